@@ -1,0 +1,272 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// BenchmarkRunStatus is what was measured. It is computed from the result ConfigMaps of the attempts; deleting it loses
+// nothing.
+type BenchmarkRunStatus struct {
+	// conditions say how far the run is: DatabaseReady, Complete, Failed, Suspended, Finished (Complete or Failed: what
+	// scripts wait for), and Ready, Reconciling and Stalled for Helm, Flux and Argo CD.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=16
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status is about.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// startTime is when the run was first seen by the operator.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+
+	// completionTime is when the run finished.
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+
+	// elapsed is the time from startTime to the last result, to be read by people, for example 4m31s.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Elapsed string `json:"elapsed,omitempty"`
+
+	// progress is trials measured of trials planned, for example 7/33.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Progress string `json:"progress,omitempty"`
+
+	// trials counts trials and attempts.
+	// +optional
+	Trials TrialCounts `json:"trials,omitzero"`
+
+	// headline is the best point's median with its interval, for example "14973 rows/s (14310–15240) at rowsPerCommit=1024".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Headline string `json:"headline,omitempty"`
+
+	// points are the points measured so far, in the order of the sweep: the first 64; the rest is in the results.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Points []PointStatus `json:"points,omitempty"`
+
+	// environment is where the run took place, and on what.
+	// +optional
+	Environment Environment `json:"environment,omitzero"`
+
+	// results names the published results.
+	// +optional
+	Results ResultsReference `json:"results,omitzero"`
+}
+
+// TrialCounts counts trials and attempts.
+type TrialCounts struct {
+	// planned trials.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Planned *int32 `json:"planned,omitempty"`
+
+	// measured trials: those with an accepted attempt.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Measured *int32 `json:"measured,omitempty"`
+
+	// invalidated attempts: disturbed, kept for looking at, never averaged.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Invalidated *int32 `json:"invalidated,omitempty"`
+
+	// failed attempts: those that ended the run.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Failed *int32 `json:"failed,omitempty"`
+}
+
+// PointStatus is the summary of one point.
+type PointStatus struct {
+	// parameters of the point; none if nothing is swept.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=6
+	Parameters map[string]ParameterValue `json:"parameters,omitempty"`
+
+	// n is how many trials the summary is of.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	N int32 `json:"n,omitempty"`
+
+	// metric is the name of what was measured, for example rowsPerSecond.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Metric string `json:"metric,omitempty"`
+
+	// median of the trials, a decimal number in unit.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Median string `json:"median,omitempty"`
+
+	// low is the lower end of the interval.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Low string `json:"low,omitempty"`
+
+	// high is the upper end of the interval.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	High string `json:"high,omitempty"`
+
+	// interval says what low and high are: MinMax, the smallest and largest value (fewer than 6 trials have no 95 %
+	// interval), or Confidence95, the 95 % confidence interval of the median.
+	// +optional
+	// +kubebuilder:validation:Enum=MinMax;Confidence95
+	Interval IntervalKind `json:"interval,omitempty"`
+
+	// unit of median, low and high.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Unit string `json:"unit,omitempty"`
+
+	// warnings that must be read with the number.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=512
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// IntervalKind says what the interval around a median is.
+type IntervalKind string
+
+const (
+	// IntervalMinMax is the range of all values.
+	IntervalMinMax IntervalKind = "MinMax"
+	// IntervalConfidence95 is the 95 % confidence interval of the median.
+	IntervalConfidence95 IntervalKind = "Confidence95"
+)
+
+// Environment is where a run took place. What could not be read is "unknown", never empty.
+type Environment struct {
+	// serverVersion is the server's own VERSION().
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	ServerVersion string `json:"serverVersion,omitempty"`
+
+	// settingsDigest is the sha256 of all server variables, without those that are state or identity: runs with the same
+	// digest ran on the same configuration.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	SettingsDigest string `json:"settingsDigest,omitempty"`
+
+	// databaseImage is the digest of the image that the server ran, as the node's container runtime names it.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	DatabaseImage string `json:"databaseImage,omitempty"`
+
+	// loaderImage is the digest of the image that the loader ran.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	LoaderImage string `json:"loaderImage,omitempty"`
+
+	// databaseNode is the database's node.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	DatabaseNode string `json:"databaseNode,omitempty"`
+
+	// loaderNode is the loader's node.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	LoaderNode string `json:"loaderNode,omitempty"`
+
+	// kernel release of the database's node.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Kernel string `json:"kernel,omitempty"`
+
+	// cpuModel of the database's node.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	CPUModel string `json:"cpuModel,omitempty"`
+
+	// cpus is the number of logical CPUs of the database's node.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	CPUs int32 `json:"cpus,omitempty"`
+
+	// memoryBytes is the memory of the database's node.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MemoryBytes int64 `json:"memoryBytes,omitempty"`
+
+	// filesystem of the data volume, for example xfs.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Filesystem string `json:"filesystem,omitempty"`
+
+	// mountOptions of the data volume.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	MountOptions string `json:"mountOptions,omitempty"`
+
+	// ioScheduler of the data volume's device.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	IOScheduler string `json:"ioScheduler,omitempty"`
+
+	// swappiness of the database's node.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Swappiness string `json:"swappiness,omitempty"`
+
+	// transparentHugePages of the database's node: always, madvise or never.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	TransparentHugePages string `json:"transparentHugePages,omitempty"`
+
+	// fdatasyncMicros is the median latency of a 4 KiB write with fdatasync on the data volume, before the server started:
+	// what a durable commit costs at least here.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	FdatasyncMicros int64 `json:"fdatasyncMicros,omitempty"`
+}
+
+// ResultsReference names the published results.
+type ResultsReference struct {
+	// configMap that holds results.csv, results.json, results.bench and summary.md.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	ConfigMap string `json:"configMap,omitempty"`
+
+	// digest of results.json: sha256 and its hexadecimal digits.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Digest string `json:"digest,omitempty"`
+}

@@ -1,0 +1,68 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// Condition types of a BenchmarkRun. All of them are set from the first reconcile on.
+const (
+	// ConditionDatabaseReady is True while the database answers with the settings that were asked for.
+	ConditionDatabaseReady = "DatabaseReady"
+	// ConditionComplete is True when every planned trial was measured and the results are published.
+	ConditionComplete = "Complete"
+	// ConditionFailed is True when the run ended without all of its results; its reason and message say why.
+	ConditionFailed = "Failed"
+	// ConditionSuspended is True while spec.suspend holds the run.
+	ConditionSuspended = "Suspended"
+	// ConditionFinished is True at either end, Complete or Failed: what scripts wait for.
+	ConditionFinished = "Finished"
+	// ConditionReady is True only when the run is Complete. Helm, Flux and Argo CD read this, Reconciling and Stalled.
+	ConditionReady = "Ready"
+	// ConditionReconciling is True while the run is being worked on.
+	ConditionReconciling = "Reconciling"
+	// ConditionStalled is True when the run has Failed: nothing will happen without a person.
+	ConditionStalled = "Stalled"
+)
+
+// Reasons of a run under way, as shown in the STATUS column.
+const (
+	// ReasonWaitingForPredecessor: objects of an earlier run of the same name are still being deleted.
+	ReasonWaitingForPredecessor = "WaitingForPredecessor"
+	// ReasonProvisioningDatabase: the database is being created or is starting.
+	ReasonProvisioningDatabase = "ProvisioningDatabase"
+	// ReasonMeasuring: trials are being measured.
+	ReasonMeasuring = "Measuring"
+	// ReasonPublishing: every trial is measured; the results are being written.
+	ReasonPublishing = "Publishing"
+	// ReasonSuspended: spec.suspend is true.
+	ReasonSuspended = "Suspended"
+	// ReasonComplete: every trial is measured and the results are published.
+	ReasonComplete = "Complete"
+	// ReasonInProgress: the condition's answer is not known yet.
+	ReasonInProgress = "InProgress"
+	// ReasonDatabaseAnswers: the database instance is up.
+	ReasonDatabaseAnswers = "DatabaseAnswers"
+	// ReasonDatabaseRemoved: the run is finished or suspended and its database was removed.
+	ReasonDatabaseRemoved = "DatabaseRemoved"
+	// ReasonNotSuspended: spec.suspend is false.
+	ReasonNotSuspended = "NotSuspended"
+)
+
+// Reasons for which a run ends Failed.
+const (
+	// ReasonNameTaken: an object that is not Benchrun's has a name that the run needs; it is left alone.
+	ReasonNameTaken = "NameTaken"
+	// ReasonRejected: the API server refused an object of the run (a quota, a policy); the message is its own.
+	ReasonRejected = "Rejected"
+	// ReasonDatabaseNotStarted: the database was not up within trials.startDeadlineSeconds (image, volume, no node fits).
+	ReasonDatabaseNotStarted = "DatabaseNotStarted"
+	// ReasonServerRefusedConfiguration: the server ended at once because of a variable; the message is its error line.
+	ReasonServerRefusedConfiguration = "ServerRefusedConfiguration"
+	// ReasonSettingNotEffective: the server runs, but not with what was asked; the message names both values.
+	ReasonSettingNotEffective = "SettingNotEffective"
+	// ReasonLoaderNotStarted: no loader Pod ran within trials.startDeadlineSeconds.
+	ReasonLoaderNotStarted = "LoaderNotStarted"
+	// ReasonLoaderFailed: the loader ended with an error that a new attempt would meet again.
+	ReasonLoaderFailed = "LoaderFailed"
+	// ReasonTooManyInvalid: attempts were disturbed more often than trials.maxInvalid allows.
+	ReasonTooManyInvalid = "TooManyInvalid"
+)

@@ -1,0 +1,35 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// Labels, annotations and the field owner that Benchrun writes. All of a run's objects carry LabelRun and LabelRunUID, so
+// that `kubectl get all,cm -l benchrun.dev/run=NAME` shows everything that belongs to it.
+const (
+	// LabelRun is the name of the BenchmarkRun that an object belongs to.
+	LabelRun = "benchrun.dev/run"
+	// LabelRunUID is its UID: a run that was deleted and made again under the same name is another run.
+	LabelRunUID = "benchrun.dev/run-uid"
+	// LabelComponent says what an object is for: one of the Component values.
+	LabelComponent = "benchrun.dev/component"
+	// LabelInstance is the number of a database instance, from 1; a number is never used twice within a run.
+	LabelInstance = "benchrun.dev/instance"
+	// LabelTrial is a trial's number in the plan, from 1.
+	LabelTrial = "benchrun.dev/trial"
+	// LabelAttempt is an attempt's number within its trial, from 1.
+	LabelAttempt = "benchrun.dev/attempt"
+	// LabelOutcome is how an attempt ended: Accepted, Invalidated or Failed.
+	LabelOutcome = "benchrun.dev/outcome"
+
+	// FieldOwner is the name under which Benchrun applies objects.
+	FieldOwner = "benchrun.dev"
+
+	// ComponentDatabase marks the objects of a database instance.
+	ComponentDatabase = "database"
+	// ComponentLoader marks the Jobs and Pods that measure.
+	ComponentLoader = "loader"
+	// ComponentAttempt marks the ConfigMap of one attempt.
+	ComponentAttempt = "attempt"
+	// ComponentResults marks the ConfigMap of a finished run.
+	ComponentResults = "results"
+)

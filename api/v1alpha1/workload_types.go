@@ -1,0 +1,74 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// WorkloadType names a workload.
+type WorkloadType string
+
+// WorkloadCommitSize inserts single rows and commits after every rowsPerCommit of them.
+const WorkloadCommitSize WorkloadType = "CommitSize"
+
+// WorkloadSpec is what the loader does: a union, with the one member that type names.
+//
+// +kubebuilder:validation:XValidation:rule="self.type != 'CommitSize' || has(self.commitSize)",message="type CommitSize needs the member commitSize; write commitSize: {} for its defaults"
+type WorkloadSpec struct {
+	// type says which workload is run, and which of the members below is read: CommitSize.
+	// +required
+	// +kubebuilder:validation:Enum=CommitSize
+	Type WorkloadType `json:"type,omitempty"`
+
+	// commitSize inserts rows one by one over one connection, committing after every rowsPerCommit of them.
+	// +optional
+	CommitSize *CommitSizeWorkload `json:"commitSize,omitempty"`
+
+	// limits end a trial before it has done all of its work. It is a result all the same, marked with what stopped it.
+	// +optional
+	Limits WorkloadLimits `json:"limits,omitzero"`
+}
+
+// WorkloadLimits bound a trial's measured phase.
+type WorkloadLimits struct {
+	// seconds after which measuring stops. Unset: it runs until all rows are in. From 1 to 86400.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=86400
+	Seconds *int32 `json:"seconds,omitempty"`
+}
+
+// CommitSizeCompat is a published program whose behaviour is imitated.
+type CommitSizeCompat string
+
+const (
+	// CompatNone commits after exactly rowsPerCommit rows.
+	CompatNone CommitSizeCompat = "None"
+	// CompatIsotopp commits where the published script does: its first transaction has one row.
+	CompatIsotopp CommitSizeCompat = "Isotopp"
+)
+
+// CommitSizeWorkload fills a table of an id and a string of 20 characters with single-row INSERT statements over one
+// connection. Sweepable: rowsPerCommit.
+//
+// +kubebuilder:validation:XValidation:rule="self.rowsPerCommit <= self.rows",message="rowsPerCommit must not be above rows"
+type CommitSizeWorkload struct {
+	// rows to insert in each trial. From 1 to 1000000000; defaults to 10000.
+	// +optional
+	// +kubebuilder:default=10000
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000
+	Rows int64 `json:"rows,omitempty"`
+
+	// rowsPerCommit is how many rows make a transaction; the last one has what is left. From 1 to rows; defaults to 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000
+	RowsPerCommit int64 `json:"rowsPerCommit,omitempty"`
+
+	// compat imitates a published program. Isotopp commits where that script does: its first transaction has one row, the
+	// next ones have rowsPerCommit each. Defaults to None.
+	// +optional
+	// +kubebuilder:default=None
+	// +kubebuilder:validation:Enum=None;Isotopp
+	Compat CommitSizeCompat `json:"compat,omitempty"`
+}
