@@ -1,0 +1,110 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package database
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// State is how far a database instance is.
+type State struct {
+	// Ready: the server answers.
+	Ready bool
+	// Refused is the server's own error line, if it ended at once because of its configuration.
+	Refused string
+	// Waiting says what it is waiting for, in the cluster's words where it has any. Stable: no names of Pods, no counters.
+	Waiting string
+}
+
+// Observe judges an instance by its StatefulSet and its Pod, either of which may be nil.
+func Observe(set *appsv1.StatefulSet, pod *corev1.Pod) State {
+	switch {
+	case set == nil:
+		return State{Waiting: "the database is being created"}
+	case pod == nil:
+		return State{Waiting: "the database's Pod is being created"}
+	}
+	if line := refusal(pod); line != "" {
+		return State{Refused: line}
+	}
+	server := status(pod.Status.ContainerStatuses, ServerContainer)
+	if server != nil && server.Ready && pod.DeletionTimestamp == nil {
+		return State{Ready: true}
+	}
+	return State{Waiting: waiting(pod, server)}
+}
+
+// refusal is the error line of a server that ended by itself before it was ever up.
+func refusal(pod *corev1.Pod) string {
+	server := status(pod.Status.ContainerStatuses, ServerContainer)
+	if server == nil || server.Started != nil && *server.Started {
+		return ""
+	}
+	for _, end := range []*corev1.ContainerStateTerminated{server.State.Terminated, server.LastTerminationState.Terminated} {
+		if end != nil && end.ExitCode != 0 && end.Reason != "OOMKilled" {
+			if line := errorLine(end.Message); line != "" {
+				return line
+			}
+		}
+	}
+	return ""
+}
+
+// errorLine finds the first line that says what was wrong: "Aborting" follows it and says nothing.
+func errorLine(log string) string {
+	for line := range strings.Lines(log) {
+		_, text, found := strings.Cut(line, "[ERROR] ")
+		text = strings.TrimSpace(text)
+		if found && text != "" && text != "Aborting" {
+			return text
+		}
+	}
+	return ""
+}
+
+func waiting(pod *corev1.Pod, server *corev1.ContainerStatus) string {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
+			return "the database's Pod cannot be scheduled: " + c.Message
+		}
+	}
+	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if w := s.State.Waiting; w != nil && w.Reason != "PodInitializing" && w.Reason != "ContainerCreating" {
+			return strings.TrimSuffix(fmt.Sprintf("container %s is waiting: %s: %s", s.Name, w.Reason, w.Message), ": ")
+		}
+	}
+	if server != nil && server.State.Running != nil {
+		return "the server is starting"
+	}
+	return "the database's Pod is starting"
+}
+
+// Fingerprint is the probe's termination message; false as long as it has not ended well.
+func Fingerprint(pod *corev1.Pod) (string, bool) {
+	probe := status(pod.Status.InitContainerStatuses, ProbeContainer)
+	if probe == nil || probe.State.Terminated == nil || probe.State.Terminated.ExitCode != 0 {
+		return "", false
+	}
+	return probe.State.Terminated.Message, true
+}
+
+// ServerImageID is the digest of the server's image as the container runtime names it, empty as long as it is not known.
+func ServerImageID(pod *corev1.Pod) string {
+	if server := status(pod.Status.ContainerStatuses, ServerContainer); server != nil {
+		return server.ImageID
+	}
+	return ""
+}
+
+func status(list []corev1.ContainerStatus, name string) *corev1.ContainerStatus {
+	if i := slices.IndexFunc(list, func(s corev1.ContainerStatus) bool { return s.Name == name }); i >= 0 {
+		return &list[i]
+	}
+	return nil
+}

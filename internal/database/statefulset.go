@@ -1,0 +1,185 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package database
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+)
+
+// Names within the Pod.
+const (
+	// ServerContainer runs the database server.
+	ServerContainer = "server"
+	// ProbeContainer reads the node and the volume before the server starts.
+	ProbeContainer = "probe"
+
+	configKey      = "benchrun.cnf"
+	dataVolume     = "data"
+	dataPath       = "/var/lib/mysql"
+	credentialPath = "/etc/benchrun/credentials"
+)
+
+// serverUser is the user that the official images run the server as.
+const serverUser int64 = 999
+
+// shutdownSeconds for the server: its data is thrown away, so that a clean end is worth little.
+const shutdownSeconds int64 = 10
+
+func statefulSet(run *v1alpha1.BenchmarkRun, instance int, node string, images Images) *appsv1.StatefulSet {
+	meta := objectMeta(run, instance)
+	set := &appsv1.StatefulSet{
+		ObjectMeta: meta,
+		Spec: appsv1.StatefulSetSpec{
+			Replicas:    ptr.To[int32](1),
+			ServiceName: meta.Name,
+			Selector:    &metav1.LabelSelector{MatchLabels: selector(run, instance)},
+			PersistentVolumeClaimRetentionPolicy: &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+				WhenDeleted: appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
+				WhenScaled:  appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
+			},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels},
+				Spec:       podSpec(run, meta.Name, node, images),
+			},
+		},
+	}
+	if run.Spec.Database.Storage.Medium != v1alpha1.MediumMemory {
+		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{volumeClaim(run, meta.Labels)}
+	}
+	return set
+}
+
+func podSpec(run *v1alpha1.BenchmarkRun, instanceName, node string, images Images) corev1.PodSpec {
+	db := &run.Spec.Database
+	spec := corev1.PodSpec{
+		AutomountServiceAccountToken:  ptr.To(false),
+		EnableServiceLinks:            ptr.To(false),
+		TerminationGracePeriodSeconds: ptr.To(shutdownSeconds),
+		NodeSelector:                  db.NodeSelector,
+		Tolerations:                   plan.Tolerations(db.Tolerations),
+		Affinity:                      plan.BindToNode(db.Affinity, node),
+		PriorityClassName:             db.PriorityClassName,
+		SecurityContext: &corev1.PodSecurityContext{
+			RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To(serverUser), RunAsGroup: ptr.To(serverUser),
+			FSGroup:             ptr.To(serverUser),
+			FSGroupChangePolicy: ptr.To(corev1.FSGroupChangeOnRootMismatch),
+			SeccompProfile:      &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+		InitContainers: []corev1.Container{probeContainer(run, images)},
+		Containers:     []corev1.Container{serverContainer(run)},
+		Volumes: []corev1.Volume{
+			{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+				LocalObjectReference: corev1.LocalObjectReference{Name: instanceName},
+			}}},
+			{Name: "credentials", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
+				SecretName: plan.SecretName(run),
+			}}},
+			{Name: "run", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+			{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+		},
+	}
+	if db.Storage.Medium == v1alpha1.MediumMemory {
+		spec.Volumes = append(spec.Volumes, corev1.Volume{
+			Name: dataVolume,
+			VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
+				Medium: corev1.StorageMediumMemory, SizeLimit: ptr.To(db.Storage.Size.DeepCopy()),
+			}},
+		})
+	}
+	return spec
+}
+
+// serverContainer has a startup probe only: from the moment that the server answers nothing asks it anything, so that
+// nothing but the loader is measured. A restart starts the probe again.
+func serverContainer(run *v1alpha1.BenchmarkRun) corev1.Container {
+	return corev1.Container{
+		Name:            ServerContainer,
+		Image:           run.Spec.Database.Image,
+		ImagePullPolicy: corev1.PullIfNotPresent,
+		Env: []corev1.EnvVar{
+			{Name: "MARIADB_ROOT_PASSWORD_FILE", Value: credentialPath + "/" + plan.PasswordKey},
+			{Name: "MARIADB_ROOT_HOST", Value: "%"},
+		},
+		Ports:     []corev1.ContainerPort{{Name: "mysql", ContainerPort: plan.DatabasePort}},
+		Resources: resources(&run.Spec.Database),
+		VolumeMounts: []corev1.VolumeMount{
+			{Name: dataVolume, MountPath: dataPath},
+			{Name: "config", MountPath: "/etc/mysql/conf.d", ReadOnly: true},
+			{Name: "credentials", MountPath: credentialPath, ReadOnly: true},
+			{Name: "run", MountPath: "/run/mysqld"},
+			{Name: "tmp", MountPath: "/tmp"},
+		},
+		StartupProbe: &corev1.Probe{
+			ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{
+				Port: intstr.FromInt32(plan.DatabasePort),
+			}},
+			PeriodSeconds:    1,
+			FailureThreshold: run.Spec.Trials.StartDeadlineSeconds,
+		},
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+		SecurityContext:          plan.RestrictedContainer(),
+	}
+}
+
+func probeContainer(run *v1alpha1.BenchmarkRun, images Images) corev1.Container {
+	return corev1.Container{
+		Name:            ProbeContainer,
+		Image:           images.Loader,
+		ImagePullPolicy: corev1.PullIfNotPresent,
+		Args:            []string{"probe", "--data=" + dataPath},
+		// The same as the server's, so that the Pod keeps its class of service; they do not add up.
+		Resources:                resources(&run.Spec.Database),
+		VolumeMounts:             []corev1.VolumeMount{{Name: dataVolume, MountPath: dataPath}},
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+		SecurityContext:          plan.RestrictedContainer(),
+	}
+}
+
+func volumeClaim(run *v1alpha1.BenchmarkRun, labels map[string]string) corev1.PersistentVolumeClaim {
+	storage := &run.Spec.Database.Storage
+	claim := corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: dataVolume, Labels: labels},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources: corev1.VolumeResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceStorage: storage.Size.DeepCopy()},
+			},
+		},
+	}
+	if storage.StorageClassName != "" {
+		claim.Spec.StorageClassName = ptr.To(storage.StorageClassName)
+	}
+	return claim
+}
+
+// defaultBufferPool is the server's own, for sizing a container of which nothing is said.
+const defaultBufferPool = 128 << 20
+
+// resources of the server: what is said, with requests equal to limits where only limits are said; and if nothing is
+// said, one CPU, and memory for 1.25 times the buffer pool plus 512Mi, and a data directory in memory.
+func resources(db *v1alpha1.DatabaseSpec) corev1.ResourceRequirements {
+	if db.Resources.Limits != nil || db.Resources.Requests != nil {
+		return plan.Guaranteed(db.Resources)
+	}
+	pool := int64(defaultBufferPool)
+	if db.Settings.BufferPoolSize != nil {
+		pool = db.Settings.BufferPoolSize.Value()
+	}
+	memory := pool + pool/4 + 512<<20
+	if db.Storage.Medium == v1alpha1.MediumMemory {
+		memory += db.Storage.Size.Value()
+	}
+	return plan.Guaranteed(corev1.ResourceRequirements{Limits: corev1.ResourceList{
+		corev1.ResourceCPU:    resource.MustParse("1"),
+		corev1.ResourceMemory: *resource.NewQuantity(memory, resource.BinarySI),
+	}})
+}

@@ -1,0 +1,102 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// ConfigVersion is the version of Config that this package writes and reads.
+const ConfigVersion = 1
+
+// Names of environment variables through which a loader Pod is told what to do and who it is. Whatever differs between
+// two runs of one specification comes by these, so that Config itself is the same for both.
+const (
+	// EnvConfig holds the Config as JSON.
+	EnvConfig = "BENCHRUN_CONFIG"
+	// EnvRunUID holds the UID of the BenchmarkRun.
+	EnvRunUID = "BENCHRUN_RUN_UID"
+	// EnvPodUID holds the UID of the Pod.
+	EnvPodUID = "BENCHRUN_POD_UID"
+	// EnvPodName holds the name of the Pod.
+	EnvPodName = "BENCHRUN_POD_NAME"
+	// EnvNode holds the name of the node.
+	EnvNode = "BENCHRUN_NODE"
+	// EnvCPULimitMillis holds the container's CPU limit in thousandths of a CPU; 0 or unset is no limit.
+	EnvCPULimitMillis = "BENCHRUN_CPU_LIMIT_MILLIS"
+)
+
+// Config is what the operator asks of one loader Pod. It carries no secret: credentials are files.
+type Config struct {
+	Version   int    `json:"version"`
+	Namespace string `json:"namespace"`
+	Run       string `json:"run"`
+	// Trial and Attempt count from 1.
+	Trial   int `json:"trial"`
+	Attempt int `json:"attempt"`
+	// Parameters are the swept parameters of the trial's point; the Workload below already has them applied.
+	Parameters map[string]string `json:"parameters,omitempty"`
+	// Seed of the data: row n is a function of Seed and n, whatever the trial.
+	Seed int64 `json:"seed"`
+	// Server is where to connect.
+	Server Server `json:"server"`
+	// Settings are read back from the server before anything is measured, sorted by name.
+	Settings []Setting `json:"settings,omitempty"`
+	Workload Workload  `json:"workload"`
+	// LimitSeconds ends the measured phase; 0 is no limit.
+	LimitSeconds int `json:"limitSeconds,omitempty"`
+	// ConnectSeconds is how long the server may take to answer.
+	ConnectSeconds int `json:"connectSeconds"`
+}
+
+// Server is a database server's address. The files hold a password or user name each, without a line break at the end.
+type Server struct {
+	Engine       string `json:"engine"`
+	Host         string `json:"host"`
+	Port         int    `json:"port"`
+	UserFile     string `json:"userFile"`
+	PasswordFile string `json:"passwordFile"`
+	// Schema that the workload's tables are made in.
+	Schema string `json:"schema"`
+}
+
+// Setting is a server variable as it was asked for.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	// Loose settings may be unknown to the server, and are then recorded as ignored.
+	Loose bool `json:"loose,omitempty"`
+}
+
+// Workload is the union of all workloads' parameters: one member is set, the one that Type names.
+type Workload struct {
+	Type       string      `json:"type"`
+	CommitSize *CommitSize `json:"commitSize,omitempty"`
+}
+
+// CommitSize are the parameters of the workload of that name.
+type CommitSize struct {
+	Rows          int64 `json:"rows"`
+	RowsPerCommit int64 `json:"rowsPerCommit"`
+	// Compat is empty or "Isotopp": the first transaction then has one row.
+	Compat string `json:"compat,omitempty"`
+}
+
+// ParseConfig reads a Config strictly: an unknown field or another version is an error, because a loader that leaves out
+// part of what it was asked measures something else.
+func ParseConfig(data []byte) (*Config, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	var c Config
+	if err := dec.Decode(&c); err != nil {
+		return nil, fmt.Errorf("reading the loader's configuration: %w", err)
+	}
+	if c.Version != ConfigVersion {
+		return nil, fmt.Errorf("the loader's configuration has version %d, this loader knows %d: use the loader image of the operator's release",
+			c.Version, ConfigVersion)
+	}
+	return &c, nil
+}

@@ -1,0 +1,215 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package result
+
+import "time"
+
+// DocumentVersion is the version of Document and Summary that this package writes and reads.
+const DocumentVersion = 1
+
+// Document is everything that one loader Pod knows about one attempt.
+type Document struct {
+	Version    int               `json:"version"`
+	Identity   Identity          `json:"identity"`
+	Config     Config            `json:"config"`
+	Phases     []Phase           `json:"phases"`
+	Totals     Totals            `json:"totals"`
+	Metrics    []Metric          `json:"metrics"`
+	Latencies  []Latency         `json:"latencies,omitempty"`
+	Series     []Interval        `json:"series,omitempty"`
+	Server     ServerFacts       `json:"server"`
+	Client     ClientFacts       `json:"client"`
+	Checks     []Check           `json:"checks"`
+	Warnings   []string          `json:"warnings,omitempty"`
+	ToolOutput map[string]string `json:"toolOutput,omitempty"`
+}
+
+// Identity says whose result this is. A result whose identity is not that of the Pod it came from does not count.
+type Identity struct {
+	RunUID  string `json:"runUID"`
+	Trial   int    `json:"trial"`
+	Attempt int    `json:"attempt"`
+	PodUID  string `json:"podUID"`
+	PodName string `json:"podName"`
+	Node    string `json:"node"`
+	// Loader is the loader's version.
+	Loader string `json:"loader"`
+	// Started is the wall-clock time at which the loader started, for people; durations never come from it.
+	Started time.Time `json:"started"`
+	// Ended is Started plus the monotonic time since.
+	Ended time.Time `json:"ended"`
+}
+
+// Phase is one part of the loader's work: connect, readback, prepare, quiesce, measure, verify.
+type Phase struct {
+	Name   string `json:"name"`
+	Micros int64  `json:"micros"`
+}
+
+// StoppedBy says what ended the measured phase.
+type StoppedBy string
+
+const (
+	// StoppedByRows: all rows were written.
+	StoppedByRows StoppedBy = "Rows"
+	// StoppedBySeconds: the time limit came first.
+	StoppedBySeconds StoppedBy = "Seconds"
+)
+
+// Totals are the measured phase's sums. The intervals of the series add up to them.
+type Totals struct {
+	Rows         int64     `json:"rows"`
+	Transactions int64     `json:"transactions"`
+	Statements   int64     `json:"statements"`
+	Micros       int64     `json:"micros"`
+	StoppedBy    StoppedBy `json:"stoppedBy"`
+}
+
+// Metric is one number that people compare.
+type Metric struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit"`
+	// Better is "higher" or "lower".
+	Better string `json:"better"`
+}
+
+// Latency is the distribution of one kind of operation, in microseconds to three significant digits.
+type Latency struct {
+	// Operation, for example commit or insert.
+	Operation  string `json:"operation"`
+	Count      int64  `json:"count"`
+	MinMicros  int64  `json:"minMicros"`
+	MeanMicros int64  `json:"meanMicros"`
+	P50Micros  int64  `json:"p50Micros"`
+	P95Micros  int64  `json:"p95Micros"`
+	P99Micros  int64  `json:"p99Micros"`
+	P999Micros int64  `json:"p999Micros"`
+	MaxMicros  int64  `json:"maxMicros"`
+	// Histogram is the whole distribution in the HdrHistogram V2 encoding, base64: what may be merged.
+	Histogram string `json:"histogram,omitempty"`
+}
+
+// Interval is one stretch of the measured phase.
+type Interval struct {
+	// EndMicros since the measured phase began.
+	EndMicros    int64 `json:"endMicros"`
+	Rows         int64 `json:"rows"`
+	Transactions int64 `json:"transactions"`
+	// MaxMicros is the longest transaction end (commit) in the interval: where stalls show.
+	MaxMicros int64 `json:"maxMicros"`
+}
+
+// ServerFacts are what the server says of itself.
+type ServerFacts struct {
+	Version        string `json:"version"`
+	VersionComment string `json:"versionComment,omitempty"`
+	// Variables are SHOW GLOBAL VARIABLES as the measured phase began.
+	Variables map[string]string `json:"variables"`
+	// SettingsDigest is of Variables without state and identity.
+	SettingsDigest string `json:"settingsDigest"`
+	// Settings are the requested ones, compared.
+	Settings []AppliedSetting `json:"settings,omitempty"`
+	// StatusBefore and StatusAfter are SHOW GLOBAL STATUS around the measured phase.
+	StatusBefore map[string]string `json:"statusBefore"`
+	StatusAfter  map[string]string `json:"statusAfter"`
+	// UptimeSeconds at the end: less than the attempt took would mean that the server restarted.
+	UptimeSeconds int64 `json:"uptimeSeconds"`
+}
+
+// SettingOutcome says how a requested setting fared.
+type SettingOutcome string
+
+const (
+	// SettingEffective: the server runs with the value that was asked for.
+	SettingEffective SettingOutcome = "Effective"
+	// SettingAdjusted: the server rounded it.
+	SettingAdjusted SettingOutcome = "Adjusted"
+	// SettingIgnored: the server does not know it, and it was marked loose_.
+	SettingIgnored SettingOutcome = "Ignored"
+	// SettingRefused: the value is another one, or the variable does not exist.
+	SettingRefused SettingOutcome = "Refused"
+)
+
+// AppliedSetting is a requested setting beside what the server made of it.
+type AppliedSetting struct {
+	Name      string         `json:"name"`
+	Requested string         `json:"requested"`
+	Effective string         `json:"effective,omitempty"`
+	Outcome   SettingOutcome `json:"outcome"`
+}
+
+// ClientFacts are what making the load cost: a client near its limit measures itself.
+type ClientFacts struct {
+	// UserMicros and SystemMicros are CPU time in the measured phase.
+	UserMicros   int64 `json:"userMicros"`
+	SystemMicros int64 `json:"systemMicros"`
+	// CPULimitMillis is the container's limit in thousandths of a CPU; 0 is none.
+	CPULimitMillis int64 `json:"cpuLimitMillis,omitempty"`
+	// CPUs that the loader saw.
+	CPUs int `json:"cpus"`
+	// ThrottledMicros is the time for which the container was held back at its CPU limit in the measured phase; -1 is unknown.
+	ThrottledMicros int64 `json:"throttledMicros"`
+	MaxRSSBytes     int64 `json:"maxRSSBytes"`
+}
+
+// Check is something that must hold for the result to count.
+type Check struct {
+	Name   string `json:"name"`
+	Passed bool   `json:"passed"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// Summary is what fits into a termination message: either the numbers, or why there are none.
+type Summary struct {
+	Version  int      `json:"version"`
+	Identity Identity `json:"identity"`
+	// Failure says why there is no result; nil if there is one.
+	Failure *Failure `json:"failure,omitempty"`
+	// DocumentSHA256 is the hexadecimal digest of the Document as it stands in the log, compressed; DocumentBytes its size.
+	DocumentSHA256 string           `json:"documentSHA256,omitempty"`
+	DocumentBytes  int64            `json:"documentBytes,omitempty"`
+	Totals         Totals           `json:"totals,omitzero"`
+	Metrics        []Metric         `json:"metrics,omitempty"`
+	Latencies      []Latency        `json:"latencies,omitempty"`
+	ServerVersion  string           `json:"serverVersion,omitempty"`
+	SettingsDigest string           `json:"settingsDigest,omitempty"`
+	Adjusted       []AppliedSetting `json:"adjusted,omitempty"`
+	Warnings       []string         `json:"warnings,omitempty"`
+}
+
+// FailureReason is a closed set of reasons for which a loader ends without a result.
+type FailureReason string
+
+const (
+	// FailureConfiguration: the loader cannot read or do what it was asked.
+	FailureConfiguration FailureReason = "Configuration"
+	// FailureConnect: the server did not answer in time, or refused the credentials.
+	FailureConnect FailureReason = "Connect"
+	// FailureSetting: a requested setting is not effective.
+	FailureSetting FailureReason = "SettingNotEffective"
+	// FailureSQL: the server refused a statement.
+	FailureSQL FailureReason = "SQL"
+	// FailureConnectionLost: the connection broke while measuring.
+	FailureConnectionLost FailureReason = "ConnectionLost"
+	// FailureCheck: a check did not hold, for example rows are missing.
+	FailureCheck FailureReason = "CheckFailed"
+	// FailureVariablesChanged: server variables differ between the beginning and the end.
+	FailureVariablesChanged FailureReason = "VariablesChanged"
+	// FailureServerRestarted: the server was restarted while it was measured.
+	FailureServerRestarted FailureReason = "ServerRestarted"
+	// FailureInterrupted: the loader was told to stop.
+	FailureInterrupted FailureReason = "Interrupted"
+	// FailureStartedTwice: another Pod has already started this attempt.
+	FailureStartedTwice FailureReason = "StartedTwice"
+	// FailureInternal: a defect of the loader.
+	FailureInternal FailureReason = "Internal"
+)
+
+// Failure says why there is no result.
+type Failure struct {
+	Reason FailureReason `json:"reason"`
+	// Message is a sentence for people, in the server's own words where it had any; at most 1 KiB, and no secret.
+	Message string `json:"message"`
+}

@@ -1,0 +1,57 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package result
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// FingerprintVersion is the version of Fingerprint.
+const FingerprintVersion = 1
+
+// Unknown stands for a fact that could not be read. It is never left empty, and never zero.
+const Unknown = "unknown"
+
+// Fingerprint is what the probe reads of a database's node and data volume before the server starts. It travels in the
+// termination message of the probe's container.
+type Fingerprint struct {
+	Version              int    `json:"version"`
+	Kernel               string `json:"kernel"`
+	CPUModel             string `json:"cpuModel"`
+	CPUs                 int    `json:"cpus"`
+	MemoryBytes          int64  `json:"memoryBytes"`
+	Filesystem           string `json:"filesystem"`
+	MountOptions         string `json:"mountOptions"`
+	Device               string `json:"device"`
+	IOScheduler          string `json:"ioScheduler"`
+	Swappiness           string `json:"swappiness"`
+	TransparentHugePages string `json:"transparentHugePages"`
+	CPUGovernor          string `json:"cpuGovernor"`
+	// FdatasyncMicros are latencies of a 4 KiB overwrite with fdatasync on the data volume.
+	FdatasyncMicros FsyncLatency `json:"fdatasyncMicros"`
+}
+
+// FsyncLatency summarises fdatasync calls, in microseconds.
+type FsyncLatency struct {
+	Calls  int   `json:"calls"`
+	Median int64 `json:"median"`
+	P95    int64 `json:"p95"`
+	Max    int64 `json:"max"`
+}
+
+// DecodeFingerprint reads the probe's termination message.
+func DecodeFingerprint(message string) (*Fingerprint, error) {
+	if len(message) > 4<<10 {
+		return nil, fmt.Errorf("the fingerprint has %d bytes, at most %d are allowed", len(message), 4<<10)
+	}
+	var f Fingerprint
+	if err := json.Unmarshal([]byte(message), &f); err != nil {
+		return nil, fmt.Errorf("reading the fingerprint: %w", err)
+	}
+	if f.Version != FingerprintVersion {
+		return nil, fmt.Errorf("the fingerprint has version %d, this program knows %d", f.Version, FingerprintVersion)
+	}
+	return &f, nil
+}

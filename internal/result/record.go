@@ -1,0 +1,131 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package result
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// RecordVersion is the version of Record.
+const RecordVersion = 1
+
+// Outcome is how an attempt ended.
+type Outcome string
+
+const (
+	// OutcomeAccepted: its result counts.
+	OutcomeAccepted Outcome = "Accepted"
+	// OutcomeInvalidated: it was disturbed; it stays visible, and the trial is tried again.
+	OutcomeInvalidated Outcome = "Invalidated"
+	// OutcomeFailed: a new attempt would meet the same; the run ends.
+	OutcomeFailed Outcome = "Failed"
+)
+
+// Cause is a closed set of reasons for which an attempt was invalidated or failed. The loader's own reasons
+// (FailureReason) are causes too.
+type Cause string
+
+const (
+	// CauseEvicted: the Pod was evicted, preempted, or its node was drained.
+	CauseEvicted Cause = "Evicted"
+	// CauseOutOfMemory: the container was killed for its memory.
+	CauseOutOfMemory Cause = "OutOfMemory"
+	// CausePodDeleted: the Pod was deleted, or vanished, before its end.
+	CausePodDeleted Cause = "PodDeleted"
+	// CauseJobDeleted: the Job vanished.
+	CauseJobDeleted Cause = "JobDeleted"
+	// CauseStartedTwice: more than one Pod ran for the attempt.
+	CauseStartedTwice Cause = "StartedTwice"
+	// CauseSilent: the loader ended without a whole, valid result.
+	CauseSilent Cause = "Silent"
+	// CauseDocumentLost: the summary arrived, its document did not.
+	CauseDocumentLost Cause = "DocumentLost"
+	// CauseForeignResult: the result is another Pod's.
+	CauseForeignResult Cause = "ForeignResult"
+	// CauseDatabaseLost: the database's Pod was deleted, restarted or replaced during the attempt.
+	CauseDatabaseLost Cause = "DatabaseLost"
+	// CauseDeadlineExceeded: the attempt took longer than trials.deadlineSeconds.
+	CauseDeadlineExceeded Cause = "DeadlineExceeded"
+	// CauseNotStarted: no loader Pod ran within trials.startDeadlineSeconds.
+	CauseNotStarted Cause = "NotStarted"
+)
+
+// Record is what became of one attempt: the one thing that everything later is computed from.
+type Record struct {
+	Version    int               `json:"version"`
+	Trial      int               `json:"trial"`
+	Attempt    int               `json:"attempt"`
+	Instance   int               `json:"instance"`
+	Parameters map[string]string `json:"parameters,omitempty"`
+	Outcome    Outcome           `json:"outcome"`
+	// Cause and Message say why, if the outcome is not Accepted.
+	Cause   Cause  `json:"cause,omitempty"`
+	Message string `json:"message,omitempty"`
+	Place   Place  `json:"place"`
+	// Fingerprint of the database's node and volume; nil if the probe's answer is not known.
+	Fingerprint *Fingerprint `json:"fingerprint,omitempty"`
+	// Summary is the loader's; nil if it left none.
+	Summary *Summary `json:"summary,omitempty"`
+	// Recorded is when the operator wrote this down.
+	Recorded time.Time `json:"recorded"`
+}
+
+// Place is where an attempt ran, and what.
+type Place struct {
+	DatabaseNode   string `json:"databaseNode,omitempty"`
+	DatabaseImage  string `json:"databaseImage,omitempty"`
+	DatabasePodUID string `json:"databasePodUID,omitempty"`
+	LoaderNode     string `json:"loaderNode,omitempty"`
+	LoaderImage    string `json:"loaderImage,omitempty"`
+	LoaderPodUID   string `json:"loaderPodUID,omitempty"`
+}
+
+// Keys of an attempt's ConfigMap.
+const (
+	// RecordKey holds the Record.
+	RecordKey = "attempt.json"
+	// DocumentKey holds the document, compressed, if it is in one piece.
+	DocumentKey = "document.json.gz"
+)
+
+// MaxPieceBytes is how much of a document one ConfigMap holds: their limit is 1 MiB with everything.
+const MaxPieceBytes = 900 << 10
+
+// Pieces cuts an encoded document into what single ConfigMaps can hold; most documents are one piece.
+func Pieces(doc EncodedDocument) [][]byte {
+	var pieces [][]byte
+	for rest := doc.Gzip; len(rest) > 0; {
+		n := min(len(rest), MaxPieceBytes)
+		pieces = append(pieces, rest[:n])
+		rest = rest[n:]
+	}
+	return pieces
+}
+
+// Encode writes a record as it stands in its ConfigMap.
+func (r *Record) Encode() (string, error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return "", fmt.Errorf("encoding the record of an attempt: %w", err)
+	}
+	return string(data), nil
+}
+
+// DecodeRecord reads a record from its ConfigMap.
+func DecodeRecord(data string) (*Record, error) {
+	var r Record
+	if err := json.Unmarshal([]byte(data), &r); err != nil {
+		return nil, fmt.Errorf("reading the record of an attempt: %w", err)
+	}
+	if r.Version != RecordVersion {
+		return nil, fmt.Errorf("the record of an attempt has version %d, this program knows %d", r.Version, RecordVersion)
+	}
+	if r.Outcome == OutcomeAccepted && r.Summary == nil {
+		return nil, errors.New("the record of an attempt is accepted and has no summary")
+	}
+	return &r, nil
+}

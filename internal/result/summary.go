@@ -1,0 +1,109 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// MaxSummaryBytes is the budget of a termination message: Kubernetes cuts at 4 KiB per container.
+const MaxSummaryBytes = 3 << 10
+
+// maxFailureMessage bounds a failure's message within the summary.
+const maxFailureMessage = 1 << 10
+
+// summaryPrefix marks a termination message as ours: a container that dies writes all sorts of things there.
+const summaryPrefix = "benchrun-summary-v1 "
+
+// ErrNoSummary is returned for a termination message that is not a summary.
+var ErrNoSummary = errors.New("the termination message holds no summary")
+
+// EncodeSummary writes a summary within MaxSummaryBytes. What does not fit is left out in this order: warnings, adjusted
+// settings, latencies; all of them are in the document too.
+func EncodeSummary(s Summary) ([]byte, error) {
+	for i := range s.Latencies {
+		s.Latencies[i].Histogram = ""
+	}
+	if s.Failure != nil {
+		f := *s.Failure
+		f.Message = truncate(f.Message, maxFailureMessage)
+		s.Failure = &f
+	}
+	shorten := []func(){
+		func() {},
+		func() { s.Warnings = nil },
+		func() { s.Adjusted = nil },
+		func() { s.Latencies = nil },
+	}
+	for _, drop := range shorten {
+		drop()
+		data, err := json.Marshal(s)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the summary: %w", err)
+		}
+		if len(summaryPrefix)+len(data) <= MaxSummaryBytes {
+			return append([]byte(summaryPrefix), data...), nil
+		}
+	}
+	return nil, fmt.Errorf("the summary does not fit into %d bytes", MaxSummaryBytes)
+}
+
+// DecodeSummary reads a termination message. Anything else than one whole summary of a known version is an error:
+// ErrNoSummary if it is not a summary at all.
+func DecodeSummary(message string) (*Summary, error) {
+	data, found := bytes.CutPrefix([]byte(message), []byte(summaryPrefix))
+	if !found {
+		return nil, ErrNoSummary
+	}
+	if len(message) > MaxSummaryBytes {
+		return nil, fmt.Errorf("the summary has %d bytes, at most %d are allowed", len(message), MaxSummaryBytes)
+	}
+	var s Summary
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("reading the summary: %w", err)
+	}
+	if s.Version != DocumentVersion {
+		return nil, fmt.Errorf("the summary has version %d, this program knows %d", s.Version, DocumentVersion)
+	}
+	if s.Failure == nil && s.DocumentSHA256 == "" {
+		return nil, errors.New("the summary has neither a document nor a failure")
+	}
+	return &s, nil
+}
+
+// Summarize is a document's summary.
+func (d *Document) Summarize(doc EncodedDocument) Summary {
+	s := Summary{
+		Version: DocumentVersion, Identity: d.Identity,
+		DocumentSHA256: doc.SHA256, DocumentBytes: int64(len(doc.Gzip)),
+		Totals: d.Totals, Metrics: d.Metrics,
+		ServerVersion: d.Server.Version, SettingsDigest: d.Server.SettingsDigest,
+		Warnings: d.Warnings,
+	}
+	for _, l := range d.Latencies {
+		l.Histogram = ""
+		s.Latencies = append(s.Latencies, l)
+	}
+	for _, a := range d.Server.Settings {
+		if a.Outcome != SettingEffective {
+			s.Adjusted = append(s.Adjusted, a)
+		}
+	}
+	return s
+}
+
+// truncate cuts s to at most n bytes at a character's border.
+func truncate(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,199 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package result
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Bounds of the wire format.
+const (
+	// MaxDocumentBytes is the largest compressed document; a larger one is an error in the loader, not a truncated result.
+	MaxDocumentBytes = 2 << 20
+	// maxDocumentExpanded bounds what a compressed document may unpack to.
+	maxDocumentExpanded = 64 << 20
+	// lineBytes of the document stand on one log line: 4 KiB in base64 with its prefix.
+	lineBytes = 2952
+	// maxLogLine bounds what is read as one line of a log.
+	maxLogLine = 64 << 10
+)
+
+const (
+	beginPrefix = "benchrun-document-begin "
+	linePrefix  = "benchrun-document "
+	endLine     = "benchrun-document-end"
+)
+
+// ErrDocumentLost is wrapped by every error of ReadDocument: the log does not hold the whole document.
+var ErrDocumentLost = errors.New("the result document did not arrive whole")
+
+// EncodedDocument is a Document as it travels and is stored: compressed JSON and its checksum.
+type EncodedDocument struct {
+	Gzip   []byte
+	SHA256 string
+}
+
+// EncodeDocument compresses a document. The same document gives the same bytes.
+func EncodeDocument(d *Document) (EncodedDocument, error) {
+	plain, err := json.Marshal(d)
+	if err != nil {
+		return EncodedDocument{}, fmt.Errorf("encoding the result document: %w", err)
+	}
+	var buf bytes.Buffer
+	zw, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
+	if err != nil {
+		return EncodedDocument{}, fmt.Errorf("compressing the result document: %w", err)
+	}
+	if _, err := zw.Write(plain); err != nil {
+		return EncodedDocument{}, fmt.Errorf("compressing the result document: %w", err)
+	}
+	if err := zw.Close(); err != nil {
+		return EncodedDocument{}, fmt.Errorf("compressing the result document: %w", err)
+	}
+	if buf.Len() > MaxDocumentBytes {
+		return EncodedDocument{}, fmt.Errorf("the result document has %d bytes compressed, at most %d are allowed", buf.Len(), MaxDocumentBytes)
+	}
+	return EncodedDocument{Gzip: buf.Bytes(), SHA256: digest(buf.Bytes())}, nil
+}
+
+// DecodeDocument unpacks a document within bounds, and checks its version.
+func DecodeDocument(gz []byte) (*Document, error) {
+	zr, err := gzip.NewReader(bytes.NewReader(gz))
+	if err != nil {
+		return nil, fmt.Errorf("unpacking the result document: %w", err)
+	}
+	plain, err := io.ReadAll(io.LimitReader(zr, maxDocumentExpanded+1))
+	if err != nil {
+		return nil, fmt.Errorf("unpacking the result document: %w", err)
+	}
+	if len(plain) > maxDocumentExpanded {
+		return nil, fmt.Errorf("the result document unpacks to more than %d bytes", maxDocumentExpanded)
+	}
+	var d Document
+	if err := json.Unmarshal(plain, &d); err != nil {
+		return nil, fmt.Errorf("reading the result document: %w", err)
+	}
+	if d.Version != DocumentVersion {
+		return nil, fmt.Errorf("the result document has version %d, this program knows %d", d.Version, DocumentVersion)
+	}
+	return &d, nil
+}
+
+// WriteDocument writes an encoded document to a log: numbered base64 lines of at most 4 KiB between two markers. Nothing
+// else may be written to w meanwhile.
+func WriteDocument(w io.Writer, doc EncodedDocument) error {
+	lines := (len(doc.Gzip) + lineBytes - 1) / lineBytes
+	bw := bufio.NewWriterSize(w, 64<<10)
+	fmt.Fprintf(bw, "%s%d %d %d %s\n", beginPrefix, DocumentVersion, lines, len(doc.Gzip), doc.SHA256)
+	for i := range lines {
+		part := doc.Gzip[i*lineBytes : min((i+1)*lineBytes, len(doc.Gzip))]
+		fmt.Fprintf(bw, "%s%d %s\n", linePrefix, i+1, base64.StdEncoding.EncodeToString(part))
+	}
+	fmt.Fprintln(bw, endLine)
+	if err := bw.Flush(); err != nil {
+		return fmt.Errorf("writing the result document: %w", err)
+	}
+	return nil
+}
+
+// ReadDocument finds the document with the given checksum in a log. Every error is ErrDocumentLost: a line is missing,
+// out of order or changed, or there is no such document.
+func ReadDocument(log io.Reader, sha256Hex string) (EncodedDocument, error) {
+	scanner := bufio.NewScanner(log)
+	scanner.Buffer(make([]byte, 0, 8<<10), maxLogLine)
+	var header *documentHeader
+	var buf bytes.Buffer
+	next := 1
+	for scanner.Scan() {
+		line := scanner.Text()
+		switch {
+		case strings.HasPrefix(line, beginPrefix):
+			h, err := parseHeader(strings.TrimPrefix(line, beginPrefix))
+			if err != nil {
+				return EncodedDocument{}, lost("%v", err)
+			}
+			if h.sha256 != sha256Hex {
+				return EncodedDocument{}, lost("the log has the document %s, the summary speaks of %s", h.sha256, sha256Hex)
+			}
+			header, next = h, 1
+			buf.Reset()
+		case header != nil && strings.HasPrefix(line, linePrefix):
+			part, err := parseLine(strings.TrimPrefix(line, linePrefix), next)
+			if err != nil {
+				return EncodedDocument{}, lost("%v", err)
+			}
+			buf.Write(part)
+			next++
+			if buf.Len() > MaxDocumentBytes {
+				return EncodedDocument{}, lost("it is larger than %d bytes", MaxDocumentBytes)
+			}
+		case header != nil && line == endLine:
+			return header.check(next-1, buf.Bytes())
+		}
+	}
+	if err := scanner.Err(); err != nil {
+		return EncodedDocument{}, lost("reading the log: %v", err)
+	}
+	if header == nil {
+		return EncodedDocument{}, lost("the log has no document")
+	}
+	return EncodedDocument{}, lost("the log ends after line %d of %d", next-1, header.lines)
+}
+
+type documentHeader struct {
+	version, lines, bytes int
+	sha256                string
+}
+
+func parseHeader(s string) (*documentHeader, error) {
+	var h documentHeader
+	if n, err := fmt.Sscanf(s, "%d %d %d %64s", &h.version, &h.lines, &h.bytes, &h.sha256); err != nil || n != 4 {
+		return nil, errors.New("its first line cannot be read")
+	}
+	if h.version != DocumentVersion {
+		return nil, fmt.Errorf("it has version %d, this program knows %d", h.version, DocumentVersion)
+	}
+	return &h, nil
+}
+
+func parseLine(s string, want int) ([]byte, error) {
+	number, data, found := strings.Cut(s, " ")
+	if !found || number != fmt.Sprint(want) {
+		return nil, fmt.Errorf("line %d is missing", want)
+	}
+	part, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		return nil, fmt.Errorf("line %d is damaged", want)
+	}
+	return part, nil
+}
+
+func (h *documentHeader) check(lines int, data []byte) (EncodedDocument, error) {
+	if lines != h.lines || len(data) != h.bytes {
+		return EncodedDocument{}, lost("%d of %d lines and %d of %d bytes arrived", lines, h.lines, len(data), h.bytes)
+	}
+	if got := digest(data); got != h.sha256 {
+		return EncodedDocument{}, lost("its checksum is %s, not %s", got, h.sha256)
+	}
+	return EncodedDocument{Gzip: bytes.Clone(data), SHA256: h.sha256}, nil
+}
+
+func lost(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrDocumentLost, fmt.Sprintf(format, args...))
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

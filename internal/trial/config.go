@@ -1,0 +1,62 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package trial
+
+import (
+	"fmt"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// Config is what the loader of an attempt is asked to do. Nothing in it depends on the run's UID.
+func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
+	at, err := plan.Workload(&run.Spec.Workload, a.Point)
+	if err != nil {
+		return nil, err
+	}
+	workload, err := workload(at)
+	if err != nil {
+		return nil, err
+	}
+	c := &result.Config{
+		Version:   result.ConfigVersion,
+		Namespace: run.Namespace, Run: run.Name,
+		Trial: a.Trial.Number, Attempt: a.Number,
+		Parameters: a.Point.Parameters,
+		Seed:       plan.Seed(&run.Spec),
+		Server: result.Server{
+			Engine: string(run.Spec.Database.Engine),
+			Host:   plan.InstanceHost(run, a.Instance), Port: plan.DatabasePort,
+			UserFile:     credentialPath + "/" + plan.UserKey,
+			PasswordFile: credentialPath + "/" + plan.PasswordKey,
+			Schema:       plan.Schema,
+		},
+		Workload:       *workload,
+		ConnectSeconds: int(run.Spec.Trials.StartDeadlineSeconds),
+	}
+	for _, s := range plan.Settings(&run.Spec.Database) {
+		c.Settings = append(c.Settings, result.Setting{Name: s.Name, Value: s.Value, Loose: s.Loose})
+	}
+	if seconds := run.Spec.Workload.Limits.Seconds; seconds != nil {
+		c.LimitSeconds = int(*seconds)
+	}
+	return c, nil
+}
+
+// workload is the wire form of a workload's specification.
+func workload(spec *v1alpha1.WorkloadSpec) (*result.Workload, error) {
+	w := &result.Workload{Type: string(spec.Type)}
+	switch spec.Type {
+	case v1alpha1.WorkloadCommitSize:
+		w.CommitSize = &result.CommitSize{Rows: spec.CommitSize.Rows, RowsPerCommit: spec.CommitSize.RowsPerCommit}
+		if spec.CommitSize.Compat != v1alpha1.CompatNone {
+			w.CommitSize.Compat = string(spec.CommitSize.Compat)
+		}
+	default:
+		return nil, fmt.Errorf("workload type %q is not known", spec.Type)
+	}
+	return w, nil
+}

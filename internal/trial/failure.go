@@ -1,0 +1,99 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package trial
+
+import (
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// hopeless are the loader's reasons that a new attempt would meet again.
+var hopeless = map[result.FailureReason]bool{
+	result.FailureConfiguration: true,
+	result.FailureConnect:       true,
+	result.FailureSetting:       true,
+	result.FailureSQL:           true,
+	result.FailureInternal:      true,
+}
+
+// failed finds out why a Job failed. What happened to the Pod from outside comes before what the loader says: an evicted
+// loader reports no more than that it was interrupted.
+func failed(job *batchv1.Job, pods []corev1.Pod, pod *corev1.Pod) Verdict {
+	v := Verdict{Stage: StageEnded, Outcome: result.OutcomeInvalidated, Pod: pod}
+	if c := ended(job, batchv1.JobFailureTarget); c != nil && c.Reason == batchv1.JobReasonDeadlineExceeded ||
+		ended(job, batchv1.JobFailed) != nil && ended(job, batchv1.JobFailed).Reason == batchv1.JobReasonDeadlineExceeded {
+		v.Outcome = result.OutcomeFailed
+		return v.because(result.CauseDeadlineExceeded, fmt.Sprintf(
+			"the attempt took longer than trials.deadlineSeconds (%d)", *job.Spec.ActiveDeadlineSeconds))
+	}
+	if pod == nil {
+		return v.because(result.CausePodDeleted, "the loader's Pod was deleted")
+	}
+	for i := range pods {
+		if c := disruption(&pods[i]); c != nil {
+			v.Pod = &pods[i]
+			return v.because(result.CauseEvicted, fmt.Sprintf("%s: %s", c.Reason, c.Message))
+		}
+	}
+	message, end := termination(pod)
+	if end != nil && end.Reason == "OOMKilled" {
+		return v.because(result.CauseOutOfMemory, "the loader was killed for its memory: raise loader.resources.limits.memory")
+	}
+	summary, err := result.DecodeSummary(message)
+	switch {
+	case pod.DeletionTimestamp != nil:
+		return v.because(result.CausePodDeleted, "the loader's Pod was deleted")
+	case err != nil:
+		return v.because(result.CauseSilent, silence(pod, end))
+	case summary.Failure == nil:
+		return v.because(result.CauseSilent, "the loader left a result but did not end well")
+	}
+	v.Summary = summary
+	if hopeless[summary.Failure.Reason] {
+		v.Outcome = result.OutcomeFailed
+	}
+	return v.because(result.Cause(summary.Failure.Reason), summary.Failure.Message)
+}
+
+// disruption is the condition of a Pod that Kubernetes itself ended: evicted, preempted, its node drained or lost.
+func disruption(pod *corev1.Pod) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		c := &pod.Status.Conditions[i]
+		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}
+
+func silence(pod *corev1.Pod, end *corev1.ContainerStateTerminated) string {
+	switch {
+	case end != nil:
+		return fmt.Sprintf("the loader ended with exit code %d and left no result", end.ExitCode)
+	case pod.Status.Message != "":
+		return "the loader's Pod ended: " + pod.Status.Message
+	default:
+		return "the loader's Pod ended and left no result"
+	}
+}
+
+// waiting says what a pending Pod waits for.
+func waiting(pod *corev1.Pod) string {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
+			return "the loader's Pod cannot be scheduled: " + c.Message
+		}
+	}
+	for _, s := range pod.Status.ContainerStatuses {
+		if w := s.State.Waiting; w != nil && w.Reason != "ContainerCreating" {
+			return strings.TrimSuffix(fmt.Sprintf("the loader is waiting: %s: %s", w.Reason, w.Message), ": ")
+		}
+	}
+	return "the loader's Pod is starting"
+}

@@ -1,0 +1,179 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package trial
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// Container is the name of the container that measures.
+const Container = "loader"
+
+const credentialPath = "/etc/benchrun/credentials"
+
+// loaderUser is the user of distroless images that is not root.
+const loaderUser int64 = 65532
+
+// Attempt is one try at a trial.
+type Attempt struct {
+	Trial plan.Trial
+	// Point is the trial's.
+	Point plan.Point
+	// Number counts from 1.
+	Number int
+	// Instance is the database instance that it measures.
+	Instance int
+	// Node binds it to a node; empty binds it to none.
+	Node string
+}
+
+// Job is the Job of an attempt. The same specification gives the same Job, but for what carries the run's UID.
+func Job(run *v1alpha1.BenchmarkRun, a Attempt, loaderImage string) (*batchv1.Job, error) {
+	config, err := Config(run, a)
+	if err != nil {
+		return nil, err
+	}
+	encoded, err := json.Marshal(config)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the loader's configuration: %w", err)
+	}
+	labels := plan.Labels(run, v1alpha1.ComponentLoader)
+	labels[v1alpha1.LabelTrial] = strconv.Itoa(a.Trial.Number)
+	labels[v1alpha1.LabelAttempt] = strconv.Itoa(a.Number)
+	labels[v1alpha1.LabelInstance] = strconv.Itoa(a.Instance)
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: plan.AttemptName(run, a.Trial.Number, a.Number), Namespace: run.Namespace, Labels: labels,
+		},
+		Spec: batchv1.JobSpec{
+			Parallelism:           ptr.To(run.Spec.Loader.Pods),
+			Completions:           ptr.To(run.Spec.Loader.Pods),
+			CompletionMode:        ptr.To(batchv1.IndexedCompletion),
+			BackoffLimit:          ptr.To[int32](0),
+			PodReplacementPolicy:  ptr.To(batchv1.Failed),
+			ActiveDeadlineSeconds: ptr.To(int64(run.Spec.Trials.DeadlineSeconds)),
+			// A disrupted Pod must end the Job at once: a replacement would measure a database that was already used.
+			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+				Action: batchv1.PodFailurePolicyActionFailJob,
+				OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
+					{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue},
+				},
+			}}},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(labels)},
+				Spec:       podSpec(run, a, string(encoded), loaderImage),
+			},
+		},
+	}, nil
+}
+
+func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config, image string) corev1.PodSpec {
+	loader := &run.Spec.Loader
+	spec := corev1.PodSpec{
+		RestartPolicy:                corev1.RestartPolicyNever,
+		AutomountServiceAccountToken: ptr.To(false),
+		EnableServiceLinks:           ptr.To(false),
+		NodeSelector:                 loader.NodeSelector,
+		Tolerations:                  plan.Tolerations(loader.Tolerations),
+		Affinity:                     plan.BindToNode(separation(run), a.Node),
+		SecurityContext: &corev1.PodSecurityContext{
+			RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To(loaderUser), RunAsGroup: ptr.To(loaderUser),
+			FSGroup:        ptr.To(loaderUser),
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+		Containers: []corev1.Container{{
+			Name:            Container,
+			Image:           image,
+			ImagePullPolicy: corev1.PullIfNotPresent,
+			Args:            []string{"run"},
+			Env:             environment(config),
+			Resources:       resources(loader.Resources),
+			SecurityContext: plan.RestrictedContainer(),
+			VolumeMounts: []corev1.VolumeMount{
+				{Name: "credentials", MountPath: credentialPath, ReadOnly: true},
+			},
+			TerminationMessagePolicy: corev1.TerminationMessageReadFile,
+		}},
+		Volumes: []corev1.Volume{{Name: "credentials", VolumeSource: corev1.VolumeSource{
+			Secret: &corev1.SecretVolumeSource{SecretName: plan.SecretName(run)},
+		}}},
+	}
+	if loader.Scratch != nil {
+		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "scratch", VolumeSource: corev1.VolumeSource{
+			EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(loader.Scratch.Size.DeepCopy())},
+		}})
+		c := &spec.Containers[0]
+		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "scratch", MountPath: "/scratch"})
+	}
+	return spec
+}
+
+// environment tells the loader what to do, and who it is: identity comes by the downward API, so that two runs of one
+// specification have the same Jobs.
+func environment(config string) []corev1.EnvVar {
+	field := func(name, path string) corev1.EnvVar {
+		return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{
+			FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path},
+		}}
+	}
+	return []corev1.EnvVar{
+		{Name: result.EnvConfig, Value: config},
+		field(result.EnvRunUID, "metadata.labels['"+v1alpha1.LabelRunUID+"']"),
+		field(result.EnvPodUID, "metadata.uid"),
+		field(result.EnvPodName, "metadata.name"),
+		field(result.EnvNode, "spec.nodeName"),
+		{Name: result.EnvCPULimitMillis, ValueFrom: &corev1.EnvVarSource{
+			ResourceFieldRef: &corev1.ResourceFieldSelector{
+				ContainerName: Container, Resource: "limits.cpu", Divisor: resource.MustParse("1m"),
+			},
+		}},
+	}
+}
+
+// separation keeps the loader away from the database's node, as far as was asked.
+func separation(run *v1alpha1.BenchmarkRun) *corev1.Affinity {
+	term := corev1.PodAffinityTerm{
+		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{
+			v1alpha1.LabelRun: run.Name, v1alpha1.LabelComponent: v1alpha1.ComponentDatabase,
+		}},
+		TopologyKey: corev1.LabelHostname,
+	}
+	switch run.Spec.Loader.SeparateFromDatabase {
+	case v1alpha1.SeparationNone:
+		return nil
+	case v1alpha1.SeparationRequired:
+		return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{term},
+		}}
+	default:
+		return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+			PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{
+				{Weight: 100, PodAffinityTerm: term},
+			},
+		}}
+	}
+}
+
+func resources(asked corev1.ResourceRequirements) corev1.ResourceRequirements {
+	if asked.Limits != nil || asked.Requests != nil {
+		return plan.Guaranteed(asked)
+	}
+	return plan.Guaranteed(corev1.ResourceRequirements{Limits: corev1.ResourceList{
+		corev1.ResourceCPU:    resource.MustParse("1"),
+		corev1.ResourceMemory: resource.MustParse("256Mi"),
+	}})
+}

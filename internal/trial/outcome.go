@@ -1,0 +1,124 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package trial
+
+import (
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// Stage is how far an attempt is.
+type Stage string
+
+const (
+	// StagePending: no loader has run yet.
+	StagePending Stage = "Pending"
+	// StageRunning: a loader is running.
+	StageRunning Stage = "Running"
+	// StageEnded: the verdict below holds.
+	StageEnded Stage = "Ended"
+)
+
+// Verdict is what a Job and its Pods say of an attempt.
+type Verdict struct {
+	Stage Stage
+	// Waiting says what a pending attempt waits for, in the cluster's words where it has any.
+	Waiting string
+	// Outcome, Cause and Message hold for an ended attempt. An accepted one still owes its document.
+	Outcome result.Outcome
+	Cause   result.Cause
+	Message string
+	// Pod is the one that ran, if there was one.
+	Pod *corev1.Pod
+	// Summary is what it left, if it left one.
+	Summary *result.Summary
+}
+
+// Judge an attempt by its Job and all Pods of it.
+func Judge(job *batchv1.Job, pods []corev1.Pod) Verdict {
+	var pod *corev1.Pod
+	if len(pods) > 0 {
+		pod = &pods[0]
+	}
+	switch {
+	case ended(job, batchv1.JobFailureTarget) != nil || ended(job, batchv1.JobFailed) != nil:
+		return failed(job, pods, pod)
+	case ended(job, batchv1.JobSuccessCriteriaMet) != nil || ended(job, batchv1.JobComplete) != nil:
+		return succeeded(pods, pod)
+	case pod == nil:
+		return Verdict{Stage: StagePending, Waiting: "the loader's Pod is being created"}
+	case pod.Status.Phase == corev1.PodPending:
+		return Verdict{Stage: StagePending, Waiting: waiting(pod), Pod: pod}
+	default:
+		return Verdict{Stage: StageRunning, Pod: pod}
+	}
+}
+
+// ended finds a condition of a Job that is true. The two targets come before Complete and Failed, which wait for Pods that
+// a dead node never gives back.
+func ended(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
+	i := slices.IndexFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == t && c.Status == corev1.ConditionTrue
+	})
+	if i < 0 {
+		return nil
+	}
+	return &job.Status.Conditions[i]
+}
+
+func succeeded(pods []corev1.Pod, pod *corev1.Pod) Verdict {
+	v := Verdict{Stage: StageEnded, Outcome: result.OutcomeInvalidated, Pod: pod}
+	switch {
+	case pod == nil:
+		return v.because(result.CausePodDeleted, "the loader's Pod is gone, and its result with it")
+	case len(pods) > 1:
+		return v.because(result.CauseStartedTwice, fmt.Sprintf("%d Pods ran for one attempt", len(pods)))
+	case pod.DeletionTimestamp != nil:
+		return v.because(result.CausePodDeleted, "the loader's Pod was being deleted")
+	}
+	message, _ := termination(pod)
+	summary, err := result.DecodeSummary(message)
+	if err != nil {
+		return v.because(result.CauseSilent, "the loader ended well but left no result: "+err.Error())
+	}
+	v.Summary = summary
+	switch {
+	case summary.Failure != nil:
+		return v.because(result.CauseSilent, "the loader ended well but reports a failure: "+summary.Failure.Message)
+	case summary.Identity.PodUID != string(pod.UID):
+		return v.because(result.CauseForeignResult, "the result is that of another Pod")
+	}
+	v.Outcome = result.OutcomeAccepted
+	return v
+}
+
+func (v Verdict) because(cause result.Cause, message string) Verdict {
+	v.Cause, v.Message = cause, message
+	return v
+}
+
+// termination is the loader container's termination message and state; empty and nil as long as it has not ended.
+func termination(pod *corev1.Pod) (string, *corev1.ContainerStateTerminated) {
+	for _, s := range pod.Status.ContainerStatuses {
+		if s.Name == Container && s.State.Terminated != nil {
+			return s.State.Terminated.Message, s.State.Terminated
+		}
+	}
+	return "", nil
+}
+
+// ImageID is the digest of the loader's image as the container runtime names it.
+func ImageID(pod *corev1.Pod) string {
+	for _, s := range pod.Status.ContainerStatuses {
+		if s.Name == Container {
+			return s.ImageID
+		}
+	}
+	return ""
+}
