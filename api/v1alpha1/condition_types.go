@@ -63,6 +63,8 @@ const (
 	ReasonLoaderNotStarted = "LoaderNotStarted"
 	// ReasonLoaderFailed: the loader ended with an error that a new attempt would meet again.
 	ReasonLoaderFailed = "LoaderFailed"
+	// ReasonDeadlineExceeded: an attempt took longer than trials.deadlineSeconds.
+	ReasonDeadlineExceeded = "DeadlineExceeded"
 	// ReasonTooManyInvalid: attempts were disturbed more often than trials.maxInvalid allows.
 	ReasonTooManyInvalid = "TooManyInvalid"
 )

@@ -116,6 +116,7 @@ const (
 // TrialsSpec says how often, in which order and under which deadlines points are measured.
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.repetitions) && has(self.precision))",message="say repetitions or precision, not both"
+// +kubebuilder:validation:XValidation:rule="!has(self.precision) || self.order == 'Interleaved'",message="precision goes with order Interleaved: it is looked at after whole rounds"
 type TrialsSpec struct {
 	// repetitions is how often each point is measured. From 1 to 100. Unset, and without precision: 3.
 	// +optional

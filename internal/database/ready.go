@@ -85,6 +85,12 @@ func waiting(pod *corev1.Pod, server *corev1.ContainerStatus) string {
 	return "the database's Pod is starting"
 }
 
+// Restarted says whether the server was started more than once in this Pod.
+func Restarted(pod *corev1.Pod) bool {
+	server := status(pod.Status.ContainerStatuses, ServerContainer)
+	return server != nil && server.RestartCount > 0
+}
+
 // Fingerprint is the probe's termination message; false as long as it has not ended well.
 func Fingerprint(pod *corev1.Pod) (string, bool) {
 	probe := status(pod.Status.InitContainerStatuses, ProbeContainer)

@@ -21,15 +21,6 @@ type Point struct {
 	Parameters map[string]string
 }
 
-// String names a point, for example "rowsPerCommit=16"; parameters stand in alphabetical order.
-func (p Point) String() string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
-		parts = append(parts, name+"="+p.Parameters[name])
-	}
-	return strings.Join(parts, ", ")
-}
-
 // Trial is one planned execution of the workload.
 type Trial struct {
 	// Number counts from 1, in the order of measuring.
@@ -173,12 +164,11 @@ func (p Point) with(name, value string) Point {
 func distinct(points []Point) []Point {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(points, func(p Point) bool {
-		name := p.String()
-		if seen[name] {
-			return true
-		}
+		// A map prints its keys in order.
+		name := fmt.Sprint(p.Parameters)
+		found := seen[name]
 		seen[name] = true
-		return false
+		return found
 	})
 }
 

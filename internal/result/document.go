@@ -107,6 +107,8 @@ type ServerFacts struct {
 	VersionComment string `json:"versionComment,omitempty"`
 	// Variables are SHOW GLOBAL VARIABLES as the measured phase began.
 	Variables map[string]string `json:"variables"`
+	// Session are those variables that the measuring sessions have otherwise than Variables.
+	Session map[string]string `json:"session,omitempty"`
 	// SettingsDigest is of Variables without state and identity.
 	SettingsDigest string `json:"settingsDigest"`
 	// Settings are the requested ones, compared.

@@ -88,23 +88,9 @@ type Place struct {
 const (
 	// RecordKey holds the Record.
 	RecordKey = "attempt.json"
-	// DocumentKey holds the document, compressed, if it is in one piece.
+	// DocumentKey holds the document, compressed.
 	DocumentKey = "document.json.gz"
 )
-
-// MaxPieceBytes is how much of a document one ConfigMap holds: their limit is 1 MiB with everything.
-const MaxPieceBytes = 900 << 10
-
-// Pieces cuts an encoded document into what single ConfigMaps can hold; most documents are one piece.
-func Pieces(doc EncodedDocument) [][]byte {
-	var pieces [][]byte
-	for rest := doc.Gzip; len(rest) > 0; {
-		n := min(len(rest), MaxPieceBytes)
-		pieces = append(pieces, rest[:n])
-		rest = rest[n:]
-	}
-	return pieces
-}
 
 // Encode writes a record as it stands in its ConfigMap.
 func (r *Record) Encode() (string, error) {

@@ -6,6 +6,7 @@ package trial
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -121,4 +122,12 @@ func ImageID(pod *corev1.Pod) string {
 		}
 	}
 	return ""
+}
+
+// EndOf is when the loader of a Pod ended; the zero time as long as it has not.
+func EndOf(pod *corev1.Pod) time.Time {
+	if _, end := termination(pod); end != nil {
+		return end.FinishedAt.Time
+	}
+	return time.Time{}
 }

@@ -1,0 +1,129 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+)
+
+// BenchmarkRunReconciler carries out BenchmarkRuns.
+type BenchmarkRunReconciler struct {
+	client.Client
+	// Live reads past the cache, for the few questions that a stale answer would spoil.
+	Live client.Reader
+	// Logs opens the log of a container that has ended.
+	Logs LogOpener
+	// Recorder sends events.
+	Recorder events.EventRecorder
+	// Clock is the time of deadlines and records.
+	Clock clock.PassiveClock
+	// Images that the operator brings.
+	Images database.Images
+}
+
+// +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarkruns,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarkruns/status,verbs=get;patch
+// +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarkruns/finalizers,verbs=update
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups="",resources=pods;persistentvolumeclaims,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=create
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// Reconcile takes a run one step further.
+func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	var run v1alpha1.BenchmarkRun
+	if err := r.Get(ctx, req.NamespacedName, &run); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if run.DeletionTimestamp != nil {
+		return ctrl.Result{}, nil // what it owns goes with it
+	}
+	p, err := plan.ForRun(&run.Spec)
+	if err != nil {
+		return ctrl.Result{}, reconcile.TerminalError(fmt.Errorf("planning: %w", err))
+	}
+	seen, err := r.observe(ctx, &run)
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("observing: %w", err)
+	}
+	now := r.Clock.Now()
+	decision := lifecycle.Next(&run, p, seen, now)
+	if err := r.act(ctx, &run, p, seen, decision.Action); err != nil {
+		obstacle := new(obstacleError)
+		if !errors.As(err, &obstacle) {
+			return ctrl.Result{}, fmt.Errorf("acting: %w", err)
+		}
+		seen.Obstacle = &obstacle.failure
+		decision = lifecycle.Next(&run, p, seen, now)
+	}
+	status := lifecycle.Status(&run, p, seen, decision, now)
+	if err := r.patchStatus(ctx, &run, status, seen); err != nil {
+		return ctrl.Result{}, fmt.Errorf("writing the status: %w", err)
+	}
+	return ctrl.Result{RequeueAfter: decision.After}, nil
+}
+
+// patchStatus writes the status if it has changed, and announces the changes after they are written.
+func (r *BenchmarkRunReconciler) patchStatus(
+	ctx context.Context, run *v1alpha1.BenchmarkRun, status v1alpha1.BenchmarkRunStatus, seen *lifecycle.Observed,
+) error {
+	if equality.Semantic.DeepEqual(run.Status, status) {
+		return nil
+	}
+	old := run.DeepCopy()
+	run.Status = status
+	if err := r.Status().Patch(ctx, run, client.MergeFrom(old)); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	for _, a := range announcements(&old.Status, &status, seen) {
+		r.Recorder.Eventf(run, nil, a.kind, a.reason, a.action, "%s", a.message)
+	}
+	return nil
+}
+
+// SetupWithManager watches runs and everything that carries their label.
+func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	b := ctrl.NewControllerManagedBy(mgr).
+		For(&v1alpha1.BenchmarkRun{}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 4})
+	for _, object := range []client.Object{
+		&batchv1.Job{}, &appsv1.StatefulSet{}, &corev1.Pod{}, &corev1.ConfigMap{}, &corev1.Service{},
+		&corev1.PersistentVolumeClaim{},
+	} {
+		b = b.Watches(object, handler.EnqueueRequestsFromMapFunc(runOf))
+	}
+	return b.Complete(r)
+}
+
+// runOf is the run whose label an object carries.
+func runOf(_ context.Context, object client.Object) []reconcile.Request {
+	name := object.GetLabels()[v1alpha1.LabelRun]
+	if name == "" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: name}}}
+}

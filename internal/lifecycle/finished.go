@@ -1,0 +1,50 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+// finished is what is left to do after the end: publish what there is, remove the Jobs and the database, and in time the
+// run itself.
+func finished(s *situation) *Decision {
+	if !apimeta.IsStatusConditionTrue(s.run.Status.Conditions, v1alpha1.ConditionFinished) {
+		return nil
+	}
+	d := Decision{Action: Wait{}}
+	complete := apimeta.IsStatusConditionTrue(s.run.Status.Conditions, v1alpha1.ConditionComplete)
+	switch {
+	case s.seen.Results == nil && len(s.seen.Records) > 0 && !complete:
+		d.Action = Publish{Outcome: v1alpha1.ConditionFailed}
+	case s.leftovers(complete) != nil:
+		d.Action = s.leftovers(complete)
+	case s.run.Spec.TTLSecondsAfterFinished != nil && s.run.Status.CompletionTime != nil:
+		ttl := time.Duration(*s.run.Spec.TTLSecondsAfterFinished) * time.Second
+		if left := s.run.Status.CompletionTime.Add(ttl).Sub(s.now); left > 0 {
+			d.After = left
+		} else {
+			d.Action = DeleteRun{}
+		}
+	}
+	return &d
+}
+
+// leftovers is the next step of the clean-up that was asked for, or nil. Jobs of a failed run stay where the database
+// stays: both are there to be looked at.
+func (s *situation) leftovers(complete bool) Action {
+	switch s.run.Spec.Cleanup {
+	case v1alpha1.CleanupNever:
+		return nil
+	case v1alpha1.CleanupOnSuccess:
+		if !complete {
+			return nil
+		}
+	}
+	return s.removeEverything()
+}

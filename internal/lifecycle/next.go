@@ -1,0 +1,252 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/trial"
+)
+
+// situation is what every rule is given.
+type situation struct {
+	run  *v1alpha1.BenchmarkRun
+	plan *plan.Plan
+	seen *Observed
+	now  time.Time
+	progress
+}
+
+// rule decides, or leaves the decision to the rules after it.
+type rule func(*situation) *Decision
+
+// rules in the order in which they are asked.
+var rules = []rule{
+	deleted,
+	finished,
+	obstructed,
+	predecessor,
+	suspended,
+	recorded,
+	ended,
+	failed,
+	running,
+	measured,
+	retired,
+	provided,
+	start,
+}
+
+// Next decides what a run does next.
+func Next(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now time.Time) Decision {
+	s := newSituation(run, p, seen, now)
+	for _, r := range rules {
+		if d := r(s); d != nil {
+			return *d
+		}
+	}
+	return Decision{Action: Wait{}}
+}
+
+func newSituation(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now time.Time) *situation {
+	return &situation{run: run, plan: p, seen: seen, now: now, progress: progressOf(run, p, seen.Records)}
+}
+
+func deleted(s *situation) *Decision {
+	if s.run.DeletionTimestamp == nil {
+		return nil
+	}
+	return &Decision{Action: Wait{}}
+}
+
+func obstructed(s *situation) *Decision {
+	if s.seen.Obstacle == nil {
+		return nil
+	}
+	return fail(*s.seen.Obstacle)
+}
+
+func predecessor(s *situation) *Decision {
+	if len(s.seen.Predecessor) == 0 {
+		return nil
+	}
+	return &Decision{
+		Action: Wait{}, Reason: v1alpha1.ReasonWaitingForPredecessor, After: time.Second,
+		Message: "objects of an earlier run of this name are still being deleted: " + strings.Join(s.seen.Predecessor, ", "),
+	}
+}
+
+func suspended(s *situation) *Decision {
+	if s.run.Spec.Suspend == nil || !*s.run.Spec.Suspend {
+		return nil
+	}
+	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"}
+	if a := s.removeEverything(); a != nil {
+		d.Action = a
+	}
+	return &d
+}
+
+// removeEverything is the next step on the way to no Job and no database, or nil.
+func (s *situation) removeEverything() Action {
+	for _, a := range s.seen.Attempts {
+		if a.Job.DeletionTimestamp == nil {
+			return RemoveJob{Name: a.Job.Name}
+		}
+	}
+	for _, i := range s.seen.Instances {
+		if i.Set != nil && i.Set.DeletionTimestamp == nil {
+			return RemoveDatabase{Instance: i.Number}
+		}
+	}
+	return nil
+}
+
+// recorded removes a Job whose attempt's record is safe.
+func recorded(s *situation) *Decision {
+	for _, a := range s.seen.Attempts {
+		if s.seen.record(a.Trial, a.Number) != nil && a.Job.DeletionTimestamp == nil {
+			return s.measuring(RemoveJob{Name: a.Job.Name})
+		}
+	}
+	return nil
+}
+
+// ended records an attempt that has ended, or whose loader did not start in time.
+func ended(s *situation) *Decision {
+	for _, a := range s.seen.Attempts {
+		if s.seen.record(a.Trial, a.Number) != nil {
+			continue
+		}
+		if a.Job.DeletionTimestamp != nil {
+			continue // being removed without a record: the run was suspended, or somebody deleted it
+		}
+		v := trial.Judge(a.Job, a.Pods)
+		if v.Stage == trial.StagePending && s.remaining(a.Job.CreationTimestamp.Time) == 0 {
+			v = trial.Verdict{
+				Stage: trial.StageEnded, Outcome: result.OutcomeFailed, Cause: result.CauseNotStarted,
+				Message: s.deadlineMessage("no loader ran", v.Waiting), Pod: v.Pod,
+			}
+		}
+		if v.Stage == trial.StageEnded {
+			return s.measuring(RecordAttempt{Attempt: a, Verdict: v, Parameters: s.parameters(a.Trial)})
+		}
+	}
+	return nil
+}
+
+// failed ends the run for an attempt that a new one would repeat, or after too many that were disturbed.
+func failed(s *situation) *Decision {
+	if r := s.progress.failed; r != nil {
+		return fail(Failure{Reason: reasonOf(r.Cause), Message: fmt.Sprintf("trial %d%s: %s", r.Trial, at(r.Parameters), r.Message)})
+	}
+	limit := 3
+	if m := s.run.Spec.Trials.MaxInvalid; m != nil {
+		limit = int(*m)
+	}
+	if s.invalidated <= limit {
+		return nil
+	}
+	last := result.Record{}
+	for _, r := range s.seen.Records {
+		if r.Outcome == result.OutcomeInvalidated {
+			last = *r
+		}
+	}
+	return fail(Failure{Reason: v1alpha1.ReasonTooManyInvalid, Message: fmt.Sprintf(
+		"%d attempts were disturbed, trials.maxInvalid allows %d; the last one, of trial %d%s: %s: %s",
+		s.invalidated, limit, last.Trial, at(last.Parameters), last.Cause, last.Message)})
+}
+
+// running waits for an attempt's end.
+func running(s *situation) *Decision {
+	for _, a := range s.seen.Attempts {
+		d := s.measuring(Wait{})
+		if trial.Judge(a.Job, a.Pods).Stage == trial.StagePending {
+			d.After = s.remaining(a.Job.CreationTimestamp.Time)
+		}
+		return d
+	}
+	return nil
+}
+
+// measured publishes when nothing is left to measure, and is content when that is done.
+func measured(s *situation) *Decision {
+	if s.next != nil {
+		return nil
+	}
+	if s.seen.Results == nil {
+		return &Decision{
+			Action: Publish{Outcome: v1alpha1.ConditionComplete},
+			Reason: v1alpha1.ReasonPublishing, Message: "every trial is measured; the results are being written",
+		}
+	}
+	return &Decision{Action: Wait{}, Complete: true}
+}
+
+// start creates the next attempt's Job.
+func start(s *situation) *Decision {
+	a := trial.Attempt{
+		Trial: *s.next, Point: s.plan.Points[s.next.Point], Number: s.attempt, Instance: s.wanted(),
+	}
+	if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
+		a.Node = s.seen.bound().LoaderNode
+	}
+	return s.measuring(StartAttempt{Attempt: a})
+}
+
+// measuring is a decision while trials are being measured.
+func (s *situation) measuring(a Action) *Decision {
+	message := "the last trial is being recorded"
+	if s.next != nil {
+		message = fmt.Sprintf("trial %d of %d%s", s.next.Number, len(s.plan.Trials), at(s.parameters(s.next.Number)))
+	}
+	return &Decision{Action: a, Reason: v1alpha1.ReasonMeasuring, Message: message}
+}
+
+func (s *situation) parameters(trialNumber int) map[string]string {
+	if trialNumber < 1 || trialNumber > len(s.plan.Trials) {
+		return nil
+	}
+	return s.plan.Points[s.plan.Trials[trialNumber-1].Point].Parameters
+}
+
+// remaining is the time left until the start deadline of something made at the given time; 0 if it has passed.
+func (s *situation) remaining(created time.Time) time.Duration {
+	deadline := created.Add(time.Duration(s.run.Spec.Trials.StartDeadlineSeconds) * time.Second)
+	return max(0, deadline.Sub(s.now))
+}
+
+func (s *situation) deadlineMessage(what, waiting string) string {
+	return fmt.Sprintf("%s within trials.startDeadlineSeconds (%d): %s", what, s.run.Spec.Trials.StartDeadlineSeconds, waiting)
+}
+
+func fail(f Failure) *Decision { return &Decision{Action: Wait{}, Failure: &f} }
+
+func at(parameters map[string]string) string {
+	if len(parameters) == 0 {
+		return ""
+	}
+	return " (" + stats.Label(parameters) + ")"
+}
+
+// reasonOf is the run's reason for an attempt's cause.
+func reasonOf(c result.Cause) string {
+	switch c {
+	case result.Cause(result.FailureSetting):
+		return v1alpha1.ReasonSettingNotEffective
+	case result.CauseNotStarted:
+		return v1alpha1.ReasonLoaderNotStarted
+	case result.CauseDeadlineExceeded:
+		return v1alpha1.ReasonDeadlineExceeded
+	default:
+		return v1alpha1.ReasonLoaderFailed
+	}
+}

@@ -1,0 +1,89 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// Observed is everything that was read for one decision.
+type Observed struct {
+	// Records of the run's attempts, in the order in which they were recorded.
+	Records []*result.Record
+	// Attempts that have a Job.
+	Attempts []Attempt
+	// Instances of the database of which anything exists.
+	Instances []Instance
+	// Results are the published results, or nil.
+	Results *Published
+	// Predecessor names objects of an earlier run of the same name that are still being deleted.
+	Predecessor []string
+	// Obstacle is what the cluster answered to the last action, if it was a refusal that trying again does not change.
+	Obstacle *Failure
+}
+
+// Attempt is a Job and its Pods.
+type Attempt struct {
+	Trial, Number, Instance int
+	Job                     *batchv1.Job
+	Pods                    []corev1.Pod
+}
+
+// Instance is what exists of a database instance.
+type Instance struct {
+	Number int
+	// Set is its StatefulSet, or nil.
+	Set *appsv1.StatefulSet
+	// Pod is its Pod, or nil.
+	Pod *corev1.Pod
+	// Claim is the name of its volume claim, empty if there is none.
+	Claim string
+	// Others says whether its Service or its ConfigMap exists.
+	Others bool
+}
+
+// Published are results in their ConfigMap.
+type Published struct {
+	ConfigMap string
+	Digest    string
+}
+
+// Failure is why a run ends.
+type Failure struct {
+	Reason, Message string
+}
+
+// record finds an attempt's record.
+func (o *Observed) record(trial, attempt int) *result.Record {
+	i := slices.IndexFunc(o.Records, func(r *result.Record) bool { return r.Trial == trial && r.Attempt == attempt })
+	if i < 0 {
+		return nil
+	}
+	return o.Records[i]
+}
+
+// instance finds what exists of an instance.
+func (o *Observed) instance(number int) *Instance {
+	i := slices.IndexFunc(o.Instances, func(i Instance) bool { return i.Number == number })
+	if i < 0 {
+		return nil
+	}
+	return &o.Instances[i]
+}
+
+// bound are the nodes of the first attempt that has any: later attempts are bound to them.
+func (o *Observed) bound() result.Place {
+	for _, r := range o.Records {
+		if r.Place.DatabaseNode != "" && r.Place.LoaderNode != "" {
+			return r.Place
+		}
+	}
+	return result.Place{}
+}

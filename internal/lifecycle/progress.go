@@ -1,0 +1,118 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// progress is how far a run's plan is carried out, by the records of its attempts.
+type progress struct {
+	// points as far as they are measured, in the order of the plan.
+	points []stats.Point
+	// planned trials, without those that a precision target has made needless.
+	planned, measured, invalidated int
+	// failed is the first attempt that ended the run, or nil.
+	failed *result.Record
+	// next is the first trial that is still to be measured, or nil; attempt is its next attempt's number.
+	next    *plan.Trial
+	attempt int
+}
+
+func progressOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) progress {
+	var g progress
+	accepted := Accepted(records)
+	attempts := map[int]int{}
+	for _, r := range records {
+		attempts[r.Trial] = max(attempts[r.Trial], r.Attempt)
+		switch r.Outcome {
+		case result.OutcomeAccepted:
+		case result.OutcomeInvalidated:
+			g.invalidated++
+		case result.OutcomeFailed:
+			if g.failed == nil {
+				g.failed = r
+			}
+		}
+	}
+	needless := needless(run, p, accepted)
+	for i := range p.Trials {
+		t := &p.Trials[i]
+		r := accepted[t.Number]
+		switch {
+		case r != nil:
+			g.measured++
+		case needless[t.Number]:
+			continue
+		case g.next == nil:
+			g.next, g.attempt = t, attempts[t.Number]+1
+		}
+		g.planned++
+	}
+	g.points = Measured(p, accepted)
+	return g
+}
+
+// Accepted are the records that count, by the number of their trial.
+func Accepted(records []*result.Record) map[int]*result.Record {
+	accepted := map[int]*result.Record{}
+	for _, r := range records {
+		if r.Outcome == result.OutcomeAccepted {
+			accepted[r.Trial] = r
+		}
+	}
+	return accepted
+}
+
+// Measured are all points of a plan, in its order, with what was measured at them.
+func Measured(p *plan.Plan, accepted map[int]*result.Record) []stats.Point {
+	byPoint := make([][]*result.Record, len(p.Points))
+	for _, t := range p.Trials {
+		if r := accepted[t.Number]; r != nil {
+			byPoint[t.Point] = append(byPoint[t.Point], r)
+		}
+	}
+	var points []stats.Point
+	for i, point := range p.Points {
+		points = append(points, stats.Summarized(point.Parameters, byPoint[i]))
+	}
+	return points
+}
+
+// needless are the trials that a precision target leaves out: those of a point in the rounds after the one in which it
+// reached its target. Only whole rounds count, so that no point is judged by more than the others had the chance to.
+func needless(run *v1alpha1.BenchmarkRun, p *plan.Plan, accepted map[int]*result.Record) map[int]bool {
+	precision := run.Spec.Trials.Precision
+	if precision == nil {
+		return nil
+	}
+	skip := map[int]bool{}
+	reached := make([]bool, len(p.Points))
+	values := make([][]float64, len(p.Points))
+	for round := 1; round <= p.Rounds; round++ {
+		for _, t := range p.Trials {
+			if t.Round != round {
+				continue
+			}
+			if reached[t.Point] {
+				skip[t.Number] = true
+				continue
+			}
+			r := accepted[t.Number]
+			if r == nil {
+				return skip
+			}
+			if len(r.Summary.Metrics) > 0 {
+				values[t.Point] = append(values[t.Point], r.Summary.Metrics[0].Value)
+			}
+		}
+		for i := range reached {
+			reached[i] = reached[i] || round >= int(precision.Min) && stats.Summarize(values[i]).Reached(precision.TargetRelativeCIPercent)
+		}
+	}
+	return skip
+}

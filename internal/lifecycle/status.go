@@ -1,0 +1,130 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// maxStatusPoints is how many points the status lists; the rest is in the results.
+const maxStatusPoints = 64
+
+// Status is the whole status of a run. Of the old one it takes what cannot be observed any more: when the run was first
+// seen, the times of its conditions, and how it ended, because an end is never taken back.
+func Status(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, d Decision, now time.Time) v1alpha1.BenchmarkRunStatus {
+	s := newSituation(run, p, seen, now)
+	old := &run.Status
+	status := v1alpha1.BenchmarkRunStatus{
+		ObservedGeneration: run.Generation,
+		StartTime:          old.StartTime,
+		CompletionTime:     old.CompletionTime,
+		Conditions:         slices.Clone(old.Conditions),
+		Environment:        s.environment(),
+		Points:             s.statusPoints(),
+		Headline:           s.headline(),
+		Results:            old.Results,
+	}
+	if status.StartTime == nil {
+		status.StartTime = ptr.To(metav1.NewTime(now))
+	}
+	if seen.Results != nil {
+		status.Results = v1alpha1.ResultsReference{ConfigMap: seen.Results.ConfigMap, Digest: seen.Results.Digest}
+	}
+	failed := 0
+	if s.failed != nil {
+		failed = 1
+	}
+	status.Trials = v1alpha1.TrialCounts{
+		Planned: count(s.planned), Measured: count(s.measured), Invalidated: count(s.invalidated), Failed: count(failed),
+	}
+	status.Progress = fmt.Sprintf("%d/%d", s.measured, s.planned)
+	setConditions(&status, s, d, now)
+	if apimeta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionFinished) && status.CompletionTime == nil {
+		status.CompletionTime = ptr.To(metav1.NewTime(now))
+	}
+	status.Elapsed = s.elapsed(&status)
+	return status
+}
+
+func count(n int) *int32 { return ptr.To(int32(n)) } //nolint:gosec // at most 5,000 trials
+
+// elapsed is from the start to the end, or to the last record.
+func (s *situation) elapsed(status *v1alpha1.BenchmarkRunStatus) string {
+	end := time.Time{}
+	if n := len(s.seen.Records); n > 0 {
+		end = s.seen.Records[n-1].Recorded
+	}
+	if status.CompletionTime != nil {
+		end = status.CompletionTime.Time
+	}
+	if end.Before(status.StartTime.Time) {
+		return ""
+	}
+	return end.Sub(status.StartTime.Time).Round(time.Second).String()
+}
+
+func (s *situation) statusPoints() []v1alpha1.PointStatus {
+	var list []v1alpha1.PointStatus
+	for _, p := range s.points {
+		if p.Summary.N == 0 || len(list) == maxStatusPoints {
+			continue
+		}
+		list = append(list, v1alpha1.PointStatus{
+			Parameters: parameterValues(p.Parameters),
+			N:          int32(p.Summary.N), //nolint:gosec // at most 5,000 trials
+			Metric:     p.Metric.Name, Unit: p.Metric.Unit,
+			Median: stats.Format(p.Summary.Median), Low: stats.Format(p.Summary.Low), High: stats.Format(p.Summary.High),
+			Interval: v1alpha1.IntervalKind(p.Summary.Interval),
+			Warnings: bounded(p.Warnings, 16, 512),
+		})
+	}
+	return list
+}
+
+// headline is the best point's median and interval, and where it is.
+func (s *situation) headline() string {
+	best := stats.Best(s.points)
+	if best < 0 {
+		return ""
+	}
+	p := s.points[best]
+	text := fmt.Sprintf("%s %s (%s–%s)", stats.Format(p.Summary.Median), p.Metric.Unit,
+		stats.Format(p.Summary.Low), stats.Format(p.Summary.High))
+	if len(p.Parameters) > 0 {
+		text += " at " + stats.Label(p.Parameters)
+	}
+	return text
+}
+
+func parameterValues(parameters map[string]string) map[string]v1alpha1.ParameterValue {
+	if len(parameters) == 0 {
+		return nil
+	}
+	values := map[string]v1alpha1.ParameterValue{}
+	for name, value := range parameters {
+		values[name] = v1alpha1.ParameterValue(value)
+	}
+	return values
+}
+
+// bounded cuts a list of sentences to what the status may hold.
+func bounded(list []string, items, length int) []string {
+	list = slices.Clone(list[:min(len(list), items)])
+	for i := range list {
+		if r := []rune(list[i]); len(r) > length {
+			list[i] = string(r[:length])
+		}
+	}
+	return list
+}

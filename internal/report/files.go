@@ -1,0 +1,193 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// Names of the files of a run's results.
+const (
+	CSVFile     = "results.csv"
+	JSONFile    = "results.json"
+	BenchFile   = "results.bench"
+	SummaryFile = "summary.md"
+)
+
+// Files are all printed forms of a report, the summary first.
+func Files(r *Report) ([]result.File, error) {
+	var files []result.File
+	for _, f := range []struct {
+		name  string
+		print func(io.Writer, *Report) error
+	}{
+		{SummaryFile, Summary},
+		{CSVFile, CSV},
+		{BenchFile, Bench},
+		{JSONFile, JSON},
+	} {
+		var buf bytes.Buffer
+		if err := f.print(&buf, r); err != nil {
+			return nil, fmt.Errorf("writing %s: %w", f.name, err)
+		}
+		files = append(files, result.File{Name: f.name, Data: buf.Bytes()})
+	}
+	return files, nil
+}
+
+// CSV writes a row per measured trial. Latencies are in microseconds.
+func CSV(w io.Writer, r *Report) error {
+	parameters := r.parameters()
+	rounds := map[int]int{}
+	for _, t := range r.Trials {
+		rounds[t.Number] = t.Round
+	}
+	metrics, operations := r.columns()
+	header := append([]string{"trial", "round", "attempt"}, parameters...)
+	header = append(header, metrics...)
+	header = append(header, "rows", "transactions", "statements", "micros", "stoppedBy")
+	for _, op := range operations {
+		for _, q := range []string{"P50", "P95", "P99", "P999", "Max"} {
+			header = append(header, op+q+"Micros")
+		}
+	}
+	header = append(header, "instance", "databaseNode", "loaderNode", "started", "documentSHA256")
+	cw := csv.NewWriter(w)
+	rows := [][]string{header}
+	for _, record := range r.accepted() {
+		rows = append(rows, row(record, rounds[record.Trial], parameters, metrics, operations))
+	}
+	return cw.WriteAll(rows)
+}
+
+func row(record *result.Record, round int, parameters, metrics, operations []string) []string {
+	s := record.Summary
+	cells := []string{strconv.Itoa(record.Trial), strconv.Itoa(round), strconv.Itoa(record.Attempt)}
+	for _, p := range parameters {
+		cells = append(cells, record.Parameters[p])
+	}
+	for _, name := range metrics {
+		cell := ""
+		for _, m := range s.Metrics {
+			if m.Name == name {
+				cell = strconv.FormatFloat(m.Value, 'f', -1, 64)
+			}
+		}
+		cells = append(cells, cell)
+	}
+	for _, n := range []int64{s.Totals.Rows, s.Totals.Transactions, s.Totals.Statements, s.Totals.Micros} {
+		cells = append(cells, strconv.FormatInt(n, 10))
+	}
+	cells = append(cells, string(s.Totals.StoppedBy))
+	for _, op := range operations {
+		l := latency(s, op)
+		for _, v := range []int64{l.P50Micros, l.P95Micros, l.P99Micros, l.P999Micros, l.MaxMicros} {
+			cell := ""
+			if l.Count > 0 {
+				cell = strconv.FormatInt(v, 10)
+			}
+			cells = append(cells, cell)
+		}
+	}
+	return append(cells, strconv.Itoa(record.Instance), record.Place.DatabaseNode, record.Place.LoaderNode,
+		s.Identity.Started.UTC().Format("2006-01-02T15:04:05Z"), s.DocumentSHA256)
+}
+
+// columns are the names of all metrics and operations, in the order in which they first come.
+func (r *Report) columns() (metrics, operations []string) {
+	seen := map[string]bool{}
+	add := func(list *[]string, kind, name string) {
+		if !seen[kind+name] {
+			seen[kind+name] = true
+			*list = append(*list, name)
+		}
+	}
+	for _, record := range r.accepted() {
+		for _, m := range record.Summary.Metrics {
+			add(&metrics, "metric ", m.Name)
+		}
+		for _, l := range record.Summary.Latencies {
+			add(&operations, "operation ", l.Operation)
+		}
+	}
+	return metrics, operations
+}
+
+// latency of an operation; the zero Latency if there is none.
+func latency(s *result.Summary, operation string) result.Latency {
+	for _, l := range s.Latencies {
+		if l.Operation == operation {
+			return l
+		}
+	}
+	return result.Latency{}
+}
+
+// document is the layout of results.json.
+type document struct {
+	Version  int              `json:"version"`
+	Run      Run              `json:"run"`
+	Plan     []Trial          `json:"plan"`
+	Attempts []*result.Record `json:"attempts"`
+}
+
+// JSON writes everything: what was asked, the plan, and the record of every attempt with its environment.
+func JSON(w io.Writer, r *Report) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", " ")
+	return enc.Encode(document{Version: 1, Run: r.Run, Plan: r.Trials, Attempts: r.Records})
+}
+
+// Bench writes the measured trials in the Go benchmark format, for benchstat.
+func Bench(w io.Writer, r *Report) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "run: %s/%s\nseed: %d\nspec: %s\n", r.Run.Namespace, r.Run.Name, r.Run.Seed, r.Run.SpecDigest)
+	if list := r.accepted(); len(list) > 0 {
+		fmt.Fprintf(&b, "server: %s\nsettings: %s\n", list[0].Summary.ServerVersion, list[0].Summary.SettingsDigest)
+	}
+	b.WriteString("\n")
+	for _, record := range r.accepted() {
+		b.WriteString("Benchmark" + r.Run.Workload)
+		for _, p := range r.parameters() {
+			fmt.Fprintf(&b, "/%s=%s", p, benchName(record.Parameters[p]))
+		}
+		fmt.Fprintf(&b, " %d", max(1, record.Summary.Totals.Rows))
+		for _, m := range record.Summary.Metrics {
+			fmt.Fprintf(&b, " %s %s", strconv.FormatFloat(m.Value, 'f', -1, 64), benchUnit(m))
+		}
+		for _, l := range record.Summary.Latencies {
+			fmt.Fprintf(&b, " %d p50-%s-µs %d p99-%s-µs", l.P50Micros, l.Operation, l.P99Micros, l.Operation)
+		}
+		b.WriteString("\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// benchName keeps a value within one field of the format.
+func benchName(s string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsSpace(c) || c == '/' {
+			return '_'
+		}
+		return c
+	}, s)
+}
+
+// benchUnit must differ between metrics of one line.
+func benchUnit(m result.Metric) string {
+	if strings.Contains(m.Unit, "/s") {
+		return m.Unit
+	}
+	return benchName(m.Name + "-" + m.Unit)
+}

@@ -1,0 +1,96 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// Run says which run a report is of.
+type Run struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+	Workload  string `json:"workload"`
+	Seed      int64  `json:"seed"`
+	// SpecDigest is the same for runs that ask for the same.
+	SpecDigest string `json:"specDigest"`
+	// Outcome is Complete or Failed; Message says why it failed.
+	Outcome string    `json:"outcome"`
+	Message string    `json:"message,omitempty"`
+	Started time.Time `json:"started"`
+	// Spec is what was asked, as it is stored.
+	Spec json.RawMessage `json:"spec"`
+}
+
+// Trial is a planned trial.
+type Trial struct {
+	Number     int               `json:"number"`
+	Round      int               `json:"round"`
+	Parameters map[string]string `json:"parameters,omitempty"`
+}
+
+// Report is everything that the printers show.
+type Report struct {
+	Run    Run
+	Trials []Trial
+	// Points in the order of the sweep.
+	Points []stats.Point
+	// Records of all attempts, in the order in which they were recorded.
+	Records []*result.Record
+}
+
+// accepted are the attempts that count, in the order of measuring.
+func (r *Report) accepted() []*result.Record {
+	var list []*result.Record
+	for _, record := range r.Records {
+		if record.Outcome == result.OutcomeAccepted {
+			list = append(list, record)
+		}
+	}
+	return list
+}
+
+// disturbed are the attempts that do not count.
+func (r *Report) disturbed() []*result.Record {
+	var list []*result.Record
+	for _, record := range r.Records {
+		if record.Outcome != result.OutcomeAccepted {
+			list = append(list, record)
+		}
+	}
+	return list
+}
+
+// parameters are the names of the swept parameters.
+func (r *Report) parameters() []string {
+	names := map[string]bool{}
+	for _, p := range r.Points {
+		for name := range p.Parameters {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// ranked are the measured points, the best first.
+func (r *Report) ranked() []stats.Point {
+	points := slices.DeleteFunc(slices.Clone(r.Points), func(p stats.Point) bool { return p.Summary.N == 0 })
+	slices.SortStableFunc(points, func(a, b stats.Point) int {
+		switch {
+		case stats.Better(a.Metric, a.Summary.Median, b.Summary.Median):
+			return -1
+		case stats.Better(a.Metric, b.Summary.Median, a.Summary.Median):
+			return 1
+		}
+		return 0
+	})
+	return points
+}

@@ -1,0 +1,192 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// Summary writes what a person wants to know first, as Markdown that also reads well on a terminal: a table of the points,
+// the best first, what must be read with the numbers, and where they were measured.
+func Summary(w io.Writer, r *Report) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n", r.Run.Name)
+	fmt.Fprintf(&b, "%s, %d of %d trials measured, seed %d: %s", r.Run.Workload, len(r.accepted()), len(r.Trials), r.Run.Seed,
+		r.Run.Outcome)
+	if r.Run.Message != "" {
+		b.WriteString(": " + r.Run.Message)
+	}
+	b.WriteString("\n\n")
+	if points := r.ranked(); len(points) > 0 {
+		writeTable(&b, r.table(points))
+		b.WriteString("\n" + intervals(points) + "\n")
+	}
+	writeList(&b, "Warnings", warnings(r.Points))
+	writeList(&b, "Attempts that do not count", r.disturbances())
+	writeList(&b, "Where", r.where())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// table has a row per point: its parameters, the median, the interval, how many times the worst that is, and latencies.
+func (r *Report) table(points []stats.Point) [][]string {
+	_, operations := r.columns()
+	header := r.parameters()
+	header = append(header, points[0].Metric.Unit, "interval", "n", "×")
+	for _, op := range operations {
+		header = append(header, op+" p50 µs", op+" p99 µs")
+	}
+	rows := [][]string{header}
+	worst := points[len(points)-1].Summary.Median
+	for _, p := range points {
+		var cells []string
+		for _, name := range r.parameters() {
+			cells = append(cells, p.Parameters[name])
+		}
+		cells = append(cells, stats.Format(p.Summary.Median),
+			stats.Format(p.Summary.Low)+"–"+stats.Format(p.Summary.High), strconv.Itoa(p.Summary.N), times(p.Summary.Median, worst))
+		for _, op := range operations {
+			cells = append(cells, medianOf(p.Records, op, func(l result.Latency) int64 { return l.P50Micros }),
+				medianOf(p.Records, op, func(l result.Latency) int64 { return l.P99Micros }))
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
+
+func times(a, b float64) string {
+	if b == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(a/b, 'f', 2, 64)
+}
+
+// medianOf is the median over trials of a percentile that each trial took from its own, whole histogram.
+func medianOf(records []*result.Record, operation string, percentile func(result.Latency) int64) string {
+	var values []float64
+	for _, r := range records {
+		if l := latency(r.Summary, operation); l.Count > 0 {
+			values = append(values, float64(percentile(l)))
+		}
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return stats.Format(stats.Summarize(values).Median)
+}
+
+func intervals(points []stats.Point) string {
+	for _, p := range points {
+		if p.Summary.Interval == stats.MinMax {
+			return fmt.Sprintf("Medians; intervals from the smallest to the largest value (fewer than %d trials have no 95 %% interval).",
+				stats.MinForInterval)
+		}
+	}
+	return "Medians; intervals are the median's at 95 % confidence."
+}
+
+// warnings of all points; one that all points share is said once.
+func warnings(points []stats.Point) []string {
+	count := map[string]int{}
+	measured := 0
+	for _, p := range points {
+		if p.Summary.N > 0 {
+			measured++
+		}
+		for _, w := range p.Warnings {
+			count[w]++
+		}
+	}
+	var list []string
+	said := map[string]bool{}
+	for _, p := range points {
+		for _, w := range p.Warnings {
+			switch {
+			case measured > 1 && count[w] == measured && !said[w]:
+				list = append(list, "everywhere: "+w)
+			case measured == 1 || count[w] < measured:
+				list = append(list, label(p.Parameters)+w)
+			}
+			said[w] = true
+		}
+	}
+	return list
+}
+
+func (r *Report) disturbances() []string {
+	var list []string
+	for _, d := range r.disturbed() {
+		list = append(list, fmt.Sprintf("trial %d, attempt %d, %s%s: %s: %s", d.Trial, d.Attempt, label(d.Parameters), d.Outcome,
+			d.Cause, d.Message))
+	}
+	return list
+}
+
+// where is the environment of the last accepted attempt.
+func (r *Report) where() []string {
+	list := r.accepted()
+	if len(list) == 0 {
+		return nil
+	}
+	last := list[len(list)-1]
+	lines := []string{
+		fmt.Sprintf("server %s, image %s", last.Summary.ServerVersion, last.Place.DatabaseImage),
+		fmt.Sprintf("database on node %s, loader on node %s", last.Place.DatabaseNode, last.Place.LoaderNode),
+	}
+	if f := last.Fingerprint; f != nil {
+		lines = append(
+			lines,
+			fmt.Sprintf("%d × %s, %.1f GiB of memory, kernel %s", f.CPUs, f.CPUModel, float64(f.MemoryBytes)/(1<<30), f.Kernel),
+			fmt.Sprintf("data on %s (%s), I/O scheduler %s; fdatasync takes %d µs (median of %d; p95 %d µs)", f.Filesystem,
+				f.MountOptions, f.IOScheduler, f.FdatasyncMicros.Median, f.FdatasyncMicros.Calls, f.FdatasyncMicros.P95),
+		)
+	}
+	return append(lines, "settings "+last.Summary.SettingsDigest, "specification "+r.Run.SpecDigest)
+}
+
+func writeList(b *strings.Builder, title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s:\n", title)
+	for _, l := range lines {
+		fmt.Fprintf(b, "- %s\n", l)
+	}
+}
+
+// writeTable writes rows as a Markdown table with aligned columns, numbers to the right; the first row is the header.
+func writeTable(b *strings.Builder, rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, cells := range rows {
+		for i, c := range cells {
+			widths[i] = max(widths[i], utf8.RuneCountInString(c), 2)
+		}
+	}
+	for n, cells := range rows {
+		for i, c := range cells {
+			fmt.Fprintf(b, "| %s%s ", strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)), c)
+		}
+		b.WriteString("|\n")
+		if n == 0 {
+			for _, width := range widths {
+				fmt.Fprintf(b, "| %s: ", strings.Repeat("-", width-1))
+			}
+			b.WriteString("|\n")
+		}
+	}
+}
+
+func label(parameters map[string]string) string {
+	if len(parameters) == 0 {
+		return ""
+	}
+	return stats.Label(parameters) + ": "
+}

@@ -1,0 +1,157 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/perf/benchmath"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// MinForInterval is how many values a 95 % confidence interval of the median takes.
+const MinForInterval = 6
+
+// wideSpread is the range of a point's values relative to their median from which on it is warned of.
+const wideSpread = 0.25
+
+// Interval says what a summary's low and high are.
+type Interval string
+
+const (
+	// MinMax is the smallest and the largest value.
+	MinMax Interval = "MinMax"
+	// Confidence95 is the 95 % confidence interval of the median.
+	Confidence95 Interval = "Confidence95"
+)
+
+// Summary of the values of one metric at one point.
+type Summary struct {
+	N                 int
+	Median, Low, High float64
+	Interval          Interval
+}
+
+// Summarize values, in any order; none give the zero Summary.
+func Summarize(values []float64) Summary {
+	if len(values) == 0 {
+		return Summary{}
+	}
+	sample := benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
+	s := benchmath.AssumeNothing.Summary(sample, 0.95)
+	if len(values) < MinForInterval {
+		return Summary{
+			N: len(values), Median: s.Center, Interval: MinMax,
+			Low: slices.Min(values), High: slices.Max(values),
+		}
+	}
+	return Summary{N: len(values), Median: s.Center, Low: s.Lo, High: s.Hi, Interval: Confidence95}
+}
+
+// Reached says whether half the width of the confidence interval is at most percent of the median. Without a confidence
+// interval it is not.
+func (s Summary) Reached(percent int32) bool {
+	if s.Interval != Confidence95 || s.Median == 0 {
+		return false
+	}
+	return (s.High-s.Low)/2 <= math.Abs(s.Median)*float64(percent)/100
+}
+
+// Better says whether a is the better of two values of a metric.
+func Better(m result.Metric, a, b float64) bool {
+	if m.Better == "lower" {
+		return a < b
+	}
+	return a > b
+}
+
+// Format writes a number with four significant digits and without an exponent: more digits than a measurement has are
+// noise.
+func Format(v float64) string {
+	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	digits := 3 - int(math.Floor(math.Log10(math.Abs(v))))
+	scale := math.Pow(10, float64(digits))
+	return strconv.FormatFloat(math.Round(v*scale)/scale, 'f', max(0, digits), 64)
+}
+
+// Warnings that belong to a point: those of its trials, each once and with their number, and a wide spread.
+func Warnings(records []*result.Record, values []float64) []string {
+	count := map[string]int{}
+	var order []string
+	for _, r := range records {
+		for _, w := range r.Summary.Warnings {
+			if count[w] == 0 {
+				order = append(order, w)
+			}
+			count[w]++
+		}
+	}
+	var list []string
+	for _, w := range order {
+		if count[w] < len(records) {
+			w = fmt.Sprintf("%s (%d of %d trials)", w, count[w], len(records))
+		}
+		list = append(list, w)
+	}
+	if s := Summarize(values); s.N > 1 && slices.Max(values)-slices.Min(values) > wideSpread*math.Abs(s.Median) {
+		list = append(list, fmt.Sprintf("the values spread over %s %% of their median",
+			Format(math.Round(100*(slices.Max(values)-slices.Min(values))/math.Abs(s.Median)))))
+	}
+	return list
+}
+
+// Point is everything measured at one point, summarised.
+type Point struct {
+	Parameters map[string]string
+	// Records are those of its accepted attempts.
+	Records []*result.Record
+	// Metric is the workload's headline metric; Value in it is of no meaning.
+	Metric   result.Metric
+	Values   []float64
+	Summary  Summary
+	Warnings []string
+}
+
+// Summarized is the point of a group of accepted attempts.
+func Summarized(parameters map[string]string, records []*result.Record) Point {
+	p := Point{Parameters: parameters, Records: records}
+	for _, r := range records {
+		if len(r.Summary.Metrics) > 0 {
+			p.Metric = r.Summary.Metrics[0]
+			p.Values = append(p.Values, p.Metric.Value)
+		}
+	}
+	p.Metric.Value = 0
+	p.Summary = Summarize(p.Values)
+	p.Warnings = Warnings(records, p.Values)
+	return p
+}
+
+// Best is the index of the point with the best median, or -1 if nothing was measured.
+func Best(points []Point) int {
+	best := -1
+	for i, p := range points {
+		if p.Summary.N > 0 && (best < 0 || Better(p.Metric, p.Summary.Median, points[best].Summary.Median)) {
+			best = i
+		}
+	}
+	return best
+}
+
+// Label names a point by its parameters in alphabetical order, for example "rowsPerCommit=16".
+func Label(parameters map[string]string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+		parts = append(parts, name+"="+parameters[name])
+	}
+	return strings.Join(parts, ", ")
+}
