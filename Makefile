@@ -1,0 +1,118 @@
+# `make` lists the targets. Nothing needs to be installed first but Go, Git and make; on Debian the scripts in hack/ install
+# the rest, Docker included.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+ARCH ?= $(shell go env GOARCH)
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# Images built here are tagged by what they are made of, so that a node never runs an old one under the same name.
+MANAGER_IMAGE ?= benchrun/manager
+LOADER_IMAGE ?= benchrun/loader
+NAMESPACE ?= benchrun-system
+
+export KUBECONFIG := $(CURDIR)/bin/kubeconfig
+export PATH := $(CURDIR)/bin:$(PATH)
+
+##@ Start here
+
+.PHONY: help
+help: ## Show this.
+	@awk 'BEGIN {FS = ":.*##"; print "usage: make TARGET"} /^##@/ {printf "\n%s\n", substr($$0, 5)} \
+	  /^[a-z0-9-]+:.*?##/ {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: deploy ## Bring up a cluster and the operator, measure eleven commit sizes, show the result.
+	@hack/demo.sh
+
+.PHONY: test
+test: ## The tests that every change must pass: unit, API server, loader against MariaDB, kind cluster.
+	@hack/test.sh unit envtest loader e2e
+
+.PHONY: test-all
+test-all: ## Everything, the slow tests too; writes docs/test-results.md.
+	@hack/test.sh --record unit envtest loader e2e fuzz
+
+##@ Cluster
+
+.PHONY: cluster
+cluster: ## Bring up the kind cluster: one control plane, two workers. Needs nothing but Docker, and installs that on Debian.
+	hack/cluster.sh up
+
+.PHONY: cluster-down
+cluster-down: ## Remove the cluster.
+	hack/cluster.sh down
+
+.PHONY: images
+images: build ## Build the images of the operator and the loader.
+	hack/build-images.sh
+
+.PHONY: deploy
+deploy: cluster images tools-helm manifests-chart ## Install the operator into the kind cluster, by its chart.
+	hack/deploy.sh
+
+##@ Build
+
+.PHONY: build
+build: ## Compile the binaries into bin/linux-ARCH: static, and the same bytes from the same source.
+	@mkdir -p bin/linux-$(ARCH)
+	CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH) go build -trimpath -buildvcs=false \
+	  -ldflags "-s -w -X main.version=$(VERSION)" -o bin/linux-$(ARCH)/ ./cmd/manager ./cmd/loader
+
+##@ Develop
+
+.PHONY: generate
+generate: tools-controller-gen ## Regenerate deep copies.
+	controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/...
+
+.PHONY: manifests
+manifests: tools-controller-gen ## Regenerate the CRD and the operator's role, for kustomize and for the chart.
+	controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
+	controller-gen rbac:roleName=manager paths=./controllers/... output:rbac:dir=config/rbac
+	@$(MAKE) --no-print-directory manifests-chart
+
+.PHONY: manifests-chart
+manifests-chart:
+	@mkdir -p charts/benchrun/files/crds
+	@cp config/crd/bases/*.yaml charts/benchrun/files/crds/
+	@cp config/rbac/role.yaml charts/benchrun/files/role.yaml
+
+.PHONY: fmt
+fmt: tools-golangci-lint ## Format the code.
+	golangci-lint fmt
+
+.PHONY: lint
+lint: tools-golangci-lint ## Lint: code, import directions, the API, shell scripts, the chart.
+	golangci-lint run
+	hack/lint.sh
+
+.PHONY: verify
+verify: generate manifests fmt lint ## Regenerate and format everything, lint, and demand a clean tree.
+	@git diff --exit-code -- . || { echo "verify: the files above were not up to date: commit them" >&2; exit 1; }
+	@test -z "$$(git status --porcelain)" || { git status --short; echo "verify: commit these files" >&2; exit 1; }
+
+##@ Test one layer
+
+.PHONY: test-unit
+test-unit: ## Everything pure.
+	@hack/test.sh unit
+
+.PHONY: test-envtest
+test-envtest: ## The API's rules and the controllers, against a real API server.
+	@hack/test.sh envtest
+
+.PHONY: test-loader
+test-loader: ## The loader, against a real MariaDB.
+	@hack/test.sh loader
+
+.PHONY: test-e2e
+test-e2e: ## Everything together, on the kind cluster.
+	@hack/test.sh e2e
+
+.PHONY: test-fuzz
+test-fuzz: ## The wire format, fuzzed for a minute.
+	@hack/test.sh fuzz
+
+tools-%:
+	@hack/tools.sh $*

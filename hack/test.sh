@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# test.sh [--record] LAYER… — runs layers of tests, each with all the set-up that it needs, and says how many tests of each
+# layer ran. A skipped test counts as a failure: what cannot run must say so. --record writes the result to
+# docs/test-results.md. Layers: unit, envtest, loader, e2e, fuzz.
+set -euo pipefail
+# shellcheck source=hack/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+LOGS=$BIN/test
+mkdir -p "$LOGS"
+summary=()
+failed=0
+
+# count LAYER runs `go test -json …` with the remaining arguments, shows what fails, and counts tests.
+count() {
+	local layer=$1 status=0
+	shift
+	log "$layer: go test $*"
+	"$BIN/gotestsum" --format pkgname --hide-summary=skipped --jsonfile "$LOGS/$layer.json" -- "$@" || status=$?
+	tally "$layer" "$status" \
+		"$(actions "$layer" pass)" "$(actions "$layer" fail)" "$(actions "$layer" skip)"
+}
+
+# actions LAYER WHAT counts the tests (not packages) that ended so.
+actions() { grep -c "\"Action\":\"$2\",\"Package\":\"[^\"]*\",\"Test\"" "$LOGS/$1.json" || true; }
+
+tally() {
+	local layer=$1 status=$2 passed=$3 broken=$4 skipped=$5
+	summary+=("$layer: $passed passed, $broken failed, $skipped skipped")
+	if [ "$status" -ne 0 ] || [ "$broken" -ne 0 ] || [ "$skipped" -ne 0 ] || [ "$passed" -eq 0 ]; then
+		failed=1
+	fi
+}
+
+unit() { count unit ./api/... ./cmd/... ./controllers/... ./internal/...; }
+
+envtest() {
+	local assets
+	assets=$("$HACK/envtest.sh")
+	KUBEBUILDER_ASSETS=$assets count envtest -tags envtest -run 'TestEnvtest' ./api/... ./controllers/...
+}
+
+loader() {
+	local environment
+	environment=$("$HACK/mariadb.sh" up 11.8)
+	log "loader: against $(grep -o 'PORT=.*' <<<"$environment")"
+	set -a
+	eval "$environment"
+	set +a
+	count loader -tags integration -run 'TestIntegration' -timeout 15m ./internal/loader/...
+}
+
+# e2e runs ginkgo specs: one Go test that says itself how many specs ran.
+e2e() {
+	local status=0 log=$LOGS/e2e.log line
+	make -C "$REPO" --no-print-directory deploy
+	(cd "$REPO" && "$BIN/ginkgo" run --tags e2e --timeout 45m --no-color -v ./test/e2e) 2>&1 | tee "$log" || status=$?
+	line=$(grep -Eo '[0-9]+ Passed \| [0-9]+ Failed \| [0-9]+ Pending \| [0-9]+ Skipped' "$log" | tail -1 || true)
+	if [ -z "$line" ]; then
+		tally e2e 1 0 0 0
+		return
+	fi
+	# shellcheck disable=SC2086 # words are wanted
+	set -- ${line//[^0-9 ]/}
+	tally e2e "$status" "$1" "$2" "$(($3 + $4))"
+}
+
+fuzz() {
+	local target passed=0 broken=0
+	for target in FuzzReadDocument FuzzDecodeSummary; do
+		log "fuzz: $target"
+		if (cd "$REPO" && go test ./internal/result -run '^$' -fuzz "^$target\$" -fuzztime 30s); then
+			passed=$((passed + 1))
+		else
+			broken=$((broken + 1))
+		fi
+	done
+	tally fuzz 0 "$passed" "$broken" 0
+}
+
+record() {
+	{
+		echo "# The last run of every test"
+		echo
+		echo "Written by \`make test-all\` on $(date -u +%F), at commit $(git -C "$REPO" rev-parse --short HEAD)," \
+			"$(go env GOVERSION), $(uname -sm), $(nproc) CPUs."
+		echo
+		printf -- '- %s\n' "${summary[@]}"
+	} >"$REPO/docs/test-results.md"
+}
+
+recording=
+if [ "${1:-}" = --record ]; then
+	recording=yes
+	shift
+fi
+"$HACK/tools.sh" gotestsum ginkgo helm kubectl
+cd "$REPO"
+for layer; do
+	case $layer in
+	unit | envtest | loader | e2e | fuzz) "$layer" ;;
+	*) die "layer $layer is not known: unit, envtest, loader, e2e, fuzz" ;;
+	esac
+done
+if [ -n "$recording" ]; then record; fi
+echo
+printf '%s\n' "${summary[@]}"
+if [ "$failed" -ne 0 ]; then die "failed"; fi
