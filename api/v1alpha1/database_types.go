@@ -11,7 +11,9 @@ import (
 // DatabaseSpec says which server is measured, with exactly which settings, where, and on what storage.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.settings) || !has(self.settings.bufferPoolSize) || !has(self.resources) || !has(self.resources.limits) || !('memory' in self.resources.limits) || quantity(string(self.settings.bufferPoolSize)).isLessThan(quantity(string(self.resources.limits['memory'])))",message="settings.bufferPoolSize must be below resources.limits.memory: the server needs memory beside its buffer pool"
-// +kubebuilder:validation:XValidation:rule="!has(self.variables) || !(has(self.settings) && has(self.settings.bufferPoolSize)) || !('innodb_buffer_pool_size' in self.variables || 'loose_innodb_buffer_pool_size' in self.variables)",message="innodb_buffer_pool_size is said by settings.bufferPoolSize; say it once"
+// +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.bufferPoolSize) || !('innodb_buffer_pool_size' in self.variables || 'loose_innodb_buffer_pool_size' in self.variables)",message="innodb_buffer_pool_size is said by settings.bufferPoolSize; say it once"
+// +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.logFileSize) || !('innodb_log_file_size' in self.variables || 'loose_innodb_log_file_size' in self.variables)",message="innodb_log_file_size is said by settings.logFileSize; say it once"
+// +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.flushLogAtTrxCommit) || !('innodb_flush_log_at_trx_commit' in self.variables || 'loose_innodb_flush_log_at_trx_commit' in self.variables)",message="innodb_flush_log_at_trx_commit is said by settings.flushLogAtTrxCommit; say it once"
 type DatabaseSpec struct {
 	// engine is the database server's family. Only MariaDB is known so far. Defaults to MariaDB.
 	// +optional

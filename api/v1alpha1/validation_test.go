@@ -1,0 +1,321 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+var api client.WithWatch
+
+func TestMain(m *testing.M) {
+	os.Exit(testutil.RunWithAPIServer(m, func(c client.WithWatch) { api = c }))
+}
+
+// minimal is the shortest run that says something.
+const minimal = `
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: valid, namespace: default}
+spec:
+  database: {}
+  workload: {type: CommitSize, commitSize: {rows: 100}}
+`
+
+// parsed is a YAML document over which others are laid: maps are merged, everything else is replaced; null removes.
+func parsed(t *testing.T, base string, overlays ...string) *unstructured.Unstructured {
+	t.Helper()
+	merged := map[string]any{}
+	for _, text := range append([]string{base}, overlays...) {
+		var layer map[string]any
+		if err := yaml.Unmarshal([]byte(text), &layer); err != nil {
+			t.Fatalf("%v in %s", err, text)
+		}
+		merge(merged, layer)
+	}
+	return &unstructured.Unstructured{Object: merged}
+}
+
+func merge(into, layer map[string]any) {
+	for key, value := range layer {
+		below, isMap := value.(map[string]any)
+		target, hasMap := into[key].(map[string]any)
+		switch {
+		case value == nil:
+			delete(into, key)
+		case isMap && hasMap:
+			merge(target, below)
+		default:
+			into[key] = value
+		}
+	}
+}
+
+// spec wraps a specification's overlay.
+func spec(s string) string { return "spec: {" + s + "}" }
+
+// values is a list of n different numbers from 1 on.
+func values(n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		b.WriteString(`"` + strings.TrimLeft(strings.Repeat("0", 6)+itoa(i+1), "0") + `"`)
+	}
+	return b.String()
+}
+
+func itoa(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return itoa(n/10) + string(rune('0'+n%10))
+}
+
+func axis(list string) string {
+	return `sweep: {axes: [{parameter: rowsPerCommit, values: [` + list + `]}]}`
+}
+
+// TestEnvtestRules asks a real API server about each rule: once what it allows, once what it refuses and with which words.
+func TestEnvtestRules(t *testing.T) {
+	for name, rule := range map[string]struct {
+		allowed, refused []string
+		says             string
+	}{
+		"name length": {
+			allowed: []string{"metadata: {name: " + strings.Repeat("a", 40) + "}"},
+			refused: []string{"metadata: {name: " + strings.Repeat("a", 41) + "}", "metadata: {name: 1a}", "metadata: {name: a.b}"},
+			says:    "a run's name has at most 40 characters",
+		},
+		"rows": {
+			allowed: []string{spec("workload: {commitSize: {rows: 1}}")},
+			refused: []string{spec("workload: {commitSize: {rows: 0}}"), spec("workload: {commitSize: {rows: 1000000001}}")},
+			says:    "spec.workload.commitSize.rows",
+		},
+		"rows per commit": {
+			allowed: []string{spec("workload: {commitSize: {rows: 100, rowsPerCommit: 100}}")},
+			refused: []string{spec("workload: {commitSize: {rows: 100, rowsPerCommit: 101}}")},
+			says:    "rowsPerCommit must not be above rows",
+		},
+		"workload type": {
+			refused: []string{spec("workload: {type: Nonsense}")},
+			says:    `supported values: "CommitSize"`,
+		},
+		"workload member": {
+			allowed: []string{spec("workload: {commitSize: {}}")},
+			refused: []string{spec("workload: {commitSize: null}")},
+			says:    "type CommitSize needs the member commitSize",
+		},
+		"compat": {
+			allowed: []string{spec("workload: {commitSize: {compat: Isotopp}}")},
+			refused: []string{spec("workload: {commitSize: {compat: isotopp}}")},
+			says:    `supported values: "None", "Isotopp"`,
+		},
+		"limit": {
+			allowed: []string{spec("workload: {limits: {seconds: 1}}")},
+			refused: []string{spec("workload: {limits: {seconds: 0}}")},
+			says:    "greater than or equal to 1",
+		},
+		"engine": {
+			allowed: []string{spec("database: {engine: MariaDB}")},
+			refused: []string{spec("database: {engine: Oracle}")},
+			says:    `supported values: "MariaDB"`,
+		},
+		"provisioner": {
+			refused: []string{spec("database: {provisioner: Magic}")},
+			says:    `supported values: "StatefulSet"`,
+		},
+		"variable names": {
+			allowed: []string{spec(`database: {variables: {innodb_flush_method: O_DIRECT, loose_some_thing: "1"}}`)},
+			refused: []string{
+				spec(`database: {variables: {innodb-flush-method: O_DIRECT}}`),
+				spec(`database: {variables: {"a b": x}}`),
+				spec(`database: {variables: {"x\n[client]": "y"}}`),
+			},
+			says: "a variable's name is lower case letters, digits and underscores",
+		},
+		"operator's variables": {
+			refused: []string{
+				spec(`database: {variables: {datadir: /x}}`), spec(`database: {variables: {loose_datadir: /x}}`),
+				spec(`database: {variables: {port: "1"}}`), spec(`database: {variables: {socket: x}}`),
+				spec(`database: {variables: {bind_address: x}}`), spec(`database: {variables: {user: x}}`),
+			},
+			says: "belong to the operator",
+		},
+		"binary log": {
+			allowed: []string{spec(`database: {settings: {binaryLog: true}}`)},
+			refused: []string{spec(`database: {variables: {log_bin: "OFF"}}`), spec(`database: {variables: {skip_log_bin: ""}}`)},
+			says:    "log_bin=OFF would switch it on",
+		},
+		"line break in a variable": {
+			allowed: []string{spec(`database: {variables: {init_connect: "SELECT 1; SELECT 2"}}`)},
+			refused: []string{spec(`database: {variables: {init_connect: "a\nb"}}`), spec(`database: {variables: {init_connect: "a\rb"}}`)},
+			says:    "should match '^[^\\r\\n]*$'",
+		},
+		"said twice": {
+			allowed: []string{spec(`database: {variables: {innodb_buffer_pool_size: 128M}}`)},
+			refused: []string{spec(`database: {settings: {bufferPoolSize: 64Mi}, variables: {innodb_buffer_pool_size: 128M}}`)},
+			says:    "is said by settings.bufferPoolSize",
+		},
+		"log file size said twice": {
+			allowed: []string{spec(`database: {variables: {innodb_log_file_size: 128M}}`)},
+			refused: []string{spec(`database: {settings: {logFileSize: 64Mi}, variables: {loose_innodb_log_file_size: 128M}}`)},
+			says:    "is said by settings.logFileSize",
+		},
+		"flush said twice": {
+			refused: []string{spec(`database: {settings: {flushLogAtTrxCommit: 1}, variables: {innodb_flush_log_at_trx_commit: "2"}}`)},
+			says:    "is said by settings.flushLogAtTrxCommit",
+		},
+		"buffer pool below memory": {
+			allowed: []string{spec(`database: {settings: {bufferPoolSize: 1Gi}, resources: {limits: {memory: 2Gi}}}`)},
+			refused: []string{
+				spec(`database: {settings: {bufferPoolSize: 2Gi}, resources: {limits: {memory: 2Gi}}}`),
+				spec(`database: {settings: {bufferPoolSize: 3Gi}, resources: {limits: {memory: 2048Mi}}}`),
+			},
+			says: "bufferPoolSize must be below resources.limits.memory",
+		},
+		"buffer pool bound":  {refused: []string{spec(`database: {settings: {bufferPoolSize: 1Mi}}`)}, says: "at least 5Mi"},
+		"log file bound":     {refused: []string{spec(`database: {settings: {logFileSize: 1Mi}}`)}, says: "at least 4Mi"},
+		"flush log bound":    {refused: []string{spec(`database: {settings: {flushLogAtTrxCommit: 4}}`)}, says: "less than or equal to 3"},
+		"no quantity":        {refused: []string{spec(`database: {settings: {bufferPoolSize: 12Xi}}`)}, says: "bufferPoolSize"},
+		"storage size bound": {refused: []string{spec(`database: {storage: {size: 1Mi}}`)}, says: "at least 256Mi"},
+		"storage class": {
+			allowed: []string{spec(`database: {storage: {storageClassName: x}}`), spec(`database: {storage: {medium: Memory}}`)},
+			refused: []string{spec(`database: {storage: {medium: Memory, storageClassName: x}}`)},
+			says:    "storageClassName goes with medium Volume only",
+		},
+		"sweep parameter": {
+			allowed: []string{spec(axis(`"1","2"`))},
+			refused: []string{
+				spec(`sweep: {axes: [{parameter: rowsPerComit, values: ["1"]}]}`),
+				spec(`sweep: {mode: List, points: [{parameters: {rows: "1"}}]}`),
+			},
+			says: "CommitSize can sweep rowsPerCommit only",
+		},
+		"sweep values": {
+			allowed: []string{spec(axis(`"100"`)), spec(`sweep: {mode: List, points: [{parameters: {rowsPerCommit: "7"}}]}`)},
+			refused: []string{
+				spec(axis(`"101"`)), spec(axis(`"0"`)), spec(axis(`"x"`)), spec(axis(`"1.5"`)), spec(axis(`" 1"`)),
+				spec(`sweep: {mode: List, points: [{parameters: {rowsPerCommit: "many"}}]}`),
+			},
+			says: "each value of rowsPerCommit must be a whole number from 1 to workload.commitSize.rows",
+		},
+		"sweep value twice": {refused: []string{spec(axis(`"1","1"`))}, says: "Duplicate value"},
+		"sweep mode": {
+			allowed: []string{spec(`sweep: {mode: OneFactor, axes: [{parameter: rowsPerCommit, values: ["1"]}]}`)},
+			refused: []string{
+				spec(`sweep: {mode: List, axes: [{parameter: rowsPerCommit, values: ["1"]}]}`),
+				spec(`sweep: {mode: Grid, points: [{parameters: {rowsPerCommit: "1"}}]}`), spec(`sweep: {mode: Grid}`),
+			},
+			says: "mode List takes points; Grid and OneFactor take axes",
+		},
+		"values of an axis": {
+			allowed: []string{spec("workload: {commitSize: {rows: 10000}}, trials: {repetitions: 1}, " + axis(values(1000)))},
+			refused: []string{spec("workload: {commitSize: {rows: 10000}}, " + axis(values(1001)))},
+			says:    "must have at most 1000 items",
+		},
+		"trials": {
+			allowed: []string{spec("workload: {commitSize: {rows: 10000}}, trials: {repetitions: 5}, " + axis(values(1000)))},
+			refused: []string{
+				spec("workload: {commitSize: {rows: 10000}}, trials: {repetitions: 6}, " + axis(values(1000))),
+				spec("workload: {commitSize: {rows: 10000}}, trials: {precision: {targetRelativeCIPercent: 2}}, " + axis(values(500))),
+			},
+			says: "a run has at most 5000 trials",
+		},
+		"repetitions or precision": {
+			allowed: []string{spec(`trials: {precision: {targetRelativeCIPercent: 2}}`), spec(`trials: {repetitions: 2}`)},
+			refused: []string{spec(`trials: {repetitions: 2, precision: {targetRelativeCIPercent: 2}}`)},
+			says:    "say repetitions or precision, not both",
+		},
+		"precision's bounds": {
+			refused: []string{spec(`trials: {precision: {targetRelativeCIPercent: 2, min: 10, max: 8}}`)},
+			says:    "precision.min must not be above precision.max",
+		},
+		"precision's order": {
+			refused: []string{spec(`trials: {order: Shuffled, precision: {targetRelativeCIPercent: 2}}`)},
+			says:    "precision goes with order Interleaved",
+		},
+		"repetitions": {refused: []string{spec(`trials: {repetitions: 0}`), spec(`trials: {repetitions: 101}`)}, says: "repetitions"},
+		"data":        {refused: []string{spec(`trials: {data: Keep}`)}, says: "CommitSize writes"},
+		"deadlines": {
+			allowed: []string{spec(`trials: {startDeadlineSeconds: 10, deadlineSeconds: 10}`)},
+			refused: []string{spec(`trials: {startDeadlineSeconds: 9}`), spec(`trials: {deadlineSeconds: 9}`)},
+			says:    "greater than or equal to 10",
+		},
+		"loader pods": {refused: []string{spec(`loader: {pods: 2}`)}, says: "loader.pods must be 1"},
+		"seed":        {allowed: []string{spec(`seed: 0`)}, refused: []string{spec(`seed: -1`)}, says: "greater than or equal to 0"},
+		"unknown field": {
+			refused: []string{spec(`repetitions: 3`), spec(`database: {variable: {}}`)},
+			says:    "unknown field",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, overlay := range rule.allowed {
+				if err := dryRun(t, parsed(t, minimal, overlay)); err != nil {
+					t.Errorf("%s is refused: %v", overlay, err)
+				}
+			}
+			for _, overlay := range rule.refused {
+				err := dryRun(t, parsed(t, minimal, overlay))
+				switch {
+				case err == nil:
+					t.Errorf("%.200s is allowed", overlay)
+				case !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err):
+					t.Errorf("%.200s: %v", overlay, err)
+				case !strings.Contains(err.Error(), rule.says):
+					t.Errorf("%.200s is refused, but does not say %q: %v", overlay, rule.says, err)
+				}
+			}
+		})
+	}
+}
+
+func dryRun(t *testing.T, object client.Object) error {
+	return api.Create(t.Context(), object, client.DryRunAll, client.FieldValidation("Strict"))
+}
+
+// TestEnvtestImmutable changes each field of a stored run: only suspend and ttlSecondsAfterFinished may change.
+func TestEnvtestImmutable(t *testing.T) {
+	run := parsed(t, minimal, "metadata: {name: immutable}")
+	if err := api.Create(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	for change, says := range map[string]string{
+		"suspend: true":                                "",
+		"ttlSecondsAfterFinished: 5":                   "",
+		"database: {settings: {bufferPoolSize: 64Mi}}": "database cannot be changed",
+		"database: {variables: {sync_binlog: '1'}}":    "database cannot be changed",
+		"workload: {commitSize: {rows: 7}}":            "workload cannot be changed",
+		"workload: {limits: {seconds: 7}}":             "workload cannot be changed",
+		axis(`"1"`):                                    "sweep cannot be changed",
+		"trials: {repetitions: 2}":                     "trials cannot be changed",
+		"loader: {separateFromDatabase: None}":         "loader cannot be changed",
+		"seed: 2":                                      "placement, seed and cleanup cannot be changed",
+		"placement: Any":                               "placement, seed and cleanup cannot be changed",
+		"cleanup: Never":                               "placement, seed and cleanup cannot be changed",
+		"results: {retention: Retain}":                 "results cannot be changed",
+	} {
+		changed := run.DeepCopy()
+		merge(changed.Object, parsed(t, spec(change)).Object)
+		err := api.Update(t.Context(), changed, client.DryRunAll)
+		switch {
+		case says == "" && err != nil:
+			t.Errorf("%s is refused: %v", change, err)
+		case says != "" && (err == nil || !strings.Contains(err.Error(), says)):
+			t.Errorf("%s: want %q, got %v", change, says, err)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package testutil
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+// RunWithAPIServer runs a package's tests beside a real API server with Benchrun's CRDs, and gives them a client by way of
+// set. It returns the exit code for os.Exit.
+func RunWithAPIServer(m *testing.M, set func(client.WithWatch)) int {
+	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
+		fmt.Fprintln(os.Stderr, "KUBEBUILDER_ASSETS must name a folder with kube-apiserver and etcd: run these by `make test-envtest`")
+		return 1
+	}
+	_, here, _, _ := runtime.Caller(0)
+	environment := &envtest.Environment{
+		CRDDirectoryPaths:     []string{filepath.Join(filepath.Dir(here), "..", "..", "config", "crd", "bases")},
+		ErrorIfCRDPathMissing: true,
+	}
+	config, err := environment.Start()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "starting the API server:", err)
+		return 1
+	}
+	defer environment.Stop() //nolint:errcheck // the process ends
+	scheme := k8sruntime.NewScheme()
+	for _, add := range []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			fmt.Fprintln(os.Stderr, "making the scheme:", err)
+			return 1
+		}
+	}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "making a client:", err)
+		return 1
+	}
+	set(c)
+	return m.Run()
+}

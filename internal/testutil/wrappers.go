@@ -1,0 +1,72 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package testutil makes objects for tests: runs as the API server stores them, and Jobs and Pods as the cluster leaves
+// them.
+package testutil
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+// RunWrapper builds a BenchmarkRun.
+type RunWrapper struct{ run v1alpha1.BenchmarkRun }
+
+// MakeRun is a CommitSize run of 100 rows at one point, with the API server's defaults.
+func MakeRun(name, namespace string) *RunWrapper {
+	return &RunWrapper{v1alpha1.BenchmarkRun{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkRun"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: namespace, UID: types.UID("01234567-89ab-cdef-0123-456789abcdef"), Generation: 1,
+		},
+		Spec: v1alpha1.BenchmarkRunSpec{
+			Database: v1alpha1.DatabaseSpec{
+				Engine: v1alpha1.EngineMariaDB, Image: "mariadb:11.8", Provisioner: v1alpha1.ProvisionerStatefulSet,
+				Settings: v1alpha1.ServerSettings{
+					BufferPoolSize: ptr.To(resource.MustParse("128Mi")), LogFileSize: ptr.To(resource.MustParse("96Mi")),
+					FlushLogAtTrxCommit: ptr.To[int32](1), BinaryLog: ptr.To(false),
+				},
+				Storage: v1alpha1.StorageSpec{Medium: v1alpha1.MediumVolume, Size: resource.MustParse("5Gi")},
+			},
+			Workload: v1alpha1.WorkloadSpec{
+				Type:       v1alpha1.WorkloadCommitSize,
+				CommitSize: &v1alpha1.CommitSizeWorkload{Rows: 100, RowsPerCommit: 1, Compat: v1alpha1.CompatNone},
+			},
+			Trials: v1alpha1.TrialsSpec{
+				Order: v1alpha1.OrderInterleaved, Database: v1alpha1.DatabaseReused, Data: v1alpha1.DataRecreate,
+				StartDeadlineSeconds: 300, DeadlineSeconds: 3600, MaxInvalid: ptr.To[int32](3),
+			},
+			Loader:    v1alpha1.LoaderSpec{Pods: 1, SeparateFromDatabase: v1alpha1.SeparationPreferred},
+			Placement: v1alpha1.PlacementSameNode, Seed: ptr.To[int64](1), Suspend: ptr.To(false),
+			Cleanup: v1alpha1.CleanupAlways, Results: v1alpha1.ResultsSpec{Retention: v1alpha1.RetentionWithRun},
+		},
+	}}
+}
+
+// Sweep sets one axis of rowsPerCommit.
+func (w *RunWrapper) Sweep(values ...v1alpha1.ParameterValue) *RunWrapper {
+	w.run.Spec.Sweep = &v1alpha1.SweepSpec{
+		Mode: v1alpha1.SweepGrid, Axes: []v1alpha1.SweepAxis{{Parameter: "rowsPerCommit", Values: values}},
+	}
+	return w
+}
+
+// Repetitions of each point.
+func (w *RunWrapper) Repetitions(n int32) *RunWrapper {
+	w.run.Spec.Trials.Repetitions = ptr.To(n)
+	return w
+}
+
+// With changes anything else.
+func (w *RunWrapper) With(change func(*v1alpha1.BenchmarkRun)) *RunWrapper {
+	change(&w.run)
+	return w
+}
+
+// Obj is the run.
+func (w *RunWrapper) Obj() *v1alpha1.BenchmarkRun { return w.run.DeepCopy() }
