@@ -1,0 +1,272 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+var api client.WithWatch
+
+func TestMain(m *testing.M) {
+	os.Exit(testutil.RunWithAPIServer(m, func(c client.WithWatch) { api = c }))
+}
+
+// cluster plays the parts of Kubernetes that envtest lacks: the StatefulSet and Job controllers, the kubelet, and the
+// garbage collector. Reconciles are called one by one, so that nothing in a test waits.
+type cluster struct {
+	t          *testing.T
+	namespace  string
+	reconciler *BenchmarkRunReconciler
+	clock      *clocktesting.FakeClock
+	events     *events.FakeRecorder
+	logs       map[string][]byte
+	// server is what happens to a database's Pod, and loader to a loader's; the defaults are that all goes well.
+	server func(*corev1.Pod)
+	loader func(*batchv1.Job, *corev1.Pod)
+	// jobs counts how often a Job of each name was seen to be made.
+	jobs map[string]int
+}
+
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	if err := api.Create(t.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{
+		t: t, namespace: namespace.Name, clock: clocktesting.NewFakeClock(time.Now()), events: events.NewFakeRecorder(1000),
+		logs: map[string][]byte{}, jobs: map[string]int{}, server: testutil.ReadyDatabasePod,
+	}
+	c.loader = c.succeed
+	c.reconciler = &BenchmarkRunReconciler{
+		Client: api, Live: api, Logs: c, Recorder: c.events, Clock: c.clock, Images: database.Images{Loader: "loader:test"},
+	}
+	return c
+}
+
+// OpenLog implements LogOpener.
+func (c *cluster) OpenLog(_ context.Context, _, pod, _ string) (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(c.logs[pod])), nil
+}
+
+// succeed lets a loader end with a whole result.
+func (c *cluster) succeed(job *batchv1.Job, pod *corev1.Pod) {
+	trialNumber, _ := strconv.Atoi(job.Labels[v1alpha1.LabelTrial])
+	attempt, _ := strconv.Atoi(job.Labels[v1alpha1.LabelAttempt])
+	document := testutil.Document(pod.UID, trialNumber, attempt, 1000+float64(trialNumber))
+	encoded, err := result.EncodeDocument(document)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var log bytes.Buffer
+	if err := result.WriteDocument(&log, encoded); err != nil {
+		c.t.Fatal(err)
+	}
+	c.logs[pod.Name] = log.Bytes()
+	message, err := result.EncodeSummary(document.Summarize(encoded))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	testutil.EndedLoaderPod(pod, 0, string(message), c.clock.Now())
+	testutil.JobCondition(job, batchv1.JobSuccessCriteriaMet, batchv1.JobReasonCompletionsReached)
+}
+
+// failWith lets a loader end with a failure in its summary.
+func (c *cluster) failWith(reason result.FailureReason, message string) func(*batchv1.Job, *corev1.Pod) {
+	return func(job *batchv1.Job, pod *corev1.Pod) {
+		summary, err := result.EncodeSummary(result.Summary{
+			Version: result.DocumentVersion, Identity: result.Identity{PodUID: string(pod.UID)},
+			Failure: &result.Failure{Reason: reason, Message: message},
+		})
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		c.failSilently(string(summary))(job, pod)
+	}
+}
+
+// failSilently lets a loader end badly with any termination message.
+func (c *cluster) failSilently(message string) func(*batchv1.Job, *corev1.Pod) {
+	return func(job *batchv1.Job, pod *corev1.Pod) {
+		testutil.EndedLoaderPod(pod, 1, message, c.clock.Now())
+		testutil.JobCondition(job, batchv1.JobFailureTarget, batchv1.JobReasonBackoffLimitExceeded)
+	}
+}
+
+func (c *cluster) apply(run *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
+	c.t.Helper()
+	run.Namespace, run.UID = c.namespace, ""
+	if err := api.Create(c.t.Context(), run); err != nil {
+		c.t.Fatal(err)
+	}
+	return run
+}
+
+func (c *cluster) get(name string) *v1alpha1.BenchmarkRun {
+	c.t.Helper()
+	var run v1alpha1.BenchmarkRun
+	if err := api.Get(c.t.Context(), client.ObjectKey{Namespace: c.namespace, Name: name}, &run); err != nil {
+		c.t.Fatal(err)
+	}
+	return &run
+}
+
+func (c *cluster) reconcile(name string) ctrl.Result {
+	c.t.Helper()
+	r, err := c.reconciler.Reconcile(c.t.Context(), ctrl.Request{
+		NamespacedName: client.ObjectKey{Namespace: c.namespace, Name: name},
+	})
+	if err != nil {
+		c.t.Fatalf("reconciling: %v", err)
+	}
+	return r
+}
+
+// until reconciles, and lets the cluster react, until a condition of the run is true.
+func (c *cluster) until(name, condition string) *v1alpha1.BenchmarkRun {
+	c.t.Helper()
+	for range 400 {
+		c.reconcile(name)
+		c.react()
+		run := c.get(name)
+		for _, have := range run.Status.Conditions {
+			if have.Type == condition && have.Status == metav1.ConditionTrue {
+				return run
+			}
+		}
+	}
+	c.t.Fatalf("%s was never %s: %+v", name, condition, c.get(name).Status)
+	return nil
+}
+
+// settle reconciles a few times more, so that what is left to do after the end is done.
+func (c *cluster) settle(name string) {
+	c.t.Helper()
+	for range 8 {
+		c.reconcile(name)
+		c.react()
+	}
+}
+
+// react is one turn of everything else in the cluster.
+func (c *cluster) react() {
+	c.t.Helper()
+	var sets appsv1.StatefulSetList
+	c.list(&sets)
+	alive := map[string]bool{}
+	for _, set := range sets.Items {
+		alive[string(set.UID)] = true
+		c.startPod(&set, "StatefulSet", set.Name+"-0", set.Spec.Template, func(p *corev1.Pod) { c.server(p) })
+	}
+	var jobs batchv1.JobList
+	c.list(&jobs)
+	for i := range jobs.Items {
+		job := &jobs.Items[i]
+		alive[string(job.UID)] = true
+		if len(job.Status.Conditions) > 0 {
+			continue
+		}
+		template := job.Spec.Template.DeepCopy()
+		template.Labels[batchv1.JobNameLabel], template.Labels[batchv1.ControllerUidLabel] = job.Name, string(job.UID)
+		c.jobs[job.Name]++
+		c.startPod(job, "Job", job.Name+"-pod-"+strconv.Itoa(c.jobs[job.Name]), *template, func(p *corev1.Pod) { c.loader(job, p) })
+		if len(job.Status.Conditions) > 0 {
+			if job.Status.StartTime == nil {
+				job.Status.StartTime = &metav1.Time{Time: c.clock.Now()}
+			}
+			c.must(api.Status().Update(c.t.Context(), job))
+		}
+	}
+	c.collectGarbage(alive)
+}
+
+// startPod makes an owner's Pod, once, and lets happen to it what is to happen.
+func (c *cluster) startPod(
+	owner client.Object, kind, name string, template corev1.PodTemplateSpec, happen func(*corev1.Pod),
+) {
+	c.t.Helper()
+	var existing corev1.Pod
+	if err := api.Get(c.t.Context(), client.ObjectKey{Namespace: c.namespace, Name: name}, &existing); err == nil {
+		return
+	}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: c.namespace, Labels: template.Labels,
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: kind, Name: owner.GetName(), UID: owner.GetUID()}},
+		},
+		Spec: template.Spec,
+	}
+	// The volume of a claim template, which the StatefulSet controller would add.
+	if set, ok := owner.(*appsv1.StatefulSet); ok && len(set.Spec.VolumeClaimTemplates) > 0 {
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: "data", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data-" + name},
+		}})
+	}
+	pod.Spec.NodeName = "node-of-" + strings.ToLower(kind)
+	c.must(api.Create(c.t.Context(), pod))
+	happen(pod)
+	c.must(api.Status().Update(c.t.Context(), pod))
+}
+
+// collectGarbage deletes Pods whose owner is gone.
+func (c *cluster) collectGarbage(alive map[string]bool) {
+	c.t.Helper()
+	var pods corev1.PodList
+	c.list(&pods)
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if len(pod.OwnerReferences) > 0 && !alive[string(pod.OwnerReferences[0].UID)] {
+			c.must(client.IgnoreNotFound(api.Delete(c.t.Context(), pod, client.GracePeriodSeconds(0))))
+		}
+	}
+}
+
+func (c *cluster) list(list client.ObjectList) {
+	c.t.Helper()
+	c.must(api.List(c.t.Context(), list, client.InNamespace(c.namespace)))
+}
+
+func (c *cluster) must(err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// attemptNames are the names of the records of all attempts.
+func (c *cluster) attemptNames() []string {
+	c.t.Helper()
+	var configs corev1.ConfigMapList
+	c.must(api.List(c.t.Context(), &configs, client.InNamespace(c.namespace),
+		client.MatchingLabels{v1alpha1.LabelComponent: v1alpha1.ComponentAttempt}))
+	var names []string
+	for _, cm := range configs.Items {
+		names = append(names, cm.Name+" "+cm.Labels[v1alpha1.LabelOutcome])
+	}
+	return names
+}
