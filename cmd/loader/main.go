@@ -1,0 +1,116 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// The loader is what runs in a Pod of a trial: it makes one attempt and says what it measured. As a probe it says what
+// a database's node and volume are like.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/benchrun-dev/benchrun/internal/loader"
+	"github.com/benchrun-dev/benchrun/internal/loader/probe"
+)
+
+// version is set by the linker.
+var version string
+
+// errSignal is the cause of an interruption.
+var errSignal = errors.New("SIGTERM")
+
+func main() {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	go func() {
+		<-signals
+		cancel(errSignal)
+	}()
+	if err := rootCommand().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func rootCommand() *cobra.Command {
+	root := runCommand("loader")
+	root.SilenceUsage, root.SilenceErrors = true, true
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand(runCommand("run"), probeCommand(), versionCommand())
+	return root
+}
+
+func runCommand(name string) *cobra.Command {
+	var terminationLog string
+	cmd := &cobra.Command{
+		Use:   name,
+		Short: "Make one attempt at a trial, as the environment says",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			in := loader.FromEnvironment(os.Getenv, buildVersion())
+			in.Output, in.TerminationLog = os.Stdout, terminationLog
+			return loader.Run(cmd.Context(), in)
+		},
+	}
+	terminationLogFlag(cmd, &terminationLog)
+	return cmd
+}
+
+func probeCommand() *cobra.Command {
+	var data, terminationLog string
+	cmd := &cobra.Command{
+		Use:   "probe",
+		Short: "Say what the node and the data directory are like",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			fingerprint, err := probe.Encode(probe.Read(cmd.Context(), "/", data))
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(os.Stdout, "%s\n", fingerprint)
+			if err := os.WriteFile(terminationLog, fingerprint, 0o600); err != nil {
+				return fmt.Errorf("writing the fingerprint: %w", err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&data, "data", "", "the database's data directory")
+	terminationLogFlag(cmd, &terminationLog)
+	if err := cmd.MarkFlagRequired("data"); err != nil {
+		panic(err)
+	}
+	return cmd
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		Run:   func(*cobra.Command, []string) { fmt.Fprintln(os.Stdout, buildVersion()) },
+	}
+}
+
+func terminationLogFlag(cmd *cobra.Command, path *string) {
+	cmd.Flags().StringVar(path, "termination-log", "/dev/termination-log",
+		"the file for the container's termination message")
+}
+
+// buildVersion is the linker's version, or the module's.
+func buildVersion() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "unknown"
+}

@@ -1,0 +1,170 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+)
+
+// attempt is one attempt at a trial: what was asked, what it works with, and what is known so far.
+type attempt struct {
+	cfg      *result.Config
+	workload workload.Workload
+	identity result.Identity
+	cpuLimit int64
+	progress *progress
+
+	connections *connections
+	// anywhere connects to no schema, target to the workload's.
+	anywhere, target driver.Connector
+	// admin and db are the same with a pool. Neither takes part in the measured phase.
+	admin, db *sql.DB
+	plan      workload.Plan
+
+	// began is when firstStatus was read.
+	began       time.Time
+	firstStatus map[string]string
+
+	phases   []result.Phase
+	server   result.ServerFacts
+	client   result.ClientFacts
+	measured *recorder
+	stopped  result.StoppedBy
+	checks   []result.Check
+	warnings []string
+}
+
+// newAttempt reads everything that can be wrong before the first connection. It fills in the identity as far as it
+// gets.
+func newAttempt(in *Input, out *progress) (*attempt, error) {
+	cfg, w, err := prepareConfig(in.Config)
+	if cfg != nil {
+		in.Identity.Trial, in.Identity.Attempt = cfg.Trial, cfg.Attempt
+	}
+	if err != nil {
+		return nil, err
+	}
+	if in.Identity.RunUID == "" || in.Identity.PodUID == "" {
+		return nil, fmt.Errorf("%s and %s must say whose attempt this is", result.EnvRunUID, result.EnvPodUID)
+	}
+	a := &attempt{cfg: cfg, workload: w, identity: in.Identity, progress: out}
+	if a.cpuLimit, err = cpuLimit(in.CPULimitMillis); err != nil {
+		return nil, err
+	}
+	if a.connections, err = newConnections(cfg.Server); err != nil {
+		return nil, err
+	}
+	if a.anywhere, err = a.connections.connector(""); err != nil {
+		return nil, err
+	}
+	if a.target, err = a.connections.connector(cfg.Server.Schema); err != nil {
+		return nil, err
+	}
+	a.admin, a.db = sql.OpenDB(a.anywhere), sql.OpenDB(a.target)
+	return a, nil
+}
+
+// close gives the connections back. The result does not depend on it.
+func (a *attempt) close() {
+	_ = a.admin.Close()
+	_ = a.db.Close()
+}
+
+// run goes through the phases.
+func (a *attempt) run(ctx context.Context) error {
+	for _, phase := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"connect", a.connect},
+		{"readback", a.readback},
+		{"prepare", a.prepare},
+		{"quiesce", a.quiesce},
+		{"measure", a.measure},
+		{"verify", a.verify},
+	} {
+		a.progress.enter(phase.name)
+		began := time.Now()
+		err := phase.do(ctx)
+		a.phases = append(a.phases, result.Phase{Name: phase.name, Micros: time.Since(began).Microseconds()})
+		if err != nil {
+			return sqlFailure(err)
+		}
+	}
+	return nil
+}
+
+// connect waits for the server and registers the attempt.
+func (a *attempt) connect(ctx context.Context) error {
+	if err := wait(ctx, a.anywhere, time.Duration(a.cfg.ConnectSeconds)*time.Second); err != nil {
+		return failed(result.FailureConnect, err)
+	}
+	return claim(ctx, a.admin, a.identity)
+}
+
+// readback compares the requested settings with the server's before anything is measured.
+func (a *attempt) readback(ctx context.Context) error {
+	var err error
+	a.began = time.Now()
+	if a.firstStatus, err = pairs(ctx, a.admin, queryStatus); err != nil {
+		return err
+	}
+	if a.server.Variables, err = globalVariables(ctx, a.admin); err != nil {
+		return err
+	}
+	a.server.Version = a.server.Variables["version"]
+	a.server.VersionComment = a.server.Variables["version_comment"]
+	a.server.SettingsDigest = settingsDigest(a.server.Variables)
+	a.server.Settings = compareSettings(a.cfg.Settings, a.server.Variables)
+	return refusedSettings(a.cfg.Settings, a.server.Settings, a.server.Variables)
+}
+
+// prepare makes the workload's schema and tables.
+func (a *attempt) prepare(ctx context.Context) error {
+	statement := "CREATE DATABASE IF NOT EXISTS `" + a.cfg.Server.Schema + "`"
+	if _, err := a.admin.ExecContext(ctx, statement); err != nil {
+		return fmt.Errorf("making the schema %s: %w", a.cfg.Server.Schema, err)
+	}
+	var err error
+	if a.plan, err = a.workload.Prepare(ctx, a.db); err != nil {
+		return fmt.Errorf("preparing the workload's tables: %w", err)
+	}
+	return nil
+}
+
+// quiesce waits until the server is at rest.
+func (a *attempt) quiesce(ctx context.Context) error {
+	warning, err := quiesce(ctx, a.admin)
+	if warning != "" {
+		a.warnings = append(a.warnings, warning)
+	}
+	return err
+}
+
+// verify finds out whether the server has what was sent, and whether it is still the server that it was.
+func (a *attempt) verify(ctx context.Context) error {
+	if err := checkUptime(a.firstStatus, a.server.StatusAfter, time.Since(a.began)); err != nil {
+		return err
+	}
+	variables, err := globalVariables(ctx, a.admin)
+	if err != nil {
+		return err
+	}
+	if changed := changedVariables(a.server.Variables, variables); len(changed) > 0 {
+		return failedf(result.FailureVariablesChanged, "variables changed during the attempt: %s",
+			strings.Join(changed, "; "))
+	}
+	if a.checks, err = a.workload.Verify(ctx, a.db, a.totals()); err != nil {
+		return fmt.Errorf("verifying the data: %w", err)
+	}
+	return failedChecks(a.checks)
+}

@@ -1,0 +1,103 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+)
+
+// systemSchema is where the loader keeps its own tables.
+const systemSchema = "benchrun"
+
+// maxLimitSeconds is 30 days.
+const maxLimitSeconds = 30 * 24 * 3600
+
+var (
+	schemaName   = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
+	settingName  = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+	takenSchemas = []string{systemSchema, "mysql", "sys", "information_schema", "performance_schema"}
+)
+
+// validate finds what would otherwise fail later, or not fail and measure something else. The error is for the person
+// who wrote the run.
+func validate(cfg *result.Config) error {
+	s := cfg.Server
+	switch {
+	case cfg.Trial < 1 || cfg.Attempt < 1:
+		return fmt.Errorf("trial %d, attempt %d: both count from 1", cfg.Trial, cfg.Attempt)
+	case s.Engine != "MariaDB" && s.Engine != "MySQL":
+		return fmt.Errorf("engine is %q, it must be MariaDB or MySQL", s.Engine)
+	case s.Host == "":
+		return errors.New("the server's host is empty")
+	case s.Port < 1 || s.Port > 65535:
+		return fmt.Errorf("the server's port is %d, it must be 1 to 65535", s.Port)
+	case s.UserFile == "" || s.PasswordFile == "":
+		return errors.New("the files with the server's user and password are not named")
+	case !schemaName.MatchString(s.Schema):
+		return fmt.Errorf("schema is %q, it must be 1 to 64 letters, digits and underscores", s.Schema)
+	case cfg.LimitSeconds < 0 || cfg.LimitSeconds > maxLimitSeconds:
+		return fmt.Errorf("limitSeconds is %d, it must be 0 to %d", cfg.LimitSeconds, maxLimitSeconds)
+	case cfg.ConnectSeconds < 1:
+		return fmt.Errorf("connectSeconds is %d, it must be at least 1", cfg.ConnectSeconds)
+	}
+	for _, taken := range takenSchemas {
+		if strings.EqualFold(s.Schema, taken) {
+			return fmt.Errorf("schema %s is not for workloads", taken)
+		}
+	}
+	for i, setting := range cfg.Settings {
+		if !settingName.MatchString(setting.Name) {
+			return fmt.Errorf("setting %d has the name %q, which is none", i+1, setting.Name)
+		}
+	}
+	return nil
+}
+
+// prepareConfig parses and checks the configuration, and makes its workload.
+func prepareConfig(data string) (*result.Config, workload.Workload, error) {
+	if data == "" {
+		return nil, nil, fmt.Errorf("the environment variable %s is empty", result.EnvConfig)
+	}
+	cfg, err := result.ParseConfig([]byte(data))
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := validate(cfg); err != nil {
+		return cfg, nil, fmt.Errorf("checking the loader's configuration: %w", err)
+	}
+	w, err := workload.New(cfg)
+	if err != nil {
+		return cfg, nil, fmt.Errorf("checking the loader's configuration: %w", err)
+	}
+	return cfg, w, nil
+}
+
+// cpuLimit reads the container's CPU limit; unset is none.
+func cpuLimit(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	millis, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || millis < 0 {
+		return 0, fmt.Errorf("%s is %q, it must be a number of thousandths of a CPU", result.EnvCPULimitMillis, text)
+	}
+	return millis, nil
+}
+
+// readCredential reads a file with a user name or password; a line break at its end is not part of it.
+func readCredential(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("reading credentials: %w", err)
+	}
+	return strings.TrimRight(string(data), "\r\n"), nil
+}

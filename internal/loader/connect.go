@@ -1,0 +1,169 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+const (
+	// connectEvery is how often a server that does not answer is tried.
+	connectEvery = 200 * time.Millisecond
+	// connectTimeout bounds one try, so that an address that swallows packets does not eat the whole time.
+	connectTimeout = 5 * time.Second
+)
+
+// connections makes connections, and can end them all at once.
+type connections struct {
+	cfg *mysql.Config
+
+	mu    sync.Mutex
+	open  map[net.Conn]struct{}
+	ended bool
+}
+
+// newConnections reads the credentials. Every session of the loader is made alike: character set utf8mb4, time zone
+// UTC; sql_mode and everything else stay the server's, because a run may set them.
+func newConnections(server result.Server) (*connections, error) {
+	user, err := readCredential(server.UserFile)
+	if err != nil {
+		return nil, err
+	}
+	password, err := readCredential(server.PasswordFile)
+	if err != nil {
+		return nil, err
+	}
+	c := &connections{open: map[net.Conn]struct{}{}}
+	cfg := mysql.NewConfig()
+	cfg.User, cfg.Passwd = user, password
+	cfg.Net, cfg.Addr = "tcp", net.JoinHostPort(server.Host, strconv.Itoa(server.Port))
+	cfg.DialFunc = c.dial
+	cfg.Timeout = connectTimeout
+	cfg.ConnectionAttributes = "program_name:benchrun-loader"
+	cfg.Params = map[string]string{"time_zone": "'+00:00'"}
+	cfg.Logger = &mysql.NopLogger{}
+	// Statements are sent once, and their errors end the attempt: there is nothing to check before.
+	cfg.CheckConnLiveness = false
+	if err := cfg.Apply(mysql.Charset("utf8mb4", "utf8mb4_general_ci")); err != nil {
+		return nil, fmt.Errorf("configuring the connection: %w", err)
+	}
+	c.cfg = cfg
+	return c, nil
+}
+
+// connector connects to the given schema, or to none.
+func (c *connections) connector(schema string) (driver.Connector, error) {
+	cfg := c.cfg.Clone()
+	cfg.DBName = schema
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("configuring the connection: %w", err)
+	}
+	return connector, nil
+}
+
+func (c *connections) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	tracked, err := newSocket(conn, c.forget)
+	if err != nil {
+		return nil, fmt.Errorf("preparing the connection: %w", err)
+	}
+	if !c.remember(tracked) {
+		return nil, errors.Join(net.ErrClosed, tracked.Close())
+	}
+	return tracked, nil
+}
+
+// remember is false if connections were ended meanwhile.
+func (c *connections) remember(conn net.Conn) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return false
+	}
+	c.open[conn] = struct{}{}
+	return true
+}
+
+func (c *connections) forget(conn net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, conn)
+}
+
+// end closes every connection and lets none be opened: whoever waits for an answer gets an error at once.
+func (c *connections) end() {
+	c.mu.Lock()
+	open := c.open
+	c.open, c.ended = map[net.Conn]struct{}{}, true
+	c.mu.Unlock()
+	for conn := range open {
+		// An error would say that it is closed already.
+		_ = conn.Close()
+	}
+}
+
+// wait connects as soon as the server answers, and closes the connection again. A server that answers and refuses ends
+// the waiting, in its own words.
+func wait(ctx context.Context, connector driver.Connector, atMost time.Duration) error {
+	deadline := time.Now().Add(atMost)
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	var last error
+	for {
+		conn, err := tryConnect(ctx, connector)
+		if err == nil {
+			// The server answered, that is all that was asked of this connection.
+			_ = conn.Close()
+			return nil
+		}
+		if !worthAnotherTry(err) {
+			return fmt.Errorf("connecting: %w", err)
+		}
+		if last == nil || ctx.Err() == nil {
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("connecting: the server did not answer for %s: %w", atMost, last)
+		case <-time.After(connectEvery):
+		}
+	}
+}
+
+func tryConnect(ctx context.Context, connector driver.Connector) (driver.Conn, error) {
+	// The driver bounds the dialling; a server that accepts and says nothing is bounded here.
+	ctx, cancel := context.WithTimeout(ctx, 2*connectTimeout)
+	defer cancel()
+	return connector.Connect(ctx)
+}
+
+// worthAnotherTry tells a server that is not there yet from one that refuses.
+func worthAnotherTry(err error) bool {
+	server, answered := errors.AsType[*mysql.MySQLError](err)
+	if !answered {
+		// Nobody listens, the name is not known yet, the server broke off: all of it is what starting looks like.
+		return true
+	}
+	const tooManyConnections, tooManyOfThisUser = 1040, 1203
+	switch server.Number {
+	case tooManyConnections, tooManyOfThisUser, errServerShutdown:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,166 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build integration
+
+package loader
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+func TestInterrupted(t *testing.T) {
+	dropTable(t)
+	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var at time.Time
+	whileMeasuring(t, 100, func(*sql.DB) { at = time.Now(); cancel(errors.New("SIGTERM")) })
+	tr.mustFail(ctx, t, result.FailureInterrupted, "told to stop: SIGTERM")
+	if took := time.Since(at); took > time.Second {
+		t.Errorf("it took %s to stop", took)
+	}
+}
+
+// The server does not answer, because somebody holds a lock: interrupting does not wait for it.
+func TestInterruptedWhileTheServerIsSilent(t *testing.T) {
+	dropTable(t)
+	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var at time.Time
+	whileMeasuring(t, 100, func(db *sql.DB) {
+		conn, err := db.Conn(context.WithoutCancel(ctx))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		if _, err := conn.ExecContext(context.WithoutCancel(ctx), "LOCK TABLES bench.demo WRITE"); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(300 * time.Millisecond)
+		at = time.Now()
+		cancel(errors.New("SIGTERM"))
+		time.Sleep(500 * time.Millisecond)
+	})
+	tr.mustFail(ctx, t, result.FailureInterrupted)
+	if took := time.Since(at); took > 400*time.Millisecond {
+		t.Errorf("it took %s to stop", took)
+	}
+}
+
+func TestConnectionKilled(t *testing.T) {
+	dropTable(t)
+	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 10})
+	whileMeasuring(t, 100, func(db *sql.DB) {
+		var id int
+		err := eventually(func() bool {
+			return db.QueryRow("SELECT id FROM information_schema.processlist WHERE info LIKE 'INSERT INTO demo%' LIMIT 1").Scan(&id) == nil
+		})
+		if err == nil {
+			_, err = db.Exec("KILL " + strconv.Itoa(id))
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	tr.mustFail(t.Context(), t, result.FailureConnectionLost)
+}
+
+func TestStatementRefused(t *testing.T) {
+	dropTable(t)
+	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
+	whileMeasuring(t, 100, func(db *sql.DB) {
+		if _, err := db.Exec("DROP TABLE bench.demo"); err != nil {
+			t.Error(err)
+		}
+	})
+	tr.mustFail(t.Context(), t, result.FailureSQL, "Table 'bench.demo' doesn't exist", "inserting row")
+}
+
+func TestRowsDeletedBehindItsBack(t *testing.T) {
+	dropTable(t)
+	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
+	tr.cfg.LimitSeconds = 1
+	whileMeasuring(t, 100, func(db *sql.DB) {
+		if _, err := db.Exec("DELETE FROM bench.demo WHERE id = 7"); err != nil {
+			t.Error(err)
+		}
+	})
+	tr.mustFail(t.Context(), t, result.FailureCheck, "rows:", "checksum:")
+}
+
+func TestRowsChangedBehindItsBack(t *testing.T) {
+	dropTable(t)
+	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
+	tr.cfg.LimitSeconds = 1
+	whileMeasuring(t, 100, func(db *sql.DB) {
+		if _, err := db.Exec("UPDATE bench.demo SET data = 'X' WHERE id = 7"); err != nil {
+			t.Error(err)
+		}
+	})
+	tr.mustFail(t.Context(), t, result.FailureCheck, "checksum: the table has")
+}
+
+func TestVariableChangedMeanwhile(t *testing.T) {
+	dropTable(t)
+	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
+	tr.cfg.LimitSeconds = 1
+	was := globals(t)["long_query_time"]
+	t.Cleanup(func() {
+		if _, err := other(t).Exec("SET GLOBAL long_query_time = " + was); err != nil {
+			t.Error(err)
+		}
+	})
+	whileMeasuring(t, 100, func(db *sql.DB) {
+		if _, err := db.Exec("SET GLOBAL long_query_time = 1234"); err != nil {
+			t.Error(err)
+		}
+	})
+	tr.mustFail(t.Context(), t, result.FailureVariablesChanged, `long_query_time was "`+was+`" and is "1234.000000"`)
+}
+
+// The binary itself: SIGTERM in the middle ends it with an error and a summary.
+func TestSIGTERM(t *testing.T) {
+	dropTable(t)
+	binary := filepath.Join(t.TempDir(), "loader")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "../../cmd/loader")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
+	cmd := exec.CommandContext(t.Context(), binary, "--termination-log", tr.terminationLog)
+	cmd.Env = tr.environment(t)
+	cmd.Stdout = &tr.out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	whileMeasuring(t, 100, func(*sql.DB) {
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+	})
+	err := cmd.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 1 {
+		t.Errorf("it ended with %v", err)
+	}
+	data, err := os.ReadFile(tr.terminationLog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	summary, err := result.DecodeSummary(string(data))
+	if err != nil || summary.Failure == nil || summary.Failure.Reason != result.FailureInterrupted {
+		t.Errorf("%v, %s", err, data)
+	}
+}

@@ -1,0 +1,242 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build integration
+
+package loader
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// trial is an attempt against the server that the environment names.
+type trial struct {
+	cfg            result.Config
+	id             result.Identity
+	terminationLog string
+	out            lockedBuffer
+}
+
+// lockedBuffer may be read while progress lines are written.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// env is an environment variable of the integration tests, which do not skip: a test that was not run proves nothing.
+func env(t testing.TB, name string) string {
+	t.Helper()
+	value := os.Getenv(name)
+	if value == "" {
+		t.Fatalf("%s is not set: the integration tests need a server, see hack/mariadb.sh", name)
+	}
+	return value
+}
+
+// trials counts them, so that each has a run of its own.
+var trials int
+
+func newTrial(t testing.TB, p result.CommitSize) *trial {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	port, err := strconv.Atoi(env(t, "BENCHRUN_TEST_PORT"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	trials++
+	return &trial{
+		cfg: result.Config{
+			Version: result.ConfigVersion, Namespace: "ns", Run: "run", Trial: 1, Attempt: 1, Seed: 42, ConnectSeconds: 10,
+			Server: result.Server{
+				Engine: "MariaDB", Host: env(t, "BENCHRUN_TEST_HOST"), Port: port, Schema: "bench",
+				UserFile:     write("user", env(t, "BENCHRUN_TEST_USER")),
+				PasswordFile: write("password", env(t, "BENCHRUN_TEST_PASSWORD")),
+			},
+			Workload: result.Workload{Type: "CommitSize", CommitSize: &p},
+		},
+		id: result.Identity{
+			RunUID: fmt.Sprintf("%d-%d-%d", os.Getpid(), time.Now().UnixNano(), trials),
+			PodUID: "pod-uid", PodName: "pod", Node: "node", Loader: "test",
+		},
+		terminationLog: filepath.Join(dir, "termination-log"),
+	}
+}
+
+// run makes the attempt and reads what it left.
+func (tr *trial) run(ctx context.Context, t testing.TB) (*result.Summary, *result.Document, error) {
+	t.Helper()
+	config, err := json.Marshal(tr.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runErr := Run(ctx, Input{
+		Config: string(config), Identity: tr.id, Output: &tr.out, TerminationLog: tr.terminationLog, CPULimitMillis: "2000",
+	})
+	message, err := os.ReadFile(tr.terminationLog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	summary, err := result.DecodeSummary(string(message))
+	if err != nil {
+		t.Fatalf("reading %q: %v", message, err)
+	}
+	if (runErr == nil) != (summary.Failure == nil) {
+		t.Fatalf("the error is %v, the summary's %+v", runErr, summary.Failure)
+	}
+	if runErr != nil {
+		if strings.Contains(tr.out.String(), "benchrun-document") {
+			t.Error("there is a document without a result")
+		}
+		return summary, nil, runErr
+	}
+	encoded, err := result.ReadDocument(strings.NewReader(tr.out.String()), summary.DocumentSHA256)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := result.DecodeDocument(encoded.Gzip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return summary, doc, nil
+}
+
+// mustRun is run with a result.
+func (tr *trial) mustRun(t testing.TB) (*result.Summary, *result.Document) {
+	t.Helper()
+	summary, doc, err := tr.run(t.Context(), t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return summary, doc
+}
+
+// mustFail is run without a result, for the given reason.
+func (tr *trial) mustFail(ctx context.Context, t testing.TB, reason result.FailureReason, words ...string) {
+	t.Helper()
+	summary, _, err := tr.run(ctx, t)
+	if err == nil {
+		t.Fatalf("there is a result, want %s", reason)
+	}
+	if summary.Failure.Reason != reason {
+		t.Errorf("reason %s, want %s: %s", summary.Failure.Reason, reason, summary.Failure.Message)
+	}
+	for _, word := range words {
+		if !strings.Contains(summary.Failure.Message, word) {
+			t.Errorf("message %q, want %q in it", summary.Failure.Message, word)
+		}
+	}
+	if summary.Identity.RunUID != tr.id.RunUID || summary.Identity.Trial != 1 || summary.Identity.Ended.IsZero() {
+		t.Errorf("identity %+v", summary.Identity)
+	}
+}
+
+// other is a connection of somebody else's.
+func other(t testing.TB) *sql.DB {
+	t.Helper()
+	tr := newTrial(t, result.CommitSize{})
+	c, err := newConnections(tr.cfg.Server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	connector, err := c.connector("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(connector)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// whileMeasuring calls do when so many rows are in the table, and then lets the attempt go on.
+func whileMeasuring(t testing.TB, rows int, do func(db *sql.DB)) {
+	t.Helper()
+	db := other(t)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 10000 {
+			var n int
+			err := db.QueryRow("SELECT COUNT(*) FROM bench.demo").Scan(&n)
+			if err == nil && n >= rows {
+				do(db)
+				return
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		t.Error("there were never so many rows")
+	}()
+	t.Cleanup(func() { <-done })
+}
+
+// dropTable makes sure that the rows of an earlier test are not taken for this one's.
+func dropTable(t testing.TB) {
+	t.Helper()
+	if _, err := other(t).Exec("DROP TABLE IF EXISTS bench.demo"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// globals are the server's variables.
+func globals(t testing.TB) map[string]string {
+	t.Helper()
+	variables, err := globalVariables(t.Context(), other(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return variables
+}
+
+// eventually is whether a condition comes true in time.
+func eventually(condition func() bool) error {
+	for range 500 {
+		if condition() {
+			return nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return errors.New("it never came true")
+}
+
+// environment is what the attempt's Pod would have.
+func (tr *trial) environment(t testing.TB) []string {
+	t.Helper()
+	config, err := json.Marshal(tr.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(os.Environ(),
+		result.EnvConfig+"="+string(config), result.EnvRunUID+"="+tr.id.RunUID, result.EnvPodUID+"="+tr.id.PodUID)
+}

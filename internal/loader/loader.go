@@ -1,0 +1,121 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// Input is what one loader Pod is told.
+type Input struct {
+	// Config is the JSON of a result.Config.
+	Config string
+	// Identity without Trial, Attempt, Started and Ended, which Run fills in.
+	Identity result.Identity
+	// CPULimitMillis is the text of the container's CPU limit in thousandths of a CPU; empty and 0 are no limit.
+	CPULimitMillis string
+	// Output receives progress lines and then the document.
+	Output io.Writer
+	// TerminationLog is the file that receives the summary.
+	TerminationLog string
+}
+
+// FromEnvironment reads the input from environment variables, whose names internal/result has. getenv is os.Getenv.
+func FromEnvironment(getenv func(string) string, version string) Input {
+	return Input{
+		Config: getenv(result.EnvConfig),
+		Identity: result.Identity{
+			RunUID:  getenv(result.EnvRunUID),
+			PodUID:  getenv(result.EnvPodUID),
+			PodName: getenv(result.EnvPodName),
+			Node:    getenv(result.EnvNode),
+			Loader:  version,
+		},
+		CPULimitMillis: getenv(result.EnvCPULimitMillis),
+	}
+}
+
+// Run makes one attempt. It writes the document to the output and then the summary to the termination log; when there
+// is no result, it writes a summary that says why, whatever happened. It returns nil only if the whole result was
+// written. Cancelling ctx interrupts the attempt at once; its cause becomes part of the summary.
+func Run(ctx context.Context, in Input) error {
+	began := time.Now()
+	in.Identity.Started = began.UTC()
+	doc, err := measureGuarded(ctx, &in)
+	in.Identity.Ended = began.Add(time.Since(began)).UTC()
+	if err == nil {
+		if err = publish(in, doc); err == nil {
+			return nil
+		}
+	}
+	why := describe(ctx, err)
+	summary := result.Summary{Version: result.DocumentVersion, Identity: in.Identity, Failure: why}
+	return errors.Join(fmt.Errorf("%s: %s", why.Reason, why.Message), writeSummary(in.TerminationLog, summary))
+}
+
+// measureGuarded makes the attempt, and turns a panic into an error.
+func measureGuarded(ctx context.Context, in *Input) (doc *result.Document, err error) {
+	out := startProgress(in.Output)
+	defer out.finish()
+	defer func() {
+		if p := recover(); p != nil {
+			err = failedf(result.FailureInternal, "panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	a, err := newAttempt(in, out)
+	if err != nil {
+		return nil, failed(result.FailureConfiguration, err)
+	}
+	defer a.close()
+	stop := context.AfterFunc(ctx, a.connections.end)
+	defer stop()
+	if err := a.run(ctx); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return a.document()
+}
+
+// publish writes the document and its summary.
+func publish(in Input, doc *result.Document) error {
+	doc.Identity = in.Identity
+	encoded, err := result.EncodeDocument(doc)
+	if err != nil {
+		return err
+	}
+	if err := result.WriteDocument(in.Output, encoded); err != nil {
+		return err
+	}
+	return writeSummary(in.TerminationLog, doc.Summarize(encoded))
+}
+
+// writeSummary overwrites the termination log, so that it holds one summary. A summary that cannot be encoded is
+// replaced by one that says so.
+func writeSummary(path string, s result.Summary) error {
+	data, err := result.EncodeSummary(s)
+	if err != nil {
+		short := result.Summary{Version: s.Version, Identity: s.Identity, Failure: &result.Failure{
+			Reason: result.FailureInternal, Message: err.Error(),
+		}}
+		var again error
+		if data, again = result.EncodeSummary(short); again != nil {
+			return errors.Join(err, again)
+		}
+	}
+	// The kubelet made the file, and reads it as root.
+	if writeErr := os.WriteFile(path, data, 0o600); writeErr != nil {
+		return errors.Join(err, fmt.Errorf("writing the summary: %w", writeErr))
+	}
+	return err
+}

@@ -1,0 +1,211 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build integration
+
+package loader
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+)
+
+func TestWholeRun(t *testing.T) {
+	tr := newTrial(t, result.CommitSize{Rows: 5000, RowsPerCommit: 16})
+	tr.cfg.Settings = []result.Setting{{Name: "autocommit", Value: "1"}, {Name: "loose_nonsense", Value: "1"}}
+	summary, doc := tr.mustRun(t)
+	wantTotals := result.Totals{
+		Rows: 5000, Transactions: 313, Statements: 5313, Micros: doc.Totals.Micros, StoppedBy: result.StoppedByRows,
+	}
+	if diff := cmp.Diff(wantTotals, doc.Totals); diff != "" || doc.Totals.Micros < 1000 {
+		t.Errorf("totals (-want +got):\n%s", diff)
+	}
+	var sum result.Totals
+	for _, i := range doc.Series {
+		sum.Rows += i.Rows
+		sum.Transactions += i.Transactions
+	}
+	if last := doc.Series[len(doc.Series)-1]; sum.Rows != 5000 || sum.Transactions != 313 || last.EndMicros != doc.Totals.Micros {
+		t.Errorf("the series adds up to %+v and ends at %d of %d µs", sum, last.EndMicros, doc.Totals.Micros)
+	}
+	counts := map[string]int64{}
+	for _, l := range doc.Latencies {
+		counts[l.Operation] = l.Count
+		if l.MinMicros < 1 || l.P50Micros < l.MinMicros || l.P999Micros < l.P50Micros || l.MaxMicros < l.P999Micros || l.Histogram == "" {
+			t.Errorf("latency %+v", l)
+		}
+	}
+	if diff := cmp.Diff(map[string]int64{"commit": 313, "insert": 5000}, counts); diff != "" {
+		t.Errorf("latencies (-want +got):\n%s", diff)
+	}
+	var phases []string
+	for _, p := range doc.Phases {
+		phases = append(phases, p.Name)
+	}
+	if diff := cmp.Diff([]string{"connect", "readback", "prepare", "quiesce", "measure", "verify"}, phases); diff != "" {
+		t.Errorf("phases (-want +got):\n%s", diff)
+	}
+	checkFacts(t, doc)
+	if summary.Totals != doc.Totals || len(summary.Metrics) != len(doc.Metrics) || summary.Identity != doc.Identity {
+		t.Errorf("the summary %+v is not the document's", summary)
+	}
+	outcomes := []result.SettingOutcome{doc.Server.Settings[0].Outcome, doc.Server.Settings[1].Outcome}
+	if diff := cmp.Diff([]result.SettingOutcome{effective, ignored}, outcomes); diff != "" {
+		t.Errorf("settings (-want +got):\n%s", diff)
+	}
+}
+
+func checkFacts(t *testing.T, doc *result.Document) {
+	t.Helper()
+	s, c := doc.Server, doc.Client
+	if s.Version == "" || len(s.Variables) < 300 || len(s.StatusBefore) < 200 || len(s.StatusAfter) < 200 || len(s.SettingsDigest) != 64 {
+		t.Errorf("version %q, %d variables, %d and %d counters", s.Version, len(s.Variables), len(s.StatusBefore), len(s.StatusAfter))
+	}
+	if s.Session["autocommit"] != "OFF" || s.Session["time_zone"] != "+00:00" {
+		t.Errorf("session %v", s.Session)
+	}
+	if c.UserMicros+c.SystemMicros < 1 || c.CPUs < 1 || c.MaxRSSBytes < 1<<20 || c.CPULimitMillis != 2000 {
+		t.Errorf("client %+v", c)
+	}
+	if writes, known := counter(s.StatusBefore, s.StatusAfter, "Com_insert"); !known || writes != 5000 {
+		t.Errorf("the server counts %d inserts", writes)
+	}
+	metrics := map[string]float64{}
+	for _, m := range doc.Metrics {
+		metrics[m.Name] = m.Value
+	}
+	if doc.Metrics[0].Name != "rowsPerSecond" || metrics["rowsPerSecond"] < 10 || metrics["clientMicrosPerRow"] <= 0 {
+		t.Errorf("metrics %v", metrics)
+	}
+	fsyncs := metrics["redoFsyncsPerTransaction"] + metrics["innodbFsyncsPerTransaction"]
+	if s.Variables["innodb_flush_log_at_trx_commit"] == "1" && (fsyncs < 0.9 || fsyncs > 3) {
+		t.Errorf("%g fsyncs per transaction", fsyncs)
+	}
+}
+
+func TestSameSeedSameRows(t *testing.T) {
+	details := map[string]int{}
+	for _, p := range []result.CommitSize{{Rows: 500, RowsPerCommit: 1}, {Rows: 500, RowsPerCommit: 1}, {Rows: 500, RowsPerCommit: 64}} {
+		_, doc := newTrial(t, p).mustRun(t)
+		details[doc.Checks[1].Detail]++
+	}
+	if want := workload.NewRows(42).Checksum(500).String(); details[want] != 3 {
+		t.Errorf("checksums %v, want three times %s", details, want)
+	}
+	tr := newTrial(t, result.CommitSize{Rows: 500, RowsPerCommit: 1})
+	tr.cfg.Seed = 43
+	if _, doc := tr.mustRun(t); details[doc.Checks[1].Detail] != 0 {
+		t.Error("another seed has the same rows")
+	}
+}
+
+func TestIsotopp(t *testing.T) {
+	for size, want := range map[int64]int64{1: 100, 16: 8, 33: 4, 1024: 2} {
+		_, doc := newTrial(t, result.CommitSize{Rows: 100, RowsPerCommit: size, Compat: "Isotopp"}).mustRun(t)
+		if doc.Totals.Transactions != want || doc.Totals.Rows != 100 {
+			t.Errorf("size %d: %d transactions, want %d", size, doc.Totals.Transactions, want)
+		}
+	}
+}
+
+func TestLimitSeconds(t *testing.T) {
+	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1e9})
+	tr.cfg.LimitSeconds = 1
+	summary, doc := tr.mustRun(t)
+	if doc.Totals.StoppedBy != result.StoppedBySeconds || doc.Totals.Micros < 1e6 || doc.Totals.Micros > 3e6 ||
+		doc.Totals.Rows < 1 || doc.Totals.Transactions != 1 {
+		t.Errorf("totals %+v", doc.Totals)
+	}
+	if len(summary.Warnings) == 0 || !strings.HasPrefix(summary.Warnings[0], "stopped by the limit of 1 s after") {
+		t.Errorf("warnings %v", summary.Warnings)
+	}
+}
+
+func TestWrongPassword(t *testing.T) {
+	tr := newTrial(t, result.CommitSize{Rows: 1, RowsPerCommit: 1})
+	tr.cfg.ConnectSeconds = 60
+	if err := os.WriteFile(tr.cfg.Server.PasswordFile, []byte("wrong-and-secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	tr.mustFail(t.Context(), t, result.FailureConnect, "Access denied for user")
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if data, err := os.ReadFile(tr.terminationLog); err != nil || strings.Contains(string(data), "wrong-and-secret") {
+		t.Errorf("%v, %s", err, data)
+	}
+}
+
+func TestSettingsAreReadBack(t *testing.T) {
+	variables := globals(t)
+	packet, err := strconv.ParseInt(variables["max_allowed_packet"], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := result.CommitSize{Rows: 1, RowsPerCommit: 1}
+
+	tr := newTrial(t, one)
+	tr.cfg.Settings = []result.Setting{
+		{Name: "innodb_buffer_pool_sise", Value: "1G"},
+		{Name: "max_connections", Value: "77777"},
+	}
+	tr.mustFail(t.Context(), t, result.FailureSetting,
+		"innodb_buffer_pool_sise=1G was asked for, the server has no such variable",
+		fmt.Sprintf("max_connections=77777 was asked for, the server has %q", variables["max_connections"]))
+
+	tr = newTrial(t, one)
+	tr.cfg.Settings = []result.Setting{
+		{Name: "innodb_buffer_pool_size", Value: variables["innodb_buffer_pool_size"]},
+		{Name: "max_allowed_packet", Value: strconv.FormatInt(packet+1, 10)},
+		{Name: "sql_mode", Value: strings.ToLower(variables["sql_mode"])},
+	}
+	summary, doc := tr.mustRun(t)
+	want := []result.AppliedSetting{{
+		Name: "max_allowed_packet", Requested: strconv.FormatInt(packet+1, 10), Effective: variables["max_allowed_packet"], Outcome: adjusted,
+	}}
+	if diff := cmp.Diff(want, summary.Adjusted); diff != "" {
+		t.Errorf("adjusted (-want +got):\n%s", diff)
+	}
+	if strings.Contains(strings.Join(doc.Warnings, "\n"), "max_allowed_packet") {
+		t.Errorf("one byte is not worth a warning: %v", doc.Warnings)
+	}
+
+	tr = newTrial(t, one)
+	tr.cfg.Settings = []result.Setting{{Name: "max_allowed_packet", Value: strconv.FormatInt(packet*105/100, 10)}}
+	if _, doc = tr.mustRun(t); !strings.Contains(strings.Join(doc.Warnings, "\n"), "max_allowed_packet") {
+		t.Errorf("warnings %v", doc.Warnings)
+	}
+}
+
+func TestSecondStart(t *testing.T) {
+	tr := newTrial(t, result.CommitSize{Rows: 10, RowsPerCommit: 1})
+	tr.mustRun(t)
+	again := newTrial(t, result.CommitSize{Rows: 20, RowsPerCommit: 1})
+	again.id.RunUID, again.id.PodUID = tr.id.RunUID, "another-pod"
+	again.mustFail(t.Context(), t, result.FailureStartedTwice, "by the Pod with UID pod-uid")
+	var rows int
+	if err := other(t).QueryRow("SELECT COUNT(*) FROM bench.demo").Scan(&rows); err != nil || rows != 10 {
+		t.Errorf("the second start touched the table: %d rows, %v", rows, err)
+	}
+}
+
+// BenchmarkInsert is the hot path: a row made, sent, answered and recorded. cpu-ns/op is the client's part of it.
+func BenchmarkInsert(b *testing.B) {
+	for _, size := range []int64{1, 16, 1024} {
+		b.Run(strconv.FormatInt(size, 10), func(b *testing.B) {
+			_, doc := newTrial(b, result.CommitSize{Rows: int64(b.N), RowsPerCommit: size}).mustRun(b)
+			b.ReportMetric(float64(doc.Totals.Micros*1000)/float64(b.N), "ns/op")
+			b.ReportMetric(float64((doc.Client.UserMicros+doc.Client.SystemMicros)*1000)/float64(b.N), "cpu-ns/op")
+		})
+	}
+}

@@ -1,0 +1,216 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+func TestThrottledTime(t *testing.T) {
+	const v1, v2 = "nr_periods 5\nnr_throttled 2\nthrottled_time 7000000\n", "usage_usec 9\nthrottled_usec 7000\n"
+	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	for name, tc := range map[string]struct {
+		root fstest.MapFS
+		want time.Duration
+	}{
+		"version 2 in a container": {fstest.MapFS{
+			"proc/self/cgroup": file("0::/\n"), "sys/fs/cgroup/cpu.stat": file(v2),
+		}, 7 * time.Millisecond},
+		"version 2 below the host's": {fstest.MapFS{
+			"proc/self/cgroup":                     file("0::/kubepods/pod1\n"),
+			"sys/fs/cgroup/kubepods/pod1/cpu.stat": file(v2), "sys/fs/cgroup/cpu.stat": file("usage_usec 1\n"),
+		}, 7 * time.Millisecond},
+		"version 1 in a container": {fstest.MapFS{
+			"proc/self/cgroup":                   file("3:memory:/x\n2:cpu,cpuacct:/kubepods/pod1\n0::/\n"),
+			"sys/fs/cgroup/cpu,cpuacct/cpu.stat": file(v1), "sys/fs/cgroup/cpu.stat": file("throttled_usec 1\n"),
+		}, 7 * time.Millisecond},
+		"version 1 below the host's": {fstest.MapFS{
+			"proc/self/cgroup":             file("2:cpu:/a\n"),
+			"sys/fs/cgroup/cpu/a/cpu.stat": file(v1), "sys/fs/cgroup/cpu/cpu.stat": file("throttled_time 1\n"),
+		}, 7 * time.Millisecond},
+		"a root without limits": {fstest.MapFS{
+			"proc/self/cgroup": file("0::/\n"), "sys/fs/cgroup/cpu.stat": file("usage_usec 1\n"),
+		}, -1},
+		"nothing": {fstest.MapFS{}, -1},
+		"damaged": {fstest.MapFS{"proc/self/cgroup": file("nonsense\n::\n")}, -1},
+	} {
+		if got := throttledTime(tc.root); got != tc.want {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+	}
+}
+
+func TestUsageFacts(t *testing.T) {
+	before := usage{user: time.Second, system: time.Second, throttled: time.Second}
+	after := usage{user: 3 * time.Second, system: 2 * time.Second, throttled: 1500 * time.Millisecond, maxRSSBytes: 5}
+	want := result.ClientFacts{UserMicros: 2e6, SystemMicros: 1e6, ThrottledMicros: 5e5, MaxRSSBytes: 5}
+	if diff := cmp.Diff(want, after.facts(before)); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+	before.throttled, after.throttled = -1, -1
+	if got := after.facts(before).ThrottledMicros; got != -1 {
+		t.Errorf("throttled for %d although nobody knows", got)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	quiet := func() *result.Document {
+		return &result.Document{
+			Config: result.Config{LimitSeconds: 5},
+			Totals: result.Totals{Rows: 1000, Micros: 2e6, StoppedBy: result.StoppedByRows},
+			Client: result.ClientFacts{UserMicros: 1e5, CPUs: 4, ThrottledMicros: -1},
+			Server: result.ServerFacts{Variables: map[string]string{
+				"innodb_flush_log_at_trx_commit": "1", "log_bin": "OFF", "sync_binlog": "0",
+			}},
+		}
+	}
+	for _, tc := range []struct {
+		change  func(*result.Document)
+		clients int
+		want    string
+	}{
+		{func(*result.Document) {}, 1, ""},
+		{func(d *result.Document) { d.Totals.StoppedBy = result.StoppedBySeconds }, 1, "stopped by the limit of 5 s after 1000 rows"},
+		{func(d *result.Document) { d.Totals.Micros = 999_999 }, 1, "the measured phase took 999 ms only: ask for more rows"},
+		{func(d *result.Document) { d.Client.SystemMicros = 1_600_000 }, 1, "the client used 85 % of one CPU, and one connection cannot use more: it may be what was measured"},
+		{func(d *result.Document) { d.Client.SystemMicros = 1_600_000 }, 2, ""},
+		{func(d *result.Document) { d.Client.SystemMicros = 7_000_000 }, 8, "the client used 89 % of the node's 4 CPUs: it may be what was measured"},
+		{func(d *result.Document) { d.Client.SystemMicros = 800_000; d.Client.CPULimitMillis = 500 }, 1, "the client used 90 % of its limit of 500 thousandths of a CPU: it may be what was measured"},
+		{func(d *result.Document) { d.Client.ThrottledMicros = 20_001 }, 1, "the client was held back at its CPU limit for 1.0 % of the time"},
+		{func(d *result.Document) { d.Client.ThrottledMicros = 20_000 }, 1, ""},
+		{func(d *result.Document) { d.Server.Variables["innodb_flush_log_at_trx_commit"] = "2" }, 1, "commits are not durable: innodb_flush_log_at_trx_commit is 2"},
+		{func(d *result.Document) { d.Server.Variables["log_bin"] = "ON" }, 1, "the binary log is not durable: sync_binlog is 0"},
+		{func(d *result.Document) {
+			d.Server.Settings = []result.AppliedSetting{{Name: "x", Requested: "100", Effective: "95", Outcome: adjusted}}
+		}, 1, "the server made 95 of x=100, a difference of 5.0 %"},
+	} {
+		doc := quiet()
+		tc.change(doc)
+		if got := strings.Join(warnings(doc, tc.clients), "\n"); got != tc.want {
+			t.Errorf("warnings %q, want %q", got, tc.want)
+		}
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	totals := result.Totals{Rows: 1000, Transactions: 100, Micros: 2e6}
+	client := result.ClientFacts{UserMicros: 1000, SystemMicros: 2000}
+	server := func(counter, before, after string) result.ServerFacts {
+		return result.ServerFacts{StatusBefore: map[string]string{counter: before}, StatusAfter: map[string]string{counter: after}}
+	}
+	names := func(all []result.Metric) (s []string) {
+		for _, m := range all {
+			s = append(s, m.Name)
+		}
+		return s
+	}
+	all := metrics(totals, server("Innodb_os_log_fsyncs", "10", "130"), client)
+	want := []result.Metric{
+		{Name: "rowsPerSecond", Value: 500, Unit: "rows/s", Better: "higher"},
+		{Name: "commitsPerSecond", Value: 50, Unit: "commits/s", Better: "higher"},
+		{Name: "redoFsyncsPerTransaction", Value: 1.2, Unit: "fsyncs/transaction", Better: "lower"},
+		{Name: "clientMicrosPerRow", Value: 3, Unit: "µs/row", Better: "lower"},
+	}
+	if diff := cmp.Diff(want, all); diff != "" {
+		t.Errorf("metrics (-want +got):\n%s", diff)
+	}
+	without := []string{"rowsPerSecond", "commitsPerSecond", "clientMicrosPerRow"}
+	for _, s := range []result.ServerFacts{
+		{}, server("Innodb_os_log_fsyncs", "10", "10"), server("Innodb_data_fsyncs", "10", "x"), server("Innodb_data_fsyncs", "10", "9"),
+	} {
+		if diff := cmp.Diff(without, names(metrics(totals, s, client))); diff != "" {
+			t.Errorf("what cannot be known is left out (-want +got):\n%s", diff)
+		}
+	}
+	if got := names(metrics(totals, server("Innodb_data_fsyncs", "10", "130"), client)); got[2] != "innodbFsyncsPerTransaction" {
+		t.Errorf("metrics %v", got)
+	}
+}
+
+const goodConfig = `{"version":1,"namespace":"ns","run":"r","trial":3,"attempt":2,"seed":42,"connectSeconds":1,` +
+	`"server":{"engine":"MariaDB","host":"127.0.0.1","port":1,"userFile":"USER","passwordFile":"PASSWORD","schema":"bench"},` +
+	`"workload":{"type":"CommitSize","commitSize":{"rows":10,"rowsPerCommit":1}}}`
+
+func TestConfigurationIsCheckedBeforeConnecting(t *testing.T) {
+	for _, tc := range []struct{ old, replacement, want string }{
+		{goodConfig, "", "the environment variable BENCHRUN_CONFIG is empty"},
+		{goodConfig, "{", "reading the loader's configuration"},
+		{`"version":1`, `"version":2`, "version 2"},
+		{`"seed":42`, `"sed":42`, `unknown field "sed"`},
+		{`"trial":3`, `"trial":0`, "trial 0, attempt 2: both count from 1"},
+		{`"MariaDB"`, `"Oracle"`, `engine is "Oracle"`},
+		{`"127.0.0.1"`, `""`, "host is empty"},
+		{`"port":1`, `"port":70000`, "port is 70000"},
+		{`"USER"`, `""`, "are not named"},
+		{`"bench"`, `"a-b"`, `schema is "a-b"`},
+		{`"bench"`, `"MySQL"`, "schema mysql is not for workloads"},
+		{`"bench"`, `"benchrun"`, "schema benchrun is not for workloads"},
+		{`"connectSeconds":1`, `"connectSeconds":0`, "connectSeconds is 0"},
+		{`"seed":42`, `"limitSeconds":-1`, "limitSeconds is -1"},
+		{`"seed":42`, `"settings":[{"name":"a b","value":"1"}]`, `setting 1 has the name "a b"`},
+		{`"rowsPerCommit":1`, `"rowsPerCommit":0`, "rowsPerCommit is 0"},
+		{`"USER"`, `"/does/not/exist"`, "reading credentials"},
+	} {
+		summary, err := runWith(t, strings.Replace(goodConfig, tc.old, tc.replacement, 1), "pod")
+		if err == nil || summary.Failure == nil || summary.Failure.Reason != result.FailureConfiguration ||
+			!strings.Contains(summary.Failure.Message, tc.want) {
+			t.Errorf("%s → %s: %+v, want %s", tc.old, tc.replacement, summary.Failure, tc.want)
+		}
+	}
+	summary, err := runWith(t, goodConfig, "")
+	if err == nil || summary.Failure.Reason != result.FailureConfiguration || summary.Identity.Trial != 3 || summary.Identity.Attempt != 2 {
+		t.Errorf("without a Pod's UID: %+v", summary)
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	began := time.Now()
+	summary, err := runWith(t, goodConfig, "pod")
+	if err == nil || summary.Failure.Reason != result.FailureConnect || !strings.Contains(summary.Failure.Message, "refused") {
+		t.Errorf("%+v", summary.Failure)
+	}
+	if took := time.Since(began); took < time.Second || took > 3*time.Second {
+		t.Errorf("gave up after %s", took)
+	}
+}
+
+// runWith runs an attempt that cannot succeed and returns the summary that it leaves.
+func runWith(t *testing.T, config, podUID string) (*result.Summary, error) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range map[string]string{"USER": "root", "PASSWORD": "secret"} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		config = strings.Replace(config, `"`+name+`"`, `"`+file+`"`, 1)
+	}
+	env := map[string]string{result.EnvConfig: config, result.EnvRunUID: "run", result.EnvPodUID: podUID}
+	in := FromEnvironment(func(name string) string { return env[name] }, "test")
+	var out bytes.Buffer
+	in.Output, in.TerminationLog = &out, filepath.Join(dir, "termination-log")
+	runErr := Run(t.Context(), in)
+	data, err := os.ReadFile(in.TerminationLog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	summary, err := result.DecodeSummary(string(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out.String(), "document") || strings.Contains(string(data), "secret") {
+		t.Errorf("output %s, summary %s", out.String(), data)
+	}
+	return summary, runErr
+}

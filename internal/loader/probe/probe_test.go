@@ -1,0 +1,194 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package probe
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+const mountinfo = `22 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard
+23 22 0:5 / /proc rw,nosuid - proc proc rw
+30 22 8:17 /vol/pvc-1 /var/lib/mysql rw,noatime shared:3 master:1 - xfs /dev/sdb1 rw,attr2,noquota
+31 30 8:17 /vol/pvc-1/sub /var/lib/mysql\040two rw - xfs /dev/sdb1 rw
+32 22 0:40 / /mem rw - tmpfs tmpfs rw,size=1g
+33 32 0:41 / /mem ro - overlay overlay rw,lowerdir=/a:/b
+damaged line
+`
+
+func TestMountOf(t *testing.T) {
+	for path, want := range map[string]mount{
+		"/": {device: "254:0", point: "/", filesystem: "ext4", source: "/dev/vda", options: "rw,relatime,discard"},
+		"/var/lib/mysql": {
+			device: "8:17", point: "/var/lib/mysql", filesystem: "xfs", source: "/dev/sdb1", options: "rw,noatime,attr2,noquota",
+		},
+		"/var/lib/mysql/data": {
+			device: "8:17", point: "/var/lib/mysql", filesystem: "xfs", source: "/dev/sdb1", options: "rw,noatime,attr2,noquota",
+		},
+		"/var/lib/mysqlx":    {device: "254:0", point: "/", filesystem: "ext4", source: "/dev/vda", options: "rw,relatime,discard"},
+		"/var/lib/mysql two": {device: "8:17", point: "/var/lib/mysql two", filesystem: "xfs", source: "/dev/sdb1", options: "rw"},
+		"/mem/x":             {device: "0:41", point: "/mem", filesystem: "overlay", source: "overlay", options: "ro,lowerdir=/a:/b"},
+	} {
+		got, found := mountOf(mountinfo, path)
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(mount{})); diff != "" || !found {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+	}
+	if _, found := mountOf("", "/"); found {
+		t.Error("a mount was found in nothing")
+	}
+}
+
+// sys makes files and symbolic links below a root. A link's target begins with ->.
+func sys(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if target, isLink := cutLink(content); isLink {
+			err = os.Symlink(target, path)
+		} else {
+			err = os.WriteFile(path, []byte(content), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func cutLink(content string) (string, bool) {
+	if len(content) > 2 && content[:2] == "->" {
+		return content[2:], true
+	}
+	return "", false
+}
+
+func TestScheduler(t *testing.T) {
+	root := sys(t, map[string]string{
+		"sys/devices/pci/block/sdb/queue/scheduler":      "none [mq-deadline] kyber\n",
+		"sys/devices/pci/block/sdb/sdb1/partition":       "1\n",
+		"sys/devices/virtual/block/dm-0/queue/scheduler": "none\n",
+		"sys/devices/virtual/block/dm-0/slaves/sdb1":     "->../../../../pci/block/sdb/sdb1",
+		"sys/devices/pci/block/nvme0n1/queue/scheduler":  "[none] mq-deadline\n",
+		"sys/dev/block/8:16":                             "->../../devices/pci/block/sdb",
+		"sys/dev/block/8:17":                             "->../../devices/pci/block/sdb/sdb1",
+		"sys/dev/block/253:0":                            "->../../devices/virtual/block/dm-0",
+		"sys/class/block/nvme0n1":                        "->../../devices/pci/block/nvme0n1",
+	})
+	for _, tc := range []struct {
+		name string
+		m    mount
+		want string
+	}{
+		{"disk", mount{device: "8:16", source: "/dev/sdb"}, "mq-deadline"},
+		{"partition", mount{device: "8:17", source: "/dev/sdb1"}, "mq-deadline"},
+		{"volume on a partition", mount{device: "253:0", source: "/dev/mapper/x"}, "mq-deadline"},
+		{"btrfs", mount{device: "0:33", source: "/dev/nvme0n1"}, "none"},
+		{"overlay", mount{device: "0:41", source: "overlay"}, ""},
+		{"unknown device", mount{device: "9:9", source: "/dev/xyz"}, ""},
+	} {
+		if got := scheduler(root, tc.m); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestReadAndEncode(t *testing.T) {
+	data := t.TempDir()
+	root := sys(t, map[string]string{
+		"proc/sys/kernel/osrelease":                  "6.1.0-1\n",
+		"proc/sys/vm/swappiness":                     "60\n",
+		"proc/meminfo":                               "MemTotal:       1024 kB\nMemFree: 5 kB\n",
+		"proc/cpuinfo":                               "processor\t: 0\nmodel name\t: Some CPU @ 3 GHz\n\nprocessor\t: 1\nmodel name\t: Some CPU @ 3 GHz\n",
+		"proc/self/mountinfo":                        "22 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n",
+		"sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never\n",
+		"sys/dev/block/254:0/queue/scheduler":        "[none]\n",
+	})
+	got := Read(t.Context(), root, data)
+	latency := got.FdatasyncMicros
+	if latency.Calls < 1 || latency.Calls > maxCalls || latency.Median < 0 || latency.Max < latency.P95 || latency.P95 < latency.Median {
+		t.Errorf("fdatasync %+v", latency)
+	}
+	got.FdatasyncMicros = result.FsyncLatency{}
+	want := result.Fingerprint{
+		Version: 1, Kernel: "6.1.0-1", CPUModel: "Some CPU @ 3 GHz", CPUs: 2, MemoryBytes: 1 << 20, Filesystem: "ext4",
+		MountOptions: "rw,relatime", Device: "/dev/vda", IOScheduler: "none", Swappiness: "60", TransparentHugePages: "madvise",
+		CPUGovernor: result.Unknown,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("fingerprint (-want +got):\n%s", diff)
+	}
+	entries, err := os.ReadDir(data)
+	if err != nil || len(entries) != 0 {
+		t.Errorf("the data directory has %v, %v", entries, err)
+	}
+	encoded, err := Encode(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := result.DecodeFingerprint(string(encoded)); err != nil || *back != got {
+		t.Errorf("%+v, %v", back, err)
+	}
+}
+
+func TestReadOfNothing(t *testing.T) {
+	got := Read(t.Context(), t.TempDir(), filepath.Join(t.TempDir(), "missing"))
+	plain, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]any
+	if err := json.Unmarshal(plain, &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{
+		"kernel", "cpuModel", "filesystem", "mountOptions", "device", "ioScheduler", "swappiness", "transparentHugePages", "cpuGovernor",
+	} {
+		if all[name] != result.Unknown {
+			t.Errorf("%s is %v", name, all[name])
+		}
+	}
+	if want := (result.FsyncLatency{Median: -1, P95: -1, Max: -1}); got.FdatasyncMicros != want || got.MemoryBytes != -1 || got.CPUs < 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestARMProcessor(t *testing.T) {
+	model, n := cpu("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n")
+	if model != "implementer 0x41, part 0xd0c" || n != 1 {
+		t.Errorf("%s, %d", model, n)
+	}
+}
+
+func TestSummarize(t *testing.T) {
+	var took []time.Duration
+	for i := range 100 {
+		took = append(took, time.Duration(100-i)*time.Microsecond)
+	}
+	want := result.FsyncLatency{Calls: 100, Median: 51, P95: 96, Max: 100}
+	if diff := cmp.Diff(want, summarize(took)); diff != "" {
+		t.Errorf("latency (-want +got):\n%s", diff)
+	}
+}
+
+func TestFdatasyncStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := fdatasync(ctx, t.TempDir()); got.Calls != 0 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,74 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	progressEvery = time.Second
+	// After so many lines only every tenth is written: a log is rotated at 10 MiB, and with it the document would be lost.
+	progressDense = 600
+)
+
+// progress writes a line a second about what the loader is doing.
+type progress struct {
+	out   io.Writer
+	phase atomic.Pointer[string]
+	rows  atomic.Pointer[func() int64]
+
+	stop chan struct{}
+	done sync.WaitGroup
+}
+
+// startProgress writes lines to out until finish is called.
+func startProgress(out io.Writer) *progress {
+	p := &progress{out: out, stop: make(chan struct{})}
+	p.enter("start")
+	p.done.Go(p.run)
+	return p
+}
+
+// enter names what the loader does now.
+func (p *progress) enter(phase string) { p.phase.Store(&phase) }
+
+// count gives the number of rows written so far.
+func (p *progress) count(rows func() int64) { p.rows.Store(&rows) }
+
+func (p *progress) run() {
+	began := time.Now()
+	ticker := time.NewTicker(progressEvery)
+	defer ticker.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-p.stop:
+			return
+		case <-ticker.C:
+		}
+		if n > progressDense && n%10 != 0 {
+			continue
+		}
+		line := fmt.Sprintf("%4.0f s: %s", time.Since(began).Seconds(), *p.phase.Load())
+		if rows := p.rows.Load(); rows != nil {
+			line += fmt.Sprintf(", %d rows", (*rows)())
+		}
+		// Nobody needs to read it: the result does not depend on it.
+		_, _ = io.WriteString(p.out, line+"\n")
+	}
+}
+
+// finish returns when no line will be written any more. It may be called more than once, by one goroutine.
+func (p *progress) finish() {
+	select {
+	case <-p.stop:
+	default:
+		close(p.stop)
+	}
+	p.done.Wait()
+}

@@ -1,0 +1,137 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// totals of the measured phase.
+func (a *attempt) totals() result.Totals {
+	t := a.measured.totals
+	t.Micros = max(a.measured.ended.Microseconds(), 1)
+	t.StoppedBy = a.stopped
+	return t
+}
+
+// document puts together what is known. Its identity is filled in when it is published.
+func (a *attempt) document() (*result.Document, error) {
+	latencies, err := a.measured.latencies()
+	if err != nil {
+		return nil, fmt.Errorf("encoding the latencies: %w", err)
+	}
+	totals := a.totals()
+	doc := &result.Document{
+		Version: result.DocumentVersion, Config: *a.cfg,
+		Phases: a.phases, Totals: totals,
+		Latencies: latencies,
+		Series:    a.measured.series.cut(a.measured.ended),
+		Server:    a.server, Client: a.client, Checks: a.checks,
+	}
+	doc.Metrics = metrics(totals, a.server, a.client)
+	doc.Warnings = append(a.warnings, warnings(doc, a.plan.Clients)...)
+	return doc, nil
+}
+
+// metrics are the numbers that people compare. The first one is the headline. What cannot be known is left out.
+func metrics(t result.Totals, server result.ServerFacts, client result.ClientFacts) []result.Metric {
+	seconds := time.Duration(t.Micros * int64(time.Microsecond)).Seconds()
+	all := []result.Metric{
+		{Name: "rowsPerSecond", Value: float64(t.Rows) / seconds, Unit: "rows/s", Better: "higher"},
+		{Name: "commitsPerSecond", Value: float64(t.Transactions) / seconds, Unit: "commits/s", Better: "higher"},
+	}
+	if name, fsyncs := redoFsyncs(server.StatusBefore, server.StatusAfter); fsyncs > 0 && t.Transactions > 0 {
+		all = append(all, result.Metric{
+			Name: name, Value: float64(fsyncs) / float64(t.Transactions), Unit: "fsyncs/transaction", Better: "lower",
+		})
+	}
+	if t.Rows > 0 {
+		all = append(all, result.Metric{
+			Name: "clientMicrosPerRow", Value: float64(client.UserMicros+client.SystemMicros) / float64(t.Rows),
+			Unit: "µs/row", Better: "lower",
+		})
+	}
+	return all
+}
+
+// redoFsyncs is how often the server flushed its redo log. MariaDB from 10.8 on counts this only together with the
+// other files of InnoDB, which is another metric.
+func redoFsyncs(before, after map[string]string) (metric string, fsyncs int64) {
+	if n, known := counter(before, after, "Innodb_os_log_fsyncs"); known {
+		return "redoFsyncsPerTransaction", n
+	}
+	n, _ := counter(before, after, "Innodb_data_fsyncs")
+	return "innodbFsyncsPerTransaction", n
+}
+
+const (
+	// clientShare is the part of its CPU from which on a client may be what was measured.
+	clientShare = 0.8
+	// throttledShare is the part of the measured phase from which on being held back is said.
+	throttledShare = 0.01
+	// shortMicros is the length of a measured phase below which chance rules.
+	shortMicros = 1_000_000
+)
+
+// warnings are what a reader must know beside the numbers.
+func warnings(doc *result.Document, clients int) []string {
+	var all []string
+	t, c := doc.Totals, doc.Client
+	if t.StoppedBy == result.StoppedBySeconds {
+		all = append(all, fmt.Sprintf("stopped by the limit of %d s after %d rows", doc.Config.LimitSeconds, t.Rows))
+	}
+	if t.Micros < shortMicros {
+		all = append(all, fmt.Sprintf("the measured phase took %d ms only: ask for more rows", t.Micros/1000))
+	}
+	available, whose := availableCPU(c, clients)
+	if share := float64(c.UserMicros+c.SystemMicros) / (float64(t.Micros) * available); share > clientShare {
+		all = append(all, fmt.Sprintf("the client used %.0f %% of %s: it may be what was measured", 100*share, whose))
+	}
+	if c.ThrottledMicros > 0 && float64(c.ThrottledMicros) > throttledShare*float64(t.Micros) {
+		all = append(all, fmt.Sprintf("the client was held back at its CPU limit for %.1f %% of the time",
+			100*float64(c.ThrottledMicros)/float64(t.Micros)))
+	}
+	v := doc.Server.Variables
+	if mode, known := v["innodb_flush_log_at_trx_commit"]; known && mode != "1" {
+		all = append(all, fmt.Sprintf("commits are not durable: innodb_flush_log_at_trx_commit is %s", mode))
+	}
+	if v["log_bin"] == "ON" && v["sync_binlog"] != "1" {
+		all = append(all, fmt.Sprintf("the binary log is not durable: sync_binlog is %s", v["sync_binlog"]))
+	}
+	return append(all, adjustmentWarnings(doc.Server.Settings)...)
+}
+
+// availableCPU is how many CPUs the clients could use: each one at most, within the container's limit.
+func availableCPU(c result.ClientFacts, clients int) (cpus float64, whose string) {
+	cpus, whose = float64(clients), strconv.Itoa(clients)+" CPUs, one for each connection"
+	if clients == 1 {
+		whose = "one CPU, and one connection cannot use more"
+	}
+	if c.CPUs > 0 && float64(c.CPUs) < cpus {
+		cpus, whose = float64(c.CPUs), fmt.Sprintf("the node's %d CPUs", c.CPUs)
+	}
+	if limit := float64(c.CPULimitMillis) / 1000; limit > 0 && limit < cpus {
+		cpus, whose = limit, fmt.Sprintf("its limit of %d thousandths of a CPU", c.CPULimitMillis)
+	}
+	return cpus, whose
+}
+
+// failedChecks is the error that names each check that does not hold; nil if all do.
+func failedChecks(checks []result.Check) error {
+	var not []string
+	for _, c := range checks {
+		if !c.Passed {
+			not = append(not, c.Name+": "+c.Detail)
+		}
+	}
+	if len(not) == 0 {
+		return nil
+	}
+	return failedf(result.FailureCheck, "a check does not hold: %s", strings.Join(not, "; "))
+}

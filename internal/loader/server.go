@@ -1,0 +1,117 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+const (
+	queryVariables = "SHOW GLOBAL VARIABLES"
+	queryStatus    = "SHOW GLOBAL STATUS"
+)
+
+// hidden variables may hold a secret, and are recorded without their value.
+var hidden = []string{"report_password", "wsrep_sst_auth"}
+
+// pairs reads a query with two columns, a name and a value.
+func pairs(ctx context.Context, db *sql.DB, query string) (map[string]string, error) {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("executing %s: %w", query, err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
+	found := make(map[string]string, 1024)
+	for rows.Next() {
+		var name string
+		var value sql.NullString
+		if err := rows.Scan(&name, &value); err != nil {
+			return nil, fmt.Errorf("reading the rows of %s: %w", query, err)
+		}
+		found[name] = value.String
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("reading the rows of %s: %w", query, err)
+	}
+	return found, nil
+}
+
+// globalVariables are the server's variables by lower-case name, without secrets.
+func globalVariables(ctx context.Context, db *sql.DB) (map[string]string, error) {
+	found, err := pairs(ctx, db, queryVariables)
+	if err != nil {
+		return nil, err
+	}
+	variables := make(map[string]string, len(found))
+	for name, value := range found {
+		variables[strings.ToLower(name)] = value
+	}
+	for _, name := range hidden {
+		if variables[name] != "" {
+			variables[name] = "(hidden)"
+		}
+	}
+	return variables, nil
+}
+
+// sessionDifferences are those variables of a session that are not as the server's own.
+func sessionDifferences(session, global map[string]string) map[string]string {
+	differ := map[string]string{}
+	for name, value := range session {
+		name = strings.ToLower(name)
+		if server, isGlobal := global[name]; isGlobal && server != value && !stateOrIdentity(name) {
+			differ[name] = value
+		}
+	}
+	return differ
+}
+
+// uptime of the server by its status counters.
+func uptime(status map[string]string) (time.Duration, error) {
+	seconds, err := strconv.ParseInt(status["Uptime"], 10, 64)
+	if err != nil {
+		return 0, errors.New("the server's status has no uptime")
+	}
+	return time.Duration(seconds) * time.Second, nil
+}
+
+// checkUptime finds a restart between two readings of the server's status: uptime, in whole seconds, then grew by less
+// than the time between them.
+func checkUptime(before, after map[string]string, between time.Duration) error {
+	was, err := uptime(before)
+	if err != nil {
+		return failed(result.FailureSQL, err)
+	}
+	is, err := uptime(after)
+	if err != nil {
+		return failed(result.FailureSQL, err)
+	}
+	const rounding = 2 * time.Second
+	if is+rounding < was+between {
+		return failedf(result.FailureServerRestarted, "the server was up for %s when the attempt began, and %s later for %s",
+			was, between.Round(time.Second), is)
+	}
+	return nil
+}
+
+// counter is a status counter's growth; false if the server does not have it.
+func counter(before, after map[string]string, name string) (int64, bool) {
+	was, err := strconv.ParseInt(before[name], 10, 64)
+	if err != nil {
+		return 0, false
+	}
+	is, err := strconv.ParseInt(after[name], 10, 64)
+	if err != nil || is < was {
+		return 0, false
+	}
+	return is - was, true
+}

@@ -1,0 +1,157 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// patience is how long a thread waits in the kernel for an answer before it tells the scheduler that it does.
+const patience = 10 * time.Millisecond
+
+// socket is a TCP connection for a closed loop: send a statement, wait for the answer, a hundred microseconds later.
+//
+// Go's own connection asks the kernel (in vain), parks the goroutine, sleeps in epoll, wakes and asks again; and while
+// one of its threads is in a system call, another one watches it. For one round trip after the other that costs more
+// CPU than the statements do. A socket instead waits in read(2) itself, without telling the scheduler. It does so for
+// patience at most, or until the runtime sends a signal because it wants the thread, for a garbage collection say. From
+// then on it waits as the scheduler likes it. It is not in the runtime's epoll set at all: a thread that sleeps there
+// for another reason would be woken with each answer.
+type socket struct {
+	fd            int
+	local, remote net.Addr
+	// onClose is called once.
+	onClose func(net.Conn)
+
+	// using is held for reading by whoever uses fd, and for writing to close it: the number may be another file's then.
+	using  sync.RWMutex
+	ending atomic.Bool
+	closed bool
+}
+
+// newSocket takes over a TCP connection, whose options stay. conn is closed in any case.
+func newSocket(conn net.Conn, onClose func(net.Conn)) (_ *socket, err error) {
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	source, ok := conn.(syscall.Conn)
+	if !ok {
+		return nil, fmt.Errorf("a connection of type %T has no descriptor", conn)
+	}
+	raw, err := source.SyscallConn()
+	if err != nil {
+		return nil, fmt.Errorf("getting the descriptor: %w", err)
+	}
+	s := &socket{fd: -1, local: conn.LocalAddr(), remote: conn.RemoteAddr(), onClose: onClose}
+	var dupErr error
+	err = raw.Control(func(fd uintptr) { s.fd, dupErr = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0) })
+	if err = errors.Join(err, dupErr); err != nil {
+		return nil, fmt.Errorf("duplicating the descriptor: %w", err)
+	}
+	if err := setPatience(s.fd); err != nil {
+		return nil, errors.Join(fmt.Errorf("setting socket options: %w", err), unix.Close(s.fd))
+	}
+	return s, nil
+}
+
+func setPatience(fd int) error {
+	timeout := unix.NsecToTimeval(patience.Nanoseconds())
+	for _, option := range []int{unix.SO_RCVTIMEO, unix.SO_SNDTIMEO} {
+		if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, option, &timeout); err != nil {
+			return err
+		}
+	}
+	return unix.SetNonblock(fd, false)
+}
+
+// Read implements net.Conn.
+func (s *socket) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	n, err := s.transfer(unix.SYS_READ, unix.Read, p)
+	if err == nil && n == 0 {
+		return 0, io.EOF
+	}
+	return n, err
+}
+
+// Write implements net.Conn.
+func (s *socket) Write(p []byte) (int, error) {
+	written := 0
+	for written < len(p) {
+		n, err := s.transfer(unix.SYS_WRITE, unix.Write, p[written:])
+		if err != nil {
+			return written, err
+		}
+		written += n
+	}
+	return written, nil
+}
+
+// transfer makes a system call: behind the scheduler's back at first, and with its knowledge if that takes long.
+func (s *socket) transfer(number uintptr, call func(int, []byte) (int, error), p []byte) (int, error) {
+	s.using.RLock()
+	defer s.using.RUnlock()
+	if s.closed {
+		return 0, net.ErrClosed
+	}
+	n, _, errno := syscall.RawSyscall(number, uintptr(s.fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
+	if errno == 0 {
+		return int(n), nil
+	}
+	var err error = errno
+	for temporary(err) && !s.ending.Load() {
+		var n int
+		if n, err = call(s.fd, p); err == nil {
+			return n, nil
+		}
+	}
+	if s.ending.Load() {
+		return 0, net.ErrClosed
+	}
+	return 0, os.NewSyscallError("talking to the server", err)
+}
+
+// temporary errors say that the patience is at an end, or that a signal came.
+func temporary(err error) bool { return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) }
+
+// Close implements net.Conn. It may be called while another goroutine reads or writes, which then gets an error at
+// once.
+func (s *socket) Close() error {
+	if s.ending.Swap(true) {
+		return net.ErrClosed
+	}
+	s.onClose(s)
+	// This wakes whoever waits in a system call. Its error would say that the other side was faster.
+	_ = unix.Shutdown(s.fd, unix.SHUT_RDWR)
+	s.using.Lock()
+	defer s.using.Unlock()
+	s.closed = true
+	return os.NewSyscallError("close", unix.Close(s.fd))
+}
+
+// LocalAddr implements net.Conn.
+func (s *socket) LocalAddr() net.Addr { return s.local }
+
+// RemoteAddr implements net.Conn.
+func (s *socket) RemoteAddr() net.Addr { return s.remote }
+
+// SetDeadline implements net.Conn. There are no deadlines: an attempt's end closes the connection.
+func (s *socket) SetDeadline(time.Time) error { return os.ErrNoDeadline }
+
+// SetReadDeadline implements net.Conn.
+func (s *socket) SetReadDeadline(time.Time) error { return os.ErrNoDeadline }
+
+// SetWriteDeadline implements net.Conn.
+func (s *socket) SetWriteDeadline(time.Time) error { return os.ErrNoDeadline }

@@ -1,0 +1,106 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+)
+
+// socketPair is a socket and the other end of its connection.
+func socketPair(t testing.TB) (*socket, net.Conn) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	peer, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { peer.Close() })
+	s, err := newSocket(conn, func(net.Conn) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, peer
+}
+
+func TestSocketCarriesWhatIsLargerThanItsBuffers(t *testing.T) {
+	s, peer := socketPair(t)
+	defer s.Close()
+	sent := bytes.Repeat([]byte("0123456789abcdef"), 1<<20)
+	go func() {
+		time.Sleep(3 * patience)
+		_, _ = io.Copy(peer, io.LimitReader(peer, int64(len(sent))))
+	}()
+	go func() {
+		if _, err := s.Write(sent); err != nil {
+			t.Error(err)
+		}
+	}()
+	got := make([]byte, len(sent))
+	if _, err := io.ReadFull(s, got); err != nil || !bytes.Equal(got, sent) {
+		t.Errorf("error %v, same %v", err, bytes.Equal(got, sent))
+	}
+}
+
+func TestSocketIsInterruptedByClosing(t *testing.T) {
+	for _, after := range []time.Duration{0, patience / 2, 5 * patience} {
+		s, _ := socketPair(t)
+		ended := make(chan error, 1)
+		go func() {
+			_, err := s.Read(make([]byte, 1))
+			ended <- err
+		}()
+		time.Sleep(after)
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		select {
+		case err := <-ended:
+			if err == nil {
+				t.Error("reading succeeded")
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatal("the reader was not woken")
+		}
+		if _, err := s.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("reading after closing: %v", err)
+		}
+		if _, err := s.Write([]byte{1}); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("writing after closing: %v", err)
+		}
+		if err := s.Close(); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("closing twice: %v", err)
+		}
+	}
+}
+
+func TestSocketEnds(t *testing.T) {
+	s, peer := socketPair(t)
+	defer s.Close()
+	peer.Close()
+	if _, err := s.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("error %v", err)
+	}
+	var err error
+	for range 100 {
+		if _, err = s.Write([]byte{1}); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		t.Error("writing to nobody succeeded")
+	}
+}

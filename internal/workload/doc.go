@@ -1,0 +1,19 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package workload holds the workloads: what is sent to the database, in which order, and how it is proved afterwards
+// that the database has it.
+//
+// How to add one:
+//
+//  1. a member of result.Workload with its parameters, and one of the API's union (the operator turns one into
+//     the other);
+//  2. a file here with a type that has the three methods of Workload and a constructor that checks the parameters, so
+//     that a wrong one is refused before the first connection;
+//  3. a line in the registry of workload.go;
+//  4. a test against the database in internal/loader, because only a server can say that the statements are right.
+//
+// A workload is a closed loop: the next statement is sent when the previous one was answered. It neither reads a clock
+// nor draws random numbers. Time comes from the Recorder that the loader gives it, so that every workload is measured
+// alike; data comes from Rows, so that row n is the same in every run, from every client, on every machine.
+package workload

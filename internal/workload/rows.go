@@ -1,0 +1,100 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"fmt"
+	"hash/crc32"
+	"math"
+	"strconv"
+)
+
+// TextLength is the number of characters that Rows.AppendText appends.
+const TextLength = 20
+
+const (
+	alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	// pairs is the number of different pairs of characters.
+	pairs = len(alphabet) * len(alphabet)
+	// pairsPerDraw pairs are cut out of one 64-bit number, which is one of pairs^pairsPerDraw.
+	pairsPerDraw = 5
+	drawSpan     = uint64(pairs) * uint64(pairs) * uint64(pairs) * uint64(pairs) * uint64(pairs)
+	// Numbers from drawLimit on are drawn again: below it every text is equally likely. That is one draw in 13,000.
+	drawLimit = math.MaxUint64 - math.MaxUint64%drawSpan
+)
+
+// pairText has the two characters of each pair.
+var pairText = func() (t [pairs][2]byte) {
+	for i := range t {
+		t[i] = [2]byte{alphabet[i/len(alphabet)], alphabet[i%len(alphabet)]}
+	}
+	return t
+}()
+
+// Rows is the data of a run: row n is a function of the seed and n, whoever asks, in whatever order.
+type Rows struct{ key uint64 }
+
+// NewRows returns the rows of a seed.
+func NewRows(seed int64) Rows { return Rows{key: mix(uint64(seed))} }
+
+// AppendText appends the TextLength characters from [A-Z0-9] of row n to dst. All texts are equally likely. It does not
+// allocate if dst has room.
+func (r Rows) AppendText(dst []byte, n int64) []byte {
+	state := mix(r.key ^ mix(uint64(n)))
+	for range TextLength / (2 * pairsPerDraw) {
+		var x uint64
+		for {
+			state += golden
+			if x = mix(state); x < drawLimit {
+				break
+			}
+		}
+		for range pairsPerDraw {
+			p := &pairText[x%uint64(pairs)]
+			dst = append(dst, p[0], p[1])
+			x /= uint64(pairs)
+		}
+	}
+	return dst
+}
+
+// golden is 2^64 divided by the golden ratio, odd: the step of the counter in SplitMix64 (Steele, Lea and Flood, 2014).
+const golden = 0x9e3779b97f4a7c15
+
+// mix is SplitMix64's finaliser: a bijection in which every bit of x changes half of the result's.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// Checksum of a table is a function of its rows alone: neither of their order, nor of pages, nor of the server. It is
+// made of the CRC-32 of each row's "id:text", which a server computes as CRC32(CONCAT(id, ':', text)).
+type Checksum struct {
+	Rows int64
+	// Xor of the rows' CRC-32: notices each changed row.
+	Xor uint32
+	// Sum of the rows' CRC-32: notices pairs of equal rows, which the other does not.
+	Sum uint64
+}
+
+// String is the same for the same rows.
+func (c Checksum) String() string {
+	return fmt.Sprintf("rows=%d xor=%08x sum=%d", c.Rows, c.Xor, c.Sum)
+}
+
+// Checksum is that of rows 1 to n.
+func (r Rows) Checksum(n int64) Checksum {
+	sum := Checksum{Rows: n}
+	buf := make([]byte, 0, 64)
+	for i := int64(1); i <= n; i++ {
+		buf = strconv.AppendInt(buf[:0], i, 10)
+		buf = append(buf, ':')
+		buf = r.AppendText(buf, i)
+		crc := crc32.ChecksumIEEE(buf)
+		sum.Xor ^= crc
+		sum.Sum += uint64(crc)
+	}
+	return sum
+}

@@ -1,0 +1,88 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// Workload is one kind of load. Its methods are called once each, in this order.
+type Workload interface {
+	// Prepare makes the workload's tables anew, empty, in the schema that db is connected to, and says what Measure
+	// needs. Errors are the server's.
+	Prepare(ctx context.Context, db *sql.DB) (Plan, error)
+	// Measure is the measured phase of one client, called at the same time for each of Plan.Clients. It returns when the
+	// work is done, when the client's limit has passed and everything that was sent is committed, or with the first
+	// error of its session. ctx ends only if the attempt does; the session's statements fail then by themselves.
+	Measure(ctx context.Context, client *Client) (result.StoppedBy, error)
+	// Verify compares what the server has with what was sent according to the totals of all clients. A check that does
+	// not hold is no error.
+	Verify(ctx context.Context, db *sql.DB, totals result.Totals) ([]result.Check, error)
+}
+
+// Plan is what the measured phase needs.
+type Plan struct {
+	// Clients is the number of sessions, at least 1.
+	Clients int
+	// Setup are statements that each session executes before the measured phase begins.
+	Setup []string
+}
+
+// Client is one of the clients of the measured phase. Nothing of it is shared with another one.
+type Client struct {
+	// Index counts from 0.
+	Index    int
+	Session  Session
+	Recorder Recorder
+	// Limit of the measured phase by the recorder's clock; 0 is no limit.
+	Limit time.Duration
+}
+
+// Expired says whether the client must stop at the given time of its recorder's clock.
+func (c *Client) Expired(now time.Duration) bool { return c.Limit > 0 && now >= c.Limit }
+
+// Session is one connection to the database.
+type Session interface {
+	// Exec sends a statement and waits for the answer. The statement's bytes may be reused afterwards.
+	Exec(statement []byte) error
+}
+
+// Recorder takes what one client measures. All times are monotonic and count from the beginning of the measured phase,
+// which is the same for all clients.
+type Recorder interface {
+	// Now is the time.
+	Now() time.Duration
+	// Insert records a statement that wrote so many rows.
+	Insert(began, ended time.Duration, rows int64)
+	// Commit records the end of a transaction.
+	Commit(began, ended time.Duration)
+}
+
+// registry has a constructor for each workload, by its name in the API.
+var registry = map[string]func(*result.Config) (Workload, error){
+	"CommitSize": newCommitSize,
+}
+
+// New returns the workload that the configuration names. The error is about its parameters and fit for the person who
+// wrote them.
+func New(cfg *result.Config) (Workload, error) {
+	construct, known := registry[cfg.Workload.Type]
+	if !known {
+		return nil, fmt.Errorf("workload type %q is not known to this loader, it knows %s",
+			cfg.Workload.Type, strings.Join(slices.Sorted(maps.Keys(registry)), ", "))
+	}
+	w, err := construct(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("workload %s: %w", cfg.Workload.Type, err)
+	}
+	return w, nil
+}

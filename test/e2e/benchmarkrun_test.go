@@ -1,0 +1,191 @@
+//go:build e2e
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"encoding/csv"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+var _ = Describe("a run", func() {
+	It("measures the sample's eleven commit sizes", func(ctx SpecContext) {
+		sample, err := os.ReadFile(filepath.Join(repository, "config", "samples", "commit-size.yaml"))
+		Expect(err).NotTo(HaveOccurred())
+		apply(ctx, string(sample))
+		run := complete(ctx, "commit-size")
+
+		Expect(run.Status.Progress).To(Equal("33/33"))
+		Expect(run.Status.Points).To(HaveLen(11))
+		Expect(run.Status.Headline).To(ContainSubstring("rows/s"))
+		Expect(run.Status.Environment.ServerVersion).To(ContainSubstring("MariaDB"))
+		Expect(run.Status.Environment.FdatasyncMicros).To(BeNumerically(">", 0))
+		Expect(run.Status.Environment.Filesystem).NotTo(BeEmpty())
+		Expect(run.Status.Environment.DatabaseImage).NotTo(BeEmpty())
+
+		By("adding up the rows of results.csv")
+		results := configMap(ctx, run.Status.Results.ConfigMap)
+		rows, err := csv.NewReader(strings.NewReader(results.Data["results.csv"])).ReadAll()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(rows).To(HaveLen(34))
+		column := func(name string) int { return slices.Index(rows[0], name) }
+		for _, row := range rows[1:] {
+			size, err := strconv.Atoi(row[column("rowsPerCommit")])
+			Expect(err).NotTo(HaveOccurred())
+			Expect(row[column("rows")]).To(Equal("10000"))
+			Expect(row[column("transactions")]).To(Equal(strconv.Itoa((10000 + size - 1) / size)))
+		}
+
+		By("showing what users look at")
+		Expect(kubectl(ctx, "get", "brun", "-o", "wide")).To(And(
+			MatchRegexp(`STATUS\s+TRIALS\s+RESULT\s+DURATION\s+AGE\s+ENGINE\s+WORKLOAD\s+NODE\s+INVALID`),
+			MatchRegexp(`commit-size\s+Complete\s+33/33\s+\d+ rows/s \(\d+–\d+\) at rowsPerCommit=\d+\s+\S+\s+\S+\s+\S*MariaDB\S*\s+CommitSize\s+\S+\s+\d`)))
+		Expect(kubectl(ctx, "describe", "brun", "commit-size")).To(And(
+			ContainSubstring("Fdatasync Micros"), ContainSubstring("Rows Per Commit"), ContainSubstring("33 trials at 11 points were measured")))
+		Expect(results.Data["summary.md"]).To(ContainSubstring("rowsPerCommit"))
+
+		By("leaving nothing that runs")
+		Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
+	}, SpecTimeout(20*time.Minute))
+
+	It("runs with the settings that were asked for, and records what the server rounded", func(ctx SpecContext) {
+		apply(ctx, small("settings", `
+    settings: {bufferPoolSize: 256Mi, logFileSize: 96Mi}
+    variables: {max_allowed_packet: "1000001", loose_no_such_thing: "1", sql_mode: "NO_ENGINE_SUBSTITUTION,STRICT_TRANS_TABLES"}`))
+		complete(ctx, "settings")
+		d := document(ctx, "settings-t1-a1")
+		Expect(d.Server.Variables).To(HaveKeyWithValue("innodb_buffer_pool_size", "268435456"))
+		Expect(d.Server.Variables).To(HaveKeyWithValue("innodb_log_file_size", "100663296"))
+		Expect(d.Server.Variables).To(HaveKeyWithValue("log_bin", "OFF"))
+		outcomes := map[string]result.SettingOutcome{}
+		for _, s := range d.Server.Settings {
+			outcomes[s.Name] = s.Outcome
+		}
+		Expect(outcomes).To(And(
+			HaveKeyWithValue("innodb_buffer_pool_size", result.SettingEffective),
+			HaveKeyWithValue("sql_mode", result.SettingEffective),
+			HaveKeyWithValue("max_allowed_packet", result.SettingAdjusted),
+			HaveKeyWithValue("no_such_thing", result.SettingIgnored)))
+	}, SpecTimeout(runTime))
+
+	DescribeTable("ends with the server's own line if it refuses its configuration",
+		func(ctx SpecContext, variable, line string) {
+			apply(ctx, small("refused", "    variables: {"+variable+"}"))
+			Expect(failure(finished(ctx, "refused"))).To(And(
+				HavePrefix("ServerRefusedConfiguration: the server says: "), ContainSubstring(line)))
+		},
+		Entry("a misspelt value", `innodb_flush_method: O_DIRCET`,
+			"Error while setting value 'O_DIRCET' to 'innodb_flush_method'", SpecTimeout(runTime)),
+		Entry("an unknown variable", `innodb_flash_method: O_DIRECT`,
+			"unknown variable 'innodb_flash_method=O_DIRECT'", SpecTimeout(runTime)),
+	)
+
+	It("makes the same Jobs, the same my.cnf and the same rows from the same seed", func(ctx SpecContext) {
+		first := observeRun(ctx, "same")
+		kubectl(ctx, "delete", "benchmarkrun/same", "--wait")
+		second := observeRun(ctx, "same")
+		Expect(second.config).To(Equal(first.config))
+		Expect(slices.Sorted(maps.Keys(second.jobs))).To(Equal([]string{"same-t1-a1", "same-t2-a1"}))
+		Expect(second.jobs).To(Equal(first.jobs))
+		Expect(second.checksum).To(Equal(first.checksum))
+	}, SpecTimeout(2*runTime))
+
+	It("leaves nothing when it is deleted in the middle", func(ctx SpecContext) {
+		apply(ctx, strings.ReplaceAll(small("gone", ""), "rows: 200", "rows: 1000000000"))
+		kubectl(ctx, "wait", "--for=create", "--timeout=4m", "job/gone-t1-a1")
+		kubectl(ctx, "wait", "--for=jsonpath={.status.ready}=1", "--timeout=2m", "job/gone-t1-a1")
+		kubectl(ctx, "delete", "benchmarkrun/gone", "--wait=false")
+		Eventually(func(g Gomega) {
+			g.Expect(kubectl(ctx, "get", "pods,jobs,pvc,secrets,statefulsets,services,configmaps", "-l", v1alpha1.LabelRun+"=gone", "-o", "name")).
+				To(BeEmpty())
+		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(time.Second).Should(Succeed())
+	}, SpecTimeout(runTime))
+})
+
+// running are the names of everything that uses a node or a volume.
+func running(ctx SpecContext) []string {
+	var pods corev1.PodList
+	var jobs batchv1.JobList
+	var sets appsv1.StatefulSetList
+	var claims corev1.PersistentVolumeClaimList
+	var names []string
+	for _, list := range []client.ObjectList{&pods, &jobs, &sets, &claims} {
+		Expect(cluster.List(ctx, list, client.InNamespace(namespace))).To(Succeed())
+	}
+	for _, o := range pods.Items {
+		names = append(names, "pod/"+o.Name)
+	}
+	for _, o := range jobs.Items {
+		names = append(names, "job/"+o.Name)
+	}
+	for _, o := range sets.Items {
+		names = append(names, "statefulset/"+o.Name)
+	}
+	for _, o := range claims.Items {
+		names = append(names, "pvc/"+o.Name)
+	}
+	return names
+}
+
+// observation is what a run was made of, with its UID taken out.
+type observation struct {
+	jobs             map[string]string
+	config, checksum string
+}
+
+// observeRun measures a small run and catches its objects while they live.
+func observeRun(ctx SpecContext, name string) observation {
+	GinkgoHelper()
+	watch, err := cluster.Watch(ctx, &batchv1.JobList{}, client.InNamespace(namespace))
+	Expect(err).NotTo(HaveOccurred())
+	defer watch.Stop()
+	apply(ctx, small(name, `
+    settings: {bufferPoolSize: 64Mi}
+    variables: {innodb_flush_method: O_DIRECT}`)+"  placement: Any\n")
+	kubectl(ctx, "wait", "--for=create", "--timeout=2m", "configmap/"+name+"-db1")
+	seen := observation{jobs: map[string]string{}, config: configMap(ctx, name+"-db1").Data["benchrun.cnf"]}
+	run := complete(ctx, name)
+	for len(seen.jobs) < 2 {
+		event := <-watch.ResultChan()
+		job, ok := event.Object.(*batchv1.Job)
+		Expect(ok).To(BeTrue(), "the watch ended: %v", event)
+		uid := string(run.UID)
+		text, err := yaml.Marshal(map[string]any{"labels": job.Labels, "spec": withoutControllerUID(job)})
+		Expect(err).NotTo(HaveOccurred())
+		seen.jobs[job.Name] = strings.NewReplacer(uid, "UID", uid[:8], "UID8").Replace(string(text))
+	}
+	seen.checksum = check(document(ctx, name+"-t1-a1"), "checksum").Detail
+	Expect(seen.checksum).NotTo(BeEmpty())
+	Expect(check(document(ctx, name+"-t2-a1"), "checksum").Detail).To(Equal(seen.checksum))
+	return seen
+}
+
+// withoutControllerUID is a Job's specification without what the API server adds to tell its Pods apart.
+func withoutControllerUID(job *batchv1.Job) batchv1.JobSpec {
+	s := *job.Spec.DeepCopy()
+	s.Selector = nil
+	for _, label := range []string{batchv1.ControllerUidLabel, "controller-uid"} {
+		delete(s.Template.Labels, label)
+		delete(job.Labels, label)
+	}
+	return s
+}
