@@ -5,6 +5,7 @@ package controllers
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -52,7 +53,24 @@ func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Obs
 		}
 		list = append(list, announcement{kind, c.Reason, a.action, c.Message})
 	}
+	for i := range list {
+		list[i].message = cut(list[i].message, maxNote)
+	}
 	return list
+}
+
+// maxNote is how many bytes of text the API server takes in an event; it refuses an event with more.
+const maxNote = 1024
+
+// cut keeps at most n bytes of a text, and whole characters.
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
 }
 
 func count(n *int32) int32 {

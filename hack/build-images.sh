@@ -20,8 +20,9 @@ for target in manager loader; do
 	image=benchrun/$target:$tag
 	if ! docker image inspect "$image" >/dev/null 2>&1; then
 		log "building $image on $base"
-		DOCKER_BUILDKIT=0 docker build -q --build-arg BASE_IMAGE="$base" --build-arg ARCH="$arch" \
-			--target "$target" -t "$image" "$REPO" >/dev/null
+		DOCKER_BUILDKIT=0 docker build -q --build-arg BASE_IMAGE="$base" --target "$target" -t "$image" \
+			-f "$REPO/Dockerfile" "$BIN/linux-$arch" >/dev/null 2>"$BIN/docker-build.log" ||
+			die "building $image: $(tail -3 "$BIN/docker-build.log")"
 	fi
 	printf '%s_TAG=%s\n' "${target^^}" "$tag" >>"$BIN/images.env.new"
 done

@@ -69,6 +69,9 @@ func errorLine(log string) string {
 }
 
 func waiting(pod *corev1.Pod, server *corev1.ContainerStatus) string {
+	if pod.DeletionTimestamp != nil {
+		return "the database's Pod is being deleted"
+	}
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
 			return "the database's Pod cannot be scheduled: " + c.Message

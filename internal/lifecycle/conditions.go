@@ -95,10 +95,12 @@ func (s *situation) databaseReady(d Decision) (ready bool, reason, message strin
 }
 
 // truncated keeps a message within what a condition may hold.
-func truncated(message string) string {
-	const limit = 4096
-	if r := []rune(message); len(r) > limit {
-		return string(r[:limit])
+func truncated(message string) string { return cut(message, 4096) }
+
+// cut keeps the first characters of a text, as many as the API allows.
+func cut(text string, length int) string {
+	if r := []rune(text); len(r) > length {
+		return string(r[:length])
 	}
-	return message
+	return text
 }

@@ -24,11 +24,11 @@ func (s *situation) environment() v1alpha1.Environment {
 		return s.earlyEnvironment()
 	}
 	e := v1alpha1.Environment{
-		DatabaseImage: r.Place.DatabaseImage, DatabaseNode: r.Place.DatabaseNode,
-		LoaderImage: r.Place.LoaderImage, LoaderNode: r.Place.LoaderNode,
+		DatabaseImage: cut(r.Place.DatabaseImage, 512), DatabaseNode: r.Place.DatabaseNode,
+		LoaderImage: cut(r.Place.LoaderImage, 512), LoaderNode: r.Place.LoaderNode,
 	}
 	if r.Summary != nil {
-		e.ServerVersion, e.SettingsDigest = r.Summary.ServerVersion, r.Summary.SettingsDigest
+		e.ServerVersion, e.SettingsDigest = cut(r.Summary.ServerVersion, 256), cut(r.Summary.SettingsDigest, 128)
 	}
 	fingerprint(&e, r.Fingerprint)
 	return e
@@ -40,21 +40,24 @@ func (s *situation) earlyEnvironment() v1alpha1.Environment {
 		if i.Pod == nil {
 			continue
 		}
-		e.DatabaseNode, e.DatabaseImage = i.Pod.Spec.NodeName, database.ServerImageID(i.Pod)
+		e.DatabaseNode, e.DatabaseImage = i.Pod.Spec.NodeName, cut(database.ServerImageID(i.Pod), 512)
 		fingerprint(&e, PodFingerprint(i.Pod))
 	}
 	return e
 }
 
+// fingerprint is put into what the status may hold, because the API server would refuse the whole status otherwise: texts
+// are cut, and numbers that the probe does not know (-1) are left out.
 func fingerprint(e *v1alpha1.Environment, f *result.Fingerprint) {
 	if f == nil {
 		return
 	}
-	e.Kernel, e.CPUModel, e.CPUs = f.Kernel, f.CPUModel, int32(f.CPUs) //nolint:gosec // no node has 2^31 CPUs
-	e.MemoryBytes = f.MemoryBytes
-	e.Filesystem, e.MountOptions, e.IOScheduler = f.Filesystem, f.MountOptions, f.IOScheduler
-	e.Swappiness, e.TransparentHugePages = f.Swappiness, f.TransparentHugePages
-	e.FdatasyncMicros = f.FdatasyncMicros.Median
+	e.Kernel, e.CPUModel = cut(f.Kernel, 256), cut(f.CPUModel, 256)
+	e.CPUs = int32(max(0, f.CPUs)) //nolint:gosec // no node has 2^31 CPUs
+	e.MemoryBytes = max(0, f.MemoryBytes)
+	e.Filesystem, e.MountOptions, e.IOScheduler = cut(f.Filesystem, 64), cut(f.MountOptions, 1024), cut(f.IOScheduler, 64)
+	e.Swappiness, e.TransparentHugePages = cut(f.Swappiness, 32), cut(f.TransparentHugePages, 32)
+	e.FdatasyncMicros = max(0, f.FdatasyncMicros.Median)
 }
 
 // PodFingerprint is what the probe of a database's Pod found, or nil if it is not known.

@@ -95,11 +95,7 @@ func needless(run *v1alpha1.BenchmarkRun, p *plan.Plan, accepted map[int]*result
 	values := make([][]float64, len(p.Points))
 	for round := 1; round <= p.Rounds; round++ {
 		for _, t := range p.Trials {
-			if t.Round != round {
-				continue
-			}
-			if reached[t.Point] {
-				skip[t.Number] = true
+			if t.Round != round || skip[t.Number] {
 				continue
 			}
 			r := accepted[t.Number]
@@ -112,6 +108,11 @@ func needless(run *v1alpha1.BenchmarkRun, p *plan.Plan, accepted map[int]*result
 		}
 		for i := range reached {
 			reached[i] = reached[i] || round >= int(precision.Min) && stats.Summarize(values[i]).Reached(precision.TargetRelativeCIPercent)
+		}
+		for _, t := range p.Trials {
+			if t.Round > round && reached[t.Point] {
+				skip[t.Number] = true
+			}
 		}
 	}
 	return skip

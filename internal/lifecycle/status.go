@@ -24,6 +24,7 @@ const maxStatusPoints = 64
 // seen, the times of its conditions, and how it ended, because an end is never taken back.
 func Status(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, d Decision, now time.Time) v1alpha1.BenchmarkRunStatus {
 	s := newSituation(run, p, seen, now)
+	now = now.Truncate(time.Second) // as the API server stores it
 	old := &run.Status
 	status := v1alpha1.BenchmarkRunStatus{
 		ObservedGeneration: run.Generation,
@@ -122,9 +123,7 @@ func parameterValues(parameters map[string]string) map[string]v1alpha1.Parameter
 func bounded(list []string, items, length int) []string {
 	list = slices.Clone(list[:min(len(list), items)])
 	for i := range list {
-		if r := []rune(list[i]); len(r) > length {
-			list[i] = string(r[:length])
-		}
+		list[i] = cut(list[i], length)
 	}
 	return list
 }

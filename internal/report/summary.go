@@ -24,8 +24,9 @@ func Summary(w io.Writer, r *Report) error {
 	if r.Run.Message != "" {
 		b.WriteString(": " + r.Run.Message)
 	}
-	b.WriteString("\n\n")
+	b.WriteString("\n")
 	if points := r.ranked(); len(points) > 0 {
+		b.WriteString("\n")
 		writeTable(&b, r.table(points))
 		b.WriteString("\n" + intervals(points) + "\n")
 	}
@@ -144,12 +145,27 @@ func (r *Report) where() []string {
 	if f := last.Fingerprint; f != nil {
 		lines = append(
 			lines,
-			fmt.Sprintf("%d × %s, %.1f GiB of memory, kernel %s", f.CPUs, f.CPUModel, float64(f.MemoryBytes)/(1<<30), f.Kernel),
-			fmt.Sprintf("data on %s (%s), I/O scheduler %s; fdatasync takes %d µs (median of %d; p95 %d µs)", f.Filesystem,
-				f.MountOptions, f.IOScheduler, f.FdatasyncMicros.Median, f.FdatasyncMicros.Calls, f.FdatasyncMicros.P95),
+			fmt.Sprintf("%d × %s, %s memory, kernel %s", f.CPUs, f.CPUModel, memory(f.MemoryBytes), f.Kernel),
+			fmt.Sprintf("data on %s (%s), I/O scheduler %s; %s", f.Filesystem, f.MountOptions, f.IOScheduler, fdatasync(f.FdatasyncMicros)),
 		)
 	}
 	return append(lines, "settings "+last.Summary.SettingsDigest, "specification "+r.Run.SpecDigest)
+}
+
+// memory of a machine; the probe says -1 if it does not know.
+func memory(bytes int64) string {
+	if bytes < 0 {
+		return result.Unknown
+	}
+	return fmt.Sprintf("%.1f GiB of", float64(bytes)/(1<<30))
+}
+
+// fdatasync says what the probe has measured, which may be nothing.
+func fdatasync(l result.FsyncLatency) string {
+	if l.Calls == 0 {
+		return "fdatasync was not measured"
+	}
+	return fmt.Sprintf("fdatasync takes %d µs (median of %d; p95 %d µs)", l.Median, l.Calls, l.P95)
 }
 
 func writeList(b *strings.Builder, title string, lines []string) {

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"unicode/utf8"
 )
 
 // MaxConfigMapBytes is how much one ConfigMap is given: the limit of Kubernetes is 1 MiB with everything.
@@ -53,6 +54,9 @@ func Pack(files []File) ([][]File, error) {
 		}
 		for n, rest := 1, f.Data; len(rest) > 0; n++ {
 			size := min(len(rest), MaxConfigMapBytes)
+			for !f.Binary && size < len(rest) && size > MaxConfigMapBytes-utf8.UTFMax && !utf8.RuneStart(rest[size]) {
+				size-- // a ConfigMap takes whole characters only
+			}
 			put(File{Name: fmt.Sprintf("%s.%d", f.Name, n), Data: rest[:size], Binary: f.Binary})
 			rest = rest[size:]
 		}

@@ -24,7 +24,7 @@ const summaryPrefix = "benchrun-summary-v1 "
 var ErrNoSummary = errors.New("the termination message holds no summary")
 
 // EncodeSummary writes a summary within MaxSummaryBytes. What does not fit is left out in this order: warnings, adjusted
-// settings, latencies; all of them are in the document too.
+// settings, latencies, which are all in the document too, and then the end of a failure's message.
 func EncodeSummary(s Summary) ([]byte, error) {
 	for i := range s.Latencies {
 		s.Latencies[i].Histogram = ""
@@ -49,6 +49,11 @@ func EncodeSummary(s Summary) ([]byte, error) {
 		if len(summaryPrefix)+len(data) <= MaxSummaryBytes {
 			return append([]byte(summaryPrefix), data...), nil
 		}
+	}
+	if s.Failure != nil && len(s.Failure.Message) > 0 {
+		// In JSON, some characters are six times as long.
+		s.Failure.Message = truncate(s.Failure.Message, len(s.Failure.Message)/2)
+		return EncodeSummary(s)
 	}
 	return nil, fmt.Errorf("the summary does not fit into %d bytes", MaxSummaryBytes)
 }

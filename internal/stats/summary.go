@@ -78,9 +78,12 @@ func Format(v float64) string {
 	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
-	digits := 3 - int(math.Floor(math.Log10(math.Abs(v))))
-	scale := math.Pow(10, float64(digits))
-	return strconv.FormatFloat(math.Round(v*scale)/scale, 'f', max(0, digits), 64)
+	text := strconv.FormatFloat(v, 'e', 3, 64)
+	_, exponent, _ := strings.Cut(text, "e")
+	// Neither can fail on what was just written.
+	power, _ := strconv.Atoi(exponent)
+	rounded, _ := strconv.ParseFloat(text, 64)
+	return strconv.FormatFloat(rounded, 'f', max(0, 3-power), 64)
 }
 
 // Warnings that belong to a point: those of its trials, each once and with their number, and a wide spread.
@@ -103,8 +106,8 @@ func Warnings(records []*result.Record, values []float64) []string {
 		list = append(list, w)
 	}
 	if s := Summarize(values); s.N > 1 && slices.Max(values)-slices.Min(values) > wideSpread*math.Abs(s.Median) {
-		list = append(list, fmt.Sprintf("the values spread over %s %% of their median",
-			Format(math.Round(100*(slices.Max(values)-slices.Min(values))/math.Abs(s.Median)))))
+		list = append(list, fmt.Sprintf("the values spread over %.0f %% of their median",
+			100*(slices.Max(values)-slices.Min(values))/math.Abs(s.Median)))
 	}
 	return list
 }

@@ -6,6 +6,7 @@
 package testutil
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -65,6 +66,43 @@ func (w *RunWrapper) Repetitions(n int32) *RunWrapper {
 // With changes anything else.
 func (w *RunWrapper) With(change func(*v1alpha1.BenchmarkRun)) *RunWrapper {
 	change(&w.run)
+	return w
+}
+
+// Everything says something else than the default wherever the objects of a run depend on it.
+func (w *RunWrapper) Everything() *RunWrapper {
+	limits := corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("4Gi"),
+	}
+	toleration := corev1.Toleration{Key: "dedicated", Operator: corev1.TolerationOpEqual, Value: "bench", Effect: corev1.TaintEffectNoSchedule}
+	db := &w.run.Spec.Database
+	db.Image = "mariadb:11.4@sha256:0123"
+	db.Settings.BinaryLog = ptr.To(true)
+	db.Settings.FlushLogAtTrxCommit = ptr.To[int32](2)
+	db.Variables = map[string]v1alpha1.VariableValue{
+		"loose_innodb_future": "1", "init_connect": `SET @a = "#1; it's"`, "sql_mode": "", "sync_binlog": "0",
+	}
+	db.Storage.StorageClassName = "fast-ssd"
+	db.Resources = corev1.ResourceRequirements{
+		Limits: limits.DeepCopy(), Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")},
+	}
+	db.NodeSelector = map[string]string{"disk": "ssd"}
+	db.Tolerations = []corev1.Toleration{toleration}
+	db.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+			MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "gpu", Operator: corev1.NodeSelectorOpDoesNotExist}},
+		}}},
+	}}
+	db.PriorityClassName = "benchmarks"
+	w.run.Spec.Workload.CommitSize.Compat = v1alpha1.CompatIsotopp
+	w.run.Spec.Workload.Limits.Seconds = ptr.To[int32](60)
+	w.run.Spec.Trials.StartDeadlineSeconds, w.run.Spec.Trials.DeadlineSeconds = 120, 600
+	w.run.Spec.Seed = ptr.To[int64](42)
+	w.run.Spec.Loader = v1alpha1.LoaderSpec{
+		Pods: 1, Resources: corev1.ResourceRequirements{Limits: limits.DeepCopy()},
+		NodeSelector: map[string]string{"role": "client"}, Tolerations: []corev1.Toleration{toleration},
+		SeparateFromDatabase: v1alpha1.SeparationRequired, Scratch: &v1alpha1.ScratchSpec{Size: resource.MustParse("10Gi")},
+	}
 	return w
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -75,11 +76,14 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, loaderImage string) (*batchv1.Jo
 			}}},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(labels)},
-				Spec:       podSpec(run, a, string(encoded), loaderImage),
+				Spec:       podSpec(run, a, unexpanded(encoded), loaderImage),
 			},
 		},
 	}, nil
 }
+
+// unexpanded is JSON in which the kubelet finds nothing to expand: "$$" and "$(NAME)" mean something to it.
+func unexpanded(encoded []byte) string { return strings.ReplaceAll(string(encoded), "$", `\u0024`) }
 
 func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config, image string) corev1.PodSpec {
 	loader := &run.Spec.Loader

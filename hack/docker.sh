@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# docker.sh — makes sure that a Docker daemon answers. Where none does, it is installed and started
+# if that can be done without asking anybody: on Debian and its relatives, as root. Anywhere else
+# the message says what to do.
+set -euo pipefail
+# shellcheck source=hack/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+LOG=${BENCHRUN_DOCKER_LOG:-/var/log/benchrun-dockerd.log}
+RUNC=/usr/local/lib/benchrun/runc-without-sys-resource # outlives the clone, as the daemon does
+
+answers() { with_timeout 10 docker info >/dev/null 2>&1; }
+
+# alive tells whether the process is there at all; in a fresh one the socket takes a moment.
+alive() { pgrep -x dockerd >/dev/null; }
+
+# lacks_sys_resource tells whether the machine withholds CAP_SYS_RESOURCE (bit 24) from everyone.
+lacks_sys_resource() {
+	local set
+	set=$(awk '/^CapBnd:/ {print $2}' /proc/self/status)
+	(((16#$set >> 24 & 1) == 0))
+}
+
+install_packages() {
+	local missing=()
+	have dockerd || missing+=(docker.io)
+	have iptables || missing+=(iptables) # docker.io only recommends it
+	have jq || missing+=(jq)             # for the runc wrapper
+	if [ ${#missing[@]} -eq 0 ]; then return; fi
+	log "installing ${missing[*]}"
+	# A package index older than the mirror names files that are gone: always refresh it.
+	apt-get -qq update
+	DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends \
+		"${missing[@]}" >/dev/null
+}
+
+# remove_leftovers clears what a killed daemon leaves behind: a pid file whose number another
+# process may have been given since keeps dockerd and its containerd from starting.
+remove_leftovers() {
+	rm -f /var/run/docker.pid /var/run/docker.sock
+	local pidfile=/var/run/docker/containerd/containerd.pid
+	if [ -f "$pidfile" ]; then
+		# Without its daemon it serves nobody, and the new daemon starts its own.
+		if [ "$(cat "/proc/$(cat "$pidfile")/comm" 2>/dev/null)" = containerd ]; then
+			kill -9 "$(cat "$pidfile")" 2>/dev/null || true
+		fi
+		rm -f "$pidfile"
+	fi
+}
+
+start_detached() {
+	local args=()
+	if lacks_sys_resource; then
+		install -D -m 755 "$HACK/node-image/runc-without-sys-resource" "$RUNC"
+		args+=(--add-runtime "benchrun=$RUNC" --default-runtime benchrun)
+	fi
+	log "starting dockerd (log: $LOG)"
+	# Its own session and no descriptor of ours: it must survive this script, the terminal and the CI
+	# step, and must keep neither a lock nor a pipe that somebody reads to its end.
+	(
+		for fd in /proc/self/fd/*; do
+			fd=${fd##*/}
+			if [ "$fd" -gt 2 ]; then eval "exec $fd>&-"; fi
+		done
+		exec setsid dockerd "${args[@]}" </dev/null >>"$LOG" 2>&1
+	) &
+}
+
+start() {
+	if answers; then return; fi
+	if [ -d /run/systemd/system ]; then
+		log "starting docker.service"
+		systemctl start docker
+	elif ! alive; then
+		remove_leftovers
+		start_detached
+	fi
+	wait_until 60 answers || {
+		tail -n 30 "$LOG" >&2 2>/dev/null || true
+		die "dockerd does not answer after 60 s; its last lines are above"
+	}
+}
+
+if answers; then exit; fi
+
+if [ "$(uname -s)" != Linux ]; then
+	die "no Docker daemon answers: start Docker Desktop, or see https://docs.docker.com/get-docker/"
+elif ! have apt-get || [ "$(id -u)" -ne 0 ]; then
+	die "no Docker daemon answers: install and start Docker (https://docs.docker.com/engine/install/)" \
+		"and make sure that 'docker info' works for $(id -un)"
+fi
+
+install_packages
+locked docker start
+log "$(docker version --format 'Docker {{.Server.Version}} answers')"

@@ -1,0 +1,120 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package database_test
+
+import (
+	"bytes"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+var images = database.Images{Loader: "benchrun/loader:test"}
+
+const otherUID = "fedcba98-7654-3210-fedc-ba9876543210"
+
+type goldenRun struct {
+	run      *v1alpha1.BenchmarkRun
+	instance int
+	node     string
+}
+
+// goldenRuns are runs whose objects are kept in golden files.
+func goldenRuns() map[string]goldenRun {
+	memory := func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Database.Storage.Medium = v1alpha1.MediumMemory
+		r.Spec.Database.Settings.BufferPoolSize = nil
+	}
+	return map[string]goldenRun{
+		"default":    {testutil.MakeRun("run", "ns").Obj(), 1, ""},
+		"everything": {testutil.MakeRun("run", "ns").Everything().Obj(), 12, "worker-3"},
+		"memory":     {testutil.MakeRun("run", "ns").With(memory).Obj(), 2, "worker-3"},
+	}
+}
+
+func TestObjectsGolden(t *testing.T) {
+	for name, tc := range goldenRuns() {
+		t.Run(name, func(t *testing.T) {
+			testutil.Golden(t, name+".yaml", testutil.YAML(t, database.Objects(tc.run, tc.instance, tc.node, images)...))
+		})
+	}
+}
+
+func TestMyCnfGolden(t *testing.T) {
+	for name, tc := range goldenRuns() {
+		t.Run(name, func(t *testing.T) {
+			testutil.Golden(t, name+".cnf", []byte(database.MyCnf(&tc.run.Spec.Database)))
+		})
+	}
+}
+
+func TestSecretGolden(t *testing.T) {
+	secret := database.Secret(testutil.MakeRun("run", "ns").Obj(), "hunter2hunter2")
+	testutil.Golden(t, "secret.yaml", testutil.YAML(t, secret))
+}
+
+// Two runs of one specification make the same objects, but for what carries their UID.
+func TestObjectsOfTwoRuns(t *testing.T) {
+	for name, tc := range goldenRuns() {
+		t.Run(name, func(t *testing.T) {
+			again := tc.run.DeepCopy()
+			again.UID = otherUID
+			one := testutil.YAML(t, database.Objects(tc.run, tc.instance, tc.node, images)...)
+			two := testutil.YAML(t, database.Objects(again, tc.instance, tc.node, images)...)
+			if bytes.Equal(one, two) {
+				t.Error("nothing carries the UID")
+			}
+			two = bytes.ReplaceAll(two, []byte(otherUID), []byte(tc.run.UID))
+			two = bytes.ReplaceAll(two, []byte(otherUID[:8]), []byte(tc.run.UID[:8]))
+			if !bytes.Equal(one, two) {
+				t.Errorf("more than the UID differs:\n%s\n%s", one, two)
+			}
+		})
+	}
+}
+
+// Making an instance writes neither to the run nor, by what objects share, to another instance's objects.
+func TestObjectsAreIndependent(t *testing.T) {
+	for name, tc := range goldenRuns() {
+		t.Run(name, func(t *testing.T) {
+			before := testutil.YAML(t, tc.run)
+			first := database.Objects(tc.run, tc.instance, tc.node, images)
+			for _, object := range first {
+				object.GetLabels()["changed"] = "yes"
+				if set, ok := object.(*appsv1.StatefulSet); ok {
+					set.Spec.Template.Spec.Tolerations[0].Key = "changed"
+				}
+			}
+			if after := testutil.YAML(t, tc.run); !bytes.Equal(before, after) {
+				t.Errorf("the run was written to:\n%s", after)
+			}
+			second := testutil.YAML(t, database.Objects(tc.run, tc.instance, tc.node, images)...)
+			if bytes.Contains(second, []byte("changed")) {
+				t.Error("objects share what may be written to")
+			}
+		})
+	}
+}
+
+func TestPasswordIsInTheSecretOnly(t *testing.T) {
+	const password = "hunter2hunter2"
+	run := testutil.MakeRun("run", "ns").Everything().Obj()
+	secret := database.Secret(run, password)
+	if secret.StringData["password"] != password || secret.StringData["username"] != "root" {
+		t.Errorf("the Secret holds %v", secret.StringData)
+	}
+	if n := bytes.Count(testutil.YAML(t, secret), []byte(password)); n != 1 {
+		t.Errorf("the password stands in the Secret %d times", n)
+	}
+	for _, object := range database.Objects(run, 1, "", images) {
+		text := testutil.YAML(t, object)
+		if bytes.Contains(text, []byte(password)) || bytes.Contains(text, []byte("secretKeyRef")) {
+			t.Errorf("%T %s holds the password", object, object.GetName())
+		}
+	}
+}

@@ -1,0 +1,169 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+// allConditions in the order of their names.
+var allConditions = []string{
+	v1alpha1.ConditionComplete, v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionFailed, v1alpha1.ConditionFinished,
+	v1alpha1.ConditionReady, v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled, v1alpha1.ConditionSuspended,
+}
+
+// statusOf what a run decides in a situation.
+func statusOf(t *testing.T, run *v1alpha1.BenchmarkRun, seen *Observed, at time.Time) v1alpha1.BenchmarkRunStatus {
+	t.Helper()
+	p := planOf(t, run)
+	return Status(run, p, seen, Next(run, p, seen, at), at)
+}
+
+// told are conditions as "Status Reason".
+func told(conditions []metav1.Condition) map[string]string {
+	m := map[string]string{}
+	for _, c := range conditions {
+		m[c.Type] = string(c.Status) + " " + c.Reason
+	}
+	return m
+}
+
+// way is all conditions of a run under way, with the given reason and DatabaseReady.
+func way(reason, databaseReady string) map[string]string {
+	const no = "False InProgress"
+	return map[string]string{
+		v1alpha1.ConditionComplete: no, v1alpha1.ConditionFailed: no, v1alpha1.ConditionFinished: no, v1alpha1.ConditionStalled: no,
+		v1alpha1.ConditionReady: "False " + reason, v1alpha1.ConditionReconciling: "True " + reason,
+		v1alpha1.ConditionSuspended: "False NotSuspended", v1alpha1.ConditionDatabaseReady: databaseReady,
+	}
+}
+
+func TestConditions(t *testing.T) {
+	suspended := way("Suspended", "False Suspended")
+	suspended[v1alpha1.ConditionSuspended], suspended[v1alpha1.ConditionReconciling] = "True Suspended", "False Suspended"
+	complete := map[string]string{
+		v1alpha1.ConditionComplete: "True Complete", v1alpha1.ConditionFailed: "False Complete",
+		v1alpha1.ConditionFinished: "True Complete", v1alpha1.ConditionStalled: "False Complete",
+		v1alpha1.ConditionReady: "True Complete", v1alpha1.ConditionReconciling: "False Complete",
+		v1alpha1.ConditionSuspended: "False NotSuspended", v1alpha1.ConditionDatabaseReady: "True DatabaseAnswers",
+	}
+	rejected := map[string]string{
+		v1alpha1.ConditionComplete: "False Rejected", v1alpha1.ConditionFailed: "True Rejected",
+		v1alpha1.ConditionFinished: "True Rejected", v1alpha1.ConditionStalled: "True Rejected",
+		v1alpha1.ConditionReady: "False Rejected", v1alpha1.ConditionReconciling: "False Rejected",
+		v1alpha1.ConditionSuspended: "False NotSuspended", v1alpha1.ConditionDatabaseReady: "False Rejected",
+	}
+	up := []Instance{instanceOf(1, "db-pod")}
+	cases := map[string]struct {
+		suspend bool
+		seen    Observed
+		want    map[string]string
+	}{
+		"first reconcile":         {want: way("ProvisioningDatabase", "False ProvisioningDatabase")},
+		"predecessor":             {seen: Observed{Predecessor: []string{"x"}}, want: way("WaitingForPredecessor", "False WaitingForPredecessor")},
+		"starting":                {seen: Observed{Instances: []Instance{instanceOf(1, "u", starting)}}, want: way("ProvisioningDatabase", "False ProvisioningDatabase")},
+		"being removed":           {seen: Observed{Instances: []Instance{instanceOf(1, "u", removed)}}, want: way("ProvisioningDatabase", "False ProvisioningDatabase")},
+		"measuring":               {seen: Observed{Instances: up}, want: way("Measuring", "True DatabaseAnswers")},
+		"measuring, no database":  {seen: Observed{Attempts: []Attempt{attemptOf(1, 1, loading)}}, want: way("Measuring", "False Measuring")},
+		"publishing":              {seen: Observed{Records: records(1, 2), Instances: up}, want: way("Publishing", "True DatabaseAnswers")},
+		"suspended":               {suspend: true, want: suspended},
+		"complete":                {seen: Observed{Records: records(1, 2), Instances: up, Results: &Published{}}, want: complete},
+		"failed, nothing is left": {seen: Observed{Obstacle: &Failure{"Rejected", "quota"}}, want: rejected},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			run := oneAxis(1, 2)
+			run.Spec.Suspend, run.Generation = &tc.suspend, 7
+			status := statusOf(t, run, &tc.seen, now)
+			if diff := cmp.Diff(tc.want, told(status.Conditions)); diff != "" {
+				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+			for _, c := range status.Conditions {
+				if c.Message == "" || c.ObservedGeneration != 7 || !c.LastTransitionTime.Time.Equal(now) {
+					t.Errorf("%+v", c)
+				}
+			}
+			if len(status.Conditions) != len(allConditions) {
+				t.Errorf("%d conditions", len(status.Conditions))
+			}
+		})
+	}
+}
+
+// Whatever is observed after the end: the end, its reason and its message stay, and only the database's condition moves.
+func TestEndIsNeverTakenBack(t *testing.T) {
+	ends := map[string]Observed{
+		"complete": {Records: records(1, 2), Results: &Published{ConfigMap: "run-results"}, Instances: []Instance{instanceOf(1, "db-pod")}},
+		"failed":   {Records: records(1), Obstacle: &Failure{"Rejected", "quota"}, Instances: []Instance{instanceOf(1, "db-pod")}},
+	}
+	later := map[string]Observed{
+		"nothing":    {},
+		"everything": {Records: records(1, 2), Results: &Published{ConfigMap: "run-results"}, Attempts: []Attempt{attemptOf(1, 1, loading)}},
+		"obstacle":   {Obstacle: &Failure{"NameTaken", "another"}, Predecessor: []string{"x"}},
+		"failure":    {Records: append(records(1, 2), disturbed(1, 2, "Failed", "SQL"))},
+	}
+	for end, atEnd := range ends {
+		for name, seen := range later {
+			for _, suspend := range []bool{false, true} {
+				run := oneAxis(1, 2)
+				run.Status = statusOf(t, run, &atEnd, now)
+				run.Spec.Suspend, run.Generation = ptr.To(suspend), 2
+				status := statusOf(t, run, &seen, now.Add(time.Hour))
+				want, got := run.Status.DeepCopy(), status.DeepCopy()
+				for i := range want.Conditions {
+					want.Conditions[i].ObservedGeneration = 2
+					if want.Conditions[i].Type == v1alpha1.ConditionDatabaseReady {
+						want.Conditions[i] = metav1.Condition{
+							Type: v1alpha1.ConditionDatabaseReady, Status: "False", Reason: "DatabaseRemoved", Message: "the run has finished",
+							ObservedGeneration: 2, LastTransitionTime: metav1.NewTime(now.Add(time.Hour)),
+						}
+					}
+				}
+				if diff := cmp.Diff(want.Conditions, got.Conditions); diff != "" {
+					t.Errorf("%s, then %s, suspend %t: conditions (-want +got):\n%s", end, name, suspend, diff)
+				}
+				if !want.CompletionTime.Equal(got.CompletionTime) || want.Results != (v1alpha1.ResultsReference{}) && want.Results != got.Results {
+					t.Errorf("%s, then %s: ended %s with %v", end, name, got.CompletionTime, got.Results)
+				}
+			}
+		}
+	}
+}
+
+func TestMessagesAreCut(t *testing.T) {
+	run := oneAxis(1, 2)
+	seen := &Observed{Obstacle: &Failure{"Rejected", strings.Repeat("ü", 40_000)}}
+	for _, c := range statusOf(t, run, seen, now).Conditions {
+		if n := len([]rune(c.Message)); n > 4096 {
+			t.Errorf("%s has a message of %d characters", c.Type, n)
+		}
+	}
+}
+
+// A message says nothing that changes while nothing happens.
+func TestMessagesAreStable(t *testing.T) {
+	situations := map[string]Observed{
+		"nothing":     {},
+		"starting":    {Instances: []Instance{instanceOf(1, "u", starting)}},
+		"removed":     {Records: records(1), Instances: []Instance{instanceOf(1, "u", removed)}},
+		"pending":     {Attempts: []Attempt{attemptOf(1, 1)}},
+		"measuring":   {Attempts: []Attempt{attemptOf(1, 1, loading)}},
+		"predecessor": {Predecessor: []string{"run-db1"}},
+	}
+	for name, seen := range situations {
+		run := oneAxis(1, 2)
+		run.Status = statusOf(t, run, &seen, now)
+		if diff := cmp.Diff(run.Status, statusOf(t, run, &seen, now.Add(100*time.Second))); diff != "" {
+			t.Errorf("%s: after a while (-before +after):\n%s", name, diff)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/trial"
+)
+
+func TestWantedInstance(t *testing.T) {
+	served := func(instances ...int) (list []*result.Record) {
+		for i, n := range instances {
+			r := testutil.Record(i+1, 1, nil, 1000)
+			r.Instance = n
+			list = append(list, r)
+		}
+		return list
+	}
+	replaced := served(1, 1)
+	replaced[1].Place.DatabasePodUID = "earlier"
+	unknown := served(1)
+	unknown[0].Place.DatabasePodUID = ""
+	one := func(changes ...func(*Instance)) []Instance { return []Instance{instanceOf(1, "db-pod", changes...)} }
+	podGoing := func(i *Instance) { i.Pod.DeletionTimestamp = i.Set.CreationTimestamp.DeepCopy() }
+	cases := map[string]struct {
+		lifetime  v1alpha1.DatabaseLifetime
+		records   []*result.Record
+		instances []Instance
+		want      int
+	}{
+		"reused, the first":                       {v1alpha1.DatabaseReused, nil, nil, 1},
+		"reused, the first is there":              {v1alpha1.DatabaseReused, nil, one(), 1},
+		"reused, the first was restarted, unused": {v1alpha1.DatabaseReused, nil, one(restarted), 1},
+		"reused, intact":                          {v1alpha1.DatabaseReused, served(1, 1), one(), 1},
+		"reused, a later one":                     {v1alpha1.DatabaseReused, served(1, 3), []Instance{instanceOf(3, "db-pod")}, 3},
+		"reused, restarted":                       {v1alpha1.DatabaseReused, served(1), one(restarted), 2},
+		"reused, not ready":                       {v1alpha1.DatabaseReused, served(1), one(starting), 2},
+		"reused, Pod was replaced":                {v1alpha1.DatabaseReused, served(1), []Instance{instanceOf(1, "another")}, 2},
+		"reused, Pod was replaced in between":     {v1alpha1.DatabaseReused, replaced, one(), 2},
+		"reused, Pod is not known":                {v1alpha1.DatabaseReused, unknown, one(), 2},
+		"reused, Pod is going":                    {v1alpha1.DatabaseReused, served(1), one(podGoing), 2},
+		"reused, Pod is gone":                     {v1alpha1.DatabaseReused, served(1), one(withoutPod), 2},
+		"reused, being removed":                   {v1alpha1.DatabaseReused, served(1), one(removed), 2},
+		"reused, StatefulSet is gone":             {v1alpha1.DatabaseReused, served(1), one(setGone), 2},
+		"reused, gone":                            {v1alpha1.DatabaseReused, served(1, 2), nil, 3},
+		"fresh, the first":                        {v1alpha1.DatabaseFresh, nil, one(), 1},
+		"fresh, after the first":                  {v1alpha1.DatabaseFresh, served(1), one(), 2},
+		"fresh, after the highest":                {v1alpha1.DatabaseFresh, served(4, 2), nil, 5},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			run := oneAxis(1, 9)
+			run.Spec.Trials.Database = tc.lifetime
+			s := newSituation(run, planOf(t, run), &Observed{Records: tc.records, Instances: tc.instances}, now)
+			if got := s.wanted(); got != tc.want {
+				t.Errorf("instance %d, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+func provisioning(a Action, message string) Decision {
+	return Decision{Action: a, Reason: v1alpha1.ReasonProvisioningDatabase, Message: message}
+}
+
+func TestRetiredInstances(t *testing.T) {
+	going := func(a Action) Decision {
+		return after(provisioning(a, "database instance 1 is being removed"), time.Second)
+	}
+	onlyClaim, onlyPod := Instance{Number: 1, Claim: "data"}, Instance{Number: 1, Pod: &corev1.Pod{}}
+	podAndService := Instance{Number: 1, Pod: &corev1.Pod{}, Others: true}
+	created := provisioning(ProvideDatabase{Instance: 2, Node: "worker"}, "the database is being created")
+	checkDecisions(t, map[string]decision{
+		"restarted":                  {seen: Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod", restarted)}}, want: going(RemoveDatabase{1})},
+		"being removed":              {seen: Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod", removed)}}, want: going(Wait{})},
+		"its Pod is left":            {seen: Observed{Records: records(1), Instances: []Instance{onlyPod}}, want: going(Wait{})},
+		"its volume is left":         {seen: Observed{Records: records(1), Instances: []Instance{onlyClaim}}, want: going(Wait{})},
+		"its Pod and Service are":    {seen: Observed{Records: records(1), Instances: []Instance{podAndService}}, want: going(RemoveDatabase{1})},
+		"its Service is left":        {seen: Observed{Records: records(1), Instances: []Instance{{Number: 1, Others: true}}}, want: going(RemoveDatabase{1})},
+		"nothing is left":            {seen: Observed{Records: records(1)}, want: created},
+		"the new one is there, too":  {seen: Observed{Records: records(1), Instances: []Instance{onlyClaim, instanceOf(2, "new")}}, want: going(Wait{})},
+		"wanted, and being removed":  {seen: Observed{Instances: []Instance{instanceOf(1, "u", removed)}}, want: going(Wait{})},
+		"wanted, its volume is left": {seen: Observed{Instances: []Instance{onlyClaim}}, want: going(Wait{})},
+		"wanted, made in part": {
+			seen: Observed{Instances: []Instance{{Number: 1, Others: true}}},
+			want: provisioning(ProvideDatabase{Instance: 1}, "the database is being created"),
+		},
+		"fresh": {
+			run:  func(r *v1alpha1.BenchmarkRun) { r.Spec.Trials.Database = v1alpha1.DatabaseFresh },
+			seen: Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod")}}, want: going(RemoveDatabase{1}),
+		},
+	})
+}
+
+func TestProvidedInstance(t *testing.T) {
+	anywhere := func(r *v1alpha1.BenchmarkRun) { r.Spec.Placement = v1alpha1.PlacementAny }
+	late := func(i *Instance) { i.Set.CreationTimestamp = ago(300 * time.Second) }
+	refused := func(i *Instance) { testutil.RefusedDatabasePod(i.Pod, "[ERROR] unknown variable 'x'\n") }
+	unplaced := records(1)
+	unplaced[0].Place.LoaderNode = ""
+	startOf := func(number, instance int, node string) Decision {
+		message := trialOne
+		if number == 2 {
+			message = trialTwo
+		}
+		return measuring(StartAttempt{trial.Attempt{
+			Trial: plan.Trial{Number: number, Round: number}, Point: plan.Point{Parameters: parameters}, Number: 1, Instance: instance, Node: node,
+		}}, message)
+	}
+	const creating = "the database is being created"
+	checkDecisions(t, map[string]decision{
+		"the first is bound to no node": {want: provisioning(ProvideDatabase{Instance: 1}, creating)},
+		"later ones are bound":          {seen: Observed{Records: records(1)}, want: provisioning(ProvideDatabase{Instance: 2, Node: "worker"}, creating)},
+		"placement Any binds none":      {run: anywhere, seen: Observed{Records: records(1)}, want: provisioning(ProvideDatabase{Instance: 2}, creating)},
+		"half a place binds none":       {seen: Observed{Records: unplaced}, want: provisioning(ProvideDatabase{Instance: 2}, creating)},
+		"no Pod yet": {
+			seen: Observed{Instances: []Instance{instanceOf(1, "u", withoutPod)}},
+			want: after(provisioning(Wait{}, "the database's Pod is being created"), 240*time.Second),
+		},
+		"starting": {
+			seen: Observed{Instances: []Instance{instanceOf(1, "u", starting)}}, want: after(provisioning(Wait{}, "the server is starting"), 240*time.Second),
+		},
+		"too late": {
+			seen: Observed{Instances: []Instance{instanceOf(1, "u", starting, late)}},
+			want: failing(v1alpha1.ReasonDatabaseNotStarted, "the database was not up within trials.startDeadlineSeconds (300): the server is starting"),
+		},
+		"refused": {
+			seen: Observed{Instances: []Instance{instanceOf(1, "u", refused)}},
+			want: failing(v1alpha1.ReasonServerRefusedConfiguration, "the server says: unknown variable 'x'"),
+		},
+		"refused, told rather than that it is late": {
+			seen: Observed{Instances: []Instance{instanceOf(1, "u", refused, late)}},
+			want: failing(v1alpha1.ReasonServerRefusedConfiguration, "the server says: unknown variable 'x'"),
+		},
+		"up in time, asked later":            {seen: Observed{Instances: []Instance{instanceOf(1, "u", late)}}, want: startOf(1, 1, "")},
+		"up":                                 {seen: Observed{Instances: []Instance{instanceOf(1, "u")}}, want: startOf(1, 1, "")},
+		"up, later loaders are bound":        {seen: Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod")}}, want: startOf(2, 1, "worker2")},
+		"up, placement Any binds no loaders": {run: anywhere, seen: Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod")}}, want: startOf(2, 1, "")},
+	})
+}
+
+// The nodes are those of the first attempt that ran anywhere, whatever became of it.
+func TestBoundNodes(t *testing.T) {
+	list := records(1, 2, 3)
+	list[0].Place = result.Place{DatabaseNode: "a"}
+	list[1].Place, list[1].Outcome = result.Place{DatabaseNode: "b", LoaderNode: "c"}, result.OutcomeInvalidated
+	got := (&Observed{Records: list}).bound()
+	if diff := cmp.Diff(result.Place{DatabaseNode: "b", LoaderNode: "c"}, got); diff != "" {
+		t.Errorf("place (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,227 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/trial"
+)
+
+// said is a decision in one line.
+func said(d Decision) string {
+	text := fmt.Sprintf("%T", d.Action)
+	switch {
+	case d.Failure != nil:
+		return text + " fail " + d.Failure.Reason
+	case d.Complete:
+		return text + " complete"
+	default:
+		return text + " " + d.Reason
+	}
+}
+
+// In a situation in which every rule has something to say, the first one is heard; without its reason, the next one.
+func TestPrecedenceOfRules(t *testing.T) {
+	run := oneAxis(1, 4)
+	run.DeletionTimestamp = ptr.To(ago(time.Second))
+	endedRun(run, v1alpha1.ConditionComplete)
+	run.Spec.Suspend = ptr.To(true)
+	seen := &Observed{
+		Obstacle:    &Failure{Reason: v1alpha1.ReasonNameTaken},
+		Predecessor: []string{"run-db1"},
+		Records: append([]*result.Record{disturbed(4, 1, result.OutcomeFailed, result.Cause(result.FailureSQL))},
+			append(records(1, 2, 3), testutil.Record(4, 3, nil, 1000))...),
+		Attempts:  []Attempt{attemptOf(1, 1), attemptOf(4, 2, vanished), attemptOf(4, 3, loading)},
+		Instances: []Instance{instanceOf(1, "db-pod", restarted)},
+	}
+	seen.Records[4].Attempt = 2
+	seen.Attempts[1].Number, seen.Attempts[2].Number = 3, 4
+	steps := []struct {
+		want string
+		undo func()
+	}{
+		{"lifecycle.Wait ", func() { run.DeletionTimestamp = nil }},
+		{"lifecycle.RemoveJob ", func() { run.Status = v1alpha1.BenchmarkRunStatus{} }},
+		{"lifecycle.Wait fail NameTaken", func() { seen.Obstacle = nil }},
+		{"lifecycle.Wait WaitingForPredecessor", func() { seen.Predecessor = nil }},
+		{"lifecycle.RemoveJob Suspended", func() { run.Spec.Suspend = nil }},
+		{"lifecycle.RemoveJob Measuring", func() { seen.Attempts = seen.Attempts[1:] }},
+		{"lifecycle.RecordAttempt Measuring", func() { seen.Attempts = seen.Attempts[1:] }},
+		{"lifecycle.Wait fail LoaderFailed", func() { seen.Records = seen.Records[1:] }},
+		{"lifecycle.Wait Measuring", func() { seen.Attempts = nil }},
+		{"lifecycle.Publish Publishing", func() { seen.Records = seen.Records[:3] }},
+		{"lifecycle.RemoveDatabase ProvisioningDatabase", func() { seen.Instances = nil }},
+		{"lifecycle.ProvideDatabase ProvisioningDatabase", func() { seen.Instances = []Instance{instanceOf(2, "new")} }},
+		{"lifecycle.StartAttempt Measuring", func() {}},
+	}
+	if len(steps) != len(rules) {
+		t.Errorf("%d rules are tested, there are %d", len(steps), len(rules))
+	}
+	for i, step := range steps {
+		if got := said(Next(run, planOf(t, run), seen, now)); got != step.want {
+			t.Errorf("step %d: %s, want %s", i+1, got, step.want)
+		}
+		step.undo()
+	}
+}
+
+type decision struct {
+	run  func(*v1alpha1.BenchmarkRun)
+	seen Observed
+	want Decision
+}
+
+// checkDecisions of a run of two trials at one point, rowsPerCommit=1.
+func checkDecisions(t *testing.T, cases map[string]decision) {
+	t.Helper()
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Helper()
+			run := oneAxis(1, 2)
+			if tc.run != nil {
+				tc.run(run)
+			}
+			if diff := cmp.Diff(tc.want, Next(run, planOf(t, run), &tc.seen, now)); diff != "" {
+				t.Errorf("decision (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+var (
+	parameters = map[string]string{"rowsPerCommit": "1"}
+	trialOne   = "trial 1 of 2 (rowsPerCommit=1)"
+	trialTwo   = "trial 2 of 2 (rowsPerCommit=1)"
+)
+
+func measuring(a Action, message string) Decision {
+	return Decision{Action: a, Reason: v1alpha1.ReasonMeasuring, Message: message}
+}
+
+func after(d Decision, left time.Duration) Decision {
+	d.After = left
+	return d
+}
+
+func failing(reason, message string) Decision {
+	return Decision{Action: Wait{}, Failure: &Failure{Reason: reason, Message: message}}
+}
+
+func TestNextBeforeMeasuring(t *testing.T) {
+	suspend := func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = ptr.To(true) }
+	suspended := func(a Action) Decision {
+		return Decision{Action: a, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"}
+	}
+	leftover := Instance{Number: 1, Others: true}
+	checkDecisions(t, map[string]decision{
+		"obstacle": {seen: Observed{Obstacle: &Failure{"Rejected", "quota"}}, want: failing("Rejected", "quota")},
+		"predecessor": {seen: Observed{Predecessor: []string{"run-db1", "run-t1-a1"}}, want: Decision{
+			Action: Wait{}, Reason: v1alpha1.ReasonWaitingForPredecessor, After: time.Second,
+			Message: "objects of an earlier run of this name are still being deleted: run-db1, run-t1-a1",
+		}},
+		"suspended":                     {run: suspend, want: suspended(Wait{})},
+		"suspended, Job":                {run: suspend, seen: Observed{Attempts: []Attempt{attemptOf(1, 1)}, Instances: []Instance{instanceOf(1, "u")}}, want: suspended(RemoveJob{"run-t1-a1"})},
+		"suspended, Job is going":       {run: suspend, seen: Observed{Attempts: []Attempt{attemptOf(1, 1, jobGoing)}, Instances: []Instance{instanceOf(1, "u")}}, want: suspended(RemoveDatabase{1})},
+		"suspended, database is going":  {run: suspend, seen: Observed{Instances: []Instance{instanceOf(1, "u", removed)}}, want: suspended(Wait{})},
+		"suspended, database has left":  {run: suspend, seen: Observed{Instances: []Instance{leftover}}, want: suspended(RemoveDatabase{1})},
+		"suspended, only a Pod is left": {run: suspend, seen: Observed{Instances: []Instance{{Number: 1, Claim: "data"}}}, want: suspended(Wait{})},
+		"not suspended any more": {
+			run:  func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = ptr.To(false) },
+			want: Decision{Action: ProvideDatabase{Instance: 1}, Reason: v1alpha1.ReasonProvisioningDatabase, Message: "the database is being created"},
+		},
+	})
+}
+
+func TestNextWithAttempts(t *testing.T) {
+	late := attemptOf(1, 1, createdAgo(300*time.Second))
+	gone := attemptOf(1, 1, vanished)
+	checkDecisions(t, map[string]decision{
+		"recorded":          {seen: Observed{Records: records(1), Attempts: []Attempt{attemptOf(1, 1)}}, want: measuring(RemoveJob{"run-t1-a1"}, trialTwo)},
+		"the last recorded": {seen: Observed{Records: records(1, 2), Attempts: []Attempt{attemptOf(2, 1)}}, want: measuring(RemoveJob{"run-t2-a1"}, "the last trial is being recorded")},
+		"recorded, Job is going": {
+			seen: Observed{Records: records(1), Attempts: []Attempt{attemptOf(1, 1, jobGoing)}}, want: after(measuring(Wait{}, trialTwo), 290*time.Second),
+		},
+		"pending": {seen: Observed{Attempts: []Attempt{attemptOf(1, 1)}}, want: after(measuring(Wait{}, trialOne), 290*time.Second)},
+		"running": {seen: Observed{Attempts: []Attempt{attemptOf(1, 1, loading, createdAgo(time.Hour))}}, want: measuring(Wait{}, trialOne)},
+		"not started in time": {seen: Observed{Attempts: []Attempt{late}}, want: measuring(RecordAttempt{
+			Attempt: late, Parameters: parameters, Verdict: trial.Verdict{
+				Stage: trial.StageEnded, Outcome: result.OutcomeFailed, Cause: result.CauseNotStarted,
+				Message: "no loader ran within trials.startDeadlineSeconds (300): the loader's Pod is being created",
+			},
+		}, trialOne)},
+		"ended": {seen: Observed{Attempts: []Attempt{gone}}, want: measuring(RecordAttempt{
+			Attempt: gone, Parameters: parameters, Verdict: trial.Verdict{
+				Stage: trial.StageEnded, Outcome: result.OutcomeInvalidated, Cause: result.CausePodDeleted, Message: "the loader's Pod was deleted",
+			},
+		}, trialOne)},
+		"ended, and its Job is going": {
+			seen: Observed{Attempts: []Attempt{attemptOf(1, 1, vanished, jobGoing)}}, want: measuring(Wait{}, trialOne),
+		},
+		"ended, of a trial that is not planned": {seen: Observed{Attempts: []Attempt{attemptOf(9, 1, vanished)}}, want: measuring(RecordAttempt{
+			Attempt: attemptOf(9, 1, vanished), Verdict: trial.Verdict{
+				Stage: trial.StageEnded, Outcome: result.OutcomeInvalidated, Cause: result.CausePodDeleted, Message: "the loader's Pod was deleted",
+			},
+		}, trialOne)},
+	})
+}
+
+func TestNextAfterFailures(t *testing.T) {
+	maxInvalid := func(n *int32) func(*v1alpha1.BenchmarkRun) {
+		return func(r *v1alpha1.BenchmarkRun) { r.Spec.Trials.MaxInvalid = n }
+	}
+	evicted := func(n int) (list []*result.Record) {
+		for i := range n {
+			list = append(list, disturbed(1, i+1, result.OutcomeInvalidated, result.CauseEvicted))
+		}
+		return list
+	}
+	failedBy := func(cause result.Cause) Observed {
+		return Observed{Records: []*result.Record{disturbed(2, 1, result.OutcomeFailed, cause)}}
+	}
+	const message = "trial 2 (rowsPerCommit=1): what happened"
+	again := func(attempt, instance int) Decision {
+		return measuring(StartAttempt{trial.Attempt{
+			Trial: plan.Trial{Number: 1, Round: 1}, Point: plan.Point{Parameters: parameters}, Number: attempt, Instance: instance, Node: "worker2",
+		}}, trialOne)
+	}
+	up := []Instance{instanceOf(1, "db-pod")}
+	checkDecisions(t, map[string]decision{
+		"setting":     {seen: failedBy(result.Cause(result.FailureSetting)), want: failing(v1alpha1.ReasonSettingNotEffective, message)},
+		"not started": {seen: failedBy(result.CauseNotStarted), want: failing(v1alpha1.ReasonLoaderNotStarted, message)},
+		"deadline":    {seen: failedBy(result.CauseDeadlineExceeded), want: failing(v1alpha1.ReasonDeadlineExceeded, message)},
+		"SQL":         {seen: failedBy(result.Cause(result.FailureSQL)), want: failing(v1alpha1.ReasonLoaderFailed, message)},
+		"the first failure is told": {
+			seen: Observed{Records: append(failedBy(result.CauseDeadlineExceeded).Records, failedBy(result.CauseNotStarted).Records...)},
+			want: failing(v1alpha1.ReasonDeadlineExceeded, message),
+		},
+		"disturbed, and tried again":   {seen: Observed{Records: evicted(1), Instances: up}, want: again(2, 1)},
+		"disturbed as often as may be": {seen: Observed{Records: evicted(3), Instances: up}, want: again(4, 1)},
+		"disturbed too often": {seen: Observed{Records: evicted(4), Instances: up}, want: failing(v1alpha1.ReasonTooManyInvalid,
+			"4 attempts were disturbed, trials.maxInvalid allows 3; the last one, of trial 1 (rowsPerCommit=1): Evicted: what happened")},
+		"disturbed too often by default": {run: maxInvalid(nil), seen: Observed{Records: evicted(4)}, want: failing(v1alpha1.ReasonTooManyInvalid,
+			"4 attempts were disturbed, trials.maxInvalid allows 3; the last one, of trial 1 (rowsPerCommit=1): Evicted: what happened")},
+		"none may be disturbed": {run: maxInvalid(ptr.To[int32](0)), seen: Observed{Records: evicted(1)}, want: failing(v1alpha1.ReasonTooManyInvalid,
+			"1 attempts were disturbed, trials.maxInvalid allows 0; the last one, of trial 1 (rowsPerCommit=1): Evicted: what happened")},
+		"disturbed too often, though all is measured": {
+			run: maxInvalid(ptr.To[int32](0)), seen: Observed{Records: append(evicted(1), records(1, 2)...)},
+			want: failing(v1alpha1.ReasonTooManyInvalid,
+				"1 attempts were disturbed, trials.maxInvalid allows 0; the last one, of trial 1 (rowsPerCommit=1): Evicted: what happened"),
+		},
+		"all measured": {seen: Observed{Records: records(1, 2)}, want: Decision{
+			Action: Publish{v1alpha1.ConditionComplete}, Reason: v1alpha1.ReasonPublishing,
+			Message: "every trial is measured; the results are being written",
+		}},
+		"all published": {seen: Observed{Records: records(1, 2), Results: &Published{}}, want: Decision{Action: Wait{}, Complete: true}},
+	})
+}

@@ -1,0 +1,255 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/trial"
+)
+
+// world carries out decisions, and lets things go wrong by chance.
+type world struct {
+	t      *testing.T
+	run    *v1alpha1.BenchmarkRun
+	plan   *plan.Plan
+	seen   Observed
+	rng    *rand.Rand
+	clock  time.Time
+	serial int
+	// served is the Pod of each instance that has served an attempt.
+	served map[int]string
+}
+
+func newWorld(t *testing.T, seed uint64) *world {
+	t.Helper()
+	w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 0)), clock: now, served: map[int]string{}} //nolint:gosec // a repeatable test
+	w.run = oneAxis(1+w.rng.IntN(4), 1+w.rng.IntN(4))
+	spec := &w.run.Spec
+	spec.Trials.MaxInvalid = ptr.To([]int32{0, 3, 1000}[w.rng.IntN(3)])
+	spec.Trials.Order = []v1alpha1.TrialOrder{v1alpha1.OrderInterleaved, v1alpha1.OrderShuffled, v1alpha1.OrderSequential}[w.rng.IntN(3)]
+	if w.rng.IntN(2) == 0 {
+		spec.Trials.Database = v1alpha1.DatabaseFresh
+	}
+	if w.rng.IntN(3) == 0 {
+		spec.Trials.Order, spec.Trials.Repetitions = v1alpha1.OrderInterleaved, nil
+		spec.Trials.Precision = &v1alpha1.PrecisionSpec{TargetRelativeCIPercent: 10, Min: 6, Max: 9}
+	}
+	w.plan = planOf(t, w.run)
+	return w
+}
+
+// uid is one that was not used before.
+func (w *world) uid() types.UID {
+	w.serial++
+	return types.UID(fmt.Sprint("uid-", w.serial))
+}
+
+// step looks, decides, acts, and writes the status. It says whether the run has ended.
+func (w *world) step() bool {
+	w.t.Helper()
+	w.clock = w.clock.Add(time.Second)
+	d := Next(w.run, w.plan, &w.seen, w.clock)
+	if diff := cmp.Diff(d, Next(w.run, w.plan, &w.seen, w.clock)); diff != "" {
+		w.t.Errorf("one situation, two decisions:\n%s", diff)
+	}
+	w.run.Status = Status(w.run, w.plan, &w.seen, d, w.clock)
+	w.checkCounts()
+	switch a := d.Action.(type) {
+	case Wait:
+		w.pass()
+	case ProvideDatabase:
+		w.provide(a)
+	case RemoveDatabase:
+		i := w.seen.instance(a.Instance)
+		i.Set, i.Others, i.Pod = nil, false, nil
+	case StartAttempt:
+		w.checkStart(a.Attempt)
+		w.start(a.Attempt)
+	case RecordAttempt:
+		w.record(a)
+	case RemoveJob:
+		w.seen.Attempts = slices.DeleteFunc(w.seen.Attempts, func(x Attempt) bool { return x.Job.Name == a.Name })
+	case Publish:
+		w.seen.Results = &Published{ConfigMap: "results"}
+	default:
+		w.t.Fatalf("action is %T", a)
+	}
+	return d.Complete || d.Failure != nil
+}
+
+// pass lets what was waited for happen.
+func (w *world) pass() {
+	w.seen.Instances = slices.DeleteFunc(w.seen.Instances, func(i Instance) bool { return i.Set == nil })
+	for i := range w.seen.Instances {
+		if w.seen.Instances[i].Pod != nil {
+			testutil.ReadyDatabasePod(w.seen.Instances[i].Pod)
+		}
+	}
+}
+
+func (w *world) provide(a ProvideDatabase) {
+	if w.seen.instance(a.Instance) != nil {
+		w.t.Errorf("instance %d is there already", a.Instance)
+	}
+	i := instanceOf(a.Instance, w.uid())
+	i.Set.CreationTimestamp = metav1.NewTime(w.clock)
+	if w.rng.IntN(2) == 0 {
+		starting(&i)
+	}
+	w.seen.Instances = append(w.seen.Instances, i)
+}
+
+// checkStart holds what must be so of every attempt.
+func (w *world) checkStart(a trial.Attempt) {
+	w.t.Helper()
+	number := 0
+	for _, r := range w.seen.Records {
+		if r.Trial != a.Trial.Number {
+			continue
+		}
+		number = max(number, r.Attempt)
+		if r.Outcome == result.OutcomeAccepted {
+			w.t.Errorf("trial %d is measured again", r.Trial)
+		}
+	}
+	if a.Number != number+1 {
+		w.t.Errorf("attempt %d of trial %d comes after %d", a.Number, a.Trial.Number, number)
+	}
+	if len(w.seen.Attempts) > 0 {
+		w.t.Errorf("two attempts at a time: %s", w.seen.Attempts[0].Job.Name)
+	}
+	i := w.seen.instance(a.Instance)
+	if i == nil || i.Pod == nil || !i.Pod.Status.ContainerStatuses[0].Ready {
+		w.t.Fatalf("instance %d is not up", a.Instance)
+	}
+	if pod, used := w.served[a.Instance]; used && (pod != string(i.Pod.UID) || w.run.Spec.Trials.Database == v1alpha1.DatabaseFresh) {
+		w.t.Errorf("instance %d has served before, by %s", a.Instance, pod)
+	}
+	if len(w.seen.Instances) > 1 {
+		w.t.Errorf("%d databases at a time", len(w.seen.Instances))
+	}
+}
+
+// start an attempt that has ended when it is looked at the next time.
+func (w *world) start(a trial.Attempt) {
+	attempt := attemptOf(a.Trial.Number, a.Number, loading)
+	attempt.Instance, attempt.Job.CreationTimestamp = a.Instance, metav1.NewTime(w.clock)
+	pod := &attempt.Pods[0]
+	switch w.rng.IntN(20) {
+	case 0, 1: // its Pod is evicted
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
+		testutil.JobCondition(attempt.Job, batchv1.JobFailureTarget, batchv1.JobReasonPodFailurePolicy)
+	case 2: // somebody deletes its Job before it has ended
+		return
+	case 3: // it restarts the database
+		db := w.seen.instance(a.Instance).Pod
+		db.Status.ContainerStatuses[0].RestartCount++
+		vanished(&attempt)
+	case 4: // it can be told to be hopeless
+		if w.rng.IntN(5) == 0 {
+			testutil.JobCondition(attempt.Job, batchv1.JobFailed, batchv1.JobReasonDeadlineExceeded)
+			break
+		}
+		vanished(&attempt)
+	default:
+		doc := testutil.Document(pod.UID, a.Trial.Number, a.Number, 1000+100*w.rng.Float64())
+		message, err := result.EncodeSummary(doc.Summarize(result.EncodedDocument{SHA256: "feed"}))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		testutil.EndedLoaderPod(pod, 0, string(message), w.clock)
+		testutil.JobCondition(attempt.Job, batchv1.JobSuccessCriteriaMet, batchv1.JobReasonCompletionsReached)
+	}
+	w.seen.Attempts = append(w.seen.Attempts, attempt)
+}
+
+func (w *world) record(a RecordAttempt) {
+	if w.seen.record(a.Attempt.Trial, a.Attempt.Number) != nil {
+		w.t.Errorf("attempt %d of trial %d is recorded twice", a.Attempt.Number, a.Attempt.Trial)
+	}
+	r := &result.Record{
+		Version: result.RecordVersion, Trial: a.Attempt.Trial, Attempt: a.Attempt.Number, Instance: a.Attempt.Instance, Parameters: a.Parameters,
+		Outcome: a.Verdict.Outcome, Cause: a.Verdict.Cause, Summary: a.Verdict.Summary, Recorded: w.clock,
+	}
+	if r.Outcome == result.OutcomeAccepted && w.rng.IntN(20) == 0 {
+		r.Outcome, r.Cause = result.OutcomeInvalidated, result.CauseDocumentLost
+	}
+	if i := w.seen.instance(a.Attempt.Instance); i != nil && i.Pod != nil {
+		r.Place = result.Place{DatabasePodUID: string(i.Pod.UID), DatabaseNode: "worker", LoaderNode: "worker2"}
+		w.served[i.Number] = string(i.Pod.UID)
+	}
+	w.seen.Records = append(w.seen.Records, r)
+	switch w.rng.IntN(10) {
+	case 0: // the database's Pod is replaced
+		w.seen.Instances[0].Pod = instanceOf(1, w.uid(), starting).Pod
+	case 1: // somebody deletes the StatefulSet
+		w.seen.Instances[0].Set, w.seen.Instances[0].Others = nil, w.rng.IntN(2) == 0
+	}
+}
+
+// checkCounts compares the status with the records.
+func (w *world) checkCounts() {
+	w.t.Helper()
+	outcomes := map[result.Outcome]int32{}
+	for _, r := range w.seen.Records {
+		outcomes[r.Outcome]++
+	}
+	s := &w.run.Status
+	if *s.Trials.Measured != outcomes[result.OutcomeAccepted] || *s.Trials.Invalidated != outcomes[result.OutcomeInvalidated] ||
+		*s.Trials.Failed != outcomes[result.OutcomeFailed] {
+		w.t.Errorf("counts are %+v, records %v", s.Trials, outcomes)
+	}
+	n := int32(0)
+	for _, p := range s.Points {
+		n += p.N
+	}
+	if n != *s.Trials.Measured || *s.Trials.Measured > *s.Trials.Planned || int(*s.Trials.Planned) > len(w.plan.Trials) {
+		w.t.Errorf("points are of %d trials; counts are %+v of %d trials", n, s.Trials, len(w.plan.Trials))
+	}
+}
+
+// Whatever goes wrong: no trial counts twice, no number is used twice, nothing measures a database that has changed, and
+// the run comes to an end.
+func TestRunsByChance(t *testing.T) {
+	ends := map[bool]int{}
+	for seed := range uint64(300) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			w := newWorld(t, seed)
+			steps := 0
+			for !w.step() {
+				if steps++; steps > 2000 {
+					t.Fatal("it does not end")
+				}
+			}
+			s := told(w.run.Status.Conditions)
+			complete := s[v1alpha1.ConditionComplete] == "True Complete"
+			ends[complete]++
+			if complete && *w.run.Status.Trials.Measured != *w.run.Status.Trials.Planned {
+				t.Errorf("complete with %s", w.run.Status.Progress)
+			}
+			if !complete && *w.run.Status.Trials.Failed == 0 && *w.run.Status.Trials.Invalidated <= *w.run.Spec.Trials.MaxInvalid {
+				t.Errorf("failed without a reason: %v", s)
+			}
+		})
+	}
+	if ends[true] < 50 || ends[false] < 50 {
+		t.Errorf("%d runs were complete, %d failed: chance is too kind or too cruel", ends[true], ends[false])
+	}
+}

@@ -1,0 +1,210 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// stored is a status as it comes back from the API server.
+func stored(t *testing.T, status v1alpha1.BenchmarkRunStatus) v1alpha1.BenchmarkRunStatus {
+	t.Helper()
+	data, err := json.Marshal(status)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s v1alpha1.BenchmarkRunStatus
+	if err := json.Unmarshal(data, &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestStatusOfAPartOfARun(t *testing.T) {
+	run := oneAxis(2, 2)
+	run.Generation = 3
+	run.Status.StartTime = ptr.To(metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)))
+	list := []*result.Record{
+		testutil.Record(1, 1, map[string]string{"rowsPerCommit": "1"}, 1000.4),
+		disturbed(2, 1, result.OutcomeInvalidated, result.CauseEvicted),
+		testutil.Record(2, 2, map[string]string{"rowsPerCommit": "1"}, 1200),
+		testutil.Record(3, 1, map[string]string{"rowsPerCommit": "2"}, 14973.2),
+	}
+	list[3].Summary.Warnings = []string{"the client was busy"}
+	status := statusOf(t, run, &Observed{Records: list}, now)
+	status.Conditions, status.Environment = nil, v1alpha1.Environment{}
+	want := v1alpha1.BenchmarkRunStatus{
+		ObservedGeneration: 3, StartTime: run.Status.StartTime, Elapsed: "1m3s", Progress: "3/4",
+		Trials:   v1alpha1.TrialCounts{Planned: ptr.To[int32](4), Measured: ptr.To[int32](3), Invalidated: ptr.To[int32](1), Failed: ptr.To[int32](0)},
+		Headline: "14970 rows/s (14970–14970) at rowsPerCommit=2",
+		Points: []v1alpha1.PointStatus{
+			{
+				Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": "1"}, N: 2, Metric: "rowsPerSecond",
+				Median: "1100", Low: "1000", High: "1200", Interval: v1alpha1.IntervalMinMax, Unit: "rows/s",
+			},
+			{
+				Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": "2"}, N: 1, Metric: "rowsPerSecond",
+				Median: "14970", Low: "14970", High: "14970", Interval: v1alpha1.IntervalMinMax, Unit: "rows/s",
+				Warnings: []string{"the client was busy"},
+			},
+		},
+	}
+	if diff := cmp.Diff(want, status); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+}
+
+func TestStatusOfANewRun(t *testing.T) {
+	status := statusOf(t, oneAxis(2, 2), &Observed{}, now)
+	if !status.StartTime.Time.Equal(now) || status.CompletionTime != nil || status.Elapsed != "" || status.Headline != "" {
+		t.Errorf("status is %+v", status)
+	}
+	if status.Progress != "0/4" || *status.Trials.Failed != 0 || status.Points != nil {
+		t.Errorf("status is %+v", status)
+	}
+}
+
+func TestStatusOfTheEnd(t *testing.T) {
+	run := testutil.MakeRun("run", "ns").Repetitions(2).Obj()
+	run.Status.StartTime = ptr.To(ago(2*time.Hour + 4*time.Minute))
+	published := &Published{ConfigMap: "run-results", Digest: "sha256:1234"}
+	status := statusOf(t, run, &Observed{Records: records(1, 2), Results: published}, now)
+	if status.Elapsed != "2h4m0s" || !status.CompletionTime.Time.Equal(now) {
+		t.Errorf("elapsed %q, ended %v", status.Elapsed, status.CompletionTime)
+	}
+	if want := (v1alpha1.ResultsReference{ConfigMap: "run-results", Digest: "sha256:1234"}); status.Results != want {
+		t.Errorf("results are %+v", status.Results)
+	}
+	// Without a sweep there is no place to name.
+	if status.Headline != "1000 rows/s (1000–1000)" {
+		t.Errorf("headline is %q", status.Headline)
+	}
+	failed := statusOf(t, run, &Observed{Records: []*result.Record{disturbed(1, 1, result.OutcomeFailed, "SQL")}}, now)
+	if *failed.Trials.Failed != 1 || failed.Elapsed != "2h4m0s" {
+		t.Errorf("trials %+v, elapsed %q", failed.Trials, failed.Elapsed)
+	}
+}
+
+// Looked at again, with the clock and the status as the API server has stored them, nothing is left to write.
+func TestStatusIsAFixedPoint(t *testing.T) {
+	odd := now.Add(987654321 * time.Nanosecond)
+	observations := map[string]Observed{
+		"nothing":   {},
+		"starting":  {Instances: []Instance{instanceOf(1, "u", starting)}},
+		"measuring": {Records: records(1, 3), Instances: []Instance{instanceOf(1, "db-pod")}},
+		"complete":  {Records: records(1, 2, 3, 4), Results: &Published{ConfigMap: "run-results"}},
+		"failed":    {Obstacle: &Failure{"Rejected", "quota"}},
+		"disturbed": {Records: []*result.Record{disturbed(1, 1, result.OutcomeInvalidated, result.CauseEvicted)}},
+	}
+	for name, seen := range observations {
+		t.Run(name, func(t *testing.T) {
+			run := oneAxis(2, 2)
+			run.Status.StartTime = ptr.To(ago(time.Hour))
+			first := statusOf(t, run, &seen, odd)
+			if again := statusOf(t, run, &seen, odd); !equality.Semantic.DeepEqual(first, again) {
+				t.Errorf("the same input gives another status:\n%s", cmp.Diff(first, again))
+			}
+			if name == "complete" || name == "failed" {
+				// The end itself changes what the database's condition says: look at what comes after.
+				run.Status = stored(t, first)
+				first = statusOf(t, run, &seen, odd)
+			}
+			run.Status = stored(t, first)
+			if second := statusOf(t, run, &seen, odd.Add(time.Second)); !equality.Semantic.DeepEqual(run.Status, second) {
+				t.Errorf("a second look (-stored +new):\n%s", cmp.Diff(run.Status, second))
+			}
+		})
+	}
+}
+
+// The duration that is shown must not change once the end is stored in whole seconds.
+func TestElapsedIsOfWholeSeconds(t *testing.T) {
+	run := oneAxis(1, 1)
+	run.Status = statusOf(t, run, &Observed{}, now.Add(900*time.Millisecond))
+	seen := &Observed{Records: records(1), Results: &Published{}}
+	run.Status = stored(t, run.Status)
+	first := statusOf(t, run, seen, now.Add(10*time.Second+700*time.Millisecond))
+	run.Status = stored(t, first)
+	if second := statusOf(t, run, seen, now.Add(time.Minute)); first.Elapsed != "10s" || second.Elapsed != first.Elapsed {
+		t.Errorf("elapsed %s, then %s", first.Elapsed, second.Elapsed)
+	}
+}
+
+func TestStatusIsBounded(t *testing.T) {
+	run := oneAxis(70, 1)
+	var list []*result.Record
+	long := strings.Repeat("ö", 3000)
+	for i, trial := range planOf(t, run).Trials {
+		r := testutil.Record(trial.Number, 1, nil, float64(1000+i))
+		for w := range 20 {
+			r.Summary.Warnings = append(r.Summary.Warnings, fmt.Sprint(w)+long)
+		}
+		r.Summary.ServerVersion, r.Summary.SettingsDigest = long, long
+		r.Place.DatabaseImage, r.Place.LoaderImage = long, long
+		r.Fingerprint = &result.Fingerprint{
+			Kernel: long, CPUModel: long, CPUs: -1, MemoryBytes: -1, Filesystem: long, MountOptions: long, IOScheduler: long,
+			Swappiness: long, TransparentHugePages: long, FdatasyncMicros: result.FsyncLatency{Median: -1},
+		}
+		list = append(list, r)
+	}
+	status := statusOf(t, run, &Observed{Records: list}, now)
+	if len(status.Points) != 64 || status.Points[63].Parameters["rowsPerCommit"] != "64" {
+		t.Errorf("%d points", len(status.Points))
+	}
+	if !strings.HasSuffix(status.Headline, "at rowsPerCommit=70") {
+		t.Errorf("headline is %q: the best point is one that is not listed", status.Headline)
+	}
+	for _, p := range status.Points {
+		if len(p.Warnings) != 16 {
+			t.Errorf("%d warnings", len(p.Warnings))
+		}
+		for _, w := range p.Warnings {
+			checkLength(t, "warning", w, 512)
+		}
+	}
+	e := status.Environment
+	for _, text := range []struct {
+		name, value string
+		limit       int
+	}{
+		{"serverVersion", e.ServerVersion, 256},
+		{"settingsDigest", e.SettingsDigest, 128},
+		{"databaseImage", e.DatabaseImage, 512},
+		{"loaderImage", e.LoaderImage, 512},
+		{"kernel", e.Kernel, 256},
+		{"cpuModel", e.CPUModel, 256},
+		{"filesystem", e.Filesystem, 64},
+		{"mountOptions", e.MountOptions, 1024},
+		{"ioScheduler", e.IOScheduler, 64},
+		{"swappiness", e.Swappiness, 32},
+		{"transparentHugePages", e.TransparentHugePages, 32},
+	} {
+		checkLength(t, text.name, text.value, text.limit)
+	}
+	if e.CPUs != 0 || e.MemoryBytes != 0 || e.FdatasyncMicros != 0 {
+		t.Errorf("unknown numbers: %d CPUs, %d bytes, %d µs", e.CPUs, e.MemoryBytes, e.FdatasyncMicros)
+	}
+}
+
+// checkLength of a text that was longer than the limit.
+func checkLength(t *testing.T, name, text string, limit int) {
+	t.Helper()
+	if n := utf8.RuneCountInString(text); n != limit || !utf8.ValidString(text) {
+		t.Errorf("%s has %d characters, want %d", name, n, limit)
+	}
+}

@@ -1,0 +1,127 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/internal/plan"
+)
+
+func resources(cpu, memory string) corev1.ResourceList {
+	list := corev1.ResourceList{}
+	if cpu != "" {
+		list[corev1.ResourceCPU] = resource.MustParse(cpu)
+	}
+	if memory != "" {
+		list[corev1.ResourceMemory] = resource.MustParse(memory)
+	}
+	return list
+}
+
+func TestGuaranteed(t *testing.T) {
+	cases := map[string]struct{ asked, want corev1.ResourceRequirements }{
+		"nothing": {},
+		"limits only": {
+			corev1.ResourceRequirements{Limits: resources("2", "1Gi")},
+			corev1.ResourceRequirements{Limits: resources("2", "1Gi"), Requests: resources("2", "1Gi")},
+		},
+		"a request that is said stays": {
+			corev1.ResourceRequirements{Limits: resources("2", "1Gi"), Requests: resources("1", "")},
+			corev1.ResourceRequirements{Limits: resources("2", "1Gi"), Requests: resources("1", "1Gi")},
+		},
+		"requests only": {
+			corev1.ResourceRequirements{Requests: resources("1", "1Gi")},
+			corev1.ResourceRequirements{Requests: resources("1", "1Gi")},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			before := tc.asked.DeepCopy()
+			if diff := cmp.Diff(tc.want, plan.Guaranteed(tc.asked)); diff != "" {
+				t.Errorf("resources (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(*before, tc.asked); diff != "" {
+				t.Errorf("what was asked was written to:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestBindToNode(t *testing.T) {
+	name := corev1.NodeSelectorRequirement{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{"worker"}}
+	disk := corev1.NodeSelectorRequirement{Key: "disk", Operator: corev1.NodeSelectorOpIn, Values: []string{"ssd"}}
+	zone := corev1.NodeSelectorRequirement{Key: "zone", Operator: corev1.NodeSelectorOpExists}
+	required := func(terms ...corev1.NodeSelectorTerm) *corev1.Affinity {
+		return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms},
+		}}
+	}
+	bound := corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{name}}
+	podsOnly := &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{}}
+	both := required(bound)
+	both.PodAntiAffinity = &corev1.PodAntiAffinity{}
+	preferred := &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+		PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 1}},
+	}}
+	preferredBound := preferred.DeepCopy()
+	preferredBound.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{
+		NodeSelectorTerms: []corev1.NodeSelectorTerm{bound},
+	}
+	expression := func(r corev1.NodeSelectorRequirement, fields ...corev1.NodeSelectorRequirement) corev1.NodeSelectorTerm {
+		return corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{r}, MatchFields: fields}
+	}
+	cases := map[string]struct {
+		affinity *corev1.Affinity
+		node     string
+		want     *corev1.Affinity
+	}{
+		"no node, nothing":           {nil, "", nil},
+		"no node, an affinity":       {required(expression(disk)), "", required(expression(disk))},
+		"nothing":                    {nil, "worker", required(bound)},
+		"affinity to Pods":           {podsOnly, "worker", both},
+		"preferred nodes":            {preferred, "worker", preferredBound},
+		"a selector without terms":   {required(), "worker", required(bound)},
+		"a required term":            {required(expression(disk)), "worker", required(expression(disk, name))},
+		"terms are alternatives":     {required(expression(disk), expression(zone)), "worker", required(expression(disk, name), expression(zone, name))},
+		"a term that has fields too": {required(expression(disk, name)), "worker", required(expression(disk, name, name))},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			before := tc.affinity.DeepCopy()
+			if diff := cmp.Diff(tc.want, plan.BindToNode(tc.affinity, tc.node)); diff != "" {
+				t.Errorf("affinity (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(before, tc.affinity); diff != "" {
+				t.Errorf("the affinity that was asked for was written to:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTolerations(t *testing.T) {
+	lost := func(key string) corev1.Toleration {
+		return corev1.Toleration{
+			Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: ptr.To[int64](30),
+		}
+	}
+	// The caller's slice has room behind its end, and something in it.
+	backing := []corev1.Toleration{{Key: "mine"}, {Key: "untouched"}, {Key: "untouched"}}
+	got := plan.Tolerations(backing[:1])
+	want := []corev1.Toleration{{Key: "mine"}, lost("node.kubernetes.io/not-ready"), lost("node.kubernetes.io/unreachable")}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("tolerations (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]corev1.Toleration{{Key: "mine"}, {Key: "untouched"}, {Key: "untouched"}}, backing); diff != "" {
+		t.Errorf("the caller's slice was written to:\n%s", diff)
+	}
+	if got := plan.Tolerations(nil); len(got) != 2 {
+		t.Errorf("without any: %v", got)
+	}
+}

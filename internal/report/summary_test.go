@@ -1,0 +1,165 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// lines of a summary that begin with a prefix.
+func lines(text, prefix string) []string {
+	var list []string
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, prefix) {
+			list = append(list, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return list
+}
+
+func TestSummaryTableIsAligned(t *testing.T) {
+	for name, r := range reports() {
+		table := lines(printed(t, report.Summary, r), "|")
+		if name == "unmeasured" {
+			if len(table) != 0 {
+				t.Errorf("%s has a table: %v", name, table)
+			}
+			continue
+		}
+		if len(table) != len(r.Points)+2 {
+			t.Errorf("%s: %d lines for %d points", name, len(table), len(r.Points))
+		}
+		for _, line := range table {
+			if utf8.RuneCountInString(line) != utf8.RuneCountInString(table[0]) || strings.Count(line, "|") != strings.Count(table[0], "|") {
+				t.Errorf("%s: not aligned:\n%s\n%s", name, table[0], line)
+			}
+		}
+	}
+}
+
+// pointsOf makes a report of one trial per point, with a metric of which more or less is better.
+func pointsOf(better string, values ...float64) *report.Report {
+	r := &report.Report{Run: run("Complete", "")}
+	for i, value := range values {
+		parameters := map[string]string{"rowsPerCommit": string(rune('a' + i))}
+		record := testutil.Record(i+1, 1, parameters, value)
+		record.Summary.Metrics[0].Better = better
+		r.Records = append(r.Records, record)
+		r.Points = append(r.Points, stats.Summarized(parameters, []*result.Record{record}))
+	}
+	return r
+}
+
+func TestSummaryRanksPoints(t *testing.T) {
+	cases := map[string]struct{ better, want string }{
+		"higher is better": {"higher", "b a d c"},
+		"lower is better":  {"lower", "c a d b"}, // equal ones stay in the order of the sweep
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var order []string
+			for _, line := range lines(printed(t, report.Summary, pointsOf(tc.better, 20, 40, 10, 20)), "|")[2:] {
+				order = append(order, strings.TrimSpace(strings.Split(line, "|")[1]))
+			}
+			if got := strings.Join(order, " "); got != tc.want {
+				t.Errorf("order is %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestSummarySaysWhatTheIntervalsAre(t *testing.T) {
+	many := pointsOf("higher", 1)
+	for i := range 5 {
+		record := testutil.Record(i+2, 1, nil, float64(i))
+		many.Points[0].Records = append(many.Points[0].Records, record)
+	}
+	many.Points[0] = stats.Summarized(many.Points[0].Parameters, many.Points[0].Records)
+	if text := printed(t, report.Summary, many); !strings.Contains(text, "intervals are the median's at 95 % confidence.") {
+		t.Errorf("six values:\n%s", text)
+	}
+	mixed := pointsOf("higher", 1, 2)
+	mixed.Points[0] = many.Points[0]
+	if text := printed(t, report.Summary, mixed); !strings.Contains(text, "fewer than 6 trials have no 95 % interval") {
+		t.Errorf("some points of one value:\n%s", text)
+	}
+}
+
+func TestSummaryWarnings(t *testing.T) {
+	cases := map[string]struct {
+		warnings [][]string
+		want     []string
+	}{
+		"none":                {[][]string{nil, nil}, nil},
+		"of one point":        {[][]string{nil, {"x"}}, []string{"- rowsPerCommit=b: x"}},
+		"of all points, once": {[][]string{{"x", "y"}, {"x"}}, []string{"- everywhere: x", "- rowsPerCommit=a: y"}},
+		"of the only point":   {[][]string{{"x"}}, []string{"- rowsPerCommit=a: x"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := pointsOf("higher", make([]float64, len(tc.warnings))...)
+			for i := range r.Points {
+				r.Points[i].Warnings = tc.warnings[i]
+			}
+			text, _, _ := strings.Cut(printed(t, report.Summary, r), "\nWhere:")
+			if diff := cmp.Diff(tc.want, lines(text, "- ")); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A failed run's summary says why, and what it has.
+func TestSummaryOfAFailure(t *testing.T) {
+	r := small()
+	r.Run.Outcome, r.Run.Message = "Failed", "TooManyInvalid: 4 attempts were disturbed"
+	text := printed(t, report.Summary, r)
+	for _, want := range []string{"6 of 6 trials measured", ": Failed: TooManyInvalid: 4 attempts were disturbed\n", "trial 4, attempt 1, rowsPerCommit=1024: Invalidated: Evicted: "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s\nlacks %q", text, want)
+		}
+	}
+}
+
+// What the probe could not read is said to be unknown.
+func TestSummaryOfAnUnknownMachine(t *testing.T) {
+	r := single()
+	f := r.Records[0].Fingerprint
+	f.MemoryBytes, f.FdatasyncMicros = -1, result.FsyncLatency{Median: -1, P95: -1, Max: -1}
+	text := printed(t, report.Summary, r)
+	for _, want := range []string{"2 × Test CPU, unknown memory, kernel", "; fdatasync was not measured\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s\nlacks %q", text, want)
+		}
+	}
+	r.Records[0].Fingerprint = nil
+	if text := printed(t, report.Summary, r); !strings.Contains(text, "loader on node worker2\n- settings ") {
+		t.Errorf("without a fingerprint:\n%s", text)
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("disk is full") }
+
+func TestPrintersReportWriteErrors(t *testing.T) {
+	r := small()
+	for name, err := range map[string]error{
+		"summary": report.Summary(full{}, r), "csv": report.CSV(full{}, r), "bench": report.Bench(full{}, r), "json": report.JSON(full{}, r),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "disk is full") {
+			t.Errorf("%s: error is %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package result_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+func TestRecordRoundTrip(t *testing.T) {
+	disturbed := testutil.Record(2, 1, nil, 0)
+	disturbed.Outcome, disturbed.Cause, disturbed.Message = result.OutcomeInvalidated, result.CauseEvicted, "drained"
+	disturbed.Summary, disturbed.Fingerprint, disturbed.Place = nil, nil, result.Place{}
+	cases := map[string]*result.Record{
+		"accepted":  testutil.Record(7, 2, map[string]string{"rowsPerCommit": "16"}, 14973.25),
+		"disturbed": disturbed,
+	}
+	for name, want := range cases {
+		t.Run(name, func(t *testing.T) {
+			text, err := want.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := result.DecodeRecord(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("record (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A record that was written by a release is read by all later ones.
+func TestRecordGolden(t *testing.T) {
+	text, err := testutil.Record(7, 2, map[string]string{"rowsPerCommit": "16"}, 14973.25).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	testutil.Golden(t, "record.json", []byte(text+"\n"))
+}
+
+func TestRecordRefusals(t *testing.T) {
+	cases := map[string]struct{ data, want string }{
+		"nothing":                    {"", "unexpected end of JSON input"},
+		"no JSON":                    {"garbage", "invalid character"},
+		"cut off":                    {`{"version":1,"trial":`, "unexpected end of JSON input"},
+		"another type":               {`{"version":1,"trial":"one"}`, "cannot unmarshal"},
+		"no version":                 {`{"trial":1}`, "has version 0, this program knows 1"},
+		"a later version":            {`{"version":2,"outcome":"Accepted"}`, "has version 2, this program knows 1"},
+		"accepted without a summary": {`{"version":1,"trial":1,"attempt":1,"outcome":"Accepted"}`, "is accepted and has no summary"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r, err := result.DecodeRecord(tc.data)
+			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "the record of an attempt") {
+				t.Errorf("error is %v, want %q", err, tc.want)
+			}
+			if r != nil {
+				t.Errorf("record is %+v", r)
+			}
+		})
+	}
+}
+
+func TestFingerprint(t *testing.T) {
+	got, err := result.DecodeFingerprint(testutil.Fingerprint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &result.Fingerprint{
+		Version: 1, Kernel: "6.1.0", CPUModel: "Test CPU", CPUs: 2, MemoryBytes: 8 << 30, Filesystem: "ext4", MountOptions: "rw,relatime",
+		Device: "/dev/vda", IOScheduler: "none", Swappiness: "60", TransparentHugePages: "madvise", CPUGovernor: "unknown",
+		FdatasyncMicros: result.FsyncLatency{Calls: 300, Median: 110, P95: 180, Max: 900},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("fingerprint (-want +got):\n%s", diff)
+	}
+}
+
+func TestFingerprintRefusals(t *testing.T) {
+	cases := map[string]struct{ message, want string }{
+		"nothing":         {"", "unexpected end of JSON input"},
+		"no JSON":         {"exec: not found", "invalid character"},
+		"cut off":         {testutil.Fingerprint[:len(testutil.Fingerprint)-1], "unexpected end of JSON input"},
+		"another type":    {`{"version":1,"cpus":"two"}`, "cannot unmarshal"},
+		"no version":      {`{}`, "has version 0, this program knows 1"},
+		"a later version": {`{"version":2}`, "has version 2, this program knows 1"},
+		"too long":        {`{"version":1}` + strings.Repeat(" ", 4084), "has 4097 bytes, at most 4096 are allowed"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f, err := result.DecodeFingerprint(tc.message)
+			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "the fingerprint") {
+				t.Errorf("error is %v, want %q", err, tc.want)
+			}
+			if f != nil {
+				t.Errorf("fingerprint is %+v", f)
+			}
+		})
+	}
+}

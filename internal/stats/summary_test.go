@@ -1,0 +1,193 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stats_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// The interval of n values is from the k-th smallest to the k-th largest; k is 1 for 6 values, and 3 for 12: the probability
+// that the median lies outside is 2·(C(12,0)+C(12,1)+C(12,2))/2^12 = 3.9 %; with k of 4 it would be 14.6 %.
+func TestSummarize(t *testing.T) {
+	cases := map[string]struct {
+		values []float64
+		want   stats.Summary
+	}{
+		"none":                     {nil, stats.Summary{}},
+		"one":                      {[]float64{7}, stats.Summary{N: 1, Median: 7, Low: 7, High: 7, Interval: stats.MinMax}},
+		"two":                      {[]float64{9, 4}, stats.Summary{N: 2, Median: 6.5, Low: 4, High: 9, Interval: stats.MinMax}},
+		"five, in no order":        {[]float64{5, 1, 4, 2, 30}, stats.Summary{N: 5, Median: 4, Low: 1, High: 30, Interval: stats.MinMax}},
+		"six":                      {[]float64{6, 5, 4, 3, 2, -10}, stats.Summary{N: 6, Median: 3.5, Low: -10, High: 6, Interval: stats.Confidence95}},
+		"eight, 2 to 8 is as good": {[]float64{1, 2, 3, 4, 5, 6, 7, 8}, stats.Summary{N: 8, Median: 4.5, Low: 1, High: 7, Interval: stats.Confidence95}},
+		"nine":                     {[]float64{1, 2, 3, 4, 5, 6, 7, 8, 9}, stats.Summary{N: 9, Median: 5, Low: 2, High: 8, Interval: stats.Confidence95}},
+		"twelve":                   {[]float64{12, 1, 11, 2, 10, 3, 9, 4, 8, 5, 7, 6}, stats.Summary{N: 12, Median: 6.5, Low: 3, High: 10, Interval: stats.Confidence95}},
+		"twelve, all the same":     {[]float64{4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4}, stats.Summary{N: 12, Median: 4, Low: 4, High: 4, Interval: stats.Confidence95}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			before := append([]float64(nil), tc.values...)
+			if diff := cmp.Diff(tc.want, stats.Summarize(tc.values)); diff != "" {
+				t.Errorf("summary (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(before, tc.values); diff != "" {
+				t.Errorf("the values were written to:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReached(t *testing.T) {
+	summary := func(median, low, high float64, interval stats.Interval) stats.Summary {
+		return stats.Summary{N: 6, Median: median, Low: low, High: high, Interval: interval}
+	}
+	cases := map[string]struct {
+		summary stats.Summary
+		percent int32
+		want    bool
+	}{
+		"just":               {summary(100, 95, 105, stats.Confidence95), 5, true},
+		"not quite":          {summary(100, 94.9, 105, stats.Confidence95), 5, false},
+		"lopsided":           {summary(100, 100, 110, stats.Confidence95), 5, true},
+		"negative":           {summary(-100, -105, -95, stats.Confidence95), 5, true},
+		"no interval":        {summary(100, 100, 100, stats.MinMax), 50, false},
+		"nothing":            {stats.Summary{}, 50, false},
+		"relative to zero":   {summary(0, 0, 0, stats.Confidence95), 50, false},
+		"infinite":           {summary(100, 50, math.Inf(1), stats.Confidence95), 50, false},
+		"wide enough for 50": {summary(100, 50, 150, stats.Confidence95), 50, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.summary.Reached(tc.percent); got != tc.want {
+				t.Errorf("reached: %t", got)
+			}
+		})
+	}
+}
+
+func TestFormat(t *testing.T) {
+	cases := map[float64]string{
+		0: "0", 1: "1.000", 10: "10.00", 100: "100.0", 1000: "1000", 10000: "10000", 1e6: "1000000", 1e15: "1000000000000000",
+		0.001: "0.001000", 0.1: "0.1000", 14973.4: "14970", 14975.1: "14980", 1234.5: "1234", 1235.5: "1236", 999.96: "1000", 99.996: "100.0",
+		9.9996: "10.00", 0.99996: "1.000", 9999.6: "10000", 0.00012345: "0.0001234", -1000: "-1000", -0.5: "-0.5000", -99.996: "-100.0",
+		123456789: "123500000", math.Pi: "3.142", math.Inf(1): "+Inf",
+	}
+	for value, want := range cases {
+		if got := stats.Format(value); got != want {
+			t.Errorf("%g is written %s, want %s", value, got, want)
+		}
+	}
+	if got := stats.Format(math.NaN()); got != "NaN" {
+		t.Errorf("not a number is written %s", got)
+	}
+}
+
+// Four digits whatever the size, and no exponent.
+func TestFormatHasFourDigits(t *testing.T) {
+	for value := 1e-6; value < 1e12; value *= 1.0137 {
+		text := stats.Format(value)
+		digits := strings.TrimLeft(strings.ReplaceAll(text, ".", ""), "0")
+		if len(strings.TrimRight(digits, "0")) > 4 || len(digits) < 4 || strings.ContainsAny(text, "eE") ||
+			strings.Contains(text, ".") && len(digits) != 4 {
+			t.Errorf("%g is written %s", value, text)
+		}
+	}
+}
+
+func warned(trial int, value float64, warnings ...string) *result.Record {
+	r := testutil.Record(trial, 1, nil, value)
+	r.Summary.Warnings = warnings
+	return r
+}
+
+func TestWarnings(t *testing.T) {
+	cases := map[string]struct {
+		records []*result.Record
+		values  []float64
+		want    []string
+	}{
+		"nothing":                   {},
+		"none":                      {[]*result.Record{warned(1, 1)}, []float64{100}, nil},
+		"of all trials":             {[]*result.Record{warned(1, 1, "a"), warned(2, 1, "a")}, []float64{100, 100}, []string{"a"}},
+		"of some trials":            {[]*result.Record{warned(1, 1, "a"), warned(2, 1, "b"), warned(3, 1, "b", "a")}, []float64{100, 100, 100}, []string{"a (2 of 3 trials)", "b (2 of 3 trials)"}},
+		"narrow spread":             {[]*result.Record{warned(1, 1), warned(2, 1), warned(3, 1)}, []float64{90, 100, 115}, nil},
+		"wide spread":               {[]*result.Record{warned(1, 1), warned(2, 1), warned(3, 1)}, []float64{90, 100, 116}, []string{"the values spread over 26 % of their median"}},
+		"one value does not spread": {[]*result.Record{warned(1, 1)}, []float64{0}, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, stats.Warnings(tc.records, tc.values)); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSummarizedPoint(t *testing.T) {
+	parameters := map[string]string{"rowsPerCommit": "4"}
+	list := []*result.Record{warned(1, 1000, "a"), warned(2, 1100, "a")}
+	got := stats.Summarized(parameters, list)
+	want := stats.Point{
+		Parameters: parameters, Records: list, Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"},
+		Values: []float64{1000, 1100}, Summary: stats.Summary{N: 2, Median: 1050, Low: 1000, High: 1100, Interval: stats.MinMax},
+		Warnings: []string{"a"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("point (-want +got):\n%s", diff)
+	}
+	unmeasured := testutil.Record(1, 1, nil, 1)
+	unmeasured.Summary.Metrics = nil
+	if got := stats.Summarized(nil, []*result.Record{unmeasured}); got.Summary.N != 0 || got.Values != nil {
+		t.Errorf("without a metric: %+v", got)
+	}
+}
+
+func TestBest(t *testing.T) {
+	points := func(better string, medians ...float64) []stats.Point {
+		var list []stats.Point
+		for _, m := range medians {
+			p := stats.Point{Metric: result.Metric{Better: better}, Summary: stats.Summary{N: 1, Median: m}}
+			if m < 0 {
+				p.Summary = stats.Summary{} // not measured
+			}
+			list = append(list, p)
+		}
+		return list
+	}
+	cases := map[string]struct {
+		points []stats.Point
+		want   int
+	}{
+		"none":                   {nil, -1},
+		"none measured":          {points("higher", -1, -1), -1},
+		"higher":                 {points("higher", 3, 9, 5), 1},
+		"lower":                  {points("lower", 3, 9, 2, 5), 2},
+		"lower, some unmeasured": {points("lower", -1, 3, -1, 2), 3},
+		"the first of equals":    {points("higher", 3, 9, 9), 1},
+		"unsaid is higher":       {points("", 3, 9), 1},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := stats.Best(tc.points); got != tc.want {
+				t.Errorf("best is %d, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestLabel(t *testing.T) {
+	if got := stats.Label(map[string]string{"b": "2", "a": "1", "c": "3"}); got != "a=1, b=2, c=3" {
+		t.Errorf("label is %q", got)
+	}
+	if got := stats.Label(nil); got != "" {
+		t.Errorf("label of nothing is %q", got)
+	}
+}

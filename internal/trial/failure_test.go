@@ -1,0 +1,137 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package trial_test
+
+import (
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/trial"
+)
+
+func TestJudgeFailure(t *testing.T) {
+	const evicted = "EvictionByEvictionAPI: Eviction API: evicting"
+	overDeadline := verdict{
+		Outcome: result.OutcomeFailed, Cause: result.CauseDeadlineExceeded, Message: "the attempt took longer than trials.deadlineSeconds (600)",
+	}
+	saysSo := func(outcome result.Outcome, reason result.FailureReason) verdict {
+		return verdict{outcome, result.Cause(reason), "the loader says so", true}
+	}
+	memory := invalid(result.CauseOutOfMemory, "the loader was killed for its memory: raise loader.resources.limits.memory")
+	deadline := condition(batchv1.JobFailureTarget, batchv1.JobReasonDeadlineExceeded)
+	interrupted := leftFailure(result.FailureInterrupted)
+	checkJudgements(t, map[string]judgement{
+		"deadline":                 {jobWith(deadline), []corev1.Pod{loader(interrupted)}, overDeadline},
+		"deadline, Job has failed": {jobWith(condition(batchv1.JobFailed, batchv1.JobReasonDeadlineExceeded)), nil, overDeadline},
+		"deadline comes first": {
+			jobWith(deadline), []corev1.Pod{loader(leftFailure(result.FailureSQL), disrupted(corev1.ConditionTrue), outOfMemory)}, overDeadline,
+		},
+		"failure comes before success": {
+			jobWith(condition(batchv1.JobSuccessCriteriaMet, ""), condition(batchv1.JobFailed, "")),
+			[]corev1.Pod{loader(leftFailure(result.FailureCheck))},
+			saysSo(result.OutcomeInvalidated, result.FailureCheck),
+		},
+		"no Pod": {failedJob, nil, invalid(result.CausePodDeleted, "the loader's Pod was deleted")},
+
+		"evicted": {failedJob, []corev1.Pod{loader(interrupted, disrupted(corev1.ConditionTrue))}, invalid(result.CauseEvicted, evicted)},
+		"evicted comes before what a new attempt would meet again": {
+			failedJob, []corev1.Pod{loader(leftFailure(result.FailureSQL), disrupted(corev1.ConditionTrue))}, invalid(result.CauseEvicted, evicted),
+		},
+		"evicted comes before memory": {
+			failedJob, []corev1.Pod{loader(left(137, ""), outOfMemory, disrupted(corev1.ConditionTrue))}, invalid(result.CauseEvicted, evicted),
+		},
+		"evicted comes before deletion": {
+			failedJob, []corev1.Pod{loader(interrupted, disrupted(corev1.ConditionTrue), beingDeleted)}, invalid(result.CauseEvicted, evicted),
+		},
+		"evicted before it ran": {
+			failedJob, []corev1.Pod{loader(phase(corev1.PodPending), disrupted(corev1.ConditionTrue))}, invalid(result.CauseEvicted, evicted),
+		},
+		"another Pod was evicted": {
+			failedJob, []corev1.Pod{loader(interrupted), loader(disrupted(corev1.ConditionTrue))}, invalid(result.CauseEvicted, evicted),
+		},
+		"not evicted": {
+			failedJob, []corev1.Pod{loader(interrupted, disrupted(corev1.ConditionFalse))}, saysSo(result.OutcomeInvalidated, result.FailureInterrupted),
+		},
+
+		"memory": {failedJob, []corev1.Pod{loader(left(137, ""), outOfMemory)}, memory},
+		"memory comes before what the loader says": {
+			failedJob, []corev1.Pod{loader(leftFailure(result.FailureSQL), outOfMemory)}, memory,
+		},
+		"memory comes before deletion": {failedJob, []corev1.Pod{loader(left(137, ""), outOfMemory, beingDeleted)}, memory},
+
+		"deleted": {failedJob, []corev1.Pod{loader(interrupted, beingDeleted)}, invalid(result.CausePodDeleted, "the loader's Pod was deleted")},
+		"deleted comes before what the loader says": {
+			failedJob, []corev1.Pod{loader(leftFailure(result.FailureSQL), beingDeleted)}, invalid(result.CausePodDeleted, "the loader's Pod was deleted"),
+		},
+
+		"silent": {failedJob, []corev1.Pod{loader(left(2, ""))}, invalid(result.CauseSilent, "the loader ended with exit code 2 and left no result")},
+		"silent, garbage": {
+			failedJob, []corev1.Pod{loader(left(2, "panic: oh"))}, invalid(result.CauseSilent, "the loader ended with exit code 2 and left no result"),
+		},
+		"silent, the kubelet knows why": {
+			failedJob,
+			[]corev1.Pod{loader(func(p *corev1.Pod) { p.Status.Message = "Pod was rejected: no memory" })},
+			invalid(result.CauseSilent, "the loader's Pod ended: Pod was rejected: no memory"),
+		},
+		"silent, nobody knows why": {
+			failedJob, []corev1.Pod{loader(phase(corev1.PodFailed))}, invalid(result.CauseSilent, "the loader's Pod ended and left no result"),
+		},
+		"a result, and a bad end": {
+			failedJob, []corev1.Pod{loader(left(1, message("pod", "")))}, invalid(result.CauseSilent, "the loader left a result but did not end well"),
+		},
+	})
+}
+
+// What the loader itself says decides whether a new attempt makes sense.
+func TestJudgeLoaderReasons(t *testing.T) {
+	reasons := map[result.FailureReason]result.Outcome{
+		result.FailureConfiguration:    result.OutcomeFailed,
+		result.FailureConnect:          result.OutcomeFailed,
+		result.FailureSetting:          result.OutcomeFailed,
+		result.FailureSQL:              result.OutcomeFailed,
+		result.FailureInternal:         result.OutcomeFailed,
+		result.FailureConnectionLost:   result.OutcomeInvalidated,
+		result.FailureCheck:            result.OutcomeInvalidated,
+		result.FailureVariablesChanged: result.OutcomeInvalidated,
+		result.FailureServerRestarted:  result.OutcomeInvalidated,
+		result.FailureInterrupted:      result.OutcomeInvalidated,
+		result.FailureStartedTwice:     result.OutcomeInvalidated,
+		"OfALaterRelease":              result.OutcomeInvalidated,
+	}
+	cases := map[string]judgement{}
+	for reason, outcome := range reasons {
+		cases[string(reason)] = judgement{
+			failedJob, []corev1.Pod{loader(leftFailure(reason))}, verdict{outcome, result.Cause(reason), "the loader says so", true},
+		}
+	}
+	checkJudgements(t, cases)
+}
+
+func TestVerdictNamesThePod(t *testing.T) {
+	evicted := loader(disrupted(corev1.ConditionTrue))
+	evicted.Name = "evicted"
+	v := trial.Judge(failedJob, []corev1.Pod{loader(left(1, "")), evicted})
+	if v.Pod == nil || v.Pod.Name != "evicted" {
+		t.Errorf("Pod is %v", v.Pod)
+	}
+}
+
+func TestFactsOfTheLoadersPod(t *testing.T) {
+	running, over := loader(phase(corev1.PodRunning)), loader(left(0, ""))
+	if got := trial.EndOf(&running); !got.IsZero() {
+		t.Errorf("a running loader ended at %s", got)
+	}
+	if got := trial.EndOf(&over); !got.Equal(ended) {
+		t.Errorf("the loader ended at %s, want %s", got, ended)
+	}
+	if got := trial.ImageID(&running); got != "" {
+		t.Errorf("image is %q", got)
+	}
+	if got := trial.ImageID(&over); got != "loader@sha256:1111" {
+		t.Errorf("image is %q", got)
+	}
+}

@@ -1,0 +1,228 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package trial_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/trial"
+)
+
+const (
+	loaderImage = "benchrun/loader:test"
+	otherUID    = "fedcba98-7654-3210-fedc-ba9876543210"
+)
+
+type goldenJob struct {
+	run     *v1alpha1.BenchmarkRun
+	attempt trial.Attempt
+}
+
+// goldenJobs are attempts whose Jobs are kept in golden files.
+func goldenJobs() map[string]goldenJob {
+	together := func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Loader.SeparateFromDatabase = v1alpha1.SeparationNone
+	}
+	return map[string]goldenJob{
+		"default": {
+			testutil.MakeRun("run", "ns").Obj(),
+			trial.Attempt{Trial: plan.Trial{Number: 1, Round: 1}, Number: 1, Instance: 1},
+		},
+		"everything": {
+			testutil.MakeRun("run", "ns").Everything().Sweep("1", "16").Obj(),
+			trial.Attempt{
+				Trial: plan.Trial{Number: 5, Round: 3, Point: 1}, Number: 2, Instance: 7, Node: "worker-2",
+				Point: plan.Point{Parameters: map[string]string{"rowsPerCommit": "16"}},
+			},
+		},
+		"together": {
+			testutil.MakeRun("run", "ns").With(together).Obj(),
+			trial.Attempt{Trial: plan.Trial{Number: 1, Round: 1}, Number: 1, Instance: 1, Node: "worker-2"},
+		},
+	}
+}
+
+func job(t *testing.T, g goldenJob) *batchv1.Job {
+	t.Helper()
+	j, err := trial.Job(g.run, g.attempt, loaderImage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func TestJobGolden(t *testing.T) {
+	for name, g := range goldenJobs() {
+		t.Run(name, func(t *testing.T) {
+			before := testutil.YAML(t, g.run)
+			testutil.Golden(t, name+".yaml", testutil.YAML(t, job(t, g)))
+			if after := testutil.YAML(t, g.run); !bytes.Equal(before, after) {
+				t.Errorf("the run was written to:\n%s", after)
+			}
+		})
+	}
+}
+
+// Two runs of one specification make the same Jobs, but for what carries their UID.
+func TestJobsOfTwoRuns(t *testing.T) {
+	for name, g := range goldenJobs() {
+		t.Run(name, func(t *testing.T) {
+			again := g
+			again.run = g.run.DeepCopy()
+			again.run.UID = otherUID
+			one, two := testutil.YAML(t, job(t, g)), testutil.YAML(t, job(t, again))
+			if bytes.Equal(one, two) {
+				t.Error("nothing carries the UID")
+			}
+			two = bytes.ReplaceAll(two, []byte(otherUID), []byte(g.run.UID))
+			two = bytes.ReplaceAll(two, []byte(otherUID[:8]), []byte(g.run.UID[:8]))
+			if diff := cmp.Diff(string(one), string(two)); diff != "" {
+				t.Errorf("more than the UID differs:\n%s", diff)
+			}
+		})
+	}
+}
+
+// environment is the value of an environment variable of the loader.
+func environment(j *batchv1.Job, name string) string {
+	for _, e := range j.Spec.Template.Spec.Containers[0].Env {
+		if e.Name == name {
+			return e.Value
+		}
+	}
+	return ""
+}
+
+// What the Job's loader is told is what the loader reads.
+func TestJobConfig(t *testing.T) {
+	for name, g := range goldenJobs() {
+		t.Run(name, func(t *testing.T) {
+			text := environment(job(t, g), result.EnvConfig)
+			got, err := result.ParseConfig([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := trial.Config(g.run, g.attempt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("configuration (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The kubelet expands "$(NAME)" and "$$" in the values of environment variables.
+func TestJobConfigIsNotExpanded(t *testing.T) {
+	const value = "$(BENCHRUN_RUN_UID) $$ $x"
+	g := goldenJobs()["default"]
+	g.run.Spec.Database.Variables = map[string]v1alpha1.VariableValue{"aria_comment": value}
+	text := environment(job(t, g), result.EnvConfig)
+	if strings.Contains(text, "$") {
+		t.Errorf("would be expanded: %s", text)
+	}
+	got, err := result.ParseConfig([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Settings[0].Value != value {
+		t.Errorf("the loader reads %q", got.Settings[0].Value)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	g := goldenJobs()["everything"]
+	got, err := trial.Config(g.run, g.attempt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &result.Config{
+		Version: 1, Namespace: "ns", Run: "run", Trial: 5, Attempt: 2, Parameters: map[string]string{"rowsPerCommit": "16"}, Seed: 42,
+		Server: result.Server{
+			Engine: "MariaDB", Host: "run-db7.ns.svc", Port: 3306, UserFile: "/etc/benchrun/credentials/username",
+			PasswordFile: "/etc/benchrun/credentials/password", Schema: "bench",
+		},
+		Settings: []result.Setting{
+			{Name: "init_connect", Value: `SET @a = "#1; it's"`},
+			{Name: "innodb_buffer_pool_size", Value: "134217728"},
+			{Name: "innodb_flush_log_at_trx_commit", Value: "2"},
+			{Name: "innodb_future", Value: "1", Loose: true},
+			{Name: "innodb_log_file_size", Value: "100663296"},
+			{Name: "log_bin", Value: "ON"},
+			{Name: "sql_mode"},
+			{Name: "sync_binlog", Value: "0"},
+		},
+		Workload: result.Workload{
+			Type: "CommitSize", CommitSize: &result.CommitSize{Rows: 100, RowsPerCommit: 16, Compat: "Isotopp"},
+		},
+		LimitSeconds: 60, ConnectSeconds: 120,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("configuration (-want +got):\n%s", diff)
+	}
+}
+
+func TestConfigDefaults(t *testing.T) {
+	g := goldenJobs()["default"]
+	g.run.Spec.Seed = nil
+	got, err := trial.Config(g.run, g.attempt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Seed != 1 || got.LimitSeconds != 0 || got.ConnectSeconds != 300 || got.Workload.CommitSize.Compat != "" || got.Parameters != nil {
+		t.Errorf("configuration is %+v", got)
+	}
+}
+
+func TestJobRefusals(t *testing.T) {
+	cases := map[string]struct {
+		change func(*goldenJob)
+		want   string
+	}{
+		"unknown workload": {
+			func(g *goldenJob) { g.run.Spec.Workload.Type = "Nonsense" }, `workload type "Nonsense" is not known`,
+		},
+		"unknown parameter": {
+			func(g *goldenJob) { g.attempt.Point.Parameters = map[string]string{"rows": "1"} },
+			`parameter "rows" of CommitSize cannot be swept`,
+		},
+		"value is no number": {
+			func(g *goldenJob) { g.attempt.Point.Parameters = map[string]string{"rowsPerCommit": "many"} },
+			`rowsPerCommit must be a whole number from 1 on, not "many"`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			g := goldenJobs()["default"]
+			tc.change(&g)
+			if _, err := trial.Job(g.run, g.attempt, loaderImage); err == nil || err.Error() != tc.want {
+				t.Errorf("error is %v, want %s", err, tc.want)
+			}
+		})
+	}
+}
+
+// A Job never retries, whatever happens to its Pods.
+func TestJobNeverRetries(t *testing.T) {
+	for name, g := range goldenJobs() {
+		spec := job(t, g).Spec
+		if ptr.Deref(spec.BackoffLimit, -1) != 0 || spec.BackoffLimitPerIndex != nil || spec.Template.Spec.RestartPolicy != "Never" {
+			t.Errorf("%s: backoffLimit %v, restartPolicy %s", name, spec.BackoffLimit, spec.Template.Spec.RestartPolicy)
+		}
+		if spec.TTLSecondsAfterFinished != nil {
+			t.Errorf("%s: the Job goes before its result is recorded", name)
+		}
+	}
+}
