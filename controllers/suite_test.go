@@ -118,13 +118,12 @@ func (c *cluster) failSilently(message string) func(*batchv1.Job, *corev1.Pod) {
 	}
 }
 
-func (c *cluster) apply(run *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
+func (c *cluster) apply(run *v1alpha1.BenchmarkRun) {
 	c.t.Helper()
 	run.Namespace, run.UID = c.namespace, ""
 	if err := api.Create(c.t.Context(), run); err != nil {
 		c.t.Fatal(err)
 	}
-	return run
 }
 
 func (c *cluster) get(name string) *v1alpha1.BenchmarkRun {

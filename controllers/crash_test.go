@@ -1,0 +1,124 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+var errKilled = errors.New("the manager was killed")
+
+// mortal is a client that dies after its n-th write: the write takes place, its answer is never seen.
+type mortal struct {
+	writes, dieAfter int
+	dead             bool
+}
+
+func (m *mortal) write(do func() error) error {
+	if m.dead {
+		return errKilled
+	}
+	err := do()
+	if m.writes++; m.writes == m.dieAfter {
+		m.dead = true
+		return errKilled
+	}
+	return err
+}
+
+func (m *mortal) client() client.Client {
+	return interceptor.NewClient(api, interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			return m.write(func() error { return c.Create(ctx, o, opts...) })
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			return m.write(func() error { return c.Delete(ctx, o, opts...) })
+		},
+		SubResourcePatch: func(
+			ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption,
+		) error {
+			return m.write(func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			return m.write(func() error { return c.Patch(ctx, o, p, opts...) })
+		},
+		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+			return m.write(func() error { return c.Update(ctx, o, opts...) })
+		},
+	})
+}
+
+// outcome is everything that must not depend on when the manager was killed.
+type outcome struct {
+	Attempts []string
+	Jobs     map[string]int
+	Headline string
+	Progress string
+	Complete bool
+}
+
+// TestEnvtestCrashAfterEveryWrite kills the manager after its n-th write, for every n of a whole run with an invalidated
+// attempt, and starts another: the end is the same each time, and no Job is made twice.
+func TestEnvtestCrashAfterEveryWrite(t *testing.T) {
+	want, writes := crashAfter(t, 0)
+	for n := 1; n <= writes; n++ {
+		got, _ := crashAfter(t, n)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("killed after write %d of %d (-undisturbed +killed):\n%s", n, writes, diff)
+		}
+	}
+	t.Logf("killed after each of %d writes: the same end", writes)
+	fmt.Printf("crash after every write: n = %d\n", writes)
+}
+
+func crashAfter(t *testing.T, n int) (outcome, int) {
+	t.Helper()
+	c := newCluster(t)
+	m := &mortal{dieAfter: n}
+	c.reconciler.Client = m.client()
+	fine := c.loader
+	c.loader = c.failSilently("")
+	c.apply(testutil.MakeRun("run", "").Sweep("1", "2").Repetitions(1).Obj())
+	settled := 0
+	for range 400 {
+		_, err := c.reconciler.Reconcile(t.Context(), ctrl.Request{
+			NamespacedName: client.ObjectKey{Namespace: c.namespace, Name: "run"},
+		})
+		switch {
+		case m.dead:
+			m.dead, m.dieAfter = false, 0 // another manager takes over
+		case err != nil:
+			t.Fatalf("killed after write %d: reconciling: %v", n, err)
+		}
+		c.react()
+		if len(c.jobs) > 0 {
+			c.loader = fine // the first attempt was disturbed, the others are not
+		}
+		if apimeta.IsStatusConditionTrue(c.get("run").Status.Conditions, v1alpha1.ConditionFinished) {
+			if settled++; settled > 6 {
+				break
+			}
+		}
+	}
+	run := c.get("run")
+	c.nothingRuns()
+	return outcome{
+		Attempts: c.attemptNames(), Jobs: c.jobs, Headline: run.Status.Headline, Progress: run.Status.Progress,
+		Complete: apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete),
+	}, m.writes
+}
