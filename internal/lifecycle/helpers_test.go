@@ -5,6 +5,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -27,12 +28,12 @@ var now = time.Date(2026, 1, 2, 4, 0, 0, 0, time.UTC)
 func ago(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }
 
 // oneAxis is a run with points rowsPerCommit=1, 2 and so on, in the order of the sweep.
-func oneAxis(points, repetitions int) *v1alpha1.BenchmarkRun {
+func oneAxis(points int, repetitions int32) *v1alpha1.BenchmarkRun {
 	var values []v1alpha1.ParameterValue
 	for i := range points {
-		values = append(values, v1alpha1.ParameterValue(fmt.Sprint(i+1)))
+		values = append(values, v1alpha1.ParameterValue(strconv.Itoa(i+1)))
 	}
-	return testutil.MakeRun("run", "ns").Sweep(values...).Repetitions(int32(repetitions)).With(func(r *v1alpha1.BenchmarkRun) {
+	return testutil.MakeRun("run", "ns").Sweep(values...).Repetitions(repetitions).With(func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Trials.Order = v1alpha1.OrderSequential
 	}).Obj()
 }

@@ -43,12 +43,6 @@ func (i *Instance) going() bool {
 	return i.Set == nil || i.Set.DeletionTimestamp != nil
 }
 
-// removable says whether anything of an instance is still to be deleted: its StatefulSet, or what a removal that was cut
-// short has left. The Pod and the volume go with the StatefulSet.
-func (i *Instance) removable() bool {
-	return i.Set == nil && i.Others || i.Set != nil && i.Set.DeletionTimestamp == nil
-}
-
 // retired removes instances that are not wanted any more, and waits until nothing of them is left: two databases on a node
 // disturb each other, and a volume that is going must not be taken for a new one.
 func retired(s *situation) *Decision {
@@ -62,7 +56,7 @@ func retired(s *situation) *Decision {
 			Action: Wait{}, Reason: v1alpha1.ReasonProvisioningDatabase, After: time.Second,
 			Message: "database instance " + strconv.Itoa(i.Number) + " is being removed",
 		}
-		if i.removable() {
+		if i.Set == nil && i.Others || i.Set != nil && i.Set.DeletionTimestamp == nil {
 			d.Action = RemoveDatabase{Instance: i.Number}
 		}
 		return &d

@@ -102,7 +102,7 @@ func (s *situation) removeEverything() Action {
 		}
 	}
 	for _, i := range s.seen.Instances {
-		if i.removable() {
+		if i.Set != nil && i.Set.DeletionTimestamp == nil {
 			return RemoveDatabase{Instance: i.Number}
 		}
 	}

@@ -134,7 +134,7 @@ func TestNextBeforeMeasuring(t *testing.T) {
 		"suspended, Job":                {run: suspend, seen: Observed{Attempts: []Attempt{attemptOf(1, 1)}, Instances: []Instance{instanceOf(1, "u")}}, want: suspended(RemoveJob{"run-t1-a1"})},
 		"suspended, Job is going":       {run: suspend, seen: Observed{Attempts: []Attempt{attemptOf(1, 1, jobGoing)}, Instances: []Instance{instanceOf(1, "u")}}, want: suspended(RemoveDatabase{1})},
 		"suspended, database is going":  {run: suspend, seen: Observed{Instances: []Instance{instanceOf(1, "u", removed)}}, want: suspended(Wait{})},
-		"suspended, database has left":  {run: suspend, seen: Observed{Instances: []Instance{leftover}}, want: suspended(RemoveDatabase{1})},
+		"suspended, made in part":       {run: suspend, seen: Observed{Instances: []Instance{leftover}}, want: suspended(Wait{})},
 		"suspended, only a Pod is left": {run: suspend, seen: Observed{Instances: []Instance{{Number: 1, Claim: "data"}}}, want: suspended(Wait{})},
 		"not suspended any more": {
 			run:  func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = ptr.To(false) },

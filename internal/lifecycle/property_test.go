@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ type world struct {
 func newWorld(t *testing.T, seed uint64) *world {
 	t.Helper()
 	w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 0)), clock: now, served: map[int]string{}} //nolint:gosec // a repeatable test
-	w.run = oneAxis(1+w.rng.IntN(4), 1+w.rng.IntN(4))
+	w.run = oneAxis(1+w.rng.IntN(4), 1+w.rng.Int32N(4))
 	spec := &w.run.Spec
 	spec.Trials.MaxInvalid = ptr.To([]int32{0, 3, 1000}[w.rng.IntN(3)])
 	spec.Trials.Order = []v1alpha1.TrialOrder{v1alpha1.OrderInterleaved, v1alpha1.OrderShuffled, v1alpha1.OrderSequential}[w.rng.IntN(3)]
@@ -230,7 +231,7 @@ func (w *world) checkCounts() {
 func TestRunsByChance(t *testing.T) {
 	ends := map[bool]int{}
 	for seed := range uint64(300) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			w := newWorld(t, seed)
 			steps := 0
 			for !w.step() {

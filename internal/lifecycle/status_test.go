@@ -5,7 +5,7 @@ package lifecycle
 
 import (
 	"encoding/json"
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -152,7 +152,7 @@ func TestStatusIsBounded(t *testing.T) {
 	for i, trial := range planOf(t, run).Trials {
 		r := testutil.Record(trial.Number, 1, nil, float64(1000+i))
 		for w := range 20 {
-			r.Summary.Warnings = append(r.Summary.Warnings, fmt.Sprint(w)+long)
+			r.Summary.Warnings = append(r.Summary.Warnings, strconv.Itoa(w)+long)
 		}
 		r.Summary.ServerVersion, r.Summary.SettingsDigest = long, long
 		r.Place.DatabaseImage, r.Place.LoaderImage = long, long

@@ -148,8 +148,8 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 	// A new field must be decided about.
 	fields := append(slices.Collect(maps.Keys(changes)), "Suspend", "TTLSecondsAfterFinished", "Cleanup", "Results")
 	var have []string
-	for i := range reflect.TypeFor[v1alpha1.BenchmarkRunSpec]().NumField() {
-		have = append(have, reflect.TypeFor[v1alpha1.BenchmarkRunSpec]().Field(i).Name)
+	for field := range reflect.TypeFor[v1alpha1.BenchmarkRunSpec]().Fields() {
+		have = append(have, field.Name)
 	}
 	slices.Sort(fields)
 	slices.Sort(have)

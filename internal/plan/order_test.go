@@ -9,21 +9,20 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
 // planned is the plan of a run with so many points and rounds.
-func planned(t *testing.T, points, rounds int, order v1alpha1.TrialOrder, seed int64) *plan.Plan {
+func planned(t *testing.T, points int, rounds int32, order v1alpha1.TrialOrder, seed int64) *plan.Plan {
 	t.Helper()
 	var values []v1alpha1.ParameterValue
 	for i := range points {
 		values = append(values, v1alpha1.ParameterValue(strconv.Itoa(i+1)))
 	}
 	spec := sweep(v1alpha1.SweepGrid, values...)
-	spec.Trials.Order, spec.Trials.Repetitions, spec.Seed = order, ptr.To(int32(rounds)), &seed
+	spec.Trials.Order, spec.Trials.Repetitions, spec.Seed = order, &rounds, &seed
 	p, err := plan.ForRun(spec)
 	if err != nil {
 		t.Fatal(err)

@@ -146,7 +146,8 @@ func (r *Report) where() []string {
 		lines = append(
 			lines,
 			fmt.Sprintf("%d × %s, %s memory, kernel %s", f.CPUs, f.CPUModel, memory(f.MemoryBytes), f.Kernel),
-			fmt.Sprintf("data on %s (%s), I/O scheduler %s; %s", f.Filesystem, f.MountOptions, f.IOScheduler, fdatasync(f.FdatasyncMicros)),
+			fmt.Sprintf("data on %s (%s), I/O scheduler %s; %s", f.Filesystem, f.MountOptions, f.IOScheduler,
+				fdatasync(f.FdatasyncMicros)),
 		)
 	}
 	return append(lines, "settings "+last.Summary.SettingsDigest, "specification "+r.Run.SpecDigest)

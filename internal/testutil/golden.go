@@ -28,7 +28,7 @@ func Golden(t *testing.T, name string, got []byte) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(path)
+	want, err := os.ReadFile(path) //nolint:gosec // part of the source tree
 	if err != nil {
 		t.Fatal(err)
 	}

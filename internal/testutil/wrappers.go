@@ -74,7 +74,9 @@ func (w *RunWrapper) Everything() *RunWrapper {
 	limits := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("4Gi"),
 	}
-	toleration := corev1.Toleration{Key: "dedicated", Operator: corev1.TolerationOpEqual, Value: "bench", Effect: corev1.TaintEffectNoSchedule}
+	toleration := corev1.Toleration{
+		Key: "dedicated", Operator: corev1.TolerationOpEqual, Value: "bench", Effect: corev1.TaintEffectNoSchedule,
+	}
 	db := &w.run.Spec.Database
 	db.Image = "mariadb:11.4@sha256:0123"
 	db.Settings.BinaryLog = ptr.To(true)
