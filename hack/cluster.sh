@@ -97,12 +97,12 @@ up() {
 		fi
 	fi
 	if [ -z "$(nodes)" ]; then create "$node_image"; fi
+	# shellcheck disable=SC2046 # one argument for each
+	load $(grep -v node <<<"$images") # while the cluster gets ready
 	if ! wait_until 180 healthy; then
 		diagnose
 		die "the cluster is not healthy after three minutes, see above"
 	fi
-	# shellcheck disable=SC2046 # one argument for each
-	load $(grep -v node <<<"$images")
 }
 
 delete() {
@@ -133,20 +133,23 @@ full_name() {
 }
 
 load() {
-	local image id node missing
+	local image id node output missing=()
+	# The control plane takes no Pods of ours.
+	local workers
+	workers=$(nodes | grep -v "^$CONTROL_PLANE\$")
 	for image; do
-		id=$(docker image inspect --format '{{.Id}}' "$image") || die "Docker has no image $image"
-		missing=()
-		# The control plane takes no Pods of ours.
-		for node in $(nodes | grep -v "^$CONTROL_PLANE\$"); do
-			has "$node" "$(full_name "$image")" "$id" || missing+=("$node")
+		id=$(docker image inspect --format '{{.Id}}' "$image" 2>/dev/null) || die "Docker has no image $image"
+		for node in $workers; do
+			if ! has "$node" "$(full_name "$image")" "$id"; then
+				missing+=("$image")
+				break
+			fi
 		done
-		if [ ${#missing[@]} -eq 0 ]; then continue; fi
-		log "loading $image into ${missing[*]}"
-		local output
-		output=$(kind load docker-image --quiet --name "$NAME" \
-			--nodes "$(IFS=, && echo "${missing[*]}")" "$image" 2>&1) || die "kind could not load $image: $output"
 	done
+	if [ ${#missing[@]} -eq 0 ]; then return; fi
+	log "loading ${missing[*]} into the nodes"
+	output=$(kind load docker-image --quiet --name "$NAME" --nodes "${workers//$'\n'/,}" "${missing[@]}" 2>&1) ||
+		die "kind could not load the images: $output"
 }
 
 status() {

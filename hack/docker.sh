@@ -11,8 +11,10 @@ RUNC=/usr/local/lib/benchrun/runc-without-sys-resource # outlives the clone, as 
 
 answers() { with_timeout 10 docker info >/dev/null 2>&1; }
 
-# alive tells whether the process is there at all; in a fresh one the socket takes a moment.
-alive() { pgrep -x dockerd >/dev/null; }
+# alive tells whether there is a daemon that may yet answer: a fresh one takes a moment. One that was
+# killed can stay in the list of processes as a zombie.
+# shellcheck disable=SC2009 # not every pgrep can tell zombies apart
+alive() { ps -C dockerd -o stat= | grep -qv '^Z'; }
 
 # lacks_sys_resource tells whether the machine withholds CAP_SYS_RESOURCE (bit 24) from everyone.
 lacks_sys_resource() {
@@ -26,6 +28,7 @@ install_packages() {
 	have dockerd || missing+=(docker.io)
 	have iptables || missing+=(iptables) # docker.io only recommends it
 	have jq || missing+=(jq)             # for the runc wrapper
+	have ps || missing+=(procps)
 	if [ ${#missing[@]} -eq 0 ]; then return; fi
 	log "installing ${missing[*]}"
 	# A package index older than the mirror names files that are gone: always refresh it.
