@@ -8,12 +8,15 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -45,7 +48,7 @@ func (r *BenchmarkRunReconciler) act(
 	case lifecycle.RecordAttempt:
 		return r.recordAttempt(ctx, run, seen, a)
 	case lifecycle.RemoveJob:
-		return r.remove(ctx, &batchv1.Job{}, run.Namespace, a.Name)
+		return r.remove(ctx, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: a.Name, UID: a.UID}})
 	case lifecycle.Publish:
 		return r.publish(ctx, run, p, seen, a.Outcome)
 	case lifecycle.DeleteRun:
@@ -83,11 +86,26 @@ func (r *BenchmarkRunReconciler) createSecret(ctx context.Context, run *v1alpha1
 	return nil
 }
 
-// removeDatabase deletes what there is of an instance. Its volume goes with the StatefulSet.
+// removeDatabase deletes what there is of an instance: only what carries this run's UID. Its volume goes with the
+// StatefulSet.
 func (r *BenchmarkRunReconciler) removeDatabase(ctx context.Context, run *v1alpha1.BenchmarkRun, instance int) error {
-	name := plan.InstanceName(run, instance)
-	for _, object := range []client.Object{&appsv1.StatefulSet{}, &corev1.Service{}, &corev1.ConfigMap{}} {
-		if err := r.remove(ctx, object, run.Namespace, name); err != nil {
+	for _, list := range []client.ObjectList{&appsv1.StatefulSetList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{}} {
+		err := r.List(ctx, list, client.InNamespace(run.Namespace), client.MatchingLabels{
+			v1alpha1.LabelRunUID:    string(run.UID),
+			v1alpha1.LabelComponent: v1alpha1.ComponentDatabase,
+			v1alpha1.LabelInstance:  strconv.Itoa(instance),
+		})
+		if err != nil {
+			return fmt.Errorf("listing what there is of database instance %d: %w", instance, err)
+		}
+		err = apimeta.EachListItem(list, func(item runtime.Object) error {
+			object, ok := item.(client.Object)
+			if !ok {
+				return fmt.Errorf("%T is no object", item)
+			}
+			return r.remove(ctx, object)
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -148,13 +166,12 @@ func (r *BenchmarkRunReconciler) create(
 	}
 }
 
-// remove deletes an object by its name; one that is gone already is fine.
-func (r *BenchmarkRunReconciler) remove(ctx context.Context, object client.Object, namespace, name string) error {
-	object.SetNamespace(namespace)
-	object.SetName(name)
-	err := r.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground))
-	if err := client.IgnoreNotFound(err); err != nil {
-		return fmt.Errorf("deleting %s: %w", name, err)
+// remove deletes an object, if it still is the one with that UID; one that is gone already is fine.
+func (r *BenchmarkRunReconciler) remove(ctx context.Context, object client.Object) error {
+	uid := object.GetUID()
+	err := r.Delete(ctx, object, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("deleting %s: %w", object.GetName(), err)
 	}
 	return nil
 }

@@ -69,9 +69,8 @@ func (o *observer) ours(object client.Object) bool {
 	}
 	if o.seen.Obstacle == nil {
 		o.seen.Obstacle = &lifecycle.Failure{
-			Reason: v1alpha1.ReasonNameTaken,
-			Message: fmt.Sprintf("%s is kept from an earlier run of this name: delete it, or use another name for the run",
-				object.GetName()),
+			Reason:  v1alpha1.ReasonNameTaken,
+			Message: object.GetName() + " is kept from an earlier run of this name: delete it, or use another name for the run",
 		}
 	}
 	return false

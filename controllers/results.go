@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -112,7 +113,8 @@ func (r *BenchmarkRunReconciler) fetchDocument(ctx context.Context, v trial.Verd
 	if err == nil || r.Clock.Since(trial.EndOf(v.Pod)) > logGrace {
 		return doc, err
 	}
-	return result.EncodedDocument{}, fmt.Errorf("fetching the document of Pod %s: %v", v.Pod.Name, err) //nolint:errorlint // not lost yet
+	// It is not lost yet: the error must not say so to errors.Is.
+	return result.EncodedDocument{}, errors.New("fetching the document of Pod " + v.Pod.Name + ": " + err.Error())
 }
 
 func (r *BenchmarkRunReconciler) readDocument(ctx context.Context, v trial.Verdict) (result.EncodedDocument, error) {
@@ -172,6 +174,7 @@ func buildReport(
 		Run: report.Run{
 			Namespace: run.Namespace, Name: run.Name, UID: string(run.UID), Workload: string(run.Spec.Workload.Type),
 			Seed: plan.Seed(&run.Spec), SpecDigest: digest, Outcome: outcome, Spec: spec,
+			Planned: lifecycle.Planned(run, p, seen.Records),
 		},
 		Records: seen.Records,
 	}
@@ -201,7 +204,7 @@ func (r *BenchmarkRunReconciler) store(
 		return err
 	}
 	owned := run.Spec.Results.Retention != v1alpha1.RetentionRetain
-	for i := len(bins) - 1; i >= 0; i-- {
+	for i, bin := range slices.Backward(bins) {
 		cm := &corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: run.Namespace, Labels: labels, Annotations: annotations},
 			Immutable:  ptr.To(true),
@@ -211,7 +214,7 @@ func (r *BenchmarkRunReconciler) store(
 		if i > 0 {
 			cm.Name = fmt.Sprintf("%s-%d", name, i+1)
 		}
-		for _, f := range bins[i] {
+		for _, f := range bin {
 			if f.Binary {
 				cm.BinaryData[f.Name] = f.Data
 			} else {

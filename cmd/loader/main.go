@@ -75,7 +75,7 @@ func probeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(os.Stdout, "%s\n", fingerprint)
+			cmd.Println(string(fingerprint))
 			if err := os.WriteFile(terminationLog, fingerprint, 0o600); err != nil {
 				return fmt.Errorf("writing the fingerprint: %w", err)
 			}
@@ -95,7 +95,7 @@ func versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
-		Run:   func(*cobra.Command, []string) { fmt.Fprintln(os.Stdout, buildVersion()) },
+		Run:   func(cmd *cobra.Command, _ []string) { cmd.Println(buildVersion()) },
 	}
 }
 

@@ -6,6 +6,7 @@ package main
 
 import (
 	"crypto/tls"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -63,7 +64,7 @@ func main() {
 
 func run(o options) error {
 	if o.loaderImage == "" {
-		return fmt.Errorf("--loader-image is required: the image of the loader that belongs to this manager")
+		return errors.New("--loader-image is required: the image of the loader that belongs to this manager")
 	}
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))

@@ -6,6 +6,8 @@ package lifecycle
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -43,8 +45,11 @@ type (
 		Verdict    trial.Verdict
 		Parameters map[string]string
 	}
-	// RemoveJob deletes a Job.
-	RemoveJob struct{ Name string }
+	// RemoveJob deletes a Job, if it still is the one with that UID.
+	RemoveJob struct {
+		Name string
+		UID  types.UID
+	}
 	// Publish writes the results of the run.
 	Publish struct{ Outcome string }
 	// DeleteRun deletes the run: its time after the end is over.

@@ -39,6 +39,7 @@ func finished(s *situation) *Decision {
 // stays: both are there to be looked at.
 func (s *situation) leftovers(complete bool) Action {
 	switch s.run.Spec.Cleanup {
+	case v1alpha1.CleanupAlways:
 	case v1alpha1.CleanupNever:
 		return nil
 	case v1alpha1.CleanupOnSuccess:

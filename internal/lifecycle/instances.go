@@ -43,6 +43,14 @@ func (i *Instance) going() bool {
 	return i.Set == nil || i.Set.DeletionTimestamp != nil
 }
 
+// removable says whether there is something of an instance to delete that is not being deleted already.
+func (i *Instance) removable() bool {
+	if i.Set == nil {
+		return i.Others
+	}
+	return i.Set.DeletionTimestamp == nil
+}
+
 // retired removes instances that are not wanted any more, and waits until nothing of them is left: two databases on a node
 // disturb each other, and a volume that is going must not be taken for a new one.
 func retired(s *situation) *Decision {
@@ -56,7 +64,7 @@ func retired(s *situation) *Decision {
 			Action: Wait{}, Reason: v1alpha1.ReasonProvisioningDatabase, After: time.Second,
 			Message: "database instance " + strconv.Itoa(i.Number) + " is being removed",
 		}
-		if i.Set == nil && i.Others || i.Set != nil && i.Set.DeletionTimestamp == nil {
+		if i.removable() {
 			d.Action = RemoveDatabase{Instance: i.Number}
 		}
 		return &d

@@ -98,11 +98,11 @@ func suspended(s *situation) *Decision {
 func (s *situation) removeEverything() Action {
 	for _, a := range s.seen.Attempts {
 		if a.Job.DeletionTimestamp == nil {
-			return RemoveJob{Name: a.Job.Name}
+			return RemoveJob{Name: a.Job.Name, UID: a.Job.UID}
 		}
 	}
 	for _, i := range s.seen.Instances {
-		if i.Set != nil && i.Set.DeletionTimestamp == nil {
+		if i.removable() {
 			return RemoveDatabase{Instance: i.Number}
 		}
 	}
@@ -113,7 +113,7 @@ func (s *situation) removeEverything() Action {
 func recorded(s *situation) *Decision {
 	for _, a := range s.seen.Attempts {
 		if s.seen.record(a.Trial, a.Number) != nil && a.Job.DeletionTimestamp == nil {
-			return s.measuring(RemoveJob{Name: a.Job.Name})
+			return s.measuring(RemoveJob{Name: a.Job.Name, UID: a.Job.UID})
 		}
 	}
 	return nil
@@ -144,7 +144,7 @@ func ended(s *situation) *Decision {
 
 // failed ends the run for an attempt that a new one would repeat, or after too many that were disturbed.
 func failed(s *situation) *Decision {
-	if r := s.progress.failed; r != nil {
+	if r := s.failed; r != nil {
 		return fail(Failure{Reason: reasonOf(r.Cause), Message: fmt.Sprintf("trial %d%s: %s", r.Trial, at(r.Parameters), r.Message)})
 	}
 	limit := 3
@@ -161,20 +161,20 @@ func failed(s *situation) *Decision {
 		}
 	}
 	return fail(Failure{Reason: v1alpha1.ReasonTooManyInvalid, Message: fmt.Sprintf(
-		"%d attempts were disturbed, trials.maxInvalid allows %d; the last one, of trial %d%s: %s: %s",
+		"attempts disturbed: %d, allowed by trials.maxInvalid: %d; the last one, of trial %d%s: %s: %s",
 		s.invalidated, limit, last.Trial, at(last.Parameters), last.Cause, last.Message)})
 }
 
 // running waits for an attempt's end.
 func running(s *situation) *Decision {
-	for _, a := range s.seen.Attempts {
-		d := s.measuring(Wait{})
-		if trial.Judge(a.Job, a.Pods).Stage == trial.StagePending {
-			d.After = s.remaining(a.Job.CreationTimestamp.Time)
-		}
-		return d
+	if len(s.seen.Attempts) == 0 {
+		return nil
 	}
-	return nil
+	d := s.measuring(Wait{})
+	if a := s.seen.Attempts[0]; trial.Judge(a.Job, a.Pods).Stage == trial.StagePending {
+		d.After = s.remaining(a.Job.CreationTimestamp.Time)
+	}
+	return d
 }
 
 // measured publishes when nothing is left to measure, and is content when that is done.

@@ -131,10 +131,10 @@ func TestNextBeforeMeasuring(t *testing.T) {
 			Message: "objects of an earlier run of this name are still being deleted: run-db1, run-t1-a1",
 		}},
 		"suspended":                     {run: suspend, want: suspended(Wait{})},
-		"suspended, Job":                {run: suspend, seen: Observed{Attempts: []Attempt{attemptOf(1, 1)}, Instances: []Instance{instanceOf(1, "u")}}, want: suspended(RemoveJob{"run-t1-a1"})},
+		"suspended, Job":                {run: suspend, seen: Observed{Attempts: []Attempt{attemptOf(1, 1)}, Instances: []Instance{instanceOf(1, "u")}}, want: suspended(RemoveJob{Name: "run-t1-a1"})},
 		"suspended, Job is going":       {run: suspend, seen: Observed{Attempts: []Attempt{attemptOf(1, 1, jobGoing)}, Instances: []Instance{instanceOf(1, "u")}}, want: suspended(RemoveDatabase{1})},
 		"suspended, database is going":  {run: suspend, seen: Observed{Instances: []Instance{instanceOf(1, "u", removed)}}, want: suspended(Wait{})},
-		"suspended, made in part":       {run: suspend, seen: Observed{Instances: []Instance{leftover}}, want: suspended(Wait{})},
+		"suspended, made in part":       {run: suspend, seen: Observed{Instances: []Instance{leftover}}, want: suspended(RemoveDatabase{1})},
 		"suspended, only a Pod is left": {run: suspend, seen: Observed{Instances: []Instance{{Number: 1, Claim: "data"}}}, want: suspended(Wait{})},
 		"not suspended any more": {
 			run:  func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = ptr.To(false) },
@@ -147,8 +147,8 @@ func TestNextWithAttempts(t *testing.T) {
 	late := attemptOf(1, 1, createdAgo(300*time.Second))
 	gone := attemptOf(1, 1, vanished)
 	checkDecisions(t, map[string]decision{
-		"recorded":          {seen: Observed{Records: records(1), Attempts: []Attempt{attemptOf(1, 1)}}, want: measuring(RemoveJob{"run-t1-a1"}, trialTwo)},
-		"the last recorded": {seen: Observed{Records: records(1, 2), Attempts: []Attempt{attemptOf(2, 1)}}, want: measuring(RemoveJob{"run-t2-a1"}, "the last trial is being recorded")},
+		"recorded":          {seen: Observed{Records: records(1), Attempts: []Attempt{attemptOf(1, 1)}}, want: measuring(RemoveJob{Name: "run-t1-a1"}, trialTwo)},
+		"the last recorded": {seen: Observed{Records: records(1, 2), Attempts: []Attempt{attemptOf(2, 1)}}, want: measuring(RemoveJob{Name: "run-t2-a1"}, "the last trial is being recorded")},
 		"recorded, Job is going": {
 			seen: Observed{Records: records(1), Attempts: []Attempt{attemptOf(1, 1, jobGoing)}}, want: after(measuring(Wait{}, trialTwo), 290*time.Second),
 		},
@@ -208,15 +208,15 @@ func TestNextAfterFailures(t *testing.T) {
 		"disturbed, and tried again":   {seen: Observed{Records: evicted(1), Instances: up}, want: again(2, 1)},
 		"disturbed as often as may be": {seen: Observed{Records: evicted(3), Instances: up}, want: again(4, 1)},
 		"disturbed too often": {seen: Observed{Records: evicted(4), Instances: up}, want: failing(v1alpha1.ReasonTooManyInvalid,
-			"4 attempts were disturbed, trials.maxInvalid allows 3; the last one, of trial 1 (rowsPerCommit=1): Evicted: what happened")},
+			"attempts disturbed: 4, allowed by trials.maxInvalid: 3; the last one, of trial 1 (rowsPerCommit=1): Evicted: what happened")},
 		"disturbed too often by default": {run: maxInvalid(nil), seen: Observed{Records: evicted(4)}, want: failing(v1alpha1.ReasonTooManyInvalid,
-			"4 attempts were disturbed, trials.maxInvalid allows 3; the last one, of trial 1 (rowsPerCommit=1): Evicted: what happened")},
+			"attempts disturbed: 4, allowed by trials.maxInvalid: 3; the last one, of trial 1 (rowsPerCommit=1): Evicted: what happened")},
 		"none may be disturbed": {run: maxInvalid(ptr.To[int32](0)), seen: Observed{Records: evicted(1)}, want: failing(v1alpha1.ReasonTooManyInvalid,
-			"1 attempts were disturbed, trials.maxInvalid allows 0; the last one, of trial 1 (rowsPerCommit=1): Evicted: what happened")},
+			"attempts disturbed: 1, allowed by trials.maxInvalid: 0; the last one, of trial 1 (rowsPerCommit=1): Evicted: what happened")},
 		"disturbed too often, though all is measured": {
 			run: maxInvalid(ptr.To[int32](0)), seen: Observed{Records: append(evicted(1), records(1, 2)...)},
 			want: failing(v1alpha1.ReasonTooManyInvalid,
-				"1 attempts were disturbed, trials.maxInvalid allows 0; the last one, of trial 1 (rowsPerCommit=1): Evicted: what happened"),
+				"attempts disturbed: 1, allowed by trials.maxInvalid: 0; the last one, of trial 1 (rowsPerCommit=1): Evicted: what happened"),
 		},
 		"all measured": {seen: Observed{Records: records(1, 2)}, want: Decision{
 			Action: Publish{v1alpha1.ConditionComplete}, Reason: v1alpha1.ReasonPublishing,

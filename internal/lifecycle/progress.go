@@ -57,6 +57,11 @@ func progressOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Reco
 	return g
 }
 
+// Planned is how many trials are to be measured.
+func Planned(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) int {
+	return progressOf(run, p, records).planned
+}
+
 // Accepted are the records that count, by the number of their trial.
 func Accepted(records []*result.Record) map[int]*result.Record {
 	accepted := map[int]*result.Record{}

@@ -40,7 +40,7 @@ type world struct {
 
 func newWorld(t *testing.T, seed uint64) *world {
 	t.Helper()
-	w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 0)), clock: now, served: map[int]string{}} //nolint:gosec // a repeatable test
+	w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 0)), clock: now, served: map[int]string{}}
 	w.run = oneAxis(1+w.rng.IntN(4), 1+w.rng.Int32N(4))
 	spec := &w.run.Spec
 	spec.Trials.MaxInvalid = ptr.To([]int32{0, 3, 1000}[w.rng.IntN(3)])

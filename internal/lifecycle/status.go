@@ -87,7 +87,7 @@ func (s *situation) statusPoints() []v1alpha1.PointStatus {
 			Metric:     p.Metric.Name, Unit: p.Metric.Unit,
 			Median: stats.Format(p.Summary.Median), Low: stats.Format(p.Summary.Low), High: stats.Format(p.Summary.High),
 			Interval: v1alpha1.IntervalKind(p.Summary.Interval),
-			Warnings: bounded(p.Warnings, 16, 512),
+			Warnings: bounded(texts(p.Warnings), 16, 512),
 		})
 	}
 	return list
@@ -117,6 +117,14 @@ func parameterValues(parameters map[string]string) map[string]v1alpha1.Parameter
 		values[name] = v1alpha1.ParameterValue(value)
 	}
 	return values
+}
+
+func texts(warnings []stats.Warning) []string {
+	var list []string
+	for _, w := range warnings {
+		list = append(list, w.String())
+	}
+	return list
 }
 
 // bounded cuts a list of sentences to what the status may hold.

@@ -130,6 +130,7 @@ func (a *attempt) readback(ctx context.Context) error {
 
 // prepare makes the workload's schema and tables.
 func (a *attempt) prepare(ctx context.Context) error {
+	//nolint:gosec // the schema's name has letters, digits and underscores only: see validate
 	statement := "CREATE DATABASE IF NOT EXISTS `" + a.cfg.Server.Schema + "`"
 	if _, err := a.admin.ExecContext(ctx, statement); err != nil {
 		return fmt.Errorf("making the schema %s: %w", a.cfg.Server.Schema, err)

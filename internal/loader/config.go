@@ -30,10 +30,27 @@ var (
 // validate finds what would otherwise fail later, or not fail and measure something else. The error is for the person
 // who wrote the run.
 func validate(cfg *result.Config) error {
-	s := cfg.Server
+	if err := validateServer(&cfg.Server); err != nil {
+		return err
+	}
 	switch {
 	case cfg.Trial < 1 || cfg.Attempt < 1:
 		return fmt.Errorf("trial %d, attempt %d: both count from 1", cfg.Trial, cfg.Attempt)
+	case cfg.LimitSeconds < 0 || cfg.LimitSeconds > maxLimitSeconds:
+		return fmt.Errorf("limitSeconds is %d, it must be 0 to %d", cfg.LimitSeconds, maxLimitSeconds)
+	case cfg.ConnectSeconds < 1:
+		return fmt.Errorf("connectSeconds is %d, it must be at least 1", cfg.ConnectSeconds)
+	}
+	for i, setting := range cfg.Settings {
+		if !settingName.MatchString(setting.Name) {
+			return fmt.Errorf("setting %d has the name %q, which is none", i+1, setting.Name)
+		}
+	}
+	return nil
+}
+
+func validateServer(s *result.Server) error {
+	switch {
 	case s.Engine != "MariaDB" && s.Engine != "MySQL":
 		return fmt.Errorf("engine is %q, it must be MariaDB or MySQL", s.Engine)
 	case s.Host == "":
@@ -44,19 +61,10 @@ func validate(cfg *result.Config) error {
 		return errors.New("the files with the server's user and password are not named")
 	case !schemaName.MatchString(s.Schema):
 		return fmt.Errorf("schema is %q, it must be 1 to 64 letters, digits and underscores", s.Schema)
-	case cfg.LimitSeconds < 0 || cfg.LimitSeconds > maxLimitSeconds:
-		return fmt.Errorf("limitSeconds is %d, it must be 0 to %d", cfg.LimitSeconds, maxLimitSeconds)
-	case cfg.ConnectSeconds < 1:
-		return fmt.Errorf("connectSeconds is %d, it must be at least 1", cfg.ConnectSeconds)
 	}
 	for _, taken := range takenSchemas {
 		if strings.EqualFold(s.Schema, taken) {
 			return fmt.Errorf("schema %s is not for workloads", taken)
-		}
-	}
-	for i, setting := range cfg.Settings {
-		if !settingName.MatchString(setting.Name) {
-			return fmt.Errorf("setting %d has the name %q, which is none", i+1, setting.Name)
 		}
 	}
 	return nil

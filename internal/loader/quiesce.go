@@ -6,7 +6,6 @@ package loader
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -130,7 +129,7 @@ func restStatus(ctx context.Context, db *sql.DB) (map[string]string, error) {
 	case err == nil:
 		status[history] = length
 	case ctx.Err() != nil:
-		return nil, errors.Join(fmt.Errorf("reading the purge history's length"), err)
+		return nil, fmt.Errorf("reading the purge history's length: %w", err)
 	}
 	// Otherwise the server does not say, or not to this user.
 	return status, nil

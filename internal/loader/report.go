@@ -5,6 +5,7 @@ package loader
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,7 +36,7 @@ func (a *attempt) document() (*result.Document, error) {
 		Server:    a.server, Client: a.client, Checks: a.checks,
 	}
 	doc.Metrics = metrics(totals, a.server, a.client)
-	doc.Warnings = append(a.warnings, warnings(doc, a.plan.Clients)...)
+	doc.Warnings = slices.Concat(a.warnings, warnings(doc, a.plan.Clients))
 	return doc, nil
 }
 
@@ -84,10 +85,10 @@ func warnings(doc *result.Document, clients int) []string {
 	var all []string
 	t, c := doc.Totals, doc.Client
 	if t.StoppedBy == result.StoppedBySeconds {
-		all = append(all, fmt.Sprintf("stopped by the limit of %d s after %d rows", doc.Config.LimitSeconds, t.Rows))
+		all = append(all, fmt.Sprintf("stopped by the limit of %d s", doc.Config.LimitSeconds))
 	}
 	if t.Micros < shortMicros {
-		all = append(all, fmt.Sprintf("the measured phase took %d ms only: ask for more rows", t.Micros/1000))
+		all = append(all, "the measured phase took less than a second: ask for more rows")
 	}
 	available, whose := availableCPU(c, clients)
 	if share := float64(c.UserMicros+c.SystemMicros) / (float64(t.Micros) * available); share > clientShare {
@@ -99,10 +100,10 @@ func warnings(doc *result.Document, clients int) []string {
 	}
 	v := doc.Server.Variables
 	if mode, known := v["innodb_flush_log_at_trx_commit"]; known && mode != "1" {
-		all = append(all, fmt.Sprintf("commits are not durable: innodb_flush_log_at_trx_commit is %s", mode))
+		all = append(all, "commits are not durable: innodb_flush_log_at_trx_commit is "+mode)
 	}
 	if v["log_bin"] == "ON" && v["sync_binlog"] != "1" {
-		all = append(all, fmt.Sprintf("the binary log is not durable: sync_binlog is %s", v["sync_binlog"]))
+		all = append(all, "the binary log is not durable: sync_binlog is "+v["sync_binlog"])
 	}
 	return append(all, adjustmentWarnings(doc.Server.Settings)...)
 }

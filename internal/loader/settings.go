@@ -159,7 +159,7 @@ func refusedSettings(requested []result.Setting, applied []result.AppliedSetting
 			continue
 		}
 		server := "the server has no such variable"
-		if find(requested[i], variables).known {
+		if find(requested[i], variables).known { //nolint:gosec // applied is as long as requested
 			server = fmt.Sprintf("the server has %q", a.Effective)
 		}
 		refused = append(refused, fmt.Sprintf("%s=%s was asked for, %s", a.Name, a.Requested, server))

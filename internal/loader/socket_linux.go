@@ -106,6 +106,7 @@ func (s *socket) transfer(number uintptr, call func(int, []byte) (int, error), p
 	if s.closed {
 		return 0, net.ErrClosed
 	}
+	//nolint:gosec // as the syscall package does
 	n, _, errno := syscall.RawSyscall(number, uintptr(s.fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
 	if errno == 0 {
 		return int(n), nil

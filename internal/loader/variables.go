@@ -63,10 +63,10 @@ func settingsDigest(variables map[string]string) string {
 	h := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		if !stateOrIdentity(name) {
-			fmt.Fprintf(h, "%s=%s\n", name, variables[name])
+			h.Write([]byte(name + "=" + variables[name] + "\n"))
 		}
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
 // changedVariables names what differs between two readings, with both values, sorted.

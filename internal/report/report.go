@@ -20,6 +20,8 @@ type Run struct {
 	UID       string `json:"uid"`
 	Workload  string `json:"workload"`
 	Seed      int64  `json:"seed"`
+	// Planned is how many trials were to be measured; a precision target may have made some needless.
+	Planned int `json:"planned"`
 	// SpecDigest is the same for runs that ask for the same.
 	SpecDigest string `json:"specDigest"`
 	// Outcome is Complete or Failed; Message says why it failed.

@@ -24,7 +24,7 @@ import (
 
 func run(outcome, message string) report.Run {
 	return report.Run{
-		Namespace: "bench", Name: "commit-size", UID: "01234567-89ab-cdef-0123-456789abcdef", Workload: "CommitSize", Seed: 42,
+		Namespace: "bench", Name: "commit-size", UID: "01234567-89ab-cdef-0123-456789abcdef", Workload: "CommitSize", Seed: 42, Planned: 6,
 		SpecDigest: "v1:sha256:1234", Outcome: outcome, Message: message, Started: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC),
 		Spec: json.RawMessage(`{"seed":42}`),
 	}

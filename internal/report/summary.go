@@ -19,7 +19,7 @@ import (
 func Summary(w io.Writer, r *Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", r.Run.Name)
-	fmt.Fprintf(&b, "%s, %d of %d trials measured, seed %d: %s", r.Run.Workload, len(r.accepted()), len(r.Trials), r.Run.Seed,
+	fmt.Fprintf(&b, "%s, %d of %d trials measured, seed %d: %s", r.Run.Workload, len(r.accepted()), r.Run.Planned, r.Run.Seed,
 		r.Run.Outcome)
 	if r.Run.Message != "" {
 		b.WriteString(": " + r.Run.Message)
@@ -94,32 +94,50 @@ func intervals(points []stats.Point) string {
 	return "Medians; intervals are the median's at 95 % confidence."
 }
 
-// warnings of all points; one that all points share is said once.
+// warnings of all points, each once, with the points that it is about.
 func warnings(points []stats.Point) []string {
-	count := map[string]int{}
+	var texts []string
+	about := map[string][]stats.Point{}
 	measured := 0
 	for _, p := range points {
 		if p.Summary.N > 0 {
 			measured++
 		}
 		for _, w := range p.Warnings {
-			count[w]++
+			if about[w.Text] == nil {
+				texts = append(texts, w.Text)
+			}
+			about[w.Text] = append(about[w.Text], p)
 		}
 	}
 	var list []string
-	said := map[string]bool{}
-	for _, p := range points {
-		for _, w := range p.Warnings {
-			switch {
-			case measured > 1 && count[w] == measured && !said[w]:
-				list = append(list, "everywhere: "+w)
-			case measured == 1 || count[w] < measured:
-				list = append(list, label(p.Parameters)+w)
-			}
-			said[w] = true
+	for _, text := range texts {
+		switch {
+		case measured == 1:
+			list = append(list, text)
+		case len(about[text]) == measured:
+			list = append(list, "everywhere: "+text)
+		default:
+			list = append(list, labels(about[text])+": "+text)
 		}
 	}
 	return list
+}
+
+// labels names several points: rowsPerCommit=1, 2, 4.
+func labels(points []stats.Point) string {
+	var names, values []string
+	for _, p := range points {
+		names = append(names, stats.Label(p.Parameters))
+		for _, value := range p.Parameters {
+			values = append(values, value)
+		}
+	}
+	if len(values) > len(names) {
+		return strings.Join(names, "; ")
+	}
+	name, _, _ := strings.Cut(names[0], "=")
+	return name + "=" + strings.Join(values, ", ")
 }
 
 func (r *Report) disturbances() []string {

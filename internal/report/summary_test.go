@@ -103,14 +103,17 @@ func TestSummaryWarnings(t *testing.T) {
 	}{
 		"none":                {[][]string{nil, nil}, nil},
 		"of one point":        {[][]string{nil, {"x"}}, []string{"- rowsPerCommit=b: x"}},
+		"of some points":      {[][]string{{"x"}, nil, {"x"}}, []string{"- rowsPerCommit=a, c: x"}},
 		"of all points, once": {[][]string{{"x", "y"}, {"x"}}, []string{"- everywhere: x", "- rowsPerCommit=a: y"}},
-		"of the only point":   {[][]string{{"x"}}, []string{"- rowsPerCommit=a: x"}},
+		"of the only point":   {[][]string{{"x"}}, []string{"- x"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := pointsOf("higher", make([]float64, len(tc.warnings))...)
 			for i := range r.Points {
-				r.Points[i].Warnings = tc.warnings[i]
+				for _, text := range tc.warnings[i] {
+					r.Points[i].Warnings = append(r.Points[i].Warnings, stats.Warning{Text: text, Trials: 1, Of: 1})
+				}
 			}
 			text, _, _ := strings.Cut(printed(t, report.Summary, r), "\nWhere:")
 			if diff := cmp.Diff(tc.want, lines(text, "- ")); diff != "" {

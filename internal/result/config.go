@@ -95,8 +95,8 @@ func ParseConfig(data []byte) (*Config, error) {
 		return nil, fmt.Errorf("reading the loader's configuration: %w", err)
 	}
 	if c.Version != ConfigVersion {
-		return nil, fmt.Errorf("the loader's configuration has version %d, this loader knows %d: use the loader image of the operator's release",
-			c.Version, ConfigVersion)
+		return nil, fmt.Errorf("the loader's configuration has version %d, this loader knows %d: "+
+			"use the loader image of the operator's release", c.Version, ConfigVersion)
 	}
 	return &c, nil
 }

@@ -36,8 +36,6 @@ const (
 	CauseOutOfMemory Cause = "OutOfMemory"
 	// CausePodDeleted: the Pod was deleted, or vanished, before its end.
 	CausePodDeleted Cause = "PodDeleted"
-	// CauseJobDeleted: the Job vanished.
-	CauseJobDeleted Cause = "JobDeleted"
 	// CauseStartedTwice: more than one Pod ran for the attempt.
 	CauseStartedTwice Cause = "StartedTwice"
 	// CauseSilent: the loader ended without a whole, valid result.
@@ -46,8 +44,6 @@ const (
 	CauseDocumentLost Cause = "DocumentLost"
 	// CauseForeignResult: the result is another Pod's.
 	CauseForeignResult Cause = "ForeignResult"
-	// CauseDatabaseLost: the database's Pod was deleted, restarted or replaced during the attempt.
-	CauseDatabaseLost Cause = "DatabaseLost"
 	// CauseDeadlineExceeded: the attempt took longer than trials.deadlineSeconds.
 	CauseDeadlineExceeded Cause = "DeadlineExceeded"
 	// CauseNotStarted: no loader Pod ran within trials.startDeadlineSeconds.

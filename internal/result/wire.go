@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 )
 
@@ -62,7 +63,8 @@ func EncodeDocument(d *Document) (EncodedDocument, error) {
 		return EncodedDocument{}, fmt.Errorf("compressing the result document: %w", err)
 	}
 	if buf.Len() > MaxDocumentBytes {
-		return EncodedDocument{}, fmt.Errorf("the result document has %d bytes compressed, at most %d are allowed", buf.Len(), MaxDocumentBytes)
+		return EncodedDocument{}, fmt.Errorf(
+			"the result document has %d bytes compressed, at most %d are allowed", buf.Len(), MaxDocumentBytes)
 	}
 	return EncodedDocument{Gzip: buf.Bytes(), SHA256: digest(buf.Bytes())}, nil
 }
@@ -94,14 +96,14 @@ func DecodeDocument(gz []byte) (*Document, error) {
 // else may be written to w meanwhile.
 func WriteDocument(w io.Writer, doc EncodedDocument) error {
 	lines := (len(doc.Gzip) + lineBytes - 1) / lineBytes
-	bw := bufio.NewWriterSize(w, 64<<10)
-	fmt.Fprintf(bw, "%s%d %d %d %s\n", beginPrefix, DocumentVersion, lines, len(doc.Gzip), doc.SHA256)
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "%s%d %d %d %s\n", beginPrefix, DocumentVersion, lines, len(doc.Gzip), doc.SHA256)
 	for i := range lines {
 		part := doc.Gzip[i*lineBytes : min((i+1)*lineBytes, len(doc.Gzip))]
-		fmt.Fprintf(bw, "%s%d %s\n", linePrefix, i+1, base64.StdEncoding.EncodeToString(part))
+		fmt.Fprintf(&text, "%s%d %s\n", linePrefix, i+1, base64.StdEncoding.EncodeToString(part))
 	}
-	fmt.Fprintln(bw, endLine)
-	if err := bw.Flush(); err != nil {
+	text.WriteString(endLine + "\n")
+	if _, err := w.Write(text.Bytes()); err != nil {
 		return fmt.Errorf("writing the result document: %w", err)
 	}
 	return nil
@@ -169,7 +171,7 @@ func parseHeader(s string) (*documentHeader, error) {
 
 func parseLine(s string, want int) ([]byte, error) {
 	number, data, found := strings.Cut(s, " ")
-	if !found || number != fmt.Sprint(want) {
+	if !found || number != strconv.Itoa(want) {
 		return nil, fmt.Errorf("line %d is missing", want)
 	}
 	part, err := base64.StdEncoding.DecodeString(data)

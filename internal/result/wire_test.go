@@ -119,7 +119,8 @@ func TestDamagedDocumentIsLost(t *testing.T) {
 // there.
 func TestDocumentThatBeginsAnew(t *testing.T) {
 	doc, log := encode(t, testDocument(5*lineBytes))
-	if _, err := ReadDocument(strings.NewReader(log[:strings.Index(log, linePrefix+"3 ")]+log), doc.SHA256); err != nil {
+	begun, _, _ := strings.Cut(log, linePrefix+"3 ")
+	if _, err := ReadDocument(strings.NewReader(begun+log), doc.SHA256); err != nil {
 		t.Error(err)
 	}
 }

@@ -72,8 +72,8 @@ func Better(m result.Metric, a, b float64) bool {
 	return a > b
 }
 
-// Format writes a number with four significant digits and without an exponent: more digits than a measurement has are
-// noise.
+// Format writes a number with at most four significant digits and without an exponent: more digits than a measurement has
+// are noise.
 func Format(v float64) string {
 	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
 		return strconv.FormatFloat(v, 'f', -1, 64)
@@ -83,31 +83,45 @@ func Format(v float64) string {
 	// Neither can fail on what was just written.
 	power, _ := strconv.Atoi(exponent)
 	rounded, _ := strconv.ParseFloat(text, 64)
-	return strconv.FormatFloat(rounded, 'f', max(0, 3-power), 64)
+	text = strconv.FormatFloat(rounded, 'f', max(0, 3-power), 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
 }
 
-// Warnings that belong to a point: those of its trials, each once and with their number, and a wide spread.
-func Warnings(records []*result.Record, values []float64) []string {
-	count := map[string]int{}
-	var order []string
-	for _, r := range records {
-		for _, w := range r.Summary.Warnings {
-			if count[w] == 0 {
-				order = append(order, w)
-			}
-			count[w]++
-		}
+// Warning is something that must be read with a number.
+type Warning struct {
+	Text string
+	// Trials that it is about, of the point's Of trials.
+	Trials, Of int
+}
+
+// String says how many trials it is about, if it is not about all of them.
+func (w Warning) String() string {
+	if w.Trials == w.Of {
+		return w.Text
 	}
-	var list []string
-	for _, w := range order {
-		if count[w] < len(records) {
-			w = fmt.Sprintf("%s (%d of %d trials)", w, count[w], len(records))
+	return fmt.Sprintf("%s (%d of %d trials)", w.Text, w.Trials, w.Of)
+}
+
+// Warnings that belong to a point: those of its trials, each once, and a wide spread.
+func Warnings(records []*result.Record, values []float64) []Warning {
+	var list []Warning
+	for _, r := range records {
+		for _, text := range r.Summary.Warnings {
+			i := slices.IndexFunc(list, func(w Warning) bool { return w.Text == text })
+			if i < 0 {
+				i, list = len(list), append(list, Warning{Text: text, Of: len(records)})
+			}
+			list[i].Trials++
 		}
-		list = append(list, w)
 	}
 	if s := Summarize(values); s.N > 1 && slices.Max(values)-slices.Min(values) > wideSpread*math.Abs(s.Median) {
-		list = append(list, fmt.Sprintf("the values spread over %.0f %% of their median",
-			100*(slices.Max(values)-slices.Min(values))/math.Abs(s.Median)))
+		list = append(list, Warning{
+			Text:   fmt.Sprintf("the values differ by more than %.0f %% of their median", 100*wideSpread),
+			Trials: len(records), Of: len(records),
+		})
 	}
 	return list
 }
@@ -121,7 +135,7 @@ type Point struct {
 	Metric   result.Metric
 	Values   []float64
 	Summary  Summary
-	Warnings []string
+	Warnings []Warning
 }
 
 // Summarized is the point of a group of accepted attempts.

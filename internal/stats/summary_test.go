@@ -75,10 +75,10 @@ func TestReached(t *testing.T) {
 
 func TestFormat(t *testing.T) {
 	cases := map[float64]string{
-		0: "0", 1: "1.000", 10: "10.00", 100: "100.0", 1000: "1000", 10000: "10000", 1e6: "1000000", 1e15: "1000000000000000",
-		0.001: "0.001000", 0.1: "0.1000", 14973.4: "14970", 14975.1: "14980", 1234.5: "1234", 1235.5: "1236", 999.96: "1000", 99.996: "100.0",
-		9.9996: "10.00", 0.99996: "1.000", 9999.6: "10000", 0.00012345: "0.0001234", -1000: "-1000", -0.5: "-0.5000", -99.996: "-100.0",
-		123456789: "123500000", math.Pi: "3.142", math.Inf(1): "+Inf",
+		0: "0", 1: "1", 10: "10", 100: "100", 1000: "1000", 10000: "10000", 1e6: "1000000", 1e15: "1000000000000000",
+		0.001: "0.001", 0.1: "0.1", 14973.4: "14970", 14975.1: "14980", 1234.5: "1234", 1235.5: "1236", 999.96: "1000", 99.996: "100",
+		9.9996: "10", 0.99996: "1", 9999.6: "10000", 0.00012345: "0.0001234", -1000: "-1000", -0.5: "-0.5", -99.996: "-100",
+		123456789: "123500000", math.Pi: "3.142", 3.1: "3.1", 120.04: "120", math.Inf(1): "+Inf",
 	}
 	for value, want := range cases {
 		if got := stats.Format(value); got != want {
@@ -90,13 +90,12 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// Four digits whatever the size, and no exponent.
+// At most four digits whatever the size, and no exponent.
 func TestFormatHasFourDigits(t *testing.T) {
 	for value := 1e-6; value < 1e12; value *= 1.0137 {
 		text := stats.Format(value)
-		digits := strings.TrimLeft(strings.ReplaceAll(text, ".", ""), "0")
-		if len(strings.TrimRight(digits, "0")) > 4 || len(digits) < 4 || strings.ContainsAny(text, "eE") ||
-			strings.Contains(text, ".") && len(digits) != 4 {
+		digits := strings.Trim(strings.ReplaceAll(text, ".", ""), "0")
+		if len(digits) > 4 || strings.ContainsAny(text, "eE") || strings.HasSuffix(text, ".") {
 			t.Errorf("%g is written %s", value, text)
 		}
 	}
@@ -119,12 +118,16 @@ func TestWarnings(t *testing.T) {
 		"of all trials":             {[]*result.Record{warned(1, 1, "a"), warned(2, 1, "a")}, []float64{100, 100}, []string{"a"}},
 		"of some trials":            {[]*result.Record{warned(1, 1, "a"), warned(2, 1, "b"), warned(3, 1, "b", "a")}, []float64{100, 100, 100}, []string{"a (2 of 3 trials)", "b (2 of 3 trials)"}},
 		"narrow spread":             {[]*result.Record{warned(1, 1), warned(2, 1), warned(3, 1)}, []float64{90, 100, 115}, nil},
-		"wide spread":               {[]*result.Record{warned(1, 1), warned(2, 1), warned(3, 1)}, []float64{90, 100, 116}, []string{"the values spread over 26 % of their median"}},
+		"wide spread":               {[]*result.Record{warned(1, 1), warned(2, 1), warned(3, 1)}, []float64{90, 100, 116}, []string{"the values differ by more than 25 % of their median"}},
 		"one value does not spread": {[]*result.Record{warned(1, 1)}, []float64{0}, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, stats.Warnings(tc.records, tc.values)); diff != "" {
+			var got []string
+			for _, w := range stats.Warnings(tc.records, tc.values) {
+				got = append(got, w.String())
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
 		})
@@ -138,7 +141,7 @@ func TestSummarizedPoint(t *testing.T) {
 	want := stats.Point{
 		Parameters: parameters, Records: list, Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"},
 		Values: []float64{1000, 1100}, Summary: stats.Summary{N: 2, Median: 1050, Low: 1000, High: 1100, Interval: stats.MinMax},
-		Warnings: []string{"a"},
+		Warnings: []stats.Warning{{Text: "a", Trials: 2, Of: 2}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("point (-want +got):\n%s", diff)

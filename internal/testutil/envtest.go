@@ -37,7 +37,7 @@ func RunWithAPIServer(m *testing.M, set func(client.WithWatch)) int {
 		fmt.Fprintln(os.Stderr, "starting the API server:", err)
 		return 1
 	}
-	defer environment.Stop() //nolint:errcheck // the process ends
+	defer environment.Stop()
 	scheme := k8sruntime.NewScheme()
 	for _, add := range []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {

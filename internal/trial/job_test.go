@@ -150,7 +150,7 @@ func TestConfig(t *testing.T) {
 	}
 	want := &result.Config{
 		Version: 1, Namespace: "ns", Run: "run", Trial: 5, Attempt: 2, Parameters: map[string]string{"rowsPerCommit": "16"}, Seed: 42,
-		Server: result.Server{ //nolint:gosec // names of files
+		Server: result.Server{
 			Engine: "MariaDB", Host: "run-db7.ns.svc", Port: 3306, UserFile: "/etc/benchrun/credentials/username",
 			PasswordFile: "/etc/benchrun/credentials/password", Schema: "bench",
 		},

@@ -36,12 +36,12 @@ var pairText = func() (t [pairs][2]byte) {
 type Rows struct{ key uint64 }
 
 // NewRows returns the rows of a seed.
-func NewRows(seed int64) Rows { return Rows{key: mix(uint64(seed))} }
+func NewRows(seed int64) Rows { return Rows{key: mix(uint64(seed))} } //nolint:gosec // a seed may wrap
 
 // AppendText appends the TextLength characters from [A-Z0-9] of row n to dst. All texts are equally likely. It does not
 // allocate if dst has room.
 func (r Rows) AppendText(dst []byte, n int64) []byte {
-	state := mix(r.key ^ mix(uint64(n)))
+	state := mix(r.key ^ mix(uint64(n))) //nolint:gosec // a row's number is positive
 	for range TextLength / (2 * pairsPerDraw) {
 		var x uint64
 		for {

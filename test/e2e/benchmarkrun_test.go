@@ -94,7 +94,7 @@ var _ = Describe("a run", func() {
 				HavePrefix("ServerRefusedConfiguration: the server says: "), ContainSubstring(line)))
 		},
 		Entry("a misspelt value", `innodb_flush_method: O_DIRCET`,
-			"Error while setting value 'O_DIRCET' to 'innodb_flush_method'", SpecTimeout(runTime)),
+			"Error while setting value 'O_DIRCET' to 'innodb-flush-method'", SpecTimeout(runTime)),
 		Entry("an unknown variable", `innodb_flash_method: O_DIRECT`,
 			"unknown variable 'innodb_flash_method=O_DIRECT'", SpecTimeout(runTime)),
 	)

@@ -46,7 +46,7 @@ func TestE2E(t *testing.T) {
 	RunSpecs(t, "Benchrun on kind")
 }
 
-var _ = BeforeSuite(func(ctx SpecContext) {
+var _ = BeforeSuite(func(SpecContext) {
 	_, here, _, _ := runtime.Caller(0)
 	repository = filepath.Join(filepath.Dir(here), "..", "..")
 	Expect(os.Setenv("KUBECONFIG", filepath.Join(repository, "bin", "kubeconfig"))).To(Succeed())

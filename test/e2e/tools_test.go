@@ -17,7 +17,7 @@ import (
 var _ = Describe("a user's tools", func() {
 	It("explain the API", func(ctx SpecContext) {
 		Expect(kubectl(ctx, "explain", "brun.spec.database")).To(And(
-			ContainSubstring("which server is measured"), ContainSubstring("innodb_buffer_pool_size"), ContainSubstring("variables")))
+			ContainSubstring("the server to measure"), ContainSubstring("innodb_buffer_pool_size"), ContainSubstring("variables")))
 		Expect(kubectl(ctx, "explain", "brun.spec.sweep.axes")).To(ContainSubstring("rowsPerCommit"))
 		Expect(kubectl(ctx, "api-resources", "--categories=benchmarks")).To(ContainSubstring("brun"))
 	}, SpecTimeout(time.Minute))
@@ -39,6 +39,7 @@ var _ = Describe("a user's tools", func() {
 	It("accept every sample, the CRD by client-side apply, and the kustomize packaging", func(ctx SpecContext) {
 		kubectl(ctx, "apply", "--dry-run=server", "-k", filepath.Join(repository, "config", "samples"))
 		kubectl(ctx, "apply", "--dry-run=server", "-f", filepath.Join(repository, "config", "crd", "bases"))
+		namespace = "benchrun-system" // the packaging says so itself
 		built := kubectl(ctx, "kustomize", filepath.Join(repository, "config", "default"))
 		Expect(built).To(And(ContainSubstring("name: benchrun-manager"), ContainSubstring("namespace: benchrun-system")))
 		Expect(kubectl(ctx, "apply", "--dry-run=client", "-k", filepath.Join(repository, "config", "default"))).

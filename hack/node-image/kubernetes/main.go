@@ -1,3 +1,6 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
 // Command kubernetes is every Kubernetes program in one static binary: the
 // name it is called by (a link), or else its first argument, says which one
 // it is. Linking the components once instead of eight times is what makes a

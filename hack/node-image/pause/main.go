@@ -1,3 +1,6 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
 // Command pause holds a Pod's namespaces: it sleeps until it is told to end, and reaps what is left
 // to it when the Pod's containers share their process namespace.
 package main
