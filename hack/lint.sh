@@ -5,7 +5,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 if ! have shellcheck; then
-	have apt-get && [ "$(id -u)" -eq 0 ] || die "install shellcheck: https://www.shellcheck.net"
+	if ! have apt-get || [ "$(id -u)" -ne 0 ]; then die "install shellcheck: https://www.shellcheck.net"; fi
 	apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends shellcheck >/dev/null
 fi
 git -C "$REPO" ls-files -z 'hack/*.sh' 'hack/*/entrypoint' '.ci/run' | (cd "$REPO" && xargs -0 shellcheck -x)
