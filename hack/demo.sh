@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# demo.sh — measures the eleven commit sizes of config/samples/commit-size.yaml on the kind cluster and prints the result.
+# demo.sh [--record] — measures the eleven commit sizes of config/samples/commit-size.yaml on the kind cluster and prints the
+# result. --record puts what is printed into README.md, in place of the last time's.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -7,20 +8,47 @@ set -euo pipefail
 kubectl() { "$BIN/kubectl" "$@"; }
 run=benchmarkrun/commit-size
 
-kubectl delete "$run" --ignore-not-found --timeout=2m >/dev/null
-echo '$ kubectl apply -f config/samples/commit-size.yaml'
-kubectl apply -f "$REPO/config/samples/commit-size.yaml"
-echo "\$ kubectl get $run --watch"
-kubectl get "$run" --watch &
-watch=$!
-trap 'kill $watch 2>/dev/null || true' EXIT
-if ! kubectl wait --for=condition=Finished --timeout=20m "$run" >/dev/null; then
-	kubectl describe "$run" >&2
-	die "the run has not finished"
+# show COMMAND… prints a command as a user would type it, and runs it.
+show() {
+	echo "\$ $*"
+	"$@"
+}
+
+# follow prints the run's line of `kubectl get` whenever it changes, until it has finished.
+follow() {
+	local line last=
+	until [ "$(kubectl get "$run" -o jsonpath='{.status.conditions[?(@.type=="Finished")].status}')" = True ]; do
+		line=$(kubectl get "$run" --no-headers)
+		if [ "$(awk '{print $2, $3}' <<<"$line")" != "$last" ]; then
+			echo "$line"
+			last=$(awk '{print $2, $3}' <<<"$line")
+		fi
+		kubectl wait --for=condition=Finished --timeout=5s "$run" >/dev/null 2>&1 || true
+	done
+}
+
+measure() {
+	kubectl delete "$run" --ignore-not-found --timeout=2m >/dev/null
+	show kubectl apply -f config/samples/commit-size.yaml
+	echo "\$ kubectl wait --for=condition=Finished --timeout=15m $run"
+	follow >&2
+	echo "$run condition met"
+	show kubectl get "$run"
+	echo "\$ kubectl get configmap commit-size-results -o jsonpath='{.data.summary\.md}'"
+	kubectl get configmap commit-size-results -o jsonpath='{.data.summary\.md}'
+}
+
+cd "$REPO"
+if [ "${1:-}" = --record ]; then
+	output=$(measure)
+	awk -v output="$output" '
+		/^<!-- \/demo -->/ { skip = 0 }
+		!skip { print }
+		/^<!-- demo -->/ { print "```"; print output; print "```"; skip = 1 }
+	' README.md >"$BIN/README.new"
+	mv "$BIN/README.new" README.md
+else
+	measure
 fi
-kill $watch 2>/dev/null || true
-wait $watch 2>/dev/null || true
-echo
-echo "\$ kubectl get configmap commit-size-results -o jsonpath='{.data.summary\.md}'"
-kubectl get configmap commit-size-results -o jsonpath='{.data.summary\.md}'
-[ "$(kubectl get "$run" -o jsonpath='{.status.conditions[?(@.type=="Complete")].status}')" = True ] || die "the run has failed"
+[ "$(kubectl get "$run" -o jsonpath='{.status.conditions[?(@.type=="Complete")].status}')" = True ] ||
+	die "the run has failed: kubectl describe $run"

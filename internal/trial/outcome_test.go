@@ -100,14 +100,17 @@ func TestJudgeBeforeTheEnd(t *testing.T) {
 		stage   trial.Stage
 		waiting string
 	}{
-		"no Pod":          {jobWith(), nil, trial.StagePending, "the loader's Pod is being created"},
-		"unschedulable":   {jobWith(), []corev1.Pod{loader(phase(corev1.PodPending), unschedulable)}, trial.StagePending, "the loader's Pod cannot be scheduled: 0/3 nodes"},
-		"no image":        {jobWith(), []corev1.Pod{loader(phase(corev1.PodPending), waiting("ErrImagePull", "not found"))}, trial.StagePending, "the loader is waiting: ErrImagePull: not found"},
-		"no message":      {jobWith(), []corev1.Pod{loader(phase(corev1.PodPending), waiting("ErrImagePull", ""))}, trial.StagePending, "the loader is waiting: ErrImagePull"},
-		"being created":   {jobWith(), []corev1.Pod{loader(phase(corev1.PodPending), waiting("ContainerCreating", ""))}, trial.StagePending, "the loader's Pod is starting"},
-		"running":         {jobWith(), []corev1.Pod{loader(phase(corev1.PodRunning))}, trial.StageRunning, ""},
-		"node is lost":    {jobWith(), []corev1.Pod{loader(phase(corev1.PodUnknown))}, trial.StageRunning, ""},
-		"Pod has ended":   {jobWith(), []corev1.Pod{loader(left(0, message("pod", "")))}, trial.StageRunning, ""},
+		"no Pod":         {jobWith(), nil, trial.StagePending, "the loader's Pod is being created"},
+		"unschedulable":  {jobWith(), []corev1.Pod{loader(phase(corev1.PodPending), unschedulable)}, trial.StagePending, "the loader's Pod cannot be scheduled: 0/3 nodes"},
+		"no image":       {jobWith(), []corev1.Pod{loader(phase(corev1.PodPending), waiting("ErrImagePull", "not found"))}, trial.StagePending, "the loader is waiting: ErrImagePull: not found"},
+		"no message":     {jobWith(), []corev1.Pod{loader(phase(corev1.PodPending), waiting("ErrImagePull", ""))}, trial.StagePending, "the loader is waiting: ErrImagePull"},
+		"being created":  {jobWith(), []corev1.Pod{loader(phase(corev1.PodPending), waiting("ContainerCreating", ""))}, trial.StagePending, "the loader's Pod is starting"},
+		"running":        {jobWith(), []corev1.Pod{loader(phase(corev1.PodRunning))}, trial.StageRunning, ""},
+		"node is lost":   {jobWith(), []corev1.Pod{loader(phase(corev1.PodUnknown))}, trial.StageRunning, ""},
+		"Pod has failed": {jobWith(), []corev1.Pod{loader(left(1, message("pod", "")))}, trial.StageRunning, ""},
+		"two have ended": {
+			jobWith(), []corev1.Pod{loader(left(0, message("pod", ""))), loader(left(0, message("pod", "")))}, trial.StageRunning, "",
+		},
 		"a false end":     {notYet, []corev1.Pod{loader(phase(corev1.PodRunning))}, trial.StageRunning, ""},
 		"being suspended": {jobWith(condition(batchv1.JobSuspended, "")), nil, trial.StagePending, "the loader's Pod is being created"},
 	}
@@ -197,4 +200,17 @@ func TestJudgeSuccess(t *testing.T) {
 		"exit code 0 with a failure": {succeededJob, []corev1.Pod{loader(left(0, message("pod", result.FailureSQL)))}, contradiction},
 		"another Pod's result":       {succeededJob, []corev1.Pod{loader(left(0, message("stranger", "")))}, foreign},
 	})
+}
+
+// A single Pod that has succeeded decides, without waiting for the Job's controller.
+func TestJudgeSingleSucceededPod(t *testing.T) {
+	v := trial.Judge(jobWith(), []corev1.Pod{loader(left(0, message("pod", "")))})
+	if v.Stage != trial.StageEnded || v.Outcome != result.OutcomeAccepted || v.Summary == nil {
+		t.Errorf("verdict is %s, %s: %s", v.Stage, v.Outcome, v.Message)
+	}
+	several := jobWith()
+	several.Spec.Completions = ptr.To[int32](2)
+	if v := trial.Judge(several, []corev1.Pod{loader(left(0, message("pod", "")))}); v.Stage != trial.StageRunning {
+		t.Errorf("the first of two Pods decides: %s", v.Stage)
+	}
 }

@@ -109,6 +109,20 @@ var _ = Describe("a run", func() {
 		Expect(second.checksum).To(Equal(first.checksum))
 	}, SpecTimeout(2*runTime))
 
+	It("measures another version, on a fresh database in memory for each attempt", func(ctx SpecContext) {
+		manifest := strings.NewReplacer("mariadb:11.8", "mariadb:10.11", "{size: 1Gi}", "{medium: Memory, size: 512Mi}",
+			"{repetitions: 1}", "{repetitions: 1, database: Fresh}").Replace(small("fresh", ""))
+		apply(ctx, manifest)
+		run := complete(ctx, "fresh")
+		Expect(run.Status.Environment.ServerVersion).To(HavePrefix("10.11."))
+		Expect(run.Status.Environment.Filesystem).To(Equal("tmpfs"))
+		for trial, instance := range map[string]int{"fresh-t1-a1": 1, "fresh-t2-a1": 2} {
+			record, err := result.DecodeRecord(configMap(ctx, trial).Data[result.RecordKey])
+			Expect(err).NotTo(HaveOccurred())
+			Expect(record.Instance).To(Equal(instance))
+		}
+	}, SpecTimeout(runTime))
+
 	It("leaves nothing when it is deleted in the middle", func(ctx SpecContext) {
 		apply(ctx, strings.ReplaceAll(small("gone", ""), "rows: 200", "rows: 1000000000"))
 		kubectl(ctx, "wait", "--for=create", "--timeout=4m", "job/gone-t1-a1")
