@@ -94,6 +94,39 @@ func Restarted(pod *corev1.Pod) bool {
 	return server != nil && server.RestartCount > 0
 }
 
+// Lost says why an instance that was up is not the same any more: deleted, evicted, out of memory or restarted. It is empty
+// as long as the server runs as it was started.
+func Lost(set *appsv1.StatefulSet, pod *corev1.Pod) string {
+	switch {
+	case set == nil || set.DeletionTimestamp != nil:
+		return "the database's StatefulSet was deleted"
+	case pod == nil:
+		return "the database's Pod is gone"
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
+			return fmt.Sprintf("the database's Pod was disrupted: %s: %s", c.Reason, c.Message)
+		}
+	}
+	server := status(pod.Status.ContainerStatuses, ServerContainer)
+	switch {
+	case pod.DeletionTimestamp != nil:
+		return "the database's Pod was deleted"
+	case server == nil:
+		return ""
+	}
+	for _, end := range []*corev1.ContainerStateTerminated{server.State.Terminated, server.LastTerminationState.Terminated} {
+		switch {
+		case end == nil:
+		case end.Reason == "OOMKilled":
+			return "the server was killed for its memory: raise database.resources.limits.memory"
+		default:
+			return fmt.Sprintf("the server ended with exit code %d", end.ExitCode)
+		}
+	}
+	return ""
+}
+
 // Fingerprint is the probe's termination message; false as long as it has not ended well.
 func Fingerprint(pod *corev1.Pod) (string, bool) {
 	probe := status(pod.Status.InitContainerStatuses, ProbeContainer)

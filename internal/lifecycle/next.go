@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -128,7 +129,7 @@ func ended(s *situation) *Decision {
 		if a.Job.DeletionTimestamp != nil {
 			continue // being removed without a record: the run was suspended, or somebody deleted it
 		}
-		v := trial.Judge(a.Job, a.Pods)
+		v := s.judge(a)
 		if v.Stage == trial.StagePending && s.remaining(a.Job.CreationTimestamp.Time) == 0 {
 			v = trial.Verdict{
 				Stage: trial.StageEnded, Outcome: result.OutcomeFailed, Cause: result.CauseNotStarted,
@@ -140,6 +141,23 @@ func ended(s *situation) *Decision {
 		}
 	}
 	return nil
+}
+
+// judge an attempt, with the database in view: one that was lost is why the attempt failed, whatever the loader says of it,
+// and a loader that waits for a lost database is not waited for. A result that is whole already counts.
+func (s *situation) judge(a Attempt) trial.Verdict {
+	v := trial.Judge(a.Job, a.Pods)
+	if v.Stage == trial.StageEnded && v.Outcome == result.OutcomeAccepted {
+		return v
+	}
+	i := s.seen.instance(a.Instance)
+	if i == nil {
+		i = &Instance{}
+	}
+	if lost := database.Lost(i.Set, i.Pod); lost != "" {
+		v.Stage, v.Outcome, v.Cause, v.Message = trial.StageEnded, result.OutcomeInvalidated, result.CauseDatabaseLost, lost
+	}
+	return v
 }
 
 // failed ends the run for an attempt that a new one would repeat, or after too many that were disturbed.

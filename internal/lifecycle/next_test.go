@@ -146,7 +146,7 @@ func TestNextBeforeMeasuring(t *testing.T) {
 func TestNextWithAttempts(t *testing.T) {
 	late := attemptOf(1, 1, createdAgo(300*time.Second))
 	gone := attemptOf(1, 1, vanished)
-	checkDecisions(t, map[string]decision{
+	cases := map[string]decision{
 		"recorded":          {seen: Observed{Records: records(1), Attempts: []Attempt{attemptOf(1, 1)}}, want: measuring(RemoveJob{Name: "run-t1-a1"}, trialTwo)},
 		"the last recorded": {seen: Observed{Records: records(1, 2), Attempts: []Attempt{attemptOf(2, 1)}}, want: measuring(RemoveJob{Name: "run-t2-a1"}, "the last trial is being recorded")},
 		"recorded, Job is going": {
@@ -173,6 +173,37 @@ func TestNextWithAttempts(t *testing.T) {
 				Stage: trial.StageEnded, Outcome: result.OutcomeInvalidated, Cause: result.CausePodDeleted, Message: "the loader's Pod was deleted",
 			},
 		}, trialOne)},
+	}
+	for name, c := range cases {
+		c.seen.Instances = []Instance{instanceOf(1, "db-pod")}
+		cases[name] = c
+	}
+	checkDecisions(t, cases)
+}
+
+// An attempt whose database is lost is disturbed, whatever its loader says of it or waits for, unless its result is whole.
+func TestNextWithoutItsDatabase(t *testing.T) {
+	lost := func(a Attempt, message string) Decision {
+		v := trial.Judge(a.Job, a.Pods)
+		v.Stage, v.Outcome, v.Cause, v.Message = trial.StageEnded, result.OutcomeInvalidated, result.CauseDatabaseLost, message
+		return measuring(RecordAttempt{Attempt: a, Verdict: v, Parameters: parameters}, trialOne)
+	}
+	hanging := attemptOf(1, 1, loading, createdAgo(time.Hour))
+	refused := attemptOf(1, 1, vanished)
+	checkDecisions(t, map[string]decision{
+		"nothing of it is left": {seen: Observed{Attempts: []Attempt{hanging}}, want: lost(hanging, "the database's StatefulSet was deleted")},
+		"Pod gone": {
+			seen: Observed{Attempts: []Attempt{hanging}, Instances: []Instance{instanceOf(1, "u", withoutPod)}},
+			want: lost(hanging, "the database's Pod is gone"),
+		},
+		"being removed": {
+			seen: Observed{Attempts: []Attempt{refused}, Instances: []Instance{instanceOf(1, "u", removed)}},
+			want: lost(refused, "the database's StatefulSet was deleted"),
+		},
+		"another instance is up": {
+			seen: Observed{Attempts: []Attempt{hanging}, Instances: []Instance{instanceOf(2, "u")}},
+			want: lost(hanging, "the database's StatefulSet was deleted"),
+		},
 	})
 }
 

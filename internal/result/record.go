@@ -44,6 +44,8 @@ const (
 	CauseDocumentLost Cause = "DocumentLost"
 	// CauseForeignResult: the result is another Pod's.
 	CauseForeignResult Cause = "ForeignResult"
+	// CauseDatabaseLost: the database was deleted, evicted, killed or restarted during the attempt.
+	CauseDatabaseLost Cause = "DatabaseLost"
 	// CauseDeadlineExceeded: the attempt took longer than trials.deadlineSeconds.
 	CauseDeadlineExceeded Cause = "DeadlineExceeded"
 	// CauseNotStarted: no loader Pod ran within trials.startDeadlineSeconds.
