@@ -36,7 +36,7 @@ test: ## The tests that every change must pass: unit, API server, loader against
 
 .PHONY: test-all
 test-all: ## Everything, the slow tests too; writes docs/test-results.md.
-	@hack/test.sh --record unit envtest loader loader-old e2e fuzz
+	@hack/test.sh --record unit envtest loader loader-old e2e faults fuzz
 
 ##@ Cluster
 
@@ -113,6 +113,10 @@ test-loader: ## The loader, against a real MariaDB.
 .PHONY: test-e2e
 test-e2e: ## Everything together, on the kind cluster.
 	@hack/test.sh e2e
+
+.PHONY: test-faults
+test-faults: ## What goes wrong on a cluster: Pods deleted, the manager killed, nothing that fits.
+	@hack/test.sh faults
 
 .PHONY: test-fuzz
 test-fuzz: ## The wire format, fuzzed for a minute.

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # test.sh [--record] LAYER… — runs layers of tests, each with all the set-up that it needs, and says how many tests of each
 # layer ran. A skipped test counts as a failure: what cannot run must say so. --record writes the result to
-# docs/test-results.md. Layers: unit, envtest, loader (MariaDB 11.8), loader-old (10.11), e2e, fuzz.
+# docs/test-results.md. Layers: unit, envtest, loader (MariaDB 11.8), loader-old (10.11), e2e, faults
+# (what goes wrong on a cluster), fuzz.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -50,19 +51,19 @@ loader() {
 	count "$1" -tags integration -run 'TestIntegration' -timeout 15m ./internal/loader/...
 }
 
-# e2e runs ginkgo specs: one Go test that says itself how many specs ran.
+# e2e LAYER runs the ginkgo specs with that build tag: one Go test that says itself how many specs ran.
 e2e() {
-	local status=0 log=$LOGS/e2e.log line
+	local layer=$1 status=0 log=$LOGS/$1.log line
 	make -C "$REPO" --no-print-directory deploy
-	(cd "$REPO" && "$BIN/ginkgo" run --tags e2e --timeout 45m --no-color -v ./test/e2e) 2>&1 | tee "$log" || status=$?
+	(cd "$REPO" && "$BIN/ginkgo" run --tags "$layer" --timeout 60m --no-color -v ./test/e2e) 2>&1 | tee "$log" || status=$?
 	line=$(grep -Eo '[0-9]+ Passed \| [0-9]+ Failed \| [0-9]+ Pending \| [0-9]+ Skipped' "$log" | tail -1 || true)
 	if [ -z "$line" ]; then
-		tally e2e 1 0 0 0
+		tally "$layer" 1 0 0 0
 		return
 	fi
 	# shellcheck disable=SC2086 # words are wanted
 	set -- ${line//[^0-9 ]/}
-	tally e2e "$status" "$1" "$2" "$(($3 + $4))"
+	tally "$layer" "$status" "$1" "$2" "$(($3 + $4))"
 }
 
 fuzz() {
@@ -98,10 +99,11 @@ fi
 cd "$REPO"
 for layer; do
 	case $layer in
-	unit | envtest | e2e | fuzz) "$layer" ;;
+	unit | envtest | fuzz) "$layer" ;;
+	e2e | faults) e2e "$layer" ;;
 	loader) loader "$layer" 11.8 ;;
 	loader-old) loader "$layer" 10.11 ;;
-	*) die "layer $layer is not known: unit, envtest, loader, loader-old, e2e, fuzz" ;;
+	*) die "layer $layer is not known: unit, envtest, loader, loader-old, e2e, faults, fuzz" ;;
 	esac
 done
 if [ -n "$recording" ]; then record; fi

@@ -17,9 +17,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -134,31 +132,6 @@ var _ = Describe("a run", func() {
 		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(time.Second).Should(Succeed())
 	}, SpecTimeout(runTime))
 })
-
-// running are the names of everything that uses a node or a volume.
-func running(ctx SpecContext) []string {
-	var pods corev1.PodList
-	var jobs batchv1.JobList
-	var sets appsv1.StatefulSetList
-	var claims corev1.PersistentVolumeClaimList
-	var names []string
-	for _, list := range []client.ObjectList{&pods, &jobs, &sets, &claims} {
-		Expect(cluster.List(ctx, list, client.InNamespace(namespace))).To(Succeed())
-	}
-	for _, o := range pods.Items {
-		names = append(names, "pod/"+o.Name)
-	}
-	for _, o := range jobs.Items {
-		names = append(names, "job/"+o.Name)
-	}
-	for _, o := range sets.Items {
-		names = append(names, "statefulset/"+o.Name)
-	}
-	for _, o := range claims.Items {
-		names = append(names, "pvc/"+o.Name)
-	}
-	return names
-}
 
 // observation is what a run was made of, with its UID taken out.
 type observation struct {

@@ -1,4 +1,4 @@
-//go:build e2e
+//go:build e2e || faults
 
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,12 +14,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -94,7 +97,7 @@ func command(ctx context.Context, args ...string) (string, error) {
 }
 
 func commandWith(ctx context.Context, stdin string, args ...string) (string, error) {
-	if args[0] != "logs" {
+	if !slices.Contains(args, "-n") {
 		args = append([]string{"-n", namespace}, args...)
 	}
 	cmd := exec.CommandContext(ctx, filepath.Join(repository, "bin", "kubectl"), args...)
@@ -194,4 +197,29 @@ spec:
   trials: {repetitions: 1}
   seed: 7
 `, name, database)
+}
+
+// running are the names of everything that uses a node or a volume.
+func running(ctx SpecContext) []string {
+	var pods corev1.PodList
+	var jobs batchv1.JobList
+	var sets appsv1.StatefulSetList
+	var claims corev1.PersistentVolumeClaimList
+	var names []string
+	for _, list := range []client.ObjectList{&pods, &jobs, &sets, &claims} {
+		Expect(cluster.List(ctx, list, client.InNamespace(namespace))).To(Succeed())
+	}
+	for _, o := range pods.Items {
+		names = append(names, "pod/"+o.Name)
+	}
+	for _, o := range jobs.Items {
+		names = append(names, "job/"+o.Name)
+	}
+	for _, o := range sets.Items {
+		names = append(names, "statefulset/"+o.Name)
+	}
+	for _, o := range claims.Items {
+		names = append(names, "pvc/"+o.Name)
+	}
+	return names
 }
