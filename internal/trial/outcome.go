@@ -53,9 +53,9 @@ func Judge(job *batchv1.Job, pods []corev1.Pod) Verdict {
 		return failed(job, pods, pod)
 	case ended(job, batchv1.JobSuccessCriteriaMet) != nil || ended(job, batchv1.JobComplete) != nil:
 		return succeeded(pods, pod)
-	case ptr.Deref(job.Spec.Completions, 1) == 1 && len(pods) == 1 && pod.Status.Phase == corev1.PodSucceeded:
-		// The Job will say the same, but its controller gathers changes for a second first. The time between two trials is
-		// spent by nobody but people who wait.
+	case ptr.Deref(job.Spec.Completions, 1) == 1 && len(pods) == 1 && endedWell(pod):
+		// Pod and Job will say the same, some seconds later: the kubelet tidies up first, and the Job's controller gathers
+		// changes. Nothing of that changes how the only container of the only Pod has ended.
 		return succeeded(pods, pod)
 	case pod == nil:
 		return Verdict{Stage: StagePending, Waiting: "the loader's Pod is being created"}
@@ -107,6 +107,12 @@ func succeeded(pods []corev1.Pod, pod *corev1.Pod) Verdict {
 func (v Verdict) because(cause result.Cause, message string) Verdict {
 	v.Cause, v.Message = cause, message
 	return v
+}
+
+// endedWell says whether the loader of a Pod has ended with exit code 0.
+func endedWell(pod *corev1.Pod) bool {
+	_, end := termination(pod)
+	return end != nil && end.ExitCode == 0
 }
 
 // termination is the loader container's termination message and state; empty and nil as long as it has not ended.

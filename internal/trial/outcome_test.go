@@ -202,7 +202,7 @@ func TestJudgeSuccess(t *testing.T) {
 	})
 }
 
-// A single Pod that has succeeded decides, without waiting for the Job's controller.
+// The end of a single Pod's loader decides, without waiting for the kubelet and the Job's controller.
 func TestJudgeSingleSucceededPod(t *testing.T) {
 	v := trial.Judge(jobWith(), []corev1.Pod{loader(left(0, message("pod", "")))})
 	if v.Stage != trial.StageEnded || v.Outcome != result.OutcomeAccepted || v.Summary == nil {
