@@ -63,6 +63,25 @@ func (m *mortal) client() client.Client {
 	})
 }
 
+// TestEnvtestWritesPerTrial counts what a trial on a reused database costs the API server, Events not counted: the Job, the
+// record, the Job's deletion, the status.
+func TestEnvtestWritesPerTrial(t *testing.T) {
+	writes := func(trials int32) int {
+		c := newCluster(t)
+		m := &mortal{}
+		c.reconciler.Client = m.client()
+		c.apply(testutil.MakeRun("run", "").Repetitions(trials).Obj())
+		c.until("run", v1alpha1.ConditionComplete)
+		return m.writes
+	}
+	few, many := writes(2), writes(6)
+	perTrial := float64(many-few) / 4
+	fmt.Printf("API writes per trial: %.2f\n", perTrial)
+	if perTrial > 4 {
+		t.Errorf("a trial takes %.2f API writes (2 trials: %d, 6 trials: %d), want 4", perTrial, few, many)
+	}
+}
+
 // outcome is everything that must not depend on when the manager was killed.
 type outcome struct {
 	Attempts []string
