@@ -48,7 +48,7 @@ loader() {
 	set -a
 	eval "$environment"
 	set +a
-	count "$1" -tags integration -run 'TestIntegration' -timeout 15m ./internal/loader/...
+	count "$1" -count 1 -tags integration -run '^TestIntegration' -timeout 15m ./internal/loader/...
 }
 
 # e2e LAYER runs the ginkgo specs with that build tag: one Go test that says itself how many specs ran.

@@ -20,7 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-func TestInterrupted(t *testing.T) {
+func TestIntegrationInterrupted(t *testing.T) {
 	dropTable(t)
 	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -33,7 +33,7 @@ func TestInterrupted(t *testing.T) {
 }
 
 // The server does not answer, because somebody holds a lock: interrupting does not wait for it.
-func TestInterruptedWhileTheServerIsSilent(t *testing.T) {
+func TestIntegrationInterruptedWhileTheServerIsSilent(t *testing.T) {
 	dropTable(t)
 	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -59,7 +59,7 @@ func TestInterruptedWhileTheServerIsSilent(t *testing.T) {
 	}
 }
 
-func TestConnectionKilled(t *testing.T) {
+func TestIntegrationConnectionKilled(t *testing.T) {
 	dropTable(t)
 	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 10})
 	whileMeasuring(t, 100, func(db *sql.DB) {
@@ -77,7 +77,7 @@ func TestConnectionKilled(t *testing.T) {
 	tr.mustFail(t.Context(), t, result.FailureConnectionLost)
 }
 
-func TestStatementRefused(t *testing.T) {
+func TestIntegrationStatementRefused(t *testing.T) {
 	dropTable(t)
 	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
 	whileMeasuring(t, 100, func(db *sql.DB) {
@@ -88,7 +88,7 @@ func TestStatementRefused(t *testing.T) {
 	tr.mustFail(t.Context(), t, result.FailureSQL, "Table 'bench.demo' doesn't exist", "inserting row")
 }
 
-func TestRowsDeletedBehindItsBack(t *testing.T) {
+func TestIntegrationRowsDeletedBehindItsBack(t *testing.T) {
 	dropTable(t)
 	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
 	tr.cfg.LimitSeconds = 1
@@ -100,7 +100,7 @@ func TestRowsDeletedBehindItsBack(t *testing.T) {
 	tr.mustFail(t.Context(), t, result.FailureCheck, "rows:", "checksum:")
 }
 
-func TestRowsChangedBehindItsBack(t *testing.T) {
+func TestIntegrationRowsChangedBehindItsBack(t *testing.T) {
 	dropTable(t)
 	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
 	tr.cfg.LimitSeconds = 1
@@ -112,7 +112,7 @@ func TestRowsChangedBehindItsBack(t *testing.T) {
 	tr.mustFail(t.Context(), t, result.FailureCheck, "checksum: the table has")
 }
 
-func TestVariableChangedMeanwhile(t *testing.T) {
+func TestIntegrationVariableChangedMeanwhile(t *testing.T) {
 	dropTable(t)
 	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
 	tr.cfg.LimitSeconds = 1
@@ -131,7 +131,7 @@ func TestVariableChangedMeanwhile(t *testing.T) {
 }
 
 // The binary itself: SIGTERM in the middle ends it with an error and a summary.
-func TestSIGTERM(t *testing.T) {
+func TestIntegrationSIGTERM(t *testing.T) {
 	dropTable(t)
 	binary := filepath.Join(t.TempDir(), "loader")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "../../cmd/loader")

@@ -17,7 +17,8 @@ import (
 var _ = Describe("a user's tools", func() {
 	It("explain the API", func(ctx SpecContext) {
 		Expect(kubectl(ctx, "explain", "brun.spec.database")).To(And(
-			ContainSubstring("the server to measure"), ContainSubstring("innodb_buffer_pool_size"), ContainSubstring("variables")))
+			ContainSubstring("the server to measure"), ContainSubstring("settings are the server settings"), ContainSubstring("variables are any other")))
+		Expect(kubectl(ctx, "explain", "brun.spec.database.settings")).To(ContainSubstring("innodb_buffer_pool_size"))
 		Expect(kubectl(ctx, "explain", "brun.spec.sweep.axes")).To(ContainSubstring("rowsPerCommit"))
 		Expect(kubectl(ctx, "api-resources", "--categories=benchmarks")).To(ContainSubstring("brun"))
 	}, SpecTimeout(time.Minute))
@@ -42,7 +43,7 @@ var _ = Describe("a user's tools", func() {
 		namespace = "benchrun-system" // the packaging says so itself
 		built := kubectl(ctx, "kustomize", filepath.Join(repository, "config", "default"))
 		Expect(built).To(And(ContainSubstring("name: benchrun-manager"), ContainSubstring("namespace: benchrun-system")))
-		Expect(kubectl(ctx, "apply", "--dry-run=client", "-k", filepath.Join(repository, "config", "default"))).
+		Expect(kubectl(ctx, "create", "--dry-run=client", "-o", "name", "-k", filepath.Join(repository, "config", "default"))).
 			To(ContainSubstring("deployment.apps/benchrun-manager"))
 	}, SpecTimeout(2*time.Minute))
 })
