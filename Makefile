@@ -122,5 +122,11 @@ test-faults: ## What goes wrong on a cluster: Pods deleted, the manager killed, 
 test-fuzz: ## The wire format, fuzzed for a minute.
 	@hack/test.sh fuzz
 
+##@ Measure Benchrun itself
+
+.PHONY: bench-operator
+bench-operator: deploy ## How long nothing is measured between two trials.
+	@hack/bench-operator.sh
+
 tools-%:
 	@hack/tools.sh $*

@@ -33,7 +33,7 @@ tally() {
 	fi
 }
 
-unit() { count unit ./api/... ./cmd/... ./controllers/... ./internal/...; }
+unit() { count unit ./api/... ./cmd/... ./controllers/... ./internal/... ./test/deadtime; }
 
 envtest() {
 	local assets
@@ -70,7 +70,7 @@ fuzz() {
 	local target passed=0 broken=0
 	for target in FuzzReadDocument FuzzDecodeSummary; do
 		log "fuzz: $target"
-		if (cd "$REPO" && go test ./internal/result -run '^$' -fuzz "^$target\$" -fuzztime 30s); then
+		if (cd "$REPO" && go test ./internal/result -run '^$' -fuzz "^$target\$" -fuzztime 30s -fuzzminimizetime 10x); then
 			passed=$((passed + 1))
 		else
 			broken=$((broken + 1))
@@ -83,7 +83,7 @@ record() {
 	{
 		echo "# The last run of every test"
 		echo
-		echo "Written by \`make test-all\` on $(date -u +%F), at commit $(git -C "$REPO" rev-parse --short HEAD)," \
+		echo "Written by \`make test-all\` on $(date -u +%F), at commit $(git -C "$REPO" describe --always --dirty --exclude "*")," \
 			"$(go env GOVERSION), $(uname -sm), $(nproc) CPUs."
 		echo
 		printf -- '- %s\n' "${summary[@]}"

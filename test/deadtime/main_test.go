@@ -1,0 +1,43 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+func TestDeadTime(t *testing.T) {
+	start := time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
+	var attempts []*result.Record
+	for i, pause := range []time.Duration{0, time.Second, 3 * time.Second, 2 * time.Second} {
+		start = start.Add(pause)
+		r := testutil.Record(i+1, 1, nil, 1)
+		r.Summary.Identity.Started, r.Summary.Identity.Ended = start, start.Add(10*time.Second)
+		r.Recorded = r.Summary.Identity.Ended.Add(500 * time.Millisecond)
+		start = r.Summary.Identity.Ended
+		attempts = append(attempts, r)
+	}
+	data, err := json.Marshal(map[string]any{"attempts": attempts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := run(bytes.NewReader(data), &out); err != nil {
+		t.Fatal(err)
+	}
+	const want = "dead time between 4 trials: median 2.00 s (1.00–3.00 s); of it until the record is written: median 0.50 s\n"
+	if out.String() != want {
+		t.Errorf("got  %swant %s", out.String(), want)
+	}
+	if err := run(strings.NewReader(`{"attempts":[]}`), &out); err == nil {
+		t.Error("no trials are no error")
+	}
+}
