@@ -40,11 +40,12 @@ measure() {
 
 cd "$REPO"
 if [ "${1:-}" = --record ]; then
-	output=$(measure)
-	awk -v output="$output" '
+	OUTPUT=$(measure)
+	export OUTPUT
+	awk '
 		/^<!-- \/demo -->/ { skip = 0 }
 		!skip { print }
-		/^<!-- demo -->/ { print "```"; print output; print "```"; skip = 1 }
+		/^<!-- demo -->/ { print "```"; print ENVIRON["OUTPUT"]; print "```"; skip = 1 }
 	' README.md >"$BIN/README.new"
 	mv "$BIN/README.new" README.md
 else
