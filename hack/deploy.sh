@@ -13,3 +13,7 @@ log "installing the chart"
 	--set image.repository=benchrun/manager --set image.tag="$MANAGER_TAG" \
 	--set loader.image.repository=benchrun/loader --set loader.image.tag="$LOADER_TAG" \
 	--wait --timeout 3m >/dev/null
+
+# kubectl remembers for hours which kinds a server has; this makes it ask again, so that it knows ours from the first
+# command on.
+"$BIN/kubectl" api-resources --api-group=benchrun.dev >/dev/null

@@ -47,8 +47,10 @@ func run(in io.Reader, out io.Writer) error {
 	}
 	slices.Sort(dead)
 	slices.Sort(untilRecord)
-	_, err := fmt.Fprintf(out, "dead time between %d trials: median %.2f s (%.2f–%.2f s); of it until the record is written: median %.2f s\n",
-		len(results.Attempts), median(dead).Seconds(), dead[0].Seconds(), dead[len(dead)-1].Seconds(), median(untilRecord).Seconds())
+	_, err := fmt.Fprintf(out, "dead time between %d trials: median %.2f s (%.2f–%.2f s); "+
+		"of it until the record is written: median %.2f s\n",
+		len(results.Attempts), median(dead).Seconds(), dead[0].Seconds(), dead[len(dead)-1].Seconds(),
+		median(untilRecord).Seconds())
 	return err
 }
 
