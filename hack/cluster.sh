@@ -12,7 +12,6 @@ set -euo pipefail
 
 NAME=${BENCHRUN_CLUSTER:-benchrun}
 CONTROL_PLANE=$NAME-control-plane
-export KUBECONFIG=$BIN/kubeconfig # for kind and kubectl; ~/.kube/config is not ours
 export PATH=$BIN:$PATH
 
 kube() { kubectl --context "kind-$NAME" --request-timeout 5s "$@"; }

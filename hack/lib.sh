@@ -5,7 +5,8 @@
 HACK=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 REPO=$(dirname "$HACK")
 # shellcheck disable=SC2034 # used by others
-BIN=$REPO/bin # the tools, and the kubeconfig
+BIN=$REPO/bin
+export KUBECONFIG=$BIN/kubeconfig # for kind, kubectl and helm; ~/.kube/config is not ours
 CACHE=${BENCHRUN_CACHE:-$HOME/.cache/benchrun}
 case $CACHE in /*) ;; *) CACHE=$PWD/$CACHE ;; esac
 

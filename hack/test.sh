@@ -17,7 +17,7 @@ count() {
 	local layer=$1 status=0
 	shift
 	log "$layer: go test $*"
-	"$BIN/gotestsum" --format pkgname --hide-summary=skipped --jsonfile "$LOGS/$layer.json" -- "$@" || status=$?
+	"$BIN/gotestsum" --format pkgname --hide-summary=skipped --jsonfile "$LOGS/$layer.json" -- -count 1 "$@" || status=$?
 	tally "$layer" "$status" \
 		"$(actions "$layer" pass)" "$(actions "$layer" fail)" "$(actions "$layer" skip)"
 }
@@ -48,7 +48,7 @@ loader() {
 	set -a
 	eval "$environment"
 	set +a
-	count "$1" -count 1 -tags integration -run '^TestIntegration' -timeout 15m ./internal/loader/...
+	count "$1" -tags integration -run '^TestIntegration' -timeout 15m ./internal/loader/...
 }
 
 # e2e LAYER runs the ginkgo specs with that build tag: one Go test that says itself how many specs ran.
