@@ -24,6 +24,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/trial"
@@ -94,14 +95,14 @@ func place(record *result.Record, seen *lifecycle.Observed, a lifecycle.RecordAt
 	for _, i := range seen.Instances {
 		if i.Number == a.Attempt.Instance && i.Pod != nil {
 			record.Place.DatabaseNode = i.Pod.Spec.NodeName
-			record.Place.DatabaseImage = database.ServerImageID(i.Pod)
+			record.Place.DatabaseImage = podutil.ImageID(i.Pod, database.ServerContainer)
 			record.Place.DatabasePodUID = string(i.Pod.UID)
 			record.Fingerprint = lifecycle.PodFingerprint(i.Pod)
 		}
 	}
 	if pod := a.Verdict.Pod; pod != nil {
 		record.Place.LoaderNode = pod.Spec.NodeName
-		record.Place.LoaderImage = trial.ImageID(pod)
+		record.Place.LoaderImage = podutil.ImageID(pod, trial.Container)
 		record.Place.LoaderPodUID = string(pod.UID)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
 // Images are the container images that the operator itself brings.
@@ -47,8 +48,8 @@ func Secret(run *v1alpha1.BenchmarkRun, password string) *corev1.Secret {
 		},
 		Immutable: ptr.To(true),
 		StringData: map[string]string{
-			plan.UserKey:     "root",
-			plan.PasswordKey: password,
+			podutil.UserKey:     "root",
+			podutil.PasswordKey: password,
 		},
 	}
 }

@@ -5,11 +5,12 @@ package database
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
 // State is how far a database instance is.
@@ -33,7 +34,7 @@ func Observe(set *appsv1.StatefulSet, pod *corev1.Pod) State {
 	if line := refusal(pod); line != "" {
 		return State{Refused: line}
 	}
-	server := status(pod.Status.ContainerStatuses, ServerContainer)
+	server := podutil.Status(pod, ServerContainer)
 	if server != nil && server.Ready && pod.DeletionTimestamp == nil {
 		return State{Ready: true}
 	}
@@ -42,7 +43,7 @@ func Observe(set *appsv1.StatefulSet, pod *corev1.Pod) State {
 
 // refusal is the error line of a server that ended by itself before it was ever up.
 func refusal(pod *corev1.Pod) string {
-	server := status(pod.Status.ContainerStatuses, ServerContainer)
+	server := podutil.Status(pod, ServerContainer)
 	if server == nil || server.Started != nil && *server.Started {
 		return ""
 	}
@@ -72,25 +73,15 @@ func waiting(pod *corev1.Pod, server *corev1.ContainerStatus) string {
 	if pod.DeletionTimestamp != nil {
 		return "the database's Pod is being deleted"
 	}
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
-			return "the database's Pod cannot be scheduled: " + c.Message
-		}
-	}
-	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if w := s.State.Waiting; w != nil && w.Reason != "PodInitializing" && w.Reason != "ContainerCreating" {
-			return strings.TrimSuffix(fmt.Sprintf("container %s is waiting: %s: %s", s.Name, w.Reason, w.Message), ": ")
-		}
-	}
 	if server != nil && server.State.Running != nil {
 		return "the server is starting"
 	}
-	return "the database's Pod is starting"
+	return podutil.Waiting(pod, "the database")
 }
 
 // Restarted says whether the server was started more than once in this Pod.
 func Restarted(pod *corev1.Pod) bool {
-	server := status(pod.Status.ContainerStatuses, ServerContainer)
+	server := podutil.Status(pod, ServerContainer)
 	return server != nil && server.RestartCount > 0
 }
 
@@ -103,12 +94,10 @@ func Lost(set *appsv1.StatefulSet, pod *corev1.Pod) string {
 	case pod == nil:
 		return "the database's Pod is gone"
 	}
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
-			return fmt.Sprintf("the database's Pod was disrupted: %s: %s", c.Reason, c.Message)
-		}
+	if c := podutil.Disruption(pod); c != nil {
+		return fmt.Sprintf("the database's Pod was disrupted: %s: %s", c.Reason, c.Message)
 	}
-	server := status(pod.Status.ContainerStatuses, ServerContainer)
+	server := podutil.Status(pod, ServerContainer)
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return "the database's Pod was deleted"
@@ -129,24 +118,9 @@ func Lost(set *appsv1.StatefulSet, pod *corev1.Pod) string {
 
 // Fingerprint is the probe's termination message; false as long as it has not ended well.
 func Fingerprint(pod *corev1.Pod) (string, bool) {
-	probe := status(pod.Status.InitContainerStatuses, ProbeContainer)
-	if probe == nil || probe.State.Terminated == nil || probe.State.Terminated.ExitCode != 0 {
+	end := podutil.Ended(pod, ProbeContainer)
+	if end == nil || end.ExitCode != 0 {
 		return "", false
 	}
-	return probe.State.Terminated.Message, true
-}
-
-// ServerImageID is the digest of the server's image as the container runtime names it, empty as long as it is not known.
-func ServerImageID(pod *corev1.Pod) string {
-	if server := status(pod.Status.ContainerStatuses, ServerContainer); server != nil {
-		return server.ImageID
-	}
-	return ""
-}
-
-func status(list []corev1.ContainerStatus, name string) *corev1.ContainerStatus {
-	if i := slices.IndexFunc(list, func(s corev1.ContainerStatus) bool { return s.Name == name }); i >= 0 {
-		return &list[i]
-	}
-	return nil
+	return end.Message, true
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
@@ -191,7 +192,7 @@ func TestFactsOfThePod(t *testing.T) {
 			if fingerprint != tc.fingerprint || known != tc.known {
 				t.Errorf("fingerprint is %q, %t", fingerprint, known)
 			}
-			if got := database.ServerImageID(tc.pod); got != tc.image {
+			if got := podutil.ImageID(tc.pod, database.ServerContainer); got != tc.image {
 				t.Errorf("image is %q", got)
 			}
 		})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
 // Names within the Pod.
@@ -22,10 +23,9 @@ const (
 	// ProbeContainer reads the node and the volume before the server starts.
 	ProbeContainer = "probe"
 
-	configKey      = "benchrun.cnf"
-	dataVolume     = "data"
-	dataPath       = "/var/lib/mysql"
-	credentialPath = "/etc/benchrun/credentials"
+	configKey  = "benchrun.cnf"
+	dataVolume = "data"
+	dataPath   = "/var/lib/mysql"
 )
 
 // serverUser is the user that the official images run the server as.
@@ -65,8 +65,8 @@ func podSpec(run *v1alpha1.BenchmarkRun, instanceName, node string, images Image
 		EnableServiceLinks:            ptr.To(false),
 		TerminationGracePeriodSeconds: ptr.To(shutdownSeconds),
 		NodeSelector:                  db.NodeSelector,
-		Tolerations:                   plan.Tolerations(db.Tolerations),
-		Affinity:                      plan.BindToNode(db.Affinity, node),
+		Tolerations:                   podutil.Tolerations(db.Tolerations),
+		Affinity:                      podutil.BindToNode(db.Affinity, node),
 		PriorityClassName:             db.PriorityClassName,
 		SecurityContext: &corev1.PodSecurityContext{
 			RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To(serverUser), RunAsGroup: ptr.To(serverUser),
@@ -106,7 +106,7 @@ func serverContainer(run *v1alpha1.BenchmarkRun) corev1.Container {
 		Image:           run.Spec.Database.Image,
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Env: []corev1.EnvVar{
-			{Name: "MARIADB_ROOT_PASSWORD_FILE", Value: credentialPath + "/" + plan.PasswordKey},
+			{Name: "MARIADB_ROOT_PASSWORD_FILE", Value: podutil.CredentialPath + "/" + podutil.PasswordKey},
 			{Name: "MARIADB_ROOT_HOST", Value: "%"},
 		},
 		Ports:     []corev1.ContainerPort{{Name: "mysql", ContainerPort: plan.DatabasePort}},
@@ -114,7 +114,7 @@ func serverContainer(run *v1alpha1.BenchmarkRun) corev1.Container {
 		VolumeMounts: []corev1.VolumeMount{
 			{Name: dataVolume, MountPath: dataPath},
 			{Name: "config", MountPath: "/etc/mysql/conf.d", ReadOnly: true},
-			{Name: "credentials", MountPath: credentialPath, ReadOnly: true},
+			{Name: "credentials", MountPath: podutil.CredentialPath, ReadOnly: true},
 			{Name: "run", MountPath: "/run/mysqld"},
 			{Name: "tmp", MountPath: "/tmp"},
 		},
@@ -126,7 +126,7 @@ func serverContainer(run *v1alpha1.BenchmarkRun) corev1.Container {
 			FailureThreshold: run.Spec.Trials.StartDeadlineSeconds,
 		},
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-		SecurityContext:          plan.RestrictedContainer(),
+		SecurityContext:          podutil.RestrictedContainer(),
 	}
 }
 
@@ -140,7 +140,7 @@ func probeContainer(run *v1alpha1.BenchmarkRun, images Images) corev1.Container 
 		Resources:                resources(&run.Spec.Database),
 		VolumeMounts:             []corev1.VolumeMount{{Name: dataVolume, MountPath: dataPath}},
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-		SecurityContext:          plan.RestrictedContainer(),
+		SecurityContext:          podutil.RestrictedContainer(),
 	}
 }
 
@@ -168,7 +168,7 @@ const defaultBufferPool = 128 << 20
 // said, one CPU, and memory for 1.25 times the buffer pool plus 512Mi, and a data directory in memory.
 func resources(db *v1alpha1.DatabaseSpec) corev1.ResourceRequirements {
 	if db.Resources.Limits != nil || db.Resources.Requests != nil {
-		return plan.Guaranteed(db.Resources)
+		return podutil.Guaranteed(db.Resources)
 	}
 	pool := int64(defaultBufferPool)
 	if db.Settings.BufferPoolSize != nil {
@@ -178,7 +178,7 @@ func resources(db *v1alpha1.DatabaseSpec) corev1.ResourceRequirements {
 	if db.Storage.Medium == v1alpha1.MediumMemory {
 		memory += db.Storage.Size.Value()
 	}
-	return plan.Guaranteed(corev1.ResourceRequirements{Limits: corev1.ResourceList{
+	return podutil.Guaranteed(corev1.ResourceRequirements{Limits: corev1.ResourceList{
 		corev1.ResourceCPU:    resource.MustParse("1"),
 		corev1.ResourceMemory: *resource.NewQuantity(memory, resource.BinarySI),
 	}})

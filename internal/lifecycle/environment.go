@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -40,7 +41,7 @@ func (s *situation) earlyEnvironment() v1alpha1.Environment {
 		if i.Pod == nil {
 			continue
 		}
-		e.DatabaseNode, e.DatabaseImage = i.Pod.Spec.NodeName, cut(database.ServerImageID(i.Pod), 512)
+		e.DatabaseNode, e.DatabaseImage = i.Pod.Spec.NodeName, cut(podutil.ImageID(i.Pod, database.ServerContainer), 512)
 		fingerprint(&e, PodFingerprint(i.Pod))
 	}
 	return e

@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -30,8 +31,8 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 		Server: result.Server{
 			Engine: string(run.Spec.Database.Engine),
 			Host:   plan.InstanceHost(run, a.Instance), Port: plan.DatabasePort,
-			UserFile:     credentialPath + "/" + plan.UserKey,
-			PasswordFile: credentialPath + "/" + plan.PasswordKey,
+			UserFile:     podutil.CredentialPath + "/" + podutil.UserKey,
+			PasswordFile: podutil.CredentialPath + "/" + podutil.PasswordKey,
 			Schema:       plan.Schema,
 		},
 		Workload:       *workload,

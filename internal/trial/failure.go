@@ -5,11 +5,11 @@ package trial
 
 import (
 	"fmt"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -36,16 +36,16 @@ func failed(job *batchv1.Job, pods []corev1.Pod, pod *corev1.Pod) Verdict {
 		return v.because(result.CausePodDeleted, "the loader's Pod was deleted")
 	}
 	for i := range pods {
-		if c := disruption(&pods[i]); c != nil {
+		if c := podutil.Disruption(&pods[i]); c != nil {
 			v.Pod = &pods[i]
 			return v.because(result.CauseEvicted, fmt.Sprintf("%s: %s", c.Reason, c.Message))
 		}
 	}
-	message, end := termination(pod)
+	end := podutil.Ended(pod, Container)
 	if end != nil && end.Reason == "OOMKilled" {
 		return v.because(result.CauseOutOfMemory, "the loader was killed for its memory: raise loader.resources.limits.memory")
 	}
-	summary, err := result.DecodeSummary(message)
+	summary, err := result.DecodeSummary(terminationMessage(pod))
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return v.because(result.CausePodDeleted, "the loader's Pod was deleted")
@@ -61,17 +61,6 @@ func failed(job *batchv1.Job, pods []corev1.Pod, pod *corev1.Pod) Verdict {
 	return v.because(result.Cause(summary.Failure.Reason), summary.Failure.Message)
 }
 
-// disruption is the condition of a Pod that Kubernetes itself ended: evicted, preempted, its node drained or lost.
-func disruption(pod *corev1.Pod) *corev1.PodCondition {
-	for i := range pod.Status.Conditions {
-		c := &pod.Status.Conditions[i]
-		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
-			return c
-		}
-	}
-	return nil
-}
-
 func silence(pod *corev1.Pod, end *corev1.ContainerStateTerminated) string {
 	switch {
 	case end != nil:
@@ -81,19 +70,4 @@ func silence(pod *corev1.Pod, end *corev1.ContainerStateTerminated) string {
 	default:
 		return "the loader's Pod ended and left no result"
 	}
-}
-
-// waiting says what a pending Pod waits for.
-func waiting(pod *corev1.Pod) string {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
-			return "the loader's Pod cannot be scheduled: " + c.Message
-		}
-	}
-	for _, s := range pod.Status.ContainerStatuses {
-		if w := s.State.Waiting; w != nil && w.Reason != "ContainerCreating" {
-			return strings.TrimSuffix(fmt.Sprintf("the loader is waiting: %s: %s", w.Reason, w.Message), ": ")
-		}
-	}
-	return "the loader's Pod is starting"
 }

@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
@@ -128,10 +129,10 @@ func TestFactsOfTheLoadersPod(t *testing.T) {
 	if got := trial.EndOf(&over); !got.Equal(ended) {
 		t.Errorf("the loader ended at %s, want %s", got, ended)
 	}
-	if got := trial.ImageID(&running); got != "" {
+	if got := podutil.ImageID(&running, trial.Container); got != "" {
 		t.Errorf("image is %q", got)
 	}
-	if got := trial.ImageID(&over); got != "loader@sha256:1111" {
+	if got := podutil.ImageID(&over, trial.Container); got != "loader@sha256:1111" {
 		t.Errorf("image is %q", got)
 	}
 }

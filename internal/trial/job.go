@@ -18,13 +18,12 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // Container is the name of the container that measures.
 const Container = "loader"
-
-const credentialPath = "/etc/benchrun/credentials"
 
 // loaderUser is the user of distroless images that is not root.
 const loaderUser int64 = 65532
@@ -92,8 +91,8 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config, image string) corev1
 		AutomountServiceAccountToken: ptr.To(false),
 		EnableServiceLinks:           ptr.To(false),
 		NodeSelector:                 loader.NodeSelector,
-		Tolerations:                  plan.Tolerations(loader.Tolerations),
-		Affinity:                     plan.BindToNode(separation(run), a.Node),
+		Tolerations:                  podutil.Tolerations(loader.Tolerations),
+		Affinity:                     podutil.BindToNode(separation(run), a.Node),
 		SecurityContext: &corev1.PodSecurityContext{
 			RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To(loaderUser), RunAsGroup: ptr.To(loaderUser),
 			FSGroup:        ptr.To(loaderUser),
@@ -106,9 +105,9 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config, image string) corev1
 			Args:            []string{"run"},
 			Env:             environment(config),
 			Resources:       resources(loader.Resources),
-			SecurityContext: plan.RestrictedContainer(),
+			SecurityContext: podutil.RestrictedContainer(),
 			VolumeMounts: []corev1.VolumeMount{
-				{Name: "credentials", MountPath: credentialPath, ReadOnly: true},
+				{Name: "credentials", MountPath: podutil.CredentialPath, ReadOnly: true},
 			},
 			TerminationMessagePolicy: corev1.TerminationMessageReadFile,
 		}},
@@ -174,9 +173,9 @@ func separation(run *v1alpha1.BenchmarkRun) *corev1.Affinity {
 
 func resources(asked corev1.ResourceRequirements) corev1.ResourceRequirements {
 	if asked.Limits != nil || asked.Requests != nil {
-		return plan.Guaranteed(asked)
+		return podutil.Guaranteed(asked)
 	}
-	return plan.Guaranteed(corev1.ResourceRequirements{Limits: corev1.ResourceList{
+	return podutil.Guaranteed(corev1.ResourceRequirements{Limits: corev1.ResourceList{
 		corev1.ResourceCPU:    resource.MustParse("1"),
 		corev1.ResourceMemory: resource.MustParse("256Mi"),
 	}})

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -60,7 +61,7 @@ func Judge(job *batchv1.Job, pods []corev1.Pod) Verdict {
 	case pod == nil:
 		return Verdict{Stage: StagePending, Waiting: "the loader's Pod is being created"}
 	case pod.Status.Phase == corev1.PodPending:
-		return Verdict{Stage: StagePending, Waiting: waiting(pod), Pod: pod}
+		return Verdict{Stage: StagePending, Waiting: podutil.Waiting(pod, "the loader"), Pod: pod}
 	default:
 		return Verdict{Stage: StageRunning, Pod: pod}
 	}
@@ -88,8 +89,7 @@ func succeeded(pods []corev1.Pod, pod *corev1.Pod) Verdict {
 	case pod.DeletionTimestamp != nil:
 		return v.because(result.CausePodDeleted, "the loader's Pod was being deleted")
 	}
-	message, _ := termination(pod)
-	summary, err := result.DecodeSummary(message)
+	summary, err := result.DecodeSummary(terminationMessage(pod))
 	if err != nil {
 		return v.because(result.CauseSilent, "the loader ended well but left no result: "+err.Error())
 	}
@@ -111,33 +111,21 @@ func (v Verdict) because(cause result.Cause, message string) Verdict {
 
 // endedWell says whether the loader of a Pod has ended with exit code 0.
 func endedWell(pod *corev1.Pod) bool {
-	_, end := termination(pod)
+	end := podutil.Ended(pod, Container)
 	return end != nil && end.ExitCode == 0
 }
 
-// termination is the loader container's termination message and state; empty and nil as long as it has not ended.
-func termination(pod *corev1.Pod) (string, *corev1.ContainerStateTerminated) {
-	for _, s := range pod.Status.ContainerStatuses {
-		if s.Name == Container && s.State.Terminated != nil {
-			return s.State.Terminated.Message, s.State.Terminated
-		}
-	}
-	return "", nil
-}
-
-// ImageID is the digest of the loader's image as the container runtime names it.
-func ImageID(pod *corev1.Pod) string {
-	for _, s := range pod.Status.ContainerStatuses {
-		if s.Name == Container {
-			return s.ImageID
-		}
+// terminationMessage is what the loader left; empty as long as it has not ended.
+func terminationMessage(pod *corev1.Pod) string {
+	if end := podutil.Ended(pod, Container); end != nil {
+		return end.Message
 	}
 	return ""
 }
 
 // EndOf is when the loader of a Pod ended; the zero time as long as it has not.
 func EndOf(pod *corev1.Pod) time.Time {
-	if _, end := termination(pod); end != nil {
+	if end := podutil.Ended(pod, Container); end != nil {
 		return end.FinishedAt.Time
 	}
 	return time.Time{}

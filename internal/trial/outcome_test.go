@@ -102,8 +102,8 @@ func TestJudgeBeforeTheEnd(t *testing.T) {
 	}{
 		"no Pod":         {jobWith(), nil, trial.StagePending, "the loader's Pod is being created"},
 		"unschedulable":  {jobWith(), []corev1.Pod{loader(phase(corev1.PodPending), unschedulable)}, trial.StagePending, "the loader's Pod cannot be scheduled: 0/3 nodes"},
-		"no image":       {jobWith(), []corev1.Pod{loader(phase(corev1.PodPending), waiting("ErrImagePull", "not found"))}, trial.StagePending, "the loader is waiting: ErrImagePull: not found"},
-		"no message":     {jobWith(), []corev1.Pod{loader(phase(corev1.PodPending), waiting("ErrImagePull", ""))}, trial.StagePending, "the loader is waiting: ErrImagePull"},
+		"no image":       {jobWith(), []corev1.Pod{loader(phase(corev1.PodPending), waiting("ErrImagePull", "not found"))}, trial.StagePending, "container loader is waiting: ErrImagePull: not found"},
+		"no message":     {jobWith(), []corev1.Pod{loader(phase(corev1.PodPending), waiting("ErrImagePull", ""))}, trial.StagePending, "container loader is waiting: ErrImagePull"},
 		"being created":  {jobWith(), []corev1.Pod{loader(phase(corev1.PodPending), waiting("ContainerCreating", ""))}, trial.StagePending, "the loader's Pod is starting"},
 		"running":        {jobWith(), []corev1.Pod{loader(phase(corev1.PodRunning))}, trial.StageRunning, ""},
 		"node is lost":   {jobWith(), []corev1.Pod{loader(phase(corev1.PodUnknown))}, trial.StageRunning, ""},

@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package plan
+package podutil
 
 import (
 	"slices"
@@ -13,6 +13,8 @@ import (
 
 // Keys of a run's Secret.
 const (
+	// CredentialPath is where a container finds the Secret's keys as files.
+	CredentialPath = "/etc/benchrun/credentials"
 	// UserKey holds the user name.
 	UserKey = "username"
 	// PasswordKey holds the password.

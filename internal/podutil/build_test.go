@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package plan_test
+package podutil_test
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
-	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
 func resources(cpu, memory string) corev1.ResourceList {
@@ -44,7 +44,7 @@ func TestGuaranteed(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			before := tc.asked.DeepCopy()
-			if diff := cmp.Diff(tc.want, plan.Guaranteed(tc.asked)); diff != "" {
+			if diff := cmp.Diff(tc.want, podutil.Guaranteed(tc.asked)); diff != "" {
 				t.Errorf("resources (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(*before, tc.asked); diff != "" {
@@ -95,7 +95,7 @@ func TestBindToNode(t *testing.T) {
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {
 			before := tc.affinity.DeepCopy()
-			if diff := cmp.Diff(tc.want, plan.BindToNode(tc.affinity, tc.node)); diff != "" {
+			if diff := cmp.Diff(tc.want, podutil.BindToNode(tc.affinity, tc.node)); diff != "" {
 				t.Errorf("affinity (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(before, tc.affinity); diff != "" {
@@ -113,7 +113,7 @@ func TestTolerations(t *testing.T) {
 	}
 	// The caller's slice has room behind its end, and something in it.
 	backing := []corev1.Toleration{{Key: "mine"}, {Key: "untouched"}, {Key: "untouched"}}
-	got := plan.Tolerations(backing[:1])
+	got := podutil.Tolerations(backing[:1])
 	want := []corev1.Toleration{{Key: "mine"}, lost("node.kubernetes.io/not-ready"), lost("node.kubernetes.io/unreachable")}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("tolerations (-want +got):\n%s", diff)
@@ -121,7 +121,7 @@ func TestTolerations(t *testing.T) {
 	if diff := cmp.Diff([]corev1.Toleration{{Key: "mine"}, {Key: "untouched"}, {Key: "untouched"}}, backing); diff != "" {
 		t.Errorf("the caller's slice was written to:\n%s", diff)
 	}
-	if got := plan.Tolerations(nil); len(got) != 2 {
+	if got := podutil.Tolerations(nil); len(got) != 2 {
 		t.Errorf("without any: %v", got)
 	}
 }

@@ -1,0 +1,65 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package podutil
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Status is a container's, among those of the init containers and the others; nil as long as it is not known.
+func Status(pod *corev1.Pod, container string) *corev1.ContainerStatus {
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		if i := slices.IndexFunc(list, func(s corev1.ContainerStatus) bool { return s.Name == container }); i >= 0 {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// Ended is how a container ended; nil as long as it has not.
+func Ended(pod *corev1.Pod, container string) *corev1.ContainerStateTerminated {
+	if s := Status(pod, container); s != nil {
+		return s.State.Terminated
+	}
+	return nil
+}
+
+// ImageID is the digest of a container's image as the container runtime names it; empty as long as it is not known.
+func ImageID(pod *corev1.Pod, container string) string {
+	if s := Status(pod, container); s != nil {
+		return s.ImageID
+	}
+	return ""
+}
+
+// Disruption is the condition of a Pod that Kubernetes itself ended: evicted, preempted, its node drained or lost.
+func Disruption(pod *corev1.Pod) *corev1.PodCondition {
+	i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue
+	})
+	if i < 0 {
+		return nil
+	}
+	return &pod.Status.Conditions[i]
+}
+
+// Waiting says what a Pod that does not run yet waits for, in the cluster's words where it has any. The owner is whose Pod
+// it is: the database, the loader. The text is stable: no names of Pods, no counters.
+func Waiting(pod *corev1.Pod, owner string) string {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
+			return owner + "'s Pod cannot be scheduled: " + c.Message
+		}
+	}
+	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if w := s.State.Waiting; w != nil && w.Reason != "PodInitializing" && w.Reason != "ContainerCreating" {
+			return strings.TrimSuffix(fmt.Sprintf("container %s is waiting: %s: %s", s.Name, w.Reason, w.Message), ": ")
+		}
+	}
+	return owner + "'s Pod is starting"
+}
