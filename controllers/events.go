@@ -5,10 +5,10 @@ package controllers
 
 import (
 	"fmt"
-	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
@@ -32,8 +32,8 @@ var announced = []struct {
 // announcements are the events that the change from one status to the next is worth.
 func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Observed) []announcement {
 	var list []announcement
-	if count(status.Trials.Invalidated) > count(old.Trials.Invalidated) {
-		for _, r := range seen.Records[min(len(seen.Records), int(count(old.Trials.Measured)+count(old.Trials.Invalidated))):] {
+	if ptr.Deref(status.Trials.Invalidated, 0) > ptr.Deref(old.Trials.Invalidated, 0) {
+		for _, r := range seen.Records[min(len(seen.Records), int(ptr.Deref(old.Trials.Measured, 0)+ptr.Deref(old.Trials.Invalidated, 0))):] {
 			if r.Outcome == result.OutcomeInvalidated {
 				list = append(list, announcement{
 					corev1.EventTypeWarning, "AttemptInvalidated", "Measure",
@@ -54,28 +54,10 @@ func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Obs
 		list = append(list, announcement{kind, c.Reason, a.action, c.Message})
 	}
 	for i := range list {
-		list[i].message = cut(list[i].message, maxNote)
+		list[i].message = result.Truncate(list[i].message, maxNote)
 	}
 	return list
 }
 
 // maxNote is how many bytes of text the API server takes in an event; it refuses an event with more.
 const maxNote = 1024
-
-// cut keeps at most n bytes of a text, and whole characters.
-func cut(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
-}
-
-func count(n *int32) int32 {
-	if n == nil {
-		return 0
-	}
-	return *n
-}

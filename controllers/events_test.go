@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
@@ -109,11 +108,5 @@ func TestAnnouncementsAreCut(t *testing.T) {
 				t.Errorf("%s has %d bytes", a.reason, n)
 			}
 		}
-	}
-}
-
-func TestCount(t *testing.T) {
-	if count(nil) != 0 || count(ptr.To[int32](3)) != 3 {
-		t.Errorf("counts are %d and %d", count(nil), count(ptr.To[int32](3)))
 	}
 }

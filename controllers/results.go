@@ -175,7 +175,6 @@ func buildReport(
 		Run: report.Run{
 			Namespace: run.Namespace, Name: run.Name, UID: string(run.UID), Workload: string(run.Spec.Workload.Type),
 			Seed: plan.Seed(&run.Spec), SpecDigest: digest, Outcome: outcome, Spec: spec,
-			Planned: lifecycle.Planned(run, p, seen.Records),
 		},
 		Records: seen.Records,
 	}
@@ -192,7 +191,7 @@ func buildReport(
 	for _, t := range p.Trials {
 		rep.Trials = append(rep.Trials, report.Trial{Number: t.Number, Round: t.Round, Parameters: p.Points[t.Point].Parameters})
 	}
-	rep.Points = lifecycle.Measured(p, lifecycle.Accepted(seen.Records))
+	rep.Run.Planned, rep.Points = lifecycle.Measured(run, p, seen.Records)
 	return rep, nil
 }
 

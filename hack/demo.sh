@@ -16,8 +16,9 @@ show() {
 
 # follow prints the run's line of `kubectl get` whenever it changes, until it has finished.
 follow() {
-	local line last=
+	local line last='' deadline=$((SECONDS + 900))
 	until [ "$(kubectl get "$run" -o jsonpath='{.status.conditions[?(@.type=="Finished")].status}')" = True ]; do
+		[ "$SECONDS" -lt "$deadline" ] || die "the run has not finished in 15 minutes: kubectl describe $run"
 		line=$(kubectl get "$run" --no-headers)
 		if [ "$(awk '{print $2, $3}' <<<"$line")" != "$last" ]; then
 			echo "$line"

@@ -7,6 +7,7 @@ package v1alpha1_test
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -68,21 +69,11 @@ func spec(s string) string { return "spec: {" + s + "}" }
 
 // values is a list of n different numbers from 1 on.
 func values(n int) string {
-	var b strings.Builder
+	var list []string
 	for i := range n {
-		if i > 0 {
-			b.WriteString(",")
-		}
-		b.WriteString(`"` + strings.TrimLeft(strings.Repeat("0", 6)+itoa(i+1), "0") + `"`)
+		list = append(list, strconv.Quote(strconv.Itoa(i+1)))
 	}
-	return b.String()
-}
-
-func itoa(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return itoa(n/10) + string(rune('0'+n%10))
+	return strings.Join(list, ",")
 }
 
 func axis(list string) string {

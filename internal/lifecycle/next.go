@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/plan"
@@ -85,7 +87,7 @@ func predecessor(s *situation) *Decision {
 }
 
 func suspended(s *situation) *Decision {
-	if s.run.Spec.Suspend == nil || !*s.run.Spec.Suspend {
+	if !ptr.Deref(s.run.Spec.Suspend, false) {
 		return nil
 	}
 	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"}
@@ -165,10 +167,7 @@ func failed(s *situation) *Decision {
 	if r := s.failed; r != nil {
 		return fail(Failure{Reason: reasonOf(r.Cause), Message: fmt.Sprintf("trial %d%s: %s", r.Trial, at(r.Parameters), r.Message)})
 	}
-	limit := 3
-	if m := s.run.Spec.Trials.MaxInvalid; m != nil {
-		limit = int(*m)
-	}
+	limit := int(ptr.Deref(s.run.Spec.Trials.MaxInvalid, 3))
 	if s.invalidated <= limit {
 		return nil
 	}

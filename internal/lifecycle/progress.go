@@ -25,7 +25,7 @@ type progress struct {
 
 func progressOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) progress {
 	var g progress
-	accepted := Accepted(records)
+	accepted := acceptedOf(records)
 	attempts := map[int]int{}
 	for _, r := range records {
 		attempts[r.Trial] = max(attempts[r.Trial], r.Attempt)
@@ -53,17 +53,19 @@ func progressOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Reco
 		}
 		g.planned++
 	}
-	g.points = Measured(p, accepted)
+	g.points = pointsOf(p, accepted)
 	return g
 }
 
-// Planned is how many trials are to be measured.
-func Planned(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) int {
-	return progressOf(run, p, records).planned
+// Measured is how many trials of a run are to be measured, and all of its points, in the order of the plan, with what was
+// measured at them.
+func Measured(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) (planned int, points []stats.Point) {
+	g := progressOf(run, p, records)
+	return g.planned, g.points
 }
 
-// Accepted are the records that count, by the number of their trial.
-func Accepted(records []*result.Record) map[int]*result.Record {
+// acceptedOf are the records that count, by the number of their trial.
+func acceptedOf(records []*result.Record) map[int]*result.Record {
 	accepted := map[int]*result.Record{}
 	for _, r := range records {
 		if r.Outcome == result.OutcomeAccepted {
@@ -73,8 +75,8 @@ func Accepted(records []*result.Record) map[int]*result.Record {
 	return accepted
 }
 
-// Measured are all points of a plan, in its order, with what was measured at them.
-func Measured(p *plan.Plan, accepted map[int]*result.Record) []stats.Point {
+// pointsOf are all points of a plan, in its order, with what was measured at them.
+func pointsOf(p *plan.Plan, accepted map[int]*result.Record) []stats.Point {
 	byPoint := make([][]*result.Record, len(p.Points))
 	for _, t := range p.Trials {
 		if r := accepted[t.Number]; r != nil {

@@ -179,7 +179,7 @@ func TestMeasured(t *testing.T) {
 		disturbed(2, 1, result.OutcomeInvalidated, result.CauseEvicted),
 	}
 	var values [][]float64
-	for i, point := range Measured(p, Accepted(list)) {
+	for i, point := range pointsOf(p, acceptedOf(list)) {
 		if diff := cmp.Diff(p.Points[i].Parameters, point.Parameters); diff != "" {
 			t.Errorf("point %d (-want +got):\n%s", i, diff)
 		}

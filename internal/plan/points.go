@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
@@ -58,12 +60,7 @@ func ForRun(spec *v1alpha1.BenchmarkRunSpec) (*Plan, error) {
 }
 
 // Seed is the seed of a run.
-func Seed(spec *v1alpha1.BenchmarkRunSpec) int64 {
-	if spec.Seed == nil {
-		return 1
-	}
-	return *spec.Seed
-}
+func Seed(spec *v1alpha1.BenchmarkRunSpec) int64 { return ptr.Deref(spec.Seed, 1) }
 
 func points(spec *v1alpha1.BenchmarkRunSpec) ([]Point, error) {
 	sweep := spec.Sweep

@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
-	"unicode"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -146,48 +144,4 @@ func JSON(w io.Writer, r *Report) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
 	return enc.Encode(document{Version: 1, Run: r.Run, Plan: r.Trials, Attempts: r.Records})
-}
-
-// Bench writes the measured trials in the Go benchmark format, for benchstat.
-func Bench(w io.Writer, r *Report) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "run: %s/%s\nseed: %d\nspec: %s\n", r.Run.Namespace, r.Run.Name, r.Run.Seed, r.Run.SpecDigest)
-	if list := r.accepted(); len(list) > 0 {
-		fmt.Fprintf(&b, "server: %s\nsettings: %s\n", list[0].Summary.ServerVersion, list[0].Summary.SettingsDigest)
-	}
-	b.WriteString("\n")
-	for _, record := range r.accepted() {
-		b.WriteString("Benchmark" + r.Run.Workload)
-		for _, p := range r.parameters() {
-			fmt.Fprintf(&b, "/%s=%s", p, benchName(record.Parameters[p]))
-		}
-		fmt.Fprintf(&b, " %d", max(1, record.Summary.Totals.Rows))
-		for _, m := range record.Summary.Metrics {
-			fmt.Fprintf(&b, " %s %s", strconv.FormatFloat(m.Value, 'f', -1, 64), benchUnit(m))
-		}
-		for _, l := range record.Summary.Latencies {
-			fmt.Fprintf(&b, " %d p50-%s-µs %d p99-%s-µs", l.P50Micros, l.Operation, l.P99Micros, l.Operation)
-		}
-		b.WriteString("\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// benchName keeps a value within one field of the format.
-func benchName(s string) string {
-	return strings.Map(func(c rune) rune {
-		if unicode.IsSpace(c) || c == '/' {
-			return '_'
-		}
-		return c
-	}, s)
-}
-
-// benchUnit must differ between metrics of one line.
-func benchUnit(m result.Metric) string {
-	if strings.Contains(m.Unit, "/s") {
-		return m.Unit
-	}
-	return benchName(m.Name + "-" + m.Unit)
 }

@@ -44,7 +44,7 @@ func Pack(files []File) ([][]File, error) {
 		if total > MaxConfigMapBytes && !f.Binary && i > 0 {
 			gz, err := compress(f.Data)
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("compressing %s: %w", f.Name, err)
 			}
 			f = File{Name: f.Name + ".gz", Data: gz, Binary: true}
 		}
@@ -64,14 +64,18 @@ func Pack(files []File) ([][]File, error) {
 	return bins, nil
 }
 
+// compress gives the same bytes for the same data.
 func compress(data []byte) ([]byte, error) {
 	var buf bytes.Buffer
-	zw := gzip.NewWriter(&buf)
+	zw, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
 	if _, err := zw.Write(data); err != nil {
-		return nil, fmt.Errorf("compressing: %w", err)
+		return nil, err
 	}
 	if err := zw.Close(); err != nil {
-		return nil, fmt.Errorf("compressing: %w", err)
+		return nil, err
 	}
 	return buf.Bytes(), nil
 }

@@ -31,7 +31,7 @@ func EncodeSummary(s Summary) ([]byte, error) {
 	}
 	if s.Failure != nil {
 		f := *s.Failure
-		f.Message = truncate(f.Message, maxFailureMessage)
+		f.Message = Truncate(f.Message, maxFailureMessage)
 		s.Failure = &f
 	}
 	shorten := []func(){
@@ -52,7 +52,7 @@ func EncodeSummary(s Summary) ([]byte, error) {
 	}
 	if s.Failure != nil && len(s.Failure.Message) > 0 {
 		// In JSON, some characters are six times as long.
-		s.Failure.Message = truncate(s.Failure.Message, len(s.Failure.Message)/2)
+		s.Failure.Message = Truncate(s.Failure.Message, len(s.Failure.Message)/2)
 		return EncodeSummary(s)
 	}
 	return nil, fmt.Errorf("the summary does not fit into %d bytes", MaxSummaryBytes)
@@ -102,8 +102,8 @@ func (d *Document) Summarize(doc EncodedDocument) Summary {
 	return s
 }
 
-// truncate cuts s to at most n bytes at a character's border.
-func truncate(s string, n int) string {
+// Truncate cuts s to at most n bytes, between two characters.
+func Truncate(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

@@ -51,22 +51,15 @@ func EncodeDocument(d *Document) (EncodedDocument, error) {
 	if err != nil {
 		return EncodedDocument{}, fmt.Errorf("encoding the result document: %w", err)
 	}
-	var buf bytes.Buffer
-	zw, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
+	gz, err := compress(plain)
 	if err != nil {
 		return EncodedDocument{}, fmt.Errorf("compressing the result document: %w", err)
 	}
-	if _, err := zw.Write(plain); err != nil {
-		return EncodedDocument{}, fmt.Errorf("compressing the result document: %w", err)
-	}
-	if err := zw.Close(); err != nil {
-		return EncodedDocument{}, fmt.Errorf("compressing the result document: %w", err)
-	}
-	if buf.Len() > MaxDocumentBytes {
+	if len(gz) > MaxDocumentBytes {
 		return EncodedDocument{}, fmt.Errorf(
-			"the result document has %d bytes compressed, at most %d are allowed", buf.Len(), MaxDocumentBytes)
+			"the result document has %d bytes compressed, at most %d are allowed", len(gz), MaxDocumentBytes)
 	}
-	return EncodedDocument{Gzip: buf.Bytes(), SHA256: digest(buf.Bytes())}, nil
+	return EncodedDocument{Gzip: gz, SHA256: digest(gz)}, nil
 }
 
 // DecodeDocument unpacks a document within bounds, and checks its version.
