@@ -33,7 +33,8 @@ var announced = []struct {
 func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Observed) []announcement {
 	var list []announcement
 	if ptr.Deref(status.Trials.Invalidated, 0) > ptr.Deref(old.Trials.Invalidated, 0) {
-		for _, r := range seen.Records[min(len(seen.Records), int(ptr.Deref(old.Trials.Measured, 0)+ptr.Deref(old.Trials.Invalidated, 0))):] {
+		announcedBefore := int(ptr.Deref(old.Trials.Measured, 0) + ptr.Deref(old.Trials.Invalidated, 0))
+		for _, r := range seen.Records[min(len(seen.Records), announcedBefore):] {
 			if r.Outcome == result.OutcomeInvalidated {
 				list = append(list, announcement{
 					corev1.EventTypeWarning, "AttemptInvalidated", "Measure",

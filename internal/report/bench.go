@@ -55,11 +55,12 @@ func fileConfig(key, value string) benchfmt.Config {
 
 // benchResult is one trial: its iterations are the rows.
 func benchResult(r *Report, record *result.Record, config []benchfmt.Config) *benchfmt.Result {
-	name := r.Run.Workload
+	parts := []string{r.Run.Workload}
 	for _, p := range r.parameters() {
-		name += "/" + p + "=" + benchName(record.Parameters[p])
+		parts = append(parts, p+"="+benchName(record.Parameters[p]))
 	}
-	res := &benchfmt.Result{Config: config, Name: benchfmt.Name(name), Iters: int(max(1, record.Summary.Totals.Rows))}
+	name := benchfmt.Name(strings.Join(parts, "/"))
+	res := &benchfmt.Result{Config: config, Name: name, Iters: int(max(1, record.Summary.Totals.Rows))}
 	add := func(value float64, unit string) {
 		res.Values = append(res.Values, benchfmt.Value{Value: value, Unit: unit})
 	}
