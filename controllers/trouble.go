@@ -5,6 +5,7 @@ package controllers
 
 import (
 	"context"
+	"io"
 	"regexp"
 	"time"
 
@@ -33,6 +34,9 @@ func (r *BenchmarkRunReconciler) lookForTrouble(ctx context.Context, o *observer
 		case i.Pod == nil && i.Set != nil && late(i.Set):
 			i.Trouble = r.warning(ctx, o.run.Namespace, i.Set.UID)
 		}
+		if container, speechless := i.Speechless(); speechless {
+			i.LastWords = r.lastWords(ctx, i.Pod, container)
+		}
 	}
 	for n := range o.seen.Attempts {
 		a := &o.seen.Attempts[n]
@@ -45,6 +49,24 @@ func (r *BenchmarkRunReconciler) lookForTrouble(ctx context.Context, o *observer
 		}
 		a.Trouble = r.warning(ctx, o.run.Namespace, about)
 	}
+}
+
+// maxLastWords of a log are read: a server that refuses its configuration says so early.
+const maxLastWords = 64 << 10
+
+// lastWords are the log of a container that has ended; empty if it cannot be read.
+func (r *BenchmarkRunReconciler) lastWords(ctx context.Context, pod *corev1.Pod, container string) string {
+	stream, err := r.Logs.OpenLog(ctx, pod.Namespace, pod.Name, container)
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Reading the log of a container that has ended", "pod", pod.Name)
+		return ""
+	}
+	defer stream.Close() //nolint:errcheck // it was only read
+	text, err := io.ReadAll(io.LimitReader(stream, maxLastWords))
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Reading the log of a container that has ended", "pod", pod.Name)
+	}
+	return string(text)
 }
 
 // warning is the latest one about an object; empty if there is none.

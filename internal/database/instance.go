@@ -34,6 +34,8 @@ type Instance struct {
 	Others bool
 	// Trouble is the cluster's latest warning about what the instance waits for; empty if there is none.
 	Trouble string
+	// LastWords are what the log of a server holds that has ended without a termination message.
+	LastWords string
 }
 
 // Root is the object that stands for the instance: it is created last, and what is left of an instance without it is being

@@ -79,18 +79,38 @@ func (i *Instance) withTrouble(waiting string) string {
 
 // refusal is the error line of a server that ended by itself before it was ever up.
 func (i *Instance) refusal() string {
-	server := i.server()
-	if server == nil || server.Started != nil && *server.Started {
-		return ""
-	}
-	for _, end := range []*corev1.ContainerStateTerminated{server.State.Terminated, server.LastTerminationState.Terminated} {
-		if end != nil && end.ExitCode != 0 && end.Reason != "OOMKilled" {
-			if line := errorLine(end.Message); line != "" {
-				return line
-			}
+	for _, end := range i.earlyEnds() {
+		if line := errorLine(end.Message + i.LastWords); line != "" {
+			return line
 		}
 	}
 	return ""
+}
+
+// earlyEnds are those of a server that was never up, and had an end of its own making.
+func (i *Instance) earlyEnds() []*corev1.ContainerStateTerminated {
+	server := i.server()
+	if server == nil || server.Started != nil && *server.Started {
+		return nil
+	}
+	var ends []*corev1.ContainerStateTerminated
+	for _, end := range []*corev1.ContainerStateTerminated{server.State.Terminated, server.LastTerminationState.Terminated} {
+		if end != nil && end.ExitCode != 0 && end.Reason != "OOMKilled" {
+			ends = append(ends, end)
+		}
+	}
+	return ends
+}
+
+// Speechless names the container of a server that ended by itself before it was ever up, and left nothing but its log: the
+// MariaDB operator's have no termination message.
+func (i *Instance) Speechless() (container string, speechless bool) {
+	for _, end := range i.earlyEnds() {
+		if end.Message == "" {
+			return i.container(), true
+		}
+	}
+	return "", false
 }
 
 // errorLine finds the first line that says what was wrong: "Aborting" follows it and says nothing.
