@@ -27,8 +27,8 @@ fetch() {
 	have go || die "Go is needed to fetch the MariaDB operator: https://go.dev/doc/install"
 	log "fetching the MariaDB operator $MARIADB_OPERATOR"
 	cd "$dir"
-	go mod init benchrun.dev/mariadb-operator 2>go.log && go get -tool "$MODULE/cmd/controller@$MARIADB_OPERATOR" 2>>go.log ||
-		die "fetching the MariaDB operator: $(tail -n 3 go.log)"
+	go mod init benchrun.dev/mariadb-operator 2>/dev/null
+	go get -tool "$MODULE/cmd/controller@$MARIADB_OPERATOR" 2>go.log || die "go get: $(tail -n 3 go.log)"
 	source=$(go list -m -f '{{.Dir}}' "$MODULE")
 	mkdir charts
 	cp -R "$source"/deploy/charts/mariadb-operator{,-crds} charts
@@ -77,6 +77,9 @@ up() {
 	"$HACK/tools.sh" helm kubectl
 	"$HACK/cluster.sh" load "$image"
 	log "installing the MariaDB operator $MARIADB_OPERATOR"
+	# Where an installation was killed, helm believes for ever that it goes on: make it forget that one.
+	kubectl --namespace "$NAMESPACE" delete secret --selector 'owner=helm,status in (pending-install,pending-upgrade)' \
+		>/dev/null 2>&1 || true
 	install mariadb-operator-crds
 	if ! install mariadb-operator; then
 		kubectl --namespace "$NAMESPACE" get pods >&2
