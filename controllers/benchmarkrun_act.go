@@ -108,7 +108,7 @@ func (r *BenchmarkRunReconciler) removeDatabase(ctx context.Context, run *v1alph
 			v1alpha1.LabelComponent: v1alpha1.ComponentDatabase,
 			v1alpha1.LabelInstance:  strconv.Itoa(instance),
 		})
-		if err != nil {
+		if err != nil && !apimeta.IsNoMatchError(err) {
 			return fmt.Errorf("listing what there is of database instance %d: %w", instance, err)
 		}
 		err = apimeta.EachListItem(list, func(item runtime.Object) error {

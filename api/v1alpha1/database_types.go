@@ -19,6 +19,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'StatefulSet' || !has(self.tls) || self.tls.mode != 'VerifyIdentity'",message="a server made by provisioner StatefulSet has a certificate of its own making, which nobody vouches for: tls.mode must be Disabled or Required"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.tls) || !has(self.tls.caSecretName)",message="provisioner MariaDBOperator brings its own authority: leave out tls.caSecretName"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || self.storage.medium != 'Memory'",message="storage.medium Memory needs provisioner StatefulSet: the MariaDB operator keeps data on disks only"
+// +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.affinity) || !has(self.affinity.podAffinity)",message="the MariaDB operator knows nodeAffinity and podAntiAffinity only"
 type DatabaseSpec struct {
 	// engine is the database server's family. Only MariaDB is known so far. Defaults to MariaDB.
 	// +optional
