@@ -154,7 +154,7 @@ var _ = Describe("bad luck", func() {
 				HavePrefix(reason+": "), ContainSubstring("within trials.startDeadlineSeconds (20)"), ContainSubstring(words)))
 		},
 		Entry("an image that does not exist", "mariadb:11.8", "mariadb:0.0-no-such", "DatabaseNotStarted",
-			"container server is waiting: ", SpecTimeout(runTime)),
+			"mariadb:0.0-no-such", SpecTimeout(runTime)),
 		Entry("a storage class that does not exist", "{size: 1Gi}", "{size: 1Gi, storageClassName: none-such}", "DatabaseNotStarted",
 			"the database's Pod cannot be scheduled", SpecTimeout(runTime)),
 		Entry("a node that does not exist", "image: mariadb:11.8", "nodeSelector: {no: such}", "DatabaseNotStarted",
