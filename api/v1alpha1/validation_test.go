@@ -82,10 +82,7 @@ func axis(list string) string {
 
 // TestEnvtestRules asks a real API server about each rule: once what it allows, once what it refuses and with which words.
 func TestEnvtestRules(t *testing.T) {
-	for name, rule := range map[string]struct {
-		allowed, refused []string
-		says             string
-	}{
+	checkRules(t, minimal, map[string]rule{
 		"name length": {
 			allowed: []string{"metadata: {name: " + strings.Repeat("a", 40) + "}"},
 			refused: []string{"metadata: {name: " + strings.Repeat("a", 41) + "}", "metadata: {name: 1a}", "metadata: {name: a.b}"},
@@ -252,15 +249,26 @@ func TestEnvtestRules(t *testing.T) {
 			refused: []string{spec(`repetitions: 3`), spec(`database: {variable: {}}`)},
 			says:    "unknown field",
 		},
-	} {
+	})
+}
+
+// rule is what is allowed, and what is refused with which words: overlays over a valid run.
+type rule struct {
+	allowed, refused []string
+	says             string
+}
+
+func checkRules(t *testing.T, valid string, rules map[string]rule) {
+	t.Helper()
+	for name, rule := range rules {
 		t.Run(name, func(t *testing.T) {
 			for _, overlay := range rule.allowed {
-				if err := dryRun(t, parsed(t, minimal, overlay)); err != nil {
+				if err := dryRun(t, parsed(t, valid, overlay)); err != nil {
 					t.Errorf("%s is refused: %v", overlay, err)
 				}
 			}
 			for _, overlay := range rule.refused {
-				err := dryRun(t, parsed(t, minimal, overlay))
+				err := dryRun(t, parsed(t, valid, overlay))
 				switch {
 				case err == nil:
 					t.Errorf("%.200s is allowed", overlay)

@@ -12,15 +12,21 @@ const WorkloadCommitSize WorkloadType = "CommitSize"
 // WorkloadSpec is what the loader does: a union, with the one member that type names.
 //
 // +kubebuilder:validation:XValidation:rule="self.type != 'CommitSize' || has(self.commitSize)",message="type CommitSize needs the member commitSize; write commitSize: {} for its defaults"
+// +kubebuilder:validation:XValidation:rule="self.type != 'TPROCHLoad' || has(self.tprochLoad)",message="type TPROCHLoad needs the member tprochLoad; write tprochLoad: {} for its defaults"
+// +kubebuilder:validation:XValidation:rule="self.type != 'TPROCHLoad' || !has(self.limits) || !has(self.limits.seconds)",message="TPROCHLoad loads whole tables: limits.seconds is not for it; trials.deadlineSeconds ends what takes too long"
 type WorkloadSpec struct {
-	// type says which workload is run, and which of the members below is read: CommitSize.
+	// type says which workload is run, and which of the members below is read: CommitSize or TPROCHLoad.
 	// +required
-	// +kubebuilder:validation:Enum=CommitSize
+	// +kubebuilder:validation:Enum=CommitSize;TPROCHLoad
 	Type WorkloadType `json:"type,omitempty"`
 
 	// commitSize inserts rows one by one over one connection, committing after every rowsPerCommit of them.
 	// +optional
 	CommitSize *CommitSizeWorkload `json:"commitSize,omitempty"`
+
+	// tprochLoad loads the tables of a TPC-H-derived schema with LOAD DATA.
+	// +optional
+	TPROCHLoad *TPROCHLoadWorkload `json:"tprochLoad,omitempty"`
 
 	// limits end a trial before it has done all of its work. It is a result all the same, marked with what stopped it.
 	// +optional

@@ -10,14 +10,16 @@ const DocumentVersion = 1
 
 // Document is everything that one loader Pod knows about one attempt.
 type Document struct {
-	Version    int               `json:"version"`
-	Identity   Identity          `json:"identity"`
-	Config     Config            `json:"config"`
-	Phases     []Phase           `json:"phases"`
-	Totals     Totals            `json:"totals"`
-	Metrics    []Metric          `json:"metrics"`
-	Latencies  []Latency         `json:"latencies,omitempty"`
-	Series     []Interval        `json:"series,omitempty"`
+	Version   int        `json:"version"`
+	Identity  Identity   `json:"identity"`
+	Config    Config     `json:"config"`
+	Phases    []Phase    `json:"phases"`
+	Totals    Totals     `json:"totals"`
+	Metrics   []Metric   `json:"metrics"`
+	Latencies []Latency  `json:"latencies,omitempty"`
+	Series    []Interval `json:"series,omitempty"`
+	// Tables are how a workload that loads tables loaded each, in the order of their first statements.
+	Tables     []TableLoad       `json:"tables,omitempty"`
 	Server     ServerFacts       `json:"server"`
 	Client     ClientFacts       `json:"client"`
 	Checks     []Check           `json:"checks"`

@@ -44,6 +44,9 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 	if seconds := run.Spec.Workload.Limits.Seconds; seconds != nil {
 		c.LimitSeconds = int(*seconds)
 	}
+	if run.Spec.Loader.Scratch != nil {
+		c.Scratch = scratchPath
+	}
 	return c, nil
 }
 
@@ -56,6 +59,8 @@ func workload(spec *v1alpha1.WorkloadSpec) (*result.Workload, error) {
 		if spec.CommitSize.Compat != v1alpha1.CompatNone {
 			w.CommitSize.Compat = string(spec.CommitSize.Compat)
 		}
+	case v1alpha1.WorkloadTPROCHLoad:
+		w.TPROCHLoad = tprochLoad(spec.TPROCHLoad)
 	default:
 		return nil, fmt.Errorf("workload type %q is not known", spec.Type)
 	}

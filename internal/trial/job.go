@@ -25,6 +25,9 @@ import (
 // Container is the name of the container that measures.
 const Container = "loader"
 
+// scratchPath is where loader.scratch is mounted.
+const scratchPath = "/scratch"
+
 // loaderUser is the user of distroless images that is not root.
 const loaderUser int64 = 65532
 
@@ -120,7 +123,7 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config, image string) corev1
 			EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(loader.Scratch.Size.DeepCopy())},
 		}})
 		c := &spec.Containers[0]
-		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "scratch", MountPath: "/scratch"})
+		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "scratch", MountPath: scratchPath})
 	}
 	return spec
 }
