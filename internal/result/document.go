@@ -75,6 +75,8 @@ type Metric struct {
 	Unit  string  `json:"unit"`
 	// Better is "higher" or "lower".
 	Better string `json:"better"`
+	// Part of the work that it is of, for example a table's name; empty for the whole.
+	Part string `json:"part,omitempty"`
 }
 
 // Latency is the distribution of one kind of operation, in microseconds to three significant digits.

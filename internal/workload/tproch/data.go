@@ -5,6 +5,7 @@ package tproch
 
 import (
 	"bytes"
+	"fmt"
 	"hash/crc32"
 	"io"
 
@@ -82,6 +83,11 @@ type Checksum struct {
 	// Xor of the rows' CRC-32 notices a changed row, Sum also pairs of equal rows.
 	Xor uint32
 	Sum uint64
+}
+
+// String is the same for the same rows.
+func (c Checksum) String() string {
+	return fmt.Sprintf("rows=%d xor=%08x sum=%d", c.Rows, c.Xor, c.Sum)
 }
 
 // Checksum makes the whole table.
