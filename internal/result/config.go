@@ -75,6 +75,8 @@ type Setting struct {
 type Workload struct {
 	Type       string      `json:"type"`
 	CommitSize *CommitSize `json:"commitSize,omitempty"`
+	BulkInsert *BulkInsert `json:"bulkInsert,omitempty"`
+	IIBench    *IIBench    `json:"iiBench,omitempty"`
 }
 
 // CommitSize are the parameters of the workload of that name.

@@ -18,6 +18,7 @@ type Document struct {
 	Metrics    []Metric          `json:"metrics"`
 	Latencies  []Latency         `json:"latencies,omitempty"`
 	Series     []Interval        `json:"series,omitempty"`
+	Milestones []Milestone       `json:"milestones,omitempty"`
 	Server     ServerFacts       `json:"server"`
 	Client     ClientFacts       `json:"client"`
 	Checks     []Check           `json:"checks"`
@@ -41,7 +42,8 @@ type Identity struct {
 	Ended time.Time `json:"ended"`
 }
 
-// Phase is one part of the loader's work: connect, readback, prepare, quiesce, measure, verify.
+// Phase is one part of the loader's work: connect, readback, prepare, quiesce, measure, verify, and what a workload does
+// between the last two, for example index.
 type Phase struct {
 	Name   string `json:"name"`
 	Micros int64  `json:"micros"`
@@ -59,11 +61,14 @@ const (
 
 // Totals are the measured phase's sums. The intervals of the series add up to them.
 type Totals struct {
-	Rows         int64     `json:"rows"`
-	Transactions int64     `json:"transactions"`
-	Statements   int64     `json:"statements"`
-	Micros       int64     `json:"micros"`
-	StoppedBy    StoppedBy `json:"stoppedBy"`
+	Rows         int64 `json:"rows"`
+	Transactions int64 `json:"transactions"`
+	Statements   int64 `json:"statements"`
+	// RowsDeleted and Queries are of workloads that delete and query beside what they insert.
+	RowsDeleted int64     `json:"rowsDeleted,omitempty"`
+	Queries     int64     `json:"queries,omitempty"`
+	Micros      int64     `json:"micros"`
+	StoppedBy   StoppedBy `json:"stoppedBy"`
 }
 
 // Metric is one number that people compare.
@@ -97,8 +102,24 @@ type Interval struct {
 	EndMicros    int64 `json:"endMicros"`
 	Rows         int64 `json:"rows"`
 	Transactions int64 `json:"transactions"`
+	RowsDeleted  int64 `json:"rowsDeleted,omitempty"`
+	Queries      int64 `json:"queries,omitempty"`
 	// MaxMicros is the longest transaction end (commit) in the interval: where stalls show.
 	MaxMicros int64 `json:"maxMicros"`
+}
+
+// Milestone is a point of the measured phase after a number of rows.
+type Milestone struct {
+	// Rows inserted so far, and when the statement with the last of them was answered.
+	Rows   int64 `json:"rows"`
+	Micros int64 `json:"micros"`
+	// RowsPerSecond since the milestone before, and since the measured phase began.
+	RowsPerSecond        float64 `json:"rowsPerSecond"`
+	OverallRowsPerSecond float64 `json:"overallRowsPerSecond"`
+	// TableBytes and IndexBytes are what the server said soon after: the table with its primary key, and the secondary
+	// indexes. InnoDB counts both now and then only. -1 is unknown.
+	TableBytes int64 `json:"tableBytes"`
+	IndexBytes int64 `json:"indexBytes"`
 }
 
 // ServerFacts are what the server says of itself.
