@@ -39,8 +39,10 @@ type attempt struct {
 	client   result.ClientFacts
 	measured *recorder
 	stopped  result.StoppedBy
-	checks   []result.Check
-	warnings []string
+	// milestones of the measured phase, or nil.
+	milestones *milestones
+	checks     []result.Check
+	warnings   []string
 }
 
 // newAttempt reads everything that can be wrong before the first connection. It fills in the identity as far as it
@@ -81,26 +83,50 @@ func (a *attempt) close() {
 
 // run goes through the phases.
 func (a *attempt) run(ctx context.Context) error {
-	for _, phase := range []struct {
-		name string
-		do   func(context.Context) error
-	}{
-		{"connect", a.connect},
-		{"readback", a.readback},
-		{"prepare", a.prepare},
-		{"quiesce", a.quiesce},
-		{"measure", a.measure},
-		{"verify", a.verify},
-	} {
-		a.progress.enter(phase.name)
+	if err := a.through(ctx, phase{"connect", a.connect}, phase{"readback", a.readback}, phase{"prepare", a.prepare}); err != nil {
+		return err
+	}
+	var planned []phase
+	if a.plan.Stage != nil {
+		planned = append(planned, phase{"stage", a.plan.Stage})
+	}
+	planned = append(planned, phase{"quiesce", a.quiesce}, phase{"measure", a.measure})
+	for _, after := range a.plan.After {
+		planned = append(planned, phase{after.Name, a.execute(after.Statements)})
+	}
+	return a.through(ctx, append(planned, phase{"verify", a.verify})...)
+}
+
+// phase is one part of the work.
+type phase struct {
+	name string
+	do   func(context.Context) error
+}
+
+// through goes through phases and takes the time of each.
+func (a *attempt) through(ctx context.Context, phases ...phase) error {
+	for _, p := range phases {
+		a.progress.enter(p.name)
 		began := time.Now()
-		err := phase.do(ctx)
-		a.phases = append(a.phases, result.Phase{Name: phase.name, Micros: time.Since(began).Microseconds()})
+		err := p.do(ctx)
+		a.phases = append(a.phases, result.Phase{Name: p.name, Micros: time.Since(began).Microseconds()})
 		if err != nil {
 			return sqlFailure(err)
 		}
 	}
 	return nil
+}
+
+// execute is a phase of statements that the workload asked for.
+func (a *attempt) execute(statements []string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for _, statement := range statements {
+			if _, err := a.db.ExecContext(ctx, statement); err != nil {
+				return fmt.Errorf("executing %s: %w", statement, err)
+			}
+		}
+		return nil
+	}
 }
 
 // connect waits for the server and registers the attempt.
@@ -139,6 +165,7 @@ func (a *attempt) prepare(ctx context.Context) error {
 	if a.plan, err = a.workload.Prepare(ctx, a.db); err != nil {
 		return fmt.Errorf("preparing the workload's tables: %w", err)
 	}
+	a.warnings = append(a.warnings, a.plan.Warnings...)
 	return nil
 }
 

@@ -74,6 +74,31 @@ func (c *connections) connector(schema string) (driver.Connector, error) {
 	return connector, nil
 }
 
+// session connects to the schema for the measured phase.
+func (c *connections) session(ctx context.Context, schema string) (driver.Conn, line, error) {
+	var own net.Conn
+	cfg := c.cfg.Clone()
+	cfg.DBName = schema
+	dial := cfg.DialFunc
+	cfg.DialFunc = func(ctx context.Context, network, addr string) (_ net.Conn, err error) {
+		own, err = dial(ctx, network, addr)
+		return own, err
+	}
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, nil, fmt.Errorf("configuring the connection: %w", err)
+	}
+	conn, err := connector.Connect(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("connecting: %w", err)
+	}
+	below, ok := own.(line)
+	if !ok {
+		return nil, nil, errors.Join(fmt.Errorf("the connection %T cannot work while it waits", own), conn.Close())
+	}
+	return conn, below, nil
+}
+
 func (c *connections) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
 	if err != nil {

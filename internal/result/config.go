@@ -77,6 +77,8 @@ type Setting struct {
 type Workload struct {
 	Type       string      `json:"type"`
 	CommitSize *CommitSize `json:"commitSize,omitempty"`
+	BulkInsert *BulkInsert `json:"bulkInsert,omitempty"`
+	IIBench    *IIBench    `json:"iiBench,omitempty"`
 	TPROCHLoad *TPROCHLoad `json:"tprochLoad,omitempty"`
 }
 

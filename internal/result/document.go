@@ -10,14 +10,15 @@ const DocumentVersion = 1
 
 // Document is everything that one loader Pod knows about one attempt.
 type Document struct {
-	Version   int        `json:"version"`
-	Identity  Identity   `json:"identity"`
-	Config    Config     `json:"config"`
-	Phases    []Phase    `json:"phases"`
-	Totals    Totals     `json:"totals"`
-	Metrics   []Metric   `json:"metrics"`
-	Latencies []Latency  `json:"latencies,omitempty"`
-	Series    []Interval `json:"series,omitempty"`
+	Version    int         `json:"version"`
+	Identity   Identity    `json:"identity"`
+	Config     Config      `json:"config"`
+	Phases     []Phase     `json:"phases"`
+	Totals     Totals      `json:"totals"`
+	Metrics    []Metric    `json:"metrics"`
+	Latencies  []Latency   `json:"latencies,omitempty"`
+	Series     []Interval  `json:"series,omitempty"`
+	Milestones []Milestone `json:"milestones,omitempty"`
 	// Tables are how a workload that loads tables loaded each, in the order of their first statements.
 	Tables     []TableLoad       `json:"tables,omitempty"`
 	Server     ServerFacts       `json:"server"`
@@ -43,7 +44,8 @@ type Identity struct {
 	Ended time.Time `json:"ended"`
 }
 
-// Phase is one part of the loader's work: connect, readback, prepare, quiesce, measure, verify.
+// Phase is one part of the loader's work: connect, readback, prepare, quiesce, measure, verify, and what a workload does
+// besides, for example stage before quiesce, and index before verify.
 type Phase struct {
 	Name   string `json:"name"`
 	Micros int64  `json:"micros"`
@@ -61,11 +63,16 @@ const (
 
 // Totals are the measured phase's sums. The intervals of the series add up to them.
 type Totals struct {
-	Rows         int64     `json:"rows"`
-	Transactions int64     `json:"transactions"`
-	Statements   int64     `json:"statements"`
-	Micros       int64     `json:"micros"`
-	StoppedBy    StoppedBy `json:"stoppedBy"`
+	Rows         int64 `json:"rows"`
+	Transactions int64 `json:"transactions"`
+	Statements   int64 `json:"statements"`
+	// Bytes of text that were sent with LOAD DATA.
+	Bytes int64 `json:"bytes,omitempty"`
+	// RowsDeleted and Queries are of workloads that delete and query beside what they insert.
+	RowsDeleted int64     `json:"rowsDeleted,omitempty"`
+	Queries     int64     `json:"queries,omitempty"`
+	Micros      int64     `json:"micros"`
+	StoppedBy   StoppedBy `json:"stoppedBy"`
 }
 
 // Metric is one number that people compare.
@@ -101,8 +108,26 @@ type Interval struct {
 	EndMicros    int64 `json:"endMicros"`
 	Rows         int64 `json:"rows"`
 	Transactions int64 `json:"transactions"`
+	// Bytes of text that were sent with LOAD DATA; Rows are then those that were sent with them.
+	Bytes       int64 `json:"bytes,omitempty"`
+	RowsDeleted int64 `json:"rowsDeleted,omitempty"`
+	Queries     int64 `json:"queries,omitempty"`
 	// MaxMicros is the longest transaction end (commit) in the interval: where stalls show.
 	MaxMicros int64 `json:"maxMicros"`
+}
+
+// Milestone is a point of the measured phase after a number of rows.
+type Milestone struct {
+	// Rows inserted so far, and when the statement with the last of them was answered.
+	Rows   int64 `json:"rows"`
+	Micros int64 `json:"micros"`
+	// RowsPerSecond since the milestone before, and since the measured phase began.
+	RowsPerSecond        float64 `json:"rowsPerSecond"`
+	OverallRowsPerSecond float64 `json:"overallRowsPerSecond"`
+	// TableBytes and IndexBytes are what the server said soon after: the table with its primary key, and the secondary
+	// indexes. InnoDB counts both now and then only. -1 is unknown.
+	TableBytes int64 `json:"tableBytes"`
+	IndexBytes int64 `json:"indexBytes"`
 }
 
 // ServerFacts are what the server says of itself.

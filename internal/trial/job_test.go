@@ -167,7 +167,7 @@ func TestConfig(t *testing.T) {
 		Workload: result.Workload{
 			Type: "CommitSize", CommitSize: &result.CommitSize{Rows: 100, RowsPerCommit: 16, Compat: "Isotopp"},
 		},
-		LimitSeconds: 60, ConnectSeconds: 120,
+		LimitSeconds: 60, ConnectSeconds: 120, Scratch: "/scratch",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)

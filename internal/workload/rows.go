@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"math/bits"
 	"strconv"
 )
 
@@ -57,6 +58,29 @@ func (r Rows) AppendText(dst []byte, n int64) []byte {
 		}
 	}
 	return dst
+}
+
+// draws are the random numbers of row n besides its text. Those of numbers below 1 belong to no row.
+func (r Rows) draws(n int64) draws {
+	return draws{state: mix(r.key^mix(uint64(n))) ^ drawsKey} //nolint:gosec // a row's number may wrap
+}
+
+// draws is a stream of random numbers: SplitMix64.
+type draws struct{ state uint64 }
+
+// drawsKey tells a row's numbers from those that its text is made of: any constant will do.
+const drawsKey = 0x5851f42d4c957f2d
+
+// next is equally likely any number.
+func (d *draws) next() uint64 {
+	d.state += golden
+	return mix(d.state)
+}
+
+// below is equally likely any number below n, to one part in 2^64/n.
+func (d *draws) below(n uint64) uint64 {
+	high, _ := bits.Mul64(d.next(), n)
+	return high
 }
 
 // golden is 2^64 divided by the golden ratio, odd: the step of the counter in SplitMix64 (Steele, Lea and Flood, 2014).

@@ -100,8 +100,7 @@ func (w *tprochLoad) Prepare(ctx context.Context, db *sql.DB) (Plan, error) {
 		return Plan{}, fmt.Errorf("reading local_infile: %w", err)
 	}
 	if !localInfile {
-		return Plan{}, failuref(result.FailureSetting,
-			"LOAD DATA LOCAL needs local_infile=ON, the server has OFF: set the variable local_infile to ON")
+		return Plan{}, Refused{"LOAD DATA LOCAL needs local_infile=ON, the server has OFF: set the variable local_infile to ON"}
 	}
 	statements := slices.Concat([]string{tproch.Drop()}, tproch.Schema())
 	if w.params.Indexes == indexesBefore {
@@ -209,12 +208,12 @@ func (w *tprochLoad) load(c *Client, t tproch.Table) (err error) {
 		written, err := c.Session.Load(clause, rows)
 		ended := c.Recorder.Now()
 		if rows.err != nil {
-			return failuref(result.FailureConfiguration, "reading what is to be loaded: %w", rows.err)
+			return Refused{"reading what is to be loaded: " + rows.err.Error()}
 		}
 		if err != nil {
 			return err
 		}
-		c.Recorder.Load(began, ended)
+		c.Recorder.Loaded(began, ended)
 		load.Rows += written
 		load.Statements++
 		load.Micros = (ended - start).Microseconds()

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
 )
 
@@ -33,7 +32,7 @@ func (s *tprochStage) path(t tproch.Table) string {
 func (s *tprochStage) open(t tproch.Table) (io.ReadCloser, error) {
 	file, err := os.Open(s.path(t))
 	if err != nil {
-		return nil, failuref(result.FailureConfiguration, "opening the staged file: %w", err)
+		return nil, Refused{"opening the staged file: " + err.Error()}
 	}
 	return file, nil
 }
@@ -45,7 +44,7 @@ func (s *tprochStage) run(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return failuref(result.FailureConfiguration, "staging %s: %w", t, err)
+			return Refused{fmt.Sprintf("staging %s on the scratch volume: %v", t, err)}
 		}
 	}
 	return nil

@@ -1,0 +1,132 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// The tables of BulkInsert.
+const (
+	tableFileList = "FileList"
+	tableNarrow   = "Narrow"
+)
+
+// bulkInsert inserts many rows with each statement, over many connections: how many, and how many, until it gets no
+// faster?
+type bulkInsert struct {
+	params result.BulkInsert
+	load   *load
+	table  table
+	// rowBytes bounds the text of a row in a statement.
+	rowBytes int64
+}
+
+func newBulkInsert(cfg *result.Config) (Workload, error) {
+	p := cfg.Workload.BulkInsert
+	if p == nil {
+		return nil, errors.New("the parameters in bulkInsert are missing")
+	}
+	if p.StatementsPerTransaction < 1 {
+		return nil, fmt.Errorf("statementsPerTransaction is %d, it must be at least 1", p.StatementsPerTransaction)
+	}
+	if p.Concurrency < 1 {
+		return nil, fmt.Errorf("concurrency is %d, it must be at least 1", p.Concurrency)
+	}
+	if err := checkEngine(p.StorageEngine); err != nil {
+		return nil, err
+	}
+	rows, err := newLoad(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction)
+	if err != nil {
+		return nil, err
+	}
+	w := &bulkInsert{params: *p, load: rows}
+	switch p.Table {
+	case tableFileList:
+		w.useFileList(newFileList(cfg.Seed))
+	case tableNarrow:
+		w.useNarrow(narrow{NewRows(cfg.Seed)})
+	default:
+		return nil, fmt.Errorf("table is %q, it must be %s or %s", p.Table, tableFileList, tableNarrow)
+	}
+	w.table.engine = p.StorageEngine
+	return w, nil
+}
+
+func (w *bulkInsert) useFileList(data *fileList) {
+	w.table = table{
+		name: "inserts",
+		columns: "id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, path VARBINARY(4096) NOT NULL," +
+			" modification_time DATETIME(6) NOT NULL, file_size BIGINT UNSIGNED NOT NULL",
+		options:    "DEFAULT CHARSET=utf8mb4",
+		canonical:  "CONCAT_WS(':', path, modification_time, file_size)",
+		appendText: data.appendText,
+	}
+	w.load.head = "INSERT INTO inserts (path, modification_time, file_size) VALUES "
+	w.load.appendRow, w.rowBytes = data.appendRow, int64(maxFileRow)
+}
+
+func (w *bulkInsert) useNarrow(data narrow) {
+	w.table = table{
+		name: "narrow", columns: "id INT NOT NULL PRIMARY KEY, k INT NOT NULL",
+		canonical: "CONCAT_WS(':', id, k)", appendText: data.appendText,
+	}
+	w.load.head = "INSERT INTO narrow (id, k) VALUES "
+	w.load.appendRow, w.rowBytes = data.appendRow, int64(maxNarrowRow)
+}
+
+// Plan implements Planned.
+func (w *bulkInsert) Plan() Plan {
+	return Plan{Clients: w.params.Concurrency, Rows: w.params.Rows, Setup: []string{"SET autocommit=0"}}
+}
+
+// Prepare implements Workload.
+func (w *bulkInsert) Prepare(ctx context.Context, db *sql.DB) (Plan, error) {
+	rows := min(w.load.perStatement, w.load.rows)
+	if err := fits(ctx, db, w.load.head, rows, w.rowBytes); err != nil {
+		return Plan{}, err
+	}
+	return w.Plan(), w.table.make(ctx, db)
+}
+
+// Measure implements Workload.
+func (w *bulkInsert) Measure(ctx context.Context, c *Client) (result.StoppedBy, error) {
+	return w.load.insert(ctx, c)
+}
+
+// Verify implements Workload.
+func (w *bulkInsert) Verify(ctx context.Context, db *sql.DB, totals result.Totals) ([]result.Check, error) {
+	return w.table.verify(ctx, db, totals.Rows)
+}
+
+// narrow is the data of a table with two integer columns: row n has the number n and one with up to seven digits.
+type narrow struct{ rows Rows }
+
+const (
+	narrowSpan = 10_000_000
+	// maxNarrowRow bounds the text of a row in a statement with its comma.
+	maxNarrowRow = len("(2147483647,9999999),")
+)
+
+// appendRow appends (n,k).
+func (d narrow) appendRow(dst []byte, n int64) []byte {
+	dst = strconv.AppendInt(append(dst, '('), n, 10)
+	return append(d.appendNumber(append(dst, ','), n), ')')
+}
+
+// appendText appends n:k.
+func (d narrow) appendText(dst []byte, n int64) []byte {
+	return d.appendNumber(append(strconv.AppendInt(dst, n, 10), ':'), n)
+}
+
+func (d narrow) appendNumber(dst []byte, n int64) []byte {
+	draws := d.rows.draws(n)
+	return strconv.AppendUint(dst, draws.below(narrowSpan), 10)
+}
