@@ -58,7 +58,9 @@ func TestIntegrationTPROCHLoad(t *testing.T) {
 		"streamed": {func(*result.TPROCHLoad) {}, 8, all, schemaOrder},
 		"staged": {
 			func(p *result.TPROCHLoad) { p.Data = "Staged" },
-			8, []string{"connect", "readback", "prepare", "stage", "quiesce", "measure", "verify"}, schemaOrder,
+			8,
+			[]string{"connect", "readback", "prepare", "stage", "quiesce", "measure", "verify"},
+			schemaOrder,
 		},
 		// One statement each for REGION, NATION, SUPPLIER, CUSTOMER and PART, 4 for PARTSUPP, 8 for ORDERS, 30 for LINEITEM.
 		"chunked":                       {func(p *result.TPROCHLoad) { p.LoadMode, p.RowsPerChunk = "Chunked", 2000 }, 5 + 4 + 8 + 30, all, schemaOrder},

@@ -27,6 +27,7 @@ func tprochLoad(spec *v1alpha1.TPROCHLoadWorkload) *result.TPROCHLoad {
 		w.RowsPerChunk = spec.RowsPerChunk
 	case v1alpha1.TPROCHParallel:
 		w.Streams = int(ptr.Deref(spec.Streams, plan.DefaultStreams))
+	case v1alpha1.TPROCHOneStatement:
 	}
 	return w
 }

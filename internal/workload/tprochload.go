@@ -4,6 +4,7 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -63,21 +64,8 @@ func newTPROCHLoad(cfg *result.Config) (Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case p.Data != dataStaged && p.Data != dataStreamed:
-		return nil, fmt.Errorf("data is %q, it must be %s or %s", p.Data, dataStaged, dataStreamed)
-	case p.Data == dataStaged && cfg.Scratch == "":
-		return nil, errors.New("data is Staged, and there is no scratch volume for the files: set loader.scratch")
-	case p.LoadMode != loadOneStatement && p.LoadMode != loadChunked && p.LoadMode != loadParallel:
-		return nil, fmt.Errorf("loadMode is %q, it must be %s, %s or %s", p.LoadMode, loadOneStatement, loadChunked, loadParallel)
-	case p.LoadMode == loadChunked && p.RowsPerChunk < 1:
-		return nil, fmt.Errorf("rowsPerChunk is %d, it must be at least 1", p.RowsPerChunk)
-	case p.LoadMode == loadParallel && (p.Streams < 1 || p.Streams > tableCount):
-		return nil, fmt.Errorf("streams is %d, it must be 1 to %d", p.Streams, tableCount)
-	case p.Indexes != indexesBefore && p.Indexes != indexesAfter:
-		return nil, fmt.Errorf("indexes is %q, it must be %s or %s", p.Indexes, indexesBefore, indexesAfter)
-	case cfg.LimitSeconds != 0:
-		return nil, errors.New("limits.seconds is not for TPROCHLoad, which loads whole tables")
+	if err := checkTPROCH(cfg, p); err != nil {
+		return nil, err
 	}
 	w := &tprochLoad{params: *p, data: tproch.New(cfg.Seed, scale), order: tproch.Tables()}
 	if p.Data == dataStaged {
@@ -91,6 +79,34 @@ func newTPROCHLoad(cfg *result.Config) (Workload, error) {
 		w.loaded[t] = make(chan struct{})
 	}
 	return w, nil
+}
+
+func checkTPROCH(cfg *result.Config, p *result.TPROCHLoad) error {
+	if err := cmp.Or(
+		oneOf("data", p.Data, dataStaged, dataStreamed),
+		oneOf("loadMode", p.LoadMode, loadOneStatement, loadChunked, loadParallel),
+		oneOf("indexes", p.Indexes, indexesBefore, indexesAfter),
+	); err != nil {
+		return err
+	}
+	switch {
+	case p.Data == dataStaged && cfg.Scratch == "":
+		return errors.New("data is Staged, and there is no scratch volume for the files: set loader.scratch")
+	case p.LoadMode == loadChunked && p.RowsPerChunk < 1:
+		return fmt.Errorf("rowsPerChunk is %d, it must be at least 1", p.RowsPerChunk)
+	case p.LoadMode == loadParallel && (p.Streams < 1 || p.Streams > tableCount):
+		return fmt.Errorf("streams is %d, it must be 1 to %d", p.Streams, tableCount)
+	case cfg.LimitSeconds != 0:
+		return errors.New("limits.seconds is not for TPROCHLoad, which loads whole tables")
+	}
+	return nil
+}
+
+func oneOf(name, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return fmt.Errorf("%s is %q, it must be one of %s", name, value, strings.Join(allowed, ", "))
 }
 
 // Prepare implements Workload.

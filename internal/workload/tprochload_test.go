@@ -45,16 +45,16 @@ func newTestTPROCHLoad(t *testing.T, change func(*result.Config, *result.TPROCHL
 
 func TestTPROCHLoadRefuses(t *testing.T) {
 	for want, change := range map[string]func(*result.Config, *result.TPROCHLoad){
-		"the parameters in tprochLoad are missing":       func(c *result.Config, _ *result.TPROCHLoad) { c.Workload.TPROCHLoad = nil },
-		`scaleFactor is "0.005", it must be 0.01 to`:     func(_ *result.Config, p *result.TPROCHLoad) { p.ScaleFactor = "0.005" },
-		`data is "", it must be Staged or Streamed`:      func(_ *result.Config, p *result.TPROCHLoad) { p.Data = "" },
-		"no scratch volume for the files: set loader.":   func(_ *result.Config, p *result.TPROCHLoad) { p.Data = dataStaged },
-		`loadMode is "Serial", it must be OneStatement`:  func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode = "Serial" },
-		"rowsPerChunk is 0, it must be at least 1":       func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode = loadChunked },
-		"streams is 0, it must be 1 to 8":                func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode = loadParallel },
-		"streams is 9, it must be 1 to 8":                func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode, p.Streams = loadParallel, 9 },
-		`indexes is "Later", it must be Before or After`: func(_ *result.Config, p *result.TPROCHLoad) { p.Indexes = "Later" },
-		"limits.seconds is not for TPROCHLoad":           func(c *result.Config, _ *result.TPROCHLoad) { c.LimitSeconds = 5 },
+		"the parameters in tprochLoad are missing":                                func(c *result.Config, _ *result.TPROCHLoad) { c.Workload.TPROCHLoad = nil },
+		`scaleFactor is "0.005", it must be 0.01 to`:                              func(_ *result.Config, p *result.TPROCHLoad) { p.ScaleFactor = "0.005" },
+		`data is "", it must be one of Staged, Streamed`:                          func(_ *result.Config, p *result.TPROCHLoad) { p.Data = "" },
+		"no scratch volume for the files: set loader.":                            func(_ *result.Config, p *result.TPROCHLoad) { p.Data = dataStaged },
+		`loadMode is "Serial", it must be one of OneStatement, Chunked, Parallel`: func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode = "Serial" },
+		"rowsPerChunk is 0, it must be at least 1":                                func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode = loadChunked },
+		"streams is 0, it must be 1 to 8":                                         func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode = loadParallel },
+		"streams is 9, it must be 1 to 8":                                         func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode, p.Streams = loadParallel, 9 },
+		`indexes is "Later", it must be one of Before, After`:                     func(_ *result.Config, p *result.TPROCHLoad) { p.Indexes = "Later" },
+		"limits.seconds is not for TPROCHLoad":                                    func(c *result.Config, _ *result.TPROCHLoad) { c.LimitSeconds = 5 },
 	} {
 		if _, err := New(tprochConfig(change)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)

@@ -26,7 +26,7 @@ func New(seed int64, scale Scale) *Data {
 	d := &Data{scale: scale}
 	key := random.Mix(uint64(seed)) //nolint:gosec // a seed may wrap
 	for t := range d.keys {
-		d.keys[t] = random.Mix(key + uint64(t) + 1) //nolint:gosec // a small number
+		d.keys[t] = random.Mix(key + uint64(t) + 1)
 	}
 	d.text = newText(key)
 	return d

@@ -202,10 +202,8 @@ func day(t *testing.T, text string) int {
 
 // orderFacts is what ORDERS says of an order, and what its items add up to.
 type orderFacts struct {
-	date                 string
-	status, derived      string
-	total                float64
-	price                float64
+	date, status         string
+	total, price         float64
 	items, shippedByThen int
 }
 
