@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# images.sh [node] [mariadb] [mariadb:VERSION] — makes sure that Docker has the images a cluster is
-# made of (both kinds by default) and prints their names. The official ones are pulled where there is
+# images.sh [node] [mariadb] [mariadb:VERSION] [originals] — makes sure that Docker has the images a
+# cluster is made of (both kinds by default) and prints their names; originals is the image with the
+# programs that the loader is compared with. The official ones are pulled where there is
 # a registry; where there is none, stand-ins are built from Debian packages and Go modules and kept
 # in the cache, so that neither a second run nor an emptied Docker builds anything again.
 set -euo pipefail
@@ -106,11 +107,25 @@ node() {
 	echo "kindest/node:$KUBERNETES"
 }
 
+build_originals() {
+	local recipe=$1
+	"$HACK/originals-image/build.sh" "$work/originals.tar"
+	import "$work/originals.tar" "benchrun/originals:$recipe" "$recipe" 'ENV LANG=C.UTF-8'
+}
+
+originals() {
+	local recipe
+	recipe=$(fingerprint "$HACK/originals-image/build.sh")
+	provide "benchrun/originals:$recipe" "$recipe" build_originals "$recipe"
+	echo "benchrun/originals:$recipe"
+}
+
 "$HACK/docker.sh"
 [ $# -gt 0 ] || set -- node mariadb
 for image; do
 	case $image in
 	node) node ;;
+	originals) originals ;;
 	mariadb) for version in ${MARIADB//,/ }; do mariadb "$version"; done ;;
 	mariadb:*) mariadb "${image#*:}" ;;
 	*) die "no such image: $image" ;;

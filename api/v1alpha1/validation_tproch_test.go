@@ -25,8 +25,8 @@ spec:
 // tproch wraps an overlay of the workload's member.
 func tproch(s string) string { return spec("workload: {tprochLoad: {" + s + "}}") }
 
-// sweepOf is a sweep of one parameter, as an axis and as a list of points.
-func sweepOf(parameter, value string) []string {
+// sweepBoth is a sweep of one parameter, as an axis and as a list of points.
+func sweepBoth(parameter, value string) []string {
 	return []string{
 		spec(fmt.Sprintf("sweep: {axes: [{parameter: %s, values: [%q]}]}", parameter, value)),
 		spec(fmt.Sprintf("sweep: {mode: List, points: [{parameters: {%s: %q}}]}", parameter, value)),
@@ -36,7 +36,7 @@ func sweepOf(parameter, value string) []string {
 func sweeps(parameter string, values ...string) []string {
 	var all []string
 	for _, value := range values {
-		all = append(all, sweepOf(parameter, value)...)
+		all = append(all, sweepBoth(parameter, value)...)
 	}
 	return all
 }
@@ -52,8 +52,8 @@ func TestEnvtestTPROCHRules(t *testing.T) {
 	}
 	checkRules(t, tprochMinimal, map[string]rule{
 		"member": {
-			refused: []string{spec("workload: {tprochLoad: null}")},
-			says:    "type TPROCHLoad needs the member tprochLoad",
+			refused: []string{spec("workload: {tprochLoad: null}"), spec("workload: {type: CommitSize, commitSize: {}}")},
+			says:    "the member tprochLoad goes with type TPROCHLoad",
 		},
 		"scale factor": {
 			allowed: []string{

@@ -12,17 +12,28 @@ const WorkloadCommitSize WorkloadType = "CommitSize"
 // WorkloadSpec is what the loader does: a union, with the one member that type names.
 //
 // +kubebuilder:validation:XValidation:rule="self.type != 'CommitSize' || has(self.commitSize)",message="type CommitSize needs the member commitSize; write commitSize: {} for its defaults"
-// +kubebuilder:validation:XValidation:rule="self.type != 'TPROCHLoad' || has(self.tprochLoad)",message="type TPROCHLoad needs the member tprochLoad; write tprochLoad: {} for its defaults"
+// +kubebuilder:validation:XValidation:rule="self.type == 'TPROCHLoad' ? has(self.tprochLoad) : !has(self.tprochLoad)",message="the member tprochLoad goes with type TPROCHLoad; write tprochLoad: {} for its defaults"
 // +kubebuilder:validation:XValidation:rule="self.type != 'TPROCHLoad' || !has(self.limits) || !has(self.limits.seconds)",message="TPROCHLoad loads whole tables: limits.seconds is not for it; trials.deadlineSeconds ends what takes too long"
+// +kubebuilder:validation:XValidation:rule="self.type == 'BulkInsert' ? has(self.bulkInsert) : !has(self.bulkInsert)",message="the member bulkInsert goes with type BulkInsert, which needs it; write bulkInsert: {} for its defaults"
+// +kubebuilder:validation:XValidation:rule="self.type == 'IIBench' ? has(self.iiBench) : !has(self.iiBench)",message="the member iiBench goes with type IIBench, which needs it; write iiBench: {} for its defaults"
 type WorkloadSpec struct {
-	// type says which workload is run, and which of the members below is read: CommitSize or TPROCHLoad.
+	// type says which workload is run, and which of the members below is read: CommitSize, BulkInsert, IIBench or
+	// TPROCHLoad.
 	// +required
-	// +kubebuilder:validation:Enum=CommitSize;TPROCHLoad
+	// +kubebuilder:validation:Enum=CommitSize;BulkInsert;IIBench;TPROCHLoad
 	Type WorkloadType `json:"type,omitempty"`
 
 	// commitSize inserts rows one by one over one connection, committing after every rowsPerCommit of them.
 	// +optional
 	CommitSize *CommitSizeWorkload `json:"commitSize,omitempty"`
+
+	// bulkInsert inserts many rows with each statement, over one or many connections.
+	// +optional
+	BulkInsert *BulkInsertWorkload `json:"bulkInsert,omitempty"`
+
+	// iiBench inserts into a table with secondary indexes, and shows how the rate falls as they grow.
+	// +optional
+	IIBench *IIBenchWorkload `json:"iiBench,omitempty"`
 
 	// tprochLoad loads the tables of a TPC-H-derived schema with LOAD DATA.
 	// +optional

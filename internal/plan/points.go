@@ -177,6 +177,8 @@ func parameters(w *v1alpha1.WorkloadSpec) (map[string]string, error) {
 			return nil, fmt.Errorf("workload type %s lacks its member", w.Type)
 		}
 		return map[string]string{"rowsPerCommit": strconv.FormatInt(w.CommitSize.RowsPerCommit, 10)}, nil
+	case v1alpha1.WorkloadBulkInsert, v1alpha1.WorkloadIIBench:
+		return insertParameters(w)
 	case v1alpha1.WorkloadTPROCHLoad:
 		if w.TPROCHLoad == nil {
 			return nil, fmt.Errorf("workload type %s lacks its member", w.Type)
@@ -198,6 +200,10 @@ func Workload(w *v1alpha1.WorkloadSpec, p Point) (*v1alpha1.WorkloadSpec, error)
 				return nil, fmt.Errorf("rowsPerCommit must be a whole number from 1 on, not %q", value)
 			}
 			at.CommitSize.RowsPerCommit = n
+		case w.Type == v1alpha1.WorkloadBulkInsert || w.Type == v1alpha1.WorkloadIIBench:
+			if err := setInsertParameter(at, name, value); err != nil {
+				return nil, err
+			}
 		case w.Type == v1alpha1.WorkloadTPROCHLoad:
 			if err := setTPROCH(at.TPROCHLoad, name, value); err != nil {
 				return nil, err

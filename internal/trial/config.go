@@ -59,6 +59,10 @@ func workload(spec *v1alpha1.WorkloadSpec) (*result.Workload, error) {
 		if spec.CommitSize.Compat != v1alpha1.CompatNone {
 			w.CommitSize.Compat = string(spec.CommitSize.Compat)
 		}
+	case v1alpha1.WorkloadBulkInsert:
+		w.BulkInsert = bulkInsert(spec.BulkInsert)
+	case v1alpha1.WorkloadIIBench:
+		w.IIBench = iiBench(spec.IIBench)
 	case v1alpha1.WorkloadTPROCHLoad:
 		w.TPROCHLoad = tprochLoad(spec.TPROCHLoad)
 	default:

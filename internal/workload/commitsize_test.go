@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ type script struct {
 	refuse     string
 	now        time.Duration
 	rows       int64
+	deleted    int64
 	commits    []int64
 }
 
@@ -40,8 +42,14 @@ func (s *script) ExecWhile(statement []byte, meanwhile func()) error {
 	return err
 }
 
-func (s *script) ExecAffected(statement []byte) (int64, error) { return 0, s.Exec(statement) }
-func (s *script) Fetch(statement []byte) (int64, error)        { return 0, s.Exec(statement) }
+// ExecAffected finds as many rows as a statement limits itself to, but at most 1,000.
+func (s *script) ExecAffected(statement []byte) (int64, error) {
+	_, limit, _ := strings.Cut(string(statement), " LIMIT ")
+	n, err := strconv.ParseInt(limit, 10, 64)
+	return min(n, 1000), errors.Join(err, s.Exec(statement))
+}
+
+func (s *script) Fetch(statement []byte) (int64, error) { return 0, s.Exec(statement) }
 
 func (s *script) Load(string, io.Reader) (int64, error) { return 0, nil }
 func (s *script) Warnings() (int64, string, error)      { return 0, "", nil }
@@ -55,7 +63,7 @@ func (s *script) Insert(began, ended time.Duration, rows int64) {
 	s.rows += rows
 }
 
-func (s *script) Delete(_, _ time.Duration, _ int64) {}
+func (s *script) Delete(_, _ time.Duration, n int64) { s.deleted += n }
 func (s *script) Query(_, _ time.Duration)           {}
 func (s *script) Sent(_ time.Duration, _, _ int64)   {}
 func (s *script) Loaded(_, _ time.Duration)          {}
