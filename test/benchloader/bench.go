@@ -78,7 +78,7 @@ func (b *bench) attempt(ctx context.Context, w result.Workload) (*result.Documen
 	b.attempts++
 	config, err := json.Marshal(result.Config{
 		Version: result.ConfigVersion, Namespace: "bench", Run: "loader", Trial: 1, Attempt: 1, Seed: 42,
-		Server: b.server, Workload: w, ConnectSeconds: 10,
+		Server: b.server, Workload: w, ConnectSeconds: 10, Scratch: b.dir,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encoding the loader's configuration: %w", err)

@@ -29,6 +29,7 @@ func comparisons() []comparison {
 		name: "BulkInsert, file list, 2,000 rows per statement", original: "mariadb client", wantedRate: "≥ 1",
 		wantedCPU: "ours ≤ 0.35 µs", ours: loads(fileList), theirs: mariadbClient("filelist.sql", fileList),
 	})
+	all = append(all, tprochLoad(), tprochStreamed())
 	one, two := iiBench(1), iiBench(2)
 	return append(all, comparison{
 		name: "IIBench, 3 indexes, 1 inserter", original: "mariadb client", wantedRate: "≥ 1",
