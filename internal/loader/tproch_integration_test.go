@@ -102,6 +102,9 @@ func TestIntegrationTPROCHLoad(t *testing.T) {
 			}
 			checkTables(t, doc)
 			checkSchema(t)
+			if len(summary.Latencies) != 1 || summary.Latencies[0].Operation != "load" || summary.Latencies[0].Count != tc.statements {
+				t.Errorf("latencies %+v", summary.Latencies)
+			}
 			if len(summary.Metrics) != len(doc.Metrics) || summary.Metrics[0].Name != "totalSeconds" || len(doc.Checks) != 3 {
 				t.Errorf("the summary has the metrics %+v, checks are %+v", summary.Metrics, doc.Checks)
 			}

@@ -144,13 +144,8 @@ func (w *tprochLoad) session() string {
 func (w *tprochLoad) after() []Phase {
 	var phases []Phase
 	if w.params.Indexes == indexesAfter {
-		var statements []string
-		for _, statement := range tproch.Keys() {
-			// With the checks, a server goes through all rows for a foreign key that is added.
-			statements = append(statements,
-				fmt.Sprintf("SET STATEMENT foreign_key_checks=%d FOR %s", bit(w.params.ForeignKeyChecks), statement))
-		}
-		phases = append(phases, Phase{Name: phaseIndex, Statements: statements})
+		// With the checks, a server looks up all rows' references when a foreign key is added.
+		phases = append(phases, Phase{Name: phaseIndex, Statements: slices.Concat([]string{w.session()}, tproch.Keys())})
 	}
 	if w.params.Analyze {
 		var names []string

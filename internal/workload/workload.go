@@ -79,7 +79,8 @@ type Milestones struct {
 
 // Phase is work of the server's that is timed on its own, for example building indexes.
 type Phase struct {
-	Name       string
+	Name string
+	// Statements are executed in this order by one session, which is none of the measured phase's.
 	Statements []string
 }
 
