@@ -34,8 +34,6 @@ type socket struct {
 	local, remote net.Addr
 	// onClose is called once.
 	onClose func(net.Conn)
-	// meanwhile, if there is one, is called once, before the next answer is waited for.
-	meanwhile func()
 
 	// using is held for reading by whoever uses fd, and for writing to close it: the number may be another file's then.
 	using  sync.RWMutex
@@ -76,22 +74,11 @@ func setPatience(fd int) error {
 	return unix.SetNonblock(fd, false)
 }
 
-// whileWaiting lets work be done when the next statement has been sent, before its answer is waited for; nil is none.
-func (s *socket) whileWaiting(work func()) { s.meanwhile = work }
-
-func (s *socket) work() {
-	if work := s.meanwhile; work != nil {
-		s.meanwhile = nil
-		work()
-	}
-}
-
 // Read implements net.Conn.
 func (s *socket) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	s.work()
 	n, err := s.transfer(unix.SYS_READ, unix.Read, p)
 	if err == nil && n == 0 {
 		return 0, io.EOF
