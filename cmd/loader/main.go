@@ -7,12 +7,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +46,7 @@ func rootCommand() *cobra.Command {
 	root := runCommand("loader")
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(runCommand("run"), probeCommand(), versionCommand())
+	root.AddCommand(runCommand("run"), probeCommand(), noopCommand(), versionCommand())
 	return root
 }
 
@@ -87,6 +89,25 @@ func probeCommand() *cobra.Command {
 	if err := cmd.MarkFlagRequired("data"); err != nil {
 		panic(err)
 	}
+	return cmd
+}
+
+func noopCommand() *cobra.Command {
+	var seed, seconds int64
+	cmd := &cobra.Command{
+		Use:   "noop WORKLOAD",
+		Short: "Measure the loader itself: a workload, as JSON, against a sink in place of a server",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			report, err := loader.Noop(cmd.Context(), args[0], seed, time.Duration(seconds)*time.Second)
+			if err != nil {
+				return err
+			}
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(report)
+		},
+	}
+	cmd.Flags().Int64Var(&seed, "seed", 42, "the seed of the data")
+	cmd.Flags().Int64Var(&seconds, "seconds", 0, "when to stop; 0 is when all rows are sent")
 	return cmd
 }
 

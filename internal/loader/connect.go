@@ -25,6 +25,9 @@ const (
 	connectTimeout = 5 * time.Second
 )
 
+// dialer opens a connection below the driver.
+type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
+
 // connections makes connections, and can end them all at once.
 type connections struct {
 	cfg *mysql.Config
@@ -45,11 +48,19 @@ func newConnections(server result.Server) (*connections, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &connections{open: map[net.Conn]struct{}{}}
 	cfg := mysql.NewConfig()
 	cfg.User, cfg.Passwd = user, password
 	cfg.Net, cfg.Addr = "tcp", net.JoinHostPort(server.Host, strconv.Itoa(server.Port))
-	cfg.DialFunc = c.dial
+	return newConnectionsBy(cfg, nil)
+}
+
+// newConnectionsBy completes the configuration. A dial of nil is one over the network.
+func newConnectionsBy(cfg *mysql.Config, dial dialer) (*connections, error) {
+	c := &connections{open: map[net.Conn]struct{}{}}
+	if dial == nil {
+		dial = c.dial
+	}
+	cfg.DialFunc = dial
 	cfg.Timeout = connectTimeout
 	cfg.ConnectionAttributes = "program_name:benchrun-loader"
 	cfg.Params = map[string]string{"time_zone": "'+00:00'"}
@@ -74,8 +85,8 @@ func (c *connections) connector(schema string) (driver.Connector, error) {
 	return connector, nil
 }
 
-// session connects to the schema for the measured phase.
-func (c *connections) session(ctx context.Context, schema string) (driver.Conn, line, error) {
+// session connects to the schema for the measured phase, and returns the connection below the driver's too.
+func (c *connections) session(ctx context.Context, schema string) (driver.Conn, net.Conn, error) {
 	var own net.Conn
 	cfg := c.cfg.Clone()
 	cfg.DBName = schema
@@ -92,11 +103,7 @@ func (c *connections) session(ctx context.Context, schema string) (driver.Conn, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("connecting: %w", err)
 	}
-	below, ok := own.(line)
-	if !ok {
-		return nil, nil, errors.Join(fmt.Errorf("the connection %T cannot work while it waits", own), conn.Close())
-	}
-	return conn, below, nil
+	return conn, own, nil
 }
 
 func (c *connections) dial(ctx context.Context, network, addr string) (net.Conn, error) {

@@ -13,12 +13,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// garbagePercent lets the heap grow to nine times what is in use before it is collected. In use is next to nothing, and
-// a statement leaves some 200 bytes: it is collected every few hundred thousand statements.
+// garbagePercent lets the heap grow to nine times what is in use before it is collected. In use is next to nothing but the
+// statements, which are made in place, and a client leaves nothing: only who deletes and queries does.
 const garbagePercent = 800
-
-// memoryGoal is where it is collected more often: the driver leaves a copy of each statement that is longer than 256 KiB.
-const memoryGoal = 64 << 20
 
 // measure is the measured phase, with the server's counters and the loader's consumption around it.
 func (a *attempt) measure(ctx context.Context) error {
@@ -70,7 +67,6 @@ func timed(clients int, run func() error) (result.ClientFacts, error) {
 	// waits for another.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(clients+1, runtime.GOMAXPROCS(0))))
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryGoal))
 	runtime.GC()
 	root := hostRoot()
 	before, err := readUsage(root)

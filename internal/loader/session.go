@@ -13,19 +13,14 @@ import (
 	"unsafe"
 )
 
-// line is what a session's connection is to it, below the driver.
-type line interface {
-	// whileWaiting lets work be done when the next statement has been sent, before its answer is waited for; nil is none.
-	whileWaiting(work func())
-}
-
-// session is one connection as the driver has it: database/sql would take a lock, look at the context and convert no
+// session is one connection, opened by the driver: database/sql would take a lock, look at the context and convert no
 // arguments for each statement.
 type session struct {
 	conn  driver.Conn
 	exec  driver.ExecerContext
 	query driver.QueryerContext
-	line  line
+	// below the driver, for statements without a result set.
+	below exchange
 	// ctx cannot be cancelled, so that the driver starts no watcher for each statement: interrupting closes the
 	// connection.
 	ctx context.Context //nolint:containedctx // it carries nothing and lives as long as the session
@@ -35,7 +30,7 @@ type session struct {
 
 // newSession connects to the schema and executes the setup statements.
 func newSession(ctx context.Context, c *connections, schema string, setup []string) (*session, error) {
-	conn, line, err := c.session(ctx, schema)
+	conn, below, err := c.session(ctx, schema)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +39,8 @@ func newSession(ctx context.Context, c *connections, schema string, setup []stri
 	if !executes || !queries {
 		return nil, errors.Join(fmt.Errorf("the driver's connection %T executes no statements", conn), conn.Close())
 	}
-	s := &session{conn: conn, exec: exec, query: query, line: line, ctx: context.WithoutCancel(ctx)}
+	s := &session{conn: conn, exec: exec, query: query, ctx: context.WithoutCancel(ctx)}
+	s.below.conn = below
 	for _, statement := range setup {
 		if err := s.Exec([]byte(statement)); err != nil {
 			return nil, errors.Join(fmt.Errorf("executing %s: %w", statement, err), s.close())
@@ -55,16 +51,19 @@ func newSession(ctx context.Context, c *connections, schema string, setup []stri
 
 // Exec implements workload.Session.
 func (s *session) Exec(statement []byte) error {
-	_, err := s.exec.ExecContext(s.ctx, borrowed(statement), nil)
-	return err
+	if err := s.below.send(statement); err != nil {
+		return err
+	}
+	return s.below.receive()
 }
 
 // ExecWhile implements workload.Session.
 func (s *session) ExecWhile(statement []byte, meanwhile func()) error {
-	s.line.whileWaiting(meanwhile)
-	err := s.Exec(statement)
-	s.line.whileWaiting(nil)
-	return err
+	if err := s.below.send(statement); err != nil {
+		return err
+	}
+	meanwhile()
+	return s.below.receive()
 }
 
 // ExecAffected implements workload.Session.

@@ -34,8 +34,6 @@ type socket struct {
 	local, remote net.Addr
 	// onClose is called once.
 	onClose func(net.Conn)
-	// meanwhile, if there is one, is called once, before the next answer is waited for.
-	meanwhile func()
 
 	// using is held for reading by whoever uses fd, and for writing to close it: the number may be another file's then.
 	using  sync.RWMutex
@@ -76,23 +74,12 @@ func setPatience(fd int) error {
 	return unix.SetNonblock(fd, false)
 }
 
-// whileWaiting lets work be done when the next statement has been sent, before its answer is waited for; nil is none.
-func (s *socket) whileWaiting(work func()) { s.meanwhile = work }
-
-func (s *socket) work() {
-	if work := s.meanwhile; work != nil {
-		s.meanwhile = nil
-		work()
-	}
-}
-
 // Read implements net.Conn.
 func (s *socket) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	s.work()
-	n, err := s.transfer(unix.SYS_READ, unix.Read, p)
+	n, err := s.transfer(unix.SYS_READ, unix.POLLIN, p)
 	if err == nil && n == 0 {
 		return 0, io.EOF
 	}
@@ -103,7 +90,7 @@ func (s *socket) Read(p []byte) (int, error) {
 func (s *socket) Write(p []byte) (int, error) {
 	written := 0
 	for written < len(p) {
-		n, err := s.transfer(unix.SYS_WRITE, unix.Write, p[written:])
+		n, err := s.transfer(unix.SYS_WRITE, unix.POLLOUT, p[written:])
 		if err != nil {
 			return written, err
 		}
@@ -112,33 +99,33 @@ func (s *socket) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// transfer makes a system call: behind the scheduler's back at first, and with its knowledge if that takes long.
-func (s *socket) transfer(number uintptr, call func(int, []byte) (int, error), p []byte) (int, error) {
+// transfer makes a system call behind the scheduler's back. If that takes long, it waits with its knowledge until the
+// connection is ready for another one.
+func (s *socket) transfer(number uintptr, ready int16, p []byte) (int, error) {
 	s.using.RLock()
 	defer s.using.RUnlock()
 	if s.closed {
 		return 0, net.ErrClosed
 	}
-	//nolint:gosec // as the syscall package does
-	n, _, errno := syscall.RawSyscall(number, uintptr(s.fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
-	if errno == 0 {
-		return int(n), nil
-	}
-	var err error = errno
-	for temporary(err) && !s.ending.Load() {
-		var n int
-		if n, err = call(s.fd, p); err == nil {
-			return n, nil
+	for {
+		//nolint:gosec // as the syscall package does
+		n, _, errno := syscall.RawSyscall(number, uintptr(s.fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
+		switch {
+		case errno == 0:
+			return int(n), nil
+		case s.ending.Load():
+			return 0, net.ErrClosed
+		case errno != unix.EAGAIN && errno != unix.EINTR:
+			return 0, os.NewSyscallError("talking to the server", errno)
+		}
+		// The patience is at an end, or a signal came. One long wait: each time a thread comes back, the runtime looks around
+		// for a while whether there is something else to do, which costs more than the statement did.
+		waiting := []unix.PollFd{{Fd: int32(s.fd), Events: ready}} //nolint:gosec // descriptors are small
+		if _, err := unix.Poll(waiting, -1); err != nil && !errors.Is(err, unix.EINTR) {
+			return 0, os.NewSyscallError("waiting for the server", err)
 		}
 	}
-	if s.ending.Load() {
-		return 0, net.ErrClosed
-	}
-	return 0, os.NewSyscallError("talking to the server", err)
 }
-
-// temporary errors say that the patience is at an end, or that a signal came.
-func temporary(err error) bool { return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) }
 
 // Close implements net.Conn. It may be called while another goroutine reads or writes, which then gets an error at
 // once.

@@ -8,7 +8,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -25,8 +24,6 @@ type bulkInsert struct {
 	params result.BulkInsert
 	load   *load
 	table  table
-	// rowBytes bounds the text of a row in a statement.
-	rowBytes int64
 }
 
 func newBulkInsert(cfg *result.Config) (Workload, error) {
@@ -70,7 +67,7 @@ func (w *bulkInsert) useFileList(data *fileList) {
 		appendText: data.appendText,
 	}
 	w.load.head = "INSERT INTO inserts (path, modification_time, file_size) VALUES "
-	w.load.appendRow, w.rowBytes = data.appendRow, int64(maxFileRow)
+	w.load.appendRow, w.load.rowBytes = data.appendRow, int64(maxFileRow)
 }
 
 func (w *bulkInsert) useNarrow(data narrow) {
@@ -79,7 +76,7 @@ func (w *bulkInsert) useNarrow(data narrow) {
 		canonical: "CONCAT_WS(':', id, k)", appendText: data.appendText,
 	}
 	w.load.head = "INSERT INTO narrow (id, k) VALUES "
-	w.load.appendRow, w.rowBytes = data.appendRow, int64(maxNarrowRow)
+	w.load.appendRow, w.load.rowBytes = data.appendRow, int64(maxNarrowRow)
 }
 
 // Plan implements Planned.
@@ -89,8 +86,7 @@ func (w *bulkInsert) Plan() Plan {
 
 // Prepare implements Workload.
 func (w *bulkInsert) Prepare(ctx context.Context, db *sql.DB) (Plan, error) {
-	rows := min(w.load.perStatement, w.load.rows)
-	if err := fits(ctx, db, w.load.head, rows, w.rowBytes); err != nil {
+	if err := w.load.fits(ctx, db); err != nil {
 		return Plan{}, err
 	}
 	return w.Plan(), w.table.make(ctx, db)
@@ -117,16 +113,13 @@ const (
 
 // appendRow appends (n,k).
 func (d narrow) appendRow(dst []byte, n int64) []byte {
-	dst = strconv.AppendInt(append(dst, '('), n, 10)
-	return append(d.appendNumber(append(dst, ','), n), ')')
+	return append(d.appendFields(append(dst, '('), n, ','), ')')
 }
 
 // appendText appends n:k.
-func (d narrow) appendText(dst []byte, n int64) []byte {
-	return d.appendNumber(append(strconv.AppendInt(dst, n, 10), ':'), n)
-}
+func (d narrow) appendText(dst []byte, n int64) []byte { return d.appendFields(dst, n, ':') }
 
-func (d narrow) appendNumber(dst []byte, n int64) []byte {
+func (d narrow) appendFields(dst []byte, n int64, separator byte) []byte {
 	draws := d.rows.draws(n)
-	return strconv.AppendUint(dst, draws.below(narrowSpan), 10)
+	return appendNumber(append(appendNumber(dst, uint64(n)), separator), draws.below(narrowSpan)) //nolint:gosec // n is above 0
 }

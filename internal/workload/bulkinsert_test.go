@@ -37,11 +37,11 @@ func TestBulkInsertGolden(t *testing.T) {
 	for _, tc := range []struct{ table, row, checksum string }{
 		{
 			"FileList",
-			"('/ujmgizrgfi1gkv/mnxn3gjgyp1getsh/eu5ecgedo3msqg0/5e1ojgodrjduhg0b44/3lm3e3lnoxgd5bjtw/ae1ehq2s5j34bkaut/bwbghh3psrdfpc/" +
-				"pb0zbi2qi2vodyme/JI9Q3ZRP58RAT98B677O.dat','2011-02-05 10:04:14.700563',815977758)",
-			"rows=1000 xor=30314795 sum=2166594660369",
+			"('/y3e553stzcoi3/bjgtvxuykwbuk2llaj/qqp1xdmb4q2/f5gygs/uu01qg/klxiuev3rrg1g0/xl510wo1s0bnkq/orphlv1e0yq/3brslv/" +
+				"JI9Q3ZRP58RAT98B677O.dat','2019-05-28 04:26:21.536790',447)",
+			"rows=1000 xor=19628b2d sum=2140663521643",
 		},
-		{"Narrow", "(1000,1096439)", "rows=1000 xor=155e13ed sum=2123134436721"},
+		{"Narrow", "(1000,9403573)", "rows=1000 xor=410dec04 sum=2108463125022"},
 	} {
 		w := newTestBulkInsert(t, func(p *result.BulkInsert) { p.Table = tc.table })
 		if got := string(w.load.appendRow(nil, 1000)); got != tc.row {

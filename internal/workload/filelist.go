@@ -3,10 +3,7 @@
 
 package workload
 
-import (
-	"strconv"
-	"time"
-)
+import "time"
 
 // fileList is the data of a list of files: row n has a path, a time of modification and a size. Files of one folder follow
 // each other, as in a list that was made by walking a tree.
@@ -69,7 +66,7 @@ func (f *fileList) appendFields(dst []byte, n int64, afterPath, afterTime string
 	dst = append(dst, afterTime...)
 	// Sizes of all magnitudes up to 8 TiB, small ones as often as large ones.
 	size := draws.next()
-	return strconv.AppendUint(dst, size>>(21+size%40), 10)
+	return appendNumber(dst, size>>(21+size%40))
 }
 
 const (
@@ -78,21 +75,13 @@ const (
 	timeSpan = timeDays * 24 * uint64(time.Hour/time.Microsecond)
 )
 
-// days has the texts of these days, and twoDigits those of the numbers below 100.
-var (
-	days = func() (all [timeDays][len(time.DateOnly)]byte) {
-		for i := range all {
-			copy(all[i][:], time.Date(2010, time.January, 1+i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly))
-		}
-		return all
-	}()
-	twoDigits = func() (all [100][2]byte) {
-		for i := range all {
-			all[i] = [2]byte{byte('0' + i/10), byte('0' + i%10)}
-		}
-		return all
-	}()
-)
+// days has the texts of these days.
+var days = func() (all [timeDays][len(time.DateOnly)]byte) {
+	for i := range all {
+		copy(all[i][:], time.Date(2010, time.January, 1+i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly))
+	}
+	return all
+}()
 
 // appendTime appends the time so many microseconds after the beginning of 2010, as DATETIME(6) has it.
 func appendTime(dst []byte, micros uint64) []byte {

@@ -70,7 +70,7 @@ const indexesAtEnd = "End"
 
 func (w *iiBench) prepareLoad() {
 	w.inserting.Store(int64(w.params.InsertThreads))
-	w.load.head = w.schema.head
+	w.load.head, w.load.rowBytes = w.schema.head, w.schema.rowBytes
 	w.load.appendRow = func(dst []byte, n int64) []byte { return w.schema.appendRow(dst, w.rows.purchase(n)) }
 	if w.params.KeepRows > 0 {
 		w.inserted = make(chan int64, w.params.InsertThreads)
@@ -116,8 +116,7 @@ func (w *iiBench) Plan() Plan {
 
 // Prepare implements Workload.
 func (w *iiBench) Prepare(ctx context.Context, db *sql.DB) (Plan, error) {
-	perStatement := min(w.load.perStatement, w.load.perTransaction, w.load.rows)
-	if err := fits(ctx, db, w.load.head, perStatement, w.schema.rowBytes); err != nil {
+	if err := w.load.fits(ctx, db); err != nil {
 		return Plan{}, err
 	}
 	if err := w.table.make(ctx, db); err != nil {

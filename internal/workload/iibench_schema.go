@@ -5,7 +5,6 @@ package workload
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -133,8 +132,6 @@ func (p *purchase) appendData(dst []byte) []byte {
 	a, b := pairText[p.noise>>32%uint64(pairs)], pairText[p.noise&0xffffffff%uint64(pairs)]
 	return append(append(dst, "aaaaaaa"...), a[0], a[1], b[0])
 }
-
-func appendNumber(dst []byte, n uint64) []byte { return strconv.AppendUint(dst, n, 10) }
 
 // appendCents appends hundredths as a decimal number.
 func appendCents(dst []byte, cents uint64) []byte {

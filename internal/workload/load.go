@@ -5,6 +5,7 @@ package workload
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -33,8 +34,9 @@ type load struct {
 	perStatement, perTransaction int64
 	// head of each statement, up to the rows.
 	head string
-	// appendRow appends a row in parentheses.
+	// appendRow appends a row in parentheses, which takes at most rowBytes with its comma.
 	appendRow func(dst []byte, n int64) []byte
+	rowBytes  int64
 	// committed, if there is one, is told how many rows each transaction had.
 	committed func(ctx context.Context, rows int64) error
 }
@@ -68,7 +70,7 @@ type inserter struct {
 // before, also across the end of a transaction: a limit may be exceeded by the transaction that is being sent and the one
 // that was taken meanwhile.
 func (l *load) insert(ctx context.Context, c *Client) (result.StoppedBy, error) {
-	w := &inserter{load: l, client: c}
+	w := &inserter{load: l, client: c, statement: make([]byte, 0, l.statementBytes()+numberRoom)}
 	w.next()
 	next := w.next
 	for len(w.statement) > 0 {
@@ -94,6 +96,11 @@ func (l *load) insert(ctx context.Context, c *Client) (result.StoppedBy, error) 
 		return result.StoppedBySeconds, nil
 	}
 	return result.StoppedByRows, nil
+}
+
+// statementBytes bounds the length of a statement.
+func (l *load) statementBytes() int64 {
+	return int64(len(l.head)) + min(l.perStatement, l.perTransaction, l.rows)*l.rowBytes
 }
 
 // rowsOfTransaction is the number of rows of the transaction that ends with the given one.
@@ -124,4 +131,20 @@ func (w *inserter) take() bool {
 	}
 	w.first, w.end = w.load.take(w.perTransaction)
 	return w.first <= w.end
+}
+
+// fits checks that no statement is longer than what the server takes.
+func (l *load) fits(ctx context.Context, db *sql.DB) error {
+	var packet int64
+	if err := db.QueryRowContext(ctx, "SELECT @@GLOBAL.max_allowed_packet").Scan(&packet); err != nil {
+		return fmt.Errorf("reading max_allowed_packet: %w", err)
+	}
+	// One byte of a packet is the command.
+	need := 1 + l.statementBytes()
+	if need <= packet {
+		return nil
+	}
+	return Refused{fmt.Sprintf("a statement of %d rows takes up to %d bytes, the server's max_allowed_packet is %d: "+
+		"set rowsPerStatement to at most %d, or max_allowed_packet to at least %d",
+		min(l.perStatement, l.perTransaction, l.rows), need, packet, max(0, (packet-1-int64(len(l.head)))/l.rowBytes), need)}
 }

@@ -62,13 +62,13 @@ func (r Rows) AppendText(dst []byte, n int64) []byte {
 
 // draws are the random numbers of row n besides its text. Those of numbers below 1 belong to no row.
 func (r Rows) draws(n int64) draws {
-	return draws{state: mix(r.key^mix(uint64(n))) ^ drawsKey} //nolint:gosec // a row's number may wrap
+	return draws{state: mix(r.key + drawsKey*uint64(n))} //nolint:gosec // a row's number may wrap
 }
 
 // draws is a stream of random numbers: SplitMix64.
 type draws struct{ state uint64 }
 
-// drawsKey tells a row's numbers from those that its text is made of: any constant will do.
+// drawsKey spreads the numbers of rows, otherwise than for their texts: any odd constant with as many ones as zeros will do.
 const drawsKey = 0x5851f42d4c957f2d
 
 // next is equally likely any number.
@@ -79,7 +79,15 @@ func (d *draws) next() uint64 {
 
 // below is equally likely any number below n, to one part in 2^64/n.
 func (d *draws) below(n uint64) uint64 {
-	high, _ := bits.Mul64(d.next(), n)
+	x := d.next()
+	return split(&x, n)
+}
+
+// split takes a number below n off x, which remains for more: several numbers, equally likely to one part in 2^64 divided by
+// the product of their ranges.
+func split(x *uint64, n uint64) uint64 {
+	high, low := bits.Mul64(*x, n)
+	*x = low
 	return high
 }
 

@@ -60,22 +60,6 @@ func (t *table) make(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// fits checks that statements of so many rows, of at most rowBytes each with its comma, are not above what the server
-// takes.
-func fits(ctx context.Context, db *sql.DB, head string, rows, rowBytes int64) error {
-	var packet int64
-	if err := db.QueryRowContext(ctx, "SELECT @@GLOBAL.max_allowed_packet").Scan(&packet); err != nil {
-		return fmt.Errorf("reading max_allowed_packet: %w", err)
-	}
-	// One byte of a packet is the command.
-	if need := 1 + int64(len(head)) + rows*rowBytes; need > packet {
-		return Refused{fmt.Sprintf("a statement of %d rows takes up to %d bytes, the server's max_allowed_packet is %d: "+
-			"set rowsPerStatement to at most %d, or max_allowed_packet to at least %d",
-			rows, need, packet, max(0, (packet-1-int64(len(head)))/rowBytes), need)}
-	}
-	return nil
-}
-
 // count is the check that the table has so many rows.
 func (t *table) count(ctx context.Context, db *sql.DB, want int64, detail string) ([]result.Check, error) {
 	var got int64

@@ -23,7 +23,7 @@ func comparisons() []comparison {
 	}
 	all = append(all, narrow(1, "≥ 1.1"), narrow(2, "≥ 1"), narrow(4, "≥ 1"))
 	fileList := result.Workload{Type: "BulkInsert", BulkInsert: &result.BulkInsert{
-		Table: "FileList", Rows: 1_000_000, RowsPerStatement: 2000, StatementsPerTransaction: 1, Concurrency: 1, StorageEngine: "InnoDB",
+		Table: "FileList", Rows: 500_000, RowsPerStatement: 2000, StatementsPerTransaction: 1, Concurrency: 1, StorageEngine: "InnoDB",
 	}}
 	all = append(all, comparison{
 		name: "BulkInsert, file list, 2,000 rows per statement", original: "mariadb client", wantedRate: "≥ 1",
@@ -139,7 +139,7 @@ db.commit()
 
 // narrow compares rows of two integers in statements of 512 KiB.
 func narrow(connections int, wanted string) comparison {
-	rows := int64(3_000_000)
+	rows := int64(1_500_000)
 	return comparison{
 		name:     fmt.Sprintf("BulkInsert, two integers, 512 KiB statements, %d connections", connections),
 		original: "sysbench bulk_insert", wantedRate: wanted, wantedCPU: "≤ 0.25",
@@ -178,7 +178,7 @@ func sysbenchBulkInsert(rows int64, threads int) program {
 
 func iiBench(inserters int) result.Workload {
 	return result.Workload{Type: "IIBench", IIBench: &result.IIBench{
-		Schema: "InsertBenchmark", Rows: 500_000, RowsPerCommit: 1000, RowsPerStatement: 1000, StorageEngine: "InnoDB",
-		SecondaryIndexes: 3, IndexesAt: "Start", InsertThreads: inserters, ReportEveryRows: 100_000,
+		Schema: "InsertBenchmark", Rows: 250_000, RowsPerCommit: 1000, RowsPerStatement: 1000, StorageEngine: "InnoDB",
+		SecondaryIndexes: 3, IndexesAt: "Start", InsertThreads: inserters, ReportEveryRows: 50_000,
 	}}
 }

@@ -1,0 +1,110 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// exchange sends statements over a connection that the driver has opened, and reads their answers, as far as loading needs
+// it: statements without a result set. The driver would copy each statement twice, into a new buffer if it is longer than
+// 256 KiB, and could not work while the server does.
+type exchange struct {
+	conn net.Conn
+	// packet is for statements that are short enough to be sent together with their header, and for headers.
+	packet []byte
+	answer [4096]byte
+}
+
+const (
+	packetHeader  = 4
+	maxPacketSize = 1<<24 - 1
+	// shortStatement is copied behind its header: that costs less than a second system call.
+	shortStatement = 16 << 10
+
+	commandQuery = 3
+	answerOK     = 0x00
+	answerError  = 0xff
+)
+
+// send sends a statement. Its bytes may be reused afterwards.
+func (e *exchange) send(statement []byte) error {
+	size := min(1+len(statement), maxPacketSize)
+	e.packet = append(e.packet[:0], byte(size), byte(size>>8), byte(size>>16), 0, commandQuery)
+	if len(statement) <= shortStatement {
+		e.packet = append(e.packet, statement...)
+		statement = statement[len(statement):]
+	}
+	if _, err := e.conn.Write(e.packet); err != nil {
+		return err
+	}
+	// The command is the first byte of the first packet; a packet of the largest size is followed by another one.
+	for sequence, left := byte(1), size-1; ; sequence++ {
+		if n := min(left, len(statement)); n > 0 {
+			if _, err := e.conn.Write(statement[:n]); err != nil {
+				return err
+			}
+			statement = statement[n:]
+		}
+		if size < maxPacketSize {
+			return nil
+		}
+		size = min(len(statement), maxPacketSize)
+		left = size
+		e.packet = append(e.packet[:0], byte(size), byte(size>>8), byte(size>>16), sequence)
+		if _, err := e.conn.Write(e.packet); err != nil {
+			return err
+		}
+	}
+}
+
+// receive waits for the answer to a statement.
+func (e *exchange) receive() error {
+	have := 0
+	for need := packetHeader + 1; have < need; {
+		n, err := e.conn.Read(e.answer[have:])
+		if errors.Is(err, io.EOF) {
+			return mysql.ErrInvalidConn
+		}
+		if err != nil {
+			return err
+		}
+		if have += n; have >= packetHeader {
+			need = packetHeader + (int(e.answer[0]) | int(e.answer[1])<<8 | int(e.answer[2])<<16)
+		}
+		if need > len(e.answer) {
+			return fmt.Errorf("the server's answer has %d bytes, which no statement without a result set has", need)
+		}
+	}
+	payload := e.answer[packetHeader:have]
+	switch payload[0] {
+	case answerOK:
+		return nil
+	case answerError:
+		return serverError(payload[1:])
+	}
+	return fmt.Errorf("the server answers with a packet of kind %#x, as to a query", payload[0])
+}
+
+// serverError reads the number, the state and the message of an error.
+func serverError(payload []byte) error {
+	const number, state = 2, 6
+	if len(payload) < number {
+		return errors.New("the server answers with an error that has no number")
+	}
+	e := &mysql.MySQLError{Number: binary.LittleEndian.Uint16(payload)}
+	message := payload[number:]
+	if len(message) >= state && message[0] == '#' {
+		copy(e.SQLState[:], message[1:state])
+		message = message[state:]
+	}
+	e.Message = string(message)
+	return e
+}
