@@ -21,6 +21,8 @@ type exchange struct {
 	// packet is for statements that are short enough to be sent together with their header, and for headers.
 	packet []byte
 	answer [4096]byte
+	// file is for the packets of LOAD DATA LOCAL, made when the first is sent.
+	file []byte
 }
 
 const (
@@ -67,30 +69,43 @@ func (e *exchange) send(statement []byte) error {
 
 // receive waits for the answer to a statement.
 func (e *exchange) receive() error {
+	payload, err := e.receivePacket()
+	if err != nil {
+		return err
+	}
+	if payload[0] == answerOK {
+		return nil
+	}
+	return unexpected(payload)
+}
+
+// unexpected is the error of an answer that is not what the statement should get.
+func unexpected(payload []byte) error {
+	if payload[0] == answerError {
+		return serverError(payload[1:])
+	}
+	return fmt.Errorf("the server answers with a packet of kind %#x, as to another kind of statement", payload[0])
+}
+
+// receivePacket waits for a packet of at least one byte. It is overwritten by the next one.
+func (e *exchange) receivePacket() ([]byte, error) {
 	have := 0
 	for need := packetHeader + 1; have < need; {
 		n, err := e.conn.Read(e.answer[have:])
 		if errors.Is(err, io.EOF) {
-			return mysql.ErrInvalidConn
+			return nil, mysql.ErrInvalidConn
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if have += n; have >= packetHeader {
 			need = packetHeader + (int(e.answer[0]) | int(e.answer[1])<<8 | int(e.answer[2])<<16)
 		}
 		if need > len(e.answer) {
-			return fmt.Errorf("the server's answer has %d bytes, which no statement without a result set has", need)
+			return nil, fmt.Errorf("the server's answer has %d bytes, which no statement without a result set has", need)
 		}
 	}
-	payload := e.answer[packetHeader:have]
-	switch payload[0] {
-	case answerOK:
-		return nil
-	case answerError:
-		return serverError(payload[1:])
-	}
-	return fmt.Errorf("the server answers with a packet of kind %#x, as to a query", payload[0])
+	return e.answer[packetHeader:have], nil
 }
 
 // serverError reads the number, the state and the message of an error.

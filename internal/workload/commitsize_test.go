@@ -51,8 +51,8 @@ func (s *script) ExecAffected(statement []byte) (int64, error) {
 
 func (s *script) Fetch(statement []byte) (int64, error) { return 0, s.Exec(statement) }
 
-func (s *script) Load(string, io.Reader) (int64, error) { return 0, nil }
-func (s *script) Warnings() (int64, string, error)      { return 0, "", nil }
+func (s *script) Load(string, io.Reader) (int64, int64, error) { return 0, 0, nil }
+func (s *script) Warning() (string, error)                     { return "", nil }
 
 func (s *script) Now() time.Duration { s.now += time.Millisecond; return s.now }
 
@@ -185,19 +185,19 @@ func TestNewRefuses(t *testing.T) {
 // silence is a session and a recorder that do nothing: what remains is the loop's own cost.
 type silence struct{}
 
-func (silence) Exec([]byte) error                          { return nil }
-func (silence) ExecWhile(_ []byte, meanwhile func()) error { meanwhile(); return nil }
-func (silence) ExecAffected([]byte) (int64, error)         { return 0, nil }
-func (silence) Fetch([]byte) (int64, error)                { return 0, nil }
-func (silence) Load(string, io.Reader) (int64, error)      { return 0, nil }
-func (silence) Warnings() (int64, string, error)           { return 0, "", nil }
-func (silence) Sent(time.Duration, int64, int64)           {}
-func (silence) Loaded(time.Duration, time.Duration)        {}
-func (silence) Delete(time.Duration, time.Duration, int64) {}
-func (silence) Query(time.Duration, time.Duration)         {}
-func (silence) Now() time.Duration                         { return 0 }
-func (silence) Insert(time.Duration, time.Duration, int64) {}
-func (silence) Commit(time.Duration, time.Duration)        {}
+func (silence) Exec([]byte) error                            { return nil }
+func (silence) ExecWhile(_ []byte, meanwhile func()) error   { meanwhile(); return nil }
+func (silence) ExecAffected([]byte) (int64, error)           { return 0, nil }
+func (silence) Fetch([]byte) (int64, error)                  { return 0, nil }
+func (silence) Load(string, io.Reader) (int64, int64, error) { return 0, 0, nil }
+func (silence) Warning() (string, error)                     { return "", nil }
+func (silence) Sent(time.Duration, int64, int64)             {}
+func (silence) Loaded(time.Duration, time.Duration)          {}
+func (silence) Delete(time.Duration, time.Duration, int64)   {}
+func (silence) Query(time.Duration, time.Duration)           {}
+func (silence) Now() time.Duration                           { return 0 }
+func (silence) Insert(time.Duration, time.Duration, int64)   {}
+func (silence) Commit(time.Duration, time.Duration)          {}
 
 func BenchmarkCommitSizeLoop(b *testing.B) {
 	w := newTestCommitSize(b, result.CommitSize{Rows: int64(b.N), RowsPerCommit: 16})

@@ -216,7 +216,7 @@ func (w *tprochLoad) load(c *Client, t tproch.Table) (err error) {
 	for more := true; more; more = rows.more() {
 		rows.want(w.rowsPerStatement())
 		began := c.Recorder.Now()
-		written, err := c.Session.Load(clause, rows)
+		written, warnings, err := c.Session.Load(clause, rows)
 		ended := c.Recorder.Now()
 		if rows.err != nil {
 			return Refused{"reading what is to be loaded: " + rows.err.Error()}
@@ -226,10 +226,14 @@ func (w *tprochLoad) load(c *Client, t tproch.Table) (err error) {
 		}
 		c.Recorder.Loaded(began, ended)
 		load.Rows += written
+		load.Warnings += warnings
 		load.Statements++
 		load.Micros = (ended - start).Microseconds()
-		if err := w.noteWarnings(c, t); err != nil {
-			return err
+		// LOAD DATA LOCAL never fails for a row: it leaves it out or changes it, with a warning.
+		if warnings > 0 && w.warning[t] == "" {
+			if w.warning[t], err = c.Session.Warning(); err != nil {
+				return fmt.Errorf("asking for the first warning: %w", err)
+			}
 		}
 	}
 	load.Name, load.StartMicros = t.String(), start.Microseconds()
@@ -249,18 +253,4 @@ func (w *tprochLoad) open(t tproch.Table) (io.ReadCloser, error) {
 		return w.stage.open(t)
 	}
 	return io.NopCloser(w.data.Reader(t, 0, w.data.Units(t))), nil
-}
-
-// noteWarnings asks for the warnings of the last statement. LOAD DATA LOCAL never fails for a row: it leaves it out or
-// changes it, with a warning.
-func (w *tprochLoad) noteWarnings(c *Client, t tproch.Table) error {
-	n, first, err := c.Session.Warnings()
-	if err != nil {
-		return fmt.Errorf("asking for warnings: %w", err)
-	}
-	w.loads[t].Warnings += n
-	if w.warning[t] == "" {
-		w.warning[t] = first
-	}
-	return nil
 }

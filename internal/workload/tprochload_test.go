@@ -76,7 +76,7 @@ type bulk struct {
 	sent    int64
 }
 
-func (b *bulk) Load(clause string, data io.Reader) (int64, error) {
+func (b *bulk) Load(clause string, data io.Reader) (int64, int64, error) {
 	table := strings.Fields(clause)[2]
 	b.mu.Lock()
 	b.begun = append(b.begun, table)
@@ -90,16 +90,16 @@ func (b *bulk) Load(clause string, data io.Reader) (int64, error) {
 	b.mu.Unlock()
 	text, err := io.ReadAll(data)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if table == b.refuse {
-		return 0, errors.New("refused")
+		return 0, 0, errors.New("refused")
 	}
 	b.loaded = append(b.loaded, table)
 	b.text[table] += string(text)
-	return int64(strings.Count(string(text), "\n")), nil
+	return int64(strings.Count(string(text), "\n")), 0, nil
 }
 
 func (b *bulk) Now() time.Duration {

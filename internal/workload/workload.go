@@ -109,10 +109,10 @@ type Session interface {
 	// Fetch sends a query, reads all of its rows and returns their number.
 	Fetch(statement []byte) (int64, error)
 	// Load executes LOAD DATA LOCAL INFILE; the clause is what follows the file's name, data the file. It returns how many
-	// rows were written. What the server did not like about them are warnings.
-	Load(clause string, data io.Reader) (rows int64, err error)
-	// Warnings asks how many warnings the last statement has, and for the first of them.
-	Warnings() (n int64, first string, err error)
+	// rows were written, and how many warnings the server has about them.
+	Load(clause string, data io.Reader) (rows, warnings int64, err error)
+	// Warning asks for the first warning of the last statement.
+	Warning() (string, error)
 }
 
 // Recorder takes what one client measures. All times are monotonic and count from the beginning of the measured phase,

@@ -189,12 +189,14 @@ func (f *statementFile) ExecWhile(statement []byte, meanwhile func()) error {
 
 func (f *statementFile) ExecAffected(statement []byte) (int64, error) { return 0, f.Exec(statement) }
 func (f *statementFile) Fetch(statement []byte) (int64, error)        { return 0, f.Exec(statement) }
-func (f *statementFile) Load(string, io.Reader) (int64, error)        { return 0, errors.ErrUnsupported }
-func (f *statementFile) Warnings() (int64, string, error)             { return 0, "", nil }
-func (f *statementFile) Sent(time.Duration, int64, int64)             {}
-func (f *statementFile) Loaded(time.Duration, time.Duration)          {}
-func (f *statementFile) Now() time.Duration                           { return 0 }
-func (f *statementFile) Insert(time.Duration, time.Duration, int64)   {}
-func (f *statementFile) Commit(time.Duration, time.Duration)          {}
-func (f *statementFile) Delete(time.Duration, time.Duration, int64)   {}
-func (f *statementFile) Query(time.Duration, time.Duration)           {}
+func (f *statementFile) Load(string, io.Reader) (int64, int64, error) {
+	return 0, 0, errors.ErrUnsupported
+}
+func (f *statementFile) Warning() (string, error)                   { return "", nil }
+func (f *statementFile) Sent(time.Duration, int64, int64)           {}
+func (f *statementFile) Loaded(time.Duration, time.Duration)        {}
+func (f *statementFile) Now() time.Duration                         { return 0 }
+func (f *statementFile) Insert(time.Duration, time.Duration, int64) {}
+func (f *statementFile) Commit(time.Duration, time.Duration)        {}
+func (f *statementFile) Delete(time.Duration, time.Duration, int64) {}
+func (f *statementFile) Query(time.Duration, time.Duration)         {}
