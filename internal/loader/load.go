@@ -63,7 +63,7 @@ func (e *exchange) sendFile(data io.Reader) (readErr, err error) {
 	// The statement's packet was number 0, the server's request number 1.
 	for sequence := byte(2); ; sequence++ {
 		n, readErr := io.ReadAtLeast(data, e.file[packetHeader:], 1)
-		e.file[0], e.file[1], e.file[2], e.file[3] = byte(n), byte(n>>8), byte(n>>16), sequence
+		e.file[0], e.file[1], e.file[2], e.file[3] = byte(n), byte(n>>8), byte(n>>16), sequence //nolint:gosec // 64 KiB at most
 		if _, err := e.conn.Write(e.file[:packetHeader+n]); err != nil {
 			return nil, err
 		}

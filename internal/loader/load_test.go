@@ -91,7 +91,9 @@ func TestLoad(t *testing.T) {
 			request, []byte{answerOK, 0xfc, 0x34, 0x12, 0, 2, 0, 0x01, 0x02}, strings.NewReader("a"), "a", 2, 0x1234, 0x0201, "",
 		},
 		"very many rows": {
-			request, []byte{answerOK, 0xfe, 1, 2, 3, 4, 5, 0, 0, 0, 0xfd, 1, 1, 1, 2, 0, 7, 0}, strings.NewReader("a"), "a", 2,
+			request,
+			[]byte{answerOK, 0xfe, 1, 2, 3, 4, 5, 0, 0, 0, 0xfd, 1, 1, 1, 2, 0, 7, 0},
+			strings.NewReader("a"), "a", 2,
 			0x0504030201, 7, "",
 		},
 		"the server refuses the statement": {refusal, nil, strings.NewReader("a"), "", 0, 0, 0, "no such table"},
@@ -99,7 +101,9 @@ func TestLoad(t *testing.T) {
 		"the server wants no file":         {[]byte{answerOK, 0, 0, 0, 0, 0, 0}, nil, strings.NewReader("a"), "", 0, 0, 0, "as to another kind"},
 		"the answer is cut":                {request, []byte{answerOK, 0xfd, 1}, strings.NewReader("a"), "a", 2, 0, 0, "too short"},
 		"the file breaks": {
-			request, []byte{answerOK, 1, 0, 2, 0, 0, 0}, io.MultiReader(strings.NewReader("a"), iotest.ErrReader(broken)), "a", 2, 0, 0,
+			request,
+			[]byte{answerOK, 1, 0, 2, 0, 0, 0},
+			io.MultiReader(strings.NewReader("a"), iotest.ErrReader(broken)), "a", 2, 0, 0,
 			broken.Error(),
 		},
 	} {
