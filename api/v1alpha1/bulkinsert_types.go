@@ -27,7 +27,15 @@ type BulkInsertWorkload struct {
 	// +kubebuilder:validation:Enum=FileList;Narrow
 	Table BulkInsertTable `json:"table,omitempty"`
 
-	// rows to insert in each trial. From 1 to 1000000000; defaults to 1000000.
+	// tables is over how many tables of the kind the connections spread: the first connection writes to the first table, the
+	// second to the second, and so on, beginning again after the last. From 1 to 64; defaults to 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=64
+	Tables int32 `json:"tables,omitempty"`
+
+	// rows to insert in each trial, in all tables together. From 1 to 1000000000; defaults to 1000000.
 	// +optional
 	// +kubebuilder:default=1000000
 	// +kubebuilder:validation:Minimum=1

@@ -66,7 +66,7 @@ func TestEnvtestInsertRules(t *testing.T) {
 			minimalBulkInsert, []string{bulk("rowsPerStatement: 1000000, statementsPerTransaction: 1000000, concurrency: 128")},
 			[]string{
 				bulk("rowsPerStatement: 0"), bulk("rowsPerStatement: 1000001"), bulk("statementsPerTransaction: 0"),
-				bulk("statementsPerTransaction: 1000001"), bulk("concurrency: 0"), bulk("concurrency: 129"),
+				bulk("statementsPerTransaction: 1000001"), bulk("concurrency: 0"), bulk("tables: 0"), bulk("tables: 65"), bulk("concurrency: 129"),
 			},
 			"Invalid value",
 		},

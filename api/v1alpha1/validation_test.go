@@ -252,7 +252,8 @@ func TestEnvtestRules(t *testing.T) {
 	})
 }
 
-// rule is what is allowed, and what is refused with which words: overlays over a valid run.
+// rule is what the API server is asked about: overlays of a valid run that it allows, and those that it refuses, with a
+// part of what it then says.
 type rule struct {
 	allowed, refused []string
 	says             string

@@ -5,6 +5,7 @@ package loader
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -51,6 +52,9 @@ func newConnections(server result.Server) (*connections, error) {
 	cfg := mysql.NewConfig()
 	cfg.User, cfg.Passwd = user, password
 	cfg.Net, cfg.Addr = "tcp", net.JoinHostPort(server.Host, strconv.Itoa(server.Port))
+	if cfg.TLS, err = tlsConfig(server); err != nil {
+		return nil, err
+	}
 	return newConnectionsBy(cfg, nil)
 }
 
@@ -85,7 +89,8 @@ func (c *connections) connector(schema string) (driver.Connector, error) {
 	return connector, nil
 }
 
-// session connects to the schema for the measured phase, and returns the connection below the driver's too.
+// session connects to the schema for the measured phase, and returns the connection below the driver's too; nil if it is
+// encrypted: only the driver can speak over it then.
 func (c *connections) session(ctx context.Context, schema string) (driver.Conn, net.Conn, error) {
 	var own net.Conn
 	cfg := c.cfg.Clone()
@@ -102,6 +107,9 @@ func (c *connections) session(ctx context.Context, schema string) (driver.Conn, 
 	conn, err := connector.Connect(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("connecting: %w", err)
+	}
+	if cfg.TLS != nil {
+		own = nil
 	}
 	return conn, own, nil
 }
@@ -187,6 +195,9 @@ func tryConnect(ctx context.Context, connector driver.Connector) (driver.Conn, e
 
 // worthAnotherTry tells a server that is not there yet from one that refuses.
 func worthAnotherTry(err error) bool {
+	if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); untrusted || errors.Is(err, mysql.ErrNoTLS) {
+		return false
+	}
 	server, answered := errors.AsType[*mysql.MySQLError](err)
 	if !answered {
 		// Nobody listens, the name is not known yet, the server broke off: all of it is what starting looks like.

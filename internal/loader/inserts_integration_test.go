@@ -20,7 +20,7 @@ import (
 func newBulkInsert(t testing.TB, change func(*result.BulkInsert)) *trial {
 	t.Helper()
 	p := &result.BulkInsert{
-		Table: "FileList", Rows: 10_000, RowsPerStatement: 300, StatementsPerTransaction: 2, Concurrency: 3, StorageEngine: "InnoDB",
+		Table: "FileList", Tables: 1, Rows: 10_000, RowsPerStatement: 300, StatementsPerTransaction: 2, Concurrency: 3, StorageEngine: "InnoDB",
 	}
 	change(p)
 	tr := newTrial(t, result.CommitSize{})
@@ -79,16 +79,16 @@ func TestIntegrationBulkInsert(t *testing.T) {
 		sumsSeen := map[string]bool{}
 		for _, shape := range []struct {
 			perStatement, perTransaction int64
-			concurrency                  int
+			concurrency, tables          int
 			statements, transactions     int64
 		}{
-			{perStatement: 1000, perTransaction: 1, concurrency: 1, statements: 20, transactions: 10},
-			{perStatement: 300, perTransaction: 2, concurrency: 3, statements: 34 + 17, transactions: 17},
-			{perStatement: 7, perTransaction: 100, concurrency: 8, statements: 1429 + 15, transactions: 15},
-			{perStatement: 20_000, perTransaction: 64, concurrency: 2, statements: 2, transactions: 1},
+			{perStatement: 1000, perTransaction: 1, concurrency: 1, tables: 1, statements: 20, transactions: 10},
+			{perStatement: 300, perTransaction: 2, concurrency: 3, tables: 2, statements: 34 + 17, transactions: 17},
+			{perStatement: 7, perTransaction: 100, concurrency: 8, tables: 8, statements: 1429 + 15, transactions: 15},
+			{perStatement: 20_000, perTransaction: 64, concurrency: 2, tables: 3, statements: 2, transactions: 1},
 		} {
 			_, doc := newBulkInsert(t, func(p *result.BulkInsert) {
-				p.Table, p.Concurrency = table, shape.concurrency
+				p.Table, p.Concurrency, p.Tables = table, shape.concurrency, shape.tables
 				p.RowsPerStatement, p.StatementsPerTransaction = shape.perStatement, shape.perTransaction
 			}).mustRun(t)
 			want := result.Totals{

@@ -41,6 +41,12 @@ func (p *progress) enter(phase string) { p.phase.Store(&phase) }
 // count gives the number of rows written so far.
 func (p *progress) count(rows func() int64) { p.rows.Store(&rows) }
 
+// say writes a line at once.
+func (p *progress) say(line string) {
+	// Nobody needs to read it: the result does not depend on it.
+	_, _ = io.WriteString(p.out, line+"\n")
+}
+
 func (p *progress) run() {
 	began := time.Now()
 	ticker := time.NewTicker(progressEvery)
@@ -58,8 +64,7 @@ func (p *progress) run() {
 		if rows := p.rows.Load(); rows != nil {
 			line += fmt.Sprintf(", %d rows", (*rows)())
 		}
-		// Nobody needs to read it: the result does not depend on it.
-		_, _ = io.WriteString(p.out, line+"\n")
+		p.say(line)
 	}
 }
 

@@ -19,8 +19,8 @@ type session struct {
 	conn  driver.Conn
 	exec  driver.ExecerContext
 	query driver.QueryerContext
-	// below the driver, for statements without a result set.
-	below exchange
+	// below the driver, for statements without a result set; nil if the connection is encrypted.
+	below *exchange
 	// ctx cannot be cancelled, so that the driver starts no watcher for each statement: interrupting closes the
 	// connection.
 	ctx context.Context //nolint:containedctx // it carries nothing and lives as long as the session
@@ -40,7 +40,9 @@ func newSession(ctx context.Context, c *connections, schema string, setup []stri
 		return nil, errors.Join(fmt.Errorf("the driver's connection %T executes no statements", conn), conn.Close())
 	}
 	s := &session{conn: conn, exec: exec, query: query, ctx: context.WithoutCancel(ctx)}
-	s.below.conn = below
+	if below != nil {
+		s.below = &exchange{conn: below}
+	}
 	for _, statement := range setup {
 		if err := s.Exec([]byte(statement)); err != nil {
 			return nil, errors.Join(fmt.Errorf("executing %s: %w", statement, err), s.close())
@@ -51,14 +53,23 @@ func newSession(ctx context.Context, c *connections, schema string, setup []stri
 
 // Exec implements workload.Session.
 func (s *session) Exec(statement []byte) error {
+	if s.below == nil {
+		_, err := s.ExecAffected(statement)
+		return err
+	}
 	if err := s.below.send(statement); err != nil {
 		return err
 	}
 	return s.below.receive()
 }
 
-// ExecWhile implements workload.Session.
+// ExecWhile implements workload.Session. Over an encrypted connection, meanwhile is afterwards.
 func (s *session) ExecWhile(statement []byte, meanwhile func()) error {
+	if s.below == nil {
+		err := s.Exec(statement)
+		meanwhile()
+		return err
+	}
 	if err := s.below.send(statement); err != nil {
 		return err
 	}

@@ -6,10 +6,12 @@ package result
 // BulkInsert are the parameters of the workload of that name.
 type BulkInsert struct {
 	// Table is FileList or Narrow.
-	Table                    string `json:"table"`
-	Rows                     int64  `json:"rows"`
-	RowsPerStatement         int64  `json:"rowsPerStatement"`
-	StatementsPerTransaction int64  `json:"statementsPerTransaction"`
+	Table string `json:"table"`
+	// Tables of that kind; connection c, from 0, writes to table c modulo Tables.
+	Tables                   int   `json:"tables"`
+	Rows                     int64 `json:"rows"`
+	RowsPerStatement         int64 `json:"rowsPerStatement"`
+	StatementsPerTransaction int64 `json:"statementsPerTransaction"`
 	// Concurrency is the number of connections.
 	Concurrency   int    `json:"concurrency"`
 	StorageEngine string `json:"storageEngine"`

@@ -12,7 +12,7 @@ import (
 
 func bulkInsert(spec *v1alpha1.BulkInsertWorkload) *result.BulkInsert {
 	return &result.BulkInsert{
-		Table: string(spec.Table), Rows: spec.Rows,
+		Table: string(spec.Table), Tables: int(spec.Tables), Rows: spec.Rows,
 		RowsPerStatement: spec.RowsPerStatement, StatementsPerTransaction: spec.StatementsPerTransaction,
 		Concurrency: int(spec.Concurrency), StorageEngine: spec.StorageEngine,
 	}

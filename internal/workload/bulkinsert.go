@@ -37,6 +37,9 @@ func newBulkInsert(cfg *result.Config) (Workload, error) {
 	if p.Concurrency < 1 {
 		return nil, fmt.Errorf("concurrency is %d, it must be at least 1", p.Concurrency)
 	}
+	if p.Tables < 1 {
+		return nil, fmt.Errorf("tables is %d, it must be at least 1", p.Tables)
+	}
 	if err := checkEngine(p.StorageEngine); err != nil {
 		return nil, err
 	}
@@ -57,25 +60,36 @@ func newBulkInsert(cfg *result.Config) (Workload, error) {
 	return w, nil
 }
 
+// spread names the tables, and the statements' heads: the first table has the name itself, the others have numbers.
+func (w *bulkInsert) spread(name, columns string) {
+	for i := range w.params.Tables {
+		numbered := name
+		if i > 0 {
+			numbered = fmt.Sprintf("%s_%d", name, i+1)
+		}
+		w.table.names = append(w.table.names, numbered)
+		w.load.heads = append(w.load.heads, "INSERT INTO "+numbered+" ("+columns+") VALUES ")
+	}
+}
+
 func (w *bulkInsert) useFileList(data *fileList) {
 	w.table = table{
-		name: "inserts",
 		columns: "id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, path VARBINARY(4096) NOT NULL," +
 			" modification_time DATETIME(6) NOT NULL, file_size BIGINT UNSIGNED NOT NULL",
 		options:    "DEFAULT CHARSET=utf8mb4",
 		canonical:  "CONCAT_WS(':', path, modification_time, file_size)",
 		appendText: data.appendText,
 	}
-	w.load.head = "INSERT INTO inserts (path, modification_time, file_size) VALUES "
+	w.spread("inserts", "path, modification_time, file_size")
 	w.load.appendRow, w.load.rowBytes = data.appendRow, int64(maxFileRow)
 }
 
 func (w *bulkInsert) useNarrow(data narrow) {
 	w.table = table{
-		name: "narrow", columns: "id INT NOT NULL PRIMARY KEY, k INT NOT NULL",
+		columns:   "id INT NOT NULL PRIMARY KEY, k INT NOT NULL",
 		canonical: "CONCAT_WS(':', id, k)", appendText: data.appendText,
 	}
-	w.load.head = "INSERT INTO narrow (id, k) VALUES "
+	w.spread("narrow", "id, k")
 	w.load.appendRow, w.load.rowBytes = data.appendRow, int64(maxNarrowRow)
 }
 

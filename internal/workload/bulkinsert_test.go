@@ -20,7 +20,7 @@ import (
 func newTestBulkInsert(t testing.TB, change func(*result.BulkInsert)) *bulkInsert {
 	t.Helper()
 	p := &result.BulkInsert{
-		Table: "FileList", Rows: 10, RowsPerStatement: 3, StatementsPerTransaction: 2, Concurrency: 1, StorageEngine: "InnoDB",
+		Table: "FileList", Tables: 1, Rows: 10, RowsPerStatement: 3, StatementsPerTransaction: 2, Concurrency: 1, StorageEngine: "InnoDB",
 	}
 	change(p)
 	w, err := New(&result.Config{Seed: 42, Workload: result.Workload{Type: "BulkInsert", BulkInsert: p}})
@@ -164,6 +164,7 @@ func TestNewBulkInsertRefuses(t *testing.T) {
 		"rows is 0":                     func(p *result.BulkInsert) { p.Rows = 0 },
 		"rowsPerStatement is 0":         func(p *result.BulkInsert) { p.RowsPerStatement = 0 },
 		"statementsPerTransaction is 0": func(p *result.BulkInsert) { p.StatementsPerTransaction = 0 },
+		"tables is 0":                   func(p *result.BulkInsert) { p.Tables = 0 },
 		"concurrency is 0":              func(p *result.BulkInsert) { p.Concurrency = 0 },
 		`storageEngine is "a;b"`:        func(p *result.BulkInsert) { p.StorageEngine = "a;b" },
 	} {

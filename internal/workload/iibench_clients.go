@@ -42,7 +42,7 @@ func (w *iiBench) remove(ctx context.Context, c *Client) error {
 			continue
 		}
 		// Ids count from 1 without gaps where nobody else counts: no row is looked for where rows were deleted.
-		statement = append(append(statement[:0], head...), w.table.name...)
+		statement = append(append(statement[:0], head...), w.schema.name...)
 		statement = strconv.AppendInt(append(statement, " WHERE transactionid > "...), deleted, 10)
 		statement = strconv.AppendInt(append(statement, " ORDER BY transactionid LIMIT "...), surplus, 10)
 		began := c.Recorder.Now()
@@ -90,12 +90,12 @@ func (w *iiBench) appendQuery(dst []byte, draws *draws) []byte {
 	}
 	dst = append(dst, "SELECT "...)
 	if len(indexes) == 0 {
-		dst = append(append(dst, "* FROM "...), w.table.name...)
+		dst = append(append(dst, "* FROM "...), w.schema.name...)
 		span := max(w.load.last.Load(), 1)
 		return strconv.AppendUint(append(dst, " WHERE transactionid = "...), 1+draws.below(uint64(span)), 10)
 	}
 	index := &indexes[draws.below(uint64(len(indexes)))]
-	dst = append(append(append(dst, index.columns...), " FROM "...), w.table.name...)
+	dst = append(append(append(dst, index.columns...), " FROM "...), w.schema.name...)
 	dst = append(append(append(dst, " FORCE INDEX ("...), index.name...), ") WHERE "...)
 	dst = append(append(dst, index.leading...), " >= "...)
 	dst = index.appendLeading(dst, draws.below(index.span))

@@ -4,10 +4,12 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -32,8 +34,8 @@ type load struct {
 	dispenser
 	// perStatement rows are in a statement, perTransaction in a transaction; the last ones of each have what is left.
 	perStatement, perTransaction int64
-	// head of each statement, up to the rows.
-	head string
+	// heads of statements, up to the rows: one for each table. Client c, from 0, writes to table c modulo their number.
+	heads []string
 	// appendRow appends a row in parentheses, which takes at most rowBytes with its comma.
 	appendRow func(dst []byte, n int64) []byte
 	rowBytes  int64
@@ -58,6 +60,7 @@ func newLoad(rows, perStatement, perTransaction int64) (*load, error) {
 type inserter struct {
 	*load
 	client *Client
+	head   string
 	// statement inserts the rows first to last; none if it is empty.
 	statement   []byte
 	first, last int64
@@ -70,7 +73,7 @@ type inserter struct {
 // before, also across the end of a transaction: a limit may be exceeded by the transaction that is being sent and the one
 // that was taken meanwhile.
 func (l *load) insert(ctx context.Context, c *Client) (result.StoppedBy, error) {
-	w := &inserter{load: l, client: c, statement: make([]byte, 0, l.statementBytes()+numberRoom)}
+	w := &inserter{load: l, client: c, head: l.heads[c.Index%len(l.heads)], statement: make([]byte, 0, l.statementBytes()+numberRoom)}
 	w.next()
 	next := w.next
 	for len(w.statement) > 0 {
@@ -100,7 +103,11 @@ func (l *load) insert(ctx context.Context, c *Client) (result.StoppedBy, error) 
 
 // statementBytes bounds the length of a statement.
 func (l *load) statementBytes() int64 {
-	return int64(len(l.head)) + min(l.perStatement, l.perTransaction, l.rows)*l.rowBytes
+	return l.headBytes() + min(l.perStatement, l.perTransaction, l.rows)*l.rowBytes
+}
+
+func (l *load) headBytes() int64 {
+	return int64(len(slices.MaxFunc(l.heads, func(a, b string) int { return cmp.Compare(len(a), len(b)) })))
 }
 
 // rowsOfTransaction is the number of rows of the transaction that ends with the given one.
@@ -146,5 +153,5 @@ func (l *load) fits(ctx context.Context, db *sql.DB) error {
 	}
 	return Refused{fmt.Sprintf("a statement of %d rows takes up to %d bytes, the server's max_allowed_packet is %d: "+
 		"set rowsPerStatement to at most %d, or max_allowed_packet to at least %d",
-		min(l.perStatement, l.perTransaction, l.rows), need, packet, max(0, (packet-1-int64(len(l.head)))/l.rowBytes), need)}
+		min(l.perStatement, l.perTransaction, l.rows), need, packet, max(0, (packet-1-l.headBytes())/l.rowBytes), need)}
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// table is a table that rows are inserted into and read back from.
+// table is a table that rows are inserted into and read back from, or several that are alike.
 type table struct {
-	name string
+	names []string
 	// columns is the text between the parentheses of CREATE TABLE.
 	columns string
 	// options follow the storage engine, for example the character set.
@@ -40,33 +40,33 @@ func checkEngine(engine string) error {
 // make drops the table and makes it anew. A server that puts another storage engine in place of one that it does not have
 // is found out.
 func (t *table) make(ctx context.Context, db *sql.DB) error {
-	create := fmt.Sprintf("CREATE TABLE %s (%s) ENGINE=%s", t.name, t.columns, t.engine)
+	for _, name := range t.names {
+		if err := t.makeOne(ctx, db, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *table) makeOne(ctx context.Context, db *sql.DB, name string) error {
+	create := fmt.Sprintf("CREATE TABLE %s (%s) ENGINE=%s", name, t.columns, t.engine)
 	if t.options != "" {
 		create += " " + t.options
 	}
-	for _, statement := range []string{"DROP TABLE IF EXISTS " + t.name, create} {
+	for _, statement := range []string{"DROP TABLE IF EXISTS " + name, create} {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("executing %s: %w", statement, err)
 		}
 	}
 	var engine string
 	const query = "SELECT engine FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?"
-	if err := db.QueryRowContext(ctx, query, t.name).Scan(&engine); err != nil {
-		return fmt.Errorf("reading the storage engine of %s: %w", t.name, err)
+	if err := db.QueryRowContext(ctx, query, name).Scan(&engine); err != nil {
+		return fmt.Errorf("reading the storage engine of %s: %w", name, err)
 	}
 	if !strings.EqualFold(engine, t.engine) {
 		return Refused{fmt.Sprintf("storage engine %s was asked for, the server made the table with %s", t.engine, engine)}
 	}
 	return nil
-}
-
-// count is the check that the table has so many rows.
-func (t *table) count(ctx context.Context, db *sql.DB, want int64, detail string) ([]result.Check, error) {
-	var got int64
-	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+t.name).Scan(&got); err != nil {
-		return nil, fmt.Errorf("counting the rows: %w", err)
-	}
-	return []result.Check{{Name: "rows", Passed: got == want, Detail: fmt.Sprintf("%s, %d in the table", detail, got)}}, nil
 }
 
 // verify are the checks that the table has the rows 1 to n and no others.
@@ -89,15 +89,22 @@ func (t *table) verify(ctx context.Context, db *sql.DB, n int64) ([]result.Check
 	}, nil
 }
 
+// serverChecksum is that of all rows in all tables.
 func (t *table) serverChecksum(ctx context.Context, db *sql.DB) (Checksum, error) {
-	var got Checksum
-	// SUM of no rows is NULL.
-	query := fmt.Sprintf("SELECT COUNT(*), BIT_XOR(crc), COALESCE(SUM(crc), 0) FROM (SELECT CRC32(%s) AS crc FROM %s) AS r",
-		t.canonical, t.name)
-	if err := db.QueryRowContext(ctx, query).Scan(&got.Rows, &got.Xor, &got.Sum); err != nil {
-		return got, fmt.Errorf("computing the checksum: %w", err)
+	var all Checksum
+	for _, name := range t.names {
+		// SUM of no rows is NULL.
+		query := fmt.Sprintf("SELECT COUNT(*), BIT_XOR(crc), COALESCE(SUM(crc), 0) FROM (SELECT CRC32(%s) AS crc FROM %s) AS r",
+			t.canonical, name)
+		var one Checksum
+		if err := db.QueryRowContext(ctx, query).Scan(&one.Rows, &one.Xor, &one.Sum); err != nil {
+			return all, fmt.Errorf("computing the checksum of %s: %w", name, err)
+		}
+		all.Rows += one.Rows
+		all.Xor ^= one.Xor
+		all.Sum += one.Sum
 	}
-	return got, nil
+	return all, nil
 }
 
 // checksum of the rows 1 to n.

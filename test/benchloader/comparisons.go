@@ -23,7 +23,7 @@ func comparisons() []comparison {
 	}
 	all = append(all, narrow(1, "≥ 1.1"), narrow(2, "≥ 1"), narrow(4, "≥ 1"))
 	fileList := result.Workload{Type: "BulkInsert", BulkInsert: &result.BulkInsert{
-		Table: "FileList", Rows: 500_000, RowsPerStatement: 2000, StatementsPerTransaction: 1, Concurrency: 1, StorageEngine: "InnoDB",
+		Table: "FileList", Tables: 1, Rows: 500_000, RowsPerStatement: 2000, StatementsPerTransaction: 1, Concurrency: 1, StorageEngine: "InnoDB",
 	}}
 	all = append(all, comparison{
 		name: "BulkInsert, file list, 2,000 rows per statement", original: "mariadb client", wantedRate: "≥ 1",
@@ -144,7 +144,7 @@ func narrow(connections int, wanted string) comparison {
 		name:     fmt.Sprintf("BulkInsert, two integers, 512 KiB statements, %d connections", connections),
 		original: "sysbench bulk_insert", wantedRate: wanted, wantedCPU: "≤ 0.25",
 		ours: loads(result.Workload{Type: "BulkInsert", BulkInsert: &result.BulkInsert{
-			Table: "Narrow", Rows: rows, RowsPerStatement: 30_000, StatementsPerTransaction: 1, Concurrency: connections,
+			Table: "Narrow", Tables: connections, Rows: rows, RowsPerStatement: 30_000, StatementsPerTransaction: 1, Concurrency: connections,
 			StorageEngine: "InnoDB",
 		}}),
 		theirs: sysbenchBulkInsert(rows, connections),
