@@ -76,15 +76,15 @@ func (e *exchange) receive() error {
 	if payload[0] == answerOK {
 		return nil
 	}
-	return unexpected(payload)
+	return unexpected(payload, "as to a query")
 }
 
-// unexpected is the error of an answer that is not what the statement should get.
-func unexpected(payload []byte) error {
+// unexpected is the error of an answer that is not what the statement should get, and how so if it is none of the server's.
+func unexpected(payload []byte, how string) error {
 	if payload[0] == answerError {
 		return serverError(payload[1:])
 	}
-	return fmt.Errorf("the server answers with a packet of kind %#x, as to another kind of statement", payload[0])
+	return fmt.Errorf("the server answers with a packet of kind %#x, %s", payload[0], how)
 }
 
 // receivePacket waits for a packet of at least one byte. It is overwritten by the next one.

@@ -9,7 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"sync/atomic"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 )
 
 // filePacket is how much of a file is sent at once: a quarter of the system calls that the driver and the server's own
@@ -21,8 +25,30 @@ const answerFile = 0xfb
 
 // Load implements workload.Session.
 func (s *session) Load(clause string, data io.Reader) (rows, warnings int64, err error) {
+	if s.below == nil {
+		return s.loadByDriver(clause, data)
+	}
 	// There is no file of this name: what the server asks for is sent, whatever it is called.
 	return s.below.load([]byte("LOAD DATA LOCAL INFILE 'benchrun' "+clause), data)
+}
+
+// readers numbers what is loaded by the driver, which finds a reader by a name that the whole process shares.
+var readers atomic.Int64
+
+// loadByDriver is for encrypted connections.
+func (s *session) loadByDriver(clause string, data io.Reader) (rows, warnings int64, err error) {
+	name := "benchrun-" + strconv.FormatInt(readers.Add(1), 10)
+	mysql.RegisterReaderHandler(name, func() io.Reader { return data })
+	defer mysql.DeregisterReaderHandler(name)
+	if rows, err = s.ExecAffected([]byte("LOAD DATA LOCAL INFILE 'Reader::" + name + "' " + clause)); err != nil {
+		return 0, 0, err
+	}
+	count, err := s.lastOfRow("SHOW COUNT(*) WARNINGS")
+	if err != nil {
+		return 0, 0, err
+	}
+	warnings, err = strconv.ParseInt(count, 10, 64)
+	return rows, warnings, err
 }
 
 // load sends a statement, the file that the server then asks for, and returns what the server says about it.
@@ -35,7 +61,7 @@ func (e *exchange) load(statement []byte, data io.Reader) (rows, warnings int64,
 		return 0, 0, err
 	}
 	if request[0] != answerFile {
-		return 0, 0, unexpected(request)
+		return 0, 0, unexpected(request, "and asks for no file")
 	}
 	// The server goes on when the file's end has come, also if it is too early.
 	readErr, err := e.sendFile(data)
@@ -50,7 +76,7 @@ func (e *exchange) load(statement []byte, data io.Reader) (rows, warnings int64,
 		return 0, 0, readErr
 	}
 	if answer[0] != answerOK {
-		return 0, 0, unexpected(answer)
+		return 0, 0, unexpected(answer, "as to a query")
 	}
 	return loaded(answer[1:])
 }
@@ -104,14 +130,18 @@ func lengthEncoded(p []byte) (n int64, rest []byte, whole bool) {
 }
 
 // Warning implements workload.Session.
-func (s *session) Warning() (_ string, err error) {
-	const query = "SHOW WARNINGS LIMIT 1"
+func (s *session) Warning() (string, error) {
+	// Level, number and text.
+	return s.lastOfRow("SHOW WARNINGS LIMIT 1")
+}
+
+// lastOfRow is the last column of the first row of a query.
+func (s *session) lastOfRow(query string) (_ string, err error) {
 	rows, err := s.query.QueryContext(s.ctx, query, nil)
 	if err != nil {
 		return "", fmt.Errorf("executing %s: %w", query, err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	// Level, number and text.
 	row := make([]driver.Value, len(rows.Columns()))
 	if err := rows.Next(row); err != nil {
 		return "", fmt.Errorf("reading the rows of %s: %w", query, err)

@@ -98,7 +98,7 @@ func TestLoad(t *testing.T) {
 		},
 		"the server refuses the statement": {refusal, nil, strings.NewReader("a"), "", 0, 0, 0, "no such table"},
 		"the server refuses the file":      {request, refusal, strings.NewReader("a"), "a", 2, 0, 0, "no such table"},
-		"the server wants no file":         {[]byte{answerOK, 0, 0, 0, 0, 0, 0}, nil, strings.NewReader("a"), "", 0, 0, 0, "as to another kind"},
+		"the server wants no file":         {[]byte{answerOK, 0, 0, 0, 0, 0, 0}, nil, strings.NewReader("a"), "", 0, 0, 0, "asks for no file"},
 		"the answer is cut":                {request, []byte{answerOK, 0xfd, 1}, strings.NewReader("a"), "a", 2, 0, 0, "too short"},
 		"the file breaks": {
 			request,
