@@ -132,5 +132,9 @@ test-fuzz: ## The wire format, fuzzed for a minute.
 bench-operator: deploy ## How long nothing is measured between two trials.
 	@hack/bench-operator.sh
 
+.PHONY: bench-loader
+bench-loader: build ## The loader and the programs that it stands in for, in turns; FLAGS="-rounds 10 -run REGEXP".
+	@hack/bench-loader.sh $(FLAGS)
+
 tools-%:
 	@hack/tools.sh $*

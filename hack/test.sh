@@ -33,7 +33,7 @@ tally() {
 	fi
 }
 
-unit() { count unit ./api/... ./cmd/... ./controllers/... ./internal/... ./test/deadtime; }
+unit() { count unit ./api/... ./cmd/... ./controllers/... ./internal/... ./test/deadtime ./test/benchloader; }
 
 envtest() {
 	local assets

@@ -98,6 +98,9 @@ func (c *connections) session(ctx context.Context, schema string) (driver.Conn, 
 	dial := cfg.DialFunc
 	cfg.DialFunc = func(ctx context.Context, network, addr string) (_ net.Conn, err error) {
 		own, err = dial(ctx, network, addr)
+		if s, ok := own.(*socket); ok {
+			s.keepsThread = true
+		}
 		return own, err
 	}
 	connector, err := mysql.NewConnector(cfg)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -26,14 +27,19 @@ const patience = 10 * time.Millisecond
 // Go's own connection asks the kernel (in vain), parks the goroutine, sleeps in epoll, wakes and asks again; and while
 // one of its threads is in a system call, another one watches it. For one round trip after the other that costs more
 // CPU than the statements do. A socket instead waits in read(2) itself, without telling the scheduler. It does so for
-// patience at most, or until the runtime sends a signal because it wants the thread, for a garbage collection say. From
-// then on it waits as the scheduler likes it. It is not in the runtime's epoll set at all: a thread that sleeps there
+// patience at most, or until the runtime sends a signal because it wants the thread, for a garbage collection say. Then
+// the scheduler has its turn. It is not in the runtime's epoll set at all: a thread that sleeps there
 // for another reason would be woken with each answer.
 type socket struct {
 	fd            int
 	local, remote net.Addr
 	// onClose is called once.
 	onClose func(net.Conn)
+
+	// keepsThread is for a client of the measured phase, which has a thread to itself (see timed): it lets the scheduler have
+	// it for a moment every now and then, but does not tell it that it waits. Each time a thread comes back from such a wait,
+	// the runtime looks around for a millisecond whether there is something to do, at the cost of many a statement.
+	keepsThread bool
 
 	// using is held for reading by whoever uses fd, and for writing to close it: the number may be another file's then.
 	using  sync.RWMutex
@@ -118,8 +124,11 @@ func (s *socket) transfer(number uintptr, ready int16, p []byte) (int, error) {
 		case errno != unix.EAGAIN && errno != unix.EINTR:
 			return 0, os.NewSyscallError("talking to the server", errno)
 		}
-		// The patience is at an end, or a signal came. One long wait: each time a thread comes back, the runtime looks around
-		// for a while whether there is something else to do, which costs more than the statement did.
+		// The patience is at an end, or a signal came.
+		if s.keepsThread {
+			runtime.Gosched()
+			continue
+		}
 		waiting := []unix.PollFd{{Fd: int32(s.fd), Events: ready}} //nolint:gosec // descriptors are small
 		if _, err := unix.Poll(waiting, -1); err != nil && !errors.Is(err, unix.EINTR) {
 			return 0, os.NewSyscallError("waiting for the server", err)
