@@ -39,7 +39,7 @@ func newFileList(seed int64) *fileList {
 				left = 6 + int(draws.below(15)) + 1
 				continue
 			}
-			path = append(path, "abcdefghijklmnopqrstuvwxyz012345"[draws.next()>>59])
+			path = append(path, "abcdefghijklmnopqrstuvwxyz012345"[draws.Next()>>59])
 		}
 		f.folders[i] = string(path)
 	}
@@ -65,7 +65,7 @@ func (f *fileList) appendFields(dst []byte, n int64, afterPath, afterTime string
 	dst = appendTime(dst, draws.below(timeSpan))
 	dst = append(dst, afterTime...)
 	// Sizes of all magnitudes up to 8 TiB, small ones as often as large ones.
-	size := draws.next()
+	size := draws.Next()
 	return appendNumber(dst, size>>(21+size%40))
 }
 

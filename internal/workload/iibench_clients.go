@@ -125,13 +125,13 @@ const (
 // purchase is row n.
 func (r Rows) purchase(n int64) purchase {
 	draws := r.draws(n)
-	x := draws.next()
+	x := draws.Next()
 	return purchase{
 		second:       uint64(n-1) / epochRows, //nolint:gosec // rows count from 1
 		cashRegister: split(&x, cashRegisters),
 		customer:     split(&x, customers),
 		product:      split(&x, products),
 		price:        split(&x, prices),
-		noise:        draws.next(),
+		noise:        draws.Next(),
 	}
 }

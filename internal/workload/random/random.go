@@ -20,6 +20,9 @@ func Mix(x uint64) uint64 {
 // Stream is a sequence of numbers. A copy of a stream goes on like the original.
 type Stream struct{ state uint64 }
 
+// From is the stream that begins at a state, which is one of all 2^64.
+func From(state uint64) Stream { return Stream{state} }
+
 // At is the stream of row n of whatever the key is of.
 func At(key uint64, n int64) Stream {
 	return Stream{Mix(key ^ Mix(uint64(n)))} //nolint:gosec // a row's number is positive
