@@ -160,8 +160,8 @@ func checkSchema(t *testing.T) {
 	t.Helper()
 	for query, want := range map[string]int{
 		"SELECT COUNT(*) FROM information_schema.table_constraints WHERE table_schema = 'bench' AND constraint_type = 'FOREIGN KEY'":                                                8,
-		"SELECT COUNT(DISTINCT table_name, index_name) FROM information_schema.statistics WHERE table_schema = 'bench' AND index_name = 'PRIMARY' AND table_name RLIKE '^[A-Z]+$'":  8,
-		"SELECT COUNT(DISTINCT table_name, index_name) FROM information_schema.statistics WHERE table_schema = 'bench' AND index_name <> 'PRIMARY' AND table_name RLIKE '^[A-Z]+$'": 8,
+		"SELECT COUNT(DISTINCT table_name, index_name) FROM information_schema.statistics WHERE table_schema = 'bench' AND index_name = 'PRIMARY' AND BINARY table_name RLIKE '^[A-Z]+$'":  8,
+		"SELECT COUNT(DISTINCT table_name, index_name) FROM information_schema.statistics WHERE table_schema = 'bench' AND index_name <> 'PRIMARY' AND BINARY table_name RLIKE '^[A-Z]+$'": 8,
 		"SELECT COUNT(*) FROM bench.LINEITEM l JOIN bench.PARTSUPP ps ON l.L_PARTKEY = ps.PS_PARTKEY AND l.L_SUPPKEY = ps.PS_SUPPKEY":                                               59630,
 		"SELECT COUNT(*) FROM bench.LINEITEM JOIN bench.ORDERS ON L_ORDERKEY = O_ORDERKEY JOIN bench.CUSTOMER ON O_CUSTKEY = C_CUSTKEY":                                             59630,
 	} {
@@ -275,7 +275,11 @@ func TestIntegrationTPROCHSpoiltFiles(t *testing.T) {
 			}
 			defer a.close()
 			a.workload = spoiler{a.workload, func() { replaceInFile(t, filepath.Join(tr.cfg.Scratch, tc.table+".tbl"), tc.from, tc.to) }}
-			why := describe(t.Context(), a.run(t.Context()))
+			err = a.run(t.Context())
+			if warning := a.release(); warning != "" {
+				t.Error(warning)
+			}
+			why := describe(t.Context(), err)
 			if why.Reason != tc.reason {
 				t.Errorf("reason %s, want %s", why.Reason, tc.reason)
 			}
@@ -308,15 +312,17 @@ func TestIntegrationLoadWithAndWithoutTheDriver(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := newSession(t.Context(), c, "bench", []string{"CREATE OR REPLACE TABLE files (n INT PRIMARY KEY, t VARCHAR(3))"})
+			s, err := newSession(t.Context(), c, "", []string{
+				"CREATE OR REPLACE DATABASE files", "USE files", "CREATE TABLE loaded (n INT PRIMARY KEY, t VARCHAR(3))",
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer s.close() //nolint:errcheck // the test is over
+			defer s.close()
 			if driver {
 				s.below = nil
 			}
-			rows, warnings, err := s.Load("INTO TABLE files FIELDS TERMINATED BY '|'", strings.NewReader("1|a\n1|b\n2|c\n3|long\n"))
+			rows, warnings, err := s.Load("INTO TABLE loaded FIELDS TERMINATED BY '|'", strings.NewReader("1|a\n1|b\n2|c\n3|long\n"))
 			if rows != 3 || warnings != 2 || err != nil {
 				t.Errorf("%d rows, %d warnings, %v", rows, warnings, err)
 			}
@@ -327,10 +333,10 @@ func TestIntegrationLoadWithAndWithoutTheDriver(t *testing.T) {
 				t.Errorf("error %v", err)
 			}
 			broken := errors.New("the disk is gone")
-			if _, _, err := s.Load("INTO TABLE files", iotest.ErrReader(broken)); !errors.Is(err, broken) {
+			if _, _, err := s.Load("INTO TABLE loaded", iotest.ErrReader(broken)); !errors.Is(err, broken) {
 				t.Errorf("error %v", err)
 			}
-			if err := s.Exec([]byte("DROP TABLE files")); err != nil {
+			if err := s.Exec([]byte("DROP DATABASE files")); err != nil {
 				t.Errorf("the connection is of no use any more: %v", err)
 			}
 		})
