@@ -178,7 +178,8 @@ func wait(ctx context.Context, connector driver.Connector, atMost time.Duration)
 		if !worthAnotherTry(err) {
 			return fmt.Errorf("connecting: %w", err)
 		}
-		if last == nil || ctx.Err() == nil {
+		// That the time was over says nothing, and a dialler may notice it before ctx does.
+		if timeout, ok := errors.AsType[net.Error](err); last == nil || ctx.Err() == nil && (!ok || !timeout.Timeout()) {
 			last = err
 		}
 		select {

@@ -39,7 +39,7 @@ const (
 // send sends a statement. Its bytes may be reused afterwards.
 func (e *exchange) send(statement []byte) error {
 	size := min(1+len(statement), maxPacketSize)
-	e.packet = append(e.packet[:0], byte(size), byte(size>>8), byte(size>>16), 0, commandQuery)
+	e.packet = append(appendHeader(e.packet[:0], size, 0), commandQuery)
 	if len(statement) <= shortStatement {
 		e.packet = append(e.packet, statement...)
 		statement = statement[len(statement):]
@@ -60,11 +60,17 @@ func (e *exchange) send(statement []byte) error {
 		}
 		size = min(len(statement), maxPacketSize)
 		left = size
-		e.packet = append(e.packet[:0], byte(size), byte(size>>8), byte(size>>16), sequence)
+		e.packet = appendHeader(e.packet[:0], size, sequence)
 		if _, err := e.conn.Write(e.packet); err != nil {
 			return err
 		}
 	}
+}
+
+// appendHeader appends a packet's size in three bytes, and its number.
+func appendHeader(dst []byte, size int, sequence byte) []byte {
+	//nolint:gosec // a size is at most maxPacketSize
+	return binary.LittleEndian.AppendUint32(dst, uint32(size)|uint32(sequence)<<24)
 }
 
 // receive waits for the answer to a statement.

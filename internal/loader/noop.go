@@ -122,7 +122,7 @@ func greeting() []byte {
 	p = append(append(p, "12345678"...), 0)
 	p = append(p, capabilities&0xff, capabilities>>8&0xff, utf8mb4, autocommit, 0, capabilities>>16, 0, 21)
 	p = append(append(p, make([]byte, 10)...), "123456789012\x00mysql_native_password\x00"...)
-	return append([]byte{byte(len(p)), 0, 0, 0}, p...)
+	return append(appendHeader(nil, len(p), 0), p...)
 }
 
 // Write implements net.Conn. Headers are written in one piece.

@@ -135,12 +135,11 @@ func unfinished(doc *result.Document, rows int64) string {
 		return ""
 	}
 	text := fmt.Sprintf(", after %d of %d rows", doc.Totals.Rows, rows)
-	for _, m := range doc.Metrics {
-		if m.Name == metricEstimate {
-			text += fmt.Sprintf("; at the terminal rate all would take %.0f s", m.Value)
-		}
+	i := slices.IndexFunc(doc.Metrics, func(m result.Metric) bool { return m.Name == metricEstimate })
+	if i < 0 {
+		return text
 	}
-	return text
+	return text + fmt.Sprintf("; at the terminal rate all would take %.0f s", doc.Metrics[i].Value)
 }
 
 // warnings are what a reader must know beside the numbers. rows is how many were planned, 0 if nobody knows.

@@ -37,9 +37,9 @@ func TestBulkInsertGolden(t *testing.T) {
 	for _, tc := range []struct{ table, row, checksum string }{
 		{
 			"FileList",
-			"('/y3e553stzcoi3/bjgtvxuykwbuk2llaj/qqp1xdmb4q2/f5gygs/uu01qg/klxiuev3rrg1g0/xl510wo1s0bnkq/orphlv1e0yq/3brslv/" +
-				"JI9Q3ZRP58RAT98B677O.dat','2019-05-28 04:26:21.536790',447)",
-			"rows=1000 xor=19628b2d sum=2140663521643",
+			"('/s2o11tv0subxlbi/ituezzkwt/ix5bd53ro4bvdmogka3y/p0yw4kwg1mzm/pc1xx3nc411/o1pbkdkorydshwqw/egiewiysauzg4g/" +
+				"ulae15zxvrybgycer/qj5cgvm/emzgn5hgbbv0/JI9Q3ZRP58RAT98B677O.dat','2019-05-28 04:26:21.536790',447)",
+			"rows=1000 xor=3573bc07 sum=2156756916661",
 		},
 		{"Narrow", "(1000,9403573)", "rows=1000 xor=410dec04 sum=2108463125022"},
 	} {

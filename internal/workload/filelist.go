@@ -21,29 +21,31 @@ const (
 	fileSuffix        = ".dat"
 	maxSizeDigits     = 13
 	timeLength        = len("2010-01-01 00:00:00.000000")
-	// maxFileRow bounds the text of a row in a statement with its comma: ('folder/name.dat','time',size),
+	// maxFileRow bounds the text of a row in a statement with its comma, as appendRow makes it.
 	maxFileRow = len("('") + maxFolder + len("/") + TextLength + len(fileSuffix) + len("','") + timeLength + len("',") +
 		maxSizeDigits + len("),")
 )
 
-// newFileList makes the folders of a seed: names of 6 to 20 characters, joined by slashes.
+// newFileList makes the folders of a seed.
 func newFileList(seed int64) *fileList {
 	f := &fileList{rows: NewRows(seed)}
 	draws := f.rows.draws(0)
 	for i := range f.folders {
-		length := minFolder + int(draws.below(maxFolder-minFolder+1))
-		path := make([]byte, 0, length)
-		for left := 0; len(path) < length; left-- {
-			if left == 0 && length-len(path) > 1 {
-				path = append(path, '/')
-				left = 6 + int(draws.below(15)) + 1
-				continue
-			}
-			path = append(path, "abcdefghijklmnopqrstuvwxyz012345"[draws.Next()>>59])
-		}
-		f.folders[i] = string(path)
+		f.folders[i] = draws.folder()
 	}
 	return f
+}
+
+// folder is a path of names of 6 to 20 characters, of which the last may be shorter.
+func (d *draws) folder() string {
+	var path []byte
+	for length := minFolder + 1 + d.below(maxFolder-minFolder); uint64(len(path))+1 < length; {
+		path = append(path, '/')
+		for range min(6+d.below(15), length-uint64(len(path))) {
+			path = append(path, "abcdefghijklmnopqrstuvwxyz012345"[d.Next()>>59])
+		}
+	}
+	return string(path)
 }
 
 // appendRow appends ('path','time',size) of row n.

@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -32,26 +33,7 @@ func newIIBench(cfg *result.Config) (Workload, error) {
 	if p == nil {
 		return nil, errors.New("the parameters in iiBench are missing")
 	}
-	schema, known := schemas[p.Schema]
-	switch {
-	case !known:
-		return nil, fmt.Errorf("schema is %q, it must be %s or %s", p.Schema, schemaInsertBenchmark, schemaTokutek2008)
-	case p.InsertThreads < 1:
-		return nil, fmt.Errorf("insertThreads is %d, it must be at least 1", p.InsertThreads)
-	case p.QueryThreads < 0:
-		return nil, fmt.Errorf("queryThreads is %d, it must be at least 0", p.QueryThreads)
-	case p.SecondaryIndexes < 0 || p.SecondaryIndexes > len(schema.indexes):
-		return nil, fmt.Errorf("secondaryIndexes is %d, it must be 0 to %d", p.SecondaryIndexes, len(schema.indexes))
-	case p.IndexesAt != "Start" && p.IndexesAt != indexesAtEnd:
-		return nil, fmt.Errorf("indexesAt is %q, it must be Start or %s", p.IndexesAt, indexesAtEnd)
-	case p.KeepRows < 0:
-		return nil, fmt.Errorf("keepRows is %d, it must be at least 0", p.KeepRows)
-	case p.ReportEveryRows < 1:
-		return nil, fmt.Errorf("reportEveryRows is %d, it must be at least 1", p.ReportEveryRows)
-	case p.Rules != "" && p.Rules != contest2008:
-		return nil, fmt.Errorf("rules is %q, it must be empty or %s", p.Rules, contest2008)
-	}
-	if err := checkEngine(p.StorageEngine); err != nil {
+	if err := errors.Join(checkIIBench(p), checkEngine(p.StorageEngine)); err != nil {
 		return nil, err
 	}
 	if err := checkContest(p); err != nil {
@@ -61,9 +43,32 @@ func newIIBench(cfg *result.Config) (Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &iiBench{params: *p, rows: NewRows(cfg.Seed), schema: schema, load: load}
+	w := &iiBench{params: *p, rows: NewRows(cfg.Seed), schema: schemas[p.Schema], load: load}
 	w.prepareLoad()
 	return w, nil
+}
+
+func checkIIBench(p *result.IIBench) error {
+	schema, known := schemas[p.Schema]
+	switch {
+	case !known:
+		return fmt.Errorf("schema is %q, it must be %s or %s", p.Schema, schemaInsertBenchmark, schemaTokutek2008)
+	case p.InsertThreads < 1:
+		return fmt.Errorf("insertThreads is %d, it must be at least 1", p.InsertThreads)
+	case p.QueryThreads < 0:
+		return fmt.Errorf("queryThreads is %d, it must be at least 0", p.QueryThreads)
+	case p.SecondaryIndexes < 0 || p.SecondaryIndexes > len(schema.indexes):
+		return fmt.Errorf("secondaryIndexes is %d, it must be 0 to %d", p.SecondaryIndexes, len(schema.indexes))
+	case p.IndexesAt != "Start" && p.IndexesAt != indexesAtEnd:
+		return fmt.Errorf("indexesAt is %q, it must be Start or %s", p.IndexesAt, indexesAtEnd)
+	case p.KeepRows < 0:
+		return fmt.Errorf("keepRows is %d, it must be at least 0", p.KeepRows)
+	case p.ReportEveryRows < 1:
+		return fmt.Errorf("reportEveryRows is %d, it must be at least 1", p.ReportEveryRows)
+	case p.Rules != "" && p.Rules != contest2008:
+		return fmt.Errorf("rules is %q, it must be empty or %s", p.Rules, contest2008)
+	}
+	return nil
 }
 
 const indexesAtEnd = "End"
@@ -76,14 +81,14 @@ func (w *iiBench) prepareLoad() {
 		w.inserted = make(chan int64, w.params.InsertThreads)
 		w.load.committed = w.tellDeleter
 	}
-	columns := w.schema.columns
+	columns := []string{w.schema.columns}
 	if w.params.IndexesAt != indexesAtEnd {
 		for _, index := range w.indexes() {
-			columns += ", " + index.definition()
+			columns = append(columns, index.definition())
 		}
 	}
 	w.table = table{
-		names: []string{w.schema.name}, columns: columns, options: w.schema.options, engine: w.params.StorageEngine,
+		names: []string{w.schema.name}, columns: strings.Join(columns, ", "), options: w.schema.options, engine: w.params.StorageEngine,
 		canonical:  w.schema.canonical,
 		appendText: func(dst []byte, n int64) []byte { return w.schema.appendText(dst, w.rows.purchase(n)) },
 	}

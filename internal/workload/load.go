@@ -73,7 +73,10 @@ type inserter struct {
 // before, also across the end of a transaction: a limit may be exceeded by the transaction that is being sent and the one
 // that was taken meanwhile.
 func (l *load) insert(ctx context.Context, c *Client) (result.StoppedBy, error) {
-	w := &inserter{load: l, client: c, head: l.heads[c.Index%len(l.heads)], statement: make([]byte, 0, l.statementBytes()+numberRoom)}
+	w := &inserter{
+		load: l, client: c, head: l.heads[c.Index%len(l.heads)],
+		statement: make([]byte, 0, l.statementBytes()+numberRoom),
+	}
 	w.next()
 	next := w.next
 	for len(w.statement) > 0 {

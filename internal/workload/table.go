@@ -94,8 +94,8 @@ func (t *table) serverChecksum(ctx context.Context, db *sql.DB) (Checksum, error
 	var all Checksum
 	for _, name := range t.names {
 		// SUM of no rows is NULL.
-		query := fmt.Sprintf("SELECT COUNT(*), BIT_XOR(crc), COALESCE(SUM(crc), 0) FROM (SELECT CRC32(%s) AS crc FROM %s) AS r",
-			t.canonical, name)
+		query := "SELECT COUNT(*), BIT_XOR(crc), COALESCE(SUM(crc), 0) FROM (SELECT CRC32(" + t.canonical + ") AS crc" +
+			" FROM " + name + ") AS r"
 		var one Checksum
 		if err := db.QueryRowContext(ctx, query).Scan(&one.Rows, &one.Xor, &one.Sum); err != nil {
 			return all, fmt.Errorf("computing the checksum of %s: %w", name, err)

@@ -92,7 +92,7 @@ func (b *bench) attempt(ctx context.Context, w result.Workload) (*result.Documen
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("running the loader: %w", err)
 	}
-	message, err := os.ReadFile(terminationLog) //nolint:gosec // in our own folder
+	message, err := os.ReadFile(terminationLog)
 	if err != nil {
 		return nil, fmt.Errorf("reading the loader's summary: %w", err)
 	}
@@ -163,7 +163,7 @@ func (b *bench) statements(ctx context.Context, name string, w result.Workload) 
 		return "", err
 	}
 	file := &statementFile{}
-	if file.File, err = os.Create(path); err != nil { //nolint:gosec // in our own folder
+	if file.File, err = os.Create(path); err != nil {
 		return "", fmt.Errorf("writing statements: %w", err)
 	}
 	err = file.Exec([]byte("SET autocommit=0"))
@@ -188,7 +188,8 @@ func (f *statementFile) ExecWhile(statement []byte, meanwhile func()) error {
 }
 
 func (f *statementFile) ExecAffected(statement []byte) (int64, error) { return 0, f.Exec(statement) }
-func (f *statementFile) Fetch(statement []byte) (int64, error)        { return 0, f.Exec(statement) }
+
+func (f *statementFile) Fetch(statement []byte) (int64, error) { return 0, f.Exec(statement) }
 func (f *statementFile) Load(string, io.Reader) (int64, int64, error) {
 	return 0, 0, errors.ErrUnsupported
 }

@@ -23,7 +23,8 @@ func comparisons() []comparison {
 	}
 	all = append(all, narrow(1, "≥ 1.1"), narrow(2, "≥ 1"), narrow(4, "≥ 1"))
 	fileList := result.Workload{Type: "BulkInsert", BulkInsert: &result.BulkInsert{
-		Table: "FileList", Tables: 1, Rows: 500_000, RowsPerStatement: 2000, StatementsPerTransaction: 1, Concurrency: 1, StorageEngine: "InnoDB",
+		Table: "FileList", Tables: 1, Rows: 500_000, RowsPerStatement: 2000, StatementsPerTransaction: 1, Concurrency: 1,
+		StorageEngine: "InnoDB",
 	}}
 	all = append(all, comparison{
 		name: "BulkInsert, file list, 2,000 rows per statement", original: "mariadb client", wantedRate: "≥ 1",
@@ -127,9 +128,8 @@ cursor = db.cursor()
 for n in range(1, rows + 1):
     data = "".join(random.choices(string.ascii_uppercase + string.digits, k=20))
     cursor.execute("INSERT INTO demo (id, data) VALUES (%s, %s)", (n, data))
-    if n % size == 0:
+    if n % size == 0 or n == rows:
         db.commit()
-db.commit()
 `
 		p := w.CommitSize
 		s, _, err := b.timed(ctx, p.Rows, fmt.Sprintf("python3 - %d %d <<'SCRIPT'%sSCRIPT\n", p.Rows, p.RowsPerCommit, script))
@@ -144,8 +144,8 @@ func narrow(connections int, wanted string) comparison {
 		name:     fmt.Sprintf("BulkInsert, two integers, 512 KiB statements, %d connections", connections),
 		original: "sysbench bulk_insert", wantedRate: wanted, wantedCPU: "≤ 0.25",
 		ours: loads(result.Workload{Type: "BulkInsert", BulkInsert: &result.BulkInsert{
-			Table: "Narrow", Tables: connections, Rows: rows, RowsPerStatement: 30_000, StatementsPerTransaction: 1, Concurrency: connections,
-			StorageEngine: "InnoDB",
+			Table: "Narrow", Tables: connections, Rows: rows, RowsPerStatement: 30_000, StatementsPerTransaction: 1,
+			Concurrency: connections, StorageEngine: "InnoDB",
 		}}),
 		theirs: sysbenchBulkInsert(rows, connections),
 	}
@@ -159,7 +159,8 @@ func sysbenchBulkInsert(rows int64, threads int) program {
 		if err := b.rest(ctx); err != nil {
 			return sample{}, err
 		}
-		command := fmt.Sprintf("sysbench --config-file=/work/sysbench.conf --threads=%d --events=%d --time=0 bulk_insert", threads, rows)
+		command := fmt.Sprintf("sysbench --config-file=/work/sysbench.conf --threads=%d --events=%d --time=0 bulk_insert",
+			threads, rows)
 		if _, err := b.exec(ctx, command+" prepare"); err != nil {
 			return sample{}, err
 		}

@@ -42,8 +42,8 @@ type comparison struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	// The end of the process gives the signal back.
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt)
 	b := &bench{getenv: os.Getenv}
 	rounds := flag.Int("rounds", 10, "how often each pair is measured; there is no 95 % interval below 6")
 	only := flag.String("run", "", "a regular expression for the names of the comparisons; empty is all")
@@ -57,6 +57,10 @@ func main() {
 	}
 }
 
+// head of the table.
+const head = "| workload | against | rows/s | against | ratio (95 % interval) | wanted |" +
+	" client CPU, µs/row | against | ratio | wanted | largest RSS |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
+
 func run(ctx context.Context, b *bench, rounds int, only string, out io.Writer) error {
 	names, err := regexp.Compile(only)
 	if err != nil {
@@ -65,9 +69,9 @@ func run(ctx context.Context, b *bench, rounds int, only string, out io.Writer) 
 	if err := b.open(); err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "| workload | against | rows/s | against | ratio (95 % interval) | wanted |"+
-		" client CPU, µs/row | against | ratio | wanted | largest RSS |")
-	fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|---|---|")
+	if _, err := io.WriteString(out, head); err != nil {
+		return err
+	}
 	for _, c := range comparisons() {
 		if !names.MatchString(c.name) {
 			continue
@@ -76,7 +80,9 @@ func run(ctx context.Context, b *bench, rounds int, only string, out io.Writer) 
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		fmt.Fprintln(out, p.row(c))
+		if _, err := fmt.Fprintln(out, p.row(c)); err != nil {
+			return err
+		}
 	}
 	return nil
 }
