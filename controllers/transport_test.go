@@ -59,7 +59,7 @@ func TestEnvtestResultsThatDoNotArriveWhole(t *testing.T) {
 		"the result is another Pod's": {
 			message: func(m string) string {
 				at := strings.Index(m, `"podUID":"`) + len(`"podUID":"`)
-				return m[:at] + "f" + m[at+1:]
+				return m[:at] + "another-" + m[at+8:]
 			},
 			says: "ForeignResult",
 		},
