@@ -75,6 +75,8 @@ type Setting struct {
 type Workload struct {
 	Type       string      `json:"type"`
 	CommitSize *CommitSize `json:"commitSize,omitempty"`
+	Sysbench   *Sysbench   `json:"sysbench,omitempty"`
+	Custom     *Custom     `json:"custom,omitempty"`
 }
 
 // CommitSize are the parameters of the workload of that name.

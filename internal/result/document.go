@@ -22,6 +22,8 @@ type Document struct {
 	Client     ClientFacts       `json:"client"`
 	Checks     []Check           `json:"checks"`
 	Warnings   []string          `json:"warnings,omitempty"`
+	// Tool is the program that made the load, if it was not the loader itself. ToolOutput is what it printed, by phase.
+	Tool       *ToolFacts        `json:"tool,omitempty"`
 	ToolOutput map[string]string `json:"toolOutput,omitempty"`
 }
 
@@ -41,7 +43,7 @@ type Identity struct {
 	Ended time.Time `json:"ended"`
 }
 
-// Phase is one part of the loader's work: connect, readback, prepare, quiesce, measure, verify.
+// Phase is one part of the loader's work: connect, readback, prepare, quiesce, warmup, measure, verify, cleanup.
 type Phase struct {
 	Name   string `json:"name"`
 	Micros int64  `json:"micros"`
@@ -51,7 +53,7 @@ type Phase struct {
 type StoppedBy string
 
 const (
-	// StoppedByRows: all rows were written.
+	// StoppedByRows: all rows were written, or all events done.
 	StoppedByRows StoppedBy = "Rows"
 	// StoppedBySeconds: the time limit came first.
 	StoppedBySeconds StoppedBy = "Seconds"
@@ -83,6 +85,7 @@ type Latency struct {
 	MinMicros  int64  `json:"minMicros"`
 	MeanMicros int64  `json:"meanMicros"`
 	P50Micros  int64  `json:"p50Micros"`
+	P90Micros  int64  `json:"p90Micros,omitempty"`
 	P95Micros  int64  `json:"p95Micros"`
 	P99Micros  int64  `json:"p99Micros"`
 	P999Micros int64  `json:"p999Micros"`
@@ -99,6 +102,8 @@ type Interval struct {
 	Transactions int64 `json:"transactions"`
 	// MaxMicros is the longest transaction end (commit) in the interval: where stalls show.
 	MaxMicros int64 `json:"maxMicros"`
+	// PercentileMicros is the percentile of latencies that a tool reports for the interval; 0 if nothing ended in it.
+	PercentileMicros int64 `json:"percentileMicros,omitempty"`
 }
 
 // ServerFacts are what the server says of itself.
@@ -205,6 +210,8 @@ const (
 	FailureInterrupted FailureReason = "Interrupted"
 	// FailureStartedTwice: another Pod has already started this attempt.
 	FailureStartedTwice FailureReason = "StartedTwice"
+	// FailureTool: the program that makes the load failed, or ended without a result.
+	FailureTool FailureReason = "ToolFailed"
 	// FailureInternal: a defect of the loader.
 	FailureInternal FailureReason = "Internal"
 )

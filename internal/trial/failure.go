@@ -19,6 +19,7 @@ var hopeless = map[result.FailureReason]bool{
 	result.FailureConnect:       true,
 	result.FailureSetting:       true,
 	result.FailureSQL:           true,
+	result.FailureTool:          true,
 	result.FailureInternal:      true,
 }
 
