@@ -17,8 +17,10 @@ import (
 
 // attempt is one attempt at a trial: what was asked, what it works with, and what is known so far.
 type attempt struct {
-	cfg      *result.Config
+	cfg *result.Config
+	// workload makes the load, or tool does.
 	workload workload.Workload
+	tool     *toolAttempt
 	identity result.Identity
 	cpuLimit int64
 	progress *progress
@@ -69,6 +71,11 @@ func newAttempt(in *Input, out *progress) (*attempt, error) {
 	if a.target, err = a.connections.connector(cfg.Server.Schema); err != nil {
 		return nil, err
 	}
+	if w == nil {
+		if a.tool, err = newToolAttempt(cfg); err != nil {
+			return nil, err
+		}
+	}
 	a.admin, a.db = sql.OpenDB(a.anywhere), sql.OpenDB(a.target)
 	return a, nil
 }
@@ -77,21 +84,25 @@ func newAttempt(in *Input, out *progress) (*attempt, error) {
 func (a *attempt) close() {
 	_ = a.admin.Close()
 	_ = a.db.Close()
+	if a.tool != nil {
+		_ = a.tool.close()
+	}
 }
 
 // run goes through the phases.
 func (a *attempt) run(ctx context.Context) error {
-	for _, phase := range []struct {
-		name string
-		do   func(context.Context) error
-	}{
+	steps := []step{
 		{"connect", a.connect},
 		{"readback", a.readback},
 		{"prepare", a.prepare},
 		{"quiesce", a.quiesce},
 		{"measure", a.measure},
 		{"verify", a.verify},
-	} {
+	}
+	if a.tool != nil {
+		steps = a.toolSteps()
+	}
+	for _, phase := range steps {
 		a.progress.enter(phase.name)
 		began := time.Now()
 		err := phase.do(ctx)
@@ -130,14 +141,21 @@ func (a *attempt) readback(ctx context.Context) error {
 
 // prepare makes the workload's schema and tables.
 func (a *attempt) prepare(ctx context.Context) error {
-	//nolint:gosec // the schema's name has letters, digits and underscores only: see validate
-	statement := "CREATE DATABASE IF NOT EXISTS `" + a.cfg.Server.Schema + "`"
-	if _, err := a.admin.ExecContext(ctx, statement); err != nil {
-		return fmt.Errorf("making the schema %s: %w", a.cfg.Server.Schema, err)
+	if err := a.makeSchema(ctx); err != nil {
+		return err
 	}
 	var err error
 	if a.plan, err = a.workload.Prepare(ctx, a.db); err != nil {
 		return fmt.Errorf("preparing the workload's tables: %w", err)
+	}
+	return nil
+}
+
+func (a *attempt) makeSchema(ctx context.Context) error {
+	//nolint:gosec // the schema's name has letters, digits and underscores only: see validate
+	statement := "CREATE DATABASE IF NOT EXISTS `" + a.cfg.Server.Schema + "`"
+	if _, err := a.admin.ExecContext(ctx, statement); err != nil {
+		return fmt.Errorf("making the schema %s: %w", a.cfg.Server.Schema, err)
 	}
 	return nil
 }
@@ -153,6 +171,18 @@ func (a *attempt) quiesce(ctx context.Context) error {
 
 // verify finds out whether the server has what was sent, and whether it is still the server that it was.
 func (a *attempt) verify(ctx context.Context) error {
+	if err := a.verifyServer(ctx); err != nil {
+		return err
+	}
+	var err error
+	if a.checks, err = a.workload.Verify(ctx, a.db, a.totals()); err != nil {
+		return fmt.Errorf("verifying the data: %w", err)
+	}
+	return failedChecks(a.checks)
+}
+
+// verifyServer finds out whether it is still the server that it was.
+func (a *attempt) verifyServer(ctx context.Context) error {
 	if err := checkUptime(a.firstStatus, a.server.StatusAfter, time.Since(a.began)); err != nil {
 		return err
 	}
@@ -164,8 +194,5 @@ func (a *attempt) verify(ctx context.Context) error {
 		return failedf(result.FailureVariablesChanged, "variables changed during the attempt: %s",
 			strings.Join(changed, "; "))
 	}
-	if a.checks, err = a.workload.Verify(ctx, a.db, a.totals()); err != nil {
-		return fmt.Errorf("verifying the data: %w", err)
-	}
-	return failedChecks(a.checks)
+	return nil
 }

@@ -10,18 +10,18 @@ const DocumentVersion = 1
 
 // Document is everything that one loader Pod knows about one attempt.
 type Document struct {
-	Version    int               `json:"version"`
-	Identity   Identity          `json:"identity"`
-	Config     Config            `json:"config"`
-	Phases     []Phase           `json:"phases"`
-	Totals     Totals            `json:"totals"`
-	Metrics    []Metric          `json:"metrics"`
-	Latencies  []Latency         `json:"latencies,omitempty"`
-	Series     []Interval        `json:"series,omitempty"`
-	Server     ServerFacts       `json:"server"`
-	Client     ClientFacts       `json:"client"`
-	Checks     []Check           `json:"checks"`
-	Warnings   []string          `json:"warnings,omitempty"`
+	Version   int         `json:"version"`
+	Identity  Identity    `json:"identity"`
+	Config    Config      `json:"config"`
+	Phases    []Phase     `json:"phases"`
+	Totals    Totals      `json:"totals"`
+	Metrics   []Metric    `json:"metrics"`
+	Latencies []Latency   `json:"latencies,omitempty"`
+	Series    []Interval  `json:"series,omitempty"`
+	Server    ServerFacts `json:"server"`
+	Client    ClientFacts `json:"client"`
+	Checks    []Check     `json:"checks"`
+	Warnings  []string    `json:"warnings,omitempty"`
 	// Tool is the program that made the load, if it was not the loader itself. ToolOutput is what it printed, by phase.
 	Tool       *ToolFacts        `json:"tool,omitempty"`
 	ToolOutput map[string]string `json:"toolOutput,omitempty"`
