@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# images.sh [node] [mariadb] [mariadb:VERSION] — makes sure that Docker has the images a cluster is
-# made of (both kinds by default) and prints their names. The official ones are pulled where there is
+# images.sh [node] [mariadb] [mariadb:VERSION] [sysbench] — makes sure that Docker has the images a cluster is
+# made of (node and mariadb by default) and prints their names. The official ones are pulled where there is
 # a registry; where there is none, stand-ins are built from Debian packages and Go modules and kept
 # in the cache, so that neither a second run nor an emptied Docker builds anything again.
 set -euo pipefail
@@ -106,11 +106,36 @@ node() {
 	echo "kindest/node:$KUBERNETES"
 }
 
+build_sysbench() {
+	local image=$1 recipe=$2
+	debian_tar "$SYSBENCH_SUITE" sysbench "$work/sysbench.tar"
+	import "$work/sysbench.tar" "$image" "$recipe" 'ENV LANG=C.UTF-8'
+}
+
+# sysbench is what the loader is put on where it needs sysbench: Debian, which the Dockerfile installs it in, or a stand-in
+# that has it.
+sysbench() {
+	local debian=debian:$SYSBENCH_SUITE-slim recipe image
+	recipe=$(fingerprint "$HACK"/{versions.env,lib.sh})
+	image=localhost/sysbench-base:$recipe
+	if present "$debian"; then
+		image=$debian
+	elif ! present "$image" "$recipe"; then
+		if [ ! -d "$CACHE/images/sysbench-base-$recipe-$recipe" ] && pull "$debian"; then
+			image=$debian
+		else
+			provide "$image" "$recipe" build_sysbench "$image" "$recipe"
+		fi
+	fi
+	echo "$image"
+}
+
 "$HACK/docker.sh"
 [ $# -gt 0 ] || set -- node mariadb
 for image; do
 	case $image in
 	node) node ;;
+	sysbench) sysbench ;;
 	mariadb) for version in ${MARIADB//,/ }; do mariadb "$version"; done ;;
 	mariadb:*) mariadb "${image#*:}" ;;
 	*) die "no such image: $image" ;;

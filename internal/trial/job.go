@@ -42,7 +42,7 @@ type Attempt struct {
 }
 
 // Job is the Job of an attempt. The same specification gives the same Job, but for what carries the run's UID.
-func Job(run *v1alpha1.BenchmarkRun, a Attempt, loaderImage string) (*batchv1.Job, error) {
+func Job(run *v1alpha1.BenchmarkRun, a Attempt, images Images) (*batchv1.Job, error) {
 	config, err := Config(run, a)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, loaderImage string) (*batchv1.Jo
 			}}},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(labels)},
-				Spec:       podSpec(run, a, unexpanded(encoded), loaderImage),
+				Spec:       podSpec(run, a, unexpanded(encoded), images),
 			},
 		},
 	}, nil
@@ -84,7 +84,7 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, loaderImage string) (*batchv1.Jo
 // unexpanded is JSON in which the kubelet finds nothing to expand: "$$" and "$(NAME)" mean something to it.
 func unexpanded(encoded []byte) string { return strings.ReplaceAll(string(encoded), "$", `\u0024`) }
 
-func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config, image string) corev1.PodSpec {
+func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images Images) corev1.PodSpec {
 	loader := &run.Spec.Loader
 	spec := corev1.PodSpec{
 		RestartPolicy:                corev1.RestartPolicyNever,
@@ -100,7 +100,7 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config, image string) corev1
 		},
 		Containers: []corev1.Container{{
 			Name:            Container,
-			Image:           image,
+			Image:           images.Loader,
 			ImagePullPolicy: corev1.PullIfNotPresent,
 			Args:            []string{"run"},
 			Env:             environment(config),
@@ -122,6 +122,7 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config, image string) corev1
 		c := &spec.Containers[0]
 		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "scratch", MountPath: "/scratch"})
 	}
+	addTool(&spec, run, images)
 	return spec
 }
 
