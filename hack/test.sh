@@ -49,6 +49,12 @@ loader() {
 	eval "$environment"
 	set +a
 	count "$1" -tags integration -run '^TestIntegration' -timeout 15m ./internal/loader/...
+	# sysbench is where the loader has it in a cluster.
+	make -C "$REPO" --no-print-directory images
+	# shellcheck source=/dev/null
+	. "$BIN/images.env"
+	CGO_ENABLED=0 count "$1-sysbench" -tags integration,sysbench -run '^TestSysbench' -timeout 15m \
+		-exec "$HACK/in-image.sh benchrun/loader-sysbench:$LOADER_SYSBENCH_TAG" ./internal/loader
 }
 
 # e2e LAYER runs the ginkgo specs with that build tag: one Go test that says itself how many specs ran.

@@ -34,6 +34,8 @@ func sysbenchParameters(w *v1alpha1.SysbenchWorkload) (map[string]string, error)
 		p["tables"] = strconv.Itoa(int(ptr.Deref(w.Tables, defaultTables)))
 		p["scale"] = strconv.Itoa(int(ptr.Deref(w.Scale, defaultScale)))
 	case "bulk_insert":
+	case "select_random_points", "select_random_ranges":
+		p["tableSize"] = strconv.FormatInt(ptr.Deref(w.TableSize, defaultTableSize), 10)
 	default:
 		p["tables"] = strconv.Itoa(int(ptr.Deref(w.Tables, defaultTables)))
 		p["tableSize"] = strconv.FormatInt(ptr.Deref(w.TableSize, defaultTableSize), 10)
