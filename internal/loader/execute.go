@@ -8,6 +8,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -24,7 +26,7 @@ const (
 	maxToolLine = 64 << 10
 	// tailLines are the last lines of a program that failed.
 	tailLines = 20
-	// outputDelay is how long the output of a program that has ended may stay open: a child of its own may hold it.
+	// outputDelay is how long the output of a program that has ended may stay open: somebody who left its group may hold it.
 	outputDelay = 5 * time.Second
 )
 
@@ -42,23 +44,28 @@ func execute(ctx context.Context, c workload.Command, watch func(line string)) (
 	//nolint:gosec // the run says which program: whoever may make runs may run programs in Pods
 	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
 	cmd.Env = c.Env
-	cmd.Stdout, cmd.Stderr = out, out
 	// A group of its own, so that it can be ended with all of its children.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	kill := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.Cancel, cmd.WaitDelay = kill, outputDelay
+	cmd.Cancel = kill
+	finish, err := out.attach(cmd)
+	if err != nil {
+		return nil, err
+	}
 	began := time.Now()
 	if err := cmd.Start(); err != nil {
+		finish()
 		return nil, fmt.Errorf("starting %s: %w", c.Args[0], err)
 	}
-	err := cmd.Wait()
+	err = cmd.Wait()
 	took := time.Since(began)
 	// What it left running must not disturb what comes next. Usually there is nothing.
 	_ = kill()
+	finish()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended && !errors.Is(err, exec.ErrWaitDelay) {
+	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
 		return nil, fmt.Errorf("waiting for %s: %w", c.Args[0], err)
 	}
 	e := &execution{
@@ -76,7 +83,31 @@ func execute(ctx context.Context, c workload.Command, watch func(line string)) (
 	return e, nil
 }
 
-// toolOutput takes both outputs of a program: exec gives both to one goroutine.
+// attach makes out what a command that is about to start prints to. finish, which must be called, waits for the last of it. The
+// pipe is not exec's, so that the end of the program, and not that of its output, is the end of the time that it took.
+func (o *toolOutput) attach(cmd *exec.Cmd) (finish func(), err error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("making a pipe: %w", err)
+	}
+	cmd.Stdout, cmd.Stderr = w, w
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		_, _ = io.Copy(o, r) // it ends when nobody can write any more, or r is closed
+	}()
+	return func() {
+		_ = w.Close()
+		select {
+		case <-copied:
+		case <-time.After(outputDelay):
+		}
+		_ = r.Close()
+		<-copied
+	}, nil
+}
+
+// toolOutput takes both outputs of a program, in the order in which they come.
 type toolOutput struct {
 	watch      func(line string)
 	head, tail bytes.Buffer
