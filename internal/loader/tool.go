@@ -82,7 +82,8 @@ func inputs(w *result.Workload) ([]result.Input, error) {
 		paths = append(paths, w.Sysbench.ScriptFile)
 	}
 	if w.Custom != nil && w.Custom.Files {
-		found, err := filepath.Glob(result.FilesPath + "/*")
+		// The kubelet's own links begin with two dots.
+		found, err := filepath.Glob(result.FilesPath + "/[^.]*")
 		if err != nil {
 			return nil, fmt.Errorf("looking for the run's files: %w", err)
 		}

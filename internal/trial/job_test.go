@@ -22,7 +22,7 @@ import (
 const (
 	loaderImage   = "benchrun/loader:test"
 	sysbenchImage = "benchrun/loader-sysbench:test"
-	otherUID    = "fedcba98-7654-3210-fedc-ba9876543210"
+	otherUID      = "fedcba98-7654-3210-fedc-ba9876543210"
 )
 
 type goldenJob struct {

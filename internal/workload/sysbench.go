@@ -173,13 +173,18 @@ func (t *sysbenchTool) scale() int32 {
 func (t *sysbenchTool) seed() string { return sysbenchSeed(t.cfg.Seed) }
 
 // warmupSeed is another one: the warm-up must not touch the very rows that are measured.
-func (t *sysbenchTool) warmupSeed() string { return sysbenchSeed(int64(mix(uint64(t.cfg.Seed)) >> 1)) } //nolint:gosec // a seed may wrap
+func (t *sysbenchTool) warmupSeed() string { return strconv.FormatInt(folded(^t.cfg.Seed), 10) }
 
 func sysbenchSeed(seed int64) string {
 	if seed < 1 || seed > math.MaxInt32 {
-		seed = int64(mix(uint64(seed))%math.MaxInt32) + 1 //nolint:gosec // a seed may wrap
+		seed = folded(seed)
 	}
 	return strconv.FormatInt(seed, 10)
+}
+
+// folded is a function of a seed within what sysbench takes.
+func folded(seed int64) int64 {
+	return int64(mix(uint64(seed)+golden)%math.MaxInt32) + 1 //nolint:gosec // a seed may wrap
 }
 
 // Dataset implements Tool.
