@@ -56,6 +56,10 @@ images: build ## Build the images of the operator and the loader.
 deploy: cluster images tools-helm manifests-chart ## Install the operator into the kind cluster, by its chart.
 	hack/deploy.sh
 
+.PHONY: mariadb-operator
+mariadb-operator: cluster ## Install MariaDB's own operator into the kind cluster.
+	hack/mariadb-operator.sh up
+
 ##@ Build
 
 .PHONY: build

@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -62,10 +63,16 @@ func (r *BenchmarkRunReconciler) act(
 func (r *BenchmarkRunReconciler) provideDatabase(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, a lifecycle.ProvideDatabase,
 ) error {
-	if err := r.createSecret(ctx, run); err != nil {
+	objects, err := database.Objects(run, a.Instance, a.Node, r.Images)
+	if err != nil {
 		return err
 	}
-	for _, object := range database.Objects(run, a.Instance, a.Node, r.Images) {
+	if database.NeedsSecret(run) {
+		if err := r.createSecret(ctx, run); err != nil {
+			return err
+		}
+	}
+	for _, object := range objects {
 		if err := r.create(ctx, run, object, true); err != nil {
 			return err
 		}
@@ -87,15 +94,21 @@ func (r *BenchmarkRunReconciler) createSecret(ctx context.Context, run *v1alpha1
 }
 
 // removeDatabase deletes what there is of an instance: only what carries this run's UID. Its volume goes with the
-// StatefulSet.
+// StatefulSet, and a StatefulSet of the MariaDB operator's with its resource.
 func (r *BenchmarkRunReconciler) removeDatabase(ctx context.Context, run *v1alpha1.BenchmarkRun, instance int) error {
-	for _, list := range []client.ObjectList{&appsv1.StatefulSetList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{}} {
-		err := r.List(ctx, list, client.InNamespace(run.Namespace), client.MatchingLabels{
+	lists := []client.ObjectList{&corev1.ServiceList{}, &corev1.ConfigMapList{}, &policyv1.PodDisruptionBudgetList{}}
+	if run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator {
+		lists = append([]client.ObjectList{database.MariaDBList()}, lists...)
+	} else {
+		lists = append([]client.ObjectList{&appsv1.StatefulSetList{}}, lists...)
+	}
+	for _, list := range lists {
+		err := r.reader(list).List(ctx, list, client.InNamespace(run.Namespace), client.MatchingLabels{
 			v1alpha1.LabelRunUID:    string(run.UID),
 			v1alpha1.LabelComponent: v1alpha1.ComponentDatabase,
 			v1alpha1.LabelInstance:  strconv.Itoa(instance),
 		})
-		if err != nil {
+		if err != nil && !apimeta.IsNoMatchError(err) {
 			return fmt.Errorf("listing what there is of database instance %d: %w", instance, err)
 		}
 		err = apimeta.EachListItem(list, func(item runtime.Object) error {
@@ -147,7 +160,8 @@ func (r *BenchmarkRunReconciler) create(
 	if gvk, err := r.GroupVersionKindFor(object); err == nil {
 		kind = gvk.Kind
 	}
-	err := r.Create(ctx, object, client.FieldOwner(v1alpha1.FieldOwner))
+	// Strictly: a field that an older MariaDB operator does not know must not be dropped without a word.
+	err := r.Create(ctx, object, client.FieldOwner(v1alpha1.FieldOwner), client.FieldValidation("Strict"))
 	if !apierrors.IsAlreadyExists(err) {
 		return refusal(kind, object.GetName(), err)
 	}
@@ -191,7 +205,11 @@ func refusal(kind, name string, err error) error {
 		return nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return nil
-	case apierrors.IsForbidden(err), apierrors.IsInvalid(err):
+	case apimeta.IsNoMatchError(err):
+		return &obstacleError{lifecycle.Failure{
+			Reason: v1alpha1.ReasonMariaDBOperatorMissing, Message: database.InstallMariaDBOperator,
+		}}
+	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		status := apierrors.APIStatus(nil)
 		message := err.Error()
 		if errors.As(err, &status) {

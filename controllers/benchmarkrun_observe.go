@@ -12,9 +12,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -36,24 +40,41 @@ func (r *BenchmarkRunReconciler) observe(ctx context.Context, run *v1alpha1.Benc
 		sets     appsv1.StatefulSetList
 		services corev1.ServiceList
 		claims   corev1.PersistentVolumeClaimList
+		guards   policyv1.PodDisruptionBudgetList
+		mariaDBs = database.MariaDBList()
 	)
-	for _, list := range []client.ObjectList{&jobs, &pods, &configs, &sets, &services, &claims} {
-		err := r.List(ctx, list, client.InNamespace(run.Namespace), client.MatchingLabels{v1alpha1.LabelRun: run.Name})
-		if err != nil {
+	lists := []client.ObjectList{&jobs, &pods, &configs, &sets, &services, &claims, &guards}
+	if run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator {
+		lists = append(lists, mariaDBs)
+	}
+	for _, list := range lists {
+		err := r.reader(list).List(ctx, list, client.InNamespace(run.Namespace), client.MatchingLabels{v1alpha1.LabelRun: run.Name})
+		if err != nil && !apimeta.IsNoMatchError(err) {
 			return nil, fmt.Errorf("listing %T: %w", list, err)
 		}
 	}
 	o := &observer{run: run, instances: map[int]*lifecycle.Instance{}}
 	o.databases(sets.Items, services.Items, claims.Items, pods.Items)
+	o.guards(guards.Items, mariaDBs.Items)
 	o.attempts(jobs.Items, pods.Items)
 	if err := o.configMaps(configs.Items); err != nil {
 		return nil, err
 	}
+	r.lookForTrouble(ctx, o)
 	for _, i := range o.instances {
 		o.seen.Instances = append(o.seen.Instances, *i)
 	}
 	slices.SortFunc(o.seen.Instances, func(a, b lifecycle.Instance) int { return a.Number - b.Number })
 	return &o.seen, nil
+}
+
+// reader is the cache, but for the MariaDB operator's kind: it may not be installed, and a watch of what does not exist
+// would keep the operator from starting.
+func (r *BenchmarkRunReconciler) reader(list client.ObjectList) client.Reader {
+	if _, ok := list.(*unstructured.UnstructuredList); ok {
+		return r.Live
+	}
+	return r.Client
 }
 
 // ours says whether an object belongs to this very run. One of an earlier run of the same name is waited for if it is on
@@ -101,11 +122,24 @@ func (o *observer) databases(
 	}
 }
 
+func (o *observer) guards(guards []policyv1.PodDisruptionBudget, mariaDBs []unstructured.Unstructured) {
+	for i := range guards {
+		if o.ours(&guards[i]) {
+			o.instance(&guards[i]).Guard = &guards[i]
+		}
+	}
+	for i := range mariaDBs {
+		if o.ours(&mariaDBs[i]) {
+			o.instance(&mariaDBs[i]).MariaDB = &mariaDBs[i]
+		}
+	}
+}
+
 // instance is the database instance that an object is labelled with.
 func (o *observer) instance(object client.Object) *lifecycle.Instance {
 	n := number(object, v1alpha1.LabelInstance)
 	if o.instances[n] == nil {
-		o.instances[n] = &lifecycle.Instance{Number: n}
+		o.instances[n] = &lifecycle.Instance{Number: n, Provisioner: o.run.Spec.Database.Provisioner}
 	}
 	return o.instances[n]
 }

@@ -178,7 +178,11 @@ func (c *cluster) carriesOut(seed uint64, object *unstructured.Unstructured) {
 		c.t.Errorf("seed %d: the plan has %d trials: %v", seed, len(p.Trials), err)
 		return
 	}
-	objects := database.Objects(&run, 1, "node", c.reconciler.Images)
+	objects, err := database.Objects(&run, 1, "node", c.reconciler.Images)
+	if err != nil {
+		c.t.Errorf("seed %d: %v", seed, err)
+		return
+	}
 	made := []client.Object{}
 	for _, o := range objects {
 		made = append(made, o)

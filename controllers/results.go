@@ -21,7 +21,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
@@ -90,12 +89,16 @@ func (r *BenchmarkRunReconciler) recordAttempt(
 	return r.store(ctx, run, plan.AttemptName(run, record.Trial, record.Attempt), labels, nil, files)
 }
 
-// place says where an attempt ran.
+// place says where an attempt ran. Of a server that is not in the cluster's hands it says that this is not known.
 func place(record *result.Record, seen *lifecycle.Observed, a lifecycle.RecordAttempt) {
 	for _, i := range seen.Instances {
-		if i.Number == a.Attempt.Instance && i.Pod != nil {
+		switch {
+		case i.Number != a.Attempt.Instance:
+		case i.Provisioner == v1alpha1.ProvisionerExternal:
+			record.Place.DatabaseNode, record.Place.DatabaseImage = result.Unknown, result.Unknown
+		case i.Pod != nil:
 			record.Place.DatabaseNode = i.Pod.Spec.NodeName
-			record.Place.DatabaseImage = podutil.ImageID(i.Pod, database.ServerContainer)
+			record.Place.DatabaseImage = i.Image()
 			record.Place.DatabasePodUID = string(i.Pod.UID)
 			record.Fingerprint = lifecycle.PodFingerprint(i.Pod)
 		}

@@ -49,6 +49,20 @@ remove_leftovers() {
 		fi
 		rm -f "$pidfile"
 	fi
+	remove_unused_networks
+}
+
+# remove_unused_networks ends network namespaces of containers that are gone. One that stays keeps its
+# interface on the bridge, and answers to an address that the next daemon gives to somebody else.
+remove_unused_networks() {
+	local namespace used
+	used=$(stat -L --format %i /proc/[0-9]*/ns/net 2>/dev/null | sort -u || true)
+	for namespace in /run/docker/netns/*; do
+		if [ -e "$namespace" ] && ! grep -qx "$(stat -L --format %i "$namespace")" <<<"$used"; then
+			umount "$namespace" 2>/dev/null || true
+			rm -f "$namespace"
+		fi
+	done
 }
 
 start_detached() {

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# images.sh [node] [mariadb] [mariadb:VERSION] [sysbench] — makes sure that Docker has the images a cluster is
-# made of (node and mariadb by default) and prints their names. The official ones are pulled where there is
-# a registry; where there is none, stand-ins are built from Debian packages and Go modules and kept
-# in the cache, so that neither a second run nor an emptied Docker builds anything again.
+# images.sh [node] [mariadb] [mariadb:VERSION] [mariadb-operator] [sysbench] — makes sure that Docker has the
+# images a cluster is made of (node and mariadb by default) and prints their names. The official ones are
+# pulled where there is a registry; where there is none, stand-ins are built from Debian packages and
+# Go modules and kept in the cache, so that neither a second run nor an emptied Docker builds anything
+# again.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -130,6 +131,20 @@ sysbench() {
 	echo "$image"
 }
 
+build_mariadb_operator() {
+	local image=$1 recipe=$2
+	"$HACK/mariadb-operator.sh" rootfs "$work/mariadb-operator.tar"
+	import "$work/mariadb-operator.tar" "$image" "$recipe" 'ENTRYPOINT ["/bin/mariadb-operator"]' 'USER 65532:65532'
+}
+
+mariadb_operator() {
+	local image recipe
+	image=$("$HACK/mariadb-operator.sh" image)
+	recipe=$(fingerprint "$HACK/mariadb-operator.sh")
+	provide "$image" "$recipe" build_mariadb_operator "$image" "$recipe"
+	echo "$image"
+}
+
 "$HACK/docker.sh"
 [ $# -gt 0 ] || set -- node mariadb
 for image; do
@@ -138,6 +153,7 @@ for image; do
 	sysbench) sysbench ;;
 	mariadb) for version in ${MARIADB//,/ }; do mariadb "$version"; done ;;
 	mariadb:*) mariadb "${image#*:}" ;;
+	mariadb-operator) mariadb_operator ;;
 	*) die "no such image: $image" ;;
 	esac
 done

@@ -9,12 +9,27 @@ set -euo pipefail
 LABEL=dev.benchrun.test-database
 PASSWORD=benchrun # of a database on the loopback interface, without data
 
-answers() { docker exec "$1" healthcheck.sh --connect --innodb_initialized; }
+# answers tells whether the server is up, and whether it greets whoever comes by the published port: the way there is
+# open a moment after the server is.
+answers() {
+	docker exec "$1" healthcheck.sh --connect --innodb_initialized && greets "$(port "$1")"
+}
+
+# port prints where the container's server is published.
+port() { docker port "$1" 3306/tcp | sed -n '1s/.*://p'; }
+
+greets() { with_timeout 5 bash -c "head -c 40 </dev/tcp/127.0.0.1/$1 | grep -aqi mariadb"; }
 
 # state prints running, exited, … or nothing if there is no such container.
 state() { docker container inspect --format '{{.State.Status}}' "$1" 2>/dev/null || true; }
 
-answers_or_ended() { [ "$(state "$1")" != running ] || answers "$1"; }
+# A container that is neither running nor known to have ended is asked again.
+answers_or_ended() {
+	case $(state "$1") in
+	exited | dead) return 0 ;;
+	*) answers "$1" ;;
+	esac
+}
 
 run() {
 	local name=$1 image=$2
@@ -39,11 +54,9 @@ up() {
 		die "MariaDB $version does not answer; its last lines are above"
 	fi
 
-	local address
-	address=$(docker port "$name" 3306/tcp | head -n 1)
 	cat <<-ENV
-		BENCHRUN_TEST_HOST=${address%:*}
-		BENCHRUN_TEST_PORT=${address##*:}
+		BENCHRUN_TEST_HOST=127.0.0.1
+		BENCHRUN_TEST_PORT=$(port "$name")
 		BENCHRUN_TEST_USER=root
 		BENCHRUN_TEST_PASSWORD=$PASSWORD
 	ENV

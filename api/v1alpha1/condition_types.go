@@ -55,6 +55,10 @@ const (
 	ReasonRejected = "Rejected"
 	// ReasonDatabaseNotStarted: the database was not up within trials.startDeadlineSeconds (image, volume, no node fits).
 	ReasonDatabaseNotStarted = "DatabaseNotStarted"
+	// ReasonMariaDBOperatorMissing: provisioner MariaDBOperator, and its kind is not installed; the message says how to.
+	ReasonMariaDBOperatorMissing = "MariaDBOperatorMissing"
+	// ReasonDatabaseUnreachable: the loader could not connect (host, credentials, TLS); the message is the server's.
+	ReasonDatabaseUnreachable = "DatabaseUnreachable"
 	// ReasonServerRefusedConfiguration: the server ended at once because of a variable; the message is its error line.
 	ReasonServerRefusedConfiguration = "ServerRefusedConfiguration"
 	// ReasonSettingNotEffective: the server runs, but not with what was asked; the message names both values.

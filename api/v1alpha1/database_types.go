@@ -14,6 +14,12 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.bufferPoolSize) || !('innodb_buffer_pool_size' in self.variables || 'loose_innodb_buffer_pool_size' in self.variables)",message="innodb_buffer_pool_size is said by settings.bufferPoolSize; say it once"
 // +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.logFileSize) || !('innodb_log_file_size' in self.variables || 'loose_innodb_log_file_size' in self.variables)",message="innodb_log_file_size is said by settings.logFileSize; say it once"
 // +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.flushLogAtTrxCommit) || !('innodb_flush_log_at_trx_commit' in self.variables || 'loose_innodb_flush_log_at_trx_commit' in self.variables)",message="innodb_flush_log_at_trx_commit is said by settings.flushLogAtTrxCommit; say it once"
+// +kubebuilder:validation:XValidation:rule="(self.provisioner == 'External') == has(self.external)",message="provisioner External goes with external (host, credentialsSecretName), and external with no other provisioner"
+// +kubebuilder:validation:XValidation:rule="self.provisioner != 'External' || !(has(self.image) || has(self.storage) || has(self.resources) || has(self.nodeSelector) || has(self.tolerations) || has(self.affinity) || has(self.priorityClassName))",message="image, storage, resources, nodeSelector, tolerations, affinity and priorityClassName are for servers that Benchrun makes: leave them out with provisioner External"
+// +kubebuilder:validation:XValidation:rule="self.provisioner != 'StatefulSet' || !has(self.tls) || self.tls.mode != 'VerifyIdentity'",message="a server made by provisioner StatefulSet has a certificate of its own making, which nobody vouches for: tls.mode must be Disabled or Required"
+// +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.tls) || !has(self.tls.caSecretName)",message="provisioner MariaDBOperator brings its own authority: leave out tls.caSecretName"
+// +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || self.storage.medium != 'Memory'",message="storage.medium Memory needs provisioner StatefulSet: the MariaDB operator keeps data on disks only"
+// +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.affinity) || !has(self.affinity.podAffinity)",message="the MariaDB operator knows nodeAffinity and podAntiAffinity only"
 type DatabaseSpec struct {
 	// engine is the database server's family. Only MariaDB is known so far. Defaults to MariaDB.
 	// +optional
@@ -23,21 +29,31 @@ type DatabaseSpec struct {
 
 	// image is the server's container image; it must keep the contract of the official MariaDB image
 	// (MARIADB_ROOT_PASSWORD_FILE, /etc/mysql/conf.d). It is pulled only if the node does not have it, and the digest that
-	// really ran is recorded in status.environment. Defaults to mariadb:11.8.
+	// really ran is recorded in status.environment. Unset: mariadb:11.8, unless the server is external.
 	// +optional
-	// +kubebuilder:default="mariadb:11.8"
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
 
-	// provisioner is what brings the database up. StatefulSet needs nothing but Kubernetes. Defaults to StatefulSet.
+	// provisioner is what brings the database up: StatefulSet, which needs nothing but Kubernetes; MariaDBOperator, which
+	// creates a MariaDB resource and needs the MariaDB operator (k8s.mariadb.com); or External, a server that is there
+	// already. Defaults to StatefulSet.
 	// +optional
 	// +kubebuilder:default=StatefulSet
-	// +kubebuilder:validation:Enum=StatefulSet
+	// +kubebuilder:validation:Enum=StatefulSet;MariaDBOperator;External
 	Provisioner Provisioner `json:"provisioner,omitempty"`
 
+	// external is the server of provisioner External.
+	// +optional
+	External *ExternalSpec `json:"external,omitempty"`
+
+	// tls says whether the loader's connections are encrypted. Unset: they are not.
+	// +optional
+	TLS TLSSpec `json:"tls,omitzero"`
+
 	// settings are the server settings that every benchmark should say out loud. Those left out are the server's defaults;
-	// what was effective is recorded in any case.
+	// what was effective is recorded in any case. An external server is not configured, but it must have what is said here:
+	// a run against one that has not ends SettingNotEffective.
 	// +optional
 	Settings ServerSettings `json:"settings,omitzero"`
 
@@ -52,9 +68,9 @@ type DatabaseSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k.replace('loose_', '') in ['log_bin', 'skip_log_bin']))",message="the binary log is switched by settings.binaryLog: log_bin=OFF would switch it on"
 	Variables map[string]VariableValue `json:"variables,omitempty"`
 
-	// storage is the volume of the server's data directory. It goes with the run.
+	// storage is the volume of the server's data directory. It goes with the run. Unset: a volume of 5Gi of the cluster's
+	// default class, unless the server is external.
 	// +optional
-	// +kubebuilder:default={}
 	Storage StorageSpec `json:"storage,omitzero"`
 
 	// resources of the server's container. Requests that are left out equal the limits, so that the Pod is Guaranteed.
@@ -95,8 +111,14 @@ const EngineMariaDB Engine = "MariaDB"
 // Provisioner is a way to get a database.
 type Provisioner string
 
-// ProvisionerStatefulSet is a StatefulSet of one Pod that Benchrun makes.
-const ProvisionerStatefulSet Provisioner = "StatefulSet"
+const (
+	// ProvisionerStatefulSet is a StatefulSet of one Pod that Benchrun makes.
+	ProvisionerStatefulSet Provisioner = "StatefulSet"
+	// ProvisionerMariaDBOperator is a MariaDB resource of the MariaDB operator.
+	ProvisionerMariaDBOperator Provisioner = "MariaDBOperator"
+	// ProvisionerExternal is a server that Benchrun neither makes nor removes.
+	ProvisionerExternal Provisioner = "External"
+)
 
 // VariableValue is a server variable's value as in my.cnf: one line.
 //
@@ -123,9 +145,8 @@ type ServerSettings struct {
 	// +kubebuilder:validation:Maximum=3
 	FlushLogAtTrxCommit *int32 `json:"flushLogAtTrxCommit,omitempty"`
 
-	// binaryLog says whether the server writes a binary log. Defaults to false.
+	// binaryLog says whether the server writes a binary log. Unset: it does not, unless the server is external.
 	// +optional
-	// +kubebuilder:default=false
 	BinaryLog *bool `json:"binaryLog,omitempty"`
 }
 

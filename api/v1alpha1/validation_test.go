@@ -82,10 +82,7 @@ func axis(list string) string {
 
 // TestEnvtestRules asks a real API server about each rule: once what it allows, once what it refuses and with which words.
 func TestEnvtestRules(t *testing.T) {
-	for name, rule := range map[string]struct {
-		allowed, refused []string
-		says             string
-	}{
+	checkRules(t, map[string]rule{
 		"name length": {
 			allowed: []string{"metadata: {name: " + strings.Repeat("a", 40) + "}"},
 			refused: []string{"metadata: {name: " + strings.Repeat("a", 41) + "}", "metadata: {name: 1a}", "metadata: {name: a.b}"},
@@ -252,7 +249,19 @@ func TestEnvtestRules(t *testing.T) {
 			refused: []string{spec(`repetitions: 3`), spec(`database: {variable: {}}`)},
 			says:    "unknown field",
 		},
-	} {
+	})
+}
+
+// rule is what the API server is asked about: overlays of the minimal run that it allows, and those that it refuses, with a
+// part of what it then says.
+type rule struct {
+	allowed, refused []string
+	says             string
+}
+
+func checkRules(t *testing.T, rules map[string]rule) {
+	t.Helper()
+	for name, rule := range rules {
 		t.Run(name, func(t *testing.T) {
 			for _, overlay := range rule.allowed {
 				if err := dryRun(t, parsed(t, minimal, overlay)); err != nil {

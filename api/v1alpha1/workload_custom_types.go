@@ -10,8 +10,8 @@ const WorkloadCustom WorkloadType = "Custom"
 // kept, and a program that ends without a result has failed. Sweepable: every parameter that parameters names.
 //
 // The program finds the database in the environment: BENCHRUN_DB_ENGINE, BENCHRUN_DB_HOST, BENCHRUN_DB_PORT,
-// BENCHRUN_DB_SCHEMA, and the files with the credentials in BENCHRUN_DB_USER_FILE and BENCHRUN_DB_PASSWORD_FILE; further
-// BENCHRUN_SEED and BENCHRUN_RESULT_FILE, and each parameter as BENCHRUN_PARAM_<name>. It runs as the user that user names,
+// BENCHRUN_DB_SCHEMA, BENCHRUN_DB_TLS, BENCHRUN_DB_CA_FILE, and the files with the credentials in BENCHRUN_DB_USER_FILE and
+// BENCHRUN_DB_PASSWORD_FILE; further BENCHRUN_SEED and BENCHRUN_RESULT_FILE, and each parameter as BENCHRUN_PARAM_<name>. It runs as the user that user names,
 // with a read-only root; it may write to /tmp and to the folder of the result file.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.parameters) || self.parameters.all(p, p.matches('^[a-zA-Z][a-zA-Z0-9_]*$'))",message="a parameter's name is letters, digits and '_', beginning with a letter"

@@ -41,6 +41,17 @@ func TestLost(t *testing.T) {
 			},
 			want: "the database's Pod was disrupted: PreemptionByScheduler: preempted",
 		},
+		"node lost": {
+			pod: func(p *corev1.Pod) *corev1.Pod {
+				p.Spec.NodeName, p.DeletionTimestamp = "worker", deleted
+				p.Status.Conditions = []corev1.PodCondition{
+					{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "DeletionByTaintManager"},
+					{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "NodeNotReady"},
+				}
+				return p
+			},
+			want: "the database's node worker does not answer",
+		},
 		"out of memory": {
 			pod: func(p *corev1.Pod) *corev1.Pod {
 				p.Status.ContainerStatuses[0].LastTerminationState.Terminated = ended("OOMKilled", 137)
@@ -73,7 +84,7 @@ func TestLost(t *testing.T) {
 			if tc.pod != nil {
 				pod = tc.pod(pod)
 			}
-			if got := database.Lost(set, pod); got != tc.want {
+			if got := (&database.Instance{Set: set, Pod: pod}).Lost(); got != tc.want {
 				t.Errorf("lost: %q, want %q", got, tc.want)
 			}
 		})

@@ -4,12 +4,15 @@
 package database
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -33,11 +36,40 @@ type Object interface {
 
 // Objects are the objects of a database instance, in the order of creation; all but the credentials, which need a
 // password. A node that is not empty binds the instance to it.
-func Objects(run *v1alpha1.BenchmarkRun, instance int, node string, images Images) []Object {
-	return []Object{
-		configMap(run, instance),
-		service(run, instance),
-		statefulSet(run, instance, node, images),
+func Objects(run *v1alpha1.BenchmarkRun, instance int, node string, images Images) ([]Object, error) {
+	switch run.Spec.Database.Provisioner {
+	case v1alpha1.ProvisionerExternal:
+		return []Object{guard(run, instance)}, nil
+	case v1alpha1.ProvisionerMariaDBOperator:
+		server, err := mariaDB(run, instance, node, images)
+		if err != nil {
+			return nil, fmt.Errorf("making the MariaDB resource: %w", err)
+		}
+		return []Object{guard(run, instance), server}, nil
+	default:
+		return []Object{
+			configMap(run, instance),
+			service(run, instance),
+			guard(run, instance),
+			statefulSet(run, instance, node, images),
+		}, nil
+	}
+}
+
+// NeedsSecret says whether Benchrun makes the credentials of a run's database.
+func NeedsSecret(run *v1alpha1.BenchmarkRun) bool {
+	return run.Spec.Database.Provisioner != v1alpha1.ProvisionerExternal
+}
+
+// guard keeps whoever asks first, as a drained node does, from evicting what measures or is measured: as many Pods must be
+// available as there can be. Only a number of available Pods may be asked of Pods of several owners.
+func guard(run *v1alpha1.BenchmarkRun, instance int) *policyv1.PodDisruptionBudget {
+	return &policyv1.PodDisruptionBudget{
+		ObjectMeta: objectMeta(run, instance),
+		Spec: policyv1.PodDisruptionBudgetSpec{
+			MinAvailable: ptr.To(intstr.FromInt32(1 + run.Spec.Loader.Pods)),
+			Selector:     &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha1.LabelRunUID: string(run.UID)}},
+		},
 	}
 }
 

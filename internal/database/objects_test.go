@@ -30,17 +30,40 @@ func goldenRuns() map[string]goldenRun {
 		r.Spec.Database.Storage.Medium = v1alpha1.MediumMemory
 		r.Spec.Database.Settings.BufferPoolSize = nil
 	}
-	return map[string]goldenRun{
-		"default":    {testutil.MakeRun("run", "ns").Obj(), 1, ""},
-		"everything": {testutil.MakeRun("run", "ns").Everything().Obj(), 12, "worker-3"},
-		"memory":     {testutil.MakeRun("run", "ns").With(memory).Obj(), 2, "worker-3"},
+	external := func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Database = v1alpha1.DatabaseSpec{
+			Engine: v1alpha1.EngineMariaDB, Provisioner: v1alpha1.ProvisionerExternal,
+			External: &v1alpha1.ExternalSpec{Host: "db.example.com", Port: 3307, CredentialsSecretName: "mine"},
+		}
 	}
+	operator := func(r *v1alpha1.BenchmarkRun) { r.Spec.Database.Provisioner = v1alpha1.ProvisionerMariaDBOperator }
+	bare := func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Database = v1alpha1.DatabaseSpec{Engine: v1alpha1.EngineMariaDB, Provisioner: v1alpha1.ProvisionerMariaDBOperator}
+	}
+	return map[string]goldenRun{
+		"external":                    {testutil.MakeRun("run", "ns").With(external).Obj(), 1, "unknown"},
+		"mariadb-operator":            {testutil.MakeRun("run", "ns").With(bare).Obj(), 1, ""},
+		"mariadb-operator-everything": {testutil.MakeRun("run", "ns").Everything().With(operator).Obj(), 12, "worker-3"},
+		"default":                     {testutil.MakeRun("run", "ns").Obj(), 1, ""},
+		"everything":                  {testutil.MakeRun("run", "ns").Everything().Obj(), 12, "worker-3"},
+		"memory":                      {testutil.MakeRun("run", "ns").With(memory).Obj(), 2, "worker-3"},
+	}
+}
+
+// objects of an instance, with the images of these tests.
+func objects(t *testing.T, run *v1alpha1.BenchmarkRun, instance int, node string, images database.Images) []database.Object {
+	t.Helper()
+	list, err := database.Objects(run, instance, node, images)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
 }
 
 func TestObjectsGolden(t *testing.T) {
 	for name, tc := range goldenRuns() {
 		t.Run(name, func(t *testing.T) {
-			testutil.Golden(t, name+".yaml", testutil.YAML(t, database.Objects(tc.run, tc.instance, tc.node, images)...))
+			testutil.Golden(t, name+".yaml", testutil.YAML(t, objects(t, tc.run, tc.instance, tc.node, images)...))
 		})
 	}
 }
@@ -64,8 +87,8 @@ func TestObjectsOfTwoRuns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			again := tc.run.DeepCopy()
 			again.UID = otherUID
-			one := testutil.YAML(t, database.Objects(tc.run, tc.instance, tc.node, images)...)
-			two := testutil.YAML(t, database.Objects(again, tc.instance, tc.node, images)...)
+			one := testutil.YAML(t, objects(t, tc.run, tc.instance, tc.node, images)...)
+			two := testutil.YAML(t, objects(t, again, tc.instance, tc.node, images)...)
 			if bytes.Equal(one, two) {
 				t.Error("nothing carries the UID")
 			}
@@ -83,7 +106,7 @@ func TestObjectsAreIndependent(t *testing.T) {
 	for name, tc := range goldenRuns() {
 		t.Run(name, func(t *testing.T) {
 			before := testutil.YAML(t, tc.run)
-			first := database.Objects(tc.run, tc.instance, tc.node, images)
+			first := objects(t, tc.run, tc.instance, tc.node, images)
 			for _, object := range first {
 				object.GetLabels()["changed"] = "yes"
 				if set, ok := object.(*appsv1.StatefulSet); ok {
@@ -93,7 +116,7 @@ func TestObjectsAreIndependent(t *testing.T) {
 			if after := testutil.YAML(t, tc.run); !bytes.Equal(before, after) {
 				t.Errorf("the run was written to:\n%s", after)
 			}
-			second := testutil.YAML(t, database.Objects(tc.run, tc.instance, tc.node, images)...)
+			second := testutil.YAML(t, objects(t, tc.run, tc.instance, tc.node, images)...)
 			if bytes.Contains(second, []byte("changed")) {
 				t.Error("objects share what may be written to")
 			}
@@ -111,7 +134,7 @@ func TestPasswordIsInTheSecretOnly(t *testing.T) {
 	if n := bytes.Count(testutil.YAML(t, secret), []byte(password)); n != 1 {
 		t.Errorf("the password stands in the Secret %d times", n)
 	}
-	for _, object := range database.Objects(run, 1, "", images) {
+	for _, object := range objects(t, run, 1, "", images) {
 		text := testutil.YAML(t, object)
 		if bytes.Contains(text, []byte(password)) || bytes.Contains(text, []byte("secretKeyRef")) {
 			t.Errorf("%T %s holds the password", object, object.GetName())

@@ -13,7 +13,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/database"
-	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
@@ -143,26 +142,8 @@ func TestObserve(t *testing.T) {
 			if tc.noSet {
 				set = nil
 			}
-			if diff := cmp.Diff(tc.want, database.Observe(set, tc.pod)); diff != "" {
+			if diff := cmp.Diff(tc.want, (&database.Instance{Set: set, Pod: tc.pod}).State()); diff != "" {
 				t.Errorf("state (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestRestarted(t *testing.T) {
-	cases := map[string]struct {
-		pod  *corev1.Pod
-		want bool
-	}{
-		"no status":     {pod(), false},
-		"first start":   {pod(testutil.ReadyDatabasePod), false},
-		"started twice": {pod(server(corev1.ContainerStatus{Ready: true, RestartCount: 1})), true},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := database.Restarted(tc.pod); got != tc.want {
-				t.Errorf("restarted is %t", got)
 			}
 		})
 	}
@@ -192,7 +173,7 @@ func TestFactsOfThePod(t *testing.T) {
 			if fingerprint != tc.fingerprint || known != tc.known {
 				t.Errorf("fingerprint is %q, %t", fingerprint, known)
 			}
-			if got := podutil.ImageID(tc.pod, database.ServerContainer); got != tc.image {
+			if got := (&database.Instance{Pod: tc.pod}).Image(); got != tc.image {
 				t.Errorf("image is %q", got)
 			}
 		})

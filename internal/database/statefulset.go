@@ -6,7 +6,6 @@ package database
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -52,7 +51,7 @@ func statefulSet(run *v1alpha1.BenchmarkRun, instance int, node string, images I
 			},
 		},
 	}
-	if run.Spec.Database.Storage.Medium != v1alpha1.MediumMemory {
+	if storage(&run.Spec.Database).Medium != v1alpha1.MediumMemory {
 		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{volumeClaim(run, meta.Labels)}
 	}
 	return set
@@ -68,14 +67,9 @@ func podSpec(run *v1alpha1.BenchmarkRun, instanceName, node string, images Image
 		Tolerations:                   podutil.Tolerations(db.Tolerations),
 		Affinity:                      podutil.BindToNode(db.Affinity, node),
 		PriorityClassName:             db.PriorityClassName,
-		SecurityContext: &corev1.PodSecurityContext{
-			RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To(serverUser), RunAsGroup: ptr.To(serverUser),
-			FSGroup:             ptr.To(serverUser),
-			FSGroupChangePolicy: ptr.To(corev1.FSGroupChangeOnRootMismatch),
-			SeccompProfile:      &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-		},
-		InitContainers: []corev1.Container{probeContainer(run, images)},
-		Containers:     []corev1.Container{serverContainer(run)},
+		SecurityContext:               podSecurity(),
+		InitContainers:                []corev1.Container{probeContainer(run, images)},
+		Containers:                    []corev1.Container{serverContainer(run)},
 		Volumes: []corev1.Volume{
 			{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 				LocalObjectReference: corev1.LocalObjectReference{Name: instanceName},
@@ -87,15 +81,24 @@ func podSpec(run *v1alpha1.BenchmarkRun, instanceName, node string, images Image
 			{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 		},
 	}
-	if db.Storage.Medium == v1alpha1.MediumMemory {
+	if asked := storage(db); asked.Medium == v1alpha1.MediumMemory {
 		spec.Volumes = append(spec.Volumes, corev1.Volume{
 			Name: dataVolume,
 			VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
-				Medium: corev1.StorageMediumMemory, SizeLimit: ptr.To(db.Storage.Size.DeepCopy()),
+				Medium: corev1.StorageMediumMemory, SizeLimit: ptr.To(asked.Size.DeepCopy()),
 			}},
 		})
 	}
 	return spec
+}
+
+func podSecurity() *corev1.PodSecurityContext {
+	return &corev1.PodSecurityContext{
+		RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To(serverUser), RunAsGroup: ptr.To(serverUser),
+		FSGroup:             ptr.To(serverUser),
+		FSGroupChangePolicy: ptr.To(corev1.FSGroupChangeOnRootMismatch),
+		SeccompProfile:      &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	}
 }
 
 // serverContainer has a startup probe only: from the moment that the server answers nothing asks it anything, so that
@@ -103,7 +106,7 @@ func podSpec(run *v1alpha1.BenchmarkRun, instanceName, node string, images Image
 func serverContainer(run *v1alpha1.BenchmarkRun) corev1.Container {
 	return corev1.Container{
 		Name:            ServerContainer,
-		Image:           run.Spec.Database.Image,
+		Image:           serverImage(&run.Spec.Database),
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Env: []corev1.EnvVar{
 			{Name: "MARIADB_ROOT_PASSWORD_FILE", Value: podutil.CredentialPath + "/" + podutil.PasswordKey},
@@ -145,41 +148,18 @@ func probeContainer(run *v1alpha1.BenchmarkRun, images Images) corev1.Container 
 }
 
 func volumeClaim(run *v1alpha1.BenchmarkRun, labels map[string]string) corev1.PersistentVolumeClaim {
-	storage := &run.Spec.Database.Storage
+	asked := storage(&run.Spec.Database)
 	claim := corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: dataVolume, Labels: labels},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 			Resources: corev1.VolumeResourceRequirements{
-				Requests: corev1.ResourceList{corev1.ResourceStorage: storage.Size.DeepCopy()},
+				Requests: corev1.ResourceList{corev1.ResourceStorage: asked.Size.DeepCopy()},
 			},
 		},
 	}
-	if storage.StorageClassName != "" {
-		claim.Spec.StorageClassName = ptr.To(storage.StorageClassName)
+	if asked.StorageClassName != "" {
+		claim.Spec.StorageClassName = ptr.To(asked.StorageClassName)
 	}
 	return claim
-}
-
-// defaultBufferPool is the server's own, for sizing a container of which nothing is said.
-const defaultBufferPool = 128 << 20
-
-// resources of the server: what is said, with requests equal to limits where only limits are said; and if nothing is
-// said, one CPU, and memory for 1.25 times the buffer pool plus 512Mi, and a data directory in memory.
-func resources(db *v1alpha1.DatabaseSpec) corev1.ResourceRequirements {
-	if db.Resources.Limits != nil || db.Resources.Requests != nil {
-		return podutil.Guaranteed(db.Resources)
-	}
-	pool := int64(defaultBufferPool)
-	if db.Settings.BufferPoolSize != nil {
-		pool = db.Settings.BufferPoolSize.Value()
-	}
-	memory := pool + pool/4 + 512<<20
-	if db.Storage.Medium == v1alpha1.MediumMemory {
-		memory += db.Storage.Size.Value()
-	}
-	return podutil.Guaranteed(corev1.ResourceRequirements{Limits: corev1.ResourceList{
-		corev1.ResourceCPU:    resource.MustParse("1"),
-		corev1.ResourceMemory: *resource.NewQuantity(memory, resource.BinarySI),
-	}})
 }

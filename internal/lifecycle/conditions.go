@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/database"
 )
 
 // setConditions sets every condition, the summarising ones last. An end that was reached before is kept as it is.
@@ -78,7 +77,7 @@ func end(set func(string, bool, string, string), s *situation, d Decision) {
 func (s *situation) databaseReady(d Decision) (ready bool, reason, message string) {
 	for i := range s.seen.Instances {
 		instance := &s.seen.Instances[i]
-		if !instance.going() && database.Observe(instance.Set, instance.Pod).Ready {
+		if !instance.Going() && instance.State().Ready {
 			return true, v1alpha1.ReasonDatabaseAnswers, "the database answers"
 		}
 	}

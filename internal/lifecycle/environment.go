@@ -8,7 +8,6 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
-	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -21,12 +20,21 @@ func (s *situation) environment() v1alpha1.Environment {
 			r = candidate
 		}
 	}
-	if r == nil {
+	external := s.run.Spec.Database.Provisioner == v1alpha1.ProvisionerExternal
+	switch {
+	case r == nil && external:
+		return unknownEnvironment()
+	case r == nil:
 		return s.earlyEnvironment()
 	}
 	e := v1alpha1.Environment{
 		DatabaseImage: cut(r.Place.DatabaseImage, 512), DatabaseNode: r.Place.DatabaseNode,
 		LoaderImage: cut(r.Place.LoaderImage, 512), LoaderNode: r.Place.LoaderNode,
+	}
+	if external {
+		loader := e
+		e = unknownEnvironment()
+		e.LoaderImage, e.LoaderNode = loader.LoaderImage, loader.LoaderNode
 	}
 	if r.Summary != nil {
 		e.ServerVersion, e.SettingsDigest = cut(r.Summary.ServerVersion, 256), cut(r.Summary.SettingsDigest, 128)
@@ -35,13 +43,22 @@ func (s *situation) environment() v1alpha1.Environment {
 	return e
 }
 
+// unknownEnvironment is where an external server runs.
+func unknownEnvironment() v1alpha1.Environment {
+	const u = result.Unknown
+	return v1alpha1.Environment{
+		DatabaseImage: u, DatabaseNode: u, Kernel: u, CPUModel: u, Filesystem: u, MountOptions: u, IOScheduler: u, Swappiness: u,
+		TransparentHugePages: u,
+	}
+}
+
 func (s *situation) earlyEnvironment() v1alpha1.Environment {
 	var e v1alpha1.Environment
 	for _, i := range s.seen.Instances {
 		if i.Pod == nil {
 			continue
 		}
-		e.DatabaseNode, e.DatabaseImage = i.Pod.Spec.NodeName, cut(podutil.ImageID(i.Pod, database.ServerContainer), 512)
+		e.DatabaseNode, e.DatabaseImage = i.Pod.Spec.NodeName, cut(i.Image(), 512)
 		fingerprint(&e, PodFingerprint(i.Pod))
 	}
 	return e

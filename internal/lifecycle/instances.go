@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/database"
 )
 
 // wanted is the number of the instance that the next attempt measures: a fresh one for each attempt, or one for all. One
@@ -26,45 +25,26 @@ func (s *situation) wanted() int {
 	if highest == 0 {
 		return 1
 	}
-	if i := s.seen.instance(highest); i != nil && i.intact(served) {
+	if i := s.seen.instance(highest); i != nil && i.Intact(served) {
 		return highest
 	}
 	return highest + 1
 }
 
-// intact says whether an instance still is the server that has served before, by the UID of its Pod.
-func (i *Instance) intact(podUID string) bool {
-	return !i.going() && i.Pod != nil && string(i.Pod.UID) == podUID && database.Observe(i.Set, i.Pod).Ready &&
-		!database.Restarted(i.Pod)
-}
-
-// going says whether an instance is being removed, or nothing but remains of it is left.
-func (i *Instance) going() bool {
-	return i.Set == nil || i.Set.DeletionTimestamp != nil
-}
-
-// removable says whether there is something of an instance to delete that is not being deleted already.
-func (i *Instance) removable() bool {
-	if i.Set == nil {
-		return i.Others
-	}
-	return i.Set.DeletionTimestamp == nil
-}
-
 // retired removes instances that are not wanted any more, and waits until nothing of them is left: two databases on a node
-// disturb each other, and a volume that is going must not be taken for a new one.
+// disturb each other, and a volume that is going must not be taken for a new one. What a node that is cut off never gives
+// back is not waited for: the next instance gets another node, or says that it cannot have this one.
 func retired(s *situation) *Decision {
 	wanted := s.wanted()
 	for _, i := range s.seen.Instances {
-		partlyMade := i.Set == nil && i.Pod == nil && i.Claim == ""
-		if i.Number == wanted && (!i.going() || partlyMade) {
+		if i.Number == wanted && (!i.Going() || i.PartlyMade()) || i.CutOff(s.now) {
 			continue
 		}
 		d := Decision{
 			Action: Wait{}, Reason: v1alpha1.ReasonProvisioningDatabase, After: time.Second,
 			Message: "database instance " + strconv.Itoa(i.Number) + " is being removed",
 		}
-		if i.removable() {
+		if i.Removable() {
 			d.Action = RemoveDatabase{Instance: i.Number}
 		}
 		return &d
@@ -77,7 +57,7 @@ func provided(s *situation) *Decision {
 	wanted := s.wanted()
 	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonProvisioningDatabase}
 	instance := s.seen.instance(wanted)
-	if instance == nil || instance.Set == nil {
+	if instance == nil || instance.Root() == nil {
 		provide := ProvideDatabase{Instance: wanted}
 		if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
 			provide.Node = s.seen.bound().DatabaseNode
@@ -85,8 +65,8 @@ func provided(s *situation) *Decision {
 		d.Action, d.Message = provide, "the database is being created"
 		return &d
 	}
-	state := database.Observe(instance.Set, instance.Pod)
-	left := s.remaining(instance.Set.CreationTimestamp.Time)
+	state := instance.State()
+	left := s.remaining(instance.Root().GetCreationTimestamp().Time)
 	switch {
 	case state.Ready:
 		return nil
@@ -98,6 +78,10 @@ func provided(s *situation) *Decision {
 			Message: s.deadlineMessage("the database was not up", state.Waiting),
 		})
 	}
-	d.Message, d.After = state.Waiting, left
+	d.Message, d.After = state.Waiting, min(left, lookAgain)
 	return &d
 }
+
+// lookAgain is when something that waits is looked at again although nothing was heard of it: the cluster's warnings, and the
+// MariaDB operator's resource, are not watched.
+const lookAgain = 5 * time.Second

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
@@ -81,12 +83,19 @@ func TestRetiredInstances(t *testing.T) {
 	podAndService := Instance{Number: 1, Pod: &corev1.Pod{}, Others: true}
 	created := provisioning(ProvideDatabase{Instance: 2, Node: "worker"}, "the database is being created")
 	checkDecisions(t, map[string]decision{
-		"restarted":                  {seen: Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod", restarted)}}, want: going(RemoveDatabase{1})},
-		"being removed":              {seen: Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod", removed)}}, want: going(Wait{})},
-		"its Pod is left":            {seen: Observed{Records: records(1), Instances: []Instance{onlyPod}}, want: going(Wait{})},
-		"its volume is left":         {seen: Observed{Records: records(1), Instances: []Instance{onlyClaim}}, want: going(Wait{})},
-		"its Pod and Service are":    {seen: Observed{Records: records(1), Instances: []Instance{podAndService}}, want: going(RemoveDatabase{1})},
-		"its Service is left":        {seen: Observed{Records: records(1), Instances: []Instance{{Number: 1, Others: true}}}, want: going(RemoveDatabase{1})},
+		"restarted":               {seen: Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod", restarted)}}, want: going(RemoveDatabase{1})},
+		"being removed":           {seen: Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod", removed)}}, want: going(Wait{})},
+		"its Pod is left":         {seen: Observed{Records: records(1), Instances: []Instance{onlyPod}}, want: going(Wait{})},
+		"its volume is left":      {seen: Observed{Records: records(1), Instances: []Instance{onlyClaim}}, want: going(Wait{})},
+		"its Pod and Service are": {seen: Observed{Records: records(1), Instances: []Instance{podAndService}}, want: going(RemoveDatabase{1})},
+		"its Service is left":     {seen: Observed{Records: records(1), Instances: []Instance{{Number: 1, Others: true}}}, want: going(RemoveDatabase{1})},
+		"cut off": {
+			seen: Observed{Records: records(1), Instances: []Instance{{Number: 1, Claim: "data", Pod: cutOff(31 * time.Second)}}}, want: created,
+		},
+		"perhaps cut off": {
+			seen: Observed{Records: records(1), Instances: []Instance{{Number: 1, Claim: "data", Pod: cutOff(29 * time.Second)}}},
+			want: going(Wait{}),
+		},
 		"nothing is left":            {seen: Observed{Records: records(1)}, want: created},
 		"the new one is there, too":  {seen: Observed{Records: records(1), Instances: []Instance{onlyClaim, instanceOf(2, "new")}}, want: going(Wait{})},
 		"wanted, and being removed":  {seen: Observed{Instances: []Instance{instanceOf(1, "u", removed)}}, want: going(Wait{})},
@@ -100,6 +109,11 @@ func TestRetiredInstances(t *testing.T) {
 			seen: Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod")}}, want: going(RemoveDatabase{1}),
 		},
 	})
+}
+
+// cutOff is a Pod that should have ended so long ago.
+func cutOff(ago time.Duration) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: ptr.To(metav1.NewTime(now.Add(-ago)))}}
 }
 
 func TestProvidedInstance(t *testing.T) {
@@ -125,10 +139,18 @@ func TestProvidedInstance(t *testing.T) {
 		"half a place binds none":       {seen: Observed{Records: unplaced}, want: provisioning(ProvideDatabase{Instance: 2}, creating)},
 		"no Pod yet": {
 			seen: Observed{Instances: []Instance{instanceOf(1, "u", withoutPod)}},
-			want: after(provisioning(Wait{}, "the database's Pod is being created"), 240*time.Second),
+			want: after(provisioning(Wait{}, "the database's Pod is being created"), lookAgain),
 		},
 		"starting": {
-			seen: Observed{Instances: []Instance{instanceOf(1, "u", starting)}}, want: after(provisioning(Wait{}, "the server is starting"), 240*time.Second),
+			seen: Observed{Instances: []Instance{instanceOf(1, "u", starting)}}, want: after(provisioning(Wait{}, "the server is starting"), lookAgain),
+		},
+		"starting, soon too late": {
+			seen: Observed{Instances: []Instance{instanceOf(1, "u", starting, func(i *Instance) { i.Set.CreationTimestamp = ago(298 * time.Second) })}},
+			want: after(provisioning(Wait{}, "the server is starting"), 2*time.Second),
+		},
+		"the cluster warns": {
+			seen: Observed{Instances: []Instance{instanceOf(1, "u", withoutPod, func(i *Instance) { i.Trouble = "exceeded quota" })}},
+			want: after(provisioning(Wait{}, "the database's Pod is being created: exceeded quota"), lookAgain),
 		},
 		"too late": {
 			seen: Observed{Instances: []Instance{instanceOf(1, "u", starting, late)}},

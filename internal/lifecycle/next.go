@@ -11,7 +11,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -105,7 +104,7 @@ func (s *situation) removeEverything() Action {
 		}
 	}
 	for _, i := range s.seen.Instances {
-		if i.removable() {
+		if i.Removable() {
 			return RemoveDatabase{Instance: i.Number}
 		}
 	}
@@ -135,7 +134,7 @@ func ended(s *situation) *Decision {
 		if v.Stage == trial.StagePending && s.remaining(a.Job.CreationTimestamp.Time) == 0 {
 			v = trial.Verdict{
 				Stage: trial.StageEnded, Outcome: result.OutcomeFailed, Cause: result.CauseNotStarted,
-				Message: s.deadlineMessage("no loader ran", v.Waiting), Pod: v.Pod,
+				Message: s.deadlineMessage("no loader ran", a.waiting(v)), Pod: v.Pod,
 			}
 		}
 		if v.Stage == trial.StageEnded {
@@ -146,17 +145,18 @@ func ended(s *situation) *Decision {
 }
 
 // judge an attempt, with the database in view: one that was lost is why the attempt failed, whatever the loader says of it,
-// and a loader that waits for a lost database is not waited for. A result that is whole already counts.
+// and a loader that waits for a lost database is not waited for. A result that is whole already counts, unless the database's
+// node was away in the meantime.
 func (s *situation) judge(a Attempt) trial.Verdict {
 	v := trial.Judge(a.Job, a.Pods)
+	i := s.seen.instance(a.Instance)
 	if v.Stage == trial.StageEnded && v.Outcome == result.OutcomeAccepted {
+		if interrupted := i.Interrupted(a.Job.CreationTimestamp.Time); interrupted != "" {
+			v.Outcome, v.Cause, v.Message = result.OutcomeInvalidated, result.CauseNodeNotReady, interrupted
+		}
 		return v
 	}
-	i := s.seen.instance(a.Instance)
-	if i == nil {
-		i = &Instance{}
-	}
-	if lost := database.Lost(i.Set, i.Pod); lost != "" {
+	if lost := i.Lost(); lost != "" && (i != nil || s.run.Spec.Database.Provisioner != v1alpha1.ProvisionerExternal) {
 		v.Stage, v.Outcome, v.Cause, v.Message = trial.StageEnded, result.OutcomeInvalidated, result.CauseDatabaseLost, lost
 	}
 	return v
@@ -188,10 +188,22 @@ func running(s *situation) *Decision {
 		return nil
 	}
 	d := s.measuring(Wait{})
-	if a := s.seen.Attempts[0]; trial.Judge(a.Job, a.Pods).Stage == trial.StagePending {
-		d.After = s.remaining(a.Job.CreationTimestamp.Time)
+	a := s.seen.Attempts[0]
+	if v := trial.Judge(a.Job, a.Pods); v.Stage == trial.StagePending {
+		d.After = min(lookAgain, s.remaining(a.Job.CreationTimestamp.Time))
+		if a.Trouble != "" {
+			d.Message += ": " + a.waiting(v)
+		}
 	}
 	return d
+}
+
+// waiting says what a pending attempt waits for, and what the cluster warns of.
+func (a *Attempt) waiting(v trial.Verdict) string {
+	if a.Trouble == "" {
+		return v.Waiting
+	}
+	return v.Waiting + ": " + a.Trouble
 }
 
 // measured publishes when nothing is left to measure, and is content when that is done.
@@ -259,6 +271,10 @@ func reasonOf(c result.Cause) string {
 	switch c {
 	case result.Cause(result.FailureSetting):
 		return v1alpha1.ReasonSettingNotEffective
+	case result.Cause(result.FailureConnect):
+		return v1alpha1.ReasonDatabaseUnreachable
+	case result.Cause(result.FailureSchemaTaken):
+		return v1alpha1.ReasonNameTaken
 	case result.CauseNotStarted:
 		return v1alpha1.ReasonLoaderNotStarted
 	case result.CauseDeadlineExceeded:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -150,9 +151,13 @@ func TestNextWithAttempts(t *testing.T) {
 		"recorded":          {seen: Observed{Records: records(1), Attempts: []Attempt{attemptOf(1, 1)}}, want: measuring(RemoveJob{Name: "run-t1-a1"}, trialTwo)},
 		"the last recorded": {seen: Observed{Records: records(1, 2), Attempts: []Attempt{attemptOf(2, 1)}}, want: measuring(RemoveJob{Name: "run-t2-a1"}, "the last trial is being recorded")},
 		"recorded, Job is going": {
-			seen: Observed{Records: records(1), Attempts: []Attempt{attemptOf(1, 1, jobGoing)}}, want: after(measuring(Wait{}, trialTwo), 290*time.Second),
+			seen: Observed{Records: records(1), Attempts: []Attempt{attemptOf(1, 1, jobGoing)}}, want: after(measuring(Wait{}, trialTwo), lookAgain),
 		},
-		"pending": {seen: Observed{Attempts: []Attempt{attemptOf(1, 1)}}, want: after(measuring(Wait{}, trialOne), 290*time.Second)},
+		"pending, the cluster warns": {
+			seen: Observed{Attempts: []Attempt{attemptOf(1, 1, func(a *Attempt) { a.Trouble = "exceeded quota" })}},
+			want: after(measuring(Wait{}, trialOne+": the loader's Pod is being created: exceeded quota"), lookAgain),
+		},
+		"pending": {seen: Observed{Attempts: []Attempt{attemptOf(1, 1)}}, want: after(measuring(Wait{}, trialOne), lookAgain)},
 		"running": {seen: Observed{Attempts: []Attempt{attemptOf(1, 1, loading, createdAgo(time.Hour))}}, want: measuring(Wait{}, trialOne)},
 		"not started in time": {seen: Observed{Attempts: []Attempt{late}}, want: measuring(RecordAttempt{
 			Attempt: late, Parameters: parameters, Verdict: trial.Verdict{
@@ -191,7 +196,7 @@ func TestNextWithoutItsDatabase(t *testing.T) {
 	hanging := attemptOf(1, 1, loading, createdAgo(time.Hour))
 	refused := attemptOf(1, 1, vanished)
 	checkDecisions(t, map[string]decision{
-		"nothing of it is left": {seen: Observed{Attempts: []Attempt{hanging}}, want: lost(hanging, "the database's StatefulSet was deleted")},
+		"nothing of it is left": {seen: Observed{Attempts: []Attempt{hanging}}, want: lost(hanging, "the database is gone")},
 		"Pod gone": {
 			seen: Observed{Attempts: []Attempt{hanging}, Instances: []Instance{instanceOf(1, "u", withoutPod)}},
 			want: lost(hanging, "the database's Pod is gone"),
@@ -202,9 +207,40 @@ func TestNextWithoutItsDatabase(t *testing.T) {
 		},
 		"another instance is up": {
 			seen: Observed{Attempts: []Attempt{hanging}, Instances: []Instance{instanceOf(2, "u")}},
-			want: lost(hanging, "the database's StatefulSet was deleted"),
+			want: lost(hanging, "the database is gone"),
 		},
 	})
+}
+
+// A whole result does not count if the database's node was away while it was measured.
+func TestNextAfterTheDatabasesNodeWasAway(t *testing.T) {
+	readySince := func(d time.Duration) Instance {
+		return instanceOf(1, "u", func(i *Instance) {
+			i.Pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: ago(d)}}
+		})
+	}
+	for name, tc := range map[string]struct {
+		instance Instance
+		want     string
+	}{
+		"never away": {readySince(time.Minute), "Accepted "},
+		"away":       {readySince(5 * time.Second), "Invalidated NodeNotReady"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := oneAxis(1, 2)
+			a := attemptOf(1, 1, loading)
+			message, err := result.EncodeSummary(testutil.Document("pod", 1, 1, 1000).Summarize(result.EncodedDocument{SHA256: "feed"}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			testutil.EndedLoaderPod(&a.Pods[0], 0, string(message), now)
+			d := Next(run, planOf(t, run), &Observed{Attempts: []Attempt{a}, Instances: []Instance{tc.instance}}, now)
+			record, ok := d.Action.(RecordAttempt)
+			if got := string(record.Verdict.Outcome) + " " + string(record.Verdict.Cause); !ok || got != tc.want {
+				t.Errorf("%T %s: %s", d.Action, got, record.Verdict.Message)
+			}
+		})
+	}
 }
 
 func TestNextAfterFailures(t *testing.T) {

@@ -6,10 +6,10 @@ package lifecycle
 import (
 	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -34,20 +34,12 @@ type Attempt struct {
 	Trial, Number, Instance int
 	Job                     *batchv1.Job
 	Pods                    []corev1.Pod
+	// Trouble is the cluster's latest warning about what its Pods wait for; empty if there is none.
+	Trouble string
 }
 
 // Instance is what exists of a database instance.
-type Instance struct {
-	Number int
-	// Set is its StatefulSet, or nil.
-	Set *appsv1.StatefulSet
-	// Pod is its Pod, or nil.
-	Pod *corev1.Pod
-	// Claim is the name of its volume claim, empty if there is none.
-	Claim string
-	// Others says whether its Service or its ConfigMap exists.
-	Others bool
-}
+type Instance = database.Instance
 
 // Published are results in their ConfigMap.
 type Published struct {
@@ -78,7 +70,8 @@ func (o *Observed) instance(number int) *Instance {
 	return &o.Instances[i]
 }
 
-// bound are the nodes of the first attempt that has any: later attempts are bound to them.
+// bound are the nodes of the first attempt that has any: later attempts are bound to them. The node of an external server is
+// not known, and counts as known.
 func (o *Observed) bound() result.Place {
 	for _, r := range o.Records {
 		if r.Place.DatabaseNode != "" && r.Place.LoaderNode != "" {

@@ -30,7 +30,9 @@ type attempt struct {
 	anywhere, target driver.Connector
 	// admin and db are the same with a pool. Neither takes part in the measured phase.
 	admin, db *sql.DB
-	plan      workload.Plan
+	// keeper holds the schema, from connect on.
+	keeper *keeper
+	plan   workload.Plan
 
 	// began is when firstStatus was read.
 	began       time.Time
@@ -114,12 +116,15 @@ func (a *attempt) run(ctx context.Context) error {
 	return nil
 }
 
-// connect waits for the server and registers the attempt.
+// connect waits for the server and takes the schema for this attempt.
 func (a *attempt) connect(ctx context.Context) error {
-	if err := wait(ctx, a.anywhere, time.Duration(a.cfg.ConnectSeconds)*time.Second); err != nil {
+	atMost := time.Duration(a.cfg.ConnectSeconds) * time.Second
+	if err := wait(ctx, a.anywhere, atMost); err != nil {
 		return failed(result.FailureConnect, err)
 	}
-	return claim(ctx, a.admin, a.identity)
+	var err error
+	a.keeper, err = acquire(ctx, a.admin, a.cfg.Server.Schema, a.identity, atMost)
+	return err
 }
 
 // readback compares the requested settings with the server's before anything is measured.
@@ -139,11 +144,8 @@ func (a *attempt) readback(ctx context.Context) error {
 	return refusedSettings(a.cfg.Settings, a.server.Settings, a.server.Variables)
 }
 
-// prepare makes the workload's schema and tables.
+// prepare makes the workload's tables.
 func (a *attempt) prepare(ctx context.Context) error {
-	if err := a.makeSchema(ctx); err != nil {
-		return err
-	}
 	var err error
 	if a.plan, err = a.workload.Prepare(ctx, a.db); err != nil {
 		return fmt.Errorf("preparing the workload's tables: %w", err)
@@ -151,14 +153,6 @@ func (a *attempt) prepare(ctx context.Context) error {
 	return nil
 }
 
-func (a *attempt) makeSchema(ctx context.Context) error {
-	//nolint:gosec // the schema's name has letters, digits and underscores only: see validate
-	statement := "CREATE DATABASE IF NOT EXISTS `" + a.cfg.Server.Schema + "`"
-	if _, err := a.admin.ExecContext(ctx, statement); err != nil {
-		return fmt.Errorf("making the schema %s: %w", a.cfg.Server.Schema, err)
-	}
-	return nil
-}
 
 // quiesce waits until the server is at rest.
 func (a *attempt) quiesce(ctx context.Context) error {
@@ -194,5 +188,5 @@ func (a *attempt) verifyServer(ctx context.Context) error {
 		return failedf(result.FailureVariablesChanged, "variables changed during the attempt: %s",
 			strings.Join(changed, "; "))
 	}
-	return nil
+	return a.keeper.holds(ctx)
 }

@@ -15,16 +15,13 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
-// systemSchema is where the loader keeps its own tables.
-const systemSchema = "benchrun"
-
 // maxLimitSeconds is 30 days.
 const maxLimitSeconds = 30 * 24 * 3600
 
 var (
-	schemaName   = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
+	schemaName   = regexp.MustCompile(`^[A-Za-z0-9_]{1,50}$`) // with room for a prefix in the name of a lock
 	settingName  = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
-	takenSchemas = []string{systemSchema, "mysql", "sys", "information_schema", "performance_schema"}
+	takenSchemas = []string{"mysql", "sys", "information_schema", "performance_schema"}
 )
 
 // validate finds what would otherwise fail later, or not fail and measure something else. The error is for the person
@@ -60,7 +57,9 @@ func validateServer(s *result.Server) error {
 	case s.UserFile == "" || s.PasswordFile == "":
 		return errors.New("the files with the server's user and password are not named")
 	case !schemaName.MatchString(s.Schema):
-		return fmt.Errorf("schema is %q, it must be 1 to 64 letters, digits and underscores", s.Schema)
+		return fmt.Errorf("schema is %q, it must be 1 to 50 letters, digits and underscores", s.Schema)
+	case s.TLS != "" && s.TLS != result.TLSRequired && s.TLS != result.TLSVerifyIdentity:
+		return fmt.Errorf("tls is %q, it must be empty, %s or %s", s.TLS, result.TLSRequired, result.TLSVerifyIdentity)
 	}
 	for _, taken := range takenSchemas {
 		if strings.EqualFold(s.Schema, taken) {

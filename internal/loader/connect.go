@@ -5,6 +5,7 @@ package loader
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -58,6 +59,9 @@ func newConnections(server result.Server) (*connections, error) {
 	cfg.CheckConnLiveness = false
 	if err := cfg.Apply(mysql.Charset("utf8mb4", "utf8mb4_general_ci")); err != nil {
 		return nil, fmt.Errorf("configuring the connection: %w", err)
+	}
+	if cfg.TLS, err = tlsConfig(server); err != nil {
+		return nil, err
 	}
 	c.cfg = cfg
 	return c, nil
@@ -155,6 +159,9 @@ func tryConnect(ctx context.Context, connector driver.Connector) (driver.Conn, e
 
 // worthAnotherTry tells a server that is not there yet from one that refuses.
 func worthAnotherTry(err error) bool {
+	if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); untrusted || errors.Is(err, mysql.ErrNoTLS) {
+		return false
+	}
 	server, answered := errors.AsType[*mysql.MySQLError](err)
 	if !answered {
 		// Nobody listens, the name is not known yet, the server broke off: all of it is what starting looks like.

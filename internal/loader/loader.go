@@ -78,7 +78,12 @@ func measureGuarded(ctx context.Context, in *Input) (doc *result.Document, err e
 	defer a.close()
 	stop := context.AfterFunc(ctx, a.connections.end)
 	defer stop()
-	if err := a.run(ctx); err != nil {
+	err = a.run(ctx)
+	if warning := a.release(); warning != "" {
+		a.warnings = append(a.warnings, warning)
+		out.say(warning)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if ctx.Err() != nil {

@@ -29,6 +29,10 @@ func (a *attempt) measure(ctx context.Context) error {
 	if len(c.sessions) == 0 {
 		return errors.New("the workload has no client")
 	}
+	var err error
+	if a.server.Encryption, err = encryption(a.cfg.Server.TLS, c.sessions[0]); err != nil {
+		return err
+	}
 	own, err := c.sessions[0].pairs("SHOW SESSION VARIABLES")
 	if err != nil {
 		return err

@@ -42,11 +42,17 @@ func (p *progress) enter(phase string) {
 	p.words.Store(nil)
 }
 
-// say adds words about the phase, until the next ones or the next phase.
-func (p *progress) say(words string) { p.words.Store(&words) }
+// note adds words about the phase, until the next ones or the next phase.
+func (p *progress) note(words string) { p.words.Store(&words) }
 
 // count gives the number of rows written so far.
 func (p *progress) count(rows func() int64) { p.rows.Store(&rows) }
+
+// say writes a line at once.
+func (p *progress) say(line string) {
+	// Nobody needs to read it: the result does not depend on it.
+	_, _ = io.WriteString(p.out, line+"\n")
+}
 
 func (p *progress) run() {
 	began := time.Now()
@@ -68,8 +74,7 @@ func (p *progress) run() {
 		if words := p.words.Load(); words != nil {
 			line += ", " + *words
 		}
-		// Nobody needs to read it: the result does not depend on it.
-		_, _ = io.WriteString(p.out, line+"\n")
+		p.say(line)
 	}
 }
 

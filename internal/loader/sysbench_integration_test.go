@@ -169,7 +169,7 @@ func TestSysbenchTPCCData(t *testing.T) {
 	tr := newSysbenchTrial(t, result.Sysbench{
 		Script: "tpcc", Threads: 3, Scale: ptr.To[int32](2), Commands: []string{"check", "cleanup", "prepare"},
 	})
-	mustExec(t, "CREATE DATABASE IF NOT EXISTS "+sysbenchSchema)
+	mustExec(t, "DROP DATABASE IF EXISTS "+sysbenchSchema, "CREATE DATABASE "+sysbenchSchema)
 	tool, err := newToolAttempt(&tr.cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -344,7 +344,7 @@ sysbench.cmdline.commands = {check = {function () print("Check 1: PASSED") end}}
 }
 
 func TestSysbenchKeepsData(t *testing.T) {
-	mustExec(t, "DROP DATABASE IF EXISTS "+sysbenchSchema, "DROP TABLE IF EXISTS benchrun.datasets")
+	mustExec(t, "DROP DATABASE IF EXISTS "+sysbenchSchema)
 	var phases [][]string
 	for _, size := range []int64{700, 700, 800} {
 		_, doc := newSysbenchTrial(t, result.Sysbench{
@@ -359,7 +359,7 @@ func TestSysbenchKeepsData(t *testing.T) {
 	if diff := cmp.Diff([][]string{{"cleanup", "prepare", "run"}, {"run"}, {"cleanup", "prepare", "run"}}, phases); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)
 	}
-	mustExec(t, "DROP DATABASE "+sysbenchSchema, "DROP TABLE benchrun.datasets")
+	mustExec(t, "DROP DATABASE "+sysbenchSchema)
 }
 
 // whileSysbench does something as soon as sysbench sends queries.

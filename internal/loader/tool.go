@@ -116,7 +116,7 @@ func (a *attempt) execute(ctx context.Context, phase workload.ToolPhase, command
 	t := a.tool
 	e, err := execute(ctx, command, func(line string) {
 		if text := t.Progress(line); text != "" {
-			a.progress.say(text)
+			a.progress.note(text)
 		}
 	})
 	if err != nil {
@@ -153,23 +153,20 @@ func withoutMiddle(text string, limit int) string {
 	return fmt.Sprintf("%s[%d bytes are left out here]\n%s", head, len(text)-len(head)-len(tail), tail)
 }
 
-// prepareTool makes the schema and the tool's data, unless an earlier trial left the same.
+// prepareTool makes the tool's data, unless an earlier trial left the same.
 func (a *attempt) prepareTool(ctx context.Context) error {
-	if err := a.makeSchema(ctx); err != nil {
-		return err
-	}
 	dataset := a.tool.Dataset()
 	if dataset == "" {
 		return a.executeAll(ctx, workload.PhasePrepare)
 	}
-	there, err := hasDataset(ctx, a.admin, a.cfg.Server.Schema, dataset)
+	there, err := hasDataset(ctx, a.db, dataset)
 	if err != nil || there {
 		return err
 	}
 	if err := a.executeAll(ctx, workload.PhasePrepare); err != nil {
 		return err
 	}
-	return recordDataset(ctx, a.admin, a.cfg.Server.Schema, dataset)
+	return recordDataset(ctx, a.db, dataset)
 }
 
 func (a *attempt) warmUpTool(ctx context.Context) error {

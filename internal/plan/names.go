@@ -5,12 +5,10 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
-
-// Schema is the database in which workloads make their tables.
-const Schema = "bench"
 
 // DatabasePort is the port that a provisioned server listens on.
 const DatabasePort = 3306
@@ -20,13 +18,39 @@ func InstanceName(run *v1alpha1.BenchmarkRun, instance int) string {
 	return fmt.Sprintf("%s-db%d", run.Name, instance)
 }
 
-// InstanceHost is the DNS name of a database instance within the cluster, without the cluster's own domain.
-func InstanceHost(run *v1alpha1.BenchmarkRun, instance int) string {
-	return fmt.Sprintf("%s.%s.svc", InstanceName(run, instance), run.Namespace)
+// Address is where a database instance is reached. A provisioned one has a DNS name of the cluster, without the cluster's
+// own domain, by a headless Service, so that no packet takes the way through a proxy's address translation.
+func Address(run *v1alpha1.BenchmarkRun, instance int) (host string, port int) {
+	service := InstanceName(run, instance)
+	switch run.Spec.Database.Provisioner {
+	case v1alpha1.ProvisionerExternal:
+		return run.Spec.Database.External.Host, int(run.Spec.Database.External.Port)
+	case v1alpha1.ProvisionerMariaDBOperator:
+		service += "-internal"
+	case v1alpha1.ProvisionerStatefulSet:
+	}
+	return fmt.Sprintf("%s.%s.svc", service, run.Namespace), DatabasePort
 }
 
-// SecretName is the name of a run's credentials. It carries the run's UID, so that it is never another run's.
+// Schema is the database in which workloads make their tables.
+func Schema(run *v1alpha1.BenchmarkRun) string {
+	external := run.Spec.Database.External
+	switch {
+	case external == nil:
+		return "bench"
+	case external.Schema != "":
+		return external.Schema
+	default:
+		return "benchrun_" + strings.ReplaceAll(run.Name, "-", "_")
+	}
+}
+
+// SecretName is the name of a run's credentials. Those that Benchrun makes carry the run's UID, so that they are never
+// another run's.
 func SecretName(run *v1alpha1.BenchmarkRun) string {
+	if external := run.Spec.Database.External; external != nil {
+		return external.CredentialsSecretName
+	}
 	return fmt.Sprintf("%s-%.8s", run.Name, run.UID)
 }
 

@@ -18,14 +18,42 @@ import (
 func TestNames(t *testing.T) {
 	run := testutil.MakeRun("commit-size", "bench").Obj()
 	got := []string{
-		plan.InstanceName(run, 2), plan.InstanceHost(run, 2), plan.SecretName(run), plan.AttemptName(run, 7, 2),
+		plan.InstanceName(run, 2), plan.Schema(run), plan.SecretName(run), plan.AttemptName(run, 7, 2),
 		plan.ResultsName(run),
 	}
 	want := []string{
-		"commit-size-db2", "commit-size-db2.bench.svc", "commit-size-01234567", "commit-size-t7-a2", "commit-size-results",
+		"commit-size-db2", "bench", "commit-size-01234567", "commit-size-t7-a2", "commit-size-results",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
+	}
+}
+
+func TestAddress(t *testing.T) {
+	external := func(schema string) func(*v1alpha1.BenchmarkRun) {
+		return func(r *v1alpha1.BenchmarkRun) {
+			r.Spec.Database.Provisioner = v1alpha1.ProvisionerExternal
+			r.Spec.Database.External = &v1alpha1.ExternalSpec{Host: "db.example.com", Port: 3307, CredentialsSecretName: "mine", Schema: schema}
+		}
+	}
+	operator := func(r *v1alpha1.BenchmarkRun) { r.Spec.Database.Provisioner = v1alpha1.ProvisionerMariaDBOperator }
+	for name, tc := range map[string]struct {
+		change               func(*v1alpha1.BenchmarkRun)
+		host, schema, secret string
+		port                 int
+	}{
+		"StatefulSet":              {func(*v1alpha1.BenchmarkRun) {}, "commit-size-db2.bench.svc", "bench", "commit-size-01234567", 3306},
+		"MariaDBOperator":          {operator, "commit-size-db2-internal.bench.svc", "bench", "commit-size-01234567", 3306},
+		"External":                 {external(""), "db.example.com", "benchrun_commit_size", "mine", 3307},
+		"External, schema is said": {external("scratch"), "db.example.com", "scratch", "mine", 3307},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := testutil.MakeRun("commit-size", "bench").With(tc.change).Obj()
+			host, port := plan.Address(run, 2)
+			if host != tc.host || port != tc.port || plan.Schema(run) != tc.schema || plan.SecretName(run) != tc.secret {
+				t.Errorf("%s:%d, schema %s, Secret %s", host, port, plan.Schema(run), plan.SecretName(run))
+			}
+		})
 	}
 }
 

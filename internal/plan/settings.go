@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
@@ -25,7 +27,7 @@ type Setting struct {
 }
 
 // Settings are everything that a specification asks of the server's configuration, sorted by name. The same list makes
-// my.cnf and is read back before anything is measured.
+// my.cnf and is read back before anything is measured. An external server is only asked for what was said.
 func Settings(db *v1alpha1.DatabaseSpec) []Setting {
 	var list []Setting
 	add := func(name, value string) {
@@ -41,7 +43,9 @@ func Settings(db *v1alpha1.DatabaseSpec) []Setting {
 	if s.FlushLogAtTrxCommit != nil {
 		add("innodb_flush_log_at_trx_commit", strconv.Itoa(int(*s.FlushLogAtTrxCommit)))
 	}
-	list = append(list, binaryLog(s.BinaryLog != nil && *s.BinaryLog))
+	if s.BinaryLog != nil || db.Provisioner != v1alpha1.ProvisionerExternal {
+		list = append(list, binaryLog(ptr.Deref(s.BinaryLog, false)))
+	}
 	for _, key := range slices.Sorted(maps.Keys(db.Variables)) {
 		name, loose := strings.CutPrefix(key, "loose_")
 		value := string(db.Variables[key])

@@ -20,7 +20,14 @@ func TestSettings(t *testing.T) {
 		db   v1alpha1.DatabaseSpec
 		want []plan.Setting
 	}{
-		"nothing said":   {v1alpha1.DatabaseSpec{}, []plan.Setting{off}},
+		"nothing said":                       {v1alpha1.DatabaseSpec{}, []plan.Setting{off}},
+		"nothing said of an external server": {v1alpha1.DatabaseSpec{Provisioner: v1alpha1.ProvisionerExternal}, nil},
+		"said of an external server": {
+			v1alpha1.DatabaseSpec{
+				Provisioner: v1alpha1.ProvisionerExternal, Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(false)},
+			},
+			[]plan.Setting{off},
+		},
 		"binary log off": {v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(false)}}, []plan.Setting{off}},
 		"binary log on": {
 			v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(true)}},

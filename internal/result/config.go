@@ -61,7 +61,20 @@ type Server struct {
 	PasswordFile string `json:"passwordFile"`
 	// Schema that the workload's tables are made in.
 	Schema string `json:"schema"`
+	// Borrowed servers are there before the run and after it: what was made on them is removed again.
+	Borrowed bool `json:"borrowed,omitempty"`
+	// TLS is empty for connections that are not encrypted, or one of the TLS constants.
+	TLS string `json:"tls,omitempty"`
+	// CAFile has the certificates, in PEM, of the authorities to trust; empty trusts those of the system.
+	CAFile string `json:"caFile,omitempty"`
 }
+
+const (
+	// TLSRequired: encrypted, whoever the server is.
+	TLSRequired = "Required"
+	// TLSVerifyIdentity: encrypted, and the server's certificate is for its host and by a trusted authority.
+	TLSVerifyIdentity = "VerifyIdentity"
+)
 
 // Setting is a server variable as it was asked for.
 type Setting struct {

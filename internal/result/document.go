@@ -114,6 +114,8 @@ type ServerFacts struct {
 	Variables map[string]string `json:"variables"`
 	// Session are those variables that the measuring sessions have otherwise than Variables.
 	Session map[string]string `json:"session,omitempty"`
+	// Encryption of the measuring sessions as the server names it, for example "TLSv1.3 TLS_AES_256_GCM_SHA384"; empty is none.
+	Encryption string `json:"encryption,omitempty"`
 	// SettingsDigest is of Variables without state and identity.
 	SettingsDigest string `json:"settingsDigest"`
 	// Settings are the requested ones, compared.
@@ -196,6 +198,8 @@ const (
 	FailureConnect FailureReason = "Connect"
 	// FailureSetting: a requested setting is not effective.
 	FailureSetting FailureReason = "SettingNotEffective"
+	// FailureSchemaTaken: the schema holds what is not Benchrun's, or another run is using it.
+	FailureSchemaTaken FailureReason = "SchemaTaken"
 	// FailureSQL: the server refused a statement.
 	FailureSQL FailureReason = "SQL"
 	// FailureConnectionLost: the connection broke while measuring.

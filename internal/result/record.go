@@ -46,6 +46,10 @@ const (
 	CauseForeignResult Cause = "ForeignResult"
 	// CauseDatabaseLost: the database was deleted, evicted, killed or restarted during the attempt.
 	CauseDatabaseLost Cause = "DatabaseLost"
+	// CauseNodeNotReady: the database's node did not answer for a part of the attempt.
+	CauseNodeNotReady Cause = "NodeNotReady"
+	// CauseNodeLost: the loader's node does not answer.
+	CauseNodeLost Cause = "NodeLost"
 	// CauseDeadlineExceeded: the attempt took longer than trials.deadlineSeconds.
 	CauseDeadlineExceeded Cause = "DeadlineExceeded"
 	// CauseNotStarted: no loader Pod ran within trials.startDeadlineSeconds.

@@ -22,6 +22,8 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	host, port := plan.Address(run, a.Instance)
+	db := &run.Spec.Database
 	c := &result.Config{
 		Version:   result.ConfigVersion,
 		Namespace: run.Namespace, Run: run.Name,
@@ -29,16 +31,22 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 		Parameters: a.Point.Parameters,
 		Seed:       plan.Seed(&run.Spec),
 		Server: result.Server{
-			Engine: string(run.Spec.Database.Engine),
-			Host:   plan.InstanceHost(run, a.Instance), Port: plan.DatabasePort,
+			Engine: string(db.Engine), Host: host, Port: port,
 			UserFile:     podutil.CredentialPath + "/" + podutil.UserKey,
 			PasswordFile: podutil.CredentialPath + "/" + podutil.PasswordKey,
-			Schema:       plan.Schema,
+			Schema:       plan.Schema(run),
+			Borrowed:     db.Provisioner == v1alpha1.ProvisionerExternal,
 		},
 		Workload:       *workload,
 		ConnectSeconds: int(run.Spec.Trials.StartDeadlineSeconds),
 	}
-	for _, s := range plan.Settings(&run.Spec.Database) {
+	if db.TLS.Mode != v1alpha1.TLSDisabled && db.TLS.Mode != "" {
+		c.Server.TLS = string(db.TLS.Mode)
+	}
+	if _, found := authority(run, a.Instance); found {
+		c.Server.CAFile = caPath + "/" + caKey
+	}
+	for _, s := range plan.Settings(db) {
 		c.Settings = append(c.Settings, result.Setting{Name: s.Name, Value: s.Value, Loose: s.Loose})
 	}
 	if seconds := run.Spec.Workload.Limits.Seconds; seconds != nil {

@@ -18,6 +18,7 @@ var hopeless = map[result.FailureReason]bool{
 	result.FailureConfiguration: true,
 	result.FailureConnect:       true,
 	result.FailureSetting:       true,
+	result.FailureSchemaTaken:   true,
 	result.FailureSQL:           true,
 	result.FailureTool:          true,
 	result.FailureInternal:      true,
@@ -35,6 +36,10 @@ func failed(job *batchv1.Job, pods []corev1.Pod, pod *corev1.Pod) Verdict {
 	}
 	if pod == nil {
 		return v.because(result.CausePodDeleted, "the loader's Pod was deleted")
+	}
+	if p := lost(pods); p != nil {
+		v.Pod = p
+		return v.because(result.CauseNodeLost, nodeLost(p))
 	}
 	for i := range pods {
 		if c := podutil.Disruption(&pods[i]); c != nil {
@@ -60,6 +65,10 @@ func failed(job *batchv1.Job, pods []corev1.Pod, pod *corev1.Pod) Verdict {
 		v.Outcome = result.OutcomeFailed
 	}
 	return v.because(result.Cause(summary.Failure.Reason), summary.Failure.Message)
+}
+
+func nodeLost(pod *corev1.Pod) string {
+	return "the loader's node " + pod.Spec.NodeName + " does not answer"
 }
 
 func silence(pod *corev1.Pod, end *corev1.ContainerStateTerminated) string {

@@ -111,19 +111,53 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images Images
 			},
 			TerminationMessagePolicy: corev1.TerminationMessageReadFile,
 		}},
-		Volumes: []corev1.Volume{{Name: "credentials", VolumeSource: corev1.VolumeSource{
-			Secret: &corev1.SecretVolumeSource{SecretName: plan.SecretName(run)},
-		}}},
+		Volumes: []corev1.Volume{
+			secretVolume("credentials", plan.SecretName(run), podutil.UserKey, podutil.PasswordKey),
+		},
+	}
+	mount := func(volume corev1.Volume, path string, readOnly bool) {
+		spec.Volumes = append(spec.Volumes, volume)
+		c := &spec.Containers[0]
+		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: volume.Name, MountPath: path, ReadOnly: readOnly})
+	}
+	if secret, found := authority(run, a.Instance); found {
+		mount(secretVolume("authority", secret, caKey), caPath, true)
 	}
 	if loader.Scratch != nil {
-		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "scratch", VolumeSource: corev1.VolumeSource{
+		mount(corev1.Volume{Name: "scratch", VolumeSource: corev1.VolumeSource{
 			EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(loader.Scratch.Size.DeepCopy())},
-		}})
-		c := &spec.Containers[0]
-		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "scratch", MountPath: "/scratch"})
+		}}, "/scratch", false)
 	}
 	addTool(&spec, run, images)
 	return spec
+}
+
+// secretVolume has those keys of a Secret as files. The keys are named, so that the cluster says which one is missing.
+func secretVolume(name, secret string, keys ...string) corev1.Volume {
+	source := &corev1.SecretVolumeSource{SecretName: secret}
+	for _, key := range keys {
+		source.Items = append(source.Items, corev1.KeyToPath{Key: key, Path: key})
+	}
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{Secret: source}}
+}
+
+const (
+	// caKey is the key of a Secret that holds the authorities to trust, as cert-manager and the MariaDB operator name it.
+	caKey  = "ca.crt"
+	caPath = "/etc/benchrun/authority"
+)
+
+// authority is the Secret with the authorities that vouch for the database; false if none is to be mounted.
+func authority(run *v1alpha1.BenchmarkRun, instance int) (secret string, found bool) {
+	db := &run.Spec.Database
+	switch {
+	case db.TLS.Mode != v1alpha1.TLSVerifyIdentity:
+		return "", false
+	case db.Provisioner == v1alpha1.ProvisionerMariaDBOperator:
+		return plan.InstanceName(run, instance) + "-ca-bundle", true
+	default:
+		return db.TLS.CASecretName, db.TLS.CASecretName != ""
+	}
 }
 
 // environment tells the loader what to do, and who it is: identity comes by the downward API, so that two runs of one

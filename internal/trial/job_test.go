@@ -35,7 +35,27 @@ func goldenJobs() map[string]goldenJob {
 	together := func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Loader.SeparateFromDatabase = v1alpha1.SeparationNone
 	}
+	external := func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Database = v1alpha1.DatabaseSpec{
+			Engine: v1alpha1.EngineMariaDB, Provisioner: v1alpha1.ProvisionerExternal,
+			External: &v1alpha1.ExternalSpec{Host: "db.example.com", Port: 3307, CredentialsSecretName: "mine"},
+			TLS:      v1alpha1.TLSSpec{Mode: v1alpha1.TLSVerifyIdentity, CASecretName: "authority"},
+			Settings: v1alpha1.ServerSettings{FlushLogAtTrxCommit: ptr.To[int32](1)},
+		}
+	}
+	operator := func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Database.Provisioner = v1alpha1.ProvisionerMariaDBOperator
+		r.Spec.Database.TLS.Mode = v1alpha1.TLSVerifyIdentity
+	}
 	return map[string]goldenJob{
+		"external": {
+			testutil.MakeRun("run", "ns").With(external).Obj(),
+			trial.Attempt{Trial: plan.Trial{Number: 1, Round: 1}, Number: 1, Instance: 1},
+		},
+		"mariadb-operator": {
+			testutil.MakeRun("run", "ns").With(operator).Obj(),
+			trial.Attempt{Trial: plan.Trial{Number: 1, Round: 1}, Number: 1, Instance: 3},
+		},
 		"default": {
 			testutil.MakeRun("run", "ns").Obj(),
 			trial.Attempt{Trial: plan.Trial{Number: 1, Round: 1}, Number: 1, Instance: 1},

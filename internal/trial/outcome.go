@@ -58,6 +58,9 @@ func Judge(job *batchv1.Job, pods []corev1.Pod) Verdict {
 		// Pod and Job will say the same, some seconds later: the kubelet tidies up first, and the Job's controller gathers
 		// changes. Nothing of that changes how the only container of the only Pod has ended.
 		return succeeded(pods, pod)
+	case lost(pods) != nil:
+		// The Job would wait for a Pod that a dead node never gives back.
+		return failed(job, pods, pod)
 	case pod == nil:
 		return Verdict{Stage: StagePending, Waiting: "the loader's Pod is being created"}
 	case pod.Status.Phase == corev1.PodPending:
@@ -65,6 +68,16 @@ func Judge(job *batchv1.Job, pods []corev1.Pod) Verdict {
 	default:
 		return Verdict{Stage: StageRunning, Pod: pod}
 	}
+}
+
+// lost finds a Pod whose node does not answer.
+func lost(pods []corev1.Pod) *corev1.Pod {
+	for i := range pods {
+		if podutil.NodeLost(&pods[i]) {
+			return &pods[i]
+		}
+	}
+	return nil
 }
 
 // ended finds a condition of a Job that is true. The two targets come before Complete and Failed, which wait for Pods that

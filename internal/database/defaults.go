@@ -1,0 +1,60 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package database
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
+)
+
+// What a server gets of which nothing is said. These are not the API server's defaults, because an external server must not
+// be said to have them.
+const (
+	defaultImage   = "mariadb:11.8"
+	defaultStorage = "5Gi"
+)
+
+func serverImage(db *v1alpha1.DatabaseSpec) string {
+	if db.Image == "" {
+		return defaultImage
+	}
+	return db.Image
+}
+
+func storage(db *v1alpha1.DatabaseSpec) v1alpha1.StorageSpec {
+	s := db.Storage
+	if s.Medium == "" {
+		s.Medium = v1alpha1.MediumVolume
+	}
+	if s.Size.IsZero() {
+		s.Size = resource.MustParse(defaultStorage)
+	}
+	return s
+}
+
+// defaultBufferPool is the server's own, for sizing a container of which nothing is said.
+const defaultBufferPool = 128 << 20
+
+// resources of the server: what is said, with requests equal to limits where only limits are said; and if nothing is
+// said, one CPU, and memory for 1.25 times the buffer pool plus 512Mi, and a data directory in memory.
+func resources(db *v1alpha1.DatabaseSpec) corev1.ResourceRequirements {
+	if db.Resources.Limits != nil || db.Resources.Requests != nil {
+		return podutil.Guaranteed(db.Resources)
+	}
+	pool := int64(defaultBufferPool)
+	if db.Settings.BufferPoolSize != nil {
+		pool = db.Settings.BufferPoolSize.Value()
+	}
+	memory := pool + pool/4 + 512<<20
+	if asked := storage(db); asked.Medium == v1alpha1.MediumMemory {
+		memory += asked.Size.Value()
+	}
+	return podutil.Guaranteed(corev1.ResourceRequirements{Limits: corev1.ResourceList{
+		corev1.ResourceCPU:    resource.MustParse("1"),
+		corev1.ResourceMemory: *resource.NewQuantity(memory, resource.BinarySI),
+	}})
+}

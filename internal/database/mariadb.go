@@ -1,0 +1,164 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package database
+
+import (
+	"maps"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
+)
+
+// mariaDBKind is the MariaDB operator's kind of a server. Its Go types would bring in three times as many modules as
+// Benchrun has; what is used of them here is the same in its releases from 25.10.4 on.
+var mariaDBKind = schema.GroupVersionKind{Group: "k8s.mariadb.com", Version: "v1alpha1", Kind: "MariaDB"}
+
+// InstallMariaDBOperator is how to come by that kind.
+const InstallMariaDBOperator = "the MariaDB operator (kind MariaDB of k8s.mariadb.com/v1alpha1) is not installed in this cluster. Install it: " +
+	"helm repo add mariadb-operator https://helm.mariadb.com/mariadb-operator; " +
+	"helm install mariadb-operator-crds mariadb-operator/mariadb-operator-crds; " +
+	"helm install mariadb-operator mariadb-operator/mariadb-operator; or use provisioner StatefulSet, which needs nothing"
+
+// Names that the MariaDB operator gives.
+const (
+	mariaDBContainer = "mariadb"
+	mariaDBReadyType = "Ready"
+	// mariaDBRunning is the reason of a Ready condition that is true because the server runs as it should.
+	mariaDBRunning = "StatefulSetReady"
+)
+
+// never is the period, in seconds, of probes that a Pod must have and a measurement cannot use: 30 days.
+const never = 30 * 24 * 3600
+
+// MariaDBList is an empty list of the MariaDB operator's resources.
+func MariaDBList() *unstructured.UnstructuredList {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(mariaDBKind.GroupVersion().WithKind(mariaDBKind.Kind + "List"))
+	return list
+}
+
+// mariaDB is the resource of an instance. Children inherit its labels, by which their Pod is found. Once the server answers
+// nothing asks it anything.
+func mariaDB(run *v1alpha1.BenchmarkRun, instance int, node string, images Images) (*unstructured.Unstructured, error) {
+	db := &run.Spec.Database
+	meta := objectMeta(run, instance)
+	spec := map[string]any{
+		"image":           serverImage(db),
+		"imagePullPolicy": corev1.PullIfNotPresent,
+		"replicas":        int64(1),
+		"port":            int64(plan.DatabasePort),
+		"inheritMetadata": map[string]any{"labels": ownLabels(meta.Labels)},
+		"rootPasswordSecretKeyRef": map[string]any{
+			"name": plan.SecretName(run), "key": podutil.PasswordKey, "generate": false,
+		},
+		"myCnf":              MyCnf(db),
+		"storage":            mariaDBStorage(db),
+		"tls":                map[string]any{"enabled": encrypted(db), "required": false},
+		"updateStrategy":     map[string]any{"type": "Never"},
+		"resources":          resources(db),
+		"tolerations":        podutil.Tolerations(db.Tolerations),
+		"podSecurityContext": podSecurity(),
+		"securityContext":    &corev1.SecurityContext{AllowPrivilegeEscalation: ptr.To(false), Capabilities: podutil.RestrictedContainer().Capabilities},
+		"startupProbe":       quietProbe(1, run.Spec.Trials.StartDeadlineSeconds),
+		"readinessProbe":     quietProbe(never, 1),
+		"livenessProbe":      quietProbe(never, 100),
+		"initContainers": []any{map[string]any{
+			"name": ProbeContainer, "image": images.Loader, "imagePullPolicy": corev1.PullIfNotPresent,
+			"args": []string{"probe", "--data=" + dataPath}, "resources": resources(db),
+		}},
+	}
+	if affinity := podutil.BindToNode(db.Affinity, node); affinity != nil {
+		spec["affinity"] = affinity
+	}
+	if len(db.NodeSelector) > 0 {
+		spec["nodeSelector"] = db.NodeSelector
+	}
+	if db.PriorityClassName != "" {
+		spec["priorityClassName"] = db.PriorityClassName
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&struct {
+		Spec map[string]any `json:"spec"`
+	}{spec})
+	if err != nil {
+		return nil, err
+	}
+	object := &unstructured.Unstructured{Object: content}
+	object.SetGroupVersionKind(mariaDBKind)
+	object.SetNamespace(meta.Namespace)
+	object.SetName(meta.Name)
+	object.SetLabels(meta.Labels)
+	return object, nil
+}
+
+// ownLabels are those that nobody but Benchrun looks at: the operator has uses of its own for the others.
+func ownLabels(all map[string]string) map[string]string {
+	own := maps.Clone(all)
+	maps.DeleteFunc(own, func(key, _ string) bool { return strings.HasPrefix(key, "app.kubernetes.io/") })
+	return own
+}
+
+func mariaDBStorage(db *v1alpha1.DatabaseSpec) map[string]any {
+	asked := storage(db)
+	spec := map[string]any{
+		"size":               asked.Size.String(),
+		"pvcRetentionPolicy": map[string]any{"whenDeleted": "Delete", "whenScaled": "Delete"},
+	}
+	if asked.StorageClassName != "" {
+		spec["storageClassName"] = asked.StorageClassName
+	}
+	return spec
+}
+
+// quietProbe asks no more than whether somebody listens.
+func quietProbe(periodSeconds, failureThreshold int32) map[string]any {
+	return map[string]any{
+		"tcpSocket": map[string]any{"port": int64(plan.DatabasePort)}, "periodSeconds": int64(periodSeconds),
+		"failureThreshold": int64(failureThreshold),
+	}
+}
+
+func encrypted(db *v1alpha1.DatabaseSpec) bool {
+	return db.TLS.Mode != "" && db.TLS.Mode != v1alpha1.TLSDisabled
+}
+
+// mariaDBReady says whether the operator is done with the resource. Its Ready condition is also true while it is about to
+// restart the server.
+func mariaDBReady(object *unstructured.Unstructured) bool {
+	c := mariaDBCondition(object)
+	return c != nil && c.Status == metav1.ConditionTrue && c.Reason == mariaDBRunning
+}
+
+// mariaDBMessage is what the operator says of the resource.
+func mariaDBMessage(object *unstructured.Unstructured) string {
+	if c := mariaDBCondition(object); c != nil {
+		return c.Reason + ": " + c.Message
+	}
+	return "it has said nothing yet; does it run?"
+}
+
+func mariaDBCondition(object *unstructured.Unstructured) *metav1.Condition {
+	var status struct {
+		Status struct {
+			Conditions []metav1.Condition `json:"conditions"`
+		} `json:"status"`
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &status); err != nil {
+		return nil
+	}
+	for i := range status.Status.Conditions {
+		if status.Status.Conditions[i].Type == mariaDBReadyType {
+			return &status.Status.Conditions[i]
+		}
+	}
+	return nil
+}

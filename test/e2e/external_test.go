@@ -1,0 +1,165 @@
+//go:build e2e || faults
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+// password of a user of an external server, with every character that somebody might forget to quote.
+const password = `s3cret; 'it$(x)" \ `
+
+// server is a MariaDB that Benchrun did not make: user bench may do what it likes in the schemas benchrun_…, theirs and empty;
+// theirs has a table.
+const server = `
+apiVersion: v1
+kind: Secret
+metadata: {name: credentials}
+type: kubernetes.io/basic-auth
+stringData: {username: bench, password: "s3cret; 'it$(x)\" \\ "}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: wrong}
+stringData: {username: bench, password: wr0ng-passw0rd}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: init}
+data:
+  init.sql: |
+    CREATE USER bench@'%%' IDENTIFIED BY 's3cret; ''it$(x)" \\ ';
+    GRANT ALL ON ` + "`benchrun\\_%%`" + `.* TO bench@'%%';
+    CREATE DATABASE theirs; CREATE TABLE theirs.precious (a INT); INSERT INTO theirs.precious VALUES (42);
+    CREATE DATABASE empty;
+    GRANT ALL ON theirs.* TO bench@'%%';
+    GRANT ALL ON empty.* TO bench@'%%';
+---
+apiVersion: v1
+kind: Service
+metadata: {name: server}
+spec: {selector: {app: server}, ports: [{port: 3306}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: server, labels: {app: server}}
+spec:
+  terminationGracePeriodSeconds: 1
+  securityContext: {runAsNonRoot: true, runAsUser: 999, runAsGroup: 999, fsGroup: 999, seccompProfile: {type: RuntimeDefault}}
+  containers:
+  - name: mariadb
+    image: %s
+    imagePullPolicy: IfNotPresent
+    env: [{name: MARIADB_ROOT_PASSWORD, value: toor}]
+    securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+    readinessProbe: {tcpSocket: {port: 3306}, periodSeconds: 1}
+    volumeMounts:
+    - {name: init, mountPath: /docker-entrypoint-initdb.d}
+    - {name: data, mountPath: /var/lib/mysql}
+  volumes:
+  - {name: init, configMap: {name: init}}
+  - {name: data, emptyDir: {}}
+`
+
+// serve brings a server up that Benchrun did not make.
+func serve(ctx SpecContext, image string) {
+	GinkgoHelper()
+	apply(ctx, fmt.Sprintf(server, image))
+	kubectl(ctx, "wait", "--for=condition=Ready", "--timeout=2m", "pod/server")
+}
+
+// ask is what the server answers to its root, without headings.
+func ask(ctx SpecContext, statement string) string {
+	GinkgoHelper()
+	return kubectl(ctx, "exec", "server", "--", "mariadb", "-uroot", "-ptoor", "--batch", "--skip-column-names", "-e", statement)
+}
+
+// against is a small run on an external server; more goes into its database.
+func against(name, external, more string) string {
+	return fmt.Sprintf(`
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: %s}
+spec:
+  database: {provisioner: External, external: {%s}%s}
+  workload: {type: CommitSize, commitSize: {rows: 200}}
+  sweep: {axes: [{parameter: rowsPerCommit, values: ["1", "50"]}]}
+  trials: {repetitions: 1, startDeadlineSeconds: 10}
+  loader: {resources: {requests: {cpu: 50m}, limits: {cpu: "1", memory: 128Mi}}}
+  seed: 7
+`, name, external, more)
+}
+
+const reachable = "host: server, credentialsSecretName: credentials"
+
+var _ = Describe("an external server", func() {
+	It("is measured, and left as it was", func(ctx SpecContext) {
+		serve(ctx, "mariadb:11.8")
+		before := ask(ctx, "SHOW DATABASES")
+		apply(ctx, against("plain", reachable, ""))
+		apply(ctx, against("encrypted", reachable, ", tls: {mode: Required}"))
+		apply(ctx, against("given", reachable+", schema: empty", ", settings: {flushLogAtTrxCommit: 1, binaryLog: false}"))
+		for _, name := range []string{"plain", "encrypted", "given"} {
+			run := complete(ctx, name)
+			Expect(run.Status.Environment.Filesystem).To(Equal("unknown"))
+			Expect(check(document(ctx, name+"-t1-a1"), "rows").Detail).To(Equal("200 committed, 200 in the table"))
+		}
+		Expect(document(ctx, "plain-t1-a1").Server.Encryption).To(BeEmpty())
+		Expect(document(ctx, "encrypted-t1-a1").Server.Encryption).To(HavePrefix("TLSv1."))
+		Expect(ask(ctx, "SHOW DATABASES")).To(Equal(before))
+		Expect(ask(ctx, "SHOW TABLES IN empty")).To(BeEmpty())
+	}, SpecTimeout(runTime))
+
+	It("that cannot be measured says why, in its own words and without a password", func(ctx SpecContext) {
+		serve(ctx, "mariadb:11.8")
+		rows := []struct{ name, external, more, reason, words string }{
+			{"password", "host: server, credentialsSecretName: wrong", "", "DatabaseUnreachable", "Access denied for user 'bench'@"},
+			{"host", "host: no-such-host, credentialsSecretName: credentials", "", "DatabaseUnreachable", "the server did not answer for 10s"},
+			{"port", "host: server, port: 3307, credentialsSecretName: credentials", "", "DatabaseUnreachable", "the server did not answer for 10s"},
+			{"identity", reachable, ", tls: {mode: VerifyIdentity}", "DatabaseUnreachable", "failed to verify certificate"},
+			{"privilege", reachable + ", schema: forbidden", "", "LoaderFailed", "Access denied for user 'bench'@'%' to database 'forbidden'"},
+			{"taken", reachable + ", schema: theirs", "", "NameTaken", "the schema theirs is there already, with 1 tables that are not Benchrun's"},
+			{"setting", reachable, ", settings: {bufferPoolSize: 777Mi}", "SettingNotEffective", "innodb_buffer_pool_size"},
+			{"secret", "host: server, credentialsSecretName: none", "", "LoaderNotStarted", `secret "none" not found`},
+		}
+		for _, row := range rows {
+			apply(ctx, against(row.name, row.external, row.more))
+		}
+		for _, row := range rows {
+			By(row.name)
+			why := failure(finished(ctx, row.name))
+			Expect(why).To(And(HavePrefix(row.reason+": "), ContainSubstring(row.words)))
+			Expect(why).NotTo(Or(ContainSubstring(password), ContainSubstring("wr0ng"), ContainSubstring("s3cret")))
+		}
+		Expect(ask(ctx, "SELECT a FROM theirs.precious")).To(Equal("42\n"))
+		Expect(ask(ctx, "SHOW DATABASES LIKE 'benchrun%'")).To(BeEmpty())
+	}, SpecTimeout(runTime))
+
+	It("without TLS is refused if TLS is asked for, and a deleted run leaves nothing on it", func(ctx SpecContext) {
+		serve(ctx, "mariadb:10.11")
+		apply(ctx, against("tls", reachable, ", tls: {mode: Required}"))
+		Expect(failure(finished(ctx, "tls"))).To(And(
+			HavePrefix("DatabaseUnreachable: "), ContainSubstring("TLS requested but server does not support TLS")))
+
+		apply(ctx, `
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: long}
+spec:
+  database: {provisioner: External, external: {`+reachable+`}}
+  workload: {type: CommitSize, commitSize: {rows: 1000000000}}
+`)
+		kubectl(ctx, "wait", "--for=create", "--timeout=1m", "job/long-t1-a1")
+		Eventually(func() string { return ask(ctx, "SHOW DATABASES LIKE 'benchrun%'") }).WithContext(ctx).WithTimeout(runTime / 4).
+			Should(Equal("benchrun_long\n"))
+		kubectl(ctx, "delete", "benchmarkrun/long", "--wait=false")
+		Eventually(func() string { return ask(ctx, "SHOW DATABASES LIKE 'benchrun%'") }).WithContext(ctx).WithTimeout(runTime / 4).
+			Should(BeEmpty())
+	}, SpecTimeout(runTime))
+})
