@@ -6,6 +6,8 @@
 package v1alpha1_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -195,5 +197,36 @@ func TestEnvtestToolRules(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestEnvtestSamples applies every sample, publications too, without creating anything.
+func TestEnvtestSamples(t *testing.T) {
+	samples := 0
+	for _, pattern := range []string{"*.yaml", "publications/*.yaml"} {
+		files, err := filepath.Glob(filepath.Join("..", "..", "config", "samples", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for document := range strings.SplitSeq(string(data), "\n---\n") {
+				run := parsed(t, document)
+				if run.GetKind() != "BenchmarkRun" {
+					continue
+				}
+				run.SetNamespace("default")
+				if err := dryRun(t, run); err != nil {
+					t.Errorf("%s: %v", file, err)
+				}
+				samples++
+			}
+		}
+	}
+	if samples < 12 {
+		t.Errorf("only %d samples were found", samples)
 	}
 }
