@@ -52,64 +52,80 @@ func TestEnvtestToolRules(t *testing.T) {
 		says             string
 	}{
 		"sysbench member": {
-			minimalSysbench, nil, []string{spec("workload: {sysbench: null}"), spec("workload: {type: CommitSize, commitSize: {}}")},
+			minimalSysbench, nil,
+			[]string{spec("workload: {sysbench: null}"), spec("workload: {type: CommitSize, commitSize: {}}")},
 			"type Sysbench needs the member sysbench",
 		},
 		"script": {minimalSysbench, []string{sysbench("script: tpcc"), sysbench("script: oltp_delete")}, []string{sysbench("script: oltp")}, "supported values"},
 		"one script": {
-			minimalSysbench, []string{sysbench("script: null, scriptFrom: {name: scripts, key: own.lua}")},
-			[]string{sysbench("script: null"), sysbench("scriptFrom: {name: scripts, key: own.lua}")}, "say script, or scriptFrom",
+			minimalSysbench,
+			[]string{sysbench("script: null, scriptFrom: {name: scripts, key: own.lua}")},
+			[]string{sysbench("script: null"), sysbench("scriptFrom: {name: scripts, key: own.lua}")},
+			"say script, or scriptFrom",
 		},
 		"key": {
 			minimalSysbench, nil, []string{sysbench("script: null, scriptFrom: {name: scripts, key: ../own.lua}")}, "scriptFrom.key",
 		},
 		"commands": {
-			minimalSysbench, []string{sysbench("script: null, scriptFrom: {name: s, key: k, commands: [check]}"), sysbench("script: null, scriptFrom: {name: s, key: k, commands: []}")},
-			[]string{sysbench("script: null, scriptFrom: {name: s, key: k, commands: [run]}")}, "supported values",
+			minimalSysbench,
+			[]string{sysbench("script: null, scriptFrom: {name: s, key: k, commands: [check]}"), sysbench("script: null, scriptFrom: {name: s, key: k, commands: []}")},
+			[]string{sysbench("script: null, scriptFrom: {name: s, key: k, commands: [run]}")},
+			"supported values",
 		},
 		"end": {
-			minimalSysbench, []string{sysbench("seconds: 0, events: 100"), sysbench("seconds: 10, events: 100"), sysbench("seconds: 1")},
-			[]string{sysbench("seconds: 0"), sysbench("seconds: 0, events: 0")}, "without an end it would run for ever",
+			minimalSysbench,
+			[]string{sysbench("seconds: 0, events: 100"), sysbench("seconds: 10, events: 100"), sysbench("seconds: 1")},
+			[]string{sysbench("seconds: 0"), sysbench("seconds: 0, events: 0")},
+			"without an end it would run for ever",
 		},
 		"limits": {
 			minimalSysbench, nil, []string{spec("workload: {limits: {seconds: 7}}")}, "limits are not for Sysbench",
 		},
 		"scale": {
-			minimalSysbench, []string{sysbench("script: tpcc, scale: 10"), sysbench("script: null, scriptFrom: {name: s, key: k}, scale: 10")},
-			[]string{sysbench("scale: 10")}, "scale is the number of warehouses of script tpcc",
+			minimalSysbench,
+			[]string{sysbench("script: tpcc, scale: 10"), sysbench("script: null, scriptFrom: {name: s, key: k}, scale: 10")},
+			[]string{sysbench("scale: 10")},
+			"scale is the number of warehouses of script tpcc",
 		},
 		"table size": {
 			minimalSysbench, []string{sysbench("tableSize: 1")}, []string{sysbench("script: tpcc, tableSize: 1")}, "the size of tpcc is tables and scale",
 		},
 		"bulk insert": {
-			minimalSysbench, []string{sysbench("script: bulk_insert"), sysbench("script: bulk_insert, warmupSeconds: 0")},
+			minimalSysbench,
+			[]string{sysbench("script: bulk_insert"), sysbench("script: bulk_insert, warmupSeconds: 0")},
 			[]string{sysbench("script: bulk_insert, tables: 1"), sysbench("script: bulk_insert, tableSize: 1"), sysbench("script: bulk_insert, warmupSeconds: 1")},
 			"bulk_insert fills one empty table for each thread",
 		},
 		"one table": {
-			minimalSysbench, []string{sysbench("script: select_random_points, tables: 1")},
-			[]string{sysbench("script: select_random_points, tables: 2"), sysbench("script: select_random_ranges, tables: 2")}, "know one table only",
+			minimalSysbench,
+			[]string{sysbench("script: select_random_points, tables: 1")},
+			[]string{sysbench("script: select_random_points, tables: 2"), sysbench("script: select_random_ranges, tables: 2")},
+			"know one table only",
 		},
 		"threads":      {minimalSysbench, nil, []string{sysbench("threads: 0"), sysbench("threads: 10001")}, "sysbench.threads"},
 		"percentile":   {minimalSysbench, []string{sysbench("percentile: 99")}, []string{sysbench("percentile: 0"), sysbench("percentile: 101")}, "percentile"},
 		"distribution": {minimalSysbench, []string{sysbench("randType: zipfian")}, []string{sysbench("randType: Zipfian")}, `"pareto"`},
 		"option names": {
-			minimalSysbench, []string{sysbench(`options: {range_size: "10", mysql-ignore-errors: all}`)},
-			[]string{sysbench(`options: {--range-size: "10"}`), sysbench(`options: {"a b": x}`), sysbench(`options: {"a=b": x}`)}, "without the leading dashes",
+			minimalSysbench,
+			[]string{sysbench(`options: {range_size: "10", mysql-ignore-errors: all}`)},
+			[]string{sysbench(`options: {--range-size: "10"}`), sysbench(`options: {"a b": x}`), sysbench(`options: {"a=b": x}`)},
+			"without the leading dashes",
 		},
 		"options with a field": {
 			minimalSysbench, nil,
 			[]string{
 				sysbench(`options: {threads: "2"}`), sysbench(`options: {table-size: "2"}`), sysbench(`options: {rand_seed: "2"}`),
 				sysbench(`options: {time: "2"}`),
-			}, "are no options here",
+			},
+			"are no options here",
 		},
 		"options of Benchrun": {
 			minimalSysbench, nil,
 			[]string{
 				sysbench(`options: {mysql-password: x}`), sysbench(`options: {mysql_host: x}`), sysbench(`options: {config-file: x}`),
 				sysbench(`options: {histogram: "off"}`), sysbench(`options: {mysql-dry-run: "on"}`), sysbench(`options: {report-checkpoints: "1"}`),
-			}, "Benchrun itself sets how sysbench reports",
+			},
+			"Benchrun itself sets how sysbench reports",
 		},
 		"option values": {minimalSysbench, []string{sysbench(`options: {create_table_options: ""}`)}, []string{sysbench(`options: {x: "a\nb"}`)}, "should match"},
 		"sweep": {
@@ -122,12 +138,14 @@ func TestEnvtestToolRules(t *testing.T) {
 			"Sysbench can sweep threads, rate, tables, tableSize, scale, and the options",
 		},
 		"sweep of a script": {
-			minimalSysbench, []string{spec(`workload: {sysbench: {script: tpcc}}, ` + sweepOf("scale", `"1","10"`))},
+			minimalSysbench,
+			[]string{spec(`workload: {sysbench: {script: tpcc}}, ` + sweepOf("scale", `"1","10"`))},
 			[]string{
 				spec(sweepOf("scale", `"1"`)), spec(listOf("scale", "1")), spec(`workload: {sysbench: {script: tpcc}}, ` + sweepOf("tableSize", `"1"`)),
 				spec(`workload: {sysbench: {script: bulk_insert}}, ` + sweepOf("tables", `"1"`)),
 				spec(`workload: {sysbench: {script: select_random_points}}, ` + sweepOf("tables", `"1"`)),
-			}, "the script has no such parameter",
+			},
+			"the script has no such parameter",
 		},
 		"sweep values": {
 			minimalSysbench, nil,
@@ -155,22 +173,28 @@ func TestEnvtestToolRules(t *testing.T) {
 		},
 		"parameter names": {minimalCustom, nil, []string{custom(`parameters: {"a-b": "1"}`)}, "a parameter's name is letters"},
 		"environment": {
-			minimalCustom, []string{custom(`env: {LD_PRELOAD: "/x.so"}`)}, []string{custom(`env: {BENCHRUN_CONFIG: x}`), custom(`env: {"A B": x}`)},
+			minimalCustom,
+			[]string{custom(`env: {LD_PRELOAD: "/x.so"}`)},
+			[]string{custom(`env: {BENCHRUN_CONFIG: x}`), custom(`env: {"A B": x}`)},
 			"does not begin with BENCHRUN_",
 		},
 		"pattern": {
-			minimalCustom, []string{custom(`result: {pattern: "TPS: (?P<tps>[0-9.]+)", metrics: [{name: tps, unit: t/s}]}`)},
-			[]string{custom(`result: {pattern: "(?P<tps>[0-9.]+", metrics: [{name: tps, unit: t/s}]}`)}, "pattern must be a regular expression (RE2)",
+			minimalCustom,
+			[]string{custom(`result: {pattern: "TPS: (?P<tps>[0-9.]+)", metrics: [{name: tps, unit: t/s}]}`)},
+			[]string{custom(`result: {pattern: "(?P<tps>[0-9.]+", metrics: [{name: tps, unit: t/s}]}`)},
+			"pattern must be a regular expression (RE2)",
 		},
 		"groups": {
-			minimalCustom, nil, []string{custom(`result: {pattern: "(?P<tps>[0-9.]+)", metrics: [{name: qps, unit: t/s}]}`)},
+			minimalCustom, nil,
+			[]string{custom(`result: {pattern: "(?P<tps>[0-9.]+)", metrics: [{name: qps, unit: t/s}]}`)},
 			"each metric needs a group of its name",
 		},
 		"metric": {
 			minimalCustom, nil, []string{custom(`result: {pattern: "(?P<tps>[0-9.]+)", metrics: [{name: tps, unit: "t s"}]}`)}, "should match",
 		},
 		"custom sweep": {
-			minimalCustom, []string{spec(`workload: {custom: {parameters: {vu: "1"}}}, ` + sweepOf("vu", `"1","two"`))},
+			minimalCustom,
+			[]string{spec(`workload: {custom: {parameters: {vu: "1"}}}, ` + sweepOf("vu", `"1","two"`))},
 			[]string{spec(sweepOf("vu", `"1"`)), spec(`workload: {custom: {parameters: {vu: "1"}}}, ` + listOf("uv", "1"))},
 			"Custom can sweep the parameters",
 		},

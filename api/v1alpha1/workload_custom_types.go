@@ -11,8 +11,8 @@ const WorkloadCustom WorkloadType = "Custom"
 //
 // The program finds the database in the environment: BENCHRUN_DB_ENGINE, BENCHRUN_DB_HOST, BENCHRUN_DB_PORT,
 // BENCHRUN_DB_SCHEMA, BENCHRUN_DB_TLS, BENCHRUN_DB_CA_FILE, and the files with the credentials in BENCHRUN_DB_USER_FILE and
-// BENCHRUN_DB_PASSWORD_FILE; further BENCHRUN_SEED and BENCHRUN_RESULT_FILE, and each parameter as BENCHRUN_PARAM_<name>. It runs as the user that user names,
-// with a read-only root; it may write to /tmp and to the folder of the result file.
+// BENCHRUN_DB_PASSWORD_FILE; further BENCHRUN_SEED and BENCHRUN_RESULT_FILE, and each parameter as BENCHRUN_PARAM_<name>. It
+// runs as the user that user names, with a read-only root; it may write to /tmp and to the folder of the result file.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.parameters) || self.parameters.all(p, p.matches('^[a-zA-Z][a-zA-Z0-9_]*$'))",message="a parameter's name is letters, digits and '_', beginning with a letter"
 // +kubebuilder:validation:XValidation:rule="self.command.all(a, !a.contains('${') || a.split('${').all(part, a.startsWith(part) || (part.contains('}') && part.split('}')[0] in (has(self.parameters) ? self.parameters : {}))))",message="command has ${…} that parameters does not name"
@@ -86,7 +86,7 @@ type CustomArgument string
 
 // CustomResult finds numbers in what a program prints.
 //
-// +kubebuilder:validation:XValidation:rule="''.matches(self.pattern) in [true, false]",message="pattern must be a regular expression (RE2)"
+// +kubebuilder:validation:XValidation:rule="”.matches(self.pattern) in [true, false]",message="pattern must be a regular expression (RE2)"
 // +kubebuilder:validation:XValidation:rule="self.metrics.all(m, self.pattern.contains('(?P<' + m.name + '>') || self.pattern.contains('(?<' + m.name + '>'))",message="each metric needs a group of its name in pattern: (?P<name>…)"
 type CustomResult struct {
 	// pattern is a regular expression (RE2) with a named group for each metric, matched against each line that the command

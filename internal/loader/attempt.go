@@ -153,7 +153,6 @@ func (a *attempt) prepare(ctx context.Context) error {
 	return nil
 }
 
-
 // quiesce waits until the server is at rest.
 func (a *attempt) quiesce(ctx context.Context) error {
 	warning, err := quiesce(ctx, a.admin)

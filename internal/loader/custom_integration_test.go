@@ -100,7 +100,8 @@ func TestIntegrationCustomFailures(t *testing.T) {
 		},
 		"writes no number": {
 			`echo '{"metrics": [{"name": "x", "value": "1", "unit": "s", "better": "lower"}]}' >$BENCHRUN_RESULT_FILE`, nil,
-			result.FailureTool, []string{"reading the program's result file"},
+			result.FailureTool,
+			[]string{"reading the program's result file"},
 		},
 		"writes no metric": {`echo '{}' >$BENCHRUN_RESULT_FILE`, nil, result.FailureTool, []string{"it has 0 metrics, it must have 1 to 16"}},
 		"writes what nobody reads": {
@@ -108,11 +109,13 @@ func TestIntegrationCustomFailures(t *testing.T) {
 		},
 		"finds its own mistake": {
 			`echo '{"metrics": [{"name": "x", "value": 1, "unit": "s", "better": "lower"}], "checks": [{"name": "rows", "detail": "7 of 10"}]}' >$BENCHRUN_RESULT_FILE`,
-			nil, result.FailureCheck, []string{"rows: 7 of 10"},
+			nil, result.FailureCheck,
+			[]string{"rows: 7 of 10"},
 		},
 		"claims what the server never saw": {
 			`echo '{"metrics": [{"name": "x", "value": 1, "unit": "s", "better": "lower"}], "statements": 1000000000}' >$BENCHRUN_RESULT_FILE`,
-			nil, result.FailureCheck, []string{"1000000000 queries sent"},
+			nil, result.FailureCheck,
+			[]string{"1000000000 queries sent"},
 		},
 		"does not match": {
 			"echo TPS: many", func(c *result.Custom) {

@@ -284,23 +284,31 @@ func TestSysbenchFailures(t *testing.T) {
 		words  []string
 	}{
 		"an option that is none": {
-			result.Sysbench{Script: "oltp_read_write", Options: map[string]string{"nonsense": "1"}}, "",
-			result.FailureTool, []string{"invalid option: --nonsense=1"},
+			result.Sysbench{Script: "oltp_read_write", Options: map[string]string{"nonsense": "1"}},
+			"",
+			result.FailureTool,
+			[]string{"invalid option: --nonsense=1"},
 		},
 		"a table that is not made": {
-			result.Sysbench{Script: "oltp_read_write", Options: map[string]string{"mysql_storage_engine": "nonsense"}}, "",
-			result.FailureTool, []string{"sysbench prepare", "Unknown storage engine 'nonsense'"},
+			result.Sysbench{Script: "oltp_read_write", Options: map[string]string{"mysql_storage_engine": "nonsense"}},
+			"",
+			result.FailureTool,
+			[]string{"sysbench prepare", "Unknown storage engine 'nonsense'"},
 		},
 		"queries that are not sent": {
-			result.Sysbench{Script: "oltp_point_select", Commands: []string{}, Options: map[string]string{"mysql-dry-run": "on"}}, "",
-			result.FailureCheck, []string{"server: "},
+			result.Sysbench{Script: "oltp_point_select", Commands: []string{}, Options: map[string]string{"mysql-dry-run": "on"}},
+			"",
+			result.FailureCheck,
+			[]string{"server: "},
 		},
 		"a script without the command": {
 			result.Sysbench{}, "function event() end", result.FailureTool, []string{"does not implement the 'cleanup' command"},
 		},
 		"a script that does nothing": {
-			result.Sysbench{Commands: []string{}, Events: 1}, "function event() os.exit(0) end",
-			result.FailureTool, []string{"silence is failure"},
+			result.Sysbench{Commands: []string{}, Events: 1},
+			"function event() os.exit(0) end",
+			result.FailureTool,
+			[]string{"silence is failure"},
 		},
 		"a script that is wrong": {
 			result.Sysbench{Commands: []string{}}, "function event() foo( end", result.FailureTool, []string{"unexpected symbol near 'end'"},
@@ -397,6 +405,9 @@ func TestSysbenchConnectionsLost(t *testing.T) {
 			if err := rows.Scan(&id); err == nil {
 				_, _ = db.Exec(fmt.Sprintf("KILL CONNECTION %d", id)) // it may have gone by itself
 			}
+		}
+		if err := rows.Err(); err != nil {
+			t.Error(err)
 		}
 	})
 	began := time.Now()

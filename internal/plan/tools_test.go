@@ -38,22 +38,26 @@ func TestSysbenchPoints(t *testing.T) {
 		err      string
 	}{
 		"usual values": {
-			v1alpha1.SysbenchWorkload{Script: "oltp_read_write", Threads: 2, Options: options}, axes("threads", "tableSize", "range_size"),
+			v1alpha1.SysbenchWorkload{Script: "oltp_read_write", Threads: 2, Options: options},
+			axes("threads", "tableSize", "range_size"),
 			[]map[string]string{
 				{"threads": "7", "tableSize": "10000", "range_size": "100"},
 				{"threads": "2", "tableSize": "7", "range_size": "100"},
 				{"threads": "2", "tableSize": "10000", "range_size": "7"},
-			}, "",
+			},
+			"",
 		},
 		"values that are named": {
 			v1alpha1.SysbenchWorkload{Script: "tpcc", Threads: 1, Scale: ptr.To[int32](10), Tables: ptr.To[int32](3), Rate: ptr.To[int32](50)},
 			axes("scale", "tables", "rate"),
 			[]map[string]string{
 				{"scale": "7", "tables": "3", "rate": "50"}, {"scale": "10", "tables": "7", "rate": "50"}, {"scale": "10", "tables": "3", "rate": "7"},
-			}, "",
+			},
+			"",
 		},
 		"tpcc has no rows": {
-			v1alpha1.SysbenchWorkload{Script: "tpcc"}, axes("tableSize"), nil,
+			v1alpha1.SysbenchWorkload{Script: "tpcc"},
+			axes("tableSize"), nil,
 			`parameter "tableSize" cannot be swept; allowed: rate, scale, tables, threads`,
 		},
 		"bulk_insert has no size": {

@@ -29,7 +29,10 @@ const (
 	maxMetrics    = 16
 )
 
-var metricName = regexp.MustCompile(`^[a-z][a-zA-Z0-9]{0,39}$`)
+var (
+	metricName = regexp.MustCompile(`^[a-z][a-zA-Z0-9]{0,39}$`)
+	metricUnit = regexp.MustCompile(`^\S{1,32}$`)
+)
 
 // customTool is a program that the run brings along.
 type customTool struct {
@@ -227,30 +230,37 @@ func (t *customTool) matched(e *Execution) (*customReport, error) {
 }
 
 func (r *customReport) validate() error {
-	if len(r.Metrics) == 0 || len(r.Metrics) > maxMetrics {
-		return fmt.Errorf("it has %d metrics, it must have 1 to %d", len(r.Metrics), maxMetrics)
-	}
-	seen := map[string]bool{}
-	for _, m := range r.Metrics {
-		switch {
-		case !metricName.MatchString(m.Name):
-			return fmt.Errorf("a metric's name is %q, it must be at most 40 letters and digits, beginning in lower case", m.Name)
-		case seen[m.Name]:
-			return fmt.Errorf("metric %s is there twice", m.Name)
-		case math.IsNaN(m.Value) || math.IsInf(m.Value, 0):
-			return fmt.Errorf("metric %s is %v, it must be a number", m.Name, m.Value)
-		case m.Unit == "" || len(m.Unit) > 32 || strings.ContainsAny(m.Unit, " \t\r\n"):
-			return fmt.Errorf("metric %s has the unit %q, it must be 1 to 32 characters without spaces", m.Name, m.Unit)
-		case m.Better != "higher" && m.Better != "lower":
-			return fmt.Errorf("metric %s has better: %q, it must be higher or lower", m.Name, m.Better)
-		}
-		seen[m.Name] = true
-	}
 	switch {
-	case r.Rows < 0 || r.Transactions < 0 || r.Statements < 0 || r.Seconds < 0:
+	case len(r.Metrics) == 0 || len(r.Metrics) > maxMetrics:
+		return fmt.Errorf("it has %d metrics, it must have 1 to %d", len(r.Metrics), maxMetrics)
+	case min(r.Rows, r.Transactions, r.Statements) < 0 || r.Seconds < 0:
 		return errors.New("rows, transactions, statements and seconds must not be negative")
 	case len(r.Series) > maxSeries || len(r.Latencies) > maxMetrics || len(r.Checks) > 1000 || len(r.Warnings) > 100:
 		return fmt.Errorf("it is too long: at most %d intervals, %d latencies, 1000 checks and 100 warnings", maxSeries, maxMetrics)
+	}
+	seen := map[string]bool{}
+	for _, m := range r.Metrics {
+		if seen[m.Name] {
+			return fmt.Errorf("metric %s is there twice", m.Name)
+		}
+		if err := validateMetric(m); err != nil {
+			return err
+		}
+		seen[m.Name] = true
+	}
+	return nil
+}
+
+func validateMetric(m result.Metric) error {
+	switch {
+	case !metricName.MatchString(m.Name):
+		return fmt.Errorf("a metric's name is %q, it must be at most 40 letters and digits, beginning in lower case", m.Name)
+	case math.IsNaN(m.Value) || math.IsInf(m.Value, 0):
+		return fmt.Errorf("metric %s is %v, it must be a number", m.Name, m.Value)
+	case !metricUnit.MatchString(m.Unit):
+		return fmt.Errorf("metric %s has the unit %q, it must be 1 to 32 characters without spaces", m.Name, m.Unit)
+	case m.Better != "higher" && m.Better != "lower":
+		return fmt.Errorf("metric %s has better: %q, it must be higher or lower", m.Name, m.Better)
 	}
 	return nil
 }

@@ -168,8 +168,10 @@ func TestSysbenchSeries(t *testing.T) {
 	}
 	got := sysbenchSeries(report(10, 3.2, 3.33, 0, 3.34))
 	want := []result.Interval{
-		{EndMicros: 1e6, Transactions: 3, PercentileMicros: 1500}, {EndMicros: 2e6, PercentileMicros: 1500},
-		{EndMicros: 3e6, Transactions: 4, PercentileMicros: 1500}, {EndMicros: 3.2e6, Transactions: 3},
+		{EndMicros: 1e6, Transactions: 3, PercentileMicros: 1500},
+		{EndMicros: 2e6, PercentileMicros: 1500},
+		{EndMicros: 3e6, Transactions: 4, PercentileMicros: 1500},
+		{EndMicros: 3.2e6, Transactions: 3},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)

@@ -164,7 +164,8 @@ func TestCountsAndChecks(t *testing.T) {
 	}
 	got := ParseChecks("sysbench 1.0.20\n\nCheck 1, warehouse: 3 PASSED\nCheck 2, warehouse: 3 FAILED!!! 7 of 10\nChecking\nCheck 3: PASSED 10 warehouses\n")
 	want := []Check{
-		{Name: "Check 1, warehouse: 3", Passed: true}, {Name: "Check 2, warehouse: 3", Detail: "7 of 10"},
+		{Name: "Check 1, warehouse: 3", Passed: true},
+		{Name: "Check 2, warehouse: 3", Detail: "7 of 10"},
 		{Name: "Check 3", Passed: true, Detail: "10 warehouses"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
