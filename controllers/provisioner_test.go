@@ -68,7 +68,7 @@ func TestEnvtestMariaDBOperatorMissing(t *testing.T) {
 	failed := c.until("run", v1alpha1.ConditionFailed)
 	c.settle("run")
 	condition := apimeta.FindStatusCondition(failed.Status.Conditions, v1alpha1.ConditionFailed)
-	if condition.Reason != v1alpha1.ReasonMariaDBOperatorMissing || !strings.Contains(condition.Message, "helm install mariadb-operator") {
+	if condition.Reason != v1alpha1.ReasonMariaDBOperatorMissing || !strings.Contains(condition.Message, "charts mariadb-operator-crds and mariadb-operator") {
 		t.Errorf("failed with %s: %s", condition.Reason, condition.Message)
 	}
 	c.nothingRuns()

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
@@ -24,10 +23,9 @@ import (
 var mariaDBKind = schema.GroupVersionKind{Group: "k8s.mariadb.com", Version: "v1alpha1", Kind: "MariaDB"}
 
 // InstallMariaDBOperator is how to come by that kind.
-const InstallMariaDBOperator = "the MariaDB operator (kind MariaDB of k8s.mariadb.com/v1alpha1) is not installed in this cluster. Install it: " +
-	"helm repo add mariadb-operator https://helm.mariadb.com/mariadb-operator; " +
-	"helm install mariadb-operator-crds mariadb-operator/mariadb-operator-crds; " +
-	"helm install mariadb-operator mariadb-operator/mariadb-operator; or use provisioner StatefulSet, which needs nothing"
+const InstallMariaDBOperator = "the MariaDB operator (kind MariaDB of k8s.mariadb.com/v1alpha1) is not installed in this cluster. " +
+	"Install its Helm charts mariadb-operator-crds and mariadb-operator, as https://github.com/mariadb-operator/mariadb-operator says; " +
+	"or use provisioner StatefulSet, which needs nothing"
 
 // Names that the MariaDB operator gives.
 const (
@@ -37,8 +35,13 @@ const (
 	mariaDBRunning = "StatefulSetReady"
 )
 
-// never is the period, in seconds, of probes that a Pod must have and a measurement cannot use: 30 days.
-const never = 30 * 24 * 3600
+const (
+	// never is the period, in seconds, of a probe that a Pod must have and a measurement cannot use: 30 days.
+	never = 30 * 24 * 3600
+	// seldom is that of the readiness probe. A kubelet that is younger than a period waits for a random part of it before it
+	// asks for the first time, and the server is not ready until then.
+	seldom = 30
+)
 
 // MariaDBList is an empty list of the MariaDB operator's resources.
 func MariaDBList() *unstructured.UnstructuredList {
@@ -62,16 +65,31 @@ func mariaDB(run *v1alpha1.BenchmarkRun, instance int, node string, images Image
 			"name": plan.SecretName(run), "key": podutil.PasswordKey, "generate": false,
 		},
 		"myCnf":              MyCnf(db),
-		"storage":            mariaDBStorage(db),
+		"storage":            mariaDBStorage(db, ownLabels(meta.Labels)),
 		"tls":                map[string]any{"enabled": encrypted(db), "required": false},
 		"updateStrategy":     map[string]any{"type": "Never"},
 		"resources":          resources(db),
 		"tolerations":        podutil.Tolerations(db.Tolerations),
 		"podSecurityContext": podSecurity(),
-		"securityContext":    &corev1.SecurityContext{AllowPrivilegeEscalation: ptr.To(false), Capabilities: podutil.RestrictedContainer().Capabilities},
+		"securityContext":    podutil.RestrictedContainer(),
 		"startupProbe":       quietProbe(1, run.Spec.Trials.StartDeadlineSeconds),
-		"readinessProbe":     quietProbe(never, 1),
-		"livenessProbe":      quietProbe(never, 100),
+		"readinessProbe":     quietProbe(seldom, tolerant),
+		"livenessProbe":      quietProbe(never, tolerant),
+		// Unset and given as a file: the operator would put the password itself into the environment.
+		"env": []any{
+			map[string]any{"name": "MARIADB_ROOT_PASSWORD"},
+			map[string]any{"name": "MARIADB_ROOT_PASSWORD_FILE", "value": podutil.CredentialPath + "/" + podutil.PasswordKey},
+		},
+		"volumes": []any{
+			map[string]any{"name": "credentials", "secret": map[string]any{"secretName": plan.SecretName(run)}},
+			map[string]any{"name": "run", "emptyDir": map[string]any{}},
+			map[string]any{"name": "tmp", "emptyDir": map[string]any{}},
+		},
+		"volumeMounts": []any{
+			map[string]any{"name": "credentials", "mountPath": podutil.CredentialPath, "readOnly": true},
+			map[string]any{"name": "run", "mountPath": "/run/mysqld"},
+			map[string]any{"name": "tmp", "mountPath": "/tmp"},
+		},
 		"initContainers": []any{map[string]any{
 			"name": ProbeContainer, "image": images.Loader, "imagePullPolicy": corev1.PullIfNotPresent,
 			"args": []string{"probe", "--data=" + dataPath}, "resources": resources(db),
@@ -107,17 +125,25 @@ func ownLabels(all map[string]string) map[string]string {
 	return own
 }
 
-func mariaDBStorage(db *v1alpha1.DatabaseSpec) map[string]any {
+// mariaDBStorage is said by the claim's template alone: what is also said beside it would replace the template, and its labels.
+func mariaDBStorage(db *v1alpha1.DatabaseSpec, labels map[string]string) map[string]any {
 	asked := storage(db)
-	spec := map[string]any{
-		"size":               asked.Size.String(),
-		"pvcRetentionPolicy": map[string]any{"whenDeleted": "Delete", "whenScaled": "Delete"},
+	template := map[string]any{
+		"metadata":    map[string]any{"labels": labels},
+		"accessModes": []any{corev1.ReadWriteOnce},
+		"resources":   map[string]any{"requests": map[string]any{"storage": asked.Size.String()}},
 	}
 	if asked.StorageClassName != "" {
-		spec["storageClassName"] = asked.StorageClassName
+		template["storageClassName"] = asked.StorageClassName
 	}
-	return spec
+	return map[string]any{
+		"pvcRetentionPolicy":  map[string]any{"whenDeleted": "Delete", "whenScaled": "Delete"},
+		"volumeClaimTemplate": template,
+	}
 }
+
+// tolerant is how often in a row a probe may fail: a server under load is not to be taken away or killed.
+const tolerant = 100
 
 // quietProbe asks no more than whether somebody listens.
 func quietProbe(periodSeconds, failureThreshold int32) map[string]any {

@@ -26,7 +26,8 @@ func Address(run *v1alpha1.BenchmarkRun, instance int) (host string, port int) {
 	case v1alpha1.ProvisionerExternal:
 		return run.Spec.Database.External.Host, int(run.Spec.Database.External.Port)
 	case v1alpha1.ProvisionerMariaDBOperator:
-		service += "-internal"
+		// The Pod's own name: the operator's certificate is for that.
+		service = service + "-0." + service + "-internal"
 	case v1alpha1.ProvisionerStatefulSet:
 	}
 	return fmt.Sprintf("%s.%s.svc", service, run.Namespace), DatabasePort

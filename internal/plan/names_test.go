@@ -43,7 +43,7 @@ func TestAddress(t *testing.T) {
 		port                 int
 	}{
 		"StatefulSet":              {func(*v1alpha1.BenchmarkRun) {}, "commit-size-db2.bench.svc", "bench", "commit-size-01234567", 3306},
-		"MariaDBOperator":          {operator, "commit-size-db2-internal.bench.svc", "bench", "commit-size-01234567", 3306},
+		"MariaDBOperator":          {operator, "commit-size-db2-0.commit-size-db2-internal.bench.svc", "bench", "commit-size-01234567", 3306},
 		"External":                 {external(""), "db.example.com", "benchrun_commit_size", "mine", 3307},
 		"External, schema is said": {external("scratch"), "db.example.com", "scratch", "mine", 3307},
 	} {

@@ -1,0 +1,127 @@
+//go:build faults
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+// docker is what happens to a node of the kind cluster from outside.
+func docker(ctx context.Context, args ...string) string {
+	GinkgoHelper()
+	out, err := exec.CommandContext(ctx, "docker", args...).CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), string(out))
+	return string(out)
+}
+
+// resume a node, if it was stopped.
+func resume(ctx SpecContext, node string) {
+	GinkgoHelper()
+	if strings.TrimSpace(docker(ctx, "inspect", "--format", "{{.State.Paused}}", node)) == "true" {
+		docker(ctx, "unpause", node)
+	}
+}
+
+// nodeOf is the node of a Pod with these labels.
+func nodeOf(ctx SpecContext, labels client.MatchingLabels) string {
+	GinkgoHelper()
+	var pods corev1.PodList
+	Expect(cluster.List(ctx, &pods, client.InNamespace(namespace), labels)).To(Succeed())
+	Expect(pods.Items).To(HaveLen(1))
+	return pods.Items[0].Spec.NodeName
+}
+
+// managerElsewhere keeps the manager's Pods away from a node: one that stops takes a manager with it, and nobody would be there to look.
+func managerElsewhere(ctx SpecContext, node string) {
+	GinkgoHelper()
+	kubectl(ctx, "cordon", node)
+	DeferCleanup(func(ctx SpecContext) { kubectl(ctx, "uncordon", node) })
+	out, err := commandWith(ctx, "", "delete", "pod", "-n", "benchrun-system", "-l", "app.kubernetes.io/component=manager",
+		"--field-selector=spec.nodeName="+node)
+	Expect(err).NotTo(HaveOccurred(), out)
+	managerRuns(ctx)
+}
+
+func managerRuns(ctx SpecContext) {
+	GinkgoHelper()
+	out, err := commandWith(ctx, "", "rollout", "status", "-n", "benchrun-system", "deployment/benchrun-manager", "--timeout=2m")
+	Expect(err).NotTo(HaveOccurred(), out)
+}
+
+// recorded waits until an attempt has a record.
+func recorded(ctx SpecContext, attempt string) {
+	GinkgoHelper()
+	kubectl(ctx, "wait", "--for=create", "--timeout=4m", "configmap/"+attempt)
+}
+
+var _ = Describe("a node", Serial, func() {
+	DescribeTable("that stops in mid-trial costs the attempt, which is measured again when the node is back",
+		func(ctx SpecContext, component, want string) {
+			apply(ctx, strings.ReplaceAll(long("stopped", "  loader: {separateFromDatabase: Required}\n"), "seconds: 8", "seconds: 20"))
+			measuring(ctx, "stopped")
+			node := nodeOf(ctx, client.MatchingLabels{v1alpha1.LabelRun: "stopped", v1alpha1.LabelComponent: component})
+			managerElsewhere(ctx, node)
+			docker(ctx, "pause", node)
+			DeferCleanup(func(ctx SpecContext) {
+				resume(ctx, node)
+				kubectl(ctx, "wait", "--for=condition=Ready", "--timeout=2m", "node/"+node)
+			})
+			recorded(ctx, "stopped-t1-a1")
+			resume(ctx, node)
+			kubectl(ctx, "uncordon", node)
+			complete(ctx, "stopped")
+			Expect(outcomes(ctx, "stopped")).To(HaveKeyWithValue("t1-a1", want))
+			Expect(record(ctx, "stopped-t1-a1").Message).To(ContainSubstring("node " + node + " does not answer"))
+		},
+		Entry("the loader's", v1alpha1.ComponentLoader, "Invalidated NodeLost", SpecTimeout(2*runTime)),
+		Entry("the database's", v1alpha1.ComponentDatabase, "Invalidated DatabaseLost", SpecTimeout(2*runTime)),
+	)
+
+	It("that is drained waits, because the run has a guard; one that evicts without asking costs the attempt", func(ctx SpecContext) {
+		apply(ctx, strings.ReplaceAll(long("drained", "  loader: {separateFromDatabase: Required}\n"), "seconds: 8", "seconds: 20"))
+		measuring(ctx, "drained")
+		node := nodeOf(ctx, client.MatchingLabels{v1alpha1.LabelRun: "drained", v1alpha1.LabelComponent: v1alpha1.ComponentLoader})
+		managerElsewhere(ctx, node)
+		out, err := command(ctx, "drain", node, "--pod-selector="+v1alpha1.LabelRun+"=drained", "--ignore-daemonsets", "--timeout=5s")
+		Expect(err).To(HaveOccurred())
+		Expect(out).To(ContainSubstring("would violate the pod's disruption budget"))
+
+		taint := fmt.Sprintf("benchrun.dev/e2e=%s:NoExecute", namespace)
+		DeferCleanup(func(ctx SpecContext) { _, _ = command(ctx, "taint", "node", node, taint+"-") }) // if it is still there
+		kubectl(ctx, "taint", "node", node, taint)
+		recorded(ctx, "drained-t1-a1")
+		kubectl(ctx, "taint", "node", node, taint+"-")
+		kubectl(ctx, "uncordon", node)
+		complete(ctx, "drained")
+		Expect(outcomes(ctx, "drained")).To(Equal(map[string]string{
+			"t1-a1": "Invalidated Evicted", "t1-a2": "Accepted", "t2-a1": "Accepted",
+		}))
+	}, SpecTimeout(runTime))
+
+	It("whose API server is restarted changes nothing", func(ctx SpecContext) {
+		apply(ctx, long("apiserver", ""))
+		measuring(ctx, "apiserver")
+		controlPlane := strings.TrimSpace(docker(ctx, "ps", "--filter", "name=benchrun-control-plane", "--format", "{{.Names}}"))
+		docker(ctx, "exec", controlPlane, "pkill", "-9", "kube-apiserver")
+		Eventually(func() error {
+			_, err := commandWith(ctx, "", "get", "--raw=/readyz")
+			return err
+		}).WithContext(ctx).WithTimeout(2 * time.Minute).WithPolling(time.Second).Should(Succeed())
+		complete(ctx, "apiserver")
+		Expect(outcomes(ctx, "apiserver")).To(Equal(undisturbed))
+	}, SpecTimeout(runTime))
+})
