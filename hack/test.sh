@@ -74,9 +74,9 @@ e2e() {
 
 fuzz() {
 	local target passed=0 broken=0
-	for target in FuzzReadDocument FuzzDecodeSummary; do
+	for target in result.FuzzReadDocument result.FuzzDecodeSummary workload/sysbench.FuzzParse; do
 		log "fuzz: $target"
-		if (cd "$REPO" && go test ./internal/result -run '^$' -fuzz "^$target\$" -fuzztime 30s -fuzzminimizetime 10x); then
+		if (cd "$REPO" && go test "./internal/${target%.*}" -run '^$' -fuzz "^${target#*.}\$" -fuzztime 30s -fuzzminimizetime 10x); then
 			passed=$((passed + 1))
 		else
 			broken=$((broken + 1))

@@ -69,10 +69,10 @@ type SysbenchWorkload struct {
 	// +kubebuilder:validation:Maximum=2000000000
 	TableSize *int64 `json:"tableSize,omitempty"`
 
-	// scale is the number of warehouses in each set of tables of script tpcc, about 100 MB each. From 1 to 100000. Unset: 1.
+	// scale is the number of warehouses in each set of tables of script tpcc, about 100 MB each. From 1 to 32767. Unset: 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=100000
+	// +kubebuilder:validation:Maximum=32767
 	Scale *int32 `json:"scale,omitempty"`
 
 	// rate is how many transactions per second are begun, over all threads, at random moments; the time that one waits for

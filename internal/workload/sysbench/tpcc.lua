@@ -136,13 +136,13 @@ local address_columns = [[%s_street_1 VARCHAR(20), %s_street_2 VARCHAR(20), %s_c
 
 local function address_of(prefix) return (address_columns:gsub("%%s", prefix)) end
 
--- Parents come before children.
+-- Parents come before children. W_YTD and D_YTD are wider than specified: without think times 12 digits are full within hours.
 local tables = {
   {"warehouse", [[w_id SMALLINT NOT NULL, w_name VARCHAR(10), ]] .. address_of("w") .. [[,
-    w_tax DECIMAL(4,4), w_ytd DECIMAL(12,2), PRIMARY KEY (w_id)]]},
+    w_tax DECIMAL(4,4), w_ytd DECIMAL(16,2), PRIMARY KEY (w_id)]]},
   {"item", [[i_id INT NOT NULL, i_im_id INT, i_name VARCHAR(24), i_price DECIMAL(5,2), i_data VARCHAR(50), PRIMARY KEY (i_id)]]},
   {"district", [[d_id TINYINT NOT NULL, d_w_id SMALLINT NOT NULL, d_name VARCHAR(10), ]] .. address_of("d") .. [[,
-    d_tax DECIMAL(4,4), d_ytd DECIMAL(12,2), d_next_o_id INT, PRIMARY KEY (d_w_id, d_id)]],
+    d_tax DECIMAL(4,4), d_ytd DECIMAL(16,2), d_next_o_id INT, PRIMARY KEY (d_w_id, d_id)]],
     {"(d_w_id) REFERENCES warehouse%d (w_id)"}},
   {"customer", [[c_id INT NOT NULL, c_d_id TINYINT NOT NULL, c_w_id SMALLINT NOT NULL,
     c_first VARCHAR(16), c_middle CHAR(2), c_last VARCHAR(16), ]] .. address_of("c") .. [[, c_phone CHAR(16), c_since DATETIME,
