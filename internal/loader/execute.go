@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// maxToolOutput is how much of a program's output is kept: two thirds of its beginning, one of its end.
+	// maxToolOutput is about how much of a program's output is kept: two thirds are its beginning, the others its end.
 	maxToolOutput = 24 << 20
 	// maxToolLine is how much of one line counts.
 	maxToolLine = 64 << 10

@@ -29,7 +29,7 @@ const (
 	maxConfigLine = 255
 )
 
-// Sysbench is the sysbench workload: its version 1.0, as distributions ship it.
+// sysbenchTool runs sysbench 1.0, as distributions ship it.
 //
 // What is measured is an execution of its own, and so is the warm-up, because 1.0 has no --warmup-time. The other way, a
 // checkpoint in the report at the end of the warm-up, would leave the first part of the intervals, the server's counters
@@ -271,8 +271,6 @@ func (e *Execution) end() string {
 	}
 	return fmt.Sprintf("exit code %d", e.ExitCode)
 }
-
-var _ Tool = (*sysbenchTool)(nil)
 
 // Verify implements Tool.
 func (t *sysbenchTool) Verify(ctx context.Context, in VerifyInput) ([]result.Check, error) {
