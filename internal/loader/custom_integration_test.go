@@ -132,6 +132,9 @@ func TestIntegrationCustomFailures(t *testing.T) {
 				tc.change(tr.cfg.Workload.Custom)
 			}
 			tr.mustFail(t.Context(), t, tc.reason, tc.words...)
+			if name == "leaves nothing" && !strings.Contains(tr.out.String(), "12\n13\n14\n") {
+				t.Errorf("the log has not the program's last lines: %q", tr.out.String())
+			}
 		})
 	}
 }

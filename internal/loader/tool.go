@@ -21,6 +21,9 @@ import (
 // maxDocumentOutput is how much of a phase's output goes into the document; the middle of a longer one is left out.
 const maxDocumentOutput = 1 << 20
 
+// maxTailLine is how much of each of a failed program's last lines goes to the Pod's log.
+const maxTailLine = 4 << 10
+
 // toolAttempt is what an attempt needs besides, if another program makes the load.
 type toolAttempt struct {
 	workload.Tool
@@ -128,14 +131,18 @@ func (a *attempt) execute(ctx context.Context, phase workload.ToolPhase, command
 	t.output[string(phase)] = withoutMiddle(t.output[string(phase)]+e.Output, maxDocumentOutput)
 	checks, err := t.Judge(phase, &e.Execution)
 	if err != nil {
-		return nil, toolFailure(err)
+		return nil, a.toolFailure(e, err)
 	}
 	t.checks = append(t.checks, checks...)
 	return e, nil
 }
 
-// toolFailure tells a tool that failed from one whose server was taken away.
-func toolFailure(err error) error {
+// toolFailure tells a tool that failed from one whose server was taken away. Its last lines go to the Pod's log, whole: the
+// failure's message has room for some of them only.
+func (a *attempt) toolFailure(e *execution, err error) error {
+	for _, line := range e.Tail {
+		a.progress.say(result.Truncate(line, maxTailLine))
+	}
 	if errors.Is(err, workload.ErrConnectionLost) {
 		return failed(result.FailureConnectionLost, err)
 	}
@@ -201,7 +208,7 @@ func (a *attempt) measureTool(ctx context.Context) error {
 	}
 	a.server.UptimeSeconds = int64(up.Seconds())
 	if a.tool.reading, err = a.tool.Read(&e.Execution); err != nil {
-		return toolFailure(err)
+		return a.toolFailure(e, err)
 	}
 	a.tool.facts.Version = a.tool.reading.Version
 	return nil

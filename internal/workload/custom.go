@@ -125,12 +125,28 @@ func (t *customTool) Judge(_ ToolPhase, e *Execution) ([]result.Check, error) {
 	return nil, fmt.Errorf("%s ended with %s; %s", e.Args[0], e.end(), lastLines(e))
 }
 
-// lastLines are what a person looks for first.
+// What goes into a failure's message, which has room for 1 KiB; the Pod's log has all 20 lines.
+const (
+	maxTailLine = 200
+	maxTail     = 700
+)
+
+// lastLines are what a person looks for first: of the last lines, the last ones that there is room for.
 func lastLines(e *Execution) string {
 	if len(e.Tail) == 0 {
 		return "it printed nothing"
 	}
-	return fmt.Sprintf("its last %d lines: %s", len(e.Tail), strings.Join(e.Tail, " | "))
+	var lines []string
+	room := maxTail
+	for _, line := range slices.Backward(e.Tail) {
+		line = result.Truncate(strings.TrimSpace(line), maxTailLine)
+		if room -= len(line); room < 0 {
+			break
+		}
+		lines = append(lines, line)
+	}
+	slices.Reverse(lines)
+	return fmt.Sprintf("its last %d lines: %s", len(lines), strings.Join(lines, " | "))
 }
 
 // customReport is the result file: see docs/workloads.md.
