@@ -46,7 +46,7 @@ func TestLost(t *testing.T) {
 				p.Spec.NodeName, p.DeletionTimestamp = "worker", deleted
 				p.Status.Conditions = []corev1.PodCondition{
 					{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "DeletionByTaintManager"},
-					{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "NodeNotReady"},
+					{Type: corev1.PodReady, Status: corev1.ConditionFalse},
 				}
 				return p
 			},

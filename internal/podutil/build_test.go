@@ -125,3 +125,30 @@ func TestTolerations(t *testing.T) {
 		t.Errorf("without any: %v", got)
 	}
 }
+
+func TestNodeLost(t *testing.T) {
+	disrupted := corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "DeletionByTaintManager"}
+	ready := func(status corev1.ConditionStatus) corev1.PodCondition {
+		return corev1.PodCondition{Type: corev1.PodReady, Status: status}
+	}
+	running := corev1.ContainerStatus{Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
+	ended := corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}
+	for name, tc := range map[string]struct {
+		conditions []corev1.PodCondition
+		container  corev1.ContainerStatus
+		want       bool
+	}{
+		"running":                           {[]corev1.PodCondition{ready(corev1.ConditionTrue)}, running, false},
+		"node does not answer yet":          {[]corev1.PodCondition{ready(corev1.ConditionFalse)}, running, false},
+		"node was given up":                 {[]corev1.PodCondition{disrupted, ready(corev1.ConditionFalse)}, running, true},
+		"evicted, and still running":        {[]corev1.PodCondition{disrupted, ready(corev1.ConditionTrue)}, running, false},
+		"evicted, and ended by its kubelet": {[]corev1.PodCondition{disrupted, ready(corev1.ConditionFalse)}, ended, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{Status: corev1.PodStatus{Conditions: tc.conditions, ContainerStatuses: []corev1.ContainerStatus{tc.container}}}
+			if got := podutil.NodeLost(pod); got != tc.want {
+				t.Errorf("lost is %t", got)
+			}
+		})
+	}
+}

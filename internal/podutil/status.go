@@ -48,16 +48,17 @@ func Disruption(pod *corev1.Pod) *corev1.PodCondition {
 	return &pod.Status.Conditions[i]
 }
 
-// NodeLost says whether Kubernetes gave a Pod up because its node does not answer.
+// NodeLost says whether Kubernetes gave a Pod up because its node does not answer: the Pod was marked as not ready by the
+// control plane, while its containers still are what the kubelet said last.
 func NodeLost(pod *corev1.Pod) bool {
-	return Disruption(pod) != nil && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status != corev1.ConditionTrue && c.Reason == nodeNotReady
-	})
+	if Disruption(pod) == nil || len(pod.Status.ContainerStatuses) == 0 {
+		return false
+	}
+	running := func(s corev1.ContainerStatus) bool { return s.Ready && s.State.Running != nil }
+	notReady := func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status != corev1.ConditionTrue }
+	return slices.ContainsFunc(pod.Status.Conditions, notReady) && !slices.ContainsFunc(pod.Status.ContainerStatuses,
+		func(s corev1.ContainerStatus) bool { return !running(s) })
 }
-
-// nodeNotReady is the reason that the node lifecycle controller gives to the Ready condition of Pods on a node from which it
-// has not heard.
-const nodeNotReady = "NodeNotReady"
 
 // Waiting says what a Pod that does not run yet waits for, in the cluster's words where it has any. The owner is whose Pod
 // it is: the database, the loader. The text is stable: no names of Pods, no counters.
