@@ -86,7 +86,7 @@ type CustomArgument string
 
 // CustomResult finds numbers in what a program prints.
 //
-// +kubebuilder:validation:XValidation:rule="”.matches(self.pattern) in [true, false]",message="pattern must be a regular expression (RE2)"
+// +kubebuilder:validation:XValidation:rule="'x'.matches(self.pattern) in [true, false]",message="pattern must be a regular expression (RE2)"
 // +kubebuilder:validation:XValidation:rule="self.metrics.all(m, self.pattern.contains('(?P<' + m.name + '>') || self.pattern.contains('(?<' + m.name + '>'))",message="each metric needs a group of its name in pattern: (?P<name>…)"
 type CustomResult struct {
 	// pattern is a regular expression (RE2) with a named group for each metric, matched against each line that the command
