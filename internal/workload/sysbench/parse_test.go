@@ -153,6 +153,13 @@ func TestPercentiles(t *testing.T) {
 	if own, _ := Percentile(r.Final.Histogram, float64(r.Final.Latency.Percentile)); own != *r.Final.Latency.Value {
 		t.Errorf("sysbench says %g, its histogram %g", *r.Final.Latency.Value, own)
 	}
+	// What a real sysbench printed agrees with itself.
+	actual := read(t, "1.0.20-real.txt")
+	if own, _ := Percentile(actual.Final.Histogram, 99); math.Abs(own-*actual.Final.Latency.Value) > 0.01 ||
+		HistogramEvents(actual.Final.Histogram) != actual.Final.Events || len(actual.Intervals) != 3 {
+		t.Errorf("sysbench says %g of %d, its histogram %g of %d", *actual.Final.Latency.Value, actual.Final.Events, own,
+			HistogramEvents(actual.Final.Histogram))
+	}
 	if _, known := Percentile(nil, 50); known {
 		t.Error("nothing has a percentile")
 	}
