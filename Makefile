@@ -136,5 +136,9 @@ bench-operator: deploy ## How long nothing is measured between two trials.
 bench-loader: build ## The loader and the programs that it stands in for, in turns; FLAGS="-rounds 10 -run REGEXP".
 	@hack/bench-loader.sh $(FLAGS)
 
+.PHONY: bench-sysbench
+bench-sysbench: images ## Whether sysbench is any slower when the loader runs it.
+	@hack/bench-sysbench.sh
+
 tools-%:
 	@hack/tools.sh $*

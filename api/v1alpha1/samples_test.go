@@ -31,7 +31,11 @@ func TestEnvtestSamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		for document := range strings.SplitSeq(string(text), "\n---\n") {
-			if err := dryRun(t, parsed(t, "metadata: {namespace: default}", document)); err != nil {
+			object := parsed(t, "metadata: {namespace: default}", document)
+			if object.GetKind() != "BenchmarkRun" {
+				continue // what a run needs besides, for example a ConfigMap with a script
+			}
+			if err := dryRun(t, object); err != nil {
 				t.Errorf("%s: %v", file, err)
 			}
 		}

@@ -46,7 +46,7 @@ func rootCommand() *cobra.Command {
 	root := runCommand("loader")
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(runCommand("run"), probeCommand(), noopCommand(), versionCommand())
+	root.AddCommand(runCommand("run"), probeCommand(), installCommand(), noopCommand(), versionCommand())
 	return root
 }
 
@@ -109,6 +109,29 @@ func noopCommand() *cobra.Command {
 	cmd.Flags().Int64Var(&seed, "seed", 42, "the seed of the data")
 	cmd.Flags().Int64Var(&seconds, "seconds", 0, "when to stop; 0 is when all rows are sent")
 	return cmd
+}
+
+func installCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "install FILE",
+		Short: "Copy this program to a file, for a container that has it not",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			self, err := os.Executable()
+			if err != nil {
+				return fmt.Errorf("finding this program: %w", err)
+			}
+			program, err := os.ReadFile(self)
+			if err != nil {
+				return fmt.Errorf("reading this program: %w", err)
+			}
+			//nolint:gosec // another user executes it
+			if err := os.WriteFile(args[0], program, 0o755); err != nil {
+				return fmt.Errorf("copying this program: %w", err)
+			}
+			return nil
+		},
+	}
 }
 
 func versionCommand() *cobra.Command {

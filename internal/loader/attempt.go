@@ -18,8 +18,10 @@ import (
 
 // attempt is one attempt at a trial: what was asked, what it works with, and what is known so far.
 type attempt struct {
-	cfg      *result.Config
+	cfg *result.Config
+	// workload makes the load, or tool does.
 	workload workload.Workload
+	tool     *toolAttempt
 	identity result.Identity
 	cpuLimit int64
 	progress *progress
@@ -74,6 +76,11 @@ func newAttempt(in *Input, out *progress) (*attempt, error) {
 	if a.target, err = a.connections.connector(cfg.Server.Schema); err != nil {
 		return nil, err
 	}
+	if w == nil {
+		if a.tool, err = newToolAttempt(cfg); err != nil {
+			return nil, err
+		}
+	}
 	a.admin, a.db = sql.OpenDB(a.anywhere), sql.OpenDB(a.target)
 	return a, nil
 }
@@ -82,10 +89,16 @@ func newAttempt(in *Input, out *progress) (*attempt, error) {
 func (a *attempt) close() {
 	_ = a.admin.Close()
 	_ = a.db.Close()
+	if a.tool != nil {
+		_ = a.tool.close()
+	}
 }
 
 // run goes through the phases.
 func (a *attempt) run(ctx context.Context) error {
+	if a.tool != nil {
+		return a.through(ctx, a.toolPhases()...)
+	}
 	if err := a.through(ctx, phase{"connect", a.connect}, phase{"readback", a.readback}, phase{"prepare", a.prepare}); err != nil {
 		return err
 	}
@@ -186,6 +199,18 @@ func (a *attempt) quiesce(ctx context.Context) error {
 
 // verify finds out whether the server has what was sent, and whether it is still the server that it was.
 func (a *attempt) verify(ctx context.Context) error {
+	if err := a.verifyServer(ctx); err != nil {
+		return err
+	}
+	var err error
+	if a.checks, err = a.workload.Verify(ctx, a.db, a.totals()); err != nil {
+		return fmt.Errorf("verifying the data: %w", err)
+	}
+	return failedChecks(a.checks)
+}
+
+// verifyServer finds out whether it is still the server that it was.
+func (a *attempt) verifyServer(ctx context.Context) error {
 	if err := checkUptime(a.firstStatus, a.server.StatusAfter, time.Since(a.began)); err != nil {
 		return err
 	}
@@ -196,12 +221,6 @@ func (a *attempt) verify(ctx context.Context) error {
 	if changed := changedVariables(a.server.Variables, variables); len(changed) > 0 {
 		return failedf(result.FailureVariablesChanged, "variables changed during the attempt: %s",
 			strings.Join(changed, "; "))
-	}
-	if a.checks, err = a.workload.Verify(ctx, a.db, a.totals()); err != nil {
-		return fmt.Errorf("verifying the data: %w", err)
-	}
-	if err := failedChecks(a.checks); err != nil {
-		return err
 	}
 	return a.keeper.holds(ctx)
 }

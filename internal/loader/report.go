@@ -28,6 +28,9 @@ func (a *attempt) totals() result.Totals {
 
 // document puts together what is known. Its identity is filled in when it is published.
 func (a *attempt) document() (*result.Document, error) {
+	if a.tool != nil {
+		return a.toolDocument(), nil
+	}
 	latencies, err := a.measured.latencies()
 	if err != nil {
 		return nil, fmt.Errorf("encoding the latencies: %w", err)
@@ -146,7 +149,7 @@ func unfinished(doc *result.Document, rows int64) string {
 func warnings(doc *result.Document, clients int, rows int64) []string {
 	var all []string
 	t, c := doc.Totals, doc.Client
-	if t.StoppedBy == result.StoppedBySeconds {
+	if t.StoppedBy == result.StoppedBySeconds && doc.Config.LimitSeconds > 0 {
 		all = append(all, fmt.Sprintf("stopped by the limit of %d s%s", doc.Config.LimitSeconds, unfinished(doc, rows)))
 	}
 	if t.Micros < shortMicros {

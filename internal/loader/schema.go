@@ -220,7 +220,7 @@ func (k *keeper) register(ctx context.Context) error {
 		return fmt.Errorf("registering the attempt: %w", err)
 	}
 	var other string
-	
+
 	query := "SELECT pod_uid FROM " + table + " WHERE run_uid = ? AND trial = ? AND attempt = ? AND pod_index = ?"
 	if err := k.conn.QueryRowContext(ctx, query, id.RunUID, id.Trial, id.Attempt, podIndex).Scan(&other); err != nil {
 		return fmt.Errorf("reading who started the attempt: %w", err)

@@ -184,6 +184,10 @@ func parameters(w *v1alpha1.WorkloadSpec) (map[string]string, error) {
 			return nil, fmt.Errorf("workload type %s lacks its member", w.Type)
 		}
 		return tprochParameters(w.TPROCHLoad), nil
+	case v1alpha1.WorkloadSysbench:
+		return sysbenchParameters(w.Sysbench)
+	case v1alpha1.WorkloadCustom:
+		return customParameters(w.Custom)
 	default:
 		return nil, fmt.Errorf("workload type %q is not known", w.Type)
 	}
@@ -208,6 +212,12 @@ func Workload(w *v1alpha1.WorkloadSpec, p Point) (*v1alpha1.WorkloadSpec, error)
 			if err := setTPROCH(at.TPROCHLoad, name, value); err != nil {
 				return nil, err
 			}
+		case w.Type == v1alpha1.WorkloadSysbench:
+			if err := setSysbench(at.Sysbench, name, value); err != nil {
+				return nil, err
+			}
+		case w.Type == v1alpha1.WorkloadCustom:
+			at.Custom.Parameters[name] = v1alpha1.ParameterValue(value)
 		default:
 			return nil, fmt.Errorf("parameter %q of %s cannot be swept", name, w.Type)
 		}

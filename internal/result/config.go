@@ -93,6 +93,8 @@ type Workload struct {
 	BulkInsert *BulkInsert `json:"bulkInsert,omitempty"`
 	IIBench    *IIBench    `json:"iiBench,omitempty"`
 	TPROCHLoad *TPROCHLoad `json:"tprochLoad,omitempty"`
+	Sysbench   *Sysbench   `json:"sysbench,omitempty"`
+	Custom     *Custom     `json:"custom,omitempty"`
 }
 
 // CommitSize are the parameters of the workload of that name.

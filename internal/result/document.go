@@ -20,11 +20,13 @@ type Document struct {
 	Series     []Interval  `json:"series,omitempty"`
 	Milestones []Milestone `json:"milestones,omitempty"`
 	// Tables are how a workload that loads tables loaded each, in the order of their first statements.
-	Tables     []TableLoad       `json:"tables,omitempty"`
-	Server     ServerFacts       `json:"server"`
-	Client     ClientFacts       `json:"client"`
-	Checks     []Check           `json:"checks"`
-	Warnings   []string          `json:"warnings,omitempty"`
+	Tables   []TableLoad `json:"tables,omitempty"`
+	Server   ServerFacts `json:"server"`
+	Client   ClientFacts `json:"client"`
+	Checks   []Check     `json:"checks"`
+	Warnings []string    `json:"warnings,omitempty"`
+	// Tool is the program that made the load, if it was not the loader itself. ToolOutput is what it printed, by phase.
+	Tool       *ToolFacts        `json:"tool,omitempty"`
 	ToolOutput map[string]string `json:"toolOutput,omitempty"`
 }
 
@@ -45,7 +47,7 @@ type Identity struct {
 }
 
 // Phase is one part of the loader's work: connect, readback, prepare, quiesce, measure, verify, and what a workload does
-// besides, for example stage before quiesce, and index before verify.
+// besides, for example stage before quiesce, warmup before measure, and index before verify.
 type Phase struct {
 	Name   string `json:"name"`
 	Micros int64  `json:"micros"`
@@ -55,7 +57,7 @@ type Phase struct {
 type StoppedBy string
 
 const (
-	// StoppedByRows: all rows were written.
+	// StoppedByRows: all rows were written, or all events done.
 	StoppedByRows StoppedBy = "Rows"
 	// StoppedBySeconds: the time limit came first.
 	StoppedBySeconds StoppedBy = "Seconds"
@@ -94,6 +96,7 @@ type Latency struct {
 	MinMicros  int64  `json:"minMicros"`
 	MeanMicros int64  `json:"meanMicros"`
 	P50Micros  int64  `json:"p50Micros"`
+	P90Micros  int64  `json:"p90Micros,omitempty"`
 	P95Micros  int64  `json:"p95Micros"`
 	P99Micros  int64  `json:"p99Micros"`
 	P999Micros int64  `json:"p999Micros"`
@@ -114,6 +117,8 @@ type Interval struct {
 	Queries     int64 `json:"queries,omitempty"`
 	// MaxMicros is the longest transaction end (commit) in the interval: where stalls show.
 	MaxMicros int64 `json:"maxMicros"`
+	// PercentileMicros is the percentile of latencies that a tool reports for the interval; 0 if nothing ended in it.
+	PercentileMicros int64 `json:"percentileMicros,omitempty"`
 }
 
 // Milestone is a point of the measured phase after a number of rows.
@@ -238,6 +243,8 @@ const (
 	FailureInterrupted FailureReason = "Interrupted"
 	// FailureStartedTwice: another Pod has already started this attempt.
 	FailureStartedTwice FailureReason = "StartedTwice"
+	// FailureTool: the program that makes the load failed, or ended without a result.
+	FailureTool FailureReason = "ToolFailed"
 	// FailureInternal: a defect of the loader.
 	FailureInternal FailureReason = "Internal"
 )

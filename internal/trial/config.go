@@ -18,7 +18,7 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	workload, err := workload(at)
+	workload, err := workload(at, run.Spec.Trials.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 }
 
 // workload is the wire form of a workload's specification.
-func workload(spec *v1alpha1.WorkloadSpec) (*result.Workload, error) {
+func workload(spec *v1alpha1.WorkloadSpec, data v1alpha1.DataLifetime) (*result.Workload, error) {
 	w := &result.Workload{Type: string(spec.Type)}
 	switch spec.Type {
 	case v1alpha1.WorkloadCommitSize:
@@ -73,6 +73,12 @@ func workload(spec *v1alpha1.WorkloadSpec) (*result.Workload, error) {
 		w.IIBench = iiBench(spec.IIBench)
 	case v1alpha1.WorkloadTPROCHLoad:
 		w.TPROCHLoad = tprochLoad(spec.TPROCHLoad)
+	case v1alpha1.WorkloadSysbench:
+		w.Sysbench = sysbench(spec.Sysbench, data)
+	case v1alpha1.WorkloadCustom:
+		var err error
+		w.Custom, err = custom(spec.Custom)
+		return w, err
 	default:
 		return nil, fmt.Errorf("workload type %q is not known", spec.Type)
 	}
