@@ -48,7 +48,7 @@ func BenchmarkSysbench(b *testing.B) {
 		var loader, hand side
 		sides := []func(){
 			func() {
-				e, err := a.execute(b.Context(), workload.PhaseMeasure, command)
+				e, err := a.runProgram(b.Context(), workload.PhaseMeasure, command)
 				if err != nil {
 					b.Error(err)
 					return
