@@ -185,7 +185,7 @@ func sysbenchSeed(seed int64) string {
 
 // folded is a function of a seed within what sysbench takes.
 func folded(seed int64) int64 {
-	stream := random.From(uint64(seed))           //nolint:gosec // a seed may wrap
+	stream := random.From(uint64(seed)) //nolint:gosec // a seed may wrap
 	return int64(stream.Next()%math.MaxInt32) + 1
 }
 
