@@ -132,5 +132,13 @@ test-fuzz: ## The wire format, fuzzed for a minute.
 bench-operator: deploy ## How long nothing is measured between two trials.
 	@hack/bench-operator.sh
 
+.PHONY: bench-loader
+bench-loader: build ## The loader and the programs that it stands in for, in turns; FLAGS="-rounds 10 -run REGEXP".
+	@hack/bench-loader.sh $(FLAGS)
+
+.PHONY: bench-sysbench
+bench-sysbench: images ## Whether sysbench is any slower when the loader runs it.
+	@hack/bench-sysbench.sh
+
 tools-%:
 	@hack/tools.sh $*

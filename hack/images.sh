@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# images.sh [node] [mariadb] [mariadb:VERSION] [mariadb-operator] — makes sure that Docker has the images
-# a cluster is made of (node and mariadb by default) and prints their names. The official ones are
+# images.sh [node] [mariadb] [mariadb:VERSION] [mariadb-operator] [sysbench] [originals] — makes sure that Docker has the
+# images a cluster is made of (node and mariadb by default) and prints their names; originals is the image
+# with the programs that the loader is compared with. The official ones are
 # pulled where there is a registry; where there is none, stand-ins are built from Debian packages and
 # Go modules and kept in the cache, so that neither a second run nor an emptied Docker builds anything
 # again.
@@ -107,6 +108,43 @@ node() {
 	echo "kindest/node:$KUBERNETES"
 }
 
+build_originals() {
+	local recipe=$1
+	"$HACK/originals-image/build.sh" "$work/originals.tar"
+	import "$work/originals.tar" "benchrun/originals:$recipe" "$recipe" 'ENV LANG=C.UTF-8'
+}
+
+originals() {
+	local recipe
+	recipe=$(fingerprint "$HACK/originals-image/build.sh")
+	provide "benchrun/originals:$recipe" "$recipe" build_originals "$recipe"
+	echo "benchrun/originals:$recipe"
+}
+
+build_sysbench() {
+	local image=$1 recipe=$2
+	debian_tar "$SYSBENCH_SUITE" sysbench "$work/sysbench.tar"
+	import "$work/sysbench.tar" "$image" "$recipe" 'ENV LANG=C.UTF-8'
+}
+
+# sysbench is what the loader is put on where it needs sysbench: Debian, which the Dockerfile installs it in, or a stand-in
+# that has it.
+sysbench() {
+	local debian=debian:$SYSBENCH_SUITE-slim recipe image
+	recipe=$(fingerprint "$HACK"/{versions.env,lib.sh})
+	image=localhost/sysbench-base:$recipe
+	if present "$debian"; then
+		image=$debian
+	elif ! present "$image" "$recipe"; then
+		if [ ! -d "$CACHE/images/sysbench-base-$recipe-$recipe" ] && pull "$debian"; then
+			image=$debian
+		else
+			provide "$image" "$recipe" build_sysbench "$image" "$recipe"
+		fi
+	fi
+	echo "$image"
+}
+
 build_mariadb_operator() {
 	local image=$1 recipe=$2
 	"$HACK/mariadb-operator.sh" rootfs "$work/mariadb-operator.tar"
@@ -126,6 +164,8 @@ mariadb_operator() {
 for image; do
 	case $image in
 	node) node ;;
+	originals) originals ;;
+	sysbench) sysbench ;;
 	mariadb) for version in ${MARIADB//,/ }; do mariadb "$version"; done ;;
 	mariadb:*) mariadb "${image#*:}" ;;
 	mariadb-operator) mariadb_operator ;;

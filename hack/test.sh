@@ -33,7 +33,7 @@ tally() {
 	fi
 }
 
-unit() { count unit ./api/... ./cmd/... ./controllers/... ./internal/... ./test/deadtime; }
+unit() { count unit ./api/... ./cmd/... ./controllers/... ./internal/... ./test/deadtime ./test/benchloader; }
 
 envtest() {
 	local assets
@@ -49,6 +49,12 @@ loader() {
 	eval "$environment"
 	set +a
 	count "$1" -tags integration -run '^TestIntegration' -timeout 15m ./internal/loader/...
+	# sysbench is where the loader has it in a cluster.
+	make -C "$REPO" --no-print-directory images
+	# shellcheck source=/dev/null
+	. "$BIN/images.env"
+	CGO_ENABLED=0 count "$1-sysbench" -tags integration,sysbench -run '^TestSysbench' -timeout 15m \
+		-exec "$HACK/in-image.sh benchrun/loader-sysbench:$LOADER_SYSBENCH_TAG" ./internal/loader
 }
 
 # e2e LAYER runs the ginkgo specs with that build tag: one Go test that says itself how many specs ran.
@@ -69,9 +75,9 @@ e2e() {
 
 fuzz() {
 	local target passed=0 broken=0
-	for target in FuzzReadDocument FuzzDecodeSummary; do
+	for target in result.FuzzReadDocument result.FuzzDecodeSummary workload/sysbench.FuzzParse; do
 		log "fuzz: $target"
-		if (cd "$REPO" && go test ./internal/result -run '^$' -fuzz "^$target\$" -fuzztime 30s -fuzzminimizetime 10x); then
+		if (cd "$REPO" && go test "./internal/${target%.*}" -run '^$' -fuzz "^${target#*.}\$" -fuzztime 30s -fuzzminimizetime 10x); then
 			passed=$((passed + 1))
 		else
 			broken=$((broken + 1))

@@ -12,7 +12,7 @@ func TestEnvtestConnectionRules(t *testing.T) {
 		return spec(`database: {provisioner: External, external: {host: db.example.com, credentialsSecretName: mine}` + more + `}`)
 	}
 	operator := func(more string) string { return spec(`database: {provisioner: MariaDBOperator` + more + `}`) }
-	checkRules(t, map[string]rule{
+	checkRules(t, minimal, map[string]rule{
 		"external goes with its provisioner": {
 			allowed: []string{external(""), external(`, settings: {bufferPoolSize: 128Mi}, variables: {sync_binlog: "1"}`)},
 			refused: []string{

@@ -82,7 +82,7 @@ func axis(list string) string {
 
 // TestEnvtestRules asks a real API server about each rule: once what it allows, once what it refuses and with which words.
 func TestEnvtestRules(t *testing.T) {
-	checkRules(t, map[string]rule{
+	checkRules(t, minimal, map[string]rule{
 		"name length": {
 			allowed: []string{"metadata: {name: " + strings.Repeat("a", 40) + "}"},
 			refused: []string{"metadata: {name: " + strings.Repeat("a", 41) + "}", "metadata: {name: 1a}", "metadata: {name: a.b}"},
@@ -252,24 +252,24 @@ func TestEnvtestRules(t *testing.T) {
 	})
 }
 
-// rule is what the API server is asked about: overlays of the minimal run that it allows, and those that it refuses, with a
+// rule is what the API server is asked about: overlays of a valid run that it allows, and those that it refuses, with a
 // part of what it then says.
 type rule struct {
 	allowed, refused []string
 	says             string
 }
 
-func checkRules(t *testing.T, rules map[string]rule) {
+func checkRules(t *testing.T, valid string, rules map[string]rule) {
 	t.Helper()
 	for name, rule := range rules {
 		t.Run(name, func(t *testing.T) {
 			for _, overlay := range rule.allowed {
-				if err := dryRun(t, parsed(t, minimal, overlay)); err != nil {
+				if err := dryRun(t, parsed(t, valid, overlay)); err != nil {
 					t.Errorf("%s is refused: %v", overlay, err)
 				}
 			}
 			for _, overlay := range rule.refused {
-				err := dryRun(t, parsed(t, minimal, overlay))
+				err := dryRun(t, parsed(t, valid, overlay))
 				switch {
 				case err == nil:
 					t.Errorf("%.200s is allowed", overlay)

@@ -12,15 +12,43 @@ const WorkloadCommitSize WorkloadType = "CommitSize"
 // WorkloadSpec is what the loader does: a union, with the one member that type names.
 //
 // +kubebuilder:validation:XValidation:rule="self.type != 'CommitSize' || has(self.commitSize)",message="type CommitSize needs the member commitSize; write commitSize: {} for its defaults"
+// +kubebuilder:validation:XValidation:rule="self.type == 'TPROCHLoad' ? has(self.tprochLoad) : !has(self.tprochLoad)",message="the member tprochLoad goes with type TPROCHLoad; write tprochLoad: {} for its defaults"
+// +kubebuilder:validation:XValidation:rule="self.type != 'TPROCHLoad' || !has(self.limits) || !has(self.limits.seconds)",message="TPROCHLoad loads whole tables: limits.seconds is not for it; trials.deadlineSeconds ends what takes too long"
+// +kubebuilder:validation:XValidation:rule="self.type == 'BulkInsert' ? has(self.bulkInsert) : !has(self.bulkInsert)",message="the member bulkInsert goes with type BulkInsert, which needs it; write bulkInsert: {} for its defaults"
+// +kubebuilder:validation:XValidation:rule="self.type == 'IIBench' ? has(self.iiBench) : !has(self.iiBench)",message="the member iiBench goes with type IIBench, which needs it; write iiBench: {} for its defaults"
+// +kubebuilder:validation:XValidation:rule="(self.type == 'Sysbench') == has(self.sysbench)",message="type Sysbench needs the member sysbench, and no other type has it; write sysbench: {script: oltp_read_write}"
+// +kubebuilder:validation:XValidation:rule="(self.type == 'Custom') == has(self.custom)",message="type Custom needs the member custom, and no other type has it"
+// +kubebuilder:validation:XValidation:rule="!(self.type in ['Sysbench', 'Custom']) || !has(self.limits) || !has(self.limits.seconds)",message="limits are not for Sysbench, which measures for sysbench.seconds, nor for Custom, whose program ends by itself"
 type WorkloadSpec struct {
-	// type says which workload is run, and which of the members below is read: CommitSize.
+	// type says which workload is run, and which of the members below is read: CommitSize, BulkInsert, IIBench, TPROCHLoad,
+	// Sysbench or Custom.
 	// +required
-	// +kubebuilder:validation:Enum=CommitSize
+	// +kubebuilder:validation:Enum=CommitSize;BulkInsert;IIBench;TPROCHLoad;Sysbench;Custom
 	Type WorkloadType `json:"type,omitempty"`
 
 	// commitSize inserts rows one by one over one connection, committing after every rowsPerCommit of them.
 	// +optional
 	CommitSize *CommitSizeWorkload `json:"commitSize,omitempty"`
+
+	// bulkInsert inserts many rows with each statement, over one or many connections.
+	// +optional
+	BulkInsert *BulkInsertWorkload `json:"bulkInsert,omitempty"`
+
+	// iiBench inserts into a table with secondary indexes, and shows how the rate falls as they grow.
+	// +optional
+	IIBench *IIBenchWorkload `json:"iiBench,omitempty"`
+
+	// tprochLoad loads the tables of a TPC-H-derived schema with LOAD DATA.
+	// +optional
+	TPROCHLoad *TPROCHLoadWorkload `json:"tprochLoad,omitempty"`
+
+	// sysbench runs sysbench with one of its own scripts, with tpcc, or with yours.
+	// +optional
+	Sysbench *SysbenchWorkload `json:"sysbench,omitempty"`
+
+	// custom runs any program in any image.
+	// +optional
+	Custom *CustomWorkload `json:"custom,omitempty"`
 
 	// limits end a trial before it has done all of its work. It is a result all the same, marked with what stopped it.
 	// +optional

@@ -7,12 +7,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +46,7 @@ func rootCommand() *cobra.Command {
 	root := runCommand("loader")
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(runCommand("run"), probeCommand(), versionCommand())
+	root.AddCommand(runCommand("run"), probeCommand(), installCommand(), noopCommand(), versionCommand())
 	return root
 }
 
@@ -88,6 +90,48 @@ func probeCommand() *cobra.Command {
 		panic(err)
 	}
 	return cmd
+}
+
+func noopCommand() *cobra.Command {
+	var seed, seconds int64
+	cmd := &cobra.Command{
+		Use:   "noop WORKLOAD",
+		Short: "Measure the loader itself: a workload, as JSON, against a sink in place of a server",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			report, err := loader.Noop(cmd.Context(), args[0], seed, time.Duration(seconds)*time.Second)
+			if err != nil {
+				return err
+			}
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(report)
+		},
+	}
+	cmd.Flags().Int64Var(&seed, "seed", 42, "the seed of the data")
+	cmd.Flags().Int64Var(&seconds, "seconds", 0, "when to stop; 0 is when all rows are sent")
+	return cmd
+}
+
+func installCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "install FILE",
+		Short: "Copy this program to a file, for a container that has it not",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			self, err := os.Executable()
+			if err != nil {
+				return fmt.Errorf("finding this program: %w", err)
+			}
+			program, err := os.ReadFile(self)
+			if err != nil {
+				return fmt.Errorf("reading this program: %w", err)
+			}
+			//nolint:gosec // another user executes it
+			if err := os.WriteFile(args[0], program, 0o755); err != nil {
+				return fmt.Errorf("copying this program: %w", err)
+			}
+			return nil
+		},
+	}
 }
 
 func versionCommand() *cobra.Command {

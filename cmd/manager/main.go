@@ -41,6 +41,7 @@ type options struct {
 	healthAddress  string
 	leaderElect    bool
 	loaderImage    string
+	sysbenchImage  string
 	namespace      string
 }
 
@@ -51,6 +52,7 @@ func main() {
 	flag.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Address of the health probes.")
 	flag.BoolVar(&o.leaderElect, "leader-elect", false, "Let only one of several managers work at a time.")
 	flag.StringVar(&o.loaderImage, "loader-image", "", "Image of the loader; required.")
+	flag.StringVar(&o.sysbenchImage, "sysbench-image", "", "Image of the loader that has sysbench too; required.")
 	flag.StringVar(&o.namespace, "namespace", "", "Only namespace to work in; empty is all.")
 	zapOptions := zap.Options{}
 	zapOptions.BindFlags(flag.CommandLine)
@@ -65,6 +67,9 @@ func main() {
 func run(o options) error {
 	if o.loaderImage == "" {
 		return errors.New("--loader-image is required: the image of the loader that belongs to this manager")
+	}
+	if o.sysbenchImage == "" {
+		return errors.New("--sysbench-image is required: the image of the same loader that has sysbench too")
 	}
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
@@ -93,7 +98,7 @@ func run(o options) error {
 	reconciler := &controllers.BenchmarkRunReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Logs: controllers.PodLogs{Clientset: clientset},
 		Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{},
-		Images: database.Images{Loader: o.loaderImage},
+		Images: database.Images{Loader: o.loaderImage, Sysbench: o.sysbenchImage},
 	}
 	if err := reconciler.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the controller: %w", err)

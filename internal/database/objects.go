@@ -24,6 +24,8 @@ import (
 type Images struct {
 	// Loader is the image of the loader, which also is the probe.
 	Loader string
+	// Sysbench is the image of the loader that has sysbench too.
+	Sysbench string
 }
 
 // Object is any Kubernetes object.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -17,8 +18,10 @@ import (
 
 // attempt is one attempt at a trial: what was asked, what it works with, and what is known so far.
 type attempt struct {
-	cfg      *result.Config
+	cfg *result.Config
+	// workload makes the load, or tool does.
 	workload workload.Workload
+	tool     *toolAttempt
 	identity result.Identity
 	cpuLimit int64
 	progress *progress
@@ -41,8 +44,10 @@ type attempt struct {
 	client   result.ClientFacts
 	measured *recorder
 	stopped  result.StoppedBy
-	checks   []result.Check
-	warnings []string
+	// milestones of the measured phase, or nil.
+	milestones *milestones
+	checks     []result.Check
+	warnings   []string
 }
 
 // newAttempt reads everything that can be wrong before the first connection. It fills in the identity as far as it
@@ -71,6 +76,11 @@ func newAttempt(in *Input, out *progress) (*attempt, error) {
 	if a.target, err = a.connections.connector(cfg.Server.Schema); err != nil {
 		return nil, err
 	}
+	if w == nil {
+		if a.tool, err = newToolAttempt(cfg); err != nil {
+			return nil, err
+		}
+	}
 	a.admin, a.db = sql.OpenDB(a.anywhere), sql.OpenDB(a.target)
 	return a, nil
 }
@@ -79,30 +89,65 @@ func newAttempt(in *Input, out *progress) (*attempt, error) {
 func (a *attempt) close() {
 	_ = a.admin.Close()
 	_ = a.db.Close()
+	if a.tool != nil {
+		_ = a.tool.close()
+	}
 }
 
 // run goes through the phases.
 func (a *attempt) run(ctx context.Context) error {
-	for _, phase := range []struct {
-		name string
-		do   func(context.Context) error
-	}{
-		{"connect", a.connect},
-		{"readback", a.readback},
-		{"prepare", a.prepare},
-		{"quiesce", a.quiesce},
-		{"measure", a.measure},
-		{"verify", a.verify},
-	} {
-		a.progress.enter(phase.name)
+	if a.tool != nil {
+		return a.through(ctx, a.toolPhases()...)
+	}
+	if err := a.through(ctx, phase{"connect", a.connect}, phase{"readback", a.readback}, phase{"prepare", a.prepare}); err != nil {
+		return err
+	}
+	var planned []phase
+	if a.plan.Stage != nil {
+		planned = append(planned, phase{"stage", a.plan.Stage})
+	}
+	planned = append(planned, phase{"quiesce", a.quiesce}, phase{"measure", a.measure})
+	for _, after := range a.plan.After {
+		planned = append(planned, phase{after.Name, a.execute(after.Statements)})
+	}
+	return a.through(ctx, append(planned, phase{"verify", a.verify})...)
+}
+
+// phase is one part of the work.
+type phase struct {
+	name string
+	do   func(context.Context) error
+}
+
+// through goes through phases and takes the time of each.
+func (a *attempt) through(ctx context.Context, phases ...phase) error {
+	for _, p := range phases {
+		a.progress.enter(p.name)
 		began := time.Now()
-		err := phase.do(ctx)
-		a.phases = append(a.phases, result.Phase{Name: phase.name, Micros: time.Since(began).Microseconds()})
+		err := p.do(ctx)
+		a.phases = append(a.phases, result.Phase{Name: p.name, Micros: time.Since(began).Microseconds()})
 		if err != nil {
 			return sqlFailure(err)
 		}
 	}
 	return nil
+}
+
+// execute is a phase of statements that the workload asked for.
+func (a *attempt) execute(statements []string) func(context.Context) error {
+	return func(ctx context.Context) (err error) {
+		conn, err := a.db.Conn(ctx)
+		if err != nil {
+			return fmt.Errorf("connecting: %w", err)
+		}
+		defer func() { err = errors.Join(err, conn.Close()) }()
+		for _, statement := range statements {
+			if _, err := conn.ExecContext(ctx, statement); err != nil {
+				return fmt.Errorf("executing %s: %w", statement, err)
+			}
+		}
+		return nil
+	}
 }
 
 // connect waits for the server and takes the schema for this attempt.
@@ -139,6 +184,7 @@ func (a *attempt) prepare(ctx context.Context) error {
 	if a.plan, err = a.workload.Prepare(ctx, a.db); err != nil {
 		return fmt.Errorf("preparing the workload's tables: %w", err)
 	}
+	a.warnings = append(a.warnings, a.plan.Warnings...)
 	return nil
 }
 
@@ -153,6 +199,18 @@ func (a *attempt) quiesce(ctx context.Context) error {
 
 // verify finds out whether the server has what was sent, and whether it is still the server that it was.
 func (a *attempt) verify(ctx context.Context) error {
+	if err := a.verifyServer(ctx); err != nil {
+		return err
+	}
+	var err error
+	if a.checks, err = a.workload.Verify(ctx, a.db, a.totals()); err != nil {
+		return fmt.Errorf("verifying the data: %w", err)
+	}
+	return failedChecks(a.checks)
+}
+
+// verifyServer finds out whether it is still the server that it was.
+func (a *attempt) verifyServer(ctx context.Context) error {
 	if err := checkUptime(a.firstStatus, a.server.StatusAfter, time.Since(a.began)); err != nil {
 		return err
 	}
@@ -163,12 +221,6 @@ func (a *attempt) verify(ctx context.Context) error {
 	if changed := changedVariables(a.server.Variables, variables); len(changed) > 0 {
 		return failedf(result.FailureVariablesChanged, "variables changed during the attempt: %s",
 			strings.Join(changed, "; "))
-	}
-	if a.checks, err = a.workload.Verify(ctx, a.db, a.totals()); err != nil {
-		return fmt.Errorf("verifying the data: %w", err)
-	}
-	if err := failedChecks(a.checks); err != nil {
-		return err
 	}
 	return a.keeper.holds(ctx)
 }

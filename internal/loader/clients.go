@@ -18,15 +18,19 @@ type clients struct {
 	sessions []*session
 	// interrupt ends all of them.
 	interrupt func()
+	// milestones of all together, or nil.
+	milestones *milestones
 }
 
 // run lets all clients work at the same time and returns what they measured together. The first error ends the others.
 func (c *clients) run(ctx context.Context, w workload.Workload, limit time.Duration, out *progress) (
 	measured *recorder, stopped result.StoppedBy, err error,
 ) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	outcomes := make([]result.StoppedBy, len(c.sessions))
 	errs := make(chan error, len(c.sessions))
-	recorders := newRecorders(len(c.sessions))
+	recorders := newRecorders(len(c.sessions), c.milestones)
 	out.count(func() int64 {
 		sum := int64(0)
 		for _, r := range recorders {
@@ -44,6 +48,8 @@ func (c *clients) run(ctx context.Context, w workload.Workload, limit time.Durat
 				// The first error is the cause; those that follow from the interruption come after it.
 				errs <- sqlFailure(err)
 				c.interrupt()
+				// Somebody may be waiting for this client instead of for the server.
+				cancel()
 			}
 		})
 	}

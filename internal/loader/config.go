@@ -69,7 +69,7 @@ func validateServer(s *result.Server) error {
 	return nil
 }
 
-// prepareConfig parses and checks the configuration, and makes its workload.
+// prepareConfig parses and checks the configuration, and makes its workload, which is nil if another program makes the load.
 func prepareConfig(data string) (*result.Config, workload.Workload, error) {
 	if data == "" {
 		return nil, nil, fmt.Errorf("the environment variable %s is empty", result.EnvConfig)
@@ -80,6 +80,9 @@ func prepareConfig(data string) (*result.Config, workload.Workload, error) {
 	}
 	if err := validate(cfg); err != nil {
 		return cfg, nil, fmt.Errorf("checking the loader's configuration: %w", err)
+	}
+	if workload.IsTool(cfg.Workload.Type) {
+		return cfg, nil, nil
 	}
 	w, err := workload.New(cfg)
 	if err != nil {

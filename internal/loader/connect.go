@@ -26,6 +26,9 @@ const (
 	connectTimeout = 5 * time.Second
 )
 
+// dialer opens a connection below the driver.
+type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
+
 // connections makes connections, and can end them all at once.
 type connections struct {
 	cfg *mysql.Config
@@ -46,11 +49,22 @@ func newConnections(server result.Server) (*connections, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &connections{open: map[net.Conn]struct{}{}}
 	cfg := mysql.NewConfig()
 	cfg.User, cfg.Passwd = user, password
 	cfg.Net, cfg.Addr = "tcp", net.JoinHostPort(server.Host, strconv.Itoa(server.Port))
-	cfg.DialFunc = c.dial
+	if cfg.TLS, err = tlsConfig(server); err != nil {
+		return nil, err
+	}
+	return newConnectionsBy(cfg, nil)
+}
+
+// newConnectionsBy completes the configuration. A dial of nil is one over the network.
+func newConnectionsBy(cfg *mysql.Config, dial dialer) (*connections, error) {
+	c := &connections{open: map[net.Conn]struct{}{}}
+	if dial == nil {
+		dial = c.dial
+	}
+	cfg.DialFunc = dial
 	cfg.Timeout = connectTimeout
 	cfg.ConnectionAttributes = "program_name:benchrun-loader"
 	cfg.Params = map[string]string{"time_zone": "'+00:00'"}
@@ -59,9 +73,6 @@ func newConnections(server result.Server) (*connections, error) {
 	cfg.CheckConnLiveness = false
 	if err := cfg.Apply(mysql.Charset("utf8mb4", "utf8mb4_general_ci")); err != nil {
 		return nil, fmt.Errorf("configuring the connection: %w", err)
-	}
-	if cfg.TLS, err = tlsConfig(server); err != nil {
-		return nil, err
 	}
 	c.cfg = cfg
 	return c, nil
@@ -76,6 +87,34 @@ func (c *connections) connector(schema string) (driver.Connector, error) {
 		return nil, fmt.Errorf("configuring the connection: %w", err)
 	}
 	return connector, nil
+}
+
+// session connects to the schema for the measured phase, and returns the connection below the driver's too; nil if it is
+// encrypted: only the driver can speak over it then.
+func (c *connections) session(ctx context.Context, schema string) (driver.Conn, net.Conn, error) {
+	var own net.Conn
+	cfg := c.cfg.Clone()
+	cfg.DBName = schema
+	dial := cfg.DialFunc
+	cfg.DialFunc = func(ctx context.Context, network, addr string) (_ net.Conn, err error) {
+		own, err = dial(ctx, network, addr)
+		if s, ok := own.(*socket); ok {
+			s.keepsThread = true
+		}
+		return own, err
+	}
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, nil, fmt.Errorf("configuring the connection: %w", err)
+	}
+	conn, err := connector.Connect(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("connecting: %w", err)
+	}
+	if cfg.TLS != nil {
+		own = nil
+	}
+	return conn, own, nil
 }
 
 func (c *connections) dial(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -139,7 +178,8 @@ func wait(ctx context.Context, connector driver.Connector, atMost time.Duration)
 		if !worthAnotherTry(err) {
 			return fmt.Errorf("connecting: %w", err)
 		}
-		if last == nil || ctx.Err() == nil {
+		// That the time was over says nothing, and a dialler may notice it before ctx does.
+		if timeout, ok := errors.AsType[net.Error](err); last == nil || ctx.Err() == nil && (!ok || !timeout.Timeout()) {
 			last = err
 		}
 		select {

@@ -10,6 +10,7 @@
 //	         claim       register the attempt under a primary key in the schema benchrun: a second start ends itself
 //	 +10 ms  readback    compare every requested setting, as a value, with the server's variables
 //	 +10 ms  prepare     make the workload's tables anew
+//	         stage       make the files that are loaded, if the workload loads files
 //	  +5 ms  quiesce     wait until what the server still has to write and purge is little or gets no less; 60 s at most
 //	+500 ms  measure     status counters; CPU time; the clients, each in a closed loop; CPU time; counters
 //	+work    verify      same server? same variables? are the rows there, and are they the right ones?

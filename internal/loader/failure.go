@@ -13,6 +13,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 // failure is an error that ends the attempt, with its place in the closed set of reasons.
@@ -52,6 +53,9 @@ func sqlFailure(err error) error {
 	}
 	if known, ok := errors.AsType[*failure](err); ok {
 		return known
+	}
+	if _, ok := errors.AsType[workload.Refused](err); ok {
+		return failed(result.FailureConfiguration, err)
 	}
 	server, answered := errors.AsType[*mysql.MySQLError](err)
 	if !answered {

@@ -81,7 +81,7 @@ func TestWarnings(t *testing.T) {
 		want    string
 	}{
 		{func(*result.Document) {}, 1, ""},
-		{func(d *result.Document) { d.Totals.StoppedBy = result.StoppedBySeconds }, 1, "stopped by the limit of 5 s"},
+		{func(d *result.Document) { d.Totals.StoppedBy = result.StoppedBySeconds }, 1, "stopped by the limit of 5 s, after 1000 of 5000 rows"},
 		{func(d *result.Document) { d.Totals.Micros = 999_999 }, 1, "the measured phase took less than a second: ask for more rows"},
 		{func(d *result.Document) { d.Client.SystemMicros = 1_600_000 }, 1, "the client used 85 % of one CPU, and one connection cannot use more: it may be what was measured"},
 		{func(d *result.Document) { d.Client.SystemMicros = 1_600_000 }, 2, ""},
@@ -97,7 +97,7 @@ func TestWarnings(t *testing.T) {
 	} {
 		doc := quiet()
 		tc.change(doc)
-		if got := strings.Join(warnings(doc, tc.clients), "\n"); got != tc.want {
+		if got := strings.Join(warnings(doc, tc.clients, 5000), "\n"); got != tc.want {
 			t.Errorf("warnings %q, want %q", got, tc.want)
 		}
 	}

@@ -9,10 +9,12 @@ import (
 	"runtime"
 	"runtime/debug"
 	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// garbagePercent lets the heap grow to nine times what is in use before it is collected. In use is next to nothing, and
-// a statement leaves some 200 bytes: it is collected every few hundred thousand statements.
+// garbagePercent lets the heap grow to nine times what is in use before it is collected. In use is next to nothing but the
+// statements, which are made in place, and a client leaves nothing: only who deletes and queries does.
 const garbagePercent = 800
 
 // measure is the measured phase, with the server's counters and the loader's consumption around it.
@@ -20,7 +22,7 @@ func (a *attempt) measure(ctx context.Context) error {
 	c := &clients{interrupt: a.connections.end}
 	defer c.close()
 	for range a.plan.Clients {
-		s, err := newSession(ctx, a.target, a.plan.Setup)
+		s, err := newSession(ctx, a.connections, a.cfg.Server.Schema, a.plan.Setup)
 		if err != nil {
 			return err
 		}
@@ -41,9 +43,20 @@ func (a *attempt) measure(ctx context.Context) error {
 	if a.server.StatusBefore, err = pairs(ctx, a.admin, queryStatus); err != nil {
 		return err
 	}
-	if err := a.timed(ctx, c); err != nil {
+	a.milestones = startMilestones(ctx, a.db, a.plan.Milestones)
+	c.milestones = a.milestones
+	a.client, err = timed(len(c.sessions), func() error {
+		a.measured, a.stopped, err = c.run(ctx, a.workload, time.Duration(a.cfg.LimitSeconds)*time.Second, a.progress)
+		return err
+	})
+	ended := time.Duration(0)
+	if a.measured != nil {
+		ended = a.measured.ended
+	}
+	if err := errors.Join(err, a.milestones.finish(ended)); err != nil {
 		return err
 	}
+	a.client.CPULimitMillis = a.cpuLimit
 	if a.server.StatusAfter, err = pairs(ctx, a.admin, queryStatus); err != nil {
 		return err
 	}
@@ -52,26 +65,26 @@ func (a *attempt) measure(ctx context.Context) error {
 	return err
 }
 
-// timed runs the clients and reads what that cost.
-func (a *attempt) timed(ctx context.Context, c *clients) error {
+// timed lets so many clients run and reads what that cost.
+func timed(clients int, run func() error) (result.ClientFacts, error) {
+	// A client that waits for its answer keeps its thread, see socket: with one more of them than there are clients, none
+	// waits for another.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(clients+1, runtime.GOMAXPROCS(0))))
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
 	runtime.GC()
 	root := hostRoot()
 	before, err := readUsage(root)
 	if err != nil {
-		return err
+		return result.ClientFacts{}, err
 	}
-	limit := time.Duration(a.cfg.LimitSeconds) * time.Second
-	a.measured, a.stopped, err = c.run(ctx, a.workload, limit, a.progress)
-	if err != nil {
-		return err
+	if err := run(); err != nil {
+		return result.ClientFacts{}, err
 	}
 	after, err := readUsage(root)
 	if err != nil {
-		return err
+		return result.ClientFacts{}, err
 	}
-	a.client = after.facts(before)
-	a.client.CPULimitMillis = a.cpuLimit
-	a.client.CPUs = runtime.NumCPU()
-	return nil
+	facts := after.facts(before)
+	facts.CPUs = runtime.NumCPU()
+	return facts, nil
 }

@@ -22,6 +22,7 @@ type progress struct {
 	out   io.Writer
 	phase atomic.Pointer[string]
 	rows  atomic.Pointer[func() int64]
+	words atomic.Pointer[string]
 
 	stop chan struct{}
 	done sync.WaitGroup
@@ -36,7 +37,13 @@ func startProgress(out io.Writer) *progress {
 }
 
 // enter names what the loader does now.
-func (p *progress) enter(phase string) { p.phase.Store(&phase) }
+func (p *progress) enter(phase string) {
+	p.phase.Store(&phase)
+	p.words.Store(nil)
+}
+
+// note adds words about the phase, until the next ones or the next phase.
+func (p *progress) note(words string) { p.words.Store(&words) }
 
 // count gives the number of rows written so far.
 func (p *progress) count(rows func() int64) { p.rows.Store(&rows) }
@@ -63,6 +70,9 @@ func (p *progress) run() {
 		line := fmt.Sprintf("%4.0f s: %s", time.Since(began).Seconds(), *p.phase.Load())
 		if rows := p.rows.Load(); rows != nil {
 			line += fmt.Sprintf(", %d rows", (*rows)())
+		}
+		if words := p.words.Load(); words != nil {
+			line += ", " + *words
 		}
 		p.say(line)
 	}

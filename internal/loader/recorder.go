@@ -28,20 +28,28 @@ const (
 type recorder struct {
 	start          time.Time
 	insert, commit *hdrhistogram.Histogram
-	totals         result.Totals
+	// remove, query and load are made when they are needed: few workloads do.
+	remove, query, load *hdrhistogram.Histogram
+	totals              result.Totals
 	// ended is when the last statement was answered.
 	ended  time.Duration
 	series series
+	// milestones of all clients, or nil.
+	milestones *milestones
 	// rowsSoFar is for progress lines.
 	rowsSoFar atomic.Int64
 }
 
 // newRecorders are those of clients that begin now.
-func newRecorders(n int) []*recorder {
+func newRecorders(n int, m *milestones) []*recorder {
 	all := make([]*recorder, n)
-	start := time.Now()
 	for i := range all {
-		all[i] = newRecorder(start)
+		all[i] = newRecorder(time.Time{})
+		all[i].milestones = m
+	}
+	start := time.Now()
+	for _, r := range all {
+		r.start = start
 	}
 	return all
 }
@@ -65,6 +73,9 @@ func (r *recorder) Insert(began, ended time.Duration, rows int64) {
 	r.ended = ended
 	r.series.at(ended).Rows += rows
 	r.rowsSoFar.Store(r.totals.Rows)
+	if r.milestones != nil {
+		r.milestones.pass(ended, rows)
+	}
 }
 
 // Commit implements workload.Recorder.
@@ -78,6 +89,30 @@ func (r *recorder) Commit(began, ended time.Duration) {
 	interval.MaxMicros = max(interval.MaxMicros, took)
 }
 
+// Delete implements workload.Recorder.
+func (r *recorder) Delete(began, ended time.Duration, rows int64) {
+	if r.remove == nil {
+		r.remove = newHistogram()
+	}
+	observe(r.remove, ended-began)
+	r.totals.Statements++
+	r.totals.RowsDeleted += rows
+	r.ended = ended
+	r.series.at(ended).RowsDeleted += rows
+}
+
+// Query implements workload.Recorder.
+func (r *recorder) Query(began, ended time.Duration) {
+	if r.query == nil {
+		r.query = newHistogram()
+	}
+	observe(r.query, ended-began)
+	r.totals.Statements++
+	r.totals.Queries++
+	r.ended = ended
+	r.series.at(ended).Queries++
+}
+
 // observe records a latency and returns it in microseconds.
 func observe(h *hdrhistogram.Histogram, took time.Duration) int64 {
 	micros := min(max(took.Microseconds(), minLatencyMicros), maxLatencyMicros)
@@ -88,14 +123,31 @@ func observe(h *hdrhistogram.Histogram, took time.Duration) int64 {
 
 // merge adds what another client measured at the same time.
 func (r *recorder) merge(other *recorder) {
-	// Both were made by newRecorder: nothing is dropped.
-	_ = r.insert.Merge(other.insert)
-	_ = r.commit.Merge(other.commit)
+	r.insert = merged(r.insert, other.insert)
+	r.commit = merged(r.commit, other.commit)
+	r.remove = merged(r.remove, other.remove)
+	r.query = merged(r.query, other.query)
+	r.load = merged(r.load, other.load)
 	r.totals.Rows += other.totals.Rows
 	r.totals.Transactions += other.totals.Transactions
 	r.totals.Statements += other.totals.Statements
+	r.totals.RowsDeleted += other.totals.RowsDeleted
+	r.totals.Queries += other.totals.Queries
+	r.totals.Bytes += other.totals.Bytes
 	r.ended = max(r.ended, other.ended)
 	r.series.merge(&other.series)
+}
+
+// merged adds two histograms, either of which may be nil. Both are used up.
+func merged(a, b *hdrhistogram.Histogram) *hdrhistogram.Histogram {
+	if a == nil {
+		return b
+	}
+	if b != nil {
+		// Both were made by newHistogram: nothing is dropped.
+		_ = a.Merge(b)
+	}
+	return a
 }
 
 // latencies are the distributions of what happened at all.
@@ -104,8 +156,8 @@ func (r *recorder) latencies() ([]result.Latency, error) {
 	for _, op := range []struct {
 		name string
 		hist *hdrhistogram.Histogram
-	}{{"commit", r.commit}, {"insert", r.insert}} {
-		if op.hist.TotalCount() == 0 {
+	}{{"commit", r.commit}, {"insert", r.insert}, {"delete", r.remove}, {"query", r.query}, {"load", r.load}} {
+		if op.hist == nil || op.hist.TotalCount() == 0 {
 			continue
 		}
 		encoded, err := op.hist.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
@@ -170,6 +222,9 @@ func (s *series) double() {
 func add(to *result.Interval, other result.Interval) {
 	to.Rows += other.Rows
 	to.Transactions += other.Transactions
+	to.RowsDeleted += other.RowsDeleted
+	to.Queries += other.Queries
+	to.Bytes += other.Bytes
 	to.MaxMicros = max(to.MaxMicros, other.MaxMicros)
 }
 

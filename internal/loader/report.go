@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 // totals of the measured phase.
@@ -18,11 +19,18 @@ func (a *attempt) totals() result.Totals {
 	t := a.measured.totals
 	t.Micros = max(a.measured.ended.Microseconds(), 1)
 	t.StoppedBy = a.stopped
+	if a.plan.Rows > 0 && t.Rows == a.plan.Rows {
+		// One client's time was over when another one took the last rows.
+		t.StoppedBy = result.StoppedByRows
+	}
 	return t
 }
 
 // document puts together what is known. Its identity is filled in when it is published.
 func (a *attempt) document() (*result.Document, error) {
+	if a.tool != nil {
+		return a.toolDocument(), nil
+	}
 	latencies, err := a.measured.latencies()
 	if err != nil {
 		return nil, fmt.Errorf("encoding the latencies: %w", err)
@@ -31,13 +39,47 @@ func (a *attempt) document() (*result.Document, error) {
 	doc := &result.Document{
 		Version: result.DocumentVersion, Config: *a.cfg,
 		Phases: a.phases, Totals: totals,
-		Latencies: latencies,
-		Series:    a.measured.series.cut(a.measured.ended),
-		Server:    a.server, Client: a.client, Checks: a.checks,
+		Latencies:  latencies,
+		Series:     a.measured.series.cut(a.measured.ended),
+		Milestones: a.milestones.results(),
+		Server:     a.server, Client: a.client, Checks: a.checks,
 	}
-	doc.Metrics = metrics(totals, a.server, a.client)
-	doc.Warnings = slices.Concat(a.warnings, warnings(doc, a.plan.Clients))
+	doc.Metrics = slices.Concat(a.terminal(totals), metrics(totals, a.server, a.client), a.afterwards())
+	if w, ok := a.workload.(workload.Reporter); ok {
+		w.Report(doc)
+	}
+	doc.Warnings = slices.Concat(a.warnings, warnings(doc, a.plan.Clients, a.plan.Rows))
 	return doc, nil
+}
+
+// metricEstimate is how long a load would have taken that its limit ended.
+const metricEstimate = "estimatedSeconds"
+
+// terminal is the rate with which a load with milestones ended, its headline, and how long the whole would have taken if
+// the time limit ended it.
+func (a *attempt) terminal(t result.Totals) []result.Metric {
+	if a.milestones == nil {
+		return nil
+	}
+	rate := a.milestones.terminalRate()
+	all := []result.Metric{{Name: "terminalRowsPerSecond", Value: rate, Unit: "rows/s", Better: "higher"}}
+	if left := a.plan.Rows - t.Rows; left > 0 && rate > 0 {
+		all = append(all, result.Metric{
+			Name: metricEstimate, Value: float64(t.Micros)/1e6 + float64(left)/rate, Unit: "s", Better: "lower",
+		})
+	}
+	return all
+}
+
+// afterwards are the times of the phases between the measured one and the verification.
+func (a *attempt) afterwards() []result.Metric {
+	var all []result.Metric
+	for _, p := range a.phases {
+		if slices.ContainsFunc(a.plan.After, func(after workload.Phase) bool { return after.Name == p.Name }) {
+			all = append(all, result.Metric{Name: p.Name + "Seconds", Value: float64(p.Micros) / 1e6, Unit: "s", Better: "lower"})
+		}
+	}
+	return all
 }
 
 // metrics are the numbers that people compare. The first one is the headline. What cannot be known is left out.
@@ -50,6 +92,16 @@ func metrics(t result.Totals, server result.ServerFacts, client result.ClientFac
 	if name, fsyncs := redoFsyncs(server.StatusBefore, server.StatusAfter); fsyncs > 0 && t.Transactions > 0 {
 		all = append(all, result.Metric{
 			Name: name, Value: float64(fsyncs) / float64(t.Transactions), Unit: "fsyncs/transaction", Better: "lower",
+		})
+	}
+	if t.RowsDeleted > 0 {
+		all = append(all, result.Metric{
+			Name: "rowsDeletedPerSecond", Value: float64(t.RowsDeleted) / seconds, Unit: "rows/s", Better: "higher",
+		})
+	}
+	if t.Queries > 0 {
+		all = append(all, result.Metric{
+			Name: "queriesPerSecond", Value: float64(t.Queries) / seconds, Unit: "queries/s", Better: "higher",
 		})
 	}
 	if t.Rows > 0 {
@@ -80,12 +132,25 @@ const (
 	shortMicros = 1_000_000
 )
 
-// warnings are what a reader must know beside the numbers.
-func warnings(doc *result.Document, clients int) []string {
+// unfinished says what of the planned rows was inserted, and how long all would take, as far as that is known.
+func unfinished(doc *result.Document, rows int64) string {
+	if rows == 0 {
+		return ""
+	}
+	text := fmt.Sprintf(", after %d of %d rows", doc.Totals.Rows, rows)
+	i := slices.IndexFunc(doc.Metrics, func(m result.Metric) bool { return m.Name == metricEstimate })
+	if i < 0 {
+		return text
+	}
+	return text + fmt.Sprintf("; at the terminal rate all would take %.0f s", doc.Metrics[i].Value)
+}
+
+// warnings are what a reader must know beside the numbers. rows is how many were planned, 0 if nobody knows.
+func warnings(doc *result.Document, clients int, rows int64) []string {
 	var all []string
 	t, c := doc.Totals, doc.Client
-	if t.StoppedBy == result.StoppedBySeconds {
-		all = append(all, fmt.Sprintf("stopped by the limit of %d s", doc.Config.LimitSeconds))
+	if t.StoppedBy == result.StoppedBySeconds && doc.Config.LimitSeconds > 0 {
+		all = append(all, fmt.Sprintf("stopped by the limit of %d s%s", doc.Config.LimitSeconds, unfinished(doc, rows)))
 	}
 	if t.Micros < shortMicros {
 		all = append(all, "the measured phase took less than a second: ask for more rows")

@@ -9,29 +9,40 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"unsafe"
 )
 
-// session is one connection as the driver has it: database/sql would take a lock, look at the context and convert no
+// session is one connection, opened by the driver: database/sql would take a lock, look at the context and convert no
 // arguments for each statement.
 type session struct {
-	conn driver.Conn
-	exec driver.ExecerContext
+	conn  driver.Conn
+	exec  driver.ExecerContext
+	query driver.QueryerContext
+	// below the driver, for statements without a result set; nil if the connection is encrypted.
+	below *exchange
 	// ctx cannot be cancelled, so that the driver starts no watcher for each statement: interrupting closes the
 	// connection.
 	ctx context.Context //nolint:containedctx // it carries nothing and lives as long as the session
+	// columns of the last query, reused.
+	columns []driver.Value
 }
 
-// newSession connects and executes the setup statements.
-func newSession(ctx context.Context, connector driver.Connector, setup []string) (*session, error) {
-	conn, err := connector.Connect(ctx)
+// newSession connects to the schema and executes the setup statements.
+func newSession(ctx context.Context, c *connections, schema string, setup []string) (*session, error) {
+	conn, below, err := c.session(ctx, schema)
 	if err != nil {
-		return nil, fmt.Errorf("connecting: %w", err)
+		return nil, err
 	}
-	exec, ok := conn.(driver.ExecerContext)
-	if !ok {
+	exec, executes := conn.(driver.ExecerContext)
+	query, queries := conn.(driver.QueryerContext)
+	if !executes || !queries {
 		return nil, errors.Join(fmt.Errorf("the driver's connection %T executes no statements", conn), conn.Close())
 	}
-	s := &session{conn: conn, exec: exec, ctx: context.WithoutCancel(ctx)}
+	s := &session{conn: conn, exec: exec, query: query, ctx: context.WithoutCancel(ctx)}
+	if below != nil {
+		s.below = &exchange{conn: below}
+	}
 	for _, statement := range setup {
 		if err := s.Exec([]byte(statement)); err != nil {
 			return nil, errors.Join(fmt.Errorf("executing %s: %w", statement, err), s.close())
@@ -42,17 +53,69 @@ func newSession(ctx context.Context, connector driver.Connector, setup []string)
 
 // Exec implements workload.Session.
 func (s *session) Exec(statement []byte) error {
-	_, err := s.exec.ExecContext(s.ctx, string(statement), nil)
-	return err
+	if s.below == nil {
+		_, err := s.ExecAffected(statement)
+		return err
+	}
+	if err := s.below.send(statement); err != nil {
+		return err
+	}
+	return s.below.receive()
+}
+
+// ExecWhile implements workload.Session. Over an encrypted connection, meanwhile is afterwards.
+func (s *session) ExecWhile(statement []byte, meanwhile func()) error {
+	if s.below == nil {
+		err := s.Exec(statement)
+		meanwhile()
+		return err
+	}
+	if err := s.below.send(statement); err != nil {
+		return err
+	}
+	meanwhile()
+	return s.below.receive()
+}
+
+// ExecAffected implements workload.Session.
+func (s *session) ExecAffected(statement []byte) (int64, error) {
+	done, err := s.exec.ExecContext(s.ctx, borrowed(statement), nil)
+	if err != nil {
+		return 0, err
+	}
+	return done.RowsAffected()
+}
+
+// Fetch implements workload.Session.
+func (s *session) Fetch(statement []byte) (n int64, err error) {
+	rows, err := s.query.QueryContext(s.ctx, borrowed(statement), nil)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	columns := len(rows.Columns())
+	s.columns = slices.Grow(s.columns[:0], columns)[:columns]
+	for {
+		err := rows.Next(s.columns)
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+}
+
+// borrowed is the statement as a string, not copied: the driver copies it into its packet before it sends it, and keeps
+// nothing of it.
+func borrowed(statement []byte) string {
+	return unsafe.String(unsafe.SliceData(statement), len(statement)) //nolint:gosec // see above
 }
 
 // pairs executes a query with two columns, a name and a value.
 func (s *session) pairs(query string) (map[string]string, error) {
-	queryer, ok := s.conn.(driver.QueryerContext)
-	if !ok {
-		return nil, fmt.Errorf("the driver's connection %T executes no queries", s.conn)
-	}
-	rows, err := queryer.QueryContext(s.ctx, query, nil)
+	rows, err := s.query.QueryContext(s.ctx, query, nil)
 	if err != nil {
 		return nil, fmt.Errorf("executing %s: %w", query, err)
 	}

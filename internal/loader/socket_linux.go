@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -26,14 +27,19 @@ const patience = 10 * time.Millisecond
 // Go's own connection asks the kernel (in vain), parks the goroutine, sleeps in epoll, wakes and asks again; and while
 // one of its threads is in a system call, another one watches it. For one round trip after the other that costs more
 // CPU than the statements do. A socket instead waits in read(2) itself, without telling the scheduler. It does so for
-// patience at most, or until the runtime sends a signal because it wants the thread, for a garbage collection say. From
-// then on it waits as the scheduler likes it. It is not in the runtime's epoll set at all: a thread that sleeps there
+// patience at most, or until the runtime sends a signal because it wants the thread, for a garbage collection say. Then
+// the scheduler has its turn. It is not in the runtime's epoll set at all: a thread that sleeps there
 // for another reason would be woken with each answer.
 type socket struct {
 	fd            int
 	local, remote net.Addr
 	// onClose is called once.
 	onClose func(net.Conn)
+
+	// keepsThread is for a client of the measured phase, which has a thread to itself (see timed): it lets the scheduler have
+	// it for a moment every now and then, but does not tell it that it waits. Each time a thread comes back from such a wait,
+	// the runtime looks around for a millisecond whether there is something to do, at the cost of many a statement.
+	keepsThread bool
 
 	// using is held for reading by whoever uses fd, and for writing to close it: the number may be another file's then.
 	using  sync.RWMutex
@@ -79,7 +85,7 @@ func (s *socket) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	n, err := s.transfer(unix.SYS_READ, unix.Read, p)
+	n, err := s.transfer(unix.SYS_READ, unix.POLLIN, p)
 	if err == nil && n == 0 {
 		return 0, io.EOF
 	}
@@ -90,7 +96,7 @@ func (s *socket) Read(p []byte) (int, error) {
 func (s *socket) Write(p []byte) (int, error) {
 	written := 0
 	for written < len(p) {
-		n, err := s.transfer(unix.SYS_WRITE, unix.Write, p[written:])
+		n, err := s.transfer(unix.SYS_WRITE, unix.POLLOUT, p[written:])
 		if err != nil {
 			return written, err
 		}
@@ -99,33 +105,36 @@ func (s *socket) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// transfer makes a system call: behind the scheduler's back at first, and with its knowledge if that takes long.
-func (s *socket) transfer(number uintptr, call func(int, []byte) (int, error), p []byte) (int, error) {
+// transfer makes a system call behind the scheduler's back. If that takes long, it waits with its knowledge until the
+// connection is ready for another one.
+func (s *socket) transfer(number uintptr, ready int16, p []byte) (int, error) {
 	s.using.RLock()
 	defer s.using.RUnlock()
 	if s.closed {
 		return 0, net.ErrClosed
 	}
-	//nolint:gosec // as the syscall package does
-	n, _, errno := syscall.RawSyscall(number, uintptr(s.fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
-	if errno == 0 {
-		return int(n), nil
-	}
-	var err error = errno
-	for temporary(err) && !s.ending.Load() {
-		var n int
-		if n, err = call(s.fd, p); err == nil {
-			return n, nil
+	for {
+		//nolint:gosec // as the syscall package does
+		n, _, errno := syscall.RawSyscall(number, uintptr(s.fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
+		switch {
+		case errno == 0:
+			return int(n), nil
+		case s.ending.Load():
+			return 0, net.ErrClosed
+		case errno != unix.EAGAIN && errno != unix.EINTR:
+			return 0, os.NewSyscallError("talking to the server", errno)
+		}
+		// The patience is at an end, or a signal came.
+		if s.keepsThread {
+			runtime.Gosched()
+			continue
+		}
+		waiting := []unix.PollFd{{Fd: int32(s.fd), Events: ready}} //nolint:gosec // descriptors are small
+		if _, err := unix.Poll(waiting, -1); err != nil && !errors.Is(err, unix.EINTR) {
+			return 0, os.NewSyscallError("waiting for the server", err)
 		}
 	}
-	if s.ending.Load() {
-		return 0, net.ErrClosed
-	}
-	return 0, os.NewSyscallError("talking to the server", err)
 }
-
-// temporary errors say that the patience is at an end, or that a signal came.
-func temporary(err error) bool { return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) }
 
 // Close implements net.Conn. It may be called while another goroutine reads or writes, which then gets an error at
 // once.

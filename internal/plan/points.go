@@ -177,6 +177,17 @@ func parameters(w *v1alpha1.WorkloadSpec) (map[string]string, error) {
 			return nil, fmt.Errorf("workload type %s lacks its member", w.Type)
 		}
 		return map[string]string{"rowsPerCommit": strconv.FormatInt(w.CommitSize.RowsPerCommit, 10)}, nil
+	case v1alpha1.WorkloadBulkInsert, v1alpha1.WorkloadIIBench:
+		return insertParameters(w)
+	case v1alpha1.WorkloadTPROCHLoad:
+		if w.TPROCHLoad == nil {
+			return nil, fmt.Errorf("workload type %s lacks its member", w.Type)
+		}
+		return tprochParameters(w.TPROCHLoad), nil
+	case v1alpha1.WorkloadSysbench:
+		return sysbenchParameters(w.Sysbench)
+	case v1alpha1.WorkloadCustom:
+		return customParameters(w.Custom)
 	default:
 		return nil, fmt.Errorf("workload type %q is not known", w.Type)
 	}
@@ -193,6 +204,20 @@ func Workload(w *v1alpha1.WorkloadSpec, p Point) (*v1alpha1.WorkloadSpec, error)
 				return nil, fmt.Errorf("rowsPerCommit must be a whole number from 1 on, not %q", value)
 			}
 			at.CommitSize.RowsPerCommit = n
+		case w.Type == v1alpha1.WorkloadBulkInsert || w.Type == v1alpha1.WorkloadIIBench:
+			if err := setInsertParameter(at, name, value); err != nil {
+				return nil, err
+			}
+		case w.Type == v1alpha1.WorkloadTPROCHLoad:
+			if err := setTPROCH(at.TPROCHLoad, name, value); err != nil {
+				return nil, err
+			}
+		case w.Type == v1alpha1.WorkloadSysbench:
+			if err := setSysbench(at.Sysbench, name, value); err != nil {
+				return nil, err
+			}
+		case w.Type == v1alpha1.WorkloadCustom:
+			at.Custom.Parameters[name] = v1alpha1.ParameterValue(value)
 		default:
 			return nil, fmt.Errorf("parameter %q of %s cannot be swept", name, w.Type)
 		}

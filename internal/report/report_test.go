@@ -87,7 +87,7 @@ func single() *report.Report {
 }
 
 func reports() map[string]*report.Report {
-	return map[string]*report.Report{"small": small(), "unmeasured": unmeasured(), "single": single()}
+	return map[string]*report.Report{"small": small(), "unmeasured": unmeasured(), "single": single(), "tables": tables()}
 }
 
 func TestFilesGolden(t *testing.T) {

@@ -29,6 +29,10 @@ func Summary(w io.Writer, r *Report) error {
 		b.WriteString("\n")
 		writeTable(&b, r.table(points))
 		b.WriteString("\n" + intervals(points) + "\n")
+		if rows, unit := r.parts(points); rows != nil {
+			fmt.Fprintf(&b, "\nMedians by part, %s:\n\n", unit)
+			writeTable(&b, rows)
+		}
 	}
 	writeList(&b, "Warnings", warnings(r.Points))
 	writeList(&b, "Attempts that do not count", r.disturbances())

@@ -46,6 +46,8 @@ type Config struct {
 	// Settings are read back from the server before anything is measured, sorted by name.
 	Settings []Setting `json:"settings,omitempty"`
 	Workload Workload  `json:"workload"`
+	// Scratch is an empty directory for files; empty if there is none.
+	Scratch string `json:"scratch,omitempty"`
 	// LimitSeconds ends the measured phase; 0 is no limit.
 	LimitSeconds int `json:"limitSeconds,omitempty"`
 	// ConnectSeconds is how long the server may take to answer.
@@ -88,6 +90,11 @@ type Setting struct {
 type Workload struct {
 	Type       string      `json:"type"`
 	CommitSize *CommitSize `json:"commitSize,omitempty"`
+	BulkInsert *BulkInsert `json:"bulkInsert,omitempty"`
+	IIBench    *IIBench    `json:"iiBench,omitempty"`
+	TPROCHLoad *TPROCHLoad `json:"tprochLoad,omitempty"`
+	Sysbench   *Sysbench   `json:"sysbench,omitempty"`
+	Custom     *Custom     `json:"custom,omitempty"`
 }
 
 // CommitSize are the parameters of the workload of that name.

@@ -10,18 +10,23 @@ const DocumentVersion = 1
 
 // Document is everything that one loader Pod knows about one attempt.
 type Document struct {
-	Version    int               `json:"version"`
-	Identity   Identity          `json:"identity"`
-	Config     Config            `json:"config"`
-	Phases     []Phase           `json:"phases"`
-	Totals     Totals            `json:"totals"`
-	Metrics    []Metric          `json:"metrics"`
-	Latencies  []Latency         `json:"latencies,omitempty"`
-	Series     []Interval        `json:"series,omitempty"`
-	Server     ServerFacts       `json:"server"`
-	Client     ClientFacts       `json:"client"`
-	Checks     []Check           `json:"checks"`
-	Warnings   []string          `json:"warnings,omitempty"`
+	Version    int         `json:"version"`
+	Identity   Identity    `json:"identity"`
+	Config     Config      `json:"config"`
+	Phases     []Phase     `json:"phases"`
+	Totals     Totals      `json:"totals"`
+	Metrics    []Metric    `json:"metrics"`
+	Latencies  []Latency   `json:"latencies,omitempty"`
+	Series     []Interval  `json:"series,omitempty"`
+	Milestones []Milestone `json:"milestones,omitempty"`
+	// Tables are how a workload that loads tables loaded each, in the order of their first statements.
+	Tables   []TableLoad `json:"tables,omitempty"`
+	Server   ServerFacts `json:"server"`
+	Client   ClientFacts `json:"client"`
+	Checks   []Check     `json:"checks"`
+	Warnings []string    `json:"warnings,omitempty"`
+	// Tool is the program that made the load, if it was not the loader itself. ToolOutput is what it printed, by phase.
+	Tool       *ToolFacts        `json:"tool,omitempty"`
 	ToolOutput map[string]string `json:"toolOutput,omitempty"`
 }
 
@@ -41,7 +46,8 @@ type Identity struct {
 	Ended time.Time `json:"ended"`
 }
 
-// Phase is one part of the loader's work: connect, readback, prepare, quiesce, measure, verify.
+// Phase is one part of the loader's work: connect, readback, prepare, quiesce, measure, verify, and what a workload does
+// besides, for example stage before quiesce, warmup before measure, and index before verify.
 type Phase struct {
 	Name   string `json:"name"`
 	Micros int64  `json:"micros"`
@@ -51,7 +57,7 @@ type Phase struct {
 type StoppedBy string
 
 const (
-	// StoppedByRows: all rows were written.
+	// StoppedByRows: all rows were written, or all events done.
 	StoppedByRows StoppedBy = "Rows"
 	// StoppedBySeconds: the time limit came first.
 	StoppedBySeconds StoppedBy = "Seconds"
@@ -59,11 +65,16 @@ const (
 
 // Totals are the measured phase's sums. The intervals of the series add up to them.
 type Totals struct {
-	Rows         int64     `json:"rows"`
-	Transactions int64     `json:"transactions"`
-	Statements   int64     `json:"statements"`
-	Micros       int64     `json:"micros"`
-	StoppedBy    StoppedBy `json:"stoppedBy"`
+	Rows         int64 `json:"rows"`
+	Transactions int64 `json:"transactions"`
+	Statements   int64 `json:"statements"`
+	// Bytes of text that were sent with LOAD DATA.
+	Bytes int64 `json:"bytes,omitempty"`
+	// RowsDeleted and Queries are of workloads that delete and query beside what they insert.
+	RowsDeleted int64     `json:"rowsDeleted,omitempty"`
+	Queries     int64     `json:"queries,omitempty"`
+	Micros      int64     `json:"micros"`
+	StoppedBy   StoppedBy `json:"stoppedBy"`
 }
 
 // Metric is one number that people compare.
@@ -73,6 +84,8 @@ type Metric struct {
 	Unit  string  `json:"unit"`
 	// Better is "higher" or "lower".
 	Better string `json:"better"`
+	// Part of the work that it is of, for example a table's name; empty for the whole.
+	Part string `json:"part,omitempty"`
 }
 
 // Latency is the distribution of one kind of operation, in microseconds to three significant digits.
@@ -83,6 +96,7 @@ type Latency struct {
 	MinMicros  int64  `json:"minMicros"`
 	MeanMicros int64  `json:"meanMicros"`
 	P50Micros  int64  `json:"p50Micros"`
+	P90Micros  int64  `json:"p90Micros,omitempty"`
 	P95Micros  int64  `json:"p95Micros"`
 	P99Micros  int64  `json:"p99Micros"`
 	P999Micros int64  `json:"p999Micros"`
@@ -97,8 +111,28 @@ type Interval struct {
 	EndMicros    int64 `json:"endMicros"`
 	Rows         int64 `json:"rows"`
 	Transactions int64 `json:"transactions"`
+	// Bytes of text that were sent with LOAD DATA; Rows are then those that were sent with them.
+	Bytes       int64 `json:"bytes,omitempty"`
+	RowsDeleted int64 `json:"rowsDeleted,omitempty"`
+	Queries     int64 `json:"queries,omitempty"`
 	// MaxMicros is the longest transaction end (commit) in the interval: where stalls show.
 	MaxMicros int64 `json:"maxMicros"`
+	// PercentileMicros is the percentile of latencies that a tool reports for the interval; 0 if nothing ended in it.
+	PercentileMicros int64 `json:"percentileMicros,omitempty"`
+}
+
+// Milestone is a point of the measured phase after a number of rows.
+type Milestone struct {
+	// Rows inserted so far, and when the statement with the last of them was answered.
+	Rows   int64 `json:"rows"`
+	Micros int64 `json:"micros"`
+	// RowsPerSecond since the milestone before, and since the measured phase began.
+	RowsPerSecond        float64 `json:"rowsPerSecond"`
+	OverallRowsPerSecond float64 `json:"overallRowsPerSecond"`
+	// TableBytes and IndexBytes are what the server said soon after: the table with its primary key, and the secondary
+	// indexes. InnoDB counts both now and then only. -1 is unknown.
+	TableBytes int64 `json:"tableBytes"`
+	IndexBytes int64 `json:"indexBytes"`
 }
 
 // ServerFacts are what the server says of itself.
@@ -209,6 +243,8 @@ const (
 	FailureInterrupted FailureReason = "Interrupted"
 	// FailureStartedTwice: another Pod has already started this attempt.
 	FailureStartedTwice FailureReason = "StartedTwice"
+	// FailureTool: the program that makes the load failed, or ended without a result.
+	FailureTool FailureReason = "ToolFailed"
 	// FailureInternal: a defect of the loader.
 	FailureInternal FailureReason = "Internal"
 )

@@ -18,7 +18,7 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	workload, err := workload(at)
+	workload, err := workload(at, run.Spec.Trials.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -52,11 +52,14 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 	if seconds := run.Spec.Workload.Limits.Seconds; seconds != nil {
 		c.LimitSeconds = int(*seconds)
 	}
+	if run.Spec.Loader.Scratch != nil {
+		c.Scratch = scratchPath
+	}
 	return c, nil
 }
 
 // workload is the wire form of a workload's specification.
-func workload(spec *v1alpha1.WorkloadSpec) (*result.Workload, error) {
+func workload(spec *v1alpha1.WorkloadSpec, data v1alpha1.DataLifetime) (*result.Workload, error) {
 	w := &result.Workload{Type: string(spec.Type)}
 	switch spec.Type {
 	case v1alpha1.WorkloadCommitSize:
@@ -64,6 +67,18 @@ func workload(spec *v1alpha1.WorkloadSpec) (*result.Workload, error) {
 		if spec.CommitSize.Compat != v1alpha1.CompatNone {
 			w.CommitSize.Compat = string(spec.CommitSize.Compat)
 		}
+	case v1alpha1.WorkloadBulkInsert:
+		w.BulkInsert = bulkInsert(spec.BulkInsert)
+	case v1alpha1.WorkloadIIBench:
+		w.IIBench = iiBench(spec.IIBench)
+	case v1alpha1.WorkloadTPROCHLoad:
+		w.TPROCHLoad = tprochLoad(spec.TPROCHLoad)
+	case v1alpha1.WorkloadSysbench:
+		w.Sysbench = sysbench(spec.Sysbench, data)
+	case v1alpha1.WorkloadCustom:
+		var err error
+		w.Custom, err = custom(spec.Custom)
+		return w, err
 	default:
 		return nil, fmt.Errorf("workload type %q is not known", spec.Type)
 	}

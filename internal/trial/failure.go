@@ -20,6 +20,7 @@ var hopeless = map[result.FailureReason]bool{
 	result.FailureSetting:       true,
 	result.FailureSchemaTaken:   true,
 	result.FailureSQL:           true,
+	result.FailureTool:          true,
 	result.FailureInternal:      true,
 }
 

@@ -25,6 +25,9 @@ import (
 // Container is the name of the container that measures.
 const Container = "loader"
 
+// scratchPath is where loader.scratch is mounted.
+const scratchPath = "/scratch"
+
 // loaderUser is the user of distroless images that is not root.
 const loaderUser int64 = 65532
 
@@ -42,7 +45,7 @@ type Attempt struct {
 }
 
 // Job is the Job of an attempt. The same specification gives the same Job, but for what carries the run's UID.
-func Job(run *v1alpha1.BenchmarkRun, a Attempt, loaderImage string) (*batchv1.Job, error) {
+func Job(run *v1alpha1.BenchmarkRun, a Attempt, images Images) (*batchv1.Job, error) {
 	config, err := Config(run, a)
 	if err != nil {
 		return nil, err
@@ -75,7 +78,7 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, loaderImage string) (*batchv1.Jo
 			}}},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(labels)},
-				Spec:       podSpec(run, a, unexpanded(encoded), loaderImage),
+				Spec:       podSpec(run, a, unexpanded(encoded), images),
 			},
 		},
 	}, nil
@@ -84,7 +87,7 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, loaderImage string) (*batchv1.Jo
 // unexpanded is JSON in which the kubelet finds nothing to expand: "$$" and "$(NAME)" mean something to it.
 func unexpanded(encoded []byte) string { return strings.ReplaceAll(string(encoded), "$", `\u0024`) }
 
-func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config, image string) corev1.PodSpec {
+func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images Images) corev1.PodSpec {
 	loader := &run.Spec.Loader
 	spec := corev1.PodSpec{
 		RestartPolicy:                corev1.RestartPolicyNever,
@@ -100,7 +103,7 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config, image string) corev1
 		},
 		Containers: []corev1.Container{{
 			Name:            Container,
-			Image:           image,
+			Image:           images.Loader,
 			ImagePullPolicy: corev1.PullIfNotPresent,
 			Args:            []string{"run"},
 			Env:             environment(config),
@@ -126,8 +129,9 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config, image string) corev1
 	if loader.Scratch != nil {
 		mount(corev1.Volume{Name: "scratch", VolumeSource: corev1.VolumeSource{
 			EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(loader.Scratch.Size.DeepCopy())},
-		}}, "/scratch", false)
+		}}, scratchPath, false)
 	}
+	addTool(&spec, run, images)
 	return spec
 }
 

@@ -20,8 +20,9 @@ import (
 )
 
 const (
-	loaderImage = "benchrun/loader:test"
-	otherUID    = "fedcba98-7654-3210-fedc-ba9876543210"
+	loaderImage   = "benchrun/loader:test"
+	sysbenchImage = "benchrun/loader-sysbench:test"
+	otherUID      = "fedcba98-7654-3210-fedc-ba9876543210"
 )
 
 type goldenJob struct {
@@ -75,7 +76,7 @@ func goldenJobs() map[string]goldenJob {
 
 func job(t *testing.T, g goldenJob) *batchv1.Job {
 	t.Helper()
-	j, err := trial.Job(g.run, g.attempt, loaderImage)
+	j, err := trial.Job(g.run, g.attempt, trial.Images{Loader: loaderImage, Sysbench: sysbenchImage})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +188,7 @@ func TestConfig(t *testing.T) {
 		Workload: result.Workload{
 			Type: "CommitSize", CommitSize: &result.CommitSize{Rows: 100, RowsPerCommit: 16, Compat: "Isotopp"},
 		},
-		LimitSeconds: 60, ConnectSeconds: 120,
+		LimitSeconds: 60, ConnectSeconds: 120, Scratch: "/scratch",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
@@ -227,7 +228,7 @@ func TestJobRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := goldenJobs()["default"]
 			tc.change(&g)
-			if _, err := trial.Job(g.run, g.attempt, loaderImage); err == nil || err.Error() != tc.want {
+			if _, err := trial.Job(g.run, g.attempt, trial.Images{Loader: loaderImage, Sysbench: sysbenchImage}); err == nil || err.Error() != tc.want {
 				t.Errorf("error is %v, want %s", err, tc.want)
 			}
 		})

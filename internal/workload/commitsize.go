@@ -48,7 +48,12 @@ func (w *commitSize) Prepare(ctx context.Context, db *sql.DB) (Plan, error) {
 			return Plan{}, fmt.Errorf("executing %s: %w", statement, err)
 		}
 	}
-	return Plan{Clients: 1, Setup: []string{"SET autocommit=0"}}, nil
+	return w.Plan(), nil
+}
+
+// Plan implements Planned.
+func (w *commitSize) Plan() Plan {
+	return Plan{Clients: 1, Rows: w.params.Rows, Setup: []string{"SET autocommit=0"}}
 }
 
 // Measure implements Workload.

@@ -6,6 +6,8 @@ package workload
 import (
 	"errors"
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +23,7 @@ type script struct {
 	refuse     string
 	now        time.Duration
 	rows       int64
+	deleted    int64
 	commits    []int64
 }
 
@@ -32,6 +35,25 @@ func (s *script) Exec(statement []byte) error {
 	return nil
 }
 
+func (s *script) ExecWhile(statement []byte, meanwhile func()) error {
+	err := s.Exec(statement)
+	clear(statement) // whoever still needs its bytes is found out
+	meanwhile()
+	return err
+}
+
+// ExecAffected finds as many rows as a statement limits itself to, but at most 1,000.
+func (s *script) ExecAffected(statement []byte) (int64, error) {
+	_, limit, _ := strings.Cut(string(statement), " LIMIT ")
+	n, err := strconv.ParseInt(limit, 10, 64)
+	return min(n, 1000), errors.Join(err, s.Exec(statement))
+}
+
+func (s *script) Fetch(statement []byte) (int64, error) { return 0, s.Exec(statement) }
+
+func (s *script) Load(string, io.Reader) (int64, int64, error) { return 0, 0, nil }
+func (s *script) Warning() (string, error)                     { return "", nil }
+
 func (s *script) Now() time.Duration { s.now += time.Millisecond; return s.now }
 
 func (s *script) Insert(began, ended time.Duration, rows int64) {
@@ -40,6 +62,11 @@ func (s *script) Insert(began, ended time.Duration, rows int64) {
 	}
 	s.rows += rows
 }
+
+func (s *script) Delete(_, _ time.Duration, n int64) { s.deleted += n }
+func (s *script) Query(_, _ time.Duration)           {}
+func (s *script) Sent(_ time.Duration, _, _ int64)   {}
+func (s *script) Loaded(_, _ time.Duration)          {}
 
 func (s *script) Commit(_, _ time.Duration) { s.commits = append(s.commits, s.rows) }
 
@@ -143,7 +170,7 @@ func TestNewRefuses(t *testing.T) {
 		workload result.Workload
 		want     string
 	}{
-		{result.Workload{Type: "Nonsense"}, `workload type "Nonsense" is not known to this loader, it knows CommitSize`},
+		{result.Workload{Type: "Nonsense"}, `workload type "Nonsense" is not known to this loader, it knows BulkInsert, CommitSize, IIBench`},
 		{result.Workload{Type: "CommitSize"}, "parameters in commitSize are missing"},
 		{result.Workload{Type: "CommitSize", CommitSize: &result.CommitSize{RowsPerCommit: 1}}, "rows is 0"},
 		{result.Workload{Type: "CommitSize", CommitSize: &result.CommitSize{Rows: 1}}, "rowsPerCommit is 0"},
@@ -158,10 +185,19 @@ func TestNewRefuses(t *testing.T) {
 // silence is a session and a recorder that do nothing: what remains is the loop's own cost.
 type silence struct{}
 
-func (silence) Exec([]byte) error                          { return nil }
-func (silence) Now() time.Duration                         { return 0 }
-func (silence) Insert(time.Duration, time.Duration, int64) {}
-func (silence) Commit(time.Duration, time.Duration)        {}
+func (silence) Exec([]byte) error                            { return nil }
+func (silence) ExecWhile(_ []byte, meanwhile func()) error   { meanwhile(); return nil }
+func (silence) ExecAffected([]byte) (int64, error)           { return 0, nil }
+func (silence) Fetch([]byte) (int64, error)                  { return 0, nil }
+func (silence) Load(string, io.Reader) (int64, int64, error) { return 0, 0, nil }
+func (silence) Warning() (string, error)                     { return "", nil }
+func (silence) Sent(time.Duration, int64, int64)             {}
+func (silence) Loaded(time.Duration, time.Duration)          {}
+func (silence) Delete(time.Duration, time.Duration, int64)   {}
+func (silence) Query(time.Duration, time.Duration)           {}
+func (silence) Now() time.Duration                           { return 0 }
+func (silence) Insert(time.Duration, time.Duration, int64)   {}
+func (silence) Commit(time.Duration, time.Duration)          {}
 
 func BenchmarkCommitSizeLoop(b *testing.B) {
 	w := newTestCommitSize(b, result.CommitSize{Rows: int64(b.N), RowsPerCommit: 16})

@@ -15,5 +15,6 @@
 //
 // A workload is a closed loop: the next statement is sent when the previous one was answered. It neither reads a clock
 // nor draws random numbers. Time comes from the Recorder that the loader gives it, so that every workload is measured
-// alike; data comes from Rows, so that row n is the same in every run, from every client, on every machine.
+// alike; data is a function of the seed and the row's number, so that row n is the same in every run, from every client, on
+// every machine.
 package workload

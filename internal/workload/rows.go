@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"math/bits"
 	"strconv"
+
+	"github.com/benchrun-dev/benchrun/internal/workload/random"
 )
 
 // TextLength is the number of characters that Rows.AppendText appends.
@@ -36,19 +39,16 @@ var pairText = func() (t [pairs][2]byte) {
 type Rows struct{ key uint64 }
 
 // NewRows returns the rows of a seed.
-func NewRows(seed int64) Rows { return Rows{key: mix(uint64(seed))} } //nolint:gosec // a seed may wrap
+func NewRows(seed int64) Rows { return Rows{key: random.Mix(uint64(seed))} } //nolint:gosec // a seed may wrap
 
 // AppendText appends the TextLength characters from [A-Z0-9] of row n to dst. All texts are equally likely. It does not
 // allocate if dst has room.
 func (r Rows) AppendText(dst []byte, n int64) []byte {
-	state := mix(r.key ^ mix(uint64(n))) //nolint:gosec // a row's number is positive
+	draw := random.At(r.key, n)
 	for range TextLength / (2 * pairsPerDraw) {
-		var x uint64
-		for {
-			state += golden
-			if x = mix(state); x < drawLimit {
-				break
-			}
+		x := draw.Next()
+		for x >= drawLimit {
+			x = draw.Next()
 		}
 		for range pairsPerDraw {
 			p := &pairText[x%uint64(pairs)]
@@ -59,14 +59,29 @@ func (r Rows) AppendText(dst []byte, n int64) []byte {
 	return dst
 }
 
-// golden is 2^64 divided by the golden ratio, odd: the step of the counter in SplitMix64 (Steele, Lea and Flood, 2014).
-const golden = 0x9e3779b97f4a7c15
+// draws are the random numbers of row n besides its text. Those of numbers below 1 belong to no row.
+func (r Rows) draws(n int64) draws {
+	return draws{random.From(random.Mix(r.key + drawsKey*uint64(n)))} //nolint:gosec // a row's number may wrap
+}
 
-// mix is SplitMix64's finaliser: a bijection in which every bit of x changes half of the result's.
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
+// draws is a stream of random numbers that can be split.
+type draws struct{ random.Stream }
+
+// drawsKey spreads the numbers of rows, otherwise than for their texts: any odd constant with as many ones as zeros will do.
+const drawsKey = 0x5851f42d4c957f2d
+
+// below is equally likely any number below n, to one part in 2^64/n.
+func (d *draws) below(n uint64) uint64 {
+	x := d.Next()
+	return split(&x, n)
+}
+
+// split takes a number below n off x, which remains for more: several numbers, equally likely to one part in 2^64 divided by
+// the product of their ranges.
+func split(x *uint64, n uint64) uint64 {
+	high, low := bits.Mul64(*x, n)
+	*x = low
+	return high
 }
 
 // Checksum of a table is a function of its rows alone: neither of their order, nor of pages, nor of the server. It is

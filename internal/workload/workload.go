@@ -7,6 +7,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -29,12 +30,58 @@ type Workload interface {
 	Verify(ctx context.Context, db *sql.DB, totals result.Totals) ([]result.Check, error)
 }
 
-// Plan is what the measured phase needs.
+// Refused is an error about what was asked for, which this server, or the Pod, cannot do: a new attempt would meet the
+// same.
+type Refused struct{ Reason string }
+
+func (r Refused) Error() string { return r.Reason }
+
+// Planned is a Workload whose plan does not depend on the server, so that it can be measured without one.
+type Planned interface {
+	// Plan is what Prepare returns, but for warnings.
+	Plan() Plan
+}
+
+// Reporter is a Workload that adds to a result what only it knows.
+type Reporter interface {
+	// Report changes a document that has everything else, but for its warnings.
+	Report(doc *result.Document)
+}
+
+// Plan is what the measured phase needs, and what comes after it.
 type Plan struct {
 	// Clients is the number of sessions, at least 1.
 	Clients int
 	// Setup are statements that each session executes before the measured phase begins.
 	Setup []string
+	// Rows is how many rows are to be inserted; 0 if that is not known. A phase that its time limit ends is extrapolated to
+	// it.
+	Rows int64
+	// Milestones asks for a point of the series every so many rows, beside the intervals of equal time.
+	Milestones Milestones
+	// Stage makes what the measured phase reads besides the server, as a phase of its own before the server comes to rest;
+	// nil if there is nothing to make.
+	Stage func(ctx context.Context) error
+	// After are the phases between the measured one and the verification, each timed on its own.
+	After []Phase
+	// Warnings are what a reader must know beside the numbers.
+	Warnings []string
+}
+
+// Milestones are points of the measured phase after equal numbers of rows, whoever inserted them.
+type Milestones struct {
+	// Every so many rows there is one; 0 is none.
+	Every int64
+	// Sizes is a query for one row with the bytes of the table and of its secondary indexes. It is asked at each milestone,
+	// over a connection of its own.
+	Sizes string
+}
+
+// Phase is work of the server's that is timed on its own, for example building indexes.
+type Phase struct {
+	Name string
+	// Statements are executed in this order by one session, which is none of the measured phase's.
+	Statements []string
 }
 
 // Client is one of the clients of the measured phase. Nothing of it is shared with another one.
@@ -54,6 +101,18 @@ func (c *Client) Expired(now time.Duration) bool { return c.Limit > 0 && now >= 
 type Session interface {
 	// Exec sends a statement and waits for the answer. The statement's bytes may be reused afterwards.
 	Exec(statement []byte) error
+	// ExecWhile is Exec, and calls meanwhile when the statement was sent, before its answer is waited for: while the server
+	// works, the next statement can be made. The statement's bytes may be reused by then.
+	ExecWhile(statement []byte, meanwhile func()) error
+	// ExecAffected is Exec, and returns how many rows the statement changed.
+	ExecAffected(statement []byte) (int64, error)
+	// Fetch sends a query, reads all of its rows and returns their number.
+	Fetch(statement []byte) (int64, error)
+	// Load executes LOAD DATA LOCAL INFILE; the clause is what follows the file's name, data the file. It returns how many
+	// rows were written, and how many warnings the server has about them.
+	Load(clause string, data io.Reader) (rows, warnings int64, err error)
+	// Warning asks for the first warning of the last statement.
+	Warning() (string, error)
 }
 
 // Recorder takes what one client measures. All times are monotonic and count from the beginning of the measured phase,
@@ -65,11 +124,22 @@ type Recorder interface {
 	Insert(began, ended time.Duration, rows int64)
 	// Commit records the end of a transaction.
 	Commit(began, ended time.Duration)
+	// Delete records a statement that deleted so many rows.
+	Delete(began, ended time.Duration, rows int64)
+	// Query records a query.
+	Query(began, ended time.Duration)
+	// Sent records that rows, with so many bytes of text, are on their way to the server.
+	Sent(at time.Duration, rows, bytes int64)
+	// Loaded records the statement, which is a transaction, that wrote what was sent.
+	Loaded(began, ended time.Duration)
 }
 
 // registry has a constructor for each workload, by its name in the API.
 var registry = map[string]func(*result.Config) (Workload, error){
+	"BulkInsert": newBulkInsert,
 	"CommitSize": newCommitSize,
+	"IIBench":    newIIBench,
+	"TPROCHLoad": newTPROCHLoad,
 }
 
 // New returns the workload that the configuration names. The error is about its parameters and fit for the person who

@@ -1,0 +1,197 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1_test
+
+import (
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+const (
+	minimalBulkInsert = `
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: valid, namespace: default}
+spec: {database: {}, workload: {type: BulkInsert, bulkInsert: {}}}
+`
+	minimalIIBench = `
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: valid, namespace: default}
+spec: {database: {}, workload: {type: IIBench, iiBench: {}}}
+`
+	contest = "schema: Tokutek2008, rules: Contest2008"
+)
+
+func sweepOf(parameter, values string) string {
+	return spec("sweep: {axes: [{parameter: " + parameter + ", values: [" + values + "]}]}")
+}
+
+func pointOf(parameters string) string {
+	return spec("sweep: {mode: List, points: [{parameters: {" + parameters + "}}]}")
+}
+
+func bulk(s string) string { return spec("workload: {bulkInsert: {" + s + "}}") }
+
+func ii(s string) string { return spec("workload: {iiBench: {" + s + "}}") }
+
+// TestEnvtestInsertRules asks a real API server about each rule of BulkInsert and IIBench.
+func TestEnvtestInsertRules(t *testing.T) {
+	const values, iiValues = "values of a sweep are strings: whole numbers from 1 to 1000000 for rowsPerStatement",
+		"values of a sweep are strings: whole numbers from 1 to 1000000 for rowsPerCommit"
+	for name, rule := range map[string]struct {
+		base             string
+		allowed, refused []string
+		says             string
+	}{
+		"bulkInsert's member": {
+			minimalBulkInsert,
+			[]string{bulk("")},
+			[]string{spec("workload: {bulkInsert: null}"), spec("workload: {type: CommitSize, commitSize: {}}")},
+			"the member bulkInsert goes with type BulkInsert",
+		},
+		"table": {
+			minimalBulkInsert,
+			[]string{bulk("table: FileList"), bulk("table: Narrow")},
+			[]string{bulk("table: Wide")},
+			`supported values: "FileList", "Narrow"`,
+		},
+		"bulkInsert's rows": {
+			minimalBulkInsert,
+			[]string{bulk("rows: 1"), bulk("rows: 1000000000")},
+			[]string{bulk("rows: 0"), bulk("rows: 1000000001")},
+			"spec.workload.bulkInsert.rows",
+		},
+		"bulkInsert's sizes": {
+			minimalBulkInsert,
+			[]string{bulk("rowsPerStatement: 1000000, statementsPerTransaction: 1000000, concurrency: 128")},
+			[]string{
+				bulk("rowsPerStatement: 0"), bulk("rowsPerStatement: 1000001"), bulk("statementsPerTransaction: 0"),
+				bulk("statementsPerTransaction: 1000001"), bulk("concurrency: 0"), bulk("tables: 0"), bulk("tables: 65"), bulk("concurrency: 129"),
+			},
+			"Invalid value",
+		},
+		"bulkInsert's engine": {
+			minimalBulkInsert,
+			[]string{bulk("storageEngine: Aria")},
+			[]string{bulk("storageEngine: InnoDB; DROP TABLE x"), bulk(`storageEngine: ""`)},
+			"spec.workload.bulkInsert.storageEngine",
+		},
+		"bulkInsert's parameters": {
+			minimalBulkInsert,
+			[]string{
+				sweepOf("rowsPerStatement", `"1"`), sweepOf("statementsPerTransaction", `"64"`), sweepOf("concurrency", `"128"`),
+				sweepOf("storageEngine", `"MyISAM"`), pointOf(`concurrency: "5", rowsPerStatement: "2000"`),
+			},
+			[]string{sweepOf("rows", `"1"`), pointOf(`rowsPerCommit: "1"`)},
+			"BulkInsert can sweep rowsPerStatement, statementsPerTransaction, concurrency, storageEngine only",
+		},
+		"bulkInsert's values": {
+			minimalBulkInsert,
+			[]string{sweepOf("rowsPerStatement", `"1000000"`)},
+			[]string{
+				sweepOf("rowsPerStatement", `"0"`), sweepOf("rowsPerStatement", `"1000001"`), sweepOf("concurrency", `"129"`),
+				sweepOf("storageEngine", `"a b"`), pointOf(`concurrency: "many"`), pointOf(`concurrency: "500"`), pointOf(`storageEngine: "-"`),
+			},
+			values,
+		},
+		"bulkInsert's data": {minimalBulkInsert, nil, []string{spec("trials: {data: Keep}")}, "BulkInsert and IIBench write"},
+		"bulkInsert's pods": {minimalBulkInsert, nil, []string{spec("loader: {pods: 2}")}, "loader.pods must be 1"},
+		"iiBench's member": {
+			minimalIIBench,
+			[]string{ii("")},
+			[]string{spec("workload: {iiBench: null}"), spec("workload: {type: CommitSize, commitSize: {}}")},
+			"the member iiBench goes with type IIBench",
+		},
+		"schema": {
+			minimalIIBench,
+			[]string{ii("schema: Tokutek2008")},
+			[]string{ii("schema: tokutek")},
+			`supported values: "InsertBenchmark", "Tokutek2008"`,
+		},
+		"iiBench's sizes": {
+			minimalIIBench,
+			[]string{ii("rowsPerCommit: 1, rowsPerStatement: 100000, insertThreads: 128, queryThreads: 128, secondaryIndexes: 0, keepRows: 1")},
+			[]string{
+				ii("rows: 0"), ii("rowsPerCommit: 0"), ii("rowsPerStatement: 100001"), ii("insertThreads: 0"), ii("queryThreads: 129"),
+				ii("secondaryIndexes: 4"), ii("keepRows: 0"), ii("reportEveryRows: 999"),
+			},
+			"Invalid value",
+		},
+		"iiBench's engine": {minimalIIBench, []string{ii("storageEngine: Aria")}, []string{ii(`storageEngine: "x'y"`)}, "storageEngine"},
+		"points of the series": {
+			minimalIIBench,
+			[]string{ii("rows: 10000000, reportEveryRows: 1000")},
+			[]string{ii("rows: 100000000, reportEveryRows: 1000")},
+			"reportEveryRows is too small",
+		},
+		"the moment of indexes": {minimalIIBench, []string{ii("indexesAt: End")}, []string{ii("indexesAt: Never")}, `"Start", "End"`},
+		"iiBench's parameters": {
+			minimalIIBench,
+			[]string{
+				sweepOf("rowsPerCommit", `"1"`), sweepOf("rowsPerStatement", `"100000"`), sweepOf("storageEngine", `"InnoDB","MyISAM"`),
+				sweepOf("secondaryIndexes", `"0","3"`), sweepOf("insertThreads", `"1"`), sweepOf("queryThreads", `"0","128"`),
+			},
+			[]string{sweepOf("rows", `"1"`), pointOf(`concurrency: "1"`)},
+			"IIBench can sweep rowsPerCommit, rowsPerStatement",
+		},
+		"iiBench's values": {
+			minimalIIBench, nil,
+			[]string{
+				sweepOf("rowsPerCommit", `"0"`), sweepOf("rowsPerStatement", `"100001"`), sweepOf("secondaryIndexes", `"4"`),
+				sweepOf("insertThreads", `"0"`), sweepOf("queryThreads", `"129"`), pointOf(`insertThreads: "0"`), pointOf(`storageEngine: "a b"`),
+			},
+			iiValues,
+		},
+		"the contest's sizes": {
+			minimalIIBench,
+			[]string{ii(contest), ii(contest + ", rowsPerStatement: 1, storageEngine: MyISAM")},
+			[]string{ii("rules: Contest2008"), ii(contest + ", rowsPerCommit: 500"), ii(contest + ", rowsPerStatement: 1001")},
+			"rules Contest2008 ask for schema Tokutek2008, rowsPerCommit 1000",
+		},
+		"the contest's indexes": {
+			minimalIIBench, nil,
+			[]string{ii(contest + ", indexesAt: End"), ii(contest + ", secondaryIndexes: 2")},
+			"inserting first and indexing later is not allowed",
+		},
+		"the contest's clients": {
+			minimalIIBench,
+			[]string{ii(contest + ", insertThreads: 4")},
+			[]string{ii(contest + ", queryThreads: 1"), ii(contest + ", keepRows: 5")},
+			"rules Contest2008 allow inserts only",
+		},
+		"the contest's sweeps": {
+			minimalIIBench,
+			[]string{ii(contest)},
+			[]string{
+				spec("workload: {iiBench: {" + contest + "}}, sweep: {axes: [{parameter: rowsPerCommit, values: ['1']}]}"),
+				spec("workload: {iiBench: {" + contest + "}}, sweep: {mode: List, points: [{parameters: {secondaryIndexes: '1'}}]}"),
+			},
+			"rules Contest2008 leave storageEngine and insertThreads to sweep",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, overlay := range rule.allowed {
+				if err := dryRun(t, parsed(t, rule.base, overlay)); err != nil {
+					t.Errorf("%s is refused: %v", overlay, err)
+				}
+			}
+			for _, overlay := range rule.refused {
+				err := dryRun(t, parsed(t, rule.base, overlay))
+				switch {
+				case err == nil:
+					t.Errorf("%.200s is allowed", overlay)
+				case !apierrors.IsInvalid(err):
+					t.Errorf("%.200s: %v", overlay, err)
+				case !strings.Contains(err.Error(), rule.says):
+					t.Errorf("%.200s is refused, but does not say %q: %v", overlay, rule.says, err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,223 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1_test
+
+import (
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+const minimalSysbench = `
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: valid, namespace: default}
+spec:
+  database: {}
+  workload: {type: Sysbench, sysbench: {script: oltp_read_write}}
+`
+
+const minimalCustom = `
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: valid, namespace: default}
+spec:
+  database: {}
+  workload: {type: Custom, custom: {image: "tool:1", command: ["tool"]}}
+`
+
+func sysbench(s string) string { return spec("workload: {sysbench: {" + s + "}}") }
+
+func custom(s string) string { return spec("workload: {custom: {" + s + "}}") }
+
+func axisOf(parameter, values string) string {
+	return "sweep: {axes: [{parameter: " + parameter + ", values: [" + values + "]}]}"
+}
+
+func listOf(parameter, value string) string {
+	return `sweep: {mode: List, points: [{parameters: {` + parameter + `: "` + value + `"}}]}`
+}
+
+// TestEnvtestToolRules asks a real API server about each rule of the workloads that other programs make.
+func TestEnvtestToolRules(t *testing.T) {
+	for name, rule := range map[string]struct {
+		base             string
+		allowed, refused []string
+		says             string
+	}{
+		"sysbench member": {
+			minimalSysbench, nil,
+			[]string{spec("workload: {sysbench: null}"), spec("workload: {type: CommitSize, commitSize: {}}")},
+			"type Sysbench needs the member sysbench",
+		},
+		"script": {minimalSysbench, []string{sysbench("script: tpcc"), sysbench("script: oltp_delete")}, []string{sysbench("script: oltp")}, "supported values"},
+		"one script": {
+			minimalSysbench,
+			[]string{sysbench("script: null, scriptFrom: {name: scripts, key: own.lua}")},
+			[]string{sysbench("script: null"), sysbench("scriptFrom: {name: scripts, key: own.lua}")},
+			"say script, or scriptFrom",
+		},
+		"key": {
+			minimalSysbench, nil, []string{sysbench("script: null, scriptFrom: {name: scripts, key: ../own.lua}")}, "scriptFrom.key",
+		},
+		"commands": {
+			minimalSysbench,
+			[]string{sysbench("script: null, scriptFrom: {name: s, key: k, commands: [check]}"), sysbench("script: null, scriptFrom: {name: s, key: k, commands: []}")},
+			[]string{sysbench("script: null, scriptFrom: {name: s, key: k, commands: [run]}")},
+			"supported values",
+		},
+		"end": {
+			minimalSysbench,
+			[]string{sysbench("seconds: 0, events: 100"), sysbench("seconds: 10, events: 100"), sysbench("seconds: 1")},
+			[]string{sysbench("seconds: 0"), sysbench("seconds: 0, events: 0")},
+			"without an end it would run for ever",
+		},
+		"limits": {
+			minimalSysbench, nil, []string{spec("workload: {limits: {seconds: 7}}")}, "limits are not for Sysbench",
+		},
+		"scale": {
+			minimalSysbench,
+			[]string{sysbench("script: tpcc, scale: 10"), sysbench("script: null, scriptFrom: {name: s, key: k}, scale: 10")},
+			[]string{sysbench("scale: 10")},
+			"scale is the number of warehouses of script tpcc",
+		},
+		"table size": {
+			minimalSysbench, []string{sysbench("tableSize: 1")}, []string{sysbench("script: tpcc, tableSize: 1")}, "the size of tpcc is tables and scale",
+		},
+		"bulk insert": {
+			minimalSysbench,
+			[]string{sysbench("script: bulk_insert"), sysbench("script: bulk_insert, warmupSeconds: 0")},
+			[]string{sysbench("script: bulk_insert, tables: 1"), sysbench("script: bulk_insert, tableSize: 1"), sysbench("script: bulk_insert, warmupSeconds: 1")},
+			"bulk_insert fills one empty table for each thread",
+		},
+		"one table": {
+			minimalSysbench,
+			[]string{sysbench("script: select_random_points, tables: 1")},
+			[]string{sysbench("script: select_random_points, tables: 2"), sysbench("script: select_random_ranges, tables: 2")},
+			"know one table only",
+		},
+		"threads":      {minimalSysbench, nil, []string{sysbench("threads: 0"), sysbench("threads: 10001")}, "sysbench.threads"},
+		"percentile":   {minimalSysbench, []string{sysbench("percentile: 99")}, []string{sysbench("percentile: 0"), sysbench("percentile: 101")}, "percentile"},
+		"distribution": {minimalSysbench, []string{sysbench("randType: zipfian")}, []string{sysbench("randType: Zipfian")}, `"pareto"`},
+		"option names": {
+			minimalSysbench,
+			[]string{sysbench(`options: {range_size: "10", mysql-ignore-errors: all}`)},
+			[]string{sysbench(`options: {--range-size: "10"}`), sysbench(`options: {"a b": x}`), sysbench(`options: {"a=b": x}`)},
+			"without the leading dashes",
+		},
+		"options with a field": {
+			minimalSysbench, nil,
+			[]string{
+				sysbench(`options: {threads: "2"}`), sysbench(`options: {table-size: "2"}`), sysbench(`options: {rand_seed: "2"}`),
+				sysbench(`options: {time: "2"}`),
+			},
+			"are no options here",
+		},
+		"options of Benchrun": {
+			minimalSysbench, nil,
+			[]string{
+				sysbench(`options: {mysql-password: x}`), sysbench(`options: {mysql_host: x}`), sysbench(`options: {config-file: x}`),
+				sysbench(`options: {histogram: "off"}`), sysbench(`options: {mysql-dry-run: "on"}`), sysbench(`options: {report-checkpoints: "1"}`),
+			},
+			"Benchrun itself sets how sysbench reports",
+		},
+		"option values": {minimalSysbench, []string{sysbench(`options: {create_table_options: ""}`)}, []string{sysbench(`options: {x: "a\nb"}`)}, "should match"},
+		"sweep": {
+			minimalSysbench,
+			[]string{
+				spec(axisOf("threads", `"1","64"`)), spec(axisOf("rate", `"0"`)), spec(axisOf("tableSize", `"100000"`)), spec(listOf("tables", "7")),
+				spec(`workload: {sysbench: {options: {range_size: "1"}}}, ` + axisOf("range_size", `"1","x"`)),
+			},
+			[]string{spec(axisOf("range_size", `"1"`)), spec(listOf("range_size", "1")), spec(axisOf("rowsPerCommit", `"1"`))},
+			"Sysbench can sweep threads, rate, tables, tableSize, scale, and the options",
+		},
+		"sweep of a script": {
+			minimalSysbench,
+			[]string{spec(`workload: {sysbench: {script: tpcc}}, ` + axisOf("scale", `"1","10"`))},
+			[]string{
+				spec(axisOf("scale", `"1"`)), spec(listOf("scale", "1")), spec(`workload: {sysbench: {script: tpcc}}, ` + axisOf("tableSize", `"1"`)),
+				spec(`workload: {sysbench: {script: bulk_insert}}, ` + axisOf("tables", `"1"`)),
+				spec(`workload: {sysbench: {script: select_random_points}}, ` + axisOf("tables", `"1"`)),
+			},
+			"the script has no such parameter",
+		},
+		"sweep values": {
+			minimalSysbench, nil,
+			[]string{spec(axisOf("threads", `"0"`)), spec(axisOf("threads", `"many"`)), spec(listOf("threads", "1.5")), spec(axisOf("rate", `"-1"`))},
+			"each value of threads, tables and scale must be a whole number",
+		},
+		"keep": {
+			minimalSysbench,
+			[]string{spec(`workload: {sysbench: {script: oltp_read_only}}, trials: {data: Keep}`), spec(`workload: {sysbench: {script: select_random_points}}, trials: {data: Keep}`)},
+			[]string{spec(`trials: {data: Keep}`), spec(`workload: {sysbench: {script: null, scriptFrom: {name: s, key: k}}}, trials: {data: Keep}`)},
+			"Keep is for scripts that only read",
+		},
+		"pods":          {minimalSysbench, nil, []string{spec("loader: {pods: 2}")}, "load from one Pod"},
+		"custom member": {minimalCustom, nil, []string{spec("workload: {custom: null}")}, "type Custom needs the member custom"},
+		"image":         {minimalCustom, nil, []string{custom("image: null")}, "custom.image"},
+		"command":       {minimalCustom, nil, []string{custom("command: []")}, "custom.command"},
+		"user":          {minimalCustom, []string{custom("user: 1000")}, []string{custom("user: 0")}, "custom.user"},
+		"parameters": {
+			minimalCustom,
+			[]string{
+				custom(`parameters: {threads: "1"}, command: [tool, "--threads=${threads}", "${threads}x${threads}"]`), custom(`command: [tool, "$HOME", "a$b", "}{"]`),
+			},
+			[]string{custom(`command: [tool, "${threads}"]`), custom(`parameters: {threads: "1"}, command: ["a${threads}", "b${thread}"]`)},
+			"command has ${…} that parameters does not name",
+		},
+		"parameter names": {minimalCustom, nil, []string{custom(`parameters: {"a-b": "1"}`)}, "a parameter's name is letters"},
+		"environment": {
+			minimalCustom,
+			[]string{custom(`env: {LD_PRELOAD: "/x.so"}`)},
+			[]string{custom(`env: {BENCHRUN_CONFIG: x}`), custom(`env: {"A B": x}`)},
+			"does not begin with BENCHRUN_",
+		},
+		"pattern": {
+			minimalCustom,
+			[]string{custom(`result: {pattern: "TPS: (?P<tps>[0-9.]+)", metrics: [{name: tps, unit: t/s}]}`)},
+			[]string{custom(`result: {pattern: "(?P<tps>[0-9.]+", metrics: [{name: tps, unit: t/s}]}`)},
+			"pattern must be a regular expression (RE2)",
+		},
+		"groups": {
+			minimalCustom, nil,
+			[]string{custom(`result: {pattern: "(?P<tps>[0-9.]+)", metrics: [{name: qps, unit: t/s}]}`)},
+			"each metric needs a group of its name",
+		},
+		"metric": {
+			minimalCustom, nil, []string{custom(`result: {pattern: "(?P<tps>[0-9.]+)", metrics: [{name: tps, unit: "t s"}]}`)}, "should match",
+		},
+		"custom sweep": {
+			minimalCustom,
+			[]string{spec(`workload: {custom: {parameters: {vu: "1"}}}, ` + axisOf("vu", `"1","two"`))},
+			[]string{spec(axisOf("vu", `"1"`)), spec(`workload: {custom: {parameters: {vu: "1"}}}, ` + listOf("uv", "1"))},
+			"Custom can sweep the parameters",
+		},
+		"custom keep": {minimalCustom, nil, []string{spec("trials: {data: Keep}")}, "Custom may write"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := dryRun(t, parsed(t, rule.base)); err != nil {
+				t.Fatal(err)
+			}
+			for _, overlay := range rule.allowed {
+				if err := dryRun(t, parsed(t, rule.base, overlay)); err != nil {
+					t.Errorf("%s is refused: %v", overlay, err)
+				}
+			}
+			for _, overlay := range rule.refused {
+				err := dryRun(t, parsed(t, rule.base, overlay))
+				switch {
+				case err == nil:
+					t.Errorf("%.200s is allowed", overlay)
+				case !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err):
+					t.Errorf("%.200s: %v", overlay, err)
+				case !strings.Contains(err.Error(), rule.says):
+					t.Errorf("%.200s is refused, but does not say %q: %v", overlay, rule.says, err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,144 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// tprochMinimal is the shortest run of TPROCHLoad.
+const tprochMinimal = `
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: valid, namespace: default}
+spec:
+  database: {}
+  workload: {type: TPROCHLoad, tprochLoad: {}}
+`
+
+// tproch wraps an overlay of the workload's member.
+func tproch(s string) string { return spec("workload: {tprochLoad: {" + s + "}}") }
+
+// sweepBoth is a sweep of one parameter, as an axis and as a list of points.
+func sweepBoth(parameter, value string) []string {
+	return []string{
+		spec(fmt.Sprintf("sweep: {axes: [{parameter: %s, values: [%q]}]}", parameter, value)),
+		spec(fmt.Sprintf("sweep: {mode: List, points: [{parameters: {%s: %q}}]}", parameter, value)),
+	}
+}
+
+func sweeps(parameter string, values ...string) []string {
+	var all []string
+	for _, value := range values {
+		all = append(all, sweepBoth(parameter, value)...)
+	}
+	return all
+}
+
+func TestEnvtestTPROCHRules(t *testing.T) {
+	const values = "each value must be, as a string: of scaleFactor 0.01 to 1000"
+	parallel := func(overlays []string) []string {
+		for i := range overlays {
+			// The overlay's own closing brace goes behind.
+			overlays[i] = overlays[i][:len(overlays[i])-1] + ", workload: {tprochLoad: {loadMode: Parallel}}}"
+		}
+		return overlays
+	}
+	checkRules(t, tprochMinimal, map[string]rule{
+		"member": {
+			refused: []string{spec("workload: {tprochLoad: null}"), spec("workload: {type: CommitSize, commitSize: {}}")},
+			says:    "the member tprochLoad goes with type TPROCHLoad",
+		},
+		"scale factor": {
+			allowed: []string{
+				tproch(`scaleFactor: "0.01"`), tproch(`scaleFactor: "0.1"`), tproch(`scaleFactor: "1"`), tproch(`scaleFactor: "12.50"`),
+				tproch(`scaleFactor: "999.99"`), tproch(`scaleFactor: "1000"`),
+			},
+			refused: []string{
+				tproch(`scaleFactor: "0"`), tproch(`scaleFactor: "0.00"`), tproch(`scaleFactor: "0.001"`), tproch(`scaleFactor: "1001"`),
+				tproch(`scaleFactor: "1e3"`), tproch(`scaleFactor: "-1"`), tproch(`scaleFactor: "01"`), tproch(`scaleFactor: "1000.1"`),
+			},
+			says: "scaleFactor must be 0.01 to 1000",
+		},
+		"scale factor is a string": {refused: []string{tproch(`scaleFactor: 1`)}, says: "scaleFactor"},
+		"data": {
+			allowed: []string{tproch("data: Streamed")}, refused: []string{tproch("data: Made")},
+			says: `supported values: "Staged", "Streamed"`,
+		},
+		"staged": {
+			allowed: []string{spec("loader: {scratch: {}}, workload: {tprochLoad: {data: Staged}}")},
+			refused: []string{tproch("data: Staged")},
+			says:    "data: Staged needs a volume for the files",
+		},
+		"load mode": {
+			allowed: []string{tproch("loadMode: Chunked"), tproch("loadMode: Parallel")}, refused: []string{tproch("loadMode: parallel")},
+			says: `supported values: "OneStatement", "Chunked", "Parallel"`,
+		},
+		"chunk": {
+			allowed: []string{tproch("rowsPerChunk: 1")}, refused: []string{tproch("rowsPerChunk: 0"), tproch("rowsPerChunk: 1000000001")},
+			says: "rowsPerChunk",
+		},
+		"streams": {
+			allowed: []string{tproch("loadMode: Parallel, streams: 8")},
+			refused: []string{tproch("loadMode: Parallel, streams: 0"), tproch("loadMode: Parallel, streams: 9")},
+			says:    "streams",
+		},
+		"streams without parallel": {
+			allowed: []string{spec(`workload: {tprochLoad: {streams: 2}}, sweep: {axes: [{parameter: loadMode, values: [Chunked, Parallel]}]}`)},
+			refused: append(sweeps("streams", "2"), tproch("streams: 2"), tproch("streams: 1, loadMode: Chunked")),
+			says:    "streams goes with loadMode Parallel",
+		},
+		"indexes":  {allowed: []string{tproch("indexes: After")}, refused: []string{tproch("indexes: Never")}, says: `"Before", "After"`},
+		"booleans": {allowed: []string{tproch("analyze: true, uniqueChecks: false, foreignKeyChecks: false")}, refused: []string{tproch("analyze: 1")}, says: "analyze"},
+		"no limit": {
+			refused: []string{spec("workload: {limits: {seconds: 5}}")},
+			says:    "limits.seconds is not for it",
+		},
+		"swept parameter": {
+			refused: append(sweeps("rowsPerChunk", "5"), sweeps("rowsPerCommit", "5")...),
+			says:    "TPROCHLoad can sweep scaleFactor, uniqueChecks, foreignKeyChecks, streams and loadMode only",
+		},
+		"swept scale factor": {
+			allowed: sweeps("scaleFactor", "0.01", "1", "1000"), refused: sweeps("scaleFactor", "0", "0.001", "big", "1001"), says: values,
+		},
+		"swept checks": {
+			allowed: append(sweeps("uniqueChecks", "true", "false"), sweeps("foreignKeyChecks", "true", "false")...),
+			refused: append(sweeps("uniqueChecks", "0", "TRUE"), sweeps("foreignKeyChecks", "1", "off")...), says: values,
+		},
+		"swept load mode": {
+			allowed: sweeps("loadMode", "OneStatement", "Chunked", "Parallel"), refused: sweeps("loadMode", "parallel"), says: values,
+		},
+		"swept streams": {
+			allowed: parallel(sweeps("streams", "1", "8")), refused: parallel(sweeps("streams", "0", "9", "x", "01")), says: values,
+		},
+		"two axes": {
+			allowed: []string{spec(`sweep: {axes: [{parameter: uniqueChecks, values: ["true", "false"]}, {parameter: scaleFactor, values: ["0.1", "1"]}]}`)},
+			refused: []string{spec(`sweep: {axes: [{parameter: uniqueChecks, values: ["true", "false"]}, {parameter: scaleFactor, values: ["true"]}]}`)},
+			says:    values,
+		},
+		"data is made anew": {refused: []string{spec("trials: {data: Keep}")}, says: "TPROCHLoad writes"},
+		"one pod":           {refused: []string{spec("loader: {pods: 2}")}, says: "loader.pods must be 1"},
+	})
+}
+
+// What is not said is said by the stored specification.
+func TestEnvtestTPROCHDefaults(t *testing.T) {
+	run := parsed(t, tprochMinimal)
+	if err := dryRun(t, run); err != nil {
+		t.Fatal(err)
+	}
+	spec := run.Object["spec"].(map[string]any)["workload"].(map[string]any)["tprochLoad"]
+	want := map[string]any{
+		"scaleFactor": "0.01", "data": "Streamed", "loadMode": "OneStatement", "rowsPerChunk": int64(100000), "indexes": "Before",
+		"foreignKeyChecks": true, "uniqueChecks": true, "analyze": false,
+	}
+	if diff := cmp.Diff(want, spec); diff != "" {
+		t.Errorf("defaults (-want +got):\n%s", diff)
+	}
+}

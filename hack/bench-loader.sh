@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# bench-loader.sh [FLAG…] — the loader and the programs that it stands in for, in turns against one MariaDB with its default
+# durability, everything on this machine. Flags are those of test/benchloader: -rounds N, -run REGEXP.
+set -euo pipefail
+# shellcheck source=hack/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+SERVER=benchrun-bench-server ORIGINALS=benchrun-bench-originals PASSWORD=benchrun
+
+"$HACK/images.sh" mariadb:11.8 >/dev/null
+originals=$("$HACK/images.sh" originals)
+dir=$(mktemp -d)
+finish() {
+	docker rm --force --volumes "$SERVER" "$ORIGINALS" >/dev/null 2>&1 || true
+	rm -rf "$dir"
+}
+trap finish EXIT
+docker rm --force --volumes "$SERVER" "$ORIGINALS" >/dev/null 2>&1 || true
+docker run --detach --name "$SERVER" --publish 127.0.0.1::3306 --env MARIADB_ROOT_PASSWORD="$PASSWORD" mariadb:11.8 \
+	--local-infile=1 --innodb-buffer-pool-size=1G --innodb-log-file-size=1G >/dev/null
+docker run --detach --name "$ORIGINALS" --network host --volume "$dir:/work" "$originals" sleep infinity >/dev/null
+wait_until 60 docker exec "$SERVER" healthcheck.sh --connect --innodb_initialized || die "MariaDB does not answer"
+
+address=$(docker port "$SERVER" 3306/tcp | head -n 1)
+export BENCHRUN_TEST_HOST=${address%:*} BENCHRUN_TEST_PORT=${address##*:}
+export BENCHRUN_TEST_USER=root BENCHRUN_TEST_PASSWORD=$PASSWORD
+cd "$REPO"
+go run ./test/benchloader -loader "$BIN/linux-$(go env GOARCH)/loader" -originals "$ORIGINALS" -dir "$dir" "$@"

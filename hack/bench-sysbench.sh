@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# bench-sysbench.sh [PAIRS] — does sysbench lose anything by being run by the loader? See BenchmarkSysbench. Uses the MariaDB that
+# BENCHRUN_TEST_… name, or that of mariadb.sh.
+set -euo pipefail
+# shellcheck source=hack/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=/dev/null
+. "$BIN/images.env"
+
+if [ -z "${BENCHRUN_TEST_HOST:-}" ]; then
+	environment=$("$HACK/mariadb.sh" up 11.8)
+	set -a
+	eval "$environment"
+	set +a
+fi
+cd "$REPO"
+CGO_ENABLED=0 go test -tags integration,sysbench -run '^$' -bench '^BenchmarkSysbench$' -benchtime "${1:-12}x" -timeout 60m \
+	-exec "$HACK/in-image.sh benchrun/loader-sysbench:$LOADER_SYSBENCH_TAG" ./internal/loader

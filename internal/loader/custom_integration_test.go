@@ -1,0 +1,181 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build integration
+
+package loader
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// newCustomTrial runs a program that the test brings along: a line for sh.
+func newCustomTrial(t testing.TB, line string) *trial {
+	t.Helper()
+	tr := newTrial(t, result.CommitSize{})
+	tr.cfg.Workload = result.Workload{Type: "Custom", Custom: &result.Custom{Command: []string{"sh", "-c", line}}}
+	return tr
+}
+
+func TestIntegrationCustomResultFile(t *testing.T) {
+	tr := newCustomTrial(t, `
+test "$BENCHRUN_DB_HOST:$BENCHRUN_DB_PORT" = "$WANT" && test "$(cat $BENCHRUN_DB_PASSWORD_FILE)" = "$(cat $PASSWORD)" || exit 3
+test -z "$BENCHRUN_CONFIG$BENCHRUN_RUN_UID" || exit 4
+echo "threads $BENCHRUN_PARAM_threads seed $BENCHRUN_SEED $1"
+echo '{"metrics": [{"name": "ordersPerSecond", "value": 12.5, "unit": "orders/s", "better": "higher"}], "transactions": 25,
+  "seconds": 2, "checks": [{"name": "orders", "passed": true}], "warnings": ["it was cold"], "version": "4.12"}' >"$BENCHRUN_RESULT_FILE"`)
+	t.Setenv(result.EnvConfig, "not for the program")
+	c := tr.cfg.Workload.Custom
+	c.Command = append(c.Command, "sh", "$(id) ${x} `y`")
+	c.Parameters = map[string]string{"threads": "8"}
+	c.Prepare, c.Cleanup = []string{"echo", "prepared"}, []string{"echo", "cleaned"}
+	c.Env = map[string]string{
+		"WANT": tr.cfg.Server.Host + ":" + os.Getenv("BENCHRUN_TEST_PORT"), "PASSWORD": tr.cfg.Server.PasswordFile,
+	}
+	_, doc := tr.mustRun(t)
+	want := []result.Metric{{Name: "ordersPerSecond", Value: 12.5, Unit: "orders/s", Better: "higher"}}
+	if diff := cmp.Diff(want, doc.Metrics[:1]); diff != "" {
+		t.Errorf("metrics (-want +got):\n%s", diff)
+	}
+	if doc.Totals.Transactions != 25 || doc.Totals.Micros != 2_000_000 || doc.Tool.Version != "4.12" || doc.Tool.Name != "sh" {
+		t.Errorf("totals %+v, tool %+v", doc.Totals, doc.Tool)
+	}
+	wantOutput := map[string]string{
+		"prepare": "prepared\n", "measure": "threads 8 seed 42 $(id) ${x} `y`\n", "cleanup": "cleaned\n",
+	}
+	if diff := cmp.Diff(wantOutput, doc.ToolOutput); diff != "" {
+		t.Errorf("output (-want +got):\n%s", diff)
+	}
+	if len(doc.Checks) != 2 || doc.Warnings[0] != "it was cold" || doc.Client.MaxRSSBytes < 1 || len(doc.Server.StatusAfter) < 200 {
+		t.Errorf("checks %+v, warnings %q, client %+v", doc.Checks, doc.Warnings, doc.Client)
+	}
+}
+
+func TestIntegrationCustomPattern(t *testing.T) {
+	tr := newCustomTrial(t, `echo "TPS: 1 latency: 9"; echo "TPS: 812.5 latency: 1.25e1"; echo "TPS: none"`)
+	c := tr.cfg.Workload.Custom
+	c.Pattern = `TPS: (?P<tps>[0-9.]+) latency: (?P<latency>[0-9.e]+)`
+	c.Metrics = []result.CustomMetric{
+		{Name: "latency", Unit: "ms", Better: "lower"}, {Name: "tps", Unit: "transactions/s", Better: "higher"},
+	}
+	_, doc := tr.mustRun(t)
+	want := []result.Metric{
+		{Name: "latency", Value: 12.5, Unit: "ms", Better: "lower"}, {Name: "tps", Value: 812.5, Unit: "transactions/s", Better: "higher"},
+	}
+	if diff := cmp.Diff(want, doc.Metrics); diff != "" {
+		t.Errorf("metrics (-want +got):\n%s", diff)
+	}
+}
+
+func TestIntegrationCustomFailures(t *testing.T) {
+	for name, tc := range map[string]struct {
+		line   string
+		change func(*result.Custom)
+		reason result.FailureReason
+		words  []string
+	}{
+		"prints nothing": {"true", nil, result.FailureTool, []string{"silence is failure", "it printed nothing"}},
+		"leaves nothing": {
+			"seq 1 30; printf 'at last'", nil, result.FailureTool,
+			[]string{"silence is failure", "its last 20 lines: 12 | 13 |", "| 30 | at last"},
+		},
+		"fails": {
+			"echo cannot connect >&2; exit 7", nil, result.FailureTool, []string{"exit code 7", "its last 1 lines: cannot connect"},
+		},
+		"is killed": {"kill -9 $$", nil, result.FailureTool, []string{"signal killed"}},
+		"is not there": {
+			"", func(c *result.Custom) { c.Command = []string{"/nonsense"} }, result.FailureTool, []string{"/nonsense", "no such file"},
+		},
+		"prepares in vain": {
+			"true", func(c *result.Custom) { c.Prepare = []string{"sh", "-c", "echo no room; exit 1"} }, result.FailureTool, []string{"no room"},
+		},
+		"writes no number": {
+			`echo '{"metrics": [{"name": "x", "value": "1", "unit": "s", "better": "lower"}]}' >$BENCHRUN_RESULT_FILE`, nil,
+			result.FailureTool,
+			[]string{"reading the program's result file"},
+		},
+		"writes no metric": {`echo '{}' >$BENCHRUN_RESULT_FILE`, nil, result.FailureTool, []string{"it has 0 metrics, it must have 1 to 16"}},
+		"writes what nobody reads": {
+			`echo '{"tps": 1}' >$BENCHRUN_RESULT_FILE`, nil, result.FailureTool, []string{`unknown field "tps"`},
+		},
+		"finds its own mistake": {
+			`echo '{"metrics": [{"name": "x", "value": 1, "unit": "s", "better": "lower"}], "checks": [{"name": "rows", "detail": "7 of 10"}]}' >$BENCHRUN_RESULT_FILE`,
+			nil, result.FailureCheck,
+			[]string{"rows: 7 of 10"},
+		},
+		"claims what the server never saw": {
+			`echo '{"metrics": [{"name": "x", "value": 1, "unit": "s", "better": "lower"}], "statements": 1000000000}' >$BENCHRUN_RESULT_FILE`,
+			nil, result.FailureCheck,
+			[]string{"1000000000 queries sent"},
+		},
+		"does not match": {
+			"echo TPS: many", func(c *result.Custom) {
+				c.Pattern, c.Metrics = `TPS: (?P<tps>\d+)`, []result.CustomMetric{{Name: "tps", Unit: "t/s", Better: "higher"}}
+			}, result.FailureTool, []string{"no line that matches", "TPS: many"},
+		},
+		"has a pattern that is none": {
+			"true", func(c *result.Custom) { c.Pattern = "(" }, result.FailureConfiguration, []string{"result.pattern"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := newCustomTrial(t, tc.line)
+			if tc.change != nil {
+				tc.change(tr.cfg.Workload.Custom)
+			}
+			tr.mustFail(t.Context(), t, tc.reason, tc.words...)
+			if name == "leaves nothing" && !strings.Contains(tr.out.String(), "12\n13\n14\n") {
+				t.Errorf("the log has not the program's last lines: %q", tr.out.String())
+			}
+		})
+	}
+}
+
+// TestIntegrationCustomInterrupted ends a program, and what it has started, at once.
+func TestIntegrationCustomInterrupted(t *testing.T) {
+	file := t.TempDir() + "/pid"
+	tr := newCustomTrial(t, "trap '' TERM; sleep 1000 & echo $! >"+file+"; wait; sleep 1000")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		if err := eventually(func() bool {
+			pid, err := os.ReadFile(file)
+			return err == nil && strings.HasSuffix(string(pid), "\n")
+		}); err != nil {
+			t.Error("the program did not start")
+		}
+		cancel(errors.New("SIGTERM"))
+	}()
+	began := time.Now()
+	tr.mustFail(ctx, t, result.FailureInterrupted, "SIGTERM")
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	pid, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := eventually(func() bool {
+		state, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
+		return err != nil || strings.Contains(string(state), ") Z ")
+	}); err != nil {
+		t.Error("what the program has started still runs")
+	}
+}
+
+// TestIntegrationCustomLeavesChild does not wait for a child that holds the output open, and ends it.
+func TestIntegrationCustomLeavesChild(t *testing.T) {
+	tr := newCustomTrial(t, `sleep 1000 & echo '{"metrics": [{"name": "x", "value": 1, "unit": "s", "better": "lower"}]}' >$BENCHRUN_RESULT_FILE`)
+	began := time.Now()
+	tr.mustRun(t)
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}

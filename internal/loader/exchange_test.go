@@ -1,0 +1,111 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// tape is a connection that keeps what is written and plays answers.
+type tape struct {
+	net.Conn
+	written bytes.Buffer
+	answers []string
+}
+
+func (t *tape) Write(p []byte) (int, error) { return t.written.Write(p) }
+
+func (t *tape) Read(p []byte) (int, error) {
+	if len(t.answers) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, t.answers[0])
+	t.answers = t.answers[1:]
+	return n, nil
+}
+
+// TestExchangeSends reads what was sent back as a server does, at the lengths where something changes.
+func TestExchangeSends(t *testing.T) {
+	for _, length := range []int{
+		0, 1, shortStatement, shortStatement + 1, maxPacketSize - 2, maxPacketSize - 1, maxPacketSize, 2*maxPacketSize - 1, 2*maxPacketSize + 5,
+	} {
+		statement := bytes.Repeat([]byte("0123456789abcdef"), length/16+1)[:length]
+		out := &tape{}
+		e := exchange{conn: out}
+		if err := e.send(statement); err != nil {
+			t.Fatal(err)
+		}
+		var payload []byte
+		rest := out.written.Bytes()
+		for sequence := byte(0); ; sequence++ {
+			size := int(rest[0]) | int(rest[1])<<8 | int(rest[2])<<16
+			if rest[3] != sequence {
+				t.Fatalf("%d bytes: packet %d has the number %d", length, sequence, rest[3])
+			}
+			payload = append(payload, rest[packetHeader:packetHeader+size]...)
+			rest = rest[packetHeader+size:]
+			if size < maxPacketSize {
+				break
+			}
+		}
+		if len(rest) > 0 || payload[0] != commandQuery || !bytes.Equal(payload[1:], statement) {
+			t.Errorf("%d bytes: %d of %d arrive, %d too many", length, len(payload)-1, length, len(rest))
+		}
+	}
+}
+
+func TestExchangeReceives(t *testing.T) {
+	const ok = "\x07\x00\x00\x01\x00\x01\x00\x02\x00\x00\x00"
+	refused := "\x1a\x00\x00\x01\xff\x7a\x04#42S02no such table 'x'"
+	for name, tc := range map[string]struct {
+		answers []string
+		want    string
+	}{
+		"ok":                    {[]string{ok}, ""},
+		"ok in pieces":          {[]string{ok[:2], ok[2:5], ok[5:]}, ""},
+		"an error":              {[]string{refused}, "Error 1146 (42S02): no such table 'x'"},
+		"an error in pieces":    {[]string{refused[:5], refused[5:]}, "Error 1146 (42S02): no such table 'x'"},
+		"an error before login": {[]string{"\x06\x00\x00\x01\xff\x10\x04Too"}, "Error 1040: Too"},
+		"rows":                  {[]string{"\x01\x00\x00\x01\x02"}, "as to a query"},
+		"nothing":               {nil, mysql.ErrInvalidConn.Error()},
+		"half":                  {[]string{ok[:6]}, mysql.ErrInvalidConn.Error()},
+		"far too much":          {[]string{"\xff\xff\x00\x01\x00"}, "which no statement without a result set has"},
+		"an error without end":  {[]string{"\x02\x00\x00\x01\xff\x01"}, "has no number"},
+	} {
+		e := exchange{conn: &tape{answers: tc.answers}}
+		err := e.receive()
+		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%s: %v, want %q", name, err, tc.want)
+		}
+	}
+	e := exchange{conn: &tape{answers: []string{refused}}}
+	if server, ok := errors.AsType[*mysql.MySQLError](e.receive()); !ok || server.Number != 1146 {
+		t.Errorf("a refusal is not the server's error: %v", server)
+	}
+}
+
+func TestExchangeDoesNotAllocate(t *testing.T) {
+	const ok = "\x07\x00\x00\x01\x00\x01\x00\x02\x00\x00\x00"
+	out := &tape{}
+	e := exchange{conn: out}
+	statement := make([]byte, 100_000)
+	answers := []string{ok}
+	allocs := testing.AllocsPerRun(100, func() {
+		out.written.Reset()
+		out.answers = answers
+		if err := errors.Join(e.send(statement), e.receive()); err != nil {
+			t.Error(err)
+		}
+	})
+	if allocs != 0 {
+		t.Errorf("%g allocations for a statement", allocs)
+	}
+}

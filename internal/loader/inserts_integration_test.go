@@ -1,0 +1,316 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build integration
+
+package loader
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+func newBulkInsert(t testing.TB, change func(*result.BulkInsert)) *trial {
+	t.Helper()
+	p := &result.BulkInsert{
+		Table: "FileList", Tables: 1, Rows: 10_000, RowsPerStatement: 300, StatementsPerTransaction: 2, Concurrency: 3, StorageEngine: "InnoDB",
+	}
+	change(p)
+	tr := newTrial(t, result.CommitSize{})
+	tr.cfg.Workload = result.Workload{Type: "BulkInsert", BulkInsert: p}
+	return tr
+}
+
+func newIIBench(t testing.TB, change func(*result.IIBench)) *trial {
+	t.Helper()
+	p := &result.IIBench{
+		Schema: "InsertBenchmark", Rows: 25_000, RowsPerCommit: 1000, RowsPerStatement: 1000, StorageEngine: "InnoDB",
+		SecondaryIndexes: 3, IndexesAt: "Start", InsertThreads: 1, ReportEveryRows: 10_000,
+	}
+	change(p)
+	tr := newTrial(t, result.CommitSize{})
+	tr.cfg.Workload = result.Workload{Type: "IIBench", IIBench: p}
+	return tr
+}
+
+// sums checks that the series and the totals say the same.
+func sums(t *testing.T, doc *result.Document) {
+	t.Helper()
+	var sum result.Totals
+	for _, i := range doc.Series {
+		sum.Rows += i.Rows
+		sum.Transactions += i.Transactions
+		sum.RowsDeleted += i.RowsDeleted
+		sum.Queries += i.Queries
+		sum.Bytes += i.Bytes
+	}
+	got := doc.Totals
+	got.Statements, got.Micros, got.StoppedBy = 0, 0, ""
+	if diff := cmp.Diff(got, sum); diff != "" {
+		t.Errorf("the series does not add up to the totals (-want +got):\n%s", diff)
+	}
+}
+
+func metricsOf(doc *result.Document) map[string]float64 {
+	all := map[string]float64{}
+	for _, m := range doc.Metrics {
+		all[m.Name] = m.Value
+	}
+	return all
+}
+
+func checksum(doc *result.Document) string {
+	i := slices.IndexFunc(doc.Checks, func(c result.Check) bool { return c.Name == "checksum" })
+	if i < 0 {
+		return ""
+	}
+	return doc.Checks[i].Detail
+}
+
+func TestIntegrationBulkInsert(t *testing.T) {
+	for _, table := range []string{"FileList", "Narrow"} {
+		sumsSeen := map[string]bool{}
+		for _, shape := range []struct {
+			perStatement, perTransaction int64
+			concurrency, tables          int
+			statements, transactions     int64
+		}{
+			{perStatement: 1000, perTransaction: 1, concurrency: 1, tables: 1, statements: 20, transactions: 10},
+			{perStatement: 300, perTransaction: 2, concurrency: 3, tables: 2, statements: 34 + 17, transactions: 17},
+			{perStatement: 7, perTransaction: 100, concurrency: 8, tables: 8, statements: 1429 + 15, transactions: 15},
+			{perStatement: 20_000, perTransaction: 64, concurrency: 2, tables: 3, statements: 2, transactions: 1},
+		} {
+			_, doc := newBulkInsert(t, func(p *result.BulkInsert) {
+				p.Table, p.Concurrency, p.Tables = table, shape.concurrency, shape.tables
+				p.RowsPerStatement, p.StatementsPerTransaction = shape.perStatement, shape.perTransaction
+			}).mustRun(t)
+			want := result.Totals{
+				Rows: 10_000, Transactions: shape.transactions, Statements: shape.statements,
+				Micros: doc.Totals.Micros, StoppedBy: result.StoppedByRows,
+			}
+			if diff := cmp.Diff(want, doc.Totals); diff != "" {
+				t.Errorf("%s %+v: totals (-want +got):\n%s", table, shape, diff)
+			}
+			sums(t, doc)
+			sumsSeen[checksum(doc)] = true
+		}
+		if len(sumsSeen) != 1 || sumsSeen[""] {
+			t.Errorf("%s: the same seed gave %v", table, sumsSeen)
+		}
+	}
+}
+
+func TestIntegrationBulkInsertLimit(t *testing.T) {
+	tr := newBulkInsert(t, func(p *result.BulkInsert) { p.Rows, p.RowsPerStatement = 1e9, 200 })
+	tr.cfg.LimitSeconds = 1
+	_, doc := tr.mustRun(t)
+	if tt := doc.Totals; tt.StoppedBy != result.StoppedBySeconds || tt.Rows < 400 || tt.Rows%400 != 0 || tt.Micros > 5e6 {
+		t.Errorf("totals %+v", tt)
+	}
+	sums(t, doc)
+}
+
+func TestIntegrationStorageEngines(t *testing.T) {
+	var seen []string
+	for _, engine := range []string{"InnoDB", "MyISAM", "Aria", "aria"} {
+		_, doc := newBulkInsert(t, func(p *result.BulkInsert) { p.StorageEngine = engine }).mustRun(t)
+		seen = append(seen, checksum(doc))
+	}
+	if len(slices.Compact(seen)) != 1 {
+		t.Errorf("checksums %v", seen)
+	}
+	newBulkInsert(t, func(p *result.BulkInsert) { p.StorageEngine = "Nonsense" }).
+		mustFail(t.Context(), t, result.FailureSQL, "Unknown storage engine 'Nonsense'")
+	newIIBench(t, func(p *result.IIBench) { p.StorageEngine = "Nonsense" }).
+		mustFail(t.Context(), t, result.FailureSQL, "Unknown storage engine 'Nonsense'")
+}
+
+// A server without NO_ENGINE_SUBSTITUTION makes the table with another engine, and warns, which nobody reads.
+func TestIntegrationStorageEngineIsNotSubstituted(t *testing.T) {
+	db := other(t)
+	before := globals(t)["sql_mode"]
+	if _, err := db.Exec("SET GLOBAL sql_mode = ''"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := db.Exec("SET GLOBAL sql_mode = ?", before); err != nil {
+			t.Error(err)
+		}
+	})
+	newBulkInsert(t, func(p *result.BulkInsert) { p.StorageEngine = "Nonsense" }).mustFail(t.Context(), t,
+		result.FailureConfiguration, "storage engine Nonsense was asked for, the server made the table with InnoDB")
+}
+
+func TestIntegrationStatementLargerThanPacket(t *testing.T) {
+	packet := globals(t)["max_allowed_packet"]
+	bytes, err := strconv.ParseInt(packet, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := bytes / 100
+	dropInserts(t)
+	newBulkInsert(t, func(p *result.BulkInsert) { p.Rows, p.RowsPerStatement = rows, rows }).mustFail(t.Context(), t,
+		result.FailureConfiguration, fmt.Sprintf("a statement of %d rows takes up to ", rows), "max_allowed_packet is "+packet)
+	var tables int
+	const query = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'bench' AND table_name = 'inserts'"
+	if err := other(t).QueryRow(query).Scan(&tables); err != nil || tables != 0 {
+		t.Errorf("%d tables were made, %v", tables, err)
+	}
+}
+
+func dropInserts(t *testing.T) {
+	t.Helper()
+	if _, err := other(t).Exec("DROP TABLE IF EXISTS bench.inserts"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestIntegrationIIBench(t *testing.T) {
+	for _, schema := range []string{"InsertBenchmark", "Tokutek2008"} {
+		seen := map[string]bool{}
+		for _, engine := range []string{"InnoDB", "MyISAM", "Aria"} {
+			_, doc := newIIBench(t, func(p *result.IIBench) { p.Schema, p.StorageEngine = schema, engine }).mustRun(t)
+			seen[checksum(doc)] = true
+			sums(t, doc)
+			checkMilestones(t, doc)
+			if doc.Metrics[0].Name != "terminalRowsPerSecond" || doc.Metrics[0].Value < 100 || doc.Totals.Transactions != 25 {
+				t.Errorf("metrics %+v, totals %+v", doc.Metrics, doc.Totals)
+			}
+		}
+		_, doc := newIIBench(t, func(p *result.IIBench) {
+			p.Schema, p.InsertThreads, p.RowsPerStatement, p.SecondaryIndexes = schema, 4, 300, 1
+		}).mustRun(t)
+		seen[checksum(doc)] = true
+		if want := int64(25 + 4*25); doc.Totals.Statements != want {
+			t.Errorf("%d statements, want %d: none spans two transactions", doc.Totals.Statements, want)
+		}
+		if len(seen) != 1 || seen[""] {
+			t.Errorf("%s: the same seed gave %v", schema, seen)
+		}
+	}
+}
+
+func checkMilestones(t *testing.T, doc *result.Document) {
+	t.Helper()
+	var rows []int64
+	last := result.Milestone{}
+	for _, m := range doc.Milestones {
+		rows = append(rows, m.Rows)
+		if m.Micros <= last.Micros || m.RowsPerSecond <= 0 || m.OverallRowsPerSecond <= 0 || m.TableBytes < 1 || m.IndexBytes < 1 {
+			t.Errorf("milestone %+v after %+v", m, last)
+		}
+		last = m
+	}
+	if diff := cmp.Diff([]int64{10_000, 20_000, 25_000}, rows); diff != "" {
+		t.Errorf("milestones (-want +got):\n%s", diff)
+	}
+	if last.Micros > doc.Totals.Micros {
+		t.Errorf("the last milestone is at %d of %d µs", last.Micros, doc.Totals.Micros)
+	}
+}
+
+func TestIntegrationIIBenchIndexesAtEnd(t *testing.T) {
+	_, doc := newIIBench(t, func(p *result.IIBench) { p.IndexesAt = "End"; p.QueryThreads = 1 }).mustRun(t)
+	i := slices.IndexFunc(doc.Phases, func(p result.Phase) bool { return p.Name == "index" })
+	if i < 0 || doc.Phases[i-1].Name != "measure" || doc.Phases[i+1].Name != "verify" {
+		t.Fatalf("phases %v", doc.Phases)
+	}
+	if got, want := metricsOf(doc)["indexSeconds"], float64(doc.Phases[i].Micros)/1e6; got != want || got <= 0 {
+		t.Errorf("the indexes took %g s, the phase %g s", got, want)
+	}
+	if doc.Milestones[2].IndexBytes != 0 {
+		t.Errorf("there were indexes before: %+v", doc.Milestones[2])
+	}
+	var indexes int
+	const query = "SELECT COUNT(DISTINCT index_name) FROM information_schema.statistics" +
+		" WHERE table_schema = 'bench' AND table_name = 'purchases_index'"
+	if err := other(t).QueryRow(query).Scan(&indexes); err != nil || indexes != 4 {
+		t.Errorf("%d indexes, %v", indexes, err)
+	}
+}
+
+func TestIntegrationIIBenchDeletesAndQueries(t *testing.T) {
+	for _, schema := range []string{"InsertBenchmark", "Tokutek2008"} {
+		_, doc := newIIBench(t, func(p *result.IIBench) {
+			p.Schema, p.KeepRows, p.QueryThreads, p.InsertThreads = schema, 5000, 2, 2
+		}).mustRun(t)
+		sums(t, doc)
+		if tt := doc.Totals; tt.Rows != 25_000 || tt.RowsDeleted != 20_000 || tt.Queries < 10 {
+			t.Errorf("totals %+v", tt)
+		}
+		counts := map[string]int64{}
+		for _, l := range doc.Latencies {
+			counts[l.Operation] = l.Count
+		}
+		if counts["delete"] < 20 || counts["query"] != doc.Totals.Queries || counts["insert"] != 25 {
+			t.Errorf("latencies %v", counts)
+		}
+		m := metricsOf(doc)
+		if m["rowsDeletedPerSecond"] <= 0 || m["queriesPerSecond"] <= 0 {
+			t.Errorf("metrics %v", m)
+		}
+		if got := doc.Checks[0]; !got.Passed || !strings.Contains(got.Detail, "25000 committed, 20000 deleted, 5000 in the table") {
+			t.Errorf("checks %+v", doc.Checks)
+		}
+	}
+}
+
+func TestIntegrationIIBenchUnfinished(t *testing.T) {
+	tr := newIIBench(t, func(p *result.IIBench) { p.Rows = 1e9 })
+	tr.cfg.LimitSeconds = 1
+	summary, doc := tr.mustRun(t)
+	m := metricsOf(doc)
+	left := float64(1e9 - doc.Totals.Rows)
+	if want := float64(doc.Totals.Micros)/1e6 + left/m["terminalRowsPerSecond"]; m["estimatedSeconds"] != want {
+		t.Errorf("estimated %g s, want %g", m["estimatedSeconds"], want)
+	}
+	if text := strings.Join(summary.Warnings, "\n"); !strings.Contains(text, fmt.Sprintf("after %d of 1000000000 rows", doc.Totals.Rows)) {
+		t.Errorf("warnings %s", text)
+	}
+}
+
+func TestIntegrationContest2008(t *testing.T) {
+	_, doc := newIIBench(t, func(p *result.IIBench) { p.Schema, p.Rules = "Tokutek2008", "Contest2008" }).mustRun(t)
+	text := strings.Join(doc.Warnings, "\n")
+	for _, word := range []string{"25000 rows in place of 1000000000", "the server is " + doc.Server.Version, "hardware"} {
+		if !strings.Contains(text, "deviates from Contest2008: "+word) {
+			t.Errorf("no deviation %q in %s", word, text)
+		}
+	}
+	if p := doc.Phases[len(doc.Phases)-2]; p.Name != "flush" {
+		t.Errorf("phases %v", doc.Phases)
+	}
+	newIIBench(t, func(p *result.IIBench) { p.Rules = "Contest2008" }).mustFail(t.Context(), t, result.FailureConfiguration,
+		"rules Contest2008: schema is InsertBenchmark, it must be Tokutek2008")
+}
+
+// One client's error ends those that wait for it instead of for the server.
+func TestIntegrationAClientsErrorEndsTheOthers(t *testing.T) {
+	tr := newIIBench(t, func(p *result.IIBench) { p.Rows, p.KeepRows, p.QueryThreads, p.InsertThreads = 1e9, 1000, 2, 3 })
+	dropPurchases := func() {
+		db := other(t)
+		if err := eventually(func() bool {
+			var n int
+			return db.QueryRow("SELECT COUNT(*) FROM bench.purchases_index").Scan(&n) == nil && n >= 1000
+		}); err != nil {
+			t.Error(err)
+		}
+		if _, err := db.Exec("DROP TABLE bench.purchases_index"); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := other(t).Exec("DROP TABLE IF EXISTS bench.purchases_index"); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); dropPurchases() }()
+	tr.mustFail(t.Context(), t, result.FailureSQL, "doesn't exist")
+	<-done
+}

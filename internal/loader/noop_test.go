@@ -1,0 +1,54 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// The sink swallows every workload that needs no answer but that all is well, statements of several packets too.
+func TestNoop(t *testing.T) {
+	for _, tc := range []struct {
+		workload         string
+		rows, statements int64
+		bytes            int64
+	}{
+		{`{"type":"CommitSize","commitSize":{"rows":100,"rowsPerCommit":10}}`, 100, 110, 100 * 60},
+		{`{"type":"BulkInsert","bulkInsert":{"table":"Narrow","tables":2,"rows":10000,"rowsPerStatement":30,"statementsPerTransaction":2,"concurrency":3,"storageEngine":"InnoDB"}}`, 10_000, 334 + 167, 10_000 * 14},
+		{`{"type":"BulkInsert","bulkInsert":{"table":"FileList","tables":1,"rows":200000,"rowsPerStatement":200000,"statementsPerTransaction":1,"concurrency":1,"storageEngine":"InnoDB"}}`, 200_000, 2, 200_000 * 170},
+		{`{"type":"IIBench","iiBench":{"schema":"Tokutek2008","rows":5000,"rowsPerCommit":1000,"rowsPerStatement":500,"storageEngine":"InnoDB","secondaryIndexes":3,"indexesAt":"Start","insertThreads":2,"reportEveryRows":1000}}`, 5000, 15, 5000 * 40},
+	} {
+		report, err := Noop(t.Context(), tc.workload, 42, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if report.Rows != tc.rows || report.Statements != tc.statements || report.Bytes < tc.bytes || report.RowsPerSecond <= 0 ||
+			report.Seconds <= 0 || report.CPUMicrosPerRow < 0 {
+			t.Errorf("%s: %+v", tc.workload, report)
+		}
+	}
+}
+
+func TestNoopLimit(t *testing.T) {
+	const endless = `{"type":"BulkInsert","bulkInsert":{"table":"Narrow","tables":1,"rows":1000000000000,"rowsPerStatement":100,"statementsPerTransaction":1,"concurrency":2,"storageEngine":"InnoDB"}}`
+	report, err := Noop(t.Context(), endless, 42, 50*time.Millisecond)
+	if err != nil || report.Seconds < 0.05 || report.Seconds > 5 || report.Rows < 1 {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+func TestNoopRefuses(t *testing.T) {
+	for workload, want := range map[string]string{
+		`{`:                  "reading the workload",
+		`{"typo":"x"}`:       "unknown field",
+		`{"type":"Unknown"}`: "is not known to this loader",
+		`{"type":"CommitSize","commitSize":{"rows":0,"rowsPerCommit":1}}`: "rows is 0",
+	} {
+		if _, err := Noop(t.Context(), workload, 1, 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", workload, err, want)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build integration && sysbench
+
+package loader
+
+import (
+	"io"
+	"math"
+	osexec "os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
+)
+
+// BenchmarkSysbench measures pairs: the same sysbench with the same options, as the loader executes it and as a person would.
+// Both run at the same time against the same tables, so that whatever else the machine does meets
+// both; the one that starts first is the other one in each next pair. It reports the ratio of their transactions per second: its
+// median over all pairs, and from six pairs on the ends of its 95 % interval by order statistics; and the same of the CPU time
+// for a transaction.
+func BenchmarkSysbench(b *testing.B) {
+	tr := newSysbenchTrial(b, result.Sysbench{
+		Script: "oltp_read_only", Threads: 1, TableSize: ptr.To[int64](10000), Seconds: 8,
+	})
+	mustExec(b, "DROP DATABASE IF EXISTS "+sysbenchSchema, "CREATE DATABASE "+sysbenchSchema)
+	tool, err := newToolAttempt(&tr.cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer tool.close()
+	a := &attempt{cfg: &tr.cfg, tool: tool, progress: startProgress(io.Discard)}
+	defer a.progress.finish()
+	if err := a.executeAll(b.Context(), workload.PhasePrepare); err != nil {
+		b.Fatal(err)
+	}
+	command := tool.Commands(workload.PhaseMeasure)[0]
+	var rates, costs []float64
+	for b.Loop() {
+		var loader, hand side
+		sides := []func(){
+			func() {
+				e, err := a.runProgram(b.Context(), workload.PhaseMeasure, command)
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				loader = newSide(b, e.Output, e.user+e.system)
+			},
+			func() { hand = byHand(b, command) },
+		}
+		if len(rates)%2 == 1 {
+			slices.Reverse(sides)
+		}
+		var running sync.WaitGroup
+		for _, run := range sides {
+			running.Go(run)
+		}
+		running.Wait()
+		if b.Failed() {
+			return
+		}
+		b.Logf("by the loader %.1f transactions/s, %.1f µs of CPU each; by hand %.1f, %.1f", loader.rate, loader.cost, hand.rate, hand.cost)
+		rates, costs = append(rates, loader.rate/hand.rate), append(costs, loader.cost/hand.cost)
+	}
+	report(b, "rate", rates)
+	report(b, "CPU", costs)
+	b.ReportMetric(0, "ns/op")
+	mustExec(b, "DROP DATABASE "+sysbenchSchema)
+}
+
+// side is one of a pair: transactions per second, and microseconds of CPU time for each.
+type side struct{ rate, cost float64 }
+
+func newSide(b *testing.B, output string, cpu time.Duration) side {
+	final := sysbench.Parse(output).Final
+	if final == nil || final.Events == 0 {
+		b.Errorf("no report: %s", output)
+		return side{}
+	}
+	return side{float64(final.Events) / *final.Seconds, float64(cpu.Microseconds()) / float64(final.Events)}
+}
+
+func byHand(b *testing.B, c workload.Command) side {
+	var out strings.Builder
+	cmd := osexec.CommandContext(b.Context(), c.Args[0], c.Args[1:]...)
+	cmd.Env, cmd.Stdout = c.Env, &out
+	if err := cmd.Run(); err != nil {
+		b.Error(err)
+		return side{}
+	}
+	return newSide(b, out.String(), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+}
+
+func report(b *testing.B, name string, ratios []float64) {
+	slices.Sort(ratios)
+	n := len(ratios)
+	b.ReportMetric((ratios[(n-1)/2]+ratios[n/2])/2, name+"-ratio-median")
+	if k := rank(n); k > 0 {
+		b.ReportMetric(ratios[k-1], name+"-ratio-low")
+		b.ReportMetric(ratios[n-k], name+"-ratio-high")
+	}
+}
+
+// rank is the largest k for which the k-th smallest and the k-th largest of n values enclose the median with a probability of
+// 95 %: the chance of fewer than k heads in n tosses is 2.5 % at most. 0 if there is none.
+func rank(n int) int {
+	p := math.Pow(0.5, float64(n))
+	below := 0.0
+	for k := 0; ; k++ {
+		if below += p; below > 0.025 {
+			return k
+		}
+		p *= float64(n-k) / float64(k+1)
+	}
+}

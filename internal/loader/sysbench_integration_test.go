@@ -1,0 +1,436 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build integration && sysbench
+
+package loader
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+)
+
+const sysbenchSchema = "sysbench_test"
+
+// newSysbenchTrial is a short one, small where the script has a size.
+func newSysbenchTrial(t testing.TB, p result.Sysbench) *trial {
+	t.Helper()
+	tr := newTrial(t, result.CommitSize{})
+	p.Percentile, p.RandType = 95, "uniform"
+	p.Threads = max(p.Threads, 1)
+	if p.Seconds == 0 && p.Events == 0 {
+		p.Seconds = 1
+	}
+	if p.Commands == nil {
+		p.Commands = []string{"cleanup", "prepare"}
+	}
+	tr.cfg.Workload = result.Workload{Type: "Sysbench", Sysbench: &p}
+	tr.cfg.Server.Schema = sysbenchSchema
+	return tr
+}
+
+func mustExec(t testing.TB, statements ...string) {
+	t.Helper()
+	db := other(t)
+	for _, statement := range statements {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+func TestSysbenchWholeRun(t *testing.T) {
+	tr := newSysbenchTrial(t, result.Sysbench{
+		Script: "oltp_read_write", Threads: 2, Tables: ptr.To[int32](2), TableSize: ptr.To[int64](1000), Seconds: 3, WarmupSeconds: 1,
+		Options: map[string]string{"range_size": "10"},
+	})
+	summary, doc := tr.mustRun(t)
+	var phases, args []string
+	for _, p := range doc.Phases {
+		phases = append(phases, p.Name)
+	}
+	if diff := cmp.Diff([]string{"connect", "readback", "prepare", "quiesce", "warmup", "measure", "verify", "cleanup"}, phases); diff != "" {
+		t.Errorf("phases (-want +got):\n%s", diff)
+	}
+	sum := int64(0)
+	for _, i := range doc.Series {
+		sum += i.Transactions
+	}
+	if sum != doc.Totals.Transactions || sum < 10 || doc.Totals.Micros < 2_900_000 || doc.Totals.StoppedBy != result.StoppedBySeconds {
+		t.Errorf("the series adds up to %d, totals %+v", sum, doc.Totals)
+	}
+	l := doc.Latencies[0]
+	if l.Count != sum || l.MinMicros < 1 || l.P50Micros < l.MinMicros || l.P90Micros < l.P50Micros || l.P95Micros < l.P90Micros ||
+		l.P99Micros < l.P95Micros || l.P999Micros < l.P99Micros || l.Histogram == "" {
+		t.Errorf("latency %+v", l)
+	}
+	if doc.Metrics[0].Name != "transactionsPerSecond" || doc.Client.UserMicros < 1 || doc.Client.MaxRSSBytes < 1<<20 ||
+		doc.Tool.Version != "1.0.20" || len(summary.Metrics) != len(doc.Metrics) {
+		t.Errorf("metrics %+v, client %+v, tool %+v", doc.Metrics, doc.Client, doc.Tool)
+	}
+	for _, c := range doc.Tool.Commands {
+		args = append(args, c.Phase+" "+c.Args[len(c.Args)-1])
+	}
+	want := []string{"prepare cleanup", "prepare prepare", "warmup run", "measure run", "cleanup cleanup"}
+	if diff := cmp.Diff(want, args); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+	measured, warmedUp := doc.Tool.Commands[3].Args, doc.Tool.Commands[2].Args
+	for _, option := range []string{"--rand-seed=42", "--rand-type=uniform", "--histogram=on", "--report-interval=1", "--percentile=95", "--range_size=10"} {
+		if !slices.Contains(measured, option) {
+			t.Errorf("%s is missing in %q", option, measured)
+		}
+	}
+	if slices.Contains(warmedUp, "--rand-seed=42") || !strings.Contains(doc.ToolOutput["measure"], "Threads fairness:") {
+		t.Errorf("warm-up %q, output %.200q", warmedUp, doc.ToolOutput["measure"])
+	}
+	var names []string
+	for _, c := range doc.Checks {
+		names = append(names, c.Name)
+	}
+	if diff := cmp.Diff([]string{"report", "server", "rows"}, names); diff != "" {
+		t.Errorf("checks (-want +got):\n%s", diff)
+	}
+}
+
+// TestSysbenchScripts runs each of sysbench's own scripts; their checks of rows differ.
+func TestSysbenchScripts(t *testing.T) {
+	for _, script := range []string{
+		"oltp_read_only", "oltp_write_only", "oltp_point_select", "oltp_insert", "oltp_update_index", "oltp_update_non_index",
+		"oltp_delete", "select_random_points", "select_random_ranges", "bulk_insert",
+	} {
+		t.Run(script, func(t *testing.T) {
+			p := result.Sysbench{Script: script, Threads: 2, Events: 300, WarmupSeconds: 1}
+			switch script {
+			case "bulk_insert":
+				p.WarmupSeconds = 0
+			case "select_random_points", "select_random_ranges":
+				p.TableSize = ptr.To[int64](500)
+			default:
+				p.Tables, p.TableSize = ptr.To[int32](2), ptr.To[int64](500)
+			}
+			_, doc := newSysbenchTrial(t, p).mustRun(t)
+			if n := doc.Totals.Transactions + doc.Totals.Rows; n != 300 || doc.Totals.StoppedBy != result.StoppedByRows {
+				t.Errorf("totals %+v", doc.Totals)
+			}
+		})
+	}
+}
+
+func TestSysbenchTPCC(t *testing.T) {
+	tr := newSysbenchTrial(t, result.Sysbench{
+		Script: "tpcc", Threads: 2, Scale: ptr.To[int32](1), Seconds: 3, Commands: []string{"check", "cleanup", "prepare"},
+		Options: map[string]string{"enable_purge": "yes"},
+	})
+	_, doc := tr.mustRun(t)
+	checks := map[string]bool{}
+	for _, c := range doc.Checks {
+		checks[c.Name] = c.Passed
+	}
+	for _, when := range []string{"before", "after"} {
+		for _, n := range []string{"0", "1", "2", "3", "4", "5", "8", "9"} {
+			if name := when + ": Check " + n + ", table set 1"; !checks[name] {
+				t.Errorf("%s is missing in %v", name, checks)
+			}
+		}
+	}
+	var nopm float64
+	for _, m := range doc.Metrics {
+		if m.Name == "newOrdersPerMinute" {
+			nopm = m.Value
+		}
+	}
+	// 10 of 24 transactions, a hundredth of them rolled back.
+	if share := nopm / 60 / doc.Metrics[0].Value; share < 0.3 || share > 0.55 {
+		t.Errorf("%g NOPM at %g transactions/s", nopm, doc.Metrics[0].Value)
+	}
+	if !checks["mix"] {
+		t.Errorf("checks %v", checks)
+	}
+}
+
+// TestSysbenchTPCCData compares the rows of a seed with those that it has always had, and lets the check find what is wrong.
+func TestSysbenchTPCCData(t *testing.T) {
+	tr := newSysbenchTrial(t, result.Sysbench{
+		Script: "tpcc", Threads: 3, Scale: ptr.To[int32](2), Commands: []string{"check", "cleanup", "prepare"},
+	})
+	mustExec(t, "DROP DATABASE IF EXISTS "+sysbenchSchema, "CREATE DATABASE "+sysbenchSchema)
+	tool, err := newToolAttempt(&tr.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tool.close() })
+	run := func(phase workload.ToolPhase) []result.Check {
+		var all []result.Check
+		for _, command := range tool.Commands(phase) {
+			e, err := execute(t.Context(), command, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checks, err := tool.Judge(phase, &e.Execution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, checks...)
+		}
+		return all
+	}
+	run(workload.PhasePrepare)
+	for table, want := range map[string]struct {
+		columns string
+		rows    int64
+		sum     uint64
+	}{
+		"item1":       {"i_id,i_im_id,i_name,i_price,i_data", 100000, goldenItems},
+		"stock1":      {"s_w_id,s_i_id,s_quantity,s_dist_01,s_data", 200000, goldenStock},
+		"customer1":   {"c_w_id,c_d_id,c_id,c_last,c_credit,c_discount,c_data", 60000, goldenCustomers},
+		"order_line1": {"ol_w_id,ol_d_id,ol_o_id,ol_number,ol_i_id,ol_amount,ol_dist_info", goldenLineRows, goldenLines},
+	} {
+		var rows int64
+		var sum uint64
+		query := fmt.Sprintf("SELECT COUNT(*), SUM(CRC32(CONCAT_WS(':', %s))) FROM %s.%s", want.columns, sysbenchSchema, table)
+		if err := other(t).QueryRow(query).Scan(&rows, &sum); err != nil {
+			t.Fatal(err)
+		}
+		if rows != want.rows || sum != want.sum {
+			t.Errorf("%s has %d rows, sum %d; want %d, %d", table, rows, sum, want.rows, want.sum)
+		}
+	}
+	mustExec(t, "DELETE FROM "+sysbenchSchema+".order_line1 WHERE ol_w_id = 2 AND ol_d_id = 3 AND ol_o_id = 7 AND ol_number = 1",
+		"UPDATE "+sysbenchSchema+".warehouse1 SET w_ytd = w_ytd + 1 WHERE w_id = 1")
+	var failed []string
+	for _, c := range run(workload.PhaseVerify) {
+		if !c.Passed {
+			failed = append(failed, c.Name+c.Detail[strings.LastIndex(c.Detail, ";"):])
+		}
+	}
+	want := []string{
+		"after: Check 1, table set 1; 1 violations, the first: 1", "after: Check 4, table set 1; 1 violations, the first: 2/3",
+		"after: Check 8, table set 1; 1 violations, the first: 1",
+	}
+	if diff := cmp.Diff(want, failed); diff != "" {
+		t.Errorf("failed checks (-want +got):\n%s", diff)
+	}
+	run(workload.PhaseCleanup)
+	var left int
+	query := "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = ?"
+	if err := other(t).QueryRow(query, sysbenchSchema).Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d tables are left, %v", left, err)
+	}
+}
+
+// What seed 42 gives.
+const (
+	goldenItems     = 215179898706492
+	goldenStock     = 430058445621173
+	goldenCustomers = 128071092956206
+	goldenLines     = 1289812243412982
+	goldenLineRows  = 600666
+)
+
+func TestSysbenchPasswords(t *testing.T) {
+	for i, password := range []string{`a;b'c$d e#f,g=h`, `"quoted"`, `\x $(id) %s`, "'"} {
+		user := fmt.Sprintf("benchrun_odd%d", i)
+		db := other(t)
+		mustExec(t, "CREATE DATABASE IF NOT EXISTS "+sysbenchSchema,
+			fmt.Sprintf("CREATE OR REPLACE USER %s IDENTIFIED BY %s", user, quoted(password)),
+			fmt.Sprintf("GRANT ALL ON *.* TO %s", user))
+		t.Cleanup(func() {
+			if _, err := db.Exec("DROP USER " + user); err != nil {
+				t.Error(err)
+			}
+		})
+		tr := newSysbenchTrial(t, result.Sysbench{Script: "oltp_point_select", Events: 100, TableSize: ptr.To[int64](100)})
+		for path, text := range map[string]string{tr.cfg.Server.UserFile: user, tr.cfg.Server.PasswordFile: password} {
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, doc := tr.mustRun(t)
+		text, err := json.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(password) > 3 && (strings.Contains(string(text), password) || strings.Contains(tr.out.String(), password)) {
+			t.Errorf("the password %q is in what the loader left", password)
+		}
+	}
+}
+
+func quoted(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
+}
+
+func TestSysbenchFailures(t *testing.T) {
+	for name, tc := range map[string]struct {
+		params result.Sysbench
+		lua    string
+		reason result.FailureReason
+		words  []string
+	}{
+		"an option that is none": {
+			result.Sysbench{Script: "oltp_read_write", Options: map[string]string{"nonsense": "1"}},
+			"",
+			result.FailureTool,
+			[]string{"invalid option: --nonsense=1"},
+		},
+		"a table that is not made": {
+			result.Sysbench{Script: "oltp_read_write", Options: map[string]string{"mysql_storage_engine": "nonsense"}},
+			"",
+			result.FailureTool,
+			[]string{"sysbench prepare", "Unknown storage engine 'nonsense'"},
+		},
+		"queries that are not sent": {
+			result.Sysbench{Script: "oltp_point_select", Commands: []string{}, Options: map[string]string{"mysql-dry-run": "on"}},
+			"",
+			result.FailureCheck,
+			[]string{"server: "},
+		},
+		"a script without the command": {
+			result.Sysbench{}, "function event() end", result.FailureTool, []string{"does not implement the 'cleanup' command"},
+		},
+		"a script that does nothing": {
+			result.Sysbench{Commands: []string{}, Events: 1},
+			"function event() os.exit(0) end",
+			result.FailureTool,
+			[]string{"silence is failure"},
+		},
+		"a script that is wrong": {
+			result.Sysbench{Commands: []string{}}, "function event() foo( end", result.FailureTool, []string{"unexpected symbol near 'end'"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := newSysbenchTrial(t, tc.params)
+			if tc.params.Commands != nil {
+				tr.cfg.Workload.Sysbench.Commands = tc.params.Commands
+			}
+			if tc.lua != "" {
+				tr.cfg.Workload.Sysbench.ScriptFile = filepath.Join(t.TempDir(), "own.lua")
+				if err := os.WriteFile(tr.cfg.Workload.Sysbench.ScriptFile, []byte(tc.lua), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			tr.mustFail(t.Context(), t, tc.reason, tc.words...)
+		})
+	}
+}
+
+func TestSysbenchOwnScript(t *testing.T) {
+	tr := newSysbenchTrial(t, result.Sysbench{Commands: []string{"check"}, Events: 50, Threads: 2})
+	file := filepath.Join(t.TempDir(), "own.lua")
+	tr.cfg.Workload.Sysbench.ScriptFile = file
+	script := `
+function thread_init() con = sysbench.sql.driver():connect() end
+function event() con:query("SELECT 1") end
+sysbench.cmdline.commands = {check = {function () print("Check 1: PASSED") end}}
+`
+	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, doc := tr.mustRun(t)
+	if len(doc.Tool.Inputs) != 1 || doc.Tool.Inputs[0].Bytes != int64(len(script)) || len(doc.Tool.Inputs[0].SHA256) != 64 {
+		t.Errorf("inputs %+v", doc.Tool.Inputs)
+	}
+	if n := len(doc.Checks); n != 4 || doc.Totals.Transactions != 50 {
+		t.Errorf("checks %+v, totals %+v", doc.Checks, doc.Totals)
+	}
+}
+
+func TestSysbenchKeepsData(t *testing.T) {
+	mustExec(t, "DROP DATABASE IF EXISTS "+sysbenchSchema)
+	var phases [][]string
+	for _, size := range []int64{700, 700, 800} {
+		_, doc := newSysbenchTrial(t, result.Sysbench{
+			Script: "oltp_read_only", TableSize: ptr.To(size), KeepData: true, Events: 20,
+		}).mustRun(t)
+		var commands []string
+		for _, c := range doc.Tool.Commands {
+			commands = append(commands, c.Args[len(c.Args)-1])
+		}
+		phases = append(phases, commands)
+	}
+	if diff := cmp.Diff([][]string{{"cleanup", "prepare", "run"}, {"run"}, {"cleanup", "prepare", "run"}}, phases); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+	mustExec(t, "DROP DATABASE "+sysbenchSchema)
+}
+
+// whileSysbench does something as soon as sysbench sends queries.
+func whileSysbench(t *testing.T, do func(db *sql.DB)) {
+	t.Helper()
+	db := other(t)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		err := eventually(func() bool {
+			var n int
+			err := db.QueryRow("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = ? AND COMMAND = 'Execute'", sysbenchSchema).Scan(&n)
+			return err == nil && n > 0
+		})
+		if err != nil {
+			t.Error("sysbench never sent a query")
+			return
+		}
+		do(db)
+	}()
+	t.Cleanup(func() { <-done })
+}
+
+func TestSysbenchConnectionsLost(t *testing.T) {
+	tr := newSysbenchTrial(t, result.Sysbench{Script: "oltp_read_only", TableSize: ptr.To[int64](1000), Seconds: 30})
+	whileSysbench(t, func(db *sql.DB) {
+		rows, err := db.Query("SELECT ID FROM information_schema.PROCESSLIST WHERE DB = ?", sysbenchSchema)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id int64
+			if err := rows.Scan(&id); err == nil {
+				_, _ = db.Exec(fmt.Sprintf("KILL CONNECTION %d", id)) // it may have gone by itself
+			}
+		}
+		if err := rows.Err(); err != nil {
+			t.Error(err)
+		}
+	})
+	began := time.Now()
+	tr.mustFail(t.Context(), t, result.FailureConnectionLost, "sysbench run")
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+func TestSysbenchInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	tr := newSysbenchTrial(t, result.Sysbench{Script: "oltp_read_only", TableSize: ptr.To[int64](1000), Seconds: 60})
+	whileSysbench(t, func(*sql.DB) { cancel(errors.New("SIGTERM")) })
+	tr.mustFail(ctx, t, result.FailureInterrupted, "SIGTERM")
+	db := other(t)
+	if err := eventually(func() bool {
+		var n int
+		err := db.QueryRow("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = ?", sysbenchSchema).Scan(&n)
+		return err == nil && n == 0
+	}); err != nil {
+		t.Error("sysbench is still connected")
+	}
+	if left, err := filepath.Glob(result.WorkPath + "/*"); err != nil || len(left) != 0 {
+		t.Errorf("the tool's folder is left: %q, %v", left, err)
+	}
+}

@@ -1,0 +1,353 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build integration
+
+package loader
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
+)
+
+func newTPROCHLoad(t testing.TB, change func(*result.TPROCHLoad)) *trial {
+	t.Helper()
+	p := &result.TPROCHLoad{
+		ScaleFactor: "0.01", Data: "Streamed", LoadMode: "OneStatement", ForeignKeyChecks: true, UniqueChecks: true, Indexes: "Before",
+	}
+	change(p)
+	tr := newTrial(t, result.CommitSize{})
+	tr.cfg.Workload = result.Workload{Type: "TPROCHLoad", TPROCHLoad: p}
+	tr.cfg.Scratch = t.TempDir()
+	return tr
+}
+
+// rowsAtScale are the rows of each table for scale 0.01 and seed 42.
+var rowsAtScale = map[string]int64{
+	"REGION": 5, "NATION": 25, "SUPPLIER": 100, "CUSTOMER": 1500, "PART": 2000, "PARTSUPP": 8000, "ORDERS": 15000, "LINEITEM": 59630,
+}
+
+const (
+	allRows  = 86260
+	allBytes = 387 + 2174 + 13589 + 239175 + 231700 + 1133179 + 1645122 + 7136187
+)
+
+func TestIntegrationTPROCHLoad(t *testing.T) {
+	schemaOrder := []string{"REGION", "NATION", "SUPPLIER", "CUSTOMER", "PART", "PARTSUPP", "ORDERS", "LINEITEM"}
+	all := []string{"connect", "readback", "prepare", "quiesce", "measure", "verify"}
+	for name, tc := range map[string]struct {
+		change     func(*result.TPROCHLoad)
+		statements int64
+		phases     []string
+		// order of the tables, if it is certain.
+		order []string
+	}{
+		"streamed": {func(*result.TPROCHLoad) {}, 8, all, schemaOrder},
+		"staged": {
+			func(p *result.TPROCHLoad) { p.Data = "Staged" },
+			8,
+			[]string{"connect", "readback", "prepare", "stage", "quiesce", "measure", "verify"},
+			schemaOrder,
+		},
+		// One statement each for REGION, NATION, SUPPLIER, CUSTOMER and PART, 4 for PARTSUPP, 8 for ORDERS, 30 for LINEITEM.
+		"chunked":                       {func(p *result.TPROCHLoad) { p.LoadMode, p.RowsPerChunk = "Chunked", 2000 }, 5 + 4 + 8 + 30, all, schemaOrder},
+		"chunked, staged":               {func(p *result.TPROCHLoad) { p.LoadMode, p.RowsPerChunk, p.Data = "Chunked", 59630, "Staged" }, 8, nil, schemaOrder},
+		"parallel, parents first":       {func(p *result.TPROCHLoad) { p.LoadMode, p.Streams = "Parallel", 8 }, 8, all, nil},
+		"parallel, largest first":       {func(p *result.TPROCHLoad) { p.LoadMode, p.Streams, p.ForeignKeyChecks = "Parallel", 3, false }, 8, all, nil},
+		"parallel, one stream":          {func(p *result.TPROCHLoad) { p.LoadMode, p.Streams = "Parallel", 1 }, 8, all, schemaOrder},
+		"no checks":                     {func(p *result.TPROCHLoad) { p.ForeignKeyChecks, p.UniqueChecks = false, false }, 8, all, schemaOrder},
+		"indexes after, with checks":    {func(p *result.TPROCHLoad) { p.Indexes = "After" }, 8, slices.Insert(slices.Clone(all), 5, "index"), nil},
+		"indexes after, without checks": {func(p *result.TPROCHLoad) { p.Indexes, p.ForeignKeyChecks = "After", false }, 8, nil, nil},
+		"analyze": {
+			func(p *result.TPROCHLoad) { p.Indexes, p.Analyze = "After", true },
+			8, slices.Insert(slices.Clone(all), 5, "index", "analyze"), nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := newTPROCHLoad(t, tc.change)
+			summary, doc := tr.mustRun(t)
+			want := result.Totals{
+				Rows: allRows, Bytes: allBytes, Transactions: tc.statements, Statements: tc.statements, Micros: doc.Totals.Micros,
+				StoppedBy: result.StoppedByRows,
+			}
+			if diff := cmp.Diff(want, doc.Totals); diff != "" {
+				t.Errorf("totals (-want +got):\n%s", diff)
+			}
+			sums(t, doc)
+			var order, phases []string
+			for _, load := range doc.Tables {
+				order = append(order, load.Name)
+			}
+			if tc.order != nil && !slices.Equal(order, tc.order) {
+				t.Errorf("tables in the order %v, want %v", order, tc.order)
+			}
+			for _, p := range doc.Phases {
+				phases = append(phases, p.Name)
+			}
+			if tc.phases != nil && !slices.Equal(phases, tc.phases) {
+				t.Errorf("phases %v, want %v", phases, tc.phases)
+			}
+			checkTables(t, doc)
+			checkSchema(t)
+			if len(summary.Latencies) != 1 || summary.Latencies[0].Operation != "load" || summary.Latencies[0].Count != tc.statements {
+				t.Errorf("latencies %+v", summary.Latencies)
+			}
+			if len(summary.Metrics) != len(doc.Metrics) || summary.Metrics[0].Name != "totalSeconds" || len(doc.Checks) != 3 {
+				t.Errorf("the summary has the metrics %+v, checks are %+v", summary.Metrics, doc.Checks)
+			}
+		})
+	}
+}
+
+// checkTables checks what is said about each table against the others and the totals.
+func checkTables(t *testing.T, doc *result.Document) {
+	t.Helper()
+	var sum result.TableLoad
+	rows := map[string]int64{}
+	metrics := metricsOf(doc)
+	for _, load := range doc.Tables {
+		rows[load.Name] = load.Rows
+		sum.Rows += load.Rows
+		sum.Bytes += load.Bytes
+		sum.Statements += load.Statements
+		if load.Micros < 1 || load.StartMicros < 0 || load.StartMicros+load.Micros > doc.Totals.Micros || load.Warnings != 0 {
+			t.Errorf("%+v of %d µs", load, doc.Totals.Micros)
+		}
+		if got := metrics[strings.ToLower(load.Name)+"Seconds"]; got != float64(load.Micros)/1e6 {
+			t.Errorf("%s took %d µs, the metric is %g", load.Name, load.Micros, got)
+		}
+		if staged := doc.Config.Workload.TPROCHLoad.Data == "Staged"; staged != (len(load.FileSHA256) == 64) {
+			t.Errorf("%s: checksum %q of the file", load.Name, load.FileSHA256)
+		}
+	}
+	if diff := cmp.Diff(rowsAtScale, rows); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+	if sum.Bytes != doc.Totals.Bytes || sum.Statements != doc.Totals.Statements {
+		t.Errorf("tables sum up to %+v, totals are %+v", sum, doc.Totals)
+	}
+	micros := doc.Totals.Micros
+	for _, p := range doc.Phases {
+		if p.Name == "index" || p.Name == "analyze" {
+			micros += p.Micros
+		}
+	}
+	if got := metrics["totalSeconds"]; got != float64(micros)/1e6 {
+		t.Errorf("%g s in total, want %d µs", got, micros)
+	}
+	if got, want := metrics["megabytesPerSecond"], float64(allBytes)/float64(micros); got != want {
+		t.Errorf("%g MB/s, want %g", got, want)
+	}
+}
+
+// checkSchema asks the server for what it must have in the end, whenever indexes were made.
+func checkSchema(t *testing.T) {
+	t.Helper()
+	for query, want := range map[string]int{
+		"SELECT COUNT(*) FROM information_schema.table_constraints WHERE table_schema = 'bench' AND constraint_type = 'FOREIGN KEY'":                                                       8,
+		"SELECT COUNT(DISTINCT table_name, index_name) FROM information_schema.statistics WHERE table_schema = 'bench' AND index_name = 'PRIMARY' AND BINARY table_name RLIKE '^[A-Z]+$'":  8,
+		"SELECT COUNT(DISTINCT table_name, index_name) FROM information_schema.statistics WHERE table_schema = 'bench' AND index_name <> 'PRIMARY' AND BINARY table_name RLIKE '^[A-Z]+$'": 8,
+		"SELECT COUNT(*) FROM bench.LINEITEM l JOIN bench.PARTSUPP ps ON l.L_PARTKEY = ps.PS_PARTKEY AND l.L_SUPPKEY = ps.PS_SUPPKEY":                                                      59630,
+		"SELECT COUNT(*) FROM bench.LINEITEM JOIN bench.ORDERS ON L_ORDERKEY = O_ORDERKEY JOIN bench.CUSTOMER ON O_CUSTKEY = C_CUSTKEY":                                                    59630,
+	} {
+		var got int
+		if err := other(t).QueryRow(query).Scan(&got); err != nil || got != want {
+			t.Errorf("%s: %d, want %d, %v", query, got, want, err)
+		}
+	}
+}
+
+// The server's rendering of what it stored is the text that was sent.
+func TestIntegrationTPROCHGolden(t *testing.T) {
+	newTPROCHLoad(t, func(*result.TPROCHLoad) {}).mustRun(t)
+	data := tproch.New(42, 1)
+	for _, table := range []tproch.Table{tproch.Customer, tproch.Orders, tproch.LineItem} {
+		var got string
+		query := "SELECT CONCAT_WS('|', " + strings.Join(table.Columns(), ", ") + ") FROM bench." + table.String() +
+			" ORDER BY " + map[tproch.Table]string{
+			tproch.Customer: "C_CUSTKEY", tproch.Orders: "O_ORDERKEY", tproch.LineItem: "L_ORDERKEY, L_LINENUMBER",
+		}[table] + " LIMIT 1"
+		if err := other(t).QueryRow(query).Scan(&got); err != nil {
+			t.Fatal(err)
+		}
+		want, _, _ := strings.Cut(string(data.Append(nil, table, 0)), "\n")
+		if got != want {
+			t.Errorf("%s: %q, want %q", table, got, want)
+		}
+	}
+}
+
+func TestIntegrationTPROCHSessionsAreAsAsked(t *testing.T) {
+	tr := newTPROCHLoad(t, func(p *result.TPROCHLoad) { p.ForeignKeyChecks, p.UniqueChecks = false, false })
+	_, doc := tr.mustRun(t)
+	if s := doc.Server.Session; s["foreign_key_checks"] != "OFF" || s["unique_checks"] != "OFF" {
+		t.Errorf("session %v", s)
+	}
+	_, doc = newTPROCHLoad(t, func(*result.TPROCHLoad) {}).mustRun(t)
+	if s := doc.Server.Session; s["foreign_key_checks"] != "" || s["unique_checks"] != "" {
+		t.Errorf("session %v", s)
+	}
+}
+
+func TestIntegrationTPROCHHeadlineOfASweptScale(t *testing.T) {
+	tr := newTPROCHLoad(t, func(*result.TPROCHLoad) {})
+	tr.cfg.Parameters = map[string]string{"scaleFactor": "0.01"}
+	if summary, _ := tr.mustRun(t); summary.Metrics[0].Name != "megabytesPerSecond" || summary.Metrics[1].Name != "totalSeconds" {
+		t.Errorf("metrics %+v", summary.Metrics)
+	}
+}
+
+func TestIntegrationLocalInfileOff(t *testing.T) {
+	db := other(t)
+	setGlobal := func(value string) {
+		if _, err := db.Exec("SET GLOBAL local_infile = " + value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	setGlobal("OFF")
+	t.Cleanup(func() { setGlobal("ON") })
+	newTPROCHLoad(t, func(*result.TPROCHLoad) {}).mustFail(t.Context(), t, result.FailureConfiguration, "local_infile=ON")
+}
+
+// spoiler is a workload whose staged files are spoilt before they are loaded.
+type spoiler struct {
+	workload.Workload
+	spoil func()
+}
+
+func (s spoiler) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
+	plan, err := s.Workload.Prepare(ctx, db)
+	stage := plan.Stage
+	plan.Stage = func(ctx context.Context) error {
+		err := stage(ctx)
+		s.spoil()
+		return err
+	}
+	return plan, err
+}
+
+// A row that the server leaves out or changes is no error of LOAD DATA LOCAL, but it is no result.
+func TestIntegrationTPROCHSpoiltFiles(t *testing.T) {
+	for name, tc := range map[string]struct {
+		table, from, to string
+		reason          result.FailureReason
+		words           []string
+	}{
+		"a value that does not fit": {
+			"part", "|901.00|", "|cheap|", result.FailureCheck, []string{"warnings: PART: 1, the first: ", "P_RETAILPRICE"},
+		},
+		"a key that is there twice": {
+			"nation", "\n1|", "\n0|", result.FailureCheck,
+			[]string{"warnings: NATION: ", "Duplicate entry '0'", "rows: NATION: 25 sent, 24 written, 24 in the table"},
+		},
+		"another text":     {"region", "AFRICA", "AFRIKA", result.FailureCheck, []string{"checksum: REGION: the table has rows=5"}},
+		"a column too few": {"region", "|AFRICA|", "|", result.FailureCheck, []string{"warnings: REGION: 2, the first: "}},
+		"no parent for a row": {
+			"nation", "|ALGERIA|0|", "|ALGERIA|7|", result.FailureCheck, []string{"warnings: NATION: 1, the first: ", "foreign key"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := newTPROCHLoad(t, func(p *result.TPROCHLoad) { p.Data = "Staged" })
+			config, err := json.Marshal(tr.cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := startProgress(io.Discard)
+			defer out.finish()
+			a, err := newAttempt(&Input{Config: string(config), Identity: tr.id}, out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.close()
+			a.workload = spoiler{a.workload, func() { replaceInFile(t, filepath.Join(tr.cfg.Scratch, tc.table+".tbl"), tc.from, tc.to) }}
+			err = a.run(t.Context())
+			if warning := a.release(); warning != "" {
+				t.Error(warning)
+			}
+			why := describe(t.Context(), err)
+			if why.Reason != tc.reason {
+				t.Errorf("reason %s, want %s", why.Reason, tc.reason)
+			}
+			for _, word := range tc.words {
+				if !strings.Contains(why.Message, word) {
+					t.Errorf("message %q, want %q in it", why.Message, word)
+				}
+			}
+		})
+	}
+}
+
+func replaceInFile(t *testing.T, path, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(text), from) {
+		t.Fatalf("%v, %q is not there", err, from)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), from, to, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Both ways of sending a file, below the driver and by it, which is for encrypted connections, say the same.
+func TestIntegrationLoadWithAndWithoutTheDriver(t *testing.T) {
+	for name, driver := range map[string]bool{"below the driver": false, "by the driver": true} {
+		t.Run(name, func(t *testing.T) {
+			tr := newTPROCHLoad(t, func(*result.TPROCHLoad) {})
+			c, err := newConnections(tr.cfg.Server)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := newSession(t.Context(), c, "", []string{
+				"CREATE OR REPLACE DATABASE files", "USE files", "CREATE TABLE loaded (n INT PRIMARY KEY, t VARCHAR(3))",
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.close()
+			if driver {
+				s.below = nil
+			}
+			rows, warnings, err := s.Load("INTO TABLE loaded FIELDS TERMINATED BY '|'", strings.NewReader("1|a\n1|b\n2|c\n3|long\n"))
+			if rows != 3 || warnings != 2 || err != nil {
+				t.Errorf("%d rows, %d warnings, %v", rows, warnings, err)
+			}
+			if first, err := s.Warning(); err != nil || !strings.Contains(first, "Duplicate entry '1'") {
+				t.Errorf("first warning %q, %v", first, err)
+			}
+			if _, _, err := s.Load("INTO TABLE nowhere", strings.NewReader("1")); err == nil || !strings.Contains(err.Error(), "nowhere") {
+				t.Errorf("error %v", err)
+			}
+			broken := errors.New("the disk is gone")
+			if _, _, err := s.Load("INTO TABLE loaded", iotest.ErrReader(broken)); !errors.Is(err, broken) {
+				t.Errorf("error %v", err)
+			}
+			if err := s.Exec([]byte("DROP DATABASE files")); err != nil {
+				t.Errorf("the connection is of no use any more: %v", err)
+			}
+		})
+	}
+}
+
+func TestIntegrationTPROCHScratchIsFull(t *testing.T) {
+	tr := newTPROCHLoad(t, func(p *result.TPROCHLoad) { p.Data = "Staged" })
+	// Every write to this device says that it is full.
+	if err := os.Symlink("/dev/full", filepath.Join(tr.cfg.Scratch, "customer.tbl")); err != nil {
+		t.Fatal(err)
+	}
+	tr.mustFail(t.Context(), t, result.FailureConfiguration, "staging CUSTOMER on the scratch volume", "no space left on device")
+}

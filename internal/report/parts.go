@@ -1,0 +1,60 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// parts has a row per point with the median of each metric that is of a part of the work, for example of a table; nil if
+// there is none. All are in the unit that is returned.
+func (r *Report) parts(points []stats.Point) (rows [][]string, unit string) {
+	var columns []result.Metric
+	seen := map[string]bool{}
+	for _, p := range points {
+		for _, record := range p.Records {
+			for _, m := range record.Summary.Metrics {
+				if m.Part != "" && !seen[m.Name] {
+					seen[m.Name] = true
+					columns = append(columns, m)
+				}
+			}
+		}
+	}
+	if len(columns) == 0 {
+		return nil, ""
+	}
+	header := r.parameters()
+	for _, m := range columns {
+		header = append(header, m.Part)
+	}
+	rows = [][]string{header}
+	for _, p := range points {
+		var cells []string
+		for _, name := range r.parameters() {
+			cells = append(cells, p.Parameters[name])
+		}
+		for _, m := range columns {
+			cells = append(cells, medianOfMetric(p.Records, m.Name))
+		}
+		rows = append(rows, cells)
+	}
+	return rows, columns[0].Unit
+}
+
+func medianOfMetric(records []*result.Record, name string) string {
+	var values []float64
+	for _, r := range records {
+		for _, m := range r.Summary.Metrics {
+			if m.Name == name {
+				values = append(values, m.Value)
+			}
+		}
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return stats.Format(stats.Summarize(values).Median)
+}

@@ -1,0 +1,30 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package result
+
+// ToolFacts are what is known of a program other than the loader that made the load.
+type ToolFacts struct {
+	// Name of the program, and its Version if it says one.
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+	// Commands in the order of their execution.
+	Commands []ToolCommand `json:"commands"`
+	// Inputs are files that the run brought along.
+	Inputs []Input `json:"inputs,omitempty"`
+}
+
+// ToolCommand is one execution of a program.
+type ToolCommand struct {
+	Phase    string   `json:"phase"`
+	Args     []string `json:"args"`
+	ExitCode int      `json:"exitCode"`
+	Micros   int64    `json:"micros"`
+}
+
+// Input is a file that the run brought along.
+type Input struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}

@@ -1,0 +1,181 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// iiBench inserts into a table with secondary indexes, whose values are random: what is left of the rate when the indexes
+// are larger than the memory? Beside those that insert, a client may delete the oldest rows, and others may query.
+type iiBench struct {
+	params result.IIBench
+	rows   Rows
+	schema *purchases
+	load   *load
+	table  table
+	// inserting is how many clients still insert. The last one closes inserted.
+	inserting atomic.Int64
+	// inserted tells the client that deletes of each transaction. It has little room: who inserts waits for who deletes.
+	inserted chan int64
+}
+
+func newIIBench(cfg *result.Config) (Workload, error) {
+	p := cfg.Workload.IIBench
+	if p == nil {
+		return nil, errors.New("the parameters in iiBench are missing")
+	}
+	if err := errors.Join(checkIIBench(p), checkEngine(p.StorageEngine)); err != nil {
+		return nil, err
+	}
+	if err := checkContest(p); err != nil {
+		return nil, err
+	}
+	load, err := newLoad(p.Rows, p.RowsPerStatement, p.RowsPerCommit)
+	if err != nil {
+		return nil, err
+	}
+	w := &iiBench{params: *p, rows: NewRows(cfg.Seed), schema: schemas[p.Schema], load: load}
+	w.prepareLoad()
+	return w, nil
+}
+
+func checkIIBench(p *result.IIBench) error {
+	schema, known := schemas[p.Schema]
+	switch {
+	case !known:
+		return fmt.Errorf("schema is %q, it must be %s or %s", p.Schema, schemaInsertBenchmark, schemaTokutek2008)
+	case p.InsertThreads < 1:
+		return fmt.Errorf("insertThreads is %d, it must be at least 1", p.InsertThreads)
+	case p.QueryThreads < 0:
+		return fmt.Errorf("queryThreads is %d, it must be at least 0", p.QueryThreads)
+	case p.SecondaryIndexes < 0 || p.SecondaryIndexes > len(schema.indexes):
+		return fmt.Errorf("secondaryIndexes is %d, it must be 0 to %d", p.SecondaryIndexes, len(schema.indexes))
+	case p.IndexesAt != "Start" && p.IndexesAt != indexesAtEnd:
+		return fmt.Errorf("indexesAt is %q, it must be Start or %s", p.IndexesAt, indexesAtEnd)
+	case p.KeepRows < 0:
+		return fmt.Errorf("keepRows is %d, it must be at least 0", p.KeepRows)
+	case p.ReportEveryRows < 1:
+		return fmt.Errorf("reportEveryRows is %d, it must be at least 1", p.ReportEveryRows)
+	case p.Rules != "" && p.Rules != contest2008:
+		return fmt.Errorf("rules is %q, it must be empty or %s", p.Rules, contest2008)
+	}
+	return nil
+}
+
+const indexesAtEnd = "End"
+
+func (w *iiBench) prepareLoad() {
+	w.inserting.Store(int64(w.params.InsertThreads))
+	w.load.heads, w.load.rowBytes = []string{w.schema.head}, w.schema.rowBytes
+	w.load.appendRow = func(dst []byte, n int64) []byte { return w.schema.appendRow(dst, w.rows.purchase(n)) }
+	if w.params.KeepRows > 0 {
+		w.inserted = make(chan int64, w.params.InsertThreads)
+		w.load.committed = w.tellDeleter
+	}
+	columns := []string{w.schema.columns}
+	if w.params.IndexesAt != indexesAtEnd {
+		for _, index := range w.indexes() {
+			columns = append(columns, index.definition())
+		}
+	}
+	w.table = table{
+		names: []string{w.schema.name}, columns: strings.Join(columns, ", "), options: w.schema.options, engine: w.params.StorageEngine,
+		canonical:  w.schema.canonical,
+		appendText: func(dst []byte, n int64) []byte { return w.schema.appendText(dst, w.rows.purchase(n)) },
+	}
+}
+
+func (w *iiBench) indexes() []index { return w.schema.indexes[:w.params.SecondaryIndexes] }
+
+// Plan implements Planned.
+func (w *iiBench) Plan() Plan {
+	p := Plan{
+		Clients: w.params.InsertThreads + w.params.QueryThreads, Rows: w.params.Rows,
+		Setup: []string{"SET autocommit=0"},
+		Milestones: Milestones{
+			Every: w.params.ReportEveryRows,
+			Sizes: "SELECT COALESCE(data_length, 0), COALESCE(index_length, 0) FROM information_schema.tables" +
+				" WHERE table_schema = DATABASE() AND table_name = '" + w.schema.name + "'",
+		},
+	}
+	if w.inserted != nil {
+		p.Clients++
+	}
+	if w.params.IndexesAt == indexesAtEnd && w.params.SecondaryIndexes > 0 {
+		p.After = append(p.After, Phase{Name: "index", Statements: []string{w.schema.addIndexes(w.indexes())}})
+	}
+	if w.params.Rules == contest2008 {
+		p.After = append(p.After, Phase{Name: "flush", Statements: []string{"FLUSH TABLES " + w.schema.name}})
+	}
+	return p
+}
+
+// Prepare implements Workload.
+func (w *iiBench) Prepare(ctx context.Context, db *sql.DB) (Plan, error) {
+	if err := w.load.fits(ctx, db); err != nil {
+		return Plan{}, err
+	}
+	if err := w.table.make(ctx, db); err != nil {
+		return Plan{}, err
+	}
+	p := w.Plan()
+	if w.params.Rules != contest2008 {
+		return p, nil
+	}
+	var version string
+	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+		return Plan{}, fmt.Errorf("asking for the server's version: %w", err)
+	}
+	p.Warnings = contestDeviations(&w.params, version)
+	return p, nil
+}
+
+// Measure implements Workload: the first clients insert, then comes the one that deletes, if there is one, and the others
+// query.
+func (w *iiBench) Measure(ctx context.Context, c *Client) (result.StoppedBy, error) {
+	next := c.Index - w.params.InsertThreads
+	switch {
+	case next < 0:
+		defer w.endInserting()
+		return w.load.insert(ctx, c)
+	case next == 0 && w.inserted != nil:
+		return result.StoppedByRows, w.remove(ctx, c)
+	default:
+		return result.StoppedByRows, w.query(c)
+	}
+}
+
+func (w *iiBench) endInserting() {
+	if w.inserting.Add(-1) == 0 && w.inserted != nil {
+		close(w.inserted)
+	}
+}
+
+// Verify implements Workload. Once rows were deleted only their number is compared: which ids the others got was the
+// server's choice.
+func (w *iiBench) Verify(ctx context.Context, db *sql.DB, totals result.Totals) ([]result.Check, error) {
+	if totals.RowsDeleted > 0 {
+		return w.count(ctx, db, totals)
+	}
+	return w.table.verify(ctx, db, totals.Rows)
+}
+
+func (w *iiBench) count(ctx context.Context, db *sql.DB, totals result.Totals) ([]result.Check, error) {
+	var got int64
+	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+w.schema.name).Scan(&got); err != nil {
+		return nil, fmt.Errorf("counting the rows: %w", err)
+	}
+	return []result.Check{{
+		Name: "rows", Passed: got == totals.Rows-totals.RowsDeleted,
+		Detail: fmt.Sprintf("%d committed, %d deleted, %d in the table", totals.Rows, totals.RowsDeleted, got),
+	}}, nil
+}

@@ -1,0 +1,160 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// dispenser hands out the rows 1 to rows in order, each once, to whoever asks.
+type dispenser struct {
+	rows int64
+	last atomic.Int64
+}
+
+// take returns the next rows, n or what is left; first is above last if nothing is.
+func (d *dispenser) take(n int64) (first, last int64) {
+	end := d.last.Add(n)
+	return end - n + 1, min(end, d.rows)
+}
+
+// load is the loop of the clients that insert many rows at a time: transactions of statements of rows. All clients of a
+// trial share one load. Whoever is free takes the next transaction's rows, and sends what it has taken: however many
+// clients there are and whatever stops them, what is in the table is the rows from 1 on without a gap.
+type load struct {
+	dispenser
+	// perStatement rows are in a statement, perTransaction in a transaction; the last ones of each have what is left.
+	perStatement, perTransaction int64
+	// heads of statements, up to the rows: one for each table. Client c, from 0, writes to table c modulo their number.
+	heads []string
+	// appendRow appends a row in parentheses, which takes at most rowBytes with its comma.
+	appendRow func(dst []byte, n int64) []byte
+	rowBytes  int64
+	// committed, if there is one, is told how many rows each transaction had.
+	committed func(ctx context.Context, rows int64) error
+}
+
+// newLoad checks the numbers, whose names are the API's.
+func newLoad(rows, perStatement, perTransaction int64) (*load, error) {
+	switch {
+	case rows < 1:
+		return nil, fmt.Errorf("rows is %d, it must be at least 1", rows)
+	case perStatement < 1:
+		return nil, fmt.Errorf("rowsPerStatement is %d, it must be at least 1", perStatement)
+	case perTransaction < 1:
+		return nil, errors.New("a transaction must have at least one row")
+	}
+	return &load{dispenser: dispenser{rows: rows}, perStatement: perStatement, perTransaction: perTransaction}, nil
+}
+
+// inserter is one client's part of a load.
+type inserter struct {
+	*load
+	client *Client
+	head   string
+	// statement inserts the rows first to last; none if it is empty.
+	statement   []byte
+	first, last int64
+	// end is the last row of the transaction that statement belongs to.
+	end     int64
+	expired bool
+}
+
+// insert is the measured phase of a client that inserts. The next statement is made while the server works on the one
+// before, also across the end of a transaction: a limit may be exceeded by the transaction that is being sent and the one
+// that was taken meanwhile.
+func (l *load) insert(ctx context.Context, c *Client) (result.StoppedBy, error) {
+	w := &inserter{
+		load: l, client: c, head: l.heads[c.Index%len(l.heads)],
+		statement: make([]byte, 0, l.statementBytes()+numberRoom),
+	}
+	w.next()
+	next := w.next
+	for len(w.statement) > 0 {
+		first, last, end := w.first, w.last, w.end
+		began := c.Recorder.Now()
+		if err := c.Session.ExecWhile(w.statement, next); err != nil {
+			return "", fmt.Errorf("inserting rows %d to %d: %w", first, last, err)
+		}
+		c.Recorder.Insert(began, c.Recorder.Now(), last-first+1)
+		if last < end {
+			continue
+		}
+		if err := commit(c, end); err != nil {
+			return "", err
+		}
+		if l.committed != nil {
+			if err := l.committed(ctx, l.rowsOfTransaction(end)); err != nil {
+				return "", err
+			}
+		}
+	}
+	if w.expired {
+		return result.StoppedBySeconds, nil
+	}
+	return result.StoppedByRows, nil
+}
+
+// statementBytes bounds the length of a statement.
+func (l *load) statementBytes() int64 {
+	return l.headBytes() + min(l.perStatement, l.perTransaction, l.rows)*l.rowBytes
+}
+
+func (l *load) headBytes() int64 {
+	return int64(len(slices.MaxFunc(l.heads, func(a, b string) int { return cmp.Compare(len(a), len(b)) })))
+}
+
+// rowsOfTransaction is the number of rows of the transaction that ends with the given one.
+func (l *load) rowsOfTransaction(end int64) int64 { return (end-1)%l.perTransaction + 1 }
+
+// next makes the next statement, or none if there is no row left or the time is over.
+func (w *inserter) next() {
+	w.statement = w.statement[:0]
+	w.first = w.last + 1
+	if w.last == w.end && !w.take() {
+		return
+	}
+	w.last = min(w.first+w.perStatement-1, w.end)
+	w.statement = append(w.statement, w.head...)
+	for n := w.first; n <= w.last; n++ {
+		w.statement = w.appendRow(w.statement, n)
+		w.statement = append(w.statement, ',')
+	}
+	w.statement = w.statement[:len(w.statement)-1]
+}
+
+// take begins another transaction, if there is one.
+func (w *inserter) take() bool {
+	if w.client.Expired(w.client.Recorder.Now()) {
+		// Nothing is left undone if all rows have been taken.
+		w.expired = w.dispenser.last.Load() < w.rows
+		return false
+	}
+	w.first, w.end = w.load.take(w.perTransaction)
+	return w.first <= w.end
+}
+
+// fits checks that no statement is longer than what the server takes.
+func (l *load) fits(ctx context.Context, db *sql.DB) error {
+	var packet int64
+	if err := db.QueryRowContext(ctx, "SELECT @@GLOBAL.max_allowed_packet").Scan(&packet); err != nil {
+		return fmt.Errorf("reading max_allowed_packet: %w", err)
+	}
+	// One byte of a packet is the command.
+	need := 1 + l.statementBytes()
+	if need <= packet {
+		return nil
+	}
+	return Refused{fmt.Sprintf("a statement of %d rows takes up to %d bytes, the server's max_allowed_packet is %d: "+
+		"set rowsPerStatement to at most %d, or max_allowed_packet to at least %d",
+		min(l.perStatement, l.perTransaction, l.rows), need, packet, max(0, (packet-1-l.headBytes())/l.rowBytes), need)}
+}

@@ -1,0 +1,285 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/random"
+	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
+)
+
+const (
+	// sysbenchConfigFile and tpccFile are files in the tool's folder.
+	sysbenchConfigFile = "sysbench.cnf"
+	tpccFile           = "tpcc.lua"
+	tpcc               = "tpcc"
+	scriptBulkInsert   = "bulk_insert"
+	// maxConfigLine is how long a line of sysbench's configuration file may be.
+	maxConfigLine = 255
+)
+
+// sysbenchTool runs sysbench 1.0, as distributions ship it.
+//
+// What is measured is an execution of its own, and so is the warm-up, because 1.0 has no --warmup-time. The other way, a
+// checkpoint in the report at the end of the warm-up, would leave the first part of the intervals, the server's counters
+// and the client's CPU time in one piece with what is measured.
+type sysbenchTool struct {
+	cfg      *result.Config
+	params   *result.Sysbench
+	dir      string
+	user     string
+	password string
+	// warmup is the report of the warm-up, nil without one.
+	warmup *sysbench.Report
+}
+
+func newSysbench(in ToolInput) (Tool, error) {
+	p := in.Config.Workload.Sysbench
+	if p == nil {
+		return nil, errors.New("workload Sysbench: the parameters in sysbench are missing")
+	}
+	if (p.Script == "") == (p.ScriptFile == "") {
+		return nil, errors.New("workload Sysbench: one of script and scriptFile must be given")
+	}
+	if p.Seconds < 1 && p.Events < 1 {
+		return nil, errors.New("workload Sysbench: seconds or events must be above 0")
+	}
+	t := &sysbenchTool{cfg: in.Config, params: p, dir: in.Dir, user: in.User, password: in.Password}
+	if _, err := configLine("mysql-password", in.Password); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// configLine is a line of sysbench's configuration file. Its reader knows no escapes: what stands between quotes of one
+// kind is the value.
+func configLine(name, value string) (string, error) {
+	quote := `"`
+	if strings.Contains(value, quote) {
+		quote = "'"
+	}
+	line := name + "=" + quote + value + quote
+	switch {
+	case strings.Contains(value, quote):
+		return "", fmt.Errorf("sysbench cannot be given a %s that has both kinds of quotes", name)
+	case strings.ContainsAny(value, "\r\n\x00") || len(line) > maxConfigLine-1:
+		return "", fmt.Errorf("sysbench cannot be given a %s with a line break, or of more than %d bytes", name,
+			maxConfigLine-1-len(name)-len(`=""`))
+	}
+	return line + "\n", nil
+}
+
+// Name implements Tool.
+func (t *sysbenchTool) Name() string { return "sysbench" }
+
+// Files implements Tool.
+func (t *sysbenchTool) Files() map[string]string {
+	line, _ := configLine("mysql-password", t.password) // newSysbench has looked at the error
+	files := map[string]string{sysbenchConfigFile: line}
+	if t.params.Script == tpcc {
+		files[tpccFile] = sysbench.TPCC
+	}
+	return files
+}
+
+// Commands implements Tool.
+func (t *sysbenchTool) Commands(phase ToolPhase) []Command {
+	var all []Command
+	add := func(command string, extra ...string) {
+		all = append(all, t.command(command, extra...))
+	}
+	has := func(command string) bool { return slices.Contains(t.params.Commands, command) }
+	switch phase {
+	case PhasePrepare:
+		for _, command := range []string{"cleanup", "prepare", "check"} {
+			if has(command) {
+				add(command, "--rand-seed="+t.seed())
+			}
+		}
+	case PhaseWarmup:
+		if t.params.WarmupSeconds > 0 {
+			add("run", "--rand-seed="+t.warmupSeed(), "--events=0", fmt.Sprintf("--time=%d", t.params.WarmupSeconds))
+		}
+	case PhaseMeasure:
+		add("run", "--rand-seed="+t.seed(), fmt.Sprintf("--events=%d", t.params.Events),
+			fmt.Sprintf("--time=%d", t.params.Seconds), "--report-interval=1", "--histogram=on")
+	case PhaseVerify:
+		if has("check") {
+			add("check", "--rand-seed="+t.seed())
+		}
+	case PhaseCleanup:
+		if has("cleanup") && !t.params.KeepData {
+			add("cleanup", "--rand-seed="+t.seed())
+		}
+	}
+	return all
+}
+
+// command is an execution of sysbench. Options that Benchrun owns come last: the last one counts.
+func (t *sysbenchTool) command(command string, extra ...string) Command {
+	p, s := t.params, t.cfg.Server
+	args := []string{"sysbench", t.script()}
+	for _, name := range slices.Sorted(maps.Keys(p.Options)) {
+		args = append(args, "--"+name+"="+p.Options[name])
+	}
+	args = append(args,
+		"--config-file="+filepath.Join(t.dir, sysbenchConfigFile),
+		"--db-driver=mysql", "--mysql-host="+s.Host, fmt.Sprintf("--mysql-port=%d", s.Port),
+		"--mysql-user="+t.user, "--mysql-db="+s.Schema,
+		fmt.Sprintf("--threads=%d", p.Threads), fmt.Sprintf("--rate=%d", p.Rate),
+		fmt.Sprintf("--percentile=%d", p.Percentile), "--rand-type="+p.RandType)
+	if p.Tables != nil {
+		args = append(args, fmt.Sprintf("--tables=%d", *p.Tables))
+	}
+	if p.TableSize != nil {
+		args = append(args, fmt.Sprintf("--table-size=%d", *p.TableSize))
+	}
+	if p.Scale != nil || p.Script == tpcc {
+		args = append(args, fmt.Sprintf("--scale=%d", t.scale()))
+	}
+	args = append(args, extra...)
+	return Command{Args: append(args, command), Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"}}
+}
+
+func (t *sysbenchTool) script() string {
+	switch {
+	case t.params.ScriptFile != "":
+		return t.params.ScriptFile
+	case t.params.Script == tpcc:
+		return filepath.Join(t.dir, tpccFile)
+	}
+	return t.params.Script
+}
+
+func (t *sysbenchTool) scale() int32 {
+	if t.params.Scale != nil {
+		return *t.params.Scale
+	}
+	return 1
+}
+
+// seed is the run's, within what sysbench takes: 1 to 2^31-1. 0 would be the time.
+func (t *sysbenchTool) seed() string { return sysbenchSeed(t.cfg.Seed) }
+
+// warmupSeed is another one: the warm-up must not touch the very rows that are measured.
+func (t *sysbenchTool) warmupSeed() string { return strconv.FormatInt(folded(^t.cfg.Seed), 10) }
+
+func sysbenchSeed(seed int64) string {
+	if seed < 1 || seed > math.MaxInt32 {
+		seed = folded(seed)
+	}
+	return strconv.FormatInt(seed, 10)
+}
+
+// folded is a function of a seed within what sysbench takes.
+func folded(seed int64) int64 {
+	stream := random.From(uint64(seed)) //nolint:gosec // a seed may wrap
+	return int64(stream.Next()%math.MaxInt32) + 1
+}
+
+// Dataset implements Tool.
+func (t *sysbenchTool) Dataset() string {
+	if !t.params.KeepData {
+		return ""
+	}
+	p := *t.params
+	// Nothing of this changes what is in the tables.
+	p.Threads, p.Rate, p.Seconds, p.Events, p.WarmupSeconds, p.Percentile = 0, 0, 0, 0, 0, 0
+	key, err := json.Marshal(struct {
+		Seed     int64
+		Sysbench result.Sysbench
+	}{t.cfg.Seed, p})
+	if err != nil {
+		return ""
+	}
+	return string(key)
+}
+
+// Progress implements Tool.
+func (t *sysbenchTool) Progress(line string) string {
+	var p sysbench.Parser
+	i := p.Line(line)
+	if i == nil || i.Events == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d s: %.2f transactions/s", i.Second, *i.Events)
+}
+
+// Judge implements Tool. After an error sysbench may well end with exit code 0: prepare does.
+func (t *sysbenchTool) Judge(phase ToolPhase, e *Execution) ([]result.Check, error) {
+	report := sysbench.Parse(e.Output)
+	if e.ExitCode != 0 || len(report.Errors) > 0 {
+		return nil, sysbenchError(e, report.Errors)
+	}
+	if phase == PhaseWarmup {
+		t.warmup = report
+	}
+	if e.Args[len(e.Args)-1] != "check" {
+		return nil, nil
+	}
+	found := sysbench.ParseChecks(e.Output)
+	if len(found) == 0 {
+		return nil, errors.New("the script's check command reports neither PASSED nor FAILED")
+	}
+	when := "after: "
+	if phase == PhasePrepare {
+		when = "before: "
+	}
+	var checks []result.Check
+	for _, c := range found {
+		checks = append(checks, result.Check{Name: when + c.Name, Passed: c.Passed, Detail: c.Detail})
+	}
+	return checks, nil
+}
+
+// maxErrorLine is how much of one line of sysbench's goes into an error: it repeats whole statements.
+const maxErrorLine = 300
+
+// sysbenchError is a failure in sysbench's own words.
+func sysbenchError(e *Execution, lines []string) error {
+	if len(lines) == 0 {
+		lines = e.Tail
+	}
+	var words []string
+	for _, line := range lines[:min(len(lines), 4)] {
+		words = append(words, result.Truncate(line, maxErrorLine))
+	}
+	text := strings.Join(words, "; ")
+	err := fmt.Errorf("sysbench %s ended with %s: %s", e.Args[len(e.Args)-1], e.end(), text)
+	for _, lost := range []string{"error 2013", "error 2006", "errno = 2013", "errno = 2006", "Lost connection", "has gone away"} {
+		if strings.Contains(text, lost) {
+			return errors.Join(err, ErrConnectionLost)
+		}
+	}
+	return err
+}
+
+// end says how a command ended.
+func (e *Execution) end() string {
+	if e.Signal != "" {
+		return "signal " + e.Signal
+	}
+	return fmt.Sprintf("exit code %d", e.ExitCode)
+}
+
+// Verify implements Tool.
+func (t *sysbenchTool) Verify(ctx context.Context, in VerifyInput) ([]result.Check, error) {
+	server := serverCounted(in)
+	if !server.Passed {
+		return []result.Check{server}, nil // there may be no tables to look at
+	}
+	rows, err := t.rows(ctx, in)
+	return append([]result.Check{server}, rows...), err
+}

@@ -1,0 +1,276 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sysbench
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+const (
+	maxErrors = 20
+	maxCounts = 64
+)
+
+// Parser reads output line by line. The zero value is ready.
+type Parser struct {
+	report Report
+	// section is the heading that the next lines belong to.
+	section section
+	// current is the cumulative report that is being read; histogram belongs to the next one.
+	current   *Summary
+	histogram []Bucket
+	json      jsonInterval
+}
+
+// section is a heading.
+type section int
+
+const (
+	noSection section = iota
+	optionsSection
+	histogramSection
+	sqlSection
+	generalSection
+	latencySection
+	fairnessSection
+	// Sections of tests without SQL, whose labels could be taken for others.
+	foreignSection
+)
+
+var headings = map[string]section{
+	"Running the test with following options:":       optionsSection,
+	"Latency histogram (values are in milliseconds)": histogramSection,
+	"SQL statistics:":     sqlSection,
+	"General statistics:": generalSection, // 1.0
+	"Throughput:":         generalSection, // 1.1
+	"Latency (ms):":       latencySection,
+	"Threads fairness:":   fairnessSection,
+	"CPU speed:":          foreignSection,
+	"File operations:":    foreignSection,
+}
+
+var (
+	bannerLine     = regexp.MustCompile(`^sysbench (\S+) \(using (?:system|bundled) LuaJIT ([^)]*)\)`)
+	checkpointLine = regexp.MustCompile(`^\[ (\d+)s \] Checkpoint report:`)
+	bucketLine     = regexp.MustCompile(`^(\d+\.\d{3}) \|\**\s+(\d+)$`)
+	percentileName = regexp.MustCompile(`^(\d+)th percentile$`)
+	countedRate    = regexp.MustCompile(`^(\d+)\s*\((\S+) per sec(?:ond|\.)?\)$`)
+	errorLine      = regexp.MustCompile(`^(FATAL: |ALERT: |CRITICAL: |PANIC: |error: |Error in |invalid option: |Invalid value |` +
+		`Unrecognized command line |Cannot find benchmark |unexpected EOL |PASSWORD |ERROR )`)
+	// countLine is how a script's thread reports what it counted: "benchrun: name=1 other=2". The lines are added up.
+	countLine = regexp.MustCompile(`^benchrun:((?: [a-z][a-z0-9_]{0,39}=\d{1,15})+)$`)
+)
+
+// Parse reads a whole output.
+func Parse(output string) *Report {
+	var p Parser
+	for line := range strings.Lines(output) {
+		p.Line(line)
+	}
+	return p.Report()
+}
+
+// Report is what was read so far.
+func (p *Parser) Report() *Report {
+	p.finish()
+	return &p.report
+}
+
+// Line reads the next line, with or without its end. The interval is not nil if the line has one.
+func (p *Parser) Line(line string) *Interval {
+	line = strings.TrimSpace(line)
+	if i, part := p.json.line(line); part {
+		return p.add(i)
+	}
+	if i := parseInterval(line); i != nil {
+		p.section = noSection
+		return p.add(i)
+	}
+	switch {
+	case line == "":
+		return nil
+	case p.queue(line), p.heading(line), p.about(line):
+		return nil
+	}
+	label, value, found := strings.Cut(line, ":")
+	label, value = strings.TrimSpace(label), strings.TrimSpace(value)
+	switch p.section {
+	case optionsSection:
+		p.option(line, label, value)
+	case histogramSection:
+		if m := bucketLine.FindStringSubmatch(line); m != nil {
+			p.histogram = append(p.histogram, Bucket{Millis: float(m[1]), Count: integer(m[2])})
+		}
+	case sqlSection, generalSection, latencySection, fairnessSection:
+		if found {
+			p.summary(label, value)
+		}
+	case noSection, foreignSection:
+	}
+	return nil
+}
+
+func (p *Parser) add(i *Interval) *Interval {
+	if i == nil {
+		return nil
+	}
+	p.report.Intervals = append(p.report.Intervals, *i)
+	return i
+}
+
+// queue reads the second line of an interval, which there is with a target rate.
+func (p *Parser) queue(line string) bool {
+	m := queueLine.FindStringSubmatch(line)
+	if m == nil {
+		return false
+	}
+	if n := len(p.report.Intervals); n > 0 && p.report.Intervals[n-1].Second == integer(m[1]) {
+		length, concurrency := integer(m[2]), integer(m[3])
+		p.report.Intervals[n-1].QueueLength, p.report.Intervals[n-1].Concurrency = &length, &concurrency
+	}
+	return true
+}
+
+// heading reads what begins a section.
+func (p *Parser) heading(line string) bool {
+	if m := checkpointLine.FindStringSubmatch(line); m != nil {
+		p.finish()
+		p.current, p.section = &Summary{Second: integer(m[1])}, noSection
+		return true
+	}
+	s, found := headings[line]
+	if !found {
+		return false
+	}
+	if s == histogramSection || s == sqlSection || s == generalSection && p.current != nil && p.current.hasEvents {
+		p.finishUnlessEmpty()
+	}
+	p.section = s
+	switch s {
+	case histogramSection:
+		p.histogram = nil
+	case sqlSection:
+		p.start().SQL = &SQL{}
+	case generalSection, latencySection, fairnessSection:
+		p.start()
+	case noSection, optionsSection, foreignSection:
+	}
+	return true
+}
+
+// about reads lines that mean the same wherever they stand.
+func (p *Parser) about(line string) bool {
+	if m := bannerLine.FindStringSubmatch(line); m != nil {
+		p.report.Version, p.report.LuaJIT = m[1], m[2]
+		return true
+	}
+	if errorLine.MatchString(line) {
+		if len(p.report.Errors) < maxErrors {
+			p.report.Errors = append(p.report.Errors, line)
+		}
+		return true
+	}
+	m := countLine.FindStringSubmatch(line)
+	if m == nil {
+		return false
+	}
+	for pair := range strings.FieldsSeq(m[1]) {
+		name, n, _ := strings.Cut(pair, "=")
+		if p.report.Counts == nil {
+			p.report.Counts = map[string]int64{}
+		}
+		if _, known := p.report.Counts[name]; known || len(p.report.Counts) < maxCounts {
+			p.report.Counts[name] += integer(n)
+		}
+	}
+	return true
+}
+
+func (p *Parser) option(line, label, value string) {
+	o := &p.report.Options
+	switch {
+	case label == "Number of threads":
+		o.Threads = integer(value)
+	case label == "Warmup time":
+		o.WarmupSeconds = integer(strings.TrimSuffix(value, "s"))
+	case label == "Target transaction rate":
+		o.Rate = integer(strings.TrimSuffix(value, "/sec"))
+	case strings.HasPrefix(line, "Report intermediate results every "):
+		o.ReportSeconds = firstInteger(line)
+	case strings.HasPrefix(line, "Report checkpoint(s) at "):
+		for _, n := range allIntegers.FindAllString(line, -1) {
+			o.CheckpointSeconds = append(o.CheckpointSeconds, integer(n))
+		}
+	case line == "Debug mode enabled.":
+		o.Debug = true
+	case line == "Validation checks: on.":
+		o.Validation = true
+	case strings.HasPrefix(line, "Initializing random number generator from seed ("):
+		seed := firstInteger(line)
+		o.Seed = &seed
+	case strings.HasPrefix(line, "Forcing shutdown in "):
+		seconds := firstInteger(line)
+		o.ForcedShutdownSeconds = &seconds
+	}
+}
+
+// start is the cumulative report that a section belongs to.
+func (p *Parser) start() *Summary {
+	if p.current == nil {
+		p.current = &Summary{}
+	}
+	return p.current
+}
+
+// finishUnlessEmpty ends a cumulative report that has begun.
+func (p *Parser) finishUnlessEmpty() {
+	if p.current != nil && (p.current.hasEvents || p.current.SQL != nil) {
+		p.finish()
+	}
+}
+
+// finish takes a cumulative report that has all of its sections.
+func (p *Parser) finish() {
+	s := p.current
+	p.current, p.section = nil, noSection
+	if s == nil || !s.hasSeconds || !s.hasEvents {
+		return
+	}
+	s.Histogram, p.histogram = p.histogram, nil
+	if s.Second > 0 {
+		p.report.Checkpoints = append(p.report.Checkpoints, *s)
+		return
+	}
+	p.report.Final = s
+}
+
+var allIntegers = regexp.MustCompile(`\d+`)
+
+func firstInteger(s string) int64 { return integer(allIntegers.FindString(s)) }
+
+// integer reads digits; what does not fit is the largest number.
+func integer(s string) int64 {
+	n, _ := strconv.ParseInt(strings.TrimSpace(s), 10, 64) // the largest number, if it is out of range
+	return n
+}
+
+// float reads a number that is known to be one.
+func float(s string) float64 {
+	if f := decimal(s); f != nil {
+		return *f
+	}
+	return 0
+}
+
+// decimal reads a number; nil if it is none, or not finite.
+func decimal(s string) *float64 {
+	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil
+	}
+	return &f
+}

@@ -1,0 +1,123 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// ErrConnectionLost is wrapped by the errors of a Tool that lost its connection to the server: the attempt was disturbed.
+var ErrConnectionLost = errors.New("the connection to the server was lost")
+
+// Tool is a load that another program makes. It says which commands are executed when, and what their output means; the
+// loader executes them, one after another and never by a shell.
+type Tool interface {
+	// Name of the program.
+	Name() string
+	// Files are to be in the tool's folder before the first command, readable for nobody else.
+	Files() map[string]string
+	// Commands of a phase, in order; none if it has nothing to do. PhaseMeasure has one.
+	Commands(phase ToolPhase) []Command
+	// Judge says whether a command did its work, and what it found out. An exit code of 0 alone does not say so.
+	Judge(phase ToolPhase, e *Execution) ([]result.Check, error)
+	// Progress is what a line of the measured command's output says to somebody who waits; empty if it is nothing.
+	Progress(line string) string
+	// Read says what the measured command measured.
+	Read(e *Execution) (*Reading, error)
+	// Verify compares what the server has with what was measured. A check that does not hold is no error.
+	Verify(ctx context.Context, in VerifyInput) ([]result.Check, error)
+	// Dataset names what prepare makes, if a later trial may use it again: it is the same for the same data. Empty: it may not.
+	Dataset() string
+}
+
+// ToolPhase is when a command is executed.
+type ToolPhase string
+
+const (
+	// PhasePrepare makes the tool's data. What an earlier attempt left is removed.
+	PhasePrepare ToolPhase = "prepare"
+	// PhaseWarmup comes after the server has come to rest, and just before what is measured.
+	PhaseWarmup ToolPhase = "warmup"
+	// PhaseMeasure is what is measured.
+	PhaseMeasure ToolPhase = "measure"
+	// PhaseVerify finds out whether the data are what they should be.
+	PhaseVerify ToolPhase = "verify"
+	// PhaseCleanup removes the data.
+	PhaseCleanup ToolPhase = "cleanup"
+)
+
+// Command is a program to execute.
+type Command struct {
+	// Args are the program and its arguments. They hold no secret.
+	Args []string
+	// Env are the only environment variables that it gets; none of them is a secret.
+	Env []string
+}
+
+// Execution is how a command ended.
+type Execution struct {
+	Command
+	ExitCode int
+	// Signal ended the program, if it did not end itself.
+	Signal string
+	// Output is what it printed on both of its outputs, in order; the middle is left out if it is long.
+	Output string
+	// Tail are the last lines of Output.
+	Tail []string
+	Took time.Duration
+}
+
+// Reading is what a tool measured.
+type Reading struct {
+	Totals result.Totals
+	// Metrics are the numbers to compare, the headline first.
+	Metrics   []result.Metric
+	Latencies []result.Latency
+	Series    []result.Interval
+	Checks    []result.Check
+	Warnings  []string
+	Version   string
+	// Clients is the number of connections; 0 is not known.
+	Clients int
+}
+
+// VerifyInput is what there is to compare.
+type VerifyInput struct {
+	DB      *sql.DB
+	Reading *Reading
+	// StatusBefore and StatusAfter are the server's counters around what was measured.
+	StatusBefore, StatusAfter map[string]string
+}
+
+// ToolInput is what a tool is made of.
+type ToolInput struct {
+	Config *result.Config
+	// Dir is the tool's folder.
+	Dir string
+	// User and Password are those of the database.
+	User, Password string
+	// Environ is the loader's own environment.
+	Environ []string
+}
+
+// tools has a constructor for each workload that is a Tool, by its name in the API.
+var tools = map[string]func(ToolInput) (Tool, error){
+	"Sysbench": newSysbench,
+	"Custom":   newCustom,
+}
+
+// IsTool says whether a workload is a Tool.
+func IsTool(workloadType string) bool {
+	_, found := tools[workloadType]
+	return found
+}
+
+// NewTool returns the tool that the configuration names, for which IsTool must hold. The error is about its parameters and
+// fit for the person who wrote them.
+func NewTool(in ToolInput) (Tool, error) { return tools[in.Config.Workload.Type](in) }

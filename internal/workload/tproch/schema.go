@@ -1,0 +1,40 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package tproch
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+)
+
+var (
+	//go:embed schema.sql
+	schemaSQL string
+	//go:embed keys.sql
+	keysSQL string
+)
+
+// Schema are the statements that make the tables, with their primary keys, in the order of Tables.
+func Schema() []string { return statements(schemaSQL) }
+
+// Keys are the statements that add the secondary indexes and foreign keys.
+func Keys() []string { return statements(keysSQL) }
+
+// Drop is the statement that drops the tables that are there.
+func Drop() string {
+	var names []string
+	for _, t := range slices.Backward(Tables()) {
+		names = append(names, t.String())
+	}
+	return "DROP TABLE IF EXISTS " + strings.Join(names, ", ")
+}
+
+func statements(sql string) []string {
+	var all []string
+	for statement := range strings.SplitSeq(sql, ";") {
+		all = append(all, strings.TrimSpace(statement))
+	}
+	return all
+}

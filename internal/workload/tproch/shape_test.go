@@ -1,0 +1,373 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package tproch
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// lines are a table's rows, split.
+func lines(t *testing.T, d *Data, table Table) [][]string {
+	t.Helper()
+	var rows [][]string
+	for line := range strings.Lines(string(whole(t, d, table))) {
+		cells := strings.Split(strings.TrimSuffix(line, "\n"), "|")
+		if len(cells) != len(table.Columns()) {
+			t.Fatalf("%s has %d columns, this row %d: %s", table, len(table.Columns()), len(cells), line)
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
+
+// column are a table's values of some columns, joined.
+func column(t *testing.T, d *Data, table Table, names ...string) []string {
+	t.Helper()
+	var values []string
+	for _, row := range lines(t, d, table) {
+		var cells []string
+		for _, name := range names {
+			cells = append(cells, row[position(t, table, name)])
+		}
+		values = append(values, strings.Join(cells, "|"))
+	}
+	return values
+}
+
+func position(t *testing.T, table Table, name string) int {
+	t.Helper()
+	for i, column := range table.Columns() {
+		if column == name {
+			return i
+		}
+	}
+	t.Fatalf("%s has no column %s", table, name)
+	return 0
+}
+
+func number(t *testing.T, text string) float64 {
+	t.Helper()
+	value, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+func TestRows(t *testing.T) {
+	for scale, want := range map[Scale][]int64{
+		1:   {5, 25, 100, 1500, 2000, 8000, 15000},
+		100: {5, 25, 10000, 150000, 200000, 800000, 1500000},
+	} {
+		d := New(1, scale)
+		var got []int64
+		for _, table := range Tables()[:LineItem] {
+			got = append(got, d.Rows(table))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("scale %d (-want +got):\n%s", scale, diff)
+		}
+		orders, items := float64(d.Rows(Orders)), float64(d.Rows(LineItem))
+		// One to seven, each as likely: mean 4, standard deviation 2.
+		if math.Abs(items/orders-4) > 4*2/math.Sqrt(orders) {
+			t.Errorf("scale %d: %g items per order", scale, items/orders)
+		}
+	}
+	d := New(5, 3)
+	if got := int64(len(lines(t, d, LineItem))); got != d.Rows(LineItem) {
+		t.Errorf("LINEITEM has %d rows, said are %d", got, d.Rows(LineItem))
+	}
+}
+
+// Every key exists once, every reference refers to a key.
+func TestKeys(t *testing.T) {
+	for _, scale := range []Scale{1, 2} {
+		d := New(int64(scale), scale)
+		keys := map[string]map[string]bool{}
+		for _, key := range []struct {
+			table   Table
+			columns []string
+		}{
+			{Region, []string{"R_REGIONKEY"}},
+			{Nation, []string{"N_NATIONKEY"}},
+			{Supplier, []string{"S_SUPPKEY"}},
+			{Customer, []string{"C_CUSTKEY"}},
+			{Part, []string{"P_PARTKEY"}},
+			{PartSupp, []string{"PS_PARTKEY", "PS_SUPPKEY"}},
+			{Orders, []string{"O_ORDERKEY"}},
+			{LineItem, []string{"L_ORDERKEY", "L_LINENUMBER"}},
+		} {
+			found := map[string]bool{}
+			for _, value := range column(t, d, key.table, key.columns...) {
+				if found[value] {
+					t.Fatalf("scale %d: %s has the key %s twice", scale, key.table, value)
+				}
+				found[value] = true
+			}
+			keys[key.table.String()] = found
+		}
+		for _, reference := range []struct {
+			from    Table
+			columns []string
+			to      Table
+		}{
+			{Nation, []string{"N_REGIONKEY"}, Region},
+			{Supplier, []string{"S_NATIONKEY"}, Nation},
+			{Customer, []string{"C_NATIONKEY"}, Nation},
+			{PartSupp, []string{"PS_PARTKEY"}, Part},
+			{PartSupp, []string{"PS_SUPPKEY"}, Supplier},
+			{Orders, []string{"O_CUSTKEY"}, Customer},
+			{LineItem, []string{"L_ORDERKEY"}, Orders},
+			{LineItem, []string{"L_PARTKEY", "L_SUPPKEY"}, PartSupp},
+		} {
+			for _, value := range column(t, d, reference.from, reference.columns...) {
+				if !keys[reference.to.String()][value] {
+					t.Fatalf("scale %d: %s refers to %s of %s, which is not there", scale, reference.from, value, reference.to)
+				}
+			}
+		}
+	}
+}
+
+// A part has four suppliers at every scale.
+func TestSuppliersOfAPartDiffer(t *testing.T) {
+	for scale := Scale(1); scale <= 400; scale++ {
+		d := &Data{scale: scale}
+		for part := int64(1); part <= d.Units(Part); part += 1 + int64(scale)/7 {
+			seen := map[int64]bool{}
+			for i := range int64(suppliersPerPart) {
+				key := d.supplierOf(part, i)
+				if seen[key] || key < 1 || key > d.Units(Supplier) {
+					t.Fatalf("scale %d: part %d has supplier %d of %d twice, or he does not exist", scale, part, key, d.Units(Supplier))
+				}
+				seen[key] = true
+			}
+		}
+	}
+}
+
+func TestForm(t *testing.T) {
+	const date, cents, text = `199[2-8]-[01][0-9]-[0-3][0-9]`, `-?(0|[1-9][0-9]*)\.[0-9]{2}`, `[a-z. ]`
+	comment := func(low, high int) string { return fmt.Sprintf("%s{%d,%d}", text, low, high) }
+	const key, address, phone = `(0|[1-9][0-9]*)`, `[0-9A-Za-z, ]{10,40}`, `[1-3][0-9]-[1-9][0-9]{2}-[1-9][0-9]{2}-[1-9][0-9]{3}`
+	d := New(11, 1)
+	for table, columns := range map[Table][]string{
+		Region:   {"[0-4]", "[A-Z ]{1,25}", comment(31, 115)},
+		Nation:   {"1?[0-9]|2[0-4]", "[A-Z ]{1,25}", "[0-4]", comment(31, 114)},
+		Supplier: {key, key, comment(25, 100), "Supplier#[0-9]{9}", address, phone, cents},
+		Customer: {key, "[A-Z]{1,10}", key, "Customer#[0-9]{9}", address, phone, cents, comment(29, 116)},
+		Part: {
+			key, "[A-Z ]{1,25}", "[1-9]|[1-4][0-9]|50", "Brand#[1-5][1-5]", "[a-z ]{1,55}", "[A-Z ]{1,10}", "Manufacturer#[1-5]",
+			cents, comment(5, 22),
+		},
+		PartSupp: {key, key, "[1-9][0-9]{0,2}|1000", "[1-9][0-9]{0,3}", comment(49, 198)},
+		Orders: {
+			date, key, key, "[1-5]-[A-Z ]{1,13}", "0", "Clerk#0{7}[01][0-9]", "[FOP]", cents, comment(19, 78),
+		},
+		LineItem: {
+			date, key, `0\.(0[0-9]|10)`, cents, key, "[1-9]|[1-4][0-9]|50", "[RAN]", key, "[FO]", `0\.0[0-8]`, date, date,
+			"[A-Z ]{1,10}", "[1-7]", "[A-Z ]{1,25}", comment(10, 43),
+		},
+	} {
+		var patterns []string
+		for _, c := range columns {
+			patterns = append(patterns, "("+c+")")
+		}
+		form := regexp.MustCompile("^" + strings.Join(patterns, `\|`) + "$")
+		for _, row := range lines(t, d, table) {
+			if line := strings.Join(row, "|"); !form.MatchString(line) {
+				t.Fatalf("%s: %q is not like %s", table, line, form)
+			}
+		}
+	}
+}
+
+func day(t *testing.T, text string) int {
+	t.Helper()
+	at, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(at.Unix() / (24 * 3600))
+}
+
+// orderFacts is what ORDERS says of an order, and what its items add up to.
+type orderFacts struct {
+	date, status         string
+	total, price         float64
+	items, shippedByThen int
+}
+
+// What ORDERS says of an order is what LINEITEM says of its items.
+func TestOrdersAgreeWithTheirItems(t *testing.T) {
+	d := New(9, 1)
+	orders := map[string]*orderFacts{}
+	for _, row := range lines(t, d, Orders) {
+		orders[row[1]] = &orderFacts{date: row[0], status: row[6], total: number(t, row[7])}
+	}
+	today := day(t, "1995-06-17")
+	for _, row := range lines(t, d, LineItem) {
+		o := orders[row[1]]
+		discount, price, tax := number(t, row[2]), number(t, row[3]), number(t, row[9])
+		o.price += price * (1 - discount) * (1 + tax)
+		o.items++
+		ordered, shipped, commit, receipt := day(t, o.date), day(t, row[0]), day(t, row[10]), day(t, row[11])
+		if n := shipped - ordered; n < 1 || n > 121 {
+			t.Fatalf("shipped %d days after the order: %v", n, row)
+		}
+		if n := receipt - shipped; n < 1 || n > 30 {
+			t.Fatalf("received %d days after it was shipped: %v", n, row)
+		}
+		if n := commit - ordered; n < 30 || n > 90 {
+			t.Fatalf("promised for %d days after the order: %v", n, row)
+		}
+		if returned := row[6] != "N"; returned != (receipt <= today) {
+			t.Fatalf("received %s, flag %s", row[11], row[6])
+		}
+		if final := row[8] == "F"; final != (shipped <= today) {
+			t.Fatalf("shipped %s, status %s", row[0], row[8])
+		} else if final {
+			o.shippedByThen++
+		}
+		if row[13] != strconv.Itoa(o.items) {
+			t.Fatalf("item %d has the number %s", o.items, row[13])
+		}
+	}
+	statuses := map[string]int{}
+	for key, o := range orders {
+		want := "P"
+		switch o.shippedByThen {
+		case 0:
+			want = "O"
+		case o.items:
+			want = "F"
+		}
+		statuses[want]++
+		if o.items < 1 || o.items > 7 || o.status != want || math.Abs(o.total-o.price) > 0.006 {
+			t.Fatalf("order %s: %+v, want status %s", key, o, want)
+		}
+	}
+	if len(statuses) != 3 {
+		t.Errorf("orders by status: %v", statuses)
+	}
+}
+
+func TestRetailPrices(t *testing.T) {
+	d := New(9, 1)
+	price := map[string]float64{}
+	for _, row := range lines(t, d, Part) {
+		price[row[0]] = number(t, row[7])
+	}
+	// (90000 + floor(p/10) mod 20001 + 100 (p mod 1000)) / 100
+	for part, want := range map[string]float64{"1": 901.00, "10": 910.01, "1000": 901.00, "1999": 1900.99} {
+		if price[part] != want {
+			t.Errorf("part %s costs %g, want %g", part, price[part], want)
+		}
+	}
+	for _, row := range lines(t, d, LineItem) {
+		if got, want := number(t, row[3]), number(t, row[5])*price[row[7]]; math.Abs(got-want) > 0.001 {
+			t.Fatalf("%s pieces of part %s cost %g, want %g", row[5], row[7], got, want)
+		}
+	}
+}
+
+// One customer in three never orders; of the others nearly all do.
+func TestCustomersWhoOrder(t *testing.T) {
+	d := New(9, 1)
+	ordered := map[string]bool{}
+	for _, key := range column(t, d, Orders, "O_CUSTKEY") {
+		if int(number(t, key))%3 == 0 {
+			t.Fatalf("customer %s orders", key)
+		}
+		ordered[key] = true
+	}
+	if len(ordered) < 990 {
+		t.Errorf("%d of 1000 customers order", len(ordered))
+	}
+}
+
+// Eight order keys of each 32 are used.
+func TestOrderKeysAreSparse(t *testing.T) {
+	var got []int64
+	for n := int64(1); n <= 17; n++ {
+		got = append(got, orderKey(n))
+	}
+	want := []int64{1, 2, 3, 4, 5, 6, 7, 32, 33, 34, 35, 36, 37, 38, 39, 64, 65}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+}
+
+// Every value of a column is as likely as another: chi-squared with k degrees of freedom is below k + 5√(2k) but for one
+// in a million tables.
+func TestValuesAreEquallyLikely(t *testing.T) {
+	d := New(21, 2)
+	for _, tc := range []struct {
+		table  Table
+		column string
+		values int
+	}{
+		{Supplier, "S_NATIONKEY", 25},
+		{Customer, "C_NATIONKEY", 25},
+		{Customer, "C_MKTSEGMENT", 5},
+		{Part, "P_TYPE", 150},
+		{Part, "P_BRAND", 25},
+		{Part, "P_CONTAINER", 40},
+		{Part, "P_SIZE", 50},
+		{PartSupp, "PS_SUPPLYCOST", 1000},
+		{Orders, "O_ORDERPRIORITY", 5},
+		{Orders, "O_CLERK", 20},
+		{Orders, "O_ORDERDATE", 2405},
+		{LineItem, "L_QUANTITY", 50},
+		{LineItem, "L_DISCOUNT", 11},
+		{LineItem, "L_TAX", 9},
+		{LineItem, "L_SHIPMODE", 7},
+		{LineItem, "L_SHIPINSTRUCT", 4},
+		{LineItem, "L_PARTKEY", 4000},
+		{LineItem, "L_SUPPKEY", 200},
+	} {
+		counts := map[string]float64{}
+		all := column(t, d, tc.table, tc.column)
+		for _, value := range all {
+			counts[value]++
+		}
+		expected, chi := float64(len(all))/float64(tc.values), 0.0
+		for _, n := range counts {
+			chi += (n - expected) * (n - expected) / expected
+		}
+		chi += float64(tc.values-len(counts)) * expected
+		freedom := float64(tc.values - 1)
+		if limit := freedom + 5*math.Sqrt(2*freedom); chi > limit || len(counts) > tc.values {
+			t.Errorf("%s: %d values, want %d; chi-squared %.0f is above %.0f", tc.column, len(counts), tc.values, chi, limit)
+		}
+	}
+}
+
+// Rows are as wide on average as those of the public generator at scale 1, without the separator at
+// their end, and without the decimals of PS_SUPPLYCOST.
+func TestWidths(t *testing.T) {
+	d := New(1, 100)
+	for table, want := range map[Table]float64{
+		Supplier: 139.9, Customer: 161.3, Part: 119.7, PartSupp: 147.7 - 3, Orders: 113.6, LineItem: 125.6,
+	} {
+		bytes, rows := 0, 0
+		var buf []byte
+		for unit := int64(0); unit < d.Units(table); unit += 1 + d.Units(table)/20000 {
+			buf = d.Append(buf[:0], table, unit)
+			bytes += len(buf)
+			rows += strings.Count(string(buf), "\n")
+		}
+		if got := float64(bytes) / float64(rows); math.Abs(got/want-1) > 0.02 {
+			t.Errorf("%s: %.1f bytes per row, want %.1f", table, got, want)
+		}
+	}
+}

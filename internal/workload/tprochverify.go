@@ -1,0 +1,109 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
+)
+
+// Verify implements Workload. Every row of every table is compared, by checksums of all rows that the server and the
+// loader compute at the same time.
+func (w *tprochLoad) Verify(ctx context.Context, db *sql.DB, _ result.Totals) ([]result.Check, error) {
+	own := make(chan tproch.Checksum, tableCount)
+	go func() {
+		for _, t := range tproch.Tables() {
+			own <- w.data.Checksum(t)
+		}
+	}()
+	var warnings, rows, checksums verdict
+	for _, t := range tproch.Tables() {
+		want := <-own
+		got, err := tprochChecksum(ctx, db, t)
+		if err != nil {
+			return nil, err
+		}
+		load := &w.loads[t]
+		warnings.note(load.Warnings == 0, "%s: %d, the first: %s", t, load.Warnings, w.warning[t])
+		rows.note(load.Rows == want.Rows && got.Rows == want.Rows, "%s: %d sent, %d written, %d in the table",
+			t, want.Rows, load.Rows, got.Rows)
+		checksums.note(got == want, "%s: the table has %s, sent was %s", t, got, want)
+	}
+	return []result.Check{
+		warnings.check("warnings", "none"),
+		rows.check("rows", "all rows of all tables are there"),
+		checksums.check("checksum", "all rows of all tables are those that were sent"),
+	}, nil
+}
+
+// tprochChecksum is a table's checksum as the server computes it.
+func tprochChecksum(ctx context.Context, db *sql.DB, t tproch.Table) (tproch.Checksum, error) {
+	var got tproch.Checksum
+	// SUM of no rows is NULL.
+	query := fmt.Sprintf( //nolint:gosec // the schema's own names
+		"SELECT COUNT(*), BIT_XOR(crc), COALESCE(SUM(crc), 0) FROM (SELECT CRC32(CONCAT_WS('|', %s)) AS crc FROM %s) AS r",
+		strings.Join(t.Columns(), ", "), t)
+	if err := db.QueryRowContext(ctx, query).Scan(&got.Rows, &got.Xor, &got.Sum); err != nil {
+		return got, fmt.Errorf("computing the checksum of %s: %w", t, err)
+	}
+	return got, nil
+}
+
+// verdict is whether something holds for all tables, and for which it does not.
+type verdict struct{ not []string }
+
+func (v *verdict) note(holds bool, format string, args ...any) {
+	if !holds {
+		v.not = append(v.not, fmt.Sprintf(format, args...))
+	}
+}
+
+func (v *verdict) check(name, detail string) result.Check {
+	if len(v.not) > 0 {
+		detail = strings.Join(v.not, "; ")
+	}
+	return result.Check{Name: name, Passed: len(v.not) == 0, Detail: detail}
+}
+
+// Report implements Reporter. The headline is the time until everything that was asked for is there, indexes and
+// statistics included: what somebody who plans a migration wants to know, and otherwise making indexes later would always
+// look better. Where the scale factor is swept, it is bytes per second: a small table is not a fast one.
+func (w *tprochLoad) Report(doc *result.Document) {
+	bytes, micros := int64(0), doc.Totals.Micros
+	var tables []result.Metric
+	for t, load := range w.loads {
+		if w.stage != nil {
+			load.FileSHA256 = w.stage.sums[t]
+		}
+		doc.Tables = append(doc.Tables, load)
+		bytes += load.Bytes
+		tables = append(tables, seconds(strings.ToLower(load.Name)+"Seconds", load.Micros))
+		tables[t].Part = load.Name
+	}
+	slices.SortStableFunc(doc.Tables, func(a, b result.TableLoad) int { return cmp.Compare(a.StartMicros, b.StartMicros) })
+	for _, p := range doc.Phases {
+		if p.Name == phaseIndex || p.Name == phaseAnalyze {
+			micros += p.Micros
+		}
+	}
+	headline := []result.Metric{
+		seconds("totalSeconds", micros),
+		{Name: "megabytesPerSecond", Value: float64(bytes) / float64(micros), Unit: "MB/s", Better: "higher"},
+	}
+	if _, swept := doc.Config.Parameters["scaleFactor"]; swept {
+		slices.Reverse(headline)
+	}
+	doc.Metrics = slices.Concat(headline, doc.Metrics, tables)
+}
+
+func seconds(name string, micros int64) result.Metric {
+	return result.Metric{Name: name, Value: float64(micros) / 1e6, Unit: "s", Better: "lower"}
+}

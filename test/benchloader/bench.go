@@ -1,0 +1,203 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+)
+
+// schema that everything is loaded into.
+const schema = "benchloader"
+
+// bench is where both programs run, and what they load.
+type bench struct {
+	getenv                 func(string) string
+	loader, container, dir string
+	server                 result.Server
+	password               string
+	attempts               int
+}
+
+// open reads how to reach the server, which hack/mariadb.sh prints, and writes the credentials for the loader.
+func (b *bench) open() error {
+	port, err := strconv.Atoi(b.getenv("BENCHRUN_TEST_PORT"))
+	if err != nil || b.dir == "" {
+		return errors.New("BENCHRUN_TEST_PORT and -dir must be set: use hack/bench-loader.sh")
+	}
+	b.password = b.getenv("BENCHRUN_TEST_PASSWORD")
+	b.server = result.Server{
+		Engine: "MariaDB", Host: b.getenv("BENCHRUN_TEST_HOST"), Port: port, Schema: schema,
+		UserFile: filepath.Join(b.dir, "user"), PasswordFile: filepath.Join(b.dir, "password"),
+	}
+	options := fmt.Sprintf("mysql-host=%s\nmysql-port=%d\nmysql-user=%s\nmysql-password=%s\nmysql-db=%s\n",
+		b.server.Host, port, b.getenv("BENCHRUN_TEST_USER"), b.password, schema)
+	for path, content := range map[string]string{
+		b.server.UserFile: b.getenv("BENCHRUN_TEST_USER"), b.server.PasswordFile: b.password,
+		filepath.Join(b.dir, "sysbench.conf"): options,
+		filepath.Join(b.dir, "my.cnf"): fmt.Sprintf("[client]\nhost=%s\nport=%d\nuser=%s\npassword=%s\n",
+			b.server.Host, port, b.getenv("BENCHRUN_TEST_USER"), b.password),
+	} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			return fmt.Errorf("writing credentials: %w", err)
+		}
+	}
+	return nil
+}
+
+// loads is the loader with a workload.
+func loads(w result.Workload) program {
+	return func(ctx context.Context, b *bench) (sample, error) {
+		doc, err := b.attempt(ctx, w)
+		if err != nil {
+			return sample{}, err
+		}
+		return sample{
+			rows: float64(doc.Totals.Rows), seconds: float64(doc.Totals.Micros) / 1e6,
+			cpuMicros: float64(doc.Client.UserMicros + doc.Client.SystemMicros), rss: float64(doc.Client.MaxRSSBytes),
+		}, nil
+	}
+}
+
+// attempt runs the loader as its Pod would.
+func (b *bench) attempt(ctx context.Context, w result.Workload) (*result.Document, error) {
+	b.attempts++
+	config, err := json.Marshal(result.Config{
+		Version: result.ConfigVersion, Namespace: "bench", Run: "loader", Trial: 1, Attempt: 1, Seed: 42,
+		Server: b.server, Workload: w, ConnectSeconds: 10, Scratch: b.dir,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encoding the loader's configuration: %w", err)
+	}
+	terminationLog := filepath.Join(b.dir, "termination-log")
+	cmd := exec.CommandContext(ctx, b.loader, "run", "--termination-log", terminationLog) //nolint:gosec // our own loader
+	cmd.Env = append(os.Environ(), result.EnvConfig+"="+string(config), result.EnvPodUID+"=bench",
+		fmt.Sprintf("%s=%d-%d-%d", result.EnvRunUID, os.Getpid(), time.Now().UnixNano(), b.attempts))
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("running the loader: %w", err)
+	}
+	message, err := os.ReadFile(terminationLog)
+	if err != nil {
+		return nil, fmt.Errorf("reading the loader's summary: %w", err)
+	}
+	summary, err := result.DecodeSummary(string(message))
+	if err != nil {
+		return nil, err
+	}
+	encoded, err := result.ReadDocument(&out, summary.DocumentSHA256)
+	if err != nil {
+		return nil, err
+	}
+	return result.DecodeDocument(encoded.Gzip)
+}
+
+// rest makes an empty schema and lets the server come to rest as the loader does before it measures: by an attempt of one
+// row.
+func (b *bench) rest(ctx context.Context) error {
+	if _, err := b.exec(ctx, "mariadb --defaults-file=/work/my.cnf -e 'DROP SCHEMA IF EXISTS "+schema+
+		"; CREATE SCHEMA "+schema+"'"); err != nil {
+		return err
+	}
+	one := &result.CommitSize{Rows: 1, RowsPerCommit: 1}
+	_, err := b.attempt(ctx, result.Workload{Type: "CommitSize", CommitSize: one})
+	return err
+}
+
+// exec runs a shell command in the container and returns what it prints.
+func (b *bench) exec(ctx context.Context, command string) (string, error) {
+	//nolint:gosec // commands are constants and numbers of ours
+	cmd := exec.CommandContext(ctx, "docker", "exec", b.container, "bash", "-c", "set -eo pipefail; "+command)
+	var out, problems bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("executing %s: %w: %s%s", command, err, out.String(), problems.String())
+	}
+	return out.String() + problems.String(), nil
+}
+
+var times = regexp.MustCompile(`(?m)^times ([\d.]+) ([\d.]+) ([\d.]+)$`)
+
+// timed runs a shell command in the container: rows, and the seconds and CPU time of the command itself.
+func (b *bench) timed(ctx context.Context, rows int64, command string) (sample, string, error) {
+	out, err := b.exec(ctx, "TIMEFORMAT='times %R %U %S'; time { "+command+"; }")
+	if err != nil {
+		return sample{}, "", err
+	}
+	match := times.FindStringSubmatch(out)
+	if match == nil {
+		return sample{}, "", fmt.Errorf("no times in %s", out)
+	}
+	var seconds [3]float64
+	for i := range seconds {
+		if seconds[i], err = strconv.ParseFloat(match[1+i], 64); err != nil {
+			return sample{}, "", fmt.Errorf("reading times: %w", err)
+		}
+	}
+	return sample{rows: float64(rows), seconds: seconds[0], cpuMicros: (seconds[1] + seconds[2]) * 1e6}, out, nil
+}
+
+// statements writes what a workload sends, one client's, into a file, and returns its path in the container.
+func (b *bench) statements(ctx context.Context, name string, w result.Workload) (string, error) {
+	path := filepath.Join(b.dir, name)
+	if _, err := os.Stat(path); err == nil {
+		return "/work/" + name, nil
+	}
+	load, err := workload.New(&result.Config{Seed: 42, Workload: w})
+	if err != nil {
+		return "", err
+	}
+	file := &statementFile{}
+	if file.File, err = os.Create(path); err != nil {
+		return "", fmt.Errorf("writing statements: %w", err)
+	}
+	err = file.Exec([]byte("SET autocommit=0"))
+	if err == nil {
+		_, err = load.Measure(ctx, &workload.Client{Session: file, Recorder: file})
+	}
+	return "/work/" + name, errors.Join(err, file.Close())
+}
+
+// statementFile is a session that writes statements into a file.
+type statementFile struct{ *os.File }
+
+func (f *statementFile) Exec(statement []byte) error {
+	_, err := f.Write(append(bytes.Clone(statement), ";\n"...))
+	return err
+}
+
+func (f *statementFile) ExecWhile(statement []byte, meanwhile func()) error {
+	err := f.Exec(statement)
+	meanwhile()
+	return err
+}
+
+func (f *statementFile) ExecAffected(statement []byte) (int64, error) { return 0, f.Exec(statement) }
+
+func (f *statementFile) Fetch(statement []byte) (int64, error) { return 0, f.Exec(statement) }
+func (f *statementFile) Load(string, io.Reader) (int64, int64, error) {
+	return 0, 0, errors.ErrUnsupported
+}
+func (f *statementFile) Warning() (string, error)                   { return "", nil }
+func (f *statementFile) Sent(time.Duration, int64, int64)           {}
+func (f *statementFile) Loaded(time.Duration, time.Duration)        {}
+func (f *statementFile) Now() time.Duration                         { return 0 }
+func (f *statementFile) Insert(time.Duration, time.Duration, int64) {}
+func (f *statementFile) Commit(time.Duration, time.Duration)        {}
+func (f *statementFile) Delete(time.Duration, time.Duration, int64) {}
+func (f *statementFile) Query(time.Duration, time.Duration)         {}

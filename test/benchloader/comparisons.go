@@ -1,0 +1,185 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// comparisons are the rows of the table. To add one: a program of ours, mostly loads(workload), and one of theirs.
+func comparisons() []comparison {
+	var all []comparison
+	for _, size := range []int64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024} {
+		all = append(all, commitSize(size, "mariadb client", mariadbClient, "≤ 0.7"))
+	}
+	for _, size := range []int64{1, 16, 1024} {
+		all = append(all, commitSize(size, "Python", python, ""))
+	}
+	all = append(all, narrow(1, "≥ 1.1"), narrow(2, "≥ 1"), narrow(4, "≥ 1"))
+	fileList := result.Workload{Type: "BulkInsert", BulkInsert: &result.BulkInsert{
+		Table: "FileList", Tables: 1, Rows: 500_000, RowsPerStatement: 2000, StatementsPerTransaction: 1, Concurrency: 1,
+		StorageEngine: "InnoDB",
+	}}
+	all = append(all, comparison{
+		name: "BulkInsert, file list, 2,000 rows per statement", original: "mariadb client", wantedRate: "≥ 1",
+		wantedCPU: "ours ≤ 0.35 µs", ours: loads(fileList), theirs: mariadbClient("filelist.sql", fileList),
+	})
+	all = append(all, tprochLoad(), tprochStreamed())
+	one, two := iiBench(1), iiBench(2)
+	return append(all, comparison{
+		name: "IIBench, 3 indexes, 1 inserter", original: "mariadb client", wantedRate: "≥ 1",
+		wantedCPU: "ours ≤ 0.34 µs", ours: loads(one), theirs: mariadbClient("iibench.sql", one),
+	}, comparison{
+		name: "IIBench, 3 indexes, 2 inserters", original: "the loader with 1 inserter", wantedRate: "≥ 1.7",
+		wantedCPU: "ours ≤ 0.34 µs", ours: loads(two), theirs: loads(one),
+	})
+}
+
+// commitSize compares single-row statements.
+func commitSize(size int64, original string, theirs func(string, result.Workload) program, wantedCPU string) comparison {
+	const rows = 10_000
+	w := result.Workload{Type: "CommitSize", CommitSize: &result.CommitSize{Rows: rows, RowsPerCommit: size}}
+	return comparison{
+		name: fmt.Sprintf("CommitSize, %d rows per commit", size), original: original, wantedRate: "≥ 1", wantedCPU: wantedCPU,
+		ours: loads(w), theirs: theirs(fmt.Sprintf("commit-%d.sql", size), w),
+	}
+}
+
+// mariadbClient reads the workload's statements from a file.
+func mariadbClient(file string, w result.Workload) program {
+	return func(ctx context.Context, b *bench) (sample, error) {
+		path, err := b.statements(ctx, file, w)
+		if err != nil {
+			return sample{}, err
+		}
+		if err := b.emptyTables(ctx, w); err != nil {
+			return sample{}, err
+		}
+		s, _, err := b.timed(ctx, plannedRows(w), "mariadb --defaults-file=/work/my.cnf "+schema+" < "+path)
+		return s, err
+	}
+}
+
+// emptyTables leaves the workload's tables empty and the server at rest: an attempt of one row makes them, as the loader
+// does.
+func (b *bench) emptyTables(ctx context.Context, w result.Workload) error {
+	if err := b.rest(ctx); err != nil {
+		return err
+	}
+	_, err := b.attempt(ctx, oneRow(w))
+	if err != nil {
+		return err
+	}
+	_, err = b.exec(ctx, "mariadb --defaults-file=/work/my.cnf -e 'TRUNCATE TABLE "+schema+"."+tableOf(w)+"'")
+	return err
+}
+
+func plannedRows(w result.Workload) int64 {
+	switch {
+	case w.CommitSize != nil:
+		return w.CommitSize.Rows
+	case w.BulkInsert != nil:
+		return w.BulkInsert.Rows
+	}
+	return w.IIBench.Rows
+}
+
+func tableOf(w result.Workload) string {
+	switch {
+	case w.CommitSize != nil:
+		return "demo"
+	case w.BulkInsert != nil:
+		return "inserts"
+	}
+	return "purchases_index"
+}
+
+func oneRow(w result.Workload) result.Workload {
+	switch {
+	case w.CommitSize != nil:
+		w.CommitSize = &result.CommitSize{Rows: 1, RowsPerCommit: 1}
+	case w.BulkInsert != nil:
+		one := *w.BulkInsert
+		one.Rows, w.BulkInsert = 1, &one
+	default:
+		one := *w.IIBench
+		one.Rows, w.IIBench = 1, &one
+	}
+	return w
+}
+
+// python inserts and commits through a cursor, as people write it.
+func python(_ string, w result.Workload) program {
+	return func(ctx context.Context, b *bench) (sample, error) {
+		if err := b.emptyTables(ctx, w); err != nil {
+			return sample{}, err
+		}
+		const script = `
+import MySQLdb, random, string, sys
+rows, size = int(sys.argv[1]), int(sys.argv[2])
+db = MySQLdb.connect(read_default_file="/work/my.cnf", db="` + schema + `")
+cursor = db.cursor()
+for n in range(1, rows + 1):
+    data = "".join(random.choices(string.ascii_uppercase + string.digits, k=20))
+    cursor.execute("INSERT INTO demo (id, data) VALUES (%s, %s)", (n, data))
+    if n % size == 0 or n == rows:
+        db.commit()
+`
+		p := w.CommitSize
+		s, _, err := b.timed(ctx, p.Rows, fmt.Sprintf("python3 - %d %d <<'SCRIPT'%sSCRIPT\n", p.Rows, p.RowsPerCommit, script))
+		return s, err
+	}
+}
+
+// narrow compares rows of two integers in statements of 512 KiB.
+func narrow(connections int, wanted string) comparison {
+	rows := int64(1_500_000)
+	return comparison{
+		name:     fmt.Sprintf("BulkInsert, two integers, 512 KiB statements, %d connections", connections),
+		original: "sysbench bulk_insert", wantedRate: wanted, wantedCPU: "≤ 0.25",
+		ours: loads(result.Workload{Type: "BulkInsert", BulkInsert: &result.BulkInsert{
+			Table: "Narrow", Tables: connections, Rows: rows, RowsPerStatement: 30_000, StatementsPerTransaction: 1,
+			Concurrency: connections, StorageEngine: "InnoDB",
+		}}),
+		theirs: sysbenchBulkInsert(rows, connections),
+	}
+}
+
+var sysbenchTime = regexp.MustCompile(`total time: +([\d.]+)s`)
+
+// sysbenchBulkInsert has a table for each connection. Its own time is taken, which begins when all are connected.
+func sysbenchBulkInsert(rows int64, threads int) program {
+	return func(ctx context.Context, b *bench) (sample, error) {
+		if err := b.rest(ctx); err != nil {
+			return sample{}, err
+		}
+		command := fmt.Sprintf("sysbench --config-file=/work/sysbench.conf --threads=%d --events=%d --time=0 bulk_insert",
+			threads, rows)
+		if _, err := b.exec(ctx, command+" prepare"); err != nil {
+			return sample{}, err
+		}
+		s, out, err := b.timed(ctx, rows, command+" run")
+		if err != nil {
+			return s, err
+		}
+		match := sysbenchTime.FindStringSubmatch(out)
+		if match == nil {
+			return s, fmt.Errorf("sysbench says no time: %s", out)
+		}
+		s.seconds, err = strconv.ParseFloat(match[1], 64)
+		return s, err
+	}
+}
+
+func iiBench(inserters int) result.Workload {
+	return result.Workload{Type: "IIBench", IIBench: &result.IIBench{
+		Schema: "InsertBenchmark", Rows: 250_000, RowsPerCommit: 1000, RowsPerStatement: 1000, StorageEngine: "InnoDB",
+		SecondaryIndexes: 3, IndexesAt: "Start", InsertThreads: inserters, ReportEveryRows: 50_000,
+	}}
+}

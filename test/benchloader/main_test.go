@@ -1,0 +1,83 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// Both programs are measured equally often, and neither always comes second.
+func TestMeasureAlternates(t *testing.T) {
+	var order []string
+	program := func(name string, rows float64) program {
+		return func(context.Context, *bench) (sample, error) {
+			order = append(order, name)
+			return sample{rows: rows, seconds: 2, cpuMicros: 100, rss: 3 << 20}, nil
+		}
+	}
+	c := comparison{name: "x", original: "y", ours: program("ours", 300), theirs: program("theirs", 100), wantedRate: "≥ 1"}
+	p, err := measure(t.Context(), nil, c, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Fields(strings.Repeat("ours theirs theirs ours ", 3))
+	if diff := cmp.Diff(want, order); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+	const row = "| x | y | 150 | 50 | 3.000 (3.000–3.000) | ≥ 1 | 0.3333 | 1 | 0.333 (0.333–0.333) |  | 3 MiB |"
+	if got := p.row(c); got != row {
+		t.Errorf("row %s, want %s", got, row)
+	}
+}
+
+func TestMeasureNoticesWhatIsNoMeasurement(t *testing.T) {
+	good := func(context.Context, *bench) (sample, error) { return sample{rows: 1, seconds: 1}, nil }
+	for want, bad := range map[string]program{
+		"no measurement": func(context.Context, *bench) (sample, error) { return sample{rows: 1}, nil },
+		"broken":         func(context.Context, *bench) (sample, error) { return sample{}, errors.New("broken") },
+	} {
+		if _, err := measure(t.Context(), nil, comparison{ours: good, theirs: bad}, 1); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+// What the other program reads from a file is what the loader sends.
+func TestStatements(t *testing.T) {
+	b := &bench{dir: t.TempDir()}
+	w := result.Workload{Type: "CommitSize", CommitSize: &result.CommitSize{Rows: 2, RowsPerCommit: 1}}
+	path, err := b.statements(t.Context(), "x.sql", w)
+	if err != nil || path != "/work/x.sql" {
+		t.Fatal(path, err)
+	}
+	data, err := os.ReadFile(filepath.Join(b.dir, "x.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	if len(lines) != 5 || lines[0] != "SET autocommit=0;" || !strings.HasPrefix(lines[1], "INSERT INTO demo (id, data) VALUES (1, '") ||
+		lines[4] != "COMMIT;" {
+		t.Errorf("%s", data)
+	}
+}
+
+func TestComparisonsHaveTheirOwnNames(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range comparisons() {
+		name := c.name + c.original
+		if seen[name] || c.ours == nil || c.theirs == nil {
+			t.Errorf("%s", name)
+		}
+		seen[name] = true
+	}
+}

@@ -1,0 +1,76 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
+)
+
+// tprochLoad compares LOAD DATA of the same files at scale 0.2, which is 216 MB, table by table with the server's default
+// checks.
+func tprochLoad() comparison {
+	staged := tprochWorkload("0.2", "Staged")
+	return comparison{
+		name: "TPROCHLoad, scale 0.2, staged", original: "mariadb --local-infile", wantedRate: "≥ 1",
+		ours: loads(staged), theirs: localInfile(staged),
+	}
+}
+
+// tprochStreamed compares rows that are made while they are loaded with those that lie in files.
+func tprochStreamed() comparison {
+	staged := tprochWorkload("0.2", "Staged")
+	return comparison{
+		name: "TPROCHLoad, scale 0.2, streamed", original: "mariadb --local-infile", wantedRate: "≥ 1",
+		ours: loads(tprochWorkload("0.2", "Streamed")), theirs: localInfile(staged),
+	}
+}
+
+func tprochWorkload(scale, data string) result.Workload {
+	return result.Workload{Type: "TPROCHLoad", TPROCHLoad: &result.TPROCHLoad{
+		ScaleFactor: scale, Data: data, LoadMode: "OneStatement", ForeignKeyChecks: true, UniqueChecks: true, Indexes: "Before",
+	}}
+}
+
+// localInfile loads the staged files with one mariadb client, into empty tables of a server at rest. An attempt that
+// stages makes the files, if none did before.
+func localInfile(staged result.Workload) program {
+	var rows int64
+	return func(ctx context.Context, b *bench) (sample, error) {
+		if rows == 0 {
+			doc, err := b.attempt(ctx, staged)
+			if err != nil {
+				return sample{}, err
+			}
+			rows = doc.Totals.Rows
+		}
+		if err := b.rest(ctx); err != nil {
+			return sample{}, err
+		}
+		// This makes the tables, and leaves the files alone.
+		if _, err := b.attempt(ctx, tprochWorkload("0.01", "Streamed")); err != nil {
+			return sample{}, err
+		}
+		truncate, load := []string{"SET foreign_key_checks=0"}, []string{}
+		for _, t := range tproch.Tables() {
+			truncate = append(truncate, "TRUNCATE TABLE "+t.String())
+			load = append(load, "LOAD DATA LOCAL INFILE '/work/"+strings.ToLower(t.String())+".tbl' INTO TABLE "+t.String()+
+				" CHARACTER SET latin1 FIELDS TERMINATED BY '|'")
+		}
+		const client = "mariadb --defaults-file=/work/my.cnf --local-infile=1 " + schema
+		if _, err := b.exec(ctx, client+` -e "`+strings.Join(truncate, "; ")+`"`); err != nil {
+			return sample{}, err
+		}
+		// The loader waits until the server is at rest before it measures: so does this.
+		one := &result.CommitSize{Rows: 1, RowsPerCommit: 1}
+		if _, err := b.attempt(ctx, result.Workload{Type: "CommitSize", CommitSize: one}); err != nil {
+			return sample{}, err
+		}
+		s, _, err := b.timed(ctx, rows, client+` -e "`+strings.Join(load, "; ")+`"`)
+		return s, err
+	}
+}
