@@ -23,8 +23,8 @@ import (
 var mariaDBKind = schema.GroupVersionKind{Group: "k8s.mariadb.com", Version: "v1alpha1", Kind: "MariaDB"}
 
 // InstallMariaDBOperator is how to come by that kind.
-const InstallMariaDBOperator = "the MariaDB operator (kind MariaDB of k8s.mariadb.com/v1alpha1) is not installed in this cluster. " +
-	"Install its Helm charts mariadb-operator-crds and mariadb-operator, as https://github.com/mariadb-operator/mariadb-operator says; " +
+const InstallMariaDBOperator = "the MariaDB operator (kind MariaDB of k8s.mariadb.com/v1alpha1) is not installed here. " +
+	"Install its Helm charts mariadb-operator-crds and mariadb-operator (https://github.com/mariadb-operator/mariadb-operator), " +
 	"or use provisioner StatefulSet, which needs nothing"
 
 // Names that the MariaDB operator gives.

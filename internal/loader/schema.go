@@ -110,27 +110,15 @@ func (k *keeper) throwOutPredecessor(ctx context.Context) error {
 }
 
 func startedTwice(trial, attempt int, pod string) error {
-	return failedf(result.FailureStartedTwice, "trial %d, attempt %d was started before, by the Pod with UID %s", trial, attempt, pod)
+	return failedf(result.FailureStartedTwice, "trial %d, attempt %d was started before, by the Pod with UID %s",
+		trial, attempt, pod)
 }
 
 // expel ends what else of this user is connected to the schema: sessions of an attempt that was cut off, whose open
 // transactions would hold their tables for hours.
 func (k *keeper) expel(ctx context.Context) error {
-	const query = "SELECT id FROM information_schema.processlist" +
-		" WHERE db = ? AND user = SUBSTRING_INDEX(USER(), '@', 1) AND id <> CONNECTION_ID()"
-	rows, err := k.conn.QueryContext(ctx, query, k.schema)
+	sessions, err := k.sessions(ctx)
 	if err != nil {
-		return fmt.Errorf("looking for sessions of earlier attempts: %w", err)
-	}
-	var sessions []int64
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return errors.Join(fmt.Errorf("looking for sessions of earlier attempts: %w", err), rows.Close())
-		}
-		sessions = append(sessions, id)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return fmt.Errorf("looking for sessions of earlier attempts: %w", err)
 	}
 	for _, id := range sessions {
@@ -139,6 +127,25 @@ func (k *keeper) expel(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// sessions are the connections of this user's to the schema, without this one.
+func (k *keeper) sessions(ctx context.Context) (ids []int64, err error) {
+	const query = "SELECT id FROM information_schema.processlist" +
+		" WHERE db = ? AND user = SUBSTRING_INDEX(USER(), '@', 1) AND id <> CONNECTION_ID()"
+	rows, err := k.conn.QueryContext(ctx, query, k.schema)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
 }
 
 func (k *keeper) kill(ctx context.Context, connection int64) error {
@@ -202,8 +209,9 @@ func (k *keeper) register(ctx context.Context) error {
 		return err
 	}
 	id := k.id
-	_, err = k.conn.ExecContext(ctx, "INSERT INTO "+table+" VALUES (?, ?, ?, ?, ?, CONNECTION_ID(), ?)", //nolint:gosec // see validate
-		id.RunUID, id.Trial, id.Attempt, podIndex, id.PodUID, k.mine)
+	//nolint:gosec // the schema's name has letters, digits and underscores only: see validate
+	insert := "INSERT INTO " + table + " VALUES (?, ?, ?, ?, ?, CONNECTION_ID(), ?)"
+	_, err = k.conn.ExecContext(ctx, insert, id.RunUID, id.Trial, id.Attempt, podIndex, id.PodUID, k.mine)
 	if err == nil {
 		return nil
 	}
@@ -212,7 +220,8 @@ func (k *keeper) register(ctx context.Context) error {
 		return fmt.Errorf("registering the attempt: %w", err)
 	}
 	var other string
-	query := "SELECT pod_uid FROM " + table + " WHERE run_uid = ? AND trial = ? AND attempt = ? AND pod_index = ?" //nolint:gosec // same
+	//nolint:gosec // the same
+	query := "SELECT pod_uid FROM " + table + " WHERE run_uid = ? AND trial = ? AND attempt = ? AND pod_index = ?"
 	if err := k.conn.QueryRowContext(ctx, query, id.RunUID, id.Trial, id.Attempt, podIndex).Scan(&other); err != nil {
 		return fmt.Errorf("reading who started the attempt: %w", err)
 	}

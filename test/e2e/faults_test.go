@@ -160,8 +160,8 @@ var _ = Describe("bad luck", func() {
 		Entry("a node that does not exist", "image: mariadb:11.8", "nodeSelector: {no: such}", "DatabaseNotStarted",
 			"didn't match Pod's node affinity/selector", SpecTimeout(runTime)),
 		Entry("a quota without room for the database", "metadata: {name: stuck}", "metadata: {name: stuck, annotations: {quota: '0'}}",
-			"DatabaseNotStarted", "the database's Pod is being created: create Pod stuck-db1-0 in StatefulSet stuck-db1 failed error: "+
-				`pods "stuck-db1-0" is forbidden: exceeded quota: pods`, SpecTimeout(runTime)),
+			"DatabaseNotStarted", `in StatefulSet stuck-db1 failed error: pods "stuck-db1-0" is forbidden: exceeded quota: pods`,
+			SpecTimeout(runTime)),
 		Entry("a quota without room for the loader", "metadata: {name: stuck}", "metadata: {name: stuck, annotations: {quota: '1'}}",
 			"LoaderNotStarted", `the loader's Pod is being created: Error creating: pods "stuck-t1-a1-0" is forbidden: exceeded quota: pods`,
 			SpecTimeout(runTime)),

@@ -47,7 +47,7 @@ var _ = Describe("a result on its way out of its Pod", Serial, func() {
 	// While nobody looks, something happens to what the loader has left on its node.
 	DescribeTable("that does not arrive whole is no result",
 		func(ctx SpecContext, damage func(SpecContext, *corev1.Pod), cause string) {
-			apply(ctx, strings.Replace(long("damaged", ""), "seconds: 8", "seconds: 3", 1))
+			apply(ctx, long("damaged", ""))
 			measuring(ctx, "damaged")
 			DeferCleanup(func(ctx SpecContext) { scaleManager(ctx, 1) })
 			scaleManager(ctx, 0)
@@ -83,6 +83,7 @@ func onLog(edit string) func(SpecContext, *corev1.Pod) {
 func garble(ctx SpecContext, pod *corev1.Pod) {
 	GinkgoHelper()
 	DeferCleanup(letKubeletsGo)
+	kubectl(ctx, "cordon", pod.Spec.NodeName) // so that the manager does not come to a node without a kubelet
 	docker(ctx, "exec", pod.Spec.NodeName, "pkill", "-STOP", "-x", "kubelet")
 	Expect(cluster.Get(ctx, client.ObjectKeyFromObject(pod), pod)).To(Succeed())
 	pod.Status.ContainerStatuses[0].State.Terminated.Message = "\x01\x02 Killed process 1 (loader)"
@@ -95,6 +96,7 @@ func letKubeletsGo(ctx SpecContext) {
 	Expect(cluster.List(ctx, &nodes)).To(Succeed())
 	for _, node := range nodes.Items {
 		docker(ctx, "exec", node.Name, "pkill", "-CONT", "-x", "kubelet")
+		kubectl(ctx, "uncordon", node.Name)
 	}
 }
 
