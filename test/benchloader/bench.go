@@ -135,7 +135,7 @@ var times = regexp.MustCompile(`(?m)^times ([\d.]+) ([\d.]+) ([\d.]+)$`)
 
 // timed runs a shell command in the container: rows, and the seconds and CPU time of the command itself.
 func (b *bench) timed(ctx context.Context, rows int64, command string) (sample, string, error) {
-	out, err := b.exec(ctx, "TIMEFORMAT='times %R %U %S'; time { "+command+"; }")
+	out, err := b.exec(ctx, "TIMEFORMAT='times %R %U %S'; time { "+command+"\n}")
 	if err != nil {
 		return sample{}, "", err
 	}

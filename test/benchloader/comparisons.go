@@ -132,7 +132,7 @@ for n in range(1, rows + 1):
         db.commit()
 `
 		p := w.CommitSize
-		s, _, err := b.timed(ctx, p.Rows, fmt.Sprintf("python3 - %d %d <<'SCRIPT'%sSCRIPT\n", p.Rows, p.RowsPerCommit, script))
+		s, _, err := b.timed(ctx, p.Rows, fmt.Sprintf("python3 - %d %d <<'SCRIPT'%sSCRIPT", p.Rows, p.RowsPerCommit, script))
 		return s, err
 	}
 }
