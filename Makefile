@@ -36,7 +36,7 @@ test: ## The tests that every change must pass: unit, API server, loader against
 
 .PHONY: test-all
 test-all: ## Everything, the slow tests too; writes docs/test-results.md.
-	@hack/test.sh --record unit envtest loader loader-old e2e faults fuzz
+	@hack/test.sh --record unit envtest loader loader-old e2e faults samples fuzz
 
 ##@ Cluster
 
@@ -121,6 +121,10 @@ test-e2e: ## Everything together, on the kind cluster.
 .PHONY: test-faults
 test-faults: ## What goes wrong on a cluster: Pods deleted, the manager killed, nothing that fits.
 	@hack/test.sh faults
+
+.PHONY: test-samples
+test-samples: ## Each sample and each publication's small twin, on the kind cluster, to its end.
+	@hack/test.sh samples
 
 .PHONY: test-fuzz
 test-fuzz: ## The wire format, fuzzed for a minute.

@@ -2,7 +2,7 @@
 # test.sh [--record] LAYER… — runs layers of tests, each with all the set-up that it needs, and says how many tests of each
 # layer ran. A skipped test counts as a failure: what cannot run must say so. --record writes the result to
 # docs/test-results.md. Layers: unit, envtest, loader (MariaDB 11.8), loader-old (10.11), e2e, faults
-# (what goes wrong on a cluster), fuzz.
+# (what goes wrong on a cluster), samples (each to its end), fuzz.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -62,7 +62,7 @@ e2e() {
 	local layer=$1 status=0 log=$LOGS/$1.log line
 	make -C "$REPO" --no-print-directory deploy
 	if [ "$layer" = faults ]; then "$HACK/mariadb-operator.sh" up; fi
-	(cd "$REPO" && "$BIN/ginkgo" run --tags "$layer" --timeout 60m --no-color -v ./test/e2e) 2>&1 | tee "$log" || status=$?
+	(cd "$REPO" && "$BIN/ginkgo" run --tags "$layer" --timeout 120m --no-color -v ./test/e2e) 2>&1 | tee "$log" || status=$?
 	line=$(grep -Eo '[0-9]+ Passed \| [0-9]+ Failed \| [0-9]+ Pending \| [0-9]+ Skipped' "$log" | tail -1 || true)
 	if [ -z "$line" ]; then
 		tally "$layer" 1 0 0 0
@@ -107,10 +107,10 @@ cd "$REPO"
 for layer; do
 	case $layer in
 	unit | envtest | fuzz) "$layer" ;;
-	e2e | faults) e2e "$layer" ;;
+	e2e | faults | samples) e2e "$layer" ;;
 	loader) loader "$layer" 11.8 ;;
 	loader-old) loader "$layer" 10.11 ;;
-	*) die "layer $layer is not known: unit, envtest, loader, loader-old, e2e, faults, fuzz" ;;
+	*) die "layer $layer is not known: unit, envtest, loader, loader-old, e2e, faults, samples, fuzz" ;;
 	esac
 done
 if [ -n "$recording" ]; then record; fi
