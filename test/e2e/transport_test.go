@@ -132,8 +132,8 @@ var _ = Describe("a server", func() {
 		manifest := strings.NewReplacer(
 			"storage: {size: 1Gi}", "storage: {medium: Memory, size: 2Gi}, settings: {bufferPoolSize: 64Mi, logFileSize: 16Mi}, "+
 				"resources: {limits: {cpu: '1', memory: 330Mi}}",
-			"seconds: 8", "seconds: 300", "commitSize: {rows: 100000000}", "commitSize: {rows: 100000000, rowsPerCommit: 10000}",
-			"trials: {repetitions: 2}", "trials: {repetitions: 1, maxInvalid: 0}",
+			"type: CommitSize, commitSize: {rows: 100000000}", "type: BulkInsert, bulkInsert: {rows: 100000000}",
+			"seconds: 8", "seconds: 300", "trials: {repetitions: 2}", "trials: {repetitions: 1, maxInvalid: 0}",
 		).Replace(long("oom-server", ""))
 		apply(ctx, manifest)
 		why := failure(finished(ctx, "oom-server"))
