@@ -6,10 +6,7 @@
 package v1alpha1_test
 
 import (
-	"strings"
 	"testing"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 const (
@@ -44,7 +41,7 @@ func ii(s string) string { return spec("workload: {iiBench: {" + s + "}}") }
 func TestEnvtestInsertRules(t *testing.T) {
 	const values, iiValues = "values of a sweep are strings: whole numbers from 1 to 1000000 for rowsPerStatement",
 		"values of a sweep are strings: whole numbers from 1 to 1000000 for rowsPerCommit"
-	for name, rule := range map[string]struct {
+	for name, r := range map[string]struct {
 		base             string
 		allowed, refused []string
 		says             string
@@ -175,23 +172,6 @@ func TestEnvtestInsertRules(t *testing.T) {
 			"rules Contest2008 leave storageEngine and insertThreads to sweep",
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			for _, overlay := range rule.allowed {
-				if err := dryRun(t, parsed(t, rule.base, overlay)); err != nil {
-					t.Errorf("%s is refused: %v", overlay, err)
-				}
-			}
-			for _, overlay := range rule.refused {
-				err := dryRun(t, parsed(t, rule.base, overlay))
-				switch {
-				case err == nil:
-					t.Errorf("%.200s is allowed", overlay)
-				case !apierrors.IsInvalid(err):
-					t.Errorf("%.200s: %v", overlay, err)
-				case !strings.Contains(err.Error(), rule.says):
-					t.Errorf("%.200s is refused, but does not say %q: %v", overlay, rule.says, err)
-				}
-			}
-		})
+		checkRules(t, r.base, map[string]rule{name: {allowed: r.allowed, refused: r.refused, says: r.says}})
 	}
 }

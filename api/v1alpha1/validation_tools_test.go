@@ -6,10 +6,7 @@
 package v1alpha1_test
 
 import (
-	"strings"
 	"testing"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 const minimalSysbench = `
@@ -44,7 +41,7 @@ func listOf(parameter, value string) string {
 
 // TestEnvtestToolRules asks a real API server about each rule of the workloads that other programs make.
 func TestEnvtestToolRules(t *testing.T) {
-	for name, rule := range map[string]struct {
+	for name, r := range map[string]struct {
 		base             string
 		allowed, refused []string
 		says             string
@@ -198,26 +195,6 @@ func TestEnvtestToolRules(t *testing.T) {
 		},
 		"custom keep": {minimalCustom, nil, []string{spec("trials: {data: Keep}")}, "Custom may write"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			if err := dryRun(t, parsed(t, rule.base)); err != nil {
-				t.Fatal(err)
-			}
-			for _, overlay := range rule.allowed {
-				if err := dryRun(t, parsed(t, rule.base, overlay)); err != nil {
-					t.Errorf("%s is refused: %v", overlay, err)
-				}
-			}
-			for _, overlay := range rule.refused {
-				err := dryRun(t, parsed(t, rule.base, overlay))
-				switch {
-				case err == nil:
-					t.Errorf("%.200s is allowed", overlay)
-				case !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err):
-					t.Errorf("%.200s: %v", overlay, err)
-				case !strings.Contains(err.Error(), rule.says):
-					t.Errorf("%.200s is refused, but does not say %q: %v", overlay, rule.says, err)
-				}
-			}
-		})
+		checkRules(t, r.base, map[string]rule{name: {allowed: r.allowed, refused: r.refused, says: r.says}})
 	}
 }
