@@ -18,7 +18,7 @@ trap finish EXIT
 docker rm --force --volumes "$SERVER" "$ORIGINALS" >/dev/null 2>&1 || true
 docker run --detach --name "$SERVER" --publish 127.0.0.1::3306 --env MARIADB_ROOT_PASSWORD="$PASSWORD" mariadb:11.8 \
 	--local-infile=1 --innodb-buffer-pool-size=1G --innodb-log-file-size=1G >/dev/null
-docker run --detach --name "$ORIGINALS" --network host --volume "$dir:/work" "$originals" sleep infinity >/dev/null
+docker run --detach --name "$ORIGINALS" --network host --volume "$dir:/bench" "$originals" sleep infinity >/dev/null
 wait_until 60 docker exec "$SERVER" healthcheck.sh --connect --innodb_initialized || die "MariaDB does not answer"
 
 address=$(docker port "$SERVER" 3306/tcp | head -n 1)

@@ -39,6 +39,8 @@ envtest() {
 	local assets
 	assets=$("$HACK/envtest.sh")
 	KUBEBUILDER_ASSETS=$assets count envtest -tags envtest -run 'TestEnvtest' ./api/... ./controllers/...
+	# Figures that tests of the controllers print.
+	sed -n 's/.*"Output":"\(API writes per trial: [^\\]*\|crash after every write: [^\\]*\).*/\1/p' "$LOGS/envtest.json"
 }
 
 # loader LAYER VERSION runs the loader's tests against a MariaDB of that version.

@@ -110,7 +110,7 @@ func (b *bench) attempt(ctx context.Context, w result.Workload) (*result.Documen
 // rest makes an empty schema and lets the server come to rest as the loader does before it measures: by an attempt of one
 // row.
 func (b *bench) rest(ctx context.Context) error {
-	if _, err := b.exec(ctx, "mariadb --defaults-file=/work/my.cnf -e 'DROP SCHEMA IF EXISTS "+schema+
+	if _, err := b.exec(ctx, "mariadb --defaults-file=/bench/my.cnf -e 'DROP SCHEMA IF EXISTS "+schema+
 		"; CREATE SCHEMA "+schema+"'"); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (b *bench) timed(ctx context.Context, rows int64, command string) (sample, 
 func (b *bench) statements(ctx context.Context, name string, w result.Workload) (string, error) {
 	path := filepath.Join(b.dir, name)
 	if _, err := os.Stat(path); err == nil {
-		return "/work/" + name, nil
+		return "/bench/" + name, nil
 	}
 	load, err := workload.New(&result.Config{Seed: 42, Workload: w})
 	if err != nil {
@@ -170,7 +170,7 @@ func (b *bench) statements(ctx context.Context, name string, w result.Workload) 
 	if err == nil {
 		_, err = load.Measure(ctx, &workload.Client{Session: file, Recorder: file})
 	}
-	return "/work/" + name, errors.Join(err, file.Close())
+	return "/bench/" + name, errors.Join(err, file.Close())
 }
 
 // statementFile is a session that writes statements into a file.

@@ -61,7 +61,7 @@ func mariadbClient(file string, w result.Workload) program {
 		if err := b.emptyTables(ctx, w); err != nil {
 			return sample{}, err
 		}
-		s, _, err := b.timed(ctx, plannedRows(w), "mariadb --defaults-file=/work/my.cnf "+schema+" < "+path)
+		s, _, err := b.timed(ctx, plannedRows(w), "mariadb --defaults-file=/bench/my.cnf "+schema+" < "+path)
 		return s, err
 	}
 }
@@ -76,7 +76,7 @@ func (b *bench) emptyTables(ctx context.Context, w result.Workload) error {
 	if err != nil {
 		return err
 	}
-	_, err = b.exec(ctx, "mariadb --defaults-file=/work/my.cnf -e 'TRUNCATE TABLE "+schema+"."+tableOf(w)+"'")
+	_, err = b.exec(ctx, "mariadb --defaults-file=/bench/my.cnf -e 'TRUNCATE TABLE "+schema+"."+tableOf(w)+"'")
 	return err
 }
 
@@ -123,7 +123,7 @@ func python(_ string, w result.Workload) program {
 		const script = `
 import MySQLdb, random, string, sys
 rows, size = int(sys.argv[1]), int(sys.argv[2])
-db = MySQLdb.connect(read_default_file="/work/my.cnf", db="` + schema + `")
+db = MySQLdb.connect(read_default_file="/bench/my.cnf", db="` + schema + `")
 cursor = db.cursor()
 for n in range(1, rows + 1):
     data = "".join(random.choices(string.ascii_uppercase + string.digits, k=20))
@@ -159,7 +159,7 @@ func sysbenchBulkInsert(rows int64, threads int) program {
 		if err := b.rest(ctx); err != nil {
 			return sample{}, err
 		}
-		command := fmt.Sprintf("sysbench --config-file=/work/sysbench.conf --threads=%d --events=%d --time=0 bulk_insert",
+		command := fmt.Sprintf("sysbench --config-file=/bench/sysbench.conf --threads=%d --events=%d --time=0 bulk_insert",
 			threads, rows)
 		if _, err := b.exec(ctx, command+" prepare"); err != nil {
 			return sample{}, err

@@ -49,7 +49,7 @@ func main() {
 	only := flag.String("run", "", "a regular expression for the names of the comparisons; empty is all")
 	flag.StringVar(&b.loader, "loader", "bin/linux-amd64/loader", "the loader")
 	flag.StringVar(&b.container, "originals", "benchrun-originals", "the container with the other programs")
-	flag.StringVar(&b.dir, "dir", "", "a folder that is /work in the container")
+	flag.StringVar(&b.dir, "dir", "", "a folder that is /bench in the container")
 	flag.Parse()
 	if err := run(ctx, b, *rounds, *only, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "benchloader:", err)

@@ -57,7 +57,7 @@ func TestStatements(t *testing.T) {
 	b := &bench{dir: t.TempDir()}
 	w := result.Workload{Type: "CommitSize", CommitSize: &result.CommitSize{Rows: 2, RowsPerCommit: 1}}
 	path, err := b.statements(t.Context(), "x.sql", w)
-	if err != nil || path != "/work/x.sql" {
+	if err != nil || path != "/bench/x.sql" {
 		t.Fatal(path, err)
 	}
 	data, err := os.ReadFile(filepath.Join(b.dir, "x.sql"))

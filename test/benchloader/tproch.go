@@ -58,10 +58,10 @@ func localInfile(staged result.Workload) program {
 		truncate, load := []string{"SET foreign_key_checks=0"}, []string{}
 		for _, t := range tproch.Tables() {
 			truncate = append(truncate, "TRUNCATE TABLE "+t.String())
-			load = append(load, "LOAD DATA LOCAL INFILE '/work/"+strings.ToLower(t.String())+".tbl' INTO TABLE "+t.String()+
+			load = append(load, "LOAD DATA LOCAL INFILE '/bench/"+strings.ToLower(t.String())+".tbl' INTO TABLE "+t.String()+
 				" CHARACTER SET latin1 FIELDS TERMINATED BY '|'")
 		}
-		const client = "mariadb --defaults-file=/work/my.cnf --local-infile=1 " + schema
+		const client = "mariadb --defaults-file=/bench/my.cnf --local-infile=1 " + schema
 		if _, err := b.exec(ctx, client+` -e "`+strings.Join(truncate, "; ")+`"`); err != nil {
 			return sample{}, err
 		}

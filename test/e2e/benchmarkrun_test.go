@@ -95,6 +95,8 @@ var _ = Describe("a run", func() {
 			"Error while setting value 'O_DIRCET' to 'innodb-flush-method'", SpecTimeout(runTime)),
 		Entry("an unknown variable", `innodb_flash_method: O_DIRECT`,
 			"unknown variable 'innodb_flash_method=O_DIRECT'", SpecTimeout(runTime)),
+		Entry("a variable that can only be read", `lower_case_file_system: "ON"`,
+			"unknown variable 'lower_case_file_system=ON'", SpecTimeout(runTime)),
 	)
 
 	It("makes the same Jobs, the same my.cnf and the same rows from the same seed", func(ctx SpecContext) {
