@@ -53,6 +53,11 @@ func medianOfMetric(records []*result.Record, name string) string {
 			}
 		}
 	}
+	return median(values)
+}
+
+// median is that of some values for people; empty if there are none.
+func median(values []float64) string {
 	if len(values) == 0 {
 		return ""
 	}

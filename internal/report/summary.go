@@ -82,10 +82,7 @@ func medianOf(records []*result.Record, operation string, percentile func(result
 			values = append(values, float64(percentile(l)))
 		}
 	}
-	if len(values) == 0 {
-		return ""
-	}
-	return stats.Format(stats.Summarize(values).Median)
+	return median(values)
 }
 
 func intervals(points []stats.Point) string {

@@ -145,10 +145,6 @@ var _ = Describe("bad luck", func() {
 		func(ctx SpecContext, change, to, reason, words string) {
 			manifest := strings.Replace(small("stuck", ""), "trials: {", "trials: {startDeadlineSeconds: 20, ", 1)
 			Expect(manifest).To(ContainSubstring(change))
-			if _, pods, found := strings.Cut(to, "quota: '"); found {
-				apply(ctx, fmt.Sprintf("apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: pods}\nspec: {hard: {pods: '%s'}}", pods[:1]))
-				kubectl(ctx, "wait", "--for=jsonpath={.status.hard.pods}="+pods[:1], "--timeout=30s", "resourcequota/pods")
-			}
 			apply(ctx, strings.Replace(manifest, change, to, 1))
 			Expect(failure(finished(ctx, "stuck"))).To(And(
 				HavePrefix(reason+": "), ContainSubstring("within trials.startDeadlineSeconds (20)"), ContainSubstring(words)))
@@ -159,13 +155,22 @@ var _ = Describe("bad luck", func() {
 			"the database's Pod cannot be scheduled", SpecTimeout(runTime)),
 		Entry("a node that does not exist", "image: mariadb:11.8", "nodeSelector: {no: such}", "DatabaseNotStarted",
 			"didn't match Pod's node affinity/selector", SpecTimeout(runTime)),
-		Entry("a quota without room for the database", "metadata: {name: stuck}", "metadata: {name: stuck, annotations: {quota: '0'}}",
-			"DatabaseNotStarted", `in StatefulSet stuck-db1 failed error: pods "stuck-db1-0" is forbidden: exceeded quota: pods`,
-			SpecTimeout(runTime)),
-		Entry("a quota without room for the loader", "metadata: {name: stuck}", "metadata: {name: stuck, annotations: {quota: '1'}}",
-			"LoaderNotStarted", `the loader's Pod is being created: Error creating: pods "stuck-t1-a1-0" is forbidden: exceeded quota: pods`,
-			SpecTimeout(runTime)),
 		Entry("a loader that fits nowhere", "  seed: 7", "  loader: {nodeSelector: {no: such}}", "LoaderNotStarted",
 			"the loader's Pod cannot be scheduled", SpecTimeout(runTime)),
+	)
+
+	DescribeTable("a quota without room fails within the deadline, in the cluster's words",
+		func(ctx SpecContext, pods int, reason, words string) {
+			apply(ctx, fmt.Sprintf("apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: pods}\nspec: {hard: {pods: '%d'}}", pods))
+			kubectl(ctx, "wait", fmt.Sprintf("--for=jsonpath={.status.hard.pods}=%d", pods), "--timeout=30s", "resourcequota/pods")
+			apply(ctx, strings.Replace(small("stuck", ""), "trials: {", "trials: {startDeadlineSeconds: 20, ", 1))
+			Expect(failure(finished(ctx, "stuck"))).To(And(
+				HavePrefix(reason+": "), ContainSubstring("within trials.startDeadlineSeconds (20)"), ContainSubstring(words)))
+		},
+		Entry("for the database", 0, "DatabaseNotStarted",
+			`in StatefulSet stuck-db1 failed error: pods "stuck-db1-0" is forbidden: exceeded quota: pods`, SpecTimeout(runTime)),
+		Entry("for the loader", 1, "LoaderNotStarted",
+			`the loader's Pod is being created: Error creating: pods "stuck-t1-a1-0" is forbidden: exceeded quota: pods`,
+			SpecTimeout(runTime)),
 	)
 })
