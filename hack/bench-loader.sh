@@ -16,13 +16,14 @@ finish() {
 }
 trap finish EXIT
 docker rm --force --volumes "$SERVER" "$ORIGINALS" >/dev/null 2>&1 || true
-docker run --detach --name "$SERVER" --publish 127.0.0.1::3306 --env MARIADB_ROOT_PASSWORD="$PASSWORD" mariadb:11.8 \
+docker run --detach --name "$SERVER" --env MARIADB_ROOT_PASSWORD="$PASSWORD" mariadb:11.8 \
 	--local-infile=1 --innodb-buffer-pool-size=1G --innodb-log-file-size=1G >/dev/null
-docker run --detach --name "$ORIGINALS" --network host --volume "$dir:/bench" "$originals" sleep infinity >/dev/null
+docker run --detach --name "$ORIGINALS" --volume "$dir:/bench" "$originals" sleep infinity >/dev/null
 wait_until 60 docker exec "$SERVER" healthcheck.sh --connect --innodb_initialized || die "MariaDB does not answer"
 
-address=$(docker port "$SERVER" 3306/tcp | head -n 1)
-export BENCHRUN_TEST_HOST=${address%:*} BENCHRUN_TEST_PORT=${address##*:}
+# Both programs reach the server as Pods do, from container to container: a published port would have a proxy in between.
+BENCHRUN_TEST_HOST=$(docker inspect --format '{{.NetworkSettings.IPAddress}}' "$SERVER")
+export BENCHRUN_TEST_HOST BENCHRUN_TEST_PORT=3306
 export BENCHRUN_TEST_USER=root BENCHRUN_TEST_PASSWORD=$PASSWORD
 cd "$REPO"
 go run ./test/benchloader -loader "$BIN/linux-$(go env GOARCH)/loader" -originals "$ORIGINALS" -dir "$dir" "$@"

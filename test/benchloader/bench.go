@@ -21,10 +21,14 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
-// schema that everything is loaded into.
-const schema = "benchloader"
+const (
+	// schema that everything is loaded into.
+	schema = "benchloader"
+	// inContainer is where the container has bench.dir.
+	inContainer = "/bench"
+)
 
-// bench is where both programs run, and what they load.
+// bench is where both programs run, which is one container, and what they load.
 type bench struct {
 	getenv                 func(string) string
 	loader, container, dir string
@@ -42,19 +46,27 @@ func (b *bench) open() error {
 	b.password = b.getenv("BENCHRUN_TEST_PASSWORD")
 	b.server = result.Server{
 		Engine: "MariaDB", Host: b.getenv("BENCHRUN_TEST_HOST"), Port: port, Schema: schema,
-		UserFile: filepath.Join(b.dir, "user"), PasswordFile: filepath.Join(b.dir, "password"),
+		UserFile: inContainer + "/user", PasswordFile: inContainer + "/password",
 	}
 	options := fmt.Sprintf("mysql-host=%s\nmysql-port=%d\nmysql-user=%s\nmysql-password=%s\nmysql-db=%s\n",
 		b.server.Host, port, b.getenv("BENCHRUN_TEST_USER"), b.password, schema)
-	for path, content := range map[string]string{
-		b.server.UserFile: b.getenv("BENCHRUN_TEST_USER"), b.server.PasswordFile: b.password,
-		filepath.Join(b.dir, "sysbench.conf"): options,
-		filepath.Join(b.dir, "my.cnf"): fmt.Sprintf("[client]\nhost=%s\nport=%d\nuser=%s\npassword=%s\n",
+	for name, content := range map[string]string{
+		"user": b.getenv("BENCHRUN_TEST_USER"), "password": b.password,
+		"sysbench.conf": options,
+		"my.cnf": fmt.Sprintf("[client]\nhost=%s\nport=%d\nuser=%s\npassword=%s\n",
 			b.server.Host, port, b.getenv("BENCHRUN_TEST_USER"), b.password),
 	} {
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(content), 0o600); err != nil {
 			return fmt.Errorf("writing credentials: %w", err)
 		}
+	}
+	loader, err := os.ReadFile(b.loader)
+	if err != nil {
+		return fmt.Errorf("reading the loader: %w", err)
+	}
+	//nolint:gosec // it is a program
+	if err := os.WriteFile(filepath.Join(b.dir, "loader"), loader, 0o755); err != nil {
+		return fmt.Errorf("copying the loader: %w", err)
 	}
 	return nil
 }
@@ -73,18 +85,21 @@ func loads(w result.Workload) program {
 	}
 }
 
-// attempt runs the loader as its Pod would.
+// attempt runs the loader as its Pod would, in the container of the other programs: who shares a busy machine by another
+// control group gets another share of it.
 func (b *bench) attempt(ctx context.Context, w result.Workload) (*result.Document, error) {
 	b.attempts++
 	config, err := json.Marshal(result.Config{
 		Version: result.ConfigVersion, Namespace: "bench", Run: "loader", Trial: 1, Attempt: 1, Seed: 42,
-		Server: b.server, Workload: w, ConnectSeconds: 10, Scratch: b.dir,
+		Server: b.server, Workload: w, ConnectSeconds: 10, Scratch: inContainer,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encoding the loader's configuration: %w", err)
 	}
-	terminationLog := filepath.Join(b.dir, "termination-log")
-	cmd := exec.CommandContext(ctx, b.loader, "run", "--termination-log", terminationLog) //nolint:gosec // our own loader
+	const terminationLog = "termination-log"
+	//nolint:gosec // our own loader
+	cmd := exec.CommandContext(ctx, "docker", "exec", "--env", result.EnvConfig, "--env", result.EnvPodUID,
+		"--env", result.EnvRunUID, b.container, inContainer+"/loader", "run", "--termination-log", inContainer+"/"+terminationLog)
 	cmd.Env = append(os.Environ(), result.EnvConfig+"="+string(config), result.EnvPodUID+"=bench",
 		fmt.Sprintf("%s=%d-%d-%d", result.EnvRunUID, os.Getpid(), time.Now().UnixNano(), b.attempts))
 	var out bytes.Buffer
@@ -92,7 +107,7 @@ func (b *bench) attempt(ctx context.Context, w result.Workload) (*result.Documen
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("running the loader: %w", err)
 	}
-	message, err := os.ReadFile(terminationLog)
+	message, err := os.ReadFile(filepath.Join(b.dir, terminationLog))
 	if err != nil {
 		return nil, fmt.Errorf("reading the loader's summary: %w", err)
 	}
