@@ -20,6 +20,8 @@ func TestNoop(t *testing.T) {
 		{`{"type":"BulkInsert","bulkInsert":{"table":"Narrow","tables":2,"rows":10000,"rowsPerStatement":30,"statementsPerTransaction":2,"concurrency":3,"storageEngine":"InnoDB"}}`, 10_000, 334 + 167, 10_000 * 14},
 		{`{"type":"BulkInsert","bulkInsert":{"table":"FileList","tables":1,"rows":200000,"rowsPerStatement":200000,"statementsPerTransaction":1,"concurrency":1,"storageEngine":"InnoDB"}}`, 200_000, 2, 200_000 * 170},
 		{`{"type":"IIBench","iiBench":{"schema":"Tokutek2008","rows":5000,"rowsPerCommit":1000,"rowsPerStatement":500,"storageEngine":"InnoDB","secondaryIndexes":3,"indexesAt":"Start","insertThreads":2,"reportEveryRows":1000}}`, 5000, 15, 5000 * 40},
+		{`{"type":"TPROCHLoad","tprochLoad":{"scaleFactor":"0.01","data":"Streamed","loadMode":"Chunked","rowsPerChunk":2000,"foreignKeyChecks":true,"uniqueChecks":true,"indexes":"Before"}}`, 86260, 47, 10_401_513},
+		{`{"type":"TPROCHLoad","tprochLoad":{"scaleFactor":"0.01","data":"Streamed","loadMode":"Parallel","streams":8,"foreignKeyChecks":true,"uniqueChecks":true,"indexes":"Before"}}`, 86260, 8, 10_401_513},
 	} {
 		report, err := Noop(t.Context(), tc.workload, 42, 0)
 		if err != nil {
