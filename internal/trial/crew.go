@@ -58,6 +58,13 @@ func (c crew) pending() *corev1.Pod {
 	return nil
 }
 
+// uncreated says whether the Job's controller has not made all Pods yet. One that is gone already is none of these: the Job
+// still counts it, or has counted its end.
+func (c crew) uncreated(job *batchv1.Job) bool {
+	s := &job.Status
+	return s.Failed == 0 && int(s.Active)+int(s.Succeeded) <= len(c.pods) && len(c.pods) < c.size
+}
+
 func (c crew) running() int {
 	n := 0
 	for i := range c.pods {

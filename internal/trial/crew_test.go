@@ -110,9 +110,9 @@ func TestJudgeSeveralLoadersBeforeTheEnd(t *testing.T) {
 		running int
 		waiting string
 	}{
+		"one is not made":   {[]corev1.Pod{running(0), running(2)}, trial.StagePending, 2, "2 of 3 loaders run, Pod 1 is being created"},
 		"all run":           {[]corev1.Pod{running(0), running(1), running(2)}, trial.StageRunning, 0, ""},
 		"one has delivered": {[]corev1.Pod{running(0), well(1), running(2)}, trial.StageRunning, 0, ""},
-		"two have ended":    {[]corev1.Pod{well(0), well(1)}, trial.StageRunning, 0, ""},
 		"one waits": {
 			[]corev1.Pod{running(0), unschedulable, running(2)}, trial.StagePending, 2,
 			"2 of 3 loaders run, Pod 1 does not: the loader's Pod cannot be scheduled: 0/3 nodes",
@@ -128,5 +128,13 @@ func TestJudgeSeveralLoadersBeforeTheEnd(t *testing.T) {
 				t.Errorf("verdict %+v", v)
 			}
 		})
+	}
+	// A Pod that is gone was made: its Job knows of three, or of an end.
+	for _, status := range []batchv1.JobStatus{{Active: 3}, {Active: 2, Failed: 1}} {
+		job := crewJob()
+		job.Status.Active, job.Status.Failed = status.Active, status.Failed
+		if v := trial.Judge(job, []corev1.Pod{running(0), running(2)}); v.Stage != trial.StageRunning {
+			t.Errorf("%+v: verdict %+v", status, v)
+		}
 	}
 }

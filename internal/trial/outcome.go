@@ -63,6 +63,9 @@ func Judge(job *batchv1.Job, pods []corev1.Pod) Verdict {
 		return Verdict{Stage: StagePending, Waiting: "the loader's Pod is being created"}
 	case c.pending() != nil:
 		return Verdict{Stage: StagePending, Waiting: c.waiting(), Running: c.running(), Pod: c.pending()}
+	case c.uncreated(job):
+		waiting := fmt.Sprintf("%d of %d loaders run, Pod %d is being created", c.running(), c.size, c.missing())
+		return Verdict{Stage: StagePending, Waiting: waiting, Running: c.running()}
 	default:
 		return Verdict{Stage: StageRunning, Pod: c.lead()}
 	}
