@@ -8,7 +8,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,11 +57,10 @@ func (b *barrier) args(before []any, last any) []any {
 func (b *barrier) join(ctx context.Context) error {
 	arrived, err := b.poll(ctx, b.atMost, func() (bool, error) {
 		_, err := b.leader(ctx)
-		if server, ok := errors.AsType[*mysql.MySQLError](err); ok {
-			const noSuchSchema, noSuchTable, noSuchColumn = 1049, 1146, 1054
-			return false, ignore(err, slices.Contains([]uint16{noSuchSchema, noSuchTable, noSuchColumn}, server.Number))
+		if isNotThere(err) {
+			return false, nil
 		}
-		return err == nil, ignore(err, errors.Is(err, sql.ErrNoRows))
+		return err == nil, err
 	})
 	if err != nil {
 		return fmt.Errorf("waiting for Pod 0: %w", err)
@@ -74,11 +72,11 @@ func (b *barrier) join(ctx context.Context) error {
 	return register(ctx, b.db, b.schema, b.id, false)
 }
 
-func ignore(err error, ignored bool) error {
-	if ignored {
-		return nil
-	}
-	return err
+// isNotThere says whether the leading Pod's row is missing: it has not made it yet, or has taken the schema away.
+func isNotThere(err error) bool {
+	const noSuchSchema, noSuchTable = 1049, 1146
+	server, ok := errors.AsType[*mysql.MySQLError](err)
+	return errors.Is(err, sql.ErrNoRows) || ok && (server.Number == noSuchSchema || server.Number == noSuchTable)
 }
 
 // lead is what the leading Pod's row says.
@@ -162,10 +160,11 @@ func (b *barrier) start(ctx context.Context) (time.Time, error) {
 		asked := time.Now()
 		l, err := b.leader(ctx)
 		switch {
+		case isNotThere(err), err == nil && !l.alive:
+			// What became of it, it says itself, or its node does.
+			return false, failedf(result.FailureInterrupted, "Pod 0, which leads, has ended")
 		case err != nil:
 			return false, err
-		case !l.alive:
-			return false, failedf(result.FailureConnectionLost, "Pod 0, which leads, does not hold the schema any more")
 		case l.released < b.meetings:
 			return false, nil
 		case l.remaining < -barrierLate:

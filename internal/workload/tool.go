@@ -56,8 +56,8 @@ const (
 type Command struct {
 	// Args are the program and its arguments. They hold no secret.
 	Args []string
-	// Env are the only environment variables that it gets; none of them is a secret.
-	Env []string
+	// Env are the only environment variables that it gets. One may be a secret: they are told to nobody.
+	Env []string `json:"-"`
 }
 
 // Execution is how a command ended.
