@@ -54,7 +54,10 @@ func newBulkInsert(cfg *result.Config) (Workload, error) {
 	if err := checkEngine(p.StorageEngine); err != nil {
 		return nil, err
 	}
-	rows, err := newLoad(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction)
+	if err := shareOf(cfg).enough("concurrency", int64(p.Concurrency)); err != nil {
+		return nil, err
+	}
+	rows, err := newLoad(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction, shareOf(cfg))
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +71,7 @@ func newBulkInsert(cfg *result.Config) (Workload, error) {
 		return nil, fmt.Errorf("table is %q, it must be %s or %s", p.Table, tableFileList, tableNarrow)
 	}
 	w.table.engine = p.StorageEngine
-	if err := w.useOwn(&cfg.Workload); err != nil {
+	if err := w.useOwn(cfg); err != nil {
 		return nil, err
 	}
 	w.spread()
@@ -123,7 +126,7 @@ func (w *bulkInsert) Plan() Plan {
 	if w.file != nil {
 		return w.planFile(nil)
 	}
-	return Plan{Clients: w.params.Concurrency, Rows: w.params.Rows, Setup: []string{"SET autocommit=0"}}
+	return Plan{Clients: int(w.load.share.of(int64(w.params.Concurrency))), Rows: w.params.Rows, Setup: []string{"SET autocommit=0"}}
 }
 
 // Prepare implements Workload.
@@ -145,11 +148,11 @@ func (w *bulkInsert) Measure(ctx context.Context, c *Client) (result.StoppedBy, 
 }
 
 // Verify implements Workload.
-func (w *bulkInsert) Verify(ctx context.Context, db *sql.DB, totals result.Totals) ([]result.Check, error) {
+func (w *bulkInsert) Verify(ctx context.Context, db *sql.DB, totals result.Totals, rowsOfPods []int64) ([]result.Check, error) {
 	if w.schema == nil && w.file == nil {
-		return w.table.verify(ctx, db, totals.Rows)
+		return w.table.verify(ctx, db, totals.Rows, w.load.sent(rowsOfPods))
 	}
-	return w.verifyOwn(ctx, db, totals.Rows)
+	return w.verifyOwn(ctx, db, totals.Rows, rowsOfPods)
 }
 
 // narrow is the data of a table with two integer columns: row n has the number n and one with up to seven digits.

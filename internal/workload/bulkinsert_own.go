@@ -18,11 +18,14 @@ import (
 var userName = regexp.MustCompile(`^[A-Za-z0-9_$]{1,64}$`)
 
 // useOwn takes what is the user's of tables and rows.
-func (w *bulkInsert) useOwn(cfg *result.Workload) error {
-	w.schema = newUserSchema(cfg)
-	d := cfg.Data
-	if d == nil {
+func (w *bulkInsert) useOwn(cfg *result.Config) error {
+	w.schema = newUserSchema(&cfg.Workload)
+	d := cfg.Workload.Data
+	switch {
+	case d == nil:
 		return nil
+	case cfg.Pods > 1:
+		return fmt.Errorf("a file of dataFrom is read by one Pod, and loader.pods is %d", cfg.Pods)
 	}
 	format, err := formatOf(d)
 	if err != nil {
@@ -129,13 +132,13 @@ func (w *bulkInsert) quotedTables() []string {
 }
 
 // verifyOwn compares what can be compared: rows always, values where the server gives back the text that it was given.
-func (w *bulkInsert) verifyOwn(ctx context.Context, db *sql.DB, rows int64) ([]result.Check, error) {
+func (w *bulkInsert) verifyOwn(ctx context.Context, db *sql.DB, rows int64, rowsOfPods []int64) ([]result.Check, error) {
 	if w.file != nil {
 		return w.verifyFile(ctx, db, rows)
 	}
 	unlike := unlikeColumns(w.found, w.kinds)
 	if len(unlike) == 0 {
-		return w.table.verify(ctx, db, rows)
+		return w.table.verify(ctx, db, rows, w.load.sent(rowsOfPods))
 	}
 	got, err := countRows(ctx, db, w.quotedTables()...)
 	if err != nil {

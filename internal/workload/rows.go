@@ -99,7 +99,7 @@ func (c Checksum) String() string {
 	return fmt.Sprintf("rows=%d xor=%08x sum=%d", c.Rows, c.Xor, c.Sum)
 }
 
-// include adds the text of a row; Rows counts it already.
+// include adds the text of a row, which Rows counts already.
 func (c *Checksum) include(text []byte) {
 	crc := crc32.ChecksumIEEE(text)
 	c.Xor ^= crc

@@ -199,10 +199,10 @@ func TestSysbenchSeries(t *testing.T) {
 
 func TestSysbenchRead(t *testing.T) {
 	tool := newTestSysbench(t, 1, nil)
-	if _, err := tool.Read(&Execution{Output: "Threads started!\n"}); err == nil || !strings.Contains(err.Error(), "silence is failure") {
+	if _, err := tool.Read([]*Execution{{Output: "Threads started!\n"}}); err == nil || !strings.Contains(err.Error(), "silence is failure") {
 		t.Errorf("error is %v", err)
 	}
-	if _, err := tool.Read(&Execution{Output: "General statistics:\n total time: 1.0s\n total number of events: 1\n"}); err == nil ||
+	if _, err := tool.Read([]*Execution{{Output: "General statistics:\n total time: 1.0s\n total number of events: 1\n"}}); err == nil ||
 		!strings.Contains(err.Error(), "did not use the database") {
 		t.Errorf("error is %v", err)
 	}
