@@ -4,6 +4,9 @@
 package loader
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +34,23 @@ func TestNoop(t *testing.T) {
 			report.Seconds <= 0 || report.CPUMicrosPerRow < 0 {
 			t.Errorf("%s: %+v", tc.workload, report)
 		}
+	}
+}
+
+// A file of the user's is surveyed and read as for a server.
+func TestNoopReadsAFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "rows.tsv"), []byte(strings.Repeat("/a\t2024-01-01\t17\n", 5000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const from = `{"type":"BulkInsert","bulkInsert":{"table":"FileList","tables":1,"rows":9000,"rowsPerStatement":100,"statementsPerTransaction":1,"concurrency":2,"storageEngine":"InnoDB"},"data":{"root":%q,"path":"rows.tsv","format":"TSV"%s}%s}`
+	report, err := Noop(t.Context(), fmt.Sprintf(from, dir, "", ""), 42, 0)
+	if err != nil || report.Rows != 5000 || report.Statements != 100 || report.Bytes < 5000*25 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	_, err = Noop(t.Context(), fmt.Sprintf(from, dir, `,"table":"own"`, `,"schemaFile":"own.sql"`), 42, 0)
+	if err == nil || !strings.Contains(err.Error(), "dataFrom.columns must name the columns") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -163,6 +163,32 @@ func TestIntegrationOwnFileIntoFileList(t *testing.T) {
 	}
 }
 
+// What a limit leaves is the file's first rows, whoever of the clients sent them.
+func TestIntegrationOwnFileLimit(t *testing.T) {
+	var text strings.Builder
+	for i := range 300_000 {
+		fmt.Fprintf(&text, "%d,%d\n", i, i*i)
+	}
+	tr := newOwn(t, "CREATE TABLE own (a INT PRIMARY KEY, b BIGINT)", text.String(), func(p *result.BulkInsert, d *result.Data) {
+		d.HeaderLines, p.RowsPerStatement, p.StatementsPerTransaction = 0, 1, 3
+	})
+	tr.cfg.LimitSeconds = 1
+	_, doc := tr.mustRun(t)
+	if doc.Totals.StoppedBy != result.StoppedBySeconds || doc.Totals.Rows < 10 || doc.Totals.Rows >= 300_000 {
+		t.Errorf("totals %+v", doc.Totals)
+	}
+	var last int64
+	if err := other(t).QueryRow("SELECT MAX(a) FROM bench.own").Scan(&last); err != nil || last != doc.Totals.Rows-1 {
+		t.Errorf("the last row is %d of %d, %v", last, doc.Totals.Rows, err)
+	}
+	if c := checkNamed(t, doc, "checksum"); !strings.HasSuffix(c.Detail, "compared by their text: a, b") {
+		t.Errorf("%+v", c)
+	}
+	if doc.Inputs[1].Rows != 300_000 {
+		t.Errorf("inputs %+v", doc.Inputs)
+	}
+}
+
 func TestIntegrationOwnFileThatIsNoGood(t *testing.T) {
 	const two = "CREATE TABLE own (a INT, b VARCHAR(5));"
 	for name, tc := range map[string]struct {
@@ -203,7 +229,8 @@ func TestIntegrationOwnFileThatIsNoGood(t *testing.T) {
 		},
 		"unlike tables": {
 			two + "CREATE TABLE own_2 (b INT, a INT)", "", func(p *result.BulkInsert, _ *result.Data) { p.Tables = 2 },
-			result.FailureConfiguration, []string{"the columns of table own_2 are not those of table own"},
+			result.FailureConfiguration,
+			[]string{"the columns of table own_2 are not those of table own"},
 		},
 		"another engine": {
 			"CREATE TABLE own (a INT) ENGINE=Aria", "", asItIs, result.FailureConfiguration,

@@ -31,13 +31,14 @@ func condense(all []Input) []Input {
 		return all
 	}
 	sorted := slices.SortedFunc(slices.Values(all), func(a, b Input) int { return strings.Compare(a.Name, b.Name) })
-	sum := sha256.New()
+	var printed strings.Builder
 	one := Input{Name: fmt.Sprintf("%d files", len(all))}
 	for _, in := range sorted {
-		fmt.Fprintf(sum, "%s  %s\n", in.SHA256, in.Name)
+		printed.WriteString(in.SHA256 + "  " + in.Name + "\n")
 		one.Bytes += in.Bytes
 		one.Rows += in.Rows
 	}
-	one.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	sum := sha256.Sum256([]byte(printed.String()))
+	one.SHA256 = hex.EncodeToString(sum[:])
 	return []Input{one}
 }

@@ -47,7 +47,7 @@ const (
 	instant
 )
 
-// families of SQL types. Those that are not here are incomparable: floating point, ENUM, BIT, …
+// families of SQL types. Those that are not here are incomparable: floating point, ENUM, BIT and others.
 var families = map[string]family{
 	"varchar": textual, "tinytext": textual, "text": textual, "mediumtext": textual, "longtext": textual,
 	"varbinary": textual, "tinyblob": textual, "blob": textual, "mediumblob": textual, "longblob": textual,

@@ -83,8 +83,10 @@ func TestColumnsThatGiveTheSameText(t *testing.T) {
 
 func TestComparisonLeavesOutWhatComesBackOtherwise(t *testing.T) {
 	c := newComparison([]column{
-		{name: "a", kind: kindOf("int"), sqlType: "int"}, {name: "b", kind: kindOf("double"), sqlType: "double"},
-		{name: "c`", kind: kindOf("varchar(9)"), sqlType: "varchar(9)", encoded: true}, {name: "d", kind: kindOf("date"), sqlType: "date"},
+		{name: "a", kind: kindOf("int"), sqlType: "int"},
+		{name: "b", kind: kindOf("double"), sqlType: "double"},
+		{name: "c`", kind: kindOf("varchar(9)"), sqlType: "varchar(9)", encoded: true},
+		{name: "d", kind: kindOf("date"), sqlType: "date"},
 	})
 	c.look([][]byte{[]byte("1"), []byte("1.5"), []byte("x"), []byte("2024-01-02")})
 	c.look([][]byte{nil, nil, nil, nil})

@@ -141,14 +141,7 @@ func unchanged(before, after []result.Input) result.Check {
 	if len(not) > 0 {
 		return result.Check{Name: "input", Detail: "changed while it was loaded: " + strings.Join(not, "; ")}
 	}
-	return result.Check{Name: "input", Passed: true, Detail: fmt.Sprintf("unchanged after the load: %s", plural(len(before), "file"))}
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return result.Check{Name: "input", Passed: true, Detail: "after the load, every file is what it was before it"}
 }
 
 // formatOf is the format that the configuration names.
@@ -163,8 +156,8 @@ func formatOf(d *result.Data) (delimited.Format, error) {
 	switch {
 	case d.Separator == "":
 	case len(d.Separator) > 1 || strings.ContainsAny(d.Separator, "\\\r\n\"'") || d.Separator[0] >= 0x80:
-		return format, fmt.Errorf("dataFrom.separator is %q, it must be one ASCII character, and no backslash, quotation mark or line break",
-			d.Separator)
+		return format, fmt.Errorf("dataFrom.separator is %q, it must be one ASCII character, but no backslash, quotation mark "+
+			"or line break", d.Separator)
 	default:
 		format.Separator = d.Separator[0]
 	}

@@ -31,8 +31,11 @@ func runsOf(ctx SpecContext, file string) []string {
 	for document := range strings.SplitSeq(string(text), "\n---\n") {
 		var run v1alpha1.BenchmarkRun
 		Expect(yaml.Unmarshal([]byte(document), &run)).To(Succeed())
-		if run.Kind == "BenchmarkRun" {
+		switch run.Kind {
+		case "BenchmarkRun":
 			names = append(names, run.Name)
+		case "Job": // of what a run needs besides, and waits for
+			kubectl(ctx, "wait", "--for=condition=Complete", "--timeout="+runTime.String(), "job/"+run.Name)
 		}
 	}
 	Expect(names).NotTo(BeEmpty())
@@ -53,6 +56,7 @@ var _ = DescribeTable("a sample ends Complete",
 	Entry(nil, "sysbench.yaml", SpecTimeout(sampleTime)),
 	Entry(nil, "sysbench-tpcc.yaml", SpecTimeout(sampleTime)),
 	Entry(nil, "custom.yaml", SpecTimeout(sampleTime)),
+	Entry(nil, "own-data.yaml", SpecTimeout(sampleTime)),
 	Entry(nil, "publications/000-file-list-inserts-small.yaml", SpecTimeout(sampleTime)),
 	Entry(nil, "publications/001-innodb-bulk-insert-small.yaml", SpecTimeout(sampleTime)),
 	Entry(nil, "publications/002-tpcc-four-configurations-small.yaml", SpecTimeout(sampleTime)),
