@@ -22,16 +22,18 @@ func TestEnvtestPodsRules(t *testing.T) {
 			}
 			return "sweep: {mode: List, points: [" + text + "]}"
 		}
-		return []string{
-				spec(pods + base("4")),
-				spec(pods + sweep(parameter, `"4", "8"`)),
-				spec(pods + points(parameter+`: "4"`, parameter+`: "16"`)),
-			}, []string{
-				spec("loader: {pods: 4}"),
-				spec(pods + base("3")),
-				spec(pods + base("8") + ", " + sweep(parameter, `"2", "8"`)),
-				spec(pods + base("8") + ", " + points(parameter+`: "3"`)),
-			}
+		allowed = []string{
+			spec(pods + base("4")),
+			spec(pods + sweep(parameter, `"4", "8"`)),
+			spec(pods + points(parameter+`: "4"`, parameter+`: "16"`)),
+		}
+		refused = []string{
+			spec("loader: {pods: 4}"),
+			spec(pods + base("3")),
+			spec(pods + base("8") + ", " + sweep(parameter, `"2", "8"`)),
+			spec(pods + base("8") + ", " + points(parameter+`: "3"`)),
+		}
+		return allowed, refused
 	}
 	rules := map[string]struct {
 		base             string
