@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -26,7 +27,7 @@ type attempt struct {
 	cpuLimit int64
 	progress *progress
 
-	connections *connections
+	connections *conn.Connections
 	// anywhere connects to no schema, target to the workload's.
 	anywhere, target driver.Connector
 	// admin and db are the same with a pool. Neither takes part in the measured phase.
@@ -71,13 +72,13 @@ func newAttempt(in *Input, out *progress) (*attempt, error) {
 	if a.cpuLimit, err = cpuLimit(in.CPULimitMillis); err != nil {
 		return nil, err
 	}
-	if a.connections, err = newConnections(cfg.Server); err != nil {
+	if a.connections, err = conn.New(cfg.Server); err != nil {
 		return nil, err
 	}
-	if a.anywhere, err = a.connections.connector(""); err != nil {
+	if a.anywhere, err = a.connections.Connector(""); err != nil {
 		return nil, err
 	}
-	if a.target, err = a.connections.connector(cfg.Server.Schema); err != nil {
+	if a.target, err = a.connections.Connector(cfg.Server.Schema); err != nil {
 		return nil, err
 	}
 	if w == nil {
@@ -166,7 +167,7 @@ func (a *attempt) execute(statements []string) func(context.Context) error {
 
 // connect waits for the server and takes the schema for this attempt.
 func (a *attempt) connect(ctx context.Context) error {
-	if err := wait(ctx, a.anywhere, a.connectAtMost()); err != nil {
+	if err := conn.Wait(ctx, a.anywhere, a.connectAtMost()); err != nil {
 		return failed(result.FailureConnect, err)
 	}
 	var err error

@@ -9,13 +9,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 // clients are the sessions of the measured phase.
 type clients struct {
-	sessions []*session
+	sessions []*conn.Session
 	// interrupt ends all of them.
 	interrupt func()
 	// milestones of all together, or nil.
@@ -83,6 +84,6 @@ func guarded(ctx context.Context, w workload.Workload, client *workload.Client) 
 // close ends the sessions. What was measured is committed by then: an error changes nothing.
 func (c *clients) close() {
 	for _, s := range c.sessions {
-		_ = s.close()
+		_ = s.Close()
 	}
 }

@@ -6,7 +6,6 @@ package loader
 import (
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -112,13 +111,4 @@ func cpuLimit(text string) (int64, error) {
 		return 0, fmt.Errorf("%s is %q, it must be a number of thousandths of a CPU", result.EnvCPULimitMillis, text)
 	}
 	return millis, nil
-}
-
-// readCredential reads a file with a user name or password; a line break at its end is not part of it.
-func readCredential(path string) (string, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return "", fmt.Errorf("reading credentials: %w", err)
-	}
-	return strings.TrimRight(string(data), "\r\n"), nil
 }

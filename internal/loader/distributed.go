@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -25,7 +26,7 @@ func (a *attempt) followerPhases() []phase {
 
 // join waits for the server, and for the Pod that leads.
 func (a *attempt) join(ctx context.Context) error {
-	if err := wait(ctx, a.anywhere, a.connectAtMost()); err != nil {
+	if err := conn.Wait(ctx, a.anywhere, a.connectAtMost()); err != nil {
 		return failed(result.FailureConnect, err)
 	}
 	return a.barrier.join(ctx)

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -167,11 +168,11 @@ func (tr *trial) mustFail(ctx context.Context, t testing.TB, reason result.Failu
 func other(t testing.TB) *sql.DB {
 	t.Helper()
 	tr := newTrial(t, result.CommitSize{})
-	c, err := newConnections(tr.cfg.Server)
+	c, err := conn.New(tr.cfg.Server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	connector, err := c.connector("")
+	connector, err := c.Connector("")
 	if err != nil {
 		t.Fatal(err)
 	}

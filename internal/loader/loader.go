@@ -81,7 +81,7 @@ func measureGuarded(ctx context.Context, in *Input) (doc *result.Document, err e
 		return nil, failed(result.FailureConfiguration, err)
 	}
 	defer a.close()
-	stop := context.AfterFunc(ctx, a.connections.end)
+	stop := context.AfterFunc(ctx, a.connections.End)
 	defer stop()
 	err = a.run(ctx)
 	if warning := a.release(); warning != "" {

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -19,10 +21,10 @@ const garbagePercent = 800
 
 // measure is the measured phase. The Pod that leads reads the server's counters around it.
 func (a *attempt) measure(ctx context.Context) error {
-	c := &clients{interrupt: a.connections.end}
+	c := &clients{interrupt: a.connections.End}
 	defer c.close()
 	for range a.plan.Clients {
-		s, err := newSession(ctx, a.connections, a.cfg.Server.Schema, a.plan.Setup)
+		s, err := a.connections.Session(ctx, a.cfg.Server.Schema, a.plan.Setup)
 		if err != nil {
 			return err
 		}
@@ -64,16 +66,30 @@ func (a *attempt) load(ctx context.Context, c *clients) (err error) {
 }
 
 // readSession notes how the measuring sessions differ from what the server says of itself.
-func (a *attempt) readSession(s *session) (err error) {
+func (a *attempt) readSession(s *conn.Session) (err error) {
 	if a.server.Encryption, err = encryption(a.cfg.Server.TLS, s); err != nil {
 		return err
 	}
-	own, err := s.pairs("SHOW SESSION VARIABLES")
+	own, err := s.Pairs("SHOW SESSION VARIABLES")
 	if err != nil {
 		return err
 	}
 	a.server.Session = sessionDifferences(own, a.server.Variables)
 	return nil
+}
+
+// encryption reads back from a session what it is encrypted with, for example "TLSv1.3 TLS_AES_256_GCM_SHA384"; empty if it
+// is not. Not what was asked is an error.
+func encryption(asked string, s *conn.Session) (string, error) {
+	status, err := s.Pairs("SHOW SESSION STATUS LIKE 'Ssl\\_%'")
+	if err != nil {
+		return "", err
+	}
+	agreed := strings.TrimSpace(status["Ssl_version"] + " " + status["Ssl_cipher"])
+	if (asked != "") != (status["Ssl_cipher"] != "") {
+		return "", failedf(result.FailureSetting, "tls: requested %q, the server says that the connection has %q", asked, agreed)
+	}
+	return agreed, nil
 }
 
 // countBefore and countAfter read the server's counters around what is measured.

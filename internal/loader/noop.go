@@ -7,15 +7,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -58,17 +57,17 @@ func Noop(ctx context.Context, workloadJSON string, seed int64, limit time.Durat
 	}
 	c := &clients{interrupt: func() {}}
 	defer c.close()
-	var sinks []*sink
+	var sinks []*conn.Sink
 	dial := func(context.Context, string, string) (net.Conn, error) {
-		sinks = append(sinks, newSink())
+		sinks = append(sinks, conn.NewSink())
 		return sinks[len(sinks)-1], nil
 	}
-	connections, err := newConnectionsBy(mysql.NewConfig(), dial)
+	connections, err := conn.NewBy(mysql.NewConfig(), dial)
 	if err != nil {
 		return nil, err
 	}
 	for range plan.Clients {
-		s, err := newSession(ctx, connections, "noop", plan.Setup)
+		s, err := connections.Session(ctx, "noop", plan.Setup)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +86,7 @@ func Noop(ctx context.Context, workloadJSON string, seed int64, limit time.Durat
 	return noopReport(measured, facts, sinks), nil
 }
 
-func noopReport(measured *recorder, facts result.ClientFacts, sinks []*sink) *NoopReport {
+func noopReport(measured *recorder, facts result.ClientFacts, sinks []*conn.Sink) *NoopReport {
 	t := measured.totals
 	r := &NoopReport{
 		Rows: t.Rows, Statements: t.Statements, Seconds: max(measured.ended, time.Microsecond).Seconds(),
@@ -95,114 +94,7 @@ func noopReport(measured *recorder, facts result.ClientFacts, sinks []*sink) *No
 	}
 	r.RowsPerSecond = float64(t.Rows) / r.Seconds
 	for _, s := range sinks {
-		r.Bytes += s.bytes
+		r.Bytes += s.Bytes
 	}
 	return r
 }
-
-// sink is a connection to nobody: it greets as a server does, swallows each packet and answers that all is well.
-type sink struct {
-	bytes int64
-	// left of the packet that is being written, and its number in its statement.
-	left     int
-	sequence byte
-	// size of that packet; more packets of the same statement follow one of the largest size.
-	size int
-	more bool
-	// loading is when the packets of a file come, the last of which is empty.
-	loading bool
-	// file says that the statement asks for one.
-	file bool
-	// answer is what is still to be read.
-	answer []byte
-}
-
-func newSink() *sink { return &sink{answer: greeting()} }
-
-// greeting is a server's first packet: protocol 10, a password is asked for by a challenge of 20 bytes.
-func greeting() []byte {
-	const (
-		longFlag, withSchema, protocol41, transactions = 1 << 2, 1 << 3, 1 << 9, 1 << 13
-		challenge, authPlugins                         = 1 << 15, 1 << 19
-		capabilities                                   = longFlag | withSchema | protocol41 | transactions | challenge | authPlugins
-		utf8mb4, autocommit                            = 45, 2
-	)
-	p := append([]byte{10}, "11.8.0-noop\x00"...)
-	p = append(p, 1, 0, 0, 0)
-	p = append(append(p, "12345678"...), 0)
-	p = append(p, capabilities&0xff, capabilities>>8&0xff, utf8mb4, autocommit, 0, capabilities>>16, 0, 21)
-	p = append(append(p, make([]byte, 10)...), "123456789012\x00mysql_native_password\x00"...)
-	return append(appendHeader(nil, len(p), 0), p...)
-}
-
-// Write implements net.Conn. Headers are written in one piece.
-func (s *sink) Write(p []byte) (int, error) {
-	s.bytes += int64(len(p))
-	for rest := p; len(rest) > 0 || s.left == 0; {
-		if s.left == 0 {
-			if len(rest) < packetHeader {
-				return 0, errors.New("a packet without its header")
-			}
-			s.left = int(rest[0]) | int(rest[1])<<8 | int(rest[2])<<16
-			s.size, s.more, s.sequence = s.left, s.left == maxPacketSize, rest[3]
-			rest = rest[packetHeader:]
-			s.file = !s.loading && bytes.HasPrefix(rest, loadStatement)
-		}
-		n := min(s.left, len(rest))
-		s.left, rest = s.left-n, rest[n:]
-		if s.left > 0 {
-			break
-		}
-		s.reply()
-		if len(rest) == 0 {
-			break
-		}
-	}
-	return len(p), nil
-}
-
-// loadStatement is how a statement begins that comes with a file.
-var loadStatement = append([]byte{commandQuery}, "LOAD DATA LOCAL"...)
-
-// reply answers the packet that has come in whole, if an answer is due.
-func (s *sink) reply() {
-	switch {
-	case s.more || s.loading && s.size > 0:
-		return
-	case s.file:
-		// The file of no name.
-		s.answer = append(s.answer, 1, 0, 0, s.sequence+1, answerFile)
-	default:
-		// OK: nothing changed, no id, autocommit, no warning.
-		s.answer = append(s.answer, 7, 0, 0, s.sequence+1, 0, 0, 0, 2, 0, 0, 0)
-	}
-	s.loading = s.file
-}
-
-// Read implements net.Conn.
-func (s *sink) Read(p []byte) (int, error) {
-	if len(s.answer) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, s.answer)
-	s.answer = append(s.answer[:0], s.answer[n:]...)
-	return n, nil
-}
-
-// Close implements net.Conn.
-func (s *sink) Close() error { return nil }
-
-// LocalAddr implements net.Conn.
-func (s *sink) LocalAddr() net.Addr { return &net.TCPAddr{} }
-
-// RemoteAddr implements net.Conn.
-func (s *sink) RemoteAddr() net.Addr { return &net.TCPAddr{} }
-
-// SetDeadline implements net.Conn.
-func (s *sink) SetDeadline(time.Time) error { return os.ErrNoDeadline }
-
-// SetReadDeadline implements net.Conn.
-func (s *sink) SetReadDeadline(time.Time) error { return os.ErrNoDeadline }
-
-// SetWriteDeadline implements net.Conn.
-func (s *sink) SetWriteDeadline(time.Time) error { return os.ErrNoDeadline }

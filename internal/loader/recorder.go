@@ -115,6 +115,30 @@ func (r *recorder) Query(began, ended time.Duration) {
 	r.series.at(ended).Queries++
 }
 
+// Sent implements workload.Recorder.
+func (r *recorder) Sent(at time.Duration, rows, bytes int64) {
+	r.totals.Rows += rows
+	r.totals.Bytes += bytes
+	interval := r.series.at(at)
+	interval.Rows += rows
+	interval.Bytes += bytes
+	r.rowsSoFar.Store(r.totals.Rows)
+}
+
+// Loaded implements workload.Recorder.
+func (r *recorder) Loaded(began, ended time.Duration) {
+	if r.load == nil {
+		r.load = newHistogram()
+	}
+	took := observe(r.load, ended-began)
+	r.totals.Statements++
+	r.totals.Transactions++
+	r.ended = ended
+	interval := r.series.at(ended)
+	interval.Transactions++
+	interval.MaxMicros = max(interval.MaxMicros, took)
+}
+
 // observe records a latency and returns it in microseconds.
 func observe(h *hdrhistogram.Histogram, took time.Duration) int64 {
 	micros := min(max(took.Microseconds(), minLatencyMicros), maxLatencyMicros)

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 )
 
 // releaseAtMost bounds the clean-up: a Pod that is told to stop has 30 seconds.
@@ -35,12 +37,12 @@ func (a *attempt) release() (warning string) {
 }
 
 func (a *attempt) removeSchema(ctx context.Context) error {
-	anew, err := newConnections(a.cfg.Server)
+	anew, err := conn.New(a.cfg.Server)
 	if err != nil {
 		return err
 	}
-	defer anew.end()
-	connector, err := anew.connector("")
+	defer anew.End()
+	connector, err := anew.Connector("")
 	if err != nil {
 		return err
 	}
@@ -56,13 +58,13 @@ func (a *attempt) removeSchema(ctx context.Context) error {
 
 // dropTables empties a schema that was empty when Benchrun took it. Tables may refer to each other.
 func dropTables(ctx context.Context, db *sql.DB, schema string) error {
-	conn, err := db.Conn(ctx)
+	session, err := db.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Close() //nolint:errcheck // nothing is left to be done with it
+	defer session.Close() //nolint:errcheck // nothing is left to be done with it
 	const query = "SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND table_type = 'BASE TABLE'"
-	rows, err := conn.QueryContext(ctx, query, schema)
+	rows, err := session.QueryContext(ctx, query, schema)
 	if err != nil {
 		return err
 	}
@@ -78,9 +80,9 @@ func dropTables(ctx context.Context, db *sql.DB, schema string) error {
 	if err := rows.Err(); err != nil || len(tables) == 0 {
 		return err
 	}
-	if _, err := conn.ExecContext(ctx, "SET foreign_key_checks = 0"); err != nil {
+	if _, err := session.ExecContext(ctx, "SET foreign_key_checks = 0"); err != nil {
 		return err
 	}
-	_, err = conn.ExecContext(ctx, "DROP TABLE IF EXISTS "+strings.Join(tables, ", "))
+	_, err = session.ExecContext(ctx, "DROP TABLE IF EXISTS "+strings.Join(tables, ", "))
 	return err
 }

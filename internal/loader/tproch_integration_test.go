@@ -9,14 +9,12 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -300,46 +298,6 @@ func replaceInFile(t *testing.T, path, from, to string) {
 	}
 	if err := os.WriteFile(path, []byte(strings.Replace(string(text), from, to, 1)), 0o600); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// Both ways of sending a file, below the driver and by it, which is for encrypted connections, say the same.
-func TestIntegrationLoadWithAndWithoutTheDriver(t *testing.T) {
-	for name, driver := range map[string]bool{"below the driver": false, "by the driver": true} {
-		t.Run(name, func(t *testing.T) {
-			tr := newTPROCHLoad(t, func(*result.TPROCHLoad) {})
-			c, err := newConnections(tr.cfg.Server)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := newSession(t.Context(), c, "", []string{
-				"CREATE OR REPLACE DATABASE files", "USE files", "CREATE TABLE loaded (n INT PRIMARY KEY, t VARCHAR(3))",
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.close()
-			if driver {
-				s.below = nil
-			}
-			rows, warnings, err := s.Load("INTO TABLE loaded FIELDS TERMINATED BY '|'", strings.NewReader("1|a\n1|b\n2|c\n3|long\n"))
-			if rows != 3 || warnings != 2 || err != nil {
-				t.Errorf("%d rows, %d warnings, %v", rows, warnings, err)
-			}
-			if first, err := s.Warning(); err != nil || !strings.Contains(first, "Duplicate entry '1'") {
-				t.Errorf("first warning %q, %v", first, err)
-			}
-			if _, _, err := s.Load("INTO TABLE nowhere", strings.NewReader("1")); err == nil || !strings.Contains(err.Error(), "nowhere") {
-				t.Errorf("error %v", err)
-			}
-			broken := errors.New("the disk is gone")
-			if _, _, err := s.Load("INTO TABLE loaded", iotest.ErrReader(broken)); !errors.Is(err, broken) {
-				t.Errorf("error %v", err)
-			}
-			if err := s.Exec([]byte("DROP DATABASE files")); err != nil {
-				t.Errorf("the connection is of no use any more: %v", err)
-			}
-		})
 	}
 }
 

@@ -1,14 +1,13 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package loader
+package conn
 
 import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -36,18 +35,4 @@ func tlsConfig(server result.Server) (*tls.Config, error) {
 	default:
 		return nil, nil
 	}
-}
-
-// encryption reads back from a session what it is encrypted with, for example "TLSv1.3 TLS_AES_256_GCM_SHA384"; empty if it
-// is not. Not what was asked is an error.
-func encryption(asked string, s *session) (string, error) {
-	status, err := s.pairs("SHOW SESSION STATUS LIKE 'Ssl\\_%'")
-	if err != nil {
-		return "", err
-	}
-	agreed := strings.TrimSpace(status["Ssl_version"] + " " + status["Ssl_cipher"])
-	if (asked != "") != (status["Ssl_cipher"] != "") {
-		return "", failedf(result.FailureSetting, "tls: requested %q, the server says that the connection has %q", asked, agreed)
-	}
-	return agreed, nil
 }

@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package loader
+package conn
 
 import (
 	"database/sql/driver"
@@ -11,7 +11,6 @@ import (
 	"io"
 	"strconv"
 	"sync/atomic"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -24,7 +23,7 @@ const filePacket = 64 << 10
 const answerFile = 0xfb
 
 // Load implements workload.Session.
-func (s *session) Load(clause string, data io.Reader) (rows, warnings int64, err error) {
+func (s *Session) Load(clause string, data io.Reader) (rows, warnings int64, err error) {
 	if s.below == nil {
 		return s.loadByDriver(clause, data)
 	}
@@ -36,7 +35,7 @@ func (s *session) Load(clause string, data io.Reader) (rows, warnings int64, err
 var readers atomic.Int64
 
 // loadByDriver is for encrypted connections.
-func (s *session) loadByDriver(clause string, data io.Reader) (rows, warnings int64, err error) {
+func (s *Session) loadByDriver(clause string, data io.Reader) (rows, warnings int64, err error) {
 	name := "benchrun-" + strconv.FormatInt(readers.Add(1), 10)
 	mysql.RegisterReaderHandler(name, func() io.Reader { return data })
 	defer mysql.DeregisterReaderHandler(name)
@@ -130,13 +129,13 @@ func lengthEncoded(p []byte) (n int64, rest []byte, whole bool) {
 }
 
 // Warning implements workload.Session.
-func (s *session) Warning() (string, error) {
+func (s *Session) Warning() (string, error) {
 	// Level, number and text.
 	return s.lastOfRow("SHOW WARNINGS LIMIT 1")
 }
 
 // lastOfRow is the last column of the first row of a query.
-func (s *session) lastOfRow(query string) (_ string, err error) {
+func (s *Session) lastOfRow(query string) (_ string, err error) {
 	rows, err := s.query.QueryContext(s.ctx, query, nil)
 	if err != nil {
 		return "", fmt.Errorf("executing %s: %w", query, err)
@@ -147,28 +146,4 @@ func (s *session) lastOfRow(query string) (_ string, err error) {
 		return "", fmt.Errorf("reading the rows of %s: %w", query, err)
 	}
 	return text(row[len(row)-1]), nil
-}
-
-// Sent implements workload.Recorder.
-func (r *recorder) Sent(at time.Duration, rows, bytes int64) {
-	r.totals.Rows += rows
-	r.totals.Bytes += bytes
-	interval := r.series.at(at)
-	interval.Rows += rows
-	interval.Bytes += bytes
-	r.rowsSoFar.Store(r.totals.Rows)
-}
-
-// Loaded implements workload.Recorder.
-func (r *recorder) Loaded(began, ended time.Duration) {
-	if r.load == nil {
-		r.load = newHistogram()
-	}
-	took := observe(r.load, ended-began)
-	r.totals.Statements++
-	r.totals.Transactions++
-	r.ended = ended
-	interval := r.series.at(ended)
-	interval.Transactions++
-	interval.MaxMicros = max(interval.MaxMicros, took)
 }

@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package loader
+package conn
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"unsafe"
 )
 
-// session is one connection, opened by the driver: database/sql would take a lock, look at the context and convert no
+// Session is one connection, opened by the driver: database/sql would take a lock, look at the context and convert no
 // arguments for each statement.
-type session struct {
+type Session struct {
 	conn  driver.Conn
 	exec  driver.ExecerContext
 	query driver.QueryerContext
@@ -28,9 +28,9 @@ type session struct {
 	columns []driver.Value
 }
 
-// newSession connects to the schema and executes the setup statements.
-func newSession(ctx context.Context, c *connections, schema string, setup []string) (*session, error) {
-	conn, below, err := c.session(ctx, schema)
+// Session connects to the schema and executes the setup statements.
+func (c *Connections) Session(ctx context.Context, schema string, setup []string) (*Session, error) {
+	conn, below, err := c.connect(ctx, schema)
 	if err != nil {
 		return nil, err
 	}
@@ -39,20 +39,20 @@ func newSession(ctx context.Context, c *connections, schema string, setup []stri
 	if !executes || !queries {
 		return nil, errors.Join(fmt.Errorf("the driver's connection %T executes no statements", conn), conn.Close())
 	}
-	s := &session{conn: conn, exec: exec, query: query, ctx: context.WithoutCancel(ctx)}
+	s := &Session{conn: conn, exec: exec, query: query, ctx: context.WithoutCancel(ctx)}
 	if below != nil {
 		s.below = &exchange{conn: below}
 	}
 	for _, statement := range setup {
 		if err := s.Exec([]byte(statement)); err != nil {
-			return nil, errors.Join(fmt.Errorf("executing %s: %w", statement, err), s.close())
+			return nil, errors.Join(fmt.Errorf("executing %s: %w", statement, err), s.Close())
 		}
 	}
 	return s, nil
 }
 
 // Exec implements workload.Session.
-func (s *session) Exec(statement []byte) error {
+func (s *Session) Exec(statement []byte) error {
 	if s.below == nil {
 		_, err := s.ExecAffected(statement)
 		return err
@@ -64,7 +64,7 @@ func (s *session) Exec(statement []byte) error {
 }
 
 // ExecWhile implements workload.Session. Over an encrypted connection, meanwhile is afterwards.
-func (s *session) ExecWhile(statement []byte, meanwhile func()) error {
+func (s *Session) ExecWhile(statement []byte, meanwhile func()) error {
 	if s.below == nil {
 		err := s.Exec(statement)
 		meanwhile()
@@ -78,7 +78,7 @@ func (s *session) ExecWhile(statement []byte, meanwhile func()) error {
 }
 
 // ExecAffected implements workload.Session.
-func (s *session) ExecAffected(statement []byte) (int64, error) {
+func (s *Session) ExecAffected(statement []byte) (int64, error) {
 	done, err := s.exec.ExecContext(s.ctx, borrowed(statement), nil)
 	if err != nil {
 		return 0, err
@@ -87,7 +87,7 @@ func (s *session) ExecAffected(statement []byte) (int64, error) {
 }
 
 // Fetch implements workload.Session.
-func (s *session) Fetch(statement []byte) (n int64, err error) {
+func (s *Session) Fetch(statement []byte) (n int64, err error) {
 	rows, err := s.query.QueryContext(s.ctx, borrowed(statement), nil)
 	if err != nil {
 		return 0, err
@@ -113,8 +113,8 @@ func borrowed(statement []byte) string {
 	return unsafe.String(unsafe.SliceData(statement), len(statement)) //nolint:gosec // see above
 }
 
-// pairs executes a query with two columns, a name and a value.
-func (s *session) pairs(query string) (map[string]string, error) {
+// Pairs executes a query with two columns, a name and a value.
+func (s *Session) Pairs(query string) (map[string]string, error) {
 	rows, err := s.query.QueryContext(s.ctx, query, nil)
 	if err != nil {
 		return nil, fmt.Errorf("executing %s: %w", query, err)
@@ -143,4 +143,5 @@ func text(v driver.Value) string {
 	return fmt.Sprint(v)
 }
 
-func (s *session) close() error { return s.conn.Close() }
+// Close ends the session.
+func (s *Session) Close() error { return s.conn.Close() }

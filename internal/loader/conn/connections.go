@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package loader
+package conn
 
 import (
 	"context"
@@ -10,7 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,11 +28,11 @@ const (
 	connectTimeout = 5 * time.Second
 )
 
-// dialer opens a connection below the driver.
-type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
+// Dialer opens a connection below the driver.
+type Dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// connections makes connections, and can end them all at once.
-type connections struct {
+// Connections makes connections, and can end them all at once.
+type Connections struct {
 	cfg *mysql.Config
 
 	mu    sync.Mutex
@@ -38,14 +40,14 @@ type connections struct {
 	ended bool
 }
 
-// newConnections reads the credentials. Every session of the loader is made alike: character set utf8mb4, time zone
+// New reads the credentials. Every session of the loader is made alike: character set utf8mb4, time zone
 // UTC; sql_mode and everything else stay the server's, because a run may set them.
-func newConnections(server result.Server) (*connections, error) {
-	user, err := readCredential(server.UserFile)
+func New(server result.Server) (*Connections, error) {
+	user, err := ReadCredential(server.UserFile)
 	if err != nil {
 		return nil, err
 	}
-	password, err := readCredential(server.PasswordFile)
+	password, err := ReadCredential(server.PasswordFile)
 	if err != nil {
 		return nil, err
 	}
@@ -55,12 +57,12 @@ func newConnections(server result.Server) (*connections, error) {
 	if cfg.TLS, err = tlsConfig(server); err != nil {
 		return nil, err
 	}
-	return newConnectionsBy(cfg, nil)
+	return NewBy(cfg, nil)
 }
 
-// newConnectionsBy completes the configuration. A dial of nil is one over the network.
-func newConnectionsBy(cfg *mysql.Config, dial dialer) (*connections, error) {
-	c := &connections{open: map[net.Conn]struct{}{}}
+// NewBy completes the configuration. A dial of nil is one over the network.
+func NewBy(cfg *mysql.Config, dial Dialer) (*Connections, error) {
+	c := &Connections{open: map[net.Conn]struct{}{}}
 	if dial == nil {
 		dial = c.dial
 	}
@@ -78,8 +80,8 @@ func newConnectionsBy(cfg *mysql.Config, dial dialer) (*connections, error) {
 	return c, nil
 }
 
-// connector connects to the given schema, or to none.
-func (c *connections) connector(schema string) (driver.Connector, error) {
+// Connector connects to the given schema, or to none.
+func (c *Connections) Connector(schema string) (driver.Connector, error) {
 	cfg := c.cfg.Clone()
 	cfg.DBName = schema
 	connector, err := mysql.NewConnector(cfg)
@@ -89,9 +91,9 @@ func (c *connections) connector(schema string) (driver.Connector, error) {
 	return connector, nil
 }
 
-// session connects to the schema for the measured phase, and returns the connection below the driver's too; nil if it is
+// connect connects to the schema for the measured phase, and returns the connection below the driver's too; nil if it is
 // encrypted: only the driver can speak over it then.
-func (c *connections) session(ctx context.Context, schema string) (driver.Conn, net.Conn, error) {
+func (c *Connections) connect(ctx context.Context, schema string) (driver.Conn, net.Conn, error) {
 	var own net.Conn
 	cfg := c.cfg.Clone()
 	cfg.DBName = schema
@@ -117,7 +119,7 @@ func (c *connections) session(ctx context.Context, schema string) (driver.Conn, 
 	return conn, own, nil
 }
 
-func (c *connections) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+func (c *Connections) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err
@@ -133,7 +135,7 @@ func (c *connections) dial(ctx context.Context, network, addr string) (net.Conn,
 }
 
 // remember is false if connections were ended meanwhile.
-func (c *connections) remember(conn net.Conn) bool {
+func (c *Connections) remember(conn net.Conn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended {
@@ -143,14 +145,14 @@ func (c *connections) remember(conn net.Conn) bool {
 	return true
 }
 
-func (c *connections) forget(conn net.Conn) {
+func (c *Connections) forget(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, conn)
 }
 
-// end closes every connection and lets none be opened: whoever waits for an answer gets an error at once.
-func (c *connections) end() {
+// End closes every connection and lets none be opened: whoever waits for an answer gets an error at once.
+func (c *Connections) End() {
 	c.mu.Lock()
 	open := c.open
 	c.open, c.ended = map[net.Conn]struct{}{}, true
@@ -161,9 +163,9 @@ func (c *connections) end() {
 	}
 }
 
-// wait connects as soon as the server answers, and closes the connection again. A server that answers and refuses ends
+// Wait connects as soon as the server answers, and closes the connection again. A server that answers and refuses ends
 // the waiting, in its own words.
-func wait(ctx context.Context, connector driver.Connector, atMost time.Duration) error {
+func Wait(ctx context.Context, connector driver.Connector, atMost time.Duration) error {
 	deadline := time.Now().Add(atMost)
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
@@ -207,10 +209,19 @@ func worthAnotherTry(err error) bool {
 		// Nobody listens, the name is not known yet, the server broke off: all of it is what starting looks like.
 		return true
 	}
-	const tooManyConnections, tooManyOfThisUser = 1040, 1203
+	const tooManyConnections, tooManyOfThisUser, serverShutdown = 1040, 1203, 1053
 	switch server.Number {
-	case tooManyConnections, tooManyOfThisUser, errServerShutdown:
+	case tooManyConnections, tooManyOfThisUser, serverShutdown:
 		return true
 	}
 	return false
+}
+
+// ReadCredential reads a file with a user name or password; a line break at its end is not part of it.
+func ReadCredential(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("reading credentials: %w", err)
+	}
+	return strings.TrimRight(string(data), "\r\n"), nil
 }

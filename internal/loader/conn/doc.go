@@ -1,0 +1,13 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package conn is how the loader talks to the server it measures: connections that can all be ended at once, and sessions that
+// send statements and files with as little of the client's own work as possible.
+//
+//	Connections   credentials, TLS, who waits for a server, and the end of all of them
+//	 └ Session    one client's: opened by the driver, which also reads result sets
+//	    └ exchange   statements and files past the driver, which would copy each twice
+//	       └ socket     a TCP connection for a closed loop, past Go's network poller
+//
+// Over an encrypted connection the driver does everything. Sink is a server in memory that swallows what it is sent.
+package conn
