@@ -128,6 +128,7 @@ func TestSysbenchScripts(t *testing.T) {
 			if n := doc.Totals.Transactions + doc.Totals.Rows; n != 300 || doc.Totals.StoppedBy != result.StoppedByRows {
 				t.Errorf("totals %+v", doc.Totals)
 			}
+			sums(t, doc)
 		})
 	}
 }

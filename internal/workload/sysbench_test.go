@@ -5,6 +5,7 @@ package workload
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -205,5 +206,27 @@ func TestSysbenchRead(t *testing.T) {
 	if _, err := tool.Read(&Execution{Output: "General statistics:\n total time: 1.0s\n total number of events: 1\n"}); err == nil ||
 		!strings.Contains(err.Error(), "did not use the database") {
 		t.Errorf("error is %v", err)
+	}
+}
+
+// TestSysbenchReadAddsUp reads what is a transaction, or with bulk_insert a row.
+func TestSysbenchReadAddsUp(t *testing.T) {
+	output, err := os.ReadFile("sysbench/testdata/1.0.20-real.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for script, metric := range map[string]string{"oltp_read_write": "transactionsPerSecond", scriptBulkInsert: "rowsPerSecond"} {
+		tool := newTestSysbench(t, 1, func(p *result.Sysbench) { p.Script = script })
+		r, err := tool.Read(&Execution{Output: string(output)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum result.Totals
+		for _, i := range r.Series {
+			sum.Rows, sum.Transactions = sum.Rows+i.Rows, sum.Transactions+i.Transactions
+		}
+		if sum.Rows != r.Totals.Rows || sum.Transactions != r.Totals.Transactions || sum.Rows+sum.Transactions < 100 || r.Metrics[0].Name != metric {
+			t.Errorf("%s: the intervals have %+v, the totals %+v, metric %s", script, sum, r.Totals, r.Metrics[0].Name)
+		}
 	}
 }
