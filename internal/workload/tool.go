@@ -56,7 +56,7 @@ const (
 type Command struct {
 	// Args are the program and its arguments. They hold no secret.
 	Args []string
-	// Env are the only environment variables that it gets; none of them is a secret.
+	// Env are the only environment variables that it gets. They are shown nowhere: one of them may be the password.
 	Env []string
 }
 

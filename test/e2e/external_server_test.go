@@ -15,18 +15,13 @@ import (
 const password = `s3cret; 'it$(x)" \ `
 
 // server is a MariaDB that Benchrun did not make: user bench may do what it likes in the schemas benchrun_…, theirs and empty;
-// theirs has a table. User single has a password without double quotes.
+// theirs has a table.
 const server = `
 apiVersion: v1
 kind: Secret
 metadata: {name: credentials}
 type: kubernetes.io/basic-auth
 stringData: {username: bench, password: "s3cret; 'it$(x)\" \\ "}
----
-apiVersion: v1
-kind: Secret
-metadata: {name: one-kind-of-quotes}
-stringData: {username: single, password: "s3cret; 'it$(x) \\ "}
 ---
 apiVersion: v1
 kind: Secret
@@ -40,8 +35,6 @@ data:
   init.sql: |
     CREATE USER bench@'%%' IDENTIFIED BY 's3cret; ''it$(x)" \\ ';
     GRANT ALL ON ` + "`benchrun\\_%%`" + `.* TO bench@'%%';
-    CREATE USER single@'%%' IDENTIFIED BY 's3cret; ''it$(x) \\ ';
-    GRANT ALL ON ` + "`benchrun\\_%%`" + `.* TO single@'%%';
     CREATE DATABASE theirs; CREATE TABLE theirs.precious (a INT); INSERT INTO theirs.precious VALUES (42);
     CREATE DATABASE empty;
     GRANT ALL ON theirs.* TO bench@'%%';
