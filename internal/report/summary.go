@@ -85,14 +85,17 @@ func medianOf(records []*result.Record, operation string, percentile func(result
 	return median(values)
 }
 
+// intervals says what the table's numbers are.
 func intervals(points []stats.Point) string {
+	m := points[0].Metric
+	medians := fmt.Sprintf("Medians of %s, the %s the better; ", m.Name, m.Better)
 	for _, p := range points {
 		if p.Summary.Interval == stats.MinMax {
-			return fmt.Sprintf("Medians; intervals from the smallest to the largest value (fewer than %d trials have no 95 %% interval).",
+			return medians + fmt.Sprintf("intervals from the smallest to the largest value (fewer than %d trials have no 95 %% interval).",
 				stats.MinForInterval)
 		}
 	}
-	return "Medians; intervals are the median's at 95 % confidence."
+	return medians + "intervals are the median's at 95 % confidence."
 }
 
 // warnings of all points, each once, with the points that it is about.
