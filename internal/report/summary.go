@@ -6,6 +6,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -57,7 +58,7 @@ func (r *Report) table(points []stats.Point) [][]string {
 			cells = append(cells, p.Parameters[name])
 		}
 		cells = append(cells, stats.Format(p.Summary.Median),
-			stats.Format(p.Summary.Low)+"–"+stats.Format(p.Summary.High), strconv.Itoa(p.Summary.N), times(p.Summary.Median, worst))
+			p.Summary.Range(), strconv.Itoa(p.Summary.N), times(p.Summary.Median, worst))
 		for _, op := range operations {
 			cells = append(cells, medianOf(p.Records, op, func(l result.Latency) int64 { return l.P50Micros }),
 				medianOf(p.Records, op, func(l result.Latency) int64 { return l.P99Micros }))
@@ -88,14 +89,17 @@ func medianOf(records []*result.Record, operation string, percentile func(result
 // intervals says what the table's numbers are.
 func intervals(points []stats.Point) string {
 	m := points[0].Metric
-	medians := fmt.Sprintf("Medians of %s, the %s the better; ", m.Name, m.Better)
+	of := fmt.Sprintf("of %s, the %s the better; ", m.Name, m.Better)
+	if !slices.ContainsFunc(points, func(p stats.Point) bool { return p.Summary.N > 1 }) {
+		return "Values " + of + "one trial each says nothing about how they vary."
+	}
 	for _, p := range points {
 		if p.Summary.Interval == stats.MinMax {
-			return medians + fmt.Sprintf("intervals from the smallest to the largest value (fewer than %d trials have no 95 %% interval).",
+			return "Medians " + of + fmt.Sprintf("intervals from the smallest to the largest value (fewer than %d trials have no 95 %% interval).",
 				stats.MinForInterval)
 		}
 	}
-	return medians + "intervals are the median's at 95 % confidence."
+	return "Medians " + of + "intervals are the median's at 95 % confidence."
 }
 
 // warnings of all points, each once, with the points that it is about.
