@@ -126,14 +126,17 @@ func warnings(points []stats.Point) []string {
 		case len(about[text]) == measured:
 			list = append(list, "everywhere: "+text)
 		default:
-			list = append(list, labels(about[text])+": "+text)
+			list = append(list, labels(about[text], measured)+": "+text)
 		}
 	}
 	return list
 }
 
-// labels names several points: rowsPerCommit=1, 2, 4.
-func labels(points []stats.Point) string {
+// maxLabels is how many points of several parameters are named; of more there is only the number.
+const maxLabels = 4
+
+// labels names several of all points: rowsPerCommit=1, 2, 4.
+func labels(points []stats.Point, all int) string {
 	var names, values []string
 	for _, p := range points {
 		names = append(names, stats.Label(p.Parameters))
@@ -141,7 +144,10 @@ func labels(points []stats.Point) string {
 			values = append(values, value)
 		}
 	}
-	if len(values) > len(names) {
+	switch {
+	case len(values) > len(names) && len(names) > maxLabels:
+		return fmt.Sprintf("%d of %d points", len(names), all)
+	case len(values) > len(names):
 		return strings.Join(names, "; ")
 	}
 	name, _, _ := strings.Cut(names[0], "=")
