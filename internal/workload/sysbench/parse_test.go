@@ -206,6 +206,10 @@ func TestCountsAndChecks(t *testing.T) {
 	if diff := cmp.Diff(map[string]int64{"new_order": 29, "payment": 25}, read(t, "report-default.txt").Counts); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}
+	glued := Parse("benchrun: new_order=14 payment=13benchrun: new_order=1benchrun: payment=2\n\n\nbenchrun: payment=3\nbenchrun: it was cold\nbenchrun: payment=1234567890123456\n")
+	if diff := cmp.Diff(map[string]int64{"new_order": 15, "payment": 18}, glued.Counts); diff != "" {
+		t.Errorf("counts of threads that ended at the same time (-want +got):\n%s", diff)
+	}
 	got := ParseChecks("sysbench 1.0.20\n\nCheck 1, warehouse: 3 PASSED\nCheck 2, warehouse: 3 FAILED!!! 7 of 10\nChecking\nCheck 3: PASSED 10 warehouses\n")
 	want := []Check{
 		{Name: "Check 1, warehouse: 3", Passed: true},
