@@ -17,6 +17,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
@@ -67,7 +68,7 @@ func (r *BenchmarkRunReconciler) recordAttempt(
 	place(record, seen, a)
 	var files []result.File
 	if record.Outcome == result.OutcomeAccepted {
-		doc, err := r.fetchDocument(ctx, a.Verdict)
+		doc, err := r.fetchDocument(ctx, a)
 		switch {
 		case errors.Is(err, result.ErrDocumentLost):
 			record.Outcome, record.Cause, record.Message = result.OutcomeInvalidated, result.CauseDocumentLost, err.Error()
@@ -108,12 +109,31 @@ func place(record *result.Record, seen *lifecycle.Observed, a lifecycle.RecordAt
 		record.Place.LoaderImage = podutil.ImageID(pod, trial.Container)
 		record.Place.LoaderPodUID = string(pod.UID)
 	}
+	if run := a.Attempt.Job.Spec.Completions; ptr.Deref(run, 1) > 1 {
+		placeAll(&record.Place, a.Attempt.Pods)
+	}
+}
+
+// placeAll says where several loaders ran; nothing unless all of them had a node.
+func placeAll(place *result.Place, pods []corev1.Pod) {
+	nodes := sets.New[string]()
+	for i := range pods {
+		nodes.Insert(pods[i].Spec.NodeName)
+	}
+	if nodes.Has("") {
+		place.LoaderNode = ""
+		return
+	}
+	place.LoaderNodes = sets.List(nodes)
 }
 
 // fetchDocument reads the document of a Pod from its log. Until some time after the Pod's end, a log that is incomplete or
 // out of reach is an error, so that it is looked at again; after that the document is lost.
-func (r *BenchmarkRunReconciler) fetchDocument(ctx context.Context, v trial.Verdict) (result.EncodedDocument, error) {
-	doc, err := r.readDocument(ctx, v)
+func (r *BenchmarkRunReconciler) fetchDocument(
+	ctx context.Context, a lifecycle.RecordAttempt,
+) (result.EncodedDocument, error) {
+	v := a.Verdict
+	doc, err := r.readDocument(ctx, v, a.Attempt.Pods)
 	if err == nil || r.Clock.Since(trial.EndOf(v.Pod)) > logGrace {
 		return doc, err
 	}
@@ -121,7 +141,9 @@ func (r *BenchmarkRunReconciler) fetchDocument(ctx context.Context, v trial.Verd
 	return result.EncodedDocument{}, errors.New("fetching the document of Pod " + v.Pod.Name + ": " + err.Error())
 }
 
-func (r *BenchmarkRunReconciler) readDocument(ctx context.Context, v trial.Verdict) (result.EncodedDocument, error) {
+func (r *BenchmarkRunReconciler) readDocument(
+	ctx context.Context, v trial.Verdict, pods []corev1.Pod,
+) (result.EncodedDocument, error) {
 	log, err := r.Logs.OpenLog(ctx, v.Pod.Namespace, v.Pod.Name, trial.Container)
 	if err != nil {
 		return result.EncodedDocument{}, fmt.Errorf("%w: opening the log: %w", result.ErrDocumentLost, err)
@@ -135,10 +157,27 @@ func (r *BenchmarkRunReconciler) readDocument(ctx context.Context, v trial.Verdi
 	if err != nil {
 		return result.EncodedDocument{}, fmt.Errorf("%w: %w", result.ErrDocumentLost, err)
 	}
-	if whole.Identity.PodUID != string(v.Pod.UID) {
+	if whole.Identity.PodUID != string(v.Pod.UID) || !partsOf(whole, pods) {
 		return result.EncodedDocument{}, fmt.Errorf("%w: it is that of another Pod", result.ErrDocumentLost)
 	}
 	return doc, nil
+}
+
+// partsOf says whether a document is what these Pods measured together, and no others.
+func partsOf(doc *result.Document, pods []corev1.Pod) bool {
+	if len(pods) == 1 {
+		return len(doc.Pods) == 0
+	}
+	uids := map[int]string{}
+	for i := range pods {
+		uids[trial.PodIndex(&pods[i])] = string(pods[i].UID)
+	}
+	for i, p := range doc.Pods {
+		if p.Pod != i || uids[i] != p.PodUID {
+			return false
+		}
+	}
+	return len(doc.Pods) == len(uids)
 }
 
 // publish writes the results of the run, once.

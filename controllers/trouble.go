@@ -40,12 +40,13 @@ func (r *BenchmarkRunReconciler) lookForTrouble(ctx context.Context, o *observer
 	}
 	for n := range o.seen.Attempts {
 		a := &o.seen.Attempts[n]
-		if !late(a.Job) || trial.Judge(a.Job, a.Pods).Stage != trial.StagePending {
+		v := trial.Judge(a.Job, a.Pods)
+		if !late(a.Job) || v.Stage != trial.StagePending {
 			continue
 		}
 		about := a.Job.UID
-		if len(a.Pods) > 0 {
-			about = a.Pods[0].UID
+		if v.Pod != nil {
+			about = v.Pod.UID
 		}
 		a.Trouble = r.warning(ctx, o.run.Namespace, about)
 	}

@@ -191,10 +191,10 @@ type Environment struct {
 	// +kubebuilder:validation:MaxLength=253
 	DatabaseNode string `json:"databaseNode,omitempty"`
 
-	// loaderNode is the loader's node.
+	// loaderNode is the loader's node; with several loader Pods, all of theirs.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:MaxLength=16384
 	LoaderNode string `json:"loaderNode,omitempty"`
 
 	// kernel release of the database's node.

@@ -65,6 +65,8 @@ const (
 	ReasonSettingNotEffective = "SettingNotEffective"
 	// ReasonLoaderNotStarted: no loader Pod ran within trials.startDeadlineSeconds.
 	ReasonLoaderNotStarted = "LoaderNotStarted"
+	// ReasonBarrierTimeout: not all of several loader Pods were there within trials.startDeadlineSeconds.
+	ReasonBarrierTimeout = "BarrierTimeout"
 	// ReasonLoaderFailed: the loader ended with an error that a new attempt would meet again.
 	ReasonLoaderFailed = "LoaderFailed"
 	// ReasonDeadlineExceeded: an attempt took longer than trials.deadlineSeconds.

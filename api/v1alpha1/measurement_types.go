@@ -212,7 +212,9 @@ const (
 
 // LoaderSpec says where and with what the load is made.
 type LoaderSpec struct {
-	// pods that load together. From 1 to 64; defaults to 1.
+	// pods that make the load together: BulkInsert, IIBench and Sysbench. They share its connections (concurrency,
+	// insertThreads, threads) and start at the same moment; the data are the same, however many they are. resources and scratch
+	// are each one's. From 1 to 64; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1

@@ -98,7 +98,6 @@ func TestEnvtestInsertRules(t *testing.T) {
 			values,
 		},
 		"bulkInsert's data": {minimalBulkInsert, nil, []string{spec("trials: {data: Keep}")}, "BulkInsert and IIBench write"},
-		"bulkInsert's pods": {minimalBulkInsert, nil, []string{spec("loader: {pods: 2}")}, "loader.pods must be 1"},
 		"iiBench's member": {
 			minimalIIBench,
 			[]string{ii("")},

@@ -153,7 +153,6 @@ func TestEnvtestToolRules(t *testing.T) {
 			[]string{spec(`trials: {data: Keep}`), spec(`workload: {sysbench: {script: null, scriptFrom: {name: s, key: k}}}, trials: {data: Keep}`)},
 			"Keep is for scripts that only read",
 		},
-		"pods":          {minimalSysbench, nil, []string{spec("loader: {pods: 2}")}, "load from one Pod"},
 		"custom member": {minimalCustom, nil, []string{spec("workload: {custom: null}")}, "type Custom needs the member custom"},
 		"image":         {minimalCustom, nil, []string{custom("image: null")}, "custom.image"},
 		"command":       {minimalCustom, nil, []string{custom("command: []")}, "custom.command"},

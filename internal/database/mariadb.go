@@ -95,7 +95,7 @@ func mariaDB(run *v1alpha1.BenchmarkRun, instance int, node string, images Image
 			"args": []string{"probe", "--data=" + dataPath}, "resources": resources(db),
 		}},
 	}
-	if affinity := podutil.BindToNode(db.Affinity, node); affinity != nil {
+	if affinity := podutil.BindToNodes(db.Affinity, node); affinity != nil {
 		spec["affinity"] = affinity
 	}
 	if len(db.NodeSelector) > 0 {

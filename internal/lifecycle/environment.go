@@ -4,6 +4,8 @@
 package lifecycle
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -29,7 +31,7 @@ func (s *situation) environment() v1alpha1.Environment {
 	}
 	e := v1alpha1.Environment{
 		DatabaseImage: cut(r.Place.DatabaseImage, 512), DatabaseNode: r.Place.DatabaseNode,
-		LoaderImage: cut(r.Place.LoaderImage, 512), LoaderNode: r.Place.LoaderNode,
+		LoaderImage: cut(r.Place.LoaderImage, 512), LoaderNode: strings.Join(r.Place.Loaders(), ", "),
 	}
 	if external {
 		loader := e

@@ -127,8 +127,12 @@ func TestProvidedInstance(t *testing.T) {
 		if number == 2 {
 			message = trialTwo
 		}
+		var nodes []string
+		if node != "" {
+			nodes = []string{node}
+		}
 		return measuring(StartAttempt{trial.Attempt{
-			Trial: plan.Trial{Number: number, Round: number}, Point: plan.Point{Parameters: parameters}, Number: 1, Instance: instance, Node: node,
+			Trial: plan.Trial{Number: number, Round: number}, Point: plan.Point{Parameters: parameters}, Number: 1, Instance: instance, Nodes: nodes,
 		}}, message)
 	}
 	const creating = "the database is being created"

@@ -132,16 +132,26 @@ func ended(s *situation) *Decision {
 		}
 		v := s.judge(a)
 		if v.Stage == trial.StagePending && s.remaining(a.Job.CreationTimestamp.Time) == 0 {
-			v = trial.Verdict{
-				Stage: trial.StageEnded, Outcome: result.OutcomeFailed, Cause: result.CauseNotStarted,
-				Message: s.deadlineMessage("no loader ran", a.waiting(v)), Pod: v.Pod,
-			}
+			v = s.notStarted(&a, v)
 		}
 		if v.Stage == trial.StageEnded {
 			return s.measuring(RecordAttempt{Attempt: a, Verdict: v, Parameters: s.parameters(a.Trial)})
 		}
 	}
 	return nil
+}
+
+// notStarted is the end of an attempt whose loaders, or some of them, did not run in time.
+func (s *situation) notStarted(a *Attempt, v trial.Verdict) trial.Verdict {
+	end := trial.Verdict{
+		Stage: trial.StageEnded, Outcome: result.OutcomeFailed, Cause: result.CauseNotStarted,
+		Message: s.deadlineMessage("no loader ran", a.waiting(v)), Pod: v.Pod,
+	}
+	if v.Running > 0 {
+		end.Cause = result.Cause(result.FailureBarrierTimeout)
+		end.Message = s.deadlineMessage("not all loaders ran", a.waiting(v))
+	}
+	return end
 }
 
 // judge an attempt, with the database in view: one that was lost is why the attempt failed, whatever the loader says of it,
@@ -226,7 +236,8 @@ func start(s *situation) *Decision {
 		Trial: *s.next, Point: s.plan.Points[s.next.Point], Number: s.attempt, Instance: s.wanted(),
 	}
 	if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
-		a.Node = s.seen.bound().LoaderNode
+		bound := s.seen.bound()
+		a.Nodes = bound.Loaders()
 	}
 	return s.measuring(StartAttempt{Attempt: a})
 }
@@ -277,6 +288,8 @@ func reasonOf(c result.Cause) string {
 		return v1alpha1.ReasonNameTaken
 	case result.CauseNotStarted:
 		return v1alpha1.ReasonLoaderNotStarted
+	case result.Cause(result.FailureBarrierTimeout):
+		return v1alpha1.ReasonBarrierTimeout
 	case result.CauseDeadlineExceeded:
 		return v1alpha1.ReasonDeadlineExceeded
 	default:

@@ -259,7 +259,7 @@ func TestNextAfterFailures(t *testing.T) {
 	const message = "trial 2 (rowsPerCommit=1): what happened"
 	again := func(attempt, instance int) Decision {
 		return measuring(StartAttempt{trial.Attempt{
-			Trial: plan.Trial{Number: 1, Round: 1}, Point: plan.Point{Parameters: parameters}, Number: attempt, Instance: instance, Node: "worker2",
+			Trial: plan.Trial{Number: 1, Round: 1}, Point: plan.Point{Parameters: parameters}, Number: attempt, Instance: instance, Nodes: []string{"worker2"},
 		}}, trialOne)
 	}
 	up := []Instance{instanceOf(1, "db-pod")}

@@ -31,17 +31,21 @@ type attempt struct {
 	anywhere, target driver.Connector
 	// admin and db are the same with a pool. Neither takes part in the measured phase.
 	admin, db *sql.DB
-	// keeper holds the schema, from connect on.
+	// keeper holds the schema, from connect on; that of the Pod that leads.
 	keeper *keeper
-	plan   workload.Plan
+	// barrier of several Pods, or nil.
+	barrier *barrier
+	plan    workload.Plan
 
 	// began is when firstStatus was read.
 	began       time.Time
 	firstStatus map[string]string
 
-	phases   []result.Phase
-	server   result.ServerFacts
-	client   result.ClientFacts
+	phases []result.Phase
+	server result.ServerFacts
+	client result.ClientFacts
+	// pods are what each of several Pods did.
+	pods     []result.PodFacts
 	measured *recorder
 	stopped  result.StoppedBy
 	// milestones of the measured phase, or nil.
@@ -53,9 +57,9 @@ type attempt struct {
 // newAttempt reads everything that can be wrong before the first connection. It fills in the identity as far as it
 // gets.
 func newAttempt(in *Input, out *progress) (*attempt, error) {
-	cfg, w, err := prepareConfig(in.Config)
+	cfg, w, err := prepareConfig(in.Config, in.PodIndex)
 	if cfg != nil {
-		in.Identity.Trial, in.Identity.Attempt = cfg.Trial, cfg.Attempt
+		in.Identity.Trial, in.Identity.Attempt, in.Identity.Pod = cfg.Trial, cfg.Attempt, cfg.Pod
 	}
 	if err != nil {
 		return nil, err
@@ -82,6 +86,7 @@ func newAttempt(in *Input, out *progress) (*attempt, error) {
 		}
 	}
 	a.admin, a.db = sql.OpenDB(a.anywhere), sql.OpenDB(a.target)
+	a.barrier = a.newBarrier()
 	return a, nil
 }
 
@@ -96,7 +101,10 @@ func (a *attempt) close() {
 
 // run goes through the phases.
 func (a *attempt) run(ctx context.Context) error {
-	if a.tool != nil {
+	switch {
+	case a.follows():
+		return a.through(ctx, a.followerPhases()...)
+	case a.tool != nil:
 		return a.through(ctx, a.toolPhases()...)
 	}
 	if err := a.through(ctx, phase{"connect", a.connect}, phase{"readback", a.readback}, phase{"prepare", a.prepare}); err != nil {
@@ -106,7 +114,13 @@ func (a *attempt) run(ctx context.Context) error {
 	if a.plan.Stage != nil {
 		planned = append(planned, phase{"stage", a.plan.Stage})
 	}
+	if a.barrier != nil {
+		planned = append(planned, phase{"gather", a.barrier.gather})
+	}
 	planned = append(planned, phase{"quiesce", a.quiesce}, phase{"measure", a.measure})
+	if a.barrier != nil {
+		planned = append(planned, phase{"collect", a.collect})
+	}
 	for _, after := range a.plan.After {
 		planned = append(planned, phase{after.Name, a.execute(after.Statements)})
 	}
@@ -152,12 +166,11 @@ func (a *attempt) execute(statements []string) func(context.Context) error {
 
 // connect waits for the server and takes the schema for this attempt.
 func (a *attempt) connect(ctx context.Context) error {
-	atMost := time.Duration(a.cfg.ConnectSeconds) * time.Second
-	if err := wait(ctx, a.anywhere, atMost); err != nil {
+	if err := wait(ctx, a.anywhere, a.connectAtMost()); err != nil {
 		return failed(result.FailureConnect, err)
 	}
 	var err error
-	a.keeper, err = acquire(ctx, a.admin, a.cfg.Server.Schema, a.identity, atMost)
+	a.keeper, err = acquire(ctx, a.admin, a.cfg.Server.Schema, a.identity, a.connectAtMost())
 	return err
 }
 
@@ -203,7 +216,7 @@ func (a *attempt) verify(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if a.checks, err = a.workload.Verify(ctx, a.db, a.totals()); err != nil {
+	if a.checks, err = a.workload.Verify(ctx, a.db, a.totals(), a.rowsOfPods()); err != nil {
 		return fmt.Errorf("verifying the data: %w", err)
 	}
 	return failedChecks(a.checks)

@@ -22,15 +22,16 @@ type clients struct {
 	milestones *milestones
 }
 
-// run lets all clients work at the same time and returns what they measured together. The first error ends the others.
-func (c *clients) run(ctx context.Context, w workload.Workload, limit time.Duration, out *progress) (
+// run lets all clients work at the same time, from start on, and returns what they measured together. The first error ends
+// the others.
+func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time, limit time.Duration, out *progress) (
 	measured *recorder, stopped result.StoppedBy, err error,
 ) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	outcomes := make([]result.StoppedBy, len(c.sessions))
 	errs := make(chan error, len(c.sessions))
-	recorders := newRecorders(len(c.sessions), c.milestones)
+	recorders := newRecorders(len(c.sessions), c.milestones, start)
 	out.count(func() int64 {
 		sum := int64(0)
 		for _, r := range recorders {

@@ -15,8 +15,12 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
-// maxLimitSeconds is 30 days.
-const maxLimitSeconds = 30 * 24 * 3600
+const (
+	// maxLimitSeconds is 30 days.
+	maxLimitSeconds = 30 * 24 * 3600
+	// maxPods is the API's.
+	maxPods = 64
+)
 
 var (
 	schemaName   = regexp.MustCompile(`^[A-Za-z0-9_]{1,50}$`) // with room for a prefix in the name of a lock
@@ -35,6 +39,8 @@ func validate(cfg *result.Config) error {
 		return fmt.Errorf("trial %d, attempt %d: both count from 1", cfg.Trial, cfg.Attempt)
 	case cfg.LimitSeconds < 0 || cfg.LimitSeconds > maxLimitSeconds:
 		return fmt.Errorf("limitSeconds is %d, it must be 0 to %d", cfg.LimitSeconds, maxLimitSeconds)
+	case cfg.Pods < 0 || cfg.Pods > maxPods:
+		return fmt.Errorf("pods is %d, it must be 0 to %d", cfg.Pods, maxPods)
 	case cfg.ConnectSeconds < 1:
 		return fmt.Errorf("connectSeconds is %d, it must be at least 1", cfg.ConnectSeconds)
 	}
@@ -70,13 +76,18 @@ func validateServer(s *result.Server) error {
 }
 
 // prepareConfig parses and checks the configuration, and makes its workload, which is nil if another program makes the load.
-func prepareConfig(data string) (*result.Config, workload.Workload, error) {
+func prepareConfig(data, podIndex string) (*result.Config, workload.Workload, error) {
 	if data == "" {
 		return nil, nil, fmt.Errorf("the environment variable %s is empty", result.EnvConfig)
 	}
 	cfg, err := result.ParseConfig([]byte(data))
 	if err != nil {
 		return nil, nil, err
+	}
+	if podIndex != "" {
+		if cfg.Pod, err = strconv.Atoi(podIndex); err != nil {
+			return cfg, nil, fmt.Errorf("%s is %q, it must be a number", result.EnvPodIndex, podIndex)
+		}
 	}
 	if err := validate(cfg); err != nil {
 		return cfg, nil, fmt.Errorf("checking the loader's configuration: %w", err)

@@ -33,6 +33,7 @@ const (
 // execution is a program that has ended, and what it consumed.
 type execution struct {
 	workload.Execution
+	started      time.Time
 	user, system time.Duration
 	maxRSSBytes  int64
 }
@@ -72,7 +73,7 @@ func execute(ctx context.Context, c workload.Command, watch func(line string)) (
 		Execution: workload.Execution{
 			Command: c, ExitCode: cmd.ProcessState.ExitCode(), Output: out.text(), Tail: out.last(), Took: took,
 		},
-		user: cmd.ProcessState.UserTime(), system: cmd.ProcessState.SystemTime(),
+		started: began, user: cmd.ProcessState.UserTime(), system: cmd.ProcessState.SystemTime(),
 	}
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		e.Signal = status.Signal().String()

@@ -21,6 +21,8 @@ type Input struct {
 	Config string
 	// Identity without Trial, Attempt, Started and Ended, which Run fills in.
 	Identity result.Identity
+	// PodIndex is the text of which of several Pods this is, counted from 0; empty is 0.
+	PodIndex string
 	// CPULimitMillis is the text of the container's CPU limit in thousandths of a CPU; empty and 0 are no limit.
 	CPULimitMillis string
 	// Output receives progress lines and then the document.
@@ -40,13 +42,14 @@ func FromEnvironment(getenv func(string) string, version string) Input {
 			Node:    getenv(result.EnvNode),
 			Loader:  version,
 		},
+		PodIndex:       getenv(result.EnvPodIndex),
 		CPULimitMillis: getenv(result.EnvCPULimitMillis),
 	}
 }
 
-// Run makes one attempt. It writes the document to the output and then the summary to the termination log; when there
-// is no result, it writes a summary that says why, whatever happened. It returns nil only if the whole result was
-// written. Cancelling ctx interrupts the attempt at once; its cause becomes part of the summary.
+// Run makes one attempt, or a Pod's part of it. It writes the document to the output and then the summary to the termination
+// log; when there is no result, it writes a summary that says why, whatever happened. A Pod that follows another one writes
+// a summary without a document. It returns nil only if the whole result was written, or delivered. Cancelling ctx interrupts the attempt at once; its cause becomes part of the summary.
 func Run(ctx context.Context, in Input) error {
 	began := time.Now()
 	in.Identity.Started = began.UTC()
@@ -62,7 +65,8 @@ func Run(ctx context.Context, in Input) error {
 	return errors.Join(fmt.Errorf("%s: %s", why.Reason, why.Message), writeSummary(in.TerminationLog, summary))
 }
 
-// measureGuarded makes the attempt, and turns a panic into an error.
+// measureGuarded makes the attempt, and turns a panic into an error. Without either a document or an error, this Pod has
+// delivered its part to another one.
 func measureGuarded(ctx context.Context, in *Input) (doc *result.Document, err error) {
 	out := startProgress(in.Output)
 	defer out.finish()
@@ -89,11 +93,19 @@ func measureGuarded(ctx context.Context, in *Input) (doc *result.Document, err e
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	if a.follows() {
+		return nil, nil
+	}
 	return a.document()
 }
 
 // publish writes the document and its summary.
 func publish(in Input, doc *result.Document) error {
+	if doc == nil {
+		return writeSummary(in.TerminationLog, result.Summary{
+			Version: result.DocumentVersion, Identity: in.Identity, Delivered: true,
+		})
+	}
 	doc.Identity = in.Identity
 	encoded, err := result.EncodeDocument(doc)
 	if err != nil {

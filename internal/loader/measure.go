@@ -17,7 +17,7 @@ import (
 // statements, which are made in place, and a client leaves nothing: only who deletes and queries does.
 const garbagePercent = 800
 
-// measure is the measured phase, with the server's counters and the loader's consumption around it.
+// measure is the measured phase. The Pod that leads reads the server's counters around it.
 func (a *attempt) measure(ctx context.Context) error {
 	c := &clients{interrupt: a.connections.end}
 	defer c.close()
@@ -31,32 +31,58 @@ func (a *attempt) measure(ctx context.Context) error {
 	if len(c.sessions) == 0 {
 		return errors.New("the workload has no client")
 	}
-	var err error
-	if a.server.Encryption, err = encryption(a.cfg.Server.TLS, c.sessions[0]); err != nil {
+	if a.follows() {
+		return a.load(ctx, c)
+	}
+	if err := a.readSession(c.sessions[0]); err != nil {
 		return err
 	}
-	own, err := c.sessions[0].pairs("SHOW SESSION VARIABLES")
-	if err != nil {
+	if err := a.countBefore(ctx); err != nil {
 		return err
 	}
-	a.server.Session = sessionDifferences(own, a.server.Variables)
-	if a.server.StatusBefore, err = pairs(ctx, a.admin, queryStatus); err != nil {
-		return err
+	if err := a.load(ctx, c); err != nil || a.barrier != nil {
+		return err // of several Pods, others may still be loading
 	}
-	a.milestones = startMilestones(ctx, a.db, a.plan.Milestones)
+	return a.countAfter(ctx)
+}
+
+// load is what is timed, with the loader's consumption around it.
+func (a *attempt) load(ctx context.Context, c *clients) (err error) {
+	a.milestones = startMilestones(ctx, a.db, a.plan.Milestones, a.cfg.Pods)
 	c.milestones = a.milestones
-	a.client, err = timed(len(c.sessions), func() error {
-		a.measured, a.stopped, err = c.run(ctx, a.workload, time.Duration(a.cfg.LimitSeconds)*time.Second, a.progress)
+	limit := time.Duration(a.cfg.LimitSeconds) * time.Second
+	a.client, err = timed(ctx, len(c.sessions), a.barrier, func(start time.Time) (err error) {
+		a.measured, a.stopped, err = c.run(ctx, a.workload, start, limit, a.progress)
 		return err
 	})
+	a.client.CPULimitMillis = a.cpuLimit
 	ended := time.Duration(0)
 	if a.measured != nil {
 		ended = a.measured.ended
 	}
-	if err := errors.Join(err, a.milestones.finish(ended)); err != nil {
+	return errors.Join(err, a.milestones.finish(ended))
+}
+
+// readSession notes how the measuring sessions differ from what the server says of itself.
+func (a *attempt) readSession(s *session) (err error) {
+	if a.server.Encryption, err = encryption(a.cfg.Server.TLS, s); err != nil {
 		return err
 	}
-	a.client.CPULimitMillis = a.cpuLimit
+	own, err := s.pairs("SHOW SESSION VARIABLES")
+	if err != nil {
+		return err
+	}
+	a.server.Session = sessionDifferences(own, a.server.Variables)
+	return nil
+}
+
+// countBefore and countAfter read the server's counters around what is measured.
+func (a *attempt) countBefore(ctx context.Context) (err error) {
+	a.server.StatusBefore, err = pairs(ctx, a.admin, queryStatus)
+	return err
+}
+
+func (a *attempt) countAfter(ctx context.Context) (err error) {
 	if a.server.StatusAfter, err = pairs(ctx, a.admin, queryStatus); err != nil {
 		return err
 	}
@@ -65,19 +91,26 @@ func (a *attempt) measure(ctx context.Context) error {
 	return err
 }
 
-// timed lets so many clients run and reads what that cost.
-func timed(clients int, run func() error) (result.ClientFacts, error) {
+// timed lets so many clients run, when all Pods do, and reads what that cost.
+func timed(ctx context.Context, clients int, all *barrier, run func(start time.Time) error) (result.ClientFacts, error) {
 	// A client that waits for its answer keeps its thread, see socket: with one more of them than there are clients, none
 	// waits for another.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(clients+1, runtime.GOMAXPROCS(0))))
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
 	runtime.GC()
 	root := hostRoot()
+	start := time.Time{}
+	if all != nil {
+		var err error
+		if start, err = all.start(ctx); err != nil {
+			return result.ClientFacts{}, err
+		}
+	}
 	before, err := readUsage(root)
 	if err != nil {
 		return result.ClientFacts{}, err
 	}
-	if err := run(); err != nil {
+	if err := run(start); err != nil {
 		return result.ClientFacts{}, err
 	}
 	after, err := readUsage(root)

@@ -20,7 +20,8 @@ import (
 // milestones notice when all clients together have inserted another so many rows. The table's sizes are asked for aside:
 // no client waits for them.
 type milestones struct {
-	every int64
+	// every so many rows of all Pods there is one: every step rows of this Pod's.
+	every, step int64
 	// sizes asks for the bytes of the table and of its secondary indexes.
 	sizes func() (table, indexes int64, err error)
 	rows  atomic.Int64
@@ -42,12 +43,14 @@ type milestone struct {
 // milestoneRoom is how many milestones may wait for their sizes. Two of a sensible load are a second apart.
 const milestoneRoom = 1024
 
-// startMilestones returns nil if none are asked for. Otherwise finish must be called.
-func startMilestones(ctx context.Context, db *sql.DB, asked workload.Milestones) *milestones {
+// startMilestones returns nil if none are asked for. Otherwise finish must be called. One of several Pods has about as many
+// as an only one would have.
+func startMilestones(ctx context.Context, db *sql.DB, asked workload.Milestones, pods int) *milestones {
 	if asked.Every == 0 {
 		return nil
 	}
 	m := &milestones{every: asked.Every, reached: make(chan milestone, milestoneRoom)}
+	m.step = max(asked.Every/int64(max(pods, 1)), 1)
 	m.sizes = func() (table, indexes int64, err error) {
 		if asked.Sizes == "" {
 			return -1, -1, nil
@@ -68,7 +71,7 @@ func startMilestones(ctx context.Context, db *sql.DB, asked workload.Milestones)
 // pass adds rows that were answered at the given time.
 func (m *milestones) pass(at time.Duration, rows int64) {
 	now := m.rows.Add(rows)
-	if before := now - rows; now/m.every > before/m.every {
+	if before := now - rows; now/m.step > before/m.step {
 		m.reached <- milestone{rows: now, at: at}
 	}
 }
@@ -90,11 +93,43 @@ func (m *milestones) finish(ended time.Duration) error {
 	close(m.reached)
 	m.asking.Wait()
 	slices.SortFunc(m.points, func(a, b milestone) int { return cmp.Compare(a.rows, b.rows) })
-	rows := m.rows.Load()
+	m.end(m.rows.Load(), ended)
+	return m.err
+}
+
+// end adds the end, with so many rows, if it is no milestone itself.
+func (m *milestones) end(rows int64, ended time.Duration) {
 	if n := len(m.points); rows > 0 && (n == 0 || m.points[n-1].rows < rows) {
 		m.add(milestone{rows: rows, at: ended})
 	}
+}
+
+// merge adds to each milestone what the other Pods had inserted by then, and the common end. Between two of its own
+// milestones a Pod is taken to insert evenly. m may be nil.
+func (m *milestones) merge(others [][]partMilestone, rows int64, ended time.Duration) error {
+	if m == nil {
+		return nil
+	}
+	for i := range m.points {
+		for _, other := range others {
+			m.points[i].rows += rowsBy(other, m.points[i].at)
+		}
+	}
+	m.end(rows, ended)
 	return m.err
+}
+
+// rowsBy is how many rows a Pod with these milestones had inserted at a time.
+func rowsBy(points []partMilestone, at time.Duration) int64 {
+	last := partMilestone{}
+	for _, p := range points {
+		if p.Nanos > at {
+			share := float64(at-last.Nanos) / float64(p.Nanos-last.Nanos)
+			return last.Rows + int64(share*float64(p.Rows-last.Rows))
+		}
+		last = p
+	}
+	return last.Rows
 }
 
 // results are the points with their rates. m may be nil.

@@ -18,7 +18,7 @@ import (
 // passed are milestones every 1,000 rows that saw so many rows a second, one statement of 500 rows after the other.
 func passed(t *testing.T, rates ...int64) *milestones {
 	t.Helper()
-	m := startMilestones(t.Context(), nil, workload.Milestones{Every: 1000})
+	m := startMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 1)
 	at := time.Duration(0)
 	for _, rate := range rates {
 		at += 500 * time.Second / time.Duration(rate)
@@ -57,7 +57,7 @@ func TestTerminalRate(t *testing.T) {
 			t.Errorf("%v: %g rows/s, want %g", tc.rates, got, tc.want)
 		}
 	}
-	m := startMilestones(t.Context(), nil, workload.Milestones{Every: 1000})
+	m := startMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 1)
 	for i, rows := range []int64{1000, 1000, 10} {
 		m.pass(time.Duration(i+1)*time.Second, rows)
 	}
@@ -67,7 +67,7 @@ func TestTerminalRate(t *testing.T) {
 }
 
 func TestMilestonesWithoutAny(t *testing.T) {
-	m := startMilestones(t.Context(), nil, workload.Milestones{})
+	m := startMilestones(t.Context(), nil, workload.Milestones{}, 1)
 	if m != nil || m.finish(0) != nil || m.results() != nil {
 		t.Error("milestones that nobody asked for")
 	}
@@ -75,7 +75,7 @@ func TestMilestonesWithoutAny(t *testing.T) {
 
 // A statement that passes several milestones is one point; sizes that cannot be had are an error.
 func TestMilestonesSizes(t *testing.T) {
-	m := startMilestones(t.Context(), nil, workload.Milestones{Every: 1000})
+	m := startMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 1)
 	asked := 0
 	m.sizes = func() (int64, int64, error) {
 		if asked++; asked == 3 {
@@ -95,5 +95,31 @@ func TestMilestonesSizes(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int64{2500, 1, 5000, 2, 7500, -1, 10_000, -1}, sizes); diff != "" {
 		t.Errorf("rows and sizes (-want +got):\n%s", diff)
+	}
+}
+
+// With several Pods, each has a milestone where its part of the rows is; what the others had inserted by then is between two
+// milestones of theirs.
+func TestMilestonesOfSeveralPods(t *testing.T) {
+	m := startMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 2)
+	m.pass(time.Second, 500)
+	m.pass(3*time.Second, 600)
+	if err := m.finish(3 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	other := []partMilestone{{Rows: 400, Nanos: 2 * time.Second}, {Rows: 900, Nanos: 4 * time.Second}}
+	if err := m.merge([][]partMilestone{other}, 2000, 4*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	var got []int64
+	for _, p := range m.results() {
+		got = append(got, p.Rows, p.Micros)
+	}
+	if diff := cmp.Diff([]int64{500 + 200, 1_000_000, 1100 + 650, 3_000_000, 2000, 4_000_000}, got); diff != "" {
+		t.Errorf("rows and times (-want +got):\n%s", diff)
+	}
+	var none *milestones
+	if err := none.merge(nil, 1, 1); err != nil {
+		t.Error(err)
 	}
 }

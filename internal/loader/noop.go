@@ -72,8 +72,8 @@ func Noop(ctx context.Context, workloadJSON string, seed int64, limit time.Durat
 	out := startProgress(io.Discard)
 	defer out.finish()
 	var measured *recorder
-	facts, err := timed(len(c.sessions), func() error {
-		measured, _, err = c.run(ctx, w, limit, out)
+	facts, err := timed(ctx, len(c.sessions), nil, func(start time.Time) error {
+		measured, _, err = c.run(ctx, w, start, limit, out)
 		return err
 	})
 	if err != nil {

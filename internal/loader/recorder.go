@@ -40,14 +40,16 @@ type recorder struct {
 	rowsSoFar atomic.Int64
 }
 
-// newRecorders are those of clients that begin now.
-func newRecorders(n int, m *milestones) []*recorder {
+// newRecorders are those of clients that begin at start; its zero is now.
+func newRecorders(n int, m *milestones, start time.Time) []*recorder {
 	all := make([]*recorder, n)
 	for i := range all {
 		all[i] = newRecorder(time.Time{})
 		all[i].milestones = m
 	}
-	start := time.Now()
+	if start.IsZero() {
+		start = time.Now()
+	}
 	for _, r := range all {
 		r.start = start
 	}
@@ -150,26 +152,34 @@ func merged(a, b *hdrhistogram.Histogram) *hdrhistogram.Histogram {
 	return a
 }
 
+// operations are what latencies are measured of, by their names in a result.
+var operations = []string{"commit", "insert", "delete", "query", "load"}
+
+// histogram is where the latencies of an operation are; nil if it is none.
+func (r *recorder) histogram(operation string) **hdrhistogram.Histogram {
+	return map[string]**hdrhistogram.Histogram{
+		"commit": &r.commit, "insert": &r.insert, "delete": &r.remove, "query": &r.query, "load": &r.load,
+	}[operation]
+}
+
 // latencies are the distributions of what happened at all.
 func (r *recorder) latencies() ([]result.Latency, error) {
 	var all []result.Latency
-	for _, op := range []struct {
-		name string
-		hist *hdrhistogram.Histogram
-	}{{"commit", r.commit}, {"insert", r.insert}, {"delete", r.remove}, {"query", r.query}, {"load", r.load}} {
-		if op.hist == nil || op.hist.TotalCount() == 0 {
+	for _, operation := range operations {
+		h := *r.histogram(operation)
+		if h == nil || h.TotalCount() == 0 {
 			continue
 		}
-		encoded, err := op.hist.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+		encoded, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, result.Latency{
-			Operation: op.name, Count: op.hist.TotalCount(),
-			MinMicros: op.hist.Min(), MeanMicros: int64(op.hist.Mean() + 0.5),
-			P50Micros: op.hist.ValueAtQuantile(50), P95Micros: op.hist.ValueAtQuantile(95),
-			P99Micros: op.hist.ValueAtQuantile(99), P999Micros: op.hist.ValueAtQuantile(99.9),
-			MaxMicros: op.hist.Max(), Histogram: string(encoded),
+			Operation: operation, Count: h.TotalCount(),
+			MinMicros: h.Min(), MeanMicros: int64(h.Mean() + 0.5),
+			P50Micros: h.ValueAtQuantile(50), P95Micros: h.ValueAtQuantile(95),
+			P99Micros: h.ValueAtQuantile(99), P999Micros: h.ValueAtQuantile(99.9),
+			MaxMicros: h.Max(), Histogram: string(encoded),
 		})
 	}
 	return all, nil

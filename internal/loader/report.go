@@ -42,7 +42,7 @@ func (a *attempt) document() (*result.Document, error) {
 		Latencies:  latencies,
 		Series:     a.measured.series.cut(a.measured.ended),
 		Milestones: a.milestones.results(),
-		Server:     a.server, Client: a.client, Checks: a.checks,
+		Server:     a.server, Client: a.client, Pods: a.pods, Checks: a.checks,
 	}
 	doc.Metrics = slices.Concat(a.terminal(totals), metrics(totals, a.server, a.client), a.afterwards())
 	if w, ok := a.workload.(workload.Reporter); ok {
@@ -148,7 +148,7 @@ func unfinished(doc *result.Document, rows int64) string {
 // warnings are what a reader must know beside the numbers. rows is how many were planned, 0 if nobody knows.
 func warnings(doc *result.Document, clients int, rows int64) []string {
 	var all []string
-	t, c := doc.Totals, doc.Client
+	t := doc.Totals
 	if t.StoppedBy == result.StoppedBySeconds && doc.Config.LimitSeconds > 0 {
 		all = append(all, fmt.Sprintf("stopped by the limit of %d s%s", doc.Config.LimitSeconds, unfinished(doc, rows)))
 	}
@@ -159,13 +159,11 @@ func warnings(doc *result.Document, clients int, rows int64) []string {
 		}
 		all = append(all, "the measured phase took less than a second: "+more)
 	}
-	available, whose := availableCPU(c, clients)
-	if share := float64(c.UserMicros+c.SystemMicros) / (float64(t.Micros) * available); share > clientShare {
-		all = append(all, fmt.Sprintf("the client used %.0f %% of %s: it may be what was measured", 100*share, whose))
+	if len(doc.Pods) == 0 {
+		all = append(all, clientWarnings("the client", doc.Client, clients, t.Micros)...)
 	}
-	if c.ThrottledMicros > 0 && float64(c.ThrottledMicros) > throttledShare*float64(t.Micros) {
-		all = append(all, fmt.Sprintf("the client was held back at its CPU limit for %.1f %% of the time",
-			100*float64(c.ThrottledMicros)/float64(t.Micros)))
+	for _, p := range doc.Pods {
+		all = append(all, clientWarnings(fmt.Sprintf("the client of Pod %d", p.Pod), p.Client, p.Clients, p.Micros)...)
 	}
 	v := doc.Server.Variables
 	if mode, known := v["innodb_flush_log_at_trx_commit"]; known && mode != "1" {
@@ -175,6 +173,20 @@ func warnings(doc *result.Document, clients int, rows int64) []string {
 		all = append(all, "the binary log is not durable: sync_binlog is "+v["sync_binlog"])
 	}
 	return append(all, adjustmentWarnings(doc.Server.Settings)...)
+}
+
+// clientWarnings are about a client that may have measured itself.
+func clientWarnings(who string, c result.ClientFacts, clients int, micros int64) []string {
+	var all []string
+	available, whose := availableCPU(c, clients)
+	if share := float64(c.UserMicros+c.SystemMicros) / (float64(micros) * available); share > clientShare {
+		all = append(all, fmt.Sprintf("%s used %.0f %% of %s: it may be what was measured", who, 100*share, whose))
+	}
+	if c.ThrottledMicros > 0 && float64(c.ThrottledMicros) > throttledShare*float64(micros) {
+		all = append(all, fmt.Sprintf("%s was held back at its CPU limit for %.1f %% of the time",
+			who, 100*float64(c.ThrottledMicros)/float64(micros)))
+	}
+	return all
 }
 
 // availableCPU is how many CPUs the clients could use: each one at most, within the container's limit.

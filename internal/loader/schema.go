@@ -20,8 +20,6 @@ const (
 	// attemptsTable is in the workload's schema. It says which attempts have used the schema, and by being there that the
 	// schema is Benchrun's.
 	attemptsTable = "benchrun_attempts"
-	// podIndex of the only Pod of an attempt.
-	podIndex = 0
 	// idleSeconds is how long a server lets the keeper's connection be idle: longer than any attempt takes.
 	idleSeconds = 30 * 24 * 3600
 )
@@ -66,7 +64,9 @@ func (k *keeper) exec(ctx context.Context, statement string, args ...any) error 
 	return nil
 }
 
-func (k *keeper) lockName() string { return "benchrun." + k.schema }
+func (k *keeper) lockName() string { return lockName(k.schema) }
+
+func lockName(schema string) string { return "benchrun." + schema }
 
 // lock waits for the schema's lock.
 func (k *keeper) lock(ctx context.Context, atMost time.Duration) error {
@@ -191,11 +191,9 @@ func (k *keeper) adopt(ctx context.Context) error {
 	return nil
 }
 
-// register this start of the attempt under a primary key, so that there is one: a Pod that is started again on a dead node's
-// behalf, or by a confused kubelet, ends itself here before it touches a table.
+// register makes the table of attempts, and this Pod the one that leads its attempt.
 func (k *keeper) register(ctx context.Context) error {
-	table := "`" + k.schema + "`." + attemptsTable
-	err := k.exec(ctx, "CREATE TABLE IF NOT EXISTS "+table+` (
+	err := k.exec(ctx, "CREATE TABLE IF NOT EXISTS `"+k.schema+"`."+attemptsTable+` (
 		run_uid VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
 		trial INT NOT NULL,
 		attempt INT NOT NULL,
@@ -203,15 +201,26 @@ func (k *keeper) register(ctx context.Context) error {
 		pod_uid VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
 		connection_id BIGINT NOT NULL,
 		made_schema BOOLEAN NOT NULL,
+		arrived INT NOT NULL DEFAULT 0,
+		released INT NOT NULL DEFAULT 0,
+		release_at DATETIME(6),
+		part LONGBLOB,
 		PRIMARY KEY (run_uid, trial, attempt, pod_index)
 	) ENGINE=InnoDB`)
 	if err != nil {
 		return err
 	}
-	id := k.id
+	return register(ctx, k.conn, k.schema, k.id, k.mine)
+}
+
+// register this Pod's start of the attempt under a primary key, so that there is one: a Pod that is started again on a dead
+// node's behalf, or by a confused kubelet, ends itself here before it touches a table.
+func register(ctx context.Context, db querier, schema string, id result.Identity, madeSchema bool) error {
+	table := "`" + schema + "`." + attemptsTable
 	//nolint:gosec // the schema's name has letters, digits and underscores only: see validate
-	insert := "INSERT INTO " + table + " VALUES (?, ?, ?, ?, ?, CONNECTION_ID(), ?)"
-	_, err = k.conn.ExecContext(ctx, insert, id.RunUID, id.Trial, id.Attempt, podIndex, id.PodUID, k.mine)
+	insert := "INSERT INTO " + table + " (run_uid, trial, attempt, pod_index, pod_uid, connection_id, made_schema)" +
+		" VALUES (?, ?, ?, ?, ?, CONNECTION_ID(), ?)"
+	_, err := db.ExecContext(ctx, insert, id.RunUID, id.Trial, id.Attempt, id.Pod, id.PodUID, madeSchema)
 	if err == nil {
 		return nil
 	}
@@ -220,12 +229,17 @@ func (k *keeper) register(ctx context.Context) error {
 		return fmt.Errorf("registering the attempt: %w", err)
 	}
 	var other string
-
 	query := "SELECT pod_uid FROM " + table + " WHERE run_uid = ? AND trial = ? AND attempt = ? AND pod_index = ?"
-	if err := k.conn.QueryRowContext(ctx, query, id.RunUID, id.Trial, id.Attempt, podIndex).Scan(&other); err != nil {
+	if err := db.QueryRowContext(ctx, query, id.RunUID, id.Trial, id.Attempt, id.Pod).Scan(&other); err != nil {
 		return fmt.Errorf("reading who started the attempt: %w", err)
 	}
 	return startedTwice(id.Trial, id.Attempt, other)
+}
+
+// querier is a connection or a pool of them.
+type querier interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 // holds says whether the schema was this attempt's all the time.

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -32,6 +33,14 @@ type toolAttempt struct {
 	output  map[string]string
 	reading *workload.Reading
 	checks  []result.Check
+	// executed is what this Pod executed in the phases that several Pods share.
+	executed []toolExecution
+}
+
+// toolExecution is what a Pod executed in a phase.
+type toolExecution struct {
+	Phase     workload.ToolPhase  `json:"phase"`
+	Execution *workload.Execution `json:"execution"`
 }
 
 // newToolAttempt makes the tool's folder and fills it. close removes it.
@@ -125,21 +134,30 @@ func (a *attempt) runProgram(ctx context.Context, phase workload.ToolPhase, comm
 	if err != nil {
 		return nil, failed(result.FailureTool, err)
 	}
+	if phase == workload.PhaseWarmup || phase == workload.PhaseMeasure {
+		t.executed = append(t.executed, toolExecution{phase, &e.Execution})
+	}
+	return e, a.judge(phase, string(phase), &e.Execution)
+}
+
+// judge notes what was executed, under a key for its output, and what that found out.
+func (a *attempt) judge(phase workload.ToolPhase, key string, e *workload.Execution) error {
+	t := a.tool
 	t.facts.Commands = append(t.facts.Commands, result.ToolCommand{
-		Phase: string(phase), Args: command.Args, ExitCode: e.ExitCode, Micros: e.Took.Microseconds(),
+		Phase: key, Args: e.Args, ExitCode: e.ExitCode, Micros: e.Took.Microseconds(),
 	})
-	t.output[string(phase)] = withoutMiddle(t.output[string(phase)]+e.Output, maxDocumentOutput)
-	checks, err := t.Judge(phase, &e.Execution)
+	t.output[key] = withoutMiddle(t.output[key]+e.Output, maxDocumentOutput)
+	checks, err := t.Judge(phase, e)
 	if err != nil {
-		return nil, a.toolFailure(e, err)
+		return a.toolFailure(e, err)
 	}
 	t.checks = append(t.checks, checks...)
-	return e, nil
+	return nil
 }
 
 // toolFailure tells a tool that failed from one whose server was taken away. Its last lines go to the Pod's log, whole: the
 // failure's message has room for some of them only.
-func (a *attempt) toolFailure(e *execution, err error) error {
+func (a *attempt) toolFailure(e *workload.Execution, err error) error {
 	for _, line := range e.Tail {
 		a.progress.say(result.Truncate(line, maxTailLine))
 	}
@@ -176,21 +194,39 @@ func (a *attempt) prepareTool(ctx context.Context) error {
 	return recordDataset(ctx, a.db, dataset)
 }
 
+// warmUpTool lets all Pods warm up at the same time.
 func (a *attempt) warmUpTool(ctx context.Context) error {
-	return a.executeAll(ctx, workload.PhaseWarmup)
+	if a.barrier == nil || len(a.tool.Commands(workload.PhaseWarmup)) == 0 {
+		return a.executeAll(ctx, workload.PhaseWarmup)
+	}
+	if _, err := a.barrier.start(ctx); err != nil {
+		return err
+	}
+	if err := a.executeAll(ctx, workload.PhaseWarmup); err != nil || a.follows() {
+		return err
+	}
+	return a.barrier.gather(ctx)
 }
 
 func (a *attempt) cleanUpTool(ctx context.Context) error {
 	return a.executeAll(ctx, workload.PhaseCleanup)
 }
 
-// measureTool is the measured phase, with the server's counters and the program's consumption around it.
-func (a *attempt) measureTool(ctx context.Context) error {
-	var err error
-	if a.server.StatusBefore, err = pairs(ctx, a.admin, queryStatus); err != nil {
-		return err
+// measureTool is the measured phase, with the program's consumption around it. The Pod that leads reads the server's
+// counters.
+func (a *attempt) measureTool(ctx context.Context) (err error) {
+	if !a.follows() {
+		if err := a.countBefore(ctx); err != nil {
+			return err
+		}
 	}
 	runtime.GC() // not while it measures
+	start := time.Time{}
+	if a.barrier != nil {
+		if start, err = a.barrier.start(ctx); err != nil {
+			return err
+		}
+	}
 	throttled := throttledTime(hostRoot())
 	e, err := a.runProgram(ctx, workload.PhaseMeasure, a.tool.Commands(workload.PhaseMeasure)[0])
 	if err != nil {
@@ -199,19 +235,54 @@ func (a *attempt) measureTool(ctx context.Context) error {
 	after := usage{user: e.user, system: e.system, throttled: throttledTime(hostRoot()), maxRSSBytes: e.maxRSSBytes}
 	a.client = after.facts(usage{throttled: throttled})
 	a.client.CPULimitMillis, a.client.CPUs = a.cpuLimit, runtime.NumCPU()
-	if a.server.StatusAfter, err = pairs(ctx, a.admin, queryStatus); err != nil {
-		return err
+	if a.barrier != nil {
+		e.Began = e.started.Sub(start)
 	}
-	up, err := uptime(a.server.StatusAfter)
+	if !a.follows() && a.barrier == nil {
+		if err := a.countAfter(ctx); err != nil {
+			return err
+		}
+	}
+	return a.readTool(&e.Execution)
+}
+
+// readTool reads what this Pod measured, or all of them together.
+func (a *attempt) readTool(executions ...*workload.Execution) error {
+	reading, err := a.tool.Read(executions)
 	if err != nil {
-		return err
+		return a.toolFailure(executions[0], err)
 	}
-	a.server.UptimeSeconds = int64(up.Seconds())
-	if a.tool.reading, err = a.tool.Read(&e.Execution); err != nil {
-		return a.toolFailure(e, err)
-	}
-	a.tool.facts.Version = a.tool.reading.Version
+	a.tool.reading, a.tool.facts.Version = reading, reading.Version
 	return nil
+}
+
+// toolPart is what this Pod measured, and what it executed for that.
+func (a *attempt) toolPart() *part {
+	r := a.tool.reading
+	return &part{Facts: a.facts(r.Clients, r.Totals), Loader: a.identity.Loader, Executed: a.tool.executed}
+}
+
+// mergeTools takes what other Pods executed as if it had been executed here, and reads all together.
+func (a *attempt) mergeTools(others []*part) error {
+	var measured []*workload.Execution
+	note := func(phase workload.ToolPhase, e *workload.Execution) {
+		if phase == workload.PhaseMeasure {
+			measured = append(measured, e)
+		}
+	}
+	for _, own := range a.tool.executed {
+		note(own.Phase, own.Execution)
+	}
+	for _, p := range others {
+		for _, other := range p.Executed {
+			key := fmt.Sprintf("%s of Pod %d", other.Phase, p.Facts.Pod)
+			if err := a.judge(other.Phase, key, other.Execution); err != nil {
+				return err
+			}
+			note(other.Phase, other.Execution)
+		}
+	}
+	return a.readTool(measured...)
 }
 
 // verifyTool is verify for a load that another program made.
@@ -235,7 +306,7 @@ func (a *attempt) toolDocument() *result.Document {
 	t, r := a.tool, a.tool.reading
 	doc := &result.Document{
 		Version: result.DocumentVersion, Config: *a.cfg, Phases: a.phases, Totals: r.Totals, Metrics: r.Metrics,
-		Latencies: r.Latencies, Series: r.Series, Server: a.server, Client: a.client, Checks: t.checks,
+		Latencies: r.Latencies, Series: r.Series, Server: a.server, Client: a.client, Pods: a.pods, Checks: t.checks,
 		Tool: &t.facts, ToolOutput: t.output,
 	}
 	if n := r.Totals.Transactions; n > 0 {
@@ -259,14 +330,13 @@ func (a *attempt) toolDocument() *result.Document {
 
 // toolPhases are the phases of a load that another program makes.
 func (a *attempt) toolPhases() []phase {
-	return []phase{
-		{"connect", a.connect},
-		{"readback", a.readback},
-		{"prepare", a.prepareTool},
-		{"quiesce", a.quiesce},
-		{"warmup", a.warmUpTool},
-		{"measure", a.measureTool},
-		{"verify", a.verifyTool},
-		{"cleanup", a.cleanUpTool},
+	phases := []phase{{"connect", a.connect}, {"readback", a.readback}, {"prepare", a.prepareTool}}
+	if a.barrier != nil {
+		phases = append(phases, phase{"gather", a.barrier.gather})
 	}
+	phases = append(phases, phase{"quiesce", a.quiesce}, phase{"warmup", a.warmUpTool}, phase{"measure", a.measureTool})
+	if a.barrier != nil {
+		phases = append(phases, phase{"collect", a.collect})
+	}
+	return append(phases, phase{"verify", a.verifyTool}, phase{"cleanup", a.cleanUpTool})
 }

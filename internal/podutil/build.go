@@ -46,10 +46,11 @@ func Tolerations(asked []corev1.Toleration) []corev1.Toleration {
 	return list
 }
 
-// BindToNode adds to an affinity, which may be nil, that the node must be the one named; an empty name adds nothing. The
-// terms of a node selector are alternatives, so each of them gets the name.
-func BindToNode(affinity *corev1.Affinity, node string) *corev1.Affinity {
-	if node == "" {
+// BindToNodes adds to an affinity, which may be nil, that the node must be one of those named; none, or an empty
+// name, adds nothing. The terms of a node selector are alternatives, and each may name one node: so there is each of them for
+// each node.
+func BindToNodes(affinity *corev1.Affinity, nodes ...string) *corev1.Affinity {
+	if nodes = slices.DeleteFunc(nodes, func(node string) bool { return node == "" }); len(nodes) == 0 {
 		return affinity
 	}
 	bound := affinity.DeepCopy()
@@ -59,17 +60,21 @@ func BindToNode(affinity *corev1.Affinity, node string) *corev1.Affinity {
 	if bound.NodeAffinity == nil {
 		bound.NodeAffinity = &corev1.NodeAffinity{}
 	}
-	required := bound.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	if required == nil || len(required.NodeSelectorTerms) == 0 {
-		required = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{}}}
-		bound.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = required
+	terms := []corev1.NodeSelectorTerm{{}}
+	if required := bound.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution; required != nil && len(required.NodeSelectorTerms) > 0 {
+		terms = required.NodeSelectorTerms
 	}
-	for i := range required.NodeSelectorTerms {
-		term := &required.NodeSelectorTerms[i]
-		term.MatchFields = append(term.MatchFields, corev1.NodeSelectorRequirement{
-			Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node},
-		})
+	var all []corev1.NodeSelectorTerm
+	for i := range terms {
+		for _, node := range nodes {
+			term := *terms[i].DeepCopy()
+			term.MatchFields = append(term.MatchFields, corev1.NodeSelectorRequirement{
+				Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node},
+			})
+			all = append(all, term)
+		}
 	}
+	bound.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: all}
 	return bound
 }
 

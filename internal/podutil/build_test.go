@@ -54,7 +54,7 @@ func TestGuaranteed(t *testing.T) {
 	}
 }
 
-func TestBindToNode(t *testing.T) {
+func TestBindToNodes(t *testing.T) {
 	name := corev1.NodeSelectorRequirement{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{"worker"}}
 	disk := corev1.NodeSelectorRequirement{Key: "disk", Operator: corev1.NodeSelectorOpIn, Values: []string{"ssd"}}
 	zone := corev1.NodeSelectorRequirement{Key: "zone", Operator: corev1.NodeSelectorOpExists}
@@ -79,23 +79,27 @@ func TestBindToNode(t *testing.T) {
 	}
 	cases := map[string]struct {
 		affinity *corev1.Affinity
-		node     string
+		nodes    []string
 		want     *corev1.Affinity
 	}{
-		"no node, nothing":           {nil, "", nil},
-		"no node, an affinity":       {required(expression(disk)), "", required(expression(disk))},
-		"nothing":                    {nil, "worker", required(bound)},
-		"affinity to Pods":           {podsOnly, "worker", both},
-		"preferred nodes":            {preferred, "worker", preferredBound},
-		"a selector without terms":   {required(), "worker", required(bound)},
-		"a required term":            {required(expression(disk)), "worker", required(expression(disk, name))},
-		"terms are alternatives":     {required(expression(disk), expression(zone)), "worker", required(expression(disk, name), expression(zone, name))},
-		"a term that has fields too": {required(expression(disk, name)), "worker", required(expression(disk, name, name))},
+		"no node, nothing":         {nil, []string{""}, nil},
+		"no node, an affinity":     {required(expression(disk)), []string{""}, required(expression(disk))},
+		"nothing":                  {nil, []string{"worker"}, required(bound)},
+		"affinity to Pods":         {podsOnly, []string{"worker"}, both},
+		"preferred nodes":          {preferred, []string{"worker"}, preferredBound},
+		"a selector without terms": {required(), []string{"worker"}, required(bound)},
+		"a required term":          {required(expression(disk)), []string{"worker"}, required(expression(disk, name))},
+		"terms are alternatives":   {required(expression(disk), expression(zone)), []string{"worker"}, required(expression(disk, name), expression(zone, name))},
+		"two nodes": {
+			required(expression(disk), expression(zone)), []string{"worker", "worker"},
+			required(expression(disk, name), expression(disk, name), expression(zone, name), expression(zone, name)),
+		},
+		"a term that has fields too": {required(expression(disk, name)), []string{"worker"}, required(expression(disk, name, name))},
 	}
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {
 			before := tc.affinity.DeepCopy()
-			if diff := cmp.Diff(tc.want, podutil.BindToNode(tc.affinity, tc.node)); diff != "" {
+			if diff := cmp.Diff(tc.want, podutil.BindToNodes(tc.affinity, tc.nodes...)); diff != "" {
 				t.Errorf("affinity (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(before, tc.affinity); diff != "" {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -97,7 +98,7 @@ func row(record *result.Record, round int, parameters, metrics, operations []str
 			cells = append(cells, cell)
 		}
 	}
-	return append(cells, strconv.Itoa(record.Instance), record.Place.DatabaseNode, record.Place.LoaderNode,
+	return append(cells, strconv.Itoa(record.Instance), record.Place.DatabaseNode, strings.Join(record.Place.Loaders(), " "),
 		s.Identity.Started.UTC().Format("2006-01-02T15:04:05Z"), s.DocumentSHA256)
 }
 

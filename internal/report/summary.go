@@ -172,7 +172,7 @@ func (r *Report) where() []string {
 	last := list[len(list)-1]
 	lines := []string{
 		fmt.Sprintf("server %s, image %s", last.Summary.ServerVersion, last.Place.DatabaseImage),
-		fmt.Sprintf("database on node %s, loader on node %s", last.Place.DatabaseNode, last.Place.LoaderNode),
+		fmt.Sprintf("database on node %s, loader on node %s", last.Place.DatabaseNode, strings.Join(last.Place.Loaders(), ", ")),
 	}
 	if f := last.Fingerprint; f != nil {
 		lines = append(

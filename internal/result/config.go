@@ -23,6 +23,8 @@ const (
 	EnvPodUID = "BENCHRUN_POD_UID"
 	// EnvPodName holds the name of the Pod.
 	EnvPodName = "BENCHRUN_POD_NAME"
+	// EnvPodIndex holds which of several Pods this is, from 0. The Job's controller sets it.
+	EnvPodIndex = "JOB_COMPLETION_INDEX"
 	// EnvNode holds the name of the node.
 	EnvNode = "BENCHRUN_NODE"
 	// EnvCPULimitMillis holds the container's CPU limit in thousandths of a CPU; 0 or unset is no limit.
@@ -46,6 +48,9 @@ type Config struct {
 	// Settings are read back from the server before anything is measured, sorted by name.
 	Settings []Setting `json:"settings,omitempty"`
 	Workload Workload  `json:"workload"`
+	// Pods make the load together; 0 is one. Pod is which of them this is, from 0: the environment says.
+	Pods int `json:"pods,omitempty"`
+	Pod  int `json:"-"`
 	// Scratch is an empty directory for files; empty if there is none.
 	Scratch string `json:"scratch,omitempty"`
 	// LimitSeconds ends the measured phase; 0 is no limit.

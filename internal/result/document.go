@@ -20,9 +20,11 @@ type Document struct {
 	Series     []Interval  `json:"series,omitempty"`
 	Milestones []Milestone `json:"milestones,omitempty"`
 	// Tables are how a workload that loads tables loaded each, in the order of their first statements.
-	Tables   []TableLoad `json:"tables,omitempty"`
-	Server   ServerFacts `json:"server"`
+	Tables []TableLoad `json:"tables,omitempty"`
+	Server ServerFacts `json:"server"`
+	// Client is what all loader Pods consumed together. Pods are what each did, if there were several.
 	Client   ClientFacts `json:"client"`
+	Pods     []PodFacts  `json:"pods,omitempty"`
 	Checks   []Check     `json:"checks"`
 	Warnings []string    `json:"warnings,omitempty"`
 	// Tool is the program that made the load, if it was not the loader itself. ToolOutput is what it printed, by phase.
@@ -38,6 +40,8 @@ type Identity struct {
 	PodUID  string `json:"podUID"`
 	PodName string `json:"podName"`
 	Node    string `json:"node"`
+	// Pod is which of several Pods this is, counted from 0.
+	Pod int `json:"pod,omitempty"`
 	// Loader is the loader's version.
 	Loader string `json:"loader"`
 	// Started is the wall-clock time at which the loader started, for people; durations never come from it.
@@ -192,6 +196,22 @@ type ClientFacts struct {
 	MaxRSSBytes     int64 `json:"maxRSSBytes"`
 }
 
+// PodFacts are one of several loader Pods' part of the measured phase.
+type PodFacts struct {
+	// Pod counts from 0.
+	Pod     int    `json:"pod"`
+	PodUID  string `json:"podUID"`
+	PodName string `json:"podName"`
+	Node    string `json:"node"`
+	// Clients are its connections.
+	Clients      int   `json:"clients"`
+	Rows         int64 `json:"rows"`
+	Transactions int64 `json:"transactions"`
+	// Micros from the start that all Pods had in common to the end of this one's last statement.
+	Micros int64       `json:"micros"`
+	Client ClientFacts `json:"client"`
+}
+
 // Check is something that must hold for the result to count.
 type Check struct {
 	Name   string `json:"name"`
@@ -205,6 +225,8 @@ type Summary struct {
 	Identity Identity `json:"identity"`
 	// Failure says why there is no result; nil if there is one.
 	Failure *Failure `json:"failure,omitempty"`
+	// Delivered says that this Pod's part is in the result of the Pod that leads.
+	Delivered bool `json:"delivered,omitempty"`
 	// DocumentSHA256 is the hexadecimal digest of the Document as it stands in the log, compressed; DocumentBytes its size.
 	DocumentSHA256 string           `json:"documentSHA256,omitempty"`
 	DocumentBytes  int64            `json:"documentBytes,omitempty"`
@@ -243,6 +265,10 @@ const (
 	FailureInterrupted FailureReason = "Interrupted"
 	// FailureStartedTwice: another Pod has already started this attempt.
 	FailureStartedTwice FailureReason = "StartedTwice"
+	// FailureBarrierTimeout: not all loader Pods were there in time.
+	FailureBarrierTimeout FailureReason = "BarrierTimeout"
+	// FailureStartedLate: a loader Pod did not start together with the others.
+	FailureStartedLate FailureReason = "StartedLate"
 	// FailureTool: the program that makes the load failed, or ended without a result.
 	FailureTool FailureReason = "ToolFailed"
 	// FailureInternal: a defect of the loader.

@@ -81,9 +81,19 @@ type Place struct {
 	DatabaseNode   string `json:"databaseNode,omitempty"`
 	DatabaseImage  string `json:"databaseImage,omitempty"`
 	DatabasePodUID string `json:"databasePodUID,omitempty"`
-	LoaderNode     string `json:"loaderNode,omitempty"`
-	LoaderImage    string `json:"loaderImage,omitempty"`
-	LoaderPodUID   string `json:"loaderPodUID,omitempty"`
+	// LoaderNode is that of the loader that leads, if there are several; LoaderNodes are then those of all, each once.
+	LoaderNode   string   `json:"loaderNode,omitempty"`
+	LoaderNodes  []string `json:"loaderNodes,omitempty"`
+	LoaderImage  string   `json:"loaderImage,omitempty"`
+	LoaderPodUID string   `json:"loaderPodUID,omitempty"`
+}
+
+// Loaders are the nodes that loaders ran on.
+func (p *Place) Loaders() []string {
+	if len(p.LoaderNodes) == 0 && p.LoaderNode != "" {
+		return []string{p.LoaderNode}
+	}
+	return p.LoaderNodes
 }
 
 // Keys of an attempt's ConfigMap.

@@ -75,8 +75,8 @@ func DecodeSummary(message string) (*Summary, error) {
 	if s.Version != DocumentVersion {
 		return nil, fmt.Errorf("the summary has version %d, this program knows %d", s.Version, DocumentVersion)
 	}
-	if s.Failure == nil && s.DocumentSHA256 == "" {
-		return nil, errors.New("the summary has neither a document nor a failure")
+	if s.Failure == nil && s.DocumentSHA256 == "" && !s.Delivered {
+		return nil, errors.New("the summary has neither a document nor a failure, and nothing was delivered")
 	}
 	return &s, nil
 }

@@ -52,6 +52,9 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 	if seconds := run.Spec.Workload.Limits.Seconds; seconds != nil {
 		c.LimitSeconds = int(*seconds)
 	}
+	if run.Spec.Loader.Pods > 1 {
+		c.Pods = int(run.Spec.Loader.Pods)
+	}
 	if run.Spec.Loader.Scratch != nil {
 		c.Scratch = scratchPath
 	}

@@ -21,12 +21,15 @@ var hopeless = map[result.FailureReason]bool{
 	result.FailureSchemaTaken:   true,
 	result.FailureSQL:           true,
 	result.FailureTool:          true,
-	result.FailureInternal:      true,
+	// The Pod that did not come has its reasons, in the cluster, not here.
+	result.FailureBarrierTimeout: true,
+	result.FailureInternal:       true,
 }
 
 // failed finds out why a Job failed. What happened to the Pod from outside comes before what the loader says: an evicted
 // loader reports no more than that it was interrupted.
-func failed(job *batchv1.Job, pods []corev1.Pod, pod *corev1.Pod) Verdict {
+func failed(job *batchv1.Job, c crew) Verdict {
+	pod := c.culprit()
 	v := Verdict{Stage: StageEnded, Outcome: result.OutcomeInvalidated, Pod: pod}
 	if c := ended(job, batchv1.JobFailureTarget); c != nil && c.Reason == batchv1.JobReasonDeadlineExceeded ||
 		ended(job, batchv1.JobFailed) != nil && ended(job, batchv1.JobFailed).Reason == batchv1.JobReasonDeadlineExceeded {
@@ -37,14 +40,14 @@ func failed(job *batchv1.Job, pods []corev1.Pod, pod *corev1.Pod) Verdict {
 	if pod == nil {
 		return v.because(result.CausePodDeleted, "the loader's Pod was deleted")
 	}
-	if p := lost(pods); p != nil {
+	if p := lost(c.pods); p != nil {
 		v.Pod = p
 		return v.because(result.CauseNodeLost, nodeLost(p))
 	}
-	for i := range pods {
-		if c := podutil.Disruption(&pods[i]); c != nil {
-			v.Pod = &pods[i]
-			return v.because(result.CauseEvicted, fmt.Sprintf("%s: %s", c.Reason, c.Message))
+	for i := range c.pods {
+		if d := podutil.Disruption(&c.pods[i]); d != nil {
+			v.Pod = &c.pods[i]
+			return v.because(result.CauseEvicted, fmt.Sprintf("%s: %s", d.Reason, d.Message))
 		}
 	}
 	end := podutil.Ended(pod, Container)
@@ -54,7 +57,9 @@ func failed(job *batchv1.Job, pods []corev1.Pod, pod *corev1.Pod) Verdict {
 	summary, err := result.DecodeSummary(terminationMessage(pod))
 	switch {
 	case pod.DeletionTimestamp != nil:
-		return v.because(result.CausePodDeleted, "the loader's Pod was deleted")
+		return v.because(result.CausePodDeleted, c.whose(PodIndex(pod))+" was deleted")
+	case err == nil && summary.Failure != nil && summary.Failure.Reason == result.FailureInterrupted && len(c.pods) < c.size:
+		return v.because(result.CausePodDeleted, c.whose(c.missing())+" was deleted")
 	case err != nil:
 		return v.because(result.CauseSilent, silence(pod, end))
 	case summary.Failure == nil:
@@ -64,7 +69,11 @@ func failed(job *batchv1.Job, pods []corev1.Pod, pod *corev1.Pod) Verdict {
 	if hopeless[summary.Failure.Reason] {
 		v.Outcome = result.OutcomeFailed
 	}
-	return v.because(result.Cause(summary.Failure.Reason), summary.Failure.Message)
+	message := summary.Failure.Message
+	if c.size > 1 {
+		message = fmt.Sprintf("Pod %d: %s", PodIndex(pod), message)
+	}
+	return v.because(result.Cause(summary.Failure.Reason), message)
 }
 
 func nodeLost(pod *corev1.Pod) string {

@@ -40,8 +40,8 @@ type Attempt struct {
 	Number int
 	// Instance is the database instance that it measures.
 	Instance int
-	// Node binds it to a node; empty binds it to none.
-	Node string
+	// Nodes bind it to these nodes; none binds it to none.
+	Nodes []string
 }
 
 // Job is the Job of an attempt. The same specification gives the same Job, but for what carries the run's UID.
@@ -95,7 +95,8 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images Images
 		EnableServiceLinks:           ptr.To(false),
 		NodeSelector:                 loader.NodeSelector,
 		Tolerations:                  podutil.Tolerations(loader.Tolerations),
-		Affinity:                     podutil.BindToNode(separation(run), a.Node),
+		Affinity:                     podutil.BindToNodes(separation(run), a.Nodes...),
+		TopologySpreadConstraints:    spread(run),
 		SecurityContext: &corev1.PodSecurityContext{
 			RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To(loaderUser), RunAsGroup: ptr.To(loaderUser),
 			FSGroup:        ptr.To(loaderUser),
@@ -207,6 +208,19 @@ func separation(run *v1alpha1.BenchmarkRun) *corev1.Affinity {
 			},
 		}}
 	}
+}
+
+// spread distributes several loaders evenly over the nodes, as far as there is room.
+func spread(run *v1alpha1.BenchmarkRun) []corev1.TopologySpreadConstraint {
+	if run.Spec.Loader.Pods < 2 {
+		return nil
+	}
+	return []corev1.TopologySpreadConstraint{{
+		MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway,
+		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{
+			v1alpha1.LabelRun: run.Name, v1alpha1.LabelComponent: v1alpha1.ComponentLoader,
+		}},
+	}}
 }
 
 func resources(asked corev1.ResourceRequirements) corev1.ResourceRequirements {

@@ -63,13 +63,13 @@ func goldenJobs() map[string]goldenJob {
 		"everything": {
 			testutil.MakeRun("run", "ns").Everything().Sweep("1", "16").Obj(),
 			trial.Attempt{
-				Trial: plan.Trial{Number: 5, Round: 3, Point: 1}, Number: 2, Instance: 7, Node: "worker-2",
+				Trial: plan.Trial{Number: 5, Round: 3, Point: 1}, Number: 2, Instance: 7, Nodes: []string{"worker-2"},
 				Point: plan.Point{Parameters: map[string]string{"rowsPerCommit": "16"}},
 			},
 		},
 		"together": {
 			testutil.MakeRun("run", "ns").With(together).Obj(),
-			trial.Attempt{Trial: plan.Trial{Number: 1, Round: 1}, Number: 1, Instance: 1, Node: "worker-2"},
+			trial.Attempt{Trial: plan.Trial{Number: 1, Round: 1}, Number: 1, Instance: 1, Nodes: []string{"worker-2"}},
 		},
 	}
 }

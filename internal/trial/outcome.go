@@ -10,7 +10,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -33,11 +32,13 @@ type Verdict struct {
 	Stage Stage
 	// Waiting says what a pending attempt waits for, in the cluster's words where it has any.
 	Waiting string
+	// Running is how many of several loaders run already, of a pending attempt.
+	Running int
 	// Outcome, Cause and Message hold for an ended attempt. An accepted one still owes its document.
 	Outcome result.Outcome
 	Cause   result.Cause
 	Message string
-	// Pod is the one that ran, if there was one.
+	// Pod is the one that ran, if there was one: of several, the one that leads, or that explains the end.
 	Pod *corev1.Pod
 	// Summary is what it left, if it left one.
 	Summary *result.Summary
@@ -45,28 +46,28 @@ type Verdict struct {
 
 // Judge an attempt by its Job and all Pods of it.
 func Judge(job *batchv1.Job, pods []corev1.Pod) Verdict {
-	var pod *corev1.Pod
-	if len(pods) > 0 {
-		pod = &pods[0]
-	}
+	c := newCrew(job, pods)
 	switch {
 	case ended(job, batchv1.JobFailureTarget) != nil || ended(job, batchv1.JobFailed) != nil:
-		return failed(job, pods, pod)
+		return failed(job, c)
 	case ended(job, batchv1.JobSuccessCriteriaMet) != nil || ended(job, batchv1.JobComplete) != nil:
-		return succeeded(pods, pod)
-	case ptr.Deref(job.Spec.Completions, 1) == 1 && len(pods) == 1 && endedWell(pod):
-		// Pod and Job will say the same, some seconds later: the kubelet tidies up first, and the Job's controller gathers
-		// changes. Nothing of that changes how the only container of the only Pod has ended.
-		return succeeded(pods, pod)
-	case lost(pods) != nil:
+		return succeeded(c)
+	case c.allEndedWell():
+		// Pods and Job will say the same, some seconds later: the kubelet tidies up first, and the Job's controller gathers
+		// changes. Nothing of that changes how the only containers of the only Pods have ended.
+		return succeeded(c)
+	case lost(c.pods) != nil:
 		// The Job would wait for a Pod that a dead node never gives back.
-		return failed(job, pods, pod)
-	case pod == nil:
+		return failed(job, c)
+	case len(c.pods) == 0:
 		return Verdict{Stage: StagePending, Waiting: "the loader's Pod is being created"}
-	case pod.Status.Phase == corev1.PodPending:
-		return Verdict{Stage: StagePending, Waiting: podutil.Waiting(pod, "the loader"), Pod: pod}
+	case c.pending() != nil:
+		return Verdict{Stage: StagePending, Waiting: c.waiting(), Running: c.running(), Pod: c.pending()}
+	case c.uncreated(job):
+		waiting := fmt.Sprintf("%d of %d loaders run, Pod %d is being created", c.running(), c.size, c.missing())
+		return Verdict{Stage: StagePending, Waiting: waiting, Running: c.running()}
 	default:
-		return Verdict{Stage: StageRunning, Pod: pod}
+		return Verdict{Stage: StageRunning, Pod: c.lead()}
 	}
 }
 
@@ -92,26 +93,35 @@ func ended(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
 	return &job.Status.Conditions[i]
 }
 
-func succeeded(pods []corev1.Pod, pod *corev1.Pod) Verdict {
-	v := Verdict{Stage: StageEnded, Outcome: result.OutcomeInvalidated, Pod: pod}
+// succeeded judges loaders that ended well. The one that leads owes the result, the others that theirs is in it.
+func succeeded(c crew) Verdict {
+	v := Verdict{Stage: StageEnded, Outcome: result.OutcomeInvalidated, Pod: c.lead()}
 	switch {
-	case pod == nil:
-		return v.because(result.CausePodDeleted, "the loader's Pod is gone, and its result with it")
-	case len(pods) > 1:
-		return v.because(result.CauseStartedTwice, fmt.Sprintf("%d Pods ran for one attempt", len(pods)))
-	case pod.DeletionTimestamp != nil:
-		return v.because(result.CausePodDeleted, "the loader's Pod was being deleted")
+	case c.lead() == nil || len(c.pods) < c.size:
+		return v.because(result.CausePodDeleted, c.whose(c.missing())+" is gone, and its result with it")
+	case c.twice():
+		return v.because(result.CauseStartedTwice, fmt.Sprintf("%d Pods ran for one attempt", len(c.pods)))
 	}
-	summary, err := result.DecodeSummary(terminationMessage(pod))
-	if err != nil {
-		return v.because(result.CauseSilent, "the loader ended well but left no result: "+err.Error())
-	}
-	v.Summary = summary
-	switch {
-	case summary.Failure != nil:
-		return v.because(result.CauseSilent, "the loader ended well but reports a failure: "+summary.Failure.Message)
-	case summary.Identity.PodUID != string(pod.UID):
-		return v.because(result.CauseForeignResult, "the result is that of another Pod")
+	for i := range c.pods {
+		pod := &c.pods[i]
+		if pod.DeletionTimestamp != nil {
+			return v.because(result.CausePodDeleted, c.whose(i)+" was being deleted")
+		}
+		summary, err := result.DecodeSummary(terminationMessage(pod))
+		if err != nil {
+			return v.because(result.CauseSilent, c.who(i)+" ended well but left no result: "+err.Error())
+		}
+		if i == 0 {
+			v.Summary = summary
+		}
+		switch {
+		case summary.Failure != nil:
+			return v.because(result.CauseSilent, c.who(i)+" ended well but reports a failure: "+summary.Failure.Message)
+		case summary.Identity.PodUID != string(pod.UID) || summary.Identity.Pod != i:
+			return v.because(result.CauseForeignResult, "the result is that of another Pod")
+		case summary.Delivered != (i > 0):
+			return v.because(result.CauseSilent, c.who(i)+" ended well but left no result")
+		}
 	}
 	v.Outcome = result.OutcomeAccepted
 	return v

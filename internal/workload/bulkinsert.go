@@ -43,7 +43,10 @@ func newBulkInsert(cfg *result.Config) (Workload, error) {
 	if err := checkEngine(p.StorageEngine); err != nil {
 		return nil, err
 	}
-	rows, err := newLoad(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction)
+	if err := shareOf(cfg).enough("concurrency", int64(p.Concurrency)); err != nil {
+		return nil, err
+	}
+	rows, err := newLoad(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction, shareOf(cfg))
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +98,7 @@ func (w *bulkInsert) useNarrow(data narrow) {
 
 // Plan implements Planned.
 func (w *bulkInsert) Plan() Plan {
-	return Plan{Clients: w.params.Concurrency, Rows: w.params.Rows, Setup: []string{"SET autocommit=0"}}
+	return Plan{Clients: int(w.load.share.of(int64(w.params.Concurrency))), Rows: w.params.Rows, Setup: []string{"SET autocommit=0"}}
 }
 
 // Prepare implements Workload.
@@ -112,8 +115,8 @@ func (w *bulkInsert) Measure(ctx context.Context, c *Client) (result.StoppedBy, 
 }
 
 // Verify implements Workload.
-func (w *bulkInsert) Verify(ctx context.Context, db *sql.DB, totals result.Totals) ([]result.Check, error) {
-	return w.table.verify(ctx, db, totals.Rows)
+func (w *bulkInsert) Verify(ctx context.Context, db *sql.DB, totals result.Totals, rowsOfPods []int64) ([]result.Check, error) {
+	return w.table.verify(ctx, db, totals.Rows, w.load.sent(rowsOfPods))
 }
 
 // narrow is the data of a table with two integer columns: row n has the number n and one with up to seven digits.

@@ -43,11 +43,11 @@ func TestBulkInsertGolden(t *testing.T) {
 		},
 		{"Narrow", "(1000,9403573)", "rows=1000 xor=410dec04 sum=2108463125022"},
 	} {
-		w := newTestBulkInsert(t, func(p *result.BulkInsert) { p.Table = tc.table })
+		w := newTestBulkInsert(t, func(p *result.BulkInsert) { p.Table, p.Rows = tc.table, 1000 })
 		if got := string(w.load.appendRow(nil, 1000)); got != tc.row {
 			t.Errorf("row 1000 of %s is %s, want %s", tc.table, got, tc.row)
 		}
-		if got := w.table.checksum(1000).String(); got != tc.checksum {
+		if got := w.table.checksum(w.load.sent([]int64{1000})).String(); got != tc.checksum {
 			t.Errorf("checksum of %s is %s, want %s", tc.table, got, tc.checksum)
 		}
 	}
@@ -239,7 +239,7 @@ func TestLoadsDoNotAllocatePerRow(t *testing.T) {
 		for _, table := range []string{"FileList", "Narrow"} {
 			w := newTestBulkInsert(t, func(p *result.BulkInsert) { p.Table, p.Rows, p.RowsPerStatement = table, rows, 1000 })
 			allocs := testing.AllocsPerRun(1, func() {
-				w.load.last.Store(0)
+				w.load.taken.Store(0)
 				if _, err := w.Measure(t.Context(), &Client{Session: silence{}, Recorder: silence{}}); err != nil {
 					t.Error(err)
 				}

@@ -115,7 +115,7 @@ func commit(c *Client, row int64) error {
 }
 
 // Verify implements Workload.
-func (w *commitSize) Verify(ctx context.Context, db *sql.DB, totals result.Totals) ([]result.Check, error) {
+func (w *commitSize) Verify(ctx context.Context, db *sql.DB, totals result.Totals, _ []int64) ([]result.Check, error) {
 	var got Checksum
 	// BIT_XOR and SUM of no rows are 0 and NULL.
 	const query = "SELECT COUNT(*), BIT_XOR(CRC32(CONCAT(id, ':', data)))," +

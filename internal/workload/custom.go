@@ -167,8 +167,9 @@ type customReport struct {
 	Version string `json:"version"`
 }
 
-// Read implements Tool.
-func (t *customTool) Read(e *Execution) (*Reading, error) {
+// Read implements Tool. There is one Pod.
+func (t *customTool) Read(executions []*Execution) (*Reading, error) {
+	e := executions[0]
 	report, err := t.report(e)
 	if err != nil {
 		return nil, err

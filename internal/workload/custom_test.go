@@ -87,7 +87,7 @@ func TestCustomResultFile(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(tool.dir, "result.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := tool.Read(&Execution{Command: Command{Args: []string{"tool"}}, Took: time.Second})
+		r, err := tool.Read([]*Execution{{Command: Command{Args: []string{"tool"}}, Took: time.Second}})
 		switch {
 		case says == "" && (err != nil || r.Metrics[0].Value != 1 || r.Totals.Micros != 1_000_000):
 			t.Errorf("%s gives %+v, %v", text, r, err)

@@ -22,6 +22,8 @@ type iiBench struct {
 	schema *purchases
 	load   *load
 	table  table
+	// inserters and queriers are this Pod's parts of insertThreads and queryThreads.
+	inserters, queriers int
 	// inserting is how many clients still insert. The last one closes inserted.
 	inserting atomic.Int64
 	// inserted tells the client that deletes of each transaction. It has little room: who inserts waits for who deletes.
@@ -39,11 +41,19 @@ func newIIBench(cfg *result.Config) (Workload, error) {
 	if err := checkContest(p); err != nil {
 		return nil, err
 	}
-	load, err := newLoad(p.Rows, p.RowsPerStatement, p.RowsPerCommit)
+	share := shareOf(cfg)
+	if err := share.enough("insertThreads", int64(p.InsertThreads)); err != nil {
+		return nil, err
+	}
+	if p.KeepRows > 0 && share.pods > 1 {
+		return nil, errors.New("keepRows needs one loader Pod: the rows to delete are those that it has inserted")
+	}
+	load, err := newLoad(p.Rows, p.RowsPerStatement, p.RowsPerCommit, share)
 	if err != nil {
 		return nil, err
 	}
 	w := &iiBench{params: *p, rows: NewRows(cfg.Seed), schema: schemas[p.Schema], load: load}
+	w.inserters, w.queriers = int(share.of(int64(p.InsertThreads))), int(share.of(int64(p.QueryThreads)))
 	w.prepareLoad()
 	return w, nil
 }
@@ -74,11 +84,11 @@ func checkIIBench(p *result.IIBench) error {
 const indexesAtEnd = "End"
 
 func (w *iiBench) prepareLoad() {
-	w.inserting.Store(int64(w.params.InsertThreads))
+	w.inserting.Store(int64(w.inserters))
 	w.load.heads, w.load.rowBytes = []string{w.schema.head}, w.schema.rowBytes
 	w.load.appendRow = func(dst []byte, n int64) []byte { return w.schema.appendRow(dst, w.rows.purchase(n)) }
 	if w.params.KeepRows > 0 {
-		w.inserted = make(chan int64, w.params.InsertThreads)
+		w.inserted = make(chan int64, w.inserters)
 		w.load.committed = w.tellDeleter
 	}
 	columns := []string{w.schema.columns}
@@ -99,7 +109,7 @@ func (w *iiBench) indexes() []index { return w.schema.indexes[:w.params.Secondar
 // Plan implements Planned.
 func (w *iiBench) Plan() Plan {
 	p := Plan{
-		Clients: w.params.InsertThreads + w.params.QueryThreads, Rows: w.params.Rows,
+		Clients: w.inserters + w.queriers, Rows: w.params.Rows,
 		Setup: []string{"SET autocommit=0"},
 		Milestones: Milestones{
 			Every: w.params.ReportEveryRows,
@@ -142,7 +152,7 @@ func (w *iiBench) Prepare(ctx context.Context, db *sql.DB) (Plan, error) {
 // Measure implements Workload: the first clients insert, then comes the one that deletes, if there is one, and the others
 // query.
 func (w *iiBench) Measure(ctx context.Context, c *Client) (result.StoppedBy, error) {
-	next := c.Index - w.params.InsertThreads
+	next := c.Index - w.inserters
 	switch {
 	case next < 0:
 		defer w.endInserting()
@@ -162,11 +172,11 @@ func (w *iiBench) endInserting() {
 
 // Verify implements Workload. Once rows were deleted only their number is compared: which ids the others got was the
 // server's choice.
-func (w *iiBench) Verify(ctx context.Context, db *sql.DB, totals result.Totals) ([]result.Check, error) {
+func (w *iiBench) Verify(ctx context.Context, db *sql.DB, totals result.Totals, rowsOfPods []int64) ([]result.Check, error) {
 	if totals.RowsDeleted > 0 {
 		return w.count(ctx, db, totals)
 	}
-	return w.table.verify(ctx, db, totals.Rows)
+	return w.table.verify(ctx, db, totals.Rows, w.load.sent(rowsOfPods))
 }
 
 func (w *iiBench) count(ctx context.Context, db *sql.DB, totals result.Totals) ([]result.Check, error) {

@@ -63,7 +63,7 @@ func (w *iiBench) remove(ctx context.Context, c *Client) error {
 
 // query reads rows until nobody inserts any more: from one of the indexes, at random, or without any by the primary key.
 func (w *iiBench) query(c *Client) error {
-	draws := w.rows.draws(-(1 << 62) - int64(c.Index))
+	draws := w.rows.draws(-(1 << 62) - w.load.share.number(int64(c.Index)))
 	var statement []byte
 	for {
 		statement = w.appendQuery(statement[:0], &draws)
@@ -91,7 +91,7 @@ func (w *iiBench) appendQuery(dst []byte, draws *draws) []byte {
 	dst = append(dst, "SELECT "...)
 	if len(indexes) == 0 {
 		dst = append(append(dst, "* FROM "...), w.schema.name...)
-		span := max(w.load.last.Load(), 1)
+		span := max(min(w.load.taken.Load()*w.load.share.pods*w.load.perTransaction, w.load.rows), 1)
 		return strconv.AppendUint(append(dst, " WHERE transactionid = "...), 1+draws.below(uint64(span)), 10)
 	}
 	index := &indexes[draws.below(uint64(len(indexes)))]

@@ -9,31 +9,64 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"sync/atomic"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// dispenser hands out the rows 1 to rows in order, each once, to whoever asks.
+// dispenser hands out the transactions of a load in order, each once, to whoever asks. One Pod's dispenser has every n-th
+// of them, n being the number of Pods.
 type dispenser struct {
-	rows int64
-	last atomic.Int64
+	// rows of all Pods' transactions together; perTransaction of them are in each, and in the last one what is left.
+	rows, perTransaction int64
+	share                share
+	taken                atomic.Int64
 }
 
-// take returns the next rows, n or what is left; first is above last if nothing is.
-func (d *dispenser) take(n int64) (first, last int64) {
-	end := d.last.Add(n)
-	return end - n + 1, min(end, d.rows)
+// take returns the rows of the next transaction; first is above last if there is none.
+func (d *dispenser) take() (first, last int64) { return d.transaction(d.share, d.taken.Add(1)-1) }
+
+// transaction number k, from 0, of a share.
+func (d *dispenser) transaction(s share, k int64) (first, last int64) {
+	before := s.number(k) * d.perTransaction
+	return before + 1, min(before+d.perTransaction, d.rows)
+}
+
+// left says whether there is a transaction to take.
+func (d *dispenser) left() bool {
+	first, last := d.transaction(d.share, d.taken.Load())
+	return first <= last
+}
+
+// sent are the rows that were sent, each once, if each Pod has sent so many: the first ones of its share.
+func (d *dispenser) sent(rowsOfPods []int64) iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for pod, left := range rowsOfPods {
+			s := share{pod: int64(pod), pods: int64(len(rowsOfPods))}
+			for k := int64(0); left > 0; k++ {
+				first, last := d.transaction(s, k)
+				if first > last {
+					break // more than there is: that shows in the number of rows
+				}
+				for n := first; n <= last && left > 0; n++ {
+					if left--; !yield(n) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // load is the loop of the clients that insert many rows at a time: transactions of statements of rows. All clients of a
-// trial share one load. Whoever is free takes the next transaction's rows, and sends what it has taken: however many
-// clients there are and whatever stops them, what is in the table is the rows from 1 on without a gap.
+// Pod share one load. Whoever is free takes the next transaction's rows, and sends what it has taken: however many
+// clients there are and whatever stops them, what is in the table is the Pod's transactions from its first on without a gap.
 type load struct {
 	dispenser
-	// perStatement rows are in a statement, perTransaction in a transaction; the last ones of each have what is left.
-	perStatement, perTransaction int64
+	// perStatement rows are in a statement; the last one of a transaction has what is left.
+	perStatement int64
 	// heads of statements, up to the rows: one for each table. Client c, from 0, writes to table c modulo their number.
 	heads []string
 	// appendRow appends a row in parentheses, which takes at most rowBytes with its comma.
@@ -44,7 +77,7 @@ type load struct {
 }
 
 // newLoad checks the numbers, whose names are the API's.
-func newLoad(rows, perStatement, perTransaction int64) (*load, error) {
+func newLoad(rows, perStatement, perTransaction int64, share share) (*load, error) {
 	switch {
 	case rows < 1:
 		return nil, fmt.Errorf("rows is %d, it must be at least 1", rows)
@@ -53,7 +86,9 @@ func newLoad(rows, perStatement, perTransaction int64) (*load, error) {
 	case perTransaction < 1:
 		return nil, errors.New("a transaction must have at least one row")
 	}
-	return &load{dispenser: dispenser{rows: rows}, perStatement: perStatement, perTransaction: perTransaction}, nil
+	return &load{
+		dispenser: dispenser{rows: rows, perTransaction: perTransaction, share: share}, perStatement: perStatement,
+	}, nil
 }
 
 // inserter is one client's part of a load.
@@ -74,7 +109,7 @@ type inserter struct {
 // that was taken meanwhile.
 func (l *load) insert(ctx context.Context, c *Client) (result.StoppedBy, error) {
 	w := &inserter{
-		load: l, client: c, head: l.heads[c.Index%len(l.heads)],
+		load: l, client: c, head: l.heads[l.share.number(int64(c.Index))%int64(len(l.heads))],
 		statement: make([]byte, 0, l.statementBytes()+numberRoom),
 	}
 	w.next()
@@ -136,10 +171,10 @@ func (w *inserter) next() {
 func (w *inserter) take() bool {
 	if w.client.Expired(w.client.Recorder.Now()) {
 		// Nothing is left undone if all rows have been taken.
-		w.expired = w.dispenser.last.Load() < w.rows
+		w.expired = w.left()
 		return false
 	}
-	w.first, w.end = w.load.take(w.perTransaction)
+	w.first, w.end = w.load.take()
 	return w.first <= w.end
 }
 

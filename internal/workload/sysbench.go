@@ -4,6 +4,7 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,8 +39,9 @@ type sysbenchTool struct {
 	dir      string
 	user     string
 	password string
-	// warmup is the report of the warm-up, nil without one.
-	warmup *sysbench.Report
+	share    share
+	// warmupEvents are those of the warm-up.
+	warmupEvents int64
 }
 
 func newSysbench(in ToolInput) (Tool, error) {
@@ -53,7 +55,29 @@ func newSysbench(in ToolInput) (Tool, error) {
 	if p.Seconds < 1 && p.Events < 1 {
 		return nil, errors.New("workload Sysbench: seconds or events must be above 0")
 	}
-	return &sysbenchTool{cfg: in.Config, params: p, dir: in.Dir, user: in.User, password: in.Password}, nil
+	t := &sysbenchTool{
+		cfg: in.Config, params: p, dir: in.Dir, user: in.User, password: in.Password, share: shareOf(in.Config),
+	}
+	if err := t.checkShare(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// checkShare finds what several Pods cannot share.
+func (t *sysbenchTool) checkShare() error {
+	p := t.params
+	err := t.share.enough("threads", int64(p.Threads))
+	if p.Rate > 0 {
+		err = cmp.Or(err, t.share.enough("rate", int64(p.Rate)))
+	}
+	if p.Events > 0 {
+		err = cmp.Or(err, t.share.enough("events", p.Events))
+	}
+	if p.Script == scriptBulkInsert && t.share.pods > 1 {
+		err = cmp.Or(err, errors.New("script bulk_insert loads from one Pod: it names its tables by the numbers of its threads"))
+	}
+	return err
 }
 
 // Name implements Tool.
@@ -83,11 +107,11 @@ func (t *sysbenchTool) Commands(phase ToolPhase) []Command {
 		}
 	case PhaseWarmup:
 		if t.params.WarmupSeconds > 0 {
-			add("run", "--rand-seed="+t.warmupSeed(), "--events=0", fmt.Sprintf("--time=%d", t.params.WarmupSeconds))
+			add("run", t.part("--rand-seed="+t.warmupSeed(), "--events=0", fmt.Sprintf("--time=%d", t.params.WarmupSeconds))...)
 		}
 	case PhaseMeasure:
-		add("run", "--rand-seed="+t.seed(), fmt.Sprintf("--events=%d", t.params.Events),
-			fmt.Sprintf("--time=%d", t.params.Seconds), "--report-interval=1", "--histogram=on")
+		add("run", t.part("--rand-seed="+t.podSeed(), fmt.Sprintf("--events=%d", t.share.of(t.params.Events)),
+			fmt.Sprintf("--time=%d", t.params.Seconds), "--report-interval=1", "--histogram=on")...)
 	case PhaseVerify:
 		if has("check") {
 			add("check", "--rand-seed="+t.seed())
@@ -98,6 +122,16 @@ func (t *sysbenchTool) Commands(phase ToolPhase) []Command {
 		}
 	}
 	return all
+}
+
+// part adds what this Pod's part of threads and rate is, if there are several Pods.
+func (t *sysbenchTool) part(options ...string) []string {
+	if t.share.pods == 1 {
+		return options
+	}
+	return append([]string{
+		fmt.Sprintf("--threads=%d", t.share.of(int64(t.params.Threads))), fmt.Sprintf("--rate=%d", t.share.of(int64(t.params.Rate))),
+	}, options...)
 }
 
 // command is an execution of sysbench. Options that Benchrun owns come last: the last one counts.
@@ -151,7 +185,15 @@ func (t *sysbenchTool) scale() int32 {
 func (t *sysbenchTool) seed() string { return sysbenchSeed(t.cfg.Seed) }
 
 // warmupSeed is another one: the warm-up must not touch the very rows that are measured.
-func (t *sysbenchTool) warmupSeed() string { return strconv.FormatInt(folded(^t.cfg.Seed), 10) }
+func (t *sysbenchTool) warmupSeed() string { return sysbenchSeed(^t.cfg.Seed + t.share.pod) }
+
+// podSeed is the run's seed, and another one for each further Pod.
+func (t *sysbenchTool) podSeed() string {
+	if t.share.pod == 0 {
+		return t.seed()
+	}
+	return strconv.FormatInt(folded(t.cfg.Seed+t.share.pod), 10)
+}
 
 func sysbenchSeed(seed int64) string {
 	if seed < 1 || seed > math.MaxInt32 {
@@ -200,8 +242,8 @@ func (t *sysbenchTool) Judge(phase ToolPhase, e *Execution) ([]result.Check, err
 	if e.ExitCode != 0 || len(report.Errors) > 0 {
 		return nil, sysbenchError(e, report.Errors)
 	}
-	if phase == PhaseWarmup {
-		t.warmup = report
+	if phase == PhaseWarmup && report.Final != nil {
+		t.warmupEvents += report.Final.Events
 	}
 	if e.Args[len(e.Args)-1] != "check" {
 		return nil, nil

@@ -28,8 +28,21 @@ const (
 	ignoredShare = 0.01
 )
 
-// Read implements Tool. Without the cumulative report there is no result, whatever the exit code.
-func (t *sysbenchTool) Read(e *Execution) (*Reading, error) {
+// Read implements Tool.
+func (t *sysbenchTool) Read(executions []*Execution) (*Reading, error) {
+	var reports []*sysbench.Report
+	for _, e := range executions {
+		report, err := wholeReport(e)
+		if err != nil {
+			return nil, err
+		}
+		reports = append(reports, report)
+	}
+	return t.read(sysbench.Merge(reports, together(executions, reports)))
+}
+
+// wholeReport is sysbench's report. Without the cumulative one there is no result, whatever the exit code.
+func wholeReport(e *Execution) (*sysbench.Report, error) {
 	report := sysbench.Parse(e.Output)
 	f := report.Final
 	switch {
@@ -40,6 +53,22 @@ func (t *sysbenchTool) Read(e *Execution) (*Reading, error) {
 	case f.Seconds == nil || *f.Seconds <= 0:
 		return nil, errors.New("sysbench's report has no total time")
 	}
+	return report, nil
+}
+
+// together are the seconds from the first beginning to the last end of what was measured. Each execution has measured just
+// before it ended.
+func together(executions []*Execution, reports []*sysbench.Report) float64 {
+	first, last := math.Inf(1), math.Inf(-1)
+	for i, e := range executions {
+		ended := (e.Began + e.Took).Seconds()
+		first, last = min(first, ended-*reports[i].Final.Seconds), max(last, ended)
+	}
+	return last - first
+}
+
+func (t *sysbenchTool) read(report *sysbench.Report) (*Reading, error) {
+	f := report.Final
 	latencies, err := sysbenchLatencies(f)
 	if err != nil {
 		return nil, err
@@ -50,7 +79,7 @@ func (t *sysbenchTool) Read(e *Execution) (*Reading, error) {
 			StoppedBy: result.StoppedBySeconds,
 		},
 		Metrics: sysbenchMetrics(f), Latencies: latencies, Series: sysbenchSeries(report),
-		Version: report.Version, Clients: int(t.params.Threads),
+		Version: report.Version, Clients: int(report.Options.Threads),
 	}
 	if t.params.Events > 0 && f.Events >= t.params.Events {
 		r.Totals.StoppedBy = result.StoppedByRows
@@ -224,10 +253,7 @@ func (t *sysbenchTool) rows(ctx context.Context, in VerifyInput) ([]result.Check
 	if t.params.ScriptFile != "" || t.params.Script == tpcc {
 		return nil, nil // the script's own check says
 	}
-	written := in.Reading.Totals.Transactions + in.Reading.Totals.Rows
-	if t.warmup != nil && t.warmup.Final != nil {
-		written += t.warmup.Final.Events
-	}
+	written := in.Reading.Totals.Transactions + in.Reading.Totals.Rows + t.warmupEvents
 	tables, low, high := t.expected(written)
 	got := int64(0)
 	for i := range tables {

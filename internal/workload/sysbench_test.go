@@ -182,10 +182,10 @@ func TestSysbenchSeries(t *testing.T) {
 
 func TestSysbenchRead(t *testing.T) {
 	tool := newTestSysbench(t, 1, nil)
-	if _, err := tool.Read(&Execution{Output: "Threads started!\n"}); err == nil || !strings.Contains(err.Error(), "silence is failure") {
+	if _, err := tool.Read([]*Execution{{Output: "Threads started!\n"}}); err == nil || !strings.Contains(err.Error(), "silence is failure") {
 		t.Errorf("error is %v", err)
 	}
-	if _, err := tool.Read(&Execution{Output: "General statistics:\n total time: 1.0s\n total number of events: 1\n"}); err == nil ||
+	if _, err := tool.Read([]*Execution{{Output: "General statistics:\n total time: 1.0s\n total number of events: 1\n"}}); err == nil ||
 		!strings.Contains(err.Error(), "did not use the database") {
 		t.Errorf("error is %v", err)
 	}
@@ -199,7 +199,7 @@ func TestSysbenchReadAddsUp(t *testing.T) {
 	}
 	for script, metric := range map[string]string{"oltp_read_write": "transactionsPerSecond", scriptBulkInsert: "rowsPerSecond"} {
 		tool := newTestSysbench(t, 1, func(p *result.Sysbench) { p.Script = script })
-		r, err := tool.Read(&Execution{Output: string(output)})
+		r, err := tool.Read([]*Execution{{Output: string(output)}})
 		if err != nil {
 			t.Fatal(err)
 		}

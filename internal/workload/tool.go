@@ -28,8 +28,8 @@ type Tool interface {
 	Judge(phase ToolPhase, e *Execution) ([]result.Check, error)
 	// Progress is what a line of the measured command's output says to somebody who waits; empty if it is nothing.
 	Progress(line string) string
-	// Read says what the measured command measured.
-	Read(e *Execution) (*Reading, error)
+	// Read says what the measured command measured, which each of several Pods has executed at the same time.
+	Read(executions []*Execution) (*Reading, error)
 	// Verify compares what the server has with what was measured. A check that does not hold is no error.
 	Verify(ctx context.Context, in VerifyInput) ([]result.Check, error)
 	// Dataset names what prepare makes, if a later trial may use it again: it is the same for the same data. Empty: it may not.
@@ -56,8 +56,8 @@ const (
 type Command struct {
 	// Args are the program and its arguments. They hold no secret.
 	Args []string
-	// Env are the only environment variables that it gets. They are shown nowhere: one of them may be the password.
-	Env []string
+	// Env are the only environment variables that it gets. One may be a secret: they are told to nobody.
+	Env []string `json:"-"`
 }
 
 // Execution is how a command ended.
@@ -71,6 +71,8 @@ type Execution struct {
 	// Tail are the last lines of Output.
 	Tail []string
 	Took time.Duration
+	// Began is when it was started, since the start that several Pods have in common.
+	Began time.Duration
 }
 
 // Reading is what a tool measured.
@@ -120,4 +122,9 @@ func IsTool(workloadType string) bool {
 
 // NewTool returns the tool that the configuration names, for which IsTool must hold. The error is about its parameters and
 // fit for the person who wrote them.
-func NewTool(in ToolInput) (Tool, error) { return tools[in.Config.Workload.Type](in) }
+func NewTool(in ToolInput) (Tool, error) {
+	if err := checkShare(in.Config); err != nil {
+		return nil, err
+	}
+	return tools[in.Config.Workload.Type](in)
+}

@@ -17,7 +17,7 @@ import (
 
 // Verify implements Workload. Every row of every table is compared, by checksums of all rows that the server and the
 // loader compute at the same time.
-func (w *tprochLoad) Verify(ctx context.Context, db *sql.DB, _ result.Totals) ([]result.Check, error) {
+func (w *tprochLoad) Verify(ctx context.Context, db *sql.DB, _ result.Totals, _ []int64) ([]result.Check, error) {
 	own := make(chan tproch.Checksum, tableCount)
 	go func() {
 		for _, t := range tproch.Tables() {

@@ -25,9 +25,9 @@ type Workload interface {
 	// work is done, when the client's limit has passed and everything that was sent is committed, or with the first
 	// error of its session. ctx ends only if the attempt does; the session's statements fail then by themselves.
 	Measure(ctx context.Context, client *Client) (result.StoppedBy, error)
-	// Verify compares what the server has with what was sent according to the totals of all clients. A check that does
-	// not hold is no error.
-	Verify(ctx context.Context, db *sql.DB, totals result.Totals) ([]result.Check, error)
+	// Verify compares what the server has with what was sent according to the totals of all clients of all Pods, and to the
+	// rows that each Pod has sent. A check that does not hold is no error.
+	Verify(ctx context.Context, db *sql.DB, totals result.Totals, rowsOfPods []int64) ([]result.Check, error)
 }
 
 // Refused is an error about what was asked for, which this server, or the Pod, cannot do: a new attempt would meet the
@@ -36,7 +36,8 @@ type Refused struct{ Reason string }
 
 func (r Refused) Error() string { return r.Reason }
 
-// Planned is a Workload whose plan does not depend on the server, so that it can be measured without one.
+// Planned is a Workload whose plan does not depend on the server, so that it can be measured without one, and that one of
+// several Pods can prepare for all.
 type Planned interface {
 	// Plan is what Prepare returns, but for warnings.
 	Plan() Plan
@@ -50,12 +51,12 @@ type Reporter interface {
 
 // Plan is what the measured phase needs, and what comes after it.
 type Plan struct {
-	// Clients is the number of sessions, at least 1.
+	// Clients is the number of this Pod's sessions, at least 1.
 	Clients int
 	// Setup are statements that each session executes before the measured phase begins.
 	Setup []string
-	// Rows is how many rows are to be inserted; 0 if that is not known. A phase that its time limit ends is extrapolated to
-	// it.
+	// Rows is how many rows all Pods are to insert; 0 if that is not known. A phase that its time limit ends is extrapolated
+	// to it.
 	Rows int64
 	// Milestones asks for a point of the series every so many rows, beside the intervals of equal time.
 	Milestones Milestones
@@ -86,7 +87,7 @@ type Phase struct {
 
 // Client is one of the clients of the measured phase. Nothing of it is shared with another one.
 type Client struct {
-	// Index counts from 0.
+	// Index counts a Pod's clients from 0.
 	Index    int
 	Session  Session
 	Recorder Recorder
@@ -149,6 +150,9 @@ func New(cfg *result.Config) (Workload, error) {
 	if !known {
 		return nil, fmt.Errorf("workload type %q is not known to this loader, it knows %s",
 			cfg.Workload.Type, strings.Join(slices.Sorted(maps.Keys(registry)), ", "))
+	}
+	if err := checkShare(cfg); err != nil {
+		return nil, err
 	}
 	w, err := construct(cfg)
 	if err != nil {

@@ -48,6 +48,14 @@ func contradictions(d *result.Document) []string {
 		same("bytes of the tables", sum.Bytes, t.Bytes)
 		same("statements of the tables", sum.Statements, t.Statements)
 	}
+	if len(d.Pods) > 0 {
+		var sum result.PodFacts
+		for _, p := range d.Pods {
+			sum.Rows, sum.Transactions = sum.Rows+p.Rows, sum.Transactions+p.Transactions
+		}
+		same("rows of the Pods", sum.Rows, t.Rows)
+		same("transactions of the Pods", sum.Transactions, t.Transactions)
+	}
 	for _, l := range d.Latencies {
 		switch l.Operation {
 		case "commit", "load", "transaction":

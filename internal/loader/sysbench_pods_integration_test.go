@@ -1,0 +1,74 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build integration && sysbench
+
+package loader
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// Two Pods with a warm-up each: what both did is in the tables, in the histogram and in the numbers.
+func TestSysbenchPods(t *testing.T) {
+	for name, p := range map[string]result.Sysbench{
+		"oltp_insert": {
+			Script: "oltp_insert", Threads: 3, Tables: ptr.To[int32](2), TableSize: ptr.To[int64](500), Seconds: 2, WarmupSeconds: 1,
+		},
+		"events": {Script: "oltp_read_write", Threads: 2, TableSize: ptr.To[int64](500), Events: 301},
+		"tpcc": {
+			Script: "tpcc", Threads: 2, Scale: ptr.To[int32](1), Seconds: 2, Commands: []string{"check", "cleanup", "prepare"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := newSysbenchTrial(t, p)
+			doc := tr.mustLoad(t, 2)
+			toolPodsAddUp(t, doc)
+			if p.Events > 0 && (doc.Totals.Transactions != p.Events || doc.Totals.StoppedBy != result.StoppedByRows) {
+				t.Errorf("totals %+v, want %d events", doc.Totals, p.Events)
+			}
+			if p.Seconds > 0 && (doc.Totals.Micros < int64(p.Seconds)*1_000_000 || doc.Totals.Micros > int64(p.Seconds)*1_000_000+900_000) {
+				t.Errorf("%d µs for %d s", doc.Totals.Micros, p.Seconds)
+			}
+			seeds := map[string]bool{}
+			for _, c := range doc.Tool.Commands {
+				i := slices.IndexFunc(c.Args, func(a string) bool { return strings.HasPrefix(a, "--rand-seed=") })
+				if strings.HasPrefix(c.Phase, "measure") {
+					seeds[c.Args[i]] = true
+				}
+			}
+			if len(seeds) != 2 || !strings.Contains(doc.ToolOutput["measure of Pod 1"], "Threads fairness:") {
+				t.Errorf("seeds %v, outputs of %v", seeds, len(doc.ToolOutput))
+			}
+		})
+	}
+}
+
+// toolPodsAddUp checks that the parts of two Pods are the whole.
+func toolPodsAddUp(t *testing.T, doc *result.Document) {
+	t.Helper()
+	var parts, series int64
+	for _, p := range doc.Pods {
+		parts += p.Transactions
+		if p.Transactions < 1 || p.Clients < 1 || p.Client.UserMicros < 1 {
+			t.Errorf("Pod %d is %+v", p.Pod, p)
+		}
+	}
+	for _, i := range doc.Series {
+		series += i.Transactions
+	}
+	n := doc.Totals.Transactions
+	if len(doc.Pods) != 2 || parts != n || series != n || doc.Latencies[0].Count != n {
+		t.Errorf("%d transactions, %d in the parts, %d in the series, %d latencies", n, parts, series, doc.Latencies[0].Count)
+	}
+	if rate := doc.Metrics[0].Value * float64(doc.Totals.Micros) / 1e6; fmt.Sprintf("%.0f", rate) != fmt.Sprint(n) {
+		t.Errorf("the headline stands for %g transactions, there were %d", rate, n)
+	}
+}
