@@ -95,8 +95,8 @@ func intervals(points []stats.Point) string {
 	}
 	for _, p := range points {
 		if p.Summary.Interval == stats.MinMax {
-			return "Medians " + of + fmt.Sprintf("intervals from the smallest to the largest value (fewer than %d trials have no 95 %% interval).",
-				stats.MinForInterval)
+			return fmt.Sprintf("Medians %sintervals from the smallest to the largest value (fewer than %d trials have no 95 %% interval).",
+				of, stats.MinForInterval)
 		}
 	}
 	return "Medians " + of + "intervals are the median's at 95 % confidence."

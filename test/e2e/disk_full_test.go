@@ -22,7 +22,7 @@ metadata: {name: %s}
 spec:
   database:
     image: mariadb:11.8
-    storage: {medium: Memory, size: 192Mi}
+    storage: {medium: Memory, size: 256Mi}
     settings: {bufferPoolSize: 64Mi, logFileSize: 16Mi}
   workload: {type: BulkInsert, bulkInsert: {rows: 100000000, rowsPerStatement: 1000, storageEngine: %s}}
   trials: {repetitions: 1, deadlineSeconds: %d}
@@ -33,7 +33,7 @@ var _ = Describe("a disk that is full", func() {
 	It("ends the run with the server's error", func(ctx SpecContext) {
 		apply(ctx, tooMuch("full", "InnoDB", 300))
 		Expect(failure(finished(ctx, "full"))).To(MatchRegexp(
-			`^LoaderFailed: inserting rows \d+ to \d+: Error 1114 \(HY000\): The table 'inserts' is full`))
+			`^LoaderFailed: trial 1: inserting rows \d+ to \d+: Error 1114 \(HY000\): The table 'inserts' is full`))
 	}, SpecTimeout(runTime))
 
 	// A server waits for room in a table of MyISAM, and asks again every minute: it never says no.
@@ -44,7 +44,7 @@ var _ = Describe("a disk that is full", func() {
 			return command(ctx, "logs", "waits-db1-0", "-c", "server")
 		}).WithContext(ctx).WithTimeout(3 * time.Minute).WithPolling(time.Second).Should(ContainSubstring("Disk is full"))
 		Expect(failure(finished(ctx, "waits"))).To(Equal(
-			"DeadlineExceeded: the attempt took longer than trials.deadlineSeconds (60)"))
+			"DeadlineExceeded: trial 1: the attempt took longer than trials.deadlineSeconds (60)"))
 		Eventually(func() []string { return running(ctx) }).WithContext(ctx).WithTimeout(time.Minute).WithPolling(time.Second).Should(BeEmpty())
 	}, SpecTimeout(runTime))
 })
