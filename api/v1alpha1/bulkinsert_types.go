@@ -35,7 +35,8 @@ type BulkInsertWorkload struct {
 	// +kubebuilder:validation:Maximum=64
 	Tables int32 `json:"tables,omitempty"`
 
-	// rows to insert in each trial, in all tables together. From 1 to 1000000000; defaults to 1000000.
+	// rows to insert in each trial, in all tables together; with dataFrom, the file's if they are fewer. From 1 to
+	// 1000000000; defaults to 1000000.
 	// +optional
 	// +kubebuilder:default=1000000
 	// +kubebuilder:validation:Minimum=1
@@ -66,8 +67,9 @@ type BulkInsertWorkload struct {
 	// +kubebuilder:validation:Maximum=128
 	Concurrency int32 `json:"concurrency,omitempty"`
 
-	// storageEngine of the table, as the server calls it: InnoDB, MyISAM, Aria, … One that the server does not have ends the
-	// run with the server's words. 1 to 64 letters, digits and underscores; defaults to InnoDB.
+	// storageEngine of the table, as the server calls it: InnoDB, MyISAM, Aria, … With schemaFrom, that of tables that do
+	// not say ENGINE; those that say another one are refused. One that the server does not have ends the run with the
+	// server's words. 1 to 64 letters, digits and underscores; defaults to InnoDB.
 	// +optional
 	// +kubebuilder:default=InnoDB
 	// +kubebuilder:validation:MinLength=1

@@ -43,8 +43,8 @@ const (
 // sent. The results are not comparable with any TPC-H result. The server needs local_infile=ON. Sweepable: scaleFactor,
 // uniqueChecks, foreignKeyChecks, streams, loadMode.
 type TPROCHLoadWorkload struct {
-	// scaleFactor is the size of the data: 1 is 8.7 million rows, a gigabyte of text. From 0.01 to 1000 with at most two
-	// decimal places, as a string; defaults to 0.01.
+	// scaleFactor is the size of the data: 1 is 8.7 million rows, a gigabyte of text; with dataFrom, a label. From 0.01 to
+	// 1000 with at most two decimal places, as a string; defaults to 0.01.
 	// +optional
 	// +kubebuilder:default="0.01"
 	// +kubebuilder:validation:MinLength=1

@@ -19,6 +19,12 @@ const WorkloadCommitSize WorkloadType = "CommitSize"
 // +kubebuilder:validation:XValidation:rule="(self.type == 'Sysbench') == has(self.sysbench)",message="type Sysbench needs the member sysbench, and no other type has it; write sysbench: {script: oltp_read_write}"
 // +kubebuilder:validation:XValidation:rule="(self.type == 'Custom') == has(self.custom)",message="type Custom needs the member custom, and no other type has it"
 // +kubebuilder:validation:XValidation:rule="!(self.type in ['Sysbench', 'Custom']) || !has(self.limits) || !has(self.limits.seconds)",message="limits are not for Sysbench, which measures for sysbench.seconds, nor for Custom, whose program ends by itself"
+// +kubebuilder:validation:XValidation:rule="!has(self.dataFrom) || self.type in ['BulkInsert', 'TPROCHLoad']",message="dataFrom is for BulkInsert and TPROCHLoad: no other workload loads files"
+// +kubebuilder:validation:XValidation:rule="!has(self.schemaFrom) || self.type in ['BulkInsert', 'TPROCHLoad']",message="schemaFrom is for BulkInsert and TPROCHLoad: the tables of other workloads are their own"
+// +kubebuilder:validation:XValidation:rule="!has(self.dataFrom) || self.type == 'BulkInsert' || !(has(self.dataFrom.format) || has(self.dataFrom.separator) || has(self.dataFrom.headerLines) || has(self.dataFrom.table) || has(self.dataFrom.columns))",message="format, separator, headerLines, table and columns of dataFrom are for BulkInsert: TPROCHLoad reads files as HammerDB writes them"
+// +kubebuilder:validation:XValidation:rule="!has(self.dataFrom) || !has(self.dataFrom.table) || has(self.schemaFrom)",message="dataFrom.table needs schemaFrom with the SQL that makes it"
+// +kubebuilder:validation:XValidation:rule="!has(self.dataFrom) || !has(self.tprochLoad) || self.tprochLoad.data == 'Streamed'",message="data: Staged is for Benchrun's own data, leave it out with dataFrom"
+// +kubebuilder:validation:XValidation:rule="!has(self.schemaFrom) || !has(self.tprochLoad) || self.tprochLoad.indexes == 'Before'",message="indexes: After is for Benchrun's own tables: with schemaFrom, its SQL says all keys"
 type WorkloadSpec struct {
 	// type says which workload is run, and which of the members below is read: CommitSize, BulkInsert, IIBench, TPROCHLoad,
 	// Sysbench or Custom.
@@ -49,6 +55,18 @@ type WorkloadSpec struct {
 	// custom runs any program in any image.
 	// +optional
 	Custom *CustomWorkload `json:"custom,omitempty"`
+
+	// dataFrom is a file, or a folder of files, that BulkInsert or TPROCHLoad loads in place of rows that Benchrun makes.
+	// TPROCHLoad's scaleFactor is a label then.
+	// +optional
+	DataFrom *DataSource `json:"dataFrom,omitempty"`
+
+	// schemaFrom is SQL in a ConfigMap that makes the tables of BulkInsert or TPROCHLoad in place of Benchrun's own
+	// statements: tables of the same names (or dataFrom.table), with at least the columns that are loaded. Statements are
+	// separated by semicolons; tables that do not say ENGINE get BulkInsert's storageEngine. Everything in the schema is
+	// dropped first. Its SHA-256 is recorded.
+	// +optional
+	SchemaFrom *ConfigMapFile `json:"schemaFrom,omitempty"`
 
 	// limits end a trial before it has done all of its work. It is a result all the same, marked with what stopped it.
 	// +optional

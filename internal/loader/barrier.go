@@ -45,7 +45,8 @@ func (b *barrier) leads() bool { return b.id.Pod == 0 }
 
 // at is a statement about the row of one Pod of this attempt, or of all; the placeholders of its condition come last.
 func (b *barrier) at(statement, condition string) string {
-	return fmt.Sprintf(statement, "`"+b.schema+"`."+attemptsTable) + " WHERE run_uid = ? AND trial = ? AND attempt = ? AND " + condition
+	return fmt.Sprintf(statement, "`"+b.schema+"`."+attemptsTable) +
+		" WHERE run_uid = ? AND trial = ? AND attempt = ? AND " + condition
 }
 
 // args are the arguments of such a statement.

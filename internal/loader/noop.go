@@ -51,6 +51,11 @@ func Noop(ctx context.Context, workloadJSON string, seed int64, limit time.Durat
 		return nil, fmt.Errorf("workload %s needs a server to know its plan", cfg.Workload.Type)
 	}
 	plan := planned.Plan()
+	if plan.Stage != nil {
+		if err := plan.Stage(ctx); err != nil {
+			return nil, err
+		}
+	}
 	c := &clients{interrupt: func() {}}
 	defer c.close()
 	var sinks []*sink
@@ -101,8 +106,13 @@ type sink struct {
 	// left of the packet that is being written, and its number in its statement.
 	left     int
 	sequence byte
-	// more packets of the same statement follow.
+	// size of that packet; more packets of the same statement follow one of the largest size.
+	size int
 	more bool
+	// loading is when the packets of a file come, the last of which is empty.
+	loading bool
+	// file says that the statement asks for one.
+	file bool
 	// answer is what is still to be read.
 	answer []byte
 }
@@ -134,23 +144,39 @@ func (s *sink) Write(p []byte) (int, error) {
 				return 0, errors.New("a packet without its header")
 			}
 			s.left = int(rest[0]) | int(rest[1])<<8 | int(rest[2])<<16
-			s.more, s.sequence = s.left == maxPacketSize, rest[3]
+			s.size, s.more, s.sequence = s.left, s.left == maxPacketSize, rest[3]
 			rest = rest[packetHeader:]
+			s.file = !s.loading && bytes.HasPrefix(rest, loadStatement)
 		}
 		n := min(s.left, len(rest))
 		s.left, rest = s.left-n, rest[n:]
 		if s.left > 0 {
 			break
 		}
-		if !s.more {
-			// OK: nothing changed, no id, autocommit, no warning.
-			s.answer = append(s.answer, 7, 0, 0, s.sequence+1, 0, 0, 0, 2, 0, 0, 0)
-		}
+		s.reply()
 		if len(rest) == 0 {
 			break
 		}
 	}
 	return len(p), nil
+}
+
+// loadStatement is how a statement begins that comes with a file.
+var loadStatement = append([]byte{commandQuery}, "LOAD DATA LOCAL"...)
+
+// reply answers the packet that has come in whole, if an answer is due.
+func (s *sink) reply() {
+	switch {
+	case s.more || s.loading && s.size > 0:
+		return
+	case s.file:
+		// The file of no name.
+		s.answer = append(s.answer, 1, 0, 0, s.sequence+1, answerFile)
+	default:
+		// OK: nothing changed, no id, autocommit, no warning.
+		s.answer = append(s.answer, 7, 0, 0, s.sequence+1, 0, 0, 0, 2, 0, 0, 0)
+	}
+	s.loading = s.file
 }
 
 // Read implements net.Conn.

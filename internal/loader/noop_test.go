@@ -4,6 +4,9 @@
 package loader
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +23,8 @@ func TestNoop(t *testing.T) {
 		{`{"type":"BulkInsert","bulkInsert":{"table":"Narrow","tables":2,"rows":10000,"rowsPerStatement":30,"statementsPerTransaction":2,"concurrency":3,"storageEngine":"InnoDB"}}`, 10_000, 334 + 167, 10_000 * 14},
 		{`{"type":"BulkInsert","bulkInsert":{"table":"FileList","tables":1,"rows":200000,"rowsPerStatement":200000,"statementsPerTransaction":1,"concurrency":1,"storageEngine":"InnoDB"}}`, 200_000, 2, 200_000 * 170},
 		{`{"type":"IIBench","iiBench":{"schema":"Tokutek2008","rows":5000,"rowsPerCommit":1000,"rowsPerStatement":500,"storageEngine":"InnoDB","secondaryIndexes":3,"indexesAt":"Start","insertThreads":2,"reportEveryRows":1000}}`, 5000, 15, 5000 * 40},
+		{`{"type":"TPROCHLoad","tprochLoad":{"scaleFactor":"0.01","data":"Streamed","loadMode":"Chunked","rowsPerChunk":2000,"foreignKeyChecks":true,"uniqueChecks":true,"indexes":"Before"}}`, 86260, 47, 10_401_513},
+		{`{"type":"TPROCHLoad","tprochLoad":{"scaleFactor":"0.01","data":"Streamed","loadMode":"Parallel","streams":8,"foreignKeyChecks":true,"uniqueChecks":true,"indexes":"Before"}}`, 86260, 8, 10_401_513},
 	} {
 		report, err := Noop(t.Context(), tc.workload, 42, 0)
 		if err != nil {
@@ -29,6 +34,23 @@ func TestNoop(t *testing.T) {
 			report.Seconds <= 0 || report.CPUMicrosPerRow < 0 {
 			t.Errorf("%s: %+v", tc.workload, report)
 		}
+	}
+}
+
+// A file of the user's is surveyed and read as for a server.
+func TestNoopReadsAFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "rows.tsv"), []byte(strings.Repeat("/a\t2024-01-01\t17\n", 5000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const from = `{"type":"BulkInsert","bulkInsert":{"table":"FileList","tables":1,"rows":9000,"rowsPerStatement":100,"statementsPerTransaction":1,"concurrency":2,"storageEngine":"InnoDB"},"data":{"root":%q,"path":"rows.tsv","format":"TSV"%s}%s}`
+	report, err := Noop(t.Context(), fmt.Sprintf(from, dir, "", ""), 42, 0)
+	if err != nil || report.Rows != 5000 || report.Statements != 100 || report.Bytes < 5000*25 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	_, err = Noop(t.Context(), fmt.Sprintf(from, dir, `,"table":"own"`, `,"schemaFile":"own.sql"`), 42, 0)
+	if err == nil || !strings.Contains(err.Error(), "dataFrom.columns must name the columns") {
+		t.Errorf("error %v", err)
 	}
 }
 

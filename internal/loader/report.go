@@ -48,7 +48,7 @@ func (a *attempt) document() (*result.Document, error) {
 	if w, ok := a.workload.(workload.Reporter); ok {
 		w.Report(doc)
 	}
-	doc.Warnings = slices.Concat(a.warnings, warnings(doc, a.plan.Clients, a.plan.Rows))
+	doc.Warnings = slices.Concat(a.warnings, doc.Warnings, warnings(doc, a.plan.Clients, a.plan.Rows))
 	return doc, nil
 }
 

@@ -217,7 +217,7 @@ func (k *keeper) register(ctx context.Context) error {
 // node's behalf, or by a confused kubelet, ends itself here before it touches a table.
 func register(ctx context.Context, db querier, schema string, id result.Identity, madeSchema bool) error {
 	table := "`" + schema + "`." + attemptsTable
-	//nolint:gosec // the schema's name has letters, digits and underscores only: see validate
+	// The schema's name has letters, digits and underscores only: see validate.
 	insert := "INSERT INTO " + table + " (run_uid, trial, attempt, pod_index, pod_uid, connection_id, made_schema)" +
 		" VALUES (?, ?, ?, ?, ?, CONNECTION_ID(), ?)"
 	_, err := db.ExecContext(ctx, insert, id.RunUID, id.Trial, id.Attempt, id.Pod, id.PodUID, madeSchema)

@@ -344,8 +344,8 @@ sysbench.cmdline.commands = {check = {function () print("Check 1: PASSED") end}}
 		t.Fatal(err)
 	}
 	_, doc := tr.mustRun(t)
-	if len(doc.Tool.Inputs) != 1 || doc.Tool.Inputs[0].Bytes != int64(len(script)) || len(doc.Tool.Inputs[0].SHA256) != 64 {
-		t.Errorf("inputs %+v", doc.Tool.Inputs)
+	if len(doc.Inputs) != 1 || doc.Inputs[0].Bytes != int64(len(script)) || len(doc.Inputs[0].SHA256) != 64 {
+		t.Errorf("inputs %+v", doc.Inputs)
 	}
 	if n := len(doc.Checks); n != 4 || doc.Totals.Transactions != 50 {
 		t.Errorf("checks %+v, totals %+v", doc.Checks, doc.Totals)

@@ -30,6 +30,7 @@ type toolAttempt struct {
 	workload.Tool
 	dir     string
 	facts   result.ToolFacts
+	inputs  []result.Input
 	output  map[string]string
 	reading *workload.Reading
 	checks  []result.Check
@@ -81,7 +82,7 @@ func (t *toolAttempt) fill(in workload.ToolInput) error {
 		}
 	}
 	t.facts.Name = t.Name()
-	t.facts.Inputs, err = inputs(&in.Config.Workload)
+	t.inputs, err = inputs(&in.Config.Workload)
 	return err
 }
 
@@ -307,7 +308,7 @@ func (a *attempt) toolDocument() *result.Document {
 	doc := &result.Document{
 		Version: result.DocumentVersion, Config: *a.cfg, Phases: a.phases, Totals: r.Totals, Metrics: r.Metrics,
 		Latencies: r.Latencies, Series: r.Series, Server: a.server, Client: a.client, Pods: a.pods, Checks: t.checks,
-		Tool: &t.facts, ToolOutput: t.output,
+		Inputs: t.inputs, Tool: &t.facts, ToolOutput: t.output,
 	}
 	if n := r.Totals.Transactions; n > 0 {
 		if name, fsyncs := redoFsyncs(a.server.StatusBefore, a.server.StatusAfter); fsyncs > 0 {

@@ -61,7 +61,8 @@ func BindToNodes(affinity *corev1.Affinity, nodes ...string) *corev1.Affinity {
 		bound.NodeAffinity = &corev1.NodeAffinity{}
 	}
 	terms := []corev1.NodeSelectorTerm{{}}
-	if required := bound.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution; required != nil && len(required.NodeSelectorTerms) > 0 {
+	required := bound.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if required != nil && len(required.NodeSelectorTerms) > 0 {
 		terms = required.NodeSelectorTerms
 	}
 	var all []corev1.NodeSelectorTerm

@@ -91,7 +91,8 @@ func TestBindToNodes(t *testing.T) {
 		"a required term":          {required(expression(disk)), []string{"worker"}, required(expression(disk, name))},
 		"terms are alternatives":   {required(expression(disk), expression(zone)), []string{"worker"}, required(expression(disk, name), expression(zone, name))},
 		"two nodes": {
-			required(expression(disk), expression(zone)), []string{"worker", "worker"},
+			required(expression(disk), expression(zone)),
+			[]string{"worker", "worker"},
 			required(expression(disk, name), expression(disk, name), expression(zone, name), expression(zone, name)),
 		},
 		"a term that has fields too": {required(expression(disk, name)), []string{"worker"}, required(expression(disk, name, name))},

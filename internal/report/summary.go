@@ -35,7 +35,7 @@ func Summary(w io.Writer, r *Report) error {
 			writeTable(&b, rows)
 		}
 	}
-	writeList(&b, "Warnings", warnings(r.Points))
+	writeList(&b, "Warnings", append(r.changedInputs(), warnings(r.Points)...))
 	writeList(&b, "Attempts that do not count", r.disturbances())
 	writeList(&b, "Where", r.where())
 	_, err := io.WriteString(w, b.String())
@@ -182,6 +182,7 @@ func (r *Report) where() []string {
 				fdatasync(f.FdatasyncMicros)),
 		)
 	}
+	lines = append(lines, inputLines(last.Summary)...)
 	return append(lines, "settings "+last.Summary.SettingsDigest, "specification "+r.Run.SpecDigest)
 }
 

@@ -100,6 +100,10 @@ type Workload struct {
 	TPROCHLoad *TPROCHLoad `json:"tprochLoad,omitempty"`
 	Sysbench   *Sysbench   `json:"sysbench,omitempty"`
 	Custom     *Custom     `json:"custom,omitempty"`
+	// Data are files to load in place of rows of its own; nil if there are none.
+	Data *Data `json:"data,omitempty"`
+	// SchemaFile is the path of SQL that makes the tables in place of its own statements; empty if there is none.
+	SchemaFile string `json:"schemaFile,omitempty"`
 }
 
 // CommitSize are the parameters of the workload of that name.

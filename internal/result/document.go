@@ -19,6 +19,8 @@ type Document struct {
 	Latencies  []Latency   `json:"latencies,omitempty"`
 	Series     []Interval  `json:"series,omitempty"`
 	Milestones []Milestone `json:"milestones,omitempty"`
+	// Inputs are the files that the run brought along.
+	Inputs []Input `json:"inputs,omitempty"`
 	// Tables are how a workload that loads tables loaded each, in the order of their first statements.
 	Tables []TableLoad `json:"tables,omitempty"`
 	Server ServerFacts `json:"server"`
@@ -237,6 +239,8 @@ type Summary struct {
 	SettingsDigest string           `json:"settingsDigest,omitempty"`
 	Adjusted       []AppliedSetting `json:"adjusted,omitempty"`
 	Warnings       []string         `json:"warnings,omitempty"`
+	// Inputs are the document's; more than MaxSummaryInputs are one, see there.
+	Inputs []Input `json:"inputs,omitempty"`
 }
 
 // FailureReason is a closed set of reasons for which a loader ends without a result.

@@ -10,8 +10,6 @@ type ToolFacts struct {
 	Version string `json:"version,omitempty"`
 	// Commands in the order of their execution.
 	Commands []ToolCommand `json:"commands"`
-	// Inputs are files that the run brought along.
-	Inputs []Input `json:"inputs,omitempty"`
 }
 
 // ToolCommand is one execution of a program.
@@ -20,11 +18,4 @@ type ToolCommand struct {
 	Args     []string `json:"args"`
 	ExitCode int      `json:"exitCode"`
 	Micros   int64    `json:"micros"`
-}
-
-// Input is a file that the run brought along.
-type Input struct {
-	Name   string `json:"name"`
-	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256"`
 }

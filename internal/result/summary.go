@@ -24,7 +24,7 @@ const summaryPrefix = "benchrun-summary-v1 "
 var ErrNoSummary = errors.New("the termination message holds no summary")
 
 // EncodeSummary writes a summary within MaxSummaryBytes. What does not fit is left out in this order: warnings, adjusted
-// settings, latencies, which are all in the document too, and then the end of a failure's message.
+// settings, inputs, latencies, which are all in the document too, and then the end of a failure's message.
 func EncodeSummary(s Summary) ([]byte, error) {
 	for i := range s.Latencies {
 		s.Latencies[i].Histogram = ""
@@ -38,6 +38,7 @@ func EncodeSummary(s Summary) ([]byte, error) {
 		func() {},
 		func() { s.Warnings = nil },
 		func() { s.Adjusted = nil },
+		func() { s.Inputs = nil },
 		func() { s.Latencies = nil },
 	}
 	for _, drop := range shorten {
@@ -90,6 +91,7 @@ func (d *Document) Summarize(doc EncodedDocument) Summary {
 		ServerVersion: d.Server.Version, SettingsDigest: d.Server.SettingsDigest,
 		Warnings: d.Warnings,
 	}
+	s.Inputs = condense(d.Inputs)
 	for _, l := range d.Latencies {
 		l.Histogram = ""
 		s.Latencies = append(s.Latencies, l)

@@ -40,6 +40,7 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 		Workload:       *workload,
 		ConnectSeconds: int(run.Spec.Trials.StartDeadlineSeconds),
 	}
+	configureData(&c.Workload, &run.Spec.Workload)
 	if db.TLS.Mode != v1alpha1.TLSDisabled && db.TLS.Mode != "" {
 		c.Server.TLS = string(db.TLS.Mode)
 	}

@@ -85,15 +85,18 @@ func TestJudgeSeveralLoaders(t *testing.T) {
 		"in another's name":    {succeeded, []corev1.Pod{well(0), well(1), said(2, func(s *result.Summary) { s.Identity.Pod = 1 })}, withSummary(invalid(result.CauseForeignResult, "the result is that of another Pod"))},
 		"told to stop is none": {failedCrew, []corev1.Pod{failing(0, result.FailureInterrupted, -time.Second), failing(1, result.FailureConnectionLost, time.Second), well(2)}, withSummary(invalid(result.Cause(result.FailureConnectionLost), "Pod 1: it says so"))},
 		"the first that failed": {
-			failedCrew, []corev1.Pod{failing(0, result.FailureConnectionLost, time.Second), failing(1, result.FailureServerRestarted, 0), well(2)},
+			failedCrew,
+			[]corev1.Pod{failing(0, result.FailureConnectionLost, time.Second), failing(1, result.FailureServerRestarted, 0), well(2)},
 			withSummary(invalid(result.Cause(result.FailureServerRestarted), "Pod 1: it says so")),
 		},
 		"one was deleted": {
-			failedCrew, []corev1.Pod{failing(0, result.FailureInterrupted, 0), failing(2, result.FailureInterrupted, 0)},
+			failedCrew,
+			[]corev1.Pod{failing(0, result.FailureInterrupted, 0), failing(2, result.FailureInterrupted, 0)},
 			invalid(result.CausePodDeleted, "the loaders' Pod 1 was deleted"),
 		},
 		"one did not come": {
-			failedCrew, []corev1.Pod{failing(0, result.FailureBarrierTimeout, 0), failing(1, result.FailureInterrupted, 0)},
+			failedCrew,
+			[]corev1.Pod{failing(0, result.FailureBarrierTimeout, 0), failing(1, result.FailureInterrupted, 0)},
 			withSummary(verdict{Outcome: result.OutcomeFailed, Cause: result.Cause(result.FailureBarrierTimeout), Message: "Pod 0: it says so"}),
 		},
 	})
@@ -114,11 +117,13 @@ func TestJudgeSeveralLoadersBeforeTheEnd(t *testing.T) {
 		"all run":           {[]corev1.Pod{running(0), running(1), running(2)}, trial.StageRunning, 0, ""},
 		"one has delivered": {[]corev1.Pod{running(0), well(1), running(2)}, trial.StageRunning, 0, ""},
 		"one waits": {
-			[]corev1.Pod{running(0), unschedulable, running(2)}, trial.StagePending, 2,
+			[]corev1.Pod{running(0), unschedulable, running(2)},
+			trial.StagePending, 2,
 			"2 of 3 loaders run, Pod 1 does not: the loader's Pod cannot be scheduled: 0/3 nodes",
 		},
 		"none runs": {
-			[]corev1.Pod{unschedulable}, trial.StagePending, 0,
+			[]corev1.Pod{unschedulable},
+			trial.StagePending, 0,
 			"0 of 3 loaders run, Pod 1 does not: the loader's Pod cannot be scheduled: 0/3 nodes",
 		},
 	} {

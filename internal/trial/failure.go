@@ -26,13 +26,12 @@ var hopeless = map[result.FailureReason]bool{
 	result.FailureInternal:       true,
 }
 
-// failed finds out why a Job failed. What happened to the Pod from outside comes before what the loader says: an evicted
+// failed finds out why a Job failed. What happened to a Pod from outside comes before what the loader says: an evicted
 // loader reports no more than that it was interrupted.
 func failed(job *batchv1.Job, c crew) Verdict {
 	pod := c.culprit()
 	v := Verdict{Stage: StageEnded, Outcome: result.OutcomeInvalidated, Pod: pod}
-	if c := ended(job, batchv1.JobFailureTarget); c != nil && c.Reason == batchv1.JobReasonDeadlineExceeded ||
-		ended(job, batchv1.JobFailed) != nil && ended(job, batchv1.JobFailed).Reason == batchv1.JobReasonDeadlineExceeded {
+	if tookTooLong(job) {
 		v.Outcome = result.OutcomeFailed
 		return v.because(result.CauseDeadlineExceeded, fmt.Sprintf(
 			"the attempt took longer than trials.deadlineSeconds (%d)", *job.Spec.ActiveDeadlineSeconds))
@@ -50,20 +49,34 @@ func failed(job *batchv1.Job, c crew) Verdict {
 			return v.because(result.CauseEvicted, fmt.Sprintf("%s: %s", d.Reason, d.Message))
 		}
 	}
-	end := podutil.Ended(pod, Container)
-	if end != nil && end.Reason == "OOMKilled" {
+	if end := podutil.Ended(pod, Container); end != nil && end.Reason == "OOMKilled" {
 		return v.because(result.CauseOutOfMemory, "the loader was killed for its memory: raise loader.resources.limits.memory")
 	}
-	summary, err := result.DecodeSummary(terminationMessage(pod))
+	return v.ofItsOwnAccord(c)
+}
+
+// tookTooLong says whether the Job's deadline ended it.
+func tookTooLong(job *batchv1.Job) bool {
+	for _, t := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed} {
+		if c := ended(job, t); c != nil && c.Reason == batchv1.JobReasonDeadlineExceeded {
+			return true
+		}
+	}
+	return false
+}
+
+// ofItsOwnAccord is the verdict about a loader that nothing happened to from outside: what it says.
+func (v Verdict) ofItsOwnAccord(c crew) Verdict {
+	summary, err := result.DecodeSummary(terminationMessage(v.Pod))
 	switch {
-	case pod.DeletionTimestamp != nil:
-		return v.because(result.CausePodDeleted, c.whose(PodIndex(pod))+" was deleted")
-	case err == nil && summary.Failure != nil && summary.Failure.Reason == result.FailureInterrupted && len(c.pods) < c.size:
-		return v.because(result.CausePodDeleted, c.whose(c.missing())+" was deleted")
+	case v.Pod.DeletionTimestamp != nil:
+		return v.because(result.CausePodDeleted, c.whose(PodIndex(v.Pod))+" was deleted")
 	case err != nil:
-		return v.because(result.CauseSilent, silence(pod, end))
+		return v.because(result.CauseSilent, silence(v.Pod))
 	case summary.Failure == nil:
 		return v.because(result.CauseSilent, "the loader left a result but did not end well")
+	case summary.Failure.Reason == result.FailureInterrupted && len(c.pods) < c.size:
+		return v.because(result.CausePodDeleted, c.whose(c.missing())+" was deleted")
 	}
 	v.Summary = summary
 	if hopeless[summary.Failure.Reason] {
@@ -71,7 +84,7 @@ func failed(job *batchv1.Job, c crew) Verdict {
 	}
 	message := summary.Failure.Message
 	if c.size > 1 {
-		message = fmt.Sprintf("Pod %d: %s", PodIndex(pod), message)
+		message = fmt.Sprintf("Pod %d: %s", PodIndex(v.Pod), message)
 	}
 	return v.because(result.Cause(summary.Failure.Reason), message)
 }
@@ -80,7 +93,8 @@ func nodeLost(pod *corev1.Pod) string {
 	return "the loader's node " + pod.Spec.NodeName + " does not answer"
 }
 
-func silence(pod *corev1.Pod, end *corev1.ContainerStateTerminated) string {
+func silence(pod *corev1.Pod) string {
+	end := podutil.Ended(pod, Container)
 	switch {
 	case end != nil:
 		return fmt.Sprintf("the loader ended with exit code %d and left no result", end.ExitCode)

@@ -132,6 +132,7 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images Images
 			EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(loader.Scratch.Size.DeepCopy())},
 		}}, scratchPath, false)
 	}
+	addData(&spec, &run.Spec.Workload)
 	addTool(&spec, run, images)
 	return spec
 }

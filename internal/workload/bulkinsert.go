@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -24,6 +25,16 @@ type bulkInsert struct {
 	params result.BulkInsert
 	load   *load
 	table  table
+	// name of the first table, and the columns that rows are made of: none are all that the table has.
+	name    string
+	columns []string
+	// kinds of the columns as Benchrun makes them.
+	kinds []kind
+	// schema makes the tables, and file has the rows, if they are the user's.
+	schema *userSchema
+	file   *rowFile
+	// found are the columns of the user's tables, or of the table for a file.
+	found []column
 }
 
 func newBulkInsert(cfg *result.Config) (Workload, error) {
@@ -60,18 +71,30 @@ func newBulkInsert(cfg *result.Config) (Workload, error) {
 		return nil, fmt.Errorf("table is %q, it must be %s or %s", p.Table, tableFileList, tableNarrow)
 	}
 	w.table.engine = p.StorageEngine
+	if err := w.useOwn(cfg); err != nil {
+		return nil, err
+	}
+	w.spread()
+	w.address(w.table.names, strings.Join(w.columns, ", "))
 	return w, nil
 }
 
-// spread names the tables, and the statements' heads: the first table has the name itself, the others have numbers.
-func (w *bulkInsert) spread(name, columns string) {
+// spread names the tables: the first has the name itself, the others have numbers.
+func (w *bulkInsert) spread() {
 	for i := range w.params.Tables {
-		numbered := name
+		numbered := w.name
 		if i > 0 {
-			numbered = fmt.Sprintf("%s_%d", name, i+1)
+			numbered = fmt.Sprintf("%s_%d", w.name, i+1)
 		}
 		w.table.names = append(w.table.names, numbered)
-		w.load.heads = append(w.load.heads, "INSERT INTO "+numbered+" ("+columns+") VALUES ")
+	}
+}
+
+// address makes the statements' heads.
+func (w *bulkInsert) address(tables []string, columns string) {
+	w.load.heads = nil
+	for _, name := range tables {
+		w.load.heads = append(w.load.heads, "INSERT INTO "+name+" ("+columns+") VALUES ")
 	}
 }
 
@@ -83,7 +106,8 @@ func (w *bulkInsert) useFileList(data *fileList) {
 		canonical:  "CONCAT_WS(':', path, modification_time, file_size)",
 		appendText: data.appendText,
 	}
-	w.spread("inserts", "path, modification_time, file_size")
+	w.name, w.columns = "inserts", []string{"path", "modification_time", "file_size"}
+	w.kinds = []kind{kindOf("varbinary(4096)"), kindOf("datetime(6)"), kindOf("bigint")}
 	w.load.appendRow, w.load.rowBytes = data.appendRow, int64(maxFileRow)
 }
 
@@ -92,21 +116,30 @@ func (w *bulkInsert) useNarrow(data narrow) {
 		columns:   "id INT NOT NULL PRIMARY KEY, k INT NOT NULL",
 		canonical: "CONCAT_WS(':', id, k)", appendText: data.appendText,
 	}
-	w.spread("narrow", "id, k")
+	w.name, w.columns = "narrow", []string{"id", "k"}
+	w.kinds = []kind{kindOf("int"), kindOf("int")}
 	w.load.appendRow, w.load.rowBytes = data.appendRow, int64(maxNarrowRow)
 }
 
 // Plan implements Planned.
 func (w *bulkInsert) Plan() Plan {
+	if w.file != nil {
+		return w.planFile(nil)
+	}
 	return Plan{Clients: int(w.load.share.of(int64(w.params.Concurrency))), Rows: w.params.Rows, Setup: []string{"SET autocommit=0"}}
 }
 
 // Prepare implements Workload.
 func (w *bulkInsert) Prepare(ctx context.Context, db *sql.DB) (Plan, error) {
-	if err := w.load.fits(ctx, db); err != nil {
-		return Plan{}, err
+	if w.file == nil {
+		if err := w.load.fits(ctx, db); err != nil {
+			return Plan{}, err
+		}
 	}
-	return w.Plan(), w.table.make(ctx, db)
+	if w.schema == nil && w.file == nil {
+		return w.Plan(), w.table.make(ctx, db)
+	}
+	return w.prepareOwn(ctx, db)
 }
 
 // Measure implements Workload.
@@ -116,7 +149,10 @@ func (w *bulkInsert) Measure(ctx context.Context, c *Client) (result.StoppedBy, 
 
 // Verify implements Workload.
 func (w *bulkInsert) Verify(ctx context.Context, db *sql.DB, totals result.Totals, rowsOfPods []int64) ([]result.Check, error) {
-	return w.table.verify(ctx, db, totals.Rows, w.load.sent(rowsOfPods))
+	if w.schema == nil && w.file == nil {
+		return w.table.verify(ctx, db, totals.Rows, w.load.sent(rowsOfPods))
+	}
+	return w.verifyOwn(ctx, db, totals.Rows, rowsOfPods)
 }
 
 // narrow is the data of a table with two integer columns: row n has the number n and one with up to seven digits.

@@ -72,8 +72,21 @@ type load struct {
 	// appendRow appends a row in parentheses, which takes at most rowBytes with its comma.
 	appendRow func(dst []byte, n int64) []byte
 	rowBytes  int64
+	// open, if there is one, gives a client what its rows come from in place of appendRow. The longest statement's rows then
+	// take statementRows bytes.
+	open          func() (rowSource, error)
+	statementRows int64
 	// committed, if there is one, is told how many rows each transaction had.
 	committed func(ctx context.Context, rows int64) error
+}
+
+// rowSource is one client's way to rows that are read.
+type rowSource interface {
+	// appendRow is as load's; nothing is appended after an error.
+	appendRow(dst []byte, n int64) []byte
+	// failed is the error that reading ended with, if it did.
+	failed() error
+	close()
 }
 
 // newLoad checks the numbers, whose names are the API's.
@@ -96,6 +109,8 @@ type inserter struct {
 	*load
 	client *Client
 	head   string
+	// source has the rows, unless they are made.
+	source rowSource
 	// statement inserts the rows first to last; none if it is empty.
 	statement   []byte
 	first, last int64
@@ -111,6 +126,13 @@ func (l *load) insert(ctx context.Context, c *Client) (result.StoppedBy, error) 
 	w := &inserter{
 		load: l, client: c, head: l.heads[l.share.number(int64(c.Index))%int64(len(l.heads))],
 		statement: make([]byte, 0, l.statementBytes()+numberRoom),
+	}
+	if l.open != nil {
+		var err error
+		if w.source, err = l.open(); err != nil {
+			return "", err
+		}
+		defer w.source.close()
 	}
 	w.next()
 	next := w.next
@@ -133,6 +155,9 @@ func (l *load) insert(ctx context.Context, c *Client) (result.StoppedBy, error) 
 			}
 		}
 	}
+	if w.source != nil && w.source.failed() != nil {
+		return "", w.source.failed()
+	}
 	if w.expired {
 		return result.StoppedBySeconds, nil
 	}
@@ -141,6 +166,9 @@ func (l *load) insert(ctx context.Context, c *Client) (result.StoppedBy, error) 
 
 // statementBytes bounds the length of a statement.
 func (l *load) statementBytes() int64 {
+	if l.statementRows > 0 {
+		return l.headBytes() + l.statementRows
+	}
 	return l.headBytes() + min(l.perStatement, l.perTransaction, l.rows)*l.rowBytes
 }
 
@@ -160,11 +188,18 @@ func (w *inserter) next() {
 	}
 	w.last = min(w.first+w.perStatement-1, w.end)
 	w.statement = append(w.statement, w.head...)
+	appendRow := w.appendRow
+	if w.source != nil {
+		appendRow = w.source.appendRow
+	}
 	for n := w.first; n <= w.last; n++ {
-		w.statement = w.appendRow(w.statement, n)
+		w.statement = appendRow(w.statement, n)
 		w.statement = append(w.statement, ',')
 	}
 	w.statement = w.statement[:len(w.statement)-1]
+	if w.source != nil && w.source.failed() != nil {
+		w.statement = w.statement[:0]
+	}
 }
 
 // take begins another transaction, if there is one.

@@ -7,7 +7,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"hash/crc32"
 	"iter"
 	"regexp"
 	"strings"
@@ -59,13 +58,18 @@ func (t *table) makeOne(ctx context.Context, db *sql.DB, name string) error {
 			return fmt.Errorf("executing %s: %w", statement, err)
 		}
 	}
+	return madeWith(ctx, db, name, t.engine)
+}
+
+// madeWith finds out a table that was not made with the storage engine that was asked for.
+func madeWith(ctx context.Context, db *sql.DB, name, asked string) error {
 	var engine string
 	const query = "SELECT engine FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?"
 	if err := db.QueryRowContext(ctx, query, name).Scan(&engine); err != nil {
 		return fmt.Errorf("reading the storage engine of %s: %w", name, err)
 	}
-	if !strings.EqualFold(engine, t.engine) {
-		return Refused{fmt.Sprintf("storage engine %s was asked for, the server made the table with %s", t.engine, engine)}
+	if !strings.EqualFold(engine, asked) {
+		return Refused{fmt.Sprintf("storage engine %s was asked for, the server made the table with %s", asked, engine)}
 	}
 	return nil
 }
@@ -75,7 +79,7 @@ func (t *table) verify(ctx context.Context, db *sql.DB, n int64, rows iter.Seq[i
 	// The loader's own checksum is made while the server makes its.
 	own := make(chan Checksum, 1)
 	go func() { own <- t.checksum(rows) }()
-	got, err := t.serverChecksum(ctx, db)
+	got, err := serverChecksum(ctx, db, t.canonical, t.names...)
 	want := <-own
 	if err != nil {
 		return nil, err
@@ -85,27 +89,15 @@ func (t *table) verify(ctx context.Context, db *sql.DB, n int64, rows iter.Seq[i
 		detail = fmt.Sprintf("the table has %s, sent was %s", got, want)
 	}
 	return []result.Check{
-		{Name: "rows", Passed: got.Rows == n, Detail: fmt.Sprintf("%d committed, %d in the table", n, got.Rows)},
+		rowsCheck(n, got.Rows),
 		{Name: "checksum", Passed: got == want, Detail: detail},
 	}, nil
 }
 
-// serverChecksum is that of all rows in all tables.
-func (t *table) serverChecksum(ctx context.Context, db *sql.DB) (Checksum, error) {
-	var all Checksum
-	for _, name := range t.names {
-		// SUM of no rows is NULL.
-		query := "SELECT COUNT(*), BIT_XOR(crc), COALESCE(SUM(crc), 0) FROM (SELECT CRC32(" + t.canonical + ") AS crc" +
-			" FROM " + name + ") AS r"
-		var one Checksum
-		if err := db.QueryRowContext(ctx, query).Scan(&one.Rows, &one.Xor, &one.Sum); err != nil {
-			return all, fmt.Errorf("computing the checksum of %s: %w", name, err)
-		}
-		all.Rows += one.Rows
-		all.Xor ^= one.Xor
-		all.Sum += one.Sum
+func rowsCheck(committed, got int64) result.Check {
+	return result.Check{
+		Name: "rows", Passed: got == committed, Detail: fmt.Sprintf("%d committed, %d in the table", committed, got),
 	}
-	return all, nil
 }
 
 // checksum of those rows.
@@ -114,10 +106,8 @@ func (t *table) checksum(rows iter.Seq[int64]) Checksum {
 	var buf []byte
 	for n := range rows {
 		buf = t.appendText(buf[:0], n)
-		crc := crc32.ChecksumIEEE(buf)
 		sum.Rows++
-		sum.Xor ^= crc
-		sum.Sum += uint64(crc)
+		sum.include(buf)
 	}
 	return sum
 }

@@ -45,6 +45,11 @@ type tprochLoad struct {
 	data   *tproch.Data
 	// stage has the files, if the data are staged.
 	stage *tprochStage
+	// files are the user's, if the data are; schema makes the tables, if it is the user's SQL.
+	files  *tprochFiles
+	schema *userSchema
+	// found are the columns of the user's tables.
+	found [][]column
 	// order in which the clients take the tables; taken is how many they have.
 	order []tproch.Table
 	taken atomic.Int64
@@ -67,8 +72,11 @@ func newTPROCHLoad(cfg *result.Config) (Workload, error) {
 	if err := checkTPROCH(cfg, p); err != nil {
 		return nil, err
 	}
-	w := &tprochLoad{params: *p, data: tproch.New(cfg.Seed, scale), order: tproch.Tables()}
-	if p.Data == dataStaged {
+	w := &tprochLoad{params: *p, data: tproch.New(cfg.Seed, scale), order: tproch.Tables(), schema: newUserSchema(&cfg.Workload)}
+	switch {
+	case cfg.Workload.Data != nil:
+		w.files = newTPROCHFiles(cfg.Workload.Data)
+	case p.Data == dataStaged:
 		w.stage = &tprochStage{data: w.data, dir: cfg.Scratch}
 	}
 	if p.LoadMode == loadParallel && !p.ForeignKeyChecks {
@@ -96,6 +104,10 @@ func checkTPROCH(cfg *result.Config, p *result.TPROCHLoad) error {
 		return fmt.Errorf("rowsPerChunk is %d, it must be at least 1", p.RowsPerChunk)
 	case p.LoadMode == loadParallel && (p.Streams < 1 || p.Streams > tableCount):
 		return fmt.Errorf("streams is %d, it must be 1 to %d", p.Streams, tableCount)
+	case p.Data == dataStaged && cfg.Workload.Data != nil:
+		return errors.New("data is Staged, which is for Benchrun's own data: leave it out with dataFrom")
+	case p.Indexes == indexesAfter && cfg.Workload.SchemaFile != "":
+		return errors.New("indexes is After, which is for Benchrun's own tables: with schemaFrom, its SQL says all keys")
 	case cfg.LimitSeconds != 0:
 		return errors.New("limits.seconds is not for TPROCHLoad, which loads whole tables")
 	}
@@ -118,20 +130,51 @@ func (w *tprochLoad) Prepare(ctx context.Context, db *sql.DB) (Plan, error) {
 	if !localInfile {
 		return Plan{}, Refused{"LOAD DATA LOCAL needs local_infile=ON, the server has OFF: set the variable local_infile to ON"}
 	}
+	return w.Plan(), w.makeTables(ctx, db)
+}
+
+// Plan implements Planned.
+func (w *tprochLoad) Plan() Plan {
+	plan := Plan{Clients: max(1, w.params.Streams), Setup: []string{w.session()}, After: w.after()}
+	switch {
+	case w.files != nil:
+		plan.Stage = w.files.run
+		// Months have English names, whatever the server's are.
+		plan.Setup = append(plan.Setup, "SET lc_time_names='en_US'")
+	case w.stage != nil:
+		plan.Stage = w.stage.run
+	}
+	return plan
+}
+
+func (w *tprochLoad) makeTables(ctx context.Context, db *sql.DB) error {
+	if w.schema != nil {
+		return w.makeUserTables(ctx, db)
+	}
 	statements := slices.Concat([]string{tproch.Drop()}, tproch.Schema())
 	if w.params.Indexes == indexesBefore {
 		statements = append(statements, tproch.Keys()...)
 	}
 	for _, statement := range statements {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
-			return Plan{}, fmt.Errorf("executing %s: %w", statement, err)
+			return fmt.Errorf("executing %s: %w", statement, err)
 		}
 	}
-	plan := Plan{Clients: max(1, w.params.Streams), Setup: []string{w.session()}, After: w.after()}
-	if w.stage != nil {
-		plan.Stage = w.stage.run
+	return nil
+}
+
+// makeUserTables executes the user's SQL, which must make all tables and columns that are going to be loaded.
+func (w *tprochLoad) makeUserTables(ctx context.Context, db *sql.DB) error {
+	if err := w.schema.make(ctx, db, ""); err != nil {
+		return err
 	}
-	return plan, nil
+	var all []wanted
+	for _, t := range tproch.Tables() {
+		all = append(all, wanted{t.String(), t.Columns()})
+	}
+	var err error
+	w.found, err = find(ctx, db, all...)
+	return err
 }
 
 // session is the statement that makes a session as the parameters say.
@@ -210,8 +253,7 @@ func (w *tprochLoad) load(c *Client, t tproch.Table) (err error) {
 		c.Recorder.Sent(c.Recorder.Now(), rows, bytes)
 		load.Bytes += bytes
 	})
-	// A server reads a file as the schema's character set unless it is told otherwise.
-	clause := "INTO TABLE " + t.String() + " CHARACTER SET latin1 FIELDS TERMINATED BY '|'"
+	clause := w.clause(t)
 	start := c.Recorder.Now()
 	for more := true; more; more = rows.more() {
 		rows.want(w.rowsPerStatement())
@@ -247,9 +289,26 @@ func (w *tprochLoad) rowsPerStatement() int64 {
 	return math.MaxInt64
 }
 
+// clause says how a table's lines are to be read.
+func (w *tprochLoad) clause(t tproch.Table) string {
+	if w.files != nil {
+		return w.files.clause(t)
+	}
+	return loadClause(t, "latin1", t.Columns())
+}
+
+// loadClause is what follows the file's name in LOAD DATA. A server reads a file as the schema's character set unless it is
+// told otherwise, and fields as the table's columns in their order.
+func loadClause(t tproch.Table, encoding string, columns []string) string {
+	return fmt.Sprintf("INTO TABLE %s CHARACTER SET %s FIELDS TERMINATED BY '|' (%s)", t, encoding, strings.Join(columns, ", "))
+}
+
 // open opens what a table is loaded from.
 func (w *tprochLoad) open(t tproch.Table) (io.ReadCloser, error) {
-	if w.stage != nil {
+	switch {
+	case w.files != nil:
+		return w.files.open(t)
+	case w.stage != nil:
 		return w.stage.open(t)
 	}
 	return io.NopCloser(w.data.Reader(t, 0, w.data.Units(t))), nil

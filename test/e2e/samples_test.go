@@ -59,7 +59,7 @@ var _ = DescribeTable("a sample ends Complete, with numbers that add up",
 			unrestricted(ctx)
 		}
 		apply(ctx, manifest)
-		for _, name := range runsOf(manifest) {
+		for _, name := range runsOf(ctx, manifest) {
 			// What is suspended waits for the one before it.
 			kubectl(ctx, "patch", "benchmarkrun/"+name, "--type=merge", "-p", `{"spec":{"suspend":false}}`)
 			kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+sampleTime.String(), "benchmarkrun/"+name)
@@ -67,15 +67,18 @@ var _ = DescribeTable("a sample ends Complete, with numbers that add up",
 		}
 	}, samples())
 
-// runsOf are the names of the runs of a manifest, in its order.
-func runsOf(manifest string) []string {
+// runsOf are the names of the runs of a manifest, in its order. Jobs that make what they need are waited for.
+func runsOf(ctx SpecContext, manifest string) []string {
 	GinkgoHelper()
 	var names []string
 	for document := range strings.SplitSeq(manifest, "\n---\n") {
 		var run v1alpha1.BenchmarkRun
 		Expect(yaml.Unmarshal([]byte(document), &run)).To(Succeed())
-		if run.Kind == "BenchmarkRun" {
+		switch run.Kind {
+		case "BenchmarkRun":
 			names = append(names, run.Name)
+		case "Job":
+			kubectl(ctx, "wait", "--for=condition=Complete", "--timeout="+runTime.String(), "job/"+run.Name)
 		}
 	}
 	Expect(names).NotTo(BeEmpty())

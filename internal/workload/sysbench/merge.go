@@ -92,8 +92,13 @@ func mergeIntervals(reports []*Report) []Interval {
 			}
 			sum.Threads += i.Threads
 			for _, pair := range [][2]**float64{
-				{&sum.Events, &i.Events}, {&sum.Queries, &i.Queries}, {&sum.Reads, &i.Reads}, {&sum.Writes, &i.Writes},
-				{&sum.Others, &i.Others}, {&sum.Errors, &i.Errors}, {&sum.Reconnects, &i.Reconnects},
+				{&sum.Events, &i.Events},
+				{&sum.Queries, &i.Queries},
+				{&sum.Reads, &i.Reads},
+				{&sum.Writes, &i.Writes},
+				{&sum.Others, &i.Others},
+				{&sum.Errors, &i.Errors},
+				{&sum.Reconnects, &i.Reconnects},
 			} {
 				*pair[0] = combine(*pair[0], *pair[1], plus)
 			}

@@ -5,6 +5,7 @@ package tproch
 
 import (
 	_ "embed"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -29,6 +30,17 @@ func Drop() string {
 		names = append(names, t.String())
 	}
 	return "DROP TABLE IF EXISTS " + strings.Join(names, ", ")
+}
+
+var columnType = regexp.MustCompile(`(?m)^  ([A-Z]+_[A-Z]+) ([A-Z]+(?:\([0-9,]+\))?)`)
+
+// ColumnTypes are the types of all columns in Schema, by name: no two tables have columns of the same name.
+func ColumnTypes() map[string]string {
+	types := map[string]string{}
+	for _, found := range columnType.FindAllStringSubmatch(schemaSQL, -1) {
+		types[found[1]] = found[2]
+	}
+	return types
 }
 
 func statements(sql string) []string {

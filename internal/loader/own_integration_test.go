@@ -1,0 +1,292 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build integration
+
+package loader
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// ownSchema has a column of each kind that text comes back from in its own way.
+const ownSchema = `
+-- made for the tests; in two statements
+CREATE TABLE own (id INT PRIMARY KEY, name VARCHAR(60) CHARACTER SET utf8mb4, note TEXT CHARACTER SET latin1,
+  price DECIMAL(8,2), ratio DOUBLE, day DATE, at DATETIME(3), raw VARBINARY(20), doubled INT AS (id * 2));
+CREATE INDEX name ON own (name);
+`
+
+// ownRows are rows of it as CSV, with a header.
+func ownRows(n int) string {
+	var b strings.Builder
+	b.WriteString("id,name,note,price,ratio,day,at,raw\r\n")
+	for i := 1; i <= n; i++ {
+		fmt.Fprintf(&b, "%d,\"it's \"\"%d\"\", ж\",C:\\new\\%d é,%d.50,1e%d,2024-01-%02d,2024-02-29 12:00:00.%03d,\"a\nb;\"\r\n",
+			i, i, i, i, i%30, i%28+1, i%1000)
+	}
+	b.WriteString("0,\\N,,0.00,\\N,\\N,\\N,'\\'\r\n")
+	return b.String()
+}
+
+// newOwn inserts rows of a file into own tables.
+func newOwn(t testing.TB, schema, text string, change func(*result.BulkInsert, *result.Data)) *trial {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range map[string]string{"schema.sql": schema, "own.csv": text} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := &result.Data{Root: dir, Path: "own.csv", Format: "CSV", HeaderLines: 1, Table: "own"}
+	tr := newBulkInsert(t, func(p *result.BulkInsert) { p.Rows = 1_000_000; change(p, d) })
+	tr.cfg.Workload.Data = d
+	if schema != "" {
+		tr.cfg.Workload.SchemaFile = filepath.Join(dir, "schema.sql")
+	}
+	return tr
+}
+
+func asItIs(*result.BulkInsert, *result.Data) {}
+
+func sumOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+func checkNamed(t testing.TB, doc *result.Document, name string) result.Check {
+	t.Helper()
+	i := slices.IndexFunc(doc.Checks, func(c result.Check) bool { return c.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no check %s: %+v", name, doc.Checks)
+	}
+	return doc.Checks[i]
+}
+
+// setGlobal sets a variable for the time of a test.
+func setGlobal(t testing.TB, name, value string) {
+	t.Helper()
+	was := globals(t)[name]
+	set := func(value string) {
+		literal := "'" + value + "'"
+		if _, err := strconv.Atoi(value); err == nil {
+			literal = value
+		}
+		if _, err := other(t).Exec("SET GLOBAL " + name + " = " + literal); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(value)
+	t.Cleanup(func() { set(was) })
+}
+
+// Whatever the server's sql_mode is, every value of a file is in the table as it stands in the file.
+func TestIntegrationOwnFile(t *testing.T) {
+	const rows = 3000
+	text := ownRows(rows)
+	for name, mode := range map[string]string{
+		"default": "STRICT_TRANS_TABLES", "without backslashes": "NO_BACKSLASH_ESCAPES,ANSI_QUOTES", "nothing": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			setGlobal(t, "sql_mode", mode)
+			tr := newOwn(t, ownSchema, text, asItIs)
+			summary, doc := tr.mustRun(t)
+			want := result.Totals{
+				Rows: rows + 1, Statements: 11 + 6, Transactions: 6, Micros: doc.Totals.Micros, StoppedBy: result.StoppedByRows,
+			}
+			if diff := cmp.Diff(want, doc.Totals); diff != "" {
+				t.Errorf("totals (-want +got):\n%s", diff)
+			}
+			sums(t, doc)
+			inputs := []result.Input{
+				{Name: "schema.sql", Bytes: int64(len(ownSchema)), SHA256: sumOf(ownSchema)},
+				{Name: "own.csv", Bytes: int64(len(text)), Rows: rows + 1, SHA256: sumOf(text)},
+			}
+			if diff := cmp.Diff(inputs, doc.Inputs); diff != "" {
+				t.Errorf("inputs (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(inputs, summary.Inputs); diff != "" {
+				t.Errorf("inputs of the summary (-want +got):\n%s", diff)
+			}
+			if c := checkNamed(t, doc, "checksum"); !strings.HasSuffix(c.Detail,
+				"; compared by their text: id, name, note, price, day, at, raw; not compared: ratio (its type is double)") {
+				t.Errorf("compared was %+v", c)
+			}
+			for query, want := range map[string]string{
+				"SELECT CONCAT_WS('/', name, note, price, ratio, day, at, doubled) FROM bench.own WHERE id = 7":       `it's "7", ж/C:\new\7 é/7.50/10000000/2024-01-08/2024-02-29 12:00:00.007/14`,
+				"SELECT HEX(raw) FROM bench.own WHERE id = 7":                                                         "610A623B",
+				"SELECT CONCAT(name IS NULL, note = '', ratio IS NULL, day IS NULL, raw) FROM bench.own WHERE id = 0": `1111'\'`,
+			} {
+				var got string
+				if err := other(t).QueryRow(query).Scan(&got); err != nil || got != want {
+					t.Errorf("%s: %q, want %q, %v", query, got, want, err)
+				}
+			}
+		})
+	}
+}
+
+// A file goes into the workload's own table too, in another order of columns and over several tables.
+func TestIntegrationOwnFileIntoFileList(t *testing.T) {
+	text := strings.Repeat("17\t/some/path\t2024-01-02 03:04:05.000006\n", 1000)
+	for _, tables := range []int{1, 3} {
+		tr := newOwn(t, "", text, func(p *result.BulkInsert, d *result.Data) {
+			d.Format, d.HeaderLines, d.Table, d.Columns = "TSV", 0, "", []string{"file_size", "path", "modification_time"}
+			p.Tables, p.Rows = tables, 900
+		})
+		_, doc := tr.mustRun(t)
+		if doc.Totals.Rows != 900 || len(doc.Inputs) != 1 || doc.Inputs[0].Rows != 1000 || len(doc.Checks) != 3 {
+			t.Errorf("totals %+v, inputs %+v, checks %+v", doc.Totals, doc.Inputs, doc.Checks)
+		}
+		if !slices.Contains(doc.Warnings, "of the 1000 rows of own.csv, the first 900 were asked for: bulkInsert.rows") {
+			t.Errorf("warnings %q", doc.Warnings)
+		}
+		if c := checkNamed(t, doc, "checksum"); !strings.HasSuffix(c.Detail, "compared by their text: file_size, path, modification_time") {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+// What a limit leaves is the file's first rows, whoever of the clients sent them.
+func TestIntegrationOwnFileLimit(t *testing.T) {
+	var text strings.Builder
+	for i := range 300_000 {
+		fmt.Fprintf(&text, "%d,%d\n", i, i*i)
+	}
+	tr := newOwn(t, "CREATE TABLE own (a INT PRIMARY KEY, b BIGINT)", text.String(), func(p *result.BulkInsert, d *result.Data) {
+		d.HeaderLines, p.RowsPerStatement, p.StatementsPerTransaction = 0, 1, 3
+	})
+	tr.cfg.LimitSeconds = 1
+	_, doc := tr.mustRun(t)
+	if doc.Totals.StoppedBy != result.StoppedBySeconds || doc.Totals.Rows < 10 || doc.Totals.Rows >= 300_000 {
+		t.Errorf("totals %+v", doc.Totals)
+	}
+	var last int64
+	if err := other(t).QueryRow("SELECT MAX(a) FROM bench.own").Scan(&last); err != nil || last != doc.Totals.Rows-1 {
+		t.Errorf("the last row is %d of %d, %v", last, doc.Totals.Rows, err)
+	}
+	if c := checkNamed(t, doc, "checksum"); !strings.HasSuffix(c.Detail, "compared by their text: a, b") {
+		t.Errorf("%+v", c)
+	}
+	if doc.Inputs[1].Rows != 300_000 {
+		t.Errorf("inputs %+v", doc.Inputs)
+	}
+}
+
+func TestIntegrationOwnFileThatIsNoGood(t *testing.T) {
+	const two = "CREATE TABLE own (a INT, b VARCHAR(5));"
+	for name, tc := range map[string]struct {
+		schema, text string
+		change       func(*result.BulkInsert, *result.Data)
+		reason       result.FailureReason
+		words        []string
+	}{
+		"no such file": {
+			two, "", func(_ *result.BulkInsert, d *result.Data) { d.Path = "other.csv" }, result.FailureConfiguration,
+			[]string{"dataFrom: reading other.csv: no such file or directory"},
+		},
+		"a field too many": {
+			two, "a,b\n1,x\n2,y,z\n", asItIs, result.FailureConfiguration,
+			[]string{"own.csv, line 3: 3 fields, there are 2 columns to load them into"},
+		},
+		"a value that does not fit": {
+			two, "a,b\n1,x\n2,longer\n", asItIs, result.FailureSQL, []string{"Data too long for column 'b' at row 2"},
+		},
+		"a value of another type": {two, "a,b\none,x\n", asItIs, result.FailureSQL, []string{"Incorrect integer value: 'one'"}},
+		"a row too long": {
+			"CREATE TABLE own (a INT, b LONGTEXT)", "a,b\n1,x\n2," + strings.Repeat("y", 3<<20) + "\n", asItIs, result.FailureConfiguration,
+			[]string{"a statement of 2 rows takes up to 3145", "max_allowed_packet is 2097152", "set rowsPerStatement to at most 0"},
+		},
+		"an error of the schema": {
+			two + " CREATE TABEL x (a INT);", "", asItIs, result.FailureSQL,
+			[]string{"statement 2 of schemaFrom, CREATE TABEL x (a INT): Error 1064", "near 'TABEL"},
+		},
+		"no table": {
+			"CREATE TABLE others (a INT)", "", asItIs, result.FailureConfiguration, []string{"there is no table own"},
+		},
+		"no column": {
+			two, "", func(_ *result.BulkInsert, d *result.Data) { d.Columns = []string{"a", "c", "d"} }, result.FailureConfiguration,
+			[]string{"table own has no column c, d"},
+		},
+		"no second table": {
+			two, "", func(p *result.BulkInsert, _ *result.Data) { p.Tables = 2 }, result.FailureConfiguration, []string{"there is no table own_2"},
+		},
+		"unlike tables": {
+			two + "CREATE TABLE own_2 (b INT, a INT)", "", func(p *result.BulkInsert, _ *result.Data) { p.Tables = 2 },
+			result.FailureConfiguration,
+			[]string{"the columns of table own_2 are not those of table own"},
+		},
+		"another engine": {
+			"CREATE TABLE own (a INT) ENGINE=Aria", "", asItIs, result.FailureConfiguration,
+			[]string{"storage engine InnoDB was asked for, the server made the table with Aria"},
+		},
+		"no such engine": {
+			two, "", func(p *result.BulkInsert, _ *result.Data) { p.StorageEngine = "Nonsense" }, result.FailureSQL,
+			[]string{"Unknown storage engine 'Nonsense'"},
+		},
+		"an empty schema": {"-- nothing\n", "", asItIs, result.FailureConfiguration, []string{"schemaFrom has no statement"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			setGlobal(t, "sql_mode", "")
+			setGlobal(t, "max_allowed_packet", "2097152")
+			newOwn(t, tc.schema, tc.text, tc.change).mustFail(t.Context(), t, tc.reason, tc.words...)
+		})
+	}
+}
+
+// Tables that do not say their engine get the one that is asked for, and rows that Benchrun makes go into the user's table.
+func TestIntegrationOwnSchema(t *testing.T) {
+	for name, tc := range map[string]struct {
+		schema string
+		checks int
+		detail string
+	}{
+		"of the same kinds": {
+			"CREATE TABLE inserts (id INT AUTO_INCREMENT PRIMARY KEY, path VARCHAR(500), modification_time TIMESTAMP(6) NULL, file_size BIGINT, KEY (path))",
+			2, "2000 committed, 2000 in the table",
+		},
+		"of others": {
+			"CREATE TABLE inserts (path VARCHAR(500), modification_time DATETIME, file_size DOUBLE)",
+			1, "2000 committed, 2000 in the table; no values were compared: modification_time is datetime, file_size is double",
+		},
+	} {
+		for _, engine := range []string{"InnoDB", "Aria"} {
+			tr := newOwn(t, "CREATE VIEW leftover AS SELECT 1;"+tc.schema, "", func(p *result.BulkInsert, _ *result.Data) {
+				p.Rows, p.StorageEngine = 2000, engine
+			})
+			tr.cfg.Workload.Data = nil
+			_, doc := tr.mustRun(t)
+			if c := checkNamed(t, doc, "rows"); len(doc.Checks) != tc.checks || c.Detail != tc.detail {
+				t.Errorf("%s, %s: %+v", name, engine, doc.Checks)
+			}
+			if len(doc.Inputs) != 1 || doc.Inputs[0].Name != "schema.sql" {
+				t.Errorf("inputs %+v", doc.Inputs)
+			}
+		}
+	}
+}
+
+// Pods that follow need not know what the leading one's SQL makes.
+func TestIntegrationOwnSchemaForSeveralPods(t *testing.T) {
+	tr := newOwn(t, "CREATE TABLE inserts (path VARCHAR(500), modification_time DATETIME(6), file_size BIGINT)", "",
+		func(p *result.BulkInsert, _ *result.Data) { p.Rows = 10_000 })
+	tr.cfg.Workload.Data = nil
+	doc := tr.mustLoad(t, 3)
+	addUp(t, doc, 3)
+	_, one := newBulkInsert(t, func(*result.BulkInsert) {}).mustRun(t)
+	if checksum(doc) != checksum(one) || checksum(one) == "" || len(doc.Inputs) != 1 {
+		t.Errorf("three Pods load %s, one %s; inputs %+v", checksum(doc), checksum(one), doc.Inputs)
+	}
+}

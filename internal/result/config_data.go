@@ -1,0 +1,37 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package result
+
+const (
+	// DataPath is where the claim with the user's data is mounted in a loader's Pod, read-only.
+	DataPath = "/data"
+	// SchemaPath has the user's SQL that makes the tables, read-only.
+	SchemaPath = "/etc/benchrun/schema"
+)
+
+// Data are files of the user's that a workload loads in place of rows of its own.
+type Data struct {
+	// Claim is the PersistentVolumeClaim's name, Root the folder where it is mounted.
+	Claim string `json:"claim,omitempty"`
+	Root  string `json:"root"`
+	// Path of the file, or of the folder with the files, within Root.
+	Path string `json:"path"`
+	// Format of a file of rows: TSV or CSV. Files of TPROCHLoad have that of HammerDB.
+	Format string `json:"format,omitempty"`
+	// Separator of fields, one character; empty is a tab for TSV and a comma for CSV.
+	Separator string `json:"separator,omitempty"`
+	// HeaderLines are how many records at the beginning are no rows.
+	HeaderLines int64 `json:"headerLines,omitempty"`
+	// Table that the rows go to; empty is the workload's own. Columns are those of the fields, in their order; empty are all
+	// that the table has.
+	Table   string   `json:"table,omitempty"`
+	Columns []string `json:"columns,omitempty"`
+}
+
+const (
+	// DataTSV is the format of SELECT … INTO OUTFILE.
+	DataTSV = "TSV"
+	// DataCSV is the format of RFC 4180.
+	DataCSV = "CSV"
+)

@@ -1,0 +1,222 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+var userName = regexp.MustCompile(`^[A-Za-z0-9_$]{1,64}$`)
+
+// useOwn takes what is the user's of tables and rows.
+func (w *bulkInsert) useOwn(cfg *result.Config) error {
+	w.schema = newUserSchema(&cfg.Workload)
+	d := cfg.Workload.Data
+	switch {
+	case d == nil:
+		return nil
+	case cfg.Pods > 1:
+		return fmt.Errorf("a file of dataFrom is read by one Pod, and loader.pods is %d", cfg.Pods)
+	}
+	format, err := formatOf(d)
+	if err != nil {
+		return err
+	}
+	switch {
+	case d.Table != "" && w.schema == nil:
+		return fmt.Errorf("dataFrom.table is %q, and there is no schemaFrom that makes it", d.Table)
+	case d.Table != "":
+		w.name, w.columns = d.Table, d.Columns
+	case len(d.Columns) > 0:
+		w.columns = d.Columns
+	}
+	for _, name := range append([]string{w.name}, w.columns...) {
+		if !userName.MatchString(name) {
+			return fmt.Errorf("dataFrom names %q, a table or column has 1 to 64 letters, digits, underscores and $", name)
+		}
+	}
+	w.file = &rowFile{input: input{root: d.Root, name: d.Path, format: format, header: d.HeaderLines}}
+	w.load.open = func() (rowSource, error) { return w.file.rows(len(w.columns)) }
+	return nil
+}
+
+// planFile is the plan for rows of a file, which is surveyed before the clock starts. Without a server there is nothing that
+// limits a statement.
+func (w *bulkInsert) planFile(db *sql.DB) Plan {
+	return Plan{
+		Clients: w.params.Concurrency,
+		// A value that does not fit is an error, whatever the server's sql_mode is: changed silently, it would be no result.
+		Setup: []string{"SET autocommit=0, sql_mode=CONCAT_WS(',', NULLIF(@@SESSION.sql_mode, ''), 'STRICT_ALL_TABLES')"},
+		Stage: func(ctx context.Context) error {
+			if len(w.columns) == 0 {
+				return errors.New("without a server, dataFrom.columns must name the columns")
+			}
+			found, err := w.file.survey(ctx, len(w.columns), w.params.Rows, w.params.RowsPerStatement)
+			if err != nil {
+				return err
+			}
+			w.load.rows, w.load.rowBytes, w.load.statementRows = found.rows, found.row, found.statement
+			if db == nil {
+				return nil
+			}
+			return w.load.fits(ctx, db)
+		},
+	}
+}
+
+// prepareOwn makes the tables and looks at what was made.
+func (w *bulkInsert) prepareOwn(ctx context.Context, db *sql.DB) (Plan, error) {
+	if w.schema == nil {
+		if err := w.table.make(ctx, db); err != nil {
+			return Plan{}, err
+		}
+	} else if err := w.schema.make(ctx, db, w.params.StorageEngine); err != nil {
+		return Plan{}, err
+	}
+	if err := w.meet(ctx, db); err != nil {
+		return Plan{}, err
+	}
+	if w.file == nil {
+		return w.Plan(), nil
+	}
+	var err error
+	if w.file.quoting, err = quotingOf(ctx, db); err != nil {
+		return Plan{}, err
+	}
+	w.columns = nil
+	for _, c := range w.found {
+		w.columns = append(w.columns, c.name)
+	}
+	w.address(w.quotedTables(), quotedNames(w.columns))
+	w.file.comparison = newComparison(w.found)
+	return w.planFile(db), nil
+}
+
+// meet finds the tables and their columns, which must be alike.
+func (w *bulkInsert) meet(ctx context.Context, db *sql.DB) error {
+	var all []wanted
+	for _, name := range w.table.names {
+		all = append(all, wanted{name, w.columns})
+	}
+	found, err := find(ctx, db, all...)
+	if err != nil {
+		return err
+	}
+	w.found = found[0]
+	for i, name := range w.table.names {
+		if !slices.Equal(found[i], w.found) {
+			return Refused{fmt.Sprintf("the columns of table %s are not those of table %s", name, w.table.names[0])}
+		}
+		if err := madeWith(ctx, db, name, w.params.StorageEngine); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *bulkInsert) quotedTables() []string {
+	var all []string
+	for _, name := range w.table.names {
+		all = append(all, quotedName(name))
+	}
+	return all
+}
+
+// verifyOwn compares what can be compared: rows always, values where the server gives back the text that it was given.
+func (w *bulkInsert) verifyOwn(ctx context.Context, db *sql.DB, rows int64, rowsOfPods []int64) ([]result.Check, error) {
+	if w.file != nil {
+		return w.verifyFile(ctx, db, rows)
+	}
+	unlike := unlikeColumns(w.found, w.kinds)
+	if len(unlike) == 0 {
+		return w.table.verify(ctx, db, rows, w.load.sent(rowsOfPods))
+	}
+	got, err := countRows(ctx, db, w.quotedTables()...)
+	if err != nil {
+		return nil, err
+	}
+	check := rowsCheck(rows, got)
+	check.Detail += "; no values were compared: " + strings.Join(unlike, ", ")
+	return []result.Check{check}, nil
+}
+
+// unlikeColumns says which columns give back another text than those of the kinds would.
+func unlikeColumns(found []column, kinds []kind) []string {
+	var unlike []string
+	for i, c := range found {
+		if !c.kind.sameText(kinds[i]) {
+			unlike = append(unlike, fmt.Sprintf("%s is %s", c.name, c.sqlType))
+		}
+	}
+	return unlike
+}
+
+// verifyFile compares the tables with the file, and the file with what it was.
+func (w *bulkInsert) verifyFile(ctx context.Context, db *sql.DB, rows int64) ([]result.Check, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type own struct {
+		now result.Input
+		sum Checksum
+		err error
+	}
+	reading := make(chan own, 1)
+	go func() {
+		var o own
+		o.now, o.sum, o.err = w.file.checksum(ctx, rows)
+		reading <- o
+	}()
+	c := w.file.comparison
+	var got Checksum
+	var err error
+	if c.compared() {
+		got, err = serverChecksum(ctx, db, c.expression(), w.quotedTables()...)
+	} else {
+		got.Rows, err = countRows(ctx, db, w.quotedTables()...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	want := <-reading
+	if want.err != nil {
+		return nil, want.err
+	}
+	checks := []result.Check{rowsCheck(rows, got.Rows), unchanged([]result.Input{w.file.before}, []result.Input{want.now})}
+	if !c.compared() {
+		checks[0].Detail += "; " + c.String()
+		return checks, nil
+	}
+	detail := got.String() + "; " + c.String()
+	if got != want.sum {
+		detail = fmt.Sprintf("the table has %s, the file %s; %s", got, want.sum, c)
+	}
+	return append(checks, result.Check{Name: "checksum", Passed: got == want.sum, Detail: detail}), nil
+}
+
+// Report implements Reporter.
+func (w *bulkInsert) Report(doc *result.Document) {
+	if w.schema != nil {
+		doc.Inputs = append(doc.Inputs, w.schema.input)
+	}
+	if w.file == nil {
+		return
+	}
+	doc.Inputs = append(doc.Inputs, w.file.before)
+	if all := w.file.before.Rows; all > w.load.rows {
+		doc.Warnings = append(doc.Warnings, fmt.Sprintf("of the %d rows of %s, the first %d were asked for: bulkInsert.rows",
+			all, w.file.name, w.load.rows))
+	}
+	if doc.Totals.Rows == w.load.rows {
+		// One client's time was over when another one took the last rows.
+		doc.Totals.StoppedBy = result.StoppedByRows
+	}
+}

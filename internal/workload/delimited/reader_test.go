@@ -1,0 +1,210 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package delimited
+
+import (
+	"encoding/csv"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var (
+	tsv     = Format{Separator: '\t'}
+	rfc4180 = Format{Separator: ',', CSV: true}
+)
+
+// null marks NULL in the tests' tables.
+const nullMark = "(null)"
+
+// readAll is all records, and the error that ended them.
+func readAll(src io.Reader, format Format) (all [][]string, lines []int64, err error) {
+	r := NewReader(src, format)
+	for {
+		fields, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return all, lines, nil
+		}
+		if err != nil {
+			return all, lines, err
+		}
+		var record []string
+		for _, f := range fields {
+			if f == nil {
+				record = append(record, nullMark)
+				continue
+			}
+			record = append(record, string(f))
+		}
+		all, lines = append(all, record), append(lines, r.Line())
+	}
+}
+
+func TestReader(t *testing.T) {
+	long := strings.Repeat("x", 3*bufferBytes)
+	for name, tc := range map[string]struct {
+		format Format
+		text   string
+		want   [][]string
+		lines  []int64
+	}{
+		"tsv":                      {tsv, "a\tb\nc\td\n", [][]string{{"a", "b"}, {"c", "d"}}, []int64{1, 2}},
+		"tsv, no last line feed":   {tsv, "a\tb\nc\td", [][]string{{"a", "b"}, {"c", "d"}}, []int64{1, 2}},
+		"tsv, empty fields":        {tsv, "\t\n\n", [][]string{{"", ""}, {""}}, []int64{1, 2}},
+		"tsv, null":                {tsv, "\\N\t\\NN\tN\n", [][]string{{nullMark, "NN", "N"}}, []int64{1}},
+		"tsv, escapes":             {tsv, `\\a\tb\nc\rd\be\0f\Zg\qh\'i` + "\n", [][]string{{"\\a\tb\nc\rd\be\x00f\x1agqh'i"}}, []int64{1}},
+		"tsv, escaped line feed":   {tsv, "a\\\nb\tc\nd\te\n", [][]string{{"a\nb", "c"}, {"d", "e"}}, []int64{1, 3}},
+		"tsv, escaped separator":   {tsv, "a\\\tb\tc\n", [][]string{{"a\tb", "c"}}, []int64{1}},
+		"tsv, backslash before":    {tsv, "a\\\\\tb\\\\\nc\n", [][]string{{"a\\", "b\\"}, {"c"}}, []int64{1, 2}},
+		"tsv, backslash at end":    {tsv, "a\\", [][]string{{"a\\"}}, []int64{1}},
+		"tsv, quotes are text":     {tsv, "\"a\t\"\n", [][]string{{"\"a", "\""}}, []int64{1}},
+		"tsv, carriage return":     {tsv, "a\r\n", [][]string{{"a\r"}}, []int64{1}},
+		"tsv, other separator":     {Format{Separator: '|'}, "a|b\tc\n", [][]string{{"a", "b\tc"}}, []int64{1}},
+		"tsv, longer than buffer":  {tsv, long + "\t" + long + "\nb\tc\n", [][]string{{long, long}, {"b", "c"}}, []int64{1, 2}},
+		"csv":                      {rfc4180, "a,b\nc,d\n", [][]string{{"a", "b"}, {"c", "d"}}, []int64{1, 2}},
+		"csv, no last line feed":   {rfc4180, "a,b\nc,\"d\"", [][]string{{"a", "b"}, {"c", "d"}}, []int64{1, 2}},
+		"csv, empty fields":        {rfc4180, ",\"\",\n\"\"", [][]string{{"", "", ""}, {""}}, []int64{1, 2}},
+		"csv, carriage returns":    {rfc4180, "a,b\r\n\"c\",\"d\"\r\n", [][]string{{"a", "b"}, {"c", "d"}}, []int64{1, 2}},
+		"csv, enclosed separators": {rfc4180, "\"a,b\",\"c\nd\"\ne,f\n", [][]string{{"a,b", "c\nd"}, {"e", "f"}}, []int64{1, 3}},
+		"csv, doubled quotes":      {rfc4180, "\"\"\"a\"\"b\"\"\",c\n\"\"\"\"\n", [][]string{{"\"a\"b\"", "c"}, {"\""}}, []int64{1, 2}},
+		"csv, doubled at the end":  {rfc4180, "x,\"\"\"\"", [][]string{{"x", "\""}}, []int64{1}},
+		"csv, quotes within":       {rfc4180, "5\" disk,a\"\nb,c\n", [][]string{{"5\" disk", "a\""}, {"b", "c"}}, []int64{1, 2}},
+		"csv, backslashes":         {rfc4180, "C:\\new,\\N,\"\\N\"\n", [][]string{{"C:\\new", nullMark, "\\N"}}, []int64{1}},
+		"csv, longer than buffer":  {rfc4180, "\"" + long + "\n\"," + long + "\nb,c\n", [][]string{{long + "\n", long}, {"b", "c"}}, []int64{1, 3}},
+		"nothing":                  {rfc4180, "", nil, nil},
+	} {
+		for kind, src := range map[string]io.Reader{
+			"whole": strings.NewReader(tc.text), "byte by byte": iotest.OneByteReader(strings.NewReader(tc.text)),
+			"with the end": iotest.DataErrReader(strings.NewReader(tc.text)),
+		} {
+			if kind == "byte by byte" && len(tc.text) > bufferBytes {
+				continue // takes the square of it
+			}
+			got, lines, err := readAll(src, tc.format)
+			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
+				t.Errorf("%s, %s: %v, records (-want +got):\n%s", name, kind, err, diff)
+			}
+			if diff := cmp.Diff(tc.lines, lines); diff != "" {
+				t.Errorf("%s, %s: lines (-want +got):\n%s", name, kind, diff)
+			}
+		}
+	}
+}
+
+func TestReaderRefuses(t *testing.T) {
+	for want, text := range map[string]string{
+		"line 2: the quotation mark before field 2 is not closed":   "a,b\nc,\"d\ne,f\n",
+		"line 1: the quotation mark before field 1 is not closed":   "\"",
+		"line 3: field 2 goes on behind its closing quotation mark": "\"a\n\",b\nc,\"d\"e\n",
+		"line 2: the record has no end within 16777216 bytes":       "a\n\"" + strings.Repeat("b\n", MaxRecord),
+	} {
+		_, _, err := readAll(strings.NewReader(text), rfc4180)
+		if err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	broken := errors.New("the disk is gone")
+	if _, _, err := readAll(io.MultiReader(strings.NewReader("a\n"), iotest.ErrReader(broken)), tsv); !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Where a record begins is where a reader that is told so finds it again.
+func TestReaderOffsets(t *testing.T) {
+	for _, format := range []Format{tsv, rfc4180} {
+		text := strings.Repeat("some text\tmore,text\n\"b\",\\\n,c\n", 10000)
+		r := NewReader(strings.NewReader(text), format)
+		var offsets []int64
+		var records []string
+		for {
+			fields, err := r.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			offsets, records = append(offsets, r.Offset()), append(records, string(fields[0]))
+		}
+		if len(offsets) < 20000 {
+			t.Fatalf("%d records", len(offsets))
+		}
+		for i := len(offsets) - 1; i >= 0; i -= 777 {
+			r.Reset(strings.NewReader(text[offsets[i]:]), offsets[i])
+			fields, err := r.Next()
+			if err != nil || string(fields[0]) != records[i] || r.Offset() != offsets[i] {
+				t.Fatalf("record %d at %d: %q, %v, want %q", i, offsets[i], fields, err, records[i])
+			}
+		}
+	}
+}
+
+// What encoding/csv takes, this reads alike; and no text makes it panic or read for ever.
+func FuzzReader(f *testing.F) {
+	for _, seed := range []string{"a,b\n", "\"a\"\"b\",c\r\n", "\"a\nb\"", "\\N\ta\\\n", "\"\"\"\"", ",\n\n"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, _, err := readAll(strings.NewReader(text), tsv); err != nil {
+			t.Errorf("every text is TSV: %v", err)
+		}
+		got, _, err := readAll(strings.NewReader(text), rfc4180)
+		if strings.Contains(text, "\\N") || strings.Contains(text, "\r") {
+			return // a NULL, and carriage returns that encoding/csv leaves out
+		}
+		std := csv.NewReader(strings.NewReader(text))
+		std.FieldsPerRecord = -1
+		want, stdErr := std.ReadAll()
+		if stdErr != nil {
+			return
+		}
+		// encoding/csv leaves out empty lines.
+		var kept [][]string
+		for _, record := range got {
+			if len(record) > 1 || record[0] != "" {
+				kept = append(kept, record)
+			}
+		}
+		var wanted [][]string
+		for _, record := range want {
+			if len(record) > 1 || record[0] != "" {
+				wanted = append(wanted, record)
+			}
+		}
+		if diff := cmp.Diff(wanted, kept); diff != "" || err != nil {
+			t.Errorf("%q: %v (-encoding/csv +got):\n%s", text, err, diff)
+		}
+	})
+}
+
+func BenchmarkReader(b *testing.B) {
+	for name, tc := range map[string]struct {
+		format Format
+		line   string
+	}{
+		"tsv": {tsv, "/some/folder/of/a/longer/name/file.dat\t2019-05-28 04:26:21.536790\t12345678\n"},
+		"csv": {rfc4180, "\"/some/folder/of/a/longer/name/file.dat\",2019-05-28 04:26:21.536790,12345678\n"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			text := strings.Repeat(tc.line, 10000)
+			src := strings.NewReader(text)
+			r := NewReader(src, tc.format)
+			b.SetBytes(int64(len(tc.line)))
+			b.ReportAllocs()
+			for b.Loop() {
+				_, err := r.Next()
+				if errors.Is(err, io.EOF) {
+					src.Reset(text)
+					r.Reset(src, 0)
+				} else if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
