@@ -63,7 +63,7 @@ loader() {
 e2e() {
 	local layer=$1 status=0 log=$LOGS/$1.log line
 	make -C "$REPO" --no-print-directory deploy
-	if [ "$layer" = faults ]; then "$HACK/mariadb-operator.sh" up; fi
+	if [ "$layer" != e2e ]; then "$HACK/mariadb-operator.sh" up; fi
 	(cd "$REPO" && "$BIN/ginkgo" run --tags "$layer" --timeout 120m --no-color -v ./test/e2e) 2>&1 | tee "$log" || status=$?
 	line=$(grep -Eo '[0-9]+ Passed \| [0-9]+ Failed \| [0-9]+ Pending \| [0-9]+ Skipped' "$log" | tail -1 || true)
 	if [ -z "$line" ]; then

@@ -4,6 +4,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -100,8 +101,8 @@ func (s *situation) headline() string {
 		return ""
 	}
 	p := s.points[best]
-	text := fmt.Sprintf("%s %s (%s–%s)", stats.Format(p.Summary.Median), p.Metric.Unit,
-		stats.Format(p.Summary.Low), stats.Format(p.Summary.High))
+	interval := cmp.Or(p.Summary.Range(), "one trial")
+	text := fmt.Sprintf("%s %s (%s)", stats.Format(p.Summary.Median), p.Metric.Unit, interval)
 	if len(p.Parameters) > 0 {
 		text += " at " + stats.Label(p.Parameters)
 	}

@@ -51,7 +51,7 @@ func TestStatusOfAPartOfARun(t *testing.T) {
 	want := v1alpha1.BenchmarkRunStatus{
 		ObservedGeneration: 3, StartTime: run.Status.StartTime, Elapsed: "1m3s", Progress: "3/4",
 		Trials:   v1alpha1.TrialCounts{Planned: ptr.To[int32](4), Measured: ptr.To[int32](3), Invalidated: ptr.To[int32](1), Failed: ptr.To[int32](0)},
-		Headline: "14970 rows/s (14970–14970) at rowsPerCommit=2",
+		Headline: "14970 rows/s (one trial) at rowsPerCommit=2",
 		Points: []v1alpha1.PointStatus{
 			{
 				Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": "1"}, N: 2, Metric: "rowsPerSecond",

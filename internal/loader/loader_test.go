@@ -83,6 +83,9 @@ func TestWarnings(t *testing.T) {
 		{func(*result.Document) {}, 1, ""},
 		{func(d *result.Document) { d.Totals.StoppedBy = result.StoppedBySeconds }, 1, "stopped by the limit of 5 s, after 1000 of 5000 rows"},
 		{func(d *result.Document) { d.Totals.Micros = 999_999 }, 1, "the measured phase took less than a second: ask for more rows"},
+		{func(d *result.Document) {
+			d.Totals.Micros, d.Tool = 999_999, &result.ToolFacts{}
+		}, 1, "the measured phase took less than a second: let the program do more"},
 		{func(d *result.Document) { d.Client.SystemMicros = 1_600_000 }, 1, "the client used 85 % of one CPU, and one connection cannot use more: it may be what was measured"},
 		{func(d *result.Document) { d.Client.SystemMicros = 1_600_000 }, 2, ""},
 		{func(d *result.Document) { d.Client.SystemMicros = 7_000_000 }, 8, "the client used 89 % of the node's 4 CPUs: it may be what was measured"},

@@ -153,7 +153,11 @@ func warnings(doc *result.Document, clients int, rows int64) []string {
 		all = append(all, fmt.Sprintf("stopped by the limit of %d s%s", doc.Config.LimitSeconds, unfinished(doc, rows)))
 	}
 	if t.Micros < shortMicros {
-		all = append(all, "the measured phase took less than a second: ask for more rows")
+		more := "ask for more rows"
+		if doc.Tool != nil {
+			more = "let the program do more"
+		}
+		all = append(all, "the measured phase took less than a second: "+more)
 	}
 	if len(doc.Pods) == 0 {
 		all = append(all, clientWarnings("the client", doc.Client, clients, t.Micros)...)

@@ -128,6 +128,7 @@ func TestSysbenchScripts(t *testing.T) {
 			if n := doc.Totals.Transactions + doc.Totals.Rows; n != 300 || doc.Totals.StoppedBy != result.StoppedByRows {
 				t.Errorf("totals %+v", doc.Totals)
 			}
+			sums(t, doc)
 		})
 	}
 }
@@ -244,7 +245,7 @@ const (
 )
 
 func TestSysbenchPasswords(t *testing.T) {
-	for i, password := range []string{`a;b'c$d e#f,g=h`, `"quoted"`, `\x $(id) %s`, "'"} {
+	for i, password := range []string{`a;b'c$d e#f,g=h`, `"quoted"`, `\x $(id) %s`, "'", `s3cret; 'it$(x)" \ `, strings.Repeat("long", 100)} {
 		user := fmt.Sprintf("benchrun_odd%d", i)
 		db := other(t)
 		mustExec(t, "CREATE DATABASE IF NOT EXISTS "+sysbenchSchema,

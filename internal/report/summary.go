@@ -6,6 +6,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -57,7 +58,7 @@ func (r *Report) table(points []stats.Point) [][]string {
 			cells = append(cells, p.Parameters[name])
 		}
 		cells = append(cells, stats.Format(p.Summary.Median),
-			stats.Format(p.Summary.Low)+"–"+stats.Format(p.Summary.High), strconv.Itoa(p.Summary.N), times(p.Summary.Median, worst))
+			p.Summary.Range(), strconv.Itoa(p.Summary.N), times(p.Summary.Median, worst))
 		for _, op := range operations {
 			cells = append(cells, medianOf(p.Records, op, func(l result.Latency) int64 { return l.P50Micros }),
 				medianOf(p.Records, op, func(l result.Latency) int64 { return l.P99Micros }))
@@ -85,14 +86,20 @@ func medianOf(records []*result.Record, operation string, percentile func(result
 	return median(values)
 }
 
+// intervals says what the table's numbers are.
 func intervals(points []stats.Point) string {
+	m := points[0].Metric
+	of := fmt.Sprintf("of %s, the %s the better; ", m.Name, m.Better)
+	if !slices.ContainsFunc(points, func(p stats.Point) bool { return p.Summary.N > 1 }) {
+		return "Values " + of + "one trial each says nothing about how they vary."
+	}
 	for _, p := range points {
 		if p.Summary.Interval == stats.MinMax {
-			return fmt.Sprintf("Medians; intervals from the smallest to the largest value (fewer than %d trials have no 95 %% interval).",
-				stats.MinForInterval)
+			return fmt.Sprintf("Medians %sintervals from the smallest to the largest value (fewer than %d trials have no 95 %% interval).",
+				of, stats.MinForInterval)
 		}
 	}
-	return "Medians; intervals are the median's at 95 % confidence."
+	return "Medians " + of + "intervals are the median's at 95 % confidence."
 }
 
 // warnings of all points, each once, with the points that it is about.
@@ -119,14 +126,17 @@ func warnings(points []stats.Point) []string {
 		case len(about[text]) == measured:
 			list = append(list, "everywhere: "+text)
 		default:
-			list = append(list, labels(about[text])+": "+text)
+			list = append(list, labels(about[text], measured)+": "+text)
 		}
 	}
 	return list
 }
 
-// labels names several points: rowsPerCommit=1, 2, 4.
-func labels(points []stats.Point) string {
+// maxLabels is how many points of several parameters are named; of more there is only the number.
+const maxLabels = 4
+
+// labels names several of all points: rowsPerCommit=1, 2, 4.
+func labels(points []stats.Point, all int) string {
 	var names, values []string
 	for _, p := range points {
 		names = append(names, stats.Label(p.Parameters))
@@ -134,7 +144,10 @@ func labels(points []stats.Point) string {
 			values = append(values, value)
 		}
 	}
-	if len(values) > len(names) {
+	switch {
+	case len(values) > len(names) && len(names) > maxLabels:
+		return fmt.Sprintf("%d of %d points", len(names), all)
+	case len(values) > len(names):
 		return strings.Join(names, "; ")
 	}
 	name, _, _ := strings.Cut(names[0], "=")

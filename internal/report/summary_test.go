@@ -96,6 +96,30 @@ func TestSummarySaysWhatTheIntervalsAre(t *testing.T) {
 	if text := printed(t, report.Summary, mixed); !strings.Contains(text, "fewer than 6 trials have no 95 % interval") {
 		t.Errorf("some points of one value:\n%s", text)
 	}
+	single := pointsOf("lower", 1, 2)
+	if text := printed(t, report.Summary, single); !strings.Contains(text, "the lower the better; one trial each says nothing") ||
+		strings.Contains(text, "–") {
+		t.Errorf("points of one value:\n%s", text)
+	}
+}
+
+// Points of several parameters have long names: few are named, many are counted.
+func TestSummaryWarningOfManyPoints(t *testing.T) {
+	for warned, want := range map[int]string{
+		2: "- connections=2, rowsPerCommit=a; connections=2, rowsPerCommit=b: x", 5: "- 5 of 6 points: x", 6: "- everywhere: x",
+	} {
+		r := pointsOf("higher", make([]float64, 6)...)
+		for i := range r.Points {
+			r.Points[i].Parameters["connections"] = "2"
+			if i < warned {
+				r.Points[i].Warnings = []stats.Warning{{Text: "x", Trials: 1, Of: 1}}
+			}
+		}
+		text, _, _ := strings.Cut(printed(t, report.Summary, r), "\nWhere:")
+		if diff := cmp.Diff([]string{want}, lines(text, "- ")); diff != "" {
+			t.Errorf("%d points (-want +got):\n%s", warned, diff)
+		}
+	}
 }
 
 func TestSummaryWarnings(t *testing.T) {

@@ -5,7 +5,7 @@ package result
 
 // Places in a loader's Pod that the operator and the loader agree on.
 const (
-	// WorkPath is a folder in memory for files that a tool is started with, the one with the password among them.
+	// WorkPath is a folder in memory for files that a tool is started with.
 	WorkPath = "/run/benchrun"
 	// ScriptPath has the user's script, read-only.
 	ScriptPath = "/etc/benchrun/script"

@@ -55,6 +55,14 @@ func Summarize(values []float64) Summary {
 	return Summary{N: len(values), Median: s.Center, Low: s.Lo, High: s.Hi, Interval: Confidence95}
 }
 
+// Range is the interval as people read it; empty if there is one value, which says nothing about others.
+func (s Summary) Range() string {
+	if s.N < 2 {
+		return ""
+	}
+	return Format(s.Low) + "–" + Format(s.High)
+}
+
 // Reached says whether half the width of the confidence interval is at most percent of the median. Without a confidence
 // interval it is not.
 func (s Summary) Reached(percent int32) bool {

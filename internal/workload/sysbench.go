@@ -22,13 +22,10 @@ import (
 )
 
 const (
-	// sysbenchConfigFile and tpccFile are files in the tool's folder.
-	sysbenchConfigFile = "sysbench.cnf"
-	tpccFile           = "tpcc.lua"
-	tpcc               = "tpcc"
-	scriptBulkInsert   = "bulk_insert"
-	// maxConfigLine is how long a line of sysbench's configuration file may be.
-	maxConfigLine = 255
+	// tpccFile is a file in the tool's folder.
+	tpccFile         = "tpcc.lua"
+	tpcc             = "tpcc"
+	scriptBulkInsert = "bulk_insert"
 )
 
 // sysbenchTool runs sysbench 1.0, as distributions ship it.
@@ -64,9 +61,6 @@ func newSysbench(in ToolInput) (Tool, error) {
 	if err := t.checkShare(); err != nil {
 		return nil, err
 	}
-	if _, err := configLine("mysql-password", in.Password); err != nil {
-		return nil, err
-	}
 	return t, nil
 }
 
@@ -86,35 +80,15 @@ func (t *sysbenchTool) checkShare() error {
 	return err
 }
 
-// configLine is a line of sysbench's configuration file. Its reader knows no escapes: what stands between quotes of one
-// kind is the value.
-func configLine(name, value string) (string, error) {
-	quote := `"`
-	if strings.Contains(value, quote) {
-		quote = "'"
-	}
-	line := name + "=" + quote + value + quote
-	switch {
-	case strings.Contains(value, quote):
-		return "", fmt.Errorf("sysbench cannot be given a %s that has both kinds of quotes", name)
-	case strings.ContainsAny(value, "\r\n\x00") || len(line) > maxConfigLine-1:
-		return "", fmt.Errorf("sysbench cannot be given a %s with a line break, or of more than %d bytes", name,
-			maxConfigLine-1-len(name)-len(`=""`))
-	}
-	return line + "\n", nil
-}
-
 // Name implements Tool.
 func (t *sysbenchTool) Name() string { return "sysbench" }
 
 // Files implements Tool.
 func (t *sysbenchTool) Files() map[string]string {
-	line, _ := configLine("mysql-password", t.password) // newSysbench has looked at the error
-	files := map[string]string{sysbenchConfigFile: line}
-	if t.params.Script == tpcc {
-		files[tpccFile] = sysbench.TPCC
+	if t.params.Script != tpcc {
+		return nil
 	}
-	return files
+	return map[string]string{tpccFile: sysbench.TPCC}
 }
 
 // Commands implements Tool.
@@ -168,7 +142,6 @@ func (t *sysbenchTool) command(command string, extra ...string) Command {
 		args = append(args, "--"+name+"="+p.Options[name])
 	}
 	args = append(args,
-		"--config-file="+filepath.Join(t.dir, sysbenchConfigFile),
 		"--db-driver=mysql", "--mysql-host="+s.Host, fmt.Sprintf("--mysql-port=%d", s.Port),
 		"--mysql-user="+t.user, "--mysql-db="+s.Schema,
 		fmt.Sprintf("--threads=%d", p.Threads), fmt.Sprintf("--rate=%d", p.Rate),
@@ -183,7 +156,12 @@ func (t *sysbenchTool) command(command string, extra ...string) Command {
 		args = append(args, fmt.Sprintf("--scale=%d", t.scale()))
 	}
 	args = append(args, extra...)
-	return Command{Args: append(args, command), Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"}}
+	// The password comes by the environment, as the client library takes it if nothing else says one: whatever is in it, it
+	// needs no quoting, which sysbench's configuration file has no way of for both kinds of quotes.
+	return Command{
+		Args: append(args, command),
+		Env:  []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "MYSQL_PWD=" + t.password},
+	}
 }
 
 func (t *sysbenchTool) script() string {

@@ -87,6 +87,9 @@ func (t *sysbenchTool) read(report *sysbench.Report) (*Reading, error) {
 	if t.params.Script == scriptBulkInsert {
 		// An event is a row.
 		r.Totals.Rows, r.Totals.Transactions = f.Events, 0
+		for i := range r.Series {
+			r.Series[i].Rows, r.Series[i].Transactions = r.Series[i].Transactions, 0
+		}
 		r.Metrics[0].Name, r.Metrics[0].Unit = "rowsPerSecond", "rows/s"
 	}
 	r.Checks = []result.Check{consistent(f)}

@@ -18,13 +18,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// unrestricted lets Pods into the namespace that the strictest standard forbids: the MariaDB operator gives init containers
-// no security context.
-func unrestricted(ctx SpecContext) {
-	GinkgoHelper()
-	kubectl(ctx, "label", "--overwrite", "namespace", namespace, "pod-security.kubernetes.io/enforce=baseline")
-}
-
 // operated is a small run on a server of the MariaDB operator's; more goes into its database.
 func operated(name, more string) string {
 	return strings.Replace(small(name, ""), "    image: mariadb:11.8", "    provisioner: MariaDBOperator\n    image: mariadb:11.8"+more, 1)

@@ -6,35 +6,78 @@
 package e2e
 
 import (
+	"encoding/csv"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // sampleTime is how long one file may take on a slow and busy machine.
 const sampleTime = 30 * time.Minute
 
-// runsOf are the runs of a file of config/samples, in its order; whatever is suspended there waits for its turn.
-func runsOf(ctx SpecContext, file string) []string {
+// samples has an entry for every file of config/samples, and of the publications for the small ones.
+func samples() []TableEntry {
+	const folder = "../../config/samples"
+	var entries []TableEntry
+	for _, pattern := range []string{"*.yaml", "publications/*-small.yaml"} {
+		files, err := filepath.Glob(filepath.Join(folder, pattern))
+		if err != nil || len(files) == 0 {
+			panic(fmt.Sprintf("%d samples like %s, %v", len(files), pattern, err))
+		}
+		for _, file := range files {
+			if name, err := filepath.Rel(folder, file); err == nil && name != "kustomization.yaml" {
+				entries = append(entries, Entry(nil, name, SpecTimeout(sampleTime)))
+			}
+		}
+	}
+	return entries
+}
+
+var _ = DescribeTable("a sample ends Complete, with numbers that add up",
+	func(ctx SpecContext, file string) {
+		text, err := os.ReadFile(filepath.Join(repository, "config", "samples", file))
+		Expect(err).NotTo(HaveOccurred())
+		manifest := string(text)
+		switch file {
+		case "external.yaml":
+			serve(ctx, "mariadb:11.8")
+			kubectl(ctx, "create", "secret", "generic", "mariadb", "--from-literal=username=bench", "--from-literal=password="+password)
+			manifest = strings.Replace(manifest, "host: mariadb.default.svc", "host: server."+namespace+".svc", 1)
+		case "mariadb-operator.yaml":
+			unrestricted(ctx)
+		}
+		apply(ctx, manifest)
+		for _, name := range runsOf(ctx, manifest) {
+			// What is suspended waits for the one before it.
+			kubectl(ctx, "patch", "benchmarkrun/"+name, "--type=merge", "-p", `{"spec":{"suspend":false}}`)
+			kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+sampleTime.String(), "benchmarkrun/"+name)
+			judge(ctx, file, getRun(ctx, name))
+		}
+	}, samples())
+
+// runsOf are the names of the runs of a manifest, in its order. Jobs that make what they need are waited for.
+func runsOf(ctx SpecContext, manifest string) []string {
 	GinkgoHelper()
-	text, err := os.ReadFile(filepath.Join(repository, "config", "samples", file))
-	Expect(err).NotTo(HaveOccurred())
-	apply(ctx, string(text))
 	var names []string
-	for document := range strings.SplitSeq(string(text), "\n---\n") {
+	for document := range strings.SplitSeq(manifest, "\n---\n") {
 		var run v1alpha1.BenchmarkRun
 		Expect(yaml.Unmarshal([]byte(document), &run)).To(Succeed())
 		switch run.Kind {
 		case "BenchmarkRun":
 			names = append(names, run.Name)
-		case "Job": // of what a run needs besides, and waits for
+		case "Job":
 			kubectl(ctx, "wait", "--for=condition=Complete", "--timeout="+runTime.String(), "job/"+run.Name)
 		}
 	}
@@ -42,23 +85,63 @@ func runsOf(ctx SpecContext, file string) []string {
 	return names
 }
 
-var _ = DescribeTable("a sample ends Complete",
-	func(ctx SpecContext, file string) {
-		for _, name := range runsOf(ctx, file) {
-			kubectl(ctx, "patch", "benchmarkrun/"+name, "--type=merge", "-p", `{"spec":{"suspend":false}}`)
-			kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+sampleTime.String(), "benchmarkrun/"+name)
-			Expect(failure(getRun(ctx, name))).To(BeEmpty())
+// judge compares what a finished run shows with what each of its attempts says, and prints what a person would look at.
+func judge(ctx SpecContext, file string, run *v1alpha1.BenchmarkRun) {
+	GinkgoHelper()
+	Expect(failure(run)).To(BeEmpty())
+	results := configMap(ctx, run.Status.Results.ConfigMap).Data
+	fmt.Fprintf(GinkgoWriter, "%s%s\n", kubectl(ctx, "get", "benchmarkrun", run.Name, "-o", "wide"), results["summary.md"])
+
+	planned := int(*run.Status.Trials.Planned)
+	Expect(*run.Status.Trials.Measured).To(BeEquivalentTo(planned))
+	Expect(run.Status.Headline).NotTo(BeEmpty())
+	inPoints := 0
+	for _, p := range run.Status.Points {
+		inPoints += int(p.N)
+	}
+	Expect(inPoints).To(Equal(planned), "trials of all points")
+
+	var rows []string
+	for name, d := range accepted(ctx, run.Name) {
+		Expect(contradictions(d)).To(BeEmpty(), name)
+		if d.Config.Workload.Sysbench == nil && !strings.Contains(file, "iibench-contest") { // those two measure for so many seconds
+			Expect(d.Totals.StoppedBy).To(Equal(result.StoppedByRows), name)
 		}
-	},
-	Entry(nil, "bulk-insert.yaml", SpecTimeout(sampleTime)),
-	Entry(nil, "iibench.yaml", SpecTimeout(sampleTime)),
-	Entry(nil, "tproch-load.yaml", SpecTimeout(sampleTime)),
-	Entry(nil, "sysbench.yaml", SpecTimeout(sampleTime)),
-	Entry(nil, "sysbench-tpcc.yaml", SpecTimeout(sampleTime)),
-	Entry(nil, "custom.yaml", SpecTimeout(sampleTime)),
-	Entry(nil, "own-data.yaml", SpecTimeout(sampleTime)),
-	Entry(nil, "publications/000-file-list-inserts-small.yaml", SpecTimeout(sampleTime)),
-	Entry(nil, "publications/001-innodb-bulk-insert-small.yaml", SpecTimeout(sampleTime)),
-	Entry(nil, "publications/002-tpcc-four-configurations-small.yaml", SpecTimeout(sampleTime)),
-	Entry(nil, "publications/003-iibench-contest-small.yaml", SpecTimeout(sampleTime)),
-)
+		t := d.Totals
+		rows = append(rows, fmt.Sprintf("%d %d: %d rows, %d transactions, %d statements, %d µs",
+			d.Identity.Trial, d.Identity.Attempt, t.Rows, t.Transactions, t.Statements, t.Micros))
+	}
+	Expect(rows).To(HaveLen(planned))
+	Expect(csvRows(results["results.csv"])).To(ConsistOf(rows))
+}
+
+// accepted are the documents of a run's accepted attempts, by the names of their ConfigMaps.
+func accepted(ctx SpecContext, run string) map[string]*result.Document {
+	GinkgoHelper()
+	var configs corev1.ConfigMapList
+	Expect(cluster.List(ctx, &configs, client.InNamespace(namespace), client.MatchingLabels{
+		v1alpha1.LabelRun: run, v1alpha1.LabelComponent: v1alpha1.ComponentAttempt,
+		v1alpha1.LabelOutcome: string(result.OutcomeAccepted),
+	})).To(Succeed())
+	documents := map[string]*result.Document{}
+	for _, config := range configs.Items {
+		d, err := result.DecodeDocument(config.BinaryData[result.DocumentKey])
+		Expect(err).NotTo(HaveOccurred(), config.Name)
+		documents[config.Name] = d
+	}
+	return documents
+}
+
+// csvRows are the totals of results.csv, a line for each trial.
+func csvRows(text string) []string {
+	GinkgoHelper()
+	table, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	Expect(err).NotTo(HaveOccurred())
+	var rows []string
+	for _, cells := range table[1:] {
+		cell := func(name string) string { return cells[slices.Index(table[0], name)] }
+		rows = append(rows, fmt.Sprintf("%s %s: %s rows, %s transactions, %s statements, %s µs",
+			cell("trial"), cell("attempt"), cell("rows"), cell("transactions"), cell("statements"), cell("micros")))
+	}
+	return rows
+}

@@ -9,14 +9,15 @@ import (
 	"strings"
 )
 
-const number = `(-?[\d.]+|-?nan|-?inf)`
+// number is padded to four characters, which nan is not.
+const number = ` *(-?[\d.]+|-?nan|-?inf)`
 
 var (
 	intervalLine = regexp.MustCompile(`^\[ (\d+)s \] thds: (\d+) (?:tps|eps): ` + number +
 		`(?: qps: ` + number + ` \(r/w/o: ` + number + `/` + number + `/` + number + `\))?` +
 		` lat \(ms,(\d+)%\): ` + number + `(?: err/s:? ` + number + ` reconn/s:? ` + number + `)?$`)
 	queueLine = regexp.MustCompile(`^\[ (\d+)s \] queue length: (\d+),? concurrency: (\d+)$`)
-	csvLine   = regexp.MustCompile(`^\d+,\d+(?:,\s*` + number + `){8}$`)
+	csvLine   = regexp.MustCompile(`^\d+,\d+(?:,` + number + `){8}$`)
 	notFinite = regexp.MustCompile(`:\s*-?(nan|inf)`)
 )
 

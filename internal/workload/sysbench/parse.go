@@ -13,6 +13,8 @@ import (
 const (
 	maxErrors = 20
 	maxCounts = 64
+	// maxCountDigits keeps sums from overflowing.
+	maxCountDigits = 15
 )
 
 // Parser reads output line by line. The zero value is ready.
@@ -61,8 +63,9 @@ var (
 	countedRate    = regexp.MustCompile(`^(\d+)\s*\((\S+) per sec(?:ond|\.)?\)$`)
 	errorLine      = regexp.MustCompile(`^(FATAL: |ALERT: |CRITICAL: |PANIC: |error: |Error in |invalid option: |Invalid value |` +
 		`Unrecognized command line |Cannot find benchmark |unexpected EOL |PASSWORD |ERROR )`)
-	// countLine is how a script's thread reports what it counted: "benchrun: name=1 other=2". The lines are added up.
-	countLine = regexp.MustCompile(`^benchrun:((?: [a-z][a-z0-9_]{0,39}=\d{1,15})+)$`)
+	// counted is how a script's thread reports what it counted: "benchrun: name=1 other=2". All of them are added up. Lua's
+	// print writes the end of a line by itself: two threads may stand on one line, and an empty line follow.
+	counted = regexp.MustCompile(`benchrun:((?: [a-z][a-z0-9_]{0,39}=\d+)+)`)
 )
 
 // Parse reads a whole output.
@@ -174,12 +177,22 @@ func (p *Parser) about(line string) bool {
 		}
 		return true
 	}
-	m := countLine.FindStringSubmatch(line)
-	if m == nil {
+	if !strings.HasPrefix(line, "benchrun:") {
 		return false
 	}
-	for pair := range strings.FieldsSeq(m[1]) {
+	for _, m := range counted.FindAllStringSubmatch(line, -1) {
+		p.count(m[1])
+	}
+	return true
+}
+
+// count adds up pairs of names and numbers; those of more than 15 digits cannot be counts.
+func (p *Parser) count(pairs string) {
+	for pair := range strings.FieldsSeq(pairs) {
 		name, n, _ := strings.Cut(pair, "=")
+		if len(n) > maxCountDigits {
+			continue
+		}
 		if p.report.Counts == nil {
 			p.report.Counts = map[string]int64{}
 		}
@@ -187,7 +200,6 @@ func (p *Parser) about(line string) bool {
 			p.report.Counts[name] += integer(n)
 		}
 	}
-	return true
 }
 
 func (p *Parser) option(line, label, value string) {

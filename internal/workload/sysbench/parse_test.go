@@ -100,6 +100,7 @@ func TestBothVersions(t *testing.T) {
 func TestIntervals(t *testing.T) {
 	for file, want := range map[string]int{
 		"1.0-full.txt": 3, "1.1-full.txt": 1, "report-default.txt": 2, "csv.txt": 3, "json.txt": 2, "cpu.txt": 2, "suppressed.txt": 1,
+		"1.1-shutdown.txt": 2, "fileio.txt": 0, "refused.txt": 0,
 	} {
 		if got := len(read(t, file).Intervals); got != want {
 			t.Errorf("%s: %d intervals, want %d", file, got, want)
@@ -123,6 +124,42 @@ func TestIntervals(t *testing.T) {
 	}
 	if i := read(t, "cpu.txt").Intervals; *i[0].Events != 1071.52 || i[0].Queries != nil || *i[0].QueueLength != 3 || i[1].LatencyMillis != nil {
 		t.Errorf("without SQL: %+v", i)
+	}
+}
+
+// A test that is ended by force has a report, which is not one of a result: it says so twice.
+func TestForcedShutdown(t *testing.T) {
+	r := read(t, "1.1-shutdown.txt")
+	if len(r.Errors) != 1 || !strings.HasSuffix(r.Errors[0], "forcing shutdown...") || r.Final == nil || r.Final.Unfinished != 2 {
+		t.Errorf("errors %q, final %+v", r.Errors, r.Final)
+	}
+	if len(r.Checkpoints) != 1 || r.Checkpoints[0].Events != 50 || *r.Checkpoints[0].Seconds != 2.0007 || r.Checkpoints[0].Unfinished != 0 {
+		t.Errorf("checkpoints %+v", r.Checkpoints)
+	}
+	if l := r.Final.Latency; l.Percentile != 0 || l.Value != nil || l.Avg != nil || *l.Min != 0 {
+		t.Errorf("latency without percentile: %+v", l)
+	}
+	if o := r.Options; o.WarmupSeconds != 1 || o.Rate != 50 || *o.ForcedShutdownSeconds != 4 {
+		t.Errorf("options %+v", o)
+	}
+	if i := r.Intervals[0]; i.Events != nil || i.Queries != nil || i.Reads != nil || i.Others != nil || i.Errors != nil || *i.QueueLength != 51 {
+		t.Errorf("numbers that are none: %+v", i)
+	}
+	if i := r.Intervals[1]; *i.Events != 48.98 || i.LatencyMillis != nil {
+		t.Errorf("without percentiles: %+v", i)
+	}
+}
+
+// Throughput is a heading of its own in file I/O of 1.0, and no report.
+func TestFileIO(t *testing.T) {
+	if f := read(t, "fileio.txt").Final; f == nil || f.SQL != nil || f.Events != 6943 || *f.Seconds != 2.0008 || *f.Latency.Value != 0.55 {
+		t.Errorf("final %+v", f)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	if r := read(t, "refused.txt"); r.Final != nil || len(r.Errors) != 4 || !strings.Contains(r.Errors[1], "Access denied for user") {
+		t.Errorf("final %+v, errors %q", r.Final, r.Errors)
 	}
 }
 
@@ -168,6 +205,10 @@ func TestPercentiles(t *testing.T) {
 func TestCountsAndChecks(t *testing.T) {
 	if diff := cmp.Diff(map[string]int64{"new_order": 29, "payment": 25}, read(t, "report-default.txt").Counts); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	glued := Parse("benchrun: new_order=14 payment=13benchrun: new_order=1benchrun: payment=2\n\n\nbenchrun: payment=3\nbenchrun: it was cold\nbenchrun: payment=1234567890123456\n")
+	if diff := cmp.Diff(map[string]int64{"new_order": 15, "payment": 18}, glued.Counts); diff != "" {
+		t.Errorf("counts of threads that ended at the same time (-want +got):\n%s", diff)
 	}
 	got := ParseChecks("sysbench 1.0.20\n\nCheck 1, warehouse: 3 PASSED\nCheck 2, warehouse: 3 FAILED!!! 7 of 10\nChecking\nCheck 3: PASSED 10 warehouses\n")
 	want := []Check{

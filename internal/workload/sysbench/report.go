@@ -22,7 +22,7 @@ type Report struct {
 	Final *Summary `json:"final,omitempty"`
 	// Errors are sysbench's own lines about what went wrong, the first 20 of them.
 	Errors []string `json:"errors,omitempty"`
-	// Counts are the sums of what the script's threads counted: see countLine.
+	// Counts are the sums of what the script's threads counted: see counted.
 	Counts map[string]int64 `json:"counts,omitempty"`
 }
 

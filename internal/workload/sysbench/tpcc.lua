@@ -584,6 +584,7 @@ function thread_done()
   local parts = {}
   for kind, n in pairs(done) do parts[#parts + 1] = kind .. "=" .. n end
   table.sort(parts)
-  if #parts > 0 then print("benchrun: " .. table.concat(parts, " ")) end
+  -- In one piece: print would write the end of the line by itself, when another thread may have written its own line.
+  if #parts > 0 then io.write("benchrun: " .. table.concat(parts, " ") .. "\n") end
   con:disconnect()
 end

@@ -1,0 +1,111 @@
+//go:build e2e || samples
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// contradictions are what does not fit together in the document of an accepted attempt: what was asked and what was done,
+// the totals and what they are sums of. There are none if the numbers add up.
+func contradictions(d *result.Document) []string {
+	var all []string
+	same := func(what string, got, want int64) {
+		if got != want {
+			all = append(all, fmt.Sprintf("%s: %d, it should be %d", what, got, want))
+		}
+	}
+	t := d.Totals
+	for _, c := range d.Checks {
+		if !c.Passed {
+			all = append(all, fmt.Sprintf("check %s: %s", c.Name, c.Detail))
+		}
+	}
+	if rows, transactions, known := asked(&d.Config.Workload); known && t.StoppedBy == result.StoppedByRows {
+		same("rows", t.Rows, rows)
+		same("transactions", t.Transactions, transactions)
+	}
+	if len(d.Series) > 0 || d.Config.Workload.Custom == nil { // a program need not say how it got there
+		sum := addUp(d)
+		same("rows of the intervals", sum.Rows, t.Rows)
+		same("transactions of the intervals", sum.Transactions, t.Transactions)
+		same("bytes of the intervals", sum.Bytes, t.Bytes)
+		same("rows deleted in the intervals", sum.RowsDeleted, t.RowsDeleted)
+		same("queries of the intervals", sum.Queries, t.Queries)
+	}
+	if len(d.Tables) > 0 {
+		var sum result.TableLoad
+		for _, load := range d.Tables {
+			sum.Rows, sum.Bytes, sum.Statements = sum.Rows+load.Rows, sum.Bytes+load.Bytes, sum.Statements+load.Statements
+		}
+		same("rows of the tables", sum.Rows, t.Rows)
+		same("bytes of the tables", sum.Bytes, t.Bytes)
+		same("statements of the tables", sum.Statements, t.Statements)
+	}
+	if len(d.Pods) > 0 {
+		var sum result.PodFacts
+		for _, p := range d.Pods {
+			sum.Rows, sum.Transactions = sum.Rows+p.Rows, sum.Transactions+p.Transactions
+		}
+		same("rows of the Pods", sum.Rows, t.Rows)
+		same("transactions of the Pods", sum.Transactions, t.Transactions)
+	}
+	for _, l := range d.Latencies {
+		switch l.Operation {
+		case "commit", "load", "transaction":
+			same("latencies of "+l.Operation, l.Count, t.Transactions)
+		}
+	}
+	return append(all, rates(d)...)
+}
+
+// addUp is the sum of all intervals.
+func addUp(d *result.Document) result.Totals {
+	var sum result.Totals
+	for _, i := range d.Series {
+		sum.Rows += i.Rows
+		sum.Transactions += i.Transactions
+		sum.Bytes += i.Bytes
+		sum.RowsDeleted += i.RowsDeleted
+		sum.Queries += i.Queries
+	}
+	return sum
+}
+
+// asked is what a whole trial consists of; not known where the seed or the server decides.
+func asked(w *result.Workload) (rows, transactions int64, known bool) {
+	parts := func(n, size int64) int64 { return (n + size - 1) / size }
+	switch {
+	case w.CommitSize != nil && w.CommitSize.Compat != "":
+		return w.CommitSize.Rows, 1 + parts(w.CommitSize.Rows-1, w.CommitSize.RowsPerCommit), true
+	case w.CommitSize != nil:
+		return w.CommitSize.Rows, parts(w.CommitSize.Rows, w.CommitSize.RowsPerCommit), true
+	case w.BulkInsert != nil:
+		return w.BulkInsert.Rows, parts(w.BulkInsert.Rows, w.BulkInsert.RowsPerStatement*w.BulkInsert.StatementsPerTransaction), true
+	case w.IIBench != nil:
+		return w.IIBench.Rows, parts(w.IIBench.Rows, w.IIBench.RowsPerCommit), true
+	}
+	return 0, 0, false
+}
+
+// rates compares rates with the totals that they are of.
+func rates(d *result.Document) []string {
+	var all []string
+	seconds := float64(d.Totals.Micros) / 1e6
+	totals := map[string]int64{
+		"rowsPerSecond": d.Totals.Rows, "commitsPerSecond": d.Totals.Transactions, "transactionsPerSecond": d.Totals.Transactions,
+	}
+	for _, m := range d.Metrics {
+		n, known := totals[m.Name]
+		if want := float64(n) / seconds; known && math.Abs(m.Value-want) > want/1e6 {
+			all = append(all, fmt.Sprintf("%s: %g, but %d in %g s", m.Name, m.Value, n, seconds))
+		}
+	}
+	return all
+}
