@@ -52,7 +52,9 @@ var _ = It("loads a file of one's own into a table of one's own", func(ctx SpecC
 	kubectl(ctx, "wait", "--for=jsonpath={.status.phase}=Succeeded", "--timeout=2m", "pod/fill")
 	sum := strings.Fields(kubectl(ctx, "logs", "pod/fill"))[0]
 
-	apply(ctx, loads("own", fromClaim("some/own.csv"), ""))
+	// The volume may be on the database's node: there must be room for both.
+	const small = "  loader: {resources: {limits: {cpu: 300m, memory: 128Mi}}}\n"
+	apply(ctx, loads("own", fromClaim("some/own.csv"), small))
 	complete(ctx, "own")
 	d := document(ctx, "own-t1-a1")
 	Expect(d.Totals.Rows).To(Equal(int64(20000)))
@@ -64,7 +66,7 @@ var _ = It("loads a file of one's own into a table of one's own", func(ctx SpecC
 	Expect(check(d, "input").Passed).To(BeTrue())
 	Expect(configMap(ctx, "own-results").Data["summary.md"]).To(ContainSubstring("input some/own.csv: 20000 rows, "))
 
-	apply(ctx, loads("none", fromClaim("some/other.csv"), ""))
+	apply(ctx, loads("none", fromClaim("some/other.csv"), small))
 	Expect(failure(finished(ctx, "none"))).To(And(
 		HavePrefix("LoaderFailed: "), ContainSubstring("dataFrom: reading some/other.csv: no such file or directory")))
 }, SpecTimeout(2*runTime))
