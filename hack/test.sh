@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test.sh [--record] LAYER… — runs layers of tests, each with all the set-up that it needs, and says how many tests of each
-# layer ran. A skipped test counts as a failure: what cannot run must say so. --record writes the result to
-# docs/test-results.md. Layers: unit, envtest, loader (MariaDB 11.8), loader-old (10.11), e2e, faults
+# layer ran. A skipped test counts as a failure: what cannot run must say so. --record writes each layer's result to
+# docs/test-results.md as soon as it is there, with date and commit, and leaves the other layers' lines alone. Layers: unit, envtest, loader (MariaDB 11.8), loader-old (10.11), e2e, faults
 # (what goes wrong on a cluster), samples (each to its end), fuzz.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
@@ -88,17 +88,18 @@ fuzz() {
 	tally fuzz 0 "$passed" "$broken" 0
 }
 
+# record RESULT… puts what a layer gave into the document, in place of what it gave before.
 record() {
-	{
-		echo "# The last run of every test"
-		echo
-		echo "Written by \`make test-all\` on $(date -u +%F), at commit $(git -C "$REPO" describe --always --dirty --exclude "*")," \
-			"$(go env GOVERSION), $(uname -sm), $(nproc) CPUs."
-		echo
-		printf -- '- %s\n' "${summary[@]}"
-	} >"$REPO/docs/test-results.md"
+	local document=$REPO/docs/test-results.md result where
+	where="$(date -u +%F), commit $commit, $(go env GOVERSION)"
+	for result; do
+		sed -i "/^- ${result%%:*}: /d" "$document"
+		echo "- $result ($where, $(uname -sm), $(nproc) CPUs)" >>"$document"
+	done
 }
 
+# Asked before the document is written, which is a change too.
+commit=$(git -C "$REPO" describe --always --dirty --exclude "*")
 recording=
 if [ "${1:-}" = --record ]; then
 	recording=yes
@@ -107,6 +108,7 @@ fi
 "$HACK/tools.sh" gotestsum ginkgo helm kubectl
 cd "$REPO"
 for layer; do
+	before=${#summary[@]}
 	case $layer in
 	unit | envtest | fuzz) "$layer" ;;
 	e2e | faults | samples) e2e "$layer" ;;
@@ -114,8 +116,8 @@ for layer; do
 	loader-old) loader "$layer" 10.11 ;;
 	*) die "layer $layer is not known: unit, envtest, loader, loader-old, e2e, faults, samples, fuzz" ;;
 	esac
+	if [ -n "$recording" ]; then record "${summary[@]:before}"; fi
 done
-if [ -n "$recording" ]; then record; fi
 echo
 printf '%s\n' "${summary[@]}"
 if [ "$failed" -ne 0 ]; then die "failed"; fi
