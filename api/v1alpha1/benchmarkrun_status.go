@@ -23,7 +23,7 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// startTime is when the run was first seen by the operator.
+	// startTime is when the operator first saw the run, and it was not suspended.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 

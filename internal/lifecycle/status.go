@@ -21,8 +21,8 @@ import (
 // maxStatusPoints is how many points the status lists; the rest is in the results.
 const maxStatusPoints = 64
 
-// Status is the whole status of a run. Of the old one it takes what cannot be observed any more: when the run was first
-// seen, the times of its conditions, and how it ended, because an end is never taken back.
+// Status is the whole status of a run. Of the old one it takes what cannot be observed any more: when the run
+// began, the times of its conditions, and how it ended, because an end is never taken back.
 func Status(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, d Decision, now time.Time) v1alpha1.BenchmarkRunStatus {
 	s := newSituation(run, p, seen, now)
 	now = now.Truncate(time.Second) // as the API server stores it
@@ -37,7 +37,8 @@ func Status(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, d Decision
 		Headline:           s.headline(),
 		Results:            old.Results,
 	}
-	if status.StartTime == nil {
+	// A run that was made suspended has not begun.
+	if status.StartTime == nil && d.Reason != v1alpha1.ReasonSuspended {
 		status.StartTime = ptr.To(metav1.NewTime(now))
 	}
 	if seen.Results != nil {
@@ -70,7 +71,7 @@ func (s *situation) elapsed(status *v1alpha1.BenchmarkRunStatus) string {
 	if status.CompletionTime != nil {
 		end = status.CompletionTime.Time
 	}
-	if end.Before(status.StartTime.Time) {
+	if status.StartTime == nil || end.Before(status.StartTime.Time) {
 		return ""
 	}
 	return end.Sub(status.StartTime.Time).Round(time.Second).String()

@@ -79,6 +79,19 @@ func TestStatusOfANewRun(t *testing.T) {
 	}
 }
 
+// A run that is made suspended begins when it is resumed; one that is suspended later has begun.
+func TestStatusOfASuspendedRun(t *testing.T) {
+	run := oneAxis(2, 2)
+	run.Spec.Suspend = ptr.To(true)
+	if status := statusOf(t, run, &Observed{}, now); status.StartTime != nil || status.Elapsed != "" {
+		t.Errorf("made suspended: started %v, elapsed %q", status.StartTime, status.Elapsed)
+	}
+	run.Status.StartTime = ptr.To(ago(time.Hour))
+	if status := statusOf(t, run, &Observed{}, now); !status.StartTime.Time.Equal(ago(time.Hour).Time) {
+		t.Errorf("suspended later: started %v", status.StartTime)
+	}
+}
+
 func TestStatusOfTheEnd(t *testing.T) {
 	run := testutil.MakeRun("run", "ns").Repetitions(2).Obj()
 	run.Status.StartTime = ptr.To(ago(2*time.Hour + 4*time.Minute))
