@@ -180,6 +180,9 @@ func TestIntegrationIIBench(t *testing.T) {
 			seen[checksum(doc)] = true
 			sums(t, doc)
 			checkMilestones(t, doc)
+			if !slices.ContainsFunc(doc.Metrics, func(m result.Metric) bool { return m.Name == "rowsPerSecond" && m.Shown }) {
+				t.Errorf("the overall rate is not shown: %+v", doc.Metrics)
+			}
 			if doc.Metrics[0].Name != "terminalRowsPerSecond" || doc.Metrics[0].Value < 100 || doc.Totals.Transactions != 25 {
 				t.Errorf("metrics %+v, totals %+v", doc.Metrics, doc.Totals)
 			}

@@ -42,11 +42,14 @@ func Summary(w io.Writer, r *Report) error {
 	return err
 }
 
-// table has a row per point: its parameters, the median, the interval, how many times the worst that is, and latencies.
+// table has a row per point: its parameters, the median, the interval, how many times the worst that is, the medians of other
+// metrics that are shown, and latencies.
 func (r *Report) table(points []stats.Point) [][]string {
 	_, operations := r.columns()
 	header := r.parameters()
 	header = append(header, points[0].Metric.Unit, "interval", "n", "×")
+	shown := shownMetrics(points)
+	header = append(header, shown...)
 	for _, op := range operations {
 		header = append(header, op+" p50 µs", op+" p99 µs")
 	}
@@ -59,6 +62,9 @@ func (r *Report) table(points []stats.Point) [][]string {
 		}
 		cells = append(cells, stats.Format(p.Summary.Median),
 			p.Summary.Range(), strconv.Itoa(p.Summary.N), times(p.Summary.Median, worst))
+		for _, name := range shown {
+			cells = append(cells, medianOfMetric(p.Records, name))
+		}
 		for _, op := range operations {
 			cells = append(cells, medianOf(p.Records, op, func(l result.Latency) int64 { return l.P50Micros }),
 				medianOf(p.Records, op, func(l result.Latency) int64 { return l.P99Micros }))
@@ -66,6 +72,21 @@ func (r *Report) table(points []stats.Point) [][]string {
 		rows = append(rows, cells)
 	}
 	return rows
+}
+
+// shownMetrics are the names of those that stand beside the headline.
+func shownMetrics(points []stats.Point) []string {
+	var names []string
+	for _, p := range points {
+		for _, record := range p.Records {
+			for _, m := range record.Summary.Metrics {
+				if m.Shown && m.Name != p.Metric.Name && !slices.Contains(names, m.Name) {
+					names = append(names, m.Name)
+				}
+			}
+		}
+	}
+	return names
 }
 
 func times(a, b float64) string {

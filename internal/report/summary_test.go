@@ -81,6 +81,21 @@ func TestSummaryRanksPoints(t *testing.T) {
 	}
 }
 
+// Metrics that are shown have a column of their own, empty where a trial has none; the headline is not shown twice.
+func TestSummaryShowsFurtherMetrics(t *testing.T) {
+	r := pointsOf("higher", 10, 20)
+	first := r.Records[0].Summary
+	first.Metrics[0].Shown = true
+	first.Metrics = append(first.Metrics, result.Metric{Name: "newOrdersPerMinute", Value: 270, Unit: "NOPM", Better: "higher", Shown: true})
+	table := lines(printed(t, report.Summary, r), "|")
+	if !strings.Contains(table[0], "|    × | newOrdersPerMinute |") || strings.Contains(table[0], first.Metrics[0].Name) {
+		t.Errorf("header %s", table[0])
+	}
+	if !strings.Contains(table[2], "| 2.00 |                    |") || !strings.Contains(table[3], "| 1.00 |                270 |") {
+		t.Errorf("rows\n%s\n%s", table[2], table[3])
+	}
+}
+
 func TestSummarySaysWhatTheIntervalsAre(t *testing.T) {
 	many := pointsOf("higher", 1)
 	for i := range 5 {

@@ -92,6 +92,8 @@ type Metric struct {
 	Better string `json:"better"`
 	// Part of the work that it is of, for example a table's name; empty for the whole.
 	Part string `json:"part,omitempty"`
+	// Shown metrics stand beside the headline wherever people look first.
+	Shown bool `json:"shown,omitempty"`
 }
 
 // Latency is the distribution of one kind of operation, in microseconds to three significant digits.

@@ -115,6 +115,7 @@ func sysbenchMetrics(f *sysbench.Summary) []result.Metric {
 func newOrders(counts map[string]int64, seconds float64) result.Metric {
 	return result.Metric{
 		Name: "newOrdersPerMinute", Value: float64(counts["new_order"]) * 60 / seconds, Unit: "NOPM", Better: "higher",
+		Shown: true,
 	}
 }
 
