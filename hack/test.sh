@@ -98,8 +98,9 @@ record() {
 	done
 }
 
-# Asked before the document is written, which is a change too.
-commit=$(git -C "$REPO" describe --always --dirty --exclude "*")
+# The document itself does not make the tree another one.
+commit=$(git -C "$REPO" describe --always --exclude "*")
+git -C "$REPO" diff --quiet HEAD -- . ':!docs/test-results.md' || commit+=-dirty
 recording=
 if [ "${1:-}" = --record ]; then
 	recording=yes
