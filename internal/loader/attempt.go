@@ -223,10 +223,11 @@ func (a *attempt) verify(ctx context.Context) error {
 	return failedChecks(a.checks)
 }
 
-// verifyServer finds out whether it is still the server that it was.
+// verifyServer finds out whether it is still the server that it was, with the variables that it had. The keeper's connection
+// is the proof of the first: no server that was restarted, and none behind the same address, has it.
 func (a *attempt) verifyServer(ctx context.Context) error {
-	if err := checkUptime(a.firstStatus, a.server.StatusAfter, time.Since(a.began)); err != nil {
-		return err
+	if err := a.keeper.holds(ctx); err != nil {
+		return a.explain(ctx, err)
 	}
 	variables, err := globalVariables(ctx, a.admin)
 	if err != nil {
@@ -236,5 +237,18 @@ func (a *attempt) verifyServer(ctx context.Context) error {
 		return failedf(result.FailureVariablesChanged, "variables changed during the attempt: %s",
 			strings.Join(changed, "; "))
 	}
-	return a.keeper.holds(ctx)
+	return nil
+}
+
+// explain finds out whether a connection was lost because the server was restarted; err if not, or if nobody knows.
+func (a *attempt) explain(ctx context.Context, err error) error {
+	status, unknown := pairs(ctx, a.admin, queryStatus)
+	between := time.Since(a.began)
+	was, unknownBefore := uptime(a.firstStatus)
+	is, unknownAfter := uptime(status)
+	if errors.Join(unknown, unknownBefore, unknownAfter) != nil || !restarted(was, is, between) {
+		return err
+	}
+	return failed(result.FailureServerRestarted, fmt.Errorf("the server was up for %s when the attempt began, and %s later "+
+		"for %s: %w", was, between.Round(time.Second), is, err))
 }

@@ -77,6 +77,24 @@ func TestIntegrationConnectionKilled(t *testing.T) {
 	tr.mustFail(t.Context(), t, result.FailureConnectionLost)
 }
 
+// The connection that holds the schema is what proves that it is the same server to the end.
+func TestIntegrationKeeperKilled(t *testing.T) {
+	dropTable(t)
+	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 10})
+	tr.cfg.LimitSeconds = 1
+	whileMeasuring(t, 100, func(db *sql.DB) {
+		var id int
+		err := db.QueryRow("SELECT IS_USED_LOCK(?)", lockName("bench")).Scan(&id)
+		if err == nil {
+			_, err = db.Exec("KILL " + strconv.Itoa(id))
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	tr.mustFail(t.Context(), t, result.FailureConnectionLost, "asking whether the schema is still ours")
+}
+
 func TestIntegrationStatementRefused(t *testing.T) {
 	dropTable(t)
 	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})

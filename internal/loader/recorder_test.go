@@ -151,22 +151,35 @@ func TestRestWatch(t *testing.T) {
 	}
 }
 
-func TestCheckUptime(t *testing.T) {
-	up := func(s string) map[string]string { return map[string]string{"Uptime": s} }
-	if err := checkUptime(up("100"), up("160"), time.Minute); err != nil {
-		t.Error(err)
+func TestRestarted(t *testing.T) {
+	for name, tc := range map[string]struct {
+		was, is, between time.Duration
+		want             bool
+	}{
+		"as long as it took":            {100 * time.Second, 160 * time.Second, time.Minute, false},
+		"whole seconds":                 {100 * time.Second, 159 * time.Second, time.Minute, false},
+		"up for less than before":       {100 * time.Second, 3 * time.Second, time.Minute, true},
+		"up for less than before, soon": {2 * time.Second, time.Second, time.Second, true},
+		"up for longer, but too short":  {100 * time.Second, 120 * time.Second, time.Minute, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := restarted(tc.was, tc.is, tc.between); got != tc.want {
+				t.Errorf("%v, want %v", got, tc.want)
+			}
+		})
 	}
-	if err := checkUptime(up("100"), up("159"), time.Minute); err != nil {
-		t.Errorf("uptime is in whole seconds: %v", err)
+}
+
+func TestUptime(t *testing.T) {
+	if up, err := uptime(map[string]string{"Uptime": "61"}); err != nil || up != 61*time.Second {
+		t.Errorf("%s, %v", up, err)
 	}
-	for _, after := range []string{"3", "120"} {
-		if err := checkUptime(up("100"), up(after), time.Minute); describe(t.Context(), err).Reason != result.FailureServerRestarted {
-			t.Errorf("up for %s s: %v", after, err)
-		}
-	}
-	if err := checkUptime(up("100"), up(""), time.Minute); err == nil || !strings.Contains(err.Error(), "no uptime") {
+	if _, err := uptime(map[string]string{}); err == nil || !strings.Contains(err.Error(), "no uptime") {
 		t.Errorf("error %v", err)
 	}
+}
+
+func TestNoErrorIsNoFailure(t *testing.T) {
 	if err := failed(result.FailureSQL, nil); err != nil || errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("no error became %v", err)
 	}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 const (
@@ -84,23 +83,12 @@ func uptime(status map[string]string) (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, nil
 }
 
-// checkUptime finds a restart between two readings of the server's status: uptime, in whole seconds, then grew by less
-// than the time between them.
-func checkUptime(before, after map[string]string, between time.Duration) error {
-	was, err := uptime(before)
-	if err != nil {
-		return failed(result.FailureSQL, err)
-	}
-	is, err := uptime(after)
-	if err != nil {
-		return failed(result.FailureSQL, err)
-	}
+// restarted says whether a server was restarted between two readings of its uptime. Uptime is in whole seconds of the
+// server's wall clock, which may be set, while the time between is ours: it explains what else is known to be broken, and is
+// no proof by itself.
+func restarted(was, is, between time.Duration) bool {
 	const rounding = 2 * time.Second
-	if is+rounding < was+between {
-		return failedf(result.FailureServerRestarted, "the server was up for %s when the attempt began, and %s later for %s",
-			was, between.Round(time.Second), is)
-	}
-	return nil
+	return is < was || is+rounding < was+between
 }
 
 // counter is a status counter's growth; false if the server does not have it.

@@ -9,12 +9,14 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -110,6 +112,49 @@ func TestIntegrationTPROCHLoad(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What follows the measured phase may take hours: somebody who reads a table holds up its indexes here, for longer than any
+// rounding of the server's uptime.
+func TestIntegrationTPROCHIndexesTakeTime(t *testing.T) {
+	db := other(t)
+	if _, err := db.Exec("DROP DATABASE IF EXISTS bench"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- holdUp(ctx, db) }()
+	_, doc := newTPROCHLoad(t, func(p *result.TPROCHLoad) { p.Indexes, p.ForeignKeyChecks = "After", false }).mustRun(t)
+	cancel() // nothing is left to be held up
+	if err := <-done; err != nil {
+		t.Errorf("nothing was held up: %v", err)
+	}
+	for _, p := range doc.Phases {
+		if p.Name == "index" && p.Micros < 3e6 {
+			t.Errorf("indexes took %d µs", p.Micros)
+		}
+	}
+}
+
+// holdUp reads a table as soon as it is loaded, and ends the transaction when a statement has waited 4 s for that.
+func holdUp(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // it only read
+	for _, query := range []string{
+		"SELECT COUNT(*) = 25 FROM bench.NATION",
+		"SELECT MAX(time) >= 4 FROM information_schema.processlist WHERE state LIKE '%metadata lock%'",
+	} {
+		for yes := false; !yes; time.Sleep(10 * time.Millisecond) {
+			// No such table yet, or nothing that waits, is no error.
+			if err := tx.QueryRowContext(ctx, query).Scan(&yes); ctx.Err() != nil {
+				return errors.Join(ctx.Err(), err)
+			}
+		}
+	}
+	return nil
 }
 
 // checkTables checks what is said about each table against the others and the totals.

@@ -160,7 +160,7 @@ type ServerFacts struct {
 	// StatusBefore and StatusAfter are SHOW GLOBAL STATUS around the measured phase.
 	StatusBefore map[string]string `json:"statusBefore"`
 	StatusAfter  map[string]string `json:"statusAfter"`
-	// UptimeSeconds at the end: less than the attempt took would mean that the server restarted.
+	// UptimeSeconds of the server at the end of what was measured, by its own clock.
 	UptimeSeconds int64 `json:"uptimeSeconds"`
 }
 
