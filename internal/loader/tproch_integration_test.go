@@ -142,7 +142,7 @@ func holdUp(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // it only read
+	defer tx.Rollback()
 	for _, query := range []string{
 		"SELECT COUNT(*) = 25 FROM bench.NATION",
 		"SELECT MAX(time) >= 4 FROM information_schema.processlist WHERE state LIKE '%metadata lock%'",
