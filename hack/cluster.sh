@@ -42,13 +42,22 @@ healthy() {
 	nodes_ready && ready kube-system coredns && ready local-path-storage local-path-provisioner && default_storage
 }
 
-# same_boot tells whether the nodes run, and have since kind made them. After a restart their
-# addresses and what runs on them are anybody's guess; a new cluster takes less time than finding out.
+# In the nodes' /run, which is in memory: there from when the cluster was first healthy until a node is started again.
+BOOT=/run/benchrun-boot
+
+# same_boot tells whether the nodes run, and have since the cluster was made. After a restart their
+# addresses may be each other's and what runs on them is anybody's guess; a new cluster takes less
+# time than finding out.
 same_boot() {
 	local node
 	for node in $(nodes); do
-		[ "$(docker inspect --format '{{.State.Status}} {{.RestartCount}}' "$node")" = 'running 0' ] || return
+		docker exec "$node" test -e "$BOOT" 2>/dev/null || return
 	done
+}
+
+mark_boot() {
+	local node
+	for node in $(nodes); do docker exec "$node" touch "$BOOT"; done
 }
 
 diagnose() {
@@ -102,6 +111,7 @@ up() {
 		diagnose
 		die "the cluster is not healthy after three minutes, see above"
 	fi
+	mark_boot
 }
 
 delete() {
