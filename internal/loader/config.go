@@ -12,6 +12,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
 
 const (
@@ -91,10 +92,10 @@ func prepareConfig(data, podIndex string) (*result.Config, workload.Workload, er
 	if err := validate(cfg); err != nil {
 		return cfg, nil, fmt.Errorf("checking the loader's configuration: %w", err)
 	}
-	if workload.IsTool(cfg.Workload.Type) {
+	if registry.IsTool(cfg.Workload.Type) {
 		return cfg, nil, nil
 	}
-	w, err := workload.New(cfg)
+	w, err := registry.New(cfg)
 	if err != nil {
 		return cfg, nil, fmt.Errorf("checking the loader's configuration: %w", err)
 	}

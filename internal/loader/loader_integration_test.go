@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 )
 
 func TestIntegrationWholeRun(t *testing.T) {
@@ -98,7 +98,7 @@ func TestIntegrationSameSeedSameRows(t *testing.T) {
 		_, doc := newTrial(t, p).mustRun(t)
 		details[doc.Checks[1].Detail]++
 	}
-	if want := workload.NewRows(42).Checksum(500).String(); details[want] != 3 {
+	if want := generate.NewRows(42).Checksum(500).String(); details[want] != 3 {
 		t.Errorf("checksums %v, want three times %s", details, want)
 	}
 	tr := newTrial(t, result.CommitSize{Rows: 500, RowsPerCommit: 1})

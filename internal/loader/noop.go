@@ -17,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
 
 // NoopReport is what a workload costs the loader without a server: everything but the network.
@@ -41,7 +42,7 @@ func Noop(ctx context.Context, workloadJSON string, seed int64, limit time.Durat
 	if err := dec.Decode(&cfg.Workload); err != nil {
 		return nil, fmt.Errorf("reading the workload: %w", err)
 	}
-	w, err := workload.New(cfg)
+	w, err := registry.New(cfg)
 	if err != nil {
 		return nil, err
 	}

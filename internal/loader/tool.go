@@ -17,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
 
 // maxDocumentOutput is how much of a phase's output goes into the document; the middle of a longer one is left out.
@@ -73,7 +74,7 @@ func newToolAttempt(cfg *result.Config) (*toolAttempt, error) {
 
 func (t *toolAttempt) fill(in workload.ToolInput) error {
 	var err error
-	if t.Tool, err = workload.NewTool(in); err != nil {
+	if t.Tool, err = registry.NewTool(in); err != nil {
 		return err
 	}
 	for name, content := range t.Files() {

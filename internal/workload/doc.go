@@ -1,16 +1,16 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package workload holds the workloads: what is sent to the database, in which order, and how it is proved afterwards
-// that the database has it.
+// Package workload says what a workload is: what is sent to the database, in which order, and how it is proved afterwards
+// that the database has it. The workloads themselves are in folders of their own beside what several of them need.
 //
 // How to add one:
 //
 //  1. a member of result.Workload with its parameters, and one of the API's union (the operator turns one into
 //     the other);
-//  2. a file here with a type that has the three methods of Workload and a constructor that checks the parameters, so
+//  2. a folder here with a type that has the three methods of Workload and a constructor that checks the parameters, so
 //     that a wrong one is refused before the first connection;
-//  3. a line in the registry of workload.go;
+//  3. a line in package registry;
 //  4. a test against the database in internal/loader, because only a server can say that the statements are right.
 //
 // A workload is a closed loop: the next statement is sent when the previous one was answered. It neither reads a clock

@@ -7,6 +7,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -75,6 +76,14 @@ type Execution struct {
 	Began time.Duration
 }
 
+// End says how the command ended.
+func (e *Execution) End() string {
+	if e.Signal != "" {
+		return "signal " + e.Signal
+	}
+	return fmt.Sprintf("exit code %d", e.ExitCode)
+}
+
 // Reading is what a tool measured.
 type Reading struct {
 	Totals result.Totals
@@ -106,25 +115,4 @@ type ToolInput struct {
 	User, Password string
 	// Environ is the loader's own environment.
 	Environ []string
-}
-
-// tools has a constructor for each workload that is a Tool, by its name in the API.
-var tools = map[string]func(ToolInput) (Tool, error){
-	"Sysbench": newSysbench,
-	"Custom":   newCustom,
-}
-
-// IsTool says whether a workload is a Tool.
-func IsTool(workloadType string) bool {
-	_, found := tools[workloadType]
-	return found
-}
-
-// NewTool returns the tool that the configuration names, for which IsTool must hold. The error is about its parameters and
-// fit for the person who wrote them.
-func NewTool(in ToolInput) (Tool, error) {
-	if err := checkShare(in.Config); err != nil {
-		return nil, err
-	}
-	return tools[in.Config.Workload.Type](in)
 }

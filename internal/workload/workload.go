@@ -6,11 +6,7 @@ package workload
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -133,30 +129,4 @@ type Recorder interface {
 	Sent(at time.Duration, rows, bytes int64)
 	// Loaded records the statement, which is a transaction, that wrote what was sent.
 	Loaded(began, ended time.Duration)
-}
-
-// registry has a constructor for each workload, by its name in the API.
-var registry = map[string]func(*result.Config) (Workload, error){
-	"BulkInsert": newBulkInsert,
-	"CommitSize": newCommitSize,
-	"IIBench":    newIIBench,
-	"TPROCHLoad": newTPROCHLoad,
-}
-
-// New returns the workload that the configuration names. The error is about its parameters and fit for the person who
-// wrote them.
-func New(cfg *result.Config) (Workload, error) {
-	construct, known := registry[cfg.Workload.Type]
-	if !known {
-		return nil, fmt.Errorf("workload type %q is not known to this loader, it knows %s",
-			cfg.Workload.Type, strings.Join(slices.Sorted(maps.Keys(registry)), ", "))
-	}
-	if err := checkShare(cfg); err != nil {
-		return nil, err
-	}
-	w, err := construct(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("workload %s: %w", cfg.Workload.Type, err)
-	}
-	return w, nil
 }

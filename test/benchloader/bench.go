@@ -19,6 +19,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
 
 const (
@@ -173,7 +174,7 @@ func (b *bench) statements(ctx context.Context, name string, w result.Workload) 
 	if _, err := os.Stat(path); err == nil {
 		return "/bench/" + name, nil
 	}
-	load, err := workload.New(&result.Config{Seed: 42, Workload: w})
+	load, err := registry.New(&result.Config{Seed: 42, Workload: w})
 	if err != nil {
 		return "", err
 	}

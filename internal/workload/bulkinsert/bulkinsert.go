@@ -1,0 +1,187 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package bulkinsert is the workload BulkInsert.
+package bulkinsert
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/generate"
+	"github.com/benchrun-dev/benchrun/internal/workload/insert"
+	"github.com/benchrun-dev/benchrun/internal/workload/userdata"
+)
+
+// The tables of BulkInsert.
+const (
+	tableFileList = "FileList"
+	tableNarrow   = "Narrow"
+)
+
+// bulkInsert inserts many rows with each statement, over many connections: how many, and how many, until it gets no
+// faster?
+type bulkInsert struct {
+	params result.BulkInsert
+	load   *insert.Load
+	table  insert.Table
+	// name of the first table, and the columns that rows are made of: none are all that the table has.
+	name    string
+	columns []string
+	// kinds of the columns as Benchrun makes them.
+	kinds []userdata.Kind
+	// schema makes the tables, and file has the rows, if they are the user's.
+	schema *userdata.Schema
+	file   *userdata.RowFile
+	// found are the columns of the user's tables, or of the table for a file.
+	found []userdata.Column
+}
+
+// New checks the parameters, whose names in errors are the API's.
+func New(cfg *result.Config) (workload.Workload, error) {
+	p := cfg.Workload.BulkInsert
+	if p == nil {
+		return nil, errors.New("the parameters in bulkInsert are missing")
+	}
+	if p.StatementsPerTransaction < 1 {
+		return nil, fmt.Errorf("statementsPerTransaction is %d, it must be at least 1", p.StatementsPerTransaction)
+	}
+	if p.Concurrency < 1 {
+		return nil, fmt.Errorf("concurrency is %d, it must be at least 1", p.Concurrency)
+	}
+	if p.Tables < 1 {
+		return nil, fmt.Errorf("tables is %d, it must be at least 1", p.Tables)
+	}
+	if err := insert.CheckEngine(p.StorageEngine); err != nil {
+		return nil, err
+	}
+	if err := workload.ShareOf(cfg).Enough("concurrency", int64(p.Concurrency)); err != nil {
+		return nil, err
+	}
+	rows, err := insert.New(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction, workload.ShareOf(cfg))
+	if err != nil {
+		return nil, err
+	}
+	w := &bulkInsert{params: *p, load: rows}
+	switch p.Table {
+	case tableFileList:
+		w.useFileList(newFileList(cfg.Seed))
+	case tableNarrow:
+		w.useNarrow(narrow{generate.NewRows(cfg.Seed)})
+	default:
+		return nil, fmt.Errorf("table is %q, it must be %s or %s", p.Table, tableFileList, tableNarrow)
+	}
+	w.table.Engine = p.StorageEngine
+	if err := w.useOwn(cfg); err != nil {
+		return nil, err
+	}
+	w.spread()
+	w.address(w.table.Names, strings.Join(w.columns, ", "))
+	return w, nil
+}
+
+// spread names the tables: the first has the name itself, the others have numbers.
+func (w *bulkInsert) spread() {
+	for i := range w.params.Tables {
+		numbered := w.name
+		if i > 0 {
+			numbered = fmt.Sprintf("%s_%d", w.name, i+1)
+		}
+		w.table.Names = append(w.table.Names, numbered)
+	}
+}
+
+// address makes the statements' heads.
+func (w *bulkInsert) address(tables []string, columns string) {
+	w.load.Heads = nil
+	for _, name := range tables {
+		w.load.Heads = append(w.load.Heads, "INSERT INTO "+name+" ("+columns+") VALUES ")
+	}
+}
+
+func (w *bulkInsert) useFileList(data *fileList) {
+	w.table = insert.Table{
+		Columns: "id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, path VARBINARY(4096) NOT NULL," +
+			" modification_time DATETIME(6) NOT NULL, file_size BIGINT UNSIGNED NOT NULL",
+		Options:    "DEFAULT CHARSET=utf8mb4",
+		Canonical:  "CONCAT_WS(':', path, modification_time, file_size)",
+		AppendText: data.appendText,
+	}
+	w.name, w.columns = "inserts", []string{"path", "modification_time", "file_size"}
+	w.kinds = []userdata.Kind{userdata.KindOf("varbinary(4096)"), userdata.KindOf("datetime(6)"), userdata.KindOf("bigint")}
+	w.load.AppendRow, w.load.RowBytes = data.appendRow, int64(maxFileRow)
+}
+
+func (w *bulkInsert) useNarrow(data narrow) {
+	w.table = insert.Table{
+		Columns:   "id INT NOT NULL PRIMARY KEY, k INT NOT NULL",
+		Canonical: "CONCAT_WS(':', id, k)", AppendText: data.appendText,
+	}
+	w.name, w.columns = "narrow", []string{"id", "k"}
+	w.kinds = []userdata.Kind{userdata.KindOf("int"), userdata.KindOf("int")}
+	w.load.AppendRow, w.load.RowBytes = data.appendRow, int64(maxNarrowRow)
+}
+
+// Plan implements Planned.
+func (w *bulkInsert) Plan() workload.Plan {
+	if w.file != nil {
+		return w.planFile(nil)
+	}
+	return workload.Plan{
+		Clients: int(w.load.Share.Of(int64(w.params.Concurrency))), Rows: w.params.Rows, Setup: []string{"SET autocommit=0"},
+	}
+}
+
+// Prepare implements Workload.
+func (w *bulkInsert) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
+	if w.file == nil {
+		if err := w.load.Fits(ctx, db); err != nil {
+			return workload.Plan{}, err
+		}
+	}
+	if w.schema == nil && w.file == nil {
+		return w.Plan(), w.table.Make(ctx, db)
+	}
+	return w.prepareOwn(ctx, db)
+}
+
+// Measure implements Workload.
+func (w *bulkInsert) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
+	return w.load.Insert(ctx, c)
+}
+
+// Verify implements Workload.
+func (w *bulkInsert) Verify(ctx context.Context, db *sql.DB, totals result.Totals, rowsOfPods []int64) ([]result.Check, error) {
+	if w.schema == nil && w.file == nil {
+		return w.table.Verify(ctx, db, totals.Rows, w.load.Sent(rowsOfPods))
+	}
+	return w.verifyOwn(ctx, db, totals.Rows, rowsOfPods)
+}
+
+// narrow is the data of a table with two integer columns: row n has the number n and one with up to seven digits.
+type narrow struct{ rows generate.Rows }
+
+const (
+	narrowSpan = 10_000_000
+	// maxNarrowRow bounds the text of a row in a statement with its comma.
+	maxNarrowRow = len("(2147483647,9999999),")
+)
+
+// appendRow appends (n,k).
+func (d narrow) appendRow(dst []byte, n int64) []byte {
+	return append(d.appendFields(append(dst, '('), n, ','), ')')
+}
+
+// appendText appends n:k.
+func (d narrow) appendText(dst []byte, n int64) []byte { return d.appendFields(dst, n, ':') }
+
+func (d narrow) appendFields(dst []byte, n int64, separator byte) []byte {
+	draws := d.rows.Draws(n)
+	dst = generate.AppendNumber(dst, uint64(n)) //nolint:gosec // n is above 0
+	return generate.AppendNumber(append(dst, separator), draws.Below(narrowSpan))
+}

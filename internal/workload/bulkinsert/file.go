@@ -1,0 +1,226 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package bulkinsert
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
+	"github.com/benchrun-dev/benchrun/internal/workload/insert"
+	"github.com/benchrun-dev/benchrun/internal/workload/userdata"
+)
+
+var userName = regexp.MustCompile(`^[A-Za-z0-9_$]{1,64}$`)
+
+// useOwn takes what is the user's of tables and rows.
+func (w *bulkInsert) useOwn(cfg *result.Config) error {
+	w.schema = userdata.NewSchema(&cfg.Workload)
+	d := cfg.Workload.Data
+	switch {
+	case d == nil:
+		return nil
+	case cfg.Pods > 1:
+		return fmt.Errorf("a file of dataFrom is read by one Pod, and loader.pods is %d", cfg.Pods)
+	}
+	format, err := userdata.FormatOf(d)
+	if err != nil {
+		return err
+	}
+	switch {
+	case d.Table != "" && w.schema == nil:
+		return fmt.Errorf("dataFrom.table is %q, and there is no schemaFrom that makes it", d.Table)
+	case d.Table != "":
+		w.name, w.columns = d.Table, d.Columns
+	case len(d.Columns) > 0:
+		w.columns = d.Columns
+	}
+	for _, name := range append([]string{w.name}, w.columns...) {
+		if !userName.MatchString(name) {
+			return fmt.Errorf("dataFrom names %q, a table or column has 1 to 64 letters, digits, underscores and $", name)
+		}
+	}
+	w.file = &userdata.RowFile{File: userdata.File{Root: d.Root, Name: d.Path, Format: format, Header: d.HeaderLines}}
+	w.load.Open = w.open
+	return nil
+}
+
+// open gives a client its own way to the file's rows.
+func (w *bulkInsert) open() (insert.Source, error) {
+	rows, err := w.file.Rows(len(w.columns))
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// planFile is the plan for rows of a file, which is surveyed before the clock starts. Without a server there is nothing that
+// limits a statement.
+func (w *bulkInsert) planFile(db *sql.DB) workload.Plan {
+	return workload.Plan{
+		Clients: w.params.Concurrency,
+		// A value that does not fit is an error, whatever the server's sql_mode is: changed silently, it would be no result.
+		Setup: []string{"SET autocommit=0, sql_mode=CONCAT_WS(',', NULLIF(@@SESSION.sql_mode, ''), 'STRICT_ALL_TABLES')"},
+		Stage: func(ctx context.Context) error {
+			if len(w.columns) == 0 {
+				return errors.New("without a server, dataFrom.columns must name the columns")
+			}
+			found, err := w.file.Survey(ctx, len(w.columns), w.params.Rows, w.params.RowsPerStatement)
+			if err != nil {
+				return err
+			}
+			w.load.Rows, w.load.RowBytes, w.load.StatementRows = found.Rows, found.Row, found.Statement
+			if db == nil {
+				return nil
+			}
+			return w.load.Fits(ctx, db)
+		},
+	}
+}
+
+// prepareOwn makes the tables and looks at what was made.
+func (w *bulkInsert) prepareOwn(ctx context.Context, db *sql.DB) (workload.Plan, error) {
+	if w.schema == nil {
+		if err := w.table.Make(ctx, db); err != nil {
+			return workload.Plan{}, err
+		}
+	} else if err := w.schema.Make(ctx, db, w.params.StorageEngine); err != nil {
+		return workload.Plan{}, err
+	}
+	if err := w.meet(ctx, db); err != nil {
+		return workload.Plan{}, err
+	}
+	if w.file == nil {
+		return w.Plan(), nil
+	}
+	var err error
+	if w.file.Quoting, err = userdata.QuotingOf(ctx, db); err != nil {
+		return workload.Plan{}, err
+	}
+	w.columns = nil
+	for _, c := range w.found {
+		w.columns = append(w.columns, c.Name)
+	}
+	w.address(w.quotedTables(), userdata.QuotedNames(w.columns))
+	w.file.Comparison = userdata.NewComparison(w.found)
+	return w.planFile(db), nil
+}
+
+// meet finds the tables and their columns, which must be alike.
+func (w *bulkInsert) meet(ctx context.Context, db *sql.DB) error {
+	var all []userdata.Wanted
+	for _, name := range w.table.Names {
+		all = append(all, userdata.Wanted{Table: name, Columns: w.columns})
+	}
+	found, err := userdata.Find(ctx, db, all...)
+	if err != nil {
+		return err
+	}
+	w.found = found[0]
+	for i, name := range w.table.Names {
+		if !slices.Equal(found[i], w.found) {
+			return workload.Refused{Reason: fmt.Sprintf("the columns of table %s are not those of table %s", name, w.table.Names[0])}
+		}
+		if err := insert.MadeWith(ctx, db, name, w.params.StorageEngine); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *bulkInsert) quotedTables() []string {
+	var all []string
+	for _, name := range w.table.Names {
+		all = append(all, userdata.QuotedName(name))
+	}
+	return all
+}
+
+// verifyOwn compares what can be compared: rows always, values where the server gives back the text that it was given.
+func (w *bulkInsert) verifyOwn(ctx context.Context, db *sql.DB, rows int64, rowsOfPods []int64) ([]result.Check, error) {
+	if w.file != nil {
+		return w.verifyFile(ctx, db, rows)
+	}
+	unlike := userdata.Unlike(w.found, w.kinds)
+	if len(unlike) == 0 {
+		return w.table.Verify(ctx, db, rows, w.load.Sent(rowsOfPods))
+	}
+	got, err := checksum.CountRows(ctx, db, w.quotedTables()...)
+	if err != nil {
+		return nil, err
+	}
+	check := insert.RowsCheck(rows, got)
+	check.Detail += "; no values were compared: " + strings.Join(unlike, ", ")
+	return []result.Check{check}, nil
+}
+
+// verifyFile compares the tables with the file, and the file with what it was.
+func (w *bulkInsert) verifyFile(ctx context.Context, db *sql.DB, rows int64) ([]result.Check, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type own struct {
+		now result.Input
+		sum checksum.Checksum
+		err error
+	}
+	reading := make(chan own, 1)
+	go func() {
+		var o own
+		o.now, o.sum, o.err = w.file.Checksum(ctx, rows)
+		reading <- o
+	}()
+	c := w.file.Comparison
+	var got checksum.Checksum
+	var err error
+	if c.Compared() {
+		got, err = checksum.OfTables(ctx, db, c.Expression(), w.quotedTables()...)
+	} else {
+		got.Rows, err = checksum.CountRows(ctx, db, w.quotedTables()...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	want := <-reading
+	if want.err != nil {
+		return nil, want.err
+	}
+	checks := []result.Check{
+		insert.RowsCheck(rows, got.Rows), userdata.Unchanged([]result.Input{w.file.Before}, []result.Input{want.now}),
+	}
+	if !c.Compared() {
+		checks[0].Detail += "; " + c.String()
+		return checks, nil
+	}
+	detail := got.String() + "; " + c.String()
+	if got != want.sum {
+		detail = fmt.Sprintf("the table has %s, the file %s; %s", got, want.sum, c)
+	}
+	return append(checks, result.Check{Name: "checksum", Passed: got == want.sum, Detail: detail}), nil
+}
+
+// Report implements Reporter.
+func (w *bulkInsert) Report(doc *result.Document) {
+	if w.schema != nil {
+		doc.Inputs = append(doc.Inputs, w.schema.Input)
+	}
+	if w.file == nil {
+		return
+	}
+	doc.Inputs = append(doc.Inputs, w.file.Before)
+	if all := w.file.Before.Rows; all > w.load.Rows {
+		doc.Warnings = append(doc.Warnings, fmt.Sprintf("of the %d rows of %s, the first %d were asked for: bulkInsert.rows",
+			all, w.file.Name, w.load.Rows))
+	}
+	if doc.Totals.Rows == w.load.Rows {
+		// One client's time was over when another one took the last rows.
+		doc.Totals.StoppedBy = result.StoppedByRows
+	}
+}

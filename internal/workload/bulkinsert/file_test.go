@@ -1,0 +1,274 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package bulkinsert
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/userdata"
+	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
+)
+
+// writeFile writes a file into a new folder, which it returns.
+func writeFile(t testing.TB, name, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// newTestFileInsert inserts rows of a file with columns a and b.
+func newTestFileInsert(t testing.TB, text string, change func(*result.BulkInsert, *result.Data)) (*bulkInsert, error) {
+	t.Helper()
+	p := &result.BulkInsert{
+		Table: "Narrow", Tables: 1, Rows: 1_000_000, RowsPerStatement: 3, StatementsPerTransaction: 2, Concurrency: 1, StorageEngine: "InnoDB",
+	}
+	d := &result.Data{Root: writeFile(t, "rows.txt", text), Path: "rows.txt", Format: result.DataCSV}
+	change(p, d)
+	w, err := New(&result.Config{Seed: 42, Workload: result.Workload{Type: "BulkInsert", BulkInsert: p, Data: d}})
+	if err != nil {
+		return nil, err
+	}
+	return w.(*bulkInsert), nil
+}
+
+func asItIs(*result.BulkInsert, *result.Data) {}
+
+func mustFileInsert(t testing.TB, text string, change func(*result.BulkInsert, *result.Data)) *bulkInsert {
+	t.Helper()
+	w, err := newTestFileInsert(t, text, change)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestFileInsertStatements(t *testing.T) {
+	const text = "id,k\n1,one\n2,\"it's\"\n3,\\N\n4,\"a\nb\"\n"
+	w := mustFileInsert(t, text, func(_ *result.BulkInsert, d *result.Data) { d.HeaderLines = 1 })
+	if err := w.Plan().Stage(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s := &workloadtest.Script{}
+	if stopped, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s}); err != nil || stopped != result.StoppedByRows {
+		t.Fatalf("%v, %v", stopped, err)
+	}
+	want := []string{
+		"INSERT INTO narrow (id, k) VALUES ('1','one'),('2','it''s'),('3',NULL)",
+		"INSERT INTO narrow (id, k) VALUES ('4','a\nb')", "COMMIT",
+	}
+	if diff := cmp.Diff(want, s.Statements); diff != "" {
+		t.Errorf("statements (-want +got):\n%s", diff)
+	}
+	sum := sha256.Sum256([]byte(text))
+	input := result.Input{Name: "rows.txt", Bytes: int64(len(text)), Rows: 4, SHA256: hex.EncodeToString(sum[:])}
+	if diff := cmp.Diff(input, w.file.Before); diff != "" {
+		t.Errorf("input (-want +got):\n%s", diff)
+	}
+	// The buffer of a statement is as long as the longest one.
+	if got := w.load.StatementBytes(); got != int64(len(want[0]))+1 {
+		t.Errorf("the longest statement is said to have %d bytes, want %d", got, len(want[0])+1)
+	}
+}
+
+// numbered is a file of so many rows of different lengths.
+func numbered(rows int) string {
+	var b strings.Builder
+	for i := 1; i <= rows; i++ {
+		fmt.Fprintf(&b, "%d,%s\n", i, strings.Repeat("x", i%50))
+	}
+	return b.String()
+}
+
+// However many clients read the file at the same time, each row is sent once, with its own text.
+func TestFileInsertSendsEachRowOnce(t *testing.T) {
+	const rows = 3*userdata.IndexStride + 77
+	for _, clients := range []int{1, 2, 7} {
+		for _, perStatement := range []int64{1, 10, 2 * userdata.IndexStride} {
+			w := mustFileInsert(t, numbered(rows), func(p *result.BulkInsert, _ *result.Data) {
+				p.Concurrency, p.RowsPerStatement, p.StatementsPerTransaction = clients, perStatement, 3
+			})
+			if err := w.Plan().Stage(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			scripts := make([]*workloadtest.Script, clients)
+			var working sync.WaitGroup
+			for i := range scripts {
+				scripts[i] = &workloadtest.Script{}
+				working.Go(func() {
+					if _, err := w.Measure(t.Context(), &workload.Client{Index: i, Session: scripts[i], Recorder: scripts[i]}); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			working.Wait()
+			var sent []string
+			for _, s := range scripts {
+				for _, statement := range s.Statements {
+					if values, found := strings.CutPrefix(statement, "INSERT INTO narrow (id, k) VALUES ("); found {
+						sent = append(sent, strings.Split(strings.TrimSuffix(values, ")"), "),(")...)
+					}
+				}
+			}
+			var want []string
+			for i := 1; i <= rows; i++ {
+				want = append(want, fmt.Sprintf("'%d','%s'", i, strings.Repeat("x", i%50)))
+			}
+			slices.Sort(sent)
+			slices.Sort(want)
+			if diff := cmp.Diff(want, sent); diff != "" {
+				t.Fatalf("%d clients, %d rows per statement (-want +got):\n%s", clients, perStatement, diff)
+			}
+		}
+	}
+}
+
+func TestFileInsertRowsAreLimited(t *testing.T) {
+	w := mustFileInsert(t, numbered(100), func(p *result.BulkInsert, _ *result.Data) { p.Rows = 40 })
+	if err := w.Plan().Stage(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s := &workloadtest.Script{}
+	if _, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s}); err != nil || s.Rows != 40 {
+		t.Errorf("%d rows, %v", s.Rows, err)
+	}
+	doc := &result.Document{Totals: result.Totals{Rows: 40, StoppedBy: result.StoppedBySeconds}}
+	w.Report(doc)
+	if diff := cmp.Diff([]string{"of the 100 rows of rows.txt, the first 40 were asked for: bulkInsert.rows"}, doc.Warnings); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+	if len(doc.Inputs) != 1 || doc.Inputs[0].Rows != 100 || doc.Totals.StoppedBy != result.StoppedByRows {
+		t.Errorf("inputs %+v, totals %+v", doc.Inputs, doc.Totals)
+	}
+}
+
+func TestFileInsertRefusesParameters(t *testing.T) {
+	for want, change := range map[string]func(*result.BulkInsert, *result.Data){
+		`dataFrom.format is "", it must be TSV or CSV`:          func(_ *result.BulkInsert, d *result.Data) { d.Format = "" },
+		`dataFrom.separator is "ab", it must be one ASCII`:      func(_ *result.BulkInsert, d *result.Data) { d.Separator = "ab" },
+		`dataFrom.separator is "\\", it must be one ASCII`:      func(_ *result.BulkInsert, d *result.Data) { d.Separator = `\` },
+		"dataFrom.headerLines is -1":                            func(_ *result.BulkInsert, d *result.Data) { d.HeaderLines = -1 },
+		`dataFrom.table is "t", and there is no schemaFrom`:     func(_ *result.BulkInsert, d *result.Data) { d.Table = "t" },
+		"dataFrom names \"a`b\", a table or column has 1 to 64": func(_ *result.BulkInsert, d *result.Data) { d.Columns = []string{"a`b"} },
+	} {
+		if _, err := newTestFileInsert(t, "", change); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+func TestFileInsertRefusesFiles(t *testing.T) {
+	outside := writeFile(t, "secret", "1,2\n")
+	for want, tc := range map[string]struct {
+		text   string
+		change func(*result.BulkInsert, *result.Data)
+	}{
+		"dataFrom: rows.txt, line 3: 3 fields, there are 2 columns": {"1,2\n\"3\",4\n5,6,7\n", asItIs},
+		"dataFrom: reading rows.txt: line 2: the quotation mark":    {"1,2\n3,\"4\n", asItIs},
+		"dataFrom: rows.txt has no rows":                            {"a,b\n", func(_ *result.BulkInsert, d *result.Data) { d.HeaderLines = 1 }},
+		"dataFrom: reading no/such: no such file or directory":      {"", func(_ *result.BulkInsert, d *result.Data) { d.Path = "no/such" }},
+		"dataFrom: reading .: is a directory":                       {"", func(_ *result.BulkInsert, d *result.Data) { d.Path = "." }},
+		"opening the volume of dataFrom: ":                          {"", func(_ *result.BulkInsert, d *result.Data) { d.Root = "/no/such" }},
+		"dataFrom: reading link: path escapes from parent": {"", func(_ *result.BulkInsert, d *result.Data) {
+			d.Path = "link"
+			if err := os.Symlink(filepath.Join(outside, "secret"), filepath.Join(d.Root, "link")); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		w := mustFileInsert(t, tc.text, tc.change)
+		err := w.Plan().Stage(t.Context())
+		if _, refused := errors.AsType[workload.Refused](err); !refused || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := mustFileInsert(t, "1,2\n", asItIs).Plan().Stage(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("error of an attempt that was told to stop: %v", err)
+	}
+}
+
+// A file that changes while it is loaded is found out, at once or at the latest when it is read again.
+func TestFileInsertFindsAChangedFile(t *testing.T) {
+	for name, tc := range map[string]struct{ text, want string }{
+		"shorter":        {"1,2\n", "row 2 of rows.txt: the file has become shorter"},
+		"another row":    {"1,2\n3\n5,6\n7,8\n", "row 2 of rows.txt: the file has changed, the row had 2 fields and has 1"},
+		"another number": {"1,2\n3,4\n5,6\n7,9\n", ""},
+	} {
+		w := mustFileInsert(t, "1,2\n3,4\n5,6\n7,8\n", asItIs)
+		if err := w.Plan().Stage(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(w.file.Root, "rows.txt"), []byte(tc.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := &workloadtest.Script{}
+		_, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s})
+		if tc.want == "" {
+			w.file.Comparison = userdata.NewComparison([]userdata.Column{{Name: "a", Kind: userdata.KindOf("int")}, {Name: "b", Kind: userdata.KindOf("int")}})
+			now, sum, scanErr := w.file.Checksum(t.Context(), 3)
+			check := userdata.Unchanged([]result.Input{w.file.Before}, []result.Input{now})
+			if err != nil || scanErr != nil || check.Passed || !strings.Contains(check.Detail, "rows.txt had 16 bytes, sha256 "+w.file.Before.SHA256) {
+				t.Errorf("%s: %v, %v, %+v", name, err, scanErr, check)
+			}
+			if sum.Rows != 3 {
+				t.Errorf("checksum of 3 rows: %s", sum)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), tc.want) || len(s.Commits) > 0 {
+			t.Errorf("%s: error %v, want %s; %d commits", name, err, tc.want, len(s.Commits))
+		}
+	}
+	same := []result.Input{{Name: "a", SHA256: "x"}}
+	if check := userdata.Unchanged(same, same); !check.Passed {
+		t.Errorf("%+v", check)
+	}
+}
+
+// What a row of a file costs the loader: nothing is allocated.
+func BenchmarkFileRows(b *testing.B) {
+	line := "/some/folder/of/a/file/list/that/is/not/too/long/neither/file.dat\t2019-05-28 04:26:21.536790\t12345678\n"
+	w := mustFileInsert(b, strings.Repeat(line, 100_000), func(p *result.BulkInsert, d *result.Data) {
+		p.Table, d.Format = "FileList", result.DataTSV
+	})
+	if err := w.Plan().Stage(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	rows, err := w.file.Rows(3)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer rows.Close()
+	dst := make([]byte, 0, 1<<20)
+	b.SetBytes(int64(len(line)))
+	b.ReportAllocs()
+	n := int64(0)
+	for b.Loop() {
+		if n++; n > 100_000 {
+			n = 1
+		}
+		rows.AppendRow(dst, n)
+	}
+	if rows.Failed() != nil {
+		b.Fatal(rows.Failed())
+	}
+}

@@ -1,0 +1,64 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package checksum compares the rows of a table with those that were sent, wherever either of them is.
+package checksum
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"hash/crc32"
+)
+
+// Checksum of a table is a function of its rows alone: neither of their order, nor of pages, nor of the server. It is
+// made of the CRC-32 of each row's "id:text", which a server computes as CRC32(CONCAT(id, ':', text)).
+type Checksum struct {
+	Rows int64
+	// Xor of the rows' CRC-32: notices each changed row.
+	Xor uint32
+	// Sum of the rows' CRC-32: notices pairs of equal rows, which the other does not.
+	Sum uint64
+}
+
+// String is the same for the same rows.
+func (c Checksum) String() string {
+	return fmt.Sprintf("rows=%d xor=%08x sum=%d", c.Rows, c.Xor, c.Sum)
+}
+
+// Add adds the text of a row, which Rows counts already.
+func (c *Checksum) Add(text []byte) {
+	crc := crc32.ChecksumIEEE(text)
+	c.Xor ^= crc
+	c.Sum += uint64(crc)
+}
+
+// OfTables is the checksum of all rows of some tables, as the server computes it from the text of each.
+func OfTables(ctx context.Context, db *sql.DB, expression string, tables ...string) (Checksum, error) {
+	var all Checksum
+	for _, name := range tables {
+		// SUM of no rows is NULL.
+		query := "SELECT COUNT(*), BIT_XOR(crc), COALESCE(SUM(crc), 0) FROM (SELECT CRC32(" + expression + ") AS crc" +
+			" FROM " + name + ") AS r"
+		var one Checksum
+		if err := db.QueryRowContext(ctx, query).Scan(&one.Rows, &one.Xor, &one.Sum); err != nil {
+			return all, fmt.Errorf("computing the checksum of %s: %w", name, err)
+		}
+		all.Rows += one.Rows
+		all.Xor ^= one.Xor
+		all.Sum += one.Sum
+	}
+	return all, nil
+}
+
+// CountRows is the number of all rows of some tables.
+func CountRows(ctx context.Context, db *sql.DB, tables ...string) (rows int64, err error) {
+	for _, name := range tables {
+		var n int64
+		if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+name).Scan(&n); err != nil {
+			return 0, fmt.Errorf("counting the rows of %s: %w", name, err)
+		}
+		rows += n
+	}
+	return rows, nil
+}

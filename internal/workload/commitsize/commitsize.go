@@ -1,0 +1,131 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package commitsize is the workload CommitSize.
+package commitsize
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
+	"github.com/benchrun-dev/benchrun/internal/workload/generate"
+	"github.com/benchrun-dev/benchrun/internal/workload/insert"
+)
+
+// compatIsotopp commits where the published script does.
+const compatIsotopp = "Isotopp"
+
+// commitSize inserts row after row over one connection, each with a statement of its own, and commits after so many
+// rows: what does a commit cost, and how many rows share it?
+type commitSize struct {
+	params result.CommitSize
+	rows   generate.Rows
+}
+
+// New checks the parameters, whose names in errors are the API's.
+func New(cfg *result.Config) (workload.Workload, error) {
+	p := cfg.Workload.CommitSize
+	switch {
+	case p == nil:
+		return nil, errors.New("the parameters in commitSize are missing")
+	case p.Rows < 1:
+		return nil, fmt.Errorf("rows is %d, it must be at least 1", p.Rows)
+	case p.RowsPerCommit < 1:
+		return nil, fmt.Errorf("rowsPerCommit is %d, it must be at least 1", p.RowsPerCommit)
+	case p.Compat != "" && p.Compat != compatIsotopp:
+		return nil, fmt.Errorf("compat is %q, it must be empty or %q", p.Compat, compatIsotopp)
+	}
+	return &commitSize{params: *p, rows: generate.NewRows(cfg.Seed)}, nil
+}
+
+// Prepare implements Workload.
+func (w *commitSize) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
+	for _, statement := range []string{
+		"DROP TABLE IF EXISTS demo",
+		"CREATE TABLE demo (id SERIAL, data VARBINARY(255) NOT NULL)",
+	} {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return workload.Plan{}, fmt.Errorf("executing %s: %w", statement, err)
+		}
+	}
+	return w.Plan(), nil
+}
+
+// Plan implements Planned.
+func (w *commitSize) Plan() workload.Plan {
+	return workload.Plan{Clients: 1, Rows: w.params.Rows, Setup: []string{"SET autocommit=0"}}
+}
+
+// Measure implements Workload.
+func (w *commitSize) Measure(_ context.Context, c *workload.Client) (result.StoppedBy, error) {
+	const prefix = "INSERT INTO demo (id, data) VALUES ("
+	statement := append(make([]byte, 0, 128), prefix...)
+	pending := int64(0)
+	stopped := result.StoppedByRows
+	for n := int64(1); n <= w.params.Rows; n++ {
+		statement = strconv.AppendInt(statement[:len(prefix)], n, 10)
+		statement = append(statement, ", '"...)
+		statement = w.rows.AppendText(statement, n)
+		statement = append(statement, "')"...)
+		began := c.Recorder.Now()
+		if err := c.Session.Exec(statement); err != nil {
+			return "", fmt.Errorf("inserting row %d: %w", n, err)
+		}
+		ended := c.Recorder.Now()
+		c.Recorder.Insert(began, ended, 1)
+		pending++
+		if w.commitsAfter(n) {
+			if err := insert.Commit(c, n); err != nil {
+				return "", err
+			}
+			pending = 0
+		}
+		if c.Expired(ended) {
+			if n < w.params.Rows {
+				stopped = result.StoppedBySeconds
+			}
+			break
+		}
+	}
+	// A COMMIT of nothing, which the published script may send here, would measure nothing.
+	if pending > 0 {
+		return stopped, insert.Commit(c, w.params.Rows)
+	}
+	return stopped, nil
+}
+
+// commitsAfter says whether a COMMIT follows row n.
+func (w *commitSize) commitsAfter(n int64) bool {
+	if w.params.Compat == compatIsotopp {
+		// The script counts from 0 and commits where that is a multiple of the size: the first transaction has one row.
+		return (n-1)%w.params.RowsPerCommit == 0
+	}
+	return n%w.params.RowsPerCommit == 0
+}
+
+// Verify implements Workload.
+func (w *commitSize) Verify(ctx context.Context, db *sql.DB, totals result.Totals, _ []int64) ([]result.Check, error) {
+	var got checksum.Checksum
+	// BIT_XOR and SUM of no rows are 0 and NULL.
+	const query = "SELECT COUNT(*), BIT_XOR(CRC32(CONCAT(id, ':', data)))," +
+		" COALESCE(SUM(CRC32(CONCAT(id, ':', data))), 0) FROM demo"
+	if err := db.QueryRowContext(ctx, query).Scan(&got.Rows, &got.Xor, &got.Sum); err != nil {
+		return nil, fmt.Errorf("counting the rows: %w", err)
+	}
+	checks := []result.Check{{
+		Name: "rows", Passed: got.Rows == totals.Rows,
+		Detail: fmt.Sprintf("%d committed, %d in the table", totals.Rows, got.Rows),
+	}}
+	want := w.rows.Checksum(totals.Rows)
+	detail := got.String()
+	if got != want {
+		detail = fmt.Sprintf("the table has %s, sent was %s", got, want)
+	}
+	return append(checks, result.Check{Name: "checksum", Passed: got == want, Detail: detail}), nil
+}

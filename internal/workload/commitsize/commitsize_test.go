@@ -1,0 +1,137 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package commitsize
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/generate"
+	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
+)
+
+func newTestCommitSize(t testing.TB, p result.CommitSize) workload.Workload {
+	t.Helper()
+	w, err := New(&result.Config{Seed: 42, Workload: result.Workload{Type: "CommitSize", CommitSize: &p}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestCommitSizeCommits(t *testing.T) {
+	for _, tc := range []struct {
+		rows, size int64
+		compat     string
+		// want is the number of rows at each commit.
+		want []int64
+	}{
+		{rows: 3, size: 1, want: []int64{1, 2, 3}},
+		{rows: 6, size: 2, want: []int64{2, 4, 6}},
+		{rows: 7, size: 3, want: []int64{3, 6, 7}},
+		{rows: 2, size: 1000, want: []int64{2}},
+		{rows: 3, size: 1, compat: compatIsotopp, want: []int64{1, 2, 3}},
+		{rows: 7, size: 3, compat: compatIsotopp, want: []int64{1, 4, 7}},
+		{rows: 6, size: 3, compat: compatIsotopp, want: []int64{1, 4, 6}},
+	} {
+		t.Run(fmt.Sprintf("%d by %d %s", tc.rows, tc.size, tc.compat), func(t *testing.T) {
+			s := &workloadtest.Script{}
+			w := newTestCommitSize(t, result.CommitSize{Rows: tc.rows, RowsPerCommit: tc.size, Compat: tc.compat})
+			stopped, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s})
+			if err != nil || stopped != result.StoppedByRows {
+				t.Fatalf("%v, %v", stopped, err)
+			}
+			if diff := cmp.Diff(tc.want, s.Commits); diff != "" {
+				t.Errorf("rows at each commit (-want +got):\n%s", diff)
+			}
+			if got, want := len(s.Statements), int(tc.rows)+len(tc.want); got != want {
+				t.Errorf("%d statements, want %d", got, want)
+			}
+		})
+	}
+}
+
+func TestCommitSizeStatements(t *testing.T) {
+	s := &workloadtest.Script{}
+	w := newTestCommitSize(t, result.CommitSize{Rows: 2, RowsPerCommit: 2})
+	if _, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s}); err != nil {
+		t.Fatal(err)
+	}
+	rows := generate.NewRows(42)
+	want := []string{
+		"INSERT INTO demo (id, data) VALUES (1, '" + string(rows.AppendText(nil, 1)) + "')",
+		"INSERT INTO demo (id, data) VALUES (2, '" + string(rows.AppendText(nil, 2)) + "')",
+		"COMMIT",
+	}
+	if diff := cmp.Diff(want, s.Statements); diff != "" {
+		t.Errorf("statements (-want +got):\n%s", diff)
+	}
+}
+
+func TestCommitSizeStopsAtTheLimitWithEverythingCommitted(t *testing.T) {
+	for _, tc := range []struct {
+		rows  int64
+		limit time.Duration
+		want  result.StoppedBy
+		// committed is the number of rows at the last commit: an insert takes two ticks.
+		committed int64
+	}{
+		{rows: 100, limit: 5 * time.Millisecond, want: result.StoppedBySeconds, committed: 3},
+		{rows: 3, limit: 5 * time.Millisecond, want: result.StoppedByRows, committed: 3},
+		{rows: 3, limit: time.Hour, want: result.StoppedByRows, committed: 3},
+	} {
+		s := &workloadtest.Script{}
+		w := newTestCommitSize(t, result.CommitSize{Rows: tc.rows, RowsPerCommit: 1000})
+		stopped, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s, Limit: tc.limit})
+		if err != nil || stopped != tc.want {
+			t.Errorf("%d rows: stopped by %v, %v", tc.rows, stopped, err)
+		}
+		if last := s.Commits[len(s.Commits)-1]; last != tc.committed || s.Rows != last {
+			t.Errorf("%d rows: %d committed of %d, want %d", tc.rows, last, s.Rows, tc.committed)
+		}
+	}
+}
+
+func TestCommitSizeErrors(t *testing.T) {
+	for refuse, want := range map[string]string{
+		"COMMIT": "committing after row 2: refused",
+		"INSERT INTO demo (id, data) VALUES (1, '" + string(generate.NewRows(42).AppendText(nil, 1)) + "')": "inserting row 1: refused",
+	} {
+		s := &workloadtest.Script{Refuse: refuse}
+		w := newTestCommitSize(t, result.CommitSize{Rows: 2, RowsPerCommit: 2})
+		if _, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s}); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for _, tc := range []struct {
+		workload result.Workload
+		want     string
+	}{
+		{result.Workload{Type: "CommitSize"}, "parameters in commitSize are missing"},
+		{result.Workload{Type: "CommitSize", CommitSize: &result.CommitSize{RowsPerCommit: 1}}, "rows is 0"},
+		{result.Workload{Type: "CommitSize", CommitSize: &result.CommitSize{Rows: 1}}, "rowsPerCommit is 0"},
+		{result.Workload{Type: "CommitSize", CommitSize: &result.CommitSize{Rows: 1, RowsPerCommit: 1, Compat: "x"}}, `compat is "x"`},
+	} {
+		if _, err := New(&result.Config{Workload: tc.workload}); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("error %v, want %s", err, tc.want)
+		}
+	}
+}
+
+func BenchmarkCommitSizeLoop(b *testing.B) {
+	w := newTestCommitSize(b, result.CommitSize{Rows: int64(b.N), RowsPerCommit: 16})
+	b.ReportAllocs()
+	if _, err := w.Measure(b.Context(), &workload.Client{Session: workloadtest.Silence{}, Recorder: workloadtest.Silence{}}); err != nil {
+		b.Fatal(err)
+	}
+}

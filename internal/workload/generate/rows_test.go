@@ -1,0 +1,133 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package generate
+
+import (
+	"regexp"
+	"testing"
+	"time"
+)
+
+// The data of a seed never changes: results of different releases would not be comparable.
+func TestRowsGolden(t *testing.T) {
+	for _, tc := range []struct {
+		seed, n  int64
+		text     string
+		checksum string
+	}{
+		{seed: 42, n: 1000, text: "JI9Q3ZRP58RAT98B677O", checksum: "rows=1000 xor=9b8d2184 sum=2122618475886"},
+		{seed: -1, n: 1, text: "4NY5G6RLMW0BT1T56WKG", checksum: "rows=1 xor=92d6d37e sum=2463552382"},
+	} {
+		rows := NewRows(tc.seed)
+		if got := string(rows.AppendText(nil, tc.n)); got != tc.text {
+			t.Errorf("row %d of seed %d is %s, want %s", tc.n, tc.seed, got, tc.text)
+		}
+		if got := rows.Checksum(tc.n).String(); got != tc.checksum {
+			t.Errorf("checksum of %d rows of seed %d is %s, want %s", tc.n, tc.seed, got, tc.checksum)
+		}
+	}
+}
+
+func TestRowsAreAFunctionOfSeedAndNumber(t *testing.T) {
+	form := regexp.MustCompile(`^[A-Z0-9]{20}$`)
+	seen := map[string]int64{}
+	for n := int64(1); n <= 10000; n++ {
+		text := string(NewRows(7).AppendText(nil, n))
+		if !form.MatchString(text) {
+			t.Fatalf("row %d is %q", n, text)
+		}
+		if other, twice := seen[text]; twice {
+			t.Fatalf("rows %d and %d are both %s", n, other, text)
+		}
+		seen[text] = n
+	}
+	if NewRows(7).Checksum(100) == NewRows(8).Checksum(100) {
+		t.Error("two seeds have the same rows")
+	}
+	if again := string(NewRows(7).AppendText([]byte("x"), 5)); seen[again[1:]] != 5 {
+		t.Error("asked alone, row 5 is another one")
+	}
+}
+
+// Each character is equally likely at each place: chi-squared with 35 degrees of freedom is below 80 for all but one in
+// 10,000 tables.
+func TestRowsAreUnbiased(t *testing.T) {
+	const n = 36000
+	var counts [TextLength][256]int
+	var buf []byte
+	for i := int64(1); i <= n; i++ {
+		buf = NewRows(1).AppendText(buf[:0], i)
+		for place, c := range buf {
+			counts[place][c]++
+		}
+	}
+	for place := range counts {
+		chi := 0.0
+		for _, c := range []byte(alphabet) {
+			d := float64(counts[place][c]) - n/float64(len(alphabet))
+			chi += d * d / (n / float64(len(alphabet)))
+		}
+		if chi > 80 {
+			t.Errorf("place %d: chi-squared is %.0f", place, chi)
+		}
+	}
+}
+
+func TestRowsDoNotAllocate(t *testing.T) {
+	rows, buf := NewRows(1), make([]byte, 0, TextLength)
+	n := int64(0)
+	if allocs := testing.AllocsPerRun(1000, func() { n++; buf = rows.AppendText(buf[:0], n) }); allocs != 0 {
+		t.Errorf("%g allocations per row", allocs)
+	}
+}
+
+func TestAppendTime(t *testing.T) {
+	begin := time.Date(2010, time.January, 1, 0, 0, 0, 0, time.UTC)
+	for _, micros := range []uint64{0, 1, 999_999, 1_000_000, 86_399_999_999, 86_400_000_000, 123_456_789_012_345, TimeSpan - 1} {
+		want := begin.Add(time.Duration(micros) * time.Microsecond).Format("2006-01-02 15:04:05.000000")
+		if got := string(AppendTime(nil, micros)); got != want {
+			t.Errorf("%d µs: %s, want %s", micros, got, want)
+		}
+	}
+}
+
+func TestDrawsAreEven(t *testing.T) {
+	const n, kinds = 100_000, 10
+	var counts [kinds]int
+	for i := range int64(n) {
+		d := NewRows(3).Draws(i)
+		counts[d.Below(kinds)]++
+	}
+	chi := 0.0
+	for _, c := range counts {
+		d := float64(c) - n/kinds
+		chi += d * d / (n / kinds)
+	}
+	// With nine degrees of freedom it is below 40 for all but one in 100,000.
+	if chi > 40 {
+		t.Errorf("chi-squared is %.0f: %v", chi, counts)
+	}
+}
+
+func TestChecksumNoticesDuplicates(t *testing.T) {
+	rows := NewRows(1)
+	if a, b := rows.Checksum(2), rows.Checksum(3); a.Xor == b.Xor || a.Sum == b.Sum {
+		t.Errorf("%s and %s", a, b)
+	}
+}
+
+func BenchmarkRows(b *testing.B) {
+	rows, buf := NewRows(1), make([]byte, 0, TextLength)
+	b.SetBytes(TextLength)
+	b.ReportAllocs()
+	for n := int64(0); b.Loop(); n++ {
+		buf = rows.AppendText(buf[:0], n)
+	}
+}
+
+func BenchmarkChecksum(b *testing.B) {
+	for b.Loop() {
+		NewRows(1).Checksum(1000)
+	}
+}

@@ -1,0 +1,141 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package iibench
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/generate"
+	"github.com/benchrun-dev/benchrun/internal/workload/insert"
+)
+
+// rowsPerQuery is how many rows a query reads from an index.
+const rowsPerQuery = 10
+
+// tellDeleter waits until the client that deletes has room, so that as many rows are deleted as are inserted.
+func (w *iiBench) tellDeleter(ctx context.Context, rows int64) error {
+	select {
+	case w.inserted <- rows:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// remove deletes the oldest rows as others are inserted, so that keepRows stay.
+func (w *iiBench) remove(ctx context.Context, c *workload.Client) error {
+	const head = "DELETE FROM "
+	var statement []byte
+	total, deleted := int64(0), int64(0)
+	for {
+		select {
+		case rows, more := <-w.inserted:
+			if !more {
+				return nil
+			}
+			total += rows
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		surplus := total - w.params.KeepRows - deleted
+		if surplus <= 0 {
+			continue
+		}
+		// Ids count from 1 without gaps where nobody else counts: no row is looked for where rows were deleted.
+		statement = append(append(statement[:0], head...), w.schema.name...)
+		statement = strconv.AppendInt(append(statement, " WHERE transactionid > "...), deleted, 10)
+		statement = strconv.AppendInt(append(statement, " ORDER BY transactionid LIMIT "...), surplus, 10)
+		began := c.Recorder.Now()
+		affected, err := c.Session.ExecAffected(statement)
+		if err != nil {
+			return fmt.Errorf("deleting the oldest rows: %w", err)
+		}
+		if affected != surplus {
+			return fmt.Errorf("deleting the oldest rows: %d of %d were there", affected, surplus)
+		}
+		c.Recorder.Delete(began, c.Recorder.Now(), affected)
+		deleted += affected
+		if err := insert.Commit(c, deleted); err != nil {
+			return err
+		}
+	}
+}
+
+// query reads rows until nobody inserts any more: from one of the indexes, at random, or without any by the primary key.
+func (w *iiBench) query(c *workload.Client) error {
+	draws := w.rows.Draws(-(1 << 62) - w.load.Share.Number(int64(c.Index)))
+	var statement []byte
+	for {
+		statement = w.appendQuery(statement[:0], &draws)
+		began := c.Recorder.Now()
+		if _, err := c.Session.Fetch(statement); err != nil {
+			return fmt.Errorf("querying: %w", err)
+		}
+		ended := c.Recorder.Now()
+		if err := c.Session.Exec(insert.CommitStatement); err != nil {
+			return fmt.Errorf("ending a query's transaction: %w", err)
+		}
+		// A query that outlives the load would make it longer than it was.
+		if w.inserting.Load() == 0 {
+			return nil
+		}
+		c.Recorder.Query(began, ended)
+	}
+}
+
+func (w *iiBench) appendQuery(dst []byte, draws *generate.Draws) []byte {
+	indexes := w.indexes()
+	if w.params.IndexesAt == indexesAtEnd {
+		indexes = nil
+	}
+	dst = append(dst, "SELECT "...)
+	if len(indexes) == 0 {
+		dst = append(append(dst, "* FROM "...), w.schema.name...)
+		span := max(w.load.Begun(), 1)
+		return strconv.AppendUint(append(dst, " WHERE transactionid = "...), 1+draws.Below(uint64(span)), 10)
+	}
+	index := &indexes[draws.Below(uint64(len(indexes)))]
+	dst = append(append(append(dst, index.columns...), " FROM "...), w.schema.name...)
+	dst = append(append(append(dst, " FORCE INDEX ("...), index.name...), ") WHERE "...)
+	dst = append(append(dst, index.leading...), " >= "...)
+	dst = index.appendLeading(dst, draws.Below(index.span))
+	dst = append(append(dst, " ORDER BY "...), index.columns...)
+	return strconv.AppendInt(append(dst, " LIMIT "...), rowsPerQuery, 10)
+}
+
+// epochRows is how many rows share a second in their column dateandtime.
+const epochRows = 100_000
+
+// purchase is the data of a row.
+type purchase struct {
+	second                          uint64
+	cashRegister, customer, product uint64
+	price                           uint64
+	noise                           uint64
+}
+
+// Ranges of the columns: values are below these.
+const (
+	cashRegisters = 1000
+	customers     = 100_000
+	products      = 10_000
+	prices        = 500
+)
+
+// purchaseOf is row n.
+func purchaseOf(rows generate.Rows, n int64) purchase {
+	draws := rows.Draws(n)
+	x := draws.Next()
+	return purchase{
+		second:       uint64(n-1) / epochRows, //nolint:gosec // rows count from 1
+		cashRegister: generate.Split(&x, cashRegisters),
+		customer:     generate.Split(&x, customers),
+		product:      generate.Split(&x, products),
+		price:        generate.Split(&x, prices),
+		noise:        draws.Next(),
+	}
+}

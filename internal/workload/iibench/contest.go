@@ -1,0 +1,60 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package iibench
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// contest2008 are the rules of the contest that made this benchmark known.
+const contest2008 = "Contest2008"
+
+// The contest's numbers.
+const (
+	contestRows             = 1_000_000_000
+	contestRowsPerCommit    = 1000
+	contestRowsPerStatement = 1000
+	contestVersion          = "5.1."
+)
+
+// checkContest refuses what the contest's rules do not allow.
+func checkContest(p *result.IIBench) error {
+	if p.Rules != contest2008 {
+		return nil
+	}
+	all := len(tokutek2008.indexes)
+	switch {
+	case p.Schema != schemaTokutek2008:
+		return fmt.Errorf("rules %s: schema is %s, it must be %s", p.Rules, p.Schema, schemaTokutek2008)
+	case p.RowsPerCommit != contestRowsPerCommit:
+		return fmt.Errorf("rules %s: rowsPerCommit is %d, it must be %d", p.Rules, p.RowsPerCommit, contestRowsPerCommit)
+	case p.RowsPerStatement > contestRowsPerStatement:
+		return fmt.Errorf("rules %s: rowsPerStatement is %d, it must be at most %d",
+			p.Rules, p.RowsPerStatement, contestRowsPerStatement)
+	case p.SecondaryIndexes != all || p.IndexesAt == indexesAtEnd:
+		return fmt.Errorf("rules %s: the %d secondary indexes must be there from the start", p.Rules, all)
+	case p.KeepRows > 0 || p.QueryThreads > 0:
+		return fmt.Errorf("rules %s: nothing is deleted or queried", p.Rules)
+	}
+	return nil
+}
+
+// contestDeviations are what differs from the contest and cannot be made to fit, or cannot be seen from here.
+func contestDeviations(p *result.IIBench, version string) []string {
+	var all []string
+	deviates := func(format string, args ...any) {
+		all = append(all, "deviates from "+contest2008+": "+fmt.Sprintf(format, args...))
+	}
+	if p.Rows != contestRows {
+		deviates("%d rows in place of %d", p.Rows, contestRows)
+	}
+	if !strings.HasPrefix(version, contestVersion) {
+		deviates("the server is %s, not %sx", version, contestVersion)
+	}
+	deviates("hardware is not limited to 8 cores, 16 GB of memory and 8 drives: see the environment")
+	return all
+}

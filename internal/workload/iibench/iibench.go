@@ -1,0 +1,196 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package iibench is the workload IIBench.
+package iibench
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/generate"
+	"github.com/benchrun-dev/benchrun/internal/workload/insert"
+)
+
+// iiBench inserts into a table with secondary indexes, whose values are random: what is left of the rate when the indexes
+// are larger than the memory? Beside those that insert, a client may delete the oldest rows, and others may query.
+type iiBench struct {
+	params result.IIBench
+	rows   generate.Rows
+	schema *purchases
+	load   *insert.Load
+	table  insert.Table
+	// inserters and queriers are this Pod's parts of insertThreads and queryThreads.
+	inserters, queriers int
+	// inserting is how many clients still insert. The last one closes inserted.
+	inserting atomic.Int64
+	// inserted tells the client that deletes of each transaction. It has little room: who inserts waits for who deletes.
+	inserted chan int64
+}
+
+// New checks the parameters, whose names in errors are the API's.
+func New(cfg *result.Config) (workload.Workload, error) {
+	p := cfg.Workload.IIBench
+	if p == nil {
+		return nil, errors.New("the parameters in iiBench are missing")
+	}
+	if err := errors.Join(checkIIBench(p), insert.CheckEngine(p.StorageEngine)); err != nil {
+		return nil, err
+	}
+	if err := checkContest(p); err != nil {
+		return nil, err
+	}
+	share := workload.ShareOf(cfg)
+	if err := share.Enough("insertThreads", int64(p.InsertThreads)); err != nil {
+		return nil, err
+	}
+	if p.KeepRows > 0 && share.Pods > 1 {
+		return nil, errors.New("keepRows needs one loader Pod: the rows to delete are those that it has inserted")
+	}
+	load, err := insert.New(p.Rows, p.RowsPerStatement, p.RowsPerCommit, share)
+	if err != nil {
+		return nil, err
+	}
+	w := &iiBench{params: *p, rows: generate.NewRows(cfg.Seed), schema: schemas[p.Schema], load: load}
+	w.inserters, w.queriers = int(share.Of(int64(p.InsertThreads))), int(share.Of(int64(p.QueryThreads)))
+	w.prepareLoad()
+	return w, nil
+}
+
+func checkIIBench(p *result.IIBench) error {
+	schema, known := schemas[p.Schema]
+	switch {
+	case !known:
+		return fmt.Errorf("schema is %q, it must be %s or %s", p.Schema, schemaInsertBenchmark, schemaTokutek2008)
+	case p.InsertThreads < 1:
+		return fmt.Errorf("insertThreads is %d, it must be at least 1", p.InsertThreads)
+	case p.QueryThreads < 0:
+		return fmt.Errorf("queryThreads is %d, it must be at least 0", p.QueryThreads)
+	case p.SecondaryIndexes < 0 || p.SecondaryIndexes > len(schema.indexes):
+		return fmt.Errorf("secondaryIndexes is %d, it must be 0 to %d", p.SecondaryIndexes, len(schema.indexes))
+	case p.IndexesAt != "Start" && p.IndexesAt != indexesAtEnd:
+		return fmt.Errorf("indexesAt is %q, it must be Start or %s", p.IndexesAt, indexesAtEnd)
+	case p.KeepRows < 0:
+		return fmt.Errorf("keepRows is %d, it must be at least 0", p.KeepRows)
+	case p.ReportEveryRows < 1:
+		return fmt.Errorf("reportEveryRows is %d, it must be at least 1", p.ReportEveryRows)
+	case p.Rules != "" && p.Rules != contest2008:
+		return fmt.Errorf("rules is %q, it must be empty or %s", p.Rules, contest2008)
+	}
+	return nil
+}
+
+const indexesAtEnd = "End"
+
+func (w *iiBench) prepareLoad() {
+	w.inserting.Store(int64(w.inserters))
+	w.load.Heads, w.load.RowBytes = []string{w.schema.head}, w.schema.rowBytes
+	w.load.AppendRow = func(dst []byte, n int64) []byte { return w.schema.appendRow(dst, purchaseOf(w.rows, n)) }
+	if w.params.KeepRows > 0 {
+		w.inserted = make(chan int64, w.inserters)
+		w.load.Committed = w.tellDeleter
+	}
+	columns := []string{w.schema.columns}
+	if w.params.IndexesAt != indexesAtEnd {
+		for _, index := range w.indexes() {
+			columns = append(columns, index.definition())
+		}
+	}
+	w.table = insert.Table{
+		Names: []string{w.schema.name}, Columns: strings.Join(columns, ", "), Options: w.schema.options, Engine: w.params.StorageEngine,
+		Canonical:  w.schema.canonical,
+		AppendText: func(dst []byte, n int64) []byte { return w.schema.appendText(dst, purchaseOf(w.rows, n)) },
+	}
+}
+
+func (w *iiBench) indexes() []index { return w.schema.indexes[:w.params.SecondaryIndexes] }
+
+// Plan implements Planned.
+func (w *iiBench) Plan() workload.Plan {
+	p := workload.Plan{
+		Clients: w.inserters + w.queriers, Rows: w.params.Rows,
+		Setup: []string{"SET autocommit=0"},
+		Milestones: workload.Milestones{
+			Every: w.params.ReportEveryRows,
+			Sizes: "SELECT COALESCE(data_length, 0), COALESCE(index_length, 0) FROM information_schema.tables" +
+				" WHERE table_schema = DATABASE() AND table_name = '" + w.schema.name + "'",
+		},
+	}
+	if w.inserted != nil {
+		p.Clients++
+	}
+	if w.params.IndexesAt == indexesAtEnd && w.params.SecondaryIndexes > 0 {
+		p.After = append(p.After, workload.Phase{Name: "index", Statements: []string{w.schema.addIndexes(w.indexes())}})
+	}
+	if w.params.Rules == contest2008 {
+		p.After = append(p.After, workload.Phase{Name: "flush", Statements: []string{"FLUSH TABLES " + w.schema.name}})
+	}
+	return p
+}
+
+// Prepare implements Workload.
+func (w *iiBench) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
+	if err := w.load.Fits(ctx, db); err != nil {
+		return workload.Plan{}, err
+	}
+	if err := w.table.Make(ctx, db); err != nil {
+		return workload.Plan{}, err
+	}
+	p := w.Plan()
+	if w.params.Rules != contest2008 {
+		return p, nil
+	}
+	var version string
+	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+		return workload.Plan{}, fmt.Errorf("asking for the server's version: %w", err)
+	}
+	p.Warnings = contestDeviations(&w.params, version)
+	return p, nil
+}
+
+// Measure implements Workload: the first clients insert, then comes the one that deletes, if there is one, and the others
+// query.
+func (w *iiBench) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
+	next := c.Index - w.inserters
+	switch {
+	case next < 0:
+		defer w.endInserting()
+		return w.load.Insert(ctx, c)
+	case next == 0 && w.inserted != nil:
+		return result.StoppedByRows, w.remove(ctx, c)
+	default:
+		return result.StoppedByRows, w.query(c)
+	}
+}
+
+func (w *iiBench) endInserting() {
+	if w.inserting.Add(-1) == 0 && w.inserted != nil {
+		close(w.inserted)
+	}
+}
+
+// Verify implements Workload. Once rows were deleted only their number is compared: which ids the others got was the
+// server's choice.
+func (w *iiBench) Verify(ctx context.Context, db *sql.DB, totals result.Totals, rowsOfPods []int64) ([]result.Check, error) {
+	if totals.RowsDeleted > 0 {
+		return w.count(ctx, db, totals)
+	}
+	return w.table.Verify(ctx, db, totals.Rows, w.load.Sent(rowsOfPods))
+}
+
+func (w *iiBench) count(ctx context.Context, db *sql.DB, totals result.Totals) ([]result.Check, error) {
+	var got int64
+	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+w.schema.name).Scan(&got); err != nil {
+		return nil, fmt.Errorf("counting the rows: %w", err)
+	}
+	return []result.Check{{
+		Name: "rows", Passed: got == totals.Rows-totals.RowsDeleted,
+		Detail: fmt.Sprintf("%d committed, %d deleted, %d in the table", totals.Rows, totals.RowsDeleted, got),
+	}}, nil
+}

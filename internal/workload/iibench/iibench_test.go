@@ -1,0 +1,258 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package iibench
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/generate"
+	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
+)
+
+func iiBenchParams() *result.IIBench {
+	return &result.IIBench{
+		Schema: schemaInsertBenchmark, Rows: 5000, RowsPerCommit: 1000, RowsPerStatement: 1000, StorageEngine: "InnoDB",
+		SecondaryIndexes: 3, IndexesAt: "Start", InsertThreads: 1, ReportEveryRows: 1000,
+	}
+}
+
+func newTestIIBench(t testing.TB, change func(*result.IIBench)) *iiBench {
+	t.Helper()
+	p := iiBenchParams()
+	change(p)
+	w, err := New(&result.Config{Seed: 42, Workload: result.Workload{Type: "IIBench", IIBench: p}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.(*iiBench)
+}
+
+// The data of a seed never changes: results of different releases would not be comparable.
+func TestIIBenchGolden(t *testing.T) {
+	for _, tc := range []struct{ schema, row, checksum string }{
+		{
+			schemaInsertBenchmark, "('2010-01-01 00:00:02',705,71768,1294,318,'aaaaaaaWNE')",
+			"rows=1000 xor=955dc4eb sum=2184182523369",
+		},
+		{
+			schemaTokutek2008, "('2010-01-01 00:00:02',705,71768,1294,720.86)",
+			"rows=1000 xor=77c060d4 sum=2146371437992",
+		},
+	} {
+		w := newTestIIBench(t, func(p *result.IIBench) { p.Schema = tc.schema })
+		if got := string(w.load.AppendRow(nil, 200_001)); got != tc.row {
+			t.Errorf("row 200001 of %s is %s, want %s", tc.schema, got, tc.row)
+		}
+		if got := w.table.Checksum(w.load.Sent([]int64{1000})).String(); got != tc.checksum {
+			t.Errorf("checksum of %s is %s, want %s", tc.schema, got, tc.checksum)
+		}
+	}
+}
+
+// The publications' ranges: cash registers to 999, customers to 99,999, products to 9,999; prices to 499, or a hundredth of
+// the customer's number and up to 4.99; a second for each 100,000 rows.
+func TestIIBenchRanges(t *testing.T) {
+	largest := purchase{}
+	for n := int64(1); n <= 300_000; n++ {
+		p := purchaseOf(generate.NewRows(1), n)
+		if p.second != uint64(n-1)/100_000 || p.cashRegister > 999 || p.customer > 99_999 || p.product > 9999 || p.price > 499 {
+			t.Fatalf("row %d is %+v", n, p)
+		}
+		largest.cashRegister, largest.customer = max(largest.cashRegister, p.cashRegister), max(largest.customer, p.customer)
+		largest.product, largest.price = max(largest.product, p.product), max(largest.price, p.price)
+	}
+	if largest.cashRegister != 999 || largest.customer < 99_900 || largest.product < 9990 || largest.price != 499 {
+		t.Errorf("the largest values are %+v", largest)
+	}
+	p := purchase{second: 1, cashRegister: 999, customer: 99_999, product: 9999, price: 499}
+	for schema, want := range map[string]string{
+		schemaTokutek2008:     "('2010-01-01 00:00:01',999,99999,9999,1004.98)",
+		schemaInsertBenchmark: "('2010-01-01 00:00:01',999,99999,9999,499,'aaaaaaaAAA')",
+	} {
+		row := string(schemas[schema].appendRow(nil, p))
+		if row != want || int64(len(row)+1) != schemas[schema].rowBytes {
+			t.Errorf("%s: the longest row is %s with %d bytes, want %s and %d", schema, row, len(row)+1, want, schemas[schema].rowBytes)
+		}
+	}
+	if got := string(appendCents(nil, 7)); got != "0.07" {
+		t.Errorf("seven cents are %s", got)
+	}
+}
+
+// play runs all clients of a workload against scripts; each DELETE finds as many rows as it asks for.
+func play(t *testing.T, w *iiBench) ([]*workloadtest.Script, []error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	scripts := make([]*workloadtest.Script, w.Plan().Clients)
+	errs := make([]error, len(scripts))
+	var working sync.WaitGroup
+	for i := range scripts {
+		scripts[i] = &workloadtest.Script{}
+		working.Go(func() {
+			if _, errs[i] = w.Measure(ctx, &workload.Client{Index: i, Session: scripts[i], Recorder: scripts[i]}); errs[i] != nil {
+				cancel()
+			}
+		})
+	}
+	working.Wait()
+	return scripts, errs
+}
+
+func TestIIBenchDeletesAsMuchAsItInserts(t *testing.T) {
+	w := newTestIIBench(t, func(p *result.IIBench) { p.KeepRows, p.InsertThreads, p.Rows = 1500, 2, 10_000 })
+	scripts, errs := play(t, w)
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	deleter := scripts[2]
+	if deleter.Deleted != 8500 {
+		t.Errorf("%d rows deleted of 10000, 1500 are to stay", deleter.Deleted)
+	}
+	form := regexp.MustCompile(`^DELETE FROM purchases_index WHERE transactionid > \d+ ORDER BY transactionid LIMIT \d+$|^COMMIT$`)
+	for _, statement := range deleter.Statements {
+		if !form.MatchString(statement) {
+			t.Errorf("statement %s", statement)
+		}
+	}
+	if want := "DELETE FROM purchases_index WHERE transactionid > 0 ORDER BY transactionid LIMIT 500"; deleter.Statements[0] != want {
+		t.Errorf("the first statement is %s, want %s", deleter.Statements[0], want)
+	}
+}
+
+// A deletion that finds less than it must is an error, and whoever waits for who deletes is told.
+func TestIIBenchDeletesExactly(t *testing.T) {
+	w := newTestIIBench(t, func(p *result.IIBench) { p.KeepRows, p.Rows = 1, 1_000_000 })
+	w.params.KeepRows = 0 // the script finds at most 999 rows
+	w.load.PerTransaction = 1001
+	_, errs := play(t, w)
+	if err := errs[1]; err == nil || !strings.Contains(err.Error(), "deleting the oldest rows: 1000 of 1001 were there") {
+		t.Errorf("error %v", err)
+	}
+	if !errors.Is(errs[0], context.Canceled) {
+		t.Errorf("who inserts ended with %v", errs[0])
+	}
+}
+
+func TestIIBenchQueries(t *testing.T) {
+	for schema, forms := range map[string][]string{
+		schemaInsertBenchmark: {
+			`^SELECT productid, customerid, price FROM purchases_index FORCE INDEX \(purchases_index_marketsegment\) WHERE productid >= \d{1,4} ORDER BY productid, customerid, price LIMIT 10$`,
+			`^SELECT cashregisterid, customerid, price FROM purchases_index FORCE INDEX \(purchases_index_registersegment\) WHERE cashregisterid >= \d{1,3} ORDER BY cashregisterid, customerid, price LIMIT 10$`,
+			`^SELECT price, dateandtime, customerid FROM purchases_index FORCE INDEX \(purchases_index_pdc\) WHERE price >= \d{1,3} ORDER BY price, dateandtime, customerid LIMIT 10$`,
+		},
+		schemaTokutek2008: {
+			`^SELECT price, customerid FROM mypurchases FORCE INDEX \(marketsegment\) WHERE price >= \d{1,4}\.\d\d ORDER BY price, customerid LIMIT 10$`,
+			`^SELECT cashregisterid, price, customerid FROM mypurchases FORCE INDEX \(registersegment\) WHERE cashregisterid >= \d{1,3} ORDER BY cashregisterid, price, customerid LIMIT 10$`,
+			`^SELECT price, dateandtime, customerid FROM mypurchases FORCE INDEX \(pdc\) WHERE price >= \d{1,4}\.\d\d ORDER BY price, dateandtime, customerid LIMIT 10$`,
+		},
+	} {
+		w := newTestIIBench(t, func(p *result.IIBench) { p.Schema = schema })
+		d, counts := w.rows.Draws(1), make([]int, len(forms))
+		for range 300 {
+			statement := w.appendQuery(nil, &d)
+			i := slices.IndexFunc(forms, func(form string) bool { return regexp.MustCompile(form).Match(statement) })
+			if i < 0 {
+				t.Fatalf("query %s", statement)
+			}
+			counts[i]++
+		}
+		if slices.Min(counts) < 60 {
+			t.Errorf("indexes are asked %v times", counts)
+		}
+		for _, none := range []func(*result.IIBench){
+			func(p *result.IIBench) { p.SecondaryIndexes = 0 }, func(p *result.IIBench) { p.IndexesAt = "End" },
+		} {
+			w := newTestIIBench(t, func(p *result.IIBench) { p.Schema = schema; none(p) })
+			w.load.Taken.Store(1)
+			if got := string(w.appendQuery(nil, &d)); !regexp.MustCompile(`^SELECT \* FROM \w+ WHERE transactionid = \d{1,4}$`).MatchString(got) {
+				t.Errorf("query %s", got)
+			}
+		}
+	}
+}
+
+func TestIIBenchPlan(t *testing.T) {
+	plain := newTestIIBench(t, func(*result.IIBench) {})
+	if got := plain.Plan(); got.Clients != 1 || len(got.After) != 0 || got.Milestones.Every != 1000 || got.Rows != 5000 {
+		t.Errorf("%+v", got)
+	}
+	if n := strings.Count(plain.table.Columns, "KEY purchases"); n != 3 {
+		t.Errorf("%d secondary indexes in %s", n, plain.table.Columns)
+	}
+	late := newTestIIBench(t, func(p *result.IIBench) { p.IndexesAt, p.SecondaryIndexes, p.KeepRows, p.QueryThreads = "End", 2, 5, 3 })
+	want := []workload.Phase{{Name: "index", Statements: []string{
+		"ALTER TABLE purchases_index ADD KEY purchases_index_marketsegment (productid, customerid, price)," +
+			" ADD KEY purchases_index_registersegment (cashregisterid, customerid, price)",
+	}}}
+	if diff := cmp.Diff(want, late.Plan().After); diff != "" || late.Plan().Clients != 5 {
+		t.Errorf("%d clients, after (-want +got):\n%s", late.Plan().Clients, diff)
+	}
+	if strings.Contains(late.table.Columns, "KEY purchases") {
+		t.Errorf("secondary indexes from the start: %s", late.table.Columns)
+	}
+}
+
+func TestNewIIBenchRefuses(t *testing.T) {
+	contest := func(p *result.IIBench) { p.Schema, p.Rules = schemaTokutek2008, contest2008 }
+	for want, change := range map[string]func(*result.IIBench){
+		`schema is "x", it must be InsertBenchmark or Tokutek2008`: func(p *result.IIBench) { p.Schema = "x" },
+		"insertThreads is 0":              func(p *result.IIBench) { p.InsertThreads = 0 },
+		"queryThreads is -1":              func(p *result.IIBench) { p.QueryThreads = -1 },
+		"secondaryIndexes is 4":           func(p *result.IIBench) { p.SecondaryIndexes = 4 },
+		`indexesAt is "x"`:                func(p *result.IIBench) { p.IndexesAt = "x" },
+		"keepRows is -1":                  func(p *result.IIBench) { p.KeepRows = -1 },
+		"reportEveryRows is 0":            func(p *result.IIBench) { p.ReportEveryRows = 0 },
+		`rules is "x"`:                    func(p *result.IIBench) { p.Rules = "x" },
+		`storageEngine is ""`:             func(p *result.IIBench) { p.StorageEngine = "" },
+		"rows is 0":                       func(p *result.IIBench) { p.Rows = 0 },
+		"at least one row":                func(p *result.IIBench) { p.RowsPerCommit = 0 },
+		"it must be Tokutek2008":          func(p *result.IIBench) { p.Rules = contest2008 },
+		"rowsPerCommit is 10, it must be": func(p *result.IIBench) { contest(p); p.RowsPerCommit = 10 },
+		"rowsPerStatement is 1001":        func(p *result.IIBench) { contest(p); p.RowsPerStatement = 1001 },
+		"must be there from the start":    func(p *result.IIBench) { contest(p); p.IndexesAt = indexesAtEnd },
+		"nothing is deleted or queried":   func(p *result.IIBench) { contest(p); p.QueryThreads = 1 },
+	} {
+		p := iiBenchParams()
+		change(p)
+		if _, err := New(&result.Config{Workload: result.Workload{Type: "IIBench", IIBench: p}}); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+func TestContestDeviations(t *testing.T) {
+	p := &result.IIBench{Rules: contest2008, Rows: contestRows}
+	if got := contestDeviations(p, "5.1.25-rc"); len(got) != 1 || !strings.Contains(got[0], "hardware") {
+		t.Errorf("the contest itself deviates: %v", got)
+	}
+	p.Rows = 7
+	if got := contestDeviations(p, "11.8.3-MariaDB"); len(got) != 3 || !strings.Contains(got[0], "7 rows in place of 1000000000") ||
+		!strings.Contains(got[1], "11.8.3-MariaDB") {
+		t.Errorf("%v", got)
+	}
+}
+
+func BenchmarkAppendRow(b *testing.B) {
+	for schema := range schemas {
+		b.Run(schema, func(b *testing.B) {
+			w := newTestIIBench(b, func(p *result.IIBench) { p.Schema, p.Rows = schema, int64(b.N) })
+			silence := workloadtest.Silence{}
+			if _, err := w.Measure(b.Context(), &workload.Client{Session: silence, Recorder: silence}); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}

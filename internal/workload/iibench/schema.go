@@ -1,0 +1,142 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package iibench
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/workload/generate"
+)
+
+// The schemas of IIBench.
+const (
+	schemaInsertBenchmark = "InsertBenchmark"
+	schemaTokutek2008     = "Tokutek2008"
+)
+
+// purchases is a table of purchases as a publication has it: its columns, its indexes and how it writes a row.
+type purchases struct {
+	name, columns, options string
+	indexes                []index
+	// head of each INSERT.
+	head string
+	// rowBytes bounds the text of a row in a statement with its comma.
+	rowBytes int64
+	// appendRow appends a row in parentheses, appendText the text that canonical is on the server.
+	appendRow, appendText func(dst []byte, p purchase) []byte
+	canonical             string
+}
+
+// index is a secondary index.
+type index struct {
+	name string
+	// columns separated by commas; leading is the first of them.
+	columns, leading string
+	// Values of the leading column are appendLeading of numbers below span.
+	span          uint64
+	appendLeading func(dst []byte, value uint64) []byte
+}
+
+func (x *index) definition() string { return fmt.Sprintf("KEY %s (%s)", x.name, x.columns) }
+
+// addIndexes is one statement for all of them.
+func (s *purchases) addIndexes(indexes []index) string {
+	var add []string
+	for i := range indexes {
+		add = append(add, "ADD "+indexes[i].definition())
+	}
+	return "ALTER TABLE " + s.name + " " + strings.Join(add, ", ")
+}
+
+var schemas = map[string]*purchases{schemaInsertBenchmark: insertBenchmark, schemaTokutek2008: tokutek2008}
+
+const purchaseColumns = "dateandtime, cashregisterid, customerid, productid, price"
+
+// insertBenchmark is the table of the insert benchmark as it is today. dateandtime is not the client's time but as in
+// tokutek2008, so that the rows of a seed are always the same.
+var insertBenchmark = &purchases{
+	name: "purchases_index",
+	columns: "transactionid BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, dateandtime DATETIME, cashregisterid INT NOT NULL," +
+		" customerid INT NOT NULL, productid INT NOT NULL, price INT NOT NULL, data VARCHAR(4000)",
+	indexes: []index{
+		{
+			name: "purchases_index_marketsegment", columns: "productid, customerid, price",
+			leading: "productid", span: products, appendLeading: generate.AppendNumber,
+		},
+		{
+			name: "purchases_index_registersegment", columns: "cashregisterid, customerid, price",
+			leading: "cashregisterid", span: cashRegisters, appendLeading: generate.AppendNumber,
+		},
+		{
+			name: "purchases_index_pdc", columns: "price, dateandtime, customerid",
+			leading: "price", span: prices, appendLeading: generate.AppendNumber,
+		},
+	},
+	head:     "INSERT INTO purchases_index (" + purchaseColumns + ", data) VALUES ",
+	rowBytes: int64(len("('2010-01-01 00:00:00',999,99999,9999,499,'aaaaaaaRRR'),")),
+	appendRow: func(dst []byte, p purchase) []byte {
+		dst = append(p.appendIDs(append(dst, '('), "'", ','), ',')
+		return append(p.appendData(append(generate.AppendNumber(dst, p.price), ",'"...)), "')"...)
+	},
+	appendText: func(dst []byte, p purchase) []byte {
+		dst = append(p.appendIDs(dst, "", ':'), ':')
+		return p.appendData(append(generate.AppendNumber(dst, p.price), ':'))
+	},
+	canonical: "CONCAT_WS(':', dateandtime, cashregisterid, customerid, productid, price, data)",
+}
+
+// tokutek2008 is the table of the contest. Prices are those of a customer's range: customerid/100 and up to 4.99.
+var tokutek2008 = &purchases{
+	name: "mypurchases",
+	columns: "transactionid INT NOT NULL AUTO_INCREMENT, dateandtime DATETIME DEFAULT NULL, cashregisterid INT NOT NULL," +
+		" customerid INT NOT NULL, productid INT NOT NULL, price FLOAT NOT NULL, PRIMARY KEY (transactionid)",
+	options: "DEFAULT CHARSET=latin1",
+	indexes: []index{
+		{
+			name: "marketsegment", columns: "price, customerid",
+			leading: "price", span: customers + prices, appendLeading: appendCents,
+		},
+		{
+			name: "registersegment", columns: "cashregisterid, price, customerid",
+			leading: "cashregisterid", span: cashRegisters, appendLeading: generate.AppendNumber,
+		},
+		{
+			name: "pdc", columns: "price, dateandtime, customerid",
+			leading: "price", span: customers + prices, appendLeading: appendCents,
+		},
+	},
+	head:     "INSERT INTO mypurchases (" + purchaseColumns + ") VALUES ",
+	rowBytes: int64(len("('2010-01-01 00:00:00',999,99999,9999,1004.98),")),
+	appendRow: func(dst []byte, p purchase) []byte {
+		dst = append(p.appendIDs(append(dst, '('), "'", ','), ',')
+		return append(appendCents(dst, p.customer+p.price), ')')
+	},
+	appendText: func(dst []byte, p purchase) []byte {
+		return generate.AppendNumber(append(p.appendIDs(dst, "", ':'), ':'), p.customer+p.price)
+	},
+	// A FLOAT has six or seven digits: the cents are exact.
+	canonical: "CONCAT_WS(':', dateandtime, cashregisterid, customerid, productid, CAST(ROUND(price * 100) AS UNSIGNED))",
+}
+
+// appendIDs appends dateandtime in quotes, cashregisterid, customerid and productid.
+func (p *purchase) appendIDs(dst []byte, quote string, separator byte) []byte {
+	dst = append(generate.AppendSecond(append(dst, quote...), p.second), quote...)
+	for _, id := range [...]uint64{p.cashRegister, p.customer, p.product} {
+		dst = generate.AppendNumber(append(dst, separator), id)
+	}
+	return dst
+}
+
+// appendData appends ten characters, of which the last ones are random: three quarters of half of them.
+func (p *purchase) appendData(dst []byte) []byte {
+	a, b := generate.PairText[p.noise>>32%uint64(generate.Pairs)], generate.PairText[p.noise&0xffffffff%uint64(generate.Pairs)]
+	return append(append(dst, "aaaaaaa"...), a[0], a[1], b[0])
+}
+
+// appendCents appends hundredths as a decimal number.
+func appendCents(dst []byte, cents uint64) []byte {
+	fraction := generate.TwoDigits[cents%100]
+	return append(generate.AppendNumber(dst, cents/100), '.', fraction[0], fraction[1])
+}

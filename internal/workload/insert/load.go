@@ -1,0 +1,251 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package insert is what the workloads have in common that insert many rows with each statement: the loop of their clients,
+// and the tables.
+package insert
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync/atomic"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/generate"
+)
+
+// dispenser hands out the transactions of a load in order, each once, to whoever asks. One Pod's dispenser has every n-th
+// of them, n being the number of Pods.
+type dispenser struct {
+	// Rows of all Pods' transactions together; PerTransaction of them are in each, and in the last one what is left.
+	Rows, PerTransaction int64
+	Share                workload.Share
+	// Taken is how many transactions this Pod has begun.
+	Taken atomic.Int64
+}
+
+// take returns the rows of the next transaction; first is above last if there is none.
+func (d *dispenser) take() (first, last int64) { return d.transaction(d.Share, d.Taken.Add(1)-1) }
+
+// transaction number k, from 0, of a share.
+func (d *dispenser) transaction(s workload.Share, k int64) (first, last int64) {
+	before := s.Number(k) * d.PerTransaction
+	return before + 1, min(before+d.PerTransaction, d.Rows)
+}
+
+// left says whether there is a transaction to take.
+func (d *dispenser) left() bool {
+	first, last := d.transaction(d.Share, d.Taken.Load())
+	return first <= last
+}
+
+// Begun is about how many rows all Pods have taken.
+func (d *dispenser) Begun() int64 { return min(d.Taken.Load()*d.Share.Pods*d.PerTransaction, d.Rows) }
+
+// Sent are the rows that were sent, each once, if each Pod has sent so many: the first ones of its share.
+func (d *dispenser) Sent(rowsOfPods []int64) iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for pod, left := range rowsOfPods {
+			s := workload.Share{Pod: int64(pod), Pods: int64(len(rowsOfPods))}
+			for k := int64(0); left > 0; k++ {
+				first, last := d.transaction(s, k)
+				if first > last {
+					break // more than there is: that shows in the number of rows
+				}
+				for n := first; n <= last && left > 0; n++ {
+					if left--; !yield(n) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// Load is the loop of the clients that insert many rows at a time: transactions of statements of rows. All clients of a
+// Pod share one load. Whoever is free takes the next transaction's rows, and sends what it has taken: however many
+// clients there are and whatever stops them, what is in the table is the Pod's transactions from its first on without a gap.
+type Load struct {
+	dispenser
+	// perStatement rows are in a statement; the last one of a transaction has what is left.
+	perStatement int64
+	// Heads of statements, up to the rows: one for each table. Client c, from 0, writes to table c modulo their number.
+	Heads []string
+	// AppendRow appends a row in parentheses, which takes at most RowBytes with its comma.
+	AppendRow func(dst []byte, n int64) []byte
+	RowBytes  int64
+	// Open, if there is one, gives a client what its rows come from in place of AppendRow. The longest statement's rows then
+	// take StatementRows bytes.
+	Open          func() (Source, error)
+	StatementRows int64
+	// Committed, if there is one, is told how many rows each transaction had.
+	Committed func(ctx context.Context, rows int64) error
+}
+
+// Source is one client's way to rows that are read.
+type Source interface {
+	// AppendRow is as Load's; nothing is appended after an error.
+	AppendRow(dst []byte, n int64) []byte
+	// Failed is the error that reading ended with, if it did.
+	Failed() error
+	Close()
+}
+
+// New checks the numbers, whose names are the API's.
+func New(rows, perStatement, perTransaction int64, share workload.Share) (*Load, error) {
+	switch {
+	case rows < 1:
+		return nil, fmt.Errorf("rows is %d, it must be at least 1", rows)
+	case perStatement < 1:
+		return nil, fmt.Errorf("rowsPerStatement is %d, it must be at least 1", perStatement)
+	case perTransaction < 1:
+		return nil, errors.New("a transaction must have at least one row")
+	}
+	return &Load{
+		dispenser: dispenser{Rows: rows, PerTransaction: perTransaction, Share: share}, perStatement: perStatement,
+	}, nil
+}
+
+// inserter is one client's part of a load.
+type inserter struct {
+	*Load
+	client *workload.Client
+	head   string
+	// source has the rows, unless they are made.
+	source Source
+	// statement inserts the rows first to last; none if it is empty.
+	statement   []byte
+	first, last int64
+	// end is the last row of the transaction that statement belongs to.
+	end     int64
+	expired bool
+}
+
+// Insert is the measured phase of a client that inserts. The next statement is made while the server works on the one
+// before, also across the end of a transaction: a limit may be exceeded by the transaction that is being sent and the one
+// that was taken meanwhile.
+func (l *Load) Insert(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
+	w := &inserter{
+		Load: l, client: c, head: l.Heads[l.Share.Number(int64(c.Index))%int64(len(l.Heads))],
+		statement: make([]byte, 0, l.StatementBytes()+generate.NumberRoom),
+	}
+	if l.Open != nil {
+		var err error
+		if w.source, err = l.Open(); err != nil {
+			return "", err
+		}
+		defer w.source.Close()
+	}
+	w.next()
+	next := w.next
+	for len(w.statement) > 0 {
+		first, last, end := w.first, w.last, w.end
+		began := c.Recorder.Now()
+		if err := c.Session.ExecWhile(w.statement, next); err != nil {
+			return "", fmt.Errorf("inserting rows %d to %d: %w", first, last, err)
+		}
+		c.Recorder.Insert(began, c.Recorder.Now(), last-first+1)
+		if last < end {
+			continue
+		}
+		if err := Commit(c, end); err != nil {
+			return "", err
+		}
+		if l.Committed != nil {
+			if err := l.Committed(ctx, l.rowsOfTransaction(end)); err != nil {
+				return "", err
+			}
+		}
+	}
+	if w.source != nil && w.source.Failed() != nil {
+		return "", w.source.Failed()
+	}
+	if w.expired {
+		return result.StoppedBySeconds, nil
+	}
+	return result.StoppedByRows, nil
+}
+
+// StatementBytes bounds the length of a statement.
+func (l *Load) StatementBytes() int64 {
+	if l.StatementRows > 0 {
+		return l.headBytes() + l.StatementRows
+	}
+	return l.headBytes() + min(l.perStatement, l.PerTransaction, l.Rows)*l.RowBytes
+}
+
+func (l *Load) headBytes() int64 {
+	return int64(len(slices.MaxFunc(l.Heads, func(a, b string) int { return cmp.Compare(len(a), len(b)) })))
+}
+
+// rowsOfTransaction is the number of rows of the transaction that ends with the given one.
+func (l *Load) rowsOfTransaction(end int64) int64 { return (end-1)%l.PerTransaction + 1 }
+
+// next makes the next statement, or none if there is no row left or the time is over.
+func (w *inserter) next() {
+	w.statement = w.statement[:0]
+	w.first = w.last + 1
+	if w.last == w.end && !w.take() {
+		return
+	}
+	w.last = min(w.first+w.perStatement-1, w.end)
+	w.statement = append(w.statement, w.head...)
+	appendRow := w.AppendRow
+	if w.source != nil {
+		appendRow = w.source.AppendRow
+	}
+	for n := w.first; n <= w.last; n++ {
+		w.statement = appendRow(w.statement, n)
+		w.statement = append(w.statement, ',')
+	}
+	w.statement = w.statement[:len(w.statement)-1]
+	if w.source != nil && w.source.Failed() != nil {
+		w.statement = w.statement[:0]
+	}
+}
+
+// take begins another transaction, if there is one.
+func (w *inserter) take() bool {
+	if w.client.Expired(w.client.Recorder.Now()) {
+		// Nothing is left undone if all rows have been taken.
+		w.expired = w.left()
+		return false
+	}
+	w.first, w.end = w.Load.take()
+	return w.first <= w.end
+}
+
+// Fits checks that no statement is longer than what the server takes.
+func (l *Load) Fits(ctx context.Context, db *sql.DB) error {
+	var packet int64
+	if err := db.QueryRowContext(ctx, "SELECT @@GLOBAL.max_allowed_packet").Scan(&packet); err != nil {
+		return fmt.Errorf("reading max_allowed_packet: %w", err)
+	}
+	// One byte of a packet is the command.
+	need := 1 + l.StatementBytes()
+	if need <= packet {
+		return nil
+	}
+	return workload.Refused{Reason: fmt.Sprintf("a statement of %d rows takes up to %d bytes, "+
+		"the server's max_allowed_packet is %d: set rowsPerStatement to at most %d, or max_allowed_packet to at least %d",
+		min(l.perStatement, l.PerTransaction, l.Rows), need, packet, max(0, (packet-1-l.headBytes())/l.RowBytes), need)}
+}
+
+// CommitStatement ends a transaction.
+var CommitStatement = []byte("COMMIT")
+
+// Commit ends a transaction whose last row it is told, for an error, and records it.
+func Commit(c *workload.Client, row int64) error {
+	began := c.Recorder.Now()
+	if err := c.Session.Exec(CommitStatement); err != nil {
+		return fmt.Errorf("committing after row %d: %w", row, err)
+	}
+	c.Recorder.Commit(began, c.Recorder.Now())
+	return nil
+}

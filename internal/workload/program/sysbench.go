@@ -1,0 +1,299 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package program holds the workloads that another program makes: Sysbench and Custom.
+package program
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/random"
+	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
+)
+
+const (
+	// tpccFile is a file in the tool's folder.
+	tpccFile         = "tpcc.lua"
+	tpcc             = "tpcc"
+	scriptBulkInsert = "bulk_insert"
+)
+
+// sysbenchTool runs sysbench 1.0, as distributions ship it.
+//
+// What is measured is an execution of its own, and so is the warm-up, because 1.0 has no --warmup-time. The other way, a
+// checkpoint in the report at the end of the warm-up, would leave the first part of the intervals, the server's counters
+// and the client's CPU time in one piece with what is measured.
+type sysbenchTool struct {
+	cfg      *result.Config
+	params   *result.Sysbench
+	dir      string
+	user     string
+	password string
+	share    workload.Share
+	// warmupEvents are those of the warm-up.
+	warmupEvents int64
+}
+
+// NewSysbench checks the parameters, whose names in errors are the API's.
+func NewSysbench(in workload.ToolInput) (workload.Tool, error) {
+	p := in.Config.Workload.Sysbench
+	if p == nil {
+		return nil, errors.New("workload Sysbench: the parameters in sysbench are missing")
+	}
+	if (p.Script == "") == (p.ScriptFile == "") {
+		return nil, errors.New("workload Sysbench: one of script and scriptFile must be given")
+	}
+	if p.Seconds < 1 && p.Events < 1 {
+		return nil, errors.New("workload Sysbench: seconds or events must be above 0")
+	}
+	t := &sysbenchTool{
+		cfg: in.Config, params: p, dir: in.Dir, user: in.User, password: in.Password, share: workload.ShareOf(in.Config),
+	}
+	if err := t.checkShare(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// checkShare finds what several Pods cannot share.
+func (t *sysbenchTool) checkShare() error {
+	p := t.params
+	err := t.share.Enough("threads", int64(p.Threads))
+	if p.Rate > 0 {
+		err = cmp.Or(err, t.share.Enough("rate", int64(p.Rate)))
+	}
+	if p.Events > 0 {
+		err = cmp.Or(err, t.share.Enough("events", p.Events))
+	}
+	if p.Script == scriptBulkInsert && t.share.Pods > 1 {
+		err = cmp.Or(err, errors.New("script bulk_insert loads from one Pod: it names its tables by the numbers of its threads"))
+	}
+	return err
+}
+
+// Name implements Tool.
+func (t *sysbenchTool) Name() string { return "sysbench" }
+
+// Files implements Tool.
+func (t *sysbenchTool) Files() map[string]string {
+	if t.params.Script != tpcc {
+		return nil
+	}
+	return map[string]string{tpccFile: sysbench.TPCC}
+}
+
+// Commands implements Tool.
+func (t *sysbenchTool) Commands(phase workload.ToolPhase) []workload.Command {
+	var all []workload.Command
+	add := func(command string, extra ...string) {
+		all = append(all, t.command(command, extra...))
+	}
+	has := func(command string) bool { return slices.Contains(t.params.Commands, command) }
+	switch phase {
+	case workload.PhasePrepare:
+		for _, command := range []string{"cleanup", "prepare", "check"} {
+			if has(command) {
+				add(command, "--rand-seed="+t.seed())
+			}
+		}
+	case workload.PhaseWarmup:
+		if t.params.WarmupSeconds > 0 {
+			add("run", t.part("--rand-seed="+t.warmupSeed(), "--events=0", fmt.Sprintf("--time=%d", t.params.WarmupSeconds))...)
+		}
+	case workload.PhaseMeasure:
+		add("run", t.part("--rand-seed="+t.podSeed(), fmt.Sprintf("--events=%d", t.share.Of(t.params.Events)),
+			fmt.Sprintf("--time=%d", t.params.Seconds), "--report-interval=1", "--histogram=on")...)
+	case workload.PhaseVerify:
+		if has("check") {
+			add("check", "--rand-seed="+t.seed())
+		}
+	case workload.PhaseCleanup:
+		if has("cleanup") && !t.params.KeepData {
+			add("cleanup", "--rand-seed="+t.seed())
+		}
+	}
+	return all
+}
+
+// part adds what this Pod's part of threads and rate is, if there are several Pods.
+func (t *sysbenchTool) part(options ...string) []string {
+	if t.share.Pods == 1 {
+		return options
+	}
+	return append([]string{
+		fmt.Sprintf("--threads=%d", t.share.Of(int64(t.params.Threads))), fmt.Sprintf("--rate=%d", t.share.Of(int64(t.params.Rate))),
+	}, options...)
+}
+
+// command is an execution of sysbench. Options that Benchrun owns come last: the last one counts.
+func (t *sysbenchTool) command(command string, extra ...string) workload.Command {
+	p, s := t.params, t.cfg.Server
+	args := []string{"sysbench", t.script()}
+	for _, name := range slices.Sorted(maps.Keys(p.Options)) {
+		args = append(args, "--"+name+"="+p.Options[name])
+	}
+	args = append(args,
+		"--db-driver=mysql", "--mysql-host="+s.Host, fmt.Sprintf("--mysql-port=%d", s.Port),
+		"--mysql-user="+t.user, "--mysql-db="+s.Schema,
+		fmt.Sprintf("--threads=%d", p.Threads), fmt.Sprintf("--rate=%d", p.Rate),
+		fmt.Sprintf("--percentile=%d", p.Percentile), "--rand-type="+p.RandType)
+	if p.Tables != nil {
+		args = append(args, fmt.Sprintf("--tables=%d", *p.Tables))
+	}
+	if p.TableSize != nil {
+		args = append(args, fmt.Sprintf("--table-size=%d", *p.TableSize))
+	}
+	if p.Scale != nil || p.Script == tpcc {
+		args = append(args, fmt.Sprintf("--scale=%d", t.scale()))
+	}
+	args = append(args, extra...)
+	// The password comes by the environment, as the client library takes it if nothing else says one: whatever is in it, it
+	// needs no quoting, which sysbench's configuration file has no way of for both kinds of quotes.
+	return workload.Command{
+		Args: append(args, command),
+		Env:  []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "MYSQL_PWD=" + t.password},
+	}
+}
+
+func (t *sysbenchTool) script() string {
+	switch {
+	case t.params.ScriptFile != "":
+		return t.params.ScriptFile
+	case t.params.Script == tpcc:
+		return filepath.Join(t.dir, tpccFile)
+	}
+	return t.params.Script
+}
+
+func (t *sysbenchTool) scale() int32 {
+	if t.params.Scale != nil {
+		return *t.params.Scale
+	}
+	return 1
+}
+
+// seed is the run's, within what sysbench takes: 1 to 2^31-1. 0 would be the time.
+func (t *sysbenchTool) seed() string { return sysbenchSeed(t.cfg.Seed) }
+
+// warmupSeed is another one: the warm-up must not touch the very rows that are measured.
+func (t *sysbenchTool) warmupSeed() string { return sysbenchSeed(^t.cfg.Seed + t.share.Pod) }
+
+// podSeed is the run's seed, and another one for each further Pod.
+func (t *sysbenchTool) podSeed() string {
+	if t.share.Pod == 0 {
+		return t.seed()
+	}
+	return strconv.FormatInt(folded(t.cfg.Seed+t.share.Pod), 10)
+}
+
+func sysbenchSeed(seed int64) string {
+	if seed < 1 || seed > math.MaxInt32 {
+		seed = folded(seed)
+	}
+	return strconv.FormatInt(seed, 10)
+}
+
+// folded is a function of a seed within what sysbench takes.
+func folded(seed int64) int64 {
+	stream := random.From(uint64(seed)) //nolint:gosec // a seed may wrap
+	return int64(stream.Next()%math.MaxInt32) + 1
+}
+
+// Dataset implements Tool.
+func (t *sysbenchTool) Dataset() string {
+	if !t.params.KeepData {
+		return ""
+	}
+	p := *t.params
+	// Nothing of this changes what is in the tables.
+	p.Threads, p.Rate, p.Seconds, p.Events, p.WarmupSeconds, p.Percentile = 0, 0, 0, 0, 0, 0
+	key, err := json.Marshal(struct {
+		Seed     int64
+		Sysbench result.Sysbench
+	}{t.cfg.Seed, p})
+	if err != nil {
+		return ""
+	}
+	return string(key)
+}
+
+// Progress implements Tool.
+func (t *sysbenchTool) Progress(line string) string {
+	var p sysbench.Parser
+	i := p.Line(line)
+	if i == nil || i.Events == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d s: %.2f transactions/s", i.Second, *i.Events)
+}
+
+// Judge implements Tool. After an error sysbench may well end with exit code 0: prepare does.
+func (t *sysbenchTool) Judge(phase workload.ToolPhase, e *workload.Execution) ([]result.Check, error) {
+	report := sysbench.Parse(e.Output)
+	if e.ExitCode != 0 || len(report.Errors) > 0 {
+		return nil, sysbenchError(e, report.Errors)
+	}
+	if phase == workload.PhaseWarmup && report.Final != nil {
+		t.warmupEvents += report.Final.Events
+	}
+	if e.Args[len(e.Args)-1] != "check" {
+		return nil, nil
+	}
+	found := sysbench.ParseChecks(e.Output)
+	if len(found) == 0 {
+		return nil, errors.New("the script's check command reports neither PASSED nor FAILED")
+	}
+	when := "after: "
+	if phase == workload.PhasePrepare {
+		when = "before: "
+	}
+	var checks []result.Check
+	for _, c := range found {
+		checks = append(checks, result.Check{Name: when + c.Name, Passed: c.Passed, Detail: c.Detail})
+	}
+	return checks, nil
+}
+
+// maxErrorLine is how much of one line of sysbench's goes into an error: it repeats whole statements.
+const maxErrorLine = 300
+
+// sysbenchError is a failure in sysbench's own words.
+func sysbenchError(e *workload.Execution, lines []string) error {
+	if len(lines) == 0 {
+		lines = e.Tail
+	}
+	var words []string
+	for _, line := range lines[:min(len(lines), 4)] {
+		words = append(words, result.Truncate(line, maxErrorLine))
+	}
+	text := strings.Join(words, "; ")
+	err := fmt.Errorf("sysbench %s ended with %s: %s", e.Args[len(e.Args)-1], e.End(), text)
+	for _, lost := range []string{"error 2013", "error 2006", "errno = 2013", "errno = 2006", "Lost connection", "has gone away"} {
+		if strings.Contains(text, lost) {
+			return errors.Join(err, workload.ErrConnectionLost)
+		}
+	}
+	return err
+}
+
+// Verify implements Tool.
+func (t *sysbenchTool) Verify(ctx context.Context, in workload.VerifyInput) ([]result.Check, error) {
+	server := serverCounted(in)
+	if !server.Passed {
+		return []result.Check{server}, nil // there may be no tables to look at
+	}
+	rows, err := t.rows(ctx, in)
+	return append([]result.Check{server}, rows...), err
+}

@@ -1,0 +1,214 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package tprochload
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/delimited"
+	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
+	"github.com/benchrun-dev/benchrun/internal/workload/userdata"
+)
+
+// tprochFiles are the tables' files of the user's: one for each table, or its pieces, as HammerDB writes them.
+type tprochFiles struct {
+	root, folder string
+	pieces       [tableCount][]piece
+	rows         [tableCount]int64
+	// monthNames tables have dates like 1996-JAN-02, which the server must be told to read.
+	monthNames [tableCount]bool
+}
+
+// piece is a file with rows of a table.
+type piece struct {
+	userdata.File
+	number int
+	userdata.Scanned
+}
+
+func newTPROCHFiles(d *result.Data) *tprochFiles { return &tprochFiles{root: d.Root, folder: d.Path} }
+
+// tprochFormat is how HammerDB writes its files, and how LOAD DATA is told to read them.
+var tprochFormat = delimited.Format{Separator: '|'}
+
+// fileName is a table's name in lower case, and the number of a piece, from 1 on.
+var fileName = regexp.MustCompile(`^([a-z]+)(?:_([1-9][0-9]{0,8}))?\.tbl$`)
+
+// find finds the files of all tables in the folder. Others may be there too.
+func (f *tprochFiles) find() error {
+	root, err := os.OpenRoot(f.root)
+	if err != nil {
+		return workload.Refused{Reason: "opening the volume of dataFrom: " + err.Error()}
+	}
+	defer root.Close() //nolint:errcheck // it was only read
+	entries, err := fs.ReadDir(root.FS(), path.Clean(f.folder))
+	if err != nil {
+		return userdata.RefusedFile(f.folder, err)
+	}
+	f.pieces = [tableCount][]piece{}
+	for _, entry := range entries {
+		match := fileName.FindStringSubmatch(entry.Name())
+		if match == nil {
+			continue
+		}
+		i := slices.IndexFunc(tproch.Tables(), func(t tproch.Table) bool { return strings.ToLower(t.String()) == match[1] })
+		if i < 0 {
+			continue
+		}
+		number, _ := strconv.Atoi(match[2]) // none is 0
+		f.pieces[i] = append(f.pieces[i], piece{
+			File:   userdata.File{Root: f.root, Name: path.Join(f.folder, entry.Name()), Format: tprochFormat},
+			number: number,
+		})
+	}
+	return f.complete()
+}
+
+// complete checks that each table has either its file or pieces, and puts these in order.
+func (f *tprochFiles) complete() error {
+	var wrong []string
+	for i, t := range tproch.Tables() {
+		name := strings.ToLower(t.String())
+		pieces := f.pieces[i]
+		slices.SortFunc(pieces, func(a, b piece) int { return cmp.Compare(a.number, b.number) })
+		switch {
+		case len(pieces) == 0:
+			wrong = append(wrong, fmt.Sprintf("%s has neither %s.tbl nor %s_1.tbl, …", t, name, name))
+		case len(pieces) > 1 && pieces[0].number == 0:
+			wrong = append(wrong, fmt.Sprintf("%s has %s.tbl and %s_%d.tbl: one file or pieces, not both",
+				t, name, name, pieces[1].number))
+		}
+	}
+	if len(wrong) > 0 {
+		return workload.Refused{Reason: fmt.Sprintf("dataFrom: the folder %s: %s", f.folder, strings.Join(wrong, "; "))}
+	}
+	return nil
+}
+
+// run is the phase in which all files are read once: their digests, their rows, and whether each row has its table's fields.
+func (f *tprochFiles) run(ctx context.Context) error {
+	if err := f.find(); err != nil {
+		return err
+	}
+	types := tproch.ColumnTypes()
+	for _, t := range tproch.Tables() {
+		f.rows[t], f.monthNames[t] = 0, false
+		first := true
+		columns := t.Columns()
+		date := slices.IndexFunc(columns, func(name string) bool { return types[name] == "DATE" })
+		for i := range f.pieces[t] {
+			p := &f.pieces[t][i]
+			var err error
+			p.Scanned, err = p.Scan(ctx, func(r *delimited.Reader, fields [][]byte) error {
+				if len(fields) != len(columns) {
+					return userdata.WrongFields(r.Line(), len(fields), len(columns))
+				}
+				if first && date >= 0 {
+					// Rows that have it otherwise than the first one give a warning when they are loaded.
+					f.monthNames[t] = !userdata.LooksLike(fields[date], "0000-00-00")
+				}
+				first = false
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			f.rows[t] += p.Rows
+		}
+	}
+	return nil
+}
+
+// open reads a table's pieces as one file.
+func (f *tprochFiles) open(t tproch.Table) (io.ReadCloser, error) {
+	all := &joined{}
+	var parts []io.Reader
+	for i := range f.pieces[t] {
+		p := &f.pieces[t][i]
+		file, err := p.Open()
+		if err != nil {
+			return nil, errors.Join(err, all.Close())
+		}
+		all.files = append(all.files, file)
+		parts = append(parts, file)
+		if p.Unended {
+			// The next piece would begin on the same line.
+			parts = append(parts, strings.NewReader("\n"))
+		}
+	}
+	all.Reader = io.MultiReader(parts...)
+	return all, nil
+}
+
+// joined are files that are read one after another.
+type joined struct {
+	io.Reader
+	files []*os.File
+}
+
+// Close implements io.Closer.
+func (j *joined) Close() error {
+	var errs []error
+	for _, file := range j.files {
+		errs = append(errs, file.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// clause is what LOAD DATA needs to know about the table's files.
+func (f *tprochFiles) clause(t tproch.Table) string {
+	if !f.monthNames[t] {
+		return loadClause(t, "utf8mb4", t.Columns())
+	}
+	types := tproch.ColumnTypes()
+	var columns, sets []string
+	for _, name := range t.Columns() {
+		if types[name] != "DATE" {
+			columns = append(columns, name)
+			continue
+		}
+		columns = append(columns, "@"+name)
+		sets = append(sets, fmt.Sprintf("%s = STR_TO_DATE(@%s, '%%Y-%%b-%%d')", name, name))
+	}
+	return loadClause(t, "utf8mb4", columns) + " SET " + strings.Join(sets, ", ")
+}
+
+// inputs are all files, as they were before the load.
+func (f *tprochFiles) inputs() []result.Input {
+	var all []result.Input
+	for _, pieces := range f.pieces {
+		for _, p := range pieces {
+			all = append(all, p.Input)
+		}
+	}
+	return all
+}
+
+// check reads the files again.
+func (f *tprochFiles) check(ctx context.Context) (result.Check, error) {
+	var now []result.Input
+	for _, pieces := range f.pieces {
+		for i := range pieces {
+			again, err := pieces[i].Scan(ctx, func(*delimited.Reader, [][]byte) error { return nil })
+			if err != nil {
+				return result.Check{}, err
+			}
+			now = append(now, again.Input)
+		}
+	}
+	return userdata.Unchanged(f.inputs(), now), nil
+}

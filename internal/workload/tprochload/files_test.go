@@ -1,0 +1,146 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package tprochload
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
+)
+
+// tprochFolder has all tables' files, in a folder sf of a volume, as Benchrun would make them for a seed; changed by name.
+func tprochFolder(t testing.TB, change map[string]string) *result.Data {
+	t.Helper()
+	d := &result.Data{Root: t.TempDir(), Path: "sf"}
+	if err := os.Mkdir(filepath.Join(d.Root, "sf"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{"readme.tbl": "not a table", "region.txt": "another file"}
+	data := tproch.New(42, 1)
+	for _, table := range tproch.Tables() {
+		text, err := io.ReadAll(data.Reader(table, 0, min(100, data.Units(table))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[strings.ToLower(table.String())+".tbl"] = string(text)
+	}
+	for name, text := range change {
+		if files[name] = text; text == "" {
+			delete(files, name)
+		}
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(d.Root, "sf", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d
+}
+
+func newTestTPROCHFiles(t *testing.T, change map[string]string) *tprochLoad {
+	t.Helper()
+	return newTestTPROCHLoad(t, func(c *result.Config, _ *result.TPROCHLoad) { c.Workload.Data = tprochFolder(t, change) })
+}
+
+const pieceOne, pieceTwo, pieceTen = "0|A|x\n1|B|y", "2|C|z\n", "3|D|w"
+
+func TestTPROCHFilesAreLoadedInPieces(t *testing.T) {
+	w := newTestTPROCHFiles(t, map[string]string{
+		"region.tbl": "", "region_1.tbl": pieceOne, "region_10.tbl": pieceTen, "region_2.tbl": pieceTwo, "region_x.tbl": "no piece",
+	})
+	if err := w.Plan().Stage(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b := &bulk{}
+	if err := b.measure(t, w, 1); err != nil {
+		t.Fatal(err)
+	}
+	// A piece without a line feed at its end gets one, so that its last row is one of its own.
+	if got, want := b.text["REGION"], pieceOne+"\n"+pieceTwo+pieceTen+"\n"; got != want {
+		t.Errorf("REGION was loaded from %q, want %q", got, want)
+	}
+	if got := w.files.rows[tproch.Region]; got != 4 || w.files.rows[tproch.Nation] != 25 || w.files.rows[tproch.Orders] != 100 {
+		t.Errorf("rows %v", w.files.rows)
+	}
+	var names []string
+	for _, in := range w.files.inputs() {
+		names = append(names, in.Name)
+	}
+	want := []string{
+		"sf/region_1.tbl", "sf/region_2.tbl", "sf/region_10.tbl", "sf/nation.tbl", "sf/supplier.tbl", "sf/customer.tbl", "sf/part.tbl",
+		"sf/partsupp.tbl", "sf/orders.tbl", "sf/lineitem.tbl",
+	}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("inputs (-want +got):\n%s", diff)
+	}
+	if check, err := w.files.check(t.Context()); err != nil || !check.Passed {
+		t.Errorf("%+v, %v", check, err)
+	}
+	if err := os.WriteFile(filepath.Join(w.files.root, "sf/part.tbl"), []byte("1|2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if check, err := w.files.check(t.Context()); err != nil || check.Passed || !strings.Contains(check.Detail, "sf/part.tbl had") {
+		t.Errorf("%+v, %v", check, err)
+	}
+}
+
+func TestTPROCHFilesSayHowDatesAreWritten(t *testing.T) {
+	const order = "1996-JAN-02|1|2|1-URGENT|0|Clerk#1|O|12.50|text\n"
+	w := newTestTPROCHFiles(t, map[string]string{"orders.tbl": order})
+	if err := w.Plan().Stage(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for table, want := range map[tproch.Table]string{
+		tproch.Orders: "INTO TABLE ORDERS CHARACTER SET utf8mb4 FIELDS TERMINATED BY '|' (@O_ORDERDATE, O_ORDERKEY, O_CUSTKEY, " +
+			"O_ORDERPRIORITY, O_SHIPPRIORITY, O_CLERK, O_ORDERSTATUS, O_TOTALPRICE, O_COMMENT) " +
+			"SET O_ORDERDATE = STR_TO_DATE(@O_ORDERDATE, '%Y-%b-%d')",
+		tproch.Region: "INTO TABLE REGION CHARACTER SET utf8mb4 FIELDS TERMINATED BY '|' (R_REGIONKEY, R_NAME, R_COMMENT)",
+	} {
+		if got := w.clause(table); got != want {
+			t.Errorf("%s: %s, want %s", table, got, want)
+		}
+	}
+	if clause := w.clause(tproch.LineItem); strings.Contains(clause, "STR_TO_DATE") {
+		t.Errorf("dates as a server writes them are converted: %s", clause)
+	}
+}
+
+func TestTPROCHFilesRefuses(t *testing.T) {
+	for want, change := range map[string]map[string]string{
+		"dataFrom: the folder sf: REGION has neither region.tbl nor region_1.tbl, …; PART has neither": {"region.tbl": "", "part.tbl": ""},
+		"REGION has region.tbl and region_3.tbl: one file or pieces, not both":                         {"region_3.tbl": pieceOne},
+		"dataFrom: sf/region.tbl, line 2: 4 fields, there are 3 columns to load them into":             {"region.tbl": "0|A|x\n1|B|y|\n"},
+	} {
+		err := newTestTPROCHFiles(t, change).Plan().Stage(t.Context())
+		if _, refused := errors.AsType[workload.Refused](err); !refused || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	w := newTestTPROCHFiles(t, nil)
+	w.files.folder = "elsewhere"
+	if err := w.Plan().Stage(t.Context()); err == nil || err.Error() != "dataFrom: reading elsewhere: no such file or directory" {
+		t.Errorf("error %v", err)
+	}
+	for want, change := range map[string]func(*result.Config, *result.TPROCHLoad){
+		"data is Staged, which is for Benchrun's own data": func(c *result.Config, p *result.TPROCHLoad) {
+			c.Workload.Data, c.Scratch, p.Data = &result.Data{}, "/scratch", dataStaged
+		},
+		"indexes is After, which is for Benchrun's own tables": func(c *result.Config, p *result.TPROCHLoad) {
+			c.Workload.SchemaFile, p.Indexes = "x.sql", indexesAfter
+		},
+	} {
+		if _, err := New(tprochConfig(change)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}

@@ -1,0 +1,323 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package tprochload is the workload TPROCHLoad.
+package tprochload
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
+	"github.com/benchrun-dev/benchrun/internal/workload/userdata"
+)
+
+// The values of the parameters, as the API has them.
+const (
+	dataStaged       = "Staged"
+	dataStreamed     = "Streamed"
+	loadOneStatement = "OneStatement"
+	loadChunked      = "Chunked"
+	loadParallel     = "Parallel"
+	indexesBefore    = "Before"
+	indexesAfter     = "After"
+)
+
+// The phases after the measured one.
+const (
+	phaseIndex   = "index"
+	phaseAnalyze = "analyze"
+)
+
+const tableCount = int(tproch.LineItem) + 1
+
+// tprochLoad loads the tables of package tproch with LOAD DATA LOCAL INFILE: how long does it take until the data are
+// there, and which table takes how much of it?
+type tprochLoad struct {
+	params result.TPROCHLoad
+	data   *tproch.Data
+	// stage has the files, if the data are staged.
+	stage *tprochStage
+	// files are the user's, if the data are; schema makes the tables, if it is the user's SQL.
+	files  *tprochFiles
+	schema *userdata.Schema
+	// found are the columns of the user's tables.
+	found [][]userdata.Column
+	// order in which the clients take the tables; taken is how many they have.
+	order []tproch.Table
+	taken atomic.Int64
+	// loads are filled in by whoever loads the table, who then closes its loaded.
+	loads  [tableCount]result.TableLoad
+	loaded [tableCount]chan struct{}
+	// warning is the first that the server gave for the table.
+	warning [tableCount]string
+}
+
+// New checks the parameters, whose names in errors are the API's.
+func New(cfg *result.Config) (workload.Workload, error) {
+	p := cfg.Workload.TPROCHLoad
+	if p == nil {
+		return nil, errors.New("the parameters in tprochLoad are missing")
+	}
+	scale, err := tproch.ParseScale(p.ScaleFactor)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkTPROCH(cfg, p); err != nil {
+		return nil, err
+	}
+	w := &tprochLoad{
+		params: *p, data: tproch.New(cfg.Seed, scale), order: tproch.Tables(), schema: userdata.NewSchema(&cfg.Workload),
+	}
+	switch {
+	case cfg.Workload.Data != nil:
+		w.files = newTPROCHFiles(cfg.Workload.Data)
+	case p.Data == dataStaged:
+		w.stage = &tprochStage{data: w.data, dir: cfg.Scratch}
+	}
+	if p.LoadMode == loadParallel && !p.ForeignKeyChecks {
+		// The largest are the last in the schema's order, and must not be the last to begin.
+		slices.Reverse(w.order)
+	}
+	for t := range w.loaded {
+		w.loaded[t] = make(chan struct{})
+	}
+	return w, nil
+}
+
+func checkTPROCH(cfg *result.Config, p *result.TPROCHLoad) error {
+	if err := cmp.Or(
+		oneOf("data", p.Data, dataStaged, dataStreamed),
+		oneOf("loadMode", p.LoadMode, loadOneStatement, loadChunked, loadParallel),
+		oneOf("indexes", p.Indexes, indexesBefore, indexesAfter),
+	); err != nil {
+		return err
+	}
+	switch {
+	case p.Data == dataStaged && cfg.Scratch == "":
+		return errors.New("data is Staged, and there is no scratch volume for the files: set loader.scratch")
+	case p.LoadMode == loadChunked && p.RowsPerChunk < 1:
+		return fmt.Errorf("rowsPerChunk is %d, it must be at least 1", p.RowsPerChunk)
+	case p.LoadMode == loadParallel && (p.Streams < 1 || p.Streams > tableCount):
+		return fmt.Errorf("streams is %d, it must be 1 to %d", p.Streams, tableCount)
+	case p.Data == dataStaged && cfg.Workload.Data != nil:
+		return errors.New("data is Staged, which is for Benchrun's own data: leave it out with dataFrom")
+	case p.Indexes == indexesAfter && cfg.Workload.SchemaFile != "":
+		return errors.New("indexes is After, which is for Benchrun's own tables: with schemaFrom, its SQL says all keys")
+	case cfg.LimitSeconds != 0:
+		return errors.New("limits.seconds is not for TPROCHLoad, which loads whole tables")
+	}
+	return nil
+}
+
+func oneOf(name, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return fmt.Errorf("%s is %q, it must be one of %s", name, value, strings.Join(allowed, ", "))
+}
+
+// Prepare implements Workload.
+func (w *tprochLoad) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
+	var localInfile bool
+	if err := db.QueryRowContext(ctx, "SELECT @@GLOBAL.local_infile").Scan(&localInfile); err != nil {
+		return workload.Plan{}, fmt.Errorf("reading local_infile: %w", err)
+	}
+	if !localInfile {
+		return workload.Plan{}, workload.Refused{
+			Reason: "LOAD DATA LOCAL needs local_infile=ON, the server has OFF: set the variable local_infile to ON",
+		}
+	}
+	return w.Plan(), w.makeTables(ctx, db)
+}
+
+// Plan implements Planned.
+func (w *tprochLoad) Plan() workload.Plan {
+	plan := workload.Plan{Clients: max(1, w.params.Streams), Setup: []string{w.session()}, After: w.after()}
+	switch {
+	case w.files != nil:
+		plan.Stage = w.files.run
+		// Months have English names, whatever the server's are.
+		plan.Setup = append(plan.Setup, "SET lc_time_names='en_US'")
+	case w.stage != nil:
+		plan.Stage = w.stage.run
+	}
+	return plan
+}
+
+func (w *tprochLoad) makeTables(ctx context.Context, db *sql.DB) error {
+	if w.schema != nil {
+		return w.makeUserTables(ctx, db)
+	}
+	statements := slices.Concat([]string{tproch.Drop()}, tproch.Schema())
+	if w.params.Indexes == indexesBefore {
+		statements = append(statements, tproch.Keys()...)
+	}
+	for _, statement := range statements {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("executing %s: %w", statement, err)
+		}
+	}
+	return nil
+}
+
+// makeUserTables executes the user's SQL, which must make all tables and columns that are going to be loaded.
+func (w *tprochLoad) makeUserTables(ctx context.Context, db *sql.DB) error {
+	if err := w.schema.Make(ctx, db, ""); err != nil {
+		return err
+	}
+	var all []userdata.Wanted
+	for _, t := range tproch.Tables() {
+		all = append(all, userdata.Wanted{Table: t.String(), Columns: t.Columns()})
+	}
+	var err error
+	w.found, err = userdata.Find(ctx, db, all...)
+	return err
+}
+
+// session is the statement that makes a session as the parameters say.
+func (w *tprochLoad) session() string {
+	return fmt.Sprintf("SET autocommit=1, foreign_key_checks=%d, unique_checks=%d",
+		bit(w.params.ForeignKeyChecks), bit(w.params.UniqueChecks))
+}
+
+// after are the phases that make the loaded tables ready.
+func (w *tprochLoad) after() []workload.Phase {
+	var phases []workload.Phase
+	if w.params.Indexes == indexesAfter {
+		// With the checks, a server looks up all rows' references when a foreign key is added.
+		phases = append(phases, workload.Phase{Name: phaseIndex, Statements: slices.Concat([]string{w.session()}, tproch.Keys())})
+	}
+	if w.params.Analyze {
+		var names []string
+		for _, t := range tproch.Tables() {
+			names = append(names, t.String())
+		}
+		phases = append(phases, workload.Phase{Name: phaseAnalyze, Statements: []string{"ANALYZE TABLE " + strings.Join(names, ", ")}})
+	}
+	return phases
+}
+
+func bit(on bool) int {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+// Measure implements Workload.
+func (w *tprochLoad) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
+	for {
+		next := w.taken.Add(1) - 1
+		if next >= int64(len(w.order)) {
+			return result.StoppedByRows, nil
+		}
+		t := w.order[next]
+		if err := w.await(ctx, t); err != nil {
+			return "", err
+		}
+		if err := w.load(c, t); err != nil {
+			return "", fmt.Errorf("loading %s: %w", t, err)
+		}
+		close(w.loaded[t])
+	}
+}
+
+// await waits until the tables are loaded that t refers to, if the server is going to look for them there. They were
+// taken before t, so somebody loads them.
+func (w *tprochLoad) await(ctx context.Context, t tproch.Table) error {
+	if !w.params.ForeignKeyChecks {
+		return nil
+	}
+	for _, parent := range t.Parents() {
+		select {
+		case <-w.loaded[parent]:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// load loads a table with as many statements as it takes.
+func (w *tprochLoad) load(c *workload.Client, t tproch.Table) (err error) {
+	src, err := w.open(t)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	load := &w.loads[t]
+	rows := newLines(src, func(rows, bytes int64) {
+		c.Recorder.Sent(c.Recorder.Now(), rows, bytes)
+		load.Bytes += bytes
+	})
+	clause := w.clause(t)
+	start := c.Recorder.Now()
+	for more := true; more; more = rows.more() {
+		rows.want(w.rowsPerStatement())
+		began := c.Recorder.Now()
+		written, warnings, err := c.Session.Load(clause, rows)
+		ended := c.Recorder.Now()
+		if rows.err != nil {
+			return workload.Refused{Reason: "reading what is to be loaded: " + rows.err.Error()}
+		}
+		if err != nil {
+			return err
+		}
+		c.Recorder.Loaded(began, ended)
+		load.Rows += written
+		load.Warnings += warnings
+		load.Statements++
+		load.Micros = (ended - start).Microseconds()
+		// LOAD DATA LOCAL never fails for a row: it leaves it out or changes it, with a warning.
+		if warnings > 0 && w.warning[t] == "" {
+			if w.warning[t], err = c.Session.Warning(); err != nil {
+				return fmt.Errorf("asking for the first warning: %w", err)
+			}
+		}
+	}
+	load.Name, load.StartMicros = t.String(), start.Microseconds()
+	return nil
+}
+
+func (w *tprochLoad) rowsPerStatement() int64 {
+	if w.params.LoadMode == loadChunked {
+		return w.params.RowsPerChunk
+	}
+	return math.MaxInt64
+}
+
+// clause says how a table's lines are to be read.
+func (w *tprochLoad) clause(t tproch.Table) string {
+	if w.files != nil {
+		return w.files.clause(t)
+	}
+	return loadClause(t, "latin1", t.Columns())
+}
+
+// loadClause is what follows the file's name in LOAD DATA. A server reads a file as the schema's character set unless it is
+// told otherwise, and fields as the table's columns in their order.
+func loadClause(t tproch.Table, encoding string, columns []string) string {
+	return fmt.Sprintf("INTO TABLE %s CHARACTER SET %s FIELDS TERMINATED BY '|' (%s)", t, encoding, strings.Join(columns, ", "))
+}
+
+// open opens what a table is loaded from.
+func (w *tprochLoad) open(t tproch.Table) (io.ReadCloser, error) {
+	switch {
+	case w.files != nil:
+		return w.files.open(t)
+	case w.stage != nil:
+		return w.stage.open(t)
+	}
+	return io.NopCloser(w.data.Reader(t, 0, w.data.Units(t))), nil
+}

@@ -1,0 +1,284 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package tprochload
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
+	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
+)
+
+// tprochConfig is a valid configuration, changed.
+func tprochConfig(change func(*result.Config, *result.TPROCHLoad)) *result.Config {
+	p := &result.TPROCHLoad{
+		ScaleFactor: "0.01", Data: dataStreamed, LoadMode: loadOneStatement, ForeignKeyChecks: true, UniqueChecks: true,
+		Indexes: indexesBefore,
+	}
+	cfg := &result.Config{Seed: 42, Workload: result.Workload{Type: "TPROCHLoad", TPROCHLoad: p}}
+	change(cfg, p)
+	return cfg
+}
+
+func newTestTPROCHLoad(t *testing.T, change func(*result.Config, *result.TPROCHLoad)) *tprochLoad {
+	t.Helper()
+	w, err := New(tprochConfig(change))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.(*tprochLoad)
+}
+
+func TestTPROCHLoadRefuses(t *testing.T) {
+	for want, change := range map[string]func(*result.Config, *result.TPROCHLoad){
+		"the parameters in tprochLoad are missing":                                func(c *result.Config, _ *result.TPROCHLoad) { c.Workload.TPROCHLoad = nil },
+		`scaleFactor is "0.005", it must be 0.01 to`:                              func(_ *result.Config, p *result.TPROCHLoad) { p.ScaleFactor = "0.005" },
+		`data is "", it must be one of Staged, Streamed`:                          func(_ *result.Config, p *result.TPROCHLoad) { p.Data = "" },
+		"no scratch volume for the files: set loader.":                            func(_ *result.Config, p *result.TPROCHLoad) { p.Data = dataStaged },
+		`loadMode is "Serial", it must be one of OneStatement, Chunked, Parallel`: func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode = "Serial" },
+		"rowsPerChunk is 0, it must be at least 1":                                func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode = loadChunked },
+		"streams is 0, it must be 1 to 8":                                         func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode = loadParallel },
+		"streams is 9, it must be 1 to 8":                                         func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode, p.Streams = loadParallel, 9 },
+		`indexes is "Later", it must be one of Before, After`:                     func(_ *result.Config, p *result.TPROCHLoad) { p.Indexes = "Later" },
+		"limits.seconds is not for TPROCHLoad":                                    func(c *result.Config, _ *result.TPROCHLoad) { c.LimitSeconds = 5 },
+	} {
+		if _, err := New(tprochConfig(change)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+// bulk is a server that takes all files, and the recorders of several clients.
+type bulk struct {
+	workloadtest.Silence
+	mu sync.Mutex
+	// begun and loaded are the tables in the order of their first statement and of the end of their last.
+	begun, loaded []string
+	text          map[string]string
+	// missing has tables that were begun before one that they refer to was loaded.
+	missing []string
+	refuse  string
+	clock   time.Duration
+	sent    int64
+}
+
+func (b *bulk) Load(clause string, data io.Reader) (int64, int64, error) {
+	table := strings.Fields(clause)[2]
+	b.mu.Lock()
+	b.begun = append(b.begun, table)
+	for _, t := range tproch.Tables() {
+		for _, parent := range t.Parents() {
+			if t.String() == table && !slices.Contains(b.loaded, parent.String()) {
+				b.missing = append(b.missing, table+" before "+parent.String())
+			}
+		}
+	}
+	b.mu.Unlock()
+	text, err := io.ReadAll(data)
+	if err != nil {
+		return 0, 0, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if table == b.refuse {
+		return 0, 0, errors.New("refused")
+	}
+	b.loaded = append(b.loaded, table)
+	b.text[table] += string(text)
+	return int64(strings.Count(string(text), "\n")), 0, nil
+}
+
+func (b *bulk) Now() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.clock += time.Millisecond
+	return b.clock
+}
+
+func (b *bulk) Sent(_ time.Duration, rows, _ int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sent += rows
+}
+
+// measure lets so many clients load. The first error ends the others, as the loader has it.
+func (b *bulk) measure(t *testing.T, w workload.Workload, clients int) error {
+	t.Helper()
+	b.text = map[string]string{}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	errs := make(chan error, clients)
+	var working sync.WaitGroup
+	for i := range clients {
+		working.Go(func() {
+			if _, err := w.Measure(ctx, &workload.Client{Index: i, Session: b, Recorder: b}); err != nil {
+				errs <- err
+				cancel()
+			}
+		})
+	}
+	working.Wait()
+	close(errs)
+	return <-errs
+}
+
+func names(tables []tproch.Table) []string {
+	var all []string
+	for _, t := range tables {
+		all = append(all, t.String())
+	}
+	return all
+}
+
+func TestTPROCHLoadSendsEveryTable(t *testing.T) {
+	dir := t.TempDir()
+	for name, tc := range map[string]struct {
+		change     func(*result.Config, *result.TPROCHLoad)
+		clients    int
+		statements int
+	}{
+		"streamed": {func(*result.Config, *result.TPROCHLoad) {}, 1, 8},
+		"staged":   {func(c *result.Config, p *result.TPROCHLoad) { c.Scratch, p.Data = dir, dataStaged }, 1, 8},
+		"chunked":  {func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode, p.RowsPerChunk = loadChunked, 5000 }, 1, 5 + 2 + 3 + 12},
+		"parallel": {func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode, p.Streams = loadParallel, 5 }, 5, 8},
+		"parallel, without checks": {
+			func(_ *result.Config, p *result.TPROCHLoad) {
+				p.LoadMode, p.Streams, p.ForeignKeyChecks = loadParallel, 8, false
+			}, 8, 8,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, b := newTestTPROCHLoad(t, tc.change), &bulk{}
+			if w.stage != nil {
+				if err := w.stage.run(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := b.measure(t, w, tc.clients); err != nil {
+				t.Fatal(err)
+			}
+			data := tproch.New(42, 1)
+			for _, table := range tproch.Tables() {
+				text, err := io.ReadAll(data.Reader(table, 0, data.Units(table)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if b.text[table.String()] != string(text) {
+					t.Errorf("%s: %d bytes were sent, want the table's %d", table, len(b.text[table.String()]), len(text))
+				}
+			}
+			if len(b.begun) != tc.statements || b.sent != 86260 {
+				t.Errorf("%d statements and %d rows, want %d and 86260", len(b.begun), b.sent, tc.statements)
+			}
+			if w.params.ForeignKeyChecks && len(b.missing) > 0 {
+				t.Errorf("begun too early: %v", b.missing)
+			}
+		})
+	}
+}
+
+// The largest table must not be the last one to begin.
+func TestTPROCHLoadOrder(t *testing.T) {
+	parallel := func(checks bool) func(*result.Config, *result.TPROCHLoad) {
+		return func(_ *result.Config, p *result.TPROCHLoad) {
+			p.LoadMode, p.Streams, p.ForeignKeyChecks = loadParallel, 1, checks
+		}
+	}
+	inOrder := names(tproch.Tables())
+	backwards := slices.Clone(inOrder)
+	slices.Reverse(backwards)
+	for _, tc := range []struct {
+		checks bool
+		want   []string
+	}{{true, inOrder}, {false, backwards}} {
+		b := &bulk{}
+		if err := b.measure(t, newTestTPROCHLoad(t, parallel(tc.checks)), 1); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tc.want, b.begun); diff != "" {
+			t.Errorf("order with checks %t (-want +got):\n%s", tc.checks, diff)
+		}
+	}
+}
+
+// Whoever waits for a table that will never be loaded is released.
+func TestTPROCHLoadEndsWithTheFirstError(t *testing.T) {
+	w := newTestTPROCHLoad(t, func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode, p.Streams = loadParallel, 8 })
+	b := &bulk{refuse: "NATION"}
+	if err := b.measure(t, w, 8); err == nil || err.Error() != "loading NATION: refused" {
+		t.Errorf("error %v", err)
+	}
+	if slices.Contains(b.begun, "LINEITEM") {
+		t.Error("LINEITEM was begun, though it depends on what failed")
+	}
+}
+
+func TestTPROCHStageRecordsChecksums(t *testing.T) {
+	dir := t.TempDir()
+	w := newTestTPROCHLoad(t, func(c *result.Config, p *result.TPROCHLoad) { c.Scratch, p.Data = dir, dataStaged })
+	if err := w.stage.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range tproch.Tables() {
+		text, err := os.ReadFile(filepath.Join(dir, strings.ToLower(table.String())+".tbl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != w.stage.sums[table] {
+			t.Errorf("%s: the recorded checksum is %s", table, w.stage.sums[table])
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.stage.run(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("error of an attempt that was told to stop: %v", err)
+	}
+}
+
+func TestTPROCHLoadReadsNoBrokenFile(t *testing.T) {
+	w := newTestTPROCHLoad(t, func(c *result.Config, p *result.TPROCHLoad) { c.Scratch, p.Data = t.TempDir(), dataStaged })
+	err := (&bulk{}).measure(t, w, 1)
+	if _, ok := errors.AsType[workload.Refused](err); !ok || !strings.Contains(err.Error(), "opening the staged file") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestTPROCHPlans(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*result.Config, *result.TPROCHLoad)
+		want   []workload.Phase
+	}{
+		"nothing afterwards": {func(*result.Config, *result.TPROCHLoad) {}, nil},
+		"analyze": {func(_ *result.Config, p *result.TPROCHLoad) { p.Analyze = true }, []workload.Phase{{Name: phaseAnalyze, Statements: []string{
+			"ANALYZE TABLE REGION, NATION, SUPPLIER, CUSTOMER, PART, PARTSUPP, ORDERS, LINEITEM",
+		}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, newTestTPROCHLoad(t, tc.change).after()); diff != "" {
+				t.Errorf("phases (-want +got):\n%s", diff)
+			}
+		})
+	}
+	w := newTestTPROCHLoad(t, func(_ *result.Config, p *result.TPROCHLoad) { p.Indexes, p.ForeignKeyChecks = indexesAfter, false })
+	phases := w.after()
+	want := slices.Concat([]string{"SET autocommit=1, foreign_key_checks=0, unique_checks=1"}, tproch.Keys())
+	if diff := cmp.Diff([]workload.Phase{{Name: phaseIndex, Statements: want}}, phases); diff != "" {
+		t.Errorf("phases (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,211 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package userdata
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Column of a table, as the server describes it.
+type Column struct {
+	Name string
+	// Kind is what the text of its values depends on; text that is not a server's own comes back as another one.
+	Kind Kind
+	// sqlType is for people.
+	sqlType string
+	// encoded columns have a character set, which may not be the connection's.
+	encoded bool
+	// derived columns are computed by the server, or not seen unless they are named: nothing is loaded into them unasked.
+	derived bool
+}
+
+// Kind of a column's type. Columns of the same kind give the same text back for the same value.
+type Kind struct {
+	family family
+	// digits behind the point.
+	digits int
+}
+
+type family int
+
+const (
+	// incomparable: the text depends on more than the value.
+	incomparable family = iota
+	textual
+	// padded text loses spaces at its end.
+	padded
+	integral
+	decimal
+	calendar
+	instant
+)
+
+// families of SQL types. Those that are not here are incomparable: floating point, ENUM, BIT and others.
+var families = map[string]family{
+	"varchar": textual, "tinytext": textual, "text": textual, "mediumtext": textual, "longtext": textual,
+	"varbinary": textual, "tinyblob": textual, "blob": textual, "mediumblob": textual, "longblob": textual,
+	"char": padded, "tinyint": integral, "smallint": integral, "mediumint": integral, "int": integral, "bigint": integral,
+	"decimal": decimal, "date": calendar, "datetime": instant, "timestamp": instant,
+}
+
+// KindOf reads a type as CREATE TABLE and information_schema write it, for example "decimal(10,2)".
+func KindOf(sqlType string) Kind {
+	name, rest, _ := strings.Cut(strings.ToLower(sqlType), "(")
+	name, attributes, _ := strings.Cut(name, " ")
+	k := Kind{family: families[name]}
+	if strings.Contains(attributes+rest, "zerofill") {
+		return Kind{}
+	}
+	arguments, _, _ := strings.Cut(rest, ")")
+	switch k.family {
+	case decimal:
+		_, digits, _ := strings.Cut(arguments, ",")
+		k.digits = digitsOf(digits)
+	case instant:
+		k.digits = digitsOf(arguments)
+	default:
+	}
+	return k
+}
+
+// digitsOf is a type's number of digits; none is 0.
+func digitsOf(argument string) int {
+	n, err := strconv.Atoi(strings.TrimSpace(argument))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// sameText says whether columns of both kinds give the same text back, for values without spaces at their end.
+func (k Kind) sameText(other Kind) bool {
+	if k.family == padded {
+		k.family = textual
+	}
+	if other.family == padded {
+		other.family = textual
+	}
+	return k.family != incomparable && k == other
+}
+
+// canonical says whether a value that was given as this text comes back as the same.
+func (k Kind) canonical(text []byte) bool {
+	switch k.family {
+	case textual:
+		return true
+	case padded:
+		return !bytes.HasSuffix(text, []byte{' '})
+	case integral:
+		return canonicalNumber(text, 0)
+	case decimal:
+		return canonicalNumber(text, k.digits)
+	case calendar:
+		return LooksLike(text, "0000-00-00")
+	case instant:
+		layout := "0000-00-00 00:00:00.000000"
+		if k.digits == 0 {
+			return LooksLike(text, layout[:19])
+		}
+		return LooksLike(text, layout[:20+k.digits])
+	default:
+		return false
+	}
+}
+
+// canonicalNumber says whether text is a number as a server writes it, with so many digits behind the point.
+func canonicalNumber(text []byte, digits int) bool {
+	whole, negative := bytes.CutPrefix(text, []byte{'-'})
+	if digits > 0 {
+		point := len(whole) - digits - 1
+		if point < 1 || whole[point] != '.' || !isDigits(whole[point+1:]) {
+			return false
+		}
+		if negative && len(bytes.Trim(whole, "0.")) == 0 {
+			return false
+		}
+		whole = whole[:point]
+	} else if negative && string(whole) == "0" {
+		return false
+	}
+	return isDigits(whole) && (len(whole) == 1 || whole[0] != '0')
+}
+
+func isDigits(text []byte) bool {
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(text) > 0
+}
+
+// LooksLike says whether text has a digit wherever the layout has a 0, and is the layout everywhere else.
+func LooksLike(text []byte, layout string) bool {
+	if len(text) != len(layout) {
+		return false
+	}
+	for i, c := range text {
+		if digit := c >= '0' && c <= '9'; digit != (layout[i] == '0') || !digit && c != layout[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// columnsOf are a table's columns in their order; none if there is no such table.
+func columnsOf(ctx context.Context, db *sql.DB, table string) (all []Column, err error) {
+	const query = "SELECT column_name, column_type, character_set_name IS NOT NULL, extra FROM information_schema.columns" +
+		" WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position"
+	rows, err := db.QueryContext(ctx, query, table)
+	if err != nil {
+		return nil, fmt.Errorf("reading the columns of %s: %w", table, err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
+	for rows.Next() {
+		var c Column
+		var extra string
+		if err := rows.Scan(&c.Name, &c.sqlType, &c.encoded, &extra); err != nil {
+			return nil, fmt.Errorf("reading the columns of %s: %w", table, err)
+		}
+		c.Kind = KindOf(c.sqlType)
+		extra = strings.ToUpper(extra)
+		c.derived = slices.ContainsFunc([]string{"VIRTUAL GENERATED", "STORED GENERATED", "INVISIBLE"},
+			func(word string) bool { return strings.Contains(extra, word) })
+		all = append(all, c)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("reading the columns of %s: %w", table, err)
+	}
+	return all, nil
+}
+
+// named picks columns by name, in the order of the names; missing are those that are not there.
+func named(all []Column, names []string) (found []Column, missing []string) {
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(c Column) bool { return strings.EqualFold(c.Name, name) })
+		if i < 0 {
+			missing = append(missing, name)
+			continue
+		}
+		found = append(found, all[i])
+	}
+	return found, missing
+}
+
+// Unlike says which columns give back another text than those of the kinds would.
+func Unlike(found []Column, kinds []Kind) []string {
+	var unlike []string
+	for i, c := range found {
+		if !c.Kind.sameText(kinds[i]) {
+			unlike = append(unlike, fmt.Sprintf("%s is %s", c.Name, c.sqlType))
+		}
+	}
+	return unlike
+}

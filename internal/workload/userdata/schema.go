@@ -1,0 +1,156 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package userdata
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/sqltext"
+)
+
+// Schema is SQL of the user's that makes the workload's tables in place of Benchrun's own statements.
+type Schema struct {
+	path string
+	// Input is known when the schema is made.
+	Input result.Input
+}
+
+// NewSchema is nil if the configuration has none.
+func NewSchema(w *result.Workload) *Schema {
+	if w.SchemaFile == "" {
+		return nil
+	}
+	return &Schema{path: w.SchemaFile}
+}
+
+// shownStatement is how much of a statement an error shows.
+const shownStatement = 200
+
+// Make drops the tables of earlier trials, whatever their names are, and executes the SQL. An engine, if there is one, is for
+// the tables that do not say theirs.
+func (s *Schema) Make(ctx context.Context, db *sql.DB, engine string) error {
+	text, err := os.ReadFile(s.path)
+	if err != nil {
+		return workload.Refused{Reason: "reading schemaFrom: " + err.Error()}
+	}
+	sum := sha256.Sum256(text)
+	s.Input = result.Input{Name: filepath.Base(s.path), Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:])}
+	statements := sqltext.Split(string(text))
+	if len(statements) == 0 {
+		return workload.Refused{Reason: "schemaFrom has no statement"}
+	}
+	return onOwnConnection(ctx, db, func(conn *sql.Conn) error {
+		if err := dropAll(ctx, conn); err != nil {
+			return err
+		}
+		if engine != "" {
+			set := "SET default_storage_engine = " + engine //nolint:gosec // letters, digits and underscores: see checkEngine
+			if _, err := conn.ExecContext(ctx, set); err != nil {
+				return fmt.Errorf("executing %s: %w", set, err)
+			}
+		}
+		for i, statement := range statements {
+			if _, err := conn.ExecContext(ctx, statement); err != nil {
+				shown := strings.Join(strings.Fields(result.Truncate(statement, shownStatement)), " ")
+				return fmt.Errorf("statement %d of schemaFrom, %s: %w", i+1, shown, err)
+			}
+		}
+		return nil
+	})
+}
+
+// onOwnConnection closes the connection afterwards, because what it was told is for nobody else.
+func onOwnConnection(ctx context.Context, db *sql.DB, do func(*sql.Conn) error) (err error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("connecting: %w", err)
+	}
+	defer func() {
+		// The pool closes a connection that is said to be bad.
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+		if closed := conn.Close(); !errors.Is(closed, sql.ErrConnDone) {
+			err = errors.Join(err, closed)
+		}
+	}()
+	return do(conn)
+}
+
+// dropAll empties the schema, but for the loader's own tables. Tables may refer to each other.
+func dropAll(ctx context.Context, conn *sql.Conn) error {
+	const query = "SELECT IF(table_type = 'VIEW', 'VIEW', 'TABLE'), table_name FROM information_schema.tables" +
+		" WHERE table_schema = DATABASE() AND table_type IN ('BASE TABLE', 'VIEW', 'SEQUENCE')" +
+		" AND LEFT(table_name, 9) <> 'benchrun_'"
+	rows, err := conn.QueryContext(ctx, query)
+	if err != nil {
+		return fmt.Errorf("looking for earlier tables: %w", err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
+	statements := []string{"SET foreign_key_checks = 0"}
+	for rows.Next() {
+		var what, name string
+		if err := rows.Scan(&what, &name); err != nil {
+			return fmt.Errorf("looking for earlier tables: %w", err)
+		}
+		statements = append(statements, "DROP "+what+" "+QuotedName(name))
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("looking for earlier tables: %w", err)
+	}
+	for _, statement := range append(statements, "SET foreign_key_checks = DEFAULT") {
+		if _, err := conn.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("executing %s: %w", statement, err)
+		}
+	}
+	return nil
+}
+
+// Wanted is a table that is going to be loaded, and which of its columns; none are all that it has.
+type Wanted struct {
+	Table   string
+	Columns []string
+}
+
+// Find finds the columns of tables that the user's SQL should have made, in the order in which they are wanted. What is
+// missing is an error that names all of it.
+func Find(ctx context.Context, db *sql.DB, tables ...Wanted) ([][]Column, error) {
+	all := make([][]Column, len(tables))
+	var missing []string
+	for i, w := range tables {
+		columns, err := columnsOf(ctx, db, w.Table)
+		if err != nil {
+			return nil, err
+		}
+		if len(columns) == 0 {
+			missing = append(missing, "there is no table "+w.Table)
+			continue
+		}
+		if len(w.Columns) == 0 {
+			for _, c := range columns {
+				if !c.derived {
+					all[i] = append(all[i], c)
+				}
+			}
+			continue
+		}
+		var not []string
+		if all[i], not = named(columns, w.Columns); len(not) > 0 {
+			missing = append(missing, fmt.Sprintf("table %s has no column %s", w.Table, strings.Join(not, ", ")))
+		}
+	}
+	if len(missing) > 0 {
+		return nil, workload.Refused{Reason: "the tables are not there that are to be loaded: " + strings.Join(missing, "; ")}
+	}
+	return all, nil
+}

@@ -1,0 +1,126 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package workloadtest has sessions and recorders for tests of workloads without a server.
+package workloadtest
+
+import (
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Script is a session that writes down what it is sent, and a recorder whose clock ticks once a call.
+type Script struct {
+	Statements []string
+	// Refuse is a statement that ends in an error.
+	Refuse string
+	// Rows that were inserted, Deleted those that were deleted, Commits the rows inserted until each commit.
+	Rows, Deleted int64
+	Commits       []int64
+
+	now time.Duration
+}
+
+// Exec implements workload.Session.
+func (s *Script) Exec(statement []byte) error {
+	s.Statements = append(s.Statements, string(statement))
+	if string(statement) == s.Refuse {
+		return errors.New("refused")
+	}
+	return nil
+}
+
+// ExecWhile implements workload.Session.
+func (s *Script) ExecWhile(statement []byte, meanwhile func()) error {
+	err := s.Exec(statement)
+	clear(statement) // whoever still needs its bytes is found out
+	meanwhile()
+	return err
+}
+
+// ExecAffected finds as many rows as a statement limits itself to, but at most 1,000.
+func (s *Script) ExecAffected(statement []byte) (int64, error) {
+	_, limit, _ := strings.Cut(string(statement), " LIMIT ")
+	n, err := strconv.ParseInt(limit, 10, 64)
+	return min(n, 1000), errors.Join(err, s.Exec(statement))
+}
+
+// Fetch implements workload.Session.
+func (s *Script) Fetch(statement []byte) (int64, error) { return 0, s.Exec(statement) }
+
+// Load implements workload.Session.
+func (s *Script) Load(string, io.Reader) (int64, int64, error) { return 0, 0, nil }
+
+// Warning implements workload.Session.
+func (s *Script) Warning() (string, error) { return "", nil }
+
+// Now implements workload.Recorder.
+func (s *Script) Now() time.Duration { s.now += time.Millisecond; return s.now }
+
+// Insert implements workload.Recorder.
+func (s *Script) Insert(began, ended time.Duration, rows int64) {
+	if ended <= began {
+		panic("time runs backwards")
+	}
+	s.Rows += rows
+}
+
+// Delete implements workload.Recorder.
+func (s *Script) Delete(_, _ time.Duration, n int64) { s.Deleted += n }
+
+// Query implements workload.Recorder.
+func (s *Script) Query(_, _ time.Duration) {}
+
+// Sent implements workload.Recorder.
+func (s *Script) Sent(_ time.Duration, _, _ int64) {}
+
+// Loaded implements workload.Recorder.
+func (s *Script) Loaded(_, _ time.Duration) {}
+
+// Commit implements workload.Recorder.
+func (s *Script) Commit(_, _ time.Duration) { s.Commits = append(s.Commits, s.Rows) }
+
+// Silence is a session and a recorder that do nothing: what remains is the loop's own cost.
+type Silence struct{}
+
+// Exec implements workload.Session.
+func (Silence) Exec([]byte) error { return nil }
+
+// ExecWhile implements workload.Session.
+func (Silence) ExecWhile(_ []byte, meanwhile func()) error { meanwhile(); return nil }
+
+// ExecAffected implements workload.Session.
+func (Silence) ExecAffected([]byte) (int64, error) { return 0, nil }
+
+// Fetch implements workload.Session.
+func (Silence) Fetch([]byte) (int64, error) { return 0, nil }
+
+// Load implements workload.Session.
+func (Silence) Load(string, io.Reader) (int64, int64, error) { return 0, 0, nil }
+
+// Warning implements workload.Session.
+func (Silence) Warning() (string, error) { return "", nil }
+
+// Sent implements workload.Recorder.
+func (Silence) Sent(time.Duration, int64, int64) {}
+
+// Loaded implements workload.Recorder.
+func (Silence) Loaded(time.Duration, time.Duration) {}
+
+// Delete implements workload.Recorder.
+func (Silence) Delete(time.Duration, time.Duration, int64) {}
+
+// Query implements workload.Recorder.
+func (Silence) Query(time.Duration, time.Duration) {}
+
+// Now implements workload.Recorder.
+func (Silence) Now() time.Duration { return 0 }
+
+// Insert implements workload.Recorder.
+func (Silence) Insert(time.Duration, time.Duration, int64) {}
+
+// Commit implements workload.Recorder.
+func (Silence) Commit(time.Duration, time.Duration) {}
