@@ -20,6 +20,8 @@ import (
 type failure struct {
 	reason result.FailureReason
 	err    error
+	// where the attempt was: its phase and how far that was; empty before the first one.
+	where string
 }
 
 func (f *failure) Error() string { return f.err.Error() }
@@ -46,26 +48,29 @@ const (
 	errClientInteraction = 4031 // MySQL: the connection was idle for too long
 )
 
-// sqlFailure tells a statement that the server refused from a connection that is gone.
-func sqlFailure(err error) error {
-	if err == nil {
-		return nil
+// sqlFailure gives the error of a phase its reason, unless it has one, and notes where the attempt was.
+func sqlFailure(err error, where string) error {
+	known, ok := errors.AsType[*failure](err)
+	if !ok {
+		return &failure{reason: reasonOf(err), err: err, where: where}
 	}
-	if known, ok := errors.AsType[*failure](err); ok {
-		return known
-	}
+	return &failure{reason: known.reason, err: known.err, where: where}
+}
+
+// reasonOf tells a statement that the server refused from a connection that is gone.
+func reasonOf(err error) result.FailureReason {
 	if _, ok := errors.AsType[workload.Refused](err); ok {
-		return failed(result.FailureConfiguration, err)
+		return result.FailureConfiguration
 	}
 	server, answered := errors.AsType[*mysql.MySQLError](err)
 	if !answered {
-		return failed(result.FailureConnectionLost, err)
+		return result.FailureConnectionLost
 	}
 	switch server.Number {
 	case errServerShutdown, errConnectionKilled, errSessionWasKilled, errClientInteraction:
-		return failed(result.FailureConnectionLost, err)
+		return result.FailureConnectionLost
 	}
-	return failed(result.FailureSQL, err)
+	return result.FailureSQL
 }
 
 // describe turns an error into what is put into the summary. An end that was asked for explains every other error.
@@ -74,6 +79,9 @@ func describe(ctx context.Context, err error) *result.Failure {
 		message := "the loader was told to stop"
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 			message = "the loader was told to stop: " + cause.Error()
+		}
+		if f, ok := errors.AsType[*failure](err); ok && f.where != "" {
+			message += ", in phase " + f.where
 		}
 		return &result.Failure{Reason: result.FailureInterrupted, Message: message}
 	}

@@ -26,7 +26,7 @@ func TestIntegrationInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	var at time.Time
 	whileMeasuring(t, 100, func(*sql.DB) { at = time.Now(); cancel(errors.New("SIGTERM")) })
-	tr.mustFail(ctx, t, result.FailureInterrupted, "told to stop: SIGTERM")
+	tr.mustFail(ctx, t, result.FailureInterrupted, "told to stop: SIGTERM, in phase measure, ", " rows")
 	if took := time.Since(at); took > 10*time.Second {
 		t.Errorf("it took %s to stop", took)
 	}

@@ -67,15 +67,20 @@ func (p *progress) run() {
 		if n > progressDense && n%10 != 0 {
 			continue
 		}
-		line := fmt.Sprintf("%4.0f s: %s", time.Since(began).Seconds(), *p.phase.Load())
-		if rows := p.rows.Load(); rows != nil {
-			line += fmt.Sprintf(", %d rows", (*rows)())
-		}
-		if words := p.words.Load(); words != nil {
-			line += ", " + *words
-		}
-		p.say(line)
+		p.say(fmt.Sprintf("%4.0f s: %s", time.Since(began).Seconds(), p.where()))
 	}
+}
+
+// where is what the loader does now, and how far it is.
+func (p *progress) where() string {
+	text := *p.phase.Load()
+	if rows := p.rows.Load(); rows != nil {
+		text += fmt.Sprintf(", %d rows", (*rows)())
+	}
+	if words := p.words.Load(); words != nil {
+		text += ", " + *words
+	}
+	return text
 }
 
 // finish returns when no line will be written any more. It may be called more than once, by one goroutine.

@@ -129,6 +129,25 @@ func (c crew) whose(index int) string {
 	return fmt.Sprintf("the loaders' Pod %d", index)
 }
 
+// stopping says whether a loader is still being ended, and its node will say so.
+func (c crew) stopping(job *batchv1.Job) bool {
+	return ended(job, batchv1.JobFailed) == nil && lost(c.pods) == nil &&
+		slices.ContainsFunc(c.pods, func(pod corev1.Pod) bool { return podutil.Ended(&pod, Container) == nil })
+}
+
+// whereItWas are the words of the loader that leads, if it was told to stop.
+func (c crew) whereItWas() string {
+	lead := c.lead()
+	if lead == nil {
+		return ""
+	}
+	summary, err := result.DecodeSummary(terminationMessage(lead))
+	if err != nil || summary.Failure == nil || summary.Failure.Reason != result.FailureInterrupted {
+		return ""
+	}
+	return ": " + summary.Failure.Message
+}
+
 // culprit is the Pod that explains why an attempt failed: the first to end badly of its own accord. The others are told to
 // stop then.
 func (c crew) culprit() *corev1.Pod {

@@ -34,7 +34,7 @@ func failed(job *batchv1.Job, c crew) Verdict {
 	if tookTooLong(job) {
 		v.Outcome = result.OutcomeFailed
 		return v.because(result.CauseDeadlineExceeded, fmt.Sprintf(
-			"the attempt took longer than trials.deadlineSeconds (%d)", *job.Spec.ActiveDeadlineSeconds))
+			"the attempt took longer than trials.deadlineSeconds (%d)", *job.Spec.ActiveDeadlineSeconds)+c.whereItWas())
 	}
 	if pod == nil {
 		return v.because(result.CausePodDeleted, "the loader's Pod was deleted")

@@ -16,9 +16,11 @@ import (
 
 func TestJudgeFailure(t *testing.T) {
 	const evicted = "EvictionByEvictionAPI: Eviction API: evicting"
-	overDeadline := verdict{
-		Outcome: result.OutcomeFailed, Cause: result.CauseDeadlineExceeded, Message: "the attempt took longer than trials.deadlineSeconds (600)",
+	overDeadlineWith := func(words string) verdict {
+		const message = "the attempt took longer than trials.deadlineSeconds (600)"
+		return verdict{Outcome: result.OutcomeFailed, Cause: result.CauseDeadlineExceeded, Message: message + words}
 	}
+	overDeadline := overDeadlineWith("")
 	saysSo := func(outcome result.Outcome, reason result.FailureReason) verdict {
 		return verdict{outcome, result.Cause(reason), "the loader says so", true}
 	}
@@ -26,7 +28,13 @@ func TestJudgeFailure(t *testing.T) {
 	deadline := condition(batchv1.JobFailureTarget, batchv1.JobReasonDeadlineExceeded)
 	interrupted := leftFailure(result.FailureInterrupted)
 	checkJudgements(t, map[string]judgement{
-		"deadline":                 {jobWith(deadline), []corev1.Pod{loader(interrupted)}, overDeadline},
+		"deadline":                 {jobWith(deadline), []corev1.Pod{loader(interrupted)}, overDeadlineWith(": the loader says so")},
+		"deadline, without a word": {jobWith(deadline), []corev1.Pod{loader(left(137, ""))}, overDeadline},
+		"deadline, Job has failed meanwhile": {
+			jobWith(deadline, condition(batchv1.JobFailed, batchv1.JobReasonDeadlineExceeded)),
+			[]corev1.Pod{loader(phase(corev1.PodRunning), beingDeleted)},
+			overDeadline,
+		},
 		"deadline, Job has failed": {jobWith(condition(batchv1.JobFailed, batchv1.JobReasonDeadlineExceeded)), nil, overDeadline},
 		"deadline comes first": {
 			jobWith(deadline), []corev1.Pod{loader(leftFailure(result.FailureSQL), disrupted(corev1.ConditionTrue), outOfMemory)}, overDeadline,

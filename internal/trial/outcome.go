@@ -48,6 +48,9 @@ type Verdict struct {
 func Judge(job *batchv1.Job, pods []corev1.Pod) Verdict {
 	c := newCrew(job, pods)
 	switch {
+	case tookTooLong(job) && c.stopping(job):
+		// It is being told to stop, and says then where it was.
+		return Verdict{Stage: StageRunning, Pod: c.lead()}
 	case ended(job, batchv1.JobFailureTarget) != nil || ended(job, batchv1.JobFailed) != nil:
 		return failed(job, c)
 	case ended(job, batchv1.JobSuccessCriteriaMet) != nil || ended(job, batchv1.JobComplete) != nil:

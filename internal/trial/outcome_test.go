@@ -111,6 +111,11 @@ func TestJudgeBeforeTheEnd(t *testing.T) {
 		"two have ended": {
 			jobWith(), []corev1.Pod{loader(left(0, message("pod", ""))), loader(left(0, message("pod", "")))}, trial.StageRunning, "",
 		},
+		"being told to stop, for the deadline": {
+			jobWith(condition(batchv1.JobFailureTarget, batchv1.JobReasonDeadlineExceeded)),
+			[]corev1.Pod{loader(phase(corev1.PodRunning), beingDeleted)},
+			trial.StageRunning, "",
+		},
 		"a false end":     {notYet, []corev1.Pod{loader(phase(corev1.PodRunning))}, trial.StageRunning, ""},
 		"being suspended": {jobWith(condition(batchv1.JobSuspended, "")), nil, trial.StagePending, "the loader's Pod is being created"},
 	}
