@@ -6,7 +6,6 @@ package program
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -286,14 +285,4 @@ func sysbenchError(e *workload.Execution, lines []string) error {
 		}
 	}
 	return err
-}
-
-// Verify implements Tool.
-func (t *sysbenchTool) Verify(ctx context.Context, in workload.VerifyInput) ([]result.Check, error) {
-	server := serverCounted(in)
-	if !server.Passed {
-		return []result.Check{server}, nil // there may be no tables to look at
-	}
-	rows, err := t.rows(ctx, in)
-	return append([]result.Check{server}, rows...), err
 }

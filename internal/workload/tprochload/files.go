@@ -24,8 +24,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/userdata"
 )
 
-// tprochFiles are the tables' files of the user's: one for each table, or its pieces, as HammerDB writes them.
-type tprochFiles struct {
+// files are the tables' files of the user's: one for each table, or its pieces, as HammerDB writes them.
+type files struct {
 	root, folder string
 	pieces       [tableCount][]piece
 	rows         [tableCount]int64
@@ -40,16 +40,16 @@ type piece struct {
 	userdata.Scanned
 }
 
-func newTPROCHFiles(d *result.Data) *tprochFiles { return &tprochFiles{root: d.Root, folder: d.Path} }
+func newFiles(d *result.Data) *files { return &files{root: d.Root, folder: d.Path} }
 
-// tprochFormat is how HammerDB writes its files, and how LOAD DATA is told to read them.
-var tprochFormat = delimited.Format{Separator: '|'}
+// format is how HammerDB writes its files, and how LOAD DATA is told to read them.
+var format = delimited.Format{Separator: '|'}
 
 // fileName is a table's name in lower case, and the number of a piece, from 1 on.
 var fileName = regexp.MustCompile(`^([a-z]+)(?:_([1-9][0-9]{0,8}))?\.tbl$`)
 
 // find finds the files of all tables in the folder. Others may be there too.
-func (f *tprochFiles) find() error {
+func (f *files) find() error {
 	root, err := os.OpenRoot(f.root)
 	if err != nil {
 		return workload.Refused{Reason: "opening the volume of dataFrom: " + err.Error()}
@@ -71,7 +71,7 @@ func (f *tprochFiles) find() error {
 		}
 		number, _ := strconv.Atoi(match[2]) // none is 0
 		f.pieces[i] = append(f.pieces[i], piece{
-			File:   userdata.File{Root: f.root, Name: path.Join(f.folder, entry.Name()), Format: tprochFormat},
+			File:   userdata.File{Root: f.root, Name: path.Join(f.folder, entry.Name()), Format: format},
 			number: number,
 		})
 	}
@@ -79,7 +79,7 @@ func (f *tprochFiles) find() error {
 }
 
 // complete checks that each table has either its file or pieces, and puts these in order.
-func (f *tprochFiles) complete() error {
+func (f *files) complete() error {
 	var wrong []string
 	for i, t := range tproch.Tables() {
 		name := strings.ToLower(t.String())
@@ -100,7 +100,7 @@ func (f *tprochFiles) complete() error {
 }
 
 // run is the phase in which all files are read once: their digests, their rows, and whether each row has its table's fields.
-func (f *tprochFiles) run(ctx context.Context) error {
+func (f *files) run(ctx context.Context) error {
 	if err := f.find(); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (f *tprochFiles) run(ctx context.Context) error {
 }
 
 // open reads a table's pieces as one file.
-func (f *tprochFiles) open(t tproch.Table) (io.ReadCloser, error) {
+func (f *files) open(t tproch.Table) (io.ReadCloser, error) {
 	all := &joined{}
 	var parts []io.Reader
 	for i := range f.pieces[t] {
@@ -170,7 +170,7 @@ func (j *joined) Close() error {
 }
 
 // clause is what LOAD DATA needs to know about the table's files.
-func (f *tprochFiles) clause(t tproch.Table) string {
+func (f *files) clause(t tproch.Table) string {
 	if !f.monthNames[t] {
 		return loadClause(t, "utf8mb4", t.Columns())
 	}
@@ -188,7 +188,7 @@ func (f *tprochFiles) clause(t tproch.Table) string {
 }
 
 // inputs are all files, as they were before the load.
-func (f *tprochFiles) inputs() []result.Input {
+func (f *files) inputs() []result.Input {
 	var all []result.Input
 	for _, pieces := range f.pieces {
 		for _, p := range pieces {
@@ -199,7 +199,7 @@ func (f *tprochFiles) inputs() []result.Input {
 }
 
 // check reads the files again.
-func (f *tprochFiles) check(ctx context.Context) (result.Check, error) {
+func (f *files) check(ctx context.Context) (result.Check, error) {
 	var now []result.Input
 	for _, pieces := range f.pieces {
 		for i := range pieces {

@@ -18,19 +18,19 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
 )
 
-// tprochStage makes a file for each table.
-type tprochStage struct {
+// stage makes a file for each table.
+type stage struct {
 	data *tproch.Data
 	dir  string
 	// sums are the files' hexadecimal SHA-256.
 	sums [tableCount]string
 }
 
-func (s *tprochStage) path(t tproch.Table) string {
+func (s *stage) path(t tproch.Table) string {
 	return filepath.Join(s.dir, strings.ToLower(t.String())+".tbl")
 }
 
-func (s *tprochStage) open(t tproch.Table) (io.ReadCloser, error) {
+func (s *stage) open(t tproch.Table) (io.ReadCloser, error) {
 	file, err := os.Open(s.path(t))
 	if err != nil {
 		return nil, workload.Refused{Reason: "opening the staged file: " + err.Error()}
@@ -39,7 +39,7 @@ func (s *tprochStage) open(t tproch.Table) (io.ReadCloser, error) {
 }
 
 // run makes the files.
-func (s *tprochStage) run(ctx context.Context) error {
+func (s *stage) run(ctx context.Context) error {
 	for _, t := range tproch.Tables() {
 		if err := s.write(ctx, t); err != nil {
 			if ctx.Err() != nil {
@@ -51,7 +51,7 @@ func (s *tprochStage) run(ctx context.Context) error {
 	return nil
 }
 
-func (s *tprochStage) write(ctx context.Context, t tproch.Table) (err error) {
+func (s *stage) write(ctx context.Context, t tproch.Table) (err error) {
 	file, err := os.Create(s.path(t))
 	if err != nil {
 		return err

@@ -10,8 +10,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -47,9 +45,9 @@ type tprochLoad struct {
 	params result.TPROCHLoad
 	data   *tproch.Data
 	// stage has the files, if the data are staged.
-	stage *tprochStage
+	stage *stage
 	// files are the user's, if the data are; schema makes the tables, if it is the user's SQL.
-	files  *tprochFiles
+	files  *files
 	schema *userdata.Schema
 	// found are the columns of the user's tables.
 	found [][]userdata.Column
@@ -73,7 +71,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkTPROCH(cfg, p); err != nil {
+	if err := checkParameters(cfg, p); err != nil {
 		return nil, err
 	}
 	w := &tprochLoad{
@@ -81,9 +79,9 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	}
 	switch {
 	case cfg.Workload.Data != nil:
-		w.files = newTPROCHFiles(cfg.Workload.Data)
+		w.files = newFiles(cfg.Workload.Data)
 	case p.Data == dataStaged:
-		w.stage = &tprochStage{data: w.data, dir: cfg.Scratch}
+		w.stage = &stage{data: w.data, dir: cfg.Scratch}
 	}
 	if p.LoadMode == loadParallel && !p.ForeignKeyChecks {
 		// The largest are the last in the schema's order, and must not be the last to begin.
@@ -95,7 +93,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	return w, nil
 }
 
-func checkTPROCH(cfg *result.Config, p *result.TPROCHLoad) error {
+func checkParameters(cfg *result.Config, p *result.TPROCHLoad) error {
 	if err := cmp.Or(
 		oneOf("data", p.Data, dataStaged, dataStreamed),
 		oneOf("loadMode", p.LoadMode, loadOneStatement, loadChunked, loadParallel),
@@ -213,111 +211,4 @@ func bit(on bool) int {
 		return 1
 	}
 	return 0
-}
-
-// Measure implements Workload.
-func (w *tprochLoad) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
-	for {
-		next := w.taken.Add(1) - 1
-		if next >= int64(len(w.order)) {
-			return result.StoppedByRows, nil
-		}
-		t := w.order[next]
-		if err := w.await(ctx, t); err != nil {
-			return "", err
-		}
-		if err := w.load(c, t); err != nil {
-			return "", fmt.Errorf("loading %s: %w", t, err)
-		}
-		close(w.loaded[t])
-	}
-}
-
-// await waits until the tables are loaded that t refers to, if the server is going to look for them there. They were
-// taken before t, so somebody loads them.
-func (w *tprochLoad) await(ctx context.Context, t tproch.Table) error {
-	if !w.params.ForeignKeyChecks {
-		return nil
-	}
-	for _, parent := range t.Parents() {
-		select {
-		case <-w.loaded[parent]:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
-}
-
-// load loads a table with as many statements as it takes.
-func (w *tprochLoad) load(c *workload.Client, t tproch.Table) (err error) {
-	src, err := w.open(t)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, src.Close()) }()
-	load := &w.loads[t]
-	rows := newLines(src, func(rows, bytes int64) {
-		c.Recorder.Sent(c.Recorder.Now(), rows, bytes)
-		load.Bytes += bytes
-	})
-	clause := w.clause(t)
-	start := c.Recorder.Now()
-	for more := true; more; more = rows.more() {
-		rows.want(w.rowsPerStatement())
-		began := c.Recorder.Now()
-		written, warnings, err := c.Session.Load(clause, rows)
-		ended := c.Recorder.Now()
-		if rows.err != nil {
-			return workload.Refused{Reason: "reading what is to be loaded: " + rows.err.Error()}
-		}
-		if err != nil {
-			return err
-		}
-		c.Recorder.Loaded(began, ended)
-		load.Rows += written
-		load.Warnings += warnings
-		load.Statements++
-		load.Micros = (ended - start).Microseconds()
-		// LOAD DATA LOCAL never fails for a row: it leaves it out or changes it, with a warning.
-		if warnings > 0 && w.warning[t] == "" {
-			if w.warning[t], err = c.Session.Warning(); err != nil {
-				return fmt.Errorf("asking for the first warning: %w", err)
-			}
-		}
-	}
-	load.Name, load.StartMicros = t.String(), start.Microseconds()
-	return nil
-}
-
-func (w *tprochLoad) rowsPerStatement() int64 {
-	if w.params.LoadMode == loadChunked {
-		return w.params.RowsPerChunk
-	}
-	return math.MaxInt64
-}
-
-// clause says how a table's lines are to be read.
-func (w *tprochLoad) clause(t tproch.Table) string {
-	if w.files != nil {
-		return w.files.clause(t)
-	}
-	return loadClause(t, "latin1", t.Columns())
-}
-
-// loadClause is what follows the file's name in LOAD DATA. A server reads a file as the schema's character set unless it is
-// told otherwise, and fields as the table's columns in their order.
-func loadClause(t tproch.Table, encoding string, columns []string) string {
-	return fmt.Sprintf("INTO TABLE %s CHARACTER SET %s FIELDS TERMINATED BY '|' (%s)", t, encoding, strings.Join(columns, ", "))
-}
-
-// open opens what a table is loaded from.
-func (w *tprochLoad) open(t tproch.Table) (io.ReadCloser, error) {
-	switch {
-	case w.files != nil:
-		return w.files.open(t)
-	case w.stage != nil:
-		return w.stage.open(t)
-	}
-	return io.NopCloser(w.data.Reader(t, 0, w.data.Units(t))), nil
 }

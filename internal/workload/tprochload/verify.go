@@ -42,7 +42,7 @@ func (w *tprochLoad) Verify(ctx context.Context, db *sql.DB, _ result.Totals, _ 
 			w.judge(t, want.Rows, got, &warnings, &rows)
 			continue
 		}
-		got, err := tprochChecksum(ctx, db, t)
+		got, err := serverChecksum(ctx, db, t)
 		if err != nil {
 			return nil, err
 		}
@@ -103,8 +103,8 @@ func (w *tprochLoad) verifyFiles(ctx context.Context, db *sql.DB) ([]result.Chec
 	}, nil
 }
 
-// tprochChecksum is a table's checksum as the server computes it.
-func tprochChecksum(ctx context.Context, db *sql.DB, t tproch.Table) (tproch.Checksum, error) {
+// serverChecksum is a table's checksum as the server computes it.
+func serverChecksum(ctx context.Context, db *sql.DB, t tproch.Table) (tproch.Checksum, error) {
 	var got tproch.Checksum
 	// SUM of no rows is NULL.
 	query := fmt.Sprintf( //nolint:gosec // the schema's own names
