@@ -142,7 +142,9 @@ func (a *attempt) through(ctx context.Context, phases ...phase) error {
 		err := p.do(ctx)
 		a.phases = append(a.phases, result.Phase{Name: p.name, Micros: time.Since(began).Microseconds()})
 		if err != nil {
-			return sqlFailure(err, a.progress.where())
+			f := sqlFailure(err)
+			f.where = a.progress.where()
+			return f
 		}
 	}
 	return nil

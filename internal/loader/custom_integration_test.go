@@ -155,7 +155,7 @@ func TestIntegrationCustomInterrupted(t *testing.T) {
 	}()
 	began := time.Now()
 	tr.mustFail(ctx, t, result.FailureInterrupted, "SIGTERM")
-	if took := time.Since(began); took > time.Minute {
+	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("it took %s", took)
 	}
 	pid, err := os.ReadFile(file)
@@ -175,7 +175,7 @@ func TestIntegrationCustomLeavesChild(t *testing.T) {
 	tr := newCustomTrial(t, `sleep 1000 & echo '{"metrics": [{"name": "x", "value": 1, "unit": "s", "better": "lower"}]}' >$BENCHRUN_RESULT_FILE`)
 	began := time.Now()
 	tr.mustRun(t)
-	if took := time.Since(began); took > time.Minute {
+	if took := time.Since(began); took > 4*time.Second {
 		t.Errorf("it took %s", took)
 	}
 }

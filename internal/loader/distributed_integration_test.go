@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -72,10 +71,6 @@ func (tr *trial) mustLoad(t *testing.T, pods int) *result.Document {
 		indexes = append(indexes, i)
 	}
 	outcomes := tr.pods(t.Context(), t, pods, indexes...)
-	// A machine that stands still for half a second invalidates an attempt, rightly: as the operator does, repeat it.
-	for ; startedLate(outcomes) && tr.cfg.Attempt < 3; outcomes = tr.pods(t.Context(), t, pods, indexes...) {
-		tr.cfg.Attempt++
-	}
 	for i, o := range outcomes {
 		if o.err != nil {
 			t.Fatalf("Pod %d: %v", i, o.err)
@@ -93,12 +88,6 @@ func (tr *trial) mustLoad(t *testing.T, pods int) *result.Document {
 		t.Fatal(err)
 	}
 	return doc
-}
-
-func startedLate(outcomes []podOutcome) bool {
-	return slices.ContainsFunc(outcomes, func(o podOutcome) bool {
-		return o.summary.Failure != nil && o.summary.Failure.Reason == result.FailureStartedLate
-	})
 }
 
 // addUp checks what the Pods did against the totals.

@@ -48,13 +48,12 @@ const (
 	errClientInteraction = 4031 // MySQL: the connection was idle for too long
 )
 
-// sqlFailure gives the error of a phase its reason, unless it has one, and notes where the attempt was.
-func sqlFailure(err error, where string) error {
-	known, ok := errors.AsType[*failure](err)
-	if !ok {
-		return &failure{reason: reasonOf(err), err: err, where: where}
+// sqlFailure gives an error its reason, unless it has one.
+func sqlFailure(err error) *failure {
+	if known, ok := errors.AsType[*failure](err); ok {
+		return known
 	}
-	return &failure{reason: known.reason, err: known.err, where: where}
+	return &failure{reason: reasonOf(err), err: err}
 }
 
 // reasonOf tells a statement that the server refused from a connection that is gone.

@@ -222,7 +222,7 @@ func globals(t testing.TB) map[string]string {
 
 // eventually is whether a condition comes true in time.
 func eventually(condition func() bool) error {
-	for range 3000 {
+	for range 500 {
 		if condition() {
 			return nil
 		}

@@ -111,7 +111,7 @@ func TestIntegrationBulkInsertLimit(t *testing.T) {
 	tr := newBulkInsert(t, func(p *result.BulkInsert) { p.Rows, p.RowsPerStatement = 1e9, 200 })
 	tr.cfg.LimitSeconds = 1
 	_, doc := tr.mustRun(t)
-	if tt := doc.Totals; tt.StoppedBy != result.StoppedBySeconds || tt.Rows < 400 || tt.Rows%400 != 0 || tt.Micros > 30e6 {
+	if tt := doc.Totals; tt.StoppedBy != result.StoppedBySeconds || tt.Rows < 400 || tt.Rows%400 != 0 || tt.Micros > 5e6 {
 		t.Errorf("totals %+v", tt)
 	}
 	sums(t, doc)

@@ -121,7 +121,7 @@ func TestIntegrationLimitSeconds(t *testing.T) {
 	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1e9})
 	tr.cfg.LimitSeconds = 1
 	summary, doc := tr.mustRun(t)
-	if doc.Totals.StoppedBy != result.StoppedBySeconds || doc.Totals.Micros < 1e6 || doc.Totals.Micros > 30e6 ||
+	if doc.Totals.StoppedBy != result.StoppedBySeconds || doc.Totals.Micros < 1e6 || doc.Totals.Micros > 3e6 ||
 		doc.Totals.Rows < 1 || doc.Totals.Transactions != 1 {
 		t.Errorf("totals %+v", doc.Totals)
 	}
@@ -138,7 +138,7 @@ func TestIntegrationWrongPassword(t *testing.T) {
 	}
 	began := time.Now()
 	tr.mustFail(t.Context(), t, result.FailureConnect, "Access denied for user")
-	if took := time.Since(began); took > 30*time.Second {
+	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("it took %s", took)
 	}
 	if data, err := os.ReadFile(tr.terminationLog); err != nil || strings.Contains(string(data), "wrong-and-secret") {

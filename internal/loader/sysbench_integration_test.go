@@ -301,7 +301,7 @@ func TestSysbenchConnectionsLost(t *testing.T) {
 	})
 	began := time.Now()
 	tr.mustFail(t.Context(), t, result.FailureConnectionLost, "sysbench run")
-	if took := time.Since(began); took > time.Minute {
+	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("it took %s", took)
 	}
 }

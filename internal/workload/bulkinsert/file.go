@@ -157,7 +157,7 @@ func (w *bulkInsert) verifyOwn(ctx context.Context, db *sql.DB, rows int64, rows
 	if err != nil {
 		return nil, err
 	}
-	check := insert.RowsCheck(rows, got)
+	check := checksum.CheckRows(rows, got)
 	check.Detail += "; no values were compared: " + strings.Join(unlike, ", ")
 	return []result.Check{check}, nil
 }
@@ -193,7 +193,7 @@ func (w *bulkInsert) verifyFile(ctx context.Context, db *sql.DB, rows int64) ([]
 		return nil, want.err
 	}
 	checks := []result.Check{
-		insert.RowsCheck(rows, got.Rows), userdata.Unchanged([]result.Input{w.file.Before}, []result.Input{want.now}),
+		checksum.CheckRows(rows, got.Rows), userdata.Unchanged([]result.Input{w.file.Before}, []result.Input{want.now}),
 	}
 	if !c.Compared() {
 		checks[0].Detail += "; " + c.String()

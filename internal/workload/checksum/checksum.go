@@ -9,6 +9,8 @@ import (
 	"database/sql"
 	"fmt"
 	"hash/crc32"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // Checksum of a table is a function of its rows alone: neither of their order, nor of pages, nor of the server. It is
@@ -49,6 +51,22 @@ func OfTables(ctx context.Context, db *sql.DB, expression string, tables ...stri
 		all.Sum += one.Sum
 	}
 	return all, nil
+}
+
+// CheckRows checks that as many rows are in the table as were committed.
+func CheckRows(committed, got int64) result.Check {
+	return result.Check{
+		Name: "rows", Passed: got == committed, Detail: fmt.Sprintf("%d committed, %d in the table", committed, got),
+	}
+}
+
+// Check checks that the rows of the table are those that were sent.
+func Check(got, sent Checksum) result.Check {
+	detail := got.String()
+	if got != sent {
+		detail = fmt.Sprintf("the table has %s, sent was %s", got, sent)
+	}
+	return result.Check{Name: "checksum", Passed: got == sent, Detail: detail}
 }
 
 // CountRows is the number of all rows of some tables.

@@ -111,21 +111,11 @@ func (w *commitSize) commitsAfter(n int64) bool {
 
 // Verify implements Workload.
 func (w *commitSize) Verify(ctx context.Context, db *sql.DB, totals result.Totals, _ []int64) ([]result.Check, error) {
-	var got checksum.Checksum
-	// BIT_XOR and SUM of no rows are 0 and NULL.
-	const query = "SELECT COUNT(*), BIT_XOR(CRC32(CONCAT(id, ':', data)))," +
-		" COALESCE(SUM(CRC32(CONCAT(id, ':', data))), 0) FROM demo"
-	if err := db.QueryRowContext(ctx, query).Scan(&got.Rows, &got.Xor, &got.Sum); err != nil {
-		return nil, fmt.Errorf("counting the rows: %w", err)
+	got, err := checksum.OfTables(ctx, db, "CONCAT(id, ':', data)", "demo")
+	if err != nil {
+		return nil, err
 	}
-	checks := []result.Check{{
-		Name: "rows", Passed: got.Rows == totals.Rows,
-		Detail: fmt.Sprintf("%d committed, %d in the table", totals.Rows, got.Rows),
-	}}
-	want := w.rows.Checksum(totals.Rows)
-	detail := got.String()
-	if got != want {
-		detail = fmt.Sprintf("the table has %s, sent was %s", got, want)
-	}
-	return append(checks, result.Check{Name: "checksum", Passed: got == want, Detail: detail}), nil
+	return []result.Check{
+		checksum.CheckRows(totals.Rows, got.Rows), checksum.Check(got, w.rows.Checksum(totals.Rows)),
+	}, nil
 }

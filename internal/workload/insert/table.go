@@ -89,21 +89,7 @@ func (t *Table) Verify(ctx context.Context, db *sql.DB, n int64, rows iter.Seq[i
 	if err != nil {
 		return nil, err
 	}
-	detail := got.String()
-	if got != want {
-		detail = fmt.Sprintf("the table has %s, sent was %s", got, want)
-	}
-	return []result.Check{
-		RowsCheck(n, got.Rows),
-		{Name: "checksum", Passed: got == want, Detail: detail},
-	}, nil
-}
-
-// RowsCheck is the check that as many rows are in the table as were committed.
-func RowsCheck(committed, got int64) result.Check {
-	return result.Check{
-		Name: "rows", Passed: got == committed, Detail: fmt.Sprintf("%d committed, %d in the table", committed, got),
-	}
+	return []result.Check{checksum.CheckRows(n, got.Rows), checksum.Check(got, want)}, nil
 }
 
 // Checksum of those rows.
