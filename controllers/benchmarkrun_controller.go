@@ -25,7 +25,6 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
-	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
 // BenchmarkRunReconciler carries out BenchmarkRuns.
@@ -66,13 +65,13 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 	if run.DeletionTimestamp != nil {
 		return ctrl.Result{}, nil // what it owns goes with it
 	}
-	p, err := plan.ForRun(&run.Spec)
-	if err != nil {
-		return ctrl.Result{}, reconcile.TerminalError(fmt.Errorf("planning: %w", err))
-	}
 	seen, err := r.observe(ctx, &run)
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("observing: %w", err)
+	}
+	p, err := lifecycle.Plan(&run)
+	if err != nil {
+		seen.Obstacle = lifecycle.Invalid(err)
 	}
 	now := r.Clock.Now()
 	decision := lifecycle.Next(&run, p, seen, now)

@@ -26,7 +26,7 @@ import (
 
 func TestEnvtestCompleteRun(t *testing.T) {
 	c := newCluster(t)
-	c.apply(testutil.MakeRun("run", "").Sweep("1", "2").Repetitions(2).Obj())
+	c.apply(testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(2).Obj())
 	run := c.until("run", v1alpha1.ConditionComplete)
 	c.settle("run")
 
@@ -86,7 +86,7 @@ func (c *cluster) nothingRuns() {
 
 func TestEnvtestFreshDatabases(t *testing.T) {
 	c := newCluster(t)
-	c.apply(testutil.MakeRun("run", "").Sweep("1", "2").Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) {
+	c.apply(testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Trials.Database = v1alpha1.DatabaseFresh
 	}).Obj())
 	c.until("run", v1alpha1.ConditionComplete)

@@ -112,7 +112,7 @@ func crashAfter(t *testing.T, n int) (outcome, int) {
 	c.reconciler.Client = m.client()
 	fine := c.loader
 	c.loader = c.failSilently("")
-	c.apply(testutil.MakeRun("run", "").Sweep("1", "2").Repetitions(1).Obj())
+	c.apply(testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(1).Obj())
 	settled := 0
 	for range 400 {
 		_, err := c.reconciler.Reconcile(t.Context(), ctrl.Request{

@@ -126,7 +126,7 @@ func TestEnvtestFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
 			test.prepare(c)
-			run := testutil.MakeRun("run", "").Sweep("1", "2").Repetitions(1)
+			run := testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(1)
 			if test.run != nil {
 				run.With(test.run)
 			}

@@ -23,7 +23,7 @@ import (
 func TestEnvtestTwoManagersAtOnce(t *testing.T) {
 	const managers = 2
 	c := newCluster(t)
-	c.apply(testutil.MakeRun("run", "").Sweep("1", "2").Repetitions(2).Obj())
+	c.apply(testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(2).Obj())
 	for range 400 {
 		var both sync.WaitGroup
 		for range managers {

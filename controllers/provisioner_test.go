@@ -31,7 +31,7 @@ func external(r *v1alpha1.BenchmarkRun) {
 // is said to be unknown.
 func TestEnvtestExternal(t *testing.T) {
 	c := newCluster(t)
-	c.apply(testutil.MakeRun("run", "").Sweep("1", "2").Repetitions(1).With(external).Obj())
+	c.apply(testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(1).With(external).Obj())
 	c.until("run", v1alpha1.ConditionDatabaseReady)
 	var guards policyv1.PodDisruptionBudgetList
 	var secrets corev1.SecretList

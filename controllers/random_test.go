@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
-	"strconv"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
@@ -37,7 +37,7 @@ func (c chance) sometimes(n int, into map[string]any, key string, value func() a
 
 func (c chance) spec() map[string]any {
 	s := map[string]any{"database": c.database(), "workload": c.workload()}
-	c.sometimes(2, s, "sweep", c.sweep)
+	c.sometimes(5, s, "sweep", func() any { return map[string]any{"mode": c.pick("Grid", "OneFactor", "List")} })
 	c.sometimes(2, s, "trials", c.trials)
 	c.sometimes(3, s, "loader", c.loader)
 	c.sometimes(4, s, "placement", func() any { return c.pick("SameNode", "Any", "Nowhere") })
@@ -92,6 +92,8 @@ func (c chance) workload() map[string]any {
 	c.sometimes(2, member, "rows", func() any { return c.pick(int64(1), int64(1000), int64(1000000000), int64(0)) })
 	c.sometimes(3, member, "rowsPerCommit", func() any { return c.pick(int64(1), int64(100), int64(5000)) })
 	c.sometimes(3, member, "compat", func() any { return c.pick("None", "Isotopp") })
+	c.sometimes(2, member, "sweep", c.sweep)
+	c.sometimes(6, member, "points", func() any { return []any{map[string]any{"rowsPerCommit": int64(1)}} })
 	if c.IntN(10) > 0 {
 		w["commitSize"] = member
 	}
@@ -102,14 +104,10 @@ func (c chance) workload() map[string]any {
 func (c chance) sweep() any {
 	values := []any{}
 	for i := range c.IntN(40) + 1 {
-		values = append(values, strconv.Itoa(i+1))
+		values = append(values, int64(i+1))
 	}
-	values = c.pick(values, values, values, []any{"1", "1"}, []any{"x"}, []any{}).([]any)
-	axis := map[string]any{"parameter": c.pick("rowsPerCommit", "rowsPerCommit", "rowsPerCommit", "rows"), "values": values}
-	return c.pick(
-		map[string]any{"axes": []any{axis}}, map[string]any{"mode": "OneFactor", "axes": []any{axis}},
-		map[string]any{"mode": "List", "points": []any{map[string]any{"parameters": map[string]any{"rowsPerCommit": "1"}}}},
-		map[string]any{"mode": "List", "axes": []any{axis}})
+	values = c.pick(values, values, values, []any{int64(1), int64(1)}, []any{"x"}, []any{}).([]any)
+	return map[string]any{c.pick("rowsPerCommit", "rowsPerCommit", "rowsPerCommit", "rows").(string): values}
 }
 
 func (c chance) trials() any {
@@ -173,9 +171,12 @@ func (c *cluster) carriesOut(seed uint64, object *unstructured.Unstructured) {
 	var run v1alpha1.BenchmarkRun
 	c.must(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &run))
 	run.UID = "01234567-89ab-cdef-0123-456789abcdef"
-	p, err := plan.ForRun(&run.Spec)
-	if err != nil || len(p.Trials) == 0 || len(p.Trials) > 5000 {
-		c.t.Errorf("seed %d: the plan has %d trials: %v", seed, len(p.Trials), err)
+	p, err := lifecycle.Plan(&run)
+	if err != nil {
+		return // the run ends with this sentence, before anything is created
+	}
+	if len(p.Trials) == 0 || len(p.Trials) > plan.MaxTrials {
+		c.t.Errorf("seed %d: the plan has %d trials", seed, len(p.Trials))
 		return
 	}
 	objects, err := database.Objects(&run, 1, "node", c.reconciler.Images)

@@ -7,23 +7,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// BenchmarkRunStatus is what was measured. It is computed from the result ConfigMaps of the attempts; deleting it loses
-// nothing.
+// BenchmarkRunStatus is the progress of a run and what it has measured. It is computed from the result ConfigMaps of the
+// attempts; deleting it loses nothing.
 type BenchmarkRunStatus struct {
-	// conditions say how far the run is: DatabaseReady, Complete, Failed, Suspended, Finished (Complete or Failed: what
-	// scripts wait for), and Ready, Reconciling and Stalled for Helm, Flux and Argo CD.
+	// conditions are DatabaseReady, Complete, Failed, Suspended, Finished (Complete or Failed: scripts wait for it), and Ready,
+	// Reconciling and Stalled for Helm, Flux and Argo CD.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status is about.
+	// observedGeneration is the generation of the spec that this status was computed for.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// startTime is when the operator first saw the run, and it was not suspended.
+	// startTime is when the operator first observed the run without suspend.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
@@ -31,7 +31,7 @@ type BenchmarkRunStatus struct {
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// elapsed is the time from startTime to the last result, to be read by people, for example 4m31s.
+	// elapsed is the time from startTime to the last result, for people, for example 4m31s.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
@@ -53,13 +53,13 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	Headline string `json:"headline,omitempty"`
 
-	// points are the points measured so far, in the order of the sweep: the first 64; the rest is in the results.
+	// points are the points measured so far, in the order of the sweep. At most 64 are listed; the results have all of them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	Points []PointStatus `json:"points,omitempty"`
 
-	// environment is where the run took place, and on what.
+	// environment is the server, images, nodes and storage of the run.
 	// +optional
 	Environment Environment `json:"environment,omitzero"`
 
@@ -80,7 +80,7 @@ type TrialCounts struct {
 	// +kubebuilder:validation:Minimum=0
 	Measured *int32 `json:"measured,omitempty"`
 
-	// invalidated attempts: disturbed, kept for looking at, never averaged.
+	// invalidated attempts: disturbed, kept for inspection, excluded from all summaries.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Invalidated *int32 `json:"invalidated,omitempty"`
@@ -91,9 +91,14 @@ type TrialCounts struct {
 	Failed *int32 `json:"failed,omitempty"`
 }
 
+// ParameterValue is the value of a swept parameter.
+//
+// +kubebuilder:validation:MaxLength=256
+type ParameterValue string
+
 // PointStatus is the summary of one point.
 type PointStatus struct {
-	// parameters of the point; none if nothing is swept.
+	// parameters of the point by name; empty if nothing is swept.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=6
 	Parameters map[string]ParameterValue `json:"parameters,omitempty"`
@@ -158,7 +163,7 @@ const (
 	IntervalConfidence95 IntervalKind = "Confidence95"
 )
 
-// Environment is where a run took place. What could not be read is "unknown", never empty.
+// Environment is where a run took place. A value that could not be read is "unknown", never empty.
 type Environment struct {
 	// serverVersion is the server's own VERSION().
 	// +optional

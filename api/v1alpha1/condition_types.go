@@ -49,6 +49,9 @@ const (
 
 // Reasons for which a run ends Failed.
 const (
+	// ReasonInvalidSpecification: the specification cannot be carried out; the message says what is allowed. Nothing was
+	// created.
+	ReasonInvalidSpecification = "InvalidSpecification"
 	// ReasonNameTaken: an object that is not Benchrun's has a name that the run needs; it is left alone.
 	ReasonNameTaken = "NameTaken"
 	// ReasonRejected: the API server refused an object of the run (a quota, a policy); the message is its own.

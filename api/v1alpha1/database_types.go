@@ -8,36 +8,37 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// DatabaseSpec says which server is measured, with exactly which settings, where, and on what storage.
+// DatabaseSpec is the server to measure, with its settings, placement and storage.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.settings) || !has(self.settings.bufferPoolSize) || !has(self.resources) || !has(self.resources.limits) || !('memory' in self.resources.limits) || quantity(string(self.settings.bufferPoolSize)).isLessThan(quantity(string(self.resources.limits['memory'])))",message="settings.bufferPoolSize must be below resources.limits.memory: the server needs memory beside its buffer pool"
-// +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.bufferPoolSize) || !('innodb_buffer_pool_size' in self.variables || 'loose_innodb_buffer_pool_size' in self.variables)",message="innodb_buffer_pool_size is said by settings.bufferPoolSize; say it once"
-// +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.logFileSize) || !('innodb_log_file_size' in self.variables || 'loose_innodb_log_file_size' in self.variables)",message="innodb_log_file_size is said by settings.logFileSize; say it once"
-// +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.flushLogAtTrxCommit) || !('innodb_flush_log_at_trx_commit' in self.variables || 'loose_innodb_flush_log_at_trx_commit' in self.variables)",message="innodb_flush_log_at_trx_commit is said by settings.flushLogAtTrxCommit; say it once"
+// Rules that parse quantities stand on BenchmarkRunSpec: the API server estimates their cost by the longest possible text, which
+// a list of this type would multiply.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.bufferPoolSize) || !('innodb_buffer_pool_size' in self.variables || 'loose_innodb_buffer_pool_size' in self.variables)",message="settings.bufferPoolSize sets innodb_buffer_pool_size: set one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.logFileSize) || !('innodb_log_file_size' in self.variables || 'loose_innodb_log_file_size' in self.variables)",message="settings.logFileSize sets innodb_log_file_size: set one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.flushLogAtTrxCommit) || !('innodb_flush_log_at_trx_commit' in self.variables || 'loose_innodb_flush_log_at_trx_commit' in self.variables)",message="settings.flushLogAtTrxCommit sets innodb_flush_log_at_trx_commit: set one of them"
 // +kubebuilder:validation:XValidation:rule="(self.provisioner == 'External') == has(self.external)",message="provisioner External goes with external (host, credentialsSecretName), and external with no other provisioner"
-// +kubebuilder:validation:XValidation:rule="self.provisioner != 'External' || !(has(self.image) || has(self.storage) || has(self.resources) || has(self.nodeSelector) || has(self.tolerations) || has(self.affinity) || has(self.priorityClassName))",message="image, storage, resources, nodeSelector, tolerations, affinity and priorityClassName are for servers that Benchrun makes: leave them out with provisioner External"
-// +kubebuilder:validation:XValidation:rule="self.provisioner != 'StatefulSet' || !has(self.tls) || self.tls.mode != 'VerifyIdentity'",message="a server made by provisioner StatefulSet has a certificate of its own making, which nobody vouches for: tls.mode must be Disabled or Required"
+// +kubebuilder:validation:XValidation:rule="self.provisioner != 'External' || !(has(self.image) || has(self.storage) || has(self.resources) || has(self.nodeSelector) || has(self.tolerations) || has(self.nodeAffinity) || has(self.priorityClassName))",message="image, storage, resources, nodeSelector, tolerations, nodeAffinity and priorityClassName are for servers that Benchrun makes: leave them out with provisioner External"
+// +kubebuilder:validation:XValidation:rule="self.provisioner != 'StatefulSet' || !has(self.tls) || self.tls.mode != 'VerifyIdentity'",message="a server of provisioner StatefulSet has a self-signed certificate, which cannot be verified: tls.mode must be Disabled or Required"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.tls) || !has(self.tls.caSecretName)",message="provisioner MariaDBOperator brings its own authority: leave out tls.caSecretName"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || self.storage.medium != 'Memory'",message="storage.medium Memory needs provisioner StatefulSet: the MariaDB operator keeps data on disks only"
-// +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.affinity) || !has(self.affinity.podAffinity)",message="the MariaDB operator knows nodeAffinity and podAntiAffinity only"
 type DatabaseSpec struct {
-	// engine is the database server's family. Only MariaDB is known so far. Defaults to MariaDB.
+	// engine is the family of the database server. MariaDB is the only one so far. Defaults to MariaDB.
 	// +optional
 	// +kubebuilder:default=MariaDB
 	// +kubebuilder:validation:Enum=MariaDB
 	Engine Engine `json:"engine,omitempty"`
 
-	// image is the server's container image; it must keep the contract of the official MariaDB image
-	// (MARIADB_ROOT_PASSWORD_FILE, /etc/mysql/conf.d). It is pulled only if the node does not have it, and the digest that
-	// really ran is recorded in status.environment. Unset: mariadb:11.8, unless the server is external.
+	// image is the server's container image. It must honor the contract of the official MariaDB image
+	// (MARIADB_ROOT_PASSWORD_FILE, /etc/mysql/conf.d). It is pulled if the node does not have it, and the digest of the image
+	// that ran is recorded in status.environment. Unset: mariadb:11.8, unless the server is external.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
 
-	// provisioner is what brings the database up: StatefulSet, which needs nothing but Kubernetes; MariaDBOperator, which
-	// creates a MariaDB resource and needs the MariaDB operator (k8s.mariadb.com); or External, a server that is there
-	// already. Defaults to StatefulSet.
+	// provisioner is how the database is provided: StatefulSet, which needs Kubernetes only; MariaDBOperator, which creates a
+	// MariaDB resource and needs the MariaDB operator (k8s.mariadb.com); or External, a server that exists already. Defaults to
+	// StatefulSet.
 	// +optional
 	// +kubebuilder:default=StatefulSet
 	// +kubebuilder:validation:Enum=StatefulSet;MariaDBOperator;External
@@ -47,28 +48,28 @@ type DatabaseSpec struct {
 	// +optional
 	External *ExternalSpec `json:"external,omitempty"`
 
-	// tls says whether the loader's connections are encrypted. Unset: they are not.
+	// tls encrypts the loader's connections. Unset: they are not encrypted.
 	// +optional
 	TLS TLSSpec `json:"tls,omitzero"`
 
-	// settings are the server settings that every benchmark should say out loud. Those left out are the server's defaults;
-	// what was effective is recorded in any case. An external server is not configured, but it must have what is said here:
-	// a run against one that has not ends SettingNotEffective.
+	// settings are the server settings that every benchmark should state. Settings that are left out keep the server's
+	// defaults; the effective values are always recorded. An external server is not configured, but must have these settings
+	// already: otherwise the run ends SettingNotEffective.
 	// +optional
 	Settings ServerSettings `json:"settings,omitzero"`
 
-	// variables are any other server variables, verbatim, as they would stand in my.cnf: lower case, with underscores. Each
-	// is read back from the server before anything is measured; a run whose server does not do as asked ends
-	// SettingNotEffective. A name with the prefix loose_ may be unknown to the server, and is then recorded as ignored.
+	// variables are any other server variables, verbatim, as in my.cnf: lower case, with underscores. Each is read back from
+	// the server before anything is measured; the run ends SettingNotEffective if the server has another value. A variable with
+	// the prefix loose_ may be unknown to the server, and is then recorded as ignored.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=200
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z][a-z0-9_]{0,79}$'))",message="a variable's name is lower case letters, digits and underscores, at most 80, as in innodb_flush_method"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k.replace('loose_', '') in ['datadir', 'port', 'socket', 'bind_address', 'user', 'log_error', 'pid_file', 'skip_networking', 'skip_grant_tables']))",message="datadir, port, socket, bind_address, user, log_error, pid_file, skip_networking and skip_grant_tables belong to the operator"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k.replace('loose_', '') in ['log_bin', 'skip_log_bin']))",message="the binary log is switched by settings.binaryLog: log_bin=OFF would switch it on"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k.replace('loose_', '') in ['datadir', 'port', 'socket', 'bind_address', 'user', 'log_error', 'pid_file', 'skip_networking', 'skip_grant_tables']))",message="datadir, port, socket, bind_address, user, log_error, pid_file, skip_networking and skip_grant_tables are reserved for the operator"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k.replace('loose_', '') in ['log_bin', 'skip_log_bin']))",message="use settings.binaryLog for the binary log: log_bin=OFF would switch it on"
 	Variables map[string]VariableValue `json:"variables,omitempty"`
 
-	// storage is the volume of the server's data directory. It goes with the run. Unset: a volume of 5Gi of the cluster's
+	// storage is the volume of the server's data directory. It is deleted with the run. Unset: a volume of 5Gi of the cluster's
 	// default class, unless the server is external.
 	// +optional
 	Storage StorageSpec `json:"storage,omitzero"`
@@ -78,7 +79,7 @@ type DatabaseSpec struct {
 	// +optional
 	Resources corev1.ResourceRequirements `json:"resources,omitzero"`
 
-	// nodeSelector restricts the nodes that the database may run on.
+	// nodeSelector restricts the database to nodes with these labels.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=16
@@ -91,11 +92,11 @@ type DatabaseSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 
-	// affinity of the database's Pod.
+	// nodeAffinity of the database's Pod.
 	// +optional
-	Affinity *corev1.Affinity `json:"affinity,omitempty"`
+	NodeAffinity *corev1.NodeAffinity `json:"nodeAffinity,omitempty"`
 
-	// priorityClassName of the database's Pod. A preempted database invalidates the attempt that it was measured by.
+	// priorityClassName of the database's Pod. If the database is preempted, the current attempt is invalidated.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -108,15 +109,15 @@ type Engine string
 // EngineMariaDB is MariaDB Server.
 const EngineMariaDB Engine = "MariaDB"
 
-// Provisioner is a way to get a database.
+// Provisioner is a way to provide a database.
 type Provisioner string
 
 const (
-	// ProvisionerStatefulSet is a StatefulSet of one Pod that Benchrun makes.
+	// ProvisionerStatefulSet is a StatefulSet of one Pod.
 	ProvisionerStatefulSet Provisioner = "StatefulSet"
 	// ProvisionerMariaDBOperator is a MariaDB resource of the MariaDB operator.
 	ProvisionerMariaDBOperator Provisioner = "MariaDBOperator"
-	// ProvisionerExternal is a server that Benchrun neither makes nor removes.
+	// ProvisionerExternal is a server that Benchrun neither creates nor removes.
 	ProvisionerExternal Provisioner = "External"
 )
 
@@ -126,16 +127,14 @@ const (
 // +kubebuilder:validation:Pattern=`^[^\r\n]*$`
 type VariableValue string
 
-// ServerSettings are the settings without which a published number means little.
+// ServerSettings are the settings that a published number is worth little without.
 type ServerSettings struct {
 	// bufferPoolSize is innodb_buffer_pool_size, for example 256Mi. It must be below resources.limits.memory. From 5Mi on.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity('5Mi')) >= 0",message="bufferPoolSize must be at least 5Mi"
 	BufferPoolSize *resource.Quantity `json:"bufferPoolSize,omitempty"`
 
 	// logFileSize is the size of the redo log (innodb_log_file_size), for example 96Mi. From 4Mi on.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity('4Mi')) >= 0",message="logFileSize must be at least 4Mi"
 	LogFileSize *resource.Quantity `json:"logFileSize,omitempty"`
 
 	// flushLogAtTrxCommit is innodb_flush_log_at_trx_commit: 1 makes every commit durable; with 0 or 2 a crash may lose the
@@ -145,16 +144,16 @@ type ServerSettings struct {
 	// +kubebuilder:validation:Maximum=3
 	FlushLogAtTrxCommit *int32 `json:"flushLogAtTrxCommit,omitempty"`
 
-	// binaryLog says whether the server writes a binary log. Unset: it does not, unless the server is external.
+	// binaryLog switches the binary log on or off. Unset: off, unless the server is external.
 	// +optional
 	BinaryLog *bool `json:"binaryLog,omitempty"`
 }
 
-// StorageMedium is what a data directory lies on.
+// StorageMedium is what a data directory is stored on.
 type StorageMedium string
 
 const (
-	// MediumVolume is a PersistentVolume, made for the run.
+	// MediumVolume is a PersistentVolume, provisioned for the run.
 	MediumVolume StorageMedium = "Volume"
 	// MediumMemory is a tmpfs: no disk at all. It counts towards the Pod's memory.
 	MediumMemory StorageMedium = "Memory"
@@ -164,7 +163,7 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="self.medium != 'Memory' || !has(self.storageClassName)",message="storageClassName goes with medium Volume only: Memory is a tmpfs"
 type StorageSpec struct {
-	// medium is Volume (a PersistentVolume that is made for the run and deleted with it) or Memory (a tmpfs). Defaults to
+	// medium is Volume (a PersistentVolume that is provisioned for the run and deleted with it) or Memory (a tmpfs). Defaults to
 	// Volume.
 	// +optional
 	// +kubebuilder:default=Volume
@@ -174,7 +173,6 @@ type StorageSpec struct {
 	// size of the volume. Defaults to 5Gi.
 	// +optional
 	// +kubebuilder:default="5Gi"
-	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity('256Mi')) >= 0",message="storage.size must be at least 256Mi"
 	Size resource.Quantity `json:"size,omitzero"`
 
 	// storageClassName of the volume. Unset: the cluster's default class.

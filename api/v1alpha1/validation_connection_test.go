@@ -51,7 +51,7 @@ func TestEnvtestConnectionRules(t *testing.T) {
 				spec(`database: {provisioner: External, external: {host: a, credentialsSecretName: b, schema: mysql}}`),
 				spec(`database: {provisioner: External, external: {host: a, credentialsSecretName: b, schema: SYS}}`),
 			},
-			says: "are the server's own: name another schema",
+			says: "are the server's own: use another schema",
 		},
 		"schema's characters": {
 			refused: []string{spec("database: {provisioner: External, external: {host: a, credentialsSecretName: b, schema: \"a`b\"}}")},
@@ -75,10 +75,6 @@ func TestEnvtestConnectionRules(t *testing.T) {
 		"the MariaDB operator's disks": {
 			allowed: []string{operator(`, storage: {size: 1Gi}`)}, refused: []string{operator(`, storage: {medium: Memory}`)},
 			says: "storage.medium Memory needs provisioner StatefulSet",
-		},
-		"the MariaDB operator's affinity": {
-			refused: []string{operator(`, affinity: {podAffinity: {preferredDuringSchedulingIgnoredDuringExecution: []}}`)},
-			says:    "the MariaDB operator knows nodeAffinity and podAntiAffinity only",
 		},
 	})
 }

@@ -60,7 +60,7 @@ func TestEnvtestDataRules(t *testing.T) {
 		"one pod": {
 			allowed: []string{from("") + "\n"},
 			refused: []string{spec("loader: {pods: 2}, workload: {dataFrom: {persistentVolumeClaim: mine, path: a}}")},
-			says:    "a file of dataFrom is read by one Pod: loader.pods must be 1",
+			says:    "one Pod reads a file of dataFrom",
 		},
 		"schema": {
 			allowed: []string{spec(schema)},
@@ -77,18 +77,18 @@ func TestEnvtestDataRules(t *testing.T) {
 		},
 		"staged": {
 			refused: []string{spec("loader: {scratch: {}}, workload: {tprochLoad: {data: Staged}, dataFrom: {persistentVolumeClaim: mine, path: a}}")},
-			says:    "data: Staged is for Benchrun's own data",
+			says:    "data: Staged is for generated data",
 		},
 		"keys": {
 			allowed: []string{spec(schema), own("")},
 			refused: []string{spec("workload: {tprochLoad: {indexes: After}, schemaFrom: {name: mine, key: a.sql}}")},
-			says:    "with schemaFrom, its SQL says all keys",
+			says:    "with schemaFrom, its SQL defines all keys",
 		},
 		"scale": {
-			allowed: []string{spec(`sweep: {axes: [{parameter: loadMode, values: [OneStatement]}]}, workload: {dataFrom: {persistentVolumeClaim: mine, path: a}}`)},
-			refused: []string{
-				spec(`sweep: {axes: [{parameter: scaleFactor, values: ["1"]}]}, workload: {dataFrom: {persistentVolumeClaim: mine, path: a}}`),
-				spec(`sweep: {mode: List, points: [{parameters: {scaleFactor: "1"}}]}, workload: {dataFrom: {persistentVolumeClaim: mine, path: a}}`),
+			allowed: []string{spec("workload: {tprochLoad: {sweep: {loadMode: [OneStatement]}}, dataFrom: {persistentVolumeClaim: mine, path: a}}")},
+			later: []string{
+				spec(`workload: {tprochLoad: {sweep: {scaleFactor: ["1"]}}, dataFrom: {persistentVolumeClaim: mine, path: a}}`),
+				spec(`workload: {tprochLoad: {points: [{scaleFactor: "1"}]}, dataFrom: {persistentVolumeClaim: mine, path: a}}`),
 			},
 			says: "scaleFactor cannot be swept with dataFrom",
 		},

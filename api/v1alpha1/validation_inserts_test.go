@@ -25,22 +25,12 @@ spec: {database: {}, workload: {type: IIBench, iiBench: {}}}
 	contest = "schema: Tokutek2008, rules: Contest2008"
 )
 
-func sweepOf(parameter, values string) string {
-	return spec("sweep: {axes: [{parameter: " + parameter + ", values: [" + values + "]}]}")
-}
-
-func pointOf(parameters string) string {
-	return spec("sweep: {mode: List, points: [{parameters: {" + parameters + "}}]}")
-}
-
 func bulk(s string) string { return spec("workload: {bulkInsert: {" + s + "}}") }
 
 func ii(s string) string { return spec("workload: {iiBench: {" + s + "}}") }
 
 // TestEnvtestInsertRules asks a real API server about each rule of BulkInsert and IIBench.
 func TestEnvtestInsertRules(t *testing.T) {
-	const values, iiValues = "values of a sweep are strings: whole numbers from 1 to 1000000 for rowsPerStatement",
-		"values of a sweep are strings: whole numbers from 1 to 1000000 for rowsPerCommit"
 	for name, r := range map[string]struct {
 		base             string
 		allowed, refused []string
@@ -82,22 +72,23 @@ func TestEnvtestInsertRules(t *testing.T) {
 		"bulkInsert's parameters": {
 			minimalBulkInsert,
 			[]string{
-				sweepOf("rowsPerStatement", `"1"`), sweepOf("statementsPerTransaction", `"64"`), sweepOf("concurrency", `"128"`),
-				sweepOf("storageEngine", `"MyISAM"`), pointOf(`concurrency: "5", rowsPerStatement: "2000"`),
+				bulk("sweep: {rowsPerStatement: [1], statementsPerTransaction: [64], concurrency: [1, 128], storageEngine: [MyISAM]}"),
+				bulk("points: [{concurrency: 5, rowsPerStatement: 2000}]"),
 			},
-			[]string{sweepOf("rows", `"1"`), pointOf(`rowsPerCommit: "1"`)},
-			"BulkInsert can sweep rowsPerStatement, statementsPerTransaction, concurrency, storageEngine only",
+			[]string{bulk("sweep: {rows: [1]}"), bulk("points: [{rowsPerCommit: 1}]"), bulk("sweep: {tables: [1], concurrency: [1]}")},
+			"unknown field",
 		},
 		"bulkInsert's values": {
 			minimalBulkInsert,
-			[]string{sweepOf("rowsPerStatement", `"1000000"`)},
+			[]string{bulk("sweep: {rowsPerStatement: [1000000]}")},
 			[]string{
-				sweepOf("rowsPerStatement", `"0"`), sweepOf("rowsPerStatement", `"1000001"`), sweepOf("concurrency", `"129"`),
-				sweepOf("storageEngine", `"a b"`), pointOf(`concurrency: "many"`), pointOf(`concurrency: "500"`), pointOf(`storageEngine: "-"`),
+				bulk("sweep: {rowsPerStatement: [0]}"), bulk("sweep: {rowsPerStatement: [1000001]}"), bulk("sweep: {concurrency: [129]}"),
+				bulk("sweep: {storageEngine: ['a b']}"), bulk("points: [{concurrency: many}]"), bulk("points: [{concurrency: 500}]"),
+				bulk("points: [{storageEngine: '-'}]"),
 			},
-			values,
+			"Invalid value",
 		},
-		"bulkInsert's data": {minimalBulkInsert, nil, []string{spec("trials: {data: Keep}")}, "BulkInsert and IIBench write"},
+		"bulkInsert's data": {minimalBulkInsert, nil, []string{spec("trials: {data: Keep}")}, "Keep is for scripts of Sysbench that only read"},
 		"iiBench's member": {
 			minimalIIBench,
 			[]string{ii("")},
@@ -130,19 +121,20 @@ func TestEnvtestInsertRules(t *testing.T) {
 		"iiBench's parameters": {
 			minimalIIBench,
 			[]string{
-				sweepOf("rowsPerCommit", `"1"`), sweepOf("rowsPerStatement", `"100000"`), sweepOf("storageEngine", `"InnoDB","MyISAM"`),
-				sweepOf("secondaryIndexes", `"0","3"`), sweepOf("insertThreads", `"1"`), sweepOf("queryThreads", `"0","128"`),
+				ii("sweep: {rowsPerCommit: [1], rowsPerStatement: [100000], insertThreads: [1]}"),
+				ii("sweep: {storageEngine: [InnoDB, MyISAM], secondaryIndexes: [0, 3], queryThreads: [0, 128]}"),
 			},
-			[]string{sweepOf("rows", `"1"`), pointOf(`concurrency: "1"`)},
-			"IIBench can sweep rowsPerCommit, rowsPerStatement",
+			[]string{ii("sweep: {rows: [1]}"), ii("points: [{concurrency: 1}]")},
+			"unknown field",
 		},
 		"iiBench's values": {
 			minimalIIBench, nil,
 			[]string{
-				sweepOf("rowsPerCommit", `"0"`), sweepOf("rowsPerStatement", `"100001"`), sweepOf("secondaryIndexes", `"4"`),
-				sweepOf("insertThreads", `"0"`), sweepOf("queryThreads", `"129"`), pointOf(`insertThreads: "0"`), pointOf(`storageEngine: "a b"`),
+				ii("sweep: {rowsPerCommit: [0]}"), ii("sweep: {rowsPerStatement: [100001]}"), ii("sweep: {secondaryIndexes: [4]}"),
+				ii("sweep: {insertThreads: [0]}"), ii("sweep: {queryThreads: [129]}"), ii("points: [{insertThreads: 0}]"),
+				ii("points: [{storageEngine: 'a b'}]"),
 			},
-			iiValues,
+			"Invalid value",
 		},
 		"the contest's sizes": {
 			minimalIIBench,
@@ -161,16 +153,12 @@ func TestEnvtestInsertRules(t *testing.T) {
 			[]string{ii(contest + ", queryThreads: 1"), ii(contest + ", keepRows: 5")},
 			"rules Contest2008 allow inserts only",
 		},
-		"the contest's sweeps": {
-			minimalIIBench,
-			[]string{ii(contest)},
-			[]string{
-				spec("workload: {iiBench: {" + contest + "}}, sweep: {axes: [{parameter: rowsPerCommit, values: ['1']}]}"),
-				spec("workload: {iiBench: {" + contest + "}}, sweep: {mode: List, points: [{parameters: {secondaryIndexes: '1'}}]}"),
-			},
-			"rules Contest2008 leave storageEngine and insertThreads to sweep",
-		},
 	} {
 		checkRules(t, r.base, map[string]rule{name: {allowed: r.allowed, refused: r.refused, says: r.says}})
 	}
+	checkRules(t, minimalIIBench, map[string]rule{"the contest's sweeps": {
+		allowed: []string{ii(contest + ", sweep: {storageEngine: [InnoDB, MyISAM], insertThreads: [1, 4], rowsPerCommit: [1000]}")},
+		later:   []string{ii(contest + ", sweep: {rowsPerCommit: [1]}"), ii(contest + ", points: [{secondaryIndexes: 1}]")},
+		says:    "rules Contest2008",
+	}})
 }

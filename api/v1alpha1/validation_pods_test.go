@@ -10,71 +10,60 @@ import "testing"
 // TestEnvtestPodsRules asks a real API server about loader.pods.
 func TestEnvtestPodsRules(t *testing.T) {
 	const pods = "loader: {pods: 4}, "
-	sweep := func(parameter, values string) string {
-		return "sweep: {axes: [{parameter: " + parameter + ", values: [" + values + "]}]}"
+	type table struct {
+		base                    string
+		allowed, refused, later []string
+		says                    string
 	}
-	share := func(member, parameter string) (allowed, refused []string) {
-		base := func(n string) string { return "workload: {" + member + ": {" + parameter + ": " + n + "}}" }
-		points := func(parameters ...string) string {
-			text := ""
-			for _, p := range parameters {
-				text += "{parameters: {" + p + "}}, "
-			}
-			return "sweep: {mode: List, points: [" + text + "]}"
-		}
-		allowed = []string{
-			spec(pods + base("4")),
-			spec(pods + sweep(parameter, `"4", "8"`)),
-			spec(pods + points(parameter+`: "4"`, parameter+`: "16"`)),
-		}
-		refused = []string{
-			spec("loader: {pods: 4}"),
-			spec(pods + base("3")),
-			spec(pods + base("8") + ", " + sweep(parameter, `"2", "8"`)),
-			spec(pods + base("8") + ", " + points(parameter+`: "3"`)),
-		}
-		return allowed, refused
-	}
-	rules := map[string]struct {
-		base             string
-		allowed, refused []string
-		says             string
-	}{
-		"CommitSize": {minimal, nil, []string{spec("loader: {pods: 2}")}, "loader.pods must be 1"},
-		"Custom":     {minimalCustom, nil, []string{spec("loader: {pods: 2}")}, "loader.pods must be 1"},
+	rules := map[string]table{
+		"CommitSize": {minimal, nil, []string{spec("loader: {pods: 2}")}, nil, "loader.pods must be 1"},
+		"Custom":     {minimalCustom, nil, []string{spec("loader: {pods: 2}")}, nil, "loader.pods must be 1"},
 		"a mixed list": {
 			minimalBulkInsert,
-			[]string{spec(pods + `workload: {bulkInsert: {concurrency: 4}}, sweep: {mode: List, points: [{parameters: {concurrency: "8"}}, {parameters: {rowsPerStatement: "7"}}]}`)},
-			[]string{spec(pods + `sweep: {mode: List, points: [{parameters: {concurrency: "8"}}, {parameters: {rowsPerStatement: "7"}}]}`)},
-			"concurrency must be at least loader.pods",
+			[]string{spec(pods + "workload: {bulkInsert: {concurrency: 4, points: [{concurrency: 8}, {rowsPerStatement: 7}]}}")},
+			nil,
+			[]string{spec(pods + "workload: {bulkInsert: {points: [{concurrency: 8}, {rowsPerStatement: 7}]}}")},
+			"concurrency is 1, it must be at least loader.pods, 4",
 		},
 		"deletes": {
 			minimalIIBench,
 			[]string{spec("workload: {iiBench: {keepRows: 1000}}")},
+			nil,
 			[]string{spec(pods + "workload: {iiBench: {insertThreads: 4, keepRows: 1000}}")},
-			"keepRows) loads from one Pod",
+			"(keepRows) loads from one Pod",
 		},
 		"bulk_insert": {
 			minimalSysbench,
 			[]string{spec("workload: {sysbench: {script: bulk_insert, threads: 4}}")},
+			nil,
 			[]string{spec(pods + "workload: {sysbench: {script: bulk_insert, threads: 4}}")},
 			"script bulk_insert loads from one Pod",
 		},
-		"too many": {minimalBulkInsert, nil, []string{spec("loader: {pods: 65}"), spec("loader: {pods: 0}")}, "spec.loader.pods"},
+		"too many": {minimalBulkInsert, nil, []string{spec("loader: {pods: 65}"), spec("loader: {pods: 0}")}, nil, "spec.loader.pods"},
 	}
 	for _, w := range []struct{ base, member, parameter string }{
 		{minimalBulkInsert, "bulkInsert", "concurrency"},
 		{minimalIIBench, "iiBench", "insertThreads"},
 		{minimalSysbench, "sysbench", "threads"},
 	} {
-		r := rules[w.member]
-		r.base, r.says = w.base, w.parameter+" must be at least loader.pods"
-		r.allowed, r.refused = share(w.member, w.parameter)
-		rules[w.member] = r
+		workload := func(s string) string { return spec(pods + "workload: {" + w.member + ": {" + s + "}}") }
+		rules[w.member] = table{
+			w.base,
+			[]string{
+				workload(w.parameter + ": 4"), workload("sweep: {" + w.parameter + ": [4, 8]}"),
+				workload("points: [{" + w.parameter + ": 4}, {" + w.parameter + ": 16}]"),
+			},
+			nil,
+			[]string{
+				spec("loader: {pods: 4}"), workload(w.parameter + ": 3"), workload(w.parameter + ": 8, sweep: {" + w.parameter + ": [2, 8]}"),
+				workload(w.parameter + ": 8, points: [{" + w.parameter + ": 3}]"),
+			},
+			"it must be at least loader.pods, 4",
+		}
 	}
 	for name, r := range rules {
 		t.Run(name, func(t *testing.T) {
-			checkRules(t, r.base, map[string]rule{name: {allowed: r.allowed, refused: r.refused, says: r.says}})
+			checkRules(t, r.base, map[string]rule{name: {allowed: r.allowed, refused: r.refused, later: r.later, says: r.says}})
 		})
 	}
 }

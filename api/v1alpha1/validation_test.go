@@ -13,9 +13,12 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
@@ -71,13 +74,14 @@ func spec(s string) string { return "spec: {" + s + "}" }
 func values(n int) string {
 	var list []string
 	for i := range n {
-		list = append(list, strconv.Quote(strconv.Itoa(i+1)))
+		list = append(list, strconv.Itoa(i+1))
 	}
 	return strings.Join(list, ",")
 }
 
-func axis(list string) string {
-	return `sweep: {axes: [{parameter: rowsPerCommit, values: [` + list + `]}]}`
+// commits is an overlay of the workload with a sweep of rowsPerCommit.
+func commits(list string) string {
+	return "workload: {commitSize: {sweep: {rowsPerCommit: [" + list + "]}}}"
 }
 
 // TestEnvtestRules asks a real API server about each rule: once what it allows, once what it refuses and with which words.
@@ -105,7 +109,14 @@ func TestEnvtestRules(t *testing.T) {
 		"workload member": {
 			allowed: []string{spec("workload: {commitSize: {}}")},
 			refused: []string{spec("workload: {commitSize: null}")},
-			says:    "type CommitSize needs the member commitSize",
+			says:    "the member commitSize goes with type CommitSize, which needs it",
+		},
+		"another member": {
+			refused: []string{
+				spec("workload: {bulkInsert: {}}"), spec("workload: {iiBench: {}}"), spec("workload: {tprochLoad: {}}"),
+				spec("workload: {sysbench: {script: tpcc}}"), spec("workload: {custom: {image: a, command: [b]}}"),
+			},
+			says: "which needs it",
 		},
 		"compat": {
 			allowed: []string{spec("workload: {commitSize: {compat: Isotopp}}")},
@@ -141,7 +152,7 @@ func TestEnvtestRules(t *testing.T) {
 				spec(`database: {variables: {port: "1"}}`), spec(`database: {variables: {socket: x}}`),
 				spec(`database: {variables: {bind_address: x}}`), spec(`database: {variables: {user: x}}`),
 			},
-			says: "belong to the operator",
+			says: "are reserved for the operator",
 		},
 		"binary log": {
 			allowed: []string{spec(`database: {settings: {binaryLog: true}}`)},
@@ -156,16 +167,16 @@ func TestEnvtestRules(t *testing.T) {
 		"said twice": {
 			allowed: []string{spec(`database: {variables: {innodb_buffer_pool_size: 128M}}`)},
 			refused: []string{spec(`database: {settings: {bufferPoolSize: 64Mi}, variables: {innodb_buffer_pool_size: 128M}}`)},
-			says:    "is said by settings.bufferPoolSize",
+			says:    "settings.bufferPoolSize sets innodb_buffer_pool_size",
 		},
 		"log file size said twice": {
 			allowed: []string{spec(`database: {variables: {innodb_log_file_size: 128M}}`)},
 			refused: []string{spec(`database: {settings: {logFileSize: 64Mi}, variables: {loose_innodb_log_file_size: 128M}}`)},
-			says:    "is said by settings.logFileSize",
+			says:    "settings.logFileSize sets innodb_log_file_size",
 		},
 		"flush said twice": {
 			refused: []string{spec(`database: {settings: {flushLogAtTrxCommit: 1}, variables: {innodb_flush_log_at_trx_commit: "2"}}`)},
-			says:    "is said by settings.flushLogAtTrxCommit",
+			says:    "settings.flushLogAtTrxCommit sets innodb_flush_log_at_trx_commit",
 		},
 		"buffer pool below memory": {
 			allowed: []string{spec(`database: {settings: {bufferPoolSize: 1Gi}, resources: {limits: {memory: 2Gi}}}`)},
@@ -186,47 +197,62 @@ func TestEnvtestRules(t *testing.T) {
 			says:    "storageClassName goes with medium Volume only",
 		},
 		"sweep parameter": {
-			allowed: []string{spec(axis(`"1","2"`))},
+			allowed: []string{spec(commits("1, 2"))},
 			refused: []string{
-				spec(`sweep: {axes: [{parameter: rowsPerComit, values: ["1"]}]}`),
-				spec(`sweep: {mode: List, points: [{parameters: {rows: "1"}}]}`),
+				spec("workload: {commitSize: {sweep: {rowsPerComit: [1]}}}"), spec("workload: {commitSize: {points: [{rows: 1}]}}"),
+				spec("sweep: {axes: [{parameter: rowsPerCommit, values: ['1']}]}"),
 			},
-			says: "CommitSize can sweep rowsPerCommit only",
+			says: "unknown field",
 		},
-		"sweep values": {
-			allowed: []string{spec(axis(`"100"`)), spec(`sweep: {mode: List, points: [{parameters: {rowsPerCommit: "7"}}]}`)},
+		"nothing swept": {
+			refused: []string{spec("workload: {commitSize: {sweep: {}}}"), spec("workload: {commitSize: {points: [{}]}}")},
+			says:    "should have at least 1 properties",
+		},
+		"no values": {
+			refused: []string{spec(commits("")), spec("workload: {commitSize: {points: []}}")}, says: "should have at least 1 items",
+		},
+		"swept values": {
+			allowed: []string{spec(commits("100")), spec("workload: {commitSize: {points: [{rowsPerCommit: 7}]}}")},
+			refused: []string{spec(commits("101")), spec("workload: {commitSize: {points: [{rowsPerCommit: 1}, {rowsPerCommit: 101}]}}")},
+			says:    "rowsPerCommit must not be above rows",
+		},
+		"swept values are numbers": {
 			refused: []string{
-				spec(axis(`"101"`)), spec(axis(`"0"`)), spec(axis(`"x"`)), spec(axis(`"1.5"`)), spec(axis(`" 1"`)),
-				spec(`sweep: {mode: List, points: [{parameters: {rowsPerCommit: "many"}}]}`),
+				spec(commits("0")), spec(commits(`"1"`)), spec(commits("1.5")), spec(commits("many")), spec(commits("1000000001")),
+				spec("workload: {commitSize: {points: [{rowsPerCommit: many}]}}"), spec("workload: {commitSize: {points: [{rowsPerCommit: 0}]}}"),
 			},
-			says: "each value of rowsPerCommit must be a whole number from 1 to workload.commitSize.rows",
+			says: "rowsPerCommit",
 		},
-		"sweep value twice": {refused: []string{spec(axis(`"1","1"`))}, says: "Duplicate value"},
+		"a value twice": {refused: []string{spec(commits("1, 1"))}, says: "Duplicate value"},
+		"sweep or points": {
+			refused: []string{spec("workload: {commitSize: {sweep: {rowsPerCommit: [1]}, points: [{rowsPerCommit: 1}]}}")},
+			says:    "set sweep or points, not both",
+		},
 		"sweep mode": {
-			allowed: []string{spec(`sweep: {mode: OneFactor, axes: [{parameter: rowsPerCommit, values: ["1"]}]}`)},
-			refused: []string{
-				spec(`sweep: {mode: List, axes: [{parameter: rowsPerCommit, values: ["1"]}]}`),
-				spec(`sweep: {mode: Grid, points: [{parameters: {rowsPerCommit: "1"}}]}`), spec(`sweep: {mode: Grid}`),
-			},
-			says: "mode List takes points; Grid and OneFactor take axes",
+			allowed: []string{spec("sweep: {mode: OneFactor}, " + commits("1"))}, refused: []string{spec("sweep: {mode: List}, " + commits("1"))},
+			says: `supported values: "Grid", "OneFactor"`,
 		},
-		"values of an axis": {
-			allowed: []string{spec("workload: {commitSize: {rows: 10000}}, trials: {repetitions: 1}, " + axis(values(1000)))},
-			refused: []string{spec("workload: {commitSize: {rows: 10000}}, " + axis(values(1001)))},
+		"points with a mode": {
+			later: []string{spec("sweep: {mode: OneFactor}, workload: {commitSize: {points: [{rowsPerCommit: 1}]}}")},
+			says:  "points are measured as they are listed",
+		},
+		"values of a parameter": {
+			allowed: []string{spec("trials: {repetitions: 1}, workload: {commitSize: {rows: 10000, sweep: {rowsPerCommit: [" + values(1000) + "]}}}")},
+			refused: []string{spec("workload: {commitSize: {rows: 10000, sweep: {rowsPerCommit: [" + values(1001) + "]}}}")},
 			says:    "must have at most 1000 items",
 		},
 		"trials": {
-			allowed: []string{spec("workload: {commitSize: {rows: 10000}}, trials: {repetitions: 5}, " + axis(values(1000)))},
-			refused: []string{
-				spec("workload: {commitSize: {rows: 10000}}, trials: {repetitions: 6}, " + axis(values(1000))),
-				spec("workload: {commitSize: {rows: 10000}}, trials: {precision: {targetRelativeCIPercent: 2}}, " + axis(values(500))),
+			allowed: []string{spec("workload: {commitSize: {rows: 10000, sweep: {rowsPerCommit: [" + values(1000) + "]}}}, trials: {repetitions: 5}")},
+			later: []string{
+				spec("workload: {commitSize: {rows: 10000, sweep: {rowsPerCommit: [" + values(1000) + "]}}}, trials: {repetitions: 6}"),
+				spec("workload: {commitSize: {rows: 10000, sweep: {rowsPerCommit: [" + values(500) + "]}}}, trials: {precision: {targetRelativeCIPercent: 2}}"),
 			},
 			says: "a run has at most 5000 trials",
 		},
 		"repetitions or precision": {
 			allowed: []string{spec(`trials: {precision: {targetRelativeCIPercent: 2}}`), spec(`trials: {repetitions: 2}`)},
 			refused: []string{spec(`trials: {repetitions: 2, precision: {targetRelativeCIPercent: 2}}`)},
-			says:    "say repetitions or precision, not both",
+			says:    "set repetitions or precision, not both",
 		},
 		"precision's bounds": {
 			refused: []string{spec(`trials: {precision: {targetRelativeCIPercent: 2, min: 10, max: 8}}`)},
@@ -237,7 +263,7 @@ func TestEnvtestRules(t *testing.T) {
 			says:    "precision goes with order Interleaved",
 		},
 		"repetitions": {refused: []string{spec(`trials: {repetitions: 0}`), spec(`trials: {repetitions: 101}`)}, says: "repetitions"},
-		"data":        {refused: []string{spec(`trials: {data: Keep}`)}, says: "CommitSize writes"},
+		"data":        {refused: []string{spec(`trials: {data: Keep}`)}, says: "Keep is for scripts of Sysbench that only read"},
 		"deadlines": {
 			allowed: []string{spec(`trials: {startDeadlineSeconds: 10, deadlineSeconds: 10}`)},
 			refused: []string{spec(`trials: {startDeadlineSeconds: 9}`), spec(`trials: {deadlineSeconds: 9}`)},
@@ -252,11 +278,11 @@ func TestEnvtestRules(t *testing.T) {
 	})
 }
 
-// rule is what the API server is asked about: overlays of a valid run that it allows, and those that it refuses, with a
-// part of what it then says.
+// rule is what the API server is asked about: overlays of a valid run. It allows some and refuses others; those of later it
+// allows too, and the operator ends the run InvalidSpecification before it creates anything. says is a part of the refusal.
 type rule struct {
-	allowed, refused []string
-	says             string
+	allowed, refused, later []string
+	says                    string
 }
 
 func checkRules(t *testing.T, valid string, rules map[string]rule) {
@@ -264,8 +290,8 @@ func checkRules(t *testing.T, valid string, rules map[string]rule) {
 	for name, rule := range rules {
 		t.Run(name, func(t *testing.T) {
 			for _, overlay := range rule.allowed {
-				if err := dryRun(t, parsed(t, valid, overlay)); err != nil {
-					t.Errorf("%s is refused: %v", overlay, err)
+				if err := firstSight(t, parsed(t, valid, overlay)); err != nil {
+					t.Errorf("%.300s is refused: %v", overlay, err)
 				}
 			}
 			for _, overlay := range rule.refused {
@@ -279,8 +305,36 @@ func checkRules(t *testing.T, valid string, rules map[string]rule) {
 					t.Errorf("%.200s is refused, but does not say %q: %v", overlay, rule.says, err)
 				}
 			}
+			for _, overlay := range rule.later {
+				object := parsed(t, valid, overlay)
+				if err := dryRun(t, object); err != nil {
+					t.Errorf("%.300s is refused by the API server already: %v", overlay, err)
+				} else if err := plannable(t, object); err == nil || !strings.Contains(err.Error(), rule.says) {
+					t.Errorf("%.300s: the operator says %v, want %q", overlay, err, rule.says)
+				}
+			}
 		})
 	}
+}
+
+// firstSight is what the API server and then the operator say of a run.
+func firstSight(t *testing.T, object *unstructured.Unstructured) error {
+	t.Helper()
+	if err := dryRun(t, object); err != nil {
+		return err
+	}
+	return plannable(t, object)
+}
+
+// plannable is what the operator says of a run that the API server has stored.
+func plannable(t *testing.T, object *unstructured.Unstructured) error {
+	t.Helper()
+	var run v1alpha1.BenchmarkRun
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &run); err != nil {
+		t.Fatal(err)
+	}
+	_, err := lifecycle.Plan(&run)
+	return err
 }
 
 func dryRun(t *testing.T, object client.Object) error {
@@ -300,7 +354,8 @@ func TestEnvtestImmutable(t *testing.T) {
 		"database: {variables: {sync_binlog: '1'}}":    "database cannot be changed",
 		"workload: {commitSize: {rows: 7}}":            "workload cannot be changed",
 		"workload: {limits: {seconds: 7}}":             "workload cannot be changed",
-		axis(`"1"`):                                    "sweep cannot be changed",
+		commits("1"):                                   "workload cannot be changed",
+		"sweep: {mode: OneFactor}":                     "sweep cannot be changed",
 		"trials: {repetitions: 2}":                     "trials cannot be changed",
 		"loader: {separateFromDatabase: None}":         "loader cannot be changed",
 		"seed: 2":                                      "placement, seed and cleanup cannot be changed",

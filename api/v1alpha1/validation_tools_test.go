@@ -31,14 +31,6 @@ func sysbench(s string) string { return spec("workload: {sysbench: {" + s + "}}"
 
 func custom(s string) string { return spec("workload: {custom: {" + s + "}}") }
 
-func axisOf(parameter, values string) string {
-	return "sweep: {axes: [{parameter: " + parameter + ", values: [" + values + "]}]}"
-}
-
-func listOf(parameter, value string) string {
-	return `sweep: {mode: List, points: [{parameters: {` + parameter + `: "` + value + `"}}]}`
-}
-
 // TestEnvtestToolRules asks a real API server about each rule of the workloads that other programs make.
 func TestEnvtestToolRules(t *testing.T) {
 	for name, r := range map[string]struct {
@@ -49,14 +41,14 @@ func TestEnvtestToolRules(t *testing.T) {
 		"sysbench member": {
 			minimalSysbench, nil,
 			[]string{spec("workload: {sysbench: null}"), spec("workload: {type: CommitSize, commitSize: {}}")},
-			"type Sysbench needs the member sysbench",
+			"the member sysbench goes with type Sysbench",
 		},
 		"script": {minimalSysbench, []string{sysbench("script: tpcc"), sysbench("script: oltp_delete")}, []string{sysbench("script: oltp")}, "supported values"},
 		"one script": {
 			minimalSysbench,
 			[]string{sysbench("script: null, scriptFrom: {name: scripts, key: own.lua}")},
 			[]string{sysbench("script: null"), sysbench("scriptFrom: {name: scripts, key: own.lua}")},
-			"say script, or scriptFrom",
+			"set script, or scriptFrom",
 		},
 		"key": {
 			minimalSysbench, nil, []string{sysbench("script: null, scriptFrom: {name: scripts, key: ../own.lua}")}, "scriptFrom.key",
@@ -71,10 +63,10 @@ func TestEnvtestToolRules(t *testing.T) {
 			minimalSysbench,
 			[]string{sysbench("seconds: 0, events: 100"), sysbench("seconds: 10, events: 100"), sysbench("seconds: 1")},
 			[]string{sysbench("seconds: 0"), sysbench("seconds: 0, events: 0")},
-			"without an end it would run for ever",
+			"the load needs an end",
 		},
 		"limits": {
-			minimalSysbench, nil, []string{spec("workload: {limits: {seconds: 7}}")}, "limits are not for Sysbench",
+			minimalSysbench, nil, []string{spec("workload: {limits: {seconds: 7}}")}, "limits.seconds is not for TPROCHLoad",
 		},
 		"scale": {
 			minimalSysbench,
@@ -95,7 +87,7 @@ func TestEnvtestToolRules(t *testing.T) {
 			minimalSysbench,
 			[]string{sysbench("script: select_random_points, tables: 1")},
 			[]string{sysbench("script: select_random_points, tables: 2"), sysbench("script: select_random_ranges, tables: 2")},
-			"know one table only",
+			"use one table only",
 		},
 		"threads":      {minimalSysbench, nil, []string{sysbench("threads: 0"), sysbench("threads: 10001")}, "sysbench.threads"},
 		"percentile":   {minimalSysbench, []string{sysbench("percentile: 99")}, []string{sysbench("percentile: 0"), sysbench("percentile: 101")}, "percentile"},
@@ -126,34 +118,28 @@ func TestEnvtestToolRules(t *testing.T) {
 		"sweep": {
 			minimalSysbench,
 			[]string{
-				spec(axisOf("threads", `"1","64"`)), spec(axisOf("rate", `"0"`)), spec(axisOf("tableSize", `"100000"`)), spec(listOf("tables", "7")),
-				spec(`workload: {sysbench: {options: {range_size: "1"}}}, ` + axisOf("range_size", `"1","x"`)),
+				sysbench("sweep: {threads: [1, 64]}"), sysbench("sweep: {rate: [0]}"), sysbench("sweep: {tableSize: [100000]}"),
+				sysbench("points: [{tables: 7}]"), sysbench(`options: {range_size: "1"}, sweep: {options: {range_size: ["1", x]}}`),
 			},
-			[]string{spec(axisOf("range_size", `"1"`)), spec(listOf("range_size", "1")), spec(axisOf("rowsPerCommit", `"1"`))},
-			"Sysbench can sweep threads, rate, tables, tableSize, scale, and the options",
+			[]string{sysbench(`sweep: {options: {range_size: ["1"]}}`), sysbench(`points: [{options: {range_size: "1"}}]`)},
+			"can vary the options that options names with their usual values",
 		},
-		"sweep of a script": {
-			minimalSysbench,
-			[]string{spec(`workload: {sysbench: {script: tpcc}}, ` + axisOf("scale", `"1","10"`))},
-			[]string{
-				spec(axisOf("scale", `"1"`)), spec(listOf("scale", "1")), spec(`workload: {sysbench: {script: tpcc}}, ` + axisOf("tableSize", `"1"`)),
-				spec(`workload: {sysbench: {script: bulk_insert}}, ` + axisOf("tables", `"1"`)),
-				spec(`workload: {sysbench: {script: select_random_points}}, ` + axisOf("tables", `"1"`)),
-			},
-			"the script has no such parameter",
-		},
+		"sweep's fields": {minimalSysbench, nil, []string{sysbench("sweep: {rowsPerCommit: [1]}"), sysbench(`points: [{range_size: "1"}]`)}, "unknown field"},
 		"sweep values": {
 			minimalSysbench, nil,
-			[]string{spec(axisOf("threads", `"0"`)), spec(axisOf("threads", `"many"`)), spec(listOf("threads", "1.5")), spec(axisOf("rate", `"-1"`))},
-			"each value of threads, tables and scale must be a whole number",
+			[]string{
+				sysbench("sweep: {threads: [0]}"), sysbench("sweep: {threads: [many]}"), sysbench("points: [{threads: 1.5}]"),
+				sysbench("sweep: {rate: [-1]}"), sysbench("sweep: {threads: [10001]}"),
+			},
+			"Invalid value",
 		},
 		"keep": {
 			minimalSysbench,
 			[]string{spec(`workload: {sysbench: {script: oltp_read_only}}, trials: {data: Keep}`), spec(`workload: {sysbench: {script: select_random_points}}, trials: {data: Keep}`)},
 			[]string{spec(`trials: {data: Keep}`), spec(`workload: {sysbench: {script: null, scriptFrom: {name: s, key: k}}}, trials: {data: Keep}`)},
-			"Keep is for scripts that only read",
+			"Keep is for scripts of Sysbench that only read",
 		},
-		"custom member": {minimalCustom, nil, []string{spec("workload: {custom: null}")}, "type Custom needs the member custom"},
+		"custom member": {minimalCustom, nil, []string{spec("workload: {custom: null}")}, "the member custom goes with type Custom"},
 		"image":         {minimalCustom, nil, []string{custom("image: null")}, "custom.image"},
 		"command":       {minimalCustom, nil, []string{custom("command: []")}, "custom.command"},
 		"user":          {minimalCustom, []string{custom("user: 1000")}, []string{custom("user: 0")}, "custom.user"},
@@ -163,7 +149,7 @@ func TestEnvtestToolRules(t *testing.T) {
 				custom(`parameters: {threads: "1"}, command: [tool, "--threads=${threads}", "${threads}x${threads}"]`), custom(`command: [tool, "$HOME", "a$b", "}{"]`),
 			},
 			[]string{custom(`command: [tool, "${threads}"]`), custom(`parameters: {threads: "1"}, command: ["a${threads}", "b${thread}"]`)},
-			"command has ${…} that parameters does not name",
+			"command has a ${…} that custom.parameters does not name",
 		},
 		"parameter names": {minimalCustom, nil, []string{custom(`parameters: {"a-b": "1"}`)}, "a parameter's name is letters"},
 		"environment": {
@@ -188,12 +174,25 @@ func TestEnvtestToolRules(t *testing.T) {
 		},
 		"custom sweep": {
 			minimalCustom,
-			[]string{spec(`workload: {custom: {parameters: {vu: "1"}}}, ` + axisOf("vu", `"1","two"`))},
-			[]string{spec(axisOf("vu", `"1"`)), spec(`workload: {custom: {parameters: {vu: "1"}}}, ` + listOf("uv", "1"))},
-			"Custom can sweep the parameters",
+			[]string{custom(`parameters: {vu: "1"}, sweep: {parameters: {vu: ["1", two]}}`), custom(`parameters: {vu: "1"}, points: [{parameters: {vu: two}}]`)},
+			[]string{custom(`sweep: {parameters: {vu: ["1"]}}`), custom(`parameters: {vu: "1"}, points: [{parameters: {uv: "1"}}]`)},
+			"can vary the parameters that parameters names with their usual values",
 		},
-		"custom keep": {minimalCustom, nil, []string{spec("trials: {data: Keep}")}, "Custom may write"},
+		"custom keep": {minimalCustom, nil, []string{spec("trials: {data: Keep}")}, "Keep is for scripts of Sysbench that only read"},
 	} {
 		checkRules(t, r.base, map[string]rule{name: {allowed: r.allowed, refused: r.refused, says: r.says}})
 	}
+	checkRules(t, minimalSysbench, map[string]rule{"sweep of a script": {
+		allowed: []string{sysbench("script: tpcc, sweep: {scale: [1, 10]}"), sysbench("script: select_random_points, sweep: {tableSize: [1]}")},
+		later: []string{
+			sysbench("sweep: {scale: [1]}"), sysbench("points: [{scale: 1}]"), sysbench("script: tpcc, sweep: {tableSize: [1]}"),
+			sysbench("script: bulk_insert, sweep: {tables: [1]}"), sysbench("script: select_random_points, sweep: {tables: [2]}"),
+		},
+		says: "has no such parameter",
+	}})
+	checkRules(t, minimalCustom, map[string]rule{"parameters everywhere": {
+		allowed: []string{custom(`parameters: {a: "1"}, prepare: ["${a}"], cleanup: ["${a}"], env: {A: "${a}"}`)},
+		later:   []string{custom(`prepare: ["${a}"]`), custom(`cleanup: ["x", "${a}"]`), custom(`env: {A: "${a"}`)},
+		says:    "has a ${…} that parameters does not name",
+	}})
 }

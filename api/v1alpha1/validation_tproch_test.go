@@ -6,7 +6,7 @@
 package v1alpha1_test
 
 import (
-	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,28 +25,20 @@ spec:
 // tproch wraps an overlay of the workload's member.
 func tproch(s string) string { return spec("workload: {tprochLoad: {" + s + "}}") }
 
-// sweepBoth is a sweep of one parameter, as an axis and as a list of points.
-func sweepBoth(parameter, value string) []string {
-	return []string{
-		spec(fmt.Sprintf("sweep: {axes: [{parameter: %s, values: [%q]}]}", parameter, value)),
-		spec(fmt.Sprintf("sweep: {mode: List, points: [{parameters: {%s: %q}}]}", parameter, value)),
-	}
-}
-
+// sweeps are sweeps of one parameter, each as a list of one value and as a point.
 func sweeps(parameter string, values ...string) []string {
 	var all []string
 	for _, value := range values {
-		all = append(all, sweepBoth(parameter, value)...)
+		all = append(all, tproch("sweep: {"+parameter+": ["+value+"]}"), tproch("points: [{"+parameter+": "+value+"}]"))
 	}
 	return all
 }
 
 func TestEnvtestTPROCHRules(t *testing.T) {
-	const values = "each value must be, as a string: of scaleFactor 0.01 to 1000"
 	parallel := func(overlays []string) []string {
 		for i := range overlays {
-			// The overlay's own closing brace goes behind.
-			overlays[i] = overlays[i][:len(overlays[i])-1] + ", workload: {tprochLoad: {loadMode: Parallel}}}"
+			overlays[i] += "\n" // a document of its own: the overlay's mode stands beside it
+			overlays[i] = strings.Replace(overlays[i], "tprochLoad: {", "tprochLoad: {loadMode: Parallel, ", 1)
 		}
 		return overlays
 	}
@@ -90,7 +82,7 @@ func TestEnvtestTPROCHRules(t *testing.T) {
 			says:    "streams",
 		},
 		"streams without parallel": {
-			allowed: []string{spec(`workload: {tprochLoad: {streams: 2}}, sweep: {axes: [{parameter: loadMode, values: [Chunked, Parallel]}]}`)},
+			allowed: []string{tproch("streams: 2, sweep: {loadMode: [Chunked, Parallel]}"), tproch("points: [{streams: 2, loadMode: Parallel}]")},
 			refused: append(sweeps("streams", "2"), tproch("streams: 2"), tproch("streams: 1, loadMode: Chunked")),
 			says:    "streams goes with loadMode Parallel",
 		},
@@ -98,31 +90,35 @@ func TestEnvtestTPROCHRules(t *testing.T) {
 		"booleans": {allowed: []string{tproch("analyze: true, uniqueChecks: false, foreignKeyChecks: false")}, refused: []string{tproch("analyze: 1")}, says: "analyze"},
 		"no limit": {
 			refused: []string{spec("workload: {limits: {seconds: 5}}")},
-			says:    "limits.seconds is not for it",
+			says:    "limits.seconds is not for TPROCHLoad",
 		},
 		"swept parameter": {
-			refused: append(sweeps("rowsPerChunk", "5"), sweeps("rowsPerCommit", "5")...),
-			says:    "TPROCHLoad can sweep scaleFactor, uniqueChecks, foreignKeyChecks, streams and loadMode only",
+			refused: append(sweeps("rowsPerChunk", "5"), sweeps("rowsPerCommit", "5")...), says: "unknown field",
 		},
 		"swept scale factor": {
-			allowed: sweeps("scaleFactor", "0.01", "1", "1000"), refused: sweeps("scaleFactor", "0", "0.001", "big", "1001"), says: values,
+			allowed: sweeps("scaleFactor", `"0.01"`, `"1"`, `"1000"`), refused: sweeps("scaleFactor", `"0"`, `"0.001"`, "big", `"1001"`),
+			says: "scaleFactor must be 0.01 to 1000",
 		},
 		"swept checks": {
 			allowed: append(sweeps("uniqueChecks", "true", "false"), sweeps("foreignKeyChecks", "true", "false")...),
-			refused: append(sweeps("uniqueChecks", "0", "TRUE"), sweeps("foreignKeyChecks", "1", "off")...), says: values,
+			refused: append(sweeps("uniqueChecks", "0", `"true"`), sweeps("foreignKeyChecks", "1", `"off"`)...), says: "must be of type boolean",
 		},
 		"swept load mode": {
-			allowed: sweeps("loadMode", "OneStatement", "Chunked", "Parallel"), refused: sweeps("loadMode", "parallel"), says: values,
+			allowed: sweeps("loadMode", "OneStatement", "Chunked", "Parallel"), refused: sweeps("loadMode", "parallel"), says: "supported values",
 		},
 		"swept streams": {
-			allowed: parallel(sweeps("streams", "1", "8")), refused: parallel(sweeps("streams", "0", "9", "x", "01")), says: values,
+			allowed: parallel(sweeps("streams", "1", "8")), refused: parallel(sweeps("streams", "0", "9", "x", `"1"`)), says: "streams",
 		},
-		"two axes": {
-			allowed: []string{spec(`sweep: {axes: [{parameter: uniqueChecks, values: ["true", "false"]}, {parameter: scaleFactor, values: ["0.1", "1"]}]}`)},
-			refused: []string{spec(`sweep: {axes: [{parameter: uniqueChecks, values: ["true", "false"]}, {parameter: scaleFactor, values: ["true"]}]}`)},
-			says:    values,
+		"two parameters": {
+			allowed: []string{tproch(`sweep: {uniqueChecks: [true, false], scaleFactor: ["0.1", "1"]}`)},
+			refused: []string{tproch(`sweep: {uniqueChecks: [true, false], scaleFactor: [true]}`)}, says: "must be of type string",
 		},
-		"data is made anew": {refused: []string{spec("trials: {data: Keep}")}, says: "TPROCHLoad writes"},
+		"one factor around nothing": {
+			allowed: []string{spec("sweep: {mode: OneFactor}, workload: {tprochLoad: {loadMode: Parallel, streams: 4, sweep: {streams: [1, 8]}}}")},
+			later:   []string{spec("sweep: {mode: OneFactor}, workload: {tprochLoad: {loadMode: Parallel, sweep: {streams: [1, 8]}}}")},
+			says:    "set workload.tprochLoad.streams",
+		},
+		"data is made anew": {refused: []string{spec("trials: {data: Keep}")}, says: "Keep is for scripts of Sysbench that only read"},
 		"one pod":           {refused: []string{spec("loader: {pods: 2}")}, says: "loader.pods must be 1"},
 	})
 }

@@ -3,42 +3,42 @@
 
 package v1alpha1
 
-// DataFormat is how a file of rows is written.
+// DataFormat is the format of a file of rows.
 type DataFormat string
 
 const (
-	// DataTSV is what SELECT … INTO OUTFILE and mariadb-dump --tab write: a backslash before what is no separator, \N is NULL.
+	// DataTSV is the format of SELECT … INTO OUTFILE and mariadb-dump --tab: a backslash escapes separators, \N is NULL.
 	DataTSV DataFormat = "TSV"
-	// DataCSV is RFC 4180: quotation marks around what is no separator, doubled within.
+	// DataCSV is RFC 4180: quotation marks enclose separators and are doubled within a field.
 	DataCSV DataFormat = "CSV"
 )
 
-// DataSource is data of your own on a volume. It is mounted read-only and must be readable for the user 65532. Every file is
-// read once before the clock starts: its SHA-256, bytes and rows are recorded. It is read again after the load: if it has
-// changed, the attempt does not count.
+// DataSource is your own data on a volume. The volume is mounted read-only, and its files must be readable for the user
+// 65532. Every file is read once before the clock starts, to record its SHA-256, bytes and rows, and again after the load: an
+// attempt whose files have changed does not count.
 //
 // +kubebuilder:validation:XValidation:rule="!self.path.startsWith('/') && !self.path.split('/').exists(s, s == '..')",message="path is relative to the volume: it begins without / and has no .."
-// +kubebuilder:validation:XValidation:rule="!has(self.separator) || self.separator.matches('^[\\t !#-&(-/:-@\\\\[\\\\]^_`{-~]$')",message="separator is one ASCII character: a tab, a space or a punctuation mark, but no backslash and no quotation mark"
-// +kubebuilder:validation:XValidation:rule="!has(self.table) || !self.table.startsWith('benchrun_')",message="table: names that begin with benchrun_ are the loader's own"
+// +kubebuilder:validation:XValidation:rule="!has(self.separator) || self.separator.matches('^[\\t !#-&(-/:-@\\\\[\\\\]^_`{-~]$')",message="separator is one ASCII character: a tab, a space or a punctuation mark other than a backslash or a quotation mark"
+// +kubebuilder:validation:XValidation:rule="!has(self.table) || !self.table.startsWith('benchrun_')",message="table: names that begin with benchrun_ are reserved for the loader"
 type DataSource struct {
-	// persistentVolumeClaim is the name of a claim in the run's namespace. The loader runs where it can be mounted.
+	// persistentVolumeClaim is the name of a claim in the run's namespace. The loader runs where the claim can be mounted.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	PersistentVolumeClaim string `json:"persistentVolumeClaim,omitempty"`
 
-	// path on the volume: for BulkInsert of a file, whose rows are inserted in their order; for TPROCHLoad of a folder with
-	// the eight tables' files, region.tbl or in pieces region_1.tbl, …, as HammerDB writes them: fields in the order of its
-	// columns, separated by "|", dates like 1996-JAN-02 or 1996-01-02. "." is the volume itself.
+	// path on the volume. For BulkInsert it is a file, whose rows are inserted in order. For TPROCHLoad it is a folder with the
+	// eight tables' files as HammerDB writes them, region.tbl or in pieces region_1.tbl, …: fields in the order of its
+	// columns, separated by "|", dates like 1996-JAN-02 or 1996-01-02. "." is the root of the volume.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Path string `json:"path,omitempty"`
 
-	// format of a file for BulkInsert. TSV: tabs between fields, as SELECT … INTO OUTFILE and mariadb-dump --tab write it: \t,
-	// \n, \\ and the like are single characters, \N is NULL. CSV: commas between fields, a field may be enclosed in quotation
-	// marks, which are doubled within it; an unenclosed \N is NULL. Text is UTF-8. Unset: TSV.
+	// format of a file for BulkInsert. TSV separates fields by tabs, as SELECT … INTO OUTFILE and mariadb-dump --tab do: \t,
+	// \n, \\ and the like are single characters, \N is NULL. CSV separates fields by commas; a field may be enclosed in
+	// quotation marks, which are doubled within it, and an unenclosed \N is NULL. Text is UTF-8. Unset: TSV.
 	// +optional
 	// +kubebuilder:validation:Enum=TSV;CSV
 	Format DataFormat `json:"format,omitempty"`
@@ -49,14 +49,15 @@ type DataSource struct {
 	// +kubebuilder:validation:MaxLength=1
 	Separator string `json:"separator,omitempty"`
 
-	// headerLines are how many records at the beginning of the file are no rows, for BulkInsert. From 0 to 100. Unset: 0.
+	// headerLines is the number of records at the beginning of the file that are not rows, for BulkInsert. From 0 to 100.
+	// Unset: 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	HeaderLines *int32 `json:"headerLines,omitempty"`
 
-	// table that BulkInsert inserts the rows into, which schemaFrom makes. Unset: the workload's own. At most 60 letters, digits
-	// and underscores.
+	// table that BulkInsert fills; schemaFrom makes it. Unset: the workload's own table. At most 60 letters, digits and
+	// underscores.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=60
@@ -64,7 +65,7 @@ type DataSource struct {
 	Table string `json:"table,omitempty"`
 
 	// columns of the table that the fields go to, in the fields' order, for BulkInsert. Unset: all columns of the table in
-	// their order; of the workload's own table path, modification_time and file_size (FileList), or id and k (Narrow).
+	// their order; for the workload's own tables path, modification_time and file_size (FileList), or id and k (Narrow).
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1

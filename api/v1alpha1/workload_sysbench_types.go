@@ -9,10 +9,10 @@ const WorkloadSysbench WorkloadType = "Sysbench"
 // SysbenchScript names a Lua script that comes with the loader.
 type SysbenchScript string
 
-// SysbenchScriptTPCC is the TPC-C-like script, Benchrun's own; all others are sysbench's.
+// SysbenchScriptTPCC is Benchrun's own TPC-C-like script; all others are sysbench's.
 const SysbenchScriptTPCC SysbenchScript = "tpcc"
 
-// SysbenchRandType is a distribution of random numbers, in sysbench's own words.
+// SysbenchRandType is a distribution of random numbers, as sysbench names it.
 type SysbenchRandType string
 
 // SysbenchCommand is a command of a script.
@@ -21,27 +21,65 @@ type SysbenchCommand string
 const (
 	// SysbenchPrepare makes the script's tables.
 	SysbenchPrepare SysbenchCommand = "prepare"
-	// SysbenchCheck says whether the data are consistent.
+	// SysbenchCheck checks the consistency of the data.
 	SysbenchCheck SysbenchCommand = "check"
 	// SysbenchCleanup drops the script's tables.
 	SysbenchCleanup SysbenchCommand = "cleanup"
 )
 
-// SysbenchWorkload runs sysbench 1.0.20: it prepares the script's tables, warms up, measures, checks and drops the tables.
-// Sweepable: threads, rate, tables, tableSize, scale, and every option that options names.
+// SysbenchThreads is a number of threads, each with a connection of its own.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.script) != has(self.scriptFrom)",message="say script, or scriptFrom for a script of your own, and not both"
-// +kubebuilder:validation:XValidation:rule="(has(self.seconds) && self.seconds > 0) || (has(self.events) && self.events > 0)",message="without an end it would run for ever: seconds or events must be above 0"
+// +kubebuilder:validation:Minimum=1
+// +kubebuilder:validation:Maximum=10000
+type SysbenchThreads int32
+
+// SysbenchTables is a number of tables.
+//
+// +kubebuilder:validation:Minimum=1
+// +kubebuilder:validation:Maximum=10000
+type SysbenchTables int32
+
+// SysbenchTableSize is a number of rows in a table.
+//
+// +kubebuilder:validation:Minimum=1
+// +kubebuilder:validation:Maximum=2000000000
+type SysbenchTableSize int64
+
+// SysbenchScale is a number of warehouses.
+//
+// +kubebuilder:validation:Minimum=1
+// +kubebuilder:validation:Maximum=32767
+type SysbenchScale int32
+
+// SysbenchRate is a number of transactions per second; 0 is no limit.
+//
+// +kubebuilder:validation:Minimum=0
+// +kubebuilder:validation:Maximum=10000000
+type SysbenchRate int32
+
+// SysbenchOption is the value of an option.
+//
+// +kubebuilder:validation:MaxLength=256
+// +kubebuilder:validation:Pattern=`^[^\r\n]*$`
+type SysbenchOption string
+
+// SysbenchWorkload runs sysbench 1.0.20: it prepares the script's tables, warms up, measures, checks and drops the tables.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
+// +kubebuilder:validation:XValidation:rule="has(self.script) != has(self.scriptFrom)",message="set script, or scriptFrom for a script of your own, not both"
+// +kubebuilder:validation:XValidation:rule="(has(self.seconds) && self.seconds > 0) || (has(self.events) && self.events > 0)",message="the load needs an end: seconds or events must be above 0"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.script == 'tpcc' || !has(self.scale)",message="scale is the number of warehouses of script tpcc; the size of other scripts is tables and tableSize"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.script != 'tpcc' || !has(self.tableSize)",message="tableSize is for other scripts; the size of tpcc is tables and scale"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.script != 'bulk_insert' || (!has(self.tables) && !has(self.tableSize) && (!has(self.warmupSeconds) || self.warmupSeconds == 0))",message="bulk_insert fills one empty table for each thread: it takes no tables, no tableSize and no warmupSeconds"
-// +kubebuilder:validation:XValidation:rule="!has(self.script) || !self.script.startsWith('select_random_') || !has(self.tables) || self.tables == 1",message="select_random_points and select_random_ranges know one table only: leave out tables"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || !self.script.startsWith('select_random_') || !has(self.tables) || self.tables == 1",message="select_random_points and select_random_ranges use one table only: leave out tables"
 // +kubebuilder:validation:XValidation:rule="!has(self.options) || self.options.all(o, o.matches('^[a-z][a-z0-9_-]*$'))",message="an option's name is lower case letters, digits, '-' and '_', without the leading dashes"
-// +kubebuilder:validation:XValidation:rule="!has(self.options) || self.options.all(o, !(o.replace('-', '_') in ['threads', 'events', 'time', 'rate', 'tables', 'table_size', 'scale', 'percentile', 'rand_seed', 'rand_type']))",message="threads, events, time, rate, tables, table_size, scale, percentile, rand_seed and rand_type are no options here: use the fields threads, events, seconds, rate, tables, tableSize, scale, percentile and randType, and the run's seed"
-// +kubebuilder:validation:XValidation:rule="!has(self.options) || self.options.all(o, !(o.replace('-', '_') in ['report_interval', 'report_checkpoints', 'report_csv', 'histogram', 'verbosity', 'debug', 'config_file', 'luajit_cmd', 'warmup_time', 'help', 'version', 'db_driver', 'db_debug', 'mysql_host', 'mysql_port', 'mysql_socket', 'mysql_user', 'mysql_password', 'mysql_db', 'mysql_dry_run', 'mysql_debug']))",message="Benchrun itself sets how sysbench reports and where it connects to: report_interval, report_checkpoints, report_csv, histogram, verbosity, debug, config_file, luajit_cmd, warmup_time, help, version, db_driver, db_debug, mysql_host, mysql_port, mysql_socket, mysql_user, mysql_password, mysql_db, mysql_dry_run and mysql_debug are refused"
+// +kubebuilder:validation:XValidation:rule="!has(self.options) || !self.options.exists(o, o.matches('^(threads|events|time|rate|tables|table[-_]size|scale|percentile|rand[-_](seed|type))$'))",message="threads, events, time, rate, tables, table_size, scale, percentile, rand_seed and rand_type are no options here: use the fields threads, events, seconds, rate, tables, tableSize, scale, percentile and randType, and the run's seed"
+// +kubebuilder:validation:XValidation:rule="!has(self.options) || !self.options.exists(o, o.matches('^(report[-_].*|histogram|verbosity|debug|config[-_]file|luajit[-_]cmd|warmup[-_]time|help|version|db[-_](driver|debug)|mysql[-_](host|port|socket|user|password|db|dry[-_]run|debug))$'))",message="Benchrun itself sets how sysbench reports and where it connects to: report_*, histogram, verbosity, debug, config_file, luajit_cmd, warmup_time, help, version, db_driver, db_debug, mysql_host, mysql_port, mysql_socket, mysql_user, mysql_password, mysql_db, mysql_dry_run and mysql_debug are refused"
+// +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.sweep.options) || self.sweep.options.all(o, has(self.options) && o in self.options)",message="sweep.options can vary the options that options names with their usual values"
+// +kubebuilder:validation:XValidation:rule="!has(self.points) || self.points.all(p, !has(p.options) || p.options.all(o, has(self.options) && o in self.options))",message="points can vary the options that options names with their usual values"
 type SysbenchWorkload struct {
-	// script is one of sysbench's own, or tpcc: a TPC-C-like mix of five transactions over nine tables, by Benchrun, with
-	// the options of the published sysbench-tpcc. It is not TPC-C, and its numbers are no tpmC.
+	// script is one of sysbench's own, or tpcc: Benchrun's TPC-C-like mix of five transactions over nine tables, with the
+	// options of the published sysbench-tpcc. It is not TPC-C, and its numbers are not tpmC.
 	// +optional
 	// +kubebuilder:validation:Enum=oltp_read_write;oltp_read_only;oltp_write_only;oltp_point_select;oltp_insert;oltp_update_index;oltp_update_non_index;oltp_delete;select_random_points;select_random_ranges;bulk_insert;tpcc
 	Script SysbenchScript `json:"script,omitempty"`
@@ -50,55 +88,45 @@ type SysbenchWorkload struct {
 	// +optional
 	ScriptFrom *SysbenchScriptSource `json:"scriptFrom,omitempty"`
 
-	// threads that load, each with a connection of its own. From 1 to 10000; defaults to 1.
+	// threads that make the load, each with a connection of its own. From 1 to 10000; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=10000
-	Threads int32 `json:"threads,omitempty"`
+	Threads SysbenchThreads `json:"threads,omitempty"`
 
-	// tables of the script; for tpcc, sets of nine tables. From 1 to 10000. Unset: 1.
+	// tables is the number of the script's tables; for tpcc, of sets of nine tables. From 1 to 10000. Unset: 1.
 	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=10000
-	Tables *int32 `json:"tables,omitempty"`
+	Tables *SysbenchTables `json:"tables,omitempty"`
 
 	// tableSize is the number of rows of each table. From 1 to 2000000000. Unset: 10000.
 	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=2000000000
-	TableSize *int64 `json:"tableSize,omitempty"`
+	TableSize *SysbenchTableSize `json:"tableSize,omitempty"`
 
 	// scale is the number of warehouses in each set of tables of script tpcc, about 100 MB each. From 1 to 32767. Unset: 1.
 	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=32767
-	Scale *int32 `json:"scale,omitempty"`
+	Scale *SysbenchScale `json:"scale,omitempty"`
 
-	// rate is how many transactions per second are begun, over all threads, at random moments; the time that one waits for
-	// a free thread is part of its latency. 0 is as many as there can be. From 0 to 10000000; defaults to 0.
+	// rate is the number of transactions started per second, over all threads, at random moments. The time that a transaction
+	// waits for a free thread is part of its latency. 0 starts them as fast as possible. From 0 to 10000000; defaults to 0.
 	// +optional
 	// +kubebuilder:default=0
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=10000000
-	Rate *int32 `json:"rate,omitempty"`
+	Rate *SysbenchRate `json:"rate,omitempty"`
 
-	// seconds to measure for; 0 is until all events are done. From 0 to 86400; defaults to 60.
+	// seconds to measure; 0 measures until all events are done. From 0 to 86400; defaults to 60.
 	// +optional
 	// +kubebuilder:default=60
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=86400
 	Seconds *int32 `json:"seconds,omitempty"`
 
-	// events are how many transactions to measure, over all threads; 0 is as many as the seconds allow. Whichever of both
-	// comes first ends the measuring. From 0 to 2000000000; defaults to 0.
+	// events is the number of transactions to measure, over all threads; 0 is as many as fit into seconds. Whichever of both
+	// comes first ends the measured phase. From 0 to 2000000000; defaults to 0.
 	// +optional
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2000000000
 	Events *int64 `json:"events,omitempty"`
 
-	// warmupSeconds is how long the same load runs before it is measured, with other random numbers. From 0 to 86400;
+	// warmupSeconds runs the same load, with other random numbers, for this long before it is measured. From 0 to 86400;
 	// defaults to 0.
 	// +optional
 	// +kubebuilder:default=0
@@ -106,8 +134,8 @@ type SysbenchWorkload struct {
 	// +kubebuilder:validation:Maximum=86400
 	WarmupSeconds *int32 `json:"warmupSeconds,omitempty"`
 
-	// percentile that sysbench reports for each second. Of the whole measured time there are 50, 90, 95, 99 and 99.9
-	// whatever this says. From 1 to 100; defaults to 95.
+	// percentile of latencies that sysbench reports for each second. For the whole measured phase, the 50th, 90th, 95th, 99th
+	// and 99.9th are always reported. From 1 to 100; defaults to 95.
 	// +optional
 	// +kubebuilder:default=95
 	// +kubebuilder:validation:Minimum=1
@@ -115,53 +143,120 @@ type SysbenchWorkload struct {
 	Percentile int32 `json:"percentile,omitempty"`
 
 	// randType is the distribution of the rows that sysbench's own scripts touch: uniform, gaussian, special, pareto or
-	// zipfian. Defaults to uniform, as in sysbench 1.1; 1.0 takes special, which touches few rows again and again.
+	// zipfian. Defaults to uniform, as in sysbench 1.1; the default of 1.0 is special, which touches few rows repeatedly.
 	// +optional
 	// +kubebuilder:default=uniform
 	// +kubebuilder:validation:Enum=uniform;gaussian;special;pareto;zipfian
 	RandType SysbenchRandType `json:"randType,omitempty"`
 
-	// options are any others of sysbench's or of the script's, without the leading dashes, for example range_size: "10".
-	// What sysbench does not know ends the run, in sysbench's words.
+	// options are any other options of sysbench or of the script, without the leading dashes, for example range_size: "10".
+	// An option that sysbench does not know ends the run with sysbench's message.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=32
 	Options map[string]SysbenchOption `json:"options,omitempty"`
+
+	// sweep lists the values to measure. Unset: the values above.
+	// +optional
+	Sweep *SysbenchSweep `json:"sweep,omitempty"`
+
+	// points lists the combinations to measure, instead of sweep.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=1000
+	Points []SysbenchPoint `json:"points,omitempty"`
 }
 
-// SysbenchOption is the value of an option.
+// SysbenchSweep are the parameters of Sysbench that can be varied. The script must take them: tpcc takes tables and scale,
+// bulk_insert neither tables nor tableSize, select_random_points and select_random_ranges tableSize, the others tables and
+// tableSize.
 //
-// +kubebuilder:validation:MaxLength=256
-// +kubebuilder:validation:Pattern=`^[^\r\n]*$`
-type SysbenchOption string
+// +kubebuilder:validation:MinProperties=1
+type SysbenchSweep struct {
+	// threads lists numbers of threads.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	Threads []SysbenchThreads `json:"threads,omitempty"`
+
+	// rate lists numbers of transactions per second.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	Rate []SysbenchRate `json:"rate,omitempty"`
+
+	// tables lists numbers of tables.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	Tables []SysbenchTables `json:"tables,omitempty"`
+
+	// tableSize lists numbers of rows in a table.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	TableSize []SysbenchTableSize `json:"tableSize,omitempty"`
+
+	// scale lists numbers of warehouses.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	Scale []SysbenchScale `json:"scale,omitempty"`
+
+	// options lists values of options by name; each option also needs its usual value in options.
+	// +optional
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=6
+	Options map[string]SweptValues `json:"options,omitempty"`
+}
+
+// SysbenchPoint is one combination. Parameters that are left out keep the workload's own values.
+//
+// +kubebuilder:validation:MinProperties=1
+type SysbenchPoint struct {
+	// threads of this point.
+	// +optional
+	Threads *SysbenchThreads `json:"threads,omitempty"`
+
+	// rate of this point.
+	// +optional
+	Rate *SysbenchRate `json:"rate,omitempty"`
+
+	// tables of this point.
+	// +optional
+	Tables *SysbenchTables `json:"tables,omitempty"`
+
+	// tableSize of this point.
+	// +optional
+	TableSize *SysbenchTableSize `json:"tableSize,omitempty"`
+
+	// scale of this point.
+	// +optional
+	Scale *SysbenchScale `json:"scale,omitempty"`
+
+	// options of this point, by name; each option also needs its usual value in options.
+	// +optional
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=6
+	Options map[string]SweptValue `json:"options,omitempty"`
+}
 
 // SysbenchScriptSource is a Lua script in a ConfigMap.
 type SysbenchScriptSource struct {
 	ConfigMapFile `json:",inline"`
 
-	// commands that the script has besides run, and that are called: prepare, check (it prints PASSED or FAILED for each
-	// condition, before the load and after it) and cleanup. Defaults to prepare and cleanup.
+	// commands of the script, besides run, to call: prepare, check (before and after the load; it prints PASSED or FAILED for
+	// each condition) and cleanup. Defaults to prepare and cleanup.
 	// +optional
 	// +listType=set
 	// +kubebuilder:default={prepare,cleanup}
 	// +kubebuilder:validation:MaxItems=3
 	// +kubebuilder:validation:items:Enum=prepare;check;cleanup
 	Commands []SysbenchCommand `json:"commands,omitempty"`
-}
-
-// ConfigMapFile is a key of a ConfigMap in the run's namespace.
-type ConfigMapFile struct {
-	// name of the ConfigMap.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
-	Name string `json:"name,omitempty"`
-
-	// key of the ConfigMap.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:Pattern=`^[-._a-zA-Z0-9]+$`
-	Key string `json:"key,omitempty"`
 }

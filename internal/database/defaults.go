@@ -58,3 +58,11 @@ func resources(db *v1alpha1.DatabaseSpec) corev1.ResourceRequirements {
 		corev1.ResourceMemory: *resource.NewQuantity(memory, resource.BinarySI),
 	}})
 }
+
+// affinity is nil unless nodes were asked for.
+func affinity(db *v1alpha1.DatabaseSpec) *corev1.Affinity {
+	if db.NodeAffinity == nil {
+		return nil
+	}
+	return &corev1.Affinity{NodeAffinity: db.NodeAffinity}
+}

@@ -95,8 +95,8 @@ func mariaDB(run *v1alpha1.BenchmarkRun, instance int, node string, images Image
 			"args": []string{"probe", "--data=" + dataPath}, "resources": resources(db),
 		}},
 	}
-	if affinity := podutil.BindToNodes(db.Affinity, node); affinity != nil {
-		spec["affinity"] = affinity
+	if bound := podutil.BindToNodes(affinity(db), node); bound != nil {
+		spec["affinity"] = bound
 	}
 	if len(db.NodeSelector) > 0 {
 		spec["nodeSelector"] = db.NodeSelector

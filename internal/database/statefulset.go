@@ -65,7 +65,7 @@ func podSpec(run *v1alpha1.BenchmarkRun, instanceName, node string, images Image
 		TerminationGracePeriodSeconds: ptr.To(shutdownSeconds),
 		NodeSelector:                  db.NodeSelector,
 		Tolerations:                   podutil.Tolerations(db.Tolerations),
-		Affinity:                      podutil.BindToNodes(db.Affinity, node),
+		Affinity:                      podutil.BindToNodes(affinity(db), node),
 		PriorityClassName:             db.PriorityClassName,
 		SecurityContext:               podSecurity(),
 		InitContainers:                []corev1.Container{probeContainer(run, images)},

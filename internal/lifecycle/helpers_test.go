@@ -5,7 +5,6 @@ package lifecycle
 
 import (
 	"fmt"
-	"strconv"
 	"testing"
 	"time"
 
@@ -29,9 +28,9 @@ func ago(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }
 
 // oneAxis is a run with points rowsPerCommit=1, 2 and so on, in the order of the sweep.
 func oneAxis(points int, repetitions int32) *v1alpha1.BenchmarkRun {
-	var values []v1alpha1.ParameterValue
+	var values []v1alpha1.CommitSizeRowsPerCommit
 	for i := range points {
-		values = append(values, v1alpha1.ParameterValue(strconv.Itoa(i+1)))
+		values = append(values, v1alpha1.CommitSizeRowsPerCommit(i+1))
 	}
 	return testutil.MakeRun("run", "ns").Sweep(values...).Repetitions(repetitions).With(func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Trials.Order = v1alpha1.OrderSequential

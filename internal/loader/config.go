@@ -92,8 +92,8 @@ func prepareConfig(data, podIndex string) (*result.Config, workload.Workload, er
 	if err := validate(cfg); err != nil {
 		return cfg, nil, fmt.Errorf("checking the loader's configuration: %w", err)
 	}
-	if registry.IsTool(cfg.Workload.Type) {
-		return cfg, nil, nil
+	if tool, err := registry.IsTool(cfg); err != nil || tool {
+		return cfg, nil, err
 	}
 	w, err := registry.New(cfg)
 	if err != nil {

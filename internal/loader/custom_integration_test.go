@@ -16,15 +16,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/custom"
 )
 
 // newCustomTrial runs a program that the test brings along: a line for sh.
 func newCustomTrial(t testing.TB, line string) *trial {
 	t.Helper()
-	tr := newTrial(t, result.CommitSize{})
-	tr.cfg.Workload = result.Workload{Type: "Custom", Custom: &result.Custom{Command: []string{"sh", "-c", line}}}
-	return tr
+	return newTrialOf(t, custom.Definition, &custom.Parameters{Command: []string{"sh", "-c", line}})
 }
+
+func (tr *trial) custom() *custom.Parameters { return tr.parameters.(*custom.Parameters) }
 
 func TestIntegrationCustomResultFile(t *testing.T) {
 	tr := newCustomTrial(t, `
@@ -34,9 +35,9 @@ echo "threads $BENCHRUN_PARAM_threads seed $BENCHRUN_SEED $1"
 echo '{"metrics": [{"name": "ordersPerSecond", "value": 12.5, "unit": "orders/s", "better": "higher"}], "transactions": 25,
   "seconds": 2, "checks": [{"name": "orders", "passed": true}], "warnings": ["it was cold"], "version": "4.12"}' >"$BENCHRUN_RESULT_FILE"`)
 	t.Setenv(result.EnvConfig, "not for the program")
-	c := tr.cfg.Workload.Custom
-	c.Command = append(c.Command, "sh", "$(id) ${x} `y`")
-	c.Parameters = map[string]string{"threads": "8"}
+	c := tr.custom()
+	c.Command = append(c.Command, "sh", "$(id) ${text} `y`")
+	c.Parameters = map[string]string{"threads": "8", "text": "${x}"}
 	c.Prepare, c.Cleanup = []string{"echo", "prepared"}, []string{"echo", "cleaned"}
 	c.Env = map[string]string{
 		"WANT": tr.cfg.Server.Host + ":" + os.Getenv("BENCHRUN_TEST_PORT"), "PASSWORD": tr.cfg.Server.PasswordFile,
@@ -62,10 +63,12 @@ echo '{"metrics": [{"name": "ordersPerSecond", "value": 12.5, "unit": "orders/s"
 
 func TestIntegrationCustomPattern(t *testing.T) {
 	tr := newCustomTrial(t, `echo "TPS: 1 latency: 9"; echo "TPS: 812.5 latency: 1.25e1"; echo "TPS: none"`)
-	c := tr.cfg.Workload.Custom
-	c.Pattern = `TPS: (?P<tps>[0-9.]+) latency: (?P<latency>[0-9.e]+)`
-	c.Metrics = []result.CustomMetric{
-		{Name: "latency", Unit: "ms", Better: "lower"}, {Name: "tps", Unit: "transactions/s", Better: "higher"},
+	c := tr.custom()
+	c.Result = &custom.Result{
+		Pattern: `TPS: (?P<tps>[0-9.]+) latency: (?P<latency>[0-9.e]+)`,
+		Metrics: []custom.Metric{
+			{Name: "latency", Unit: "ms", Better: "Lower"}, {Name: "tps", Unit: "transactions/s", Better: "Higher"},
+		},
 	}
 	_, doc := tr.mustRun(t)
 	want := []result.Metric{
@@ -79,7 +82,7 @@ func TestIntegrationCustomPattern(t *testing.T) {
 func TestIntegrationCustomFailures(t *testing.T) {
 	for name, tc := range map[string]struct {
 		line   string
-		change func(*result.Custom)
+		change func(*custom.Parameters)
 		reason result.FailureReason
 		words  []string
 	}{
@@ -93,10 +96,10 @@ func TestIntegrationCustomFailures(t *testing.T) {
 		},
 		"is killed": {"kill -9 $$", nil, result.FailureTool, []string{"signal killed"}},
 		"is not there": {
-			"", func(c *result.Custom) { c.Command = []string{"/nonsense"} }, result.FailureTool, []string{"/nonsense", "no such file"},
+			"", func(c *custom.Parameters) { c.Command = []string{"/nonsense"} }, result.FailureTool, []string{"/nonsense", "no such file"},
 		},
 		"prepares in vain": {
-			"true", func(c *result.Custom) { c.Prepare = []string{"sh", "-c", "echo no room; exit 1"} }, result.FailureTool, []string{"no room"},
+			"true", func(c *custom.Parameters) { c.Prepare = []string{"sh", "-c", "echo no room; exit 1"} }, result.FailureTool, []string{"no room"},
 		},
 		"writes no number": {
 			`echo '{"metrics": [{"name": "x", "value": "1", "unit": "s", "better": "lower"}]}' >$BENCHRUN_RESULT_FILE`, nil,
@@ -118,18 +121,20 @@ func TestIntegrationCustomFailures(t *testing.T) {
 			[]string{"1000000000 queries sent"},
 		},
 		"does not match": {
-			"echo TPS: many", func(c *result.Custom) {
-				c.Pattern, c.Metrics = `TPS: (?P<tps>\d+)`, []result.CustomMetric{{Name: "tps", Unit: "t/s", Better: "higher"}}
+			"echo TPS: many", func(c *custom.Parameters) {
+				c.Result = &custom.Result{
+					Pattern: `TPS: (?P<tps>\d+)`, Metrics: []custom.Metric{{Name: "tps", Unit: "t/s", Better: "Higher"}},
+				}
 			}, result.FailureTool, []string{"no line that matches", "TPS: many"},
 		},
 		"has a pattern that is none": {
-			"true", func(c *result.Custom) { c.Pattern = "(" }, result.FailureConfiguration, []string{"result.pattern"},
+			"true", func(c *custom.Parameters) { c.Result = &custom.Result{Pattern: "("} }, result.FailureConfiguration, []string{"result.pattern"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := newCustomTrial(t, tc.line)
 			if tc.change != nil {
-				tc.change(tr.cfg.Workload.Custom)
+				tc.change(tr.custom())
 			}
 			tr.mustFail(t.Context(), t, tc.reason, tc.words...)
 			if name == "leaves nothing" && !strings.Contains(tr.out.String(), "12\n13\n14\n") {

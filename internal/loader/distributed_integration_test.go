@@ -7,7 +7,6 @@ package loader
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
+	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
 )
 
 // podOutcome is what one of several Pods left.
@@ -30,10 +31,7 @@ type podOutcome struct {
 func (tr *trial) pods(ctx context.Context, t *testing.T, of int, indexes ...int) []podOutcome {
 	t.Helper()
 	tr.cfg.Pods = of
-	config, err := json.Marshal(tr.cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := tr.encoded(t)
 	outcomes := make([]podOutcome, len(indexes))
 	var running sync.WaitGroup
 	for i, index := range indexes {
@@ -43,7 +41,7 @@ func (tr *trial) pods(ctx context.Context, t *testing.T, of int, indexes ...int)
 		running.Go(func() {
 			var out lockedBuffer
 			outcomes[i].err = Run(ctx, Input{
-				Config: string(config), Identity: id, PodIndex: strconv.Itoa(index), Output: &out, TerminationLog: log,
+				Config: config, Identity: id, PodIndex: strconv.Itoa(index), Output: &out, TerminationLog: log,
 			})
 			outcomes[i].out = out.String()
 			message, err := os.ReadFile(log)
@@ -115,18 +113,18 @@ func addUp(t *testing.T, doc *result.Document, pods int) {
 
 func TestIntegrationPodsLoadTheSameRows(t *testing.T) {
 	for name, newTrial := range map[string]func(connections int) *trial{
-		"file list": func(n int) *trial { return newBulkInsert(t, func(p *result.BulkInsert) { p.Concurrency = n }) },
+		"file list": func(n int) *trial { return newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Concurrency = n }) },
 		"narrow": func(n int) *trial {
-			return newBulkInsert(t, func(p *result.BulkInsert) { p.Table, p.Tables, p.Concurrency = "Narrow", 5, n })
+			return newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Table, p.Tables, p.Concurrency = "Narrow", 5, n })
 		},
 		"few transactions": func(n int) *trial {
-			return newBulkInsert(t, func(p *result.BulkInsert) { p.Rows, p.Concurrency = 700, n })
+			return newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.Concurrency = 700, n })
 		},
 		"iibench": func(n int) *trial {
-			return newIIBench(t, func(p *result.IIBench) { p.InsertThreads, p.QueryThreads, p.ReportEveryRows = n, 1, 5000 })
+			return newIIBench(t, func(p *iibench.Parameters) { p.InsertThreads, p.QueryThreads, p.ReportEveryRows = n, 1, 5000 })
 		},
 		"indexes at the end": func(n int) *trial {
-			return newIIBench(t, func(p *result.IIBench) { p.InsertThreads, p.IndexesAt = n, "End" })
+			return newIIBench(t, func(p *iibench.Parameters) { p.InsertThreads, p.IndexesAt = n, "End" })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +158,7 @@ func milestonesAscend(t *testing.T, doc *result.Document) {
 
 // Pods that a limit stops have each sent another number of rows, and the table has gaps: exactly the right ones.
 func TestIntegrationPodsStoppedByTheLimit(t *testing.T) {
-	tr := newBulkInsert(t, func(p *result.BulkInsert) { p.Rows, p.Concurrency, p.RowsPerStatement = 1_000_000_000, 3, 50 })
+	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.Concurrency, p.RowsPerStatement = 1_000_000_000, 3, 50 })
 	tr.cfg.LimitSeconds = 1
 	doc := tr.mustLoad(t, 3)
 	if doc.Totals.StoppedBy != result.StoppedBySeconds || doc.Totals.Micros < 900_000 {
@@ -171,7 +169,7 @@ func TestIntegrationPodsStoppedByTheLimit(t *testing.T) {
 
 func TestIntegrationPodsThatDoNotCome(t *testing.T) {
 	fresh := func() *trial {
-		tr := newBulkInsert(t, func(p *result.BulkInsert) { p.Concurrency = 3 })
+		tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Concurrency = 3 })
 		tr.cfg.ConnectSeconds = 1
 		return tr
 	}
@@ -208,7 +206,7 @@ func TestIntegrationPodsThatDoNotCome(t *testing.T) {
 // A Pod that fails while it measures is not waited for by itself: the others go on, and who leads waits until it is told to
 // stop, as the Job's controller does.
 func TestIntegrationPodsInterrupted(t *testing.T) {
-	tr := newBulkInsert(t, func(p *result.BulkInsert) { p.Rows, p.Concurrency = 1_000_000_000, 2 })
+	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.Concurrency = 1_000_000_000, 2 })
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {

@@ -18,11 +18,12 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
 )
 
 func TestIntegrationInterrupted(t *testing.T) {
 	dropTable(t)
-	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
+	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 1})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	var at time.Time
 	whileMeasuring(t, 100, func(*sql.DB) { at = time.Now(); cancel(errors.New("SIGTERM")) })
@@ -35,7 +36,7 @@ func TestIntegrationInterrupted(t *testing.T) {
 // The server does not answer, because somebody holds a lock until the attempt has ended: interrupting does not wait for it.
 func TestIntegrationInterruptedWhileTheServerIsSilent(t *testing.T) {
 	dropTable(t)
-	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
+	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 1})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan struct{})
 	var at time.Time
@@ -69,7 +70,7 @@ func TestIntegrationInterruptedWhileTheServerIsSilent(t *testing.T) {
 
 func TestIntegrationConnectionKilled(t *testing.T) {
 	dropTable(t)
-	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 10})
+	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 10})
 	whileMeasuring(t, 100, func(db *sql.DB) {
 		var id int
 		err := eventually(func() bool {
@@ -88,7 +89,7 @@ func TestIntegrationConnectionKilled(t *testing.T) {
 // The connection that holds the schema is what proves that it is the same server to the end.
 func TestIntegrationKeeperKilled(t *testing.T) {
 	dropTable(t)
-	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 10})
+	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 10})
 	tr.cfg.LimitSeconds = 1
 	whileMeasuring(t, 100, func(db *sql.DB) {
 		var id int
@@ -105,7 +106,7 @@ func TestIntegrationKeeperKilled(t *testing.T) {
 
 func TestIntegrationStatementRefused(t *testing.T) {
 	dropTable(t)
-	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
+	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 1})
 	whileMeasuring(t, 100, func(db *sql.DB) {
 		if _, err := db.Exec("DROP TABLE bench.demo"); err != nil {
 			t.Error(err)
@@ -116,7 +117,7 @@ func TestIntegrationStatementRefused(t *testing.T) {
 
 func TestIntegrationRowsDeletedBehindItsBack(t *testing.T) {
 	dropTable(t)
-	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
+	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 1})
 	tr.cfg.LimitSeconds = 1
 	whileMeasuring(t, 100, func(db *sql.DB) {
 		if _, err := db.Exec("DELETE FROM bench.demo WHERE id = 7"); err != nil {
@@ -128,7 +129,7 @@ func TestIntegrationRowsDeletedBehindItsBack(t *testing.T) {
 
 func TestIntegrationRowsChangedBehindItsBack(t *testing.T) {
 	dropTable(t)
-	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
+	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 1})
 	tr.cfg.LimitSeconds = 1
 	whileMeasuring(t, 100, func(db *sql.DB) {
 		if _, err := db.Exec("UPDATE bench.demo SET data = 'X' WHERE id = 7"); err != nil {
@@ -140,7 +141,7 @@ func TestIntegrationRowsChangedBehindItsBack(t *testing.T) {
 
 func TestIntegrationVariableChangedMeanwhile(t *testing.T) {
 	dropTable(t)
-	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
+	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 1})
 	tr.cfg.LimitSeconds = 1
 	was := globals(t)["long_query_time"]
 	t.Cleanup(func() {
@@ -165,7 +166,7 @@ func TestIntegrationSIGTERM(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1})
+	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 1})
 	cmd := exec.CommandContext(t.Context(), binary, "--termination-log", tr.terminationLog)
 	cmd.Env = tr.environment(t)
 	cmd.Stdout = &tr.out

@@ -22,11 +22,17 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
+	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
 // trial is an attempt against the server that the environment names.
 type trial struct {
-	cfg            result.Config
+	cfg result.Config
+	// definition and parameters, a pointer, are what the configuration's workload is made of when it is encoded.
+	definition     workload.Definition
+	parameters     any
 	id             result.Identity
 	terminationLog string
 	out            lockedBuffer
@@ -63,7 +69,12 @@ func env(t testing.TB, name string) string {
 // trials counts them, so that each has a run of its own.
 var trials int
 
-func newTrial(t testing.TB, p result.CommitSize) *trial {
+func newTrial(t testing.TB, p commitsize.Parameters) *trial {
+	t.Helper()
+	return newTrialOf(t, commitsize.Definition, &p)
+}
+
+func newTrialOf(t testing.TB, definition workload.Definition, parameters any) *trial {
 	t.Helper()
 	dir := t.TempDir()
 	write := func(name, content string) string {
@@ -86,8 +97,8 @@ func newTrial(t testing.TB, p result.CommitSize) *trial {
 				UserFile:     write("user", env(t, "BENCHRUN_TEST_USER")),
 				PasswordFile: write("password", env(t, "BENCHRUN_TEST_PASSWORD")),
 			},
-			Workload: result.Workload{Type: "CommitSize", CommitSize: &p},
 		},
+		definition: definition, parameters: parameters,
 		id: result.Identity{
 			RunUID: fmt.Sprintf("%d-%d-%d", os.Getpid(), time.Now().UnixNano(), trials),
 			PodUID: "pod-uid", PodName: "pod", Node: "node", Loader: "test",
@@ -96,15 +107,28 @@ func newTrial(t testing.TB, p result.CommitSize) *trial {
 	}
 }
 
-// run makes the attempt and reads what it left.
-func (tr *trial) run(ctx context.Context, t testing.TB) (*result.Summary, *result.Document, error) {
+// config is the configuration with the parameters as they are by now.
+func (tr *trial) config() *result.Config {
+	w := workloadtest.Load(tr.definition, tr.parameters)
+	tr.cfg.Workload.Type, tr.cfg.Workload.Parameters = w.Type, w.Parameters
+	return &tr.cfg
+}
+
+// encoded is config as the loader is told it.
+func (tr *trial) encoded(t testing.TB) string {
 	t.Helper()
-	config, err := json.Marshal(tr.cfg)
+	config, err := json.Marshal(tr.config())
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(config)
+}
+
+// run makes the attempt and reads what it left.
+func (tr *trial) run(ctx context.Context, t testing.TB) (*result.Summary, *result.Document, error) {
+	t.Helper()
 	runErr := Run(ctx, Input{
-		Config: string(config), Identity: tr.id, Output: &tr.out, TerminationLog: tr.terminationLog, CPULimitMillis: "2000",
+		Config: tr.encoded(t), Identity: tr.id, Output: &tr.out, TerminationLog: tr.terminationLog, CPULimitMillis: "2000",
 	})
 	message, err := os.ReadFile(tr.terminationLog)
 	if err != nil {
@@ -167,7 +191,7 @@ func (tr *trial) mustFail(ctx context.Context, t testing.TB, reason result.Failu
 // other is a connection of somebody else's.
 func other(t testing.TB) *sql.DB {
 	t.Helper()
-	tr := newTrial(t, result.CommitSize{})
+	tr := newTrial(t, commitsize.Parameters{})
 	c, err := conn.New(tr.cfg.Server)
 	if err != nil {
 		t.Fatal(err)
@@ -234,10 +258,6 @@ func eventually(condition func() bool) error {
 // environment is what the attempt's Pod would have.
 func (tr *trial) environment(t testing.TB) []string {
 	t.Helper()
-	config, err := json.Marshal(tr.cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
 	return append(os.Environ(),
-		result.EnvConfig+"="+string(config), result.EnvRunUID+"="+tr.id.RunUID, result.EnvPodUID+"="+tr.id.PodUID)
+		result.EnvConfig+"="+tr.encoded(t), result.EnvRunUID+"="+tr.id.RunUID, result.EnvPodUID+"="+tr.id.PodUID)
 }

@@ -15,29 +15,27 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
+	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
 )
 
-func newBulkInsert(t testing.TB, change func(*result.BulkInsert)) *trial {
+func newBulkInsert(t testing.TB, change func(*bulkinsert.Parameters)) *trial {
 	t.Helper()
-	p := &result.BulkInsert{
+	p := &bulkinsert.Parameters{
 		Table: "FileList", Tables: 1, Rows: 10_000, RowsPerStatement: 300, StatementsPerTransaction: 2, Concurrency: 3, StorageEngine: "InnoDB",
 	}
 	change(p)
-	tr := newTrial(t, result.CommitSize{})
-	tr.cfg.Workload = result.Workload{Type: "BulkInsert", BulkInsert: p}
-	return tr
+	return newTrialOf(t, bulkinsert.Definition, p)
 }
 
-func newIIBench(t testing.TB, change func(*result.IIBench)) *trial {
+func newIIBench(t testing.TB, change func(*iibench.Parameters)) *trial {
 	t.Helper()
-	p := &result.IIBench{
+	p := &iibench.Parameters{
 		Schema: "InsertBenchmark", Rows: 25_000, RowsPerCommit: 1000, RowsPerStatement: 1000, StorageEngine: "InnoDB",
 		SecondaryIndexes: 3, IndexesAt: "Start", InsertThreads: 1, ReportEveryRows: 10_000,
 	}
 	change(p)
-	tr := newTrial(t, result.CommitSize{})
-	tr.cfg.Workload = result.Workload{Type: "IIBench", IIBench: p}
-	return tr
+	return newTrialOf(t, iibench.Definition, p)
 }
 
 // sums checks that the series and the totals say the same.
@@ -87,7 +85,7 @@ func TestIntegrationBulkInsert(t *testing.T) {
 			{perStatement: 7, perTransaction: 100, concurrency: 8, tables: 8, statements: 1429 + 15, transactions: 15},
 			{perStatement: 20_000, perTransaction: 64, concurrency: 2, tables: 3, statements: 2, transactions: 1},
 		} {
-			_, doc := newBulkInsert(t, func(p *result.BulkInsert) {
+			_, doc := newBulkInsert(t, func(p *bulkinsert.Parameters) {
 				p.Table, p.Concurrency, p.Tables = table, shape.concurrency, shape.tables
 				p.RowsPerStatement, p.StatementsPerTransaction = shape.perStatement, shape.perTransaction
 			}).mustRun(t)
@@ -108,7 +106,7 @@ func TestIntegrationBulkInsert(t *testing.T) {
 }
 
 func TestIntegrationBulkInsertLimit(t *testing.T) {
-	tr := newBulkInsert(t, func(p *result.BulkInsert) { p.Rows, p.RowsPerStatement = 1e9, 200 })
+	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.RowsPerStatement = 1e9, 200 })
 	tr.cfg.LimitSeconds = 1
 	_, doc := tr.mustRun(t)
 	if tt := doc.Totals; tt.StoppedBy != result.StoppedBySeconds || tt.Rows < 400 || tt.Rows%400 != 0 || tt.Micros > 5e6 {
@@ -120,15 +118,15 @@ func TestIntegrationBulkInsertLimit(t *testing.T) {
 func TestIntegrationStorageEngines(t *testing.T) {
 	var seen []string
 	for _, engine := range []string{"InnoDB", "MyISAM", "Aria", "aria"} {
-		_, doc := newBulkInsert(t, func(p *result.BulkInsert) { p.StorageEngine = engine }).mustRun(t)
+		_, doc := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.StorageEngine = engine }).mustRun(t)
 		seen = append(seen, checksum(doc))
 	}
 	if len(slices.Compact(seen)) != 1 {
 		t.Errorf("checksums %v", seen)
 	}
-	newBulkInsert(t, func(p *result.BulkInsert) { p.StorageEngine = "Nonsense" }).
+	newBulkInsert(t, func(p *bulkinsert.Parameters) { p.StorageEngine = "Nonsense" }).
 		mustFail(t.Context(), t, result.FailureSQL, "Unknown storage engine 'Nonsense'")
-	newIIBench(t, func(p *result.IIBench) { p.StorageEngine = "Nonsense" }).
+	newIIBench(t, func(p *iibench.Parameters) { p.StorageEngine = "Nonsense" }).
 		mustFail(t.Context(), t, result.FailureSQL, "Unknown storage engine 'Nonsense'")
 }
 
@@ -144,7 +142,7 @@ func TestIntegrationStorageEngineIsNotSubstituted(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	newBulkInsert(t, func(p *result.BulkInsert) { p.StorageEngine = "Nonsense" }).mustFail(t.Context(), t,
+	newBulkInsert(t, func(p *bulkinsert.Parameters) { p.StorageEngine = "Nonsense" }).mustFail(t.Context(), t,
 		result.FailureConfiguration, "storage engine Nonsense was asked for, the server made the table with InnoDB")
 }
 
@@ -156,7 +154,7 @@ func TestIntegrationStatementLargerThanPacket(t *testing.T) {
 	}
 	rows := bytes / 100
 	dropInserts(t)
-	newBulkInsert(t, func(p *result.BulkInsert) { p.Rows, p.RowsPerStatement = rows, rows }).mustFail(t.Context(), t,
+	newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.RowsPerStatement = rows, rows }).mustFail(t.Context(), t,
 		result.FailureConfiguration, fmt.Sprintf("a statement of %d rows takes up to ", rows), "max_allowed_packet is "+packet)
 	var tables int
 	const query = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'bench' AND table_name = 'inserts'"
@@ -176,7 +174,7 @@ func TestIntegrationIIBench(t *testing.T) {
 	for _, schema := range []string{"InsertBenchmark", "Tokutek2008"} {
 		seen := map[string]bool{}
 		for _, engine := range []string{"InnoDB", "MyISAM", "Aria"} {
-			_, doc := newIIBench(t, func(p *result.IIBench) { p.Schema, p.StorageEngine = schema, engine }).mustRun(t)
+			_, doc := newIIBench(t, func(p *iibench.Parameters) { p.Schema, p.StorageEngine = schema, engine }).mustRun(t)
 			seen[checksum(doc)] = true
 			sums(t, doc)
 			checkMilestones(t, doc)
@@ -187,7 +185,7 @@ func TestIntegrationIIBench(t *testing.T) {
 				t.Errorf("metrics %+v, totals %+v", doc.Metrics, doc.Totals)
 			}
 		}
-		_, doc := newIIBench(t, func(p *result.IIBench) {
+		_, doc := newIIBench(t, func(p *iibench.Parameters) {
 			p.Schema, p.InsertThreads, p.RowsPerStatement, p.SecondaryIndexes = schema, 4, 300, 1
 		}).mustRun(t)
 		seen[checksum(doc)] = true
@@ -220,7 +218,7 @@ func checkMilestones(t *testing.T, doc *result.Document) {
 }
 
 func TestIntegrationIIBenchIndexesAtEnd(t *testing.T) {
-	_, doc := newIIBench(t, func(p *result.IIBench) { p.IndexesAt = "End"; p.QueryThreads = 1 }).mustRun(t)
+	_, doc := newIIBench(t, func(p *iibench.Parameters) { p.IndexesAt = "End"; p.QueryThreads = 1 }).mustRun(t)
 	i := slices.IndexFunc(doc.Phases, func(p result.Phase) bool { return p.Name == "index" })
 	if i < 0 || doc.Phases[i-1].Name != "measure" || doc.Phases[i+1].Name != "verify" {
 		t.Fatalf("phases %v", doc.Phases)
@@ -241,7 +239,7 @@ func TestIntegrationIIBenchIndexesAtEnd(t *testing.T) {
 
 func TestIntegrationIIBenchDeletesAndQueries(t *testing.T) {
 	for _, schema := range []string{"InsertBenchmark", "Tokutek2008"} {
-		_, doc := newIIBench(t, func(p *result.IIBench) {
+		_, doc := newIIBench(t, func(p *iibench.Parameters) {
 			p.Schema, p.KeepRows, p.QueryThreads, p.InsertThreads = schema, 5000, 2, 2
 		}).mustRun(t)
 		sums(t, doc)
@@ -266,7 +264,7 @@ func TestIntegrationIIBenchDeletesAndQueries(t *testing.T) {
 }
 
 func TestIntegrationIIBenchUnfinished(t *testing.T) {
-	tr := newIIBench(t, func(p *result.IIBench) { p.Rows = 1e9 })
+	tr := newIIBench(t, func(p *iibench.Parameters) { p.Rows = 1e9 })
 	tr.cfg.LimitSeconds = 1
 	summary, doc := tr.mustRun(t)
 	m := metricsOf(doc)
@@ -280,7 +278,7 @@ func TestIntegrationIIBenchUnfinished(t *testing.T) {
 }
 
 func TestIntegrationContest2008(t *testing.T) {
-	_, doc := newIIBench(t, func(p *result.IIBench) { p.Schema, p.Rules = "Tokutek2008", "Contest2008" }).mustRun(t)
+	_, doc := newIIBench(t, func(p *iibench.Parameters) { p.Schema, p.Rules = "Tokutek2008", "Contest2008" }).mustRun(t)
 	text := strings.Join(doc.Warnings, "\n")
 	for _, word := range []string{"25000 rows in place of 1000000000", "the server is " + doc.Server.Version, "hardware"} {
 		if !strings.Contains(text, "deviates from Contest2008: "+word) {
@@ -290,13 +288,13 @@ func TestIntegrationContest2008(t *testing.T) {
 	if p := doc.Phases[len(doc.Phases)-2]; p.Name != "flush" {
 		t.Errorf("phases %v", doc.Phases)
 	}
-	newIIBench(t, func(p *result.IIBench) { p.Rules = "Contest2008" }).mustFail(t.Context(), t, result.FailureConfiguration,
+	newIIBench(t, func(p *iibench.Parameters) { p.Rules = "Contest2008" }).mustFail(t.Context(), t, result.FailureConfiguration,
 		"rules Contest2008: schema is InsertBenchmark, it must be Tokutek2008")
 }
 
 // One client's error ends those that wait for it instead of for the server.
 func TestIntegrationAClientsErrorEndsTheOthers(t *testing.T) {
-	tr := newIIBench(t, func(p *result.IIBench) { p.Rows, p.KeepRows, p.QueryThreads, p.InsertThreads = 1e9, 1000, 2, 3 })
+	tr := newIIBench(t, func(p *iibench.Parameters) { p.Rows, p.KeepRows, p.QueryThreads, p.InsertThreads = 1e9, 1000, 2, 3 })
 	dropPurchases := func() {
 		db := other(t)
 		if err := eventually(func() bool {

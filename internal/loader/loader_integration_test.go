@@ -16,11 +16,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 )
 
 func TestIntegrationWholeRun(t *testing.T) {
-	tr := newTrial(t, result.CommitSize{Rows: 5000, RowsPerCommit: 16})
+	tr := newTrial(t, commitsize.Parameters{Rows: 5000, RowsPerCommit: 16})
 	tr.cfg.Settings = []result.Setting{{Name: "autocommit", Value: "1"}, {Name: "loose_nonsense", Value: "1"}}
 	summary, doc := tr.mustRun(t)
 	wantTotals := result.Totals{
@@ -94,14 +95,14 @@ func checkFacts(t *testing.T, doc *result.Document) {
 
 func TestIntegrationSameSeedSameRows(t *testing.T) {
 	details := map[string]int{}
-	for _, p := range []result.CommitSize{{Rows: 500, RowsPerCommit: 1}, {Rows: 500, RowsPerCommit: 1}, {Rows: 500, RowsPerCommit: 64}} {
+	for _, p := range []commitsize.Parameters{{Rows: 500, RowsPerCommit: 1}, {Rows: 500, RowsPerCommit: 1}, {Rows: 500, RowsPerCommit: 64}} {
 		_, doc := newTrial(t, p).mustRun(t)
 		details[doc.Checks[1].Detail]++
 	}
 	if want := generate.NewRows(42).Checksum(500).String(); details[want] != 3 {
 		t.Errorf("checksums %v, want three times %s", details, want)
 	}
-	tr := newTrial(t, result.CommitSize{Rows: 500, RowsPerCommit: 1})
+	tr := newTrial(t, commitsize.Parameters{Rows: 500, RowsPerCommit: 1})
 	tr.cfg.Seed = 43
 	if _, doc := tr.mustRun(t); details[doc.Checks[1].Detail] != 0 {
 		t.Error("another seed has the same rows")
@@ -110,7 +111,7 @@ func TestIntegrationSameSeedSameRows(t *testing.T) {
 
 func TestIntegrationIsotopp(t *testing.T) {
 	for size, want := range map[int64]int64{1: 100, 16: 8, 33: 4, 1024: 2} {
-		_, doc := newTrial(t, result.CommitSize{Rows: 100, RowsPerCommit: size, Compat: "Isotopp"}).mustRun(t)
+		_, doc := newTrial(t, commitsize.Parameters{Rows: 100, RowsPerCommit: size, Compat: "Isotopp"}).mustRun(t)
 		if doc.Totals.Transactions != want || doc.Totals.Rows != 100 {
 			t.Errorf("size %d: %d transactions, want %d", size, doc.Totals.Transactions, want)
 		}
@@ -118,7 +119,7 @@ func TestIntegrationIsotopp(t *testing.T) {
 }
 
 func TestIntegrationLimitSeconds(t *testing.T) {
-	tr := newTrial(t, result.CommitSize{Rows: 1e9, RowsPerCommit: 1e9})
+	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 1e9})
 	tr.cfg.LimitSeconds = 1
 	summary, doc := tr.mustRun(t)
 	if doc.Totals.StoppedBy != result.StoppedBySeconds || doc.Totals.Micros < 1e6 || doc.Totals.Micros > 3e6 ||
@@ -131,7 +132,7 @@ func TestIntegrationLimitSeconds(t *testing.T) {
 }
 
 func TestIntegrationWrongPassword(t *testing.T) {
-	tr := newTrial(t, result.CommitSize{Rows: 1, RowsPerCommit: 1})
+	tr := newTrial(t, commitsize.Parameters{Rows: 1, RowsPerCommit: 1})
 	tr.cfg.ConnectSeconds = 60
 	if err := os.WriteFile(tr.cfg.Server.PasswordFile, []byte("wrong-and-secret"), 0o600); err != nil {
 		t.Fatal(err)
@@ -152,7 +153,7 @@ func TestIntegrationSettingsAreReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := result.CommitSize{Rows: 1, RowsPerCommit: 1}
+	one := commitsize.Parameters{Rows: 1, RowsPerCommit: 1}
 
 	tr := newTrial(t, one)
 	tr.cfg.Settings = []result.Setting{
@@ -188,9 +189,9 @@ func TestIntegrationSettingsAreReadBack(t *testing.T) {
 }
 
 func TestIntegrationSecondStart(t *testing.T) {
-	tr := newTrial(t, result.CommitSize{Rows: 10, RowsPerCommit: 1})
+	tr := newTrial(t, commitsize.Parameters{Rows: 10, RowsPerCommit: 1})
 	tr.mustRun(t)
-	again := newTrial(t, result.CommitSize{Rows: 20, RowsPerCommit: 1})
+	again := newTrial(t, commitsize.Parameters{Rows: 20, RowsPerCommit: 1})
 	again.id.RunUID, again.id.PodUID = tr.id.RunUID, "another-pod"
 	again.mustFail(t.Context(), t, result.FailureStartedTwice, "by the Pod with UID pod-uid")
 	var rows int
@@ -203,7 +204,7 @@ func TestIntegrationSecondStart(t *testing.T) {
 func BenchmarkInsert(b *testing.B) {
 	for _, size := range []int64{1, 16, 1024} {
 		b.Run(strconv.FormatInt(size, 10), func(b *testing.B) {
-			_, doc := newTrial(b, result.CommitSize{Rows: int64(b.N), RowsPerCommit: size}).mustRun(b)
+			_, doc := newTrial(b, commitsize.Parameters{Rows: int64(b.N), RowsPerCommit: size}).mustRun(b)
 			b.ReportMetric(float64(doc.Totals.Micros*1000)/float64(b.N), "ns/op")
 			b.ReportMetric(float64((doc.Client.UserMicros+doc.Client.SystemMicros)*1000)/float64(b.N), "cpu-ns/op")
 		})

@@ -141,15 +141,15 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-const goodConfig = `{"version":1,"namespace":"ns","run":"r","trial":3,"attempt":2,"seed":42,"connectSeconds":1,` +
+const goodConfig = `{"version":2,"namespace":"ns","run":"r","trial":3,"attempt":2,"seed":42,"connectSeconds":1,` +
 	`"server":{"engine":"MariaDB","host":"127.0.0.1","port":1,"userFile":"USER","passwordFile":"PASSWORD","schema":"bench"},` +
-	`"workload":{"type":"CommitSize","commitSize":{"rows":10,"rowsPerCommit":1}}}`
+	`"workload":{"type":"CommitSize","parameters":{"rows":10,"rowsPerCommit":1}}}`
 
 func TestConfigurationIsCheckedBeforeConnecting(t *testing.T) {
 	for _, tc := range []struct{ old, replacement, want string }{
 		{goodConfig, "", "the environment variable BENCHRUN_CONFIG is empty"},
 		{goodConfig, "{", "reading the loader's configuration"},
-		{`"version":1`, `"version":2`, "version 2"},
+		{`"version":2`, `"version":1`, "version 1, this loader knows 2"},
 		{`"seed":42`, `"sed":42`, `unknown field "sed"`},
 		{`"trial":3`, `"trial":0`, "trial 0, attempt 2: both count from 1"},
 		{`"MariaDB"`, `"Oracle"`, `engine is "Oracle"`},
@@ -165,6 +165,10 @@ func TestConfigurationIsCheckedBeforeConnecting(t *testing.T) {
 		{`"seed":42`, `"limitSeconds":-1`, "limitSeconds is -1"},
 		{`"seed":42`, `"settings":[{"name":"a b","value":"1"}]`, `setting 1 has the name "a b"`},
 		{`"rowsPerCommit":1`, `"rowsPerCommit":0`, "rowsPerCommit is 0"},
+		{`"rowsPerCommit":1`, `"rowsPerComit":1`, `workload CommitSize: reading the parameters: json: unknown field "rowsPerComit"`},
+		{`"parameters":{"rows":10,"rowsPerCommit":1}`, `"schemaFile":"x"`, "workload CommitSize: the parameters are missing"},
+		{`"type":"CommitSize"`, `"type":"Sysbench"`, `workload Sysbench: reading the parameters: json: unknown field "rows"`},
+		{`"type":"CommitSize"`, `"type":"Nonsense"`, `workload type "Nonsense" is not known here`},
 		{`"USER"`, `"/does/not/exist"`, "reading credentials"},
 	} {
 		summary, err := runWith(t, strings.Replace(goodConfig, tc.old, tc.replacement, 1), "pod")

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 )
 
 // ownSchema has a column of each kind that text comes back from in its own way.
@@ -42,7 +43,7 @@ func ownRows(n int) string {
 }
 
 // newOwn inserts rows of a file into own tables.
-func newOwn(t testing.TB, schema, text string, change func(*result.BulkInsert, *result.Data)) *trial {
+func newOwn(t testing.TB, schema, text string, change func(*bulkinsert.Parameters, *result.Data)) *trial {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range map[string]string{"schema.sql": schema, "own.csv": text} {
@@ -51,7 +52,7 @@ func newOwn(t testing.TB, schema, text string, change func(*result.BulkInsert, *
 		}
 	}
 	d := &result.Data{Root: dir, Path: "own.csv", Format: "CSV", HeaderLines: 1, Table: "own"}
-	tr := newBulkInsert(t, func(p *result.BulkInsert) { p.Rows = 1_000_000; change(p, d) })
+	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows = 1_000_000; change(p, d) })
 	tr.cfg.Workload.Data = d
 	if schema != "" {
 		tr.cfg.Workload.SchemaFile = filepath.Join(dir, "schema.sql")
@@ -59,7 +60,7 @@ func newOwn(t testing.TB, schema, text string, change func(*result.BulkInsert, *
 	return tr
 }
 
-func asItIs(*result.BulkInsert, *result.Data) {}
+func asItIs(*bulkinsert.Parameters, *result.Data) {}
 
 func sumOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
@@ -142,7 +143,7 @@ func TestIntegrationOwnFile(t *testing.T) {
 func TestIntegrationOwnFileIntoFileList(t *testing.T) {
 	text := strings.Repeat("17\t/some/path\t2024-01-02 03:04:05.000006\n", 1000)
 	for _, tables := range []int{1, 3} {
-		tr := newOwn(t, "", text, func(p *result.BulkInsert, d *result.Data) {
+		tr := newOwn(t, "", text, func(p *bulkinsert.Parameters, d *result.Data) {
 			d.Format, d.HeaderLines, d.Table, d.Columns = "TSV", 0, "", []string{"file_size", "path", "modification_time"}
 			p.Tables, p.Rows = tables, 900
 		})
@@ -165,7 +166,7 @@ func TestIntegrationOwnFileLimit(t *testing.T) {
 	for i := range 300_000 {
 		fmt.Fprintf(&text, "%d,%d\n", i, i*i)
 	}
-	tr := newOwn(t, "CREATE TABLE own (a INT PRIMARY KEY, b BIGINT)", text.String(), func(p *result.BulkInsert, d *result.Data) {
+	tr := newOwn(t, "CREATE TABLE own (a INT PRIMARY KEY, b BIGINT)", text.String(), func(p *bulkinsert.Parameters, d *result.Data) {
 		d.HeaderLines, p.RowsPerStatement, p.StatementsPerTransaction = 0, 1, 3
 	})
 	tr.cfg.LimitSeconds = 1
@@ -189,12 +190,12 @@ func TestIntegrationOwnFileThatIsNoGood(t *testing.T) {
 	const two = "CREATE TABLE own (a INT, b VARCHAR(5));"
 	for name, tc := range map[string]struct {
 		schema, text string
-		change       func(*result.BulkInsert, *result.Data)
+		change       func(*bulkinsert.Parameters, *result.Data)
 		reason       result.FailureReason
 		words        []string
 	}{
 		"no such file": {
-			two, "", func(_ *result.BulkInsert, d *result.Data) { d.Path = "other.csv" }, result.FailureConfiguration,
+			two, "", func(_ *bulkinsert.Parameters, d *result.Data) { d.Path = "other.csv" }, result.FailureConfiguration,
 			[]string{"dataFrom: reading other.csv: no such file or directory"},
 		},
 		"a field too many": {
@@ -217,14 +218,14 @@ func TestIntegrationOwnFileThatIsNoGood(t *testing.T) {
 			"CREATE TABLE others (a INT)", "", asItIs, result.FailureConfiguration, []string{"there is no table own"},
 		},
 		"no column": {
-			two, "", func(_ *result.BulkInsert, d *result.Data) { d.Columns = []string{"a", "c", "d"} }, result.FailureConfiguration,
+			two, "", func(_ *bulkinsert.Parameters, d *result.Data) { d.Columns = []string{"a", "c", "d"} }, result.FailureConfiguration,
 			[]string{"table own has no column c, d"},
 		},
 		"no second table": {
-			two, "", func(p *result.BulkInsert, _ *result.Data) { p.Tables = 2 }, result.FailureConfiguration, []string{"there is no table own_2"},
+			two, "", func(p *bulkinsert.Parameters, _ *result.Data) { p.Tables = 2 }, result.FailureConfiguration, []string{"there is no table own_2"},
 		},
 		"unlike tables": {
-			two + "CREATE TABLE own_2 (b INT, a INT)", "", func(p *result.BulkInsert, _ *result.Data) { p.Tables = 2 },
+			two + "CREATE TABLE own_2 (b INT, a INT)", "", func(p *bulkinsert.Parameters, _ *result.Data) { p.Tables = 2 },
 			result.FailureConfiguration,
 			[]string{"the columns of table own_2 are not those of table own"},
 		},
@@ -233,7 +234,7 @@ func TestIntegrationOwnFileThatIsNoGood(t *testing.T) {
 			[]string{"storage engine InnoDB was asked for, the server made the table with Aria"},
 		},
 		"no such engine": {
-			two, "", func(p *result.BulkInsert, _ *result.Data) { p.StorageEngine = "Nonsense" }, result.FailureSQL,
+			two, "", func(p *bulkinsert.Parameters, _ *result.Data) { p.StorageEngine = "Nonsense" }, result.FailureSQL,
 			[]string{"Unknown storage engine 'Nonsense'"},
 		},
 		"an empty schema": {"-- nothing\n", "", asItIs, result.FailureConfiguration, []string{"schemaFrom has no statement"}},
@@ -263,7 +264,7 @@ func TestIntegrationOwnSchema(t *testing.T) {
 		},
 	} {
 		for _, engine := range []string{"InnoDB", "Aria"} {
-			tr := newOwn(t, "CREATE VIEW leftover AS SELECT 1;"+tc.schema, "", func(p *result.BulkInsert, _ *result.Data) {
+			tr := newOwn(t, "CREATE VIEW leftover AS SELECT 1;"+tc.schema, "", func(p *bulkinsert.Parameters, _ *result.Data) {
 				p.Rows, p.StorageEngine = 2000, engine
 			})
 			tr.cfg.Workload.Data = nil
@@ -281,11 +282,11 @@ func TestIntegrationOwnSchema(t *testing.T) {
 // Pods that follow need not know what the leading one's SQL makes.
 func TestIntegrationOwnSchemaForSeveralPods(t *testing.T) {
 	tr := newOwn(t, "CREATE TABLE inserts (path VARCHAR(500), modification_time DATETIME(6), file_size BIGINT)", "",
-		func(p *result.BulkInsert, _ *result.Data) { p.Rows = 10_000 })
+		func(p *bulkinsert.Parameters, _ *result.Data) { p.Rows = 10_000 })
 	tr.cfg.Workload.Data = nil
 	doc := tr.mustLoad(t, 3)
 	addUp(t, doc, 3)
-	_, one := newBulkInsert(t, func(*result.BulkInsert) {}).mustRun(t)
+	_, one := newBulkInsert(t, func(*bulkinsert.Parameters) {}).mustRun(t)
 	if checksum(doc) != checksum(one) || checksum(one) == "" || len(doc.Inputs) != 1 {
 		t.Errorf("three Pods load %s, one %s; inputs %+v", checksum(doc), checksum(one), doc.Inputs)
 	}

@@ -17,9 +17,9 @@ import (
 
 	"k8s.io/utils/ptr"
 
-	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
+	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
 )
 
 // BenchmarkSysbench measures pairs: the same sysbench with the same options, as the loader executes it and as a person would.
@@ -28,11 +28,11 @@ import (
 // median over all pairs, and from six pairs on the ends of its 95 % interval by order statistics; and the same of the CPU time
 // for a transaction.
 func BenchmarkSysbench(b *testing.B) {
-	tr := newSysbenchTrial(b, result.Sysbench{
+	tr := newSysbenchTrial(b, sysbench.Parameters{
 		Script: "oltp_read_only", Threads: 1, TableSize: ptr.To[int64](10000), Seconds: 8,
 	})
 	mustExec(b, "DROP DATABASE IF EXISTS "+sysbenchSchema, "CREATE DATABASE "+sysbenchSchema)
-	tool, err := newToolAttempt(&tr.cfg)
+	tool, err := newToolAttempt(tr.config())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -80,10 +80,10 @@ func BenchmarkSysbench(b *testing.B) {
 // side is one of a pair: transactions per second, and microseconds of CPU time for each.
 type side struct{ rate, cost float64 }
 
-func newSide(b *testing.B, output string, cpu time.Duration) side {
-	final := sysbench.Parse(output).Final
+func newSide(b *testing.B, text string, cpu time.Duration) side {
+	final := output.Parse(text).Final
 	if final == nil || final.Events == 0 {
-		b.Errorf("no report: %s", output)
+		b.Errorf("no report: %s", text)
 		return side{}
 	}
 	return side{float64(final.Events) / *final.Seconds, float64(cpu.Microseconds()) / float64(final.Events)}

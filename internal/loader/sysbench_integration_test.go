@@ -22,25 +22,32 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
 )
 
 const sysbenchSchema = "sysbench_test"
 
 // newSysbenchTrial is a short one, small where the script has a size.
-func newSysbenchTrial(t testing.TB, p result.Sysbench) *trial {
+func newSysbenchTrial(t testing.TB, p sysbench.Parameters) *trial {
 	t.Helper()
-	tr := newTrial(t, result.CommitSize{})
 	p.Percentile, p.RandType = 95, "uniform"
 	p.Threads = max(p.Threads, 1)
 	if p.Seconds == 0 && p.Events == 0 {
 		p.Seconds = 1
 	}
-	if p.Commands == nil {
-		p.Commands = []string{"cleanup", "prepare"}
-	}
-	tr.cfg.Workload = result.Workload{Type: "Sysbench", Sysbench: &p}
+	tr := newTrialOf(t, sysbench.Definition, &p)
 	tr.cfg.Server.Schema = sysbenchSchema
 	return tr
+}
+
+// ownScript gives the trial a script of its own, with those commands besides run.
+func (tr *trial) ownScript(t testing.TB, lua string, commands ...string) {
+	t.Helper()
+	tr.cfg.Workload.FilesPath = t.TempDir()
+	if err := os.WriteFile(filepath.Join(tr.cfg.Workload.FilesPath, "own.lua"), []byte(lua), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tr.parameters.(*sysbench.Parameters).ScriptFrom = &sysbench.ScriptFrom{Name: "scripts", Key: "own.lua", Commands: commands}
 }
 
 func mustExec(t testing.TB, statements ...string) {
@@ -54,7 +61,7 @@ func mustExec(t testing.TB, statements ...string) {
 }
 
 func TestSysbenchWholeRun(t *testing.T) {
-	tr := newSysbenchTrial(t, result.Sysbench{
+	tr := newSysbenchTrial(t, sysbench.Parameters{
 		Script: "oltp_read_write", Threads: 2, Tables: ptr.To[int32](2), TableSize: ptr.To[int64](1000), Seconds: 3, WarmupSeconds: 1,
 		Options: map[string]string{"range_size": "10"},
 	})
@@ -114,7 +121,7 @@ func TestSysbenchScripts(t *testing.T) {
 		"oltp_delete", "select_random_points", "select_random_ranges", "bulk_insert",
 	} {
 		t.Run(script, func(t *testing.T) {
-			p := result.Sysbench{Script: script, Threads: 2, Events: 300, WarmupSeconds: 1}
+			p := sysbench.Parameters{Script: script, Threads: 2, Events: 300, WarmupSeconds: 1}
 			switch script {
 			case "bulk_insert":
 				p.WarmupSeconds = 0
@@ -144,7 +151,7 @@ func TestSysbenchPasswords(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		tr := newSysbenchTrial(t, result.Sysbench{Script: "oltp_point_select", Events: 100, TableSize: ptr.To[int64](100)})
+		tr := newSysbenchTrial(t, sysbench.Parameters{Script: "oltp_point_select", Events: 100, TableSize: ptr.To[int64](100)})
 		for path, text := range map[string]string{tr.cfg.Server.UserFile: user, tr.cfg.Server.PasswordFile: password} {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
@@ -167,52 +174,47 @@ func quoted(s string) string {
 
 func TestSysbenchFailures(t *testing.T) {
 	for name, tc := range map[string]struct {
-		params result.Sysbench
-		lua    string
-		reason result.FailureReason
-		words  []string
+		params   sysbench.Parameters
+		lua      string
+		commands []string
+		reason   result.FailureReason
+		words    []string
 	}{
 		"an option that is none": {
-			result.Sysbench{Script: "oltp_read_write", Options: map[string]string{"nonsense": "1"}},
-			"",
+			sysbench.Parameters{Script: "oltp_read_write", Options: map[string]string{"nonsense": "1"}},
+			"", nil,
 			result.FailureTool,
 			[]string{"invalid option: --nonsense=1"},
 		},
 		"a table that is not made": {
-			result.Sysbench{Script: "oltp_read_write", Options: map[string]string{"mysql_storage_engine": "nonsense"}},
-			"",
+			sysbench.Parameters{Script: "oltp_read_write", Options: map[string]string{"mysql_storage_engine": "nonsense"}},
+			"", nil,
 			result.FailureTool,
 			[]string{"sysbench prepare", "Unknown storage engine 'nonsense'"},
 		},
 		"queries that are not sent": {
-			result.Sysbench{Script: "oltp_point_select", Commands: []string{}, Options: map[string]string{"mysql-dry-run": "on"}},
-			"",
+			sysbench.Parameters{Options: map[string]string{"mysql-dry-run": "on"}},
+			`require("oltp_common"); function prepare_statements() prepare_point_selects() end; function event() execute_point_selects() end`, nil,
 			result.FailureCheck,
 			[]string{"server: "},
 		},
 		"a script without the command": {
-			result.Sysbench{}, "function event() end", result.FailureTool, []string{"does not implement the 'cleanup' command"},
+			sysbench.Parameters{}, "function event() end", []string{"cleanup", "prepare"}, result.FailureTool, []string{"does not implement the 'cleanup' command"},
 		},
 		"a script that does nothing": {
-			result.Sysbench{Commands: []string{}, Events: 1},
-			"function event() os.exit(0) end",
+			sysbench.Parameters{Events: 1},
+			"function event() os.exit(0) end", nil,
 			result.FailureTool,
 			[]string{"silence is failure"},
 		},
 		"a script that is wrong": {
-			result.Sysbench{Commands: []string{}}, "function event() foo( end", result.FailureTool, []string{"unexpected symbol near 'end'"},
+			sysbench.Parameters{}, "function event() foo( end", nil, result.FailureTool, []string{"unexpected symbol near 'end'"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := newSysbenchTrial(t, tc.params)
-			if tc.params.Commands != nil {
-				tr.cfg.Workload.Sysbench.Commands = tc.params.Commands
-			}
 			if tc.lua != "" {
-				tr.cfg.Workload.Sysbench.ScriptFile = filepath.Join(t.TempDir(), "own.lua")
-				if err := os.WriteFile(tr.cfg.Workload.Sysbench.ScriptFile, []byte(tc.lua), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				tr.ownScript(t, tc.lua, tc.commands...)
 			}
 			tr.mustFail(t.Context(), t, tc.reason, tc.words...)
 		})
@@ -220,17 +222,13 @@ func TestSysbenchFailures(t *testing.T) {
 }
 
 func TestSysbenchOwnScript(t *testing.T) {
-	tr := newSysbenchTrial(t, result.Sysbench{Commands: []string{"check"}, Events: 50, Threads: 2})
-	file := filepath.Join(t.TempDir(), "own.lua")
-	tr.cfg.Workload.Sysbench.ScriptFile = file
+	tr := newSysbenchTrial(t, sysbench.Parameters{Events: 50, Threads: 2})
 	script := `
 function thread_init() con = sysbench.sql.driver():connect() end
 function event() con:query("SELECT 1") end
 sysbench.cmdline.commands = {check = {function () print("Check 1: PASSED") end}}
 `
-	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	tr.ownScript(t, script, "check")
 	_, doc := tr.mustRun(t)
 	if len(doc.Inputs) != 1 || doc.Inputs[0].Bytes != int64(len(script)) || len(doc.Inputs[0].SHA256) != 64 {
 		t.Errorf("inputs %+v", doc.Inputs)
@@ -244,9 +242,9 @@ func TestSysbenchKeepsData(t *testing.T) {
 	mustExec(t, "DROP DATABASE IF EXISTS "+sysbenchSchema)
 	var phases [][]string
 	for _, size := range []int64{700, 700, 800} {
-		_, doc := newSysbenchTrial(t, result.Sysbench{
-			Script: "oltp_read_only", TableSize: ptr.To(size), KeepData: true, Events: 20,
-		}).mustRun(t)
+		tr := newSysbenchTrial(t, sysbench.Parameters{Script: "oltp_read_only", TableSize: ptr.To(size), Events: 20})
+		tr.cfg.KeepData = true
+		_, doc := tr.mustRun(t)
 		var commands []string
 		for _, c := range doc.Tool.Commands {
 			commands = append(commands, c.Args[len(c.Args)-1])
@@ -281,7 +279,7 @@ func whileSysbench(t *testing.T, do func(db *sql.DB)) {
 }
 
 func TestSysbenchConnectionsLost(t *testing.T) {
-	tr := newSysbenchTrial(t, result.Sysbench{Script: "oltp_read_only", TableSize: ptr.To[int64](1000), Seconds: 30})
+	tr := newSysbenchTrial(t, sysbench.Parameters{Script: "oltp_read_only", TableSize: ptr.To[int64](1000), Seconds: 30})
 	whileSysbench(t, func(db *sql.DB) {
 		rows, err := db.Query("SELECT ID FROM information_schema.PROCESSLIST WHERE DB = ?", sysbenchSchema)
 		if err != nil {
@@ -308,7 +306,7 @@ func TestSysbenchConnectionsLost(t *testing.T) {
 
 func TestSysbenchInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	tr := newSysbenchTrial(t, result.Sysbench{Script: "oltp_read_only", TableSize: ptr.To[int64](1000), Seconds: 60})
+	tr := newSysbenchTrial(t, sysbench.Parameters{Script: "oltp_read_only", TableSize: ptr.To[int64](1000), Seconds: 60})
 	whileSysbench(t, func(*sql.DB) { cancel(errors.New("SIGTERM")) })
 	tr.mustFail(ctx, t, result.FailureInterrupted, "SIGTERM")
 	db := other(t)

@@ -14,17 +14,18 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
 )
 
 // Two Pods with a warm-up each: what both did is in the tables, in the histogram and in the numbers.
 func TestSysbenchPods(t *testing.T) {
-	for name, p := range map[string]result.Sysbench{
+	for name, p := range map[string]sysbench.Parameters{
 		"oltp_insert": {
 			Script: "oltp_insert", Threads: 3, Tables: ptr.To[int32](2), TableSize: ptr.To[int64](500), Seconds: 2, WarmupSeconds: 1,
 		},
 		"events": {Script: "oltp_read_write", Threads: 2, TableSize: ptr.To[int64](500), Events: 301},
 		"tpcc": {
-			Script: "tpcc", Threads: 2, Scale: ptr.To[int32](1), Seconds: 2, Commands: []string{"check", "cleanup", "prepare"},
+			Script: "tpcc", Threads: 2, Scale: ptr.To[int32](1), Seconds: 2,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,11 +15,12 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
 )
 
 func TestSysbenchTPCC(t *testing.T) {
-	tr := newSysbenchTrial(t, result.Sysbench{
-		Script: "tpcc", Threads: 2, Scale: ptr.To[int32](1), Seconds: 3, Commands: []string{"check", "cleanup", "prepare"},
+	tr := newSysbenchTrial(t, sysbench.Parameters{
+		Script: "tpcc", Threads: 2, Scale: ptr.To[int32](1), Seconds: 3,
 		Options: map[string]string{"enable_purge": "yes"},
 	})
 	_, doc := tr.mustRun(t)
@@ -51,11 +52,11 @@ func TestSysbenchTPCC(t *testing.T) {
 
 // TestSysbenchTPCCData compares the rows of a seed with those that it has always had, and lets the check find what is wrong.
 func TestSysbenchTPCCData(t *testing.T) {
-	tr := newSysbenchTrial(t, result.Sysbench{
-		Script: "tpcc", Threads: 3, Scale: ptr.To[int32](2), Commands: []string{"check", "cleanup", "prepare"},
+	tr := newSysbenchTrial(t, sysbench.Parameters{
+		Script: "tpcc", Threads: 3, Scale: ptr.To[int32](2),
 	})
 	mustExec(t, "DROP DATABASE IF EXISTS "+sysbenchSchema, "CREATE DATABASE "+sysbenchSchema)
-	tool, err := newToolAttempt(&tr.cfg)
+	tool, err := newToolAttempt(tr.config())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
+	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
+	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
 )
 
 // encrypts says whether the server speaks TLS. MariaDB from 11.4 on does without being told, with a certificate of its own.
@@ -20,12 +25,12 @@ func encrypts(t testing.TB) bool { return globals(t)["have_ssl"] == "YES" }
 func TestIntegrationTLS(t *testing.T) {
 	encrypted := encrypts(t)
 	for name, tr := range map[string]*trial{
-		"CommitSize":           newTrial(t, result.CommitSize{Rows: 50, RowsPerCommit: 10}),
-		"BulkInsert":           newBulkInsert(t, func(*result.BulkInsert) {}),
-		"BulkInsert, large":    newBulkInsert(t, func(p *result.BulkInsert) { p.Rows, p.RowsPerStatement = 90_000, 70_000 }),
+		"CommitSize":           newTrial(t, commitsize.Parameters{Rows: 50, RowsPerCommit: 10}),
+		"BulkInsert":           newBulkInsert(t, func(*bulkinsert.Parameters) {}),
+		"BulkInsert, large":    newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.RowsPerStatement = 90_000, 70_000 }),
 		"BulkInsert, own file": newOwn(t, ownSchema, ownRows(100), asItIs),
-		"TPROCHLoad":           newTPROCHLoad(t, func(p *result.TPROCHLoad) { p.LoadMode, p.Streams = "Parallel", 4 }),
-		"TPROCHLoad in chunks": newTPROCHLoad(t, func(p *result.TPROCHLoad) { p.LoadMode, p.RowsPerChunk = "Chunked", 20_000 }),
+		"TPROCHLoad":           newTPROCHLoad(t, func(p *tprochload.Parameters) { p.LoadMode, p.Streams = "Parallel", ptr.To(4) }),
+		"TPROCHLoad in chunks": newTPROCHLoad(t, func(p *tprochload.Parameters) { p.LoadMode, p.RowsPerChunk = "Chunked", 20_000 }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr.cfg.Server.TLS = result.TLSRequired
@@ -47,7 +52,7 @@ func TestIntegrationTLS(t *testing.T) {
 
 // A row that the server leaves out is noticed over an encrypted connection as well.
 func TestIntegrationTLSWarnings(t *testing.T) {
-	tr := newTPROCHLoad(t, func(p *result.TPROCHLoad) { p.ForeignKeyChecks = false })
+	tr := newTPROCHLoad(t, func(p *tprochload.Parameters) { p.ForeignKeyChecks = false })
 	tr.cfg.Workload.Data = tprochFolder(t)
 	replaceInFile(t, tr.cfg.Workload.Data.Root+"/nation.tbl", "\n1|", "\n0|")
 	if !encrypts(t) {
@@ -60,7 +65,7 @@ func TestIntegrationTLSWarnings(t *testing.T) {
 
 // The server's own certificate is nobody's whom the system trusts.
 func TestIntegrationTLSOfAStranger(t *testing.T) {
-	tr := newTrial(t, result.CommitSize{Rows: 1, RowsPerCommit: 1})
+	tr := newTrial(t, commitsize.Parameters{Rows: 1, RowsPerCommit: 1})
 	tr.cfg.Server.TLS = result.TLSVerifyIdentity
 	words := "certificate"
 	if !encrypts(t) {

@@ -89,19 +89,15 @@ func (t *toolAttempt) fill(in workload.ToolInput) error {
 
 func (t *toolAttempt) close() error { return os.RemoveAll(t.dir) }
 
-// inputs are the files that the run brought along.
+// inputs are the user's files for the workload.
 func inputs(w *result.Workload) ([]result.Input, error) {
-	var paths []string
-	if w.Sysbench != nil && w.Sysbench.ScriptFile != "" {
-		paths = append(paths, w.Sysbench.ScriptFile)
+	if w.FilesPath == "" {
+		return nil, nil
 	}
-	if w.Custom != nil && w.Custom.Files {
-		// The kubelet's own links begin with two dots.
-		found, err := filepath.Glob(result.FilesPath + "/[^.]*")
-		if err != nil {
-			return nil, fmt.Errorf("looking for the run's files: %w", err)
-		}
-		paths = append(paths, found...)
+	// The kubelet's own links begin with two dots.
+	paths, err := filepath.Glob(w.FilesPath + "/[^.]*")
+	if err != nil {
+		return nil, fmt.Errorf("looking for the run's files: %w", err)
 	}
 	var all []result.Input
 	for _, path := range paths {

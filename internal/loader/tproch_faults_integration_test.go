@@ -8,7 +8,6 @@ package loader
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
 )
 
 // What follows the measured phase may take hours: somebody who reads a table holds up its indexes here, for longer than any
@@ -31,7 +31,7 @@ func TestIntegrationTPROCHIndexesTakeTime(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- holdUp(ctx, db) }()
-	_, doc := newTPROCHLoad(t, func(p *result.TPROCHLoad) { p.Indexes, p.ForeignKeyChecks = "After", false }).mustRun(t)
+	_, doc := newTPROCHLoad(t, func(p *tprochload.Parameters) { p.Indexes, p.ForeignKeyChecks = "After", false }).mustRun(t)
 	cancel() // nothing is left to be held up
 	if err := <-done; err != nil {
 		t.Errorf("nothing was held up: %v", err)
@@ -73,7 +73,7 @@ func TestIntegrationLocalInfileOff(t *testing.T) {
 	}
 	setGlobal("OFF")
 	t.Cleanup(func() { setGlobal("ON") })
-	newTPROCHLoad(t, func(*result.TPROCHLoad) {}).mustFail(t.Context(), t, result.FailureConfiguration, "local_infile=ON")
+	newTPROCHLoad(t, func(*tprochload.Parameters) {}).mustFail(t.Context(), t, result.FailureConfiguration, "local_infile=ON")
 }
 
 // spoiler is a workload whose staged files are spoilt before they are loaded.
@@ -114,14 +114,10 @@ func TestIntegrationTPROCHSpoiltFiles(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tr := newTPROCHLoad(t, func(p *result.TPROCHLoad) { p.Data = "Staged" })
-			config, err := json.Marshal(tr.cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tr := newTPROCHLoad(t, func(p *tprochload.Parameters) { p.Data = "Staged" })
 			out := startProgress(io.Discard)
 			defer out.finish()
-			a, err := newAttempt(&Input{Config: string(config), Identity: tr.id}, out)
+			a, err := newAttempt(&Input{Config: tr.encoded(t), Identity: tr.id}, out)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -156,7 +152,7 @@ func replaceInFile(t *testing.T, path, from, to string) {
 }
 
 func TestIntegrationTPROCHScratchIsFull(t *testing.T) {
-	tr := newTPROCHLoad(t, func(p *result.TPROCHLoad) { p.Data = "Staged" })
+	tr := newTPROCHLoad(t, func(p *tprochload.Parameters) { p.Data = "Staged" })
 	// Every write to this device says that it is full.
 	if err := os.Symlink("/dev/full", filepath.Join(tr.cfg.Scratch, "customer.tbl")); err != nil {
 		t.Fatal(err)

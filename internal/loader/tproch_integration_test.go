@@ -11,19 +11,21 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
+	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
 )
 
-func newTPROCHLoad(t testing.TB, change func(*result.TPROCHLoad)) *trial {
+func newTPROCHLoad(t testing.TB, change func(*tprochload.Parameters)) *trial {
 	t.Helper()
-	p := &result.TPROCHLoad{
+	p := &tprochload.Parameters{
 		ScaleFactor: "0.01", Data: "Streamed", LoadMode: "OneStatement", ForeignKeyChecks: true, UniqueChecks: true, Indexes: "Before",
 	}
 	change(p)
-	tr := newTrial(t, result.CommitSize{})
-	tr.cfg.Workload = result.Workload{Type: "TPROCHLoad", TPROCHLoad: p}
+	tr := newTrialOf(t, tprochload.Definition, p)
 	tr.cfg.Scratch = t.TempDir()
 	return tr
 }
@@ -42,30 +44,32 @@ func TestIntegrationTPROCHLoad(t *testing.T) {
 	schemaOrder := []string{"REGION", "NATION", "SUPPLIER", "CUSTOMER", "PART", "PARTSUPP", "ORDERS", "LINEITEM"}
 	all := []string{"connect", "readback", "prepare", "quiesce", "measure", "verify"}
 	for name, tc := range map[string]struct {
-		change     func(*result.TPROCHLoad)
+		change     func(*tprochload.Parameters)
 		statements int64
 		phases     []string
 		// order of the tables, if it is certain.
 		order []string
 	}{
-		"streamed": {func(*result.TPROCHLoad) {}, 8, all, schemaOrder},
+		"streamed": {func(*tprochload.Parameters) {}, 8, all, schemaOrder},
 		"staged": {
-			func(p *result.TPROCHLoad) { p.Data = "Staged" },
+			func(p *tprochload.Parameters) { p.Data = "Staged" },
 			8,
 			[]string{"connect", "readback", "prepare", "stage", "quiesce", "measure", "verify"},
 			schemaOrder,
 		},
 		// One statement each for REGION, NATION, SUPPLIER, CUSTOMER and PART, 4 for PARTSUPP, 8 for ORDERS, 30 for LINEITEM.
-		"chunked":                       {func(p *result.TPROCHLoad) { p.LoadMode, p.RowsPerChunk = "Chunked", 2000 }, 5 + 4 + 8 + 30, all, schemaOrder},
-		"chunked, staged":               {func(p *result.TPROCHLoad) { p.LoadMode, p.RowsPerChunk, p.Data = "Chunked", 59630, "Staged" }, 8, nil, schemaOrder},
-		"parallel, parents first":       {func(p *result.TPROCHLoad) { p.LoadMode, p.Streams = "Parallel", 8 }, 8, all, nil},
-		"parallel, largest first":       {func(p *result.TPROCHLoad) { p.LoadMode, p.Streams, p.ForeignKeyChecks = "Parallel", 3, false }, 8, all, nil},
-		"parallel, one stream":          {func(p *result.TPROCHLoad) { p.LoadMode, p.Streams = "Parallel", 1 }, 8, all, schemaOrder},
-		"no checks":                     {func(p *result.TPROCHLoad) { p.ForeignKeyChecks, p.UniqueChecks = false, false }, 8, all, schemaOrder},
-		"indexes after, with checks":    {func(p *result.TPROCHLoad) { p.Indexes = "After" }, 8, slices.Insert(slices.Clone(all), 5, "index"), nil},
-		"indexes after, without checks": {func(p *result.TPROCHLoad) { p.Indexes, p.ForeignKeyChecks = "After", false }, 8, nil, nil},
+		"chunked":                 {func(p *tprochload.Parameters) { p.LoadMode, p.RowsPerChunk = "Chunked", 2000 }, 5 + 4 + 8 + 30, all, schemaOrder},
+		"chunked, staged":         {func(p *tprochload.Parameters) { p.LoadMode, p.RowsPerChunk, p.Data = "Chunked", 59630, "Staged" }, 8, nil, schemaOrder},
+		"parallel, parents first": {func(p *tprochload.Parameters) { p.LoadMode, p.Streams = "Parallel", ptr.To(8) }, 8, all, nil},
+		"parallel, largest first": {func(p *tprochload.Parameters) {
+			p.LoadMode, p.Streams, p.ForeignKeyChecks = "Parallel", ptr.To(3), false
+		}, 8, all, nil},
+		"parallel, one stream":          {func(p *tprochload.Parameters) { p.LoadMode, p.Streams = "Parallel", ptr.To(1) }, 8, all, schemaOrder},
+		"no checks":                     {func(p *tprochload.Parameters) { p.ForeignKeyChecks, p.UniqueChecks = false, false }, 8, all, schemaOrder},
+		"indexes after, with checks":    {func(p *tprochload.Parameters) { p.Indexes = "After" }, 8, slices.Insert(slices.Clone(all), 5, "index"), nil},
+		"indexes after, without checks": {func(p *tprochload.Parameters) { p.Indexes, p.ForeignKeyChecks = "After", false }, 8, nil, nil},
 		"analyze": {
-			func(p *result.TPROCHLoad) { p.Indexes, p.Analyze = "After", true },
+			func(p *tprochload.Parameters) { p.Indexes, p.Analyze = "After", true },
 			8, slices.Insert(slices.Clone(all), 5, "index", "analyze"), nil,
 		},
 	} {
@@ -111,6 +115,10 @@ func checkTables(t *testing.T, doc *result.Document) {
 	var sum result.TableLoad
 	rows := map[string]int64{}
 	metrics := metricsOf(doc)
+	p, err := workload.Decode[tprochload.Parameters](&doc.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, load := range doc.Tables {
 		rows[load.Name] = load.Rows
 		sum.Rows += load.Rows
@@ -122,7 +130,7 @@ func checkTables(t *testing.T, doc *result.Document) {
 		if got := metrics[strings.ToLower(load.Name)+"Seconds"]; got != float64(load.Micros)/1e6 {
 			t.Errorf("%s took %d µs, the metric is %g", load.Name, load.Micros, got)
 		}
-		if staged := doc.Config.Workload.TPROCHLoad.Data == "Staged"; staged != (len(load.FileSHA256) == 64) {
+		if staged := p.Data == "Staged"; staged != (len(load.FileSHA256) == 64) {
 			t.Errorf("%s: checksum %q of the file", load.Name, load.FileSHA256)
 		}
 	}
@@ -165,7 +173,7 @@ func checkSchema(t *testing.T) {
 
 // The server's rendering of what it stored is the text that was sent.
 func TestIntegrationTPROCHGolden(t *testing.T) {
-	newTPROCHLoad(t, func(*result.TPROCHLoad) {}).mustRun(t)
+	newTPROCHLoad(t, func(*tprochload.Parameters) {}).mustRun(t)
 	data := tproch.New(42, 1)
 	for _, table := range []tproch.Table{tproch.Customer, tproch.Orders, tproch.LineItem} {
 		var got string
@@ -184,19 +192,19 @@ func TestIntegrationTPROCHGolden(t *testing.T) {
 }
 
 func TestIntegrationTPROCHSessionsAreAsAsked(t *testing.T) {
-	tr := newTPROCHLoad(t, func(p *result.TPROCHLoad) { p.ForeignKeyChecks, p.UniqueChecks = false, false })
+	tr := newTPROCHLoad(t, func(p *tprochload.Parameters) { p.ForeignKeyChecks, p.UniqueChecks = false, false })
 	_, doc := tr.mustRun(t)
 	if s := doc.Server.Session; s["foreign_key_checks"] != "OFF" || s["unique_checks"] != "OFF" {
 		t.Errorf("session %v", s)
 	}
-	_, doc = newTPROCHLoad(t, func(*result.TPROCHLoad) {}).mustRun(t)
+	_, doc = newTPROCHLoad(t, func(*tprochload.Parameters) {}).mustRun(t)
 	if s := doc.Server.Session; s["foreign_key_checks"] != "" || s["unique_checks"] != "" {
 		t.Errorf("session %v", s)
 	}
 }
 
 func TestIntegrationTPROCHHeadlineOfASweptScale(t *testing.T) {
-	tr := newTPROCHLoad(t, func(*result.TPROCHLoad) {})
+	tr := newTPROCHLoad(t, func(*tprochload.Parameters) {})
 	tr.cfg.Parameters = map[string]string{"scaleFactor": "0.01"}
 	if summary, _ := tr.mustRun(t); summary.Metrics[0].Name != "megabytesPerSecond" || summary.Metrics[1].Name != "totalSeconds" {
 		t.Errorf("metrics %+v", summary.Metrics)

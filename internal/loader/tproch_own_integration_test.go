@@ -15,8 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
+	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
 )
 
 var isoDate = regexp.MustCompile(`(?m)(^|\|)(\d{4}-\d\d-\d\d)(\|)`)
@@ -77,10 +80,12 @@ func tprochSchema(t testing.TB, engine string) string {
 }
 
 func TestIntegrationTPROCHOwnFiles(t *testing.T) {
-	for name, change := range map[string]func(*result.TPROCHLoad){
-		"one after another": func(*result.TPROCHLoad) {},
-		"in chunks":         func(p *result.TPROCHLoad) { p.LoadMode, p.RowsPerChunk, p.Indexes = "Chunked", 10_000, "After" },
-		"parallel":          func(p *result.TPROCHLoad) { p.LoadMode, p.Streams, p.ForeignKeyChecks = "Parallel", 4, false },
+	for name, change := range map[string]func(*tprochload.Parameters){
+		"one after another": func(*tprochload.Parameters) {},
+		"in chunks":         func(p *tprochload.Parameters) { p.LoadMode, p.RowsPerChunk, p.Indexes = "Chunked", 10_000, "After" },
+		"parallel": func(p *tprochload.Parameters) {
+			p.LoadMode, p.Streams, p.ForeignKeyChecks = "Parallel", ptr.To(4), false
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			setGlobal(t, "lc_time_names", "de_DE")
@@ -137,7 +142,7 @@ func TestIntegrationTPROCHOwnFilesThatAreNoGood(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tr := newTPROCHLoad(t, func(p *result.TPROCHLoad) { p.ForeignKeyChecks = false })
+			tr := newTPROCHLoad(t, func(p *tprochload.Parameters) { p.ForeignKeyChecks = false })
 			tr.cfg.Workload.Data = tprochFolder(t)
 			replaceInFile(t, filepath.Join(tr.cfg.Workload.Data.Root, tc.file), tc.from, tc.to)
 			tr.mustFail(t.Context(), t, tc.reason, tc.words...)
@@ -147,7 +152,7 @@ func TestIntegrationTPROCHOwnFilesThatAreNoGood(t *testing.T) {
 
 func TestIntegrationTPROCHOwnSchema(t *testing.T) {
 	for _, files := range []bool{false, true} {
-		tr := newTPROCHLoad(t, func(p *result.TPROCHLoad) { p.Analyze = true })
+		tr := newTPROCHLoad(t, func(p *tprochload.Parameters) { p.Analyze = true })
 		tr.cfg.Workload.SchemaFile = tprochSchema(t, "Aria")
 		if files {
 			tr.cfg.Workload.Data = tprochFolder(t)
@@ -170,7 +175,7 @@ func TestIntegrationTPROCHOwnSchema(t *testing.T) {
 			t.Errorf("%d keys, %v", keys, err)
 		}
 	}
-	tr := newTPROCHLoad(t, func(*result.TPROCHLoad) {})
+	tr := newTPROCHLoad(t, func(*tprochload.Parameters) {})
 	path := filepath.Join(t.TempDir(), "some.sql")
 	if err := os.WriteFile(path, []byte("CREATE TABLE REGION (R_REGIONKEY INT); CREATE TABLE region (x INT)"), 0o600); err != nil {
 		t.Fatal(err)

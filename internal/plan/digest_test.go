@@ -36,7 +36,7 @@ func TestDigestGolden(t *testing.T) {
 		want string
 	}{
 		"default": {&testutil.MakeRun("r", "ns").Obj().Spec, "v1:sha256:c20e2141081eebe1e79dccf42508bbc7663e68bb481ce4b74c9e22fede48b98b"},
-		"sweep":   {sweep(v1alpha1.SweepGrid, "1", "16"), "v1:sha256:af5616f9fd5bd45372bff4a3a36c58fcfc9410ba4d29799f8e59837c9b1bd581"},
+		"sweep":   {commits(1, 16), "v1:sha256:2f3966929176f5b51eb2ade1fd906dbfd24af23cd6008e9f39c8d44ae5f02997"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -48,13 +48,13 @@ func TestDigestGolden(t *testing.T) {
 }
 
 func TestDigestIsBlindToWhatChangesNoNumber(t *testing.T) {
-	spec := sweep(v1alpha1.SweepGrid, "1", "16")
+	spec := commits(1, 16)
 	spec.Suspend = ptr.To(true)
 	spec.TTLSecondsAfterFinished = ptr.To[int32](60)
 	spec.Cleanup = v1alpha1.CleanupNever
 	spec.Results.Retention = v1alpha1.RetentionRetain
 	before := spec.DeepCopy()
-	if got, want := digest(t, spec), digest(t, sweep(v1alpha1.SweepGrid, "1", "16")); got != want {
+	if got, want := digest(t, spec), digest(t, commits(1, 16)); got != want {
 		t.Errorf("digest is %s, want %s", got, want)
 	}
 	if diff := cmp.Diff(before, spec); diff != "" {
@@ -64,7 +64,7 @@ func TestDigestIsBlindToWhatChangesNoNumber(t *testing.T) {
 
 // A quantity written in another way is the same quantity once the API server has stored it.
 func TestDigestOfStoredSpecification(t *testing.T) {
-	spec := sweep(v1alpha1.SweepGrid, "1", "16")
+	spec := commits(1, 16)
 	spec.Database.Settings.BufferPoolSize = ptr.To(resource.MustParse("131072Ki"))
 	data, err := json.Marshal(spec)
 	if err != nil {
@@ -74,7 +74,7 @@ func TestDigestOfStoredSpecification(t *testing.T) {
 	if err := json.Unmarshal(data, stored); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := digest(t, stored), digest(t, sweep(v1alpha1.SweepGrid, "1", "16")); got != want {
+	if got, want := digest(t, stored), digest(t, commits(1, 16)); got != want {
 		t.Errorf("digest is %s, want %s", got, want)
 	}
 }
@@ -99,7 +99,7 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 			},
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.NodeSelector = map[string]string{"disk": "ssd"} },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Tolerations = []corev1.Toleration{{Key: "k"}} },
-			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Affinity = &corev1.Affinity{} },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.NodeAffinity = &corev1.NodeAffinity{} },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.PriorityClassName = "high" },
 		},
 		"Workload": {
@@ -108,11 +108,13 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.CommitSize.RowsPerCommit++ },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.CommitSize.Compat = v1alpha1.CompatIsotopp },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.Limits.Seconds = ptr.To[int32](5) },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.CommitSize.Sweep = nil },
+			func(s *v1alpha1.BenchmarkRunSpec) {
+				s.Workload.CommitSize.Sweep.RowsPerCommit = []v1alpha1.CommitSizeRowsPerCommit{16, 1}
+			},
 		},
 		"Sweep": {
-			func(s *v1alpha1.BenchmarkRunSpec) { s.Sweep = nil },
-			func(s *v1alpha1.BenchmarkRunSpec) { s.Sweep.Mode = v1alpha1.SweepOneFactor },
-			func(s *v1alpha1.BenchmarkRunSpec) { s.Sweep.Axes[0].Values = []v1alpha1.ParameterValue{"16", "1"} },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Sweep = &v1alpha1.SweepSpec{Mode: v1alpha1.SweepOneFactor} },
 		},
 		"Trials": {
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.Repetitions = ptr.To[int32](4) },
@@ -132,11 +134,11 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Seed = ptr.To[int64](0) },
 		},
 	}
-	base := digest(t, sweep(v1alpha1.SweepGrid, "1", "16"))
+	base := digest(t, commits(1, 16))
 	seen := map[string]bool{base: true}
 	for field, list := range changes {
 		for i, change := range list {
-			spec := sweep(v1alpha1.SweepGrid, "1", "16")
+			spec := commits(1, 16)
 			change(spec)
 			d := digest(t, spec)
 			if seen[d] {

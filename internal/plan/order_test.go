@@ -5,7 +5,6 @@ package plan_test
 
 import (
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,11 +16,11 @@ import (
 // planned is the plan of a run with so many points and rounds.
 func planned(t *testing.T, points int, rounds int32, order v1alpha1.TrialOrder, seed int64) *plan.Plan {
 	t.Helper()
-	var values []v1alpha1.ParameterValue
+	var values []v1alpha1.CommitSizeRowsPerCommit
 	for i := range points {
-		values = append(values, v1alpha1.ParameterValue(strconv.Itoa(i+1)))
+		values = append(values, v1alpha1.CommitSizeRowsPerCommit(i+1))
 	}
-	spec := sweep(v1alpha1.SweepGrid, values...)
+	spec := commits(values...)
 	spec.Trials.Order, spec.Trials.Repetitions, spec.Seed = order, &rounds, &seed
 	p, err := plan.ForRun(spec)
 	if err != nil {
@@ -65,13 +64,13 @@ func TestOrderGolden(t *testing.T) {
 }
 
 func TestSeedDefaultsToOne(t *testing.T) {
-	spec := sweep(v1alpha1.SweepGrid, "1", "2", "3", "4")
+	spec := commits(1, 2, 3, 4)
 	spec.Seed = nil
 	p, err := plan.ForRun(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(planned(t, 4, 3, v1alpha1.OrderInterleaved, 1), p); diff != "" {
+	if diff := cmp.Diff(planned(t, 4, 3, v1alpha1.OrderInterleaved, 1).Trials, p.Trials); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
 }

@@ -4,160 +4,182 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
-
-	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// DefaultRepetitions of each point, if the specification names neither repetitions nor a precision.
-const DefaultRepetitions = 3
-
-// Point is one combination of swept parameters. It has none if nothing is swept.
+// Point is one combination of swept parameters.
 type Point struct {
+	// Parameters are the swept ones with their values as text; nil if nothing is swept.
 	Parameters map[string]string
+	// values are the same as they stand in the workload's parameters.
+	values []value
 }
 
-// Trial is one planned execution of the workload.
-type Trial struct {
-	// Number counts from 1, in the order of measuring.
-	Number int
-	// Round counts from 1: the repetition of the point that this trial is.
-	Round int
-	// Point is an index into Plan.Points.
-	Point int
+// Equal says whether two points have the same parameters with the same values.
+func (p Point) Equal(other Point) bool { return maps.Equal(p.Parameters, other.Parameters) }
+
+// value is a parameter's place among the workload's parameters, and what stands there.
+type value struct {
+	path path
+	json json.RawMessage
 }
 
-// Plan is all points, in the order of the sweep, and all trials, in the order of measuring. With a precision target the
-// trials are the maximum; whole rounds may be left out of it, but never reordered.
-type Plan struct {
-	Points []Point
-	Rounds int
-	Trials []Trial
+// path leads to a parameter: a field's name, or the names of a map and of a key in it.
+type path []string
+
+// name of the parameter: the last part of its path.
+func (p path) name() string { return p[len(p)-1] }
+
+func (v value) text() string {
+	var s string
+	if json.Unmarshal(v.json, &s) == nil {
+		return s
+	}
+	return string(v.json)
 }
 
-// ForRun computes a run's plan. The error is for specifications that the API server would have refused.
-func ForRun(spec *v1alpha1.BenchmarkRunSpec) (*Plan, error) {
-	points, err := points(spec)
+// axis is one parameter and the values that it takes.
+type axis struct {
+	path   path
+	values []json.RawMessage
+}
+
+// points are the points of a run in the order of its sweep.
+func points(spec *v1alpha1.BenchmarkRunSpec) ([]Point, error) {
+	m, err := memberOf(&spec.Workload)
 	if err != nil {
 		return nil, err
 	}
-	rounds := DefaultRepetitions
+	oneFactor := spec.Sweep != nil && spec.Sweep.Mode == v1alpha1.SweepOneFactor
 	switch {
-	case spec.Trials.Precision != nil:
-		rounds = int(spec.Trials.Precision.Max)
-	case spec.Trials.Repetitions != nil:
-		rounds = int(*spec.Trials.Repetitions)
-	}
-	p := &Plan{Points: points, Rounds: rounds}
-	p.Trials = order(len(points), rounds, spec.Trials.Order, Seed(spec))
-	return p, nil
-}
-
-// Seed is the seed of a run.
-func Seed(spec *v1alpha1.BenchmarkRunSpec) int64 { return ptr.Deref(spec.Seed, 1) }
-
-func points(spec *v1alpha1.BenchmarkRunSpec) ([]Point, error) {
-	sweep := spec.Sweep
-	if sweep == nil {
+	case m.points != nil && oneFactor:
+		return nil, fmt.Errorf("sweep.mode OneFactor goes with workload.%s.sweep: points are measured as they are listed", m.name)
+	case m.points != nil:
+		return m.listed()
+	case m.sweep == nil:
 		return []Point{{}}, nil
 	}
-	base, err := parameters(&spec.Workload)
+	axes, err := axesOf(m.sweep)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reading workload.%s.sweep: %w", m.name, err)
 	}
-	switch sweep.Mode {
-	case v1alpha1.SweepList:
-		return listPoints(sweep.Points, base)
-	case v1alpha1.SweepOneFactor:
-		return oneFactorPoints(sweep.Axes, base)
-	default:
-		return gridPoints(sweep.Axes, base)
+	switch {
+	case len(axes) == 0:
+		return nil, fmt.Errorf("workload.%s.sweep lists no values", m.name)
+	case len(axes) > MaxSwept:
+		return nil, tooManySwept(len(axes))
 	}
+	if oneFactor {
+		return m.oneFactor(axes)
+	}
+	return grid(axes)
 }
 
-func gridPoints(axes []v1alpha1.SweepAxis, base map[string]string) ([]Point, error) {
-	result := []Point{{}}
-	for _, axis := range axes {
-		if err := known(axis.Parameter, base); err != nil {
-			return nil, err
+func tooManySwept(n int) error {
+	return fmt.Errorf("a sweep varies at most %d parameters: these are %d", MaxSwept, n)
+}
+
+// grid is every combination of the axes' values.
+func grid(axes []axis) ([]Point, error) {
+	product := 1
+	for _, a := range axes {
+		if product *= len(a.values); product > MaxPoints {
+			return nil, fmt.Errorf("a sweep has at most %d points: the product of the numbers of values is above that", MaxPoints)
 		}
+	}
+	all := []Point{{}}
+	for _, a := range axes {
 		var next []Point
-		for _, p := range result {
-			for _, v := range axis.Values {
-				next = append(next, p.with(axis.Parameter, string(v)))
+		for _, p := range all {
+			for _, v := range a.values {
+				next = append(next, p.with(value{a.path, v}))
 			}
 		}
-		result = next
+		all = next
 	}
-	return result, nil
+	return all, nil
 }
 
-func oneFactorPoints(axes []v1alpha1.SweepAxis, base map[string]string) ([]Point, error) {
-	origin := Point{}
-	for _, axis := range axes {
-		if err := known(axis.Parameter, base); err != nil {
-			return nil, err
+// oneFactor varies one axis at a time around the workload's own values.
+func (m *member) oneFactor(axes []axis) ([]Point, error) {
+	origin, sum := Point{}, 0
+	for _, a := range axes {
+		own, found := m.value(a.path)
+		if !found {
+			return nil, fmt.Errorf("sweep.mode OneFactor varies one parameter around the workload's own values: set workload.%s.%s",
+				m.name, strings.Join(a.path, "."))
 		}
-		origin = origin.with(axis.Parameter, base[axis.Parameter])
+		origin = origin.with(own)
+		sum += len(a.values)
+	}
+	if sum > MaxPoints {
+		return nil, fmt.Errorf("a sweep has at most %d points: the sum of the numbers of values is above that", MaxPoints)
 	}
 	var all []Point
-	for _, axis := range axes {
-		for _, v := range axis.Values {
-			all = append(all, origin.with(axis.Parameter, string(v)))
+	for _, a := range axes {
+		for _, v := range a.values {
+			all = append(all, origin.with(value{a.path, v}))
 		}
 	}
 	return distinct(all), nil
 }
 
-func listPoints(list []v1alpha1.SweepPoint, base map[string]string) ([]Point, error) {
-	swept := map[string]bool{}
-	for _, item := range list {
-		for name := range item.Parameters {
-			if err := known(name, base); err != nil {
-				return nil, err
-			}
-			swept[name] = true
+// listed are the points of a list. Each names all parameters that any of them varies: those that it leaves out keep the
+// workload's own values.
+func (m *member) listed() ([]Point, error) {
+	var given [][]axis
+	swept := map[string]path{}
+	for i, item := range m.points {
+		axes, err := axesOf(item)
+		if err != nil {
+			return nil, fmt.Errorf("reading workload.%s.points[%d]: %w", m.name, i, err)
 		}
+		for _, a := range axes {
+			swept[a.path.name()] = a.path
+		}
+		given = append(given, axes)
+	}
+	if len(swept) > MaxSwept {
+		return nil, tooManySwept(len(swept))
 	}
 	var all []Point
-	for _, item := range list {
+	for i, axes := range given {
 		p := Point{}
-		for name := range swept {
-			value := base[name]
-			if v, found := item.Parameters[name]; found {
-				value = string(v)
+		for _, name := range slices.Sorted(maps.Keys(swept)) {
+			v, found := m.value(swept[name])
+			if k := slices.IndexFunc(axes, func(a axis) bool { return a.path.name() == name }); k >= 0 {
+				v, found = value{swept[name], axes[k].values[0]}, true
 			}
-			p = p.with(name, value)
+			if !found {
+				return nil, fmt.Errorf("workload.%s.points[%d] leaves out %s, which the workload does not set: set it in one of them",
+					m.name, i, name)
+			}
+			p = p.with(v)
 		}
 		all = append(all, p)
 	}
 	return distinct(all), nil
 }
 
-func known(parameter string, base map[string]string) error {
-	if _, found := base[parameter]; !found {
-		return fmt.Errorf("parameter %q cannot be swept; allowed: %s", parameter,
-			strings.Join(slices.Sorted(maps.Keys(base)), ", "))
+// with is the point with another value in its place.
+func (p Point) with(v value) Point {
+	next := Point{Parameters: maps.Clone(p.Parameters), values: slices.Clone(p.values)}
+	if next.Parameters == nil {
+		next.Parameters = map[string]string{}
 	}
-	return nil
+	next.Parameters[v.path.name()] = v.text()
+	next.values = slices.DeleteFunc(next.values, func(old value) bool { return slices.Equal(old.path, v.path) })
+	next.values = append(next.values, v)
+	return next
 }
 
-func (p Point) with(name, value string) Point {
-	parameters := maps.Clone(p.Parameters)
-	if parameters == nil {
-		parameters = map[string]string{}
-	}
-	parameters[name] = value
-	return Point{Parameters: parameters}
-}
-
-// distinct leaves the first of equal points.
+// distinct keeps the first of equal points.
 func distinct(points []Point) []Point {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(points, func(p Point) bool {
@@ -167,60 +189,4 @@ func distinct(points []Point) []Point {
 		seen[name] = true
 		return found
 	})
-}
-
-// parameters are the sweepable parameters of a workload with the values that its specification names.
-func parameters(w *v1alpha1.WorkloadSpec) (map[string]string, error) {
-	switch w.Type {
-	case v1alpha1.WorkloadCommitSize:
-		if w.CommitSize == nil {
-			return nil, fmt.Errorf("workload type %s lacks its member", w.Type)
-		}
-		return map[string]string{"rowsPerCommit": strconv.FormatInt(w.CommitSize.RowsPerCommit, 10)}, nil
-	case v1alpha1.WorkloadBulkInsert, v1alpha1.WorkloadIIBench:
-		return insertParameters(w)
-	case v1alpha1.WorkloadTPROCHLoad:
-		if w.TPROCHLoad == nil {
-			return nil, fmt.Errorf("workload type %s lacks its member", w.Type)
-		}
-		return tprochParameters(w.TPROCHLoad), nil
-	case v1alpha1.WorkloadSysbench:
-		return sysbenchParameters(w.Sysbench)
-	case v1alpha1.WorkloadCustom:
-		return customParameters(w.Custom)
-	default:
-		return nil, fmt.Errorf("workload type %q is not known", w.Type)
-	}
-}
-
-// Workload is the specification of the workload at a point: the parameters are put in their places.
-func Workload(w *v1alpha1.WorkloadSpec, p Point) (*v1alpha1.WorkloadSpec, error) {
-	at := w.DeepCopy()
-	for name, value := range p.Parameters {
-		switch {
-		case w.Type == v1alpha1.WorkloadCommitSize && name == "rowsPerCommit":
-			n, err := strconv.ParseInt(value, 10, 64)
-			if err != nil || n < 1 {
-				return nil, fmt.Errorf("rowsPerCommit must be a whole number from 1 on, not %q", value)
-			}
-			at.CommitSize.RowsPerCommit = n
-		case w.Type == v1alpha1.WorkloadBulkInsert || w.Type == v1alpha1.WorkloadIIBench:
-			if err := setInsertParameter(at, name, value); err != nil {
-				return nil, err
-			}
-		case w.Type == v1alpha1.WorkloadTPROCHLoad:
-			if err := setTPROCH(at.TPROCHLoad, name, value); err != nil {
-				return nil, err
-			}
-		case w.Type == v1alpha1.WorkloadSysbench:
-			if err := setSysbench(at.Sysbench, name, value); err != nil {
-				return nil, err
-			}
-		case w.Type == v1alpha1.WorkloadCustom:
-			at.Custom.Parameters[name] = v1alpha1.ParameterValue(value)
-		default:
-			return nil, fmt.Errorf("parameter %q of %s cannot be swept", name, w.Type)
-		}
-	}
-	return at, nil
 }

@@ -4,6 +4,7 @@
 package plan_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -15,59 +16,128 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// sweep makes a run's specification with a sweep of one axis, or of points if the mode is List.
-func sweep(mode v1alpha1.SweepMode, values ...v1alpha1.ParameterValue) *v1alpha1.BenchmarkRunSpec {
-	run := testutil.MakeRun("r", "ns").With(func(r *v1alpha1.BenchmarkRun) {
+// commits is a specification with a sweep of rowsPerCommit.
+func commits(values ...v1alpha1.CommitSizeRowsPerCommit) *v1alpha1.BenchmarkRunSpec {
+	run := testutil.MakeRun("r", "ns").Sweep(values...).With(func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Workload.CommitSize.RowsPerCommit = 7
-		r.Spec.Sweep = &v1alpha1.SweepSpec{Mode: mode}
-		if mode != v1alpha1.SweepList {
-			r.Spec.Sweep.Axes = []v1alpha1.SweepAxis{{Parameter: "rowsPerCommit", Values: values}}
-			return
-		}
-		for _, v := range values {
-			r.Spec.Sweep.Points = append(r.Spec.Sweep.Points, v1alpha1.SweepPoint{
-				Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": v},
-			})
-		}
 	}).Obj()
 	return &run.Spec
 }
 
-func points(values ...string) []plan.Point {
-	var list []plan.Point
-	for _, v := range values {
-		list = append(list, plan.Point{Parameters: map[string]string{"rowsPerCommit": v}})
+// specOf is a specification with a workload as its author writes it.
+func specOf(t *testing.T, workload string, mode v1alpha1.SweepMode) *v1alpha1.BenchmarkRunSpec {
+	t.Helper()
+	spec := testutil.MakeRun("r", "ns").Obj().Spec
+	spec.Workload = v1alpha1.WorkloadSpec{}
+	decoder := json.NewDecoder(strings.NewReader(workload))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&spec.Workload); err != nil {
+		t.Fatalf("%v in %s", err, workload)
 	}
-	return list
+	if mode != "" {
+		spec.Sweep = &v1alpha1.SweepSpec{Mode: mode}
+	}
+	return &spec
 }
 
+type parameters = map[string]string
+
 func TestPoints(t *testing.T) {
-	partly := sweep(v1alpha1.SweepList, "4")
-	partly.Sweep.Points = append(partly.Sweep.Points, v1alpha1.SweepPoint{})
+	const bulk = `{"type": "BulkInsert", "bulkInsert": {"rowsPerStatement": 10, "concurrency": 1, "storageEngine": "InnoDB", `
+	const sysbench = `{"type": "Sysbench", "sysbench": {"threads": 2, "rate": 0, "tableSize": 100, "options": {"range_size": "10"}, `
 	cases := map[string]struct {
-		spec *v1alpha1.BenchmarkRunSpec
-		want []plan.Point
+		workload string
+		mode     v1alpha1.SweepMode
+		want     []parameters
 	}{
-		"nothing swept":                        {&testutil.MakeRun("r", "ns").Obj().Spec, []plan.Point{{}}},
-		"grid, in the order of the axis":       {sweep(v1alpha1.SweepGrid, "16", "1", "4"), points("16", "1", "4")},
-		"no mode is grid":                      {sweep("", "2", "1"), points("2", "1")},
-		"one factor":                           {sweep(v1alpha1.SweepOneFactor, "1", "7", "64"), points("1", "7", "64")},
-		"one factor, each point once":          {sweep(v1alpha1.SweepOneFactor, "1", "64", "1"), points("1", "64")},
-		"list":                                 {sweep(v1alpha1.SweepList, "8", "2"), points("8", "2")},
-		"list, each point once":                {sweep(v1alpha1.SweepList, "8", "2", "8", "2"), points("8", "2")},
-		"list, left out is what workload says": {partly, points("4", "7")},
+		"nothing swept":  {`{"type": "CommitSize", "commitSize": {}}`, "", []parameters{nil}},
+		"grid, in order": {bulk + `"sweep": {"concurrency": [4, 1]}}}`, "", []parameters{{"concurrency": "4"}, {"concurrency": "1"}}},
+		"grid of two axes, the last one varies fastest": {
+			bulk + `"sweep": {"storageEngine": ["Aria", "MyISAM"], "rowsPerStatement": [5, 50]}}}`, v1alpha1.SweepGrid,
+			[]parameters{
+				{"rowsPerStatement": "5", "storageEngine": "Aria"}, {"rowsPerStatement": "5", "storageEngine": "MyISAM"},
+				{"rowsPerStatement": "50", "storageEngine": "Aria"}, {"rowsPerStatement": "50", "storageEngine": "MyISAM"},
+			},
+		},
+		"one factor around the workload's own values, each point once": {
+			bulk + `"sweep": {"rowsPerStatement": [5, 10], "concurrency": [1, 4]}}}`, v1alpha1.SweepOneFactor,
+			[]parameters{
+				{"rowsPerStatement": "5", "concurrency": "1"}, {"rowsPerStatement": "10", "concurrency": "1"},
+				{"rowsPerStatement": "10", "concurrency": "4"},
+			},
+		},
+		"points, each once, with the workload's own values for what they leave out": {
+			bulk + `"points": [{"concurrency": 8}, {"rowsPerStatement": 5}, {"concurrency": 8, "rowsPerStatement": 10}]}}`, "",
+			[]parameters{{"concurrency": "8", "rowsPerStatement": "10"}, {"concurrency": "1", "rowsPerStatement": "5"}},
+		},
+		"booleans": {
+			`{"type": "TPROCHLoad", "tprochLoad": {"sweep": {"uniqueChecks": [true, false]}}}`, "",
+			[]parameters{{"uniqueChecks": "true"}, {"uniqueChecks": "false"}},
+		},
+		"a map of lists": {
+			sysbench + `"sweep": {"threads": [1], "options": {"range_size": ["5", "ten"]}}}}`, "",
+			[]parameters{{"threads": "1", "range_size": "5"}, {"threads": "1", "range_size": "ten"}},
+		},
+		"one factor in a map": {
+			sysbench + `"sweep": {"tableSize": [3000000000], "options": {"range_size": ["5"]}}}}`, v1alpha1.SweepOneFactor,
+			[]parameters{{"tableSize": "3000000000", "range_size": "10"}, {"tableSize": "100", "range_size": "5"}},
+		},
+		"points with a map": {
+			`{"type": "Custom", "custom": {"parameters": {"vu": "1", "scale": "5"}, "points": [{"parameters": {"vu": "8"}},
+			  {"parameters": {"scale": "9"}}]}}`, "",
+			[]parameters{{"vu": "8", "scale": "5"}, {"vu": "1", "scale": "9"}},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			p, err := plan.ForRun(tc.spec)
+			p, err := plan.ForRun(specOf(t, tc.workload, tc.mode))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, p.Points); diff != "" {
+			var got []parameters
+			for _, point := range p.Points {
+				got = append(got, point.Parameters)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("points (-want +got):\n%s", diff)
 			}
 			if want := plan.DefaultRepetitions * len(tc.want); len(p.Trials) != want {
 				t.Errorf("%d trials, want %d", len(p.Trials), want)
+			}
+		})
+	}
+}
+
+// The loader gets the workload's parameters at the point: as the specification has them, without sweep and points.
+func TestParametersAtPoint(t *testing.T) {
+	cases := map[string]struct{ workload, want string }{
+		"no point": {`{"type": "CommitSize", "commitSize": {"rows": 5, "compat": "None"}}`, `{"compat":"None","rows":5}`},
+		"a number": {
+			`{"type": "CommitSize", "commitSize": {"rows": 5, "rowsPerCommit": 1, "sweep": {"rowsPerCommit": [3]}}}`,
+			`{"rows":5,"rowsPerCommit":3}`,
+		},
+		"a parameter that is set only here": {
+			`{"type": "Sysbench", "sysbench": {"script": "tpcc", "points": [{"scale": 10}]}}`, `{"scale":10,"script":"tpcc"}`,
+		},
+		"in a map": {
+			`{"type": "Sysbench", "sysbench": {"options": {"a": "1", "b": "2"}, "sweep": {"options": {"b": ["3"]}}}}`,
+			`{"options":{"a":"1","b":"3"}}`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			spec := specOf(t, tc.workload, "")
+			before := spec.DeepCopy()
+			p, err := plan.ForRun(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := plan.Parameters(&spec.Workload, p.Points[0])
+			if err != nil || string(got) != tc.want {
+				t.Errorf("parameters are %s, %v, want %s", got, err, tc.want)
+			}
+			if diff := cmp.Diff(before, spec); diff != "" {
+				t.Errorf("the specification was changed (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -84,7 +154,7 @@ func TestRounds(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			spec := sweep(v1alpha1.SweepGrid, "1", "2")
+			spec := commits(1, 2)
 			spec.Trials = tc.trials
 			p, err := plan.ForRun(spec)
 			if err != nil {
@@ -97,60 +167,74 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-func TestPlanRefusals(t *testing.T) {
-	unknown := func(mode v1alpha1.SweepMode) *v1alpha1.BenchmarkRunSpec {
-		spec := sweep(mode, "1")
-		for i := range spec.Sweep.Axes {
-			spec.Sweep.Axes[i].Parameter = "warehouses"
-		}
-		for i := range spec.Sweep.Points {
-			spec.Sweep.Points[i].Parameters = map[string]v1alpha1.ParameterValue{"warehouses": "1"}
-		}
-		return spec
+// numbers are the numbers from 1 to n as JSON.
+func numbers(n int) string {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i + 1
 	}
-	const allowed = `parameter "warehouses" cannot be swept; allowed: rowsPerCommit`
-	noMember := sweep(v1alpha1.SweepGrid, "1")
-	noMember.Workload.CommitSize = nil
-	noType := sweep(v1alpha1.SweepGrid, "1")
-	noType.Workload.Type = "Nonsense"
+	encoded, err := json.Marshal(list)
+	if err != nil {
+		panic(err)
+	}
+	return string(encoded)
+}
+
+func TestPlanRefusals(t *testing.T) {
 	cases := map[string]struct {
-		spec *v1alpha1.BenchmarkRunSpec
-		want string
+		workload string
+		mode     v1alpha1.SweepMode
+		want     string
 	}{
-		"unknown parameter, grid":       {unknown(v1alpha1.SweepGrid), allowed},
-		"unknown parameter, one factor": {unknown(v1alpha1.SweepOneFactor), allowed},
-		"unknown parameter, list":       {unknown(v1alpha1.SweepList), allowed},
-		"no member":                     {noMember, "workload type CommitSize lacks its member"},
-		"unknown workload":              {noType, `workload type "Nonsense" is not known`},
+		"no member":        {`{"type": "CommitSize"}`, "", "workload type CommitSize lacks its member commitSize"},
+		"unknown workload": {`{"type": "Nonsense", "commitSize": {}}`, "", "workload type Nonsense lacks its member nonsense"},
+		"points with a mode": {
+			`{"type": "CommitSize", "commitSize": {"points": [{"rowsPerCommit": 1}]}}`, v1alpha1.SweepOneFactor,
+			"sweep.mode OneFactor goes with workload.commitSize.sweep: points are measured as they are listed",
+		},
+		"one factor around nothing": {
+			`{"type": "TPROCHLoad", "tprochLoad": {"sweep": {"streams": [1, 8]}}}`, v1alpha1.SweepOneFactor,
+			"sweep.mode OneFactor varies one parameter around the workload's own values: set workload.tprochLoad.streams",
+		},
+		"a point that says too little": {
+			`{"type": "Sysbench", "sysbench": {"threads": 1, "points": [{"threads": 2}, {"tables": 2}]}}`, "",
+			"workload.sysbench.points[0] leaves out tables, which the workload does not set: set it in one of them",
+		},
+		"a large grid": {
+			`{"type": "BulkInsert", "bulkInsert": {"sweep": {"rowsPerStatement": ` + numbers(1000) + `, "statementsPerTransaction": ` +
+				numbers(1000) + `, "concurrency": [1, 2]}}}`, "",
+			"a sweep has at most 1000 points: the product of the numbers of values is above that",
+		},
+		"a large sum": {
+			`{"type": "BulkInsert", "bulkInsert": {"rowsPerStatement": 1, "statementsPerTransaction": 1, "sweep": {"rowsPerStatement": ` +
+				numbers(600) + `, "statementsPerTransaction": ` + numbers(600) + `}}}`, v1alpha1.SweepOneFactor,
+			"a sweep has at most 1000 points: the sum of the numbers of values is above that",
+		},
+		"too many parameters": {
+			`{"type": "Sysbench", "sysbench": {"sweep": {"threads": [1], "rate": [1], "tables": [1], "tableSize": [1], "scale": [1],
+			  "options": {"a": ["1"], "b": ["1"]}}}}`, "",
+			"a sweep varies at most 6 parameters: these are 7",
+		},
+		"too many parameters in points": {
+			`{"type": "Sysbench", "sysbench": {"points": [{"threads": 1, "rate": 1, "tables": 1}, {"tableSize": 1, "scale": 1,
+			  "options": {"a": "1", "b": "1"}}]}}`, "",
+			"a sweep varies at most 6 parameters: these are 7",
+		},
+		"an empty list": {
+			`{"type": "CommitSize", "commitSize": {"sweep": {}}}`, "", "workload.commitSize.sweep lists no values",
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if _, err := plan.ForRun(tc.spec); err == nil || err.Error() != tc.want {
+			if _, err := plan.ForRun(specOf(t, tc.workload, tc.mode)); err == nil || err.Error() != tc.want {
 				t.Errorf("error is %v, want %s", err, tc.want)
 			}
 		})
 	}
-}
-
-func TestWorkloadAtPoint(t *testing.T) {
-	asked := testutil.MakeRun("r", "ns").Obj().Spec.Workload
-	at, err := plan.Workload(&asked, points("42")[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if at.CommitSize.RowsPerCommit != 42 || at.CommitSize.Rows != 100 {
-		t.Errorf("workload at the point is %+v", at.CommitSize)
-	}
-	if asked.CommitSize.RowsPerCommit != 1 {
-		t.Error("the specification was written to")
-	}
-	for _, value := range []string{"", "0", "-1", "1.5", "1e3", "many", "9223372036854775808"} {
-		if _, err := plan.Workload(&asked, points(value)[0]); err == nil || !strings.Contains(err.Error(), `not "`+value+`"`) {
-			t.Errorf("%q: error is %v", value, err)
-		}
-	}
-	other := plan.Point{Parameters: map[string]string{"rows": "5"}}
-	if _, err := plan.Workload(&asked, other); err == nil || err.Error() != `parameter "rows" of CommitSize cannot be swept` {
-		t.Errorf("error is %v", err)
+	spec := commits(1, 2)
+	spec.Trials.Repetitions = ptr.To[int32](2501)
+	const want = "a run has at most 5000 trials: 2 points times 2501 repetitions (or precision.max) are 5002"
+	if _, err := plan.ForRun(spec); err == nil || err.Error() != want {
+		t.Errorf("error is %v, want %s", err, want)
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // ConfigVersion is the version of Config that this package writes and reads.
-const ConfigVersion = 1
+const ConfigVersion = 2
 
 // Names of environment variables through which a loader Pod is told what to do and who it is. Whatever differs between
 // two runs of one specification comes by these, so that Config itself is the same for both.
@@ -53,6 +53,8 @@ type Config struct {
 	Pod  int `json:"-"`
 	// Scratch is an empty directory for files; empty if there is none.
 	Scratch string `json:"scratch,omitempty"`
+	// KeepData leaves the workload's data for the next trial, and uses those of the trial before.
+	KeepData bool `json:"keepData,omitempty"`
 	// LimitSeconds ends the measured phase; 0 is no limit.
 	LimitSeconds int `json:"limitSeconds,omitempty"`
 	// ConnectSeconds is how long the server may take to answer.
@@ -91,27 +93,19 @@ type Setting struct {
 	Loose bool `json:"loose,omitempty"`
 }
 
-// Workload is the union of all workloads' parameters: one member is set, the one that Type names.
+// Workload is what kind of load to make, and how.
 type Workload struct {
-	Type       string      `json:"type"`
-	CommitSize *CommitSize `json:"commitSize,omitempty"`
-	BulkInsert *BulkInsert `json:"bulkInsert,omitempty"`
-	IIBench    *IIBench    `json:"iiBench,omitempty"`
-	TPROCHLoad *TPROCHLoad `json:"tprochLoad,omitempty"`
-	Sysbench   *Sysbench   `json:"sysbench,omitempty"`
-	Custom     *Custom     `json:"custom,omitempty"`
-	// Data are files to load in place of rows of its own; nil if there are none.
+	// Type is the workload's name in the API.
+	Type string `json:"type"`
+	// Parameters are those of the workload's member in the API at this point, without its sweep and points. The workload of that
+	// type reads them; nobody else knows what they are.
+	Parameters json.RawMessage `json:"parameters,omitempty"`
+	// Data are files to load instead of generated rows; nil if there are none.
 	Data *Data `json:"data,omitempty"`
-	// SchemaFile is the path of SQL that makes the tables in place of its own statements; empty if there is none.
+	// SchemaFile is the path of SQL that makes the tables instead of the workload's own statements; empty if there is none.
 	SchemaFile string `json:"schemaFile,omitempty"`
-}
-
-// CommitSize are the parameters of the workload of that name.
-type CommitSize struct {
-	Rows          int64 `json:"rows"`
-	RowsPerCommit int64 `json:"rowsPerCommit"`
-	// Compat is empty or "Isotopp": the first transaction then has one row.
-	Compat string `json:"compat,omitempty"`
+	// FilesPath is the folder with the user's own files for the workload, for example a script; empty if there are none.
+	FilesPath string `json:"filesPath,omitempty"`
 }
 
 // ParseConfig reads a Config strictly: an unknown field or another version is an error, because a loader that leaves out

@@ -3,11 +3,18 @@
 
 package result
 
+// Folders in a loader's Pod that the operator and the loader agree on.
 const (
-	// DataPath is where the claim with the user's data is mounted in a loader's Pod, read-only.
+	// DataPath has the claim with the user's data, read-only.
 	DataPath = "/data"
 	// SchemaPath has the user's SQL that makes the tables, read-only.
 	SchemaPath = "/etc/benchrun/schema"
+	// FilesPath has the user's files for the workload, read-only.
+	FilesPath = "/etc/benchrun/files"
+	// WorkPath is in memory, for files that a program is started with.
+	WorkPath = "/run/benchrun"
+	// ToolPath is where the loader is copied to in an image that is not its own.
+	ToolPath = "/benchrun"
 )
 
 // Data are files of the user's that a workload loads in place of rows of its own.
@@ -17,7 +24,7 @@ type Data struct {
 	Root  string `json:"root"`
 	// Path of the file, or of the folder with the files, within Root.
 	Path string `json:"path"`
-	// Format of a file of rows: TSV or CSV. Files of TPROCHLoad have that of HammerDB.
+	// Format of a file of rows: TSV, empty for TSV, or CSV. Files of TPROCHLoad have HammerDB's.
 	Format string `json:"format,omitempty"`
 	// Separator of fields, one character; empty is a tab for TSV and a comma for CSV.
 	Separator string `json:"separator,omitempty"`

@@ -49,11 +49,9 @@ func MakeRun(name, namespace string) *RunWrapper {
 	}}
 }
 
-// Sweep sets one axis of rowsPerCommit.
-func (w *RunWrapper) Sweep(values ...v1alpha1.ParameterValue) *RunWrapper {
-	w.run.Spec.Sweep = &v1alpha1.SweepSpec{
-		Mode: v1alpha1.SweepGrid, Axes: []v1alpha1.SweepAxis{{Parameter: "rowsPerCommit", Values: values}},
-	}
+// Sweep sets the values of rowsPerCommit.
+func (w *RunWrapper) Sweep(values ...v1alpha1.CommitSizeRowsPerCommit) *RunWrapper {
+	w.run.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: values}
 	return w
 }
 
@@ -90,11 +88,11 @@ func (w *RunWrapper) Everything() *RunWrapper {
 	}
 	db.NodeSelector = map[string]string{"disk": "ssd"}
 	db.Tolerations = []corev1.Toleration{toleration}
-	db.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+	db.NodeAffinity = &corev1.NodeAffinity{
 		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
 			MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "gpu", Operator: corev1.NodeSelectorOpDoesNotExist}},
 		}}},
-	}}
+	}
 	db.PriorityClassName = "benchmarks"
 	w.run.Spec.Workload.CommitSize.Compat = v1alpha1.CompatIsotopp
 	w.run.Spec.Workload.Limits.Seconds = ptr.To[int32](60)

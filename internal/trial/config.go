@@ -4,21 +4,27 @@
 package trial
 
 import (
-	"fmt"
+	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
+
+// Validate checks the workload's parameters at a point. The error is for the author of the run.
+func Validate(run *v1alpha1.BenchmarkRun, point plan.Point) error {
+	config, err := Config(run, Attempt{Point: point})
+	if err != nil {
+		return err
+	}
+	return registry.Validate(config)
+}
 
 // Config is what the loader of an attempt is asked to do. Nothing in it depends on the run's UID.
 func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
-	at, err := plan.Workload(&run.Spec.Workload, a.Point)
-	if err != nil {
-		return nil, err
-	}
-	workload, err := workload(at, run.Spec.Trials.Data)
+	workload, err := workloadAt(&run.Spec.Workload, a.Point)
 	if err != nil {
 		return nil, err
 	}
@@ -38,9 +44,10 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 			Borrowed:     db.Provisioner == v1alpha1.ProvisionerExternal,
 		},
 		Workload:       *workload,
+		KeepData:       run.Spec.Trials.Data == v1alpha1.DataKeep,
+		LimitSeconds:   int(ptr.Deref(run.Spec.Workload.Limits.Seconds, 0)),
 		ConnectSeconds: int(run.Spec.Trials.StartDeadlineSeconds),
 	}
-	configureData(&c.Workload, &run.Spec.Workload)
 	if db.TLS.Mode != v1alpha1.TLSDisabled && db.TLS.Mode != "" {
 		c.Server.TLS = string(db.TLS.Mode)
 	}
@@ -50,41 +57,39 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 	for _, s := range plan.Settings(db) {
 		c.Settings = append(c.Settings, result.Setting{Name: s.Name, Value: s.Value, Loose: s.Loose})
 	}
-	if seconds := run.Spec.Workload.Limits.Seconds; seconds != nil {
-		c.LimitSeconds = int(*seconds)
-	}
 	if run.Spec.Loader.Pods > 1 {
 		c.Pods = int(run.Spec.Loader.Pods)
 	}
 	if run.Spec.Loader.Scratch != nil {
 		c.Scratch = scratchPath
 	}
-	return c, nil
+	return c, configureFiles(c)
 }
 
-// workload is the wire form of a workload's specification.
-func workload(spec *v1alpha1.WorkloadSpec, data v1alpha1.DataLifetime) (*result.Workload, error) {
-	w := &result.Workload{Type: string(spec.Type)}
-	switch spec.Type {
-	case v1alpha1.WorkloadCommitSize:
-		w.CommitSize = &result.CommitSize{Rows: spec.CommitSize.Rows, RowsPerCommit: spec.CommitSize.RowsPerCommit}
-		if spec.CommitSize.Compat != v1alpha1.CompatNone {
-			w.CommitSize.Compat = string(spec.CommitSize.Compat)
+// workloadAt is what the loader is told of a workload at a point.
+func workloadAt(spec *v1alpha1.WorkloadSpec, point plan.Point) (*result.Workload, error) {
+	parameters, err := plan.Parameters(spec, point)
+	if err != nil {
+		return nil, err
+	}
+	w := &result.Workload{Type: string(spec.Type), Parameters: parameters}
+	if from := spec.SchemaFrom; from != nil {
+		w.SchemaFile = result.SchemaPath + "/" + from.Key
+	}
+	if from := spec.DataFrom; from != nil {
+		w.Data = &result.Data{
+			Claim: from.PersistentVolumeClaim, Root: result.DataPath, Path: from.Path, Format: string(from.Format),
+			Separator: from.Separator, HeaderLines: int64(ptr.Deref(from.HeaderLines, 0)), Table: from.Table, Columns: from.Columns,
 		}
-	case v1alpha1.WorkloadBulkInsert:
-		w.BulkInsert = bulkInsert(spec.BulkInsert)
-	case v1alpha1.WorkloadIIBench:
-		w.IIBench = iiBench(spec.IIBench)
-	case v1alpha1.WorkloadTPROCHLoad:
-		w.TPROCHLoad = tprochLoad(spec.TPROCHLoad)
-	case v1alpha1.WorkloadSysbench:
-		w.Sysbench = sysbench(spec.Sysbench, data)
-	case v1alpha1.WorkloadCustom:
-		var err error
-		w.Custom, err = custom(spec.Custom)
-		return w, err
-	default:
-		return nil, fmt.Errorf("workload type %q is not known", spec.Type)
 	}
 	return w, nil
+}
+
+// configureFiles tells the loader where the user's files for the workload are, if it has any.
+func configureFiles(c *result.Config) error {
+	needs, err := registry.Pod(c)
+	if err == nil && needs.Files != nil {
+		c.Workload.FilesPath = result.FilesPath
+	}
+	return err
 }

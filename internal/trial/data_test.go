@@ -62,7 +62,7 @@ func TestConfigOfOwnData(t *testing.T) {
 				Type: v1alpha1.WorkloadBulkInsert, BulkInsert: &v1alpha1.BulkInsertWorkload{},
 				DataFrom: &v1alpha1.DataSource{PersistentVolumeClaim: "a", Path: "b"},
 			},
-			&result.Data{Claim: "a", Root: "/data", Path: "b", Format: "TSV"}, "",
+			&result.Data{Claim: "a", Root: "/data", Path: "b"}, "",
 		},
 		"a folder": {
 			v1alpha1.WorkloadSpec{

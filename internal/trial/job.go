@@ -20,6 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
 
 // Container is the name of the container that measures.
@@ -54,6 +55,13 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images Images) (*batchv1.Job, er
 	if err != nil {
 		return nil, fmt.Errorf("encoding the loader's configuration: %w", err)
 	}
+	needs, err := registry.Pod(config)
+	if err != nil {
+		return nil, err
+	}
+	spec := podSpec(run, a, unexpanded(encoded), images)
+	addData(&spec, &run.Spec.Workload)
+	addNeeds(&spec, needs, images)
 	labels := plan.Labels(run, v1alpha1.ComponentLoader)
 	labels[v1alpha1.LabelTrial] = strconv.Itoa(a.Trial.Number)
 	labels[v1alpha1.LabelAttempt] = strconv.Itoa(a.Number)
@@ -78,7 +86,7 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images Images) (*batchv1.Job, er
 			}}},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(labels)},
-				Spec:       podSpec(run, a, unexpanded(encoded), images),
+				Spec:       spec,
 			},
 		},
 	}, nil
@@ -132,8 +140,6 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images Images
 			EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(loader.Scratch.Size.DeepCopy())},
 		}}, scratchPath, false)
 	}
-	addData(&spec, &run.Spec.Workload)
-	addTool(&spec, run, images)
 	return spec
 }
 

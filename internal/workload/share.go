@@ -33,22 +33,19 @@ func (s Share) Of(n int64) int64 {
 	return part
 }
 
-// Enough is an error if some Pod would have none of so many things, whose name is the API's.
+// Enough is an error if there are fewer than one for each Pod. The name is the API's.
 func (s Share) Enough(name string, n int64) error {
 	if n >= s.Pods {
 		return nil
 	}
-	return fmt.Errorf("%s is %d, it must be at least %d: all loader Pods share them", name, n, s.Pods)
+	return fmt.Errorf("%s is %d, it must be at least loader.pods, %d: all loader Pods share them", name, n, s.Pods)
 }
 
-// shared are the workloads that several Pods can make together.
-var shared = map[string]bool{"BulkInsert": true, "IIBench": true, "Sysbench": true}
-
-// CheckShare finds a configuration for several Pods whose workload is not for them.
-func CheckShare(cfg *result.Config) error {
+// CheckShare finds a configuration for several Pods whose workload cannot be shared.
+func CheckShare(cfg *result.Config, shared bool) error {
 	switch {
-	case cfg.Pods > 1 && !shared[cfg.Workload.Type]:
-		return fmt.Errorf("workload %s loads from one Pod, and loader.pods is %d", cfg.Workload.Type, cfg.Pods)
+	case cfg.Pods > 1 && !shared:
+		return fmt.Errorf("this load is made from one Pod: loader.pods is %d, it must be 1", cfg.Pods)
 	case cfg.Pod < 0 || cfg.Pod >= max(cfg.Pods, 1):
 		return fmt.Errorf("this is Pod %d, and there are %d, counted from 0", cfg.Pod, max(cfg.Pods, 1))
 	}

@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -115,4 +116,17 @@ type ToolInput struct {
 	User, Password string
 	// Environ is the loader's own environment.
 	Environ []string
+}
+
+// ServerCounted checks that the server has counted at least the statements that a tool reports.
+func ServerCounted(in VerifyInput) result.Check {
+	sent := in.Reading.Totals.Statements
+	before, errBefore := strconv.ParseInt(in.StatusBefore["Questions"], 10, 64)
+	after, errAfter := strconv.ParseInt(in.StatusAfter["Questions"], 10, 64)
+	check := result.Check{Name: "server", Detail: "the server does not count questions", Passed: true}
+	if errBefore == nil && errAfter == nil {
+		check.Passed = after-before >= sent
+		check.Detail = fmt.Sprintf("%d queries sent, %d counted by the server", sent, after-before)
+	}
+	return check
 }

@@ -130,8 +130,7 @@ func (b *bench) rest(ctx context.Context) error {
 		"; CREATE SCHEMA "+schema+"'"); err != nil {
 		return err
 	}
-	one := &result.CommitSize{Rows: 1, RowsPerCommit: 1}
-	_, err := b.attempt(ctx, result.Workload{Type: "CommitSize", CommitSize: one})
+	_, err := b.attempt(ctx, commits(1, 1))
 	return err
 }
 

@@ -10,6 +10,11 @@ import (
 	"strconv"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
+	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
+	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
+	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
 // comparisons are the rows of the table. To add one: a program of ours, mostly loads(workload), and one of theirs.
@@ -22,10 +27,10 @@ func comparisons() []comparison {
 		all = append(all, commitSize(size, "Python", python, ""))
 	}
 	all = append(all, narrow(1, "≥ 1.1"), narrow(2, "≥ 1"), narrow(4, "≥ 1"))
-	fileList := result.Workload{Type: "BulkInsert", BulkInsert: &result.BulkInsert{
+	fileList := workloadtest.Load(bulkinsert.Definition, bulkinsert.Parameters{
 		Table: "FileList", Tables: 1, Rows: 500_000, RowsPerStatement: 2000, StatementsPerTransaction: 1, Concurrency: 1,
 		StorageEngine: "InnoDB",
-	}}
+	})
 	all = append(all, comparison{
 		name: "BulkInsert, file list, 2,000 rows per statement", original: "mariadb client", wantedRate: "≥ 1",
 		wantedCPU: "ours ≤ 0.35 µs", ours: loads(fileList), theirs: mariadbClient("filelist.sql", fileList),
@@ -47,16 +52,24 @@ func comparisons() []comparison {
 // commitSize compares single-row statements.
 func commitSize(size int64, original string, theirs func(string, result.Workload) program, wantedCPU string) comparison {
 	const rows = 10_000
-	w := result.Workload{Type: "CommitSize", CommitSize: &result.CommitSize{Rows: rows, RowsPerCommit: size}}
+	w := commits(rows, size)
 	return comparison{
 		name: fmt.Sprintf("CommitSize, %d rows per commit", size), original: original, wantedRate: "≥ 1", wantedCPU: wantedCPU,
 		ours: loads(w), theirs: theirs(fmt.Sprintf("commit-%d.sql", size), w),
 	}
 }
 
+func commits(rows, size int64) result.Workload {
+	return workloadtest.Load(commitsize.Definition, commitsize.Parameters{Rows: rows, RowsPerCommit: size})
+}
+
 // mariadbClient reads the workload's statements from a file.
 func mariadbClient(file string, w result.Workload) program {
 	return func(ctx context.Context, b *bench) (sample, error) {
+		l, err := read(w)
+		if err != nil {
+			return sample{}, err
+		}
 		path, err := b.statements(ctx, file, w)
 		if err != nil {
 			return sample{}, err
@@ -64,7 +77,7 @@ func mariadbClient(file string, w result.Workload) program {
 		if err := b.emptyTables(ctx, w); err != nil {
 			return sample{}, err
 		}
-		s, _, err := b.timed(ctx, plannedRows(w), "mariadb --defaults-file=/bench/my.cnf "+schema+" < "+path)
+		s, _, err := b.timed(ctx, l.rows, "mariadb --defaults-file=/bench/my.cnf "+schema+" < "+path)
 		return s, err
 	}
 }
@@ -75,46 +88,55 @@ func (b *bench) emptyTables(ctx context.Context, w result.Workload) error {
 	if err := b.rest(ctx); err != nil {
 		return err
 	}
-	_, err := b.attempt(ctx, oneRow(w))
+	l, err := read(w)
 	if err != nil {
 		return err
 	}
-	_, err = b.exec(ctx, "mariadb --defaults-file=/bench/my.cnf -e 'TRUNCATE TABLE "+schema+"."+tableOf(w)+"'")
+	if _, err := b.attempt(ctx, l.oneRow); err != nil {
+		return err
+	}
+	_, err = b.exec(ctx, "mariadb --defaults-file=/bench/my.cnf -e 'TRUNCATE TABLE "+schema+"."+l.table+"'")
 	return err
 }
 
-func plannedRows(w result.Workload) int64 {
-	switch {
-	case w.CommitSize != nil:
-		return w.CommitSize.Rows
-	case w.BulkInsert != nil:
-		return w.BulkInsert.Rows
-	}
-	return w.IIBench.Rows
+// load is what the other programs have to know of a workload.
+type load struct {
+	rows, perCommit int64
+	table           string
+	// oneRow is the same with one row.
+	oneRow result.Workload
 }
 
-func tableOf(w result.Workload) string {
-	switch {
-	case w.CommitSize != nil:
-		return "demo"
-	case w.BulkInsert != nil:
-		return "inserts"
+// read is what there is to know of one of the workloads that insert.
+func read(w result.Workload) (load, error) {
+	cfg := &result.Config{Workload: w}
+	switch w.Type {
+	case commitsize.Definition.Type:
+		p, err := workload.Decode[commitsize.Parameters](cfg)
+		if err != nil {
+			return load{}, err
+		}
+		return load{rows: p.Rows, perCommit: p.RowsPerCommit, table: "demo", oneRow: commits(1, 1)}, nil
+	case bulkinsert.Definition.Type:
+		p, err := workload.Decode[bulkinsert.Parameters](cfg)
+		if err != nil {
+			return load{}, err
+		}
+		l := load{rows: p.Rows, perCommit: p.RowsPerStatement * p.StatementsPerTransaction, table: "inserts"}
+		p.Rows = 1
+		l.oneRow = workloadtest.Load(bulkinsert.Definition, p)
+		return l, nil
+	case iibench.Definition.Type:
+		p, err := workload.Decode[iibench.Parameters](cfg)
+		if err != nil {
+			return load{}, err
+		}
+		l := load{rows: p.Rows, perCommit: p.RowsPerCommit, table: "purchases_index"}
+		p.Rows = 1
+		l.oneRow = workloadtest.Load(iibench.Definition, p)
+		return l, nil
 	}
-	return "purchases_index"
-}
-
-func oneRow(w result.Workload) result.Workload {
-	switch {
-	case w.CommitSize != nil:
-		w.CommitSize = &result.CommitSize{Rows: 1, RowsPerCommit: 1}
-	case w.BulkInsert != nil:
-		one := *w.BulkInsert
-		one.Rows, w.BulkInsert = 1, &one
-	default:
-		one := *w.IIBench
-		one.Rows, w.IIBench = 1, &one
-	}
-	return w
+	return load{}, fmt.Errorf("workload %s is not compared here", w.Type)
 }
 
 // narrow compares rows of two integers in statements of 512 KiB.
@@ -123,10 +145,10 @@ func narrow(connections int, wanted string) comparison {
 	return comparison{
 		name:     fmt.Sprintf("BulkInsert, two integers, 512 KiB statements, %d connections", connections),
 		original: "sysbench bulk_insert", wantedRate: wanted, wantedCPU: "≤ 0.25",
-		ours: loads(result.Workload{Type: "BulkInsert", BulkInsert: &result.BulkInsert{
+		ours: loads(workloadtest.Load(bulkinsert.Definition, bulkinsert.Parameters{
 			Table: "Narrow", Tables: connections, Rows: rows, RowsPerStatement: 30_000, StatementsPerTransaction: 1,
 			Concurrency: connections, StorageEngine: "InnoDB",
-		}}),
+		})),
 		theirs: sysbenchBulkInsert(rows, connections),
 	}
 }
@@ -158,8 +180,8 @@ func sysbenchBulkInsert(rows int64, threads int) program {
 }
 
 func iiBench(inserters int) result.Workload {
-	return result.Workload{Type: "IIBench", IIBench: &result.IIBench{
+	return workloadtest.Load(iibench.Definition, iibench.Parameters{
 		Schema: "InsertBenchmark", Rows: 250_000, RowsPerCommit: 1000, RowsPerStatement: 1000, StorageEngine: "InnoDB",
 		SecondaryIndexes: 3, IndexesAt: "Start", InsertThreads: inserters, ReportEveryRows: 50_000,
-	}}
+	})
 }

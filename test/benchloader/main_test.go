@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
+	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
 // Both programs are measured equally often, and neither always comes second.
@@ -55,8 +57,7 @@ func TestMeasureNoticesWhatIsNoMeasurement(t *testing.T) {
 // What the other program reads from a file is what the loader sends.
 func TestStatements(t *testing.T) {
 	b := &bench{dir: t.TempDir()}
-	w := result.Workload{Type: "CommitSize", CommitSize: &result.CommitSize{Rows: 2, RowsPerCommit: 1}}
-	path, err := b.statements(t.Context(), "x.sql", w)
+	path, err := b.statements(t.Context(), "x.sql", commits(2, 1))
 	if err != nil || path != "/bench/x.sql" {
 		t.Fatal(path, err)
 	}
@@ -68,6 +69,34 @@ func TestStatements(t *testing.T) {
 	if len(lines) != 5 || lines[0] != "SET autocommit=0;" || !strings.HasPrefix(lines[1], "INSERT INTO demo (id, data) VALUES (1, '") ||
 		lines[4] != "COMMIT;" {
 		t.Errorf("%s", data)
+	}
+}
+
+func TestRead(t *testing.T) {
+	for _, tc := range []struct {
+		w    result.Workload
+		want load
+		one  string
+	}{
+		{commits(7, 3), load{rows: 7, perCommit: 3, table: "demo"}, `{"rows":1,"rowsPerCommit":1}`},
+		{
+			workloadtest.Load(bulkinsert.Definition, bulkinsert.Parameters{Rows: 7, RowsPerStatement: 3, StatementsPerTransaction: 2}),
+			load{rows: 7, perCommit: 6, table: "inserts"}, `"rows":1,"rowsPerStatement":3,"statementsPerTransaction":2,`,
+		},
+		{iiBench(2), load{rows: 250_000, perCommit: 1000, table: "purchases_index"}, `"rows":1,"rowsPerCommit":1000,`},
+	} {
+		got, err := read(tc.w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := got.oneRow
+		if got.rows != tc.want.rows || got.perCommit != tc.want.perCommit || got.table != tc.want.table || one.Type != tc.w.Type ||
+			!strings.Contains(string(one.Parameters), tc.one) {
+			t.Errorf("%s is %+v, one row %s", tc.w.Type, got, one.Parameters)
+		}
+	}
+	if _, err := read(tprochWorkload("0.01", "Staged")); err == nil {
+		t.Error("a load without rows to insert is read")
 	}
 }
 

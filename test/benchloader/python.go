@@ -27,8 +27,11 @@ for n in range(1, rows + 1):
     if n % size == 0 or n == rows:
         db.commit()
 `
-		p := w.CommitSize
-		s, _, err := b.timed(ctx, p.Rows, fmt.Sprintf("python3 - %d %d <<'SCRIPT'%sSCRIPT", p.Rows, p.RowsPerCommit, script))
+		l, err := read(w)
+		if err != nil {
+			return sample{}, err
+		}
+		s, _, err := b.timed(ctx, l.rows, fmt.Sprintf("python3 - %d %d <<'SCRIPT'%sSCRIPT", l.rows, l.perCommit, script))
 		return s, err
 	}
 }
@@ -66,8 +69,11 @@ while (statement := queue.get()) is not None:
     cursor.execute(statement)
 maker.join()
 `
-		p := w.IIBench
-		s, _, err := b.timed(ctx, p.Rows, fmt.Sprintf("python3 - %d %d <<'SCRIPT'%sSCRIPT", p.Rows, p.RowsPerCommit, script))
+		l, err := read(w)
+		if err != nil {
+			return sample{}, err
+		}
+		s, _, err := b.timed(ctx, l.rows, fmt.Sprintf("python3 - %d %d <<'SCRIPT'%sSCRIPT", l.rows, l.perCommit, script))
 		return s, err
 	}
 }

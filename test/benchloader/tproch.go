@@ -9,6 +9,8 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
+	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
+	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
 // tprochLoad compares LOAD DATA of the same files at scale 0.2, which is 216 MB, table by table with the server's default
@@ -31,9 +33,9 @@ func tprochStreamed() comparison {
 }
 
 func tprochWorkload(scale, data string) result.Workload {
-	return result.Workload{Type: "TPROCHLoad", TPROCHLoad: &result.TPROCHLoad{
+	return workloadtest.Load(tprochload.Definition, tprochload.Parameters{
 		ScaleFactor: scale, Data: data, LoadMode: "OneStatement", ForeignKeyChecks: true, UniqueChecks: true, Indexes: "Before",
-	}}
+	})
 }
 
 // localInfile loads the staged files with one mariadb client, into empty tables of a server at rest. An attempt that
@@ -66,8 +68,7 @@ func localInfile(staged result.Workload) program {
 			return sample{}, err
 		}
 		// The loader waits until the server is at rest before it measures: so does this.
-		one := &result.CommitSize{Rows: 1, RowsPerCommit: 1}
-		if _, err := b.attempt(ctx, result.Workload{Type: "CommitSize", CommitSize: one}); err != nil {
+		if _, err := b.attempt(ctx, commits(1, 1)); err != nil {
 			return sample{}, err
 		}
 		s, _, err := b.timed(ctx, rows, client+` -e "`+strings.Join(load, "; ")+`"`)

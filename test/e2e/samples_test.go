@@ -123,7 +123,7 @@ func judge(ctx SpecContext, file string, run *v1alpha1.BenchmarkRun) {
 	var rows []string
 	for name, d := range accepted(ctx, run.Name) {
 		Expect(contradictions(d)).To(BeEmpty(), name)
-		if d.Config.Workload.Sysbench == nil && !strings.Contains(file, "iibench-contest") { // those two measure for so many seconds
+		if d.Config.Workload.Type != string(v1alpha1.WorkloadSysbench) && !strings.Contains(file, "iibench-contest") { // those two measure for so many seconds
 			Expect(d.Totals.StoppedBy).To(Equal(result.StoppedByRows), name)
 		}
 		t := d.Totals

@@ -199,8 +199,7 @@ spec:
     image: mariadb:11.8
     storage: {size: 1Gi}
 %s
-  workload: {type: CommitSize, commitSize: {rows: 200}}
-  sweep: {axes: [{parameter: rowsPerCommit, values: ["1", "50"]}]}
+  workload: {type: CommitSize, commitSize: {rows: 200, sweep: {rowsPerCommit: [1, 50]}}}
   trials: {repetitions: 1}
   seed: 7
 `, name, database)

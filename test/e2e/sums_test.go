@@ -9,7 +9,13 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
+	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
+	"github.com/benchrun-dev/benchrun/internal/workload/custom"
+	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
 )
 
 // contradictions are what does not fit together in the document of an accepted attempt: what was asked and what was done,
@@ -27,11 +33,15 @@ func contradictions(d *result.Document) []string {
 			all = append(all, fmt.Sprintf("check %s: %s", c.Name, c.Detail))
 		}
 	}
-	if rows, transactions, known := asked(&d.Config.Workload); known && t.StoppedBy == result.StoppedByRows {
+	rows, transactions, known, err := asked(&d.Config)
+	if err != nil {
+		all = append(all, fmt.Sprintf("the configuration: %v", err))
+	}
+	if known && t.StoppedBy == result.StoppedByRows {
 		same("rows", t.Rows, rows)
 		same("transactions", t.Transactions, transactions)
 	}
-	if len(d.Series) > 0 || d.Config.Workload.Custom == nil { // a program need not say how it got there
+	if len(d.Series) > 0 || d.Config.Workload.Type != custom.Definition.Type { // a program need not say how it got there
 		sum := addUp(d)
 		same("rows of the intervals", sum.Rows, t.Rows)
 		same("transactions of the intervals", sum.Transactions, t.Transactions)
@@ -79,19 +89,32 @@ func addUp(d *result.Document) result.Totals {
 }
 
 // asked is what a whole trial consists of; not known where the seed or the server decides.
-func asked(w *result.Workload) (rows, transactions int64, known bool) {
+func asked(cfg *result.Config) (rows, transactions int64, known bool, err error) {
 	parts := func(n, size int64) int64 { return (n + size - 1) / size }
-	switch {
-	case w.CommitSize != nil && w.CommitSize.Compat != "":
-		return w.CommitSize.Rows, 1 + parts(w.CommitSize.Rows-1, w.CommitSize.RowsPerCommit), true
-	case w.CommitSize != nil:
-		return w.CommitSize.Rows, parts(w.CommitSize.Rows, w.CommitSize.RowsPerCommit), true
-	case w.BulkInsert != nil:
-		return w.BulkInsert.Rows, parts(w.BulkInsert.Rows, w.BulkInsert.RowsPerStatement*w.BulkInsert.StatementsPerTransaction), true
-	case w.IIBench != nil:
-		return w.IIBench.Rows, parts(w.IIBench.Rows, w.IIBench.RowsPerCommit), true
+	switch cfg.Workload.Type {
+	case commitsize.Definition.Type:
+		p, err := workload.Decode[commitsize.Parameters](cfg)
+		switch {
+		case err != nil:
+			return 0, 0, false, err
+		case p.Compat == string(v1alpha1.CompatIsotopp):
+			return p.Rows, 1 + parts(p.Rows-1, p.RowsPerCommit), true, nil
+		}
+		return p.Rows, parts(p.Rows, p.RowsPerCommit), true, nil
+	case bulkinsert.Definition.Type:
+		p, err := workload.Decode[bulkinsert.Parameters](cfg)
+		if err != nil {
+			return 0, 0, false, err
+		}
+		return p.Rows, parts(p.Rows, p.RowsPerStatement*p.StatementsPerTransaction), true, nil
+	case iibench.Definition.Type:
+		p, err := workload.Decode[iibench.Parameters](cfg)
+		if err != nil {
+			return 0, 0, false, err
+		}
+		return p.Rows, parts(p.Rows, p.RowsPerCommit), true, nil
 	}
-	return 0, 0, false
+	return 0, 0, false, nil
 }
 
 // rates compares rates with the totals that they are of.

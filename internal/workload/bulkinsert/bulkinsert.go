@@ -5,9 +5,9 @@
 package bulkinsert
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -18,6 +18,25 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/userdata"
 )
 
+// Definition of the workload.
+var Definition = workload.Definition{
+	Type: "BulkInsert", Shared: true, Validate: workload.Checked(parameters), New: New,
+}
+
+// Parameters are those of the API's member bulkInsert at one point.
+type Parameters struct {
+	// Table is FileList or Narrow.
+	Table string `json:"table"`
+	// Tables of that kind; connection c, from 0, writes to table c modulo Tables.
+	Tables                   int   `json:"tables"`
+	Rows                     int64 `json:"rows"`
+	RowsPerStatement         int64 `json:"rowsPerStatement"`
+	StatementsPerTransaction int64 `json:"statementsPerTransaction"`
+	// Concurrency is the number of connections.
+	Concurrency   int    `json:"concurrency"`
+	StorageEngine string `json:"storageEngine"`
+}
+
 // The tables of BulkInsert.
 const (
 	tableFileList = "FileList"
@@ -27,7 +46,7 @@ const (
 // bulkInsert inserts many rows with each statement, over many connections: how many, and how many, until it gets no
 // faster?
 type bulkInsert struct {
-	params result.BulkInsert
+	params Parameters
 	load   *insert.Load
 	table  insert.Table
 	// name of the first table, and the columns that rows are made of: none are all that the table has.
@@ -42,39 +61,44 @@ type bulkInsert struct {
 	found []userdata.Column
 }
 
-// New checks the parameters, whose names in errors are the API's.
-func New(cfg *result.Config) (workload.Workload, error) {
-	p := cfg.Workload.BulkInsert
-	if p == nil {
-		return nil, errors.New("the parameters in bulkInsert are missing")
-	}
-	if p.StatementsPerTransaction < 1 {
-		return nil, fmt.Errorf("statementsPerTransaction is %d, it must be at least 1", p.StatementsPerTransaction)
-	}
-	if p.Concurrency < 1 {
-		return nil, fmt.Errorf("concurrency is %d, it must be at least 1", p.Concurrency)
-	}
-	if p.Tables < 1 {
-		return nil, fmt.Errorf("tables is %d, it must be at least 1", p.Tables)
-	}
-	if err := insert.CheckEngine(p.StorageEngine); err != nil {
-		return nil, err
-	}
-	if err := workload.ShareOf(cfg).Enough("concurrency", int64(p.Concurrency)); err != nil {
-		return nil, err
-	}
-	rows, err := insert.New(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction, workload.ShareOf(cfg))
+// parameters reads and checks them.
+func parameters(cfg *result.Config) (*Parameters, error) {
+	p, err := workload.Decode[Parameters](cfg)
 	if err != nil {
 		return nil, err
 	}
-	w := &bulkInsert{params: *p, load: rows}
-	switch p.Table {
-	case tableFileList:
-		w.useFileList(newFileList(cfg.Seed))
-	case tableNarrow:
-		w.useNarrow(narrow{generate.NewRows(cfg.Seed)})
-	default:
+	for _, n := range []struct {
+		name  string
+		value int64
+	}{
+		{"statementsPerTransaction", p.StatementsPerTransaction}, {"concurrency", int64(p.Concurrency)}, {"tables", int64(p.Tables)},
+	} {
+		if n.value < 1 {
+			return nil, fmt.Errorf("%s is %d, it must be at least 1", n.name, n.value)
+		}
+	}
+	if p.Table != tableFileList && p.Table != tableNarrow {
 		return nil, fmt.Errorf("table is %q, it must be %s or %s", p.Table, tableFileList, tableNarrow)
+	}
+	return p, cmp.Or(
+		insert.CheckEngine(p.StorageEngine),
+		insert.CheckSizes(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction),
+		workload.ShareOf(cfg).Enough("concurrency", int64(p.Concurrency)), checkFile(cfg),
+	)
+}
+
+// New makes the load.
+func New(cfg *result.Config) (workload.Workload, error) {
+	p, err := parameters(cfg)
+	if err != nil {
+		return nil, err
+	}
+	rows := insert.New(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction, workload.ShareOf(cfg))
+	w := &bulkInsert{params: *p, load: rows}
+	if p.Table == tableNarrow {
+		w.useNarrow(narrow{generate.NewRows(cfg.Seed)})
+	} else {
+		w.useFileList(newFileList(cfg.Seed))
 	}
 	w.table.Engine = p.StorageEngine
 	if err := w.useOwn(cfg); err != nil {

@@ -19,20 +19,20 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
-func newTestBulkInsert(t testing.TB, change func(*result.BulkInsert)) *bulkInsert {
+func newTestBulkInsert(t testing.TB, change func(*Parameters)) *bulkInsert {
 	t.Helper()
-	p := &result.BulkInsert{
+	p := &Parameters{
 		Table: "FileList", Tables: 1, Rows: 10, RowsPerStatement: 3, StatementsPerTransaction: 2, Concurrency: 1, StorageEngine: "InnoDB",
 	}
 	change(p)
-	w, err := New(&result.Config{Seed: 42, Workload: result.Workload{Type: "BulkInsert", BulkInsert: p}})
+	w, err := New(&result.Config{Seed: 42, Workload: workloadtest.Load(Definition, p)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return w.(*bulkInsert)
 }
 
-func narrowTable(p *result.BulkInsert) { p.Table = "Narrow" }
+func narrowTable(p *Parameters) { p.Table = "Narrow" }
 
 // The data of a seed never changes: results of different releases would not be comparable.
 func TestBulkInsertGolden(t *testing.T) {
@@ -45,7 +45,7 @@ func TestBulkInsertGolden(t *testing.T) {
 		},
 		{"Narrow", "(1000,9403573)", "rows=1000 xor=410dec04 sum=2108463125022"},
 	} {
-		w := newTestBulkInsert(t, func(p *result.BulkInsert) { p.Table, p.Rows = tc.table, 1000 })
+		w := newTestBulkInsert(t, func(p *Parameters) { p.Table, p.Rows = tc.table, 1000 })
 		if got := string(w.load.AppendRow(nil, 1000)); got != tc.row {
 			t.Errorf("row 1000 of %s is %s, want %s", tc.table, got, tc.row)
 		}
@@ -82,7 +82,7 @@ func TestBulkInsertStatements(t *testing.T) {
 func TestLoadDispensesEachRowOnce(t *testing.T) {
 	for _, clients := range []int{1, 3, 8} {
 		for _, limit := range []time.Duration{0, 20 * time.Millisecond} {
-			w := newTestBulkInsert(t, func(p *result.BulkInsert) {
+			w := newTestBulkInsert(t, func(p *Parameters) {
 				narrowTable(p)
 				p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Concurrency = 1001, 7, 3, clients
 			})
@@ -161,18 +161,18 @@ func TestBulkInsertErrors(t *testing.T) {
 }
 
 func TestNewBulkInsertRefuses(t *testing.T) {
-	for want, change := range map[string]func(*result.BulkInsert){
-		`table is "x", it must be FileList or Narrow`: func(p *result.BulkInsert) { p.Table = "x" },
-		"rows is 0":                     func(p *result.BulkInsert) { p.Rows = 0 },
-		"rowsPerStatement is 0":         func(p *result.BulkInsert) { p.RowsPerStatement = 0 },
-		"statementsPerTransaction is 0": func(p *result.BulkInsert) { p.StatementsPerTransaction = 0 },
-		"tables is 0":                   func(p *result.BulkInsert) { p.Tables = 0 },
-		"concurrency is 0":              func(p *result.BulkInsert) { p.Concurrency = 0 },
-		`storageEngine is "a;b"`:        func(p *result.BulkInsert) { p.StorageEngine = "a;b" },
+	for want, change := range map[string]func(*Parameters){
+		`table is "x", it must be FileList or Narrow`: func(p *Parameters) { p.Table = "x" },
+		"rows is 0":                     func(p *Parameters) { p.Rows = 0 },
+		"rowsPerStatement is 0":         func(p *Parameters) { p.RowsPerStatement = 0 },
+		"statementsPerTransaction is 0": func(p *Parameters) { p.StatementsPerTransaction = 0 },
+		"tables is 0":                   func(p *Parameters) { p.Tables = 0 },
+		"concurrency is 0":              func(p *Parameters) { p.Concurrency = 0 },
+		`storageEngine is "a;b"`:        func(p *Parameters) { p.StorageEngine = "a;b" },
 	} {
 		p := newTestBulkInsert(t, narrowTable).params
 		change(&p)
-		if _, err := New(&result.Config{Workload: result.Workload{Type: "BulkInsert", BulkInsert: &p}}); err == nil ||
+		if _, err := New(&result.Config{Workload: workloadtest.Load(Definition, p)}); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
@@ -211,7 +211,7 @@ func TestFileListRows(t *testing.T) {
 func TestLoadsDoNotAllocatePerRow(t *testing.T) {
 	for _, rows := range []int64{10_000, 100_000} {
 		for _, table := range []string{"FileList", "Narrow"} {
-			w := newTestBulkInsert(t, func(p *result.BulkInsert) { p.Table, p.Rows, p.RowsPerStatement = table, rows, 1000 })
+			w := newTestBulkInsert(t, func(p *Parameters) { p.Table, p.Rows, p.RowsPerStatement = table, rows, 1000 })
 			allocs := testing.AllocsPerRun(1, func() {
 				w.load.Taken.Store(0)
 				if _, err := w.Measure(t.Context(), &workload.Client{Session: workloadtest.Silence{}, Recorder: workloadtest.Silence{}}); err != nil {
@@ -228,7 +228,7 @@ func TestLoadsDoNotAllocatePerRow(t *testing.T) {
 func BenchmarkAppendRow(b *testing.B) {
 	for _, table := range []string{"FileList", "Narrow"} {
 		b.Run(table, func(b *testing.B) {
-			w := newTestBulkInsert(b, func(p *result.BulkInsert) {
+			w := newTestBulkInsert(b, func(p *Parameters) {
 				p.Table, p.Rows, p.RowsPerStatement = table, int64(b.N), 2000
 			})
 			b.ReportAllocs()

@@ -21,32 +21,42 @@ import (
 
 var userName = regexp.MustCompile(`^[A-Za-z0-9_$]{1,64}$`)
 
-// useOwn takes what is the user's of tables and rows.
-func (w *bulkInsert) useOwn(cfg *result.Config) error {
-	w.schema = userdata.NewSchema(&cfg.Workload)
+// checkFile finds what is wrong with the user's tables and rows, as far as that can be seen without them.
+func checkFile(cfg *result.Config) error {
 	d := cfg.Workload.Data
 	switch {
 	case d == nil:
 		return nil
 	case cfg.Pods > 1:
 		return fmt.Errorf("a file of dataFrom is read by one Pod, and loader.pods is %d", cfg.Pods)
+	case d.Table != "" && cfg.Workload.SchemaFile == "":
+		return fmt.Errorf("dataFrom.table is %q, and there is no schemaFrom that makes it", d.Table)
+	}
+	for _, name := range append([]string{d.Table}, d.Columns...) {
+		if name != "" && !userName.MatchString(name) {
+			return fmt.Errorf("dataFrom names %q, a table or column has 1 to 64 letters, digits, underscores and $", name)
+		}
+	}
+	_, err := userdata.FormatOf(d)
+	return err
+}
+
+// useOwn takes the user's tables and rows.
+func (w *bulkInsert) useOwn(cfg *result.Config) error {
+	w.schema = userdata.NewSchema(&cfg.Workload)
+	d := cfg.Workload.Data
+	if d == nil {
+		return nil
 	}
 	format, err := userdata.FormatOf(d)
 	if err != nil {
 		return err
 	}
 	switch {
-	case d.Table != "" && w.schema == nil:
-		return fmt.Errorf("dataFrom.table is %q, and there is no schemaFrom that makes it", d.Table)
 	case d.Table != "":
 		w.name, w.columns = d.Table, d.Columns
 	case len(d.Columns) > 0:
 		w.columns = d.Columns
-	}
-	for _, name := range append([]string{w.name}, w.columns...) {
-		if !userName.MatchString(name) {
-			return fmt.Errorf("dataFrom names %q, a table or column has 1 to 64 letters, digits, underscores and $", name)
-		}
 	}
 	w.file = &userdata.RowFile{File: userdata.File{Root: d.Root, Name: d.Path, Format: format, Header: d.HeaderLines}}
 	w.load.Open = w.open

@@ -35,23 +35,25 @@ func writeFile(t testing.TB, name, text string) string {
 }
 
 // newTestFileInsert inserts rows of a file with columns a and b.
-func newTestFileInsert(t testing.TB, text string, change func(*result.BulkInsert, *result.Data)) (*bulkInsert, error) {
+func newTestFileInsert(t testing.TB, text string, change func(*Parameters, *result.Data)) (*bulkInsert, error) {
 	t.Helper()
-	p := &result.BulkInsert{
+	p := &Parameters{
 		Table: "Narrow", Tables: 1, Rows: 1_000_000, RowsPerStatement: 3, StatementsPerTransaction: 2, Concurrency: 1, StorageEngine: "InnoDB",
 	}
 	d := &result.Data{Root: writeFile(t, "rows.txt", text), Path: "rows.txt", Format: result.DataCSV}
 	change(p, d)
-	w, err := New(&result.Config{Seed: 42, Workload: result.Workload{Type: "BulkInsert", BulkInsert: p, Data: d}})
+	cfg := &result.Config{Seed: 42, Workload: workloadtest.Load(Definition, p)}
+	cfg.Workload.Data = d
+	w, err := New(cfg)
 	if err != nil {
 		return nil, err
 	}
 	return w.(*bulkInsert), nil
 }
 
-func asItIs(*result.BulkInsert, *result.Data) {}
+func asItIs(*Parameters, *result.Data) {}
 
-func mustFileInsert(t testing.TB, text string, change func(*result.BulkInsert, *result.Data)) *bulkInsert {
+func mustFileInsert(t testing.TB, text string, change func(*Parameters, *result.Data)) *bulkInsert {
 	t.Helper()
 	w, err := newTestFileInsert(t, text, change)
 	if err != nil {
@@ -62,7 +64,7 @@ func mustFileInsert(t testing.TB, text string, change func(*result.BulkInsert, *
 
 func TestFileInsertStatements(t *testing.T) {
 	const text = "id,k\n1,one\n2,\"it's\"\n3,\\N\n4,\"a\nb\"\n"
-	w := mustFileInsert(t, text, func(_ *result.BulkInsert, d *result.Data) { d.HeaderLines = 1 })
+	w := mustFileInsert(t, text, func(_ *Parameters, d *result.Data) { d.HeaderLines = 1 })
 	if err := w.Plan().Stage(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +104,7 @@ func TestFileInsertSendsEachRowOnce(t *testing.T) {
 	const rows = 3*userdata.IndexStride + 77
 	for _, clients := range []int{1, 2, 7} {
 		for _, perStatement := range []int64{1, 10, 2 * userdata.IndexStride} {
-			w := mustFileInsert(t, numbered(rows), func(p *result.BulkInsert, _ *result.Data) {
+			w := mustFileInsert(t, numbered(rows), func(p *Parameters, _ *result.Data) {
 				p.Concurrency, p.RowsPerStatement, p.StatementsPerTransaction = clients, perStatement, 3
 			})
 			if err := w.Plan().Stage(t.Context()); err != nil {
@@ -141,7 +143,7 @@ func TestFileInsertSendsEachRowOnce(t *testing.T) {
 }
 
 func TestFileInsertRowsAreLimited(t *testing.T) {
-	w := mustFileInsert(t, numbered(100), func(p *result.BulkInsert, _ *result.Data) { p.Rows = 40 })
+	w := mustFileInsert(t, numbered(100), func(p *Parameters, _ *result.Data) { p.Rows = 40 })
 	if err := w.Plan().Stage(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -160,13 +162,13 @@ func TestFileInsertRowsAreLimited(t *testing.T) {
 }
 
 func TestFileInsertRefusesParameters(t *testing.T) {
-	for want, change := range map[string]func(*result.BulkInsert, *result.Data){
-		`dataFrom.format is "", it must be TSV or CSV`:          func(_ *result.BulkInsert, d *result.Data) { d.Format = "" },
-		`dataFrom.separator is "ab", it must be one ASCII`:      func(_ *result.BulkInsert, d *result.Data) { d.Separator = "ab" },
-		`dataFrom.separator is "\\", it must be one ASCII`:      func(_ *result.BulkInsert, d *result.Data) { d.Separator = `\` },
-		"dataFrom.headerLines is -1":                            func(_ *result.BulkInsert, d *result.Data) { d.HeaderLines = -1 },
-		`dataFrom.table is "t", and there is no schemaFrom`:     func(_ *result.BulkInsert, d *result.Data) { d.Table = "t" },
-		"dataFrom names \"a`b\", a table or column has 1 to 64": func(_ *result.BulkInsert, d *result.Data) { d.Columns = []string{"a`b"} },
+	for want, change := range map[string]func(*Parameters, *result.Data){
+		`dataFrom.format is "XML", it must be TSV or CSV`:       func(_ *Parameters, d *result.Data) { d.Format = "XML" },
+		`dataFrom.separator is "ab", it must be one ASCII`:      func(_ *Parameters, d *result.Data) { d.Separator = "ab" },
+		`dataFrom.separator is "\\", it must be one ASCII`:      func(_ *Parameters, d *result.Data) { d.Separator = `\` },
+		"dataFrom.headerLines is -1":                            func(_ *Parameters, d *result.Data) { d.HeaderLines = -1 },
+		`dataFrom.table is "t", and there is no schemaFrom`:     func(_ *Parameters, d *result.Data) { d.Table = "t" },
+		"dataFrom names \"a`b\", a table or column has 1 to 64": func(_ *Parameters, d *result.Data) { d.Columns = []string{"a`b"} },
 	} {
 		if _, err := newTestFileInsert(t, "", change); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
@@ -174,19 +176,34 @@ func TestFileInsertRefusesParameters(t *testing.T) {
 	}
 }
 
+// A file whose format is not said is as SELECT … INTO OUTFILE writes it.
+func TestFileInsertIsTSVByDefault(t *testing.T) {
+	w := mustFileInsert(t, "1\tone\\ttwo\n", func(_ *Parameters, d *result.Data) { d.Format = "" })
+	if err := w.Plan().Stage(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s := &workloadtest.Script{}
+	if _, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "INSERT INTO narrow (id, k) VALUES ('1','one\ttwo')"; s.Statements[0] != want {
+		t.Errorf("statement %s, want %s", s.Statements[0], want)
+	}
+}
+
 func TestFileInsertRefusesFiles(t *testing.T) {
 	outside := writeFile(t, "secret", "1,2\n")
 	for want, tc := range map[string]struct {
 		text   string
-		change func(*result.BulkInsert, *result.Data)
+		change func(*Parameters, *result.Data)
 	}{
 		"dataFrom: rows.txt, line 3: 3 fields, there are 2 columns": {"1,2\n\"3\",4\n5,6,7\n", asItIs},
 		"dataFrom: reading rows.txt: line 2: the quotation mark":    {"1,2\n3,\"4\n", asItIs},
-		"dataFrom: rows.txt has no rows":                            {"a,b\n", func(_ *result.BulkInsert, d *result.Data) { d.HeaderLines = 1 }},
-		"dataFrom: reading no/such: no such file or directory":      {"", func(_ *result.BulkInsert, d *result.Data) { d.Path = "no/such" }},
-		"dataFrom: reading .: is a directory":                       {"", func(_ *result.BulkInsert, d *result.Data) { d.Path = "." }},
-		"opening the volume of dataFrom: ":                          {"", func(_ *result.BulkInsert, d *result.Data) { d.Root = "/no/such" }},
-		"dataFrom: reading link: path escapes from parent": {"", func(_ *result.BulkInsert, d *result.Data) {
+		"dataFrom: rows.txt has no rows":                            {"a,b\n", func(_ *Parameters, d *result.Data) { d.HeaderLines = 1 }},
+		"dataFrom: reading no/such: no such file or directory":      {"", func(_ *Parameters, d *result.Data) { d.Path = "no/such" }},
+		"dataFrom: reading .: is a directory":                       {"", func(_ *Parameters, d *result.Data) { d.Path = "." }},
+		"opening the volume of dataFrom: ":                          {"", func(_ *Parameters, d *result.Data) { d.Root = "/no/such" }},
+		"dataFrom: reading link: path escapes from parent": {"", func(_ *Parameters, d *result.Data) {
 			d.Path = "link"
 			if err := os.Symlink(filepath.Join(outside, "secret"), filepath.Join(d.Root, "link")); err != nil {
 				t.Fatal(err)
@@ -247,7 +264,7 @@ func TestFileInsertFindsAChangedFile(t *testing.T) {
 // What a row of a file costs the loader: nothing is allocated.
 func BenchmarkFileRows(b *testing.B) {
 	line := "/some/folder/of/a/file/list/that/is/not/too/long/neither/file.dat\t2019-05-28 04:26:21.536790\t12345678\n"
-	w := mustFileInsert(b, strings.Repeat(line, 100_000), func(p *result.BulkInsert, d *result.Data) {
+	w := mustFileInsert(b, strings.Repeat(line, 100_000), func(p *Parameters, d *result.Data) {
 		p.Table, d.Format = "FileList", result.DataTSV
 	})
 	if err := w.Plan().Stage(b.Context()); err != nil {

@@ -7,7 +7,6 @@ package commitsize
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -18,28 +17,51 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
 )
 
-// compatIsotopp commits where the published script does.
-const compatIsotopp = "Isotopp"
+// Definition of the workload.
+var Definition = workload.Definition{Type: "CommitSize", Validate: workload.Checked(parameters), New: New}
 
-// commitSize inserts row after row over one connection, each with a statement of its own, and commits after so many
-// rows: what does a commit cost, and how many rows share it?
-type commitSize struct {
-	params result.CommitSize
-	rows   generate.Rows
+// Parameters are those of the API's member commitSize at one point.
+type Parameters struct {
+	Rows          int64 `json:"rows"`
+	RowsPerCommit int64 `json:"rowsPerCommit"`
+	// Compat is None, empty for None, or Isotopp: the first transaction then has one row.
+	Compat string `json:"compat,omitempty"`
 }
 
-// New checks the parameters, whose names in errors are the API's.
-func New(cfg *result.Config) (workload.Workload, error) {
-	p := cfg.Workload.CommitSize
+const (
+	compatNone = "None"
+	// compatIsotopp commits where the published script does.
+	compatIsotopp = "Isotopp"
+)
+
+// parameters reads and checks them.
+func parameters(cfg *result.Config) (*Parameters, error) {
+	p, err := workload.Decode[Parameters](cfg)
 	switch {
-	case p == nil:
-		return nil, errors.New("the parameters in commitSize are missing")
+	case err != nil:
+		return nil, err
 	case p.Rows < 1:
 		return nil, fmt.Errorf("rows is %d, it must be at least 1", p.Rows)
 	case p.RowsPerCommit < 1:
 		return nil, fmt.Errorf("rowsPerCommit is %d, it must be at least 1", p.RowsPerCommit)
-	case p.Compat != "" && p.Compat != compatIsotopp:
-		return nil, fmt.Errorf("compat is %q, it must be empty or %q", p.Compat, compatIsotopp)
+	case p.Compat != "" && p.Compat != compatNone && p.Compat != compatIsotopp:
+		return nil, fmt.Errorf("compat is %q, it must be %s or %s", p.Compat, compatNone, compatIsotopp)
+	}
+	return p, nil
+}
+
+// commitSize inserts row after row over one connection, each with a statement of its own, and commits after so many
+// rows: what does a commit cost, and how many rows share it?
+type commitSize struct {
+	params Parameters
+	rows   generate.Rows
+}
+
+// New makes the load.
+func New(cfg *result.Config) (workload.Workload, error) {
+	p, err := parameters(cfg)
+	if err != nil {
+		return nil, err
 	}
 	return &commitSize{params: *p, rows: generate.NewRows(cfg.Seed)}, nil
 }

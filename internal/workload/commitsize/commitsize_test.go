@@ -17,9 +17,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
-func newTestCommitSize(t testing.TB, p result.CommitSize) workload.Workload {
+func newTestCommitSize(t testing.TB, p Parameters) workload.Workload {
 	t.Helper()
-	w, err := New(&result.Config{Seed: 42, Workload: result.Workload{Type: "CommitSize", CommitSize: &p}})
+	w, err := New(&result.Config{Seed: 42, Workload: workloadtest.Load(Definition, p)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,13 +37,14 @@ func TestCommitSizeCommits(t *testing.T) {
 		{rows: 6, size: 2, want: []int64{2, 4, 6}},
 		{rows: 7, size: 3, want: []int64{3, 6, 7}},
 		{rows: 2, size: 1000, want: []int64{2}},
+		{rows: 7, size: 3, compat: compatNone, want: []int64{3, 6, 7}},
 		{rows: 3, size: 1, compat: compatIsotopp, want: []int64{1, 2, 3}},
 		{rows: 7, size: 3, compat: compatIsotopp, want: []int64{1, 4, 7}},
 		{rows: 6, size: 3, compat: compatIsotopp, want: []int64{1, 4, 6}},
 	} {
 		t.Run(fmt.Sprintf("%d by %d %s", tc.rows, tc.size, tc.compat), func(t *testing.T) {
 			s := &workloadtest.Script{}
-			w := newTestCommitSize(t, result.CommitSize{Rows: tc.rows, RowsPerCommit: tc.size, Compat: tc.compat})
+			w := newTestCommitSize(t, Parameters{Rows: tc.rows, RowsPerCommit: tc.size, Compat: tc.compat})
 			stopped, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s})
 			if err != nil || stopped != result.StoppedByRows {
 				t.Fatalf("%v, %v", stopped, err)
@@ -60,7 +61,7 @@ func TestCommitSizeCommits(t *testing.T) {
 
 func TestCommitSizeStatements(t *testing.T) {
 	s := &workloadtest.Script{}
-	w := newTestCommitSize(t, result.CommitSize{Rows: 2, RowsPerCommit: 2})
+	w := newTestCommitSize(t, Parameters{Rows: 2, RowsPerCommit: 2})
 	if _, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s}); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestCommitSizeStopsAtTheLimitWithEverythingCommitted(t *testing.T) {
 		{rows: 3, limit: time.Hour, want: result.StoppedByRows, committed: 3},
 	} {
 		s := &workloadtest.Script{}
-		w := newTestCommitSize(t, result.CommitSize{Rows: tc.rows, RowsPerCommit: 1000})
+		w := newTestCommitSize(t, Parameters{Rows: tc.rows, RowsPerCommit: 1000})
 		stopped, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s, Limit: tc.limit})
 		if err != nil || stopped != tc.want {
 			t.Errorf("%d rows: stopped by %v, %v", tc.rows, stopped, err)
@@ -105,7 +106,7 @@ func TestCommitSizeErrors(t *testing.T) {
 		"INSERT INTO demo (id, data) VALUES (1, '" + string(generate.NewRows(42).AppendText(nil, 1)) + "')": "inserting row 1: refused",
 	} {
 		s := &workloadtest.Script{Refuse: refuse}
-		w := newTestCommitSize(t, result.CommitSize{Rows: 2, RowsPerCommit: 2})
+		w := newTestCommitSize(t, Parameters{Rows: 2, RowsPerCommit: 2})
 		if _, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s}); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
@@ -117,10 +118,14 @@ func TestNewRefuses(t *testing.T) {
 		workload result.Workload
 		want     string
 	}{
-		{result.Workload{Type: "CommitSize"}, "parameters in commitSize are missing"},
-		{result.Workload{Type: "CommitSize", CommitSize: &result.CommitSize{RowsPerCommit: 1}}, "rows is 0"},
-		{result.Workload{Type: "CommitSize", CommitSize: &result.CommitSize{Rows: 1}}, "rowsPerCommit is 0"},
-		{result.Workload{Type: "CommitSize", CommitSize: &result.CommitSize{Rows: 1, RowsPerCommit: 1, Compat: "x"}}, `compat is "x"`},
+		{result.Workload{Type: "CommitSize"}, "the parameters are missing"},
+		{
+			result.Workload{Type: "CommitSize", Parameters: []byte(`{"rows":1,"rowsPerCommit":1,"rowsPerComit":2}`)},
+			`reading the parameters: json: unknown field "rowsPerComit"`,
+		},
+		{workloadtest.Load(Definition, Parameters{RowsPerCommit: 1}), "rows is 0"},
+		{workloadtest.Load(Definition, Parameters{Rows: 1}), "rowsPerCommit is 0"},
+		{workloadtest.Load(Definition, Parameters{Rows: 1, RowsPerCommit: 1, Compat: "x"}), `compat is "x", it must be None or Isotopp`},
 	} {
 		if _, err := New(&result.Config{Workload: tc.workload}); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("error %v, want %s", err, tc.want)
@@ -129,7 +134,7 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func BenchmarkCommitSizeLoop(b *testing.B) {
-	w := newTestCommitSize(b, result.CommitSize{Rows: int64(b.N), RowsPerCommit: 16})
+	w := newTestCommitSize(b, Parameters{Rows: int64(b.N), RowsPerCommit: 16})
 	b.ReportAllocs()
 	if _, err := w.Measure(b.Context(), &workload.Client{Session: workloadtest.Silence{}, Recorder: workloadtest.Silence{}}); err != nil {
 		b.Fatal(err)

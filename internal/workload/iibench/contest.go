@@ -6,12 +6,13 @@ package iibench
 import (
 	"fmt"
 	"strings"
-
-	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// contest2008 are the rules of the contest that made this benchmark known.
-const contest2008 = "Contest2008"
+const (
+	noRules = "None"
+	// contest2008 are the rules of the contest that made this benchmark known.
+	contest2008 = "Contest2008"
+)
 
 // The contest's numbers.
 const (
@@ -22,7 +23,7 @@ const (
 )
 
 // checkContest refuses what the contest's rules do not allow.
-func checkContest(p *result.IIBench) error {
+func checkContest(p *Parameters) error {
 	if p.Rules != contest2008 {
 		return nil
 	}
@@ -44,7 +45,7 @@ func checkContest(p *result.IIBench) error {
 }
 
 // contestDeviations are what differs from the contest and cannot be made to fit, or cannot be seen from here.
-func contestDeviations(p *result.IIBench, version string) []string {
+func contestDeviations(p *Parameters, version string) []string {
 	var all []string
 	deviates := func(format string, args ...any) {
 		all = append(all, "deviates from "+contest2008+": "+fmt.Sprintf(format, args...))

@@ -5,6 +5,7 @@
 package iibench
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -18,10 +19,33 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
 )
 
+// Definition of the workload.
+var Definition = workload.Definition{Type: "IIBench", Shared: true, Validate: workload.Checked(parameters), New: New}
+
+// Parameters are those of the API's member iiBench at one point.
+type Parameters struct {
+	// Schema is InsertBenchmark or Tokutek2008.
+	Schema           string `json:"schema"`
+	Rows             int64  `json:"rows"`
+	RowsPerCommit    int64  `json:"rowsPerCommit"`
+	RowsPerStatement int64  `json:"rowsPerStatement"`
+	StorageEngine    string `json:"storageEngine"`
+	// SecondaryIndexes is 0 to 3; IndexesAt is Start or End.
+	SecondaryIndexes int    `json:"secondaryIndexes"`
+	IndexesAt        string `json:"indexesAt"`
+	InsertThreads    int    `json:"insertThreads"`
+	QueryThreads     int    `json:"queryThreads,omitempty"`
+	// KeepRows is the number of rows from which on as many of the oldest are deleted as are inserted; 0 is never.
+	KeepRows        int64 `json:"keepRows,omitempty"`
+	ReportEveryRows int64 `json:"reportEveryRows"`
+	// Rules is None, empty for None, or Contest2008.
+	Rules string `json:"rules,omitempty"`
+}
+
 // iiBench inserts into a table with secondary indexes, whose values are random: what is left of the rate when the indexes
 // are larger than the memory? Beside those that insert, a client may delete the oldest rows, and others may query.
 type iiBench struct {
-	params result.IIBench
+	params Parameters
 	rows   generate.Rows
 	schema *purchases
 	load   *insert.Load
@@ -34,36 +58,40 @@ type iiBench struct {
 	inserted chan int64
 }
 
-// New checks the parameters, whose names in errors are the API's.
-func New(cfg *result.Config) (workload.Workload, error) {
-	p := cfg.Workload.IIBench
-	if p == nil {
-		return nil, errors.New("the parameters in iiBench are missing")
-	}
-	if err := errors.Join(checkIIBench(p), insert.CheckEngine(p.StorageEngine)); err != nil {
-		return nil, err
-	}
-	if err := checkContest(p); err != nil {
-		return nil, err
-	}
-	share := workload.ShareOf(cfg)
-	if err := share.Enough("insertThreads", int64(p.InsertThreads)); err != nil {
-		return nil, err
-	}
-	if p.KeepRows > 0 && share.Pods > 1 {
-		return nil, errors.New("keepRows needs one loader Pod: the rows to delete are those that it has inserted")
-	}
-	load, err := insert.New(p.Rows, p.RowsPerStatement, p.RowsPerCommit, share)
+// parameters reads and checks them.
+func parameters(cfg *result.Config) (*Parameters, error) {
+	p, err := workload.Decode[Parameters](cfg)
 	if err != nil {
 		return nil, err
 	}
-	w := &iiBench{params: *p, rows: generate.NewRows(cfg.Seed), schema: schemas[p.Schema], load: load}
+	share := workload.ShareOf(cfg)
+	if p.KeepRows > 0 && share.Pods > 1 {
+		return nil, errors.New("a run that deletes (keepRows) loads from one Pod, which knows the rows to delete: " +
+			"loader.pods must be 1")
+	}
+	return p, cmp.Or(
+		errors.Join(checkIIBench(p), insert.CheckEngine(p.StorageEngine)), checkContest(p),
+		share.Enough("insertThreads", int64(p.InsertThreads)), insert.CheckSizes(p.Rows, p.RowsPerStatement, p.RowsPerCommit),
+	)
+}
+
+// New makes the load.
+func New(cfg *result.Config) (workload.Workload, error) {
+	p, err := parameters(cfg)
+	if err != nil {
+		return nil, err
+	}
+	share := workload.ShareOf(cfg)
+	w := &iiBench{
+		params: *p, rows: generate.NewRows(cfg.Seed), schema: schemas[p.Schema],
+		load: insert.New(p.Rows, p.RowsPerStatement, p.RowsPerCommit, share),
+	}
 	w.inserters, w.queriers = int(share.Of(int64(p.InsertThreads))), int(share.Of(int64(p.QueryThreads)))
 	w.prepareLoad()
 	return w, nil
 }
 
-func checkIIBench(p *result.IIBench) error {
+func checkIIBench(p *Parameters) error {
 	schema, known := schemas[p.Schema]
 	switch {
 	case !known:
@@ -80,8 +108,8 @@ func checkIIBench(p *result.IIBench) error {
 		return fmt.Errorf("keepRows is %d, it must be at least 0", p.KeepRows)
 	case p.ReportEveryRows < 1:
 		return fmt.Errorf("reportEveryRows is %d, it must be at least 1", p.ReportEveryRows)
-	case p.Rules != "" && p.Rules != contest2008:
-		return fmt.Errorf("rules is %q, it must be empty or %s", p.Rules, contest2008)
+	case p.Rules != "" && p.Rules != noRules && p.Rules != contest2008:
+		return fmt.Errorf("rules is %q, it must be %s or %s", p.Rules, noRules, contest2008)
 	}
 	return nil
 }

@@ -20,18 +20,18 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
-func iiBenchParams() *result.IIBench {
-	return &result.IIBench{
+func iiBenchParams() *Parameters {
+	return &Parameters{
 		Schema: schemaInsertBenchmark, Rows: 5000, RowsPerCommit: 1000, RowsPerStatement: 1000, StorageEngine: "InnoDB",
 		SecondaryIndexes: 3, IndexesAt: "Start", InsertThreads: 1, ReportEveryRows: 1000,
 	}
 }
 
-func newTestIIBench(t testing.TB, change func(*result.IIBench)) *iiBench {
+func newTestIIBench(t testing.TB, change func(*Parameters)) *iiBench {
 	t.Helper()
 	p := iiBenchParams()
 	change(p)
-	w, err := New(&result.Config{Seed: 42, Workload: result.Workload{Type: "IIBench", IIBench: p}})
+	w, err := New(&result.Config{Seed: 42, Workload: workloadtest.Load(Definition, p)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestIIBenchGolden(t *testing.T) {
 			"rows=1000 xor=77c060d4 sum=2146371437992",
 		},
 	} {
-		w := newTestIIBench(t, func(p *result.IIBench) { p.Schema = tc.schema })
+		w := newTestIIBench(t, func(p *Parameters) { p.Schema = tc.schema })
 		if got := string(w.load.AppendRow(nil, 200_001)); got != tc.row {
 			t.Errorf("row 200001 of %s is %s, want %s", tc.schema, got, tc.row)
 		}
@@ -111,7 +111,7 @@ func play(t *testing.T, w *iiBench) ([]*workloadtest.Script, []error) {
 }
 
 func TestIIBenchDeletesAsMuchAsItInserts(t *testing.T) {
-	w := newTestIIBench(t, func(p *result.IIBench) { p.KeepRows, p.InsertThreads, p.Rows = 1500, 2, 10_000 })
+	w := newTestIIBench(t, func(p *Parameters) { p.KeepRows, p.InsertThreads, p.Rows = 1500, 2, 10_000 })
 	scripts, errs := play(t, w)
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestIIBenchDeletesAsMuchAsItInserts(t *testing.T) {
 
 // A deletion that finds less than it must is an error, and whoever waits for who deletes is told.
 func TestIIBenchDeletesExactly(t *testing.T) {
-	w := newTestIIBench(t, func(p *result.IIBench) { p.KeepRows, p.Rows = 1, 1_000_000 })
+	w := newTestIIBench(t, func(p *Parameters) { p.KeepRows, p.Rows = 1, 1_000_000 })
 	w.params.KeepRows = 0 // the script finds at most 999 rows
 	w.load.PerTransaction = 1001
 	_, errs := play(t, w)
@@ -158,7 +158,7 @@ func TestIIBenchQueries(t *testing.T) {
 			`^SELECT price, dateandtime, customerid FROM mypurchases FORCE INDEX \(pdc\) WHERE price >= \d{1,4}\.\d\d ORDER BY price, dateandtime, customerid LIMIT 10$`,
 		},
 	} {
-		w := newTestIIBench(t, func(p *result.IIBench) { p.Schema = schema })
+		w := newTestIIBench(t, func(p *Parameters) { p.Schema = schema })
 		d, counts := w.rows.Draws(1), make([]int, len(forms))
 		for range 300 {
 			statement := w.appendQuery(nil, &d)
@@ -171,10 +171,10 @@ func TestIIBenchQueries(t *testing.T) {
 		if slices.Min(counts) < 60 {
 			t.Errorf("indexes are asked %v times", counts)
 		}
-		for _, none := range []func(*result.IIBench){
-			func(p *result.IIBench) { p.SecondaryIndexes = 0 }, func(p *result.IIBench) { p.IndexesAt = "End" },
+		for _, none := range []func(*Parameters){
+			func(p *Parameters) { p.SecondaryIndexes = 0 }, func(p *Parameters) { p.IndexesAt = "End" },
 		} {
-			w := newTestIIBench(t, func(p *result.IIBench) { p.Schema = schema; none(p) })
+			w := newTestIIBench(t, func(p *Parameters) { p.Schema = schema; none(p) })
 			w.load.Taken.Store(1)
 			if got := string(w.appendQuery(nil, &d)); !regexp.MustCompile(`^SELECT \* FROM \w+ WHERE transactionid = \d{1,4}$`).MatchString(got) {
 				t.Errorf("query %s", got)
@@ -184,14 +184,14 @@ func TestIIBenchQueries(t *testing.T) {
 }
 
 func TestIIBenchPlan(t *testing.T) {
-	plain := newTestIIBench(t, func(*result.IIBench) {})
+	plain := newTestIIBench(t, func(*Parameters) {})
 	if got := plain.Plan(); got.Clients != 1 || len(got.After) != 0 || got.Milestones.Every != 1000 || got.Rows != 5000 {
 		t.Errorf("%+v", got)
 	}
 	if n := strings.Count(plain.table.Columns, "KEY purchases"); n != 3 {
 		t.Errorf("%d secondary indexes in %s", n, plain.table.Columns)
 	}
-	late := newTestIIBench(t, func(p *result.IIBench) { p.IndexesAt, p.SecondaryIndexes, p.KeepRows, p.QueryThreads = "End", 2, 5, 3 })
+	late := newTestIIBench(t, func(p *Parameters) { p.IndexesAt, p.SecondaryIndexes, p.KeepRows, p.QueryThreads = "End", 2, 5, 3 })
 	want := []workload.Phase{{Name: "index", Statements: []string{
 		"ALTER TABLE purchases_index ADD KEY purchases_index_marketsegment (productid, customerid, price)," +
 			" ADD KEY purchases_index_registersegment (cashregisterid, customerid, price)",
@@ -205,28 +205,28 @@ func TestIIBenchPlan(t *testing.T) {
 }
 
 func TestNewIIBenchRefuses(t *testing.T) {
-	contest := func(p *result.IIBench) { p.Schema, p.Rules = schemaTokutek2008, contest2008 }
-	for want, change := range map[string]func(*result.IIBench){
-		`schema is "x", it must be InsertBenchmark or Tokutek2008`: func(p *result.IIBench) { p.Schema = "x" },
-		"insertThreads is 0":              func(p *result.IIBench) { p.InsertThreads = 0 },
-		"queryThreads is -1":              func(p *result.IIBench) { p.QueryThreads = -1 },
-		"secondaryIndexes is 4":           func(p *result.IIBench) { p.SecondaryIndexes = 4 },
-		`indexesAt is "x"`:                func(p *result.IIBench) { p.IndexesAt = "x" },
-		"keepRows is -1":                  func(p *result.IIBench) { p.KeepRows = -1 },
-		"reportEveryRows is 0":            func(p *result.IIBench) { p.ReportEveryRows = 0 },
-		`rules is "x"`:                    func(p *result.IIBench) { p.Rules = "x" },
-		`storageEngine is ""`:             func(p *result.IIBench) { p.StorageEngine = "" },
-		"rows is 0":                       func(p *result.IIBench) { p.Rows = 0 },
-		"at least one row":                func(p *result.IIBench) { p.RowsPerCommit = 0 },
-		"it must be Tokutek2008":          func(p *result.IIBench) { p.Rules = contest2008 },
-		"rowsPerCommit is 10, it must be": func(p *result.IIBench) { contest(p); p.RowsPerCommit = 10 },
-		"rowsPerStatement is 1001":        func(p *result.IIBench) { contest(p); p.RowsPerStatement = 1001 },
-		"must be there from the start":    func(p *result.IIBench) { contest(p); p.IndexesAt = indexesAtEnd },
-		"nothing is deleted or queried":   func(p *result.IIBench) { contest(p); p.QueryThreads = 1 },
+	contest := func(p *Parameters) { p.Schema, p.Rules = schemaTokutek2008, contest2008 }
+	for want, change := range map[string]func(*Parameters){
+		`schema is "x", it must be InsertBenchmark or Tokutek2008`: func(p *Parameters) { p.Schema = "x" },
+		"insertThreads is 0":              func(p *Parameters) { p.InsertThreads = 0 },
+		"queryThreads is -1":              func(p *Parameters) { p.QueryThreads = -1 },
+		"secondaryIndexes is 4":           func(p *Parameters) { p.SecondaryIndexes = 4 },
+		`indexesAt is "x"`:                func(p *Parameters) { p.IndexesAt = "x" },
+		"keepRows is -1":                  func(p *Parameters) { p.KeepRows = -1 },
+		"reportEveryRows is 0":            func(p *Parameters) { p.ReportEveryRows = 0 },
+		`rules is "x"`:                    func(p *Parameters) { p.Rules = "x" },
+		`storageEngine is ""`:             func(p *Parameters) { p.StorageEngine = "" },
+		"rows is 0":                       func(p *Parameters) { p.Rows = 0 },
+		"at least one row":                func(p *Parameters) { p.RowsPerCommit = 0 },
+		"it must be Tokutek2008":          func(p *Parameters) { p.Rules = contest2008 },
+		"rowsPerCommit is 10, it must be": func(p *Parameters) { contest(p); p.RowsPerCommit = 10 },
+		"rowsPerStatement is 1001":        func(p *Parameters) { contest(p); p.RowsPerStatement = 1001 },
+		"must be there from the start":    func(p *Parameters) { contest(p); p.IndexesAt = indexesAtEnd },
+		"nothing is deleted or queried":   func(p *Parameters) { contest(p); p.QueryThreads = 1 },
 	} {
 		p := iiBenchParams()
 		change(p)
-		if _, err := New(&result.Config{Workload: result.Workload{Type: "IIBench", IIBench: p}}); err == nil ||
+		if _, err := New(&result.Config{Workload: workloadtest.Load(Definition, p)}); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
@@ -234,7 +234,7 @@ func TestNewIIBenchRefuses(t *testing.T) {
 }
 
 func TestContestDeviations(t *testing.T) {
-	p := &result.IIBench{Rules: contest2008, Rows: contestRows}
+	p := &Parameters{Rules: contest2008, Rows: contestRows}
 	if got := contestDeviations(p, "5.1.25-rc"); len(got) != 1 || !strings.Contains(got[0], "hardware") {
 		t.Errorf("the contest itself deviates: %v", got)
 	}
@@ -248,7 +248,7 @@ func TestContestDeviations(t *testing.T) {
 func BenchmarkAppendRow(b *testing.B) {
 	for schema := range schemas {
 		b.Run(schema, func(b *testing.B) {
-			w := newTestIIBench(b, func(p *result.IIBench) { p.Schema, p.Rows = schema, int64(b.N) })
+			w := newTestIIBench(b, func(p *Parameters) { p.Schema, p.Rows = schema, int64(b.N) })
 			silence := workloadtest.Silence{}
 			if _, err := w.Measure(b.Context(), &workload.Client{Session: silence, Recorder: silence}); err != nil {
 				b.Fatal(err)

@@ -97,19 +97,24 @@ type Source interface {
 	Close()
 }
 
-// New checks the numbers, whose names are the API's.
-func New(rows, perStatement, perTransaction int64, share workload.Share) (*Load, error) {
+// CheckSizes checks the sizes of a load. Names in errors are the API's.
+func CheckSizes(rows, perStatement, perTransaction int64) error {
 	switch {
 	case rows < 1:
-		return nil, fmt.Errorf("rows is %d, it must be at least 1", rows)
+		return fmt.Errorf("rows is %d, it must be at least 1", rows)
 	case perStatement < 1:
-		return nil, fmt.Errorf("rowsPerStatement is %d, it must be at least 1", perStatement)
+		return fmt.Errorf("rowsPerStatement is %d, it must be at least 1", perStatement)
 	case perTransaction < 1:
-		return nil, errors.New("a transaction must have at least one row")
+		return errors.New("a transaction must have at least one row")
 	}
+	return nil
+}
+
+// New is a load of these sizes, which CheckSizes has checked.
+func New(rows, perStatement, perTransaction int64, share workload.Share) *Load {
 	return &Load{
 		dispenser: dispenser{Rows: rows, PerTransaction: perTransaction, Share: share}, perStatement: perStatement,
-	}, nil
+	}
 }
 
 // inserter is one client's part of a load.

@@ -1,12 +1,11 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package registry finds the workload that a configuration names.
+// Package registry lists the workloads.
 package registry
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -14,53 +13,90 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
+	"github.com/benchrun-dev/benchrun/internal/workload/custom"
 	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
-	"github.com/benchrun-dev/benchrun/internal/workload/program"
+	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
 	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
 )
 
-// workloads has a constructor for each workload that the loader itself makes, by its name in the API.
-var workloads = map[string]func(*result.Config) (workload.Workload, error){
-	"BulkInsert": bulkinsert.New,
-	"CommitSize": commitsize.New,
-	"IIBench":    iibench.New,
-	"TPROCHLoad": tprochload.New,
+// definitions of all workloads, by name.
+var definitions = []workload.Definition{
+	bulkinsert.Definition,
+	commitsize.Definition,
+	custom.Definition,
+	iibench.Definition,
+	sysbench.Definition,
+	tprochload.Definition,
 }
 
-// tools has one for each workload that another program makes.
-var tools = map[string]func(workload.ToolInput) (workload.Tool, error){
-	"Sysbench": program.NewSysbench,
-	"Custom":   program.NewCustom,
+// find is the workload that a configuration names. Its share of the load is checked.
+func find(cfg *result.Config) (*workload.Definition, error) {
+	i := slices.IndexFunc(definitions, func(d workload.Definition) bool { return d.Type == cfg.Workload.Type })
+	if i < 0 {
+		var known []string
+		for _, d := range definitions {
+			known = append(known, d.Type)
+		}
+		return nil, fmt.Errorf("workload type %q is not known here, known are %s", cfg.Workload.Type, strings.Join(known, ", "))
+	}
+	return &definitions[i], named(cfg, workload.CheckShare(cfg, definitions[i].Shared))
 }
 
-// New returns the workload that the configuration names. The error is about its parameters and fit for the person
-// who wrote them.
-func New(cfg *result.Config) (workload.Workload, error) {
-	construct, known := workloads[cfg.Workload.Type]
-	if !known {
-		return nil, fmt.Errorf("workload type %q is not known to this loader, it knows %s",
-			cfg.Workload.Type, strings.Join(slices.Sorted(maps.Keys(workloads)), ", "))
+// named says which workload an error is about.
+func named(cfg *result.Config, err error) error {
+	if err == nil {
+		return nil
 	}
-	if err := workload.CheckShare(cfg); err != nil {
-		return nil, err
-	}
-	w, err := construct(cfg)
+	return fmt.Errorf("workload %s: %w", cfg.Workload.Type, err)
+}
+
+// Validate checks the parameters of one point. The error is for the author of the run.
+func Validate(cfg *result.Config) error {
+	d, err := find(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("workload %s: %w", cfg.Workload.Type, err)
+		return err
 	}
-	return w, nil
+	return named(cfg, d.Validate(cfg))
 }
 
-// IsTool says whether another program makes a workload.
-func IsTool(workloadType string) bool {
-	_, found := tools[workloadType]
-	return found
+// Pod is what the workload needs of its loader's Pod.
+func Pod(cfg *result.Config) (workload.Pod, error) {
+	d, err := find(cfg)
+	if err != nil || d.Pod == nil {
+		return workload.Pod{}, err
+	}
+	needs, err := d.Pod(cfg)
+	return needs, named(cfg, err)
 }
 
-// NewTool returns the program that the configuration names, for which IsTool must hold. The error is as New's.
-func NewTool(in workload.ToolInput) (workload.Tool, error) {
-	if err := workload.CheckShare(in.Config); err != nil {
+// IsTool says whether another program makes the load.
+func IsTool(cfg *result.Config) (bool, error) {
+	d, err := find(cfg)
+	return err == nil && d.NewTool != nil, err
+}
+
+// New makes the load of the loader's own clients. It is an error if another program makes it.
+func New(cfg *result.Config) (workload.Workload, error) {
+	d, err := find(cfg)
+	switch {
+	case err != nil:
 		return nil, err
+	case d.New == nil:
+		return nil, fmt.Errorf("workload %s is made by another program", d.Type)
 	}
-	return tools[in.Config.Workload.Type](in)
+	w, err := d.New(cfg)
+	return w, named(cfg, err)
+}
+
+// NewTool makes the load of another program. It is an error if the loader's own clients make it.
+func NewTool(in workload.ToolInput) (workload.Tool, error) {
+	d, err := find(in.Config)
+	switch {
+	case err != nil:
+		return nil, err
+	case d.NewTool == nil:
+		return nil, fmt.Errorf("workload %s is made by the loader itself", d.Type)
+	}
+	t, err := d.NewTool(in)
+	return t, named(in.Config, err)
 }

@@ -4,35 +4,42 @@
 package registry_test
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
+	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
+	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
 	"github.com/benchrun-dev/benchrun/internal/workload/registry"
+	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
 func TestWorkloadsThatCannotBeShared(t *testing.T) {
 	inserts := func(connections int) result.Workload {
-		return result.Workload{Type: "BulkInsert", BulkInsert: &result.BulkInsert{
+		return workloadtest.Load(bulkinsert.Definition, bulkinsert.Parameters{
 			Table: "Narrow", Tables: 1, Rows: 10, RowsPerStatement: 3, StatementsPerTransaction: 2, Concurrency: connections,
 			StorageEngine: "InnoDB",
-		}}
+		})
 	}
-	iibench := func(threads int, keep int64) result.Workload {
-		return result.Workload{Type: "IIBench", IIBench: &result.IIBench{
+	purchases := func(threads int, keep int64) result.Workload {
+		return workloadtest.Load(iibench.Definition, iibench.Parameters{
 			Schema: "InsertBenchmark", Rows: 10, RowsPerCommit: 1, RowsPerStatement: 1, StorageEngine: "InnoDB", IndexesAt: "Start",
 			InsertThreads: threads, KeepRows: keep, ReportEveryRows: 10,
-		}}
+		})
 	}
 	for want, cfg := range map[string]result.Config{
-		"workload CommitSize loads from one Pod, and loader.pods is 2": {
-			Pods: 2, Workload: result.Workload{Type: "CommitSize", CommitSize: &result.CommitSize{Rows: 1, RowsPerCommit: 1}},
+		"workload CommitSize: this load is made from one Pod: loader.pods is 2, it must be 1": {
+			Pods: 2, Workload: workloadtest.Load(commitsize.Definition, commitsize.Parameters{Rows: 1, RowsPerCommit: 1}),
 		},
-		"this is Pod 2, and there are 2":                             {Pods: 2, Pod: 2, Workload: inserts(2)},
-		"this is Pod 1, and there are 1":                             {Pod: 1, Workload: inserts(2)},
-		"concurrency is 2, it must be at least 3: all loader Pods":   {Pods: 3, Workload: inserts(2)},
-		"insertThreads is 1, it must be at least 2: all loader Pods": {Pods: 2, Workload: iibench(1, 0)},
-		"keepRows needs one loader Pod":                              {Pods: 2, Workload: iibench(2, 5)},
+		"this is Pod 2, and there are 2":                                          {Pods: 2, Pod: 2, Workload: inserts(2)},
+		"this is Pod 1, and there are 1":                                          {Pod: 1, Workload: inserts(2)},
+		"concurrency is 2, it must be at least loader.pods, 3: all loader Pods":   {Pods: 3, Workload: inserts(2)},
+		"insertThreads is 1, it must be at least loader.pods, 2: all loader Pods": {Pods: 2, Workload: purchases(1, 0)},
+		"a run that deletes (keepRows) loads from one Pod":                        {Pods: 2, Workload: purchases(2, 5)},
 	} {
 		if _, err := registry.New(&cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
@@ -41,8 +48,66 @@ func TestWorkloadsThatCannotBeShared(t *testing.T) {
 }
 
 func TestWorkloadThatIsNotKnown(t *testing.T) {
-	const want = `workload type "Nonsense" is not known to this loader, it knows BulkInsert, CommitSize, IIBench, TPROCHLoad`
+	const want = `workload type "Nonsense" is not known here, known are BulkInsert, CommitSize, Custom, IIBench, Sysbench, TPROCHLoad`
 	if _, err := registry.New(&result.Config{Workload: result.Workload{Type: "Nonsense"}}); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+// tools are the workloads that another program makes the load of, and loads the others.
+var (
+	tools = []string{"Custom", "Sysbench"}
+	loads = []string{"BulkInsert", "CommitSize", "IIBench", "TPROCHLoad"}
+)
+
+// Whoever misspells a parameter is told, whatever the workload is and whoever reads the parameters.
+func TestParametersAreReadStrictly(t *testing.T) {
+	for _, name := range slices.Concat(tools, loads) {
+		for parameters, says := range map[string]string{
+			"":                "the parameters are missing",
+			`{"nonsense": 1}`: `reading the parameters: json: unknown field "nonsense"`,
+			`[]`:              "reading the parameters: json: cannot unmarshal array",
+		} {
+			cfg := &result.Config{Workload: result.Workload{Type: name, Parameters: json.RawMessage(parameters)}}
+			want := "workload " + name + ": " + says
+			err := registry.Validate(cfg)
+			if err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%s: error %v, want %s", parameters, err, want)
+			}
+			again := made(cfg, slices.Contains(tools, name))
+			if again == nil || err == nil || again.Error() != err.Error() {
+				t.Errorf("%s: making the load says %v, validating it %v", parameters, again, err)
+			}
+		}
+	}
+}
+
+// made is the error of making a load.
+func made(cfg *result.Config, tool bool) error {
+	if tool {
+		_, err := registry.NewTool(workload.ToolInput{Config: cfg})
+		return err
+	}
+	_, err := registry.New(cfg)
+	return err
+}
+
+func TestToolsAndLoadsAreToldApart(t *testing.T) {
+	for _, name := range slices.Concat(tools, loads) {
+		cfg := &result.Config{Workload: result.Workload{Type: name, Parameters: json.RawMessage("{}")}}
+		wantTool := slices.Contains(tools, name)
+		if tool, err := registry.IsTool(cfg); err != nil || tool != wantTool {
+			t.Errorf("%s: a tool %t, %v", name, tool, err)
+		}
+		says := map[bool]string{
+			true: "workload " + name + " is made by the loader itself", false: "workload " + name + " is made by another program",
+		}[!wantTool]
+		if err := made(cfg, !wantTool); err == nil || err.Error() != says {
+			t.Errorf("error %v, want %s", err, says)
+		}
+		needs, err := registry.Pod(cfg)
+		if err != nil || needs.Work != wantTool {
+			t.Errorf("%s needs %+v, %v", name, needs, err)
+		}
 	}
 }

@@ -5,7 +5,7 @@ package sysbench
 
 import _ "embed"
 
-// TPCC is the TPC-C-like script.
+// tpccScript is the TPC-C-like script.
 //
 //go:embed tpcc.lua
-var TPCC string
+var tpccScript string

@@ -49,7 +49,7 @@ func tprochFolder(t testing.TB, change map[string]string) *result.Data {
 
 func newTestTPROCHFiles(t *testing.T, change map[string]string) *tprochLoad {
 	t.Helper()
-	return newTestTPROCHLoad(t, func(c *result.Config, _ *result.TPROCHLoad) { c.Workload.Data = tprochFolder(t, change) })
+	return newTestTPROCHLoad(t, func(c *result.Config, _ *Parameters) { c.Workload.Data = tprochFolder(t, change) })
 }
 
 const pieceOne, pieceTwo, pieceTen = "0|A|x\n1|B|y", "2|C|z\n", "3|D|w"
@@ -131,11 +131,11 @@ func TestTPROCHFilesRefuses(t *testing.T) {
 	if err := w.Plan().Stage(t.Context()); err == nil || err.Error() != "dataFrom: reading elsewhere: no such file or directory" {
 		t.Errorf("error %v", err)
 	}
-	for want, change := range map[string]func(*result.Config, *result.TPROCHLoad){
-		"data is Staged, which is for Benchrun's own data": func(c *result.Config, p *result.TPROCHLoad) {
+	for want, change := range map[string]func(*result.Config, *Parameters){
+		"data is Staged, which is for Benchrun's own data": func(c *result.Config, p *Parameters) {
 			c.Workload.Data, c.Scratch, p.Data = &result.Data{}, "/scratch", dataStaged
 		},
-		"indexes is After, which is for Benchrun's own tables": func(c *result.Config, p *result.TPROCHLoad) {
+		"indexes is After, which is for Benchrun's own tables": func(c *result.Config, p *Parameters) {
 			c.Workload.SchemaFile, p.Indexes = "x.sql", indexesAfter
 		},
 	} {

@@ -20,6 +20,42 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/userdata"
 )
 
+// Definition of the workload.
+var Definition = workload.Definition{Type: "TPROCHLoad", Validate: workload.Checked(parameters), New: New}
+
+// Parameters are those of the API's member tprochLoad at one point.
+type Parameters struct {
+	// ScaleFactor is 0.01 to 1000 with at most two decimal places.
+	ScaleFactor string `json:"scaleFactor"`
+	// Data is Staged or Streamed.
+	Data string `json:"data"`
+	// LoadMode is OneStatement, Chunked or Parallel.
+	LoadMode string `json:"loadMode"`
+	// RowsPerChunk is for Chunked, Streams for Parallel: nil is defaultStreams. Other modes ignore them, so that they may stand
+	// beside a loadMode that is swept.
+	RowsPerChunk     int64 `json:"rowsPerChunk,omitempty"`
+	Streams          *int  `json:"streams,omitempty"`
+	ForeignKeyChecks bool  `json:"foreignKeyChecks"`
+	UniqueChecks     bool  `json:"uniqueChecks"`
+	// Indexes are made Before or After loading.
+	Indexes string `json:"indexes"`
+	Analyze bool   `json:"analyze,omitempty"`
+}
+
+// defaultStreams is the number of connections with loadMode Parallel.
+const defaultStreams = 4
+
+// streams is the number of connections.
+func (p *Parameters) streams() int {
+	switch {
+	case p.LoadMode != loadParallel:
+		return 1
+	case p.Streams == nil:
+		return defaultStreams
+	}
+	return *p.Streams
+}
+
 // The values of the parameters, as the API has them.
 const (
 	dataStaged       = "Staged"
@@ -42,7 +78,7 @@ const tableCount = int(tproch.LineItem) + 1
 // tprochLoad loads the tables of package tproch with LOAD DATA LOCAL INFILE: how long does it take until the data are
 // there, and which table takes how much of it?
 type tprochLoad struct {
-	params result.TPROCHLoad
+	params Parameters
 	data   *tproch.Data
 	// stage has the files, if the data are staged.
 	stage *stage
@@ -61,17 +97,26 @@ type tprochLoad struct {
 	warning [tableCount]string
 }
 
-// New checks the parameters, whose names in errors are the API's.
-func New(cfg *result.Config) (workload.Workload, error) {
-	p := cfg.Workload.TPROCHLoad
-	if p == nil {
-		return nil, errors.New("the parameters in tprochLoad are missing")
-	}
-	scale, err := tproch.ParseScale(p.ScaleFactor)
+// parameters reads and checks them.
+func parameters(cfg *result.Config) (*Parameters, error) {
+	p, err := workload.Decode[Parameters](cfg)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkParameters(cfg, p); err != nil {
+	if _, err := tproch.ParseScale(p.ScaleFactor); err != nil {
+		return nil, err
+	}
+	return p, checkParameters(cfg, p)
+}
+
+// New makes the load.
+func New(cfg *result.Config) (workload.Workload, error) {
+	p, err := parameters(cfg)
+	if err != nil {
+		return nil, err
+	}
+	scale, err := tproch.ParseScale(p.ScaleFactor)
+	if err != nil {
 		return nil, err
 	}
 	w := &tprochLoad{
@@ -93,7 +138,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	return w, nil
 }
 
-func checkParameters(cfg *result.Config, p *result.TPROCHLoad) error {
+func checkParameters(cfg *result.Config, p *Parameters) error {
 	if err := cmp.Or(
 		oneOf("data", p.Data, dataStaged, dataStreamed),
 		oneOf("loadMode", p.LoadMode, loadOneStatement, loadChunked, loadParallel),
@@ -106,12 +151,14 @@ func checkParameters(cfg *result.Config, p *result.TPROCHLoad) error {
 		return errors.New("data is Staged, and there is no scratch volume for the files: set loader.scratch")
 	case p.LoadMode == loadChunked && p.RowsPerChunk < 1:
 		return fmt.Errorf("rowsPerChunk is %d, it must be at least 1", p.RowsPerChunk)
-	case p.LoadMode == loadParallel && (p.Streams < 1 || p.Streams > tableCount):
-		return fmt.Errorf("streams is %d, it must be 1 to %d", p.Streams, tableCount)
+	case p.LoadMode == loadParallel && (p.streams() < 1 || p.streams() > tableCount):
+		return fmt.Errorf("streams is %d, it must be 1 to %d", p.streams(), tableCount)
 	case p.Data == dataStaged && cfg.Workload.Data != nil:
 		return errors.New("data is Staged, which is for Benchrun's own data: leave it out with dataFrom")
 	case p.Indexes == indexesAfter && cfg.Workload.SchemaFile != "":
 		return errors.New("indexes is After, which is for Benchrun's own tables: with schemaFrom, its SQL says all keys")
+	case cfg.Workload.Data != nil && cfg.Parameters["scaleFactor"] != "":
+		return errors.New("scaleFactor cannot be swept with dataFrom: every point would load the same files")
 	case cfg.LimitSeconds != 0:
 		return errors.New("limits.seconds is not for TPROCHLoad, which loads whole tables")
 	}
@@ -141,7 +188,7 @@ func (w *tprochLoad) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, er
 
 // Plan implements Planned.
 func (w *tprochLoad) Plan() workload.Plan {
-	plan := workload.Plan{Clients: max(1, w.params.Streams), Setup: []string{w.session()}, After: w.after()}
+	plan := workload.Plan{Clients: w.params.streams(), Setup: []string{w.session()}, After: w.after()}
 	switch {
 	case w.files != nil:
 		plan.Stage = w.files.run

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -26,17 +27,19 @@ import (
 )
 
 // tprochConfig is a valid configuration, changed.
-func tprochConfig(change func(*result.Config, *result.TPROCHLoad)) *result.Config {
-	p := &result.TPROCHLoad{
+func tprochConfig(change func(*result.Config, *Parameters)) *result.Config {
+	p := &Parameters{
 		ScaleFactor: "0.01", Data: dataStreamed, LoadMode: loadOneStatement, ForeignKeyChecks: true, UniqueChecks: true,
 		Indexes: indexesBefore,
 	}
-	cfg := &result.Config{Seed: 42, Workload: result.Workload{Type: "TPROCHLoad", TPROCHLoad: p}}
+	cfg := &result.Config{Seed: 42}
 	change(cfg, p)
+	w := workloadtest.Load(Definition, p)
+	cfg.Workload.Type, cfg.Workload.Parameters = w.Type, w.Parameters
 	return cfg
 }
 
-func newTestTPROCHLoad(t *testing.T, change func(*result.Config, *result.TPROCHLoad)) *tprochLoad {
+func newTestTPROCHLoad(t *testing.T, change func(*result.Config, *Parameters)) *tprochLoad {
 	t.Helper()
 	w, err := New(tprochConfig(change))
 	if err != nil {
@@ -46,20 +49,53 @@ func newTestTPROCHLoad(t *testing.T, change func(*result.Config, *result.TPROCHL
 }
 
 func TestTPROCHLoadRefuses(t *testing.T) {
-	for want, change := range map[string]func(*result.Config, *result.TPROCHLoad){
-		"the parameters in tprochLoad are missing":                                func(c *result.Config, _ *result.TPROCHLoad) { c.Workload.TPROCHLoad = nil },
-		`scaleFactor is "0.005", it must be 0.01 to`:                              func(_ *result.Config, p *result.TPROCHLoad) { p.ScaleFactor = "0.005" },
-		`data is "", it must be one of Staged, Streamed`:                          func(_ *result.Config, p *result.TPROCHLoad) { p.Data = "" },
-		"no scratch volume for the files: set loader.":                            func(_ *result.Config, p *result.TPROCHLoad) { p.Data = dataStaged },
-		`loadMode is "Serial", it must be one of OneStatement, Chunked, Parallel`: func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode = "Serial" },
-		"rowsPerChunk is 0, it must be at least 1":                                func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode = loadChunked },
-		"streams is 0, it must be 1 to 8":                                         func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode = loadParallel },
-		"streams is 9, it must be 1 to 8":                                         func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode, p.Streams = loadParallel, 9 },
-		`indexes is "Later", it must be one of Before, After`:                     func(_ *result.Config, p *result.TPROCHLoad) { p.Indexes = "Later" },
-		"limits.seconds is not for TPROCHLoad":                                    func(c *result.Config, _ *result.TPROCHLoad) { c.LimitSeconds = 5 },
+	for want, change := range map[string]func(*result.Config, *Parameters){
+		`scaleFactor is "0.005", it must be 0.01 to`:                              func(_ *result.Config, p *Parameters) { p.ScaleFactor = "0.005" },
+		`data is "", it must be one of Staged, Streamed`:                          func(_ *result.Config, p *Parameters) { p.Data = "" },
+		"no scratch volume for the files: set loader.":                            func(_ *result.Config, p *Parameters) { p.Data = dataStaged },
+		`loadMode is "Serial", it must be one of OneStatement, Chunked, Parallel`: func(_ *result.Config, p *Parameters) { p.LoadMode = "Serial" },
+		"rowsPerChunk is 0, it must be at least 1":                                func(_ *result.Config, p *Parameters) { p.LoadMode = loadChunked },
+		"streams is 0, it must be 1 to 8":                                         func(_ *result.Config, p *Parameters) { p.LoadMode, p.Streams = loadParallel, ptr.To(0) },
+		"streams is 9, it must be 1 to 8":                                         func(_ *result.Config, p *Parameters) { p.LoadMode, p.Streams = loadParallel, ptr.To(9) },
+		`indexes is "Later", it must be one of Before, After`:                     func(_ *result.Config, p *Parameters) { p.Indexes = "Later" },
+		"scaleFactor cannot be swept with dataFrom: every point would load": func(c *result.Config, _ *Parameters) {
+			c.Workload.Data, c.Parameters = &result.Data{}, map[string]string{"scaleFactor": "0.01"}
+		},
+		"limits.seconds is not for TPROCHLoad": func(c *result.Config, _ *Parameters) { c.LimitSeconds = 5 },
 	} {
 		if _, err := New(tprochConfig(change)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+// The scale of Benchrun's own data may be swept, and with the user's files everything else.
+func TestTPROCHLoadTakesSweeps(t *testing.T) {
+	for _, change := range []func(*result.Config, *Parameters){
+		func(c *result.Config, _ *Parameters) { c.Parameters = map[string]string{"scaleFactor": "0.01"} },
+		func(c *result.Config, _ *Parameters) {
+			c.Workload.Data, c.Parameters = &result.Data{}, map[string]string{"loadMode": "OneStatement"}
+		},
+	} {
+		if err := Definition.Validate(tprochConfig(change)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Streams are for one mode, and may be left out there.
+func TestTPROCHLoadStreams(t *testing.T) {
+	for _, tc := range []struct {
+		mode    string
+		streams *int
+		want    int
+	}{
+		{loadParallel, nil, defaultStreams}, {loadParallel, ptr.To(8), 8}, {loadOneStatement, nil, 1}, {loadOneStatement, ptr.To(8), 1},
+		{loadChunked, ptr.To(0), 1},
+	} {
+		w := newTestTPROCHLoad(t, func(_ *result.Config, p *Parameters) { p.LoadMode, p.Streams, p.RowsPerChunk = tc.mode, tc.streams, 1 })
+		if got := w.Plan().Clients; got != tc.want {
+			t.Errorf("%s with %d streams has %d clients, want %d", tc.mode, ptr.Deref(tc.streams, -1), got, tc.want)
 		}
 	}
 }
@@ -149,17 +185,17 @@ func names(tables []tproch.Table) []string {
 func TestTPROCHLoadSendsEveryTable(t *testing.T) {
 	dir := t.TempDir()
 	for name, tc := range map[string]struct {
-		change     func(*result.Config, *result.TPROCHLoad)
+		change     func(*result.Config, *Parameters)
 		clients    int
 		statements int
 	}{
-		"streamed": {func(*result.Config, *result.TPROCHLoad) {}, 1, 8},
-		"staged":   {func(c *result.Config, p *result.TPROCHLoad) { c.Scratch, p.Data = dir, dataStaged }, 1, 8},
-		"chunked":  {func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode, p.RowsPerChunk = loadChunked, 5000 }, 1, 5 + 2 + 3 + 12},
-		"parallel": {func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode, p.Streams = loadParallel, 5 }, 5, 8},
+		"streamed": {func(*result.Config, *Parameters) {}, 1, 8},
+		"staged":   {func(c *result.Config, p *Parameters) { c.Scratch, p.Data = dir, dataStaged }, 1, 8},
+		"chunked":  {func(_ *result.Config, p *Parameters) { p.LoadMode, p.RowsPerChunk = loadChunked, 5000 }, 1, 5 + 2 + 3 + 12},
+		"parallel": {func(_ *result.Config, p *Parameters) { p.LoadMode, p.Streams = loadParallel, ptr.To(5) }, 5, 8},
 		"parallel, without checks": {
-			func(_ *result.Config, p *result.TPROCHLoad) {
-				p.LoadMode, p.Streams, p.ForeignKeyChecks = loadParallel, 8, false
+			func(_ *result.Config, p *Parameters) {
+				p.LoadMode, p.Streams, p.ForeignKeyChecks = loadParallel, ptr.To(8), false
 			}, 8, 8,
 		},
 	} {
@@ -195,9 +231,9 @@ func TestTPROCHLoadSendsEveryTable(t *testing.T) {
 
 // The largest table must not be the last one to begin.
 func TestTPROCHLoadOrder(t *testing.T) {
-	parallel := func(checks bool) func(*result.Config, *result.TPROCHLoad) {
-		return func(_ *result.Config, p *result.TPROCHLoad) {
-			p.LoadMode, p.Streams, p.ForeignKeyChecks = loadParallel, 1, checks
+	parallel := func(checks bool) func(*result.Config, *Parameters) {
+		return func(_ *result.Config, p *Parameters) {
+			p.LoadMode, p.Streams, p.ForeignKeyChecks = loadParallel, ptr.To(1), checks
 		}
 	}
 	inOrder := names(tproch.Tables())
@@ -219,7 +255,7 @@ func TestTPROCHLoadOrder(t *testing.T) {
 
 // Whoever waits for a table that will never be loaded is released.
 func TestTPROCHLoadEndsWithTheFirstError(t *testing.T) {
-	w := newTestTPROCHLoad(t, func(_ *result.Config, p *result.TPROCHLoad) { p.LoadMode, p.Streams = loadParallel, 8 })
+	w := newTestTPROCHLoad(t, func(_ *result.Config, p *Parameters) { p.LoadMode, p.Streams = loadParallel, ptr.To(8) })
 	b := &bulk{refuse: "NATION"}
 	if err := b.measure(t, w, 8); err == nil || err.Error() != "loading NATION: refused" {
 		t.Errorf("error %v", err)
@@ -231,7 +267,7 @@ func TestTPROCHLoadEndsWithTheFirstError(t *testing.T) {
 
 func TestTPROCHStageRecordsChecksums(t *testing.T) {
 	dir := t.TempDir()
-	w := newTestTPROCHLoad(t, func(c *result.Config, p *result.TPROCHLoad) { c.Scratch, p.Data = dir, dataStaged })
+	w := newTestTPROCHLoad(t, func(c *result.Config, p *Parameters) { c.Scratch, p.Data = dir, dataStaged })
 	if err := w.stage.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +288,7 @@ func TestTPROCHStageRecordsChecksums(t *testing.T) {
 }
 
 func TestTPROCHLoadReadsNoBrokenFile(t *testing.T) {
-	w := newTestTPROCHLoad(t, func(c *result.Config, p *result.TPROCHLoad) { c.Scratch, p.Data = t.TempDir(), dataStaged })
+	w := newTestTPROCHLoad(t, func(c *result.Config, p *Parameters) { c.Scratch, p.Data = t.TempDir(), dataStaged })
 	err := (&bulk{}).measure(t, w, 1)
 	if _, ok := errors.AsType[workload.Refused](err); !ok || !strings.Contains(err.Error(), "opening the staged file") {
 		t.Errorf("error %v", err)
@@ -261,11 +297,11 @@ func TestTPROCHLoadReadsNoBrokenFile(t *testing.T) {
 
 func TestTPROCHPlans(t *testing.T) {
 	for name, tc := range map[string]struct {
-		change func(*result.Config, *result.TPROCHLoad)
+		change func(*result.Config, *Parameters)
 		want   []workload.Phase
 	}{
-		"nothing afterwards": {func(*result.Config, *result.TPROCHLoad) {}, nil},
-		"analyze": {func(_ *result.Config, p *result.TPROCHLoad) { p.Analyze = true }, []workload.Phase{{Name: phaseAnalyze, Statements: []string{
+		"nothing afterwards": {func(*result.Config, *Parameters) {}, nil},
+		"analyze": {func(_ *result.Config, p *Parameters) { p.Analyze = true }, []workload.Phase{{Name: phaseAnalyze, Statements: []string{
 			"ANALYZE TABLE REGION, NATION, SUPPLIER, CUSTOMER, PART, PARTSUPP, ORDERS, LINEITEM",
 		}}}},
 	} {
@@ -275,7 +311,7 @@ func TestTPROCHPlans(t *testing.T) {
 			}
 		})
 	}
-	w := newTestTPROCHLoad(t, func(_ *result.Config, p *result.TPROCHLoad) { p.Indexes, p.ForeignKeyChecks = indexesAfter, false })
+	w := newTestTPROCHLoad(t, func(_ *result.Config, p *Parameters) { p.Indexes, p.ForeignKeyChecks = indexesAfter, false })
 	phases := w.after()
 	want := slices.Concat([]string{"SET autocommit=1, foreign_key_checks=0, unique_checks=1"}, tproch.Keys())
 	if diff := cmp.Diff([]workload.Phase{{Name: phaseIndex, Statements: want}}, phases); diff != "" {

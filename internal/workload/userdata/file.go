@@ -152,7 +152,7 @@ func FormatOf(d *result.Data) (delimited.Format, error) {
 	if format.CSV {
 		format.Separator = ','
 	}
-	if !slices.Contains([]string{result.DataTSV, result.DataCSV}, d.Format) {
+	if !slices.Contains([]string{"", result.DataTSV, result.DataCSV}, d.Format) {
 		return format, fmt.Errorf("dataFrom.format is %q, it must be %s or %s", d.Format, result.DataTSV, result.DataCSV)
 	}
 	switch {

@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package workloadtest has sessions and recorders for tests of workloads without a server.
+// Package workloadtest has what tests of workloads need: their configuration, and sessions and recorders without a server.
 package workloadtest
 
 import (

@@ -1,0 +1,148 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// WorkloadBulkInsert inserts many rows with each statement, over many connections.
+const WorkloadBulkInsert WorkloadType = "BulkInsert"
+
+// BulkInsertTable names a table and its data.
+type BulkInsertTable string
+
+const (
+	// BulkInsertFileList is a list of files: about 190 bytes of SQL per row.
+	BulkInsertFileList BulkInsertTable = "FileList"
+	// BulkInsertNarrow has two integer columns: about 17 bytes of SQL per row.
+	BulkInsertNarrow BulkInsertTable = "Narrow"
+)
+
+// BulkInsertSize is a number of rows in a statement or of statements in a transaction.
+//
+// +kubebuilder:validation:Minimum=1
+// +kubebuilder:validation:Maximum=1000000
+type BulkInsertSize int64
+
+// Connections is a number of connections of the loader.
+//
+// +kubebuilder:validation:Minimum=1
+// +kubebuilder:validation:Maximum=128
+type Connections int32
+
+// BulkInsertWorkload fills a table with INSERT statements of many rows each, in transactions of several statements, over
+// several connections. Row n is a function of the seed and n, so the table's content depends neither on the sizes nor on the
+// number of connections.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
+type BulkInsertWorkload struct {
+	// table is FileList (id, path, modification_time, file_size; about 190 bytes of SQL per row) or Narrow (two integer
+	// columns; about 17 bytes). Neither has a secondary index. Defaults to FileList.
+	// +optional
+	// +kubebuilder:default=FileList
+	// +kubebuilder:validation:Enum=FileList;Narrow
+	Table BulkInsertTable `json:"table,omitempty"`
+
+	// tables is the number of tables of that kind. Connections take tables in turn: the first connection writes to the first
+	// table, the second to the second, and so on. From 1 to 64; defaults to 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=64
+	Tables int32 `json:"tables,omitempty"`
+
+	// rows to insert in each trial, into all tables together. With dataFrom, all rows of the file if it has fewer. From 1 to
+	// 1000000000; defaults to 1000000.
+	// +optional
+	// +kubebuilder:default=1000000
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000
+	Rows int64 `json:"rows,omitempty"`
+
+	// rowsPerStatement is the number of rows in an INSERT; the last INSERT has the remainder. A statement must fit into the
+	// server's max_allowed_packet: 16 MiB hold about 75000 rows of FileList. From 1 to 1000000; defaults to 2000.
+	// +optional
+	// +kubebuilder:default=2000
+	RowsPerStatement BulkInsertSize `json:"rowsPerStatement,omitempty"`
+
+	// statementsPerTransaction is the number of statements before a COMMIT. From 1 to 1000000; defaults to 1.
+	// +optional
+	// +kubebuilder:default=1
+	StatementsPerTransaction BulkInsertSize `json:"statementsPerTransaction,omitempty"`
+
+	// concurrency is the number of connections that insert at the same time. Each one keeps one or two statements in the
+	// loader's memory. From 1 to 128; defaults to 1.
+	// +optional
+	// +kubebuilder:default=1
+	Concurrency Connections `json:"concurrency,omitempty"`
+
+	// storageEngine of the table as the server spells it: InnoDB, MyISAM, Aria, … With schemaFrom, it applies to tables without
+	// an ENGINE clause, and tables with another engine are refused. An engine that the server does not have ends the run with
+	// the server's message. 1 to 64 letters, digits and underscores; defaults to InnoDB.
+	// +optional
+	// +kubebuilder:default=InnoDB
+	StorageEngine StorageEngine `json:"storageEngine,omitempty"`
+
+	// sweep lists the values to measure. Unset: the values above.
+	// +optional
+	Sweep *BulkInsertSweep `json:"sweep,omitempty"`
+
+	// points lists the combinations to measure, instead of sweep.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=1000
+	Points []BulkInsertPoint `json:"points,omitempty"`
+}
+
+// BulkInsertSweep are the parameters of BulkInsert that can be varied.
+//
+// +kubebuilder:validation:MinProperties=1
+type BulkInsertSweep struct {
+	// rowsPerStatement lists numbers of rows in an INSERT.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=1000
+	RowsPerStatement []BulkInsertSize `json:"rowsPerStatement,omitempty"`
+
+	// concurrency lists numbers of connections.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=128
+	Concurrency []Connections `json:"concurrency,omitempty"`
+
+	// statementsPerTransaction lists numbers of statements before a COMMIT.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=1000
+	StatementsPerTransaction []BulkInsertSize `json:"statementsPerTransaction,omitempty"`
+
+	// storageEngine lists storage engines.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	StorageEngine []StorageEngine `json:"storageEngine,omitempty"`
+}
+
+// BulkInsertPoint is one combination. Parameters that are left out keep the workload's own values.
+//
+// +kubebuilder:validation:MinProperties=1
+type BulkInsertPoint struct {
+	// rowsPerStatement of this point.
+	// +optional
+	RowsPerStatement *BulkInsertSize `json:"rowsPerStatement,omitempty"`
+
+	// concurrency of this point.
+	// +optional
+	Concurrency *Connections `json:"concurrency,omitempty"`
+
+	// statementsPerTransaction of this point.
+	// +optional
+	StatementsPerTransaction *BulkInsertSize `json:"statementsPerTransaction,omitempty"`
+
+	// storageEngine of this point.
+	// +optional
+	StorageEngine *StorageEngine `json:"storageEngine,omitempty"`
+}

@@ -1,0 +1,84 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// WorkloadCommitSize inserts single rows and commits after every rowsPerCommit of them.
+const WorkloadCommitSize WorkloadType = "CommitSize"
+
+// CommitSizeCompat names a published program whose behavior is imitated.
+type CommitSizeCompat string
+
+const (
+	// CompatNone commits after exactly rowsPerCommit rows.
+	CompatNone CommitSizeCompat = "None"
+	// CompatIsotopp commits where the published script does: its first transaction has one row.
+	CompatIsotopp CommitSizeCompat = "Isotopp"
+)
+
+// CommitSizeRowsPerCommit is a number of rows in a transaction.
+//
+// +kubebuilder:validation:Minimum=1
+// +kubebuilder:validation:Maximum=1000000000
+type CommitSizeRowsPerCommit int64
+
+// CommitSizeWorkload fills a table of an ID and a string of 20 characters with single-row INSERT statements over one
+// connection.
+//
+// +kubebuilder:validation:XValidation:rule="self.rowsPerCommit <= self.rows",message="rowsPerCommit must not be above rows"
+// +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.sweep.rowsPerCommit) || self.sweep.rowsPerCommit.all(n, n <= self.rows)",message="rowsPerCommit must not be above rows"
+// +kubebuilder:validation:XValidation:rule="!has(self.points) || self.points.all(p, !has(p.rowsPerCommit) || p.rowsPerCommit <= self.rows)",message="rowsPerCommit must not be above rows"
+// +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
+type CommitSizeWorkload struct {
+	// rows to insert in each trial. From 1 to 1000000000; defaults to 10000.
+	// +optional
+	// +kubebuilder:default=10000
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000
+	Rows int64 `json:"rows,omitempty"`
+
+	// rowsPerCommit is the number of rows in a transaction; the last transaction has the remainder. From 1 to rows; defaults
+	// to 1.
+	// +optional
+	// +kubebuilder:default=1
+	RowsPerCommit CommitSizeRowsPerCommit `json:"rowsPerCommit,omitempty"`
+
+	// compat imitates a published program. Isotopp commits where that script does: its first transaction has one row, the
+	// following ones have rowsPerCommit each. Defaults to None.
+	// +optional
+	// +kubebuilder:default=None
+	// +kubebuilder:validation:Enum=None;Isotopp
+	Compat CommitSizeCompat `json:"compat,omitempty"`
+
+	// sweep lists the values to measure. Unset: the values above.
+	// +optional
+	Sweep *CommitSizeSweep `json:"sweep,omitempty"`
+
+	// points lists the combinations to measure, instead of sweep.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=1000
+	Points []CommitSizePoint `json:"points,omitempty"`
+}
+
+// CommitSizeSweep are the parameters of CommitSize that can be varied.
+//
+// +kubebuilder:validation:MinProperties=1
+type CommitSizeSweep struct {
+	// rowsPerCommit lists sizes of transactions.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=1000
+	RowsPerCommit []CommitSizeRowsPerCommit `json:"rowsPerCommit,omitempty"`
+}
+
+// CommitSizePoint is one combination. Parameters that are left out keep the workload's own values.
+//
+// +kubebuilder:validation:MinProperties=1
+type CommitSizePoint struct {
+	// rowsPerCommit of this point.
+	// +optional
+	RowsPerCommit *CommitSizeRowsPerCommit `json:"rowsPerCommit,omitempty"`
+}

@@ -1,0 +1,236 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// WorkloadIIBench inserts into a table with secondary indexes.
+const WorkloadIIBench WorkloadType = "IIBench"
+
+// IIBenchSchema names a publication's table.
+type IIBenchSchema string
+
+const (
+	// IIBenchInsertBenchmark is the table of today's insert benchmark.
+	IIBenchInsertBenchmark IIBenchSchema = "InsertBenchmark"
+	// IIBenchTokutek2008 is the table of the contest of 2008.
+	IIBenchTokutek2008 IIBenchSchema = "Tokutek2008"
+)
+
+// IndexMoment is when secondary indexes are built.
+type IndexMoment string
+
+const (
+	// IndexesAtStart builds them with the table.
+	IndexesAtStart IndexMoment = "Start"
+	// IndexesAtEnd builds them in one statement after the last row, as a phase of its own.
+	IndexesAtEnd IndexMoment = "End"
+)
+
+// IIBenchRules are rules that a load obeys.
+type IIBenchRules string
+
+const (
+	// IIBenchNoRules allows everything.
+	IIBenchNoRules IIBenchRules = "None"
+	// IIBenchContest2008 are the ground rules of the contest of 2008.
+	IIBenchContest2008 IIBenchRules = "Contest2008"
+)
+
+// IIBenchRowsPerCommit is a number of rows in a transaction.
+//
+// +kubebuilder:validation:Minimum=1
+// +kubebuilder:validation:Maximum=1000000
+type IIBenchRowsPerCommit int64
+
+// IIBenchRowsPerStatement is a number of rows in an INSERT.
+//
+// +kubebuilder:validation:Minimum=1
+// +kubebuilder:validation:Maximum=100000
+type IIBenchRowsPerStatement int64
+
+// IIBenchIndexes is a number of secondary indexes.
+//
+// +kubebuilder:validation:Minimum=0
+// +kubebuilder:validation:Maximum=3
+type IIBenchIndexes int32
+
+// IIBenchQueryThreads is a number of connections that query.
+//
+// +kubebuilder:validation:Minimum=0
+// +kubebuilder:validation:Maximum=128
+type IIBenchQueryThreads int32
+
+// IIBenchWorkload inserts into a table whose secondary indexes have random keys. The rate falls when they no longer fit into
+// memory; the rate at the end of the load is the headline. The oldest rows may be deleted, and indexes queried, meanwhile.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
+// +kubebuilder:validation:XValidation:rule="self.rows / self.reportEveryRows <= 10000",message="reportEveryRows is too small: the series has at most 10000 points, one every reportEveryRows rows"
+// +kubebuilder:validation:XValidation:rule="self.rules != 'Contest2008' || self.schema == 'Tokutek2008' && self.rowsPerCommit == 1000 && self.rowsPerStatement <= 1000",message="rules Contest2008 ask for schema Tokutek2008, rowsPerCommit 1000 and at most 1000 rowsPerStatement"
+// +kubebuilder:validation:XValidation:rule="self.rules != 'Contest2008' || self.indexesAt == 'Start' && self.secondaryIndexes == 3",message="rules Contest2008 ask for 3 secondaryIndexes with indexesAt Start: inserting first and indexing later is not allowed"
+// +kubebuilder:validation:XValidation:rule="self.rules != 'Contest2008' || self.queryThreads == 0 && !has(self.keepRows)",message="rules Contest2008 allow inserts only: leave out queryThreads and keepRows"
+type IIBenchWorkload struct {
+	// schema is InsertBenchmark (purchases_index, as in today's insert benchmark) or Tokutek2008 (mypurchases, as in the
+	// contest of 2008; it indexes other columns). Defaults to InsertBenchmark.
+	// +optional
+	// +kubebuilder:default=InsertBenchmark
+	// +kubebuilder:validation:Enum=InsertBenchmark;Tokutek2008
+	Schema IIBenchSchema `json:"schema,omitempty"`
+
+	// rows to insert in each trial. From 1 to 1000000000; defaults to 1000000.
+	// +optional
+	// +kubebuilder:default=1000000
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000
+	Rows int64 `json:"rows,omitempty"`
+
+	// rowsPerCommit is the number of rows in a transaction; the last transaction has the remainder. From 1 to 1000000;
+	// defaults to 1000.
+	// +optional
+	// +kubebuilder:default=1000
+	RowsPerCommit IIBenchRowsPerCommit `json:"rowsPerCommit,omitempty"`
+
+	// rowsPerStatement is the largest number of rows in an INSERT: a statement never spans two transactions. From 1 to
+	// 100000; defaults to 1000.
+	// +optional
+	// +kubebuilder:default=1000
+	RowsPerStatement IIBenchRowsPerStatement `json:"rowsPerStatement,omitempty"`
+
+	// storageEngine of the table as the server spells it: InnoDB, MyISAM, Aria, … An engine that the server does not have
+	// ends the run with the server's message. 1 to 64 letters, digits and underscores; defaults to InnoDB.
+	// +optional
+	// +kubebuilder:default=InnoDB
+	StorageEngine StorageEngine `json:"storageEngine,omitempty"`
+
+	// secondaryIndexes is how many of the schema's three indexes the table has, in the order marketsegment, registersegment,
+	// pdc. From 0 to 3; defaults to 3.
+	// +optional
+	// +kubebuilder:default=3
+	SecondaryIndexes *IIBenchIndexes `json:"secondaryIndexes,omitempty"`
+
+	// indexesAt is Start (the table has its secondary indexes from the start) or End (one statement builds them after the last
+	// row, in a phase index with its own time). Defaults to Start.
+	// +optional
+	// +kubebuilder:default=Start
+	// +kubebuilder:validation:Enum=Start;End
+	IndexesAt IndexMoment `json:"indexesAt,omitempty"`
+
+	// insertThreads is the number of connections that insert at the same time. From 1 to 128; defaults to 1.
+	// +optional
+	// +kubebuilder:default=1
+	InsertThreads Connections `json:"insertThreads,omitempty"`
+
+	// queryThreads is the number of connections that read ten rows at a time from an index, as fast as they can, while others
+	// insert. From 0 to 128; defaults to 0.
+	// +optional
+	// +kubebuilder:default=0
+	QueryThreads *IIBenchQueryThreads `json:"queryThreads,omitempty"`
+
+	// keepRows adds a connection that deletes the oldest rows as fast as others insert, so that the table keeps this many.
+	// Unset: nothing is deleted. From 1 to 1000000000.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000
+	KeepRows *int64 `json:"keepRows,omitempty"`
+
+	// reportEveryRows is the number of rows between two points of the series: time, rates, bytes of the table and of its
+	// indexes. The terminal rate is that of the last stretch. From 1000 to 1000000000; defaults to 1000000.
+	// +optional
+	// +kubebuilder:default=1000000
+	// +kubebuilder:validation:Minimum=1000
+	// +kubebuilder:validation:Maximum=1000000000
+	ReportEveryRows int64 `json:"reportEveryRows,omitempty"`
+
+	// rules is None or Contest2008: the contest's schema with its indexes from the start, 1000 rows per commit and at most
+	// 1000 per statement. The result names what else differs from the contest. Defaults to None.
+	// +optional
+	// +kubebuilder:default=None
+	// +kubebuilder:validation:Enum=None;Contest2008
+	Rules IIBenchRules `json:"rules,omitempty"`
+
+	// sweep lists the values to measure. Unset: the values above.
+	// +optional
+	Sweep *IIBenchSweep `json:"sweep,omitempty"`
+
+	// points lists the combinations to measure, instead of sweep.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=1000
+	Points []IIBenchPoint `json:"points,omitempty"`
+}
+
+// IIBenchSweep are the parameters of IIBench that can be varied.
+//
+// +kubebuilder:validation:MinProperties=1
+type IIBenchSweep struct {
+	// rowsPerCommit lists numbers of rows in a transaction.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=1000
+	RowsPerCommit []IIBenchRowsPerCommit `json:"rowsPerCommit,omitempty"`
+
+	// rowsPerStatement lists numbers of rows in an INSERT.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=1000
+	RowsPerStatement []IIBenchRowsPerStatement `json:"rowsPerStatement,omitempty"`
+
+	// storageEngine lists storage engines.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	StorageEngine []StorageEngine `json:"storageEngine,omitempty"`
+
+	// secondaryIndexes lists numbers of secondary indexes.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	SecondaryIndexes []IIBenchIndexes `json:"secondaryIndexes,omitempty"`
+
+	// insertThreads lists numbers of inserting connections.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=128
+	InsertThreads []Connections `json:"insertThreads,omitempty"`
+
+	// queryThreads lists numbers of querying connections.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=129
+	QueryThreads []IIBenchQueryThreads `json:"queryThreads,omitempty"`
+}
+
+// IIBenchPoint is one combination. Parameters that are left out keep the workload's own values.
+//
+// +kubebuilder:validation:MinProperties=1
+type IIBenchPoint struct {
+	// rowsPerCommit of this point.
+	// +optional
+	RowsPerCommit *IIBenchRowsPerCommit `json:"rowsPerCommit,omitempty"`
+
+	// rowsPerStatement of this point.
+	// +optional
+	RowsPerStatement *IIBenchRowsPerStatement `json:"rowsPerStatement,omitempty"`
+
+	// storageEngine of this point.
+	// +optional
+	StorageEngine *StorageEngine `json:"storageEngine,omitempty"`
+
+	// secondaryIndexes of this point.
+	// +optional
+	SecondaryIndexes *IIBenchIndexes `json:"secondaryIndexes,omitempty"`
+
+	// insertThreads of this point.
+	// +optional
+	InsertThreads *Connections `json:"insertThreads,omitempty"`
+
+	// queryThreads of this point.
+	// +optional
+	QueryThreads *IIBenchQueryThreads `json:"queryThreads,omitempty"`
+}

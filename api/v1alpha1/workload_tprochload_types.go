@@ -1,0 +1,199 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// WorkloadTPROCHLoad loads the tables of a TPC-H-derived schema with LOAD DATA.
+const WorkloadTPROCHLoad WorkloadType = "TPROCHLoad"
+
+// TPROCHData is when the rows are generated.
+type TPROCHData string
+
+const (
+	// TPROCHStaged generates files before the clock starts.
+	TPROCHStaged TPROCHData = "Staged"
+	// TPROCHStreamed generates rows while they are loaded.
+	TPROCHStreamed TPROCHData = "Streamed"
+)
+
+// TPROCHLoadMode is how tables are loaded.
+//
+// +kubebuilder:validation:Enum=OneStatement;Chunked;Parallel
+type TPROCHLoadMode string
+
+const (
+	// TPROCHOneStatement loads one table after another, each with one statement.
+	TPROCHOneStatement TPROCHLoadMode = "OneStatement"
+	// TPROCHChunked loads one table after another, each with as many statements as it has chunks.
+	TPROCHChunked TPROCHLoadMode = "Chunked"
+	// TPROCHParallel loads several tables at the same time, each with one statement.
+	TPROCHParallel TPROCHLoadMode = "Parallel"
+)
+
+// TPROCHIndexes is when secondary indexes and foreign keys are made.
+type TPROCHIndexes string
+
+const (
+	// TPROCHIndexesBefore makes them with the tables.
+	TPROCHIndexesBefore TPROCHIndexes = "Before"
+	// TPROCHIndexesAfter makes them when the tables are loaded.
+	TPROCHIndexesAfter TPROCHIndexes = "After"
+)
+
+// TPROCHScaleFactor is the size of the data, a decimal number.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=7
+// +kubebuilder:validation:XValidation:rule="self.matches('^(0[.](0[1-9]|[1-9][0-9]?)|[1-9][0-9]{0,2}([.][0-9]{1,2})?|1000([.]00?)?)$')",message="scaleFactor must be 0.01 to 1000 with at most two decimal places, as a string"
+type TPROCHScaleFactor string
+
+// TPROCHStreams is a number of connections.
+//
+// +kubebuilder:validation:Minimum=1
+// +kubebuilder:validation:Maximum=8
+type TPROCHStreams int32
+
+// TPROCHLoadWorkload loads the eight tables of a schema derived from TPC-H, the schema of HammerDB's TPROC-H, with LOAD DATA
+// LOCAL INFILE. It reports seconds, rows, bytes and warnings of each table, and seconds in total. Every row is compared with
+// what was sent. The results are not comparable with any TPC-H result. The server needs local_infile=ON.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
+// +kubebuilder:validation:XValidation:rule="self.loadMode == 'Parallel' || has(self.sweep) && has(self.sweep.loadMode) || !(has(self.streams) || has(self.sweep) && has(self.sweep.streams))",message="streams goes with loadMode Parallel"
+// +kubebuilder:validation:XValidation:rule="self.loadMode == 'Parallel' || !has(self.points) || !self.points.exists(p, has(p.streams)) || self.points.exists(p, has(p.loadMode))",message="streams goes with loadMode Parallel"
+type TPROCHLoadWorkload struct {
+	// scaleFactor is the size of the data: 1 is 8.7 million rows, a gigabyte of text. With dataFrom it is only a label. From
+	// 0.01 to 1000 with at most two decimal places, as a string; defaults to 0.01.
+	// +optional
+	// +kubebuilder:default="0.01"
+	ScaleFactor TPROCHScaleFactor `json:"scaleFactor,omitempty"`
+
+	// data is Streamed (rows are generated while they are loaded) or Staged (files on the loader's scratch volume are
+	// generated before the clock starts, and their checksums recorded; needs loader.scratch). Defaults to Streamed.
+	// +optional
+	// +kubebuilder:default=Streamed
+	// +kubebuilder:validation:Enum=Staged;Streamed
+	Data TPROCHData `json:"data,omitempty"`
+
+	// loadMode is OneStatement (one table after another, each with one statement in one transaction), Chunked (the same with a
+	// statement for every rowsPerChunk rows) or Parallel (tables at the same time over several streams, each with one
+	// statement: the largest first, or, with foreignKeyChecks, each after the tables that it references). Defaults to
+	// OneStatement.
+	// +optional
+	// +kubebuilder:default=OneStatement
+	LoadMode TPROCHLoadMode `json:"loadMode,omitempty"`
+
+	// rowsPerChunk is the number of rows that a statement loads with loadMode Chunked. From 1 to 1000000000; defaults to
+	// 100000.
+	// +optional
+	// +kubebuilder:default=100000
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000
+	RowsPerChunk int64 `json:"rowsPerChunk,omitempty"`
+
+	// streams is the number of connections with loadMode Parallel; there are eight tables. From 1 to 8. Unset: 4 with
+	// Parallel. Refused with other modes.
+	// +optional
+	Streams *TPROCHStreams `json:"streams,omitempty"`
+
+	// foreignKeyChecks is the session variable foreign_key_checks: whether the server looks up every reference. With this and
+	// uniqueChecks off, MariaDB 10.7 and later sort the rows of an empty table and build its indexes in bulk. Defaults to
+	// true.
+	// +optional
+	// +kubebuilder:default=true
+	ForeignKeyChecks *bool `json:"foreignKeyChecks,omitempty"`
+
+	// uniqueChecks is the session variable unique_checks: whether the server checks secondary unique indexes row by row.
+	// Defaults to true.
+	// +optional
+	// +kubebuilder:default=true
+	UniqueChecks *bool `json:"uniqueChecks,omitempty"`
+
+	// indexes says when secondary indexes and foreign keys are made: Before the tables are loaded, or After, which is timed as
+	// a phase of its own and counts in the total. Defaults to Before.
+	// +optional
+	// +kubebuilder:default=Before
+	// +kubebuilder:validation:Enum=Before;After
+	Indexes TPROCHIndexes `json:"indexes,omitempty"`
+
+	// analyze runs ANALYZE TABLE on all tables at the end, which is timed as a phase of its own and counts in the total.
+	// Defaults to false.
+	// +optional
+	// +kubebuilder:default=false
+	Analyze *bool `json:"analyze,omitempty"`
+
+	// sweep lists the values to measure. Unset: the values above.
+	// +optional
+	Sweep *TPROCHLoadSweep `json:"sweep,omitempty"`
+
+	// points lists the combinations to measure, instead of sweep.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=1000
+	Points []TPROCHLoadPoint `json:"points,omitempty"`
+}
+
+// TPROCHLoadSweep are the parameters of TPROCHLoad that can be varied.
+//
+// +kubebuilder:validation:MinProperties=1
+type TPROCHLoadSweep struct {
+	// scaleFactor lists sizes of the data.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	ScaleFactor []TPROCHScaleFactor `json:"scaleFactor,omitempty"`
+
+	// uniqueChecks lists true, false or both.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=2
+	UniqueChecks []bool `json:"uniqueChecks,omitempty"`
+
+	// foreignKeyChecks lists true, false or both.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=2
+	ForeignKeyChecks []bool `json:"foreignKeyChecks,omitempty"`
+
+	// streams lists numbers of connections.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Streams []TPROCHStreams `json:"streams,omitempty"`
+
+	// loadMode lists ways of loading.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=3
+	LoadMode []TPROCHLoadMode `json:"loadMode,omitempty"`
+}
+
+// TPROCHLoadPoint is one combination. Parameters that are left out keep the workload's own values.
+//
+// +kubebuilder:validation:MinProperties=1
+type TPROCHLoadPoint struct {
+	// scaleFactor of this point.
+	// +optional
+	ScaleFactor TPROCHScaleFactor `json:"scaleFactor,omitempty"`
+
+	// uniqueChecks of this point.
+	// +optional
+	UniqueChecks *bool `json:"uniqueChecks,omitempty"`
+
+	// foreignKeyChecks of this point.
+	// +optional
+	ForeignKeyChecks *bool `json:"foreignKeyChecks,omitempty"`
+
+	// streams of this point.
+	// +optional
+	Streams *TPROCHStreams `json:"streams,omitempty"`
+
+	// loadMode of this point.
+	// +optional
+	LoadMode TPROCHLoadMode `json:"loadMode,omitempty"`
+}

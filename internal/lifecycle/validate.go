@@ -1,0 +1,36 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/trial"
+)
+
+// Plan is the plan of a run, which is empty if there is none. A specification that the API server accepts and that cannot be carried out is an error, for the
+// author of the run: nothing has been created yet. The workload's parameters are checked as long as the run has no condition:
+// the specification cannot change afterwards.
+func Plan(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
+	p, err := plan.ForRun(&run.Spec)
+	if err != nil {
+		return new(plan.Plan), err
+	}
+	if len(run.Status.Conditions) > 0 {
+		return p, nil
+	}
+	for _, point := range p.Points {
+		if err := trial.Validate(run, point); err != nil {
+			return p, fmt.Errorf("%w%s", err, at(point.Parameters))
+		}
+	}
+	return p, nil
+}
+
+// Invalid is the failure of a run whose specification cannot be carried out.
+func Invalid(err error) *Failure {
+	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: err.Error()}
+}

@@ -1,0 +1,179 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"unicode"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+// member is the part of a workload's specification that its type names: the workload's parameters, and how they are varied.
+// It is read as JSON, so that nothing here depends on which workloads there are.
+type member struct {
+	// name of the member in the API, for example commitSize.
+	name string
+	// parameters by name, without sweep and points.
+	parameters map[string]json.RawMessage
+	// sweep is an object of lists, or of objects of lists; nil if there is none.
+	sweep json.RawMessage
+	// points are objects of values, or of objects of values.
+	points []json.RawMessage
+}
+
+// Fields of a member that are not parameters.
+const (
+	sweepField  = "sweep"
+	pointsField = "points"
+)
+
+func memberOf(w *v1alpha1.WorkloadSpec) (*member, error) {
+	encoded, err := json.Marshal(w)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the workload: %w", err)
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(encoded, &members); err != nil {
+		return nil, fmt.Errorf("reading the workload: %w", err)
+	}
+	m := &member{name: memberName(string(w.Type))}
+	own, found := members[m.name]
+	if !found {
+		return nil, fmt.Errorf("workload type %s lacks its member %s", w.Type, m.name)
+	}
+	if err := json.Unmarshal(own, &m.parameters); err != nil {
+		return nil, fmt.Errorf("reading workload.%s: %w", m.name, err)
+	}
+	m.sweep = m.parameters[sweepField]
+	if listed, found := m.parameters[pointsField]; found {
+		if err := json.Unmarshal(listed, &m.points); err != nil {
+			return nil, fmt.Errorf("reading workload.%s.points: %w", m.name, err)
+		}
+	}
+	delete(m.parameters, sweepField)
+	delete(m.parameters, pointsField)
+	return m, nil
+}
+
+// memberName is a type's name in lower camel case: CommitSize and commitSize, IIBench and iiBench.
+func memberName(workloadType string) string {
+	name := []rune(workloadType)
+	for i := range name {
+		if i > 0 && i+1 < len(name) && unicode.IsLower(name[i+1]) {
+			break
+		}
+		if unicode.IsLower(name[i]) {
+			break
+		}
+		name[i] = unicode.ToLower(name[i])
+	}
+	return string(name)
+}
+
+// value of a parameter as the workload sets it; false if it does not.
+func (m *member) value(p path) (value, bool) {
+	own, found := m.parameters[p[0]]
+	if found && len(p) == 2 {
+		var within map[string]json.RawMessage
+		if json.Unmarshal(own, &within) != nil {
+			return value{}, false
+		}
+		own, found = within[p[1]]
+	}
+	return value{p, own}, found
+}
+
+// Parameters of the workload at a point, as JSON: those of the API's member with the point's values in their places. The same
+// specification and point give the same bytes.
+func Parameters(w *v1alpha1.WorkloadSpec, p Point) (json.RawMessage, error) {
+	m, err := memberOf(w)
+	if err != nil {
+		return nil, err
+	}
+	at := maps.Clone(m.parameters)
+	for _, v := range p.values {
+		if len(v.path) == 1 {
+			at[v.path[0]] = v.json
+			continue
+		}
+		within := map[string]json.RawMessage{}
+		if outer, found := at[v.path[0]]; found {
+			if err := json.Unmarshal(outer, &within); err != nil {
+				return nil, fmt.Errorf("reading workload.%s.%s: %w", m.name, v.path[0], err)
+			}
+		}
+		within[v.path[1]] = v.json
+		if at[v.path[0]], err = json.Marshal(within); err != nil {
+			return nil, fmt.Errorf("encoding workload.%s.%s: %w", m.name, v.path[0], err)
+		}
+	}
+	encoded, err := json.Marshal(at)
+	if err != nil {
+		return nil, fmt.Errorf("encoding workload.%s: %w", m.name, err)
+	}
+	return encoded, nil
+}
+
+// axesOf reads an object of lists or values in the order of its fields. An object in it is a map whose keys are parameters.
+func axesOf(object json.RawMessage) ([]axis, error) {
+	var all []axis
+	err := eachField(object, func(name string, content json.RawMessage) error {
+		if !isObject(content) {
+			values, err := valuesOf(content)
+			all = append(all, axis{path{name}, values})
+			return err
+		}
+		return eachField(content, func(key string, content json.RawMessage) error {
+			values, err := valuesOf(content)
+			all = append(all, axis{path{name, key}, values})
+			return err
+		})
+	})
+	return all, err
+}
+
+// valuesOf are the items of a list, or a single value.
+func valuesOf(content json.RawMessage) ([]json.RawMessage, error) {
+	if !strings.HasPrefix(string(content), "[") {
+		return []json.RawMessage{content}, nil
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(content, &list); err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, errors.New("a list of values is empty")
+	}
+	return list, nil
+}
+
+func isObject(content json.RawMessage) bool { return strings.HasPrefix(string(content), "{") }
+
+// eachField visits the fields of an object in their order, which a map would lose.
+func eachField(object json.RawMessage, visit func(name string, content json.RawMessage) error) error {
+	decoder := json.NewDecoder(bytes.NewReader(object))
+	if _, err := decoder.Token(); err != nil {
+		return err
+	}
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return err
+		}
+		var content json.RawMessage
+		if err := decoder.Decode(&content); err != nil {
+			return err
+		}
+		if err := visit(fmt.Sprint(name), content); err != nil {
+			return err
+		}
+	}
+	return nil
+}

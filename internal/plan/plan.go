@@ -1,0 +1,66 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+const (
+	// DefaultRepetitions of each point if the specification has neither repetitions nor a precision.
+	DefaultRepetitions = 3
+	// MaxPoints is the largest number of points of a sweep.
+	MaxPoints = 1000
+	// MaxTrials is the largest number of trials of a run.
+	MaxTrials = 5000
+	// MaxSwept is the largest number of parameters that a sweep varies.
+	MaxSwept = 6
+)
+
+// Trial is one planned execution of the workload.
+type Trial struct {
+	// Number counts from 1, in the order of measuring.
+	Number int
+	// Round counts from 1: the repetition of the point that this trial is.
+	Round int
+	// Point is an index into Plan.Points.
+	Point int
+}
+
+// Plan is all points, in the order of the sweep, and all trials, in the order of measuring. With a precision target the
+// trials are the maximum; whole rounds may be skipped, but never reordered.
+type Plan struct {
+	Points []Point
+	Rounds int
+	Trials []Trial
+}
+
+// ForRun computes a run's plan. The error is about the specification, for its author.
+func ForRun(spec *v1alpha1.BenchmarkRunSpec) (*Plan, error) {
+	points, err := points(spec)
+	if err != nil {
+		return nil, err
+	}
+	rounds := DefaultRepetitions
+	switch {
+	case spec.Trials.Precision != nil:
+		rounds = int(spec.Trials.Precision.Max)
+	case spec.Trials.Repetitions != nil:
+		rounds = int(*spec.Trials.Repetitions)
+	}
+	if len(points)*rounds > MaxTrials {
+		return nil, fmt.Errorf("a run has at most %d trials: %d points times %d repetitions (or precision.max) are %d",
+			MaxTrials, len(points), rounds, len(points)*rounds)
+	}
+	p := &Plan{Points: points, Rounds: rounds}
+	p.Trials = order(len(points), rounds, spec.Trials.Order, Seed(spec))
+	return p, nil
+}
+
+// Seed is the seed of a run.
+func Seed(spec *v1alpha1.BenchmarkRunSpec) int64 { return ptr.Deref(spec.Seed, 1) }

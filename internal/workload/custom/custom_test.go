@@ -1,0 +1,207 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package custom
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
+)
+
+func newTestCustom(t *testing.T, p Parameters) (*customTool, error) {
+	t.Helper()
+	tool, err := NewTool(workload.ToolInput{
+		Config: &result.Config{
+			Seed: 7, Server: result.Server{Engine: "MariaDB", Host: "db", Port: 3306, Schema: "bench", PasswordFile: "/creds/password"},
+			Workload: workloadtest.Load(Definition, p),
+		},
+		Dir: t.TempDir(), Password: "secret", Environ: []string{"PATH=/bin", "BENCHRUN_CONFIG={}", "BENCHRUN_POD_UID=x"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return tool.(*customTool), nil
+}
+
+func TestCustomEnvironment(t *testing.T) {
+	tool, err := newTestCustom(t, Parameters{
+		Command: []string{"tool"}, Env: map[string]string{"MODE": "fast"}, Parameters: map[string]string{"vu": "8"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := tool.Commands(workload.PhaseMeasure)[0].Env
+	for _, want := range []string{
+		"PATH=/bin", "BENCHRUN_DB_HOST=db", "BENCHRUN_DB_PORT=3306", "BENCHRUN_DB_TLS=Disabled", "BENCHRUN_DB_PASSWORD_FILE=/creds/password",
+		"BENCHRUN_SEED=7", "BENCHRUN_PARAM_vu=8", "MODE=fast", "BENCHRUN_RESULT_FILE=" + filepath.Join(tool.dir, "result.json"),
+	} {
+		if !slices.Contains(env, want) {
+			t.Errorf("%s is missing in %q", want, env)
+		}
+	}
+	if text := strings.Join(env, " "); strings.Contains(text, "secret") || strings.Contains(text, "BENCHRUN_CONFIG") || strings.Contains(text, "POD_UID") {
+		t.Errorf("environment %s", text)
+	}
+	if len(tool.Commands(workload.PhasePrepare))+len(tool.Commands(workload.PhaseCleanup))+len(tool.Commands(workload.PhaseWarmup)) != 0 {
+		t.Error("it executes what nobody asked for")
+	}
+}
+
+func TestCustomRefusals(t *testing.T) {
+	for says, p := range map[string]Parameters{
+		"command is empty": {}, "result.pattern: error parsing": {Command: []string{"x"}, Result: &Result{Pattern: "("}},
+		"no group named y": {Command: []string{"x"}, Result: &Result{Pattern: "(?P<x>.)", Metrics: []Metric{{Name: "y"}}}},
+	} {
+		if _, err := newTestCustom(t, p); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", says, err)
+		}
+	}
+}
+
+// No shell looks at a program's arguments, and nobody looks again at a value that was put into its place.
+func TestCustomSubstitutes(t *testing.T) {
+	p := Parameters{
+		Command: []string{"tool", "--vu=${vu}", "${vu}-$(HOME)-$$", "${text}", "${vu}${vu}$}{"},
+		Prepare: []string{"${vu}"}, Cleanup: []string{"drop", "${text}"}, Env: map[string]string{"VU": "<${vu}>", "TEXT": "${text}"},
+		Parameters: map[string]string{"vu": "16", "text": "${vu} ${nobody}", "empty": ""},
+	}
+	tool, err := newTestCustom(t, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for phase, want := range map[workload.ToolPhase][]string{
+		workload.PhaseMeasure: {"tool", "--vu=16", "16-$(HOME)-$$", "${vu} ${nobody}", "1616$}{"},
+		workload.PhasePrepare: {"16"},
+		workload.PhaseCleanup: {"drop", "${vu} ${nobody}"},
+	} {
+		if diff := cmp.Diff(want, tool.Commands(phase)[0].Args); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", phase, diff)
+		}
+	}
+	env := tool.Commands(workload.PhaseMeasure)[0].Env
+	for _, want := range []string{"VU=<16>", "TEXT=${vu} ${nobody}", "BENCHRUN_PARAM_vu=16", "BENCHRUN_PARAM_text=${vu} ${nobody}"} {
+		if !slices.Contains(env, want) {
+			t.Errorf("%s is missing in %q", want, env)
+		}
+	}
+}
+
+func TestCustomRefusesUnknownNames(t *testing.T) {
+	for want, change := range map[string]func(*Parameters){
+		`command[1]: "a ${nobody} b" has a ${…} that parameters does not name`: func(p *Parameters) {
+			p.Command = append(p.Command, "a ${nobody} b")
+		},
+		`prepare[0]: "${nobody}" has`: func(p *Parameters) { p.Prepare = []string{"${nobody}"} },
+		`cleanup[0]: "${VU}" has`:     func(p *Parameters) { p.Cleanup = []string{"${VU}"} },
+		`env.A: "${}" has`:            func(p *Parameters) { p.Env = map[string]string{"A": "${}", "B": "${nobody}", "C": "${vu}"} },
+		`command[1]: "${vu" has`:      func(p *Parameters) { p.Command = append(p.Command, "${vu") },
+	} {
+		p := Parameters{Command: []string{"tool"}, Parameters: map[string]string{"vu": "16"}}
+		change(&p)
+		cfg := &result.Config{Workload: workloadtest.Load(Definition, p)}
+		if err := Definition.Validate(cfg); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+func TestCustomPattern(t *testing.T) {
+	tool, err := newTestCustom(t, Parameters{Command: []string{"tool"}, Result: &Result{
+		Pattern: `(?P<tps>\S+) TPS, (?P<latency>\S+) ms`,
+		Metrics: []Metric{{Name: "latency", Unit: "ms", Better: "Lower"}, {Name: "tps", Unit: "transactions/s", Better: "Higher"}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(output string) (*workload.Reading, error) {
+		return tool.Read([]*workload.Execution{{Command: workload.Command{Args: []string{"tool"}}, Output: output}})
+	}
+	r, err := read("1 TPS, 2 ms\n812.5 TPS, 1.25e1 ms\r\nbye\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []result.Metric{
+		{Name: "latency", Value: 12.5, Unit: "ms", Better: "lower"}, {Name: "tps", Value: 812.5, Unit: "transactions/s", Better: "higher"},
+	}
+	if diff := cmp.Diff(want, r.Metrics); diff != "" {
+		t.Errorf("metrics (-want +got):\n%s", diff)
+	}
+	for output, want := range map[string]string{
+		"many TPS, 2 ms\n": `the group tps of result.pattern matches "many", which is no number`,
+		"nothing\n":        "printed no line that matches result.pattern",
+	} {
+		if _, err := read(output); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", output, err, want)
+		}
+	}
+}
+
+func TestCustomPod(t *testing.T) {
+	for _, tc := range []struct {
+		p    Parameters
+		want workload.Pod
+	}{
+		{Parameters{Image: "tool:1", User: 1000}, workload.Pod{Image: "tool:1", User: 1000, Work: true}},
+		{
+			Parameters{Image: "tool:1", FilesFrom: "files"},
+			workload.Pod{Image: "tool:1", Work: true, Files: &workload.Files{ConfigMap: "files"}},
+		},
+	} {
+		got, err := Definition.Pod(&result.Config{Workload: workloadtest.Load(Definition, tc.p)})
+		if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+}
+
+func TestCustomResultFile(t *testing.T) {
+	const metric = `{"name": "x", "value": 1, "unit": "s", "better": "lower"}`
+	for text, says := range map[string]string{
+		`{"metrics": [` + metric + `]}`:                "",
+		`{"metrics": []}`:                              "0 metrics",
+		`{"metrics": [` + metric + `,` + metric + `]}`: "metric x is there twice",
+		`{"metrics": [{"name": "X", "value": 1, "unit": "s", "better": "lower"}]}`:          `name is "X"`,
+		`{"metrics": [{"name": "x", "value": 1, "unit": "a b", "better": "lower"}]}`:        "without spaces",
+		`{"metrics": [{"name": "x", "value": 1, "unit": "s", "better": "smaller"}]}`:        "higher or lower",
+		`{"metrics": [` + metric + `], "seconds": -1}`:                                      "must not be negative",
+		`{"metrics": [` + metric + `], "transaction": 1}`:                                   "unknown field",
+		`{"metrics": [` + strings.Repeat(metric+",", maxMetrics) + metric + `]}`:            "17 metrics",
+		`{"metrics": [{"name": "x", "value": 1e400, "unit": "s", "better": "lower"}]}`:      "cannot unmarshal",
+		`{"metrics": [` + metric + `], "warnings": [` + strings.Repeat(`"",`, 100) + `""]}`: "too long",
+		strings.Repeat(" ", maxResultFile+1):                                                "at most",
+	} {
+		tool, err := newTestCustom(t, Parameters{Command: []string{"tool"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(tool.dir, "result.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := tool.Read([]*workload.Execution{{Command: workload.Command{Args: []string{"tool"}}, Took: time.Second}})
+		switch {
+		case says == "" && (err != nil || r.Metrics[0].Value != 1 || r.Totals.Micros != 1_000_000):
+			t.Errorf("%s gives %+v, %v", text, r, err)
+		case says != "" && (err == nil || !strings.Contains(err.Error(), says)):
+			t.Errorf("%.100s: %v, want %s", text, err, says)
+		}
+	}
+}
+
+// Of long last lines, those are said that come last.
+func TestCustomLastLines(t *testing.T) {
+	e := &workload.Execution{Tail: slices.Repeat([]string{strings.Repeat("x", 5000)}, 19)}
+	e.Tail = append(e.Tail, "the end")
+	if got := lastLines(e); len(got) > 900 || !strings.HasSuffix(got, "| the end") || !strings.HasPrefix(got, "its last 4 lines: xxx") {
+		t.Errorf("%d bytes: %s", len(got), got)
+	}
+}

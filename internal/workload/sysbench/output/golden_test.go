@@ -1,0 +1,37 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package output_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
+)
+
+// TestGolden keeps everything that is read from each kind of output. The other tests say which of it is right and why.
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) < 12 {
+		t.Fatalf("%d outputs, %v", len(files), err)
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		t.Run(name, func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := json.MarshalIndent(output.Parse(string(data)), "", " ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			testutil.Golden(t, strings.TrimSuffix(name, ".txt")+".json", append(got, '\n'))
+		})
+	}
+}

@@ -1,0 +1,226 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package output
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+const (
+	maxErrors = 20
+	maxCounts = 64
+	// maxCountDigits keeps sums from overflowing.
+	maxCountDigits = 15
+)
+
+// Parser reads output line by line. The zero value is ready.
+type Parser struct {
+	report Report
+	// section is the heading that the next lines belong to.
+	section section
+	// current is the cumulative report that is being read; histogram belongs to the next one.
+	current   *Summary
+	histogram []Bucket
+}
+
+// section is a heading.
+type section int
+
+const (
+	noSection section = iota
+	optionsSection
+	histogramSection
+	sqlSection
+	generalSection
+	latencySection
+	// Sections that nobody reads, whose labels could be taken for others.
+	foreignSection
+)
+
+var headings = map[string]section{
+	"Running the test with following options:":       optionsSection,
+	"Latency histogram (values are in milliseconds)": histogramSection,
+	"SQL statistics:":     sqlSection,
+	"General statistics:": generalSection, // 1.0
+	"Throughput:":         generalSection, // 1.1
+	"Latency (ms):":       latencySection,
+	"Threads fairness:":   foreignSection,
+	"CPU speed:":          foreignSection,
+	"File operations:":    foreignSection,
+}
+
+var (
+	bannerLine     = regexp.MustCompile(`^sysbench (\S+) \(using (?:system|bundled) LuaJIT `)
+	checkpointLine = regexp.MustCompile(`^\[ \d+s \] Checkpoint report:`)
+	bucketLine     = regexp.MustCompile(`^(\d+\.\d{3}) \|\**\s+(\d+)$`)
+	errorLine      = regexp.MustCompile(`^(FATAL: |ALERT: |CRITICAL: |PANIC: |error: |Error in |invalid option: |Invalid value |` +
+		`Unrecognized command line |Cannot find benchmark |unexpected EOL |PASSWORD |ERROR )`)
+	// counted is how a script's thread reports what it counted: "benchrun: name=1 other=2". All of them are added up. Lua's
+	// print writes the end of a line by itself: two threads may stand on one line, and an empty line follow.
+	counted = regexp.MustCompile(`benchrun:((?: [a-z][a-z0-9_]{0,39}=\d+)+)`)
+)
+
+// Parse reads a whole output.
+func Parse(output string) *Report {
+	var p Parser
+	for line := range strings.Lines(output) {
+		p.Line(line)
+	}
+	return p.Report()
+}
+
+// Report is what was read so far.
+func (p *Parser) Report() *Report {
+	p.finish()
+	return &p.report
+}
+
+// Line reads the next line, with or without its end. The interval is not nil if the line has one.
+func (p *Parser) Line(line string) *Interval {
+	line = strings.TrimSpace(line)
+	if i := parseInterval(line); i != nil {
+		p.section = noSection
+		p.report.Intervals = append(p.report.Intervals, *i)
+		return i
+	}
+	if line == "" || p.heading(line) || p.about(line) {
+		return nil
+	}
+	label, value, found := strings.Cut(line, ":")
+	label, value = strings.TrimSpace(label), strings.TrimSpace(value)
+	switch p.section {
+	case optionsSection:
+		if label == "Number of threads" {
+			p.report.Threads = integer(value)
+		}
+	case histogramSection:
+		if m := bucketLine.FindStringSubmatch(line); m != nil {
+			p.histogram = append(p.histogram, Bucket{Millis: float(m[1]), Count: integer(m[2])})
+		}
+	case sqlSection, generalSection, latencySection:
+		if found {
+			p.summary(label, value)
+		}
+	case noSection, foreignSection:
+	}
+	return nil
+}
+
+// heading reads what begins a section.
+func (p *Parser) heading(line string) bool {
+	if checkpointLine.MatchString(line) {
+		p.finish()
+		p.current = &Summary{checkpoint: true}
+		return true
+	}
+	s, found := headings[line]
+	if !found {
+		return false
+	}
+	if s == histogramSection || s == sqlSection || s == generalSection && p.current != nil && p.current.hasEvents {
+		p.finishUnlessEmpty()
+	}
+	p.section = s
+	switch s {
+	case histogramSection:
+		p.histogram = nil
+	case sqlSection:
+		p.start().SQL = &SQL{}
+	case generalSection, latencySection:
+		p.start()
+	case noSection, optionsSection, foreignSection:
+	}
+	return true
+}
+
+// about reads lines that mean the same wherever they stand.
+func (p *Parser) about(line string) bool {
+	if m := bannerLine.FindStringSubmatch(line); m != nil {
+		p.report.Version = m[1]
+		return true
+	}
+	if errorLine.MatchString(line) {
+		if len(p.report.Errors) < maxErrors {
+			p.report.Errors = append(p.report.Errors, line)
+		}
+		return true
+	}
+	if !strings.HasPrefix(line, "benchrun:") {
+		return false
+	}
+	for _, m := range counted.FindAllStringSubmatch(line, -1) {
+		p.count(m[1])
+	}
+	return true
+}
+
+// count adds up pairs of names and numbers; those of more than 15 digits cannot be counts.
+func (p *Parser) count(pairs string) {
+	for pair := range strings.FieldsSeq(pairs) {
+		name, n, _ := strings.Cut(pair, "=")
+		if len(n) > maxCountDigits {
+			continue
+		}
+		if p.report.Counts == nil {
+			p.report.Counts = map[string]int64{}
+		}
+		if _, known := p.report.Counts[name]; known || len(p.report.Counts) < maxCounts {
+			p.report.Counts[name] += integer(n)
+		}
+	}
+}
+
+// start is the cumulative report that a section belongs to.
+func (p *Parser) start() *Summary {
+	if p.current == nil {
+		p.current = &Summary{}
+	}
+	return p.current
+}
+
+// finishUnlessEmpty ends a cumulative report that has begun.
+func (p *Parser) finishUnlessEmpty() {
+	if p.current != nil && (p.current.hasEvents || p.current.SQL != nil) {
+		p.finish()
+	}
+}
+
+// finish takes a cumulative report that has all of its sections, unless it is one of a checkpoint.
+func (p *Parser) finish() {
+	s := p.current
+	p.current, p.section = nil, noSection
+	if s == nil || !s.hasSeconds || !s.hasEvents {
+		return
+	}
+	s.Histogram, p.histogram = p.histogram, nil
+	if !s.checkpoint {
+		p.report.Final = s
+	}
+}
+
+// integer reads digits; what does not fit is the largest number.
+func integer(s string) int64 {
+	n, _ := strconv.ParseInt(strings.TrimSpace(s), 10, 64) // the largest number, if it is out of range
+	return n
+}
+
+// float reads a number that is known to be one.
+func float(s string) float64 {
+	if f := decimal(s); f != nil {
+		return *f
+	}
+	return 0
+}
+
+// decimal reads a number; nil if it is none, or not finite.
+func decimal(s string) *float64 {
+	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil
+	}
+	return &f
+}

@@ -1,0 +1,127 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sysbench
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+)
+
+// Definition of the workload.
+var Definition = workload.Definition{
+	Type: "Sysbench", Shared: true, Validate: workload.Checked(parameters), Pod: pod, NewTool: NewTool,
+}
+
+// Parameters are those of the API's member sysbench at one point. Options that are nil are not passed to sysbench.
+type Parameters struct {
+	// Script is one that comes with the loader; empty if ScriptFrom is set.
+	Script        string            `json:"script,omitempty"`
+	ScriptFrom    *ScriptFrom       `json:"scriptFrom,omitempty"`
+	Threads       int32             `json:"threads"`
+	Tables        *int32            `json:"tables,omitempty"`
+	TableSize     *int64            `json:"tableSize,omitempty"`
+	Scale         *int32            `json:"scale,omitempty"`
+	Rate          int32             `json:"rate,omitempty"`
+	Seconds       int32             `json:"seconds,omitempty"`
+	Events        int64             `json:"events,omitempty"`
+	WarmupSeconds int32             `json:"warmupSeconds,omitempty"`
+	Percentile    int32             `json:"percentile"`
+	RandType      string            `json:"randType"`
+	Options       map[string]string `json:"options,omitempty"`
+}
+
+// ScriptFrom is a script of the user's in a ConfigMap.
+type ScriptFrom struct {
+	Name string `json:"name"`
+	Key  string `json:"key"`
+	// Commands of the script besides run: prepare, check, cleanup.
+	Commands []string `json:"commands,omitempty"`
+}
+
+const (
+	scriptTPCC       = "tpcc"
+	scriptBulkInsert = "bulk_insert"
+	// Scripts that use one table.
+	oneTablePrefix = "select_random_"
+)
+
+// parameters reads and checks them.
+func parameters(cfg *result.Config) (*Parameters, error) {
+	p, err := workload.Decode[Parameters](cfg)
+	switch {
+	case err != nil:
+		return nil, err
+	case (p.Script == "") == (p.ScriptFrom == nil):
+		return nil, errors.New("one of script and scriptFrom must be set")
+	case p.Seconds < 1 && p.Events < 1:
+		return nil, errors.New("seconds or events must be above 0")
+	case p.Threads < 1:
+		return nil, fmt.Errorf("threads is %d, it must be at least 1", p.Threads)
+	}
+	return p, cmp.Or(p.checkSize(), p.checkShare(workload.ShareOf(cfg)))
+}
+
+// checkSize finds a size that the script does not take.
+func (p *Parameters) checkSize() error {
+	oneTable := strings.HasPrefix(p.Script, oneTablePrefix)
+	switch {
+	case p.Script == "":
+		return nil
+	case p.Script != scriptTPCC && p.Scale != nil,
+		p.Script == scriptTPCC && p.TableSize != nil,
+		p.Script == scriptBulkInsert && (p.Tables != nil || p.TableSize != nil),
+		oneTable && p.Tables != nil && *p.Tables != 1:
+		return fmt.Errorf("script %s has no such parameter: tpcc takes tables and scale, bulk_insert neither tables nor tableSize, "+
+			"select_random_points and select_random_ranges tableSize, the others tables and tableSize", p.Script)
+	case p.Script == scriptBulkInsert && p.WarmupSeconds > 0:
+		return errors.New("script bulk_insert takes no warmupSeconds: it fills empty tables")
+	}
+	return nil
+}
+
+// checkShare finds what several Pods cannot share.
+func (p *Parameters) checkShare(share workload.Share) error {
+	err := share.Enough("threads", int64(p.Threads))
+	if p.Rate > 0 {
+		err = cmp.Or(err, share.Enough("rate", int64(p.Rate)))
+	}
+	if p.Events > 0 {
+		err = cmp.Or(err, share.Enough("events", p.Events))
+	}
+	if p.Script == scriptBulkInsert && share.Pods > 1 {
+		err = cmp.Or(err, errors.New("script bulk_insert loads from one Pod, because it names its tables by the numbers of "+
+			"its threads: loader.pods must be 1"))
+	}
+	return err
+}
+
+// commands of the script besides run, sorted.
+func (p *Parameters) commands() []string {
+	switch {
+	case p.ScriptFrom != nil:
+		return slices.Sorted(slices.Values(p.ScriptFrom.Commands))
+	case p.Script == scriptTPCC:
+		return []string{"check", "cleanup", "prepare"}
+	}
+	return []string{"cleanup", "prepare"}
+}
+
+// pod has sysbench, and the user's script.
+func pod(cfg *result.Config) (workload.Pod, error) {
+	p, err := workload.Decode[Parameters](cfg)
+	if err != nil {
+		return workload.Pod{}, err
+	}
+	needs := workload.Pod{Bundle: workload.BundleSysbench, Work: true}
+	if p.ScriptFrom != nil {
+		needs.Files = &workload.Files{ConfigMap: p.ScriptFrom.Name, Key: p.ScriptFrom.Key}
+	}
+	return needs, nil
+}

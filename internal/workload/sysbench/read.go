@@ -1,0 +1,236 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sysbench
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
+)
+
+const (
+	millisecond = 1000 // microseconds
+	second      = 1_000_000
+	// Histograms as the loader's own ones: 1 µs to 3,600 s, to three significant digits.
+	maxLatencyMicros  = 3600 * second
+	significantDigits = 3
+	// maxSeries is how many intervals a document holds.
+	maxSeries = 3600
+	// ignoredShare is the part of all transactions from which on errors that were ignored are a warning.
+	ignoredShare = 0.01
+)
+
+// Read implements Tool.
+func (t *sysbenchTool) Read(executions []*workload.Execution) (*workload.Reading, error) {
+	var reports []*output.Report
+	for _, e := range executions {
+		report, err := wholeReport(e)
+		if err != nil {
+			return nil, err
+		}
+		reports = append(reports, report)
+	}
+	return t.read(output.Merge(reports, together(executions, reports)))
+}
+
+// wholeReport is sysbench's report. Without the cumulative one there is no result, whatever the exit code.
+func wholeReport(e *workload.Execution) (*output.Report, error) {
+	report := output.Parse(e.Output)
+	f := report.Final
+	switch {
+	case f == nil:
+		return nil, errors.New("silence is failure: sysbench ended with exit code 0 and without its report")
+	case f.SQL == nil:
+		return nil, errors.New("the script has no SQL statistics: it did not use the database")
+	case f.Seconds == nil || *f.Seconds <= 0:
+		return nil, errors.New("sysbench's report has no total time")
+	}
+	return report, nil
+}
+
+// together are the seconds from the first beginning to the last end of what was measured. Each execution has measured just
+// before it ended.
+func together(executions []*workload.Execution, reports []*output.Report) float64 {
+	first, last := math.Inf(1), math.Inf(-1)
+	for i, e := range executions {
+		ended := (e.Began + e.Took).Seconds()
+		first, last = min(first, ended-*reports[i].Final.Seconds), max(last, ended)
+	}
+	return last - first
+}
+
+func (t *sysbenchTool) read(report *output.Report) (*workload.Reading, error) {
+	f := report.Final
+	latencies, err := sysbenchLatencies(f)
+	if err != nil {
+		return nil, err
+	}
+	r := &workload.Reading{
+		Totals: result.Totals{
+			Transactions: f.SQL.Transactions, Statements: f.SQL.Queries, Micros: int64(math.Round(*f.Seconds * second)),
+			StoppedBy: result.StoppedBySeconds,
+		},
+		Metrics: sysbenchMetrics(f), Latencies: latencies, Series: sysbenchSeries(report),
+		Version: report.Version, Clients: int(report.Threads),
+	}
+	if t.params.Events > 0 && f.Events >= t.params.Events {
+		r.Totals.StoppedBy = result.StoppedByRows
+	}
+	if t.params.Script == scriptBulkInsert {
+		// An event is a row.
+		r.Totals.Rows, r.Totals.Transactions = f.Events, 0
+		for i := range r.Series {
+			r.Series[i].Rows, r.Series[i].Transactions = r.Series[i].Transactions, 0
+		}
+		r.Metrics[0].Name, r.Metrics[0].Unit = "rowsPerSecond", "rows/s"
+	}
+	r.Checks = []result.Check{consistent(f)}
+	if t.params.Script == scriptTPCC {
+		r.Metrics = append(r.Metrics, newOrders(report.Counts, *f.Seconds))
+		r.Checks = append(r.Checks, mixAddsUp(report))
+	}
+	r.Warnings = sysbenchWarnings(f)
+	return r, nil
+}
+
+func sysbenchMetrics(f *output.Summary) []result.Metric {
+	seconds, s := *f.Seconds, f.SQL
+	return []result.Metric{
+		{Name: "transactionsPerSecond", Value: float64(s.Transactions) / seconds, Unit: "transactions/s", Better: "higher"},
+		{Name: "queriesPerSecond", Value: float64(s.Queries) / seconds, Unit: "queries/s", Better: "higher"},
+		{Name: "ignoredErrors", Value: float64(s.IgnoredErrors), Unit: "errors", Better: "lower"},
+		{Name: "reconnects", Value: float64(s.Reconnects), Unit: "reconnects", Better: "lower"},
+	}
+}
+
+// newOrders is NOPM: new-order transactions that were committed, per minute.
+func newOrders(counts map[string]int64, seconds float64) result.Metric {
+	return result.Metric{
+		Name: "newOrdersPerMinute", Value: float64(counts["new_order"]) * 60 / seconds, Unit: "NOPM", Better: "higher",
+		Shown: true,
+	}
+}
+
+// mixAddsUp compares what the tpcc script counted with what sysbench counted.
+func mixAddsUp(r *output.Report) result.Check {
+	sum := int64(0)
+	for _, n := range r.Counts {
+		sum += n
+	}
+	return result.Check{
+		Name: "mix", Passed: sum == r.Final.Events,
+		Detail: fmt.Sprintf("%d transactions by type: %v; %d in all", sum, r.Counts, r.Final.Events),
+	}
+}
+
+// consistent says whether the parts of a report agree with each other.
+func consistent(f *output.Summary) result.Check {
+	histogram := output.HistogramEvents(f.Histogram)
+	return result.Check{
+		Name:   "report",
+		Passed: f.Events == f.SQL.Transactions && histogram == f.Events && f.Unfinished == 0,
+		Detail: fmt.Sprintf("%d transactions, %d events, %d in the histogram, %d unfinished",
+			f.SQL.Transactions, f.Events, histogram, f.Unfinished),
+	}
+}
+
+// sysbenchLatencies are those of the measured time, from its histogram.
+func sysbenchLatencies(f *output.Summary) ([]result.Latency, error) {
+	count := output.HistogramEvents(f.Histogram)
+	if count == 0 {
+		return nil, nil
+	}
+	h := hdrhistogram.New(1, maxLatencyMicros, significantDigits)
+	for _, b := range f.Histogram {
+		// sysbench caps values at 100 s, and the smallest one is 1 µs.
+		if err := h.RecordValues(min(max(micros(b.Millis), 1), maxLatencyMicros), b.Count); err != nil {
+			return nil, fmt.Errorf("reading sysbench's histogram: %w", err)
+		}
+	}
+	encoded, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the latencies: %w", err)
+	}
+	at := func(percent float64) int64 {
+		v, _ := output.Percentile(f.Histogram, percent) // there is an event
+		return micros(v)
+	}
+	known := func(millis *float64) int64 {
+		if millis == nil {
+			return 0
+		}
+		return micros(*millis)
+	}
+	return []result.Latency{{
+		Operation: "transaction", Count: count,
+		MinMicros: known(f.Latency.Min), MeanMicros: known(f.Latency.Avg), MaxMicros: known(f.Latency.Max),
+		P50Micros: at(50), P90Micros: at(90), P95Micros: at(95), P99Micros: at(99), P999Micros: at(99.9),
+		Histogram: string(encoded),
+	}}, nil
+}
+
+func micros(millis float64) int64 { return int64(math.Round(millis * millisecond)) }
+
+// sysbenchSeries are the intervals as transactions, which add up to the total: sysbench prints rates, and leaves out what
+// comes after the last whole interval.
+func sysbenchSeries(r *output.Report) []result.Interval {
+	total := r.Final.SQL.Transactions
+	var all []result.Interval
+	sum, counted, last := 0.0, int64(0), int64(0)
+	for _, i := range r.Intervals {
+		if i.Second <= last {
+			continue
+		}
+		if i.Events != nil {
+			sum += *i.Events * float64(i.Second-last)
+		}
+		upTo := min(int64(math.Round(sum)), total)
+		one := result.Interval{EndMicros: i.Second * second, Transactions: upTo - counted}
+		if i.LatencyMillis != nil {
+			one.PercentileMicros = micros(*i.LatencyMillis)
+		}
+		all, counted, last = append(all, one), upTo, i.Second
+	}
+	end := int64(math.Round(*r.Final.Seconds * second))
+	if counted < total || end > last*second {
+		all = append(all, result.Interval{EndMicros: max(end, last*second+1), Transactions: total - counted})
+	}
+	for len(all) > maxSeries {
+		all = halved(all)
+	}
+	return all
+}
+
+// halved adds up neighbours.
+func halved(all []result.Interval) []result.Interval {
+	var sums []result.Interval
+	for i := 0; i < len(all); i += 2 {
+		one := all[i]
+		if i+1 < len(all) {
+			one.EndMicros = all[i+1].EndMicros
+			one.Transactions += all[i+1].Transactions
+			one.PercentileMicros = max(one.PercentileMicros, all[i+1].PercentileMicros)
+		}
+		sums = append(sums, one)
+	}
+	return sums
+}
+
+func sysbenchWarnings(f *output.Summary) []string {
+	var all []string
+	if n := f.SQL.IgnoredErrors; float64(n) > ignoredShare*float64(f.Events) {
+		all = append(all, fmt.Sprintf("%d transactions were rolled back for an error and tried again, beside %d that succeeded",
+			n, f.Events))
+	}
+	if n := f.SQL.Reconnects; n > 0 {
+		all = append(all, fmt.Sprintf("sysbench connected anew %d times while it measured", n))
+	}
+	return all
+}

@@ -1,0 +1,257 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sysbench is the workload Sysbench: the program sysbench 1.0 makes the load.
+package sysbench
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/random"
+	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
+)
+
+// tpccFile is a file in the tool's folder.
+const tpccFile = "tpcc.lua"
+
+// sysbenchTool runs sysbench 1.0, as distributions ship it.
+//
+// What is measured is an execution of its own, and so is the warm-up, because 1.0 has no --warmup-time. The other way, a
+// checkpoint in the report at the end of the warm-up, would leave the first part of the intervals, the server's counters
+// and the client's CPU time in one piece with what is measured.
+type sysbenchTool struct {
+	cfg      *result.Config
+	params   *Parameters
+	dir      string
+	user     string
+	password string
+	share    workload.Share
+	// warmupEvents are those of the warm-up.
+	warmupEvents int64
+}
+
+// NewTool makes the load.
+func NewTool(in workload.ToolInput) (workload.Tool, error) {
+	p, err := parameters(in.Config)
+	if err != nil {
+		return nil, err
+	}
+	return &sysbenchTool{
+		cfg: in.Config, params: p, dir: in.Dir, user: in.User, password: in.Password, share: workload.ShareOf(in.Config),
+	}, nil
+}
+
+// Name implements Tool.
+func (t *sysbenchTool) Name() string { return "sysbench" }
+
+// Files implements Tool.
+func (t *sysbenchTool) Files() map[string]string {
+	if t.params.Script != scriptTPCC {
+		return nil
+	}
+	return map[string]string{tpccFile: tpccScript}
+}
+
+// Commands implements Tool.
+func (t *sysbenchTool) Commands(phase workload.ToolPhase) []workload.Command {
+	var all []workload.Command
+	add := func(command string, extra ...string) {
+		all = append(all, t.command(command, extra...))
+	}
+	has := func(command string) bool { return slices.Contains(t.params.commands(), command) }
+	switch phase {
+	case workload.PhasePrepare:
+		for _, command := range []string{"cleanup", "prepare", "check"} {
+			if has(command) {
+				add(command, "--rand-seed="+t.seed())
+			}
+		}
+	case workload.PhaseWarmup:
+		if t.params.WarmupSeconds > 0 {
+			add("run", t.part("--rand-seed="+t.warmupSeed(), "--events=0", fmt.Sprintf("--time=%d", t.params.WarmupSeconds))...)
+		}
+	case workload.PhaseMeasure:
+		add("run", t.part("--rand-seed="+t.podSeed(), fmt.Sprintf("--events=%d", t.share.Of(t.params.Events)),
+			fmt.Sprintf("--time=%d", t.params.Seconds), "--report-interval=1", "--histogram=on")...)
+	case workload.PhaseVerify:
+		if has("check") {
+			add("check", "--rand-seed="+t.seed())
+		}
+	case workload.PhaseCleanup:
+		if has("cleanup") && !t.cfg.KeepData {
+			add("cleanup", "--rand-seed="+t.seed())
+		}
+	}
+	return all
+}
+
+// part adds what this Pod's part of threads and rate is, if there are several Pods.
+func (t *sysbenchTool) part(options ...string) []string {
+	if t.share.Pods == 1 {
+		return options
+	}
+	return append([]string{
+		fmt.Sprintf("--threads=%d", t.share.Of(int64(t.params.Threads))), fmt.Sprintf("--rate=%d", t.share.Of(int64(t.params.Rate))),
+	}, options...)
+}
+
+// command is an execution of sysbench. Options that Benchrun owns come last: the last one counts.
+func (t *sysbenchTool) command(command string, extra ...string) workload.Command {
+	p, s := t.params, t.cfg.Server
+	args := []string{"sysbench", t.script()}
+	for _, name := range slices.Sorted(maps.Keys(p.Options)) {
+		args = append(args, "--"+name+"="+p.Options[name])
+	}
+	args = append(args,
+		"--db-driver=mysql", "--mysql-host="+s.Host, fmt.Sprintf("--mysql-port=%d", s.Port),
+		"--mysql-user="+t.user, "--mysql-db="+s.Schema,
+		fmt.Sprintf("--threads=%d", p.Threads), fmt.Sprintf("--rate=%d", p.Rate),
+		fmt.Sprintf("--percentile=%d", p.Percentile), "--rand-type="+p.RandType)
+	if p.Tables != nil {
+		args = append(args, fmt.Sprintf("--tables=%d", *p.Tables))
+	}
+	if p.TableSize != nil {
+		args = append(args, fmt.Sprintf("--table-size=%d", *p.TableSize))
+	}
+	if p.Scale != nil || p.Script == scriptTPCC {
+		args = append(args, fmt.Sprintf("--scale=%d", t.scale()))
+	}
+	args = append(args, extra...)
+	// The password comes by the environment, as the client library takes it if nothing else says one: whatever is in it, it
+	// needs no quoting, which sysbench's configuration file has no way of for both kinds of quotes.
+	return workload.Command{
+		Args: append(args, command),
+		Env:  []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "MYSQL_PWD=" + t.password},
+	}
+}
+
+func (t *sysbenchTool) script() string {
+	switch {
+	case t.params.ScriptFrom != nil:
+		return filepath.Join(t.cfg.Workload.FilesPath, t.params.ScriptFrom.Key)
+	case t.params.Script == scriptTPCC:
+		return filepath.Join(t.dir, tpccFile)
+	}
+	return t.params.Script
+}
+
+func (t *sysbenchTool) scale() int32 {
+	if t.params.Scale != nil {
+		return *t.params.Scale
+	}
+	return 1
+}
+
+// seed is the run's, within what sysbench takes: 1 to 2^31-1. 0 would be the time.
+func (t *sysbenchTool) seed() string { return sysbenchSeed(t.cfg.Seed) }
+
+// warmupSeed is another one: the warm-up must not touch the very rows that are measured.
+func (t *sysbenchTool) warmupSeed() string { return sysbenchSeed(^t.cfg.Seed + t.share.Pod) }
+
+// podSeed is the run's seed, and another one for each further Pod.
+func (t *sysbenchTool) podSeed() string {
+	if t.share.Pod == 0 {
+		return t.seed()
+	}
+	return strconv.FormatInt(folded(t.cfg.Seed+t.share.Pod), 10)
+}
+
+func sysbenchSeed(seed int64) string {
+	if seed < 1 || seed > math.MaxInt32 {
+		seed = folded(seed)
+	}
+	return strconv.FormatInt(seed, 10)
+}
+
+// folded is a function of a seed within what sysbench takes.
+func folded(seed int64) int64 {
+	stream := random.From(uint64(seed)) //nolint:gosec // a seed may wrap
+	return int64(stream.Next()%math.MaxInt32) + 1
+}
+
+// Dataset implements Tool.
+func (t *sysbenchTool) Dataset() string {
+	if !t.cfg.KeepData {
+		return ""
+	}
+	p := *t.params
+	// None of these changes what is in the tables.
+	p.Threads, p.Rate, p.Seconds, p.Events, p.WarmupSeconds, p.Percentile = 0, 0, 0, 0, 0, 0
+	key, err := json.Marshal(struct {
+		Seed     int64
+		Sysbench Parameters
+	}{t.cfg.Seed, p})
+	if err != nil {
+		return ""
+	}
+	return string(key)
+}
+
+// Progress implements Tool.
+func (t *sysbenchTool) Progress(line string) string {
+	var p output.Parser
+	i := p.Line(line)
+	if i == nil || i.Events == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d s: %.2f transactions/s", i.Second, *i.Events)
+}
+
+// Judge implements Tool. After an error sysbench may well end with exit code 0: prepare does.
+func (t *sysbenchTool) Judge(phase workload.ToolPhase, e *workload.Execution) ([]result.Check, error) {
+	report := output.Parse(e.Output)
+	if e.ExitCode != 0 || len(report.Errors) > 0 {
+		return nil, sysbenchError(e, report.Errors)
+	}
+	if phase == workload.PhaseWarmup && report.Final != nil {
+		t.warmupEvents += report.Final.Events
+	}
+	if e.Args[len(e.Args)-1] != "check" {
+		return nil, nil
+	}
+	found := output.ParseChecks(e.Output)
+	if len(found) == 0 {
+		return nil, errors.New("the script's check command reports neither PASSED nor FAILED")
+	}
+	when := "after: "
+	if phase == workload.PhasePrepare {
+		when = "before: "
+	}
+	var checks []result.Check
+	for _, c := range found {
+		checks = append(checks, result.Check{Name: when + c.Name, Passed: c.Passed, Detail: c.Detail})
+	}
+	return checks, nil
+}
+
+// maxErrorLine is how much of one line of sysbench's goes into an error: it repeats whole statements.
+const maxErrorLine = 300
+
+// sysbenchError is a failure in sysbench's own words.
+func sysbenchError(e *workload.Execution, lines []string) error {
+	if len(lines) == 0 {
+		lines = e.Tail
+	}
+	var words []string
+	for _, line := range lines[:min(len(lines), 4)] {
+		words = append(words, result.Truncate(line, maxErrorLine))
+	}
+	text := strings.Join(words, "; ")
+	err := fmt.Errorf("sysbench %s ended with %s: %s", e.Args[len(e.Args)-1], e.End(), text)
+	for _, lost := range []string{"error 2013", "error 2006", "errno = 2013", "errno = 2006", "Lost connection", "has gone away"} {
+		if strings.Contains(text, lost) {
+			return errors.Join(err, workload.ErrConnectionLost)
+		}
+	}
+	return err
+}

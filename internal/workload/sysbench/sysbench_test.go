@@ -1,0 +1,372 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sysbench
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
+	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
+)
+
+// testParameters are valid ones, changed.
+func testParameters(change func(*Parameters)) *Parameters {
+	p := &Parameters{
+		Script: "oltp_read_write", Threads: 4, Rate: 50, Seconds: 60, WarmupSeconds: 5, Percentile: 99, RandType: "pareto",
+		Options: map[string]string{"range_size": "10", "auto_inc": "off"},
+	}
+	if change != nil {
+		change(p)
+	}
+	return p
+}
+
+func newTestSysbench(t *testing.T, seed int64, change func(*Parameters)) *sysbenchTool {
+	t.Helper()
+	return newTestTool(t, &result.Config{Seed: seed, Workload: workloadtest.Load(Definition, testParameters(change))})
+}
+
+func newTestTool(t *testing.T, cfg *result.Config) *sysbenchTool {
+	t.Helper()
+	cfg.Server = result.Server{Host: "db", Port: 3306, Schema: "bench"}
+	tool, err := NewTool(workload.ToolInput{Config: cfg, Dir: "/tool", User: "u", Password: `se'c"ret`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tool.(*sysbenchTool)
+}
+
+func TestSysbenchCommands(t *testing.T) {
+	tool := newTestSysbench(t, 42, nil)
+	want := []string{
+		"sysbench", "oltp_read_write", "--auto_inc=off", "--range_size=10", "--db-driver=mysql", "--mysql-host=db",
+		"--mysql-port=3306", "--mysql-user=u", "--mysql-db=bench", "--threads=4", "--rate=50", "--percentile=99",
+		"--rand-type=pareto", "--rand-seed=42", "--events=0", "--time=60", "--report-interval=1", "--histogram=on", "run",
+	}
+	measure := tool.Commands(workload.PhaseMeasure)
+	if diff := cmp.Diff(want, measure[0].Args); diff != "" || len(measure) != 1 {
+		t.Errorf("%d commands (-want +got):\n%s", len(measure), diff)
+	}
+	for _, phase := range []workload.ToolPhase{workload.PhasePrepare, workload.PhaseWarmup, workload.PhaseMeasure, workload.PhaseVerify, workload.PhaseCleanup} {
+		for _, c := range tool.Commands(phase) {
+			if text := strings.Join(c.Args, " "); strings.Contains(text, `c"ret`) || !slices.Contains(c.Env, `MYSQL_PWD=se'c"ret`) {
+				t.Errorf("the password is in %s, or not in the environment", text)
+			}
+			if !slices.ContainsFunc(c.Args, func(a string) bool { return strings.HasPrefix(a, "--rand-seed=") && a != "--rand-seed=0" }) {
+				t.Errorf("%s has no seed", c.Args)
+			}
+		}
+	}
+	warm := tool.Commands(workload.PhaseWarmup)[0].Args
+	if slices.Contains(warm, "--rand-seed=42") || !slices.Contains(warm, "--time=5") {
+		t.Errorf("warm-up %q", warm)
+	}
+	tpcc := newTestSysbench(t, 1, func(p *Parameters) { p.Script = scriptTPCC })
+	if args := tpcc.Commands(workload.PhaseMeasure)[0].Args; args[1] != "/tool/tpcc.lua" || !slices.Contains(args, "--scale=1") ||
+		!strings.Contains(tpcc.Files()["tpcc.lua"], "function event()") {
+		t.Errorf("tpcc: %q", args)
+	}
+}
+
+func TestSysbenchSeeds(t *testing.T) {
+	seen := map[string]int64{}
+	for _, seed := range []int64{0, 1, 42, 1<<31 - 1, 1 << 31, 1<<53 - 1} {
+		got := newTestSysbench(t, seed, nil).seed()
+		if other, twice := seen[got]; twice || got == "0" || len(got) > 10 {
+			t.Errorf("seed %d is %s, as that of %d", seed, got, other)
+		}
+		seen[got] = seed
+	}
+	if seen["42"] != 42 {
+		t.Error("42 is not 42")
+	}
+}
+
+// verbs are the commands of a phase.
+func verbs(tool *sysbenchTool, phase workload.ToolPhase) []string {
+	var all []string
+	for _, c := range tool.Commands(phase) {
+		all = append(all, c.Args[len(c.Args)-1])
+	}
+	return all
+}
+
+// A script's commands are known if it is a built-in one, and else those that are said.
+func TestSysbenchCommandsOfScripts(t *testing.T) {
+	own := func(commands ...string) func(*Parameters) {
+		return func(p *Parameters) {
+			p.Script, p.ScriptFrom = "", &ScriptFrom{Name: "scripts", Key: "own.lua", Commands: commands}
+		}
+	}
+	for name, tc := range map[string]struct {
+		change                     func(*Parameters)
+		script                     string
+		prepare, verified, cleaned []string
+	}{
+		"built-in": {nil, "oltp_read_write", []string{"cleanup", "prepare"}, nil, []string{"cleanup"}},
+		"tpcc": {
+			func(p *Parameters) { p.Script = scriptTPCC }, "/tool/tpcc.lua",
+			[]string{"cleanup", "prepare", "check"}, []string{"check"}, []string{"cleanup"},
+		},
+		"own":                 {own(), "/files/own.lua", nil, nil, nil},
+		"own with a check":    {own("prepare", "check"), "/files/own.lua", []string{"prepare", "check"}, []string{"check"}, nil},
+		"own with everything": {own("prepare", "cleanup"), "/files/own.lua", []string{"cleanup", "prepare"}, nil, []string{"cleanup"}},
+	} {
+		cfg := &result.Config{Seed: 1, Workload: workloadtest.Load(Definition, testParameters(tc.change))}
+		cfg.Workload.FilesPath = "/files"
+		tool := newTestTool(t, cfg)
+		for _, of := range []struct {
+			phase workload.ToolPhase
+			want  []string
+		}{
+			{workload.PhasePrepare, tc.prepare}, {workload.PhaseVerify, tc.verified}, {workload.PhaseCleanup, tc.cleaned},
+			{workload.PhaseWarmup, []string{"run"}}, {workload.PhaseMeasure, []string{"run"}},
+		} {
+			if diff := cmp.Diff(of.want, verbs(tool, of.phase)); diff != "" {
+				t.Errorf("%s: %s (-want +got):\n%s", name, of.phase, diff)
+			}
+		}
+		if got := tool.Commands(workload.PhaseMeasure)[0].Args[1]; got != tc.script {
+			t.Errorf("%s: script %s, want %s", name, got, tc.script)
+		}
+		cfg.KeepData = true
+		if kept := verbs(newTestTool(t, cfg), workload.PhaseCleanup); len(kept) != 0 {
+			t.Errorf("%s: data that are to be kept are removed: %q", name, kept)
+		}
+	}
+}
+
+func TestSysbenchDataset(t *testing.T) {
+	of := func(seed int64, change func(*Parameters)) string {
+		return newTestTool(t, &result.Config{
+			Seed: seed, KeepData: true, Workload: workloadtest.Load(Definition, testParameters(change)),
+		}).Dataset()
+	}
+	same := of(1, nil)
+	if same == "" || same != of(1, func(p *Parameters) { p.Threads, p.Seconds, p.Rate, p.Events, p.WarmupSeconds = 64, 1, 9, 8, 7 }) {
+		t.Error("how the data are used makes other data")
+	}
+	for _, change := range []func(*Parameters){
+		func(p *Parameters) { p.TableSize = ptr.To[int64](7) }, func(p *Parameters) { p.Tables = ptr.To[int32](7) },
+		func(p *Parameters) { p.Script = "oltp_insert" }, func(p *Parameters) { p.Options["auto_inc"] = "on" },
+	} {
+		if same == of(1, change) {
+			t.Error("other data count as the same")
+		}
+	}
+	if same == of(2, nil) {
+		t.Error("data of another seed count as the same")
+	}
+	if newTestSysbench(t, 1, nil).Dataset() != "" {
+		t.Error("data are kept that nobody wants to keep")
+	}
+}
+
+func TestSysbenchRefuses(t *testing.T) {
+	for want, change := range map[string]func(*Parameters){
+		"one of script and scriptFrom must be set":       func(p *Parameters) { p.Script = "" },
+		"seconds or events must be above 0":              func(p *Parameters) { p.Seconds = 0 },
+		"threads is 0, it must be at least 1":            func(p *Parameters) { p.Threads = 0 },
+		"script bulk_insert takes no warmupSeconds: it ": func(p *Parameters) { p.Script = scriptBulkInsert },
+	} {
+		refuses(t, want, &result.Config{Workload: workloadtest.Load(Definition, testParameters(change))})
+	}
+	both := func(p *Parameters) { p.ScriptFrom = &ScriptFrom{Name: "scripts", Key: "own.lua"} }
+	refuses(t, "one of script and scriptFrom must be set", &result.Config{Workload: workloadtest.Load(Definition, testParameters(both))})
+}
+
+func refuses(t *testing.T, want string, cfg *result.Config) {
+	t.Helper()
+	if err := Definition.Validate(cfg); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	if _, err := NewTool(workload.ToolInput{Config: cfg}); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("the tool is made, or not for the same reason: %v, want %s", err, want)
+	}
+}
+
+// Each script takes its own sizes.
+func TestSysbenchSizes(t *testing.T) {
+	sizes := map[string]func(*Parameters){
+		"tables":    func(p *Parameters) { p.Tables = ptr.To[int32](2) },
+		"one table": func(p *Parameters) { p.Tables = ptr.To[int32](1) },
+		"tableSize": func(p *Parameters) { p.TableSize = ptr.To[int64](7) },
+		"scale":     func(p *Parameters) { p.Scale = ptr.To[int32](2) },
+	}
+	own := &ScriptFrom{Name: "scripts", Key: "own.lua"}
+	for script, takes := range map[string][]string{
+		"oltp_read_write":      {"tables", "one table", "tableSize"},
+		"oltp_point_select":    {"tables", "one table", "tableSize"},
+		"select_random_points": {"one table", "tableSize"},
+		"select_random_ranges": {"one table", "tableSize"},
+		scriptBulkInsert:       {},
+		scriptTPCC:             {"tables", "one table", "scale"},
+		"":                     {"tables", "one table", "tableSize", "scale"},
+	} {
+		for size, set := range sizes {
+			cfg := &result.Config{Workload: workloadtest.Load(Definition, testParameters(func(p *Parameters) {
+				if p.Script, p.WarmupSeconds = script, 0; script == "" {
+					p.ScriptFrom = own
+				}
+				set(p)
+			}))}
+			if !slices.Contains(takes, size) {
+				refuses(t, "script "+script+" has no such parameter: tpcc takes tables and scale", cfg)
+			} else if err := Definition.Validate(cfg); err != nil {
+				t.Errorf("%s with %s: %v", script, size, err)
+			}
+		}
+	}
+}
+
+func TestSysbenchShares(t *testing.T) {
+	for want, change := range map[string]func(*Parameters){
+		"threads is 2, it must be at least loader.pods, 3": func(p *Parameters) { p.Threads = 2 },
+		"rate is 2, it must be at least loader.pods, 3":    func(p *Parameters) { p.Rate = 2 },
+		"events is 2, it must be at least loader.pods, 3":  func(p *Parameters) { p.Events = 2 },
+		"script bulk_insert loads from one Pod":            func(p *Parameters) { p.Script, p.WarmupSeconds = scriptBulkInsert, 0 },
+	} {
+		refuses(t, want, &result.Config{Pods: 3, Workload: workloadtest.Load(Definition, testParameters(change))})
+	}
+	none := func(p *Parameters) { p.Threads, p.Rate, p.Events = 3, 0, 0 }
+	if err := Definition.Validate(&result.Config{Pods: 3, Workload: workloadtest.Load(Definition, testParameters(none))}); err != nil {
+		t.Errorf("no rate and no events cannot be shared: %v", err)
+	}
+}
+
+func TestSysbenchPod(t *testing.T) {
+	for _, tc := range []struct {
+		change func(*Parameters)
+		want   workload.Pod
+	}{
+		{nil, workload.Pod{Bundle: workload.BundleSysbench, Work: true}},
+		{
+			func(p *Parameters) { p.Script, p.ScriptFrom = "", &ScriptFrom{Name: "scripts", Key: "own.lua"} },
+			workload.Pod{
+				Bundle: workload.BundleSysbench, Work: true, Files: &workload.Files{ConfigMap: "scripts", Key: "own.lua"},
+			},
+		},
+	} {
+		got, err := Definition.Pod(&result.Config{Workload: workloadtest.Load(Definition, testParameters(tc.change))})
+		if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+}
+
+func TestSysbenchJudge(t *testing.T) {
+	tool := newTestSysbench(t, 1, nil)
+	e := func(code int, text string) *workload.Execution {
+		return &workload.Execution{
+			Command: workload.Command{Args: []string{"sysbench", "x", "check"}}, ExitCode: code, Output: text,
+			Tail: strings.Split(strings.TrimSpace(text), "\n"),
+		}
+	}
+	for name, tc := range map[string]struct {
+		execution *workload.Execution
+		says      string
+		lost      bool
+	}{
+		"its own words":        {e(1, "sysbench 1.0.20\ninvalid option: --x=1\n"), "invalid option: --x=1", false},
+		"errors and code 0":    {e(0, "FATAL: error 1045: Access denied\nCheck 1: PASSED\n"), "Access denied", false},
+		"connection lost":      {e(1, "FATAL: mysql_stmt_execute() returned error 2013 (Lost connection to server during query)\n"), "error 2013", true},
+		"nothing of its own":   {e(1, "first\nlast words\n"), "last words", false},
+		"long":                 {e(1, "FATAL: "+strings.Repeat("x", 100000)), "FATAL: xxx", false},
+		"a check that is mute": {e(0, "done\n"), "neither PASSED nor FAILED", false},
+	} {
+		_, err := tool.Judge(workload.PhaseVerify, tc.execution)
+		if err == nil || !strings.Contains(err.Error(), tc.says) || errors.Is(err, workload.ErrConnectionLost) != tc.lost || len(err.Error()) > 2000 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	checks, err := tool.Judge(workload.PhasePrepare, e(0, "Check 1: PASSED\nCheck 2: FAILED!!! 3 of 4\n"))
+	want := []result.Check{{Name: "before: Check 1", Passed: true}, {Name: "before: Check 2", Detail: "3 of 4"}}
+	if diff := cmp.Diff(want, checks); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestSysbenchSeries gives intervals that add up, whatever the rates were rounded to.
+func TestSysbenchSeries(t *testing.T) {
+	rate := func(v float64) *float64 { return &v }
+	report := func(total int64, seconds float64, rates ...float64) *output.Report {
+		r := &output.Report{Final: &output.Summary{SQL: &output.SQL{}, Seconds: &seconds}}
+		r.Final.SQL.Transactions = total
+		for i, v := range rates {
+			r.Intervals = append(r.Intervals, output.Interval{Second: int64(i + 1), Events: rate(v), LatencyMillis: rate(1.5)})
+		}
+		return r
+	}
+	got := sysbenchSeries(report(10, 3.2, 3.33, 0, 3.34))
+	want := []result.Interval{
+		{EndMicros: 1e6, Transactions: 3, PercentileMicros: 1500},
+		{EndMicros: 2e6, PercentileMicros: 1500},
+		{EndMicros: 3e6, Transactions: 4, PercentileMicros: 1500},
+		{EndMicros: 3.2e6, Transactions: 3},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("series (-want +got):\n%s", diff)
+	}
+	for name, r := range map[string]*output.Report{
+		"rates above the total": report(5, 2, 4, 4), "no interval": report(7, 0.4), "a day": report(86400, 86400, slices.Repeat([]float64{1}, 86400)...),
+		"a number that is none": {
+			Intervals: []output.Interval{{Second: 1}, {Second: 2, Events: rate(4)}},
+			Final:     &output.Summary{SQL: &output.SQL{Transactions: 9}, Seconds: rate(2)},
+		},
+	} {
+		sum, last := int64(0), int64(0)
+		series := sysbenchSeries(r)
+		for _, i := range series {
+			if i.EndMicros <= last || i.Transactions < 0 {
+				t.Errorf("%s: %+v after %d", name, i, last)
+			}
+			sum, last = sum+i.Transactions, i.EndMicros
+		}
+		if sum != r.Final.SQL.Transactions || len(series) > maxSeries {
+			t.Errorf("%s: %d in %d intervals", name, sum, len(series))
+		}
+	}
+}
+
+func TestSysbenchRead(t *testing.T) {
+	tool := newTestSysbench(t, 1, nil)
+	if _, err := tool.Read([]*workload.Execution{{Output: "Threads started!\n"}}); err == nil || !strings.Contains(err.Error(), "silence is failure") {
+		t.Errorf("error is %v", err)
+	}
+	if _, err := tool.Read([]*workload.Execution{{Output: "General statistics:\n total time: 1.0s\n total number of events: 1\n"}}); err == nil ||
+		!strings.Contains(err.Error(), "did not use the database") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// TestSysbenchReadAddsUp reads what is a transaction, or with bulk_insert a row.
+func TestSysbenchReadAddsUp(t *testing.T) {
+	text, err := os.ReadFile("output/testdata/1.0.20-real.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for script, metric := range map[string]string{"oltp_read_write": "transactionsPerSecond", scriptBulkInsert: "rowsPerSecond"} {
+		tool := newTestSysbench(t, 1, func(p *Parameters) { p.Script, p.WarmupSeconds = script, 0 })
+		r, err := tool.Read([]*workload.Execution{{Output: string(text)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum result.Totals
+		for _, i := range r.Series {
+			sum.Rows, sum.Transactions = sum.Rows+i.Rows, sum.Transactions+i.Transactions
+		}
+		if sum.Rows != r.Totals.Rows || sum.Transactions != r.Totals.Transactions || sum.Rows+sum.Transactions < 100 || r.Metrics[0].Name != metric {
+			t.Errorf("%s: the intervals have %+v, the totals %+v, metric %s", script, sum, r.Totals, r.Metrics[0].Name)
+		}
+	}
+}
