@@ -193,8 +193,8 @@ func TestSysbenchFailures(t *testing.T) {
 			[]string{"sysbench prepare", "Unknown storage engine 'nonsense'"},
 		},
 		"queries that are not sent": {
-			sysbench.Parameters{Options: map[string]string{"mysql-dry-run": "on"}},
-			`require("oltp_common"); function prepare_statements() prepare_point_selects() end; function event() execute_point_selects() end`, nil,
+			sysbench.Parameters{Script: "oltp_point_select", Options: map[string]string{"mysql-dry-run": "on"}},
+			"", nil,
 			result.FailureCheck,
 			[]string{"server: "},
 		},
