@@ -25,37 +25,6 @@ const (
 	OutcomeFailed Outcome = "Failed"
 )
 
-// Cause is a closed set of reasons for which an attempt was invalidated or failed. The loader's own reasons
-// (FailureReason) are causes too.
-type Cause string
-
-const (
-	// CauseEvicted: the Pod was evicted, preempted, or its node was drained.
-	CauseEvicted Cause = "Evicted"
-	// CauseOutOfMemory: the container was killed for its memory.
-	CauseOutOfMemory Cause = "OutOfMemory"
-	// CausePodDeleted: the Pod was deleted, or vanished, before its end.
-	CausePodDeleted Cause = "PodDeleted"
-	// CauseStartedTwice: more than one Pod ran for the attempt.
-	CauseStartedTwice Cause = "StartedTwice"
-	// CauseSilent: the loader ended without a whole, valid result.
-	CauseSilent Cause = "Silent"
-	// CauseDocumentLost: the summary arrived, its document did not.
-	CauseDocumentLost Cause = "DocumentLost"
-	// CauseForeignResult: the result is another Pod's.
-	CauseForeignResult Cause = "ForeignResult"
-	// CauseDatabaseLost: the database was deleted, evicted, killed or restarted during the attempt.
-	CauseDatabaseLost Cause = "DatabaseLost"
-	// CauseNodeNotReady: the database's node did not answer for a part of the attempt.
-	CauseNodeNotReady Cause = "NodeNotReady"
-	// CauseNodeLost: the loader's node does not answer.
-	CauseNodeLost Cause = "NodeLost"
-	// CauseDeadlineExceeded: the attempt took longer than trials.deadlineSeconds.
-	CauseDeadlineExceeded Cause = "DeadlineExceeded"
-	// CauseNotStarted: no loader Pod ran within trials.startDeadlineSeconds.
-	CauseNotStarted Cause = "NotStarted"
-)
-
 // Record is what became of one attempt: the one thing that everything later is computed from.
 type Record struct {
 	Version    int               `json:"version"`
