@@ -71,7 +71,8 @@ func (r *BenchmarkRunReconciler) recordAttempt(
 		doc, err := r.fetchDocument(ctx, a)
 		switch {
 		case errors.Is(err, result.ErrDocumentLost):
-			record.Outcome, record.Cause, record.Message = result.OutcomeInvalidated, result.CauseDocumentLost, err.Error()
+			v := a.Verdict.Because(result.CauseDocumentLost, err.Error())
+			record.Outcome, record.Cause, record.Message = v.Outcome, v.Cause, v.Message
 		case err != nil:
 			return err
 		default:

@@ -143,15 +143,11 @@ func ended(s *situation) *Decision {
 
 // notStarted is the end of an attempt whose loaders, or some of them, did not run in time.
 func (s *situation) notStarted(a *Attempt, v trial.Verdict) trial.Verdict {
-	end := trial.Verdict{
-		Stage: trial.StageEnded, Outcome: result.OutcomeFailed, Cause: result.CauseNotStarted,
-		Message: s.deadlineMessage("no loader ran", a.waiting(v)), Pod: v.Pod,
-	}
+	end := trial.Verdict{Pod: v.Pod}
 	if v.Running > 0 {
-		end.Cause = result.CauseBarrierTimeout
-		end.Message = s.deadlineMessage("not all loaders ran", a.waiting(v))
+		return end.Because(result.CauseBarrierTimeout, s.deadlineMessage("not all loaders ran", a.waiting(v)))
 	}
-	return end
+	return end.Because(result.CauseNotStarted, s.deadlineMessage("no loader ran", a.waiting(v)))
 }
 
 // judge an attempt, with the database in view: one that was lost is why the attempt failed, whatever the loader says of it,
@@ -162,12 +158,12 @@ func (s *situation) judge(a Attempt) trial.Verdict {
 	i := s.seen.instance(a.Instance)
 	if v.Stage == trial.StageEnded && v.Outcome == result.OutcomeAccepted {
 		if interrupted := i.Interrupted(a.Job.CreationTimestamp.Time); interrupted != "" {
-			v.Outcome, v.Cause, v.Message = result.OutcomeInvalidated, result.CauseNodeNotReady, interrupted
+			return v.Because(result.CauseNodeNotReady, interrupted)
 		}
 		return v
 	}
 	if lost := i.Lost(); lost != "" && (i != nil || s.run.Spec.Database.Provisioner != v1alpha1.ProvisionerExternal) {
-		v.Stage, v.Outcome, v.Cause, v.Message = trial.StageEnded, result.OutcomeInvalidated, result.CauseDatabaseLost, lost
+		return v.Because(result.CauseDatabaseLost, lost)
 	}
 	return v
 }
@@ -277,7 +273,7 @@ func at(parameters map[string]string) string {
 	return " (" + stats.Label(parameters) + ")"
 }
 
-// reasonOf is the run's reason for an attempt's cause.
+// reasonOf is the run's reason for the cause of its last attempt. A disturbance ends a run only by happening too often.
 func reasonOf(c result.Cause) string {
 	switch c {
 	case result.CauseSettingNotEffective:
@@ -292,7 +288,13 @@ func reasonOf(c result.Cause) string {
 		return v1alpha1.ReasonBarrierTimeout
 	case result.CauseDeadlineExceeded:
 		return v1alpha1.ReasonDeadlineExceeded
-	default:
+	case result.CauseConfiguration, result.CauseSQL, result.CauseToolFailed, result.CauseInternal:
 		return v1alpha1.ReasonLoaderFailed
+	case result.CauseConnectionLost, result.CauseCheckFailed, result.CauseVariablesChanged, result.CauseServerRestarted,
+		result.CauseInterrupted, result.CauseStartedLate, result.CauseStartedTwice, result.CauseEvicted, result.CauseOutOfMemory,
+		result.CausePodDeleted, result.CauseSilent, result.CauseDocumentLost, result.CauseForeignResult, result.CauseDatabaseLost,
+		result.CauseNodeNotReady, result.CauseNodeLost:
+		return v1alpha1.ReasonTooManyInvalid
 	}
+	return v1alpha1.ReasonLoaderFailed
 }

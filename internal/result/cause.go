@@ -68,3 +68,19 @@ const (
 	// CauseNotStarted: no loader Pod ran within trials.startDeadlineSeconds.
 	CauseNotStarted Cause = "NotStarted"
 )
+
+// Outcome of an attempt that ended for this cause. It failed if a new attempt would end in the same way: the configuration, the
+// privileges or the cluster must change first. It is invalidated, and the trial is measured again, if something disturbed it.
+// A cause that this version does not know counts as a disturbance, so that trials.maxInvalid bounds the number of attempts.
+func (c Cause) Outcome() Outcome {
+	switch c {
+	case CauseConfiguration, CauseConnect, CauseSettingNotEffective, CauseSchemaTaken, CauseSQL, CauseBarrierTimeout,
+		CauseToolFailed, CauseInternal, CauseDeadlineExceeded, CauseNotStarted:
+		return OutcomeFailed
+	case CauseConnectionLost, CauseCheckFailed, CauseVariablesChanged, CauseServerRestarted, CauseInterrupted, CauseStartedLate,
+		CauseStartedTwice, CauseEvicted, CauseOutOfMemory, CausePodDeleted, CauseSilent, CauseDocumentLost, CauseForeignResult,
+		CauseDatabaseLost, CauseNodeNotReady, CauseNodeLost:
+		return OutcomeInvalidated
+	}
+	return OutcomeInvalidated
+}

@@ -22,7 +22,7 @@ func TestJudgeFailure(t *testing.T) {
 	}
 	overDeadline := overDeadlineWith("")
 	saysSo := func(outcome result.Outcome, reason result.Cause) verdict {
-		return verdict{outcome, result.Cause(reason), "the loader says so", true}
+		return verdict{outcome, reason, "the loader says so", true}
 	}
 	memory := invalid(result.CauseOutOfMemory, "the loader was killed for its memory: raise loader.resources.limits.memory")
 	deadline := condition(batchv1.JobFailureTarget, batchv1.JobReasonDeadlineExceeded)
@@ -102,6 +102,9 @@ func TestJudgeLoaderReasons(t *testing.T) {
 		result.CauseConnect:             result.OutcomeFailed,
 		result.CauseSettingNotEffective: result.OutcomeFailed,
 		result.CauseSQL:                 result.OutcomeFailed,
+		result.CauseSchemaTaken:         result.OutcomeFailed,
+		result.CauseToolFailed:          result.OutcomeFailed,
+		result.CauseBarrierTimeout:      result.OutcomeFailed,
 		result.CauseInternal:            result.OutcomeFailed,
 		result.CauseConnectionLost:      result.OutcomeInvalidated,
 		result.CauseCheckFailed:         result.OutcomeInvalidated,
@@ -109,12 +112,13 @@ func TestJudgeLoaderReasons(t *testing.T) {
 		result.CauseServerRestarted:     result.OutcomeInvalidated,
 		result.CauseInterrupted:         result.OutcomeInvalidated,
 		result.CauseStartedTwice:        result.OutcomeInvalidated,
+		result.CauseStartedLate:         result.OutcomeInvalidated,
 		"OfALaterRelease":               result.OutcomeInvalidated,
 	}
 	cases := map[string]judgement{}
 	for reason, outcome := range reasons {
 		cases[string(reason)] = judgement{
-			failedJob, []corev1.Pod{loader(leftFailure(reason))}, verdict{outcome, result.Cause(reason), "the loader says so", true},
+			failedJob, []corev1.Pod{loader(leftFailure(reason))}, verdict{outcome, reason, "the loader says so", true},
 		}
 	}
 	checkJudgements(t, cases)

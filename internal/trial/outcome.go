@@ -98,40 +98,41 @@ func ended(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
 
 // succeeded judges loaders that ended well. The one that leads owes the result, the others that theirs is in it.
 func succeeded(c crew) Verdict {
-	v := Verdict{Stage: StageEnded, Outcome: result.OutcomeInvalidated, Pod: c.lead()}
+	v := Verdict{Stage: StageEnded, Pod: c.lead()}
 	switch {
 	case c.lead() == nil || len(c.pods) < c.size:
-		return v.because(result.CausePodDeleted, c.whose(c.missing())+" is gone, and its result with it")
+		return v.Because(result.CausePodDeleted, c.whose(c.missing())+" is gone, and its result with it")
 	case c.twice():
-		return v.because(result.CauseStartedTwice, fmt.Sprintf("%d Pods ran for one attempt", len(c.pods)))
+		return v.Because(result.CauseStartedTwice, fmt.Sprintf("%d Pods ran for one attempt", len(c.pods)))
 	}
 	for i := range c.pods {
 		pod := &c.pods[i]
 		if pod.DeletionTimestamp != nil {
-			return v.because(result.CausePodDeleted, c.whose(i)+" was being deleted")
+			return v.Because(result.CausePodDeleted, c.whose(i)+" was being deleted")
 		}
 		summary, err := result.DecodeSummary(terminationMessage(pod))
 		if err != nil {
-			return v.because(result.CauseSilent, c.who(i)+" ended well but left no result: "+err.Error())
+			return v.Because(result.CauseSilent, c.who(i)+" ended well but left no result: "+err.Error())
 		}
 		if i == 0 {
 			v.Summary = summary
 		}
 		switch {
 		case summary.Failure != nil:
-			return v.because(result.CauseSilent, c.who(i)+" ended well but reports a failure: "+summary.Failure.Message)
+			return v.Because(result.CauseSilent, c.who(i)+" ended well but reports a failure: "+summary.Failure.Message)
 		case summary.Identity.PodUID != string(pod.UID) || summary.Identity.Pod != i:
-			return v.because(result.CauseForeignResult, "the result is that of another Pod")
+			return v.Because(result.CauseForeignResult, "the result is that of another Pod")
 		case summary.Delivered != (i > 0):
-			return v.because(result.CauseSilent, c.who(i)+" ended well but left no result")
+			return v.Because(result.CauseSilent, c.who(i)+" ended well but left no result")
 		}
 	}
 	v.Outcome = result.OutcomeAccepted
 	return v
 }
 
-func (v Verdict) because(cause result.Cause, message string) Verdict {
-	v.Cause, v.Message = cause, message
+// Because is the verdict that the attempt ended for a cause, which decides about its outcome.
+func (v Verdict) Because(cause result.Cause, message string) Verdict {
+	v.Stage, v.Outcome, v.Cause, v.Message = StageEnded, cause.Outcome(), cause, message
 	return v
 }
 
