@@ -128,7 +128,7 @@ func (r *BenchmarkRunReconciler) removeDatabase(ctx context.Context, run *v1alph
 // startAttempt creates an attempt's Job. Whether the attempt has a record already is asked past the cache: a Job that is
 // made again after its record was written would be a second measurement under the name of the first.
 func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, run *v1alpha1.BenchmarkRun, a trial.Attempt) error {
-	job, err := trial.Job(run, a, trial.Images(r.Images))
+	job, err := trial.Job(run, a, r.Images)
 	if err != nil {
 		return fmt.Errorf("making the Job of trial %d: %w", a.Trial.Number, err)
 	}

@@ -23,9 +23,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
 // BenchmarkRunReconciler carries out BenchmarkRuns.
@@ -40,7 +40,7 @@ type BenchmarkRunReconciler struct {
 	// Clock is the time of deadlines and records.
 	Clock clock.PassiveClock
 	// Images that the operator brings.
-	Images database.Images
+	Images podutil.Images
 }
 
 // +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarkruns,verbs=get;list;watch;delete

@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
@@ -64,7 +64,7 @@ func newCluster(t *testing.T) *cluster {
 	}
 	c.loader = c.succeed
 	c.reconciler = &BenchmarkRunReconciler{
-		Client: api, Live: api, Logs: c, Recorder: c.events, Clock: c.clock, Images: database.Images{Loader: "loader:test"},
+		Client: api, Live: api, Logs: c, Recorder: c.events, Clock: c.clock, Images: podutil.Images{Loader: "loader:test"},
 	}
 	return c
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/trial"
@@ -76,7 +77,7 @@ func goldenJobs() map[string]goldenJob {
 
 func job(t *testing.T, g goldenJob) *batchv1.Job {
 	t.Helper()
-	j, err := trial.Job(g.run, g.attempt, trial.Images{Loader: loaderImage, Sysbench: sysbenchImage})
+	j, err := trial.Job(g.run, g.attempt, podutil.Images{Loader: loaderImage, Sysbench: sysbenchImage})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +229,7 @@ func TestJobRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := goldenJobs()["default"]
 			tc.change(&g)
-			if _, err := trial.Job(g.run, g.attempt, trial.Images{Loader: loaderImage, Sysbench: sysbenchImage}); err == nil || err.Error() != tc.want {
+			if _, err := trial.Job(g.run, g.attempt, podutil.Images{Loader: loaderImage, Sysbench: sysbenchImage}); err == nil || err.Error() != tc.want {
 				t.Errorf("error is %v, want %s", err, tc.want)
 			}
 		})

@@ -13,14 +13,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// Images are the container images that the operator itself brings.
-type Images struct {
-	// Loader is the image of the loader: one static program.
-	Loader string
-	// Sysbench is that program in an image that has sysbench too.
-	Sysbench string
-}
-
 // installContainer copies the loader to where an image that is not its own finds it.
 const installContainer = "install"
 
@@ -28,7 +20,7 @@ const installContainer = "install"
 var workSize = resource.MustParse("16Mi")
 
 // addTool makes the loader's Pod one in which another program makes the load.
-func addTool(spec *corev1.PodSpec, run *v1alpha1.BenchmarkRun, images Images) {
+func addTool(spec *corev1.PodSpec, run *v1alpha1.BenchmarkRun, images podutil.Images) {
 	w := &run.Spec.Workload
 	switch w.Type {
 	case v1alpha1.WorkloadSysbench:
@@ -44,7 +36,7 @@ func addTool(spec *corev1.PodSpec, run *v1alpha1.BenchmarkRun, images Images) {
 }
 
 // addCustom lets the run's image start the loader, which starts the run's program.
-func addCustom(spec *corev1.PodSpec, w *v1alpha1.CustomWorkload, images Images) {
+func addCustom(spec *corev1.PodSpec, w *v1alpha1.CustomWorkload, images podutil.Images) {
 	tool := corev1.VolumeMount{Name: "tool", MountPath: result.ToolPath}
 	spec.InitContainers = append(spec.InitContainers, corev1.Container{
 		Name: installContainer, Image: images.Loader, ImagePullPolicy: corev1.PullIfNotPresent,
