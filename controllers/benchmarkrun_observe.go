@@ -60,11 +60,12 @@ func (r *BenchmarkRunReconciler) observe(ctx context.Context, run *v1alpha1.Benc
 	if err := o.configMaps(configs.Items); err != nil {
 		return nil, err
 	}
-	r.lookForTrouble(ctx, o)
 	for _, i := range o.instances {
 		o.seen.Instances = append(o.seen.Instances, *i)
 	}
 	slices.SortFunc(o.seen.Instances, func(a, b lifecycle.Instance) int { return a.Number - b.Number })
+	o.seen.Judge(run.Spec.Database.Provisioner)
+	r.lookForTrouble(ctx, run.Namespace, &o.seen)
 	return &o.seen, nil
 }
 

@@ -62,7 +62,7 @@ func (r *BenchmarkRunReconciler) recordAttempt(
 	record := &result.Record{
 		Version: result.RecordVersion,
 		Trial:   a.Attempt.Trial, Attempt: a.Attempt.Number, Instance: a.Attempt.Instance, Parameters: a.Parameters,
-		Outcome: a.Verdict.Outcome, Cause: a.Verdict.Cause, Message: a.Verdict.Message, Summary: a.Verdict.Summary,
+		Outcome: a.Attempt.Verdict.Outcome, Cause: a.Attempt.Verdict.Cause, Message: a.Attempt.Verdict.Message, Summary: a.Attempt.Verdict.Summary,
 		Recorded: r.Clock.Now().UTC(),
 	}
 	place(record, seen, a)
@@ -71,7 +71,7 @@ func (r *BenchmarkRunReconciler) recordAttempt(
 		doc, err := r.fetchDocument(ctx, a)
 		switch {
 		case errors.Is(err, result.ErrDocumentLost):
-			v := a.Verdict.Because(result.CauseDocumentLost, err.Error())
+			v := a.Attempt.Verdict.Because(result.CauseDocumentLost, err.Error())
 			record.Outcome, record.Cause, record.Message = v.Outcome, v.Cause, v.Message
 		case err != nil:
 			return err
@@ -105,7 +105,7 @@ func place(record *result.Record, seen *lifecycle.Observed, a lifecycle.RecordAt
 			record.Fingerprint = lifecycle.PodFingerprint(i.Pod)
 		}
 	}
-	if pod := a.Verdict.Pod; pod != nil {
+	if pod := a.Attempt.Verdict.Pod; pod != nil {
 		record.Place.LoaderNode = pod.Spec.NodeName
 		record.Place.LoaderImage = podutil.ImageID(pod, trial.Container)
 		record.Place.LoaderPodUID = string(pod.UID)
@@ -133,7 +133,7 @@ func placeAll(place *result.Place, pods []corev1.Pod) {
 func (r *BenchmarkRunReconciler) fetchDocument(
 	ctx context.Context, a lifecycle.RecordAttempt,
 ) (result.EncodedDocument, error) {
-	v := a.Verdict
+	v := a.Attempt.Verdict
 	doc, err := r.readDocument(ctx, v, a.Attempt.Pods)
 	if err == nil || r.Clock.Since(trial.EndOf(v.Pod)) > logGrace {
 		return doc, err

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -23,32 +24,32 @@ const troubleAfter = 3 * time.Second
 
 // lookForTrouble asks for the cluster's warnings about what does not start. A quota that is used up, a Secret or a key that
 // does not exist, a volume that cannot be made: nothing but an event tells. That they cannot be read is no reason to stop.
-func (r *BenchmarkRunReconciler) lookForTrouble(ctx context.Context, o *observer) {
+func (r *BenchmarkRunReconciler) lookForTrouble(ctx context.Context, namespace string, seen *lifecycle.Observed) {
 	late := func(object client.Object) bool {
 		return r.Clock.Since(object.GetCreationTimestamp().Time) > troubleAfter
 	}
-	for _, i := range o.instances {
+	for n := range seen.Instances {
+		i := &seen.Instances[n]
 		switch {
 		case i.Pod != nil && i.Pod.Status.Phase == corev1.PodPending && late(i.Pod):
-			i.Trouble = r.warning(ctx, o.run.Namespace, i.Pod.UID)
+			i.Trouble = r.warning(ctx, namespace, i.Pod.UID)
 		case i.Pod == nil && i.Set != nil && late(i.Set):
-			i.Trouble = r.warning(ctx, o.run.Namespace, i.Set.UID)
+			i.Trouble = r.warning(ctx, namespace, i.Set.UID)
 		}
 		if container, speechless := i.Speechless(); speechless {
 			i.LastWords = r.lastWords(ctx, i.Pod, container)
 		}
 	}
-	for n := range o.seen.Attempts {
-		a := &o.seen.Attempts[n]
-		v := trial.Judge(a.Job, a.Pods)
-		if !late(a.Job) || v.Stage != trial.StagePending {
+	for n := range seen.Attempts {
+		a := &seen.Attempts[n]
+		if !late(a.Job) || a.Verdict.Stage != trial.StagePending {
 			continue
 		}
 		about := a.Job.UID
-		if v.Pod != nil {
-			about = v.Pod.UID
+		if a.Verdict.Pod != nil {
+			about = a.Verdict.Pod.UID
 		}
-		a.Trouble = r.warning(ctx, o.run.Namespace, about)
+		a.Trouble = r.warning(ctx, namespace, about)
 	}
 }
 

@@ -42,7 +42,6 @@ type (
 	// RecordAttempt fetches an accepted attempt's document and writes the attempt's record.
 	RecordAttempt struct {
 		Attempt    Attempt
-		Verdict    trial.Verdict
 		Parameters map[string]string
 	}
 	// RemoveJob deletes a Job, if it still is the one with that UID.

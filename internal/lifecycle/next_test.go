@@ -70,7 +70,7 @@ func TestPrecedenceOfRules(t *testing.T) {
 		t.Errorf("%d rules are tested, there are %d", len(steps), len(rules))
 	}
 	for i, step := range steps {
-		if got := said(Next(run, planOf(t, run), seen, now)); got != step.want {
+		if got := said(next(t, run, seen, now)); got != step.want {
 			t.Errorf("step %d: %s, want %s", i+1, got, step.want)
 		}
 		step.undo()
@@ -93,7 +93,7 @@ func checkDecisions(t *testing.T, cases map[string]decision) {
 			if tc.run != nil {
 				tc.run(run)
 			}
-			if diff := cmp.Diff(tc.want, Next(run, planOf(t, run), &tc.seen, now)); diff != "" {
+			if diff := cmp.Diff(tc.want, next(t, run, &tc.seen, now)); diff != "" {
 				t.Errorf("decision (-want +got):\n%s", diff)
 			}
 		})
@@ -147,6 +147,9 @@ func TestNextBeforeMeasuring(t *testing.T) {
 func TestNextWithAttempts(t *testing.T) {
 	late := attemptOf(1, 1, createdAgo(300*time.Second))
 	gone := attemptOf(1, 1, vanished)
+	deleted := trial.Verdict{
+		Stage: trial.StageEnded, Outcome: result.OutcomeInvalidated, Cause: result.CausePodDeleted, Message: "the loader's Pod was deleted",
+	}
 	cases := map[string]decision{
 		"recorded":          {seen: Observed{Records: records(1), Attempts: []Attempt{attemptOf(1, 1)}}, want: measuring(RemoveJob{Name: "run-t1-a1"}, trialTwo)},
 		"the last recorded": {seen: Observed{Records: records(1, 2), Attempts: []Attempt{attemptOf(2, 1)}}, want: measuring(RemoveJob{Name: "run-t2-a1"}, "the last trial is being recorded")},
@@ -160,23 +163,19 @@ func TestNextWithAttempts(t *testing.T) {
 		"pending": {seen: Observed{Attempts: []Attempt{attemptOf(1, 1)}}, want: after(measuring(Wait{}, trialOne), lookAgain)},
 		"running": {seen: Observed{Attempts: []Attempt{attemptOf(1, 1, loading, createdAgo(time.Hour))}}, want: measuring(Wait{}, trialOne)},
 		"not started in time": {seen: Observed{Attempts: []Attempt{late}}, want: measuring(RecordAttempt{
-			Attempt: late, Parameters: parameters, Verdict: trial.Verdict{
+			Attempt: judged(late, trial.Verdict{
 				Stage: trial.StageEnded, Outcome: result.OutcomeFailed, Cause: result.CauseNotStarted,
 				Message: "no loader ran within trials.startDeadlineSeconds (300): the loader's Pod is being created",
-			},
+			}), Parameters: parameters,
 		}, trialOne)},
 		"ended": {seen: Observed{Attempts: []Attempt{gone}}, want: measuring(RecordAttempt{
-			Attempt: gone, Parameters: parameters, Verdict: trial.Verdict{
-				Stage: trial.StageEnded, Outcome: result.OutcomeInvalidated, Cause: result.CausePodDeleted, Message: "the loader's Pod was deleted",
-			},
+			Attempt: judged(gone, deleted), Parameters: parameters,
 		}, trialOne)},
 		"ended, and its Job is going": {
 			seen: Observed{Attempts: []Attempt{attemptOf(1, 1, vanished, jobGoing)}}, want: measuring(Wait{}, trialOne),
 		},
 		"ended, of a trial that is not planned": {seen: Observed{Attempts: []Attempt{attemptOf(9, 1, vanished)}}, want: measuring(RecordAttempt{
-			Attempt: attemptOf(9, 1, vanished), Verdict: trial.Verdict{
-				Stage: trial.StageEnded, Outcome: result.OutcomeInvalidated, Cause: result.CausePodDeleted, Message: "the loader's Pod was deleted",
-			},
+			Attempt: judged(attemptOf(9, 1, vanished), deleted),
 		}, trialOne)},
 	}
 	for name, c := range cases {
@@ -191,7 +190,7 @@ func TestNextWithoutItsDatabase(t *testing.T) {
 	lost := func(a Attempt, message string) Decision {
 		v := trial.Judge(a.Job, a.Pods)
 		v.Stage, v.Outcome, v.Cause, v.Message = trial.StageEnded, result.OutcomeInvalidated, result.CauseDatabaseLost, message
-		return measuring(RecordAttempt{Attempt: a, Verdict: v, Parameters: parameters}, trialOne)
+		return measuring(RecordAttempt{Attempt: judged(a, v), Parameters: parameters}, trialOne)
 	}
 	hanging := attemptOf(1, 1, loading, createdAgo(time.Hour))
 	refused := attemptOf(1, 1, vanished)
@@ -234,10 +233,10 @@ func TestNextAfterTheDatabasesNodeWasAway(t *testing.T) {
 				t.Fatal(err)
 			}
 			testutil.EndedLoaderPod(&a.Pods[0], 0, string(message), now)
-			d := Next(run, planOf(t, run), &Observed{Attempts: []Attempt{a}, Instances: []Instance{tc.instance}}, now)
+			d := next(t, run, &Observed{Attempts: []Attempt{a}, Instances: []Instance{tc.instance}}, now)
 			record, ok := d.Action.(RecordAttempt)
-			if got := string(record.Verdict.Outcome) + " " + string(record.Verdict.Cause); !ok || got != tc.want {
-				t.Errorf("%T %s: %s", d.Action, got, record.Verdict.Message)
+			if got := string(record.Attempt.Verdict.Outcome) + " " + string(record.Attempt.Verdict.Cause); !ok || got != tc.want {
+				t.Errorf("%T %s: %s", d.Action, got, record.Attempt.Verdict.Message)
 			}
 		})
 	}

@@ -9,8 +9,10 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
 // Observed is everything that was read for one decision.
@@ -34,8 +36,39 @@ type Attempt struct {
 	Trial, Number, Instance int
 	Job                     *batchv1.Job
 	Pods                    []corev1.Pod
+	// Verdict is what its Job, its Pods and its database say of it: see Observed.Judge.
+	Verdict trial.Verdict
 	// Trouble is the cluster's latest warning about what its Pods wait for; empty if there is none.
 	Trouble string
+}
+
+// Judge gives every attempt its verdict. It is called once, when everything was observed: the decision, the status and the
+// look-up of the cluster's warnings all read Attempt.Verdict.
+func (o *Observed) Judge(provisioner v1alpha1.Provisioner) {
+	for i := range o.Attempts {
+		a := &o.Attempts[i]
+		a.Verdict = verdict(a, o.instance(a.Instance), provisioner)
+	}
+}
+
+// verdict about an attempt and its database, which is nil if nothing of it is left. A lost database is the cause of the
+// attempt's end, whatever the loader reports, and also while the loader still waits for it. A result that is whole counts all
+// the same, unless the database's node did not answer for a part of the attempt.
+func verdict(a *Attempt, db *Instance, provisioner v1alpha1.Provisioner) trial.Verdict {
+	v := trial.Judge(a.Job, a.Pods)
+	if v.Stage == trial.StageEnded && v.Outcome == result.OutcomeAccepted {
+		if interrupted := db.Interrupted(a.Job.CreationTimestamp.Time); interrupted != "" {
+			return v.Because(result.CauseNodeNotReady, interrupted)
+		}
+		return v
+	}
+	if db == nil && provisioner == v1alpha1.ProvisionerExternal {
+		return v
+	}
+	if lost := db.Lost(); lost != "" {
+		return v.Because(result.CauseDatabaseLost, lost)
+	}
+	return v
 }
 
 // Instance is what exists of a database instance.
