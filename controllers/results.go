@@ -10,15 +10,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -33,57 +30,28 @@ import (
 // digestAnnotation holds the sha256 of results.json.
 const digestAnnotation = "benchrun.dev/digest"
 
-const (
-	// logGrace is how long after a container's end its log may still be incomplete or out of reach.
-	logGrace = 30 * time.Second
-	// maxLogBytes of a loader's log are read: a document of 2 MiB in base64, and progress lines.
-	maxLogBytes = 16 << 20
-)
-
-// LogOpener opens the log of a container.
-type LogOpener interface {
-	OpenLog(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error)
-}
-
-// PodLogs opens logs through the API server.
-type PodLogs struct{ Clientset kubernetes.Interface }
-
-// OpenLog implements LogOpener.
-func (l PodLogs) OpenLog(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error) {
-	return l.Clientset.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{
-		Container: container, LimitBytes: ptr.To[int64](maxLogBytes),
-	}).Stream(ctx)
-}
-
-// recordAttempt writes what became of an attempt, once. An accepted attempt owes its document: without it, it is disturbed.
+// recordAttempt writes what became of an attempt, once. An accepted attempt without its document is invalidated.
 func (r *BenchmarkRunReconciler) recordAttempt(
-	ctx context.Context, run *v1alpha1.BenchmarkRun, seen *lifecycle.Observed, a lifecycle.RecordAttempt,
+	ctx context.Context, run *v1alpha1.BenchmarkRun, seen *lifecycle.Observed, action lifecycle.RecordAttempt,
 ) error {
-	record := &result.Record{
-		Version: result.RecordVersion,
-		Trial:   a.Attempt.Trial, Attempt: a.Attempt.Number, Instance: a.Attempt.Instance, Parameters: a.Parameters,
-		Outcome: a.Attempt.Verdict.Outcome, Cause: a.Attempt.Verdict.Cause, Message: a.Attempt.Verdict.Message, Summary: a.Attempt.Verdict.Summary,
-		Recorded: r.Clock.Now().UTC(),
-	}
-	place(record, seen, a)
-	var files []result.File
-	if record.Outcome == result.OutcomeAccepted {
-		doc, err := r.fetchDocument(ctx, a)
+	a := &action.Attempt
+	var doc *document
+	if a.Verdict.Outcome == result.OutcomeAccepted {
+		var err error
+		doc, err = r.fetchDocument(ctx, a)
 		switch {
 		case errors.Is(err, result.ErrDocumentLost):
-			v := a.Attempt.Verdict.Because(result.CauseDocumentLost, err.Error())
-			record.Outcome, record.Cause, record.Message = v.Outcome, v.Cause, v.Message
+			a.Verdict = a.Verdict.Because(result.CauseDocumentLost, err.Error())
 		case err != nil:
 			return err
-		default:
-			files = append(files, result.File{Name: result.DocumentKey, Data: doc.Gzip, Binary: true})
 		}
 	}
-	text, err := record.Encode()
+	record := newRecord(a, seen)
+	record.Parameters, record.Recorded = action.Parameters, r.Clock.Now().UTC()
+	files, err := recordFiles(record, doc)
 	if err != nil {
 		return err
 	}
-	files = append([]result.File{{Name: result.RecordKey, Data: []byte(text)}}, files...)
 	labels := plan.Labels(run, v1alpha1.ComponentAttempt)
 	labels[v1alpha1.LabelTrial] = strconv.Itoa(record.Trial)
 	labels[v1alpha1.LabelAttempt] = strconv.Itoa(record.Attempt)
@@ -91,11 +59,33 @@ func (r *BenchmarkRunReconciler) recordAttempt(
 	return r.store(ctx, run, plan.AttemptName(run, record.Trial, record.Attempt), labels, nil, files)
 }
 
-// place says where an attempt ran. Of a server that is not in the cluster's hands it says that this is not known.
-func place(record *result.Record, seen *lifecycle.Observed, a lifecycle.RecordAttempt) {
+// recordFiles are a record, and the document that completes it if there is one.
+func recordFiles(record *result.Record, doc *document) ([]result.File, error) {
+	if doc != nil {
+		if err := record.Complete(doc.Document, doc.encoded); err != nil {
+			return nil, err
+		}
+	}
+	text, err := record.Encode()
+	if err != nil {
+		return nil, err
+	}
+	files := []result.File{{Name: result.RecordKey, Data: []byte(text)}}
+	if doc != nil {
+		files = append(files, result.File{Name: result.DocumentKey, Data: doc.encoded.Gzip, Binary: true})
+	}
+	return files, nil
+}
+
+// newRecord says what became of an attempt, and where it ran.
+func newRecord(a *lifecycle.Attempt, seen *lifecycle.Observed) *result.Record {
+	record := &result.Record{
+		Version: result.RecordVersion, Trial: a.Trial, Attempt: a.Number, Instance: a.Instance,
+		Outcome: a.Verdict.Outcome, Cause: a.Verdict.Cause, Message: a.Verdict.Message, Summary: a.Verdict.Summary,
+	}
 	for _, i := range seen.Instances {
 		switch {
-		case i.Number != a.Attempt.Instance:
+		case i.Number != a.Instance:
 		case i.Provisioner == v1alpha1.ProvisionerExternal:
 			record.Place.DatabaseNode, record.Place.DatabaseImage = result.Unknown, result.Unknown
 		case i.Pod != nil:
@@ -105,18 +95,19 @@ func place(record *result.Record, seen *lifecycle.Observed, a lifecycle.RecordAt
 			record.Fingerprint = lifecycle.PodFingerprint(i.Pod)
 		}
 	}
-	if pod := a.Attempt.Verdict.Pod; pod != nil {
+	if pod := a.Verdict.Pod; pod != nil {
 		record.Place.LoaderNode = pod.Spec.NodeName
 		record.Place.LoaderImage = podutil.ImageID(pod, trial.Container)
 		record.Place.LoaderPodUID = string(pod.UID)
 	}
-	if run := a.Attempt.Job.Spec.Completions; ptr.Deref(run, 1) > 1 {
-		placeAll(&record.Place, a.Attempt.Pods)
+	if ptr.Deref(a.Job.Spec.Completions, 1) > 1 {
+		placeLoaders(&record.Place, a.Pods)
 	}
+	return record
 }
 
-// placeAll says where several loaders ran; nothing unless all of them had a node.
-func placeAll(place *result.Place, pods []corev1.Pod) {
+// placeLoaders sets the nodes of several loaders, or none unless all of them have a node.
+func placeLoaders(place *result.Place, pods []corev1.Pod) {
 	nodes := sets.New[string]()
 	for i := range pods {
 		nodes.Insert(pods[i].Spec.NodeName)
@@ -126,59 +117,6 @@ func placeAll(place *result.Place, pods []corev1.Pod) {
 		return
 	}
 	place.LoaderNodes = sets.List(nodes)
-}
-
-// fetchDocument reads the document of a Pod from its log. Until some time after the Pod's end, a log that is incomplete or
-// out of reach is an error, so that it is looked at again; after that the document is lost.
-func (r *BenchmarkRunReconciler) fetchDocument(
-	ctx context.Context, a lifecycle.RecordAttempt,
-) (result.EncodedDocument, error) {
-	v := a.Attempt.Verdict
-	doc, err := r.readDocument(ctx, v, a.Attempt.Pods)
-	if err == nil || r.Clock.Since(trial.EndOf(v.Pod)) > logGrace {
-		return doc, err
-	}
-	// It is not lost yet: the error must not say so to errors.Is.
-	return result.EncodedDocument{}, errors.New("fetching the document of Pod " + v.Pod.Name + ": " + err.Error())
-}
-
-func (r *BenchmarkRunReconciler) readDocument(
-	ctx context.Context, v trial.Verdict, pods []corev1.Pod,
-) (result.EncodedDocument, error) {
-	log, err := r.Logs.OpenLog(ctx, v.Pod.Namespace, v.Pod.Name, trial.Container)
-	if err != nil {
-		return result.EncodedDocument{}, fmt.Errorf("%w: opening the log: %w", result.ErrDocumentLost, err)
-	}
-	defer log.Close() //nolint:errcheck // it was only read
-	doc, err := result.ReadDocument(log, v.Summary.DocumentSHA256)
-	if err != nil {
-		return result.EncodedDocument{}, err
-	}
-	whole, err := result.DecodeDocument(doc.Gzip)
-	if err != nil {
-		return result.EncodedDocument{}, fmt.Errorf("%w: %w", result.ErrDocumentLost, err)
-	}
-	if whole.Identity.PodUID != string(v.Pod.UID) || !partsOf(whole, pods) {
-		return result.EncodedDocument{}, fmt.Errorf("%w: it is that of another Pod", result.ErrDocumentLost)
-	}
-	return doc, nil
-}
-
-// partsOf says whether a document is what these Pods measured together, and no others.
-func partsOf(doc *result.Document, pods []corev1.Pod) bool {
-	if len(pods) == 1 {
-		return len(doc.Pods) == 0
-	}
-	uids := map[int]string{}
-	for i := range pods {
-		uids[trial.PodIndex(&pods[i])] = string(pods[i].UID)
-	}
-	for i, p := range doc.Pods {
-		if p.Pod != i || uids[i] != p.PodUID {
-			return false
-		}
-	}
-	return len(doc.Pods) == len(uids)
 }
 
 // publish writes the results of the run, once.

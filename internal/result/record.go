@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -63,6 +64,30 @@ func (p *Place) Loaders() []string {
 		return []string{p.LoaderNode}
 	}
 	return p.LoaderNodes
+}
+
+// maxRecordSummary bounds the summary in a record: the operator keeps the records of a run in memory, and a record must fit into
+// one ConfigMap.
+const maxRecordSummary = 128 << 10
+
+// Complete gives the record of an accepted attempt the summary of its document. Up to then it has that of the termination
+// message, from which EncodeSummary left out what did not fit. If the document's is too large even for a record, the short one
+// stays, with a warning that says so.
+func (r *Record) Complete(d *Document, doc EncodedDocument) error {
+	whole := d.Summarize(doc)
+	data, err := json.Marshal(whole)
+	if err != nil {
+		return fmt.Errorf("encoding the summary of the result document: %w", err)
+	}
+	if len(data) > maxRecordSummary {
+		short := *r.Summary
+		short.Warnings = append(slices.Clone(short.Warnings), fmt.Sprintf(
+			"the summary of the result document has %d bytes, at most %d are kept: see %s for all warnings, settings and latencies",
+			len(data), maxRecordSummary, DocumentKey))
+		whole = short
+	}
+	r.Summary = &whole
+	return nil
 }
 
 // Keys of an attempt's ConfigMap.

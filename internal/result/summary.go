@@ -23,8 +23,9 @@ const summaryPrefix = "benchrun-summary-v1 "
 // ErrNoSummary is returned for a termination message that is not a summary.
 var ErrNoSummary = errors.New("the termination message holds no summary")
 
-// EncodeSummary writes a summary within MaxSummaryBytes. What does not fit is left out in this order: warnings, adjusted
-// settings, inputs, latencies, which are all in the document too, and then the end of a failure's message.
+// EncodeSummary writes a summary within MaxSummaryBytes. It leaves out what does not fit, in this order: warnings, adjusted
+// settings, inputs, latencies, and the end of a failure's message. All but the last are in the document too, and the record of
+// an accepted attempt has them from there: see Record.Complete.
 func EncodeSummary(s Summary) ([]byte, error) {
 	for i := range s.Latencies {
 		s.Latencies[i].Histogram = ""
