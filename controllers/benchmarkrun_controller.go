@@ -12,14 +12,11 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -84,29 +81,17 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 		seen.Obstacle = &obstacle.failure
 		decision = lifecycle.Next(&run, p, seen, now)
 	}
-	status := lifecycle.Status(&run, p, seen, decision, now)
-	if err := r.patchStatus(ctx, &run, status, seen); err != nil {
+	old := run.DeepCopy()
+	run.Status = lifecycle.Status(&run, p, seen, decision, now)
+	if err := r.writer(&run).patchStatus(ctx, old, announcements(&old.Status, &run.Status, seen)); err != nil {
 		return ctrl.Result{}, fmt.Errorf("writing the status: %w", err)
 	}
 	return ctrl.Result{RequeueAfter: decision.After}, nil
 }
 
-// patchStatus writes the status if it has changed, and announces the changes after they are written.
-func (r *BenchmarkRunReconciler) patchStatus(
-	ctx context.Context, run *v1alpha1.BenchmarkRun, status v1alpha1.BenchmarkRunStatus, seen *lifecycle.Observed,
-) error {
-	if equality.Semantic.DeepEqual(run.Status, status) {
-		return nil
-	}
-	old := run.DeepCopy()
-	run.Status = status
-	if err := r.Status().Patch(ctx, run, client.MergeFrom(old)); err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	for _, a := range announcements(&old.Status, &status, seen) {
-		r.Recorder.Eventf(run, nil, a.kind, a.reason, a.action, "%s", a.message)
-	}
-	return nil
+// writer writes on behalf of a run.
+func (r *BenchmarkRunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
+	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, owner: runOwner(run)}
 }
 
 // SetupWithManager watches runs and everything that carries their label.
@@ -118,16 +103,7 @@ func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		&batchv1.Job{}, &appsv1.StatefulSet{}, &corev1.Pod{}, &corev1.ConfigMap{}, &corev1.Service{},
 		&corev1.PersistentVolumeClaim{}, &policyv1.PodDisruptionBudget{},
 	} {
-		b = b.Watches(object, handler.EnqueueRequestsFromMapFunc(runOf))
+		b = b.Watches(object, enqueueOwner(v1alpha1.LabelRun))
 	}
 	return b.Complete(r)
-}
-
-// runOf is the run whose label an object carries.
-func runOf(_ context.Context, object client.Object) []reconcile.Request {
-	name := object.GetLabels()[v1alpha1.LabelRun]
-	if name == "" {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: name}}}
 }

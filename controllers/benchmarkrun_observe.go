@@ -26,6 +26,7 @@ import (
 
 // observer gathers the objects of one run out of the lists that were read.
 type observer struct {
+	ownership
 	run       *v1alpha1.BenchmarkRun
 	seen      lifecycle.Observed
 	instances map[int]*lifecycle.Instance
@@ -43,17 +44,18 @@ func (r *BenchmarkRunReconciler) observe(ctx context.Context, run *v1alpha1.Benc
 		guards   policyv1.PodDisruptionBudgetList
 		mariaDBs = database.MariaDBList()
 	)
+	owner := runOwner(run)
 	lists := []client.ObjectList{&jobs, &pods, &configs, &sets, &services, &claims, &guards}
 	if run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator {
 		lists = append(lists, mariaDBs)
 	}
 	for _, list := range lists {
-		err := r.reader(list).List(ctx, list, client.InNamespace(run.Namespace), client.MatchingLabels{v1alpha1.LabelRun: run.Name})
+		err := r.reader(list).List(ctx, list, client.InNamespace(run.Namespace), owner.byName())
 		if err != nil && !apimeta.IsNoMatchError(err) {
 			return nil, fmt.Errorf("listing %T: %w", list, err)
 		}
 	}
-	o := &observer{run: run, instances: map[int]*lifecycle.Instance{}}
+	o := &observer{ownership: ownership{owner: owner}, run: run, instances: map[int]*lifecycle.Instance{}}
 	o.databases(sets.Items, services.Items, claims.Items, pods.Items)
 	o.guards(guards.Items, mariaDBs.Items)
 	o.attempts(jobs.Items, pods.Items)
@@ -64,6 +66,7 @@ func (r *BenchmarkRunReconciler) observe(ctx context.Context, run *v1alpha1.Benc
 		o.seen.Instances = append(o.seen.Instances, *i)
 	}
 	slices.SortFunc(o.seen.Instances, func(a, b lifecycle.Instance) int { return a.Number - b.Number })
+	o.seen.Predecessor, o.seen.Obstacle = o.predecessor, o.obstacle
 	o.seen.Judge(run.Spec.Database.Provisioner)
 	r.lookForTrouble(ctx, run.Namespace, &o.seen)
 	return &o.seen, nil
@@ -76,26 +79,6 @@ func (r *BenchmarkRunReconciler) reader(list client.ObjectList) client.Reader {
 		return r.Live
 	}
 	return r.Client
-}
-
-// ours says whether an object belongs to this very run. One of an earlier run of the same name is waited for if it is on
-// its way out; one that stays is in the way.
-func (o *observer) ours(object client.Object) bool {
-	if object.GetLabels()[v1alpha1.LabelRunUID] == string(o.run.UID) {
-		return true
-	}
-	if object.GetDeletionTimestamp() != nil || len(object.GetOwnerReferences()) > 0 {
-		o.seen.Predecessor = append(o.seen.Predecessor, object.GetName())
-		slices.Sort(o.seen.Predecessor)
-		return false
-	}
-	if o.seen.Obstacle == nil {
-		o.seen.Obstacle = &lifecycle.Failure{
-			Reason:  v1alpha1.ReasonNameTaken,
-			Message: object.GetName() + " is kept from an earlier run of this name: delete it, or use another name for the run",
-		}
-	}
-	return false
 }
 
 func (o *observer) databases(

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -52,11 +51,13 @@ func (r *BenchmarkRunReconciler) recordAttempt(
 	if err != nil {
 		return err
 	}
-	labels := plan.Labels(run, v1alpha1.ComponentAttempt)
-	labels[v1alpha1.LabelTrial] = strconv.Itoa(record.Trial)
-	labels[v1alpha1.LabelAttempt] = strconv.Itoa(record.Attempt)
-	labels[v1alpha1.LabelOutcome] = string(record.Outcome)
-	return r.store(ctx, run, plan.AttemptName(run, record.Trial, record.Attempt), labels, nil, files)
+	meta := metav1.ObjectMeta{
+		Name: plan.AttemptName(run, record.Trial, record.Attempt), Labels: plan.Labels(run, v1alpha1.ComponentAttempt),
+	}
+	meta.Labels[v1alpha1.LabelTrial] = strconv.Itoa(record.Trial)
+	meta.Labels[v1alpha1.LabelAttempt] = strconv.Itoa(record.Attempt)
+	meta.Labels[v1alpha1.LabelOutcome] = string(record.Outcome)
+	return r.writer(run).store(ctx, meta, files, run.Spec.Results.Retention)
 }
 
 // recordFiles are a record, and the document that completes it if there is one.
@@ -131,14 +132,16 @@ func (r *BenchmarkRunReconciler) publish(
 	if err != nil {
 		return err
 	}
-	annotations := map[string]string{}
+	meta := metav1.ObjectMeta{
+		Name: plan.ResultsName(run), Labels: plan.Labels(run, v1alpha1.ComponentResults), Annotations: map[string]string{},
+	}
 	for _, f := range files {
 		if f.Name == report.JSONFile {
 			sum := sha256.Sum256(f.Data)
-			annotations[digestAnnotation] = "sha256:" + hex.EncodeToString(sum[:])
+			meta.Annotations[digestAnnotation] = "sha256:" + hex.EncodeToString(sum[:])
 		}
 	}
-	return r.store(ctx, run, plan.ResultsName(run), plan.Labels(run, v1alpha1.ComponentResults), annotations, files)
+	return r.writer(run).store(ctx, meta, files, run.Spec.Results.Retention)
 }
 
 func buildReport(
@@ -174,37 +177,4 @@ func buildReport(
 	}
 	rep.Run.Planned, rep.Points = lifecycle.Measured(run, p, seen.Records)
 	return rep, nil
-}
-
-// store writes files into immutable ConfigMaps: the named one last, so that it stands for all of them.
-func (r *BenchmarkRunReconciler) store(
-	ctx context.Context, run *v1alpha1.BenchmarkRun, name string, labels, annotations map[string]string, files []result.File,
-) error {
-	bins, err := result.Pack(files)
-	if err != nil {
-		return err
-	}
-	owned := run.Spec.Results.Retention != v1alpha1.RetentionRetain
-	for i, bin := range slices.Backward(bins) {
-		cm := &corev1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: run.Namespace, Labels: labels, Annotations: annotations},
-			Immutable:  ptr.To(true),
-			Data:       map[string]string{},
-			BinaryData: map[string][]byte{},
-		}
-		if i > 0 {
-			cm.Name = fmt.Sprintf("%s-%d", name, i+1)
-		}
-		for _, f := range bin {
-			if f.Binary {
-				cm.BinaryData[f.Name] = f.Data
-			} else {
-				cm.Data[f.Name] = string(f.Data)
-			}
-		}
-		if err := r.create(ctx, run, cm, owned); err != nil {
-			return err
-		}
-	}
-	return nil
 }

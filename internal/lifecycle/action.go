@@ -16,9 +16,9 @@ type Decision struct {
 	Action Action
 	// Failure ends the run; nothing else is done in the same step.
 	Failure *Failure
-	// Complete ends the run well.
+	// Complete ends the run with all of its results.
 	Complete bool
-	// Reason is what the run is doing, one of the API's reasons; Message says it in a sentence.
+	// Reason is what the run is doing, one of the API's reasons; Message says it in a sentence. A Failure has its own.
 	Reason, Message string
 	// After is when to look again even if nothing changes: a deadline. Zero waits for a change.
 	After time.Duration

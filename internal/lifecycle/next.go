@@ -4,6 +4,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -119,7 +120,10 @@ func measured(s *situation) *Decision {
 			Reason: v1alpha1.ReasonPublishing, Message: "every trial is measured; the results are being written",
 		}
 	}
-	return &Decision{Action: Wait{}, Complete: true}
+	return &Decision{
+		Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonComplete,
+		Message: fmt.Sprintf("%d trials at %d points were measured", s.measured, len(s.points)),
+	}
 }
 
 func fail(f Failure) *Decision { return &Decision{Action: Wait{}, Failure: &f} }

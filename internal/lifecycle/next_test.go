@@ -288,6 +288,8 @@ func TestNextAfterFailures(t *testing.T) {
 			Action: Publish{v1alpha1.ConditionComplete}, Reason: v1alpha1.ReasonPublishing,
 			Message: "every trial is measured; the results are being written",
 		}},
-		"all published": {seen: Observed{Records: records(1, 2), Results: &Published{}}, want: Decision{Action: Wait{}, Complete: true}},
+		"all published": {seen: Observed{Records: records(1, 2), Results: &Published{}}, want: Decision{
+			Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonComplete, Message: "2 trials at 1 points were measured",
+		}},
 	})
 }

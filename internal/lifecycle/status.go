@@ -52,12 +52,45 @@ func Status(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, d Decision
 		Planned: count(s.planned), Measured: count(s.measured), Invalidated: count(s.invalidated), Failed: count(failed),
 	}
 	status.Progress = fmt.Sprintf("%d/%d", s.measured, s.planned)
-	setConditions(&status, s, d, now)
+	s.setConditions(conditions{&status.Conditions, run.Generation, now}, d)
 	if apimeta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionFinished) && status.CompletionTime == nil {
 		status.CompletionTime = ptr.To(metav1.NewTime(now))
 	}
 	status.Elapsed = s.elapsed(&status)
 	return status
+}
+
+// setConditions sets every condition of a run, the summarizing ones last.
+func (s *situation) setConditions(c conditions, d Decision) {
+	ready, reason, message := s.databaseReady(d)
+	c.set(v1alpha1.ConditionDatabaseReady, ready, reason, message)
+	if c.finished() {
+		return
+	}
+	if d.Reason == v1alpha1.ReasonSuspended {
+		c.set(v1alpha1.ConditionSuspended, true, d.Reason, d.Message)
+	} else {
+		c.set(v1alpha1.ConditionSuspended, false, v1alpha1.ReasonNotSuspended, "spec.suspend is false")
+	}
+	c.summarize("run", d)
+}
+
+// databaseReady is the condition of that name.
+func (s *situation) databaseReady(d Decision) (ready bool, reason, message string) {
+	for i := range s.seen.Instances {
+		instance := &s.seen.Instances[i]
+		if !instance.Going() && instance.State().Ready {
+			return true, v1alpha1.ReasonDatabaseAnswers, "the database answers"
+		}
+	}
+	switch {
+	case d.Failure != nil:
+		return false, d.Failure.Reason, d.Failure.Message
+	case d.Complete, apimeta.IsStatusConditionTrue(s.run.Status.Conditions, v1alpha1.ConditionFinished):
+		return false, v1alpha1.ReasonDatabaseRemoved, "the run has finished"
+	default:
+		return false, d.Reason, d.Message
+	}
 }
 
 func count(n int) *int32 { return ptr.To(int32(n)) } //nolint:gosec // at most 5,000 trials
