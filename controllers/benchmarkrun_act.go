@@ -26,7 +26,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
-// act carries out one action.
+// act carries out an action.
 func (r *BenchmarkRunReconciler) act(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *lifecycle.Observed, action lifecycle.Action,
 ) error {
@@ -42,7 +42,8 @@ func (r *BenchmarkRunReconciler) act(
 	case lifecycle.RecordAttempt:
 		return r.recordAttempt(ctx, run, seen, a)
 	case lifecycle.RemoveJob:
-		return r.writer(run).remove(ctx, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: a.Name, UID: a.UID}})
+		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: a.Name, UID: a.UID}}
+		return r.writer(run).remove(ctx, job)
 	case lifecycle.Publish:
 		return r.publish(ctx, run, p, seen, a.Outcome)
 	case lifecycle.DeleteRun:
@@ -82,8 +83,8 @@ func (r *BenchmarkRunReconciler) createSecret(ctx context.Context, run *v1alpha1
 	return err
 }
 
-// removeDatabase deletes what there is of an instance: only what carries this run's UID. Its volume goes with the
-// StatefulSet, and a StatefulSet of the MariaDB operator's with its resource.
+// removeDatabase deletes the objects of an instance that have this run's UID. Kubernetes deletes the volume with the StatefulSet,
+// and the MariaDB operator its StatefulSet with the MariaDB resource.
 func (r *BenchmarkRunReconciler) removeDatabase(ctx context.Context, run *v1alpha1.BenchmarkRun, instance int) error {
 	lists := []client.ObjectList{&corev1.ServiceList{}, &corev1.ConfigMapList{}, &policyv1.PodDisruptionBudgetList{}}
 	if run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator {
@@ -98,12 +99,12 @@ func (r *BenchmarkRunReconciler) removeDatabase(ctx context.Context, run *v1alph
 			v1alpha1.LabelInstance:  strconv.Itoa(instance),
 		})
 		if err != nil && !apimeta.IsNoMatchError(err) {
-			return fmt.Errorf("listing what there is of database instance %d: %w", instance, err)
+			return fmt.Errorf("listing the objects of database instance %d: %w", instance, err)
 		}
 		err = apimeta.EachListItem(list, func(item runtime.Object) error {
 			object, ok := item.(client.Object)
 			if !ok {
-				return fmt.Errorf("%T is no object", item)
+				return fmt.Errorf("%T is not an object", item)
 			}
 			return r.writer(run).remove(ctx, object)
 		})
@@ -114,8 +115,8 @@ func (r *BenchmarkRunReconciler) removeDatabase(ctx context.Context, run *v1alph
 	return nil
 }
 
-// startAttempt creates an attempt's Job. Whether the attempt has a record already is asked past the cache: a Job that is
-// made again after its record was written would be a second measurement under the name of the first.
+// startAttempt creates the Job of an attempt. It asks the API server, not the cache, whether the attempt has its record already:
+// another Job would be a second measurement under the name of the first.
 func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, run *v1alpha1.BenchmarkRun, a trial.Attempt) error {
 	job, err := trial.Job(run, a, r.Images)
 	if err != nil {
@@ -127,7 +128,7 @@ func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, run *v1alpha1
 	err = r.Live.Get(ctx, client.ObjectKeyFromObject(job), &record)
 	switch {
 	case err == nil && whose.isLabelled(&record):
-		return fmt.Errorf("trial %d is recorded already, the cache is behind", a.Trial.Number)
+		return fmt.Errorf("trial %d is recorded already, but the cache does not have it yet", a.Trial.Number)
 	case err == nil:
 		return &obstacleError{*whose.taken("ConfigMap", record.Name)}
 	case !apierrors.IsNotFound(err):

@@ -28,15 +28,15 @@ import (
 // BenchmarkRunReconciler carries out BenchmarkRuns.
 type BenchmarkRunReconciler struct {
 	client.Client
-	// Live reads past the cache, for the few questions that a stale answer would spoil.
+	// Live reads from the API server, where a stale answer of the cache would do harm.
 	Live client.Reader
-	// Logs opens the log of a container that has ended.
+	// Logs of containers that have ended.
 	Logs LogOpener
-	// Recorder sends events.
+	// Recorder of events.
 	Recorder events.EventRecorder
-	// Clock is the time of deadlines and records.
+	// Clock for deadlines and records.
 	Clock clock.PassiveClock
-	// Images that the operator brings.
+	// Images of the loader.
 	Images podutil.Images
 }
 
@@ -61,7 +61,7 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if run.DeletionTimestamp != nil {
-		return ctrl.Result{}, nil // what it owns goes with it
+		return ctrl.Result{}, nil // what it owns is deleted with it
 	}
 	p, err := plan.ForRun(&run.Spec)
 	if err != nil {
@@ -94,7 +94,7 @@ func (r *BenchmarkRunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
 	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, owner: runOwner(run)}
 }
 
-// SetupWithManager watches runs and everything that carries their label.
+// SetupWithManager watches runs, and all objects that have the name of a run in their label.
 func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.BenchmarkRun{}).

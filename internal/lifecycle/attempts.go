@@ -14,7 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
-// recorded removes a Job whose attempt's record is safe.
+// recorded removes the Job of an attempt that has its record.
 func recorded(s *situation) *Decision {
 	for _, a := range s.seen.Attempts {
 		if s.seen.record(a.Trial, a.Number) != nil && a.Job.DeletionTimestamp == nil {
@@ -52,10 +52,11 @@ func (s *situation) notStarted(a *Attempt) trial.Verdict {
 	return end.Because(result.CauseNotStarted, s.deadlineMessage("no loader ran", a.waiting()))
 }
 
-// failed ends the run for an attempt that a new one would repeat, or after too many that were disturbed.
+// failed ends the run after an attempt that failed, or after more disturbed ones than are allowed.
 func failed(s *situation) *Decision {
 	if r := s.failed; r != nil {
-		return fail(Failure{Reason: reasonOf(r.Cause), Message: fmt.Sprintf("trial %d%s: %s", r.Trial, at(r.Parameters), r.Message)})
+		message := fmt.Sprintf("trial %d%s: %s", r.Trial, atPoint(r.Parameters), r.Message)
+		return fail(Failure{Reason: reasonOf(r.Cause), Message: message})
 	}
 	limit := int(ptr.Deref(s.run.Spec.Trials.MaxInvalid, 3))
 	if s.invalidated <= limit {
@@ -69,10 +70,10 @@ func failed(s *situation) *Decision {
 	}
 	return fail(Failure{Reason: v1alpha1.ReasonTooManyInvalid, Message: fmt.Sprintf(
 		"attempts disturbed: %d, allowed by trials.maxInvalid: %d; the last one, of trial %d%s: %s: %s",
-		s.invalidated, limit, last.Trial, at(last.Parameters), last.Cause, last.Message)})
+		s.invalidated, limit, last.Trial, atPoint(last.Parameters), last.Cause, last.Message)})
 }
 
-// running waits for an attempt's end.
+// running waits for the end of an attempt.
 func running(s *situation) *Decision {
 	if len(s.seen.Attempts) == 0 {
 		return nil
@@ -80,8 +81,8 @@ func running(s *situation) *Decision {
 	d := s.measuring(Wait{})
 	a := s.seen.Attempts[0]
 	if a.Verdict.Stage == trial.StagePending {
-		d.After = min(lookAgain, s.remaining(a.Job.CreationTimestamp.Time))
-		if a.Trouble != "" {
+		d.After = min(pollInterval, s.remaining(a.Job.CreationTimestamp.Time))
+		if a.Warning != "" {
 			d.Message += ": " + a.waiting()
 		}
 	}
@@ -90,19 +91,19 @@ func running(s *situation) *Decision {
 
 // waiting says what a pending attempt waits for, with the cluster's warning about it.
 func (a *Attempt) waiting() string {
-	if a.Trouble == "" {
+	if a.Warning == "" {
 		return a.Verdict.Waiting
 	}
-	return a.Verdict.Waiting + ": " + a.Trouble
+	return a.Verdict.Waiting + ": " + a.Warning
 }
 
 // start creates the next attempt's Job.
 func start(s *situation) *Decision {
 	a := trial.Attempt{
-		Trial: *s.next, Point: s.plan.Points[s.next.Point], Number: s.attempt, Instance: s.wanted(),
+		Trial: *s.next, Point: s.plan.Points[s.next.Point], Number: s.attempt, Instance: s.wantedInstance(),
 	}
 	if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
-		bound := s.seen.bound()
+		bound := s.seen.boundPlace()
 		a.Nodes = bound.Loaders()
 	}
 	return s.measuring(StartAttempt{Attempt: a})
@@ -112,7 +113,7 @@ func start(s *situation) *Decision {
 func (s *situation) measuring(a Action) *Decision {
 	message := "the last trial is being recorded"
 	if s.next != nil {
-		message = fmt.Sprintf("trial %d of %d%s", s.next.Number, len(s.plan.Trials), at(s.parameters(s.next.Number)))
+		message = fmt.Sprintf("trial %d of %d%s", s.next.Number, len(s.plan.Trials), atPoint(s.parameters(s.next.Number)))
 	}
 	return &Decision{Action: a, Reason: v1alpha1.ReasonMeasuring, Message: message}
 }
@@ -124,7 +125,7 @@ func (s *situation) parameters(trialNumber int) map[string]string {
 	return s.plan.Points[s.plan.Trials[trialNumber-1].Point].Parameters
 }
 
-// remaining is the time left until the start deadline of something made at the given time; 0 if it has passed.
+// remaining is the time left until the start deadline of an object that was created at the given time, or 0.
 func (s *situation) remaining(created time.Time) time.Duration {
 	deadline := created.Add(time.Duration(s.run.Spec.Trials.StartDeadlineSeconds) * time.Second)
 	return max(0, deadline.Sub(s.now))
@@ -134,7 +135,7 @@ func (s *situation) deadlineMessage(what, waiting string) string {
 	return fmt.Sprintf("%s within trials.startDeadlineSeconds (%d): %s", what, s.run.Spec.Trials.StartDeadlineSeconds, waiting)
 }
 
-// reasonOf is the run's reason for the cause of its last attempt. A disturbance ends a run only by happening too often.
+// reasonOf is the run's reason for the cause of its last attempt. A disturbance ends a run only if it happens too often.
 func reasonOf(c result.Cause) string {
 	switch c {
 	case result.CauseSettingNotEffective:

@@ -15,7 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// situation is what every rule is given.
+// situation is the input of every rule.
 type situation struct {
 	run  *v1alpha1.BenchmarkRun
 	plan *plan.Plan
@@ -24,10 +24,10 @@ type situation struct {
 	progress
 }
 
-// rule decides, or leaves the decision to the rules after it.
+// rule decides, or returns nil: then the next one is asked.
 type rule func(*situation) *Decision
 
-// rules in the order in which they are asked.
+// rules, in the order in which they are asked.
 var rules = []rule{
 	deleted,
 	finished,
@@ -109,7 +109,7 @@ func (s *situation) removeEverything() Action {
 	return nil
 }
 
-// measured publishes when nothing is left to measure, and is content when that is done.
+// measured publishes when no trial is left, and completes the run when that is done.
 func measured(s *situation) *Decision {
 	if s.next != nil {
 		return nil
@@ -128,7 +128,8 @@ func measured(s *situation) *Decision {
 
 func fail(f Failure) *Decision { return &Decision{Action: Wait{}, Failure: &f} }
 
-func at(parameters map[string]string) string {
+// atPoint names a point in a message.
+func atPoint(parameters map[string]string) string {
 	if len(parameters) == 0 {
 		return ""
 	}

@@ -154,13 +154,13 @@ func TestNextWithAttempts(t *testing.T) {
 		"recorded":          {seen: Observed{Records: records(1), Attempts: []Attempt{attemptOf(1, 1)}}, want: measuring(RemoveJob{Name: "run-t1-a1"}, trialTwo)},
 		"the last recorded": {seen: Observed{Records: records(1, 2), Attempts: []Attempt{attemptOf(2, 1)}}, want: measuring(RemoveJob{Name: "run-t2-a1"}, "the last trial is being recorded")},
 		"recorded, Job is going": {
-			seen: Observed{Records: records(1), Attempts: []Attempt{attemptOf(1, 1, jobGoing)}}, want: after(measuring(Wait{}, trialTwo), lookAgain),
+			seen: Observed{Records: records(1), Attempts: []Attempt{attemptOf(1, 1, jobGoing)}}, want: after(measuring(Wait{}, trialTwo), pollInterval),
 		},
 		"pending, the cluster warns": {
-			seen: Observed{Attempts: []Attempt{attemptOf(1, 1, func(a *Attempt) { a.Trouble = "exceeded quota" })}},
-			want: after(measuring(Wait{}, trialOne+": the loader's Pod is being created: exceeded quota"), lookAgain),
+			seen: Observed{Attempts: []Attempt{attemptOf(1, 1, func(a *Attempt) { a.Warning = "exceeded quota" })}},
+			want: after(measuring(Wait{}, trialOne+": the loader's Pod is being created: exceeded quota"), pollInterval),
 		},
-		"pending": {seen: Observed{Attempts: []Attempt{attemptOf(1, 1)}}, want: after(measuring(Wait{}, trialOne), lookAgain)},
+		"pending": {seen: Observed{Attempts: []Attempt{attemptOf(1, 1)}}, want: after(measuring(Wait{}, trialOne), pollInterval)},
 		"running": {seen: Observed{Attempts: []Attempt{attemptOf(1, 1, loading, createdAgo(time.Hour))}}, want: measuring(Wait{}, trialOne)},
 		"not started in time": {seen: Observed{Attempts: []Attempt{late}}, want: measuring(RecordAttempt{
 			Attempt: judged(late, trial.Verdict{

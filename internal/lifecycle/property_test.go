@@ -164,7 +164,7 @@ func (w *world) start(a trial.Attempt) {
 		db := w.seen.instance(a.Instance).Pod
 		db.Status.ContainerStatuses[0].RestartCount++
 		vanished(&attempt)
-	case 4: // it can be told to be hopeless
+	case 4: // it fails for good, or vanishes
 		if w.rng.IntN(5) == 0 {
 			testutil.JobCondition(attempt.Job, batchv1.JobFailed, batchv1.JobReasonDeadlineExceeded)
 			break

@@ -223,7 +223,7 @@ type Check struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Summary is what fits into a termination message: either the numbers, or why there are none.
+// Summary is what a termination message has room for: either the numbers, or the reason why there are none.
 type Summary struct {
 	Version  int      `json:"version"`
 	Identity Identity `json:"identity"`
@@ -245,7 +245,7 @@ type Summary struct {
 	Inputs []Input `json:"inputs,omitempty"`
 }
 
-// Failure says why there is no result.
+// Failure says why there is no result. Its reason is one of the causes that a loader reports.
 type Failure struct {
 	Reason Cause `json:"reason"`
 	// Message is a sentence for people, in the server's own words where it had any; at most 1 KiB, and no secret.

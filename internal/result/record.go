@@ -20,13 +20,13 @@ type Outcome string
 const (
 	// OutcomeAccepted: its result counts.
 	OutcomeAccepted Outcome = "Accepted"
-	// OutcomeInvalidated: it was disturbed; it stays visible, and the trial is tried again.
+	// OutcomeInvalidated: it was disturbed. It stays visible, and the trial is measured again as a new attempt.
 	OutcomeInvalidated Outcome = "Invalidated"
-	// OutcomeFailed: a new attempt would meet the same; the run ends.
+	// OutcomeFailed: a new attempt would fail in the same way, so that the run ends.
 	OutcomeFailed Outcome = "Failed"
 )
 
-// Record is what became of one attempt: the one thing that everything later is computed from.
+// Record is what became of one attempt. Status and results are computed from the records and from nothing else.
 type Record struct {
 	Version    int               `json:"version"`
 	Trial      int               `json:"trial"`
@@ -34,24 +34,24 @@ type Record struct {
 	Instance   int               `json:"instance"`
 	Parameters map[string]string `json:"parameters,omitempty"`
 	Outcome    Outcome           `json:"outcome"`
-	// Cause and Message say why, if the outcome is not Accepted.
+	// Cause and Message say why the outcome is not Accepted.
 	Cause   Cause  `json:"cause,omitempty"`
 	Message string `json:"message,omitempty"`
 	Place   Place  `json:"place"`
-	// Fingerprint of the database's node and volume; nil if the probe's answer is not known.
+	// Fingerprint of the database's node and volume, or nil.
 	Fingerprint *Fingerprint `json:"fingerprint,omitempty"`
-	// Summary is the loader's; nil if it left none.
+	// Summary is what the loader reported, or nil. That of an accepted attempt is complete: see Complete.
 	Summary *Summary `json:"summary,omitempty"`
-	// Recorded is when the operator wrote this down.
+	// Recorded is when the operator wrote the record.
 	Recorded time.Time `json:"recorded"`
 }
 
-// Place is where an attempt ran, and what.
+// Place says on which nodes an attempt ran, and in which Pods and images.
 type Place struct {
 	DatabaseNode   string `json:"databaseNode,omitempty"`
 	DatabaseImage  string `json:"databaseImage,omitempty"`
 	DatabasePodUID string `json:"databasePodUID,omitempty"`
-	// LoaderNode is that of the loader that leads, if there are several; LoaderNodes are then those of all, each once.
+	// LoaderNode is that of the leader if there are several loaders; LoaderNodes are then those of all, each once.
 	LoaderNode   string   `json:"loaderNode,omitempty"`
 	LoaderNodes  []string `json:"loaderNodes,omitempty"`
 	LoaderImage  string   `json:"loaderImage,omitempty"`

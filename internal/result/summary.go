@@ -17,7 +17,7 @@ const MaxSummaryBytes = 3 << 10
 // maxFailureMessage bounds a failure's message within the summary.
 const maxFailureMessage = 1 << 10
 
-// summaryPrefix marks a termination message as ours: a container that dies writes all sorts of things there.
+// summaryPrefix marks a termination message as a summary: a container that crashes may leave any text there.
 const summaryPrefix = "benchrun-summary-v1 "
 
 // ErrNoSummary is returned for a termination message that is not a summary.
@@ -60,8 +60,8 @@ func EncodeSummary(s Summary) ([]byte, error) {
 	return nil, fmt.Errorf("the summary does not fit into %d bytes", MaxSummaryBytes)
 }
 
-// DecodeSummary reads a termination message. Anything else than one whole summary of a known version is an error:
-// ErrNoSummary if it is not a summary at all.
+// DecodeSummary reads a termination message, which must be one whole summary of a known version. The error is ErrNoSummary if it
+// does not begin like a summary.
 func DecodeSummary(message string) (*Summary, error) {
 	data, found := bytes.CutPrefix([]byte(message), []byte(summaryPrefix))
 	if !found {
@@ -83,7 +83,7 @@ func DecodeSummary(message string) (*Summary, error) {
 	return &s, nil
 }
 
-// Summarize is a document's summary.
+// Summarize is the summary of a document, complete.
 func (d *Document) Summarize(doc EncodedDocument) Summary {
 	s := Summary{
 		Version: DocumentVersion, Identity: d.Identity,

@@ -20,18 +20,18 @@ import (
 )
 
 const (
-	// logGrace is how long after a container's end its log may still be incomplete or out of reach.
+	// logGrace is how long after a container's end its log may be incomplete or not available.
 	logGrace = 30 * time.Second
-	// maxLogBytes of a loader's log are read: a document of 2 MiB in base64, and progress lines.
+	// maxLogBytes of a loader's log are read: enough for a document of 2 MiB in base64, and for progress lines.
 	maxLogBytes = 16 << 20
 )
 
-// LogOpener opens the log of a container.
+// LogOpener opens logs of containers.
 type LogOpener interface {
 	OpenLog(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error)
 }
 
-// PodLogs opens logs through the API server.
+// PodLogs opens them through the API server.
 type PodLogs struct{ Clientset kubernetes.Interface }
 
 // OpenLog implements LogOpener.

@@ -18,61 +18,61 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
-// troubleAfter is how long something may take to start before the cluster's warnings about it are asked for: the first ones
-// are often about what comes by itself.
-const troubleAfter = 3 * time.Second
+// warningsAfter is how long an object may take to start before its warnings are read: the first ones are often about something
+// that resolves itself.
+const warningsAfter = 3 * time.Second
 
-// lookForTrouble asks for the cluster's warnings about what does not start. A quota that is used up, a Secret or a key that
-// does not exist, a volume that cannot be made: nothing but an event tells. That they cannot be read is no reason to stop.
-func (r *BenchmarkRunReconciler) lookForTrouble(ctx context.Context, namespace string, seen *lifecycle.Observed) {
+// readWarnings adds the cluster's warnings about what does not start. Only an event tells of an exhausted quota, a Secret or key
+// that does not exist, or a volume that cannot be provisioned. If they cannot be read, the run goes on without them.
+func (r *BenchmarkRunReconciler) readWarnings(ctx context.Context, namespace string, seen *lifecycle.Observed) {
 	late := func(object client.Object) bool {
-		return r.Clock.Since(object.GetCreationTimestamp().Time) > troubleAfter
+		return r.Clock.Since(object.GetCreationTimestamp().Time) > warningsAfter
 	}
 	for n := range seen.Instances {
 		i := &seen.Instances[n]
 		switch {
 		case i.Pod != nil && i.Pod.Status.Phase == corev1.PodPending && late(i.Pod):
-			i.Trouble = r.warning(ctx, namespace, i.Pod.UID)
+			i.Warning = r.latestWarning(ctx, namespace, i.Pod.UID)
 		case i.Pod == nil && i.Set != nil && late(i.Set):
-			i.Trouble = r.warning(ctx, namespace, i.Set.UID)
+			i.Warning = r.latestWarning(ctx, namespace, i.Set.UID)
 		}
-		if container, speechless := i.Speechless(); speechless {
-			i.LastWords = r.lastWords(ctx, i.Pod, container)
+		if container, needed := i.NeedsLog(); needed {
+			i.ServerLog = r.beginningOfLog(ctx, i.Pod, container)
 		}
 	}
 	for n := range seen.Attempts {
 		a := &seen.Attempts[n]
-		if !late(a.Job) || a.Verdict.Stage != trial.StagePending {
+		if a.Verdict.Stage != trial.StagePending || !late(a.Job) {
 			continue
 		}
 		about := a.Job.UID
 		if a.Verdict.Pod != nil {
 			about = a.Verdict.Pod.UID
 		}
-		a.Trouble = r.warning(ctx, namespace, about)
+		a.Warning = r.latestWarning(ctx, namespace, about)
 	}
 }
 
-// maxLastWords of a log are read: a server that refuses its configuration says so early.
-const maxLastWords = 64 << 10
+// maxServerLog bytes of a log are read: a server that refuses its configuration says so early.
+const maxServerLog = 64 << 10
 
-// lastWords are the log of a container that has ended; empty if it cannot be read.
-func (r *BenchmarkRunReconciler) lastWords(ctx context.Context, pod *corev1.Pod, container string) string {
+// beginningOfLog is that of the log of a container that has ended, or empty if the log cannot be read.
+func (r *BenchmarkRunReconciler) beginningOfLog(ctx context.Context, pod *corev1.Pod, container string) string {
 	stream, err := r.Logs.OpenLog(ctx, pod.Namespace, pod.Name, container)
 	if err != nil {
 		log.FromContext(ctx).Error(err, "Reading the log of a container that has ended", "pod", pod.Name)
 		return ""
 	}
 	defer stream.Close() //nolint:errcheck // it was only read
-	text, err := io.ReadAll(io.LimitReader(stream, maxLastWords))
+	text, err := io.ReadAll(io.LimitReader(stream, maxServerLog))
 	if err != nil {
 		log.FromContext(ctx).Error(err, "Reading the log of a container that has ended", "pod", pod.Name)
 	}
 	return string(text)
 }
 
-// warning is the latest one about an object; empty if there is none.
-func (r *BenchmarkRunReconciler) warning(ctx context.Context, namespace string, about types.UID) string {
+// latestWarning about an object, or empty if there is none.
+func (r *BenchmarkRunReconciler) latestWarning(ctx context.Context, namespace string, about types.UID) string {
 	var list corev1.EventList
 	err := r.Live.List(ctx, &list, client.InNamespace(namespace), client.MatchingFields{
 		"involvedObject.uid": string(about), "type": corev1.EventTypeWarning,
@@ -87,18 +87,17 @@ func (r *BenchmarkRunReconciler) warning(ctx context.Context, namespace string, 
 		if e.Reason == "FailedScheduling" {
 			continue // the Pod's own condition says the same
 		}
-		if latest == nil || seenAt(e).After(seenAt(latest)) {
+		if latest == nil || lastSeen(e).After(lastSeen(latest)) {
 			latest = e
 		}
 	}
 	if latest == nil {
 		return ""
 	}
-	return stable(latest.Message)
+	return withoutPodSuffix(latest.Message)
 }
 
-// seenAt is when an event was last seen.
-func seenAt(e *corev1.Event) time.Time {
+func lastSeen(e *corev1.Event) time.Time {
 	switch {
 	case e.Series != nil:
 		return e.Series.LastObservedTime.Time
@@ -109,8 +108,8 @@ func seenAt(e *corev1.Event) time.Time {
 	}
 }
 
-// podSuffix is what a Job puts behind its Pods' names, another one for each try.
+// podSuffix is the random end of the name of a Job's Pod.
 var podSuffix = regexp.MustCompile(`("[a-z0-9-]+-a[0-9]+-[0-9]+)-[a-z0-9]{5}"`)
 
-// stable takes out of a message what is different each time that it is said.
-func stable(message string) string { return podSuffix.ReplaceAllString(message, `$1"`) }
+// withoutPodSuffix makes a message stable: it is another Pod in each message about a Pod that cannot be created.
+func withoutPodSuffix(message string) string { return podSuffix.ReplaceAllString(message, `$1"`) }
