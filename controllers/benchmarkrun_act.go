@@ -122,17 +122,17 @@ func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, run *v1alpha1
 	if err != nil {
 		return fmt.Errorf("making the Job of trial %d: %w", a.Trial.Number, err)
 	}
-	whose := runOwner(run)
+	w := r.writer(run)
 	record := metav1.PartialObjectMetadata{}
 	record.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	err = r.Live.Get(ctx, client.ObjectKeyFromObject(job), &record)
 	switch {
-	case err == nil && whose.isLabelled(&record):
+	case err == nil && w.owner.isLabelled(&record):
 		return fmt.Errorf("trial %d is recorded already, but the cache does not have it yet", a.Trial.Number)
 	case err == nil:
-		return &obstacleError{*whose.taken("ConfigMap", record.Name)}
+		return w.owner.taken("ConfigMap", record.Name)
 	case !apierrors.IsNotFound(err):
 		return fmt.Errorf("looking for the record of trial %d: %w", a.Trial.Number, err)
 	}
-	return r.writer(run).create(ctx, job, true)
+	return w.create(ctx, job, true)
 }

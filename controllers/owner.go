@@ -45,13 +45,13 @@ func (o owner) owns(object client.Object, referenced bool) bool {
 	return o.isLabelled(object) && (!referenced || metav1.IsControlledBy(object, o.Object))
 }
 
-// taken is the failure of an owner that needs the name of an object of somebody else.
-func (o owner) taken(kind, name string) *lifecycle.Failure {
-	return &lifecycle.Failure{
+// taken is the obstacle that an object of somebody else has a name that the owner needs.
+func (o owner) taken(kind, name string) error {
+	return &obstacleError{lifecycle.Failure{
 		Reason: v1alpha1.ReasonNameTaken,
 		Message: fmt.Sprintf("%s %s exists and is not this %s's: delete it, or use another name for the %s",
 			kind, name, o.noun, o.noun),
-	}
+	}}
 }
 
 // ownership sorts observed objects that have the owner's name: into its own, those of an earlier owner of the same name that are

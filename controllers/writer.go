@@ -57,7 +57,7 @@ func (w *writer) create(ctx context.Context, object client.Object, referenced bo
 	case w.owner.owns(object, referenced):
 		return nil
 	default:
-		return &obstacleError{*w.owner.taken(kind, name)}
+		return w.owner.taken(kind, name)
 	}
 }
 

@@ -69,7 +69,7 @@ func failed(s *situation) *Decision {
 		}
 	}
 	return fail(Failure{Reason: v1alpha1.ReasonTooManyInvalid, Message: fmt.Sprintf(
-		"attempts disturbed: %d, allowed by trials.maxInvalid: %d; the last one, of trial %d%s: %s: %s",
+		"attempts disturbed: %d, allowed by trials.maxInvalid: %d; the last one was of trial %d%s: %s: %s",
 		s.invalidated, limit, last.Trial, atPoint(last.Parameters), last.Cause, last.Message)})
 }
 

@@ -59,7 +59,7 @@ func judgeReport(v Verdict, l loaders) Verdict {
 	case err != nil:
 		return v.Because(result.CauseSilent, withoutSummary(v.Pod))
 	case summary.Failure == nil:
-		return v.Because(result.CauseSilent, "the loader left a result but did not end well")
+		return v.Because(result.CauseSilent, "the loader left a result but did not exit with code 0")
 	case summary.Failure.Reason == result.CauseInterrupted && len(l.pods) < l.wanted:
 		return v.Because(result.CausePodDeleted, l.podName(l.missing())+" was deleted")
 	}

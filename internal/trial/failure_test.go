@@ -90,7 +90,7 @@ func TestJudgeFailure(t *testing.T) {
 			failedJob, []corev1.Pod{loader(phase(corev1.PodFailed))}, invalid(result.CauseSilent, "the loader's Pod ended and left no result"),
 		},
 		"a result, and a bad end": {
-			failedJob, []corev1.Pod{loader(left(1, message("pod", "")))}, invalid(result.CauseSilent, "the loader left a result but did not end well"),
+			failedJob, []corev1.Pod{loader(left(1, message("pod", "")))}, invalid(result.CauseSilent, "the loader left a result but did not exit with code 0"),
 		},
 	})
 }

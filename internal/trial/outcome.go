@@ -113,18 +113,18 @@ func judgeSucceeded(l loaders) Verdict {
 		}
 		summary, err := result.DecodeSummary(terminationMessage(pod))
 		if err != nil {
-			return v.Because(result.CauseSilent, l.loaderName(i)+" ended well but left no result: "+err.Error())
+			return v.Because(result.CauseSilent, l.loaderName(i)+" exited with code 0 but left no result: "+err.Error())
 		}
 		if i == 0 {
 			v.Summary = summary
 		}
 		switch {
 		case summary.Failure != nil:
-			return v.Because(result.CauseSilent, l.loaderName(i)+" ended well but reports a failure: "+summary.Failure.Message)
+			return v.Because(result.CauseSilent, l.loaderName(i)+" exited with code 0 but reports a failure: "+summary.Failure.Message)
 		case summary.Identity.PodUID != string(pod.UID) || summary.Identity.Pod != i:
 			return v.Because(result.CauseForeignResult, "the result is that of another Pod")
 		case summary.Delivered != (i > 0):
-			return v.Because(result.CauseSilent, l.loaderName(i)+" ended well but left no result")
+			return v.Because(result.CauseSilent, l.loaderName(i)+" exited with code 0 but left no result")
 		}
 	}
 	v.Stage, v.Outcome = StageEnded, result.OutcomeAccepted

@@ -175,7 +175,7 @@ func TestJudgeSuccess(t *testing.T) {
 	accepted := verdict{Outcome: result.OutcomeAccepted, HasSummary: true}
 	foreign := invalid(result.CauseForeignResult, "the result is that of another Pod")
 	foreign.HasSummary = true
-	contradiction := invalid(result.CauseSilent, "the loader ended well but reports a failure: the loader says so")
+	contradiction := invalid(result.CauseSilent, "the loader exited with code 0 but reports a failure: the loader says so")
 	contradiction.HasSummary = true
 	checkJudgements(t, map[string]judgement{
 		"accepted":           {succeededJob, []corev1.Pod{good}, accepted},
@@ -190,17 +190,17 @@ func TestJudgeSuccess(t *testing.T) {
 		"no message": {
 			succeededJob,
 			[]corev1.Pod{loader(left(0, ""))},
-			invalid(result.CauseSilent, "the loader ended well but left no result: the termination message holds no summary"),
+			invalid(result.CauseSilent, "the loader exited with code 0 but left no result: the termination message holds no summary"),
 		},
 		"no container status": {
 			succeededJob,
 			[]corev1.Pod{loader(phase(corev1.PodSucceeded))},
-			invalid(result.CauseSilent, "the loader ended well but left no result: the termination message holds no summary"),
+			invalid(result.CauseSilent, "the loader exited with code 0 but left no result: the termination message holds no summary"),
 		},
 		"garbage": {
 			succeededJob,
 			[]corev1.Pod{loader(left(0, `{"rowsPerSecond": 1e9}`))},
-			invalid(result.CauseSilent, "the loader ended well but left no result: the termination message holds no summary"),
+			invalid(result.CauseSilent, "the loader exited with code 0 but left no result: the termination message holds no summary"),
 		},
 		"exit code 0 with a failure": {succeededJob, []corev1.Pod{loader(left(0, message("pod", result.CauseSQL)))}, contradiction},
 		"another Pod's result":       {succeededJob, []corev1.Pod{loader(left(0, message("stranger", "")))}, foreign},
