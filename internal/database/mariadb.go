@@ -52,7 +52,7 @@ func MariaDBList() *unstructured.UnstructuredList {
 
 // mariaDB is the resource of an instance. Children inherit its labels, by which their Pod is found. Once the server answers
 // nothing asks it anything.
-func mariaDB(run *v1alpha1.BenchmarkRun, instance int, node string, images Images) (*unstructured.Unstructured, error) {
+func mariaDB(run *v1alpha1.BenchmarkRun, instance int, node string, images podutil.Images) (*unstructured.Unstructured, error) {
 	db := &run.Spec.Database
 	meta := objectMeta(run, instance)
 	spec := map[string]any{

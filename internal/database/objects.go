@@ -20,14 +20,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
-// Images are the container images that the operator itself brings.
-type Images struct {
-	// Loader is the image of the loader, which also is the probe.
-	Loader string
-	// Sysbench is the image of the loader that has sysbench too.
-	Sysbench string
-}
-
 // Object is any Kubernetes object.
 type Object interface {
 	metav1.Object
@@ -36,7 +28,7 @@ type Object interface {
 
 // Objects are the objects of a database instance, in the order of creation; all but the credentials, which need a
 // password. A node that is not empty binds the instance to it.
-func Objects(run *v1alpha1.BenchmarkRun, instance int, node string, images Images) ([]Object, error) {
+func Objects(run *v1alpha1.BenchmarkRun, instance int, node string, images podutil.Images) ([]Object, error) {
 	switch run.Spec.Database.Provisioner {
 	case v1alpha1.ProvisionerExternal:
 		return []Object{guard(run, instance)}, nil

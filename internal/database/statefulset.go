@@ -33,7 +33,7 @@ const serverUser int64 = 999
 // shutdownSeconds for the server: its data is thrown away, so that a clean end is worth little.
 const shutdownSeconds int64 = 10
 
-func statefulSet(run *v1alpha1.BenchmarkRun, instance int, node string, images Images) *appsv1.StatefulSet {
+func statefulSet(run *v1alpha1.BenchmarkRun, instance int, node string, images podutil.Images) *appsv1.StatefulSet {
 	meta := objectMeta(run, instance)
 	set := &appsv1.StatefulSet{
 		ObjectMeta: meta,
@@ -57,7 +57,7 @@ func statefulSet(run *v1alpha1.BenchmarkRun, instance int, node string, images I
 	return set
 }
 
-func podSpec(run *v1alpha1.BenchmarkRun, instanceName, node string, images Images) corev1.PodSpec {
+func podSpec(run *v1alpha1.BenchmarkRun, instanceName, node string, images podutil.Images) corev1.PodSpec {
 	db := &run.Spec.Database
 	spec := corev1.PodSpec{
 		AutomountServiceAccountToken:  ptr.To(false),
@@ -133,7 +133,7 @@ func serverContainer(run *v1alpha1.BenchmarkRun) corev1.Container {
 	}
 }
 
-func probeContainer(run *v1alpha1.BenchmarkRun, images Images) corev1.Container {
+func probeContainer(run *v1alpha1.BenchmarkRun, images podutil.Images) corev1.Container {
 	return corev1.Container{
 		Name:            ProbeContainer,
 		Image:           images.Loader,

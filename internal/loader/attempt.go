@@ -170,7 +170,7 @@ func (a *attempt) execute(statements []string) func(context.Context) error {
 // connect waits for the server and takes the schema for this attempt.
 func (a *attempt) connect(ctx context.Context) error {
 	if err := conn.Wait(ctx, a.anywhere, a.connectAtMost()); err != nil {
-		return failed(result.FailureConnect, err)
+		return failed(result.CauseConnect, err)
 	}
 	var err error
 	a.keeper, err = acquire(ctx, a.admin, a.cfg.Server.Schema, a.identity, a.connectAtMost())
@@ -236,7 +236,7 @@ func (a *attempt) verifyServer(ctx context.Context) error {
 		return err
 	}
 	if changed := changedVariables(a.server.Variables, variables); len(changed) > 0 {
-		return failedf(result.FailureVariablesChanged, "variables changed during the attempt: %s",
+		return failedf(result.CauseVariablesChanged, "variables changed during the attempt: %s",
 			strings.Join(changed, "; "))
 	}
 	return nil
@@ -251,6 +251,6 @@ func (a *attempt) explain(ctx context.Context, err error) error {
 	if errors.Join(unknown, unknownBefore, unknownAfter) != nil || !restarted(was, is, between) {
 		return err
 	}
-	return failed(result.FailureServerRestarted, fmt.Errorf("the server was up for %s when the attempt began, and %s later "+
+	return failed(result.CauseServerRestarted, fmt.Errorf("the server was up for %s when the attempt began, and %s later "+
 		"for %s: %w", was, between.Round(time.Second), is, err))
 }

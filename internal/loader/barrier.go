@@ -67,7 +67,7 @@ func (b *barrier) join(ctx context.Context) error {
 		return fmt.Errorf("waiting for Pod 0: %w", err)
 	}
 	if !arrived {
-		return failedf(result.FailureBarrierTimeout, "Pod 0 of the %d loader Pods, which prepares, was not there within %s",
+		return failedf(result.CauseBarrierTimeout, "Pod 0 of the %d loader Pods, which prepares, was not there within %s",
 			b.pods, b.atMost)
 	}
 	return register(ctx, b.db, b.schema, b.id, false)
@@ -115,7 +115,7 @@ func (b *barrier) gather(ctx context.Context) error {
 	if err != nil || all {
 		return err
 	}
-	return failedf(result.FailureBarrierTimeout, "%d of the %d loader Pods were there within %s, missing: Pod %s",
+	return failedf(result.CauseBarrierTimeout, "%d of the %d loader Pods were there within %s, missing: Pod %s",
 		b.pods-len(missing), b.pods, b.atMost, strings.Join(missing, ", "))
 }
 
@@ -163,13 +163,13 @@ func (b *barrier) start(ctx context.Context) (time.Time, error) {
 		switch {
 		case isNotThere(err), err == nil && !l.alive:
 			// What became of it, it says itself, or its node does.
-			return false, failedf(result.FailureInterrupted, "Pod 0, which leads, has ended")
+			return false, failedf(result.CauseInterrupted, "Pod 0, which leads, has ended")
 		case err != nil:
 			return false, err
 		case l.released < b.meetings:
 			return false, nil
 		case l.remaining < -barrierLate:
-			return false, failedf(result.FailureStartedLate, "Pod %d learned of the start %s after it, %s are allowed",
+			return false, failedf(result.CauseStartedLate, "Pod %d learned of the start %s after it, %s are allowed",
 				b.id.Pod, -l.remaining, barrierLate)
 		}
 		// The server read its clock somewhere between question and answer.
@@ -215,7 +215,7 @@ func (b *barrier) deliver(ctx context.Context, part []byte) error {
 		return fmt.Errorf("delivering what was measured: %w", err)
 	}
 	if n, err := done.RowsAffected(); err != nil || n != 1 {
-		return failedf(result.FailureConnectionLost, "delivering what was measured: %d Pods were waiting for it", n)
+		return failedf(result.CauseConnectionLost, "delivering what was measured: %d Pods were waiting for it", n)
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 func guarded(ctx context.Context, w workload.Workload, client *workload.Client) (stopped result.StoppedBy, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = failedf(result.FailureInternal, "panic: %v\n%s", p, debug.Stack())
+			err = failedf(result.CauseInternal, "panic: %v\n%s", p, debug.Stack())
 		}
 	}()
 	return w.Measure(ctx, client)

@@ -27,7 +27,7 @@ func (a *attempt) followerPhases() []phase {
 // join waits for the server, and for the Pod that leads.
 func (a *attempt) join(ctx context.Context) error {
 	if err := conn.Wait(ctx, a.anywhere, a.connectAtMost()); err != nil {
-		return failed(result.FailureConnect, err)
+		return failed(result.CauseConnect, err)
 	}
 	return a.barrier.join(ctx)
 }
@@ -96,10 +96,10 @@ func (a *attempt) collect(ctx context.Context) error {
 	for i, data := range encoded {
 		p, err := decodePart(data, a.identity.Loader)
 		if err != nil {
-			return failed(result.FailureInternal, err)
+			return failed(result.CauseInternal, err)
 		}
 		if p.Facts.Pod != i+1 {
-			return failedf(result.FailureInternal, "pod %d delivered in the name of Pod %d", p.Facts.Pod, i+1)
+			return failedf(result.CauseInternal, "pod %d delivered in the name of Pod %d", p.Facts.Pod, i+1)
 		}
 		parts = append(parts, p)
 	}
@@ -119,7 +119,7 @@ func (a *attempt) mergeParts(others []*part) error {
 	for _, p := range others {
 		r, err := p.recorder()
 		if err != nil {
-			return failed(result.FailureInternal, err)
+			return failed(result.CauseInternal, err)
 		}
 		a.measured.merge(r)
 		if p.StoppedBy == result.StoppedBySeconds {

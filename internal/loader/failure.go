@@ -18,7 +18,7 @@ import (
 
 // failure is an error that ends the attempt, with its place in the closed set of reasons.
 type failure struct {
-	reason result.FailureReason
+	reason result.Cause
 	err    error
 	// where the attempt was: its phase and how far that was; empty before the first one.
 	where string
@@ -28,7 +28,7 @@ func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
 // failed gives err a reason; nil stays nil.
-func failed(reason result.FailureReason, err error) error {
+func failed(reason result.Cause, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -36,7 +36,7 @@ func failed(reason result.FailureReason, err error) error {
 }
 
 // failedf is failed with a message.
-func failedf(reason result.FailureReason, format string, args ...any) error {
+func failedf(reason result.Cause, format string, args ...any) error {
 	return &failure{reason: reason, err: fmt.Errorf(format, args...)}
 }
 
@@ -57,19 +57,19 @@ func sqlFailure(err error) *failure {
 }
 
 // reasonOf tells a statement that the server refused from a connection that is gone.
-func reasonOf(err error) result.FailureReason {
+func reasonOf(err error) result.Cause {
 	if _, ok := errors.AsType[workload.Refused](err); ok {
-		return result.FailureConfiguration
+		return result.CauseConfiguration
 	}
 	server, answered := errors.AsType[*mysql.MySQLError](err)
 	if !answered {
-		return result.FailureConnectionLost
+		return result.CauseConnectionLost
 	}
 	switch server.Number {
 	case errServerShutdown, errConnectionKilled, errSessionWasKilled, errClientInteraction:
-		return result.FailureConnectionLost
+		return result.CauseConnectionLost
 	}
-	return result.FailureSQL
+	return result.CauseSQL
 }
 
 // describe turns an error into what is put into the summary. An end that was asked for explains every other error.
@@ -82,9 +82,9 @@ func describe(ctx context.Context, err error) *result.Failure {
 		if f, ok := errors.AsType[*failure](err); ok && f.where != "" {
 			message += ", in phase " + f.where
 		}
-		return &result.Failure{Reason: result.FailureInterrupted, Message: message}
+		return &result.Failure{Reason: result.CauseInterrupted, Message: message}
 	}
-	f := &result.Failure{Reason: result.FailureInternal, Message: sentence(err)}
+	f := &result.Failure{Reason: result.CauseInternal, Message: sentence(err)}
 	if known, ok := errors.AsType[*failure](err); ok {
 		f.Reason = known.reason
 	}

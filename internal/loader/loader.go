@@ -73,12 +73,12 @@ func measureGuarded(ctx context.Context, in *Input) (doc *result.Document, err e
 	defer out.finish()
 	defer func() {
 		if p := recover(); p != nil {
-			err = failedf(result.FailureInternal, "panic: %v\n%s", p, debug.Stack())
+			err = failedf(result.CauseInternal, "panic: %v\n%s", p, debug.Stack())
 		}
 	}()
 	a, err := newAttempt(in, out)
 	if err != nil {
-		return nil, failed(result.FailureConfiguration, err)
+		return nil, failed(result.CauseConfiguration, err)
 	}
 	defer a.close()
 	stop := context.AfterFunc(ctx, a.connections.End)
@@ -124,7 +124,7 @@ func writeSummary(path string, s result.Summary) error {
 	data, err := result.EncodeSummary(s)
 	if err != nil {
 		short := result.Summary{Version: s.Version, Identity: s.Identity, Failure: &result.Failure{
-			Reason: result.FailureInternal, Message: err.Error(),
+			Reason: result.CauseInternal, Message: err.Error(),
 		}}
 		var again error
 		if data, again = result.EncodeSummary(short); again != nil {

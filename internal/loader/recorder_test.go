@@ -180,7 +180,7 @@ func TestUptime(t *testing.T) {
 }
 
 func TestNoErrorIsNoFailure(t *testing.T) {
-	if err := failed(result.FailureSQL, nil); err != nil || errors.Is(err, errors.ErrUnsupported) {
+	if err := failed(result.CauseSQL, nil); err != nil || errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("no error became %v", err)
 	}
 }

@@ -224,5 +224,5 @@ func failedChecks(checks []result.Check) error {
 	if len(not) == 0 {
 		return nil
 	}
-	return failedf(result.FailureCheck, "a check does not hold: %s", strings.Join(not, "; "))
+	return failedf(result.CauseCheckFailed, "a check does not hold: %s", strings.Join(not, "; "))
 }

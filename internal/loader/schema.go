@@ -83,7 +83,7 @@ func (k *keeper) lock(ctx context.Context, atMost time.Duration) error {
 			return err
 		}
 		if time.Now().After(deadline) {
-			return failedf(result.FailureSchemaTaken, "the schema %s is in use by another run, and was for %s: "+
+			return failedf(result.CauseSchemaTaken, "the schema %s is in use by another run, and was for %s: "+
 				"wait for that run, or name another schema", k.schema, atMost)
 		}
 	}
@@ -110,7 +110,7 @@ func (k *keeper) throwOutPredecessor(ctx context.Context) error {
 }
 
 func startedTwice(trial, attempt int, pod string) error {
-	return failedf(result.FailureStartedTwice, "trial %d, attempt %d was started before, by the Pod with UID %s",
+	return failedf(result.CauseStartedTwice, "trial %d, attempt %d was started before, by the Pod with UID %s",
 		trial, attempt, pod)
 }
 
@@ -185,7 +185,7 @@ func (k *keeper) adopt(ctx context.Context) error {
 			return fmt.Errorf("reading who made the schema %s: %w", k.schema, err)
 		}
 	case tables > 0:
-		return failedf(result.FailureSchemaTaken, "the schema %s is there already, with %d tables that are not Benchrun's: "+
+		return failedf(result.CauseSchemaTaken, "the schema %s is there already, with %d tables that are not Benchrun's: "+
 			"name a schema that does not exist, or is empty", k.schema, tables)
 	}
 	return nil
@@ -246,10 +246,10 @@ type querier interface {
 func (k *keeper) holds(ctx context.Context) error {
 	var held sql.NullBool
 	if err := k.conn.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?) = CONNECTION_ID()", k.lockName()).Scan(&held); err != nil {
-		return failed(result.FailureConnectionLost, fmt.Errorf("asking whether the schema is still ours: %w", err))
+		return failed(result.CauseConnectionLost, fmt.Errorf("asking whether the schema is still ours: %w", err))
 	}
 	if !held.Bool {
-		return failedf(result.FailureConnectionLost, "the lock of the schema %s was lost", k.schema)
+		return failedf(result.CauseConnectionLost, "the lock of the schema %s was lost", k.schema)
 	}
 	return nil
 }

@@ -167,7 +167,7 @@ func refusedSettings(requested []result.Setting, applied []result.AppliedSetting
 	if len(refused) == 0 {
 		return nil
 	}
-	return failedf(result.FailureSetting, "%s", strings.Join(refused, "; "))
+	return failedf(result.CauseSettingNotEffective, "%s", strings.Join(refused, "; "))
 }
 
 // adjustmentWarnings says which settings the server rounded by more than 1 %.

@@ -130,7 +130,7 @@ func (a *attempt) runProgram(ctx context.Context, phase workload.ToolPhase, comm
 		}
 	})
 	if err != nil {
-		return nil, failed(result.FailureTool, err)
+		return nil, failed(result.CauseToolFailed, err)
 	}
 	if phase == workload.PhaseWarmup || phase == workload.PhaseMeasure {
 		t.executed = append(t.executed, toolExecution{phase, &e.Execution})
@@ -160,9 +160,9 @@ func (a *attempt) toolFailure(e *workload.Execution, err error) error {
 		a.progress.say(result.Truncate(line, maxTailLine))
 	}
 	if errors.Is(err, workload.ErrConnectionLost) {
-		return failed(result.FailureConnectionLost, err)
+		return failed(result.CauseConnectionLost, err)
 	}
-	return failed(result.FailureTool, err)
+	return failed(result.CauseToolFailed, err)
 }
 
 // withoutMiddle leaves out whole lines in the middle of a text that is too long.

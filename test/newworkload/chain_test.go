@@ -27,7 +27,7 @@ func TestChain(t *testing.T) {
 		t.Fatalf("plan %+v, %v", plan, err)
 	}
 	for _, planned := range plan.Trials {
-		job, err := trial.Job(run, trial.Attempt{Trial: planned, Point: plan.Points[planned.Point], Number: 1, Instance: 1}, trial.Images{})
+		job, err := trial.Job(run, trial.Attempt{Trial: planned, Point: plan.Points[planned.Point], Number: 1, Instance: 1}, podutil.Images{})
 		if err != nil {
 			t.Fatal(err)
 		}

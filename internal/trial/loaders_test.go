@@ -50,7 +50,7 @@ func said(index int, change func(*result.Summary)) corev1.Pod {
 
 func well(index int) corev1.Pod { return said(index, func(*result.Summary) {}) }
 
-func failing(index int, reason result.FailureReason, later time.Duration) corev1.Pod {
+func failing(index int, reason result.Cause, later time.Duration) corev1.Pod {
 	p := said(index, func(s *result.Summary) {
 		s.DocumentSHA256, s.Delivered = "", false
 		s.Failure = &result.Failure{Reason: reason, Message: "it says so"}
@@ -59,7 +59,7 @@ func failing(index int, reason result.FailureReason, later time.Duration) corev1
 	return p
 }
 
-func crewJob(conditions ...batchv1.JobCondition) *batchv1.Job {
+func jobOfThree(conditions ...batchv1.JobCondition) *batchv1.Job {
 	job := jobWith(conditions...)
 	job.Spec.Completions = ptr.To[int32](3)
 	return job
@@ -72,32 +72,32 @@ func TestJudgeSeveralLoaders(t *testing.T) {
 		v.HasSummary = true
 		return v
 	}
-	succeeded := crewJob(condition(batchv1.JobSuccessCriteriaMet, ""))
-	failedCrew := crewJob(condition(batchv1.JobFailureTarget, batchv1.JobReasonBackoffLimitExceeded))
+	succeeded := jobOfThree(condition(batchv1.JobSuccessCriteriaMet, ""))
+	failedJobOfThree := jobOfThree(condition(batchv1.JobFailureTarget, batchv1.JobReasonBackoffLimitExceeded))
 	checkJudgements(t, map[string]judgement{
-		"all ended well":       {crewJob(), three, accepted},
+		"all ended well":       {jobOfThree(), three, accepted},
 		"and the Job says so":  {succeeded, three, accepted},
 		"one is gone":          {succeeded, three[:2], invalid(result.CausePodDeleted, "the loaders' Pod 1 is gone, and its result with it")},
 		"who leads is gone":    {succeeded, []corev1.Pod{well(1), well(2)}, invalid(result.CausePodDeleted, "the loaders' Pod 0 is gone, and its result with it")},
 		"an index twice":       {succeeded, append([]corev1.Pod{well(1)}, three...), invalid(result.CauseStartedTwice, "4 Pods ran for one attempt")},
-		"one did not deliver":  {succeeded, []corev1.Pod{well(0), well(1), said(2, func(s *result.Summary) { s.Delivered, s.DocumentSHA256 = false, "beef" })}, withSummary(invalid(result.CauseSilent, "the loader of Pod 2 ended well but left no result"))},
-		"one said nothing":     {succeeded, []corev1.Pod{well(0), loader(of(1), left(0, "")), well(2)}, withSummary(invalid(result.CauseSilent, "the loader of Pod 1 ended well but left no result: the termination message holds no summary"))},
+		"one did not deliver":  {succeeded, []corev1.Pod{well(0), well(1), said(2, func(s *result.Summary) { s.Delivered, s.DocumentSHA256 = false, "beef" })}, withSummary(invalid(result.CauseSilent, "the loader of Pod 2 exited with code 0 but left no result"))},
+		"one said nothing":     {succeeded, []corev1.Pod{well(0), loader(of(1), left(0, "")), well(2)}, withSummary(invalid(result.CauseSilent, "the loader of Pod 1 exited with code 0 but left no result: the termination message holds no summary"))},
 		"in another's name":    {succeeded, []corev1.Pod{well(0), well(1), said(2, func(s *result.Summary) { s.Identity.Pod = 1 })}, withSummary(invalid(result.CauseForeignResult, "the result is that of another Pod"))},
-		"told to stop is none": {failedCrew, []corev1.Pod{failing(0, result.FailureInterrupted, -time.Second), failing(1, result.FailureConnectionLost, time.Second), well(2)}, withSummary(invalid(result.Cause(result.FailureConnectionLost), "Pod 1: it says so"))},
+		"told to stop is none": {failedJobOfThree, []corev1.Pod{failing(0, result.CauseInterrupted, -time.Second), failing(1, result.CauseConnectionLost, time.Second), well(2)}, withSummary(invalid(result.CauseConnectionLost, "Pod 1: it says so"))},
 		"the first that failed": {
-			failedCrew,
-			[]corev1.Pod{failing(0, result.FailureConnectionLost, time.Second), failing(1, result.FailureServerRestarted, 0), well(2)},
-			withSummary(invalid(result.Cause(result.FailureServerRestarted), "Pod 1: it says so")),
+			failedJobOfThree,
+			[]corev1.Pod{failing(0, result.CauseConnectionLost, time.Second), failing(1, result.CauseServerRestarted, 0), well(2)},
+			withSummary(invalid(result.CauseServerRestarted, "Pod 1: it says so")),
 		},
 		"one was deleted": {
-			failedCrew,
-			[]corev1.Pod{failing(0, result.FailureInterrupted, 0), failing(2, result.FailureInterrupted, 0)},
+			failedJobOfThree,
+			[]corev1.Pod{failing(0, result.CauseInterrupted, 0), failing(2, result.CauseInterrupted, 0)},
 			invalid(result.CausePodDeleted, "the loaders' Pod 1 was deleted"),
 		},
 		"one did not come": {
-			failedCrew,
-			[]corev1.Pod{failing(0, result.FailureBarrierTimeout, 0), failing(1, result.FailureInterrupted, 0)},
-			withSummary(verdict{Outcome: result.OutcomeFailed, Cause: result.Cause(result.FailureBarrierTimeout), Message: "Pod 0: it says so"}),
+			failedJobOfThree,
+			[]corev1.Pod{failing(0, result.CauseBarrierTimeout, 0), failing(1, result.CauseInterrupted, 0)},
+			withSummary(verdict{Outcome: result.OutcomeFailed, Cause: result.CauseBarrierTimeout, Message: "Pod 0: it says so"}),
 		},
 	})
 }
@@ -128,7 +128,7 @@ func TestJudgeSeveralLoadersBeforeTheEnd(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := trial.Judge(crewJob(), tc.pods)
+			v := trial.Judge(jobOfThree(), tc.pods)
 			if v.Stage != tc.stage || v.Running != tc.running || v.Waiting != tc.waiting {
 				t.Errorf("verdict %+v", v)
 			}
@@ -136,7 +136,7 @@ func TestJudgeSeveralLoadersBeforeTheEnd(t *testing.T) {
 	}
 	// A Pod that is gone was made: its Job knows of three, or of an end.
 	for _, status := range []batchv1.JobStatus{{Active: 3}, {Active: 2, Failed: 1}} {
-		job := crewJob()
+		job := jobOfThree()
 		job.Status.Active, job.Status.Failed = status.Active, status.Failed
 		if v := trial.Judge(job, []corev1.Pod{running(0), running(2)}); v.Stage != trial.StageRunning {
 			t.Errorf("%+v: verdict %+v", status, v)
