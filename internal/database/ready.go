@@ -5,12 +5,12 @@ package database
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
@@ -80,7 +80,7 @@ func (i *Instance) withTrouble(waiting string) string {
 // refusal is the error line of a server that ended by itself before it was ever up.
 func (i *Instance) refusal() string {
 	for _, end := range i.earlyEnds() {
-		if line := errorLine(end.Message + i.LastWords); line != "" {
+		if line := engine.ErrorLine(end.Message + i.LastWords); line != "" {
 			return line
 		}
 	}
@@ -111,18 +111,6 @@ func (i *Instance) Speechless() (container string, speechless bool) {
 		}
 	}
 	return "", false
-}
-
-// errorLine finds the first line that says what was wrong: "Aborting" follows it and says nothing.
-func errorLine(log string) string {
-	for line := range strings.Lines(log) {
-		_, text, found := strings.Cut(line, "[ERROR] ")
-		text = strings.TrimSpace(text)
-		if found && text != "" && text != "Aborting" {
-			return text
-		}
-	}
-	return ""
 }
 
 func (i *Instance) waiting(server *corev1.ContainerStatus) string {

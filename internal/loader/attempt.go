@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -19,7 +20,8 @@ import (
 
 // attempt is one attempt at a trial: what was asked, what it works with, and what is known so far.
 type attempt struct {
-	cfg *result.Config
+	cfg    *result.Config
+	engine *engine.Engine
 	// workload makes the load, or tool does.
 	workload workload.Workload
 	tool     *toolAttempt
@@ -69,6 +71,9 @@ func newAttempt(in *Input, out *progress) (*attempt, error) {
 		return nil, fmt.Errorf("%s and %s must say whose attempt this is", result.EnvRunUID, result.EnvPodUID)
 	}
 	a := &attempt{cfg: cfg, workload: w, identity: in.Identity, progress: out}
+	if a.engine, err = engine.ByName(cfg.Server.Engine); err != nil {
+		return nil, err
+	}
 	if a.cpuLimit, err = cpuLimit(in.CPULimitMillis); err != nil {
 		return nil, err
 	}
@@ -142,7 +147,7 @@ func (a *attempt) through(ctx context.Context, phases ...phase) error {
 		err := p.do(ctx)
 		a.phases = append(a.phases, result.Phase{Name: p.name, Micros: time.Since(began).Microseconds()})
 		if err != nil {
-			f := sqlFailure(err)
+			f := sqlFailure(a.engine, err)
 			f.where = a.progress.where()
 			return f
 		}
@@ -184,14 +189,14 @@ func (a *attempt) readback(ctx context.Context) error {
 	if a.firstStatus, err = pairs(ctx, a.admin, queryStatus); err != nil {
 		return err
 	}
-	if a.server.Variables, err = globalVariables(ctx, a.admin); err != nil {
+	if a.server.Variables, err = globalVariables(ctx, a.engine, a.admin); err != nil {
 		return err
 	}
-	a.server.Version = a.server.Variables["version"]
-	a.server.VersionComment = a.server.Variables["version_comment"]
-	a.server.SettingsDigest = settingsDigest(a.server.Variables)
-	a.server.Settings = compareSettings(a.cfg.Settings, a.server.Variables)
-	return refusedSettings(a.cfg.Settings, a.server.Settings, a.server.Variables)
+	a.server.Version = a.server.Variables[a.engine.Variables.Version]
+	a.server.VersionComment = a.server.Variables[a.engine.Variables.VersionComment]
+	a.server.SettingsDigest = settingsDigest(a.engine, a.server.Variables)
+	a.server.Settings = compareSettings(a.engine, a.cfg.Settings, a.server.Variables)
+	return refusedSettings(a.engine, a.cfg.Settings, a.server.Settings, a.server.Variables)
 }
 
 // prepare makes the workload's tables.
@@ -206,7 +211,7 @@ func (a *attempt) prepare(ctx context.Context) error {
 
 // quiesce waits until the server is at rest.
 func (a *attempt) quiesce(ctx context.Context) error {
-	warning, err := quiesce(ctx, a.admin)
+	warning, err := quiesce(ctx, a.engine, a.admin)
 	if warning != "" {
 		a.warnings = append(a.warnings, warning)
 	}
@@ -231,11 +236,11 @@ func (a *attempt) verifyServer(ctx context.Context) error {
 	if err := a.keeper.holds(ctx); err != nil {
 		return a.explain(ctx, err)
 	}
-	variables, err := globalVariables(ctx, a.admin)
+	variables, err := globalVariables(ctx, a.engine, a.admin)
 	if err != nil {
 		return err
 	}
-	if changed := changedVariables(a.server.Variables, variables); len(changed) > 0 {
+	if changed := changedVariables(a.engine, a.server.Variables, variables); len(changed) > 0 {
 		return failedf(result.FailureVariablesChanged, "variables changed during the attempt: %s",
 			strings.Join(changed, "; "))
 	}

@@ -48,7 +48,7 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 			outcomes[i] = stopped
 			if err != nil {
 				// The first error is the cause; those that follow from the interruption come after it.
-				errs <- sqlFailure(err)
+				errs <- err
 				c.interrupt()
 				// Somebody may be waiting for this client instead of for the server.
 				cancel()

@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -40,24 +42,16 @@ func failedf(reason result.FailureReason, format string, args ...any) error {
 	return &failure{reason: reason, err: fmt.Errorf(format, args...)}
 }
 
-// Numbers with which a server says that it ends this connection, not that the statement is wrong.
-const (
-	errServerShutdown    = 1053
-	errConnectionKilled  = 1927 // MariaDB
-	errSessionWasKilled  = 3169 // MySQL
-	errClientInteraction = 4031 // MySQL: the connection was idle for too long
-)
-
 // sqlFailure gives an error its reason, unless it has one.
-func sqlFailure(err error) *failure {
+func sqlFailure(e *engine.Engine, err error) *failure {
 	if known, ok := errors.AsType[*failure](err); ok {
 		return known
 	}
-	return &failure{reason: reasonOf(err), err: err}
+	return &failure{reason: reasonOf(e, err), err: err}
 }
 
 // reasonOf tells a statement that the server refused from a connection that is gone.
-func reasonOf(err error) result.FailureReason {
+func reasonOf(e *engine.Engine, err error) result.FailureReason {
 	if _, ok := errors.AsType[workload.Refused](err); ok {
 		return result.FailureConfiguration
 	}
@@ -65,8 +59,7 @@ func reasonOf(err error) result.FailureReason {
 	if !answered {
 		return result.FailureConnectionLost
 	}
-	switch server.Number {
-	case errServerShutdown, errConnectionKilled, errSessionWasKilled, errClientInteraction:
+	if slices.Contains(e.ConnectionEnded, server.Number) {
 		return result.FailureConnectionLost
 	}
 	return result.FailureSQL

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -213,7 +214,7 @@ func dropTable(t testing.TB) {
 // globals are the server's variables.
 func globals(t testing.TB) map[string]string {
 	t.Helper()
-	variables, err := globalVariables(t.Context(), other(t))
+	variables, err := globalVariables(t.Context(), &engine.MariaDB, other(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -118,7 +119,7 @@ func TestMetrics(t *testing.T) {
 		}
 		return s
 	}
-	all := metrics(totals, server("Innodb_os_log_fsyncs", "10", "130"), client)
+	all := metrics(&engine.MariaDB, totals, server("Innodb_os_log_fsyncs", "10", "130"), client)
 	want := []result.Metric{
 		{Name: "rowsPerSecond", Value: 500, Unit: "rows/s", Better: "higher"},
 		{Name: "commitsPerSecond", Value: 50, Unit: "commits/s", Better: "higher"},
@@ -132,11 +133,11 @@ func TestMetrics(t *testing.T) {
 	for _, s := range []result.ServerFacts{
 		{}, server("Innodb_os_log_fsyncs", "10", "10"), server("Innodb_data_fsyncs", "10", "x"), server("Innodb_data_fsyncs", "10", "9"),
 	} {
-		if diff := cmp.Diff(without, names(metrics(totals, s, client))); diff != "" {
+		if diff := cmp.Diff(without, names(metrics(&engine.MariaDB, totals, s, client))); diff != "" {
 			t.Errorf("what cannot be known is left out (-want +got):\n%s", diff)
 		}
 	}
-	if got := names(metrics(totals, server("Innodb_data_fsyncs", "10", "130"), client)); got[2] != "innodbFsyncsPerTransaction" {
+	if got := names(metrics(&engine.MariaDB, totals, server("Innodb_data_fsyncs", "10", "130"), client)); got[2] != "innodbFsyncsPerTransaction" {
 		t.Errorf("metrics %v", got)
 	}
 }

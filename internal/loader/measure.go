@@ -74,7 +74,7 @@ func (a *attempt) readSession(s *conn.Session) (err error) {
 	if err != nil {
 		return err
 	}
-	a.server.Session = sessionDifferences(own, a.server.Variables)
+	a.server.Session = sessionDifferences(a.engine, own, a.server.Variables)
 	return nil
 }
 

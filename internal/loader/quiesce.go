@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/engine"
 )
 
 const (
@@ -23,63 +25,53 @@ const (
 
 // gauge is something that falls while a server works off what was before.
 type gauge struct {
-	name string
-	// low is the value up to which it does not matter.
-	low    int64
+	engine.Gauge
 	lowest int64
 	seen   bool
 	// steady counts the polls without a new lowest value.
 	steady int
 }
 
-// observe takes the next value and says whether the gauge is at rest.
-func (g *gauge) observe(value int64) bool {
+// observe takes the next value and says whether the gauge is at rest: it is low, or does not fall any more.
+func (g *gauge) observe(value, low int64) bool {
 	if !g.seen || value < g.lowest {
 		g.lowest, g.seen, g.steady = value, true, 0
 	} else {
 		g.steady++
 	}
-	return value <= g.low || g.steady >= steadyPolls
+	return value <= low || g.steady >= steadyPolls
 }
 
 // restWatch decides when a server is at rest: what it still has to write and to purge is little, or does not get less.
 type restWatch struct {
-	dirty, history, redo gauge
+	counters *engine.Counters
+	falling  []gauge
 }
 
-func newRestWatch() *restWatch {
-	return &restWatch{
-		dirty:   gauge{name: "dirty pages"},
-		history: gauge{name: "length of the purge history", low: 100},
-		redo:    gauge{name: "bytes of redo log since the last checkpoint", low: 1 << 20},
+func newRestWatch(e *engine.Engine) *restWatch {
+	w := &restWatch{counters: &e.Counters}
+	for _, g := range e.Counters.Falling {
+		w.falling = append(w.falling, gauge{Gauge: g})
 	}
+	return w
 }
 
 // observe takes a reading of the status counters and says what is not at rest. A counter that the server does not have
 // is left out.
 func (w *restWatch) observe(status map[string]string) []string {
-	// One in a hundred pages of the buffer pool.
-	if total, err := strconv.ParseInt(status["Innodb_buffer_pool_pages_total"], 10, 64); err == nil {
-		w.dirty.low = total / 100
-	}
 	var busy []string
-	for _, part := range []struct {
-		gauge   *gauge
-		counter string
-	}{
-		{&w.dirty, "Innodb_buffer_pool_pages_dirty"},
-		{&w.history, "Innodb_history_list_length"},
-		{&w.redo, "Innodb_checkpoint_age"},
-	} {
-		value, err := strconv.ParseInt(status[part.counter], 10, 64)
-		if err == nil && !part.gauge.observe(value) {
-			busy = append(busy, fmt.Sprintf("%d %s", value, part.gauge.name))
+	for i := range w.falling {
+		g := &w.falling[i]
+		low := g.Low
+		if total, err := strconv.ParseInt(status[g.HundredthOf], 10, 64); err == nil {
+			low = total / 100
+		}
+		value, err := strconv.ParseInt(status[g.Counter], 10, 64)
+		if err == nil && !g.observe(value, low) {
+			busy = append(busy, fmt.Sprintf("%d %s", value, g.Description))
 		}
 	}
-	for _, name := range []string{
-		"Innodb_data_pending_fsyncs", "Innodb_data_pending_reads", "Innodb_data_pending_writes",
-		"Innodb_os_log_pending_fsyncs", "Innodb_os_log_pending_writes",
-	} {
+	for _, name := range w.counters.Pending {
 		if value := status[name]; value != "" && value != "0" {
 			busy = append(busy, fmt.Sprintf("%s is %s", name, value))
 		}
@@ -89,11 +81,11 @@ func (w *restWatch) observe(status map[string]string) []string {
 
 // quiesce waits until the server is at rest. It changes nothing on the server. The warning is not empty if the server
 // did not come to rest in time.
-func quiesce(ctx context.Context, db *sql.DB) (warning string, err error) {
+func quiesce(ctx context.Context, e *engine.Engine, db *sql.DB) (warning string, err error) {
 	began := time.Now()
-	watch := newRestWatch()
+	watch := newRestWatch(e)
 	for {
-		status, err := restStatus(ctx, db)
+		status, err := restStatus(ctx, e, db)
 		if err != nil {
 			return "", err
 		}
@@ -112,25 +104,25 @@ func quiesce(ctx context.Context, db *sql.DB) (warning string, err error) {
 	}
 }
 
-// restStatus reads the status counters that restWatch looks at. MySQL has the history's length elsewhere.
-func restStatus(ctx context.Context, db *sql.DB) (map[string]string, error) {
-	const history = "Innodb_history_list_length"
-	status, err := pairs(ctx, db, "SHOW GLOBAL STATUS LIKE 'Innodb%'")
+// restStatus reads the status counters that restWatch looks at, and asks for those that the server does not have otherwise.
+func restStatus(ctx context.Context, e *engine.Engine, db *sql.DB) (map[string]string, error) {
+	status, err := pairs(ctx, db, "SHOW GLOBAL STATUS LIKE '"+e.Counters.RestPattern+"'")
 	if err != nil {
 		return nil, err
 	}
-	if _, found := status[history]; found {
-		return status, nil
+	for _, g := range e.Counters.Falling {
+		if _, found := status[g.Counter]; found || g.Query == "" {
+			continue
+		}
+		var value string
+		err = db.QueryRowContext(ctx, g.Query).Scan(&value)
+		switch {
+		case err == nil:
+			status[g.Counter] = value
+		case ctx.Err() != nil:
+			return nil, fmt.Errorf("reading the server's %s: %w", g.Description, err)
+		}
+		// Otherwise the server does not have it, or this user may not read it.
 	}
-	var length string
-	const query = "SELECT count FROM information_schema.innodb_metrics WHERE name = 'trx_rseg_history_len'"
-	err = db.QueryRowContext(ctx, query).Scan(&length)
-	switch {
-	case err == nil:
-		status[history] = length
-	case ctx.Err() != nil:
-		return nil, fmt.Errorf("reading the purge history's length: %w", err)
-	}
-	// Otherwise the server does not say, or not to this user.
 	return status, nil
 }

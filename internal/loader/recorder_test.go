@@ -12,6 +12,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -134,7 +135,7 @@ func TestRestWatch(t *testing.T) {
 		{"writes", []map[string]string{{"Innodb_data_pending_writes": "2"}, {"Innodb_data_pending_writes": "0"}}, 2},
 		{"knows nothing", []map[string]string{{}}, 1},
 	} {
-		w, at := newRestWatch(), 0
+		w, at := newRestWatch(&engine.MariaDB), 0
 		for i, s := range tc.polls {
 			if len(w.observe(s)) == 0 {
 				at = i + 1
@@ -145,7 +146,7 @@ func TestRestWatch(t *testing.T) {
 			t.Errorf("%s: at rest at poll %d, want %d", tc.name, at, tc.want)
 		}
 	}
-	busy := newRestWatch().observe(status("900", "0"))
+	busy := newRestWatch(&engine.MariaDB).observe(status("900", "0"))
 	if diff := cmp.Diff([]string{"900 dirty pages"}, busy); diff != "" {
 		t.Errorf("busy (-want +got):\n%s", diff)
 	}

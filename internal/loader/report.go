@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -44,7 +45,7 @@ func (a *attempt) document() (*result.Document, error) {
 		Milestones: a.milestones.results(),
 		Server:     a.server, Client: a.client, Pods: a.pods, Checks: a.checks,
 	}
-	doc.Metrics = slices.Concat(a.terminal(totals), metrics(totals, a.server, a.client), a.afterwards())
+	doc.Metrics = slices.Concat(a.terminal(totals), metrics(a.engine, totals, a.server, a.client), a.afterwards())
 	if a.milestones != nil {
 		// The terminal rate is the headline, but what people know of other programs is this.
 		overall := slices.IndexFunc(doc.Metrics, func(m result.Metric) bool { return m.Name == metricRate })
@@ -92,13 +93,13 @@ func (a *attempt) afterwards() []result.Metric {
 }
 
 // metrics are the numbers that people compare. The first one is the headline. What cannot be known is left out.
-func metrics(t result.Totals, server result.ServerFacts, client result.ClientFacts) []result.Metric {
+func metrics(e *engine.Engine, t result.Totals, server result.ServerFacts, client result.ClientFacts) []result.Metric {
 	seconds := time.Duration(t.Micros * int64(time.Microsecond)).Seconds()
 	all := []result.Metric{
 		{Name: metricRate, Value: float64(t.Rows) / seconds, Unit: "rows/s", Better: "higher"},
 		{Name: "commitsPerSecond", Value: float64(t.Transactions) / seconds, Unit: "commits/s", Better: "higher"},
 	}
-	if name, fsyncs := redoFsyncs(server.StatusBefore, server.StatusAfter); fsyncs > 0 && t.Transactions > 0 {
+	if name, fsyncs := redoFsyncs(e, server.StatusBefore, server.StatusAfter); fsyncs > 0 && t.Transactions > 0 {
 		all = append(all, result.Metric{
 			Name: name, Value: float64(fsyncs) / float64(t.Transactions), Unit: "fsyncs/transaction", Better: "lower",
 		})
@@ -122,14 +123,15 @@ func metrics(t result.Totals, server result.ServerFacts, client result.ClientFac
 	return all
 }
 
-// redoFsyncs is how often the server flushed its redo log. MariaDB from 10.8 on counts this only together with the
-// other files of InnoDB, which is another metric.
-func redoFsyncs(before, after map[string]string) (metric string, fsyncs int64) {
-	if n, known := counter(before, after, "Innodb_os_log_fsyncs"); known {
-		return "redoFsyncsPerTransaction", n
+// redoFsyncs is how often the server flushed its redo log, by the first of the engine's counters that the server has; 0 if it
+// has none.
+func redoFsyncs(e *engine.Engine, before, after map[string]string) (metric string, fsyncs int64) {
+	for _, f := range e.Counters.Fsyncs {
+		if n, known := counter(before, after, f.Counter); known {
+			return f.Metric, n
+		}
 	}
-	n, _ := counter(before, after, "Innodb_data_fsyncs")
-	return "innodbFsyncsPerTransaction", n
+	return "", 0
 }
 
 const (

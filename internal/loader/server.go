@@ -11,15 +11,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/engine"
 )
 
 const (
 	queryVariables = "SHOW GLOBAL VARIABLES"
 	queryStatus    = "SHOW GLOBAL STATUS"
 )
-
-// hidden variables may hold a secret, and are recorded without their value.
-var hidden = []string{"report_password", "wsrep_sst_auth"}
 
 // pairs reads a query with two columns, a name and a value.
 func pairs(ctx context.Context, db *sql.DB, query string) (map[string]string, error) {
@@ -44,7 +43,7 @@ func pairs(ctx context.Context, db *sql.DB, query string) (map[string]string, er
 }
 
 // globalVariables are the server's variables by lower-case name, without secrets.
-func globalVariables(ctx context.Context, db *sql.DB) (map[string]string, error) {
+func globalVariables(ctx context.Context, e *engine.Engine, db *sql.DB) (map[string]string, error) {
 	found, err := pairs(ctx, db, queryVariables)
 	if err != nil {
 		return nil, err
@@ -53,7 +52,7 @@ func globalVariables(ctx context.Context, db *sql.DB) (map[string]string, error)
 	for name, value := range found {
 		variables[strings.ToLower(name)] = value
 	}
-	for _, name := range hidden {
+	for _, name := range e.Variables.Hidden {
 		if variables[name] != "" {
 			variables[name] = "(hidden)"
 		}
@@ -62,11 +61,11 @@ func globalVariables(ctx context.Context, db *sql.DB) (map[string]string, error)
 }
 
 // sessionDifferences are those variables of a session that are not as the server's own.
-func sessionDifferences(session, global map[string]string) map[string]string {
+func sessionDifferences(e *engine.Engine, session, global map[string]string) map[string]string {
 	differ := map[string]string{}
 	for name, value := range session {
 		name = strings.ToLower(name)
-		if server, isGlobal := global[name]; isGlobal && server != value && !stateOrIdentity(name) {
+		if server, isGlobal := global[name]; isGlobal && server != value && !e.Variables.IsState(name) {
 			differ[name] = value
 		}
 	}

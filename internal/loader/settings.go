@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -18,36 +19,22 @@ var (
 	warnRounding = big.NewRat(1, 100)
 )
 
-// synonyms are the names of variables that servers call differently, or differently from the option that sets them.
-var synonyms = map[string]string{
-	"transaction_isolation": "tx_isolation",
-	"tx_isolation":          "transaction_isolation",
-	"transaction_read_only": "tx_read_only",
-	"tx_read_only":          "transaction_read_only",
-	"default_time_zone":     "time_zone",
-	"storage_engine":        "default_storage_engine",
-	"key_buffer":            "key_buffer_size",
-	"table_cache":           "table_open_cache",
-	"character_set":         "character_set_server",
-	"collation":             "collation_server",
-}
-
 // compareSettings puts each requested setting beside the server's variables, which are by lower-case name.
-func compareSettings(requested []result.Setting, variables map[string]string) []result.AppliedSetting {
+func compareSettings(e *engine.Engine, requested []result.Setting, variables map[string]string) []result.AppliedSetting {
 	applied := make([]result.AppliedSetting, 0, len(requested))
 	for _, setting := range requested {
-		applied = append(applied, compareSetting(setting, variables))
+		applied = append(applied, compareSetting(e, setting, variables))
 	}
 	return applied
 }
 
-func compareSetting(setting result.Setting, variables map[string]string) result.AppliedSetting {
+func compareSetting(e *engine.Engine, setting result.Setting, variables map[string]string) result.AppliedSetting {
 	applied := result.AppliedSetting{Name: setting.Name, Requested: setting.Value}
-	o := find(setting, variables)
+	o := find(e, setting, variables)
 	switch {
 	case o.known:
 		applied.Effective = o.effective
-		applied.Outcome = compareValues(o.variable, o.want, o.effective)
+		applied.Outcome = compareValues(e, o.variable, o.want, o.effective)
 	case o.loose:
 		applied.Outcome = result.SettingIgnored
 	default:
@@ -62,11 +49,11 @@ type option struct {
 	known, loose              bool
 }
 
-func find(setting result.Setting, variables map[string]string) option {
+func find(e *engine.Engine, setting result.Setting, variables map[string]string) option {
 	o := option{want: setting.Value}
 	o.variable, o.loose = optionName(setting.Name)
 	o.loose = o.loose || setting.Loose
-	if o.effective, o.known = lookUp(o.variable, variables); o.known {
+	if o.effective, o.known = lookUp(e, o.variable, variables); o.known {
 		if o.want == "" && boolean(o.effective) != neither {
 			// An option without a value switches on.
 			o.want = "ON"
@@ -77,7 +64,7 @@ func find(setting result.Setting, variables map[string]string) option {
 	if other, skips := strings.CutPrefix(o.variable, "skip_"); skips {
 		o.variable = other
 		o.want = negated(setting.Value)
-		o.effective, o.known = lookUp(other, variables)
+		o.effective, o.known = lookUp(e, other, variables)
 	}
 	return o
 }
@@ -88,11 +75,11 @@ func optionName(name string) (variable string, loose bool) {
 	return strings.CutPrefix(variable, "loose_")
 }
 
-func lookUp(name string, variables map[string]string) (string, bool) {
+func lookUp(e *engine.Engine, name string, variables map[string]string) (string, bool) {
 	if value, known := variables[name]; known {
 		return value, true
 	}
-	value, known := variables[synonyms[name]]
+	value, known := variables[e.Variables.Synonyms[name]]
 	return value, known
 }
 
@@ -106,7 +93,7 @@ func negated(value string) string {
 
 // compareValues compares two values of a variable as values: 128M is 134217728, ON is 1, the order of sets does not
 // count.
-func compareValues(name, requested, effective string) result.SettingOutcome {
+func compareValues(e *engine.Engine, name, requested, effective string) result.SettingOutcome {
 	if requested == effective {
 		return result.SettingEffective
 	}
@@ -122,7 +109,8 @@ func compareValues(name, requested, effective string) result.SettingOutcome {
 		return result.SettingRefused
 	}
 	if strings.EqualFold(requested, effective) ||
-		sameEnum(name, requested, effective) || sameSet(name, requested, effective) {
+		sameEnum(e.Variables.Enums[name], requested, effective) ||
+		sameSet(name, e.Variables.Combinations[name], requested, effective) {
 		return result.SettingEffective
 	}
 	return result.SettingRefused
@@ -152,14 +140,16 @@ func difference(want, have *big.Rat) *big.Rat {
 }
 
 // refusedSettings is the error that names every setting that is not effective; nil if there is none.
-func refusedSettings(requested []result.Setting, applied []result.AppliedSetting, variables map[string]string) error {
+func refusedSettings(
+	e *engine.Engine, requested []result.Setting, applied []result.AppliedSetting, variables map[string]string,
+) error {
 	var refused []string
 	for i, a := range applied {
 		if a.Outcome != result.SettingRefused {
 			continue
 		}
 		server := "the server has no such variable"
-		if find(requested[i], variables).known { //nolint:gosec // applied is as long as requested
+		if find(e, requested[i], variables).known { //nolint:gosec // applied is as long as requested
 			server = fmt.Sprintf("the server has %q", a.Effective)
 		}
 		refused = append(refused, fmt.Sprintf("%s=%s was asked for, %s", a.Name, a.Requested, server))

@@ -4,11 +4,11 @@
 package loader
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -125,7 +125,7 @@ func TestCompareValues(t *testing.T) {
 		{"time_zone", "+00:00", "+00:00", effective},
 		{"time_zone", "+00:00", "SYSTEM", refused},
 	} {
-		if got := compareValues(tc.name, tc.requested, tc.effective); got != tc.want {
+		if got := compareValues(&engine.MariaDB, tc.name, tc.requested, tc.effective); got != tc.want {
 			t.Errorf("%s: %q asked for, %q found: %s, want %s", tc.name, tc.requested, tc.effective, got, tc.want)
 		}
 	}
@@ -165,7 +165,7 @@ func TestCompareSettings(t *testing.T) {
 		{result.Setting{Name: "rocksdb_block_size", Value: "8K"}, "", refused},
 		{result.Setting{Name: "skip_rocksdb"}, "", refused},
 	} {
-		got := compareSettings([]result.Setting{tc.setting}, variables)
+		got := compareSettings(&engine.MariaDB, []result.Setting{tc.setting}, variables)
 		want := []result.AppliedSetting{{
 			Name: tc.setting.Name, Requested: tc.setting.Value, Effective: tc.effective, Outcome: tc.want,
 		}}
@@ -183,8 +183,8 @@ func TestRefusedSettingsNamesEachOne(t *testing.T) {
 		{Name: "max_connections", Value: "152"},
 		{Name: "sync_binlog", Value: "1"},
 	}
-	applied := compareSettings(requested, variables)
-	err := refusedSettings(requested, applied, variables)
+	applied := compareSettings(&engine.MariaDB, requested, variables)
+	err := refusedSettings(&engine.MariaDB, requested, applied, variables)
 	const want = `innodb_bufer_pool_size=1G was asked for, the server has no such variable; ` +
 		`sync_binlog=1 was asked for, the server has "0"`
 	if err == nil || err.Error() != want {
@@ -193,7 +193,7 @@ func TestRefusedSettingsNamesEachOne(t *testing.T) {
 	if got := describe(t.Context(), err).Reason; got != result.FailureSetting {
 		t.Errorf("reason %s", got)
 	}
-	if err := refusedSettings(requested[:1], applied[:1], variables); err != nil {
+	if err := refusedSettings(&engine.MariaDB, requested[:1], applied[:1], variables); err != nil {
 		t.Errorf("error %v although everything is effective", err)
 	}
 }
@@ -216,35 +216,19 @@ func TestAdjustmentWarnings(t *testing.T) {
 func TestSettingsDigestLeavesOutStateAndIdentity(t *testing.T) {
 	one := map[string]string{"sync_binlog": "1", "gtid_current_pos": "0-1-5", "hostname": "a", "pid_file": "/a", "report_host": "x"}
 	other := map[string]string{"sync_binlog": "1", "gtid_current_pos": "0-1-9", "hostname": "b", "ssl_key": "/k"}
-	if settingsDigest(one) != settingsDigest(other) {
+	if settingsDigest(&engine.MariaDB, one) != settingsDigest(&engine.MariaDB, other) {
 		t.Error("two servers that are set alike have two digests")
 	}
-	if changed := changedVariables(one, other); changed != nil {
+	if changed := changedVariables(&engine.MariaDB, one, other); changed != nil {
 		t.Errorf("changed: %v", changed)
 	}
 	other["sync_binlog"] = "0"
 	other["extra"] = "1"
-	if settingsDigest(one) == settingsDigest(other) {
+	if settingsDigest(&engine.MariaDB, one) == settingsDigest(&engine.MariaDB, other) {
 		t.Error("two servers that are set otherwise have one digest")
 	}
 	want := []string{`extra was "" and is "1"`, `sync_binlog was "1" and is "0"`}
-	if diff := cmp.Diff(want, changedVariables(one, other)); diff != "" {
+	if diff := cmp.Diff(want, changedVariables(&engine.MariaDB, one, other)); diff != "" {
 		t.Errorf("changed (-want +got):\n%s", diff)
-	}
-}
-
-func TestStateAndIdentityPatterns(t *testing.T) {
-	for _, pattern := range StateAndIdentity {
-		if pattern != strings.ToLower(pattern) || strings.Contains(strings.TrimSuffix(pattern, "*"), "*") {
-			t.Errorf("%s: patterns are in lower case, with a * at the end at most", pattern)
-		}
-	}
-	for name, want := range map[string]bool{
-		"gtid_slave_pos": true, "server_uuid": true, "innodb_buffer_pool_size": false, "version": false, "port": true,
-		"portable": false, "timestamp": true,
-	} {
-		if stateOrIdentity(name) != want {
-			t.Errorf("%s: %v", name, !want)
-		}
 	}
 }

@@ -63,52 +63,27 @@ func boolean(s string) switchState {
 // isPath says that a value is compared letter by letter.
 func isPath(s string) bool { return strings.ContainsAny(s, `/\`) }
 
-// enums are variables that may be set by number, where the servers agree about the numbers.
-var enums = map[string][]string{
-	"binlog_format":             {"MIXED", "STATEMENT", "ROW"},
-	"binlog_row_image":          {"MINIMAL", "NOBLOB", "FULL"},
-	"completion_type":           {"NO_CHAIN", "CHAIN", "RELEASE"},
-	"concurrent_insert":         {"NEVER", "AUTO", "ALWAYS"},
-	"delay_key_write":           {"OFF", "ON", "ALL"},
-	"innodb_change_buffering":   {"none", "inserts", "deletes", "changes", "purges", "all"},
-	"innodb_flush_method":       {"fsync", "O_DSYNC", "littlesync", "nosync", "O_DIRECT", "O_DIRECT_NO_FSYNC"},
-	"innodb_stats_method":       {"nulls_equal", "nulls_unequal", "nulls_ignored"},
-	"query_cache_type":          {"OFF", "ON", "DEMAND"},
-	"transaction_isolation":     isolationLevels,
-	"tx_isolation":              isolationLevels,
-	"myisam_stats_method":       {"nulls_unequal", "nulls_equal", "nulls_ignored"},
-	"innodb_default_row_format": {"redundant", "compact", "dynamic"},
-}
-
-var isolationLevels = []string{"READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"}
-
 // sameEnum compares the number of an enum's value with its name, whichever of the two is which.
-func sameEnum(name, a, b string) bool {
+func sameEnum(values []string, a, b string) bool {
 	position := func(s string) int {
 		if n, err := strconv.Atoi(s); err == nil {
 			return n
 		}
-		return slices.IndexFunc(enums[name], func(value string) bool { return strings.EqualFold(value, s) })
+		return slices.IndexFunc(values, func(value string) bool { return strings.EqualFold(value, s) })
 	}
 	p := position(a)
-	return p >= 0 && p < len(enums[name]) && p == position(b)
+	return p >= 0 && p < len(values) && p == position(b)
 }
 
-// combinations are values of sql_mode that stand for several others, which the server adds.
-var combinations = []string{"ANSI", "DB2", "MAXDB", "MSSQL", "ORACLE", "POSTGRESQL", "TRADITIONAL"}
-
-// sameSet compares lists whatever their order. Of a variable that is a list of switches, only those that were asked for
-// are compared: the server has the others too.
-func sameSet(name, requested, effective string) bool {
+// sameSet compares lists whatever their order. Of a variable that is a list of switches, and of one that was set to a
+// combination of several values, only what was asked for is compared: the server has the others too.
+func sameSet(name string, combinations []string, requested, effective string) bool {
 	want, have := elements(requested), elements(effective)
 	partial := strings.HasSuffix(name, "_switch")
 	if partial {
 		want = slices.DeleteFunc(want, func(s string) bool { return s == "DEFAULT" })
 	}
-	if name == "sql_mode" {
-		partial = slices.ContainsFunc(want, func(s string) bool { return slices.Contains(combinations, s) })
-	}
-	if partial {
+	if partial || slices.ContainsFunc(want, func(s string) bool { return slices.Contains(combinations, s) }) {
 		return !slices.ContainsFunc(want, func(s string) bool { return !slices.Contains(have, s) })
 	}
 	return slices.Equal(want, have)

@@ -225,7 +225,7 @@ func (a *attempt) toolDocument() *result.Document {
 		Inputs: t.inputs, Tool: &t.facts, ToolOutput: t.output,
 	}
 	if n := r.Totals.Transactions; n > 0 {
-		if name, fsyncs := redoFsyncs(a.server.StatusBefore, a.server.StatusAfter); fsyncs > 0 {
+		if name, fsyncs := redoFsyncs(a.engine, a.server.StatusBefore, a.server.StatusAfter); fsyncs > 0 {
 			doc.Metrics = append(doc.Metrics, result.Metric{
 				Name: name, Value: float64(fsyncs) / float64(n), Unit: "fsyncs/transaction", Better: "lower",
 			})
