@@ -22,6 +22,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
+	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -214,7 +215,7 @@ func dropTable(t testing.TB) {
 // globals are the server's variables.
 func globals(t testing.TB) map[string]string {
 	t.Helper()
-	variables, err := globalVariables(t.Context(), &engine.MariaDB, other(t))
+	variables, err := server.Variables(t.Context(), &engine.MariaDB, other(t))
 	if err != nil {
 		t.Fatal(err)
 	}
