@@ -101,7 +101,7 @@ func (c *cluster) leave(job *batchv1.Job, pod *corev1.Pod, document *result.Docu
 }
 
 // failWith lets a loader end with a failure in its summary.
-func (c *cluster) failWith(reason result.FailureReason, message string) func(*batchv1.Job, *corev1.Pod) {
+func (c *cluster) failWith(reason result.Cause, message string) func(*batchv1.Job, *corev1.Pod) {
 	return func(job *batchv1.Job, pod *corev1.Pod) {
 		summary, err := result.EncodeSummary(result.Summary{
 			Version: result.DocumentVersion, Identity: result.Identity{PodUID: string(pod.UID)},

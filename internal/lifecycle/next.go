@@ -148,7 +148,7 @@ func (s *situation) notStarted(a *Attempt, v trial.Verdict) trial.Verdict {
 		Message: s.deadlineMessage("no loader ran", a.waiting(v)), Pod: v.Pod,
 	}
 	if v.Running > 0 {
-		end.Cause = result.Cause(result.FailureBarrierTimeout)
+		end.Cause = result.CauseBarrierTimeout
 		end.Message = s.deadlineMessage("not all loaders ran", a.waiting(v))
 	}
 	return end
@@ -280,15 +280,15 @@ func at(parameters map[string]string) string {
 // reasonOf is the run's reason for an attempt's cause.
 func reasonOf(c result.Cause) string {
 	switch c {
-	case result.Cause(result.FailureSetting):
+	case result.CauseSettingNotEffective:
 		return v1alpha1.ReasonSettingNotEffective
-	case result.Cause(result.FailureConnect):
+	case result.CauseConnect:
 		return v1alpha1.ReasonDatabaseUnreachable
-	case result.Cause(result.FailureSchemaTaken):
+	case result.CauseSchemaTaken:
 		return v1alpha1.ReasonNameTaken
 	case result.CauseNotStarted:
 		return v1alpha1.ReasonLoaderNotStarted
-	case result.Cause(result.FailureBarrierTimeout):
+	case result.CauseBarrierTimeout:
 		return v1alpha1.ReasonBarrierTimeout
 	case result.CauseDeadlineExceeded:
 		return v1alpha1.ReasonDeadlineExceeded

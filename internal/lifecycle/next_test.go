@@ -41,7 +41,7 @@ func TestPrecedenceOfRules(t *testing.T) {
 	seen := &Observed{
 		Obstacle:    &Failure{Reason: v1alpha1.ReasonNameTaken},
 		Predecessor: []string{"run-db1"},
-		Records: append([]*result.Record{disturbed(4, 1, result.OutcomeFailed, result.Cause(result.FailureSQL))},
+		Records: append([]*result.Record{disturbed(4, 1, result.OutcomeFailed, result.CauseSQL)},
 			append(records(1, 2, 3), testutil.Record(4, 3, nil, 1000))...),
 		Attempts:  []Attempt{attemptOf(1, 1), attemptOf(4, 2, vanished), attemptOf(4, 3, loading)},
 		Instances: []Instance{instanceOf(1, "db-pod", restarted)},
@@ -264,10 +264,10 @@ func TestNextAfterFailures(t *testing.T) {
 	}
 	up := []Instance{instanceOf(1, "db-pod")}
 	checkDecisions(t, map[string]decision{
-		"setting":     {seen: failedBy(result.Cause(result.FailureSetting)), want: failing(v1alpha1.ReasonSettingNotEffective, message)},
+		"setting":     {seen: failedBy(result.CauseSettingNotEffective), want: failing(v1alpha1.ReasonSettingNotEffective, message)},
 		"not started": {seen: failedBy(result.CauseNotStarted), want: failing(v1alpha1.ReasonLoaderNotStarted, message)},
 		"deadline":    {seen: failedBy(result.CauseDeadlineExceeded), want: failing(v1alpha1.ReasonDeadlineExceeded, message)},
-		"SQL":         {seen: failedBy(result.Cause(result.FailureSQL)), want: failing(v1alpha1.ReasonLoaderFailed, message)},
+		"SQL":         {seen: failedBy(result.CauseSQL), want: failing(v1alpha1.ReasonLoaderFailed, message)},
 		"the first failure is told": {
 			seen: Observed{Records: append(failedBy(result.CauseDeadlineExceeded).Records, failedBy(result.CauseNotStarted).Records...)},
 			want: failing(v1alpha1.ReasonDeadlineExceeded, message),

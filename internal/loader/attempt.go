@@ -104,7 +104,7 @@ func (a *attempt) through(ctx context.Context, phases ...phase) error {
 
 // wait waits until the server answers.
 func (a *attempt) wait(ctx context.Context) error {
-	return failure.New(result.FailureConnect, conn.Wait(ctx, a.anywhere, a.connectAtMost()))
+	return failure.New(result.CauseConnect, conn.Wait(ctx, a.anywhere, a.connectAtMost()))
 }
 
 func (a *attempt) connectAtMost() time.Duration {

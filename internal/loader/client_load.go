@@ -143,7 +143,7 @@ func encryption(asked string, s *conn.Session) (string, error) {
 	}
 	agreed := strings.TrimSpace(status["Ssl_version"] + " " + status["Ssl_cipher"])
 	if (asked != "") != (status["Ssl_cipher"] != "") {
-		return "", failure.Newf(result.FailureSetting, "tls: requested %q, the server says that the connection has %q", asked, agreed)
+		return "", failure.Newf(result.CauseSettingNotEffective, "tls: requested %q, the server says that the connection has %q", asked, agreed)
 	}
 	return agreed, nil
 }
@@ -164,7 +164,7 @@ func (l *clientLoad) merge(others []*record.Part) error {
 	for _, p := range others {
 		r, err := p.Recorder()
 		if err != nil {
-			return failure.New(result.FailureInternal, err)
+			return failure.New(result.CauseInternal, err)
 		}
 		l.measured.Merge(r)
 		if p.StoppedBy == result.StoppedBySeconds {

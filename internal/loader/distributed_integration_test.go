@@ -222,7 +222,7 @@ func TestIntegrationPodsInterrupted(t *testing.T) {
 		cancel()
 	}()
 	for i, o := range tr.pods(ctx, t, 2, 0, 1) {
-		if o.summary.Failure == nil || o.summary.Failure.Reason != result.FailureInterrupted {
+		if o.summary.Failure == nil || o.summary.Failure.Reason != result.CauseInterrupted {
 			t.Errorf("Pod %d left %+v", i, o.summary)
 		}
 	}

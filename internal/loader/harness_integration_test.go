@@ -147,7 +147,7 @@ func (tr *trial) mustRun(t testing.TB) (*result.Summary, *result.Document) {
 }
 
 // mustFail is run without a result, for the given reason.
-func (tr *trial) mustFail(ctx context.Context, t testing.TB, reason result.FailureReason, words ...string) {
+func (tr *trial) mustFail(ctx context.Context, t testing.TB, reason result.Cause, words ...string) {
 	t.Helper()
 	summary, _, err := tr.run(ctx, t)
 	if err == nil {

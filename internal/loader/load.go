@@ -79,5 +79,5 @@ func failedChecks(checks []result.Check) error {
 	if len(not) == 0 {
 		return nil
 	}
-	return failure.Newf(result.FailureCheck, "a check does not hold: %s", strings.Join(not, "; "))
+	return failure.Newf(result.CauseCheckFailed, "a check does not hold: %s", strings.Join(not, "; "))
 }

@@ -79,12 +79,12 @@ func attemptGuarded(ctx context.Context, in *Input) (doc *result.Document, err e
 	}()
 	a, w, err := newAttempt(in, out)
 	if err != nil {
-		return nil, failure.New(result.FailureConfiguration, err)
+		return nil, failure.New(result.CauseConfiguration, err)
 	}
 	defer a.close()
 	l, err := newLoad(a, w)
 	if err != nil {
-		return nil, failure.New(result.FailureConfiguration, err)
+		return nil, failure.New(result.CauseConfiguration, err)
 	}
 	defer l.close() //nolint:errcheck // the result does not depend on it
 	stop := context.AfterFunc(ctx, a.connections.End)
@@ -128,7 +128,7 @@ func writeSummary(path string, s result.Summary) error {
 	data, err := result.EncodeSummary(s)
 	if err != nil {
 		short := result.Summary{Version: s.Version, Identity: s.Identity, Failure: &result.Failure{
-			Reason: result.FailureInternal, Message: err.Error(),
+			Reason: result.CauseInternal, Message: err.Error(),
 		}}
 		var again error
 		if data, again = result.EncodeSummary(short); again != nil {

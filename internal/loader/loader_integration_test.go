@@ -138,7 +138,7 @@ func TestIntegrationWrongPassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	tr.mustFail(t.Context(), t, result.FailureConnect, "Access denied for user")
+	tr.mustFail(t.Context(), t, result.CauseConnect, "Access denied for user")
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("it took %s", took)
 	}
@@ -160,7 +160,7 @@ func TestIntegrationSettingsAreReadBack(t *testing.T) {
 		{Name: "innodb_buffer_pool_sise", Value: "1G"},
 		{Name: "max_connections", Value: "77777"},
 	}
-	tr.mustFail(t.Context(), t, result.FailureSetting,
+	tr.mustFail(t.Context(), t, result.CauseSettingNotEffective,
 		"innodb_buffer_pool_sise=1G was asked for, the server has no such variable",
 		fmt.Sprintf("max_connections=77777 was asked for, the server has %q", variables["max_connections"]))
 
@@ -193,7 +193,7 @@ func TestIntegrationSecondStart(t *testing.T) {
 	tr.mustRun(t)
 	again := newTrial(t, result.CommitSize{Rows: 20, RowsPerCommit: 1})
 	again.id.RunUID, again.id.PodUID = tr.id.RunUID, "another-pod"
-	again.mustFail(t.Context(), t, result.FailureStartedTwice, "by the Pod with UID pod-uid")
+	again.mustFail(t.Context(), t, result.CauseStartedTwice, "by the Pod with UID pod-uid")
 	var rows int
 	if err := other(t).QueryRow("SELECT COUNT(*) FROM bench.demo").Scan(&rows); err != nil || rows != 10 {
 		t.Errorf("the second start touched the table: %d rows, %v", rows, err)

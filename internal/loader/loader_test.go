@@ -121,13 +121,13 @@ func TestConfigurationIsCheckedBeforeConnecting(t *testing.T) {
 		{`"USER"`, `"/does/not/exist"`, "reading credentials"},
 	} {
 		summary, err := runWith(t, strings.Replace(goodConfig, tc.old, tc.replacement, 1), "pod")
-		if err == nil || summary.Failure == nil || summary.Failure.Reason != result.FailureConfiguration ||
+		if err == nil || summary.Failure == nil || summary.Failure.Reason != result.CauseConfiguration ||
 			!strings.Contains(summary.Failure.Message, tc.want) {
 			t.Errorf("%s → %s: %+v, want %s", tc.old, tc.replacement, summary.Failure, tc.want)
 		}
 	}
 	summary, err := runWith(t, goodConfig, "")
-	if err == nil || summary.Failure.Reason != result.FailureConfiguration || summary.Identity.Trial != 3 || summary.Identity.Attempt != 2 {
+	if err == nil || summary.Failure.Reason != result.CauseConfiguration || summary.Identity.Trial != 3 || summary.Identity.Attempt != 2 {
 		t.Errorf("without a Pod's UID: %+v", summary)
 	}
 }
@@ -135,7 +135,7 @@ func TestConfigurationIsCheckedBeforeConnecting(t *testing.T) {
 func TestNobodyListens(t *testing.T) {
 	began := time.Now()
 	summary, err := runWith(t, goodConfig, "pod")
-	if err == nil || summary.Failure.Reason != result.FailureConnect || !strings.Contains(summary.Failure.Message, "refused") {
+	if err == nil || summary.Failure.Reason != result.CauseConnect || !strings.Contains(summary.Failure.Message, "refused") {
 		t.Errorf("%+v", summary.Failure)
 	}
 	if took := time.Since(began); took < time.Second || took > 3*time.Second {

@@ -110,7 +110,7 @@ func (o *owner) verifyServer(ctx context.Context) error {
 		return err
 	}
 	if changed := server.ChangedVariables(o.engine, o.server.Variables, variables); len(changed) > 0 {
-		return failure.Newf(result.FailureVariablesChanged, "variables changed during the attempt: %s",
+		return failure.Newf(result.CauseVariablesChanged, "variables changed during the attempt: %s",
 			strings.Join(changed, "; "))
 	}
 	return nil
@@ -125,7 +125,7 @@ func (o *owner) explain(ctx context.Context, err error) error {
 	if errors.Join(unknown, unknownBefore, unknownAfter) != nil || !server.Restarted(was, is, between) {
 		return err
 	}
-	return failure.New(result.FailureServerRestarted, fmt.Errorf("the server was up for %s when the attempt began, and %s later "+
+	return failure.New(result.CauseServerRestarted, fmt.Errorf("the server was up for %s when the attempt began, and %s later "+
 		"for %s: %w", was, between.Round(time.Second), is, err))
 }
 

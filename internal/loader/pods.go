@@ -79,10 +79,10 @@ func (l *leader) collect(ctx context.Context) error {
 	for i, data := range encoded {
 		p, err := record.Decode(data, l.identity.Loader)
 		if err != nil {
-			return failure.New(result.FailureInternal, err)
+			return failure.New(result.CauseInternal, err)
 		}
 		if p.Facts.Pod != i+1 {
-			return failure.Newf(result.FailureInternal, "pod %d delivered in the name of Pod %d", p.Facts.Pod, i+1)
+			return failure.Newf(result.CauseInternal, "pod %d delivered in the name of Pod %d", p.Facts.Pod, i+1)
 		}
 		others = append(others, p)
 		l.pods = append(l.pods, p.Facts)

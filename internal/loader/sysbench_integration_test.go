@@ -169,38 +169,38 @@ func TestSysbenchFailures(t *testing.T) {
 	for name, tc := range map[string]struct {
 		params result.Sysbench
 		lua    string
-		reason result.FailureReason
+		reason result.Cause
 		words  []string
 	}{
 		"an option that is none": {
 			result.Sysbench{Script: "oltp_read_write", Options: map[string]string{"nonsense": "1"}},
 			"",
-			result.FailureTool,
+			result.CauseToolFailed,
 			[]string{"invalid option: --nonsense=1"},
 		},
 		"a table that is not made": {
 			result.Sysbench{Script: "oltp_read_write", Options: map[string]string{"mysql_storage_engine": "nonsense"}},
 			"",
-			result.FailureTool,
+			result.CauseToolFailed,
 			[]string{"sysbench prepare", "Unknown storage engine 'nonsense'"},
 		},
 		"queries that are not sent": {
 			result.Sysbench{Script: "oltp_point_select", Commands: []string{}, Options: map[string]string{"mysql-dry-run": "on"}},
 			"",
-			result.FailureCheck,
+			result.CauseCheckFailed,
 			[]string{"server: "},
 		},
 		"a script without the command": {
-			result.Sysbench{}, "function event() end", result.FailureTool, []string{"does not implement the 'cleanup' command"},
+			result.Sysbench{}, "function event() end", result.CauseToolFailed, []string{"does not implement the 'cleanup' command"},
 		},
 		"a script that does nothing": {
 			result.Sysbench{Commands: []string{}, Events: 1},
 			"function event() os.exit(0) end",
-			result.FailureTool,
+			result.CauseToolFailed,
 			[]string{"silence is failure"},
 		},
 		"a script that is wrong": {
-			result.Sysbench{Commands: []string{}}, "function event() foo( end", result.FailureTool, []string{"unexpected symbol near 'end'"},
+			result.Sysbench{Commands: []string{}}, "function event() foo( end", result.CauseToolFailed, []string{"unexpected symbol near 'end'"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -300,7 +300,7 @@ func TestSysbenchConnectionsLost(t *testing.T) {
 		}
 	})
 	began := time.Now()
-	tr.mustFail(t.Context(), t, result.FailureConnectionLost, "sysbench run")
+	tr.mustFail(t.Context(), t, result.CauseConnectionLost, "sysbench run")
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("it took %s", took)
 	}
@@ -310,7 +310,7 @@ func TestSysbenchInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	tr := newSysbenchTrial(t, result.Sysbench{Script: "oltp_read_only", TableSize: ptr.To[int64](1000), Seconds: 60})
 	whileSysbench(t, func(*sql.DB) { cancel(errors.New("SIGTERM")) })
-	tr.mustFail(ctx, t, result.FailureInterrupted, "SIGTERM")
+	tr.mustFail(ctx, t, result.CauseInterrupted, "SIGTERM")
 	db := other(t)
 	if err := eventually(func() bool {
 		var n int

@@ -132,7 +132,7 @@ func (l *toolLoad) execute(
 		}
 	})
 	if err != nil {
-		return nil, failure.New(result.FailureTool, err)
+		return nil, failure.New(result.CauseToolFailed, err)
 	}
 	if phase == workload.PhaseWarmup || phase == workload.PhaseMeasure {
 		l.executed = append(l.executed, record.Execution{Phase: phase, Execution: &e.Execution})
@@ -161,7 +161,7 @@ func (l *toolLoad) failed(e *workload.Execution, err error) error {
 		l.progress.Say(result.Truncate(line, maxTailLine))
 	}
 	if errors.Is(err, workload.ErrConnectionLost) {
-		return failure.New(result.FailureConnectionLost, err)
+		return failure.New(result.CauseConnectionLost, err)
 	}
-	return failure.New(result.FailureTool, err)
+	return failure.New(result.CauseToolFailed, err)
 }

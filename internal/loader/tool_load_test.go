@@ -136,9 +136,9 @@ func TestToolLoadMerge(t *testing.T) {
 // A tool that lost its connection was disturbed; any other error is the tool's own. The window stays open either way: there is
 // nothing to count.
 func TestToolLoadFails(t *testing.T) {
-	for cause, want := range map[error]result.FailureReason{
-		errors.New("exit code 1"):  result.FailureTool,
-		workload.ErrConnectionLost: result.FailureConnectionLost,
+	for cause, want := range map[error]result.Cause{
+		errors.New("exit code 1"):  result.CauseToolFailed,
+		workload.ErrConnectionLost: result.CauseConnectionLost,
 	} {
 		d := &diary{broken: cause}
 		err := newDiaryLoad(t, d).measure(t.Context(), d)

@@ -142,7 +142,7 @@ func (c crew) whereItWas() string {
 		return ""
 	}
 	summary, err := result.DecodeSummary(terminationMessage(lead))
-	if err != nil || summary.Failure == nil || summary.Failure.Reason != result.FailureInterrupted {
+	if err != nil || summary.Failure == nil || summary.Failure.Reason != result.CauseInterrupted {
 		return ""
 	}
 	return ": " + summary.Failure.Message
@@ -164,7 +164,7 @@ func (c crew) culprit() *corev1.Pod {
 			return well
 		}
 		summary, err := result.DecodeSummary(end.Message)
-		if err == nil && summary.Failure != nil && summary.Failure.Reason == result.FailureInterrupted {
+		if err == nil && summary.Failure != nil && summary.Failure.Reason == result.CauseInterrupted {
 			return toldToStop
 		}
 		return ofItsOwnAccord

@@ -50,7 +50,7 @@ func said(index int, change func(*result.Summary)) corev1.Pod {
 
 func well(index int) corev1.Pod { return said(index, func(*result.Summary) {}) }
 
-func failing(index int, reason result.FailureReason, later time.Duration) corev1.Pod {
+func failing(index int, reason result.Cause, later time.Duration) corev1.Pod {
 	p := said(index, func(s *result.Summary) {
 		s.DocumentSHA256, s.Delivered = "", false
 		s.Failure = &result.Failure{Reason: reason, Message: "it says so"}
@@ -83,21 +83,21 @@ func TestJudgeSeveralLoaders(t *testing.T) {
 		"one did not deliver":  {succeeded, []corev1.Pod{well(0), well(1), said(2, func(s *result.Summary) { s.Delivered, s.DocumentSHA256 = false, "beef" })}, withSummary(invalid(result.CauseSilent, "the loader of Pod 2 ended well but left no result"))},
 		"one said nothing":     {succeeded, []corev1.Pod{well(0), loader(of(1), left(0, "")), well(2)}, withSummary(invalid(result.CauseSilent, "the loader of Pod 1 ended well but left no result: the termination message holds no summary"))},
 		"in another's name":    {succeeded, []corev1.Pod{well(0), well(1), said(2, func(s *result.Summary) { s.Identity.Pod = 1 })}, withSummary(invalid(result.CauseForeignResult, "the result is that of another Pod"))},
-		"told to stop is none": {failedCrew, []corev1.Pod{failing(0, result.FailureInterrupted, -time.Second), failing(1, result.FailureConnectionLost, time.Second), well(2)}, withSummary(invalid(result.Cause(result.FailureConnectionLost), "Pod 1: it says so"))},
+		"told to stop is none": {failedCrew, []corev1.Pod{failing(0, result.CauseInterrupted, -time.Second), failing(1, result.CauseConnectionLost, time.Second), well(2)}, withSummary(invalid(result.CauseConnectionLost, "Pod 1: it says so"))},
 		"the first that failed": {
 			failedCrew,
-			[]corev1.Pod{failing(0, result.FailureConnectionLost, time.Second), failing(1, result.FailureServerRestarted, 0), well(2)},
-			withSummary(invalid(result.Cause(result.FailureServerRestarted), "Pod 1: it says so")),
+			[]corev1.Pod{failing(0, result.CauseConnectionLost, time.Second), failing(1, result.CauseServerRestarted, 0), well(2)},
+			withSummary(invalid(result.CauseServerRestarted, "Pod 1: it says so")),
 		},
 		"one was deleted": {
 			failedCrew,
-			[]corev1.Pod{failing(0, result.FailureInterrupted, 0), failing(2, result.FailureInterrupted, 0)},
+			[]corev1.Pod{failing(0, result.CauseInterrupted, 0), failing(2, result.CauseInterrupted, 0)},
 			invalid(result.CausePodDeleted, "the loaders' Pod 1 was deleted"),
 		},
 		"one did not come": {
 			failedCrew,
-			[]corev1.Pod{failing(0, result.FailureBarrierTimeout, 0), failing(1, result.FailureInterrupted, 0)},
-			withSummary(verdict{Outcome: result.OutcomeFailed, Cause: result.Cause(result.FailureBarrierTimeout), Message: "Pod 0: it says so"}),
+			[]corev1.Pod{failing(0, result.CauseBarrierTimeout, 0), failing(1, result.CauseInterrupted, 0)},
+			withSummary(verdict{Outcome: result.OutcomeFailed, Cause: result.CauseBarrierTimeout, Message: "Pod 0: it says so"}),
 		},
 	})
 }

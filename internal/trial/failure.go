@@ -14,16 +14,16 @@ import (
 )
 
 // hopeless are the loader's reasons that a new attempt would meet again.
-var hopeless = map[result.FailureReason]bool{
-	result.FailureConfiguration: true,
-	result.FailureConnect:       true,
-	result.FailureSetting:       true,
-	result.FailureSchemaTaken:   true,
-	result.FailureSQL:           true,
-	result.FailureTool:          true,
+var hopeless = map[result.Cause]bool{
+	result.CauseConfiguration: true,
+	result.CauseConnect:       true,
+	result.CauseSettingNotEffective:       true,
+	result.CauseSchemaTaken:   true,
+	result.CauseSQL:           true,
+	result.CauseToolFailed:          true,
 	// The Pod that did not come has its reasons, in the cluster, not here.
-	result.FailureBarrierTimeout: true,
-	result.FailureInternal:       true,
+	result.CauseBarrierTimeout: true,
+	result.CauseInternal:       true,
 }
 
 // failed finds out why a Job failed. What happened to a Pod from outside comes before what the loader says: an evicted
@@ -75,7 +75,7 @@ func (v Verdict) ofItsOwnAccord(c crew) Verdict {
 		return v.because(result.CauseSilent, silence(v.Pod))
 	case summary.Failure == nil:
 		return v.because(result.CauseSilent, "the loader left a result but did not end well")
-	case summary.Failure.Reason == result.FailureInterrupted && len(c.pods) < c.size:
+	case summary.Failure.Reason == result.CauseInterrupted && len(c.pods) < c.size:
 		return v.because(result.CausePodDeleted, c.whose(c.missing())+" was deleted")
 	}
 	v.Summary = summary

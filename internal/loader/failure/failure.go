@@ -23,7 +23,7 @@ import (
 
 // Failure is an error that ends the attempt, with its reason.
 type Failure struct {
-	Reason result.FailureReason
+	Reason result.Cause
 	Err    error
 	// Where the attempt was: its phase and how far that was; empty before the first one.
 	Where string
@@ -35,7 +35,7 @@ func (f *Failure) Error() string { return f.Err.Error() }
 func (f *Failure) Unwrap() error { return f.Err }
 
 // New gives err a reason; nil stays nil.
-func New(reason result.FailureReason, err error) error {
+func New(reason result.Cause, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -43,13 +43,13 @@ func New(reason result.FailureReason, err error) error {
 }
 
 // Newf is New with a message.
-func Newf(reason result.FailureReason, format string, args ...any) error {
+func Newf(reason result.Cause, format string, args ...any) error {
 	return &Failure{Reason: reason, Err: fmt.Errorf(format, args...)}
 }
 
 // Panic is the failure of a panic that was recovered from; it is called by the deferred function.
 func Panic(value any) error {
-	return Newf(result.FailureInternal, "panic: %v\n%s", value, debug.Stack())
+	return Newf(result.CauseInternal, "panic: %v\n%s", value, debug.Stack())
 }
 
 // Of gives an error its reason, unless it has one.
@@ -61,18 +61,18 @@ func Of(e *engine.Engine, err error) *Failure {
 }
 
 // reasonOf tells a statement that the server refused from a connection that is gone.
-func reasonOf(e *engine.Engine, err error) result.FailureReason {
+func reasonOf(e *engine.Engine, err error) result.Cause {
 	if _, ok := errors.AsType[workload.Refused](err); ok {
-		return result.FailureConfiguration
+		return result.CauseConfiguration
 	}
 	server, answered := errors.AsType[*mysql.MySQLError](err)
 	if !answered {
-		return result.FailureConnectionLost
+		return result.CauseConnectionLost
 	}
 	if slices.Contains(e.ConnectionEnded, server.Number) {
-		return result.FailureConnectionLost
+		return result.CauseConnectionLost
 	}
-	return result.FailureSQL
+	return result.CauseSQL
 }
 
 // Describe turns an error into what is put into the summary. An end that was asked for explains every other error.
@@ -85,9 +85,9 @@ func Describe(ctx context.Context, err error) *result.Failure {
 		if f, ok := errors.AsType[*Failure](err); ok && f.Where != "" {
 			message += ", in phase " + f.Where
 		}
-		return &result.Failure{Reason: result.FailureInterrupted, Message: message}
+		return &result.Failure{Reason: result.CauseInterrupted, Message: message}
 	}
-	f := &result.Failure{Reason: result.FailureInternal, Message: Sentence(err)}
+	f := &result.Failure{Reason: result.CauseInternal, Message: Sentence(err)}
 	if known, ok := errors.AsType[*Failure](err); ok {
 		f.Reason = known.Reason
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 func TestNoErrorIsNoFailure(t *testing.T) {
-	if err := failure.New(result.FailureSQL, nil); err != nil || errors.Is(err, errors.ErrUnsupported) {
+	if err := failure.New(result.CauseSQL, nil); err != nil || errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("no error became %v", err)
 	}
 }
@@ -30,17 +30,17 @@ func TestReasons(t *testing.T) {
 	for name, tc := range map[string]struct {
 		e    *engine.Engine
 		err  error
-		want result.FailureReason
+		want result.Cause
 	}{
-		"a statement that the server refuses": {&engine.MariaDB, server(1064), result.FailureSQL},
-		"the server shuts down":               {&engine.MariaDB, server(1053), result.FailureConnectionLost},
-		"the connection was killed":           {&engine.MariaDB, server(1927), result.FailureConnectionLost},
-		"a number of another engine's":        {&engine.MariaDB, server(4031), result.FailureSQL},
-		"the same number there":               {&other, server(4031), result.FailureConnectionLost},
-		"no answer":                           {&engine.MariaDB, io.ErrUnexpectedEOF, result.FailureConnectionLost},
-		"not to be had":                       {&engine.MariaDB, workload.Refused{Reason: "no"}, result.FailureConfiguration},
+		"a statement that the server refuses": {&engine.MariaDB, server(1064), result.CauseSQL},
+		"the server shuts down":               {&engine.MariaDB, server(1053), result.CauseConnectionLost},
+		"the connection was killed":           {&engine.MariaDB, server(1927), result.CauseConnectionLost},
+		"a number of another engine's":        {&engine.MariaDB, server(4031), result.CauseSQL},
+		"the same number there":               {&other, server(4031), result.CauseConnectionLost},
+		"no answer":                           {&engine.MariaDB, io.ErrUnexpectedEOF, result.CauseConnectionLost},
+		"not to be had":                       {&engine.MariaDB, workload.Refused{Reason: "no"}, result.CauseConfiguration},
 		"a reason already": {
-			&engine.MariaDB, fmt.Errorf("preparing: %w", failure.New(result.FailureCheck, server(1053))), result.FailureCheck,
+			&engine.MariaDB, fmt.Errorf("preparing: %w", failure.New(result.CauseCheckFailed, server(1053))), result.CauseCheckFailed,
 		},
 	} {
 		if got := failure.Of(tc.e, tc.err).Reason; got != tc.want {

@@ -95,13 +95,13 @@ func (b *meeting) start(ctx context.Context, statement string) (time.Time, error
 		switch {
 		case isNotThere(err), err == nil && !l.alive:
 			// What became of it, it says itself, or its node does.
-			return false, failure.Newf(result.FailureInterrupted, "Pod 0, which leads, has ended")
+			return false, failure.Newf(result.CauseInterrupted, "Pod 0, which leads, has ended")
 		case err != nil:
 			return false, err
 		case l.released < b.meetings:
 			return false, nil
 		case l.remaining < -barrierLate:
-			return false, failure.Newf(result.FailureStartedLate, "Pod %d learned of the start %s after it, %s are allowed",
+			return false, failure.Newf(result.CauseStartedLate, "Pod %d learned of the start %s after it, %s are allowed",
 				b.id.Pod, -l.remaining, barrierLate)
 		}
 		// The server read its clock somewhere between question and answer.

@@ -34,7 +34,7 @@ func (b *Follower) Join(ctx context.Context) error {
 		return fmt.Errorf("waiting for Pod 0: %w", err)
 	}
 	if !arrived {
-		return failure.Newf(result.FailureBarrierTimeout, "Pod 0 of the %d loader Pods, which prepares, was not there within %s",
+		return failure.Newf(result.CauseBarrierTimeout, "Pod 0 of the %d loader Pods, which prepares, was not there within %s",
 			b.pods, b.atMost)
 	}
 	return register(ctx, b.db, b.schema, b.id, false)
@@ -52,7 +52,7 @@ func (b *Follower) Deliver(ctx context.Context, part []byte) error {
 		return fmt.Errorf("delivering what was measured: %w", err)
 	}
 	if n, err := done.RowsAffected(); err != nil || n != 1 {
-		return failure.Newf(result.FailureConnectionLost, "delivering what was measured: %d Pods were waiting for it", n)
+		return failure.Newf(result.CauseConnectionLost, "delivering what was measured: %d Pods were waiting for it", n)
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func (k *Keeper) lock(ctx context.Context, atMost time.Duration) error {
 			return err
 		}
 		if time.Now().After(deadline) {
-			return failure.Newf(result.FailureSchemaTaken, "the schema %s is in use by another run, and was for %s: "+
+			return failure.Newf(result.CauseSchemaTaken, "the schema %s is in use by another run, and was for %s: "+
 				"wait for that run, or name another schema", k.schema, atMost)
 		}
 	}
@@ -108,7 +108,7 @@ func (k *Keeper) throwOutPredecessor(ctx context.Context) error {
 }
 
 func startedTwice(trial, attempt int, pod string) error {
-	return failure.Newf(result.FailureStartedTwice, "trial %d, attempt %d was started before, by the Pod with UID %s",
+	return failure.Newf(result.CauseStartedTwice, "trial %d, attempt %d was started before, by the Pod with UID %s",
 		trial, attempt, pod)
 }
 
@@ -183,7 +183,7 @@ func (k *Keeper) adopt(ctx context.Context) error {
 			return fmt.Errorf("reading who made the schema %s: %w", k.schema, err)
 		}
 	case tables > 0:
-		return failure.Newf(result.FailureSchemaTaken, "the schema %s is there already, with %d tables that are not Benchrun's: "+
+		return failure.Newf(result.CauseSchemaTaken, "the schema %s is there already, with %d tables that are not Benchrun's: "+
 			"name a schema that does not exist, or is empty", k.schema, tables)
 	}
 	return nil
@@ -199,10 +199,10 @@ func (k *Keeper) Schema() string { return k.schema }
 func (k *Keeper) Holds(ctx context.Context) error {
 	var held sql.NullBool
 	if err := k.conn.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?) = CONNECTION_ID()", k.lockName()).Scan(&held); err != nil {
-		return failure.New(result.FailureConnectionLost, fmt.Errorf("asking whether the schema is still ours: %w", err))
+		return failure.New(result.CauseConnectionLost, fmt.Errorf("asking whether the schema is still ours: %w", err))
 	}
 	if !held.Bool {
-		return failure.Newf(result.FailureConnectionLost, "the lock of the schema %s was lost", k.schema)
+		return failure.Newf(result.CauseConnectionLost, "the lock of the schema %s was lost", k.schema)
 	}
 	return nil
 }

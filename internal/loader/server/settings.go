@@ -158,7 +158,7 @@ func RefusedSettings(
 	if len(refused) == 0 {
 		return nil
 	}
-	return failure.Newf(result.FailureSetting, "%s", strings.Join(refused, "; "))
+	return failure.Newf(result.CauseSettingNotEffective, "%s", strings.Join(refused, "; "))
 }
 
 // AdjustmentWarnings says which settings the server rounded by more than 1 %.

@@ -191,7 +191,7 @@ func TestRefusedSettingsNamesEachOne(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v\nwant %s", err, want)
 	}
-	if got := failure.Describe(t.Context(), err).Reason; got != result.FailureSetting {
+	if got := failure.Describe(t.Context(), err).Reason; got != result.CauseSettingNotEffective {
 		t.Errorf("reason %s", got)
 	}
 	if err := RefusedSettings(&engine.MariaDB, requested[:1], applied[:1], variables); err != nil {
