@@ -11,6 +11,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
@@ -72,7 +73,7 @@ func TestObjectsGolden(t *testing.T) {
 func TestMyCnfGolden(t *testing.T) {
 	for name, tc := range goldenRuns() {
 		t.Run(name, func(t *testing.T) {
-			testutil.Golden(t, name+".cnf", []byte(database.MyCnf(&tc.run.Spec.Database)))
+			testutil.Golden(t, name+".cnf", []byte(database.MyCnf(&engine.MariaDB, &tc.run.Spec.Database)))
 		})
 	}
 }

@@ -5,12 +5,12 @@ package database
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
@@ -80,7 +80,7 @@ func (i *Instance) withWarning(waiting string) string {
 // refusal is the error line of a server that exited before it was ever up.
 func (i *Instance) refusal() string {
 	for _, end := range i.startupFailures() {
-		if line := errorLine(end.Message + i.ServerLog); line != "" {
+		if line := engine.ErrorLine(end.Message + i.ServerLog); line != "" {
 			return line
 		}
 	}
@@ -111,18 +111,6 @@ func (i *Instance) NeedsLog() (container string, needed bool) {
 		}
 	}
 	return "", false
-}
-
-// errorLine finds the first line that says what was wrong: "Aborting" follows it and says nothing.
-func errorLine(log string) string {
-	for line := range strings.Lines(log) {
-		_, text, found := strings.Cut(line, "[ERROR] ")
-		text = strings.TrimSpace(text)
-		if found && text != "" && text != "Aborting" {
-			return text
-		}
-	}
-	return ""
 }
 
 func (i *Instance) waiting(server *corev1.ContainerStatus) string {

@@ -93,7 +93,7 @@ func TestIntegrationKeeperKilled(t *testing.T) {
 	tr.cfg.LimitSeconds = 1
 	whileMeasuring(t, 100, func(db *sql.DB) {
 		var id int
-		err := db.QueryRow("SELECT IS_USED_LOCK(?)", lockName("bench")).Scan(&id)
+		err := db.QueryRow("SELECT IS_USED_LOCK(?)", "benchrun.bench").Scan(&id)
 		if err == nil {
 			_, err = db.Exec("KILL " + strconv.Itoa(id))
 		}

@@ -20,7 +20,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
+	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
@@ -237,7 +239,7 @@ func dropTable(t testing.TB) {
 // globals are the server's variables.
 func globals(t testing.TB) map[string]string {
 	t.Helper()
-	variables, err := globalVariables(t.Context(), other(t))
+	variables, err := server.Variables(t.Context(), &engine.MariaDB, other(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/loader/failure"
+	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
@@ -115,19 +117,20 @@ func TestIntegrationTPROCHSpoiltFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := newTPROCHLoad(t, func(p *tprochload.Parameters) { p.Data = "Staged" })
-			out := startProgress(io.Discard)
-			defer out.finish()
-			a, err := newAttempt(&Input{Config: tr.encoded(t), Identity: tr.id}, out)
+			out := progress.Start(io.Discard)
+			defer out.Finish()
+			a, w, err := newAttempt(&Input{Config: tr.encoded(t), Identity: tr.id}, out)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer a.close()
-			a.workload = spoiler{a.workload, func() { replaceInFile(t, filepath.Join(tr.cfg.Scratch, tc.table+".tbl"), tc.from, tc.to) }}
-			err = a.run(t.Context())
-			if warning := a.release(); warning != "" {
+			spoilt := spoiler{w, func() { replaceInFile(t, filepath.Join(tr.cfg.Scratch, tc.table+".tbl"), tc.from, tc.to) }}
+			r := newRole(a, &clientLoad{attempt: a, workload: spoilt})
+			err = r.run(t.Context())
+			if warning := r.release(); warning != "" {
 				t.Error(warning)
 			}
-			why := describe(t.Context(), err)
+			why := failure.Describe(t.Context(), err)
 			if why.Reason != tc.reason {
 				t.Errorf("reason %s, want %s", why.Reason, tc.reason)
 			}
