@@ -12,34 +12,30 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
 // BenchmarkRunReconciler carries out BenchmarkRuns.
 type BenchmarkRunReconciler struct {
 	client.Client
-	// Live reads past the cache, for the few questions that a stale answer would spoil.
+	// Live reads from the API server, where a stale answer of the cache would do harm.
 	Live client.Reader
-	// Logs opens the log of a container that has ended.
+	// Logs of containers that have ended.
 	Logs LogOpener
-	// Recorder sends events.
+	// Recorder of events.
 	Recorder events.EventRecorder
-	// Clock is the time of deadlines and records.
+	// Clock for deadlines and records.
 	Clock clock.PassiveClock
-	// Images that the operator brings.
-	Images database.Images
+	// Images of the loader.
+	Images podutil.Images
 }
 
 // +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarkruns,verbs=get;list;watch;delete
@@ -63,7 +59,7 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if run.DeletionTimestamp != nil {
-		return ctrl.Result{}, nil // what it owns goes with it
+		return ctrl.Result{}, nil // what it owns is deleted with it
 	}
 	seen, err := r.observe(ctx, &run)
 	if err != nil {
@@ -83,32 +79,20 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 		seen.Obstacle = &obstacle.failure
 		decision = lifecycle.Next(&run, p, seen, now)
 	}
-	status := lifecycle.Status(&run, p, seen, decision, now)
-	if err := r.patchStatus(ctx, &run, status, seen); err != nil {
+	old := run.DeepCopy()
+	run.Status = lifecycle.Status(&run, p, seen, decision, now)
+	if err := r.writer(&run).patchStatus(ctx, old, announcements(&old.Status, &run.Status, seen)); err != nil {
 		return ctrl.Result{}, fmt.Errorf("writing the status: %w", err)
 	}
 	return ctrl.Result{RequeueAfter: decision.After}, nil
 }
 
-// patchStatus writes the status if it has changed, and announces the changes after they are written.
-func (r *BenchmarkRunReconciler) patchStatus(
-	ctx context.Context, run *v1alpha1.BenchmarkRun, status v1alpha1.BenchmarkRunStatus, seen *lifecycle.Observed,
-) error {
-	if equality.Semantic.DeepEqual(run.Status, status) {
-		return nil
-	}
-	old := run.DeepCopy()
-	run.Status = status
-	if err := r.Status().Patch(ctx, run, client.MergeFrom(old)); err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	for _, a := range announcements(&old.Status, &status, seen) {
-		r.Recorder.Eventf(run, nil, a.kind, a.reason, a.action, "%s", a.message)
-	}
-	return nil
+// writer writes on behalf of a run.
+func (r *BenchmarkRunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
+	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, owner: runOwner(run)}
 }
 
-// SetupWithManager watches runs and everything that carries their label.
+// SetupWithManager watches runs, and all objects that have the name of a run in their label.
 func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.BenchmarkRun{}).
@@ -117,16 +101,7 @@ func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		&batchv1.Job{}, &appsv1.StatefulSet{}, &corev1.Pod{}, &corev1.ConfigMap{}, &corev1.Service{},
 		&corev1.PersistentVolumeClaim{}, &policyv1.PodDisruptionBudget{},
 	} {
-		b = b.Watches(object, handler.EnqueueRequestsFromMapFunc(runOf))
+		b = b.Watches(object, enqueueOwner(v1alpha1.LabelRun))
 	}
 	return b.Complete(r)
-}
-
-// runOf is the run whose label an object carries.
-func runOf(_ context.Context, object client.Object) []reconcile.Request {
-	name := object.GetLabels()[v1alpha1.LabelRun]
-	if name == "" {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: name}}}
 }

@@ -109,7 +109,7 @@ func TestEnvtestDisturbedAttemptIsMeasuredAgain(t *testing.T) {
 			pod.Status.Conditions = []corev1.PodCondition{{
 				Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI", Message: "evicted",
 			}}
-			c.failWith(result.FailureInterrupted, "told to stop")(job, pod)
+			c.failWith(result.CauseInterrupted, "told to stop")(job, pod)
 			return
 		}
 		c.succeed(job, pod)

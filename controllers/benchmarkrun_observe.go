@@ -24,14 +24,15 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// observer gathers the objects of one run out of the lists that were read.
+// observer sorts the objects of a run from the lists that were read.
 type observer struct {
+	ownership
 	run       *v1alpha1.BenchmarkRun
 	seen      lifecycle.Observed
 	instances map[int]*lifecycle.Instance
 }
 
-// observe reads everything that a decision needs, from the cache.
+// observe reads everything that a decision depends on.
 func (r *BenchmarkRunReconciler) observe(ctx context.Context, run *v1alpha1.BenchmarkRun) (*lifecycle.Observed, error) {
 	var (
 		jobs     batchv1.JobList
@@ -40,61 +41,44 @@ func (r *BenchmarkRunReconciler) observe(ctx context.Context, run *v1alpha1.Benc
 		sets     appsv1.StatefulSetList
 		services corev1.ServiceList
 		claims   corev1.PersistentVolumeClaimList
-		guards   policyv1.PodDisruptionBudgetList
+		budgets  policyv1.PodDisruptionBudgetList
 		mariaDBs = database.MariaDBList()
 	)
-	lists := []client.ObjectList{&jobs, &pods, &configs, &sets, &services, &claims, &guards}
+	owner := runOwner(run)
+	lists := []client.ObjectList{&jobs, &pods, &configs, &sets, &services, &claims, &budgets}
 	if run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator {
 		lists = append(lists, mariaDBs)
 	}
 	for _, list := range lists {
-		err := r.reader(list).List(ctx, list, client.InNamespace(run.Namespace), client.MatchingLabels{v1alpha1.LabelRun: run.Name})
+		err := r.reader(list).List(ctx, list, client.InNamespace(run.Namespace), owner.byName())
 		if err != nil && !apimeta.IsNoMatchError(err) {
 			return nil, fmt.Errorf("listing %T: %w", list, err)
 		}
 	}
-	o := &observer{run: run, instances: map[int]*lifecycle.Instance{}}
+	o := &observer{ownership: ownership{owner: owner}, run: run, instances: map[int]*lifecycle.Instance{}}
 	o.databases(sets.Items, services.Items, claims.Items, pods.Items)
-	o.guards(guards.Items, mariaDBs.Items)
+	o.budgets(budgets.Items, mariaDBs.Items)
 	o.attempts(jobs.Items, pods.Items)
 	if err := o.configMaps(configs.Items); err != nil {
 		return nil, err
 	}
-	r.lookForTrouble(ctx, o)
 	for _, i := range o.instances {
 		o.seen.Instances = append(o.seen.Instances, *i)
 	}
 	slices.SortFunc(o.seen.Instances, func(a, b lifecycle.Instance) int { return a.Number - b.Number })
+	o.seen.Predecessor, o.seen.Obstacle = o.predecessor, o.obstacle
+	o.seen.Judge(run.Spec.Database.Provisioner)
+	r.readWarnings(ctx, run.Namespace, &o.seen)
 	return &o.seen, nil
 }
 
-// reader is the cache, but for the MariaDB operator's kind: it may not be installed, and a watch of what does not exist
-// would keep the operator from starting.
+// reader is the cache, except for the kind of the MariaDB operator: it may not be installed, and a watch of a kind that does not
+// exist would keep the operator from starting.
 func (r *BenchmarkRunReconciler) reader(list client.ObjectList) client.Reader {
 	if _, ok := list.(*unstructured.UnstructuredList); ok {
 		return r.Live
 	}
 	return r.Client
-}
-
-// ours says whether an object belongs to this very run. One of an earlier run of the same name is waited for if it is on
-// its way out; one that stays is in the way.
-func (o *observer) ours(object client.Object) bool {
-	if object.GetLabels()[v1alpha1.LabelRunUID] == string(o.run.UID) {
-		return true
-	}
-	if object.GetDeletionTimestamp() != nil || len(object.GetOwnerReferences()) > 0 {
-		o.seen.Predecessor = append(o.seen.Predecessor, object.GetName())
-		slices.Sort(o.seen.Predecessor)
-		return false
-	}
-	if o.seen.Obstacle == nil {
-		o.seen.Obstacle = &lifecycle.Failure{
-			Reason:  v1alpha1.ReasonNameTaken,
-			Message: object.GetName() + " is kept from an earlier run of this name: delete it, or use another name for the run",
-		}
-	}
-	return false
 }
 
 func (o *observer) databases(
@@ -122,10 +106,10 @@ func (o *observer) databases(
 	}
 }
 
-func (o *observer) guards(guards []policyv1.PodDisruptionBudget, mariaDBs []unstructured.Unstructured) {
-	for i := range guards {
-		if o.ours(&guards[i]) {
-			o.instance(&guards[i]).Guard = &guards[i]
+func (o *observer) budgets(budgets []policyv1.PodDisruptionBudget, mariaDBs []unstructured.Unstructured) {
+	for i := range budgets {
+		if o.ours(&budgets[i]) {
+			o.instance(&budgets[i]).Budget = &budgets[i]
 		}
 	}
 	for i := range mariaDBs {
@@ -135,7 +119,7 @@ func (o *observer) guards(guards []policyv1.PodDisruptionBudget, mariaDBs []unst
 	}
 }
 
-// instance is the database instance that an object is labelled with.
+// instance is the database instance that an object belongs to, according to its label.
 func (o *observer) instance(object client.Object) *lifecycle.Instance {
 	n := number(object, v1alpha1.LabelInstance)
 	if o.instances[n] == nil {
@@ -175,7 +159,7 @@ func (o *observer) configMaps(configs []corev1.ConfigMap) error {
 		case v1alpha1.ComponentAttempt:
 			data, found := cm.Data[result.RecordKey]
 			if !found {
-				continue // a further piece of a large document
+				continue // another part of a large document
 			}
 			record, err := result.DecodeRecord(data)
 			if err != nil {
@@ -197,7 +181,7 @@ func (o *observer) configMaps(configs []corev1.ConfigMap) error {
 	return nil
 }
 
-// number reads a number from a label that Benchrun itself wrote; 0 if somebody has changed it.
+// number in a label that Benchrun wrote, or 0 if somebody has changed it.
 func number(object client.Object, label string) int {
 	n, err := strconv.Atoi(object.GetLabels()[label])
 	if err != nil {

@@ -3,10 +3,26 @@
 
 // Package controllers reads and writes the cluster for internal/lifecycle, which decides.
 //
-// A reconcile is: observe, decide, act, one status patch, then events. All reads are in benchmarkrun_observe.go and all
-// writes in benchmarkrun_act.go. Nothing blocks and nothing polls: every object that belongs to a run carries its name as a
-// label and is watched, so that each change leads to the next decision.
+// A reconcile observes, decides, acts, patches the status once, and then sends events. It never blocks. Every object that belongs
+// to a run has the run's name in a label and is watched, so that each change leads to the next reconcile; while something waits
+// that is not watched (the cluster's warnings, a MariaDB resource), lifecycle asks for another reconcile after some seconds.
 //
-// Objects have names that follow from the run alone. A stale cache or a second operator therefore meets AlreadyExists, and
-// never makes a second Job for an attempt.
+// Files of the BenchmarkRun controller:
+//
+//	benchmarkrun_controller.go  Reconcile, the permissions, and what is watched
+//	benchmarkrun_observe.go     reads the run's objects from the cache; a MariaDB resource from the API server
+//	clusterwarnings.go          reads warning events, and the log of a server that failed to start
+//	benchmarkrun_act.go         carries out actions: creates and deletes databases and Jobs; asks the API server first whether
+//	                            an attempt has its record
+//	benchmarkrun_results.go     creates the ConfigMaps of attempts and of results
+//	benchmarkrun_documents.go   reads the result document from a loader's log, for the record
+//	events.go                   what is announced when a status changes
+//
+// Two files work for any owner, so that a second kind can use them; so does becameTrue in events.go:
+//
+//	owner.go   who owns an object: this owner, an earlier one of the same name, or somebody else
+//	writer.go  creates, stores, deletes, and patches the status
+//
+// The names of objects follow from the run alone. With a stale cache, or beside a second operator, a create therefore ends with
+// AlreadyExists, and never makes a second Job for an attempt.
 package controllers

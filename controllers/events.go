@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -18,47 +19,47 @@ import (
 // announcement is an event to be sent.
 type announcement struct{ kind, reason, action, message string }
 
-// announced conditions, and whether becoming true is good news.
-var announced = []struct {
-	condition, action string
-	good              bool
-}{
-	{v1alpha1.ConditionDatabaseReady, "Provide", true},
-	{v1alpha1.ConditionSuspended, "Suspend", true},
-	{v1alpha1.ConditionComplete, "Finish", true},
-	{v1alpha1.ConditionFailed, "Finish", false},
+// maxNote is how many bytes the text of an event may have; the API server refuses one that has more.
+const maxNote = 1024
+
+func newAnnouncement(kind, reason, action, message string) announcement {
+	return announcement{kind, reason, action, result.Truncate(message, maxNote)}
 }
 
-// announcements are the events that the change from one status to the next is worth.
-func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Observed) []announcement {
+// announcedCondition is one that is announced when it becomes true.
+type announcedCondition struct{ condition, kind, action string }
+
+// runConditions of a run that are announced.
+var runConditions = []announcedCondition{
+	{v1alpha1.ConditionDatabaseReady, corev1.EventTypeNormal, "Provide"},
+	{v1alpha1.ConditionSuspended, corev1.EventTypeNormal, "Suspend"},
+	{v1alpha1.ConditionComplete, corev1.EventTypeNormal, "Finish"},
+	{v1alpha1.ConditionFailed, corev1.EventTypeWarning, "Finish"},
+}
+
+// becameTrue are the announcements of conditions that are true and were not before.
+func becameTrue(conditions []announcedCondition, old, current []metav1.Condition) []announcement {
 	var list []announcement
-	if ptr.Deref(status.Trials.Invalidated, 0) > ptr.Deref(old.Trials.Invalidated, 0) {
-		announcedBefore := int(ptr.Deref(old.Trials.Measured, 0) + ptr.Deref(old.Trials.Invalidated, 0))
-		for _, r := range seen.Records[min(len(seen.Records), announcedBefore):] {
-			if r.Outcome == result.OutcomeInvalidated {
-				list = append(list, announcement{
-					corev1.EventTypeWarning, "AttemptInvalidated", "Measure",
-					fmt.Sprintf("trial %d, attempt %d: %s: %s", r.Trial, r.Attempt, r.Cause, r.Message),
-				})
-			}
+	for _, a := range conditions {
+		c := apimeta.FindStatusCondition(current, a.condition)
+		if c != nil && c.Status == metav1.ConditionTrue && !apimeta.IsStatusConditionTrue(old, a.condition) {
+			list = append(list, newAnnouncement(a.kind, c.Reason, a.action, c.Message))
 		}
-	}
-	for _, a := range announced {
-		c := apimeta.FindStatusCondition(status.Conditions, a.condition)
-		if c == nil || c.Status != "True" || apimeta.IsStatusConditionTrue(old.Conditions, a.condition) {
-			continue
-		}
-		kind := corev1.EventTypeNormal
-		if !a.good {
-			kind = corev1.EventTypeWarning
-		}
-		list = append(list, announcement{kind, c.Reason, a.action, c.Message})
-	}
-	for i := range list {
-		list[i].message = result.Truncate(list[i].message, maxNote)
 	}
 	return list
 }
 
-// maxNote is how many bytes of text the API server takes in an event; it refuses an event with more.
-const maxNote = 1024
+// announcements of what changed from one status of a run to the next.
+func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Observed) []announcement {
+	var list []announcement
+	if ptr.Deref(status.Trials.Invalidated, 0) > ptr.Deref(old.Trials.Invalidated, 0) {
+		counted := int(ptr.Deref(old.Trials.Measured, 0) + ptr.Deref(old.Trials.Invalidated, 0))
+		for _, r := range seen.Records[min(len(seen.Records), counted):] {
+			if r.Outcome == result.OutcomeInvalidated {
+				list = append(list, newAnnouncement(corev1.EventTypeWarning, "AttemptInvalidated", "Measure",
+					fmt.Sprintf("trial %d, attempt %d: %s: %s", r.Trial, r.Attempt, r.Cause, r.Message)))
+			}
+		}
+	}
+	return append(list, becameTrue(runConditions, old.Conditions, status.Conditions)...)
+}

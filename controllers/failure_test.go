@@ -49,7 +49,7 @@ func TestEnvtestFailures(t *testing.T) {
 		},
 		"setting not effective": {
 			prepare: func(c *cluster) {
-				c.loader = c.failWith(result.FailureSetting, "innodb_x: requested 1, effective 2")
+				c.loader = c.failWith(result.CauseSettingNotEffective, "innodb_x: requested 1, effective 2")
 			},
 			reason: v1alpha1.ReasonSettingNotEffective, says: "innodb_x: requested 1, effective 2",
 			attempts: []string{"run-t1-a1 Failed"}, publishedToo: true,

@@ -74,8 +74,8 @@ func TestEnvtestMariaDBOperatorMissing(t *testing.T) {
 	c.nothingRuns()
 }
 
-// What nothing but an event tells is in the sentence: a Secret that is not there, a quota that is used up.
-func TestEnvtestTrouble(t *testing.T) {
+// The message says what only an event tells, for example that a Secret does not exist.
+func TestEnvtestClusterWarnings(t *testing.T) {
 	warn := func(c *cluster, about client.Object, kind, reason, message string) {
 		now := metav1.NewTime(c.clock.Now())
 		c.must(api.Create(t.Context(), &corev1.Event{

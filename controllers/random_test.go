@@ -189,7 +189,7 @@ func (c *cluster) carriesOut(seed uint64, object *unstructured.Unstructured) {
 		made = append(made, o)
 	}
 	last := p.Trials[len(p.Trials)-1]
-	job, err := trial.Job(&run, trial.Attempt{Trial: last, Point: p.Points[last.Point], Number: 1, Instance: 1}, trial.Images{Loader: "loader:test"})
+	job, err := trial.Job(&run, trial.Attempt{Trial: last, Point: p.Points[last.Point], Number: 1, Instance: 1}, c.reconciler.Images)
 	if err != nil {
 		c.t.Errorf("seed %d: %v", seed, err)
 		return

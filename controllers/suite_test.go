@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
@@ -64,7 +64,7 @@ func newCluster(t *testing.T) *cluster {
 	}
 	c.loader = c.succeed
 	c.reconciler = &BenchmarkRunReconciler{
-		Client: api, Live: api, Logs: c, Recorder: c.events, Clock: c.clock, Images: database.Images{Loader: "loader:test"},
+		Client: api, Live: api, Logs: c, Recorder: c.events, Clock: c.clock, Images: podutil.Images{Loader: "loader:test"},
 	}
 	return c
 }
@@ -101,7 +101,7 @@ func (c *cluster) leave(job *batchv1.Job, pod *corev1.Pod, document *result.Docu
 }
 
 // failWith lets a loader end with a failure in its summary.
-func (c *cluster) failWith(reason result.FailureReason, message string) func(*batchv1.Job, *corev1.Pod) {
+func (c *cluster) failWith(reason result.Cause, message string) func(*batchv1.Job, *corev1.Pod) {
 	return func(job *batchv1.Job, pod *corev1.Pod) {
 		summary, err := result.EncodeSummary(result.Summary{
 			Version: result.DocumentVersion, Identity: result.Identity{PodUID: string(pod.UID)},

@@ -53,7 +53,7 @@ func TestEnvtestResultsThatDoNotArriveWhole(t *testing.T) {
 			},
 			says: "DocumentLost",
 		},
-		"the termination message is garbage":   {message: func(string) string { return "\x00\xff Killed" }, says: "Silent: the loader ended well but left no result"},
+		"the termination message is garbage":   {message: func(string) string { return "\x00\xff Killed" }, says: "Silent: the loader exited with code 0 but left no result"},
 		"the termination message is cut":       {message: func(m string) string { return m[:len(m)/2] }, says: "Silent"},
 		"the termination message is not there": {message: func(string) string { return "" }, says: "Silent"},
 		"the result is another Pod's": {

@@ -77,7 +77,7 @@ e2e() {
 
 fuzz() {
 	local target passed=0 broken=0
-	for target in result.FuzzReadDocument result.FuzzDecodeSummary workload/sysbench.FuzzParse workload/delimited.FuzzReader; do
+	for target in result.FuzzReadDocument result.FuzzDecodeSummary workload/sysbench/output.FuzzParse workload/delimited.FuzzReader; do
 		log "fuzz: $target"
 		if (cd "$REPO" && go test "./internal/${target%.*}" -run '^$' -fuzz "^${target#*.}\$" -fuzztime 30s -fuzzminimizetime 10x); then
 			passed=$((passed + 1))

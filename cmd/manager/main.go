@@ -31,7 +31,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/controllers"
-	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
 // options are the manager's flags.
@@ -98,7 +98,7 @@ func run(o options) error {
 	reconciler := &controllers.BenchmarkRunReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Logs: controllers.PodLogs{Clientset: clientset},
 		Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{},
-		Images: database.Images{Loader: o.loaderImage, Sysbench: o.sysbenchImage},
+		Images: podutil.Images{Loader: o.loaderImage, Sysbench: o.sysbenchImage},
 	}
 	if err := reconciler.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the controller: %w", err)

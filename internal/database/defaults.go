@@ -4,25 +4,22 @@
 package database
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
 // What a server gets of which nothing is said. These are not the API server's defaults, because an external server must not
 // be said to have them.
-const (
-	defaultImage   = "mariadb:11.8"
-	defaultStorage = "5Gi"
-)
+const defaultStorage = "5Gi"
 
-func serverImage(db *v1alpha1.DatabaseSpec) string {
-	if db.Image == "" {
-		return defaultImage
-	}
-	return db.Image
+func serverImage(e *engine.Engine, db *v1alpha1.DatabaseSpec) string {
+	return cmp.Or(db.Image, e.Image.Default)
 }
 
 func storage(db *v1alpha1.DatabaseSpec) v1alpha1.StorageSpec {

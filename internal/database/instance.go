@@ -24,22 +24,22 @@ type Instance struct {
 	Set *appsv1.StatefulSet
 	// MariaDB is the resource that the MariaDB operator makes the StatefulSet of, or nil.
 	MariaDB *unstructured.Unstructured
-	// Guard is its PodDisruptionBudget, or nil.
-	Guard *policyv1.PodDisruptionBudget
+	// Budget is its PodDisruptionBudget, or nil.
+	Budget *policyv1.PodDisruptionBudget
 	// Pod is its Pod, or nil.
 	Pod *corev1.Pod
-	// Claim is the name of its volume claim, empty if there is none.
+	// Claim is the name of its volume claim, or empty.
 	Claim string
 	// Others says whether its Service or its ConfigMap exists.
 	Others bool
-	// Trouble is the cluster's latest warning about what the instance waits for; empty if there is none.
-	Trouble string
-	// LastWords are what the log of a server holds that has ended without a termination message.
-	LastWords string
+	// Warning is the cluster's latest warning about an instance that does not start, or empty.
+	Warning string
+	// ServerLog is the log of a server that failed to start, if NeedsLog asked for it.
+	ServerLog string
 }
 
-// Root is the object that stands for the instance: it is created last, and what is left of an instance without it is being
-// removed. An external server is in nobody's hands: its guard stands for it.
+// Root is the object that stands for the instance: it is created last and deleted first. For an external server, which the
+// operator does not create, it is the PodDisruptionBudget.
 func (i *Instance) Root() metav1.Object {
 	switch i.Provisioner {
 	case v1alpha1.ProvisionerMariaDBOperator:
@@ -47,8 +47,8 @@ func (i *Instance) Root() metav1.Object {
 			return i.MariaDB
 		}
 	case v1alpha1.ProvisionerExternal:
-		if i.Guard != nil {
-			return i.Guard
+		if i.Budget != nil {
+			return i.Budget
 		}
 	default:
 		if i.Set != nil {
@@ -58,36 +58,36 @@ func (i *Instance) Root() metav1.Object {
 	return nil
 }
 
-// Going says whether an instance is being removed, or nothing but remains of it is left.
+// Going says whether an instance is being deleted, or is deleted in part.
 func (i *Instance) Going() bool {
 	root := i.Root()
 	return root == nil || root.GetDeletionTimestamp() != nil
 }
 
-// Removable says whether there is something of an instance to delete that is not being deleted already.
+// Removable says whether an instance has objects to delete that are not being deleted yet.
 func (i *Instance) Removable() bool {
 	if i.Root() == nil {
-		return i.Others || i.Guard != nil && i.Guard.DeletionTimestamp == nil
+		return i.Others || i.Budget != nil && i.Budget.DeletionTimestamp == nil
 	}
 	return !i.Going()
 }
 
-// PartlyMade says whether an instance has nothing yet, or nothing any more, that runs or holds data.
+// PartlyMade says whether an instance has no object that runs or holds data: not yet, or not any more.
 func (i *Instance) PartlyMade() bool {
 	return i.Root() == nil && i.Set == nil && i.Pod == nil && i.Claim == ""
 }
 
-// cutOffAfter is how long after the time that its Pod was given to end a node counts as cut off.
+// cutOffAfter is how long after the end of its Pod's grace period a node counts as cut off.
 const cutOffAfter = 30 * time.Second
 
-// CutOff says whether nothing is left of an instance but what a node that does not answer never gives back.
+// CutOff says whether all that is left of an instance is a Pod on a node that does not answer.
 func (i *Instance) CutOff(now time.Time) bool {
 	return i.Root() == nil && i.Set == nil && i.Pod != nil && i.Pod.DeletionTimestamp != nil &&
 		now.After(i.Pod.DeletionTimestamp.Add(cutOffAfter))
 }
 
-// Intact says whether an instance still is the server that has served before, by the UID of its Pod. What an external server
-// went through only its loader can tell.
+// Intact says whether an instance is still the server that it was for an earlier attempt, by the UID of its Pod. Of an external
+// server only the loader can know.
 func (i *Instance) Intact(podUID string) bool {
 	if i.Provisioner == v1alpha1.ProvisionerExternal {
 		return !i.Going()

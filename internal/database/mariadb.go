@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
@@ -52,33 +53,35 @@ func MariaDBList() *unstructured.UnstructuredList {
 
 // mariaDB is the resource of an instance. Children inherit its labels, by which their Pod is found. Once the server answers
 // nothing asks it anything.
-func mariaDB(run *v1alpha1.BenchmarkRun, instance int, node string, images Images) (*unstructured.Unstructured, error) {
+func mariaDB(
+	e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int, node string, images podutil.Images,
+) (*unstructured.Unstructured, error) {
 	db := &run.Spec.Database
 	meta := objectMeta(run, instance)
 	spec := map[string]any{
-		"image":           serverImage(db),
+		"image":           serverImage(e, db),
 		"imagePullPolicy": corev1.PullIfNotPresent,
 		"replicas":        int64(1),
-		"port":            int64(plan.DatabasePort),
+		"port":            int64(e.Image.Port),
 		"inheritMetadata": map[string]any{"labels": ownLabels(meta.Labels)},
 		"rootPasswordSecretKeyRef": map[string]any{
 			"name": plan.SecretName(run), "key": podutil.PasswordKey, "generate": false,
 		},
-		"myCnf":              MyCnf(db),
+		"myCnf":              MyCnf(e, db),
 		"storage":            mariaDBStorage(db, ownLabels(meta.Labels)),
 		"tls":                map[string]any{"enabled": encrypted(db), "required": false},
 		"updateStrategy":     map[string]any{"type": "Never"},
 		"resources":          resources(db),
 		"tolerations":        podutil.Tolerations(db.Tolerations),
-		"podSecurityContext": podSecurity(),
+		"podSecurityContext": podSecurity(e),
 		"securityContext":    podutil.RestrictedContainer(),
-		"startupProbe":       quietProbe(1, run.Spec.Trials.StartDeadlineSeconds),
-		"readinessProbe":     quietProbe(seldom, tolerant),
-		"livenessProbe":      quietProbe(never, tolerant),
+		"startupProbe":       quietProbe(e, 1, run.Spec.Trials.StartDeadlineSeconds),
+		"readinessProbe":     quietProbe(e, seldom, tolerant),
+		"livenessProbe":      quietProbe(e, never, tolerant),
 		// Unset and given as a file: the operator would put the password itself into the environment.
 		"env": []any{
 			map[string]any{"name": "MARIADB_ROOT_PASSWORD"},
-			map[string]any{"name": "MARIADB_ROOT_PASSWORD_FILE", "value": podutil.CredentialPath + "/" + podutil.PasswordKey},
+			map[string]any{"name": e.Image.RootPasswordFile, "value": podutil.CredentialPath + "/" + podutil.PasswordKey},
 		},
 		"volumes": []any{
 			map[string]any{"name": "credentials", "secret": map[string]any{"secretName": plan.SecretName(run)}},
@@ -87,12 +90,12 @@ func mariaDB(run *v1alpha1.BenchmarkRun, instance int, node string, images Image
 		},
 		"volumeMounts": []any{
 			map[string]any{"name": "credentials", "mountPath": podutil.CredentialPath, "readOnly": true},
-			map[string]any{"name": "run", "mountPath": "/run/mysqld"},
+			map[string]any{"name": "run", "mountPath": e.Image.RunPath},
 			map[string]any{"name": "tmp", "mountPath": "/tmp"},
 		},
 		"initContainers": []any{map[string]any{
 			"name": ProbeContainer, "image": images.Loader, "imagePullPolicy": corev1.PullIfNotPresent,
-			"args": []string{"probe", "--data=" + dataPath}, "resources": resources(db),
+			"args": []string{"probe", "--data=" + e.Image.DataPath}, "resources": resources(db),
 		}},
 	}
 	if bound := podutil.BindToNodes(affinity(db), node); bound != nil {
@@ -146,9 +149,9 @@ func mariaDBStorage(db *v1alpha1.DatabaseSpec, labels map[string]string) map[str
 const tolerant = 100
 
 // quietProbe asks no more than whether somebody listens.
-func quietProbe(periodSeconds, failureThreshold int32) map[string]any {
+func quietProbe(e *engine.Engine, periodSeconds, failureThreshold int32) map[string]any {
 	return map[string]any{
-		"tcpSocket": map[string]any{"port": int64(plan.DatabasePort)}, "periodSeconds": int64(periodSeconds),
+		"tcpSocket": map[string]any{"port": int64(e.Image.Port)}, "periodSeconds": int64(periodSeconds),
 		"failureThreshold": int64(failureThreshold),
 	}
 }

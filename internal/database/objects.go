@@ -16,17 +16,10 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
-
-// Images are the container images that the operator itself brings.
-type Images struct {
-	// Loader is the image of the loader, which also is the probe.
-	Loader string
-	// Sysbench is the image of the loader that has sysbench too.
-	Sysbench string
-}
 
 // Object is any Kubernetes object.
 type Object interface {
@@ -36,22 +29,26 @@ type Object interface {
 
 // Objects are the objects of a database instance, in the order of creation; all but the credentials, which need a
 // password. A node that is not empty binds the instance to it.
-func Objects(run *v1alpha1.BenchmarkRun, instance int, node string, images Images) ([]Object, error) {
+func Objects(run *v1alpha1.BenchmarkRun, instance int, node string, images podutil.Images) ([]Object, error) {
+	e, err := engine.ByName(string(run.Spec.Database.Engine))
+	if err != nil {
+		return nil, err
+	}
 	switch run.Spec.Database.Provisioner {
 	case v1alpha1.ProvisionerExternal:
 		return []Object{guard(run, instance)}, nil
 	case v1alpha1.ProvisionerMariaDBOperator:
-		server, err := mariaDB(run, instance, node, images)
+		server, err := mariaDB(e, run, instance, node, images)
 		if err != nil {
 			return nil, fmt.Errorf("making the MariaDB resource: %w", err)
 		}
 		return []Object{guard(run, instance), server}, nil
 	default:
 		return []Object{
-			configMap(run, instance),
-			service(run, instance),
+			configMap(e, run, instance),
+			service(e, run, instance),
 			guard(run, instance),
-			statefulSet(run, instance, node, images),
+			statefulSet(e, run, instance, node, images),
 		}, nil
 	}
 }
@@ -88,23 +85,23 @@ func Secret(run *v1alpha1.BenchmarkRun, password string) *corev1.Secret {
 	}
 }
 
-func configMap(run *v1alpha1.BenchmarkRun, instance int) *corev1.ConfigMap {
+func configMap(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: objectMeta(run, instance),
 		Immutable:  ptr.To(true),
-		Data:       map[string]string{configKey: MyCnf(&run.Spec.Database)},
+		Data:       map[string]string{configKey: MyCnf(e, &run.Spec.Database)},
 	}
 }
 
 // service gives the instance a name. It is headless, so that no packet takes the way through a proxy's address
 // translation.
-func service(run *v1alpha1.BenchmarkRun, instance int) *corev1.Service {
+func service(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int) *corev1.Service {
 	return &corev1.Service{
 		ObjectMeta: objectMeta(run, instance),
 		Spec: corev1.ServiceSpec{
 			ClusterIP: corev1.ClusterIPNone,
 			Selector:  selector(run, instance),
-			Ports:     []corev1.ServicePort{{Name: "mysql", Port: plan.DatabasePort}},
+			Ports:     []corev1.ServicePort{{Name: "mysql", Port: e.Image.Port}},
 		},
 	}
 }
@@ -126,10 +123,10 @@ func selector(run *v1alpha1.BenchmarkRun, instance int) map[string]string {
 }
 
 // MyCnf is the server's option file: everything that the specification asks for and nothing else, sorted.
-func MyCnf(db *v1alpha1.DatabaseSpec) string {
+func MyCnf(e *engine.Engine, db *v1alpha1.DatabaseSpec) string {
 	var b strings.Builder
-	b.WriteString("# Made by Benchrun from spec.database of the run.\n[mariadbd]\n")
-	for _, s := range plan.Settings(db) {
+	b.WriteString("# Made by Benchrun from spec.database of the run.\n[" + e.Options.Group + "]\n")
+	for _, s := range plan.Settings(e, db) {
 		b.WriteString(s.Line + "\n")
 	}
 	return b.String()

@@ -11,10 +11,12 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-var images = database.Images{Loader: "benchrun/loader:test"}
+var images = podutil.Images{Loader: "benchrun/loader:test"}
 
 const otherUID = "fedcba98-7654-3210-fedc-ba9876543210"
 
@@ -51,7 +53,7 @@ func goldenRuns() map[string]goldenRun {
 }
 
 // objects of an instance, with the images of these tests.
-func objects(t *testing.T, run *v1alpha1.BenchmarkRun, instance int, node string, images database.Images) []database.Object {
+func objects(t *testing.T, run *v1alpha1.BenchmarkRun, instance int, node string, images podutil.Images) []database.Object {
 	t.Helper()
 	list, err := database.Objects(run, instance, node, images)
 	if err != nil {
@@ -71,7 +73,7 @@ func TestObjectsGolden(t *testing.T) {
 func TestMyCnfGolden(t *testing.T) {
 	for name, tc := range goldenRuns() {
 		t.Run(name, func(t *testing.T) {
-			testutil.Golden(t, name+".cnf", []byte(database.MyCnf(&tc.run.Spec.Database)))
+			testutil.Golden(t, name+".cnf", []byte(database.MyCnf(&engine.MariaDB, &tc.run.Spec.Database)))
 		})
 	}
 }

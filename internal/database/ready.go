@@ -5,12 +5,12 @@ package database
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
@@ -20,11 +20,11 @@ type State struct {
 	Ready bool
 	// Refused is the server's own error line, if it ended at once because of its configuration.
 	Refused string
-	// Waiting says what it is waiting for, in the cluster's words where it has any. Stable: no names of Pods, no counters.
+	// Waiting says what it waits for, in the cluster's words if it has any. It is stable: no Pod names, no counters.
 	Waiting string
 }
 
-// State judges an instance by what exists of it.
+// State of an instance by its objects.
 func (i *Instance) State() State {
 	switch {
 	case i.Root() == nil:
@@ -32,7 +32,7 @@ func (i *Instance) State() State {
 	case i.Provisioner == v1alpha1.ProvisionerExternal:
 		return State{Ready: true}
 	case i.Pod == nil:
-		return State{Waiting: i.withTrouble("the database's Pod is being created")}
+		return State{Waiting: i.withWarning("the database's Pod is being created")}
 	}
 	if line := i.refusal(); line != "" {
 		return State{Refused: line}
@@ -47,7 +47,7 @@ func (i *Instance) State() State {
 	return State{Ready: true}
 }
 
-// server is the status of the server's container, nil as long as it is not known.
+// server is the status of the server's container, or nil if the kubelet has not reported it.
 func (i *Instance) server() *corev1.ContainerStatus {
 	if i.Pod == nil {
 		return nil
@@ -62,7 +62,7 @@ func (i *Instance) container() string {
 	return ServerContainer
 }
 
-// Image is the digest of the server's image as the container runtime names it; empty as long as it is not known.
+// Image is the digest of the server's image as the container runtime names it, or empty if the kubelet has not reported it.
 func (i *Instance) Image() string {
 	if server := i.server(); server != nil {
 		return server.ImageID
@@ -70,59 +70,47 @@ func (i *Instance) Image() string {
 	return ""
 }
 
-func (i *Instance) withTrouble(waiting string) string {
-	if i.Trouble == "" {
+func (i *Instance) withWarning(waiting string) string {
+	if i.Warning == "" {
 		return waiting
 	}
-	return waiting + ": " + i.Trouble
+	return waiting + ": " + i.Warning
 }
 
-// refusal is the error line of a server that ended by itself before it was ever up.
+// refusal is the error line of a server that exited before it was ever up.
 func (i *Instance) refusal() string {
-	for _, end := range i.earlyEnds() {
-		if line := errorLine(end.Message + i.LastWords); line != "" {
+	for _, end := range i.startupFailures() {
+		if line := engine.ErrorLine(end.Message + i.ServerLog); line != "" {
 			return line
 		}
 	}
 	return ""
 }
 
-// earlyEnds are those of a server that was never up, and had an end of its own making.
-func (i *Instance) earlyEnds() []*corev1.ContainerStateTerminated {
+// startupFailures are the exits of a server that was never up, except those that the memory limit caused.
+func (i *Instance) startupFailures() []*corev1.ContainerStateTerminated {
 	server := i.server()
 	if server == nil || server.Started != nil && *server.Started {
 		return nil
 	}
 	var ends []*corev1.ContainerStateTerminated
 	for _, end := range []*corev1.ContainerStateTerminated{server.State.Terminated, server.LastTerminationState.Terminated} {
-		if end != nil && end.ExitCode != 0 && end.Reason != "OOMKilled" {
+		if end != nil && end.ExitCode != 0 && end.Reason != podutil.OOMKilled {
 			ends = append(ends, end)
 		}
 	}
 	return ends
 }
 
-// Speechless names the container of a server that ended by itself before it was ever up, and left nothing but its log: the
-// MariaDB operator's have no termination message.
-func (i *Instance) Speechless() (container string, speechless bool) {
-	for _, end := range i.earlyEnds() {
+// NeedsLog names the container of a server that failed to start, if its log is the only place that can say why: the containers of
+// the MariaDB operator have no termination message.
+func (i *Instance) NeedsLog() (container string, needed bool) {
+	for _, end := range i.startupFailures() {
 		if end.Message == "" {
 			return i.container(), true
 		}
 	}
 	return "", false
-}
-
-// errorLine finds the first line that says what was wrong: "Aborting" follows it and says nothing.
-func errorLine(log string) string {
-	for line := range strings.Lines(log) {
-		_, text, found := strings.Cut(line, "[ERROR] ")
-		text = strings.TrimSpace(text)
-		if found && text != "" && text != "Aborting" {
-			return text
-		}
-	}
-	return ""
 }
 
 func (i *Instance) waiting(server *corev1.ContainerStatus) string {
@@ -132,7 +120,7 @@ func (i *Instance) waiting(server *corev1.ContainerStatus) string {
 	if server != nil && server.State.Running != nil {
 		return "the server is starting"
 	}
-	return i.withTrouble(podutil.Waiting(i.Pod, "the database"))
+	return i.withWarning(podutil.Waiting(i.Pod, "the database"))
 }
 
 // restarted says whether the server was started more than once in its Pod.
@@ -141,9 +129,8 @@ func (i *Instance) restarted() bool {
 	return server != nil && server.RestartCount > 0
 }
 
-// Lost says why an instance that was up is not the same any more: deleted, evicted, out of memory, restarted or cut off. It
-// is empty as long as the server runs as it was started, and for a server that is not in the cluster's hands. A nil instance
-// is gone.
+// Lost says how an instance that was up was lost: it was deleted, evicted, killed or restarted, or its node does not answer. It
+// is empty while the server runs, and always for an external server. A nil instance is gone.
 func (i *Instance) Lost() string {
 	switch {
 	case i == nil:
@@ -170,7 +157,7 @@ func (i *Instance) Lost() string {
 	for _, end := range []*corev1.ContainerStateTerminated{server.State.Terminated, server.LastTerminationState.Terminated} {
 		switch {
 		case end == nil:
-		case end.Reason == "OOMKilled":
+		case end.Reason == podutil.OOMKilled:
 			return "the server was killed for its memory: raise database.resources.limits.memory"
 		default:
 			return fmt.Sprintf("the server ended with exit code %d", end.ExitCode)
@@ -186,7 +173,7 @@ func (i *Instance) rootKind() string {
 	return "StatefulSet"
 }
 
-// readySince is since when the Pod is ready; the zero time as long as it is not.
+// readySince is when the Pod became ready, or the zero time if it is not ready.
 func (i *Instance) readySince() time.Time {
 	if i.Pod == nil {
 		return time.Time{}
@@ -199,8 +186,8 @@ func (i *Instance) readySince() time.Time {
 	return time.Time{}
 }
 
-// Interrupted says why what was measured since a time is of no use, although the instance is the same: its node was not
-// ready in the meantime, so nobody knows what became of its time. It is empty if nothing is known to have happened.
+// Interrupted says why a measurement that began at the given time does not count although the instance is the same: its node was
+// not ready in the meantime, and may have stood still. It is empty if nothing happened.
 func (i *Instance) Interrupted(since time.Time) string {
 	if i == nil || !i.readySince().After(since) {
 		return ""
@@ -208,7 +195,7 @@ func (i *Instance) Interrupted(since time.Time) string {
 	return "the database's Pod was not ready in the meantime: its node " + i.Pod.Spec.NodeName + " did not answer"
 }
 
-// Fingerprint is the probe's termination message; false as long as it has not ended well.
+// Fingerprint is the probe's termination message, or false if the probe has not succeeded.
 func Fingerprint(pod *corev1.Pod) (string, bool) {
 	end := podutil.Ended(pod, ProbeContainer)
 	if end == nil || end.ExitCode != 0 {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
@@ -24,16 +25,12 @@ const (
 
 	configKey  = "benchrun.cnf"
 	dataVolume = "data"
-	dataPath   = "/var/lib/mysql"
 )
-
-// serverUser is the user that the official images run the server as.
-const serverUser int64 = 999
 
 // shutdownSeconds for the server: its data is thrown away, so that a clean end is worth little.
 const shutdownSeconds int64 = 10
 
-func statefulSet(run *v1alpha1.BenchmarkRun, instance int, node string, images Images) *appsv1.StatefulSet {
+func statefulSet(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int, node string, images podutil.Images) *appsv1.StatefulSet {
 	meta := objectMeta(run, instance)
 	set := &appsv1.StatefulSet{
 		ObjectMeta: meta,
@@ -47,7 +44,7 @@ func statefulSet(run *v1alpha1.BenchmarkRun, instance int, node string, images I
 			},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels},
-				Spec:       podSpec(run, meta.Name, node, images),
+				Spec:       podSpec(e, run, meta.Name, node, images),
 			},
 		},
 	}
@@ -57,7 +54,7 @@ func statefulSet(run *v1alpha1.BenchmarkRun, instance int, node string, images I
 	return set
 }
 
-func podSpec(run *v1alpha1.BenchmarkRun, instanceName, node string, images Images) corev1.PodSpec {
+func podSpec(e *engine.Engine, run *v1alpha1.BenchmarkRun, instanceName, node string, images podutil.Images) corev1.PodSpec {
 	db := &run.Spec.Database
 	spec := corev1.PodSpec{
 		AutomountServiceAccountToken:  ptr.To(false),
@@ -67,9 +64,9 @@ func podSpec(run *v1alpha1.BenchmarkRun, instanceName, node string, images Image
 		Tolerations:                   podutil.Tolerations(db.Tolerations),
 		Affinity:                      podutil.BindToNodes(affinity(db), node),
 		PriorityClassName:             db.PriorityClassName,
-		SecurityContext:               podSecurity(),
-		InitContainers:                []corev1.Container{probeContainer(run, images)},
-		Containers:                    []corev1.Container{serverContainer(run)},
+		SecurityContext:               podSecurity(e),
+		InitContainers:                []corev1.Container{probeContainer(e, run, images)},
+		Containers:                    []corev1.Container{serverContainer(e, run)},
 		Volumes: []corev1.Volume{
 			{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 				LocalObjectReference: corev1.LocalObjectReference{Name: instanceName},
@@ -92,10 +89,10 @@ func podSpec(run *v1alpha1.BenchmarkRun, instanceName, node string, images Image
 	return spec
 }
 
-func podSecurity() *corev1.PodSecurityContext {
+func podSecurity(e *engine.Engine) *corev1.PodSecurityContext {
 	return &corev1.PodSecurityContext{
-		RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To(serverUser), RunAsGroup: ptr.To(serverUser),
-		FSGroup:             ptr.To(serverUser),
+		RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To(e.Image.User), RunAsGroup: ptr.To(e.Image.User),
+		FSGroup:             ptr.To(e.Image.User),
 		FSGroupChangePolicy: ptr.To(corev1.FSGroupChangeOnRootMismatch),
 		SeccompProfile:      &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 	}
@@ -103,27 +100,27 @@ func podSecurity() *corev1.PodSecurityContext {
 
 // serverContainer has a startup probe only: from the moment that the server answers nothing asks it anything, so that
 // nothing but the loader is measured. A restart starts the probe again.
-func serverContainer(run *v1alpha1.BenchmarkRun) corev1.Container {
+func serverContainer(e *engine.Engine, run *v1alpha1.BenchmarkRun) corev1.Container {
 	return corev1.Container{
 		Name:            ServerContainer,
-		Image:           serverImage(&run.Spec.Database),
+		Image:           serverImage(e, &run.Spec.Database),
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Env: []corev1.EnvVar{
-			{Name: "MARIADB_ROOT_PASSWORD_FILE", Value: podutil.CredentialPath + "/" + podutil.PasswordKey},
-			{Name: "MARIADB_ROOT_HOST", Value: "%"},
+			{Name: e.Image.RootPasswordFile, Value: podutil.CredentialPath + "/" + podutil.PasswordKey},
+			{Name: e.Image.RootHost, Value: "%"},
 		},
-		Ports:     []corev1.ContainerPort{{Name: "mysql", ContainerPort: plan.DatabasePort}},
+		Ports:     []corev1.ContainerPort{{Name: "mysql", ContainerPort: e.Image.Port}},
 		Resources: resources(&run.Spec.Database),
 		VolumeMounts: []corev1.VolumeMount{
-			{Name: dataVolume, MountPath: dataPath},
-			{Name: "config", MountPath: "/etc/mysql/conf.d", ReadOnly: true},
+			{Name: dataVolume, MountPath: e.Image.DataPath},
+			{Name: "config", MountPath: e.Image.ConfigPath, ReadOnly: true},
 			{Name: "credentials", MountPath: podutil.CredentialPath, ReadOnly: true},
-			{Name: "run", MountPath: "/run/mysqld"},
+			{Name: "run", MountPath: e.Image.RunPath},
 			{Name: "tmp", MountPath: "/tmp"},
 		},
 		StartupProbe: &corev1.Probe{
 			ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{
-				Port: intstr.FromInt32(plan.DatabasePort),
+				Port: intstr.FromInt32(e.Image.Port),
 			}},
 			PeriodSeconds:    1,
 			FailureThreshold: run.Spec.Trials.StartDeadlineSeconds,
@@ -133,15 +130,15 @@ func serverContainer(run *v1alpha1.BenchmarkRun) corev1.Container {
 	}
 }
 
-func probeContainer(run *v1alpha1.BenchmarkRun, images Images) corev1.Container {
+func probeContainer(e *engine.Engine, run *v1alpha1.BenchmarkRun, images podutil.Images) corev1.Container {
 	return corev1.Container{
 		Name:            ProbeContainer,
 		Image:           images.Loader,
 		ImagePullPolicy: corev1.PullIfNotPresent,
-		Args:            []string{"probe", "--data=" + dataPath},
+		Args:            []string{"probe", "--data=" + e.Image.DataPath},
 		// The same as the server's, so that the Pod keeps its class of service; they do not add up.
 		Resources:                resources(&run.Spec.Database),
-		VolumeMounts:             []corev1.VolumeMount{{Name: dataVolume, MountPath: dataPath}},
+		VolumeMounts:             []corev1.VolumeMount{{Name: dataVolume, MountPath: e.Image.DataPath}},
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		SecurityContext:          podutil.RestrictedContainer(),
 	}

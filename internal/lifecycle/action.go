@@ -11,20 +11,20 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
-// Decision is what to do, and what to tell people meanwhile.
+// Decision is the next action, and what the status says about it.
 type Decision struct {
 	Action Action
-	// Failure ends the run; nothing else is done in the same step.
+	// Failure ends the run without all of its results. The action is Wait then.
 	Failure *Failure
-	// Complete ends the run well.
+	// Complete ends the run with all of its results.
 	Complete bool
-	// Reason is what the run is doing, one of the API's reasons; Message says it in a sentence.
+	// Reason is what the run is doing, one of the API's reasons; Message says it in a sentence. A Failure has its own.
 	Reason, Message string
-	// After is when to look again even if nothing changes: a deadline. Zero waits for a change.
+	// After is the time until the next reconcile if no watch triggers it earlier; 0 waits for a watch.
 	After time.Duration
 }
 
-// Action is one of the types in this file, and no other.
+// Action is one of the types in this file.
 type Action interface{ action() }
 
 type (
@@ -35,24 +35,23 @@ type (
 		Instance int
 		Node     string
 	}
-	// RemoveDatabase deletes what exists of an instance.
+	// RemoveDatabase deletes the objects of an instance.
 	RemoveDatabase struct{ Instance int }
 	// StartAttempt creates an attempt's Job.
 	StartAttempt struct{ Attempt trial.Attempt }
 	// RecordAttempt fetches an accepted attempt's document and writes the attempt's record.
 	RecordAttempt struct {
 		Attempt    Attempt
-		Verdict    trial.Verdict
 		Parameters map[string]string
 	}
-	// RemoveJob deletes a Job, if it still is the one with that UID.
+	// RemoveJob deletes a Job if it still has that UID.
 	RemoveJob struct {
 		Name string
 		UID  types.UID
 	}
 	// Publish writes the results of the run.
 	Publish struct{ Outcome string }
-	// DeleteRun deletes the run: its time after the end is over.
+	// DeleteRun deletes the run, because spec.ttlSecondsAfterFinished has passed.
 	DeleteRun struct{}
 )
 

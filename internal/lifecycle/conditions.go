@@ -4,7 +4,6 @@
 package lifecycle
 
 import (
-	"fmt"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -13,84 +12,56 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// setConditions sets every condition, the summarising ones last. An end that was reached before is kept as it is.
-func setConditions(status *v1alpha1.BenchmarkRunStatus, s *situation, d Decision, now time.Time) {
-	set := func(conditionType string, value bool, reason, message string) {
-		c := metav1.Condition{
-			Type: conditionType, Status: metav1.ConditionFalse, Reason: reason, Message: message,
-			ObservedGeneration: status.ObservedGeneration, LastTransitionTime: metav1.NewTime(now),
-		}
-		if value {
-			c.Status = metav1.ConditionTrue
-		}
-		apimeta.SetStatusCondition(&status.Conditions, c)
-	}
-	ready, reason, message := s.databaseReady(d)
-	set(v1alpha1.ConditionDatabaseReady, ready, reason, message)
-
-	if apimeta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionFinished) {
-		for i := range status.Conditions {
-			status.Conditions[i].ObservedGeneration = status.ObservedGeneration
-		}
-		return
-	}
-	if d.Reason == v1alpha1.ReasonSuspended {
-		set(v1alpha1.ConditionSuspended, true, d.Reason, d.Message)
-	} else {
-		set(v1alpha1.ConditionSuspended, false, v1alpha1.ReasonNotSuspended, "spec.suspend is false")
-	}
-	end(set, s, d)
+// conditions sets the conditions of an object, of whatever kind.
+type conditions struct {
+	list *[]metav1.Condition
+	// generation of the object that was observed, and the time of the observation.
+	generation int64
+	now        time.Time
 }
 
-// end sets the conditions that say how far the run is, and the three that other tools read.
-func end(set func(string, bool, string, string), s *situation, d Decision) {
-	switch {
-	case d.Failure != nil:
-		reason, message := d.Failure.Reason, truncated(d.Failure.Message)
-		set(v1alpha1.ConditionComplete, false, reason, message)
-		set(v1alpha1.ConditionFailed, true, reason, message)
-		set(v1alpha1.ConditionFinished, true, reason, message)
-		set(v1alpha1.ConditionReconciling, false, reason, message)
-		set(v1alpha1.ConditionStalled, true, reason, message)
-		set(v1alpha1.ConditionReady, false, reason, message)
-	case d.Complete:
-		message := fmt.Sprintf("%d trials at %d points were measured", s.measured, len(s.points))
-		reason := v1alpha1.ReasonComplete
-		set(v1alpha1.ConditionComplete, true, reason, message)
-		set(v1alpha1.ConditionFailed, false, reason, message)
-		set(v1alpha1.ConditionFinished, true, reason, message)
-		set(v1alpha1.ConditionReconciling, false, reason, message)
-		set(v1alpha1.ConditionStalled, false, reason, message)
-		set(v1alpha1.ConditionReady, true, reason, message)
-	default:
-		message := truncated(d.Message)
-		set(v1alpha1.ConditionComplete, false, v1alpha1.ReasonInProgress, "the run is under way")
-		set(v1alpha1.ConditionFailed, false, v1alpha1.ReasonInProgress, "the run is under way")
-		set(v1alpha1.ConditionFinished, false, v1alpha1.ReasonInProgress, "the run is under way")
-		set(v1alpha1.ConditionReconciling, d.Reason != v1alpha1.ReasonSuspended, d.Reason, message)
-		set(v1alpha1.ConditionStalled, false, v1alpha1.ReasonInProgress, "the run is under way")
-		set(v1alpha1.ConditionReady, false, d.Reason, message)
+func (c conditions) set(conditionType string, value bool, reason, message string) {
+	status := metav1.ConditionFalse
+	if value {
+		status = metav1.ConditionTrue
 	}
+	apimeta.SetStatusCondition(c.list, metav1.Condition{
+		Type: conditionType, Status: status, Reason: reason, Message: truncated(message),
+		ObservedGeneration: c.generation, LastTransitionTime: metav1.NewTime(c.now),
+	})
 }
 
-// databaseReady is the condition of that name.
-func (s *situation) databaseReady(d Decision) (ready bool, reason, message string) {
-	for i := range s.seen.Instances {
-		instance := &s.seen.Instances[i]
-		if !instance.Going() && instance.State().Ready {
-			return true, v1alpha1.ReasonDatabaseAnswers, "the database answers"
-		}
+// finished says whether the end was reached before. It is never taken back: the conditions stay as they are, and only their
+// observed generation moves on.
+func (c conditions) finished() bool {
+	if !apimeta.IsStatusConditionTrue(*c.list, v1alpha1.ConditionFinished) {
+		return false
 	}
-	switch {
-	case d.Failure != nil:
-		return false, d.Failure.Reason, truncated(d.Failure.Message)
-	case apimeta.IsStatusConditionTrue(s.run.Status.Conditions, v1alpha1.ConditionFinished):
-		return false, v1alpha1.ReasonDatabaseRemoved, "the run has finished"
-	case d.Reason == "":
-		return false, v1alpha1.ReasonDatabaseRemoved, "the run has finished"
-	default:
-		return false, d.Reason, truncated(d.Message)
+	for i := range *c.list {
+		(*c.list)[i].ObservedGeneration = c.generation
 	}
+	return true
+}
+
+// summarize sets the conditions that every kind has: Complete, Failed and Finished say whether and how it has ended; Ready,
+// Reconciling and Stalled say the same to other tools. The noun is what messages call the object.
+func (c conditions) summarize(noun string, d Decision) {
+	failed := d.Failure != nil
+	finished := failed || d.Complete
+	reason, message := d.Reason, d.Message
+	if failed {
+		reason, message = d.Failure.Reason, d.Failure.Message
+	}
+	endReason, endMessage := reason, message
+	if !finished {
+		endReason, endMessage = v1alpha1.ReasonInProgress, "the "+noun+" is under way"
+	}
+	c.set(v1alpha1.ConditionComplete, d.Complete, endReason, endMessage)
+	c.set(v1alpha1.ConditionFailed, failed, endReason, endMessage)
+	c.set(v1alpha1.ConditionFinished, finished, endReason, endMessage)
+	c.set(v1alpha1.ConditionReconciling, !finished && reason != v1alpha1.ReasonSuspended, reason, message)
+	c.set(v1alpha1.ConditionStalled, failed, endReason, endMessage)
+	c.set(v1alpha1.ConditionReady, d.Complete, reason, message)
 }
 
 // truncated keeps a message within what a condition may hold.

@@ -25,7 +25,7 @@ var allConditions = []string{
 func statusOf(t *testing.T, run *v1alpha1.BenchmarkRun, seen *Observed, at time.Time) v1alpha1.BenchmarkRunStatus {
 	t.Helper()
 	p := planOf(t, run)
-	return Status(run, p, seen, Next(run, p, seen, at), at)
+	return Status(run, p, seen, next(t, run, seen, at), at)
 }
 
 // told are conditions as "Status Reason".

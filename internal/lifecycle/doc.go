@@ -1,12 +1,12 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lifecycle decides what a run does next, and computes its whole status. It reads nothing and writes nothing: it
-// gets the specification, the plan, what was observed and the time, and returns one action.
+// Package lifecycle decides what a run does next, and computes its whole status. It has no client: it takes the specification,
+// the plan, the observed objects and the time, and returns one action.
 //
-// The rules stand in next.go, in the order in which they are asked; the first that has something to say decides:
+// The rules are listed in next.go. They are asked in this order, and the first that applies decides:
 //
-//	deleted?      -> nothing                     finished?   -> publish, clean up, delete after its time
+//	deleted?      -> nothing                     finished?   -> publish, clean up, delete after its time to live
 //	obstructed?   -> Failed                      predecessor -> wait until its objects are gone
 //	suspended?    -> remove Job and database     recorded?   -> remove the Job
 //	ended?        -> record the attempt          failed, or invalid too often? -> Failed
@@ -14,6 +14,9 @@
 //	old database? -> remove it                   no database?  -> provide one, wait for it
 //	otherwise     -> start the next attempt
 //
-// What a run has done is written in the records of its attempts and nowhere else: the status is computed from them, and an
-// operator that is killed between any two writes goes on where it was.
+// The records of its attempts are the only memory of what a run has done. The status is computed from them each time, so that an
+// operator that is killed between any two writes continues where it was.
+//
+// A verdict about an attempt is made once, when it was observed (Observed.Judge). The conditions that every kind has are set in
+// one place (conditions.go), for the run today.
 package lifecycle

@@ -13,8 +13,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// environment is where the run takes place: by the latest accepted attempt's record, or as long as there is none, by the
-// database's Pod.
+// environment is where the run measures: according to the record of the latest accepted attempt, or of the latest one, or else
+// according to the database's Pod.
 func (s *situation) environment() v1alpha1.Environment {
 	var r *result.Record
 	for _, candidate := range s.seen.Records {
@@ -45,7 +45,7 @@ func (s *situation) environment() v1alpha1.Environment {
 	return e
 }
 
-// unknownEnvironment is where an external server runs.
+// unknownEnvironment is that of an external server.
 func unknownEnvironment() v1alpha1.Environment {
 	const u = result.Unknown
 	return v1alpha1.Environment{
@@ -66,8 +66,8 @@ func (s *situation) earlyEnvironment() v1alpha1.Environment {
 	return e
 }
 
-// fingerprint is put into what the status may hold, because the API server would refuse the whole status otherwise: texts
-// are cut, and numbers that the probe does not know (-1) are left out.
+// fingerprint copies what the status can hold, because the API server refuses a status with anything else: it cuts texts, and
+// leaves out the numbers that the probe could not find (-1).
 func fingerprint(e *v1alpha1.Environment, f *result.Fingerprint) {
 	if f == nil {
 		return
@@ -80,7 +80,7 @@ func fingerprint(e *v1alpha1.Environment, f *result.Fingerprint) {
 	e.FdatasyncMicros = max(0, f.FdatasyncMicros.Median)
 }
 
-// PodFingerprint is what the probe of a database's Pod found, or nil if it is not known.
+// PodFingerprint is what the probe in a database's Pod found, or nil.
 func PodFingerprint(pod *corev1.Pod) *result.Fingerprint {
 	message, ok := database.Fingerprint(pod)
 	if !ok {

@@ -11,8 +11,8 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// finished is what is left to do after the end: publish what there is, remove the Jobs and the database, and in time the
-// run itself.
+// finished does what is left after the end: it publishes what was measured before a failure, removes the Jobs and the database,
+// and deletes the run when its time to live is over.
 func finished(s *situation) *Decision {
 	if !apimeta.IsStatusConditionTrue(s.run.Status.Conditions, v1alpha1.ConditionFinished) {
 		return nil
@@ -22,8 +22,8 @@ func finished(s *situation) *Decision {
 	switch {
 	case s.seen.Results == nil && len(s.seen.Records) > 0 && !complete:
 		d.Action = Publish{Outcome: v1alpha1.ConditionFailed}
-	case s.leftovers(complete) != nil:
-		d.Action = s.leftovers(complete)
+	case s.cleanUp(complete) != nil:
+		d.Action = s.cleanUp(complete)
 	case s.run.Spec.TTLSecondsAfterFinished != nil && s.run.Status.CompletionTime != nil:
 		ttl := time.Duration(*s.run.Spec.TTLSecondsAfterFinished) * time.Second
 		if left := s.run.Status.CompletionTime.Add(ttl).Sub(s.now); left > 0 {
@@ -35,9 +35,8 @@ func finished(s *situation) *Decision {
 	return &d
 }
 
-// leftovers is the next step of the clean-up that was asked for, or nil. Jobs of a failed run stay where the database
-// stays: both are there to be looked at.
-func (s *situation) leftovers(complete bool) Action {
+// cleanUp is the next step of spec.cleanup, or nil. The Jobs of a failed run stay if its database stays: both can be inspected.
+func (s *situation) cleanUp(complete bool) Action {
 	switch s.run.Spec.Cleanup {
 	case v1alpha1.CleanupAlways:
 	case v1alpha1.CleanupNever:

@@ -19,6 +19,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
 // now is the time of every decision; what is observed was made before it.
@@ -111,7 +112,20 @@ func createdAgo(d time.Duration) func(*Attempt) {
 	return func(a *Attempt) { a.Job.CreationTimestamp = ago(d) }
 }
 
-// ended puts a run at its end, an hour ago.
+// judged is an attempt with that verdict.
+func judged(a Attempt, v trial.Verdict) Attempt {
+	a.Verdict = v
+	return a
+}
+
+// next decides what a run does in a situation.
+func next(t *testing.T, run *v1alpha1.BenchmarkRun, seen *Observed, at time.Time) Decision {
+	t.Helper()
+	seen.Judge(run.Spec.Database.Provisioner)
+	return Next(run, planOf(t, run), seen, at)
+}
+
+// endedRun puts a run at its end, an hour ago.
 func endedRun(run *v1alpha1.BenchmarkRun, how string) {
 	for _, t := range []string{v1alpha1.ConditionFinished, how} {
 		run.Status.Conditions = append(run.Status.Conditions, metav1.Condition{

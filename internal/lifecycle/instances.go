@@ -10,9 +10,9 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// wanted is the number of the instance that the next attempt measures: a fresh one for each attempt, or one for all. One
-// that has served an attempt and was restarted, replaced or removed since is never measured again.
-func (s *situation) wanted() int {
+// wantedInstance is the number of the instance that the next attempt measures: a new one for each attempt, or one for all. An
+// instance that was restarted, replaced or removed after an attempt is not measured again.
+func (s *situation) wantedInstance() int {
 	highest, served := 0, ""
 	for _, r := range s.seen.Records {
 		if r.Instance >= highest {
@@ -31,11 +31,11 @@ func (s *situation) wanted() int {
 	return highest + 1
 }
 
-// retired removes instances that are not wanted any more, and waits until nothing of them is left: two databases on a node
-// disturb each other, and a volume that is going must not be taken for a new one. What a node that is cut off never gives
-// back is not waited for: the next instance gets another node, or says that it cannot have this one.
+// retired removes instances that are no longer wanted, and waits until their objects are gone: two databases on a node disturb
+// each other, and a volume that is being deleted must not be mistaken for a new one. It does not wait for a Pod on a node that
+// does not answer: the next instance gets another node, or its own message says that this node is not available.
 func retired(s *situation) *Decision {
-	wanted := s.wanted()
+	wanted := s.wantedInstance()
 	for _, i := range s.seen.Instances {
 		if i.Number == wanted && (!i.Going() || i.PartlyMade()) || i.CutOff(s.now) {
 			continue
@@ -52,15 +52,15 @@ func retired(s *situation) *Decision {
 	return nil
 }
 
-// provided provides the wanted instance and waits until it answers.
+// provided creates the wanted instance and waits until its server answers.
 func provided(s *situation) *Decision {
-	wanted := s.wanted()
+	wanted := s.wantedInstance()
 	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonProvisioningDatabase}
 	instance := s.seen.instance(wanted)
 	if instance == nil || instance.Root() == nil {
 		provide := ProvideDatabase{Instance: wanted}
 		if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
-			provide.Node = s.seen.bound().DatabaseNode
+			provide.Node = s.seen.boundPlace().DatabaseNode
 		}
 		d.Action, d.Message = provide, "the database is being created"
 		return &d
@@ -78,10 +78,10 @@ func provided(s *situation) *Decision {
 			Message: s.deadlineMessage("the database was not up", state.Waiting),
 		})
 	}
-	d.Message, d.After = state.Waiting, min(left, lookAgain)
+	d.Message, d.After = state.Waiting, min(left, pollInterval)
 	return &d
 }
 
-// lookAgain is when something that waits is looked at again although nothing was heard of it: the cluster's warnings, and the
-// MariaDB operator's resource, are not watched.
-const lookAgain = 5 * time.Second
+// pollInterval is the time between two reconciles while something waits: the cluster's warnings and the resource of the MariaDB
+// operator are not watched.
+const pollInterval = 5 * time.Second

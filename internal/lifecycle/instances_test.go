@@ -64,7 +64,7 @@ func TestWantedInstance(t *testing.T) {
 			run := oneAxis(1, 9)
 			run.Spec.Trials.Database = tc.lifetime
 			s := newSituation(run, planOf(t, run), &Observed{Records: tc.records, Instances: tc.instances}, now)
-			if got := s.wanted(); got != tc.want {
+			if got := s.wantedInstance(); got != tc.want {
 				t.Errorf("instance %d, want %d", got, tc.want)
 			}
 		})
@@ -143,18 +143,18 @@ func TestProvidedInstance(t *testing.T) {
 		"half a place binds none":       {seen: Observed{Records: unplaced}, want: provisioning(ProvideDatabase{Instance: 2}, creating)},
 		"no Pod yet": {
 			seen: Observed{Instances: []Instance{instanceOf(1, "u", withoutPod)}},
-			want: after(provisioning(Wait{}, "the database's Pod is being created"), lookAgain),
+			want: after(provisioning(Wait{}, "the database's Pod is being created"), pollInterval),
 		},
 		"starting": {
-			seen: Observed{Instances: []Instance{instanceOf(1, "u", starting)}}, want: after(provisioning(Wait{}, "the server is starting"), lookAgain),
+			seen: Observed{Instances: []Instance{instanceOf(1, "u", starting)}}, want: after(provisioning(Wait{}, "the server is starting"), pollInterval),
 		},
 		"starting, soon too late": {
 			seen: Observed{Instances: []Instance{instanceOf(1, "u", starting, func(i *Instance) { i.Set.CreationTimestamp = ago(298 * time.Second) })}},
 			want: after(provisioning(Wait{}, "the server is starting"), 2*time.Second),
 		},
 		"the cluster warns": {
-			seen: Observed{Instances: []Instance{instanceOf(1, "u", withoutPod, func(i *Instance) { i.Trouble = "exceeded quota" })}},
-			want: after(provisioning(Wait{}, "the database's Pod is being created: exceeded quota"), lookAgain),
+			seen: Observed{Instances: []Instance{instanceOf(1, "u", withoutPod, func(i *Instance) { i.Warning = "exceeded quota" })}},
+			want: after(provisioning(Wait{}, "the database's Pod is being created: exceeded quota"), pollInterval),
 		},
 		"too late": {
 			seen: Observed{Instances: []Instance{instanceOf(1, "u", starting, late)}},
@@ -180,7 +180,7 @@ func TestBoundNodes(t *testing.T) {
 	list := records(1, 2, 3)
 	list[0].Place = result.Place{DatabaseNode: "a"}
 	list[1].Place, list[1].Outcome = result.Place{DatabaseNode: "b", LoaderNode: "c"}, result.OutcomeInvalidated
-	got := (&Observed{Records: list}).bound()
+	got := (&Observed{Records: list}).boundPlace()
 	if diff := cmp.Diff(result.Place{DatabaseNode: "b", LoaderNode: "c"}, got); diff != "" {
 		t.Errorf("place (-want +got):\n%s", diff)
 	}

@@ -41,7 +41,7 @@ func TestPrecedenceOfRules(t *testing.T) {
 	seen := &Observed{
 		Obstacle:    &Failure{Reason: v1alpha1.ReasonNameTaken},
 		Predecessor: []string{"run-db1"},
-		Records: append([]*result.Record{disturbed(4, 1, result.OutcomeFailed, result.Cause(result.FailureSQL))},
+		Records: append([]*result.Record{disturbed(4, 1, result.OutcomeFailed, result.CauseSQL)},
 			append(records(1, 2, 3), testutil.Record(4, 3, nil, 1000))...),
 		Attempts:  []Attempt{attemptOf(1, 1), attemptOf(4, 2, vanished), attemptOf(4, 3, loading)},
 		Instances: []Instance{instanceOf(1, "db-pod", restarted)},
@@ -70,7 +70,7 @@ func TestPrecedenceOfRules(t *testing.T) {
 		t.Errorf("%d rules are tested, there are %d", len(steps), len(rules))
 	}
 	for i, step := range steps {
-		if got := said(Next(run, planOf(t, run), seen, now)); got != step.want {
+		if got := said(next(t, run, seen, now)); got != step.want {
 			t.Errorf("step %d: %s, want %s", i+1, got, step.want)
 		}
 		step.undo()
@@ -93,7 +93,7 @@ func checkDecisions(t *testing.T, cases map[string]decision) {
 			if tc.run != nil {
 				tc.run(run)
 			}
-			if diff := cmp.Diff(tc.want, Next(run, planOf(t, run), &tc.seen, now)); diff != "" {
+			if diff := cmp.Diff(tc.want, next(t, run, &tc.seen, now)); diff != "" {
 				t.Errorf("decision (-want +got):\n%s", diff)
 			}
 		})
@@ -147,36 +147,35 @@ func TestNextBeforeMeasuring(t *testing.T) {
 func TestNextWithAttempts(t *testing.T) {
 	late := attemptOf(1, 1, createdAgo(300*time.Second))
 	gone := attemptOf(1, 1, vanished)
+	deleted := trial.Verdict{
+		Stage: trial.StageEnded, Outcome: result.OutcomeInvalidated, Cause: result.CausePodDeleted, Message: "the loader's Pod was deleted",
+	}
 	cases := map[string]decision{
 		"recorded":          {seen: Observed{Records: records(1), Attempts: []Attempt{attemptOf(1, 1)}}, want: measuring(RemoveJob{Name: "run-t1-a1"}, trialTwo)},
 		"the last recorded": {seen: Observed{Records: records(1, 2), Attempts: []Attempt{attemptOf(2, 1)}}, want: measuring(RemoveJob{Name: "run-t2-a1"}, "the last trial is being recorded")},
 		"recorded, Job is going": {
-			seen: Observed{Records: records(1), Attempts: []Attempt{attemptOf(1, 1, jobGoing)}}, want: after(measuring(Wait{}, trialTwo), lookAgain),
+			seen: Observed{Records: records(1), Attempts: []Attempt{attemptOf(1, 1, jobGoing)}}, want: after(measuring(Wait{}, trialTwo), pollInterval),
 		},
 		"pending, the cluster warns": {
-			seen: Observed{Attempts: []Attempt{attemptOf(1, 1, func(a *Attempt) { a.Trouble = "exceeded quota" })}},
-			want: after(measuring(Wait{}, trialOne+": the loader's Pod is being created: exceeded quota"), lookAgain),
+			seen: Observed{Attempts: []Attempt{attemptOf(1, 1, func(a *Attempt) { a.Warning = "exceeded quota" })}},
+			want: after(measuring(Wait{}, trialOne+": the loader's Pod is being created: exceeded quota"), pollInterval),
 		},
-		"pending": {seen: Observed{Attempts: []Attempt{attemptOf(1, 1)}}, want: after(measuring(Wait{}, trialOne), lookAgain)},
+		"pending": {seen: Observed{Attempts: []Attempt{attemptOf(1, 1)}}, want: after(measuring(Wait{}, trialOne), pollInterval)},
 		"running": {seen: Observed{Attempts: []Attempt{attemptOf(1, 1, loading, createdAgo(time.Hour))}}, want: measuring(Wait{}, trialOne)},
 		"not started in time": {seen: Observed{Attempts: []Attempt{late}}, want: measuring(RecordAttempt{
-			Attempt: late, Parameters: parameters, Verdict: trial.Verdict{
+			Attempt: judged(late, trial.Verdict{
 				Stage: trial.StageEnded, Outcome: result.OutcomeFailed, Cause: result.CauseNotStarted,
 				Message: "no loader ran within trials.startDeadlineSeconds (300): the loader's Pod is being created",
-			},
+			}), Parameters: parameters,
 		}, trialOne)},
 		"ended": {seen: Observed{Attempts: []Attempt{gone}}, want: measuring(RecordAttempt{
-			Attempt: gone, Parameters: parameters, Verdict: trial.Verdict{
-				Stage: trial.StageEnded, Outcome: result.OutcomeInvalidated, Cause: result.CausePodDeleted, Message: "the loader's Pod was deleted",
-			},
+			Attempt: judged(gone, deleted), Parameters: parameters,
 		}, trialOne)},
 		"ended, and its Job is going": {
 			seen: Observed{Attempts: []Attempt{attemptOf(1, 1, vanished, jobGoing)}}, want: measuring(Wait{}, trialOne),
 		},
 		"ended, of a trial that is not planned": {seen: Observed{Attempts: []Attempt{attemptOf(9, 1, vanished)}}, want: measuring(RecordAttempt{
-			Attempt: attemptOf(9, 1, vanished), Verdict: trial.Verdict{
-				Stage: trial.StageEnded, Outcome: result.OutcomeInvalidated, Cause: result.CausePodDeleted, Message: "the loader's Pod was deleted",
-			},
+			Attempt: judged(attemptOf(9, 1, vanished), deleted),
 		}, trialOne)},
 	}
 	for name, c := range cases {
@@ -191,7 +190,7 @@ func TestNextWithoutItsDatabase(t *testing.T) {
 	lost := func(a Attempt, message string) Decision {
 		v := trial.Judge(a.Job, a.Pods)
 		v.Stage, v.Outcome, v.Cause, v.Message = trial.StageEnded, result.OutcomeInvalidated, result.CauseDatabaseLost, message
-		return measuring(RecordAttempt{Attempt: a, Verdict: v, Parameters: parameters}, trialOne)
+		return measuring(RecordAttempt{Attempt: judged(a, v), Parameters: parameters}, trialOne)
 	}
 	hanging := attemptOf(1, 1, loading, createdAgo(time.Hour))
 	refused := attemptOf(1, 1, vanished)
@@ -234,10 +233,10 @@ func TestNextAfterTheDatabasesNodeWasAway(t *testing.T) {
 				t.Fatal(err)
 			}
 			testutil.EndedLoaderPod(&a.Pods[0], 0, string(message), now)
-			d := Next(run, planOf(t, run), &Observed{Attempts: []Attempt{a}, Instances: []Instance{tc.instance}}, now)
+			d := next(t, run, &Observed{Attempts: []Attempt{a}, Instances: []Instance{tc.instance}}, now)
 			record, ok := d.Action.(RecordAttempt)
-			if got := string(record.Verdict.Outcome) + " " + string(record.Verdict.Cause); !ok || got != tc.want {
-				t.Errorf("%T %s: %s", d.Action, got, record.Verdict.Message)
+			if got := string(record.Attempt.Verdict.Outcome) + " " + string(record.Attempt.Verdict.Cause); !ok || got != tc.want {
+				t.Errorf("%T %s: %s", d.Action, got, record.Attempt.Verdict.Message)
 			}
 		})
 	}
@@ -264,10 +263,10 @@ func TestNextAfterFailures(t *testing.T) {
 	}
 	up := []Instance{instanceOf(1, "db-pod")}
 	checkDecisions(t, map[string]decision{
-		"setting":     {seen: failedBy(result.Cause(result.FailureSetting)), want: failing(v1alpha1.ReasonSettingNotEffective, message)},
+		"setting":     {seen: failedBy(result.CauseSettingNotEffective), want: failing(v1alpha1.ReasonSettingNotEffective, message)},
 		"not started": {seen: failedBy(result.CauseNotStarted), want: failing(v1alpha1.ReasonLoaderNotStarted, message)},
 		"deadline":    {seen: failedBy(result.CauseDeadlineExceeded), want: failing(v1alpha1.ReasonDeadlineExceeded, message)},
-		"SQL":         {seen: failedBy(result.Cause(result.FailureSQL)), want: failing(v1alpha1.ReasonLoaderFailed, message)},
+		"SQL":         {seen: failedBy(result.CauseSQL), want: failing(v1alpha1.ReasonLoaderFailed, message)},
 		"the first failure is told": {
 			seen: Observed{Records: append(failedBy(result.CauseDeadlineExceeded).Records, failedBy(result.CauseNotStarted).Records...)},
 			want: failing(v1alpha1.ReasonDeadlineExceeded, message),
@@ -275,20 +274,22 @@ func TestNextAfterFailures(t *testing.T) {
 		"disturbed, and tried again":   {seen: Observed{Records: evicted(1), Instances: up}, want: again(2, 1)},
 		"disturbed as often as may be": {seen: Observed{Records: evicted(3), Instances: up}, want: again(4, 1)},
 		"disturbed too often": {seen: Observed{Records: evicted(4), Instances: up}, want: failing(v1alpha1.ReasonTooManyInvalid,
-			"attempts disturbed: 4, allowed by trials.maxInvalid: 3; the last one, of trial 1 (rowsPerCommit=1): Evicted: what happened")},
+			"attempts disturbed: 4, allowed by trials.maxInvalid: 3; the last one was of trial 1 (rowsPerCommit=1): Evicted: what happened")},
 		"disturbed too often by default": {run: maxInvalid(nil), seen: Observed{Records: evicted(4)}, want: failing(v1alpha1.ReasonTooManyInvalid,
-			"attempts disturbed: 4, allowed by trials.maxInvalid: 3; the last one, of trial 1 (rowsPerCommit=1): Evicted: what happened")},
+			"attempts disturbed: 4, allowed by trials.maxInvalid: 3; the last one was of trial 1 (rowsPerCommit=1): Evicted: what happened")},
 		"none may be disturbed": {run: maxInvalid(ptr.To[int32](0)), seen: Observed{Records: evicted(1)}, want: failing(v1alpha1.ReasonTooManyInvalid,
-			"attempts disturbed: 1, allowed by trials.maxInvalid: 0; the last one, of trial 1 (rowsPerCommit=1): Evicted: what happened")},
+			"attempts disturbed: 1, allowed by trials.maxInvalid: 0; the last one was of trial 1 (rowsPerCommit=1): Evicted: what happened")},
 		"disturbed too often, though all is measured": {
 			run: maxInvalid(ptr.To[int32](0)), seen: Observed{Records: append(evicted(1), records(1, 2)...)},
 			want: failing(v1alpha1.ReasonTooManyInvalid,
-				"attempts disturbed: 1, allowed by trials.maxInvalid: 0; the last one, of trial 1 (rowsPerCommit=1): Evicted: what happened"),
+				"attempts disturbed: 1, allowed by trials.maxInvalid: 0; the last one was of trial 1 (rowsPerCommit=1): Evicted: what happened"),
 		},
 		"all measured": {seen: Observed{Records: records(1, 2)}, want: Decision{
 			Action: Publish{v1alpha1.ConditionComplete}, Reason: v1alpha1.ReasonPublishing,
 			Message: "every trial is measured; the results are being written",
 		}},
-		"all published": {seen: Observed{Records: records(1, 2), Results: &Published{}}, want: Decision{Action: Wait{}, Complete: true}},
+		"all published": {seen: Observed{Records: records(1, 2), Results: &Published{}}, want: Decision{
+			Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonComplete, Message: "2 trials at 1 points were measured",
+		}},
 	})
 }

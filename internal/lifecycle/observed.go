@@ -9,39 +9,72 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
-// Observed is everything that was read for one decision.
+// Observed is everything that a decision depends on.
 type Observed struct {
 	// Records of the run's attempts, in the order in which they were recorded.
 	Records []*result.Record
 	// Attempts that have a Job.
 	Attempts []Attempt
-	// Instances of the database of which anything exists.
+	// Instances of the database that have at least one object.
 	Instances []Instance
 	// Results are the published results, or nil.
 	Results *Published
 	// Predecessor names objects of an earlier run of the same name that are still being deleted.
 	Predecessor []string
-	// Obstacle is what the cluster answered to the last action, if it was a refusal that trying again does not change.
+	// Obstacle is a final answer of the cluster, which trying again does not change: a name is taken, or an object is refused.
 	Obstacle *Failure
 }
 
-// Attempt is a Job and its Pods.
+// Attempt is a Job, its Pods and what they mean.
 type Attempt struct {
 	Trial, Number, Instance int
 	Job                     *batchv1.Job
 	Pods                    []corev1.Pod
-	// Trouble is the cluster's latest warning about what its Pods wait for; empty if there is none.
-	Trouble string
+	// Verdict is set by Observed.Judge.
+	Verdict trial.Verdict
+	// Warning is the cluster's latest warning about a Pod that does not start, or empty.
+	Warning string
+}
+
+// Judge sets the verdict of every attempt. It is called once, when everything was observed; the decision, the record and the
+// look-up of the cluster's warnings read Attempt.Verdict.
+func (o *Observed) Judge(provisioner v1alpha1.Provisioner) {
+	for i := range o.Attempts {
+		a := &o.Attempts[i]
+		a.Verdict = verdict(a, o.instance(a.Instance), provisioner)
+	}
+}
+
+// verdict about an attempt and its database, which is nil if it has no objects. A lost database ends the attempt, whatever the
+// loader reports and even if it still waits. A whole result counts nevertheless, unless the database's node did not answer for
+// a part of the attempt.
+func verdict(a *Attempt, db *Instance, provisioner v1alpha1.Provisioner) trial.Verdict {
+	v := trial.Judge(a.Job, a.Pods)
+	if v.Stage == trial.StageEnded && v.Outcome == result.OutcomeAccepted {
+		if interrupted := db.Interrupted(a.Job.CreationTimestamp.Time); interrupted != "" {
+			return v.Because(result.CauseNodeNotReady, interrupted)
+		}
+		return v
+	}
+	if db == nil && provisioner == v1alpha1.ProvisionerExternal {
+		return v
+	}
+	if lost := db.Lost(); lost != "" {
+		return v.Because(result.CauseDatabaseLost, lost)
+	}
+	return v
 }
 
 // Instance is what exists of a database instance.
 type Instance = database.Instance
 
-// Published are results in their ConfigMap.
+// Published are the results in their ConfigMap.
 type Published struct {
 	ConfigMap string
 	Digest    string
@@ -52,7 +85,7 @@ type Failure struct {
 	Reason, Message string
 }
 
-// record finds an attempt's record.
+// record of an attempt, or nil.
 func (o *Observed) record(trial, attempt int) *result.Record {
 	i := slices.IndexFunc(o.Records, func(r *result.Record) bool { return r.Trial == trial && r.Attempt == attempt })
 	if i < 0 {
@@ -61,7 +94,7 @@ func (o *Observed) record(trial, attempt int) *result.Record {
 	return o.Records[i]
 }
 
-// instance finds what exists of an instance.
+// instance with a number, or nil if it has no objects.
 func (o *Observed) instance(number int) *Instance {
 	i := slices.IndexFunc(o.Instances, func(i Instance) bool { return i.Number == number })
 	if i < 0 {
@@ -70,9 +103,9 @@ func (o *Observed) instance(number int) *Instance {
 	return &o.Instances[i]
 }
 
-// bound are the nodes of the first attempt that has any: later attempts are bound to them. The node of an external server is
-// not known, and counts as known.
-func (o *Observed) bound() result.Place {
+// boundPlace has the nodes of the first attempt that ran on any: later attempts are bound to them. For an external server, whose
+// node is not known, Unknown counts as a node.
+func (o *Observed) boundPlace() result.Place {
 	for _, r := range o.Records {
 		if r.Place.DatabaseNode != "" && r.Place.LoaderNode != "" {
 			return r.Place

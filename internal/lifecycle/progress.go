@@ -10,15 +10,15 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// progress is how far a run's plan is carried out, by the records of its attempts.
+// progress of a run, computed from the records of its attempts.
 type progress struct {
-	// points as far as they are measured, in the order of the plan.
+	// points with what was measured at them, in the order of the plan.
 	points []stats.Point
-	// planned trials, without those that a precision target has made needless.
+	// planned trials, without those that a precision target skips.
 	planned, measured, invalidated int
 	// failed is the first attempt that ended the run, or nil.
 	failed *result.Record
-	// next is the first trial that is still to be measured, or nil; attempt is its next attempt's number.
+	// next is the first trial that is not measured yet, or nil; attempt is the number of its next attempt.
 	next    *plan.Trial
 	attempt int
 }
@@ -39,14 +39,14 @@ func progressOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Reco
 			}
 		}
 	}
-	needless := needless(run, p, accepted)
+	skipped := skippedTrials(run, p, accepted)
 	for i := range p.Trials {
 		t := &p.Trials[i]
 		r := accepted[t.Number]
 		switch {
 		case r != nil:
 			g.measured++
-		case needless[t.Number]:
+		case skipped[t.Number]:
 			continue
 		case g.next == nil:
 			g.next, g.attempt = t, attempts[t.Number]+1
@@ -57,8 +57,7 @@ func progressOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Reco
 	return g
 }
 
-// Measured is how many trials of a run are to be measured, and all of its points, in the order of the plan, with what was
-// measured at them.
+// Measured is the number of a run's planned trials, and its points in the order of the plan with what was measured at them.
 func Measured(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) (planned int, points []stats.Point) {
 	g := progressOf(run, p, records)
 	return g.planned, g.points
@@ -90,9 +89,9 @@ func pointsOf(p *plan.Plan, accepted map[int]*result.Record) []stats.Point {
 	return points
 }
 
-// needless are the trials that a precision target leaves out: those of a point in the rounds after the one in which it
-// reached its target. Only whole rounds count, so that no point is judged by more than the others had the chance to.
-func needless(run *v1alpha1.BenchmarkRun, p *plan.Plan, accepted map[int]*result.Record) map[int]bool {
+// skippedTrials are those that a precision target skips: the trials of a point in the rounds after the one in which it reached
+// its target. Only whole rounds count, so that every point is judged by the same number of trials.
+func skippedTrials(run *v1alpha1.BenchmarkRun, p *plan.Plan, accepted map[int]*result.Record) map[int]bool {
 	precision := run.Spec.Trials.Precision
 	if precision == nil {
 		return nil

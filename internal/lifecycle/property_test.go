@@ -66,6 +66,7 @@ func (w *world) uid() types.UID {
 func (w *world) step() bool {
 	w.t.Helper()
 	w.clock = w.clock.Add(time.Second)
+	w.seen.Judge(w.run.Spec.Database.Provisioner)
 	d := Next(w.run, w.plan, &w.seen, w.clock)
 	if diff := cmp.Diff(d, Next(w.run, w.plan, &w.seen, w.clock)); diff != "" {
 		w.t.Errorf("one situation, two decisions:\n%s", diff)
@@ -163,7 +164,7 @@ func (w *world) start(a trial.Attempt) {
 		db := w.seen.instance(a.Instance).Pod
 		db.Status.ContainerStatuses[0].RestartCount++
 		vanished(&attempt)
-	case 4: // it can be told to be hopeless
+	case 4: // it fails for good, or vanishes
 		if w.rng.IntN(5) == 0 {
 			testutil.JobCondition(attempt.Job, batchv1.JobFailed, batchv1.JobReasonDeadlineExceeded)
 			break
@@ -187,7 +188,7 @@ func (w *world) record(a RecordAttempt) {
 	}
 	r := &result.Record{
 		Version: result.RecordVersion, Trial: a.Attempt.Trial, Attempt: a.Attempt.Number, Instance: a.Attempt.Instance, Parameters: a.Parameters,
-		Outcome: a.Verdict.Outcome, Cause: a.Verdict.Cause, Summary: a.Verdict.Summary, Recorded: w.clock,
+		Outcome: a.Attempt.Verdict.Outcome, Cause: a.Attempt.Verdict.Cause, Summary: a.Attempt.Verdict.Summary, Recorded: w.clock,
 	}
 	if r.Outcome == result.OutcomeAccepted && w.rng.IntN(20) == 0 {
 		r.Outcome, r.Cause = result.OutcomeInvalidated, result.CauseDocumentLost

@@ -21,8 +21,8 @@ import (
 // maxStatusPoints is how many points the status lists; the rest is in the results.
 const maxStatusPoints = 64
 
-// Status is the whole status of a run. Of the old one it takes what cannot be observed any more: when the run
-// began, the times of its conditions, and how it ended, because an end is never taken back.
+// Status is the whole status of a run. From the old one it takes what cannot be observed again: when the run began, the
+// transition times of its conditions, and how it ended, because an end is never taken back.
 func Status(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, d Decision, now time.Time) v1alpha1.BenchmarkRunStatus {
 	s := newSituation(run, p, seen, now)
 	now = now.Truncate(time.Second) // as the API server stores it
@@ -37,7 +37,7 @@ func Status(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, d Decision
 		Headline:           s.headline(),
 		Results:            old.Results,
 	}
-	// A run that was made suspended has not begun.
+	// A run that was created suspended has not begun.
 	if status.StartTime == nil && d.Reason != v1alpha1.ReasonSuspended {
 		status.StartTime = ptr.To(metav1.NewTime(now))
 	}
@@ -52,7 +52,7 @@ func Status(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, d Decision
 		Planned: count(s.planned), Measured: count(s.measured), Invalidated: count(s.invalidated), Failed: count(failed),
 	}
 	status.Progress = fmt.Sprintf("%d/%d", s.measured, s.planned)
-	setConditions(&status, s, d, now)
+	s.setConditions(conditions{&status.Conditions, run.Generation, now}, d)
 	if apimeta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionFinished) && status.CompletionTime == nil {
 		status.CompletionTime = ptr.To(metav1.NewTime(now))
 	}
@@ -60,9 +60,42 @@ func Status(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, d Decision
 	return status
 }
 
+// setConditions sets every condition of a run, the summarizing ones last.
+func (s *situation) setConditions(c conditions, d Decision) {
+	ready, reason, message := s.databaseReady(d)
+	c.set(v1alpha1.ConditionDatabaseReady, ready, reason, message)
+	if c.finished() {
+		return
+	}
+	if d.Reason == v1alpha1.ReasonSuspended {
+		c.set(v1alpha1.ConditionSuspended, true, d.Reason, d.Message)
+	} else {
+		c.set(v1alpha1.ConditionSuspended, false, v1alpha1.ReasonNotSuspended, "spec.suspend is false")
+	}
+	c.summarize("run", d)
+}
+
+// databaseReady is the condition DatabaseReady.
+func (s *situation) databaseReady(d Decision) (ready bool, reason, message string) {
+	for i := range s.seen.Instances {
+		instance := &s.seen.Instances[i]
+		if !instance.Going() && instance.State().Ready {
+			return true, v1alpha1.ReasonDatabaseAnswers, "the database answers"
+		}
+	}
+	switch {
+	case d.Failure != nil:
+		return false, d.Failure.Reason, d.Failure.Message
+	case d.Complete, apimeta.IsStatusConditionTrue(s.run.Status.Conditions, v1alpha1.ConditionFinished):
+		return false, v1alpha1.ReasonDatabaseRemoved, "the run has finished"
+	default:
+		return false, d.Reason, d.Message
+	}
+}
+
 func count(n int) *int32 { return ptr.To(int32(n)) } //nolint:gosec // at most 5,000 trials
 
-// elapsed is from the start to the end, or to the last record.
+// elapsed is the time from the start to the end, or to the last record.
 func (s *situation) elapsed(status *v1alpha1.BenchmarkRunStatus) string {
 	end := time.Time{}
 	if n := len(s.seen.Records); n > 0 {
@@ -95,7 +128,7 @@ func (s *situation) statusPoints() []v1alpha1.PointStatus {
 	return list
 }
 
-// headline is the best point's median and interval, and where it is.
+// headline is the best point, its median and its interval.
 func (s *situation) headline() string {
 	best := stats.Best(s.points)
 	if best < 0 {
@@ -129,7 +162,7 @@ func texts(warnings []stats.Warning) []string {
 	return list
 }
 
-// bounded cuts a list of sentences to what the status may hold.
+// bounded cuts a list of sentences to what the status can hold.
 func bounded(list []string, items, length int) []string {
 	list = slices.Clone(list[:min(len(list), items)])
 	for i := range list {

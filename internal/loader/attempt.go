@@ -7,125 +7,77 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
+	"github.com/benchrun-dev/benchrun/internal/loader/failure"
+	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
-// attempt is one attempt at a trial: what was asked, what it works with, and what is known so far.
+// attempt is what every load and every role works with: what was asked, the connections, and what is known so far.
 type attempt struct {
-	cfg *result.Config
-	// workload makes the load, or tool does.
-	workload workload.Workload
-	tool     *toolAttempt
+	cfg      *result.Config
+	engine   *engine.Engine
 	identity result.Identity
 	cpuLimit int64
-	progress *progress
+	progress *progress.Progress
 
 	connections *conn.Connections
-	// anywhere connects to no schema, target to the workload's.
-	anywhere, target driver.Connector
-	// admin and db are the same with a pool. Neither takes part in the measured phase.
+	// anywhere connects to no schema, as admin does; db is connected to the workload's. Neither pool takes part in the measured
+	// phase.
+	anywhere  driver.Connector
 	admin, db *sql.DB
-	// keeper holds the schema, from connect on; that of the Pod that leads.
-	keeper *keeper
-	// barrier of several Pods, or nil.
-	barrier *barrier
-	plan    workload.Plan
-
-	// began is when firstStatus was read.
-	began       time.Time
-	firstStatus map[string]string
 
 	phases []result.Phase
 	server result.ServerFacts
 	client result.ClientFacts
-	// pods are what each of several Pods did.
+	// pods are what each of several Pods did; the first one knows.
 	pods     []result.PodFacts
-	measured *recorder
-	stopped  result.StoppedBy
-	// milestones of the measured phase, or nil.
-	milestones *milestones
-	checks     []result.Check
-	warnings   []string
+	warnings []string
 }
 
 // newAttempt reads everything that can be wrong before the first connection. It fills in the identity as far as it
-// gets.
-func newAttempt(in *Input, out *progress) (*attempt, error) {
+// gets. The workload is nil if another program makes the load.
+func newAttempt(in *Input, out *progress.Progress) (*attempt, workload.Workload, error) {
 	cfg, w, err := prepareConfig(in.Config, in.PodIndex)
 	if cfg != nil {
 		in.Identity.Trial, in.Identity.Attempt, in.Identity.Pod = cfg.Trial, cfg.Attempt, cfg.Pod
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if in.Identity.RunUID == "" || in.Identity.PodUID == "" {
-		return nil, fmt.Errorf("%s and %s must say whose attempt this is", result.EnvRunUID, result.EnvPodUID)
+		return nil, nil, fmt.Errorf("%s and %s must say whose attempt this is", result.EnvRunUID, result.EnvPodUID)
 	}
-	a := &attempt{cfg: cfg, workload: w, identity: in.Identity, progress: out}
+	a := &attempt{cfg: cfg, identity: in.Identity, progress: out}
+	if a.engine, err = engine.ByName(cfg.Server.Engine); err != nil {
+		return nil, nil, err
+	}
 	if a.cpuLimit, err = cpuLimit(in.CPULimitMillis); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if a.connections, err = conn.New(cfg.Server); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if a.anywhere, err = a.connections.Connector(""); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if a.target, err = a.connections.Connector(cfg.Server.Schema); err != nil {
-		return nil, err
+	target, err := a.connections.Connector(cfg.Server.Schema)
+	if err != nil {
+		return nil, nil, err
 	}
-	if w == nil {
-		if a.tool, err = newToolAttempt(cfg); err != nil {
-			return nil, err
-		}
-	}
-	a.admin, a.db = sql.OpenDB(a.anywhere), sql.OpenDB(a.target)
-	a.barrier = a.newBarrier()
-	return a, nil
+	a.admin, a.db = sql.OpenDB(a.anywhere), sql.OpenDB(target)
+	return a, w, nil
 }
 
 // close gives the connections back. The result does not depend on it.
 func (a *attempt) close() {
 	_ = a.admin.Close()
 	_ = a.db.Close()
-	if a.tool != nil {
-		_ = a.tool.close()
-	}
-}
-
-// run goes through the phases.
-func (a *attempt) run(ctx context.Context) error {
-	switch {
-	case a.follows():
-		return a.through(ctx, a.followerPhases()...)
-	case a.tool != nil:
-		return a.through(ctx, a.toolPhases()...)
-	}
-	if err := a.through(ctx, phase{"connect", a.connect}, phase{"readback", a.readback}, phase{"prepare", a.prepare}); err != nil {
-		return err
-	}
-	var planned []phase
-	if a.plan.Stage != nil {
-		planned = append(planned, phase{"stage", a.plan.Stage})
-	}
-	if a.barrier != nil {
-		planned = append(planned, phase{"gather", a.barrier.gather})
-	}
-	planned = append(planned, phase{"quiesce", a.quiesce}, phase{"measure", a.measure})
-	if a.barrier != nil {
-		planned = append(planned, phase{"collect", a.collect})
-	}
-	for _, after := range a.plan.After {
-		planned = append(planned, phase{after.Name, a.execute(after.Statements)})
-	}
-	return a.through(ctx, append(planned, phase{"verify", a.verify})...)
 }
 
 // phase is one part of the work.
@@ -137,120 +89,32 @@ type phase struct {
 // through goes through phases and takes the time of each.
 func (a *attempt) through(ctx context.Context, phases ...phase) error {
 	for _, p := range phases {
-		a.progress.enter(p.name)
+		a.progress.Enter(p.name)
 		began := time.Now()
 		err := p.do(ctx)
 		a.phases = append(a.phases, result.Phase{Name: p.name, Micros: time.Since(began).Microseconds()})
 		if err != nil {
-			f := sqlFailure(err)
-			f.where = a.progress.where()
+			f := failure.Of(a.engine, err)
+			f.Where = a.progress.Where()
 			return f
 		}
 	}
 	return nil
 }
 
-// execute is a phase of statements that the workload asked for.
-func (a *attempt) execute(statements []string) func(context.Context) error {
-	return func(ctx context.Context) (err error) {
-		conn, err := a.db.Conn(ctx)
-		if err != nil {
-			return fmt.Errorf("connecting: %w", err)
-		}
-		defer func() { err = errors.Join(err, conn.Close()) }()
-		for _, statement := range statements {
-			if _, err := conn.ExecContext(ctx, statement); err != nil {
-				return fmt.Errorf("executing %s: %w", statement, err)
-			}
-		}
-		return nil
-	}
+// wait waits until the server answers.
+func (a *attempt) wait(ctx context.Context) error {
+	return failure.New(result.CauseConnect, conn.Wait(ctx, a.anywhere, a.connectAtMost()))
 }
 
-// connect waits for the server and takes the schema for this attempt.
-func (a *attempt) connect(ctx context.Context) error {
-	if err := conn.Wait(ctx, a.anywhere, a.connectAtMost()); err != nil {
-		return failed(result.FailureConnect, err)
-	}
-	var err error
-	a.keeper, err = acquire(ctx, a.admin, a.cfg.Server.Schema, a.identity, a.connectAtMost())
-	return err
+func (a *attempt) connectAtMost() time.Duration {
+	return time.Duration(a.cfg.ConnectSeconds) * time.Second
 }
 
-// readback compares the requested settings with the server's before anything is measured.
-func (a *attempt) readback(ctx context.Context) error {
-	var err error
-	a.began = time.Now()
-	if a.firstStatus, err = pairs(ctx, a.admin, queryStatus); err != nil {
-		return err
+// facts are this Pod's part.
+func (a *attempt) facts(clients int, t result.Totals) result.PodFacts {
+	return result.PodFacts{
+		Pod: a.cfg.Pod, PodUID: a.identity.PodUID, PodName: a.identity.PodName, Node: a.identity.Node,
+		Clients: clients, Rows: t.Rows, Transactions: t.Transactions, Micros: t.Micros, Client: a.client,
 	}
-	if a.server.Variables, err = globalVariables(ctx, a.admin); err != nil {
-		return err
-	}
-	a.server.Version = a.server.Variables["version"]
-	a.server.VersionComment = a.server.Variables["version_comment"]
-	a.server.SettingsDigest = settingsDigest(a.server.Variables)
-	a.server.Settings = compareSettings(a.cfg.Settings, a.server.Variables)
-	return refusedSettings(a.cfg.Settings, a.server.Settings, a.server.Variables)
-}
-
-// prepare makes the workload's tables.
-func (a *attempt) prepare(ctx context.Context) error {
-	var err error
-	if a.plan, err = a.workload.Prepare(ctx, a.db); err != nil {
-		return fmt.Errorf("preparing the workload's tables: %w", err)
-	}
-	a.warnings = append(a.warnings, a.plan.Warnings...)
-	return nil
-}
-
-// quiesce waits until the server is at rest.
-func (a *attempt) quiesce(ctx context.Context) error {
-	warning, err := quiesce(ctx, a.admin)
-	if warning != "" {
-		a.warnings = append(a.warnings, warning)
-	}
-	return err
-}
-
-// verify finds out whether the server has what was sent, and whether it is still the server that it was.
-func (a *attempt) verify(ctx context.Context) error {
-	if err := a.verifyServer(ctx); err != nil {
-		return err
-	}
-	var err error
-	if a.checks, err = a.workload.Verify(ctx, a.db, a.totals(), a.rowsOfPods()); err != nil {
-		return fmt.Errorf("verifying the data: %w", err)
-	}
-	return failedChecks(a.checks)
-}
-
-// verifyServer finds out whether it is still the server that it was, with the variables that it had. The keeper's connection
-// is the proof of the first: no server that was restarted, and none behind the same address, has it.
-func (a *attempt) verifyServer(ctx context.Context) error {
-	if err := a.keeper.holds(ctx); err != nil {
-		return a.explain(ctx, err)
-	}
-	variables, err := globalVariables(ctx, a.admin)
-	if err != nil {
-		return err
-	}
-	if changed := changedVariables(a.server.Variables, variables); len(changed) > 0 {
-		return failedf(result.FailureVariablesChanged, "variables changed during the attempt: %s",
-			strings.Join(changed, "; "))
-	}
-	return nil
-}
-
-// explain finds out whether a connection was lost because the server was restarted; err if not, or if nobody knows.
-func (a *attempt) explain(ctx context.Context, err error) error {
-	status, unknown := pairs(ctx, a.admin, queryStatus)
-	between := time.Since(a.began)
-	was, unknownBefore := uptime(a.firstStatus)
-	is, unknownAfter := uptime(status)
-	if errors.Join(unknown, unknownBefore, unknownAfter) != nil || !restarted(was, is, between) {
-		return err
-	}
-	return failed(result.FailureServerRestarted, fmt.Errorf("the server was up for %s when the attempt began, and %s later "+
-		"for %s: %w", was, between.Round(time.Second), is, err))
 }

@@ -5,14 +5,23 @@ package loader
 
 import (
 	"context"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
+	"github.com/benchrun-dev/benchrun/internal/loader/failure"
+	"github.com/benchrun-dev/benchrun/internal/loader/progress"
+	"github.com/benchrun-dev/benchrun/internal/loader/record"
+	"github.com/benchrun-dev/benchrun/internal/loader/usage"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
+
+// garbagePercent lets the heap grow to nine times what is in use before it is collected. In use is next to nothing but the
+// statements, which are made in place, and a client leaves nothing: only who deletes and queries does.
+const garbagePercent = 800
 
 // clients are the sessions of the measured phase.
 type clients struct {
@@ -20,23 +29,23 @@ type clients struct {
 	// interrupt ends all of them.
 	interrupt func()
 	// milestones of all together, or nil.
-	milestones *milestones
+	milestones *record.Milestones
 }
 
 // run lets all clients work at the same time, from start on, and returns what they measured together. The first error ends
 // the others.
-func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time, limit time.Duration, out *progress) (
-	measured *recorder, stopped result.StoppedBy, err error,
+func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time, limit time.Duration, out *progress.Progress) (
+	measured *record.Recorder, stopped result.StoppedBy, err error,
 ) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	outcomes := make([]result.StoppedBy, len(c.sessions))
 	errs := make(chan error, len(c.sessions))
-	recorders := newRecorders(len(c.sessions), c.milestones, start)
-	out.count(func() int64 {
+	recorders := record.NewRecorders(len(c.sessions), c.milestones, start)
+	out.Count(func() int64 {
 		sum := int64(0)
 		for _, r := range recorders {
-			sum += r.rowsSoFar.Load()
+			sum += r.RowsSoFar()
 		}
 		return sum
 	})
@@ -48,7 +57,7 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 			outcomes[i] = stopped
 			if err != nil {
 				// The first error is the cause; those that follow from the interruption come after it.
-				errs <- sqlFailure(err)
+				errs <- err
 				c.interrupt()
 				// Somebody may be waiting for this client instead of for the server.
 				cancel()
@@ -63,7 +72,7 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 	}
 	measured, stopped = recorders[0], outcomes[0]
 	for i, other := range recorders[1:] {
-		measured.merge(other)
+		measured.Merge(other)
 		if outcomes[i+1] == result.StoppedBySeconds {
 			stopped = result.StoppedBySeconds
 		}
@@ -75,7 +84,7 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 func guarded(ctx context.Context, w workload.Workload, client *workload.Client) (stopped result.StoppedBy, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = failedf(result.FailureInternal, "panic: %v\n%s", p, debug.Stack())
+			err = failure.Panic(p)
 		}
 	}()
 	return w.Measure(ctx, client)
@@ -86,4 +95,34 @@ func (c *clients) close() {
 	for _, s := range c.sessions {
 		_ = s.Close()
 	}
+}
+
+// timed lets so many clients run, from the moment that begin returns, and reads what that cost.
+func timed(
+	ctx context.Context, clients int, begin func(context.Context) (time.Time, error), run func(start time.Time) error,
+) (result.ClientFacts, error) {
+	// A client that waits for its answer keeps its thread, see socket: with one more of them than there are clients, none
+	// waits for another.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(clients+1, runtime.GOMAXPROCS(0))))
+	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
+	runtime.GC()
+	root := usage.Root()
+	start, err := begin(ctx)
+	if err != nil {
+		return result.ClientFacts{}, err
+	}
+	before, err := usage.Read(root)
+	if err != nil {
+		return result.ClientFacts{}, err
+	}
+	if err := run(start); err != nil {
+		return result.ClientFacts{}, err
+	}
+	after, err := usage.Read(root)
+	if err != nil {
+		return result.ClientFacts{}, err
+	}
+	facts := after.Facts(before)
+	facts.CPUs = runtime.NumCPU()
+	return facts, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/registry"
@@ -23,9 +24,8 @@ const (
 )
 
 var (
-	schemaName   = regexp.MustCompile(`^[A-Za-z0-9_]{1,50}$`) // with room for a prefix in the name of a lock
-	settingName  = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
-	takenSchemas = []string{"mysql", "sys", "information_schema", "performance_schema"}
+	schemaName  = regexp.MustCompile(`^[A-Za-z0-9_]{1,50}$`) // with room for a prefix in the name of a lock
+	settingName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 )
 
 // validate finds what would otherwise fail later, or not fail and measure something else. The error is for the person
@@ -53,9 +53,10 @@ func validate(cfg *result.Config) error {
 }
 
 func validateServer(s *result.Server) error {
+	e, err := engine.ByName(s.Engine)
 	switch {
-	case s.Engine != "MariaDB" && s.Engine != "MySQL":
-		return fmt.Errorf("engine is %q, it must be MariaDB or MySQL", s.Engine)
+	case err != nil:
+		return err
 	case s.Host == "":
 		return errors.New("the server's host is empty")
 	case s.Port < 1 || s.Port > 65535:
@@ -67,7 +68,7 @@ func validateServer(s *result.Server) error {
 	case s.TLS != "" && s.TLS != result.TLSRequired && s.TLS != result.TLSVerifyIdentity:
 		return fmt.Errorf("tls is %q, it must be empty, %s or %s", s.TLS, result.TLSRequired, result.TLSVerifyIdentity)
 	}
-	for _, taken := range takenSchemas {
+	for _, taken := range e.SystemSchemas {
 		if strings.EqualFold(s.Schema, taken) {
 			return fmt.Errorf("schema %s is not for workloads", taken)
 		}
@@ -92,8 +93,8 @@ func prepareConfig(data, podIndex string) (*result.Config, workload.Workload, er
 	if err := validate(cfg); err != nil {
 		return cfg, nil, fmt.Errorf("checking the loader's configuration: %w", err)
 	}
-	if tool, err := registry.IsTool(cfg); err != nil || tool {
-		return cfg, nil, err
+	if registry.IsTool(cfg) {
+		return cfg, nil, nil
 	}
 	w, err := registry.New(cfg)
 	if err != nil {

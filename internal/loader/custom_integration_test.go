@@ -83,41 +83,41 @@ func TestIntegrationCustomFailures(t *testing.T) {
 	for name, tc := range map[string]struct {
 		line   string
 		change func(*custom.Parameters)
-		reason result.FailureReason
+		reason result.Cause
 		words  []string
 	}{
-		"prints nothing": {"true", nil, result.FailureTool, []string{"silence is failure", "it printed nothing"}},
+		"prints nothing": {"true", nil, result.CauseToolFailed, []string{"silence is failure", "it printed nothing"}},
 		"leaves nothing": {
-			"seq 1 30; printf 'at last'", nil, result.FailureTool,
+			"seq 1 30; printf 'at last'", nil, result.CauseToolFailed,
 			[]string{"silence is failure", "its last 20 lines: 12 | 13 |", "| 30 | at last"},
 		},
 		"fails": {
-			"echo cannot connect >&2; exit 7", nil, result.FailureTool, []string{"exit code 7", "its last 1 lines: cannot connect"},
+			"echo cannot connect >&2; exit 7", nil, result.CauseToolFailed, []string{"exit code 7", "its last 1 lines: cannot connect"},
 		},
-		"is killed": {"kill -9 $$", nil, result.FailureTool, []string{"signal killed"}},
+		"is killed": {"kill -9 $$", nil, result.CauseToolFailed, []string{"signal killed"}},
 		"is not there": {
-			"", func(c *custom.Parameters) { c.Command = []string{"/nonsense"} }, result.FailureTool, []string{"/nonsense", "no such file"},
+			"", func(c *custom.Parameters) { c.Command = []string{"/nonsense"} }, result.CauseToolFailed, []string{"/nonsense", "no such file"},
 		},
 		"prepares in vain": {
-			"true", func(c *custom.Parameters) { c.Prepare = []string{"sh", "-c", "echo no room; exit 1"} }, result.FailureTool, []string{"no room"},
+			"true", func(c *custom.Parameters) { c.Prepare = []string{"sh", "-c", "echo no room; exit 1"} }, result.CauseToolFailed, []string{"no room"},
 		},
 		"writes no number": {
 			`echo '{"metrics": [{"name": "x", "value": "1", "unit": "s", "better": "lower"}]}' >$BENCHRUN_RESULT_FILE`, nil,
-			result.FailureTool,
+			result.CauseToolFailed,
 			[]string{"reading the program's result file"},
 		},
-		"writes no metric": {`echo '{}' >$BENCHRUN_RESULT_FILE`, nil, result.FailureTool, []string{"it has 0 metrics, it must have 1 to 16"}},
+		"writes no metric": {`echo '{}' >$BENCHRUN_RESULT_FILE`, nil, result.CauseToolFailed, []string{"it has 0 metrics, it must have 1 to 16"}},
 		"writes what nobody reads": {
-			`echo '{"tps": 1}' >$BENCHRUN_RESULT_FILE`, nil, result.FailureTool, []string{`unknown field "tps"`},
+			`echo '{"tps": 1}' >$BENCHRUN_RESULT_FILE`, nil, result.CauseToolFailed, []string{`unknown field "tps"`},
 		},
 		"finds its own mistake": {
 			`echo '{"metrics": [{"name": "x", "value": 1, "unit": "s", "better": "lower"}], "checks": [{"name": "rows", "detail": "7 of 10"}]}' >$BENCHRUN_RESULT_FILE`,
-			nil, result.FailureCheck,
+			nil, result.CauseCheckFailed,
 			[]string{"rows: 7 of 10"},
 		},
 		"claims what the server never saw": {
 			`echo '{"metrics": [{"name": "x", "value": 1, "unit": "s", "better": "lower"}], "statements": 1000000000}' >$BENCHRUN_RESULT_FILE`,
-			nil, result.FailureCheck,
+			nil, result.CauseCheckFailed,
 			[]string{"1000000000 queries sent"},
 		},
 		"does not match": {
@@ -125,10 +125,10 @@ func TestIntegrationCustomFailures(t *testing.T) {
 				c.Result = &custom.Result{
 					Pattern: `TPS: (?P<tps>\d+)`, Metrics: []custom.Metric{{Name: "tps", Unit: "t/s", Better: "Higher"}},
 				}
-			}, result.FailureTool, []string{"no line that matches", "TPS: many"},
+			}, result.CauseToolFailed, []string{"no line that matches", "TPS: many"},
 		},
 		"has a pattern that is none": {
-			"true", func(c *custom.Parameters) { c.Result = &custom.Result{Pattern: "("} }, result.FailureConfiguration, []string{"result.pattern"},
+			"true", func(c *custom.Parameters) { c.Result = &custom.Result{Pattern: "("} }, result.CauseConfiguration, []string{"result.pattern"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +159,7 @@ func TestIntegrationCustomInterrupted(t *testing.T) {
 		cancel(errors.New("SIGTERM"))
 	}()
 	began := time.Now()
-	tr.mustFail(ctx, t, result.FailureInterrupted, "SIGTERM")
+	tr.mustFail(ctx, t, result.CauseInterrupted, "SIGTERM")
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("it took %s", took)
 	}

@@ -7,7 +7,7 @@
 //
 //	   0 ms  read and check the configuration and the credentials; nothing has been connected to yet
 //	         connect     wait until the server answers; a refusal ends the attempt in the server's own words
-//	         claim       take the workload's schema by a lock, register the Pod under a primary key: a second start ends itself
+//	                     take the workload's schema by a lock, register the Pod under a primary key: a second start ends itself
 //	 +10 ms  readback    compare every requested setting, as a value, with the server's variables
 //	 +10 ms  prepare     make the workload's tables anew
 //	         stage       make the files that are loaded, if the workload loads files
@@ -25,6 +25,9 @@
 //
 // Durations come from the monotonic clock. While it measures the loader holds no lock, starts no timer and no goroutine
 // for a statement, and allocates some 200 bytes for each, so that it is the server that is measured (see package
-// conn). Several Pods share a load as barrier and distributed say: the first one does all of the above, the others connect,
-// measure at the same time, and deliver.
+// conn).
+//
+// What is measured is a load: clientLoad if the loader's own clients make it, toolLoad if another program does. What a Pod does
+// of an attempt is a role: an only Pod does all of the above; of several, the leader does so too and gathers what the others,
+// which follow, have measured at the same time and deliver.
 package loader

@@ -27,7 +27,7 @@ func TestIntegrationInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	var at time.Time
 	whileMeasuring(t, 100, func(*sql.DB) { at = time.Now(); cancel(errors.New("SIGTERM")) })
-	tr.mustFail(ctx, t, result.FailureInterrupted, "told to stop: SIGTERM, in phase measure, ", " rows")
+	tr.mustFail(ctx, t, result.CauseInterrupted, "told to stop: SIGTERM, in phase measure, ", " rows")
 	if took := time.Since(at); took > time.Second {
 		t.Errorf("it took %s to stop", took)
 	}
@@ -62,7 +62,7 @@ func TestIntegrationInterruptedWhileTheServerIsSilent(t *testing.T) {
 		<-ended
 	})
 	defer close(ended)
-	tr.mustFail(ctx, t, result.FailureInterrupted)
+	tr.mustFail(ctx, t, result.CauseInterrupted)
 	if took := time.Since(at); took > 400*time.Millisecond {
 		t.Errorf("it took %s to stop", took)
 	}
@@ -83,7 +83,7 @@ func TestIntegrationConnectionKilled(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	tr.mustFail(t.Context(), t, result.FailureConnectionLost)
+	tr.mustFail(t.Context(), t, result.CauseConnectionLost)
 }
 
 // The connection that holds the schema is what proves that it is the same server to the end.
@@ -93,7 +93,7 @@ func TestIntegrationKeeperKilled(t *testing.T) {
 	tr.cfg.LimitSeconds = 1
 	whileMeasuring(t, 100, func(db *sql.DB) {
 		var id int
-		err := db.QueryRow("SELECT IS_USED_LOCK(?)", lockName("bench")).Scan(&id)
+		err := db.QueryRow("SELECT IS_USED_LOCK(?)", "benchrun.bench").Scan(&id)
 		if err == nil {
 			_, err = db.Exec("KILL " + strconv.Itoa(id))
 		}
@@ -101,7 +101,7 @@ func TestIntegrationKeeperKilled(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	tr.mustFail(t.Context(), t, result.FailureConnectionLost, "asking whether the schema is still ours")
+	tr.mustFail(t.Context(), t, result.CauseConnectionLost, "asking whether the schema is still ours")
 }
 
 func TestIntegrationStatementRefused(t *testing.T) {
@@ -112,7 +112,7 @@ func TestIntegrationStatementRefused(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	tr.mustFail(t.Context(), t, result.FailureSQL, "Table 'bench.demo' doesn't exist", "inserting row")
+	tr.mustFail(t.Context(), t, result.CauseSQL, "Table 'bench.demo' doesn't exist", "inserting row")
 }
 
 func TestIntegrationRowsDeletedBehindItsBack(t *testing.T) {
@@ -124,7 +124,7 @@ func TestIntegrationRowsDeletedBehindItsBack(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	tr.mustFail(t.Context(), t, result.FailureCheck, "rows:", "checksum:")
+	tr.mustFail(t.Context(), t, result.CauseCheckFailed, "rows:", "checksum:")
 }
 
 func TestIntegrationRowsChangedBehindItsBack(t *testing.T) {
@@ -136,7 +136,7 @@ func TestIntegrationRowsChangedBehindItsBack(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	tr.mustFail(t.Context(), t, result.FailureCheck, "checksum: the table has")
+	tr.mustFail(t.Context(), t, result.CauseCheckFailed, "checksum: the table has")
 }
 
 func TestIntegrationVariableChangedMeanwhile(t *testing.T) {
@@ -154,7 +154,7 @@ func TestIntegrationVariableChangedMeanwhile(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	tr.mustFail(t.Context(), t, result.FailureVariablesChanged, `long_query_time was "`+was+`" and is "1234.000000"`)
+	tr.mustFail(t.Context(), t, result.CauseVariablesChanged, `long_query_time was "`+was+`" and is "1234.000000"`)
 }
 
 // The binary itself: SIGTERM in the middle ends it with an error and a summary.
@@ -187,7 +187,7 @@ func TestIntegrationSIGTERM(t *testing.T) {
 		t.Fatal(err)
 	}
 	summary, err := result.DecodeSummary(string(data))
-	if err != nil || summary.Failure == nil || summary.Failure.Reason != result.FailureInterrupted {
+	if err != nil || summary.Failure == nil || summary.Failure.Reason != result.CauseInterrupted {
 		t.Errorf("%v, %s", err, data)
 	}
 }

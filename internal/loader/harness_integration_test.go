@@ -20,7 +20,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
+	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
@@ -169,7 +171,7 @@ func (tr *trial) mustRun(t testing.TB) (*result.Summary, *result.Document) {
 }
 
 // mustFail is run without a result, for the given reason.
-func (tr *trial) mustFail(ctx context.Context, t testing.TB, reason result.FailureReason, words ...string) {
+func (tr *trial) mustFail(ctx context.Context, t testing.TB, reason result.Cause, words ...string) {
 	t.Helper()
 	summary, _, err := tr.run(ctx, t)
 	if err == nil {
@@ -237,7 +239,7 @@ func dropTable(t testing.TB) {
 // globals are the server's variables.
 func globals(t testing.TB) map[string]string {
 	t.Helper()
-	variables, err := globalVariables(t.Context(), other(t))
+	variables, err := server.Variables(t.Context(), &engine.MariaDB, other(t))
 	if err != nil {
 		t.Fatal(err)
 	}

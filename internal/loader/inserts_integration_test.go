@@ -125,9 +125,9 @@ func TestIntegrationStorageEngines(t *testing.T) {
 		t.Errorf("checksums %v", seen)
 	}
 	newBulkInsert(t, func(p *bulkinsert.Parameters) { p.StorageEngine = "Nonsense" }).
-		mustFail(t.Context(), t, result.FailureSQL, "Unknown storage engine 'Nonsense'")
+		mustFail(t.Context(), t, result.CauseSQL, "Unknown storage engine 'Nonsense'")
 	newIIBench(t, func(p *iibench.Parameters) { p.StorageEngine = "Nonsense" }).
-		mustFail(t.Context(), t, result.FailureSQL, "Unknown storage engine 'Nonsense'")
+		mustFail(t.Context(), t, result.CauseSQL, "Unknown storage engine 'Nonsense'")
 }
 
 // A server without NO_ENGINE_SUBSTITUTION makes the table with another engine, and warns, which nobody reads.
@@ -143,7 +143,7 @@ func TestIntegrationStorageEngineIsNotSubstituted(t *testing.T) {
 		}
 	})
 	newBulkInsert(t, func(p *bulkinsert.Parameters) { p.StorageEngine = "Nonsense" }).mustFail(t.Context(), t,
-		result.FailureConfiguration, "storage engine Nonsense was asked for, the server made the table with InnoDB")
+		result.CauseConfiguration, "storage engine Nonsense was asked for, the server made the table with InnoDB")
 }
 
 func TestIntegrationStatementLargerThanPacket(t *testing.T) {
@@ -155,7 +155,7 @@ func TestIntegrationStatementLargerThanPacket(t *testing.T) {
 	rows := bytes / 100
 	dropInserts(t)
 	newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.RowsPerStatement = rows, rows }).mustFail(t.Context(), t,
-		result.FailureConfiguration, fmt.Sprintf("a statement of %d rows takes up to ", rows), "max_allowed_packet is "+packet)
+		result.CauseConfiguration, fmt.Sprintf("a statement of %d rows takes up to ", rows), "max_allowed_packet is "+packet)
 	var tables int
 	const query = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'bench' AND table_name = 'inserts'"
 	if err := other(t).QueryRow(query).Scan(&tables); err != nil || tables != 0 {
@@ -288,7 +288,7 @@ func TestIntegrationContest2008(t *testing.T) {
 	if p := doc.Phases[len(doc.Phases)-2]; p.Name != "flush" {
 		t.Errorf("phases %v", doc.Phases)
 	}
-	newIIBench(t, func(p *iibench.Parameters) { p.Rules = "Contest2008" }).mustFail(t.Context(), t, result.FailureConfiguration,
+	newIIBench(t, func(p *iibench.Parameters) { p.Rules = "Contest2008" }).mustFail(t.Context(), t, result.CauseConfiguration,
 		"rules Contest2008: schema is InsertBenchmark, it must be Tokutek2008")
 }
 
@@ -312,6 +312,6 @@ func TestIntegrationAClientsErrorEndsTheOthers(t *testing.T) {
 	}
 	done := make(chan struct{})
 	go func() { defer close(done); dropPurchases() }()
-	tr.mustFail(t.Context(), t, result.FailureSQL, "doesn't exist")
+	tr.mustFail(t.Context(), t, result.CauseSQL, "doesn't exist")
 	<-done
 }

@@ -9,9 +9,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/loader/failure"
+	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -54,39 +55,45 @@ func FromEnvironment(getenv func(string) string, version string) Input {
 func Run(ctx context.Context, in Input) error {
 	began := time.Now()
 	in.Identity.Started = began.UTC()
-	doc, err := measureGuarded(ctx, &in)
+	doc, err := attemptGuarded(ctx, &in)
 	in.Identity.Ended = began.Add(time.Since(began)).UTC()
 	if err == nil {
 		if err = publish(in, doc); err == nil {
 			return nil
 		}
 	}
-	why := describe(ctx, err)
+	why := failure.Describe(ctx, err)
 	summary := result.Summary{Version: result.DocumentVersion, Identity: in.Identity, Failure: why}
 	return errors.Join(fmt.Errorf("%s: %s", why.Reason, why.Message), writeSummary(in.TerminationLog, summary))
 }
 
-// measureGuarded makes the attempt, and turns a panic into an error. Without either a document or an error, this Pod has
+// attemptGuarded makes the attempt, and turns a panic into an error. Without either a document or an error, this Pod has
 // delivered its part to another one.
-func measureGuarded(ctx context.Context, in *Input) (doc *result.Document, err error) {
-	out := startProgress(in.Output)
-	defer out.finish()
+func attemptGuarded(ctx context.Context, in *Input) (doc *result.Document, err error) {
+	out := progress.Start(in.Output)
+	defer out.Finish()
 	defer func() {
 		if p := recover(); p != nil {
-			err = failedf(result.FailureInternal, "panic: %v\n%s", p, debug.Stack())
+			err = failure.Panic(p)
 		}
 	}()
-	a, err := newAttempt(in, out)
+	a, w, err := newAttempt(in, out)
 	if err != nil {
-		return nil, failed(result.FailureConfiguration, err)
+		return nil, failure.New(result.CauseConfiguration, err)
 	}
 	defer a.close()
+	l, err := newLoad(a, w)
+	if err != nil {
+		return nil, failure.New(result.CauseConfiguration, err)
+	}
+	defer l.close() //nolint:errcheck // the result does not depend on it
 	stop := context.AfterFunc(ctx, a.connections.End)
 	defer stop()
-	err = a.run(ctx)
-	if warning := a.release(); warning != "" {
+	r := newRole(a, l)
+	err = r.run(ctx)
+	if warning := r.release(); warning != "" {
 		a.warnings = append(a.warnings, warning)
-		out.say(warning)
+		out.Say(warning)
 	}
 	if err != nil {
 		return nil, err
@@ -94,10 +101,7 @@ func measureGuarded(ctx context.Context, in *Input) (doc *result.Document, err e
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if a.follows() {
-		return nil, nil
-	}
-	return a.document()
+	return r.document()
 }
 
 // publish writes the document and its summary.
@@ -124,7 +128,7 @@ func writeSummary(path string, s result.Summary) error {
 	data, err := result.EncodeSummary(s)
 	if err != nil {
 		short := result.Summary{Version: s.Version, Identity: s.Identity, Failure: &result.Failure{
-			Reason: result.FailureInternal, Message: err.Error(),
+			Reason: result.CauseInternal, Message: err.Error(),
 		}}
 		var again error
 		if data, again = result.EncodeSummary(short); again != nil {

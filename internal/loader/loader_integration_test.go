@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
@@ -60,7 +61,7 @@ func TestIntegrationWholeRun(t *testing.T) {
 		t.Errorf("the summary %+v is not the document's", summary)
 	}
 	outcomes := []result.SettingOutcome{doc.Server.Settings[0].Outcome, doc.Server.Settings[1].Outcome}
-	if diff := cmp.Diff([]result.SettingOutcome{effective, ignored}, outcomes); diff != "" {
+	if diff := cmp.Diff([]result.SettingOutcome{result.SettingEffective, result.SettingIgnored}, outcomes); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 }
@@ -77,7 +78,7 @@ func checkFacts(t *testing.T, doc *result.Document) {
 	if c.UserMicros+c.SystemMicros < 1 || c.CPUs < 1 || c.MaxRSSBytes < 1<<20 || c.CPULimitMillis != 2000 {
 		t.Errorf("client %+v", c)
 	}
-	if writes, known := counter(s.StatusBefore, s.StatusAfter, "Com_insert"); !known || writes != 5000 {
+	if writes, known := server.Growth(s.StatusBefore, s.StatusAfter, "Com_insert"); !known || writes != 5000 {
 		t.Errorf("the server counts %d inserts", writes)
 	}
 	metrics := map[string]float64{}
@@ -138,7 +139,7 @@ func TestIntegrationWrongPassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	tr.mustFail(t.Context(), t, result.FailureConnect, "Access denied for user")
+	tr.mustFail(t.Context(), t, result.CauseConnect, "Access denied for user")
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("it took %s", took)
 	}
@@ -160,7 +161,7 @@ func TestIntegrationSettingsAreReadBack(t *testing.T) {
 		{Name: "innodb_buffer_pool_sise", Value: "1G"},
 		{Name: "max_connections", Value: "77777"},
 	}
-	tr.mustFail(t.Context(), t, result.FailureSetting,
+	tr.mustFail(t.Context(), t, result.CauseSettingNotEffective,
 		"innodb_buffer_pool_sise=1G was asked for, the server has no such variable",
 		fmt.Sprintf("max_connections=77777 was asked for, the server has %q", variables["max_connections"]))
 
@@ -172,7 +173,7 @@ func TestIntegrationSettingsAreReadBack(t *testing.T) {
 	}
 	summary, doc := tr.mustRun(t)
 	want := []result.AppliedSetting{{
-		Name: "max_allowed_packet", Requested: strconv.FormatInt(packet+1, 10), Effective: variables["max_allowed_packet"], Outcome: adjusted,
+		Name: "max_allowed_packet", Requested: strconv.FormatInt(packet+1, 10), Effective: variables["max_allowed_packet"], Outcome: result.SettingAdjusted,
 	}}
 	if diff := cmp.Diff(want, summary.Adjusted); diff != "" {
 		t.Errorf("adjusted (-want +got):\n%s", diff)
@@ -193,7 +194,7 @@ func TestIntegrationSecondStart(t *testing.T) {
 	tr.mustRun(t)
 	again := newTrial(t, commitsize.Parameters{Rows: 20, RowsPerCommit: 1})
 	again.id.RunUID, again.id.PodUID = tr.id.RunUID, "another-pod"
-	again.mustFail(t.Context(), t, result.FailureStartedTwice, "by the Pod with UID pod-uid")
+	again.mustFail(t.Context(), t, result.CauseStartedTwice, "by the Pod with UID pod-uid")
 	var rows int
 	if err := other(t).QueryRow("SELECT COUNT(*) FROM bench.demo").Scan(&rows); err != nil || rows != 10 {
 		t.Errorf("the second start touched the table: %d rows, %v", rows, err)

@@ -9,60 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
-
-func TestThrottledTime(t *testing.T) {
-	const v1, v2 = "nr_periods 5\nnr_throttled 2\nthrottled_time 7000000\n", "usage_usec 9\nthrottled_usec 7000\n"
-	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
-	for name, tc := range map[string]struct {
-		root fstest.MapFS
-		want time.Duration
-	}{
-		"version 2 in a container": {fstest.MapFS{
-			"proc/self/cgroup": file("0::/\n"), "sys/fs/cgroup/cpu.stat": file(v2),
-		}, 7 * time.Millisecond},
-		"version 2 below the host's": {fstest.MapFS{
-			"proc/self/cgroup":                     file("0::/kubepods/pod1\n"),
-			"sys/fs/cgroup/kubepods/pod1/cpu.stat": file(v2), "sys/fs/cgroup/cpu.stat": file("usage_usec 1\n"),
-		}, 7 * time.Millisecond},
-		"version 1 in a container": {fstest.MapFS{
-			"proc/self/cgroup":                   file("3:memory:/x\n2:cpu,cpuacct:/kubepods/pod1\n0::/\n"),
-			"sys/fs/cgroup/cpu,cpuacct/cpu.stat": file(v1), "sys/fs/cgroup/cpu.stat": file("throttled_usec 1\n"),
-		}, 7 * time.Millisecond},
-		"version 1 below the host's": {fstest.MapFS{
-			"proc/self/cgroup":             file("2:cpu:/a\n"),
-			"sys/fs/cgroup/cpu/a/cpu.stat": file(v1), "sys/fs/cgroup/cpu/cpu.stat": file("throttled_time 1\n"),
-		}, 7 * time.Millisecond},
-		"a root without limits": {fstest.MapFS{
-			"proc/self/cgroup": file("0::/\n"), "sys/fs/cgroup/cpu.stat": file("usage_usec 1\n"),
-		}, -1},
-		"nothing": {fstest.MapFS{}, -1},
-		"damaged": {fstest.MapFS{"proc/self/cgroup": file("nonsense\n::\n")}, -1},
-	} {
-		if got := throttledTime(tc.root); got != tc.want {
-			t.Errorf("%s: %v, want %v", name, got, tc.want)
-		}
-	}
-}
-
-func TestUsageFacts(t *testing.T) {
-	before := usage{user: time.Second, system: time.Second, throttled: time.Second}
-	after := usage{user: 3 * time.Second, system: 2 * time.Second, throttled: 1500 * time.Millisecond, maxRSSBytes: 5}
-	want := result.ClientFacts{UserMicros: 2e6, SystemMicros: 1e6, ThrottledMicros: 5e5, MaxRSSBytes: 5}
-	if diff := cmp.Diff(want, after.facts(before)); diff != "" {
-		t.Errorf("facts (-want +got):\n%s", diff)
-	}
-	before.throttled, after.throttled = -1, -1
-	if got := after.facts(before).ThrottledMicros; got != -1 {
-		t.Errorf("throttled for %d although nobody knows", got)
-	}
-}
 
 func TestWarnings(t *testing.T) {
 	quiet := func() *result.Document {
@@ -95,7 +48,7 @@ func TestWarnings(t *testing.T) {
 		{func(d *result.Document) { d.Server.Variables["innodb_flush_log_at_trx_commit"] = "2" }, 1, "commits are not durable: innodb_flush_log_at_trx_commit is 2"},
 		{func(d *result.Document) { d.Server.Variables["log_bin"] = "ON" }, 1, "the binary log is not durable: sync_binlog is 0"},
 		{func(d *result.Document) {
-			d.Server.Settings = []result.AppliedSetting{{Name: "x", Requested: "100", Effective: "95", Outcome: adjusted}}
+			d.Server.Settings = []result.AppliedSetting{{Name: "x", Requested: "100", Effective: "95", Outcome: result.SettingAdjusted}}
 		}, 1, "the server made 95 of x=100, a difference of 5.0 %"},
 	} {
 		doc := quiet()
@@ -118,7 +71,7 @@ func TestMetrics(t *testing.T) {
 		}
 		return s
 	}
-	all := metrics(totals, server("Innodb_os_log_fsyncs", "10", "130"), client)
+	all := metrics(&engine.MariaDB, totals, server("Innodb_os_log_fsyncs", "10", "130"), client)
 	want := []result.Metric{
 		{Name: "rowsPerSecond", Value: 500, Unit: "rows/s", Better: "higher"},
 		{Name: "commitsPerSecond", Value: 50, Unit: "commits/s", Better: "higher"},
@@ -132,11 +85,11 @@ func TestMetrics(t *testing.T) {
 	for _, s := range []result.ServerFacts{
 		{}, server("Innodb_os_log_fsyncs", "10", "10"), server("Innodb_data_fsyncs", "10", "x"), server("Innodb_data_fsyncs", "10", "9"),
 	} {
-		if diff := cmp.Diff(without, names(metrics(totals, s, client))); diff != "" {
+		if diff := cmp.Diff(without, names(metrics(&engine.MariaDB, totals, s, client))); diff != "" {
 			t.Errorf("what cannot be known is left out (-want +got):\n%s", diff)
 		}
 	}
-	if got := names(metrics(totals, server("Innodb_data_fsyncs", "10", "130"), client)); got[2] != "innodbFsyncsPerTransaction" {
+	if got := names(metrics(&engine.MariaDB, totals, server("Innodb_data_fsyncs", "10", "130"), client)); got[2] != "innodbFsyncsPerTransaction" {
 		t.Errorf("metrics %v", got)
 	}
 }
@@ -172,13 +125,13 @@ func TestConfigurationIsCheckedBeforeConnecting(t *testing.T) {
 		{`"USER"`, `"/does/not/exist"`, "reading credentials"},
 	} {
 		summary, err := runWith(t, strings.Replace(goodConfig, tc.old, tc.replacement, 1), "pod")
-		if err == nil || summary.Failure == nil || summary.Failure.Reason != result.FailureConfiguration ||
+		if err == nil || summary.Failure == nil || summary.Failure.Reason != result.CauseConfiguration ||
 			!strings.Contains(summary.Failure.Message, tc.want) {
 			t.Errorf("%s → %s: %+v, want %s", tc.old, tc.replacement, summary.Failure, tc.want)
 		}
 	}
 	summary, err := runWith(t, goodConfig, "")
-	if err == nil || summary.Failure.Reason != result.FailureConfiguration || summary.Identity.Trial != 3 || summary.Identity.Attempt != 2 {
+	if err == nil || summary.Failure.Reason != result.CauseConfiguration || summary.Identity.Trial != 3 || summary.Identity.Attempt != 2 {
 		t.Errorf("without a Pod's UID: %+v", summary)
 	}
 }
@@ -186,7 +139,7 @@ func TestConfigurationIsCheckedBeforeConnecting(t *testing.T) {
 func TestNobodyListens(t *testing.T) {
 	began := time.Now()
 	summary, err := runWith(t, goodConfig, "pod")
-	if err == nil || summary.Failure.Reason != result.FailureConnect || !strings.Contains(summary.Failure.Message, "refused") {
+	if err == nil || summary.Failure.Reason != result.CauseConnect || !strings.Contains(summary.Failure.Message, "refused") {
 		t.Errorf("%+v", summary.Failure)
 	}
 	if took := time.Since(began); took < time.Second || took > 3*time.Second {

@@ -15,6 +15,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
+	"github.com/benchrun-dev/benchrun/internal/loader/progress"
+	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/registry"
@@ -74,10 +76,10 @@ func Noop(ctx context.Context, workloadJSON string, seed int64, limit time.Durat
 		}
 		c.sessions = append(c.sessions, s)
 	}
-	out := startProgress(io.Discard)
-	defer out.finish()
-	var measured *recorder
-	facts, err := timed(ctx, len(c.sessions), nil, func(start time.Time) error {
+	out := progress.Start(io.Discard)
+	defer out.Finish()
+	var measured *record.Recorder
+	facts, err := timed(ctx, len(c.sessions), atOnce, func(start time.Time) error {
 		measured, _, err = c.run(ctx, w, start, limit, out)
 		return err
 	})
@@ -87,10 +89,13 @@ func Noop(ctx context.Context, workloadJSON string, seed int64, limit time.Durat
 	return noopReport(measured, facts, sinks), nil
 }
 
-func noopReport(measured *recorder, facts result.ClientFacts, sinks []*conn.Sink) *NoopReport {
-	t := measured.totals
+// atOnce begins now.
+func atOnce(context.Context) (time.Time, error) { return time.Time{}, nil }
+
+func noopReport(measured *record.Recorder, facts result.ClientFacts, sinks []*conn.Sink) *NoopReport {
+	t := measured.Totals()
 	r := &NoopReport{
-		Rows: t.Rows, Statements: t.Statements, Seconds: max(measured.ended, time.Microsecond).Seconds(),
+		Rows: t.Rows, Statements: t.Statements, Seconds: max(measured.Ended(), time.Microsecond).Seconds(),
 		CPUMicrosPerRow: float64(facts.UserMicros+facts.SystemMicros) / float64(max(t.Rows, 1)), MaxRSSBytes: facts.MaxRSSBytes,
 	}
 	r.RowsPerSecond = float64(t.Rows) / r.Seconds

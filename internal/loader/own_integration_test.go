@@ -191,53 +191,53 @@ func TestIntegrationOwnFileThatIsNoGood(t *testing.T) {
 	for name, tc := range map[string]struct {
 		schema, text string
 		change       func(*bulkinsert.Parameters, *result.Data)
-		reason       result.FailureReason
+		reason       result.Cause
 		words        []string
 	}{
 		"no such file": {
-			two, "", func(_ *bulkinsert.Parameters, d *result.Data) { d.Path = "other.csv" }, result.FailureConfiguration,
+			two, "", func(_ *bulkinsert.Parameters, d *result.Data) { d.Path = "other.csv" }, result.CauseConfiguration,
 			[]string{"dataFrom: reading other.csv: no such file or directory"},
 		},
 		"a field too many": {
-			two, "a,b\n1,x\n2,y,z\n", asItIs, result.FailureConfiguration,
+			two, "a,b\n1,x\n2,y,z\n", asItIs, result.CauseConfiguration,
 			[]string{"own.csv, line 3: 3 fields, there are 2 columns to load them into"},
 		},
 		"a value that does not fit": {
-			two, "a,b\n1,x\n2,longer\n", asItIs, result.FailureSQL, []string{"Data too long for column 'b' at row 2"},
+			two, "a,b\n1,x\n2,longer\n", asItIs, result.CauseSQL, []string{"Data too long for column 'b' at row 2"},
 		},
-		"a value of another type": {two, "a,b\none,x\n", asItIs, result.FailureSQL, []string{"Incorrect integer value: 'one'"}},
+		"a value of another type": {two, "a,b\none,x\n", asItIs, result.CauseSQL, []string{"Incorrect integer value: 'one'"}},
 		"a row too long": {
-			"CREATE TABLE own (a INT, b LONGTEXT)", "a,b\n1,x\n2," + strings.Repeat("y", 3<<20) + "\n", asItIs, result.FailureConfiguration,
+			"CREATE TABLE own (a INT, b LONGTEXT)", "a,b\n1,x\n2," + strings.Repeat("y", 3<<20) + "\n", asItIs, result.CauseConfiguration,
 			[]string{"a statement of 2 rows takes up to 3145", "max_allowed_packet is 2097152", "set rowsPerStatement to at most 0"},
 		},
 		"an error of the schema": {
-			two + " CREATE TABEL x (a INT);", "", asItIs, result.FailureSQL,
+			two + " CREATE TABEL x (a INT);", "", asItIs, result.CauseSQL,
 			[]string{"statement 2 of schemaFrom, CREATE TABEL x (a INT): Error 1064", "near 'TABEL"},
 		},
 		"no table": {
-			"CREATE TABLE others (a INT)", "", asItIs, result.FailureConfiguration, []string{"there is no table own"},
+			"CREATE TABLE others (a INT)", "", asItIs, result.CauseConfiguration, []string{"there is no table own"},
 		},
 		"no column": {
-			two, "", func(_ *bulkinsert.Parameters, d *result.Data) { d.Columns = []string{"a", "c", "d"} }, result.FailureConfiguration,
+			two, "", func(_ *bulkinsert.Parameters, d *result.Data) { d.Columns = []string{"a", "c", "d"} }, result.CauseConfiguration,
 			[]string{"table own has no column c, d"},
 		},
 		"no second table": {
-			two, "", func(p *bulkinsert.Parameters, _ *result.Data) { p.Tables = 2 }, result.FailureConfiguration, []string{"there is no table own_2"},
+			two, "", func(p *bulkinsert.Parameters, _ *result.Data) { p.Tables = 2 }, result.CauseConfiguration, []string{"there is no table own_2"},
 		},
 		"unlike tables": {
 			two + "CREATE TABLE own_2 (b INT, a INT)", "", func(p *bulkinsert.Parameters, _ *result.Data) { p.Tables = 2 },
-			result.FailureConfiguration,
+			result.CauseConfiguration,
 			[]string{"the columns of table own_2 are not those of table own"},
 		},
 		"another engine": {
-			"CREATE TABLE own (a INT) ENGINE=Aria", "", asItIs, result.FailureConfiguration,
+			"CREATE TABLE own (a INT) ENGINE=Aria", "", asItIs, result.CauseConfiguration,
 			[]string{"storage engine InnoDB was asked for, the server made the table with Aria"},
 		},
 		"no such engine": {
-			two, "", func(p *bulkinsert.Parameters, _ *result.Data) { p.StorageEngine = "Nonsense" }, result.FailureSQL,
+			two, "", func(p *bulkinsert.Parameters, _ *result.Data) { p.StorageEngine = "Nonsense" }, result.CauseSQL,
 			[]string{"Unknown storage engine 'Nonsense'"},
 		},
-		"an empty schema": {"-- nothing\n", "", asItIs, result.FailureConfiguration, []string{"schemaFrom has no statement"}},
+		"an empty schema": {"-- nothing\n", "", asItIs, result.CauseConfiguration, []string{"schemaFrom has no statement"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			setGlobal(t, "sql_mode", "")

@@ -7,54 +7,31 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
-// totals of the measured phase.
-func (a *attempt) totals() result.Totals {
-	t := a.measured.totals
-	t.Micros = max(a.measured.ended.Microseconds(), 1)
-	t.StoppedBy = a.stopped
-	if a.plan.Rows > 0 && t.Rows == a.plan.Rows {
-		// One client's time was over when another one took the last rows.
-		t.StoppedBy = result.StoppedByRows
+// report implements load.
+func (l *clientLoad) report(doc *result.Document) (clients int, rows int64, err error) {
+	if doc.Latencies, err = l.measured.Latencies(); err != nil {
+		return 0, 0, fmt.Errorf("encoding the latencies: %w", err)
 	}
-	return t
-}
-
-// document puts together what is known. Its identity is filled in when it is published.
-func (a *attempt) document() (*result.Document, error) {
-	if a.tool != nil {
-		return a.toolDocument(), nil
-	}
-	latencies, err := a.measured.latencies()
-	if err != nil {
-		return nil, fmt.Errorf("encoding the latencies: %w", err)
-	}
-	totals := a.totals()
-	doc := &result.Document{
-		Version: result.DocumentVersion, Config: *a.cfg,
-		Phases: a.phases, Totals: totals,
-		Latencies:  latencies,
-		Series:     a.measured.series.cut(a.measured.ended),
-		Milestones: a.milestones.results(),
-		Server:     a.server, Client: a.client, Pods: a.pods, Checks: a.checks,
-	}
-	doc.Metrics = slices.Concat(a.terminal(totals), metrics(totals, a.server, a.client), a.afterwards())
-	if a.milestones != nil {
+	doc.Totals, doc.Series, doc.Milestones = l.totals(), l.measured.Series(), l.milestones.Results()
+	doc.Checks = l.checks
+	doc.Metrics = slices.Concat(l.terminal(doc.Totals), metrics(l.engine, doc.Totals, doc.Server, doc.Client), l.afterwards())
+	if l.milestones != nil {
 		// The terminal rate is the headline, but what people know of other programs is this.
 		overall := slices.IndexFunc(doc.Metrics, func(m result.Metric) bool { return m.Name == metricRate })
 		doc.Metrics[overall].Shown = true
 	}
-	if w, ok := a.workload.(workload.Reporter); ok {
+	if w, ok := l.workload.(workload.Reporter); ok {
 		w.Report(doc)
 	}
-	doc.Warnings = slices.Concat(a.warnings, doc.Warnings, warnings(doc, a.plan.Clients, a.plan.Rows))
-	return doc, nil
+	return l.plan.Clients, l.plan.Rows, nil
 }
 
 const (
@@ -66,13 +43,13 @@ const (
 
 // terminal is the rate with which a load with milestones ended, its headline, and how long the whole would have taken if
 // the time limit ended it.
-func (a *attempt) terminal(t result.Totals) []result.Metric {
-	if a.milestones == nil {
+func (l *clientLoad) terminal(t result.Totals) []result.Metric {
+	if l.milestones == nil {
 		return nil
 	}
-	rate := a.milestones.terminalRate()
+	rate := l.milestones.TerminalRate()
 	all := []result.Metric{{Name: "terminalRowsPerSecond", Value: rate, Unit: "rows/s", Better: "higher"}}
-	if left := a.plan.Rows - t.Rows; left > 0 && rate > 0 {
+	if left := l.plan.Rows - t.Rows; left > 0 && rate > 0 {
 		all = append(all, result.Metric{
 			Name: metricEstimate, Value: float64(t.Micros)/1e6 + float64(left)/rate, Unit: "s", Better: "lower", Shown: true,
 		})
@@ -81,10 +58,10 @@ func (a *attempt) terminal(t result.Totals) []result.Metric {
 }
 
 // afterwards are the times of the phases between the measured one and the verification.
-func (a *attempt) afterwards() []result.Metric {
+func (l *clientLoad) afterwards() []result.Metric {
 	var all []result.Metric
-	for _, p := range a.phases {
-		if slices.ContainsFunc(a.plan.After, func(after workload.Phase) bool { return after.Name == p.Name }) {
+	for _, p := range l.phases {
+		if slices.ContainsFunc(l.plan.After, func(after workload.Phase) bool { return after.Name == p.Name }) {
 			all = append(all, result.Metric{Name: p.Name + "Seconds", Value: float64(p.Micros) / 1e6, Unit: "s", Better: "lower"})
 		}
 	}
@@ -92,17 +69,13 @@ func (a *attempt) afterwards() []result.Metric {
 }
 
 // metrics are the numbers that people compare. The first one is the headline. What cannot be known is left out.
-func metrics(t result.Totals, server result.ServerFacts, client result.ClientFacts) []result.Metric {
+func metrics(e *engine.Engine, t result.Totals, facts result.ServerFacts, client result.ClientFacts) []result.Metric {
 	seconds := time.Duration(t.Micros * int64(time.Microsecond)).Seconds()
 	all := []result.Metric{
 		{Name: metricRate, Value: float64(t.Rows) / seconds, Unit: "rows/s", Better: "higher"},
 		{Name: "commitsPerSecond", Value: float64(t.Transactions) / seconds, Unit: "commits/s", Better: "higher"},
 	}
-	if name, fsyncs := redoFsyncs(server.StatusBefore, server.StatusAfter); fsyncs > 0 && t.Transactions > 0 {
-		all = append(all, result.Metric{
-			Name: name, Value: float64(fsyncs) / float64(t.Transactions), Unit: "fsyncs/transaction", Better: "lower",
-		})
-	}
+	all = append(all, fsyncs(e, facts, t.Transactions)...)
 	if t.RowsDeleted > 0 {
 		all = append(all, result.Metric{
 			Name: "rowsDeletedPerSecond", Value: float64(t.RowsDeleted) / seconds, Unit: "rows/s", Better: "higher",
@@ -122,14 +95,15 @@ func metrics(t result.Totals, server result.ServerFacts, client result.ClientFac
 	return all
 }
 
-// redoFsyncs is how often the server flushed its redo log. MariaDB from 10.8 on counts this only together with the
-// other files of InnoDB, which is another metric.
-func redoFsyncs(before, after map[string]string) (metric string, fsyncs int64) {
-	if n, known := counter(before, after, "Innodb_os_log_fsyncs"); known {
-		return "redoFsyncsPerTransaction", n
+// fsyncs is how often the server flushed its redo log for a transaction; none if that cannot be known.
+func fsyncs(e *engine.Engine, facts result.ServerFacts, transactions int64) []result.Metric {
+	name, n := server.RedoFsyncs(e, facts.StatusBefore, facts.StatusAfter)
+	if n == 0 || transactions == 0 {
+		return nil
 	}
-	n, _ := counter(before, after, "Innodb_data_fsyncs")
-	return "innodbFsyncsPerTransaction", n
+	return []result.Metric{{
+		Name: name, Value: float64(n) / float64(transactions), Unit: "fsyncs/transaction", Better: "lower",
+	}}
 }
 
 const (
@@ -181,7 +155,7 @@ func warnings(doc *result.Document, clients int, rows int64) []string {
 	if v["log_bin"] == "ON" && v["sync_binlog"] != "1" {
 		all = append(all, "the binary log is not durable: sync_binlog is "+v["sync_binlog"])
 	}
-	return append(all, adjustmentWarnings(doc.Server.Settings)...)
+	return append(all, server.AdjustmentWarnings(doc.Server.Settings)...)
 }
 
 // clientWarnings are about a client that may have measured itself.
@@ -211,18 +185,4 @@ func availableCPU(c result.ClientFacts, clients int) (cpus float64, whose string
 		cpus, whose = limit, fmt.Sprintf("its limit of %d thousandths of a CPU", c.CPULimitMillis)
 	}
 	return cpus, whose
-}
-
-// failedChecks is the error that names each check that does not hold; nil if all do.
-func failedChecks(checks []result.Check) error {
-	var not []string
-	for _, c := range checks {
-		if !c.Passed {
-			not = append(not, c.Name+": "+c.Detail)
-		}
-	}
-	if len(not) == 0 {
-		return nil
-	}
-	return failedf(result.FailureCheck, "a check does not hold: %s", strings.Join(not, "; "))
 }

@@ -17,6 +17,7 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
@@ -32,28 +33,28 @@ func BenchmarkSysbench(b *testing.B) {
 		Script: "oltp_read_only", Threads: 1, TableSize: ptr.To[int64](10000), Seconds: 8,
 	})
 	mustExec(b, "DROP DATABASE IF EXISTS "+sysbenchSchema, "CREATE DATABASE "+sysbenchSchema)
-	tool, err := newToolAttempt(tr.config())
+	out := progress.Start(io.Discard)
+	defer out.Finish()
+	l, err := newToolLoad(&attempt{cfg: tr.config(), progress: out})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer tool.close()
-	a := &attempt{cfg: &tr.cfg, tool: tool, progress: startProgress(io.Discard)}
-	defer a.progress.finish()
-	if err := a.executeAll(b.Context(), workload.PhasePrepare); err != nil {
+	defer l.close()
+	if err := l.executeAll(b.Context(), workload.PhasePrepare); err != nil {
 		b.Fatal(err)
 	}
-	command := tool.Commands(workload.PhaseMeasure)[0]
+	command := l.tool.Commands(workload.PhaseMeasure)[0]
 	var rates, costs []float64
 	for b.Loop() {
 		var loader, hand side
 		sides := []func(){
 			func() {
-				e, err := a.runProgram(b.Context(), workload.PhaseMeasure, command)
+				e, err := l.execute(b.Context(), workload.PhaseMeasure, command)
 				if err != nil {
 					b.Error(err)
 					return
 				}
-				loader = newSide(b, e.Output, e.user+e.system)
+				loader = newSide(b, e.Output, e.User+e.System)
 			},
 			func() { hand = byHand(b, command) },
 		}

@@ -177,38 +177,38 @@ func TestSysbenchFailures(t *testing.T) {
 		params   sysbench.Parameters
 		lua      string
 		commands []string
-		reason   result.FailureReason
+		reason   result.Cause
 		words    []string
 	}{
 		"an option that is none": {
 			sysbench.Parameters{Script: "oltp_read_write", Options: map[string]string{"nonsense": "1"}},
 			"", nil,
-			result.FailureTool,
+			result.CauseToolFailed,
 			[]string{"invalid option: --nonsense=1"},
 		},
 		"a table that is not made": {
 			sysbench.Parameters{Script: "oltp_read_write", Options: map[string]string{"mysql_storage_engine": "nonsense"}},
 			"", nil,
-			result.FailureTool,
+			result.CauseToolFailed,
 			[]string{"sysbench prepare", "Unknown storage engine 'nonsense'"},
 		},
 		"queries that are not sent": {
 			sysbench.Parameters{Script: "oltp_point_select", Options: map[string]string{"mysql-dry-run": "on"}},
 			"", nil,
-			result.FailureCheck,
+			result.CauseCheckFailed,
 			[]string{"server: "},
 		},
 		"a script without the command": {
-			sysbench.Parameters{}, "function event() end", []string{"cleanup", "prepare"}, result.FailureTool, []string{"does not implement the 'cleanup' command"},
+			sysbench.Parameters{}, "function event() end", []string{"cleanup", "prepare"}, result.CauseToolFailed, []string{"does not implement the 'cleanup' command"},
 		},
 		"a script that does nothing": {
 			sysbench.Parameters{Events: 1},
 			"function event() os.exit(0) end", nil,
-			result.FailureTool,
+			result.CauseToolFailed,
 			[]string{"silence is failure"},
 		},
 		"a script that is wrong": {
-			sysbench.Parameters{}, "function event() foo( end", nil, result.FailureTool, []string{"unexpected symbol near 'end'"},
+			sysbench.Parameters{}, "function event() foo( end", nil, result.CauseToolFailed, []string{"unexpected symbol near 'end'"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -298,7 +298,7 @@ func TestSysbenchConnectionsLost(t *testing.T) {
 		}
 	})
 	began := time.Now()
-	tr.mustFail(t.Context(), t, result.FailureConnectionLost, "sysbench run")
+	tr.mustFail(t.Context(), t, result.CauseConnectionLost, "sysbench run")
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("it took %s", took)
 	}
@@ -308,7 +308,7 @@ func TestSysbenchInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	tr := newSysbenchTrial(t, sysbench.Parameters{Script: "oltp_read_only", TableSize: ptr.To[int64](1000), Seconds: 60})
 	whileSysbench(t, func(*sql.DB) { cancel(errors.New("SIGTERM")) })
-	tr.mustFail(ctx, t, result.FailureInterrupted, "SIGTERM")
+	tr.mustFail(ctx, t, result.CauseInterrupted, "SIGTERM")
 	db := other(t)
 	if err := eventually(func() bool {
 		var n int

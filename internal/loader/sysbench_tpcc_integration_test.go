@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
+	"github.com/benchrun-dev/benchrun/internal/loader/process"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
@@ -56,19 +57,19 @@ func TestSysbenchTPCCData(t *testing.T) {
 		Script: "tpcc", Threads: 3, Scale: ptr.To[int32](2),
 	})
 	mustExec(t, "DROP DATABASE IF EXISTS "+sysbenchSchema, "CREATE DATABASE "+sysbenchSchema)
-	tool, err := newToolAttempt(tr.config())
+	l, err := newToolLoad(&attempt{cfg: tr.config()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { tool.close() })
+	t.Cleanup(func() { l.close() })
 	run := func(phase workload.ToolPhase) []result.Check {
 		var all []result.Check
-		for _, command := range tool.Commands(phase) {
-			e, err := execute(t.Context(), command, nil)
+		for _, command := range l.tool.Commands(phase) {
+			e, err := process.Execute(t.Context(), command, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			checks, err := tool.Judge(phase, &e.Execution)
+			checks, err := l.tool.Judge(phase, &e.Execution)
 			if err != nil {
 				t.Fatal(err)
 			}

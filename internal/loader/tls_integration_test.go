@@ -35,7 +35,7 @@ func TestIntegrationTLS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tr.cfg.Server.TLS = result.TLSRequired
 			if !encrypted {
-				tr.mustFail(t.Context(), t, result.FailureConnect, "TLS")
+				tr.mustFail(t.Context(), t, result.CauseConnect, "TLS")
 				return
 			}
 			_, doc := tr.mustRun(t)
@@ -56,11 +56,11 @@ func TestIntegrationTLSWarnings(t *testing.T) {
 	tr.cfg.Workload.Data = tprochFolder(t)
 	replaceInFile(t, tr.cfg.Workload.Data.Root+"/nation.tbl", "\n1|", "\n0|")
 	if !encrypts(t) {
-		tr.mustFail(t.Context(), t, result.FailureCheck, "NATION: 1, the first: Duplicate entry '0'")
+		tr.mustFail(t.Context(), t, result.CauseCheckFailed, "NATION: 1, the first: Duplicate entry '0'")
 		return
 	}
 	tr.cfg.Server.TLS = result.TLSRequired
-	tr.mustFail(t.Context(), t, result.FailureCheck, "NATION: 1, the first: Duplicate entry '0'", "25 sent, 24 written, 24 in the table")
+	tr.mustFail(t.Context(), t, result.CauseCheckFailed, "NATION: 1, the first: Duplicate entry '0'", "25 sent, 24 written, 24 in the table")
 }
 
 // The server's own certificate is nobody's whom the system trusts.
@@ -71,5 +71,5 @@ func TestIntegrationTLSOfAStranger(t *testing.T) {
 	if !encrypts(t) {
 		words = "TLS"
 	}
-	tr.mustFail(t.Context(), t, result.FailureConnect, words)
+	tr.mustFail(t.Context(), t, result.CauseConnect, words)
 }

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/loader/failure"
+	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
@@ -73,7 +75,7 @@ func TestIntegrationLocalInfileOff(t *testing.T) {
 	}
 	setGlobal("OFF")
 	t.Cleanup(func() { setGlobal("ON") })
-	newTPROCHLoad(t, func(*tprochload.Parameters) {}).mustFail(t.Context(), t, result.FailureConfiguration, "local_infile=ON")
+	newTPROCHLoad(t, func(*tprochload.Parameters) {}).mustFail(t.Context(), t, result.CauseConfiguration, "local_infile=ON")
 }
 
 // spoiler is a workload whose staged files are spoilt before they are loaded.
@@ -97,37 +99,38 @@ func (s spoiler) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error)
 func TestIntegrationTPROCHSpoiltFiles(t *testing.T) {
 	for name, tc := range map[string]struct {
 		table, from, to string
-		reason          result.FailureReason
+		reason          result.Cause
 		words           []string
 	}{
 		"a value that does not fit": {
-			"part", "|901.00|", "|cheap|", result.FailureCheck, []string{"warnings: PART: 1, the first: ", "P_RETAILPRICE"},
+			"part", "|901.00|", "|cheap|", result.CauseCheckFailed, []string{"warnings: PART: 1, the first: ", "P_RETAILPRICE"},
 		},
 		"a key that is there twice": {
-			"nation", "\n1|", "\n0|", result.FailureCheck,
+			"nation", "\n1|", "\n0|", result.CauseCheckFailed,
 			[]string{"warnings: NATION: ", "Duplicate entry '0'", "rows: NATION: 25 sent, 24 written, 24 in the table"},
 		},
-		"another text":     {"region", "AFRICA", "AFRIKA", result.FailureCheck, []string{"checksum: REGION: the table has rows=5"}},
-		"a column too few": {"region", "|AFRICA|", "|", result.FailureCheck, []string{"warnings: REGION: 2, the first: "}},
+		"another text":     {"region", "AFRICA", "AFRIKA", result.CauseCheckFailed, []string{"checksum: REGION: the table has rows=5"}},
+		"a column too few": {"region", "|AFRICA|", "|", result.CauseCheckFailed, []string{"warnings: REGION: 2, the first: "}},
 		"no parent for a row": {
-			"nation", "|ALGERIA|0|", "|ALGERIA|7|", result.FailureCheck, []string{"warnings: NATION: 1, the first: ", "foreign key"},
+			"nation", "|ALGERIA|0|", "|ALGERIA|7|", result.CauseCheckFailed, []string{"warnings: NATION: 1, the first: ", "foreign key"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := newTPROCHLoad(t, func(p *tprochload.Parameters) { p.Data = "Staged" })
-			out := startProgress(io.Discard)
-			defer out.finish()
-			a, err := newAttempt(&Input{Config: tr.encoded(t), Identity: tr.id}, out)
+			out := progress.Start(io.Discard)
+			defer out.Finish()
+			a, w, err := newAttempt(&Input{Config: tr.encoded(t), Identity: tr.id}, out)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer a.close()
-			a.workload = spoiler{a.workload, func() { replaceInFile(t, filepath.Join(tr.cfg.Scratch, tc.table+".tbl"), tc.from, tc.to) }}
-			err = a.run(t.Context())
-			if warning := a.release(); warning != "" {
+			spoilt := spoiler{w, func() { replaceInFile(t, filepath.Join(tr.cfg.Scratch, tc.table+".tbl"), tc.from, tc.to) }}
+			r := newRole(a, &clientLoad{attempt: a, workload: spoilt})
+			err = r.run(t.Context())
+			if warning := r.release(); warning != "" {
 				t.Error(warning)
 			}
-			why := describe(t.Context(), err)
+			why := failure.Describe(t.Context(), err)
 			if why.Reason != tc.reason {
 				t.Errorf("reason %s, want %s", why.Reason, tc.reason)
 			}
@@ -157,5 +160,5 @@ func TestIntegrationTPROCHScratchIsFull(t *testing.T) {
 	if err := os.Symlink("/dev/full", filepath.Join(tr.cfg.Scratch, "customer.tbl")); err != nil {
 		t.Fatal(err)
 	}
-	tr.mustFail(t.Context(), t, result.FailureConfiguration, "staging CUSTOMER on the scratch volume", "no space left on device")
+	tr.mustFail(t.Context(), t, result.CauseConfiguration, "staging CUSTOMER on the scratch volume", "no space left on device")
 }

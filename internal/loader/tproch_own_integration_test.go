@@ -128,17 +128,17 @@ func TestIntegrationTPROCHOwnFiles(t *testing.T) {
 func TestIntegrationTPROCHOwnFilesThatAreNoGood(t *testing.T) {
 	for name, tc := range map[string]struct {
 		file, from, to string
-		reason         result.FailureReason
+		reason         result.Cause
 		words          []string
 	}{
 		"a field too few": {
-			"region.tbl", "|AFRICA|", "|", result.FailureConfiguration, []string{"region.tbl, line 1: 2 fields, there are 3 columns"},
+			"region.tbl", "|AFRICA|", "|", result.CauseConfiguration, []string{"region.tbl, line 1: 2 fields, there are 3 columns"},
 		},
 		"a row twice": {
-			"nation.tbl", "\n1|", "\n0|", result.FailureCheck, []string{"NATION: 1, the first: Duplicate entry '0'", "25 sent, 24 written"},
+			"nation.tbl", "\n1|", "\n0|", result.CauseCheckFailed, []string{"NATION: 1, the first: Duplicate entry '0'", "25 sent, 24 written"},
 		},
 		"dates of two sorts": {
-			"orders.tbl", "1996-", "96/", result.FailureCheck, []string{"warnings: ORDERS: "},
+			"orders.tbl", "1996-", "96/", result.CauseCheckFailed, []string{"warnings: ORDERS: "},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,6 +181,6 @@ func TestIntegrationTPROCHOwnSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr.cfg.Workload.SchemaFile = path
-	tr.mustFail(t.Context(), t, result.FailureConfiguration, "table REGION has no column R_NAME, R_COMMENT; there is no table NATION; ",
+	tr.mustFail(t.Context(), t, result.CauseConfiguration, "table REGION has no column R_NAME, R_COMMENT; there is no table NATION; ",
 		"there is no table LINEITEM")
 }

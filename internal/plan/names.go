@@ -8,10 +8,8 @@ import (
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 )
-
-// DatabasePort is the port that a provisioned server listens on.
-const DatabasePort = 3306
 
 // InstanceName is the name of the objects of a database instance; instances count from 1 and are never used twice.
 func InstanceName(run *v1alpha1.BenchmarkRun, instance int) string {
@@ -20,7 +18,7 @@ func InstanceName(run *v1alpha1.BenchmarkRun, instance int) string {
 
 // Address is where a database instance is reached. A provisioned one has a DNS name of the cluster, without the cluster's
 // own domain, by a headless Service, so that no packet takes the way through a proxy's address translation.
-func Address(run *v1alpha1.BenchmarkRun, instance int) (host string, port int) {
+func Address(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int) (host string, port int) {
 	service := InstanceName(run, instance)
 	switch run.Spec.Database.Provisioner {
 	case v1alpha1.ProvisionerExternal:
@@ -30,7 +28,7 @@ func Address(run *v1alpha1.BenchmarkRun, instance int) (host string, port int) {
 		service = service + "-0." + service + "-internal"
 	case v1alpha1.ProvisionerStatefulSet:
 	}
-	return fmt.Sprintf("%s.%s.svc", service, run.Namespace), DatabasePort
+	return fmt.Sprintf("%s.%s.svc", service, run.Namespace), int(e.Image.Port)
 }
 
 // Schema is the database in which workloads make their tables.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
@@ -49,7 +50,7 @@ func TestAddress(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := testutil.MakeRun("commit-size", "bench").With(tc.change).Obj()
-			host, port := plan.Address(run, 2)
+			host, port := plan.Address(&engine.MariaDB, run, 2)
 			if host != tc.host || port != tc.port || plan.Schema(run) != tc.schema || plan.SecretName(run) != tc.secret {
 				t.Errorf("%s:%d, schema %s, Secret %s", host, port, plan.Schema(run), plan.SecretName(run))
 			}

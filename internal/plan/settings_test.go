@@ -11,27 +11,28 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
 func TestSettings(t *testing.T) {
-	off := plan.Setting{Name: "log_bin", Value: "OFF", Line: "skip_log_bin"}
+	off := engine.Setting{Name: "log_bin", Value: "OFF", Line: "skip_log_bin"}
 	cases := map[string]struct {
 		db   v1alpha1.DatabaseSpec
-		want []plan.Setting
+		want []engine.Setting
 	}{
-		"nothing said":                       {v1alpha1.DatabaseSpec{}, []plan.Setting{off}},
+		"nothing said":                       {v1alpha1.DatabaseSpec{}, []engine.Setting{off}},
 		"nothing said of an external server": {v1alpha1.DatabaseSpec{Provisioner: v1alpha1.ProvisionerExternal}, nil},
 		"said of an external server": {
 			v1alpha1.DatabaseSpec{
 				Provisioner: v1alpha1.ProvisionerExternal, Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(false)},
 			},
-			[]plan.Setting{off},
+			[]engine.Setting{off},
 		},
-		"binary log off": {v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(false)}}, []plan.Setting{off}},
+		"binary log off": {v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(false)}}, []engine.Setting{off}},
 		"binary log on": {
 			v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(true)}},
-			[]plan.Setting{{Name: "log_bin", Value: "ON", Line: "log_bin = binlog"}},
+			[]engine.Setting{{Name: "log_bin", Value: "ON", Line: "log_bin = binlog"}},
 		},
 		"all of them, sorted by name": {
 			v1alpha1.DatabaseSpec{
@@ -43,7 +44,7 @@ func TestSettings(t *testing.T) {
 					"sync_binlog": "0", "autocommit": "ON", "loose_innodb_future": "1", "sql_mode": "",
 				},
 			},
-			[]plan.Setting{
+			[]engine.Setting{
 				{Name: "autocommit", Value: "ON", Line: "autocommit = ON"},
 				{Name: "innodb_buffer_pool_size", Value: "1073741824", Line: "innodb_buffer_pool_size = 1073741824"},
 				{Name: "innodb_flush_log_at_trx_commit", Value: "0", Line: "innodb_flush_log_at_trx_commit = 0"},
@@ -57,7 +58,7 @@ func TestSettings(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, plan.Settings(&tc.db)); diff != "" {
+			if diff := cmp.Diff(tc.want, plan.Settings(&engine.MariaDB, &tc.db)); diff != "" {
 				t.Errorf("settings (-want +got):\n%s", diff)
 			}
 		})
@@ -85,8 +86,8 @@ func TestSettingsQuoting(t *testing.T) {
 	for value, want := range cases {
 		t.Run(value, func(t *testing.T) {
 			db := v1alpha1.DatabaseSpec{Variables: map[string]v1alpha1.VariableValue{"loose_x": v1alpha1.VariableValue(value)}}
-			got := plan.Settings(&db)[1]
-			if diff := cmp.Diff(plan.Setting{Name: "x", Value: value, Loose: true, Line: "loose_x = " + want}, got); diff != "" {
+			got := plan.Settings(&engine.MariaDB, &db)[1]
+			if diff := cmp.Diff(engine.Setting{Name: "x", Value: value, Loose: true, Line: "loose_x = " + want}, got); diff != "" {
 				t.Errorf("setting (-want +got):\n%s", diff)
 			}
 		})

@@ -11,9 +11,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Keys of a run's Secret.
+// Credentials of a run in its Secret.
 const (
-	// CredentialPath is where a container finds the Secret's keys as files.
+	// CredentialPath is the folder of a container that has the Secret's keys as files.
 	CredentialPath = "/etc/benchrun/credentials"
 	// UserKey holds the user name.
 	UserKey = "username"
@@ -21,11 +21,11 @@ const (
 	PasswordKey = "password"
 )
 
-// nodeLossSeconds is how long a Pod stays bound to a node that does not answer.
+// nodeLossSeconds is how long a Pod stays bound to a node that does not answer. Kubernetes' own default is 300.
 const nodeLossSeconds = 30
 
-// RestrictedContainer is the security context of every container that Benchrun makes: what the "restricted" Pod Security
-// Standard asks for, and a read-only root.
+// RestrictedContainer is the security context of every container that Benchrun creates: that of the "restricted" Pod Security
+// Standard, with a read-only root filesystem.
 func RestrictedContainer() *corev1.SecurityContext {
 	return &corev1.SecurityContext{
 		AllowPrivilegeEscalation: ptr.To(false),
@@ -34,7 +34,7 @@ func RestrictedContainer() *corev1.SecurityContext {
 	}
 }
 
-// Tolerations are those that were asked for, and 30 seconds (not the usual 300) for a node that does not answer.
+// Tolerations adds to the requested ones those for a node that does not answer, for nodeLossSeconds.
 func Tolerations(asked []corev1.Toleration) []corev1.Toleration {
 	list := slices.Clone(asked)
 	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
@@ -46,9 +46,8 @@ func Tolerations(asked []corev1.Toleration) []corev1.Toleration {
 	return list
 }
 
-// BindToNodes adds to an affinity, which may be nil, that the node must be one of those named; none, or an empty
-// name, adds nothing. The terms of a node selector are alternatives, and each may name one node: so there is each of them for
-// each node.
+// BindToNodes adds to an affinity, which may be nil, that the node must be one of those named. Empty names are ignored. A term of
+// a node selector can name one node only and terms are alternatives, so that each term is repeated for each node.
 func BindToNodes(affinity *corev1.Affinity, nodes ...string) *corev1.Affinity {
 	if nodes = slices.DeleteFunc(nodes, func(node string) bool { return node == "" }); len(nodes) == 0 {
 		return affinity
@@ -79,7 +78,7 @@ func BindToNodes(affinity *corev1.Affinity, nodes ...string) *corev1.Affinity {
 	return bound
 }
 
-// Guaranteed fills in requests that are left out with the limits.
+// Guaranteed sets each request that is missing to its limit.
 func Guaranteed(r corev1.ResourceRequirements) corev1.ResourceRequirements {
 	r = *r.DeepCopy()
 	for name, limit := range r.Limits {

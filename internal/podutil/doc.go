@@ -1,6 +1,6 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package podutil is what the Pods of databases and loaders have in common: how they are made (build.go), and how what the
-// cluster says of them is read (status.go).
+// Package podutil has what the Pods of databases and of loaders have in common: their parts (build.go), their images (images.go),
+// and the reading of their status (status.go).
 package podutil

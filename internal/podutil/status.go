@@ -11,7 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Status is a container's, among those of the init containers and the others; nil as long as it is not known.
+// OOMKilled is the reason of a container's end if it exceeded its memory limit.
+const OOMKilled = "OOMKilled"
+
+// Status of a container or init container, or nil if the kubelet has not reported it.
 func Status(pod *corev1.Pod, container string) *corev1.ContainerStatus {
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		if i := slices.IndexFunc(list, func(s corev1.ContainerStatus) bool { return s.Name == container }); i >= 0 {
@@ -21,7 +24,7 @@ func Status(pod *corev1.Pod, container string) *corev1.ContainerStatus {
 	return nil
 }
 
-// Ended is how a container ended; nil as long as it has not.
+// Ended is how a container ended, or nil until it has.
 func Ended(pod *corev1.Pod, container string) *corev1.ContainerStateTerminated {
 	if s := Status(pod, container); s != nil {
 		return s.State.Terminated
@@ -29,7 +32,7 @@ func Ended(pod *corev1.Pod, container string) *corev1.ContainerStateTerminated {
 	return nil
 }
 
-// ImageID is the digest of a container's image as the container runtime names it; empty as long as it is not known.
+// ImageID is the digest of a container's image as the container runtime names it, or empty if the kubelet has not reported it.
 func ImageID(pod *corev1.Pod, container string) string {
 	if s := Status(pod, container); s != nil {
 		return s.ImageID
@@ -37,7 +40,7 @@ func ImageID(pod *corev1.Pod, container string) string {
 	return ""
 }
 
-// Disruption is the condition of a Pod that Kubernetes itself ended: evicted, preempted, its node drained or lost.
+// Disruption is the condition of a Pod that Kubernetes ended: it was evicted or preempted, or its node was drained or lost.
 func Disruption(pod *corev1.Pod) *corev1.PodCondition {
 	i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue
@@ -48,8 +51,8 @@ func Disruption(pod *corev1.Pod) *corev1.PodCondition {
 	return &pod.Status.Conditions[i]
 }
 
-// NodeLost says whether Kubernetes gave a Pod up because its node does not answer: the Pod was marked as not ready by the
-// control plane, while its containers still are what the kubelet said last.
+// NodeLost says whether Kubernetes gave up a Pod because its node does not answer: the control plane has marked the Pod as not
+// ready, but the last that the kubelet reported is that all containers are ready.
 func NodeLost(pod *corev1.Pod) bool {
 	if Disruption(pod) == nil || len(pod.Status.ContainerStatuses) == 0 {
 		return false
@@ -60,8 +63,8 @@ func NodeLost(pod *corev1.Pod) bool {
 		func(s corev1.ContainerStatus) bool { return !running(s) })
 }
 
-// Waiting says what a Pod that does not run yet waits for, in the cluster's words where it has any. The owner is whose Pod
-// it is: the database, the loader. The text is stable: no names of Pods, no counters.
+// Waiting says what a Pod that does not run yet waits for, in the cluster's words if it has any. The owner is "the database" or
+// "the loader". The text is stable: it has no Pod names and no counters.
 func Waiting(pod *corev1.Pod, owner string) string {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {

@@ -223,7 +223,7 @@ type Check struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Summary is what fits into a termination message: either the numbers, or why there are none.
+// Summary is what a termination message has room for: either the numbers, or the reason why there are none.
 type Summary struct {
 	Version  int      `json:"version"`
 	Identity Identity `json:"identity"`
@@ -245,45 +245,9 @@ type Summary struct {
 	Inputs []Input `json:"inputs,omitempty"`
 }
 
-// FailureReason is a closed set of reasons for which a loader ends without a result.
-type FailureReason string
-
-const (
-	// FailureConfiguration: the loader cannot read or do what it was asked.
-	FailureConfiguration FailureReason = "Configuration"
-	// FailureConnect: the server did not answer in time, or refused the credentials.
-	FailureConnect FailureReason = "Connect"
-	// FailureSetting: a requested setting is not effective.
-	FailureSetting FailureReason = "SettingNotEffective"
-	// FailureSchemaTaken: the schema holds what is not Benchrun's, or another run is using it.
-	FailureSchemaTaken FailureReason = "SchemaTaken"
-	// FailureSQL: the server refused a statement.
-	FailureSQL FailureReason = "SQL"
-	// FailureConnectionLost: the connection broke while measuring.
-	FailureConnectionLost FailureReason = "ConnectionLost"
-	// FailureCheck: a check did not hold, for example rows are missing.
-	FailureCheck FailureReason = "CheckFailed"
-	// FailureVariablesChanged: server variables differ between the beginning and the end.
-	FailureVariablesChanged FailureReason = "VariablesChanged"
-	// FailureServerRestarted: the server was restarted while it was measured.
-	FailureServerRestarted FailureReason = "ServerRestarted"
-	// FailureInterrupted: the loader was told to stop.
-	FailureInterrupted FailureReason = "Interrupted"
-	// FailureStartedTwice: another Pod has already started this attempt.
-	FailureStartedTwice FailureReason = "StartedTwice"
-	// FailureBarrierTimeout: not all loader Pods were there in time.
-	FailureBarrierTimeout FailureReason = "BarrierTimeout"
-	// FailureStartedLate: a loader Pod did not start together with the others.
-	FailureStartedLate FailureReason = "StartedLate"
-	// FailureTool: the program that makes the load failed, or ended without a result.
-	FailureTool FailureReason = "ToolFailed"
-	// FailureInternal: a defect of the loader.
-	FailureInternal FailureReason = "Internal"
-)
-
-// Failure says why there is no result.
+// Failure says why there is no result. Its reason is one of the causes that a loader reports.
 type Failure struct {
-	Reason FailureReason `json:"reason"`
+	Reason Cause `json:"reason"`
 	// Message is a sentence for people, in the server's own words where it had any; at most 1 KiB, and no secret.
 	Message string `json:"message"`
 }

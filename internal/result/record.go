@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -19,44 +20,13 @@ type Outcome string
 const (
 	// OutcomeAccepted: its result counts.
 	OutcomeAccepted Outcome = "Accepted"
-	// OutcomeInvalidated: it was disturbed; it stays visible, and the trial is tried again.
+	// OutcomeInvalidated: it was disturbed. It stays visible, and the trial is measured again as a new attempt.
 	OutcomeInvalidated Outcome = "Invalidated"
-	// OutcomeFailed: a new attempt would meet the same; the run ends.
+	// OutcomeFailed: a new attempt would fail in the same way, so that the run ends.
 	OutcomeFailed Outcome = "Failed"
 )
 
-// Cause is a closed set of reasons for which an attempt was invalidated or failed. The loader's own reasons
-// (FailureReason) are causes too.
-type Cause string
-
-const (
-	// CauseEvicted: the Pod was evicted, preempted, or its node was drained.
-	CauseEvicted Cause = "Evicted"
-	// CauseOutOfMemory: the container was killed for its memory.
-	CauseOutOfMemory Cause = "OutOfMemory"
-	// CausePodDeleted: the Pod was deleted, or vanished, before its end.
-	CausePodDeleted Cause = "PodDeleted"
-	// CauseStartedTwice: more than one Pod ran for the attempt.
-	CauseStartedTwice Cause = "StartedTwice"
-	// CauseSilent: the loader ended without a whole, valid result.
-	CauseSilent Cause = "Silent"
-	// CauseDocumentLost: the summary arrived, its document did not.
-	CauseDocumentLost Cause = "DocumentLost"
-	// CauseForeignResult: the result is another Pod's.
-	CauseForeignResult Cause = "ForeignResult"
-	// CauseDatabaseLost: the database was deleted, evicted, killed or restarted during the attempt.
-	CauseDatabaseLost Cause = "DatabaseLost"
-	// CauseNodeNotReady: the database's node did not answer for a part of the attempt.
-	CauseNodeNotReady Cause = "NodeNotReady"
-	// CauseNodeLost: the loader's node does not answer.
-	CauseNodeLost Cause = "NodeLost"
-	// CauseDeadlineExceeded: the attempt took longer than trials.deadlineSeconds.
-	CauseDeadlineExceeded Cause = "DeadlineExceeded"
-	// CauseNotStarted: no loader Pod ran within trials.startDeadlineSeconds.
-	CauseNotStarted Cause = "NotStarted"
-)
-
-// Record is what became of one attempt: the one thing that everything later is computed from.
+// Record is what became of one attempt. Status and results are computed from the records and from nothing else.
 type Record struct {
 	Version    int               `json:"version"`
 	Trial      int               `json:"trial"`
@@ -64,24 +34,24 @@ type Record struct {
 	Instance   int               `json:"instance"`
 	Parameters map[string]string `json:"parameters,omitempty"`
 	Outcome    Outcome           `json:"outcome"`
-	// Cause and Message say why, if the outcome is not Accepted.
+	// Cause and Message say why the outcome is not Accepted.
 	Cause   Cause  `json:"cause,omitempty"`
 	Message string `json:"message,omitempty"`
 	Place   Place  `json:"place"`
-	// Fingerprint of the database's node and volume; nil if the probe's answer is not known.
+	// Fingerprint of the database's node and volume, or nil.
 	Fingerprint *Fingerprint `json:"fingerprint,omitempty"`
-	// Summary is the loader's; nil if it left none.
+	// Summary is what the loader reported, or nil. That of an accepted attempt is complete: see Complete.
 	Summary *Summary `json:"summary,omitempty"`
-	// Recorded is when the operator wrote this down.
+	// Recorded is when the operator wrote the record.
 	Recorded time.Time `json:"recorded"`
 }
 
-// Place is where an attempt ran, and what.
+// Place says on which nodes an attempt ran, and in which Pods and images.
 type Place struct {
 	DatabaseNode   string `json:"databaseNode,omitempty"`
 	DatabaseImage  string `json:"databaseImage,omitempty"`
 	DatabasePodUID string `json:"databasePodUID,omitempty"`
-	// LoaderNode is that of the loader that leads, if there are several; LoaderNodes are then those of all, each once.
+	// LoaderNode is that of the leader if there are several loaders; LoaderNodes are then those of all, each once.
 	LoaderNode   string   `json:"loaderNode,omitempty"`
 	LoaderNodes  []string `json:"loaderNodes,omitempty"`
 	LoaderImage  string   `json:"loaderImage,omitempty"`
@@ -94,6 +64,30 @@ func (p *Place) Loaders() []string {
 		return []string{p.LoaderNode}
 	}
 	return p.LoaderNodes
+}
+
+// maxRecordSummary bounds the summary in a record: the operator keeps the records of a run in memory, and a record must fit into
+// one ConfigMap.
+const maxRecordSummary = 128 << 10
+
+// Complete gives the record of an accepted attempt the summary of its document. Up to then it has that of the termination
+// message, from which EncodeSummary left out what did not fit. If the document's is too large even for a record, the short one
+// stays, with a warning that says so.
+func (r *Record) Complete(d *Document, doc EncodedDocument) error {
+	whole := d.Summarize(doc)
+	data, err := json.Marshal(whole)
+	if err != nil {
+		return fmt.Errorf("encoding the summary of the result document: %w", err)
+	}
+	if len(data) > maxRecordSummary {
+		short := *r.Summary
+		short.Warnings = append(slices.Clone(short.Warnings), fmt.Sprintf(
+			"the summary of the result document has %d bytes, at most %d are kept: see %s for all warnings, settings and latencies",
+			len(data), maxRecordSummary, DocumentKey))
+		whole = short
+	}
+	r.Summary = &whole
+	return nil
 }
 
 // Keys of an attempt's ConfigMap.

@@ -107,3 +107,53 @@ func TestFingerprintRefusals(t *testing.T) {
 		})
 	}
 }
+
+// The record has what its termination message had no room for, up to a bound; beyond it, it says that there is more.
+func TestRecordIsCompletedFromItsDocument(t *testing.T) {
+	for name, tc := range map[string]struct {
+		warnings int
+		want     string
+	}{
+		"few":      {1, "warning"},
+		"many":     {100, "warning"},
+		"too many": {2000, "at most 131072 are kept: see document.json.gz for all warnings, settings and latencies"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			doc := testutil.Document("pod", 1, 1, 1000)
+			for range tc.warnings {
+				doc.Warnings = append(doc.Warnings, "warning"+strings.Repeat(".", 1000))
+			}
+			encoded, err := result.EncodeDocument(doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			message, err := result.EncodeSummary(doc.Summarize(encoded))
+			if err != nil {
+				t.Fatal(err)
+			}
+			short, err := result.DecodeSummary(string(message))
+			if err != nil {
+				t.Fatal(err)
+			}
+			record := testutil.Record(1, 1, nil, 1000)
+			record.Summary = short
+			if err := record.Complete(doc, encoded); err != nil {
+				t.Fatal(err)
+			}
+			wanted := tc.warnings
+			if name == "too many" {
+				wanted = 1
+			}
+			if got := record.Summary.Warnings; len(got) != wanted || !strings.Contains(got[0], tc.want) {
+				t.Errorf("%d warnings, the first: %.200s", len(got), got[0])
+			}
+			short.Warnings, record.Summary.Warnings = nil, nil
+			if diff := cmp.Diff(short, record.Summary); diff != "" {
+				t.Errorf("the rest of the summary (-termination message +record):\n%s", diff)
+			}
+			if text, err := record.Encode(); err != nil || len(text) > result.MaxConfigMapBytes {
+				t.Errorf("the record has %d bytes: %v", len(text), err)
+			}
+		})
+	}
+}

@@ -17,14 +17,15 @@ const MaxSummaryBytes = 3 << 10
 // maxFailureMessage bounds a failure's message within the summary.
 const maxFailureMessage = 1 << 10
 
-// summaryPrefix marks a termination message as ours: a container that dies writes all sorts of things there.
+// summaryPrefix marks a termination message as a summary: a container that crashes may leave any text there.
 const summaryPrefix = "benchrun-summary-v1 "
 
 // ErrNoSummary is returned for a termination message that is not a summary.
 var ErrNoSummary = errors.New("the termination message holds no summary")
 
-// EncodeSummary writes a summary within MaxSummaryBytes. What does not fit is left out in this order: warnings, adjusted
-// settings, inputs, latencies, which are all in the document too, and then the end of a failure's message.
+// EncodeSummary writes a summary within MaxSummaryBytes. It leaves out what does not fit, in this order: warnings, adjusted
+// settings, inputs, latencies, and the end of a failure's message. All but the last are in the document too, and the record of
+// an accepted attempt has them from there: see Record.Complete.
 func EncodeSummary(s Summary) ([]byte, error) {
 	for i := range s.Latencies {
 		s.Latencies[i].Histogram = ""
@@ -59,8 +60,8 @@ func EncodeSummary(s Summary) ([]byte, error) {
 	return nil, fmt.Errorf("the summary does not fit into %d bytes", MaxSummaryBytes)
 }
 
-// DecodeSummary reads a termination message. Anything else than one whole summary of a known version is an error:
-// ErrNoSummary if it is not a summary at all.
+// DecodeSummary reads a termination message, which must be one whole summary of a known version. The error is ErrNoSummary if it
+// does not begin like a summary.
 func DecodeSummary(message string) (*Summary, error) {
 	data, found := bytes.CutPrefix([]byte(message), []byte(summaryPrefix))
 	if !found {
@@ -82,7 +83,7 @@ func DecodeSummary(message string) (*Summary, error) {
 	return &s, nil
 }
 
-// Summarize is a document's summary.
+// Summarize is the summary of a document, complete.
 func (d *Document) Summarize(doc EncodedDocument) Summary {
 	s := Summary{
 		Version: DocumentVersion, Identity: d.Identity,

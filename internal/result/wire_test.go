@@ -190,9 +190,9 @@ func TestSummaryBudget(t *testing.T) {
 			s.Latencies = []Latency{{Operation: long(2000)}}
 		},
 		"failure": func(s *Summary) {
-			s.DocumentSHA256, s.Failure = "", &Failure{Reason: FailureSQL, Message: "x" + long(9000)}
+			s.DocumentSHA256, s.Failure = "", &Failure{Reason: CauseSQL, Message: "x" + long(9000)}
 		},
-		"odd failure":   func(s *Summary) { s.DocumentSHA256, s.Failure = "", &Failure{Reason: FailureSQL, Message: long(9000)} },
+		"odd failure":   func(s *Summary) { s.DocumentSHA256, s.Failure = "", &Failure{Reason: CauseSQL, Message: long(9000)} },
 		"wide failure":  func(s *Summary) { s.Failure = &Failure{Message: strings.Repeat("<\x00\n", 3000)} },
 		"wrong failure": func(s *Summary) { s.Failure = &Failure{Message: strings.Repeat("\xff", 3000)} },
 	} {
@@ -257,7 +257,7 @@ func FuzzReadDocument(f *testing.F) {
 }
 
 func FuzzDecodeSummary(f *testing.F) {
-	data, err := EncodeSummary(Summary{Version: 1, Failure: &Failure{Reason: FailureSQL, Message: "m"}})
+	data, err := EncodeSummary(Summary{Version: 1, Failure: &Failure{Reason: CauseSQL, Message: "m"}})
 	if err != nil {
 		f.Fatal(err)
 	}

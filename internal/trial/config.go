@@ -7,6 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -28,8 +29,12 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	host, port := plan.Address(run, a.Instance)
 	db := &run.Spec.Database
+	server, err := engine.ByName(string(db.Engine))
+	if err != nil {
+		return nil, err
+	}
+	host, port := plan.Address(server, run, a.Instance)
 	c := &result.Config{
 		Version:   result.ConfigVersion,
 		Namespace: run.Namespace, Run: run.Name,
@@ -54,7 +59,7 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 	if _, found := authority(run, a.Instance); found {
 		c.Server.CAFile = caPath + "/" + caKey
 	}
-	for _, s := range plan.Settings(db) {
+	for _, s := range plan.Settings(server, db) {
 		c.Settings = append(c.Settings, result.Setting{Name: s.Name, Value: s.Value, Loose: s.Loose})
 	}
 	if run.Spec.Loader.Pods > 1 {

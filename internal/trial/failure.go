@@ -13,87 +13,66 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// hopeless are the loader's reasons that a new attempt would meet again.
-var hopeless = map[result.FailureReason]bool{
-	result.FailureConfiguration: true,
-	result.FailureConnect:       true,
-	result.FailureSetting:       true,
-	result.FailureSchemaTaken:   true,
-	result.FailureSQL:           true,
-	result.FailureTool:          true,
-	// The Pod that did not come has its reasons, in the cluster, not here.
-	result.FailureBarrierTimeout: true,
-	result.FailureInternal:       true,
-}
-
-// failed finds out why a Job failed. What happened to a Pod from outside comes before what the loader says: an evicted
-// loader reports no more than that it was interrupted.
-func failed(job *batchv1.Job, c crew) Verdict {
-	pod := c.culprit()
-	v := Verdict{Stage: StageEnded, Outcome: result.OutcomeInvalidated, Pod: pod}
-	if tookTooLong(job) {
-		v.Outcome = result.OutcomeFailed
-		return v.because(result.CauseDeadlineExceeded, fmt.Sprintf(
-			"the attempt took longer than trials.deadlineSeconds (%d)", *job.Spec.ActiveDeadlineSeconds)+c.whereItWas())
+// judgeFailed finds the cause of a failed Job. What happened to a Pod comes before what its loader reports: an evicted loader
+// reports only that it was interrupted.
+func judgeFailed(job *batchv1.Job, l loaders) Verdict {
+	v := Verdict{Pod: l.firstFailed()}
+	if deadlineExceeded(job) {
+		return v.Because(result.CauseDeadlineExceeded, fmt.Sprintf(
+			"the attempt took longer than trials.deadlineSeconds (%d)", *job.Spec.ActiveDeadlineSeconds)+l.interruptedAt())
 	}
-	if pod == nil {
-		return v.because(result.CausePodDeleted, "the loader's Pod was deleted")
+	if v.Pod == nil {
+		return v.Because(result.CausePodDeleted, "the loader's Pod was deleted")
 	}
-	if p := lost(c.pods); p != nil {
-		v.Pod = p
-		return v.because(result.CauseNodeLost, nodeLost(p))
+	if pod := unreachable(l.pods); pod != nil {
+		v.Pod = pod
+		return v.Because(result.CauseNodeLost, "the loader's node "+pod.Spec.NodeName+" does not answer")
 	}
-	for i := range c.pods {
-		if d := podutil.Disruption(&c.pods[i]); d != nil {
-			v.Pod = &c.pods[i]
-			return v.because(result.CauseEvicted, fmt.Sprintf("%s: %s", d.Reason, d.Message))
+	for i := range l.pods {
+		if d := podutil.Disruption(&l.pods[i]); d != nil {
+			v.Pod = &l.pods[i]
+			return v.Because(result.CauseEvicted, fmt.Sprintf("%s: %s", d.Reason, d.Message))
 		}
 	}
-	if end := podutil.Ended(pod, Container); end != nil && end.Reason == "OOMKilled" {
-		return v.because(result.CauseOutOfMemory, "the loader was killed for its memory: raise loader.resources.limits.memory")
+	if end := podutil.Ended(v.Pod, Container); end != nil && end.Reason == podutil.OOMKilled {
+		return v.Because(result.CauseOutOfMemory, "the loader was killed for its memory: raise loader.resources.limits.memory")
 	}
-	return v.ofItsOwnAccord(c)
+	return judgeReport(v, l)
 }
 
-// tookTooLong says whether the Job's deadline ended it.
-func tookTooLong(job *batchv1.Job) bool {
+// deadlineExceeded says whether the Job's deadline ended it.
+func deadlineExceeded(job *batchv1.Job) bool {
 	for _, t := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed} {
-		if c := ended(job, t); c != nil && c.Reason == batchv1.JobReasonDeadlineExceeded {
+		if c := jobCondition(job, t); c != nil && c.Reason == batchv1.JobReasonDeadlineExceeded {
 			return true
 		}
 	}
 	return false
 }
 
-// ofItsOwnAccord is the verdict about a loader that nothing happened to from outside: what it says.
-func (v Verdict) ofItsOwnAccord(c crew) Verdict {
+// judgeReport takes the cause from what the loader reports, because nothing happened to its Pod.
+func judgeReport(v Verdict, l loaders) Verdict {
 	summary, err := result.DecodeSummary(terminationMessage(v.Pod))
 	switch {
 	case v.Pod.DeletionTimestamp != nil:
-		return v.because(result.CausePodDeleted, c.whose(PodIndex(v.Pod))+" was deleted")
+		return v.Because(result.CausePodDeleted, l.podName(PodIndex(v.Pod))+" was deleted")
 	case err != nil:
-		return v.because(result.CauseSilent, silence(v.Pod))
+		return v.Because(result.CauseSilent, withoutSummary(v.Pod))
 	case summary.Failure == nil:
-		return v.because(result.CauseSilent, "the loader left a result but did not end well")
-	case summary.Failure.Reason == result.FailureInterrupted && len(c.pods) < c.size:
-		return v.because(result.CausePodDeleted, c.whose(c.missing())+" was deleted")
+		return v.Because(result.CauseSilent, "the loader left a result but did not exit with code 0")
+	case summary.Failure.Reason == result.CauseInterrupted && len(l.pods) < l.wanted:
+		return v.Because(result.CausePodDeleted, l.podName(l.missing())+" was deleted")
 	}
 	v.Summary = summary
-	if hopeless[summary.Failure.Reason] {
-		v.Outcome = result.OutcomeFailed
-	}
 	message := summary.Failure.Message
-	if c.size > 1 {
+	if l.wanted > 1 {
 		message = fmt.Sprintf("Pod %d: %s", PodIndex(v.Pod), message)
 	}
-	return v.because(result.Cause(summary.Failure.Reason), message)
+	return v.Because(summary.Failure.Reason, message)
 }
 
-func nodeLost(pod *corev1.Pod) string {
-	return "the loader's node " + pod.Spec.NodeName + " does not answer"
-}
-
-func silence(pod *corev1.Pod) string {
+// withoutSummary says how a Pod ended whose loader left no summary.
+func withoutSummary(pod *corev1.Pod) string {
 	end := podutil.Ended(pod, Container)
 	switch {
 	case end != nil:

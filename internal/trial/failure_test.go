@@ -21,12 +21,12 @@ func TestJudgeFailure(t *testing.T) {
 		return verdict{Outcome: result.OutcomeFailed, Cause: result.CauseDeadlineExceeded, Message: message + words}
 	}
 	overDeadline := overDeadlineWith("")
-	saysSo := func(outcome result.Outcome, reason result.FailureReason) verdict {
-		return verdict{outcome, result.Cause(reason), "the loader says so", true}
+	saysSo := func(outcome result.Outcome, reason result.Cause) verdict {
+		return verdict{outcome, reason, "the loader says so", true}
 	}
 	memory := invalid(result.CauseOutOfMemory, "the loader was killed for its memory: raise loader.resources.limits.memory")
 	deadline := condition(batchv1.JobFailureTarget, batchv1.JobReasonDeadlineExceeded)
-	interrupted := leftFailure(result.FailureInterrupted)
+	interrupted := leftFailure(result.CauseInterrupted)
 	checkJudgements(t, map[string]judgement{
 		"deadline":                 {jobWith(deadline), []corev1.Pod{loader(interrupted)}, overDeadlineWith(": the loader says so")},
 		"deadline, without a word": {jobWith(deadline), []corev1.Pod{loader(left(137, ""))}, overDeadline},
@@ -37,18 +37,18 @@ func TestJudgeFailure(t *testing.T) {
 		},
 		"deadline, Job has failed": {jobWith(condition(batchv1.JobFailed, batchv1.JobReasonDeadlineExceeded)), nil, overDeadline},
 		"deadline comes first": {
-			jobWith(deadline), []corev1.Pod{loader(leftFailure(result.FailureSQL), disrupted(corev1.ConditionTrue), outOfMemory)}, overDeadline,
+			jobWith(deadline), []corev1.Pod{loader(leftFailure(result.CauseSQL), disrupted(corev1.ConditionTrue), outOfMemory)}, overDeadline,
 		},
 		"failure comes before success": {
 			jobWith(condition(batchv1.JobSuccessCriteriaMet, ""), condition(batchv1.JobFailed, "")),
-			[]corev1.Pod{loader(leftFailure(result.FailureCheck))},
-			saysSo(result.OutcomeInvalidated, result.FailureCheck),
+			[]corev1.Pod{loader(leftFailure(result.CauseCheckFailed))},
+			saysSo(result.OutcomeInvalidated, result.CauseCheckFailed),
 		},
 		"no Pod": {failedJob, nil, invalid(result.CausePodDeleted, "the loader's Pod was deleted")},
 
 		"evicted": {failedJob, []corev1.Pod{loader(interrupted, disrupted(corev1.ConditionTrue))}, invalid(result.CauseEvicted, evicted)},
 		"evicted comes before what a new attempt would meet again": {
-			failedJob, []corev1.Pod{loader(leftFailure(result.FailureSQL), disrupted(corev1.ConditionTrue))}, invalid(result.CauseEvicted, evicted),
+			failedJob, []corev1.Pod{loader(leftFailure(result.CauseSQL), disrupted(corev1.ConditionTrue))}, invalid(result.CauseEvicted, evicted),
 		},
 		"evicted comes before memory": {
 			failedJob, []corev1.Pod{loader(left(137, ""), outOfMemory, disrupted(corev1.ConditionTrue))}, invalid(result.CauseEvicted, evicted),
@@ -63,18 +63,18 @@ func TestJudgeFailure(t *testing.T) {
 			failedJob, []corev1.Pod{loader(interrupted), loader(disrupted(corev1.ConditionTrue))}, invalid(result.CauseEvicted, evicted),
 		},
 		"not evicted": {
-			failedJob, []corev1.Pod{loader(interrupted, disrupted(corev1.ConditionFalse))}, saysSo(result.OutcomeInvalidated, result.FailureInterrupted),
+			failedJob, []corev1.Pod{loader(interrupted, disrupted(corev1.ConditionFalse))}, saysSo(result.OutcomeInvalidated, result.CauseInterrupted),
 		},
 
 		"memory": {failedJob, []corev1.Pod{loader(left(137, ""), outOfMemory)}, memory},
 		"memory comes before what the loader says": {
-			failedJob, []corev1.Pod{loader(leftFailure(result.FailureSQL), outOfMemory)}, memory,
+			failedJob, []corev1.Pod{loader(leftFailure(result.CauseSQL), outOfMemory)}, memory,
 		},
 		"memory comes before deletion": {failedJob, []corev1.Pod{loader(left(137, ""), outOfMemory, beingDeleted)}, memory},
 
 		"deleted": {failedJob, []corev1.Pod{loader(interrupted, beingDeleted)}, invalid(result.CausePodDeleted, "the loader's Pod was deleted")},
 		"deleted comes before what the loader says": {
-			failedJob, []corev1.Pod{loader(leftFailure(result.FailureSQL), beingDeleted)}, invalid(result.CausePodDeleted, "the loader's Pod was deleted"),
+			failedJob, []corev1.Pod{loader(leftFailure(result.CauseSQL), beingDeleted)}, invalid(result.CausePodDeleted, "the loader's Pod was deleted"),
 		},
 
 		"silent": {failedJob, []corev1.Pod{loader(left(2, ""))}, invalid(result.CauseSilent, "the loader ended with exit code 2 and left no result")},
@@ -90,31 +90,35 @@ func TestJudgeFailure(t *testing.T) {
 			failedJob, []corev1.Pod{loader(phase(corev1.PodFailed))}, invalid(result.CauseSilent, "the loader's Pod ended and left no result"),
 		},
 		"a result, and a bad end": {
-			failedJob, []corev1.Pod{loader(left(1, message("pod", "")))}, invalid(result.CauseSilent, "the loader left a result but did not end well"),
+			failedJob, []corev1.Pod{loader(left(1, message("pod", "")))}, invalid(result.CauseSilent, "the loader left a result but did not exit with code 0"),
 		},
 	})
 }
 
 // What the loader itself says decides whether a new attempt makes sense.
 func TestJudgeLoaderReasons(t *testing.T) {
-	reasons := map[result.FailureReason]result.Outcome{
-		result.FailureConfiguration:    result.OutcomeFailed,
-		result.FailureConnect:          result.OutcomeFailed,
-		result.FailureSetting:          result.OutcomeFailed,
-		result.FailureSQL:              result.OutcomeFailed,
-		result.FailureInternal:         result.OutcomeFailed,
-		result.FailureConnectionLost:   result.OutcomeInvalidated,
-		result.FailureCheck:            result.OutcomeInvalidated,
-		result.FailureVariablesChanged: result.OutcomeInvalidated,
-		result.FailureServerRestarted:  result.OutcomeInvalidated,
-		result.FailureInterrupted:      result.OutcomeInvalidated,
-		result.FailureStartedTwice:     result.OutcomeInvalidated,
-		"OfALaterRelease":              result.OutcomeInvalidated,
+	reasons := map[result.Cause]result.Outcome{
+		result.CauseConfiguration:       result.OutcomeFailed,
+		result.CauseConnect:             result.OutcomeFailed,
+		result.CauseSettingNotEffective: result.OutcomeFailed,
+		result.CauseSQL:                 result.OutcomeFailed,
+		result.CauseSchemaTaken:         result.OutcomeFailed,
+		result.CauseToolFailed:          result.OutcomeFailed,
+		result.CauseBarrierTimeout:      result.OutcomeFailed,
+		result.CauseInternal:            result.OutcomeFailed,
+		result.CauseConnectionLost:      result.OutcomeInvalidated,
+		result.CauseCheckFailed:         result.OutcomeInvalidated,
+		result.CauseVariablesChanged:    result.OutcomeInvalidated,
+		result.CauseServerRestarted:     result.OutcomeInvalidated,
+		result.CauseInterrupted:         result.OutcomeInvalidated,
+		result.CauseStartedTwice:        result.OutcomeInvalidated,
+		result.CauseStartedLate:         result.OutcomeInvalidated,
+		"OfALaterRelease":               result.OutcomeInvalidated,
 	}
 	cases := map[string]judgement{}
 	for reason, outcome := range reasons {
 		cases[string(reason)] = judgement{
-			failedJob, []corev1.Pod{loader(leftFailure(reason))}, verdict{outcome, result.Cause(reason), "the loader says so", true},
+			failedJob, []corev1.Pod{loader(leftFailure(reason))}, verdict{outcome, reason, "the loader says so", true},
 		}
 	}
 	checkJudgements(t, cases)

@@ -46,7 +46,7 @@ type Attempt struct {
 }
 
 // Job is the Job of an attempt. The same specification gives the same Job, but for what carries the run's UID.
-func Job(run *v1alpha1.BenchmarkRun, a Attempt, images Images) (*batchv1.Job, error) {
+func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1.Job, error) {
 	config, err := Config(run, a)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images Images) (*batchv1.Job, er
 // unexpanded is JSON in which the kubelet finds nothing to expand: "$$" and "$(NAME)" mean something to it.
 func unexpanded(encoded []byte) string { return strings.ReplaceAll(string(encoded), "$", `\u0024`) }
 
-func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images Images) corev1.PodSpec {
+func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images podutil.Images) corev1.PodSpec {
 	loader := &run.Spec.Loader
 	spec := corev1.PodSpec{
 		RestartPolicy:                corev1.RestartPolicyNever,

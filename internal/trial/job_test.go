@@ -15,6 +15,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/trial"
@@ -86,7 +87,7 @@ func pointOf(run *v1alpha1.BenchmarkRun, i int) plan.Point {
 
 func job(t *testing.T, g goldenJob) *batchv1.Job {
 	t.Helper()
-	j, err := trial.Job(g.run, g.attempt, trial.Images{Loader: loaderImage, Sysbench: sysbenchImage})
+	j, err := trial.Job(g.run, g.attempt, podutil.Images{Loader: loaderImage, Sysbench: sysbenchImage})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +222,7 @@ func TestJobRefusesAnUnknownWorkload(t *testing.T) {
 	g := goldenJobs()["default"]
 	g.run.Spec.Workload.Type = "Nonsense"
 	const want = "workload type Nonsense lacks its member nonsense"
-	if _, err := trial.Job(g.run, g.attempt, trial.Images{Loader: loaderImage, Sysbench: sysbenchImage}); err == nil || err.Error() != want {
+	if _, err := trial.Job(g.run, g.attempt, podutil.Images{Loader: loaderImage, Sysbench: sysbenchImage}); err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}
 }

@@ -19,63 +19,63 @@ import (
 type Stage string
 
 const (
-	// StagePending: no loader has run yet.
+	// StagePending: not all loaders run yet.
 	StagePending Stage = "Pending"
-	// StageRunning: a loader is running.
+	// StageRunning: the loaders run.
 	StageRunning Stage = "Running"
-	// StageEnded: the verdict below holds.
+	// StageEnded: the attempt has ended, and its outcome is known.
 	StageEnded Stage = "Ended"
 )
 
-// Verdict is what a Job and its Pods say of an attempt.
+// Verdict is what the state of its Job and Pods means for an attempt.
 type Verdict struct {
 	Stage Stage
-	// Waiting says what a pending attempt waits for, in the cluster's words where it has any.
+	// Waiting says what a pending attempt waits for, in the cluster's words if it has any.
 	Waiting string
-	// Running is how many of several loaders run already, of a pending attempt.
+	// Running is how many loaders of a pending attempt run already.
 	Running int
-	// Outcome, Cause and Message hold for an ended attempt. An accepted one still owes its document.
+	// Outcome, Cause and Message are those of an ended attempt. An accepted one counts only with its document.
 	Outcome result.Outcome
 	Cause   result.Cause
 	Message string
-	// Pod is the one that ran, if there was one: of several, the one that leads, or that explains the end.
+	// Pod is the loader's, if there is one: of several, the leader, or the one that is the reason for the verdict.
 	Pod *corev1.Pod
-	// Summary is what it left, if it left one.
+	// Summary is what that loader reported, or nil.
 	Summary *result.Summary
 }
 
 // Judge an attempt by its Job and all Pods of it.
 func Judge(job *batchv1.Job, pods []corev1.Pod) Verdict {
-	c := newCrew(job, pods)
+	l := loadersOf(job, pods)
 	switch {
-	case tookTooLong(job) && c.stopping(job):
-		// It is being told to stop, and says then where it was.
-		return Verdict{Stage: StageRunning, Pod: c.lead()}
-	case ended(job, batchv1.JobFailureTarget) != nil || ended(job, batchv1.JobFailed) != nil:
-		return failed(job, c)
-	case ended(job, batchv1.JobSuccessCriteriaMet) != nil || ended(job, batchv1.JobComplete) != nil:
-		return succeeded(c)
-	case c.allEndedWell():
-		// Pods and Job will say the same, some seconds later: the kubelet tidies up first, and the Job's controller gathers
-		// changes. Nothing of that changes how the only containers of the only Pods have ended.
-		return succeeded(c)
-	case lost(c.pods) != nil:
-		// The Job would wait for a Pod that a dead node never gives back.
-		return failed(job, c)
-	case len(c.pods) == 0:
+	case deadlineExceeded(job) && l.terminating(job):
+		// The loaders were told to stop, and will report how far they were.
+		return Verdict{Stage: StageRunning, Pod: l.leader()}
+	case jobCondition(job, batchv1.JobFailureTarget) != nil || jobCondition(job, batchv1.JobFailed) != nil:
+		return judgeFailed(job, l)
+	case jobCondition(job, batchv1.JobSuccessCriteriaMet) != nil || jobCondition(job, batchv1.JobComplete) != nil:
+		return judgeSucceeded(l)
+	case l.succeeded():
+		// The Pods' phases and the Job's conditions follow some seconds later: the kubelet cleans up first, and the Job controller
+		// batches its updates. They cannot differ, because the containers have already exited.
+		return judgeSucceeded(l)
+	case unreachable(l.pods) != nil:
+		// The Job would wait for a Pod on a node that may never come back.
+		return judgeFailed(job, l)
+	case len(l.pods) == 0:
 		return Verdict{Stage: StagePending, Waiting: "the loader's Pod is being created"}
-	case c.pending() != nil:
-		return Verdict{Stage: StagePending, Waiting: c.waiting(), Running: c.running(), Pod: c.pending()}
-	case c.uncreated(job):
-		waiting := fmt.Sprintf("%d of %d loaders run, Pod %d is being created", c.running(), c.size, c.missing())
-		return Verdict{Stage: StagePending, Waiting: waiting, Running: c.running()}
+	case l.pending() != nil:
+		return Verdict{Stage: StagePending, Waiting: l.waiting(), Running: l.started(), Pod: l.pending()}
+	case l.incomplete(job):
+		waiting := fmt.Sprintf("%d of %d loaders run, Pod %d is being created", l.started(), l.wanted, l.missing())
+		return Verdict{Stage: StagePending, Waiting: waiting, Running: l.started()}
 	default:
-		return Verdict{Stage: StageRunning, Pod: c.lead()}
+		return Verdict{Stage: StageRunning, Pod: l.leader()}
 	}
 }
 
-// lost finds a Pod whose node does not answer.
-func lost(pods []corev1.Pod) *corev1.Pod {
+// unreachable is the first Pod whose node does not answer, or nil.
+func unreachable(pods []corev1.Pod) *corev1.Pod {
 	for i := range pods {
 		if podutil.NodeLost(&pods[i]) {
 			return &pods[i]
@@ -84,9 +84,9 @@ func lost(pods []corev1.Pod) *corev1.Pod {
 	return nil
 }
 
-// ended finds a condition of a Job that is true. The two targets come before Complete and Failed, which wait for Pods that
-// a dead node never gives back.
-func ended(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
+// jobCondition is a condition of a Job if it is true, or nil. Judge asks for FailureTarget and SuccessCriteriaMet as well as for
+// Failed and Complete, because the latter wait for Pods on nodes that may never come back.
+func jobCondition(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
 	i := slices.IndexFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
 		return c.Type == t && c.Status == corev1.ConditionTrue
 	})
@@ -96,52 +96,48 @@ func ended(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
 	return &job.Status.Conditions[i]
 }
 
-// succeeded judges loaders that ended well. The one that leads owes the result, the others that theirs is in it.
-func succeeded(c crew) Verdict {
-	v := Verdict{Stage: StageEnded, Outcome: result.OutcomeInvalidated, Pod: c.lead()}
+// judgeSucceeded judges loaders that exited with code 0. The leader must leave the result, and the others the confirmation that
+// their part is in it.
+func judgeSucceeded(l loaders) Verdict {
+	v := Verdict{Pod: l.leader()}
 	switch {
-	case c.lead() == nil || len(c.pods) < c.size:
-		return v.because(result.CausePodDeleted, c.whose(c.missing())+" is gone, and its result with it")
-	case c.twice():
-		return v.because(result.CauseStartedTwice, fmt.Sprintf("%d Pods ran for one attempt", len(c.pods)))
+	case l.leader() == nil || len(l.pods) < l.wanted:
+		return v.Because(result.CausePodDeleted, l.podName(l.missing())+" is gone, and its result with it")
+	case l.duplicated():
+		return v.Because(result.CauseStartedTwice, fmt.Sprintf("%d Pods ran for one attempt", len(l.pods)))
 	}
-	for i := range c.pods {
-		pod := &c.pods[i]
+	for i := range l.pods {
+		pod := &l.pods[i]
 		if pod.DeletionTimestamp != nil {
-			return v.because(result.CausePodDeleted, c.whose(i)+" was being deleted")
+			return v.Because(result.CausePodDeleted, l.podName(i)+" was being deleted")
 		}
 		summary, err := result.DecodeSummary(terminationMessage(pod))
 		if err != nil {
-			return v.because(result.CauseSilent, c.who(i)+" ended well but left no result: "+err.Error())
+			return v.Because(result.CauseSilent, l.loaderName(i)+" exited with code 0 but left no result: "+err.Error())
 		}
 		if i == 0 {
 			v.Summary = summary
 		}
 		switch {
 		case summary.Failure != nil:
-			return v.because(result.CauseSilent, c.who(i)+" ended well but reports a failure: "+summary.Failure.Message)
+			return v.Because(result.CauseSilent, l.loaderName(i)+" exited with code 0 but reports a failure: "+summary.Failure.Message)
 		case summary.Identity.PodUID != string(pod.UID) || summary.Identity.Pod != i:
-			return v.because(result.CauseForeignResult, "the result is that of another Pod")
+			return v.Because(result.CauseForeignResult, "the result is that of another Pod")
 		case summary.Delivered != (i > 0):
-			return v.because(result.CauseSilent, c.who(i)+" ended well but left no result")
+			return v.Because(result.CauseSilent, l.loaderName(i)+" exited with code 0 but left no result")
 		}
 	}
-	v.Outcome = result.OutcomeAccepted
+	v.Stage, v.Outcome = StageEnded, result.OutcomeAccepted
 	return v
 }
 
-func (v Verdict) because(cause result.Cause, message string) Verdict {
-	v.Cause, v.Message = cause, message
+// Because is the verdict that the attempt has ended for a cause, which decides about its outcome.
+func (v Verdict) Because(cause result.Cause, message string) Verdict {
+	v.Stage, v.Outcome, v.Cause, v.Message = StageEnded, cause.Outcome(), cause, message
 	return v
 }
 
-// endedWell says whether the loader of a Pod has ended with exit code 0.
-func endedWell(pod *corev1.Pod) bool {
-	end := podutil.Ended(pod, Container)
-	return end != nil && end.ExitCode == 0
-}
-
-// terminationMessage is what the loader left; empty as long as it has not ended.
+// terminationMessage is what the loader left; it is empty until the loader has ended.
 func terminationMessage(pod *corev1.Pod) string {
 	if end := podutil.Ended(pod, Container); end != nil {
 		return end.Message
@@ -149,7 +145,7 @@ func terminationMessage(pod *corev1.Pod) string {
 	return ""
 }
 
-// EndOf is when the loader of a Pod ended; the zero time as long as it has not.
+// EndOf is when the loader of a Pod ended; it is the zero time until then.
 func EndOf(pod *corev1.Pod) time.Time {
 	if end := podutil.Ended(pod, Container); end != nil {
 		return end.FinishedAt.Time

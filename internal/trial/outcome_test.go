@@ -22,7 +22,7 @@ import (
 var ended = time.Date(2026, 1, 2, 3, 4, 8, 0, time.UTC)
 
 // message is the termination message of a loader in the Pod with that UID: of a failure, if there is a reason.
-func message(podUID types.UID, reason result.FailureReason) string {
+func message(podUID types.UID, reason result.Cause) string {
 	summary := testutil.Document(podUID, 1, 1, 1000).Summarize(result.EncodedDocument{SHA256: "feed", Gzip: []byte("gzip")})
 	if reason != "" {
 		summary = result.Summary{
@@ -51,7 +51,7 @@ func left(exitCode int32, message string) podChange {
 	return func(p *corev1.Pod) { testutil.EndedLoaderPod(p, exitCode, message, ended) }
 }
 
-func leftFailure(reason result.FailureReason) podChange { return left(1, message("pod", reason)) }
+func leftFailure(reason result.Cause) podChange { return left(1, message("pod", reason)) }
 
 func phase(phase corev1.PodPhase) podChange { return func(p *corev1.Pod) { p.Status.Phase = phase } }
 
@@ -175,7 +175,7 @@ func TestJudgeSuccess(t *testing.T) {
 	accepted := verdict{Outcome: result.OutcomeAccepted, HasSummary: true}
 	foreign := invalid(result.CauseForeignResult, "the result is that of another Pod")
 	foreign.HasSummary = true
-	contradiction := invalid(result.CauseSilent, "the loader ended well but reports a failure: the loader says so")
+	contradiction := invalid(result.CauseSilent, "the loader exited with code 0 but reports a failure: the loader says so")
 	contradiction.HasSummary = true
 	checkJudgements(t, map[string]judgement{
 		"accepted":           {succeededJob, []corev1.Pod{good}, accepted},
@@ -190,19 +190,19 @@ func TestJudgeSuccess(t *testing.T) {
 		"no message": {
 			succeededJob,
 			[]corev1.Pod{loader(left(0, ""))},
-			invalid(result.CauseSilent, "the loader ended well but left no result: the termination message holds no summary"),
+			invalid(result.CauseSilent, "the loader exited with code 0 but left no result: the termination message holds no summary"),
 		},
 		"no container status": {
 			succeededJob,
 			[]corev1.Pod{loader(phase(corev1.PodSucceeded))},
-			invalid(result.CauseSilent, "the loader ended well but left no result: the termination message holds no summary"),
+			invalid(result.CauseSilent, "the loader exited with code 0 but left no result: the termination message holds no summary"),
 		},
 		"garbage": {
 			succeededJob,
 			[]corev1.Pod{loader(left(0, `{"rowsPerSecond": 1e9}`))},
-			invalid(result.CauseSilent, "the loader ended well but left no result: the termination message holds no summary"),
+			invalid(result.CauseSilent, "the loader exited with code 0 but left no result: the termination message holds no summary"),
 		},
-		"exit code 0 with a failure": {succeededJob, []corev1.Pod{loader(left(0, message("pod", result.FailureSQL)))}, contradiction},
+		"exit code 0 with a failure": {succeededJob, []corev1.Pod{loader(left(0, message("pod", result.CauseSQL)))}, contradiction},
 		"another Pod's result":       {succeededJob, []corev1.Pod{loader(left(0, message("stranger", "")))}, foreign},
 	})
 }

@@ -13,14 +13,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
-// Images are the container images that the operator itself brings.
-type Images struct {
-	// Loader is the image of the loader: one static program.
-	Loader string
-	// Sysbench is that program in an image that has sysbench too.
-	Sysbench string
-}
-
 // installContainer copies the loader to where an image that is not its own finds it.
 const installContainer = "install"
 
@@ -28,7 +20,7 @@ const installContainer = "install"
 var workSize = resource.MustParse("16Mi")
 
 // addNeeds gives the loader's Pod what its workload needs.
-func addNeeds(spec *corev1.PodSpec, needs workload.Pod, images Images) {
+func addNeeds(spec *corev1.PodSpec, needs workload.Pod, images podutil.Images) {
 	switch needs.Bundle {
 	case workload.BundleSysbench:
 		spec.Containers[0].Image = images.Sysbench
@@ -46,7 +38,7 @@ func addNeeds(spec *corev1.PodSpec, needs workload.Pod, images Images) {
 }
 
 // useImage runs the loader in the user's image: an init container copies it there.
-func useImage(spec *corev1.PodSpec, needs workload.Pod, images Images) {
+func useImage(spec *corev1.PodSpec, needs workload.Pod, images podutil.Images) {
 	tool := corev1.VolumeMount{Name: "tool", MountPath: result.ToolPath}
 	spec.InitContainers = append(spec.InitContainers, corev1.Container{
 		Name: installContainer, Image: images.Loader, ImagePullPolicy: corev1.PullIfNotPresent,

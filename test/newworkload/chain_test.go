@@ -13,6 +13,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/loader"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/trial"
@@ -27,7 +28,7 @@ func TestChain(t *testing.T) {
 		t.Fatalf("plan %+v, %v", plan, err)
 	}
 	for _, planned := range plan.Trials {
-		job, err := trial.Job(run, trial.Attempt{Trial: planned, Point: plan.Points[planned.Point], Number: 1, Instance: 1}, trial.Images{})
+		job, err := trial.Job(run, trial.Attempt{Trial: planned, Point: plan.Points[planned.Point], Number: 1, Instance: 1}, podutil.Images{})
 		if err != nil {
 			t.Fatal(err)
 		}

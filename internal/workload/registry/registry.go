@@ -69,10 +69,10 @@ func Pod(cfg *result.Config) (workload.Pod, error) {
 	return needs, named(cfg, err)
 }
 
-// IsTool says whether another program makes the load.
-func IsTool(cfg *result.Config) (bool, error) {
+// IsTool says whether another program makes the load. It is false for a workload that is not known.
+func IsTool(cfg *result.Config) bool {
 	d, err := find(cfg)
-	return err == nil && d.NewTool != nil, err
+	return err == nil && d.NewTool != nil
 }
 
 // New makes the load of the loader's own clients. It is an error if another program makes it.

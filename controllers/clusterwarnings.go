@@ -1,0 +1,115 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"io"
+	"regexp"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/trial"
+)
+
+// warningsAfter is how long an object may take to start before its warnings are read: the first ones are often about something
+// that resolves itself.
+const warningsAfter = 3 * time.Second
+
+// readWarnings adds the cluster's warnings about what does not start. Only an event tells of an exhausted quota, a Secret or key
+// that does not exist, or a volume that cannot be provisioned. If they cannot be read, the run goes on without them.
+func (r *BenchmarkRunReconciler) readWarnings(ctx context.Context, namespace string, seen *lifecycle.Observed) {
+	late := func(object client.Object) bool {
+		return r.Clock.Since(object.GetCreationTimestamp().Time) > warningsAfter
+	}
+	for n := range seen.Instances {
+		i := &seen.Instances[n]
+		switch {
+		case i.Pod != nil && i.Pod.Status.Phase == corev1.PodPending && late(i.Pod):
+			i.Warning = r.latestWarning(ctx, namespace, i.Pod.UID)
+		case i.Pod == nil && i.Set != nil && late(i.Set):
+			i.Warning = r.latestWarning(ctx, namespace, i.Set.UID)
+		}
+		if container, needed := i.NeedsLog(); needed {
+			i.ServerLog = r.beginningOfLog(ctx, i.Pod, container)
+		}
+	}
+	for n := range seen.Attempts {
+		a := &seen.Attempts[n]
+		if a.Verdict.Stage != trial.StagePending || !late(a.Job) {
+			continue
+		}
+		about := a.Job.UID
+		if a.Verdict.Pod != nil {
+			about = a.Verdict.Pod.UID
+		}
+		a.Warning = r.latestWarning(ctx, namespace, about)
+	}
+}
+
+// maxServerLog bytes of a log are read: a server that refuses its configuration says so early.
+const maxServerLog = 64 << 10
+
+// beginningOfLog is that of the log of a container that has ended, or empty if the log cannot be read.
+func (r *BenchmarkRunReconciler) beginningOfLog(ctx context.Context, pod *corev1.Pod, container string) string {
+	stream, err := r.Logs.OpenLog(ctx, pod.Namespace, pod.Name, container)
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Reading the log of a container that has ended", "pod", pod.Name)
+		return ""
+	}
+	defer stream.Close() //nolint:errcheck // it was only read
+	text, err := io.ReadAll(io.LimitReader(stream, maxServerLog))
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Reading the log of a container that has ended", "pod", pod.Name)
+	}
+	return string(text)
+}
+
+// latestWarning about an object, or empty if there is none.
+func (r *BenchmarkRunReconciler) latestWarning(ctx context.Context, namespace string, about types.UID) string {
+	var list corev1.EventList
+	err := r.Live.List(ctx, &list, client.InNamespace(namespace), client.MatchingFields{
+		"involvedObject.uid": string(about), "type": corev1.EventTypeWarning,
+	})
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Reading events", "about", about)
+		return ""
+	}
+	var latest *corev1.Event
+	for i := range list.Items {
+		e := &list.Items[i]
+		if e.Reason == "FailedScheduling" {
+			continue // the Pod's own condition says the same
+		}
+		if latest == nil || lastSeen(e).After(lastSeen(latest)) {
+			latest = e
+		}
+	}
+	if latest == nil {
+		return ""
+	}
+	return withoutPodSuffix(latest.Message)
+}
+
+func lastSeen(e *corev1.Event) time.Time {
+	switch {
+	case e.Series != nil:
+		return e.Series.LastObservedTime.Time
+	case !e.LastTimestamp.IsZero():
+		return e.LastTimestamp.Time
+	default:
+		return e.EventTime.Time
+	}
+}
+
+// podSuffix is the random end of the name of a Job's Pod.
+var podSuffix = regexp.MustCompile(`("[a-z0-9-]+-a[0-9]+-[0-9]+)-[a-z0-9]{5}"`)
+
+// withoutPodSuffix makes a message stable: it is another Pod in each message about a Pod that cannot be created.
+func withoutPodSuffix(message string) string { return podSuffix.ReplaceAllString(message, `$1"`) }

@@ -1,0 +1,155 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package engine holds what differs from one family of database servers to the next: how settings are written into the option
+// file and read back, what the container image expects, how a refusal to start is recognised, which variables are state, and
+// which counters show that the server is at rest.
+//
+// An engine is one value. To add one, write a file with its value, and add it to the list below and to the API's enum.
+// The operator and the loader both use it: it needs neither Kubernetes nor a connection.
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// engines are all that are known.
+var engines = []*Engine{&MariaDB}
+
+// Engine is a family of database servers.
+type Engine struct {
+	// Name in the API, as spec.database.engine.
+	Name    string
+	Image   Image
+	Options Options
+	// Variables and Counters are what the server says about itself.
+	Variables Variables
+	Counters  Counters
+	// SystemSchemas are the server's own: no workload may use them.
+	SystemSchemas []string
+	// ConnectionEnded are the numbers of errors that mean that the server ended the connection, not that the statement is wrong.
+	ConnectionEnded []uint16
+}
+
+// Image is what the official container image and its server expect and do.
+type Image struct {
+	// Default is the image of a run that names none.
+	Default string
+	// Port is where the server listens; the startup probe connects to it.
+	Port int32
+	// User is the ID of the user and of the group as which the server runs.
+	User int64
+	// DataPath holds the data, ConfigPath option files that the server includes, RunPath its socket and PID file.
+	DataPath, ConfigPath, RunPath string
+	// RootPasswordFile and RootHost are the names of environment variables: the file with root's password, and from where
+	// root may connect.
+	RootPasswordFile, RootHost string
+	// ErrorMark precedes the text of an error in the server's log. ErrorEnd is the text of the last one, which has no cause.
+	ErrorMark, ErrorEnd string
+}
+
+// Options are how the option file is written.
+type Options struct {
+	// Group is the section that this server reads.
+	Group string
+	// One for each of the settings that the API has by name.
+	BufferPoolSize, LogFileSize func(bytes int64) Setting
+	FlushLogAtTrxCommit         func(mode int32) Setting
+	BinaryLog                   func(on bool) Setting
+}
+
+// Setting is a server setting that was asked for.
+type Setting struct {
+	// Name of the server variable under which it is read back, without loose_.
+	Name string
+	// Value to compare with.
+	Value string
+	// Loose settings may be unknown to the server.
+	Loose bool
+	// Line is how it stands in the option file.
+	Line string
+}
+
+// Assignment is a setting whose option has the name of its variable.
+func Assignment(name, value string) Setting {
+	return Setting{Name: name, Value: value, Line: name + " = " + value}
+}
+
+// Variables say how the server's global variables are to be read.
+type Variables struct {
+	// Version and VersionComment are the names of those that name the server.
+	Version, VersionComment string
+	// StateAndIdentity are those that say what the server has done so far, or which server it is, instead of how it is set.
+	// They are left out of the digest of settings and of every comparison. A name that ends in * stands for all that begin
+	// so.
+	StateAndIdentity []string
+	// Hidden may hold a secret: they are recorded without their value.
+	Hidden []string
+	// Synonyms are other names of variables, of other versions or of the option that sets them.
+	Synonyms map[string]string
+	// Enums are the values of variables that may also be set by number, from 0.
+	Enums map[string][]string
+	// Combinations are values of variables that are sets which stand for several others; the server adds those.
+	Combinations map[string][]string
+}
+
+// IsState says whether a variable is one of StateAndIdentity.
+func (v *Variables) IsState(name string) bool {
+	return slices.ContainsFunc(v.StateAndIdentity, func(pattern string) bool {
+		prefix, isPrefix := strings.CutSuffix(pattern, "*")
+		return name == pattern || isPrefix && strings.HasPrefix(name, prefix)
+	})
+}
+
+// Counters name the status counters that the loader uses.
+type Counters struct {
+	// Fsyncs of the redo log: of these, the first that the server has.
+	Fsyncs []Fsyncs
+	// RestPattern selects those below, for LIKE.
+	RestPattern string
+	// Falling are gauges that get lower while the server works off what was before.
+	Falling []Gauge
+	// Pending are 0 when the server is at rest.
+	Pending []string
+}
+
+// Fsyncs is a counter of fsyncs, with the name of the metric per transaction.
+type Fsyncs struct{ Counter, Metric string }
+
+// Gauge is a counter that does not matter up to a low value: Low, or a hundredth of another counter.
+type Gauge struct {
+	Counter     string
+	Description string
+	Low         int64
+	HundredthOf string
+	// Query asks for the value if the server does not have the counter; empty if there is no other way.
+	Query string
+}
+
+// ByName finds an engine by its name in the API.
+func ByName(name string) (*Engine, error) {
+	names := make([]string, 0, len(engines))
+	for _, e := range engines {
+		if e.Name == name {
+			return e, nil
+		}
+		names = append(names, e.Name)
+	}
+	return nil, fmt.Errorf("engine is %q, it must be %s", name, strings.Join(names, " or "))
+}
+
+// ErrorLine finds the first error in the log of a server of any engine; empty if there is none.
+func ErrorLine(log string) string {
+	for line := range strings.Lines(log) {
+		for _, e := range engines {
+			_, text, found := strings.Cut(line, e.Image.ErrorMark)
+			text = strings.TrimSpace(text)
+			if found && text != "" && text != e.Image.ErrorEnd {
+				return text
+			}
+		}
+	}
+	return ""
+}

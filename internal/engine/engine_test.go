@@ -1,0 +1,53 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/engine"
+)
+
+func TestByName(t *testing.T) {
+	if e, err := engine.ByName("MariaDB"); err != nil || e != &engine.MariaDB {
+		t.Errorf("%v, %v", e, err)
+	}
+	for _, name := range []string{"Oracle", "", "mariadb"} {
+		e, err := engine.ByName(name)
+		if e != nil || err == nil || !strings.Contains(err.Error(), `engine is "`+name+`", it must be MariaDB`) {
+			t.Errorf("%q: %v, %v", name, e, err)
+		}
+	}
+}
+
+func TestErrorLine(t *testing.T) {
+	for log, want := range map[string]string{
+		"": "",
+		"2026-01-01  0:00:00 0 [Note] Starting MariaDB\n2026-01-01  0:00:00 0 [Warning] [ERROR]\n":                         "",
+		"2026-01-01  0:00:00 0 [ERROR] Aborting\n":                                                                         "",
+		"2026-01-01  0:00:00 0 [ERROR] /usr/sbin/mariadbd: unknown variable 'x=1'\n2026-01-01  0:00:00 0 [ERROR] Aborting": "/usr/sbin/mariadbd: unknown variable 'x=1'",
+	} {
+		if got := engine.ErrorLine(log); got != want {
+			t.Errorf("%q: %q, want %q", log, got, want)
+		}
+	}
+}
+
+func TestIsState(t *testing.T) {
+	variables := &engine.MariaDB.Variables
+	for _, pattern := range variables.StateAndIdentity {
+		if pattern != strings.ToLower(pattern) || strings.Contains(strings.TrimSuffix(pattern, "*"), "*") {
+			t.Errorf("%s: patterns are in lower case, with a * at the end at most", pattern)
+		}
+	}
+	for name, want := range map[string]bool{
+		"gtid_slave_pos": true, "server_uuid": true, "innodb_buffer_pool_size": false, "version": false, "port": true,
+		"portable": false, "timestamp": true,
+	} {
+		if variables.IsState(name) != want {
+			t.Errorf("%s: %v", name, !want)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import "strconv"
+
+// MariaDB is MariaDB Server.
+var MariaDB = Engine{
+	Name: "MariaDB",
+	Image: Image{
+		Default:  "mariadb:11.8",
+		Port:     3306,
+		User:     999,
+		DataPath: "/var/lib/mysql", ConfigPath: "/etc/mysql/conf.d", RunPath: "/run/mysqld",
+		RootPasswordFile: "MARIADB_ROOT_PASSWORD_FILE", RootHost: "MARIADB_ROOT_HOST",
+		ErrorMark: "[ERROR] ", ErrorEnd: "Aborting",
+	},
+	Options: Options{
+		Group: "mariadbd",
+		BufferPoolSize: func(bytes int64) Setting {
+			return Assignment("innodb_buffer_pool_size", strconv.FormatInt(bytes, 10))
+		},
+		LogFileSize: func(bytes int64) Setting { return Assignment("innodb_log_file_size", strconv.FormatInt(bytes, 10)) },
+		FlushLogAtTrxCommit: func(mode int32) Setting {
+			return Assignment("innodb_flush_log_at_trx_commit", strconv.Itoa(int(mode)))
+		},
+		// The option takes a file's name: "log_bin = OFF" would switch it on, with files named "OFF".
+		BinaryLog: func(on bool) Setting {
+			if on {
+				return Setting{Name: "log_bin", Value: "ON", Line: "log_bin = binlog"}
+			}
+			return Setting{Name: "log_bin", Value: "OFF", Line: "skip_log_bin"}
+		},
+	},
+	Variables: Variables{
+		Version: "version", VersionComment: "version_comment",
+		StateAndIdentity: mariaDBState,
+		Hidden:           []string{"report_password", "wsrep_sst_auth"},
+		Synonyms: map[string]string{
+			"transaction_isolation": "tx_isolation",
+			"tx_isolation":          "transaction_isolation",
+			"transaction_read_only": "tx_read_only",
+			"tx_read_only":          "transaction_read_only",
+			"default_time_zone":     "time_zone",
+			"storage_engine":        "default_storage_engine",
+			"key_buffer":            "key_buffer_size",
+			"table_cache":           "table_open_cache",
+			"character_set":         "character_set_server",
+			"collation":             "collation_server",
+		},
+		Enums: map[string][]string{
+			"binlog_format":             {"MIXED", "STATEMENT", "ROW"},
+			"binlog_row_image":          {"MINIMAL", "NOBLOB", "FULL"},
+			"completion_type":           {"NO_CHAIN", "CHAIN", "RELEASE"},
+			"concurrent_insert":         {"NEVER", "AUTO", "ALWAYS"},
+			"delay_key_write":           {"OFF", "ON", "ALL"},
+			"innodb_change_buffering":   {"none", "inserts", "deletes", "changes", "purges", "all"},
+			"innodb_flush_method":       {"fsync", "O_DSYNC", "littlesync", "nosync", "O_DIRECT", "O_DIRECT_NO_FSYNC"},
+			"innodb_stats_method":       {"nulls_equal", "nulls_unequal", "nulls_ignored"},
+			"query_cache_type":          {"OFF", "ON", "DEMAND"},
+			"transaction_isolation":     mariaDBIsolation,
+			"tx_isolation":              mariaDBIsolation,
+			"myisam_stats_method":       {"nulls_unequal", "nulls_equal", "nulls_ignored"},
+			"innodb_default_row_format": {"redundant", "compact", "dynamic"},
+		},
+		Combinations: map[string][]string{
+			"sql_mode": {"ANSI", "DB2", "MAXDB", "MSSQL", "ORACLE", "POSTGRESQL", "TRADITIONAL"},
+		},
+	},
+	Counters: Counters{
+		// From 10.8 on there is only the second one, which counts the other files of InnoDB too and is therefore another metric.
+		Fsyncs: []Fsyncs{
+			{Counter: "Innodb_os_log_fsyncs", Metric: "redoFsyncsPerTransaction"},
+			{Counter: "Innodb_data_fsyncs", Metric: "innodbFsyncsPerTransaction"},
+		},
+		RestPattern: "Innodb%",
+		Falling: []Gauge{
+			{
+				Counter: "Innodb_buffer_pool_pages_dirty", Description: "dirty pages",
+				HundredthOf: "Innodb_buffer_pool_pages_total",
+			},
+			{
+				Counter: "Innodb_history_list_length", Description: "length of the purge history", Low: 100,
+				Query: "SELECT count FROM information_schema.innodb_metrics WHERE name = 'trx_rseg_history_len'",
+			},
+			{Counter: "Innodb_checkpoint_age", Description: "bytes of redo log since the last checkpoint", Low: 1 << 20},
+		},
+		Pending: []string{
+			"Innodb_data_pending_fsyncs", "Innodb_data_pending_reads", "Innodb_data_pending_writes",
+			"Innodb_os_log_pending_fsyncs", "Innodb_os_log_pending_writes",
+		},
+	},
+	SystemSchemas: []string{"mysql", "sys", "information_schema", "performance_schema"},
+	// ER_SERVER_SHUTDOWN and ER_CONNECTION_KILLED.
+	ConnectionEnded: []uint16{1053, 1927},
+}
+
+var mariaDBIsolation = []string{"READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"}
+
+var mariaDBState = []string{
+	// What it has done: positions, counters, the last of something.
+	"gtid_*", "last_gtid", "last_insert_id", "insert_id", "identity", "timestamp", "rand_seed1", "rand_seed2",
+	"pseudo_thread_id", "pseudo_slave_mode", "error_count", "warning_count", "in_transaction", "statement_id",
+	"innodb_buffer_pool_load_now", "innodb_buffer_pool_load_abort", "innodb_buffer_pool_dump_now",
+	"innodb_buffer_pool_load_incremental", "wsrep_start_position", "wsrep_cluster_address",
+	// Who it is.
+	"hostname", "server_id", "server_uid", "server_uuid", "report_*", "wsrep_node_*", "wsrep_cluster_name",
+	// Where it listens.
+	"port", "extra_port", "admin_port", "admin_address", "mysqlx_port", "mysqlx_socket", "mysqlx_bind_address", "socket",
+	"bind_address", "proxy_protocol_networks", "feedback_*",
+	// Where its files are.
+	"basedir", "datadir", "tmpdir", "slave_load_tmpdir", "replica_load_tmpdir", "pid_file", "plugin_dir",
+	"character_sets_dir", "lc_messages_dir", "secure_file_priv", "log_error", "general_log_file", "slow_query_log_file",
+	"log_bin_basename", "log_bin_index", "relay_log", "relay_log_basename", "relay_log_index", "relay_log_info_file",
+	"innodb_data_home_dir", "innodb_directories", "innodb_doublewrite_dir", "innodb_log_group_home_dir",
+	"innodb_temp_tablespaces_dir", "innodb_tmpdir", "innodb_undo_directory", "innodb_buffer_pool_filename",
+	"aria_log_dir_path", "wsrep_data_home_dir",
+	// Its keys.
+	"ssl_*", "admin_ssl_*", "mysqlx_ssl_*", "caching_sha2_password_private_key_path",
+	"caching_sha2_password_public_key_path", "sha256_password_private_key_path", "sha256_password_public_key_path",
+}

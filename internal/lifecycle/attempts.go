@@ -1,0 +1,162 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/trial"
+)
+
+// recorded removes the Job of an attempt that has its record.
+func recorded(s *situation) *Decision {
+	for _, a := range s.seen.Attempts {
+		if s.seen.record(a.Trial, a.Number) != nil && a.Job.DeletionTimestamp == nil {
+			return s.measuring(RemoveJob{Name: a.Job.Name, UID: a.Job.UID})
+		}
+	}
+	return nil
+}
+
+// ended records an attempt that has ended, or whose loaders did not start in time.
+func ended(s *situation) *Decision {
+	for _, a := range s.seen.Attempts {
+		if s.seen.record(a.Trial, a.Number) != nil {
+			continue
+		}
+		if a.Job.DeletionTimestamp != nil {
+			continue // deleted without a record: the run was suspended, or somebody deleted the Job
+		}
+		if a.Verdict.Stage == trial.StagePending && s.remaining(a.Job.CreationTimestamp.Time) == 0 {
+			a.Verdict = s.notStarted(&a)
+		}
+		if a.Verdict.Stage == trial.StageEnded {
+			return s.measuring(RecordAttempt{Attempt: a, Parameters: s.parameters(a.Trial)})
+		}
+	}
+	return nil
+}
+
+// notStarted is the verdict about an attempt whose loaders, or some of them, did not run in time.
+func (s *situation) notStarted(a *Attempt) trial.Verdict {
+	end := trial.Verdict{Pod: a.Verdict.Pod}
+	if a.Verdict.Running > 0 {
+		return end.Because(result.CauseBarrierTimeout, s.deadlineMessage("not all loaders ran", a.waiting()))
+	}
+	return end.Because(result.CauseNotStarted, s.deadlineMessage("no loader ran", a.waiting()))
+}
+
+// failed ends the run after an attempt that failed, or after more disturbed ones than are allowed.
+func failed(s *situation) *Decision {
+	if r := s.failed; r != nil {
+		message := fmt.Sprintf("trial %d%s: %s", r.Trial, atPoint(r.Parameters), r.Message)
+		return fail(Failure{Reason: reasonOf(r.Cause), Message: message})
+	}
+	limit := int(ptr.Deref(s.run.Spec.Trials.MaxInvalid, 3))
+	if s.invalidated <= limit {
+		return nil
+	}
+	last := result.Record{}
+	for _, r := range s.seen.Records {
+		if r.Outcome == result.OutcomeInvalidated {
+			last = *r
+		}
+	}
+	return fail(Failure{Reason: v1alpha1.ReasonTooManyInvalid, Message: fmt.Sprintf(
+		"attempts disturbed: %d, allowed by trials.maxInvalid: %d; the last one was of trial %d%s: %s: %s",
+		s.invalidated, limit, last.Trial, atPoint(last.Parameters), last.Cause, last.Message)})
+}
+
+// running waits for the end of an attempt.
+func running(s *situation) *Decision {
+	if len(s.seen.Attempts) == 0 {
+		return nil
+	}
+	d := s.measuring(Wait{})
+	a := s.seen.Attempts[0]
+	if a.Verdict.Stage == trial.StagePending {
+		d.After = min(pollInterval, s.remaining(a.Job.CreationTimestamp.Time))
+		if a.Warning != "" {
+			d.Message += ": " + a.waiting()
+		}
+	}
+	return d
+}
+
+// waiting says what a pending attempt waits for, with the cluster's warning about it.
+func (a *Attempt) waiting() string {
+	if a.Warning == "" {
+		return a.Verdict.Waiting
+	}
+	return a.Verdict.Waiting + ": " + a.Warning
+}
+
+// start creates the next attempt's Job.
+func start(s *situation) *Decision {
+	a := trial.Attempt{
+		Trial: *s.next, Point: s.plan.Points[s.next.Point], Number: s.attempt, Instance: s.wantedInstance(),
+	}
+	if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
+		bound := s.seen.boundPlace()
+		a.Nodes = bound.Loaders()
+	}
+	return s.measuring(StartAttempt{Attempt: a})
+}
+
+// measuring is a decision while trials are being measured.
+func (s *situation) measuring(a Action) *Decision {
+	message := "the last trial is being recorded"
+	if s.next != nil {
+		message = fmt.Sprintf("trial %d of %d%s", s.next.Number, len(s.plan.Trials), atPoint(s.parameters(s.next.Number)))
+	}
+	return &Decision{Action: a, Reason: v1alpha1.ReasonMeasuring, Message: message}
+}
+
+func (s *situation) parameters(trialNumber int) map[string]string {
+	if trialNumber < 1 || trialNumber > len(s.plan.Trials) {
+		return nil
+	}
+	return s.plan.Points[s.plan.Trials[trialNumber-1].Point].Parameters
+}
+
+// remaining is the time left until the start deadline of an object that was created at the given time, or 0.
+func (s *situation) remaining(created time.Time) time.Duration {
+	deadline := created.Add(time.Duration(s.run.Spec.Trials.StartDeadlineSeconds) * time.Second)
+	return max(0, deadline.Sub(s.now))
+}
+
+func (s *situation) deadlineMessage(what, waiting string) string {
+	return fmt.Sprintf("%s within trials.startDeadlineSeconds (%d): %s", what, s.run.Spec.Trials.StartDeadlineSeconds, waiting)
+}
+
+// reasonOf is the run's reason for the cause of its last attempt. A disturbance ends a run only if it happens too often.
+func reasonOf(c result.Cause) string {
+	switch c {
+	case result.CauseSettingNotEffective:
+		return v1alpha1.ReasonSettingNotEffective
+	case result.CauseConnect:
+		return v1alpha1.ReasonDatabaseUnreachable
+	case result.CauseSchemaTaken:
+		return v1alpha1.ReasonNameTaken
+	case result.CauseNotStarted:
+		return v1alpha1.ReasonLoaderNotStarted
+	case result.CauseBarrierTimeout:
+		return v1alpha1.ReasonBarrierTimeout
+	case result.CauseDeadlineExceeded:
+		return v1alpha1.ReasonDeadlineExceeded
+	case result.CauseConfiguration, result.CauseSQL, result.CauseToolFailed, result.CauseInternal:
+		return v1alpha1.ReasonLoaderFailed
+	case result.CauseConnectionLost, result.CauseCheckFailed, result.CauseVariablesChanged, result.CauseServerRestarted,
+		result.CauseInterrupted, result.CauseStartedLate, result.CauseStartedTwice, result.CauseEvicted, result.CauseOutOfMemory,
+		result.CausePodDeleted, result.CauseSilent, result.CauseDocumentLost, result.CauseForeignResult, result.CauseDatabaseLost,
+		result.CauseNodeNotReady, result.CauseNodeLost:
+		return v1alpha1.ReasonTooManyInvalid
+	}
+	return v1alpha1.ReasonLoaderFailed
+}

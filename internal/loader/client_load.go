@@ -1,0 +1,211 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/loader/conn"
+	"github.com/benchrun-dev/benchrun/internal/loader/failure"
+	"github.com/benchrun-dev/benchrun/internal/loader/record"
+	"github.com/benchrun-dev/benchrun/internal/loader/server"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+)
+
+// clientLoad is a load that the loader's own clients make.
+type clientLoad struct {
+	*attempt
+	workload workload.Workload
+	plan     workload.Plan
+	measured *record.Recorder
+	stopped  result.StoppedBy
+	// milestones of the measured phase, or nil.
+	milestones *record.Milestones
+	checks     []result.Check
+}
+
+// prepare makes the workload's tables.
+func (l *clientLoad) prepare(ctx context.Context) error {
+	var err error
+	if l.plan, err = l.workload.Prepare(ctx, l.db); err != nil {
+		return fmt.Errorf("preparing the workload's tables: %w", err)
+	}
+	l.warnings = append(l.warnings, l.plan.Warnings...)
+	return nil
+}
+
+// share leaves the tables to the Pod that leads.
+func (l *clientLoad) share(context.Context) error {
+	planned, ok := l.workload.(workload.Planned)
+	if !ok {
+		return fmt.Errorf("workload %s cannot be shared by several Pods", l.cfg.Workload.Type)
+	}
+	l.plan = planned.Plan()
+	// One Pod asks for the sizes of the table.
+	l.plan.Milestones.Sizes = ""
+	return nil
+}
+
+// extras implements load.
+func (l *clientLoad) extras(window) extras {
+	x := extras{share: []phase{{"prepare", l.share}}}
+	if l.plan.Stage != nil {
+		x.stage = []phase{{"stage", l.plan.Stage}}
+	}
+	for _, after := range l.plan.After {
+		x.after = append(x.after, phase{after.Name, l.execute(after.Statements)})
+	}
+	return x
+}
+
+// execute is a phase of statements that the workload asked for.
+func (l *clientLoad) execute(statements []string) func(context.Context) error {
+	return func(ctx context.Context) (err error) {
+		conn, err := l.db.Conn(ctx)
+		if err != nil {
+			return fmt.Errorf("connecting: %w", err)
+		}
+		defer func() { err = errors.Join(err, conn.Close()) }()
+		for _, statement := range statements {
+			if _, err := conn.ExecContext(ctx, statement); err != nil {
+				return fmt.Errorf("executing %s: %w", statement, err)
+			}
+		}
+		return nil
+	}
+}
+
+// measure implements load.
+func (l *clientLoad) measure(ctx context.Context, w window) error {
+	c := &clients{interrupt: l.connections.End}
+	defer c.close()
+	for range l.plan.Clients {
+		s, err := l.connections.Session(ctx, l.cfg.Server.Schema, l.plan.Setup)
+		if err != nil {
+			return err
+		}
+		c.sessions = append(c.sessions, s)
+	}
+	if len(c.sessions) == 0 {
+		return errors.New("the workload has no client")
+	}
+	if err := l.readSession(c.sessions[0]); err != nil {
+		return err
+	}
+	if err := l.runClients(ctx, c, w); err != nil {
+		return err
+	}
+	return w.end(ctx)
+}
+
+// runClients is what is timed, with the loader's consumption around it.
+func (l *clientLoad) runClients(ctx context.Context, c *clients, w window) (err error) {
+	l.milestones = record.StartMilestones(ctx, l.db, l.plan.Milestones, l.cfg.Pods)
+	c.milestones = l.milestones
+	limit := time.Duration(l.cfg.LimitSeconds) * time.Second
+	l.client, err = timed(ctx, len(c.sessions), w.begin, func(start time.Time) (err error) {
+		l.measured, l.stopped, err = c.run(ctx, l.workload, start, limit, l.progress)
+		return err
+	})
+	l.client.CPULimitMillis = l.cpuLimit
+	ended := time.Duration(0)
+	if l.measured != nil {
+		ended = l.measured.Ended()
+	}
+	return errors.Join(err, l.milestones.Finish(ended))
+}
+
+// readSession notes how the measuring sessions differ from what the server says of itself.
+func (l *clientLoad) readSession(s *conn.Session) (err error) {
+	if l.server.Encryption, err = encryption(l.cfg.Server.TLS, s); err != nil {
+		return err
+	}
+	own, err := s.Pairs("SHOW SESSION VARIABLES")
+	if err != nil {
+		return err
+	}
+	l.server.Session = server.SessionDifferences(l.engine, own, l.server.Variables)
+	return nil
+}
+
+// encryption reads back from a session what it is encrypted with, for example "TLSv1.3 TLS_AES_256_GCM_SHA384"; empty if it
+// is not. Not what was asked is an error.
+func encryption(asked string, s *conn.Session) (string, error) {
+	status, err := s.Pairs("SHOW SESSION STATUS LIKE 'Ssl\\_%'")
+	if err != nil {
+		return "", err
+	}
+	agreed := strings.TrimSpace(status["Ssl_version"] + " " + status["Ssl_cipher"])
+	if (asked != "") != (status["Ssl_cipher"] != "") {
+		return "", failure.Newf(result.CauseSettingNotEffective, "tls: requested %q, the server says that the connection has %q", asked, agreed)
+	}
+	return agreed, nil
+}
+
+// part implements load.
+func (l *clientLoad) part() (*record.Part, error) {
+	p, err := l.measured.Part(l.milestones)
+	if err != nil {
+		return nil, err
+	}
+	p.StoppedBy = l.stopped
+	p.Facts, p.Loader = l.facts(l.plan.Clients, p.Totals), l.identity.Loader
+	return p, nil
+}
+
+// merge implements load.
+func (l *clientLoad) merge(others []*record.Part) error {
+	for _, p := range others {
+		r, err := p.Recorder()
+		if err != nil {
+			return failure.New(result.CauseInternal, err)
+		}
+		l.measured.Merge(r)
+		if p.StoppedBy == result.StoppedBySeconds {
+			l.stopped = p.StoppedBy
+		}
+	}
+	return l.milestones.Merge(others, l.measured.Totals().Rows, l.measured.Ended())
+}
+
+// verify implements load.
+func (l *clientLoad) verify(ctx context.Context) error {
+	var err error
+	if l.checks, err = l.workload.Verify(ctx, l.db, l.totals(), l.rowsOfPods()); err != nil {
+		return fmt.Errorf("verifying the data: %w", err)
+	}
+	return failedChecks(l.checks)
+}
+
+// rowsOfPods are the rows that each Pod has sent.
+func (l *clientLoad) rowsOfPods() []int64 {
+	if len(l.pods) == 0 {
+		return []int64{l.measured.Totals().Rows}
+	}
+	var rows []int64
+	for _, p := range l.pods {
+		rows = append(rows, p.Rows)
+	}
+	return rows
+}
+
+// totals of the measured phase.
+func (l *clientLoad) totals() result.Totals {
+	t := l.measured.Totals()
+	t.Micros = max(l.measured.Ended().Microseconds(), 1)
+	t.StoppedBy = l.stopped
+	if l.plan.Rows > 0 && t.Rows == l.plan.Rows {
+		// One client's time was over when another one took the last rows.
+		t.StoppedBy = result.StoppedByRows
+	}
+	return t
+}
+
+// close implements load.
+func (*clientLoad) close() error { return nil }

@@ -1,0 +1,105 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package failure gives the errors that end an attempt their place in the closed set of reasons, and turns them into what the
+// summary says.
+package failure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+)
+
+// Failure is an error that ends the attempt, with its reason.
+type Failure struct {
+	Reason result.Cause
+	Err    error
+	// Where the attempt was: its phase and how far that was; empty before the first one.
+	Where string
+}
+
+func (f *Failure) Error() string { return f.Err.Error() }
+
+// Unwrap returns the error.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// New gives err a reason; nil stays nil.
+func New(reason result.Cause, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Failure{Reason: reason, Err: err}
+}
+
+// Newf is New with a message.
+func Newf(reason result.Cause, format string, args ...any) error {
+	return &Failure{Reason: reason, Err: fmt.Errorf(format, args...)}
+}
+
+// Panic is the failure of a panic that was recovered from; it is called by the deferred function.
+func Panic(value any) error {
+	return Newf(result.CauseInternal, "panic: %v\n%s", value, debug.Stack())
+}
+
+// Of gives an error its reason, unless it has one.
+func Of(e *engine.Engine, err error) *Failure {
+	if known, ok := errors.AsType[*Failure](err); ok {
+		return known
+	}
+	return &Failure{Reason: reasonOf(e, err), Err: err}
+}
+
+// reasonOf tells a statement that the server refused from a connection that is gone.
+func reasonOf(e *engine.Engine, err error) result.Cause {
+	if _, ok := errors.AsType[workload.Refused](err); ok {
+		return result.CauseConfiguration
+	}
+	server, answered := errors.AsType[*mysql.MySQLError](err)
+	if !answered {
+		return result.CauseConnectionLost
+	}
+	if slices.Contains(e.ConnectionEnded, server.Number) {
+		return result.CauseConnectionLost
+	}
+	return result.CauseSQL
+}
+
+// Describe turns an error into what is put into the summary. An end that was asked for explains every other error.
+func Describe(ctx context.Context, err error) *result.Failure {
+	if ctx.Err() != nil {
+		message := "the loader was told to stop"
+		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+			message = "the loader was told to stop: " + cause.Error()
+		}
+		if f, ok := errors.AsType[*Failure](err); ok && f.Where != "" {
+			message += ", in phase " + f.Where
+		}
+		return &result.Failure{Reason: result.CauseInterrupted, Message: message}
+	}
+	f := &result.Failure{Reason: result.CauseInternal, Message: Sentence(err)}
+	if known, ok := errors.AsType[*Failure](err); ok {
+		f.Reason = known.Reason
+	}
+	return f
+}
+
+// Sentence is an error's text on one line, and in words for those errors of the driver that only programmers
+// understand.
+func Sentence(err error) string {
+	text := err.Error()
+	if errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		text = strings.ReplaceAll(text, mysql.ErrInvalidConn.Error(), "the server closed the connection")
+	}
+	return strings.Join(strings.Fields(text), " ")
+}

@@ -1,0 +1,83 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/loader/failure"
+	"github.com/benchrun-dev/benchrun/internal/loader/record"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+)
+
+// load is what is measured: what the loader's own clients send (clientLoad), or what another program does (toolLoad). Its methods
+// are called in this order, by a role.
+type load interface {
+	// prepare makes the data on the server. Of several Pods the first one does.
+	prepare(ctx context.Context) error
+	// extras are the phases that not every load has. They are known after prepare, share without it.
+	extras(w window) extras
+	// measure is the measured phase.
+	measure(ctx context.Context, w window) error
+	// part is what this Pod measured; merge adds the parts of the other Pods.
+	part() (*record.Part, error)
+	merge(others []*record.Part) error
+	// verify finds out whether the server has what was sent.
+	verify(ctx context.Context) error
+	// report adds to a document what this load knows. The warnings about its clients need their number, and that of the rows
+	// that were planned, which is 0 if nobody knows.
+	report(doc *result.Document) (clients int, rows int64, err error)
+	// close removes what the load has made outside of the server.
+	close() error
+}
+
+// extras are phases by their place among the others.
+type extras struct {
+	// share replaces prepare in a Pod that leaves the data to the first one.
+	share []phase
+	// stage is before the server comes to rest, warmUp before the measured phase, after before the verification, and cleanUp
+	// after it.
+	stage, warmUp, after, cleanUp []phase
+}
+
+// window is the measured phase as the role has it, which knows the other Pods and who reads the server's counters.
+type window interface {
+	// together does something at the same time as the other Pods.
+	together(ctx context.Context, do func(context.Context) error) error
+	// begin is called when everything is ready to be measured. It returns when all Pods begin, with that moment; the zero time
+	// is now.
+	begin(ctx context.Context) (time.Time, error)
+	// end is called when this Pod has measured.
+	end(ctx context.Context) error
+}
+
+// measuring is the measured phase of a load.
+func measuring(l load, w window) phase {
+	return phase{"measure", func(ctx context.Context) error { return l.measure(ctx, w) }}
+}
+
+// newLoad is the load of an attempt. close must be called.
+func newLoad(a *attempt, w workload.Workload) (load, error) {
+	if w == nil {
+		return newToolLoad(a)
+	}
+	return &clientLoad{attempt: a, workload: w}, nil
+}
+
+// failedChecks is the error that names each check that does not hold; nil if all do.
+func failedChecks(checks []result.Check) error {
+	var not []string
+	for _, c := range checks {
+		if !c.Passed {
+			not = append(not, c.Name+": "+c.Detail)
+		}
+	}
+	if len(not) == 0 {
+		return nil
+	}
+	return failure.Newf(result.CauseCheckFailed, "a check does not hold: %s", strings.Join(not, "; "))
+}

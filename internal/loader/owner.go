@@ -1,0 +1,178 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/loader/conn"
+	"github.com/benchrun-dev/benchrun/internal/loader/failure"
+	"github.com/benchrun-dev/benchrun/internal/loader/schema"
+	"github.com/benchrun-dev/benchrun/internal/loader/server"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// releaseAtMost bounds the clean-up: a Pod that is told to stop has 30 seconds.
+const releaseAtMost = 15 * time.Second
+
+// owner is what an only Pod and the first of several have in common: it holds the schema, reads what the server says about
+// itself, and writes the document.
+type owner struct {
+	*attempt
+	load load
+	// keeper holds the schema, from connect on.
+	keeper *schema.Keeper
+	// began is when firstStatus was read.
+	began       time.Time
+	firstStatus map[string]string
+}
+
+// prepare goes through the phases up to the data.
+func (o *owner) prepare(ctx context.Context) error {
+	return o.through(ctx, phase{"connect", o.connect}, phase{"readback", o.readback}, phase{"prepare", o.load.prepare})
+}
+
+// connect waits for the server and takes the schema for this attempt.
+func (o *owner) connect(ctx context.Context) error {
+	if err := o.wait(ctx); err != nil {
+		return err
+	}
+	var err error
+	o.keeper, err = schema.Acquire(ctx, o.admin, o.cfg.Server.Schema, o.identity, o.connectAtMost())
+	return err
+}
+
+// readback compares the requested settings with the server's before anything is measured.
+func (o *owner) readback(ctx context.Context) error {
+	var err error
+	o.began = time.Now()
+	if o.firstStatus, err = server.Status(ctx, o.admin); err != nil {
+		return err
+	}
+	e, facts := o.engine, &o.server
+	if facts.Variables, err = server.Variables(ctx, e, o.admin); err != nil {
+		return err
+	}
+	facts.Version = facts.Variables[e.Variables.Version]
+	facts.VersionComment = facts.Variables[e.Variables.VersionComment]
+	facts.SettingsDigest = server.SettingsDigest(e, facts.Variables)
+	facts.Settings = server.CompareSettings(e, o.cfg.Settings, facts.Variables)
+	return server.RefusedSettings(e, o.cfg.Settings, facts.Settings, facts.Variables)
+}
+
+// quiesce waits until the server is at rest.
+func (o *owner) quiesce(ctx context.Context) error {
+	warning, err := server.Quiesce(ctx, o.engine, o.admin)
+	if warning != "" {
+		o.warnings = append(o.warnings, warning)
+	}
+	return err
+}
+
+// countBefore and countAfter read the server's counters around what is measured.
+func (o *owner) countBefore(ctx context.Context) (err error) {
+	o.server.StatusBefore, err = server.Status(ctx, o.admin)
+	return err
+}
+
+func (o *owner) countAfter(ctx context.Context) (err error) {
+	if o.server.StatusAfter, err = server.Status(ctx, o.admin); err != nil {
+		return err
+	}
+	up, err := server.Uptime(o.server.StatusAfter)
+	o.server.UptimeSeconds = int64(up.Seconds())
+	return err
+}
+
+// verify finds out whether the server is still the one that it was, and has what was sent.
+func (o *owner) verify(ctx context.Context) error {
+	if err := o.verifyServer(ctx); err != nil {
+		return err
+	}
+	return o.load.verify(ctx)
+}
+
+// verifyServer finds out whether it is still the server that it was, with the variables that it had. The keeper's connection
+// is the proof of the first: no server that was restarted, and none behind the same address, has it.
+func (o *owner) verifyServer(ctx context.Context) error {
+	if err := o.keeper.Holds(ctx); err != nil {
+		return o.explain(ctx, err)
+	}
+	variables, err := server.Variables(ctx, o.engine, o.admin)
+	if err != nil {
+		return err
+	}
+	if changed := server.ChangedVariables(o.engine, o.server.Variables, variables); len(changed) > 0 {
+		return failure.Newf(result.CauseVariablesChanged, "variables changed during the attempt: %s",
+			strings.Join(changed, "; "))
+	}
+	return nil
+}
+
+// explain finds out whether a connection was lost because the server was restarted; err if not, or if nobody knows.
+func (o *owner) explain(ctx context.Context, err error) error {
+	status, unknown := server.Status(ctx, o.admin)
+	between := time.Since(o.began)
+	was, unknownBefore := server.Uptime(o.firstStatus)
+	is, unknownAfter := server.Uptime(status)
+	if errors.Join(unknown, unknownBefore, unknownAfter) != nil || !server.Restarted(was, is, between) {
+		return err
+	}
+	return failure.New(result.CauseServerRestarted, fmt.Errorf("the server was up for %s when the attempt began, and %s later "+
+		"for %s: %w", was, between.Round(time.Second), is, err))
+}
+
+// release implements role. It connects anew, because interrupting has closed every connection.
+func (o *owner) release() (warning string) {
+	if o.keeper == nil {
+		return ""
+	}
+	// An error would say that the connection is closed already.
+	defer o.keeper.Close() //nolint:errcheck // see above
+	if !o.cfg.Server.Borrowed {
+		return ""
+	}
+	o.progress.Enter("release")
+	ctx, cancel := context.WithTimeout(context.Background(), releaseAtMost)
+	defer cancel()
+	if err := o.removeSchema(ctx); err != nil {
+		return fmt.Sprintf("the schema %s may still be on the server, because removing it failed: %s",
+			o.keeper.Schema(), failure.Sentence(err))
+	}
+	return ""
+}
+
+func (o *owner) removeSchema(ctx context.Context) error {
+	anew, err := conn.New(o.cfg.Server)
+	if err != nil {
+		return err
+	}
+	defer anew.End()
+	connector, err := anew.Connector("")
+	if err != nil {
+		return err
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close() //nolint:errcheck // its connections are ended by then
+	return o.keeper.Remove(ctx, db)
+}
+
+// document implements role.
+func (o *owner) document() (*result.Document, error) {
+	doc := &result.Document{
+		Version: result.DocumentVersion, Config: *o.cfg, Phases: o.phases, Server: o.server, Client: o.client, Pods: o.pods,
+	}
+	clients, rows, err := o.load.report(doc)
+	if err != nil {
+		return nil, err
+	}
+	doc.Warnings = slices.Concat(o.warnings, doc.Warnings, warnings(doc, clients, rows))
+	return doc, nil
+}

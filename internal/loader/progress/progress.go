@@ -1,0 +1,95 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package progress writes what the loader is doing, for whoever reads its log.
+package progress
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	every = time.Second
+	// After so many lines only every tenth is written: a log is rotated at 10 MiB, and with it the document would be lost.
+	dense = 600
+)
+
+// Progress writes a line a second about what the loader is doing.
+type Progress struct {
+	out   io.Writer
+	phase atomic.Pointer[string]
+	rows  atomic.Pointer[func() int64]
+	words atomic.Pointer[string]
+
+	stop chan struct{}
+	done sync.WaitGroup
+}
+
+// Start writes lines to out until Finish is called.
+func Start(out io.Writer) *Progress {
+	p := &Progress{out: out, stop: make(chan struct{})}
+	p.Enter("start")
+	p.done.Go(p.run)
+	return p
+}
+
+// Enter names what the loader does now.
+func (p *Progress) Enter(phase string) {
+	p.phase.Store(&phase)
+	p.words.Store(nil)
+}
+
+// Note adds words about the phase, until the next ones or the next phase.
+func (p *Progress) Note(words string) { p.words.Store(&words) }
+
+// Count gives the number of rows written so far.
+func (p *Progress) Count(rows func() int64) { p.rows.Store(&rows) }
+
+// Say writes a line at once.
+func (p *Progress) Say(line string) {
+	// Nobody needs to read it: the result does not depend on it.
+	_, _ = io.WriteString(p.out, line+"\n")
+}
+
+func (p *Progress) run() {
+	began := time.Now()
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-p.stop:
+			return
+		case <-ticker.C:
+		}
+		if n > dense && n%10 != 0 {
+			continue
+		}
+		p.Say(fmt.Sprintf("%4.0f s: %s", time.Since(began).Seconds(), p.Where()))
+	}
+}
+
+// Where is what the loader does now, and how far it is.
+func (p *Progress) Where() string {
+	text := *p.phase.Load()
+	if rows := p.rows.Load(); rows != nil {
+		text += fmt.Sprintf(", %d rows", (*rows)())
+	}
+	if words := p.words.Load(); words != nil {
+		text += ", " + *words
+	}
+	return text
+}
+
+// Finish returns when no line will be written any more. It may be called more than once, by one goroutine.
+func (p *Progress) Finish() {
+	select {
+	case <-p.stop:
+	default:
+		close(p.stop)
+	}
+	p.done.Wait()
+}

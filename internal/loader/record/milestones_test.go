@@ -1,0 +1,125 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package record
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+)
+
+// passed are milestones every 1,000 rows that saw so many rows a second, one statement of 500 rows after the other.
+func passed(t *testing.T, rates ...int64) *Milestones {
+	t.Helper()
+	m := StartMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 1)
+	at := time.Duration(0)
+	for _, rate := range rates {
+		at += 500 * time.Second / time.Duration(rate)
+		m.pass(at, 500)
+	}
+	if err := m.Finish(at); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestMilestones(t *testing.T) {
+	got := passed(t, 500, 500, 250, 250, 100).Results()
+	want := []result.Milestone{
+		{Rows: 1000, Micros: 2_000_000, RowsPerSecond: 500, OverallRowsPerSecond: 500, TableBytes: -1, IndexBytes: -1},
+		{Rows: 2000, Micros: 6_000_000, RowsPerSecond: 250, OverallRowsPerSecond: 2000. / 6, TableBytes: -1, IndexBytes: -1},
+		{Rows: 2500, Micros: 11_000_000, RowsPerSecond: 100, OverallRowsPerSecond: 2500. / 11, TableBytes: -1, IndexBytes: -1},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// The terminal rate is over half to one and a half of the usual distance, whatever is left over at the end.
+func TestTerminalRate(t *testing.T) {
+	for _, tc := range []struct {
+		rates []int64
+		want  float64
+	}{
+		{[]int64{500, 500, 250, 250}, 250},
+		{[]int64{500, 500, 250, 250, 100}, 100},
+		{[]int64{500}, 500},
+		{nil, 0},
+	} {
+		if got := passed(t, tc.rates...).TerminalRate(); got != tc.want {
+			t.Errorf("%v: %g rows/s, want %g", tc.rates, got, tc.want)
+		}
+	}
+	m := StartMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 1)
+	for i, rows := range []int64{1000, 1000, 10} {
+		m.pass(time.Duration(i+1)*time.Second, rows)
+	}
+	if err := m.Finish(3 * time.Second); err != nil || m.TerminalRate() != 505 {
+		t.Errorf("ten rows after the last milestone: %g rows/s, %v; want those of 1,010 rows", m.TerminalRate(), err)
+	}
+}
+
+func TestMilestonesWithoutAny(t *testing.T) {
+	m := StartMilestones(t.Context(), nil, workload.Milestones{}, 1)
+	if m != nil || m.Finish(0) != nil || m.Results() != nil {
+		t.Error("milestones that nobody asked for")
+	}
+}
+
+// A statement that passes several milestones is one point; sizes that cannot be had are an error.
+func TestMilestonesSizes(t *testing.T) {
+	m := StartMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 1)
+	asked := 0
+	m.sizes = func() (int64, int64, error) {
+		if asked++; asked == 3 {
+			return -1, -1, errors.New("no such table")
+		}
+		return int64(asked), 7, nil
+	}
+	for i := range 4 {
+		m.pass(time.Duration(i+1)*time.Second, 2500)
+	}
+	if err := m.Finish(5 * time.Second); err == nil || !strings.Contains(err.Error(), "no such table") || asked != 3 {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
+	var sizes []int64
+	for _, p := range m.Results() {
+		sizes = append(sizes, p.Rows, p.TableBytes)
+	}
+	if diff := cmp.Diff([]int64{2500, 1, 5000, 2, 7500, -1, 10_000, -1}, sizes); diff != "" {
+		t.Errorf("rows and sizes (-want +got):\n%s", diff)
+	}
+}
+
+// With several Pods, each has a milestone where its part of the rows is; what the others had inserted by then is between two
+// milestones of theirs.
+func TestMilestonesOfSeveralPods(t *testing.T) {
+	m := StartMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 2)
+	m.pass(time.Second, 500)
+	m.pass(3*time.Second, 600)
+	if err := m.Finish(3 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	other := []partMilestone{{Rows: 400, Nanos: 2 * time.Second}, {Rows: 900, Nanos: 4 * time.Second}}
+	if err := m.Merge([]*Part{{Milestones: other}}, 2000, 4*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	var got []int64
+	for _, p := range m.Results() {
+		got = append(got, p.Rows, p.Micros)
+	}
+	if diff := cmp.Diff([]int64{500 + 200, 1_000_000, 1100 + 650, 3_000_000, 2000, 4_000_000}, got); diff != "" {
+		t.Errorf("rows and times (-want +got):\n%s", diff)
+	}
+	var none *Milestones
+	if err := none.Merge(nil, 1, 1); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,122 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package record
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+)
+
+// maxPartBytes bounds what one Pod tells the leading one, unpacked.
+const maxPartBytes = 64 << 20
+
+// Part is what one of several Pods measured, on its way to the one that leads. Times count from the start that they had in
+// common.
+type Part struct {
+	Facts     result.PodFacts  `json:"facts"`
+	Loader    string           `json:"loader"`
+	Totals    result.Totals    `json:"totals"`
+	StoppedBy result.StoppedBy `json:"stoppedBy"`
+	// Latencies have their histograms only.
+	Latencies    []result.Latency  `json:"latencies,omitempty"`
+	SeriesMicros int64             `json:"seriesMicros,omitempty"`
+	Series       []result.Interval `json:"series,omitempty"`
+	Milestones   []partMilestone   `json:"milestones,omitempty"`
+	// Executed is what another program printed, if that made the load.
+	Executed []Execution `json:"executed,omitempty"`
+}
+
+// Execution is what a Pod executed in a phase.
+type Execution struct {
+	Phase     workload.ToolPhase  `json:"phase"`
+	Execution *workload.Execution `json:"execution"`
+}
+
+// partMilestone is how many rows a Pod had inserted when.
+type partMilestone struct {
+	Rows  int64         `json:"rows"`
+	Nanos time.Duration `json:"nanos"`
+}
+
+// Encode packs a part: a server may not take more than a megabyte at once.
+func (p *Part) Encode() ([]byte, error) {
+	var buf bytes.Buffer
+	zw := gzip.NewWriter(&buf)
+	if err := json.NewEncoder(zw).Encode(p); err != nil {
+		return nil, fmt.Errorf("encoding what was measured: %w", err)
+	}
+	if err := zw.Close(); err != nil {
+		return nil, fmt.Errorf("encoding what was measured: %w", err)
+	}
+	return buf.Bytes(), nil
+}
+
+// Decode reads what another Pod measured, which must have the same version of the loader.
+func Decode(data []byte, loader string) (*Part, error) {
+	zr, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("unpacking what a Pod measured: %w", err)
+	}
+	// Read to the end, where its checksum is.
+	plain, err := io.ReadAll(io.LimitReader(zr, maxPartBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("unpacking what a Pod measured: %w", err)
+	}
+	var p Part
+	if err := json.Unmarshal(plain, &p); err != nil {
+		return nil, fmt.Errorf("reading what a Pod measured: %w", err)
+	}
+	if p.Loader != loader {
+		return nil, fmt.Errorf("pod %d has version %s of the loader, this one has %s", p.Facts.Pod, p.Loader, loader)
+	}
+	return &p, nil
+}
+
+// Part is what the clients of this Pod measured, with their milestones, which may be nil.
+func (r *Recorder) Part(m *Milestones) (*Part, error) {
+	latencies, err := r.Latencies()
+	if err != nil {
+		return nil, fmt.Errorf("encoding the latencies: %w", err)
+	}
+	p := &Part{
+		Totals: r.totals, Latencies: latencies, SeriesMicros: r.series.length.Microseconds(), Series: r.series.intervals,
+	}
+	p.Totals.Micros = r.ended.Microseconds()
+	if m != nil {
+		for _, point := range m.points {
+			p.Milestones = append(p.Milestones, partMilestone{Rows: point.rows, Nanos: point.at})
+		}
+	}
+	return p, nil
+}
+
+// Recorder is as if the part had been measured here.
+func (p *Part) Recorder() (*Recorder, error) {
+	r := &Recorder{
+		totals: p.Totals, ended: time.Duration(p.Totals.Micros) * time.Microsecond,
+		series: series{length: time.Duration(p.SeriesMicros) * time.Microsecond, intervals: p.Series},
+	}
+	r.series.end = time.Duration(len(p.Series)) * r.series.length
+	for _, l := range p.Latencies {
+		h, err := hdrhistogram.Decode([]byte(l.Histogram))
+		if err != nil {
+			return nil, fmt.Errorf("reading the latencies that Pod %d measured: %w", p.Facts.Pod, err)
+		}
+		into := r.histogram(l.Operation)
+		if into == nil {
+			return nil, fmt.Errorf("pod %d measured the latency of %q, which is not known", p.Facts.Pod, l.Operation)
+		}
+		*into = h
+	}
+	return r, nil
+}

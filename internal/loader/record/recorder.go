@@ -1,0 +1,219 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package record keeps what clients measure: latencies, totals, a series, and milestones; and carries it from one of several Pods
+// to the first.
+package record
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+const (
+	// Histograms hold 1 µs to 3,600 s to three significant digits; what lies outside counts as the nearest of these.
+	minLatencyMicros  = 1
+	maxLatencyMicros  = 3600 * 1000 * 1000
+	significantDigits = 3
+)
+
+// Recorder is what one client measures. Only that client's goroutine may use it, except for RowsSoFar.
+type Recorder struct {
+	start          time.Time
+	insert, commit *hdrhistogram.Histogram
+	// remove, query and load are made when they are needed: few workloads do.
+	remove, query, load *hdrhistogram.Histogram
+	totals              result.Totals
+	// ended is when the last statement was answered.
+	ended  time.Duration
+	series series
+	// milestones of all clients, or nil.
+	milestones *Milestones
+	// rowsSoFar is for progress lines.
+	rowsSoFar atomic.Int64
+}
+
+// NewRecorders are those of n clients that begin at start; its zero is now. m may be nil.
+func NewRecorders(n int, m *Milestones, start time.Time) []*Recorder {
+	all := make([]*Recorder, n)
+	for i := range all {
+		all[i] = newRecorder(time.Time{})
+		all[i].milestones = m
+	}
+	if start.IsZero() {
+		start = time.Now()
+	}
+	for _, r := range all {
+		r.start = start
+	}
+	return all
+}
+
+func newRecorder(start time.Time) *Recorder {
+	return &Recorder{start: start, insert: newHistogram(), commit: newHistogram(), series: newSeries()}
+}
+
+func newHistogram() *hdrhistogram.Histogram {
+	return hdrhistogram.New(minLatencyMicros, maxLatencyMicros, significantDigits)
+}
+
+// Now implements workload.Recorder.
+func (r *Recorder) Now() time.Duration { return time.Since(r.start) }
+
+// Insert implements workload.Recorder.
+func (r *Recorder) Insert(began, ended time.Duration, rows int64) {
+	observe(r.insert, ended-began)
+	r.totals.Statements++
+	r.totals.Rows += rows
+	r.ended = ended
+	r.series.at(ended).Rows += rows
+	r.rowsSoFar.Store(r.totals.Rows)
+	if r.milestones != nil {
+		r.milestones.pass(ended, rows)
+	}
+}
+
+// Commit implements workload.Recorder.
+func (r *Recorder) Commit(began, ended time.Duration) {
+	took := observe(r.commit, ended-began)
+	r.totals.Statements++
+	r.totals.Transactions++
+	r.ended = ended
+	interval := r.series.at(ended)
+	interval.Transactions++
+	interval.MaxMicros = max(interval.MaxMicros, took)
+}
+
+// Delete implements workload.Recorder.
+func (r *Recorder) Delete(began, ended time.Duration, rows int64) {
+	if r.remove == nil {
+		r.remove = newHistogram()
+	}
+	observe(r.remove, ended-began)
+	r.totals.Statements++
+	r.totals.RowsDeleted += rows
+	r.ended = ended
+	r.series.at(ended).RowsDeleted += rows
+}
+
+// Query implements workload.Recorder.
+func (r *Recorder) Query(began, ended time.Duration) {
+	if r.query == nil {
+		r.query = newHistogram()
+	}
+	observe(r.query, ended-began)
+	r.totals.Statements++
+	r.totals.Queries++
+	r.ended = ended
+	r.series.at(ended).Queries++
+}
+
+// Sent implements workload.Recorder.
+func (r *Recorder) Sent(at time.Duration, rows, bytes int64) {
+	r.totals.Rows += rows
+	r.totals.Bytes += bytes
+	interval := r.series.at(at)
+	interval.Rows += rows
+	interval.Bytes += bytes
+	r.rowsSoFar.Store(r.totals.Rows)
+}
+
+// Loaded implements workload.Recorder.
+func (r *Recorder) Loaded(began, ended time.Duration) {
+	if r.load == nil {
+		r.load = newHistogram()
+	}
+	took := observe(r.load, ended-began)
+	r.totals.Statements++
+	r.totals.Transactions++
+	r.ended = ended
+	interval := r.series.at(ended)
+	interval.Transactions++
+	interval.MaxMicros = max(interval.MaxMicros, took)
+}
+
+// observe records a latency and returns it in microseconds.
+func observe(h *hdrhistogram.Histogram, took time.Duration) int64 {
+	micros := min(max(took.Microseconds(), minLatencyMicros), maxLatencyMicros)
+	// The value lies within the histogram's bounds, which is the only thing that it objects to.
+	_ = h.RecordValue(micros)
+	return micros
+}
+
+// RowsSoFar may be called by any goroutine.
+func (r *Recorder) RowsSoFar() int64 { return r.rowsSoFar.Load() }
+
+// Totals are sums, without a time.
+func (r *Recorder) Totals() result.Totals { return r.totals }
+
+// Ended is when the last statement was answered.
+func (r *Recorder) Ended() time.Duration { return r.ended }
+
+// Series are the intervals until then.
+func (r *Recorder) Series() []result.Interval { return r.series.cut(r.ended) }
+
+// Merge adds what another client measured at the same time, which is used up.
+func (r *Recorder) Merge(other *Recorder) {
+	r.insert = merged(r.insert, other.insert)
+	r.commit = merged(r.commit, other.commit)
+	r.remove = merged(r.remove, other.remove)
+	r.query = merged(r.query, other.query)
+	r.load = merged(r.load, other.load)
+	r.totals.Rows += other.totals.Rows
+	r.totals.Transactions += other.totals.Transactions
+	r.totals.Statements += other.totals.Statements
+	r.totals.RowsDeleted += other.totals.RowsDeleted
+	r.totals.Queries += other.totals.Queries
+	r.totals.Bytes += other.totals.Bytes
+	r.ended = max(r.ended, other.ended)
+	r.series.merge(&other.series)
+}
+
+// merged adds two histograms, either of which may be nil. Both are used up.
+func merged(a, b *hdrhistogram.Histogram) *hdrhistogram.Histogram {
+	if a == nil {
+		return b
+	}
+	if b != nil {
+		// Both were made by newHistogram: nothing is dropped.
+		_ = a.Merge(b)
+	}
+	return a
+}
+
+// operations are what latencies are measured of, by their names in a result.
+var operations = []string{"commit", "insert", "delete", "query", "load"}
+
+// histogram is where the latencies of an operation are; nil if it is none.
+func (r *Recorder) histogram(operation string) **hdrhistogram.Histogram {
+	return map[string]**hdrhistogram.Histogram{
+		"commit": &r.commit, "insert": &r.insert, "delete": &r.remove, "query": &r.query, "load": &r.load,
+	}[operation]
+}
+
+// Latencies are the distributions of what happened at all.
+func (r *Recorder) Latencies() ([]result.Latency, error) {
+	var all []result.Latency
+	for _, operation := range operations {
+		h := *r.histogram(operation)
+		if h == nil || h.TotalCount() == 0 {
+			continue
+		}
+		encoded, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, result.Latency{
+			Operation: operation, Count: h.TotalCount(),
+			MinMicros: h.Min(), MeanMicros: int64(h.Mean() + 0.5),
+			P50Micros: h.ValueAtQuantile(50), P95Micros: h.ValueAtQuantile(95),
+			P99Micros: h.ValueAtQuantile(99), P999Micros: h.ValueAtQuantile(99.9),
+			MaxMicros: h.Max(), Histogram: string(encoded),
+		})
+	}
+	return all, nil
+}

@@ -1,0 +1,123 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package record
+
+import (
+	"testing"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+func TestRecorderSums(t *testing.T) {
+	r := newRecorder(time.Now())
+	ms := time.Millisecond
+	r.Insert(0, 500*ms, 2)
+	r.Commit(500*ms, 1000*ms)     // ends with the first interval
+	r.Insert(1000*ms, 3500*ms, 3) // a stall: the second and third interval have nothing
+	r.Commit(3500*ms, 3700*ms)
+	want := result.Totals{Rows: 5, Transactions: 2, Statements: 4}
+	if diff := cmp.Diff(want, r.Totals()); diff != "" {
+		t.Errorf("totals (-want +got):\n%s", diff)
+	}
+	series := r.Series()
+	wantSeries := []result.Interval{
+		{EndMicros: 1_000_000, Rows: 2, Transactions: 1, MaxMicros: 500_000},
+		{EndMicros: 2_000_000},
+		{EndMicros: 3_000_000},
+		{EndMicros: 3_700_000, Rows: 3, Transactions: 1, MaxMicros: 200_000},
+	}
+	if diff := cmp.Diff(wantSeries, series); diff != "" {
+		t.Errorf("series (-want +got):\n%s", diff)
+	}
+}
+
+func TestRecorderLatencies(t *testing.T) {
+	r := newRecorder(time.Now())
+	for i := range 1000 {
+		r.Insert(0, time.Duration(i+1)*time.Microsecond, 1)
+	}
+	r.Insert(0, 0, 1)           // below the clock's resolution
+	r.Insert(0, 2*time.Hour, 1) // beyond the histogram
+	all, err := r.Latencies()
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	got := all[0]
+	decoded, err := hdrhistogram.Decode([]byte(got.Histogram))
+	if err != nil || decoded.TotalCount() != got.Count || decoded.ValueAtQuantile(99) != got.P99Micros {
+		t.Errorf("the encoded histogram is another one: %v", err)
+	}
+	if got.Operation != "insert" || got.Count != 1002 || got.MinMicros != 1 || got.MaxMicros < maxLatencyMicros ||
+		got.P50Micros < 499 || got.P50Micros > 502 || got.P999Micros != 1000 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestRecorderMerge(t *testing.T) {
+	a, b := newRecorder(time.Now()), newRecorder(time.Now())
+	a.Insert(0, time.Second, 1)
+	b.Insert(0, 2*time.Second, 10)
+	b.Commit(2*time.Second, 2500*time.Millisecond)
+	a.Merge(b)
+	if diff := cmp.Diff(result.Totals{Rows: 11, Transactions: 1, Statements: 3}, a.Totals()); diff != "" {
+		t.Errorf("totals (-want +got):\n%s", diff)
+	}
+	want := []result.Interval{
+		{EndMicros: 1_000_000, Rows: 1},
+		{EndMicros: 2_000_000, Rows: 10},
+		{EndMicros: 2_500_000, Transactions: 1, MaxMicros: 500_000},
+	}
+	if diff := cmp.Diff(want, a.Series()); diff != "" {
+		t.Errorf("series (-want +got):\n%s", diff)
+	}
+	if a.insert.TotalCount() != 2 || a.commit.TotalCount() != 1 {
+		t.Error("histograms were not added")
+	}
+}
+
+// However long a run takes, its series is bounded and loses nothing but resolution.
+func TestSeriesIsBounded(t *testing.T) {
+	const hours = 11
+	long, short := newSeries(), newSeries()
+	for second := range int64(hours * 3600) {
+		long.at(time.Duration(second+1) * time.Second).Rows += second
+	}
+	short.at(500 * time.Millisecond).Rows = 7
+	short.merge(&long)
+	rows, end := int64(0), int64(0)
+	for _, i := range short.cut(hours * time.Hour) {
+		if i.EndMicros <= end {
+			t.Fatalf("interval %d ends before the one before it", i.EndMicros)
+		}
+		rows, end = rows+i.Rows, i.EndMicros
+	}
+	if n := int64(hours * 3600); rows != n*(n-1)/2+7 {
+		t.Errorf("%d rows", rows)
+	}
+	if len(short.intervals) > maxIntervals || end != (hours*time.Hour).Microseconds() {
+		t.Errorf("%d intervals, the last one ends at %d", len(short.intervals), end)
+	}
+}
+
+func TestRecorderDoesNotAllocate(t *testing.T) {
+	r := newRecorder(time.Now())
+	if allocs := testing.AllocsPerRun(1000, func() { now := r.Now(); r.Insert(now, r.Now(), 1); r.Commit(now, r.Now()) }); allocs != 0 {
+		t.Errorf("%g allocations", allocs)
+	}
+}
+
+// BenchmarkRecorder is what a statement and a commit cost the client besides sending them.
+func BenchmarkRecorder(b *testing.B) {
+	r := NewRecorders(1, nil, time.Time{})[0]
+	for b.Loop() {
+		began := r.Now()
+		sent := r.Now()
+		r.Insert(began, sent, 16)
+		r.Commit(sent, r.Now())
+	}
+}

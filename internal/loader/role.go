@@ -1,0 +1,71 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/loader/schema"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// role is what a Pod does of an attempt: all of it, or as one of several that load together.
+type role interface {
+	// run goes through the phases.
+	run(ctx context.Context) error
+	// release removes what the attempt has made on a server that is not the run's own, whatever became of the attempt. The
+	// warning is empty if nothing is left.
+	release() (warning string)
+	// document puts together what is known; nil if this Pod has delivered that to another one. The identity is filled in when
+	// it is published.
+	document() (*result.Document, error)
+}
+
+func newRole(a *attempt, l load) role {
+	all := a.cfg.Pods
+	switch {
+	case all < 2:
+		return &only{owner{attempt: a, load: l}}
+	case a.cfg.Pod == 0:
+		return &leader{
+			owner:   owner{attempt: a, load: l},
+			meeting: schema.NewLeader(a.admin, a.cfg.Server.Schema, a.identity, all, a.connectAtMost()),
+		}
+	default:
+		return &follower{
+			attempt: a, load: l,
+			meeting: schema.NewFollower(a.admin, a.cfg.Server.Schema, a.identity, all, a.connectAtMost()),
+		}
+	}
+}
+
+// only is the role of a Pod that has no others beside it.
+type only struct{ owner }
+
+func (o *only) run(ctx context.Context) error {
+	if err := o.prepare(ctx); err != nil {
+		return err
+	}
+	x := o.load.extras(o)
+	return o.through(ctx, slices.Concat(
+		x.stage,
+		[]phase{{"quiesce", o.quiesce}},
+		x.warmUp,
+		[]phase{measuring(o.load, o)},
+		x.after,
+		[]phase{{"verify", o.verify}},
+		x.cleanUp,
+	)...)
+}
+
+// together implements window.
+func (o *only) together(ctx context.Context, do func(context.Context) error) error { return do(ctx) }
+
+// begin implements window.
+func (o *only) begin(ctx context.Context) (time.Time, error) { return time.Time{}, o.countBefore(ctx) }
+
+// end implements window.
+func (o *only) end(ctx context.Context) error { return o.countAfter(ctx) }

@@ -1,0 +1,141 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/benchrun-dev/benchrun/internal/loader/failure"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+const (
+	// barrierEvery is how often a Pod looks whether the others are there.
+	barrierEvery = 50 * time.Millisecond
+	// barrierLead is how long before the start all Pods are told when it is.
+	barrierLead = 500 * time.Millisecond
+	// barrierLate is how late a Pod may learn that: more than that, and they have not started together.
+	barrierLate = 100 * time.Millisecond
+)
+
+// meeting is where the Pods of an attempt meet, as often as they must start together: in the table of attempts, on the
+// server that all of them load. The first Pod leads: it waits for the others and then says, by the server's clock, when to
+// start. Each Pod asks the server how long that is from now, and waits so long by its own monotonic clock: how far their
+// clocks differ does not matter.
+type meeting struct {
+	db     *sql.DB
+	schema string
+	id     result.Identity
+	pods   int
+	// atMost is how long the others are waited for.
+	atMost time.Duration
+	// meetings that are behind this Pod.
+	meetings int
+}
+
+// at is a statement about the row of one Pod of this attempt, or of all; the placeholders of its condition come last.
+func (b *meeting) at(statement, condition string) string {
+	return fmt.Sprintf(statement, "`"+b.schema+"`."+attemptsTable) +
+		" WHERE run_uid = ? AND trial = ? AND attempt = ? AND " + condition
+}
+
+// args are the arguments of such a statement.
+func (b *meeting) args(before []any, last any) []any {
+	return append(before, b.id.RunUID, b.id.Trial, b.id.Attempt, last)
+}
+
+// isNotThere says whether the leading Pod's row is missing: it has not made it yet, or has taken the schema away.
+func isNotThere(err error) bool {
+	const noSuchSchema, noSuchTable = 1049, 1146
+	server, ok := errors.AsType[*mysql.MySQLError](err)
+	return errors.Is(err, sql.ErrNoRows) || ok && (server.Number == noSuchSchema || server.Number == noSuchTable)
+}
+
+// lead is what the leading Pod's row says.
+type lead struct {
+	// released is the last meeting that has a start, remaining the time until then when the answer was under way.
+	released  int
+	remaining time.Duration
+	// alive says whether the Pod still holds the schema.
+	alive bool
+}
+
+func (b *meeting) leader(ctx context.Context) (lead, error) {
+	var l lead
+	var micros sql.NullInt64
+	var alive sql.NullBool
+	// The condition is the last one, so that the lock's name comes first.
+	query := b.at("SELECT released, TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), release_at), connection_id = IS_USED_LOCK(?)"+
+		" FROM %s", "pod_index = ?")
+	row := b.db.QueryRowContext(ctx, query, b.args([]any{lockName(b.schema)}, 0)...)
+	if err := row.Scan(&l.released, &micros, &alive); err != nil {
+		return l, fmt.Errorf("looking for the start: %w", err)
+	}
+	l.remaining, l.alive = time.Duration(micros.Int64)*time.Microsecond, alive.Bool
+	return l, nil
+}
+
+// start notes this Pod's next meeting with a statement, and returns when all Pods start, with the moment at which they were to.
+func (b *meeting) start(ctx context.Context, statement string) (time.Time, error) {
+	b.meetings++
+	if _, err := b.db.ExecContext(ctx, b.at(statement, "pod_index = ?"), b.args([]any{b.meetings}, b.id.Pod)...); err != nil {
+		return time.Time{}, fmt.Errorf("meeting the other Pods: %w", err)
+	}
+	var moment time.Time
+	_, err := b.poll(ctx, 0, func() (bool, error) {
+		asked := time.Now()
+		l, err := b.leader(ctx)
+		switch {
+		case isNotThere(err), err == nil && !l.alive:
+			// What became of it, it says itself, or its node does.
+			return false, failure.Newf(result.CauseInterrupted, "Pod 0, which leads, has ended")
+		case err != nil:
+			return false, err
+		case l.released < b.meetings:
+			return false, nil
+		case l.remaining < -barrierLate:
+			return false, failure.Newf(result.CauseStartedLate, "Pod %d learned of the start %s after it, %s are allowed",
+				b.id.Pod, -l.remaining, barrierLate)
+		}
+		// The server read its clock somewhere between question and answer.
+		moment = asked.Add(time.Since(asked)/2 + l.remaining)
+		return true, nil
+	})
+	if err != nil {
+		return time.Time{}, err
+	}
+	return moment, pause(ctx, time.Until(moment))
+}
+
+// poll asks until the answer is yes, which takes atMost; 0 is as long as ctx allows.
+func (b *meeting) poll(ctx context.Context, atMost time.Duration, ask func() (bool, error)) (yes bool, err error) {
+	began := time.Now()
+	for {
+		if yes, err := ask(); yes || err != nil {
+			return yes, err
+		}
+		if atMost > 0 && time.Since(began) > atMost {
+			return false, nil
+		}
+		if err := pause(ctx, barrierEvery); err != nil {
+			return false, err
+		}
+	}
+}
+
+// pause waits, unless ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -1,0 +1,116 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package server reads what a database server says about itself: its variables, which are compared with what was asked for, and
+// its counters, which show how it is and when it is at rest. What differs from engine to engine, package engine knows.
+package server
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/engine"
+)
+
+// pairs reads a query with two columns, a name and a value.
+func pairs(ctx context.Context, db *sql.DB, query string) (map[string]string, error) {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("executing %s: %w", query, err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
+	found := make(map[string]string, 1024)
+	for rows.Next() {
+		var name string
+		var value sql.NullString
+		if err := rows.Scan(&name, &value); err != nil {
+			return nil, fmt.Errorf("reading the rows of %s: %w", query, err)
+		}
+		found[name] = value.String
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("reading the rows of %s: %w", query, err)
+	}
+	return found, nil
+}
+
+// Status are the server's status counters.
+func Status(ctx context.Context, db *sql.DB) (map[string]string, error) {
+	return pairs(ctx, db, "SHOW GLOBAL STATUS")
+}
+
+// Variables are the server's variables by lower-case name, without secrets.
+func Variables(ctx context.Context, e *engine.Engine, db *sql.DB) (map[string]string, error) {
+	found, err := pairs(ctx, db, "SHOW GLOBAL VARIABLES")
+	if err != nil {
+		return nil, err
+	}
+	variables := make(map[string]string, len(found))
+	for name, value := range found {
+		variables[strings.ToLower(name)] = value
+	}
+	for _, name := range e.Variables.Hidden {
+		if variables[name] != "" {
+			variables[name] = "(hidden)"
+		}
+	}
+	return variables, nil
+}
+
+// SessionDifferences are those variables of a session that are not as the server's own.
+func SessionDifferences(e *engine.Engine, session, global map[string]string) map[string]string {
+	differ := map[string]string{}
+	for name, value := range session {
+		name = strings.ToLower(name)
+		if server, isGlobal := global[name]; isGlobal && server != value && !e.Variables.IsState(name) {
+			differ[name] = value
+		}
+	}
+	return differ
+}
+
+// Uptime of the server by its status counters.
+func Uptime(status map[string]string) (time.Duration, error) {
+	seconds, err := strconv.ParseInt(status["Uptime"], 10, 64)
+	if err != nil {
+		return 0, errors.New("the server's status has no uptime")
+	}
+	return time.Duration(seconds) * time.Second, nil
+}
+
+// Restarted says whether a server was restarted between two readings of its uptime. Uptime is in whole seconds of the
+// server's wall clock, which may be set, while the time between is ours: it explains what else is known to be broken, and is
+// no proof by itself.
+func Restarted(was, is, between time.Duration) bool {
+	const rounding = 2 * time.Second
+	return is < was || is+rounding < was+between
+}
+
+// Growth is how much a status counter grew; false if the server does not have it.
+func Growth(before, after map[string]string, name string) (int64, bool) {
+	was, err := strconv.ParseInt(before[name], 10, 64)
+	if err != nil {
+		return 0, false
+	}
+	is, err := strconv.ParseInt(after[name], 10, 64)
+	if err != nil || is < was {
+		return 0, false
+	}
+	return is - was, true
+}
+
+// RedoFsyncs is how often the server flushed its redo log, by the first of the engine's counters that the server has; 0 if it
+// has none.
+func RedoFsyncs(e *engine.Engine, before, after map[string]string) (metric string, fsyncs int64) {
+	for _, f := range e.Counters.Fsyncs {
+		if n, known := Growth(before, after, f.Counter); known {
+			return f.Metric, n
+		}
+	}
+	return "", 0
+}

@@ -1,0 +1,180 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/loader/failure"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// maxRounding is the largest relative difference that passes for the server's own rounding; beyond warnRounding it is
+// said.
+var (
+	maxRounding  = big.NewRat(10, 100)
+	warnRounding = big.NewRat(1, 100)
+)
+
+// CompareSettings puts each requested setting beside the server's variables, which are by lower-case name.
+func CompareSettings(e *engine.Engine, requested []result.Setting, variables map[string]string) []result.AppliedSetting {
+	applied := make([]result.AppliedSetting, 0, len(requested))
+	for _, setting := range requested {
+		applied = append(applied, compareSetting(e, setting, variables))
+	}
+	return applied
+}
+
+func compareSetting(e *engine.Engine, setting result.Setting, variables map[string]string) result.AppliedSetting {
+	applied := result.AppliedSetting{Name: setting.Name, Requested: setting.Value}
+	o := find(e, setting, variables)
+	switch {
+	case o.known:
+		applied.Effective = o.effective
+		applied.Outcome = compareValues(e, o.variable, o.want, o.effective)
+	case o.loose:
+		applied.Outcome = result.SettingIgnored
+	default:
+		applied.Outcome = result.SettingRefused
+	}
+	return applied
+}
+
+// option is a setting as the server understands it.
+type option struct {
+	variable, want, effective string
+	known, loose              bool
+}
+
+func find(e *engine.Engine, setting result.Setting, variables map[string]string) option {
+	o := option{want: setting.Value}
+	o.variable, o.loose = optionName(setting.Name)
+	o.loose = o.loose || setting.Loose
+	if o.effective, o.known = lookUp(e, o.variable, variables); o.known {
+		if o.want == "" && boolean(o.effective) != neither {
+			// An option without a value switches on.
+			o.want = "ON"
+		}
+		return o
+	}
+	// An option without a variable of its own name is a switch for another one: skip_x is x=OFF.
+	if other, skips := strings.CutPrefix(o.variable, "skip_"); skips {
+		o.variable = other
+		o.want = negated(setting.Value)
+		o.effective, o.known = lookUp(e, other, variables)
+	}
+	return o
+}
+
+// optionName is an option's name as a variable's: in lower case and with underscores, without loose_.
+func optionName(name string) (variable string, loose bool) {
+	variable = strings.ReplaceAll(strings.ToLower(strings.TrimLeft(name, "-")), "-", "_")
+	return strings.CutPrefix(variable, "loose_")
+}
+
+func lookUp(e *engine.Engine, name string, variables map[string]string) (string, bool) {
+	if value, known := variables[name]; known {
+		return value, true
+	}
+	value, known := variables[e.Variables.Synonyms[name]]
+	return value, known
+}
+
+// negated is the value of x that skip_x stands for.
+func negated(value string) string {
+	if boolean(value) == off {
+		return "ON"
+	}
+	return "OFF"
+}
+
+// compareValues compares two values of a variable as values: 128M is 134217728, ON is 1, the order of sets does not
+// count.
+func compareValues(e *engine.Engine, name, requested, effective string) result.SettingOutcome {
+	if requested == effective {
+		return result.SettingEffective
+	}
+	want, wantNumber := number(requested)
+	have, haveNumber := number(effective)
+	if wantNumber && haveNumber {
+		return compareNumbers(want, have)
+	}
+	if b := boolean(requested); b != neither && b == boolean(effective) {
+		return result.SettingEffective
+	}
+	if isPath(requested) || isPath(effective) {
+		return result.SettingRefused
+	}
+	if strings.EqualFold(requested, effective) ||
+		sameEnum(e.Variables.Enums[name], requested, effective) ||
+		sameSet(name, e.Variables.Combinations[name], requested, effective) {
+		return result.SettingEffective
+	}
+	return result.SettingRefused
+}
+
+func compareNumbers(want, have *big.Rat) result.SettingOutcome {
+	switch d := difference(want, have); {
+	case d != nil && d.Sign() == 0:
+		return result.SettingEffective
+	case d != nil && have.Sign() != 0 && d.Cmp(maxRounding) <= 0:
+		return result.SettingAdjusted
+	}
+	return result.SettingRefused
+}
+
+// difference of two numbers relative to the first; nil if that is zero and the other one is not.
+func difference(want, have *big.Rat) *big.Rat {
+	d := new(big.Rat).Sub(have, want)
+	switch {
+	case d.Sign() == 0:
+		return d
+	case want.Sign() == 0:
+		return nil
+	}
+	d.Quo(d, want)
+	return d.Abs(d)
+}
+
+// RefusedSettings is the error that names every setting that is not effective; nil if there is none.
+func RefusedSettings(
+	e *engine.Engine, requested []result.Setting, applied []result.AppliedSetting, variables map[string]string,
+) error {
+	var refused []string
+	for i, a := range applied {
+		if a.Outcome != result.SettingRefused {
+			continue
+		}
+		server := "the server has no such variable"
+		if find(e, requested[i], variables).known { //nolint:gosec // applied is as long as requested
+			server = fmt.Sprintf("the server has %q", a.Effective)
+		}
+		refused = append(refused, fmt.Sprintf("%s=%s was asked for, %s", a.Name, a.Requested, server))
+	}
+	if len(refused) == 0 {
+		return nil
+	}
+	return failure.Newf(result.CauseSettingNotEffective, "%s", strings.Join(refused, "; "))
+}
+
+// AdjustmentWarnings says which settings the server rounded by more than 1 %.
+func AdjustmentWarnings(applied []result.AppliedSetting) []string {
+	var warnings []string
+	for _, a := range applied {
+		want, wantNumber := number(a.Requested)
+		have, haveNumber := number(a.Effective)
+		if a.Outcome != result.SettingAdjusted || !wantNumber || !haveNumber {
+			continue
+		}
+		if d := difference(want, have); d != nil && d.Cmp(warnRounding) > 0 {
+			percent, _ := new(big.Rat).Mul(d, big.NewRat(100, 1)).Float64()
+			warnings = append(warnings, fmt.Sprintf("the server made %s of %s=%s, a difference of %.1f %%",
+				a.Effective, a.Name, a.Requested, percent))
+		}
+	}
+	return warnings
+}

@@ -1,0 +1,235 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/loader/failure"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+const (
+	effective = result.SettingEffective
+	adjusted  = result.SettingAdjusted
+	refused   = result.SettingRefused
+	ignored   = result.SettingIgnored
+)
+
+func TestCompareValues(t *testing.T) {
+	for _, tc := range []struct {
+		name, requested, effective string
+		want                       result.SettingOutcome
+	}{
+		// Sizes.
+		{"innodb_buffer_pool_size", "134217728", "134217728", effective},
+		{"innodb_buffer_pool_size", "128M", "134217728", effective},
+		{"innodb_buffer_pool_size", "128m", "134217728", effective},
+		{"innodb_buffer_pool_size", "128Mi", "134217728", effective},
+		{"innodb_buffer_pool_size", "131072K", "134217728", effective},
+		{"innodb_buffer_pool_size", "131072Ki", "134217728", effective},
+		{"innodb_buffer_pool_size", "2G", "2147483648", effective},
+		{"innodb_buffer_pool_size", "1T", "1099511627776", effective},
+		{"innodb_buffer_pool_size", "1Pi", "1125899906842624", effective},
+		{"innodb_buffer_pool_size", "1E", "1152921504606846976", effective},
+		{"innodb_buffer_pool_size", "0.5G", "536870912", effective},
+		{"innodb_buffer_pool_size", "128M", "128M", effective},
+		{"innodb_buffer_pool_size", "128M", "256M", refused},
+		{"innodb_buffer_pool_size", "128MB", "134217728", refused},
+		{"innodb_buffer_pool_size", "128M", "128", refused},
+		// Rounding, as servers do it, and what is more than that.
+		{"max_allowed_packet", "1000001", "1000000", adjusted},
+		{"max_allowed_packet", "1000001", "999424", adjusted},
+		{"innodb_buffer_pool_size", "130M", "134217728", adjusted},
+		{"innodb_buffer_pool_size", "100", "110", adjusted},
+		{"innodb_buffer_pool_size", "100", "90", adjusted},
+		{"innodb_buffer_pool_size", "100", "111", refused},
+		{"innodb_buffer_pool_size", "100", "89", refused},
+		{"max_connections", "0", "1", refused},
+		{"max_connections", "1", "0", refused},
+		{"max_connections", "10", "-10", refused},
+		{"thread_pool_size", "-1", "-1", effective},
+		{"thread_pool_size", "-100", "-99", adjusted},
+		// Other numbers.
+		{"max_connections", "1e3", "1000", effective},
+		{"max_connections", "1E+3", "1000", effective},
+		{"max_connections", "0x3e8", "1000", effective},
+		{"max_connections", "0X3E8", "1000", effective},
+		{"max_connections", "1000.0", "1000", effective},
+		{"max_connections", "+1000", "1000", effective},
+		{"max_connections", "0100", "100", effective},
+		{"innodb_max_dirty_pages_pct", "90", "90.000000", effective},
+		{"innodb_max_dirty_pages_pct", ".5", "0.500000", effective},
+		{"long_query_time", "10", "10.000000", effective},
+		{"max_statement_time", "0", "0.000000", effective},
+		{"big", "18446744073709551615", "18446744073709551615", effective},
+		{"big", "18446744073709551615", "18446744073709551614", adjusted},
+		{"big", "1e999999999", "1", refused},
+		{"big", "1/2", "0.5", refused},
+		{"big", "", "0", refused},
+		// Switches.
+		{"autocommit", "1", "ON", effective},
+		{"autocommit", "on", "ON", effective},
+		{"autocommit", "TRUE", "ON", effective},
+		{"autocommit", "yes", "ON", effective},
+		{"autocommit", "0", "OFF", effective},
+		{"autocommit", "off", "OFF", effective},
+		{"autocommit", "False", "OFF", effective},
+		{"autocommit", "NO", "OFF", effective},
+		{"autocommit", "0", "ON", refused},
+		{"autocommit", "ON", "OFF", refused},
+		{"autocommit", "2", "ON", refused},
+		{"innodb_flush_log_at_trx_commit", "ON", "1", effective},
+		{"innodb_flush_log_at_trx_commit", "1", "2", refused},
+		{"innodb_flush_log_at_trx_commit", "2", "1", refused},
+		{"have_ssl", "YES", "DISABLED", refused},
+		// Enums.
+		{"binlog_format", "row", "ROW", effective},
+		{"binlog_format", "2", "ROW", effective},
+		{"binlog_format", "1", "ROW", refused},
+		{"binlog_format", "mixed", "ROW", refused},
+		{"innodb_flush_method", "o_direct", "O_DIRECT", effective},
+		{"innodb_flush_method", "4", "O_DIRECT", effective},
+		{"innodb_flush_method", "O_DIRECT", "fsync", refused},
+		{"innodb_flush_method", "99", "O_DIRECT", refused},
+		{"tx_isolation", "1", "READ-COMMITTED", effective},
+		{"delay_key_write", "2", "ALL", effective},
+		{"unknown_enum", "2", "ALL", refused},
+		{"default_storage_engine", "innodb", "InnoDB", effective},
+		// Sets.
+		{"sql_mode", "STRICT_TRANS_TABLES,NO_ZERO_DATE", "NO_ZERO_DATE,STRICT_TRANS_TABLES", effective},
+		{"sql_mode", "strict_trans_tables, no_zero_date", "NO_ZERO_DATE,STRICT_TRANS_TABLES", effective},
+		{"sql_mode", "STRICT_TRANS_TABLES", "NO_ZERO_DATE,STRICT_TRANS_TABLES", refused},
+		{"sql_mode", "STRICT_TRANS_TABLES,NO_ZERO_DATE", "STRICT_TRANS_TABLES", refused},
+		{"sql_mode", "", "STRICT_TRANS_TABLES", refused},
+		{"sql_mode", "", "", effective},
+		{"sql_mode", "TRADITIONAL", "STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,TRADITIONAL", effective},
+		{"optimizer_switch", "mrr=on", "index_merge=on,mrr=on,mrr_cost_based=off", effective},
+		{"optimizer_switch", "mrr_cost_based=off,MRR=on", "index_merge=on,mrr=on,mrr_cost_based=off", effective},
+		{"optimizer_switch", "default,mrr=on", "index_merge=on,mrr=on", effective},
+		{"optimizer_switch", "mrr=on", "index_merge=on,mrr=off", refused},
+		{"optimizer_switch", "nonsense=on", "index_merge=on,mrr=on", refused},
+		{"log_output", "TABLE,FILE", "FILE,TABLE", effective},
+		{"tls_version", "TLSv1.2,TLSv1.3", "TLSv1.3,TLSv1.2", effective},
+		// Paths and texts.
+		{"tmpdir", "/var/tmp", "/var/tmp", effective},
+		{"tmpdir", "/var/tmp", "/var/TMP", refused},
+		{"tmpdir", "/var/tmp", "/var/tmp/", refused},
+		{"tmpdir", "/a,/b", "/b,/a", refused},
+		{"init_connect", "SET NAMES utf8mb4", "SET NAMES utf8mb4", effective},
+		{"character_set_server", "UTF8MB4", "utf8mb4", effective},
+		{"collation_server", "utf8mb4_bin", "utf8mb4_general_ci", refused},
+		{"time_zone", "+00:00", "+00:00", effective},
+		{"time_zone", "+00:00", "SYSTEM", refused},
+	} {
+		if got := compareValues(&engine.MariaDB, tc.name, tc.requested, tc.effective); got != tc.want {
+			t.Errorf("%s: %q asked for, %q found: %s, want %s", tc.name, tc.requested, tc.effective, got, tc.want)
+		}
+	}
+}
+
+func TestCompareSettings(t *testing.T) {
+	variables := map[string]string{
+		"log_bin": "OFF", "skip_name_resolve": "ON", "innodb_flush_log_at_trx_commit": "1", "tx_isolation": "READ-COMMITTED",
+		"innodb_doublewrite": "ON", "init_connect": "", "default_storage_engine": "InnoDB", "performance_schema": "ON",
+		"time_zone": "SYSTEM",
+	}
+	for _, tc := range []struct {
+		setting   result.Setting
+		effective string
+		want      result.SettingOutcome
+	}{
+		{result.Setting{Name: "skip_log_bin"}, "OFF", effective},
+		{result.Setting{Name: "skip-log-bin"}, "OFF", effective},
+		{result.Setting{Name: "skip_log_bin", Value: "1"}, "OFF", effective},
+		{result.Setting{Name: "skip_log_bin", Value: "OFF"}, "OFF", refused},
+		{result.Setting{Name: "skip_performance_schema"}, "ON", refused},
+		{result.Setting{Name: "skip_innodb_doublewrite"}, "ON", refused},
+		{result.Setting{Name: "skip_name_resolve"}, "ON", effective},
+		{result.Setting{Name: "skip_name_resolve", Value: "OFF"}, "ON", refused},
+		{result.Setting{Name: "innodb_doublewrite"}, "ON", effective},
+		{result.Setting{Name: "init_connect"}, "", effective},
+		{result.Setting{Name: "INNODB-Flush-Log-At-Trx-Commit", Value: "1"}, "1", effective},
+		{result.Setting{Name: "loose_innodb_flush_log_at_trx_commit", Value: "1"}, "1", effective},
+		{result.Setting{Name: "innodb_flush_log_at_trx_commit", Value: "2", Loose: true}, "1", refused},
+		{result.Setting{Name: "transaction_isolation", Value: "read-committed"}, "READ-COMMITTED", effective},
+		{result.Setting{Name: "transaction_isolation", Value: "1"}, "READ-COMMITTED", effective},
+		{result.Setting{Name: "default_time_zone", Value: "system"}, "SYSTEM", effective},
+		{result.Setting{Name: "rocksdb_block_size", Value: "8K", Loose: true}, "", ignored},
+		{result.Setting{Name: "loose_rocksdb_block_size", Value: "8K"}, "", ignored},
+		{result.Setting{Name: "loose-rocksdb-block-size", Value: "8K"}, "", ignored},
+		{result.Setting{Name: "skip_rocksdb", Loose: true}, "", ignored},
+		{result.Setting{Name: "rocksdb_block_size", Value: "8K"}, "", refused},
+		{result.Setting{Name: "skip_rocksdb"}, "", refused},
+	} {
+		got := CompareSettings(&engine.MariaDB, []result.Setting{tc.setting}, variables)
+		want := []result.AppliedSetting{{
+			Name: tc.setting.Name, Requested: tc.setting.Value, Effective: tc.effective, Outcome: tc.want,
+		}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", tc.setting, diff)
+		}
+	}
+}
+
+func TestRefusedSettingsNamesEachOne(t *testing.T) {
+	variables := map[string]string{"sync_binlog": "0", "autocommit": "ON", "max_connections": "151"}
+	requested := []result.Setting{
+		{Name: "autocommit", Value: "1"},
+		{Name: "innodb_bufer_pool_size", Value: "1G"},
+		{Name: "max_connections", Value: "152"},
+		{Name: "sync_binlog", Value: "1"},
+	}
+	applied := CompareSettings(&engine.MariaDB, requested, variables)
+	err := RefusedSettings(&engine.MariaDB, requested, applied, variables)
+	const want = `innodb_bufer_pool_size=1G was asked for, the server has no such variable; ` +
+		`sync_binlog=1 was asked for, the server has "0"`
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v\nwant %s", err, want)
+	}
+	if got := failure.Describe(t.Context(), err).Reason; got != result.CauseSettingNotEffective {
+		t.Errorf("reason %s", got)
+	}
+	if err := RefusedSettings(&engine.MariaDB, requested[:1], applied[:1], variables); err != nil {
+		t.Errorf("error %v although everything is effective", err)
+	}
+}
+
+func TestAdjustmentWarnings(t *testing.T) {
+	got := AdjustmentWarnings([]result.AppliedSetting{
+		{Name: "a", Requested: "1000", Effective: "1010", Outcome: adjusted},
+		{Name: "b", Requested: "1000", Effective: "1011", Outcome: adjusted},
+		{Name: "c", Requested: "1000", Effective: "1", Outcome: refused},
+		{Name: "d", Requested: "100M", Effective: "110100480", Outcome: adjusted},
+	})
+	want := []string{
+		"the server made 1011 of b=1000, a difference of 1.1 %", "the server made 110100480 of d=100M, a difference of 5.0 %",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}
+
+func TestSettingsDigestLeavesOutStateAndIdentity(t *testing.T) {
+	one := map[string]string{"sync_binlog": "1", "gtid_current_pos": "0-1-5", "hostname": "a", "pid_file": "/a", "report_host": "x"}
+	other := map[string]string{"sync_binlog": "1", "gtid_current_pos": "0-1-9", "hostname": "b", "ssl_key": "/k"}
+	if SettingsDigest(&engine.MariaDB, one) != SettingsDigest(&engine.MariaDB, other) {
+		t.Error("two servers that are set alike have two digests")
+	}
+	if changed := ChangedVariables(&engine.MariaDB, one, other); changed != nil {
+		t.Errorf("changed: %v", changed)
+	}
+	other["sync_binlog"] = "0"
+	other["extra"] = "1"
+	if SettingsDigest(&engine.MariaDB, one) == SettingsDigest(&engine.MariaDB, other) {
+		t.Error("two servers that are set otherwise have one digest")
+	}
+	want := []string{`extra was "" and is "1"`, `sync_binlog was "1" and is "0"`}
+	if diff := cmp.Diff(want, ChangedVariables(&engine.MariaDB, one, other)); diff != "" {
+		t.Errorf("changed (-want +got):\n%s", diff)
+	}
+}

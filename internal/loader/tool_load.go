@@ -1,0 +1,140 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/benchrun-dev/benchrun/internal/loader/record"
+	"github.com/benchrun-dev/benchrun/internal/loader/schema"
+	"github.com/benchrun-dev/benchrun/internal/loader/usage"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+)
+
+// prepare makes the tool's data, unless an earlier trial left the same.
+func (l *toolLoad) prepare(ctx context.Context) error {
+	dataset := l.tool.Dataset()
+	if dataset == "" {
+		return l.executeAll(ctx, workload.PhasePrepare)
+	}
+	there, err := schema.HasDataset(ctx, l.db, dataset)
+	if err != nil || there {
+		return err
+	}
+	if err := l.executeAll(ctx, workload.PhasePrepare); err != nil {
+		return err
+	}
+	return schema.RecordDataset(ctx, l.db, dataset)
+}
+
+// extras implements load.
+func (l *toolLoad) extras(w window) extras {
+	return extras{
+		warmUp:  []phase{{"warmup", func(ctx context.Context) error { return l.warmUp(ctx, w) }}},
+		cleanUp: []phase{{"cleanup", func(ctx context.Context) error { return l.executeAll(ctx, workload.PhaseCleanup) }}},
+	}
+}
+
+// warmUp executes the tool's warm-up, if it has one, in all Pods at the same time.
+func (l *toolLoad) warmUp(ctx context.Context, w window) error {
+	if len(l.tool.Commands(workload.PhaseWarmup)) == 0 {
+		return nil
+	}
+	return w.together(ctx, func(ctx context.Context) error { return l.executeAll(ctx, workload.PhaseWarmup) })
+}
+
+// measure implements load, with the program's consumption around it.
+func (l *toolLoad) measure(ctx context.Context, w window) error {
+	runtime.GC() // not while it measures
+	start, err := w.begin(ctx)
+	if err != nil {
+		return err
+	}
+	throttled := usage.Throttled(usage.Root())
+	e, err := l.execute(ctx, workload.PhaseMeasure, l.tool.Commands(workload.PhaseMeasure)[0])
+	if err != nil {
+		return err
+	}
+	after := usage.Usage{User: e.User, System: e.System, Throttled: usage.Throttled(usage.Root()), MaxRSSBytes: e.MaxRSSBytes}
+	l.client = after.Facts(usage.Usage{Throttled: throttled})
+	l.client.CPULimitMillis, l.client.CPUs = l.cpuLimit, runtime.NumCPU()
+	if !start.IsZero() {
+		e.Began = e.Started.Sub(start)
+	}
+	if err := w.end(ctx); err != nil {
+		return err
+	}
+	return l.read(&e.Execution)
+}
+
+// read reads what this Pod measured, or all of them together.
+func (l *toolLoad) read(executions ...*workload.Execution) error {
+	reading, err := l.tool.Read(executions)
+	if err != nil {
+		return l.failed(executions[0], err)
+	}
+	l.reading, l.about.Version = reading, reading.Version
+	return nil
+}
+
+// part implements load: what this Pod measured, and what it executed for that.
+func (l *toolLoad) part() (*record.Part, error) {
+	facts := l.facts(l.reading.Clients, l.reading.Totals)
+	return &record.Part{Facts: facts, Loader: l.identity.Loader, Executed: l.executed}, nil
+}
+
+// merge takes what other Pods executed as if it had been executed here, and reads all together.
+func (l *toolLoad) merge(others []*record.Part) error {
+	executed := slices.Clone(l.executed)
+	for _, p := range others {
+		for _, other := range p.Executed {
+			key := fmt.Sprintf("%s of Pod %d", other.Phase, p.Facts.Pod)
+			if err := l.judge(other.Phase, key, other.Execution); err != nil {
+				return err
+			}
+			executed = append(executed, other)
+		}
+	}
+	var measured []*workload.Execution
+	for _, e := range executed {
+		if e.Phase == workload.PhaseMeasure {
+			measured = append(measured, e.Execution)
+		}
+	}
+	return l.read(measured...)
+}
+
+// verify implements load.
+func (l *toolLoad) verify(ctx context.Context) error {
+	checks, err := l.tool.Verify(ctx, workload.VerifyInput{
+		DB: l.db, Reading: l.reading, StatusBefore: l.server.StatusBefore, StatusAfter: l.server.StatusAfter,
+	})
+	if err != nil {
+		return fmt.Errorf("verifying the data: %w", err)
+	}
+	l.checks = slices.Concat(l.checks, l.reading.Checks, checks)
+	return l.executeAll(ctx, workload.PhaseVerify)
+}
+
+// report implements load.
+func (l *toolLoad) report(doc *result.Document) (clients int, rows int64, err error) {
+	r := l.reading
+	doc.Totals, doc.Metrics, doc.Latencies, doc.Series = r.Totals, r.Metrics, r.Latencies, r.Series
+	doc.Checks, doc.Warnings = l.checks, r.Warnings
+	doc.Inputs, doc.Tool, doc.ToolOutput = l.inputs, &l.about, l.output
+	if n := r.Totals.Transactions; n > 0 {
+		doc.Metrics = append(slices.Concat(r.Metrics, fsyncs(l.engine, l.server, n)), result.Metric{
+			Name: "clientMicrosPerTransaction", Value: float64(l.client.UserMicros+l.client.SystemMicros) / float64(n),
+			Unit: "µs/transaction", Better: "lower",
+		})
+	}
+	if clients = r.Clients; clients == 0 {
+		clients = runtime.NumCPU()
+	}
+	return clients, 0, nil
+}

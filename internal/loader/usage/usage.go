@@ -1,0 +1,124 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package usage reads what the loader consumes: CPU time, memory, and how long its container was held back.
+package usage
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// Usage is what the process has consumed so far.
+type Usage struct {
+	User, System time.Duration
+	// Throttled is negative if it is not known.
+	Throttled   time.Duration
+	MaxRSSBytes int64
+}
+
+// Read reads the process's consumption; root is the root of the file system.
+func Read(root fs.FS) (Usage, error) {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		return Usage{}, fmt.Errorf("reading the CPU time: %w", err)
+	}
+	return Usage{
+		User:        time.Duration(r.Utime.Nano()),
+		System:      time.Duration(r.Stime.Nano()),
+		Throttled:   Throttled(root),
+		MaxRSSBytes: r.Maxrss << 10,
+	}, nil
+}
+
+// Facts are what was consumed since an earlier reading.
+func (u Usage) Facts(earlier Usage) result.ClientFacts {
+	f := result.ClientFacts{
+		UserMicros:      (u.User - earlier.User).Microseconds(),
+		SystemMicros:    (u.System - earlier.System).Microseconds(),
+		ThrottledMicros: -1,
+		MaxRSSBytes:     u.MaxRSSBytes,
+	}
+	if u.Throttled >= earlier.Throttled && earlier.Throttled >= 0 {
+		f.ThrottledMicros = (u.Throttled - earlier.Throttled).Microseconds()
+	}
+	return f
+}
+
+// Throttled is how long the container was held back at its CPU limit; -1 if that cannot be read.
+func Throttled(root fs.FS) time.Duration {
+	const unknown = time.Duration(-1)
+	groups, err := fs.ReadFile(root, "proc/self/cgroup")
+	if err != nil {
+		return unknown
+	}
+	for _, file := range cpuStatFiles(string(groups)) {
+		data, err := fs.ReadFile(root, file)
+		if err != nil {
+			continue
+		}
+		if t, found := parseThrottled(data); found {
+			return t
+		}
+	}
+	return unknown
+}
+
+// cpuStatFiles are the places where a process of these control groups may find its CPU statistics. Version 1 comes
+// first: where it has the CPU controller, version 2 does not. A container may see its own group at the top, or below
+// the host's.
+func cpuStatFiles(groups string) []string {
+	var v1, v2 []string
+	for line := range strings.Lines(groups) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		controllers, group := parts[1], path.Clean("/"+parts[2])
+		if controllers == "" {
+			v2 = append(v2, path.Join("sys/fs/cgroup", group, "cpu.stat"), "sys/fs/cgroup/cpu.stat")
+			continue
+		}
+		for controller := range strings.SplitSeq(controllers, ",") {
+			if controller != "cpu" {
+				continue
+			}
+			for _, mount := range []string{controllers, "cpu", "cpuacct,cpu"} {
+				v1 = append(v1, path.Join("sys/fs/cgroup", mount, group, "cpu.stat"), path.Join("sys/fs/cgroup", mount, "cpu.stat"))
+			}
+		}
+	}
+	return append(v1, v2...)
+}
+
+// parseThrottled finds the throttled time in a cpu.stat: microseconds in version 2, nanoseconds in version 1.
+func parseThrottled(data []byte) (time.Duration, bool) {
+	scanner := bufio.NewScanner(bytes.NewReader(data))
+	for scanner.Scan() {
+		name, value, _ := strings.Cut(scanner.Text(), " ")
+		n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+		if err != nil {
+			continue
+		}
+		switch name {
+		case "throttled_usec":
+			return time.Duration(n) * time.Microsecond, true
+		case "throttled_time":
+			return time.Duration(n), true
+		}
+	}
+	return 0, false
+}
+
+// Root is the root of the file system that the process sees.
+func Root() fs.FS { return os.DirFS("/") }

@@ -1,0 +1,61 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package usage
+
+import (
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+func TestThrottled(t *testing.T) {
+	const v1, v2 = "nr_periods 5\nnr_throttled 2\nthrottled_time 7000000\n", "usage_usec 9\nthrottled_usec 7000\n"
+	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	for name, tc := range map[string]struct {
+		root fstest.MapFS
+		want time.Duration
+	}{
+		"version 2 in a container": {fstest.MapFS{
+			"proc/self/cgroup": file("0::/\n"), "sys/fs/cgroup/cpu.stat": file(v2),
+		}, 7 * time.Millisecond},
+		"version 2 below the host's": {fstest.MapFS{
+			"proc/self/cgroup":                     file("0::/kubepods/pod1\n"),
+			"sys/fs/cgroup/kubepods/pod1/cpu.stat": file(v2), "sys/fs/cgroup/cpu.stat": file("usage_usec 1\n"),
+		}, 7 * time.Millisecond},
+		"version 1 in a container": {fstest.MapFS{
+			"proc/self/cgroup":                   file("3:memory:/x\n2:cpu,cpuacct:/kubepods/pod1\n0::/\n"),
+			"sys/fs/cgroup/cpu,cpuacct/cpu.stat": file(v1), "sys/fs/cgroup/cpu.stat": file("throttled_usec 1\n"),
+		}, 7 * time.Millisecond},
+		"version 1 below the host's": {fstest.MapFS{
+			"proc/self/cgroup":             file("2:cpu:/a\n"),
+			"sys/fs/cgroup/cpu/a/cpu.stat": file(v1), "sys/fs/cgroup/cpu/cpu.stat": file("throttled_time 1\n"),
+		}, 7 * time.Millisecond},
+		"a root without limits": {fstest.MapFS{
+			"proc/self/cgroup": file("0::/\n"), "sys/fs/cgroup/cpu.stat": file("usage_usec 1\n"),
+		}, -1},
+		"nothing": {fstest.MapFS{}, -1},
+		"damaged": {fstest.MapFS{"proc/self/cgroup": file("nonsense\n::\n")}, -1},
+	} {
+		if got := Throttled(tc.root); got != tc.want {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+	}
+}
+
+func TestUsageFacts(t *testing.T) {
+	before := Usage{User: time.Second, System: time.Second, Throttled: time.Second}
+	after := Usage{User: 3 * time.Second, System: 2 * time.Second, Throttled: 1500 * time.Millisecond, MaxRSSBytes: 5}
+	want := result.ClientFacts{UserMicros: 2e6, SystemMicros: 1e6, ThrottledMicros: 5e5, MaxRSSBytes: 5}
+	if diff := cmp.Diff(want, after.Facts(before)); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+	before.Throttled, after.Throttled = -1, -1
+	if got := after.Facts(before).ThrottledMicros; got != -1 {
+		t.Errorf("throttled for %d although nobody knows", got)
+	}
+}

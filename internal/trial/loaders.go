@@ -1,0 +1,184 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package trial
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/internal/podutil"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// loaders are the loader Pods of an attempt: one, unless loader.pods asks for more.
+type loaders struct {
+	// wanted is how many there must be.
+	wanted int
+	// pods that exist, in the order of their indexes.
+	pods []corev1.Pod
+}
+
+func loadersOf(job *batchv1.Job, pods []corev1.Pod) loaders {
+	l := loaders{wanted: int(ptr.Deref(job.Spec.Completions, 1)), pods: slices.Clone(pods)}
+	slices.SortStableFunc(l.pods, func(a, b corev1.Pod) int { return cmp.Compare(PodIndex(&a), PodIndex(&b)) })
+	return l
+}
+
+// PodIndex is the index of a loader Pod within its attempt, from 0.
+func PodIndex(pod *corev1.Pod) int {
+	n, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
+	if err != nil {
+		return 0 // not created by the Job controller
+	}
+	return n
+}
+
+// leader is the Pod that prepares, verifies and publishes: the one with index 0. It is nil if it does not exist.
+func (l loaders) leader() *corev1.Pod {
+	if len(l.pods) == 0 || PodIndex(&l.pods[0]) != 0 {
+		return nil
+	}
+	return &l.pods[0]
+}
+
+// pending is the first Pod that does not run yet, or nil.
+func (l loaders) pending() *corev1.Pod {
+	for i := range l.pods {
+		if l.pods[i].Status.Phase == corev1.PodPending {
+			return &l.pods[i]
+		}
+	}
+	return nil
+}
+
+// incomplete says whether the Job controller has yet to create some Pods. A Pod that was created and is gone does not count: the
+// Job's status still has it as active, or has its end.
+func (l loaders) incomplete(job *batchv1.Job) bool {
+	s := &job.Status
+	return s.Failed == 0 && int(s.Active)+int(s.Succeeded) <= len(l.pods) && len(l.pods) < l.wanted
+}
+
+// started is how many Pods run or have ended.
+func (l loaders) started() int {
+	n := 0
+	for i := range l.pods {
+		if l.pods[i].Status.Phase != corev1.PodPending {
+			n++
+		}
+	}
+	return n
+}
+
+// waiting says what the first pending Pod waits for.
+func (l loaders) waiting() string {
+	pod := l.pending()
+	text := podutil.Waiting(pod, "the loader")
+	if l.wanted == 1 {
+		return text
+	}
+	return fmt.Sprintf("%d of %d loaders run, Pod %d does not: %s", l.started(), l.wanted, PodIndex(pod), text)
+}
+
+// duplicated says whether some index has more than one Pod.
+func (l loaders) duplicated() bool {
+	for i := range l.pods {
+		if i >= l.wanted || PodIndex(&l.pods[i]) != i {
+			return true
+		}
+	}
+	return false
+}
+
+// succeeded says whether every index has one Pod, and each has exited with code 0.
+func (l loaders) succeeded() bool {
+	for i := range l.pods {
+		end := podutil.Ended(&l.pods[i], Container)
+		if end == nil || end.ExitCode != 0 {
+			return false
+		}
+	}
+	return len(l.pods) == l.wanted && !l.duplicated()
+}
+
+// missing is the first index that has no Pod, or the number of wanted Pods if each index has one.
+func (l loaders) missing() int {
+	for i := range l.wanted {
+		if !slices.ContainsFunc(l.pods, func(p corev1.Pod) bool { return PodIndex(&p) == i }) {
+			return i
+		}
+	}
+	return l.wanted
+}
+
+// loaderName is what messages call the loader with an index, and podName what they call its Pod.
+func (l loaders) loaderName(index int) string {
+	if l.wanted == 1 {
+		return "the loader"
+	}
+	return fmt.Sprintf("the loader of Pod %d", index)
+}
+
+func (l loaders) podName(index int) string {
+	if l.wanted == 1 {
+		return "the loader's Pod"
+	}
+	return fmt.Sprintf("the loaders' Pod %d", index)
+}
+
+// terminating says whether the Job has told its Pods to stop, and a kubelet has yet to report the end of one.
+func (l loaders) terminating(job *batchv1.Job) bool {
+	return jobCondition(job, batchv1.JobFailed) == nil && unreachable(l.pods) == nil &&
+		slices.ContainsFunc(l.pods, func(pod corev1.Pod) bool { return podutil.Ended(&pod, Container) == nil })
+}
+
+// interruptedAt is what the leader reports if it was told to stop: its phase, and how far that was.
+func (l loaders) interruptedAt() string {
+	if pod := l.leader(); pod != nil {
+		if f := failureOf(pod); f != nil && f.Reason == result.CauseInterrupted {
+			return ": " + f.Message
+		}
+	}
+	return ""
+}
+
+// firstFailed is the Pod that explains why an attempt failed: the first one that failed without being told to stop, which the
+// others are as soon as one has failed. It is nil if there is no Pod.
+func (l loaders) firstFailed() *corev1.Pod {
+	if len(l.pods) == 0 {
+		return nil
+	}
+	const failed, interrupted, running, succeeded = 0, 1, 2, 3
+	rank := func(pod *corev1.Pod) int {
+		end := podutil.Ended(pod, Container)
+		switch {
+		case end == nil:
+			return running
+		case end.ExitCode == 0:
+			return succeeded
+		}
+		if f := failureOf(pod); f != nil && f.Reason == result.CauseInterrupted {
+			return interrupted
+		}
+		return failed
+	}
+	first := slices.MinFunc(l.pods, func(a, b corev1.Pod) int {
+		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), EndOf(&a).Compare(EndOf(&b)))
+	})
+	return &first
+}
+
+// failureOf is the failure that a loader reports, or nil.
+func failureOf(pod *corev1.Pod) *result.Failure {
+	summary, err := result.DecodeSummary(terminationMessage(pod))
+	if err != nil {
+		return nil
+	}
+	return summary.Failure
+}
