@@ -24,7 +24,7 @@ func Plan(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	}
 	for _, point := range p.Points {
 		if err := trial.Validate(run, point); err != nil {
-			return p, fmt.Errorf("%w%s", err, (point.Parameters))
+			return p, fmt.Errorf("%w%s", err, atPoint(point.Parameters))
 		}
 	}
 	return p, nil
