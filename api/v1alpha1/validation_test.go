@@ -94,8 +94,13 @@ func TestEnvtestRules(t *testing.T) {
 		},
 		"rows": {
 			allowed: []string{spec("workload: {commitSize: {rows: 1}}")},
-			refused: []string{spec("workload: {commitSize: {rows: 0}}"), spec("workload: {commitSize: {rows: 1000000001}}")},
+			refused: []string{spec("workload: {commitSize: {rows: -1}}"), spec("workload: {commitSize: {rows: 1000000001}}")},
 			says:    "spec.workload.commitSize.rows",
+		},
+		"by time": {
+			allowed: []string{spec("workload: {commitSize: {rows: 0, sweep: {rowsPerCommit: [1, 1024]}}, limits: {seconds: 1}}")},
+			refused: []string{spec("workload: {commitSize: {rows: 0}}")},
+			says:    "commitSize.rows: 0 inserts until limits.seconds",
 		},
 		"rows per commit": {
 			allowed: []string{spec("workload: {commitSize: {rows: 100, rowsPerCommit: 100}}")},

@@ -25,17 +25,18 @@ type CommitSizeRowsPerCommit int64
 // CommitSizeWorkload fills a table of an ID and a string of 20 characters with single-row INSERT statements over one
 // connection.
 //
-// +kubebuilder:validation:XValidation:rule="self.rowsPerCommit <= self.rows",message="rowsPerCommit must not be above rows"
-// +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.sweep.rowsPerCommit) || self.sweep.rowsPerCommit.all(n, n <= self.rows)",message="rowsPerCommit must not be above rows"
-// +kubebuilder:validation:XValidation:rule="!has(self.points) || self.points.all(p, !has(p.rowsPerCommit) || p.rowsPerCommit <= self.rows)",message="rowsPerCommit must not be above rows"
+// +kubebuilder:validation:XValidation:rule="self.rows == 0 || self.rowsPerCommit <= self.rows",message="rowsPerCommit must not be above rows"
+// +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.sweep.rowsPerCommit) || self.rows == 0 || self.sweep.rowsPerCommit.all(n, n <= self.rows)",message="rowsPerCommit must not be above rows"
+// +kubebuilder:validation:XValidation:rule="!has(self.points) || self.rows == 0 || self.points.all(p, !has(p.rowsPerCommit) || p.rowsPerCommit <= self.rows)",message="rowsPerCommit must not be above rows"
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
 type CommitSizeWorkload struct {
-	// rows to insert in each trial. From 1 to 1000000000; defaults to 10000.
+	// rows to insert in each trial. 0 inserts until limits.seconds, so that slow and fast points are measured for the same time.
+	// From 0 to 1000000000; defaults to 10000.
 	// +optional
 	// +kubebuilder:default=10000
-	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000000
-	Rows int64 `json:"rows,omitempty"`
+	Rows *int64 `json:"rows,omitempty"`
 
 	// rowsPerCommit is the number of rows in a transaction; the last transaction has the remainder. From 1 to rows; defaults
 	// to 1.

@@ -28,9 +28,8 @@ type load interface {
 	merge(others []*record.Part) error
 	// verify finds out whether the server has what was sent.
 	verify(ctx context.Context) error
-	// report adds to a document what this load knows. The warnings about its clients need their number, and that of the rows
-	// that were planned, which is 0 if nobody knows.
-	report(doc *result.Document) (clients int, rows int64, err error)
+	// report adds to a document what this load knows. The warnings about its clients need their number.
+	report(doc *result.Document) (clients int, err error)
 	// close removes what the load has made outside of the server.
 	close() error
 }

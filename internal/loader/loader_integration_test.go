@@ -132,6 +132,20 @@ func TestIntegrationLimitSeconds(t *testing.T) {
 	}
 }
 
+// A load without a number of rows is measured by time: its limit is no warning.
+func TestIntegrationByTime(t *testing.T) {
+	tr := newTrial(t, commitsize.Parameters{RowsPerCommit: 16})
+	tr.cfg.LimitSeconds = 1
+	summary, doc := tr.mustRun(t)
+	if doc.Totals.StoppedBy != result.StoppedBySeconds || doc.Totals.Micros < 1e6 || doc.Totals.Rows < 1 {
+		t.Errorf("totals %+v", doc.Totals)
+	}
+	if strings.Contains(strings.Join(summary.Warnings, "\n"), "limit") {
+		t.Errorf("warnings %v", summary.Warnings)
+	}
+	sums(t, doc)
+}
+
 func TestIntegrationWrongPassword(t *testing.T) {
 	tr := newTrial(t, commitsize.Parameters{Rows: 1, RowsPerCommit: 1})
 	tr.cfg.ConnectSeconds = 60

@@ -15,6 +15,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 func TestWarnings(t *testing.T) {
@@ -34,7 +35,6 @@ func TestWarnings(t *testing.T) {
 		want    string
 	}{
 		{func(*result.Document) {}, 1, ""},
-		{func(d *result.Document) { d.Totals.StoppedBy = result.StoppedBySeconds }, 1, "stopped by the limit of 5 s, after 1000 of 5000 rows"},
 		{func(d *result.Document) { d.Totals.Micros = 999_999 }, 1, "the measured phase took less than a second: ask for more rows"},
 		{func(d *result.Document) {
 			d.Totals.Micros, d.Tool = 999_999, &result.ToolFacts{}
@@ -53,8 +53,26 @@ func TestWarnings(t *testing.T) {
 	} {
 		doc := quiet()
 		tc.change(doc)
-		if got := strings.Join(warnings(doc, tc.clients, 5000), "\n"); got != tc.want {
+		if got := strings.Join(warnings(doc, tc.clients), "\n"); got != tc.want {
 			t.Errorf("warnings %q, want %q", got, tc.want)
+		}
+	}
+}
+
+func TestStopped(t *testing.T) {
+	doc := &result.Document{Config: result.Config{LimitSeconds: 5}, Totals: result.Totals{Rows: 1000, StoppedBy: result.StoppedByRows}}
+	said := func(plan workload.Plan) string { return strings.Join(stopped(doc, &plan), "\n") }
+	if got := said(workload.Plan{Rows: 1000}); got != "" {
+		t.Errorf("a load that has done its work is said to be %s", got)
+	}
+	doc.Totals.StoppedBy = result.StoppedBySeconds
+	for want, plan := range map[string]workload.Plan{
+		"stopped by the limit of 5 s, after 1000 of 5000 rows": {Rows: 5000},
+		"stopped by the limit of 5 s":                          {},
+		"":                                                     {ByTime: true},
+	} {
+		if got := said(plan); got != want {
+			t.Errorf("warning %q, want %q", got, want)
 		}
 	}
 }

@@ -169,10 +169,10 @@ func (o *owner) document() (*result.Document, error) {
 	doc := &result.Document{
 		Version: result.DocumentVersion, Config: *o.cfg, Phases: o.phases, Server: o.server, Client: o.client, Pods: o.pods,
 	}
-	clients, rows, err := o.load.report(doc)
+	clients, err := o.load.report(doc)
 	if err != nil {
 		return nil, err
 	}
-	doc.Warnings = slices.Concat(o.warnings, doc.Warnings, warnings(doc, clients, rows))
+	doc.Warnings = slices.Concat(o.warnings, doc.Warnings, warnings(doc, clients))
 	return doc, nil
 }

@@ -16,9 +16,9 @@ import (
 )
 
 // report implements load.
-func (l *clientLoad) report(doc *result.Document) (clients int, rows int64, err error) {
+func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
 	if doc.Latencies, err = l.measured.Latencies(); err != nil {
-		return 0, 0, fmt.Errorf("encoding the latencies: %w", err)
+		return 0, fmt.Errorf("encoding the latencies: %w", err)
 	}
 	doc.Totals, doc.Series, doc.Milestones = l.totals(), l.measured.Series(), l.milestones.Results()
 	doc.Checks = l.checks
@@ -31,7 +31,8 @@ func (l *clientLoad) report(doc *result.Document) (clients int, rows int64, err 
 	if w, ok := l.workload.(workload.Reporter); ok {
 		w.Report(doc)
 	}
-	return l.plan.Clients, l.plan.Rows, nil
+	doc.Warnings = append(doc.Warnings, stopped(doc, &l.plan)...)
+	return l.plan.Clients, nil
 }
 
 const (
@@ -115,7 +116,15 @@ const (
 	shortMicros = 1_000_000
 )
 
-// unfinished says what of the planned rows was inserted, and how long all would take, as far as that is known.
+// stopped warns of a load that its time limit ended before its rows: how many were inserted, and how long all would take, as
+// far as that is known. A load that is measured by time is not warned of.
+func stopped(doc *result.Document, plan *workload.Plan) []string {
+	if doc.Totals.StoppedBy != result.StoppedBySeconds || plan.ByTime {
+		return nil
+	}
+	return []string{fmt.Sprintf("stopped by the limit of %d s%s", doc.Config.LimitSeconds, unfinished(doc, plan.Rows))}
+}
+
 func unfinished(doc *result.Document, rows int64) string {
 	if rows == 0 {
 		return ""
@@ -128,13 +137,10 @@ func unfinished(doc *result.Document, rows int64) string {
 	return text + fmt.Sprintf("; at the terminal rate all would take %.0f s", doc.Metrics[i].Value)
 }
 
-// warnings are what a reader must know beside the numbers. rows is how many were planned, 0 if nobody knows.
-func warnings(doc *result.Document, clients int, rows int64) []string {
+// warnings are what a reader must know beside the numbers, whatever makes the load.
+func warnings(doc *result.Document, clients int) []string {
 	var all []string
 	t := doc.Totals
-	if t.StoppedBy == result.StoppedBySeconds && doc.Config.LimitSeconds > 0 {
-		all = append(all, fmt.Sprintf("stopped by the limit of %d s%s", doc.Config.LimitSeconds, unfinished(doc, rows)))
-	}
 	if t.Micros < shortMicros {
 		more := "ask for more rows"
 		if doc.Tool != nil {

@@ -122,7 +122,7 @@ func (l *toolLoad) verify(ctx context.Context) error {
 }
 
 // report implements load.
-func (l *toolLoad) report(doc *result.Document) (clients int, rows int64, err error) {
+func (l *toolLoad) report(doc *result.Document) (clients int, err error) {
 	r := l.reading
 	doc.Totals, doc.Metrics, doc.Latencies, doc.Series = r.Totals, r.Metrics, r.Latencies, r.Series
 	doc.Checks, doc.Warnings = l.checks, r.Warnings
@@ -136,5 +136,5 @@ func (l *toolLoad) report(doc *result.Document) (clients int, rows int64, err er
 	if clients = r.Clients; clients == 0 {
 		clients = runtime.NumCPU()
 	}
-	return clients, 0, nil
+	return clients, nil
 }

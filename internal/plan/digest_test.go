@@ -104,7 +104,7 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 		},
 		"Workload": {
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.Type = "Other" },
-			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.CommitSize.Rows++ },
+			func(s *v1alpha1.BenchmarkRunSpec) { *s.Workload.CommitSize.Rows++ },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.CommitSize.RowsPerCommit++ },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.CommitSize.Compat = v1alpha1.CompatIsotopp },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.Limits.Seconds = ptr.To[int32](5) },

@@ -36,7 +36,7 @@ func MakeRun(name, namespace string) *RunWrapper {
 			},
 			Workload: v1alpha1.WorkloadSpec{
 				Type:       v1alpha1.WorkloadCommitSize,
-				CommitSize: &v1alpha1.CommitSizeWorkload{Rows: 100, RowsPerCommit: 1, Compat: v1alpha1.CompatNone},
+				CommitSize: &v1alpha1.CommitSizeWorkload{Rows: ptr.To[int64](100), RowsPerCommit: 1, Compat: v1alpha1.CompatNone},
 			},
 			Trials: v1alpha1.TrialsSpec{
 				Order: v1alpha1.OrderInterleaved, Database: v1alpha1.DatabaseReused, Data: v1alpha1.DataRecreate,

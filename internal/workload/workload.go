@@ -54,6 +54,8 @@ type Plan struct {
 	// Rows is how many rows all Pods are to insert; 0 if that is not known. A phase that its time limit ends is extrapolated
 	// to it.
 	Rows int64
+	// ByTime says that nothing but the time limit ends the measured phase: it is what was asked for, and no warning.
+	ByTime bool
 	// Milestones asks for a point of the series every so many rows, beside the intervals of equal time.
 	Milestones Milestones
 	// Stage makes what the measured phase reads besides the server, as a phase of its own before the server comes to rest;

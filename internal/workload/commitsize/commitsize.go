@@ -7,6 +7,7 @@ package commitsize
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -22,6 +23,7 @@ var Definition = workload.Definition{Type: "CommitSize", Validate: workload.Chec
 
 // Parameters are those of the API's member commitSize at one point.
 type Parameters struct {
+	// Rows to insert; 0 is as many as there is time for.
 	Rows          int64 `json:"rows"`
 	RowsPerCommit int64 `json:"rowsPerCommit"`
 	// Compat is None, empty for None, or Isotopp: the first transaction then has one row.
@@ -40,8 +42,10 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case p.Rows < 1:
-		return nil, fmt.Errorf("rows is %d, it must be at least 1", p.Rows)
+	case p.Rows < 0:
+		return nil, fmt.Errorf("rows is %d, it must be at least 0", p.Rows)
+	case p.Rows == 0 && cfg.LimitSeconds == 0:
+		return nil, errors.New("rows is 0, which inserts until limits.seconds: set limits.seconds, or a number of rows")
 	case p.RowsPerCommit < 1:
 		return nil, fmt.Errorf("rowsPerCommit is %d, it must be at least 1", p.RowsPerCommit)
 	case p.Compat != "" && p.Compat != compatNone && p.Compat != compatIsotopp:
@@ -81,7 +85,7 @@ func (w *commitSize) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, er
 
 // Plan implements Planned.
 func (w *commitSize) Plan() workload.Plan {
-	return workload.Plan{Clients: 1, Rows: w.params.Rows, Setup: []string{"SET autocommit=0"}}
+	return workload.Plan{Clients: 1, Rows: w.params.Rows, ByTime: w.params.Rows == 0, Setup: []string{"SET autocommit=0"}}
 }
 
 // Measure implements Workload.
@@ -90,7 +94,9 @@ func (w *commitSize) Measure(_ context.Context, c *workload.Client) (result.Stop
 	statement := append(make([]byte, 0, 128), prefix...)
 	pending := int64(0)
 	stopped := result.StoppedByRows
-	for n := int64(1); n <= w.params.Rows; n++ {
+	n := int64(0)
+	for n < w.params.Rows || w.params.Rows == 0 {
+		n++
 		statement = strconv.AppendInt(statement[:len(prefix)], n, 10)
 		statement = append(statement, ", '"...)
 		statement = w.rows.AppendText(statement, n)
@@ -109,7 +115,7 @@ func (w *commitSize) Measure(_ context.Context, c *workload.Client) (result.Stop
 			pending = 0
 		}
 		if c.Expired(ended) {
-			if n < w.params.Rows {
+			if n != w.params.Rows {
 				stopped = result.StoppedBySeconds
 			}
 			break
@@ -117,7 +123,7 @@ func (w *commitSize) Measure(_ context.Context, c *workload.Client) (result.Stop
 	}
 	// A COMMIT of nothing, which the published script may send here, would measure nothing.
 	if pending > 0 {
-		return stopped, insert.Commit(c, w.params.Rows)
+		return stopped, insert.Commit(c, n)
 	}
 	return stopped, nil
 }

@@ -19,7 +19,7 @@ import (
 
 func newTestCommitSize(t testing.TB, p Parameters) workload.Workload {
 	t.Helper()
-	w, err := New(&result.Config{Seed: 42, Workload: workloadtest.Load(Definition, p)})
+	w, err := New(&result.Config{Seed: 42, LimitSeconds: 1, Workload: workloadtest.Load(Definition, p)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,6 +87,7 @@ func TestCommitSizeStopsAtTheLimitWithEverythingCommitted(t *testing.T) {
 		{rows: 100, limit: 5 * time.Millisecond, want: result.StoppedBySeconds, committed: 3},
 		{rows: 3, limit: 5 * time.Millisecond, want: result.StoppedByRows, committed: 3},
 		{rows: 3, limit: time.Hour, want: result.StoppedByRows, committed: 3},
+		{rows: 0, limit: 5 * time.Millisecond, want: result.StoppedBySeconds, committed: 3},
 	} {
 		s := &workloadtest.Script{}
 		w := newTestCommitSize(t, Parameters{Rows: tc.rows, RowsPerCommit: 1000})
