@@ -5,8 +5,6 @@ package controllers
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -137,8 +135,7 @@ func (r *BenchmarkRunReconciler) publish(
 	}
 	for _, f := range files {
 		if f.Name == report.JSONFile {
-			sum := sha256.Sum256(f.Data)
-			meta.Annotations[digestAnnotation] = "sha256:" + hex.EncodeToString(sum[:])
+			meta.Annotations[digestAnnotation] = "sha256:" + result.Digest(f.Data)
 		}
 	}
 	return r.writer(run).store(ctx, meta, files, run.Spec.Results.Retention)

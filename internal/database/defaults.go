@@ -14,10 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
-// What a server gets of which nothing is said. These are not the API server's defaults, because an external server must not
-// be said to have them.
-const defaultStorage = "5Gi"
-
+// serverImage and storage default what is unset here, not in the API server, because an external server has neither.
 func serverImage(e *engine.Engine, db *v1alpha1.DatabaseSpec) string {
 	return cmp.Or(db.Image, e.Image.Default)
 }
@@ -28,16 +25,16 @@ func storage(db *v1alpha1.DatabaseSpec) v1alpha1.StorageSpec {
 		s.Medium = v1alpha1.MediumVolume
 	}
 	if s.Size.IsZero() {
-		s.Size = resource.MustParse(defaultStorage)
+		s.Size = resource.MustParse(v1alpha1.DefaultStorageSize)
 	}
 	return s
 }
 
-// defaultBufferPool is the server's own, for sizing a container of which nothing is said.
+// defaultBufferPool is the server's own default, for sizing the container.
 const defaultBufferPool = 128 << 20
 
-// resources of the server: what is said, with requests equal to limits where only limits are said; and if nothing is
-// said, one CPU, and memory for 1.25 times the buffer pool plus 512Mi, and a data directory in memory.
+// resources of the server: those of the specification, with missing requests equal to limits. Unset: one CPU, and memory for
+// 1.25 times the buffer pool plus 512Mi, and for a data directory in memory.
 func resources(db *v1alpha1.DatabaseSpec) corev1.ResourceRequirements {
 	if db.Resources.Limits != nil || db.Resources.Requests != nil {
 		return podutil.Guaranteed(db.Resources)

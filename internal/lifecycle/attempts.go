@@ -58,7 +58,7 @@ func failed(s *situation) *Decision {
 		message := fmt.Sprintf("trial %d%s: %s", r.Trial, atPoint(r.Parameters), r.Message)
 		return fail(Failure{Reason: reasonOf(r.Cause), Message: message})
 	}
-	limit := int(ptr.Deref(s.run.Spec.Trials.MaxInvalid, 3))
+	limit := int(ptr.Deref(s.run.Spec.Trials.MaxInvalid, v1alpha1.DefaultMaxInvalid))
 	if s.invalidated <= limit {
 		return nil
 	}

@@ -5,8 +5,6 @@ package loader
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -105,8 +103,7 @@ func inputs(w *result.Workload) ([]result.Input, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the run's files: %w", err)
 		}
-		sum := sha256.Sum256(data)
-		all = append(all, result.Input{Name: entry.Name(), Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:])})
+		all = append(all, result.InputOf(entry.Name(), data))
 	}
 	return all, nil
 }

@@ -12,8 +12,6 @@ import (
 )
 
 const (
-	// DefaultRepetitions of each point if the specification has neither repetitions nor a precision.
-	DefaultRepetitions = 3
 	// MaxPoints is the largest number of points of a sweep.
 	MaxPoints = 1000
 	// MaxTrials is the largest number of trials of a run.
@@ -46,12 +44,9 @@ func ForRun(spec *v1alpha1.BenchmarkRunSpec) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	rounds := DefaultRepetitions
-	switch {
-	case spec.Trials.Precision != nil:
+	rounds := int(ptr.Deref(spec.Trials.Repetitions, v1alpha1.DefaultRepetitions))
+	if spec.Trials.Precision != nil {
 		rounds = int(spec.Trials.Precision.Max)
-	case spec.Trials.Repetitions != nil:
-		rounds = int(*spec.Trials.Repetitions)
 	}
 	if len(points)*rounds > MaxTrials {
 		return nil, fmt.Errorf("a run has at most %d trials: %d points times %d repetitions (or precision.max) are %d",
@@ -63,4 +58,4 @@ func ForRun(spec *v1alpha1.BenchmarkRunSpec) (*Plan, error) {
 }
 
 // Seed is the seed of a run.
-func Seed(spec *v1alpha1.BenchmarkRunSpec) int64 { return ptr.Deref(spec.Seed, 1) }
+func Seed(spec *v1alpha1.BenchmarkRunSpec) int64 { return ptr.Deref(spec.Seed, v1alpha1.DefaultSeed) }

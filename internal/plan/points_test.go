@@ -101,7 +101,7 @@ func TestPoints(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("points (-want +got):\n%s", diff)
 			}
-			if want := plan.DefaultRepetitions * len(tc.want); len(p.Trials) != want {
+			if want := int(v1alpha1.DefaultRepetitions) * len(tc.want); len(p.Trials) != want {
 				t.Errorf("%d trials, want %d", len(p.Trials), want)
 			}
 		})

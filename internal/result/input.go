@@ -38,7 +38,17 @@ func condense(all []Input) []Input {
 		one.Bytes += in.Bytes
 		one.Rows += in.Rows
 	}
-	sum := sha256.Sum256([]byte(printed.String()))
-	one.SHA256 = hex.EncodeToString(sum[:])
+	one.SHA256 = Digest([]byte(printed.String()))
 	return []Input{one}
+}
+
+// Digest is the SHA-256 of data in hexadecimal.
+func Digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// InputOf is a file with that content.
+func InputOf(name string, content []byte) Input {
+	return Input{Name: name, Bytes: int64(len(content)), SHA256: Digest(content)}
 }

@@ -7,9 +7,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,7 +57,7 @@ func EncodeDocument(d *Document) (EncodedDocument, error) {
 		return EncodedDocument{}, fmt.Errorf(
 			"the result document has %d bytes compressed, at most %d are allowed", len(gz), MaxDocumentBytes)
 	}
-	return EncodedDocument{Gzip: gz, SHA256: digest(gz)}, nil
+	return EncodedDocument{Gzip: gz, SHA256: Digest(gz)}, nil
 }
 
 // DecodeDocument unpacks a document within bounds, and checks its version.
@@ -178,7 +176,7 @@ func (h *documentHeader) check(lines int, data []byte) (EncodedDocument, error) 
 	if lines != h.lines || len(data) != h.bytes {
 		return EncodedDocument{}, lost("%d of %d lines and %d of %d bytes arrived", lines, h.lines, len(data), h.bytes)
 	}
-	if got := digest(data); got != h.sha256 {
+	if got := Digest(data); got != h.sha256 {
 		return EncodedDocument{}, lost("its checksum is %s, not %s", got, h.sha256)
 	}
 	return EncodedDocument{Gzip: bytes.Clone(data), SHA256: h.sha256}, nil
@@ -186,9 +184,4 @@ func (h *documentHeader) check(lines int, data []byte) (EncodedDocument, error) 
 
 func lost(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDocumentLost, fmt.Sprintf(format, args...))
-}
-
-func digest(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
 }

@@ -5,11 +5,11 @@ package schema
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // The table of datasets, in the workload's schema, says what a trial left for the next one. It has one row at most.
@@ -35,7 +35,7 @@ func HasDataset(ctx context.Context, db *sql.DB, dataset string) (bool, error) {
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("reading the table of datasets: %w", err)
-	case digest == digestOf(dataset):
+	case digest == result.Digest([]byte(dataset)):
 		return true, nil
 	}
 	if _, err := db.ExecContext(ctx, deleteDataset); err != nil {
@@ -46,13 +46,8 @@ func HasDataset(ctx context.Context, db *sql.DB, dataset string) (bool, error) {
 
 // RecordDataset says that the schema holds the whole dataset.
 func RecordDataset(ctx context.Context, db *sql.DB, dataset string) error {
-	if _, err := db.ExecContext(ctx, insertDataset, digestOf(dataset)); err != nil {
+	if _, err := db.ExecContext(ctx, insertDataset, result.Digest([]byte(dataset))); err != nil {
 		return fmt.Errorf("recording a dataset: %w", err)
 	}
 	return nil
-}
-
-func digestOf(dataset string) string {
-	sum := sha256.Sum256([]byte(dataset))
-	return hex.EncodeToString(sum[:])
 }

@@ -5,10 +5,8 @@ package userdata
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"database/sql/driver"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -45,8 +43,7 @@ func (s *Schema) Make(ctx context.Context, db *sql.DB, engine string) error {
 	if err != nil {
 		return workload.Refused{Reason: "reading schemaFrom: " + err.Error()}
 	}
-	sum := sha256.Sum256(text)
-	s.Input = result.Input{Name: filepath.Base(s.path), Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:])}
+	s.Input = result.InputOf(filepath.Base(s.path), text)
 	statements := sqltext.Split(string(text))
 	if len(statements) == 0 {
 		return workload.Refused{Reason: "schemaFrom has no statement"}

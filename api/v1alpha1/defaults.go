@@ -1,0 +1,16 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// Defaults that the operator needs too. The API server takes them from the markers of the fields; a test compares both.
+const (
+	// DefaultSeed is the seed of a run.
+	DefaultSeed int64 = 1
+	// DefaultRepetitions is the number of trials of each point without repetitions and precision.
+	DefaultRepetitions int32 = 3
+	// DefaultMaxInvalid is how many attempts may be invalidated.
+	DefaultMaxInvalid int32 = 3
+	// DefaultStorageSize is the size of the data volume.
+	DefaultStorageSize = "5Gi"
+)
