@@ -86,6 +86,12 @@ manifests-chart:
 	@cp config/crd/bases/*.yaml charts/benchrun/files/crds/
 	@cp config/rbac/role.yaml charts/benchrun/files/role.yaml
 
+.PHONY: docs-reference
+docs-reference: ## Regenerate docs/reference/api.md from the API's comments.
+	GOWORK=off go tool -modfile hack/tools/docs/go.mod crd-ref-docs --config hack/tools/docs/config.yaml \
+	  --templates-dir hack/tools/docs/templates --renderer markdown --log-level ERROR \
+	  --source-path api --output-path docs/reference/api.md
+
 .PHONY: fmt
 fmt: tools-golangci-lint ## Format the code.
 	golangci-lint fmt
@@ -96,7 +102,7 @@ lint: tools-golangci-lint ## Lint: code, import directions, the API, shell scrip
 	hack/lint.sh
 
 .PHONY: verify
-verify: generate manifests fmt lint ## Regenerate and format everything, lint, and demand a clean tree.
+verify: generate manifests docs-reference fmt lint ## Regenerate and format everything, lint, and demand a clean tree.
 	@git diff --exit-code -- . || { echo "verify: the files above were not up to date: commit them" >&2; exit 1; }
 	@test -z "$$(git status --porcelain)" || { git status --short; echo "verify: commit these files" >&2; exit 1; }
 

@@ -33,7 +33,7 @@ tally() {
 	fi
 }
 
-unit() { count unit ./api/... ./cmd/... ./controllers/... ./internal/... ./test/deadtime ./test/benchloader; }
+unit() { count unit ./api/... ./cmd/... ./controllers/... ./internal/... ./test/deadtime ./test/benchloader ./test/docs ./test/newworkload; }
 
 envtest() {
 	local assets

@@ -45,7 +45,7 @@ func allCauses(t *testing.T) []result.Cause {
 // A cause either fails the run, with a reason of its own, or is a disturbance that ends a run only by happening too often. The
 // documentation has every reason and every disturbance.
 func TestEveryCauseIsDecidedAbout(t *testing.T) {
-	page, err := os.ReadFile("../../docs/failures.md")
+	page, err := os.ReadFile("../../docs/troubleshooting.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestEveryCauseIsDecidedAbout(t *testing.T) {
 			documented = string(c)
 		}
 		if !strings.Contains(string(page), "`"+documented+"`") {
-			t.Errorf("%s: docs/failures.md does not have %s", c, documented)
+			t.Errorf("%s: docs/troubleshooting.md does not have %s", c, documented)
 		}
 	}
 }

@@ -6,12 +6,13 @@
 //
 // How to add one:
 //
-//  1. a member of result.Workload with its parameters, and one of the API's union (the operator turns one into
-//     the other);
-//  2. a folder here with a type that has the three methods of Workload and a constructor that checks the parameters, so
-//     that a wrong one is refused before the first connection;
+//  1. a file in api/v1alpha1 with its parameters as a user writes them, and its member in workload_types.go;
+//  2. a folder here with its Parameters, a Definition that validates them, and a type with the three methods of Workload;
 //  3. a line in package registry;
-//  4. a test against the database in internal/loader, because only a server can say that the statements are right.
+//  4. a test against the database in internal/loader, because only a server can say that the statements are right;
+//  5. a sample, and a page of documentation.
+//
+// The test in test/newworkload does the first three.
 //
 // A workload is a closed loop: the next statement is sent when the previous one was answered. It neither reads a clock
 // nor draws random numbers. Time comes from the Recorder that the loader gives it, so that every workload is measured

@@ -142,7 +142,7 @@ func lastLines(e *workload.Execution) string {
 	return fmt.Sprintf("its last %d lines: %s", len(lines), strings.Join(lines, " | "))
 }
 
-// customReport is the result file: see docs/workloads.md.
+// customReport is the result file: see docs/reference/workloads/custom.md.
 type customReport struct {
 	// Metrics are the numbers to compare, the headline first; at least one.
 	Metrics []result.Metric `json:"metrics"`
