@@ -16,11 +16,12 @@ type BenchmarkRunStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MinItems=1
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// observedGeneration is the generation of the spec that this status was computed for.
 	// +optional
-	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Minimum=1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// startTime is when the operator first observed the run without suspend.
@@ -57,6 +58,7 @@ type BenchmarkRunStatus struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:MinItems=1
 	Points []PointStatus `json:"points,omitempty"`
 
 	// environment is the server, images, nodes and storage of the run.
@@ -101,11 +103,12 @@ type PointStatus struct {
 	// parameters of the point by name; empty if nothing is swept.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=6
+	// +kubebuilder:validation:MinProperties=1
 	Parameters map[string]ParameterValue `json:"parameters,omitempty"`
 
 	// n is how many trials the summary is of.
 	// +optional
-	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Minimum=1
 	N int32 `json:"n,omitempty"`
 
 	// metric is the name of what was measured, for example rowsPerSecond.
@@ -150,6 +153,7 @@ type PointStatus struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=512
+	// +kubebuilder:validation:MinItems=1
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -216,12 +220,12 @@ type Environment struct {
 
 	// cpus is the number of logical CPUs of the database's node.
 	// +optional
-	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Minimum=1
 	CPUs int32 `json:"cpus,omitempty"`
 
 	// memoryBytes is the memory of the database's node.
 	// +optional
-	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Minimum=1
 	MemoryBytes int64 `json:"memoryBytes,omitempty"`
 
 	// filesystem of the data volume, for example xfs.
@@ -257,7 +261,7 @@ type Environment struct {
 	// fdatasyncMicros is the median latency of a 4 KiB write with fdatasync on the data volume, before the server started:
 	// what a durable commit costs at least here.
 	// +optional
-	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Minimum=1
 	FdatasyncMicros int64 `json:"fdatasyncMicros,omitempty"`
 }
 

@@ -151,11 +151,12 @@ const (
 type CustomMetric struct {
 	// name of the metric, and of its group in the pattern.
 	// +required
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
 	// +kubebuilder:validation:Pattern=`^[a-z][a-zA-Z0-9]*$`
 	Name string `json:"name,omitempty"`
 
-	// unit, for example transactions/s.
+	// unit of the metric, for example transactions/s.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32

@@ -30,7 +30,9 @@ const (
 // shutdownSeconds for the server: its data is thrown away, so that a clean end is worth little.
 const shutdownSeconds int64 = 10
 
-func statefulSet(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int, node string, images podutil.Images) *appsv1.StatefulSet {
+func statefulSet(
+	e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int, node string, images podutil.Images,
+) *appsv1.StatefulSet {
 	meta := objectMeta(run, instance)
 	set := &appsv1.StatefulSet{
 		ObjectMeta: meta,

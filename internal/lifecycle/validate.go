@@ -11,9 +11,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
-// Plan is the plan of a run, which is empty if there is none. A specification that the API server accepts and that cannot be carried out is an error, for the
-// author of the run: nothing has been created yet. The workload's parameters are checked as long as the run has no condition:
-// the specification cannot change afterwards.
+// Plan is the plan of a run, which is empty if there is none. The error is for the author of a run whose specification the API
+// server accepts and that cannot be carried out: nothing has been created yet. The workload's parameters are checked as long as
+// the run has no condition, because the specification cannot change afterwards.
 func Plan(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	p, err := plan.ForRun(&run.Spec)
 	if err != nil {

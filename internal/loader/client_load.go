@@ -143,7 +143,8 @@ func encryption(asked string, s *conn.Session) (string, error) {
 	}
 	agreed := strings.TrimSpace(status["Ssl_version"] + " " + status["Ssl_cipher"])
 	if (asked != "") != (status["Ssl_cipher"] != "") {
-		return "", failure.Newf(result.CauseSettingNotEffective, "tls: requested %q, the server says that the connection has %q", asked, agreed)
+		return "", failure.Newf(result.CauseSettingNotEffective,
+			"tls: requested %q, the server says that the connection has %q", asked, agreed)
 	}
 	return agreed, nil
 }

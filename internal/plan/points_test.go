@@ -55,14 +55,17 @@ func TestPoints(t *testing.T) {
 		"grid of two axes, the last one varies fastest": {
 			bulk + `"sweep": {"storageEngine": ["Aria", "MyISAM"], "rowsPerStatement": [5, 50]}}}`, v1alpha1.SweepGrid,
 			[]parameters{
-				{"rowsPerStatement": "5", "storageEngine": "Aria"}, {"rowsPerStatement": "5", "storageEngine": "MyISAM"},
-				{"rowsPerStatement": "50", "storageEngine": "Aria"}, {"rowsPerStatement": "50", "storageEngine": "MyISAM"},
+				{"rowsPerStatement": "5", "storageEngine": "Aria"},
+				{"rowsPerStatement": "5", "storageEngine": "MyISAM"},
+				{"rowsPerStatement": "50", "storageEngine": "Aria"},
+				{"rowsPerStatement": "50", "storageEngine": "MyISAM"},
 			},
 		},
 		"one factor around the workload's own values, each point once": {
 			bulk + `"sweep": {"rowsPerStatement": [5, 10], "concurrency": [1, 4]}}}`, v1alpha1.SweepOneFactor,
 			[]parameters{
-				{"rowsPerStatement": "5", "concurrency": "1"}, {"rowsPerStatement": "10", "concurrency": "1"},
+				{"rowsPerStatement": "5", "concurrency": "1"},
+				{"rowsPerStatement": "10", "concurrency": "1"},
 				{"rowsPerStatement": "10", "concurrency": "4"},
 			},
 		},

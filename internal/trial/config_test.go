@@ -5,6 +5,7 @@ package trial_test
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"testing"
 
@@ -73,9 +74,7 @@ func fields(typ reflect.Type) map[string]any {
 		}
 		switch {
 		case field.Anonymous:
-			for within, kind := range fields(inner) {
-				names[within] = kind
-			}
+			maps.Copy(names, fields(inner))
 		case inner.Kind() == reflect.Struct:
 			names[name] = fields(inner)
 		default:

@@ -81,7 +81,8 @@ func TestRead(t *testing.T) {
 		{commits(7, 3), load{rows: 7, perCommit: 3, table: "demo"}, `{"rows":1,"rowsPerCommit":1}`},
 		{
 			workloadtest.Load(bulkinsert.Definition, bulkinsert.Parameters{Rows: 7, RowsPerStatement: 3, StatementsPerTransaction: 2}),
-			load{rows: 7, perCommit: 6, table: "inserts"}, `"rows":1,"rowsPerStatement":3,"statementsPerTransaction":2,`,
+			load{rows: 7, perCommit: 6, table: "inserts"},
+			`"rows":1,"rowsPerStatement":3,"statementsPerTransaction":2,`,
 		},
 		{iiBench(2), load{rows: 250_000, perCommit: 1000, table: "purchases_index"}, `"rows":1,"rowsPerCommit":1000,`},
 	} {

@@ -116,7 +116,9 @@ func TestSysbenchCommandsOfScripts(t *testing.T) {
 		"built-in": {nil, "oltp_read_write", []string{"cleanup", "prepare"}, nil, []string{"cleanup"}},
 		"tpcc": {
 			func(p *Parameters) { p.Script = scriptTPCC }, "/tool/tpcc.lua",
-			[]string{"cleanup", "prepare", "check"}, []string{"check"}, []string{"cleanup"},
+			[]string{"cleanup", "prepare", "check"},
+			[]string{"check"},
+			[]string{"cleanup"},
 		},
 		"own":                 {own(), "/files/own.lua", nil, nil, nil},
 		"own with a check":    {own("prepare", "check"), "/files/own.lua", []string{"prepare", "check"}, []string{"check"}, nil},
@@ -129,8 +131,11 @@ func TestSysbenchCommandsOfScripts(t *testing.T) {
 			phase workload.ToolPhase
 			want  []string
 		}{
-			{workload.PhasePrepare, tc.prepare}, {workload.PhaseVerify, tc.verified}, {workload.PhaseCleanup, tc.cleaned},
-			{workload.PhaseWarmup, []string{"run"}}, {workload.PhaseMeasure, []string{"run"}},
+			{workload.PhasePrepare, tc.prepare},
+			{workload.PhaseVerify, tc.verified},
+			{workload.PhaseCleanup, tc.cleaned},
+			{workload.PhaseWarmup, []string{"run"}},
+			{workload.PhaseMeasure, []string{"run"}},
 		} {
 			if diff := cmp.Diff(of.want, verbs(tool, of.phase)); diff != "" {
 				t.Errorf("%s: %s (-want +got):\n%s", name, of.phase, diff)

@@ -132,7 +132,7 @@ func TestTPROCHFilesRefuses(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	for want, change := range map[string]func(*result.Config, *Parameters){
-		"data is Staged, which is for Benchrun's own data": func(c *result.Config, p *Parameters) {
+		"data is Staged, which is for generated data": func(c *result.Config, p *Parameters) {
 			c.Workload.Data, c.Scratch, p.Data = &result.Data{}, "/scratch", dataStaged
 		},
 		"indexes is After, which is for Benchrun's own tables": func(c *result.Config, p *Parameters) {

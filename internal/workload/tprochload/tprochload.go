@@ -147,20 +147,27 @@ func checkParameters(cfg *result.Config, p *Parameters) error {
 		return err
 	}
 	switch {
-	case p.Data == dataStaged && cfg.Scratch == "":
-		return errors.New("data is Staged, and there is no scratch volume for the files: set loader.scratch")
 	case p.LoadMode == loadChunked && p.RowsPerChunk < 1:
 		return fmt.Errorf("rowsPerChunk is %d, it must be at least 1", p.RowsPerChunk)
 	case p.LoadMode == loadParallel && (p.streams() < 1 || p.streams() > tableCount):
 		return fmt.Errorf("streams is %d, it must be 1 to %d", p.streams(), tableCount)
-	case p.Data == dataStaged && cfg.Workload.Data != nil:
-		return errors.New("data is Staged, which is for Benchrun's own data: leave it out with dataFrom")
-	case p.Indexes == indexesAfter && cfg.Workload.SchemaFile != "":
-		return errors.New("indexes is After, which is for Benchrun's own tables: with schemaFrom, its SQL says all keys")
-	case cfg.Workload.Data != nil && cfg.Parameters["scaleFactor"] != "":
-		return errors.New("scaleFactor cannot be swept with dataFrom: every point would load the same files")
 	case cfg.LimitSeconds != 0:
 		return errors.New("limits.seconds is not for TPROCHLoad, which loads whole tables")
+	}
+	return checkFiles(cfg, p)
+}
+
+// checkFiles finds what does not go together with a volume, or with the user's data and SQL.
+func checkFiles(cfg *result.Config, p *Parameters) error {
+	switch own := cfg.Workload.Data != nil; {
+	case p.Data == dataStaged && cfg.Scratch == "":
+		return errors.New("data is Staged, and there is no scratch volume for the files: set loader.scratch")
+	case p.Data == dataStaged && own:
+		return errors.New("data is Staged, which is for generated data: leave it out with dataFrom")
+	case own && cfg.Parameters["scaleFactor"] != "":
+		return errors.New("scaleFactor cannot be swept with dataFrom: every point would load the same files")
+	case p.Indexes == indexesAfter && cfg.Workload.SchemaFile != "":
+		return errors.New("indexes is After, which is for Benchrun's own tables: with schemaFrom, its SQL defines all keys")
 	}
 	return nil
 }

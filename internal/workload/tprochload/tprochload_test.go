@@ -90,7 +90,10 @@ func TestTPROCHLoadStreams(t *testing.T) {
 		streams *int
 		want    int
 	}{
-		{loadParallel, nil, defaultStreams}, {loadParallel, ptr.To(8), 8}, {loadOneStatement, nil, 1}, {loadOneStatement, ptr.To(8), 1},
+		{loadParallel, nil, defaultStreams},
+		{loadParallel, ptr.To(8), 8},
+		{loadOneStatement, nil, 1},
+		{loadOneStatement, ptr.To(8), 1},
 		{loadChunked, ptr.To(0), 1},
 	} {
 		w := newTestTPROCHLoad(t, func(_ *result.Config, p *Parameters) { p.LoadMode, p.Streams, p.RowsPerChunk = tc.mode, tc.streams, 1 })
