@@ -7,13 +7,7 @@ SHELL := /bin/bash
 
 ARCH ?= $(shell go env GOARCH)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-# Images built here are tagged by what they are made of, so that a node never runs an old one under the same name.
-MANAGER_IMAGE ?= benchrun/manager
-LOADER_IMAGE ?= benchrun/loader
-NAMESPACE ?= benchrun-system
-
-export KUBECONFIG := $(CURDIR)/bin/kubeconfig
-export PATH := $(CURDIR)/bin:$(PATH)
+LIB := . hack/lib.sh;
 
 ##@ Start here
 
@@ -23,12 +17,12 @@ help: ## Show this.
 	  /^[a-z0-9-]+:.*?##/ {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: deploy ## Bring up a cluster and the operator, measure eleven commit sizes, show the result.
-	@hack/demo.sh
+demo: ## Bring up a cluster and the operator, measure eleven commit sizes, show the result.
+	@$(LIB) CGO_ENABLED=0 go run -trimpath -buildvcs=false -gcflags=all=-dwarf=false ./hack/demo -started "$$(date +%s)" $(FLAGS)
 
 .PHONY: readme
-readme: deploy ## Run the demo and put its output into README.md.
-	@hack/demo.sh --record
+readme: ## Run the demo and put its output into README.md.
+	@$(MAKE) --no-print-directory demo FLAGS=-record
 
 .PHONY: test
 test: ## The tests that every change must pass: unit, API server, loader against MariaDB, kind cluster.
@@ -42,7 +36,7 @@ test-all: ## Everything, the slow tests too; writes docs/test-results.md.
 
 .PHONY: cluster
 cluster: ## Bring up the kind cluster: one control plane, two workers. Needs nothing but Docker, and installs that on Debian.
-	hack/cluster.sh up
+	hack/cluster.sh up mariadb:11.8 mariadb:10.11
 
 .PHONY: cluster-down
 cluster-down: ## Remove the cluster.
@@ -50,11 +44,11 @@ cluster-down: ## Remove the cluster.
 
 .PHONY: images
 images: build ## Build the images of the operator and the loader.
-	hack/build-images.sh
+	hack/build-images.sh manager loader loader-sysbench
 
 .PHONY: deploy
-deploy: cluster images tools-helm manifests-chart ## Install the operator into the kind cluster, by its chart.
-	hack/deploy.sh
+deploy: cluster build manifests-chart ## Install the operator into the kind cluster, by its chart.
+	hack/deploy.sh chart
 
 .PHONY: mariadb-operator
 mariadb-operator: cluster ## Install MariaDB's own operator into the kind cluster.
@@ -65,19 +59,18 @@ mariadb-operator: cluster ## Install MariaDB's own operator into the kind cluste
 .PHONY: build
 build: ## Compile the binaries into bin/linux-ARCH: static, and the same bytes from the same source.
 	@mkdir -p bin/linux-$(ARCH)
-	CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH) go build -trimpath -buildvcs=false \
-	  -ldflags "-s -w -X main.version=$(VERSION)" -o bin/linux-$(ARCH)/ ./cmd/manager ./cmd/loader
+	$(LIB) GOOS=linux GOARCH=$(ARCH) go_build -ldflags "-s -w -X main.version=$(VERSION)" -o bin/linux-$(ARCH)/ ./cmd/manager ./cmd/loader
 
 ##@ Develop
 
 .PHONY: generate
-generate: tools-controller-gen ## Regenerate deep copies.
-	controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/...
+generate: ## Regenerate deep copies.
+	$(LIB) tool controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/...
 
 .PHONY: manifests
-manifests: tools-controller-gen ## Regenerate the CRD and the operator's role, for kustomize and for the chart.
-	controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
-	controller-gen rbac:roleName=manager paths=./controllers/... output:rbac:dir=config/rbac
+manifests: ## Regenerate the CRD and the operator's role, for kustomize and for the chart.
+	$(LIB) tool controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
+	$(LIB) tool controller-gen rbac:roleName=manager paths=./controllers/... output:rbac:dir=config/rbac
 	@$(MAKE) --no-print-directory manifests-chart
 
 .PHONY: manifests-chart
@@ -87,13 +80,12 @@ manifests-chart:
 	@cp config/rbac/role.yaml charts/benchrun/files/role.yaml
 
 .PHONY: fmt
-fmt: tools-golangci-lint ## Format the code.
-	golangci-lint fmt
+fmt: ## Format the code.
+	$(LIB) tool golangci-lint-kube-api-linter fmt
 
 .PHONY: lint
-lint: tools-golangci-lint ## Lint: code, import directions, the API, shell scripts, the chart.
-	golangci-lint run
-	hack/lint.sh
+lint: ## Lint: code, import directions, the API, shell scripts, the chart.
+	@hack/lint.sh
 
 .PHONY: verify
 verify: generate manifests fmt lint ## Regenerate and format everything, lint, and demand a clean tree.
@@ -141,8 +133,9 @@ bench-loader: build ## The loader and the programs that it stands in for, in tur
 	@hack/bench-loader.sh $(FLAGS)
 
 .PHONY: bench-sysbench
-bench-sysbench: images ## Whether sysbench is any slower when the loader runs it.
+bench-sysbench: build ## Whether sysbench is any slower when the loader runs it.
 	@hack/bench-sysbench.sh
 
-tools-%:
-	@hack/tools.sh $*
+.PHONY: lines
+lines: ## How many lines of shell hack/ has.
+	@git grep -lE '^#!.*sh$$|^# shellcheck shell' -- hack .ci | xargs wc -l | sort -n

@@ -7,23 +7,18 @@ set -euo pipefail
 
 SERVER=benchrun-bench-server ORIGINALS=benchrun-bench-originals PASSWORD=benchrun
 
-"$HACK/images.sh" mariadb:11.8 >/dev/null
-originals=$("$HACK/images.sh" originals)
+images=$("$HACK/images.sh" mariadb:11.8 originals)
 dir=$(mktemp -d)
-finish() {
-	docker rm --force --volumes "$SERVER" "$ORIGINALS" >/dev/null 2>&1 || true
-	rm -rf "$dir"
-}
-trap finish EXIT
-docker rm --force --volumes "$SERVER" "$ORIGINALS" >/dev/null 2>&1 || true
-docker run --detach --name "$SERVER" --env MARIADB_ROOT_PASSWORD="$PASSWORD" mariadb:11.8 \
+remove() { docker rm --force --volumes "$SERVER" "$ORIGINALS" >/dev/null 2>&1 || true; }
+trap 'remove; rm -rf "$dir"' EXIT
+remove
+docker run --detach --name "$SERVER" --env MARIADB_ROOT_PASSWORD="$PASSWORD" "${images%%$'\n'*}" \
 	--local-infile=1 --innodb-buffer-pool-size=1G --innodb-log-file-size=1G >/dev/null
-docker run --detach --name "$ORIGINALS" --volume "$dir:/bench" "$originals" sleep infinity >/dev/null
-wait_until 60 docker exec "$SERVER" healthcheck.sh --connect --innodb_initialized || die "MariaDB does not answer"
+docker run --detach --name "$ORIGINALS" --volume "$dir:/bench" "${images##*$'\n'}" sleep infinity >/dev/null
+wait_until 60 docker exec "$SERVER" mariadb-admin --user=root --password="$PASSWORD" --host=127.0.0.1 ping ||
+	die "MariaDB does not answer"
 
 # Both programs reach the server as Pods do, from container to container: a published port would have a proxy in between.
 BENCHRUN_TEST_HOST=$(docker inspect --format '{{.NetworkSettings.IPAddress}}' "$SERVER")
-export BENCHRUN_TEST_HOST BENCHRUN_TEST_PORT=3306
-export BENCHRUN_TEST_USER=root BENCHRUN_TEST_PASSWORD=$PASSWORD
-cd "$REPO"
+export BENCHRUN_TEST_HOST BENCHRUN_TEST_PORT=3306 BENCHRUN_TEST_USER=root BENCHRUN_TEST_PASSWORD=$PASSWORD
 go run ./test/benchloader -loader "$BIN/linux-$(go env GOARCH)/loader" -originals "$ORIGINALS" -dir "$dir" "$@"

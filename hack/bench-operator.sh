@@ -5,8 +5,8 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 run=benchmarkrun/bench-operator
-"$BIN/kubectl" delete "$run" --ignore-not-found --timeout=2m >/dev/null
-"$BIN/kubectl" apply -f - >/dev/null <<YAML
+kubectl delete "$run" --ignore-not-found --timeout=2m >/dev/null
+kubectl apply -f - >/dev/null <<YAML
 apiVersion: benchrun.dev/v1alpha1
 kind: BenchmarkRun
 metadata: {name: bench-operator}
@@ -15,6 +15,6 @@ spec:
   workload: {type: CommitSize, commitSize: {rows: 200}}
   trials: {repetitions: 20}
 YAML
-"$BIN/kubectl" wait --for=condition=Complete --timeout=10m "$run" >/dev/null
-"$BIN/kubectl" get configmap bench-operator-results -o jsonpath='{.data.results\.json}' | (cd "$REPO" && go run ./test/deadtime)
-"$BIN/kubectl" delete "$run" --timeout=2m >/dev/null
+kubectl wait --for=condition=Complete --timeout=10m "$run" >/dev/null
+kubectl get configmap bench-operator-results -o jsonpath='{.data.results\.json}' | go run ./test/deadtime
+kubectl delete "$run" --timeout=2m >/dev/null

@@ -4,15 +4,10 @@
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=/dev/null
-. "$BIN/images.env"
 
-if [ -z "${BENCHRUN_TEST_HOST:-}" ]; then
-	environment=$("$HACK/mariadb.sh" up 11.8)
-	set -a
-	eval "$environment"
-	set +a
-fi
-cd "$REPO"
+[ -n "${BENCHRUN_TEST_HOST:-}" ] || environment=$("$HACK/mariadb.sh" up 11.8)
+set -a
+eval "${environment:-}"
+image=$("$HACK/build-images.sh" loader-sysbench)
 CGO_ENABLED=0 go test -tags integration,sysbench -run '^$' -bench '^BenchmarkSysbench$' -benchtime "${1:-12}x" -timeout 60m \
-	-exec "$HACK/in-image.sh benchrun/loader-sysbench:$LOADER_SYSBENCH_TAG" ./internal/loader
+	-exec "$HACK/in-image.sh $image" ./internal/loader

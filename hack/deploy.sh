@@ -1,21 +1,54 @@
 #!/usr/bin/env bash
-# deploy.sh — installs the operator into the kind cluster by its chart, with the images that build-images.sh has built, and
-# waits until it is up.
+# deploy.sh chart|kustomize — installs the operator that `make build` has compiled into the kind cluster, and waits until it is up.
+# By its chart, with all that its workloads need; or by kustomize: no Helm, no sysbench.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=/dev/null
-. "$BIN/images.env"
 
-"$HACK/cluster.sh" load "benchrun/manager:$MANAGER_TAG" "benchrun/loader:$LOADER_TAG" \
-	"benchrun/loader-sysbench:$LOADER_SYSBENCH_TAG"
-log "installing the chart"
-"$BIN/helm" upgrade benchrun "$REPO/charts/benchrun" --install --namespace "${NAMESPACE:-benchrun-system}" --create-namespace \
-	--set image.repository=benchrun/manager --set image.tag="$MANAGER_TAG" \
-	--set loader.image.repository=benchrun/loader --set loader.image.tag="$LOADER_TAG" \
-	--set loader.sysbenchImage.repository=benchrun/loader-sysbench --set loader.sysbenchImage.tag="$LOADER_SYSBENCH_TAG" \
-	--wait --timeout 3m >/dev/null
+NAMESPACE=benchrun-system
 
+# only_by MANAGER — the two ways name objects alike and select Pods differently: what the other one has installed goes first.
+only_by() {
+	local by
+	by=$(kubectl get deployment benchrun-manager -n $NAMESPACE -o jsonpath='{.metadata.labels.app\.kubernetes\.io/managed-by}' 2>/dev/null || true)
+	if [ -n "$by" ] && [ "$by" != "$1" ]; then kubectl delete namespace $NAMESPACE --timeout=2m >&2; fi
+}
+
+by_chart() {
+	only_by Helm
+	tool helm upgrade benchrun charts/benchrun --install --take-ownership --force-conflicts --namespace $NAMESPACE --create-namespace \
+		--set image.repository="${1%:*}" --set image.tag="${1#*:}" \
+		--set loader.image.repository="${2%:*}" --set loader.image.tag="${2#*:}" \
+		--set loader.sysbenchImage.repository="${3%:*}" --set loader.sysbenchImage.tag="${3#*:}" \
+		--wait --timeout 3m >&2
+}
+
+by_kustomize() {
+	only_by kustomize
+	mkdir -p "$BIN/kustomize"
+	cat >"$BIN/kustomize/kustomization.yaml" <<-YAML
+		resources: [../../config/default]
+		images:
+		- {name: benchrun/manager, newName: ${1%:*}, newTag: ${1#*:}}
+		patches:
+		- target: {kind: Deployment, name: benchrun-manager}
+		  patch: '[{op: add, path: /spec/template/spec/containers/0/args/-, value: --loader-image=$2}]'
+	YAML
+	kubectl apply -k "$BIN/kustomize" >&2
+	kubectl rollout status deployment/benchrun-manager -n $NAMESPACE --timeout=3m >&2
+}
+
+case ${1:-} in
+chart) targets='manager loader loader-sysbench' ;;
+kustomize) targets='manager loader' ;;
+*) usage ;;
+esac
+# shellcheck disable=SC2086 # one argument for each
+images=$("$HACK/build-images.sh" $targets)
+# shellcheck disable=SC2086
+"$HACK/cluster.sh" load $images
+# shellcheck disable=SC2086
+"by_$1" $images
 # kubectl remembers for hours which kinds a server has; this makes it ask again, so that it knows ours from the first
 # command on.
-"$BIN/kubectl" api-resources --api-group=benchrun.dev >/dev/null
+kubectl api-resources --api-group=benchrun.dev >/dev/null

@@ -23,32 +23,15 @@ lacks_sys_resource() {
 	(((16#$set >> 24 & 1) == 0))
 }
 
-install_packages() {
-	local missing=()
-	have dockerd || missing+=(docker.io)
-	have iptables || missing+=(iptables) # docker.io only recommends it
-	have jq || missing+=(jq)             # for the runc wrapper
-	have ps || missing+=(procps)
-	if [ ${#missing[@]} -eq 0 ]; then return; fi
-	log "installing ${missing[*]}"
-	# A package index older than the mirror names files that are gone: always refresh it.
-	apt-get -qq update
-	DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends \
-		"${missing[@]}" >/dev/null
-}
-
 # remove_leftovers clears what a killed daemon leaves behind: a pid file whose number another
 # process may have been given since keeps dockerd and its containerd from starting.
 remove_leftovers() {
-	rm -f /var/run/docker.pid /var/run/docker.sock
 	local pidfile=/var/run/docker/containerd/containerd.pid
-	if [ -f "$pidfile" ]; then
-		# Without its daemon it serves nobody, and the new daemon starts its own.
-		if [ "$(cat "/proc/$(cat "$pidfile")/comm" 2>/dev/null)" = containerd ]; then
-			kill -9 "$(cat "$pidfile")" 2>/dev/null || true
-		fi
-		rm -f "$pidfile"
+	# Without its daemon it serves nobody, and the new daemon starts its own.
+	if [ -f "$pidfile" ] && [ "$(cat "/proc/$(cat "$pidfile")/comm" 2>/dev/null)" = containerd ]; then
+		kill -9 "$(cat "$pidfile")" 2>/dev/null || true
 	fi
+	rm -f "$pidfile" /var/run/docker.pid /var/run/docker.sock
 	remove_unused_networks
 }
 
@@ -99,14 +82,11 @@ start() {
 }
 
 if answers; then exit; fi
-
-if [ "$(uname -s)" != Linux ]; then
-	die "no Docker daemon answers: start Docker Desktop, or see https://docs.docker.com/get-docker/"
-elif ! have apt-get || [ "$(id -u)" -ne 0 ]; then
-	die "no Docker daemon answers: install and start Docker (https://docs.docker.com/engine/install/)" \
+# iptables is only recommended by docker.io; jq is for the wrapper of runc.
+if [ "$(uname -s)" != Linux ] || [ "$(id -u)" -ne 0 ] ||
+	! { { have dockerd && have iptables && have jq && have ps; } || apt_install docker.io iptables jq procps; }; then
+	die "no Docker daemon answers: start it, or install it (https://docs.docker.com/get-docker/)," \
 		"and make sure that 'docker info' works for $(id -un)"
 fi
-
-install_packages
 locked docker start
 log "$(docker version --format 'Docker {{.Server.Version}} answers')"

@@ -1,36 +1,22 @@
 #!/usr/bin/env bash
 # envtest.sh — prints the folder with kube-apiserver, etcd and kubectl that envtest wants to find in
-# KUBEBUILDER_ASSETS: setup-envtest's download, or our own build where there is nothing to download.
+# KUBEBUILDER_ASSETS: our own build, or setup-envtest's download where that exists or can be had.
 #
 #   export KUBEBUILDER_ASSETS=$(hack/envtest.sh)
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-MINOR=${KUBERNETES%.*}
-# Which way was taken is remembered: asking a network that is not there costs time on every run.
-ANSWER=$CACHE/envtest/$KUBERNETES
-
-setup_envtest() {
-	"$BIN/setup-envtest" --bin-dir "$CACHE/envtest/downloads" "$@"
-}
-
-find_assets() {
-	local dir=$1 assets
-	"$HACK/tools.sh" setup-envtest
+if ! "$HACK/programs.sh" built; then
+	setup_envtest=$(tool_path setup-envtest)
+	minor=${KUBERNETES%.*}
+	use() { "$setup_envtest" use --print path --bin-dir "$CACHE/envtest" "$@" "${minor#v}.x"; }
+	if use --installed-only 2>/dev/null; then exit; fi
 	# The index is small: if it does not come soon, neither will the programs.
-	if with_timeout 15 "$BIN/setup-envtest" list --bin-dir "$CACHE/envtest/downloads" \
-		"${MINOR#v}.x" >/dev/null 2>&1; then
-		assets=$(setup_envtest use --print path "${MINOR#v}.x")
-	else
-		log "setup-envtest can download nothing here"
-		assets=$("$HACK/kubernetes.sh")
+	if with_timeout 15 "$setup_envtest" list --bin-dir "$CACHE/envtest" "${minor#v}.x" >/dev/null 2>&1; then
+		use
+		exit
 	fi
-	printf '%s\n' "$assets" >"$dir/assets"
-}
-
-if [ -f "$ANSWER/assets" ] && [ ! -x "$(cat "$ANSWER/assets")/kube-apiserver" ]; then
-	rm -rf "$ANSWER" # what it points to was cleaned away
+	log "setup-envtest can download nothing here"
 fi
-cached "envtest/$KUBERNETES" find_assets
-cat "$ANSWER/assets"
+exec "$HACK/programs.sh"

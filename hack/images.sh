@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
-# images.sh [node] [mariadb] [mariadb:VERSION] [mariadb-operator] [sysbench] [originals] — makes sure that Docker has the
-# images a cluster is made of (node and mariadb by default) and prints their names; originals is the image
-# with the programs that the loader is compared with. The official ones are
-# pulled where there is a registry; where there is none, stand-ins are built from Debian packages and
-# Go modules and kept in the cache, so that neither a second run nor an emptied Docker builds anything
-# again.
+# images.sh NAME… — makes sure that Docker has these images, and prints their full names: node, mariadb:VERSION, mariadb-operator,
+# sysbench (what the loader is put on where it needs that), originals (the programs that the loader is compared with); node-sources
+# is the part of node that can be done while something compiles. The official ones are pulled where there is a registry. Where there is none, stand-ins are built from Debian packages and Go modules
+# and kept in the cache, so that neither a second run nor an emptied Docker builds anything again.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -14,28 +12,18 @@ RECIPE_LABEL=dev.benchrun.recipe # on stand-ins only: what they were built of
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# --- Pulling ------------------------------------------------------------------------------------
-
-registry=unknown
-
 # pull IMAGE — fails soon where there is no registry: a daemon that has found one says so within
-# seconds, however long the download takes afterwards. The answer is asked for once in a run.
+# seconds, however long the download takes afterwards.
 pull() {
-	if [ "$registry" = absent ]; then return 1; fi
 	docker pull "$1" >"$work/pull" 2>&1 &
 	local pull=$!
 	wait_until 20 pull_progresses "$pull" || kill "$pull" 2>/dev/null || true
 	if wait "$pull"; then return; fi
-	if ! grep -q 'Pulling from' "$work/pull"; then
-		registry=absent
-		log "no registry to pull $1 from ($(tail -n 1 "$work/pull" | cut -c1-120))"
-	fi
+	log "cannot pull $1 ($(tail -n 1 "$work/pull" | cut -c1-120))"
 	return 1
 }
 
 pull_progresses() { grep -q 'Pulling from' "$work/pull" || ! kill -0 "$1"; }
-
-# --- Building -----------------------------------------------------------------------------------
 
 # present IMAGE [RECIPE] — Docker has it, and if it is a stand-in, one of this recipe.
 present() {
@@ -44,131 +32,93 @@ present() {
 	[ -z "$label" ] || [ "$label" = "${2:-}" ]
 }
 
-# provide IMAGE RECIPE COMMAND… — Docker has IMAGE afterwards: it had, or it is pulled, or comes from
-# the cache, or is built by COMMAND, which leaves it in Docker under the name.
+# key IMAGE RECIPE — of the stand-in in the cache.
+key() { echo "images/$(basename "${1/:/-}")-$2"; }
+
+# at_hand IMAGE RECIPE — it need not be built; pulls it, if that is why.
+at_hand() { present "$@" || [ -d "$CACHE/$(key "$@")" ] || pull "$1"; }
+
+# provide IMAGE RECIPE CHANGE… -- COMMAND… — Docker has IMAGE afterwards: it had, or it is pulled, or comes from the cache, or is
+# imported, with these changes, from the root file system that COMMAND writes to the file in its last argument.
 provide() {
-	local image=$1 recipe=$2 key
-	shift 2
-	key=images/$(basename "${image/:/-}")-$recipe
-	if present "$image" "$recipe"; then return; fi
-	if [ ! -d "$CACHE/$key" ] && pull "$image"; then return; fi
-	cached "$key" build_and_save "$image" "$@"
-	if present "$image" "$recipe"; then return; fi
-	log "loading $image from the cache"
-	docker load --quiet --input "$CACHE/$key/image.tar" >&2
+	if ! at_hand "$1" "$2"; then cached "$(key "$1" "$2")" build "$@"; fi
+	if ! present "$1" "$2"; then
+		log "loading $1 from the cache"
+		docker load --quiet --input "$CACHE/$(key "$1" "$2")/image.tar" >&2
+	fi
+	echo "$1"
 }
 
-build_and_save() {
-	local image=$1 dir=${*: -1}
+build() {
+	local image=$1 recipe=$2 changes=(--change "LABEL $RECIPE_LABEL=$2") dir=${*: -1}
+	shift 2
+	until [ "$1" = -- ]; do
+		changes+=(--change "$1")
+		shift
+	done
 	log "building a stand-in for $image"
-	"${@:2:$#-2}" # the command, without the folder at its end
+	"${@:2:$#-2}" "$work/root.tar" # the command, without the folder at its end
+	docker import "${changes[@]}" "$work/root.tar" "$image" >/dev/null
+	rm "$work/root.tar"
 	docker save --output "$dir/image.tar" "$image"
 	# A stand-in of an older recipe is of no use to this clone, but maybe to another.
 	find "$(dirname "$dir")" -mindepth 1 -maxdepth 1 -name "$(basename "${image/:/-}")-*" -mtime +7 -exec rm -rf {} +
 }
 
-# import FILE IMAGE RECIPE CHANGE… makes an image of a root file system.
-import() {
-	local file=$1 image=$2 recipe=$3 change changes=()
-	shift 3
-	for change in "LABEL $RECIPE_LABEL=$recipe" "$@"; do changes+=(--change "$change"); done
-	docker import "${changes[@]}" "$file" "$image" >/dev/null
-	rm "$file"
-}
-
-# --- The images ---------------------------------------------------------------------------------
-
-build_mariadb() {
-	local version=$1 recipe=$2
-	"$HACK/mariadb-image/build.sh" "$version" "$work/mariadb.tar"
-	import "$work/mariadb.tar" "mariadb:$version" "$recipe" \
-		'ENV LANG=C.UTF-8' 'ENTRYPOINT ["entrypoint"]' 'CMD ["mariadbd"]' 'EXPOSE 3306' 'VOLUME /var/lib/mysql'
-}
-
+# mariadb VERSION FILE — Debian's server, as far as it has that version, set up as the official image is.
 mariadb() {
-	local recipe
-	recipe=$(fingerprint "$HACK"/mariadb-image/{build.sh,entrypoint,healthcheck.sh,my.cnf})
-	provide "mariadb:$1" "$recipe" build_mariadb "$1" "$recipe"
-	echo "mariadb:$1"
-}
-
-build_node() {
-	local recipe=$1
-	"$HACK/node-image/build.sh" "$work/node.tar"
-	import "$work/node.tar" "kindest/node:$KUBERNETES" "$recipe" \
-		'ENV container=docker' 'ENTRYPOINT ["/usr/local/bin/entrypoint"]'
-}
-
-node() {
-	local recipe
-	recipe=$(fingerprint "$HACK"/{versions.env,kubernetes.sh} "$HACK"/node-image/{build.sh,entrypoint} \
-		"$HACK"/node-image/runc-without-sys-resource "$HACK"/node-image/*.{toml,yaml} \
-		"$HACK"/node-image/kubernetes/{go.mod,go.sum,main.go} "$HACK"/node-image/pause/main.go)
-	provide "kindest/node:$KUBERNETES" "$recipe" build_node "$recipe"
-	echo "kindest/node:$KUBERNETES"
-}
-
-build_originals() {
-	local recipe=$1
-	"$HACK/originals-image/build.sh" "$work/originals.tar"
-	import "$work/originals.tar" "benchrun/originals:$recipe" "$recipe" 'ENV LANG=C.UTF-8'
-}
-
-originals() {
-	local recipe
-	recipe=$(fingerprint "$HACK/originals-image/build.sh")
-	provide "benchrun/originals:$recipe" "$recipe" build_originals "$recipe"
-	echo "benchrun/originals:$recipe"
-}
-
-build_sysbench() {
-	local image=$1 recipe=$2
-	debian_tar "$SYSBENCH_SUITE" sysbench "$work/sysbench.tar"
-	import "$work/sysbench.tar" "$image" "$recipe" 'ENV LANG=C.UTF-8'
-}
-
-# sysbench is what the loader is put on where it needs sysbench: Debian, which the Dockerfile installs it in, or a stand-in
-# that has it.
-sysbench() {
-	local debian=debian:$SYSBENCH_SUITE-slim recipe image
-	recipe=$(fingerprint "$HACK"/{versions.env,lib.sh})
-	image=localhost/sysbench-base:$recipe
-	if present "$debian"; then
-		image=$debian
-	elif ! present "$image" "$recipe"; then
-		if [ ! -d "$CACHE/images/sysbench-base-$recipe-$recipe" ] && pull "$debian"; then
-			image=$debian
-		else
-			provide "$image" "$recipe" build_sysbench "$image" "$recipe"
-		fi
-	fi
-	echo "$image"
-}
-
-build_mariadb_operator() {
-	local image=$1 recipe=$2
-	"$HACK/mariadb-operator.sh" rootfs "$work/mariadb-operator.tar"
-	import "$work/mariadb-operator.tar" "$image" "$recipe" 'ENTRYPOINT ["/bin/mariadb-operator"]' 'USER 65532:65532'
-}
-
-mariadb_operator() {
-	local image recipe
-	image=$("$HACK/mariadb-operator.sh" image)
-	recipe=$(fingerprint "$HACK/mariadb-operator.sh")
-	provide "$image" "$recipe" build_mariadb_operator "$image" "$recipe"
-	echo "$image"
+	local version=$1 suite
+	case $version in
+	11.8) suite=trixie ;;
+	10.11) suite=bookworm ;;
+	*) die "no Debian release has MariaDB $version: it can only be pulled" ;;
+	esac
+	# Not the -server package: it is a system service with a configuration of its own. The -client package has mariadb-admin and
+	# mariadb-dump; /etc/mysql goes because both bring settings. $1 is for the hooks: the folder that mmdebstrap works in.
+	# shellcheck disable=SC2016
+	debian_tar "$suite" mariadb-server-core,mariadb-client --skip=cleanup/run \
+		--customize-hook='rm -rf "$1"/etc/mysql && mkdir -p "$1"/etc/mysql/conf.d "$1"/docker-entrypoint-initdb.d' \
+		--customize-hook="copy-in $HACK/mariadb-image/my.cnf /etc/mysql" \
+		--customize-hook="copy-in $HACK/mariadb-image/entrypoint /usr/local/bin" \
+		--customize-hook='echo mysql:x:999: >>"$1"/etc/group' \
+		--customize-hook='echo mysql:x:999:999::/var/lib/mysql:/usr/sbin/nologin >>"$1"/etc/passwd' \
+		--customize-hook='install -d -o 999 -g 999 "$1"/var/lib/mysql' \
+		--customize-hook='install -d -o 999 -g 999 -m 1777 "$1"/run/mysqld' "$2"
 }
 
 "$HACK/docker.sh"
-[ $# -gt 0 ] || set -- node mariadb
-for image; do
-	case $image in
-	node) node ;;
-	originals) originals ;;
-	sysbench) sysbench ;;
-	mariadb) for version in ${MARIADB//,/ }; do mariadb "$version"; done ;;
-	mariadb:*) mariadb "${image#*:}" ;;
-	mariadb-operator) mariadb_operator ;;
-	*) die "no such image: $image" ;;
+node=kindest/node:$KUBERNETES
+node_recipe=$(fingerprint "$0" "$HACK"/programs.sh "$HACK"/node-image/{build.sh,entrypoint,runc-without-sys-resource} \
+	"$HACK"/node-image/*.{toml,yaml,mod,sum} "$HACK"/node-image/*/main.go)
+recipe=$(fingerprint "$0" "$HACK/lib.sh")
+for name; do
+	case $name in
+	node)
+		provide "$node" "$node_recipe" 'ENV container=docker' 'ENTRYPOINT ["/usr/local/bin/entrypoint"]' -- "$HACK/node-image/build.sh"
+		;;
+	node-sources) at_hand "$node" "$node_recipe" || "$HACK/programs.sh" download ;;
+	mariadb:*)
+		provide "$name" "$(fingerprint "$0" "$HACK"/mariadb-image/{entrypoint,my.cnf})" 'ENV LANG=C.UTF-8' \
+			'ENTRYPOINT ["entrypoint"]' 'CMD ["mariadbd"]' 'EXPOSE 3306' 'VOLUME /var/lib/mysql' -- mariadb "${name#*:}"
+		;;
+	mariadb-operator)
+		image=$("$HACK/mariadb-operator.sh" image)
+		provide "$image" "$(fingerprint "$0" "$HACK"/mariadb-operator.sh "$HACK"/tools/mariadb-operator/go.mod)" \
+			'ENTRYPOINT ["/bin/mariadb-operator"]' 'USER 65532:65532' -- "$HACK/mariadb-operator.sh" rootfs
+		;;
+	sysbench)
+		# What the Dockerfile installs it on, or a stand-in that has it.
+		image=localhost/sysbench:$recipe debian=debian:bookworm-slim
+		if ! present "$image" "$recipe" && [ ! -d "$CACHE/$(key "$image" "$recipe")" ] && at_hand "$debian" none; then
+			echo "$debian"
+		else
+			provide "$image" "$recipe" 'ENV LANG=C.UTF-8' -- debian_tar bookworm sysbench
+		fi
+		;;
+	originals)
+		provide "localhost/originals:$recipe" "$recipe" 'ENV LANG=C.UTF-8' -- \
+			debian_tar trixie bash,mariadb-client,sysbench,python3-mysqldb
+		;;
+	*) die "no such image: $name" ;;
 	esac
 done

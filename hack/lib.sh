@@ -2,16 +2,20 @@
 # What the scripts of this folder share: where things are, the cache, locks and waiting.
 # To be sourced. Messages go to stderr; stdout belongs to what a script is asked for.
 
+# Else set -e ends at every $(…). An old bash does not know it.
+shopt -s inherit_errexit 2>/dev/null || true
+
 HACK=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 REPO=$(dirname "$HACK")
-# shellcheck disable=SC2034 # used by others
 BIN=$REPO/bin
+export PATH=$BIN:$PATH            # kubectl
 export KUBECONFIG=$BIN/kubeconfig # for kind, kubectl and helm; ~/.kube/config is not ours
 CACHE=${BENCHRUN_CACHE:-$HOME/.cache/benchrun}
 case $CACHE in /*) ;; *) CACHE=$PWD/$CACHE ;; esac
+cd "$REPO" || exit
 
-# shellcheck source=hack/versions.env
-. "$HACK/versions.env"
+# What no go.mod pins. kind has an image of this version of Kubernetes; what is built here is in node-image/go.mod.
+export KUBERNETES=v1.37.0
 
 # A go.work around the checkout must not decide what is built here.
 export GOWORK=off
@@ -31,6 +35,15 @@ usage() {
 	exit 2
 }
 
+# apt_install PACKAGE… where that can be done without asking anybody: on Debian and its relatives, as root.
+apt_install() {
+	if ! have apt-get || [ "$(id -u)" -ne 0 ]; then return 1; fi
+	log "installing $*"
+	# A package index older than the mirror names files that are gone: always refresh it.
+	apt-get -qq update
+	DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" >&2
+}
+
 # fingerprint FILE… names what the files hold, in twelve characters.
 # Git is asked because every machine with a clone has it; sha256sum is not on all.
 fingerprint() {
@@ -46,16 +59,11 @@ fingerprint() {
 # Never call it behind || or in an if: bash would ignore errors inside COMMAND.
 locked() {
 	local name=${1//\//-}
-	shift
 	mkdir -p "$CACHE/locks"
-	if have flock; then
-		(
-			flock 9
-			"$@"
-		) 9>"$CACHE/locks/$name"
-	else
-		("$@")
-	fi
+	(
+		if have flock; then flock 9; fi
+		"${@:2}"
+	) 9>"$CACHE/locks/$name"
 }
 
 # cached KEY COMMAND… makes sure that the folder $CACHE/KEY exists. If it does not, COMMAND is
@@ -68,13 +76,12 @@ cached() {
 
 fill_cache() {
 	local dir=$CACHE/$1 new
-	shift
 	if [ -d "$dir" ]; then return; fi # somebody else was faster
 	mkdir -p "$(dirname "$dir")"
 	new=$(mktemp -d "$dir.XXXXXX")
 	# shellcheck disable=SC2064 # the folder of now
-	trap "rm -rf '$new'" EXIT      # of the subshell that locked opened
-	"$@" "$new" 9>&- >&2           # the lock is not for what COMMAND leaves running
+	trap "rm -rf '$new'" EXIT # of the subshell that locked opened
+	"${@:2}" "$new" 9>&- >&2 # the lock is not for what COMMAND leaves running
 	chmod 755 "$new"
 	mv "$new" "$dir"
 }
@@ -89,24 +96,16 @@ wait_until() {
 	done
 }
 
-# debian_tar SUITE PACKAGE,… FILE [MMDEBSTRAP-OPTION…] makes a root file system of a Debian release
+# debian_tar SUITE PACKAGE,… [MMDEBSTRAP-OPTION…] FILE makes a root file system of a Debian release
 # with those packages, without manuals and translations, to be imported as an image.
 debian_tar() {
-	local suite=$1 packages=$2 file=$3 path
-	shift 3
-	if ! have mmdebstrap; then
-		if ! have apt-get || [ "$(id -u)" -ne 0 ]; then
-			die "no registry to pull images from; building them here needs Debian or Ubuntu, and root"
-		fi
-		log "installing mmdebstrap"
-		apt-get -qq update
-		DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends mmdebstrap >/dev/null
-	fi
-	local options=()
+	local path options=()
+	have mmdebstrap || apt_install mmdebstrap ||
+		die "no registry to pull images from; building them here needs Debian or Ubuntu, and root"
 	for path in doc info lintian locale man; do
 		options+=(--dpkgopt="path-exclude=/usr/share/$path/*")
 	done
-	mmdebstrap --quiet --variant=essential --include="$packages" "${options[@]}" "$@" "$suite" "$file"
+	mmdebstrap --quiet --variant=essential --include="$2" "${options[@]}" "${@:3:$#-3}" "$1" "${@: -1}"
 }
 
 # with_timeout SECONDS COMMAND… is timeout(1), or just COMMAND where that is missing (macOS).
@@ -114,10 +113,26 @@ with_timeout() {
 	if have timeout; then timeout "$@"; else "${@:2}"; fi
 }
 
-# go_install FOLDER PACKAGE@VERSION [FLAG…] builds a program of a Go module.
-go_install() {
-	local dir=$1 package=$2
-	shift 2
-	have go || die "Go is needed to build $package: https://go.dev/doc/install"
-	(cd / && GOBIN=$dir GOFLAGS=-buildvcs=false CGO_ENABLED=0 go install -trimpath "$@" "$package")
+# go_build [FLAG…] PACKAGE… builds static programs. Everybody's flags are these, so that a package that many programs import
+# compiles once. Debugging information would be stripped anyway; a compiler that collects garbage less often takes less time.
+go_build() {
+	have go || die "Go is needed to build ${*: -1}: https://go.dev/doc/install"
+	CGO_ENABLED=0 GOGC=400 go build -trimpath -buildvcs=false -gcflags=all=-dwarf=false "$@"
+}
+
+# tool NAME ARGUMENT… runs a program that a go.mod in the folder tools pins. `go tool` would do the same, some seconds later.
+tool() { "$(tool_path "$1")" "${@:2}"; }
+
+tool_path() {
+	local module key
+	module=$(grep -lE "/$1\$" "$HACK"/tools/{,*/}go.mod)
+	# The Go version is part of the key: golangci-lint refuses code newer than the Go it was built with.
+	key=tools/$1-$(go env GOVERSION)-$(fingerprint "$module" "${module%.mod}.sum")
+	cached "$key" build_tool "$1" "$module"
+	echo "$CACHE/$key/$1"
+}
+
+build_tool() {
+	log "building $1"
+	go_build -modfile "$2" -ldflags '-s -w' -o "$3/$1" "$(sed -En "s|^(tool )?\s*(.*/$1)\$|\2|p" "$2")"
 }

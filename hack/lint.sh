@@ -1,13 +1,11 @@
 #!/usr/bin/env bash
-# lint.sh — lints what is no Go: the shell scripts and the chart.
+# lint.sh — lints everything: code, import directions, the API, shell scripts, the chart.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-if ! have shellcheck; then
-	if ! have apt-get || [ "$(id -u)" -ne 0 ]; then die "install shellcheck: https://www.shellcheck.net"; fi
-	apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends shellcheck >/dev/null
-fi
-git -C "$REPO" ls-files -z 'hack/*.sh' 'hack/*/entrypoint' '.ci/run' | (cd "$REPO" && xargs -0 shellcheck -x)
-"$HACK/tools.sh" helm
-"$BIN/helm" lint --strict --quiet "$REPO/charts/benchrun"
+have shellcheck || apt_install shellcheck || die "install shellcheck: https://www.shellcheck.net"
+tool golangci-lint-kube-api-linter run
+tool golangci-lint-kube-api-linter run --config .golangci-kal.yml ./api/...
+git ls-files -z 'hack/*.sh' 'hack/*/entrypoint' 'hack/*/runc*' .ci/run | xargs -0 shellcheck -x
+tool helm lint --strict --quiet charts/benchrun

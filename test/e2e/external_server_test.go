@@ -35,7 +35,9 @@ data:
   init.sql: |
     CREATE USER bench@'%%' IDENTIFIED BY 's3cret; ''it$(x)" \\ ';
     GRANT ALL ON ` + "`benchrun\\_%%`" + `.* TO bench@'%%';
-    CREATE DATABASE theirs; CREATE TABLE theirs.precious (a INT); INSERT INTO theirs.precious VALUES (42);
+    CREATE DATABASE theirs;
+    CREATE TABLE theirs.precious (a INT);
+    INSERT INTO theirs.precious VALUES (42);
     CREATE DATABASE empty;
     GRANT ALL ON theirs.* TO bench@'%%';
     GRANT ALL ON empty.* TO bench@'%%';
