@@ -55,6 +55,14 @@ diagnose() {
 	} >&2
 }
 
+# kubectl_of NODE-IMAGE FOLDER — the node image has it.
+kubectl_of() {
+	local container
+	container=$(docker create "$1")
+	docker cp --follow-link "$container:/usr/bin/kubectl" "$2/kubectl"
+	docker rm "$container" >/dev/null
+}
+
 # kubeconfig exists for this cluster: the folder bin may have been emptied since it was made.
 ensure_kubeconfig() { kube config get-contexts "kind-$NAME" >/dev/null 2>&1 || kind export kubeconfig --quiet; }
 

@@ -81,7 +81,7 @@ fill_cache() {
 	new=$(mktemp -d "$dir.XXXXXX")
 	# shellcheck disable=SC2064 # the folder of now
 	trap "rm -rf '$new'" EXIT # of the subshell that locked opened
-	"${@:2}" "$new" 9>&- >&2 || exit 1 # the lock is not for what COMMAND leaves running
+	"${@:2}" "$new" 9>&- >&2 # the lock is not for what COMMAND leaves running
 	chmod 755 "$new"
 	mv "$new" "$dir"
 }

@@ -8,28 +8,25 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 SOURCE=$HACK/node-image
-CONTAINERD=github.com/containerd/containerd/v2
 LOCAL_PATH=github.com/rancher/local-path-provisioner
-PACKAGES=(./kubernetes ./coredns ./pause "$CONTAINERD"/cmd/{containerd,containerd-shim-runc-v2,ctr})
-# What a node in a container does not need of containerd: file systems, tracing, plugins in WebAssembly.
-TAGS=no_btrfs,no_devmapper,no_zfs,no_rdt,no_tracing,nri_no_wasm
+PACKAGES=(./kubernetes ./coredns ./pause)
 
 key=programs/$KUBERNETES-$(fingerprint "$SOURCE"/{go.mod,go.sum,kubernetes/main.go,coredns/main.go,pause/main.go} "$0")
 
 sources() {
 	cd "$SOURCE"
-	CGO_ENABLED=0 go list -deps -tags "$TAGS" "${PACKAGES[@]}" >/dev/null && go list -deps "$LOCAL_PATH" >/dev/null
+	CGO_ENABLED=0 go list -deps "${PACKAGES[@]}" >/dev/null && go list -deps "$LOCAL_PATH" >/dev/null
 }
 
 build() {
 	local dir=$1 minor=${KUBERNETES#v1.} version=k8s.io/component-base/version program
-	log "building Kubernetes $KUBERNETES, containerd, CoreDNS and local-path-provisioner"
+	log "building Kubernetes $KUBERNETES, CoreDNS and local-path-provisioner"
 	cd "$SOURCE"
 	# Without its version Kubernetes says v0.0.0, and kubeadm refuses to work with that.
-	go_build -v -tags "$TAGS" -o "$dir/" -ldflags "-s -w -X $version.gitVersion=$KUBERNETES -X $version.gitMajor=1 \
+	go_build -v -o "$dir/" -ldflags "-s -w -X $version.gitVersion=$KUBERNETES -X $version.gitMajor=1 \
 		-X $version.gitMinor=${minor%.*} -X k8s.io/client-go/pkg/version.gitVersion=$KUBERNETES" "${PACKAGES[@]}"
 	# By itself: it imports logrus by a name that differs from everybody else's in a capital letter.
-	go_build -v -o "$dir/" "$LOCAL_PATH"
+	go_build -v -o "$dir/" -ldflags "-s -w" "$LOCAL_PATH"
 	for program in etcd kube-{apiserver,controller-manager,proxy,scheduler} kubeadm kubectl kubelet; do
 		ln -s kubernetes "$dir/$program"
 	done

@@ -33,17 +33,17 @@ archive() {
 programs=$("$HACK/programs.sh")
 log "making the root file system"
 # shellcheck disable=SC2016 # $1 is for the hook: the folder that mmdebstrap works in
-debian_tar bookworm \
-	iptables,iproute2,conntrack,mount,kmod,procps,runc,containernetworking-plugins,ca-certificates,jq,socat,ethtool \
+debian_tar trixie \
+	containerd,iptables,iproute2,conntrack,mount,kmod,procps,containernetworking-plugins,ca-certificates,jq,socat,ethtool \
+	--customize-hook="copy-in $here/containerd.toml /tmp" --customize-hook='mv "$1/tmp/containerd.toml" "$1/etc/containerd/config.toml"' \
 	--customize-hook="sync-in $programs /usr/bin" \
 	--customize-hook='ln -s /usr/bin/kube-proxy "$1/usr/local/bin"' "$work/root.tar" # where kubeadm says it is
 
 root=$work/root
-mkdir -p "$root"/{etc/{containerd,kubernetes/manifests},kind/{images,manifests},usr/local/{bin,sbin},var/lib/kubelet}
+mkdir -p "$root"/{etc/kubernetes/manifests,kind/{images,manifests},usr/local/{bin,sbin},var/lib/kubelet}
 archive "$work/root.tar" "$root/kind/images/system.tar"
 cp "$here/entrypoint" "$root/usr/local/bin"
 cp "$here/runc-without-sys-resource" "$root/usr/local/sbin/runc" # before Debian's in the PATH
-cp "$here/containerd.toml" "$root/etc/containerd/config.toml"
 cp "$here"/default-{cni,storage}.yaml "$root/kind/manifests"
 printf '%s' "$KUBERNETES" >"$root/kind/version"
 # Docker refuses an archive that has a path twice, hence no folders but the empty, new ones.
