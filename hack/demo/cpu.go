@@ -62,7 +62,7 @@ func processes(proc string) map[int]process {
 	return found
 }
 
-// dockerCPU is the processor time of Docker's daemons and of everything below them: the nodes of the cluster, and what runs there.
+// dockerCPU is the processor time of Docker's daemons and of everything below them: the cluster's nodes, and what runs there.
 // No script waits for these, so no step has their time.
 func dockerCPU(proc string) time.Duration {
 	all := processes(proc)

@@ -1,9 +1,9 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command demo does, from nothing, all that the README's measurement takes, and says meanwhile what it is doing, what for, and how
-// long that takes. The scripts do the work; what they say goes to bin/demo.log. At the end a table of the steps goes to standard
-// error, and what was measured to standard output.
+// Command demo does, from nothing, all that the README's measurement takes, and says meanwhile what it is doing, what for, and
+// how long that takes. The scripts do the work; what they say goes to bin/demo.log. At the end a table of the steps goes to
+// standard error, and what was measured to standard output.
 package main
 
 import (
@@ -30,8 +30,9 @@ func steps(measure ...string) []step {
 			first: 4 * time.Minute, again: 2 * time.Second,
 		},
 		{
-			name: "sources", why: "fetch the node image, or the sources to build it from", command: []string{"hack/images.sh", "node-sources"},
-			first: time.Minute, again: time.Second, needs: []string{"Docker"},
+			name: "sources", why: "fetch the node image, or the sources to build it from",
+			command: []string{"hack/images.sh", "node-sources"},
+			first:   time.Minute, again: time.Second, needs: []string{"Docker"},
 		},
 		{
 			name: "MariaDB", why: "fetch or build the image of MariaDB 11.8", command: []string{"hack/images.sh", "mariadb:11.8"},
