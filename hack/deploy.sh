@@ -32,7 +32,7 @@ by_kustomize() {
 		- {name: benchrun/manager, newName: ${1%:*}, newTag: ${1#*:}}
 		patches:
 		- target: {kind: Deployment, name: benchrun-manager}
-		  patch: '[{op: add, path: /spec/template/spec/containers/0/args/-, value: --loader-image=$2}]'
+		  patch: '[{"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": "--loader-image=$2"}]'
 	YAML
 	kubectl apply -k "$BIN/kustomize" >&2
 	kubectl rollout status deployment/benchrun-manager -n $NAMESPACE --timeout=3m >&2
