@@ -75,13 +75,15 @@ cached() {
 }
 
 fill_cache() {
-	local dir=$CACHE/$1 new
+	local dir=$CACHE/$1 new status
 	if [ -d "$dir" ]; then return; fi # somebody else was faster
 	mkdir -p "$(dirname "$dir")"
 	new=$(mktemp -d "$dir.XXXXXX")
 	# shellcheck disable=SC2064 # the folder of now
 	trap "rm -rf '$new'" EXIT # of the subshell that locked opened
 	"${@:2}" "$new" 9>&- >&2 # the lock is not for what COMMAND leaves running
+	status=$?                # in a || list there is no set -e
+	[ "$status" -eq 0 ] || exit "$status"
 	chmod 755 "$new"
 	mv "$new" "$dir"
 }
