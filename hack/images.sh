@@ -38,29 +38,28 @@ key() { echo "images/$(basename "${1/:/-}")-$2"; }
 # at_hand IMAGE RECIPE — it need not be built; pulls it, if that is why.
 at_hand() { present "$@" || [ -d "$CACHE/$(key "$@")" ] || pull "$1"; }
 
-# provide IMAGE RECIPE CHANGE… -- COMMAND… — Docker has IMAGE afterwards: it had, or it is pulled, or comes from the cache, or is
-# imported, with these changes, from the root file system that COMMAND writes to the file in its last argument.
+# provide IMAGE RECIPE CHANGE… -- COMMAND… — Docker has IMAGE afterwards: it had, or it is pulled, or is imported, with these
+# changes, from the root file system that COMMAND once wrote to the file in its last argument.
 provide() {
-	if ! at_hand "$1" "$2"; then cached "$(key "$1" "$2")" build "$@"; fi
-	if ! present "$1" "$2"; then
-		log "loading $1 from the cache"
-		docker load --quiet --input "$CACHE/$(key "$1" "$2")/image.tar" >&2
-	fi
-	echo "$1"
-}
-
-build() {
-	local image=$1 recipe=$2 changes=(--change "LABEL $RECIPE_LABEL=$2") dir=${*: -1}
+	local image=$1 recipe=$2 changes=(--change "LABEL $RECIPE_LABEL=$2")
 	shift 2
 	until [ "$1" = -- ]; do
 		changes+=(--change "$1")
 		shift
 	done
+	if ! at_hand "$image" "$recipe"; then cached "$(key "$image" "$recipe")" build "$image" "${@:2}"; fi
+	if ! present "$image" "$recipe"; then
+		log "importing $image"
+		docker import "${changes[@]}" "$CACHE/$(key "$image" "$recipe")/root.tar" "$image" >/dev/null
+	fi
+	echo "$image"
+}
+
+# build IMAGE COMMAND… FOLDER
+build() {
+	local image=$1 dir=${*: -1}
 	log "building a stand-in for $image"
-	"${@:2:$#-2}" "$work/root.tar" # the command, without the folder at its end
-	docker import "${changes[@]}" "$work/root.tar" "$image" >/dev/null
-	rm "$work/root.tar"
-	docker save --output "$dir/image.tar" "$image"
+	"${@:2:$#-2}" "$dir/root.tar"
 	# A stand-in of an older recipe is of no use to this clone, but maybe to another.
 	find "$(dirname "$dir")" -mindepth 1 -maxdepth 1 -name "$(basename "${image/:/-}")-*" -mtime +7 -exec rm -rf {} +
 }

@@ -101,13 +101,13 @@ wait_until() {
 # debian_tar SUITE PACKAGE,… [MMDEBSTRAP-OPTION…] FILE makes a root file system of a Debian release
 # with those packages, without manuals and translations, to be imported as an image.
 debian_tar() {
-	local path options=()
 	have mmdebstrap || apt_install mmdebstrap ||
 		die "no registry to pull images from; building them here needs Debian or Ubuntu, and root"
-	for path in doc info lintian locale man; do
-		options+=(--dpkgopt="path-exclude=/usr/share/$path/*")
-	done
-	mmdebstrap --quiet --variant=essential --include="$2" "${options[@]}" "${@:3:$#-3}" "$1" "${@: -1}"
+	# Removed at the end and not excluded from the start: that would filter each package on its own.
+	# shellcheck disable=SC2016 # $1 is for the hook: the folder that mmdebstrap works in
+	mmdebstrap --quiet --variant=essential --include="$2" \
+		--customize-hook='rm -rf "$1"/usr/share/doc "$1"/usr/share/info "$1"/usr/share/lintian "$1"/usr/share/locale "$1"/usr/share/man' \
+		"${@:3:$#-3}" "$1" "${@: -1}"
 }
 
 # with_timeout SECONDS COMMAND… is timeout(1), or just COMMAND where that is missing (macOS).
