@@ -22,14 +22,12 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
-	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
 // act carries out an action.
-func (r *BenchmarkRunReconciler) act(
-	ctx context.Context, run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *lifecycle.Observed, action lifecycle.Action,
-) error {
+func (r *BenchmarkRunReconciler) act(ctx context.Context, s *step, action lifecycle.Action) error {
+	run := s.run
 	switch a := action.(type) {
 	case lifecycle.Wait:
 		return nil
@@ -37,15 +35,17 @@ func (r *BenchmarkRunReconciler) act(
 		return r.provideDatabase(ctx, run, a)
 	case lifecycle.RemoveDatabase:
 		return r.removeDatabase(ctx, run, a.Instance)
+	case lifecycle.ReleaseNodes:
+		return r.removeOfInstance(ctx, run, a.Instance, &policyv1.PodDisruptionBudgetList{})
 	case lifecycle.StartAttempt:
 		return r.startAttempt(ctx, run, a.Attempt)
 	case lifecycle.RecordAttempt:
-		return r.recordAttempt(ctx, run, seen, a)
+		return r.recordAttempt(ctx, s, a)
 	case lifecycle.RemoveJob:
 		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: a.Name, UID: a.UID}}
 		return r.writer(run).remove(ctx, job)
 	case lifecycle.Publish:
-		return r.publish(ctx, run, p, seen, a.Outcome)
+		return r.publish(ctx, s, a.Outcome)
 	case lifecycle.DeleteRun:
 		return r.writer(run).remove(ctx, run)
 	default:
@@ -53,12 +53,19 @@ func (r *BenchmarkRunReconciler) act(
 	}
 }
 
+// provideDatabase creates the objects of an instance, in order. An object that others would make of these must not be there yet: a
+// StatefulSet takes whatever claim it finds under the name, with the data in it.
 func (r *BenchmarkRunReconciler) provideDatabase(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, a lifecycle.ProvideDatabase,
 ) error {
 	objects, err := database.Objects(run, a.Instance, a.Node, r.Images)
 	if err != nil {
-		return err
+		return &obstacleError{*lifecycle.Invalid(err)}
+	}
+	for _, implied := range database.Implied(run, a.Instance) {
+		if err := r.notThere(ctx, run, implied); err != nil {
+			return err
+		}
 	}
 	if database.NeedsSecret(run) {
 		if err := r.createSecret(ctx, run); err != nil {
@@ -73,6 +80,22 @@ func (r *BenchmarkRunReconciler) provideDatabase(
 	return nil
 }
 
+// notThere fails if an object exists that is not this run's.
+func (r *BenchmarkRunReconciler) notThere(ctx context.Context, run *v1alpha1.BenchmarkRun, object client.Object) error {
+	w := r.writer(run)
+	kind, name := w.kindOf(object), object.GetName()
+	err := r.Live.Get(ctx, client.ObjectKeyFromObject(object), object)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("looking for %s %s: %w", kind, name, err)
+	case w.owner.isLabelled(object) && metav1.GetControllerOf(object) != nil:
+		return nil // made of this very instance, before the operator was killed
+	}
+	return w.owner.taken(kind, name)
+}
+
 // createSecret creates the run's credentials once. The operator may not read Secrets: one that has a name with this run's UID is
 // this run's.
 func (r *BenchmarkRunReconciler) createSecret(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
@@ -83,36 +106,46 @@ func (r *BenchmarkRunReconciler) createSecret(ctx context.Context, run *v1alpha1
 	return err
 }
 
-// removeDatabase deletes the objects of an instance that have this run's UID. Kubernetes deletes the volume with the StatefulSet,
-// and the MariaDB operator its StatefulSet with the MariaDB resource.
+// removeDatabase deletes the objects of an instance that this run controls. The MariaDB operator deletes its StatefulSet with the
+// MariaDB resource, and Kubernetes the volume with that.
 func (r *BenchmarkRunReconciler) removeDatabase(ctx context.Context, run *v1alpha1.BenchmarkRun, instance int) error {
-	lists := []client.ObjectList{&corev1.ServiceList{}, &corev1.ConfigMapList{}, &policyv1.PodDisruptionBudgetList{}}
+	lists := []client.ObjectList{
+		&appsv1.StatefulSetList{}, &corev1.PersistentVolumeClaimList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{},
+		&policyv1.PodDisruptionBudgetList{},
+	}
 	if run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator {
-		lists = append([]client.ObjectList{database.MariaDBList()}, lists...)
-	} else {
-		lists = append([]client.ObjectList{&appsv1.StatefulSetList{}}, lists...)
+		lists[0] = database.MariaDBList()
 	}
 	for _, list := range lists {
-		err := r.reader(list).List(ctx, list, client.InNamespace(run.Namespace), client.MatchingLabels{
-			v1alpha1.LabelRunUID:    string(run.UID),
-			v1alpha1.LabelComponent: v1alpha1.ComponentDatabase,
-			v1alpha1.LabelInstance:  strconv.Itoa(instance),
-		})
-		if err != nil && !apimeta.IsNoMatchError(err) {
-			return fmt.Errorf("listing the objects of database instance %d: %w", instance, err)
-		}
-		err = apimeta.EachListItem(list, func(item runtime.Object) error {
-			object, ok := item.(client.Object)
-			if !ok {
-				return fmt.Errorf("%T is not an object", item)
-			}
-			return r.writer(run).remove(ctx, object)
-		})
-		if err != nil {
+		if err := r.removeOfInstance(ctx, run, instance, list); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// removeOfInstance deletes the objects of one kind. It asks the API server for them, because the cache may be behind.
+func (r *BenchmarkRunReconciler) removeOfInstance(
+	ctx context.Context, run *v1alpha1.BenchmarkRun, instance int, list client.ObjectList,
+) error {
+	err := r.Live.List(ctx, list, client.InNamespace(run.Namespace), client.MatchingLabels{
+		v1alpha1.LabelRunUID:    string(run.UID),
+		v1alpha1.LabelComponent: v1alpha1.ComponentDatabase,
+		v1alpha1.LabelInstance:  strconv.Itoa(instance),
+	})
+	if err != nil && !apimeta.IsNoMatchError(err) {
+		return fmt.Errorf("listing the objects of database instance %d: %w", instance, err)
+	}
+	return apimeta.EachListItem(list, func(item runtime.Object) error {
+		object, ok := item.(client.Object)
+		if !ok {
+			return fmt.Errorf("%T is not an object", item)
+		}
+		if !metav1.IsControlledBy(object, run) {
+			return nil
+		}
+		return r.writer(run).remove(ctx, object)
+	})
 }
 
 // startAttempt creates the Job of an attempt. It asks the API server, not the cache, whether the attempt has its record already:
@@ -120,19 +153,32 @@ func (r *BenchmarkRunReconciler) removeDatabase(ctx context.Context, run *v1alph
 func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, run *v1alpha1.BenchmarkRun, a trial.Attempt) error {
 	job, err := trial.Job(run, a, r.Images)
 	if err != nil {
-		return fmt.Errorf("making the Job of trial %d: %w", a.Trial.Number, err)
+		return &obstacleError{*lifecycle.Invalid(fmt.Errorf("making the Job of trial %d: %w", a.Trial.Number, err))}
 	}
 	w := r.writer(run)
 	record := metav1.PartialObjectMetadata{}
 	record.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	err = r.Live.Get(ctx, client.ObjectKeyFromObject(job), &record)
 	switch {
-	case err == nil && w.owner.isLabelled(&record):
-		return fmt.Errorf("trial %d is recorded already, but the cache does not have it yet", a.Trial.Number)
-	case err == nil:
-		return w.owner.taken("ConfigMap", record.Name)
-	case !apierrors.IsNotFound(err):
+	case apierrors.IsNotFound(err):
+		return w.create(ctx, job, true)
+	case err != nil:
 		return fmt.Errorf("looking for the record of trial %d: %w", a.Trial.Number, err)
 	}
-	return w.create(ctx, job, true)
+	if err := r.upToDate(ctx, run); err != nil {
+		return err
+	}
+	return w.owner.taken("ConfigMap", record.Name)
+}
+
+// upToDate fails if the run was read before it was last written.
+func (r *BenchmarkRunReconciler) upToDate(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
+	var live v1alpha1.BenchmarkRun
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(run), &live); err != nil {
+		return fmt.Errorf("reading the run again: %w", err)
+	}
+	if live.ResourceVersion != run.ResourceVersion {
+		return errStale
+	}
+	return nil
 }

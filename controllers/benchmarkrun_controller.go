@@ -5,22 +5,31 @@ package controllers
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
+)
+
+const (
+	// firstRetry and lastRetry are the shortest and the longest time after which a step that failed is tried again. What a person
+	// has mended, a quota for example, is found within the longest.
+	firstRetry, lastRetry = 200 * time.Millisecond, 30 * time.Second
+	// staleRetry is the time after which a step is tried again that found the cache behind the API server.
+	staleRetry = 100 * time.Millisecond
 )
 
 // BenchmarkRunReconciler carries out BenchmarkRuns.
@@ -36,6 +45,10 @@ type BenchmarkRunReconciler struct {
 	Clock clock.PassiveClock
 	// Images of the loader.
 	Images podutil.Images
+
+	ledger   ledger
+	troubles troubles
+	fetches  fetches
 }
 
 // +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarkruns,verbs=get;list;watch;delete
@@ -43,8 +56,8 @@ type BenchmarkRunReconciler struct {
 // +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarkruns/finalizers,verbs=update
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;delete
-// +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;delete
-// +kubebuilder:rbac:groups="",resources=pods;persistentvolumeclaims,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=services;configmaps;persistentvolumeclaims,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
@@ -59,32 +72,24 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if run.DeletionTimestamp != nil {
+		r.forget(&run)
 		return ctrl.Result{}, nil // what it owns is deleted with it
 	}
-	seen, err := r.observe(ctx, &run)
-	if err != nil {
-		return ctrl.Result{}, fmt.Errorf("observing: %w", err)
+	after, err := r.step(ctx, &run)
+	switch {
+	case isStale(err):
+		return ctrl.Result{RequeueAfter: staleRetry}, nil
+	case err != nil:
+		return ctrl.Result{}, err
 	}
-	p, err := lifecycle.Plan(&run)
-	if err != nil {
-		seen.Obstacle = lifecycle.Invalid(err)
-	}
-	now := r.Clock.Now()
-	decision := lifecycle.Next(&run, p, seen, now)
-	if err := r.act(ctx, &run, p, seen, decision.Action); err != nil {
-		obstacle := new(obstacleError)
-		if !errors.As(err, &obstacle) {
-			return ctrl.Result{}, fmt.Errorf("acting: %w", err)
-		}
-		seen.Obstacle = &obstacle.failure
-		decision = lifecycle.Next(&run, p, seen, now)
-	}
-	old := run.DeepCopy()
-	run.Status = lifecycle.Status(&run, p, seen, decision, now)
-	if err := r.writer(&run).patchStatus(ctx, old, announcements(&old.Status, &run.Status, seen)); err != nil {
-		return ctrl.Result{}, fmt.Errorf("writing the status: %w", err)
-	}
-	return ctrl.Result{RequeueAfter: decision.After}, nil
+	r.troubles.over(run.UID)
+	return ctrl.Result{RequeueAfter: after}, nil
+}
+
+// forget what is kept in memory of a run.
+func (r *BenchmarkRunReconciler) forget(run *v1alpha1.BenchmarkRun) {
+	r.ledger.forget(run.UID)
+	r.troubles.over(run.UID)
 }
 
 // writer writes on behalf of a run.
@@ -92,16 +97,21 @@ func (r *BenchmarkRunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
 	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, owner: runOwner(run)}
 }
 
-// SetupWithManager watches runs, and all objects that have the name of a run in their label.
+// SetupWithManager watches runs, and all objects that have the name of a run in their label. Of ConfigMaps, which hold the results
+// of all runs, only the metadata.
 func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.BenchmarkRun{}).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 4})
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: 4,
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
+		}).
+		WatchesMetadata(&corev1.ConfigMap{}, enqueueOwner(v1alpha1.LabelRun))
 	for _, object := range []client.Object{
-		&batchv1.Job{}, &appsv1.StatefulSet{}, &corev1.Pod{}, &corev1.ConfigMap{}, &corev1.Service{},
-		&corev1.PersistentVolumeClaim{}, &policyv1.PodDisruptionBudget{},
+		&batchv1.Job{}, &appsv1.StatefulSet{}, &corev1.Pod{}, &corev1.Service{}, &corev1.PersistentVolumeClaim{},
+		&policyv1.PodDisruptionBudget{},
 	} {
-		b = b.Watches(object, enqueueOwner(v1alpha1.LabelRun))
+		b = b.Watches(object, enqueueOwner(v1alpha1.LabelRun), builder.WithPredicates())
 	}
 	return b.Complete(r)
 }

@@ -6,9 +6,10 @@ package controllers
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,41 +22,66 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
 // digestAnnotation holds the sha256 of results.json.
 const digestAnnotation = "benchrun.dev/digest"
 
-// recordAttempt writes what became of an attempt, once. An accepted attempt without its document is invalidated.
-func (r *BenchmarkRunReconciler) recordAttempt(
-	ctx context.Context, run *v1alpha1.BenchmarkRun, seen *lifecycle.Observed, action lifecycle.RecordAttempt,
-) error {
+// recordAttempt writes what became of an attempt, once, and adds it to what was seen. An accepted attempt without its document is
+// invalidated.
+func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *step, action lifecycle.RecordAttempt) error {
 	a := &action.Attempt
 	var doc *document
 	if a.Verdict.Outcome == result.OutcomeAccepted {
 		var err error
-		doc, err = r.fetchDocument(ctx, a)
-		switch {
-		case errors.Is(err, result.ErrDocumentLost):
-			a.Verdict = a.Verdict.Because(result.CauseDocumentLost, err.Error())
-		case err != nil:
+		if doc, err = r.fetchDocument(ctx, a); err != nil {
 			return err
 		}
 	}
-	record := newRecord(a, seen)
-	record.Parameters, record.Recorded = action.Parameters, r.Clock.Now().UTC()
+	record := newRecord(a, s.seen)
+	record.Parameters, record.Recorded = action.Parameters, r.recordedAt(a)
+	if s.seen.Newest.ConfigMap != "" {
+		record.Previous = ptr.To(result.Reference(s.seen.Newest))
+	}
 	files, err := recordFiles(record, doc)
 	if err != nil {
 		return err
 	}
 	meta := metav1.ObjectMeta{
-		Name: plan.AttemptName(run, record.Trial, record.Attempt), Labels: plan.Labels(run, v1alpha1.ComponentAttempt),
+		Name: plan.AttemptName(s.run, record.Trial, record.Attempt), Labels: plan.Labels(s.run, v1alpha1.ComponentAttempt),
 	}
 	meta.Labels[v1alpha1.LabelTrial] = strconv.Itoa(record.Trial)
 	meta.Labels[v1alpha1.LabelAttempt] = strconv.Itoa(record.Attempt)
 	meta.Labels[v1alpha1.LabelOutcome] = string(record.Outcome)
-	return r.writer(run).store(ctx, meta, files, run.Spec.Results.Retention)
+	if err := r.writer(s.run).store(ctx, meta, files, s.run.Spec.Results.Retention); err != nil {
+		return unrecorded(record, err)
+	}
+	newest := v1alpha1.RecordReference{ConfigMap: meta.Name, Digest: recordDigest(string(files[0].Data))}
+	c := chain{nil, s.seen.Records}.with(newest, record)
+	s.seen.Records, s.seen.Newest = c.records, newest
+	return nil
+}
+
+// recordedAt is when an attempt ended: what is written twice, by two operators, is then the same.
+func (r *BenchmarkRunReconciler) recordedAt(a *lifecycle.Attempt) time.Time {
+	if a.Verdict.Pod != nil {
+		if end := trial.EndOf(a.Verdict.Pod); !end.IsZero() {
+			return end.UTC()
+		}
+	}
+	return r.Clock.Now().UTC()
+}
+
+// unrecorded adds to the error of a record that could not be written what the attempt measured: the message may be all that is
+// left of it.
+func unrecorded(record *result.Record, err error) error {
+	if record.Outcome != result.OutcomeAccepted || len(record.Summary.Metrics) == 0 {
+		return err
+	}
+	m := record.Summary.Metrics[0]
+	return fmt.Errorf("trial %d has measured %s %s: %w", record.Trial, stats.Format(m.Value), m.Unit, err)
 }
 
 // recordFiles are a record, and the document that completes it if there is one.
@@ -118,11 +144,9 @@ func placeLoaders(place *result.Place, pods []corev1.Pod) {
 	place.LoaderNodes = sets.List(nodes)
 }
 
-// publish writes the results of the run, once.
-func (r *BenchmarkRunReconciler) publish(
-	ctx context.Context, run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *lifecycle.Observed, outcome string,
-) error {
-	rep, err := buildReport(run, p, seen, outcome)
+// publish writes the results of the run, once, and adds them to what was seen.
+func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *step, outcome string) error {
+	rep, err := r.buildReport(ctx, s, outcome)
 	if err != nil {
 		return err
 	}
@@ -130,20 +154,44 @@ func (r *BenchmarkRunReconciler) publish(
 	if err != nil {
 		return err
 	}
-	meta := metav1.ObjectMeta{
-		Name: plan.ResultsName(run), Labels: plan.Labels(run, v1alpha1.ComponentResults), Annotations: map[string]string{},
-	}
+	published := &v1alpha1.ResultsReference{ConfigMap: plan.ResultsName(s.run)}
 	for _, f := range files {
 		if f.Name == report.JSONFile {
-			meta.Annotations[digestAnnotation] = "sha256:" + result.Digest(f.Data)
+			published.Digest = "sha256:" + result.Digest(f.Data)
 		}
 	}
-	return r.writer(run).store(ctx, meta, files, run.Spec.Results.Retention)
+	meta := metav1.ObjectMeta{
+		Name: published.ConfigMap, Labels: plan.Labels(s.run, v1alpha1.ComponentResults),
+		Annotations: map[string]string{digestAnnotation: published.Digest},
+	}
+	if err := r.writer(s.run).store(ctx, meta, files, s.run.Spec.Results.Retention); err != nil {
+		return err
+	}
+	s.seen.Results = published
+	return nil
 }
 
-func buildReport(
-	run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *lifecycle.Observed, outcome string,
-) (*report.Report, error) {
+// fullRecords reads all records of a run again, with what the ledger does not keep.
+func (r *BenchmarkRunReconciler) fullRecords(ctx context.Context, s *step) ([]*result.Record, error) {
+	var records []*result.Record
+	for ref := s.seen.Newest; ref.ConfigMap != ""; {
+		record, err := r.readRecord(ctx, s.run, ref)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, record)
+		ref = v1alpha1.RecordReference(ptr.Deref(record.Previous, result.Reference{}))
+	}
+	slices.Reverse(records)
+	return records, nil
+}
+
+func (r *BenchmarkRunReconciler) buildReport(ctx context.Context, s *step, outcome string) (*report.Report, error) {
+	run, p := s.run, s.plan
+	records, err := r.fullRecords(ctx, s)
+	if err != nil {
+		return nil, err
+	}
 	digest, err := plan.Digest(&run.Spec)
 	if err != nil {
 		return nil, err
@@ -157,7 +205,7 @@ func buildReport(
 			Namespace: run.Namespace, Name: run.Name, UID: string(run.UID), Workload: string(run.Spec.Workload.Type),
 			Seed: plan.Seed(&run.Spec), SpecDigest: digest, Outcome: outcome, Spec: spec,
 		},
-		Records: seen.Records,
+		Records: records,
 	}
 	if run.Status.StartTime != nil {
 		rep.Run.Started = run.Status.StartTime.UTC()
@@ -172,6 +220,6 @@ func buildReport(
 	for _, t := range p.Trials {
 		rep.Trials = append(rep.Trials, report.Trial{Number: t.Number, Round: t.Round, Parameters: p.Points[t.Point].Parameters})
 	}
-	rep.Run.Planned, rep.Points = lifecycle.Measured(run, p, seen.Records)
+	rep.Run.Planned, rep.Points = lifecycle.Measured(run, p, records)
 	return rep, nil
 }

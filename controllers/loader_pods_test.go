@@ -91,13 +91,12 @@ func TestEnvtestTwoLoadersAndAStranger(t *testing.T) {
 			break
 		}
 		c.react()
-		c.clock.Step(logGrace)
 	}
 	var cm corev1.ConfigMap
 	c.must(api.Get(t.Context(), client.ObjectKey{Namespace: c.namespace, Name: run.Name + "-t1-a1"}, &cm))
 	record, err := result.DecodeRecord(cm.Data[result.RecordKey])
 	c.must(err)
-	if record.Cause != result.CauseDocumentLost || !strings.Contains(record.Message, "that of another Pod") {
+	if record.Cause != result.CauseForeignResult || !strings.Contains(record.Message, "that of another Pod") {
 		t.Errorf("record %+v", record)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,6 +35,10 @@ func TestEnvtestStrangersObjectIsLeftAlone(t *testing.T) {
 		"ConfigMap run-db1":   &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"mine": "yes"}},
 		"Service run-db1":     &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 1}}}},
 		"StatefulSet run-db1": &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{Selector: &metav1.LabelSelector{MatchLabels: selector}, Template: *set}},
+		"PersistentVolumeClaim run-db1": &corev1.PersistentVolumeClaim{ObjectMeta: meta, Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		}},
 		"Job run-t1-a1":       &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "run-t1-a1"}, Spec: batchv1.JobSpec{Suspend: ptr.To(true), Template: pod}},
 		"ConfigMap run-t1-a1": &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "run-t1-a1"}},
 	} {
@@ -62,7 +67,7 @@ func TestEnvtestPredecessorIsWaitedFor(t *testing.T) {
 	c := newCluster(t)
 	old := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		Name: "run-db1", Namespace: c.namespace, Labels: map[string]string{v1alpha1.LabelRun: "run", v1alpha1.LabelRunUID: "old"},
-		OwnerReferences: []metav1.OwnerReference{{APIVersion: "benchrun.dev/v1alpha1", Kind: "BenchmarkRun", Name: "run", UID: "old"}},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "benchrun.dev/v1alpha1", Kind: "BenchmarkRun", Name: "run", UID: "old", Controller: ptr.To(true)}},
 	}}
 	c.must(api.Create(t.Context(), old))
 	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())

@@ -6,7 +6,9 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -35,14 +37,18 @@ func runOwner(run *v1alpha1.BenchmarkRun) owner {
 // byName selects the objects that have the owner's name.
 func (o owner) byName() client.MatchingLabels { return client.MatchingLabels{o.nameLabel: o.GetName()} }
 
-// isLabelled says whether an object has the owner's UID.
+// isLabelled says whether an object has the owner's UID in its label. Anybody can write a label: it sorts objects, it proves nothing.
 func (o owner) isLabelled(object client.Object) bool {
 	return object.GetLabels()[o.uidLabel] == string(o.GetUID())
 }
 
-// owns says whether an object that exists is the one that the owner wants to create: with or without an owner reference.
+// owns says whether an object that exists is the one that the owner wants to create: it is controlled by the owner or, if it is to
+// stay when the owner is deleted, has its UID.
 func (o owner) owns(object client.Object, referenced bool) bool {
-	return o.isLabelled(object) && (!referenced || metav1.IsControlledBy(object, o.Object))
+	if referenced {
+		return metav1.IsControlledBy(object, o.Object)
+	}
+	return o.isLabelled(object)
 }
 
 // taken is the obstacle that an object of somebody else has a name that the owner needs.
@@ -54,8 +60,8 @@ func (o owner) taken(kind, name string) error {
 	}}
 }
 
-// ownership sorts observed objects that have the owner's name: into its own, those of an earlier owner of the same name that are
-// being deleted, and those that are kept.
+// ownership sorts observed objects that have the owner's name in their label: into its own, those of an earlier owner of the same
+// name that are being deleted, and those that stand in the way. All others are somebody else's, whatever their labels say.
 type ownership struct {
 	owner owner
 	// predecessor has the names of the objects that are being deleted, in order.
@@ -64,23 +70,55 @@ type ownership struct {
 	obstacle *lifecycle.Failure
 }
 
-// ours says whether an object belongs to this very owner, and notes it otherwise. An object that has an owner reference is
-// deleted with the earlier owner.
+// ours says whether the owner controls an object, and sorts it otherwise.
 func (o *ownership) ours(object client.Object) bool {
-	switch {
-	case o.owner.isLabelled(object):
+	if metav1.IsControlledBy(object, o.owner.Object) {
 		return true
-	case object.GetDeletionTimestamp() != nil || len(object.GetOwnerReferences()) > 0:
+	}
+	o.sort(object)
+	return false
+}
+
+// sort an object that the owner does not control.
+func (o *ownership) sort(object client.Object) {
+	switch {
+	case o.owner.isLabelled(object), !o.wanted(object.GetName()):
+	case o.goes(object):
 		o.predecessor = append(o.predecessor, object.GetName())
 		slices.Sort(o.predecessor)
 	case o.obstacle == nil:
 		o.obstacle = &lifecycle.Failure{
 			Reason: v1alpha1.ReasonNameTaken,
-			Message: fmt.Sprintf("%s is kept from an earlier %s of this name: delete it, or use another name for the %s",
-				object.GetName(), o.owner.noun, o.owner.noun),
+			Message: fmt.Sprintf("%s is not this %s's, or is kept from an earlier %s of this name: delete it, or use another name for the %s",
+				object.GetName(), o.owner.noun, o.owner.noun, o.owner.noun),
+		}
+	}
+}
+
+// derived are the ends of names that Benchrun gives: of instances, attempts and results, and of the Pods, claims and further
+// ConfigMaps of these.
+var derived = regexp.MustCompile(`^-(db[0-9]+|t[0-9]+-a[0-9]+|results)(-|$)`)
+
+// wanted says whether the owner may need an object's name.
+func (o *ownership) wanted(name string) bool {
+	for _, prefix := range []string{"", "data-", "storage-"} {
+		if rest, found := strings.CutPrefix(name, prefix+o.owner.GetName()); found && derived.MatchString(rest) {
+			return true
 		}
 	}
 	return false
+}
+
+// goes says whether an object will be gone soon: it is being deleted, or what controls it is an earlier owner or was one's.
+func (o *ownership) goes(object client.Object) bool {
+	if object.GetDeletionTimestamp() != nil {
+		return true
+	}
+	controller := metav1.GetControllerOf(object)
+	if controller == nil {
+		return false
+	}
+	return o.wanted(controller.Name) || controller.Name == o.owner.GetName() && controller.UID != o.owner.GetUID()
 }
 
 // enqueueOwner leads from an object to the owner whose name it has in a label.

@@ -18,9 +18,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -167,6 +169,25 @@ func (c *cluster) until(name, condition string) *v1alpha1.BenchmarkRun {
 	return nil
 }
 
+// patiently is until, but lets steps fail that are to be tried again: time passes before the next try.
+func (c *cluster) patiently(name, condition string) *v1alpha1.BenchmarkRun {
+	c.t.Helper()
+	for range 100 {
+		_, err := c.reconciler.Reconcile(c.t.Context(), ctrl.Request{
+			NamespacedName: client.ObjectKey{Namespace: c.namespace, Name: name},
+		})
+		if err != nil {
+			c.clock.Step(lastRetry)
+		}
+		c.react()
+		if run := c.get(name); apimeta.IsStatusConditionTrue(run.Status.Conditions, condition) {
+			return run
+		}
+	}
+	c.t.Fatalf("%s was never %s: %+v", name, condition, c.get(name).Status)
+	return nil
+}
+
 // settle reconciles a few times more, so that what is left to do after the end is done.
 func (c *cluster) settle(name string) {
 	c.t.Helper()
@@ -220,15 +241,11 @@ func (c *cluster) startPod(
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Namespace: c.namespace, Labels: template.Labels,
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: kind, Name: owner.GetName(), UID: owner.GetUID()}},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: "v1", Kind: kind, Name: owner.GetName(), UID: owner.GetUID(), Controller: ptr.To(true),
+			}},
 		},
 		Spec: template.Spec,
-	}
-	// The volume of a claim template, which the StatefulSet controller would add.
-	if set, ok := owner.(*appsv1.StatefulSet); ok && len(set.Spec.VolumeClaimTemplates) > 0 {
-		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: "data", VolumeSource: corev1.VolumeSource{
-			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data-" + name},
-		}})
 	}
 	pod.Spec.NodeName = "node-of-" + strings.ToLower(kind)
 	c.must(api.Create(c.t.Context(), pod))
@@ -245,6 +262,21 @@ func (c *cluster) collectGarbage(alive map[string]bool) {
 		pod := &pods.Items[i]
 		if len(pod.OwnerReferences) > 0 && !alive[string(pod.OwnerReferences[0].UID)] {
 			c.must(client.IgnoreNotFound(api.Delete(c.t.Context(), pod, client.GracePeriodSeconds(0))))
+		}
+	}
+	c.releaseClaims() // no Pod that is left belongs to an instance that is being removed
+}
+
+// releaseClaims lets claims go that are being deleted and that no Pod uses.
+func (c *cluster) releaseClaims() {
+	c.t.Helper()
+	var claims corev1.PersistentVolumeClaimList
+	c.list(&claims)
+	for i := range claims.Items {
+		claim := &claims.Items[i]
+		if claim.DeletionTimestamp != nil && len(claim.Finalizers) > 0 {
+			claim.Finalizers = nil
+			c.must(api.Update(c.t.Context(), claim))
 		}
 	}
 }

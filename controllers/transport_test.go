@@ -80,7 +80,7 @@ func TestEnvtestResultsThatDoNotArriveWhole(t *testing.T) {
 			c.apply(testutil.MakeRun("run", "").Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) {
 				r.Spec.Trials.MaxInvalid = ptr.To[int32](0)
 			}).Obj())
-			failed := c.until("run", v1alpha1.ConditionFailed)
+			failed := c.patiently("run", v1alpha1.ConditionFailed)
 			condition := apimeta.FindStatusCondition(failed.Status.Conditions, v1alpha1.ConditionFailed)
 			if condition.Reason != v1alpha1.ReasonTooManyInvalid || !strings.Contains(condition.Message, test.says) {
 				t.Errorf("failed with %s: %s; want %s", condition.Reason, condition.Message, test.says)

@@ -86,7 +86,7 @@ func (w *writer) remove(ctx context.Context, object client.Object) error {
 }
 
 // store writes files into immutable ConfigMaps: as many as they need, and last the one that has the given name, so that all are
-// there if it is.
+// there if it is. Every error is an unwrittenError, also a refusal: what was measured is worth another try.
 func (w *writer) store(
 	ctx context.Context, meta metav1.ObjectMeta, files []result.File, retention v1alpha1.Retention,
 ) error {
@@ -109,20 +109,46 @@ func (w *writer) store(
 				cm.Data[f.Name] = string(f.Data)
 			}
 		}
-		if err := w.create(ctx, cm, retention != v1alpha1.RetentionRetain); err != nil {
-			return err
+		if err := w.storeOne(ctx, cm, retention != v1alpha1.RetentionRetain); err != nil {
+			return &unwrittenError{"ConfigMap " + cm.Name, err}
 		}
 	}
 	return nil
 }
 
-// patchStatus writes the owner's status if it is not that of the old object any more. The events that announce the change are
-// sent after it was written.
+// storeOne creates a ConfigMap. If there is one already, an operator that was killed has written it, and it must say the same. It
+// does not if something else was seen since: then it was never counted, and is written anew.
+func (w *writer) storeOne(ctx context.Context, cm *corev1.ConfigMap, referenced bool) error {
+	err := w.createBlindly(ctx, cm.DeepCopy(), referenced)
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	var there corev1.ConfigMap
+	if err := w.live.Get(ctx, client.ObjectKeyFromObject(cm), &there); err != nil {
+		return fmt.Errorf("reading the one that exists already: %w", err)
+	}
+	same := equality.Semantic.DeepEqual(there.Data, cm.Data) && equality.Semantic.DeepEqual(there.BinaryData, cm.BinaryData)
+	switch {
+	case there.DeletionTimestamp != nil:
+		return errStale
+	case !w.owner.owns(&there, referenced) || !same && !referenced:
+		return w.owner.taken("ConfigMap", cm.Name)
+	case same && ptr.Deref(there.Immutable, false):
+		return nil
+	}
+	if err := w.remove(ctx, &there); err != nil {
+		return err
+	}
+	return errStale
+}
+
+// patchStatus writes the owner's status if it is not that of the old object any more. It fails with a conflict if somebody has
+// written to the owner since it was read. The events that announce the change are sent after it was written.
 func (w *writer) patchStatus(ctx context.Context, old client.Object, list []announcement) error {
 	if equality.Semantic.DeepEqual(old, w.owner.Object) {
 		return nil
 	}
-	if err := w.Status().Patch(ctx, w.owner.Object, client.MergeFrom(old)); err != nil {
+	if err := w.Status().Patch(ctx, w.owner.Object, client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	for _, a := range list {

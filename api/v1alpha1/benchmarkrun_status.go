@@ -7,11 +7,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// BenchmarkRunStatus is the progress of a run and what it has measured. It is computed from the result ConfigMaps of the
-// attempts; deleting it loses nothing.
+// BenchmarkRunStatus is the progress of a run and what it has measured. It is computed from the records of the attempts, of
+// which it names the newest. Once the run has finished it does not change, except for ResultsAvailable.
 type BenchmarkRunStatus struct {
-	// conditions are DatabaseReady, Complete, Failed, Suspended, Finished (Complete or Failed: scripts wait for it), and Ready,
-	// Reconciling and Stalled for Helm, Flux and Argo CD.
+	// conditions are DatabaseReady, Complete, Failed, Suspended, ResultsAvailable, Finished (Complete or Failed, and the results
+	// are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm, Flux and Argo CD.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -27,6 +27,16 @@ type BenchmarkRunStatus struct {
 	// startTime is when the operator first observed the run without suspend.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
+
+	// deadline is when the run ends at the latest: startTime plus spec.deadlineSeconds, later by the time for which the run was
+	// suspended.
+	// +optional
+	Deadline *metav1.Time `json:"deadline,omitempty"`
+
+	// suspendedSeconds is for how long the run was suspended since its start.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	SuspendedSeconds *int64 `json:"suspendedSeconds,omitempty"`
 
 	// completionTime is when the run finished.
 	// +optional
@@ -68,6 +78,31 @@ type BenchmarkRunStatus struct {
 	// results names the published results.
 	// +optional
 	Results ResultsReference `json:"results,omitzero"`
+
+	// records is the newest record of an attempt. Each record names the one before it: a ConfigMap that cannot be reached from
+	// here is not a measurement of this run.
+	// +optional
+	Records RecordReference `json:"records,omitzero"`
+
+	// removedInstances is the highest number of a database instance that was removed. A number is never used again.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	RemovedInstances *int32 `json:"removedInstances,omitempty"`
+}
+
+// RecordReference names the record of an attempt.
+type RecordReference struct {
+	// configMap that holds the record.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	ConfigMap string `json:"configMap,omitempty"`
+
+	// digest of the record: sha256 and its hexadecimal digits.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Digest string `json:"digest,omitempty"`
 }
 
 // TrialCounts counts trials and attempts.

@@ -30,8 +30,8 @@ type BenchmarkRun struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is what to measure. Only suspend and ttlSecondsAfterFinished can be changed: a result has numbers of one
-	// specification only.
+	// spec is what to measure. Only suspend, deadlineSeconds and ttlSecondsAfterFinished can be changed: a result has numbers of
+	// one specification only.
 	// +required
 	Spec BenchmarkRunSpec `json:"spec,omitzero"`
 
@@ -109,6 +109,13 @@ type BenchmarkRunSpec struct {
 	// +optional
 	// +kubebuilder:default=false
 	Suspend *bool `json:"suspend,omitempty"`
+
+	// deadlineSeconds ends the run this long after its start, whatever it waits for; the time for which it is suspended does not
+	// count. Unset: as long as all trials and all allowed disturbances may take by their own deadlines. From 1 to 31536000.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=31536000
+	DeadlineSeconds *int32 `json:"deadlineSeconds,omitempty"`
 
 	// cleanup is when the database of a finished run is removed: Always, OnSuccess (a failed run keeps it, for inspection) or
 	// Never (it stays until the run is deleted). Defaults to Always.

@@ -9,11 +9,14 @@ const (
 	ConditionDatabaseReady = "DatabaseReady"
 	// ConditionComplete is True when every planned trial was measured and the results are published.
 	ConditionComplete = "Complete"
-	// ConditionFailed is True when the run ended without all of its results; its reason and message say why.
+	// ConditionFailed is True when the run cannot have all of its results; its reason and message say why.
 	ConditionFailed = "Failed"
+	// ConditionResultsAvailable is True while everything that was measured can be read: the results and the records of all
+	// attempts. Its message says what cannot be written, or what was deleted.
+	ConditionResultsAvailable = "ResultsAvailable"
 	// ConditionSuspended is True while spec.suspend holds the run.
 	ConditionSuspended = "Suspended"
-	// ConditionFinished is True at either end, Complete or Failed: what scripts wait for.
+	// ConditionFinished is True at either end, Complete or Failed, when nothing more will be written: what scripts wait for.
 	ConditionFinished = "Finished"
 	// ConditionReady is True only when the run is Complete. Helm, Flux and Argo CD read this, Reconciling and Stalled.
 	ConditionReady = "Ready"
@@ -33,6 +36,8 @@ const (
 	ReasonMeasuring = "Measuring"
 	// ReasonPublishing: every trial is measured; the results are being written.
 	ReasonPublishing = "Publishing"
+	// ReasonRetrying: the same step has failed several times; the message is the last error. The operator tries again.
+	ReasonRetrying = "Retrying"
 	// ReasonSuspended: spec.suspend is true.
 	ReasonSuspended = "Suspended"
 	// ReasonComplete: every trial is measured and the results are published.
@@ -45,6 +50,15 @@ const (
 	ReasonDatabaseRemoved = "DatabaseRemoved"
 	// ReasonNotSuspended: spec.suspend is false.
 	ReasonNotSuspended = "NotSuspended"
+	// ReasonResultsPublished: the results and all records are there.
+	ReasonResultsPublished = "ResultsPublished"
+	// ReasonResultsNotWritten: the cluster refuses a ConfigMap with results (quota, policy, a taken name); the operator tries
+	// again until the run's deadline.
+	ReasonResultsNotWritten = "ResultsNotWritten"
+	// ReasonResultsDeleted: ConfigMaps of a finished run are gone; the message names them. The status keeps its numbers.
+	ReasonResultsDeleted = "ResultsDeleted"
+	// ReasonNothingMeasured: the run ended before an attempt was recorded.
+	ReasonNothingMeasured = "NothingMeasured"
 )
 
 // Reasons for which a run ends Failed.
@@ -72,7 +86,10 @@ const (
 	ReasonBarrierTimeout = "BarrierTimeout"
 	// ReasonLoaderFailed: the loader ended with an error that a new attempt would meet again.
 	ReasonLoaderFailed = "LoaderFailed"
-	// ReasonDeadlineExceeded: an attempt took longer than trials.deadlineSeconds.
+	// ReasonRecordsChanged: the record of an attempt was deleted or changed while the run was under way.
+	ReasonRecordsChanged = "RecordsChanged"
+	// ReasonDeadlineExceeded: an attempt took longer than trials.deadlineSeconds, or the run longer than spec.deadlineSeconds;
+	// the message says what it waited for.
 	ReasonDeadlineExceeded = "DeadlineExceeded"
 	// ReasonTooManyInvalid: attempts were disturbed more often than trials.maxInvalid allows.
 	ReasonTooManyInvalid = "TooManyInvalid"

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,12 +45,27 @@ func Objects(run *v1alpha1.BenchmarkRun, instance int, node string, images podut
 		}
 		return []Object{guard(run, instance), server}, nil
 	default:
-		return []Object{
-			configMap(e, run, instance),
-			service(e, run, instance),
-			guard(run, instance),
-			statefulSet(e, run, instance, node, images),
-		}, nil
+		objects := []Object{configMap(e, run, instance), service(e, run, instance), guard(run, instance)}
+		if storage(&run.Spec.Database).Medium != v1alpha1.MediumMemory {
+			objects = append(objects, volumeClaim(run, instance))
+		}
+		return append(objects, statefulSet(e, run, instance, node, images)), nil
+	}
+}
+
+// Implied are objects that others will make of those of an instance, by name and kind only: what stands there already would be used
+// or changed.
+func Implied(run *v1alpha1.BenchmarkRun, instance int) []Object {
+	if run.Spec.Database.Provisioner != v1alpha1.ProvisionerMariaDBOperator {
+		return nil
+	}
+	name := plan.InstanceName(run, instance)
+	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: run.Namespace, Name: name} }
+	return []Object{
+		&appsv1.StatefulSet{ObjectMeta: meta(name)},
+		&corev1.Service{ObjectMeta: meta(name)},
+		&corev1.Service{ObjectMeta: meta(name + "-internal")},
+		&corev1.PersistentVolumeClaim{ObjectMeta: meta("storage-" + name + "-0")},
 	}
 }
 

@@ -34,26 +34,18 @@ func statefulSet(
 	e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int, node string, images podutil.Images,
 ) *appsv1.StatefulSet {
 	meta := objectMeta(run, instance)
-	set := &appsv1.StatefulSet{
+	return &appsv1.StatefulSet{
 		ObjectMeta: meta,
 		Spec: appsv1.StatefulSetSpec{
 			Replicas:    ptr.To[int32](1),
 			ServiceName: meta.Name,
 			Selector:    &metav1.LabelSelector{MatchLabels: selector(run, instance)},
-			PersistentVolumeClaimRetentionPolicy: &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
-				WhenDeleted: appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
-				WhenScaled:  appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
-			},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels},
 				Spec:       podSpec(e, run, meta.Name, node, images),
 			},
 		},
 	}
-	if storage(&run.Spec.Database).Medium != v1alpha1.MediumMemory {
-		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{volumeClaim(run, meta.Labels)}
-	}
-	return set
 }
 
 func podSpec(e *engine.Engine, run *v1alpha1.BenchmarkRun, instanceName, node string, images podutil.Images) corev1.PodSpec {
@@ -80,15 +72,19 @@ func podSpec(e *engine.Engine, run *v1alpha1.BenchmarkRun, instanceName, node st
 			{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 		},
 	}
-	if asked := storage(db); asked.Medium == v1alpha1.MediumMemory {
-		spec.Volumes = append(spec.Volumes, corev1.Volume{
-			Name: dataVolume,
-			VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
-				Medium: corev1.StorageMediumMemory, SizeLimit: ptr.To(asked.Size.DeepCopy()),
-			}},
-		})
-	}
+	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: dataVolume, VolumeSource: dataSource(db, instanceName)})
 	return spec
+}
+
+// dataSource is the volume with the data: memory, or the instance's claim. The claim is an object of the run's own, not made from
+// a template of the StatefulSet, which would take any claim that has the name already, and delete it in the end.
+func dataSource(db *v1alpha1.DatabaseSpec, instanceName string) corev1.VolumeSource {
+	if asked := storage(db); asked.Medium == v1alpha1.MediumMemory {
+		return corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
+			Medium: corev1.StorageMediumMemory, SizeLimit: ptr.To(asked.Size.DeepCopy()),
+		}}
+	}
+	return corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: instanceName}}
 }
 
 func podSecurity(e *engine.Engine) *corev1.PodSecurityContext {
@@ -146,10 +142,10 @@ func probeContainer(e *engine.Engine, run *v1alpha1.BenchmarkRun, images podutil
 	}
 }
 
-func volumeClaim(run *v1alpha1.BenchmarkRun, labels map[string]string) corev1.PersistentVolumeClaim {
+func volumeClaim(run *v1alpha1.BenchmarkRun, instance int) *corev1.PersistentVolumeClaim {
 	asked := storage(&run.Spec.Database)
-	claim := corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{Name: dataVolume, Labels: labels},
+	claim := &corev1.PersistentVolumeClaim{
+		ObjectMeta: objectMeta(run, instance),
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 			Resources: corev1.VolumeResourceRequirements{

@@ -8,16 +8,17 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
 // Decision is the next action, and what the status says about it.
 type Decision struct {
 	Action Action
-	// Failure ends the run without all of its results. The action is Wait then.
+	// Failure says why the run cannot have all of its results. The action is Wait then.
 	Failure *Failure
-	// Complete ends the run with all of its results.
-	Complete bool
+	// Complete ends the run with all of its results. Finished ends one that failed: nothing more will be written.
+	Complete, Finished bool
 	// Reason is what the run is doing, one of the API's reasons; Message says it in a sentence. A Failure has its own.
 	Reason, Message string
 	// After is the time until the next reconcile if no watch triggers it earlier; 0 waits for a watch.
@@ -51,9 +52,27 @@ type (
 	}
 	// Publish writes the results of the run.
 	Publish struct{ Outcome string }
+	// ReleaseNodes deletes the PodDisruptionBudget of an instance that stays: nothing is measured any more.
+	ReleaseNodes struct{ Instance int }
 	// DeleteRun deletes the run, because spec.ttlSecondsAfterFinished has passed.
 	DeleteRun struct{}
 )
+
+// Irrevocable says whether a decision cannot be taken back. It must not be carried out because of what a cache says that may be
+// behind. The creation of a Job and the record of an accepted attempt are not among these: their names and what the API server
+// answers protect them.
+func (d *Decision) Irrevocable() bool {
+	if d.Failure != nil {
+		return true
+	}
+	switch a := d.Action.(type) {
+	case RecordAttempt:
+		return a.Attempt.Verdict.Outcome != result.OutcomeAccepted
+	case ProvideDatabase, RemoveDatabase, DeleteRun:
+		return true
+	}
+	return false
+}
 
 func (Wait) action()            {}
 func (ProvideDatabase) action() {}
@@ -62,4 +81,5 @@ func (StartAttempt) action()    {}
 func (RecordAttempt) action()   {}
 func (RemoveJob) action()       {}
 func (Publish) action()         {}
+func (ReleaseNodes) action()    {}
 func (DeleteRun) action()       {}

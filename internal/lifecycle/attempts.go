@@ -154,8 +154,8 @@ func reasonOf(c result.Cause) string {
 		return v1alpha1.ReasonLoaderFailed
 	case result.CauseConnectionLost, result.CauseCheckFailed, result.CauseVariablesChanged, result.CauseServerRestarted,
 		result.CauseInterrupted, result.CauseStartedLate, result.CauseStartedTwice, result.CauseEvicted, result.CauseOutOfMemory,
-		result.CausePodDeleted, result.CauseSilent, result.CauseDocumentLost, result.CauseForeignResult, result.CauseDatabaseLost,
-		result.CauseNodeNotReady, result.CauseNodeLost:
+		result.CausePodDeleted, result.CauseSilent, result.CauseDocumentLost, result.CauseDocumentInvalid, result.CauseImageChanged,
+		result.CauseForeignResult, result.CauseDatabaseLost, result.CauseNodeNotReady, result.CauseNodeLost:
 		return v1alpha1.ReasonTooManyInvalid
 	}
 	return v1alpha1.ReasonLoaderFailed

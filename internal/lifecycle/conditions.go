@@ -31,29 +31,38 @@ func (c conditions) set(conditionType string, value bool, reason, message string
 	})
 }
 
-// finished says whether the end was reached before. It is never taken back: the conditions stay as they are, and only their
-// observed generation moves on.
-func (c conditions) finished() bool {
-	if !apimeta.IsStatusConditionTrue(*c.list, v1alpha1.ConditionFinished) {
-		return false
-	}
+// have says whether a condition is true.
+func (c conditions) have(conditionType string) bool {
+	return apimeta.IsStatusConditionTrue(*c.list, conditionType)
+}
+
+// keep leaves all conditions as they are; only their observed generation moves on. An end is never taken back.
+func (c conditions) keep() {
 	for i := range *c.list {
 		(*c.list)[i].ObservedGeneration = c.generation
 	}
-	return true
 }
 
 // summarize sets the conditions that every kind has: Complete, Failed and Finished say whether and how it has ended; Ready,
 // Reconciling and Stalled say the same to other tools. The noun is what messages call the object.
 func (c conditions) summarize(noun string, d Decision) {
+	if c.have(v1alpha1.ConditionFailed) {
+		c.keep()
+		if d.Finished {
+			f := apimeta.FindStatusCondition(*c.list, v1alpha1.ConditionFailed)
+			c.set(v1alpha1.ConditionFinished, true, f.Reason, f.Message)
+			c.set(v1alpha1.ConditionReconciling, false, f.Reason, f.Message)
+		}
+		return
+	}
 	failed := d.Failure != nil
-	finished := failed || d.Complete
+	ended, finished := failed || d.Complete, d.Finished || d.Complete
 	reason, message := d.Reason, d.Message
 	if failed {
 		reason, message = d.Failure.Reason, d.Failure.Message
 	}
 	endReason, endMessage := reason, message
-	if !finished {
+	if !ended {
 		endReason, endMessage = v1alpha1.ReasonInProgress, "the "+noun+" is under way"
 	}
 	c.set(v1alpha1.ConditionComplete, d.Complete, endReason, endMessage)

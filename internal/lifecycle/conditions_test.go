@@ -18,7 +18,8 @@ import (
 // allConditions in the order of their names.
 var allConditions = []string{
 	v1alpha1.ConditionComplete, v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionFailed, v1alpha1.ConditionFinished,
-	v1alpha1.ConditionReady, v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled, v1alpha1.ConditionSuspended,
+	v1alpha1.ConditionReady, v1alpha1.ConditionReconciling, v1alpha1.ConditionResultsAvailable, v1alpha1.ConditionStalled,
+	v1alpha1.ConditionSuspended,
 }
 
 // statusOf what a run decides in a situation.
@@ -44,6 +45,7 @@ func way(reason, databaseReady string) map[string]string {
 		v1alpha1.ConditionComplete: no, v1alpha1.ConditionFailed: no, v1alpha1.ConditionFinished: no, v1alpha1.ConditionStalled: no,
 		v1alpha1.ConditionReady: "False " + reason, v1alpha1.ConditionReconciling: "True " + reason,
 		v1alpha1.ConditionSuspended: "False NotSuspended", v1alpha1.ConditionDatabaseReady: databaseReady,
+		v1alpha1.ConditionResultsAvailable: no,
 	}
 }
 
@@ -55,12 +57,14 @@ func TestConditions(t *testing.T) {
 		v1alpha1.ConditionFinished: "True Complete", v1alpha1.ConditionStalled: "False Complete",
 		v1alpha1.ConditionReady: "True Complete", v1alpha1.ConditionReconciling: "False Complete",
 		v1alpha1.ConditionSuspended: "False NotSuspended", v1alpha1.ConditionDatabaseReady: "True DatabaseAnswers",
+		v1alpha1.ConditionResultsAvailable: "True ResultsPublished",
 	}
 	rejected := map[string]string{
 		v1alpha1.ConditionComplete: "False Rejected", v1alpha1.ConditionFailed: "True Rejected",
 		v1alpha1.ConditionFinished: "True Rejected", v1alpha1.ConditionStalled: "True Rejected",
 		v1alpha1.ConditionReady: "False Rejected", v1alpha1.ConditionReconciling: "False Rejected",
 		v1alpha1.ConditionSuspended: "False NotSuspended", v1alpha1.ConditionDatabaseReady: "False Rejected",
+		v1alpha1.ConditionResultsAvailable: "False NothingMeasured",
 	}
 	up := []Instance{instanceOf(1, "db-pod")}
 	cases := map[string]struct {
@@ -76,7 +80,7 @@ func TestConditions(t *testing.T) {
 		"measuring, no database":  {seen: Observed{Attempts: []Attempt{attemptOf(1, 1, loading)}}, want: way("Measuring", "False Measuring")},
 		"publishing":              {seen: Observed{Records: records(1, 2), Instances: up}, want: way("Publishing", "True DatabaseAnswers")},
 		"suspended":               {suspend: true, want: suspended},
-		"complete":                {seen: Observed{Records: records(1, 2), Instances: up, Results: &Published{}}, want: complete},
+		"complete":                {seen: Observed{Records: records(1, 2), Instances: up, Results: &v1alpha1.ResultsReference{}}, want: complete},
 		"failed, nothing is left": {seen: Observed{Obstacle: &Failure{"Rejected", "quota"}}, want: rejected},
 	}
 	for name, tc := range cases {
@@ -102,12 +106,12 @@ func TestConditions(t *testing.T) {
 // Whatever is observed after the end: the end, its reason and its message stay, and only the database's condition moves.
 func TestEndIsNeverTakenBack(t *testing.T) {
 	ends := map[string]Observed{
-		"complete": {Records: records(1, 2), Results: &Published{ConfigMap: "run-results"}, Instances: []Instance{instanceOf(1, "db-pod")}},
-		"failed":   {Records: records(1), Obstacle: &Failure{"Rejected", "quota"}, Instances: []Instance{instanceOf(1, "db-pod")}},
+		"complete": {Records: records(1, 2), Results: &v1alpha1.ResultsReference{ConfigMap: "run-results"}, Instances: []Instance{instanceOf(1, "db-pod")}},
+		"failed":   {Obstacle: &Failure{"Rejected", "quota"}, Instances: []Instance{instanceOf(1, "db-pod")}},
 	}
 	later := map[string]Observed{
 		"nothing":    {},
-		"everything": {Records: records(1, 2), Results: &Published{ConfigMap: "run-results"}, Attempts: []Attempt{attemptOf(1, 1, loading)}},
+		"everything": {Records: records(1, 2), Results: &v1alpha1.ResultsReference{ConfigMap: "run-results"}, Attempts: []Attempt{attemptOf(1, 1, loading)}},
 		"obstacle":   {Obstacle: &Failure{"NameTaken", "another"}, Predecessor: []string{"x"}},
 		"failure":    {Records: append(records(1, 2), disturbed(1, 2, "Failed", "SQL"))},
 	}

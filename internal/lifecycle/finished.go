@@ -11,20 +11,18 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// finished does what is left after the end: it publishes what was measured before a failure, removes the Jobs and the database,
-// and deletes the run when its time to live is over.
+// finished does what is left after the end: it removes the Jobs and the database, and deletes the run when its time to live is
+// over.
 func finished(s *situation) *Decision {
-	if !apimeta.IsStatusConditionTrue(s.run.Status.Conditions, v1alpha1.ConditionFinished) {
+	if !s.is(v1alpha1.ConditionFinished) {
 		return nil
 	}
 	d := Decision{Action: Wait{}}
-	complete := apimeta.IsStatusConditionTrue(s.run.Status.Conditions, v1alpha1.ConditionComplete)
-	switch {
-	case s.seen.Results == nil && len(s.seen.Records) > 0 && !complete:
-		d.Action = Publish{Outcome: v1alpha1.ConditionFailed}
-	case s.cleanUp(complete) != nil:
-		d.Action = s.cleanUp(complete)
-	case s.run.Spec.TTLSecondsAfterFinished != nil && s.run.Status.CompletionTime != nil:
+	if a := s.cleanUp(s.is(v1alpha1.ConditionComplete)); a != nil {
+		d.Action = a
+		return &d
+	}
+	if s.run.Spec.TTLSecondsAfterFinished != nil && s.run.Status.CompletionTime != nil {
 		ttl := time.Duration(*s.run.Spec.TTLSecondsAfterFinished) * time.Second
 		if left := s.run.Status.CompletionTime.Add(ttl).Sub(s.now); left > 0 {
 			d.After = left
@@ -35,16 +33,51 @@ func finished(s *situation) *Decision {
 	return &d
 }
 
-// cleanUp is the next step of spec.cleanup, or nil. The Jobs of a failed run stay if its database stays: both can be inspected.
-func (s *situation) cleanUp(complete bool) Action {
-	switch s.run.Spec.Cleanup {
-	case v1alpha1.CleanupAlways:
-	case v1alpha1.CleanupNever:
+// publishGrace is how long after a failure the operator tries at least to write the results of what was measured before.
+const publishGrace = time.Minute
+
+// failing publishes what was measured before a failure, and then ends the run. If the cluster refuses the results for too long, it
+// ends without them.
+func failing(s *situation) *Decision {
+	failed := apimeta.FindStatusCondition(s.run.Status.Conditions, v1alpha1.ConditionFailed)
+	if !s.is(v1alpha1.ConditionFailed) {
 		return nil
-	case v1alpha1.CleanupOnSuccess:
-		if !complete {
-			return nil
+	}
+	over := failed.LastTransitionTime.Add(publishGrace)
+	if deadline := s.deadline(); deadline.After(over) {
+		over = deadline
+	}
+	left := over.Sub(s.now)
+	if s.nothingToPublish() || s.seen.Trouble != "" && left <= 0 {
+		return &Decision{Action: Wait{}, Finished: true}
+	}
+	return &Decision{
+		Action: Publish{Outcome: v1alpha1.ConditionFailed}, Reason: v1alpha1.ReasonPublishing, After: max(0, left),
+		Message: "the run has failed; the results of what was measured before are being written",
+	}
+}
+
+// nothingToPublish: the results are there, or there is nothing that could be in them.
+func (s *situation) nothingToPublish() bool {
+	return s.seen.Results != nil || s.plan == nil || len(s.seen.Records) == 0
+}
+
+// is says whether a condition of the run was true when it was read.
+func (s *situation) is(condition string) bool {
+	return apimeta.IsStatusConditionTrue(s.run.Status.Conditions, condition)
+}
+
+// cleanUp is the next step of spec.cleanup, or nil. The Jobs of a failed run stay if its database stays: both can be inspected. Its
+// PodDisruptionBudget does not stay: it would hold up the drain of a node for nothing.
+func (s *situation) cleanUp(complete bool) Action {
+	policy := s.run.Spec.Cleanup
+	if policy == v1alpha1.CleanupNever || policy == v1alpha1.CleanupOnSuccess && !complete {
+		for _, i := range s.seen.Instances {
+			if i.Budget != nil && i.Budget.DeletionTimestamp == nil {
+				return ReleaseNodes{Instance: i.Number}
+			}
 		}
+		return nil
 	}
 	return s.removeEverything()
 }

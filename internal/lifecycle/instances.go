@@ -7,28 +7,27 @@ import (
 	"strconv"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
 // wantedInstance is the number of the instance that the next attempt measures: a new one for each attempt, or one for all. An
-// instance that was restarted, replaced or removed after an attempt is not measured again.
+// instance that was restarted, replaced or removed is not measured again, whether or not it was measured before.
 func (s *situation) wantedInstance() int {
-	highest, served := 0, ""
+	removed := int(ptr.Deref(s.run.Status.RemovedInstances, 0))
+	measured, served := 0, ""
 	for _, r := range s.seen.Records {
-		if r.Instance >= highest {
-			highest, served = r.Instance, r.Place.DatabasePodUID
+		if r.Instance >= measured {
+			measured, served = r.Instance, r.Place.DatabasePodUID
 		}
 	}
-	if s.run.Spec.Trials.Database == v1alpha1.DatabaseFresh {
-		return highest + 1
+	if measured > removed && s.run.Spec.Trials.Database != v1alpha1.DatabaseFresh {
+		if i := s.seen.instance(measured); i != nil && i.Intact(served) {
+			return measured
+		}
 	}
-	if highest == 0 {
-		return 1
-	}
-	if i := s.seen.instance(highest); i != nil && i.Intact(served) {
-		return highest
-	}
-	return highest + 1
+	return max(measured, removed) + 1
 }
 
 // retired removes instances that are no longer wanted, and waits until their objects are gone: two databases on a node disturb

@@ -158,15 +158,15 @@ func TestProvidedInstance(t *testing.T) {
 		},
 		"too late": {
 			seen: Observed{Instances: []Instance{instanceOf(1, "u", starting, late)}},
-			want: failing(v1alpha1.ReasonDatabaseNotStarted, "the database was not up within trials.startDeadlineSeconds (300): the server is starting"),
+			want: failsWith(v1alpha1.ReasonDatabaseNotStarted, "the database was not up within trials.startDeadlineSeconds (300): the server is starting"),
 		},
 		"refused": {
 			seen: Observed{Instances: []Instance{instanceOf(1, "u", refused)}},
-			want: failing(v1alpha1.ReasonServerRefusedConfiguration, "the server says: unknown variable 'x'"),
+			want: failsWith(v1alpha1.ReasonServerRefusedConfiguration, "the server says: unknown variable 'x'"),
 		},
 		"refused, told rather than that it is late": {
 			seen: Observed{Instances: []Instance{instanceOf(1, "u", refused, late)}},
-			want: failing(v1alpha1.ReasonServerRefusedConfiguration, "the server says: unknown variable 'x'"),
+			want: failsWith(v1alpha1.ReasonServerRefusedConfiguration, "the server says: unknown variable 'x'"),
 		},
 		"up in time, asked later":            {seen: Observed{Instances: []Instance{instanceOf(1, "u", late)}}, want: startOf(1, 1, "")},
 		"up":                                 {seen: Observed{Instances: []Instance{instanceOf(1, "u")}}, want: startOf(1, 1, "")},
@@ -183,5 +183,20 @@ func TestBoundNodes(t *testing.T) {
 	got := (&Observed{Records: list}).boundPlace()
 	if diff := cmp.Diff(result.Place{DatabaseNode: "b", LoaderNode: "c"}, got); diff != "" {
 		t.Errorf("place (-want +got):\n%s", diff)
+	}
+}
+
+// An instance is numbered once, also if it was removed before anything was measured.
+func TestRemovedInstanceIsNotNumberedAgain(t *testing.T) {
+	run := oneAxis(1, 2)
+	run.Spec.Suspend = ptr.To(true)
+	run.Status = statusOf(t, run, &Observed{Instances: []Instance{instanceOf(1, "db-pod")}}, now)
+	if got := ptr.Deref(run.Status.RemovedInstances, 0); got != 1 {
+		t.Fatalf("%d instances were removed, want 1", got)
+	}
+	run.Spec.Suspend = nil
+	d := next(t, run, &Observed{}, now)
+	if diff := cmp.Diff(provisioning(ProvideDatabase{Instance: 2}, "the database is being created"), d); diff != "" {
+		t.Errorf("decision (-want +got):\n%s", diff)
 	}
 }

@@ -27,32 +27,61 @@ type situation struct {
 // rule decides, or returns nil: then the next one is asked.
 type rule func(*situation) *Decision
 
-// rules, in the order in which they are asked.
-var rules = []rule{
-	deleted,
-	finished,
-	obstructed,
-	predecessor,
-	suspended,
-	recorded,
-	ended,
-	failed,
-	running,
-	measured,
-	retired,
-	provided,
-	start,
-}
+// ends are the rules for a run that takes no further step, and steps those for one that does, each in the order in which they
+// are asked.
+var (
+	ends = []rule{
+		deleted,
+		finished,
+		failing,
+		obstructed,
+		suspended,
+	}
+	steps = []rule{
+		predecessor,
+		recorded,
+		ended,
+		failed,
+		running,
+		measured,
+		retired,
+		provided,
+		start,
+	}
+)
 
 // Next decides what a run does next.
 func Next(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now time.Time) Decision {
 	s := newSituation(run, p, seen, now)
-	for _, r := range rules {
-		if d := r(s); d != nil {
-			return *d
+	d := s.decide()
+	d.Finished = d.Finished || d.Failure != nil && s.nothingToPublish()
+	return d
+}
+
+func (s *situation) decide() Decision {
+	if s.seen.Blind {
+		if s.is(v1alpha1.ConditionFailed) || s.is(v1alpha1.ConditionFinished) {
+			return Decision{Action: Wait{}}
 		}
+		return s.bound(Decision{Action: Wait{}})
+	}
+	if d := s.first(ends); d != nil {
+		return *d
+	}
+	if d := s.first(steps); d != nil {
+		return s.bound(*d)
 	}
 	return Decision{Action: Wait{}}
+}
+
+// first decision of some rules, or nil.
+func (s *situation) first(rules []rule) *Decision {
+	for _, r := range rules {
+		if d := r(s); d != nil {
+			return d
+		}
+	}
+	return nil
 }
 
 func newSituation(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now time.Time) *situation {

@@ -48,15 +48,20 @@ func TestPrecedenceOfRules(t *testing.T) {
 	}
 	seen.Records[4].Attempt = 2
 	seen.Attempts[1].Number, seen.Attempts[2].Number = 3, 4
-	steps := []struct {
+	cases := []struct {
 		want string
 		undo func()
 	}{
 		{"lifecycle.Wait ", func() { run.DeletionTimestamp = nil }},
-		{"lifecycle.RemoveJob ", func() { run.Status = v1alpha1.BenchmarkRunStatus{} }},
+		{"lifecycle.RemoveJob ", func() {
+			run.Status = v1alpha1.BenchmarkRunStatus{}
+			endedRun(run, v1alpha1.ConditionFailed)
+			run.Status.Conditions = run.Status.Conditions[1:] // not yet finished
+		}},
+		{"lifecycle.Publish Publishing", func() { run.Status = v1alpha1.BenchmarkRunStatus{} }},
 		{"lifecycle.Wait fail NameTaken", func() { seen.Obstacle = nil }},
-		{"lifecycle.Wait WaitingForPredecessor", func() { seen.Predecessor = nil }},
 		{"lifecycle.RemoveJob Suspended", func() { run.Spec.Suspend = nil }},
+		{"lifecycle.Wait WaitingForPredecessor", func() { seen.Predecessor = nil }},
 		{"lifecycle.RemoveJob Measuring", func() { seen.Attempts = seen.Attempts[1:] }},
 		{"lifecycle.RecordAttempt Measuring", func() { seen.Attempts = seen.Attempts[1:] }},
 		{"lifecycle.Wait fail LoaderFailed", func() { seen.Records = seen.Records[1:] }},
@@ -66,10 +71,10 @@ func TestPrecedenceOfRules(t *testing.T) {
 		{"lifecycle.ProvideDatabase ProvisioningDatabase", func() { seen.Instances = []Instance{instanceOf(2, "new")} }},
 		{"lifecycle.StartAttempt Measuring", func() {}},
 	}
-	if len(steps) != len(rules) {
-		t.Errorf("%d rules are tested, there are %d", len(steps), len(rules))
+	if rules := len(ends) + len(steps); len(cases) != rules {
+		t.Errorf("%d rules are tested, there are %d", len(cases), rules)
 	}
-	for i, step := range steps {
+	for i, step := range cases {
 		if got := said(next(t, run, seen, now)); got != step.want {
 			t.Errorf("step %d: %s, want %s", i+1, got, step.want)
 		}
@@ -93,6 +98,8 @@ func checkDecisions(t *testing.T, cases map[string]decision) {
 			if tc.run != nil {
 				tc.run(run)
 			}
+			// With nothing to publish, a failure is the end.
+			tc.want.Finished = tc.want.Finished || tc.want.Failure != nil && len(tc.seen.Records) == 0
 			if diff := cmp.Diff(tc.want, next(t, run, &tc.seen, now)); diff != "" {
 				t.Errorf("decision (-want +got):\n%s", diff)
 			}
@@ -115,7 +122,7 @@ func after(d Decision, left time.Duration) Decision {
 	return d
 }
 
-func failing(reason, message string) Decision {
+func failsWith(reason, message string) Decision {
 	return Decision{Action: Wait{}, Failure: &Failure{Reason: reason, Message: message}}
 }
 
@@ -126,7 +133,7 @@ func TestNextBeforeMeasuring(t *testing.T) {
 	}
 	leftover := Instance{Number: 1, Others: true}
 	checkDecisions(t, map[string]decision{
-		"obstacle": {seen: Observed{Obstacle: &Failure{"Rejected", "quota"}}, want: failing("Rejected", "quota")},
+		"obstacle": {seen: Observed{Obstacle: &Failure{"Rejected", "quota"}}, want: failsWith("Rejected", "quota")},
 		"predecessor": {seen: Observed{Predecessor: []string{"run-db1", "run-t1-a1"}}, want: Decision{
 			Action: Wait{}, Reason: v1alpha1.ReasonWaitingForPredecessor, After: time.Second,
 			Message: "objects of an earlier run of this name are still being deleted: run-db1, run-t1-a1",
@@ -263,32 +270,32 @@ func TestNextAfterFailures(t *testing.T) {
 	}
 	up := []Instance{instanceOf(1, "db-pod")}
 	checkDecisions(t, map[string]decision{
-		"setting":     {seen: failedBy(result.CauseSettingNotEffective), want: failing(v1alpha1.ReasonSettingNotEffective, message)},
-		"not started": {seen: failedBy(result.CauseNotStarted), want: failing(v1alpha1.ReasonLoaderNotStarted, message)},
-		"deadline":    {seen: failedBy(result.CauseDeadlineExceeded), want: failing(v1alpha1.ReasonDeadlineExceeded, message)},
-		"SQL":         {seen: failedBy(result.CauseSQL), want: failing(v1alpha1.ReasonLoaderFailed, message)},
+		"setting":     {seen: failedBy(result.CauseSettingNotEffective), want: failsWith(v1alpha1.ReasonSettingNotEffective, message)},
+		"not started": {seen: failedBy(result.CauseNotStarted), want: failsWith(v1alpha1.ReasonLoaderNotStarted, message)},
+		"deadline":    {seen: failedBy(result.CauseDeadlineExceeded), want: failsWith(v1alpha1.ReasonDeadlineExceeded, message)},
+		"SQL":         {seen: failedBy(result.CauseSQL), want: failsWith(v1alpha1.ReasonLoaderFailed, message)},
 		"the first failure is told": {
 			seen: Observed{Records: append(failedBy(result.CauseDeadlineExceeded).Records, failedBy(result.CauseNotStarted).Records...)},
-			want: failing(v1alpha1.ReasonDeadlineExceeded, message),
+			want: failsWith(v1alpha1.ReasonDeadlineExceeded, message),
 		},
 		"disturbed, and tried again":   {seen: Observed{Records: evicted(1), Instances: up}, want: again(2, 1)},
 		"disturbed as often as may be": {seen: Observed{Records: evicted(3), Instances: up}, want: again(4, 1)},
-		"disturbed too often": {seen: Observed{Records: evicted(4), Instances: up}, want: failing(v1alpha1.ReasonTooManyInvalid,
+		"disturbed too often": {seen: Observed{Records: evicted(4), Instances: up}, want: failsWith(v1alpha1.ReasonTooManyInvalid,
 			"attempts disturbed: 4, allowed by trials.maxInvalid: 3; the last one was of trial 1 (rowsPerCommit=1): Evicted: what happened")},
-		"disturbed too often by default": {run: maxInvalid(nil), seen: Observed{Records: evicted(4)}, want: failing(v1alpha1.ReasonTooManyInvalid,
+		"disturbed too often by default": {run: maxInvalid(nil), seen: Observed{Records: evicted(4)}, want: failsWith(v1alpha1.ReasonTooManyInvalid,
 			"attempts disturbed: 4, allowed by trials.maxInvalid: 3; the last one was of trial 1 (rowsPerCommit=1): Evicted: what happened")},
-		"none may be disturbed": {run: maxInvalid(ptr.To[int32](0)), seen: Observed{Records: evicted(1)}, want: failing(v1alpha1.ReasonTooManyInvalid,
+		"none may be disturbed": {run: maxInvalid(ptr.To[int32](0)), seen: Observed{Records: evicted(1)}, want: failsWith(v1alpha1.ReasonTooManyInvalid,
 			"attempts disturbed: 1, allowed by trials.maxInvalid: 0; the last one was of trial 1 (rowsPerCommit=1): Evicted: what happened")},
 		"disturbed too often, though all is measured": {
 			run: maxInvalid(ptr.To[int32](0)), seen: Observed{Records: append(evicted(1), records(1, 2)...)},
-			want: failing(v1alpha1.ReasonTooManyInvalid,
+			want: failsWith(v1alpha1.ReasonTooManyInvalid,
 				"attempts disturbed: 1, allowed by trials.maxInvalid: 0; the last one was of trial 1 (rowsPerCommit=1): Evicted: what happened"),
 		},
 		"all measured": {seen: Observed{Records: records(1, 2)}, want: Decision{
 			Action: Publish{v1alpha1.ConditionComplete}, Reason: v1alpha1.ReasonPublishing,
 			Message: "every trial is measured; the results are being written",
 		}},
-		"all published": {seen: Observed{Records: records(1, 2), Results: &Published{}}, want: Decision{
+		"all published": {seen: Observed{Records: records(1, 2), Results: &v1alpha1.ResultsReference{}}, want: Decision{
 			Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonComplete, Message: "2 trials at 1 points were measured",
 		}},
 	})

@@ -4,6 +4,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
@@ -23,8 +25,18 @@ type Observed struct {
 	Attempts []Attempt
 	// Instances of the database that have at least one object.
 	Instances []Instance
+	// Missing says which ConfigMaps of a finished run are gone, or is empty.
+	Missing string
+	// Newest is the newest record, or its zero value.
+	Newest v1alpha1.RecordReference
 	// Results are the published results, or nil.
-	Results *Published
+	Results *v1alpha1.ResultsReference
+	// Blind: the objects of the run could not be read. Unreadable: its records could not, because one was deleted or changed.
+	Blind, Unreadable bool
+	// Trouble is the error of the step that the operator has tried several times and tries again, or empty. Unwritten says that
+	// this step writes records or results.
+	Trouble   string
+	Unwritten bool
 	// Predecessor names objects of an earlier run of the same name that are still being deleted.
 	Predecessor []string
 	// Obstacle is a final answer of the cluster, which trying again does not change: a name is taken, or an object is refused.
@@ -48,7 +60,34 @@ func (o *Observed) Judge(provisioner v1alpha1.Provisioner) {
 	for i := range o.Attempts {
 		a := &o.Attempts[i]
 		a.Verdict = verdict(a, o.instance(a.Instance), provisioner)
+		if a.Verdict.Outcome == result.OutcomeAccepted {
+			if changed := o.changedImage(a); changed != "" {
+				a.Verdict = a.Verdict.Because(result.CauseImageChanged, changed)
+			}
+		}
 	}
+}
+
+// changedImage says which image of an attempt is another than that of the run's first accepted attempt, or is empty: a tag was
+// moved meanwhile.
+func (o *Observed) changedImage(a *Attempt) string {
+	i := slices.IndexFunc(o.Records, func(r *result.Record) bool { return r.Outcome == result.OutcomeAccepted })
+	if i < 0 {
+		return ""
+	}
+	first, db := o.Records[i].Place, o.instance(a.Instance)
+	server, loader := "", podutil.ImageID(a.Verdict.Pod, trial.Container)
+	if db != nil {
+		server = db.Image()
+	}
+	differ := func(a, b string) bool { return a != "" && b != "" && a != b }
+	switch {
+	case differ(server, first.DatabaseImage):
+		return fmt.Sprintf("the server's image is %s, that of the first attempt was %s", server, first.DatabaseImage)
+	case differ(loader, first.LoaderImage):
+		return fmt.Sprintf("the loader's image is %s, that of the first attempt was %s", loader, first.LoaderImage)
+	}
+	return ""
 }
 
 // verdict about an attempt and its database, which is nil if it has no objects. A lost database ends the attempt, whatever the
@@ -73,12 +112,6 @@ func verdict(a *Attempt, db *Instance, provisioner v1alpha1.Provisioner) trial.V
 
 // Instance is what exists of a database instance.
 type Instance = database.Instance
-
-// Published are the results in their ConfigMap.
-type Published struct {
-	ConfigMap string
-	Digest    string
-}
 
 // Failure is why a run ends.
 type Failure struct {

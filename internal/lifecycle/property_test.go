@@ -89,7 +89,7 @@ func (w *world) step() bool {
 	case RemoveJob:
 		w.seen.Attempts = slices.DeleteFunc(w.seen.Attempts, func(x Attempt) bool { return x.Job.Name == a.Name })
 	case Publish:
-		w.seen.Results = &Published{ConfigMap: "results"}
+		w.seen.Results = &v1alpha1.ResultsReference{ConfigMap: "results"}
 	default:
 		w.t.Fatalf("action is %T", a)
 	}

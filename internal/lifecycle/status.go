@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -26,23 +25,37 @@ const maxStatusPoints = 64
 func Status(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, d Decision, now time.Time) v1alpha1.BenchmarkRunStatus {
 	s := newSituation(run, p, seen, now)
 	now = now.Truncate(time.Second) // as the API server stores it
-	old := &run.Status
-	status := v1alpha1.BenchmarkRunStatus{
-		ObservedGeneration: run.Generation,
-		StartTime:          old.StartTime,
-		CompletionTime:     old.CompletionTime,
-		Conditions:         slices.Clone(old.Conditions),
-		Environment:        s.environment(),
-		Points:             s.statusPoints(),
-		Headline:           s.headline(),
-		Results:            old.Results,
+	status := *run.Status.DeepCopy()
+	c := conditions{&status.Conditions, run.Generation, now}
+	status.ObservedGeneration = run.Generation
+	if remove, ok := d.Action.(RemoveDatabase); ok {
+		status.RemovedInstances = ptr.To(max(ptr.Deref(status.RemovedInstances, 0), *count(remove.Instance)))
 	}
-	// A run that was created suspended has not begun.
-	if status.StartTime == nil && d.Reason != v1alpha1.ReasonSuspended {
-		status.StartTime = ptr.To(metav1.NewTime(now))
+	ready, reason, message := s.databaseReady(d)
+	c.set(v1alpha1.ConditionDatabaseReady, ready, reason, message)
+	if c.have(v1alpha1.ConditionFinished) {
+		c.keep()
+		s.resultsOfFinished(c)
+		return status
 	}
-	if seen.Results != nil {
-		status.Results = v1alpha1.ResultsReference{ConfigMap: seen.Results.ConfigMap, Digest: seen.Results.Digest}
+	if !seen.Blind && !seen.Unreadable {
+		s.measurements(&status)
+	}
+	s.times(&status, d, now)
+	s.setConditions(c, d)
+	if c.have(v1alpha1.ConditionFinished) {
+		status.CompletionTime = ptr.To(metav1.NewTime(now))
+	}
+	status.Elapsed = s.elapsed(&status)
+	return status
+}
+
+// measurements sets what was measured, and where.
+func (s *situation) measurements(status *v1alpha1.BenchmarkRunStatus) {
+	status.Environment, status.Points, status.Headline = s.environment(), s.statusPoints(), s.headline()
+	status.Records = s.seen.Newest
+	if s.seen.Results != nil {
+		status.Results = *s.seen.Results
 	}
 	failed := 0
 	if s.failed != nil {
@@ -52,27 +65,59 @@ func Status(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, d Decision
 		Planned: count(s.planned), Measured: count(s.measured), Invalidated: count(s.invalidated), Failed: count(failed),
 	}
 	status.Progress = fmt.Sprintf("%d/%d", s.measured, s.planned)
-	s.setConditions(conditions{&status.Conditions, run.Generation, now}, d)
-	if apimeta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionFinished) && status.CompletionTime == nil {
-		status.CompletionTime = ptr.To(metav1.NewTime(now))
-	}
-	status.Elapsed = s.elapsed(&status)
-	return status
 }
 
-// setConditions sets every condition of a run, the summarizing ones last.
-func (s *situation) setConditions(c conditions, d Decision) {
-	ready, reason, message := s.databaseReady(d)
-	c.set(v1alpha1.ConditionDatabaseReady, ready, reason, message)
-	if c.finished() {
+// times sets when the run began, and when it ends at the latest. A run that was created suspended has not begun.
+func (s *situation) times(status *v1alpha1.BenchmarkRunStatus, d Decision, now time.Time) {
+	if d.Reason == v1alpha1.ReasonSuspended {
 		return
 	}
+	if status.StartTime == nil {
+		status.StartTime = ptr.To(metav1.NewTime(now))
+	}
+	if suspended := int64(s.suspendedFor() / time.Second); suspended > 0 {
+		status.SuspendedSeconds = &suspended
+	}
+	status.Deadline = ptr.To(metav1.NewTime(s.deadline().Truncate(time.Second)))
+}
+
+// setConditions sets the conditions of a run that has not finished, the summarizing ones last.
+func (s *situation) setConditions(c conditions, d Decision) {
+	s.resultsAvailable(c, d)
 	if d.Reason == v1alpha1.ReasonSuspended {
 		c.set(v1alpha1.ConditionSuspended, true, d.Reason, d.Message)
 	} else {
 		c.set(v1alpha1.ConditionSuspended, false, v1alpha1.ReasonNotSuspended, "spec.suspend is false")
 	}
 	c.summarize("run", d)
+}
+
+// resultsAvailable is that condition of a run that has not finished before.
+func (s *situation) resultsAvailable(c conditions, d Decision) {
+	set := func(value bool, reason, message string) {
+		c.set(v1alpha1.ConditionResultsAvailable, value, reason, message)
+	}
+	switch {
+	case s.seen.Results != nil:
+		set(true, v1alpha1.ReasonResultsPublished, "the results are in ConfigMap "+s.seen.Results.ConfigMap)
+	case s.seen.Trouble != "" && s.seen.Unwritten:
+		set(false, v1alpha1.ReasonResultsNotWritten, s.seen.Trouble)
+	case d.Finished || d.Failure != nil && s.nothingToPublish():
+		set(false, v1alpha1.ReasonNothingMeasured, "the run ended before an attempt was recorded")
+	default:
+		set(false, v1alpha1.ReasonInProgress, "the run is under way")
+	}
+}
+
+// resultsOfFinished says which ConfigMaps of a finished run are gone. Its numbers stay in the status.
+func (s *situation) resultsOfFinished(c conditions) {
+	switch {
+	case s.seen.Missing != "":
+		c.set(v1alpha1.ConditionResultsAvailable, false, v1alpha1.ReasonResultsDeleted, s.seen.Missing)
+	case s.run.Status.Results.ConfigMap != "":
+		c.set(v1alpha1.ConditionResultsAvailable, true, v1alpha1.ReasonResultsPublished,
+			"the results are in ConfigMap "+s.run.Status.Results.ConfigMap)
+	}
 }
 
 // databaseReady is the condition DatabaseReady.
@@ -86,7 +131,7 @@ func (s *situation) databaseReady(d Decision) (ready bool, reason, message strin
 	switch {
 	case d.Failure != nil:
 		return false, d.Failure.Reason, d.Failure.Message
-	case d.Complete, apimeta.IsStatusConditionTrue(s.run.Status.Conditions, v1alpha1.ConditionFinished):
+	case d.Complete, d.Finished, s.is(v1alpha1.ConditionFinished):
 		return false, v1alpha1.ReasonDatabaseRemoved, "the run has finished"
 	default:
 		return false, d.Reason, d.Message

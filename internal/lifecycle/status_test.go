@@ -48,8 +48,10 @@ func TestStatusOfAPartOfARun(t *testing.T) {
 	list[3].Summary.Warnings = []string{"the client was busy"}
 	status := statusOf(t, run, &Observed{Records: list}, now)
 	status.Conditions, status.Environment = nil, v1alpha1.Environment{}
+	// Four trials and four disturbances, each with 2 × 300 s to start and 3600 s to measure, and ten minutes.
+	deadline := ptr.To(metav1.NewTime(run.Status.StartTime.Add(8*4200*time.Second + 10*time.Minute)))
 	want := v1alpha1.BenchmarkRunStatus{
-		ObservedGeneration: 3, StartTime: run.Status.StartTime, Elapsed: "1m3s", Progress: "3/4",
+		ObservedGeneration: 3, StartTime: run.Status.StartTime, Deadline: deadline, Elapsed: "1m3s", Progress: "3/4",
 		Trials:   v1alpha1.TrialCounts{Planned: ptr.To[int32](4), Measured: ptr.To[int32](3), Invalidated: ptr.To[int32](1), Failed: ptr.To[int32](0)},
 		Headline: "14970 rows/s (one trial) at rowsPerCommit=2",
 		Points: []v1alpha1.PointStatus{
@@ -95,7 +97,7 @@ func TestStatusOfASuspendedRun(t *testing.T) {
 func TestStatusOfTheEnd(t *testing.T) {
 	run := testutil.MakeRun("run", "ns").Repetitions(2).Obj()
 	run.Status.StartTime = ptr.To(ago(2*time.Hour + 4*time.Minute))
-	published := &Published{ConfigMap: "run-results", Digest: "sha256:1234"}
+	published := &v1alpha1.ResultsReference{ConfigMap: "run-results", Digest: "sha256:1234"}
 	status := statusOf(t, run, &Observed{Records: records(1, 2), Results: published}, now)
 	if status.Elapsed != "2h4m0s" || !status.CompletionTime.Time.Equal(now) {
 		t.Errorf("elapsed %q, ended %v", status.Elapsed, status.CompletionTime)
@@ -107,7 +109,12 @@ func TestStatusOfTheEnd(t *testing.T) {
 	if status.Headline != "1000 rows/s (1000–1000)" {
 		t.Errorf("headline is %q", status.Headline)
 	}
-	failed := statusOf(t, run, &Observed{Records: []*result.Record{disturbed(1, 1, result.OutcomeFailed, "SQL")}}, now)
+	// A failed run is at its end when its results are there.
+	list := []*result.Record{disturbed(1, 1, result.OutcomeFailed, "SQL")}
+	if run.Status = statusOf(t, run, &Observed{Records: list}, now); run.Status.CompletionTime != nil {
+		t.Errorf("ended %v, before its results were written", run.Status.CompletionTime)
+	}
+	failed := statusOf(t, run, &Observed{Records: list, Results: published}, now)
 	if *failed.Trials.Failed != 1 || failed.Elapsed != "2h4m0s" {
 		t.Errorf("trials %+v, elapsed %q", failed.Trials, failed.Elapsed)
 	}
@@ -120,7 +127,7 @@ func TestStatusIsAFixedPoint(t *testing.T) {
 		"nothing":   {},
 		"starting":  {Instances: []Instance{instanceOf(1, "u", starting)}},
 		"measuring": {Records: records(1, 3), Instances: []Instance{instanceOf(1, "db-pod")}},
-		"complete":  {Records: records(1, 2, 3, 4), Results: &Published{ConfigMap: "run-results"}},
+		"complete":  {Records: records(1, 2, 3, 4), Results: &v1alpha1.ResultsReference{ConfigMap: "run-results"}},
 		"failed":    {Obstacle: &Failure{"Rejected", "quota"}},
 		"disturbed": {Records: []*result.Record{disturbed(1, 1, result.OutcomeInvalidated, result.CauseEvicted)}},
 	}
@@ -149,7 +156,7 @@ func TestStatusIsAFixedPoint(t *testing.T) {
 func TestElapsedIsOfWholeSeconds(t *testing.T) {
 	run := oneAxis(1, 1)
 	run.Status = statusOf(t, run, &Observed{}, now.Add(900*time.Millisecond))
-	seen := &Observed{Records: records(1), Results: &Published{}}
+	seen := &Observed{Records: records(1), Results: &v1alpha1.ResultsReference{}}
 	run.Status = stored(t, run.Status)
 	first := statusOf(t, run, seen, now.Add(10*time.Second+700*time.Millisecond))
 	run.Status = stored(t, first)

@@ -55,6 +55,10 @@ const (
 	CauseSilent Cause = "Silent"
 	// CauseDocumentLost: the summary arrived, but not its document.
 	CauseDocumentLost Cause = "DocumentLost"
+	// CauseDocumentInvalid: the document arrived whole and is none: too large, not readable, or of another version.
+	CauseDocumentInvalid Cause = "DocumentInvalid"
+	// CauseImageChanged: the server or the loader ran another image than in the run's first accepted attempt.
+	CauseImageChanged Cause = "ImageChanged"
 	// CauseForeignResult: the result is that of another Pod.
 	CauseForeignResult Cause = "ForeignResult"
 	// CauseDatabaseLost: the database was deleted, evicted, killed or restarted during the attempt.
@@ -78,7 +82,8 @@ func (c Cause) Outcome() Outcome {
 		CauseToolFailed, CauseInternal, CauseDeadlineExceeded, CauseNotStarted:
 		return OutcomeFailed
 	case CauseConnectionLost, CauseCheckFailed, CauseVariablesChanged, CauseServerRestarted, CauseInterrupted, CauseStartedLate,
-		CauseStartedTwice, CauseEvicted, CauseOutOfMemory, CausePodDeleted, CauseSilent, CauseDocumentLost, CauseForeignResult,
+		CauseStartedTwice, CauseEvicted, CauseOutOfMemory, CausePodDeleted, CauseSilent, CauseDocumentLost, CauseDocumentInvalid,
+		CauseImageChanged, CauseForeignResult,
 		CauseDatabaseLost, CauseNodeNotReady, CauseNodeLost:
 		return OutcomeInvalidated
 	}

@@ -42,8 +42,16 @@ type Record struct {
 	Fingerprint *Fingerprint `json:"fingerprint,omitempty"`
 	// Summary is what the loader reported, or nil. That of an accepted attempt is complete: see Complete.
 	Summary *Summary `json:"summary,omitempty"`
-	// Recorded is when the operator wrote the record.
+	// Recorded is when the attempt ended or, if that is not known, when the operator wrote the record.
 	Recorded time.Time `json:"recorded"`
+	// Previous is the record before this one, or nil. Only records that are reachable from the newest one count.
+	Previous *Reference `json:"previous,omitempty"`
+}
+
+// Reference names a record: its ConfigMap, and the digest of its text as Encode wrote it.
+type Reference struct {
+	ConfigMap string `json:"configMap"`
+	Digest    string `json:"digest"`
 }
 
 // Place says on which nodes an attempt ran, and in which Pods and images.
@@ -88,6 +96,29 @@ func (r *Record) Complete(d *Document, doc EncodedDocument) error {
 	}
 	r.Summary = &whole
 	return nil
+}
+
+// Bounds of the warnings that Condensed keeps: as many as a status can show.
+const (
+	condensedWarnings     = 16
+	condensedWarningBytes = 2 << 10
+)
+
+// Condensed is a record without what only the published results need: latencies, inputs, adjusted settings, and the warnings that
+// no status has room for. The operator keeps a condensed record of every attempt in memory.
+func (r *Record) Condensed() *Record {
+	short := *r
+	if r.Summary == nil {
+		return &short
+	}
+	s := *r.Summary
+	s.Latencies, s.Inputs, s.Adjusted = nil, nil, nil
+	s.Warnings = slices.Clone(s.Warnings[:min(len(s.Warnings), condensedWarnings)])
+	for i, w := range s.Warnings {
+		s.Warnings[i] = Truncate(w, condensedWarningBytes)
+	}
+	short.Summary = &s
+	return &short
 }
 
 // Keys of an attempt's ConfigMap.

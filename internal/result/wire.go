@@ -20,8 +20,10 @@ import (
 const (
 	// MaxDocumentBytes is the largest compressed document; a larger one is an error in the loader, not a truncated result.
 	MaxDocumentBytes = 2 << 20
-	// maxDocumentExpanded bounds what a compressed document may unpack to.
-	maxDocumentExpanded = 64 << 20
+	// maxDocumentExpanded bounds what a compressed document may unpack to, and maxDocumentValues how many values it has: a short
+	// text like [{},{}] takes many times its length as Go values. Together they keep what decoding takes below 100 MiB.
+	maxDocumentExpanded = 16 << 20
+	maxDocumentValues   = 300_000
 	// lineBytes of the document stand on one log line: 4 KiB in base64 with its prefix.
 	lineBytes = 2952
 	// maxLogLine bounds what is read as one line of a log.
@@ -49,6 +51,10 @@ func EncodeDocument(d *Document) (EncodedDocument, error) {
 	if err != nil {
 		return EncodedDocument{}, fmt.Errorf("encoding the result document: %w", err)
 	}
+	if len(plain) > maxDocumentExpanded || values(plain) > maxDocumentValues {
+		return EncodedDocument{}, fmt.Errorf("the result document has %d bytes and %d values, at most %d and %d are allowed",
+			len(plain), values(plain), maxDocumentExpanded, maxDocumentValues)
+	}
 	gz, err := compress(plain)
 	if err != nil {
 		return EncodedDocument{}, fmt.Errorf("compressing the result document: %w", err)
@@ -60,27 +66,83 @@ func EncodeDocument(d *Document) (EncodedDocument, error) {
 	return EncodedDocument{Gzip: gz, SHA256: Digest(gz)}, nil
 }
 
+// ErrDocumentInvalid is wrapped by the errors of DecodeDocument and DecodeIdentity: the document arrived whole, and is none.
+var ErrDocumentInvalid = errors.New("the result document is not valid")
+
 // DecodeDocument unpacks a document within bounds, and checks its version.
 func DecodeDocument(gz []byte) (*Document, error) {
-	zr, err := gzip.NewReader(bytes.NewReader(gz))
+	plain, err := unpack(gz)
 	if err != nil {
-		return nil, fmt.Errorf("unpacking the result document: %w", err)
-	}
-	plain, err := io.ReadAll(io.LimitReader(zr, maxDocumentExpanded+1))
-	if err != nil {
-		return nil, fmt.Errorf("unpacking the result document: %w", err)
-	}
-	if len(plain) > maxDocumentExpanded {
-		return nil, fmt.Errorf("the result document unpacks to more than %d bytes", maxDocumentExpanded)
+		return nil, err
 	}
 	var d Document
 	if err := json.Unmarshal(plain, &d); err != nil {
-		return nil, fmt.Errorf("reading the result document: %w", err)
+		return nil, invalid("reading it: %v", err)
 	}
-	if d.Version != DocumentVersion {
-		return nil, fmt.Errorf("the result document has version %d, this program knows %d", d.Version, DocumentVersion)
+	return &d, checkVersion(d.Version)
+}
+
+// DecodeIdentity says whose document it is, and no more: whoever wrote it decides what the rest takes to decode.
+func DecodeIdentity(gz []byte) (*Identity, error) {
+	plain, err := unpack(gz)
+	if err != nil {
+		return nil, err
 	}
-	return &d, nil
+	var d struct {
+		Version  int      `json:"version"`
+		Identity Identity `json:"identity"`
+	}
+	if err := json.Unmarshal(plain, &d); err != nil {
+		return nil, invalid("reading it: %v", err)
+	}
+	return &d.Identity, checkVersion(d.Version)
+}
+
+func checkVersion(version int) error {
+	if version != DocumentVersion {
+		return invalid("it has version %d, this program knows %d", version, DocumentVersion)
+	}
+	return nil
+}
+
+// unpack a document's text, if it is within the bounds.
+func unpack(gz []byte) ([]byte, error) {
+	zr, err := gzip.NewReader(bytes.NewReader(gz))
+	if err != nil {
+		return nil, invalid("unpacking it: %v", err)
+	}
+	plain, err := io.ReadAll(io.LimitReader(zr, maxDocumentExpanded+1))
+	switch {
+	case err != nil:
+		return nil, invalid("unpacking it: %v", err)
+	case len(plain) > maxDocumentExpanded:
+		return nil, invalid("it unpacks to more than %d bytes", maxDocumentExpanded)
+	case values(plain) > maxDocumentValues:
+		return nil, invalid("it has more than %d values", maxDocumentValues)
+	}
+	return plain, nil
+}
+
+// values is how many values a text in JSON has at most: one for each comma and bracket that does not stand in a string.
+func values(text []byte) int {
+	n, inString, escaped := 0, false, false
+	for _, c := range text {
+		switch {
+		case escaped:
+			escaped = false
+		case inString:
+			escaped, inString = c == '\\', c != '"'
+		case c == '"':
+			inString = true
+		case c == ',' || c == '[' || c == '{':
+			n++
+		}
+	}
+	return n
+}
+
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrDocumentInvalid, fmt.Sprintf(format, args...))
 }
 
 // WriteDocument writes an encoded document to a log: numbered base64 lines of at most 4 KiB between two markers. Nothing
@@ -156,6 +218,9 @@ func parseHeader(s string) (*documentHeader, error) {
 	}
 	if h.version != DocumentVersion {
 		return nil, fmt.Errorf("it has version %d, this program knows %d", h.version, DocumentVersion)
+	}
+	if h.bytes > MaxDocumentBytes {
+		return nil, fmt.Errorf("it has %d bytes, at most %d are allowed", h.bytes, MaxDocumentBytes)
 	}
 	return &h, nil
 }

@@ -134,25 +134,74 @@ func TestDocumentTooLarge(t *testing.T) {
 	for i := range MaxDocumentBytes/lineBytes + 2 {
 		fmt.Fprintf(&log, "%s%d %s\n", linePrefix, i+1, strings.Repeat("A", lineBytes/3*4))
 	}
-	if _, err := ReadDocument(strings.NewReader(log.String()), strings.Repeat("0", 64)); !errors.Is(err, ErrDocumentLost) || !strings.Contains(err.Error(), "larger than") {
+	if _, err := ReadDocument(strings.NewReader(log.String()), strings.Repeat("0", 64)); !errors.Is(err, ErrDocumentLost) || !strings.Contains(err.Error(), "at most") {
 		t.Errorf("error %v", err)
+	}
+	log.Reset()
+	fmt.Fprintf(&log, "%s1 99999 %d %064d\n", beginPrefix, MaxDocumentBytes, 0)
+	for i := range MaxDocumentBytes/lineBytes + 2 {
+		fmt.Fprintf(&log, "%s%d %s\n", linePrefix, i+1, strings.Repeat("A", lineBytes/3*4))
+	}
+	if _, err := ReadDocument(strings.NewReader(log.String()), strings.Repeat("0", 64)); !errors.Is(err, ErrDocumentLost) || !strings.Contains(err.Error(), "larger than") {
+		t.Errorf("a header that says less: error %v", err)
 	}
 }
 
 func TestDecodeDocumentRefuses(t *testing.T) {
-	bomb, err := EncodeDocument(&Document{Version: 1, ToolOutput: map[string]string{"x": strings.Repeat("x", maxDocumentExpanded)}})
-	if err != nil {
-		t.Fatal(err)
+	zipped := func(text string) []byte {
+		gz, err := compress([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return gz
 	}
-	newer, err := EncodeDocument(&Document{Version: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	newer := zipped(`{"version":2}`)
 	for want, gz := range map[string][]byte{
-		"unpacks to more than": bomb.Gzip, "version 2": newer.Gzip, "unpacking": []byte("no gzip"), "EOF": newer.Gzip[:len(newer.Gzip)-4],
+		"unpacks to more than":    zipped(`{"version":1,"warnings":["` + strings.Repeat("x", maxDocumentExpanded) + `"]}`),
+		"more than 300000 values": zipped(`{"version":1,"series":[{}` + strings.Repeat(",{}", maxDocumentValues) + `]}`),
+		"version 2":               newer, "unpacking": []byte("no gzip"), "EOF": newer[:len(newer)-4], "reading it": zipped("[]"),
 	} {
-		if _, err := DecodeDocument(gz); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := DecodeDocument(gz); !errors.Is(err, ErrDocumentInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
+		}
+		if _, err := DecodeIdentity(gz); !errors.Is(err, ErrDocumentInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("identity: error %v, want %q", err, want)
+		}
+	}
+	for name, doc := range map[string]*Document{
+		"long": {Version: 1, ToolOutput: map[string]string{"x": strings.Repeat("x", maxDocumentExpanded)}},
+		"full": {Version: 1, Series: make([]Interval, maxDocumentValues)},
+	} {
+		if _, err := EncodeDocument(doc); err == nil || !strings.Contains(err.Error(), "at most") {
+			t.Errorf("%s: error %v: what cannot be decoded must not be encoded", name, err)
+		}
+	}
+}
+
+// Whatever a document holds within the bounds, decoding it does not take the operator's memory.
+func TestDecodingIsBounded(t *testing.T) {
+	list := func(item string) string { return `[` + item + strings.Repeat(","+item, maxDocumentValues/2-10) + `]` }
+	for name, text := range map[string]string{
+		"intervals": `{"version":1,"series":` + list("{}") + `}`,
+		"latencies": `{"version":1,"latencies":` + list("{}") + `}`,
+		"settings":  `{"version":1,"server":{"settings":` + list("{}") + `}}`,
+		"pods":      `{"version":1,"pods":` + list("{}") + `}`,
+		"tables":    `{"version":1,"tables":` + list("{}") + `}`,
+	} {
+		gz, err := compress([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := testing.Benchmark(func(b *testing.B) {
+			for range b.N {
+				if _, err := DecodeDocument(gz); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		const most = 160 << 20
+		if got := r.AllocedBytesPerOp(); got > most {
+			t.Errorf("%s: decoding %d bytes allocates %d MiB in all, want at most %d MiB", name, len(text), got>>20, most>>20)
 		}
 	}
 }

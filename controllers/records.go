@@ -1,0 +1,157 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// chain is the records of a run, from the first to the newest. The status of the run names the newest, and each record the one
+// before it, by name and digest: only the operator writes the status, so that nobody else can add a record or change one.
+type chain struct {
+	refs    []v1alpha1.RecordReference
+	records []*result.Record
+}
+
+// newest is the end of a chain.
+func (c chain) newest() v1alpha1.RecordReference {
+	if len(c.refs) == 0 {
+		return v1alpha1.RecordReference{}
+	}
+	return c.refs[len(c.refs)-1]
+}
+
+// until is the part of a chain that ends with a reference, or nothing.
+func (c chain) until(ref v1alpha1.RecordReference) (chain, bool) {
+	for i, have := range slices.Backward(c.refs) {
+		if have == ref {
+			return chain{c.refs[: i+1 : i+1], c.records[: i+1 : i+1]}, true
+		}
+	}
+	return chain{}, ref.ConfigMap == ""
+}
+
+// with is a chain with one more record, which is kept without what no decision needs.
+func (c chain) with(ref v1alpha1.RecordReference, record *result.Record) chain {
+	return chain{append(c.refs, ref), append(c.records, record.Condensed())}
+}
+
+// ledger keeps the chains of runs that are under way, so that each record is read once and not at each step.
+type ledger struct {
+	mu   sync.Mutex
+	runs map[types.UID]chain
+}
+
+func (l *ledger) get(uid types.UID) chain {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.runs[uid]
+}
+
+func (l *ledger) put(uid types.UID, c chain) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.runs == nil {
+		l.runs = map[types.UID]chain{}
+	}
+	l.runs[uid] = c
+}
+
+func (l *ledger) forget(uid types.UID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.runs, uid)
+}
+
+// changedError says that a record was deleted or changed. The run cannot say any more what it measured.
+type changedError struct{ message string }
+
+func (e *changedError) Error() string { return e.message }
+
+// readChain reads the records of a run that the ledger does not have. The error is a changedError if one of them is not what it
+// was.
+func (r *BenchmarkRunReconciler) readChain(ctx context.Context, run *v1alpha1.BenchmarkRun) (chain, error) {
+	known := r.ledger.get(run.UID)
+	var added chain
+	ref := run.Status.Records
+	base, found := known.until(ref)
+	for !found {
+		record, err := r.readRecord(ctx, run, ref)
+		if err != nil {
+			return chain{}, err
+		}
+		added = added.with(ref, record)
+		ref = v1alpha1.RecordReference(ptr.Deref(record.Previous, result.Reference{}))
+		base, found = known.until(ref)
+	}
+	slices.Reverse(added.refs)
+	slices.Reverse(added.records)
+	whole := chain{append(base.refs, added.refs...), append(base.records, added.records...)}
+	r.ledger.put(run.UID, whole)
+	return whole, nil
+}
+
+// readRecord reads a record from the API server: the cache has no texts.
+func (r *BenchmarkRunReconciler) readRecord(
+	ctx context.Context, run *v1alpha1.BenchmarkRun, ref v1alpha1.RecordReference,
+) (*result.Record, error) {
+	var cm corev1.ConfigMap
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: ref.ConfigMap}, &cm)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, &changedError{"ConfigMap " + ref.ConfigMap + ", the record of an attempt, was deleted"}
+	case err != nil:
+		return nil, fmt.Errorf("reading the record in ConfigMap %s: %w", ref.ConfigMap, err)
+	case recordDigest(cm.Data[result.RecordKey]) != ref.Digest:
+		return nil, &changedError{"ConfigMap " + ref.ConfigMap + ", the record of an attempt, is not what the operator wrote"}
+	}
+	record, err := result.DecodeRecord(cm.Data[result.RecordKey])
+	if err != nil {
+		return nil, &changedError{fmt.Sprintf("ConfigMap %s: %v", ref.ConfigMap, err)}
+	}
+	return record, nil
+}
+
+func recordDigest(text string) string { return "sha256:" + result.Digest([]byte(text)) }
+
+// lostRecord is the obstacle that a record was deleted since it was read, or nil. The cache may lack a record that is new: the API
+// server is asked before a run ends for it.
+func (r *BenchmarkRunReconciler) lostRecord(
+	ctx context.Context, run *v1alpha1.BenchmarkRun, c chain, present sets.Set[string],
+) (*lifecycle.Failure, error) {
+	for _, ref := range c.refs {
+		if present.Has(ref.ConfigMap) {
+			continue
+		}
+		var meta metav1.PartialObjectMetadata
+		meta.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+		err := r.Live.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: ref.ConfigMap}, &meta)
+		switch {
+		case apierrors.IsNotFound(err):
+			return recordsChanged("ConfigMap " + ref.ConfigMap + ", the record of an attempt, was deleted"), nil
+		case err != nil:
+			return nil, fmt.Errorf("looking for the record in ConfigMap %s: %w", ref.ConfigMap, err)
+		}
+	}
+	return nil, nil
+}
+
+func recordsChanged(message string) *lifecycle.Failure {
+	return &lifecycle.Failure{Reason: v1alpha1.ReasonRecordsChanged, Message: message}
+}

@@ -1,0 +1,84 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+)
+
+const (
+	// spareTime is for what the deadlines of trials do not bound: databases and predecessors that are being removed, and results
+	// that are being written.
+	spareTime = 10 * time.Minute
+	// maxDeadline of a run is also the API's maximum.
+	maxDeadline = 365 * 24 * time.Hour
+)
+
+// Deadline is how long a run may take from its start, without the time for which it is suspended: what it asks for or, by default,
+// as long as all trials and all allowed disturbances may take by their own deadlines.
+func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
+	if asked := run.Spec.DeadlineSeconds; asked != nil {
+		return time.Duration(*asked) * time.Second
+	}
+	t := &run.Spec.Trials
+	attempts := int64(ptr.Deref(t.MaxInvalid, v1alpha1.DefaultMaxInvalid)) + 1
+	if p != nil {
+		attempts += int64(len(p.Trials))
+	}
+	// Each attempt may need a new database.
+	seconds := attempts * (2*int64(t.StartDeadlineSeconds) + int64(t.DeadlineSeconds))
+	if seconds >= int64(maxDeadline/time.Second) {
+		return maxDeadline
+	}
+	return time.Duration(seconds)*time.Second + spareTime
+}
+
+// deadline of the run.
+func (s *situation) deadline() time.Time {
+	start := ptr.Deref(s.run.Status.StartTime, metav1.NewTime(s.now))
+	return start.Add(Deadline(s.run, s.plan) + s.suspendedFor())
+}
+
+// suspendedFor is how long the run has been suspended since its start.
+func (s *situation) suspendedFor() time.Duration {
+	total := time.Duration(ptr.Deref(s.run.Status.SuspendedSeconds, 0)) * time.Second
+	c := apimeta.FindStatusCondition(s.run.Status.Conditions, v1alpha1.ConditionSuspended)
+	if s.run.Status.StartTime != nil && c != nil && c.Status == metav1.ConditionTrue {
+		total += max(0, s.now.Sub(c.LastTransitionTime.Time))
+	}
+	return total
+}
+
+// bound a step by the run's deadline: a run that is over it ends, and says what it waited for. What has been measured is recorded
+// and published all the same if the cluster takes it. A step that fails again and again says so.
+func (s *situation) bound(d Decision) Decision {
+	if d.Failure != nil || d.Complete {
+		return d
+	}
+	if s.seen.Trouble != "" {
+		d.Reason, d.Message = v1alpha1.ReasonRetrying, s.seen.Trouble
+	}
+	if over := !s.now.Before(s.deadline()); over && (s.seen.Trouble != "" || !writes(d.Action)) {
+		return *fail(Failure{Reason: v1alpha1.ReasonDeadlineExceeded, Message: fmt.Sprintf(
+			"the run did not end within %s (spec.deadlineSeconds): %s", Deadline(s.run, s.plan), d.Message)})
+	}
+	return d
+}
+
+// writes says whether an action keeps what was measured.
+func writes(a Action) bool {
+	switch a.(type) {
+	case RecordAttempt, Publish:
+		return true
+	}
+	return false
+}
