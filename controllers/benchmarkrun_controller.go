@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -111,7 +110,7 @@ func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		&batchv1.Job{}, &appsv1.StatefulSet{}, &corev1.Pod{}, &corev1.Service{}, &corev1.PersistentVolumeClaim{},
 		&policyv1.PodDisruptionBudget{},
 	} {
-		b = b.Watches(object, enqueueOwner(v1alpha1.LabelRun), builder.WithPredicates())
+		b = b.Watches(object, enqueueOwner(v1alpha1.LabelRun))
 	}
 	return b.Complete(r)
 }

@@ -104,9 +104,9 @@ func (r *BenchmarkRunReconciler) carryOut(ctx context.Context, s *step) error {
 		s.old = s.run.DeepCopy()
 	}
 	err := r.act(ctx, s, action)
-	obstacle := new(obstacleError)
+	obstacle, unwritten := new(obstacleError), new(unwrittenError)
 	switch {
-	case errors.As(err, &obstacle):
+	case errors.As(err, &obstacle) && !errors.As(err, &unwritten):
 		s.seen.Obstacle = &obstacle.failure
 		s.next()
 	case err != nil:

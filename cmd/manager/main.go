@@ -14,6 +14,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/selection"
@@ -121,7 +123,8 @@ func metricsOptions(o options) metricsserver.Options {
 	return m
 }
 
-// cacheOptions keep only what belongs to runs, and of result ConfigMaps only what decisions need: not the documents.
+// cacheOptions keep only what belongs to runs, and of ConfigMaps, which are watched by their metadata alone, only what decisions
+// need: anybody may put the label of a run on a ConfigMap, with as many annotations as fit.
 func cacheOptions(namespace string) (cache.Options, error) {
 	ofRun, err := labels.NewRequirement(v1alpha1.LabelRun, selection.Exists, nil)
 	if err != nil {
@@ -134,9 +137,10 @@ func cacheOptions(namespace string) (cache.Options, error) {
 		ByObject: map[client.Object]cache.ByObject{
 			&batchv1.Job{}: {Label: selector}, &appsv1.StatefulSet{}: {Label: selector}, &corev1.Pod{}: {Label: selector},
 			&corev1.Service{}: {Label: selector}, &corev1.PersistentVolumeClaim{}: {Label: selector},
+			&policyv1.PodDisruptionBudget{}: {Label: selector},
 			&corev1.ConfigMap{}: {Label: selector, Transform: func(object any) (any, error) {
-				if cm, ok := object.(*corev1.ConfigMap); ok {
-					cm.BinaryData = nil
+				if meta, ok := object.(*metav1.PartialObjectMetadata); ok {
+					meta.Annotations = nil
 				}
 				return strip(object)
 			}},

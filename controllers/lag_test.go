@@ -1,0 +1,135 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// lag is a cache that is behind the API server: of each kind it has the state of some steps ago, of each another. It never goes
+// back, as an informer never does.
+type lag struct {
+	c       *cluster
+	rng     *rand.Rand
+	history map[reflect.Type][]client.ObjectList
+	at      map[reflect.Type]int
+}
+
+func newLag(c *cluster, seed uint64) *lag {
+	return &lag{c: c, rng: rand.New(rand.NewPCG(seed, 0)), history: map[reflect.Type][]client.ObjectList{}, at: map[reflect.Type]int{}}
+}
+
+// maxLag is by how many steps a kind may be behind.
+const maxLag = 6
+
+// pass a step: what there is now is added to the history, and each kind catches up with some of it.
+func (l *lag) pass() {
+	configs := &metav1.PartialObjectMetadataList{}
+	configs.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
+	for _, list := range []client.ObjectList{
+		&v1alpha1.BenchmarkRunList{}, &batchv1.JobList{}, &corev1.PodList{}, configs, &appsv1.StatefulSetList{}, &corev1.ServiceList{},
+		&corev1.PersistentVolumeClaimList{}, &policyv1.PodDisruptionBudgetList{},
+	} {
+		l.c.list(list)
+		kind := reflect.TypeOf(list)
+		l.history[kind] = append(l.history[kind], list)
+		newest := len(l.history[kind]) - 1
+		l.at[kind] = max(newest-maxLag, min(newest, l.at[kind]+l.rng.IntN(3)))
+	}
+}
+
+// behind is the client of an operator with that cache.
+func (l *lag) behind() client.Client {
+	return interceptor.NewClient(api, interceptor.Funcs{
+		Get: func(ctx context.Context, w client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			run, ok := o.(*v1alpha1.BenchmarkRun)
+			if !ok {
+				return fmt.Errorf("%T is not read by name from the cache", o)
+			}
+			runs := l.state(&v1alpha1.BenchmarkRunList{}).(*v1alpha1.BenchmarkRunList)
+			runs.Items[0].DeepCopyInto(run)
+			return nil
+		},
+		List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			var options client.ListOptions
+			options.ApplyOptions(opts)
+			items, err := apimeta.ExtractList(l.state(list))
+			if err != nil {
+				return err
+			}
+			items = slices.DeleteFunc(items, func(o runtime.Object) bool {
+				return !options.LabelSelector.Matches(labels.Set(o.(client.Object).GetLabels()))
+			})
+			return apimeta.SetList(list, items)
+		},
+	})
+}
+
+func (l *lag) state(list client.ObjectList) client.ObjectList {
+	kind := reflect.TypeOf(list)
+	return l.history[kind][l.at[kind]].DeepCopyObject().(client.ObjectList)
+}
+
+// Decisions that are made on a cache that is behind end as those on the API server itself: no attempt is lost that was not, no Job
+// is made twice, no database is used twice.
+func TestEnvtestCacheThatIsBehind(t *testing.T) {
+	for seed := range uint64(6) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			c := newCluster(t)
+			l := newLag(c, seed)
+			c.reconciler.Client = l.behind()
+			c.apply(testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(2).With(func(r *v1alpha1.BenchmarkRun) {
+				if seed%2 == 1 {
+					r.Spec.Trials.Database = v1alpha1.DatabaseFresh
+				}
+			}).Obj())
+			for range 600 {
+				l.pass()
+				if _, err := c.try("run"); err != nil {
+					t.Logf("to be tried again: %v", err)
+				}
+				c.react()
+				if apimeta.IsStatusConditionTrue(c.get("run").Status.Conditions, v1alpha1.ConditionFinished) {
+					break
+				}
+			}
+			run := c.get("run")
+			if !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete) || run.Status.Progress != "4/4" {
+				t.Errorf("status is %+v", run.Status)
+			}
+			want := []string{"run-t1-a1 Accepted", "run-t2-a1 Accepted", "run-t3-a1 Accepted", "run-t4-a1 Accepted"}
+			if diff := cmp.Diff(want, c.attemptNames()); diff != "" {
+				t.Errorf("records (-want +got):\n%s", diff)
+			}
+			for name, times := range c.jobs {
+				if times != 1 {
+					t.Errorf("Job %s was made %d times", name, times)
+				}
+			}
+		})
+	}
+}
