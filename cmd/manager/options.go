@@ -6,7 +6,10 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
@@ -56,6 +59,8 @@ func (o *options) validate() error {
 		return errors.New("--sysbench-image is not set: Benchrun publishes no images, so name the loader with sysbench that you built with this manager")
 	case o.leaderElect && o.leaseNamespace == "":
 		return errors.New("--leader-elect needs --lease-namespace: the manager's own namespace")
+	case o.installation == "" || len(validation.IsValidLabelValue(o.installation)) > 0:
+		return fmt.Errorf("--installation is %q, and must be the value of a label: 1 to 63 letters, digits, '-', '_' and '.'", o.installation)
 	}
 	return nil
 }

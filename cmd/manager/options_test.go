@@ -34,6 +34,8 @@ func TestMissingOptions(t *testing.T) {
 		"no loader":         {[]string{sysbench}, "--loader-image is not set: Benchrun publishes no images"},
 		"no sysbench":       {[]string{loader}, "--sysbench-image is not set: Benchrun publishes no images"},
 		"no Lease":          {[]string{loader, sysbench, "--leader-elect"}, "--leader-elect needs --lease-namespace"},
+		"no installation":   {[]string{loader, sysbench, "--installation="}, `--installation is "", and must be the value of a label`},
+		"two installations": {[]string{loader, sysbench, "--installation=a/b"}, `--installation is "a/b", and must be the value of a label`},
 		"all":               {[]string{loader, sysbench, "--leader-elect", "--lease-namespace=here"}, ""},
 		"one manager alone": {[]string{loader, sysbench}, ""},
 	} {
