@@ -2,9 +2,9 @@
 # Docker does, with any base: no compiler image, no network. The build context is the folder of the binaries:
 #
 #   make build
-#   docker build --target manager -t benchrun/manager -f Dockerfile bin/linux-amd64
-#   docker build --target loader  -t benchrun/loader  -f Dockerfile bin/linux-amd64
-#   docker build --target loader-sysbench -t benchrun/loader-sysbench -f Dockerfile bin/linux-amd64
+#   docker build --target manager -t $REGISTRY/manager -f Dockerfile bin/linux-amd64
+#   docker build --target loader  -t $REGISTRY/loader  -f Dockerfile bin/linux-amd64
+#   docker build --target loader-sysbench -t $REGISTRY/loader-sysbench -f Dockerfile bin/linux-amd64
 #
 # Without an image registry: --build-arg BASE_IMAGE=scratch, and SYSBENCH_BASE_IMAGE an image that has sysbench already.
 ARG BASE_IMAGE=gcr.io/distroless/static:nonroot

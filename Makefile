@@ -59,7 +59,7 @@ mariadb-operator: cluster ## Install MariaDB's own operator into the kind cluste
 .PHONY: build
 build: ## Compile the binaries into bin/linux-ARCH: static, and the same bytes from the same source.
 	@mkdir -p bin/linux-$(ARCH)
-	$(LIB) GOOS=linux GOARCH=$(ARCH) go_build -ldflags "-s -w -X main.version=$(VERSION)" -o bin/linux-$(ARCH)/ ./cmd/manager ./cmd/loader
+	$(LIB) GOOS=linux GOARCH=$(ARCH) go_build -ldflags "-s -w -X github.com/benchrun-dev/benchrun/internal/version.version=$(VERSION)" -o bin/linux-$(ARCH)/ ./cmd/manager ./cmd/loader
 
 ##@ Develop
 

@@ -117,6 +117,7 @@ func newRecord(a *lifecycle.Attempt, seen *lifecycle.Observed) *result.Record {
 			record.Place.DatabaseNode = i.Pod.Spec.NodeName
 			record.Place.DatabaseImage = i.Image()
 			record.Place.DatabasePodUID = string(i.Pod.UID)
+			record.Place.DatabaseQoS = string(i.Pod.Status.QOSClass)
 			record.Fingerprint = lifecycle.PodFingerprint(i.Pod)
 		}
 	}
@@ -124,6 +125,7 @@ func newRecord(a *lifecycle.Attempt, seen *lifecycle.Observed) *result.Record {
 		record.Place.LoaderNode = pod.Spec.NodeName
 		record.Place.LoaderImage = podutil.ImageID(pod, trial.Container)
 		record.Place.LoaderPodUID = string(pod.UID)
+		record.Place.LoaderQoS = string(pod.Status.QOSClass)
 	}
 	if ptr.Deref(a.Job.Spec.Completions, 1) > 1 {
 		placeLoaders(&record.Place, a.Pods)

@@ -4,6 +4,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"regexp"
@@ -32,7 +33,7 @@ func (r *BenchmarkRunReconciler) readWarnings(ctx context.Context, namespace str
 		i := &seen.Instances[n]
 		switch {
 		case i.Pod != nil && i.Pod.Status.Phase == corev1.PodPending && late(i.Pod):
-			i.Warning = r.latestWarning(ctx, namespace, i.Pod.UID)
+			i.Warning = cmp.Or(r.shortage(ctx, i.Pod, "database.resources"), r.latestWarning(ctx, namespace, i.Pod.UID))
 		case i.Pod == nil && i.Set != nil && late(i.Set):
 			i.Warning = r.latestWarning(ctx, namespace, i.Set.UID)
 		}
@@ -45,11 +46,11 @@ func (r *BenchmarkRunReconciler) readWarnings(ctx context.Context, namespace str
 		if a.Verdict.Stage != trial.StagePending || !late(a.Job) {
 			continue
 		}
-		about := a.Job.UID
-		if a.Verdict.Pod != nil {
-			about = a.Verdict.Pod.UID
+		about, short := a.Job.UID, ""
+		if pod := a.Verdict.Pod; pod != nil {
+			about, short = pod.UID, r.shortage(ctx, pod, "loader.resources")
 		}
-		a.Warning = r.latestWarning(ctx, namespace, about)
+		a.Warning = cmp.Or(short, r.latestWarning(ctx, namespace, about))
 	}
 }
 

@@ -29,10 +29,14 @@ by_kustomize() {
 	cat >"$BIN/kustomize/kustomization.yaml" <<-YAML
 		resources: [../../config/default]
 		images:
-		- {name: benchrun/manager, newName: ${1%:*}, newTag: ${1#*:}}
+		- {name: unset.invalid/manager, newName: ${1%:*}, newTag: ${1#*:}}
+		labels:
+		- {pairs: {app.kubernetes.io/version: "${1#*:}"}, includeTemplates: true}
 		patches:
 		- target: {kind: Deployment, name: benchrun-manager}
-		  patch: '[{"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": "--loader-image=$2"}]'
+		  patch: |
+		    - {op: add, path: /spec/template/spec/containers/0/args/-, value: "--loader-image=$2"}
+		    - {op: add, path: /spec/template/spec/containers/0/args/-, value: --sysbench-image=unset.invalid/loader-sysbench}
 	YAML
 	kubectl apply -k "$BIN/kustomize" >&2
 	kubectl rollout status deployment/benchrun-manager -n $NAMESPACE --timeout=3m >&2

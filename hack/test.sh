@@ -21,6 +21,12 @@ tests() {
 		-count 1 "${@:2}" || status=$?
 }
 
+# race_detector can be compiled in afterwards: it is C.
+race_detector() {
+	have "${CC:-gcc}" || apt_install gcc libc6-dev || die "install a C compiler: go test -race needs one"
+	export CGO_ENABLED=1
+}
+
 # tally LAYER [NAME…] counts what the files of these names say, by default that of the layer.
 tally() {
 	local names=("${@:2}")
@@ -30,14 +36,15 @@ tally() {
 }
 
 unit() {
-	tests unit ./api/... ./cmd/... ./controllers/... ./hack/... ./internal/... ./test/deadtime ./test/benchloader ./test/docs ./test/newworkload
+	race_detector
+	tests unit -race ./api/... ./cmd/... ./controllers/... ./hack/... ./internal/... ./test/deadtime ./test/benchloader ./test/docs ./test/newworkload ./test/samples
 	tally unit
 }
 
 envtest() {
 	local assets
 	assets=$("$HACK/envtest.sh")
-	KUBEBUILDER_ASSETS=$assets tests envtest -tags envtest -run 'TestEnvtest' ./api/... ./controllers/...
+	KUBEBUILDER_ASSETS=$assets tests envtest -tags envtest -run 'TestEnvtest' ./api/... ./cmd/manager ./controllers/... ./test/install
 	tally envtest
 	# Figures that tests of the controllers print.
 	sed -n 's/.*"Output":"\(API writes per trial: [^\\]*\|crash after every write: [^\\]*\).*/\1/p' "$LOGS/envtest.json"
@@ -46,11 +53,12 @@ envtest() {
 # loader LAYER VERSION runs the loader's tests against a MariaDB of that version.
 loader() {
 	local environment image
+	race_detector
 	environment=$("$HACK/mariadb.sh" up "$2")
 	set -a
 	eval "$environment"
 	set +a
-	tests "$1" -tags integration -run '^TestIntegration' -timeout 15m ./internal/loader/...
+	tests "$1" -race -tags integration -run '^TestIntegration' -timeout 20m ./internal/loader/...
 	tally "$1"
 	# sysbench is where the loader has it in a cluster.
 	make --no-print-directory build

@@ -56,6 +56,7 @@ type BenchmarkRunList struct {
 // +kubebuilder:validation:XValidation:rule="has(self.sweep) == has(oldSelf.sweep) && (!has(self.sweep) || self.sweep == oldSelf.sweep)",message="sweep cannot be changed: delete the run, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="has(self.trials) == has(oldSelf.trials) && (!has(self.trials) || self.trials == oldSelf.trials)",message="trials cannot be changed: delete the run, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="has(self.loader) == has(oldSelf.loader) && (!has(self.loader) || self.loader == oldSelf.loader)",message="loader cannot be changed: delete the run, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.imagePullSecrets) == has(oldSelf.imagePullSecrets) && (!has(self.imagePullSecrets) || self.imagePullSecrets == oldSelf.imagePullSecrets)",message="imagePullSecrets cannot be changed: delete the run, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="self.placement == oldSelf.placement && self.seed == oldSelf.seed && self.cleanup == oldSelf.cleanup",message="placement, seed and cleanup cannot be changed: delete the run, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="has(self.results) == has(oldSelf.results) && (!has(self.results) || self.results == oldSelf.results)",message="results cannot be changed: delete the run, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="!has(self.trials) || self.trials.database != 'Fresh' || self.database.provisioner != 'External'",message="trials.database: Fresh needs a provisioner that makes servers: an external server exists once"
@@ -89,6 +90,15 @@ type BenchmarkRunSpec struct {
 	// +optional
 	// +kubebuilder:default={}
 	Loader LoaderSpec `json:"loader,omitzero"`
+
+	// imagePullSecrets are Secrets in the run's namespace with credentials for the registries of its images, as in a Pod. Those that
+	// the operator was installed with are added. A Secret that does not exist is ignored.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	ImagePullSecrets []ImagePullSecret `json:"imagePullSecrets,omitempty"`
 
 	// placement is SameNode (all attempts run on the nodes of the first) or Any. Defaults to SameNode.
 	// +optional
@@ -135,6 +145,24 @@ type BenchmarkRunSpec struct {
 	// +optional
 	// +kubebuilder:default={}
 	Results ResultsSpec `json:"results,omitzero"`
+}
+
+// PullSecrets are the names of imagePullSecrets.
+func (s *BenchmarkRunSpec) PullSecrets() []string {
+	var names []string
+	for _, secret := range s.ImagePullSecrets {
+		names = append(names, secret.Name)
+	}
+	return names
+}
+
+// ImagePullSecret is a Secret with credentials for image registries.
+type ImagePullSecret struct {
+	// name of the Secret, of type kubernetes.io/dockerconfigjson.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
 }
 
 // Placement is whether all attempts of a run share their nodes.

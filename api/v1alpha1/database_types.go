@@ -30,7 +30,8 @@ type DatabaseSpec struct {
 
 	// image is the server's container image. It must honor the contract of the official MariaDB image
 	// (MARIADB_ROOT_PASSWORD_FILE, /etc/mysql/conf.d). It is pulled if the node does not have it, and the digest of the image
-	// that ran is recorded in status.environment. Unset: mariadb:11.8, unless the server is external.
+	// that ran is recorded in status.environment. Unset: the operator's default, which is mariadb:11.8 unless it was installed with
+	// another, or none if the server is external.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512

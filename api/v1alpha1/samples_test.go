@@ -23,9 +23,6 @@ func TestEnvtestSamples(t *testing.T) {
 		files = append(files, found...)
 	}
 	for _, file := range files {
-		if filepath.Base(file) == "kustomization.yaml" {
-			continue
-		}
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -367,6 +367,7 @@ func TestEnvtestImmutable(t *testing.T) {
 		"placement: Any":                               "placement, seed and cleanup cannot be changed",
 		"cleanup: Never":                               "placement, seed and cleanup cannot be changed",
 		"results: {retention: Retain}":                 "results cannot be changed",
+		"imagePullSecrets: [{name: other}]":            "imagePullSecrets cannot be changed",
 	} {
 		changed := run.DeepCopy()
 		merge(changed.Object, parsed(t, spec(change)).Object)

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -20,10 +19,8 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/loader"
 	"github.com/benchrun-dev/benchrun/internal/loader/probe"
+	"github.com/benchrun-dev/benchrun/internal/version"
 )
-
-// version is set by the linker.
-var version string
 
 // errSignal is the cause of an interruption.
 var errSignal = errors.New("SIGTERM")
@@ -57,7 +54,7 @@ func runCommand(name string) *cobra.Command {
 		Short: "Make one attempt at a trial, as the environment says",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			in := loader.FromEnvironment(os.Getenv, buildVersion())
+			in := loader.FromEnvironment(os.Getenv, version.Version())
 			in.Output, in.TerminationLog = os.Stdout, terminationLog
 			return loader.Run(cmd.Context(), in)
 		},
@@ -139,22 +136,11 @@ func versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
-		Run:   func(cmd *cobra.Command, _ []string) { cmd.Println(buildVersion()) },
+		Run:   func(cmd *cobra.Command, _ []string) { cmd.Println(version.Version()) },
 	}
 }
 
 func terminationLogFlag(cmd *cobra.Command, path *string) {
 	cmd.Flags().StringVar(path, "termination-log", "/dev/termination-log",
 		"the file for the container's termination message")
-}
-
-// buildVersion is the linker's version, or the module's.
-func buildVersion() string {
-	if version != "" {
-		return version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Version
-	}
-	return "unknown"
 }

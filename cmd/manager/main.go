@@ -5,8 +5,8 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -33,46 +33,31 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/controllers"
-	"github.com/benchrun-dev/benchrun/internal/podutil"
+	"github.com/benchrun-dev/benchrun/internal/version"
 )
 
-// options are the manager's flags.
-type options struct {
-	metricsAddress string
-	metricsSecure  bool
-	healthAddress  string
-	leaderElect    bool
-	loaderImage    string
-	sysbenchImage  string
-	namespace      string
-}
-
 func main() {
-	var o options
-	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "Address of the metrics endpoint, for example :8443; 0 is none.")
-	flag.BoolVar(&o.metricsSecure, "metrics-secure", true, "Serve metrics by HTTPS, to authorised clients only.")
-	flag.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Address of the health probes.")
-	flag.BoolVar(&o.leaderElect, "leader-elect", false, "Let only one of several managers work at a time.")
-	flag.StringVar(&o.loaderImage, "loader-image", "", "Image of the loader; required.")
-	flag.StringVar(&o.sysbenchImage, "sysbench-image", "", "Image of the loader that has sysbench too; required.")
-	flag.StringVar(&o.namespace, "namespace", "", "Only namespace to work in; empty is all.")
+	o := new(options)
+	o.bind(flag.CommandLine)
 	zapOptions := zap.Options{}
 	zapOptions.BindFlags(flag.CommandLine)
 	flag.Parse()
+	if o.version {
+		fmt.Println("manager", version.Version())
+		return
+	}
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&zapOptions)))
-	if err := run(o); err != nil {
+	if err := run(ctrl.SetupSignalHandler(), o); err != nil {
 		fmt.Fprintln(os.Stderr, "manager:", err)
 		os.Exit(1)
 	}
 }
 
-func run(o options) error {
-	if o.loaderImage == "" {
-		return errors.New("--loader-image is required: the image of the loader that belongs to this manager")
+func run(ctx context.Context, o *options) error {
+	if err := o.validate(); err != nil {
+		return err
 	}
-	if o.sysbenchImage == "" {
-		return errors.New("--sysbench-image is required: the image of the same loader that has sysbench too")
-	}
+	ctrl.Log.Info("Starting the manager", "version", version.Version(), "loader", o.images.Loader)
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
@@ -87,7 +72,9 @@ func run(o options) error {
 		Metrics:                       metricsOptions(o),
 		HealthProbeBindAddress:        o.healthAddress,
 		LeaderElection:                o.leaderElect,
-		LeaderElectionID:              "manager.benchrun.dev",
+		LeaderElectionNamespace:       o.leaseNamespace,
+		LeaderElectionID:              leaseName(o.namespace),
+		LeaderElectionLabels:          map[string]string{installationLabel: o.installation},
 		LeaderElectionReleaseOnCancel: true,
 	})
 	if err != nil {
@@ -99,8 +86,7 @@ func run(o options) error {
 	}
 	reconciler := &controllers.BenchmarkRunReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Logs: controllers.PodLogs{Clientset: clientset},
-		Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{},
-		Images: podutil.Images{Loader: o.loaderImage, Sysbench: o.sysbenchImage},
+		Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{}, Images: o.images,
 	}
 	if err := reconciler.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the controller: %w", err)
@@ -108,13 +94,13 @@ func run(o options) error {
 	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
 		return fmt.Errorf("setting up the health check: %w", err)
 	}
-	if err := mgr.AddReadyzCheck("readyz", healthz.Ping); err != nil {
+	if err := mgr.AddReadyzCheck("leadership", readiness(o, mgr)); err != nil {
 		return fmt.Errorf("setting up the readiness check: %w", err)
 	}
-	return mgr.Start(ctrl.SetupSignalHandler())
+	return mgr.Start(ctx)
 }
 
-func metricsOptions(o options) metricsserver.Options {
+func metricsOptions(o *options) metricsserver.Options {
 	m := metricsserver.Options{BindAddress: o.metricsAddress, SecureServing: o.metricsSecure}
 	if o.metricsSecure {
 		m.FilterProvider = filters.WithAuthenticationAndAuthorization

@@ -4,21 +4,14 @@
 package database
 
 import (
-	"cmp"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
-// serverImage and storage default what is unset here, not in the API server, because an external server has neither.
-func serverImage(e *engine.Engine, db *v1alpha1.DatabaseSpec) string {
-	return cmp.Or(db.Image, e.Image.Default)
-}
-
+// storage defaults what is unset here, not in the API server, because an external server has none.
 func storage(db *v1alpha1.DatabaseSpec) v1alpha1.StorageSpec {
 	s := db.Storage
 	if s.Medium == "" {

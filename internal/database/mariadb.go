@@ -59,7 +59,7 @@ func mariaDB(
 	db := &run.Spec.Database
 	meta := objectMeta(run, instance)
 	spec := map[string]any{
-		"image":           serverImage(e, db),
+		"image":           images.Server(db.Image, e.Image.Default),
 		"imagePullPolicy": corev1.PullIfNotPresent,
 		"replicas":        int64(1),
 		"port":            int64(e.Image.Port),
@@ -94,7 +94,7 @@ func mariaDB(
 			map[string]any{"name": "tmp", "mountPath": "/tmp"},
 		},
 		"initContainers": []any{map[string]any{
-			"name": ProbeContainer, "image": images.Loader, "imagePullPolicy": corev1.PullIfNotPresent,
+			"name": ProbeContainer, "image": images.Name(images.Loader), "imagePullPolicy": corev1.PullIfNotPresent,
 			"args": []string{"probe", "--data=" + e.Image.DataPath}, "resources": resources(db),
 		}},
 	}
@@ -103,6 +103,9 @@ func mariaDB(
 	}
 	if len(db.NodeSelector) > 0 {
 		spec["nodeSelector"] = db.NodeSelector
+	}
+	if secrets := images.Secrets(run.Spec.PullSecrets()); len(secrets) > 0 {
+		spec["imagePullSecrets"] = secrets
 	}
 	if db.PriorityClassName != "" {
 		spec["priorityClassName"] = db.PriorityClassName

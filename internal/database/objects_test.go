@@ -5,8 +5,11 @@ package database_test
 
 import (
 	"bytes"
+	"regexp"
+	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -66,6 +69,37 @@ func TestObjectsGolden(t *testing.T) {
 	for name, tc := range goldenRuns() {
 		t.Run(name, func(t *testing.T) {
 			testutil.Golden(t, name+".yaml", testutil.YAML(t, objects(t, tc.run, tc.instance, tc.node, images)...))
+		})
+	}
+}
+
+// Every image comes from the registry of the installation, with its credentials and the run's, whoever makes the server.
+func TestObjectsPullAsInstalled(t *testing.T) {
+	installed := podutil.Images{Loader: "loader:1", Database: "mariadb:11.4", Registry: "mirror.example.com", PullSecrets: []string{"shared"}}
+	for name, tc := range goldenRuns() {
+		t.Run(name, func(t *testing.T) {
+			run := tc.run.DeepCopy()
+			run.Spec.ImagePullSecrets = []v1alpha1.ImagePullSecret{{Name: "own"}}
+			want := []string{"mirror.example.com/loader:1", "mirror.example.com/" + run.Spec.Database.Image}
+			switch {
+			case run.Spec.Database.Provisioner == v1alpha1.ProvisionerExternal:
+				want = nil
+			case run.Spec.Database.Image == "":
+				want[1] = "mirror.example.com/mariadb:11.4"
+			}
+			var images []string
+			text := testutil.YAML(t, objects(t, run, tc.instance, tc.node, installed)...)
+			for _, match := range regexp.MustCompile(`(?m)^ +(?:- )?image: (\S+)$`).FindAllSubmatch(text, -1) {
+				images = append(images, string(match[1]))
+			}
+			slices.Sort(images)
+			if diff := cmp.Diff(want, images); diff != "" {
+				t.Errorf("images (-want +got):\n%s", diff)
+			}
+			secrets := regexp.MustCompile(`imagePullSecrets:\n +- name: own\n +- name: shared\n`)
+			if want != nil && !secrets.Match(text) {
+				t.Errorf("there are no pull secrets in\n%s", text)
+			}
 		})
 	}
 }

@@ -60,7 +60,7 @@ func podSpec(e *engine.Engine, run *v1alpha1.BenchmarkRun, instanceName, node st
 		PriorityClassName:             db.PriorityClassName,
 		SecurityContext:               podSecurity(e),
 		InitContainers:                []corev1.Container{probeContainer(e, run, images)},
-		Containers:                    []corev1.Container{serverContainer(e, run)},
+		Containers:                    []corev1.Container{serverContainer(e, run, images)},
 		Volumes: []corev1.Volume{
 			{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 				LocalObjectReference: corev1.LocalObjectReference{Name: instanceName},
@@ -73,6 +73,7 @@ func podSpec(e *engine.Engine, run *v1alpha1.BenchmarkRun, instanceName, node st
 		},
 	}
 	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: dataVolume, VolumeSource: dataSource(db, instanceName)})
+	images.Complete(&spec, run.Spec.PullSecrets())
 	return spec
 }
 
@@ -98,10 +99,10 @@ func podSecurity(e *engine.Engine) *corev1.PodSecurityContext {
 
 // serverContainer has a startup probe only: from the moment that the server answers nothing asks it anything, so that
 // nothing but the loader is measured. A restart starts the probe again.
-func serverContainer(e *engine.Engine, run *v1alpha1.BenchmarkRun) corev1.Container {
+func serverContainer(e *engine.Engine, run *v1alpha1.BenchmarkRun, images podutil.Images) corev1.Container {
 	return corev1.Container{
 		Name:            ServerContainer,
-		Image:           serverImage(e, &run.Spec.Database),
+		Image:           images.Server(run.Spec.Database.Image, e.Image.Default),
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Env: []corev1.EnvVar{
 			{Name: e.Image.RootPasswordFile, Value: podutil.CredentialPath + "/" + podutil.PasswordKey},

@@ -50,8 +50,10 @@ func TestDigestGolden(t *testing.T) {
 func TestDigestIsBlindToWhatChangesNoNumber(t *testing.T) {
 	spec := commits(1, 16)
 	spec.Suspend = ptr.To(true)
+	spec.DeadlineSeconds = ptr.To[int32](1)
 	spec.TTLSecondsAfterFinished = ptr.To[int32](60)
 	spec.Cleanup = v1alpha1.CleanupNever
+	spec.ImagePullSecrets = []v1alpha1.ImagePullSecret{{Name: "registry"}}
 	spec.Results.Retention = v1alpha1.RetentionRetain
 	before := spec.DeepCopy()
 	if got, want := digest(t, spec), digest(t, commits(1, 16)); got != want {
@@ -148,7 +150,7 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 		}
 	}
 	// A new field must be decided about.
-	fields := append(slices.Collect(maps.Keys(changes)), "Suspend", "TTLSecondsAfterFinished", "Cleanup", "Results")
+	fields := append(slices.Collect(maps.Keys(changes)), "Suspend", "DeadlineSeconds", "TTLSecondsAfterFinished", "Cleanup", "ImagePullSecrets", "Results")
 	var have []string
 	for field := range reflect.TypeFor[v1alpha1.BenchmarkRunSpec]().Fields() {
 		have = append(have, field.Name)

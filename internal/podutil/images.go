@@ -3,10 +3,63 @@
 
 package podutil
 
-// Images are the container images that belong to this version of the operator.
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Images are the container images of an installation, and where its Pods pull images from.
 type Images struct {
 	// Loader has the loader, one static program, which is also the probe of a database's node and volume.
 	Loader string
 	// Sysbench has the loader and sysbench.
 	Sysbench string
+	// Database is the server's image for runs that name none. Empty: the engine's own.
+	Database string
+	// Registry is what the names of images that name no registry are completed with: a host, a port and a path. Empty: they stay,
+	// and the node's container runtime completes them.
+	Registry string
+	// PullSecrets are the names of Secrets with credentials for registries, in the namespace of each run.
+	PullSecrets []string
+}
+
+// registry is how the name of an image begins that names its registry.
+var registry = regexp.MustCompile(`^(localhost|[^/]*[.:][^/]*)/`)
+
+// Name is the full name of an image.
+func (i Images) Name(image string) string {
+	if i.Registry == "" || image == "" || registry.MatchString(image) {
+		return image
+	}
+	return strings.TrimSuffix(i.Registry, "/") + "/" + image
+}
+
+// Server is the full name of the server's image: the one that the run asks for, or the installation's, or the engine's.
+func (i Images) Server(asked, engine string) string {
+	return i.Name(cmp.Or(asked, i.Database, engine))
+}
+
+// Secrets are the run's own pull secrets and then the installation's, each once.
+func (i Images) Secrets(own []string) []corev1.LocalObjectReference {
+	var list []corev1.LocalObjectReference
+	for _, name := range slices.Concat(own, i.PullSecrets) {
+		if secret := (corev1.LocalObjectReference{Name: name}); !slices.Contains(list, secret) {
+			list = append(list, secret)
+		}
+	}
+	return list
+}
+
+// Complete gives the containers of a Pod the full names of their images, and the Pod the Secrets to pull them with.
+func (i Images) Complete(spec *corev1.PodSpec, own []string) {
+	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for n := range containers {
+			containers[n].Image = i.Name(containers[n].Image)
+		}
+	}
+	spec.ImagePullSecrets = i.Secrets(own)
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -64,6 +65,26 @@ type Place struct {
 	LoaderNodes  []string `json:"loaderNodes,omitempty"`
 	LoaderImage  string   `json:"loaderImage,omitempty"`
 	LoaderPodUID string   `json:"loaderPodUID,omitempty"`
+	// DatabaseQoS and LoaderQoS are the Pods' classes of service: Guaranteed, Burstable or BestEffort. Empty: not known.
+	DatabaseQoS string `json:"databaseQoS,omitempty"`
+	LoaderQoS   string `json:"loaderQoS,omitempty"`
+}
+
+// guaranteed is the class of a Pod that has what its limits say, whatever else runs on its node.
+const guaranteed = "Guaranteed"
+
+// Unguaranteed is a sentence about the Pods that other Pods of their nodes may take resources from, or empty.
+func (p *Place) Unguaranteed() string {
+	var pods []string
+	for _, pod := range []struct{ name, class string }{{"database", p.DatabaseQoS}, {"loader", p.LoaderQoS}} {
+		if pod.class != "" && pod.class != guaranteed {
+			pods = append(pods, pod.name+" "+pod.class)
+		}
+	}
+	if len(pods) == 0 {
+		return ""
+	}
+	return "Pods are not Guaranteed (" + strings.Join(pods, ", ") + "): others on their nodes may take CPU and memory from them"
 }
 
 // Loaders are the nodes that loaders ran on.

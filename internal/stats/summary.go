@@ -117,7 +117,7 @@ func (w Warning) String() string {
 func Warnings(records []*result.Record, values []float64) []Warning {
 	var list []Warning
 	for _, r := range records {
-		for _, text := range r.Summary.Warnings {
+		for _, text := range warningsOf(r) {
 			i := slices.IndexFunc(list, func(w Warning) bool { return w.Text == text })
 			if i < 0 {
 				i, list = len(list), append(list, Warning{Text: text, Of: len(records)})
@@ -132,6 +132,14 @@ func Warnings(records []*result.Record, values []float64) []Warning {
 		})
 	}
 	return list
+}
+
+// warningsOf a trial are those of its loader, and one about where it ran.
+func warningsOf(r *result.Record) []string {
+	if text := r.Place.Unguaranteed(); text != "" {
+		return append(slices.Clone(r.Summary.Warnings), text)
+	}
+	return r.Summary.Warnings
 }
 
 // Point is everything measured at one point, summarised.

@@ -23,6 +23,11 @@ import (
 // RunWithAPIServer runs a package's tests beside a real API server with Benchrun's CRDs, and gives them a client by way of
 // set. It returns the exit code for os.Exit.
 func RunWithAPIServer(m *testing.M, set func(client.WithWatch)) int {
+	return RunWithEnvironment(m, func(_ *envtest.Environment, c client.WithWatch) { set(c) })
+}
+
+// RunWithEnvironment is RunWithAPIServer for tests that also need to know how to reach the API server.
+func RunWithEnvironment(m *testing.M, set func(*envtest.Environment, client.WithWatch)) int {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
 		fmt.Fprintln(os.Stderr, "KUBEBUILDER_ASSETS must name a folder with kube-apiserver and etcd: run these by `make test-envtest`")
 		return 1
@@ -50,6 +55,6 @@ func RunWithAPIServer(m *testing.M, set func(client.WithWatch)) int {
 		fmt.Fprintln(os.Stderr, "making a client:", err)
 		return 1
 	}
-	set(c)
+	set(environment, c)
 	return m.Run()
 }

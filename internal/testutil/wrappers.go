@@ -98,6 +98,7 @@ func (w *RunWrapper) Everything() *RunWrapper {
 	w.run.Spec.Workload.Limits.Seconds = ptr.To[int32](60)
 	w.run.Spec.Trials.StartDeadlineSeconds, w.run.Spec.Trials.DeadlineSeconds = 120, 600
 	w.run.Spec.Seed = ptr.To[int64](42)
+	w.run.Spec.ImagePullSecrets = []v1alpha1.ImagePullSecret{{Name: "registry"}}
 	w.run.Spec.Loader = v1alpha1.LoaderSpec{
 		Pods: 1, Resources: corev1.ResourceRequirements{Limits: limits.DeepCopy()},
 		NodeSelector: map[string]string{"role": "client"}, Tolerations: []corev1.Toleration{toleration},

@@ -62,6 +62,7 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 	spec := podSpec(run, a, unexpanded(encoded), images)
 	addData(&spec, &run.Spec.Workload)
 	addNeeds(&spec, needs, images)
+	images.Complete(&spec, run.Spec.PullSecrets())
 	labels := plan.Labels(run, v1alpha1.ComponentLoader)
 	labels[v1alpha1.LabelTrial] = strconv.Itoa(a.Trial.Number)
 	labels[v1alpha1.LabelAttempt] = strconv.Itoa(a.Number)

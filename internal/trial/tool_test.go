@@ -4,13 +4,18 @@
 package trial_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
@@ -60,6 +65,33 @@ func TestToolJobGolden(t *testing.T) {
 	for name, g := range toolJobs() {
 		t.Run(name, func(t *testing.T) {
 			testutil.Golden(t, name+".yaml", testutil.YAML(t, job(t, g)))
+		})
+	}
+}
+
+// Every image comes from the registry of the installation, the user's own too, with its credentials and the run's.
+func TestJobsPullAsInstalled(t *testing.T) {
+	installed := podutil.Images{Loader: "loader:1", Sysbench: "sysbench:1", Registry: "mirror.example.com", PullSecrets: []string{"shared"}}
+	all := goldenJobs()
+	maps.Copy(all, toolJobs())
+	for name, g := range all {
+		t.Run(name, func(t *testing.T) {
+			run := g.run.DeepCopy()
+			run.Spec.ImagePullSecrets = []v1alpha1.ImagePullSecret{{Name: "own"}}
+			made, err := trial.Job(run, g.attempt, installed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pod := made.Spec.Template.Spec
+			for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
+				if !strings.HasPrefix(c.Image, "mirror.example.com/") {
+					t.Errorf("container %s has image %s", c.Name, c.Image)
+				}
+			}
+			want := []corev1.LocalObjectReference{{Name: "own"}, {Name: "shared"}}
+			if diff := cmp.Diff(want, pod.ImagePullSecrets); diff != "" {
+				t.Errorf("pull secrets (-want +got):\n%s", diff)
+			}
 		})
 	}
 }

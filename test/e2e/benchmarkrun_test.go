@@ -34,6 +34,7 @@ var _ = Describe("a run", func() {
 
 		Expect(run.Status.Progress).To(Equal("36/36"))
 		Expect(run.Status.Points).To(HaveLen(6))
+		Expect(run.Status.Points[0].Warnings).To(ContainElement(ContainSubstring("not Guaranteed (database Burstable, loader Burstable)")))
 		Expect(run.Status.Headline).To(ContainSubstring("rows/s"))
 		Expect(run.Status.Environment.ServerVersion).To(ContainSubstring("MariaDB"))
 		Expect(run.Status.Environment.FdatasyncMicros).To(BeNumerically(">", 0))

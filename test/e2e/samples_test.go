@@ -54,7 +54,7 @@ func samples() []TableEntry {
 			panic(fmt.Sprintf("%d samples like %s, %v", len(files), pattern, err))
 		}
 		for _, file := range files {
-			if name, err := filepath.Rel(folder, file); err == nil && name != "kustomization.yaml" {
+			if name, err := filepath.Rel(folder, file); err == nil {
 				entries = append(entries, Entry(nil, name, SpecTimeout(sampleTime)))
 			}
 		}

@@ -55,7 +55,7 @@ spec:
 	}, SpecTimeout(2*time.Minute))
 
 	It("accept every sample, the CRD by client-side apply, and the kustomize packaging", func(ctx SpecContext) {
-		kubectl(ctx, "apply", "--dry-run=server", "-k", filepath.Join(repository, "config", "samples"))
+		kubectl(ctx, "apply", "--dry-run=server", "-f", filepath.Join(repository, "config", "samples"))
 		kubectl(ctx, "apply", "--dry-run=server", "-f", filepath.Join(repository, "config", "crd", "bases"))
 		namespace = "benchrun-system" // the packaging says so itself
 		built := kubectl(ctx, "kustomize", filepath.Join(repository, "config", "default"))

@@ -10,7 +10,7 @@ app.kubernetes.io/component: manager
 
 {{- define "benchrun.labels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/version: {{ regexReplaceAll "@.*" (.Values.image.tag | default .Chart.AppVersion) "" | trunc 63 | trimAll "-_." | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{ include "benchrun.selector" . }}
 {{- end }}
@@ -23,4 +23,20 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 - kind: ServiceAccount
   name: {{ include "benchrun.serviceAccount" . }}
   namespace: {{ .Release.Namespace }}
+{{- end }}
+
+{{- /* benchrun.image is the name of one of the three images: value is its place in values.yaml. */}}
+{{- define "benchrun.image" -}}
+{{- $message := printf "%s.repository is not set: Benchrun publishes no images, so build this one, push it and name it here (README.md, Install)" .value }}
+{{- $repository := required $message .image.repository }}
+{{- printf "%s:%s" $repository (.image.tag | default .root.Chart.AppVersion) }}
+{{- end }}
+
+{{- /* benchrun.managerImage is completed with the registry as the manager itself does it for the other images. */}}
+{{- define "benchrun.managerImage" -}}
+{{- $image := include "benchrun.image" (dict "root" . "value" "image" "image" .Values.image) }}
+{{- if and .Values.imageRegistry (not (regexMatch "^(localhost|[^/]*[.:][^/]*)/" $image)) }}
+{{- $image = printf "%s/%s" (trimSuffix "/" .Values.imageRegistry) $image }}
+{{- end }}
+{{- $image }}
 {{- end }}

@@ -1,0 +1,86 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+)
+
+// installationLabel of a Lease is the installation of the manager that holds it.
+const installationLabel = "app.kubernetes.io/instance"
+
+// leaseName is the Lease of the managers that work in a namespace, or in all if that is empty: one of several that would do the
+// same work may do it, and those that work elsewhere do not wait for each other.
+func leaseName(namespace string) string {
+	const all = "manager.benchrun.dev"
+	if namespace == "" {
+		return all
+	}
+	return namespace + "." + all
+}
+
+// leadership is what a manager's readiness depends on.
+type leadership struct {
+	reader       client.Reader
+	lease        client.ObjectKey
+	installation string
+	elected      <-chan struct{}
+	// said is the error of the last check: probes come every few seconds, and the log has it once.
+	said atomic.Pointer[string]
+}
+
+func readiness(o *options, mgr ctrl.Manager) healthz.Checker {
+	if !o.leaderElect {
+		return healthz.Ping
+	}
+	l := &leadership{
+		reader: mgr.GetAPIReader(), lease: client.ObjectKey{Namespace: o.leaseNamespace, Name: leaseName(o.namespace)},
+		installation: o.installation, elected: mgr.Elected(),
+	}
+	return l.check
+}
+
+// check fails if this manager does nothing because of another installation. One that stands by for a manager of its own
+// installation is ready: else no rolling update would end. A probe shows no reason, so that the log does.
+func (l *leadership) check(request *http.Request) error {
+	err := l.obstacle(request)
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if before := ptr.Deref(l.said.Swap(&text), ""); err != nil && before != text {
+		ctrl.Log.Error(err, "This manager is not ready")
+	}
+	return err
+}
+
+func (l *leadership) obstacle(request *http.Request) error {
+	select {
+	case <-l.elected:
+		return nil
+	default:
+	}
+	var lease coordinationv1.Lease
+	if err := l.reader.Get(request.Context(), l.lease, &lease); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil // nobody leads yet
+		}
+		return fmt.Errorf("reading Lease %s: %w", l.lease, err)
+	}
+	holder := lease.Labels[installationLabel]
+	if ptr.Deref(lease.Spec.HolderIdentity, "") == "" || holder == l.installation {
+		return nil
+	}
+	return fmt.Errorf("installation %q holds Lease %s and carries out the runs that this one, %q, was installed for: remove one of them, "+
+		"or have them watch different namespaces", holder, l.lease, l.installation)
+}

@@ -1,0 +1,66 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/benchrun-dev/benchrun/internal/podutil"
+)
+
+// options are the manager's flags.
+type options struct {
+	version        bool
+	metricsAddress string
+	metricsSecure  bool
+	healthAddress  string
+	leaderElect    bool
+	leaseNamespace string
+	installation   string
+	namespace      string
+	images         podutil.Images
+}
+
+func (o *options) bind(flags *flag.FlagSet) {
+	flags.BoolVar(&o.version, "version", false, "Print the version and exit.")
+	flags.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "Address of the metrics endpoint, for example :8443; 0 is none.")
+	flags.BoolVar(&o.metricsSecure, "metrics-secure", true, "Serve metrics over HTTPS, to authorized clients only.")
+	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Address of the health probes.")
+	flags.BoolVar(&o.leaderElect, "leader-elect", false,
+		"Let only one of the managers work that have the same --namespace and --lease-namespace.")
+	flags.StringVar(&o.leaseNamespace, "lease-namespace", "", "Namespace of the Lease of --leader-elect, with which it is required.")
+	flags.StringVar(&o.installation, "installation", "benchrun",
+		"Name of the installation, a label's value. A manager that waits for one of another installation is not ready.")
+	flags.StringVar(&o.namespace, "namespace", "", "The only namespace to work in; empty is all.")
+	flags.StringVar(&o.images.Loader, "loader-image", "", "Image of the loader; required.")
+	flags.StringVar(&o.images.Sysbench, "sysbench-image", "", "Image of the loader that also has sysbench; required.")
+	flags.StringVar(&o.images.Database, "database-image", "", "Image of the database for runs that name none; empty is the engine's own.")
+	flags.StringVar(&o.images.Registry, "image-registry", "",
+		"What the names of images that name no registry are completed with, for example registry.example.com/mirror.")
+	flags.Func("image-pull-secrets", "Names of Secrets, separated by commas, for the Pods of runs. They must exist in each run's namespace.",
+		func(names string) error {
+			o.images.PullSecrets = strings.FieldsFunc(names, func(c rune) bool { return c == ',' })
+			return nil
+		})
+}
+
+// validate says what is missing, and what to do about it.
+func (o *options) validate() error {
+	switch {
+	case o.images.Loader == "":
+		return errors.New("--loader-image is not set: Benchrun publishes no images, so name the loader that you built with this manager")
+	case o.images.Sysbench == "":
+		return errors.New("--sysbench-image is not set: Benchrun publishes no images, so name the loader with sysbench that you built with this manager")
+	case o.leaderElect && o.leaseNamespace == "":
+		return errors.New("--leader-elect needs --lease-namespace: the manager's own namespace")
+	case o.installation == "" || len(validation.IsValidLabelValue(o.installation)) > 0:
+		return fmt.Errorf("--installation is %q, and must be the value of a label: 1 to 63 letters, digits, '-', '_' and '.'", o.installation)
+	}
+	return nil
+}

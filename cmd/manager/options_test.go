@@ -1,0 +1,55 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"flag"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/podutil"
+)
+
+func parsed(t *testing.T, args ...string) *options {
+	t.Helper()
+	o, flags := new(options), flag.NewFlagSet("manager", flag.ContinueOnError)
+	o.bind(flags)
+	if err := flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// A manager that does not know its images, or where its Lease is, does not start, and says what to set.
+func TestMissingOptions(t *testing.T) {
+	const loader, sysbench = "--loader-image=example.com/loader:1", "--sysbench-image=example.com/loader-sysbench:1"
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"nothing":           {nil, "--loader-image is not set: Benchrun publishes no images"},
+		"no loader":         {[]string{sysbench}, "--loader-image is not set: Benchrun publishes no images"},
+		"no sysbench":       {[]string{loader}, "--sysbench-image is not set: Benchrun publishes no images"},
+		"no Lease":          {[]string{loader, sysbench, "--leader-elect"}, "--leader-elect needs --lease-namespace"},
+		"no installation":   {[]string{loader, sysbench, "--installation="}, `--installation is "", and must be the value of a label`},
+		"two installations": {[]string{loader, sysbench, "--installation=a/b"}, `--installation is "a/b", and must be the value of a label`},
+		"all":               {[]string{loader, sysbench, "--leader-elect", "--lease-namespace=here"}, ""},
+		"one manager alone": {[]string{loader, sysbench}, ""},
+	} {
+		err := parsed(t, tc.args...).validate()
+		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%s: error is %v, want %q", name, err, tc.want)
+		}
+	}
+}
+
+func TestImageOptions(t *testing.T) {
+	got := parsed(t, "--loader-image=l", "--sysbench-image=s", "--database-image=d", "--image-registry=r", "--image-pull-secrets=a,b").images
+	want := podutil.Images{Loader: "l", Sysbench: "s", Database: "d", Registry: "r", PullSecrets: []string{"a", "b"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("images (-want +got):\n%s", diff)
+	}
+}

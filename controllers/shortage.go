@@ -1,0 +1,50 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/benchrun-dev/benchrun/internal/podutil"
+)
+
+// maxRooms is how many nodes a Pod that finds no room may be able to use for the operator to look for what would fit: it reads all
+// Pods on each of them.
+const maxRooms = 10
+
+// shortage says which resources a Pod that cannot be scheduled lacks, and what would fit; empty if it does not wait for resources.
+// An operator that works in one namespace may not read nodes: what would fit is left out then.
+func (r *BenchmarkRunReconciler) shortage(ctx context.Context, pod *corev1.Pod, field string) string {
+	if len(podutil.Insufficient(pod)) == 0 {
+		return ""
+	}
+	rooms, err := r.rooms(ctx, pod)
+	if err != nil && !apierrors.IsForbidden(err) {
+		log.FromContext(ctx).Error(err, "Looking for room", "pod", pod.Name)
+	}
+	return podutil.Shortage(pod, field, rooms)
+}
+
+// rooms are the nodes with the labels that a Pod selects, and what runs on them; none if there are too many.
+func (r *BenchmarkRunReconciler) rooms(ctx context.Context, pod *corev1.Pod) ([]podutil.Room, error) {
+	var nodes corev1.NodeList
+	err := r.Live.List(ctx, &nodes, client.MatchingLabels(pod.Spec.NodeSelector), client.Limit(maxRooms+1))
+	if err != nil || len(nodes.Items) > maxRooms {
+		return nil, err
+	}
+	var rooms []podutil.Room
+	for i := range nodes.Items {
+		var pods corev1.PodList
+		if err := r.Live.List(ctx, &pods, client.MatchingFields{"spec.nodeName": nodes.Items[i].Name}); err != nil {
+			return nil, err
+		}
+		rooms = append(rooms, podutil.Room{Node: &nodes.Items[i], Pods: pods.Items})
+	}
+	return rooms, nil
+}

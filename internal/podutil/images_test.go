@@ -1,0 +1,67 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package podutil_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/benchrun-dev/benchrun/internal/podutil"
+)
+
+func TestImageNames(t *testing.T) {
+	for image, want := range map[string]string{
+		"mariadb":                          "mirror.example.com/hub/mariadb",
+		"mariadb:11.8":                     "mirror.example.com/hub/mariadb:11.8",
+		"mariadb@sha256:0123":              "mirror.example.com/hub/mariadb@sha256:0123",
+		"library/mariadb:11.8":             "mirror.example.com/hub/library/mariadb:11.8",
+		"quay.io/mariadb:11.8":             "quay.io/mariadb:11.8",
+		"registry:5000/mariadb:11.8":       "registry:5000/mariadb:11.8",
+		"localhost/mariadb:11.8":           "localhost/mariadb:11.8",
+		"mirror.example.com/hub/mariadb:1": "mirror.example.com/hub/mariadb:1",
+		"":                                 "",
+	} {
+		for _, registry := range []string{"mirror.example.com/hub", "mirror.example.com/hub/"} {
+			if got := (podutil.Images{Registry: registry}).Name(image); got != want {
+				t.Errorf("%q is %q with %s, want %q", image, got, registry, want)
+			}
+		}
+		if got := (podutil.Images{}).Name(image); got != image {
+			t.Errorf("%q is %q without a registry", image, got)
+		}
+	}
+}
+
+func TestServerImage(t *testing.T) {
+	installed := podutil.Images{Database: "mariadb:11.4", Registry: "mirror"}
+	for name, tc := range map[string]struct {
+		images      podutil.Images
+		asked, want string
+	}{
+		"asked for":                 {installed, "mariadb:10.11", "mirror/mariadb:10.11"},
+		"the installation's":        {installed, "", "mirror/mariadb:11.4"},
+		"the engine's":              {podutil.Images{Registry: "mirror"}, "", "mirror/mariadb:11.8"},
+		"the engine's, nothing set": {podutil.Images{}, "", "mariadb:11.8"},
+	} {
+		if got := tc.images.Server(tc.asked, "mariadb:11.8"); got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
+	}
+}
+
+func TestComplete(t *testing.T) {
+	spec := &corev1.PodSpec{
+		InitContainers: []corev1.Container{{Image: "loader:1"}}, Containers: []corev1.Container{{Image: "mariadb:11.8"}},
+	}
+	podutil.Images{Registry: "mirror", PullSecrets: []string{"shared", "both"}}.Complete(spec, []string{"mine", "both"})
+	want := &corev1.PodSpec{
+		InitContainers: []corev1.Container{{Image: "mirror/loader:1"}}, Containers: []corev1.Container{{Image: "mirror/mariadb:11.8"}},
+		ImagePullSecrets: []corev1.LocalObjectReference{{Name: "mine"}, {Name: "both"}, {Name: "shared"}},
+	}
+	if diff := cmp.Diff(want, spec); diff != "" {
+		t.Errorf("Pod (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,211 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package install checks both ways to install the operator, the chart and the kustomization, by what they render and by what a
+// real API server says to that.
+package install
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+var api client.WithWatch
+
+func TestMain(m *testing.M) {
+	os.Exit(testutil.RunWithAPIServer(m, func(c client.WithWatch) { api = c }))
+}
+
+const (
+	root      = "../.."
+	namespace = "benchrun-system"
+)
+
+// images sets what has no default.
+var images = []string{
+	"--set=image.repository=example.com/manager", "--set=loader.image.repository=example.com/loader",
+	"--set=loader.sysbenchImage.repository=example.com/loader-sysbench",
+}
+
+// Nobody owns the names of images that a chart or a kustomization has by default: whoever took one would run with the operator's
+// rights.
+func TestEnvtestChartNeedsImages(t *testing.T) {
+	for i, value := range []string{"image.repository", "loader.image.repository", "loader.sysbenchImage.repository"} {
+		t.Run(value, func(t *testing.T) {
+			_, err := helm(t, slices.Delete(slices.Clone(images), i, i+1)...)
+			want := value + " is not set: Benchrun publishes no images, so build this one, push it and name it here"
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("helm template says %v, want %q", err, want)
+			}
+		})
+	}
+}
+
+func TestEnvtestKustomizationNamesNoImage(t *testing.T) {
+	for name, folder := range map[string]string{"default": "config/default", "manager": "config/manager"} {
+		t.Run(name, func(t *testing.T) {
+			for _, c := range deployment(t, kustomize(t, folder)).Spec.Template.Spec.Containers {
+				// No registry can have a name that ends in .invalid (RFC 2606).
+				if host, _, _ := strings.Cut(c.Image, "/"); !strings.HasSuffix(host, ".invalid") {
+					t.Errorf("container %s has image %s, which somebody may come to own", c.Name, c.Image)
+				}
+				for _, arg := range c.Args {
+					if strings.Contains(arg, "image=") {
+						t.Errorf("container %s has the argument %s", c.Name, arg)
+					}
+				}
+			}
+		})
+	}
+}
+
+// The README's commands install every image by the name that its reader gives.
+func TestEnvtestReadmeInstalls(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay := regexp.MustCompile(`(?s)cat >bin/install/kustomization\.yaml <<END\n(.*?)\nEND\n`).FindSubmatch(text)
+	if overlay == nil {
+		t.Fatal("README.md has no kustomization")
+	}
+	checkout := t.TempDir()
+	if err := os.CopyFS(filepath.Join(checkout, "config"), os.DirFS(filepath.Join(root, "config"))); err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(checkout, "bin", "install")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	filled := os.Expand(string(overlay[1]), func(name string) string {
+		return map[string]string{"REGISTRY": "example.com/mine", "TAG": "v1"}[name]
+	})
+	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(filled), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := deployment(t, kustomize(t, folder)).Spec.Template.Spec.Containers[0]
+	if c.Image != "example.com/mine/manager:v1" {
+		t.Errorf("the manager's image is %s", c.Image)
+	}
+	for _, arg := range []string{"--loader-image=example.com/mine/loader:v1", "--sysbench-image=example.com/mine/loader-sysbench:v1"} {
+		if !slices.Contains(c.Args, arg) {
+			t.Errorf("arguments are %v, want %s", c.Args, arg)
+		}
+	}
+}
+
+// Pull secrets, registry and the database's image reach the manager, and by its flags the Pods of runs.
+func TestEnvtestChartImages(t *testing.T) {
+	objects, err := helm(
+		t, "--set=image.repository=benchrun/manager", "--set=image.tag=v1.2.3@sha256:0123", "--set=loader.image.repository=benchrun/loader",
+		"--set=loader.sysbenchImage.repository=quay.io/benchrun/sysbench", "--set=imageRegistry=mirror.example.com:5000/hub/",
+		"--set=database.image=mariadb:11.4", "--set=imagePullSecrets[0].name=one", "--set=imagePullSecrets[1].name=two",
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := deployment(t, objects)
+	pod := d.Spec.Template.Spec
+	if want := "mirror.example.com:5000/hub/benchrun/manager:v1.2.3@sha256:0123"; pod.Containers[0].Image != want {
+		t.Errorf("the manager's image is %s, want %s", pod.Containers[0].Image, want)
+	}
+	for _, want := range []string{
+		"--loader-image=benchrun/loader:0.1.0", "--sysbench-image=quay.io/benchrun/sysbench:0.1.0", "--database-image=mariadb:11.4",
+		"--image-registry=mirror.example.com:5000/hub/", "--image-pull-secrets=one,two",
+	} {
+		if !slices.Contains(pod.Containers[0].Args, want) {
+			t.Errorf("arguments are %v, want %s", pod.Containers[0].Args, want)
+		}
+	}
+	if diff := cmp.Diff([]corev1.LocalObjectReference{{Name: "one"}, {Name: "two"}}, pod.ImagePullSecrets); diff != "" {
+		t.Errorf("pull secrets (-want +got):\n%s", diff)
+	}
+	for name, labels := range map[string]map[string]string{"Deployment": d.Labels, "Pod": d.Spec.Template.Labels} {
+		if version := labels["app.kubernetes.io/version"]; version != "v1.2.3" {
+			t.Errorf("the %s is labeled with version %q", name, version)
+		}
+	}
+}
+
+// An editor may read results, which are in ConfigMaps, and neither change them nor read Secrets.
+func TestEnvtestEditorReadsResults(t *testing.T) {
+	chart, err := helm(t, images...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, objects := range map[string][]*unstructured.Unstructured{"chart": chart, "kustomization": kustomize(t, "config/default")} {
+		t.Run(name, func(t *testing.T) {
+			var role rbacv1.ClusterRole
+			find(t, objects, "ClusterRole", "benchmarkrun-editor", &role)
+			role.Name = name + "-editor"
+			create(t, &role)
+			create(t, &rbacv1.RoleBinding{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: role.Name},
+				RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+				Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}},
+			})
+			for what, allowed := range map[string]bool{
+				"get configmaps": true, "list configmaps": true, "update configmaps": false, "delete configmaps": false,
+				"create configmaps": false, "get secrets": false, "create benchmarkruns.benchrun.dev": true,
+			} {
+				verb, resource, _ := strings.Cut(what, " ")
+				resource, group, _ := strings.Cut(resource, ".")
+				review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+					User: name, ResourceAttributes: &authorizationv1.ResourceAttributes{
+						Namespace: "default", Verb: verb, Group: group, Resource: resource,
+					},
+				}}
+				eventually(t, fmt.Sprintf("%s: %t", what, allowed), func(ctx context.Context) bool {
+					r := review.DeepCopy()
+					return api.Create(ctx, r) == nil && r.Status.Allowed == allowed
+				})
+			}
+		})
+	}
+}
+
+// What is rendered is what an API server takes.
+func TestEnvtestAccepted(t *testing.T) {
+	chart, err := helm(t, append(slices.Clone(images), "--set=metrics.enabled=true")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	restricted, err := helm(t, append(slices.Clone(images), "--set=watchNamespace=default")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, objects := range map[string][]*unstructured.Unstructured{
+		"chart": chart, "chart for one namespace": restricted, "kustomization": kustomize(t, "config/default"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, o := range objects {
+				if o.GetNamespace() == namespace {
+					o.SetNamespace("default") // the other does not exist in a dry run
+				}
+				err := api.Create(t.Context(), o, client.DryRunAll)
+				if err != nil && !apierrors.IsAlreadyExists(err) {
+					t.Errorf("%s %s: %v", o.GetKind(), o.GetName(), err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,128 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package samples checks what the samples promise beyond the API's rules.
+package samples
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	resourcehelpers "k8s.io/component-helpers/resource"
+	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
+	"github.com/benchrun-dev/benchrun/internal/trial"
+)
+
+const folder = "../../config/samples"
+
+// A single node of two CPUs has one left for a run, and 4Gi of memory three: what kubeadm's system requests there is 950m, and the
+// operator 10m.
+var room = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("3Gi")}
+
+// TestSmallSamplesFitOneNode: the small samples and the demo's run beside the system on one node of two CPUs.
+func TestSmallSamplesFitOneNode(t *testing.T) {
+	files, err := filepath.Glob(folder + "/publications/*-small.yaml")
+	if err != nil || len(files) != 5 {
+		t.Fatalf("%d small samples, %v", len(files), err)
+	}
+	for _, file := range append(files, folder+"/commit-size.yaml") {
+		for _, run := range runs(t, file) {
+			requests := requested(t, run)
+			for name, available := range room {
+				if asked := requests[name]; asked.Cmp(available) > 0 {
+					t.Errorf("%s: run %s requests %s of %s, and there are %s", file, run.Name, asked.String(), name, available.String())
+				}
+			}
+		}
+	}
+}
+
+// TestSamplesAreAppliedOneByOne: runs that execute at the same time disturb each other, so nothing applies all samples at once.
+func TestSamplesAreAppliedOneByOne(t *testing.T) {
+	err := filepath.WalkDir(folder, func(path string, _ os.DirEntry, err error) error {
+		if strings.HasPrefix(strings.ToLower(filepath.Base(path)), "kustomization") {
+			t.Errorf("%s applies several samples at once", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(folder + "/publications/*.yaml")
+	if err != nil || len(files) != 10 {
+		t.Fatalf("%d publications, %v", len(files), err)
+	}
+	for _, file := range files {
+		for i, run := range runs(t, file) {
+			if suspended := run.Spec.Suspend != nil && *run.Spec.Suspend; suspended != (i > 0) {
+				t.Errorf("%s: run %d, %s: suspended is %t", file, i+1, run.Name, suspended)
+			}
+		}
+	}
+}
+
+// runs of a file, with the defaults of the API server that matter here.
+func runs(t *testing.T, file string) []*v1alpha1.BenchmarkRun {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []*v1alpha1.BenchmarkRun
+	for document := range strings.SplitSeq(string(text), "\n---\n") {
+		run := new(v1alpha1.BenchmarkRun)
+		if err := yaml.UnmarshalStrict([]byte(document), run); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		run.UID = "01234567-89ab-cdef-0123-456789abcdef"
+		run.Spec.Database.Engine = v1alpha1.EngineMariaDB
+		run.Spec.Loader.Pods = max(1, run.Spec.Loader.Pods)
+		list = append(list, run)
+	}
+	return list
+}
+
+// requested is what a run's Pods request together.
+func requested(t *testing.T, run *v1alpha1.BenchmarkRun) corev1.ResourceList {
+	t.Helper()
+	objects, err := database.Objects(run, 1, "", podutil.Images{Loader: "loader"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.ForRun(&run.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job, err := trial.Job(run, trial.Attempt{Trial: p.Trials[0], Point: p.Points[p.Trials[0].Point], Number: 1, Instance: 1},
+		podutil.Images{Loader: "loader", Sysbench: "sysbench"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := corev1.ResourceList{}
+	add := func(spec corev1.PodSpec, pods int32) {
+		for name, amount := range resourcehelpers.PodRequests(&corev1.Pod{Spec: spec}, resourcehelpers.PodResourcesOptions{}) {
+			sum := total[name]
+			for range pods {
+				sum.Add(amount)
+			}
+			total[name] = sum
+		}
+	}
+	for _, object := range objects {
+		if set, ok := object.(*appsv1.StatefulSet); ok {
+			add(set.Spec.Template.Spec, 1)
+		}
+	}
+	add(job.Spec.Template.Spec, run.Spec.Loader.Pods)
+	return total
+}
