@@ -148,7 +148,7 @@ type PointStatus struct {
 	// +kubebuilder:validation:MaxLength=32
 	Unit string `json:"unit,omitempty"`
 
-	// warnings that must be read with the number.
+	// warnings that must be read with the number. If there is no room for all, the last one says how many more the results have.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
