@@ -4,7 +4,6 @@
 package lifecycle
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -33,7 +32,6 @@ func FuzzStatus(f *testing.F) {
 	schema := testutil.MakeRunSchema(f)
 	for i, spec := range specs(f) {
 		f.Add(spec, []byte{byte(i)})
-		f.Add(spec, bytes.Repeat([]byte{byte(i), 0xff}, 64))
 	}
 	f.Fuzz(func(t *testing.T, spec string, facts []byte) {
 		run, refused := schema.Stored(t, runOf(spec))
@@ -50,7 +48,7 @@ func FuzzStatus(f *testing.F) {
 			at := now.Add(time.Duration(n) * time.Second)
 			seen.Judge(run.Spec.Database.Provisioner)
 			run.Status = Status(run, p, seen, Next(run, p, seen, at), at)
-			if errs := schema.Updated(t, old, run); len(errs) > 0 {
+			if errs := schema.StatusErrors(t, old, run); len(errs) > 0 {
 				t.Fatalf("the API server refuses the status: %.2000s", errs.ToAggregate())
 			}
 			text, err := json.Marshal(run.Status)
@@ -70,12 +68,10 @@ func runOf(spec string) []byte {
 		"namespace": "ns", "uid": "01234567-89ab-cdef-0123-456789abcdef", "generation": 1}, "spec": %s}`, spec)
 }
 
-// specs are those of the samples, and some that are as large as may be.
+// specs are those of the samples, and one that is as large as may be.
 func specs(f *testing.F) []string {
 	f.Helper()
-	list := []string{
-		wide(62, strings.Repeat("ö", 31)), wide(5000, ""),
-	}
+	list := []string{wide(strings.Repeat("ö", 31))}
 	for _, pattern := range []string{"*.yaml", "publications/*.yaml"} {
 		files, err := filepath.Glob(filepath.Join("../../config/samples", pattern))
 		if err != nil || len(files) == 0 {
@@ -108,15 +104,15 @@ func specs(f *testing.F) []string {
 	return list
 }
 
-// wide is the specification of a run that varies as many parameters as a run can, 64 times. Their names have so many digits, and
-// their values begin with that text.
-func wide(digits int, value string) string {
+// wide is the specification of a run that varies as many parameters as a run can, 64 times. Their names are as long as they may
+// be; their values begin with that text.
+func wide(value string) string {
 	parameters, points := map[string]string{}, make([]map[string]map[string]string, 64)
 	for i := range points {
 		points[i] = map[string]map[string]string{"parameters": {}}
 	}
 	for n := range plan.MaxSwept {
-		name := fmt.Sprintf("p%0*d", digits, n)
+		name := fmt.Sprintf("p%062d", n)
 		parameters[name] = value + "A"
 		for i := range points {
 			points[i]["parameters"][name] = value + string(rune('A'+i))

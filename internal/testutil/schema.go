@@ -30,7 +30,8 @@ import (
 type RunSchema struct {
 	structural *structuralschema.Structural
 	values     validation.SchemaValidator
-	rules      *cel.Validator
+	// rules are those of everything, and of the status alone.
+	rules, statusRules *cel.Validator
 }
 
 // MakeRunSchema reads the generated CRD.
@@ -57,7 +58,9 @@ func MakeRunSchema(t testing.TB) *RunSchema {
 	if s.values, _, err = validation.NewSchemaValidator(&props); err != nil {
 		t.Fatal(err)
 	}
+	status := s.structural.Properties["status"]
 	s.rules = cel.NewValidator(s.structural, true, celconfig.PerCallLimit)
+	s.statusRules = cel.NewValidator(&status, false, celconfig.PerCallLimit)
 	return s
 }
 
@@ -72,7 +75,11 @@ func (s *RunSchema) Stored(t testing.TB, text []byte) (*v1alpha1.BenchmarkRun, f
 	pruning.Prune(object, s.structural, true)
 	defaulting.PruneNonNullableNullsWithoutDefaults(object, s.structural)
 	defaulting.Default(object, s.structural)
-	if errs := s.errors(t, object, nil); len(errs) > 0 {
+	errs := s.shape(object)
+	if len(errs) == 0 { // rules are for objects of the right shape
+		errs, _ = s.rules.Validate(t.Context(), nil, s.structural, object, nil, celconfig.RuntimeCELCostBudget)
+	}
+	if len(errs) > 0 {
 		return nil, errs
 	}
 	text, err := json.Marshal(object)
@@ -86,34 +93,33 @@ func (s *RunSchema) Stored(t testing.TB, text []byte) (*v1alpha1.BenchmarkRun, f
 	return run, nil
 }
 
-// Updated is what the API server says against a run that is written anew.
-func (s *RunSchema) Updated(t testing.TB, old, run *v1alpha1.BenchmarkRun) field.ErrorList {
+// StatusErrors is what the API server says against a run whose status is written anew, over that of old.
+func (s *RunSchema) StatusErrors(t testing.TB, old, run *v1alpha1.BenchmarkRun) field.ErrorList {
 	t.Helper()
-	object := func(r *v1alpha1.BenchmarkRun) map[string]any {
-		text, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var o map[string]any
-		if err := k8sjson.Unmarshal(text, &o); err != nil {
-			t.Fatal(err)
-		}
-		return o
+	object, before := asObject(t, run), asObject(t, old)
+	errs := s.shape(object)
+	if len(errs) == 0 {
+		errs, _ = s.statusRules.Validate(t.Context(), field.NewPath("status"), nil, object["status"], before["status"],
+			celconfig.RuntimeCELCostBudget)
 	}
-	return s.errors(t, object(run), object(old))
+	return errs
 }
 
-func (s *RunSchema) errors(t testing.TB, object, old map[string]any) field.ErrorList {
+// shape is what is wrong with an object besides what its rules say.
+func (s *RunSchema) shape(object map[string]any) field.ErrorList {
+	return append(validation.ValidateCustomResource(nil, object, s.values),
+		listtype.ValidateListSetsAndMaps(nil, s.structural, object)...)
+}
+
+func asObject(t testing.TB, run *v1alpha1.BenchmarkRun) map[string]any {
 	t.Helper()
-	errs := validation.ValidateCustomResource(nil, object, s.values)
-	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, object)...)
-	if len(errs) > 0 {
-		return errs // rules are for objects of the right shape
+	text, err := json.Marshal(run)
+	if err != nil {
+		t.Fatal(err)
 	}
-	var before any
-	if old != nil {
-		before = old
+	var object map[string]any
+	if err := k8sjson.Unmarshal(text, &object); err != nil {
+		t.Fatal(err)
 	}
-	broken, _ := s.rules.Validate(t.Context(), nil, s.structural, object, before, celconfig.RuntimeCELCostBudget)
-	return broken
+	return object
 }
