@@ -125,7 +125,7 @@ test-samples: ## Each sample and each publication's small twin, on the kind clus
 	@hack/test.sh samples
 
 .PHONY: test-fuzz
-test-fuzz: ## The wire format, fuzzed for a minute.
+test-fuzz: ## The wire format, the status and what reads the files and output of others, each fuzzed for half a minute.
 	@hack/test.sh fuzz
 
 ##@ Measure Benchrun itself

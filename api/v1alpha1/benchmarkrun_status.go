@@ -152,7 +152,8 @@ type PointStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	Metric string `json:"metric,omitempty"`
 
-	// median of the trials, a decimal number in unit.
+	// median of the trials in unit, a decimal number with at most four significant digits; from 1e16 on, and below 1e-6, with
+	// an exponent.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
@@ -182,7 +183,7 @@ type PointStatus struct {
 	// +kubebuilder:validation:MaxLength=32
 	Unit string `json:"unit,omitempty"`
 
-	// warnings that must be read with the number.
+	// warnings that must be read with the number. If there is no room for all, the last one says how many more the results have.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16

@@ -6,6 +6,7 @@
 package v1alpha1_test
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -94,8 +95,8 @@ func TestEnvtestToolRules(t *testing.T) {
 		"distribution": {minimalSysbench, []string{sysbench("randType: zipfian")}, []string{sysbench("randType: Zipfian")}, `"pareto"`},
 		"option names": {
 			minimalSysbench,
-			[]string{sysbench(`options: {range_size: "10", mysql-ignore-errors: all}`)},
-			[]string{sysbench(`options: {--range-size: "10"}`), sysbench(`options: {"a b": x}`), sysbench(`options: {"a=b": x}`)},
+			[]string{sysbench(`options: {range_size: "10", mysql-ignore-errors: all}`), sysbench(`options: {` + strings.Repeat("a", 63) + `: "1"}`)},
+			[]string{sysbench(`options: {` + strings.Repeat("a", 64) + `: "1"}`), sysbench(`options: {--range-size: "10"}`), sysbench(`options: {"a b": x}`), sysbench(`options: {"a=b": x}`)},
 			"without the leading dashes",
 		},
 		"options with a field": {
@@ -142,7 +143,7 @@ func TestEnvtestToolRules(t *testing.T) {
 		"custom member": {minimalCustom, nil, []string{spec("workload: {custom: null}")}, "the member custom goes with type Custom"},
 		"image":         {minimalCustom, nil, []string{custom("image: null")}, "custom.image"},
 		"command":       {minimalCustom, nil, []string{custom("command: []")}, "custom.command"},
-		"user":          {minimalCustom, []string{custom("user: 1000")}, []string{custom("user: 0")}, "custom.user"},
+		"user":          {minimalCustom, []string{custom("user: 1000"), custom("user: 2147483647")}, []string{custom("user: 0"), custom("user: 2147483648")}, "custom.user"},
 		"parameters": {
 			minimalCustom,
 			[]string{
@@ -151,7 +152,11 @@ func TestEnvtestToolRules(t *testing.T) {
 			[]string{custom(`command: [tool, "${threads}"]`), custom(`parameters: {threads: "1"}, command: ["a${threads}", "b${thread}"]`)},
 			"command has a ${…} that custom.parameters does not name",
 		},
-		"parameter names": {minimalCustom, nil, []string{custom(`parameters: {"a-b": "1"}`)}, "a parameter's name is letters"},
+		"parameter names": {
+			minimalCustom, []string{custom(`parameters: {` + strings.Repeat("a", 63) + `: "1"}`)},
+			[]string{custom(`parameters: {"a-b": "1"}`), custom(`parameters: {` + strings.Repeat("a", 64) + `: "1"}`)},
+			"a parameter's name is letters",
+		},
 		"environment": {
 			minimalCustom,
 			[]string{custom(`env: {LD_PRELOAD: "/x.so"}`)},

@@ -15,7 +15,7 @@ const WorkloadCustom WorkloadType = "Custom"
 // runs as the user in the field user, with a read-only root; it may write to /tmp and to the folder of the result file.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
-// +kubebuilder:validation:XValidation:rule="!has(self.parameters) || self.parameters.all(p, p.matches('^[a-zA-Z][a-zA-Z0-9_]*$'))",message="a parameter's name is letters, digits and '_', beginning with a letter"
+// +kubebuilder:validation:XValidation:rule="!has(self.parameters) || self.parameters.all(p, p.matches('^[a-zA-Z][a-zA-Z0-9_]{0,62}$'))",message="a parameter's name is letters, digits and '_', beginning with a letter, at most 63"
 // +kubebuilder:validation:XValidation:rule="!has(self.env) || self.env.all(n, n.matches('^[A-Za-z_][A-Za-z0-9_]*$') && !n.startsWith('BENCHRUN_'))",message="a variable's name is letters, digits and '_', and does not begin with BENCHRUN_, which is reserved"
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || self.sweep.parameters.all(p, has(self.parameters) && p in self.parameters)",message="sweep can vary the parameters that parameters names with their usual values"
 // +kubebuilder:validation:XValidation:rule="!has(self.points) || self.points.all(p, p.parameters.all(n, has(self.parameters) && n in self.parameters))",message="points can vary the parameters that parameters names with their usual values"
@@ -69,11 +69,11 @@ type CustomWorkload struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	FilesFrom string `json:"filesFrom,omitempty"`
 
-	// user is the UID that the program runs as; it must not be root. From 1 to 4294967294; defaults to 65532.
+	// user is the UID that the program runs as; it must not be root. From 1 to 2147483647; defaults to 65532.
 	// +optional
 	// +kubebuilder:default=65532
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=4294967294
+	// +kubebuilder:validation:Maximum=2147483647
 	User int64 `json:"user,omitempty"`
 
 	// result finds the numbers in the program's output. Unset: the program writes JSON to the file that BENCHRUN_RESULT_FILE

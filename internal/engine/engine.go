@@ -91,8 +91,16 @@ type Variables struct {
 	Synonyms map[string]string
 	// Enums are the values of variables that may also be set by number, from 0.
 	Enums map[string][]string
+	// Rounded are those that the server rounds to a multiple of something.
+	Rounded map[string]Rounding
 	// Combinations are values of variables that are sets which stand for several others; the server adds those.
 	Combinations map[string][]string
+}
+
+// Rounding is what the values of a variable are multiples of: To, or the value of the variable By if that is larger.
+type Rounding struct {
+	To int64
+	By string
 }
 
 // IsState says whether a variable is one of StateAndIdentity.

@@ -64,6 +64,7 @@ var MariaDB = Engine{
 			"myisam_stats_method":       {"nulls_unequal", "nulls_equal", "nulls_ignored"},
 			"innodb_default_row_format": {"redundant", "compact", "dynamic"},
 		},
+		Rounded: mariaDBRounded,
 		Combinations: map[string][]string{
 			"sql_mode": {"ANSI", "DB2", "MAXDB", "MSSQL", "ORACLE", "POSTGRESQL", "TRADITIONAL"},
 		},

@@ -26,7 +26,7 @@ func (c conditions) set(conditionType string, value bool, reason, message string
 		status = metav1.ConditionTrue
 	}
 	apimeta.SetStatusCondition(c.list, metav1.Condition{
-		Type: conditionType, Status: status, Reason: reason, Message: truncated(message),
+		Type: conditionType, Status: status, Reason: reason, Message: cut(message, maxMessage),
 		ObservedGeneration: c.generation, LastTransitionTime: metav1.NewTime(c.now),
 	})
 }
@@ -71,15 +71,4 @@ func (c conditions) summarize(noun string, d Decision) {
 	c.set(v1alpha1.ConditionReconciling, !finished && reason != v1alpha1.ReasonSuspended, reason, message)
 	c.set(v1alpha1.ConditionStalled, failed, endReason, endMessage)
 	c.set(v1alpha1.ConditionReady, d.Complete, reason, message)
-}
-
-// truncated keeps a message within what a condition may hold.
-func truncated(message string) string { return cut(message, 4096) }
-
-// cut keeps the first characters of a text, as many as the API allows.
-func cut(text string, length int) string {
-	if r := []rune(text); len(r) > length {
-		return string(r[:length])
-	}
-	return text
 }

@@ -30,8 +30,8 @@ func (s *situation) environment() v1alpha1.Environment {
 		return s.earlyEnvironment()
 	}
 	e := v1alpha1.Environment{
-		DatabaseImage: cut(r.Place.DatabaseImage, 512), DatabaseNode: r.Place.DatabaseNode,
-		LoaderImage: cut(r.Place.LoaderImage, 512), LoaderNode: strings.Join(r.Place.Loaders(), ", "),
+		DatabaseImage: r.Place.DatabaseImage, DatabaseNode: r.Place.DatabaseNode,
+		LoaderImage: r.Place.LoaderImage, LoaderNode: strings.Join(r.Place.Loaders(), ", "),
 	}
 	if external {
 		loader := e
@@ -39,7 +39,7 @@ func (s *situation) environment() v1alpha1.Environment {
 		e.LoaderImage, e.LoaderNode = loader.LoaderImage, loader.LoaderNode
 	}
 	if r.Summary != nil {
-		e.ServerVersion, e.SettingsDigest = cut(r.Summary.ServerVersion, 256), cut(r.Summary.SettingsDigest, 128)
+		e.ServerVersion, e.SettingsDigest = r.Summary.ServerVersion, r.Summary.SettingsDigest
 	}
 	fingerprint(&e, r.Fingerprint)
 	return e
@@ -60,24 +60,23 @@ func (s *situation) earlyEnvironment() v1alpha1.Environment {
 		if i.Pod == nil {
 			continue
 		}
-		e.DatabaseNode, e.DatabaseImage = i.Pod.Spec.NodeName, cut(i.Image(), 512)
+		e.DatabaseNode, e.DatabaseImage = i.Pod.Spec.NodeName, i.Image()
 		fingerprint(&e, PodFingerprint(i.Pod))
 	}
 	return e
 }
 
-// fingerprint copies what the status can hold, because the API server refuses a status with anything else: it cuts texts, and
-// leaves out the numbers that the probe could not find (-1).
+// fingerprint copies what the probe found; fit leaves out the numbers that it could not find (-1).
 func fingerprint(e *v1alpha1.Environment, f *result.Fingerprint) {
 	if f == nil {
 		return
 	}
-	e.Kernel, e.CPUModel = cut(f.Kernel, 256), cut(f.CPUModel, 256)
-	e.CPUs = int32(max(0, f.CPUs)) //nolint:gosec // no node has 2^31 CPUs
-	e.MemoryBytes = max(0, f.MemoryBytes)
-	e.Filesystem, e.MountOptions, e.IOScheduler = cut(f.Filesystem, 64), cut(f.MountOptions, 1024), cut(f.IOScheduler, 64)
-	e.Swappiness, e.TransparentHugePages = cut(f.Swappiness, 32), cut(f.TransparentHugePages, 32)
-	e.FdatasyncMicros = max(0, f.FdatasyncMicros.Median)
+	e.Kernel, e.CPUModel = f.Kernel, f.CPUModel
+	e.CPUs = int32Of(f.CPUs)
+	e.MemoryBytes = f.MemoryBytes
+	e.Filesystem, e.MountOptions, e.IOScheduler = f.Filesystem, f.MountOptions, f.IOScheduler
+	e.Swappiness, e.TransparentHugePages = f.Swappiness, f.TransparentHugePages
+	e.FdatasyncMicros = f.FdatasyncMicros.Median
 }
 
 // PodFingerprint is what the probe in a database's Pod found, or nil.

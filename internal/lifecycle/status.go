@@ -6,7 +6,6 @@ package lifecycle
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,14 +16,16 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// maxStatusPoints is how many points the status lists; the rest is in the results.
-const maxStatusPoints = 64
-
 // Status is the whole status of a run. From the old one it takes what cannot be observed again: when the run began, the
 // transition times of its conditions, and how it ended, because an end is never taken back.
 func Status(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, d Decision, now time.Time) v1alpha1.BenchmarkRunStatus {
-	s := newSituation(run, p, seen, now)
-	now = now.Truncate(time.Second) // as the API server stores it
+	status := newSituation(run, p, seen, now).status(d)
+	fit(&status)
+	return status
+}
+
+func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
+	run, now := s.run, s.now.Truncate(time.Second) // as the API server stores it
 	status := *run.Status.DeepCopy()
 	c := conditions{&status.Conditions, run.Generation, now}
 	status.ObservedGeneration = run.Generation
@@ -38,7 +39,7 @@ func Status(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, d Decision
 		s.resultsOfFinished(c)
 		return status
 	}
-	if !seen.Blind && !seen.Unreadable {
+	if !s.seen.Blind && !s.seen.Unreadable {
 		s.measurements(&status)
 	}
 	s.times(&status, d, now)
@@ -138,7 +139,7 @@ func (s *situation) databaseReady(d Decision) (ready bool, reason, message strin
 	}
 }
 
-func count(n int) *int32 { return ptr.To(int32(n)) } //nolint:gosec // at most 5,000 trials
+func count(n int) *int32 { return ptr.To(int32Of(n)) }
 
 // elapsed is the time from the start to the end, or to the last record.
 func (s *situation) elapsed(status *v1alpha1.BenchmarkRunStatus) string {
@@ -157,6 +158,7 @@ func (s *situation) elapsed(status *v1alpha1.BenchmarkRunStatus) string {
 
 func (s *situation) statusPoints() []v1alpha1.PointStatus {
 	var list []v1alpha1.PointStatus
+	room := maxWarningsBytes
 	for _, p := range s.points {
 		if p.Summary.N == 0 || len(list) == maxStatusPoints {
 			continue
@@ -167,7 +169,7 @@ func (s *situation) statusPoints() []v1alpha1.PointStatus {
 			Metric:     p.Metric.Name, Unit: p.Metric.Unit,
 			Median: stats.Format(p.Summary.Median), Low: stats.Format(p.Summary.Low), High: stats.Format(p.Summary.High),
 			Interval: v1alpha1.IntervalKind(p.Summary.Interval),
-			Warnings: bounded(texts(p.Warnings), 16, 512),
+			Warnings: warningTexts(p.Warnings, &room),
 		})
 	}
 	return list
@@ -197,21 +199,4 @@ func parameterValues(parameters map[string]string) map[string]v1alpha1.Parameter
 		values[name] = v1alpha1.ParameterValue(value)
 	}
 	return values
-}
-
-func texts(warnings []stats.Warning) []string {
-	var list []string
-	for _, w := range warnings {
-		list = append(list, w.String())
-	}
-	return list
-}
-
-// bounded cuts a list of sentences to what the status can hold.
-func bounded(list []string, items, length int) []string {
-	list = slices.Clone(list[:min(len(list), items)])
-	for i := range list {
-		list[i] = cut(list[i], length)
-	}
-	return list
 }

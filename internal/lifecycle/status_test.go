@@ -5,6 +5,7 @@ package lifecycle
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -189,13 +190,19 @@ func TestStatusIsBounded(t *testing.T) {
 	if !strings.HasSuffix(status.Headline, "at rowsPerCommit=70") {
 		t.Errorf("headline is %q: the best point is one that is not listed", status.Headline)
 	}
-	for _, p := range status.Points {
-		if len(p.Warnings) != 16 {
-			t.Errorf("%d warnings", len(p.Warnings))
+	size := 0
+	for i, p := range status.Points {
+		n := len(p.Warnings)
+		if n == 0 || n > 16 || p.Warnings[n-1] != fmt.Sprintf("more warnings: %d, see the results", 21-n) {
+			t.Fatalf("%d warnings beside point %d, the last one is %q", n, i, p.Warnings[max(0, n-1):])
 		}
-		for _, w := range p.Warnings {
+		for _, w := range p.Warnings[:n-1] {
 			checkLength(t, "warning", w, 512)
+			size += len(w)
 		}
+	}
+	if len(status.Points[0].Warnings) != 16 || size > 64<<10 {
+		t.Errorf("%d warnings beside the first point; all of them have %d bytes", len(status.Points[0].Warnings), size)
 	}
 	e := status.Environment
 	for _, text := range []struct {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
@@ -196,10 +197,47 @@ func TestIntegrationSettingsAreReadBack(t *testing.T) {
 		t.Errorf("one byte is not worth a warning: %v", doc.Warnings)
 	}
 
+	buffer, err := strconv.ParseInt(variables["net_buffer_length"], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
 	tr = newTrial(t, one)
-	tr.cfg.Settings = []result.Setting{{Name: "max_allowed_packet", Value: strconv.FormatInt(packet*105/100, 10)}}
-	if _, doc = tr.mustRun(t); !strings.Contains(strings.Join(doc.Warnings, "\n"), "max_allowed_packet") {
-		t.Errorf("warnings %v", doc.Warnings)
+	tr.cfg.Settings = []result.Setting{{Name: "net_buffer_length", Value: strconv.FormatInt(buffer+1023, 10)}}
+	if _, doc = tr.mustRun(t); !strings.Contains(strings.Join(doc.Warnings, "\n"), "net_buffer_length") {
+		t.Errorf("rounded by %d of %d bytes, warnings %v", 1023, buffer, doc.Warnings)
+	}
+
+	connections, err := strconv.Atoi(variables["max_connections"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr = newTrial(t, one)
+	tr.cfg.Settings = []result.Setting{{Name: "max_connections", Value: strconv.Itoa(connections + 1)}}
+	tr.mustFail(t.Context(), t, result.CauseSettingNotEffective, fmt.Sprintf("max_connections=%d was asked for, the server has %q",
+		connections+1, variables["max_connections"]))
+}
+
+// The server's own list of what it rounds, and to what, is within the engine's.
+func TestIntegrationRoundedVariables(t *testing.T) {
+	rows, err := other(t).Query(`SELECT LOWER(variable_name), numeric_block_size FROM information_schema.system_variables
+		WHERE numeric_block_size > 1 AND global_value IS NOT NULL`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	n := 0
+	for ; rows.Next(); n++ {
+		var name string
+		var step int64
+		if err := rows.Scan(&name, &step); err != nil {
+			t.Fatal(err)
+		}
+		if to := engine.MariaDB.Variables.Rounded[name].To; to < step {
+			t.Errorf("%s is rounded to a multiple of %d, the engine says %d", name, step, to)
+		}
+	}
+	if err := rows.Err(); err != nil || n < 20 {
+		t.Errorf("%d variables, %v", n, err)
 	}
 }
 

@@ -4,6 +4,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -14,16 +15,20 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// Bench writes the measured trials in the Go benchmark format, for benchstat: it is told which way each unit is better.
+// Bench writes the measured trials in the Go benchmark format, for benchstat: it is told which way each unit is better. What
+// tells two runs apart stands in comments, because benchstat compares only what has the same configuration.
 func Bench(w io.Writer, r *Report) error {
 	list := r.accepted()
-	config := []benchfmt.Config{
-		fileConfig("run", r.Run.Namespace+"/"+r.Run.Name), fileConfig("seed", strconv.FormatInt(r.Run.Seed, 10)),
-		fileConfig("spec", r.Run.SpecDigest),
+	about := [][2]string{
+		{"run", r.Run.Namespace + "/" + r.Run.Name}, {"seed", strconv.FormatInt(r.Run.Seed, 10)}, {"spec", r.Run.SpecDigest},
 	}
 	if len(list) > 0 {
-		config = append(config, fileConfig("server", list[0].Summary.ServerVersion),
-			fileConfig("settings", list[0].Summary.SettingsDigest))
+		about = append(about, [2]string{"server", list[0].Summary.ServerVersion}, [2]string{"settings", list[0].Summary.SettingsDigest})
+	}
+	for _, line := range about {
+		if _, err := fmt.Fprintf(w, "# %s: %s\n", line[0], strings.Join(strings.Fields(line[1]), " ")); err != nil {
+			return err
+		}
 	}
 	out := benchfmt.NewWriter(w)
 	said := map[string]bool{}
@@ -42,25 +47,21 @@ func Bench(w io.Writer, r *Report) error {
 		}
 	}
 	for _, record := range list {
-		if err := out.Write(benchResult(r, record, config)); err != nil {
+		if err := out.Write(benchResult(r, record)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func fileConfig(key, value string) benchfmt.Config {
-	return benchfmt.Config{Key: key, Value: []byte(value), File: true}
-}
-
 // benchResult is one trial: its iterations are the rows.
-func benchResult(r *Report, record *result.Record, config []benchfmt.Config) *benchfmt.Result {
+func benchResult(r *Report, record *result.Record) *benchfmt.Result {
 	parts := []string{r.Run.Workload}
 	for _, p := range r.parameters() {
 		parts = append(parts, p+"="+benchName(record.Parameters[p]))
 	}
 	name := benchfmt.Name(strings.Join(parts, "/"))
-	res := &benchfmt.Result{Config: config, Name: name, Iters: int(max(1, record.Summary.Totals.Rows))}
+	res := &benchfmt.Result{Name: name, Iters: int(max(1, record.Summary.Totals.Rows))}
 	add := func(value float64, unit string) {
 		res.Values = append(res.Values, benchfmt.Value{Value: value, Unit: unit})
 	}
@@ -84,9 +85,10 @@ func benchName(s string) string {
 	}, s)
 }
 
-// benchUnit must differ between metrics of one line.
+// benchUnit is another one for each metric, because benchstat knows metrics by their units only: rows/s for rowsPerSecond, and
+// else the unit behind the metric's name.
 func benchUnit(m result.Metric) string {
-	if strings.Contains(m.Unit, "/s") {
+	if strings.HasSuffix(m.Unit, "/s") && m.Name == strings.TrimSuffix(m.Unit, "/s")+"PerSecond" {
 		return m.Unit
 	}
 	return benchName(m.Name + "-" + m.Unit)

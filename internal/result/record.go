@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unique"
 )
 
 // RecordVersion is the version of Record.
@@ -119,9 +120,9 @@ func (r *Record) Complete(d *Document, doc EncodedDocument) error {
 	return nil
 }
 
-// Bounds of the warnings that Condensed keeps: as many as a status can show.
+// Bounds of the warnings that Condensed keeps: more than a status can show.
 const (
-	condensedWarnings     = 16
+	condensedWarnings     = 64
 	condensedWarningBytes = 2 << 10
 )
 
@@ -136,7 +137,8 @@ func (r *Record) Condensed() *Record {
 	s.Latencies, s.Inputs, s.Adjusted = nil, nil, nil
 	s.Warnings = slices.Clone(s.Warnings[:min(len(s.Warnings), condensedWarnings)])
 	for i, w := range s.Warnings {
-		s.Warnings[i] = Truncate(w, condensedWarningBytes)
+		// Most attempts have the same ones: they are kept once.
+		s.Warnings[i] = unique.Make(strings.Clone(Truncate(w, condensedWarningBytes))).Value()
 	}
 	short.Summary = &s
 	return &short

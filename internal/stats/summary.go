@@ -80,22 +80,29 @@ func Better(m result.Metric, a, b float64) bool {
 	return a > b
 }
 
-// Format writes a number with at most four significant digits and without an exponent: more digits than a measurement has
-// are noise.
+// Format writes a number with at most four significant digits, because more digits than a measurement has are noise. From 1e16 on,
+// and below 1e-6, it has an exponent: no number takes more than 17 characters.
 func Format(v float64) string {
 	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	text := strconv.FormatFloat(v, 'e', 3, 64)
-	_, exponent, _ := strings.Cut(text, "e")
+	mantissa, exponent, _ := strings.Cut(text, "e")
 	// Neither can fail on what was just written.
 	power, _ := strconv.Atoi(exponent)
-	rounded, _ := strconv.ParseFloat(text, 64)
-	text = strconv.FormatFloat(rounded, 'f', max(0, 3-power), 64)
-	if strings.Contains(text, ".") {
-		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	if power > 15 || power < -6 {
+		return withoutZeros(mantissa) + "e" + exponent
 	}
-	return text
+	rounded, _ := strconv.ParseFloat(text, 64)
+	return withoutZeros(strconv.FormatFloat(rounded, 'f', max(0, 3-power), 64))
+}
+
+// withoutZeros is a number without those at the end of its fraction.
+func withoutZeros(text string) string {
+	if !strings.Contains(text, ".") {
+		return text
+	}
+	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }
 
 // Warning is something that must be read with a number.
@@ -118,6 +125,9 @@ func Warnings(records []*result.Record, values []float64) []Warning {
 	var list []Warning
 	for _, r := range records {
 		for _, text := range warningsOf(r) {
+			if strings.TrimSpace(text) == "" {
+				continue // it says nothing
+			}
 			i := slices.IndexFunc(list, func(w Warning) bool { return w.Text == text })
 			if i < 0 {
 				i, list = len(list), append(list, Warning{Text: text, Of: len(records)})

@@ -75,7 +75,8 @@ func TestReached(t *testing.T) {
 
 func TestFormat(t *testing.T) {
 	cases := map[float64]string{
-		0: "0", 1: "1", 10: "10", 100: "100", 1000: "1000", 10000: "10000", 1e6: "1000000", 1e15: "1000000000000000",
+		0: "0", 1: "1", 10: "10", 100: "100", 1000: "1000", 10000: "10000", 1e6: "1000000", 1e15: "1000000000000000", 1.2345e15: "1234000000000000",
+		1e16: "1e+16", -1.2345e40: "-1.234e+40", 9.9996e15: "1e+16", 1e-6: "0.000001", 1.2346e-7: "1.235e-07", math.MaxFloat64: "1.798e+308",
 		0.001: "0.001", 0.1: "0.1", 14973.4: "14970", 14975.1: "14980", 1234.5: "1234", 1235.5: "1236", 999.96: "1000", 99.996: "100",
 		9.9996: "10", 0.99996: "1", 9999.6: "10000", 0.00012345: "0.0001234", -1000: "-1000", -0.5: "-0.5", -99.996: "-100",
 		123456789: "123500000", math.Pi: "3.142", 3.1: "3.1", 120.04: "120", math.Inf(1): "+Inf",
@@ -90,7 +91,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// At most four digits whatever the size, and no exponent.
+// At most four digits whatever the size.
 func TestFormatHasFourDigits(t *testing.T) {
 	for value := 1e-6; value < 1e12; value *= 1.0137 {
 		text := stats.Format(value)
@@ -114,6 +115,7 @@ func TestWarnings(t *testing.T) {
 		want    []string
 	}{
 		"nothing":                   {},
+		"that say nothing":          {[]*result.Record{warned(1, 1, "", " \n")}, []float64{100}, nil},
 		"none":                      {[]*result.Record{warned(1, 1)}, []float64{100}, nil},
 		"of all trials":             {[]*result.Record{warned(1, 1, "a"), warned(2, 1, "a")}, []float64{100, 100}, []string{"a"}},
 		"of some trials":            {[]*result.Record{warned(1, 1, "a"), warned(2, 1, "b"), warned(3, 1, "b", "a")}, []float64{100, 100, 100}, []string{"a (2 of 3 trials)", "b (2 of 3 trials)"}},

@@ -4,6 +4,10 @@
 package trial
 
 import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -20,7 +24,30 @@ func Validate(run *v1alpha1.BenchmarkRun, point plan.Point) error {
 	if err != nil {
 		return err
 	}
-	return registry.Validate(config)
+	if err := registry.Validate(config); err != nil {
+		return err
+	}
+	_, err = encode(config)
+	return err
+}
+
+// maxConfig is how many bytes of configuration a loader can be given: Linux starts no program with a variable of 128 KiB. The
+// last KiB is for the variable's name, and for the numbers of an attempt, which differ in length.
+const maxConfig = 127 << 10
+
+// encode writes a configuration as the loader's Pod has it in its environment. The kubelet finds nothing to expand in it: "$$"
+// and "$(NAME)" mean something to it.
+func encode(c *result.Config) (string, error) {
+	encoded, err := json.Marshal(c)
+	if err != nil {
+		return "", fmt.Errorf("encoding the loader's configuration: %w", err)
+	}
+	text := strings.ReplaceAll(string(encoded), "$", `\u0024`)
+	if len(text) > maxConfig {
+		return "", fmt.Errorf("the loader's configuration has %d bytes, at most %d are allowed: shorten the workload's texts, or put "+
+			"them into a file", len(text), maxConfig)
+	}
+	return text, nil
 }
 
 // Config is what the loader of an attempt is asked to do. Nothing in it depends on the run's UID.

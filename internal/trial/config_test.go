@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -96,6 +98,16 @@ func kindOf(typ reflect.Type) string {
 	}
 }
 
+// longProgram has so many arguments of 512 characters each, which take four bytes.
+func longProgram(arguments int) func(*v1alpha1.BenchmarkRun) {
+	return func(r *v1alpha1.BenchmarkRun) {
+		long := v1alpha1.CustomArgument(strings.Repeat("\U0001f4a9", 512))
+		r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadCustom, Custom: &v1alpha1.CustomWorkload{
+			Image: "tool:1", User: 1000, Command: slices.Repeat([]v1alpha1.CustomArgument{long}, arguments),
+		}}
+	}
+}
+
 // What cannot be carried out is found before anything is created, at the point that it is about.
 func TestValidate(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -105,6 +117,11 @@ func TestValidate(t *testing.T) {
 		"as it should be": {func(*v1alpha1.BenchmarkRun) {}, ""},
 		"an unknown workload": {
 			func(r *v1alpha1.BenchmarkRun) { r.Spec.Workload.Type = "CommitsIze" }, "workload type CommitsIze lacks its member commitsIze",
+		},
+		"a long configuration": {longProgram(63), ""},
+		"a configuration that is too long for a Pod's environment": {
+			longProgram(64), "the loader's configuration has 131829 bytes, at most 130048 are allowed: shorten the workload's texts, or put " +
+				"them into a file",
 		},
 		"several Pods": {
 			func(r *v1alpha1.BenchmarkRun) { r.Spec.Loader.Pods = 2 }, "workload CommitSize: this load is made from one Pod: loader.pods is 2, it must be 1",

@@ -4,11 +4,8 @@
 package trial
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"strconv"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -51,15 +48,15 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 	if err != nil {
 		return nil, err
 	}
-	encoded, err := json.Marshal(config)
+	encoded, err := encode(config)
 	if err != nil {
-		return nil, fmt.Errorf("encoding the loader's configuration: %w", err)
+		return nil, err
 	}
 	needs, err := registry.Pod(config)
 	if err != nil {
 		return nil, err
 	}
-	spec := podSpec(run, a, unexpanded(encoded), images)
+	spec := podSpec(run, a, encoded, images)
 	addData(&spec, &run.Spec.Workload)
 	addNeeds(&spec, needs, images)
 	images.Complete(&spec, run.Spec.PullSecrets())
@@ -92,9 +89,6 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 		},
 	}, nil
 }
-
-// unexpanded is JSON in which the kubelet finds nothing to expand: "$$" and "$(NAME)" mean something to it.
-func unexpanded(encoded []byte) string { return strings.ReplaceAll(string(encoded), "$", `\u0024`) }
 
 func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images podutil.Images) corev1.PodSpec {
 	loader := &run.Spec.Loader

@@ -41,6 +41,7 @@ var madeUp = engine.Engine{
 	Variables: engine.Variables{
 		StateAndIdentity: []string{"node_*"},
 		Synonyms:         map[string]string{"journal": "journal_size"},
+		Rounded:          map[string]engine.Rounding{"journal": {To: 1 << 20}},
 		Enums:            map[string][]string{"durability": {"NONE", "FULL", "LAZY"}},
 	},
 }

@@ -13,11 +13,12 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// maxRounding is the largest relative difference that passes for the server's own rounding; beyond warnRounding it is
-// said.
 var (
+	// maxRounding is the largest relative difference that passes for the server's own rounding; beyond warnRounding it is said.
 	maxRounding  = big.NewRat(10, 100)
 	warnRounding = big.NewRat(1, 100)
+	// shownFraction is to what the server rounds numbers with a fraction.
+	shownFraction = big.NewRat(1, 1_000_000)
 )
 
 // CompareSettings puts each requested setting beside the server's variables, which are by lower-case name.
@@ -35,7 +36,7 @@ func compareSetting(e *engine.Engine, setting result.Setting, variables map[stri
 	switch {
 	case o.known:
 		applied.Effective = o.effective
-		applied.Outcome = compareValues(e, o.variable, o.want, o.effective)
+		applied.Outcome = compareValues(e, variables, o.variable, o.want, o.effective)
 	case o.loose:
 		applied.Outcome = result.SettingIgnored
 	default:
@@ -93,15 +94,19 @@ func negated(value string) string {
 }
 
 // compareValues compares two values of a variable as values: 128M is 134217728, ON is 1, the order of sets does not
-// count.
-func compareValues(e *engine.Engine, name, requested, effective string) result.SettingOutcome {
+// count. What a value is rounded to may be in another one of the variables.
+func compareValues(e *engine.Engine, variables map[string]string, name, requested, effective string) result.SettingOutcome {
 	if requested == effective {
 		return result.SettingEffective
 	}
 	want, wantNumber := number(requested)
 	have, haveNumber := number(effective)
 	if wantNumber && haveNumber {
-		return compareNumbers(want, have)
+		step := roundedTo(e, variables, name)
+		if strings.Contains(effective, ".") {
+			step = shownFraction
+		}
+		return compareNumbers(want, have, step)
 	}
 	if b := boolean(requested); b != neither && b == boolean(effective) {
 		return result.SettingEffective
@@ -117,14 +122,36 @@ func compareValues(e *engine.Engine, name, requested, effective string) result.S
 	return result.SettingRefused
 }
 
-func compareNumbers(want, have *big.Rat) result.SettingOutcome {
-	switch d := difference(want, have); {
-	case d != nil && d.Sign() == 0:
+// compareNumbers compares numbers of which the server takes multiples of step only; nil if it takes all.
+func compareNumbers(want, have, step *big.Rat) result.SettingOutcome {
+	absolute := new(big.Rat).Sub(have, want)
+	absolute.Abs(absolute)
+	relative := difference(want, have)
+	switch {
+	case absolute.Sign() == 0:
 		return result.SettingEffective
-	case d != nil && have.Sign() != 0 && d.Cmp(maxRounding) <= 0:
-		return result.SettingAdjusted
+	case step == nil || absolute.Cmp(step) >= 0 || have.Sign() == 0:
+		return result.SettingRefused
+	case relative == nil || relative.Cmp(maxRounding) > 0:
+		return result.SettingRefused
 	}
-	return result.SettingRefused
+	return result.SettingAdjusted
+}
+
+// roundedTo is what the server takes multiples of as values of a variable; nil if it takes all values.
+func roundedTo(e *engine.Engine, variables map[string]string, name string) *big.Rat {
+	rounding, rounded := e.Variables.Rounded[name]
+	if !rounded {
+		rounding, rounded = e.Variables.Rounded[e.Variables.Synonyms[name]]
+	}
+	if !rounded {
+		return nil
+	}
+	step := new(big.Rat).SetInt64(rounding.To)
+	if by, isNumber := number(variables[rounding.By]); isNumber && by.Cmp(step) > 0 {
+		return by
+	}
+	return step
 }
 
 // difference of two numbers relative to the first; nil if that is zero and the other one is not.

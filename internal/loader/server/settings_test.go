@@ -44,16 +44,24 @@ func TestCompareValues(t *testing.T) {
 		// Rounding, as servers do it, and what is more than that.
 		{"max_allowed_packet", "1000001", "1000000", adjusted},
 		{"max_allowed_packet", "1000001", "999424", adjusted},
-		{"innodb_buffer_pool_size", "130M", "134217728", adjusted},
-		{"innodb_buffer_pool_size", "100", "110", adjusted},
-		{"innodb_buffer_pool_size", "100", "90", adjusted},
-		{"innodb_buffer_pool_size", "100", "111", refused},
-		{"innodb_buffer_pool_size", "100", "89", refused},
+		{"innodb_buffer_pool_size", "134217000", "134217728", adjusted},
+		{"innodb_buffer_pool_size", "130M", "134217728", refused},
+		{"net_buffer_length", "17407", "16384", adjusted},
+		{"net_buffer_length", "17408", "16384", refused},
+		{"net_buffer_length", "1126", "1024", adjusted},
+		{"net_buffer_length", "1138", "1024", refused},
+		{"key_buffer", "134217729", "134217728", adjusted},
+		{"long_query_time", "0.1234567", "0.123457", adjusted},
+		{"long_query_time", "10.1", "10.000000", refused},
+		// What is simply another value, however near.
+		{"max_connections", "152", "151", refused},
+		{"innodb_io_capacity", "2000", "1999", refused},
+		{"innodb_log_file_size", "100M", "96M", refused},
 		{"max_connections", "0", "1", refused},
 		{"max_connections", "1", "0", refused},
 		{"max_connections", "10", "-10", refused},
 		{"thread_pool_size", "-1", "-1", effective},
-		{"thread_pool_size", "-100", "-99", adjusted},
+		{"thread_pool_size", "-100", "-99", refused},
 		// Other numbers.
 		{"max_connections", "1e3", "1000", effective},
 		{"max_connections", "1E+3", "1000", effective},
@@ -67,7 +75,7 @@ func TestCompareValues(t *testing.T) {
 		{"long_query_time", "10", "10.000000", effective},
 		{"max_statement_time", "0", "0.000000", effective},
 		{"big", "18446744073709551615", "18446744073709551615", effective},
-		{"big", "18446744073709551615", "18446744073709551614", adjusted},
+		{"big", "18446744073709551615", "18446744073709551614", refused},
 		{"big", "1e999999999", "1", refused},
 		{"big", "1/2", "0.5", refused},
 		{"big", "", "0", refused},
@@ -126,7 +134,7 @@ func TestCompareValues(t *testing.T) {
 		{"time_zone", "+00:00", "+00:00", effective},
 		{"time_zone", "+00:00", "SYSTEM", refused},
 	} {
-		if got := compareValues(&engine.MariaDB, tc.name, tc.requested, tc.effective); got != tc.want {
+		if got := compareValues(&engine.MariaDB, nil, tc.name, tc.requested, tc.effective); got != tc.want {
 			t.Errorf("%s: %q asked for, %q found: %s, want %s", tc.name, tc.requested, tc.effective, got, tc.want)
 		}
 	}
@@ -176,6 +184,17 @@ func TestCompareSettings(t *testing.T) {
 	}
 }
 
+// Older servers round the buffer pool to the chunks that they have chosen for it.
+func TestRoundedByAnotherVariable(t *testing.T) {
+	variables := map[string]string{"innodb_buffer_pool_size": "134217728", "innodb_buffer_pool_chunk_size": "8388608"}
+	for value, want := range map[string]result.SettingOutcome{"128M": effective, "121M": adjusted, "120M": refused, "136M": refused} {
+		applied := CompareSettings(&engine.MariaDB, []result.Setting{{Name: "innodb_buffer_pool_size", Value: value}}, variables)
+		if applied[0].Outcome != want {
+			t.Errorf("%s: %s, want %s", value, applied[0].Outcome, want)
+		}
+	}
+}
+
 func TestRefusedSettingsNamesEachOne(t *testing.T) {
 	variables := map[string]string{"sync_binlog": "0", "autocommit": "ON", "max_connections": "151"}
 	requested := []result.Setting{
@@ -187,6 +206,7 @@ func TestRefusedSettingsNamesEachOne(t *testing.T) {
 	applied := CompareSettings(&engine.MariaDB, requested, variables)
 	err := RefusedSettings(&engine.MariaDB, requested, applied, variables)
 	const want = `innodb_bufer_pool_size=1G was asked for, the server has no such variable; ` +
+		`max_connections=152 was asked for, the server has "151"; ` +
 		`sync_binlog=1 was asked for, the server has "0"`
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v\nwant %s", err, want)

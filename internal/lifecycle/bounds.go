@@ -1,0 +1,78 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// What the status has room for. The API server refuses a status that breaks one bound of its schema, and etcd an object of more
+// than 1.5 MiB.
+const (
+	// maxStatusPoints is how many points the status lists; the rest is in the results.
+	maxStatusPoints = 64
+	// maxPointWarnings is how many warnings stand beside a point, and maxWarning how long one is.
+	maxPointWarnings, maxWarning = 16, 512
+	// maxWarningsBytes bounds the warnings of all points together.
+	maxWarningsBytes = 64 << 10
+	// maxMessage bounds the message of a condition.
+	maxMessage = 4096
+)
+
+// fit cuts every text of a status that comes from elsewhere, and its numbers, to what the schema allows.
+func fit(s *v1alpha1.BenchmarkRunStatus) {
+	e := &s.Environment
+	shorten(512, &s.Headline, &e.DatabaseImage, &e.LoaderImage)
+	shorten(253, &e.DatabaseNode, &s.Results.ConfigMap)
+	shorten(16384, &e.LoaderNode)
+	shorten(128, &e.SettingsDigest, &s.Results.Digest)
+	shorten(256, &e.ServerVersion, &e.Kernel, &e.CPUModel)
+	shorten(1024, &e.MountOptions)
+	shorten(64, &e.Filesystem, &e.IOScheduler)
+	shorten(32, &e.Swappiness, &e.TransparentHugePages)
+	e.CPUs, e.MemoryBytes, e.FdatasyncMicros = max(0, e.CPUs), max(0, e.MemoryBytes), max(0, e.FdatasyncMicros)
+	for i := range s.Points {
+		shorten(64, &s.Points[i].Metric)
+		shorten(32, &s.Points[i].Unit)
+		for name, value := range s.Points[i].Parameters {
+			s.Points[i].Parameters[name] = v1alpha1.ParameterValue(cut(string(value), 256))
+		}
+	}
+}
+
+func shorten(length int, texts ...*string) {
+	for _, text := range texts {
+		*text = cut(*text, length)
+	}
+}
+
+// cut keeps the first characters of a text, as many as the API allows.
+func cut(text string, length int) string {
+	if r := []rune(text); len(r) > length {
+		return string(r[:length])
+	}
+	return text
+}
+
+// int32Of is the number, or the nearest that there is.
+func int32Of(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) } //nolint:gosec // it is within
+
+// warningTexts are the warnings that there is room for. If some are left out, the last one says how many.
+func warningTexts(warnings []stats.Warning, room *int) []string {
+	var list []string
+	for i, w := range warnings {
+		text := cut(w.String(), maxWarning)
+		left := len(warnings) - i
+		if *room < len(text) || len(list) == maxPointWarnings-1 && left > 1 {
+			return append(list, fmt.Sprintf("more warnings: %d, see the results", left))
+		}
+		*room -= len(text)
+		list = append(list, text)
+	}
+	return list
+}

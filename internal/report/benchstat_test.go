@@ -1,0 +1,80 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// repeated is a report of two points with six trials each; the values are those of small, multiplied. It has a metric in the unit
+// of the headline.
+func repeated(name string, factor float64) *report.Report {
+	r := &report.Report{Run: run("Complete", "")}
+	r.Run.Name, r.Run.SpecDigest, r.Run.Seed = name, "v1:sha256:"+name, int64(len(name))
+	r.Points = small().Points
+	for trial := range 12 {
+		record := testutil.Record(trial+1, 1, r.Points[trial%2].Parameters, factor*float64(1000+14000*(trial%2)+trial))
+		record.Summary.ServerVersion, record.Summary.SettingsDigest = "11.8.3-"+name, "sha256:"+name
+		record.Summary.Metrics = append(record.Summary.Metrics, result.Metric{
+			Name: "terminalRowsPerSecond", Value: 10, Unit: "rows/s", Better: "higher",
+		})
+		r.Records = append(r.Records, record)
+	}
+	return r
+}
+
+// benchstat is what the program itself says about the reports of two runs.
+func benchstat(t *testing.T, old, new *report.Report) string {
+	t.Helper()
+	dir := t.TempDir()
+	arguments := []string{"tool", "benchstat"}
+	for name, r := range map[string]*report.Report{"a.bench": old, "b.bench": new} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(printed(t, report.Bench, r)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	arguments = append(arguments, filepath.Join(dir, "a.bench"), filepath.Join(dir, "b.bench"))
+	out, err := exec.CommandContext(t.Context(), "go", arguments...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return string(out)
+}
+
+// benchstat compares two runs of different names, specifications, seeds, servers and settings: it has a row per point, with the
+// difference of the headline, and a table per metric.
+func TestBenchstatCompares(t *testing.T) {
+	text := benchstat(t, repeated("old", 1), repeated("new", 1.5))
+	headline, _, _ := strings.Cut(text, "clientCPUPerRow")
+	for _, point := range []string{"CommitSize/rowsPerCommit=1", "CommitSize/rowsPerCommit=1024"} {
+		row := lineOf(headline, point)
+		if !strings.Contains(row, "+50.0") || !strings.Contains(row, "(p=0.002 n=6)") {
+			t.Errorf("%s: the row is %q", point, row)
+		}
+	}
+	if strings.Count(text, "rowsPerCommit=1024") != 5 || strings.Contains(text, "n=12") {
+		t.Errorf("there are not five metrics of six trials each")
+	}
+	if t.Failed() {
+		t.Log("\n" + text)
+	}
+}
+
+// lineOf is the first line that begins with that word.
+func lineOf(text, word string) string {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, word+" ") {
+			return line
+		}
+	}
+	return ""
+}
