@@ -14,8 +14,8 @@ import (
 
 // Workload is one kind of load. Its methods are called once each, in this order.
 type Workload interface {
-	// Prepare makes the workload's tables anew, empty, in the schema that db is connected to, and says what Measure
-	// needs. Errors are the server's.
+	// Prepare makes the workload's tables in the schema that db is connected to, which is empty, and says what Measure needs.
+	// Errors are the server's.
 	Prepare(ctx context.Context, db *sql.DB) (Plan, error)
 	// Measure is the measured phase of one client, called at the same time for each of Plan.Clients. It returns when the
 	// work is done, when the client's limit has passed and everything that was sent is committed, or with the first

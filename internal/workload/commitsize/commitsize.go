@@ -72,13 +72,9 @@ func New(cfg *result.Config) (workload.Workload, error) {
 
 // Prepare implements Workload.
 func (w *commitSize) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
-	for _, statement := range []string{
-		"DROP TABLE IF EXISTS demo",
-		"CREATE TABLE demo (id SERIAL, data VARBINARY(255) NOT NULL)",
-	} {
-		if _, err := db.ExecContext(ctx, statement); err != nil {
-			return workload.Plan{}, fmt.Errorf("executing %s: %w", statement, err)
-		}
+	const create = "CREATE TABLE demo (id SERIAL, data VARBINARY(255) NOT NULL)"
+	if _, err := db.ExecContext(ctx, create); err != nil {
+		return workload.Plan{}, fmt.Errorf("executing %s: %w", create, err)
 	}
 	return w.Plan(), nil
 }
