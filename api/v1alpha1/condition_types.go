@@ -74,6 +74,8 @@ const (
 	ReasonLoaderFailed = "LoaderFailed"
 	// ReasonDeadlineExceeded: an attempt took longer than trials.deadlineSeconds.
 	ReasonDeadlineExceeded = "DeadlineExceeded"
+	// ReasonTooManyErrors: more transactions than workload.limits.errorPercent were rolled back and tried again.
+	ReasonTooManyErrors = "TooManyErrors"
 	// ReasonTooManyInvalid: attempts were disturbed more often than trials.maxInvalid allows.
 	ReasonTooManyInvalid = "TooManyInvalid"
 )

@@ -182,7 +182,10 @@ func (l *clientLoad) merge(others []*record.Part) error {
 
 // verify implements load.
 func (l *clientLoad) verify(ctx context.Context) error {
-	var err error
+	err := checkErrors(l.cfg, l.totals())
+	if err != nil {
+		return err
+	}
 	if l.checks, err = l.workload.Verify(ctx, l.db, l.totals(), l.rowsOfPods()); err != nil {
 		return fmt.Errorf("verifying the data: %w", err)
 	}

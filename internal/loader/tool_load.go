@@ -121,6 +121,9 @@ func (l *toolLoad) merge(others []*record.Part) error {
 
 // verify implements load.
 func (l *toolLoad) verify(ctx context.Context) error {
+	if err := checkErrors(l.cfg, l.reading.Totals); err != nil {
+		return err
+	}
 	checks, err := l.tool.Verify(ctx, workload.VerifyInput{
 		DB: l.db, Reading: l.reading, StatusBefore: l.server.StatusBefore, StatusAfter: l.server.StatusAfter,
 	})
