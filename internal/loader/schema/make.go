@@ -32,11 +32,11 @@ func (k *Keeper) adopt(ctx context.Context) error {
 		return err
 	}
 	if len(foreign) > 0 {
-		ours, err := k.unfinished(ctx)
+		ours, err := k.unfinished(ctx, known)
 		if err != nil {
 			return err
 		}
-		if !known || !ours {
+		if !ours {
 			return failure.Newf(result.CauseSchemaTaken, "the schema %s holds objects that Benchrun did not make (%s): "+
 				"name a schema that does not exist, or is empty", k.schema, listed(foreign))
 		}
@@ -47,11 +47,11 @@ func (k *Keeper) adopt(ctx context.Context) error {
 	return k.note(ctx, foreign...)
 }
 
-// unfinished says whether objects that were not noted are those of an attempt of this run that was killed. On a server of the
-// run's own, there are no others.
-func (k *Keeper) unfinished(ctx context.Context) (bool, error) {
-	if !k.borrowed {
-		return true, nil
+// unfinished says whether objects that were not noted are those of an attempt of this run that was killed, if Benchrun is known to
+// have used the schema. On a server of the run's own, there are no others.
+func (k *Keeper) unfinished(ctx context.Context, known bool) (bool, error) {
+	if !known || !k.borrowed {
+		return known, nil
 	}
 	return k.making(ctx, k.id)
 }
