@@ -129,9 +129,14 @@ func TestEnvtestRules(t *testing.T) {
 			says:    `supported values: "None", "Isotopp"`,
 		},
 		"limit": {
-			allowed: []string{spec("workload: {limits: {seconds: 1}}")},
+			allowed: []string{spec("workload: {limits: {seconds: 1}}"), spec("workload: {limits: {errorPercent: 100}}")},
 			refused: []string{spec("workload: {limits: {seconds: 0}}")},
 			says:    "greater than or equal to 1",
+		},
+		"errors": {
+			allowed: []string{spec("workload: {limits: {errorPercent: 0}}")},
+			refused: []string{spec("workload: {limits: {errorPercent: 101}}")},
+			says:    "less than or equal to 100",
 		},
 		"engine": {
 			allowed: []string{spec("database: {engine: MariaDB}")},

@@ -92,6 +92,10 @@ func TestEnvtestTPROCHRules(t *testing.T) {
 			refused: []string{spec("workload: {limits: {seconds: 5}}")},
 			says:    "limits.seconds is not for TPROCHLoad",
 		},
+		"no retries": {
+			refused: []string{spec("workload: {limits: {errorPercent: 5}}")},
+			says:    "limits.errorPercent is not for TPROCHLoad and Custom",
+		},
 		"swept parameter": {
 			refused: append(sweeps("rowsPerChunk", "5"), sweeps("rowsPerCommit", "5")...), says: "unknown field",
 		},

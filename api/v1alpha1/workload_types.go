@@ -19,6 +19,7 @@ type WorkloadType string
 // +kubebuilder:validation:XValidation:rule="(self.type == 'Sysbench') == has(self.sysbench)",message="the member sysbench goes with type Sysbench, which needs it; write sysbench: {script: oltp_read_write}"
 // +kubebuilder:validation:XValidation:rule="(self.type == 'Custom') == has(self.custom)",message="the member custom goes with type Custom, which needs it"
 // +kubebuilder:validation:XValidation:rule="!has(self.limits) || !has(self.limits.seconds) || !(self.type in ['TPROCHLoad', 'Sysbench', 'Custom'])",message="limits.seconds is not for TPROCHLoad, which loads whole tables, nor for Sysbench (use sysbench.seconds) and Custom, whose programs end by themselves"
+// +kubebuilder:validation:XValidation:rule="!has(self.limits) || !has(self.limits.errorPercent) || !(self.type in ['TPROCHLoad', 'Custom'])",message="limits.errorPercent is not for TPROCHLoad and Custom, which do not retry transactions"
 // +kubebuilder:validation:XValidation:rule="!has(self.commitSize) || self.commitSize.rows > 0 || has(self.limits) && has(self.limits.seconds)",message="commitSize.rows: 0 inserts until limits.seconds: set limits.seconds, or a number of rows"
 // +kubebuilder:validation:XValidation:rule="!has(self.dataFrom) || self.type in ['BulkInsert', 'TPROCHLoad']",message="dataFrom is for BulkInsert and TPROCHLoad: no other workload loads files"
 // +kubebuilder:validation:XValidation:rule="!has(self.schemaFrom) || self.type in ['BulkInsert', 'TPROCHLoad']",message="schemaFrom is for BulkInsert and TPROCHLoad: other workloads make their own tables"
@@ -69,18 +70,26 @@ type WorkloadSpec struct {
 	// +optional
 	SchemaFrom *ConfigMapFile `json:"schemaFrom,omitempty"`
 
-	// limits end a trial early. Such a trial still counts, and its result says what stopped it.
+	// limits end a trial early, or let it fail.
 	// +optional
 	Limits WorkloadLimits `json:"limits,omitzero"`
 }
 
 // WorkloadLimits bound a trial's measured phase.
 type WorkloadLimits struct {
-	// seconds after which measuring stops. Unset: measuring stops when all rows are in. From 1 to 86400.
+	// seconds after which measuring stops. Such a trial still counts, and its result says what stopped it. Unset: measuring stops
+	// when all rows are in. From 1 to 86400.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=86400
 	Seconds *int32 `json:"seconds,omitempty"`
+
+	// errorPercent is the largest share of transactions that may be rolled back and retried because of a deadlock, a lock wait
+	// timeout or a changed row. A trial with a larger share fails, and the run with it. From 0 to 100; unset: 10.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	ErrorPercent *int32 `json:"errorPercent,omitempty"`
 }
 
 // ConfigMapFile is a key of a ConfigMap in the run's namespace.

@@ -150,6 +150,8 @@ func reasonOf(c result.Cause) string {
 		return v1alpha1.ReasonBarrierTimeout
 	case result.CauseDeadlineExceeded:
 		return v1alpha1.ReasonDeadlineExceeded
+	case result.CauseTooManyErrors:
+		return v1alpha1.ReasonTooManyErrors
 	case result.CauseConfiguration, result.CauseSQL, result.CauseToolFailed, result.CauseInternal:
 		return v1alpha1.ReasonLoaderFailed
 	case result.CauseConnectionLost, result.CauseCheckFailed, result.CauseVariablesChanged, result.CauseServerRestarted,

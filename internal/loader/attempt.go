@@ -14,6 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
+	"github.com/benchrun-dev/benchrun/internal/loader/schema"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -31,6 +32,8 @@ type attempt struct {
 	// phase.
 	anywhere  driver.Connector
 	admin, db *sql.DB
+	// keeper holds the schema, from connect on; nil in a Pod that follows.
+	keeper *schema.Keeper
 
 	phases []result.Phase
 	server result.ServerFacts

@@ -32,8 +32,13 @@ type clientLoad struct {
 
 // prepare makes the workload's tables.
 func (l *clientLoad) prepare(ctx context.Context) error {
-	var err error
-	if l.plan, err = l.workload.Prepare(ctx, l.db); err != nil {
+	if err := l.keeper.Clear(ctx); err != nil {
+		return err
+	}
+	if err := l.keeper.Making(ctx, func(ctx context.Context) (err error) {
+		l.plan, err = l.workload.Prepare(ctx, l.db)
+		return err
+	}); err != nil {
 		return fmt.Errorf("preparing the workload's tables: %w", err)
 	}
 	l.warnings = append(l.warnings, l.plan.Warnings...)
@@ -177,7 +182,10 @@ func (l *clientLoad) merge(others []*record.Part) error {
 
 // verify implements load.
 func (l *clientLoad) verify(ctx context.Context) error {
-	var err error
+	err := checkErrors(l.cfg, l.totals())
+	if err != nil {
+		return err
+	}
 	if l.checks, err = l.workload.Verify(ctx, l.db, l.totals(), l.rowsOfPods()); err != nil {
 		return fmt.Errorf("verifying the data: %w", err)
 	}

@@ -93,7 +93,7 @@ func newTrialOf(t testing.TB, definition workload.Definition, parameters any) *t
 	trials++
 	return &trial{
 		cfg: result.Config{
-			Version: result.ConfigVersion, Namespace: "ns", Run: "run", Trial: 1, Attempt: 1, Seed: 42, ConnectSeconds: 10,
+			Version: result.ConfigVersion, Namespace: "ns", Run: "run", Trial: 1, Attempt: 1, Seed: 42, ConnectSeconds: 10, ErrorPercent: 10,
 			Server: result.Server{
 				Engine: "MariaDB", Host: env(t, "BENCHRUN_TEST_HOST"), Port: port, Schema: "bench",
 				UserFile:     write("user", env(t, "BENCHRUN_TEST_USER")),

@@ -48,6 +48,7 @@ func sums(t *testing.T, doc *result.Document) {
 		sum.RowsDeleted += i.RowsDeleted
 		sum.Queries += i.Queries
 		sum.Bytes += i.Bytes
+		sum.Errors += i.Errors
 	}
 	got := doc.Totals
 	got.Statements, got.Micros, got.StoppedBy = 0, 0, ""

@@ -5,6 +5,7 @@ package loader
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -79,4 +80,24 @@ func failedChecks(checks []result.Check) error {
 		return nil
 	}
 	return failure.Newf(result.CauseCheckFailed, "a check does not hold: %s", strings.Join(not, "; "))
+}
+
+// checkErrors is the error that too many transactions were rolled back.
+func checkErrors(cfg *result.Config, t result.Totals) error {
+	if share := t.ErrorRate().Value; share > float64(cfg.ErrorPercent) {
+		return failure.Newf(result.CauseTooManyErrors, "%.1f %% of all transactions, %d, were rolled back because of deadlocks, lock "+
+			"wait timeouts or changed rows and tried again; limits.errorPercent allows %d %%", share, t.Errors, cfg.ErrorPercent)
+	}
+	return nil
+}
+
+// warnedErrorPercent is the rate from which on there is a warning.
+const warnedErrorPercent = 1
+
+// retried warns of transactions that were tried again.
+func retried(t result.Totals) []string {
+	if share := t.ErrorRate().Value; share > warnedErrorPercent {
+		return []string{fmt.Sprintf("%d transactions, %.1f %% of all, were rolled back and tried again", t.Errors, share)}
+	}
+	return nil
 }

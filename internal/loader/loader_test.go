@@ -5,6 +5,7 @@ package loader
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,8 +78,35 @@ func TestStopped(t *testing.T) {
 	}
 }
 
+func TestCheckErrors(t *testing.T) {
+	for _, tc := range []struct {
+		allowed int
+		totals  result.Totals
+		message string
+		warned  int
+	}{
+		{0, result.Totals{Transactions: 100}, "", 0},
+		{0, result.Totals{Transactions: 999, Errors: 1}, "0.1 % of all transactions, 1, were rolled back", 0},
+		{10, result.Totals{Transactions: 90, Errors: 10}, "", 1},
+		{10, result.Totals{Transactions: 89, Errors: 11}, "11.0 % of all transactions, 11, were", 1},
+		{10, result.Totals{Rows: 90, Errors: 10}, "", 1}, // each row is a transaction
+		{100, result.Totals{Errors: 7}, "", 1},
+	} {
+		message := ""
+		if err := checkErrors(&result.Config{ErrorPercent: tc.allowed}, tc.totals); err != nil {
+			message = err.Error()
+			if !strings.Contains(message, fmt.Sprintf("limits.errorPercent allows %d %%", tc.allowed)) {
+				t.Error(message)
+			}
+		}
+		if !strings.HasPrefix(message, tc.message) || (message == "") != (tc.message == "") || len(retried(tc.totals)) != tc.warned {
+			t.Errorf("%+v, %d %% allowed: %q, want %q; warnings %q", tc.totals, tc.allowed, message, tc.message, retried(tc.totals))
+		}
+	}
+}
+
 func TestMetrics(t *testing.T) {
-	totals := result.Totals{Rows: 1000, Transactions: 100, Micros: 2e6}
+	totals := result.Totals{Rows: 1000, Transactions: 100, Errors: 25, Micros: 2e6}
 	client := result.ClientFacts{UserMicros: 1000, SystemMicros: 2000}
 	server := func(counter, before, after string) result.ServerFacts {
 		return result.ServerFacts{StatusBefore: map[string]string{counter: before}, StatusAfter: map[string]string{counter: after}}
@@ -94,12 +122,13 @@ func TestMetrics(t *testing.T) {
 		{Name: "rowsPerSecond", Value: 500, Unit: "rows/s", Better: "higher"},
 		{Name: "commitsPerSecond", Value: 50, Unit: "commits/s", Better: "higher"},
 		{Name: "redoFsyncsPerTransaction", Value: 1.2, Unit: "fsyncs/transaction", Better: "lower"},
+		{Name: "errorPercent", Value: 20, Unit: "%", Better: "lower"},
 		{Name: "clientMicrosPerRow", Value: 3, Unit: "µs/row", Better: "lower"},
 	}
 	if diff := cmp.Diff(want, all); diff != "" {
 		t.Errorf("metrics (-want +got):\n%s", diff)
 	}
-	without := []string{"rowsPerSecond", "commitsPerSecond", "clientMicrosPerRow"}
+	without := []string{"rowsPerSecond", "commitsPerSecond", "errorPercent", "clientMicrosPerRow"}
 	for _, s := range []result.ServerFacts{
 		{}, server("Innodb_os_log_fsyncs", "10", "10"), server("Innodb_data_fsyncs", "10", "x"), server("Innodb_data_fsyncs", "10", "9"),
 	} {

@@ -27,8 +27,6 @@ const releaseAtMost = 15 * time.Second
 type owner struct {
 	*attempt
 	load load
-	// keeper holds the schema, from connect on.
-	keeper *schema.Keeper
 	// began is when firstStatus was read.
 	began       time.Time
 	firstStatus map[string]string
@@ -45,7 +43,7 @@ func (o *owner) connect(ctx context.Context) error {
 		return err
 	}
 	var err error
-	o.keeper, err = schema.Acquire(ctx, o.admin, o.cfg.Server.Schema, o.identity, o.connectAtMost())
+	o.keeper, err = schema.Acquire(ctx, o.admin, &o.cfg.Server, o.identity, o.connectAtMost())
 	return err
 }
 
@@ -134,9 +132,8 @@ func (o *owner) release() (warning string) {
 	if o.keeper == nil {
 		return ""
 	}
-	// An error would say that the connection is closed already.
-	defer o.keeper.Close() //nolint:errcheck // see above
 	if !o.cfg.Server.Borrowed {
+		o.keeper.Close()
 		return ""
 	}
 	o.progress.Enter("release")

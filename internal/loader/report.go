@@ -77,6 +77,9 @@ func metrics(e *engine.Engine, t result.Totals, facts result.ServerFacts, client
 		{Name: "commitsPerSecond", Value: float64(t.Transactions) / seconds, Unit: "commits/s", Better: "higher"},
 	}
 	all = append(all, fsyncs(e, facts, t.Transactions)...)
+	if t.Transactions > 0 {
+		all = append(all, t.ErrorRate())
+	}
 	if t.RowsDeleted > 0 {
 		all = append(all, result.Metric{
 			Name: "rowsDeletedPerSecond", Value: float64(t.RowsDeleted) / seconds, Unit: "rows/s", Better: "higher",
@@ -148,6 +151,7 @@ func warnings(doc *result.Document, clients int) []string {
 		}
 		all = append(all, "the measured phase took less than a second: "+more)
 	}
+	all = append(all, retried(t)...)
 	if len(doc.Pods) == 0 {
 		all = append(all, clientWarnings("the client", doc.Client, clients, t.Micros)...)
 	}

@@ -7,6 +7,7 @@ package loader
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ func TestSysbenchPods(t *testing.T) {
 		},
 		"events": {Script: "oltp_read_write", Threads: 2, TableSize: ptr.To[int64](500), Events: 301},
 		"tpcc": {
-			Script: "tpcc", Threads: 2, Scale: ptr.To[int32](1), Seconds: 2,
+			Script: "tpcc", Threads: 2, Scale: ptr.To[int32](1), Seconds: 2, WarmupSeconds: 1,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,7 +49,29 @@ func TestSysbenchPods(t *testing.T) {
 			if len(seeds) != 2 || !strings.Contains(doc.ToolOutput["measure of Pod 1"], "Threads fairness:") {
 				t.Errorf("seeds %v, outputs of %v", seeds, len(doc.ToolOutput))
 			}
+			if name == "tpcc" {
+				sameConstants(t, doc)
+			}
 		})
+	}
+}
+
+var tpccConstants = regexp.MustCompile(`(?m)^constants: c_last=(\d+) (c_id=\d+ i_id=\d+)$`)
+
+// sameConstants checks that the hot rows of tpcc are the same ones in whatever was executed, and that last names are asked for by
+// another constant than they were loaded by.
+func sameConstants(t *testing.T, doc *result.Document) {
+	t.Helper()
+	seen := map[string]int{}
+	for _, phase := range []string{"warmup", "measure", "warmup of Pod 1", "measure of Pod 1"} {
+		for _, m := range tpccConstants.FindAllString(doc.ToolOutput[phase], -1) {
+			seen[m]++
+		}
+	}
+	running := tpccConstants.FindStringSubmatch(doc.ToolOutput["measure"])
+	loading := tpccConstants.FindStringSubmatch(doc.ToolOutput["prepare"])
+	if len(seen) != 1 || loading == nil || running == nil || seen[running[0]] != 4 || loading[2] != running[2] || loading[1] == running[1] {
+		t.Errorf("constants in runs %v, when loading %q", seen, loading)
 	}
 }
 

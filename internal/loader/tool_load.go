@@ -19,23 +19,28 @@ import (
 // prepare makes the tool's data, unless an earlier trial left the same.
 func (l *toolLoad) prepare(ctx context.Context) error {
 	dataset := l.tool.Dataset()
-	if dataset == "" {
-		return l.executeAll(ctx, workload.PhasePrepare)
+	if dataset != "" {
+		if there, err := schema.HasDataset(ctx, l.db, dataset); err != nil || there {
+			return err
+		}
 	}
-	there, err := schema.HasDataset(ctx, l.db, dataset)
-	if err != nil || there {
+	if err := l.keeper.Clear(ctx); err != nil {
 		return err
 	}
-	if err := l.executeAll(ctx, workload.PhasePrepare); err != nil {
-		return err
-	}
-	return schema.RecordDataset(ctx, l.db, dataset)
+	return l.keeper.Making(ctx, func(ctx context.Context) error {
+		if err := l.executeAll(ctx, workload.PhasePrepare); err != nil || dataset == "" {
+			return err
+		}
+		return schema.RecordDataset(ctx, l.db, dataset)
+	})
 }
 
 // extras implements load.
 func (l *toolLoad) extras(w window) extras {
 	return extras{
-		warmUp:  []phase{{"warmup", func(ctx context.Context) error { return l.warmUp(ctx, w) }}},
+		warmUp: []phase{{"warmup", func(ctx context.Context) error {
+			return l.keeper.Making(ctx, func(ctx context.Context) error { return l.warmUp(ctx, w) })
+		}}},
 		cleanUp: []phase{{"cleanup", func(ctx context.Context) error { return l.executeAll(ctx, workload.PhaseCleanup) }}},
 	}
 }
@@ -48,8 +53,13 @@ func (l *toolLoad) warmUp(ctx context.Context, w window) error {
 	return w.together(ctx, func(ctx context.Context) error { return l.executeAll(ctx, workload.PhaseWarmup) })
 }
 
-// measure implements load, with the program's consumption around it.
+// measure implements load. A program may make tables at any time.
 func (l *toolLoad) measure(ctx context.Context, w window) error {
+	return l.keeper.Making(ctx, func(ctx context.Context) error { return l.time(ctx, w) })
+}
+
+// time executes the measured command, with the program's consumption around it.
+func (l *toolLoad) time(ctx context.Context, w window) error {
 	runtime.GC() // not while it measures
 	start, err := w.begin(ctx)
 	if err != nil {
@@ -111,6 +121,9 @@ func (l *toolLoad) merge(others []*record.Part) error {
 
 // verify implements load.
 func (l *toolLoad) verify(ctx context.Context) error {
+	if err := checkErrors(l.cfg, l.reading.Totals); err != nil {
+		return err
+	}
 	checks, err := l.tool.Verify(ctx, workload.VerifyInput{
 		DB: l.db, Reading: l.reading, StatusBefore: l.server.StatusBefore, StatusAfter: l.server.StatusAfter,
 	})

@@ -110,6 +110,7 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.CommitSize.RowsPerCommit++ },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.CommitSize.Compat = v1alpha1.CompatIsotopp },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.Limits.Seconds = ptr.To[int32](5) },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.Limits.ErrorPercent = ptr.To[int32](5) },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.CommitSize.Sweep = nil },
 			func(s *v1alpha1.BenchmarkRunSpec) {
 				s.Workload.CommitSize.Sweep.RowsPerCommit = []v1alpha1.CommitSizeRowsPerCommit{16, 1}

@@ -35,7 +35,9 @@ const (
 	CauseStartedLate Cause = "StartedLate"
 	// CauseToolFailed: the program that makes the load failed, or ended without a result.
 	CauseToolFailed Cause = "ToolFailed"
-	// CauseInternal: a defect of the loader.
+	// CauseTooManyErrors: more transactions were rolled back and tried again than limits.errorPercent allows, or one too often.
+	CauseTooManyErrors Cause = "TooManyErrors"
+	// CauseInternal: a defect of the loader, or an error that nobody knows.
 	CauseInternal Cause = "Internal"
 )
 
@@ -79,7 +81,7 @@ const (
 func (c Cause) Outcome() Outcome {
 	switch c {
 	case CauseConfiguration, CauseConnect, CauseSettingNotEffective, CauseSchemaTaken, CauseSQL, CauseBarrierTimeout,
-		CauseToolFailed, CauseInternal, CauseDeadlineExceeded, CauseNotStarted:
+		CauseToolFailed, CauseTooManyErrors, CauseInternal, CauseDeadlineExceeded, CauseNotStarted:
 		return OutcomeFailed
 	case CauseConnectionLost, CauseCheckFailed, CauseVariablesChanged, CauseServerRestarted, CauseInterrupted, CauseStartedLate,
 		CauseStartedTwice, CauseEvicted, CauseOutOfMemory, CausePodDeleted, CauseSilent, CauseDocumentLost, CauseDocumentInvalid,

@@ -77,10 +77,23 @@ type Totals struct {
 	// Bytes of text that were sent with LOAD DATA.
 	Bytes int64 `json:"bytes,omitempty"`
 	// RowsDeleted and Queries are of workloads that delete and query beside what they insert.
-	RowsDeleted int64     `json:"rowsDeleted,omitempty"`
-	Queries     int64     `json:"queries,omitempty"`
-	Micros      int64     `json:"micros"`
-	StoppedBy   StoppedBy `json:"stoppedBy"`
+	RowsDeleted int64 `json:"rowsDeleted,omitempty"`
+	Queries     int64 `json:"queries,omitempty"`
+	// Errors are transactions that were rolled back, because of a deadlock, a lock wait timeout or a row that another one had
+	// changed, and tried again. Transactions does not count them.
+	Errors    int64     `json:"errors,omitempty"`
+	Micros    int64     `json:"micros"`
+	StoppedBy StoppedBy `json:"stoppedBy"`
+}
+
+// ErrorRate is the part of all transactions that was rolled back. Where there are no transactions, each row is one.
+func (t *Totals) ErrorRate() Metric {
+	succeeded := t.Transactions
+	if succeeded == 0 {
+		succeeded = t.Rows
+	}
+	share := 100 * float64(t.Errors) / float64(max(t.Errors+succeeded, 1))
+	return Metric{Name: "errorPercent", Value: share, Unit: "%", Better: "lower"}
 }
 
 // Metric is one number that people compare.
@@ -123,7 +136,8 @@ type Interval struct {
 	Bytes       int64 `json:"bytes,omitempty"`
 	RowsDeleted int64 `json:"rowsDeleted,omitempty"`
 	Queries     int64 `json:"queries,omitempty"`
-	// MaxMicros is the longest transaction end (commit) in the interval: where stalls show.
+	Errors      int64 `json:"errors,omitempty"`
+	// MaxMicros is the longest latency of any operation that ended in the interval: where stalls show.
 	MaxMicros int64 `json:"maxMicros"`
 	// PercentileMicros is the percentile of latencies that a tool reports for the interval; 0 if nothing ended in it.
 	PercentileMicros int64 `json:"percentileMicros,omitempty"`

@@ -78,6 +78,7 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 		Workload:       *workload,
 		KeepData:       run.Spec.Trials.Data == v1alpha1.DataKeep,
 		LimitSeconds:   int(ptr.Deref(run.Spec.Workload.Limits.Seconds, 0)),
+		ErrorPercent:   int(ptr.Deref(run.Spec.Workload.Limits.ErrorPercent, v1alpha1.DefaultErrorPercent)),
 		ConnectSeconds: int(run.Spec.Trials.StartDeadlineSeconds),
 	}
 	if db.TLS.Mode != v1alpha1.TLSDisabled && db.TLS.Mode != "" {

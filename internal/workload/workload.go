@@ -14,8 +14,8 @@ import (
 
 // Workload is one kind of load. Its methods are called once each, in this order.
 type Workload interface {
-	// Prepare makes the workload's tables anew, empty, in the schema that db is connected to, and says what Measure
-	// needs. Errors are the server's.
+	// Prepare makes the workload's tables in the schema that db is connected to, which is empty, and says what Measure needs.
+	// Errors are the server's.
 	Prepare(ctx context.Context, db *sql.DB) (Plan, error)
 	// Measure is the measured phase of one client, called at the same time for each of Plan.Clients. It returns when the
 	// work is done, when the client's limit has passed and everything that was sent is committed, or with the first
@@ -31,6 +31,11 @@ type Workload interface {
 type Refused struct{ Reason string }
 
 func (r Refused) Error() string { return r.Reason }
+
+// Disturbed is an error about what the server has: somebody else has changed it.
+type Disturbed struct{ Reason string }
+
+func (d Disturbed) Error() string { return d.Reason }
 
 // Planned is a Workload whose plan does not depend on the server, so that it can be measured without one, and that one of
 // several Pods can prepare for all.
@@ -119,10 +124,13 @@ type Session interface {
 type Recorder interface {
 	// Now is the time.
 	Now() time.Duration
-	// Insert records a statement that wrote so many rows.
+	// Insert records a statement that wrote so many rows. Rows that are written again, because their transaction was rolled back,
+	// are not counted again.
 	Insert(began, ended time.Duration, rows int64)
-	// Commit records the end of a transaction.
+	// Commit records the statement that ends a transaction.
 	Commit(began, ended time.Duration)
+	// Committed records that the statement before was a transaction by itself.
+	Committed()
 	// Delete records a statement that deleted so many rows.
 	Delete(began, ended time.Duration, rows int64)
 	// Query records a query.
@@ -131,4 +139,8 @@ type Recorder interface {
 	Sent(at time.Duration, rows, bytes int64)
 	// Loaded records the statement, which is a transaction, that wrote what was sent.
 	Loaded(began, ended time.Duration)
+	// Wait records that the client waited for another one.
+	Wait(began, ended time.Duration)
+	// RolledBack records a transaction that is tried again.
+	RolledBack(began, ended time.Duration)
 }

@@ -15,11 +15,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/registry"
+	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
 const (
@@ -177,11 +179,15 @@ func (b *bench) statements(ctx context.Context, name string, w result.Workload) 
 	if err != nil {
 		return "", err
 	}
+	planned, ok := load.(workload.Planned)
+	if !ok {
+		return "", fmt.Errorf("workload %s needs a server to know its plan", w.Type)
+	}
 	file := &statementFile{}
 	if file.File, err = os.Create(path); err != nil {
 		return "", fmt.Errorf("writing statements: %w", err)
 	}
-	err = file.Exec([]byte("SET autocommit=0"))
+	err = file.Exec([]byte(strings.Join(planned.Plan().Setup, ";\n")))
 	if err == nil {
 		_, err = load.Measure(ctx, &workload.Client{Session: file, Recorder: file})
 	}
@@ -189,7 +195,10 @@ func (b *bench) statements(ctx context.Context, name string, w result.Workload) 
 }
 
 // statementFile is a session that writes statements into a file.
-type statementFile struct{ *os.File }
+type statementFile struct {
+	workloadtest.Silence
+	*os.File
+}
 
 func (f *statementFile) Exec(statement []byte) error {
 	_, err := f.Write(append(bytes.Clone(statement), ";\n"...))
@@ -208,11 +217,3 @@ func (f *statementFile) Fetch(statement []byte) (int64, error) { return 0, f.Exe
 func (f *statementFile) Load(string, io.Reader) (int64, int64, error) {
 	return 0, 0, errors.ErrUnsupported
 }
-func (f *statementFile) Warning() (string, error)                   { return "", nil }
-func (f *statementFile) Sent(time.Duration, int64, int64)           {}
-func (f *statementFile) Loaded(time.Duration, time.Duration)        {}
-func (f *statementFile) Now() time.Duration                         { return 0 }
-func (f *statementFile) Insert(time.Duration, time.Duration, int64) {}
-func (f *statementFile) Commit(time.Duration, time.Duration)        {}
-func (f *statementFile) Delete(time.Duration, time.Duration, int64) {}
-func (f *statementFile) Query(time.Duration, time.Duration)         {}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
+	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
@@ -54,21 +56,32 @@ func TestMeasureNoticesWhatIsNoMeasurement(t *testing.T) {
 	}
 }
 
-// What the other program reads from a file is what the loader sends.
+// What the other program reads from a file is what the loader sends, and ends its transactions as the loader does.
 func TestStatements(t *testing.T) {
-	b := &bench{dir: t.TempDir()}
-	path, err := b.statements(t.Context(), "x.sql", commits(2, 1))
-	if err != nil || path != "/bench/x.sql" {
-		t.Fatal(path, err)
+	narrow := iibench.Parameters{
+		Schema: "InsertBenchmark", Rows: 2, RowsPerCommit: 1, RowsPerStatement: 1, StorageEngine: "InnoDB", IndexesAt: "Start",
+		InsertThreads: 1, ReportEveryRows: 1,
 	}
-	data, err := os.ReadFile(filepath.Join(b.dir, "x.sql"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
-	if len(lines) != 5 || lines[0] != "SET autocommit=0;" || !strings.HasPrefix(lines[1], "INSERT INTO demo (id, data) VALUES (1, '") ||
-		lines[4] != "COMMIT;" {
-		t.Errorf("%s", data)
+	for name, tc := range map[string]struct {
+		w    result.Workload
+		want []string
+	}{
+		"with a COMMIT":    {commits(2, 1), []string{"SET autocommit=0;", "INSERT INTO demo", "COMMIT;", "INSERT INTO demo", "COMMIT;"}},
+		"without a COMMIT": {workloadtest.Load(iibench.Definition, narrow), []string{"SET autocommit=1;", "INSERT INTO", "INSERT INTO"}},
+	} {
+		b := &bench{dir: t.TempDir()}
+		path, err := b.statements(t.Context(), "x.sql", tc.w)
+		if err != nil || path != "/bench/x.sql" {
+			t.Fatal(path, err)
+		}
+		data, err := os.ReadFile(filepath.Join(b.dir, "x.sql"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+		if !slices.EqualFunc(lines, tc.want, strings.HasPrefix) {
+			t.Errorf("%s: %s", name, data)
+		}
 	}
 }
 

@@ -7,9 +7,12 @@ package failure
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -60,19 +63,40 @@ func Of(e *engine.Engine, err error) *Failure {
 	return &Failure{Reason: reasonOf(e, err), Err: err}
 }
 
-// reasonOf tells a statement that the server refused from a connection that is gone.
+// reasonOf tells what the server refused from a connection that is gone, and both from a defect of the loader.
 func reasonOf(e *engine.Engine, err error) result.Cause {
 	if _, ok := errors.AsType[workload.Refused](err); ok {
 		return result.CauseConfiguration
 	}
-	server, answered := errors.AsType[*mysql.MySQLError](err)
-	if !answered {
+	if _, ok := errors.AsType[workload.Disturbed](err); ok {
+		return result.CauseCheckFailed
+	}
+	if _, ok := errors.AsType[workload.GaveUp](err); ok {
+		return result.CauseTooManyErrors
+	}
+	if server, answered := errors.AsType[*mysql.MySQLError](err); answered {
+		if slices.Contains(e.ConnectionEnded, server.Number) {
+			return result.CauseConnectionLost
+		}
+		return result.CauseSQL
+	}
+	if isConnectionLost(err) {
 		return result.CauseConnectionLost
 	}
-	if slices.Contains(e.ConnectionEnded, server.Number) {
-		return result.CauseConnectionLost
-	}
-	return result.CauseSQL
+	return result.CauseInternal
+}
+
+// connectionLost are errors of the driver and of the loader's own sockets, besides those of system calls.
+var connectionLost = []error{
+	mysql.ErrInvalidConn, driver.ErrBadConn, net.ErrClosed, io.EOF, io.ErrUnexpectedEOF, workload.ErrConnectionLost,
+}
+
+// isConnectionLost says whether an error is that of a connection which broke, or could not be made again. A new attempt may do
+// better; with any other error it would end as well.
+func isConnectionLost(err error) bool {
+	_, dialing := errors.AsType[*net.OpError](err)
+	_, talking := errors.AsType[*os.SyscallError](err)
+	return dialing || talking || slices.ContainsFunc(connectionLost, func(lost error) bool { return errors.Is(err, lost) })
 }
 
 // Describe turns an error into what is put into the summary. An end that was asked for explains every other error.

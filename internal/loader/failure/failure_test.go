@@ -4,9 +4,15 @@
 package failure_test
 
 import (
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"net"
+	"os"
+	"strconv"
+	"syscall"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -38,7 +44,28 @@ func TestReasons(t *testing.T) {
 		"a number of another engine's":        {&engine.MariaDB, server(4031), result.CauseSQL},
 		"the same number there":               {&other, server(4031), result.CauseConnectionLost},
 		"no answer":                           {&engine.MariaDB, io.ErrUnexpectedEOF, result.CauseConnectionLost},
-		"not to be had":                       {&engine.MariaDB, workload.Refused{Reason: "no"}, result.CauseConfiguration},
+		"the driver lost it":                  {&engine.MariaDB, fmt.Errorf("x: %w", mysql.ErrInvalidConn), result.CauseConnectionLost},
+		"the pool lost it":                    {&engine.MariaDB, driver.ErrBadConn, result.CauseConnectionLost},
+		"the socket broke": {
+			&engine.MariaDB, os.NewSyscallError("talking to the server", syscall.EPIPE), result.CauseConnectionLost,
+		},
+		"it could not be made again": {
+			&engine.MariaDB, &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, result.CauseConnectionLost,
+		},
+		"interrupted":                {&engine.MariaDB, net.ErrClosed, result.CauseConnectionLost},
+		"a program lost it":          {&engine.MariaDB, fmt.Errorf("x: %w", workload.ErrConnectionLost), result.CauseConnectionLost},
+		"a file that cannot be read": {&engine.MariaDB, &fs.PathError{Op: "open", Path: "x", Err: syscall.EACCES}, result.CauseInternal},
+		"an answer of nonsense":      {&engine.MariaDB, errors.New("the server answers with a packet of kind 0x17"), result.CauseInternal},
+		"an answer that cannot be converted": {
+			&engine.MariaDB, fmt.Errorf("sql: Scan error on column index 0: %w", strconv.ErrSyntax), result.CauseInternal,
+		},
+		"rows that somebody else deleted": {
+			&engine.MariaDB, fmt.Errorf("deleting: %w", workload.Disturbed{Reason: "9 of 10 were there"}), result.CauseCheckFailed,
+		},
+		"tried again too often": {
+			&engine.MariaDB, fmt.Errorf("inserting: %w", workload.GaveUp{Last: server(1213)}), result.CauseTooManyErrors,
+		},
+		"not to be had": {&engine.MariaDB, workload.Refused{Reason: "no"}, result.CauseConfiguration},
 		"a reason already": {
 			&engine.MariaDB, fmt.Errorf("preparing: %w", failure.New(result.CauseCheckFailed, server(1053))), result.CauseCheckFailed,
 		},

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -112,11 +113,11 @@ func (p *Part) Recorder() (*Recorder, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the latencies that Pod %d measured: %w", p.Facts.Pod, err)
 		}
-		into := r.histogram(l.Operation)
-		if into == nil {
+		op := slices.Index(operations[:], l.Operation)
+		if op < 0 {
 			return nil, fmt.Errorf("pod %d measured the latency of %q, which is not known", p.Facts.Pod, l.Operation)
 		}
-		*into = h
+		r.histograms[op] = h
 	}
 	return r, nil
 }

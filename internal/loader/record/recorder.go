@@ -21,13 +21,30 @@ const (
 	significantDigits = 3
 )
 
+// operation is what latencies are measured of.
+type operation int
+
+const (
+	commit operation = iota
+	insert
+	remove
+	query
+	load
+	wait
+	rolledBack
+)
+
+// operations by their names in a result.
+var operations = [...]string{
+	commit: "commit", insert: "insert", remove: "delete", query: "query", load: "load", wait: "wait", rolledBack: "rolledBack",
+}
+
 // Recorder is what one client measures. Only that client's goroutine may use it, except for RowsSoFar.
 type Recorder struct {
-	start          time.Time
-	insert, commit *hdrhistogram.Histogram
-	// remove, query and load are made when they are needed: few workloads do.
-	remove, query, load *hdrhistogram.Histogram
-	totals              result.Totals
+	start time.Time
+	// histograms are made when they are needed: no workload does everything.
+	histograms [len(operations)]*hdrhistogram.Histogram
+	totals     result.Totals
 	// ended is when the last statement was answered.
 	ended  time.Duration
 	series series
@@ -54,7 +71,7 @@ func NewRecorders(n int, m *Milestones, start time.Time) []*Recorder {
 }
 
 func newRecorder(start time.Time) *Recorder {
-	return &Recorder{start: start, insert: newHistogram(), commit: newHistogram(), series: newSeries()}
+	return &Recorder{start: start, series: newSeries()}
 }
 
 func newHistogram() *hdrhistogram.Histogram {
@@ -66,11 +83,8 @@ func (r *Recorder) Now() time.Duration { return time.Since(r.start) }
 
 // Insert implements workload.Recorder.
 func (r *Recorder) Insert(began, ended time.Duration, rows int64) {
-	observe(r.insert, ended-began)
-	r.totals.Statements++
+	r.statement(insert, began, ended).Rows += rows
 	r.totals.Rows += rows
-	r.ended = ended
-	r.series.at(ended).Rows += rows
 	r.rowsSoFar.Store(r.totals.Rows)
 	if r.milestones != nil {
 		r.milestones.pass(ended, rows)
@@ -79,37 +93,26 @@ func (r *Recorder) Insert(began, ended time.Duration, rows int64) {
 
 // Commit implements workload.Recorder.
 func (r *Recorder) Commit(began, ended time.Duration) {
-	took := observe(r.commit, ended-began)
-	r.totals.Statements++
+	r.statement(commit, began, ended).Transactions++
 	r.totals.Transactions++
-	r.ended = ended
-	interval := r.series.at(ended)
-	interval.Transactions++
-	interval.MaxMicros = max(interval.MaxMicros, took)
+}
+
+// Committed implements workload.Recorder.
+func (r *Recorder) Committed() {
+	r.series.at(r.ended).Transactions++
+	r.totals.Transactions++
 }
 
 // Delete implements workload.Recorder.
 func (r *Recorder) Delete(began, ended time.Duration, rows int64) {
-	if r.remove == nil {
-		r.remove = newHistogram()
-	}
-	observe(r.remove, ended-began)
-	r.totals.Statements++
+	r.statement(remove, began, ended).RowsDeleted += rows
 	r.totals.RowsDeleted += rows
-	r.ended = ended
-	r.series.at(ended).RowsDeleted += rows
 }
 
 // Query implements workload.Recorder.
 func (r *Recorder) Query(began, ended time.Duration) {
-	if r.query == nil {
-		r.query = newHistogram()
-	}
-	observe(r.query, ended-began)
-	r.totals.Statements++
+	r.statement(query, began, ended).Queries++
 	r.totals.Queries++
-	r.ended = ended
-	r.series.at(ended).Queries++
 }
 
 // Sent implements workload.Recorder.
@@ -124,24 +127,39 @@ func (r *Recorder) Sent(at time.Duration, rows, bytes int64) {
 
 // Loaded implements workload.Recorder.
 func (r *Recorder) Loaded(began, ended time.Duration) {
-	if r.load == nil {
-		r.load = newHistogram()
-	}
-	took := observe(r.load, ended-began)
-	r.totals.Statements++
+	r.statement(load, began, ended).Transactions++
 	r.totals.Transactions++
-	r.ended = ended
-	interval := r.series.at(ended)
-	interval.Transactions++
-	interval.MaxMicros = max(interval.MaxMicros, took)
 }
 
-// observe records a latency and returns it in microseconds.
-func observe(h *hdrhistogram.Histogram, took time.Duration) int64 {
-	micros := min(max(took.Microseconds(), minLatencyMicros), maxLatencyMicros)
+// Wait implements workload.Recorder.
+func (r *Recorder) Wait(began, ended time.Duration) { r.span(wait, began, ended) }
+
+// RolledBack implements workload.Recorder.
+func (r *Recorder) RolledBack(began, ended time.Duration) {
+	r.span(rolledBack, began, ended).Errors++
+	r.totals.Errors++
+}
+
+// statement is a span that the server has answered.
+func (r *Recorder) statement(op operation, began, ended time.Duration) *result.Interval {
+	r.totals.Statements++
+	return r.span(op, began, ended)
+}
+
+// span records a latency and returns the interval in which it ended.
+func (r *Recorder) span(op operation, began, ended time.Duration) *result.Interval {
+	h := r.histograms[op]
+	if h == nil {
+		h = newHistogram()
+		r.histograms[op] = h
+	}
+	micros := min(max((ended-began).Microseconds(), minLatencyMicros), maxLatencyMicros)
 	// The value lies within the histogram's bounds, which is the only thing that it objects to.
 	_ = h.RecordValue(micros)
-	return micros
+	r.ended = ended
+	interval := r.series.at(ended)
+	interval.MaxMicros = max(interval.MaxMicros, micros)
+	return interval
 }
 
 // RowsSoFar may be called by any goroutine.
@@ -158,16 +176,15 @@ func (r *Recorder) Series() []result.Interval { return r.series.cut(r.ended) }
 
 // Merge adds what another client measured at the same time, which is used up.
 func (r *Recorder) Merge(other *Recorder) {
-	r.insert = merged(r.insert, other.insert)
-	r.commit = merged(r.commit, other.commit)
-	r.remove = merged(r.remove, other.remove)
-	r.query = merged(r.query, other.query)
-	r.load = merged(r.load, other.load)
+	for op, h := range other.histograms {
+		r.histograms[op] = merged(r.histograms[op], h)
+	}
 	r.totals.Rows += other.totals.Rows
 	r.totals.Transactions += other.totals.Transactions
 	r.totals.Statements += other.totals.Statements
 	r.totals.RowsDeleted += other.totals.RowsDeleted
 	r.totals.Queries += other.totals.Queries
+	r.totals.Errors += other.totals.Errors
 	r.totals.Bytes += other.totals.Bytes
 	r.ended = max(r.ended, other.ended)
 	r.series.merge(&other.series)
@@ -185,22 +202,11 @@ func merged(a, b *hdrhistogram.Histogram) *hdrhistogram.Histogram {
 	return a
 }
 
-// operations are what latencies are measured of, by their names in a result.
-var operations = []string{"commit", "insert", "delete", "query", "load"}
-
-// histogram is where the latencies of an operation are; nil if it is none.
-func (r *Recorder) histogram(operation string) **hdrhistogram.Histogram {
-	return map[string]**hdrhistogram.Histogram{
-		"commit": &r.commit, "insert": &r.insert, "delete": &r.remove, "query": &r.query, "load": &r.load,
-	}[operation]
-}
-
 // Latencies are the distributions of what happened at all.
 func (r *Recorder) Latencies() ([]result.Latency, error) {
 	var all []result.Latency
-	for _, operation := range operations {
-		h := *r.histogram(operation)
-		if h == nil || h.TotalCount() == 0 {
+	for op, h := range r.histograms {
+		if h == nil {
 			continue
 		}
 		encoded, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
@@ -208,7 +214,7 @@ func (r *Recorder) Latencies() ([]result.Latency, error) {
 			return nil, err
 		}
 		all = append(all, result.Latency{
-			Operation: operation, Count: h.TotalCount(),
+			Operation: operations[op], Count: h.TotalCount(),
 			MinMicros: h.Min(), MeanMicros: int64(h.Mean() + 0.5),
 			P50Micros: h.ValueAtQuantile(50), P95Micros: h.ValueAtQuantile(95),
 			P99Micros: h.ValueAtQuantile(99), P999Micros: h.ValueAtQuantile(99.9),

@@ -29,10 +29,74 @@ func TestRecorderSums(t *testing.T) {
 		{EndMicros: 1_000_000, Rows: 2, Transactions: 1, MaxMicros: 500_000},
 		{EndMicros: 2_000_000},
 		{EndMicros: 3_000_000},
-		{EndMicros: 3_700_000, Rows: 3, Transactions: 1, MaxMicros: 200_000},
+		{EndMicros: 3_700_000, Rows: 3, Transactions: 1, MaxMicros: 2_500_000},
 	}
 	if diff := cmp.Diff(wantSeries, series); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
+	}
+}
+
+// The longest latency of an interval is that of whatever took longest in it, and nothing else happens to what is recorded.
+func TestRecorderOperations(t *testing.T) {
+	ms := time.Millisecond
+	for operation, tc := range map[string]struct {
+		record func(r *Recorder, began, ended time.Duration)
+		want   result.Totals
+	}{
+		"insert":     {func(r *Recorder, b, e time.Duration) { r.Insert(b, e, 3) }, result.Totals{Statements: 1, Rows: 3}},
+		"commit":     {(*Recorder).Commit, result.Totals{Statements: 1, Transactions: 1}},
+		"delete":     {func(r *Recorder, b, e time.Duration) { r.Delete(b, e, 3) }, result.Totals{Statements: 1, RowsDeleted: 3}},
+		"query":      {(*Recorder).Query, result.Totals{Statements: 1, Queries: 1}},
+		"load":       {(*Recorder).Loaded, result.Totals{Statements: 1, Transactions: 1}},
+		"wait":       {(*Recorder).Wait, result.Totals{}},
+		"rolledBack": {(*Recorder).RolledBack, result.Totals{Errors: 1}},
+	} {
+		r := newRecorder(time.Now())
+		tc.record(r, 5*ms, 9*ms)
+		if diff := cmp.Diff(tc.want, r.Totals()); diff != "" || r.Ended() != 9*ms {
+			t.Errorf("%s: ended at %s, totals (-want +got):\n%s", operation, r.Ended(), diff)
+		}
+		want := []result.Interval{{
+			EndMicros: 9000, MaxMicros: 4000, Rows: tc.want.Rows, Transactions: tc.want.Transactions,
+			RowsDeleted: tc.want.RowsDeleted, Queries: tc.want.Queries, Errors: tc.want.Errors,
+		}}
+		if diff := cmp.Diff(want, r.Series()); diff != "" {
+			t.Errorf("%s: series (-want +got):\n%s", operation, diff)
+		}
+		all, err := r.Latencies()
+		if err != nil || len(all) != 1 || all[0].Operation != operation || all[0].Count != 1 || all[0].MaxMicros < 4000 {
+			t.Errorf("%s: latencies %+v, %v", operation, all, err)
+		}
+		// What another Pod recorded arrives whole.
+		part, err := r.Part(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		arrived, err := part.Recorder()
+		if err != nil {
+			t.Fatal(err)
+		}
+		arrived.Merge(r)
+		if again, err := arrived.Latencies(); err != nil || again[0].Count != 2 || arrived.Totals().Errors != 2*tc.want.Errors {
+			t.Errorf("%s: merged %+v, %v", operation, again, err)
+		}
+	}
+}
+
+// A statement that is a transaction by itself is one transaction, and no commit was waited for.
+func TestRecorderCommitted(t *testing.T) {
+	r := newRecorder(time.Now())
+	r.Insert(0, time.Second, 3)
+	r.Committed()
+	if diff := cmp.Diff(result.Totals{Statements: 1, Rows: 3, Transactions: 1}, r.Totals()); diff != "" {
+		t.Errorf("totals (-want +got):\n%s", diff)
+	}
+	want := []result.Interval{{EndMicros: 1_000_000, Rows: 3, Transactions: 1, MaxMicros: 1_000_000}}
+	if diff := cmp.Diff(want, r.Series()); diff != "" {
+		t.Errorf("series (-want +got):\n%s", diff)
+	}
+	if all, err := r.Latencies(); err != nil || len(all) != 1 {
+		t.Errorf("latencies %+v, %v", all, err)
 	}
 }
 
@@ -68,14 +132,14 @@ func TestRecorderMerge(t *testing.T) {
 		t.Errorf("totals (-want +got):\n%s", diff)
 	}
 	want := []result.Interval{
-		{EndMicros: 1_000_000, Rows: 1},
-		{EndMicros: 2_000_000, Rows: 10},
+		{EndMicros: 1_000_000, Rows: 1, MaxMicros: 1_000_000},
+		{EndMicros: 2_000_000, Rows: 10, MaxMicros: 2_000_000},
 		{EndMicros: 2_500_000, Transactions: 1, MaxMicros: 500_000},
 	}
 	if diff := cmp.Diff(want, a.Series()); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
 	}
-	if a.insert.TotalCount() != 2 || a.commit.TotalCount() != 1 {
+	if a.histograms[insert].TotalCount() != 2 || a.histograms[commit].TotalCount() != 1 {
 		t.Error("histograms were not added")
 	}
 }

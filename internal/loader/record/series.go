@@ -67,6 +67,7 @@ func add(to *result.Interval, other result.Interval) {
 	to.RowsDeleted += other.RowsDeleted
 	to.Queries += other.Queries
 	to.Bytes += other.Bytes
+	to.Errors += other.Errors
 	to.MaxMicros = max(to.MaxMicros, other.MaxMicros)
 }
 

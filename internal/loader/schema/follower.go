@@ -37,7 +37,7 @@ func (b *Follower) Join(ctx context.Context) error {
 		return failure.Newf(result.CauseBarrierTimeout, "Pod 0 of the %d loader Pods, which prepares, was not there within %s",
 			b.pods, b.atMost)
 	}
-	return register(ctx, b.db, b.schema, b.id, false)
+	return register(ctx, b.db, b.schema, b.id)
 }
 
 // Start says that this Pod has arrived, and returns when all start, with the moment.

@@ -8,9 +8,9 @@ package schema
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -25,22 +25,23 @@ const idleSeconds = 30 * 24 * 3600
 // Keeper holds the workload's schema for one attempt, by a lock of the server that goes with its connection. Whoever has
 // the lock is the only one to use the schema, whatever became of the Pods and nodes of others.
 type Keeper struct {
-	conn   *sql.Conn
-	schema string
-	id     result.Identity
-	// mine says whether the schema was created by Benchrun, by this attempt or by one before.
-	mine bool
+	holding
+	id result.Identity
+	// borrowed is the schema of a server that is not the run's.
+	borrowed bool
 }
 
-// Acquire takes the schema for this attempt, within the given time, and makes it if it is not there. An earlier attempt of
-// the same run that still holds it, because its node is cut off, is thrown out; another run is waited for. A schema that
+// Acquire takes the server's schema for this attempt, within the given time, and makes it if it is not there. An earlier attempt
+// of the same run that still holds it, because its node is cut off, is thrown out; another run is waited for. A schema that
 // holds what is not Benchrun's is left alone.
-func Acquire(ctx context.Context, db *sql.DB, schema string, id result.Identity, atMost time.Duration) (*Keeper, error) {
+func Acquire(
+	ctx context.Context, db *sql.DB, server *result.Server, id result.Identity, atMost time.Duration,
+) (*Keeper, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("connecting: %w", err)
 	}
-	k := &Keeper{conn: conn, schema: schema, id: id}
+	k := &Keeper{holding: holding{conn: conn, schema: server.Schema}, id: id, borrowed: server.Borrowed}
 	for _, step := range []func(context.Context) error{
 		func(ctx context.Context) error { return k.exec(ctx, "SET SESSION wait_timeout = ?", idleSeconds) },
 		func(ctx context.Context) error { return k.lock(ctx, atMost) },
@@ -49,17 +50,11 @@ func Acquire(ctx context.Context, db *sql.DB, schema string, id result.Identity,
 		k.register,
 	} {
 		if err := step(ctx); err != nil {
-			return nil, errors.Join(err, conn.Close())
+			k.Close()
+			return nil, err
 		}
 	}
 	return k, nil
-}
-
-func (k *Keeper) exec(ctx context.Context, statement string, args ...any) error {
-	if _, err := k.conn.ExecContext(ctx, statement, args...); err != nil {
-		return fmt.Errorf("executing %s: %w", strings.Join(strings.Fields(statement), " "), err)
-	}
-	return nil
 }
 
 func (k *Keeper) lockName() string { return lockName(k.schema) }
@@ -158,39 +153,11 @@ func (k *Keeper) kill(ctx context.Context, connection int64) error {
 	return nil
 }
 
-// adopt makes the schema, or finds that it is Benchrun's, or empty.
-func (k *Keeper) adopt(ctx context.Context) error {
-	const existsQuery = "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = ?"
-	var exists, tables, attempts int
-	if err := k.conn.QueryRowContext(ctx, existsQuery, k.schema).Scan(&exists); err != nil {
-		return fmt.Errorf("looking for the schema %s: %w", k.schema, err)
-	}
-	const tablesQuery = "SELECT COUNT(*), COALESCE(SUM(table_name = '" + attemptsTable + "'), 0)" +
-		" FROM information_schema.tables WHERE table_schema = ?"
-	if err := k.conn.QueryRowContext(ctx, tablesQuery, k.schema).Scan(&tables, &attempts); err != nil {
-		return fmt.Errorf("looking at the tables of the schema %s: %w", k.schema, err)
-	}
-	switch {
-	case exists == 0:
-		k.mine = true
-		if err := k.exec(ctx, "CREATE DATABASE `"+k.schema+"`"); err != nil {
-			return err
-		}
-	case attempts > 0:
-		// Somebody may have dropped the rows: without one the schema is not known to be Benchrun's.
-		const query = "SELECT COALESCE(MAX(made_schema), 0) FROM `%s`." + attemptsTable
-		if err := k.conn.QueryRowContext(ctx, fmt.Sprintf(query, k.schema)).Scan(&k.mine); err != nil {
-			return fmt.Errorf("reading who made the schema %s: %w", k.schema, err)
-		}
-	case tables > 0:
-		return failure.Newf(result.CauseSchemaTaken, "the schema %s is there already, with %d tables that are not Benchrun's: "+
-			"name a schema that does not exist, or is empty", k.schema, tables)
-	}
-	return nil
-}
-
 // Close gives the schema back: with its connection goes the lock.
-func (k *Keeper) Close() error { return k.conn.Close() }
+func (k *Keeper) Close() {
+	// The pool closes a connection that is said to be bad.
+	_ = k.conn.Raw(func(any) error { return driver.ErrBadConn })
+}
 
 // Schema is its name.
 func (k *Keeper) Schema() string { return k.schema }

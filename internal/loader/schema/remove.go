@@ -6,46 +6,75 @@ package schema
 import (
 	"context"
 	"database/sql"
-	"strings"
+	"errors"
+	"fmt"
+	"slices"
 )
 
-// Remove removes what was made: the schema if Benchrun created it, otherwise its tables. The connection is not the keeper's,
-// which may be closed.
-func (k *Keeper) Remove(ctx context.Context, db *sql.DB) error {
-	if k.mine {
-		_, err := db.ExecContext(ctx, "DROP DATABASE IF EXISTS `"+k.schema+"`")
+// removeLockSeconds is how long Remove waits for the schema's lock: a server notices soon that a connection was closed.
+const removeLockSeconds = 5
+
+// Remove gives the schema back, and removes what Benchrun made in it; and the schema, if Benchrun made it and nothing else is
+// left. It takes a connection of its own, because the keeper's may be closed, and the lock again: whoever has taken it meanwhile
+// has taken the schema with all that is in it.
+func (k *Keeper) Remove(ctx context.Context, db *sql.DB) (err error) {
+	k.Close()
+	conn, err := db.Conn(ctx)
+	if err != nil {
 		return err
 	}
-	return dropTables(ctx, db, k.schema)
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	h := holding{conn: conn, schema: k.schema}
+	var locked sql.NullBool
+	const lock = "SELECT GET_LOCK(?, ?)"
+	if err := conn.QueryRowContext(ctx, lock, lockName(k.schema), removeLockSeconds).Scan(&locked); err != nil {
+		return fmt.Errorf("locking the schema: %w", err)
+	}
+	if !locked.Bool {
+		return errors.New("another session has locked it")
+	}
+	if err := k.noteUnfinished(ctx, &h); err != nil {
+		return err
+	}
+	return h.remove(ctx)
 }
 
-// dropTables empties a schema that was empty when Benchrun took it. Tables may refer to each other.
-func dropTables(ctx context.Context, db *sql.DB, schema string) error {
-	session, err := db.Conn(ctx)
+// noteUnfinished notes what was made until Making was interrupted.
+func (k *Keeper) noteUnfinished(ctx context.Context, h *holding) error {
+	making, err := h.making(ctx, k.id)
+	if err != nil || !making {
+		return err
+	}
+	foreign, _, err := h.foreign(ctx)
 	if err != nil {
 		return err
 	}
-	defer session.Close() //nolint:errcheck // nothing is left to be done with it
-	const query = "SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND table_type = 'BASE TABLE'"
-	rows, err := session.QueryContext(ctx, query, schema)
+	return h.note(ctx, foreign...)
+}
+
+func (h *holding) remove(ctx context.Context) error {
+	made, known, err := h.made(ctx)
+	if err != nil || !known {
+		return err
+	}
+	if err := h.drop(ctx); err != nil {
+		return err
+	}
+	others, _, err := h.foreign(ctx)
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
-	var tables []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
+	ours := slices.Contains(made, object{kindSchema, h.schema})
+	if ours && len(others) == 0 {
+		return h.exec(ctx, "DROP DATABASE `"+h.schema+"`")
+	}
+	for _, o := range bookkeeping {
+		if err := h.exec(ctx, "DROP TABLE IF EXISTS "+h.inSchema(o.name)); err != nil {
 			return err
 		}
-		tables = append(tables, "`"+schema+"`.`"+strings.ReplaceAll(name, "`", "``")+"`")
 	}
-	if err := rows.Err(); err != nil || len(tables) == 0 {
-		return err
+	if ours {
+		return fmt.Errorf("it holds objects that Benchrun did not make: %s", listed(others))
 	}
-	if _, err := session.ExecContext(ctx, "SET foreign_key_checks = 0"); err != nil {
-		return err
-	}
-	_, err = session.ExecContext(ctx, "DROP TABLE IF EXISTS "+strings.Join(tables, ", "))
-	return err
+	return nil
 }

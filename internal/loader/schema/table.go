@@ -14,20 +14,19 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// attemptsTable is in the workload's schema. It says which attempts have used the schema, and by being there that the schema is
-// Benchrun's.
+// attemptsTable is in the workload's schema. It says which attempts have used the schema.
 const attemptsTable = "benchrun_attempts"
 
 // register makes the table of attempts, and this Pod the one that leads its attempt.
 func (k *Keeper) register(ctx context.Context) error {
-	err := k.exec(ctx, "CREATE TABLE IF NOT EXISTS `"+k.schema+"`."+attemptsTable+` (
+	err := k.exec(ctx, "CREATE TABLE IF NOT EXISTS "+k.inSchema(attemptsTable)+` (
 		run_uid VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
 		trial INT NOT NULL,
 		attempt INT NOT NULL,
 		pod_index INT NOT NULL,
 		pod_uid VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
 		connection_id BIGINT NOT NULL,
-		made_schema BOOLEAN NOT NULL,
+		making BOOLEAN NOT NULL DEFAULT FALSE,
 		arrived INT NOT NULL DEFAULT 0,
 		released INT NOT NULL DEFAULT 0,
 		release_at DATETIME(6),
@@ -37,17 +36,21 @@ func (k *Keeper) register(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return register(ctx, k.conn, k.schema, k.id, k.mine)
+	// What the attempts before were making is noted.
+	if err := k.exec(ctx, "UPDATE "+k.inSchema(attemptsTable)+" SET making = FALSE WHERE run_uid = ?", k.id.RunUID); err != nil {
+		return err
+	}
+	return register(ctx, k.conn, k.schema, k.id)
 }
 
 // register this Pod's start of the attempt under a primary key, so that there is one: a Pod that is started again on a dead
 // node's behalf, or by a confused kubelet, ends itself here before it touches a table.
-func register(ctx context.Context, db querier, schema string, id result.Identity, madeSchema bool) error {
+func register(ctx context.Context, db querier, schema string, id result.Identity) error {
 	table := "`" + schema + "`." + attemptsTable
 	// The schema's name has letters, digits and underscores only: see validate.
-	insert := "INSERT INTO " + table + " (run_uid, trial, attempt, pod_index, pod_uid, connection_id, made_schema)" +
-		" VALUES (?, ?, ?, ?, ?, CONNECTION_ID(), ?)"
-	_, err := db.ExecContext(ctx, insert, id.RunUID, id.Trial, id.Attempt, id.Pod, id.PodUID, madeSchema)
+	insert := "INSERT INTO " + table + " (run_uid, trial, attempt, pod_index, pod_uid, connection_id)" +
+		" VALUES (?, ?, ?, ?, ?, CONNECTION_ID())"
+	_, err := db.ExecContext(ctx, insert, id.RunUID, id.Trial, id.Attempt, id.Pod, id.PodUID)
 	if err == nil {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -72,13 +73,9 @@ func New(cfg *result.Config) (workload.Workload, error) {
 
 // Prepare implements Workload.
 func (w *commitSize) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
-	for _, statement := range []string{
-		"DROP TABLE IF EXISTS demo",
-		"CREATE TABLE demo (id SERIAL, data VARBINARY(255) NOT NULL)",
-	} {
-		if _, err := db.ExecContext(ctx, statement); err != nil {
-			return workload.Plan{}, fmt.Errorf("executing %s: %w", statement, err)
-		}
+	const create = "CREATE TABLE demo (id SERIAL, data VARBINARY(255) NOT NULL)"
+	if _, err := db.ExecContext(ctx, create); err != nil {
+		return workload.Plan{}, fmt.Errorf("executing %s: %w", create, err)
 	}
 	return w.Plan(), nil
 }
@@ -88,42 +85,74 @@ func (w *commitSize) Plan() workload.Plan {
 	return workload.Plan{Clients: 1, Rows: w.params.Rows, ByTime: w.params.Rows == 0, Setup: []string{"SET autocommit=0"}}
 }
 
+// inserter is the client.
+type inserter struct {
+	*commitSize
+	client    *workload.Client
+	statement []byte
+	// first and last row of the transaction; counted is the last one that was counted.
+	first, last, counted int64
+}
+
+// insert inserts a row, and returns when it was answered.
+func (i *inserter) insert(n int64) (began, ended time.Duration, err error) {
+	const prefix = "INSERT INTO demo (id, data) VALUES ("
+	statement := append(i.statement[:0], prefix...)
+	statement = append(strconv.AppendInt(statement, n, 10), ", '"...)
+	i.statement = append(i.rows.AppendText(statement, n), "')"...)
+	began = i.client.Recorder.Now()
+	if err = i.client.Session.Exec(i.statement); err != nil {
+		return began, began, err
+	}
+	ended = i.client.Recorder.Now()
+	rows := int64(0)
+	if n > i.counted {
+		rows, i.counted = 1, n
+	}
+	i.client.Recorder.Insert(began, ended, rows)
+	return began, ended, nil
+}
+
+// again inserts the transaction's rows anew.
+func (i *inserter) again() error {
+	for n := i.first; n <= i.last; n++ {
+		if _, _, err := i.insert(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Measure implements Workload.
 func (w *commitSize) Measure(_ context.Context, c *workload.Client) (result.StoppedBy, error) {
-	const prefix = "INSERT INTO demo (id, data) VALUES ("
-	statement := append(make([]byte, 0, 128), prefix...)
-	pending := int64(0)
+	i := &inserter{commitSize: w, client: c, statement: make([]byte, 0, 128), first: 1}
+	again := i.again
 	stopped := result.StoppedByRows
-	n := int64(0)
-	for n < w.params.Rows || w.params.Rows == 0 {
-		n++
-		statement = strconv.AppendInt(statement[:len(prefix)], n, 10)
-		statement = append(statement, ", '"...)
-		statement = w.rows.AppendText(statement, n)
-		statement = append(statement, "')"...)
-		began := c.Recorder.Now()
-		if err := c.Session.Exec(statement); err != nil {
-			return "", fmt.Errorf("inserting row %d: %w", n, err)
+	for i.last < w.params.Rows || w.params.Rows == 0 {
+		i.last++
+		began, ended, err := i.insert(i.last)
+		if err != nil {
+			if err := c.Retry(began, err, again); err != nil {
+				return "", fmt.Errorf("inserting row %d: %w", i.last, err)
+			}
+			ended = c.Recorder.Now()
 		}
-		ended := c.Recorder.Now()
-		c.Recorder.Insert(began, ended, 1)
-		pending++
-		if w.commitsAfter(n) {
-			if err := insert.Commit(c, n); err != nil {
+		if w.commitsAfter(i.last) {
+			if err := insert.Commit(c, i.last, again); err != nil {
 				return "", err
 			}
-			pending = 0
+			i.first = i.last + 1
 		}
 		if c.Expired(ended) {
-			if n != w.params.Rows {
+			if i.last != w.params.Rows {
 				stopped = result.StoppedBySeconds
 			}
 			break
 		}
 	}
 	// A COMMIT of nothing, which the published script may send here, would measure nothing.
-	if pending > 0 {
-		return stopped, insert.Commit(c, n)
+	if i.first <= i.last {
+		return stopped, insert.Commit(c, i.last, again)
 	}
 	return stopped, nil
 }

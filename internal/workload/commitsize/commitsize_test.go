@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -110,6 +111,40 @@ func TestCommitSizeErrors(t *testing.T) {
 		w := newTestCommitSize(t, Parameters{Rows: 2, RowsPerCommit: 2})
 		if _, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s}); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+// A transaction that the server rolls back is sent again, whole; its rows are counted once.
+func TestCommitSizeRetries(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fails int
+		want  []string
+	}{
+		"at its first row": {3, []string{"1", "COMMIT", "2", "ROLLBACK", "2", "3", "4", "COMMIT", "5", "COMMIT"}},
+		"at its last row":  {5, []string{"1", "COMMIT", "2", "3", "4", "ROLLBACK", "2", "3", "4", "COMMIT", "5", "COMMIT"}},
+		"at its end":       {6, []string{"1", "COMMIT", "2", "3", "4", "COMMIT", "ROLLBACK", "2", "3", "4", "COMMIT", "5", "COMMIT"}},
+	} {
+		s := &workloadtest.Script{Fail: func(n int, _ string) error {
+			if n == tc.fails {
+				return &mysql.MySQLError{Number: 1213}
+			}
+			return nil
+		}}
+		w := newTestCommitSize(t, Parameters{Rows: 5, RowsPerCommit: 3, Compat: compatIsotopp})
+		if _, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s}); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, statement := range s.Statements {
+			id, _, _ := strings.Cut(strings.TrimPrefix(statement, "INSERT INTO demo (id, data) VALUES ("), ",")
+			got = append(got, id)
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s: statements (-want +got):\n%s", name, diff)
+		}
+		if diff := cmp.Diff([]int64{1, 4, 5}, s.Commits); diff != "" || s.Errors != 1 {
+			t.Errorf("%s: %d errors, rows at each commit (-want +got):\n%s", name, s.Errors, diff)
 		}
 	}
 }

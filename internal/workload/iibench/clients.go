@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
@@ -17,9 +18,16 @@ import (
 const rowsPerQuery = 10
 
 // tellDeleter waits until the client that deletes has room, so that as many rows are deleted as are inserted.
-func (w *iiBench) tellDeleter(ctx context.Context, rows int64) error {
+func (w *iiBench) tellDeleter(ctx context.Context, c *workload.Client, rows int64) error {
 	select {
 	case w.inserted <- rows:
+		return nil
+	default:
+	}
+	began := c.Recorder.Now()
+	select {
+	case w.inserted <- rows:
+		c.Recorder.Wait(began, c.Recorder.Now())
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -28,9 +36,7 @@ func (w *iiBench) tellDeleter(ctx context.Context, rows int64) error {
 
 // remove deletes the oldest rows as others are inserted, so that keepRows stay.
 func (w *iiBench) remove(ctx context.Context, c *workload.Client) error {
-	const head = "DELETE FROM "
-	var statement []byte
-	total, deleted := int64(0), int64(0)
+	total := int64(0)
 	for {
 		select {
 		case rows, more := <-w.inserted:
@@ -41,43 +47,73 @@ func (w *iiBench) remove(ctx context.Context, c *workload.Client) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		surplus := total - w.params.KeepRows - deleted
-		if surplus <= 0 {
-			continue
-		}
-		// Ids count from 1 without gaps where nobody else counts: no row is looked for where rows were deleted.
-		statement = append(append(statement[:0], head...), w.schema.name...)
-		statement = strconv.AppendInt(append(statement, " WHERE transactionid > "...), deleted, 10)
-		statement = strconv.AppendInt(append(statement, " ORDER BY transactionid LIMIT "...), surplus, 10)
-		began := c.Recorder.Now()
-		affected, err := c.Session.ExecAffected(statement)
-		if err != nil {
-			return fmt.Errorf("deleting the oldest rows: %w", err)
-		}
-		if affected != surplus {
-			return fmt.Errorf("deleting the oldest rows: %d of %d were there", affected, surplus)
-		}
-		c.Recorder.Delete(began, c.Recorder.Now(), affected)
-		deleted += affected
-		if err := insert.Commit(c, deleted); err != nil {
-			return err
+		deleted := w.deleted.Load()
+		if surplus := total - w.params.KeepRows - deleted; surplus > 0 {
+			// Nobody is to query what is being deleted.
+			w.deleted.Store(deleted + surplus)
+			if err := w.removeOldest(c, deleted, surplus); err != nil {
+				return fmt.Errorf("deleting the oldest rows: %w", err)
+			}
 		}
 	}
+}
+
+// removeOldest deletes so many rows in a transaction, after so many were deleted.
+func (w *iiBench) removeOldest(c *workload.Client, deleted, surplus int64) error {
+	// Ids count from 1 without gaps where nobody else counts: no row is looked for where rows were deleted.
+	statement := fmt.Appendf(nil, "DELETE FROM %s WHERE transactionid > %d ORDER BY transactionid LIMIT %d", w.schema.name, deleted, surplus)
+	var began time.Duration
+	uncounted := surplus
+	execute := func() error {
+		began = c.Recorder.Now()
+		affected, err := c.Session.ExecAffected(statement)
+		if err != nil {
+			return err
+		}
+		if affected != surplus {
+			return workload.Disturbed{Reason: fmt.Sprintf("%d of %d were there", affected, surplus)}
+		}
+		c.Recorder.Delete(began, c.Recorder.Now(), uncounted)
+		uncounted = 0
+		return nil
+	}
+	if err := c.Retry(began, execute(), execute); err != nil {
+		return err
+	}
+	return w.end(c, deleted+surplus, execute)
+}
+
+// end ends a transaction, if the session does not do so by itself.
+func (w *iiBench) end(c *workload.Client, row int64, again func() error) error {
+	if w.load.Autocommit {
+		c.Recorder.Committed()
+		return nil
+	}
+	return insert.Commit(c, row, again)
 }
 
 // query reads rows until nobody inserts any more: from one of the indexes, at random, or without any by the primary key.
 func (w *iiBench) query(c *workload.Client) error {
 	draws := w.rows.Draws(-(1 << 62) - w.load.Share.Number(int64(c.Index)))
 	var statement []byte
+	var began, ended time.Duration
+	fetch := func() error {
+		began = c.Recorder.Now()
+		_, err := c.Session.Fetch(statement)
+		ended = c.Recorder.Now()
+		return err
+	}
 	for {
 		statement = w.appendQuery(statement[:0], &draws)
-		began := c.Recorder.Now()
-		if _, err := c.Session.Fetch(statement); err != nil {
-			return fmt.Errorf("querying: %w", err)
+		if err := fetch(); err != nil {
+			if err := c.Retry(began, err, fetch); err != nil {
+				return fmt.Errorf("querying: %w", err)
+			}
 		}
-		ended := c.Recorder.Now()
-		if err := c.Session.Exec(insert.CommitStatement); err != nil {
-			return fmt.Errorf("ending a query's transaction: %w", err)
+		if !w.load.Autocommit {
+			if err := c.Session.Exec(insert.CommitStatement); err != nil {
+				return fmt.Errorf("ending a query's transaction: %w", err)
+			}
 		}
 		// A query that outlives the load would make it longer than it was.
 		if w.inserting.Load() == 0 {
@@ -95,8 +131,11 @@ func (w *iiBench) appendQuery(dst []byte, draws *generate.Draws) []byte {
 	dst = append(dst, "SELECT "...)
 	if len(indexes) == 0 {
 		dst = append(append(dst, "* FROM "...), w.schema.name...)
-		span := max(w.load.Begun(), 1)
-		return strconv.AppendUint(append(dst, " WHERE transactionid = "...), 1+draws.Below(uint64(span)), 10)
+		// The oldest rows are deleted, and the newest ones may not be there yet.
+		deleted := w.deleted.Load()
+		there := max(w.load.Done()-deleted, 1)
+		id := deleted + 1 + int64(draws.Below(uint64(there))) //nolint:gosec // less than the number of rows
+		return strconv.AppendInt(append(dst, " WHERE transactionid = "...), id, 10)
 	}
 	index := &indexes[draws.Below(uint64(len(indexes)))]
 	dst = append(append(append(dst, index.columns...), " FROM "...), w.schema.name...)

@@ -4,12 +4,7 @@
 package iibench
 
 import (
-	"context"
-	"errors"
-	"regexp"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -87,99 +82,6 @@ func TestIIBenchRanges(t *testing.T) {
 	}
 	if got := string(appendCents(nil, 7)); got != "0.07" {
 		t.Errorf("seven cents are %s", got)
-	}
-}
-
-// play runs all clients of a workload against scripts; each DELETE finds as many rows as it asks for.
-func play(t *testing.T, w *iiBench) ([]*workloadtest.Script, []error) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	scripts := make([]*workloadtest.Script, w.Plan().Clients)
-	errs := make([]error, len(scripts))
-	var working sync.WaitGroup
-	for i := range scripts {
-		scripts[i] = &workloadtest.Script{}
-		working.Go(func() {
-			if _, errs[i] = w.Measure(ctx, &workload.Client{Index: i, Session: scripts[i], Recorder: scripts[i]}); errs[i] != nil {
-				cancel()
-			}
-		})
-	}
-	working.Wait()
-	return scripts, errs
-}
-
-func TestIIBenchDeletesAsMuchAsItInserts(t *testing.T) {
-	w := newTestIIBench(t, func(p *Parameters) { p.KeepRows, p.InsertThreads, p.Rows = 1500, 2, 10_000 })
-	scripts, errs := play(t, w)
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-	deleter := scripts[2]
-	if deleter.Deleted != 8500 {
-		t.Errorf("%d rows deleted of 10000, 1500 are to stay", deleter.Deleted)
-	}
-	form := regexp.MustCompile(`^DELETE FROM purchases_index WHERE transactionid > \d+ ORDER BY transactionid LIMIT \d+$|^COMMIT$`)
-	for _, statement := range deleter.Statements {
-		if !form.MatchString(statement) {
-			t.Errorf("statement %s", statement)
-		}
-	}
-	if want := "DELETE FROM purchases_index WHERE transactionid > 0 ORDER BY transactionid LIMIT 500"; deleter.Statements[0] != want {
-		t.Errorf("the first statement is %s, want %s", deleter.Statements[0], want)
-	}
-}
-
-// A deletion that finds less than it must is an error, and whoever waits for who deletes is told.
-func TestIIBenchDeletesExactly(t *testing.T) {
-	w := newTestIIBench(t, func(p *Parameters) { p.KeepRows, p.Rows = 1, 1_000_000 })
-	w.params.KeepRows = 0 // the script finds at most 999 rows
-	w.load.PerTransaction = 1001
-	_, errs := play(t, w)
-	if err := errs[1]; err == nil || !strings.Contains(err.Error(), "deleting the oldest rows: 1000 of 1001 were there") {
-		t.Errorf("error %v", err)
-	}
-	if !errors.Is(errs[0], context.Canceled) {
-		t.Errorf("who inserts ended with %v", errs[0])
-	}
-}
-
-func TestIIBenchQueries(t *testing.T) {
-	for schema, forms := range map[string][]string{
-		schemaInsertBenchmark: {
-			`^SELECT productid, customerid, price FROM purchases_index FORCE INDEX \(purchases_index_marketsegment\) WHERE productid >= \d{1,4} ORDER BY productid, customerid, price LIMIT 10$`,
-			`^SELECT cashregisterid, customerid, price FROM purchases_index FORCE INDEX \(purchases_index_registersegment\) WHERE cashregisterid >= \d{1,3} ORDER BY cashregisterid, customerid, price LIMIT 10$`,
-			`^SELECT price, dateandtime, customerid FROM purchases_index FORCE INDEX \(purchases_index_pdc\) WHERE price >= \d{1,3} ORDER BY price, dateandtime, customerid LIMIT 10$`,
-		},
-		schemaTokutek2008: {
-			`^SELECT price, customerid FROM mypurchases FORCE INDEX \(marketsegment\) WHERE price >= \d{1,4}\.\d\d ORDER BY price, customerid LIMIT 10$`,
-			`^SELECT cashregisterid, price, customerid FROM mypurchases FORCE INDEX \(registersegment\) WHERE cashregisterid >= \d{1,3} ORDER BY cashregisterid, price, customerid LIMIT 10$`,
-			`^SELECT price, dateandtime, customerid FROM mypurchases FORCE INDEX \(pdc\) WHERE price >= \d{1,4}\.\d\d ORDER BY price, dateandtime, customerid LIMIT 10$`,
-		},
-	} {
-		w := newTestIIBench(t, func(p *Parameters) { p.Schema = schema })
-		d, counts := w.rows.Draws(1), make([]int, len(forms))
-		for range 300 {
-			statement := w.appendQuery(nil, &d)
-			i := slices.IndexFunc(forms, func(form string) bool { return regexp.MustCompile(form).Match(statement) })
-			if i < 0 {
-				t.Fatalf("query %s", statement)
-			}
-			counts[i]++
-		}
-		if slices.Min(counts) < 60 {
-			t.Errorf("indexes are asked %v times", counts)
-		}
-		for _, none := range []func(*Parameters){
-			func(p *Parameters) { p.SecondaryIndexes = 0 }, func(p *Parameters) { p.IndexesAt = "End" },
-		} {
-			w := newTestIIBench(t, func(p *Parameters) { p.Schema = schema; none(p) })
-			w.load.Taken.Store(1)
-			if got := string(w.appendQuery(nil, &d)); !regexp.MustCompile(`^SELECT \* FROM \w+ WHERE transactionid = \d{1,4}$`).MatchString(got) {
-				t.Errorf("query %s", got)
-			}
-		}
 	}
 }
 

@@ -26,8 +26,8 @@ type dispenser struct {
 	// Rows of all Pods' transactions together; PerTransaction of them are in each, and in the last one what is left.
 	Rows, PerTransaction int64
 	Share                workload.Share
-	// Taken is how many transactions this Pod has begun.
-	Taken atomic.Int64
+	// Taken and done are how many transactions this Pod has begun and ended.
+	Taken, done atomic.Int64
 }
 
 // take returns the rows of the next transaction; first is above last if there is none.
@@ -45,8 +45,8 @@ func (d *dispenser) left() bool {
 	return first <= last
 }
 
-// Begun is about how many rows all Pods have taken.
-func (d *dispenser) Begun() int64 { return min(d.Taken.Load()*d.Share.Pods*d.PerTransaction, d.Rows) }
+// Done is about how many rows all Pods have committed.
+func (d *dispenser) Done() int64 { return min(d.done.Load()*d.Share.Pods*d.PerTransaction, d.Rows) }
 
 // Sent are the rows that were sent, each once, if each Pod has sent so many: the first ones of its share.
 func (d *dispenser) Sent(rowsOfPods []int64) iter.Seq[int64] {
@@ -75,6 +75,8 @@ type Load struct {
 	dispenser
 	// perStatement rows are in a statement; the last one of a transaction has what is left.
 	perStatement int64
+	// Autocommit says that sessions commit each statement, which must be a whole transaction.
+	Autocommit bool
 	// Heads of statements, up to the rows: one for each table. Client c, from 0, writes to table c modulo their number.
 	Heads []string
 	// AppendRow appends a row in parentheses, which takes at most RowBytes with its comma.
@@ -84,8 +86,8 @@ type Load struct {
 	// take StatementRows bytes.
 	Open          func() (Source, error)
 	StatementRows int64
-	// Committed, if there is one, is told how many rows each transaction had.
-	Committed func(ctx context.Context, rows int64) error
+	// Committed, if there is one, is told of each transaction how many rows it had.
+	Committed func(ctx context.Context, c *workload.Client, rows int64) error
 }
 
 // Source is one client's way to rows that are read.
@@ -117,6 +119,9 @@ func New(rows, perStatement, perTransaction int64, share workload.Share) *Load {
 	}
 }
 
+// WholeTransactions says whether each statement has all rows of its transaction.
+func (l *Load) WholeTransactions() bool { return l.perStatement >= l.PerTransaction }
+
 // inserter is one client's part of a load.
 type inserter struct {
 	*Load
@@ -130,6 +135,10 @@ type inserter struct {
 	// end is the last row of the transaction that statement belongs to.
 	end     int64
 	expired bool
+	// again is repeat, and repeated what it makes statements in.
+	again    func() error
+	part     part
+	repeated []byte
 }
 
 // Insert is the measured phase of a client that inserts. The next statement is made while the server works on the one
@@ -147,25 +156,22 @@ func (l *Load) Insert(ctx context.Context, c *workload.Client) (result.StoppedBy
 		}
 		defer w.source.Close()
 	}
+	w.again = w.repeat
 	w.next()
 	next := w.next
 	for len(w.statement) > 0 {
 		first, last, end := w.first, w.last, w.end
 		began := c.Recorder.Now()
-		if err := c.Session.ExecWhile(w.statement, next); err != nil {
+		if err := c.Session.ExecWhile(w.statement, next); err == nil {
+			c.Recorder.Insert(began, c.Recorder.Now(), last-first+1)
+		} else if err := w.retry(began, err, part{first, last, end}); err != nil {
 			return "", fmt.Errorf("inserting rows %d to %d: %w", first, last, err)
 		}
-		c.Recorder.Insert(began, c.Recorder.Now(), last-first+1)
 		if last < end {
 			continue
 		}
-		if err := Commit(c, end); err != nil {
+		if err := w.commit(ctx, end); err != nil {
 			return "", err
-		}
-		if l.Committed != nil {
-			if err := l.Committed(ctx, l.rowsOfTransaction(end)); err != nil {
-				return "", err
-			}
 		}
 	}
 	if w.source != nil && w.source.Failed() != nil {
@@ -200,30 +206,24 @@ func (w *inserter) next() {
 		return
 	}
 	w.last = min(w.first+w.perStatement-1, w.end)
-	w.statement = append(w.statement, w.head...)
+	w.statement = w.appendStatement(w.statement, w.first, w.last)
+}
+
+// appendStatement appends the statement that inserts those rows; none if they cannot be read.
+func (w *inserter) appendStatement(dst []byte, first, last int64) []byte {
+	dst = append(dst, w.head...)
 	appendRow := w.AppendRow
 	if w.source != nil {
 		appendRow = w.source.AppendRow
 	}
-	for n := w.first; n <= w.last; n++ {
-		w.statement = appendRow(w.statement, n)
-		w.statement = append(w.statement, ',')
+	for n := first; n <= last; n++ {
+		dst = appendRow(dst, n)
+		dst = append(dst, ',')
 	}
-	w.statement = w.statement[:len(w.statement)-1]
 	if w.source != nil && w.source.Failed() != nil {
-		w.statement = w.statement[:0]
+		return dst[:0]
 	}
-}
-
-// take begins another transaction, if there is one.
-func (w *inserter) take() bool {
-	if w.client.Expired(w.client.Recorder.Now()) {
-		// Nothing is left undone if all rows have been taken.
-		w.expired = w.left()
-		return false
-	}
-	w.first, w.end = w.Load.take()
-	return w.first <= w.end
+	return dst[:len(dst)-1]
 }
 
 // Fits checks that no statement is longer than what the server takes.
@@ -240,17 +240,4 @@ func (l *Load) Fits(ctx context.Context, db *sql.DB) error {
 	return workload.Refused{Reason: fmt.Sprintf("a statement of %d rows takes up to %d bytes, "+
 		"the server's max_allowed_packet is %d: set rowsPerStatement to at most %d, or max_allowed_packet to at least %d",
 		min(l.perStatement, l.PerTransaction, l.Rows), need, packet, max(0, (packet-1-l.headBytes())/l.RowBytes), need)}
-}
-
-// CommitStatement ends a transaction.
-var CommitStatement = []byte("COMMIT")
-
-// Commit ends a transaction whose last row it is told, for an error, and records it.
-func Commit(c *workload.Client, row int64) error {
-	began := c.Recorder.Now()
-	if err := c.Session.Exec(CommitStatement); err != nil {
-		return fmt.Errorf("committing after row %d: %w", row, err)
-	}
-	c.Recorder.Commit(began, c.Recorder.Now())
-	return nil
 }

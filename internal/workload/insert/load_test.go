@@ -5,9 +5,16 @@ package insert
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
 // However many Pods share a load, they send each row once, and what was sent is known from how many rows each has sent.
@@ -47,5 +54,75 @@ func TestSentBeforeTheEnd(t *testing.T) {
 	}
 	if got := slices.Collect(d.Sent([]int64{200})); len(got) != 100 {
 		t.Errorf("%d rows of 100", len(got))
+	}
+}
+
+// A transaction that the server rolls back is sent again up to where it was, while the next one is made already. Its rows are
+// counted once.
+func TestRetries(t *testing.T) {
+	const rows, perStatement, perTransaction = 8, 2, 5
+	const head = "INSERT INTO t VALUES "
+	for name, tc := range map[string]struct {
+		fails []int
+		want  []string
+	}{
+		"never": {nil, []string{"12", "34", "5", "COMMIT", "67", "8", "COMMIT"}},
+		"at its first statement": {
+			[]int{5}, []string{"12", "34", "5", "COMMIT", "67", "ROLLBACK", "67", "8", "COMMIT"},
+		},
+		"at its last statement": {
+			[]int{3}, []string{"12", "34", "5", "ROLLBACK", "12", "34", "5", "COMMIT", "67", "8", "COMMIT"},
+		},
+		"at its end": {
+			[]int{7}, []string{"12", "34", "5", "COMMIT", "67", "8", "COMMIT", "ROLLBACK", "67", "8", "COMMIT"},
+		},
+		"again and again": {
+			[]int{2, 4, 7, 10},
+			[]string{
+				"12", "34", "ROLLBACK", "12", "ROLLBACK", "12", "34", "ROLLBACK", "12", "34", "ROLLBACK", "12", "34", "5", "COMMIT",
+				"67", "8", "COMMIT",
+			},
+		},
+	} {
+		l := New(rows, perStatement, perTransaction, workload.Share{Pods: 1})
+		l.Heads, l.RowBytes = []string{head}, 8
+		l.AppendRow = func(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
+		s := &workloadtest.Script{Fail: func(n int, _ string) error {
+			if slices.Contains(tc.fails, n) {
+				return &mysql.MySQLError{Number: 1213}
+			}
+			return nil
+		}}
+		stopped, err := l.Insert(t.Context(), &workload.Client{Session: s, Recorder: s})
+		if err != nil || stopped != result.StoppedByRows {
+			t.Fatalf("%s: %s, %v", name, stopped, err)
+		}
+		var got []string
+		for _, statement := range s.Statements {
+			got = append(got, strings.ReplaceAll(strings.TrimPrefix(statement, head), ",", ""))
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s: statements (-want +got):\n%s", name, diff)
+		}
+		if s.Rows != rows || !slices.Equal(s.Commits, []int64{5, 8}) || s.Errors != len(tc.fails) || l.Done() != rows {
+			t.Errorf("%s: %d rows, commits at %v, %d errors, %d done", name, s.Rows, s.Commits, s.Errors, l.Done())
+		}
+	}
+}
+
+// Where each statement is a transaction, none is sent to end it.
+func TestAutocommit(t *testing.T) {
+	l := New(5, 2, 2, workload.Share{Pods: 1})
+	if !l.WholeTransactions() || New(5, 2, 3, workload.Share{Pods: 1}).WholeTransactions() {
+		t.Error("a statement has the rows of a transaction if it has as many")
+	}
+	l.Heads, l.RowBytes, l.Autocommit = []string{"INSERT "}, 8, true
+	l.AppendRow = func(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
+	s := &workloadtest.Script{}
+	if _, err := l.Insert(t.Context(), &workload.Client{Session: s, Recorder: s}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"INSERT 1,2", "INSERT 3,4", "INSERT 5"}, s.Statements); diff != "" || !slices.Equal(s.Commits, []int64{2, 4, 5}) {
+		t.Errorf("commits at %v, statements (-want +got):\n%s", s.Commits, diff)
 	}
 }

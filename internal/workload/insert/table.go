@@ -40,7 +40,7 @@ func CheckEngine(engine string) error {
 	return nil
 }
 
-// Make drops the table and makes it anew. A server that puts another storage engine in place of one that it does not have
+// Make makes the table. A server that puts another storage engine in place of one that it does not have
 // is found out.
 func (t *Table) Make(ctx context.Context, db *sql.DB) error {
 	for _, name := range t.Names {
@@ -56,10 +56,8 @@ func (t *Table) makeOne(ctx context.Context, db *sql.DB, name string) error {
 	if t.Options != "" {
 		create += " " + t.Options
 	}
-	for _, statement := range []string{"DROP TABLE IF EXISTS " + name, create} {
-		if _, err := db.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("executing %s: %w", statement, err)
-		}
+	if _, err := db.ExecContext(ctx, create); err != nil {
+		return fmt.Errorf("executing %s: %w", create, err)
 	}
 	return MadeWith(ctx, db, name, t.Engine)
 }

@@ -23,8 +23,6 @@ const (
 	significantDigits = 3
 	// maxSeries is how many intervals a document holds.
 	maxSeries = 3600
-	// ignoredShare is the part of all transactions from which on errors that were ignored are a warning.
-	ignoredShare = 0.01
 )
 
 // Read implements Tool.
@@ -74,8 +72,8 @@ func (t *sysbenchTool) read(report *output.Report) (*workload.Reading, error) {
 	}
 	r := &workload.Reading{
 		Totals: result.Totals{
-			Transactions: f.SQL.Transactions, Statements: f.SQL.Queries, Micros: int64(math.Round(*f.Seconds * second)),
-			StoppedBy: result.StoppedBySeconds,
+			Transactions: f.SQL.Transactions, Statements: f.SQL.Queries, Errors: f.SQL.IgnoredErrors,
+			Micros: int64(math.Round(*f.Seconds * second)), StoppedBy: result.StoppedBySeconds,
 		},
 		Metrics: sysbenchMetrics(f), Latencies: latencies, Series: sysbenchSeries(report),
 		Version: report.Version, Clients: int(report.Threads),
@@ -91,6 +89,7 @@ func (t *sysbenchTool) read(report *output.Report) (*workload.Reading, error) {
 		}
 		r.Metrics[0].Name, r.Metrics[0].Unit = "rowsPerSecond", "rows/s"
 	}
+	r.Metrics = append(r.Metrics, r.Totals.ErrorRate())
 	r.Checks = []result.Check{consistent(f)}
 	if t.params.Script == scriptTPCC {
 		r.Metrics = append(r.Metrics, newOrders(report.Counts, *f.Seconds))
@@ -105,7 +104,6 @@ func sysbenchMetrics(f *output.Summary) []result.Metric {
 	return []result.Metric{
 		{Name: "transactionsPerSecond", Value: float64(s.Transactions) / seconds, Unit: "transactions/s", Better: "higher"},
 		{Name: "queriesPerSecond", Value: float64(s.Queries) / seconds, Unit: "queries/s", Better: "higher"},
-		{Name: "ignoredErrors", Value: float64(s.IgnoredErrors), Unit: "errors", Better: "lower"},
 		{Name: "reconnects", Value: float64(s.Reconnects), Unit: "reconnects", Better: "lower"},
 	}
 }
@@ -225,10 +223,6 @@ func halved(all []result.Interval) []result.Interval {
 
 func sysbenchWarnings(f *output.Summary) []string {
 	var all []string
-	if n := f.SQL.IgnoredErrors; float64(n) > ignoredShare*float64(f.Events) {
-		all = append(all, fmt.Sprintf("%d transactions were rolled back for an error and tried again, beside %d that succeeded",
-			n, f.Events))
-	}
 	if n := f.SQL.Reconnects; n > 0 {
 		all = append(all, fmt.Sprintf("sysbench connected anew %d times while it measured", n))
 	}

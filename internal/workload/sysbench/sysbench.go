@@ -126,6 +126,9 @@ func (t *sysbenchTool) command(command string, extra ...string) workload.Command
 	if p.Scale != nil || p.Script == scriptTPCC {
 		args = append(args, fmt.Sprintf("--scale=%d", t.scale()))
 	}
+	if p.Script == scriptTPCC {
+		args = append(args, "--constants_seed="+t.seed())
+	}
 	args = append(args, extra...)
 	// The password comes by the environment, as the client library takes it if nothing else says one: whatever is in it, it
 	// needs no quoting, which sysbench's configuration file has no way of for both kinds of quotes.
@@ -155,7 +158,7 @@ func (t *sysbenchTool) scale() int32 {
 // seed is the run's, within what sysbench takes: 1 to 2^31-1. 0 would be the time.
 func (t *sysbenchTool) seed() string { return sysbenchSeed(t.cfg.Seed) }
 
-// warmupSeed is another one: the warm-up must not touch the very rows that are measured.
+// warmupSeed is another one: the warm-up must not do the very transactions that are measured.
 func (t *sysbenchTool) warmupSeed() string { return sysbenchSeed(^t.cfg.Seed + t.share.Pod) }
 
 // podSeed is the run's seed, and another one for each further Pod.

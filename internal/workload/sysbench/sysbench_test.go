@@ -92,6 +92,36 @@ func TestSysbenchSeeds(t *testing.T) {
 	}
 }
 
+// Whatever is executed on the data of tpcc has the same hot rows, and random numbers of its own.
+func TestSysbenchTPCCConstants(t *testing.T) {
+	constants, seeds := map[string]bool{}, map[string]bool{}
+	runs := 0
+	for pod := range 3 {
+		tool := newTestTool(t, &result.Config{
+			Seed: 42, Pods: 3, Pod: pod, Workload: workloadtest.Load(Definition, testParameters(func(p *Parameters) { p.Script = scriptTPCC })),
+		})
+		for _, phase := range []workload.ToolPhase{workload.PhasePrepare, workload.PhaseWarmup, workload.PhaseMeasure} {
+			for _, c := range tool.Commands(phase) {
+				of := func(option string) string {
+					i := slices.IndexFunc(c.Args, func(a string) bool { return strings.HasPrefix(a, option) })
+					if i < 0 {
+						t.Fatalf("%s is missing in %q", option, c.Args)
+					}
+					return c.Args[i]
+				}
+				constants[of("--constants_seed=")] = true
+				if c.Args[len(c.Args)-1] == "run" {
+					runs++
+					seeds[of("--rand-seed=")] = true
+				}
+			}
+		}
+	}
+	if !constants["--constants_seed=42"] || len(constants) != 1 || len(seeds) != runs || runs != 6 {
+		t.Errorf("constants of %v, random numbers of %v in %d runs", constants, seeds, runs)
+	}
+}
+
 // verbs are the commands of a phase.
 func verbs(tool *sysbenchTool, phase workload.ToolPhase) []string {
 	var all []string

@@ -6,7 +6,6 @@ package tproch
 import (
 	_ "embed"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -22,15 +21,6 @@ func Schema() []string { return statements(schemaSQL) }
 
 // Keys are the statements that add the secondary indexes and foreign keys.
 func Keys() []string { return statements(keysSQL) }
-
-// Drop is the statement that drops the tables that are there.
-func Drop() string {
-	var names []string
-	for _, t := range slices.Backward(Tables()) {
-		names = append(names, t.String())
-	}
-	return "DROP TABLE IF EXISTS " + strings.Join(names, ", ")
-}
 
 var columnType = regexp.MustCompile(`(?m)^  ([A-Z]+_[A-Z]+) ([A-Z]+(?:\([0-9,]+\))?)`)
 

@@ -211,7 +211,7 @@ func (w *tprochLoad) makeTables(ctx context.Context, db *sql.DB) error {
 	if w.schema != nil {
 		return w.makeUserTables(ctx, db)
 	}
-	statements := slices.Concat([]string{tproch.Drop()}, tproch.Schema())
+	statements := tproch.Schema()
 	if w.params.Indexes == indexesBefore {
 		statements = append(statements, tproch.Keys()...)
 	}

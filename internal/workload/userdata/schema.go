@@ -36,7 +36,7 @@ func NewSchema(w *result.Workload) *Schema {
 // shownStatement is how much of a statement an error shows.
 const shownStatement = 200
 
-// Make drops the tables of earlier trials, whatever their names are, and executes the SQL. An engine, if there is one, is for
+// Make executes the SQL. An engine, if there is one, is for
 // the tables that do not say theirs.
 func (s *Schema) Make(ctx context.Context, db *sql.DB, engine string) error {
 	text, err := os.ReadFile(s.path)
@@ -49,9 +49,6 @@ func (s *Schema) Make(ctx context.Context, db *sql.DB, engine string) error {
 		return workload.Refused{Reason: "schemaFrom has no statement"}
 	}
 	return onOwnConnection(ctx, db, func(conn *sql.Conn) error {
-		if err := dropAll(ctx, conn); err != nil {
-			return err
-		}
 		if engine != "" {
 			set := "SET default_storage_engine = " + engine //nolint:gosec // letters, digits and underscores: see checkEngine
 			if _, err := conn.ExecContext(ctx, set); err != nil {
@@ -82,35 +79,6 @@ func onOwnConnection(ctx context.Context, db *sql.DB, do func(*sql.Conn) error) 
 		}
 	}()
 	return do(conn)
-}
-
-// dropAll empties the schema, but for the loader's own tables. Tables may refer to each other.
-func dropAll(ctx context.Context, conn *sql.Conn) error {
-	const query = "SELECT IF(table_type = 'VIEW', 'VIEW', 'TABLE'), table_name FROM information_schema.tables" +
-		" WHERE table_schema = DATABASE() AND table_type IN ('BASE TABLE', 'VIEW', 'SEQUENCE')" +
-		" AND LEFT(table_name, 9) <> 'benchrun_'"
-	rows, err := conn.QueryContext(ctx, query)
-	if err != nil {
-		return fmt.Errorf("looking for earlier tables: %w", err)
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
-	statements := []string{"SET foreign_key_checks = 0"}
-	for rows.Next() {
-		var what, name string
-		if err := rows.Scan(&what, &name); err != nil {
-			return fmt.Errorf("looking for earlier tables: %w", err)
-		}
-		statements = append(statements, "DROP "+what+" "+QuotedName(name))
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("looking for earlier tables: %w", err)
-	}
-	for _, statement := range append(statements, "SET foreign_key_checks = DEFAULT") {
-		if _, err := conn.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("executing %s: %w", statement, err)
-		}
-	}
-	return nil
 }
 
 // Wanted is a table that is going to be loaded, and which of its columns; none are all that it has.

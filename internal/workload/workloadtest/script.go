@@ -17,9 +17,13 @@ type Script struct {
 	Statements []string
 	// Refuse is a statement that ends in an error.
 	Refuse string
+	// Fail, if there is one, is the error of a statement, which counts from 1.
+	Fail func(n int, statement string) error
 	// Rows that were inserted, Deleted those that were deleted, Commits the rows inserted until each commit.
 	Rows, Deleted int64
 	Commits       []int64
+	// Errors is how many transactions were tried again, Waits how often a client waited for another one.
+	Errors, Waits int
 
 	now time.Duration
 }
@@ -29,6 +33,9 @@ func (s *Script) Exec(statement []byte) error {
 	s.Statements = append(s.Statements, string(statement))
 	if string(statement) == s.Refuse {
 		return errors.New("refused")
+	}
+	if s.Fail != nil {
+		return s.Fail(len(s.Statements), string(statement))
 	}
 	return nil
 }
@@ -83,6 +90,15 @@ func (s *Script) Loaded(_, _ time.Duration) {}
 // Commit implements workload.Recorder.
 func (s *Script) Commit(_, _ time.Duration) { s.Commits = append(s.Commits, s.Rows) }
 
+// Committed implements workload.Recorder.
+func (s *Script) Committed() { s.Commits = append(s.Commits, s.Rows) }
+
+// Wait implements workload.Recorder.
+func (s *Script) Wait(_, _ time.Duration) { s.Waits++ }
+
+// RolledBack implements workload.Recorder.
+func (s *Script) RolledBack(_, _ time.Duration) { s.Errors++ }
+
 // Silence is a session and a recorder that do nothing: what remains is the loop's own cost.
 type Silence struct{}
 
@@ -124,3 +140,12 @@ func (Silence) Insert(time.Duration, time.Duration, int64) {}
 
 // Commit implements workload.Recorder.
 func (Silence) Commit(time.Duration, time.Duration) {}
+
+// Committed implements workload.Recorder.
+func (Silence) Committed() {}
+
+// Wait implements workload.Recorder.
+func (Silence) Wait(time.Duration, time.Duration) {}
+
+// RolledBack implements workload.Recorder.
+func (Silence) RolledBack(time.Duration, time.Duration) {}

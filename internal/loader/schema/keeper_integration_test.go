@@ -1,0 +1,157 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build integration
+
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/benchrun-dev/benchrun/internal/loader/failure"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+const testSchema = "schema_test"
+
+// newServer is a server without the schema.
+func newServer(t *testing.T) *sql.DB {
+	t.Helper()
+	cfg := mysql.NewConfig()
+	cfg.User, cfg.Passwd, cfg.Net = os.Getenv("BENCHRUN_TEST_USER"), os.Getenv("BENCHRUN_TEST_PASSWORD"), "tcp"
+	cfg.Addr = net.JoinHostPort(os.Getenv("BENCHRUN_TEST_HOST"), os.Getenv("BENCHRUN_TEST_PORT"))
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(connector)
+	t.Cleanup(func() { db.Close() })
+	mustExec(t, db, "DROP DATABASE IF EXISTS "+testSchema)
+	return db
+}
+
+func mustExec(t *testing.T, db *sql.DB, statement string) {
+	t.Helper()
+	if _, err := db.Exec(statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func acquire(t *testing.T, db *sql.DB, run string, attempt int) (*Keeper, error) {
+	t.Helper()
+	id := result.Identity{RunUID: run, Trial: 1, Attempt: attempt, PodUID: "pod"}
+	return Acquire(t.Context(), db, &result.Server{Schema: testSchema, Borrowed: true}, id, time.Second)
+}
+
+func mustAcquire(t *testing.T, db *sql.DB, run string, attempt int) *Keeper {
+	t.Helper()
+	k, err := acquire(t, db, run, attempt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { k.Close() })
+	return k
+}
+
+// makes lets a program make a table, and be killed.
+func makes(t *testing.T, db *sql.DB, k *Keeper, table string) {
+	t.Helper()
+	killed := errors.New("killed")
+	if err := k.Making(t.Context(), func(context.Context) error {
+		mustExec(t, db, "CREATE TABLE "+testSchema+"."+table+" (id INT)")
+		return killed
+	}); !errors.Is(err, killed) {
+		t.Fatal(err)
+	}
+}
+
+func tables(t *testing.T, db *sql.DB) []string {
+	t.Helper()
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	all, err := (&holding{conn: conn, schema: testSchema}).objects(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, o := range all {
+		if !slices.Contains(bookkeeping, o) {
+			names = append(names, o.name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// What a killed attempt was making is the run's next attempt's to remove, and nobody else's.
+func TestIntegrationKilledWhileMaking(t *testing.T) {
+	db := newServer(t)
+	killed := mustAcquire(t, db, "run", 1)
+	makes(t, db, killed, "half")
+	killed.Close()
+	var f *failure.Failure
+	if _, err := acquire(t, db, "another", 1); !errors.As(err, &f) || f.Reason != result.CauseSchemaTaken ||
+		!strings.Contains(err.Error(), "table half") {
+		t.Errorf("another run: %v", err)
+	}
+	next := mustAcquire(t, db, "run", 2)
+	mustExec(t, db, "CREATE TABLE "+testSchema+".precious (id INT)")
+	if err := next.Remove(t.Context(), db); err == nil || !strings.Contains(err.Error(), "table precious") {
+		t.Errorf("removing: %v", err)
+	}
+	if all := tables(t, db); !slices.Equal(all, []string{"precious"}) {
+		t.Errorf("left are %v", all)
+	}
+}
+
+// Beside somebody else's object nothing is taken for what a killed program has made.
+func TestIntegrationKilledBesideSomebodyElse(t *testing.T) {
+	db := newServer(t)
+	k := mustAcquire(t, db, "run", 1)
+	mustExec(t, db, "CREATE TABLE "+testSchema+".precious (id INT)")
+	makes(t, db, k, "half")
+	if err := k.Remove(t.Context(), db); err == nil || !strings.Contains(err.Error(), "table half, table precious") {
+		t.Errorf("removing: %v", err)
+	}
+	if all := tables(t, db); !slices.Equal(all, []string{"half", "precious"}) {
+		t.Errorf("left are %v", all)
+	}
+}
+
+// A run that was interrupted leaves the schema alone if another one has taken it.
+func TestIntegrationRemoveAfterAnotherHasTakenIt(t *testing.T) {
+	db := newServer(t)
+	interrupted := mustAcquire(t, db, "run", 1)
+	interrupted.Close()
+	other := mustAcquire(t, db, "another", 1)
+	if err := other.Making(t.Context(), func(context.Context) error {
+		mustExec(t, db, "CREATE TABLE "+testSchema+".used (id INT)")
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := interrupted.Remove(t.Context(), db); err == nil {
+		t.Error("the schema was removed")
+	}
+	if all := tables(t, db); !slices.Equal(all, []string{"used"}) {
+		t.Errorf("left are %v", all)
+	}
+	if err := other.Remove(t.Context(), db); err != nil {
+		t.Error(err)
+	}
+	mustExec(t, db, "CREATE DATABASE "+testSchema)
+	mustExec(t, db, "DROP DATABASE "+testSchema)
+}
