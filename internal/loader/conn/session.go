@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 	"unsafe"
 )
 
@@ -25,7 +26,8 @@ type Session struct {
 	// connection.
 	ctx context.Context //nolint:containedctx // it carries nothing and lives as long as the session
 	// columns of the last query, reused.
-	columns []driver.Value
+	columns     []driver.Value
+	lateAnswers int64
 }
 
 // Session connects to the schema and executes the setup statements.
@@ -64,18 +66,33 @@ func (s *Session) Exec(statement []byte) error {
 }
 
 // ExecWhile implements workload.Session. Over an encrypted connection, meanwhile is afterwards.
-func (s *Session) ExecWhile(statement []byte, meanwhile func()) error {
+func (s *Session) ExecWhile(statement []byte, meanwhile func()) (took time.Duration, err error) {
+	began := time.Now()
 	if s.below == nil {
 		err := s.Exec(statement)
+		took := time.Since(began)
 		meanwhile()
-		return err
+		return took, err
 	}
 	if err := s.below.send(statement); err != nil {
-		return err
+		return 0, err
 	}
 	meanwhile()
-	return s.below.receive()
+	came, known, err := s.below.receiveEarlier()
+	took = came.Sub(began)
+	if took <= 0 {
+		// Somebody set the clock that the kernel reads.
+		took, known = time.Since(began), false
+	}
+	if !known {
+		s.lateAnswers++
+	}
+	return took, err
 }
+
+// LateAnswers is how many statements of ExecWhile took until somebody looked for their answer, which was there already: when
+// it had come is not known.
+func (s *Session) LateAnswers() int64 { return s.lateAnswers }
 
 // ExecAffected implements workload.Session.
 func (s *Session) ExecAffected(statement []byte) (int64, error) {

@@ -152,10 +152,11 @@ func (l *Load) Insert(ctx context.Context, c *workload.Client) (result.StoppedBy
 	for len(w.statement) > 0 {
 		first, last, end := w.first, w.last, w.end
 		began := c.Recorder.Now()
-		if err := c.Session.ExecWhile(w.statement, next); err != nil {
+		took, err := c.Session.ExecWhile(w.statement, next)
+		if err != nil {
 			return "", fmt.Errorf("inserting rows %d to %d: %w", first, last, err)
 		}
-		c.Recorder.Insert(began, c.Recorder.Now(), last-first+1)
+		c.Recorder.Insert(began, began+took, last-first+1)
 		if last < end {
 			continue
 		}
