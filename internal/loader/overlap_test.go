@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -17,23 +18,24 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
+	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
 )
 
-// slowRows is a workload whose rows take long to make.
-type slowRows struct {
+// inserting is a workload of inserts.
+type inserting struct {
 	workload.Workload
 	load *insert.Load
 }
 
-func (w slowRows) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
+func (w inserting) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
 	return w.load.Insert(ctx, c)
 }
 
 // listen serves each connection with a sink, over the network.
-func listen(t *testing.T) *mysql.Config {
+func listen(t testing.TB) *mysql.Config {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -56,7 +58,7 @@ func listen(t *testing.T) *mysql.Config {
 }
 
 // serve passes on what the client and a sink say to each other, until the client leaves.
-func serve(t *testing.T, client net.Conn) {
+func serve(t testing.TB, client net.Conn) {
 	defer client.Close()
 	sink := conn.NewSink()
 	buf := make([]byte, 64<<10)
@@ -81,15 +83,9 @@ func serve(t *testing.T, client net.Conn) {
 	}
 }
 
-// The latency of an insert is the server's time, which the making of the next statement is not part of.
-func TestLatencyOfInsertsWithoutMakingThem(t *testing.T) {
-	const statements, making = 10, 50 * time.Millisecond
-	load := insert.New(statements, 1, statements, workload.Share{Pods: 1})
-	load.Heads, load.RowBytes = []string{"INSERT INTO t VALUES "}, 16
-	load.AppendRow = func(dst []byte, n int64) []byte {
-		time.Sleep(making)
-		return append(strconv.AppendInt(append(dst, '('), n, 10), ')')
-	}
+// inserts are what a client over the network measures of a load.
+func inserts(t testing.TB, load *insert.Load) *record.Recorder {
+	t.Helper()
 	connections, err := conn.NewBy(listen(t), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -102,20 +98,54 @@ func TestLatencyOfInsertsWithoutMakingThem(t *testing.T) {
 	defer c.close()
 	out := progress.Start(io.Discard)
 	defer out.Finish()
-	measured, _, err := c.run(t.Context(), slowRows{load: load}, time.Now(), 0, out)
+	var measured *record.Recorder
+	_, err = timed(t.Context(), 1, atOnce, func(start time.Time) error {
+		measured, _, err = c.run(t.Context(), inserting{load: load}, start, 0, out)
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return measured
+}
+
+// loadOf makes statements of so many rows.
+func loadOf(rows, perStatement int64, appendRow func([]byte, int64) []byte) *insert.Load {
+	load := insert.New(rows, perStatement, rows, workload.Share{Pods: 1})
+	load.Heads, load.RowBytes, load.AppendRow = []string{"INSERT INTO t VALUES "}, 16, appendRow
+	return load
+}
+
+func appendNumber(dst []byte, n int64) []byte {
+	return append(strconv.AppendInt(append(dst, '('), n, 10), ')')
+}
+
+// The latency of an insert is the server's time, which the making of the next statement is not part of.
+func TestLatencyOfInsertsWithoutMakingThem(t *testing.T) {
+	const statements, making = 10, 50 * time.Millisecond
+	measured := inserts(t, loadOf(statements, 1, func(dst []byte, n int64) []byte {
+		time.Sleep(making)
+		return appendNumber(dst, n)
+	}))
 	latencies, err := measured.Latencies()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range latencies {
-		if l.Operation == "insert" && (l.Count != statements || l.P50Micros >= making.Microseconds()/2) {
-			t.Errorf("%d inserts took %d µs, with %s of making each", l.Count, l.P50Micros, making)
-		}
+	i := slices.IndexFunc(latencies, func(l result.Latency) bool { return l.Operation == "insert" })
+	if l := latencies[i]; l.Count != statements || l.P50Micros >= making.Microseconds()/2 {
+		t.Errorf("%d inserts took %d µs, with %s of making each", l.Count, l.P50Micros, making)
 	}
 	if ended := measured.Ended(); ended < (statements-1)*making {
 		t.Errorf("the inserts ended after %s", ended)
+	}
+}
+
+// BenchmarkInsertStatements is what a statement takes whose server does nothing, over the network: ns/op is that of both ends.
+func BenchmarkInsertStatements(b *testing.B) {
+	for _, rows := range []int64{1, 100} {
+		b.Run(strconv.FormatInt(rows, 10), func(b *testing.B) {
+			measured := inserts(b, loadOf(int64(b.N)*rows, rows, appendNumber))
+			b.ReportMetric(float64(measured.Ended().Nanoseconds())/float64(b.N), "ns/op")
+		})
 	}
 }

@@ -90,7 +90,10 @@ type Silence struct{}
 func (Silence) Exec([]byte) error { return nil }
 
 // ExecWhile implements workload.Session.
-func (Silence) ExecWhile(_ []byte, meanwhile func()) (time.Duration, error) { meanwhile(); return 0, nil }
+func (Silence) ExecWhile(_ []byte, meanwhile func()) (time.Duration, error) {
+	meanwhile()
+	return 0, nil
+}
 
 // ExecAffected implements workload.Session.
 func (Silence) ExecAffected([]byte) (int64, error) { return 0, nil }
