@@ -15,8 +15,8 @@ import (
 // beside the data. The next statement is made while the server works on the one before: without the kernel's time, an answer
 // that comes meanwhile would have come when the statement was made.
 //
-// The kernel's time is the wall clock's. Only how long before a reading of the same clock it was is used, which is right
-// unless somebody sets the clock within these microseconds.
+// The kernel's time is the wall clock's. Only how long ago it was by the same clock is used, which is right unless somebody sets
+// the clock within these microseconds.
 type arrivals struct {
 	// noted is true from the first segment on whose time the kernel had noted. Some kernels do not, those of sandboxes for
 	// example.
@@ -40,26 +40,22 @@ func (s *socket) measure() {
 }
 
 // readArrival implements arrivalObserver.
-func (s *socket) readArrival(p []byte) (n int, came time.Time, known bool, err error) {
+func (s *socket) readArrival(p []byte) (n int, ago time.Duration, known bool, err error) {
+	// A kernel that has noted a time once does so always.
 	waiting := !s.arrivals.noted && s.readable()
-	asked := time.Now()
 	n, err = s.transfer(unix.SYS_RECVMSG, unix.POLLIN, s.arrivals.into(p), 0)
-	if err == nil && n == 0 {
-		err = io.EOF
+	if err != nil {
+		return 0, 0, true, err
+	}
+	if n == 0 {
+		return 0, 0, true, io.EOF
 	}
 	at, noted := s.arrivals.last()
 	if !noted {
-		if waiting || s.arrivals.noted {
-			return n, asked, false, err
-		}
-		return n, time.Now(), true, err
+		return n, 0, !waiting && !s.arrivals.noted, nil
 	}
 	s.arrivals.noted = true
-	if earlier := asked.Sub(at); earlier > 0 {
-		// The monotonic reading of asked stays.
-		return n, asked.Add(-earlier), true, err
-	}
-	return n, time.Now(), true, err
+	return n, max(time.Since(at), 0), true, nil
 }
 
 // into is the argument of recvmsg(2) that has p filled.

@@ -9,114 +9,98 @@ import (
 	"time"
 )
 
-// making is how long a client works while the server does.
-const making = 20 * time.Millisecond
-
 // okAnswer says that all is well.
 const okAnswer = "\x07\x00\x00\x01\x00\x01\x00\x02\x00\x00\x00"
 
-// overlapped is a session over a socket whose other end answers each statement.
-type overlapped struct {
+// answering is a session over a socket whose other end answers each statement at once.
+type answering struct {
 	*Session
 	socket *socket
-	// asked has room for a moment before which the other end does not answer; answered gets one for each answer.
-	asked, answered chan struct{}
+	// answered gets an element when an answer was sent.
+	answered chan struct{}
 }
 
-func newOverlapped(t *testing.T) *overlapped {
+func newAnswering(t *testing.T) *answering {
 	t.Helper()
 	s, peer := socketPair(t)
-	o := &overlapped{
-		Session: &Session{below: &exchange{conn: s}}, socket: s,
-		asked: make(chan struct{}, 1), answered: make(chan struct{}, 1),
-	}
-	go o.answer(peer)
+	a := &answering{Session: &Session{below: &exchange{conn: s}}, socket: s, answered: make(chan struct{})}
+	go a.answer(peer)
 	t.Cleanup(func() { _ = s.Close() })
-	return o
+	return a
 }
 
-func (o *overlapped) answer(peer net.Conn) {
+func (a *answering) answer(peer net.Conn) {
 	statement := make([]byte, 100)
 	for {
 		if _, err := peer.Read(statement); err != nil {
 			return
 		}
-		<-o.asked
 		if _, err := peer.Write([]byte(okAnswer)); err != nil {
 			return
 		}
-		o.answered <- struct{}{}
+		a.answered <- struct{}{}
 	}
 }
 
-// early has the answer come before the client has done its work. It returns how long that took until the answer was known to
-// have been sent, and what is said to be the server's time.
-func (o *overlapped) early(t *testing.T) (sent, took time.Duration) {
+// work is how long the client does something else after the answer was sent.
+const work = 5 * time.Millisecond
+
+// exec executes a statement and works on for a while after its answer was sent. It returns how long ago that is said to have
+// come, and how long the whole took.
+func (a *answering) exec(t *testing.T) (ago, all time.Duration) {
 	t.Helper()
 	began := time.Now()
-	o.asked <- struct{}{}
-	took, err := o.ExecWhile([]byte("INSERT"), func() {
-		<-o.answered
-		sent = time.Since(began)
-		time.Sleep(making) // the client's work
+	ago, err := a.ExecWhile([]byte("INSERT"), func() {
+		<-a.answered
+		time.Sleep(work)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sent, took
+	return ago, time.Since(began)
 }
 
-// What the client does while the server works is not the server's time.
-func TestArrivalBeforeTheClientIsDone(t *testing.T) {
-	o := newOverlapped(t)
-	o.socket.measure()
+// An answer comes when the kernel has it, and not when the client has time for it.
+func TestArrivalBeforeTheClientHasTime(t *testing.T) {
+	a := newAnswering(t)
+	a.socket.measure()
 	// The kernel begins to note times a moment after it was asked to.
 	for range 100 {
-		if o.early(t); o.socket.arrivals.noted {
+		if a.exec(t); a.socket.arrivals.noted {
 			break
 		}
 	}
-	late := o.LateAnswers()
+	late := a.LateAnswers()
 	for range 3 {
-		if sent, took := o.early(t); took <= 0 || took > sent {
-			t.Errorf("the server took %s, its answer was sent after %s", took, sent)
+		if ago, all := a.exec(t); ago < work || ago > all {
+			t.Errorf("the answer came %s ago, after it had been sent %s before; the whole took %s", ago, work, all)
 		}
 	}
-	if o.LateAnswers() != late {
-		t.Errorf("of %d answers it is not known when they came", o.LateAnswers()-late)
+	if a.LateAnswers() != late {
+		t.Errorf("of %d answers it is not known when they came", a.LateAnswers()-late)
 	}
 }
 
-// Where the kernel notes no times, answers that came while the client worked are counted, and no others.
+// Where the kernel notes no times, answers that came while the client worked are counted.
 func TestArrivalUnknown(t *testing.T) {
-	o := newOverlapped(t)
-	if sent, took := o.early(t); took < sent+making || o.LateAnswers() != 1 {
-		t.Errorf("the answer was sent after %s and took %s; %d are late", sent, took, o.LateAnswers())
-	}
-	took, err := o.ExecWhile([]byte("INSERT"), func() {
-		time.Sleep(making) // the client's work
-		o.asked <- struct{}{}
-	})
-	if err != nil || took < making || o.LateAnswers() != 1 {
-		t.Errorf("the answer took %s, error %v; %d are late", took, err, o.LateAnswers())
+	a := newAnswering(t)
+	for n := range int64(3) {
+		if ago, _ := a.exec(t); ago != 0 || a.LateAnswers() != n+1 {
+			t.Errorf("the answer came %s ago; %d of %d are late", ago, a.LateAnswers(), n+1)
+		}
 	}
 }
 
-// clock is a connection that says when its answer came.
-type clock struct {
-	tape
-	came time.Time
-}
-
-func (c *clock) readArrival(p []byte) (int, time.Time, bool, error) {
-	n, err := c.Read(p)
-	return n, c.came, true, err
-}
-
-// A clock that was set meanwhile is not believed.
-func TestArrivalBeforeTheStatement(t *testing.T) {
-	s := &Session{below: &exchange{conn: &clock{tape: tape{answers: []string{okAnswer}}, came: time.Now().Add(-time.Hour)}}}
-	if took, err := s.ExecWhile([]byte("INSERT"), func() {}); err != nil || took <= 0 || took > time.Minute || s.LateAnswers() != 1 {
-		t.Errorf("the answer took %s, error %v; %d are late", took, err, s.LateAnswers())
+// What is not there yet is not late.
+func TestReadable(t *testing.T) {
+	s, peer := socketPair(t)
+	if s.readable() {
+		t.Error("there is something to read before anything was sent")
+	}
+	if _, err := peer.Write([]byte(okAnswer)); err != nil || !s.readable() {
+		t.Errorf("there is nothing to read: %v", err)
+	}
+	if err := s.Close(); err != nil || s.readable() {
+		t.Errorf("there is something to read after the end: %v", err)
 	}
 }

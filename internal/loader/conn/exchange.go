@@ -77,22 +77,21 @@ func appendHeader(dst []byte, size int, sequence byte) []byte {
 // receive waits for the answer to a statement.
 func (e *exchange) receive() error { return done(e.receivePacket()) }
 
-// receiveEarlier is receive after work that may have taken longer than the server. It returns when the answer came, or, if
-// nobody knows, when it was looked for; known is false then.
-func (e *exchange) receiveEarlier() (came time.Time, known bool, err error) {
+// receiveEarlier is receive after work that may have taken longer than the server. It returns how long ago the answer came;
+// known is false if it came before the call, and nobody knows when.
+func (e *exchange) receiveEarlier() (ago time.Duration, known bool, err error) {
 	observer, ok := e.conn.(arrivalObserver)
 	if !ok {
-		return time.Now(), false, e.receive()
+		return 0, false, e.receive()
 	}
-	have, came, known, err := observer.readArrival(e.answer[:])
-	return came, known, done(e.restOfPacket(have, err))
+	have, ago, known, err := observer.readArrival(e.answer[:])
+	return ago, known, done(e.restOfPacket(have, err))
 }
 
 // arrivalObserver is a connection that notices when something comes while nobody reads.
 type arrivalObserver interface {
-	// readArrival is Read, and returns when what is read had come; known is false if it came before the call, and nobody knows
-	// when.
-	readArrival(p []byte) (n int, came time.Time, known bool, err error)
+	// readArrival is Read, and returns how long ago came what is read; known is as receiveEarlier's.
+	readArrival(p []byte) (n int, ago time.Duration, known bool, err error)
 }
 
 // done is the error of an answer to a statement, if there is one.

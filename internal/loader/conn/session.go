@@ -66,32 +66,26 @@ func (s *Session) Exec(statement []byte) error {
 }
 
 // ExecWhile implements workload.Session. Over an encrypted connection, meanwhile is afterwards.
-func (s *Session) ExecWhile(statement []byte, meanwhile func()) (took time.Duration, err error) {
-	began := time.Now()
+func (s *Session) ExecWhile(statement []byte, meanwhile func()) (ago time.Duration, err error) {
 	if s.below == nil {
 		err := s.Exec(statement)
-		took := time.Since(began)
+		answered := time.Now()
 		meanwhile()
-		return took, err
+		return time.Since(answered), err
 	}
 	if err := s.below.send(statement); err != nil {
 		return 0, err
 	}
 	meanwhile()
-	came, known, err := s.below.receiveEarlier()
-	took = came.Sub(began)
-	if took <= 0 {
-		// Somebody set the clock that the kernel reads.
-		took, known = time.Since(began), false
-	}
+	ago, known, err := s.below.receiveEarlier()
 	if !known {
 		s.lateAnswers++
 	}
-	return took, err
+	return ago, err
 }
 
-// LateAnswers is how many statements of ExecWhile took until somebody looked for their answer, which was there already: when
-// it had come is not known.
+// LateAnswers is how many answers to statements of ExecWhile had come before they were looked for, nobody knows when: they count
+// as having come then.
 func (s *Session) LateAnswers() int64 { return s.lateAnswers }
 
 // ExecAffected implements workload.Session.

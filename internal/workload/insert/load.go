@@ -14,6 +14,7 @@ import (
 	"iter"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -152,11 +153,11 @@ func (l *Load) Insert(ctx context.Context, c *workload.Client) (result.StoppedBy
 	for len(w.statement) > 0 {
 		first, last, end := w.first, w.last, w.end
 		began := c.Recorder.Now()
-		took, err := c.Session.ExecWhile(w.statement, next)
+		ago, err := c.Session.ExecWhile(w.statement, next)
 		if err != nil {
 			return "", fmt.Errorf("inserting rows %d to %d: %w", first, last, err)
 		}
-		c.Recorder.Insert(began, began+took, last-first+1)
+		c.Recorder.Insert(began, answered(began, c.Recorder.Now(), ago), last-first+1)
 		if last < end {
 			continue
 		}
@@ -176,6 +177,15 @@ func (l *Load) Insert(ctx context.Context, c *workload.Client) (result.StoppedBy
 		return result.StoppedBySeconds, nil
 	}
 	return result.StoppedByRows, nil
+}
+
+// answered is when the answer came to a statement that was sent no earlier than began. An answer from before that is one of a
+// clock that somebody has set meanwhile; it came by now.
+func answered(began, now, ago time.Duration) time.Duration {
+	if now-ago < began {
+		return now
+	}
+	return now - ago
 }
 
 // StatementBytes bounds the length of a statement.

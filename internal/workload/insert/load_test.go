@@ -6,6 +6,7 @@ package insert
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -47,5 +48,16 @@ func TestSentBeforeTheEnd(t *testing.T) {
 	}
 	if got := slices.Collect(d.Sent([]int64{200})); len(got) != 100 {
 		t.Errorf("%d rows of 100", len(got))
+	}
+}
+
+// A clock that was set while an answer was on its way is not believed.
+func TestAnswered(t *testing.T) {
+	for _, tc := range []struct{ began, now, ago, want time.Duration }{
+		{100, 130, 0, 130}, {100, 130, 20, 110}, {100, 130, 30, 100}, {100, 130, 31, 130}, {100, 130, time.Hour, 130},
+	} {
+		if got := answered(tc.began, tc.now, tc.ago); got != tc.want {
+			t.Errorf("%+v: %d", tc, got)
+		}
 	}
 }
