@@ -117,20 +117,23 @@ type Counters struct {
 	Fsyncs []Fsyncs
 	// RestPattern selects those below, for LIKE.
 	RestPattern string
-	// Falling are gauges that get lower while the server works off what was before.
-	Falling []Gauge
+	// Debt is what the server has put off: it falls while the server works off what was before.
+	Debt []Gauge
 	// Pending are 0 when the server is at rest.
 	Pending []string
+	// WriteBack is a statement that returns when the server has written its dirty pages back; empty if there is none. It
+	// changes no variable, and may need a privilege, or be unknown to an older server.
+	WriteBack string
 }
 
 // Fsyncs is a counter of fsyncs, with the name of the metric per transaction.
 type Fsyncs struct{ Counter, Metric string }
 
-// Gauge is a counter that does not matter up to a low value: Low, or a hundredth of another counter.
+// Gauge is a counter with the value that it must not exceed on a server at rest: Goal, or a hundredth of another counter.
 type Gauge struct {
 	Counter     string
 	Description string
-	Low         int64
+	Goal        int64
 	HundredthOf string
 	// Query asks for the value if the server does not have the counter; empty if there is no other way.
 	Query string

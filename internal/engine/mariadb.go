@@ -76,21 +76,24 @@ var MariaDB = Engine{
 			{Counter: "Innodb_data_fsyncs", Metric: "innodbFsyncsPerTransaction"},
 		},
 		RestPattern: "Innodb%",
-		Falling: []Gauge{
+		Debt: []Gauge{
 			{
 				Counter: "Innodb_buffer_pool_pages_dirty", Description: "dirty pages",
 				HundredthOf: "Innodb_buffer_pool_pages_total",
 			},
 			{
-				Counter: "Innodb_history_list_length", Description: "length of the purge history", Low: 100,
+				Counter: "Innodb_history_list_length", Description: "transactions in the purge history", Goal: 100,
 				Query: "SELECT count FROM information_schema.innodb_metrics WHERE name = 'trx_rseg_history_len'",
 			},
-			{Counter: "Innodb_checkpoint_age", Description: "bytes of redo log since the last checkpoint", Low: 1 << 20},
+			{Counter: "Innodb_checkpoint_age", Description: "bytes of redo log since the last checkpoint", Goal: 1 << 20},
 		},
 		Pending: []string{
 			"Innodb_data_pending_fsyncs", "Innodb_data_pending_reads", "Innodb_data_pending_writes",
 			"Innodb_os_log_pending_fsyncs", "Innodb_os_log_pending_writes",
 		},
+		// Without it a server with the default innodb_max_dirty_pages_pct_lwm=0 keeps its dirty pages for as long as it is left
+		// alone. The variable reads OFF again at once.
+		WriteBack: "SET GLOBAL innodb_log_checkpoint_now=ON",
 	},
 	SystemSchemas: []string{"mysql", "sys", "information_schema", "performance_schema"},
 	// ER_SERVER_SHUTDOWN and ER_CONNECTION_KILLED.

@@ -118,7 +118,7 @@ func (l *clientLoad) runClients(ctx context.Context, c *clients, w window) (err 
 		l.measured, l.stopped, err = c.run(ctx, l.workload, start, limit, l.progress)
 		return err
 	})
-	l.client.CPULimitMillis = l.cpuLimit
+	l.client.CPULimitMillis, l.client.LateAnswers = l.cpuLimit, c.lateAnswers()
 	ended := time.Duration(0)
 	if l.measured != nil {
 		ended = l.measured.Ended()

@@ -90,6 +90,15 @@ func guarded(ctx context.Context, w workload.Workload, client *workload.Client) 
 	return w.Measure(ctx, client)
 }
 
+// lateAnswers are those of all sessions.
+func (c *clients) lateAnswers() int64 {
+	sum := int64(0)
+	for _, s := range c.sessions {
+		sum += s.LateAnswers()
+	}
+	return sum
+}
+
 // close ends the sessions. What was measured is committed by then: an error changes nothing.
 func (c *clients) close() {
 	for _, s := range c.sessions {

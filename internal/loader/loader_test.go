@@ -46,6 +46,10 @@ func TestWarnings(t *testing.T) {
 		{func(d *result.Document) { d.Client.SystemMicros = 800_000; d.Client.CPULimitMillis = 500 }, 1, "the client used 90 % of its limit of 500 thousandths of a CPU: it may be what was measured"},
 		{func(d *result.Document) { d.Client.ThrottledMicros = 20_001 }, 1, "the client was held back at its CPU limit for 1.0 % of the time"},
 		{func(d *result.Document) { d.Client.ThrottledMicros = 20_000 }, 1, ""},
+		{
+			func(d *result.Document) { d.Client.LateAnswers = 7 }, 1,
+			"7 insert latencies are too long: they last until the client had made its next statement, because its kernel does not say when an answer came",
+		},
 		{func(d *result.Document) { d.Server.Variables["innodb_flush_log_at_trx_commit"] = "2" }, 1, "commits are not durable: innodb_flush_log_at_trx_commit is 2"},
 		{func(d *result.Document) { d.Server.Variables["log_bin"] = "ON" }, 1, "the binary log is not durable: sync_binlog is 0"},
 		{func(d *result.Document) {

@@ -67,7 +67,7 @@ func (o *owner) readback(ctx context.Context) error {
 
 // quiesce waits until the server is at rest.
 func (o *owner) quiesce(ctx context.Context) error {
-	warning, err := server.Quiesce(ctx, o.engine, o.admin)
+	warning, err := server.Quiesce(ctx, o.engine, o.admin, server.QuiesceAtMost)
 	if warning != "" {
 		o.warnings = append(o.warnings, warning)
 	}

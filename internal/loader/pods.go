@@ -99,6 +99,7 @@ func sumOfClients(pods []result.PodFacts) result.ClientFacts {
 		sum.UserMicros += c.UserMicros
 		sum.SystemMicros += c.SystemMicros
 		sum.CPULimitMillis += c.CPULimitMillis
+		sum.LateAnswers += c.LateAnswers
 		sum.CPUs = max(sum.CPUs, c.CPUs)
 		sum.MaxRSSBytes = max(sum.MaxRSSBytes, c.MaxRSSBytes)
 		if c.ThrottledMicros < 0 || sum.ThrottledMicros < 0 {

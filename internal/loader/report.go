@@ -158,6 +158,10 @@ func warnings(doc *result.Document, clients int) []string {
 	for _, p := range doc.Pods {
 		all = append(all, clientWarnings(fmt.Sprintf("the client of Pod %d", p.Pod), p.Client, p.Clients, p.Micros)...)
 	}
+	if n := doc.Client.LateAnswers; n > 0 {
+		all = append(all, fmt.Sprintf("%d insert latencies are too long: they last until the client had made its next statement, "+
+			"because its kernel does not say when an answer came", n))
+	}
 	v := doc.Server.Variables
 	if mode, known := v["innodb_flush_log_at_trx_commit"]; known && mode != "1" {
 		all = append(all, "commits are not durable: innodb_flush_log_at_trx_commit is "+mode)

@@ -106,8 +106,9 @@ type Session interface {
 	// Exec sends a statement and waits for the answer. The statement's bytes may be reused afterwards.
 	Exec(statement []byte) error
 	// ExecWhile is Exec, and calls meanwhile when the statement was sent, before its answer is waited for: while the server
-	// works, the next statement can be made. The statement's bytes may be reused by then.
-	ExecWhile(statement []byte, meanwhile func()) error
+	// works, the next statement can be made. The statement's bytes may be reused by then. It returns how long ago the answer
+	// came, which is before meanwhile was done if that took longer than the server.
+	ExecWhile(statement []byte, meanwhile func()) (ago time.Duration, err error)
 	// ExecAffected is Exec, and returns how many rows the statement changed.
 	ExecAffected(statement []byte) (int64, error)
 	// Fetch sends a query, reads all of its rows and returns their number.

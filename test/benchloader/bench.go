@@ -205,10 +205,10 @@ func (f *statementFile) Exec(statement []byte) error {
 	return err
 }
 
-func (f *statementFile) ExecWhile(statement []byte, meanwhile func()) error {
+func (f *statementFile) ExecWhile(statement []byte, meanwhile func()) (time.Duration, error) {
 	err := f.Exec(statement)
 	meanwhile()
-	return err
+	return 0, err
 }
 
 func (f *statementFile) ExecAffected(statement []byte) (int64, error) { return 0, f.Exec(statement) }

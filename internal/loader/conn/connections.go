@@ -101,7 +101,7 @@ func (c *Connections) connect(ctx context.Context, schema string) (driver.Conn, 
 	cfg.DialFunc = func(ctx context.Context, network, addr string) (_ net.Conn, err error) {
 		own, err = dial(ctx, network, addr)
 		if s, ok := own.(*socket); ok {
-			s.keepsThread = true
+			s.measure()
 		}
 		return own, err
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -74,8 +75,27 @@ func appendHeader(dst []byte, size int, sequence byte) []byte {
 }
 
 // receive waits for the answer to a statement.
-func (e *exchange) receive() error {
-	payload, err := e.receivePacket()
+func (e *exchange) receive() error { return done(e.receivePacket()) }
+
+// receiveEarlier is receive after work that may have taken longer than the server. It returns how long ago the answer came;
+// known is false if it came before the call, and nobody knows when.
+func (e *exchange) receiveEarlier() (ago time.Duration, known bool, err error) {
+	observer, ok := e.conn.(arrivalObserver)
+	if !ok {
+		return 0, false, e.receive()
+	}
+	have, ago, known, err := observer.readArrival(e.answer[:])
+	return ago, known, done(e.restOfPacket(have, err))
+}
+
+// arrivalObserver is a connection that notices when something comes while nobody reads.
+type arrivalObserver interface {
+	// readArrival is Read, and returns how long ago came what is read; known is as receiveEarlier's.
+	readArrival(p []byte) (n int, ago time.Duration, known bool, err error)
+}
+
+// done is the error of an answer to a statement, if there is one.
+func done(payload []byte, err error) error {
 	if err != nil {
 		return err
 	}
@@ -95,23 +115,33 @@ func unexpected(payload []byte, how string) error {
 
 // receivePacket waits for a packet of at least one byte. It is overwritten by the next one.
 func (e *exchange) receivePacket() ([]byte, error) {
-	have := 0
-	for need := packetHeader + 1; have < need; {
-		n, err := e.conn.Read(e.answer[have:])
+	have, err := e.conn.Read(e.answer[:])
+	return e.restOfPacket(have, err)
+}
+
+// restOfPacket waits for what is missing of a packet whose beginning was read, with this error.
+func (e *exchange) restOfPacket(have int, err error) ([]byte, error) {
+	for {
 		if errors.Is(err, io.EOF) {
 			return nil, mysql.ErrInvalidConn
 		}
 		if err != nil {
 			return nil, err
 		}
-		if have += n; have >= packetHeader {
+		need := packetHeader + 1
+		if have >= packetHeader {
 			need = packetHeader + (int(e.answer[0]) | int(e.answer[1])<<8 | int(e.answer[2])<<16)
 		}
 		if need > len(e.answer) {
 			return nil, fmt.Errorf("the server's answer has %d bytes, which no statement without a result set has", need)
 		}
+		if have >= need {
+			return e.answer[packetHeader:have], nil
+		}
+		var n int
+		n, err = e.conn.Read(e.answer[have:])
+		have += n
 	}
-	return e.answer[packetHeader:have], nil
 }
 
 // serverError reads the number, the state and the message of an error.

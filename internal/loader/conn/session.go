@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 	"unsafe"
 )
 
@@ -25,7 +26,8 @@ type Session struct {
 	// connection.
 	ctx context.Context //nolint:containedctx // it carries nothing and lives as long as the session
 	// columns of the last query, reused.
-	columns []driver.Value
+	columns     []driver.Value
+	lateAnswers int64
 }
 
 // Session connects to the schema and executes the setup statements.
@@ -64,18 +66,27 @@ func (s *Session) Exec(statement []byte) error {
 }
 
 // ExecWhile implements workload.Session. Over an encrypted connection, meanwhile is afterwards.
-func (s *Session) ExecWhile(statement []byte, meanwhile func()) error {
+func (s *Session) ExecWhile(statement []byte, meanwhile func()) (ago time.Duration, err error) {
 	if s.below == nil {
 		err := s.Exec(statement)
+		answered := time.Now()
 		meanwhile()
-		return err
+		return time.Since(answered), err
 	}
 	if err := s.below.send(statement); err != nil {
-		return err
+		return 0, err
 	}
 	meanwhile()
-	return s.below.receive()
+	ago, known, err := s.below.receiveEarlier()
+	if !known {
+		s.lateAnswers++
+	}
+	return ago, err
 }
+
+// LateAnswers is how many answers to statements of ExecWhile had come before they were looked for, nobody knows when: they count
+// as having come then.
+func (s *Session) LateAnswers() int64 { return s.lateAnswers }
 
 // ExecAffected implements workload.Session.
 func (s *Session) ExecAffected(statement []byte) (int64, error) {

@@ -40,6 +40,8 @@ type socket struct {
 	// it for a moment every now and then, but does not tell it that it waits. Each time a thread comes back from such a wait,
 	// the runtime looks around for a millisecond whether there is something to do, at the cost of many a statement.
 	keepsThread bool
+	// arrivals are when answers came, of a client of the measured phase.
+	arrivals arrivals
 
 	// using is held for reading by whoever uses fd, and for writing to close it: the number may be another file's then.
 	using  sync.RWMutex
@@ -85,7 +87,7 @@ func (s *socket) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	n, err := s.transfer(unix.SYS_READ, unix.POLLIN, p)
+	n, err := s.transfer(unix.SYS_READ, unix.POLLIN, unsafe.Pointer(&p[0]), uintptr(len(p)))
 	if err == nil && n == 0 {
 		return 0, io.EOF
 	}
@@ -96,7 +98,8 @@ func (s *socket) Read(p []byte) (int, error) {
 func (s *socket) Write(p []byte) (int, error) {
 	written := 0
 	for written < len(p) {
-		n, err := s.transfer(unix.SYS_WRITE, unix.POLLOUT, p[written:])
+		rest := p[written:]
+		n, err := s.transfer(unix.SYS_WRITE, unix.POLLOUT, unsafe.Pointer(&rest[0]), uintptr(len(rest)))
 		if err != nil {
 			return written, err
 		}
@@ -105,17 +108,16 @@ func (s *socket) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// transfer makes a system call behind the scheduler's back. If that takes long, it waits with its knowledge until the
-// connection is ready for another one.
-func (s *socket) transfer(number uintptr, ready int16, p []byte) (int, error) {
+// transfer makes a system call with these arguments behind the scheduler's back. If that takes long, it waits with its
+// knowledge until the connection is ready for another one.
+func (s *socket) transfer(number uintptr, ready int16, p unsafe.Pointer, last uintptr) (int, error) {
 	s.using.RLock()
 	defer s.using.RUnlock()
 	if s.closed {
 		return 0, net.ErrClosed
 	}
 	for {
-		//nolint:gosec // as the syscall package does
-		n, _, errno := syscall.RawSyscall(number, uintptr(s.fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
+		n, _, errno := syscall.RawSyscall(number, uintptr(s.fd), uintptr(p), last) //nolint:gosec // as the syscall package does
 		switch {
 		case errno == 0:
 			return int(n), nil

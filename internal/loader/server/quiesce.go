@@ -15,102 +15,109 @@ import (
 )
 
 const (
+	// QuiesceAtMost is when a server that has not come to rest is measured nevertheless, with a warning.
+	QuiesceAtMost = 60 * time.Second
+	// stuckAfter is when one is whose debt does not fall: waiting longer would be in vain.
+	stuckAfter   = 5 * time.Second
 	quiesceEvery = 100 * time.Millisecond
-	// quiesceAtMost is when a server that does not come to rest is measured nevertheless, with a warning.
-	quiesceAtMost = 60 * time.Second
-	// steadyPolls is for how many polls a gauge must not have fallen to count as settled: the server leaves the rest for
-	// later, and would do so whenever the measuring begins.
-	steadyPolls = 5
 )
 
-// gauge is something that falls while a server works off what was before.
-type gauge struct {
-	engine.Gauge
-	lowest int64
-	seen   bool
-	// steady counts the polls without a new lowest value.
-	steady int
+// debt is what a server has put off, or is about to finish, above the goal.
+type debt struct {
+	what        string
+	value, goal int64
 }
 
-// observe takes the next value and says whether the gauge is at rest: it is low, or does not fall any more.
-func (g *gauge) observe(value, low int64) bool {
-	if !g.seen || value < g.lowest {
-		g.lowest, g.seen, g.steady = value, true, 0
-	} else {
-		g.steady++
-	}
-	return value <= low || g.steady >= steadyPolls
-}
+func (d debt) String() string { return fmt.Sprintf("%d %s (the goal is %d)", d.value, d.what, d.goal) }
 
-// restWatch decides when a server is at rest: what it still has to write and to purge is little, or does not get less.
-type restWatch struct {
-	counters *engine.Counters
-	falling  []gauge
-}
-
-func newRestWatch(e *engine.Engine) *restWatch {
-	w := &restWatch{counters: &e.Counters}
-	for _, g := range e.Counters.Falling {
-		w.falling = append(w.falling, gauge{Gauge: g})
-	}
-	return w
-}
-
-// observe takes a reading of the status counters and says what is not at rest. A counter that the server does not have
-// is left out.
-func (w *restWatch) observe(status map[string]string) []string {
-	var busy []string
-	for i := range w.falling {
-		g := &w.falling[i]
-		low := g.Low
-		if total, err := strconv.ParseInt(status[g.HundredthOf], 10, 64); err == nil {
-			low = total / 100
-		}
-		value, err := strconv.ParseInt(status[g.Counter], 10, 64)
-		if err == nil && !g.observe(value, low) {
-			busy = append(busy, fmt.Sprintf("%d %s", value, g.Description))
-		}
-	}
-	for _, name := range w.counters.Pending {
-		if value := status[name]; value != "" && value != "0" {
-			busy = append(busy, fmt.Sprintf("%s is %s", name, value))
-		}
-	}
-	return busy
-}
-
-// Quiesce waits until the server is at rest. It changes nothing on the server. The warning is not empty if the server
-// did not come to rest in time.
-func Quiesce(ctx context.Context, e *engine.Engine, db *sql.DB) (warning string, err error) {
+// Quiesce waits until the server is at rest: no debt is above its goal. The server is asked to write its dirty pages back,
+// which it would otherwise do while it is measured; nothing else is changed. The warning names the debt that was left after
+// atMost, or when it did not fall any more; it is empty if the server came to rest.
+func Quiesce(ctx context.Context, e *engine.Engine, db *sql.DB, atMost time.Duration) (warning string, err error) {
+	patience, cancel := context.WithTimeout(ctx, atMost)
+	defer cancel()
 	began := time.Now()
-	watch := newRestWatch(e)
+	fell, lowest := began, map[string]int64{}
 	for {
 		status, err := restStatus(ctx, e, db)
 		if err != nil {
 			return "", err
 		}
-		busy := watch.observe(status)
-		if len(busy) == 0 {
+		owed := debts(&e.Counters, status)
+		if len(owed) == 0 {
 			return "", nil
 		}
-		if time.Since(began) > quiesceAtMost {
-			return fmt.Sprintf("the server did not come to rest within %s: %s", quiesceAtMost, strings.Join(busy, ", ")), nil
+		if falls(lowest, owed) {
+			fell = time.Now()
 		}
+		if patience.Err() != nil || time.Since(fell) > stuckAfter {
+			return fmt.Sprintf("the server did not come to rest: after %s it had %s",
+				time.Since(began).Round(time.Second), list(owed)), nil
+		}
+		writeBack(patience, e, db)
 		select {
-		case <-ctx.Done():
-			return "", ctx.Err()
+		case <-patience.Done():
 		case <-time.After(quiesceEvery):
 		}
 	}
 }
 
-// restStatus reads the status counters that restWatch looks at, and asks for those that the server does not have otherwise.
+// falls keeps the lowest value of each debt, and says whether one is new.
+func falls(lowest map[string]int64, owed []debt) bool {
+	fallen := false
+	for _, d := range owed {
+		if low, seen := lowest[d.what]; !seen || d.value < low {
+			lowest[d.what], fallen = d.value, true
+		}
+	}
+	return fallen
+}
+
+func list(owed []debt) string {
+	texts := make([]string, 0, len(owed))
+	for _, d := range owed {
+		texts = append(texts, d.String())
+	}
+	return strings.Join(texts, ", ")
+}
+
+// writeBack has the server write its dirty pages back. An error is none of the attempt's: a server that does not know the
+// statement, or does not let this user execute it, may still come to rest by itself, and one that is gone does not answer the
+// next question either.
+func writeBack(ctx context.Context, e *engine.Engine, db *sql.DB) {
+	if e.Counters.WriteBack != "" {
+		_, _ = db.ExecContext(ctx, e.Counters.WriteBack)
+	}
+}
+
+// debts are those above their goals, by the status counters. One that the server does not count is left out.
+func debts(c *engine.Counters, status map[string]string) []debt {
+	var all []debt
+	add := func(what, counter string, goal int64) {
+		if value, err := strconv.ParseInt(status[counter], 10, 64); err == nil && value > goal {
+			all = append(all, debt{what, value, goal})
+		}
+	}
+	for _, g := range c.Debt {
+		goal := g.Goal
+		if total, err := strconv.ParseInt(status[g.HundredthOf], 10, 64); err == nil {
+			goal = total / 100
+		}
+		add(g.Description, g.Counter, goal)
+	}
+	for _, counter := range c.Pending {
+		add(counter, counter, 0)
+	}
+	return all
+}
+
+// restStatus reads the status counters that debts looks at, and asks for those that the server does not have otherwise.
 func restStatus(ctx context.Context, e *engine.Engine, db *sql.DB) (map[string]string, error) {
 	status, err := pairs(ctx, db, "SHOW GLOBAL STATUS LIKE '"+e.Counters.RestPattern+"'")
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range e.Counters.Falling {
+	for _, g := range e.Counters.Debt {
 		if _, found := status[g.Counter]; found || g.Query == "" {
 			continue
 		}

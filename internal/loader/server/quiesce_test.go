@@ -6,45 +6,32 @@ package server
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/engine"
 )
 
-func TestRestWatch(t *testing.T) {
-	status := func(dirty, history string) map[string]string {
-		return map[string]string{
-			"Innodb_buffer_pool_pages_total": "8000", "Innodb_buffer_pool_pages_dirty": dirty,
-			"Innodb_history_list_length": history, "Innodb_data_pending_writes": "0",
-		}
-	}
-	for _, tc := range []struct {
-		name  string
-		polls []map[string]string
-		// want is the poll at which the server is at rest, from 1; 0 is not at all.
-		want int
+// A server is at rest when it has reached its goals, and not when its debt has stopped falling.
+func TestDebts(t *testing.T) {
+	for name, tc := range map[string]struct {
+		dirty, history, checkpointAge, writes string
+		want                                  string
 	}{
-		{"idle", []map[string]string{status("80", "100")}, 1},
-		{"falls to little", []map[string]string{status("900", "0"), status("400", "0"), status("80", "0")}, 3},
-		{"keeps falling", []map[string]string{status("900", "0"), status("899", "0"), status("898", "0"), status("897", "0"), status("896", "0"), status("895", "0"), status("894", "0")}, 0},
-		{"does not fall", []map[string]string{status("900", "0"), status("900", "0"), status("901", "0"), status("900", "0"), status("900", "0"), status("900", "0")}, 6},
-		{"history falls", []map[string]string{status("0", "5000"), status("0", "99")}, 2},
-		{"writes", []map[string]string{{"Innodb_data_pending_writes": "2"}, {"Innodb_data_pending_writes": "0"}}, 2},
-		{"knows nothing", []map[string]string{{}}, 1},
+		"idle":         {"80", "100", "1048576", "0", ""},
+		"dirty pages":  {"81", "0", "0", "0", "81 dirty pages (the goal is 80)"},
+		"history":      {"0", "101", "0", "0", "101 transactions in the purge history (the goal is 100)"},
+		"redo log":     {"0", "0", "1048577", "0", "1048577 bytes of redo log since the last checkpoint (the goal is 1048576)"},
+		"writes":       {"0", "0", "0", "2", "2 Innodb_data_pending_writes (the goal is 0)"},
+		"knows little": {"", "", "", "", ""},
+		"everything": {
+			"900", "5000", "2097152", "1", "900 dirty pages (the goal is 80), 5000 transactions in the purge history (the goal is 100), " +
+				"2097152 bytes of redo log since the last checkpoint (the goal is 1048576), 1 Innodb_data_pending_writes (the goal is 0)",
+		},
 	} {
-		w, at := newRestWatch(&engine.MariaDB), 0
-		for i, s := range tc.polls {
-			if len(w.observe(s)) == 0 {
-				at = i + 1
-				break
-			}
+		got := list(debts(&engine.MariaDB.Counters, map[string]string{
+			"Innodb_buffer_pool_pages_total": "8099", "Innodb_buffer_pool_pages_dirty": tc.dirty,
+			"Innodb_history_list_length": tc.history, "Innodb_checkpoint_age": tc.checkpointAge, "Innodb_data_pending_writes": tc.writes,
+		}))
+		if got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
-		if at != tc.want {
-			t.Errorf("%s: at rest at poll %d, want %d", tc.name, at, tc.want)
-		}
-	}
-	busy := newRestWatch(&engine.MariaDB).observe(status("900", "0"))
-	if diff := cmp.Diff([]string{"900 dirty pages"}, busy); diff != "" {
-		t.Errorf("busy (-want +got):\n%s", diff)
 	}
 }

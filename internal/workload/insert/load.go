@@ -14,6 +14,7 @@ import (
 	"iter"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -162,8 +163,9 @@ func (l *Load) Insert(ctx context.Context, c *workload.Client) (result.StoppedBy
 	for len(w.statement) > 0 {
 		first, last, end := w.first, w.last, w.end
 		began := c.Recorder.Now()
-		if err := c.Session.ExecWhile(w.statement, next); err == nil {
-			c.Recorder.Insert(began, c.Recorder.Now(), last-first+1)
+		ago, err := c.Session.ExecWhile(w.statement, next)
+		if err == nil {
+			c.Recorder.Insert(began, answered(began, c.Recorder.Now(), ago), last-first+1)
 		} else if err := w.retry(began, err, part{first, last, end}); err != nil {
 			return "", fmt.Errorf("inserting rows %d to %d: %w", first, last, err)
 		}
@@ -181,6 +183,15 @@ func (l *Load) Insert(ctx context.Context, c *workload.Client) (result.StoppedBy
 		return result.StoppedBySeconds, nil
 	}
 	return result.StoppedByRows, nil
+}
+
+// answered is when the answer came to a statement that was sent no earlier than began. An answer from before that is one of a
+// clock that somebody has set meanwhile; it came by now.
+func answered(began, now, ago time.Duration) time.Duration {
+	if now-ago < began {
+		return now
+	}
+	return now - ago
 }
 
 // StatementBytes bounds the length of a statement.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/google/go-cmp/cmp"
@@ -124,5 +125,16 @@ func TestAutocommit(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"INSERT 1,2", "INSERT 3,4", "INSERT 5"}, s.Statements); diff != "" || !slices.Equal(s.Commits, []int64{2, 4, 5}) {
 		t.Errorf("commits at %v, statements (-want +got):\n%s", s.Commits, diff)
+	}
+}
+
+// A clock that was set while an answer was on its way is not believed.
+func TestAnswered(t *testing.T) {
+	for _, tc := range []struct{ began, now, ago, want time.Duration }{
+		{100, 130, 0, 130}, {100, 130, 20, 110}, {100, 130, 30, 100}, {100, 130, 31, 130}, {100, 130, time.Hour, 130},
+	} {
+		if got := answered(tc.began, tc.now, tc.ago); got != tc.want {
+			t.Errorf("%+v: %d", tc, got)
+		}
 	}
 }

@@ -95,7 +95,7 @@ func (t *sysbenchTool) read(report *output.Report) (*workload.Reading, error) {
 		r.Metrics = append(r.Metrics, newOrders(report.Counts, *f.Seconds))
 		r.Checks = append(r.Checks, mixAddsUp(report))
 	}
-	r.Warnings = sysbenchWarnings(f)
+	r.Warnings = append(sysbenchWarnings(f), rateWarnings(int64(t.params.Rate), report)...)
 	return r, nil
 }
 

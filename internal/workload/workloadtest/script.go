@@ -41,11 +41,11 @@ func (s *Script) Exec(statement []byte) error {
 }
 
 // ExecWhile implements workload.Session.
-func (s *Script) ExecWhile(statement []byte, meanwhile func()) error {
+func (s *Script) ExecWhile(statement []byte, meanwhile func()) (time.Duration, error) {
 	err := s.Exec(statement)
 	clear(statement) // whoever still needs its bytes is found out
 	meanwhile()
-	return err
+	return 0, err
 }
 
 // ExecAffected finds as many rows as a statement limits itself to, but at most 1,000.
@@ -106,7 +106,10 @@ type Silence struct{}
 func (Silence) Exec([]byte) error { return nil }
 
 // ExecWhile implements workload.Session.
-func (Silence) ExecWhile(_ []byte, meanwhile func()) error { meanwhile(); return nil }
+func (Silence) ExecWhile(_ []byte, meanwhile func()) (time.Duration, error) {
+	meanwhile()
+	return 0, nil
+}
 
 // ExecAffected implements workload.Session.
 func (Silence) ExecAffected([]byte) (int64, error) { return 0, nil }

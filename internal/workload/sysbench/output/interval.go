@@ -11,6 +11,9 @@ const number = ` *(-?[\d.]+|-?nan|-?inf)`
 var intervalLine = regexp.MustCompile(`^\[ (\d+)s \] thds: \d+ (?:tps|eps): ` + number + `(?: qps: .+)? lat \(ms,(\d+)%\): ` +
 	number + `(?: err/s.+)?$`)
 
+// queueLine follows the line of an interval if events are due at a given rate.
+var queueLine = regexp.MustCompile(`^\[ \d+s \] queue length: (\d+),? concurrency: \d+$`)
+
 // parseInterval reads a line of intermediate results; nil if it is none.
 func parseInterval(line string) *Interval {
 	m := intervalLine.FindStringSubmatch(line)

@@ -19,6 +19,7 @@ func Merge(reports []*Report, seconds float64) *Report {
 	f := &Summary{SQL: &SQL{}, Seconds: &seconds}
 	for _, r := range reports {
 		all.Threads += r.Threads
+		all.Queue = combine(all.Queue, r.Queue, plus)
 		all.Errors = append(all.Errors, r.Errors...)
 		for name, n := range r.Counts {
 			all.Counts[name] += n
@@ -46,10 +47,10 @@ func (s *Summary) add(other *Summary) {
 	s.Histogram = addBuckets(s.Histogram, other.Histogram)
 }
 
-func plus(a, b float64) float64 { return a + b }
+func plus[N int64 | float64](a, b N) N { return a + b }
 
 // combine two numbers, either of which may be unknown.
-func combine(a, b *float64, how func(a, b float64) float64) *float64 {
+func combine[N int64 | float64](a, b *N, how func(a, b N) N) *N {
 	switch {
 	case a == nil:
 		return b

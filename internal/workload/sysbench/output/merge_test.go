@@ -13,7 +13,7 @@ import (
 
 func TestMerge(t *testing.T) {
 	one := &Report{
-		Version: "1.0.20", Threads: 2, Counts: map[string]int64{"new_order": 3},
+		Version: "1.0.20", Threads: 2, Counts: map[string]int64{"new_order": 3}, Queue: ptr.To[int64](7),
 		Intervals: []Interval{{Second: 1, Events: ptr.To(5.0), LatencyMillis: ptr.To(2.0)}},
 		Final: &Summary{
 			Events: 10, Seconds: ptr.To(2.0), SQL: &SQL{Queries: 20, Transactions: 10, IgnoredErrors: 1},
@@ -21,7 +21,7 @@ func TestMerge(t *testing.T) {
 		},
 	}
 	two := &Report{
-		Version: "1.0.20", Threads: 1, Counts: map[string]int64{"new_order": 4, "payment": 1},
+		Version: "1.0.20", Threads: 1, Counts: map[string]int64{"new_order": 4, "payment": 1}, Queue: ptr.To[int64](4),
 		Intervals: []Interval{
 			{Second: 1, Events: nil}, {Second: 2, Events: ptr.To(1.0), LatencyMillis: ptr.To(3.0)},
 		},
@@ -31,7 +31,7 @@ func TestMerge(t *testing.T) {
 		},
 	}
 	want := &Report{
-		Version: "1.0.20", Threads: 3, Counts: map[string]int64{"new_order": 7, "payment": 1},
+		Version: "1.0.20", Threads: 3, Counts: map[string]int64{"new_order": 7, "payment": 1}, Queue: ptr.To[int64](11),
 		Intervals: []Interval{
 			{Second: 1, Events: ptr.To(5.0), LatencyMillis: ptr.To(2.0)},
 			{Second: 2, Events: ptr.To(1.0), LatencyMillis: ptr.To(3.0)},

@@ -143,6 +143,11 @@ func (p *Parser) about(line string) bool {
 		p.report.Version = m[1]
 		return true
 	}
+	if m := queueLine.FindStringSubmatch(line); m != nil {
+		n := integer(m[1])
+		p.report.Queue = &n
+		return true
+	}
 	if errorLine.MatchString(line) {
 		if len(p.report.Errors) < maxErrors {
 			p.report.Errors = append(p.report.Errors, line)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/utils/ptr"
 )
 
 func read(t testing.TB, name string) *Report {
@@ -106,8 +107,19 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// Lines that nobody reads are not taken for others, wherever they stand: the second line of an interval, and what a script's
-// hooks print in place of intervals.
+// How many events wait is what the last interval says: with two threads or with SQL, and not at all without a rate.
+func TestQueue(t *testing.T) {
+	for file, want := range map[string]*int64{
+		"1.0-full.txt": ptr.To[int64](2), "1.0.20-real.txt": ptr.To[int64](0), "cpu.txt": ptr.To[int64](3), "published-t1.txt": nil,
+	} {
+		if diff := cmp.Diff(want, read(t, file).Queue); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", file, diff)
+		}
+	}
+}
+
+// Lines that nobody reads are not taken for others, wherever they stand: what a script's hooks print in place of
+// intervals.
 func TestLinesThatNobodyReads(t *testing.T) {
 	data, err := os.ReadFile("testdata/1.1-full.txt")
 	if err != nil {
@@ -115,7 +127,7 @@ func TestLinesThatNobodyReads(t *testing.T) {
 	}
 	want := Parse(string(data))
 	for _, line := range []string{
-		"[ 10s ] queue length: 148, concurrency: 4", "1,4,151.87,3056.32,2140.12,608.47,307.73,9.91,0.00,0.00",
+		"1,4,151.87,3056.32,2140.12,608.47,307.73,9.91,0.00,0.00",
 		"{", `"time":    1,`, `"threads": 4,`, `"total": 3056.32,`, `"latency": 9.91,`, `"reconnects": 0.00`, "}",
 	} {
 		for _, after := range []string{

@@ -14,6 +14,8 @@ type Report struct {
 	// Threads are those of the options that sysbench repeats.
 	Threads   int64      `json:"threads,omitempty"`
 	Intervals []Interval `json:"intervals,omitempty"`
+	// Queue is how many events waited for a thread when the last interval ended; nil if none were due at a given rate.
+	Queue *int64 `json:"queue,omitempty"`
 	// Final is the cumulative report at the end, or nil if sysbench suppressed it: it does so when an error ends a run.
 	Final *Summary `json:"final,omitempty"`
 	// Errors are sysbench's own lines about what went wrong, the first 20 of them.
