@@ -31,6 +31,8 @@ type Engine struct {
 	SystemSchemas []string
 	// ConnectionEnded are the numbers of errors that mean that the server ended the connection, not that the statement is wrong.
 	ConnectionEnded []uint16
+	// TryAgain are the numbers of errors after which a client is expected to roll the transaction back and begin it anew.
+	TryAgain []uint16
 }
 
 // Image is what the official container image and its server expect and do.

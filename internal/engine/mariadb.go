@@ -98,6 +98,8 @@ var MariaDB = Engine{
 	SystemSchemas: []string{"mysql", "sys", "information_schema", "performance_schema"},
 	// ER_SERVER_SHUTDOWN and ER_CONNECTION_KILLED.
 	ConnectionEnded: []uint16{1053, 1927},
+	// ER_CHECKREAD, a row that has changed since the transaction's snapshot; ER_LOCK_WAIT_TIMEOUT; and ER_LOCK_DEADLOCK.
+	TryAgain: []uint16{1020, 1205, 1213},
 }
 
 var mariaDBIsolation = []string{"READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"}

@@ -88,7 +88,9 @@ func (l *clientLoad) execute(statements []string) func(context.Context) error {
 
 // measure implements load.
 func (l *clientLoad) measure(ctx context.Context, w window) error {
-	c := &clients{interrupt: l.connections.End}
+	c := &clients{
+		interrupt: l.connections.End, tryAgain: func(err error) bool { return failure.TryAgain(l.engine, err) },
+	}
 	defer c.close()
 	for range l.plan.Clients {
 		s, err := l.connections.Session(ctx, l.cfg.Server.Schema, l.plan.Setup)

@@ -28,6 +28,8 @@ type clients struct {
 	sessions []*conn.Session
 	// interrupt ends all of them.
 	interrupt func()
+	// tryAgain is the clients'.
+	tryAgain func(error) bool
 	// milestones of all together, or nil.
 	milestones *record.Milestones
 }
@@ -51,7 +53,7 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 	})
 	var working sync.WaitGroup
 	for i, s := range c.sessions {
-		client := &workload.Client{Index: i, Session: s, Recorder: recorders[i], Limit: limit}
+		client := &workload.Client{Index: i, Session: s, Recorder: recorders[i], TryAgain: c.tryAgain, Limit: limit}
 		working.Go(func() {
 			stopped, err := guarded(ctx, w, client)
 			outcomes[i] = stopped

@@ -95,7 +95,7 @@ func (w *RunWrapper) Everything() *RunWrapper {
 	}
 	db.PriorityClassName = "benchmarks"
 	w.run.Spec.Workload.CommitSize.Compat = v1alpha1.CompatIsotopp
-	w.run.Spec.Workload.Limits.Seconds = ptr.To[int32](60)
+	w.run.Spec.Workload.Limits = v1alpha1.WorkloadLimits{Seconds: ptr.To[int32](60), ErrorPercent: ptr.To[int32](5)}
 	w.run.Spec.Trials.StartDeadlineSeconds, w.run.Spec.Trials.DeadlineSeconds = 120, 600
 	w.run.Spec.Seed = ptr.To[int64](42)
 	w.run.Spec.ImagePullSecrets = []v1alpha1.ImagePullSecret{{Name: "registry"}}

@@ -199,7 +199,7 @@ func TestConfig(t *testing.T) {
 		Workload: result.Workload{
 			Type: "CommitSize", Parameters: json.RawMessage(`{"compat":"Isotopp","rows":100,"rowsPerCommit":16}`),
 		},
-		LimitSeconds: 60, ConnectSeconds: 120, Scratch: "/scratch",
+		LimitSeconds: 60, ErrorPercent: 5, ConnectSeconds: 120, Scratch: "/scratch",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
@@ -213,7 +213,7 @@ func TestConfigDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Seed != 1 || got.LimitSeconds != 0 || got.ConnectSeconds != 300 || got.Parameters != nil {
+	if got.Seed != 1 || got.LimitSeconds != 0 || got.ErrorPercent != 10 || got.ConnectSeconds != 300 || got.Parameters != nil {
 		t.Errorf("configuration is %+v", got)
 	}
 }

@@ -4,12 +4,8 @@
 package workload
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 	"time"
-
-	"github.com/go-sql-driver/mysql"
 )
 
 // maxTries is how often a transaction is tried before its client gives up. One that others disturb by chance hardly ever needs
@@ -26,17 +22,13 @@ func (g GaveUp) Error() string {
 // Unwrap returns the last error.
 func (g GaveUp) Unwrap() error { return g.Last }
 
-// toBeRetried are the errors after which a client is expected to begin the transaction anew: a row that has changed since the
-// transaction's snapshot, a lock wait timeout, and a deadlock.
-var toBeRetried = []uint16{1020, 1205, 1213}
-
 var rollback = []byte("ROLLBACK")
 
 // Retry takes the error of a statement that began at the given time; nil stays nil. If the transaction is to be tried again, it
 // rolls it back, because some of these errors end the statement only, and calls again, which executes everything from the
 // transaction's beginning up to that statement. It returns the error that remains.
 func (c *Client) Retry(began time.Duration, err error, again func() error) error {
-	for try := 1; isToBeRetried(err); try++ {
+	for try := 1; err != nil && c.TryAgain != nil && c.TryAgain(err); try++ {
 		c.Recorder.RolledBack(began, c.Recorder.Now())
 		if err := c.Session.Exec(rollback); err != nil {
 			return fmt.Errorf("rolling a transaction back: %w", err)
@@ -48,9 +40,4 @@ func (c *Client) Retry(began time.Duration, err error, again func() error) error
 		err = again()
 	}
 	return err
-}
-
-func isToBeRetried(err error) bool {
-	server, answered := errors.AsType[*mysql.MySQLError](err)
-	return answered && slices.Contains(toBeRetried, server.Number)
 }

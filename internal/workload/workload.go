@@ -94,6 +94,9 @@ type Client struct {
 	Index    int
 	Session  Session
 	Recorder Recorder
+	// TryAgain says whether a transaction that ended with this error is to be tried again, as after a deadlock;
+	// nil is never.
+	TryAgain func(error) bool
 	// Limit of the measured phase by the recorder's clock; 0 is no limit.
 	Limit time.Duration
 }

@@ -86,6 +86,12 @@ func reasonOf(e *engine.Engine, err error) result.Cause {
 	return result.CauseInternal
 }
 
+// TryAgain says whether a transaction that ended with this error is to be tried again.
+func TryAgain(e *engine.Engine, err error) bool {
+	server, answered := errors.AsType[*mysql.MySQLError](err)
+	return answered && slices.Contains(e.TryAgain, server.Number)
+}
+
 // connectionLost are errors of the driver and of the loader's own sockets, besides those of system calls.
 var connectionLost = []error{
 	mysql.ErrInvalidConn, driver.ErrBadConn, net.ErrClosed, io.EOF, io.ErrUnexpectedEOF, workload.ErrConnectionLost,

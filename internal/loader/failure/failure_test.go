@@ -75,3 +75,18 @@ func TestReasons(t *testing.T) {
 		}
 	}
 }
+
+func TestTryAgain(t *testing.T) {
+	for number, want := range map[uint16]bool{1213: true, 1205: true, 1020: true, 1064: false, 1053: false} {
+		err := fmt.Errorf("inserting: %w", &mysql.MySQLError{Number: number})
+		if got := failure.TryAgain(&engine.MariaDB, err); got != want {
+			t.Errorf("error %d: %t, want %t", number, got, want)
+		}
+		if failure.TryAgain(&engine.Engine{}, err) {
+			t.Errorf("error %d of a server that knows no such number", number)
+		}
+	}
+	if failure.TryAgain(&engine.MariaDB, mysql.ErrInvalidConn) {
+		t.Error("a transaction is tried again over a connection that is lost")
+	}
+}

@@ -31,9 +31,16 @@ func newSeries() series {
 	return series{length: firstIntervalLength, intervals: make([]result.Interval, 0, 300)}
 }
 
-// at is the interval of a time that is no earlier than that of the call before. Intervals in which nothing happened are
-// made on the way: they are what a stall looks like.
+// at is the interval of a time that is no earlier than that of the call before.
 func (s *series) at(t time.Duration) *result.Interval {
+	if t > s.end || len(s.intervals) == 0 {
+		s.extend(t)
+	}
+	return &s.intervals[len(s.intervals)-1]
+}
+
+// extend makes the intervals up to a time, and one at least. Those in which nothing happened are what a stall looks like.
+func (s *series) extend(t time.Duration) {
 	for t > s.end || len(s.intervals) == 0 {
 		if len(s.intervals) == maxIntervals {
 			s.double()
@@ -41,7 +48,6 @@ func (s *series) at(t time.Duration) *result.Interval {
 		s.end += s.length
 		s.intervals = append(s.intervals, result.Interval{EndMicros: s.end.Microseconds()})
 	}
-	return &s.intervals[len(s.intervals)-1]
 }
 
 // double makes intervals twice as long.

@@ -47,8 +47,8 @@ func (k *Keeper) adopt(ctx context.Context) error {
 	return k.note(ctx, foreign...)
 }
 
-// unfinished says whether objects that were not noted are those of an attempt of this run that was killed, if Benchrun is known to
-// have used the schema. On a server of the run's own, there are no others.
+// unfinished says whether objects that were not noted are those of an attempt of this run that was killed, if Benchrun is known
+// to have used the schema. On a server of the run's own, there are no others.
 func (k *Keeper) unfinished(ctx context.Context, known bool) (bool, error) {
 	if !known || !k.borrowed {
 		return known, nil

@@ -58,7 +58,7 @@ func TestBulkInsertGolden(t *testing.T) {
 func TestBulkInsertStatements(t *testing.T) {
 	s := &workloadtest.Script{}
 	w := newTestBulkInsert(t, narrowTable)
-	stopped, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s})
+	stopped, err := w.Measure(t.Context(), workloadtest.Client(0, s))
 	if err != nil || stopped != result.StoppedByRows {
 		t.Fatalf("%v, %v", stopped, err)
 	}
@@ -154,7 +154,7 @@ func TestBulkInsertErrors(t *testing.T) {
 	} {
 		s := &workloadtest.Script{Refuse: refuse}
 		w := newTestBulkInsert(t, narrowTable)
-		if _, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s}); err == nil || err.Error() != want {
+		if _, err := w.Measure(t.Context(), workloadtest.Client(0, s)); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}

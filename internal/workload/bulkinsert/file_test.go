@@ -69,7 +69,7 @@ func TestFileInsertStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &workloadtest.Script{}
-	if stopped, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s}); err != nil || stopped != result.StoppedByRows {
+	if stopped, err := w.Measure(t.Context(), workloadtest.Client(0, s)); err != nil || stopped != result.StoppedByRows {
 		t.Fatalf("%v, %v", stopped, err)
 	}
 	want := []string{
@@ -115,7 +115,7 @@ func TestFileInsertSendsEachRowOnce(t *testing.T) {
 			for i := range scripts {
 				scripts[i] = &workloadtest.Script{}
 				working.Go(func() {
-					if _, err := w.Measure(t.Context(), &workload.Client{Index: i, Session: scripts[i], Recorder: scripts[i]}); err != nil {
+					if _, err := w.Measure(t.Context(), workloadtest.Client(i, scripts[i])); err != nil {
 						t.Error(err)
 					}
 				})
@@ -148,7 +148,7 @@ func TestFileInsertRowsAreLimited(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &workloadtest.Script{}
-	if _, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s}); err != nil || s.Rows != 40 {
+	if _, err := w.Measure(t.Context(), workloadtest.Client(0, s)); err != nil || s.Rows != 40 {
 		t.Errorf("%d rows, %v", s.Rows, err)
 	}
 	doc := &result.Document{Totals: result.Totals{Rows: 40, StoppedBy: result.StoppedBySeconds}}
@@ -183,7 +183,7 @@ func TestFileInsertIsTSVByDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &workloadtest.Script{}
-	if _, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s}); err != nil {
+	if _, err := w.Measure(t.Context(), workloadtest.Client(0, s)); err != nil {
 		t.Fatal(err)
 	}
 	if want := "INSERT INTO narrow (id, k) VALUES ('1','one\ttwo')"; s.Statements[0] != want {
@@ -238,7 +238,7 @@ func TestFileInsertFindsAChangedFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := &workloadtest.Script{}
-		_, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s})
+		_, err := w.Measure(t.Context(), workloadtest.Client(0, s))
 		if tc.want == "" {
 			w.file.Comparison = userdata.NewComparison([]userdata.Column{{Name: "a", Kind: userdata.KindOf("int")}, {Name: "b", Kind: userdata.KindOf("int")}})
 			now, sum, scanErr := w.file.Checksum(t.Context(), 3)

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -90,35 +89,29 @@ type inserter struct {
 	*commitSize
 	client    *workload.Client
 	statement []byte
-	// first and last row of the transaction; counted is the last one that was counted.
+	// first and last row of the transaction; those up to counted were counted.
 	first, last, counted int64
 }
 
-// insert inserts a row, and returns when it was answered.
-func (i *inserter) insert(n int64) (began, ended time.Duration, err error) {
+// write makes the statement that inserts a row.
+func (i *inserter) write(n int64) []byte {
 	const prefix = "INSERT INTO demo (id, data) VALUES ("
 	statement := append(i.statement[:0], prefix...)
 	statement = append(strconv.AppendInt(statement, n, 10), ", '"...)
 	i.statement = append(i.rows.AppendText(statement, n), "')"...)
-	began = i.client.Recorder.Now()
-	if err = i.client.Session.Exec(i.statement); err != nil {
-		return began, began, err
-	}
-	ended = i.client.Recorder.Now()
-	rows := int64(0)
-	if n > i.counted {
-		rows, i.counted = 1, n
-	}
-	i.client.Recorder.Insert(began, ended, rows)
-	return began, ended, nil
+	return i.statement
 }
 
 // again inserts the transaction's rows anew.
 func (i *inserter) again() error {
+	r := i.client.Recorder
 	for n := i.first; n <= i.last; n++ {
-		if _, _, err := i.insert(n); err != nil {
+		statement := i.write(n)
+		began := r.Now()
+		if err := i.client.Session.Exec(statement); err != nil {
 			return err
 		}
+		r.Insert(began, r.Now(), max(n-i.counted, 0)) // 1 for the last one, if it was not counted
 	}
 	return nil
 }
@@ -130,13 +123,16 @@ func (w *commitSize) Measure(_ context.Context, c *workload.Client) (result.Stop
 	stopped := result.StoppedByRows
 	for i.last < w.params.Rows || w.params.Rows == 0 {
 		i.last++
-		began, ended, err := i.insert(i.last)
-		if err != nil {
-			if err := c.Retry(began, err, again); err != nil {
-				return "", fmt.Errorf("inserting row %d: %w", i.last, err)
-			}
-			ended = c.Recorder.Now()
+		statement := i.write(i.last)
+		began := c.Recorder.Now()
+		err := c.Session.Exec(statement)
+		ended := c.Recorder.Now()
+		if err == nil {
+			c.Recorder.Insert(began, ended, 1)
+		} else if err := c.Retry(began, err, again); err != nil {
+			return "", fmt.Errorf("inserting row %d: %w", i.last, err)
 		}
+		i.counted = i.last
 		if w.commitsAfter(i.last) {
 			if err := insert.Commit(c, i.last, again); err != nil {
 				return "", err

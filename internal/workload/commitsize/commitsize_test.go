@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -46,7 +45,7 @@ func TestCommitSizeCommits(t *testing.T) {
 		t.Run(fmt.Sprintf("%d by %d %s", tc.rows, tc.size, tc.compat), func(t *testing.T) {
 			s := &workloadtest.Script{}
 			w := newTestCommitSize(t, Parameters{Rows: tc.rows, RowsPerCommit: tc.size, Compat: tc.compat})
-			stopped, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s})
+			stopped, err := w.Measure(t.Context(), workloadtest.Client(0, s))
 			if err != nil || stopped != result.StoppedByRows {
 				t.Fatalf("%v, %v", stopped, err)
 			}
@@ -63,7 +62,7 @@ func TestCommitSizeCommits(t *testing.T) {
 func TestCommitSizeStatements(t *testing.T) {
 	s := &workloadtest.Script{}
 	w := newTestCommitSize(t, Parameters{Rows: 2, RowsPerCommit: 2})
-	if _, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s}); err != nil {
+	if _, err := w.Measure(t.Context(), workloadtest.Client(0, s)); err != nil {
 		t.Fatal(err)
 	}
 	rows := generate.NewRows(42)
@@ -109,7 +108,7 @@ func TestCommitSizeErrors(t *testing.T) {
 	} {
 		s := &workloadtest.Script{Refuse: refuse}
 		w := newTestCommitSize(t, Parameters{Rows: 2, RowsPerCommit: 2})
-		if _, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s}); err == nil || err.Error() != want {
+		if _, err := w.Measure(t.Context(), workloadtest.Client(0, s)); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
@@ -127,12 +126,12 @@ func TestCommitSizeRetries(t *testing.T) {
 	} {
 		s := &workloadtest.Script{Fail: func(n int, _ string) error {
 			if n == tc.fails {
-				return &mysql.MySQLError{Number: 1213}
+				return workloadtest.ErrDeadlock
 			}
 			return nil
 		}}
 		w := newTestCommitSize(t, Parameters{Rows: 5, RowsPerCommit: 3, Compat: compatIsotopp})
-		if _, err := w.Measure(t.Context(), &workload.Client{Session: s, Recorder: s}); err != nil {
+		if _, err := w.Measure(t.Context(), workloadtest.Client(0, s)); err != nil {
 			t.Fatal(err)
 		}
 		var got []string

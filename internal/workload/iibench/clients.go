@@ -61,7 +61,8 @@ func (w *iiBench) remove(ctx context.Context, c *workload.Client) error {
 // removeOldest deletes so many rows in a transaction, after so many were deleted.
 func (w *iiBench) removeOldest(c *workload.Client, deleted, surplus int64) error {
 	// Ids count from 1 without gaps where nobody else counts: no row is looked for where rows were deleted.
-	statement := fmt.Appendf(nil, "DELETE FROM %s WHERE transactionid > %d ORDER BY transactionid LIMIT %d", w.schema.name, deleted, surplus)
+	statement := fmt.Appendf(nil, "DELETE FROM %s WHERE transactionid > %d ORDER BY transactionid LIMIT %d",
+		w.schema.name, deleted, surplus)
 	var began time.Duration
 	uncounted := surplus
 	execute := func() error {

@@ -14,10 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
@@ -32,7 +30,7 @@ func play(t *testing.T, w *iiBench) ([]*workloadtest.Script, []error) {
 	for i := range scripts {
 		scripts[i] = &workloadtest.Script{}
 		working.Go(func() {
-			if _, errs[i] = w.Measure(ctx, &workload.Client{Index: i, Session: scripts[i], Recorder: scripts[i]}); errs[i] != nil {
+			if _, errs[i] = w.Measure(ctx, workloadtest.Client(i, scripts[i])); errs[i] != nil {
 				cancel()
 			}
 		})
@@ -166,7 +164,7 @@ func TestIIBenchWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTestIIBench(t, func(p *Parameters) { p.KeepRows = 1 })
 		s := &workloadtest.Script{}
-		c := &workload.Client{Session: s, Recorder: s}
+		c := workloadtest.Client(0, s)
 		if err := w.tellDeleter(t.Context(), c, 1); err != nil || s.Waits != 0 {
 			t.Fatalf("%d waits with room, %v", s.Waits, err)
 		}
@@ -191,9 +189,9 @@ func TestIIBenchDeletesAgain(t *testing.T) {
 				return nil
 			}
 			failed[statement] = true
-			return &mysql.MySQLError{Number: 1213}
+			return workloadtest.ErrDeadlock
 		}}
-		if err := w.removeOldest(&workload.Client{Session: s, Recorder: s}, 7, 9); err != nil {
+		if err := w.removeOldest(workloadtest.Client(0, s), 7, 9); err != nil {
 			t.Fatal(err)
 		}
 		const remove = "DELETE FROM purchases_index WHERE transactionid > 7 ORDER BY transactionid LIMIT 9"

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -90,11 +89,11 @@ func TestRetries(t *testing.T) {
 		l.AppendRow = func(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
 		s := &workloadtest.Script{Fail: func(n int, _ string) error {
 			if slices.Contains(tc.fails, n) {
-				return &mysql.MySQLError{Number: 1213}
+				return workloadtest.ErrDeadlock
 			}
 			return nil
 		}}
-		stopped, err := l.Insert(t.Context(), &workload.Client{Session: s, Recorder: s})
+		stopped, err := l.Insert(t.Context(), workloadtest.Client(0, s))
 		if err != nil || stopped != result.StoppedByRows {
 			t.Fatalf("%s: %s, %v", name, stopped, err)
 		}
@@ -120,7 +119,7 @@ func TestAutocommit(t *testing.T) {
 	l.Heads, l.RowBytes, l.Autocommit = []string{"INSERT "}, 8, true
 	l.AppendRow = func(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
 	s := &workloadtest.Script{}
-	if _, err := l.Insert(t.Context(), &workload.Client{Session: s, Recorder: s}); err != nil {
+	if _, err := l.Insert(t.Context(), workloadtest.Client(0, s)); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"INSERT 1,2", "INSERT 3,4", "INSERT 5"}, s.Statements); diff != "" || !slices.Equal(s.Commits, []int64{2, 4, 5}) {

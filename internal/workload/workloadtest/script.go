@@ -10,7 +10,19 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
+
+// ErrDeadlock is an error after which a transaction is to be tried again.
+var ErrDeadlock = errors.New("deadlock")
+
+// Client has a script for a session and a recorder.
+func Client(index int, s *Script) *workload.Client {
+	return &workload.Client{
+		Index: index, Session: s, Recorder: s, TryAgain: func(err error) bool { return errors.Is(err, ErrDeadlock) },
+	}
+}
 
 // Script is a session that writes down what it is sent, and a recorder whose clock ticks once a call.
 type Script struct {
