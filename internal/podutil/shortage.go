@@ -71,7 +71,7 @@ func Shortage(pod *corev1.Pod, field string, rooms []Room) string {
 	return text + fmt.Sprintf(": set %s.requests to what fits (they may be below the limits), or free a node", field)
 }
 
-// largest is what is left on the node that has the most of a resource left for the Pod, and the name of that node, if there is one.
+// largest is what is left on the node that has the most of a resource left for the Pod, and the node's name, if there is one.
 func largest(pod *corev1.Pod, name corev1.ResourceName, rooms []Room) (best corev1.ResourceList, node string) {
 	for i := range rooms {
 		r := &rooms[i]
