@@ -58,7 +58,7 @@ func (o *options) validate() error {
 	case o.images.Loader == "":
 		return errors.New("--loader-image is not set: Benchrun publishes no images, so name the loader that you have built")
 	case o.images.Sysbench == "":
-		return errors.New("--sysbench-image is not set: Benchrun publishes no images, so name the one with sysbench that you have built")
+		return errors.New("--sysbench-image is not set: Benchrun publishes no images, so name the loader with sysbench you have built")
 	case o.leaderElect && o.leaseNamespace == "":
 		return errors.New("--leader-elect needs --lease-namespace: the manager's own namespace")
 	case o.installation == "" || len(validation.IsValidLabelValue(o.installation)) > 0:
