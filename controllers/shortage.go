@@ -14,12 +14,11 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
-// maxRooms is how many nodes a Pod that finds no room may be able to use for the operator to look for what would fit: it reads all
-// Pods on each of them.
+// maxRooms is how many nodes with the labels that a Pod selects are looked at for what would fit: all Pods on each are read.
 const maxRooms = 10
 
-// shortage says which resources a Pod that cannot be scheduled lacks, and what would fit; empty if it does not wait for resources.
-// An operator that works in one namespace may not read nodes: what would fit is left out then.
+// shortage says which resources a Pod that cannot be scheduled lacks, and what would fit; it is empty if the Pod does not wait
+// for resources. An operator that works in one namespace may not read nodes: what would fit is left out then.
 func (r *BenchmarkRunReconciler) shortage(ctx context.Context, pod *corev1.Pod, field string) string {
 	if len(podutil.Insufficient(pod)) == 0 {
 		return ""

@@ -81,6 +81,6 @@ func (l *leadership) obstacle(request *http.Request) error {
 	if ptr.Deref(lease.Spec.HolderIdentity, "") == "" || holder == l.installation {
 		return nil
 	}
-	return fmt.Errorf("installation %q holds Lease %s and carries out the runs that this one, %q, was installed for: remove one of them, "+
-		"or have them watch different namespaces", holder, l.lease, l.installation)
+	return fmt.Errorf("installation %q holds Lease %s and carries out the runs that this one, %q, was installed for: "+
+		"remove one of them, or have them watch different namespaces", holder, l.lease, l.installation)
 }

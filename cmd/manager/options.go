@@ -40,10 +40,12 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.namespace, "namespace", "", "The only namespace to work in; empty is all.")
 	flags.StringVar(&o.images.Loader, "loader-image", "", "Image of the loader; required.")
 	flags.StringVar(&o.images.Sysbench, "sysbench-image", "", "Image of the loader that also has sysbench; required.")
-	flags.StringVar(&o.images.Database, "database-image", "", "Image of the database for runs that name none; empty is the engine's own.")
+	flags.StringVar(&o.images.Database, "database-image", "",
+		"Image of the database for runs that name none; empty is the engine's own.")
 	flags.StringVar(&o.images.Registry, "image-registry", "",
 		"What the names of images that name no registry are completed with, for example registry.example.com/mirror.")
-	flags.Func("image-pull-secrets", "Names of Secrets, separated by commas, for the Pods of runs. They must exist in each run's namespace.",
+	flags.Func("image-pull-secrets",
+		"Names of Secrets, separated by commas, for the Pods of runs. They must exist in each run's namespace.",
 		func(names string) error {
 			o.images.PullSecrets = strings.FieldsFunc(names, func(c rune) bool { return c == ',' })
 			return nil
@@ -54,13 +56,14 @@ func (o *options) bind(flags *flag.FlagSet) {
 func (o *options) validate() error {
 	switch {
 	case o.images.Loader == "":
-		return errors.New("--loader-image is not set: Benchrun publishes no images, so name the loader that you built with this manager")
+		return errors.New("--loader-image is not set: Benchrun publishes no images, so name the loader that you have built")
 	case o.images.Sysbench == "":
-		return errors.New("--sysbench-image is not set: Benchrun publishes no images, so name the loader with sysbench that you built with this manager")
+		return errors.New("--sysbench-image is not set: Benchrun publishes no images, so name the loader with sysbench you have built")
 	case o.leaderElect && o.leaseNamespace == "":
 		return errors.New("--leader-elect needs --lease-namespace: the manager's own namespace")
 	case o.installation == "" || len(validation.IsValidLabelValue(o.installation)) > 0:
-		return fmt.Errorf("--installation is %q, and must be the value of a label: 1 to 63 letters, digits, '-', '_' and '.'", o.installation)
+		return fmt.Errorf("--installation is %q, and must be the value of a label: 1 to 63 letters, digits, '-', '_' and '.'",
+			o.installation)
 	}
 	return nil
 }

@@ -46,9 +46,9 @@ type Room struct {
 	Pods []corev1.Pod
 }
 
-// Shortage says which resources a Pod that cannot be scheduled lacks, how much it requests, and how much would fit on the node that
-// has the most of the first one left. The field is where its resources are specified, for example loader.resources. Without rooms
-// it does not say what would fit. It is empty if the Pod does not wait for resources.
+// Shortage says which resources a Pod that cannot be scheduled lacks, how much it requests, and how much would fit on the node
+// that has the most of the first one left. The field is where its resources are specified, for example loader.resources. Without
+// rooms it does not say what would fit. It is empty if the Pod does not wait for resources.
 func Shortage(pod *corev1.Pod, field string, rooms []Room) string {
 	missing := Insufficient(pod)
 	if len(missing) == 0 {
@@ -71,7 +71,7 @@ func Shortage(pod *corev1.Pod, field string, rooms []Room) string {
 	return text + fmt.Sprintf(": set %s.requests to what fits (they may be below the limits), or free a node", field)
 }
 
-// largest is what is left on the node that has the most of a resource left for the Pod, and that node's name; empty if there is none.
+// largest is what is left on the node that has the most of a resource left for the Pod, and the node's name, if there is one.
 func largest(pod *corev1.Pod, name corev1.ResourceName, rooms []Room) (best corev1.ResourceList, node string) {
 	for i := range rooms {
 		r := &rooms[i]
@@ -90,7 +90,9 @@ func largest(pod *corev1.Pod, name corev1.ResourceName, rooms []Room) (best core
 // admits says whether a Pod may use the node, apart from its resources.
 func (r *Room) admits(pod *corev1.Pod) bool {
 	repels := func(taint *corev1.Taint) bool { return taint.Effect != corev1.TaintEffectPreferNoSchedule }
-	if _, tainted := schedulinghelpers.FindMatchingUntoleratedTaint(logr.Discard(), r.Node.Spec.Taints, pod.Spec.Tolerations, repels, false); tainted {
+	_, tainted := schedulinghelpers.FindMatchingUntoleratedTaint(
+		logr.Discard(), r.Node.Spec.Taints, pod.Spec.Tolerations, repels, false)
+	if tainted {
 		return false
 	}
 	if fits, err := nodeaffinity.GetRequiredNodeAffinity(pod).Match(r.Node); err != nil || !fits {

@@ -8,6 +8,7 @@ package install
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -77,7 +78,7 @@ func output(t *testing.T, command *exec.Cmd) ([]*unstructured.Unstructured, erro
 	for decoder := yaml.NewYAMLOrJSONDecoder(&stdout, 4096); ; {
 		var content map[string]any
 		switch err := decoder.Decode(&content); {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return objects, nil
 		case err != nil:
 			t.Fatal(err)
