@@ -78,8 +78,8 @@ func (l *leadership) obstacle(request *http.Request) error {
 		return fmt.Errorf("reading Lease %s: %w", l.lease, err)
 	}
 	holder := lease.Labels[installationLabel]
-	if ptr.Deref(lease.Spec.HolderIdentity, "") == "" || holder == l.installation {
-		return nil
+	if ptr.Deref(lease.Spec.HolderIdentity, "") == "" || holder == "" || holder == l.installation {
+		return nil // a holder without a label is one of before there was one
 	}
 	return fmt.Errorf("installation %q holds Lease %s and carries out the runs that this one, %q, was installed for: "+
 		"remove one of them, or have them watch different namespaces", holder, l.lease, l.installation)

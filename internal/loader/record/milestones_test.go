@@ -42,6 +42,24 @@ func TestMilestones(t *testing.T) {
 	}
 }
 
+// A client that comes late with an answer that was early reaches a milestone after the one before, not before it.
+func TestMilestonesAscend(t *testing.T) {
+	m := StartMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 1)
+	m.pass(3*time.Second, 1000)
+	m.pass(2*time.Second, 1000)
+	m.pass(4*time.Second, 500)
+	if err := m.Finish(4 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	var got []int64
+	for _, p := range m.Results() {
+		got = append(got, p.Micros)
+	}
+	if diff := cmp.Diff([]int64{3_000_000, 3_000_000, 4_000_000}, got); diff != "" {
+		t.Errorf("times (-want +got):\n%s", diff)
+	}
+}
+
 // The terminal rate is over half to one and a half of the usual distance, whatever is left over at the end.
 func TestTerminalRate(t *testing.T) {
 	for _, tc := range []struct {
