@@ -53,8 +53,8 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *step, action lifecy
 	}
 }
 
-// provideDatabase creates the objects of an instance, in order. An object that others would make of these must not be there yet: a
-// StatefulSet takes whatever claim it finds under the name, with the data in it.
+// provideDatabase creates the objects of an instance, in order. An object that others would make of these must not be there yet:
+// a StatefulSet takes whatever claim it finds under the name, with the data in it.
 func (r *BenchmarkRunReconciler) provideDatabase(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, a lifecycle.ProvideDatabase,
 ) error {

@@ -79,8 +79,8 @@ func (f *fetches) done(uid types.UID) {
 	delete(f.since, uid)
 }
 
-// fetchDocument reads the document of an accepted attempt from the log of its Pod. It invalidates the attempt if there is no valid
-// document. An error means that it may be there at another try: the log cannot be read, or has become readable only now.
+// fetchDocument reads the document of an accepted attempt from the log of its Pod. It invalidates the attempt if there is no
+// valid document. An error means that it may be there at another try: the log cannot be read, or has become readable only now.
 func (r *BenchmarkRunReconciler) fetchDocument(ctx context.Context, a *lifecycle.Attempt) (*document, error) {
 	pod, now := a.Verdict.Pod, r.Clock.Now()
 	since := later(r.fetches.first(pod.UID, now), trial.EndOf(pod))

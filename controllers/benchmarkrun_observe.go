@@ -136,8 +136,8 @@ func (r *BenchmarkRunReconciler) reader(list client.ObjectList, usual client.Rea
 	return usual
 }
 
-// databases sorts what belongs to database instances, from the objects that the run controls to those that Kubernetes or the MariaDB
-// operator made of them.
+// databases sorts what belongs to database instances, from the objects that the run controls to those that Kubernetes or the
+// MariaDB operator made of them.
 func (o *observer) databases(
 	mariaDBs []unstructured.Unstructured, statefulSets []appsv1.StatefulSet, services []corev1.Service,
 	claims []corev1.PersistentVolumeClaim, pods []corev1.Pod,
@@ -171,12 +171,15 @@ func (o *observer) databases(
 	}
 }
 
-// madeOf says whether an object was made of an object of that kind that stands for an instance of this run: of the very one, unless
-// that is gone already.
+// madeOf says whether an object was made of an object of that kind that stands for an instance of this run: of the very one,
+// unless that is gone already.
 func (o *observer) madeOf(object client.Object, kind string) bool {
 	n := number(object, v1alpha1.LabelInstance)
 	controller := metav1.GetControllerOf(object)
-	if !o.owner.isLabelled(object) || controller == nil || controller.Kind != kind || controller.Name != plan.InstanceName(o.run, n) {
+	if !o.owner.isLabelled(object) || controller == nil {
+		return false
+	}
+	if controller.Kind != kind || controller.Name != plan.InstanceName(o.run, n) {
 		return false
 	}
 	switch i := o.instances[n]; {

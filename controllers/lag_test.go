@@ -65,7 +65,7 @@ func (l *lag) pass() {
 // behind is the client of an operator with that cache.
 func (l *lag) behind() client.Client {
 	return interceptor.NewClient(api, interceptor.Funcs{
-		Get: func(ctx context.Context, w client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
 			run, ok := o.(*v1alpha1.BenchmarkRun)
 			if !ok {
 				return fmt.Errorf("%T is not read by name from the cache", o)

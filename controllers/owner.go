@@ -37,13 +37,14 @@ func runOwner(run *v1alpha1.BenchmarkRun) owner {
 // byName selects the objects that have the owner's name.
 func (o owner) byName() client.MatchingLabels { return client.MatchingLabels{o.nameLabel: o.GetName()} }
 
-// isLabelled says whether an object has the owner's UID in its label. Anybody can write a label: it sorts objects, it proves nothing.
+// isLabelled says whether an object has the owner's UID in its label. Anybody can write a label: it sorts objects, it proves
+// nothing.
 func (o owner) isLabelled(object client.Object) bool {
 	return object.GetLabels()[o.uidLabel] == string(o.GetUID())
 }
 
-// owns says whether an object that exists is the one that the owner wants to create: it is controlled by the owner or, if it is to
-// stay when the owner is deleted, has its UID.
+// owns says whether an object that exists is the one that the owner wants to create: it is controlled by the owner or, if it is
+// to stay when the owner is deleted, has its UID.
 func (o owner) owns(object client.Object, referenced bool) bool {
 	if referenced {
 		return metav1.IsControlledBy(object, o.Object)
@@ -89,8 +90,8 @@ func (o *ownership) sort(object client.Object) {
 	case o.obstacle == nil:
 		o.obstacle = &lifecycle.Failure{
 			Reason: v1alpha1.ReasonNameTaken,
-			Message: fmt.Sprintf("%s is not this %s's, or is kept from an earlier %s of this name: delete it, or use another name for the %s",
-				object.GetName(), o.owner.noun, o.owner.noun, o.owner.noun),
+			Message: fmt.Sprintf("%s is not this %[2]s's, or is kept from an earlier %[2]s of this name: "+
+				"delete it, or use another name for the %[2]s", object.GetName(), o.owner.noun),
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
-// toldAfter is how often in a row a step must fail before the status tells of it: most errors of an API server are gone at the next
-// try.
+// toldAfter is how often in a row a step must fail before the status tells of it: most errors of an API server are gone at the
+// next try.
 const toldAfter = 3
 
 // troubles are the steps of runs that failed the last time. They are kept in memory: a new operator finds the same errors again.
@@ -64,8 +64,8 @@ var errStale = errors.New("the cache is behind the API server")
 // isStale says whether an error only means that somebody else was faster.
 func isStale(err error) bool { return errors.Is(err, errStale) || apierrors.IsConflict(err) }
 
-// unwrittenError is the error of a ConfigMap with results or a record that cannot be written now. Another try may succeed: what it
-// would hold is kept until then.
+// unwrittenError is the error of a ConfigMap with results or a record that cannot be written now. Another try may succeed: what
+// it would hold is kept until then.
 type unwrittenError struct {
 	what string
 	err  error

@@ -148,7 +148,8 @@ func (w *writer) patchStatus(ctx context.Context, old client.Object, list []anno
 	if equality.Semantic.DeepEqual(old, w.owner.Object) {
 		return nil
 	}
-	if err := w.Status().Patch(ctx, w.owner.Object, client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})); err != nil {
+	patch := client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})
+	if err := w.Status().Patch(ctx, w.owner.Object, patch); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	for _, a := range list {

@@ -67,8 +67,10 @@ func TestEnvtestToolRules(t *testing.T) {
 			"the load needs an end",
 		},
 		"limits": {
-			minimalSysbench, []string{spec("workload: {limits: {errorPercent: 0}}")},
-			[]string{spec("workload: {limits: {seconds: 7}}")}, "limits.seconds is not for TPROCHLoad",
+			minimalSysbench,
+			[]string{spec("workload: {limits: {errorPercent: 0}}")},
+			[]string{spec("workload: {limits: {seconds: 7}}")},
+			"limits.seconds is not for TPROCHLoad",
 		},
 		"scale": {
 			minimalSysbench,

@@ -53,8 +53,8 @@ func Objects(run *v1alpha1.BenchmarkRun, instance int, node string, images podut
 	}
 }
 
-// Implied are objects that others will make of those of an instance, by name and kind only: what stands there already would be used
-// or changed.
+// Implied are objects that others will make of those of an instance, by name and kind only: what stands there already would be
+// used or changed.
 func Implied(run *v1alpha1.BenchmarkRun, instance int) []Object {
 	if run.Spec.Database.Provisioner != v1alpha1.ProvisionerMariaDBOperator {
 		return nil

@@ -23,8 +23,8 @@ const (
 	maxDeadline = 365 * 24 * time.Hour
 )
 
-// Deadline is how long a run may take from its start, without the time for which it is suspended: what it asks for or, by default,
-// as long as all trials and all allowed disturbances may take by their own deadlines.
+// Deadline is how long a run may take from its start, without the time for which it is suspended: what it asks for or, by
+// default, as long as all trials and all allowed disturbances may take by their own deadlines.
 func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 	if asked := run.Spec.DeadlineSeconds; asked != nil {
 		return time.Duration(*asked) * time.Second

@@ -36,8 +36,8 @@ func finished(s *situation) *Decision {
 // publishGrace is how long after a failure the operator tries at least to write the results of what was measured before.
 const publishGrace = time.Minute
 
-// failing publishes what was measured before a failure, and then ends the run. If the cluster refuses the results for too long, it
-// ends without them.
+// failing publishes what was measured before a failure, and then ends the run. If the cluster refuses the results for too long,
+// it ends without them.
 func failing(s *situation) *Decision {
 	failed := apimeta.FindStatusCondition(s.run.Status.Conditions, v1alpha1.ConditionFailed)
 	if !s.is(v1alpha1.ConditionFailed) {
@@ -67,8 +67,8 @@ func (s *situation) is(condition string) bool {
 	return apimeta.IsStatusConditionTrue(s.run.Status.Conditions, condition)
 }
 
-// cleanUp is the next step of spec.cleanup, or nil. The Jobs of a failed run stay if its database stays: both can be inspected. Its
-// PodDisruptionBudget does not stay: it would hold up the drain of a node for nothing.
+// cleanUp is the next step of spec.cleanup, or nil. The Jobs of a failed run stay if its database stays: both can be inspected.
+// Its PodDisruptionBudget does not stay: it would hold up the drain of a node for nothing.
 func (s *situation) cleanUp(complete bool) Action {
 	policy := s.run.Spec.Cleanup
 	if policy == v1alpha1.CleanupNever || policy == v1alpha1.CleanupOnSuccess && !complete {

@@ -59,6 +59,9 @@ func left(t testing.TB) []string {
 		}
 		all = append(all, name)
 	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
 	slices.Sort(all)
 	return all
 }

@@ -113,7 +113,7 @@ var _ = Describe("an end that holds", func() {
 		var configs corev1.ConfigMapList
 		Expect(cluster.List(ctx, &configs, client.InNamespace(namespace))).To(Succeed())
 		kubectl(ctx, "create", "quota", "none", fmt.Sprintf("--hard=count/configmaps=%d", len(configs.Items)))
-		Eventually(func() string { return said(ctx, "full", v1alpha1.ConditionResultsAvailable) }).WithTimeout(2*time.Minute).Should(And(
+		Eventually(func() string { return said(ctx, "full", v1alpha1.ConditionResultsAvailable) }).WithTimeout(2 * time.Minute).Should(And(
 			HavePrefix("False ResultsNotWritten: acting: trial 1 has measured "), ContainSubstring("ConfigMap full-t1-a1 cannot be written"),
 			ContainSubstring("exceeded quota: none")))
 		kubectl(ctx, "get", "job", "full-t1-a1")

@@ -64,9 +64,9 @@ func (a *arrivals) into(p []byte) unsafe.Pointer {
 	a.data.SetLen(len(p))
 	a.message.Iov = &a.data
 	a.message.SetIovlen(1)
-	a.message.Control = (*byte)(unsafe.Pointer(&a.control))
+	a.message.Control = (*byte)(unsafe.Pointer(&a.control)) //nolint:gosec // the kernel takes a pointer
 	a.message.SetControllen(int(unsafe.Sizeof(a.control)))
-	return unsafe.Pointer(&a.message)
+	return unsafe.Pointer(&a.message) //nolint:gosec // the kernel takes a pointer
 }
 
 // last is when what recvmsg(2) has read had come, by the wall clock; noted is false if the kernel does not say.

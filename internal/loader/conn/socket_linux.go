@@ -87,6 +87,7 @@ func (s *socket) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
+	//nolint:gosec // as the syscall package does
 	n, err := s.transfer(unix.SYS_READ, unix.POLLIN, unsafe.Pointer(&p[0]), uintptr(len(p)))
 	if err == nil && n == 0 {
 		return 0, io.EOF
@@ -99,6 +100,7 @@ func (s *socket) Write(p []byte) (int, error) {
 	written := 0
 	for written < len(p) {
 		rest := p[written:]
+		//nolint:gosec // as the syscall package does
 		n, err := s.transfer(unix.SYS_WRITE, unix.POLLOUT, unsafe.Pointer(&rest[0]), uintptr(len(rest)))
 		if err != nil {
 			return written, err
@@ -117,7 +119,7 @@ func (s *socket) transfer(number uintptr, ready int16, p unsafe.Pointer, last ui
 		return 0, net.ErrClosed
 	}
 	for {
-		n, _, errno := syscall.RawSyscall(number, uintptr(s.fd), uintptr(p), last) //nolint:gosec // as the syscall package does
+		n, _, errno := syscall.RawSyscall(number, uintptr(s.fd), uintptr(p), last)
 		switch {
 		case errno == 0:
 			return int(n), nil

@@ -96,9 +96,9 @@ type inserter struct {
 // write makes the statement that inserts a row.
 func (i *inserter) write(n int64) []byte {
 	const prefix = "INSERT INTO demo (id, data) VALUES ("
-	statement := append(i.statement[:0], prefix...)
-	statement = append(strconv.AppendInt(statement, n, 10), ", '"...)
-	i.statement = append(i.rows.AppendText(statement, n), "')"...)
+	i.statement = append(i.statement[:0], prefix...)
+	i.statement = append(strconv.AppendInt(i.statement, n, 10), ", '"...)
+	i.statement = append(i.rows.AppendText(i.statement, n), "')"...)
 	return i.statement
 }
 

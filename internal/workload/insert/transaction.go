@@ -52,8 +52,8 @@ func (w *inserter) retry(began time.Duration, err error, p part) error {
 // repeat executes the part anew.
 func (w *inserter) repeat() error {
 	r, p := w.client.Recorder, w.part
-	for first, last := p.end-w.rowsOfTransaction(p.end)+1, int64(0); first <= p.last; first = last + 1 {
-		last = min(first+w.perStatement-1, p.last)
+	for first := p.end - w.rowsOfTransaction(p.end) + 1; first <= p.last; first += w.perStatement {
+		last := min(first+w.perStatement-1, p.last)
 		if w.repeated = w.appendStatement(w.repeated[:0], first, last); len(w.repeated) == 0 {
 			return w.source.Failed()
 		}
