@@ -153,7 +153,8 @@ func TestEnvtestToolRules(t *testing.T) {
 			"command has a ${…} that custom.parameters does not name",
 		},
 		"parameter names": {
-			minimalCustom, []string{custom(`parameters: {` + strings.Repeat("a", 63) + `: "1"}`)},
+			minimalCustom,
+			[]string{custom(`parameters: {` + strings.Repeat("a", 63) + `: "1"}`)},
 			[]string{custom(`parameters: {"a-b": "1"}`), custom(`parameters: {` + strings.Repeat("a", 64) + `: "1"}`)},
 			"a parameter's name is letters",
 		},

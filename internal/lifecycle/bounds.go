@@ -60,7 +60,7 @@ func cut(text string, length int) string {
 }
 
 // int32Of is the number, or the nearest that there is.
-func int32Of(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) } //nolint:gosec // it is within
+func int32Of(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
 
 // warningTexts are the warnings that there is room for. If some are left out, the last one says how many.
 func warningTexts(warnings []stats.Warning, room *int) []string {

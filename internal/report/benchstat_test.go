@@ -33,11 +33,11 @@ func repeated(name string, factor float64) *report.Report {
 }
 
 // benchstat is what the program itself says about the reports of two runs.
-func benchstat(t *testing.T, old, new *report.Report) string {
+func benchstat(t *testing.T, before, after *report.Report) string {
 	t.Helper()
 	dir := t.TempDir()
 	arguments := []string{"tool", "benchstat"}
-	for name, r := range map[string]*report.Report{"a.bench": old, "b.bench": new} {
+	for name, r := range map[string]*report.Report{"a.bench": before, "b.bench": after} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(printed(t, report.Bench, r)), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -80,8 +80,8 @@ func Better(m result.Metric, a, b float64) bool {
 	return a > b
 }
 
-// Format writes a number with at most four significant digits, because more digits than a measurement has are noise. From 1e16 on,
-// and below 1e-6, it has an exponent: no number takes more than 17 characters.
+// Format writes a number with at most four significant digits, because more digits than a measurement has are noise. From 1e16
+// on, and below 1e-6, it has an exponent: no number takes more than 17 characters.
 func Format(v float64) string {
 	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
 		return strconv.FormatFloat(v, 'f', -1, 64)
