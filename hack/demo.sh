@@ -17,9 +17,10 @@ measure() {
 	kubectl delete "$run" --ignore-not-found --timeout=2m >&2
 	show kubectl apply -f config/samples/commit-size.yaml
 	kubectl get "$run" --watch --no-headers >&2 &
-	trap "kill $!" EXIT
+	local watch=$!
+	trap 'kill "$watch"' EXIT
 	show kubectl wait --for=condition=Finished --timeout=15m "$run"
-	kill $! && trap - EXIT # here, because a subshell may end without its trap
+	kill "$watch" && trap - EXIT # here, because a subshell may end without its trap
 	show kubectl get "$run"
 	echo "\$ kubectl get configmap commit-size-results -o jsonpath='{.data.summary\.md}'"
 	kubectl get configmap commit-size-results -o jsonpath='{.data.summary\.md}'
