@@ -134,6 +134,11 @@ test-fuzz: ## The wire format, the status and what reads the files and output of
 bench-operator: deploy ## How long nothing is measured between two trials.
 	@hack/bench-operator.sh
 
+.PHONY: bench-scale
+bench-scale: ## What the manager's memory and a trial cost beside 1,000 finished runs and in one of 5,000 trials.
+	@$(LIB) export KUBEBUILDER_ASSETS=$$(hack/envtest.sh); \
+	  go test -count 1 -tags envtest,scale -run TestScale -timeout 60m -v ./cmd/manager ./controllers | grep -v "^=== RUN"
+
 .PHONY: bench-loader
 bench-loader: build ## The loader and the programs that it stands in for, in turns; FLAGS="-rounds 10 -run REGEXP".
 	@hack/bench-loader.sh $(FLAGS)

@@ -49,6 +49,7 @@ func TestMain(m *testing.M) {
 
 // manager is a running process.
 type manager struct {
+	pid     int
 	address string
 	log     *output
 }
@@ -101,6 +102,7 @@ func start(t *testing.T, leaseNamespace, installation, namespace string) *manage
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
+	m.pid = c.Process.Pid
 	t.Cleanup(func() {
 		_ = c.Process.Signal(syscall.SIGTERM)
 		if err := c.Wait(); err != nil {
