@@ -6,11 +6,15 @@
 package controllers
 
 import (
+	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlcluster "sigs.k8s.io/controller-runtime/pkg/cluster"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
@@ -33,9 +37,12 @@ func TestScaleTimePerTrial(t *testing.T) {
 		if before > 0 {
 			c.seed(run, before)
 		}
+		c.reconciler.Client = cached(t)
 		reached := func(n int) time.Time {
 			for len(c.jobs) < n {
-				c.reconcile("run")
+				if _, err := c.try("run"); err != nil {
+					t.Logf("to be tried again: %v", err)
+				}
 				c.react()
 			}
 			return time.Now()
@@ -44,6 +51,30 @@ func TestScaleTimePerTrial(t *testing.T) {
 		took := reached(2 * looked).Sub(began)
 		fmt.Printf("after %d trials: %.1f ms per trial\n", before+looked, 1000*took.Seconds()/looked)
 	}
+}
+
+// cached is the client of a manager: it reads from watches.
+func cached(t *testing.T) client.Client {
+	t.Helper()
+	m, err := ctrlcluster.New(reach, func(o *ctrlcluster.Options) { o.Scheme = api.Scheme() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running sync.WaitGroup
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	running.Go(func() {
+		if err := m.Start(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		stop()
+		running.Wait()
+	})
+	if !m.GetCache().WaitForCacheSync(ctx) {
+		t.Fatal("the cache was not filled")
+	}
+	return m.GetClient()
 }
 
 // seed a suspended run with so many records, and let it go on.

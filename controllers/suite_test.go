@@ -20,11 +20,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
@@ -32,10 +34,14 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-var api client.WithWatch
+var (
+	api client.WithWatch
+	// reach is how the API server is reached.
+	reach *rest.Config
+)
 
 func TestMain(m *testing.M) {
-	os.Exit(testutil.RunWithAPIServer(m, func(c client.WithWatch) { api = c }))
+	os.Exit(testutil.RunWithEnvironment(m, func(e *envtest.Environment, c client.WithWatch) { api, reach = c, e.Config }))
 }
 
 // cluster plays the parts of Kubernetes that envtest lacks: the StatefulSet and Job controllers, the kubelet, and the
