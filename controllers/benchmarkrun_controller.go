@@ -5,12 +5,14 @@ package controllers
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
@@ -45,9 +47,9 @@ type BenchmarkRunReconciler struct {
 	// Images of the loader.
 	Images podutil.Images
 
-	ledger   ledger
-	troubles troubles
-	fetches  fetches
+	memories memories
+	// decoding is held while a document is decoded: whoever wrote it, that may take a good part of the operator's memory.
+	decoding sync.Mutex
 }
 
 // +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarkruns,verbs=get;list;watch;delete
@@ -68,10 +70,12 @@ type BenchmarkRunReconciler struct {
 func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	var run v1alpha1.BenchmarkRun
 	if err := r.Get(ctx, req.NamespacedName, &run); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.memories.forget(req.NamespacedName)
+		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if run.DeletionTimestamp != nil {
-		r.forget(&run)
 		return ctrl.Result{}, nil // what it owns is deleted with it
 	}
 	after, err := r.step(ctx, &run)
@@ -81,14 +85,8 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 	case err != nil:
 		return ctrl.Result{}, err
 	}
-	r.troubles.over(run.UID)
+	r.memories.of(&run).succeed()
 	return ctrl.Result{RequeueAfter: after}, nil
-}
-
-// forget what is kept in memory of a run.
-func (r *BenchmarkRunReconciler) forget(run *v1alpha1.BenchmarkRun) {
-	r.ledger.forget(run.UID)
-	r.troubles.over(run.UID)
 }
 
 // writer writes on behalf of a run.

@@ -8,16 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/trial"
@@ -51,39 +50,17 @@ type document struct {
 	encoded result.EncodedDocument
 }
 
-// fetches are the documents that are being read. One is read at a time: a document may take a good part of the operator's memory
-// to decode, whoever wrote it.
-type fetches struct {
-	decoding sync.Mutex
-	mu       sync.Mutex
-	// since is when this operator first looked for the document of a Pod.
-	since map[types.UID]time.Time
-}
-
-// first is when this operator first looked for the document of a Pod.
-func (f *fetches) first(uid types.UID, now time.Time) time.Time {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.since == nil {
-		f.since = map[types.UID]time.Time{}
-	}
-	if _, found := f.since[uid]; !found {
-		f.since[uid] = now
-	}
-	return f.since[uid]
-}
-
-func (f *fetches) done(uid types.UID) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.since, uid)
-}
-
 // fetchDocument reads the document of an accepted attempt from the log of its Pod. It invalidates the attempt if there is no
 // valid document. An error means that it may be there at another try: the log cannot be read, or has become readable only now.
-func (r *BenchmarkRunReconciler) fetchDocument(ctx context.Context, a *lifecycle.Attempt) (*document, error) {
-	pod, now := a.Verdict.Pod, r.Clock.Now()
-	since := later(r.fetches.first(pod.UID, now), trial.EndOf(pod))
+func (r *BenchmarkRunReconciler) fetchDocument(
+	ctx context.Context, run *v1alpha1.BenchmarkRun, a *lifecycle.Attempt,
+) (*document, error) {
+	pod, now, lookedFor := a.Verdict.Pod, r.Clock.Now(), r.memories.of(run).lookedFor
+	if _, before := lookedFor[pod.UID]; !before {
+		lookedFor[pod.UID] = now
+	}
+	// The log may be behind the Pod's end, and the operator may have come later than both.
+	waited := min(now.Sub(lookedFor[pod.UID]), now.Sub(trial.EndOf(pod)))
 	doc, err := r.readDocument(ctx, a)
 	unreadable := new(logError)
 	switch {
@@ -92,12 +69,12 @@ func (r *BenchmarkRunReconciler) fetchDocument(ctx context.Context, a *lifecycle
 		a.Verdict = a.Verdict.Because(result.CauseDocumentInvalid, err.Error())
 	case errors.Is(err, errForeignDocument):
 		a.Verdict = a.Verdict.Because(result.CauseForeignResult, err.Error())
-	case errors.As(err, &unreadable) && r.isThere(ctx, pod), now.Sub(since) <= logGrace:
+	case errors.As(err, &unreadable) && r.isThere(ctx, pod), waited <= logGrace:
 		return nil, fmt.Errorf("fetching the document of Pod %s: %w", pod.Name, err)
 	default:
 		a.Verdict = a.Verdict.Because(result.CauseDocumentLost, err.Error())
 	}
-	r.fetches.done(pod.UID)
+	delete(lookedFor, pod.UID)
 	return doc, nil
 }
 
@@ -139,8 +116,8 @@ func (r *BenchmarkRunReconciler) readDocument(ctx context.Context, a *lifecycle.
 		return nil, &logError{err}
 	}
 	defer stream.Close() //nolint:errcheck // it was only read
-	r.fetches.decoding.Lock()
-	defer r.fetches.decoding.Unlock()
+	r.decoding.Lock()
+	defer r.decoding.Unlock()
 	log := &logReader{Reader: stream}
 	encoded, err := result.ReadDocument(log, a.Verdict.Summary.DocumentSHA256)
 	switch {
@@ -149,28 +126,26 @@ func (r *BenchmarkRunReconciler) readDocument(ctx context.Context, a *lifecycle.
 	case err != nil:
 		return nil, err
 	}
-	identity, err := result.DecodeIdentity(encoded.Gzip)
+	text, err := result.Unpack(encoded.Gzip)
+	if err != nil {
+		return nil, err
+	}
+	// Whoever wrote it decides what the rest takes to decode: first, whose document it is.
+	identity, err := text.Identity()
 	switch {
 	case err != nil:
 		return nil, err
 	case identity.PodUID != string(pod.UID):
 		return nil, errForeignDocument
 	}
-	doc, err := result.DecodeDocument(encoded.Gzip)
-	if err != nil {
+	doc, err := text.Document()
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if !measuredBy(doc, a.Pods) {
+	case !measuredBy(doc, a.Pods):
 		return nil, errForeignDocument
 	}
 	return &document{doc, encoded}, nil
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // measuredBy says whether a document is what exactly these Pods measured together.

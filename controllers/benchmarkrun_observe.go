@@ -90,7 +90,7 @@ func (r *BenchmarkRunReconciler) readResults(ctx context.Context, o *observer) e
 		o.seen.Results = &o.run.Status.Results
 	}
 	if apimeta.IsStatusConditionTrue(o.run.Status.Conditions, v1alpha1.ConditionFinished) {
-		r.ledger.forget(o.run.UID)
+		r.memories.of(o.run).chain = chain{}
 		o.seen.Missing = o.missing()
 		return nil
 	}
@@ -233,21 +233,17 @@ func (o *observer) configMaps(configs []metav1.PartialObjectMetadata) {
 	retained := o.run.Spec.Results.Retention == v1alpha1.RetentionRetain
 	for i := range configs {
 		cm := &configs[i]
-		if !o.owner.owns(cm, !retained) && !o.ours(cm) {
-			continue
-		}
-		switch cm.Labels[v1alpha1.LabelComponent] {
-		case v1alpha1.ComponentDatabase:
-			if o.ours(cm) {
-				o.instance(cm).Others = true
-			}
-		case v1alpha1.ComponentAttempt:
+		ours := o.ours(cm)
+		component := cm.Labels[v1alpha1.LabelComponent]
+		switch {
+		case component == v1alpha1.ComponentDatabase && ours:
+			o.instance(cm).Others = true
+		case component != v1alpha1.ComponentAttempt && component != v1alpha1.ComponentResults:
+		case ours || retained && o.owner.isLabelled(cm):
 			o.kept.Insert(cm.Name)
 			if plan.AttemptName(o.run, number(cm, v1alpha1.LabelTrial), number(cm, v1alpha1.LabelAttempt)) == cm.Name {
 				o.attempts++
 			}
-		case v1alpha1.ComponentResults:
-			o.kept.Insert(cm.Name)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *step, act
 	var doc *document
 	if a.Verdict.Outcome == result.OutcomeAccepted {
 		var err error
-		if doc, err = r.fetchDocument(ctx, a); err != nil {
+		if doc, err = r.fetchDocument(ctx, s.run, a); err != nil {
 			return err
 		}
 	}
@@ -59,8 +59,9 @@ func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *step, act
 		return unrecorded(record, err)
 	}
 	newest := v1alpha1.RecordReference{ConfigMap: meta.Name, Digest: recordDigest(string(files[0].Data))}
-	c := chain{nil, s.seen.Records}.with(newest, record)
-	s.seen.Records, s.seen.Newest = c.records, newest
+	m := r.memories.of(s.run)
+	m.chain = m.chain.with(newest, record)
+	s.seen.Records, s.seen.Newest = m.chain.records, newest
 	return nil
 }
 

@@ -84,7 +84,7 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 	if invalid != nil {
 		s.seen.Obstacle = lifecycle.Invalid(invalid)
 	}
-	r.troubles.tell(run.UID, s.seen)
+	r.memories.of(run).tell(s.seen)
 	s.next()
 	return s, nil
 }
@@ -124,8 +124,9 @@ func (r *BenchmarkRunReconciler) carryOut(ctx context.Context, s *step) error {
 // inTrouble notes a step that failed, and says whether the status is to tell of it: not before the same step has failed several
 // times.
 func (r *BenchmarkRunReconciler) inTrouble(s *step, err error) bool {
-	r.troubles.note(s.run.UID, err)
-	r.troubles.tell(s.run.UID, s.seen)
+	m := r.memories.of(s.run)
+	m.fail(err)
+	m.tell(s.seen)
 	if s.seen.Trouble == "" {
 		return false
 	}

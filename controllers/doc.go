@@ -13,13 +13,14 @@
 //	benchmarkrun_step.go        observe, decide, act, write the status: one step
 //	benchmarkrun_observe.go     reads the run's objects from the cache; a MariaDB resource, and all of them before a decision that
 //	                            cannot be taken back, from the API server
-//	records.go                  reads the chain of records, and keeps it condensed
+//	records.go                  reads the chain of records
 //	clusterwarnings.go          reads warning events, and the log of a server that failed to start
 //	benchmarkrun_act.go         carries out actions: creates and deletes databases and Jobs; asks the API server first whether
 //	                            an attempt has its record
 //	benchmarkrun_results.go     creates the ConfigMaps of attempts and of results
 //	benchmarkrun_documents.go   reads the result document from a loader's log, for the record
 //	events.go                   what is announced when a status changes
+//	memory.go                   what is remembered of a run from one step to the next
 //	troubles.go                 steps that failed the last time, and which errors mean that the cache is behind
 //
 // Two files work for any owner, so that a second kind can use them; so does becameTrue in events.go:

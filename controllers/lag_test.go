@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -117,19 +116,7 @@ func TestEnvtestCacheThatIsBehind(t *testing.T) {
 					break
 				}
 			}
-			run := c.get("run")
-			if !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete) || run.Status.Progress != "4/4" {
-				t.Errorf("status is %+v", run.Status)
-			}
-			want := []string{"run-t1-a1 Accepted", "run-t2-a1 Accepted", "run-t3-a1 Accepted", "run-t4-a1 Accepted"}
-			if diff := cmp.Diff(want, c.attemptNames()); diff != "" {
-				t.Errorf("records (-want +got):\n%s", diff)
-			}
-			for name, times := range c.jobs {
-				if times != 1 {
-					t.Errorf("Job %s was made %d times", name, times)
-				}
-			}
+			c.allAccepted("run", 4)
 		})
 	}
 }

@@ -94,7 +94,7 @@ func TestEnvtestDeletedRecordEndsTheRun(t *testing.T) {
 			headline := c.get("run").Status.Headline
 			c.must(api.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "run-t1-a1", Namespace: c.namespace}}))
 			if restart {
-				c.reconciler.ledger.forget(c.get("run").UID)
+				c.reconciler = c.newReconciler()
 			}
 			failed := c.until("run", v1alpha1.ConditionFailed)
 			condition := apimeta.FindStatusCondition(failed.Status.Conditions, v1alpha1.ConditionFailed)
@@ -160,5 +160,23 @@ func TestEnvtestSuspendedBeforeTheFirstRecord(t *testing.T) {
 	c.must(api.Get(t.Context(), client.ObjectKey{Namespace: c.namespace, Name: "run-t1-a1"}, &record))
 	if !strings.Contains(record.Data[result.RecordKey], `"instance":2`) {
 		t.Errorf("the record says %s", record.Data[result.RecordKey])
+	}
+}
+
+// Of a run that is gone the operator remembers nothing.
+func TestEnvtestRunThatIsGoneIsForgotten(t *testing.T) {
+	c := newCluster(t)
+	c.apply(testutil.MakeRun("run", "").Repetitions(2).Obj())
+	for len(c.attemptNames()) == 0 {
+		c.reconcile("run")
+		c.react()
+	}
+	if n := len(c.reconciler.memories.runs); n != 1 {
+		t.Errorf("%d runs are remembered, want 1", n)
+	}
+	c.must(api.Delete(t.Context(), c.get("run")))
+	c.reconcile("run")
+	if n := len(c.reconciler.memories.runs); n != 0 {
+		t.Errorf("%d runs are remembered, want none", n)
 	}
 }

@@ -7,12 +7,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -52,45 +50,18 @@ func (c chain) with(ref v1alpha1.RecordReference, record *result.Record) chain {
 	return chain{append(c.refs, ref), append(c.records, record.Condensed())}
 }
 
-// ledger keeps the chains of runs that are under way, so that each record is read once and not at each step.
-type ledger struct {
-	mu   sync.Mutex
-	runs map[types.UID]chain
-}
-
-func (l *ledger) get(uid types.UID) chain {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.runs[uid]
-}
-
-func (l *ledger) put(uid types.UID, c chain) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.runs == nil {
-		l.runs = map[types.UID]chain{}
-	}
-	l.runs[uid] = c
-}
-
-func (l *ledger) forget(uid types.UID) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.runs, uid)
-}
-
 // changedError says that a record was deleted or changed. The run cannot say any more what it measured.
 type changedError struct{ message string }
 
 func (e *changedError) Error() string { return e.message }
 
-// readChain reads the records of a run that the ledger does not have. The error is a changedError if one of them is not what it
+// readChain reads the records of a run that the operator does not remember. The error is a changedError if one of them is not what it
 // was.
 func (r *BenchmarkRunReconciler) readChain(ctx context.Context, run *v1alpha1.BenchmarkRun) (chain, error) {
-	known := r.ledger.get(run.UID)
+	m := r.memories.of(run)
 	var added chain
 	ref := run.Status.Records
-	base, found := known.until(ref)
+	base, found := m.chain.until(ref)
 	for !found {
 		record, err := r.readRecord(ctx, run, ref)
 		if err != nil {
@@ -98,13 +69,12 @@ func (r *BenchmarkRunReconciler) readChain(ctx context.Context, run *v1alpha1.Be
 		}
 		added = added.with(ref, record)
 		ref = v1alpha1.RecordReference(ptr.Deref(record.Previous, result.Reference{}))
-		base, found = known.until(ref)
+		base, found = m.chain.until(ref)
 	}
 	slices.Reverse(added.refs)
 	slices.Reverse(added.records)
-	whole := chain{append(base.refs, added.refs...), append(base.records, added.records...)}
-	r.ledger.put(run.UID, whole)
-	return whole, nil
+	m.chain = chain{append(base.refs, added.refs...), append(base.records, added.records...)}
+	return m.chain, nil
 }
 
 // readRecord reads a record from the API server: the cache has no texts.

@@ -71,10 +71,15 @@ func newCluster(t *testing.T) *cluster {
 		logs: map[string][]byte{}, jobs: map[string]int{}, server: testutil.ReadyDatabasePod,
 	}
 	c.loader = c.succeed
-	c.reconciler = &BenchmarkRunReconciler{
+	c.reconciler = c.newReconciler()
+	return c
+}
+
+// newReconciler is that of an operator that has just started.
+func (c *cluster) newReconciler() *BenchmarkRunReconciler {
+	return &BenchmarkRunReconciler{
 		Client: api, Live: api, Logs: c, Recorder: c.events, Clock: c.clock, Images: podutil.Images{Loader: "loader:test"},
 	}
-	return c
 }
 
 // OpenLog implements LogOpener.

@@ -5,10 +5,8 @@ package controllers
 
 import (
 	"errors"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
@@ -17,44 +15,17 @@ import (
 // next try.
 const toldAfter = 3
 
-// troubles are the steps of runs that failed the last time. They are kept in memory: a new operator finds the same errors again.
-type troubles struct {
-	mu   sync.Mutex
-	runs map[types.UID]*trouble
-}
+// fail notes a step that failed.
+func (m *memory) fail(err error) { m.failures, m.last = m.failures+1, err }
 
-type trouble struct {
-	times int
-	last  error
-}
-
-func (t *troubles) note(uid types.UID, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.runs == nil {
-		t.runs = map[types.UID]*trouble{}
-	}
-	if t.runs[uid] == nil {
-		t.runs[uid] = new(trouble)
-	}
-	t.runs[uid].times++
-	t.runs[uid].last = err
-}
-
-// over: a step of the run has succeeded.
-func (t *troubles) over(uid types.UID) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.runs, uid)
-}
+// succeed: a step of the run has succeeded.
+func (m *memory) succeed() { m.failures, m.last = 0, nil }
 
 // tell what is observed of a run about a step of it that has failed several times.
-func (t *troubles) tell(uid types.UID, seen *lifecycle.Observed) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if got := t.runs[uid]; got != nil && got.times >= toldAfter {
+func (m *memory) tell(seen *lifecycle.Observed) {
+	if m.failures >= toldAfter {
 		unwritten := new(unwrittenError)
-		seen.Trouble, seen.Unwritten = got.last.Error(), errors.As(got.last, &unwritten)
+		seen.Trouble, seen.Unwritten = m.last.Error(), errors.As(m.last, &unwritten)
 	}
 }
 

@@ -6,83 +6,11 @@
 package v1alpha1_test
 
 import (
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
-
-	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/lifecycle"
-	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
-
-var api client.WithWatch
-
-func TestMain(m *testing.M) {
-	os.Exit(testutil.RunWithAPIServer(m, func(c client.WithWatch) { api = c }))
-}
-
-// minimal is the shortest run that says something.
-const minimal = `
-apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkRun
-metadata: {name: valid, namespace: default}
-spec:
-  database: {}
-  workload: {type: CommitSize, commitSize: {rows: 100}}
-`
-
-// parsed is a YAML document over which others are laid: maps are merged, everything else is replaced; null removes.
-func parsed(t *testing.T, base string, overlays ...string) *unstructured.Unstructured {
-	t.Helper()
-	merged := map[string]any{}
-	for _, text := range append([]string{base}, overlays...) {
-		var layer map[string]any
-		if err := yaml.Unmarshal([]byte(text), &layer); err != nil {
-			t.Fatalf("%v in %s", err, text)
-		}
-		merge(merged, layer)
-	}
-	return &unstructured.Unstructured{Object: merged}
-}
-
-func merge(into, layer map[string]any) {
-	for key, value := range layer {
-		below, isMap := value.(map[string]any)
-		target, hasMap := into[key].(map[string]any)
-		switch {
-		case value == nil:
-			delete(into, key)
-		case isMap && hasMap:
-			merge(target, below)
-		default:
-			into[key] = value
-		}
-	}
-}
-
-// spec wraps a specification's overlay.
-func spec(s string) string { return "spec: {" + s + "}" }
-
-// values is a list of n different numbers from 1 on.
-func values(n int) string {
-	var list []string
-	for i := range n {
-		list = append(list, strconv.Itoa(i+1))
-	}
-	return strings.Join(list, ",")
-}
-
-// commits is an overlay of the workload with a sweep of rowsPerCommit.
-func commits(list string) string {
-	return "workload: {commitSize: {sweep: {rowsPerCommit: [" + list + "]}}}"
-}
 
 // TestEnvtestRules asks a real API server about each rule: once what it allows, once what it refuses and with which words.
 func TestEnvtestRules(t *testing.T) {
@@ -295,62 +223,6 @@ type rule struct {
 	says                    string
 }
 
-func checkRules(t *testing.T, valid string, rules map[string]rule) {
-	t.Helper()
-	for name, rule := range rules {
-		t.Run(name, func(t *testing.T) {
-			for _, overlay := range rule.allowed {
-				if err := firstSight(t, parsed(t, valid, overlay)); err != nil {
-					t.Errorf("%.300s is refused: %v", overlay, err)
-				}
-			}
-			for _, overlay := range rule.refused {
-				err := dryRun(t, parsed(t, valid, overlay))
-				switch {
-				case err == nil:
-					t.Errorf("%.200s is allowed", overlay)
-				case !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err):
-					t.Errorf("%.200s: %v", overlay, err)
-				case !strings.Contains(err.Error(), rule.says):
-					t.Errorf("%.200s is refused, but does not say %q: %v", overlay, rule.says, err)
-				}
-			}
-			for _, overlay := range rule.later {
-				object := parsed(t, valid, overlay)
-				if err := dryRun(t, object); err != nil {
-					t.Errorf("%.300s is refused by the API server already: %v", overlay, err)
-				} else if err := plannable(t, object); err == nil || !strings.Contains(err.Error(), rule.says) {
-					t.Errorf("%.300s: the operator says %v, want %q", overlay, err, rule.says)
-				}
-			}
-		})
-	}
-}
-
-// firstSight is what the API server and then the operator say of a run.
-func firstSight(t *testing.T, object *unstructured.Unstructured) error {
-	t.Helper()
-	if err := dryRun(t, object); err != nil {
-		return err
-	}
-	return plannable(t, object)
-}
-
-// plannable is what the operator says of a run that the API server has stored.
-func plannable(t *testing.T, object *unstructured.Unstructured) error {
-	t.Helper()
-	var run v1alpha1.BenchmarkRun
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &run); err != nil {
-		t.Fatal(err)
-	}
-	_, err := lifecycle.Plan(&run)
-	return err
-}
-
-func dryRun(t *testing.T, object client.Object) error {
-	return api.Create(t.Context(), object, client.DryRunAll, client.FieldValidation("Strict"))
-}
-
 // TestEnvtestImmutable changes each field of a stored run: only suspend and ttlSecondsAfterFinished may change.
 func TestEnvtestImmutable(t *testing.T) {
 	run := parsed(t, minimal, "metadata: {name: immutable}")
@@ -368,9 +240,9 @@ func TestEnvtestImmutable(t *testing.T) {
 		"sweep: {mode: OneFactor}":                     "sweep cannot be changed",
 		"trials: {repetitions: 2}":                     "trials cannot be changed",
 		"loader: {separateFromDatabase: None}":         "loader cannot be changed",
-		"seed: 2":                                      "placement, seed and cleanup cannot be changed",
-		"placement: Any":                               "placement, seed and cleanup cannot be changed",
-		"cleanup: Never":                               "placement, seed and cleanup cannot be changed",
+		"seed: 2":                                      "placement, seed, cleanup and imagePullSecrets cannot be changed",
+		"placement: Any":                               "placement, seed, cleanup and imagePullSecrets cannot be changed",
+		"cleanup: Never":                               "placement, seed, cleanup and imagePullSecrets cannot be changed",
 		"results: {retention: Retain}":                 "results cannot be changed",
 		"imagePullSecrets: [{name: other}]":            "imagePullSecrets cannot be changed",
 	} {

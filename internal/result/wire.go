@@ -66,33 +66,37 @@ func EncodeDocument(d *Document) (EncodedDocument, error) {
 	return EncodedDocument{Gzip: gz, SHA256: Digest(gz)}, nil
 }
 
-// ErrDocumentInvalid is wrapped by the errors of DecodeDocument and DecodeIdentity: the document arrived whole, and is none.
+// ErrDocumentInvalid is wrapped by the errors of Unpack, Identity and Document: the document arrived whole, and is none.
 var ErrDocumentInvalid = errors.New("the result document is not valid")
+
+// Text is a document in JSON, within the bounds.
+type Text []byte
 
 // DecodeDocument unpacks a document within bounds, and checks its version.
 func DecodeDocument(gz []byte) (*Document, error) {
-	plain, err := unpack(gz)
+	text, err := Unpack(gz)
 	if err != nil {
 		return nil, err
 	}
+	return text.Document()
+}
+
+// Document decodes all of it, and checks its version.
+func (t Text) Document() (*Document, error) {
 	var d Document
-	if err := json.Unmarshal(plain, &d); err != nil {
+	if err := json.Unmarshal(t, &d); err != nil {
 		return nil, invalid("reading it: %v", err)
 	}
 	return &d, checkVersion(d.Version)
 }
 
-// DecodeIdentity says whose document it is, and no more: whoever wrote it decides what the rest takes to decode.
-func DecodeIdentity(gz []byte) (*Identity, error) {
-	plain, err := unpack(gz)
-	if err != nil {
-		return nil, err
-	}
+// Identity says whose document it is, and decodes no more.
+func (t Text) Identity() (*Identity, error) {
 	var d struct {
 		Version  int      `json:"version"`
 		Identity Identity `json:"identity"`
 	}
-	if err := json.Unmarshal(plain, &d); err != nil {
+	if err := json.Unmarshal(t, &d); err != nil {
 		return nil, invalid("reading it: %v", err)
 	}
 	return &d.Identity, checkVersion(d.Version)
@@ -105,8 +109,8 @@ func checkVersion(version int) error {
 	return nil
 }
 
-// unpack a document's text, if it is within the bounds.
-func unpack(gz []byte) ([]byte, error) {
+// Unpack a document's text, if it is within the bounds.
+func Unpack(gz []byte) (Text, error) {
 	zr, err := gzip.NewReader(bytes.NewReader(gz))
 	if err != nil {
 		return nil, invalid("unpacking it: %v", err)

@@ -165,7 +165,11 @@ func TestDecodeDocumentRefuses(t *testing.T) {
 		if _, err := DecodeDocument(gz); !errors.Is(err, ErrDocumentInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
-		if _, err := DecodeIdentity(gz); !errors.Is(err, ErrDocumentInvalid) || !strings.Contains(err.Error(), want) {
+		text, err := Unpack(gz)
+		if err == nil {
+			_, err = text.Identity()
+		}
+		if !errors.Is(err, ErrDocumentInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("identity: error %v, want %q", err, want)
 		}
 	}

@@ -20,17 +20,26 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// long is a run of two trials that take eight seconds each; the overlay is put into its spec.
-func long(name, overlay string) string {
+// twice is a run of two trials of a workload; the overlay is put into its spec.
+func twice(name, workload, overlay string) string {
 	return fmt.Sprintf(`
 apiVersion: benchrun.dev/v1alpha1
 kind: BenchmarkRun
 metadata: {name: %s}
 spec:
   database: {image: mariadb:11.8, storage: {size: 1Gi}}
-  workload: {type: CommitSize, commitSize: {rows: 100000000}, limits: {seconds: 8}}
+  workload: {%s}
   trials: {repetitions: 2}
-%s`, name, overlay)
+%s`, name, workload, overlay)
+}
+
+// long takes eight seconds for each of its two trials, and quick hardly any time.
+func long(name, overlay string) string {
+	return twice(name, "type: CommitSize, commitSize: {rows: 100000000}, limits: {seconds: 8}", overlay)
+}
+
+func quick(name, overlay string) string {
+	return twice(name, "type: CommitSize, commitSize: {rows: 100}", overlay)
 }
 
 // measuring waits until the first attempt of a run is in the middle of it.

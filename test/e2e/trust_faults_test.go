@@ -23,19 +23,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// quick is a run that ends some seconds after its database is up; the overlay is put into its spec.
-func quick(name, overlay string) string {
-	return fmt.Sprintf(`
-apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkRun
-metadata: {name: %s}
-spec:
-  database: {image: mariadb:11.8, storage: {size: 1Gi}}
-  workload: {type: CommitSize, commitSize: {rows: 100}}
-  trials: {repetitions: 2}
-%s`, name, overlay)
-}
-
 // said is a condition of a run as "Status Reason: Message".
 func said(ctx context.Context, run, condition string) string {
 	c := apimeta.FindStatusCondition(getRun(ctx, run).Status.Conditions, condition)
@@ -43,6 +30,14 @@ func said(ctx context.Context, run, condition string) string {
 		return ""
 	}
 	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
+}
+
+// allowNoMoreConfigMaps by the quota "none".
+func allowNoMoreConfigMaps(ctx context.Context) {
+	GinkgoHelper()
+	var configs corev1.ConfigMapList
+	Expect(cluster.List(ctx, &configs, client.InNamespace(namespace))).To(Succeed())
+	kubectl(ctx, "create", "quota", "none", fmt.Sprintf("--hard=count/configmaps=%d", len(configs.Items)))
 }
 
 var _ = Describe("what is somebody else's", func() {
@@ -110,9 +105,7 @@ var _ = Describe("an end that holds", func() {
 	It("results that a quota refuses are written when it is raised", func(ctx SpecContext) {
 		apply(ctx, long("full", ""))
 		measuring(ctx, "full")
-		var configs corev1.ConfigMapList
-		Expect(cluster.List(ctx, &configs, client.InNamespace(namespace))).To(Succeed())
-		kubectl(ctx, "create", "quota", "none", fmt.Sprintf("--hard=count/configmaps=%d", len(configs.Items)))
+		allowNoMoreConfigMaps(ctx)
 		Eventually(func() string { return said(ctx, "full", v1alpha1.ConditionResultsAvailable) }).WithTimeout(2 * time.Minute).Should(And(
 			HavePrefix("False ResultsNotWritten: acting: trial 1 has measured "), ContainSubstring("ConfigMap full-t1-a1 cannot be written"),
 			ContainSubstring("exceeded quota: none")))
@@ -125,9 +118,7 @@ var _ = Describe("an end that holds", func() {
 	It("results that a quota refuses for ever end the run at its deadline", func(ctx SpecContext) {
 		apply(ctx, long("never", "  deadlineSeconds: 90"))
 		measuring(ctx, "never")
-		var configs corev1.ConfigMapList
-		Expect(cluster.List(ctx, &configs, client.InNamespace(namespace))).To(Succeed())
-		kubectl(ctx, "create", "quota", "none", fmt.Sprintf("--hard=count/configmaps=%d", len(configs.Items)))
+		allowNoMoreConfigMaps(ctx)
 		Expect(failure(finished(ctx, "never"))).To(And(
 			HavePrefix("DeadlineExceeded: the run did not end within 1m30s (spec.deadlineSeconds): "), ContainSubstring("trial 1 has measured "),
 			ContainSubstring("exceeded quota: none")))
