@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// memory is what the operator remembers of a run from one step to the next, so that nothing is read or tried twice for nothing. An
-// operator that has just started finds everything in it again.
+// memory is what the operator remembers of a run from one step to the next, so that nothing is read or tried twice for nothing.
+// An operator that has just started finds everything in it again.
 type memory struct {
 	uid types.UID
 	// chain of records that were read or written.

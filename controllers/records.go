@@ -55,8 +55,8 @@ type changedError struct{ message string }
 
 func (e *changedError) Error() string { return e.message }
 
-// readChain reads the records of a run that the operator does not remember. The error is a changedError if one of them is not what it
-// was.
+// readChain reads the records of a run that the operator does not remember. The error is a changedError if one of them is not
+// what it was.
 func (r *BenchmarkRunReconciler) readChain(ctx context.Context, run *v1alpha1.BenchmarkRun) (chain, error) {
 	m := r.memories.of(run)
 	var added chain
