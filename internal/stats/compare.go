@@ -98,13 +98,13 @@ func (d Design) Compare(better string, baseline, variant []float64) Comparison {
 		c.Cause = NoRatio
 		return c
 	}
-	looks := d.boundary()
 	last := estimateOf(ratios)
 	c.Ratio = math.Exp(last.mean)
-	if len(ratios) < looks.First {
-		c.Cause = TooFewRounds
+	if len(ratios) < d.FirstLook() {
+		c.Cause, c.Decided = TooFewRounds, len(ratios) >= d.MaxRounds
 		return c
 	}
+	looks := sequential.New(d.FirstLook(), d.MaxRounds, d.level())
 	low, high := intersection(looks, ratios)
 	c.Low, c.High = math.Exp(low), math.Exp(high)
 	c.Detectable = math.Expm1((looks.Critical(min(len(ratios), looks.Last)) + distuv.UnitNormal.Quantile(power)) * last.err)
@@ -135,30 +135,32 @@ func (d Design) judge(c *Comparison, low, high float64, lowerIsBetter bool) {
 	}
 }
 
-func (d Design) boundary() *sequential.Boundary {
+// FirstLook is the number of rounds after which there can be a verdict for the first time. If it is above MaxRounds there can be
+// none.
+//
+// A t test takes few values that happen to be alike for certainty. Where trials are fast or slow by chance, n rounds are alike and
+// wrong with a probability of up to 2/4ⁿ, whatever the test says: half of all trials slow, and each pair one fast and one slow in
+// the same order. No look is taken before that is a fifth of the comparison's error at most.
+func (d Design) FirstLook() int {
 	first := d.MaxRounds
 	if d.EarlyStop {
-		first = min(max(d.MinRounds, MinPairs), d.MaxRounds)
+		first = max(d.MinRounds, MinPairs)
 	}
-	return sequential.New(first, d.MaxRounds, ErrorProbability/float64(max(1, d.Comparisons)))
+	for math.Pow(4, -float64(first))*2 > d.level()/5 {
+		first++
+	}
+	return first
 }
 
-// roundsNeeded for the design's difference, if the paired ratios of single rounds have this standard deviation.
+// level is the error of one comparison.
+func (d Design) level() float64 { return ErrorProbability / float64(max(1, d.Comparisons)) }
+
+// roundsNeeded for the design's difference, if the ratios of single rounds have this standard deviation: the usual number for a
+// normal test, and Guenther's correction for one that estimates the deviation.
 func (d Design) roundsNeeded(deviation float64) int {
-	level := ErrorProbability / float64(max(1, d.Comparisons))
-	enough := func(n int) bool {
-		student := distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}
-		return (distuv.UnitNormal.Quantile(power)-student.Quantile(level/2))*deviation <= d.Margin()*math.Sqrt(float64(n))
-	}
-	low, high := MinPairs-1, maxRoundsNeeded
-	for high-low > 1 {
-		if middle := (low + high) / 2; enough(middle) {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	return high
+	z := -distuv.UnitNormal.Quantile(d.level() / 2)
+	n := math.Pow((z+distuv.UnitNormal.Quantile(power))*deviation/d.Margin(), 2) + z*z/2
+	return int(math.Ceil(min(max(n, MinPairs), maxRoundsNeeded)))
 }
 
 // intersection of the intervals after all looks so far: what one of them has excluded stays excluded.

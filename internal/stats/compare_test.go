@@ -52,7 +52,7 @@ func TestCompare(t *testing.T) {
 		"the noise of four rounds":        {early, "higher", baseline, times(baseline, 1.2, 0.9, 1.3, 0.95), stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, Rounds: 4, RoundsNeeded: 107}},
 		"the noise of all rounds":         {short, "higher", baseline, times(baseline, 1.2, 0.9, 1.3, 0.95, 0.8, 1.1), stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, Decided: true, Rounds: 6, RoundsNeeded: 115}},
 		"it would have been seen":         {tight, "higher", baseline, times(baseline, 1.2, 1, 1.17, 1, 1.16, 1.05), stats.Comparison{Verdict: stats.NoDifferenceShown, Decided: true, Rounds: 6}},
-		"clear, but of a thousand":        {many, "higher", baseline, times(baseline, 1.05, 1.06, 1.04, 1.05), stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, Rounds: 4, RoundsNeeded: 6}},
+		"too early for a thousand":        {many, "higher", baseline, times(baseline, 3, 3, 3, 3, 3, 3, 3, 3), stats.Comparison{Verdict: stats.CannotSay, Cause: stats.TooFewRounds, Rounds: 8}},
 		"a look too early":                {fixed, "higher", baseline, times(baseline, 3, 3.1, 2.9, 3, 3), stats.Comparison{Verdict: stats.CannotSay, Cause: stats.TooFewRounds, Rounds: 5}},
 		"the one look":                    {fixed, "higher", baseline, times(baseline, 3, 3.1, 2.9, 3, 3, 3), stats.Comparison{Verdict: stats.Faster, Decided: true, Rounds: 6}},
 		"a zero":                          {early, "higher", baseline, times(baseline, 1, 1, 0, 1), stats.Comparison{Verdict: stats.CannotSay, Cause: stats.NoRatio, Rounds: 4}},
@@ -86,6 +86,26 @@ func TestComparisonByHand(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0.001, 0)); diff != "" {
 		t.Errorf("comparison (-want +got):\n%s", diff)
+	}
+}
+
+func TestFirstLook(t *testing.T) {
+	for comparisons, want := range map[int]int{0: 4, 1: 4, 2: 5, 3: 5, 10: 6, 30: 7, 1000: 9, 15_000: 11} {
+		d := early
+		d.Comparisons = comparisons
+		if got := d.FirstLook(); got != want {
+			t.Errorf("%d comparisons are looked at after %d rounds, want %d", comparisons, got, want)
+		}
+		d.EarlyStop = false
+		if got := d.FirstLook(); got != 20 {
+			t.Errorf("%d comparisons that are looked at once: after %d rounds", comparisons, got)
+		}
+	}
+	d := early
+	d.MaxRounds, d.Comparisons = 4, 30
+	got := d.Compare("higher", []float64{1, 1, 1, 1}, []float64{3, 3, 3, 3})
+	if got.Verdict != stats.CannotSay || got.Cause != stats.TooFewRounds || !got.Decided {
+		t.Errorf("four rounds of thirty points: %+v", got)
 	}
 }
 
