@@ -41,8 +41,8 @@ func estimateOf(values []float64) estimate {
 	return estimate{mean: mean, err: math.Sqrt(variance)}
 }
 
-// inflation is by how much the variance of the mean of n values is larger if neighbours have this correlation, those two apart its
-// square and so on. Negative correlations are not made use of.
+// inflation is by how much the variance of the mean of n values is larger if neighbours have this correlation, those two apart
+// its square and so on. Negative correlations are not made use of.
 func inflation(n int, correlation float64) float64 {
 	correlation = min(max(correlation, 0), maxCorrelation)
 	factor, power := 1.0, 1.0

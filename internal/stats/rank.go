@@ -24,8 +24,8 @@ func (r Ratio) Told() bool { return r.Low > 1 || r.High < 1 }
 // Bounded says whether there is an interval.
 func (r Ratio) Bounded() bool { return r.Low > 0 && !math.IsInf(r.High, 1) }
 
-// RatioTo compares the values of points with those of one of them, round by round: the order of the trials gives each round to all
-// points, so that what the machine did meanwhile cancels. Together, the intervals of all points hold 95 %.
+// RatioTo compares the values of points with those of one of them, round by round: each round has all points, so that what the
+// machine did meanwhile cancels. Together, the intervals of all points hold 95 %.
 func RatioTo(points []Point, reference int) []Ratio {
 	measured := 0
 	for _, p := range points {

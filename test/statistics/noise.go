@@ -4,7 +4,6 @@
 package main
 
 import (
-	"bufio"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -42,7 +41,8 @@ func normal(cv float64) Noise {
 
 // modes are two: a share of the trials is slower by a factor.
 func modes(share, slower float64) Noise {
-	return independent(fmt.Sprintf("bimodal, %.0f %% of the trials %.0f %% slower", 100*share, 100*(1-1/slower)), func(r *rand.Rand) float64 {
+	name := fmt.Sprintf("bimodal, %.0f %% of the trials %.0f %% slower", 100*share, 100*(1-1/slower))
+	return independent(name, func(r *rand.Rand) float64 {
 		x := 0.005 * r.NormFloat64()
 		if r.Float64() < share {
 			x -= math.Log(slower)
@@ -87,7 +87,7 @@ func drift(by float64) Noise {
 // neighbour on the machine who halves the rate while it works. Whether it works is drawn anew for a trial unless it stays.
 func neighbour(stays float64) Noise {
 	return Noise{
-		Name: fmt.Sprintf("a neighbour halves the rate, or not; a trial differs from the one before in %.0f %% of the cases", 50*(1-stays)),
+		Name: fmt.Sprintf("a neighbour halves the rate, or not; that changes after %.0f %% of the trials", 50*(1-stays)),
 		Series: func(r *rand.Rand, n int) []float64 {
 			series, works := make([]float64, n), r.IntN(2) == 0
 			for i := range series {
@@ -167,16 +167,14 @@ func recorded() ([]Noise, error) {
 
 // recording of one file: a line "# name", more comments, and a value in each other line.
 func recording(file string) (Noise, error) {
-	f, err := recordings.Open(file)
+	content, err := recordings.ReadFile(file)
 	if err != nil {
-		return Noise{}, fmt.Errorf("opening: %w", err)
+		return Noise{}, fmt.Errorf("reading: %w", err)
 	}
-	defer f.Close()
 	var name string
 	var values []float64
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		text, comment := strings.CutPrefix(lines.Text(), "# ")
+	for line := range strings.Lines(string(content)) {
+		text, comment := strings.CutPrefix(strings.TrimSpace(line), "# ")
 		if comment {
 			if name == "" {
 				name = text
@@ -188,9 +186,6 @@ func recording(file string) (Noise, error) {
 			return Noise{}, fmt.Errorf("%q is no value above 0", text)
 		}
 		values = append(values, math.Log(value))
-	}
-	if err := lines.Err(); err != nil {
-		return Noise{}, fmt.Errorf("reading: %w", err)
 	}
 	if len(values) < 40 {
 		return Noise{}, fmt.Errorf("%d values are too few, a suite takes 40", len(values))

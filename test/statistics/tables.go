@@ -58,7 +58,8 @@ func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
 // noDifference is what is said about a variant that is the baseline.
 func (w *writer) noDifference(noises []Noise) {
-	w.header("Two variants that are the same", "noise", "differ, 1 point", "equal", "rounds", "differ, 30 points", "equal at one", "rounds")
+	w.header("Two variants that are the same",
+		"noise", "differ, 1 point", "equal", "rounds", "differ, 30 points", "equal at one", "rounds")
 	for _, noise := range noises {
 		cells := []string{noise.Name}
 		for _, points := range []int{1, 30} {
@@ -93,7 +94,8 @@ func (w *writer) found() {
 
 // coverage of the intervals.
 func (w *writer) coverage() {
-	w.header("Intervals that contain the true ratios", "points, noise, true difference", "after all rounds", "at the end of the suite")
+	w.header("Intervals that contain the true ratios",
+		"points, noise, true difference", "after all rounds", "at the end of the suite")
 	for _, points := range []int{1, 30} {
 		for _, noise := range []Noise{normal(0.02), normal(0.05), normal(0.10)} {
 			for _, difference := range []float64{0, 0.02, 0.05, 0.10, 0.50} {

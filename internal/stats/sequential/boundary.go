@@ -40,7 +40,7 @@ type Boundary struct {
 // New finds the level at which each look may be tested, so that the error over all looks is alpha.
 //
 // It is computed and not simulated, so that it is exact for small alphas, too: as long as the mean is zero, the sequence of t
-// statistics is a Markov chain. With w = Σx/√(n·Σx²), which is a function of t, and r the next value divided by √Σx², the next w is
+// statistics is a Markov chain. With w = Σx/√(n·Σx²), a function of t, and r the next value divided by √Σx², the next w is
 // (w·√n + r) / √((n+1)(1+r²)); r·√n has Student's distribution with n degrees of freedom and does not depend on w, because the
 // direction of a normal sample does not depend on its length. The distribution of w among the samples that have not crossed
 // yet is carried from look to look.
@@ -66,8 +66,7 @@ func compute(first, last int, alpha float64) *Boundary {
 	return b
 }
 
-// nominal is the level at which the looks together have the error alpha. Between Bonferroni's bound and alpha itself the logarithm
-// of the error is nearly a straight line over the logarithm of the level.
+// nominal is the level at which the looks together have the error alpha. Between Bonferroni's bound and alpha the logarithm of the error is nearly a straight line over the logarithm of the level.
 func nominal(first, last int, alpha float64) float64 {
 	if first == last {
 		return alpha
