@@ -124,7 +124,11 @@ func intervals(points []stats.Point) string {
 				of, stats.MinForInterval)
 		}
 	}
-	return "Medians " + of + "intervals are the median's at 95 % confidence."
+	text := "Medians " + of + "intervals are the median's at 95 % confidence"
+	if points[0].Summary.Looked {
+		text += ", whichever round they were narrow enough in"
+	}
+	return text + "."
 }
 
 // warnings of all points, each once, with the points that it is about.

@@ -139,8 +139,8 @@ func (d Design) judge(c *Comparison, low, high float64, lowerIsBetter bool) {
 // none.
 //
 // A t test takes few values that happen to be alike for certainty. Where trials are fast or slow by chance, n rounds are alike
-// and wrong with a probability of up to 2/4ⁿ, whatever the test says: half of all trials slow, and each pair one fast and one slow in
-// the same order. No look is taken before that is a fifth of the comparison's error at most.
+// and wrong with a probability of up to 2/4ⁿ, whatever the test says: half of all trials slow, and each pair one fast and one
+// slow in the same order. No look is taken before that is a fifth of the comparison's error at most.
 func (d Design) FirstLook() int {
 	first := d.MaxRounds
 	if d.EarlyStop {

@@ -66,7 +66,8 @@ func compute(first, last int, alpha float64) *Boundary {
 	return b
 }
 
-// nominal is the level at which the looks together have the error alpha. Between Bonferroni's bound and alpha the logarithm of the error is nearly a straight line over the logarithm of the level.
+// nominal is the level at which the looks together have the error alpha. Between Bonferroni's bound and alpha the logarithm of
+// the error is nearly a straight line over the logarithm of the level.
 func nominal(first, last int, alpha float64) float64 {
 	if first == last {
 		return alpha
