@@ -144,7 +144,7 @@ func wandering() Noise {
 	return n
 }
 
-//go:embed recorded/*.csv
+//go:embed recorded
 var recordings embed.FS
 
 // recorded noise: values of trials of one configuration, in the order in which they were measured. A suite gets a stretch of
