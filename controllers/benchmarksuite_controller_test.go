@@ -415,21 +415,85 @@ func TestEnvtestSuiteDeadlineAndTimeToLive(t *testing.T) {
 	}
 }
 
-// A suite of runs that are carried out by their own reconciler.
+// A suite of runs that are carried out by their own reconciler. No run begins beside the database of the one before.
 func TestEnvtestSuiteWithItsRuns(t *testing.T) {
 	s := newSuites(t)
-	s.end = func(run *v1alpha1.BenchmarkRun) {
-		s.reconcile(run.Name)
+	s.end = func(*v1alpha1.BenchmarkRun) {
+		for _, name := range s.made {
+			s.reconcile(name)
+		}
 		s.react()
+		var pods corev1.PodList
+		s.list(&pods)
+		names := map[string]bool{}
+		for _, pod := range pods.Items {
+			names[pod.Labels[v1alpha1.LabelRun]] = true
+		}
+		if len(names) > 1 {
+			t.Errorf("Pods of several runs at a time: %v", names)
+		}
 	}
 	s.applySuite(testutil.MakeSuite("s", "", "a", "b").Rounds(2).Obj())
-	suite := s.untilSuite(v1alpha1.ConditionComplete)
-	if len(s.made) != 4 || suite.Status.Progress != "2/2" {
-		t.Errorf("runs %v, rounds %s", s.made, suite.Status.Progress)
+	for range 200 {
+		s.turn()
+		s.end(nil) // a finished run cleans up
+		if apimeta.IsStatusConditionTrue(s.getSuite().Status.Conditions, v1alpha1.ConditionFinished) {
+			break
+		}
+	}
+	if suite := s.getSuite(); len(s.made) != 4 || suite.Status.Progress != "2/2" ||
+		!apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionComplete) {
+		t.Errorf("runs %v, %+v", s.made, suite.Status)
 	}
 	for _, name := range s.made[1:] {
-		if node := s.get(name).Status.Environment.DatabaseNode; node != "node-of-statefulset" {
-			t.Errorf("%s ran on %q", name, node)
+		if node := s.get(name).Annotations[v1alpha1.AnnotationDatabaseNode]; node != "node-of-statefulset" {
+			t.Errorf("%s is bound to %q", name, node)
 		}
+	}
+}
+
+// TestEnvtestSuiteCrashAfterEveryWrite kills the operator after its n-th write, for every n of a whole suite, and starts another:
+// the end is the same each time, and every run is made once, in the same order.
+func TestEnvtestSuiteCrashAfterEveryWrite(t *testing.T) {
+	type end struct {
+		Made     []string
+		Answer   string
+		Progress string
+		Results  string
+		Reasons  []string
+	}
+	crashAfter := func(n int) (end, int) {
+		s := newSuites(t)
+		m := &mortal{dieAfter: n}
+		s.suites.Client = m.client()
+		s.applySuite(testutil.MakeSuite("s", "", "a", "b").Rounds(2).Obj())
+		for range 60 {
+			_, err := s.reconcileSuite()
+			if m.dead {
+				m.dead, m.dieAfter = false, 0
+				s.suites = s.newSuiteReconciler()
+				s.suites.Client = m.client()
+			} else if err != nil {
+				t.Fatalf("killed after write %d: reconciling: %v", n, err)
+			}
+			s.runsEnd()
+		}
+		suite := s.getSuite()
+		e := end{Made: s.made, Answer: suite.Status.Answer, Progress: suite.Status.Progress, Results: suite.Status.Results.ConfigMap}
+		for _, c := range suite.Status.Conditions {
+			e.Reasons = append(e.Reasons, c.Type+" "+string(c.Status)+" "+c.Reason)
+		}
+		slices.Sort(e.Reasons)
+		return e, m.writes
+	}
+	want, writes := crashAfter(0)
+	for n := 1; n <= writes; n++ {
+		got, _ := crashAfter(n)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("killed after write %d of %d (-undisturbed +killed):\n%s", n, writes, diff)
+		}
+	}
+	if !slices.Contains(want.Reasons, "Complete True Undecided") && !slices.Contains(want.Reasons, "Complete True Decided") {
+		t.Errorf("an undisturbed suite ended %v", want.Reasons)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -62,9 +63,39 @@ func (r *BenchmarkSuiteReconciler) observe(
 		}
 		seen.Members[i].Measured = measured
 	}
+	if err := r.lingering(ctx, suite, seen, reader); err != nil {
+		return nil, err
+	}
 	m.judged = lifecycle.Judge(suite, p, seen, m.judged)
 	seen.Judged = m.judged
 	return seen, nil
+}
+
+// patience is for how long a Pod that is being removed is waited for: on a node that does not answer it stays for ever.
+const patience = 5 * time.Minute
+
+// lingering adds the Pods of the run that finished last that still run.
+func (r *BenchmarkSuiteReconciler) lingering(
+	ctx context.Context, suite *v1alpha1.BenchmarkSuite, seen *lifecycle.SuiteObserved, reader client.Reader,
+) error {
+	last := seen.Last()
+	if last == nil || last.Spec.Cleanup != v1alpha1.CleanupAlways && !apimeta.IsStatusConditionTrue(
+		last.Status.Conditions, v1alpha1.ConditionComplete) {
+		return nil
+	}
+	var pods corev1.PodList
+	if err := reader.List(ctx, &pods, client.InNamespace(suite.Namespace), runOwner(last).byName()); err != nil {
+		return fmt.Errorf("listing the Pods of run %s: %w", last.Name, err)
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+		stuck := pod.DeletionTimestamp != nil && r.Clock.Since(pod.DeletionTimestamp.Time) > patience
+		if runOwner(last).isLabelled(pod) && !ended && !stuck {
+			seen.Lingering = append(seen.Lingering, pod.Name)
+		}
+	}
+	return nil
 }
 
 // measured is what a complete run measured. The error is a changedError if its results are not what they were.

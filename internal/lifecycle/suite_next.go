@@ -46,6 +46,7 @@ var (
 		memberFailed,
 		answered,
 		memberUnderWay,
+		memberLingers,
 		unchecked,
 		createMember,
 	}
@@ -264,6 +265,17 @@ func memberUnderWay(s *suiteSituation) *Decision {
 	if c := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionReady); c != nil && c.Reason != "" {
 		d.Message += ": " + c.Reason + ": " + c.Message
 	}
+	return d
+}
+
+// memberLingers waits until the Pods of the last run are gone: its database, which stops, would disturb the next run.
+func memberLingers(s *suiteSituation) *Decision {
+	if len(s.seen.Lingering) == 0 {
+		return nil
+	}
+	d := s.measuring(Wait{})
+	d.Message += ": Pods of the run before are being removed: " + strings.Join(s.seen.Lingering, ", ")
+	d.After = time.Second
 	return d
 }
 

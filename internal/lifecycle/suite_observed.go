@@ -4,6 +4,8 @@
 package lifecycle
 
 import (
+	"slices"
+
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -26,6 +28,8 @@ type SuiteObserved struct {
 	// this step writes the results.
 	Trouble   string
 	Unwritten bool
+	// Lingering names Pods of the run that finished last which still run: its database is being removed.
+	Lingering []string
 	// Predecessor names runs of an earlier suite of the same name that are still being deleted.
 	Predecessor []string
 	// Obstacle is a final answer of the cluster, which trying again does not change.
@@ -49,4 +53,14 @@ type Measurements struct {
 // is says whether a condition of the member's run is true.
 func (m *SuiteMember) is(condition string) bool {
 	return m.Run != nil && apimeta.IsStatusConditionTrue(m.Run.Status.Conditions, condition)
+}
+
+// Last is the last run in the order of the plan that has finished, or nil.
+func (o *SuiteObserved) Last() *v1alpha1.BenchmarkRun {
+	for i := range slices.Backward(o.Members) {
+		if o.Members[i].is(v1alpha1.ConditionFinished) {
+			return o.Members[i].Run
+		}
+	}
+	return nil
 }
