@@ -57,8 +57,8 @@ func memberRun(suite *v1alpha1.BenchmarkSuite, a lifecycle.CreateMember) *v1alph
 	return run
 }
 
-// check has the API server check the runs of the first round, one of each variant, without creating them. It also looks whether the
-// name of the results is free: it would be a pity to find out in the end.
+// check has the API server check the runs of the first round, one of each variant, without creating them. It also looks whether
+// the name of the results is free, before hours are spent on them.
 func (r *BenchmarkSuiteReconciler) check(ctx context.Context, s *suiteStep) error {
 	if err := r.resultsFree(ctx, s.suite); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -71,8 +72,8 @@ func (r *BenchmarkSuiteReconciler) observe(
 	return seen, nil
 }
 
-// patience is for how long a Pod that is being removed is waited for: on a node that does not answer it stays for ever.
-const patience = 5 * time.Minute
+// patience is for how long a Pod is waited for after its grace period: on a node that does not answer, it stays for ever.
+const patience = 30 * time.Second
 
 // lingering adds the Pods of the run that finished last that still run.
 func (r *BenchmarkSuiteReconciler) lingering(
@@ -141,9 +142,7 @@ func (r *BenchmarkSuiteReconciler) readResults(ctx context.Context, run *v1alpha
 		case err != nil:
 			return nil, fmt.Errorf("reading the results in ConfigMap %s: %w", name, err)
 		}
-		for key, data := range cm.BinaryData {
-			contents[key] = data
-		}
+		maps.Copy(contents, cm.BinaryData)
 		for key, text := range cm.Data {
 			contents[key] = []byte(text)
 		}

@@ -52,7 +52,8 @@ func suiteReport(s *suiteStep, outcome string) (*report.Suite, error) {
 	rep := &report.Suite{
 		Namespace: suite.Namespace, Name: suite.Name, UID: string(suite.UID),
 		Workload: string(suite.Spec.Template.Spec.Workload.Type), Seed: ptr.Deref(suite.Spec.Seed, v1alpha1.DefaultSeed),
-		Outcome: outcome, Message: lifecycle.WhyStopped(suite, s.plan, s.seen, s.now), Rounds: s.seen.Judged.Rounds, Planned: int(suite.Spec.Rounds),
+		Outcome: outcome, Message: lifecycle.WhyStopped(suite, s.plan, s.seen, s.now),
+		Rounds: s.seen.Judged.Rounds, Planned: int(suite.Spec.Rounds),
 		Pairs: s.seen.Judged.Pairs, Warnings: lifecycle.SuiteWarnings(suite, s.plan, s.seen), Spec: spec,
 	}
 	if suite.Status.StartTime != nil {

@@ -104,8 +104,8 @@ func (o *ownership) sort(object client.Object) {
 	}
 }
 
-// Ends of names that Benchrun gives: of the instances, attempts and results of a run, and of the Pods, claims and further ConfigMaps
-// of these; and of the runs and results of a suite.
+// Ends of names that Benchrun gives: of the instances, attempts and results of a run, and of the Pods, claims and further
+// ConfigMaps of these; and of the runs and results of a suite.
 var (
 	ofRun   = regexp.MustCompile(`^-(db[0-9]+|t[0-9]+-a[0-9]+|results)(-|$)`)
 	ofSuite = regexp.MustCompile(`^-(r[0-9]+-|results(-|$))`)

@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// BenchmarkSuiteStatus is the progress of a suite and its answers. It is computed from the results of its runs. Once the suite has
-// finished it does not change.
+// BenchmarkSuiteStatus is the progress of a suite and its answers. It is computed from the results of its runs. Once the suite
+// has finished it does not change.
 type BenchmarkSuiteStatus struct {
 	// conditions are Decided (every comparison has its answer), Complete, Failed, Suspended, Finished (Complete or Failed, and the
 	// results are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm, Flux and Argo CD.

@@ -61,8 +61,8 @@ const (
 	ReasonNothingMeasured = "NothingMeasured"
 )
 
-// ConditionDecided of a BenchmarkSuite is True when every comparison has its answer: Faster, Slower or Equal. A suite also has the
-// conditions Complete, Failed, Suspended, Finished, Ready, Reconciling and Stalled; all are set from the first reconcile on.
+// ConditionDecided of a BenchmarkSuite is True when every comparison has its answer: Faster, Slower or Equal. A suite also has
+// the conditions Complete, Failed, Suspended, Finished, Ready, Reconciling and Stalled; all are set from the first reconcile on.
 const ConditionDecided = "Decided"
 
 // Reasons of a suite, as shown in the STATUS column, besides those of a run.

@@ -1,8 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Program overlays completes the CRD of BenchmarkSuite, which controller-gen makes of the types. There a template and the overlays
-// of variants have the types of a run, but not all of a run's rules hold for them:
+// Program overlays completes the CRD of BenchmarkSuite, which controller-gen makes of the types. There a template and the
+// overlays of variants have the types of a run, but not all of a run's rules hold for them:
 //
 //   - A default would be laid over the template although nobody asked for it, a required field could not be left out, and a rule
 //     about several fields sees only some of them. Overlays have none of these. What is replaced as a whole (an item of a list, a

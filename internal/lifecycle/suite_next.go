@@ -30,8 +30,8 @@ type suiteSituation struct {
 // suiteRule decides, or returns nil: then the next one is asked.
 type suiteRule func(*suiteSituation) *Decision
 
-// suiteEnds are the rules for a suite that takes no further step, and suiteSteps those for one that does, each in the order in which
-// they are asked.
+// suiteEnds are the rules for a suite that takes no further step, and suiteSteps those for one that does, each in the order in
+// which they are asked.
 var (
 	suiteEnds = []suiteRule{
 		suiteDeleted,
@@ -203,8 +203,7 @@ func memberLost(s *suiteSituation) *Decision {
 		"run %s was deleted while the suite was under way", s.name(s.next))})
 }
 
-// memberFailed ends a suite with a run that has failed. What is missing is missing from a round, so that later rounds would not make
-// it whole.
+// memberFailed ends a suite with a run that has failed. Its round stays incomplete, whatever later rounds measure.
 func memberFailed(s *suiteSituation) *Decision {
 	for i := range s.seen.Members[:s.next] {
 		c := apimeta.FindStatusCondition(s.seen.Members[i].Run.Status.Conditions, v1alpha1.ConditionFailed)

@@ -5,8 +5,8 @@ package plan
 
 import "reflect"
 
-// overlay lays a part of a specification over another one. What is not set in it stays as it is; maps, lists and values are replaced
-// as a whole. An explicit zero is set where the type can tell it from none, which is where it is allowed: there a field is a pointer.
+// overlay lays a part of a specification over another one. What is not set in it stays as it is; maps, lists and values are
+// replaced as a whole. An explicit zero is set where the type can tell it from none: where it is allowed, a field is a pointer.
 func overlay[T any](onto, over *T) {
 	lay(reflect.ValueOf(onto).Elem(), reflect.ValueOf(over).Elem())
 }
@@ -30,8 +30,8 @@ func transparent(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct {
 		return false
 	}
-	for i := range t.NumField() {
-		if !t.Field(i).IsExported() {
+	for field := range t.Fields() {
+		if !field.IsExported() {
 			return false
 		}
 	}

@@ -90,9 +90,10 @@ func TestOverlaysCanSayFalse(t *testing.T) {
 				return
 			}
 			seen[of] = true
-			for i := range of.NumField() {
-				visit(path+"."+of.Field(i).Name, of.Field(i).Type)
+			for field := range of.Fields() {
+				visit(path+"."+field.Name, field.Type)
 			}
+		default:
 		}
 	}
 	visit("database", reflect.TypeFor[v1alpha1.DatabaseSpec]())

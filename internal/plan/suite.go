@@ -50,7 +50,7 @@ func ForSuite(spec *v1alpha1.BenchmarkSuiteSpec) []Member {
 		} else {
 			slices.Reverse(variants)
 		}
-		of := int64(seeds.Uint64() >> (64 - seedBits)) //nolint:gosec // 53 bits
+		of := int64(seeds.Uint64() >> (64 - seedBits))
 		for _, v := range variants {
 			members = append(members, Member{Round: round, Variant: v, Seed: of})
 		}

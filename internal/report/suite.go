@@ -132,7 +132,8 @@ func SuiteJSON(w io.Writer, s *Suite) error {
 			Variant: p.Variant, Parameters: p.Parameters, Metric: p.Metric.Name, Better: p.Metric.Better, Verdict: p.Verdict,
 			Rounds: p.Rounds, Ratio: finite(p.Ratio), Low: finite(p.Low), High: finite(p.High), Detectable: finite(p.Detectable),
 			RoundsNeeded: p.RoundsNeeded,
-			Cause:        p.Cause, BaselineMedian: finite(stats.Summarize(p.BaselineValues).Median), Median: finite(stats.Summarize(p.Values).Median),
+			Cause:        p.Cause, BaselineMedian: finite(stats.Summarize(p.BaselineValues).Median),
+			Median: finite(stats.Summarize(p.Values).Median),
 			Detail: p.String(),
 		})
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// SuiteSummary writes what a person wants to know first, as Markdown that also reads well on a terminal: the answer, a table of the
-// comparisons, why the suite stopped, what the variants differ in, and what must be read with the answer.
+// SuiteSummary writes what a person wants to know first, as Markdown that also reads well on a terminal: the answer, a table of
+// the comparisons, why the suite stopped, what the variants differ in, and what must be read with the answer.
 func SuiteSummary(w io.Writer, s *Suite) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: %s\n\n", s.Name, cmp.Or(stats.Answer(s.Pairs), "no answer"))
@@ -37,8 +37,8 @@ func SuiteSummary(w io.Writer, s *Suite) error {
 		if n == 1 {
 			of = "however often it is looked at"
 		}
-		fmt.Fprintf(&b, "Values are medians of %s, the %s the better. Intervals of the ratio hold at 95 %% %s.\n", s.Pairs[0].Metric.Unit,
-			s.Pairs[0].Metric.Better, of)
+		m := s.Pairs[0].Metric
+		fmt.Fprintf(&b, "Values are medians of %s, the %s the better. Intervals of the ratio hold at 95 %% %s.\n", m.Unit, m.Better, of)
 	}
 	writeList(&b, "What the variants differ in", s.differences())
 	writeList(&b, "Verdicts", s.undecided())

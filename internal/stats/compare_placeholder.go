@@ -74,27 +74,23 @@ func (d Design) Compare(better string, baseline, variant []float64) Comparison {
 	}
 	margin := quantileT(n-1, 0.05/float64(max(1, d.Comparisons)*looks)) * deviation / math.Sqrt(float64(n))
 	c.Ratio, c.Low, c.High, c.Detectable = math.Exp(mean), math.Exp(mean-margin), math.Exp(mean+margin), math.Expm1(margin)
-	switch none := math.Log1p(d.DifferencePercent / 100); {
-	case d.EarlyStop && n < d.MinRounds:
+	if d.EarlyStop && n < d.MinRounds {
 		c.Cause = CauseTooFewRounds
 		return c
+	}
+	more, less := Faster, Slower
+	if better == "lower" {
+		more, less = Slower, Faster
+	}
+	switch none := math.Log1p(d.DifferencePercent / 100); {
 	case mean-margin > 0:
-		c.Verdict = Faster
+		c.Verdict = more
 	case mean+margin < 0:
-		c.Verdict = Slower
+		c.Verdict = less
 	case mean-margin > -none && mean+margin < none:
 		c.Verdict = Equal
 	default:
 		c.Verdict = NoDifferenceShown
-	}
-	if better == "lower" {
-		switch c.Verdict {
-		case Faster:
-			c.Verdict = Slower
-		case Slower:
-			c.Verdict = Faster
-		default:
-		}
 	}
 	c.Decided = c.Decided || d.EarlyStop && c.Verdict != NoDifferenceShown
 	return c

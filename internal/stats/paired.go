@@ -79,16 +79,15 @@ func (p *Paired) String() string {
 
 // cause of CannotSay, in words.
 func (p *Paired) cause() string {
-	text := ""
-	switch {
-	case p.Obstacle != "":
+	if p.Obstacle != "" {
 		return p.Obstacle
-	case p.Cause == CauseTooFewRounds:
-		text = fmt.Sprintf("too few rounds, %d", p.Rounds)
-	case p.Cause == CauseNoise:
-		text = "the values scatter too much from round to round"
-	default:
+	}
+	if p.Cause != CauseTooFewRounds && p.Cause != CauseNoise {
 		return "there is a round without a usable value"
+	}
+	text := "the values scatter too much from round to round"
+	if p.Cause == CauseTooFewRounds {
+		text = fmt.Sprintf("too few rounds, %d", p.Rounds)
 	}
 	if p.RoundsNeeded > p.Rounds {
 		text += fmt.Sprintf("; about %d would be needed", p.RoundsNeeded)
