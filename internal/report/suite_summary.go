@@ -33,15 +33,15 @@ func SuiteSummary(w io.Writer, s *Suite) error {
 	fmt.Fprintf(&b, "%s, %s, %d of at most %d rounds, paired, seed %d: %s.\n", s.Workload, s.Outcome, s.Rounds, s.Planned, s.Seed,
 		s.Message)
 	if n := len(s.Pairs); n > 0 {
-		of := "over all comparisons"
+		of := "over all comparisons, the stop included"
 		if n == 1 {
-			of = "however often it is looked at"
+			of = "the stop included"
 		}
 		m := s.Pairs[0].Metric
-		fmt.Fprintf(&b, "Values are medians of %s, the %s the better. Intervals of the ratio hold at 95 %% %s.\n", m.Unit, m.Better, of)
+		fmt.Fprintf(&b, "Values are medians in %s, the %s the better. Intervals of the ratio hold at 95 %% %s.\n", m.Unit, m.Better, of)
 	}
 	writeList(&b, "What the variants differ in", s.differences())
-	writeList(&b, "Verdicts", s.undecided())
+	writeList(&b, "Comparisons without an answer", s.undecided())
 	writeList(&b, "Warnings", s.Warnings)
 	writeList(&b, "Discarded", s.discarded())
 	_, err := io.WriteString(w, b.String())
