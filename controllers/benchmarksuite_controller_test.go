@@ -6,7 +6,6 @@
 package controllers
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,150 +16,12 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/lifecycle"
-	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
-
-// suites is a cluster with the reconciler of suites, in which a test says how runs end.
-type suites struct {
-	*cluster
-	suites *BenchmarkSuiteReconciler
-	// end lets a run end that is under way and not suspended.
-	end func(*v1alpha1.BenchmarkRun)
-	// made are the names of the runs in the order in which they were created.
-	made []string
-}
-
-func newSuites(t *testing.T) *suites {
-	t.Helper()
-	s := &suites{cluster: newCluster(t)}
-	s.suites = s.newSuiteReconciler()
-	s.end = func(run *v1alpha1.BenchmarkRun) { s.complete(run, 1000) }
-	return s
-}
-
-// newSuiteReconciler is that of an operator that has just started.
-func (s *suites) newSuiteReconciler() *BenchmarkSuiteReconciler {
-	return &BenchmarkSuiteReconciler{Client: api, Live: api, Recorder: s.events, Clock: s.clock}
-}
-
-func (s *suites) applySuite(suite *v1alpha1.BenchmarkSuite) {
-	s.t.Helper()
-	suite.Namespace, suite.UID = s.namespace, ""
-	s.must(api.Create(s.t.Context(), suite))
-}
-
-func (s *suites) getSuite() *v1alpha1.BenchmarkSuite {
-	s.t.Helper()
-	var suite v1alpha1.BenchmarkSuite
-	s.must(api.Get(s.t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "s"}, &suite))
-	return &suite
-}
-
-func (s *suites) reconcileSuite() (ctrl.Result, error) {
-	s.t.Helper()
-	return s.suites.Reconcile(s.t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: s.namespace, Name: "s"}})
-}
-
-// turn reconciles the suite, and lets a run that is under way end.
-func (s *suites) turn() {
-	s.t.Helper()
-	if _, err := s.reconcileSuite(); err != nil {
-		s.t.Fatalf("reconciling: %v", err)
-	}
-	s.runsEnd()
-}
-
-func (s *suites) runsEnd() {
-	s.t.Helper()
-	var runs v1alpha1.BenchmarkRunList
-	s.list(&runs)
-	for i := range runs.Items {
-		run := &runs.Items[i]
-		if run.Labels[v1alpha1.LabelSuite] == "" {
-			continue
-		}
-		if !slices.Contains(s.made, run.Name) {
-			s.made = append(s.made, run.Name)
-		}
-		if !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) && !ptr.Deref(run.Spec.Suspend, false) {
-			s.end(run)
-		}
-	}
-}
-
-// untilSuite takes turns until a condition of the suite is true.
-func (s *suites) untilSuite(condition string) *v1alpha1.BenchmarkSuite {
-	s.t.Helper()
-	for range 200 {
-		s.turn()
-		if suite := s.getSuite(); apimeta.IsStatusConditionTrue(suite.Status.Conditions, condition) {
-			return suite
-		}
-	}
-	s.t.Fatalf("the suite was never %s: %+v", condition, s.getSuite().Status)
-	return nil
-}
-
-// complete ends a run as its own reconciler does: every point has that value.
-func (s *suites) complete(run *v1alpha1.BenchmarkRun, value float64) {
-	s.t.Helper()
-	p, err := lifecycle.Plan(run)
-	s.must(err)
-	rep := &report.Report{Run: report.Run{Name: run.Name, UID: string(run.UID)}}
-	for _, trial := range p.Trials {
-		rep.Records = append(rep.Records, testutil.Record(trial.Number, 1, p.Points[trial.Point].Parameters, value))
-	}
-	files, err := report.Files(rep)
-	s.must(err)
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: run.Name + "-results"}, Data: map[string]string{}}
-	for _, f := range files {
-		cm.Data[f.Name] = string(f.Data)
-	}
-	if err := api.Create(s.t.Context(), cm); !apierrors.IsAlreadyExists(err) {
-		s.must(err)
-	}
-	run.Status.Results = v1alpha1.ResultsReference{ConfigMap: cm.Name, Digest: digestOf(files)}
-	run.Status.Environment = v1alpha1.Environment{DatabaseNode: "worker", LoaderNode: "worker2", SettingsDigest: "sha256:abcd"}
-	s.finish(run, v1alpha1.ConditionComplete, v1alpha1.ReasonComplete, "measured")
-}
-
-// fail ends a run without results.
-func (s *suites) fail(run *v1alpha1.BenchmarkRun, reason, message string) {
-	s.t.Helper()
-	s.finish(run, v1alpha1.ConditionFailed, reason, message)
-}
-
-func (s *suites) finish(run *v1alpha1.BenchmarkRun, condition, reason, message string) {
-	s.t.Helper()
-	run.Status.CompletionTime = ptr.To(metav1.NewTime(s.clock.Now()))
-	for _, c := range []string{condition, v1alpha1.ConditionFinished} {
-		apimeta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
-			Type: c, Status: metav1.ConditionTrue, Reason: reason, Message: message,
-		})
-	}
-	s.must(api.Status().Update(s.t.Context(), run))
-}
-
-// byVariant lets the runs of a variant have another value than those of others, with some noise.
-func (s *suites) byVariant(values map[string]float64) func(*v1alpha1.BenchmarkRun) {
-	return func(run *v1alpha1.BenchmarkRun) {
-		noise := 1 + 0.004*float64(len(s.made)%3)
-		s.complete(run, values[run.Labels[v1alpha1.LabelVariant]]*noise)
-	}
-}
-
-// reasonOfEnd is why the suite has failed.
-func reasonOfEnd(suite *v1alpha1.BenchmarkSuite) string {
-	c := apimeta.FindStatusCondition(suite.Status.Conditions, v1alpha1.ConditionFailed)
-	return c.Reason + ": " + c.Message
-}
 
 func TestEnvtestSuiteDecided(t *testing.T) {
 	s := newSuites(t)
@@ -229,7 +90,7 @@ func TestEnvtestSuiteUndecided(t *testing.T) {
 }
 
 // A run that fails ends the suite with what there is.
-func TestEnvtestSuiteRunFails(t *testing.T) {
+func TestEnvtestSuiteMemberFails(t *testing.T) {
 	s := newSuites(t)
 	fine := s.end
 	s.end = func(run *v1alpha1.BenchmarkRun) {
@@ -241,7 +102,7 @@ func TestEnvtestSuiteRunFails(t *testing.T) {
 	}
 	s.applySuite(testutil.MakeSuite("s", "", "a", "b").Obj())
 	suite := s.untilSuite(v1alpha1.ConditionFinished)
-	if got, want := reasonOfEnd(suite), "RunFailed: run "+s.made[3]+" of round 2 failed: DatabaseNotStarted: no node fits"; got != want {
+	if got, want := reasonOfEnd(suite), "MemberFailed: run "+s.made[3]+" of round 2 failed: DatabaseNotStarted: no node fits"; got != want {
 		t.Errorf("it ended %s, want %s", got, want)
 	}
 	if suite.Status.Progress != "1/20" || suite.Status.Results.ConfigMap == "" || len(s.made) != 4 {
@@ -352,44 +213,6 @@ func TestEnvtestSuiteNameTaken(t *testing.T) {
 	})
 }
 
-// A run, or its results, that is gone before the suite has ended takes the numbers of its round with it.
-func TestEnvtestSuiteRunLost(t *testing.T) {
-	for name, lose := range map[string]func(*suites, string){
-		"run deleted": func(s *suites, run string) { s.must(api.Delete(s.t.Context(), s.get(run))) },
-		"results changed": func(s *suites, run string) {
-			cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: run + "-results"}}
-			s.must(api.Patch(s.t.Context(), cm, client.RawPatch("application/merge-patch+json", []byte(`{"data":{"results.json":"{}"}}`))))
-		},
-		"results deleted": func(s *suites, run string) {
-			s.must(api.Delete(s.t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: run + "-results"}}))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newSuites(t)
-			s.applySuite(testutil.MakeSuite("s", "", "a", "b").Obj())
-			for len(s.made) < 3 {
-				s.turn()
-			}
-			fine := s.end
-			s.end = func(*v1alpha1.BenchmarkRun) {} // the fourth is under way
-			s.turn()
-			s.turn()
-			s.end = fine
-			lose(s, s.made[1])
-			s.suites = s.newSuiteReconciler() // what it remembers of the results is forgotten
-			s.end = func(*v1alpha1.BenchmarkRun) {}
-			suite := s.untilSuite(v1alpha1.ConditionFinished)
-			if got := reasonOfEnd(suite); !strings.HasPrefix(got, "RunLost: ") || !strings.Contains(got, s.made[1]) {
-				t.Errorf("it ended %s", got)
-			}
-			err := api.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: s.made[3]}, &v1alpha1.BenchmarkRun{})
-			if !apierrors.IsNotFound(err) {
-				t.Errorf("run %s is still under way: %v", s.made[3], err)
-			}
-		})
-	}
-}
-
 func TestEnvtestSuiteDeadlineAndTimeToLive(t *testing.T) {
 	s := newSuites(t)
 	s.end = func(*v1alpha1.BenchmarkRun) {}
@@ -412,88 +235,5 @@ func TestEnvtestSuiteDeadlineAndTimeToLive(t *testing.T) {
 	s.must(err)
 	if err := api.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "s"}, suite); !apierrors.IsNotFound(err) {
 		t.Errorf("it is still there: %v", err)
-	}
-}
-
-// A suite of runs that are carried out by their own reconciler. No run begins beside the database of the one before.
-func TestEnvtestSuiteWithItsRuns(t *testing.T) {
-	s := newSuites(t)
-	s.end = func(*v1alpha1.BenchmarkRun) {
-		for _, name := range s.made {
-			s.reconcile(name)
-		}
-		s.react()
-		var pods corev1.PodList
-		s.list(&pods)
-		names := map[string]bool{}
-		for _, pod := range pods.Items {
-			names[pod.Labels[v1alpha1.LabelRun]] = true
-		}
-		if len(names) > 1 {
-			t.Errorf("Pods of several runs at a time: %v", names)
-		}
-	}
-	s.applySuite(testutil.MakeSuite("s", "", "a", "b").Rounds(2).Obj())
-	for range 200 {
-		s.turn()
-		s.end(nil) // a finished run cleans up
-		if apimeta.IsStatusConditionTrue(s.getSuite().Status.Conditions, v1alpha1.ConditionFinished) {
-			break
-		}
-	}
-	if suite := s.getSuite(); len(s.made) != 4 || suite.Status.Progress != "2/2" ||
-		!apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionComplete) {
-		t.Errorf("runs %v, %+v", s.made, suite.Status)
-	}
-	for _, name := range s.made[1:] {
-		if node := s.get(name).Annotations[v1alpha1.AnnotationDatabaseNode]; node != "node-of-statefulset" {
-			t.Errorf("%s is bound to %q", name, node)
-		}
-	}
-}
-
-// TestEnvtestSuiteCrashAfterEveryWrite kills the operator after its n-th write, for every n of a whole suite, and starts another:
-// the end is the same each time, and every run is made once, in the same order.
-func TestEnvtestSuiteCrashAfterEveryWrite(t *testing.T) {
-	type end struct {
-		Made     []string
-		Answer   string
-		Progress string
-		Results  string
-		Reasons  []string
-	}
-	crashAfter := func(n int) (end, int) {
-		s := newSuites(t)
-		m := &mortal{dieAfter: n}
-		s.suites.Client = m.client()
-		s.applySuite(testutil.MakeSuite("s", "", "a", "b").Rounds(2).Obj())
-		for range 60 {
-			_, err := s.reconcileSuite()
-			if m.dead {
-				m.dead, m.dieAfter = false, 0
-				s.suites = s.newSuiteReconciler()
-				s.suites.Client = m.client()
-			} else if err != nil {
-				t.Fatalf("killed after write %d: reconciling: %v", n, err)
-			}
-			s.runsEnd()
-		}
-		suite := s.getSuite()
-		e := end{Made: s.made, Answer: suite.Status.Answer, Progress: suite.Status.Progress, Results: suite.Status.Results.ConfigMap}
-		for _, c := range suite.Status.Conditions {
-			e.Reasons = append(e.Reasons, c.Type+" "+string(c.Status)+" "+c.Reason)
-		}
-		slices.Sort(e.Reasons)
-		return e, m.writes
-	}
-	want, writes := crashAfter(0)
-	for n := 1; n <= writes; n++ {
-		got, _ := crashAfter(n)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("killed after write %d of %d (-undisturbed +killed):\n%s", n, writes, diff)
-		}
-	}
-	if !slices.Contains(want.Reasons, "Complete True Undecided") && !slices.Contains(want.Reasons, "Complete True Decided") {
-		t.Errorf("an undisturbed suite ended %v", want.Reasons)
 	}
 }

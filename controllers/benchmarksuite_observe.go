@@ -58,7 +58,7 @@ func (r *BenchmarkSuiteReconciler) observe(
 		lost := new(changedError)
 		switch {
 		case errors.As(err, &lost):
-			seen.Obstacle = &lifecycle.Failure{Reason: v1alpha1.ReasonRunLost, Message: lost.message}
+			seen.Obstacle = &lifecycle.Failure{Reason: v1alpha1.ReasonMemberLost, Message: lost.message}
 		case err != nil:
 			return nil, err
 		}

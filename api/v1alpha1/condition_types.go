@@ -116,8 +116,8 @@ const (
 	// ReasonVariantInvalid: the run of a variant is refused; the message is that of the API server or of the operator. Nothing was
 	// created.
 	ReasonVariantInvalid = "VariantInvalid"
-	// ReasonRunFailed: a run of the suite ended Failed; the message has its reason. The answers are those of the rounds before.
-	ReasonRunFailed = "RunFailed"
-	// ReasonRunLost: a run of the suite, or its results, was deleted or changed while the suite was under way.
-	ReasonRunLost = "RunLost"
+	// ReasonMemberFailed: a run of the suite ended Failed; the message has its reason. The answers are those of the rounds before.
+	ReasonMemberFailed = "MemberFailed"
+	// ReasonMemberLost: a run of the suite, or its results, was deleted or changed while the suite was under way.
+	ReasonMemberLost = "MemberLost"
 )

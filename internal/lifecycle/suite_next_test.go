@@ -4,91 +4,17 @@
 package lifecycle
 
 import (
-	"fmt"
-	"math"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
-
-// suite is one of two variants at one point, durable and lazy.
-func suite(changes ...func(*v1alpha1.BenchmarkSuite)) *v1alpha1.BenchmarkSuite {
-	w := testutil.MakeSuite("s", "ns", "durable", "lazy")
-	for _, change := range changes {
-		w.With(change)
-	}
-	return w.Obj()
-}
-
-func fixedRounds(n int32) func(*v1alpha1.BenchmarkSuite) {
-	return func(s *v1alpha1.BenchmarkSuite) {
-		s.Spec.Rounds, s.Spec.EarlyStop.Policy = n, v1alpha1.EarlyStopDisabled
-	}
-}
-
-func planOfSuite(t *testing.T, s *v1alpha1.BenchmarkSuite) *SuitePlan {
-	t.Helper()
-	p, err := PlanSuite(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-// measuredRuns are what is seen after so many runs: those of lazy are three times as fast. The noise is small, and the same
-// whatever the number of runs.
-func measuredRuns(s *v1alpha1.BenchmarkSuite, p *SuitePlan, runs int) *SuiteObserved {
-	seen := &SuiteObserved{Checked: true, Members: make([]SuiteMember, len(p.Members))}
-	for i, m := range p.Members[:runs] {
-		run := plan.MemberRun(s, m)
-		endedRun(run, v1alpha1.ConditionComplete)
-		run.Status.Environment = v1alpha1.Environment{DatabaseNode: "worker", LoaderNode: "worker2", DatabaseImage: "mariadb@1"}
-		seen.Members[i] = SuiteMember{Run: run, Measured: &Measurements{Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}}}
-		for range p.Variants[m.Variant].Plan.Points {
-			seen.Members[i].Measured.Values = append(seen.Members[i].Measured.Values,
-				1000*math.Pow(3, float64(m.Variant))*(1+0.002*float64(i%3)))
-		}
-	}
-	seen.Judged = Judge(s, p, seen, Judged{})
-	return seen
-}
-
-// begin adds the next run, which is under way.
-func (o *SuiteObserved) begin(s *v1alpha1.BenchmarkSuite, p *SuitePlan, next int, changes ...func(*v1alpha1.BenchmarkRun)) *SuiteObserved {
-	run := plan.MemberRun(s, p.Members[next])
-	run.UID = "u"
-	for _, change := range changes {
-		change(run)
-	}
-	o.Members[next].Run = run
-	return o
-}
-
-func suspendedRun(run *v1alpha1.BenchmarkRun) { run.Spec.Suspend = ptr.To(true) }
-
-// failedSuite has failed a while ago, and not finished.
-func failedSuite(s *v1alpha1.BenchmarkSuite) {
-	s.Status.StartTime = ptr.To(ago(2 * time.Hour))
-	s.Status.Conditions = []metav1.Condition{{
-		Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: "Why", Message: "because", LastTransitionTime: ago(time.Second),
-	}}
-}
-
-func finishedSuite(s *v1alpha1.BenchmarkSuite) {
-	failedSuite(s)
-	s.Status.Conditions = append(s.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue})
-	s.Status.CompletionTime = ptr.To(ago(time.Hour))
-}
 
 // In a situation in which every rule has something to say, the first one is heard; without its reason, the next one.
 func TestPrecedenceOfSuiteRules(t *testing.T) {
@@ -112,8 +38,8 @@ func TestPrecedenceOfSuiteRules(t *testing.T) {
 		{"lifecycle.Wait fail NameTaken", func() { seen.Obstacle = nil }},
 		{"lifecycle.SuspendMember Suspended", func() { s.Spec.Suspend = nil }},
 		{"lifecycle.Wait WaitingForPredecessor", func() { seen.Predecessor = nil }},
-		{"lifecycle.Wait fail RunLost", func() { s.Status.Runs.Finished = nil }},
-		{"lifecycle.Wait fail RunFailed", func() { seen.Members[1].Run.Status.Conditions[1].Type = v1alpha1.ConditionComplete }},
+		{"lifecycle.Wait fail MemberLost", func() { s.Status.Runs.Finished = nil }},
+		{"lifecycle.Wait fail MemberFailed", func() { seen.Members[1].Run.Status.Conditions[1].Type = v1alpha1.ConditionComplete }},
 		{"lifecycle.PublishSuite Publishing", func() { s.Spec.EarlyStop.Policy, seen.Judged = v1alpha1.EarlyStopDisabled, Judged{} }},
 		{"lifecycle.Wait Measuring", func() { seen.Members[3].Run = nil }},
 		{"lifecycle.Wait Measuring", func() { seen.Lingering = nil }},
@@ -149,6 +75,11 @@ func TestNextOfSuite(t *testing.T) {
 	}
 	failed := func(reason, message string, finished bool) Decision {
 		return Decision{Action: Wait{}, Failure: &Failure{Reason: reason, Message: message}, Finished: finished}
+	}
+	const answer = "lazy is 3 times as fast as durable (2.8–3.2)"
+	published := func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) {
+		o.Results = new(v1alpha1.ResultsReference)
+		o.Judged.Pairs[0].Comparison = stats.Comparison{Verdict: stats.Faster, Decided: true, Ratio: 3, Low: 2.8, High: 3.2}
 	}
 	type situation struct {
 		suite *v1alpha1.BenchmarkSuite
@@ -212,28 +143,28 @@ func TestNextOfSuite(t *testing.T) {
 			},
 		},
 		"decided and published": {
-			runs: 8, see: func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) {
-				o.Results = new(v1alpha1.ResultsReference)
+			runs: 8, see: published,
+			want: Decision{
+				Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonDecided,
+				Message: "every comparison has its answer after 4 rounds: " + answer,
 			},
-			want: Decision{Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonDecided, Message: "every comparison has its answer after 4 rounds"},
 		},
 		"decided, and all rounds are asked for": {
 			suite: suite(fixedRounds(6)), runs: 8, want: measuring(bound(8), "round 5 of at most 6, "+[]string{"durable", "lazy"}[members[8].Variant]),
 		},
 		"all rounds": {
-			suite: suite(fixedRounds(6)), runs: 12, see: func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) {
-				o.Results = new(v1alpha1.ResultsReference)
-			},
-			want: Decision{Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonDecided, Message: "all 6 rounds are measured"},
+			suite: suite(fixedRounds(6)), runs: 12, see: published,
+			want: Decision{Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonDecided, Message: "all 6 rounds are measured: " + answer},
 		},
 		"all rounds, without an answer": {
 			suite: suite(fixedRounds(6)), runs: 12, see: func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) {
 				o.Results = new(v1alpha1.ResultsReference)
-				o.Judged.Pairs[0].Verdict = stats.NoDifferenceShown
+				o.Judged.Pairs[0].Comparison = stats.Comparison{Verdict: stats.NoDifferenceShown, Low: 0.9, High: 1.1}
 			},
 			want: Decision{
 				Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonUndecided,
-				Message: "all 6 rounds are measured; comparisons without an answer: 1 of 1",
+				Message: "all 6 rounds are measured; comparisons without an answer: 1 of 1: " +
+					"no difference shown between lazy and durable (ratio 0.90–1.10)",
 			},
 		},
 		"a run failed in the first round": {
@@ -242,15 +173,15 @@ func TestNextOfSuite(t *testing.T) {
 					Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: "LoaderFailed", Message: "no",
 				}
 			},
-			want: failed(v1alpha1.ReasonRunFailed, "run s-r1-lazy of round 1 failed: LoaderFailed: no", true),
+			want: failed(v1alpha1.ReasonMemberFailed, "run s-r1-lazy of round 1 failed: LoaderFailed: no", true),
 		},
 		"a run was deleted": {
 			runs: 3, see: func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) { o.Members[1] = SuiteMember{} },
-			want: failed(v1alpha1.ReasonRunLost, "run s-r1-durable was deleted while the suite was under way", false),
+			want: failed(v1alpha1.ReasonMemberLost, "run s-r1-durable was deleted while the suite was under way", false),
 		},
 		"the last run was deleted": {
 			suite: suite(func(s *v1alpha1.BenchmarkSuite) { s.Status.Runs.Finished = ptr.To[int32](3) }), runs: 2,
-			want: failed(v1alpha1.ReasonRunLost, "run s-r2-durable was deleted while the suite was under way", false),
+			want: failed(v1alpha1.ReasonMemberLost, "run s-r2-durable was deleted while the suite was under way", false),
 		},
 		"failed, a run is under way": {
 			suite: suite(failedSuite), runs: 1, see: func(s *v1alpha1.BenchmarkSuite, p *SuitePlan, o *SuiteObserved) { o.begin(s, p, 1) },
@@ -353,87 +284,5 @@ func TestIrrevocableDecisionsOfSuites(t *testing.T) {
 		if (&Decision{Action: a}).Irrevocable() {
 			t.Errorf("%T is not decided on the cache", a)
 		}
-	}
-}
-
-func TestPlanSuite(t *testing.T) {
-	sweep := func(values ...v1alpha1.CommitSizeRowsPerCommit) *v1alpha1.CommitSizeSweep {
-		return &v1alpha1.CommitSizeSweep{RowsPerCommit: values}
-	}
-	for name, tc := range map[string]struct {
-		change func(*v1alpha1.BenchmarkSuite)
-		pairs  []PlannedPair
-		says   string
-	}{
-		"one point": {func(*v1alpha1.BenchmarkSuite) {}, []PlannedPair{{Variant: 1}}, ""},
-		"another baseline": {
-			func(s *v1alpha1.BenchmarkSuite) { s.Spec.Baseline = "lazy" }, []PlannedPair{{Variant: 0}}, "",
-		},
-		"a part of the points": {func(s *v1alpha1.BenchmarkSuite) {
-			s.Spec.Template.Spec.Workload.CommitSize.Sweep = sweep(1, 4, 16)
-			s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{Sweep: sweep(16, 8, 4)}}
-		}, []PlannedPair{{Variant: 1, Of: 0, With: 2}, {Variant: 1, Of: 2, With: 1}}, ""},
-		"no point in common": {func(s *v1alpha1.BenchmarkSuite) {
-			s.Spec.Template.Spec.Workload.CommitSize.Sweep = sweep(1)
-			s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{Sweep: sweep(2)}}
-		}, nil, "variant lazy has no point in common with the baseline durable: nothing can be compared"},
-		"no plan": {func(s *v1alpha1.BenchmarkSuite) {
-			s.Spec.Template.Spec.Sweep = &v1alpha1.SweepSpec{Mode: v1alpha1.SweepOneFactor}
-			s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{
-				Points: []v1alpha1.CommitSizePoint{{RowsPerCommit: ptr.To(v1alpha1.CommitSizeRowsPerCommit(2))}},
-			}}
-		}, nil, "variant lazy: sweep.mode OneFactor goes with workload.commitSize.sweep: points are measured as they are listed"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p, err := PlanSuite(suite(tc.change))
-			said := ""
-			if err != nil {
-				said = err.Error()
-			}
-			if said != tc.says {
-				t.Errorf("it says %q, want %q", said, tc.says)
-			}
-			if diff := cmp.Diff(tc.pairs, p.Pairs, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("pairs (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestJudge(t *testing.T) {
-	s := suite(func(s *v1alpha1.BenchmarkSuite) {
-		s.Spec.Template.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
-	})
-	p := planOfSuite(t, s)
-	for runs, want := range map[int]string{0: "0 []", 1: "0 []", 2: "1 [CannotSay CannotSay]", 7: "3 [CannotSay CannotSay]", 8: "4 [Faster Faster]"} {
-		j := measuredRuns(s, p, runs).Judged
-		var verdicts []stats.Verdict
-		for _, pair := range j.Pairs {
-			verdicts = append(verdicts, pair.Verdict)
-		}
-		if got := fmt.Sprint(j.Rounds, verdicts); got != want {
-			t.Errorf("after %d runs: %s, want %s", runs, got, want)
-		}
-	}
-	seen := measuredRuns(s, p, 8)
-	before := seen.Judged
-	before.Pairs[0].Variant = "remembered"
-	if j := Judge(s, p, seen, before); j.Pairs[0].Variant != "remembered" {
-		t.Error("the same rounds are judged again")
-	}
-	seen.Members[1].Measured.Metric.Unit = "s"
-	if j := Judge(s, p, seen, Judged{}); j.Pairs[0].Verdict != stats.CannotSay || j.Pairs[0].Obstacle == "" {
-		t.Errorf("different units were compared: %+v", j.Pairs[0].Comparison)
-	}
-}
-
-// Values are those of accepted attempts, in the order of the points; a point without one is not a number.
-func TestMeasurementsOf(t *testing.T) {
-	p := planOf(t, oneAxis(3, 1))
-	lost := disturbed(2, 1, result.OutcomeInvalidated, result.CauseEvicted)
-	got := MeasurementsOf(p, []*result.Record{testutil.Record(3, 1, nil, 30), lost, testutil.Record(1, 1, nil, 10)})
-	want := &Measurements{Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}, Values: []float64{10, math.NaN(), 30}}
-	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

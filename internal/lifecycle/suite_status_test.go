@@ -109,10 +109,10 @@ func TestConditionsOfSuites(t *testing.T) {
 		"failed, with results to write": {
 			suite: suite(), runs: 4,
 			see: func(_ *v1alpha1.BenchmarkSuite, o *SuiteObserved) {
-				o.Obstacle = &Failure{v1alpha1.ReasonRunLost, "why"}
+				o.Obstacle = &Failure{v1alpha1.ReasonMemberLost, "why"}
 			},
-			want: "Complete=F/RunLost Decided=F/RunLost Failed=T/RunLost Finished=F/RunLost Ready=F/RunLost Reconciling=T/RunLost " +
-				"Stalled=T/RunLost Suspended=F/NotSuspended",
+			want: "Complete=F/MemberLost Decided=F/MemberLost Failed=T/MemberLost Finished=F/MemberLost Ready=F/MemberLost Reconciling=T/MemberLost " +
+				"Stalled=T/MemberLost Suspended=F/NotSuspended",
 		},
 		"failed at once": {
 			suite: suite(),

@@ -87,7 +87,7 @@ func TestSuiteFilesGolden(t *testing.T) {
 // A suite that failed before a round was whole has a summary as well.
 func TestSuiteSummaryWithoutAnAnswer(t *testing.T) {
 	s := reportOfSuite()
-	s.Outcome, s.Message, s.Rounds, s.Pairs, s.Runs = "Failed", "RunFailed: run x of round 1 failed: LoaderFailed: no", 0, nil, s.Runs[:1]
+	s.Outcome, s.Message, s.Rounds, s.Pairs, s.Runs = "Failed", "MemberFailed: run x of round 1 failed: LoaderFailed: no", 0, nil, s.Runs[:1]
 	var b strings.Builder
 	if err := report.SuiteSummary(&b, s); err != nil {
 		t.Fatal(err)
