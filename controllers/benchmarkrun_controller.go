@@ -47,7 +47,7 @@ type BenchmarkRunReconciler struct {
 	// Images of the loader.
 	Images podutil.Images
 
-	memories memories
+	memories memories[memory]
 	// decoding is held while a document is decoded: whoever wrote it, that may take a good part of the operator's memory.
 	decoding sync.Mutex
 }

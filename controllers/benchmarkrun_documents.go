@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -55,7 +56,11 @@ type document struct {
 func (r *BenchmarkRunReconciler) fetchDocument(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, a *lifecycle.Attempt,
 ) (*document, error) {
-	pod, now, lookedFor := a.Verdict.Pod, r.Clock.Now(), r.memories.of(run).lookedFor
+	pod, now, m := a.Verdict.Pod, r.Clock.Now(), r.memories.of(run)
+	if m.lookedFor == nil {
+		m.lookedFor = map[types.UID]time.Time{}
+	}
+	lookedFor := m.lookedFor
 	if _, before := lookedFor[pod.UID]; !before {
 		lookedFor[pod.UID] = now
 	}

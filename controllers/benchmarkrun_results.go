@@ -157,12 +157,7 @@ func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *step, outcome s
 	if err != nil {
 		return err
 	}
-	published := &v1alpha1.ResultsReference{ConfigMap: plan.ResultsName(s.run)}
-	for _, f := range files {
-		if f.Name == report.JSONFile {
-			published.Digest = "sha256:" + result.Digest(f.Data)
-		}
-	}
+	published := &v1alpha1.ResultsReference{ConfigMap: plan.ResultsName(s.run), Digest: digestOf(files)}
 	meta := metav1.ObjectMeta{
 		Name: published.ConfigMap, Labels: plan.Labels(s.run, v1alpha1.ComponentResults),
 		Annotations: map[string]string{digestAnnotation: published.Digest},
@@ -172,6 +167,15 @@ func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *step, outcome s
 	}
 	s.seen.Results = published
 	return nil
+}
+
+// digestOf is the digest of results.json.
+func digestOf(files []result.File) string {
+	i := slices.IndexFunc(files, func(f result.File) bool { return f.Name == report.JSONFile })
+	if i < 0 {
+		return ""
+	}
+	return "sha256:" + result.Digest(files[i].Data)
 }
 
 // fullRecords reads all records of a run again, with what the ledger does not keep.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -53,21 +54,20 @@ func (r *BenchmarkRunReconciler) step(ctx context.Context, run *v1alpha1.Benchma
 	if err := r.writeStatus(ctx, s); err != nil {
 		return 0, err
 	}
-	return s.after(), err
+	return lookAgain(s.decision, s.run.Status.Conditions, s.run.Status.Deadline, s.now), err
 }
 
-// after is when to look again if nothing happens before: at the run's deadline at the latest.
-func (s *step) after() time.Duration {
-	after, deadline := s.decision.After, s.run.Status.Deadline
-	finished := apimeta.IsStatusConditionTrue(s.run.Status.Conditions, v1alpha1.ConditionFinished)
-	if finished || deadline == nil || s.decision.Reason == v1alpha1.ReasonSuspended {
-		return after
+// lookAgain is when to look at an owner again if nothing happens before: at its deadline at the latest.
+func lookAgain(d lifecycle.Decision, conditions []metav1.Condition, deadline *metav1.Time, now time.Time) time.Duration {
+	finished := apimeta.IsStatusConditionTrue(conditions, v1alpha1.ConditionFinished)
+	if finished || deadline == nil || d.Reason == v1alpha1.ReasonSuspended {
+		return d.After
 	}
-	left := max(firstRetry, deadline.Sub(s.now))
-	if after == 0 {
+	left := max(firstRetry, deadline.Sub(now))
+	if d.After == 0 {
 		return left
 	}
-	return min(after, left)
+	return min(d.After, left)
 }
 
 // decide what to do with a run that was read by the same reader. If its objects cannot be read, the step is blind.
@@ -84,7 +84,7 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 	if invalid != nil {
 		s.seen.Obstacle = lifecycle.Invalid(invalid)
 	}
-	r.memories.of(run).tell(s.seen)
+	s.seen.Trouble, s.seen.Unwritten = r.memories.of(run).told()
 	s.next()
 	return s, nil
 }
@@ -126,7 +126,7 @@ func (r *BenchmarkRunReconciler) carryOut(ctx context.Context, s *step) error {
 func (r *BenchmarkRunReconciler) inTrouble(s *step, err error) bool {
 	m := r.memories.of(s.run)
 	m.fail(err)
-	m.tell(s.seen)
+	s.seen.Trouble, s.seen.Unwritten = m.told()
 	if s.seen.Trouble == "" {
 		return false
 	}

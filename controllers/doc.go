@@ -19,14 +19,22 @@
 //	                            an attempt has its record
 //	benchmarkrun_results.go     creates the ConfigMaps of attempts and of results
 //	benchmarkrun_documents.go   reads the result document from a loader's log, for the record
-//	events.go                   what is announced when a status changes
-//	memory.go                   what is remembered of a run from one step to the next
-//	troubles.go                 steps that failed the last time, and which errors mean that the cache is behind
 //
-// Two files work for any owner, so that a second kind can use them; so does becameTrue in events.go:
+// Files of the BenchmarkSuite controller, of the same shape:
 //
-//	owner.go   who owns an object: this owner, an earlier one of the same name, or somebody else
-//	writer.go  creates, stores, deletes, and patches the status
+//	benchmarksuite_controller.go  Reconcile, the permissions, and what is watched
+//	benchmarksuite_step.go        observe, decide, act, write the status: one step
+//	benchmarksuite_observe.go     reads the suite's runs, and the results of those that are complete
+//	benchmarksuite_act.go         carries out actions: checks the variants; creates, suspends and removes runs
+//	benchmarksuite_results.go     creates the ConfigMap of results
+//
+// Files that work for both kinds of owner:
+//
+//	owner.go     who owns an object: this owner, an earlier one of the same name, or somebody else
+//	writer.go    creates, stores, deletes, and patches the status
+//	events.go    what is announced when a status changes
+//	memory.go    what is remembered of an owner from one step to the next
+//	troubles.go  steps that failed the last time, and which errors mean that the cache is behind
 //
 // The names of objects follow from the run alone. With a stale cache, or beside a second operator, a create therefore ends with
 // AlreadyExists, and never makes a second Job for an attempt.

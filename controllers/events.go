@@ -37,6 +37,13 @@ var runConditions = []announcedCondition{
 	{v1alpha1.ConditionFailed, corev1.EventTypeWarning, "Finish"},
 }
 
+// suiteConditions of a suite that are announced.
+var suiteConditions = []announcedCondition{
+	{v1alpha1.ConditionSuspended, corev1.EventTypeNormal, "Suspend"},
+	{v1alpha1.ConditionComplete, corev1.EventTypeNormal, "Finish"},
+	{v1alpha1.ConditionFailed, corev1.EventTypeWarning, "Finish"},
+}
+
 // becameTrue are the announcements of conditions that are true and were not before.
 func becameTrue(conditions []announcedCondition, old, current []metav1.Condition) []announcement {
 	var list []announcement

@@ -14,39 +14,42 @@ import (
 // memory is what the operator remembers of a run from one step to the next, so that nothing is read or tried twice for nothing.
 // An operator that has just started finds everything in it again.
 type memory struct {
-	uid types.UID
+	troubles
 	// chain of records that were read or written.
 	chain chain
-	// failures is how often in a row a step has failed, and last the error of the last time.
-	failures int
-	last     error
 	// lookedFor is since when the document of a Pod is looked for.
 	lookedFor map[types.UID]time.Time
 }
 
-// memories are those of all runs. One step of a run is taken at a time, so that only the map has a lock.
-type memories struct {
-	mu   sync.Mutex
-	runs map[client.ObjectKey]*memory
+// memories are those of all owners of a kind. One step of an owner is taken at a time, so that only the map has a lock.
+type memories[M any] struct {
+	mu  sync.Mutex
+	all map[client.ObjectKey]*remembered[M]
 }
 
-// of a run: an empty one if there is none, or only that of an earlier run of the same name.
-func (m *memories) of(run client.Object) *memory {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	key := client.ObjectKeyFromObject(run)
-	if m.runs == nil {
-		m.runs = map[client.ObjectKey]*memory{}
-	}
-	if have := m.runs[key]; have == nil || have.uid != run.GetUID() {
-		m.runs[key] = &memory{uid: run.GetUID(), lookedFor: map[types.UID]time.Time{}}
-	}
-	return m.runs[key]
+// remembered is the memory of the owner with that UID.
+type remembered[M any] struct {
+	uid    types.UID
+	memory M
 }
 
-// forget a run that is gone, or going.
-func (m *memories) forget(key client.ObjectKey) {
+// of an owner: an empty one if there is none, or only that of an earlier owner of the same name.
+func (m *memories[M]) of(owner client.Object) *M {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.runs, key)
+	key := client.ObjectKeyFromObject(owner)
+	if m.all == nil {
+		m.all = map[client.ObjectKey]*remembered[M]{}
+	}
+	if have := m.all[key]; have == nil || have.uid != owner.GetUID() {
+		m.all[key] = &remembered[M]{uid: owner.GetUID()}
+	}
+	return &m.all[key].memory
+}
+
+// forget an owner that is gone, or going.
+func (m *memories[M]) forget(key client.ObjectKey) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.all, key)
 }

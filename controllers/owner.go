@@ -28,10 +28,18 @@ type owner struct {
 	noun string
 	// nameLabel and uidLabel are the keys of the two labels.
 	nameLabel, uidLabel string
+	// derived are the ends of the names of its objects.
+	derived *regexp.Regexp
 }
 
 func runOwner(run *v1alpha1.BenchmarkRun) owner {
-	return owner{Object: run, noun: "run", nameLabel: v1alpha1.LabelRun, uidLabel: v1alpha1.LabelRunUID}
+	return owner{Object: run, noun: "run", nameLabel: v1alpha1.LabelRun, uidLabel: v1alpha1.LabelRunUID, derived: ofRun}
+}
+
+func suiteOwner(suite *v1alpha1.BenchmarkSuite) owner {
+	return owner{
+		Object: suite, noun: "suite", nameLabel: v1alpha1.LabelSuite, uidLabel: v1alpha1.LabelSuiteUID, derived: ofSuite,
+	}
 }
 
 // byName selects the objects that have the owner's name.
@@ -96,14 +104,17 @@ func (o *ownership) sort(object client.Object) {
 	}
 }
 
-// derived are the ends of names that Benchrun gives: of instances, attempts and results, and of the Pods, claims and further
-// ConfigMaps of these.
-var derived = regexp.MustCompile(`^-(db[0-9]+|t[0-9]+-a[0-9]+|results)(-|$)`)
+// Ends of names that Benchrun gives: of the instances, attempts and results of a run, and of the Pods, claims and further
+// ConfigMaps of these; and of the runs and results of a suite.
+var (
+	ofRun   = regexp.MustCompile(`^-(db[0-9]+|t[0-9]+-a[0-9]+|results)(-|$)`)
+	ofSuite = regexp.MustCompile(`^-(r[0-9]+-|results(-|$))`)
+)
 
 // wanted says whether the owner may need an object's name.
 func (o *ownership) wanted(name string) bool {
 	for _, prefix := range []string{"", "data-", "storage-"} {
-		if rest, found := strings.CutPrefix(name, prefix+o.owner.GetName()); found && derived.MatchString(rest) {
+		if rest, found := strings.CutPrefix(name, prefix+o.owner.GetName()); found && o.owner.derived.MatchString(rest) {
 			return true
 		}
 	}

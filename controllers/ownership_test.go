@@ -171,12 +171,12 @@ func TestEnvtestRunThatIsGoneIsForgotten(t *testing.T) {
 		c.reconcile("run")
 		c.react()
 	}
-	if n := len(c.reconciler.memories.runs); n != 1 {
+	if n := len(c.reconciler.memories.all); n != 1 {
 		t.Errorf("%d runs are remembered, want 1", n)
 	}
 	c.must(api.Delete(t.Context(), c.get("run")))
 	c.reconcile("run")
-	if n := len(c.reconciler.memories.runs); n != 0 {
+	if n := len(c.reconciler.memories.all); n != 0 {
 		t.Errorf("%d runs are remembered, want none", n)
 	}
 }

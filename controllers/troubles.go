@@ -7,26 +7,31 @@ import (
 	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
-	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
 // toldAfter is how often in a row a step must fail before the status tells of it: most errors of an API server are gone at the
 // next try.
 const toldAfter = 3
 
+// troubles of an owner: how often in a row a step has failed, and the error of the last time.
+type troubles struct {
+	failures int
+	last     error
+}
+
 // fail notes a step that failed.
-func (m *memory) fail(err error) { m.failures, m.last = m.failures+1, err }
+func (t *troubles) fail(err error) { t.failures, t.last = t.failures+1, err }
 
-// succeed: a step of the run has succeeded.
-func (m *memory) succeed() { m.failures, m.last = 0, nil }
+// succeed: a step of the owner has succeeded.
+func (t *troubles) succeed() { t.failures, t.last = 0, nil }
 
-// tell what is observed of a run about a step of it that has failed several times.
-func (m *memory) tell(seen *lifecycle.Observed) {
-	if m.failures >= toldAfter {
-		unwritten := new(unwrittenError)
-		seen.Trouble, seen.Unwritten = m.last.Error(), errors.As(m.last, &unwritten)
+// told is the error of a step that has failed several times, or empty, and whether it is about results that cannot be written.
+func (t *troubles) told() (trouble string, isUnwritten bool) {
+	if t.failures < toldAfter {
+		return "", false
 	}
+	unwritten := new(unwrittenError)
+	return t.last.Error(), errors.As(t.last, &unwritten)
 }
 
 // errStale: the cache is behind the API server. The step is tried again soon.

@@ -3,7 +3,7 @@
 
 package v1alpha1
 
-// Condition types of a BenchmarkRun. All of them are set from the first reconcile on.
+// Condition types of a BenchmarkRun, most of them of a BenchmarkSuite too. All of a run's are set from the first reconcile on.
 const (
 	// ConditionDatabaseReady is True while the database answers with the settings that were asked for.
 	ConditionDatabaseReady = "DatabaseReady"
@@ -61,6 +61,20 @@ const (
 	ReasonNothingMeasured = "NothingMeasured"
 )
 
+// ConditionDecided of a BenchmarkSuite is True when every comparison has its answer: Faster, Slower or Equal. A suite also has
+// the conditions Complete, Failed, Suspended, Finished, Ready, Reconciling and Stalled; all are set from the first reconcile on.
+const ConditionDecided = "Decided"
+
+// Reasons of a suite, as shown in the STATUS column, besides those of a run.
+const (
+	// ReasonChecking: the runs of all variants are being checked by the API server, before the first is created.
+	ReasonChecking = "Checking"
+	// ReasonDecided: every comparison has its answer, and the results are published.
+	ReasonDecided = "Decided"
+	// ReasonUndecided: all rounds are measured, and at least one comparison has no answer; its detail says why.
+	ReasonUndecided = "Undecided"
+)
+
 // Reasons for which a run ends Failed.
 const (
 	// ReasonInvalidSpecification: the specification cannot be carried out; the message says what is allowed. Nothing was
@@ -95,4 +109,15 @@ const (
 	ReasonTooManyErrors = "TooManyErrors"
 	// ReasonTooManyInvalid: attempts were disturbed more often than trials.maxInvalid allows.
 	ReasonTooManyInvalid = "TooManyInvalid"
+)
+
+// Reasons for which a suite ends Failed, besides DeadlineExceeded, NameTaken and Rejected.
+const (
+	// ReasonVariantInvalid: the run of a variant is refused; the message is that of the API server or of the operator. Nothing was
+	// created.
+	ReasonVariantInvalid = "VariantInvalid"
+	// ReasonMemberFailed: a run of the suite ended Failed; the message has its reason. The answers are those of the rounds before.
+	ReasonMemberFailed = "MemberFailed"
+	// ReasonMemberLost: a run of the suite, or its results, was deleted or changed while the suite was under way.
+	ReasonMemberLost = "MemberLost"
 )

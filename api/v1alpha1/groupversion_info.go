@@ -21,7 +21,7 @@ var (
 )
 
 func addKnownTypes(s *runtime.Scheme) error {
-	s.AddKnownTypes(GroupVersion, &BenchmarkRun{}, &BenchmarkRunList{})
+	s.AddKnownTypes(GroupVersion, &BenchmarkRun{}, &BenchmarkRunList{}, &BenchmarkSuite{}, &BenchmarkSuiteList{})
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
 }

@@ -125,13 +125,23 @@ func firstSight(t *testing.T, object *unstructured.Unstructured) error {
 	return plannable(t, object)
 }
 
-// plannable is what the operator says of a run that the API server has stored.
+// plannable is what the operator says of a run or a suite that the API server has stored.
 func plannable(t *testing.T, object *unstructured.Unstructured) error {
 	t.Helper()
-	var run v1alpha1.BenchmarkRun
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &run); err != nil {
-		t.Fatal(err)
+	convert := func(into any) {
+		t.Helper()
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
+			t.Fatal(err)
+		}
 	}
+	if object.GetKind() == "BenchmarkSuite" {
+		var suite v1alpha1.BenchmarkSuite
+		convert(&suite)
+		_, err := lifecycle.PlanSuite(&suite)
+		return err
+	}
+	var run v1alpha1.BenchmarkRun
+	convert(&run)
 	_, err := lifecycle.Plan(&run)
 	return err
 }

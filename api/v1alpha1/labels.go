@@ -10,6 +10,14 @@ const (
 	LabelRun = "benchrun.dev/run"
 	// LabelRunUID is its UID: a run that was deleted and made again under the same name is another run.
 	LabelRunUID = "benchrun.dev/run-uid"
+	// LabelSuite is the name of the BenchmarkSuite that a run, or a ConfigMap with a suite's results, belongs to.
+	LabelSuite = "benchrun.dev/suite"
+	// LabelSuiteUID is its UID.
+	LabelSuiteUID = "benchrun.dev/suite-uid"
+	// LabelRound is the round of a suite that a run belongs to, from 1.
+	LabelRound = "benchrun.dev/round"
+	// LabelVariant is the variant of a suite that a run measures.
+	LabelVariant = "benchrun.dev/variant"
 	// LabelComponent says what an object is for: one of the Component values.
 	LabelComponent = "benchrun.dev/component"
 	// LabelInstance is the number of a database instance, from 1; a number is never used twice within a run.
@@ -20,6 +28,12 @@ const (
 	LabelAttempt = "benchrun.dev/attempt"
 	// LabelOutcome is how an attempt ended: Accepted, Invalidated or Failed.
 	LabelOutcome = "benchrun.dev/outcome"
+
+	// AnnotationDatabaseNode binds the database of a run to a node, and AnnotationLoaderNodes the loaders to some, separated by
+	// commas: the later runs of a suite measure where the first one did.
+	AnnotationDatabaseNode = "benchrun.dev/database-node"
+	// AnnotationLoaderNodes are the nodes of the loaders.
+	AnnotationLoaderNodes = "benchrun.dev/loader-nodes"
 
 	// FieldOwner is the name under which Benchrun applies objects.
 	FieldOwner = "benchrun.dev"

@@ -84,12 +84,17 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return fmt.Errorf("making a client for logs: %w", err)
 	}
-	reconciler := &controllers.BenchmarkRunReconciler{
+	runs := &controllers.BenchmarkRunReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Logs: controllers.PodLogs{Clientset: clientset},
 		Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{}, Images: o.images,
 	}
-	if err := reconciler.SetupWithManager(mgr); err != nil {
-		return fmt.Errorf("setting up the controller: %w", err)
+	suites := &controllers.BenchmarkSuiteReconciler{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{},
+	}
+	for _, c := range []interface{ SetupWithManager(ctrl.Manager) error }{runs, suites} {
+		if err := c.SetupWithManager(mgr); err != nil {
+			return fmt.Errorf("setting up a controller: %w", err)
+		}
 	}
 	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
 		return fmt.Errorf("setting up the health check: %w", err)

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
@@ -58,6 +59,32 @@ type (
 	DeleteRun struct{}
 )
 
+// Actions of a suite, besides Wait.
+type (
+	// CheckVariants has the API server check the run of every variant without creating it.
+	CheckVariants struct{}
+	// CreateMember creates the next run, bound to nodes if it has any.
+	CreateMember struct {
+		Member plan.Member
+		// DatabaseNode and LoaderNodes are those of the first run, or empty.
+		DatabaseNode, LoaderNodes string
+	}
+	// SuspendMember sets spec.suspend of a run to that of the suite.
+	SuspendMember struct {
+		Name    string
+		Suspend bool
+	}
+	// RemoveMember deletes a run that has not finished, if it still has that UID: its suite has failed.
+	RemoveMember struct {
+		Name string
+		UID  types.UID
+	}
+	// PublishSuite writes the results of the suite.
+	PublishSuite struct{ Outcome string }
+	// DeleteSuite deletes the suite, because spec.ttlSecondsAfterFinished has passed.
+	DeleteSuite struct{}
+)
+
 // Irrevocable says whether a decision cannot be taken back. It must not be carried out because of what a cache says that may be
 // behind. The creation of a Job and the record of an accepted attempt are not among these: their names and what the API server
 // answers protect them.
@@ -68,7 +95,7 @@ func (d *Decision) Irrevocable() bool {
 	switch a := d.Action.(type) {
 	case RecordAttempt:
 		return a.Attempt.Verdict.Outcome != result.OutcomeAccepted
-	case ProvideDatabase, RemoveDatabase, DeleteRun:
+	case ProvideDatabase, RemoveDatabase, DeleteRun, RemoveMember, DeleteSuite:
 		return true
 	}
 	return false
@@ -83,3 +110,9 @@ func (RemoveJob) action()       {}
 func (Publish) action()         {}
 func (ReleaseNodes) action()    {}
 func (DeleteRun) action()       {}
+func (CheckVariants) action()   {}
+func (CreateMember) action()    {}
+func (SuspendMember) action()   {}
+func (RemoveMember) action()    {}
+func (PublishSuite) action()    {}
+func (DeleteSuite) action()     {}

@@ -103,7 +103,7 @@ func start(s *situation) *Decision {
 		Trial: *s.next, Point: s.plan.Points[s.next.Point], Number: s.attempt, Instance: s.wantedInstance(),
 	}
 	if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
-		bound := s.seen.boundPlace()
+		bound := s.boundPlace()
 		a.Nodes = bound.Loaders()
 	}
 	return s.measuring(StartAttempt{Attempt: a})

@@ -50,10 +50,16 @@ func (s *situation) deadline() time.Time {
 
 // suspendedFor is how long the run has been suspended since its start.
 func (s *situation) suspendedFor() time.Duration {
-	total := time.Duration(ptr.Deref(s.run.Status.SuspendedSeconds, 0)) * time.Second
-	c := apimeta.FindStatusCondition(s.run.Status.Conditions, v1alpha1.ConditionSuspended)
-	if s.run.Status.StartTime != nil && c != nil && c.Status == metav1.ConditionTrue {
-		total += max(0, s.now.Sub(c.LastTransitionTime.Time))
+	status := &s.run.Status
+	return suspendedFor(status.StartTime, status.SuspendedSeconds, status.Conditions, s.now)
+}
+
+// suspendedFor is how long an object has been suspended since its start, whatever its kind.
+func suspendedFor(start *metav1.Time, seconds *int64, conditions []metav1.Condition, now time.Time) time.Duration {
+	total := time.Duration(ptr.Deref(seconds, 0)) * time.Second
+	c := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionSuspended)
+	if start != nil && c != nil && c.Status == metav1.ConditionTrue {
+		total += max(0, now.Sub(c.LastTransitionTime.Time))
 	}
 	return total
 }

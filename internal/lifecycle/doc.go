@@ -18,5 +18,15 @@
 // operator that is killed between any two writes continues where it was.
 //
 // A verdict about an attempt is made once, when it was observed (Observed.Judge). The conditions that every kind has are set in
-// one place (conditions.go), for the run today.
+// one place (conditions.go).
+//
+// The files suite_*.go decide for a BenchmarkSuite in the same way; its rules are in suite_next.go:
+//
+//	deleted?      -> nothing                     finished?   -> delete after its time to live
+//	failed?       -> remove the run under way, publish
+//	obstructed?   -> Failed                      suspended?  -> suspend the run under way
+//	predecessor   -> wait until its runs are gone
+//	run deleted, or failed? -> Failed            answered, or no round left? -> publish, then Complete
+//	run under way? -> wait, resume it            its Pods still there? -> wait
+//	not checked?  -> check all variants          otherwise   -> create the next run
 package lifecycle

@@ -31,7 +31,7 @@ func (s *situation) environment() v1alpha1.Environment {
 	}
 	e := v1alpha1.Environment{
 		DatabaseImage: r.Place.DatabaseImage, DatabaseNode: r.Place.DatabaseNode,
-		LoaderImage: r.Place.LoaderImage, LoaderNode: strings.Join(r.Place.Loaders(), ", "),
+		LoaderImage: r.Place.LoaderImage, LoaderNode: strings.Join(r.Place.Loaders(), nodeSeparator),
 	}
 	if external {
 		loader := e

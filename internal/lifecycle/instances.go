@@ -59,7 +59,7 @@ func provided(s *situation) *Decision {
 	if instance == nil || instance.Root() == nil {
 		provide := ProvideDatabase{Instance: wanted}
 		if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
-			provide.Node = s.seen.boundPlace().DatabaseNode
+			provide.Node = s.boundPlace().DatabaseNode
 		}
 		d.Action, d.Message = provide, "the database is being created"
 		return &d

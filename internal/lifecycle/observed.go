@@ -6,6 +6,7 @@ package lifecycle
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -137,12 +138,19 @@ func (o *Observed) instance(number int) *Instance {
 }
 
 // boundPlace has the nodes of the first attempt that ran on any: later attempts are bound to them. For an external server, whose
-// node is not known, Unknown counts as a node.
-func (o *Observed) boundPlace() result.Place {
-	for _, r := range o.Records {
+// node is not known, Unknown counts as a node. The first attempt itself is bound if the run is a later one of a suite.
+func (s *situation) boundPlace() result.Place {
+	for _, r := range s.seen.Records {
 		if r.Place.DatabaseNode != "" && r.Place.LoaderNode != "" {
 			return r.Place
 		}
 	}
-	return result.Place{}
+	place := result.Place{DatabaseNode: s.run.Annotations[v1alpha1.AnnotationDatabaseNode]}
+	if nodes := s.run.Annotations[v1alpha1.AnnotationLoaderNodes]; nodes != "" {
+		place.LoaderNodes = strings.Split(nodes, nodeSeparator)
+	}
+	return place
 }
+
+// nodeSeparator stands between the nodes of several loaders.
+const nodeSeparator = ", "

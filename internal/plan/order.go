@@ -48,10 +48,10 @@ func order(points, rounds int, how v1alpha1.TrialOrder, seed int64) []Trial {
 }
 
 // shuffle is the Fisher–Yates shuffle.
-func shuffle(pcg *rand.PCG, trials []Trial) {
-	for i := len(trials) - 1; i > 0; i-- {
+func shuffle[T any](pcg *rand.PCG, items []T) {
+	for i := len(items) - 1; i > 0; i-- {
 		j := below(pcg, uint64(i)+1)
-		trials[i], trials[j] = trials[j], trials[i]
+		items[i], items[j] = items[j], items[i]
 	}
 }
 

@@ -23,23 +23,25 @@ const (
 	SummaryFile = "summary.md"
 )
 
+// printer writes a report of some kind as a file.
+type printer[R any] struct {
+	name  string
+	print func(io.Writer, *R) error
+}
+
 // Files are all printed forms of a report, the summary first.
 func Files(r *Report) ([]result.File, error) {
+	return printed(r, []printer[Report]{{SummaryFile, Summary}, {CSVFile, CSV}, {BenchFile, Bench}, {JSONFile, JSON}})
+}
+
+func printed[R any](r *R, printers []printer[R]) ([]result.File, error) {
 	var files []result.File
-	for _, f := range []struct {
-		name  string
-		print func(io.Writer, *Report) error
-	}{
-		{SummaryFile, Summary},
-		{CSVFile, CSV},
-		{BenchFile, Bench},
-		{JSONFile, JSON},
-	} {
+	for _, p := range printers {
 		var buf bytes.Buffer
-		if err := f.print(&buf, r); err != nil {
-			return nil, fmt.Errorf("writing %s: %w", f.name, err)
+		if err := p.print(&buf, r); err != nil {
+			return nil, fmt.Errorf("writing %s: %w", p.name, err)
 		}
-		files = append(files, result.File{Name: f.name, Data: buf.Bytes()})
+		files = append(files, result.File{Name: p.name, Data: buf.Bytes()})
 	}
 	return files, nil
 }
@@ -132,6 +134,9 @@ func latency(s *result.Summary, operation string) result.Latency {
 	return result.Latency{}
 }
 
+// documentVersion is the version of document.
+const documentVersion = 1
+
 // document is the layout of results.json.
 type document struct {
 	Version  int              `json:"version"`
@@ -144,5 +149,5 @@ type document struct {
 func JSON(w io.Writer, r *Report) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
-	return enc.Encode(document{Version: 1, Run: r.Run, Plan: r.Trials, Attempts: r.Records})
+	return enc.Encode(document{Version: documentVersion, Run: r.Run, Plan: r.Trials, Attempts: r.Records})
 }

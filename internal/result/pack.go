@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
 	"unicode/utf8"
 )
 
@@ -78,4 +79,46 @@ func compress(data []byte) ([]byte, error) {
 		return nil, err
 	}
 	return buf.Bytes(), nil
+}
+
+// maxUnpacked bounds a file that was compressed: what is read may not be what Pack wrote.
+const maxUnpacked = 64 << 20
+
+// UnpackFile is a file that Pack has distributed, from the contents of all its ConfigMaps by key; nil if it is not among them.
+func UnpackFile(name string, contents map[string][]byte) ([]byte, error) {
+	if data := joined(name, contents); data != nil {
+		return data, nil
+	}
+	name += ".gz"
+	compressed := joined(name, contents)
+	if compressed == nil {
+		return nil, nil
+	}
+	zr, err := gzip.NewReader(bytes.NewReader(compressed))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	data, err := io.ReadAll(io.LimitReader(zr, maxUnpacked+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	case len(data) > maxUnpacked:
+		return nil, fmt.Errorf("%s has more than %d bytes when it is unpacked", name, maxUnpacked)
+	}
+	return data, nil
+}
+
+// joined is a file from its pieces, or whole; nil if there is none.
+func joined(name string, contents map[string][]byte) []byte {
+	if data, found := contents[name]; found {
+		return data
+	}
+	var data []byte
+	for n := 1; ; n++ {
+		piece, found := contents[fmt.Sprintf("%s.%d", name, n)]
+		if !found {
+			return data
+		}
+		data = append(data, piece...)
+	}
 }

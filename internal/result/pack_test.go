@@ -141,3 +141,34 @@ func TestPackIsRepeatable(t *testing.T) {
 		t.Errorf("packed again:\n%s", diff)
 	}
 }
+
+// Whatever Pack makes of files, UnpackFile makes the same files of.
+func TestUnpackFile(t *testing.T) {
+	for name, files := range map[string][]result.File{
+		"small":                {{Name: "a", Data: []byte("first")}, {Name: "b", Data: []byte("second")}},
+		"compressed":           {{Name: "a", Data: []byte("first")}, {Name: "b", Data: bytes.Repeat([]byte("ab"), result.MaxConfigMapBytes)}},
+		"compressed in pieces": {{Name: "a", Data: []byte("first")}, {Name: "b", Data: noise(3 * result.MaxConfigMapBytes)}},
+		"in pieces":            {{Name: "a", Data: noise(2 * result.MaxConfigMapBytes), Binary: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bins, _ := packed(t, files...)
+			contents := map[string][]byte{}
+			for _, bin := range bins {
+				for _, f := range bin {
+					contents[f.Name] = f.Data
+				}
+			}
+			for _, f := range files {
+				if got, err := result.UnpackFile(f.Name, contents); err != nil || !bytes.Equal(got, f.Data) {
+					t.Errorf("%s has %d bytes, want %d: %v", f.Name, len(got), len(f.Data), err)
+				}
+			}
+		})
+	}
+	if data, err := result.UnpackFile("none", map[string][]byte{"a": nil}); data != nil || err != nil {
+		t.Errorf("a file that is not there: %q, %v", data, err)
+	}
+	if _, err := result.UnpackFile("a", map[string][]byte{"a.gz": []byte("no gzip")}); err == nil {
+		t.Error("what is no gzip was read")
+	}
+}

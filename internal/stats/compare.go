@@ -80,7 +80,7 @@ type Comparison struct {
 	// Detectable is the smallest difference, as a fraction, that this many rounds show with a probability of 80 % at the scatter
 	// that was seen. +Inf before the first look.
 	Detectable float64
-	// RoundsNeeded is about how many rounds would show the design's difference, with CauseNoise; otherwise 0.
+	// RoundsNeeded is about how many rounds would show the design's difference, with Noise; otherwise 0.
 	RoundsNeeded int
 	// Cause of CannotSay.
 	Cause Cause

@@ -17,6 +17,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -78,7 +79,12 @@ var _ = DescribeTable("a sample ends Complete, with numbers that add up",
 			manifest = aMinuteOf(manifest)
 		}
 		apply(ctx, manifest)
-		for _, name := range runsOf(ctx, manifest) {
+		suites := suitesOf(manifest)
+		for _, name := range suites {
+			kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+sampleTime.String(), "benchmarksuite/"+name)
+			judgeSuite(ctx, file, name)
+		}
+		for _, name := range runsOf(ctx, manifest, len(suites) > 0) {
 			// What is suspended waits for the one before it.
 			kubectl(ctx, "patch", "benchmarkrun/"+name, "--type=merge", "-p", `{"spec":{"suspend":false}}`)
 			kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+sampleTime.String(), "benchmarkrun/"+name)
@@ -86,8 +92,40 @@ var _ = DescribeTable("a sample ends Complete, with numbers that add up",
 		}
 	}, samples())
 
-// runsOf are the names of the runs of a manifest, in its order. Jobs that make what they need are waited for.
-func runsOf(ctx SpecContext, manifest string) []string {
+// suitesOf are the names of the suites of a manifest.
+func suitesOf(manifest string) []string {
+	GinkgoHelper()
+	var names []string
+	for document := range strings.SplitSeq(manifest, "\n---\n") {
+		var suite v1alpha1.BenchmarkSuite
+		Expect(yaml.Unmarshal([]byte(document), &suite)).To(Succeed())
+		if suite.Kind == "BenchmarkSuite" {
+			names = append(names, suite.Name)
+		}
+	}
+	return names
+}
+
+// judgeSuite wants an answer, and judges every run that it is made of.
+func judgeSuite(ctx SpecContext, file, name string) {
+	GinkgoHelper()
+	var suite v1alpha1.BenchmarkSuite
+	Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &suite)).To(Succeed())
+	fmt.Fprintln(GinkgoWriter, kubectl(ctx, "get", "benchmarksuite", name))
+	Expect(apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", suite.Status.Conditions)
+	fmt.Fprintln(GinkgoWriter, configMap(ctx, suite.Status.Results.ConfigMap).Data["summary.md"])
+	Expect(suite.Status.Answer).NotTo(BeEmpty())
+	var runs v1alpha1.BenchmarkRunList
+	Expect(cluster.List(ctx, &runs, client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelSuite: name})).To(Succeed())
+	Expect(runs.Items).To(HaveLen(int(*suite.Status.Rounds.Measured) * len(suite.Spec.Variants)))
+	for i := range runs.Items {
+		judge(ctx, file, &runs.Items[i])
+	}
+}
+
+// runsOf are the names of the runs of a manifest, in its order; there may be none beside suites. Jobs that make what they need are
+// waited for.
+func runsOf(ctx SpecContext, manifest string, besideSuites bool) []string {
 	GinkgoHelper()
 	var names []string
 	for document := range strings.SplitSeq(manifest, "\n---\n") {
@@ -100,12 +138,12 @@ func runsOf(ctx SpecContext, manifest string) []string {
 			kubectl(ctx, "wait", "--for=condition=Complete", "--timeout="+runTime.String(), "job/"+run.Name)
 		}
 	}
-	Expect(names).NotTo(BeEmpty())
+	Expect(len(names) > 0 || besideSuites).To(BeTrue(), "the sample has neither a run nor a suite")
 	return names
 }
 
 // byTime are the samples that measure for so many seconds, as all of sysbench do.
-var byTime = []string{"commit-size.yaml", contest}
+var byTime = []string{"commit-size.yaml", "suite-durable-or-not.yaml", contest}
 
 // judge compares what a finished run shows with what each of its attempts says, and prints what a person would look at.
 func judge(ctx SpecContext, file string, run *v1alpha1.BenchmarkRun) {

@@ -166,6 +166,7 @@ func TestEnvtestEditorReadsResults(t *testing.T) {
 			for what, allowed := range map[string]bool{
 				"get configmaps": true, "list configmaps": true, "update configmaps": false, "delete configmaps": false,
 				"create configmaps": false, "get secrets": false, "create benchmarkruns.benchrun.dev": true,
+				"create benchmarksuites.benchrun.dev": true, "patch benchmarksuites/status.benchrun.dev": false,
 			} {
 				verb, resource, _ := strings.Cut(what, " ")
 				resource, group, _ := strings.Cut(resource, ".")

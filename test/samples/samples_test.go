@@ -35,7 +35,7 @@ func TestSmallSamplesFitOneNode(t *testing.T) {
 	if err != nil || len(files) != 5 {
 		t.Fatalf("%d small samples, %v", len(files), err)
 	}
-	for _, file := range append(files, folder+"/commit-size.yaml") {
+	for _, file := range append(files, folder+"/commit-size.yaml", folder+"/suite-durable-or-not.yaml") {
 		for _, run := range runs(t, file) {
 			requests := requested(t, run)
 			for name, available := range room {
@@ -71,7 +71,7 @@ func TestSamplesAreAppliedOneByOne(t *testing.T) {
 	}
 }
 
-// runs of a file, with the defaults of the API server that matter here.
+// runs of a file, with the defaults of the API server that matter here. Of a suite, those of the first round.
 func runs(t *testing.T, file string) []*v1alpha1.BenchmarkRun {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -80,14 +80,21 @@ func runs(t *testing.T, file string) []*v1alpha1.BenchmarkRun {
 	}
 	var list []*v1alpha1.BenchmarkRun
 	for document := range strings.SplitSeq(string(text), "\n---\n") {
-		run := new(v1alpha1.BenchmarkRun)
-		if err := yaml.UnmarshalStrict([]byte(document), run); err != nil {
+		of := []*v1alpha1.BenchmarkRun{new(v1alpha1.BenchmarkRun)}
+		if suite := new(v1alpha1.BenchmarkSuite); yaml.UnmarshalStrict([]byte(document), suite) == nil && suite.Kind == "BenchmarkSuite" {
+			of = nil
+			for i := range suite.Spec.Variants {
+				of = append(of, plan.MemberRun(suite, plan.Member{Round: 1, Variant: i}))
+			}
+		} else if err := yaml.UnmarshalStrict([]byte(document), of[0]); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		run.UID = "01234567-89ab-cdef-0123-456789abcdef"
-		run.Spec.Database.Engine = v1alpha1.EngineMariaDB
-		run.Spec.Loader.Pods = max(1, run.Spec.Loader.Pods)
-		list = append(list, run)
+		for _, run := range of {
+			run.UID = "01234567-89ab-cdef-0123-456789abcdef"
+			run.Spec.Database.Engine = v1alpha1.EngineMariaDB
+			run.Spec.Loader.Pods = max(1, run.Spec.Loader.Pods)
+			list = append(list, run)
+		}
 	}
 	return list
 }

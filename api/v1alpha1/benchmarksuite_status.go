@@ -1,0 +1,220 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// BenchmarkSuiteStatus is the progress of a suite and its answers. It is computed from the results of its runs. Once the suite
+// has finished it does not change.
+type BenchmarkSuiteStatus struct {
+	// conditions are Decided (every comparison has its answer), Complete, Failed, Suspended, Finished (Complete or Failed, and the
+	// results are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm, Flux and Argo CD.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MinItems=1
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status was computed for.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// startTime is when the operator first observed the suite without suspend.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+
+	// deadline is when the suite ends at the latest; later by the time for which it was suspended.
+	// +optional
+	Deadline *metav1.Time `json:"deadline,omitempty"`
+
+	// suspendedSeconds is for how long the suite was suspended since its start.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	SuspendedSeconds *int64 `json:"suspendedSeconds,omitempty"`
+
+	// completionTime is when the suite finished.
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+
+	// elapsed is the time from startTime to the last result, for people, for example 4m31s.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Elapsed string `json:"elapsed,omitempty"`
+
+	// progress is rounds measured of the most, for example 6/20.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Progress string `json:"progress,omitempty"`
+
+	// rounds counts rounds.
+	// +optional
+	Rounds RoundCounts `json:"rounds,omitzero"`
+
+	// runs counts the runs of the suite.
+	// +optional
+	Runs RunCounts `json:"runs,omitzero"`
+
+	// baseline is the name of the variant that the others are compared with.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	Baseline string `json:"baseline,omitempty"`
+
+	// answer is what the comparison shows, for example "lazy is 3.1 times as fast as durable (2.8–3.4)".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Answer string `json:"answer,omitempty"`
+
+	// comparisons are those of each variant with the baseline, point by point, in the order of the variants and of the sweep. At
+	// most 64 are listed; the results have all of them.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:MinItems=1
+	Comparisons []ComparisonStatus `json:"comparisons,omitempty"`
+
+	// differences says of each variant in what it differs from the baseline: server settings, image, resources, storage, workload.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=512
+	// +kubebuilder:validation:MinItems=1
+	Differences []string `json:"differences,omitempty"`
+
+	// warnings that must be read with the answer, for example that runs did not share a node.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=512
+	// +kubebuilder:validation:MinItems=1
+	Warnings []string `json:"warnings,omitempty"`
+
+	// results names the published results.
+	// +optional
+	Results ResultsReference `json:"results,omitzero"`
+}
+
+// RoundCounts counts the rounds of a suite.
+type RoundCounts struct {
+	// planned is the most rounds that are measured.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Planned *int32 `json:"planned,omitempty"`
+
+	// measured are the rounds in which every variant was measured.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Measured *int32 `json:"measured,omitempty"`
+}
+
+// RunCounts counts the runs of a suite.
+type RunCounts struct {
+	// finished runs, whatever their end. They stay as long as the suite; one that is deleted before the suite has finished ends it.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Finished *int32 `json:"finished,omitempty"`
+
+	// invalidated attempts of all runs: disturbed, and measured again.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Invalidated *int32 `json:"invalidated,omitempty"`
+}
+
+// Verdict is the answer of a comparison.
+type Verdict string
+
+const (
+	// VerdictFaster: the variant is faster than the baseline.
+	VerdictFaster Verdict = "Faster"
+	// VerdictSlower: the variant is slower than the baseline.
+	VerdictSlower Verdict = "Slower"
+	// VerdictEqual: the variant differs from the baseline by less than earlyStop.differencePercent.
+	VerdictEqual Verdict = "Equal"
+	// VerdictNoDifferenceShown: all rounds are measured, and neither a difference nor equality is shown.
+	VerdictNoDifferenceShown Verdict = "NoDifferenceShown"
+	// VerdictCannotSay: there is nothing to judge by; detail says why.
+	VerdictCannotSay Verdict = "CannotSay"
+)
+
+// ComparisonStatus compares a variant with the baseline at one point.
+type ComparisonStatus struct {
+	// variant that is compared with the baseline.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	Variant string `json:"variant,omitempty"`
+
+	// parameters of the point by name; empty if nothing is swept.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=6
+	// +kubebuilder:validation:MinProperties=1
+	Parameters map[string]ParameterValue `json:"parameters,omitempty"`
+
+	// verdict is Faster, Slower, Equal (within earlyStop.differencePercent), NoDifferenceShown or CannotSay.
+	// +optional
+	// +kubebuilder:validation:Enum=Faster;Slower;Equal;NoDifferenceShown;CannotSay
+	Verdict Verdict `json:"verdict,omitempty"`
+
+	// ratio of the variant's values to the baseline's, round by round, a decimal number with at most four significant digits.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Ratio string `json:"ratio,omitempty"`
+
+	// low is the lower end of the ratio's interval.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Low string `json:"low,omitempty"`
+
+	// high is the upper end of the ratio's interval.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	High string `json:"high,omitempty"`
+
+	// rounds that the comparison is made of.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	Rounds int32 `json:"rounds,omitempty"`
+
+	// metric is the name of what is compared, for example rowsPerSecond.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Metric string `json:"metric,omitempty"`
+
+	// baselineMedian is the median of the baseline's values in unit.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	BaselineMedian string `json:"baselineMedian,omitempty"`
+
+	// median of the variant's values in unit.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Median string `json:"median,omitempty"`
+
+	// unit of both medians.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Unit string `json:"unit,omitempty"`
+
+	// detail says the verdict in a sentence.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Detail string `json:"detail,omitempty"`
+}

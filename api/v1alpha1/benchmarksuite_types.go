@@ -1,0 +1,205 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// BenchmarkSuite compares variants of one run. It measures every variant once in each round, as a BenchmarkRun of its own, in
+// rounds that alternate the order of the variants, and says of every point which variant is faster than the baseline.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=bsuite,categories=benchmarks
+// +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="What the suite is doing, or how it ended"
+// +kubebuilder:printcolumn:name="Rounds",type=string,JSONPath=`.status.progress`,description="Rounds measured, of at most so many"
+// +kubebuilder:printcolumn:name="Answer",type=string,JSONPath=`.status.answer`,description="What the comparison shows"
+// +kubebuilder:printcolumn:name="Duration",type=string,JSONPath=`.status.elapsed`,description="From the first reconcile to the last result"
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Baseline",type=string,priority=1,JSONPath=`.status.baseline`
+// +kubebuilder:printcolumn:name="Workload",type=string,priority=1,JSONPath=`.spec.template.spec.workload.type`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="a suite's name is lower case letters, digits and '-'; it begins with a letter and ends with a letter or digit"
+// +kubebuilder:validation:XValidation:rule="self.spec.variants.all(v, size(self.metadata.name) + size(v.name) <= 35)",message="the name of the suite and the name of each variant have at most 35 characters together: a run's name has at most 40, and those of a suite are <suite>-r<round>-<variant>"
+type BenchmarkSuite struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is the standard object metadata. The names of the suite and of each variant have at most 35 characters together,
+	// because the runs are called <suite>-r<round>-<variant>.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// spec is what to compare. Only suspend, deadlineSeconds and ttlSecondsAfterFinished can be changed: an answer is about one
+	// specification only.
+	// +required
+	Spec BenchmarkSuiteSpec `json:"spec,omitzero"`
+
+	// status is the progress of the suite and its answers.
+	// +optional
+	Status BenchmarkSuiteStatus `json:"status,omitzero"`
+}
+
+// BenchmarkSuiteList is a list of BenchmarkSuites.
+//
+// +kubebuilder:object:root=true
+type BenchmarkSuiteList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitzero"`
+	Items           []BenchmarkSuite `json:"items"`
+}
+
+// BenchmarkSuiteSpec is what to compare.
+//
+// +kubebuilder:validation:XValidation:rule="self.template == oldSelf.template",message="template cannot be changed: delete the suite, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="self.variants == oldSelf.variants",message="variants cannot be changed: delete the suite, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline)",message="baseline cannot be changed: delete the suite, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="self.rounds == oldSelf.rounds && self.earlyStop == oldSelf.earlyStop && self.seed == oldSelf.seed && self.results == oldSelf.results",message="rounds, earlyStop, seed and results cannot be changed: delete the suite, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.variants.exists(v, v.name == self.baseline)",message="baseline must be the name of one of the variants"
+// +kubebuilder:validation:XValidation:rule="self.earlyStop.policy == 'Disabled' || self.earlyStop.minRounds <= self.rounds",message="earlyStop.minRounds (4 by default) must not be above rounds"
+// +kubebuilder:validation:XValidation:rule="self.variants.all(v, !has(v.workload) || !has(v.workload.type) || v.workload.type == self.template.spec.workload.type)",message="all variants have the template's workload.type: numbers of different workloads cannot be compared"
+type BenchmarkSuiteSpec struct {
+	// template is the run that all variants are made of. It must be a whole run by itself.
+	// +required
+	Template RunTemplate `json:"template,omitzero"`
+
+	// variants are the 2 to 16 runs to compare: each is the template with what the variant names laid over it. A variant that
+	// names nothing is the template itself.
+	// +required
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=2
+	// +kubebuilder:validation:MaxItems=16
+	Variants []Variant `json:"variants,omitempty"`
+
+	// baseline is the name of the variant that the others are compared with. Unset: the first.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	Baseline string `json:"baseline,omitempty"`
+
+	// rounds is how often each variant is measured at most; see earlyStop. Rounds come in pairs that measure the variants in
+	// opposite order (A B, B A), so that a steady drift of the machine affects all variants alike. From 2 to 20; defaults to 20.
+	// +optional
+	// +kubebuilder:default=20
+	// +kubebuilder:validation:Minimum=2
+	// +kubebuilder:validation:Maximum=20
+	Rounds int32 `json:"rounds,omitempty"`
+
+	// earlyStop ends the suite as soon as the answer is known.
+	// +optional
+	// +kubebuilder:default={}
+	EarlyStop EarlyStopSpec `json:"earlyStop,omitzero"`
+
+	// seed of all randomness: the order of the variants, and the seeds of the runs. All runs of a round have the same seed, which
+	// differs from round to round. From 0 to 9007199254740991; defaults to 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=9007199254740991
+	Seed *int64 `json:"seed,omitempty"`
+
+	// suspend stops the suite and suspends the run that is under way; what was measured is kept. Defaults to false.
+	// +optional
+	// +kubebuilder:default=false
+	Suspend *bool `json:"suspend,omitempty"`
+
+	// deadlineSeconds ends the suite this long after its start; the time for which it is suspended does not count. Unset: as long
+	// as all of its runs may take by their own deadlines. From 1 to 31536000.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=31536000
+	DeadlineSeconds *int32 `json:"deadlineSeconds,omitempty"`
+
+	// ttlSecondsAfterFinished deletes the suite with its runs this long after it has finished, with its results if
+	// results.retention is WithRun. Unset: the suite stays. From 0 to 31536000.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=31536000
+	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+
+	// results is how long the ConfigMap with the suite's results is kept. Those of its runs are kept as the template says.
+	// +optional
+	// +kubebuilder:default={}
+	Results ResultsSpec `json:"results,omitzero"`
+}
+
+// RunTemplate is the run that variants are made of.
+//
+// What the suite decides cannot be set in it. Its rules of immutability are left out of the CRD: the suite has its own.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.trials) || !(has(self.spec.trials.repetitions) || has(self.spec.trials.precision))",message="leave out repetitions and precision of template.spec.trials: each run of a suite measures every point once, and rounds says how often that is repeated"
+// +kubebuilder:validation:XValidation:rule="self.spec.seed == 1 && !self.spec.suspend && !has(self.spec.ttlSecondsAfterFinished)",message="leave out seed, suspend and ttlSecondsAfterFinished of template.spec: set those of the suite"
+// +kubebuilder:validation:XValidation:rule="self.spec.cleanup != 'Never'",message="template.spec.cleanup must not be Never: the database of each run is removed before the next run is measured"
+type RunTemplate struct {
+	// spec is a run's specification. seed, suspend, ttlSecondsAfterFinished, trials.repetitions and trials.precision are the
+	// suite's to decide and cannot be set here.
+	// +required
+	Spec BenchmarkRunSpec `json:"spec,omitzero"`
+}
+
+// Variant is the template with changes.
+//
+// The overlays have the types of the specification. The CRD has them without defaults, which would be laid over the template too,
+// without required fields, and without the rules that look at several fields: those are applied to the whole run that results,
+// before anything is created (hack/overlays makes this part of the CRD). Bounds, enums and unknown fields are checked when the
+// suite is applied.
+type Variant struct {
+	// name of the variant: a DNS label of at most 20 characters.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name,omitempty"`
+
+	// title says in a few words what the variant is, for reports. Unset: the name.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Title string `json:"title,omitempty"`
+
+	// database has the fields of the template's database to replace. What is not named stays as in the template; maps (variables,
+	// nodeSelector, limits, requests) and lists are replaced as a whole.
+	// +optional
+	Database *DatabaseSpec `json:"database,omitempty"`
+
+	// workload has the fields of the template's workload to replace. What is not named stays as in the template; maps and lists
+	// are replaced as a whole. The type cannot be changed.
+	// +optional
+	Workload *WorkloadSpec `json:"workload,omitempty"`
+}
+
+// EarlyStopPolicy is whether a suite ends before all rounds are measured.
+type EarlyStopPolicy string
+
+const (
+	// EarlyStopWhenDecided ends it when every comparison has its answer.
+	EarlyStopWhenDecided EarlyStopPolicy = "WhenDecided"
+	// EarlyStopDisabled measures all rounds.
+	EarlyStopDisabled EarlyStopPolicy = "Disabled"
+)
+
+// EarlyStopSpec is when a suite ends before all rounds are measured.
+type EarlyStopSpec struct {
+	// policy is WhenDecided (the suite ends when every comparison has its answer: faster, slower, or equal within
+	// differencePercent) or Disabled (all rounds are measured). Defaults to WhenDecided.
+	// +optional
+	// +kubebuilder:default=WhenDecided
+	// +kubebuilder:validation:Enum=WhenDecided;Disabled
+	Policy EarlyStopPolicy `json:"policy,omitempty"`
+
+	// differencePercent is the difference that does not matter: variants that are closer than that count as equal. From 1 to 50;
+	// defaults to 5.
+	// +optional
+	// +kubebuilder:default=5
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=50
+	DifferencePercent int32 `json:"differencePercent,omitempty"`
+
+	// minRounds is the number of rounds before which the suite does not end. From 4 to 20; defaults to 4.
+	// +optional
+	// +kubebuilder:default=4
+	// +kubebuilder:validation:Minimum=4
+	// +kubebuilder:validation:Maximum=20
+	MinRounds int32 `json:"minRounds,omitempty"`
+}

@@ -1,0 +1,126 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+)
+
+// act carries out an action.
+func (r *BenchmarkSuiteReconciler) act(ctx context.Context, s *suiteStep, action lifecycle.Action) error {
+	w := r.writer(s.suite)
+	switch a := action.(type) {
+	case lifecycle.Wait:
+		return nil
+	case lifecycle.CheckVariants:
+		return r.check(ctx, s)
+	case lifecycle.CreateMember:
+		return w.create(ctx, memberRun(s.suite, a), true)
+	case lifecycle.SuspendMember:
+		return r.suspendMember(ctx, s.suite, a)
+	case lifecycle.RemoveMember:
+		return w.remove(ctx, &v1alpha1.BenchmarkRun{
+			ObjectMeta: metav1.ObjectMeta{Namespace: s.suite.Namespace, Name: a.Name, UID: a.UID},
+		})
+	case lifecycle.PublishSuite:
+		return r.publish(ctx, s, a.Outcome)
+	case lifecycle.DeleteSuite:
+		return w.remove(ctx, s.suite)
+	default:
+		return fmt.Errorf("action %T is not known", a)
+	}
+}
+
+// memberRun is the run of a member, bound to nodes if there are any.
+func memberRun(suite *v1alpha1.BenchmarkSuite, a lifecycle.CreateMember) *v1alpha1.BenchmarkRun {
+	run := plan.MemberRun(suite, a.Member)
+	run.Annotations = map[string]string{}
+	if a.DatabaseNode != "" {
+		run.Annotations[v1alpha1.AnnotationDatabaseNode] = a.DatabaseNode
+	}
+	if a.LoaderNodes != "" {
+		run.Annotations[v1alpha1.AnnotationLoaderNodes] = a.LoaderNodes
+	}
+	return run
+}
+
+// check has the API server check the runs of the first round, one of each variant, without creating them. It also looks whether
+// the name of the results is free, before hours are spent on them.
+func (r *BenchmarkSuiteReconciler) check(ctx context.Context, s *suiteStep) error {
+	if err := r.resultsFree(ctx, s.suite); err != nil {
+		return err
+	}
+	for _, m := range s.plan.Members[:len(s.plan.Variants)] {
+		err := r.checkRun(ctx, s.suite, plan.MemberRun(s.suite, m))
+		refused := new(obstacleError)
+		if errors.As(err, &refused) && refused.failure.Reason == v1alpha1.ReasonRejected {
+			return &obstacleError{*lifecycle.InvalidVariant(
+				fmt.Errorf("variant %s: %s", s.suite.Spec.Variants[m.Variant].Name, refused.failure.Message))}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	r.memories.of(s.suite).checked, s.seen.Checked = true, true
+	return nil
+}
+
+// checkRun creates a run without keeping it.
+func (r *BenchmarkSuiteReconciler) checkRun(ctx context.Context, suite *v1alpha1.BenchmarkSuite, run *v1alpha1.BenchmarkRun) error {
+	w := r.writer(suite)
+	err := w.createBlindly(ctx, run, true, client.DryRunAll, client.FieldValidation("Strict"))
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	var there v1alpha1.BenchmarkRun
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(run), &there); err != nil {
+		return fmt.Errorf("reading run %s, which exists already: %w", run.Name, err)
+	}
+	if w.owner.owns(&there, true) {
+		return errStale // created before the operator was killed, and not in the cache yet
+	}
+	return w.owner.taken("BenchmarkRun", run.Name)
+}
+
+// resultsFree fails if somebody else's ConfigMap has the name of the suite's results.
+func (r *BenchmarkSuiteReconciler) resultsFree(ctx context.Context, suite *v1alpha1.BenchmarkSuite) error {
+	var there metav1.PartialObjectMetadata
+	there.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	name := plan.SuiteResultsName(suite)
+	o := suiteOwner(suite)
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: suite.Namespace, Name: name}, &there)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("looking for ConfigMap %s: %w", name, err)
+	case o.owns(&there, suite.Spec.Results.Retention != v1alpha1.RetentionRetain), there.DeletionTimestamp != nil:
+		return nil
+	}
+	return o.taken("ConfigMap", name)
+}
+
+// suspendMember suspends or resumes a run.
+func (r *BenchmarkSuiteReconciler) suspendMember(
+	ctx context.Context, suite *v1alpha1.BenchmarkSuite, a lifecycle.SuspendMember,
+) error {
+	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: suite.Namespace, Name: a.Name}}
+	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"suspend":%t}}`, a.Suspend))
+	if err := r.Patch(ctx, run, patch, client.FieldOwner(v1alpha1.FieldOwner)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("setting spec.suspend of run %s: %w", a.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+)
+
+// BenchmarkSuiteReconciler carries out BenchmarkSuites: it creates their runs, one after the other, and compares these.
+type BenchmarkSuiteReconciler struct {
+	client.Client
+	// Live reads from the API server, where a stale answer of the cache would do harm.
+	Live client.Reader
+	// Recorder of events.
+	Recorder events.EventRecorder
+	// Clock for deadlines.
+	Clock clock.PassiveClock
+
+	memories memories[suiteMemory]
+}
+
+// suiteMemory is what the operator remembers of a suite from one step to the next. An operator that has just started finds
+// everything in it again.
+type suiteMemory struct {
+	troubles
+	// checked: the API server has accepted the runs of all variants.
+	checked bool
+	// measured is what was read from the results of runs, by the digest of these.
+	measured map[string]*lifecycle.Measurements
+	// judged is what the whole rounds said when there were so many.
+	judged lifecycle.Judged
+}
+
+// +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarksuites,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarksuites/status,verbs=get;patch
+// +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarksuites/finalizers,verbs=update
+// +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarkruns,verbs=create;patch
+
+// Reconcile takes a suite one step further.
+func (r *BenchmarkSuiteReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	var suite v1alpha1.BenchmarkSuite
+	if err := r.Get(ctx, req.NamespacedName, &suite); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.memories.forget(req.NamespacedName)
+		}
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if suite.DeletionTimestamp != nil {
+		return ctrl.Result{}, nil // what it owns is deleted with it
+	}
+	after, err := r.step(ctx, &suite)
+	switch {
+	case isStale(err):
+		return ctrl.Result{RequeueAfter: staleRetry}, nil
+	case err != nil:
+		return ctrl.Result{}, err
+	}
+	r.memories.of(&suite).succeed()
+	return ctrl.Result{RequeueAfter: after}, nil
+}
+
+// writer writes on behalf of a suite.
+func (r *BenchmarkSuiteReconciler) writer(suite *v1alpha1.BenchmarkSuite) *writer {
+	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, owner: suiteOwner(suite)}
+}
+
+// SetupWithManager watches suites, and all runs that have the name of a suite in their label. One suite is reconciled at a time:
+// the results of a run may be large.
+func (r *BenchmarkSuiteReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		For(&v1alpha1.BenchmarkSuite{}).
+		WithOptions(controller.Options{
+			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
+		}).
+		Watches(&v1alpha1.BenchmarkRun{}, enqueueOwner(v1alpha1.LabelSuite)).
+		Complete(r)
+}

@@ -1,0 +1,239 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+func TestEnvtestSuiteDecided(t *testing.T) {
+	s := newSuites(t)
+	s.end = s.byVariant(map[string]float64{"durable": 1000, "lazy": 3000})
+	s.applySuite(testutil.MakeSuite("s", "", "durable", "lazy").Sweep(1, 16).With(func(suite *v1alpha1.BenchmarkSuite) {
+		suite.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{FlushLogAtTrxCommit: ptr.To[int32](0)}}
+	}).Obj())
+	suite := s.untilSuite(v1alpha1.ConditionFinished)
+
+	want := []string{
+		"s-r1-lazy", "s-r1-durable", "s-r2-durable", "s-r2-lazy", "s-r3-durable", "s-r3-lazy", "s-r4-lazy", "s-r4-durable",
+	}
+	if diff := cmp.Diff(want, s.made); diff != "" {
+		t.Errorf("runs (-want +got):\n%s", diff)
+	}
+	for _, condition := range []string{v1alpha1.ConditionDecided, v1alpha1.ConditionComplete, v1alpha1.ConditionReady} {
+		if !apimeta.IsStatusConditionTrue(suite.Status.Conditions, condition) {
+			t.Errorf("%s is not true", condition)
+		}
+	}
+	if !strings.HasPrefix(suite.Status.Answer, "lazy is 3 times as fast as durable") || suite.Status.Progress != "4/20" {
+		t.Errorf("after %s rounds: %s", suite.Status.Progress, suite.Status.Answer)
+	}
+	if len(suite.Status.Comparisons) != 2 || suite.Status.Comparisons[0].Verdict != v1alpha1.VerdictFaster {
+		t.Errorf("comparisons: %+v", suite.Status.Comparisons)
+	}
+	if diff := cmp.Diff([]string{"lazy differs from durable in: innodb_flush_log_at_trx_commit (1 → 0)"}, suite.Status.Differences); diff != "" {
+		t.Errorf("differences (-want +got):\n%s", diff)
+	}
+	for name, bound := range map[string]string{"s-r1-lazy": "", "s-r1-durable": "worker", "s-r4-lazy": "worker"} {
+		if got := s.get(name).Annotations[v1alpha1.AnnotationDatabaseNode]; got != bound {
+			t.Errorf("%s is bound to %q, want %q", name, got, bound)
+		}
+	}
+	var results corev1.ConfigMap
+	s.must(api.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "s-results"}, &results))
+	for _, file := range []string{"summary.md", "results.csv", "results.json"} {
+		if results.Data[file] == "" {
+			t.Errorf("the results lack %s", file)
+		}
+	}
+	if lines := strings.Count(results.Data["results.csv"], "\n"); lines != 17 {
+		t.Errorf("results.csv has %d lines, want a header and 16 values", lines)
+	}
+	if got := "sha256:" + result.Digest([]byte(results.Data["results.json"])); got != suite.Status.Results.Digest {
+		t.Errorf("the status has another digest than the results: %s", suite.Status.Results.Digest)
+	}
+}
+
+func TestEnvtestSuiteUndecided(t *testing.T) {
+	s := newSuites(t)
+	values := []float64{1000, 1200, 900, 1300, 1100, 1000, 1250, 950}
+	s.end = func(run *v1alpha1.BenchmarkRun) { s.complete(run, values[len(s.made)-1]) }
+	s.applySuite(testutil.MakeSuite("s", "", "a", "b").Rounds(4).Obj())
+	suite := s.untilSuite(v1alpha1.ConditionFinished)
+	decided := apimeta.FindStatusCondition(suite.Status.Conditions, v1alpha1.ConditionDecided)
+	if decided.Status != metav1.ConditionFalse || decided.Reason != v1alpha1.ReasonUndecided || suite.Status.Progress != "4/4" {
+		t.Errorf("after %s rounds: Decided is %+v", suite.Status.Progress, decided)
+	}
+	if !apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionComplete) {
+		t.Error("it is not Complete")
+	}
+	if !strings.HasPrefix(suite.Status.Answer, "no difference shown between b and a") {
+		t.Errorf("the answer is %q", suite.Status.Answer)
+	}
+}
+
+// A run that fails ends the suite with what there is.
+func TestEnvtestSuiteMemberFails(t *testing.T) {
+	s := newSuites(t)
+	fine := s.end
+	s.end = func(run *v1alpha1.BenchmarkRun) {
+		if len(s.made) == 4 {
+			s.fail(run, v1alpha1.ReasonDatabaseNotStarted, "no node fits")
+			return
+		}
+		fine(run)
+	}
+	s.applySuite(testutil.MakeSuite("s", "", "a", "b").Obj())
+	suite := s.untilSuite(v1alpha1.ConditionFinished)
+	if got, want := reasonOfEnd(suite), "MemberFailed: run "+s.made[3]+" of round 2 failed: DatabaseNotStarted: no node fits"; got != want {
+		t.Errorf("it ended %s, want %s", got, want)
+	}
+	if suite.Status.Progress != "1/20" || suite.Status.Results.ConfigMap == "" || len(s.made) != 4 {
+		t.Errorf("%d runs, progress %s, results %+v", len(s.made), suite.Status.Progress, suite.Status.Results)
+	}
+	var results corev1.ConfigMap
+	s.must(api.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "s-results"}, &results))
+	if summary := results.Data["summary.md"]; !strings.Contains(summary, "no node fits") {
+		t.Errorf("the summary does not say why:\n%s", summary)
+	}
+}
+
+// Nothing is created if one variant is refused: by the API server, or by the operator.
+func TestEnvtestSuiteVariantInvalid(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.BenchmarkSuite)
+		want   string
+	}{
+		"by the API server": {
+			func(s *v1alpha1.BenchmarkSuite) {
+				s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{RowsPerCommit: 1000}}
+			},
+			"rowsPerCommit must not be above rows",
+		},
+		"by the operator": {
+			func(s *v1alpha1.BenchmarkSuite) {
+				s.Spec.Template.Spec.Sweep = &v1alpha1.SweepSpec{Mode: v1alpha1.SweepOneFactor}
+				s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{
+					Points: []v1alpha1.CommitSizePoint{{RowsPerCommit: ptr.To(v1alpha1.CommitSizeRowsPerCommit(2))}},
+				}}
+			},
+			"variant b: sweep.mode OneFactor goes with workload.commitSize.sweep",
+		},
+		"nothing in common": {
+			func(s *v1alpha1.BenchmarkSuite) {
+				s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{
+					Sweep: &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{2}},
+				}}
+			},
+			"variant b has no point in common with the baseline a",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSuites(t)
+			s.applySuite(testutil.MakeSuite("s", "", "a", "b").With(tc.change).Obj())
+			suite := s.untilSuite(v1alpha1.ConditionFinished)
+			if got := reasonOfEnd(suite); !strings.HasPrefix(got, "VariantInvalid: ") || !strings.Contains(got, tc.want) {
+				t.Errorf("it ended %s", got)
+			}
+			if len(s.made) > 0 {
+				t.Errorf("runs were created: %v", s.made)
+			}
+		})
+	}
+}
+
+func TestEnvtestSuiteSuspend(t *testing.T) {
+	s := newSuites(t)
+	fine := s.end
+	s.end = func(*v1alpha1.BenchmarkRun) {}
+	s.applySuite(testutil.MakeSuite("s", "", "a", "b").Rounds(2).Obj())
+	s.turn()
+	suspend := func(value bool) {
+		suite := s.getSuite()
+		suite.Spec.Suspend = &value
+		s.must(api.Update(t.Context(), suite))
+		s.turn()
+		s.turn()
+	}
+	suspend(true)
+	if !ptr.Deref(s.get(s.made[0]).Spec.Suspend, false) || !apimeta.IsStatusConditionTrue(s.getSuite().Status.Conditions, v1alpha1.ConditionSuspended) {
+		t.Errorf("run %s or its suite is not suspended", s.made[0])
+	}
+	suspend(false)
+	if ptr.Deref(s.get(s.made[0]).Spec.Suspend, false) {
+		t.Errorf("run %s is still suspended", s.made[0])
+	}
+	s.end = fine
+	s.untilSuite(v1alpha1.ConditionComplete)
+}
+
+// What is not the suite's is left alone.
+func TestEnvtestSuiteNameTaken(t *testing.T) {
+	for _, name := range []string{"s-r1-a", "s-r2-b"} {
+		t.Run(name, func(t *testing.T) {
+			s := newSuites(t)
+			s.apply(testutil.MakeRun(name, "").Obj())
+			s.applySuite(testutil.MakeSuite("s", "", "a", "b").Obj())
+			suite := s.untilSuite(v1alpha1.ConditionFinished)
+			if got := reasonOfEnd(suite); !strings.HasPrefix(got, "NameTaken: BenchmarkRun "+name+" exists") {
+				t.Errorf("it ended %s", got)
+			}
+			if run := s.get(name); len(run.OwnerReferences) > 0 || len(run.Status.Conditions) > 0 {
+				t.Errorf("%s was touched: %+v", name, run)
+			}
+		})
+	}
+	t.Run("s-results", func(t *testing.T) {
+		s := newSuites(t)
+		s.must(api.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "s-results"}}))
+		s.applySuite(testutil.MakeSuite("s", "", "a", "b").Obj())
+		if got := reasonOfEnd(s.untilSuite(v1alpha1.ConditionFinished)); !strings.HasPrefix(got, "NameTaken: ConfigMap s-results exists") {
+			t.Errorf("it ended %s", got)
+		}
+		if len(s.made) > 0 {
+			t.Errorf("runs were created: %v", s.made)
+		}
+	})
+}
+
+func TestEnvtestSuiteDeadlineAndTimeToLive(t *testing.T) {
+	s := newSuites(t)
+	s.end = func(*v1alpha1.BenchmarkRun) {}
+	s.applySuite(testutil.MakeSuite("s", "", "a", "b").With(func(suite *v1alpha1.BenchmarkSuite) {
+		suite.Spec.DeadlineSeconds, suite.Spec.TTLSecondsAfterFinished = ptr.To[int32](600), ptr.To[int32](60)
+	}).Obj())
+	s.turn()
+	s.clock.Step(601 * time.Second)
+	suite := s.untilSuite(v1alpha1.ConditionFinished)
+	if got := reasonOfEnd(suite); !strings.HasPrefix(got, "DeadlineExceeded: the suite did not end within 10m0s") {
+		t.Errorf("it ended %s", got)
+	}
+	var runs v1alpha1.BenchmarkRunList
+	s.list(&runs)
+	if len(runs.Items) > 0 {
+		t.Errorf("%s is still under way", runs.Items[0].Name)
+	}
+	s.clock.Step(61 * time.Second)
+	_, err := s.reconcileSuite()
+	s.must(err)
+	if err := api.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "s"}, suite); !apierrors.IsNotFound(err) {
+		t.Errorf("it is still there: %v", err)
+	}
+}

@@ -1,0 +1,143 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// A run, or its results, that is gone before the suite has ended takes the numbers of its round with it.
+func TestEnvtestSuiteMemberLost(t *testing.T) {
+	for name, lose := range map[string]func(*suites, string){
+		"run deleted": func(s *suites, run string) { s.must(api.Delete(s.t.Context(), s.get(run))) },
+		"results changed": func(s *suites, run string) {
+			cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: run + "-results"}}
+			s.must(api.Patch(s.t.Context(), cm, client.RawPatch("application/merge-patch+json", []byte(`{"data":{"results.json":"{}"}}`))))
+		},
+		"results deleted": func(s *suites, run string) {
+			s.must(api.Delete(s.t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: run + "-results"}}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSuites(t)
+			s.applySuite(testutil.MakeSuite("s", "", "a", "b").Obj())
+			for len(s.made) < 3 {
+				s.turn()
+			}
+			fine := s.end
+			s.end = func(*v1alpha1.BenchmarkRun) {} // the fourth is under way
+			s.turn()
+			s.turn()
+			s.end = fine
+			lose(s, s.made[1])
+			s.suites = s.newSuiteReconciler() // what it remembers of the results is forgotten
+			s.end = func(*v1alpha1.BenchmarkRun) {}
+			suite := s.untilSuite(v1alpha1.ConditionFinished)
+			if got := reasonOfEnd(suite); !strings.HasPrefix(got, "MemberLost: ") || !strings.Contains(got, s.made[1]) {
+				t.Errorf("it ended %s", got)
+			}
+			err := api.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: s.made[3]}, &v1alpha1.BenchmarkRun{})
+			if !apierrors.IsNotFound(err) {
+				t.Errorf("run %s is still under way: %v", s.made[3], err)
+			}
+		})
+	}
+}
+
+// A suite of runs that are carried out by their own reconciler. No run begins beside the database of the one before.
+func TestEnvtestSuiteWithItsRuns(t *testing.T) {
+	s := newSuites(t)
+	s.end = func(*v1alpha1.BenchmarkRun) {
+		for _, name := range s.made {
+			s.reconcile(name)
+		}
+		s.react()
+		var pods corev1.PodList
+		s.list(&pods)
+		names := map[string]bool{}
+		for _, pod := range pods.Items {
+			names[pod.Labels[v1alpha1.LabelRun]] = true
+		}
+		if len(names) > 1 {
+			t.Errorf("Pods of several runs at a time: %v", names)
+		}
+	}
+	s.applySuite(testutil.MakeSuite("s", "", "a", "b").Rounds(2).Obj())
+	for range 200 {
+		s.turn()
+		s.end(nil) // a finished run cleans up
+		if apimeta.IsStatusConditionTrue(s.getSuite().Status.Conditions, v1alpha1.ConditionFinished) {
+			break
+		}
+	}
+	if suite := s.getSuite(); len(s.made) != 4 || suite.Status.Progress != "2/2" ||
+		!apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionComplete) {
+		t.Errorf("runs %v, %+v", s.made, suite.Status)
+	}
+	for _, name := range s.made[1:] {
+		if node := s.get(name).Annotations[v1alpha1.AnnotationDatabaseNode]; node != "node-of-statefulset" {
+			t.Errorf("%s is bound to %q", name, node)
+		}
+	}
+}
+
+// TestEnvtestSuiteCrashAfterEveryWrite kills the operator after its n-th write, for every n of a whole suite, and starts another:
+// the end is the same each time, and every run is made once, in the same order.
+func TestEnvtestSuiteCrashAfterEveryWrite(t *testing.T) {
+	type end struct {
+		Made     []string
+		Answer   string
+		Progress string
+		Results  string
+		Reasons  []string
+	}
+	crashAfter := func(n int) (end, int) {
+		s := newSuites(t)
+		m := &mortal{dieAfter: n}
+		s.suites.Client = m.client()
+		s.applySuite(testutil.MakeSuite("s", "", "a", "b").Rounds(2).Obj())
+		for range 60 {
+			_, err := s.reconcileSuite()
+			if m.dead {
+				m.dead, m.dieAfter = false, 0
+				s.suites = s.newSuiteReconciler()
+				s.suites.Client = m.client()
+			} else if err != nil {
+				t.Fatalf("killed after write %d: reconciling: %v", n, err)
+			}
+			s.runsEnd()
+		}
+		suite := s.getSuite()
+		e := end{Made: s.made, Answer: suite.Status.Answer, Progress: suite.Status.Progress, Results: suite.Status.Results.ConfigMap}
+		for _, c := range suite.Status.Conditions {
+			e.Reasons = append(e.Reasons, c.Type+" "+string(c.Status)+" "+c.Reason)
+		}
+		slices.Sort(e.Reasons)
+		return e, m.writes
+	}
+	want, writes := crashAfter(0)
+	for n := 1; n <= writes; n++ {
+		got, _ := crashAfter(n)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("killed after write %d of %d (-undisturbed +killed):\n%s", n, writes, diff)
+		}
+	}
+	if !slices.Contains(want.Reasons, "Complete True Undecided") && !slices.Contains(want.Reasons, "Complete True Decided") {
+		t.Errorf("an undisturbed suite ended %v", want.Reasons)
+	}
+}

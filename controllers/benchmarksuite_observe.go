@@ -1,0 +1,160 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// observe reads everything that a decision about a suite depends on, by a reader: the cache, or the API server itself. The results
+// of runs, which do not change, are read once, from the API server. Those of a finished suite are not needed any more.
+func (r *BenchmarkSuiteReconciler) observe(
+	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan, reader client.Reader,
+) (*lifecycle.SuiteObserved, error) {
+	m := r.memories.of(suite)
+	if apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionFinished) {
+		*m = suiteMemory{troubles: m.troubles}
+		return &lifecycle.SuiteObserved{}, nil
+	}
+	seen := &lifecycle.SuiteObserved{Checked: m.checked, Members: make([]lifecycle.SuiteMember, len(p.Members))}
+	if suite.Status.Results.ConfigMap != "" {
+		seen.Results = &suite.Status.Results
+	}
+	var runs v1alpha1.BenchmarkRunList
+	o := ownership{owner: suiteOwner(suite)}
+	if err := reader.List(ctx, &runs, client.InNamespace(suite.Namespace), o.owner.byName()); err != nil {
+		return nil, fmt.Errorf("listing runs: %w", err)
+	}
+	ours := map[string]*v1alpha1.BenchmarkRun{}
+	for i := range runs.Items {
+		if o.ours(&runs.Items[i]) {
+			ours[runs.Items[i].Name] = &runs.Items[i]
+		}
+	}
+	seen.Predecessor, seen.Obstacle = o.predecessor, o.obstacle
+	for i, member := range p.Members {
+		run := ours[plan.MemberName(suite, member)]
+		seen.Members[i].Run = run
+		if run == nil || !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete) {
+			continue
+		}
+		measured, err := r.measured(ctx, m, run, p.Variants[member.Variant].Plan)
+		lost := new(changedError)
+		switch {
+		case errors.As(err, &lost):
+			seen.Obstacle = &lifecycle.Failure{Reason: v1alpha1.ReasonMemberLost, Message: lost.message}
+		case err != nil:
+			return nil, err
+		}
+		seen.Members[i].Measured = measured
+	}
+	if err := r.lingering(ctx, suite, seen, reader); err != nil {
+		return nil, err
+	}
+	m.judged = lifecycle.Judge(suite, p, seen, m.judged)
+	seen.Judged = m.judged
+	return seen, nil
+}
+
+// patience is for how long a Pod is waited for after its grace period: on a node that does not answer, it stays for ever.
+const patience = 30 * time.Second
+
+// lingering adds the Pods of the run that finished last that still run.
+func (r *BenchmarkSuiteReconciler) lingering(
+	ctx context.Context, suite *v1alpha1.BenchmarkSuite, seen *lifecycle.SuiteObserved, reader client.Reader,
+) error {
+	last := seen.Last()
+	if last == nil || last.Spec.Cleanup != v1alpha1.CleanupAlways && !apimeta.IsStatusConditionTrue(
+		last.Status.Conditions, v1alpha1.ConditionComplete) {
+		return nil
+	}
+	var pods corev1.PodList
+	if err := reader.List(ctx, &pods, client.InNamespace(suite.Namespace), runOwner(last).byName()); err != nil {
+		return fmt.Errorf("listing the Pods of run %s: %w", last.Name, err)
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+		stuck := pod.DeletionTimestamp != nil && r.Clock.Since(pod.DeletionTimestamp.Time) > patience
+		if runOwner(last).isLabelled(pod) && !ended && !stuck {
+			seen.Lingering = append(seen.Lingering, pod.Name)
+		}
+	}
+	return nil
+}
+
+// measured is what a complete run measured. The error is a changedError if its results are not what they were.
+func (r *BenchmarkSuiteReconciler) measured(
+	ctx context.Context, m *suiteMemory, run *v1alpha1.BenchmarkRun, p *plan.Plan,
+) (*lifecycle.Measurements, error) {
+	// Two runs never have the same results: these have the run's UID.
+	digest := run.Status.Results.Digest
+	if known := m.measured[digest]; known != nil {
+		return known, nil
+	}
+	text, err := r.readResults(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	attempts, err := report.Attempts(text)
+	if err != nil {
+		return nil, &changedError{fmt.Sprintf("the results of run %s: %v", run.Name, err)}
+	}
+	if m.measured == nil {
+		m.measured = map[string]*lifecycle.Measurements{}
+	}
+	m.measured[digest] = lifecycle.MeasurementsOf(p, attempts)
+	return m.measured[digest], nil
+}
+
+// readResults reads results.json of a run from its ConfigMaps, as many as there are.
+func (r *BenchmarkSuiteReconciler) readResults(ctx context.Context, run *v1alpha1.BenchmarkRun) ([]byte, error) {
+	ref := run.Status.Results
+	contents := map[string][]byte{}
+	for n := 1; ; n++ {
+		name := ref.ConfigMap
+		if n > 1 {
+			name = fmt.Sprintf("%s-%d", ref.ConfigMap, n)
+		}
+		var cm corev1.ConfigMap
+		err := r.Live.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: name}, &cm)
+		switch {
+		case apierrors.IsNotFound(err) && n > 1:
+			return unpackResults(run, contents)
+		case apierrors.IsNotFound(err):
+			return nil, &changedError{fmt.Sprintf("ConfigMap %s, the results of run %s, was deleted", name, run.Name)}
+		case err != nil:
+			return nil, fmt.Errorf("reading the results in ConfigMap %s: %w", name, err)
+		}
+		maps.Copy(contents, cm.BinaryData)
+		for key, text := range cm.Data {
+			contents[key] = []byte(text)
+		}
+	}
+}
+
+// unpackResults is results.json if it is what the operator wrote: the status of the run has its digest.
+func unpackResults(run *v1alpha1.BenchmarkRun, contents map[string][]byte) ([]byte, error) {
+	text, err := result.UnpackFile(report.JSONFile, contents)
+	if err != nil || "sha256:"+result.Digest(text) != run.Status.Results.Digest {
+		return nil, &changedError{fmt.Sprintf(
+			"ConfigMap %s, the results of run %s, is not what the operator wrote", run.Status.Results.ConfigMap, run.Name)}
+	}
+	return text, nil
+}

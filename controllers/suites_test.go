@@ -1,0 +1,159 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// suites is a cluster with the reconciler of suites, in which a test says how runs end.
+type suites struct {
+	*cluster
+	suites *BenchmarkSuiteReconciler
+	// end lets a run end that is under way and not suspended.
+	end func(*v1alpha1.BenchmarkRun)
+	// made are the names of the runs in the order in which they were created.
+	made []string
+}
+
+func newSuites(t *testing.T) *suites {
+	t.Helper()
+	s := &suites{cluster: newCluster(t)}
+	s.suites = s.newSuiteReconciler()
+	s.end = func(run *v1alpha1.BenchmarkRun) { s.complete(run, 1000) }
+	return s
+}
+
+// newSuiteReconciler is that of an operator that has just started.
+func (s *suites) newSuiteReconciler() *BenchmarkSuiteReconciler {
+	return &BenchmarkSuiteReconciler{Client: api, Live: api, Recorder: s.events, Clock: s.clock}
+}
+
+func (s *suites) applySuite(suite *v1alpha1.BenchmarkSuite) {
+	s.t.Helper()
+	suite.Namespace, suite.UID = s.namespace, ""
+	s.must(api.Create(s.t.Context(), suite))
+}
+
+func (s *suites) getSuite() *v1alpha1.BenchmarkSuite {
+	s.t.Helper()
+	var suite v1alpha1.BenchmarkSuite
+	s.must(api.Get(s.t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "s"}, &suite))
+	return &suite
+}
+
+func (s *suites) reconcileSuite() (ctrl.Result, error) {
+	s.t.Helper()
+	return s.suites.Reconcile(s.t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: s.namespace, Name: "s"}})
+}
+
+// turn reconciles the suite, and lets a run that is under way end.
+func (s *suites) turn() {
+	s.t.Helper()
+	if _, err := s.reconcileSuite(); err != nil {
+		s.t.Fatalf("reconciling: %v", err)
+	}
+	s.runsEnd()
+}
+
+func (s *suites) runsEnd() {
+	s.t.Helper()
+	var runs v1alpha1.BenchmarkRunList
+	s.list(&runs)
+	for i := range runs.Items {
+		run := &runs.Items[i]
+		if run.Labels[v1alpha1.LabelSuite] == "" {
+			continue
+		}
+		if !slices.Contains(s.made, run.Name) {
+			s.made = append(s.made, run.Name)
+		}
+		if !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) && !ptr.Deref(run.Spec.Suspend, false) {
+			s.end(run)
+		}
+	}
+}
+
+// untilSuite takes turns until a condition of the suite is true.
+func (s *suites) untilSuite(condition string) *v1alpha1.BenchmarkSuite {
+	s.t.Helper()
+	for range 200 {
+		s.turn()
+		if suite := s.getSuite(); apimeta.IsStatusConditionTrue(suite.Status.Conditions, condition) {
+			return suite
+		}
+	}
+	s.t.Fatalf("the suite was never %s: %+v", condition, s.getSuite().Status)
+	return nil
+}
+
+// complete ends a run as its own reconciler does: every point has that value.
+func (s *suites) complete(run *v1alpha1.BenchmarkRun, value float64) {
+	s.t.Helper()
+	p, err := lifecycle.Plan(run)
+	s.must(err)
+	rep := &report.Report{Run: report.Run{Name: run.Name, UID: string(run.UID)}}
+	for _, trial := range p.Trials {
+		rep.Records = append(rep.Records, testutil.Record(trial.Number, 1, p.Points[trial.Point].Parameters, value))
+	}
+	files, err := report.Files(rep)
+	s.must(err)
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: run.Name + "-results"}, Data: map[string]string{}}
+	for _, f := range files {
+		cm.Data[f.Name] = string(f.Data)
+	}
+	if err := api.Create(s.t.Context(), cm); !apierrors.IsAlreadyExists(err) {
+		s.must(err)
+	}
+	run.Status.Results = v1alpha1.ResultsReference{ConfigMap: cm.Name, Digest: digestOf(files)}
+	run.Status.Environment = v1alpha1.Environment{DatabaseNode: "worker", LoaderNode: "worker2", SettingsDigest: "sha256:abcd"}
+	s.finish(run, v1alpha1.ConditionComplete, v1alpha1.ReasonComplete, "measured")
+}
+
+// fail ends a run without results.
+func (s *suites) fail(run *v1alpha1.BenchmarkRun, reason, message string) {
+	s.t.Helper()
+	s.finish(run, v1alpha1.ConditionFailed, reason, message)
+}
+
+func (s *suites) finish(run *v1alpha1.BenchmarkRun, condition, reason, message string) {
+	s.t.Helper()
+	run.Status.CompletionTime = ptr.To(metav1.NewTime(s.clock.Now()))
+	for _, c := range []string{condition, v1alpha1.ConditionFinished} {
+		apimeta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
+			Type: c, Status: metav1.ConditionTrue, Reason: reason, Message: message,
+		})
+	}
+	s.must(api.Status().Update(s.t.Context(), run))
+}
+
+// byVariant lets the runs of a variant have another value than those of others, with some noise.
+func (s *suites) byVariant(values map[string]float64) func(*v1alpha1.BenchmarkRun) {
+	return func(run *v1alpha1.BenchmarkRun) {
+		noise := 1 + 0.004*float64(len(s.made)%3)
+		s.complete(run, values[run.Labels[v1alpha1.LabelVariant]]*noise)
+	}
+}
+
+// reasonOfEnd is why the suite has failed.
+func reasonOfEnd(suite *v1alpha1.BenchmarkSuite) string {
+	c := apimeta.FindStatusCondition(suite.Status.Conditions, v1alpha1.ConditionFailed)
+	return c.Reason + ": " + c.Message
+}

@@ -1,0 +1,55 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+// SuiteDeadline is how long a suite may take from its start, without the time for which it is suspended: what it asks for or, by
+// default, as long as all of its runs may take by their own deadlines.
+func SuiteDeadline(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) time.Duration {
+	if asked := suite.Spec.DeadlineSeconds; asked != nil {
+		return time.Duration(*asked) * time.Second
+	}
+	total := spareTime
+	for _, v := range p.Variants {
+		// A deadline is at most a year and rounds are at most 20: this does not overflow.
+		total = min(maxDeadline, total+time.Duration(suite.Spec.Rounds)*Deadline(v.Run, v.Plan))
+	}
+	return total
+}
+
+// deadline of the suite.
+func (s *suiteSituation) deadline() time.Time {
+	start := ptr.Deref(s.suite.Status.StartTime, metav1.NewTime(s.now))
+	return start.Add(SuiteDeadline(s.suite, s.plan) + s.suspendedFor())
+}
+
+func (s *suiteSituation) suspendedFor() time.Duration {
+	status := &s.suite.Status
+	return suspendedFor(status.StartTime, status.SuspendedSeconds, status.Conditions, s.now)
+}
+
+// bound a step by the suite's deadline, as that of a run is. A step that fails again and again says so.
+func (s *suiteSituation) bound(d Decision) Decision {
+	if d.Failure != nil || d.Complete {
+		return d
+	}
+	if s.seen.Trouble != "" {
+		d.Reason, d.Message = v1alpha1.ReasonRetrying, s.seen.Trouble
+	}
+	_, publishes := d.Action.(PublishSuite)
+	if over := !s.now.Before(s.deadline()); over && (s.seen.Trouble != "" || !publishes) {
+		return *fail(Failure{Reason: v1alpha1.ReasonDeadlineExceeded, Message: fmt.Sprintf(
+			"the suite did not end within %s (spec.deadlineSeconds): %s", SuiteDeadline(s.suite, s.plan), d.Message)})
+	}
+	return d
+}

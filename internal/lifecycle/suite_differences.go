@@ -1,0 +1,161 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+// VariantDifferences says of each variant in what it asks for something else than the baseline, one sentence for each.
+func VariantDifferences(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) []string {
+	var list []string
+	for i, v := range p.Variants {
+		if i == p.Baseline {
+			continue
+		}
+		name, baseline := suite.Spec.Variants[i].Name, suite.Spec.Variants[p.Baseline].Name
+		if len(v.Differences) == 0 {
+			list = append(list, fmt.Sprintf("%s asks for the same as %s", name, baseline))
+			continue
+		}
+		list = append(list, fmt.Sprintf("%s differs from %s in: %s", name, baseline, strings.Join(v.Differences, ", ")))
+	}
+	return list
+}
+
+// Invalidated is how many attempts of all runs were disturbed and measured again.
+func Invalidated(seen *SuiteObserved) int {
+	n := 0
+	for _, m := range seen.Members {
+		if m.Run != nil {
+			n += int(ptr.Deref(m.Run.Status.Trials.Invalidated, 0))
+		}
+	}
+	return n
+}
+
+// SuiteWarnings are what must be read with the answer: runs that should have had the same environment and had not, and the warnings
+// of the runs themselves.
+func SuiteWarnings(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved) []string {
+	var list []string
+	add := func(text string) {
+		if text != "" {
+			list = append(list, text)
+		}
+	}
+	for _, s := range shared {
+		add(s.differs("the runs", environments(p, seen, -1)))
+	}
+	for i := range suite.Spec.Variants {
+		for _, s := range ofVariant {
+			add(s.differs("the runs of "+suite.Spec.Variants[i].Name, environments(p, seen, i)))
+		}
+	}
+	if p.Baseline < len(p.Variants) {
+		for i, v := range p.Variants {
+			add(unsaid(suite, p, seen, i, v.Differences))
+		}
+	}
+	return append(list, warningsOfRuns(seen)...)
+}
+
+// property of an environment.
+type property struct {
+	name string
+	of   func(*v1alpha1.Environment) string
+}
+
+var (
+	serverImage  = property{"server images", func(e *v1alpha1.Environment) string { return e.DatabaseImage }}
+	settingsRead = property{"server variables", func(e *v1alpha1.Environment) string { return e.SettingsDigest }}
+	// shared is what all runs of a suite are to have in common, and ofVariant those of one variant.
+	shared = []property{
+		{"database nodes", func(e *v1alpha1.Environment) string { return e.DatabaseNode }},
+		{"loader nodes", func(e *v1alpha1.Environment) string { return e.LoaderNode }},
+		{"loader images", func(e *v1alpha1.Environment) string { return e.LoaderImage }},
+		{"kernels", func(e *v1alpha1.Environment) string { return e.Kernel }},
+		{"CPU models", func(e *v1alpha1.Environment) string { return e.CPUModel }},
+	}
+	ofVariant = []property{serverImage, settingsRead}
+)
+
+// environments of the finished runs of a variant, or of all with -1.
+func environments(p *SuitePlan, seen *SuiteObserved, variant int) []*v1alpha1.Environment {
+	var list []*v1alpha1.Environment
+	for i, m := range seen.Members {
+		if m.Measured != nil && (variant < 0 || p.Members[i].Variant == variant) {
+			list = append(list, &m.Run.Status.Environment)
+		}
+	}
+	return list
+}
+
+// differs says which values a property has if it has several, or is empty.
+func (p property) differs(whose string, list []*v1alpha1.Environment) string {
+	var values []string
+	for _, e := range list {
+		if value := p.of(e); value != "" && !slices.Contains(values, value) {
+			values = append(values, value)
+		}
+	}
+	if len(values) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%s had different %s: %s", whose, p.name, strings.Join(values, ", "))
+}
+
+// unsaid is a difference between a variant and the baseline that nobody asked for, or empty: the same image reference was another
+// image, or the server had other variables although none was to differ.
+func unsaid(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, variant int, asked []string) string {
+	ours, theirs := environments(p, seen, variant), environments(p, seen, p.Baseline)
+	if len(ours) == 0 || len(theirs) == 0 {
+		return ""
+	}
+	whose := fmt.Sprintf("%s and %s", suite.Spec.Variants[variant].Name, suite.Spec.Variants[p.Baseline].Name)
+	both := []*v1alpha1.Environment{ours[0], theirs[0]}
+	switch database := func(d string) bool { return strings.HasPrefix(d, "database.image ") }; {
+	case slices.ContainsFunc(asked, database):
+		return ""
+	case serverImage.differs(whose, both) != "":
+		return serverImage.differs(whose, both) + ", although the same is asked for"
+	case len(asked) == 0 && settingsRead.differs(whose, both) != "":
+		return settingsRead.differs(whose, both) + ", although the same is asked for"
+	}
+	return ""
+}
+
+// warningsOfRuns are those of all points of all runs that were measured, each once, with the number of its runs.
+func warningsOfRuns(seen *SuiteObserved) []string {
+	var order []string
+	runs := map[string]map[string]bool{}
+	measured := 0
+	for _, m := range seen.Members {
+		if m.Measured == nil {
+			continue
+		}
+		measured++
+		for _, point := range m.Run.Status.Points {
+			for _, text := range point.Warnings {
+				if runs[text] == nil {
+					order, runs[text] = append(order, text), map[string]bool{}
+				}
+				runs[text][m.Run.Name] = true
+			}
+		}
+	}
+	var list []string
+	for _, text := range order {
+		if n := len(runs[text]); n < measured {
+			text = fmt.Sprintf("%s (%d of %d runs)", text, n, measured)
+		}
+		list = append(list, text)
+	}
+	return list
+}

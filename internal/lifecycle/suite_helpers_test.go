@@ -1,0 +1,87 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// suite is one of two variants at one point, durable and lazy.
+func suite(changes ...func(*v1alpha1.BenchmarkSuite)) *v1alpha1.BenchmarkSuite {
+	w := testutil.MakeSuite("s", "ns", "durable", "lazy")
+	for _, change := range changes {
+		w.With(change)
+	}
+	return w.Obj()
+}
+
+func fixedRounds(n int32) func(*v1alpha1.BenchmarkSuite) {
+	return func(s *v1alpha1.BenchmarkSuite) {
+		s.Spec.Rounds, s.Spec.EarlyStop.Policy = n, v1alpha1.EarlyStopDisabled
+	}
+}
+
+func planOfSuite(t *testing.T, s *v1alpha1.BenchmarkSuite) *SuitePlan {
+	t.Helper()
+	p, err := PlanSuite(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// measuredRuns are what is seen after so many runs: those of lazy are three times as fast. The noise is small, and the same
+// whatever the number of runs.
+func measuredRuns(s *v1alpha1.BenchmarkSuite, p *SuitePlan, runs int) *SuiteObserved {
+	seen := &SuiteObserved{Checked: true, Members: make([]SuiteMember, len(p.Members))}
+	for i, m := range p.Members[:runs] {
+		run := plan.MemberRun(s, m)
+		endedRun(run, v1alpha1.ConditionComplete)
+		run.Status.Environment = v1alpha1.Environment{DatabaseNode: "worker", LoaderNode: "worker2", DatabaseImage: "mariadb@1"}
+		seen.Members[i] = SuiteMember{Run: run, Measured: &Measurements{Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}}}
+		for range p.Variants[m.Variant].Plan.Points {
+			seen.Members[i].Measured.Values = append(seen.Members[i].Measured.Values,
+				1000*math.Pow(3, float64(m.Variant))*(1+0.002*float64(i%3)))
+		}
+	}
+	seen.Judged = Judge(s, p, seen, Judged{})
+	return seen
+}
+
+// begin adds the next run, which is under way.
+func (o *SuiteObserved) begin(s *v1alpha1.BenchmarkSuite, p *SuitePlan, next int, changes ...func(*v1alpha1.BenchmarkRun)) *SuiteObserved {
+	run := plan.MemberRun(s, p.Members[next])
+	run.UID = "u"
+	for _, change := range changes {
+		change(run)
+	}
+	o.Members[next].Run = run
+	return o
+}
+
+func suspendedRun(run *v1alpha1.BenchmarkRun) { run.Spec.Suspend = ptr.To(true) }
+
+// failedSuite has failed a while ago, and not finished.
+func failedSuite(s *v1alpha1.BenchmarkSuite) {
+	s.Status.StartTime = ptr.To(ago(2 * time.Hour))
+	s.Status.Conditions = []metav1.Condition{{
+		Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: "Why", Message: "because", LastTransitionTime: ago(time.Second),
+	}}
+}
+
+func finishedSuite(s *v1alpha1.BenchmarkSuite) {
+	failedSuite(s)
+	s.Status.Conditions = append(s.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue})
+	s.Status.CompletionTime = ptr.To(ago(time.Hour))
+}

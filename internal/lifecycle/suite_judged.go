@@ -1,0 +1,118 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// Judged is what the whole rounds of a suite say.
+type Judged struct {
+	// Rounds in which every variant was measured.
+	Rounds int
+	// Pairs are the comparisons in the order of the plan.
+	Pairs []stats.Paired
+}
+
+// Decided says whether no comparison needs more rounds.
+func (j *Judged) Decided() bool {
+	return len(j.Pairs) > 0 && !slices.ContainsFunc(j.Pairs, func(p stats.Paired) bool { return !p.Decided })
+}
+
+// unanswered is how many comparisons have no answer.
+func (j *Judged) unanswered() int {
+	n := 0
+	for i := range j.Pairs {
+		if !j.Pairs[i].Answered() {
+			n++
+		}
+	}
+	return n
+}
+
+// wholeRounds is how many rounds there are in which every variant was measured, from the first on without a gap.
+func wholeRounds(p *SuitePlan, seen *SuiteObserved) int {
+	rounds := 0
+	for first := 0; first+len(p.Variants) <= len(seen.Members) && len(p.Variants) > 0; first += len(p.Variants) {
+		round := seen.Members[first : first+len(p.Variants)]
+		if slices.ContainsFunc(round, func(m SuiteMember) bool { return m.Measured == nil }) {
+			break
+		}
+		rounds++
+	}
+	return rounds
+}
+
+// Judge compares the variants by their whole rounds, unless that was done before for as many.
+func Judge(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, before Judged) Judged {
+	rounds := wholeRounds(p, seen)
+	if rounds == 0 || rounds == before.Rounds {
+		return before
+	}
+	// values of a variant at a point, round by round.
+	values := func(variant, point int) []float64 {
+		list := make([]float64, rounds)
+		for i, m := range p.Members[:rounds*len(p.Variants)] {
+			if m.Variant == variant {
+				list[m.Round-1] = seen.Members[i].Measured.Values[point]
+			}
+		}
+		return list
+	}
+	first := func(variant int) *Measurements {
+		return seen.Members[slices.IndexFunc(p.Members, func(m plan.Member) bool { return m.Variant == variant })].Measured
+	}
+	design := design(suite, p)
+	baselines := map[int][]float64{}
+	j := Judged{Rounds: rounds}
+	for _, pair := range p.Pairs {
+		if baselines[pair.With] == nil {
+			baselines[pair.With] = values(p.Baseline, pair.With)
+		}
+		ours, theirs := first(pair.Variant).Metric, first(p.Baseline).Metric
+		paired := stats.Paired{
+			Variant: suite.Spec.Variants[pair.Variant].Name, Baseline: suite.Spec.Variants[p.Baseline].Name,
+			Parameters: p.Variants[pair.Variant].Plan.Points[pair.Of].Parameters, Metric: ours,
+			BaselineValues: baselines[pair.With], Values: values(pair.Variant, pair.Of),
+		}
+		if ours != theirs {
+			paired.Obstacle = fmt.Sprintf("one measures %s in %s, the other %s in %s", ours.Name, ours.Unit, theirs.Name, theirs.Unit)
+		}
+		paired.Judge(design)
+		j.Pairs = append(j.Pairs, paired)
+	}
+	return j
+}
+
+// MeasurementsOf a run with that plan, from the records of its attempts.
+func MeasurementsOf(p *plan.Plan, records []*result.Record) *Measurements {
+	m := &Measurements{Values: make([]float64, len(p.Points))}
+	accepted := acceptedOf(records)
+	for i := range m.Values {
+		m.Values[i] = math.NaN()
+	}
+	for _, t := range p.Trials {
+		if r := accepted[t.Number]; r != nil && len(r.Summary.Metrics) > 0 {
+			m.Metric, m.Values[t.Point] = r.Summary.Metrics[0], r.Summary.Metrics[0].Value
+		}
+	}
+	m.Metric.Value = 0
+	return m
+}
+
+// design is how the comparisons of a suite are made.
+func design(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) stats.Design {
+	stop := &suite.Spec.EarlyStop
+	return stats.Design{
+		MinRounds: int(stop.MinRounds), MaxRounds: int(suite.Spec.Rounds), EarlyStop: stop.Policy != v1alpha1.EarlyStopDisabled,
+		DifferencePercent: float64(stop.DifferencePercent), Comparisons: len(p.Pairs),
+	}
+}

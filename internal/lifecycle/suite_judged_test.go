@@ -1,0 +1,101 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+func TestPlanSuite(t *testing.T) {
+	sweep := func(values ...v1alpha1.CommitSizeRowsPerCommit) *v1alpha1.CommitSizeSweep {
+		return &v1alpha1.CommitSizeSweep{RowsPerCommit: values}
+	}
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.BenchmarkSuite)
+		pairs  []PlannedPair
+		says   string
+	}{
+		"one point": {func(*v1alpha1.BenchmarkSuite) {}, []PlannedPair{{Variant: 1}}, ""},
+		"another baseline": {
+			func(s *v1alpha1.BenchmarkSuite) { s.Spec.Baseline = "lazy" }, []PlannedPair{{Variant: 0}}, "",
+		},
+		"a part of the points": {func(s *v1alpha1.BenchmarkSuite) {
+			s.Spec.Template.Spec.Workload.CommitSize.Sweep = sweep(1, 4, 16)
+			s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{Sweep: sweep(16, 8, 4)}}
+		}, []PlannedPair{{Variant: 1, Of: 0, With: 2}, {Variant: 1, Of: 2, With: 1}}, ""},
+		"no point in common": {func(s *v1alpha1.BenchmarkSuite) {
+			s.Spec.Template.Spec.Workload.CommitSize.Sweep = sweep(1)
+			s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{Sweep: sweep(2)}}
+		}, nil, "variant lazy has no point in common with the baseline durable: nothing can be compared"},
+		"no plan": {func(s *v1alpha1.BenchmarkSuite) {
+			s.Spec.Template.Spec.Sweep = &v1alpha1.SweepSpec{Mode: v1alpha1.SweepOneFactor}
+			s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{
+				Points: []v1alpha1.CommitSizePoint{{RowsPerCommit: ptr.To(v1alpha1.CommitSizeRowsPerCommit(2))}},
+			}}
+		}, nil, "variant lazy: sweep.mode OneFactor goes with workload.commitSize.sweep: points are measured as they are listed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := PlanSuite(suite(tc.change))
+			said := ""
+			if err != nil {
+				said = err.Error()
+			}
+			if said != tc.says {
+				t.Errorf("it says %q, want %q", said, tc.says)
+			}
+			if diff := cmp.Diff(tc.pairs, p.Pairs, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("pairs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestJudge(t *testing.T) {
+	s := suite(func(s *v1alpha1.BenchmarkSuite) {
+		s.Spec.Template.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
+	})
+	p := planOfSuite(t, s)
+	for runs, want := range map[int]string{0: "0 []", 1: "0 []", 2: "1 [CannotSay CannotSay]", 8: "4 [CannotSay CannotSay]", 10: "5 [Faster Faster]"} {
+		j := measuredRuns(s, p, runs).Judged
+		var verdicts []stats.Verdict
+		for _, pair := range j.Pairs {
+			verdicts = append(verdicts, pair.Verdict)
+		}
+		if got := fmt.Sprint(j.Rounds, verdicts); got != want {
+			t.Errorf("after %d runs: %s, want %s", runs, got, want)
+		}
+	}
+	seen := measuredRuns(s, p, 8)
+	before := seen.Judged
+	before.Pairs[0].Variant = "remembered"
+	if j := Judge(s, p, seen, before); j.Pairs[0].Variant != "remembered" {
+		t.Error("the same rounds are judged again")
+	}
+	seen.Members[1].Measured.Metric.Unit = "s"
+	if j := Judge(s, p, seen, Judged{}); j.Pairs[0].Verdict != stats.CannotSay || j.Pairs[0].Obstacle == "" {
+		t.Errorf("different units were compared: %+v", j.Pairs[0].Comparison)
+	}
+}
+
+// Values are those of accepted attempts, in the order of the points; a point without one is not a number.
+func TestMeasurementsOf(t *testing.T) {
+	p := planOf(t, oneAxis(3, 1))
+	lost := disturbed(2, 1, result.OutcomeInvalidated, result.CauseEvicted)
+	got := MeasurementsOf(p, []*result.Record{testutil.Record(3, 1, nil, 30), lost, testutil.Record(1, 1, nil, 10)})
+	want := &Measurements{Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}, Values: []float64{10, math.NaN(), 30}}
+	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

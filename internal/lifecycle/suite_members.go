@@ -1,0 +1,102 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// memberLost ends a suite that misses a run which it has had. Another one in its place would be measured at another time than the
+// runs that it is compared with.
+func memberLost(s *suiteSituation) *Decision {
+	had := int(ptr.Deref(s.suite.Status.Runs.Finished, 0))
+	later := s.underWay() == nil && slices.ContainsFunc(s.seen.Members[s.next:], func(m SuiteMember) bool { return m.Run != nil })
+	if s.next >= had && !later {
+		return nil
+	}
+	return fail(Failure{Reason: v1alpha1.ReasonMemberLost, Message: fmt.Sprintf(
+		"run %s was deleted while the suite was under way", s.name(s.next))})
+}
+
+// memberFailed ends a suite with a run that has failed. Its round stays incomplete, whatever later rounds measure.
+func memberFailed(s *suiteSituation) *Decision {
+	for i := range s.seen.Members[:s.next] {
+		c := apimeta.FindStatusCondition(s.seen.Members[i].Run.Status.Conditions, v1alpha1.ConditionFailed)
+		if s.seen.Members[i].is(v1alpha1.ConditionFailed) {
+			return fail(Failure{Reason: v1alpha1.ReasonMemberFailed, Message: fmt.Sprintf(
+				"run %s of round %d failed: %s: %s", s.name(i), s.plan.Members[i].Round, c.Reason, c.Message)})
+		}
+	}
+	return nil
+}
+
+// memberUnderWay waits for the end of the run that is under way, and resumes it if the suite was suspended.
+func memberUnderWay(s *suiteSituation) *Decision {
+	run := s.underWay()
+	if run == nil {
+		return nil
+	}
+	d := s.measuring(Wait{})
+	if ptr.Deref(run.Spec.Suspend, false) {
+		d.Action = SuspendMember{Name: run.Name}
+	}
+	if c := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionReady); c != nil && c.Reason != "" {
+		d.Message += ": " + c.Reason + ": " + c.Message
+	}
+	return d
+}
+
+// memberLingers waits until the Pods of the last run are gone: its database, which stops, would disturb the next run.
+func memberLingers(s *suiteSituation) *Decision {
+	if len(s.seen.Lingering) == 0 {
+		return nil
+	}
+	d := s.measuring(Wait{})
+	d.Message += ": Pods of the run before are being removed: " + strings.Join(s.seen.Lingering, ", ")
+	d.After = time.Second
+	return d
+}
+
+// unchecked has the runs of all variants checked before the first is created.
+func unchecked(s *suiteSituation) *Decision {
+	if s.seen.Checked || s.next > 0 {
+		return nil
+	}
+	return &Decision{Action: CheckVariants{}, Reason: v1alpha1.ReasonChecking, Message: "the runs of all variants are being checked"}
+}
+
+// createMember creates the next run, on the nodes of the first one.
+func createMember(s *suiteSituation) *Decision {
+	create := CreateMember{Member: s.plan.Members[s.next]}
+	if s.next > 0 && s.suite.Spec.Template.Spec.Placement == v1alpha1.PlacementSameNode {
+		e := &s.seen.Members[0].Run.Status.Environment
+		if e.DatabaseNode != result.Unknown {
+			create.DatabaseNode = e.DatabaseNode
+		}
+		create.LoaderNodes = e.LoaderNode
+	}
+	return s.measuring(create)
+}
+
+// measuring is a decision while rounds are being measured.
+func (s *suiteSituation) measuring(a Action) *Decision {
+	m := s.plan.Members[s.next]
+	return &Decision{Action: a, Reason: v1alpha1.ReasonMeasuring, Message: fmt.Sprintf(
+		"round %d of at most %d, %s", m.Round, s.suite.Spec.Rounds, s.suite.Spec.Variants[m.Variant].Name)}
+}
+
+// name of a member's run.
+func (s *suiteSituation) name(member int) string {
+	return plan.MemberName(s.suite, s.plan.Members[member])
+}

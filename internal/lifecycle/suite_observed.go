@@ -1,0 +1,66 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"slices"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// SuiteObserved is everything that a decision about a suite depends on.
+type SuiteObserved struct {
+	// Members in the order of the plan.
+	Members []SuiteMember
+	// Checked: the API server has accepted the run of every variant, without creating it.
+	Checked bool
+	// Judged is what the whole rounds say.
+	Judged Judged
+	// Results are the published results, or nil.
+	Results *v1alpha1.ResultsReference
+	// Blind: the runs of the suite could not be read.
+	Blind bool
+	// Trouble is the error of the step that the operator has tried several times and tries again, or empty. Unwritten says that
+	// this step writes the results.
+	Trouble   string
+	Unwritten bool
+	// Lingering names Pods of the run that finished last which still run: its database is being removed.
+	Lingering []string
+	// Predecessor names runs of an earlier suite of the same name that are still being deleted.
+	Predecessor []string
+	// Obstacle is a final answer of the cluster, which trying again does not change.
+	Obstacle *Failure
+}
+
+// SuiteMember is a run of the suite, and what it measured.
+type SuiteMember struct {
+	// Run is nil if it does not exist.
+	Run *v1alpha1.BenchmarkRun
+	// Measured is nil unless the run is Complete.
+	Measured *Measurements
+}
+
+// Measurements are the values of a run's headline metric, in the order of the points of its plan. A point without a value has NaN.
+type Measurements struct {
+	Metric result.Metric
+	Values []float64
+}
+
+// is says whether a condition of the member's run is true.
+func (m *SuiteMember) is(condition string) bool {
+	return m.Run != nil && apimeta.IsStatusConditionTrue(m.Run.Status.Conditions, condition)
+}
+
+// Last is the last run in the order of the plan that has finished, or nil.
+func (o *SuiteObserved) Last() *v1alpha1.BenchmarkRun {
+	for i := range slices.Backward(o.Members) {
+		if o.Members[i].is(v1alpha1.ConditionFinished) {
+			return o.Members[i].Run
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// SuitePlan is what a suite measures, and what it compares.
+type SuitePlan struct {
+	// Members are the runs in the order of measuring.
+	Members []plan.Member
+	// Variants are their runs in the first round, and the plans of these; Baseline is an index into them.
+	Variants []PlannedVariant
+	Baseline int
+	// Pairs are the points to compare.
+	Pairs []PlannedPair
+}
+
+// PlannedVariant is a variant's run in the first round, with its plan.
+type PlannedVariant struct {
+	Run  *v1alpha1.BenchmarkRun
+	Plan *plan.Plan
+	// Differences from the baseline, each as "name (theirs → ours)".
+	Differences []string
+}
+
+// PlannedPair is a point of a variant that the baseline has too.
+type PlannedPair struct {
+	Variant int
+	// Of and With are the indexes of the point among those of the variant and of the baseline.
+	Of, With int
+}
+
+// PlanSuite is the plan of a suite. The error is for the author of a suite that the API server accepts and that cannot be carried
+// out. As with a run, the parameters of workloads are checked as long as the suite has no condition.
+func PlanSuite(suite *v1alpha1.BenchmarkSuite) (*SuitePlan, error) {
+	p := &SuitePlan{Members: plan.ForSuite(&suite.Spec), Baseline: plan.Baseline(&suite.Spec)}
+	for i, v := range suite.Spec.Variants {
+		run := plan.MemberRun(suite, plan.Member{Round: 1, Variant: i, Seed: v1alpha1.DefaultSeed})
+		run.Status.Conditions = suite.Status.Conditions
+		of, err := Plan(run)
+		if err != nil {
+			return new(SuitePlan), fmt.Errorf("variant %s: %w", v.Name, err)
+		}
+		run.Status.Conditions = nil
+		p.Variants = append(p.Variants, PlannedVariant{Run: run, Plan: of})
+	}
+	baseline := p.Variants[p.Baseline]
+	for i := range p.Variants {
+		if i == p.Baseline {
+			continue
+		}
+		v := &p.Variants[i]
+		pairs := pairsOf(i, v.Plan, baseline.Plan)
+		if len(pairs) == 0 {
+			return new(SuitePlan), fmt.Errorf("variant %s has no point in common with the baseline %s: nothing can be compared",
+				suite.Spec.Variants[i].Name, suite.Spec.Variants[p.Baseline].Name)
+		}
+		p.Pairs = append(p.Pairs, pairs...)
+		var err error
+		if v.Differences, err = plan.Differences(&baseline.Run.Spec, &v.Run.Spec); err != nil {
+			return new(SuitePlan), fmt.Errorf("variant %s: %w", suite.Spec.Variants[i].Name, err)
+		}
+	}
+	return p, nil
+}
+
+// pairsOf are the points of a variant that the baseline has too, in the variant's order.
+func pairsOf(variant int, of, baseline *plan.Plan) []PlannedPair {
+	there := map[string]int{}
+	for i, point := range baseline.Points {
+		there[stats.Label(point.Parameters)] = i
+	}
+	var pairs []PlannedPair
+	for i, point := range of.Points {
+		if with, found := there[stats.Label(point.Parameters)]; found {
+			pairs = append(pairs, PlannedPair{Variant: variant, Of: i, With: with})
+		}
+	}
+	return pairs
+}
+
+// InvalidVariant is the failure of a suite with a variant that cannot be measured.
+func InvalidVariant(err error) *Failure {
+	return &Failure{Reason: v1alpha1.ReasonVariantInvalid, Message: err.Error()}
+}

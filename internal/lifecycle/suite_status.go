@@ -1,0 +1,145 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+const (
+	// maxComparisons and maxDifferences are how many the status lists; the rest is in the results.
+	maxComparisons, maxDifferences = 64, 64
+	// maxSuiteText bounds the texts of a suite's status.
+	maxSuiteText = 512
+)
+
+// StatusOfSuite is the whole status of a suite. From the old one it takes what cannot be observed again: when the suite began, the
+// transition times of its conditions, and how it ended, because an end is never taken back.
+func StatusOfSuite(
+	suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, d Decision, now time.Time,
+) v1alpha1.BenchmarkSuiteStatus {
+	s := newSuiteSituation(suite, p, seen, now.Truncate(time.Second)) // as the API server stores it
+	status := *suite.Status.DeepCopy()
+	status.ObservedGeneration = suite.Generation
+	c := conditions{&status.Conditions, suite.Generation, s.now}
+	if c.have(v1alpha1.ConditionFinished) {
+		c.keep()
+		return status
+	}
+	if !seen.Blind && len(p.Members) > 0 {
+		s.measurements(&status, d)
+	}
+	s.times(&status, d)
+	s.decided(c, d)
+	if d.Reason == v1alpha1.ReasonSuspended {
+		c.set(v1alpha1.ConditionSuspended, true, d.Reason, d.Message)
+	} else {
+		c.set(v1alpha1.ConditionSuspended, false, v1alpha1.ReasonNotSuspended, "spec.suspend is false")
+	}
+	c.summarize("suite", d)
+	if c.have(v1alpha1.ConditionFinished) {
+		status.CompletionTime = ptr.To(metav1.NewTime(s.now))
+	}
+	status.Elapsed = s.elapsed(&status)
+	return status
+}
+
+// measurements sets what was measured, and what it says.
+func (s *suiteSituation) measurements(status *v1alpha1.BenchmarkSuiteStatus, d Decision) {
+	j := &s.seen.Judged
+	status.Baseline = s.suite.Spec.Variants[s.plan.Baseline].Name
+	status.Rounds = v1alpha1.RoundCounts{Planned: count(int(s.suite.Spec.Rounds)), Measured: count(j.Rounds)}
+	status.Progress = fmt.Sprintf("%d/%d", j.Rounds, s.suite.Spec.Rounds)
+	// A run that was lost was there: its suite must not forget that it has failed for it.
+	status.Runs.Finished = count(max(s.next, int(ptr.Deref(status.Runs.Finished, 0))))
+	status.Runs.Invalidated = count(Invalidated(s.seen))
+	status.Answer = cut(stats.Answer(j.Pairs), maxSuiteText)
+	if status.Answer != "" && !d.Complete && d.Failure == nil && !s.is(v1alpha1.ConditionFailed) {
+		status.Answer = cut("so far: "+status.Answer, maxSuiteText)
+	}
+	status.Comparisons = comparisons(j.Pairs)
+	status.Differences = texts(VariantDifferences(s.suite, s.plan), maxDifferences)
+	status.Warnings = texts(SuiteWarnings(s.suite, s.plan, s.seen), maxPointWarnings)
+	if s.seen.Results != nil {
+		status.Results = *s.seen.Results
+	}
+}
+
+func comparisons(pairs []stats.Paired) []v1alpha1.ComparisonStatus {
+	var list []v1alpha1.ComparisonStatus
+	for i := range pairs[:min(len(pairs), maxComparisons)] {
+		p := &pairs[i]
+		c := v1alpha1.ComparisonStatus{
+			Variant: p.Variant, Parameters: parameterValues(p.Parameters), Verdict: v1alpha1.Verdict(p.Verdict),
+			Rounds: int32Of(p.Rounds), Metric: cut(p.Metric.Name, 64), Unit: cut(p.Metric.Unit, 32),
+			BaselineMedian: stats.Format(stats.Summarize(p.BaselineValues).Median), Median: stats.Format(stats.Summarize(p.Values).Median),
+			Detail: cut(p.String(), maxSuiteText),
+		}
+		if p.High > 0 {
+			c.Ratio, c.Low, c.High = stats.Format(p.Ratio), stats.Format(p.Low), stats.Format(p.High)
+		}
+		for name, value := range c.Parameters {
+			c.Parameters[name] = v1alpha1.ParameterValue(cut(string(value), 256))
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// texts are as many of a list as there is room for. If some are left out, the last one says how many.
+func texts(list []string, most int) []string {
+	var short []string
+	for i, text := range list {
+		if left := len(list) - i; len(short) == most-1 && left > 1 {
+			return append(short, fmt.Sprintf("%d more, see the results", left))
+		}
+		short = append(short, cut(text, maxSuiteText))
+	}
+	return short
+}
+
+// times sets when the suite began, and when it ends at the latest. A suite that was created suspended has not begun.
+func (s *suiteSituation) times(status *v1alpha1.BenchmarkSuiteStatus, d Decision) {
+	if d.Reason == v1alpha1.ReasonSuspended {
+		return
+	}
+	if status.StartTime == nil {
+		status.StartTime = ptr.To(metav1.NewTime(s.now))
+	}
+	if suspended := int64(s.suspendedFor() / time.Second); suspended > 0 {
+		status.SuspendedSeconds = &suspended
+	}
+	status.Deadline = ptr.To(metav1.NewTime(s.deadline().Truncate(time.Second)))
+}
+
+// decided is the condition Decided.
+func (s *suiteSituation) decided(c conditions, d Decision) {
+	switch {
+	case d.Complete:
+		c.set(v1alpha1.ConditionDecided, d.Reason == v1alpha1.ReasonDecided, d.Reason, d.Message)
+	case d.Failure != nil:
+		c.set(v1alpha1.ConditionDecided, false, d.Failure.Reason, d.Failure.Message)
+	case !c.have(v1alpha1.ConditionFailed):
+		c.set(v1alpha1.ConditionDecided, false, v1alpha1.ReasonInProgress, "the suite is under way")
+	}
+}
+
+// elapsed is the time from the start to the end, or to the end of the last run that has finished.
+func (s *suiteSituation) elapsed(status *v1alpha1.BenchmarkSuiteStatus) string {
+	end := status.CompletionTime
+	if end == nil && s.next > 0 {
+		end = s.seen.Members[s.next-1].Run.Status.CompletionTime
+	}
+	if end == nil || status.StartTime == nil || end.Before(status.StartTime) {
+		return ""
+	}
+	return end.Sub(status.StartTime.Time).Round(time.Second).String()
+}

@@ -1,0 +1,257 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// conditionsOf are the conditions of a suite as text, sorted.
+func conditionsOf(status v1alpha1.BenchmarkSuiteStatus) string {
+	var list []string
+	for _, c := range status.Conditions {
+		list = append(list, fmt.Sprintf("%s=%.1s/%s", c.Type, c.Status, c.Reason))
+	}
+	slices.Sort(list)
+	return strings.Join(list, " ")
+}
+
+// statusOfSuite is the status after a decision about what is seen.
+func statusOfSuite(t *testing.T, s *v1alpha1.BenchmarkSuite, seen *SuiteObserved) v1alpha1.BenchmarkSuiteStatus {
+	t.Helper()
+	p := planOfSuite(t, s)
+	return StatusOfSuite(s, p, seen, NextOfSuite(s, p, seen, now), now)
+}
+
+func TestStatusOfSuite(t *testing.T) {
+	s := suite(func(s *v1alpha1.BenchmarkSuite) {
+		s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{FlushLogAtTrxCommit: ptr.To[int32](0)}}
+	})
+	s.Status.StartTime = ptr.To(ago(2 * time.Hour))
+	p := planOfSuite(t, s)
+	seen := measuredRuns(s, p, 8)
+	seen.Members[3].Run.Status.Trials.Invalidated = ptr.To[int32](2)
+	seen.Results = &v1alpha1.ResultsReference{ConfigMap: "s-results"}
+	got := statusOfSuite(t, s, seen)
+	want := v1alpha1.BenchmarkSuiteStatus{
+		ObservedGeneration: 1, StartTime: s.Status.StartTime, CompletionTime: ptr.To(ago(0)), Elapsed: "2h0m0s", Progress: "4/20",
+		Rounds:   v1alpha1.RoundCounts{Planned: ptr.To[int32](20), Measured: ptr.To[int32](4)},
+		Runs:     v1alpha1.RunCounts{Finished: ptr.To[int32](8), Invalidated: ptr.To[int32](2)},
+		Baseline: "durable", Answer: got.Answer, Results: *seen.Results,
+		Comparisons: []v1alpha1.ComparisonStatus{{
+			Variant: "lazy", Verdict: v1alpha1.VerdictFaster, Ratio: "3", Low: "2.984", High: "3.016", Rounds: 4, Metric: "rowsPerSecond",
+			BaselineMedian: "1002", Median: "3006", Unit: "rows/s", Detail: got.Answer,
+		}},
+		Differences: []string{"lazy differs from durable in: innodb_flush_log_at_trx_commit (1 → 0)"},
+	}
+	ignore := cmpopts.IgnoreFields(v1alpha1.BenchmarkSuiteStatus{}, "Conditions", "Deadline")
+	numbers := cmpopts.IgnoreFields(v1alpha1.ComparisonStatus{}, "Ratio", "Low", "High", "Median", "BaselineMedian")
+	if diff := cmp.Diff(want, got, ignore, numbers); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+	if c := got.Comparisons[0]; c.Ratio == "" || c.Low == "" || c.High == "" || c.Median == "" || c.BaselineMedian == "" {
+		t.Errorf("the comparison lacks numbers: %+v", c)
+	}
+	if !strings.HasPrefix(got.Answer, "lazy is 3 times as fast as durable (") {
+		t.Errorf("the answer is %q", got.Answer)
+	}
+}
+
+// All conditions are there from the first reconcile on, and tell decided, undecided and failed apart.
+func TestConditionsOfSuites(t *testing.T) {
+	published := func(_ *v1alpha1.BenchmarkSuite, o *SuiteObserved) {
+		o.Results = &v1alpha1.ResultsReference{ConfigMap: "s-results"}
+	}
+	for name, tc := range map[string]struct {
+		suite *v1alpha1.BenchmarkSuite
+		runs  int
+		see   func(*v1alpha1.BenchmarkSuite, *SuiteObserved)
+		want  string
+	}{
+		"first": {
+			suite: suite(),
+			see:   func(_ *v1alpha1.BenchmarkSuite, o *SuiteObserved) { o.Checked = false },
+			want: "Complete=F/InProgress Decided=F/InProgress Failed=F/InProgress Finished=F/InProgress Ready=F/Checking " +
+				"Reconciling=T/Checking Stalled=F/InProgress Suspended=F/NotSuspended",
+		},
+		"suspended": {
+			suite: suite(func(s *v1alpha1.BenchmarkSuite) { s.Spec.Suspend = ptr.To(true) }),
+			want: "Complete=F/InProgress Decided=F/InProgress Failed=F/InProgress Finished=F/InProgress Ready=F/Suspended " +
+				"Reconciling=F/Suspended Stalled=F/InProgress Suspended=T/Suspended",
+		},
+		"decided": {
+			suite: suite(), runs: 8, see: published,
+			want: "Complete=T/Decided Decided=T/Decided Failed=F/Decided Finished=T/Decided Ready=T/Decided Reconciling=F/Decided " +
+				"Stalled=F/Decided Suspended=F/NotSuspended",
+		},
+		"undecided": {
+			suite: suite(fixedRounds(2)), runs: 4,
+			see: func(s *v1alpha1.BenchmarkSuite, o *SuiteObserved) {
+				published(s, o)
+				o.Judged.Pairs[0].Verdict = stats.NoDifferenceShown
+			},
+			want: "Complete=T/Undecided Decided=F/Undecided Failed=F/Undecided Finished=T/Undecided Ready=T/Undecided " +
+				"Reconciling=F/Undecided Stalled=F/Undecided Suspended=F/NotSuspended",
+		},
+		"failed, with results to write": {
+			suite: suite(), runs: 4,
+			see: func(_ *v1alpha1.BenchmarkSuite, o *SuiteObserved) {
+				o.Obstacle = &Failure{v1alpha1.ReasonMemberLost, "why"}
+			},
+			want: "Complete=F/MemberLost Decided=F/MemberLost Failed=T/MemberLost Finished=F/MemberLost Ready=F/MemberLost Reconciling=T/MemberLost " +
+				"Stalled=T/MemberLost Suspended=F/NotSuspended",
+		},
+		"failed at once": {
+			suite: suite(),
+			see: func(_ *v1alpha1.BenchmarkSuite, o *SuiteObserved) {
+				o.Obstacle = &Failure{v1alpha1.ReasonVariantInvalid, "why"}
+			},
+			want: "Complete=F/VariantInvalid Decided=F/VariantInvalid Failed=T/VariantInvalid Finished=T/VariantInvalid " +
+				"Ready=F/VariantInvalid Reconciling=F/VariantInvalid Stalled=T/VariantInvalid Suspended=F/NotSuspended",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen := measuredRuns(tc.suite, planOfSuite(t, tc.suite), tc.runs)
+			if tc.see != nil {
+				tc.see(tc.suite, seen)
+			}
+			if diff := cmp.Diff(tc.want, conditionsOf(statusOfSuite(t, tc.suite, seen))); diff != "" {
+				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A finished suite does not change, whatever becomes of its runs.
+func TestFinishedSuiteStays(t *testing.T) {
+	s := suite(finishedSuite)
+	s.Status.Answer, s.Status.Progress = "an answer", "4/20"
+	s.Generation = 2
+	got := StatusOfSuite(s, planOfSuite(t, s), &SuiteObserved{}, Decision{Action: Wait{}}, now)
+	want := *s.Status.DeepCopy()
+	want.ObservedGeneration = 2
+	for i := range want.Conditions {
+		want.Conditions[i].ObservedGeneration = 2
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+}
+
+// A suite that lost a run says how many it had, so that it does not forget that it has failed.
+func TestSuiteRemembersItsRuns(t *testing.T) {
+	s := suite(func(s *v1alpha1.BenchmarkSuite) { s.Status.Runs.Finished = ptr.To[int32](3) })
+	if got := statusOfSuite(t, s, measuredRuns(s, planOfSuite(t, s), 1)); *got.Runs.Finished != 3 {
+		t.Errorf("%d runs had finished", *got.Runs.Finished)
+	}
+}
+
+// A status has room for 64 comparisons and 16 warnings; the results have all.
+func TestBoundsOfSuiteStatus(t *testing.T) {
+	s := suite(func(s *v1alpha1.BenchmarkSuite) {
+		var values []v1alpha1.CommitSizeRowsPerCommit
+		for i := range 100 {
+			values = append(values, v1alpha1.CommitSizeRowsPerCommit(i+1))
+		}
+		s.Spec.Template.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: values}
+	})
+	seen := measuredRuns(s, planOfSuite(t, s), 2)
+	for i := range 20 {
+		point := v1alpha1.PointStatus{Warnings: []string{fmt.Sprintf("warning %d%s", i, strings.Repeat("é", 600))}}
+		seen.Members[0].Run.Status.Points = append(seen.Members[0].Run.Status.Points, point)
+	}
+	got := statusOfSuite(t, s, seen)
+	if len(got.Comparisons) != 64 || len(got.Warnings) != 16 || got.Warnings[15] != "5 more, see the results" {
+		t.Errorf("%d comparisons, %d warnings, the last: %s", len(got.Comparisons), len(got.Warnings), got.Warnings[15])
+	}
+	if n := len([]rune(got.Warnings[0])); n != 512 {
+		t.Errorf("a warning has %d characters", n)
+	}
+}
+
+// Whatever differs between runs without being the variant stands beside the answer.
+func TestSuiteWarnings(t *testing.T) {
+	environment := func(o *SuiteObserved, i int) *v1alpha1.Environment { return &o.Members[i].Run.Status.Environment }
+	for name, tc := range map[string]struct {
+		suite *v1alpha1.BenchmarkSuite
+		see   func(*SuiteObserved)
+		want  []string
+	}{
+		"nothing": {},
+		"nodes":   {see: func(o *SuiteObserved) { environment(o, 2).DatabaseNode = "other" }, want: []string{"the runs had different database nodes: worker, other"}},
+		"loader":  {see: func(o *SuiteObserved) { environment(o, 1).LoaderNode = "other" }, want: []string{"the runs had different loader nodes: worker2, other"}},
+		"a tag that moved": {
+			see:  func(o *SuiteObserved) { environment(o, 3).DatabaseImage = "mariadb@2" },
+			want: []string{"the runs of lazy had different server images: mariadb@1, mariadb@2"},
+		},
+		"a tag that moved between variants": {
+			see: func(o *SuiteObserved) {
+				environment(o, 1).DatabaseImage, environment(o, 2).DatabaseImage = "mariadb@2", "mariadb@2"
+			},
+			want: []string{"lazy and durable had different server images: mariadb@1, mariadb@2, although the same is asked for"},
+		},
+		"an image that is the variant": {
+			suite: suite(func(s *v1alpha1.BenchmarkSuite) {
+				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Image: "mariadb:10.11"}
+			}),
+			see: func(o *SuiteObserved) {
+				environment(o, 1).DatabaseImage, environment(o, 2).DatabaseImage = "mariadb@2", "mariadb@2"
+			},
+		},
+		"variables": {
+			see: func(o *SuiteObserved) {
+				for i, digest := range []string{"a", "b", "b", "a"} {
+					environment(o, i).SettingsDigest = digest
+				}
+			},
+			want: []string{"lazy and durable had different server variables: a, b, although the same is asked for"},
+		},
+		"of a run": {
+			see: func(o *SuiteObserved) {
+				o.Members[1].Run.Status.Points = []v1alpha1.PointStatus{{Warnings: []string{"beware"}}, {Warnings: []string{"beware"}}}
+			},
+			want: []string{"beware (1 of 4 runs)"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := tc.suite
+			if s == nil {
+				s = suite()
+			}
+			p := planOfSuite(t, s)
+			seen := measuredRuns(s, p, 4)
+			if tc.see != nil {
+				tc.see(seen)
+			}
+			if diff := cmp.Diff(tc.want, SuiteWarnings(s, p, seen)); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The time for which a suite is suspended does not count.
+func TestSuspendedSuiteHasMoreTime(t *testing.T) {
+	s := suite(func(s *v1alpha1.BenchmarkSuite) { s.Spec.DeadlineSeconds = ptr.To[int32](3600) })
+	s.Status.StartTime = ptr.To(ago(30 * time.Minute))
+	s.Status.Conditions = []metav1.Condition{{
+		Type: v1alpha1.ConditionSuspended, Status: metav1.ConditionTrue, LastTransitionTime: ago(10 * time.Minute),
+	}}
+	got := statusOfSuite(t, s, measuredRuns(s, planOfSuite(t, s), 1))
+	if *got.SuspendedSeconds != 600 || !got.Deadline.Equal(ptr.To(ago(-40*time.Minute))) {
+		t.Errorf("suspended for %d s, deadline %v", *got.SuspendedSeconds, got.Deadline)
+	}
+}

@@ -1,0 +1,181 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// Suite is everything that the printers of a suite show.
+type Suite struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+	Workload  string `json:"workload"`
+	Seed      int64  `json:"seed"`
+	// Outcome is Complete or Failed; Message says why the suite stopped, or failed.
+	Outcome string    `json:"outcome"`
+	Message string    `json:"message"`
+	Started time.Time `json:"started"`
+	// Rounds are those in which every variant was measured, of at most Planned.
+	Rounds   int            `json:"rounds"`
+	Planned  int            `json:"planned"`
+	Variants []SuiteVariant `json:"variants"`
+	// Pairs are the comparisons.
+	Pairs []stats.Paired `json:"-"`
+	// Runs in the order of measuring.
+	Runs     []SuiteRun `json:"runs"`
+	Warnings []string   `json:"warnings,omitempty"`
+	// Spec is what was asked, as it is stored.
+	Spec json.RawMessage `json:"spec"`
+}
+
+// SuiteVariant is a variant of a suite.
+type SuiteVariant struct {
+	Name  string `json:"name"`
+	Title string `json:"title,omitempty"`
+	// Baseline: the others are compared with it.
+	Baseline bool `json:"baseline,omitempty"`
+	// Differences from the baseline, each as "name (theirs → ours)".
+	Differences []string `json:"differences,omitempty"`
+	// SpecDigest is the same for runs that ask for the same.
+	SpecDigest string `json:"specDigest"`
+}
+
+// SuiteRun is a run of a suite that has finished.
+type SuiteRun struct {
+	Name    string `json:"name"`
+	Round   int    `json:"round"`
+	Variant string `json:"variant"`
+	Seed    int64  `json:"seed"`
+	// Outcome is Complete or Failed.
+	Outcome     string `json:"outcome"`
+	Invalidated int    `json:"invalidated,omitempty"`
+	// Results is the digest of the run's own results.
+	Results        string `json:"results,omitempty"`
+	ServerVersion  string `json:"serverVersion,omitempty"`
+	SettingsDigest string `json:"settingsDigest,omitempty"`
+	DatabaseImage  string `json:"databaseImage,omitempty"`
+	DatabaseNode   string `json:"databaseNode,omitempty"`
+	LoaderNode     string `json:"loaderNode,omitempty"`
+	Metric         string `json:"metric,omitempty"`
+	Unit           string `json:"unit,omitempty"`
+	// Values of the points, in the order of the sweep.
+	Values []SuiteValue `json:"values,omitempty"`
+}
+
+// SuiteValue is what a run measured at a point.
+type SuiteValue struct {
+	Parameters map[string]string `json:"parameters,omitempty"`
+	Value      float64           `json:"value"`
+}
+
+// SuiteFiles are all printed forms of a suite's report, the summary first.
+func SuiteFiles(s *Suite) ([]result.File, error) {
+	return printed(s, []printer[Suite]{{SummaryFile, SuiteSummary}, {CSVFile, SuiteCSV}, {JSONFile, SuiteJSON}})
+}
+
+// SuiteCSV writes a row for each value: of a point, in a run.
+func SuiteCSV(w io.Writer, s *Suite) error {
+	parameters := s.parameters()
+	rows := [][]string{slices.Concat([]string{"round", "variant", "run"}, parameters, []string{"metric", "value", "unit", "seed"})}
+	for _, run := range s.Runs {
+		for _, v := range run.Values {
+			cells := []string{strconv.Itoa(run.Round), run.Variant, run.Name}
+			for _, name := range parameters {
+				cells = append(cells, v.Parameters[name])
+			}
+			rows = append(rows, append(cells, run.Metric, strconv.FormatFloat(v.Value, 'f', -1, 64), run.Unit,
+				strconv.FormatInt(run.Seed, 10)))
+		}
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+// comparison is the layout of a comparison in results.json. Numbers that there are none of are left out.
+type comparison struct {
+	Variant        string            `json:"variant"`
+	Parameters     map[string]string `json:"parameters,omitempty"`
+	Metric         string            `json:"metric"`
+	Better         string            `json:"better"`
+	Verdict        stats.Verdict     `json:"verdict"`
+	Rounds         int               `json:"rounds"`
+	Ratio          float64           `json:"ratio,omitempty"`
+	Low            float64           `json:"low,omitempty"`
+	High           float64           `json:"high,omitempty"`
+	Detectable     float64           `json:"detectable,omitempty"`
+	RoundsNeeded   int               `json:"roundsNeeded,omitempty"`
+	Cause          stats.Cause       `json:"cause,omitempty"`
+	BaselineMedian float64           `json:"baselineMedian"`
+	Median         float64           `json:"median"`
+	Detail         string            `json:"detail"`
+}
+
+// SuiteJSON writes everything: what was asked, the answer, the comparisons, and what every run measured.
+func SuiteJSON(w io.Writer, s *Suite) error {
+	var list []comparison
+	for i := range s.Pairs {
+		p := &s.Pairs[i]
+		list = append(list, comparison{
+			Variant: p.Variant, Parameters: p.Parameters, Metric: p.Metric.Name, Better: p.Metric.Better, Verdict: p.Verdict,
+			Rounds: p.Rounds, Ratio: finite(p.Ratio), Low: finite(p.Low), High: finite(p.High), Detectable: finite(p.Detectable),
+			RoundsNeeded: p.RoundsNeeded,
+			Cause:        p.Cause, BaselineMedian: finite(stats.Summarize(p.BaselineValues).Median),
+			Median: finite(stats.Summarize(p.Values).Median),
+			Detail: p.String(),
+		})
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", " ")
+	return enc.Encode(struct {
+		Version     int          `json:"version"`
+		Answer      string       `json:"answer"`
+		Comparisons []comparison `json:"comparisons"`
+		Suite       *Suite       `json:"suite"`
+	}{1, stats.Answer(s.Pairs), list, s})
+}
+
+// finite is a number that JSON can hold, or 0.
+func finite(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
+}
+
+// parameters are the names of the swept parameters.
+func (s *Suite) parameters() []string {
+	names := map[string]bool{}
+	for _, run := range s.Runs {
+		for _, v := range run.Values {
+			for name := range v.Parameters {
+				names[name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// Attempts are the records in the results of a run, as JSON wrote them.
+func Attempts(text []byte) ([]*result.Record, error) {
+	var d document
+	if err := json.Unmarshal(text, &d); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", JSONFile, err)
+	}
+	if d.Version != documentVersion {
+		return nil, fmt.Errorf("%s has version %d, this program knows %d", JSONFile, d.Version, documentVersion)
+	}
+	return d.Attempts, nil
+}

@@ -1,0 +1,139 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// SuiteSummary writes what a person wants to know first, as Markdown that also reads well on a terminal: the answer, a table of
+// the comparisons, why the suite stopped, what the variants differ in, and what must be read with the answer.
+func SuiteSummary(w io.Writer, s *Suite) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s: %s\n\n", s.Name, cmp.Or(stats.Answer(s.Pairs), "no answer"))
+	for _, baseline := range s.Variants {
+		if !baseline.Baseline {
+			continue
+		}
+		for _, v := range s.Variants {
+			if pairs := s.of(v.Name); len(pairs) > 0 {
+				fmt.Fprintf(&b, "%s, compared with %s:\n\n", v.called(), baseline.called())
+				writeTable(&b, s.table(pairs))
+				b.WriteString("\n")
+			}
+		}
+	}
+	fmt.Fprintf(&b, "%s, %s, %d of at most %d rounds, paired, seed %d: %s.\n", s.Workload, s.Outcome, s.Rounds, s.Planned, s.Seed,
+		s.Message)
+	if n := len(s.Pairs); n > 0 {
+		of := "over all comparisons, the stop included"
+		if n == 1 {
+			of = "the stop included"
+		}
+		m := s.Pairs[0].Metric
+		fmt.Fprintf(&b, "Values are medians in %s, the %s the better. Intervals of the ratio hold at 95 %% %s.\n", m.Unit, m.Better, of)
+	}
+	writeList(&b, "What the variants differ in", s.differences())
+	writeList(&b, "Comparisons without an answer", s.undecided())
+	writeList(&b, "Warnings", s.Warnings)
+	writeList(&b, "Discarded", s.discarded())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// called is the variant's name, with its title if it has one.
+func (v *SuiteVariant) called() string {
+	if v.Title == "" {
+		return v.Name
+	}
+	return fmt.Sprintf("%s (%s)", v.Name, v.Title)
+}
+
+// of are the comparisons of a variant.
+func (s *Suite) of(variant string) []stats.Paired {
+	return slices.DeleteFunc(slices.Clone(s.Pairs), func(p stats.Paired) bool { return p.Variant != variant })
+}
+
+// table has a row per point: its parameters, both medians, the ratio with its interval, and the verdict.
+func (s *Suite) table(pairs []stats.Paired) [][]string {
+	header := s.parameters()
+	header = append(header, pairs[0].Baseline, pairs[0].Variant, pairs[0].Variant+" / "+pairs[0].Baseline, "interval", "verdict")
+	rows := [][]string{header}
+	for i := range pairs {
+		p := &pairs[i]
+		var cells []string
+		for _, name := range s.parameters() {
+			cells = append(cells, p.Parameters[name])
+		}
+		ratio, interval := "", ""
+		if p.High > 0 {
+			ratio, interval = fmt.Sprintf("%.2f", p.Ratio), fmt.Sprintf("%.2f–%.2f", p.Low, p.High)
+		}
+		rows = append(rows, append(cells, median(p.BaselineValues), median(p.Values), ratio, interval, verdict(p)))
+	}
+	return rows
+}
+
+// verdict in the fewest words.
+func verdict(p *stats.Paired) string {
+	switch p.Verdict {
+	case stats.Faster:
+		return "**faster**"
+	case stats.Slower:
+		return "**slower**"
+	case stats.Equal:
+		return fmt.Sprintf("equal within %d %%", p.DifferencePercent)
+	case stats.NoDifferenceShown:
+		return "no difference shown"
+	case stats.CannotSay:
+	}
+	return "cannot say"
+}
+
+// undecided are the comparisons without an answer, in a sentence each.
+func (s *Suite) undecided() []string {
+	var list []string
+	for i := range s.Pairs {
+		if p := &s.Pairs[i]; !p.Answered() {
+			list = append(list, label(p.Parameters)+p.String())
+		}
+	}
+	return list
+}
+
+func (s *Suite) differences() []string {
+	var list []string
+	for _, v := range s.Variants {
+		switch {
+		case v.Baseline:
+		case len(v.Differences) == 0:
+			list = append(list, v.Name+": nothing; it asks for the same as the baseline")
+		default:
+			list = append(list, v.Name+": "+strings.Join(v.Differences, ", "))
+		}
+	}
+	return append(list, "nothing else is asked for differently; the runs of a round have the same seed and the same data")
+}
+
+// discarded are attempts and runs that do not count.
+func (s *Suite) discarded() []string {
+	var list []string
+	for _, run := range s.Runs {
+		if run.Invalidated > 0 {
+			list = append(list, fmt.Sprintf("round %d, %s: attempts that were disturbed and measured again: %d (run %s)", run.Round,
+				run.Variant, run.Invalidated, run.Name))
+		}
+		if run.Round > s.Rounds {
+			list = append(list, fmt.Sprintf("round %d, %s: not every variant was measured in this round (run %s: %s)", run.Round,
+				run.Variant, run.Name, run.Outcome))
+		}
+	}
+	return list
+}

@@ -1,0 +1,118 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// reportOfSuite has three points, of which two differ, and a round in which only one variant was measured.
+func reportOfSuite() *report.Suite {
+	rows := result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}
+	s := &report.Suite{
+		Namespace: "bench", Name: "durable-or-not", UID: "uid", Workload: "CommitSize", Seed: 1, Outcome: "Complete",
+		Message: "every comparison has its answer after 2 rounds", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Rounds: 2, Planned: 20, Spec: json.RawMessage(`{"rounds":20}`),
+		Warnings: []string{"the runs had different loader nodes: a, b"},
+		Variants: []report.SuiteVariant{
+			{Name: "durable", Title: "every commit on disk", Baseline: true, SpecDigest: "v1:sha256:01"},
+			{
+				Name: "lazy", Title: "flushed once a second", SpecDigest: "v1:sha256:02",
+				Differences: []string{"innodb_flush_log_at_trx_commit (1 → 2)"},
+			},
+			{Name: "same", SpecDigest: "v1:sha256:01"},
+		},
+	}
+	factor := map[string]map[string]float64{"durable": {"1": 1, "1024": 1}, "lazy": {"1": 3, "1024": 1.01}, "same": {"1": 1, "1024": 1}}
+	base := map[string]float64{"1": 3400, "1024": 12500}
+	for round := 1; round <= 2; round++ {
+		for _, variant := range []string{"durable", "lazy", "same"} {
+			run := report.SuiteRun{
+				Name: fmt.Sprintf("durable-or-not-r%d-%s", round, variant), Round: round, Variant: variant, Seed: int64(round),
+				Outcome: "Complete", Results: "sha256:03", Metric: rows.Name, Unit: rows.Unit, DatabaseNode: "worker", LoaderNode: "worker2",
+			}
+			for _, value := range []string{"1", "1024"} {
+				run.Values = append(run.Values, report.SuiteValue{
+					Parameters: map[string]string{"rowsPerCommit": value}, Value: base[value] * factor[variant][value] * float64(100+round) / 100,
+				})
+			}
+			s.Runs = append(s.Runs, run)
+		}
+	}
+	s.Runs[1].Invalidated = 1
+	s.Runs = append(s.Runs, report.SuiteRun{Name: "durable-or-not-r3-same", Round: 3, Variant: "same", Seed: 3, Outcome: "Failed"})
+	for _, pair := range []struct {
+		variant, value string
+		stats.Comparison
+	}{
+		{"lazy", "1", stats.Comparison{Verdict: stats.Faster, Ratio: 3, Low: 2.8, High: 3.21}},
+		{"lazy", "1024", stats.Comparison{Verdict: stats.Equal, Ratio: 1.01, Low: 0.98, High: 1.03}},
+		{"same", "1", stats.Comparison{Verdict: stats.NoDifferenceShown, Ratio: 1, Low: 0.9, High: 1.11, Detectable: 0.11}},
+		{"same", "1024", stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, RoundsNeeded: 40}},
+	} {
+		p := stats.Paired{
+			Variant: pair.variant, Baseline: "durable", Parameters: map[string]string{"rowsPerCommit": pair.value}, Metric: rows,
+			DifferencePercent: 5, Comparison: pair.Comparison,
+		}
+		p.Rounds = 2
+		for _, n := range []float64{1.01, 1.02} {
+			p.BaselineValues = append(p.BaselineValues, base[pair.value]*n)
+			p.Values = append(p.Values, base[pair.value]*factor[pair.variant][pair.value]*n)
+		}
+		s.Pairs = append(s.Pairs, p)
+	}
+	return s
+}
+
+func TestSuiteFilesGolden(t *testing.T) {
+	files, err := report.SuiteFiles(reportOfSuite())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		testutil.Golden(t, "suite."+f.Name, f.Data)
+	}
+}
+
+// A suite that failed before a round was whole has a summary as well.
+func TestSuiteSummaryWithoutAnAnswer(t *testing.T) {
+	s := reportOfSuite()
+	s.Outcome, s.Message, s.Rounds, s.Pairs, s.Runs = "Failed", "MemberFailed: run x of round 1 failed: LoaderFailed: no", 0, nil, s.Runs[:1]
+	var b strings.Builder
+	if err := report.SuiteSummary(&b, s); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"# durable-or-not: no answer\n", "0 of at most 20 rounds", "LoaderFailed: no", "not every variant was measured"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("it lacks %q:\n%s", want, &b)
+		}
+	}
+}
+
+// What a run publishes can be read again.
+func TestAttempts(t *testing.T) {
+	record := testutil.Record(1, 1, map[string]string{"rowsPerCommit": "1"}, 1000)
+	var b strings.Builder
+	if err := report.JSON(&b, &report.Report{Records: []*result.Record{record}}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := report.Attempts([]byte(b.String()))
+	if err != nil || len(got) != 1 || got[0].Summary.Metrics[0].Value != 1000 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for text, says := range map[string]string{`{"version":2}`: "version 2", `{`: "reading results.json"} {
+		if _, err := report.Attempts([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

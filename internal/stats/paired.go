@@ -1,0 +1,180 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// Paired is a variant beside the baseline at one point: their values round by round, and what these say.
+type Paired struct {
+	Variant, Baseline string
+	Parameters        map[string]string
+	// Metric that is compared; Value in it is of no meaning.
+	Metric result.Metric
+	// BaselineValues and Values have one value for each whole round.
+	BaselineValues, Values []float64
+	// DifferencePercent is the difference that counts as none.
+	DifferencePercent int32
+	// Obstacle says why the two cannot be compared, or is empty.
+	Obstacle string
+	Comparison
+}
+
+// Judge sets the comparison.
+func (p *Paired) Judge(d Design) {
+	p.DifferencePercent = int32(d.DifferencePercent)
+	if p.Obstacle != "" {
+		p.Comparison = Comparison{Verdict: CannotSay, Cause: NoRatio, Rounds: len(p.Values)}
+		return
+	}
+	p.Comparison = d.Compare(p.Metric.Better, p.BaselineValues, p.Values)
+}
+
+// Answered says whether the verdict is an answer: a difference, or that there is none that matters.
+func (p *Paired) Answered() bool {
+	return p.Verdict == Faster || p.Verdict == Slower || p.Verdict == Equal
+}
+
+// speed is how many times as fast the variant is, with its interval: the ratio of the values, or its inverse if lower is better.
+func (p *Paired) speed() (ratio, low, high float64) {
+	if p.Metric.Better == "lower" {
+		return 1 / p.Ratio, 1 / p.High, 1 / p.Low
+	}
+	return p.Ratio, p.Low, p.High
+}
+
+// timesFrom is the speed from which on it is told as a factor: "3.1 times as fast" is easier to read than "210 % faster".
+const timesFrom = 1.5
+
+// String says the verdict in a sentence, without the point.
+func (p *Paired) String() string {
+	speed, low, high := p.speed()
+	switch p.Verdict {
+	case Faster:
+		if speed >= timesFrom {
+			return fmt.Sprintf("%s is %s times as fast as %s (%s)", p.Variant, digits(speed, 2), p.Baseline, span(low, high))
+		}
+		return fmt.Sprintf("%s is %s %% faster than %s (%s %%)", p.Variant, percent(speed-1), p.Baseline, percents(low-1, high-1))
+	case Slower:
+		return fmt.Sprintf("%s is %s %% slower than %s (%s %%)", p.Variant, percent(1-speed), p.Baseline, percents(1-high, 1-low))
+	case Equal:
+		return fmt.Sprintf("%s and %s are equal within %d %% (ratio %.2f–%.2f)", p.Variant, p.Baseline, p.DifferencePercent,
+			p.Low, p.High)
+	case NoDifferenceShown:
+		text := fmt.Sprintf("no difference shown between %s and %s (ratio %.2f–%.2f)", p.Variant, p.Baseline, p.Low, p.High)
+		if p.Detectable > 0 {
+			text += fmt.Sprintf("; one of %s %% would have been", percent(p.Detectable))
+		}
+		return text
+	case CannotSay:
+	}
+	return fmt.Sprintf("cannot say whether %s differs from %s: %s", p.Variant, p.Baseline, p.cause())
+}
+
+// cause of CannotSay, in words.
+func (p *Paired) cause() string {
+	if p.Obstacle != "" {
+		return p.Obstacle
+	}
+	switch p.Cause {
+	case NoRatio:
+		return "there is a round without a value above zero"
+	case Contradiction:
+		return "later rounds contradict the earlier ones: something changed on the way"
+	case TooFewRounds:
+		return fmt.Sprintf("too few rounds, %d", p.Rounds)
+	case Noise:
+	}
+	text := "the ratios scatter too much from round to round"
+	if p.RoundsNeeded > p.Rounds {
+		text += fmt.Sprintf("; a difference of %d %% would take about %d rounds", p.DifferencePercent, p.RoundsNeeded)
+	}
+	if seen := 100 * p.Detectable; seen > 0 && seen < 1000 {
+		text += fmt.Sprintf("; one of %s %% would probably have been seen", percent(p.Detectable))
+	}
+	return text
+}
+
+// Answer says what all comparisons of a suite show, the largest difference first; empty if there are none.
+func Answer(list []Paired) string {
+	differ, equal, largest := 0, 0, -1
+	variants := map[string]bool{}
+	size := func(p *Paired) float64 { return math.Abs(math.Log(p.Ratio)) }
+	for i := range list {
+		p := &list[i]
+		variants[p.Variant] = true
+		switch p.Verdict {
+		case Faster, Slower:
+			if differ++; largest < 0 || size(p) > size(&list[largest]) {
+				largest = i
+			}
+		case Equal:
+			equal++
+		case NoDifferenceShown, CannotSay:
+		}
+	}
+	things := "points"
+	if len(variants) > 1 {
+		things = "comparisons"
+	}
+	switch n := len(list); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return list[0].String() + at(list[0].Parameters)
+	case differ > 0:
+		return fmt.Sprintf("%s%s; %d of %d %s differ", list[largest].String(), at(list[largest].Parameters), differ, n, things)
+	case equal == n:
+		return fmt.Sprintf("all %d %s are equal within %d %%", n, things, list[0].DifferencePercent)
+	case equal > 0:
+		return fmt.Sprintf("%d of %d %s are equal within %d %%; of the others no difference is shown", equal, n, things,
+			list[0].DifferencePercent)
+	default:
+		return cmp.Or(sameCause(list), fmt.Sprintf("no difference is shown at any of %d %s", n, things))
+	}
+}
+
+// sameCause is why nothing can be said of any comparison, or empty if one says something.
+func sameCause(list []Paired) string {
+	for i := range list {
+		if list[i].Verdict != CannotSay || list[i].cause() != list[0].cause() {
+			return ""
+		}
+	}
+	return "cannot say: " + list[0].cause()
+}
+
+func at(parameters map[string]string) string {
+	if len(parameters) == 0 {
+		return ""
+	}
+	return " at " + Label(parameters)
+}
+
+// digits writes a number with so many significant digits.
+func digits(v float64, n int) string {
+	if v <= 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+		return Format(v)
+	}
+	scale := math.Pow(10, float64(n-1)-math.Floor(math.Log10(v)))
+	return Format(math.Round(v*scale) / scale)
+}
+
+// span of two ratios, with as many digits as tell them apart.
+func span(low, high float64) string {
+	for n := 2; ; n++ {
+		if a, b := digits(low, n), digits(high, n); a != b || n == 4 {
+			return a + "–" + b
+		}
+	}
+}
+
+func percent(fraction float64) string { return digits(100*fraction, 2) }
+
+func percents(low, high float64) string { return percent(low) + "–" + percent(high) }

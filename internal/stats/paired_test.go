@@ -1,0 +1,100 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stats_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// pair is a comparison of lazy with durable with that outcome.
+func pair(better string, c stats.Comparison, parameters ...string) stats.Paired {
+	p := stats.Paired{
+		Variant: "lazy", Baseline: "durable", Metric: result.Metric{Better: better}, DifferencePercent: 5, Comparison: c,
+	}
+	for _, value := range parameters {
+		p.Parameters = map[string]string{"rowsPerCommit": value}
+	}
+	return p
+}
+
+var (
+	threefold = stats.Comparison{Verdict: stats.Faster, Ratio: 3.117, Low: 2.803, High: 3.441}
+	third     = stats.Comparison{Verdict: stats.Faster, Ratio: 1 / 3.117, Low: 1 / 3.441, High: 1 / 2.803}
+	slightly  = stats.Comparison{Verdict: stats.Faster, Ratio: 1.081, Low: 1.041, High: 1.126}
+	slower    = stats.Comparison{Verdict: stats.Slower, Ratio: 0.929, Low: 0.908, High: 0.951}
+	equal     = stats.Comparison{Verdict: stats.Equal, Ratio: 1.002, Low: 0.981, High: 1.029}
+	none      = stats.Comparison{Verdict: stats.NoDifferenceShown, Ratio: 1.02, Low: 0.96, High: 1.08, Detectable: 0.061}
+	noisy     = stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, Rounds: 20, RoundsNeeded: 60, Detectable: 0.21}
+	few       = stats.Comparison{Verdict: stats.CannotSay, Cause: stats.TooFewRounds, Rounds: 3}
+)
+
+func TestVerdictsInWords(t *testing.T) {
+	for _, tc := range []struct {
+		paired stats.Paired
+		want   string
+	}{
+		{pair("higher", threefold), "lazy is 3.1 times as fast as durable (2.8–3.4)"},
+		{pair("lower", third), "lazy is 3.1 times as fast as durable (2.8–3.4)"},
+		{pair("higher", slightly), "lazy is 8.1 % faster than durable (4.1–13 %)"},
+		{pair("higher", slower), "lazy is 7.1 % slower than durable (4.9–9.2 %)"},
+		{pair("higher", equal), "lazy and durable are equal within 5 % (ratio 0.98–1.03)"},
+		{pair("higher", none), "no difference shown between lazy and durable (ratio 0.96–1.08); one of 6.1 % would have been"},
+		{pair("higher", few), "cannot say whether lazy differs from durable: too few rounds, 3"},
+		{pair("higher", noisy), "cannot say whether lazy differs from durable: the ratios scatter too much from round to round; " +
+			"a difference of 5 % would take about 60 rounds; one of 21 % would probably have been seen"},
+	} {
+		if diff := cmp.Diff(tc.want, tc.paired.String()); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	other := pair("higher", slightly)
+	other.Variant = "eager"
+	for name, tc := range map[string]struct {
+		list []stats.Paired
+		want string
+	}{
+		"nothing":   {nil, ""},
+		"one":       {[]stats.Paired{pair("higher", slower)}, "lazy is 7.1 % slower than durable (4.9–9.2 %)"},
+		"one point": {[]stats.Paired{pair("higher", threefold, "1")}, "lazy is 3.1 times as fast as durable (2.8–3.4) at rowsPerCommit=1"},
+		"points": {
+			[]stats.Paired{pair("higher", slightly, "16"), pair("higher", threefold, "1"), pair("higher", equal, "1024")},
+			"lazy is 3.1 times as fast as durable (2.8–3.4) at rowsPerCommit=1; 2 of 3 points differ",
+		},
+		"variants": {
+			[]stats.Paired{pair("higher", threefold), other},
+			"lazy is 3.1 times as fast as durable (2.8–3.4); 2 of 2 comparisons differ",
+		},
+		"all equal": {[]stats.Paired{pair("higher", equal, "1"), pair("higher", equal, "2")}, "all 2 points are equal within 5 %"},
+		"some equal": {
+			[]stats.Paired{pair("higher", equal, "1"), pair("higher", none, "2")},
+			"1 of 2 points are equal within 5 %; of the others no difference is shown",
+		},
+		"none":    {[]stats.Paired{pair("higher", none, "1"), pair("higher", few, "2")}, "no difference is shown at any of 2 points"},
+		"too few": {[]stats.Paired{pair("higher", few, "1"), pair("higher", few, "2")}, "cannot say: too few rounds, 3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, stats.Answer(tc.list)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A variant whose metric is another one than the baseline's is not compared.
+func TestObstacle(t *testing.T) {
+	p := pair("higher", stats.Comparison{})
+	p.Obstacle, p.Values, p.BaselineValues = "they measure different things", []float64{1, 2}, []float64{1, 2}
+	p.Judge(stats.Design{MaxRounds: 2, Comparisons: 1})
+	if p.Verdict != stats.CannotSay || p.Answered() || p.String() != "cannot say whether lazy differs from durable: they measure different things" {
+		t.Errorf("%+v: %s", p.Comparison, &p)
+	}
+}

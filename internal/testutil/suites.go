@@ -1,0 +1,55 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package testutil
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+// SuiteWrapper builds a BenchmarkSuite.
+type SuiteWrapper struct{ suite v1alpha1.BenchmarkSuite }
+
+// MakeSuite is a suite of the run of MakeRun, with variants of these names that change nothing and with the API server's defaults.
+func MakeSuite(name, namespace string, variants ...string) *SuiteWrapper {
+	suite := v1alpha1.BenchmarkSuite{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkSuite"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: namespace, UID: types.UID("89abcdef-0123-4567-89ab-cdef01234567"), Generation: 1,
+		},
+		Spec: v1alpha1.BenchmarkSuiteSpec{
+			Template: v1alpha1.RunTemplate{Spec: MakeRun("", "").Obj().Spec}, Rounds: 20,
+			EarlyStop: v1alpha1.EarlyStopSpec{Policy: v1alpha1.EarlyStopWhenDecided, DifferencePercent: 5, MinRounds: 4},
+			Seed:      ptr.To[int64](1), Suspend: ptr.To(false), Results: v1alpha1.ResultsSpec{Retention: v1alpha1.RetentionWithRun},
+		},
+	}
+	for _, v := range variants {
+		suite.Spec.Variants = append(suite.Spec.Variants, v1alpha1.Variant{Name: v})
+	}
+	return &SuiteWrapper{suite}
+}
+
+// Rounds sets the most rounds, and measures all of them.
+func (w *SuiteWrapper) Rounds(n int32) *SuiteWrapper {
+	w.suite.Spec.Rounds, w.suite.Spec.EarlyStop.Policy = n, v1alpha1.EarlyStopDisabled
+	return w
+}
+
+// Sweep sets the values of rowsPerCommit.
+func (w *SuiteWrapper) Sweep(values ...v1alpha1.CommitSizeRowsPerCommit) *SuiteWrapper {
+	w.suite.Spec.Template.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: values}
+	return w
+}
+
+// With changes anything else.
+func (w *SuiteWrapper) With(change func(*v1alpha1.BenchmarkSuite)) *SuiteWrapper {
+	change(&w.suite)
+	return w
+}
+
+// Obj is the suite.
+func (w *SuiteWrapper) Obj() *v1alpha1.BenchmarkSuite { return w.suite.DeepCopy() }
