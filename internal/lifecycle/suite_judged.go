@@ -5,7 +5,6 @@ package lifecycle
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -87,6 +86,7 @@ func Judge(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, be
 			paired.Obstacle = fmt.Sprintf("one measures %s in %s, the other %s in %s", ours.Name, ours.Unit, theirs.Name, theirs.Unit)
 		}
 		paired.Judge(design)
+		paired.Costs = costs(p, seen, rounds, pair)
 		j.Pairs = append(j.Pairs, paired)
 	}
 	return j
@@ -94,14 +94,16 @@ func Judge(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, be
 
 // MeasurementsOf a run with that plan, from the records of its attempts.
 func MeasurementsOf(p *plan.Plan, records []*result.Record) *Measurements {
-	m := &Measurements{Values: make([]float64, len(p.Points))}
+	m := &Measurements{Values: notMeasured(len(p.Points))}
 	accepted := acceptedOf(records)
-	for i := range m.Values {
-		m.Values[i] = math.NaN()
-	}
 	for _, t := range p.Trials {
-		if r := accepted[t.Number]; r != nil && len(r.Summary.Metrics) > 0 {
-			m.Metric, m.Values[t.Point] = r.Summary.Metrics[0], r.Summary.Metrics[0].Value
+		r := accepted[t.Number]
+		if r == nil || len(r.Summary.Metrics) == 0 {
+			continue
+		}
+		m.Metric, m.Values[t.Point] = r.Summary.Metrics[0], r.Summary.Metrics[0].Value
+		if len(p.Points) <= maxStatusPoints {
+			m.addCosts(t.Point, r.Summary.Metrics[1:])
 		}
 	}
 	m.Metric.Value = 0

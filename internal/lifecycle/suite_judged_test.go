@@ -89,6 +89,30 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// Costs of a unit of work are compared by their medians, where both variants have them.
+func TestJudgeCosts(t *testing.T) {
+	s := suite()
+	p := planOfSuite(t, s)
+	seen := measuredRuns(s, p, 8)
+	for i := range 8 {
+		m := seen.Members[i].Measured
+		fsyncs := 1.0 / (1 + 9*float64(p.Members[i].Variant))
+		metrics := []result.Metric{
+			{Name: "rowsPerSecond", Value: 5, Unit: "rows/s"}, {Name: "errorPercent", Value: 0, Unit: "%"},
+			{Name: "fsyncsPerTransaction", Value: fsyncs, Unit: "fsyncs/transaction"},
+		}
+		if p.Members[i].Variant == p.Baseline {
+			metrics = append(metrics, result.Metric{Name: "waitsPerRow", Value: 3, Unit: "waits/row"})
+		}
+		m.addCosts(0, metrics)
+	}
+	got := Judge(s, p, seen, Judged{}).Pairs[0].Costs
+	want := []stats.Cost{{Name: "fsyncsPerTransaction", Unit: "fsyncs/transaction", Baseline: 1, Variant: 0.1}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("costs (-want +got):\n%s", diff)
+	}
+}
+
 // Values are those of accepted attempts, in the order of the points; a point without one is not a number.
 func TestMeasurementsOf(t *testing.T) {
 	p := planOf(t, oneAxis(3, 1))

@@ -48,6 +48,14 @@ type SuiteMember struct {
 type Measurements struct {
 	Metric result.Metric
 	Values []float64
+	// Costs of a unit of work, if there are few enough points to show them.
+	Costs []Cost
+}
+
+// Cost is a metric that says what a unit of work takes, for example fsyncs per transaction, by the points of the plan.
+type Cost struct {
+	Name, Unit string
+	Values     []float64
 }
 
 // is says whether a condition of the member's run is true.

@@ -134,11 +134,15 @@ func TestMetrics(t *testing.T) {
 	}
 	without := []string{"rowsPerSecond", "commitsPerSecond", "errorPercent", "clientMicrosPerRow"}
 	for _, s := range []result.ServerFacts{
-		{}, server("Innodb_os_log_fsyncs", "10", "10"), server("Innodb_data_fsyncs", "10", "x"), server("Innodb_data_fsyncs", "10", "9"),
+		{}, server("Innodb_data_fsyncs", "10", "x"), server("Innodb_data_fsyncs", "10", "9"),
 	} {
 		if diff := cmp.Diff(without, names(metrics(&engine.MariaDB, totals, s, client))); diff != "" {
 			t.Errorf("what cannot be known is left out (-want +got):\n%s", diff)
 		}
+	}
+	idle := metrics(&engine.MariaDB, totals, server("Innodb_os_log_fsyncs", "10", "10"), client)
+	if idle[2].Name != "redoFsyncsPerTransaction" || idle[2].Value != 0 {
+		t.Errorf("a server that did not wait for the disk: %+v", idle)
 	}
 	if got := names(metrics(&engine.MariaDB, totals, server("Innodb_data_fsyncs", "10", "130"), client)); got[2] != "innodbFsyncsPerTransaction" {
 		t.Errorf("metrics %v", got)

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -40,6 +41,7 @@ func SuiteSummary(w io.Writer, s *Suite) error {
 		m := s.Pairs[0].Metric
 		fmt.Fprintf(&b, "Values are medians in %s, the %s the better. Intervals of the ratio hold at 95 %% %s.\n", m.Unit, m.Better, of)
 	}
+	writeList(&b, "What a unit of work takes", s.costs())
 	writeList(&b, "What the variants differ in", s.differences())
 	writeList(&b, "Comparisons without an answer", s.undecided())
 	writeList(&b, "Warnings", s.Warnings)
@@ -104,6 +106,28 @@ func (s *Suite) undecided() []string {
 		if p := &s.Pairs[i]; !p.Answered() {
 			list = append(list, label(p.Parameters)+p.String())
 		}
+	}
+	return list
+}
+
+// maxExplained is the number of comparisons whose costs are listed.
+const maxExplained = 8
+
+// costs of the comparisons with the largest differences.
+func (s *Suite) costs() []string {
+	pairs := slices.DeleteFunc(slices.Clone(s.Pairs), func(p stats.Paired) bool {
+		return len(p.Costs) == 0 || p.Verdict != stats.Faster && p.Verdict != stats.Slower
+	})
+	slices.SortStableFunc(pairs, func(a, b stats.Paired) int {
+		return cmp.Compare(math.Abs(math.Log(b.Ratio)), math.Abs(math.Log(a.Ratio)))
+	})
+	var list []string
+	for _, p := range pairs[:min(len(pairs), maxExplained)] {
+		var parts []string
+		for _, c := range p.Costs {
+			parts = append(parts, fmt.Sprintf("%s %s → %s %s", c.Name, stats.Format(c.Baseline), stats.Format(c.Variant), c.Unit))
+		}
+		list = append(list, fmt.Sprintf("%s → %s, %s%s", p.Baseline, p.Variant, label(p.Parameters), strings.Join(parts, ", ")))
 	}
 	return list
 }

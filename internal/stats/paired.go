@@ -23,7 +23,15 @@ type Paired struct {
 	DifferencePercent int32
 	// Obstacle says why the two cannot be compared, or is empty.
 	Obstacle string
+	// Costs of a unit of work, which may explain the difference.
+	Costs []Cost
 	Comparison
+}
+
+// Cost of a unit of work with the baseline and with the variant: medians over the rounds.
+type Cost struct {
+	Name, Unit        string
+	Baseline, Variant float64
 }
 
 // Judge sets the comparison.
