@@ -86,6 +86,9 @@ type Comparison struct {
 	Cause Cause
 }
 
+// Bounded says whether there is an interval.
+func (c *Comparison) Bounded() bool { return c.Low > 0 && !math.IsInf(c.High, 1) }
+
 // Margin is the logarithm of the smallest ratio above one that is not Equal.
 func (d Design) Margin() float64 { return math.Log1p(d.DifferencePercent / 100) }
 
