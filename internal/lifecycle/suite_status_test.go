@@ -195,8 +195,8 @@ func TestSuiteWarnings(t *testing.T) {
 			suite: suite(fixedRounds(3)),
 			want:  []string{"3 rounds are too few for any answer: with this number of comparisons (1) it takes at least 4"},
 		},
-		"nodes":   {see: func(o *SuiteObserved) { environment(o, 2).DatabaseNode = "other" }, want: []string{"the runs had different database nodes: worker, other"}},
-		"loader":  {see: func(o *SuiteObserved) { environment(o, 1).LoaderNode = "other" }, want: []string{"the runs had different loader nodes: worker2, other"}},
+		"nodes":  {see: func(o *SuiteObserved) { environment(o, 2).DatabaseNode = "other" }, want: []string{"the runs had different database nodes: worker, other"}},
+		"loader": {see: func(o *SuiteObserved) { environment(o, 1).LoaderNode = "other" }, want: []string{"the runs had different loader nodes: worker2, other"}},
 		"a tag that moved": {
 			see:  func(o *SuiteObserved) { environment(o, 3).DatabaseImage = "mariadb@2" },
 			want: []string{"the runs of lazy had different server images: mariadb@1, mariadb@2"},
