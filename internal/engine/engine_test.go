@@ -44,7 +44,7 @@ func TestIsState(t *testing.T) {
 	}
 	for name, want := range map[string]bool{
 		"gtid_slave_pos": true, "server_uuid": true, "innodb_buffer_pool_size": false, "version": false, "port": true,
-		"portable": false, "timestamp": true,
+		"portable": false, "timestamp": true, "log_slow_query_file": true, "log_slow_query": false,
 	} {
 		if variables.IsState(name) != want {
 			t.Errorf("%s: %v", name, !want)

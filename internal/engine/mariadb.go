@@ -118,6 +118,7 @@ var mariaDBState = []string{
 	// Where its files are.
 	"basedir", "datadir", "tmpdir", "slave_load_tmpdir", "replica_load_tmpdir", "pid_file", "plugin_dir",
 	"character_sets_dir", "lc_messages_dir", "secure_file_priv", "log_error", "general_log_file", "slow_query_log_file",
+	"log_slow_query_file", // its name from 10.11 on
 	"log_bin_basename", "log_bin_index", "relay_log", "relay_log_basename", "relay_log_index", "relay_log_info_file",
 	"innodb_data_home_dir", "innodb_directories", "innodb_doublewrite_dir", "innodb_log_group_home_dir",
 	"innodb_temp_tablespaces_dir", "innodb_tmpdir", "innodb_undo_directory", "innodb_buffer_pool_filename",

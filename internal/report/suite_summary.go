@@ -34,12 +34,12 @@ func SuiteSummary(w io.Writer, s *Suite) error {
 	fmt.Fprintf(&b, "%s, %s, %d of at most %d rounds, paired, seed %d: %s.\n", s.Workload, s.Outcome, s.Rounds, s.Planned, s.Seed,
 		s.Message)
 	if n := len(s.Pairs); n > 0 {
-		of := "over all comparisons, the stop included"
+		of := " over all comparisons, the stop included"
 		if n == 1 {
-			of = "the stop included"
+			of = ", the stop included"
 		}
 		m := s.Pairs[0].Metric
-		fmt.Fprintf(&b, "Values are medians in %s, the %s the better. Intervals of the ratio hold at 95 %% %s.\n", m.Unit, m.Better, of)
+		fmt.Fprintf(&b, "Values are medians in %s, the %s the better. Intervals of the ratio hold at 95 %%%s.\n", m.Unit, m.Better, of)
 	}
 	writeList(&b, "What a unit of work takes", s.costs())
 	writeList(&b, "What the variants differ in", s.differences())

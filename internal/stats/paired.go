@@ -19,8 +19,9 @@ type Paired struct {
 	Metric result.Metric
 	// BaselineValues and Values have one value for each whole round.
 	BaselineValues, Values []float64
-	// DifferencePercent is the difference that counts as none.
+	// DifferencePercent is the difference that counts as none, and FirstLook the round after which there can be an answer.
 	DifferencePercent int32
+	FirstLook         int
 	// Obstacle says why the two cannot be compared, or is empty.
 	Obstacle string
 	// Costs of a unit of work, which may explain the difference.
@@ -36,7 +37,7 @@ type Cost struct {
 
 // Judge sets the comparison.
 func (p *Paired) Judge(d Design) {
-	p.DifferencePercent = int32(d.DifferencePercent)
+	p.DifferencePercent, p.FirstLook = int32(d.DifferencePercent), d.FirstLook()
 	if p.Obstacle != "" {
 		p.Comparison = Comparison{Verdict: CannotSay, Cause: NoRatio, Rounds: len(p.Values)}
 		return
@@ -96,7 +97,7 @@ func (p *Paired) cause() string {
 	case Contradiction:
 		return "later rounds contradict the earlier ones: something changed on the way"
 	case TooFewRounds:
-		return fmt.Sprintf("too few rounds, %d", p.Rounds)
+		return fmt.Sprintf("too few rounds, %d; the first answer takes %d", p.Rounds, p.FirstLook)
 	case Noise:
 	}
 	text := "the ratios scatter too much from round to round"

@@ -15,7 +15,7 @@ import (
 // pair is a comparison of lazy with durable with that outcome.
 func pair(better string, c stats.Comparison, parameters ...string) stats.Paired {
 	p := stats.Paired{
-		Variant: "lazy", Baseline: "durable", Metric: result.Metric{Better: better}, DifferencePercent: 5, Comparison: c,
+		Variant: "lazy", Baseline: "durable", Metric: result.Metric{Better: better}, DifferencePercent: 5, FirstLook: 4, Comparison: c,
 	}
 	for _, value := range parameters {
 		p.Parameters = map[string]string{"rowsPerCommit": value}
@@ -45,7 +45,7 @@ func TestVerdictsInWords(t *testing.T) {
 		{pair("higher", slower), "lazy is 7.1 % slower than durable (4.9–9.2 %)"},
 		{pair("higher", equal), "lazy and durable are equal within 5 % (ratio 0.98–1.03)"},
 		{pair("higher", none), "no difference shown between lazy and durable (ratio 0.96–1.08); one of 6.1 % would have been"},
-		{pair("higher", few), "cannot say whether lazy differs from durable: too few rounds, 3"},
+		{pair("higher", few), "cannot say whether lazy differs from durable: too few rounds, 3; the first answer takes 4"},
 		{pair("higher", noisy), "cannot say whether lazy differs from durable: the ratios scatter too much from round to round; " +
 			"a difference of 5 % would take about 60 rounds; one of 21 % would probably have been seen"},
 	} {
@@ -79,7 +79,7 @@ func TestAnswer(t *testing.T) {
 			"1 of 2 points are equal within 5 %; of the others no difference is shown",
 		},
 		"none":    {[]stats.Paired{pair("higher", none, "1"), pair("higher", few, "2")}, "no difference is shown at any of 2 points"},
-		"too few": {[]stats.Paired{pair("higher", few, "1"), pair("higher", few, "2")}, "cannot say: too few rounds, 3"},
+		"too few": {[]stats.Paired{pair("higher", few, "1"), pair("higher", few, "2")}, "cannot say: too few rounds, 3; the first answer takes 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, stats.Answer(tc.list)); diff != "" {
