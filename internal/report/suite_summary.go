@@ -108,18 +108,23 @@ func (s *Suite) undecided() []string {
 	return list
 }
 
+// differences of the variants from the baseline, a line for each.
 func (s *Suite) differences() []string {
 	var list []string
 	for _, v := range s.Variants {
-		switch {
-		case v.Baseline:
-		case len(v.Differences) == 0:
-			list = append(list, v.Name+": nothing; it asks for the same as the baseline")
-		default:
-			list = append(list, v.Name+": "+strings.Join(v.Differences, ", "))
+		if v.Baseline {
+			continue
 		}
+		text := v.Name + ": nothing; it asks for the same as the baseline"
+		if len(v.Differences) > 0 {
+			text = v.Name + ": " + strings.Join(v.Differences, ", ") + "; nothing else is asked for differently"
+		}
+		if v.Besides != "" {
+			text += "; " + v.Besides
+		}
+		list = append(list, text)
 	}
-	return append(list, "nothing else is asked for differently; the runs of a round have the same seed and the same data")
+	return append(list, "the runs of a round have the same seed and the same data")
 }
 
 // discarded are attempts and runs that do not count.
