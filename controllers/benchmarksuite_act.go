@@ -79,7 +79,9 @@ func (r *BenchmarkSuiteReconciler) check(ctx context.Context, s *suiteStep) erro
 }
 
 // checkRun creates a run without keeping it.
-func (r *BenchmarkSuiteReconciler) checkRun(ctx context.Context, suite *v1alpha1.BenchmarkSuite, run *v1alpha1.BenchmarkRun) error {
+func (r *BenchmarkSuiteReconciler) checkRun(
+	ctx context.Context, suite *v1alpha1.BenchmarkSuite, run *v1alpha1.BenchmarkRun,
+) error {
 	w := r.writer(suite)
 	err := w.createBlindly(ctx, run, true, client.DryRunAll, client.FieldValidation("Strict"))
 	if !apierrors.IsAlreadyExists(err) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -77,6 +78,14 @@ func TestEnvtestSuiteWithItsRuns(t *testing.T) {
 			t.Errorf("Pods of several runs at a time: %v", names)
 		}
 	}
+	s.loader = func(job *batchv1.Job, pod *corev1.Pod) {
+		document := testutil.Document(pod.UID, 1, 1, 1000)
+		document.Server.Variables = map[string]string{"autocommit": "ON", "sort_buffer_size": "1"}
+		if strings.HasSuffix(job.Labels[v1alpha1.LabelRun], "b") {
+			document.Server.Variables["sort_buffer_size"] = "2"
+		}
+		s.leave(job, pod, document)
+	}
 	s.applySuite(testutil.MakeSuite("s", "", "a", "b").Rounds(2).Obj())
 	for range 200 {
 		s.turn()
@@ -88,6 +97,10 @@ func TestEnvtestSuiteWithItsRuns(t *testing.T) {
 	if suite := s.getSuite(); len(s.made) != 4 || suite.Status.Progress != "2/2" ||
 		!apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionComplete) {
 		t.Errorf("runs %v, %+v", s.made, suite.Status)
+	}
+	differ := "b asks for the same as a; 1 of 2 other server variables differ without being asked for: sort_buffer_size (1 → 2)"
+	if diff := cmp.Diff([]string{differ}, s.getSuite().Status.Differences); diff != "" {
+		t.Errorf("differences (-want +got):\n%s", diff)
 	}
 	for _, name := range s.made[1:] {
 		if node := s.get(name).Annotations[v1alpha1.AnnotationDatabaseNode]; node != "node-of-statefulset" {
@@ -108,10 +121,10 @@ func TestEnvtestSuiteCrashAfterEveryWrite(t *testing.T) {
 	}
 	crashAfter := func(n int) (end, int) {
 		s := newSuites(t)
-		m := &mortal{dieAfter: n}
+		m, steps := &mortal{dieAfter: n}, 0
 		s.suites.Client = m.client()
 		s.applySuite(testutil.MakeSuite("s", "", "a", "b").Rounds(2).Obj())
-		for range 60 {
+		for ends := 0; ends < 4; {
 			_, err := s.reconcileSuite()
 			if m.dead {
 				m.dead, m.dieAfter = false, 0
@@ -121,6 +134,12 @@ func TestEnvtestSuiteCrashAfterEveryWrite(t *testing.T) {
 				t.Fatalf("killed after write %d: reconciling: %v", n, err)
 			}
 			s.runsEnd()
+			if apimeta.IsStatusConditionTrue(s.getSuite().Status.Conditions, v1alpha1.ConditionFinished) {
+				ends++ // and a few steps after the end
+			}
+			if steps++; steps > 100 {
+				t.Fatalf("killed after write %d: it does not end: %+v", n, s.getSuite().Status)
+			}
 		}
 		suite := s.getSuite()
 		e := end{Made: s.made, Answer: suite.Status.Answer, Progress: suite.Status.Progress, Results: suite.Status.Results.ConfigMap}

@@ -7,23 +7,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/report"
-	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// observe reads everything that a decision about a suite depends on, by a reader: the cache, or the API server itself. The results
-// of runs, which do not change, are read once, from the API server. Those of a finished suite are not needed any more.
+// observe reads everything that a decision about a suite depends on, by a reader: the cache, or the API server itself. The
+// results of runs, which do not change, are read once, from the API server. Those of a finished suite are not needed any more.
 func (r *BenchmarkSuiteReconciler) observe(
 	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan, reader client.Reader,
 ) (*lifecycle.SuiteObserved, error) {
@@ -31,6 +27,9 @@ func (r *BenchmarkSuiteReconciler) observe(
 	if apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionFinished) {
 		*m = suiteMemory{troubles: m.troubles}
 		return &lifecycle.SuiteObserved{}, nil
+	}
+	if m.measured == nil {
+		m.measured, m.variables = map[string]*lifecycle.Measurements{}, map[string]map[string]string{}
 	}
 	seen := &lifecycle.SuiteObserved{Checked: m.checked, Members: make([]lifecycle.SuiteMember, len(p.Members))}
 	if suite.Status.Results.ConfigMap != "" {
@@ -66,6 +65,9 @@ func (r *BenchmarkSuiteReconciler) observe(
 	}
 	if err := r.lingering(ctx, suite, seen, reader); err != nil {
 		return nil, err
+	}
+	for _, v := range suite.Spec.Variants {
+		seen.Variables = append(seen.Variables, m.variables[v.Name])
 	}
 	m.judged = lifecycle.Judge(suite, p, seen, m.judged)
 	seen.Judged = m.judged
@@ -108,53 +110,18 @@ func (r *BenchmarkSuiteReconciler) measured(
 	if known := m.measured[digest]; known != nil {
 		return known, nil
 	}
-	text, err := r.readResults(ctx, run)
+	attempts, err := r.readAttempts(ctx, run)
 	if err != nil {
 		return nil, err
 	}
-	attempts, err := report.Attempts(text)
-	if err != nil {
-		return nil, &changedError{fmt.Sprintf("the results of run %s: %v", run.Name, err)}
-	}
-	if m.measured == nil {
-		m.measured = map[string]*lifecycle.Measurements{}
+	variant := run.Labels[v1alpha1.LabelVariant]
+	if m.variables[variant] == nil {
+		variables, err := r.readVariables(ctx, run, attempts)
+		if err != nil {
+			return nil, err
+		}
+		m.variables[variant] = variables
 	}
 	m.measured[digest] = lifecycle.MeasurementsOf(p, attempts)
 	return m.measured[digest], nil
-}
-
-// readResults reads results.json of a run from its ConfigMaps, as many as there are.
-func (r *BenchmarkSuiteReconciler) readResults(ctx context.Context, run *v1alpha1.BenchmarkRun) ([]byte, error) {
-	ref := run.Status.Results
-	contents := map[string][]byte{}
-	for n := 1; ; n++ {
-		name := ref.ConfigMap
-		if n > 1 {
-			name = fmt.Sprintf("%s-%d", ref.ConfigMap, n)
-		}
-		var cm corev1.ConfigMap
-		err := r.Live.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: name}, &cm)
-		switch {
-		case apierrors.IsNotFound(err) && n > 1:
-			return unpackResults(run, contents)
-		case apierrors.IsNotFound(err):
-			return nil, &changedError{fmt.Sprintf("ConfigMap %s, the results of run %s, was deleted", name, run.Name)}
-		case err != nil:
-			return nil, fmt.Errorf("reading the results in ConfigMap %s: %w", name, err)
-		}
-		maps.Copy(contents, cm.BinaryData)
-		for key, text := range cm.Data {
-			contents[key] = []byte(text)
-		}
-	}
-}
-
-// unpackResults is results.json if it is what the operator wrote: the status of the run has its digest.
-func unpackResults(run *v1alpha1.BenchmarkRun, contents map[string][]byte) ([]byte, error) {
-	text, err := result.UnpackFile(report.JSONFile, contents)
-	if err != nil || "sha256:"+result.Digest(text) != run.Status.Results.Digest {
-		return nil, &changedError{fmt.Sprintf(
-			"ConfigMap %s, the results of run %s, is not what the operator wrote", run.Status.Results.ConfigMap, run.Name)}
-	}
-	return text, nil
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -64,13 +63,17 @@ func suiteReport(s *suiteStep, outcome string) (*report.Suite, error) {
 		if err != nil {
 			return nil, err
 		}
+		besides := ""
+		if i != s.plan.Baseline {
+			besides = lifecycle.Besides(s.plan, s.seen, i)
+		}
 		rep.Variants = append(rep.Variants, report.SuiteVariant{
 			Name: suite.Spec.Variants[i].Name, Title: suite.Spec.Variants[i].Title, Baseline: i == s.plan.Baseline,
-			Differences: v.Differences, SpecDigest: digest,
+			Differences: v.Differences, Besides: besides, SpecDigest: digest,
 		})
 	}
 	for i := range s.plan.Members {
-		if run := s.seen.Members[i].Run; run != nil && apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) {
+		if s.seen.Members[i].Finished() {
 			rep.Runs = append(rep.Runs, reportedRun(s, i))
 		}
 	}

@@ -24,7 +24,8 @@
 //
 //	benchmarksuite_controller.go  Reconcile, the permissions, and what is watched
 //	benchmarksuite_step.go        observe, decide, act, write the status: one step
-//	benchmarksuite_observe.go     reads the suite's runs, and the results of those that are complete
+//	benchmarksuite_observe.go     reads the suite's runs
+//	benchmarksuite_read.go        reads the results of runs that are complete
 //	benchmarksuite_act.go         carries out actions: checks the variants; creates, suspends and removes runs
 //	benchmarksuite_results.go     creates the ConfigMap of results
 //

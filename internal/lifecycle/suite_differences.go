@@ -11,23 +11,46 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// VariantDifferences says of each variant in what it asks for something else than the baseline, one sentence for each.
-func VariantDifferences(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) []string {
+// VariantDifferences says of each variant in what it asks for something else than the baseline, and which server variables differ
+// besides: a sentence or two for each.
+func VariantDifferences(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved) []string {
 	var list []string
 	for i, v := range p.Variants {
 		if i == p.Baseline {
 			continue
 		}
 		name, baseline := suite.Spec.Variants[i].Name, suite.Spec.Variants[p.Baseline].Name
-		if len(v.Differences) == 0 {
-			list = append(list, fmt.Sprintf("%s asks for the same as %s", name, baseline))
-			continue
+		text := fmt.Sprintf("%s asks for the same as %s", name, baseline)
+		if len(v.Differences) > 0 {
+			text = fmt.Sprintf("%s differs from %s in: %s", name, baseline, strings.Join(v.Differences, ", "))
 		}
-		list = append(list, fmt.Sprintf("%s differs from %s in: %s", name, baseline, strings.Join(v.Differences, ", ")))
+		if besides := Besides(p, seen, i); besides != "" {
+			text += "; " + besides
+		}
+		list = append(list, text)
 	}
 	return list
+}
+
+// Besides says which server variables of a variant differ from the baseline's without being asked for, or is empty if they are not
+// known yet.
+func Besides(p *SuitePlan, seen *SuiteObserved, variant int) string {
+	if len(seen.Variables) == 0 || seen.Variables[variant] == nil || seen.Variables[p.Baseline] == nil {
+		return ""
+	}
+	baseline, v := p.Variants[p.Baseline].Run, p.Variants[variant].Run
+	list, same, err := plan.Unasked(&baseline.Spec, &v.Spec, seen.Variables[p.Baseline], seen.Variables[variant])
+	switch {
+	case err != nil: // an engine that is not known has no plan either
+		return ""
+	case len(list) == 0:
+		return fmt.Sprintf("none of %d other server variables differs", same)
+	}
+	return fmt.Sprintf("%d of %d other server variables differ without being asked for: %s", len(list), len(list)+same,
+		strings.Join(list, ", "))
 }
 
 // Invalidated is how many attempts of all runs were disturbed and measured again.
@@ -41,8 +64,8 @@ func Invalidated(seen *SuiteObserved) int {
 	return n
 }
 
-// SuiteWarnings are what must be read with the answer: runs that should have had the same environment and had not, and the warnings
-// of the runs themselves.
+// SuiteWarnings are what must be read with the answer: runs that should have had the same environment and had not, and the
+// warnings of the runs themselves.
 func SuiteWarnings(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved) []string {
 	var list []string
 	add := func(text string) {

@@ -60,7 +60,7 @@ func NextOfSuite(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserv
 
 func newSuiteSituation(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, now time.Time) *suiteSituation {
 	s := &suiteSituation{suite: suite, plan: p, seen: seen, now: now}
-	for s.next < len(seen.Members) && seen.Members[s.next].is(v1alpha1.ConditionFinished) {
+	for s.next < len(seen.Members) && seen.Members[s.next].Finished() {
 		s.next++
 	}
 	return s
@@ -145,7 +145,7 @@ func (s *suiteSituation) nothingLeft() bool {
 // unfinished is a run that exists and has not finished, or nil: that which is under way, unless runs before it were deleted.
 func (s *suiteSituation) unfinished() *v1alpha1.BenchmarkRun {
 	for i := range s.seen.Members {
-		if m := &s.seen.Members[i]; m.Run != nil && !m.is(v1alpha1.ConditionFinished) {
+		if m := &s.seen.Members[i]; m.Run != nil && !m.Finished() {
 			return m.Run
 		}
 	}

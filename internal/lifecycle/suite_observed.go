@@ -16,6 +16,8 @@ import (
 type SuiteObserved struct {
 	// Members in the order of the plan.
 	Members []SuiteMember
+	// Variables of the servers, as the first complete run of each variant read them; nil where they are not known.
+	Variables []map[string]string
 	// Checked: the API server has accepted the run of every variant, without creating it.
 	Checked bool
 	// Judged is what the whole rounds say.
@@ -44,7 +46,8 @@ type SuiteMember struct {
 	Measured *Measurements
 }
 
-// Measurements are the values of a run's headline metric, in the order of the points of its plan. A point without a value has NaN.
+// Measurements are the values of a run's headline metric, in the order of the points of its plan. A point without a value has
+// NaN.
 type Measurements struct {
 	Metric result.Metric
 	Values []float64
@@ -58,6 +61,9 @@ type Cost struct {
 	Values     []float64
 }
 
+// Finished says whether the member's run has finished.
+func (m *SuiteMember) Finished() bool { return m.is(v1alpha1.ConditionFinished) }
+
 // is says whether a condition of the member's run is true.
 func (m *SuiteMember) is(condition string) bool {
 	return m.Run != nil && apimeta.IsStatusConditionTrue(m.Run.Status.Conditions, condition)
@@ -66,7 +72,7 @@ func (m *SuiteMember) is(condition string) bool {
 // Last is the last run in the order of the plan that has finished, or nil.
 func (o *SuiteObserved) Last() *v1alpha1.BenchmarkRun {
 	for i := range slices.Backward(o.Members) {
-		if o.Members[i].is(v1alpha1.ConditionFinished) {
+		if o.Members[i].Finished() {
 			return o.Members[i].Run
 		}
 	}

@@ -259,3 +259,28 @@ func TestSuspendedSuiteHasMoreTime(t *testing.T) {
 		t.Errorf("suspended for %d s, deadline %v", *got.SuspendedSeconds, got.Deadline)
 	}
 }
+
+// What the servers say of themselves is compared as soon as both have been measured.
+func TestVariantDifferences(t *testing.T) {
+	s := suite()
+	p := planOfSuite(t, s)
+	variables := func(size string) map[string]string {
+		return map[string]string{"sort_buffer_size": size, "autocommit": "ON", "hostname": size}
+	}
+	for name, tc := range map[string]struct {
+		variables []map[string]string
+		want      string
+	}{
+		"not known":       {nil, "lazy asks for the same as durable"},
+		"one is known":    {[]map[string]string{nil, variables("1")}, "lazy asks for the same as durable"},
+		"no difference":   {[]map[string]string{variables("1"), variables("1")}, "lazy asks for the same as durable; none of 2 other server variables differs"},
+		"some difference": {[]map[string]string{variables("1"), variables("2")}, "lazy asks for the same as durable; 1 of 2 other server variables differ without being asked for: sort_buffer_size (1 → 2)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := VariantDifferences(s, p, &SuiteObserved{Variables: tc.variables})
+			if diff := cmp.Diff([]string{tc.want}, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -60,6 +60,31 @@ func changes(from, to map[string]string) []string {
 	return list
 }
 
+// Unasked are the variables that differ from one server to another although no setting asks for it, as "name (theirs → ours)", and
+// how many variables are the same. State and identity of a server are left out.
+func Unasked(from, to *v1alpha1.BenchmarkRunSpec, theirs, ours map[string]string) (list []string, same int, err error) {
+	e, err := engine.ByName(string(to.Database.Engine))
+	if err != nil {
+		return nil, 0, err
+	}
+	asked := map[string]bool{}
+	for _, spec := range []*v1alpha1.BenchmarkRunSpec{from, to} {
+		for _, s := range Settings(e, &spec.Database) {
+			asked[s.Name], asked[e.Variables.Synonyms[s.Name]] = true, true
+		}
+	}
+	skip := func(name, _ string) bool { return asked[name] || e.Variables.IsState(name) }
+	theirs, ours = maps.Clone(theirs), maps.Clone(ours)
+	maps.DeleteFunc(theirs, skip)
+	maps.DeleteFunc(ours, skip)
+	for name, value := range ours {
+		if other, found := theirs[name]; found && other == value {
+			same++
+		}
+	}
+	return changes(theirs, ours), same, nil
+}
+
 // settingValues are the server settings that a specification asks for.
 func settingValues(spec *v1alpha1.BenchmarkRunSpec) (map[string]string, error) {
 	e, err := engine.ByName(string(spec.Database.Engine))

@@ -16,6 +16,26 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
+// What is asked for is listed as such, and what is state or identity says nothing about a configuration.
+func TestUnasked(t *testing.T) {
+	from := testutil.MakeRun("r", "ns").Obj().Spec
+	to := from.DeepCopy()
+	to.Database.Settings.FlushLogAtTrxCommit = ptr.To[int32](0)
+	theirs := map[string]string{
+		"innodb_flush_log_at_trx_commit": "1", "sort_buffer_size": "1", "gone": "x", "hostname": "a", "autocommit": "ON", "sql_mode": "",
+	}
+	ours := map[string]string{
+		"innodb_flush_log_at_trx_commit": "0", "sort_buffer_size": "2", "new": "y", "hostname": "b", "autocommit": "ON", "sql_mode": "",
+	}
+	got, same, err := plan.Unasked(&from, to, theirs, ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"gone (x → unset)", "new (unset → y)", "sort_buffer_size (1 → 2)"}, got); diff != "" || same != 2 {
+		t.Errorf("%d are the same; differences (-want +got):\n%s", same, diff)
+	}
+}
+
 // Whatever two specifications differ in is named, except for the seed.
 func TestDifferences(t *testing.T) {
 	from := testutil.MakeRun("r", "ns").Obj().Spec

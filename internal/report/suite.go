@@ -50,6 +50,8 @@ type SuiteVariant struct {
 	Baseline bool `json:"baseline,omitempty"`
 	// Differences from the baseline, each as "name (theirs → ours)".
 	Differences []string `json:"differences,omitempty"`
+	// Besides says which server variables differ from the baseline's without being asked for; empty if that is not known.
+	Besides string `json:"besides,omitempty"`
 	// SpecDigest is the same for runs that ask for the same.
 	SpecDigest string `json:"specDigest"`
 }

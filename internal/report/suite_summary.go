@@ -127,23 +127,32 @@ func (s *Suite) costs() []string {
 		for _, c := range p.Costs {
 			parts = append(parts, fmt.Sprintf("%s %s → %s %s", c.Name, stats.Format(c.Baseline), stats.Format(c.Variant), c.Unit))
 		}
-		list = append(list, fmt.Sprintf("%s → %s, %s%s", p.Baseline, p.Variant, label(p.Parameters), strings.Join(parts, ", ")))
+		pair := p.Baseline + " → " + p.Variant
+		if len(p.Parameters) > 0 {
+			pair += ", " + stats.Label(p.Parameters)
+		}
+		list = append(list, pair+": "+strings.Join(parts, ", "))
 	}
 	return list
 }
 
+// differences of the variants from the baseline, a line for each.
 func (s *Suite) differences() []string {
 	var list []string
 	for _, v := range s.Variants {
-		switch {
-		case v.Baseline:
-		case len(v.Differences) == 0:
-			list = append(list, v.Name+": nothing; it asks for the same as the baseline")
-		default:
-			list = append(list, v.Name+": "+strings.Join(v.Differences, ", "))
+		if v.Baseline {
+			continue
 		}
+		text := v.Name + ": nothing; it asks for the same as the baseline"
+		if len(v.Differences) > 0 {
+			text = v.Name + ": " + strings.Join(v.Differences, ", ") + "; nothing else is asked for differently"
+		}
+		if v.Besides != "" {
+			text += "; " + v.Besides
+		}
+		list = append(list, text)
 	}
-	return append(list, "nothing else is asked for differently; the runs of a round have the same seed and the same data")
+	return append(list, "the runs of a round have the same seed and the same data")
 }
 
 // discarded are attempts and runs that do not count.

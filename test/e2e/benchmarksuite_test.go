@@ -46,7 +46,7 @@ var _ = Describe("a suite", func() {
 		Expect(kubectl(ctx, "get", "bsuite")).To(MatchRegexp(`durable-or-not\s+Decided\s+\d+/12\s+lazy is .* durable \(.*\)\s+\dm`))
 		summary := configMap(ctx, suite.Status.Results.ConfigMap).Data["summary.md"]
 		Expect(summary).To(And(HavePrefix("# durable-or-not: lazy is "), ContainSubstring("**faster**"),
-			MatchRegexp(`durable → lazy, innodbFsyncsPerTransaction 1(\.\d+)? → 0`)))
+			MatchRegexp(`durable → lazy: innodbFsyncsPerTransaction 1(\.\d+)? → 0`)))
 
 		By("leaving nothing that runs, and nothing at all when it is deleted")
 		Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
