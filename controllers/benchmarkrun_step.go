@@ -60,7 +60,7 @@ func (r *BenchmarkRunReconciler) step(ctx context.Context, run *v1alpha1.Benchma
 func (s *step) after() time.Duration {
 	after, deadline := s.decision.After, s.run.Status.Deadline
 	finished := apimeta.IsStatusConditionTrue(s.run.Status.Conditions, v1alpha1.ConditionFinished)
-	if finished || deadline == nil || s.decision.Reason == v1alpha1.ReasonSuspended {
+	if finished || deadline == nil || s.decision.Pauses() {
 		return after
 	}
 	left := max(firstRetry, deadline.Sub(s.now))
@@ -113,7 +113,7 @@ func (r *BenchmarkRunReconciler) carryOut(ctx context.Context, s *step) error {
 		return fmt.Errorf("acting: %w", err)
 	default:
 		switch action.(type) {
-		case lifecycle.RecordAttempt, lifecycle.Publish:
+		case lifecycle.TakeLane, lifecycle.RecordAttempt, lifecycle.Publish:
 			s.next()
 			s.decision.Action = lifecycle.Wait{}
 		}

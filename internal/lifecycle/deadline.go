@@ -23,7 +23,7 @@ const (
 	maxDeadline = 365 * 24 * time.Hour
 )
 
-// Deadline is how long a run may take from its start, without the time for which it is suspended: what it asks for or, by
+// Deadline is how long a run may take from its start, without the time for which it is suspended or queued: what it asks for or, by
 // default, as long as all trials and all allowed disturbances may take by their own deadlines.
 func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 	if asked := run.Spec.DeadlineSeconds; asked != nil {
@@ -45,14 +45,22 @@ func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 // deadline of the run.
 func (s *situation) deadline() time.Time {
 	start := ptr.Deref(s.run.Status.StartTime, metav1.NewTime(s.now))
-	return start.Add(Deadline(s.run, s.plan) + s.suspendedFor())
+	return start.Add(Deadline(s.run, s.plan) + s.pausedFor())
 }
 
-// suspendedFor is how long the run has been suspended since its start.
-func (s *situation) suspendedFor() time.Duration {
+// Pauses says whether the run takes no step, by the will of a person or for the sake of another run: such time does not count.
+func (d *Decision) Pauses() bool { return pauses(d.Reason) }
+
+func pauses(reason string) bool {
+	return reason == v1alpha1.ReasonSuspended || reason == v1alpha1.ReasonQueued
+}
+
+// pausedFor is how long the run has been suspended since its start, and then queued. It is not admitted from the one to the end of
+// the other.
+func (s *situation) pausedFor() time.Duration {
 	total := time.Duration(ptr.Deref(s.run.Status.SuspendedSeconds, 0)) * time.Second
-	c := apimeta.FindStatusCondition(s.run.Status.Conditions, v1alpha1.ConditionSuspended)
-	if s.run.Status.StartTime != nil && c != nil && c.Status == metav1.ConditionTrue {
+	c := apimeta.FindStatusCondition(s.run.Status.Conditions, v1alpha1.ConditionAdmitted)
+	if s.run.Status.StartTime != nil && c != nil && c.Status == metav1.ConditionFalse && pauses(c.Reason) {
 		total += max(0, s.now.Sub(c.LastTransitionTime.Time))
 	}
 	return total
