@@ -66,14 +66,15 @@ func (r *BenchmarkRunReconciler) observeLane(
 		return lane, fmt.Errorf("listing the runs of lane %s: %w", run.Spec.Lane, err)
 	}
 	lane.Line = lifecycle.Line(run, runs.Items, lane.Holder)
-	if lane.Holder != nil && r.foreign(*lane.Holder) {
-		lane.Foreign = true
-		lane.Abandoned, err = r.abandoned(ctx, *lane.Holder)
-		if apierrors.IsForbidden(err) {
-			err = nil // this installation may not know: the Lease counts as held
-		}
+	if lane.Holder == nil || !r.foreign(*lane.Holder) {
+		return lane, nil
 	}
-	return lane, err
+	lane.Foreign = true
+	lane.Abandoned, err = r.abandoned(ctx, *lane.Holder)
+	if err != nil && !apierrors.IsForbidden(err) {
+		return lane, err
+	}
+	return lane, nil // whose holder may not be looked at counts as held
 }
 
 // abandoned asks the API server whether a holder is gone, or has finished, and nothing is left of it that may put load on a node. A
