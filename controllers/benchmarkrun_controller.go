@@ -71,6 +71,8 @@ type BenchmarkRunReconciler struct {
 // +kubebuilder:rbac:groups=k8s.mariadb.com,resources=mariadbs,verbs=get;list;create;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
+// The permissions on Leases are for one namespace only, and stand with those of leader election.
+
 // Reconcile takes a run one step further.
 func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	var run v1alpha1.BenchmarkRun
