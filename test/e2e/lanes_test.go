@@ -16,7 +16,9 @@ import (
 )
 
 var _ = It("measures the runs of a lane one after the other, also if the first is deleted", func(ctx SpecContext) {
-	inLane := func(manifest string) string { return strings.Replace(manifest, "\nspec:\n", "\nspec:\n  lane: "+namespace+"\n", 1) }
+	inLane := func(manifest string) string {
+		return strings.Replace(manifest, "\nspec:\n", "\nspec:\n  lane: "+namespace+"\n", 1)
+	}
 	apply(ctx, inLane(strings.ReplaceAll(small("first", ""), "rows: 200", "rows: 1000000000")))
 	kubectl(ctx, "wait", "--for=condition=Admitted", "--timeout=1m", "benchmarkrun/first")
 	apply(ctx, inLane(small("second", "")))
