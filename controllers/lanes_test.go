@@ -344,28 +344,40 @@ func TestEnvtestTwoManagersOneLane(t *testing.T) {
 	c.nothingRuns()
 }
 
-// The manager is killed after each of its writes while two runs share a lane, and another goes on: both are measured, never at the
-// same time, and the lane is free at the end.
-func TestEnvtestCrashAfterEveryWriteInALane(t *testing.T) {
-	for n, writes := 1, 1; n <= writes; n++ {
-		c := newCluster(t)
-		m := &mortal{dieAfter: n}
-		c.reconciler.Client = m.client()
-		c.queue(nil, "first", "second")
-		for range 60 {
-			c.turn("first", "second")
-			m.dead = false
-			if apimeta.IsStatusConditionTrue(c.get("second").Status.Conditions, v1alpha1.ConditionFinished) && len(c.busy()) == 0 {
-				c.turn("first", "second")
-				break
-			}
-		}
-		for _, name := range []string{"first", "second"} {
-			if got := c.get(name).Status; got.Progress != "1/1" || !apimeta.IsStatusConditionTrue(got.Conditions, v1alpha1.ConditionComplete) {
-				t.Errorf("killed after write %d: %s has measured %s: %+v", n, name, got.Progress, got.Conditions)
-			}
-		}
-		c.nothingRuns()
-		writes = m.writes
+// The manager is killed after each write of a Lease, and after the next one, while two runs share a lane, and another goes on: both
+// are measured, never at the same time, and the lane is free at the end. What else is written, another test kills it after.
+func TestEnvtestCrashAfterEveryWriteOfALease(t *testing.T) {
+	leases := crashInLane(t, 0)
+	if len(leases) != 4 {
+		t.Fatalf("two runs take and leave their lane by %d writes", len(leases))
 	}
+	for _, n := range leases {
+		crashInLane(t, n)
+		crashInLane(t, n+1)
+	}
+}
+
+func crashInLane(t *testing.T, n int) []int {
+	t.Helper()
+	c := newCluster(t)
+	m := &mortal{dieAfter: n}
+	c.reconciler.Client = m.client()
+	c.queue(nil, "first", "second")
+	for left := 2; left > 0; {
+		c.turn("first", "second")
+		m.dead = false
+		if m.writes > 200 {
+			t.Fatalf("killed after write %d: it does not end", n)
+		}
+		if apimeta.IsStatusConditionTrue(c.get("second").Status.Conditions, v1alpha1.ConditionFinished) && len(c.busy()) == 0 {
+			left--
+		}
+	}
+	for _, name := range []string{"first", "second"} {
+		if got := c.get(name).Status; got.Progress != "1/1" || !apimeta.IsStatusConditionTrue(got.Conditions, v1alpha1.ConditionComplete) {
+			t.Errorf("killed after write %d: %s has measured %s: %+v", n, name, got.Progress, got.Conditions)
+		}
+	}
+	c.nothingRuns()
+	return m.leases
 }
