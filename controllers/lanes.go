@@ -77,8 +77,8 @@ func (r *BenchmarkRunReconciler) observeLane(
 	return lane, nil // whose holder may not be looked at counts as held
 }
 
-// abandoned asks the API server whether a holder is gone, or has finished, and nothing is left of it that may put load on a node. A
-// holder that is suspended may be resumed at any moment: only its own manager knows.
+// abandoned asks the API server whether a holder is gone, or has finished, and nothing is left of it that may put load on a
+// node. A holder that is suspended may be resumed at any moment: only its own manager knows.
 func (r *BenchmarkRunReconciler) abandoned(ctx context.Context, holder lifecycle.Holder) (bool, error) {
 	if holder.Kind != lifecycle.RunKind {
 		return false, nil
@@ -92,7 +92,9 @@ func (r *BenchmarkRunReconciler) abandoned(ctx context.Context, holder lifecycle
 		return false, nil
 	}
 	var pods corev1.PodList
-	ofHolder := []client.ListOption{client.InNamespace(holder.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(holder.UID)}}
+	ofHolder := []client.ListOption{
+		client.InNamespace(holder.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(holder.UID)},
+	}
 	for _, list := range []client.ObjectList{&pods, &batchv1.JobList{}, &appsv1.StatefulSetList{}, database.MariaDBList()} {
 		if err := r.Live.List(ctx, list, ofHolder...); err != nil && !apimeta.IsNoMatchError(err) {
 			return false, fmt.Errorf("looking for what %s has left: %w", holder, err)
@@ -109,9 +111,11 @@ func (r *BenchmarkRunReconciler) abandoned(ctx context.Context, holder lifecycle
 	return true, nil
 }
 
-// releaseAbandoned releases the lanes that runs hold which had a name and are gone. It is called for every name of which something
-// changes, so that the last Pod of such a run leads here. uid is that of the run which has the name now, or empty.
-func (r *BenchmarkRunReconciler) releaseAbandoned(ctx context.Context, name client.ObjectKey, uid types.UID) (ctrl.Result, error) {
+// releaseAbandoned releases the lanes that runs hold which had a name and are gone. It is called for every name of which
+// something changes, so that the last Pod of such a run leads here. uid is that of the run which has the name now, or empty.
+func (r *BenchmarkRunReconciler) releaseAbandoned(
+	ctx context.Context, name client.ObjectKey, uid types.UID,
+) (ctrl.Result, error) {
 	var leases coordinationv1.LeaseList
 	err := r.List(ctx, &leases, client.InNamespace(r.LaneNamespace), client.HasLabels{v1alpha1.LabelLane})
 	if err != nil {
@@ -121,7 +125,7 @@ func (r *BenchmarkRunReconciler) releaseAbandoned(ctx context.Context, name clie
 	for i := range leases.Items {
 		lease := &leases.Items[i]
 		holder := holderOf(lease)
-		if holder.Kind != lifecycle.RunKind || holder.Namespace != name.Namespace || holder.Name != name.Name || holder.UID == uid {
+		if requestFor(holder).NamespacedName != name || holder.Kind != lifecycle.RunKind || holder.UID == uid {
 			continue
 		}
 		abandoned, err := r.abandoned(ctx, holder)

@@ -20,8 +20,8 @@ import (
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// enqueueLine leads from a run that comes into the queue of its lane, or leaves it, to all runs in that queue: each of them says at
-// which position it is. What else changes about a run does not concern the others.
+// enqueueLine leads from a run that comes into the queue of its lane, or leaves it, to all runs in that queue: each of them
+// says at which position it is. What else changes about a run does not concern the others.
 func (r *BenchmarkRunReconciler) enqueueLine() handler.EventHandler {
 	enqueue := func(ctx context.Context, object client.Object, q queue) {
 		if run, ok := object.(*v1alpha1.BenchmarkRun); ok {
@@ -49,8 +49,8 @@ func (r *BenchmarkRunReconciler) enqueueLine() handler.EventHandler {
 	}
 }
 
-// waitFor leads from the Lease of a lane to the run that holds it and to all runs in the lane's queue. The holder may have gone while
-// the manager was down, and nothing else would lead to its name.
+// waitFor leads from the Lease of a lane to the run that holds it and to all runs in the lane's queue. The holder may have gone
+// while the manager was down, and nothing else would lead to its name.
 func (r *BenchmarkRunReconciler) waitFor(ctx context.Context, object client.Object) []reconcile.Request {
 	requests := r.line(ctx, object.GetLabels()[v1alpha1.LabelLane])
 	if lease, ok := object.(*coordinationv1.Lease); ok && !r.foreign(holderOf(lease)) {

@@ -129,8 +129,9 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:default=false
 	Suspend *bool `json:"suspend,omitempty"`
 
-	// deadlineSeconds ends the run this long after its start, whatever it waits for; the time for which it is suspended or waits for
-	// its lane does not count. Unset: as long as all trials and all allowed disturbances may take by their own deadlines. From 1 to 31536000.
+	// deadlineSeconds ends the run this long after its start, whatever it waits for; the time for which it is suspended or waits
+	// for its lane does not count. Unset: as long as all trials and all allowed disturbances may take by their own deadlines. From
+	// 1 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000

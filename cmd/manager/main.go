@@ -111,8 +111,9 @@ func metricsOptions(o *options) metricsserver.Options {
 	return m
 }
 
-// cacheOptions keep only what belongs to runs, the Leases of lanes in their namespace, and of ConfigMaps, which are watched by their metadata alone, only what decisions
-// need: anybody may put the label of a run on a ConfigMap, with as many annotations as fit.
+// cacheOptions keep only what belongs to runs, the Leases of lanes in their namespace, and of ConfigMaps, which are watched by
+// their metadata alone, only what decisions need: anybody may put the label of a run on a ConfigMap, with as many annotations
+// as fit.
 func cacheOptions(namespace, lanes string) (cache.Options, error) {
 	ofRun, err := labels.NewRequirement(v1alpha1.LabelRun, selection.Exists, nil)
 	if err != nil {

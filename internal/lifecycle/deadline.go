@@ -23,8 +23,8 @@ const (
 	maxDeadline = 365 * 24 * time.Hour
 )
 
-// Deadline is how long a run may take from its start, without the time for which it is suspended or queued: what it asks for or, by
-// default, as long as all trials and all allowed disturbances may take by their own deadlines.
+// Deadline is how long a run may take from its start, without the time for which it is suspended or queued: what it asks for
+// or, by default, as long as all trials and all allowed disturbances may take by their own deadlines.
 func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 	if asked := run.Spec.DeadlineSeconds; asked != nil {
 		return time.Duration(*asked) * time.Second
@@ -55,8 +55,8 @@ func pauses(reason string) bool {
 	return reason == v1alpha1.ReasonSuspended || reason == v1alpha1.ReasonQueued
 }
 
-// pausedFor is how long the run has been suspended since its start, and then queued. It is not admitted from the one to the end of
-// the other.
+// pausedFor is how long the run has been suspended since its start, and then queued. It is not admitted from the one to the end
+// of the other.
 func (s *situation) pausedFor() time.Duration {
 	total := time.Duration(ptr.Deref(s.run.Status.SuspendedSeconds, 0)) * time.Second
 	c := apimeta.FindStatusCondition(s.run.Status.Conditions, v1alpha1.ConditionAdmitted)
