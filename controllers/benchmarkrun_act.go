@@ -31,6 +31,10 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *step, action lifecy
 	switch a := action.(type) {
 	case lifecycle.Wait:
 		return nil
+	case lifecycle.TakeLane:
+		return r.takeLane(ctx, s)
+	case lifecycle.ReleaseLane:
+		return r.releaseLane(ctx, run.Spec.Lane, a.Holder)
 	case lifecycle.ProvideDatabase:
 		return r.provideDatabase(ctx, run, a)
 	case lifecycle.RemoveDatabase:

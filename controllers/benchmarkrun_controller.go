@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,9 +20,11 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
@@ -46,6 +49,8 @@ type BenchmarkRunReconciler struct {
 	Clock clock.PassiveClock
 	// Images of the loader.
 	Images podutil.Images
+	// Namespace is the only one to work in; empty is all. LaneNamespace has the Leases of the lanes.
+	Namespace, LaneNamespace string
 
 	memories memories[memory]
 	// decoding is held while a document is decoded: whoever wrote it, that may take a good part of the operator's memory.
@@ -66,19 +71,23 @@ type BenchmarkRunReconciler struct {
 // +kubebuilder:rbac:groups=k8s.mariadb.com,resources=mariadbs,verbs=get;list;create;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
+// The permissions on Leases are for one namespace only, and stand with those of leader election.
+
 // Reconcile takes a run one step further.
 func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	var run v1alpha1.BenchmarkRun
 	if err := r.Get(ctx, req.NamespacedName, &run); err != nil {
-		if apierrors.IsNotFound(err) {
-			r.memories.forget(req.NamespacedName)
+		if !apierrors.IsNotFound(err) {
+			return ctrl.Result{}, err
 		}
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+		r.memories.forget(req.NamespacedName)
+		return r.releaseAbandoned(ctx, req.NamespacedName, "")
 	}
 	if run.DeletionTimestamp != nil {
 		return ctrl.Result{}, nil // what it owns is deleted with it
 	}
 	after, err := r.step(ctx, &run)
+	abandoned, left := r.releaseAbandoned(ctx, req.NamespacedName, run.UID)
 	switch {
 	case isStale(err):
 		return ctrl.Result{RequeueAfter: staleRetry}, nil
@@ -86,7 +95,7 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 		return ctrl.Result{}, err
 	}
 	r.memories.of(&run).succeed()
-	return ctrl.Result{RequeueAfter: after}, nil
+	return ctrl.Result{RequeueAfter: lifecycle.Sooner(after, abandoned.RequeueAfter)}, left
 }
 
 // writer writes on behalf of a run.
@@ -94,8 +103,8 @@ func (r *BenchmarkRunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
 	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, owner: runOwner(run)}
 }
 
-// SetupWithManager watches runs, and all objects that have the name of a run in their label. Of ConfigMaps, which hold the
-// results of all runs, only the metadata.
+// SetupWithManager watches runs, the Leases of lanes, and all objects that have the name of a run in their label. Of
+// ConfigMaps, which hold the results of all runs, only the metadata.
 func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.BenchmarkRun{}).
@@ -103,6 +112,8 @@ func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 			MaxConcurrentReconciles: 4,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 		}).
+		Watches(&v1alpha1.BenchmarkRun{}, r.enqueueLine()).
+		Watches(&coordinationv1.Lease{}, handler.EnqueueRequestsFromMapFunc(r.waitFor)).
 		WatchesMetadata(&corev1.ConfigMap{}, enqueueOwner(v1alpha1.LabelRun))
 	for _, object := range []client.Object{
 		&batchv1.Job{}, &appsv1.StatefulSet{}, &corev1.Pod{}, &corev1.Service{}, &corev1.PersistentVolumeClaim{},

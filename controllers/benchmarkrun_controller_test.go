@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -76,11 +77,14 @@ func (c *cluster) nothingRuns() {
 	var sets appsv1.StatefulSetList
 	var jobs batchv1.JobList
 	var pods corev1.PodList
+	var leases coordinationv1.LeaseList
 	c.list(&sets)
 	c.list(&jobs)
 	c.list(&pods)
-	if n := len(sets.Items) + len(jobs.Items) + len(pods.Items); n != 0 {
-		c.t.Errorf("%d StatefulSets, %d Jobs, %d Pods are left", len(sets.Items), len(jobs.Items), len(pods.Items))
+	c.list(&leases)
+	if n := len(sets.Items) + len(jobs.Items) + len(pods.Items) + len(leases.Items); n != 0 {
+		c.t.Errorf("%d StatefulSets, %d Jobs, %d Pods, %d Leases are left",
+			len(sets.Items), len(jobs.Items), len(pods.Items), len(leases.Items))
 	}
 }
 

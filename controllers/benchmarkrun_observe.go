@@ -58,8 +58,9 @@ func (r *BenchmarkRunReconciler) observe(
 	if run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator {
 		lists = append(lists, mariaDBs)
 	}
+	var err error
 	for _, list := range lists {
-		err := r.reader(list, reader).List(ctx, list, client.InNamespace(run.Namespace), owner.byName())
+		err = r.reader(list, reader).List(ctx, list, client.InNamespace(run.Namespace), owner.byName())
 		if err != nil && !apimeta.IsNoMatchError(err) {
 			return nil, fmt.Errorf("listing %T: %w", list, err)
 		}
@@ -76,6 +77,9 @@ func (r *BenchmarkRunReconciler) observe(
 	}
 	slices.SortFunc(o.seen.Instances, func(a, b lifecycle.Instance) int { return a.Number - b.Number })
 	o.seen.Predecessor, o.seen.Obstacle = o.predecessor, o.obstacle
+	if o.seen.Lane, err = r.observeLane(ctx, run, reader); err != nil {
+		return nil, err
+	}
 	if err := r.readResults(ctx, o); err != nil {
 		return nil, err
 	}
@@ -226,6 +230,20 @@ func (o *observer) jobs(jobs []batchv1.Job, pods []corev1.Pod) {
 		}
 		o.seen.Attempts = append(o.seen.Attempts, a)
 	}
+	for _, pod := range pods {
+		if o.lingers(&pod, jobs) {
+			o.seen.Lingering = append(o.seen.Lingering, pod)
+		}
+	}
+}
+
+// lingers says whether a Pod is one of a loader whose Job is gone.
+func (o *observer) lingers(pod *corev1.Pod, jobs []batchv1.Job) bool {
+	controller := metav1.GetControllerOf(pod)
+	if !o.owner.isLabelled(pod) || controller == nil || controller.Kind != "Job" || !o.wanted(controller.Name) {
+		return false
+	}
+	return !slices.ContainsFunc(jobs, func(job batchv1.Job) bool { return job.UID == controller.UID })
 }
 
 // configMaps sorts ConfigMaps by their metadata. Whether one holds a record, only the chain of records says.

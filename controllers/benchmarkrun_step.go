@@ -60,7 +60,7 @@ func (r *BenchmarkRunReconciler) step(ctx context.Context, run *v1alpha1.Benchma
 // lookAgain is when to look at an owner again if nothing happens before: at its deadline at the latest.
 func lookAgain(d lifecycle.Decision, conditions []metav1.Condition, deadline *metav1.Time, now time.Time) time.Duration {
 	finished := apimeta.IsStatusConditionTrue(conditions, v1alpha1.ConditionFinished)
-	if finished || deadline == nil || d.Reason == v1alpha1.ReasonSuspended {
+	if finished || deadline == nil || d.Pauses() {
 		return d.After
 	}
 	left := max(firstRetry, deadline.Sub(now))
@@ -113,7 +113,7 @@ func (r *BenchmarkRunReconciler) carryOut(ctx context.Context, s *step) error {
 		return fmt.Errorf("acting: %w", err)
 	default:
 		switch action.(type) {
-		case lifecycle.RecordAttempt, lifecycle.Publish:
+		case lifecycle.TakeLane, lifecycle.RecordAttempt, lifecycle.Publish:
 			s.next()
 			s.decision.Action = lifecycle.Wait{}
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,6 +28,15 @@ var errKilled = errors.New("the manager was killed")
 type mortal struct {
 	writes, dieAfter int
 	dead             bool
+	// leases are the numbers of the writes of Leases.
+	leases []int
+}
+
+// note a write that is about to take place.
+func (m *mortal) note(o client.Object) {
+	if _, lease := o.(*coordinationv1.Lease); lease {
+		m.leases = append(m.leases, m.writes+1)
+	}
 }
 
 func (m *mortal) write(do func() error) error {
@@ -44,9 +54,11 @@ func (m *mortal) write(do func() error) error {
 func (m *mortal) client() client.Client {
 	return interceptor.NewClient(api, interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			m.note(o)
 			return m.write(func() error { return c.Create(ctx, o, opts...) })
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			m.note(o)
 			return m.write(func() error { return c.Delete(ctx, o, opts...) })
 		},
 		SubResourcePatch: func(

@@ -19,6 +19,8 @@
 //	                            an attempt has its record
 //	benchmarkrun_results.go     creates the ConfigMaps of attempts and of results
 //	benchmarkrun_documents.go   reads the result document from a loader's log, for the record
+//	lanes.go                    reads, takes and releases the lane of a run: a Lease
+//	lanewatches.go              whom a change of a run or of a Lease wakes in the queue of a lane
 //
 // Files of the BenchmarkSuite controller, of the same shape:
 //

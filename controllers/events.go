@@ -31,6 +31,7 @@ type announcedCondition struct{ condition, kind, action string }
 
 // runConditions of a run that are announced.
 var runConditions = []announcedCondition{
+	{v1alpha1.ConditionAdmitted, corev1.EventTypeNormal, "Admit"},
 	{v1alpha1.ConditionDatabaseReady, corev1.EventTypeNormal, "Provide"},
 	{v1alpha1.ConditionSuspended, corev1.EventTypeNormal, "Suspend"},
 	{v1alpha1.ConditionComplete, corev1.EventTypeNormal, "Finish"},

@@ -59,6 +59,7 @@ func TestAnnouncements(t *testing.T) {
 	}{
 		"nothing":          {},
 		"a first status":   {status: status(0, 0)},
+		"admitted":         {status: status(0, 0, v1alpha1.ConditionAdmitted), want: []announcement{normal(v1alpha1.ConditionAdmitted, "Admit")}},
 		"database answers": {status: status(0, 0, v1alpha1.ConditionDatabaseReady), want: []announcement{normal(v1alpha1.ConditionDatabaseReady, "Provide")}},
 		"as before": {
 			old: status(1, 1, v1alpha1.ConditionDatabaseReady), status: status(1, 1, v1alpha1.ConditionDatabaseReady), records: "ox",

@@ -16,12 +16,15 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -51,7 +54,7 @@ func (l *lag) pass() {
 	configs.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
 	for _, list := range []client.ObjectList{
 		&v1alpha1.BenchmarkRunList{}, &batchv1.JobList{}, &corev1.PodList{}, configs, &appsv1.StatefulSetList{}, &corev1.ServiceList{},
-		&corev1.PersistentVolumeClaimList{}, &policyv1.PodDisruptionBudgetList{},
+		&corev1.PersistentVolumeClaimList{}, &policyv1.PodDisruptionBudgetList{}, &coordinationv1.LeaseList{},
 	} {
 		l.c.list(list)
 		kind := reflect.TypeOf(list)
@@ -64,13 +67,19 @@ func (l *lag) pass() {
 // behind is the client of an operator with that cache.
 func (l *lag) behind() client.Client {
 	return interceptor.NewClient(api, interceptor.Funcs{
-		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
-			run, ok := o.(*v1alpha1.BenchmarkRun)
-			if !ok {
+		Get: func(_ context.Context, _ client.WithWatch, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+			switch o := o.(type) {
+			case *v1alpha1.BenchmarkRun:
+				l.state(&v1alpha1.BenchmarkRunList{}).(*v1alpha1.BenchmarkRunList).Items[0].DeepCopyInto(o)
+			case *coordinationv1.Lease:
+				leases := l.state(&coordinationv1.LeaseList{}).(*coordinationv1.LeaseList).Items
+				if len(leases) == 0 {
+					return apierrors.NewNotFound(schema.GroupResource{Resource: "leases"}, key.Name)
+				}
+				leases[0].DeepCopyInto(o)
+			default:
 				return fmt.Errorf("%T is not read by name from the cache", o)
 			}
-			runs := l.state(&v1alpha1.BenchmarkRunList{}).(*v1alpha1.BenchmarkRunList)
-			runs.Items[0].DeepCopyInto(run)
 			return nil
 		},
 		List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
@@ -81,7 +90,7 @@ func (l *lag) behind() client.Client {
 				return err
 			}
 			items = slices.DeleteFunc(items, func(o runtime.Object) bool {
-				return !options.LabelSelector.Matches(labels.Set(o.(client.Object).GetLabels()))
+				return options.LabelSelector != nil && !options.LabelSelector.Matches(labels.Set(o.(client.Object).GetLabels()))
 			})
 			return apimeta.SetList(list, items)
 		},

@@ -75,10 +75,12 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// newReconciler is that of an operator that has just started.
+// newReconciler is that of an operator that has just started. It is installed for the test's namespace alone, so that the runs of
+// other tests are not in its lanes.
 func (c *cluster) newReconciler() *BenchmarkRunReconciler {
 	return &BenchmarkRunReconciler{
 		Client: api, Live: api, Logs: c, Recorder: c.events, Clock: c.clock, Images: podutil.Images{Loader: "loader:test"},
+		Namespace: c.namespace, LaneNamespace: c.namespace,
 	}
 }
 

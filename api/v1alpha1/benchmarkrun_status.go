@@ -10,7 +10,7 @@ import (
 // BenchmarkRunStatus is the progress of a run and what it has measured. It is computed from the records of the attempts, of
 // which it names the newest. Once the run has finished it does not change, except for ResultsAvailable.
 type BenchmarkRunStatus struct {
-	// conditions are DatabaseReady, Complete, Failed, Suspended, ResultsAvailable, Finished (Complete or Failed, and the results
+	// conditions are Admitted (it is the run's turn in its lane), DatabaseReady, Complete, Failed, Suspended, ResultsAvailable, Finished (Complete or Failed, and the results
 	// are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm, Flux and Argo CD.
 	// +optional
 	// +listType=map
@@ -24,16 +24,16 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:Minimum=1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// startTime is when the operator first observed the run without suspend.
+	// startTime is when the run was first admitted to its lane.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
 	// deadline is when the run ends at the latest: startTime plus spec.deadlineSeconds, later by the time for which the run was
-	// suspended.
+	// suspended or waited for its lane again.
 	// +optional
 	Deadline *metav1.Time `json:"deadline,omitempty"`
 
-	// suspendedSeconds is for how long the run was suspended since its start.
+	// suspendedSeconds is for how long the run was suspended since its start, and then waited for its lane.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	SuspendedSeconds *int64 `json:"suspendedSeconds,omitempty"`

@@ -16,7 +16,7 @@ import (
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="What the run is doing, or how it ended"
 // +kubebuilder:printcolumn:name="Trials",type=string,JSONPath=`.status.progress`,description="Trials measured, of those planned"
 // +kubebuilder:printcolumn:name="Result",type=string,JSONPath=`.status.headline`,description="The best point's median"
-// +kubebuilder:printcolumn:name="Duration",type=string,JSONPath=`.status.elapsed`,description="From the first reconcile to the last result"
+// +kubebuilder:printcolumn:name="Duration",type=string,JSONPath=`.status.elapsed`,description="From the run's admission to the last result"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Engine",type=string,priority=1,JSONPath=`.status.environment.serverVersion`,description="The server's own version string"
 // +kubebuilder:printcolumn:name="Workload",type=string,priority=1,JSONPath=`.spec.workload.type`
@@ -113,14 +113,25 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:Maximum=9007199254740991
 	Seed *int64 `json:"seed,omitempty"`
 
-	// suspend stops the run and removes its database; what was measured is kept. The interrupted trial starts again when suspend
-	// becomes false. Defaults to false.
+	// lane is the queue of the run: of the runs in a lane one measures at a time, the oldest first, whatever their namespaces. A DNS
+	// label of at most 40 characters; defaults to default.
+	// +optional
+	// +kubebuilder:default=default
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="lane cannot be changed: delete the run, or create one with another name"
+	Lane string `json:"lane,omitempty"`
+
+	// suspend stops the run, removes its database and gives its lane to the next; what was measured is kept. The interrupted trial
+	// starts again when suspend becomes false and the run has its lane again. Defaults to false.
 	// +optional
 	// +kubebuilder:default=false
 	Suspend *bool `json:"suspend,omitempty"`
 
-	// deadlineSeconds ends the run this long after its start, whatever it waits for; the time for which it is suspended does not
-	// count. Unset: as long as all trials and all allowed disturbances may take by their own deadlines. From 1 to 31536000.
+	// deadlineSeconds ends the run this long after its start, whatever it waits for; the time for which it is suspended or waits
+	// for its lane does not count. Unset: as long as all trials and all allowed disturbances may take by their own deadlines. From
+	// 1 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000

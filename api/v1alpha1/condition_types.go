@@ -5,6 +5,8 @@ package v1alpha1
 
 // Condition types of a BenchmarkRun, most of them of a BenchmarkSuite too. All of a run's are set from the first reconcile on.
 const (
+	// ConditionAdmitted is True while it is the run's turn in its lane. A run that is not admitted has no database and no Job.
+	ConditionAdmitted = "Admitted"
 	// ConditionDatabaseReady is True while the database answers with the settings that were asked for.
 	ConditionDatabaseReady = "DatabaseReady"
 	// ConditionComplete is True when every planned trial was measured and the results are published.
@@ -28,6 +30,12 @@ const (
 
 // Reasons of a run under way, as shown in the STATUS column.
 const (
+	// ReasonAdmitted: the run holds its lane.
+	ReasonAdmitted = "Admitted"
+	// ReasonQueued: another run holds the lane, or is next; the message names it and the position in the queue.
+	ReasonQueued = "Queued"
+	// ReasonFinished: the run has finished, and gives its lane to the next as soon as its Jobs and its database are gone.
+	ReasonFinished = "Finished"
 	// ReasonWaitingForPredecessor: objects of an earlier run of the same name are still being deleted.
 	ReasonWaitingForPredecessor = "WaitingForPredecessor"
 	// ReasonProvisioningDatabase: the database is being created or is starting.

@@ -28,6 +28,12 @@ const (
 	LabelAttempt = "benchrun.dev/attempt"
 	// LabelOutcome is how an attempt ended: Accepted, Invalidated or Failed.
 	LabelOutcome = "benchrun.dev/outcome"
+	// LabelLane is on the Lease of a lane: the lane's name.
+	LabelLane = "benchrun.dev/lane"
+
+	// LabelKueueQueue and LabelKueuePriority of a run are copied to its Jobs and StatefulSets, which Kueue then admits.
+	LabelKueueQueue    = "kueue.x-k8s.io/queue-name"
+	LabelKueuePriority = "kueue.x-k8s.io/priority-class"
 
 	// AnnotationDatabaseNode binds the database of a run to a node, and AnnotationLoaderNodes the loaders to some, separated by
 	// commas: the later runs of a suite measure where the first one did.

@@ -13,6 +13,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,7 +62,7 @@ func run(ctx context.Context, o *options) error {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	cacheOptions, err := cacheOptions(o.namespace)
+	cacheOptions, err := cacheOptions(o.namespace, o.lanes())
 	if err != nil {
 		return err
 	}
@@ -87,6 +88,7 @@ func run(ctx context.Context, o *options) error {
 	runs := &controllers.BenchmarkRunReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Logs: controllers.PodLogs{Clientset: clientset},
 		Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{}, Images: o.images,
+		Namespace: o.namespace, LaneNamespace: o.lanes(),
 	}
 	suites := &controllers.BenchmarkSuiteReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{},
@@ -114,12 +116,17 @@ func metricsOptions(o *options) metricsserver.Options {
 	return m
 }
 
-// cacheOptions keep only what belongs to runs, and of ConfigMaps, which are watched by their metadata alone, only what decisions
-// need: anybody may put the label of a run on a ConfigMap, with as many annotations as fit.
-func cacheOptions(namespace string) (cache.Options, error) {
+// cacheOptions keep only what belongs to runs, the Leases of lanes in their namespace, and of ConfigMaps, which are watched by
+// their metadata alone, only what decisions need: anybody may put the label of a run on a ConfigMap, with as many annotations
+// as fit.
+func cacheOptions(namespace, lanes string) (cache.Options, error) {
 	ofRun, err := labels.NewRequirement(v1alpha1.LabelRun, selection.Exists, nil)
 	if err != nil {
 		return cache.Options{}, fmt.Errorf("making the cache's selector: %w", err)
+	}
+	ofLane, err := labels.NewRequirement(v1alpha1.LabelLane, selection.Exists, nil)
+	if err != nil {
+		return cache.Options{}, fmt.Errorf("making the selector of Leases: %w", err)
 	}
 	selector := labels.NewSelector().Add(*ofRun)
 	strip := cache.TransformStripManagedFields()
@@ -129,6 +136,9 @@ func cacheOptions(namespace string) (cache.Options, error) {
 			&batchv1.Job{}: {Label: selector}, &appsv1.StatefulSet{}: {Label: selector}, &corev1.Pod{}: {Label: selector},
 			&corev1.Service{}: {Label: selector}, &corev1.PersistentVolumeClaim{}: {Label: selector},
 			&policyv1.PodDisruptionBudget{}: {Label: selector},
+			&coordinationv1.Lease{}: {
+				Label: labels.NewSelector().Add(*ofLane), Namespaces: map[string]cache.Config{lanes: {}},
+			},
 			&corev1.ConfigMap{}: {Label: selector, Transform: func(object any) (any, error) {
 				if meta, ok := object.(*metav1.PartialObjectMetadata); ok {
 					meta.Annotations = nil

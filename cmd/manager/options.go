@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,6 +23,7 @@ type options struct {
 	healthAddress  string
 	leaderElect    bool
 	leaseNamespace string
+	laneNamespace  string
 	installation   string
 	namespace      string
 	images         podutil.Images
@@ -35,6 +37,8 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.BoolVar(&o.leaderElect, "leader-elect", false,
 		"Let only one of the managers work that have the same --namespace and --lease-namespace.")
 	flags.StringVar(&o.leaseNamespace, "lease-namespace", "", "Namespace of the Lease of --leader-elect, with which it is required.")
+	flags.StringVar(&o.laneNamespace, "lane-namespace", "",
+		"Namespace of the Leases of lanes: runs of all managers that have the same wait for each other. Empty is --lease-namespace.")
 	flags.StringVar(&o.installation, "installation", "benchrun",
 		"Name of the installation, a label's value. A manager that waits for one of another installation is not ready.")
 	flags.StringVar(&o.namespace, "namespace", "", "The only namespace to work in; empty is all.")
@@ -64,6 +68,11 @@ func (o *options) validate() error {
 	case o.installation == "" || len(validation.IsValidLabelValue(o.installation)) > 0:
 		return fmt.Errorf("--installation is %q, and must be the value of a label: 1 to 63 letters, digits, '-', '_' and '.'",
 			o.installation)
+	case o.lanes() == "":
+		return errors.New("--lane-namespace is not set, and neither is --lease-namespace: name the manager's own namespace")
 	}
 	return nil
 }
+
+// lanes is the namespace of the Leases of lanes.
+func (o *options) lanes() string { return cmp.Or(o.laneNamespace, o.leaseNamespace) }

@@ -37,11 +37,24 @@ func TestMissingOptions(t *testing.T) {
 		"no installation":   {[]string{loader, sysbench, "--installation="}, `--installation is "", and must be the value of a label`},
 		"two installations": {[]string{loader, sysbench, "--installation=a/b"}, `--installation is "a/b", and must be the value of a label`},
 		"all":               {[]string{loader, sysbench, "--leader-elect", "--lease-namespace=here"}, ""},
-		"one manager alone": {[]string{loader, sysbench}, ""},
+		"no lanes":          {[]string{loader, sysbench}, "--lane-namespace is not set, and neither is --lease-namespace"},
+		"one manager alone": {[]string{loader, sysbench, "--lane-namespace=here"}, ""},
 	} {
 		err := parsed(t, tc.args...).validate()
 		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%s: error is %v, want %q", name, err, tc.want)
+		}
+	}
+}
+
+// Lanes are in the namespace of the managers, unless it is said that they are elsewhere.
+func TestLaneNamespace(t *testing.T) {
+	for want, args := range map[string][]string{
+		"home":   {"--lease-namespace=home"},
+		"shared": {"--lease-namespace=home", "--lane-namespace=shared"},
+	} {
+		if got := parsed(t, args...).lanes(); got != want {
+			t.Errorf("%v: lanes are in %q, want %q", args, got, want)
 		}
 	}
 }

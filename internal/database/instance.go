@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
 // Instance is what exists of a database instance.
@@ -77,13 +78,14 @@ func (i *Instance) PartlyMade() bool {
 	return i.Root() == nil && i.Set == nil && i.Pod == nil && i.Claim == ""
 }
 
-// cutOffAfter is how long after the end of its Pod's grace period a node counts as cut off.
-const cutOffAfter = 30 * time.Second
-
 // CutOff says whether all that is left of an instance is a Pod on a node that does not answer.
 func (i *Instance) CutOff(now time.Time) bool {
-	return i.Root() == nil && i.Set == nil && i.Pod != nil && i.Pod.DeletionTimestamp != nil &&
-		now.After(i.Pod.DeletionTimestamp.Add(cutOffAfter))
+	return i.Root() == nil && i.Set == nil && i.Pod != nil && podutil.CutOff(i.Pod, now)
+}
+
+// Works says whether an instance has a server that may still put load on its node, or something that would start one.
+func (i *Instance) Works(now time.Time) bool {
+	return i.Set != nil || i.MariaDB != nil || i.Pod != nil && podutil.Works(i.Pod, now)
 }
 
 // Intact says whether an instance is still the server that it was for an earlier attempt, by the UID of its Pod. Of an external

@@ -15,6 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
@@ -174,6 +175,28 @@ func TestPasswordIsInTheSecretOnly(t *testing.T) {
 		text := testutil.YAML(t, object)
 		if bytes.Contains(text, []byte(password)) || bytes.Contains(text, []byte("secretKeyRef")) {
 			t.Errorf("%T %s holds the password", object, object.GetName())
+		}
+	}
+}
+
+// Kueue's labels are on the StatefulSet alone: its Pods get from Kueue what they need, and nothing else has a place in a queue.
+func TestStatefulSetIsQueuedByKueue(t *testing.T) {
+	run := testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) {
+		r.Labels = map[string]string{v1alpha1.LabelKueueQueue: "benchmarks", v1alpha1.LabelKueuePriority: "high", "mine": "alone"}
+	}).Obj()
+	for _, object := range objects(t, run, 1, "", images) {
+		set, isSet := object.(*appsv1.StatefulSet)
+		want := map[string]string{}
+		if isSet {
+			want = plan.QueueLabels(run)
+		}
+		for key, value := range run.Labels {
+			if got := object.GetLabels()[key]; got != want[key] {
+				t.Errorf("%T: %s is %q, want %q of %q", object, key, got, want[key], value)
+			}
+			if isSet && set.Spec.Template.Labels[key] != "" {
+				t.Errorf("the Pod has %s", key)
+			}
 		}
 	}
 }

@@ -4,6 +4,8 @@
 package database
 
 import (
+	"maps"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,6 +36,8 @@ func statefulSet(
 	e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int, node string, images podutil.Images,
 ) *appsv1.StatefulSet {
 	meta := objectMeta(run, instance)
+	template := maps.Clone(meta.Labels)
+	maps.Copy(meta.Labels, plan.QueueLabels(run))
 	return &appsv1.StatefulSet{
 		ObjectMeta: meta,
 		Spec: appsv1.StatefulSetSpec{
@@ -41,7 +45,7 @@ func statefulSet(
 			ServiceName: meta.Name,
 			Selector:    &metav1.LabelSelector{MatchLabels: selector(run, instance)},
 			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels},
+				ObjectMeta: metav1.ObjectMeta{Labels: template},
 				Spec:       podSpec(e, run, meta.Name, node, images),
 			},
 		},

@@ -22,6 +22,8 @@ type Decision struct {
 	Complete, Finished bool
 	// Reason is what the run is doing, one of the API's reasons; Message says it in a sentence. A Failure has its own.
 	Reason, Message string
+	// Unexpected: the run has been admitted, and its lane is another's now. Only a cache that is behind should say so.
+	Unexpected bool
 	// After is the time until the next reconcile if no watch triggers it earlier; 0 waits for a watch.
 	After time.Duration
 }
@@ -32,6 +34,10 @@ type Action interface{ action() }
 type (
 	// Wait does nothing.
 	Wait struct{}
+	// TakeLane creates the Lease of the run's lane, if the lane is free.
+	TakeLane struct{}
+	// ReleaseLane deletes the Lease of the run's lane, if it is still this holder's.
+	ReleaseLane struct{ Holder Holder }
 	// ProvideDatabase creates an instance, bound to Node if that is not empty.
 	ProvideDatabase struct {
 		Instance int
@@ -89,19 +95,21 @@ type (
 // behind. The creation of a Job and the record of an accepted attempt are not among these: their names and what the API server
 // answers protect them.
 func (d *Decision) Irrevocable() bool {
-	if d.Failure != nil {
+	if d.Failure != nil || d.Unexpected {
 		return true
 	}
 	switch a := d.Action.(type) {
 	case RecordAttempt:
 		return a.Attempt.Verdict.Outcome != result.OutcomeAccepted
-	case ProvideDatabase, RemoveDatabase, DeleteRun, RemoveMember, DeleteSuite:
+	case TakeLane, ReleaseLane, ProvideDatabase, RemoveDatabase, DeleteRun, RemoveMember, DeleteSuite:
 		return true
 	}
 	return false
 }
 
 func (Wait) action()            {}
+func (TakeLane) action()        {}
+func (ReleaseLane) action()     {}
 func (ProvideDatabase) action() {}
 func (RemoveDatabase) action()  {}
 func (StartAttempt) action()    {}

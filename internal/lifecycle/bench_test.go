@@ -20,7 +20,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 	for _, n := range []int{50, plan.MaxTrials - 50} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			seen := &Observed{Instances: []Instance{instanceOf(1, "db-pod")}}
+			seen := &Observed{Lane: held(run), Instances: []Instance{instanceOf(1, "db-pod")}}
 			for i, t := range p.Trials[:n] {
 				r := testutil.Record(t.Number, 1, p.Points[t.Point].Parameters, 1000+float64(i%7))
 				seen.Records = append(seen.Records, r.Condensed())

@@ -25,6 +25,10 @@ func (c conditions) set(conditionType string, value bool, reason, message string
 	if value {
 		status = metav1.ConditionTrue
 	}
+	c.put(conditionType, status, reason, message)
+}
+
+func (c conditions) put(conditionType string, status metav1.ConditionStatus, reason, message string) {
 	apimeta.SetStatusCondition(c.list, metav1.Condition{
 		Type: conditionType, Status: status, Reason: reason, Message: cut(message, maxMessage),
 		ObservedGeneration: c.generation, LastTransitionTime: metav1.NewTime(c.now),

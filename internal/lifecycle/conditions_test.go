@@ -17,9 +17,9 @@ import (
 
 // allConditions in the order of their names.
 var allConditions = []string{
-	v1alpha1.ConditionComplete, v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionFailed, v1alpha1.ConditionFinished,
-	v1alpha1.ConditionReady, v1alpha1.ConditionReconciling, v1alpha1.ConditionResultsAvailable, v1alpha1.ConditionStalled,
-	v1alpha1.ConditionSuspended,
+	v1alpha1.ConditionAdmitted, v1alpha1.ConditionComplete, v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionFailed,
+	v1alpha1.ConditionFinished, v1alpha1.ConditionReady, v1alpha1.ConditionReconciling, v1alpha1.ConditionResultsAvailable,
+	v1alpha1.ConditionStalled, v1alpha1.ConditionSuspended,
 }
 
 // statusOf what a run decides in a situation.
@@ -45,14 +45,18 @@ func way(reason, databaseReady string) map[string]string {
 		v1alpha1.ConditionComplete: no, v1alpha1.ConditionFailed: no, v1alpha1.ConditionFinished: no, v1alpha1.ConditionStalled: no,
 		v1alpha1.ConditionReady: "False " + reason, v1alpha1.ConditionReconciling: "True " + reason,
 		v1alpha1.ConditionSuspended: "False NotSuspended", v1alpha1.ConditionDatabaseReady: databaseReady,
-		v1alpha1.ConditionResultsAvailable: no,
+		v1alpha1.ConditionResultsAvailable: no, v1alpha1.ConditionAdmitted: "True Admitted",
 	}
 }
 
 func TestConditions(t *testing.T) {
 	suspended := way("Suspended", "False Suspended")
 	suspended[v1alpha1.ConditionSuspended], suspended[v1alpha1.ConditionReconciling] = "True Suspended", "False Suspended"
+	suspended[v1alpha1.ConditionAdmitted] = "False Suspended"
+	queued, troubled := way("Queued", "False Queued"), way("Retrying", "False Retrying")
+	queued[v1alpha1.ConditionAdmitted], troubled[v1alpha1.ConditionAdmitted] = "False Queued", "Unknown Retrying"
 	complete := map[string]string{
+		v1alpha1.ConditionAdmitted: "False Finished",
 		v1alpha1.ConditionComplete: "True Complete", v1alpha1.ConditionFailed: "False Complete",
 		v1alpha1.ConditionFinished: "True Complete", v1alpha1.ConditionStalled: "False Complete",
 		v1alpha1.ConditionReady: "True Complete", v1alpha1.ConditionReconciling: "False Complete",
@@ -60,6 +64,7 @@ func TestConditions(t *testing.T) {
 		v1alpha1.ConditionResultsAvailable: "True ResultsPublished",
 	}
 	rejected := map[string]string{
+		v1alpha1.ConditionAdmitted: "False Finished",
 		v1alpha1.ConditionComplete: "False Rejected", v1alpha1.ConditionFailed: "True Rejected",
 		v1alpha1.ConditionFinished: "True Rejected", v1alpha1.ConditionStalled: "True Rejected",
 		v1alpha1.ConditionReady: "False Rejected", v1alpha1.ConditionReconciling: "False Rejected",
@@ -80,6 +85,9 @@ func TestConditions(t *testing.T) {
 		"measuring, no database":  {seen: Observed{Attempts: []Attempt{attemptOf(1, 1, loading)}}, want: way("Measuring", "False Measuring")},
 		"publishing":              {seen: Observed{Records: records(1, 2), Instances: up}, want: way("Publishing", "True DatabaseAnswers")},
 		"suspended":               {suspend: true, want: suspended},
+		"queued":                  {seen: Observed{Lane: heldByOther}, want: queued},
+		"cannot take its lane":    {seen: Observed{Lane: Lane{Lease: "x"}, Trouble: "etcd"}, want: troubled},
+		"cannot be read":          {seen: Observed{Lane: Lane{Lease: "x"}, Blind: true, Trouble: "etcd"}, want: troubled},
 		"complete":                {seen: Observed{Records: records(1, 2), Instances: up, Results: &v1alpha1.ResultsReference{}}, want: complete},
 		"failed, nothing is left": {seen: Observed{Obstacle: &Failure{"Rejected", "quota"}}, want: rejected},
 	}

@@ -23,8 +23,8 @@ const (
 	maxDeadline = 365 * 24 * time.Hour
 )
 
-// Deadline is how long a run may take from its start, without the time for which it is suspended: what it asks for or, by
-// default, as long as all trials and all allowed disturbances may take by their own deadlines.
+// Deadline is how long a run may take from its start, without the time for which it is suspended or queued: what it asks for
+// or, by default, as long as all trials and all allowed disturbances may take by their own deadlines.
 func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 	if asked := run.Spec.DeadlineSeconds; asked != nil {
 		return time.Duration(*asked) * time.Second
@@ -45,21 +45,33 @@ func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 // deadline of the run.
 func (s *situation) deadline() time.Time {
 	start := ptr.Deref(s.run.Status.StartTime, metav1.NewTime(s.now))
-	return start.Add(Deadline(s.run, s.plan) + s.suspendedFor())
+	return start.Add(Deadline(s.run, s.plan) + s.pausedFor())
 }
 
-// suspendedFor is how long the run has been suspended since its start.
-func (s *situation) suspendedFor() time.Duration {
+// Pauses says whether no step is taken, by the will of a person or for the sake of another run: such time does not count.
+func (d *Decision) Pauses() bool { return pauses(d.Reason) }
+
+func pauses(reason string) bool {
+	return reason == v1alpha1.ReasonSuspended || reason == v1alpha1.ReasonQueued
+}
+
+// pausedFor is how long the run has been suspended since its start, and then queued. It is not admitted from the one to the end
+// of the other.
+func (s *situation) pausedFor() time.Duration {
 	status := &s.run.Status
-	return suspendedFor(status.StartTime, status.SuspendedSeconds, status.Conditions, s.now)
+	c := apimeta.FindStatusCondition(status.Conditions, v1alpha1.ConditionAdmitted)
+	if c != nil && (c.Status != metav1.ConditionFalse || !pauses(c.Reason)) {
+		c = nil
+	}
+	return pausedFor(status.StartTime, status.SuspendedSeconds, c, s.now)
 }
 
-// suspendedFor is how long an object has been suspended since its start, whatever its kind.
-func suspendedFor(start *metav1.Time, seconds *int64, conditions []metav1.Condition, now time.Time) time.Duration {
+// pausedFor is how long an object has been paused since its start, whatever its kind. The pause is the condition that says so, or
+// nil if there is none at the moment.
+func pausedFor(start *metav1.Time, seconds *int64, pause *metav1.Condition, now time.Time) time.Duration {
 	total := time.Duration(ptr.Deref(seconds, 0)) * time.Second
-	c := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionSuspended)
-	if start != nil && c != nil && c.Status == metav1.ConditionTrue {
-		total += max(0, now.Sub(c.LastTransitionTime.Time))
+	if start != nil && pause != nil {
+		total += max(0, now.Sub(pause.LastTransitionTime.Time))
 	}
 	return total
 }

@@ -6,12 +6,13 @@
 //
 // The rules are listed in next.go. They are asked in this order, and the first that applies decides:
 //
-//	deleted?      -> nothing                     finished?   -> publish, clean up, delete after its time to live
-//	obstructed?   -> Failed                      predecessor -> wait until its objects are gone
-//	suspended?    -> remove Job and database     recorded?   -> remove the Job
-//	ended?        -> record the attempt          failed, or invalid too often? -> Failed
-//	running?      -> wait                        all measured? -> publish, then Complete
-//	old database? -> remove it                   no database?  -> provide one, wait for it
+//	deleted?      -> nothing                     finished?   -> publish, clean up, leave the lane, delete after its time to live
+//	obstructed?   -> Failed                      suspended?  -> remove Job and database, leave the lane
+//	not its turn? -> wait, or take the lane      predecessor -> wait until its objects are gone
+//	recorded?     -> remove the Job              ended?      -> record the attempt
+//	failed, or invalid too often? -> Failed      running?    -> wait
+//	all measured? -> publish, then Complete      old database? -> remove it
+//	no database?  -> provide one, wait for it
 //	otherwise     -> start the next attempt
 //
 // The records of its attempts are the only memory of what a run has done. The status is computed from them each time, so that an

@@ -11,8 +11,8 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// finished does what is left after the end: it removes the Jobs and the database, and deletes the run when its time to live is
-// over.
+// finished does what is left after the end: it removes the Jobs and the database, gives the lane to the next, and deletes the run
+// when its time to live is over.
 func finished(s *situation) *Decision {
 	if !s.is(v1alpha1.ConditionFinished) {
 		return nil
@@ -22,10 +22,13 @@ func finished(s *situation) *Decision {
 		d.Action = a
 		return &d
 	}
+	if s.leave(&d); d.Action != (Wait{}) {
+		return &d
+	}
 	if s.run.Spec.TTLSecondsAfterFinished != nil && s.run.Status.CompletionTime != nil {
 		ttl := time.Duration(*s.run.Spec.TTLSecondsAfterFinished) * time.Second
 		if left := s.run.Status.CompletionTime.Add(ttl).Sub(s.now); left > 0 {
-			d.After = left
+			d.After = Sooner(d.After, left)
 		} else {
 			d.Action = DeleteRun{}
 		}
@@ -67,11 +70,16 @@ func (s *situation) is(condition string) bool {
 	return apimeta.IsStatusConditionTrue(s.run.Status.Conditions, condition)
 }
 
+// keeps says whether the database stays after that end, by spec.cleanup.
+func (s *situation) keeps(complete bool) bool {
+	policy := s.run.Spec.Cleanup
+	return policy == v1alpha1.CleanupNever || policy == v1alpha1.CleanupOnSuccess && !complete
+}
+
 // cleanUp is the next step of spec.cleanup, or nil. The Jobs of a failed run stay if its database stays: both can be inspected.
 // Its PodDisruptionBudget does not stay: it would hold up the drain of a node for nothing.
 func (s *situation) cleanUp(complete bool) Action {
-	policy := s.run.Spec.Cleanup
-	if policy == v1alpha1.CleanupNever || policy == v1alpha1.CleanupOnSuccess && !complete {
+	if s.keeps(complete) {
 		for _, i := range s.seen.Instances {
 			if i.Budget != nil && i.Budget.DeletionTimestamp == nil {
 				return ReleaseNodes{Instance: i.Number}

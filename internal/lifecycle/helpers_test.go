@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -81,6 +82,7 @@ func restarted(i *Instance)  { i.Pod.Status.ContainerStatuses[0].RestartCount = 
 func withoutPod(i *Instance) { i.Pod = nil }
 func removed(i *Instance)    { i.Set.DeletionTimestamp = ptr.To(ago(time.Second)) }
 func setGone(i *Instance)    { i.Set = nil }
+func onlyPod(i *Instance)    { i.Others = false }
 func starting(i *Instance) {
 	server := &i.Pod.Status.ContainerStatuses[0]
 	server.Ready, server.Started = false, ptr.To(false)
@@ -118,9 +120,22 @@ func judged(a Attempt, v trial.Verdict) Attempt {
 	return a
 }
 
-// next decides what a run does in a situation.
+// held is the lane of a run that holds it.
+func held(run *v1alpha1.BenchmarkRun) Lane { return Lane{Holder: ptr.To(HolderOf(run))} }
+
+// heldByOther is the lane of a run that waits for another.
+var heldByOther = Lane{
+	Lease: "benchrun-system/default.lane.benchrun.dev", Holder: &Holder{Kind: RunKind, Namespace: "ns", Name: "other", UID: "other-uid"},
+	Line: []Holder{{Kind: RunKind, Namespace: "a", Name: "earlier"}, HolderOf(testutil.MakeRun("run", "ns").Obj())},
+}
+
+// next decides what a run does in a situation. It holds its lane, unless the situation says something else about that, or it has
+// finished.
 func next(t *testing.T, run *v1alpha1.BenchmarkRun, seen *Observed, at time.Time) Decision {
 	t.Helper()
+	if seen.Lane.Lease == "" && !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) {
+		seen.Lane = held(run)
+	}
 	seen.Judge(run.Spec.Database.Provisioner)
 	return Next(run, planOf(t, run), seen, at)
 }

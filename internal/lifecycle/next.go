@@ -38,6 +38,7 @@ var (
 		suspended,
 	}
 	steps = []rule{
+		queued,
 		predecessor,
 		recorded,
 		ended,
@@ -119,6 +120,8 @@ func suspended(s *situation) *Decision {
 	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"}
 	if a := s.removeEverything(); a != nil {
 		d.Action = a
+	} else {
+		s.leave(&d)
 	}
 	return &d
 }

@@ -60,7 +60,8 @@ func TestPrecedenceOfRules(t *testing.T) {
 		}},
 		{"lifecycle.Publish Publishing", func() { run.Status = v1alpha1.BenchmarkRunStatus{} }},
 		{"lifecycle.Wait fail NameTaken", func() { seen.Obstacle = nil }},
-		{"lifecycle.RemoveJob Suspended", func() { run.Spec.Suspend = nil }},
+		{"lifecycle.RemoveJob Suspended", func() { run.Spec.Suspend, seen.Lane = nil, heldByOther }},
+		{"lifecycle.RemoveJob Queued", func() { seen.Lane = held(run) }},
 		{"lifecycle.Wait WaitingForPredecessor", func() { seen.Predecessor = nil }},
 		{"lifecycle.RemoveJob Measuring", func() { seen.Attempts = seen.Attempts[1:] }},
 		{"lifecycle.RecordAttempt Measuring", func() { seen.Attempts = seen.Attempts[1:] }},
@@ -131,6 +132,7 @@ func TestNextBeforeMeasuring(t *testing.T) {
 	suspended := func(a Action) Decision {
 		return Decision{Action: a, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"}
 	}
+	leave := suspended(ReleaseLane{Holder{Kind: RunKind, Namespace: "ns", Name: "run", UID: testutil.MakeRun("run", "ns").Obj().UID}})
 	leftover := Instance{Number: 1, Others: true}
 	checkDecisions(t, map[string]decision{
 		"obstacle": {seen: Observed{Obstacle: &Failure{"Rejected", "quota"}}, want: failsWith("Rejected", "quota")},
@@ -138,12 +140,14 @@ func TestNextBeforeMeasuring(t *testing.T) {
 			Action: Wait{}, Reason: v1alpha1.ReasonWaitingForPredecessor, After: time.Second,
 			Message: "objects of an earlier run of this name are still being deleted: run-db1, run-t1-a1",
 		}},
-		"suspended":                     {run: suspend, want: suspended(Wait{})},
+		"suspended":                     {run: suspend, want: leave},
+		"suspended, left":               {run: suspend, seen: Observed{Lane: heldByOther}, want: suspended(Wait{})},
 		"suspended, Job":                {run: suspend, seen: Observed{Attempts: []Attempt{attemptOf(1, 1)}, Instances: []Instance{instanceOf(1, "u")}}, want: suspended(RemoveJob{Name: "run-t1-a1"})},
 		"suspended, Job is going":       {run: suspend, seen: Observed{Attempts: []Attempt{attemptOf(1, 1, jobGoing)}, Instances: []Instance{instanceOf(1, "u")}}, want: suspended(RemoveDatabase{1})},
-		"suspended, database is going":  {run: suspend, seen: Observed{Instances: []Instance{instanceOf(1, "u", removed)}}, want: suspended(Wait{})},
+		"suspended, database is going":  {run: suspend, seen: Observed{Instances: []Instance{instanceOf(1, "u", removed)}}, want: after(suspended(Wait{}), time.Second)},
 		"suspended, made in part":       {run: suspend, seen: Observed{Instances: []Instance{leftover}}, want: suspended(RemoveDatabase{1})},
-		"suspended, only a Pod is left": {run: suspend, seen: Observed{Instances: []Instance{{Number: 1, Claim: "data"}}}, want: suspended(Wait{})},
+		"suspended, only a Pod is left": {run: suspend, seen: Observed{Instances: []Instance{instanceOf(1, "u", setGone, onlyPod)}}, want: after(suspended(Wait{}), time.Second)},
+		"suspended, a claim is left":    {run: suspend, seen: Observed{Instances: []Instance{{Number: 1, Claim: "data"}}}, want: leave},
 		"not suspended any more": {
 			run:  func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = ptr.To(false) },
 			want: Decision{Action: ProvideDatabase{Instance: 1}, Reason: v1alpha1.ReasonProvisioningDatabase, Message: "the database is being created"},

@@ -24,6 +24,10 @@ type Observed struct {
 	Records []*result.Record
 	// Attempts that have a Job.
 	Attempts []Attempt
+	// Lane of the run.
+	Lane Lane
+	// Lingering are Pods of loaders whose Job is gone already.
+	Lingering []corev1.Pod
 	// Instances of the database that have at least one object.
 	Instances []Instance
 	// Missing says which ConfigMaps of a finished run are gone, or is empty.

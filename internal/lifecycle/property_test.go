@@ -52,6 +52,9 @@ func newWorld(t *testing.T, seed uint64) *world {
 		spec.Trials.Order, spec.Trials.Repetitions = v1alpha1.OrderInterleaved, nil
 		spec.Trials.Precision = &v1alpha1.PrecisionSpec{TargetRelativeCIPercent: 10, Min: 6, Max: 9}
 	}
+	if w.rng.IntN(2) == 0 {
+		w.seen.Lane.Holder = &Holder{Kind: RunKind, Namespace: "ns", Name: "other", UID: "other"}
+	}
 	w.plan = planOf(t, w.run)
 	return w
 }
@@ -76,6 +79,11 @@ func (w *world) step() bool {
 	switch a := d.Action.(type) {
 	case Wait:
 		w.pass()
+	case TakeLane:
+		if w.seen.Lane.Holder != nil {
+			w.t.Errorf("the lane is taken from %s", w.seen.Lane.Holder)
+		}
+		w.seen.Lane = held(w.run)
 	case ProvideDatabase:
 		w.provide(a)
 	case RemoveDatabase:
@@ -98,6 +106,9 @@ func (w *world) step() bool {
 
 // pass lets what was waited for happen.
 func (w *world) pass() {
+	if h := w.seen.Lane.Holder; h != nil && *h != HolderOf(w.run) {
+		w.seen.Lane.Holder = nil
+	}
 	w.seen.Instances = slices.DeleteFunc(w.seen.Instances, func(i Instance) bool { return i.Set == nil })
 	for i := range w.seen.Instances {
 		if w.seen.Instances[i].Pod != nil {
@@ -107,6 +118,9 @@ func (w *world) pass() {
 }
 
 func (w *world) provide(a ProvideDatabase) {
+	if w.seen.Lane.Holder == nil || *w.seen.Lane.Holder != HolderOf(w.run) {
+		w.t.Errorf("a database is made while lane is %+v", w.seen.Lane)
+	}
 	if w.seen.instance(a.Instance) != nil {
 		w.t.Errorf("instance %d is there already", a.Instance)
 	}

@@ -68,16 +68,17 @@ func (s *situation) measurements(status *v1alpha1.BenchmarkRunStatus) {
 	status.Progress = fmt.Sprintf("%d/%d", s.measured, s.planned)
 }
 
-// times sets when the run began, and when it ends at the latest. A run that was created suspended has not begun.
+// times sets when the run began, and when it ends at the latest. A run has not begun as long as it is suspended or queued; one
+// that an error keeps from its lane has, because it must end too.
 func (s *situation) times(status *v1alpha1.BenchmarkRunStatus, d Decision, now time.Time) {
-	if d.Reason == v1alpha1.ReasonSuspended {
+	if d.Pauses() {
 		return
 	}
 	if status.StartTime == nil {
 		status.StartTime = ptr.To(metav1.NewTime(now))
 	}
-	if suspended := int64(s.suspendedFor() / time.Second); suspended > 0 {
-		status.SuspendedSeconds = &suspended
+	if paused := int64(s.pausedFor() / time.Second); paused > 0 {
+		status.SuspendedSeconds = &paused
 	}
 	status.Deadline = ptr.To(metav1.NewTime(s.deadline().Truncate(time.Second)))
 }
@@ -85,6 +86,8 @@ func (s *situation) times(status *v1alpha1.BenchmarkRunStatus, d Decision, now t
 // setConditions sets the conditions of a run that has not finished, the summarizing ones last.
 func (s *situation) setConditions(c conditions, d Decision) {
 	s.resultsAvailable(c, d)
+	admitted, reason, message := s.admitted(d)
+	c.put(v1alpha1.ConditionAdmitted, admitted, reason, message)
 	if d.Reason == v1alpha1.ReasonSuspended {
 		c.set(v1alpha1.ConditionSuspended, true, d.Reason, d.Message)
 	} else {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -35,7 +36,11 @@ func (s *suiteSituation) deadline() time.Time {
 
 func (s *suiteSituation) suspendedFor() time.Duration {
 	status := &s.suite.Status
-	return suspendedFor(status.StartTime, status.SuspendedSeconds, status.Conditions, s.now)
+	pause := apimeta.FindStatusCondition(status.Conditions, v1alpha1.ConditionSuspended)
+	if pause != nil && pause.Status != metav1.ConditionTrue {
+		pause = nil
+	}
+	return pausedFor(status.StartTime, status.SuspendedSeconds, pause, s.now)
 }
 
 // bound a step by the suite's deadline, as that of a run is. A step that fails again and again says so.

@@ -75,3 +75,15 @@ func Labels(run *v1alpha1.BenchmarkRun, component string) map[string]string {
 		v1alpha1.LabelComponent:        component,
 	}
 }
+
+// QueueLabels are the labels of a run that tell Kueue in which of its queues a Job or StatefulSet stands. They are for these
+// objects alone: their Pods get from Kueue what they need.
+func QueueLabels(run *v1alpha1.BenchmarkRun) map[string]string {
+	labels := map[string]string{}
+	for _, key := range []string{v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority} {
+		if value, found := run.Labels[key]; found {
+			labels[key] = value
+		}
+	}
+	return labels
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -61,6 +62,19 @@ func NodeLost(pod *corev1.Pod) bool {
 	notReady := func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status != corev1.ConditionTrue }
 	return slices.ContainsFunc(pod.Status.Conditions, notReady) && !slices.ContainsFunc(pod.Status.ContainerStatuses,
 		func(s corev1.ContainerStatus) bool { return !running(s) })
+}
+
+// cutOffAfter is how long after the end of a Pod's grace period its node counts as cut off.
+const cutOffAfter = 30 * time.Second
+
+// CutOff says whether a Pod that is being deleted stays because its node does not answer.
+func CutOff(pod *corev1.Pod, now time.Time) bool {
+	return pod.DeletionTimestamp != nil && now.After(pod.DeletionTimestamp.Add(cutOffAfter))
+}
+
+// Works says whether a Pod may still put load on its node: it has not ended, and is not cut off.
+func Works(pod *corev1.Pod, now time.Time) bool {
+	return pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed && !CutOff(pod, now)
 }
 
 // Waiting says what a Pod that does not run yet waits for, in the cluster's words if it has any. The owner is "the database" or

@@ -43,7 +43,7 @@ func MakeRun(name, namespace string) *RunWrapper {
 				StartDeadlineSeconds: 300, DeadlineSeconds: 3600, MaxInvalid: ptr.To[int32](3),
 			},
 			Loader:    v1alpha1.LoaderSpec{Pods: 1, SeparateFromDatabase: v1alpha1.SeparationPreferred},
-			Placement: v1alpha1.PlacementSameNode, Seed: ptr.To[int64](1), Suspend: ptr.To(false),
+			Placement: v1alpha1.PlacementSameNode, Seed: ptr.To[int64](1), Lane: "default", Suspend: ptr.To(false),
 			Cleanup: v1alpha1.CleanupAlways, Results: v1alpha1.ResultsSpec{Retention: v1alpha1.RetentionWithRun},
 		},
 	}}

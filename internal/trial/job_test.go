@@ -239,3 +239,20 @@ func TestJobNeverRetries(t *testing.T) {
 		}
 	}
 }
+
+// Kueue's labels are on the Job and not on its Pods: Kueue would queue each of these once more.
+func TestJobIsQueuedByKueue(t *testing.T) {
+	labels := map[string]string{v1alpha1.LabelKueueQueue: "benchmarks", v1alpha1.LabelKueuePriority: "high", "mine": "alone"}
+	run := testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) { r.Labels = labels }).Obj()
+	job, err := trial.Job(run, trial.Attempt{Trial: plan.Trial{Number: 1, Round: 1}, Number: 1, Instance: 1}, podutil.Images{Loader: loaderImage})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key := range labels {
+		_, onJob := job.Labels[key]
+		_, onPod := job.Spec.Template.Labels[key]
+		if onJob != (key != "mine") || onPod || onJob && job.Labels[key] != labels[key] {
+			t.Errorf("%s: Job has %q, its Pods have it: %t", key, job.Labels[key], onPod)
+		}
+	}
+}

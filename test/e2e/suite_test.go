@@ -30,6 +30,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -123,10 +124,19 @@ func kubectl(ctx context.Context, args ...string) string {
 	return out
 }
 
-// apply a manifest.
+// apply a manifest. A run that names no lane gets one of its own: it must not wait for other runs of its spec, or for what the spec
+// before has left.
 func apply(ctx context.Context, manifest string) {
 	GinkgoHelper()
-	out, err := commandWith(ctx, manifest, "apply", "-f", "-")
+	documents := strings.Split(manifest, "\n---\n")
+	for i, document := range documents {
+		var run v1alpha1.BenchmarkRun
+		if yaml.Unmarshal([]byte(document), &run) == nil && run.Kind == "BenchmarkRun" && run.Spec.Lane == "" {
+			lane := fmt.Sprintf("%.40s", namespace+"-"+run.Name)
+			documents[i] = strings.Replace(document, "\nspec:\n", "\nspec:\n  lane: "+strings.TrimRight(lane, "-")+"\n", 1)
+		}
+	}
+	out, err := commandWith(ctx, strings.Join(documents, "\n---\n"), "apply", "-f", "-")
 	Expect(err).NotTo(HaveOccurred(), out)
 }
 

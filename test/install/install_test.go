@@ -210,3 +210,43 @@ func TestEnvtestAccepted(t *testing.T) {
 		})
 	}
 }
+
+// The manager may hold the lanes of runs: in its own namespace, or in the one that several installations share.
+func TestEnvtestManagerHoldsLanes(t *testing.T) {
+	chart, err := helm(t, images...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared, err := helm(t, append(slices.Clone(images), "--set=watchNamespace=default", "--set=laneNamespace=lanes")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		objects         []*unstructured.Unstructured
+		role, namespace string
+	}{
+		"chart":         {chart, "leader-election", namespace},
+		"kustomization": {kustomize(t, "config/default"), "leader-election", namespace},
+		"shared lanes":  {shared, "lanes", "lanes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var role rbacv1.Role
+			var binding rbacv1.RoleBinding
+			find(t, tc.objects, "Role", tc.role, &role)
+			find(t, tc.objects, "RoleBinding", tc.role, &binding)
+			leases := slices.IndexFunc(role.Rules, func(r rbacv1.PolicyRule) bool { return slices.Contains(r.Resources, "leases") })
+			for _, verb := range []string{"get", "list", "watch", "create", "delete"} {
+				if leases < 0 || !slices.Contains(role.Rules[leases].Verbs, verb) {
+					t.Errorf("the manager may not %s Leases: %v", verb, role.Rules)
+				}
+			}
+			if role.Namespace != tc.namespace || binding.Namespace != role.Namespace || binding.RoleRef.Name != role.Name ||
+				binding.Subjects[0].Namespace != namespace {
+				t.Errorf("Role in %s, bound in %s to %v", role.Namespace, binding.Namespace, binding.Subjects)
+			}
+		})
+	}
+	if args := deployment(t, shared).Spec.Template.Spec.Containers[0].Args; !slices.Contains(args, "--lane-namespace=lanes") {
+		t.Errorf("arguments are %v", args)
+	}
+}
