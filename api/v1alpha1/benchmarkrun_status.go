@@ -10,8 +10,9 @@ import (
 // BenchmarkRunStatus is the progress of a run and what it has measured. It is computed from the records of the attempts, of
 // which it names the newest. Once the run has finished it does not change, except for ResultsAvailable.
 type BenchmarkRunStatus struct {
-	// conditions are Admitted (it is the run's turn in its lane), DatabaseReady, Complete, Failed, Suspended, ResultsAvailable, Finished (Complete or Failed, and the results
-	// are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm, Flux and Argo CD.
+	// conditions are Admitted (it is the run's turn in its lane), DatabaseReady, Complete, Failed, Suspended, ResultsAvailable,
+	// Finished (Complete or Failed, and the results are written: scripts wait for it), and Ready, Reconciling and Stalled for
+	// Helm, Flux and Argo CD.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -120,8 +120,8 @@ func (s *situation) holds() bool {
 // foreignInterval is the time between two looks at a lane that another installation holds.
 const foreignInterval = 10 * time.Second
 
-// queued waits until it is the run's turn. A run that is not admitted has no Job and no database: if it has lost its lane, because
-// somebody has deleted the Lease, it removes them.
+// queued waits until it is the run's turn. A run that is not admitted has no Job and no database: if it has lost its lane,
+// because somebody has deleted the Lease, it removes them.
 func queued(s *situation) *Decision {
 	lane := &s.seen.Lane
 	if s.holds() {
