@@ -53,7 +53,7 @@ func (r *BenchmarkSuiteReconciler) observe(
 		if run == nil || !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete) {
 			continue
 		}
-		measured, err := r.measured(ctx, m, run, p.Variants[member.Variant].Plan)
+		measured, err := r.measured(ctx, m, run, suite.Spec.Variants[member.Variant].Name, p.Variants[member.Variant].Plan)
 		lost := new(changedError)
 		switch {
 		case errors.As(err, &lost):
@@ -77,7 +77,7 @@ func (r *BenchmarkSuiteReconciler) observe(
 // patience is for how long a Pod is waited for after its grace period: on a node that does not answer, it stays for ever.
 const patience = 30 * time.Second
 
-// lingering adds the Pods of the run that finished last that still run.
+// lingering looks whether Pods of the run that finished last still run.
 func (r *BenchmarkSuiteReconciler) lingering(
 	ctx context.Context, suite *v1alpha1.BenchmarkSuite, seen *lifecycle.SuiteObserved, reader client.Reader,
 ) error {
@@ -95,15 +95,15 @@ func (r *BenchmarkSuiteReconciler) lingering(
 		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 		stuck := pod.DeletionTimestamp != nil && r.Clock.Since(pod.DeletionTimestamp.Time) > patience
 		if runOwner(last).isLabelled(pod) && !ended && !stuck {
-			seen.Lingering = append(seen.Lingering, pod.Name)
+			seen.Lingering = true
 		}
 	}
 	return nil
 }
 
-// measured is what a complete run measured. The error is a changedError if its results are not what they were.
+// measured is what a complete run of a variant measured. The error is a changedError if its results are not what they were.
 func (r *BenchmarkSuiteReconciler) measured(
-	ctx context.Context, m *suiteMemory, run *v1alpha1.BenchmarkRun, p *plan.Plan,
+	ctx context.Context, m *suiteMemory, run *v1alpha1.BenchmarkRun, variant string, p *plan.Plan,
 ) (*lifecycle.Measurements, error) {
 	// Two runs never have the same results: these have the run's UID.
 	digest := run.Status.Results.Digest
@@ -114,7 +114,6 @@ func (r *BenchmarkSuiteReconciler) measured(
 	if err != nil {
 		return nil, err
 	}
-	variant := run.Labels[v1alpha1.LabelVariant]
 	if m.variables[variant] == nil {
 		variables, err := r.readVariables(ctx, run, attempts)
 		if err != nil {

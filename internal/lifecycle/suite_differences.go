@@ -35,8 +35,8 @@ func VariantDifferences(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *Suit
 	return list
 }
 
-// Besides says which server variables of a variant differ from the baseline's without being asked for, or is empty if they are not
-// known yet.
+// Besides says which server variables of a variant differ from the baseline's without being asked for, or is empty if they are
+// not known yet.
 func Besides(p *SuitePlan, seen *SuiteObserved, variant int) string {
 	if len(seen.Variables) == 0 || seen.Variables[variant] == nil || seen.Variables[p.Baseline] == nil {
 		return ""

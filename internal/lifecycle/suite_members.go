@@ -6,7 +6,6 @@ package lifecycle
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -59,11 +58,11 @@ func memberUnderWay(s *suiteSituation) *Decision {
 
 // memberLingers waits until the Pods of the last run are gone: its database, which stops, would disturb the next run.
 func memberLingers(s *suiteSituation) *Decision {
-	if len(s.seen.Lingering) == 0 {
+	if !s.seen.Lingering {
 		return nil
 	}
 	d := s.measuring(Wait{})
-	d.Message += ": Pods of the run before are being removed: " + strings.Join(s.seen.Lingering, ", ")
+	d.Message += ": the database of the run before is being removed"
 	d.After = time.Second
 	return d
 }

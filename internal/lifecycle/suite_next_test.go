@@ -26,7 +26,7 @@ func TestPrecedenceOfSuiteRules(t *testing.T) {
 	s.Status.Runs.Finished = ptr.To[int32](4)
 	seen := measuredRuns(s, p, 3).begin(s, p, 3)
 	seen.Members[1].Run.Status.Conditions[1].Type = v1alpha1.ConditionFailed
-	seen.Obstacle, seen.Predecessor, seen.Lingering = &Failure{Reason: v1alpha1.ReasonNameTaken}, []string{"s-r1-a"}, []string{"pod"}
+	seen.Obstacle, seen.Predecessor, seen.Lingering = &Failure{Reason: v1alpha1.ReasonNameTaken}, []string{"s-r1-a"}, true
 	seen.Checked = false
 	cases := []struct {
 		want string
@@ -42,7 +42,7 @@ func TestPrecedenceOfSuiteRules(t *testing.T) {
 		{"lifecycle.Wait fail MemberFailed", func() { seen.Members[1].Run.Status.Conditions[1].Type = v1alpha1.ConditionComplete }},
 		{"lifecycle.PublishSuite Publishing", func() { s.Spec.EarlyStop.Policy, seen.Judged = v1alpha1.EarlyStopDisabled, Judged{} }},
 		{"lifecycle.Wait Measuring", func() { seen.Members[3].Run = nil }},
-		{"lifecycle.Wait Measuring", func() { seen.Lingering = nil }},
+		{"lifecycle.Wait Measuring", func() { seen.Lingering = false }},
 		{"lifecycle.CheckVariants Checking", func() { seen.Checked = true }},
 		{"lifecycle.CreateMember Measuring", func() {}},
 	}

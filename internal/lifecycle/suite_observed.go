@@ -30,8 +30,8 @@ type SuiteObserved struct {
 	// this step writes the results.
 	Trouble   string
 	Unwritten bool
-	// Lingering names Pods of the run that finished last which still run: its database is being removed.
-	Lingering []string
+	// Lingering: Pods of the run that finished last still run, because its database is being removed.
+	Lingering bool
 	// Predecessor names runs of an earlier suite of the same name that are still being deleted.
 	Predecessor []string
 	// Obstacle is a final answer of the cluster, which trying again does not change.

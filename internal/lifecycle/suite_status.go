@@ -21,8 +21,8 @@ const (
 	maxSuiteText = 512
 )
 
-// StatusOfSuite is the whole status of a suite. From the old one it takes what cannot be observed again: when the suite began, the
-// transition times of its conditions, and how it ended, because an end is never taken back.
+// StatusOfSuite is the whole status of a suite. From the old one it takes what cannot be observed again: when the suite began,
+// the transition times of its conditions, and how it ended, because an end is never taken back.
 func StatusOfSuite(
 	suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, d Decision, now time.Time,
 ) v1alpha1.BenchmarkSuiteStatus {

@@ -17,8 +17,8 @@ import (
 // unset is how a difference shows that one side says nothing.
 const unset = "unset"
 
-// Differences are what one run asks for and another does not, as "name (theirs → ours)": first server settings by their own names,
-// then everything else by its path in the specification.
+// Differences are what one run asks for and another does not, as "name (theirs → ours)": first server settings by their own
+// names, then everything else by its path in the specification.
 func Differences(from, to *v1alpha1.BenchmarkRunSpec) ([]string, error) {
 	theirs, err := settingValues(from)
 	if err != nil {
@@ -60,8 +60,8 @@ func changes(from, to map[string]string) []string {
 	return list
 }
 
-// Unasked are the variables that differ from one server to another although no setting asks for it, as "name (theirs → ours)", and
-// how many variables are the same. State and identity of a server are left out.
+// Unasked are the variables that differ from one server to another although no setting asks for it, as "name (theirs → ours)",
+// and how many variables are the same. State and identity of a server are left out.
 func Unasked(from, to *v1alpha1.BenchmarkRunSpec, theirs, ours map[string]string) (list []string, same int, err error) {
 	e, err := engine.ByName(string(to.Database.Engine))
 	if err != nil {
