@@ -25,6 +25,11 @@ func TestEnvtestRules(t *testing.T) {
 			refused: []string{spec("workload: {commitSize: {rows: -1}}"), spec("workload: {commitSize: {rows: 1000000001}}")},
 			says:    "spec.workload.commitSize.rows",
 		},
+		"lane": {
+			allowed: []string{spec("lane: " + strings.Repeat("a", 40)), spec("lane: disk-1")},
+			refused: []string{spec("lane: " + strings.Repeat("a", 41)), spec("lane: Disk"), spec("lane: a.b"), spec("lane: -a"), spec("lane: a-")},
+			says:    "spec.lane",
+		},
 		"by time": {
 			allowed: []string{spec("workload: {commitSize: {rows: 0, sweep: {rowsPerCommit: [1, 1024]}}, limits: {seconds: 1}}")},
 			refused: []string{spec("workload: {commitSize: {rows: 0}}")},
@@ -240,6 +245,7 @@ func TestEnvtestImmutable(t *testing.T) {
 		"sweep: {mode: OneFactor}":                     "sweep cannot be changed",
 		"trials: {repetitions: 2}":                     "trials cannot be changed",
 		"loader: {separateFromDatabase: None}":         "loader cannot be changed",
+		"lane: other":                                  "lane cannot be changed",
 		"seed: 2":                                      "placement, seed, cleanup and imagePullSecrets cannot be changed",
 		"placement: Any":                               "placement, seed, cleanup and imagePullSecrets cannot be changed",
 		"cleanup: Never":                               "placement, seed, cleanup and imagePullSecrets cannot be changed",
