@@ -17,7 +17,7 @@ help: ## Show this.
 	  /^[a-z0-9-]+:.*?##/ {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: ## Bring up a cluster and the operator, measure six commit sizes, show the result.
+demo: ## Bring up a cluster and the operator, measure six commit sizes, compare two settings, show the results.
 	@$(LIB) CGO_ENABLED=0 go run -trimpath -buildvcs=false -gcflags=all=-dwarf=false ./hack/demo -started "$$(date +%s)" $(FLAGS)
 
 .PHONY: readme

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# demo.sh [--record] — measures the commit sizes of config/samples/commit-size.yaml on the kind cluster and prints the
-# result. --record puts what is printed into README.md, in place of the last time's.
+# demo.sh [--record] — measures the commit sizes of config/samples/commit-size.yaml on the kind cluster, then asks with
+# config/samples/suite-durable-or-not.yaml whether a server that does not wait for the disk is faster, and prints the results.
+# --record puts what is printed into README.md, in place of the last time's.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
-
-run=benchmarkrun/commit-size
 
 # show COMMAND… prints a command as a user would type it, and runs it.
 show() {
@@ -13,21 +12,28 @@ show() {
 	"$@"
 }
 
+# measure KIND NAME FILE
 measure() {
-	kubectl delete "$run" --ignore-not-found --timeout=2m >&2
-	show kubectl apply -f config/samples/commit-size.yaml
-	kubectl get "$run" --watch --no-headers >&2 &
+	kubectl delete "$1/$2" --ignore-not-found --timeout=2m >&2
+	show kubectl apply -f "config/samples/$3"
+	kubectl get "$1/$2" --watch --no-headers >&2 &
 	local watch=$!
 	trap 'kill "$watch"' EXIT
-	show kubectl wait --for=condition=Finished --timeout=15m "$run"
+	show kubectl wait --for=condition=Finished --timeout=15m "$1/$2"
 	kill "$watch" && trap - EXIT # here, because a subshell may end without its trap
-	show kubectl get "$run"
-	echo "\$ kubectl get configmap commit-size-results -o jsonpath='{.data.summary\.md}'"
-	kubectl get configmap commit-size-results -o jsonpath='{.data.summary\.md}'
+	show kubectl get "$1/$2"
+	echo "\$ kubectl get configmap $2-results -o jsonpath='{.data.summary\.md}'"
+	kubectl get configmap "$2-results" -o jsonpath='{.data.summary\.md}'
+}
+
+all() {
+	measure benchmarkrun commit-size commit-size.yaml
+	echo
+	measure benchmarksuite durable-or-not suite-durable-or-not.yaml
 }
 
 if [ "${1:-}" = --record ]; then
-	OUTPUT=$(measure)
+	OUTPUT=$(all)
 	export OUTPUT
 	awk '
 		/^<!-- \/demo -->/ { skip = 0 }
@@ -36,7 +42,9 @@ if [ "${1:-}" = --record ]; then
 	' README.md >"$BIN/README.new"
 	mv "$BIN/README.new" README.md
 else
-	measure
+	all
 fi
-[ "$(kubectl get "$run" -o jsonpath='{.status.conditions[?(@.type=="Complete")].status}')" = True ] ||
-	die "the run has failed: kubectl describe $run"
+for object in benchmarkrun/commit-size benchmarksuite/durable-or-not; do
+	[ "$(kubectl get "$object" -o jsonpath='{.status.conditions[?(@.type=="Complete")].status}')" = True ] ||
+		die "it has failed: kubectl describe $object"
+done

@@ -52,8 +52,8 @@ func steps(measure ...string) []step {
 			first: 20 * time.Second, again: 10 * time.Second, needs: []string{"cluster"},
 		},
 		{
-			name: "measure", why: "apply a BenchmarkRun and wait for its result", command: measure,
-			first: 150 * time.Second, again: 150 * time.Second, needs: []string{"install"}, result: true,
+			name: "measure", why: "apply a BenchmarkRun and a BenchmarkSuite, and wait for their results", command: measure,
+			first: 300 * time.Second, again: 300 * time.Second, needs: []string{"install"}, result: true,
 		},
 	}
 }
