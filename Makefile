@@ -148,6 +148,14 @@ bench-loader: build ## The loader and the programs that it stands in for, in tur
 bench-sysbench: build ## Whether sysbench is any slower when the loader runs it.
 	@hack/bench-sysbench.sh
 
+.PHONY: bench-statistics
+bench-statistics: ## How often verdicts and intervals are right, in simulated suites; writes docs/statistics.md.
+	@$(LIB) go run ./test/statistics -write docs/statistics.md $(FLAGS)
+
+.PHONY: bench-verdict
+bench-verdict: ## How many rounds a verdict takes, for simulated and recorded noise.
+	@$(LIB) go run ./test/statistics -verdicts $(FLAGS)
+
 .PHONY: lines
 lines: ## How many lines of shell hack/ has.
 	@git grep -lE '^#!.*sh$$|^# shellcheck shell' -- hack .ci | xargs wc -l | sort -n

@@ -37,7 +37,8 @@ tally() {
 
 unit() {
 	race_detector
-	tests unit -race ./api/... ./cmd/... ./controllers/... ./hack/... ./internal/... ./test/deadtime ./test/benchloader ./test/docs ./test/newworkload ./test/samples
+	tests unit -race ./api/... ./cmd/... ./controllers/... ./hack/... ./internal/... ./test/deadtime ./test/benchloader ./test/docs ./test/newworkload ./test/samples \
+		./test/statistics
 	tally unit
 }
 

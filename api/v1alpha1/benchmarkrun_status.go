@@ -58,7 +58,8 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Trials TrialCounts `json:"trials,omitzero"`
 
-	// headline is the best point's median with its interval, for example "14973 rows/s (14310–15240) at rowsPerCommit=1024".
+	// headline is the best point's median with its interval, and which other points cannot be told from it, for example
+	// "14970 rows/s (14310–15240) at rowsPerCommit=1024; 256, 512 may be as good".
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512

@@ -53,7 +53,7 @@ func progressOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Reco
 		}
 		g.planned++
 	}
-	g.points = pointsOf(p, accepted)
+	g.points = pointsOf(p, accepted, looksOf(run))
 	return g
 }
 
@@ -74,8 +74,16 @@ func acceptedOf(records []*result.Record) map[int]*result.Record {
 	return accepted
 }
 
+// looksOf are the rounds after which a precision target is checked.
+func looksOf(run *v1alpha1.BenchmarkRun) stats.Looks {
+	if p := run.Spec.Trials.Precision; p != nil {
+		return stats.Looks{First: int(p.Min), Last: int(p.Max)}
+	}
+	return stats.Looks{}
+}
+
 // pointsOf are all points of a plan, in its order, with what was measured at them.
-func pointsOf(p *plan.Plan, accepted map[int]*result.Record) []stats.Point {
+func pointsOf(p *plan.Plan, accepted map[int]*result.Record, looks stats.Looks) []stats.Point {
 	byPoint := make([][]*result.Record, len(p.Points))
 	for _, t := range p.Trials {
 		if r := accepted[t.Number]; r != nil {
@@ -84,7 +92,7 @@ func pointsOf(p *plan.Plan, accepted map[int]*result.Record) []stats.Point {
 	}
 	var points []stats.Point
 	for i, point := range p.Points {
-		points = append(points, stats.Summarized(point.Parameters, byPoint[i]))
+		points = append(points, looks.Summarized(point.Parameters, byPoint[i]))
 	}
 	return points
 }
@@ -96,7 +104,7 @@ func skippedTrials(run *v1alpha1.BenchmarkRun, p *plan.Plan, accepted map[int]*r
 	if precision == nil {
 		return nil
 	}
-	skip := map[int]bool{}
+	skip, looks := map[int]bool{}, looksOf(run)
 	reached := make([]bool, len(p.Points))
 	values := make([][]float64, len(p.Points))
 	for round := 1; round <= p.Rounds; round++ {
@@ -113,7 +121,7 @@ func skippedTrials(run *v1alpha1.BenchmarkRun, p *plan.Plan, accepted map[int]*r
 			}
 		}
 		for i := range reached {
-			reached[i] = reached[i] || round >= int(precision.Min) && stats.Summarize(values[i]).Reached(precision.TargetRelativeCIPercent)
+			reached[i] = reached[i] || round >= int(precision.Min) && looks.Summary(values[i]).Reached(precision.TargetRelativeCIPercent)
 		}
 		for _, t := range p.Trials {
 			if t.Round > round && reached[t.Point] {

@@ -12,6 +12,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
@@ -125,10 +126,10 @@ func TestPrecisionLeavesOutPoints(t *testing.T) {
 }
 
 // Points reach their targets in different rounds: one value far above and one far below the others are outside of the
-// interval of the median from nine values on.
+// interval of the median from ten values on, if it was looked at from the sixth on.
 func TestPrecisionShrinksThePlanStepByStep(t *testing.T) {
 	run := preciseRun()
-	run.Spec.Trials.Precision.Max = 10
+	run.Spec.Trials.Precision.Max = 12
 	p := planOf(t, run)
 	value := func(point, round int) float64 {
 		switch {
@@ -140,7 +141,7 @@ func TestPrecisionShrinksThePlanStepByStep(t *testing.T) {
 			return steady(0, 1)(point, round)
 		}
 	}
-	planned := []int{30}
+	planned := []int{36}
 	var all []*result.Record
 	for g := progressOf(run, p, nil); g.next != nil; g = progressOf(run, p, all) {
 		if g.planned != planned[len(planned)-1] {
@@ -148,11 +149,11 @@ func TestPrecisionShrinksThePlanStepByStep(t *testing.T) {
 		}
 		all = append(all, testutil.Record(g.next.Number, 1, nil, value(g.next.Point, g.next.Round)))
 	}
-	if diff := cmp.Diff([]int{30, 26, 25}, planned); diff != "" {
+	if diff := cmp.Diff([]int{36, 30, 28}, planned); diff != "" {
 		t.Errorf("planned trials (-want +got):\n%s", diff)
 	}
-	if len(all) != 25 {
-		t.Errorf("%d trials were measured, want 25", len(all))
+	if len(all) != 28 {
+		t.Errorf("%d trials were measured, want 28", len(all))
 	}
 }
 
@@ -179,7 +180,7 @@ func TestMeasured(t *testing.T) {
 		disturbed(2, 1, result.OutcomeInvalidated, result.CauseEvicted),
 	}
 	var values [][]float64
-	for i, point := range pointsOf(p, acceptedOf(list)) {
+	for i, point := range pointsOf(p, acceptedOf(list), stats.Looks{}) {
 		if diff := cmp.Diff(p.Points[i].Parameters, point.Parameters); diff != "" {
 			t.Errorf("point %d (-want +got):\n%s", i, diff)
 		}

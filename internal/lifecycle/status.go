@@ -175,17 +175,20 @@ func (s *situation) statusPoints() []v1alpha1.PointStatus {
 	return list
 }
 
-// headline is the best point, its median and its interval.
+// headline is the best point, its median and its interval, and which other points may be as good.
 func (s *situation) headline() string {
-	best := stats.Best(s.points)
-	if best < 0 {
+	standing := stats.Stand(s.points)
+	if standing.Best < 0 {
 		return ""
 	}
-	p := s.points[best]
+	p := s.points[standing.Best]
 	interval := cmp.Or(p.Summary.Range(), "one trial")
 	text := fmt.Sprintf("%s %s (%s)", stats.Format(p.Summary.Median), p.Metric.Unit, interval)
 	if len(p.Parameters) > 0 {
 		text += " at " + stats.Label(p.Parameters)
+	}
+	if others := standing.Others(s.points); others != "" {
+		text += "; " + others
 	}
 	return text
 }

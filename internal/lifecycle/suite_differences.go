@@ -73,6 +73,7 @@ func SuiteWarnings(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObse
 			list = append(list, text)
 		}
 	}
+	add(tooFewRounds(suite, p))
 	for _, s := range shared {
 		add(s.differs("the runs", environments(p, seen, -1)))
 	}
@@ -87,6 +88,16 @@ func SuiteWarnings(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObse
 		}
 	}
 	return append(list, warningsOfRuns(seen)...)
+}
+
+// tooFewRounds says that no comparison can have a verdict, or is empty.
+func tooFewRounds(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) string {
+	first := design(suite, p).FirstLook()
+	if first <= int(suite.Spec.Rounds) {
+		return ""
+	}
+	return fmt.Sprintf("rounds (%d) is too small for any verdict: the first is possible after %d rounds (comparisons: %d)",
+		suite.Spec.Rounds, first, len(p.Pairs))
 }
 
 // property of an environment.

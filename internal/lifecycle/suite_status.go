@@ -83,7 +83,7 @@ func comparisons(pairs []stats.Paired) []v1alpha1.ComparisonStatus {
 			BaselineMedian: stats.Format(stats.Summarize(p.BaselineValues).Median), Median: stats.Format(stats.Summarize(p.Values).Median),
 			Detail: cut(p.String(), maxSuiteText),
 		}
-		if p.High > 0 {
+		if p.Bounded() {
 			c.Ratio, c.Low, c.High = stats.Format(p.Ratio), stats.Format(p.Low), stats.Format(p.High)
 		}
 		for name, value := range c.Parameters {

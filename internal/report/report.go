@@ -82,17 +82,7 @@ func (r *Report) parameters() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// ranked are the measured points, the best first.
-func (r *Report) ranked() []stats.Point {
-	points := slices.DeleteFunc(slices.Clone(r.Points), func(p stats.Point) bool { return p.Summary.N == 0 })
-	slices.SortStableFunc(points, func(a, b stats.Point) int {
-		switch {
-		case stats.Better(a.Metric, a.Summary.Median, b.Summary.Median):
-			return -1
-		case stats.Better(a.Metric, b.Summary.Median, a.Summary.Median):
-			return 1
-		}
-		return 0
-	})
-	return points
+// measured are the points at which anything was measured, in the order of the sweep.
+func (r *Report) measured() []stats.Point {
+	return slices.DeleteFunc(slices.Clone(r.Points), func(p stats.Point) bool { return p.Summary.N == 0 })
 }

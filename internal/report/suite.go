@@ -119,7 +119,7 @@ type comparison struct {
 	High           float64           `json:"high,omitempty"`
 	Detectable     float64           `json:"detectable,omitempty"`
 	RoundsNeeded   int               `json:"roundsNeeded,omitempty"`
-	Cause          string            `json:"cause,omitempty"`
+	Cause          stats.Cause       `json:"cause,omitempty"`
 	BaselineMedian float64           `json:"baselineMedian"`
 	Median         float64           `json:"median"`
 	Detail         string            `json:"detail"`

@@ -73,7 +73,7 @@ func (s *Suite) table(pairs []stats.Paired) [][]string {
 			cells = append(cells, p.Parameters[name])
 		}
 		ratio, interval := "", ""
-		if p.High > 0 {
+		if p.Bounded() {
 			ratio, interval = fmt.Sprintf("%.2f", p.Ratio), fmt.Sprintf("%.2f–%.2f", p.Low, p.High)
 		}
 		rows = append(rows, append(cells, median(p.BaselineValues), median(p.Values), ratio, interval, verdict(p)))

@@ -58,7 +58,7 @@ func reportOfSuite() *report.Suite {
 		{"lazy", "1", stats.Comparison{Verdict: stats.Faster, Ratio: 3, Low: 2.8, High: 3.21}},
 		{"lazy", "1024", stats.Comparison{Verdict: stats.Equal, Ratio: 1.01, Low: 0.98, High: 1.03}},
 		{"same", "1", stats.Comparison{Verdict: stats.NoDifferenceShown, Ratio: 1, Low: 0.9, High: 1.11, Detectable: 0.11}},
-		{"same", "1024", stats.Comparison{Verdict: stats.CannotSay, Cause: stats.CauseNoise, RoundsNeeded: 40}},
+		{"same", "1024", stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, RoundsNeeded: 40}},
 	} {
 		p := stats.Paired{
 			Variant: pair.variant, Baseline: "durable", Parameters: map[string]string{"rowsPerCommit": pair.value}, Metric: rows,

@@ -15,8 +15,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// Summary writes what a person wants to know first, as Markdown that also reads well on a terminal: a table of the points,
-// the best first, what must be read with the numbers, and where they were measured.
+// Summary writes what a person wants to know first, as Markdown that also reads well on a terminal: a table of the points
+// in the order of the sweep, what must be read with the numbers, and where they were measured.
 func Summary(w io.Writer, r *Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", r.Run.Name)
@@ -26,10 +26,16 @@ func Summary(w io.Writer, r *Report) error {
 		b.WriteString(": " + r.Run.Message)
 	}
 	b.WriteString("\n")
-	if points := r.ranked(); len(points) > 0 {
+	if points := r.measured(); len(points) > 0 {
 		b.WriteString("\n")
 		writeTable(&b, r.table(points))
 		b.WriteString("\n" + intervals(points) + "\n")
+		if _, operations := r.columns(); len(operations) > 0 {
+			b.WriteString("Latencies are medians of the trials' own percentiles.\n")
+		}
+		if said := ranks(points); said != "" {
+			b.WriteString("\n" + said + "\n")
+		}
 		if rows, unit := r.parts(points); rows != nil {
 			fmt.Fprintf(&b, "\nMedians by part, %s:\n\n", unit)
 			writeTable(&b, rows)
@@ -42,26 +48,31 @@ func Summary(w io.Writer, r *Report) error {
 	return err
 }
 
-// table has a row per point: its parameters, the median, the interval, how many times the worst that is, the medians of other
-// metrics that are shown, and latencies.
+// table has a row per point: its parameters, the median, the interval, how many times the first point that is, the medians of
+// other metrics that are shown, and latencies. The best point is marked, and those that may be as good.
 func (r *Report) table(points []stats.Point) [][]string {
 	_, operations := r.columns()
 	header := r.parameters()
-	header = append(header, points[0].Metric.Unit, "interval", "n", "×")
+	header = append(header, points[0].Metric.Unit, "interval", "n")
+	if len(points) > 1 {
+		header = append(header, "", "× the first")
+	}
 	shown := shownMetrics(points)
 	header = append(header, shown...)
 	for _, op := range operations {
 		header = append(header, op+" p50 µs", op+" p99 µs")
 	}
 	rows := [][]string{header}
-	worst := points[len(points)-1].Summary.Median
-	for _, p := range points {
+	marks, ratios := marks(points), stats.RatioTo(points, 0)
+	for i, p := range points {
 		var cells []string
 		for _, name := range r.parameters() {
 			cells = append(cells, p.Parameters[name])
 		}
-		cells = append(cells, stats.Format(p.Summary.Median),
-			p.Summary.Range(), strconv.Itoa(p.Summary.N), times(p.Summary.Median, worst))
+		cells = append(cells, stats.Format(p.Summary.Median), p.Summary.Range(), strconv.Itoa(p.Summary.N))
+		if len(points) > 1 {
+			cells = append(cells, marks[i], ratio(ratios[i]))
+		}
 		for _, name := range shown {
 			cells = append(cells, medianOfMetric(p.Records, name))
 		}
@@ -89,13 +100,6 @@ func shownMetrics(points []stats.Point) []string {
 	return names
 }
 
-func times(a, b float64) string {
-	if b == 0 {
-		return ""
-	}
-	return strconv.FormatFloat(a/b, 'f', 2, 64)
-}
-
 // medianOf is the median over trials of a percentile that each trial took from its own, whole histogram.
 func medianOf(records []*result.Record, operation string, percentile func(result.Latency) int64) string {
 	var values []float64
@@ -120,7 +124,11 @@ func intervals(points []stats.Point) string {
 				of, stats.MinForInterval)
 		}
 	}
-	return "Medians " + of + "intervals are the median's at 95 % confidence."
+	text := "Medians " + of + "intervals are the median's at 95 % confidence"
+	if points[0].Summary.Looked {
+		text += ", whichever round they were narrow enough in"
+	}
+	return text + "."
 }
 
 // warnings of all points, each once, with the points that it is about.

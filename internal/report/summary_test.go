@@ -63,19 +63,43 @@ func pointsOf(better string, values ...float64) *report.Report {
 	return r
 }
 
-func TestSummaryRanksPoints(t *testing.T) {
-	cases := map[string]struct{ better, want string }{
-		"higher is better": {"higher", "b a d c"},
-		"lower is better":  {"lower", "c a d b"}, // equal ones stay in the order of the sweep
+// The points stand in the order of the sweep. What cannot be told apart has no ranks.
+func TestSummaryMarksTheBest(t *testing.T) {
+	three := func(better string, values ...float64) *report.Report {
+		r := pointsOf(better, values...)
+		for i := range r.Points {
+			for round := range 2 {
+				record := testutil.Record(10*round+i, 1, r.Points[i].Parameters, values[i]*(1.01+0.01*float64(round)))
+				record.Summary.Metrics[0].Better = better
+				r.Points[i].Records = append(r.Points[i].Records, record)
+			}
+			r.Points[i] = stats.Summarized(r.Points[i].Parameters, r.Points[i].Records)
+		}
+		return r
+	}
+	cases := map[string]struct {
+		report *report.Report
+		marks  string
+		text   string
+	}{
+		"higher is better": {three("higher", 20, 40, 10, 20), "a:  b: best c:  d: ", "rowsPerCommit=b is the best."},
+		"lower is better":  {three("lower", 20, 40, 10, 20), "a:  b:  c: best d: ", "rowsPerCommit=c is the best."},
+		"one trial each":   {pointsOf("higher", 20, 40), "a:  b: ", "No point is called the best: it takes 3 trials each"},
+		"as good":          {three("higher", 20, 40, 40), "a:  b: best? c: as good?", "rowsPerCommit=b has the best median; c may be as good."},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			var order []string
-			for _, line := range lines(printed(t, report.Summary, pointsOf(tc.better, 20, 40, 10, 20)), "|")[2:] {
-				order = append(order, strings.TrimSpace(strings.Split(line, "|")[1]))
+			text := printed(t, report.Summary, tc.report)
+			var marks []string
+			for _, line := range lines(text, "|")[2:] {
+				cells := strings.Split(line, "|")
+				marks = append(marks, strings.TrimSpace(cells[1])+": "+strings.TrimSpace(cells[5]))
 			}
-			if got := strings.Join(order, " "); got != tc.want {
-				t.Errorf("order is %s, want %s", got, tc.want)
+			if got := strings.Join(marks, " "); got != tc.marks {
+				t.Errorf("marks are %q, want %q", got, tc.marks)
+			}
+			if !strings.Contains(text, "\n"+tc.text) {
+				t.Errorf("no %q in\n%s", tc.text, text)
 			}
 		})
 	}
@@ -88,10 +112,10 @@ func TestSummaryShowsFurtherMetrics(t *testing.T) {
 	first.Metrics[0].Shown = true
 	first.Metrics = append(first.Metrics, result.Metric{Name: "newOrdersPerMinute", Value: 270, Unit: "NOPM", Better: "higher", Shown: true})
 	table := lines(printed(t, report.Summary, r), "|")
-	if !strings.Contains(table[0], "|    × | newOrdersPerMinute |") || strings.Contains(table[0], first.Metrics[0].Name) {
+	if !strings.Contains(table[0], "| × the first | newOrdersPerMinute |") || strings.Contains(table[0], first.Metrics[0].Name) {
 		t.Errorf("header %s", table[0])
 	}
-	if !strings.Contains(table[2], "| 2.00 |                    |") || !strings.Contains(table[3], "| 1.00 |                270 |") {
+	if !strings.Contains(table[2], "|        1.00 |                270 |") || !strings.Contains(table[3], "|        2.00 |                    |") {
 		t.Errorf("rows\n%s\n%s", table[2], table[3])
 	}
 }

@@ -30,7 +30,7 @@ type Paired struct {
 func (p *Paired) Judge(d Design) {
 	p.DifferencePercent = int32(d.DifferencePercent)
 	if p.Obstacle != "" {
-		p.Comparison = Comparison{Verdict: CannotSay, Cause: CauseInvalidTrials, Rounds: len(p.Values)}
+		p.Comparison = Comparison{Verdict: CannotSay, Rounds: len(p.Values)}
 		return
 	}
 	p.Comparison = d.Compare(p.Metric.Better, p.BaselineValues, p.Values)
@@ -40,6 +40,9 @@ func (p *Paired) Judge(d Design) {
 func (p *Paired) Answered() bool {
 	return p.Verdict == Faster || p.Verdict == Slower || p.Verdict == Equal
 }
+
+// Bounded says whether the ratio has an interval with two ends: before the first look it has none.
+func (p *Paired) Bounded() bool { return p.Low > 0 && !math.IsInf(p.High, 1) }
 
 // speed is how many times as fast the variant is, with its interval: the ratio of the values, or its inverse if lower is better.
 func (p *Paired) speed() (ratio, low, high float64) {
@@ -67,11 +70,8 @@ func (p *Paired) String() string {
 		return fmt.Sprintf("%s and %s are equal within %d %% (ratio %.2f–%.2f)", p.Variant, p.Baseline, p.DifferencePercent,
 			p.Low, p.High)
 	case NoDifferenceShown:
-		text := fmt.Sprintf("no difference shown between %s and %s (ratio %.2f–%.2f)", p.Variant, p.Baseline, p.Low, p.High)
-		if p.Detectable > 0 {
-			text += fmt.Sprintf("; one of %s %% would have been", percent(p.Detectable))
-		}
-		return text
+		return fmt.Sprintf("no difference shown between %s and %s (ratio %.2f–%.2f); one of %s %% would probably have been", p.Variant,
+			p.Baseline, p.Low, p.High, percent(p.Detectable))
 	case CannotSay:
 	}
 	return fmt.Sprintf("cannot say whether %s differs from %s: %s", p.Variant, p.Baseline, p.cause())
@@ -79,18 +79,22 @@ func (p *Paired) String() string {
 
 // cause of CannotSay, in words.
 func (p *Paired) cause() string {
-	if p.Obstacle != "" {
+	switch {
+	case p.Obstacle != "":
 		return p.Obstacle
-	}
-	if p.Cause != CauseTooFewRounds && p.Cause != CauseNoise {
-		return "there is a round without a usable value"
+	case p.Cause == TooFewRounds:
+		return fmt.Sprintf("too few rounds, %d", p.Rounds)
+	case p.Cause == NoRatio:
+		return "a value is missing, zero or negative"
+	case p.Cause == Contradiction:
+		return "the rounds contradict each other: something changed on the way"
 	}
 	text := "the values scatter too much from round to round"
-	if p.Cause == CauseTooFewRounds {
-		text = fmt.Sprintf("too few rounds, %d", p.Rounds)
-	}
 	if p.RoundsNeeded > p.Rounds {
-		text += fmt.Sprintf("; about %d would be needed", p.RoundsNeeded)
+		text += fmt.Sprintf("; a difference of %d %% would take about %d rounds", p.DifferencePercent, p.RoundsNeeded)
+	}
+	if p.Detectable > 0 && !math.IsInf(p.Detectable, 1) {
+		text += fmt.Sprintf("; one of %s %% would probably have been seen", percent(p.Detectable))
 	}
 	return text
 }

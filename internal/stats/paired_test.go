@@ -30,8 +30,8 @@ var (
 	slower    = stats.Comparison{Verdict: stats.Slower, Ratio: 0.929, Low: 0.908, High: 0.951}
 	equal     = stats.Comparison{Verdict: stats.Equal, Ratio: 1.002, Low: 0.981, High: 1.029}
 	none      = stats.Comparison{Verdict: stats.NoDifferenceShown, Ratio: 1.02, Low: 0.96, High: 1.08, Detectable: 0.061}
-	noisy     = stats.Comparison{Verdict: stats.CannotSay, Cause: stats.CauseNoise, Rounds: 20, RoundsNeeded: 60}
-	few       = stats.Comparison{Verdict: stats.CannotSay, Cause: stats.CauseTooFewRounds, Rounds: 3}
+	noisy     = stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, Rounds: 20, RoundsNeeded: 60, Detectable: 0.2}
+	few       = stats.Comparison{Verdict: stats.CannotSay, Cause: stats.TooFewRounds, Rounds: 3}
 )
 
 func TestVerdictsInWords(t *testing.T) {
@@ -44,10 +44,10 @@ func TestVerdictsInWords(t *testing.T) {
 		{pair("higher", slightly), "lazy is 8.1 % faster than durable (4.1–13 %)"},
 		{pair("higher", slower), "lazy is 7.1 % slower than durable (4.9–9.2 %)"},
 		{pair("higher", equal), "lazy and durable are equal within 5 % (ratio 0.98–1.03)"},
-		{pair("higher", none), "no difference shown between lazy and durable (ratio 0.96–1.08); one of 6.1 % would have been"},
+		{pair("higher", none), "no difference shown between lazy and durable (ratio 0.96–1.08); one of 6.1 % would probably have been"},
 		{pair("higher", few), "cannot say whether lazy differs from durable: too few rounds, 3"},
 		{pair("higher", noisy), "cannot say whether lazy differs from durable: the values scatter too much from round to round; " +
-			"about 60 would be needed"},
+			"a difference of 5 % would take about 60 rounds; one of 20 % would probably have been seen"},
 	} {
 		if diff := cmp.Diff(tc.want, tc.paired.String()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/perf/benchmath"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats/sequential"
 )
 
 // MinForInterval is how many values a 95 % confidence interval of the median takes.
@@ -37,6 +38,27 @@ type Summary struct {
 	N                 int
 	Median, Low, High float64
 	Interval          Interval
+	// Looked says that there was an interval after each of several rounds, and that all of them together hold 95 %.
+	Looked bool
+}
+
+// Looks are the numbers of values after which a summary is looked at, to stop if its interval is narrow enough; none if their
+// number is fixed.
+type Looks struct{ First, Last int }
+
+// Summary of values that were looked at before. Whoever stops at the first narrow interval stops too early too often: the interval
+// is the wider one that holds at all looks.
+func (l Looks) Summary(values []float64) Summary {
+	s := Summarize(values)
+	if l == (Looks{}) || s.N == 0 {
+		return s
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	s.Low, s.High, s.Interval = sorted[0], sorted[s.N-1], MinMax
+	if k := sequential.MedianRank(s.N, l.First, l.Last, ErrorProbability); k > 0 {
+		s.Low, s.High, s.Interval, s.Looked = sorted[k-1], sorted[s.N-k], Confidence95, true
+	}
+	return s
 }
 
 // Summarize values, in any order; none give the zero Summary.
@@ -166,6 +188,11 @@ type Point struct {
 
 // Summarized is the point of a group of accepted attempts.
 func Summarized(parameters map[string]string, records []*result.Record) Point {
+	return Looks{}.Summarized(parameters, records)
+}
+
+// Summarized is the point of a group of accepted attempts, which were looked at before.
+func (l Looks) Summarized(parameters map[string]string, records []*result.Record) Point {
 	p := Point{Parameters: parameters, Records: records}
 	for _, r := range records {
 		if len(r.Summary.Metrics) > 0 {
@@ -174,7 +201,7 @@ func Summarized(parameters map[string]string, records []*result.Record) Point {
 		}
 	}
 	p.Metric.Value = 0
-	p.Summary = Summarize(p.Values)
+	p.Summary = l.Summary(p.Values)
 	p.Warnings = Warnings(records, p.Values)
 	return p
 }

@@ -196,3 +196,26 @@ func TestLabel(t *testing.T) {
 		t.Errorf("label of nothing is %q", got)
 	}
 }
+
+// An interval that was looked at in several rounds is wider than one that was not, and says so.
+func TestSummaryOfLooks(t *testing.T) {
+	values := []float64{12, 1, 11, 2, 10, 3, 9, 4, 8, 5, 7, 6}
+	cases := map[string]struct {
+		looks  stats.Looks
+		values []float64
+		want   stats.Summary
+	}{
+		"a fixed number":       {stats.Looks{}, values, stats.Summary{N: 12, Median: 6.5, Low: 3, High: 10, Interval: stats.Confidence95}},
+		"the last of seven":    {stats.Looks{First: 6, Last: 12}, values, stats.Summary{N: 12, Median: 6.5, Low: 2, High: 11, Interval: stats.Confidence95, Looked: true}},
+		"before the first":     {stats.Looks{First: 6, Last: 12}, values[:5], stats.Summary{N: 5, Median: 10, Low: 1, High: 12, Interval: stats.MinMax}},
+		"no interval at first": {stats.Looks{First: 6, Last: 100}, values[:6], stats.Summary{N: 6, Median: 6.5, Low: 1, High: 12, Interval: stats.MinMax}},
+		"nothing":              {stats.Looks{First: 6, Last: 12}, nil, stats.Summary{}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, tc.looks.Summary(tc.values)); diff != "" {
+				t.Errorf("summary (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,67 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// marks of the points: the best, and those that cannot be told from it; none if there are too few trials to say.
+func marks(points []stats.Point) []string {
+	marks := make([]string, len(points))
+	if !stats.Ranked(points) {
+		return marks
+	}
+	standing := stats.Stand(points)
+	for _, i := range standing.Rivals {
+		marks[i] = "as good?"
+	}
+	marks[standing.Best] = "best"
+	if len(standing.Rivals) > 0 {
+		marks[standing.Best] = "best?"
+	}
+	return marks
+}
+
+// ratio with its interval, if it has one.
+func ratio(r stats.Ratio) string {
+	switch {
+	case math.IsNaN(r.Value) || math.IsInf(r.Value, 0):
+		return ""
+	case r.Low == r.High || !r.Bounded():
+		return digits(r.Value)
+	}
+	return fmt.Sprintf("%s (%s–%s)", digits(r.Value), digits(r.Low), digits(r.High))
+}
+
+// digits of a ratio: two decimals, or as few as four digits leave.
+func digits(v float64) string {
+	if v >= 100 {
+		return stats.Format(v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+// ranks says which point is the best, which ones may be as good, and by what; empty for one point.
+func ranks(points []stats.Point) string {
+	if len(points) < 2 {
+		return ""
+	}
+	standing := stats.Stand(points)
+	others := standing.Others(points)
+	if !stats.Ranked(points) {
+		return fmt.Sprintf("No point is called the best: it takes %d trials each to tell points apart.", stats.MinForRanks)
+	}
+	best := stats.Label(points[standing.Best].Parameters) + " has the best median"
+	if others == "" {
+		best = stats.Label(points[standing.Best].Parameters) + " is the best"
+	} else {
+		best += "; " + others
+	}
+	return best + ". Points are compared round by round (t test of the ratios); the error of 5 % holds over all of them, " +
+		"and so do the intervals of the ratios to the first point."
+}

@@ -1,0 +1,175 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/benchrun-dev/benchrun/internal/stats/sequential"
+)
+
+const (
+	// ErrorProbability is the probability that any interval of a comparison, of all points and at any of its looks, misses the true
+	// ratio.
+	ErrorProbability = 0.05
+	// MinPairs is the smallest number of rounds that a comparison can be made of.
+	MinPairs = 4
+	// power with which Detectable and RoundsNeeded reckon.
+	power = 0.8
+	// maxRoundsNeeded is the largest number of rounds that RoundsNeeded says.
+	maxRoundsNeeded = 10_000
+)
+
+// Verdict is the answer of a comparison.
+type Verdict string
+
+const (
+	// Faster: the variant is better than the baseline, by whatever the interval says.
+	Faster Verdict = "Faster"
+	// Slower: the variant is worse than the baseline.
+	Slower Verdict = "Slower"
+	// Equal: the ratio is nearer to one than the design's difference. The two may differ by less.
+	Equal Verdict = "Equal"
+	// NoDifferenceShown: a difference as large as the design's would probably have been seen, and was not; the interval says which
+	// differences are excluded.
+	NoDifferenceShown Verdict = "NoDifferenceShown"
+	// CannotSay: there is no answer; Cause says why.
+	CannotSay Verdict = "CannotSay"
+)
+
+// Cause is why there is no answer.
+type Cause string
+
+const (
+	// TooFewRounds were measured for any answer.
+	TooFewRounds Cause = "TooFewRounds"
+	// Noise: the ratios scatter so much from round to round that the design's difference would probably not have been seen.
+	Noise Cause = "Noise"
+	// NoRatio: a value is zero or negative.
+	NoRatio Cause = "NoRatio"
+	// Contradiction: intervals of different rounds have nothing in common. Something changed on the way.
+	Contradiction Cause = "Contradiction"
+)
+
+// Design is how variants are compared with a baseline. It is fixed before anything is measured.
+type Design struct {
+	// MaxRounds is how many rounds are measured at most, at least MinPairs. With EarlyStop the values are looked at after each
+	// round from MinRounds on; without, once, after MaxRounds.
+	MinRounds, MaxRounds int
+	EarlyStop            bool
+	// DifferencePercent is the difference that matters, above 0: ratios that are nearer to one are Equal.
+	DifferencePercent float64
+	// Comparisons is the number of points times the number of variants besides the baseline. The error is divided by it.
+	Comparisons int
+}
+
+// Comparison of a variant with the baseline at one point.
+type Comparison struct {
+	Verdict Verdict
+	// Decided says that more rounds would not change the answer.
+	Decided bool
+	// Rounds that it is made of.
+	Rounds int
+	// Ratio of the variant's value to the baseline's, the geometric mean over the rounds, and its interval. Together, the intervals
+	// of all comparisons of the design and after all rounds contain the true ratios with a probability of 95 %. Before the first
+	// look the interval has no bounds: 0 and +Inf.
+	Ratio, Low, High float64
+	// Detectable is the smallest difference, as a fraction, that this many rounds show with a probability of 80 % at the scatter
+	// that was seen. +Inf before the first look.
+	Detectable float64
+	// RoundsNeeded is about how many rounds would show the design's difference, with CauseNoise; otherwise 0.
+	RoundsNeeded int
+	// Cause of CannotSay.
+	Cause Cause
+}
+
+// Margin is the logarithm of the smallest ratio above one that is not Equal.
+func (d Design) Margin() float64 { return math.Log1p(d.DifferencePercent / 100) }
+
+// Compare judges the values of a baseline and a variant that were measured in the same rounds; the better values are the "higher"
+// or the "lower" ones. Rounds that only one of them has, at the end, do not count.
+func (d Design) Compare(better string, baseline, variant []float64) Comparison {
+	ratios, ok := logRatios(baseline, variant)
+	c := Comparison{Verdict: CannotSay, Rounds: len(ratios), Low: 0, High: math.Inf(1), Detectable: math.Inf(1)}
+	if !ok {
+		c.Cause = NoRatio
+		return c
+	}
+	last := estimateOf(ratios)
+	c.Ratio = math.Exp(last.mean)
+	if len(ratios) < d.FirstLook() {
+		c.Cause, c.Decided = TooFewRounds, len(ratios) >= d.MaxRounds
+		return c
+	}
+	looks := sequential.New(d.FirstLook(), d.MaxRounds, d.level())
+	low, high := intersection(looks, ratios)
+	c.Low, c.High = math.Exp(low), math.Exp(high)
+	c.Detectable = math.Expm1((looks.Critical(min(len(ratios), looks.Last)) + distuv.UnitNormal.Quantile(power)) * last.err)
+	d.judge(&c, low, high, better == "lower")
+	c.Decided = c.Decided || len(ratios) >= d.MaxRounds
+	if c.Cause == Noise {
+		c.RoundsNeeded = d.roundsNeeded(last.err * math.Sqrt(float64(len(ratios))))
+	}
+	return c
+}
+
+// judge sets the verdict by the interval of the logarithm of the ratio.
+func (d Design) judge(c *Comparison, low, high float64, lowerIsBetter bool) {
+	margin := d.Margin()
+	switch {
+	case low > high:
+		c.Verdict, c.Cause = CannotSay, Contradiction
+	case low > 0 == !lowerIsBetter && (low > 0 || high < 0):
+		c.Verdict, c.Decided = Faster, true
+	case low > 0 || high < 0:
+		c.Verdict, c.Decided = Slower, true
+	case low > -margin && high < margin:
+		c.Verdict, c.Decided = Equal, true
+	case c.Detectable <= math.Expm1(margin):
+		c.Verdict = NoDifferenceShown
+	default:
+		c.Verdict, c.Cause = CannotSay, Noise
+	}
+}
+
+// FirstLook is the number of rounds after which there can be a verdict for the first time. If it is above MaxRounds there can be
+// none.
+//
+// A t test takes few values that happen to be alike for certainty. Where trials are fast or slow by chance, n rounds are alike
+// and wrong with a probability of up to 2/4ⁿ, whatever the test says: half of all trials slow, and each pair one fast and one
+// slow in the same order. No look is taken before that is a fifth of the comparison's error at most.
+func (d Design) FirstLook() int {
+	first := d.MaxRounds
+	if d.EarlyStop {
+		first = max(d.MinRounds, MinPairs)
+	}
+	for math.Pow(4, -float64(first))*2 > d.level()/5 {
+		first++
+	}
+	return first
+}
+
+// level is the error of one comparison.
+func (d Design) level() float64 { return ErrorProbability / float64(max(1, d.Comparisons)) }
+
+// roundsNeeded for the design's difference, if the ratios of single rounds have this standard deviation: the usual number for a
+// normal test, and Guenther's correction for one that estimates the deviation.
+func (d Design) roundsNeeded(deviation float64) int {
+	z := -distuv.UnitNormal.Quantile(d.level() / 2)
+	n := math.Pow((z+distuv.UnitNormal.Quantile(power))*deviation/d.Margin(), 2) + z*z/2
+	return int(math.Ceil(min(max(n, MinPairs), maxRoundsNeeded)))
+}
+
+// intersection of the intervals after all looks so far: what one of them has excluded stays excluded.
+func intersection(looks *sequential.Boundary, ratios []float64) (low, high float64) {
+	low, high = math.Inf(-1), math.Inf(1)
+	for n := looks.First; n <= min(len(ratios), looks.Last); n++ {
+		e := estimateOf(ratios[:n])
+		half := looks.Critical(n) * e.err
+		low, high = max(low, e.mean-half), min(high, e.mean+half)
+	}
+	return low, high
+}

@@ -1,0 +1,135 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// MinForRanks is how many trials two points must have, so that one can be told from the other.
+const MinForRanks = 3
+
+// Ratio of one point's values to those of another, and its 95 % interval. Without one, Low is 0 and High +Inf.
+type Ratio struct{ Value, Low, High float64 }
+
+// Told says whether the interval tells the two apart.
+func (r Ratio) Told() bool { return r.Low > 1 || r.High < 1 }
+
+// Bounded says whether there is an interval.
+func (r Ratio) Bounded() bool { return r.Low > 0 && !math.IsInf(r.High, 1) }
+
+// RatioTo compares the values of points with those of one of them, round by round: each round has all points, so that what the
+// machine did meanwhile cancels. Together, the intervals of all points hold 95 %.
+func RatioTo(points []Point, reference int) []Ratio {
+	measured := 0
+	for _, p := range points {
+		if p.Summary.N > 0 {
+			measured++
+		}
+	}
+	ratios := make([]Ratio, len(points))
+	for i, p := range points {
+		ratios[i] = ratioOf(p.Values, points[reference].Values, ErrorProbability/float64(max(1, measured-1)))
+		if i == reference {
+			ratios[i] = Ratio{1, 1, 1}
+		}
+	}
+	return ratios
+}
+
+// ratioOf paired values, with an interval at a two-sided level.
+func ratioOf(values, reference []float64, level float64) Ratio {
+	n := min(len(values), len(reference))
+	r := Ratio{Value: math.NaN(), High: math.Inf(1)}
+	if n == 0 {
+		return r
+	}
+	r.Value = Summarize(values).Median / Summarize(reference).Median
+	logs, ok := logRatios(reference, values)
+	if !ok || n < MinForRanks {
+		return r
+	}
+	e := estimateOf(logs)
+	half := -distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(level/2) * e.err
+	return Ratio{Value: math.Exp(e.mean), Low: math.Exp(e.mean - half), High: math.Exp(e.mean + half)}
+}
+
+// Standing is which points are the best.
+type Standing struct {
+	// Best is the index of the point with the best median, or -1 if nothing was measured.
+	Best int
+	// Rivals are the indexes of the points that cannot be told from the best: with a probability of 95 % the truly best point is the
+	// best or one of these.
+	Rivals []int
+}
+
+// Stand finds the best point and those that may be as good.
+func Stand(points []Point) Standing {
+	s := Standing{Best: Best(points)}
+	if s.Best < 0 {
+		return s
+	}
+	for i, r := range RatioTo(points, s.Best) {
+		if i != s.Best && points[i].Summary.N > 0 && !r.Told() {
+			s.Rivals = append(s.Rivals, i)
+		}
+	}
+	return s
+}
+
+// Ranked says whether the points have enough trials for any ranks.
+func Ranked(points []Point) bool {
+	return slices.ContainsFunc(points, func(p Point) bool { return p.Summary.N >= MinForRanks })
+}
+
+// maxNamed is how many rivals are named; of more there is only the number.
+const maxNamed = 3
+
+// Others says in words which points may be as good as the best, or that too few trials were measured to say; empty if the best
+// stands alone.
+func (s Standing) Others(points []Point) string {
+	measured := 0
+	for _, p := range points {
+		if p.Summary.N > 0 {
+			measured++
+		}
+	}
+	switch {
+	case s.Best < 0 || measured < 2:
+		return ""
+	case !Ranked(points):
+		return fmt.Sprintf("not ranked: fewer than %d trials each", MinForRanks)
+	case len(s.Rivals) == 0:
+		return ""
+	case len(s.Rivals) == measured-1 && measured > 2:
+		return "all others may be as good"
+	}
+	return s.named(points) + " may be as good"
+}
+
+// named rivals: by their values if one parameter varies.
+func (s Standing) named(points []Point) string {
+	var names []string
+	for _, i := range s.Rivals {
+		name := Label(points[i].Parameters)
+		if len(points[i].Parameters) == 1 {
+			_, name, _ = strings.Cut(name, "=")
+		}
+		names = append(names, name)
+	}
+	last := len(s.Rivals) - 1
+	neighbours := s.Rivals[last]-s.Rivals[0] == last
+	switch {
+	case len(names) <= maxNamed:
+		return strings.Join(names, ", ")
+	case neighbours && len(points[s.Best].Parameters) == 1:
+		return names[0] + " to " + names[last]
+	}
+	return fmt.Sprintf("%d other points", len(names))
+}

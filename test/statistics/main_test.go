@@ -1,0 +1,114 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+const suites = 4000
+
+// above says whether a share of simulated suites is above a limit by more than chance explains.
+func above(share, limit float64, suites int) bool {
+	return share > limit+3*math.Sqrt(limit*(1-limit)/float64(suites))
+}
+
+// A variant that is the baseline is said to differ in 5 % of the suites at most.
+func TestNoFalseVerdicts(t *testing.T) {
+	trials, err := recorded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unpredictable := wave().Name // a load that comes in time with the rounds looks like a difference
+	for _, noise := range slices.Concat(simulated(), trials) {
+		if noise.Name == unpredictable {
+			continue
+		}
+		t.Run(noise.Name, func(t *testing.T) {
+			for points, suites := range map[int]int{1: suites, 30: 300} {
+				o := Experiment{Design: asShipped(points), Noise: noise, Points: points}.Run(suites)
+				if above(o.Differ, 0.05, suites) {
+					t.Errorf("%d points: said to differ in %.1f %%", points, 100*o.Differ)
+				}
+			}
+		})
+	}
+}
+
+// A true difference of 5 % or more is said to be none in 5 % of the suites at most.
+func TestNoFalseEquality(t *testing.T) {
+	for _, noise := range []Noise{normal(0.01), normal(0.02), normal(0.05), modes(0.2, 2), load(0.5)} {
+		t.Run(noise.Name, func(t *testing.T) {
+			o := Experiment{Design: asShipped(1), Noise: noise, Points: 1, Difference: math.Log1p(0.0501)}.Run(suites)
+			if above(o.Equal, 0.05, suites) {
+				t.Errorf("said to be equal in %.1f %%", 100*o.Equal)
+			}
+		})
+	}
+}
+
+func TestPower(t *testing.T) {
+	five := Experiment{Design: asShipped(1), Noise: normal(0.02), Points: 1, Difference: math.Log1p(0.05)}.Run(suites)
+	if five.Differ < 0.95 || five.Median > 6 {
+		t.Errorf("5 %% at a coefficient of variation of 2 %%: found in %.1f %%, after %g rounds", 100*five.Differ, five.Median)
+	}
+	ten := Experiment{Design: asShipped(1), Noise: normal(0.02), Points: 1, Difference: math.Log1p(0.10)}.Run(suites)
+	if ten.Differ < 0.95 || ten.Mean > 4.5 {
+		t.Errorf("10 %%: found in %.1f %%, after %g rounds on average", 100*ten.Differ, ten.Mean)
+	}
+}
+
+// The intervals after all rounds together contain the true ratio in 95 % of the suites, and the last one alone in no fewer.
+func TestCoverage(t *testing.T) {
+	never := stats.Design{MinRounds: 4, MaxRounds: 20, EarlyStop: true, DifferencePercent: 1e-9, Comparisons: 1}
+	for _, cv := range []float64{0.02, 0.10} {
+		o := Experiment{Design: never, Noise: normal(cv), Points: 1, WholeLength: true}.Run(suites)
+		if math.Abs(o.Always-0.95) > 0.02 {
+			t.Errorf("CV %g: all intervals contain the ratio in %.1f %%", cv, 100*o.Always)
+		}
+		for _, difference := range []float64{0, 0.02, 0.05, 0.2} {
+			o := Experiment{Design: asShipped(1), Noise: normal(cv), Points: 1, Difference: math.Log1p(difference)}.Run(suites)
+			if above(1-o.AtStop, 0.05, suites) {
+				t.Errorf("CV %g, %g: the last interval contains the ratio in %.1f %%", cv, difference, 100*o.AtStop)
+			}
+		}
+	}
+}
+
+func TestOneAfterTheOtherIsWorse(t *testing.T) {
+	e := Experiment{Design: asShipped(1), Noise: drift(0.40), Points: 1}
+	mixed := e.Run(suites)
+	e.Order = OneAfterTheOther
+	if apart := e.Run(suites); above(mixed.Differ, 0.05, suites) || apart.Differ < 0.5 {
+		t.Errorf("said to differ: %.1f %% interleaved, %.1f %% one after the other", 100*mixed.Differ, 100*apart.Differ)
+	}
+}
+
+func TestReplace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "document.md")
+	if err := os.WriteFile(path, []byte("before\n<!-- tables -->\nold\n<!-- /tables -->\nafter\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := replace(path, "\nnew\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if want := "before\n<!-- tables -->\n\nnew\n\n<!-- /tables -->\nafter\n"; err != nil || string(got) != want {
+		t.Errorf("%v: %s", err, got)
+	}
+	if err := os.WriteFile(path, []byte("no marks"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if replace(path, "") == nil {
+		t.Error("a document without marks was written to")
+	}
+}

@@ -1,0 +1,139 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// seed of all simulations.
+const seed = 12
+
+// asShipped is the design of a suite that says nothing else.
+func asShipped(points int) stats.Design {
+	return stats.Design{MinRounds: 4, MaxRounds: 20, EarlyStop: true, DifferencePercent: 5, Comparisons: points}
+}
+
+// atEnd looks once, after a fixed number of rounds.
+func atEnd(rounds, points int) stats.Design {
+	return stats.Design{MaxRounds: rounds, DifferencePercent: 5, Comparisons: points}
+}
+
+// writer of tables in Markdown; its first error is kept.
+type writer struct {
+	out    io.Writer
+	suites int
+	err    error
+}
+
+func (w *writer) row(cells ...string) {
+	if w.err == nil {
+		_, w.err = fmt.Fprintf(w.out, "| %s |\n", strings.Join(cells, " | "))
+	}
+}
+
+// header of a table; the first column is text, the others are numbers.
+func (w *writer) header(title string, cells ...string) {
+	if w.err == nil {
+		_, w.err = fmt.Fprintf(w.out, "\n### %s\n\n", title)
+	}
+	w.row(cells...)
+	rules := []string{"---"}
+	for range cells[1:] {
+		rules = append(rules, "---:")
+	}
+	w.row(rules...)
+}
+
+// run an experiment: with many points fewer suites, because each has as many comparisons.
+func (w *writer) run(e Experiment) Outcome { return e.Run(max(500, w.suites/max(1, e.Points/3))) }
+
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+
+// noDifference is what is said about a variant that is the baseline.
+func (w *writer) noDifference(noises []Noise) {
+	w.header("Two variants that are the same",
+		"noise", "differ, 1 point", "equal", "rounds", "differ, 30 points", "equal at one", "rounds")
+	for _, noise := range noises {
+		cells := []string{noise.Name}
+		for _, points := range []int{1, 30} {
+			o := w.run(Experiment{Design: asShipped(points), Noise: noise, Points: points})
+			cells = append(cells, percent(o.Differ), percent(o.Equal), fmt.Sprintf("%g", o.Median))
+		}
+		w.row(cells...)
+	}
+}
+
+// found is how many suites find a difference, and after how many rounds they stop.
+func (w *writer) found() {
+	scatter := []float64{0.01, 0.02, 0.03, 0.05, 0.07, 0.10}
+	for _, points := range []int{1, 10, 30} {
+		header := []string{"true difference"}
+		for _, cv := range scatter {
+			header = append(header, fmt.Sprintf("CV %.0f %%", 100*cv))
+		}
+		w.header(fmt.Sprintf("A difference at %d of %d points: found by, and rounds", points, points), header...)
+		for _, difference := range []float64{0.01, 0.02, 0.03, 0.05, 0.07, 0.10, 0.15, 0.20} {
+			cells := []string{fmt.Sprintf("%.0f %%", 100*difference)}
+			for _, cv := range scatter {
+				o := w.run(Experiment{
+					Design: asShipped(points), Noise: normal(cv), Points: points, Difference: math.Log1p(difference),
+				})
+				cells = append(cells, fmt.Sprintf("%.0f %%, %g (%.1f)", 100*o.All, o.Median, o.Mean))
+			}
+			w.row(cells...)
+		}
+	}
+}
+
+// coverage of the intervals.
+func (w *writer) coverage() {
+	w.header("Intervals that contain the true ratios",
+		"points, noise, true difference", "after all rounds", "at the end of the suite")
+	for _, points := range []int{1, 30} {
+		for _, noise := range []Noise{normal(0.02), normal(0.05), normal(0.10)} {
+			for _, difference := range []float64{0, 0.02, 0.05, 0.10, 0.50} {
+				e := Experiment{Design: asShipped(points), Noise: noise, Points: points, Difference: math.Log1p(difference)}
+				stopped := w.run(e)
+				e.WholeLength = true
+				always := w.run(e)
+				w.row(fmt.Sprintf("%d, %s, %.0f %%", points, noise.Name, 100*difference), percent(always.Always), percent(stopped.AtStop))
+			}
+		}
+	}
+}
+
+// interleaving is compared with measuring one variant after the other.
+func (w *writer) interleaving() {
+	w.header("The same variant twice on a machine that changes: said to differ",
+		"noise", "rounds A B, B A", "all of A, then all of B")
+	for _, noise := range []Noise{normal(0.02), drift(0.05), drift(0.40), load(0.5), load(0.9)} {
+		e := Experiment{Design: asShipped(1), Noise: noise, Points: 1}
+		mixed := w.run(e)
+		e.Order = OneAfterTheOther
+		w.row(noise.Name, percent(mixed.Differ), percent(w.run(e).Differ))
+	}
+}
+
+// verdicts are the rounds until there is an answer, by this method and by a fixed number of rounds.
+func (w *writer) verdicts(noises []Noise, secondsPerRound float64) {
+	designs := []stats.Design{atEnd(6, 1), atEnd(12, 1), atEnd(20, 1), asShipped(1)}
+	w.header(fmt.Sprintf("Rounds until the verdict, minutes at %g s per round, and how many suites have an answer", secondsPerRound),
+		"noise, true difference", "6 rounds", "12 rounds", "20 rounds", "4 to 20 rounds, stopped when decided")
+	for _, noise := range noises {
+		for _, difference := range []float64{0, 0.02, 0.05, 0.10, 0.50} {
+			cells := []string{fmt.Sprintf("%s, %.0f %%", noise.Name, 100*difference)}
+			for _, design := range designs {
+				o := w.run(Experiment{Design: design, Noise: noise, Points: 1, Difference: math.Log1p(difference)})
+				cells = append(cells, fmt.Sprintf("%.1f, %.1f min, %.0f %%", o.Mean, o.Mean*secondsPerRound/60, 100*(o.Differ+o.Equal)))
+			}
+			w.row(cells...)
+		}
+	}
+}
