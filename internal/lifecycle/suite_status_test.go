@@ -195,8 +195,8 @@ func TestSuiteWarnings(t *testing.T) {
 			suite: suite(fixedRounds(2)),
 			want:  []string{"rounds (2) is too small for any verdict: the first is possible after 4 rounds (comparisons: 1)"},
 		},
-		"nodes":   {see: func(o *SuiteObserved) { environment(o, 2).DatabaseNode = "other" }, want: []string{"the runs had different database nodes: worker, other"}},
-		"loader":  {see: func(o *SuiteObserved) { environment(o, 1).LoaderNode = "other" }, want: []string{"the runs had different loader nodes: worker2, other"}},
+		"nodes":  {see: func(o *SuiteObserved) { environment(o, 2).DatabaseNode = "other" }, want: []string{"the runs had different database nodes: worker, other"}},
+		"loader": {see: func(o *SuiteObserved) { environment(o, 1).LoaderNode = "other" }, want: []string{"the runs had different loader nodes: worker2, other"}},
 		"a tag that moved": {
 			see:  func(o *SuiteObserved) { environment(o, 3).DatabaseImage = "mariadb@2" },
 			want: []string{"the runs of lazy had different server images: mariadb@1, mariadb@2"},
