@@ -140,9 +140,10 @@ const (
 	VerdictSlower Verdict = "Slower"
 	// VerdictEqual: the variant differs from the baseline by less than earlyStop.differencePercent.
 	VerdictEqual Verdict = "Equal"
-	// VerdictNoDifferenceShown: all rounds are measured, and neither a difference nor equality is shown.
+	// VerdictNoDifferenceShown: neither a difference nor equality is shown, although a difference of earlyStop.differencePercent
+	// would probably have been seen.
 	VerdictNoDifferenceShown Verdict = "NoDifferenceShown"
-	// VerdictCannotSay: there is nothing to judge by; detail says why.
+	// VerdictCannotSay: there is no answer (too few rounds, too much scatter); detail says why.
 	VerdictCannotSay Verdict = "CannotSay"
 )
 

@@ -196,7 +196,8 @@ type EarlyStopSpec struct {
 	// +kubebuilder:validation:Maximum=50
 	DifferencePercent int32 `json:"differencePercent,omitempty"`
 
-	// minRounds is the number of rounds before which the suite does not end. From 4 to 20; defaults to 4.
+	// minRounds is the number of rounds before which the suite does not end. With several comparisons, the first answer is possible
+	// later: after 5 rounds for 3 comparisons, after 6 for 10. From 4 to 20; defaults to 4.
 	// +optional
 	// +kubebuilder:default=4
 	// +kubebuilder:validation:Minimum=4

@@ -73,7 +73,7 @@ func SuiteWarnings(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObse
 			list = append(list, text)
 		}
 	}
-	add(hopeless(suite, p))
+	add(tooFewRounds(suite, p))
 	for _, s := range shared {
 		add(s.differs("the runs", environments(p, seen, -1)))
 	}
@@ -90,14 +90,14 @@ func SuiteWarnings(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObse
 	return append(list, warningsOfRuns(seen)...)
 }
 
-// hopeless says that the rounds are too few for any answer, or is empty.
-func hopeless(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) string {
+// tooFewRounds says that no comparison can have a verdict, or is empty.
+func tooFewRounds(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) string {
 	first := design(suite, p).FirstLook()
-	if len(p.Pairs) == 0 || first <= int(suite.Spec.Rounds) {
+	if first <= int(suite.Spec.Rounds) {
 		return ""
 	}
-	return fmt.Sprintf("%d rounds are too few for any answer: with this number of comparisons (%d) it takes at least %d",
-		suite.Spec.Rounds, len(p.Pairs), first)
+	return fmt.Sprintf("rounds (%d) is too small for any verdict: the first is possible after %d rounds (comparisons: %d)",
+		suite.Spec.Rounds, first, len(p.Pairs))
 }
 
 // property of an environment.

@@ -159,12 +159,12 @@ func TestNextOfSuite(t *testing.T) {
 		"all rounds, without an answer": {
 			suite: suite(fixedRounds(6)), runs: 12, see: func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) {
 				o.Results = new(v1alpha1.ResultsReference)
-				o.Judged.Pairs[0].Comparison = stats.Comparison{Verdict: stats.NoDifferenceShown, Low: 0.9, High: 1.1}
+				o.Judged.Pairs[0].Comparison = stats.Comparison{Verdict: stats.NoDifferenceShown, Low: 0.9, High: 1.1, Detectable: 0.1}
 			},
 			want: Decision{
 				Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonUndecided,
 				Message: "all 6 rounds are measured; comparisons without an answer: 1 of 1: " +
-					"no difference shown between lazy and durable (ratio 0.90–1.10)",
+					"no difference shown between lazy and durable (ratio 0.90–1.10); one of 10 % would probably have been",
 			},
 		},
 		"a run failed in the first round": {

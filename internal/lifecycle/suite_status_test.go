@@ -192,8 +192,8 @@ func TestSuiteWarnings(t *testing.T) {
 	}{
 		"nothing": {},
 		"too few rounds": {
-			suite: suite(fixedRounds(3)),
-			want:  []string{"3 rounds are too few for any answer: with this number of comparisons (1) it takes at least 4"},
+			suite: suite(fixedRounds(2)),
+			want:  []string{"rounds (2) is too small for any verdict: the first is possible after 4 rounds (comparisons: 1)"},
 		},
 		"nodes":  {see: func(o *SuiteObserved) { environment(o, 2).DatabaseNode = "other" }, want: []string{"the runs had different database nodes: worker, other"}},
 		"loader": {see: func(o *SuiteObserved) { environment(o, 1).LoaderNode = "other" }, want: []string{"the runs had different loader nodes: worker2, other"}},

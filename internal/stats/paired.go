@@ -39,7 +39,7 @@ type Cost struct {
 func (p *Paired) Judge(d Design) {
 	p.DifferencePercent, p.FirstLook = int32(d.DifferencePercent), d.FirstLook()
 	if p.Obstacle != "" {
-		p.Comparison = Comparison{Verdict: CannotSay, Cause: NoRatio, Rounds: len(p.Values)}
+		p.Comparison = Comparison{Verdict: CannotSay, Rounds: len(p.Values)}
 		return
 	}
 	p.Comparison = d.Compare(p.Metric.Better, p.BaselineValues, p.Values)
@@ -49,6 +49,9 @@ func (p *Paired) Judge(d Design) {
 func (p *Paired) Answered() bool {
 	return p.Verdict == Faster || p.Verdict == Slower || p.Verdict == Equal
 }
+
+// Bounded says whether the ratio has an interval with two ends: before the first look it has none.
+func (p *Paired) Bounded() bool { return p.Low > 0 && !math.IsInf(p.High, 1) }
 
 // speed is how many times as fast the variant is, with its interval: the ratio of the values, or its inverse if lower is better.
 func (p *Paired) speed() (ratio, low, high float64) {
@@ -76,11 +79,8 @@ func (p *Paired) String() string {
 		return fmt.Sprintf("%s and %s are equal within %d %% (ratio %.2f–%.2f)", p.Variant, p.Baseline, p.DifferencePercent,
 			p.Low, p.High)
 	case NoDifferenceShown:
-		text := fmt.Sprintf("no difference shown between %s and %s (ratio %.2f–%.2f)", p.Variant, p.Baseline, p.Low, p.High)
-		if p.Detectable > 0 {
-			text += fmt.Sprintf("; one of %s %% would have been", percent(p.Detectable))
-		}
-		return text
+		return fmt.Sprintf("no difference shown between %s and %s (ratio %.2f–%.2f); one of %s %% would probably have been", p.Variant,
+			p.Baseline, p.Low, p.High, percent(p.Detectable))
 	case CannotSay:
 	}
 	return fmt.Sprintf("cannot say whether %s differs from %s: %s", p.Variant, p.Baseline, p.cause())
@@ -88,23 +88,21 @@ func (p *Paired) String() string {
 
 // cause of CannotSay, in words.
 func (p *Paired) cause() string {
-	if p.Obstacle != "" {
+	switch {
+	case p.Obstacle != "":
 		return p.Obstacle
-	}
-	switch p.Cause {
-	case NoRatio:
-		return "there is a round without a value above zero"
-	case Contradiction:
-		return "later rounds contradict the earlier ones: something changed on the way"
-	case TooFewRounds:
+	case p.Cause == TooFewRounds:
 		return fmt.Sprintf("too few rounds, %d; the first answer takes %d", p.Rounds, p.FirstLook)
-	case Noise:
+	case p.Cause == NoRatio:
+		return "a value is missing, zero or negative"
+	case p.Cause == Contradiction:
+		return "the rounds contradict each other: something changed on the way"
 	}
 	text := "the ratios scatter too much from round to round"
 	if p.RoundsNeeded > p.Rounds {
 		text += fmt.Sprintf("; a difference of %d %% would take about %d rounds", p.DifferencePercent, p.RoundsNeeded)
 	}
-	if seen := 100 * p.Detectable; seen > 0 && seen < 1000 {
+	if p.Detectable > 0 && !math.IsInf(p.Detectable, 1) {
 		text += fmt.Sprintf("; one of %s %% would probably have been seen", percent(p.Detectable))
 	}
 	return text
