@@ -98,7 +98,8 @@ func TestJudgeCosts(t *testing.T) {
 		m := seen.Members[i].Measured
 		fsyncs := 1.0 / (1 + 9*float64(p.Members[i].Variant))
 		metrics := []result.Metric{
-			{Name: "rowsPerSecond", Value: 5, Unit: "rows/s"}, {Name: "errorPercent", Value: 0, Unit: "%"},
+			{Name: "rowsPerSecond", Value: 5, Unit: "rows/s"},
+			{Name: "errorPercent", Value: 0, Unit: "%"},
 			{Name: "fsyncsPerTransaction", Value: fsyncs, Unit: "fsyncs/transaction"},
 		}
 		if p.Members[i].Variant == p.Baseline {

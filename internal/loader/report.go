@@ -99,8 +99,8 @@ func metrics(e *engine.Engine, t result.Totals, facts result.ServerFacts, client
 	return all
 }
 
-// fsyncs is how often the server flushed its redo log for a transaction; none if that cannot be known. Zero is an answer: a server
-// that does not wait for the disk is faster because of it.
+// fsyncs is how often the server flushed its redo log for a transaction; none if that cannot be known. Zero is an answer: a
+// server that does not wait for the disk is faster because of it.
 func fsyncs(e *engine.Engine, facts result.ServerFacts, transactions int64) []result.Metric {
 	name, n := server.RedoFsyncs(e, facts.StatusBefore, facts.StatusAfter)
 	if name == "" || transactions == 0 {

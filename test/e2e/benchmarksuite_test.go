@@ -51,7 +51,9 @@ var _ = Describe("a suite", func() {
 		By("leaving nothing that runs, and nothing at all when it is deleted")
 		Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
 		kubectl(ctx, "delete", "bsuite", "durable-or-not")
-		Eventually(func() string { return kubectl(ctx, "get", "brun,cm,pvc,secret", "-l", "app.kubernetes.io/name=benchrun") }).
+		Eventually(func() string {
+			return kubectl(ctx, "get", "brun,cm,pvc,secret", "-l", "app.kubernetes.io/name=benchrun")
+		}).
 			WithContext(ctx).WithTimeout(time.Minute).Should(ContainSubstring("No resources found"))
 	}, SpecTimeout(15*time.Minute))
 
