@@ -85,7 +85,7 @@ func TestEnvtestSuiteUndecided(t *testing.T) {
 	if !apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionComplete) {
 		t.Error("it is not Complete")
 	}
-	if !strings.HasPrefix(suite.Status.Answer, "cannot say whether b differs from a: the values scatter") {
+	if !strings.HasPrefix(suite.Status.Answer, "cannot say whether b differs from a: the ratios scatter") {
 		t.Errorf("the answer is %q", suite.Status.Answer)
 	}
 }

@@ -45,7 +45,8 @@ unit() {
 envtest() {
 	local assets
 	assets=$("$HACK/envtest.sh")
-	KUBEBUILDER_ASSETS=$assets tests envtest -tags envtest -run 'TestEnvtest' ./api/... ./cmd/manager ./controllers/... ./test/install
+	KUBEBUILDER_ASSETS=$assets tests envtest -tags envtest -run 'TestEnvtest' -timeout 30m \
+		./api/... ./cmd/manager ./controllers/... ./test/install
 	tally envtest
 	# Figures that tests of the controllers print.
 	sed -n 's/.*"Output":"\(API writes per trial: [^\\]*\|crash after every write: [^\\]*\).*/\1/p' "$LOGS/envtest.json"
