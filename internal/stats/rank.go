@@ -123,8 +123,13 @@ func (s Standing) named(points []Point) string {
 		}
 		names = append(names, name)
 	}
+	// The best may stand among its rivals: then all from the first to the last of them are as good.
 	last := len(s.Rivals) - 1
-	neighbours := s.Rivals[last]-s.Rivals[0] == last
+	among := 0
+	if s.Rivals[0] < s.Best && s.Best < s.Rivals[last] {
+		among = 1
+	}
+	neighbours := s.Rivals[last]-s.Rivals[0] == last+among
 	switch {
 	case len(names) <= maxNamed:
 		return strings.Join(names, ", ")

@@ -126,6 +126,7 @@ func TestOthers(t *testing.T) {
 		"one of two":           {points(2, "x"), stats.Standing{Best: 1, Rivals: []int{0}}, "a may be as good"},
 		"some":                 {points(9, "x"), stats.Standing{Best: 1, Rivals: []int{0, 2, 5}}, "a, c, f may be as good"},
 		"neighbours":           {points(9, "x"), stats.Standing{Best: 8, Rivals: []int{2, 3, 4, 5}}, "c to f may be as good"},
+		"around the best":      {points(9, "x"), stats.Standing{Best: 3, Rivals: []int{1, 2, 4, 5}}, "b to f may be as good"},
 		"all":                  {points(9, "x"), stats.Standing{Best: 0, Rivals: []int{1, 2, 3, 4, 5, 6, 7, 8}}, "all others may be as good"},
 		"many, here and there": {points(9, "x"), stats.Standing{Best: 0, Rivals: []int{1, 2, 4, 5}}, "4 other points may be as good"},
 		"two parameters":       {points(9, "x", "y"), stats.Standing{Best: 0, Rivals: []int{1}}, "x=b, y=b may be as good"},
