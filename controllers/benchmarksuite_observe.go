@@ -30,6 +30,7 @@ func (r *BenchmarkSuiteReconciler) observe(
 	}
 	if m.measured == nil {
 		m.measured, m.variables = map[string]*lifecycle.Measurements{}, map[string]map[string]string{}
+		m.claimed = lifecycle.ClaimedMetrics(suite.Spec.Claims)
 	}
 	seen := &lifecycle.SuiteObserved{Checked: m.checked, Members: make([]lifecycle.SuiteMember, len(p.Members))}
 	if suite.Status.Results.ConfigMap != "" {
@@ -121,6 +122,6 @@ func (r *BenchmarkSuiteReconciler) measured(
 		}
 		m.variables[variant] = variables
 	}
-	m.measured[digest] = lifecycle.MeasurementsOf(p, attempts)
+	m.measured[digest] = lifecycle.MeasurementsOf(p, attempts, m.claimed)
 	return m.measured[digest], nil
 }

@@ -53,7 +53,7 @@ func suiteReport(s *suiteStep, outcome string) (*report.Suite, error) {
 		Workload: string(suite.Spec.Template.Spec.Workload.Type), Seed: ptr.Deref(suite.Spec.Seed, v1alpha1.DefaultSeed),
 		Outcome: outcome, Message: lifecycle.WhyStopped(suite, s.plan, s.seen, s.now),
 		Rounds: s.seen.Judged.Rounds, Planned: int(suite.Spec.Rounds),
-		Pairs: s.seen.Judged.Pairs, Warnings: lifecycle.SuiteWarnings(suite, s.plan, s.seen), Spec: spec,
+		Pairs: s.seen.Judged.Pairs, Claims: s.seen.Judged.Claims, Warnings: lifecycle.SuiteWarnings(suite, s.plan, s.seen), Spec: spec,
 	}
 	if suite.Status.StartTime != nil {
 		rep.Started = suite.Status.StartTime.UTC()

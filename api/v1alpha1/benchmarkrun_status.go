@@ -73,6 +73,20 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Points []PointStatus `json:"points,omitempty"`
 
+	// claimed says how many claims hold, for example "2 hold, 1 does not hold".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Claimed string `json:"claimed,omitempty"`
+
+	// claims are what the numbers say of the claims, in the order of the specification.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MinItems=1
+	Claims []ClaimStatus `json:"claims,omitempty"`
+
 	// environment is the server, images, nodes and storage of the run.
 	// +optional
 	Environment Environment `json:"environment,omitzero"`

@@ -20,6 +20,7 @@ import (
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Engine",type=string,priority=1,JSONPath=`.status.environment.serverVersion`,description="The server's own version string"
 // +kubebuilder:printcolumn:name="Workload",type=string,priority=1,JSONPath=`.spec.workload.type`
+// +kubebuilder:printcolumn:name="Claims",type=string,priority=1,JSONPath=`.status.claimed`,description="What the numbers say of the claims"
 // +kubebuilder:printcolumn:name="Node",type=string,priority=1,JSONPath=`.status.environment.databaseNode`,description="The database's node"
 // +kubebuilder:printcolumn:name="Invalid",type=integer,priority=1,JSONPath=`.status.trials.invalidated`,description="Attempts that were disturbed and measured again"
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 40 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="a run's name has at most 40 characters: lower case letters, digits and '-'; it begins with a letter and ends with a letter or digit"
@@ -57,7 +58,7 @@ type BenchmarkRunList struct {
 // +kubebuilder:validation:XValidation:rule="has(self.trials) == has(oldSelf.trials) && (!has(self.trials) || self.trials == oldSelf.trials)",message="trials cannot be changed: delete the run, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="has(self.loader) == has(oldSelf.loader) && (!has(self.loader) || self.loader == oldSelf.loader)",message="loader cannot be changed: delete the run, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="self.placement == oldSelf.placement && self.seed == oldSelf.seed && self.cleanup == oldSelf.cleanup && has(self.imagePullSecrets) == has(oldSelf.imagePullSecrets) && (!has(self.imagePullSecrets) || self.imagePullSecrets == oldSelf.imagePullSecrets)",message="placement, seed, cleanup and imagePullSecrets cannot be changed: delete the run, or create one with another name"
-// +kubebuilder:validation:XValidation:rule="has(self.results) == has(oldSelf.results) && (!has(self.results) || self.results == oldSelf.results)",message="results cannot be changed: delete the run, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.results) == has(oldSelf.results) && (!has(self.results) || self.results == oldSelf.results) && has(self.claims) == has(oldSelf.claims) && (!has(self.claims) || self.claims == oldSelf.claims)",message="results and claims cannot be changed: delete the run, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="!has(self.trials) || self.trials.database != 'Fresh' || self.database.provisioner != 'External'",message="trials.database: Fresh needs a provisioner that makes servers: an external server exists once"
 // +kubebuilder:validation:XValidation:rule="!has(self.trials) || self.trials.data != 'Keep' || has(self.workload.sysbench) && has(self.workload.sysbench.script) && self.workload.sysbench.script in ['oltp_read_only', 'oltp_point_select', 'select_random_points', 'select_random_ranges']",message="trials.data: Keep is for scripts of Sysbench that only read: oltp_read_only, oltp_point_select, select_random_points and select_random_ranges"
 // +kubebuilder:validation:XValidation:rule="!has(self.loader) || self.loader.pods == 1 || self.workload.type in ['BulkInsert', 'IIBench', 'Sysbench'] && !has(self.workload.dataFrom)",message="loader.pods must be 1: only BulkInsert, IIBench and Sysbench load from several Pods, and one Pod reads a file of dataFrom (concurrency adds connections)"
@@ -84,6 +85,10 @@ type BenchmarkRunSpec struct {
 	// +optional
 	// +kubebuilder:default={}
 	Trials TrialsSpec `json:"trials,omitzero"`
+
+	// claims are what somebody says of the numbers. They are judged by what is measured.
+	// +optional
+	Claims Claims `json:"claims,omitempty"`
 
 	// loader is where the loader runs, and with which resources.
 	// +optional

@@ -81,6 +81,20 @@ type BenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Comparisons []ComparisonStatus `json:"comparisons,omitempty"`
 
+	// claimed says how many claims hold, for example "2 hold, 1 does not hold".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Claimed string `json:"claimed,omitempty"`
+
+	// claims are what the numbers say of the claims, in the order of the specification.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MinItems=1
+	Claims []ClaimStatus `json:"claims,omitempty"`
+
 	// differences says of each variant in what it differs from the baseline: server settings, image, resources, storage, workload.
 	// +optional
 	// +listType=atomic

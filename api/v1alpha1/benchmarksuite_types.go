@@ -19,6 +19,7 @@ import (
 // +kubebuilder:printcolumn:name="Duration",type=string,JSONPath=`.status.elapsed`,description="From the first reconcile to the last result"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Baseline",type=string,priority=1,JSONPath=`.status.baseline`
+// +kubebuilder:printcolumn:name="Claims",type=string,priority=1,JSONPath=`.status.claimed`,description="What the numbers say of the claims"
 // +kubebuilder:printcolumn:name="Workload",type=string,priority=1,JSONPath=`.spec.template.spec.workload.type`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="a suite's name is lower case letters, digits and '-'; it begins with a letter and ends with a letter or digit"
 // +kubebuilder:validation:XValidation:rule="self.spec.variants.all(v, size(self.metadata.name) + size(v.name) <= 35)",message="the name of the suite and the name of each variant have at most 35 characters together: a run's name has at most 40, and those of a suite are <suite>-r<round>-<variant>"
@@ -53,7 +54,7 @@ type BenchmarkSuiteList struct {
 //
 // +kubebuilder:validation:XValidation:rule="self.template == oldSelf.template",message="template cannot be changed: delete the suite, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="self.variants == oldSelf.variants",message="variants cannot be changed: delete the suite, or create one with another name"
-// +kubebuilder:validation:XValidation:rule="has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline)",message="baseline cannot be changed: delete the suite, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline) && has(self.claims) == has(oldSelf.claims) && (!has(self.claims) || self.claims == oldSelf.claims)",message="baseline and claims cannot be changed: delete the suite, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="self.rounds == oldSelf.rounds && self.earlyStop == oldSelf.earlyStop && self.seed == oldSelf.seed && self.results == oldSelf.results",message="rounds, earlyStop, seed and results cannot be changed: delete the suite, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.variants.exists(v, v.name == self.baseline)",message="baseline must be the name of one of the variants"
 // +kubebuilder:validation:XValidation:rule="self.earlyStop.policy == 'Disabled' || self.earlyStop.minRounds <= self.rounds",message="earlyStop.minRounds (4 by default) must not be above rounds"
@@ -90,6 +91,11 @@ type BenchmarkSuiteSpec struct {
 	// +optional
 	// +kubebuilder:default={}
 	EarlyStop EarlyStopSpec `json:"earlyStop,omitzero"`
+
+	// claims are what somebody says of the numbers of all variants. They are judged by what is measured, and the suite does not end
+	// early before each of them has its answer.
+	// +optional
+	Claims Claims `json:"claims,omitempty"`
 
 	// seed of all randomness: the order of the variants, and the seeds of the runs. All runs of a round have the same seed, which
 	// differs from round to round. From 0 to 9007199254740991; defaults to 1.
@@ -132,7 +138,7 @@ type BenchmarkSuiteSpec struct {
 // +kubebuilder:validation:XValidation:rule="self.spec.seed == 1 && !self.spec.suspend && !has(self.spec.ttlSecondsAfterFinished)",message="leave out seed, suspend and ttlSecondsAfterFinished of template.spec: set those of the suite"
 // +kubebuilder:validation:XValidation:rule="self.spec.cleanup != 'Never'",message="template.spec.cleanup must not be Never: the database of each run is removed before the next run is measured"
 type RunTemplate struct {
-	// spec is a run's specification. seed, suspend, ttlSecondsAfterFinished, trials.repetitions and trials.precision are the
+	// spec is a run's specification. claims, seed, suspend, ttlSecondsAfterFinished, trials.repetitions and trials.precision are the
 	// suite's to decide and cannot be set here.
 	// +required
 	Spec BenchmarkRunSpec `json:"spec,omitzero"`

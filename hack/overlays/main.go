@@ -8,6 +8,7 @@
 //     about several fields sees only some of them. Overlays have none of these. What is replaced as a whole (an item of a list, a
 //     value of a map) keeps them.
 //   - What may change in a template is the suite's to say: the template has no rules about changes.
+//   - The claims are the suite's own: its runs have too few values to judge any.
 package main
 
 import (
@@ -43,7 +44,9 @@ func complete(file string) error {
 	}
 	versions := at(crd, "spec")["versions"].([]any)
 	spec := at(versions[0].(map[string]any), "schema", "openAPIV3Schema", "properties", "spec", "properties")
-	changeable(at(spec, "template", "properties", "spec"))
+	template := at(spec, "template", "properties", "spec")
+	changeable(template)
+	delete(at(template, "properties"), "claims")
 	variant := at(spec, "variants", "items", "properties")
 	overlay(at(variant, "database"))
 	overlay(at(variant, "workload"))

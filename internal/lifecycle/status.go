@@ -54,6 +54,10 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 // measurements sets what was measured, and where.
 func (s *situation) measurements(status *v1alpha1.BenchmarkRunStatus) {
 	status.Environment, status.Points, status.Headline = s.environment(), s.statusPoints(), s.headline()
+	status.Claims, status.Claimed = nil, ""
+	if s.measured > 0 {
+		status.Claims, status.Claimed = claimStatus(ClaimsOfRun(s.run, s.points))
+	}
 	status.Records = s.seen.Newest
 	if s.seen.Results != nil {
 		status.Results = *s.seen.Results

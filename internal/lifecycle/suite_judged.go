@@ -11,6 +11,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // Judged is what the whole rounds of a suite say.
@@ -19,11 +20,14 @@ type Judged struct {
 	Rounds int
 	// Pairs are the comparisons in the order of the plan.
 	Pairs []stats.Paired
+	// Claims are judged in the order of the specification.
+	Claims []claims.Judgement
 }
 
-// Decided says whether no comparison needs more rounds.
+// Decided says whether neither a comparison nor a claim needs more rounds.
 func (j *Judged) Decided() bool {
-	return len(j.Pairs) > 0 && !slices.ContainsFunc(j.Pairs, func(p stats.Paired) bool { return !p.Decided })
+	return len(j.Pairs) > 0 && !slices.ContainsFunc(j.Pairs, func(p stats.Paired) bool { return !p.Decided }) &&
+		!slices.ContainsFunc(j.Claims, func(c claims.Judgement) bool { return !c.Settled })
 }
 
 // unanswered is how many comparisons have no answer.
@@ -89,11 +93,12 @@ func Judge(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, be
 		paired.Costs = costs(p, seen, rounds, pair)
 		j.Pairs = append(j.Pairs, paired)
 	}
+	j.Claims = ClaimsOfSuite(suite, p, seen, rounds)
 	return j
 }
 
-// MeasurementsOf a run with that plan, from the records of its attempts.
-func MeasurementsOf(p *plan.Plan, records []*result.Record) *Measurements {
+// MeasurementsOf a run with that plan, from the records of its attempts, with the metrics that claims are about.
+func MeasurementsOf(p *plan.Plan, records []*result.Record, claimed []string) *Measurements {
 	m := &Measurements{Values: notMeasured(len(p.Points))}
 	accepted := acceptedOf(records)
 	for _, t := range p.Trials {
@@ -105,6 +110,7 @@ func MeasurementsOf(p *plan.Plan, records []*result.Record) *Measurements {
 		if len(p.Points) <= maxStatusPoints {
 			m.addCosts(t.Point, r.Summary.Metrics[1:])
 		}
+		m.addClaimed(t.Point, r.Summary, claimed)
 	}
 	m.Metric.Value = 0
 	return m

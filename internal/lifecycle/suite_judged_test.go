@@ -118,7 +118,7 @@ func TestJudgeCosts(t *testing.T) {
 func TestMeasurementsOf(t *testing.T) {
 	p := planOf(t, oneAxis(3, 1))
 	lost := disturbed(2, 1, result.OutcomeInvalidated, result.CauseEvicted)
-	got := MeasurementsOf(p, []*result.Record{testutil.Record(3, 1, nil, 30), lost, testutil.Record(1, 1, nil, 10)})
+	got := MeasurementsOf(p, []*result.Record{testutil.Record(3, 1, nil, 30), lost, testutil.Record(1, 1, nil, 10)}, nil)
 	want := &Measurements{Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}, Values: []float64{10, math.NaN(), 30}}
 	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -224,5 +224,9 @@ func (s *suiteSituation) whyStopped() string {
 	if s.next == len(s.seen.Members) {
 		return fmt.Sprintf("all %d rounds are measured", s.seen.Judged.Rounds)
 	}
-	return fmt.Sprintf("every comparison has its answer after %d rounds", s.seen.Judged.Rounds)
+	what := "every comparison has"
+	if len(s.seen.Judged.Claims) > 0 {
+		what = "every comparison and every claim has"
+	}
+	return fmt.Sprintf("%s its answer after %d rounds", what, s.seen.Judged.Rounds)
 }

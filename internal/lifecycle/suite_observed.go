@@ -53,6 +53,14 @@ type Measurements struct {
 	Values []float64
 	// Costs of a unit of work, if there are few enough points to show them.
 	Costs []Cost
+	// Claimed are the values of other metrics that claims are about.
+	Claimed []Claimed
+}
+
+// Claimed are the values of a metric that a claim is about, by the points of the plan.
+type Claimed struct {
+	Metric result.Metric
+	Values []float64
 }
 
 // Cost is a metric that says what a unit of work takes, for example fsyncs per transaction, by the points of the plan.

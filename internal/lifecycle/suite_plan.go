@@ -9,6 +9,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // SuitePlan is what a suite measures, and what it compares.
@@ -67,6 +68,13 @@ func PlanSuite(suite *v1alpha1.BenchmarkSuite) (*SuitePlan, error) {
 		if v.Differences, err = plan.Differences(&baseline.Run.Spec, &v.Run.Spec); err != nil {
 			return new(SuitePlan), fmt.Errorf("variant %s: %w", suite.Spec.Variants[i].Name, err)
 		}
+	}
+	var points []claims.Series
+	for i := range p.Variants {
+		points = append(points, pointsIn(p.Variants[i].Plan, suite.Spec.Variants[i].Name)...)
+	}
+	if err := checkClaims(suite.Spec.Claims, points); err != nil {
+		return new(SuitePlan), err
 	}
 	return p, nil
 }

@@ -66,6 +66,7 @@ func (s *suiteSituation) measurements(status *v1alpha1.BenchmarkSuiteStatus, d D
 		status.Answer = cut("so far: "+status.Answer, maxSuiteText)
 	}
 	status.Comparisons = comparisons(j.Pairs)
+	status.Claims, status.Claimed = claimStatus(j.Claims)
 	status.Differences = texts(VariantDifferences(s.suite, s.plan, s.seen), maxDifferences)
 	status.Warnings = texts(SuiteWarnings(s.suite, s.plan, s.seen), maxPointWarnings)
 	if s.seen.Results != nil {

@@ -27,7 +27,7 @@ func Plan(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 			return p, fmt.Errorf("%w%s", err, atPoint(point.Parameters))
 		}
 	}
-	return p, nil
+	return p, checkClaims(run.Spec.Claims, pointsIn(p, ""))
 }
 
 // Invalid is the failure of a run whose specification cannot be carried out.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // Names of the files of a run's results.
@@ -139,15 +140,16 @@ const documentVersion = 1
 
 // document is the layout of results.json.
 type document struct {
-	Version  int              `json:"version"`
-	Run      Run              `json:"run"`
-	Plan     []Trial          `json:"plan"`
-	Attempts []*result.Record `json:"attempts"`
+	Version  int                `json:"version"`
+	Run      Run                `json:"run"`
+	Claims   []claims.Judgement `json:"claims,omitempty"`
+	Plan     []Trial            `json:"plan"`
+	Attempts []*result.Record   `json:"attempts"`
 }
 
 // JSON writes everything: what was asked, the plan, and the record of every attempt with its environment.
 func JSON(w io.Writer, r *Report) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
-	return enc.Encode(document{Version: documentVersion, Run: r.Run, Plan: r.Trials, Attempts: r.Records})
+	return enc.Encode(document{Version: documentVersion, Run: r.Run, Claims: r.Claims, Plan: r.Trials, Attempts: r.Records})
 }

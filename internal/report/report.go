@@ -11,6 +11,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // Run says which run a report is of.
@@ -45,6 +46,8 @@ type Report struct {
 	Trials []Trial
 	// Points in the order of the sweep.
 	Points []stats.Point
+	// Claims are judged in the order of the specification.
+	Claims []claims.Judgement
 	// Records of all attempts, in the order in which they were recorded.
 	Records []*result.Record
 }

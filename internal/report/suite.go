@@ -16,6 +16,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // Suite is everything that the printers of a suite show.
@@ -35,6 +36,8 @@ type Suite struct {
 	Variants []SuiteVariant `json:"variants"`
 	// Pairs are the comparisons.
 	Pairs []stats.Paired `json:"-"`
+	// Claims are judged in the order of the specification.
+	Claims []claims.Judgement `json:"claims,omitempty"`
 	// Runs in the order of measuring.
 	Runs     []SuiteRun `json:"runs"`
 	Warnings []string   `json:"warnings,omitempty"`

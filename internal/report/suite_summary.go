@@ -41,6 +41,7 @@ func SuiteSummary(w io.Writer, s *Suite) error {
 		m := s.Pairs[0].Metric
 		fmt.Fprintf(&b, "Values are medians in %s, the %s the better. Intervals of the ratio hold at 95 %%%s.\n", m.Unit, m.Better, of)
 	}
+	writeList(&b, "Claims", claimLines(s.Claims))
 	writeList(&b, "What a unit of work takes", s.costs())
 	writeList(&b, "What the variants differ in", s.differences())
 	writeList(&b, "Comparisons without an answer", s.undecided())

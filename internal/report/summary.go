@@ -41,6 +41,7 @@ func Summary(w io.Writer, r *Report) error {
 			writeTable(&b, rows)
 		}
 	}
+	writeList(&b, "Claims", claimLines(r.Claims))
 	writeList(&b, "Warnings", append(r.changedInputs(), warnings(r.Points)...))
 	writeList(&b, "Attempts that do not count", r.disturbances())
 	writeList(&b, "Where", r.where())

@@ -119,6 +119,15 @@ func (d Design) Compare(better string, baseline, variant []float64) Comparison {
 	return c
 }
 
+// Interval of the ratio of one variant's values to those of another, or why there is none.
+func (d Design) Interval(of, to []float64) (r Ratio, why string) {
+	c := d.Compare("higher", to, of)
+	if c.Bounded() && c.Cause != Contradiction {
+		return Ratio{Value: c.Ratio, Low: c.Low, High: c.High}, ""
+	}
+	return r, (&Paired{FirstLook: d.FirstLook(), Comparison: c}).cause()
+}
+
 // judge sets the verdict by the interval of the logarithm of the ratio.
 func (d Design) judge(c *Comparison, low, high float64, lowerIsBetter bool) {
 	margin := d.Margin()

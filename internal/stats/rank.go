@@ -60,6 +60,19 @@ func ratioOf(values, reference []float64, level float64) Ratio {
 	return Ratio{Value: math.Exp(e.mean), Low: math.Exp(e.mean - half), High: math.Exp(e.mean + half)}
 }
 
+// PairedRatio of the values of one point to those of another, which were measured in the same rounds, with an interval that holds
+// at 95 % for so many comparisons together. If there is none it says why.
+func PairedRatio(of, to []float64, comparisons int) (r Ratio, why string) {
+	n := min(len(of), len(to))
+	if n < MinForRanks {
+		return r, fmt.Sprintf("too few trials, %d; it takes %d to tell points apart", n, MinForRanks)
+	}
+	if r = ratioOf(of, to, ErrorProbability/float64(max(1, comparisons))); !r.Bounded() {
+		return r, "a value is missing, zero or negative"
+	}
+	return r, ""
+}
+
 // Standing is which points are the best.
 type Standing struct {
 	// Best is the index of the point with the best median, or -1 if nothing was measured.

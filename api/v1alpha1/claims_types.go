@@ -1,0 +1,219 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// Claims are what somebody says of the numbers, for example a publication of its own. They are judged by what was measured, and
+// cannot be changed: a claim that is made when the numbers are known says nothing.
+//
+// +listType=map
+// +listMapKey=name
+// +kubebuilder:validation:MinItems=1
+// +kubebuilder:validation:MaxItems=16
+type Claims []Claim
+
+// Claim is something that is said of the numbers. It is true or false of the ratio between points: the run or suite judges it by
+// the interval of that ratio, which holds at 95 % for all claims together.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.ratio), has(self.bestAt), has(self.monotonic), has(self.noDifference)].filter(set, set).size() == 1",message="a claim has exactly one of ratio, bestAt, monotonic and noDifference"
+type Claim struct {
+	// name of the claim: a DNS label of at most 40 characters.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name,omitempty"`
+
+	// statement is the claim in the words of whoever makes it.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Statement string `json:"statement,omitempty"`
+
+	// metric is the name of what the claim is about, for example lineitemSeconds; the columns of results.csv are the names. Unset:
+	// the metric that the run reports first.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Metric string `json:"metric,omitempty"`
+
+	// ratio claims that the values of one point are so many times those of another.
+	// +optional
+	Ratio *RatioClaim `json:"ratio,omitempty"`
+
+	// bestAt claims which points are the best: those with the highest rate, or the shortest time.
+	// +optional
+	BestAt *BestAtClaim `json:"bestAt,omitempty"`
+
+	// monotonic claims that the values only grow, or only fall, with a parameter.
+	// +optional
+	Monotonic *MonotonicClaim `json:"monotonic,omitempty"`
+
+	// noDifference claims that the values of two points are equal but for a few percent.
+	// +optional
+	NoDifference *NoDifferenceClaim `json:"noDifference,omitempty"`
+
+	// published are figures of the claim's metric from the publication. The claim is judged by them too: some publications do not
+	// say what their own tables show.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	Published []PublishedFigure `json:"published,omitempty"`
+}
+
+// PointSelector names points: those that have the values it says. What it does not say may be anything.
+type PointSelector struct {
+	// variant is the name of a variant of the suite. In a run there is none.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	Variant string `json:"variant,omitempty"`
+
+	// parameters are values of swept parameters by name, in quotes as in the results, for example {rowsPerCommit: "16"}.
+	// +optional
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=6
+	Parameters map[string]ParameterValue `json:"parameters,omitempty"`
+}
+
+// ClaimedNumber is a number above 0 in quotes, for example "8" or "7.5".
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=20
+// +kubebuilder:validation:Pattern=`^([0-9]{1,12}[.])?[0-9]{1,12}$`
+// +kubebuilder:validation:XValidation:rule="double(self) > 0.0",message="write a number above 0 in quotes, for example \"8\" or \"7.5\""
+type ClaimedNumber string
+
+// RatioClaim claims that the values of one point are so many times those of another.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.atLeast) || has(self.atMost)",message="set atLeast or atMost, or both"
+type RatioClaim struct {
+	// of names the one point whose values are divided.
+	// +required
+	Of PointSelector `json:"of,omitzero"`
+
+	// to names the one point by whose values they are divided.
+	// +required
+	To PointSelector `json:"to,omitzero"`
+
+	// atLeast is the smallest ratio for which the claim is true.
+	// +optional
+	AtLeast ClaimedNumber `json:"atLeast,omitempty"`
+
+	// atMost is the largest ratio for which the claim is true.
+	// +optional
+	AtMost ClaimedNumber `json:"atMost,omitempty"`
+}
+
+// BestAtClaim claims that the best of some points is one of those that at names.
+type BestAtClaim struct {
+	// at names the points that the best is said to be one of.
+	// +required
+	At PointSelector `json:"at,omitzero"`
+
+	// among names the points that are compared. Unset: all.
+	// +optional
+	Among PointSelector `json:"among,omitzero"`
+}
+
+// ClaimedDirection is where values go as a parameter grows.
+type ClaimedDirection string
+
+const (
+	// DirectionRising: the values grow.
+	DirectionRising ClaimedDirection = "Rising"
+	// DirectionFalling: the values fall.
+	DirectionFalling ClaimedDirection = "Falling"
+)
+
+// MonotonicClaim claims that the values only grow, or only fall, as a parameter grows.
+type MonotonicClaim struct {
+	// parameter is the name of a swept parameter whose values are numbers; at least three of them are measured.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Parameter string `json:"parameter,omitempty"`
+
+	// direction is Rising (the values grow as the parameter grows) or Falling.
+	// +required
+	// +kubebuilder:validation:Enum=Rising;Falling
+	Direction ClaimedDirection `json:"direction,omitempty"`
+
+	// among names the points, which must not differ in anything but the parameter. Unset: all.
+	// +optional
+	Among PointSelector `json:"among,omitzero"`
+
+	// withinPercent is how far a step may go the wrong way and still count as level. From 1 to 50; defaults to 5.
+	// +optional
+	// +kubebuilder:default=5
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=50
+	WithinPercent int32 `json:"withinPercent,omitempty"`
+}
+
+// NoDifferenceClaim claims that the values of two points are equal but for a few percent.
+type NoDifferenceClaim struct {
+	// of names one point.
+	// +required
+	Of PointSelector `json:"of,omitzero"`
+
+	// to names the other point.
+	// +required
+	To PointSelector `json:"to,omitzero"`
+
+	// withinPercent is the difference that does not matter. From 1 to 50; defaults to 5.
+	// +optional
+	// +kubebuilder:default=5
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=50
+	WithinPercent int32 `json:"withinPercent,omitempty"`
+}
+
+// PublishedFigure is a published value of a point.
+type PublishedFigure struct {
+	// of names the one point.
+	// +required
+	Of PointSelector `json:"of,omitzero"`
+
+	// value that was published, in the unit of the claim's metric.
+	// +required
+	Value ClaimedNumber `json:"value,omitempty"`
+}
+
+// ClaimVerdict is the answer about a claim.
+type ClaimVerdict string
+
+const (
+	// ClaimHolds: by the numbers the claim is true.
+	ClaimHolds ClaimVerdict = "Holds"
+	// ClaimDoesNotHold: by the numbers the claim is false.
+	ClaimDoesNotHold ClaimVerdict = "DoesNotHold"
+	// ClaimCannotSay: the numbers allow both; detail has them.
+	ClaimCannotSay ClaimVerdict = "CannotSay"
+)
+
+// ClaimStatus is what the numbers say of a claim.
+type ClaimStatus struct {
+	// name of the claim.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	Name string `json:"name,omitempty"`
+
+	// verdict is Holds, DoesNotHold or CannotSay (the interval allows both, or there is none).
+	// +required
+	// +kubebuilder:validation:Enum=Holds;DoesNotHold;CannotSay
+	Verdict ClaimVerdict `json:"verdict,omitempty"`
+
+	// detail has the numbers in a sentence, for example "3.2 times (3–3.4), at least 8 was claimed".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Detail string `json:"detail,omitempty"`
+
+	// published is whether the published figures themselves say what is claimed: Holds or DoesNotHold; unset if there are none.
+	// +optional
+	// +kubebuilder:validation:Enum=Holds;DoesNotHold
+	Published ClaimVerdict `json:"published,omitempty"`
+}

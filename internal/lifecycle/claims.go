@@ -1,0 +1,245 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+)
+
+// claimsOf are the claims of a specification.
+func claimsOf(list v1alpha1.Claims) []claims.Claim {
+	var all []claims.Claim
+	for i := range list {
+		c := &list[i]
+		claim := claims.Claim{Name: c.Name, Statement: c.Statement, Metric: c.Metric}
+		switch {
+		case c.Ratio != nil:
+			claim.Ratio = &claims.Ratio{
+				Of: selector(c.Ratio.Of), To: selector(c.Ratio.To), AtLeast: number(c.Ratio.AtLeast), AtMost: number(c.Ratio.AtMost),
+			}
+		case c.BestAt != nil:
+			claim.BestAt = &claims.BestAt{At: selector(c.BestAt.At), Among: selector(c.BestAt.Among)}
+		case c.Monotonic != nil:
+			claim.Monotonic = &claims.Monotonic{
+				Parameter: c.Monotonic.Parameter, Falling: c.Monotonic.Direction == v1alpha1.DirectionFalling,
+				Among: selector(c.Monotonic.Among), WithinPercent: c.Monotonic.WithinPercent,
+			}
+		case c.NoDifference != nil:
+			claim.NoDifference = &claims.NoDifference{
+				Of: selector(c.NoDifference.Of), To: selector(c.NoDifference.To), WithinPercent: c.NoDifference.WithinPercent,
+			}
+		}
+		for _, p := range c.Published {
+			claim.Published = append(claim.Published, claims.Figure{Of: selector(p.Of), Value: number(p.Value)})
+		}
+		all = append(all, claim)
+	}
+	return all
+}
+
+func selector(s v1alpha1.PointSelector) claims.Selector {
+	parameters := map[string]string{}
+	for name, value := range s.Parameters {
+		parameters[name] = string(value)
+	}
+	return claims.Selector{Variant: s.Variant, Parameters: parameters}
+}
+
+// number is 0 if there is none; the API server has checked its form.
+func number(n v1alpha1.ClaimedNumber) float64 {
+	v, _ := strconv.ParseFloat(string(n), 64)
+	return v
+}
+
+// checkClaims says which claim is about points that are not measured.
+func checkClaims(list v1alpha1.Claims, points []claims.Series) error {
+	for _, c := range claimsOf(list) {
+		if err := c.Check(points); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pointsIn a plan, of a variant, without what is measured at them.
+func pointsIn(p *plan.Plan, variant string) []claims.Series {
+	var list []claims.Series
+	for _, point := range p.Points {
+		list = append(list, claims.Series{Variant: variant, Parameters: point.Parameters})
+	}
+	return list
+}
+
+// ClaimsOfRun are what the numbers of a run say of its claims.
+func ClaimsOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) []claims.Judgement {
+	measured := func(metric string) []claims.Series {
+		var list []claims.Series
+		for i := range points {
+			s := claims.Series{Parameters: points[i].Parameters}
+			for _, r := range points[i].Records {
+				m, found := metricOf(r.Summary, metric)
+				if !found {
+					return nil
+				}
+				s.Metric = m
+				s.Values = append(s.Values, m.Value)
+			}
+			s.Metric.Value = 0
+			list = append(list, s)
+		}
+		return list
+	}
+	judged := claims.Judge(claimsOf(run.Spec.Claims), measured, stats.PairedRatio)
+	addReasons(judged, points)
+	return judged
+}
+
+// metricOf a summary by its name; an empty one is that of the first.
+func metricOf(s *result.Summary, name string) (result.Metric, bool) {
+	i := slices.IndexFunc(s.Metrics, func(m result.Metric) bool { return name == "" || m.Name == name })
+	if i < 0 {
+		return result.Metric{}, false
+	}
+	return s.Metrics[i], true
+}
+
+// fastFdatasync is the latency of fdatasync, in microseconds, below which waiting for the disk costs next to nothing.
+const fastFdatasync = 1000
+
+// addReasons adds to claims that do not hold what the environment has to do with it: published figures from a time of slow disks
+// are often about nothing but the wait for a commit to be on disk.
+func addReasons(judged []claims.Judgement, points []stats.Point) {
+	micros, waits := int64(0), false
+	for i := range points {
+		for _, r := range points[i].Records {
+			if r.Fingerprint != nil && r.Fingerprint.FdatasyncMicros.Calls > 0 {
+				micros = r.Fingerprint.FdatasyncMicros.Median
+			}
+			for _, m := range r.Summary.Metrics {
+				waits = waits || strings.Contains(m.Name, "FsyncsPerTransaction") && m.Value > 0.5
+			}
+		}
+	}
+	for i := range judged {
+		if judged[i].Verdict == claims.DoesNotHold && waits && micros > 0 && micros < fastFdatasync {
+			judged[i].Detail += fmt.Sprintf("; a commit waits for the disk, and here fdatasync takes only %s ms (median)",
+				stats.Format(float64(micros)/1000))
+		}
+	}
+}
+
+// claimStatus is what the status says of claims, each and together.
+func claimStatus(judged []claims.Judgement) (list []v1alpha1.ClaimStatus, together string) {
+	counts := map[claims.Verdict]int{}
+	for _, j := range judged {
+		counts[j.Verdict]++
+		list = append(list, v1alpha1.ClaimStatus{
+			Name: j.Name, Verdict: v1alpha1.ClaimVerdict(j.Verdict), Detail: cut(detail(j), maxSuiteText),
+			Published: v1alpha1.ClaimVerdict(j.Published),
+		})
+	}
+	var parts []string
+	for _, v := range []struct {
+		verdict   claims.Verdict
+		one, many string
+	}{{claims.Holds, "holds", "hold"}, {claims.DoesNotHold, "does not hold", "do not hold"}, {claims.CannotSay, "undecided", "undecided"}} {
+		switch n := counts[v.verdict]; n {
+		case 0:
+		case 1:
+			parts = append(parts, "1 "+v.one)
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", n, v.many))
+		}
+	}
+	return list, strings.Join(parts, ", ")
+}
+
+// detail of a judgement, with what the published figures say.
+func detail(j claims.Judgement) string {
+	if j.PublishedDetail == "" {
+		return j.Detail
+	}
+	return j.Detail + "; published: " + j.PublishedDetail
+}
+
+// ClaimsOfSuite are what the whole rounds of a suite say of its claims.
+func ClaimsOfSuite(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, rounds int) []claims.Judgement {
+	measured := func(metric string) []claims.Series {
+		var list []claims.Series
+		for v := range p.Variants {
+			series := pointsIn(p.Variants[v].Plan, suite.Spec.Variants[v].Name)
+			for i, m := range p.Members[:rounds*len(p.Variants)] {
+				if m.Variant != v {
+					continue
+				}
+				of, values := seen.Members[i].Measured.of(metric)
+				if values == nil {
+					return nil
+				}
+				for point := range series {
+					series[point].Metric = of
+					series[point].Values = append(series[point].Values, values[point])
+				}
+			}
+			list = append(list, series...)
+		}
+		return list
+	}
+	d := design(suite, p)
+	interval := func(of, to []float64, comparisons int) (stats.Ratio, string) {
+		d.Comparisons = comparisons
+		return d.Interval(of, to)
+	}
+	return claims.Judge(claimsOf(suite.Spec.Claims), measured, interval)
+}
+
+// of a metric: its values by point, or nil if nothing was measured of it; an empty name is that of the headline metric.
+func (m *Measurements) of(metric string) (result.Metric, []float64) {
+	if metric == "" || metric == m.Metric.Name {
+		return m.Metric, m.Values
+	}
+	i := slices.IndexFunc(m.Claimed, func(c Claimed) bool { return c.Metric.Name == metric })
+	if i < 0 {
+		return result.Metric{}, nil
+	}
+	return m.Claimed[i].Metric, m.Claimed[i].Values
+}
+
+// addClaimed keeps the metrics of a point that claims are about.
+func (m *Measurements) addClaimed(point int, s *result.Summary, names []string) {
+	for _, name := range names {
+		metric, found := metricOf(s, name)
+		if !found {
+			continue
+		}
+		i := slices.IndexFunc(m.Claimed, func(c Claimed) bool { return c.Metric.Name == name })
+		if i < 0 {
+			i = len(m.Claimed)
+			m.Claimed = append(m.Claimed, Claimed{Metric: metric, Values: notMeasured(len(m.Values))})
+			m.Claimed[i].Metric.Value = 0
+		}
+		m.Claimed[i].Values[point] = metric.Value
+	}
+}
+
+// ClaimedMetrics are the names of the metrics that claims are about, besides the headline metric.
+func ClaimedMetrics(list v1alpha1.Claims) []string {
+	names := map[string]bool{}
+	for i := range list {
+		if list[i].Metric != "" {
+			names[list[i].Metric] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}

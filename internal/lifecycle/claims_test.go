@@ -1,0 +1,164 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+func rows(value string) v1alpha1.PointSelector {
+	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": v1alpha1.ParameterValue(value)}}
+}
+
+// tenfold says that the second point is ten times the first, and publishes a factor of eight.
+func tenfold() v1alpha1.Claims {
+	return v1alpha1.Claims{{
+		Name: "tenfold", Statement: "ten times as fast", Ratio: &v1alpha1.RatioClaim{Of: rows("2"), To: rows("1"), AtLeast: "10"},
+		Published: []v1alpha1.PublishedFigure{{Of: rows("1"), Value: "100"}, {Of: rows("2"), Value: "800"}},
+	}}
+}
+
+// claimedRun has two points and the claims, and three records of each point: the second is so many times the first.
+func claimedRun(factor float64, claims ...v1alpha1.Claim) (*v1alpha1.BenchmarkRun, *Observed) {
+	run := oneAxis(2, 3)
+	run.Spec.Claims = claims
+	seen := new(Observed)
+	for trial := range 6 {
+		value := 1000 * (1 + 0.001*float64(trial%3))
+		if trial >= 3 {
+			value *= factor
+		}
+		r := testutil.Record(trial+1, 1, nil, value)
+		r.Summary.Metrics = append(r.Summary.Metrics,
+			result.Metric{Name: "innodbFsyncsPerTransaction", Value: 1, Unit: "fsyncs/transaction", Better: "lower"})
+		r.Fingerprint = &result.Fingerprint{FdatasyncMicros: result.FsyncLatency{Calls: 300, Median: 131}}
+		seen.Records = append(seen.Records, r)
+	}
+	return run, seen
+}
+
+func TestStatusOfClaims(t *testing.T) {
+	run, seen := claimedRun(3, append(tenfold(), v1alpha1.Claim{
+		Name: "faster", Ratio: &v1alpha1.RatioClaim{Of: rows("2"), To: rows("1"), AtLeast: "1.5"},
+	}, v1alpha1.Claim{
+		Name: "unknown", Metric: "x", Ratio: &v1alpha1.RatioClaim{Of: rows("2"), To: rows("1"), AtLeast: "1.5"},
+	}, v1alpha1.Claim{
+		Name: "other", Metric: "innodbFsyncsPerTransaction", NoDifference: &v1alpha1.NoDifferenceClaim{Of: rows("2"), To: rows("1"), WithinPercent: 5},
+	})...)
+	status := statusOf(t, run, seen, now)
+	want := []v1alpha1.ClaimStatus{
+		{
+			Name: "tenfold", Verdict: v1alpha1.ClaimDoesNotHold, Published: v1alpha1.ClaimDoesNotHold,
+			Detail: "3 times (3–3), at least 10 was claimed; a commit waits for the disk, and here fdatasync takes only 0.131 ms (median); " +
+				"published: 8 times",
+		},
+		{Name: "faster", Verdict: v1alpha1.ClaimHolds, Detail: "3 times (3–3), at least 1.5 was claimed"},
+		{Name: "unknown", Verdict: v1alpha1.ClaimCannotSay, Detail: "no metric called x was measured"},
+		{Name: "other", Verdict: v1alpha1.ClaimHolds, Detail: "1 times (1–1), a difference of less than 5 % was claimed"},
+	}
+	if diff := cmp.Diff(want, status.Claims); diff != "" {
+		t.Errorf("claims (-want +got):\n%s", diff)
+	}
+	if status.Claimed != "2 hold, 1 does not hold, 1 undecided" {
+		t.Errorf("together: %s", status.Claimed)
+	}
+	seen.Records = seen.Records[:1]
+	if status := statusOf(t, run, seen, now); status.Claims[0].Verdict != v1alpha1.ClaimCannotSay {
+		t.Errorf("after one trial: %+v", status.Claims)
+	}
+	if status := statusOf(t, run, &Observed{}, now); status.Claims != nil || status.Claimed != "" {
+		t.Errorf("before the first: %+v", status.Claims)
+	}
+}
+
+// The disk is a reason only where commits wait for it, and where it is fast.
+func TestReasonOfClaims(t *testing.T) {
+	for name, change := range map[string]func(*result.Record){
+		"no wait":   func(r *result.Record) { r.Summary.Metrics[len(r.Summary.Metrics)-1].Value = 0.01 },
+		"slow disk": func(r *result.Record) { r.Fingerprint.FdatasyncMicros.Median = 9000 },
+		"unknown":   func(r *result.Record) { r.Fingerprint = nil },
+	} {
+		run, seen := claimedRun(3, tenfold()...)
+		for _, r := range seen.Records {
+			change(r)
+		}
+		if got := statusOf(t, run, seen, now).Claims[0].Detail; strings.Contains(got, "fdatasync") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// A claim about a point that is not measured ends the run before anything is created.
+func TestPlanRefusesClaims(t *testing.T) {
+	run, _ := claimedRun(3, tenfold()...)
+	if _, err := Plan(run); err != nil {
+		t.Error(err)
+	}
+	run.Spec.Claims[0].Ratio.Of = rows("3")
+	if _, err := Plan(run); err == nil || err.Error() != "claim tenfold: of: rowsPerCommit=3 names no point" {
+		t.Errorf("error %v", err)
+	}
+	s := suite(func(s *v1alpha1.BenchmarkSuite) {
+		s.Spec.Claims = v1alpha1.Claims{{Name: "c", BestAt: &v1alpha1.BestAtClaim{At: v1alpha1.PointSelector{Variant: "other"}}}}
+	})
+	if _, err := PlanSuite(s); err == nil || err.Error() != "claim c: bestAt: other names no point of everything" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A suite is decided when its claims are, too.
+func TestSuiteIsDecidedWithItsClaims(t *testing.T) {
+	of := v1alpha1.PointSelector{Variant: "lazy"}
+	claim := func(least v1alpha1.ClaimedNumber) func(*v1alpha1.BenchmarkSuite) {
+		return func(s *v1alpha1.BenchmarkSuite) {
+			s.Spec.Claims = v1alpha1.Claims{{
+				Name: "c", Ratio: &v1alpha1.RatioClaim{Of: of, To: v1alpha1.PointSelector{Variant: "durable"}, AtLeast: least},
+			}}
+		}
+	}
+	for least, want := range map[v1alpha1.ClaimedNumber]string{
+		"2": "Holds", "10": "DoesNotHold", "3": "CannotSay",
+	} {
+		s := suite(claim(least))
+		p := planOfSuite(t, s)
+		seen := measuredRuns(s, p, 8)
+		if got := string(seen.Judged.Claims[0].Verdict); got != want || !seen.Judged.Decided() {
+			t.Errorf("at least %s: %s, decided %t: %s", least, got, seen.Judged.Decided(), seen.Judged.Claims[0].Detail)
+		}
+		status := StatusOfSuite(s, p, seen, NextOfSuite(s, p, seen, now), now)
+		if len(status.Claims) != 1 || string(status.Claims[0].Verdict) != want || status.Claimed == "" {
+			t.Errorf("status %+v, %s", status.Claims, status.Claimed)
+		}
+		// One round of unlike values keeps the comparison decided and the claim open.
+		seen = measuredRuns(s, p, 6)
+		if seen.Judged.Decided() {
+			t.Errorf("at least %s: decided after 3 rounds", least)
+		}
+	}
+}
+
+// A claim may be about a metric that is not compared.
+func TestMeasurementsOfClaimedMetrics(t *testing.T) {
+	p := planOf(t, oneAxis(2, 1))
+	r := testutil.Record(2, 1, nil, 30)
+	r.Summary.Metrics = append(r.Summary.Metrics, result.Metric{Name: "lineitemSeconds", Value: 7, Unit: "s", Better: "lower"})
+	m := MeasurementsOf(p, []*result.Record{r}, []string{"lineitemSeconds", "none"})
+	of, values := m.of("lineitemSeconds")
+	if of.Unit != "s" || of.Value != 0 || len(values) != 2 || values[1] != 7 {
+		t.Errorf("%+v %v", of, values)
+	}
+	if _, values := m.of("none"); values != nil {
+		t.Errorf("%v", values)
+	}
+	if of, _ := m.of(""); of.Name != "rowsPerSecond" {
+		t.Errorf("%+v", of)
+	}
+}

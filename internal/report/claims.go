@@ -1,0 +1,42 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+)
+
+// claimLines are what the numbers say of claims, a line for each: what is said, whether it holds here, and whether the published
+// figures say it.
+func claimLines(list []claims.Judgement) []string {
+	var lines []string
+	for _, j := range list {
+		line := fmt.Sprintf("%s **%s**: %s", j.Name, said(j.Verdict), j.Detail)
+		if j.Statement != "" {
+			line = fmt.Sprintf("%s, %q, **%s**: %s", j.Name, j.Statement, said(j.Verdict), j.Detail)
+		}
+		if j.Published != "" {
+			line += fmt.Sprintf("; by the published figures it %s: %s", said(j.Published), j.PublishedDetail)
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) > 1 {
+		lines = append(lines, "intervals hold at 95 % over all claims together")
+	}
+	return lines
+}
+
+// said is a verdict in words.
+func said(v claims.Verdict) string {
+	switch v {
+	case claims.Holds:
+		return "holds"
+	case claims.DoesNotHold:
+		return "does not hold"
+	case claims.CannotSay:
+	}
+	return "cannot be said"
+}

@@ -1,0 +1,250 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package claims
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// Series is what was measured at a point, round by round.
+type Series struct {
+	// Variant of a suite; empty in a run.
+	Variant    string
+	Parameters map[string]string
+	// Metric of the values; Value in it is of no meaning.
+	Metric result.Metric
+	// Values have one for each round.
+	Values []float64
+}
+
+// name of a series among others: the variant and the point.
+func (s *Series) name() string {
+	label := stats.Label(s.Parameters)
+	switch {
+	case s.Variant == "":
+		return label
+	case label == "":
+		return s.Variant
+	}
+	return s.Variant + " at " + label
+}
+
+// Selector names series: those of the variant and with the values of parameters that it has. An empty one names all.
+type Selector struct {
+	Variant    string
+	Parameters map[string]string
+}
+
+// Names says whether the selector names a series.
+func (s Selector) Names(of *Series) bool {
+	if s.Variant != "" && s.Variant != of.Variant {
+		return false
+	}
+	for name, value := range s.Parameters {
+		if have, known := of.Parameters[name]; !known || have != value && !sameNumber(have, value) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameNumber says whether two texts are the same number.
+func sameNumber(a, b string) bool {
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	return errX == nil && errY == nil && x == y
+}
+
+// String is the selector as people read it.
+func (s Selector) String() string {
+	if s.Variant == "" && len(s.Parameters) == 0 {
+		return "everything"
+	}
+	return (&Series{Variant: s.Variant, Parameters: s.Parameters}).name()
+}
+
+// all series that the selector names.
+func (s Selector) all(list []Series) []*Series {
+	var named []*Series
+	for i := range list {
+		if s.Names(&list[i]) {
+			named = append(named, &list[i])
+		}
+	}
+	return named
+}
+
+// one series that the selector names. None and several are errors.
+func (s Selector) one(list []Series) (*Series, error) {
+	named := s.all(list)
+	switch len(named) {
+	case 1:
+		return named[0], nil
+	case 0:
+		return nil, fmt.Errorf("%s names no point", s)
+	}
+	return nil, fmt.Errorf("%s names %d points, of which it must name one: %s and %s among them", s, len(named),
+		named[0].name(), named[1].name())
+}
+
+// Claim is something that is said of the numbers. Exactly one of Ratio, BestAt, Monotonic and NoDifference is set.
+type Claim struct {
+	Name, Statement string
+	// Metric that it is about; empty is the headline metric.
+	Metric       string
+	Ratio        *Ratio
+	BestAt       *BestAt
+	Monotonic    *Monotonic
+	NoDifference *NoDifference
+	// Published figures, on which the claim is judged as well.
+	Published []Figure
+}
+
+// Ratio says that the values of a point are so many times those of another.
+type Ratio struct {
+	Of, To Selector
+	// AtLeast and AtMost bound the ratio; 0 is no bound.
+	AtLeast, AtMost float64
+}
+
+// BestAt says that the best point is one of some.
+type BestAt struct {
+	// At names the points that the best is said to be one of, Among those that are compared.
+	At, Among Selector
+}
+
+// Monotonic says that the values only grow, or only fall, with a parameter.
+type Monotonic struct {
+	Parameter string
+	// Falling: the values fall as the parameter grows.
+	Falling bool
+	// Among names the points: they differ in the parameter only.
+	Among Selector
+	// WithinPercent is how far a step may go the wrong way.
+	WithinPercent int32
+}
+
+// NoDifference says that the values of two points are equal but for a few percent.
+type NoDifference struct {
+	Of, To        Selector
+	WithinPercent int32
+}
+
+// Figure is a published value of the claim's metric.
+type Figure struct {
+	Of    Selector
+	Value float64
+}
+
+// Check says what is wrong with a claim about some points, whose values are not needed.
+func (c *Claim) Check(points []Series) error {
+	_, err := c.subject(points)
+	if err != nil {
+		return fmt.Errorf("claim %s: %w", c.Name, err)
+	}
+	for _, f := range c.Published {
+		if _, err := f.Of.one(points); err != nil {
+			return fmt.Errorf("claim %s: published: %w", c.Name, err)
+		}
+	}
+	return nil
+}
+
+// subject of a claim: the series that it is about.
+type subject struct {
+	// of and to are those of a ratio or of no difference.
+	of, to *Series
+	// in are those that the best is said to be one of, out the others.
+	in, out []*Series
+	// steps are the series by the value of the parameter.
+	steps []*Series
+}
+
+func (c *Claim) subject(list []Series) (s subject, err error) {
+	switch {
+	case c.Ratio != nil:
+		return pairOf(c.Ratio.Of, c.Ratio.To, list)
+	case c.NoDifference != nil:
+		return pairOf(c.NoDifference.Of, c.NoDifference.To, list)
+	case c.BestAt != nil:
+		for _, one := range c.BestAt.Among.all(list) {
+			if c.BestAt.At.Names(one) {
+				s.in = append(s.in, one)
+			} else {
+				s.out = append(s.out, one)
+			}
+		}
+		switch {
+		case len(s.in) == 0:
+			return s, fmt.Errorf("bestAt: %s names no point of %s", c.BestAt.At, c.BestAt.Among)
+		case len(s.out) == 0:
+			return s, fmt.Errorf("bestAt: %s names every point of %s: there is none to compare with", c.BestAt.At, c.BestAt.Among)
+		}
+		return s, nil
+	}
+	s.steps, err = c.Monotonic.steps(list)
+	return s, err
+}
+
+func pairOf(of, to Selector, list []Series) (s subject, err error) {
+	if s.of, err = of.one(list); err != nil {
+		return s, fmt.Errorf("of: %w", err)
+	}
+	if s.to, err = to.one(list); err != nil {
+		return s, fmt.Errorf("to: %w", err)
+	}
+	if s.of == s.to {
+		return s, fmt.Errorf("of and to name the same point, %s", s.of.name())
+	}
+	return s, nil
+}
+
+// steps are the series by the value of the parameter. They differ in nothing else.
+func (m *Monotonic) steps(list []Series) ([]*Series, error) {
+	named := m.Among.all(list)
+	values := map[*Series]float64{}
+	for _, s := range named {
+		text, known := s.Parameters[m.Parameter]
+		if !known {
+			return nil, fmt.Errorf("monotonic: %s has no parameter %s", s.name(), m.Parameter)
+		}
+		value, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil, fmt.Errorf("monotonic: %s=%s is not a number", m.Parameter, text)
+		}
+		values[s] = value
+		if s.without(m.Parameter) != named[0].without(m.Parameter) {
+			return nil, fmt.Errorf("monotonic: %s and %s differ in more than %s: say in among what the others must be", named[0].name(),
+				s.name(), m.Parameter)
+		}
+	}
+	const fewest = 3
+	if len(named) < fewest {
+		return nil, fmt.Errorf("monotonic: %s names %d points, and it takes %d to see an order", m.Among, len(named), fewest)
+	}
+	slices.SortFunc(named, func(a, b *Series) int {
+		if values[a] < values[b] {
+			return -1
+		}
+		return 1
+	})
+	return named, nil
+}
+
+// without is the name of the series without a parameter.
+func (s *Series) without(parameter string) string {
+	var parts []string
+	for part := range strings.SplitSeq(stats.Label(s.Parameters), ", ") {
+		if !strings.HasPrefix(part, parameter+"=") {
+			parts = append(parts, part)
+		}
+	}
+	return s.Variant + " " + strings.Join(parts, ", ")
+}

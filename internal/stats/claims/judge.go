@@ -1,0 +1,262 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package claims
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// Verdict about a claim.
+type Verdict string
+
+const (
+	// Holds: the interval has only ratios for which the claim is true.
+	Holds Verdict = "Holds"
+	// DoesNotHold: the interval has only ratios for which it is false.
+	DoesNotHold Verdict = "DoesNotHold"
+	// CannotSay: the interval has both, or there is none.
+	CannotSay Verdict = "CannotSay"
+)
+
+// Judgement of a claim.
+type Judgement struct {
+	Name      string  `json:"name"`
+	Statement string  `json:"statement,omitempty"`
+	Metric    string  `json:"metric,omitempty"`
+	Verdict   Verdict `json:"verdict"`
+	// Detail is the answer in a sentence, with its numbers.
+	Detail string `json:"detail"`
+	// Published is the verdict by the published figures, which have no interval, and PublishedDetail their numbers; empty if there
+	// are none.
+	Published       Verdict `json:"published,omitempty"`
+	PublishedDetail string  `json:"publishedDetail,omitempty"`
+	// Settled says that more rounds would not change the answer: it is one, or the truth is too near to the bound to be told from it.
+	Settled bool `json:"-"`
+}
+
+// Interval compares the values of two points that were measured in the same rounds: their ratio, with an interval that holds at
+// 95 % for so many comparisons together. If there is no interval it says why.
+type Interval func(of, to []float64, comparisons int) (ratio stats.Ratio, why string)
+
+// Judge claims by what was measured of a metric, by its name: empty is the headline metric. The error of all claims together is
+// 5 %.
+func Judge(list []Claim, measured func(metric string) []Series, interval Interval) []Judgement {
+	var all []Judgement
+	for i := range list {
+		c := &list[i]
+		j := Judgement{Name: c.Name, Statement: c.Statement, Metric: c.Metric, Verdict: CannotSay}
+		series := measured(c.Metric)
+		s, err := c.subject(series)
+		switch {
+		case len(series) == 0:
+			j.Detail = "nothing was measured"
+			if c.Metric != "" {
+				j.Detail = fmt.Sprintf("no metric called %s was measured", c.Metric)
+			}
+		case err != nil:
+			j.Detail = err.Error()
+		default:
+			j.Metric = series[0].Metric.Name
+			judge{subject: s, claim: c, claims: len(list), interval: interval, lower: series[0].Metric.Better == "lower"}.judge(&j)
+			j.Published, j.PublishedDetail = c.published(s, series[0].Metric.Better == "lower")
+		}
+		all = append(all, j)
+	}
+	return all
+}
+
+// judge has all that a judgement depends on.
+type judge struct {
+	subject
+	claim    *Claim
+	claims   int
+	interval Interval
+	// lower values are the better ones.
+	lower bool
+}
+
+func (g judge) judge(j *Judgement) {
+	switch {
+	case g.claim.Ratio != nil:
+		g.ratio(j)
+	case g.claim.NoDifference != nil:
+		g.noDifference(j)
+	case g.claim.BestAt != nil:
+		g.bestAt(j)
+	default:
+		g.monotonic(j)
+	}
+	j.Settled = j.Settled || j.Verdict != CannotSay
+}
+
+// nearBound is how near the ends of an interval are to a bound, as a fraction of it, when more rounds are not worth their time.
+const nearBound = 0.05
+
+func (g judge) ratio(j *Judgement) {
+	r, why := g.interval(g.of.Values, g.to.Values, g.claims)
+	if why != "" {
+		j.Detail = why
+		return
+	}
+	c := g.claim.Ratio
+	above, below := c.AtLeast == 0 || r.Low >= c.AtLeast, c.AtMost == 0 || r.High <= c.AtMost
+	switch {
+	case above && below:
+		j.Verdict = Holds
+	case c.AtLeast > 0 && r.High < c.AtLeast, c.AtMost > 0 && r.Low > c.AtMost:
+		j.Verdict = DoesNotHold
+	default:
+		for _, bound := range []float64{c.AtLeast, c.AtMost} {
+			j.Settled = j.Settled || bound > 0 && r.Low > bound/(1+nearBound) && r.High < bound*(1+nearBound)
+		}
+	}
+	j.Detail = times(r) + ", " + c.claimed()
+}
+
+// claimed says what was claimed.
+func (c *Ratio) claimed() string {
+	switch {
+	case c.AtMost == 0:
+		return "at least " + stats.Format(c.AtLeast) + " was claimed"
+	case c.AtLeast == 0:
+		return "at most " + stats.Format(c.AtMost) + " was claimed"
+	}
+	return stats.Format(c.AtLeast) + " to " + stats.Format(c.AtMost) + " was claimed"
+}
+
+func (g judge) noDifference(j *Judgement) {
+	r, why := g.interval(g.of.Values, g.to.Values, g.claims)
+	if why != "" {
+		j.Detail = why
+		return
+	}
+	within := 1 + float64(g.claim.NoDifference.WithinPercent)/100
+	switch {
+	case r.Low > 1/within && r.High < within:
+		j.Verdict = Holds
+	case r.Low > within || r.High < 1/within:
+		j.Verdict = DoesNotHold
+	}
+	j.Detail = fmt.Sprintf("%s, a difference of less than %d %% was claimed", times(r), g.claim.NoDifference.WithinPercent)
+}
+
+// bestAt compares the best of those that the best is said to be one of with each of the others. That it is better than all of them
+// is wrong only if one test of these is, so that the error is not divided among them, but among those that might be it. That it is
+// not takes one other that is better than all: the error is divided among the others.
+func (g judge) bestAt(j *Judgement) {
+	best := g.best(g.in)
+	var rival *Series
+	nearest := stats.Ratio{Low: math.Inf(1)}
+	for _, other := range g.out {
+		r, why := g.better(best, other, g.claims*len(g.in))
+		if why != "" {
+			j.Detail = why
+			return
+		}
+		if r.Low < nearest.Low {
+			rival, nearest = other, r
+		}
+	}
+	if nearest.Low > 1 {
+		j.Verdict = Holds
+		j.Detail = fmt.Sprintf("%s is the best: %s %s, the nearest of the others", best.name(), times(nearest), rival.name())
+		return
+	}
+	other := g.best(g.out)
+	worst := stats.Ratio{Low: math.Inf(1)}
+	for _, one := range g.in {
+		if r, why := g.better(other, one, g.claims*len(g.out)); why == "" && r.Low < worst.Low {
+			worst = r
+		}
+	}
+	if worst.Low > 1 {
+		j.Verdict = DoesNotHold
+		j.Detail = fmt.Sprintf("%s is better: %s the best with %s", other.name(), times(worst), g.claim.BestAt.At)
+		return
+	}
+	first := g.best(append(slices.Clone(g.in), g.out...))
+	j.Detail = fmt.Sprintf("%s has the best median; %s, and it cannot be told from %s", first.name(), best.name()+" is "+times(nearest), rival.name())
+	if first == best {
+		j.Detail = fmt.Sprintf("%s has the best median, and cannot be told from %s: %s", first.name(), rival.name(), times(nearest))
+	}
+}
+
+// best of some series by their medians.
+func (g judge) best(list []*Series) *Series {
+	return slices.MaxFunc(list, func(a, b *Series) int {
+		x, y := stats.Summarize(a.Values).Median, stats.Summarize(b.Values).Median
+		if g.lower {
+			return cmp.Compare(y, x)
+		}
+		return cmp.Compare(x, y)
+	})
+}
+
+// better is how many times as good one is as the other.
+func (g judge) better(one, other *Series, comparisons int) (stats.Ratio, string) {
+	if g.lower {
+		one, other = other, one
+	}
+	return g.interval(one.Values, other.Values, comparisons)
+}
+
+// monotonic looks at each step. That no step goes the wrong way is wrong only if one test is, so that the error is not divided
+// among the steps; that one does takes one of them, and it is.
+func (g judge) monotonic(j *Judgement) {
+	m := g.claim.Monotonic
+	steps := slices.Clone(g.steps)
+	if m.Falling {
+		slices.Reverse(steps)
+	}
+	tolerated := 1 / (1 + float64(m.WithinPercent)/100)
+	last := len(steps) - 1
+	whole, why := g.interval(steps[last].Values, steps[0].Values, g.claims)
+	holds := whole.Low > 1
+	weakest, at := stats.Ratio{Low: math.Inf(1)}, 0
+	for i := 0; i < last && why == ""; i++ {
+		var r, strict stats.Ratio
+		if r, why = g.interval(steps[i+1].Values, steps[i].Values, g.claims); why != "" {
+			break
+		}
+		if r.Low < weakest.Low {
+			weakest, at = r, i
+		}
+		holds = holds && r.Low > tolerated
+		if strict, _ = g.interval(steps[i+1].Values, steps[i].Values, g.claims*last); strict.High < tolerated {
+			j.Verdict = DoesNotHold
+			j.Detail = fmt.Sprintf("from %s to %s: %s", value(steps[i], m.Parameter), value(steps[i+1], m.Parameter), times(strict))
+			return
+		}
+	}
+	if why != "" {
+		j.Detail = why
+		return
+	}
+	if holds {
+		j.Verdict = Holds
+	}
+	j.Detail = fmt.Sprintf("%s from %s to %s; the weakest step, %s to %s: %s", times(whole), value(steps[0], m.Parameter),
+		value(steps[last], m.Parameter), value(steps[at], m.Parameter), value(steps[at+1], m.Parameter), times(weakest))
+}
+
+func value(s *Series, parameter string) string { return parameter + "=" + s.Parameters[parameter] }
+
+// times says a ratio with its interval.
+func times(r stats.Ratio) string {
+	return fmt.Sprintf("%s times (%s–%s)", factor(r.Value), factor(r.Low), factor(r.High))
+}
+
+// factor with two decimals, or as few as four digits leave.
+func factor(v float64) string {
+	if v >= 100 {
+		return stats.Format(v)
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.2f", v), ".00")
+}

@@ -1,0 +1,198 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package claims_test
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+)
+
+// bySize are values at rowsPerCommit=1, 4 and so on, in so many rounds with a noise of one percent.
+func bySize(better string, rounds int, values ...float64) []claims.Series {
+	noise := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a seed makes the test repeatable
+	var list []claims.Series
+	for i, value := range values {
+		s := claims.Series{
+			Parameters: map[string]string{"rowsPerCommit": strconv.Itoa(1 << (2 * i)), "concurrency": "5"},
+			Metric:     result.Metric{Name: "rate", Unit: "rows/s", Better: better},
+		}
+		for range rounds {
+			s.Values = append(s.Values, value*(1+0.01*noise.NormFloat64()))
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+func at(value string) claims.Selector {
+	return claims.Selector{Parameters: map[string]string{"rowsPerCommit": value}}
+}
+
+func judged(c claims.Claim, series []claims.Series) claims.Judgement {
+	c.Name = "claim"
+	return claims.Judge([]claims.Claim{c}, func(string) []claims.Series { return series }, stats.PairedRatio)[0]
+}
+
+func TestJudge(t *testing.T) {
+	const six = 6
+	ratio := func(least, most float64) claims.Claim {
+		return claims.Claim{Ratio: &claims.Ratio{Of: at("16"), To: at("1"), AtLeast: least, AtMost: most}}
+	}
+	best := func(value string) claims.Claim { return claims.Claim{BestAt: &claims.BestAt{At: at(value)}} }
+	order := func(falling bool) claims.Claim {
+		return claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Falling: falling, WithinPercent: 5}}
+	}
+	equal := claims.Claim{NoDifference: &claims.NoDifference{Of: at("16"), To: at("4"), WithinPercent: 5}}
+	for name, tc := range map[string]struct {
+		claim   claims.Claim
+		series  []claims.Series
+		verdict claims.Verdict
+		settled bool
+		says    string
+	}{
+		"ratio, at least":       {ratio(8, 0), bySize("higher", six, 100, 500, 1000), claims.Holds, true, "at least 8 was claimed"},
+		"ratio, too small":      {ratio(8, 0), bySize("higher", six, 100, 200, 320), claims.DoesNotHold, true, "3.2"},
+		"ratio, at most":        {ratio(0, 5), bySize("higher", six, 100, 200, 320), claims.Holds, true, "at most 5 was claimed"},
+		"ratio, too large":      {ratio(2, 3), bySize("higher", six, 100, 200, 320), claims.DoesNotHold, true, "2 to 3 was claimed"},
+		"ratio, at the bound":   {ratio(3.2, 0), bySize("higher", six, 100, 200, 320), claims.CannotSay, true, "3.2"},
+		"ratio, few trials":     {ratio(8, 0), bySize("higher", 2, 100, 500, 1000), claims.CannotSay, false, "too few trials, 2"},
+		"ratio, a value is 0":   {ratio(8, 0), bySize("higher", six, 0, 500, 1000), claims.CannotSay, false, "zero"},
+		"no difference":         {equal, bySize("higher", six, 100, 500, 505), claims.Holds, true, "less than 5 % was claimed"},
+		"no difference, but":    {equal, bySize("higher", six, 100, 500, 600), claims.DoesNotHold, true, "1.2"},
+		"no difference, on it":  {equal, bySize("higher", six, 100, 500, 525), claims.CannotSay, false, "1.05"},
+		"best":                  {best("16"), bySize("higher", six, 100, 500, 600), claims.Holds, true, "rowsPerCommit=16 is the best: 1.2"},
+		"best of less":          {best("16"), bySize("lower", six, 900, 500, 400), claims.Holds, true, "rowsPerCommit=16 is the best: 1.2"},
+		"another is best":       {best("4"), bySize("higher", six, 100, 500, 600), claims.DoesNotHold, true, "rowsPerCommit=16 is better: 1.2"},
+		"another is best, less": {best("4"), bySize("lower", six, 900, 500, 400), claims.DoesNotHold, true, "rowsPerCommit=16 is better: 1.2"},
+		"two are the best":      {best("16"), bySize("higher", six, 100, 600, 600), claims.CannotSay, false, "cannot be told from"},
+		"rising":                {order(false), bySize("higher", six, 100, 500, 600), claims.Holds, true, "the weakest step, rowsPerCommit=4 to rowsPerCommit=16: 1.2"},
+		"rising, then level":    {order(false), bySize("higher", six, 100, 500, 500), claims.Holds, true, "times"},
+		"rising, then falling":  {order(false), bySize("higher", six, 100, 500, 400), claims.DoesNotHold, true, "from rowsPerCommit=4 to rowsPerCommit=16: 0.8"},
+		"falling":               {order(true), bySize("higher", six, 600, 500, 100), claims.Holds, true, "times"},
+		"level":                 {order(false), bySize("higher", six, 500, 500, 500), claims.CannotSay, false, "times"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := judged(tc.claim, tc.series)
+			if j.Verdict != tc.verdict || j.Settled != tc.settled || !strings.Contains(j.Detail, tc.says) {
+				t.Errorf("%s, settled %t: %s", j.Verdict, j.Settled, j.Detail)
+			}
+		})
+	}
+}
+
+func TestPublished(t *testing.T) {
+	figures := func(values ...float64) (list []claims.Figure) {
+		for i, v := range values {
+			list = append(list, claims.Figure{Of: at(strconv.Itoa(1 << (2 * i))), Value: v})
+		}
+		return list
+	}
+	ratio := &claims.Ratio{Of: at("16"), To: at("1"), AtLeast: 8}
+	order := &claims.Monotonic{Parameter: "rowsPerCommit", WithinPercent: 5}
+	for name, tc := range map[string]struct {
+		claim   claims.Claim
+		better  string
+		verdict claims.Verdict
+		says    string
+	}{
+		"none":             {claims.Claim{Ratio: ratio}, "higher", "", ""},
+		"one of two":       {claims.Claim{Ratio: ratio, Published: figures(100)}, "higher", "", ""},
+		"ratio":            {claims.Claim{Ratio: ratio, Published: figures(100, 500, 1000)}, "higher", claims.Holds, "10 times"},
+		"ratio, not so":    {claims.Claim{Ratio: ratio, Published: figures(100, 500, 760)}, "higher", claims.DoesNotHold, "7.60 times"},
+		"best":             {claims.Claim{BestAt: &claims.BestAt{At: at("16")}, Published: figures(100, 500, 760)}, "higher", claims.Holds, "rowsPerCommit=16 is the best, 1.52 times"},
+		"best of less":     {claims.Claim{BestAt: &claims.BestAt{At: at("16")}, Published: figures(100, 500, 760)}, "lower", claims.DoesNotHold, "rowsPerCommit=1 is the best, 7.60 times"},
+		"best of two":      {claims.Claim{BestAt: &claims.BestAt{At: at("16")}, Published: figures(100, 500, 500)}, "higher", claims.DoesNotHold, "1 times"},
+		"order":            {claims.Claim{Monotonic: order, Published: figures(100, 500, 490)}, "higher", claims.Holds, "4.90 times in all, 0.98 times from rowsPerCommit=4 to rowsPerCommit=16"},
+		"order, not so":    {claims.Claim{Monotonic: order, Published: figures(100, 500, 400)}, "higher", claims.DoesNotHold, "0.80 times"},
+		"order, gaps":      {claims.Claim{Monotonic: order, Published: figures(100, 500)}, "higher", "", ""},
+		"no difference":    {claims.Claim{NoDifference: &claims.NoDifference{Of: at("4"), To: at("1"), WithinPercent: 5}, Published: figures(100, 101)}, "higher", claims.Holds, "1.01 times"},
+		"a difference":     {claims.Claim{NoDifference: &claims.NoDifference{Of: at("4"), To: at("1"), WithinPercent: 5}, Published: figures(100, 80)}, "higher", claims.DoesNotHold, "0.80 times"},
+		"falling":          {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Falling: true, WithinPercent: 5}, Published: figures(300, 200, 100)}, "higher", claims.Holds, "3 times in all"},
+		"falling, it rose": {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Falling: true, WithinPercent: 5}, Published: figures(300, 100, 200)}, "higher", claims.DoesNotHold, "0.50 times from rowsPerCommit=16 to rowsPerCommit=4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := judged(tc.claim, bySize(tc.better, 6, 100, 500, 1000))
+			if j.Published != tc.verdict || !strings.Contains(j.PublishedDetail, tc.says) {
+				t.Errorf("%q: %q", j.Published, j.PublishedDetail)
+			}
+		})
+	}
+}
+
+// What a claim is about must be measured, and be told apart.
+func TestCheck(t *testing.T) {
+	series := bySize("higher", 0, 1, 2, 3)
+	for i, c := range series {
+		c.Variant, series[i].Variant = "tuned", "default"
+		series = append(series, c)
+	}
+	of := func(variant, value string) claims.Selector {
+		s := at(value)
+		s.Variant = variant
+		return s
+	}
+	tuned := claims.Selector{Variant: "tuned"}
+	for name, tc := range map[string]struct {
+		claim claims.Claim
+		says  string
+	}{
+		"ratio":          {claims.Claim{Ratio: &claims.Ratio{Of: of("tuned", "1"), To: of("default", "1")}}, ""},
+		"number":         {claims.Claim{Ratio: &claims.Ratio{Of: of("tuned", "1.0"), To: of("default", "1")}}, ""},
+		"two variants":   {claims.Claim{Ratio: &claims.Ratio{Of: at("1"), To: of("default", "1")}}, "of: rowsPerCommit=1 names 2 points, of which it must name one: default at"},
+		"no such value":  {claims.Claim{Ratio: &claims.Ratio{Of: of("tuned", "2"), To: of("default", "1")}}, "of: tuned at rowsPerCommit=2 names no point"},
+		"no parameter":   {claims.Claim{BestAt: &claims.BestAt{At: claims.Selector{Parameters: map[string]string{"x": "1"}}}}, "bestAt: x=1 names no point of everything"},
+		"the same":       {claims.Claim{NoDifference: &claims.NoDifference{Of: of("tuned", "1"), To: of("tuned", "1")}}, "of and to name the same point, tuned at concurrency=5, rowsPerCommit=1"},
+		"all are best":   {claims.Claim{BestAt: &claims.BestAt{At: tuned, Among: tuned}}, "names every point"},
+		"best variant":   {claims.Claim{BestAt: &claims.BestAt{At: tuned}}, ""},
+		"order":          {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Among: tuned}}, ""},
+		"mixed order":    {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit"}}, "differ in more than rowsPerCommit"},
+		"order of what":  {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "x", Among: tuned}}, "has no parameter x"},
+		"order of one":   {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Among: of("tuned", "1")}}, "names 1 points, and it takes 3"},
+		"published":      {claims.Claim{Ratio: &claims.Ratio{Of: of("tuned", "1"), To: of("default", "1")}, Published: []claims.Figure{{Of: at("7"), Value: 1}}}, "published: rowsPerCommit=7 names no point"},
+		"published once": {claims.Claim{Ratio: &claims.Ratio{Of: of("tuned", "1"), To: of("default", "1")}, Published: []claims.Figure{{Of: of("tuned", "1"), Value: 1}}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.claim.Name = "c"
+			err := tc.claim.Check(series)
+			if tc.says == "" && err != nil || tc.says != "" && (err == nil || !strings.Contains(err.Error(), tc.says)) {
+				t.Errorf("error %v, want %q", err, tc.says)
+			}
+		})
+	}
+}
+
+// The error of the answers holds over several claims, whose truth is at their bounds: the worst case.
+func TestErrorOverClaims(t *testing.T) {
+	const runs, rounds = 2000, 6
+	noise := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // a seed makes the test repeatable
+	list := []claims.Claim{
+		{Ratio: &claims.Ratio{Of: at("4"), To: at("1"), AtLeast: 1}},
+		{Ratio: &claims.Ratio{Of: at("16"), To: at("1"), AtMost: 1}},
+		{BestAt: &claims.BestAt{At: at("1")}},
+	}
+	wrong := 0
+	for range runs {
+		series := bySize("higher", 0, 1, 1, 1)
+		for i := range series {
+			for range rounds {
+				series[i].Values = append(series[i].Values, 100*(1+0.05*noise.NormFloat64()))
+			}
+		}
+		for _, j := range claims.Judge(list, func(string) []claims.Series { return series }, stats.PairedRatio) {
+			if j.Verdict != claims.CannotSay {
+				wrong++
+				break
+			}
+		}
+	}
+	if share := float64(wrong) / runs; share > 0.06 {
+		t.Errorf("an answer in %.1f %% of runs", 100*share)
+	}
+}
