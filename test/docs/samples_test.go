@@ -15,18 +15,29 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// side is one of the runs of a publication, by its place in the file, with what it says otherwise than another one.
+// side is one of the runs of a publication, or a variant of its suite, by its place in the file, with what it says otherwise than
+// another one.
 type side struct {
 	run, than int
 	differs   []string
 }
 
-// publications are all of them, without "-small": what their sides are compared in. It must be all that they differ in.
+// publications are all of them, without "-small" unless that compares something else: what their sides are compared in. It must
+// be all that they differ in.
 var publications = map[string][]side{
 	"000-file-list-inserts":  {{1, 0, []string{"database.settings.bufferPoolSize", "database.settings.logFileSize"}}},
-	"001-innodb-bulk-insert": {{1, 0, []string{"database.image"}}},
+	"001-innodb-bulk-insert": {
+		{1, 0, []string{"database.image", "workload.tprochLoad.uniqueChecks"}}, {2, 0, []string{"database.image"}},
+		{1, 2, []string{"workload.tprochLoad.uniqueChecks"}},
+	},
+	"001-innodb-bulk-insert-small": {
+		{1, 0, []string{"workload.tprochLoad.uniqueChecks"}}, {2, 1, []string{"database.image"}},
+	},
 	"002-tpcc-four-configurations": {
 		{1, 0, []string{
 			"database.settings.bufferPoolSize", "database.settings.logFileSize", "database.storage.storageClassName",
@@ -46,16 +57,25 @@ var notSmall = []string{"database.storage.storageClassName", "database.variables
 // A comparison's sides differ in what they say, and in nothing else.
 func TestSidesOfPublications(t *testing.T) {
 	files := tracked(t, "config/samples/publications/*.yaml")
-	if len(files) != 2*len(publications) {
-		t.Errorf("%d files, %d publications in two sizes", len(files), len(publications))
+	const published = 5
+	if len(files) != 2*published {
+		t.Errorf("%d files, %d publications in two sizes", len(files), published)
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			name, small := strings.CutSuffix(strings.TrimSuffix(filepath.Base(file), ".yaml"), "-small")
+			name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+			full, small := strings.CutSuffix(name, "-small")
 			sides, known := publications[name]
-			runs := runsOf(t, file)
-			if !known || len(runs) != len(sides)+1 {
-				t.Fatalf("%d runs of %d sides", len(runs), len(sides))
+			if !known {
+				sides, known = publications[full]
+			}
+			runs := append(runsOf(t, file), variantsOf(t, file)...)
+			compared := map[int]bool{0: true}
+			for _, s := range sides {
+				compared[s.run] = true
+			}
+			if !known || len(runs) != len(compared) {
+				t.Fatalf("%d runs, %d of them are compared", len(runs), len(compared))
 			}
 			for _, s := range sides {
 				want := slices.DeleteFunc(slices.Clone(s.differs), func(path string) bool { return small && slices.Contains(notSmall, path) })
@@ -83,16 +103,44 @@ func runsOf(t *testing.T, file string) []map[string]string {
 		if object.Kind != "BenchmarkRun" {
 			continue
 		}
-		values := map[string]string{}
-		flatten(values, "", object.Spec)
-		delete(values, "suspend") // they run one after the other
-		if values["database.resources.limits.memory"] == "" {
-			// The default depends on it.
-			values["database.resources"] = "for a buffer pool of " + values["database.settings.bufferPoolSize"]
-		}
-		runs = append(runs, values)
+		delete(object.Spec, "suspend") // they run one after the other
+		delete(object.Spec, "claims")  // they say nothing of what is measured
+		runs = append(runs, flattened(object.Spec))
 	}
 	return runs
+}
+
+// variantsOf are the specifications of the variants of a file's suite, by path; none if it has no suite.
+func variantsOf(t *testing.T, file string) []map[string]string {
+	t.Helper()
+	var suite v1alpha1.BenchmarkSuite
+	if err := yaml.Unmarshal([]byte(read(t, file)), &suite); err != nil || suite.Kind != "BenchmarkSuite" {
+		return nil
+	}
+	var variants []map[string]string
+	for i := range suite.Spec.Variants {
+		text, err := yaml.Marshal(plan.MemberRun(&suite, plan.Member{Round: 1, Variant: i}).Spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var spec map[string]any
+		if err := yaml.Unmarshal(text, &spec); err != nil {
+			t.Fatal(err)
+		}
+		variants = append(variants, flattened(spec))
+	}
+	return variants
+}
+
+// flattened are the values of a specification by their paths.
+func flattened(spec map[string]any) map[string]string {
+	values := map[string]string{}
+	flatten(values, "", spec)
+	if values["database.resources.limits.memory"] == "" {
+		// The default depends on it.
+		values["database.resources"] = "for a buffer pool of " + values["database.settings.bufferPoolSize"]
+	}
+	return values
 }
 
 // flatten writes the values of a tree by their paths.
