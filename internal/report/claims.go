@@ -38,5 +38,5 @@ func said(v claims.Verdict) string {
 		return "does not hold"
 	case claims.CannotSay:
 	}
-	return "cannot be said"
+	return "cannot say"
 }

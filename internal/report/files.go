@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -147,9 +148,27 @@ type document struct {
 	Attempts []*result.Record   `json:"attempts"`
 }
 
-// JSON writes everything: what was asked, the plan, and the record of every attempt with its environment.
+// JSON writes everything: what was asked, the plan, and the record of every attempt with its environment. Histograms are left out:
+// the documents of the attempts have them.
 func JSON(w io.Writer, r *Report) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
-	return enc.Encode(document{Version: documentVersion, Run: r.Run, Claims: r.Claims, Plan: r.Trials, Attempts: r.Records})
+	return enc.Encode(document{Version: documentVersion, Run: r.Run, Claims: r.Claims, Plan: r.Trials, Attempts: withoutHistograms(r.Records)})
+}
+
+func withoutHistograms(records []*result.Record) []*result.Record {
+	var list []*result.Record
+	for _, record := range records {
+		if record.Summary != nil {
+			short, summary := *record, *record.Summary
+			summary.Latencies = slices.Clone(summary.Latencies)
+			for i := range summary.Latencies {
+				summary.Latencies[i].Histogram = ""
+			}
+			short.Summary = &summary
+			record = &short
+		}
+		list = append(list, record)
+	}
+	return list
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
@@ -59,6 +60,13 @@ func small() *report.Report {
 	}
 	for i, parameters := range points {
 		r.Points = append(r.Points, stats.Summarized(parameters, byPoint[i]))
+	}
+	r.Claims = []claims.Judgement{
+		{
+			Name: "tenfold", Statement: "ten times as fast", Metric: "rowsPerSecond", Verdict: claims.Holds,
+			Detail: "15 times (14–16), at least 10 was claimed", Published: claims.DoesNotHold, PublishedDetail: "7.60 times",
+		},
+		{Name: "level", Metric: "rowsPerSecond", Verdict: claims.CannotSay, Detail: "too few trials, 2"},
 	}
 	return r
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
@@ -49,6 +50,9 @@ func reportOfSuite() *report.Suite {
 			s.Runs = append(s.Runs, run)
 		}
 	}
+	s.Claims = []claims.Judgement{{
+		Name: "threefold", Metric: rows.Name, Verdict: claims.DoesNotHold, Detail: "3 times (2.80–3.21), at least 8 was claimed",
+	}}
 	s.Runs[1].Invalidated = 1
 	s.Runs = append(s.Runs, report.SuiteRun{Name: "durable-or-not-r3-same", Round: 3, Variant: "same", Seed: 3, Outcome: "Failed"})
 	for _, pair := range []struct {

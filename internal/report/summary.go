@@ -31,7 +31,7 @@ func Summary(w io.Writer, r *Report) error {
 		writeTable(&b, r.table(points))
 		b.WriteString("\n" + intervals(points) + "\n")
 		if _, operations := r.columns(); len(operations) > 0 {
-			b.WriteString("Latencies are medians of the trials' own percentiles.\n")
+			b.WriteString(latencies(points, operations) + "\n")
 		}
 		if said := ranks(points); said != "" {
 			b.WriteString("\n" + said + "\n")
@@ -78,8 +78,7 @@ func (r *Report) table(points []stats.Point) [][]string {
 			cells = append(cells, medianOfMetric(p.Records, name))
 		}
 		for _, op := range operations {
-			cells = append(cells, medianOf(p.Records, op, func(l result.Latency) int64 { return l.P50Micros }),
-				medianOf(p.Records, op, func(l result.Latency) int64 { return l.P99Micros }))
+			cells = append(cells, latencyCells(p.Records, op)...)
 		}
 		rows = append(rows, cells)
 	}
@@ -101,15 +100,25 @@ func shownMetrics(points []stats.Point) []string {
 	return names
 }
 
-// medianOf is the median over trials of a percentile that each trial took from its own, whole histogram.
-func medianOf(records []*result.Record, operation string, percentile func(result.Latency) int64) string {
-	var values []float64
-	for _, r := range records {
-		if l := latency(r.Summary, operation); l.Count > 0 {
-			values = append(values, float64(percentile(l)))
+// latencyCells are the median and the 99th percentile of an operation's latency at a point; empty if there are none.
+func latencyCells(records []*result.Record, operation string) []string {
+	l, found := stats.LatencyOf(records, operation)
+	if !found {
+		return []string{"", ""}
+	}
+	return []string{stats.Format(l.P50Micros), stats.Format(l.P99Micros)}
+}
+
+// latencies says what the percentiles in the table are of.
+func latencies(points []stats.Point, operations []string) string {
+	for _, p := range points {
+		for _, op := range operations {
+			if l, found := stats.LatencyOf(p.Records, op); found && !l.Merged {
+				return "Latencies are medians of the trials' own percentiles: not every trial has a histogram to merge."
+			}
 		}
 	}
-	return median(values)
+	return "Latencies are percentiles of the merged histogram of all trials of a point."
 }
 
 // intervals says what the table's numbers are.

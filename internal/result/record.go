@@ -100,12 +100,17 @@ func (p *Place) Loaders() []string {
 // one ConfigMap.
 const maxRecordSummary = 128 << 10
 
-// Complete gives the record of an accepted attempt the summary of its document. Up to then it has that of the termination
-// message, from which EncodeSummary left out what did not fit. If the document's is too large even for a record, the short one
+// Complete gives the record of an accepted attempt the summary of its document, with the histograms if there is room for them. Up
+// to then it has that of the termination message, from which EncodeSummary left out what did not fit. If the document's is too large even for a record, the short one
 // stays, with a warning that says so.
 func (r *Record) Complete(d *Document, doc EncodedDocument) error {
 	whole := d.Summarize(doc)
+	whole.Latencies = d.Latencies
 	data, err := json.Marshal(whole)
+	if err == nil && len(data) > maxRecordSummary {
+		whole = d.Summarize(doc)
+		data, err = json.Marshal(whole)
+	}
 	if err != nil {
 		return fmt.Errorf("encoding the summary of the result document: %w", err)
 	}

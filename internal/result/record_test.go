@@ -111,15 +111,17 @@ func TestFingerprintRefusals(t *testing.T) {
 // The record has what its termination message had no room for, up to a bound; beyond it, it says that there is more.
 func TestRecordIsCompletedFromItsDocument(t *testing.T) {
 	for name, tc := range map[string]struct {
-		warnings int
-		want     string
+		warnings, histogram, kept int
+		want                      string
 	}{
-		"few":      {1, "warning"},
-		"many":     {100, "warning"},
-		"too many": {2000, "at most 131072 are kept: see document.json.gz for all warnings, settings and latencies"},
+		"few":      {1, 1 << 10, 1 << 10, "warning"},
+		"many":     {100, 1 << 10, 1 << 10, "warning"},
+		"no room":  {100, 100 << 10, 0, "warning"},
+		"too many": {2000, 1 << 10, 0, "at most 131072 are kept: see document.json.gz for all warnings, settings and latencies"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			doc := testutil.Document("pod", 1, 1, 1000)
+			doc.Latencies[0].Histogram = strings.Repeat("h", tc.histogram)
 			for range tc.warnings {
 				doc.Warnings = append(doc.Warnings, "warning"+strings.Repeat(".", 1000))
 			}
@@ -147,6 +149,10 @@ func TestRecordIsCompletedFromItsDocument(t *testing.T) {
 			if got := record.Summary.Warnings; len(got) != wanted || !strings.Contains(got[0], tc.want) {
 				t.Errorf("%d warnings, the first: %.200s", len(got), got[0])
 			}
+			if got := len(record.Summary.Latencies[0].Histogram); got != tc.kept {
+				t.Errorf("%d bytes of the histogram, want %d", got, tc.kept)
+			}
+			record.Summary.Latencies[0].Histogram = ""
 			short.Warnings, record.Summary.Warnings = nil, nil
 			if diff := cmp.Diff(short, record.Summary); diff != "" {
 				t.Errorf("the rest of the summary (-termination message +record):\n%s", diff)
