@@ -140,6 +140,10 @@ bench-scale: ## What the manager's memory and a trial cost beside 1,000 finished
 	@$(LIB) export KUBEBUILDER_ASSETS=$$(hack/envtest.sh); \
 	  go test -count 1 -tags envtest,scale -run TestScale -timeout 60m -v ./cmd/manager ./controllers | grep -v "^=== RUN"
 
+.PHONY: bench-plan
+bench-plan: ## How long 1,000 points of five trials take to plan, summarise and compare, in a run and in a suite.
+	go test -run '^$$' -bench ThousandPoints -benchtime 5x ./internal/lifecycle
+
 .PHONY: bench-loader
 bench-loader: build ## The loader and the programs that it stands in for, in turns; FLAGS="-rounds 10 -run REGEXP".
 	@hack/bench-loader.sh $(FLAGS)

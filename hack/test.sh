@@ -82,7 +82,7 @@ e2e() {
 fuzz() {
 	local target names=() worst=0
 	for target in result.FuzzReadDocument result.FuzzDecodeSummary workload/sysbench/output.FuzzParse workload/delimited.FuzzReader \
-		lifecycle.FuzzStatus; do
+		lifecycle.FuzzStatus lifecycle.FuzzSuiteStatus; do
 		tests "${target##*.}" -run '^$' -fuzz "^${target#*.}\$" -fuzztime 30s -fuzzminimizetime 10x "./internal/${target%.*}"
 		names+=("${target##*.}")
 		worst=$((worst > status ? worst : status))

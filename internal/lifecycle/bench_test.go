@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
@@ -31,4 +33,63 @@ func BenchmarkStep(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkThousandPoints plans, summarises and compares the largest run that there is, 1,000 points of five trials, and a suite of
+// two variants that have as many points, after five rounds. Each has a claim about all of its points.
+func BenchmarkThousandPoints(b *testing.B) {
+	const points, rounds = 1000, 5
+	claims := v1alpha1.Claims{{Name: "best", BestAt: &v1alpha1.BestAtClaim{At: rows("1000")}}}
+	b.Run("run", func(b *testing.B) {
+		run := oneAxis(points, rounds)
+		run.Spec.Claims = claims
+		p, err := plan.ForRun(&run.Spec)
+		if err != nil {
+			b.Fatal(err)
+		}
+		seen := &Observed{Lane: held(run), Instances: []Instance{instanceOf(1, "db-pod")}}
+		for _, t := range p.Trials {
+			seen.Records = append(seen.Records, testutil.Record(t.Number, 1, p.Points[t.Point].Parameters, 1000+float64(t.Number%7)).Condensed())
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			p, err := Plan(run)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if status := Status(run, p, seen, Next(run, p, seen, now), now); len(status.Points) != maxStatusPoints || len(status.Claims) != 1 {
+				b.Fatalf("%d points and %d claims in the status", len(status.Points), len(status.Claims))
+			}
+		}
+	})
+	b.Run("suite", func(b *testing.B) {
+		s := suite(func(s *v1alpha1.BenchmarkSuite) {
+			s.Spec.Template.Spec.Workload.CommitSize = oneAxis(points, 1).Spec.Workload.CommitSize
+			s.Spec.Claims = claims
+			s.Spec.Claims[0].BestAt.At.Variant = "lazy"
+		})
+		p, err := PlanSuite(s)
+		if err != nil {
+			b.Fatal(err)
+		}
+		seen := measuredRuns(s, p, 2*rounds)
+		for i := range 2 * rounds { // values that are not all alike
+			for point := range seen.Members[i].Measured.Values {
+				seen.Members[i].Measured.Values[point] *= 1 + 0.001*float64((i*point)%11)
+			}
+			seen.Members[i].Measured.Metric = result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			p, err := PlanSuite(s)
+			if err != nil {
+				b.Fatal(err)
+			}
+			seen.Judged = Judge(s, p, seen, Judged{})
+			status := StatusOfSuite(s, p, seen, NextOfSuite(s, p, seen, now), now)
+			if len(status.Comparisons) != maxComparisons || len(status.Claims) != 1 {
+				b.Fatalf("%d comparisons and %d claims in the status", len(status.Comparisons), len(status.Claims))
+			}
+		}
+	})
 }

@@ -30,7 +30,7 @@ const maxStatusBytes = 768 << 10
 // that it refuses is never written again.
 func FuzzStatus(f *testing.F) {
 	schema := testutil.MakeRunSchema(f)
-	for i, spec := range specs(f) {
+	for i, spec := range append(specs(f, "BenchmarkRun"), wide(strings.Repeat("ö", 31))) {
 		f.Add(spec, []byte{byte(i)})
 	}
 	f.Fuzz(func(t *testing.T, spec string, facts []byte) {
@@ -68,10 +68,10 @@ func runOf(spec string) []byte {
 		"namespace": "ns", "uid": "01234567-89ab-cdef-0123-456789abcdef", "generation": 1}, "spec": %s}`, spec)
 }
 
-// specs are those of the samples, and one that is as large as may be.
-func specs(f *testing.F) []string {
+// specs are those of the samples of a kind.
+func specs(f *testing.F, kind string) []string {
 	f.Helper()
-	list := []string{wide(strings.Repeat("ö", 31))}
+	var list []string
 	for _, pattern := range []string{"*.yaml", "publications/*.yaml"} {
 		files, err := filepath.Glob(filepath.Join("../../config/samples", pattern))
 		if err != nil || len(files) == 0 {
@@ -90,7 +90,7 @@ func specs(f *testing.F) []string {
 				if err := yaml.Unmarshal([]byte(document), &run); err != nil {
 					f.Fatalf("%s: %v", file, err)
 				}
-				if run.Kind != "BenchmarkRun" {
+				if run.Kind != kind {
 					continue
 				}
 				spec, err := json.Marshal(run.Spec)

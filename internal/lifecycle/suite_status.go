@@ -60,7 +60,7 @@ func (s *suiteSituation) measurements(status *v1alpha1.BenchmarkSuiteStatus, d D
 	status.Progress = fmt.Sprintf("%d/%d", j.Rounds, s.suite.Spec.Rounds)
 	// A run that was lost was there: its suite must not forget that it has failed for it.
 	status.Runs.Finished = count(max(s.next, int(ptr.Deref(status.Runs.Finished, 0))))
-	status.Runs.Invalidated = count(Invalidated(s.seen))
+	status.Runs.Invalidated = count(max(0, Invalidated(s.seen)))
 	status.Answer = cut(stats.Answer(j.Pairs), maxSuiteText)
 	if status.Answer != "" && !d.Complete && d.Failure == nil && !s.is(v1alpha1.ConditionFailed) {
 		status.Answer = cut("so far: "+status.Answer, maxSuiteText)
@@ -72,6 +72,8 @@ func (s *suiteSituation) measurements(status *v1alpha1.BenchmarkSuiteStatus, d D
 	if s.seen.Results != nil {
 		status.Results = *s.seen.Results
 	}
+	shorten(253, &status.Results.ConfigMap)
+	shorten(128, &status.Results.Digest)
 }
 
 func comparisons(pairs []stats.Paired) []v1alpha1.ComparisonStatus {

@@ -26,19 +26,31 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// RunSchema is the schema of a BenchmarkRun with its rules, applied by the API server's own code without an API server.
-type RunSchema struct {
+// Schema is that of a kind with its rules, applied by the API server's own code without an API server. T is the kind's type.
+type Schema[T any] struct {
 	structural *structuralschema.Structural
 	values     validation.SchemaValidator
 	// rules are those of everything, and of the status alone.
 	rules, statusRules *cel.Validator
 }
 
-// MakeRunSchema reads the generated CRD.
-func MakeRunSchema(t testing.TB) *RunSchema {
+// MakeRunSchema is the schema of a BenchmarkRun.
+func MakeRunSchema(t testing.TB) *Schema[v1alpha1.BenchmarkRun] {
+	t.Helper()
+	return makeSchema[v1alpha1.BenchmarkRun](t, "benchmarkruns")
+}
+
+// MakeSuiteSchema is the schema of a BenchmarkSuite.
+func MakeSuiteSchema(t testing.TB) *Schema[v1alpha1.BenchmarkSuite] {
+	t.Helper()
+	return makeSchema[v1alpha1.BenchmarkSuite](t, "benchmarksuites")
+}
+
+// makeSchema reads the generated CRD of a kind.
+func makeSchema[T any](t testing.TB, kind string) *Schema[T] {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "..", "config", "crd", "bases", "benchrun.dev_benchmarkruns.yaml"))
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "..", "config", "crd", "bases", "benchrun.dev_"+kind+".yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +63,7 @@ func MakeRunSchema(t testing.TB) *RunSchema {
 		crd.Spec.Versions[0].Schema.OpenAPIV3Schema, &props, nil); err != nil {
 		t.Fatal(err)
 	}
-	s := new(RunSchema)
+	s := new(Schema[T])
 	if s.structural, err = structuralschema.NewStructural(&props); err != nil {
 		t.Fatal(err)
 	}
@@ -64,9 +76,9 @@ func MakeRunSchema(t testing.TB) *RunSchema {
 	return s
 }
 
-// Stored is a run as it comes back from the API server: with its defaults and without unknown fields; or what the API server
+// Stored is an object as it comes back from the API server: with its defaults and without unknown fields; or what the API server
 // says against it. The text is JSON.
-func (s *RunSchema) Stored(t testing.TB, text []byte) (*v1alpha1.BenchmarkRun, field.ErrorList) {
+func (s *Schema[T]) Stored(t testing.TB, text []byte) (*T, field.ErrorList) {
 	t.Helper()
 	var object map[string]any
 	if err := k8sjson.Unmarshal(text, &object); err != nil || object == nil {
@@ -86,17 +98,17 @@ func (s *RunSchema) Stored(t testing.TB, text []byte) (*v1alpha1.BenchmarkRun, f
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := new(v1alpha1.BenchmarkRun)
-	if err := json.Unmarshal(text, run); err != nil {
+	stored := new(T)
+	if err := json.Unmarshal(text, stored); err != nil {
 		return nil, field.ErrorList{field.InternalError(nil, err)}
 	}
-	return run, nil
+	return stored, nil
 }
 
-// StatusErrors is what the API server says against a run whose status is written anew, over that of old.
-func (s *RunSchema) StatusErrors(t testing.TB, old, run *v1alpha1.BenchmarkRun) field.ErrorList {
+// StatusErrors is what the API server says against an object whose status is written anew, over that of old.
+func (s *Schema[T]) StatusErrors(t testing.TB, old, written *T) field.ErrorList {
 	t.Helper()
-	object, before := asObject(t, run), asObject(t, old)
+	object, before := asObject(t, written), asObject(t, old)
 	errs := s.shape(object)
 	if len(errs) == 0 {
 		errs, _ = s.statusRules.Validate(t.Context(), field.NewPath("status"), nil, object["status"], before["status"],
@@ -106,14 +118,14 @@ func (s *RunSchema) StatusErrors(t testing.TB, old, run *v1alpha1.BenchmarkRun) 
 }
 
 // shape is what is wrong with an object besides what its rules say.
-func (s *RunSchema) shape(object map[string]any) field.ErrorList {
+func (s *Schema[T]) shape(object map[string]any) field.ErrorList {
 	return append(validation.ValidateCustomResource(nil, object, s.values),
 		listtype.ValidateListSetsAndMaps(nil, s.structural, object)...)
 }
 
-func asObject(t testing.TB, run *v1alpha1.BenchmarkRun) map[string]any {
+func asObject(t testing.TB, o any) map[string]any {
 	t.Helper()
-	text, err := json.Marshal(run)
+	text, err := json.Marshal(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -167,6 +167,24 @@ type subject struct {
 	steps []*Series
 }
 
+// name of a series, without what all series of the subject have in common.
+func (s *subject) name(one *Series) string {
+	short := Series{Parameters: map[string]string{}}
+	all := slices.Concat(s.in, s.out, s.steps)
+	if s.of != nil {
+		all = append(all, s.of, s.to)
+	}
+	for name, value := range one.Parameters {
+		if slices.ContainsFunc(all, func(other *Series) bool { return other.Parameters[name] != value }) {
+			short.Parameters[name] = value
+		}
+	}
+	if slices.ContainsFunc(all, func(other *Series) bool { return other.Variant != one.Variant }) {
+		short.Variant = one.Variant
+	}
+	return short.name()
+}
+
 func (c *Claim) subject(list []Series) (s subject, err error) {
 	switch {
 	case c.Ratio != nil:

@@ -166,26 +166,26 @@ func (g judge) bestAt(j *Judgement) {
 	}
 	if nearest.Low > 1 {
 		j.Verdict = Holds
-		j.Detail = fmt.Sprintf("%s is the best: %s %s, the nearest of the others", best.name(), times(nearest), rival.name())
+		j.Detail = fmt.Sprintf("%s is the best: %s %s, the nearest of the others", g.name(best), times(nearest), g.name(rival))
 		return
 	}
-	other := g.best(g.out)
+	other, claimed := g.best(g.out), best
 	worst := stats.Ratio{Low: math.Inf(1)}
 	for _, one := range g.in {
 		if r, why := g.better(other, one, g.claims*len(g.out)); why == "" && r.Low < worst.Low {
-			worst = r
+			worst, claimed = r, one
 		}
 	}
 	if worst.Low > 1 {
 		j.Verdict = DoesNotHold
-		j.Detail = fmt.Sprintf("%s is better: %s the best with %s", other.name(), times(worst), g.claim.BestAt.At)
+		j.Detail = fmt.Sprintf("%s is better: %s %s", g.name(other), times(worst), g.name(claimed))
 		return
 	}
-	first := g.best(append(slices.Clone(g.in), g.out...))
-	j.Detail = fmt.Sprintf("%s has the best median; %s, and it cannot be told from %s", first.name(), best.name()+" is "+times(nearest), rival.name())
-	if first == best {
-		j.Detail = fmt.Sprintf("%s has the best median, and cannot be told from %s: %s", first.name(), rival.name(), times(nearest))
+	if g.best([]*Series{best, other}) == best {
+		j.Detail = fmt.Sprintf("%s has the best median, and cannot be told from %s: %s", g.name(best), g.name(rival), times(nearest))
+		return
 	}
+	j.Detail = fmt.Sprintf("%s has the best median, and cannot be told from %s: %s", g.name(other), g.name(claimed), times(worst))
 }
 
 // best of some series by their medians.

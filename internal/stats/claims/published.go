@@ -67,7 +67,7 @@ func (*Claim) publishedBest(s subject, figure func(*Series) float64, lower bool,
 	if lower {
 		ratio = 1 / ratio
 	}
-	return answer(holds, "%s is the best, %s times %s", first.name(), factor(ratio), second.name())
+	return answer(holds, "%s is the best, %s times %s", s.name(first), factor(ratio), s.name(second))
 }
 
 func (c *Claim) publishedOrder(s subject, figure func(*Series) float64, answer answerer) (Verdict, string) {

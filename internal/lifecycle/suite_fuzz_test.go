@@ -1,0 +1,106 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/randfill"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// FuzzSuiteStatus: whatever the runs of a suite measured, the API server accepts the suite's status.
+func FuzzSuiteStatus(f *testing.F) {
+	schema := testutil.MakeSuiteSchema(f)
+	for i, spec := range specs(f, "BenchmarkSuite") {
+		f.Add(spec, []byte{byte(i)})
+	}
+	f.Fuzz(func(t *testing.T, spec string, facts []byte) {
+		suite, refused := schema.Stored(t, suiteOf(spec))
+		if refused != nil {
+			return
+		}
+		for n := range 2 { // the second status is made from the first one
+			seen, p := new(SuiteObserved), new(SuitePlan)
+			planned, err := PlanSuite(suite)
+			if err != nil {
+				seen.Obstacle = InvalidVariant(err)
+			} else {
+				p = planned
+				seen = anyRuns(append(facts, byte(n)), suite, p)
+			}
+			old := suite.DeepCopy()
+			at := now.Add(time.Duration(n) * time.Second)
+			suite.Status = StatusOfSuite(suite, p, seen, NextOfSuite(suite, p, seen, at), at)
+			if errs := schema.StatusErrors(t, old, suite); len(errs) > 0 {
+				t.Fatalf("the API server refuses the status: %.2000s", errs.ToAggregate())
+			}
+			text, err := json.Marshal(suite.Status)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(text) > maxStatusBytes {
+				t.Fatalf("the status has %d bytes", len(text))
+			}
+			var back v1alpha1.BenchmarkSuiteStatus
+			if err := json.Unmarshal(text, &back); err != nil {
+				t.Fatal(err)
+			}
+			suite.Status = back
+		}
+	})
+}
+
+func suiteOf(spec string) []byte {
+	return fmt.Appendf(nil, `{"apiVersion": "benchrun.dev/v1alpha1", "kind": "BenchmarkSuite", "metadata": {"name": "suite",
+		"namespace": "ns", "uid": "01234567-89ab-cdef-0123-456789abcdef", "generation": 1}, "spec": %s}`, spec)
+}
+
+// anyRuns are runs of a suite that have ended, as many as facts say, with any values.
+func anyRuns(facts []byte, suite *v1alpha1.BenchmarkSuite, p *SuitePlan) *SuiteObserved {
+	fill := randfill.NewFromGoFuzz(facts).NilChance(0.2).NumElements(0, 20).Funcs(anyText, anyNumber, anyInteger)
+	seen := &SuiteObserved{Checked: true, Members: make([]SuiteMember, len(p.Members)), Variables: make([]map[string]string, len(p.Variants))}
+	var ended, chance uint8
+	fill.Fill(&ended)
+	for i, m := range p.Members[:min(int(ended), len(p.Members))] {
+		run := plan.MemberRun(suite, m)
+		fill.Fill(&run.Status.Environment)
+		fill.Fill(&run.Status.Trials)
+		if fill.Fill(&chance); chance%16 == 0 {
+			endedRun(run, v1alpha1.ConditionFailed)
+			seen.Members[i] = SuiteMember{Run: run}
+			break
+		}
+		endedRun(run, v1alpha1.ConditionComplete)
+		measured := &Measurements{Values: notMeasured(len(p.Variants[m.Variant].Plan.Points))}
+		fill.Fill(&measured.Metric)
+		for point := range measured.Values {
+			if fill.Fill(&measured.Values[point]); chance%4 == 1 {
+				measured.Values[point] = math.Abs(measured.Values[point]) + 1
+			}
+		}
+		seen.Members[i] = SuiteMember{Run: run, Measured: measured}
+	}
+	fill.Fill(&seen.Variables)
+	if len(seen.Variables) != len(p.Variants) {
+		seen.Variables = make([]map[string]string, len(p.Variants))
+	}
+	if fill.Fill(&chance); chance%4 == 0 {
+		seen.Results = new(v1alpha1.ResultsReference)
+		fill.Fill(seen.Results)
+	}
+	if chance%8 == 1 {
+		fill.Fill(&seen.Predecessor)
+	}
+	fill.Fill(&seen.Trouble)
+	seen.Judged = Judge(suite, p, seen, Judged{})
+	return seen
+}
