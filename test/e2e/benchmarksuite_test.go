@@ -30,7 +30,13 @@ var _ = Describe("a suite", func() {
 	It("says whether a server that does not wait for the disk is faster, by how much, and why", func(ctx SpecContext) {
 		sample, err := os.ReadFile(filepath.Join(repository, "config", "samples", "suite-durable-or-not.yaml"))
 		Expect(err).NotTo(HaveOccurred())
-		apply(ctx, strings.Replace(string(sample), "limits: {seconds: 3}", "limits: {seconds: 1}", 1))
+		manifest := strings.Replace(string(sample), "limits: {seconds: 3}", "limits: {seconds: 1}", 1)
+		apply(ctx, strings.Replace(manifest, "  rounds: 12\n", `  rounds: 12
+  claims:
+  - {name: faster, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "1"}}
+  - {name: unknown, metric: coffee, ratio: {of: {variant: lazy}, to: {variant: durable}, atMost: "0.5"}}
+  - {name: hundredfold, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "100"}}
+`, 1))
 		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout=10m", "benchmarksuite/durable-or-not")
 
 		suite := getSuite(ctx, "durable-or-not")
@@ -42,10 +48,17 @@ var _ = Describe("a suite", func() {
 		Expect(strings.Join(suite.Status.Warnings, "\n")).NotTo(ContainSubstring("different"))
 		Expect(suite.Status.Differences).To(HaveExactElements(ContainSubstring("innodb_flush_log_at_trx_commit (1 → 0)")))
 
+		By("judging what was claimed")
+		var verdicts []v1alpha1.ClaimVerdict
+		for _, c := range suite.Status.Claims {
+			verdicts = append(verdicts, c.Verdict)
+		}
+		Expect(verdicts).To(HaveExactElements(v1alpha1.ClaimHolds, v1alpha1.ClaimCannotSay, v1alpha1.ClaimDoesNotHold), "%+v", suite.Status.Claims)
+
 		By("showing what users look at")
 		Expect(kubectl(ctx, "get", "bsuite")).To(MatchRegexp(`durable-or-not\s+Decided\s+\d+/12\s+lazy is .* durable \(.*\)\s+\dm`))
 		summary := configMap(ctx, suite.Status.Results.ConfigMap).Data["summary.md"]
-		Expect(summary).To(And(HavePrefix("# durable-or-not: lazy is "), ContainSubstring("**faster**"),
+		Expect(summary).To(And(HavePrefix("# durable-or-not: lazy is "), ContainSubstring("**faster**"), ContainSubstring("hundredfold **does not hold**"),
 			MatchRegexp(`durable → lazy: innodbFsyncsPerTransaction 1(\.\d+)? → 0`)))
 
 		By("leaving nothing that runs, and nothing at all when it is deleted")

@@ -58,10 +58,10 @@ func Judge(list []Claim, measured func(metric string) []Series, interval Interva
 		case len(series) == 0:
 			j.Detail = "nothing was measured"
 			if c.Metric != "" {
-				j.Detail = fmt.Sprintf("no metric called %s was measured", c.Metric)
+				j.Detail, j.Settled = fmt.Sprintf("no metric called %s was measured", c.Metric), true
 			}
 		case err != nil:
-			j.Detail = err.Error()
+			j.Detail, j.Settled = err.Error(), true
 		default:
 			j.Metric = series[0].Metric.Name
 			judge{subject: s, claim: c, claims: len(list), interval: interval, lower: series[0].Metric.Better == "lower"}.judge(&j)

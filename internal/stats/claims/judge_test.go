@@ -87,6 +87,18 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// A metric that nothing was measured of is not worth another round.
+func TestUnknownMetric(t *testing.T) {
+	c := claims.Claim{Metric: "coffee", Ratio: &claims.Ratio{Of: at("16"), To: at("1"), AtLeast: 1}}
+	if j := judged(c, nil); j.Verdict != claims.CannotSay || !j.Settled || j.Detail != "no metric called coffee was measured" {
+		t.Errorf("%+v", j)
+	}
+	c.Metric = ""
+	if j := judged(c, nil); j.Settled {
+		t.Errorf("settled before anything is measured: %+v", j)
+	}
+}
+
 func TestPublished(t *testing.T) {
 	figures := func(values ...float64) (list []claims.Figure) {
 		for i, v := range values {
