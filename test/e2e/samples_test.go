@@ -118,6 +118,7 @@ func judgeSuite(ctx SpecContext, file, name string) {
 	Expect(apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", suite.Status.Conditions)
 	fmt.Fprintln(GinkgoWriter, configMap(ctx, suite.Status.Results.ConfigMap).Data["summary.md"])
 	Expect(suite.Status.Answer).NotTo(BeEmpty())
+	Expect(suite.Status.Claims).To(HaveLen(len(suite.Spec.Claims)), "%+v", suite.Status.Claims)
 	var runs v1alpha1.BenchmarkRunList
 	Expect(cluster.List(ctx, &runs, client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelSuite: name})).To(Succeed())
 	Expect(runs.Items).To(HaveLen(int(*suite.Status.Rounds.Measured) * len(suite.Spec.Variants)))
@@ -158,6 +159,7 @@ func judge(ctx SpecContext, file string, run *v1alpha1.BenchmarkRun) {
 	planned := int(*run.Status.Trials.Planned)
 	Expect(*run.Status.Trials.Measured).To(BeEquivalentTo(planned))
 	Expect(run.Status.Headline).NotTo(BeEmpty())
+	Expect(run.Status.Claims).To(HaveLen(len(run.Spec.Claims)), "%+v", run.Status.Claims)
 	inPoints := 0
 	for _, p := range run.Status.Points {
 		inPoints += int(p.N)
