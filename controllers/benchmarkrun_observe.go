@@ -83,7 +83,7 @@ func (r *BenchmarkRunReconciler) observe(
 	if err := r.readResults(ctx, o); err != nil {
 		return nil, err
 	}
-	o.seen.Judge(run.Spec.Database.Provisioner)
+	o.seen.Judge(&run.Spec)
 	r.readWarnings(ctx, run.Namespace, &o.seen)
 	return &o.seen, nil
 }

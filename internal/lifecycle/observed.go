@@ -61,14 +61,17 @@ type Attempt struct {
 
 // Judge sets the verdict of every attempt. It is called once, when everything was observed; the decision, the record and the
 // look-up of the cluster's warnings read Attempt.Verdict.
-func (o *Observed) Judge(provisioner v1alpha1.Provisioner) {
+func (o *Observed) Judge(spec *v1alpha1.BenchmarkRunSpec) {
 	for i := range o.Attempts {
 		a := &o.Attempts[i]
-		a.Verdict = verdict(a, o.instance(a.Instance), provisioner)
-		if a.Verdict.Outcome == result.OutcomeAccepted {
-			if changed := o.changedImage(a); changed != "" {
-				a.Verdict = a.Verdict.Because(result.CauseImageChanged, changed)
-			}
+		a.Verdict = verdict(a, o.instance(a.Instance), spec.Database.Provisioner)
+		if a.Verdict.Outcome != result.OutcomeAccepted {
+			continue
+		}
+		if changed := o.changedImage(a); changed != "" {
+			a.Verdict = a.Verdict.Because(result.CauseImageChanged, changed)
+		} else if held := throttled(spec, a.Verdict.Summary); held != "" {
+			a.Verdict = a.Verdict.Because(result.CauseThrottled, held)
 		}
 	}
 }
