@@ -80,6 +80,9 @@ func (r *BenchmarkRunReconciler) observe(
 	if o.seen.Lane, err = r.observeLane(ctx, run, reader); err != nil {
 		return nil, err
 	}
+	if o.seen.Earlier, err = r.earlier(ctx, run); err != nil {
+		return nil, err
+	}
 	if err := r.readResults(ctx, o); err != nil {
 		return nil, err
 	}

@@ -228,5 +228,6 @@ func (r *BenchmarkRunReconciler) buildReport(ctx context.Context, s *step, outco
 		rep.Trials = append(rep.Trials, report.Trial{Number: t.Number, Round: t.Round, Parameters: p.Points[t.Point].Parameters})
 	}
 	rep.Run.Planned, rep.Points = lifecycle.Measured(run, p, records)
+	rep.Run.Warnings = s.seen.Earlier.Warnings(rep.Accepted())
 	return rep, nil
 }

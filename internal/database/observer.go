@@ -23,7 +23,7 @@ const ObserverContainer = "observer"
 // observerResources are requests and limits alike, so that a Guaranteed Pod stays one. The observer works for a moment before and
 // after what is measured, and for a fifth of a second in the quiet time.
 var observerResources = corev1.ResourceList{
-	corev1.ResourceCPU:    resource.MustParse("50m"),
+	corev1.ResourceCPU:    resource.MustParse("100m"),
 	corev1.ResourceMemory: resource.MustParse("32Mi"),
 }
 

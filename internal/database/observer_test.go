@@ -48,7 +48,7 @@ func TestObserverInThePod(t *testing.T) {
 	if container(without, database.ObserverContainer) != nil || without.ShareProcessNamespace != nil {
 		t.Error("a run without an observer has one, or shares processes")
 	}
-	for name, want := range map[corev1.ResourceName]string{corev1.ResourceCPU: "50m", corev1.ResourceMemory: "32Mi"} {
+	for name, want := range map[corev1.ResourceName]string{corev1.ResourceCPU: "100m", corev1.ResourceMemory: "32Mi"} {
 		requests := resource.PodRequests(&corev1.Pod{Spec: with}, resource.PodResourcesOptions{})
 		limits := resource.PodLimits(&corev1.Pod{Spec: with}, resource.PodResourcesOptions{})
 		before := resource.PodRequests(&corev1.Pod{Spec: without}, resource.PodResourcesOptions{})

@@ -44,6 +44,8 @@ type Observed struct {
 	Unwritten bool
 	// Predecessor names objects of an earlier run of the same name that are still being deleted.
 	Predecessor []string
+	// Earlier is the last run before this one that asked for the same, or its zero value.
+	Earlier Earlier
 	// Obstacle is a final answer of the cluster, which trying again does not change: a name is taken, or an object is refused.
 	Obstacle *Failure
 }

@@ -95,3 +95,15 @@ func serverCosts(o *result.Observed, n int64, unit, suffix string) []result.Metr
 	add("serverFileCalls", "calls", used.ReadCalls, used.WriteCalls)
 	return all
 }
+
+// heldBack is for how much of the measured phase the server's CPU limit held it back, summed over its CPUs; none without a limit,
+// or if nobody knows.
+func heldBack(o *result.Observed, t result.Totals) []result.Metric {
+	used, known := o.Used()
+	if !known || used.CPULimitMillis <= 0 || used.ThrottledMicros < 0 || t.Micros == 0 {
+		return nil
+	}
+	return []result.Metric{{
+		Name: "serverThrottledPercent", Value: 100 * float64(used.ThrottledMicros) / float64(t.Micros), Unit: "%", Better: "lower",
+	}}
+}

@@ -147,6 +147,7 @@ func (l *toolLoad) report(doc *result.Document) (clients int, err error) {
 		})
 		doc.Metrics = append(doc.Metrics, serverCosts(doc.Observed, n, "transaction", "PerTransaction")...)
 	}
+	doc.Metrics = append(slices.Clone(doc.Metrics), heldBack(doc.Observed, r.Totals)...)
 	if clients = r.Clients; clients == 0 {
 		clients = runtime.NumCPU()
 	}

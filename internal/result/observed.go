@@ -52,7 +52,7 @@ type ProcessFacts struct {
 // NodeProbe is what a server's node was like for a moment: how long its disk takes until data is durable, and how much CPU time
 // a fixed piece of work takes.
 type NodeProbe struct {
-	// Fdatasync latencies of 4 KiB on the data volume, one a millisecond or fewer.
+	// Fdatasync latencies of 4 KiB on the data volume, one every two milliseconds or fewer.
 	Fdatasync FsyncLatency `json:"fdatasync"`
 	// CPU is the CPU time that the same work took, each time.
 	CPU WorkTime `json:"cpu"`
