@@ -15,8 +15,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// earlier is the last run of the namespace that asked for the same, from the cache. It is looked for once: what was complete when
-// the run began does not change.
+// earlier is the last run of the namespace that asked for the same, from the cache. It is looked for once: what was complete
+// when the run began does not change.
 func (r *BenchmarkRunReconciler) earlier(ctx context.Context, run *v1alpha1.BenchmarkRun) (lifecycle.Earlier, error) {
 	finished := apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
 	if finished || run.Status.StartTime == nil || !plan.HasObserver(&run.Spec.Database) {

@@ -51,8 +51,8 @@ func (c *cluster) summary(run string) string {
 	return results.Data["summary.md"]
 }
 
-// An attempt whose server was held back for longer than the run allows is measured again. At its own limit, without a bound, it
-// counts, with a warning.
+// An attempt whose server was held back for longer than the run allows is measured again. At its own limit, without a bound,
+// it counts, with a warning.
 func TestEnvtestThrottled(t *testing.T) {
 	c := newCluster(t)
 	c.seen(func(_, attempt int) *result.Observed {
@@ -86,8 +86,8 @@ func TestEnvtestThrottled(t *testing.T) {
 	}
 }
 
-// How the node differed stands in the status and in the summary: between the trials of a run, and from the last run that asked for
-// the same.
+// How the node differed stands in the status and in the summary: between the trials of a run, and from the last run that
+// asked for the same.
 func TestEnvtestNodeThatChanges(t *testing.T) {
 	c := newCluster(t)
 	latency := map[int]int64{1: 100, 2: 110}

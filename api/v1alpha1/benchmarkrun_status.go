@@ -306,8 +306,8 @@ type Environment struct {
 	// +optional
 	TrialProbe TrialProbe `json:"trialProbe,omitzero"`
 
-	// warnings say how the node or the volume differed between trials, or from what they were in the last run of this namespace that
-	// asked for the same.
+	// warnings say how the node or the volume differed between trials, or from what they were in the last run of this
+	// namespace that asked for the same.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8

@@ -80,9 +80,10 @@ type DatabaseSpec struct {
 	// +optional
 	Resources corev1.ResourceRequirements `json:"resources,omitzero"`
 
-	// observer is Enabled, or Disabled for clusters that allow no shared process namespace. It is a small container beside the
-	// server (100m CPU, 32Mi) that reads what the server's process uses, how a CPU limit holds it back, and what the node is like
-	// before each trial. Without it these are unknown, as they are with other provisioners than StatefulSet. Unset: Enabled.
+	// observer is Enabled, or Disabled for clusters that allow no shared process namespace. It is a small container beside
+	// the server (100m CPU, 32Mi) that reads what the server's process uses, how a CPU limit holds it back, and what the
+	// node is like before each trial. Without it these are unknown, as they are with other provisioners than StatefulSet.
+	// Unset: Enabled.
 	// +optional
 	// +kubebuilder:validation:Enum=Enabled;Disabled
 	Observer ObserverMode `json:"observer,omitempty"`

@@ -20,15 +20,15 @@ import (
 // ObserverContainer sees what the server uses.
 const ObserverContainer = "observer"
 
-// observerResources are requests and limits alike, so that a Guaranteed Pod stays one. The observer works for a moment before and
-// after what is measured, and for a fifth of a second in the quiet time.
+// observerResources are requests and limits alike, so that a Guaranteed Pod stays one. The observer works for a moment
+// before and after what is measured, and for a fifth of a second in the quiet time.
 var observerResources = corev1.ResourceList{
 	corev1.ResourceCPU:    resource.MustParse("100m"),
 	corev1.ResourceMemory: resource.MustParse("32Mi"),
 }
 
-// addObserver adds the observer to the server's Pod: a sidecar, which starts before the server and ends after it. It shares the
-// Pod's processes and has the server's user, which is what the kernel asks of whoever reads about a process.
+// addObserver adds the observer to the server's Pod: a sidecar, which starts before the server and ends after it. It shares
+// the Pod's processes and has the server's user, which is what the kernel asks of whoever reads about a process.
 func addObserver(spec *corev1.PodSpec, e *engine.Engine, run *v1alpha1.BenchmarkRun, images podutil.Images) {
 	if !plan.HasObserver(&run.Spec.Database) {
 		return
@@ -62,8 +62,8 @@ func CPULimitMillis(db *v1alpha1.DatabaseSpec) int64 {
 	return r.Limits.Cpu().MilliValue()
 }
 
-// observerStarted is when the observer was last started, or the zero time. While it is not there, the Pod is not ready, although
-// nothing has happened to the server.
+// observerStarted is when the observer was last started, or the zero time. While it is not there, the Pod is not ready,
+// although nothing has happened to the server.
 func (i *Instance) observerStarted() time.Time {
 	s := podutil.Status(i.Pod, ObserverContainer)
 	if s == nil || s.RestartCount == 0 || s.State.Running == nil {

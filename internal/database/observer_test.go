@@ -80,8 +80,8 @@ func TestCPULimitMillis(t *testing.T) {
 	}
 }
 
-// An observer that is started again makes the Pod unready for a moment. That says nothing about the server or its node, and the
-// instance stays as it was.
+// An observer that is started again makes the Pod unready for a moment. That says nothing about the server or its node, and
+// the instance stays as it was.
 func TestObserverIsNotTheServer(t *testing.T) {
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	observer := func(restarts int32, started time.Time) *corev1.Pod {

@@ -20,8 +20,8 @@ type Earlier struct {
 	Probe v1alpha1.TrialProbe
 }
 
-// EarlierOf finds, among the runs of a namespace, the last one that was complete before a run began, that asked for the same, and
-// that knows what its node was like. Without one, the name is empty.
+// EarlierOf finds, among the runs of a namespace, the last one that was complete before a run began, that asked for the
+// same, and that knows what its node was like. Without one, the name is empty.
 func EarlierOf(run *v1alpha1.BenchmarkRun, all []v1alpha1.BenchmarkRun) (Earlier, error) {
 	var last *v1alpha1.BenchmarkRun
 	digest, err := plan.Digest(&run.Spec)
@@ -55,7 +55,8 @@ func EarlierOf(run *v1alpha1.BenchmarkRun, all []v1alpha1.BenchmarkRun) (Earlier
 
 // probes sets what the node was like before the trials that count, and how it differed.
 func (s *situation) probes(e *v1alpha1.Environment) {
-	accepted := slices.DeleteFunc(slices.Clone(s.seen.Records), func(r *result.Record) bool { return r.Outcome != result.OutcomeAccepted })
+	disturbed := func(r *result.Record) bool { return r.Outcome != result.OutcomeAccepted }
+	accepted := slices.DeleteFunc(slices.Clone(s.seen.Records), disturbed)
 	p := stats.ProbeOfAll(accepted)
 	e.TrialProbe = v1alpha1.TrialProbe(p)
 	e.Warnings = s.seen.Earlier.Warnings(accepted)

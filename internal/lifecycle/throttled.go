@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// foreignPercent is what a CPU limit that is not the run's may hold the server back by default: what a reader of the numbers
-	// would not notice. Whoever asks for a limit measures a server with that limit, held back or not.
+	// foreignPercent is what a CPU limit that is not the run's may hold the server back by default: what a reader of the
+	// numbers would not notice. Whoever asks for a limit measures a server with that limit, held back or not.
 	foreignPercent = 1
 	// limitTolerance is how much lower than what was asked a limit may be that is the same: container runtimes round.
 	limitTolerance = 10
 )
 
-// throttled says by how much a CPU limit held the server back during an attempt, if that is more than is allowed; it is empty
-// otherwise, and if it is not known.
+// throttled says by how much a CPU limit held the server back during an attempt, if that is more than is allowed; it is
+// empty otherwise, and if it is not known.
 func throttled(spec *v1alpha1.BenchmarkRunSpec, s *result.Summary) string {
 	if s == nil || s.Throttled() < 0 {
 		return ""
@@ -40,11 +40,11 @@ func throttled(spec *v1alpha1.BenchmarkRunSpec, s *result.Summary) string {
 	if 100*s.Throttled() <= float64(allowed) {
 		return ""
 	}
-	text := fmt.Sprintf("the server was held back at its CPU limit%s for %s of the measured %s, %.1f %%; %s %d %%: ", limitText(had),
-		seconds(s.Observed.ThrottledMicros), seconds(s.Totals.Micros), 100*s.Throttled(), by, allowed)
+	text := fmt.Sprintf("the server was held back at its CPU limit%s for %s of the measured %s, %.1f %%; %s %d %%: ",
+		limitText(had), seconds(s.Observed.ThrottledMicros), seconds(s.Totals.Micros), 100*s.Throttled(), by, allowed)
 	if foreign {
-		return text + fmt.Sprintf("the run asks for %s; look for a LimitRange or for whoever resized the Pod, or accept the limit "+
-			"with trials.maxThrottledPercent", askedText(asked))
+		return text + fmt.Sprintf("the run asks for %s; look for a LimitRange or for whoever resized the Pod, or accept the "+
+			"limit with trials.maxThrottledPercent", askedText(asked))
 	}
 	return text + "raise database.resources.limits.cpu, or allow more"
 }

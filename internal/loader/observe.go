@@ -10,8 +10,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// watch asks the observer beside the server what the server cannot say of itself. Without an observer it does nothing, and an
-// observer that does not answer changes nothing but that something is unknown.
+// watch asks the observer beside the server what the server cannot say of itself. Without an observer it does nothing, and
+// an observer that does not answer changes nothing but that something is unknown.
 type watch struct {
 	client *observer.Client
 	// silent is set when the observer has not answered once. It is not asked again: each time could take the whole time-out.
@@ -88,7 +88,9 @@ func serverCosts(o *result.Observed, n int64, unit, suffix string) []result.Metr
 			}
 			sum += amount
 		}
-		all = append(all, result.Metric{Name: name + suffix, Value: float64(sum) / float64(n), Unit: of + "/" + unit, Better: "lower"})
+		all = append(all, result.Metric{
+			Name: name + suffix, Value: float64(sum) / float64(n), Unit: of + "/" + unit, Better: "lower",
+		})
 	}
 	add("serverMicros", "µs", used.UserMicros, used.SystemMicros)
 	add("serverBytesWritten", "bytes", used.WriteBytes)
@@ -96,14 +98,13 @@ func serverCosts(o *result.Observed, n int64, unit, suffix string) []result.Metr
 	return all
 }
 
-// heldBack is for how much of the measured phase the server's CPU limit held it back, summed over its CPUs; none without a limit,
-// or if nobody knows.
+// heldBack is for how much of the measured phase the server's CPU limit held it back, summed over its CPUs; none without a
+// limit, or if nobody knows.
 func heldBack(o *result.Observed, t result.Totals) []result.Metric {
 	used, known := o.Used()
 	if !known || used.CPULimitMillis <= 0 || used.ThrottledMicros < 0 || t.Micros == 0 {
 		return nil
 	}
-	return []result.Metric{{
-		Name: "serverThrottledPercent", Value: 100 * float64(used.ThrottledMicros) / float64(t.Micros), Unit: "%", Better: "lower",
-	}}
+	share := 100 * float64(used.ThrottledMicros) / float64(t.Micros)
+	return []result.Metric{{Name: "serverThrottledPercent", Value: share, Unit: "%", Better: "lower"}}
 }

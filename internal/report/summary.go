@@ -212,8 +212,8 @@ func (r *Report) where() []string {
 		)
 	}
 	if p := stats.ProbeOfAll(list); p.FdatasyncMicros > 0 {
-		lines = append(lines, fmt.Sprintf("before each trial: fdatasync %d µs (p95 %d µs), a fixed piece of work %s µs of CPU; medians",
-			p.FdatasyncMicros, p.FdatasyncP95Micros, stats.Format(float64(p.WorkNanos)/1000)))
+		lines = append(lines, fmt.Sprintf("before the trials, in the median: fdatasync %d µs (p95 %d µs), a fixed piece of work "+
+			"%s µs of CPU", p.FdatasyncMicros, p.FdatasyncP95Micros, stats.Format(float64(p.WorkNanos)/1000)))
 	}
 	lines = append(lines, inputLines(last.Summary)...)
 	return append(lines, "settings "+last.Summary.SettingsDigest, "specification "+r.Run.SpecDigest)

@@ -27,8 +27,8 @@ type ProcessFacts struct {
 	// UserMicros and SystemMicros are CPU time, which the kernel counts in hundredths of a second.
 	UserMicros   int64 `json:"userMicros"`
 	SystemMicros int64 `json:"systemMicros"`
-	// ReadBytes and WriteBytes were read from and written to disks, or will be: the kernel counts a write when a page becomes
-	// dirty.
+	// ReadBytes and WriteBytes were read from and written to disks, or will be: the kernel counts a write when a page
+	// becomes dirty.
 	ReadBytes  int64 `json:"readBytes"`
 	WriteBytes int64 `json:"writeBytes"`
 	// ReadCalls and WriteCalls are system calls like read and pwrite. The network's own calls and asynchronous I/O are not
@@ -49,8 +49,8 @@ type ProcessFacts struct {
 	ThrottledMicros int64 `json:"throttledMicros"`
 }
 
-// NodeProbe is what a server's node was like for a moment: how long its disk takes until data is durable, and how much CPU time
-// a fixed piece of work takes.
+// NodeProbe is what a server's node was like for a moment: how long its disk takes until data is durable, and how much CPU
+// time a fixed piece of work takes.
 type NodeProbe struct {
 	// Fdatasync latencies of 4 KiB on the data volume, one every two milliseconds or fewer.
 	Fdatasync FsyncLatency `json:"fdatasync"`
@@ -77,7 +77,8 @@ type Observed struct {
 // ObservedSummary is what a Summary has of an Observed.
 type ObservedSummary struct {
 	Probe *NodeProbe `json:"probe,omitempty"`
-	// ThrottledMicros is for how long a CPU limit held the server back in the measured phase, summed over the CPUs; -1 is unknown.
+	// ThrottledMicros is for how long a CPU limit held the server back in the measured phase, summed over the CPUs; -1 is
+	// unknown.
 	ThrottledMicros int64 `json:"throttledMicros"`
 	// CPULimitMillis is the lowest CPU limit that the server had before or after it, in thousandths of a CPU; 0 is none, -1
 	// unknown.
@@ -96,8 +97,8 @@ func DecodeObservation(data []byte) (*Observation, error) {
 	return &o, nil
 }
 
-// Used is what the server's process used between Before and After. Limits and the largest memory are those of After. It is false
-// if that is not known, or if they are not the same process.
+// Used is what the server's process used between Before and After. Limits and the largest memory are those of After. It is
+// false if that is not known, or if they are not the same process.
 func (o *Observed) Used() (ProcessFacts, bool) {
 	if o == nil || o.Before == nil || o.After == nil || o.Before.Process != o.After.Process {
 		return ProcessFacts{}, false
@@ -121,7 +122,8 @@ func (o *Observed) Used() (ProcessFacts, bool) {
 	}, true
 }
 
-// between is what was added to a counter; -1 if that is not known. The threads of a process that end take their counts with them.
+// between is what was added to a counter; -1 if that is not known. The threads of a process that end take their counts with
+// them.
 func between(before, after int64) int64 {
 	if before < 0 || after < before {
 		return -1

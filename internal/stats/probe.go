@@ -16,8 +16,8 @@ const (
 	driftBound = 1.25
 	// driftBoundP95 is that of a 95th percentile, which is a few calls of a hundred and varies by itself.
 	driftBoundP95 = 2
-	// minDrift is a difference of latencies, in microseconds, below which no load can tell: a file system in memory answers within
-	// one or two.
+	// minDrift is a difference of latencies, in microseconds, below which no load can tell: a file system in memory answers
+	// within one or two.
 	minDrift = 10
 )
 
@@ -61,8 +61,8 @@ func ProbeOfAll(records []*result.Record) Probe {
 	}
 }
 
-// ProbeWarnings say how the node differed between trials, and from what it was in an earlier run that asked for the same. Without
-// one, the name of the run is empty.
+// ProbeWarnings say how the node differed between trials, and from what it was in an earlier run that asked for the same.
+// Without one, the name of the run is empty.
 func ProbeWarnings(records []*result.Record, earlier Probe, run string) []string {
 	list := drift(records)
 	if run == "" {
@@ -70,12 +70,13 @@ func ProbeWarnings(records []*result.Record, earlier Probe, run string) []string
 	}
 	now := ProbeOfAll(records)
 	if diskDiffers(now, earlier) {
-		list = append(list, fmt.Sprintf("fdatasync took %d µs on the data volume (p95 %d); in run %s, the last that asked for the same, %d µs "+
-			"(p95 %d)", now.FdatasyncMicros, now.FdatasyncP95Micros, run, earlier.FdatasyncMicros, earlier.FdatasyncP95Micros))
+		list = append(list, fmt.Sprintf("fdatasync took %d µs on the data volume (p95 %d); in run %s, the last that asked for "+
+			"the same, %d µs (p95 %d)", now.FdatasyncMicros, now.FdatasyncP95Micros, run,
+			earlier.FdatasyncMicros, earlier.FdatasyncP95Micros))
 	}
 	if differs(now.WorkNanos, earlier.WorkNanos, driftBound, 0) {
-		list = append(list, fmt.Sprintf("a fixed piece of work took %s of the node's CPU; in run %s, the last that asked for the same, %s",
-			workTime(now), run, workTime(earlier)))
+		list = append(list, fmt.Sprintf("a fixed piece of work took %s of the node's CPU; in run %s, the last that asked for the "+
+			"same, %s", workTime(now), run, workTime(earlier)))
 	}
 	return list
 }
@@ -90,13 +91,14 @@ func drift(records []*result.Record) []string {
 		low, high, from, to = extremes(records, tail)
 	}
 	if diskDiffers(low, high) {
-		list = append(list, fmt.Sprintf("fdatasync took from %d µs (p95 %d) before trial %d to %d µs (p95 %d) before trial %d: the disk was "+
-			"not the same for all trials", low.FdatasyncMicros, low.FdatasyncP95Micros, from, high.FdatasyncMicros, high.FdatasyncP95Micros, to))
+		list = append(list, fmt.Sprintf("fdatasync took from %d µs (p95 %d) before trial %d to %d µs (p95 %d) before trial %d: the "+
+			"disk was not the same for all trials", low.FdatasyncMicros, low.FdatasyncP95Micros, from,
+			high.FdatasyncMicros, high.FdatasyncP95Micros, to))
 	}
 	work := func(p Probe) int64 { return p.WorkNanos }
 	if low, high, from, to := extremes(records, work); differs(low.WorkNanos, high.WorkNanos, driftBound, 0) {
-		list = append(list, fmt.Sprintf("a fixed piece of work took from %s of the node's CPU before trial %d to %s before trial %d: the CPU "+
-			"was not as fast for all trials", workTime(low), from, workTime(high), to))
+		list = append(list, fmt.Sprintf("a fixed piece of work took from %s of the node's CPU before trial %d to %s before trial "+
+			"%d: the CPU was not as fast for all trials", workTime(low), from, workTime(high), to))
 	}
 	return list
 }
@@ -123,7 +125,8 @@ func diskDiffers(a, b Probe) bool {
 		differs(a.FdatasyncP95Micros, b.FdatasyncP95Micros, driftBoundP95, minDrift)
 }
 
-// differs says whether two numbers, neither of which is unknown, differ by more than a factor, and by more than a least amount.
+// differs says whether two numbers, neither of which is unknown, differ by more than a factor, and by more than a least
+// amount.
 func differs(a, b int64, bound float64, least int64) bool {
 	low, high := min(a, b), max(a, b)
 	return low > 0 && float64(high) > bound*float64(low) && high-low > least
@@ -134,13 +137,13 @@ func workTime(p Probe) string { return Format(float64(p.WorkNanos)/1000) + " µs
 const (
 	// minForExplanation is how many trials a point must have, so that its values can be seen to follow anything.
 	minForExplanation = 6
-	// explained is the rank correlation from which on they do: of six trials that have nothing to do with each other, 3 % have one
-	// that is as high.
+	// explained is the rank correlation from which on they do: of six trials that have nothing to do with each other, 3 %
+	// have one that is as high.
 	explained = 0.8
 )
 
-// explanation says which probe the values of a point follow, in their order: where the node was slower, the value was worse. It is
-// empty if they follow none.
+// explanation says which probe the values of a point follow, in their order: where the node was slower, the value was worse.
+// It is empty if they follow none.
 func explanation(records []*result.Record, values []float64) string {
 	if len(values) < minForExplanation || len(values) != len(records) {
 		return ""

@@ -78,7 +78,8 @@ func TestProbeWarnings(t *testing.T) {
 	}
 }
 
-// A wide spread is explained only if there are enough trials, the values follow the probe, and in the direction that makes sense.
+// A wide spread is explained only if there are enough trials, the values follow the probe, and in the direction that makes
+// sense.
 func TestSpreadExplained(t *testing.T) {
 	const spread = "the values differ by more than 25 % of their median"
 	values := []float64{900, 1000, 700, 1400, 800, 1200}

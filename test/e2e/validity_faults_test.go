@@ -33,7 +33,8 @@ func sql(ctx context.Context, run, statement string) {
 		`mariadb --user=root --password="$(cat /etc/benchrun/credentials/password)" --execute="$1"`, "sh", statement)
 }
 
-// throttledMicros is for how long a run's first server was held back so far, in the words of either version of control groups.
+// throttledMicros is for how long a run's first server was held back so far, in the words of either version of control
+// groups.
 func throttledMicros(ctx context.Context, run string) int64 {
 	GinkgoHelper()
 	text := kubectl(ctx, "exec", run+"-db1-0", "-c", database.ServerContainer, "--", "sh", "-c",

@@ -1,9 +1,9 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package observer sees what a server cannot say of itself: what its process uses, how its CPU limit holds it back, and what its
-// node is like. One side of it runs beside the server, in a container that shares the Pod's processes, and waits for requests; the
-// other side is the loader's. Between two requests it does nothing.
+// Package observer sees what a server cannot say of itself: what its process uses, how its CPU limit holds it back, and what
+// its node is like. One side of it runs beside the server, in a container that shares the Pod's processes, and waits for
+// requests; the other side is the loader's. Between two requests it does nothing.
 //
 // Both sides know the run's password. What proves a request is derived from it, so that the password does not travel.
 package observer

@@ -24,7 +24,8 @@ const ticks = 100
 // errNoServer: no process has the name of a server.
 var errNoServer = errors.New("no process of the server was found")
 
-// read finds the server's process, by the names that it may have, in a proc file system, and reads what the kernel says of it.
+// read finds the server's process, by the names that it may have, in a proc file system, and reads what the kernel says of
+// it.
 func read(proc string, names []string) (*result.ProcessFacts, error) {
 	fs, err := procfs.NewFS(proc)
 	if err != nil {

@@ -46,8 +46,8 @@ type Observer struct {
 	probing sync.Mutex
 }
 
-// Run answers until ctx is done. Nothing that fails ends it, because the Pod is not ready without this container, and the server
-// must not depend on it: it says so and tries again.
+// Run answers until ctx is done. Nothing that fails ends it, because the Pod is not ready without this container, and the
+// server must not depend on it: it says so and tries again.
 func (o *Observer) Run(ctx context.Context) error {
 	server := &http.Server{
 		Handler: o.handler(), MaxHeaderBytes: maxHeader,

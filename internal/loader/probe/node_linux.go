@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// nodeCalls are spread over nodeTime at least: a disk that others use is not the same from one millisecond to the next, and the
-	// observer has little CPU.
+	// nodeCalls are spread over nodeTime at least: a disk that others use is not the same from one millisecond to the next,
+	// and the observer has little CPU.
 	nodeCalls = 75
 	nodeTime  = 150 * time.Millisecond
 	// nodeFileBytes is the size of the file that is written over: small, because making it is no part of what is measured.
@@ -28,8 +28,8 @@ const (
 	workTimes, workSteps = 11, 1 << 18
 )
 
-// Node says in about a fifth of a second what a node is like now: the latency of an fdatasync in a directory, and the CPU time of a
-// fixed piece of work. What cannot be measured is -1. The directory is left as it was.
+// Node says in about a fifth of a second what a node is like now: the latency of an fdatasync in a directory, and the CPU
+// time of a fixed piece of work. What cannot be measured is -1. The directory is left as it was.
 func Node(ctx context.Context, dir string) result.NodeProbe {
 	took, err := spreadFdatasync(ctx, dir)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// LimitIn is the CPU limit, in thousandths of a CPU, of a process whose root is given, and the text of its control groups. 0 is
-// none; -1 if that cannot be read.
+// LimitIn is the CPU limit, in thousandths of a CPU, of a process whose root is given, and the text of its control groups. 0
+// is none; -1 if that cannot be read.
 func LimitIn(root fs.FS, groups string) int64 {
 	for _, file := range groupFiles(groups, "cpu.cfs_quota_us", "cpu.max") {
 		data, err := fs.ReadFile(root, file)

@@ -78,9 +78,9 @@ func ThrottledIn(root fs.FS, groups string) time.Duration {
 	return -1
 }
 
-// groupFiles are the places where a process of these control groups may find a file of the CPU controller, by its names in both
-// versions. Version 1 comes first: where it has the CPU controller, version 2 does not. A container may see its own group at the
-// top, or below the host's.
+// groupFiles are the places where a process of these control groups may find a file of the CPU controller, by its names in
+// both versions. Version 1 comes first: where it has the CPU controller, version 2 does not. A container may see its own
+// group at the top, or below the host's.
 func groupFiles(groups, nameV1, nameV2 string) []string {
 	var v1, v2 []string
 	for line := range strings.Lines(groups) {
