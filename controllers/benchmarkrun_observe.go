@@ -80,10 +80,13 @@ func (r *BenchmarkRunReconciler) observe(
 	if o.seen.Lane, err = r.observeLane(ctx, run, reader); err != nil {
 		return nil, err
 	}
+	if o.seen.Earlier, err = r.earlier(ctx, run); err != nil {
+		return nil, err
+	}
 	if err := r.readResults(ctx, o); err != nil {
 		return nil, err
 	}
-	o.seen.Judge(run.Spec.Database.Provisioner)
+	o.seen.Judge(&run.Spec)
 	r.readWarnings(ctx, run.Namespace, &o.seen)
 	return &o.seen, nil
 }

@@ -229,5 +229,6 @@ func (r *BenchmarkRunReconciler) buildReport(ctx context.Context, s *step, outco
 	}
 	rep.Run.Planned, rep.Points = lifecycle.Measured(run, p, records)
 	rep.Claims = lifecycle.ClaimsOfRun(run, rep.Points)
+	rep.Run.Warnings = s.seen.Earlier.Warnings(rep.Accepted())
 	return rep, nil
 }

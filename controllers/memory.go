@@ -9,6 +9,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
 // memory is what the operator remembers of a run from one step to the next, so that nothing is read or tried twice for nothing.
@@ -17,6 +19,8 @@ type memory struct {
 	troubles
 	// chain of records that were read or written.
 	chain chain
+	// earlier is the last run that asked for the same, or nil until it was looked for.
+	earlier *lifecycle.Earlier
 	// lookedFor is since when the document of a Pod is looked for.
 	lookedFor map[types.UID]time.Time
 }

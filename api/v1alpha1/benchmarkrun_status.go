@@ -315,6 +315,38 @@ type Environment struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	FdatasyncMicros int64 `json:"fdatasyncMicros,omitempty"`
+
+	// trialProbe is what the node and the volume were like before the trials, in the medians of all of them.
+	// +optional
+	TrialProbe TrialProbe `json:"trialProbe,omitzero"`
+
+	// warnings say how the node or the volume differed between trials, or from what they were in the last run of this
+	// namespace that asked for the same.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=512
+	// +kubebuilder:validation:MinItems=1
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// TrialProbe is what the database's node was like in the quiet time before a trial's measured phase, by its observer.
+type TrialProbe struct {
+	// fdatasyncMicros is the median latency of a 4 KiB write with fdatasync on the data volume.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	FdatasyncMicros int64 `json:"fdatasyncMicros,omitempty"`
+
+	// fdatasyncP95Micros is the 95th percentile of that latency.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	FdatasyncP95Micros int64 `json:"fdatasyncP95Micros,omitempty"`
+
+	// workNanos is the CPU time that a fixed piece of work took.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	WorkNanos int64 `json:"workNanos,omitempty"`
 }
 
 // ResultsReference names the published results.

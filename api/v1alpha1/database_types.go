@@ -80,6 +80,14 @@ type DatabaseSpec struct {
 	// +optional
 	Resources corev1.ResourceRequirements `json:"resources,omitzero"`
 
+	// observer is Enabled, or Disabled for clusters that allow no shared process namespace. It is a small container beside
+	// the server (100m CPU, 32Mi) that reads what the server's process uses, how a CPU limit holds it back, and what the
+	// node is like before each trial. Without it these are unknown, as they are with other provisioners than StatefulSet.
+	// Unset: Enabled.
+	// +optional
+	// +kubebuilder:validation:Enum=Enabled;Disabled
+	Observer ObserverMode `json:"observer,omitempty"`
+
 	// nodeSelector restricts the database to nodes with these labels.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
@@ -120,6 +128,16 @@ const (
 	ProvisionerMariaDBOperator Provisioner = "MariaDBOperator"
 	// ProvisionerExternal is a server that Benchrun neither creates nor removes.
 	ProvisionerExternal Provisioner = "External"
+)
+
+// ObserverMode is whether an observer runs beside the server.
+type ObserverMode string
+
+const (
+	// ObserverEnabled runs one in the database's Pod.
+	ObserverEnabled ObserverMode = "Enabled"
+	// ObserverDisabled runs none.
+	ObserverDisabled ObserverMode = "Disabled"
 )
 
 // VariableValue is a server variable's value as in my.cnf: one line.

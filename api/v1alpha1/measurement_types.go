@@ -131,6 +131,15 @@ type TrialsSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	MaxInvalid *int32 `json:"maxInvalid,omitempty"`
+
+	// maxThrottledPercent is for how much of the measured phase a CPU limit may hold the server back. An attempt beyond it
+	// is invalidated with the cause Throttled, and the trial is measured again. Unset: 100 at the limit that the run asks
+	// for, which is part of what is measured, and 1 at a lower one that somebody else has set, for example a LimitRange or a
+	// resize of the Pod. From 0 to 100.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	MaxThrottledPercent *int32 `json:"maxThrottledPercent,omitempty"`
 }
 
 // PrecisionSpec stops measuring a point when the 95 % confidence interval of its median is narrow enough. It is checked after

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The loader is what runs in a Pod of a trial: it makes one attempt and says what it measured. As a probe it says what
-// a database's node and volume are like.
+// a database's node and volume are like, and as an observer what the server in its Pod uses.
 package main
 
 import (
@@ -43,7 +43,7 @@ func rootCommand() *cobra.Command {
 	root := runCommand("loader")
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(runCommand("run"), probeCommand(), installCommand(), noopCommand(), versionCommand())
+	root.AddCommand(runCommand("run"), probeCommand(), observeCommand(), installCommand(), noopCommand(), versionCommand())
 	return root
 }
 

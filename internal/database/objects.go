@@ -110,7 +110,8 @@ func configMap(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int) *core
 }
 
 // service gives the instance a name. It is headless, so that no packet takes the way through a proxy's address
-// translation.
+// translation. The name stands for the Pod whether it is ready or not: that is asked of the server's container, and the
+// observer's must not matter.
 func service(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int) *corev1.Service {
 	return &corev1.Service{
 		ObjectMeta: objectMeta(run, instance),
@@ -118,6 +119,8 @@ func service(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int) *corev1
 			ClusterIP: corev1.ClusterIPNone,
 			Selector:  selector(run, instance),
 			Ports:     []corev1.ServicePort{{Name: "mysql", Port: e.Image.Port}},
+
+			PublishNotReadyAddresses: true,
 		},
 	}
 }

@@ -88,6 +88,9 @@ func TestObjectsPullAsInstalled(t *testing.T) {
 			case run.Spec.Database.Image == "":
 				want[1] = "mirror.example.com/mariadb:11.4"
 			}
+			if plan.HasObserver(&run.Spec.Database) {
+				want = slices.Insert(want, 0, want[0]) // the probe and the observer
+			}
 			var images []string
 			text := testutil.YAML(t, objects(t, run, tc.instance, tc.node, installed)...)
 			for _, match := range regexp.MustCompile(`(?m)^ +(?:- )?image: (\S+)$`).FindAllSubmatch(text, -1) {

@@ -187,9 +187,10 @@ func (i *Instance) readySince() time.Time {
 }
 
 // Interrupted says why a measurement that began at the given time does not count although the instance is the same: its node was
-// not ready in the meantime, and may have stood still. It is empty if nothing happened.
+// not ready in the meantime, and may have stood still. It is empty if nothing happened, and if only the observer was started
+// again.
 func (i *Instance) Interrupted(since time.Time) string {
-	if i == nil || !i.readySince().After(since) {
+	if i == nil || !i.readySince().After(since) || i.observerStarted().After(since) {
 		return ""
 	}
 	return "the database's Pod was not ready in the meantime: its node " + i.Pod.Spec.NodeName + " did not answer"

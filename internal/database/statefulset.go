@@ -77,6 +77,7 @@ func podSpec(e *engine.Engine, run *v1alpha1.BenchmarkRun, instanceName, node st
 		},
 	}
 	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: dataVolume, VolumeSource: dataSource(db, instanceName)})
+	addObserver(&spec, e, run, images)
 	images.Complete(&spec, run.Spec.PullSecrets())
 	return spec
 }

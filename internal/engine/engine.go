@@ -45,6 +45,8 @@ type Image struct {
 	User int64
 	// DataPath holds the data, ConfigPath option files that the server includes, RunPath its socket and PID file.
 	DataPath, ConfigPath, RunPath string
+	// Processes are the names that the server's process may have, as the kernel has them: at most 15 characters.
+	Processes []string
 	// RootPasswordFile and RootHost are the names of environment variables: the file with root's password, and from where
 	// root may connect.
 	RootPasswordFile, RootHost string

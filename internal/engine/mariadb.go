@@ -13,6 +13,7 @@ var MariaDB = Engine{
 		Port:     3306,
 		User:     999,
 		DataPath: "/var/lib/mysql", ConfigPath: "/etc/mysql/conf.d", RunPath: "/run/mysqld",
+		Processes:        []string{"mariadbd", "mysqld"},
 		RootPasswordFile: "MARIADB_ROOT_PASSWORD_FILE", RootHost: "MARIADB_ROOT_HOST",
 		ErrorMark: "[ERROR] ", ErrorEnd: "Aborting",
 	},

@@ -157,7 +157,8 @@ func reasonOf(c result.Cause) string {
 	case result.CauseConnectionLost, result.CauseCheckFailed, result.CauseVariablesChanged, result.CauseServerRestarted,
 		result.CauseInterrupted, result.CauseStartedLate, result.CauseStartedTwice, result.CauseEvicted, result.CauseOutOfMemory,
 		result.CausePodDeleted, result.CauseSilent, result.CauseDocumentLost, result.CauseDocumentInvalid, result.CauseImageChanged,
-		result.CauseForeignResult, result.CauseDatabaseLost, result.CauseNodeNotReady, result.CauseNodeLost:
+		result.CauseForeignResult, result.CauseDatabaseLost, result.CauseNodeNotReady, result.CauseNodeLost,
+		result.CauseThrottled:
 		return v1alpha1.ReasonTooManyInvalid
 	}
 	return v1alpha1.ReasonLoaderFailed

@@ -36,6 +36,9 @@ func fit(s *v1alpha1.BenchmarkRunStatus) {
 	shorten(64, &e.Filesystem, &e.IOScheduler)
 	shorten(32, &e.Swappiness, &e.TransparentHugePages)
 	e.CPUs, e.MemoryBytes, e.FdatasyncMicros = max(0, e.CPUs), max(0, e.MemoryBytes), max(0, e.FdatasyncMicros)
+	for i := range e.Warnings {
+		shorten(maxWarning, &e.Warnings[i])
+	}
 	for i := range s.Points {
 		shorten(64, &s.Points[i].Metric)
 		shorten(32, &s.Points[i].Unit)

@@ -42,6 +42,7 @@ func (s *situation) environment() v1alpha1.Environment {
 		e.ServerVersion, e.SettingsDigest = r.Summary.ServerVersion, r.Summary.SettingsDigest
 	}
 	fingerprint(&e, r.Fingerprint)
+	s.probes(&e)
 	return e
 }
 

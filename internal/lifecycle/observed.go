@@ -44,6 +44,8 @@ type Observed struct {
 	Unwritten bool
 	// Predecessor names objects of an earlier run of the same name that are still being deleted.
 	Predecessor []string
+	// Earlier is the last run before this one that asked for the same, or its zero value.
+	Earlier Earlier
 	// Obstacle is a final answer of the cluster, which trying again does not change: a name is taken, or an object is refused.
 	Obstacle *Failure
 }
@@ -61,14 +63,17 @@ type Attempt struct {
 
 // Judge sets the verdict of every attempt. It is called once, when everything was observed; the decision, the record and the
 // look-up of the cluster's warnings read Attempt.Verdict.
-func (o *Observed) Judge(provisioner v1alpha1.Provisioner) {
+func (o *Observed) Judge(spec *v1alpha1.BenchmarkRunSpec) {
 	for i := range o.Attempts {
 		a := &o.Attempts[i]
-		a.Verdict = verdict(a, o.instance(a.Instance), provisioner)
-		if a.Verdict.Outcome == result.OutcomeAccepted {
-			if changed := o.changedImage(a); changed != "" {
-				a.Verdict = a.Verdict.Because(result.CauseImageChanged, changed)
-			}
+		a.Verdict = verdict(a, o.instance(a.Instance), spec.Database.Provisioner)
+		if a.Verdict.Outcome != result.OutcomeAccepted {
+			continue
+		}
+		if changed := o.changedImage(a); changed != "" {
+			a.Verdict = a.Verdict.Because(result.CauseImageChanged, changed)
+		} else if held := throttled(spec, a.Verdict.Summary); held != "" {
+			a.Verdict = a.Verdict.Because(result.CauseThrottled, held)
 		}
 	}
 }

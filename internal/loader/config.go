@@ -61,6 +61,8 @@ func validateServer(s *result.Server) error {
 		return errors.New("the server's host is empty")
 	case s.Port < 1 || s.Port > 65535:
 		return fmt.Errorf("the server's port is %d, it must be 1 to 65535", s.Port)
+	case s.ObserverPort < 0 || s.ObserverPort > 65535:
+		return fmt.Errorf("the observer's port is %d, it must be 0 to 65535", s.ObserverPort)
 	case s.UserFile == "" || s.PasswordFile == "":
 		return errors.New("the files with the server's user and password are not named")
 	case !schemaName.MatchString(s.Schema):

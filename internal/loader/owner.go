@@ -27,6 +27,8 @@ const releaseAtMost = 15 * time.Second
 type owner struct {
 	*attempt
 	load load
+	// watch is what asks the observer.
+	watch watch
 	// began is when firstStatus was read.
 	began       time.Time
 	firstStatus map[string]string
@@ -65,22 +67,27 @@ func (o *owner) readback(ctx context.Context) error {
 	return server.RefusedSettings(e, o.cfg.Settings, facts.Settings, facts.Variables)
 }
 
-// quiesce waits until the server is at rest.
+// quiesce waits until the server is at rest. Then its node is probed, which nothing disturbs and which disturbs nothing.
 func (o *owner) quiesce(ctx context.Context) error {
 	warning, err := server.Quiesce(ctx, o.engine, o.admin, server.QuiesceAtMost)
 	if warning != "" {
 		o.warnings = append(o.warnings, warning)
 	}
+	if err == nil {
+		o.probeNode(ctx)
+	}
 	return err
 }
 
-// countBefore and countAfter read the server's counters around what is measured.
+// countBefore and countAfter read the server's counters around what is measured, and what its process used.
 func (o *owner) countBefore(ctx context.Context) (err error) {
+	o.observeBefore(ctx)
 	o.server.StatusBefore, err = server.Status(ctx, o.admin)
 	return err
 }
 
 func (o *owner) countAfter(ctx context.Context) (err error) {
+	o.observeAfter(ctx)
 	if o.server.StatusAfter, err = server.Status(ctx, o.admin); err != nil {
 		return err
 	}
@@ -165,6 +172,7 @@ func (o *owner) removeSchema(ctx context.Context) error {
 func (o *owner) document() (*result.Document, error) {
 	doc := &result.Document{
 		Version: result.DocumentVersion, Config: *o.cfg, Phases: o.phases, Server: o.server, Client: o.client, Pods: o.pods,
+		Observed: o.watch.observed(),
 	}
 	clients, err := o.load.report(doc)
 	if err != nil {

@@ -22,7 +22,8 @@ func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
 	}
 	doc.Totals, doc.Series, doc.Milestones = l.totals(), l.measured.Series(), l.milestones.Results()
 	doc.Checks = l.checks
-	doc.Metrics = slices.Concat(l.terminal(doc.Totals), metrics(l.engine, doc.Totals, doc.Server, doc.Client), l.afterwards())
+	doc.Metrics = slices.Concat(l.terminal(doc.Totals), metrics(l.engine, doc.Totals, doc.Server, doc.Client),
+		serverCosts(doc.Observed, doc.Totals.Rows, "row", "PerRow"), heldBack(doc.Observed, doc.Totals), l.afterwards())
 	if l.milestones != nil {
 		// The terminal rate is the headline, but what people know of other programs is this.
 		overall := slices.IndexFunc(doc.Metrics, func(m result.Metric) bool { return m.Name == metricRate })

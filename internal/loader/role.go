@@ -28,10 +28,10 @@ func newRole(a *attempt, l load) role {
 	all := a.cfg.Pods
 	switch {
 	case all < 2:
-		return &only{owner{attempt: a, load: l}}
+		return &only{owner{attempt: a, load: l, watch: newWatch(a.cfg.Server)}}
 	case a.cfg.Pod == 0:
 		return &leader{
-			owner:   owner{attempt: a, load: l},
+			owner:   owner{attempt: a, load: l, watch: newWatch(a.cfg.Server)},
 			meeting: schema.NewLeader(a.admin, a.cfg.Server.Schema, a.identity, all, a.connectAtMost()),
 		}
 	default:

@@ -145,7 +145,9 @@ func (l *toolLoad) report(doc *result.Document) (clients int, err error) {
 			Name: "clientMicrosPerTransaction", Value: float64(l.client.UserMicros+l.client.SystemMicros) / float64(n),
 			Unit: "µs/transaction", Better: "lower",
 		})
+		doc.Metrics = append(doc.Metrics, serverCosts(doc.Observed, n, "transaction", "PerTransaction")...)
 	}
+	doc.Metrics = append(slices.Clone(doc.Metrics), heldBack(doc.Observed, r.Totals)...)
 	if clients = r.Clients; clients == 0 {
 		clients = runtime.NumCPU()
 	}

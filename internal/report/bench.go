@@ -18,7 +18,7 @@ import (
 // Bench writes the measured trials in the Go benchmark format, for benchstat: it is told which way each unit is better. What
 // tells two runs apart stands in comments, because benchstat compares only what has the same configuration.
 func Bench(w io.Writer, r *Report) error {
-	list := r.accepted()
+	list := r.Accepted()
 	about := [][2]string{
 		{"run", r.Run.Namespace + "/" + r.Run.Name}, {"seed", strconv.FormatInt(r.Run.Seed, 10)}, {"spec", r.Run.SpecDigest},
 	}

@@ -67,7 +67,7 @@ func CSV(w io.Writer, r *Report) error {
 	header = append(header, "instance", "databaseNode", "loaderNode", "started", "documentSHA256")
 	cw := csv.NewWriter(w)
 	rows := [][]string{header}
-	for _, record := range r.accepted() {
+	for _, record := range r.Accepted() {
 		rows = append(rows, row(record, rounds[record.Trial], parameters, metrics, operations))
 	}
 	return cw.WriteAll(rows)
@@ -115,7 +115,7 @@ func (r *Report) columns() (metrics, operations []string) {
 			*list = append(*list, name)
 		}
 	}
-	for _, record := range r.accepted() {
+	for _, record := range r.Accepted() {
 		for _, m := range record.Summary.Metrics {
 			add(&metrics, "metric ", m.Name)
 		}

@@ -29,7 +29,7 @@ func (r *Report) changedInputs() []string {
 	var names []string
 	digests := map[string][]string{}
 	trials := map[string][]string{}
-	for _, record := range r.accepted() {
+	for _, record := range r.Accepted() {
 		for _, in := range record.Summary.Inputs {
 			version := in.Name + " " + in.SHA256
 			if digests[in.Name] == nil {

@@ -29,6 +29,8 @@ type Run struct {
 	Outcome string    `json:"outcome"`
 	Message string    `json:"message,omitempty"`
 	Started time.Time `json:"started"`
+	// Warnings are about the run as a whole: how the database's node differed between trials.
+	Warnings []string `json:"warnings,omitempty"`
 	// Spec is what was asked, as it is stored.
 	Spec json.RawMessage `json:"spec"`
 }
@@ -52,8 +54,8 @@ type Report struct {
 	Records []*result.Record
 }
 
-// accepted are the attempts that count, in the order of measuring.
-func (r *Report) accepted() []*result.Record {
+// Accepted are the attempts that count, in the order of measuring.
+func (r *Report) Accepted() []*result.Record {
 	var list []*result.Record
 	for _, record := range r.Records {
 		if record.Outcome == result.OutcomeAccepted {

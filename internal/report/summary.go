@@ -20,7 +20,7 @@ import (
 func Summary(w io.Writer, r *Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", r.Run.Name)
-	fmt.Fprintf(&b, "%s, %d of %d trials measured, seed %d: %s", r.Run.Workload, len(r.accepted()), r.Run.Planned, r.Run.Seed,
+	fmt.Fprintf(&b, "%s, %d of %d trials measured, seed %d: %s", r.Run.Workload, len(r.Accepted()), r.Run.Planned, r.Run.Seed,
 		r.Run.Outcome)
 	if r.Run.Message != "" {
 		b.WriteString(": " + r.Run.Message)
@@ -42,7 +42,7 @@ func Summary(w io.Writer, r *Report) error {
 		}
 	}
 	writeList(&b, "Claims", claimLines(r.Claims))
-	writeList(&b, "Warnings", append(r.changedInputs(), warnings(r.Points)...))
+	writeList(&b, "Warnings", slices.Concat(r.Run.Warnings, r.changedInputs(), warnings(r.Points)))
 	writeList(&b, "Attempts that do not count", r.disturbances())
 	writeList(&b, "Where", r.where())
 	_, err := io.WriteString(w, b.String())
@@ -204,7 +204,7 @@ func (r *Report) disturbances() []string {
 
 // where is the environment of the last accepted attempt.
 func (r *Report) where() []string {
-	list := r.accepted()
+	list := r.Accepted()
 	if len(list) == 0 {
 		return nil
 	}
@@ -220,6 +220,10 @@ func (r *Report) where() []string {
 			fmt.Sprintf("data on %s (%s), I/O scheduler %s; %s", f.Filesystem, f.MountOptions, f.IOScheduler,
 				fdatasync(f.FdatasyncMicros)),
 		)
+	}
+	if p := stats.ProbeOfAll(list); p.FdatasyncMicros > 0 {
+		lines = append(lines, fmt.Sprintf("before the trials, in the median: fdatasync %d µs (p95 %d µs), a fixed piece of work "+
+			"%s µs of CPU", p.FdatasyncMicros, p.FdatasyncP95Micros, stats.Format(float64(p.WorkNanos)/1000)))
 	}
 	lines = append(lines, inputLines(last.Summary)...)
 	return append(lines, "settings "+last.Summary.SettingsDigest, "specification "+r.Run.SpecDigest)

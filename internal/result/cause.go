@@ -71,6 +71,8 @@ const (
 	CauseNodeLost Cause = "NodeLost"
 	// CauseDeadlineExceeded: the attempt took longer than trials.deadlineSeconds.
 	CauseDeadlineExceeded Cause = "DeadlineExceeded"
+	// CauseThrottled: a CPU limit held the server back for longer than trials.maxThrottledPercent of the measured phase.
+	CauseThrottled Cause = "Throttled"
 	// CauseNotStarted: no loader Pod ran within trials.startDeadlineSeconds.
 	CauseNotStarted Cause = "NotStarted"
 )
@@ -86,7 +88,7 @@ func (c Cause) Outcome() Outcome {
 	case CauseConnectionLost, CauseCheckFailed, CauseVariablesChanged, CauseServerRestarted, CauseInterrupted, CauseStartedLate,
 		CauseStartedTwice, CauseEvicted, CauseOutOfMemory, CausePodDeleted, CauseSilent, CauseDocumentLost, CauseDocumentInvalid,
 		CauseImageChanged, CauseForeignResult,
-		CauseDatabaseLost, CauseNodeNotReady, CauseNodeLost:
+		CauseDatabaseLost, CauseNodeNotReady, CauseNodeLost, CauseThrottled:
 		return OutcomeInvalidated
 	}
 	return OutcomeInvalidated

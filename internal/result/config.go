@@ -78,6 +78,8 @@ type Server struct {
 	TLS string `json:"tls,omitempty"`
 	// CAFile has the certificates, in PEM, of the authorities to trust; empty trusts those of the system.
 	CAFile string `json:"caFile,omitempty"`
+	// ObserverPort is where the observer answers, on the same host; 0 if there is none.
+	ObserverPort int `json:"observerPort,omitempty"`
 }
 
 const (

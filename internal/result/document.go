@@ -25,10 +25,12 @@ type Document struct {
 	Tables []TableLoad `json:"tables,omitempty"`
 	Server ServerFacts `json:"server"`
 	// Client is what all loader Pods consumed together. Pods are what each did, if there were several.
-	Client   ClientFacts `json:"client"`
-	Pods     []PodFacts  `json:"pods,omitempty"`
-	Checks   []Check     `json:"checks"`
-	Warnings []string    `json:"warnings,omitempty"`
+	Client ClientFacts `json:"client"`
+	Pods   []PodFacts  `json:"pods,omitempty"`
+	// Observed is what the observer in the database's Pod saw; nil if there is none, or if it did not answer.
+	Observed *Observed `json:"observed,omitempty"`
+	Checks   []Check   `json:"checks"`
+	Warnings []string  `json:"warnings,omitempty"`
 	// Tool is the program that made the load, if it was not the loader itself. ToolOutput is what it printed, by phase.
 	Tool       *ToolFacts        `json:"tool,omitempty"`
 	ToolOutput map[string]string `json:"toolOutput,omitempty"`
@@ -258,6 +260,8 @@ type Summary struct {
 	SettingsDigest string           `json:"settingsDigest,omitempty"`
 	Adjusted       []AppliedSetting `json:"adjusted,omitempty"`
 	Warnings       []string         `json:"warnings,omitempty"`
+	// Observed is nil if nothing is known.
+	Observed *ObservedSummary `json:"observed,omitempty"`
 	// Inputs are the document's; more than MaxSummaryInputs are one, see there.
 	Inputs []Input `json:"inputs,omitempty"`
 }

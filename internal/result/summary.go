@@ -90,7 +90,7 @@ func (d *Document) Summarize(doc EncodedDocument) Summary {
 		DocumentSHA256: doc.SHA256, DocumentBytes: int64(len(doc.Gzip)),
 		Totals: d.Totals, Metrics: d.Metrics,
 		ServerVersion: d.Server.Version, SettingsDigest: d.Server.SettingsDigest,
-		Warnings: d.Warnings,
+		Warnings: d.Warnings, Observed: d.Observed.Summarize(),
 	}
 	s.Inputs = condense(d.Inputs)
 	for _, l := range d.Latencies {

@@ -159,19 +159,23 @@ func Warnings(records []*result.Record, values []float64) []Warning {
 	}
 	if s := Summarize(values); s.N > 1 && slices.Max(values)-slices.Min(values) > wideSpread*math.Abs(s.Median) {
 		list = append(list, Warning{
-			Text:   fmt.Sprintf("the values differ by more than %.0f %% of their median", 100*wideSpread),
+			Text: fmt.Sprintf("the values differ by more than %.0f %% of their median", 100*wideSpread) +
+				explanation(records, values),
 			Trials: len(records), Of: len(records),
 		})
 	}
 	return list
 }
 
-// warningsOf a trial are those of its loader, and one about where it ran.
+// warningsOf a trial are those of its loader, one about where it ran, and one about a server that its limit held back.
 func warningsOf(r *result.Record) []string {
-	if text := r.Place.Unguaranteed(); text != "" {
-		return append(slices.Clone(r.Summary.Warnings), text)
+	all := slices.Clone(r.Summary.Warnings)
+	for _, text := range []string{r.Place.Unguaranteed(), heldBack(r.Summary)} {
+		if text != "" {
+			all = append(all, text)
+		}
 	}
-	return r.Summary.Warnings
+	return all
 }
 
 // Point is everything measured at one point, summarised.

@@ -81,6 +81,9 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 		ErrorPercent:   int(ptr.Deref(run.Spec.Workload.Limits.ErrorPercent, v1alpha1.DefaultErrorPercent)),
 		ConnectSeconds: int(run.Spec.Trials.StartDeadlineSeconds),
 	}
+	if plan.HasObserver(db) {
+		c.Server.ObserverPort = plan.ObserverPort
+	}
 	if db.TLS.Mode != v1alpha1.TLSDisabled && db.TLS.Mode != "" {
 		c.Server.TLS = string(db.TLS.Mode)
 	}

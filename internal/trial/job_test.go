@@ -184,7 +184,7 @@ func TestConfig(t *testing.T) {
 		Version: result.ConfigVersion, Namespace: "ns", Run: "run", Trial: 5, Attempt: 2, Parameters: map[string]string{"rowsPerCommit": "16"}, Seed: 42,
 		Server: result.Server{
 			Engine: "MariaDB", Host: "run-db7.ns.svc", Port: 3306, UserFile: "/etc/benchrun/credentials/username",
-			PasswordFile: "/etc/benchrun/credentials/password", Schema: "bench",
+			PasswordFile: "/etc/benchrun/credentials/password", Schema: "bench", ObserverPort: 9706,
 		},
 		Settings: []result.Setting{
 			{Name: "init_connect", Value: `SET @a = "#1; it's"`},

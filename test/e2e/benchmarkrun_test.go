@@ -185,3 +185,30 @@ func withoutControllerUID(job *batchv1.Job) batchv1.JobSpec {
 	}
 	return s
 }
+
+var _ = Describe("the observer", func() {
+	It("says what the server used, and what the node was like before each trial", func(ctx SpecContext) {
+		apply(ctx, small("seen", ""))
+		run := complete(ctx, "seen")
+		Expect(run.Status.Environment.TrialProbe.FdatasyncMicros).To(BeNumerically(">", 0))
+		Expect(run.Status.Environment.TrialProbe.WorkNanos).To(BeNumerically(">", 0))
+		for _, name := range []string{"seen-t1-a1", "seen-t2-a1"} {
+			used, known := document(ctx, name).Observed.Used()
+			Expect(known).To(BeTrue())
+			Expect(used.WriteBytes).To(BeNumerically(">", 0))
+			Expect(used.WriteCalls).To(BeNumerically(">", 0))
+			Expect(used.MaxRSSBytes).To(BeNumerically(">", 64<<20))
+			Expect(used.CPULimitMillis).To(BeEquivalentTo(1000)) // the default
+			Expect(used.ThrottledMicros).To(BeNumerically(">=", 0))
+		}
+		Expect(configMap(ctx, "seen-results").Data["results.csv"]).To(ContainSubstring("serverMicrosPerRow"))
+	}, SpecTimeout(runTime))
+
+	It("is left out where it is not wanted", func(ctx SpecContext) {
+		apply(ctx, small("unseen", "    observer: Disabled"))
+		run := complete(ctx, "unseen")
+		Expect(run.Status.Environment.TrialProbe).To(BeZero())
+		Expect(document(ctx, "unseen-t1-a1").Observed).To(BeNil())
+		Expect(configMap(ctx, "unseen-results").Data["summary.md"]).NotTo(ContainSubstring("observer"))
+	}, SpecTimeout(runTime))
+})

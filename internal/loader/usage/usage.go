@@ -57,12 +57,16 @@ func (u Usage) Facts(earlier Usage) result.ClientFacts {
 
 // Throttled is how long the container was held back at its CPU limit; -1 if that cannot be read.
 func Throttled(root fs.FS) time.Duration {
-	const unknown = time.Duration(-1)
 	groups, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
-		return unknown
+		return -1
 	}
-	for _, file := range cpuStatFiles(string(groups)) {
+	return ThrottledIn(root, string(groups))
+}
+
+// ThrottledIn is Throttled for a process whose root is given, and the text of its control groups.
+func ThrottledIn(root fs.FS, groups string) time.Duration {
+	for _, file := range groupFiles(groups, "cpu.stat", "cpu.stat") {
 		data, err := fs.ReadFile(root, file)
 		if err != nil {
 			continue
@@ -71,13 +75,13 @@ func Throttled(root fs.FS) time.Duration {
 			return t
 		}
 	}
-	return unknown
+	return -1
 }
 
-// cpuStatFiles are the places where a process of these control groups may find its CPU statistics. Version 1 comes
-// first: where it has the CPU controller, version 2 does not. A container may see its own group at the top, or below
-// the host's.
-func cpuStatFiles(groups string) []string {
+// groupFiles are the places where a process of these control groups may find a file of the CPU controller, by its names in
+// both versions. Version 1 comes first: where it has the CPU controller, version 2 does not. A container may see its own
+// group at the top, or below the host's.
+func groupFiles(groups, nameV1, nameV2 string) []string {
 	var v1, v2 []string
 	for line := range strings.Lines(groups) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -86,7 +90,7 @@ func cpuStatFiles(groups string) []string {
 		}
 		controllers, group := parts[1], path.Clean("/"+parts[2])
 		if controllers == "" {
-			v2 = append(v2, path.Join("sys/fs/cgroup", group, "cpu.stat"), "sys/fs/cgroup/cpu.stat")
+			v2 = append(v2, path.Join("sys/fs/cgroup", group, nameV2), path.Join("sys/fs/cgroup", nameV2))
 			continue
 		}
 		for controller := range strings.SplitSeq(controllers, ",") {
@@ -94,7 +98,7 @@ func cpuStatFiles(groups string) []string {
 				continue
 			}
 			for _, mount := range []string{controllers, "cpu", "cpuacct,cpu"} {
-				v1 = append(v1, path.Join("sys/fs/cgroup", mount, group, "cpu.stat"), path.Join("sys/fs/cgroup", mount, "cpu.stat"))
+				v1 = append(v1, path.Join("sys/fs/cgroup", mount, group, nameV1), path.Join("sys/fs/cgroup", mount, nameV1))
 			}
 		}
 	}

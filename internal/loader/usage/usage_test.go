@@ -59,3 +59,39 @@ func TestUsageFacts(t *testing.T) {
 		t.Errorf("throttled for %d although nobody knows", got)
 	}
 }
+
+func TestOfAnotherProcess(t *testing.T) {
+	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	for name, tc := range map[string]struct {
+		groups    string
+		root      fstest.MapFS
+		limit     int64
+		throttled time.Duration
+	}{
+		"version 2, seen from a sibling": {"0::/../server\n", fstest.MapFS{
+			"sys/fs/cgroup/cpu.stat": file("throttled_usec 7000\n"), "sys/fs/cgroup/cpu.max": file("150000 100000\n"),
+		}, 1500, 7 * time.Millisecond},
+		"version 2, no limit": {"0::/../server\n", fstest.MapFS{
+			"sys/fs/cgroup/cpu.stat": file("throttled_usec 0\n"), "sys/fs/cgroup/cpu.max": file("max 100000\n"),
+		}, 0, 0},
+		"version 1": {"3:cpu,cpuacct:/kubepods/pod1/server\n", fstest.MapFS{
+			"sys/fs/cgroup/cpu,cpuacct/cpu.stat":          file("throttled_time 7000000\n"),
+			"sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us":  file("5000\n"),
+			"sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": file("100000\n"),
+		}, 50, 7 * time.Millisecond},
+		"version 1, no limit": {"3:cpu:/x\n", fstest.MapFS{
+			"sys/fs/cgroup/cpu/cpu.stat":          file("throttled_time 0\n"),
+			"sys/fs/cgroup/cpu/cpu.cfs_quota_us":  file("-1\n"),
+			"sys/fs/cgroup/cpu/cpu.cfs_period_us": file("100000\n"),
+		}, 0, 0},
+		"a quota without its period": {"3:cpu:/x\n", fstest.MapFS{
+			"sys/fs/cgroup/cpu/cpu.cfs_quota_us": file("5000\n"),
+		}, -1, -1},
+		"damaged": {"0::/\n", fstest.MapFS{"sys/fs/cgroup/cpu.max": file("some\n")}, -1, -1},
+		"nothing": {"", fstest.MapFS{}, -1, -1},
+	} {
+		if limit, throttled := LimitIn(tc.root, tc.groups), ThrottledIn(tc.root, tc.groups); limit != tc.limit || throttled != tc.throttled {
+			t.Errorf("%s: limit %d, throttled %v; want %d, %v", name, limit, throttled, tc.limit, tc.throttled)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package database_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/resource"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// podOf is the Pod of a run's StatefulSet.
+func podOf(t *testing.T, run *v1alpha1.BenchmarkRun) corev1.PodSpec {
+	t.Helper()
+	for _, object := range objects(t, run, 1, "", images) {
+		if set, ok := object.(*appsv1.StatefulSet); ok {
+			return set.Spec.Template.Spec
+		}
+	}
+	t.Fatal("there is no StatefulSet")
+	return corev1.PodSpec{}
+}
+
+func container(spec corev1.PodSpec, name string) *corev1.Container {
+	all := slices.Concat(spec.InitContainers, spec.Containers)
+	if i := slices.IndexFunc(all, func(c corev1.Container) bool { return c.Name == name }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// The observer adds to what the Pod requests what the documentation says, and takes nothing from the server.
+func TestObserverInThePod(t *testing.T) {
+	run := testutil.MakeRun("run", "ns").Obj()
+	with := podOf(t, run)
+	run.Spec.Database.Observer = v1alpha1.ObserverDisabled
+	without := podOf(t, run)
+	if container(without, database.ObserverContainer) != nil || without.ShareProcessNamespace != nil {
+		t.Error("a run without an observer has one, or shares processes")
+	}
+	for name, want := range map[corev1.ResourceName]string{corev1.ResourceCPU: "100m", corev1.ResourceMemory: "32Mi"} {
+		requests := resource.PodRequests(&corev1.Pod{Spec: with}, resource.PodResourcesOptions{})
+		limits := resource.PodLimits(&corev1.Pod{Spec: with}, resource.PodResourcesOptions{})
+		before := resource.PodRequests(&corev1.Pod{Spec: without}, resource.PodResourcesOptions{})
+		more := requests[name]
+		more.Sub(before[name])
+		if more.Cmp(apiresource.MustParse(want)) != 0 || requests.Name(name, apiresource.DecimalSI).Cmp(limits[name]) != 0 {
+			t.Errorf("%s: %s more, not %s; limits %v", name, more.String(), want, limits)
+		}
+	}
+}
+
+func TestCPULimitMillis(t *testing.T) {
+	run := testutil.MakeRun("run", "ns").Obj()
+	for name, tc := range map[string]struct {
+		resources corev1.ResourceRequirements
+		want      int64
+	}{
+		"unset":  {corev1.ResourceRequirements{}, 1000},
+		"a half": {corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: apiresource.MustParse("500m")}}, 500},
+		"none":   {corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: apiresource.MustParse("1Gi")}}, 0},
+		"requests only": {
+			corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: apiresource.MustParse("500m")}}, 0,
+		},
+	} {
+		run.Spec.Database.Resources = tc.resources
+		if got := database.CPULimitMillis(&run.Spec.Database); got != tc.want {
+			t.Errorf("%s: %d, want %d", name, got, tc.want)
+		}
+	}
+}
+
+// An observer that is started again makes the Pod unready for a moment. That says nothing about the server or its node, and
+// the instance stays as it was.
+func TestObserverIsNotTheServer(t *testing.T) {
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	observer := func(restarts int32, started time.Time) *corev1.Pod {
+		p := pod(testutil.ReadyDatabasePod)
+		p.UID = "uid"
+		p.Status.Conditions = []corev1.PodCondition{{
+			Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(began.Add(time.Minute)),
+		}}
+		p.Status.InitContainerStatuses = append(p.Status.InitContainerStatuses, corev1.ContainerStatus{
+			Name: database.ObserverContainer, RestartCount: restarts,
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(started)}},
+			LastTerminationState: corev1.ContainerState{
+				Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"},
+			},
+		})
+		return p
+	}
+	for name, tc := range map[string]struct {
+		pod         *corev1.Pod
+		interrupted bool
+	}{
+		"the observer was started again":         {observer(1, began.Add(59*time.Second)), false},
+		"the node did not answer":                {observer(0, began.Add(-time.Hour)), true},
+		"it was started again long before":       {observer(3, began.Add(-time.Minute)), true},
+		"it was started again and is down again": {withoutState(observer(2, began)), true},
+	} {
+		i := &database.Instance{Number: 1, Set: &appsv1.StatefulSet{}, Pod: tc.pod}
+		if got := i.Interrupted(began) != ""; got != tc.interrupted {
+			t.Errorf("%s: interrupted is %t", name, got)
+		}
+		if lost := i.Lost(); lost != "" || !i.Intact("uid") || !i.State().Ready {
+			t.Errorf("%s: lost %q, intact %t, %+v", name, lost, i.Intact("uid"), i.State())
+		}
+	}
+}
+
+func withoutState(p *corev1.Pod) *corev1.Pod {
+	p.Status.InitContainerStatuses[1].State = corev1.ContainerState{}
+	return p
+}

@@ -1,0 +1,71 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+const (
+	// foreignPercent is what a CPU limit that is not the run's may hold the server back by default: what a reader of the
+	// numbers would not notice. Whoever asks for a limit measures a server with that limit, held back or not.
+	foreignPercent = 1
+	// limitTolerance is how much lower than what was asked a limit may be that is the same: container runtimes round.
+	limitTolerance = 10
+)
+
+// throttled says by how much a CPU limit held the server back during an attempt, if that is more than is allowed; it is
+// empty otherwise, and if it is not known.
+func throttled(spec *v1alpha1.BenchmarkRunSpec, s *result.Summary) string {
+	if s == nil || s.Throttled() < 0 {
+		return ""
+	}
+	asked, had := database.CPULimitMillis(&spec.Database), s.Observed.CPULimitMillis
+	foreign := had > 0 && (asked == 0 || had < asked-limitTolerance)
+	allowed, by := int32(100), "trials.maxThrottledPercent allows"
+	switch bound := spec.Trials.MaxThrottledPercent; {
+	case bound != nil:
+		allowed = *bound
+	case foreign:
+		allowed, by = foreignPercent, "without trials.maxThrottledPercent, a limit that the run did not ask for may take"
+	}
+	if 100*s.Throttled() <= float64(allowed) {
+		return ""
+	}
+	text := fmt.Sprintf("the server was held back at its CPU limit%s for %s of the measured %s, %.1f %%; %s %d %%: ",
+		limitText(had), seconds(s.Observed.ThrottledMicros), seconds(s.Totals.Micros), 100*s.Throttled(), by, allowed)
+	if foreign {
+		return text + fmt.Sprintf("the run asks for %s; look for a LimitRange or for whoever resized the Pod, or accept the "+
+			"limit with trials.maxThrottledPercent", askedText(asked))
+	}
+	return text + "raise database.resources.limits.cpu, or allow more"
+}
+
+// limitText is a CPU limit in parentheses; empty if it is not known.
+func limitText(millis int64) string {
+	if millis <= 0 {
+		return ""
+	}
+	return " (" + cpus(millis) + ")"
+}
+
+func askedText(millis int64) string {
+	if millis == 0 {
+		return "no CPU limit"
+	}
+	return "limits.cpu " + cpus(millis)
+}
+
+func cpus(millis int64) string { return resource.NewMilliQuantity(millis, resource.DecimalSI).String() }
+
+func seconds(micros int64) string {
+	return fmt.Sprintf("%.2f s", (time.Duration(micros) * time.Microsecond).Seconds())
+}

@@ -1,0 +1,110 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"context"
+
+	"github.com/benchrun-dev/benchrun/internal/loader/observer"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// watch asks the observer beside the server what the server cannot say of itself. Without an observer it does nothing, and
+// an observer that does not answer changes nothing but that something is unknown.
+type watch struct {
+	client *observer.Client
+	// silent is set when the observer has not answered once. It is not asked again: each time could take the whole time-out.
+	silent bool
+	seen   result.Observed
+}
+
+func newWatch(server result.Server) watch {
+	if server.ObserverPort == 0 {
+		return watch{}
+	}
+	return watch{client: observer.NewClient(server)}
+}
+
+// observed is what the observer saw, or nil.
+func (w *watch) observed() *result.Observed {
+	if w.seen == (result.Observed{}) {
+		return nil
+	}
+	return &w.seen
+}
+
+// silentObserver is the warning if the observer did not answer.
+const silentObserver = "the observer in the database's Pod did not answer: what the server used is unknown"
+
+// ask does something with the observer, if there is one that answers.
+func (o *owner) ask(do func(*watch) error) {
+	if o.watch.client == nil || o.watch.silent {
+		return
+	}
+	if err := do(&o.watch); err != nil {
+		o.watch.silent = true
+		o.warnings = append(o.warnings, silentObserver)
+		o.progress.Say(err.Error())
+	}
+}
+
+// probeNode asks what the server's node is like, while nothing else is going on.
+func (o *owner) probeNode(ctx context.Context) {
+	o.ask(func(w *watch) (err error) {
+		w.seen.Probe, err = w.client.Probe(ctx)
+		return err
+	})
+}
+
+// observeBefore and observeAfter read the server's process around what is measured.
+func (o *owner) observeBefore(ctx context.Context) {
+	o.ask(func(w *watch) (err error) {
+		w.seen.Before, err = w.client.Read(ctx)
+		return err
+	})
+}
+
+func (o *owner) observeAfter(ctx context.Context) {
+	o.ask(func(w *watch) (err error) {
+		w.seen.After, err = w.client.Read(ctx)
+		return err
+	})
+}
+
+// serverCosts are what a unit of work takes on the server: CPU time, bytes to disk and system calls, for so many rows or
+// transactions. What is not known is left out.
+func serverCosts(o *result.Observed, n int64, unit, suffix string) []result.Metric {
+	used, known := o.Used()
+	if !known || n == 0 {
+		return nil
+	}
+	var all []result.Metric
+	add := func(name, of string, amounts ...int64) {
+		sum := int64(0)
+		for _, amount := range amounts {
+			if amount < 0 {
+				return
+			}
+			sum += amount
+		}
+		all = append(all, result.Metric{
+			Name: name + suffix, Value: float64(sum) / float64(n), Unit: of + "/" + unit, Better: "lower",
+		})
+	}
+	add("serverMicros", "µs", used.UserMicros, used.SystemMicros)
+	add("serverBytesWritten", "bytes", used.WriteBytes)
+	add("serverFileCalls", "calls", used.ReadCalls, used.WriteCalls)
+	return all
+}
+
+// heldBack is for how much of the measured phase the server's CPU limit held it back, summed over its CPUs; none without a
+// limit, or if nobody knows.
+func heldBack(o *result.Observed, t result.Totals) []result.Metric {
+	used, known := o.Used()
+	if !known || used.CPULimitMillis <= 0 || used.ThrottledMicros < 0 || t.Micros == 0 {
+		return nil
+	}
+	share := 100 * float64(used.ThrottledMicros) / float64(t.Micros)
+	return []result.Metric{{Name: "serverThrottledPercent", Value: share, Unit: "%", Better: "lower"}}
+}

@@ -1,0 +1,249 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package observer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+const secret = "hunter2hunter2"
+
+// files makes files below a folder.
+func files(t *testing.T, dir string, content map[string]string) {
+	t.Helper()
+	for name, text := range content {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// stat is /proc/PID/stat of a process with that CPU time in hundredths of a second.
+func stat(pid int, name string, user, system, started int) string {
+	return fmt.Sprintf("%d (%s) S 1 1 1 0 -1 4194560 700 0 3 0 %d %d 0 0 20 0 30 0 %d 1000 200 18446744073709551615 "+
+		"1 1 0 0 0 0 0 4096 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", pid, name, user, system, started)
+}
+
+// process makes the files of a process with two threads.
+func process(t *testing.T, proc string, pid int, name string, user, system, started int) {
+	t.Helper()
+	status := func(voluntary, involuntary int) string {
+		return fmt.Sprintf("Name:\t%s\nVmHWM:\t    2048 kB\nvoluntary_ctxt_switches:\t%d\nnonvoluntary_ctxt_switches:\t%d\n",
+			name, voluntary, involuntary)
+	}
+	files(t, filepath.Join(proc, strconv.Itoa(pid)), map[string]string{
+		"stat": stat(pid, name, user, system, started), "status": status(5, 1),
+		"io":                          "rchar: 1\nwchar: 2\nsyscr: 30\nsyscw: 40\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 0\n",
+		"cgroup":                      "0::/../server\n",
+		"task/1/status":               status(5, 1),
+		"task/2/status":               status(10, 2),
+		"root/proc/self/cgroup":       "0::/wrong\n", // the reader's own: of no use
+		"root/sys/fs/cgroup/cpu.stat": "nr_periods 9\nthrottled_usec 7000\n", "root/sys/fs/cgroup/cpu.max": "50000 100000\n",
+	})
+}
+
+func TestRead(t *testing.T) {
+	proc := t.TempDir()
+	process(t, proc, 7, "mariadbd", 250, 50, 1000)
+	process(t, proc, 9, "bash", 1, 1, 900)
+	process(t, proc, 12, "mariadbd", 1, 1, 2000) // a child
+	got, err := read(proc, []string{"mariadbd", "mysqld"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &result.ProcessFacts{
+		Process: "7@1000", UserMicros: 2_500_000, SystemMicros: 500_000, ReadBytes: 4096, WriteBytes: 8192, ReadCalls: 30, WriteCalls: 40,
+		MinorFaults: 700, MajorFaults: 3, VoluntarySwitches: 15, InvoluntarySwitches: 3, MaxRSSBytes: 2 << 20,
+		CPULimitMillis: 500, ThrottledMicros: 7000,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("process (-want +got):\n%s", diff)
+	}
+	if _, err := read(proc, []string{"other"}); !errors.Is(err, errNoServer) {
+		t.Errorf("another server: %v", err)
+	}
+}
+
+// What the kernel does not show is unknown, and not zero.
+func TestReadWithoutPermission(t *testing.T) {
+	proc := t.TempDir()
+	files(t, proc, map[string]string{"7/stat": stat(7, "mysqld", 1, 2, 3)})
+	got, err := read(proc, []string{"mariadbd", "mysqld"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &result.ProcessFacts{
+		Process: "7@3", UserMicros: 10_000, SystemMicros: 20_000, ReadBytes: -1, WriteBytes: -1, ReadCalls: -1, WriteCalls: -1,
+		MinorFaults: 700, MajorFaults: 3, VoluntarySwitches: -1, InvoluntarySwitches: -1, MaxRSSBytes: -1,
+		CPULimitMillis: -1, ThrottledMicros: -1,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("process (-want +got):\n%s", diff)
+	}
+}
+
+// A real process that uses CPU and writes is seen to do so.
+func TestReadThisKernel(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "busyserver")
+	if err := os.Symlink("/bin/sh", name); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), name, "-c", "while :; do echo x > "+filepath.Join(dir, "file")+"; done")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	var o result.Observed
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		facts, err := read("/proc", []string{"busyserver"})
+		if err == nil && o.Before == nil {
+			o.Before = facts
+		}
+		o.After = facts
+		if used, known := o.Used(); known && used.UserMicros+used.SystemMicros > 0 && used.WriteCalls > 100 && used.MaxRSSBytes > 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the process is not seen to do anything: %+v, %+v, %v", o.Before, o.After, err)
+		}
+	}
+}
+
+// serve is an observer of those processes, and the server that a loader would know it by.
+func serve(t *testing.T, proc string) result.Server {
+	t.Helper()
+	dir := t.TempDir()
+	files(t, dir, map[string]string{"password": secret + "\n"})
+	o := &Observer{Processes: []string{"mariadbd"}, Data: t.TempDir(), PasswordFile: filepath.Join(dir, "password"), Proc: proc}
+	s := httptest.NewServer(o.handler())
+	t.Cleanup(s.Close)
+	host, port, err := net.SplitHostPort(s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Server{Host: host, ObserverPort: number, PasswordFile: o.PasswordFile}
+}
+
+func TestClient(t *testing.T) {
+	proc := t.TempDir()
+	server := serve(t, proc)
+	c := NewClient(server)
+	if _, err := c.Read(t.Context()); !errors.Is(err, errNoServer) {
+		t.Errorf("without a server: %v", err)
+	}
+	process(t, proc, 7, "mariadbd", 250, 50, 1000)
+	facts, err := c.Read(t.Context())
+	if err != nil || facts.UserMicros != 2_500_000 {
+		t.Errorf("reading: %+v, %v", facts, err)
+	}
+	node, err := c.Probe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := node.Fdatasync; f.Calls == 0 || f.Median < 0 || f.P95 < f.Median || node.CPU.Median <= 0 || node.CPU.P95 < node.CPU.Median {
+		t.Errorf("the probe found %+v", node)
+	}
+	// Another password proves nothing.
+	files(t, filepath.Dir(server.PasswordFile), map[string]string{"other": "guess"})
+	other := server
+	other.PasswordFile = filepath.Join(filepath.Dir(server.PasswordFile), "other")
+	if _, err := NewClient(other).Read(t.Context()); err == nil || !strings.Contains(err.Error(), "401") {
+		t.Errorf("with another password: %v", err)
+	}
+	// A server that is gone is an error within the time-out.
+	other = server
+	other.ObserverPort = 1
+	if _, err := NewClient(other).Read(t.Context()); err == nil {
+		t.Error("nobody answers, and there is no error")
+	}
+}
+
+func TestRequests(t *testing.T) {
+	server := serve(t, t.TempDir())
+	url := "http://" + net.JoinHostPort(server.Host, strconv.Itoa(server.ObserverPort))
+	for name, tc := range map[string]struct {
+		method, path, authorization string
+		want                        int
+	}{
+		"no token":     {http.MethodGet, Path, "", http.StatusUnauthorized},
+		"the password": {http.MethodGet, Path, "Bearer " + secret, http.StatusUnauthorized},
+		"the token":    {http.MethodGet, Path, "Bearer " + token(secret), http.StatusOK},
+		"POST":         {http.MethodPost, Path, "Bearer " + token(secret), http.StatusMethodNotAllowed},
+		"another path": {http.MethodGet, "/", "Bearer " + token(secret), http.StatusNotFound},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), tc.method, url+tc.path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", tc.authorization)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != tc.want {
+			t.Errorf("%s: %s, want %d", name, answer.Status, tc.want)
+		}
+	}
+	if token(secret) == token(secret+"x") || strings.Contains(token(secret), secret) {
+		t.Error("the token does not follow from the password, or tells it")
+	}
+}
+
+// A port that is taken does not end the observer, and being told to end does.
+func TestRunGoesOn(t *testing.T) {
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	files(t, dir, map[string]string{"password": secret})
+	o := &Observer{Port: taken.Addr().(*net.TCPAddr).Port, PasswordFile: filepath.Join(dir, "password"), Proc: t.TempDir()}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- o.Run(ctx) }()
+	c := NewClient(result.Server{Host: "127.0.0.1", ObserverPort: o.Port, PasswordFile: o.PasswordFile})
+	_ = taken.Close()
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		if _, err := c.Read(t.Context()); errors.Is(err, errNoServer) {
+			break // it answers
+		} else if time.Now().After(deadline) {
+			t.Fatalf("the observer does not answer: %v", err)
+		}
+	}
+	cancel()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the observer does not end")
+	}
+}

@@ -1,0 +1,120 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package observer
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/procfs"
+
+	"github.com/benchrun-dev/benchrun/internal/loader/usage"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// ticks is how often a second the kernel counts CPU time for user programs, on every architecture.
+const ticks = 100
+
+// errNoServer: no process has the name of a server.
+var errNoServer = errors.New("no process of the server was found")
+
+// read finds the server's process, by the names that it may have, in a proc file system, and reads what the kernel says of
+// it.
+func read(proc string, names []string) (*result.ProcessFacts, error) {
+	fs, err := procfs.NewFS(proc)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", proc, err)
+	}
+	server, stat, err := find(fs, names)
+	if err != nil {
+		return nil, err
+	}
+	facts := &result.ProcessFacts{
+		Process:    fmt.Sprintf("%d@%d", stat.PID, stat.Starttime),
+		UserMicros: micros(stat.UTime), SystemMicros: micros(stat.STime),
+		MinorFaults: int64(stat.MinFlt), MajorFaults: int64(stat.MajFlt), //nolint:gosec // far below the largest number
+		ReadBytes: -1, WriteBytes: -1, ReadCalls: -1, WriteCalls: -1,
+		VoluntarySwitches: -1, InvoluntarySwitches: -1, MaxRSSBytes: -1,
+	}
+	if io, err := server.IO(); err == nil {
+		facts.ReadBytes, facts.WriteBytes = number(io.ReadBytes), number(io.WriteBytes)
+		facts.ReadCalls, facts.WriteCalls = number(io.SyscR), number(io.SyscW)
+	}
+	if status, err := server.NewStatus(); err == nil {
+		facts.MaxRSSBytes = number(status.VmHWM)
+	}
+	switches(fs, stat.PID, facts)
+	limits(filepath.Join(proc, strconv.Itoa(stat.PID)), facts)
+	return facts, nil
+}
+
+// find the server's process. Of several, the one that was started first is the server: others are its children.
+func find(fs procfs.FS, names []string) (procfs.Proc, procfs.ProcStat, error) {
+	all, err := fs.AllProcs()
+	if err != nil {
+		return procfs.Proc{}, procfs.ProcStat{}, fmt.Errorf("listing processes: %w", err)
+	}
+	var (
+		server procfs.Proc
+		first  procfs.ProcStat
+	)
+	for _, p := range all {
+		stat, err := p.Stat()
+		if err != nil || !slices.Contains(names, stat.Comm) || stat.State == "Z" {
+			continue // it may have ended meanwhile
+		}
+		if server.PID == 0 || stat.Starttime < first.Starttime {
+			server, first = p, stat
+		}
+	}
+	if server.PID == 0 {
+		return server, first, errNoServer
+	}
+	return server, first, nil
+}
+
+// switches sums those of all threads; of a thread that ends meanwhile nothing is known, and nothing of the sum.
+func switches(fs procfs.FS, pid int, facts *result.ProcessFacts) {
+	threads, err := fs.AllThreads(pid)
+	if err != nil || len(threads) == 0 {
+		return
+	}
+	var voluntary, involuntary uint64
+	for _, t := range threads {
+		status, err := t.NewStatus()
+		if err != nil {
+			return
+		}
+		voluntary += status.VoluntaryCtxtSwitches
+		involuntary += status.NonVoluntaryCtxtSwitches
+	}
+	facts.VoluntarySwitches, facts.InvoluntarySwitches = number(voluntary), number(involuntary)
+}
+
+// limits reads how the process's own container is held back, in the file system that the process sees.
+func limits(dir string, facts *result.ProcessFacts) {
+	facts.CPULimitMillis, facts.ThrottledMicros = -1, -1
+	groups, err := os.ReadFile(filepath.Join(dir, "cgroup"))
+	if err != nil {
+		return
+	}
+	root := os.DirFS(filepath.Join(dir, "root"))
+	facts.CPULimitMillis = usage.LimitIn(root, string(groups))
+	if t := usage.ThrottledIn(root, string(groups)); t >= 0 {
+		facts.ThrottledMicros = t.Microseconds()
+	}
+}
+
+func micros(count uint) int64 {
+	return number(uint64(count)) * int64(time.Second/ticks/time.Microsecond)
+}
+
+func number(n uint64) int64 {
+	return int64(n) //nolint:gosec // counters of the kernel that would take centuries
+}

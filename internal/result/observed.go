@@ -1,0 +1,163 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package result
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// ObservationVersion is the version of Observation.
+const ObservationVersion = 1
+
+// Observation is an answer of the observer, which runs beside a server and sees what the server cannot say of itself.
+type Observation struct {
+	Version int `json:"version"`
+	// Process is the server's, or nil if there is none.
+	Process *ProcessFacts `json:"process,omitempty"`
+	// Probe is what was asked for with it, or nil.
+	Probe *NodeProbe `json:"probe,omitempty"`
+}
+
+// ProcessFacts are what the kernel says of a server's process since it was started. A number that cannot be read is -1.
+type ProcessFacts struct {
+	// Process is its number and when it was started: two readings are of the same process if this is the same.
+	Process string `json:"process"`
+	// UserMicros and SystemMicros are CPU time, which the kernel counts in hundredths of a second.
+	UserMicros   int64 `json:"userMicros"`
+	SystemMicros int64 `json:"systemMicros"`
+	// ReadBytes and WriteBytes were read from and written to disks, or will be: the kernel counts a write when a page
+	// becomes dirty.
+	ReadBytes  int64 `json:"readBytes"`
+	WriteBytes int64 `json:"writeBytes"`
+	// ReadCalls and WriteCalls are system calls like read and pwrite. The network's own calls and asynchronous I/O are not
+	// among them.
+	ReadCalls  int64 `json:"readCalls"`
+	WriteCalls int64 `json:"writeCalls"`
+	// MinorFaults and MajorFaults of pages; the major ones waited for a disk.
+	MinorFaults int64 `json:"minorFaults"`
+	MajorFaults int64 `json:"majorFaults"`
+	// VoluntarySwitches and InvoluntarySwitches of the threads that run: those that waited, and those that had to give way.
+	VoluntarySwitches   int64 `json:"voluntarySwitches"`
+	InvoluntarySwitches int64 `json:"involuntarySwitches"`
+	// MaxRSSBytes is the most memory that was resident.
+	MaxRSSBytes int64 `json:"maxRSSBytes"`
+	// CPULimitMillis is the limit of the server's container in thousandths of a CPU; 0 is none.
+	CPULimitMillis int64 `json:"cpuLimitMillis"`
+	// ThrottledMicros is for how long that limit held the container back, summed over the CPUs.
+	ThrottledMicros int64 `json:"throttledMicros"`
+}
+
+// NodeProbe is what a server's node was like for a moment: how long its disk takes until data is durable, and how much CPU
+// time a fixed piece of work takes.
+type NodeProbe struct {
+	// Fdatasync latencies of 4 KiB on the data volume, one every two milliseconds or fewer.
+	Fdatasync FsyncLatency `json:"fdatasync"`
+	// CPU is the CPU time that the same work took, each time.
+	CPU WorkTime `json:"cpu"`
+}
+
+// WorkTime summarises the CPU times of a fixed piece of work, in nanoseconds. Without any, they are -1.
+type WorkTime struct {
+	Times  int   `json:"times"`
+	Median int64 `json:"median"`
+	P95    int64 `json:"p95"`
+}
+
+// Observed is what the observer saw of an attempt. What is nil is unknown.
+type Observed struct {
+	// Probe of the node, in the quiet time before the measured phase.
+	Probe *NodeProbe `json:"probe,omitempty"`
+	// Before and After are the server's process around the measured phase.
+	Before *ProcessFacts `json:"before,omitempty"`
+	After  *ProcessFacts `json:"after,omitempty"`
+}
+
+// ObservedSummary is what a Summary has of an Observed.
+type ObservedSummary struct {
+	Probe *NodeProbe `json:"probe,omitempty"`
+	// ThrottledMicros is for how long a CPU limit held the server back in the measured phase, summed over the CPUs; -1 is
+	// unknown.
+	ThrottledMicros int64 `json:"throttledMicros"`
+	// CPULimitMillis is the lowest CPU limit that the server had before or after it, in thousandths of a CPU; 0 is none, -1
+	// unknown.
+	CPULimitMillis int64 `json:"cpuLimitMillis"`
+}
+
+// DecodeObservation reads an answer of the observer.
+func DecodeObservation(data []byte) (*Observation, error) {
+	var o Observation
+	if err := json.Unmarshal(data, &o); err != nil {
+		return nil, fmt.Errorf("reading the observation: %w", err)
+	}
+	if o.Version != ObservationVersion {
+		return nil, fmt.Errorf("the observation has version %d, this program knows %d", o.Version, ObservationVersion)
+	}
+	return &o, nil
+}
+
+// Used is what the server's process used between Before and After. Limits and the largest memory are those of After. It is
+// false if that is not known, or if they are not the same process.
+func (o *Observed) Used() (ProcessFacts, bool) {
+	if o == nil || o.Before == nil || o.After == nil || o.Before.Process != o.After.Process {
+		return ProcessFacts{}, false
+	}
+	b, a := o.Before, o.After
+	return ProcessFacts{
+		Process:             a.Process,
+		UserMicros:          between(b.UserMicros, a.UserMicros),
+		SystemMicros:        between(b.SystemMicros, a.SystemMicros),
+		ReadBytes:           between(b.ReadBytes, a.ReadBytes),
+		WriteBytes:          between(b.WriteBytes, a.WriteBytes),
+		ReadCalls:           between(b.ReadCalls, a.ReadCalls),
+		WriteCalls:          between(b.WriteCalls, a.WriteCalls),
+		MinorFaults:         between(b.MinorFaults, a.MinorFaults),
+		MajorFaults:         between(b.MajorFaults, a.MajorFaults),
+		VoluntarySwitches:   between(b.VoluntarySwitches, a.VoluntarySwitches),
+		InvoluntarySwitches: between(b.InvoluntarySwitches, a.InvoluntarySwitches),
+		MaxRSSBytes:         a.MaxRSSBytes,
+		CPULimitMillis:      lowestLimit(b.CPULimitMillis, a.CPULimitMillis),
+		ThrottledMicros:     between(b.ThrottledMicros, a.ThrottledMicros),
+	}, true
+}
+
+// between is what was added to a counter; -1 if that is not known. The threads of a process that end take their counts with
+// them.
+func between(before, after int64) int64 {
+	if before < 0 || after < before {
+		return -1
+	}
+	return after - before
+}
+
+// lowestLimit of two, of which 0 is none and -1 unknown.
+func lowestLimit(a, b int64) int64 {
+	switch {
+	case a < 0 || b < 0:
+		return -1
+	case a == 0 || b == 0:
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+// Summarize is what fits into a summary; nil if nothing is known.
+func (o *Observed) Summarize() *ObservedSummary {
+	used, known := o.Used()
+	switch {
+	case known:
+		return &ObservedSummary{Probe: o.Probe, ThrottledMicros: used.ThrottledMicros, CPULimitMillis: used.CPULimitMillis}
+	case o != nil && o.Probe != nil:
+		return &ObservedSummary{Probe: o.Probe, ThrottledMicros: -1, CPULimitMillis: -1}
+	}
+	return nil
+}
+
+// Throttled is the part of the measured phase for which a CPU limit held the server back, 1 at most; -1 if it is not known.
+func (s *Summary) Throttled() float64 {
+	if s.Observed == nil || s.Observed.ThrottledMicros < 0 || s.Totals.Micros <= 0 {
+		return -1
+	}
+	return min(1, float64(s.Observed.ThrottledMicros)/float64(s.Totals.Micros))
+}

@@ -1,0 +1,211 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+const (
+	// driftBound is by what factor probes may differ without a warning.
+	driftBound = 1.25
+	// driftBoundP95 is that of a 95th percentile, which is a few calls of a hundred and varies by itself.
+	driftBoundP95 = 2
+	// minDrift is a difference of latencies, in microseconds, below which no load can tell: a file system in memory answers
+	// within one or two.
+	minDrift = 10
+)
+
+// Probe of a server's node: over several trials, the medians.
+type Probe struct {
+	// FdatasyncMicros and FdatasyncP95Micros are the median and the 95th percentile of fdatasync's latency; 0 is unknown.
+	FdatasyncMicros, FdatasyncP95Micros int64
+	// WorkNanos is the CPU time of a fixed piece of work; 0 is unknown.
+	WorkNanos int64
+}
+
+// ProbeOf a trial; false if there is none.
+func ProbeOf(r *result.Record) (Probe, bool) {
+	if r.Summary == nil || r.Summary.Observed == nil || r.Summary.Observed.Probe == nil {
+		return Probe{}, false
+	}
+	p := r.Summary.Observed.Probe
+	found := Probe{WorkNanos: max(0, p.CPU.Median)}
+	if p.Fdatasync.Calls > 0 {
+		// Less than a microsecond is not nothing.
+		found.FdatasyncMicros, found.FdatasyncP95Micros = max(1, p.Fdatasync.Median), max(1, p.Fdatasync.P95)
+	}
+	return found, found != Probe{}
+}
+
+// ProbeOfAll is the median of the probes before trials; the zero Probe if there are none.
+func ProbeOfAll(records []*result.Record) Probe {
+	median := func(of func(Probe) int64) int64 {
+		var values []float64
+		for _, r := range records {
+			if p, found := ProbeOf(r); found && of(p) > 0 {
+				values = append(values, float64(of(p)))
+			}
+		}
+		return int64(Summarize(values).Median)
+	}
+	return Probe{
+		FdatasyncMicros:    median(func(p Probe) int64 { return p.FdatasyncMicros }),
+		FdatasyncP95Micros: median(func(p Probe) int64 { return p.FdatasyncP95Micros }),
+		WorkNanos:          median(func(p Probe) int64 { return p.WorkNanos }),
+	}
+}
+
+// ProbeWarnings say how the node differed between trials, and from what it was in an earlier run that asked for the same.
+// Without one, the name of the run is empty.
+func ProbeWarnings(records []*result.Record, earlier Probe, run string) []string {
+	list := drift(records)
+	if run == "" {
+		return list
+	}
+	now := ProbeOfAll(records)
+	if diskDiffers(now, earlier) {
+		list = append(list, fmt.Sprintf("fdatasync took %d µs on the data volume (p95 %d); in run %s, the last that asked for "+
+			"the same, %d µs (p95 %d)", now.FdatasyncMicros, now.FdatasyncP95Micros, run,
+			earlier.FdatasyncMicros, earlier.FdatasyncP95Micros))
+	}
+	if differs(now.WorkNanos, earlier.WorkNanos, driftBound, 0) {
+		list = append(list, fmt.Sprintf("a fixed piece of work took %s of the node's CPU; in run %s, the last that asked for the "+
+			"same, %s", workTime(now), run, workTime(earlier)))
+	}
+	return list
+}
+
+// drift says between which trials the node differed the most.
+func drift(records []*result.Record) []string {
+	var list []string
+	disk := func(p Probe) int64 { return p.FdatasyncMicros }
+	tail := func(p Probe) int64 { return p.FdatasyncP95Micros }
+	low, high, from, to := extremes(records, disk)
+	if !differs(low.FdatasyncMicros, high.FdatasyncMicros, driftBound, minDrift) {
+		low, high, from, to = extremes(records, tail)
+	}
+	if diskDiffers(low, high) {
+		list = append(list, fmt.Sprintf("fdatasync took from %d µs (p95 %d) before trial %d to %d µs (p95 %d) before trial %d: the "+
+			"disk was not the same for all trials", low.FdatasyncMicros, low.FdatasyncP95Micros, from,
+			high.FdatasyncMicros, high.FdatasyncP95Micros, to))
+	}
+	work := func(p Probe) int64 { return p.WorkNanos }
+	if low, high, from, to := extremes(records, work); differs(low.WorkNanos, high.WorkNanos, driftBound, 0) {
+		list = append(list, fmt.Sprintf("a fixed piece of work took from %s of the node's CPU before trial %d to %s before trial "+
+			"%d: the CPU was not as fast for all trials", workTime(low), from, workTime(high), to))
+	}
+	return list
+}
+
+// extremes are the lowest and the highest probe by one of its numbers, and the trials after them.
+func extremes(records []*result.Record, of func(Probe) int64) (low, high Probe, from, to int) {
+	for _, r := range records {
+		p, found := ProbeOf(r)
+		if !found || of(p) == 0 {
+			continue
+		}
+		if from == 0 || of(p) < of(low) {
+			low, from = p, r.Trial
+		}
+		if to == 0 || of(p) > of(high) {
+			high, to = p, r.Trial
+		}
+	}
+	return low, high, from, to
+}
+
+func diskDiffers(a, b Probe) bool {
+	return differs(a.FdatasyncMicros, b.FdatasyncMicros, driftBound, minDrift) ||
+		differs(a.FdatasyncP95Micros, b.FdatasyncP95Micros, driftBoundP95, minDrift)
+}
+
+// differs says whether two numbers, neither of which is unknown, differ by more than a factor, and by more than a least
+// amount.
+func differs(a, b int64, bound float64, least int64) bool {
+	low, high := min(a, b), max(a, b)
+	return low > 0 && float64(high) > bound*float64(low) && high-low > least
+}
+
+func workTime(p Probe) string { return Format(float64(p.WorkNanos)/1000) + " µs" }
+
+const (
+	// minForExplanation is how many trials a point must have, so that its values can be seen to follow anything.
+	minForExplanation = 6
+	// explained is the rank correlation from which on they do: of six trials that have nothing to do with each other, 3 %
+	// have one that is as high.
+	explained = 0.8
+)
+
+// explanation says which probe the values of a point follow, in their order: where the node was slower, the value was worse.
+// It is empty if they follow none.
+func explanation(records []*result.Record, values []float64) string {
+	if len(values) < minForExplanation || len(values) != len(records) {
+		return ""
+	}
+	best, what := 0.0, ""
+	for _, probe := range []struct {
+		of   func(Probe) int64
+		name string
+	}{
+		{func(p Probe) int64 { return p.FdatasyncMicros }, "fdatasync's latency before each trial"},
+		{func(p Probe) int64 { return p.WorkNanos }, "the speed of the node's CPU before each trial"},
+	} {
+		slowness := make([]float64, 0, len(records))
+		for _, r := range records {
+			if p, found := ProbeOf(r); found && probe.of(p) > 0 {
+				slowness = append(slowness, float64(probe.of(p)))
+			}
+		}
+		if len(slowness) < len(values) {
+			continue
+		}
+		c := rankCorrelation(slowness, values)
+		if records[0].Summary.Metrics[0].Better != "lower" {
+			c = -c
+		}
+		if c >= explained && c > best {
+			best, what = c, probe.name
+		}
+	}
+	if what == "" {
+		return ""
+	}
+	return fmt.Sprintf(", and follow %s (rank correlation %.2f): the node explains it", what, best)
+}
+
+// rankCorrelation of two lists of the same length, by Spearman; 0 if either has only one value.
+func rankCorrelation(a, b []float64) float64 {
+	ra, rb := ranksOf(a), ranksOf(b)
+	mean := float64(len(a)+1) / 2
+	var products, squaresA, squaresB float64
+	for i := range ra {
+		products += (ra[i] - mean) * (rb[i] - mean)
+		squaresA += (ra[i] - mean) * (ra[i] - mean)
+		squaresB += (rb[i] - mean) * (rb[i] - mean)
+	}
+	if squaresA == 0 || squaresB == 0 {
+		return 0
+	}
+	return products / math.Sqrt(squaresA*squaresB)
+}
+
+// ranksOf values, from 1 on; equal ones share the mean of theirs.
+func ranksOf(values []float64) []float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	ranks := make([]float64, len(values))
+	for i, v := range values {
+		first, _ := slices.BinarySearch(sorted, v)
+		last := first
+		for last < len(sorted) && sorted[last] == v {
+			last++
+		}
+		ranks[i] = float64(first+1+last) / 2
+	}
+	return ranks
+}

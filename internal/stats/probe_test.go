@@ -1,0 +1,141 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stats_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// probed is an accepted trial with a value, before which the node was like that.
+func probed(trial int, value float64, median, p95, work int64) *result.Record {
+	return &result.Record{Trial: trial, Outcome: result.OutcomeAccepted, Summary: &result.Summary{
+		Totals:  result.Totals{Micros: 1_000_000},
+		Metrics: []result.Metric{{Name: "rowsPerSecond", Value: value, Unit: "rows/s", Better: "higher"}},
+		Observed: &result.ObservedSummary{ThrottledMicros: -1, Probe: &result.NodeProbe{
+			Fdatasync: result.FsyncLatency{Calls: 75, Median: median, P95: p95, Max: p95},
+			CPU:       result.WorkTime{Times: 11, Median: work, P95: work},
+		}},
+	}}
+}
+
+// unseen is a trial without an observer.
+func unseen(trial int, value float64) *result.Record {
+	r := probed(trial, value, 1, 1, 1)
+	r.Summary.Observed = nil
+	return r
+}
+
+func TestProbeWarnings(t *testing.T) {
+	earlier := stats.Probe{FdatasyncMicros: 100, FdatasyncP95Micros: 200, WorkNanos: 500_000}
+	unmeasured := probed(1, 1, -1, -1, -1)
+	unmeasured.Summary.Observed.Probe.Fdatasync.Calls = 0
+	const run = "last-week"
+	for name, tc := range map[string]struct {
+		records []*result.Record
+		earlier stats.Probe
+		run     string
+		want    []string
+	}{
+		"nothing":             {},
+		"nobody saw it":       {[]*result.Record{unseen(1, 5), unseen(2, 6)}, earlier, run, nil},
+		"it was not measured": {[]*result.Record{unmeasured, probed(2, 1, 100, 200, 500_000)}, earlier, run, nil},
+		"alike":               {[]*result.Record{probed(1, 1, 100, 300, 500_000), probed(2, 1, 125, 200, 620_000)}, earlier, run, nil},
+		"in memory":           {[]*result.Record{probed(1, 1, 1, 2, 500_000), probed(2, 1, 4, 9, 500_000)}, stats.Probe{}, "", nil},
+		"the disk": {
+			[]*result.Record{probed(1, 1, 110, 200, 500_000), probed(2, 1, 400, 900, 500_000), probed(3, 1, 104, 156, 500_000)}, stats.Probe{}, "",
+			[]string{"fdatasync took from 104 µs (p95 156) before trial 3 to 400 µs (p95 900) before trial 2: the disk was not the same for all trials"},
+		},
+		"the disk's slowest calls": {
+			[]*result.Record{probed(1, 1, 110, 156, 500_000), probed(2, 1, 104, 1785, 500_000)}, stats.Probe{}, "",
+			[]string{"fdatasync took from 110 µs (p95 156) before trial 1 to 104 µs (p95 1785) before trial 2: the disk was not the same for all trials"},
+		},
+		"the CPU": {
+			[]*result.Record{probed(4, 1, 100, 200, 500_000), probed(5, 1, 100, 200, 640_100)}, stats.Probe{}, "",
+			[]string{"a fixed piece of work took from 500 µs of the node's CPU before trial 4 to 640.1 µs before trial 5: the CPU was not as fast for all trials"},
+		},
+		"another day": {
+			[]*result.Record{probed(1, 1, 300, 800, 800_000), probed(2, 1, 310, 820, 810_000)}, earlier, run,
+			[]string{
+				"fdatasync took 305 µs on the data volume (p95 810); in run last-week, the last that asked for the same, 100 µs (p95 200)",
+				"a fixed piece of work took 805 µs of the node's CPU; in run last-week, the last that asked for the same, 500 µs",
+			},
+		},
+		"the slowest calls of another day": {
+			[]*result.Record{probed(1, 1, 100, 1785, 500_000)}, stats.Probe{FdatasyncMicros: 100, FdatasyncP95Micros: 156}, run,
+			[]string{"fdatasync took 100 µs on the data volume (p95 1785); in run last-week, the last that asked for the same, 100 µs (p95 156)"},
+		},
+	} {
+		if diff := cmp.Diff(tc.want, stats.ProbeWarnings(tc.records, tc.earlier, tc.run)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// A wide spread is explained only if there are enough trials, the values follow the probe, and in the direction that makes
+// sense.
+func TestSpreadExplained(t *testing.T) {
+	const spread = "the values differ by more than 25 % of their median"
+	values := []float64{900, 1000, 700, 1400, 800, 1200}
+	point := func(latency func(i int) int64, work func(i int) int64) []*result.Record {
+		var records []*result.Record
+		for i, v := range values {
+			records = append(records, probed(i+1, v, latency(i), 2*latency(i), work(i)))
+		}
+		return records
+	}
+	same := func(int) int64 { return 100 }
+	slower := func(i int) int64 { return int64(math.Round(1e6 / values[i])) }
+	faster := func(i int) int64 { return int64(values[i]) }
+	lower := point(faster, same)
+	for _, r := range lower {
+		r.Summary.Metrics[0].Better = "lower"
+	}
+	missing := point(slower, same)
+	missing[3].Summary.Observed = nil
+	swapped := point(slower, same) // the best value has the second best latency, and so on: 1 - 6*2/210
+	a, b := swapped[3].Summary.Observed, swapped[5].Summary.Observed
+	swapped[3].Summary.Observed, swapped[5].Summary.Observed = b, a
+	for name, tc := range map[string]struct {
+		records []*result.Record
+		want    string
+	}{
+		"the disk":            {point(slower, same), spread + ", and follow fdatasync's latency before each trial (rank correlation 1.00): the node explains it"},
+		"the disk, nearly":    {swapped, spread + ", and follow fdatasync's latency before each trial (rank correlation 0.94): the node explains it"},
+		"the CPU":             {point(same, slower), spread + ", and follow the speed of the node's CPU before each trial (rank correlation 1.00): the node explains it"},
+		"seconds":             {lower, spread + ", and follow fdatasync's latency before each trial (rank correlation 1.00): the node explains it"},
+		"the wrong direction": {point(faster, same), spread},
+		"nothing varied":      {point(same, same), spread},
+		"too few trials":      {point(slower, same)[:5], spread},
+		"one was not seen":    {missing, spread},
+	} {
+		p := stats.Summarized(nil, tc.records)
+		if len(p.Warnings) != 1 || p.Warnings[0].Text != tc.want {
+			t.Errorf("%s: %v, want %q", name, p.Warnings, tc.want)
+		}
+	}
+}
+
+func TestThrottledWarning(t *testing.T) {
+	held := func(share float64) *result.Record {
+		r := probed(1, 1, 100, 100, 100)
+		r.Summary.Observed.ThrottledMicros = int64(share * 1e6)
+		return r
+	}
+	const text = "the server was held back at its CPU limit for 10 to 25 % of the measured phase: the number is also that of the limit"
+	got := stats.Warnings([]*result.Record{held(0.11), held(0.2), held(0.009), unseen(4, 1)}, []float64{1, 1, 1, 1})
+	if diff := cmp.Diff([]stats.Warning{{Text: text, Trials: 2, Of: 4}}, got); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+	const most = "the server was held back at its CPU limit for 75 to 100 % of the measured phase: the number is also that of the limit"
+	got = stats.Warnings([]*result.Record{held(3)}, []float64{1})
+	if diff := cmp.Diff([]stats.Warning{{Text: most, Trials: 1, Of: 1}}, got); diff != "" {
+		t.Errorf("on several CPUs (-want +got):\n%s", diff)
+	}
+}
