@@ -49,9 +49,22 @@ func Besides(p *SuitePlan, seen *SuiteObserved, variant int) string {
 	case len(list) == 0:
 		return fmt.Sprintf("none of %d other server variables differs", same)
 	}
+	shown := slices.Clone(list[:min(len(list), maxBesides)])
+	for i := range shown {
+		if short := cut(shown[i], maxDifference); short != shown[i] {
+			shown[i] = short + "…"
+		}
+	}
+	if more := len(list) - len(shown); more > 0 {
+		shown = append(shown, fmt.Sprintf("and %d more: the documents of the attempts have all variables", more))
+	}
 	return fmt.Sprintf("%d of %d other server variables differ without being asked for: %s", len(list), len(list)+same,
-		strings.Join(list, ", "))
+		strings.Join(shown, ", "))
 }
+
+// maxBesides is how many variables that differ without being asked for are named, and maxDifference the length of what is said of
+// one: two versions of a server differ in dozens, some of which are lists.
+const maxBesides, maxDifference = 12, 80
 
 // Invalidated is how many attempts of all runs were disturbed and measured again.
 func Invalidated(seen *SuiteObserved) int {

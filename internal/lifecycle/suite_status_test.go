@@ -260,6 +260,23 @@ func TestSuspendedSuiteHasMoreTime(t *testing.T) {
 	}
 }
 
+// Of many variables that differ, a few are named, and no value is longer than a person reads.
+func TestManyDifferences(t *testing.T) {
+	s := suite()
+	p := planOfSuite(t, s)
+	seen := measuredRuns(s, p, 2)
+	seen.Variables = []map[string]string{{}, {}}
+	for i := range 20 {
+		name := fmt.Sprintf("v%02d", i)
+		seen.Variables[0][name], seen.Variables[1][name] = "1", strings.Repeat("x", 1000)
+	}
+	text := Besides(p, seen, 1)
+	if !strings.Contains(text, "20 of 20 other") || !strings.HasSuffix(text, "and 8 more: the documents of the attempts have all variables") ||
+		len(text) > 1500 || !strings.Contains(text, "v11 (1 → xxx") {
+		t.Errorf("%d bytes: %s", len(text), text)
+	}
+}
+
 // What the servers say of themselves is compared as soon as both have been measured.
 func TestVariantDifferences(t *testing.T) {
 	s := suite()
