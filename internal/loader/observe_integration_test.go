@@ -63,7 +63,7 @@ func TestIntegrationObserved(t *testing.T) {
 		Port: tr.cfg.Server.ObserverPort, Processes: []string{name}, Data: t.TempDir(),
 		PasswordFile: tr.cfg.Server.PasswordFile, Proc: proc,
 	}
-	go o.Run(t.Context()) //nolint:errcheck // it ends with the test
+	go o.Run(t.Context())
 	_, doc := tr.mustRun(t)
 	used, known := doc.Observed.Used()
 	if !known || used.UserMicros+used.SystemMicros <= 0 || used.MaxRSSBytes <= 0 {

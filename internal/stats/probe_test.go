@@ -49,26 +49,35 @@ func TestProbeWarnings(t *testing.T) {
 		"alike":               {[]*result.Record{probed(1, 1, 100, 300, 500_000), probed(2, 1, 125, 200, 620_000)}, earlier, run, nil},
 		"in memory":           {[]*result.Record{probed(1, 1, 1, 2, 500_000), probed(2, 1, 4, 9, 500_000)}, stats.Probe{}, "", nil},
 		"the disk": {
-			[]*result.Record{probed(1, 1, 110, 200, 500_000), probed(2, 1, 400, 900, 500_000), probed(3, 1, 104, 156, 500_000)}, stats.Probe{}, "",
+			[]*result.Record{probed(1, 1, 110, 200, 500_000), probed(2, 1, 400, 900, 500_000), probed(3, 1, 104, 156, 500_000)},
+			stats.Probe{},
+			"",
 			[]string{"fdatasync took from 104 µs (p95 156) before trial 3 to 400 µs (p95 900) before trial 2: the disk was not the same for all trials"},
 		},
 		"the disk's slowest calls": {
-			[]*result.Record{probed(1, 1, 110, 156, 500_000), probed(2, 1, 104, 1785, 500_000)}, stats.Probe{}, "",
+			[]*result.Record{probed(1, 1, 110, 156, 500_000), probed(2, 1, 104, 1785, 500_000)},
+			stats.Probe{},
+			"",
 			[]string{"fdatasync took from 110 µs (p95 156) before trial 1 to 104 µs (p95 1785) before trial 2: the disk was not the same for all trials"},
 		},
 		"the CPU": {
-			[]*result.Record{probed(4, 1, 100, 200, 500_000), probed(5, 1, 100, 200, 640_100)}, stats.Probe{}, "",
+			[]*result.Record{probed(4, 1, 100, 200, 500_000), probed(5, 1, 100, 200, 640_100)},
+			stats.Probe{},
+			"",
 			[]string{"a fixed piece of work took from 500 µs of the node's CPU before trial 4 to 640.1 µs before trial 5: the CPU was not as fast for all trials"},
 		},
 		"another day": {
-			[]*result.Record{probed(1, 1, 300, 800, 800_000), probed(2, 1, 310, 820, 810_000)}, earlier, run,
+			[]*result.Record{probed(1, 1, 300, 800, 800_000), probed(2, 1, 310, 820, 810_000)},
+			earlier, run,
 			[]string{
 				"fdatasync took 305 µs on the data volume (p95 810); in run last-week, the last that asked for the same, 100 µs (p95 200)",
 				"a fixed piece of work took 805 µs of the node's CPU; in run last-week, the last that asked for the same, 500 µs",
 			},
 		},
 		"the slowest calls of another day": {
-			[]*result.Record{probed(1, 1, 100, 1785, 500_000)}, stats.Probe{FdatasyncMicros: 100, FdatasyncP95Micros: 156}, run,
+			[]*result.Record{probed(1, 1, 100, 1785, 500_000)},
+			stats.Probe{FdatasyncMicros: 100, FdatasyncP95Micros: 156},
+			run,
 			[]string{"fdatasync took 100 µs on the data volume (p95 1785); in run last-week, the last that asked for the same, 100 µs (p95 156)"},
 		},
 	} {

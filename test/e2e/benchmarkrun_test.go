@@ -209,6 +209,6 @@ var _ = Describe("the observer", func() {
 		run := complete(ctx, "unseen")
 		Expect(run.Status.Environment.TrialProbe).To(BeZero())
 		Expect(document(ctx, "unseen-t1-a1").Observed).To(BeNil())
-		Expect(configMap(ctx, "unseen-results").Data["summary.md"]).NotTo(ContainSubstring("observer"))
+		Expect(configMap(ctx, "unseen-results").Data["summary.md"]).NotTo(ContainSubstring("the observer in the database's Pod"))
 	}, SpecTimeout(runTime))
 })
