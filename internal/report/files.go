@@ -153,7 +153,9 @@ type document struct {
 func JSON(w io.Writer, r *Report) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
-	return enc.Encode(document{Version: documentVersion, Run: r.Run, Claims: r.Claims, Plan: r.Trials, Attempts: withoutHistograms(r.Records)})
+	return enc.Encode(document{
+		Version: documentVersion, Run: r.Run, Claims: r.Claims, Plan: r.Trials, Attempts: withoutHistograms(r.Records),
+	})
 }
 
 func withoutHistograms(records []*result.Record) []*result.Record {

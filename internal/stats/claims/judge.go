@@ -37,7 +37,8 @@ type Judgement struct {
 	// are none.
 	Published       Verdict `json:"published,omitempty"`
 	PublishedDetail string  `json:"publishedDetail,omitempty"`
-	// Settled says that more rounds would not change the answer: it is one, or the truth is too near to the bound to be told from it.
+	// Settled says that more rounds would not change the answer: it is one, or the truth is too near to the bound to be told from
+	// it.
 	Settled bool `json:"-"`
 }
 
@@ -147,9 +148,9 @@ func (g judge) noDifference(j *Judgement) {
 	j.Detail = fmt.Sprintf("%s, a difference of less than %d %% was claimed", times(r), g.claim.NoDifference.WithinPercent)
 }
 
-// bestAt compares the best of those that the best is said to be one of with each of the others. That it is better than all of them
-// is wrong only if one test of these is, so that the error is not divided among them, but among those that might be it. That it is
-// not takes one other that is better than all: the error is divided among the others.
+// bestAt compares the best of those that the best is said to be one of with each of the others. That it is better than all of
+// them is wrong only if one test of these is, so that the error is not divided among them, but among those that might be it. That
+// it is not takes one other that is better than all: the error is divided among the others.
 func (g judge) bestAt(j *Judgement) {
 	best := g.best(g.in)
 	var rival *Series
