@@ -53,7 +53,7 @@ func (l *lag) pass() {
 	configs := &metav1.PartialObjectMetadataList{}
 	configs.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
 	for _, list := range []client.ObjectList{
-		&v1alpha1.BenchmarkRunList{}, &batchv1.JobList{}, &corev1.PodList{}, configs, &appsv1.StatefulSetList{}, &corev1.ServiceList{},
+		&v1alpha1.BenchmarkRunList{}, &v1alpha1.BenchmarkSuiteList{}, &batchv1.JobList{}, &corev1.PodList{}, configs, &appsv1.StatefulSetList{}, &corev1.ServiceList{},
 		&corev1.PersistentVolumeClaimList{}, &policyv1.PodDisruptionBudgetList{}, &coordinationv1.LeaseList{},
 	} {
 		l.c.list(list)

@@ -43,7 +43,9 @@ func newSuites(t *testing.T) *suites {
 
 // newSuiteReconciler is that of an operator that has just started.
 func (s *suites) newSuiteReconciler() *BenchmarkSuiteReconciler {
-	return &BenchmarkSuiteReconciler{Client: api, Live: api, Recorder: s.events, Clock: s.clock}
+	return &BenchmarkSuiteReconciler{
+		Client: api, Live: api, Recorder: s.events, Clock: s.clock, Namespace: s.namespace, LaneNamespace: s.namespace,
+	}
 }
 
 func (s *suites) applySuite(suite *v1alpha1.BenchmarkSuite) {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -66,6 +68,21 @@ func Baseline(spec *v1alpha1.BenchmarkSuiteSpec) int {
 // MemberName is the name of a member's run.
 func MemberName(suite *v1alpha1.BenchmarkSuite, m Member) string {
 	return fmt.Sprintf("%s-r%d-%s", suite.Name, m.Round, suite.Spec.Variants[m.Variant].Name)
+}
+
+// SuiteKind is the kind of suites.
+const SuiteKind = "BenchmarkSuite"
+
+// SuiteOf is the reference of a run to the suite that controls it, or nil.
+func SuiteOf(run *v1alpha1.BenchmarkRun) *metav1.OwnerReference {
+	c := metav1.GetControllerOfNoCopy(run)
+	if c == nil || c.Kind != SuiteKind {
+		return nil
+	}
+	if group, err := schema.ParseGroupVersion(c.APIVersion); err != nil || group.Group != v1alpha1.GroupVersion.Group {
+		return nil
+	}
+	return c
 }
 
 // SuiteResultsName is the name of the ConfigMap of a finished suite.
