@@ -217,14 +217,14 @@ func TestRemains(t *testing.T) {
 		remains       Remains
 		disturb, kept bool
 	}{
-		"nothing":                {},
-		"a server":               {remains: Remains{Servers: []types.UID{"run"}}, disturb: true},
-		"a database Pod":         {remains: Remains{Pods: []corev1.Pod{pod(v1alpha1.ComponentDatabase, corev1.PodRunning)}}, disturb: true},
-		"a loader":               {remains: Remains{Pods: []corev1.Pod{pod(v1alpha1.ComponentLoader, corev1.PodRunning)}}, disturb: true, kept: true},
+		"nothing":                 {},
+		"a server":                {remains: Remains{Servers: []types.UID{"run"}}, disturb: true},
+		"a database Pod":          {remains: Remains{Pods: []corev1.Pod{pod(v1alpha1.ComponentDatabase, corev1.PodRunning)}}, disturb: true},
+		"a loader":                {remains: Remains{Pods: []corev1.Pod{pod(v1alpha1.ComponentLoader, corev1.PodRunning)}}, disturb: true, kept: true},
 		"a loader that has ended": {remains: Remains{Pods: []corev1.Pod{pod(v1alpha1.ComponentLoader, corev1.PodFailed)}}},
-		"a lost node":            {remains: Remains{Pods: []corev1.Pod{cutOff}}},
-		"a Job":                  {remains: Remains{Jobs: []batchv1.Job{job}}, disturb: true, kept: true},
-		"a Job that has ended":   {remains: Remains{Jobs: []batchv1.Job{ended}}, disturb: true},
+		"a lost node":             {remains: Remains{Pods: []corev1.Pod{cutOff}}},
+		"a Job":                   {remains: Remains{Jobs: []batchv1.Job{job}}, disturb: true, kept: true},
+		"a Job that has ended":    {remains: Remains{Jobs: []batchv1.Job{ended}}, disturb: true},
 		"a Job whose Pod has ended": {
 			remains: Remains{Jobs: []batchv1.Job{job}, Pods: []corev1.Pod{pod(v1alpha1.ComponentLoader, corev1.PodFailed)}}, disturb: true,
 		},

@@ -214,11 +214,11 @@ func TestNextOfSuite(t *testing.T) {
 		},
 		"to live for a while": {
 			suite: suite(finishedSuite, func(s *v1alpha1.BenchmarkSuite) { s.Spec.TTLSecondsAfterFinished = ptr.To[int32](3660) }),
-			see: left, want: Decision{Action: Wait{}, After: time.Minute},
+			see:   left, want: Decision{Action: Wait{}, After: time.Minute},
 		},
 		"lived for long enough": {
 			suite: suite(finishedSuite, func(s *v1alpha1.BenchmarkSuite) { s.Spec.TTLSecondsAfterFinished = ptr.To[int32](3600) }),
-			see: left, want: Decision{Action: DeleteSuite{}},
+			see:   left, want: Decision{Action: DeleteSuite{}},
 		},
 		"late": {
 			suite: suite(func(s *v1alpha1.BenchmarkSuite) {
