@@ -286,7 +286,7 @@ func TestEnvtestSuiteOfAnEarlierVersion(t *testing.T) {
 	if _, err := l.reconcileNamed("s"); err != nil {
 		t.Fatal(err)
 	}
-	l.waits("s", "waiting for run "+l.namespace+"/"+run.Name+", which holds lane default; position 1 of 1")
+	l.waits("s", "waiting for run "+l.namespace+"/"+run.Name+", which holds lane default; position 1 of 2")
 	l.until("s", v1alpha1.ConditionComplete, "s")
 	l.until("zebra", v1alpha1.ConditionComplete, "s")
 	if l.jobs[run.Name+"-t1-a1"] == 0 || len(l.jobs) != 5 {

@@ -34,8 +34,8 @@ func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 	if p != nil {
 		attempts += int64(len(p.Trials))
 	}
-	// Each attempt may need a new database.
-	seconds := attempts * (2*int64(t.StartDeadlineSeconds) + int64(t.DeadlineSeconds))
+	// Each attempt may need a new database, and its warm-up.
+	seconds := attempts * (2*int64(t.StartDeadlineSeconds) + int64(t.DeadlineSeconds) + 2*int64(ptr.Deref(t.WarmUpSeconds, 0)))
 	if seconds >= int64(maxDeadline/time.Second) {
 		return maxDeadline
 	}
