@@ -101,7 +101,11 @@ func (a *Attempt) waiting() string {
 // cold says whether an instance needs a warm-up: it is to be measured more than once, and never was. An attempt that did not count
 // may have ended before it was warm.
 func (s *situation) cold(instance int) bool {
-	return s.run.Spec.Trials.Database != v1alpha1.DatabaseFresh && !slices.ContainsFunc(s.seen.Records, func(r *result.Record) bool {
+	t := &s.run.Spec.Trials
+	if t.Database == v1alpha1.DatabaseFresh || ptr.Deref(t.WarmUpSeconds, 0) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(s.seen.Records, func(r *result.Record) bool {
 		return r.Instance == instance && r.Outcome == result.OutcomeAccepted
 	})
 }

@@ -73,11 +73,11 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 			Name: plan.AttemptName(run, a.Trial.Number, a.Number), Namespace: run.Namespace, Labels: labels,
 		},
 		Spec: batchv1.JobSpec{
-			Parallelism:           ptr.To(run.Spec.Loader.Pods),
-			Completions:           ptr.To(run.Spec.Loader.Pods),
-			CompletionMode:        ptr.To(batchv1.IndexedCompletion),
-			BackoffLimit:          ptr.To[int32](0),
-			PodReplacementPolicy:  ptr.To(batchv1.Failed),
+			Parallelism:          ptr.To(run.Spec.Loader.Pods),
+			Completions:          ptr.To(run.Spec.Loader.Pods),
+			CompletionMode:       ptr.To(batchv1.IndexedCompletion),
+			BackoffLimit:         ptr.To[int32](0),
+			PodReplacementPolicy: ptr.To(batchv1.Failed),
 			// The load of a warm-up has a bound; its preparation has as long again.
 			ActiveDeadlineSeconds: ptr.To(int64(run.Spec.Trials.DeadlineSeconds) + 2*int64(config.WarmUpSeconds)),
 			// A disrupted Pod must end the Job at once: a replacement would measure a database that was already used.
