@@ -103,8 +103,8 @@ func (r *BenchmarkRunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
 	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, owner: runOwner(run)}
 }
 
-// SetupWithManager watches runs, suites and Leases for the queues of lanes, and all objects that have the name of a run in their label. Of
-// ConfigMaps, which hold the results of all runs, only the metadata.
+// SetupWithManager watches runs, suites and Leases for the queues of lanes, and all objects that have the name of a run in their
+// label. Of ConfigMaps, which hold the results of all runs, only the metadata.
 func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.BenchmarkRun{}).

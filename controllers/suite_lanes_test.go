@@ -34,7 +34,7 @@ type inLane struct {
 func newInLane(t *testing.T) *inLane {
 	t.Helper()
 	l := &inLane{suites: newSuites(t), before: func() {}}
-	l.suites.end = nil
+	l.end = nil
 	return l
 }
 
@@ -333,7 +333,7 @@ func TestEnvtestCrashAfterEveryWriteOfASuitesLease(t *testing.T) {
 		l := newInLane(t)
 		m := &mortal{dieAfter: n}
 		l.suites.suites.Client = m.client()
-		l.suites.end = func(run *v1alpha1.BenchmarkRun) { l.complete(run, 1000) }
+		l.end = func(run *v1alpha1.BenchmarkRun) { l.complete(run, 1000) }
 		l.suite("s", 2, nil)
 		for range 60 {
 			if _, err := l.reconcileSuite(); err != nil {

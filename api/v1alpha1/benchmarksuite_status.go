@@ -10,8 +10,9 @@ import (
 // BenchmarkSuiteStatus is the progress of a suite and its answers. It is computed from the results of its runs. Once the suite
 // has finished it does not change.
 type BenchmarkSuiteStatus struct {
-	// conditions are Admitted (its lane's turn), Decided (every comparison has its answer), Complete, Failed, Suspended, Finished (Complete or Failed, and the
-	// results are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm, Flux and Argo CD.
+	// conditions are Admitted (its lane's turn), Decided (every comparison has its answer), Complete, Failed, Suspended, Finished
+	// (Complete or Failed, and the results are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm, Flux
+	// and Argo CD.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -100,14 +100,15 @@ type BenchmarkSuiteSpec struct {
 	// +kubebuilder:validation:Maximum=9007199254740991
 	Seed *int64 `json:"seed,omitempty"`
 
-	// suspend stops the suite, suspends the run that is under way, and gives the suite's lane to the next; what was measured is kept.
-	// Defaults to false.
+	// suspend stops the suite, suspends the run that is under way, and gives the suite's lane to the next; what was measured is
+	// kept. Defaults to false.
 	// +optional
 	// +kubebuilder:default=false
 	Suspend *bool `json:"suspend,omitempty"`
 
-	// deadlineSeconds ends the suite this long after its start, which is when it had its lane for the first time; the time for which
-	// it is suspended or waits for its lane does not count. Unset: as long as all of its runs may take by their own deadlines. From 1 to 31536000.
+	// deadlineSeconds ends the suite this long after its start, which is when it had its lane for the first time; the time for
+	// which it is suspended or waits for its lane does not count. Unset: as long as all of its runs may take by their own
+	// deadlines. From 1 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000

@@ -71,7 +71,8 @@ const (
 )
 
 // ConditionDecided of a BenchmarkSuite is True when every comparison has its answer: Faster, Slower or Equal. A suite also has
-// the conditions Admitted, Complete, Failed, Suspended, Finished, Ready, Reconciling and Stalled; all are set from the first reconcile on.
+// the conditions Admitted, Complete, Failed, Suspended, Finished, Ready, Reconciling and Stalled; all are set from the first
+// reconcile on.
 const ConditionDecided = "Decided"
 
 // Reasons of a suite, as shown in the STATUS column, besides those of a run.

@@ -98,8 +98,8 @@ func (a *Attempt) waiting() string {
 	return a.Verdict.Waiting + ": " + a.Warning
 }
 
-// cold says whether an instance needs a warm-up: it is to be measured more than once, and never was. An attempt that did not count
-// may have ended before it was warm.
+// cold says whether an instance needs a warm-up: it may be measured more than once, and never was. An attempt that did not
+// count may have ended before it was warm.
 func (s *situation) cold(instance int) bool {
 	t := &s.run.Spec.Trials
 	if t.Database == v1alpha1.DatabaseFresh || ptr.Deref(t.WarmUpSeconds, 0) == 0 {

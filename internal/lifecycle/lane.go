@@ -57,11 +57,11 @@ func HolderOfSuite(suite *v1alpha1.BenchmarkSuite) Holder {
 
 // MemberOf is the suite that a run belongs to and that holds the lane for it, or nil.
 func MemberOf(run *v1alpha1.BenchmarkRun) *Holder {
-	suite := plan.SuiteOf(run)
-	if suite == nil {
+	suite, uid := plan.SuiteOf(run)
+	if uid == "" {
 		return nil
 	}
-	return &Holder{Kind: SuiteKind, Namespace: run.Namespace, Name: suite.Name, UID: suite.UID}
+	return &Holder{Kind: SuiteKind, Namespace: run.Namespace, Name: suite, UID: types.UID(uid)}
 }
 
 // Identity of a holder, as a Lease has it.

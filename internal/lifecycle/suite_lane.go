@@ -50,8 +50,11 @@ func (s *suiteSituation) leave(d *Decision) {
 // still create a Job.
 func (s *suiteSituation) quiet() bool {
 	return !slices.ContainsFunc(s.seen.Members, func(m SuiteMember) bool {
-		return m.Run != nil && !m.Finished() && !(ptr.Deref(m.Run.Spec.Suspend, false) &&
-			m.is(v1alpha1.ConditionSuspended) && m.Run.Status.ObservedGeneration == m.Run.Generation)
+		if m.Run == nil || m.Finished() {
+			return false
+		}
+		suspended := ptr.Deref(m.Run.Spec.Suspend, false) && m.is(v1alpha1.ConditionSuspended)
+		return !suspended || m.Run.Status.ObservedGeneration != m.Run.Generation
 	})
 }
 

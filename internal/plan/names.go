@@ -75,8 +75,8 @@ func Labels(run *v1alpha1.BenchmarkRun, component string) map[string]string {
 		v1alpha1.LabelRunUID:           string(run.UID),
 		v1alpha1.LabelComponent:        component,
 	}
-	if suite := SuiteOf(run); suite != nil {
-		labels[v1alpha1.LabelSuite], labels[v1alpha1.LabelSuiteUID] = suite.Name, string(suite.UID)
+	if suite, uid := SuiteOf(run); uid != "" {
+		labels[v1alpha1.LabelSuite], labels[v1alpha1.LabelSuiteUID] = suite, uid
 	}
 	return labels
 }

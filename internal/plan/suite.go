@@ -8,9 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -73,16 +72,15 @@ func MemberName(suite *v1alpha1.BenchmarkSuite, m Member) string {
 // SuiteKind is the kind of suites.
 const SuiteKind = "BenchmarkSuite"
 
-// SuiteOf is the reference of a run to the suite that controls it, or nil.
-func SuiteOf(run *v1alpha1.BenchmarkRun) *metav1.OwnerReference {
-	c := metav1.GetControllerOfNoCopy(run)
-	if c == nil || c.Kind != SuiteKind {
-		return nil
+// SuiteOf is the name and the UID of the suite that controls a run; both are empty if none does.
+func SuiteOf(run *v1alpha1.BenchmarkRun) (name, uid string) {
+	for _, o := range run.OwnerReferences {
+		ours := strings.HasPrefix(o.APIVersion, v1alpha1.GroupVersion.Group+"/")
+		if ours && o.Kind == SuiteKind && ptr.Deref(o.Controller, false) {
+			return o.Name, string(o.UID)
+		}
 	}
-	if group, err := schema.ParseGroupVersion(c.APIVersion); err != nil || group.Group != v1alpha1.GroupVersion.Group {
-		return nil
-	}
-	return c
+	return "", ""
 }
 
 // SuiteResultsName is the name of the ConfigMap of a finished suite.
