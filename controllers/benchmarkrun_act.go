@@ -34,7 +34,7 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *step, action lifecy
 	case lifecycle.TakeLane:
 		return r.takeLane(ctx, s)
 	case lifecycle.ReleaseLane:
-		return r.releaseLane(ctx, run.Spec.Lane, a.Holder)
+		return r.lanes().release(ctx, run.Spec.Lane, a.Holder)
 	case lifecycle.ProvideDatabase:
 		return r.provideDatabase(ctx, run, a)
 	case lifecycle.RemoveDatabase:
@@ -55,6 +55,16 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *step, action lifecy
 	default:
 		return fmt.Errorf("action %T is not known", a)
 	}
+}
+
+// takeLane takes the run's lane, and adds that to what was seen.
+func (r *BenchmarkRunReconciler) takeLane(ctx context.Context, s *step) error {
+	one := lifecycle.ContenderOf(s.run)
+	if err := r.lanes().take(ctx, r.writer(s.run), one); err != nil {
+		return err
+	}
+	s.seen.Lane.Holder, s.seen.Lane.Line = &one.Holder, nil
+	return nil
 }
 
 // provideDatabase creates the objects of an instance, in order. An object that others would make of these must not be there yet:

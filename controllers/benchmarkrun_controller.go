@@ -81,13 +81,13 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 			return ctrl.Result{}, err
 		}
 		r.memories.forget(req.NamespacedName)
-		return r.releaseAbandoned(ctx, req.NamespacedName, "")
+		return r.lanes().releaseAbandoned(ctx, req.NamespacedName, "")
 	}
 	if run.DeletionTimestamp != nil {
 		return ctrl.Result{}, nil // what it owns is deleted with it
 	}
 	after, err := r.step(ctx, &run)
-	abandoned, left := r.releaseAbandoned(ctx, req.NamespacedName, run.UID)
+	abandoned, left := r.lanes().releaseAbandoned(ctx, req.NamespacedName, run.UID)
 	switch {
 	case isStale(err):
 		return ctrl.Result{RequeueAfter: staleRetry}, nil
@@ -103,8 +103,8 @@ func (r *BenchmarkRunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
 	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, owner: runOwner(run)}
 }
 
-// SetupWithManager watches runs, the Leases of lanes, and all objects that have the name of a run in their label. Of
-// ConfigMaps, which hold the results of all runs, only the metadata.
+// SetupWithManager watches runs, suites and Leases for the queues of lanes, and all objects that have the name of a run in their
+// label. Of ConfigMaps, which hold the results of all runs, only the metadata.
 func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.BenchmarkRun{}).
@@ -112,8 +112,9 @@ func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 			MaxConcurrentReconciles: 4,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 		}).
-		Watches(&v1alpha1.BenchmarkRun{}, r.enqueueLine()).
-		Watches(&coordinationv1.Lease{}, handler.EnqueueRequestsFromMapFunc(r.waitFor)).
+		Watches(&v1alpha1.BenchmarkRun{}, r.lanes().enqueueLine()).
+		Watches(&v1alpha1.BenchmarkSuite{}, r.lanes().enqueueLine()).
+		Watches(&coordinationv1.Lease{}, handler.EnqueueRequestsFromMapFunc(r.lanes().waitFor)).
 		WatchesMetadata(&corev1.ConfigMap{}, enqueueOwner(v1alpha1.LabelRun))
 	for _, object := range []client.Object{
 		&batchv1.Job{}, &appsv1.StatefulSet{}, &corev1.Pod{}, &corev1.Service{}, &corev1.PersistentVolumeClaim{},

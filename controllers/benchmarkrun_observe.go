@@ -77,7 +77,7 @@ func (r *BenchmarkRunReconciler) observe(
 	}
 	slices.SortFunc(o.seen.Instances, func(a, b lifecycle.Instance) int { return a.Number - b.Number })
 	o.seen.Predecessor, o.seen.Obstacle = o.predecessor, o.obstacle
-	if o.seen.Lane, err = r.observeLane(ctx, run, reader); err != nil {
+	if o.seen.Lane, err = r.lanes().observe(ctx, lifecycle.ContenderOf(run), reader); err != nil {
 		return nil, err
 	}
 	if o.seen.Earlier, err = r.earlier(ctx, run); err != nil {

@@ -25,6 +25,10 @@ func (r *BenchmarkSuiteReconciler) act(ctx context.Context, s *suiteStep, action
 	switch a := action.(type) {
 	case lifecycle.Wait:
 		return nil
+	case lifecycle.TakeLane:
+		return r.takeLane(ctx, s)
+	case lifecycle.ReleaseLane:
+		return r.lanes().release(ctx, s.suite.Spec.Template.Spec.Lane, a.Holder)
 	case lifecycle.CheckVariants:
 		return r.check(ctx, s)
 	case lifecycle.CreateMember:
@@ -42,6 +46,16 @@ func (r *BenchmarkSuiteReconciler) act(ctx context.Context, s *suiteStep, action
 	default:
 		return fmt.Errorf("action %T is not known", a)
 	}
+}
+
+// takeLane takes the suite's lane, and adds that to what was seen.
+func (r *BenchmarkSuiteReconciler) takeLane(ctx context.Context, s *suiteStep) error {
+	one := lifecycle.ContenderOfSuite(s.suite)
+	if err := r.lanes().take(ctx, r.writer(s.suite), one); err != nil {
+		return err
+	}
+	s.seen.Lane.Holder, s.seen.Lane.Line = &one.Holder, nil
+	return nil
 }
 
 // memberRun is the run of a member, bound to nodes if there are any.

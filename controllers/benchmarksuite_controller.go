@@ -6,6 +6,10 @@ package controllers
 import (
 	"context"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
@@ -13,6 +17,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -28,6 +33,8 @@ type BenchmarkSuiteReconciler struct {
 	Recorder events.EventRecorder
 	// Clock for deadlines.
 	Clock clock.PassiveClock
+	// Namespace is the only one to work in; empty is all. LaneNamespace has the Leases of the lanes.
+	Namespace, LaneNamespace string
 
 	memories memories[suiteMemory]
 }
@@ -57,15 +64,17 @@ type suiteMemory struct {
 func (r *BenchmarkSuiteReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	var suite v1alpha1.BenchmarkSuite
 	if err := r.Get(ctx, req.NamespacedName, &suite); err != nil {
-		if apierrors.IsNotFound(err) {
-			r.memories.forget(req.NamespacedName)
+		if !apierrors.IsNotFound(err) {
+			return ctrl.Result{}, err
 		}
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+		r.memories.forget(req.NamespacedName)
+		return r.lanes().releaseAbandoned(ctx, req.NamespacedName, "")
 	}
 	if suite.DeletionTimestamp != nil {
 		return ctrl.Result{}, nil // what it owns is deleted with it
 	}
 	after, err := r.step(ctx, &suite)
+	abandoned, left := r.lanes().releaseAbandoned(ctx, req.NamespacedName, suite.UID)
 	switch {
 	case isStale(err):
 		return ctrl.Result{RequeueAfter: staleRetry}, nil
@@ -73,7 +82,7 @@ func (r *BenchmarkSuiteReconciler) Reconcile(ctx context.Context, req ctrl.Reque
 		return ctrl.Result{}, err
 	}
 	r.memories.of(&suite).succeed()
-	return ctrl.Result{RequeueAfter: after}, nil
+	return ctrl.Result{RequeueAfter: lifecycle.Sooner(after, abandoned.RequeueAfter)}, left
 }
 
 // writer writes on behalf of a suite.
@@ -81,14 +90,20 @@ func (r *BenchmarkSuiteReconciler) writer(suite *v1alpha1.BenchmarkSuite) *write
 	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, owner: suiteOwner(suite)}
 }
 
-// SetupWithManager watches suites, and all runs that have the name of a suite in their label. One suite is reconciled at a time:
-// the results of a run may be large.
+// SetupWithManager watches suites, all runs that have the name of a suite in their label, and what makes their load when it goes;
+// and runs, suites and Leases for the queues of lanes. One suite is reconciled at a time: the results of a run may be large.
 func (r *BenchmarkSuiteReconciler) SetupWithManager(mgr ctrl.Manager) error {
-	return ctrl.NewControllerManagedBy(mgr).
+	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.BenchmarkSuite{}).
 		WithOptions(controller.Options{
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 		}).
 		Watches(&v1alpha1.BenchmarkRun{}, enqueueOwner(v1alpha1.LabelSuite)).
-		Complete(r)
+		Watches(&v1alpha1.BenchmarkRun{}, r.lanes().enqueueLine()).
+		Watches(&v1alpha1.BenchmarkSuite{}, r.lanes().enqueueLine()).
+		Watches(&coordinationv1.Lease{}, handler.EnqueueRequestsFromMapFunc(r.lanes().waitFor))
+	for _, object := range []client.Object{&batchv1.Job{}, &appsv1.StatefulSet{}, &corev1.Pod{}} {
+		b = b.Watches(object, enqueueGone())
+	}
+	return b.Complete(r)
 }

@@ -7,10 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -24,15 +25,19 @@ func (r *BenchmarkSuiteReconciler) observe(
 	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan, reader client.Reader,
 ) (*lifecycle.SuiteObserved, error) {
 	m := r.memories.of(suite)
+	lane, err := r.lanes().observe(ctx, lifecycle.ContenderOfSuite(suite), reader)
+	if err != nil {
+		return nil, err
+	}
 	if apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionFinished) {
 		*m = suiteMemory{troubles: m.troubles}
-		return &lifecycle.SuiteObserved{}, nil
+		return r.afterTheEnd(ctx, suite, p, lane, reader)
 	}
 	if m.measured == nil {
 		m.measured, m.variables = map[string]*lifecycle.Measurements{}, map[string]map[string]string{}
 		m.claimed = lifecycle.ClaimedMetrics(suite.Spec.Claims)
 	}
-	seen := &lifecycle.SuiteObserved{Checked: m.checked, Members: make([]lifecycle.SuiteMember, len(p.Members))}
+	seen := &lifecycle.SuiteObserved{Lane: lane, Checked: m.checked, Members: make([]lifecycle.SuiteMember, len(p.Members))}
 	if suite.Status.Results.ConfigMap != "" {
 		seen.Results = &suite.Status.Results
 	}
@@ -64,7 +69,7 @@ func (r *BenchmarkSuiteReconciler) observe(
 		}
 		seen.Members[i].Measured = measured
 	}
-	if err := r.lingering(ctx, suite, seen, reader); err != nil {
+	if seen.Lingering, err = r.lingering(ctx, suite, p, runs.Items, reader); err != nil {
 		return nil, err
 	}
 	for _, v := range suite.Spec.Variants {
@@ -75,31 +80,42 @@ func (r *BenchmarkSuiteReconciler) observe(
 	return seen, nil
 }
 
-// patience is for how long a Pod is waited for after its grace period: on a node that does not answer, it stays for ever.
-const patience = 30 * time.Second
-
-// lingering looks whether Pods of the run that finished last still run.
+// lingering says whether something of the suite's runs may put load on a node.
 func (r *BenchmarkSuiteReconciler) lingering(
-	ctx context.Context, suite *v1alpha1.BenchmarkSuite, seen *lifecycle.SuiteObserved, reader client.Reader,
-) error {
-	last := seen.Last()
-	if last == nil || last.Spec.Cleanup != v1alpha1.CleanupAlways && !apimeta.IsStatusConditionTrue(
-		last.Status.Conditions, v1alpha1.ConditionComplete) {
-		return nil
+	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan, runs []v1alpha1.BenchmarkRun, reader client.Reader,
+) (bool, error) {
+	withMariaDBs := slices.ContainsFunc(p.Variants, func(v lifecycle.PlannedVariant) bool {
+		return v.Run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator
+	})
+	of := client.MatchingLabels{v1alpha1.LabelSuiteUID: string(suite.UID)}
+	remains, err := r.lanes().remains(ctx, reader, suite.Namespace, of, withMariaDBs)
+	if err != nil {
+		return false, err
 	}
-	var pods corev1.PodList
-	if err := reader.List(ctx, &pods, client.InNamespace(suite.Namespace), runOwner(last).byName()); err != nil {
-		return fmt.Errorf("listing the Pods of run %s: %w", last.Name, err)
-	}
-	for i := range pods.Items {
-		pod := &pods.Items[i]
-		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-		stuck := pod.DeletionTimestamp != nil && r.Clock.Since(pod.DeletionTimestamp.Time) > patience
-		if runOwner(last).isLabelled(pod) && !ended && !stuck {
-			seen.Lingering = true
+	kept := sets.New[types.UID]()
+	for i := range runs {
+		if lifecycle.Keeps(&runs[i]) {
+			kept.Insert(runs[i].UID)
 		}
 	}
-	return nil
+	return remains.Disturb(kept, r.Clock.Now()), nil
+}
+
+// afterTheEnd reads what the last thing that a finished suite does depends on: it leaves its lane, if it has not left it yet.
+func (r *BenchmarkSuiteReconciler) afterTheEnd(
+	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan, lane lifecycle.Lane, reader client.Reader,
+) (*lifecycle.SuiteObserved, error) {
+	seen := &lifecycle.SuiteObserved{Lane: lane}
+	if lane.Holder == nil || *lane.Holder != lifecycle.HolderOfSuite(suite) {
+		return seen, nil
+	}
+	var runs v1alpha1.BenchmarkRunList
+	if err := reader.List(ctx, &runs, client.InNamespace(suite.Namespace), suiteOwner(suite).byName()); err != nil {
+		return nil, fmt.Errorf("listing runs: %w", err)
+	}
+	var err error
+	seen.Lingering, err = r.lingering(ctx, suite, p, runs.Items, reader)
+	return seen, err
 }
 
 // measured is what a complete run of a variant measured. The error is a changedError if its results are not what they were.

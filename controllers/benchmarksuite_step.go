@@ -80,7 +80,7 @@ func (r *BenchmarkSuiteReconciler) decide(
 func (s *suiteStep) next() { s.decision = lifecycle.NextOfSuite(s.suite, s.plan, s.seen, s.now) }
 
 // carryOut the decision. An obstacle becomes a new decision. What was written becomes a part of what was seen, so that the status
-// tells of it at once. Checking writes nothing: the next decision follows at once.
+// tells of it at once. Checking writes nothing: the next decision follows, on live reads if it cannot be taken back.
 func (r *BenchmarkSuiteReconciler) carryOut(ctx context.Context, s *suiteStep) error {
 	action := s.decision.Action
 	err := r.act(ctx, s, action)
@@ -95,9 +95,8 @@ func (r *BenchmarkSuiteReconciler) carryOut(ctx context.Context, s *suiteStep) e
 	}
 	switch action.(type) {
 	case lifecycle.CheckVariants:
-		s.next()
-		return r.carryOut(ctx, s)
-	case lifecycle.PublishSuite:
+		return errStale
+	case lifecycle.TakeLane, lifecycle.PublishSuite:
 		s.next()
 		s.decision.Action = lifecycle.Wait{}
 	}

@@ -20,8 +20,6 @@
 //	                            an attempt has its record
 //	benchmarkrun_results.go     creates the ConfigMaps of attempts and of results
 //	benchmarkrun_documents.go   reads the result document from a loader's log, for the record
-//	lanes.go                    reads, takes and releases the lane of a run: a Lease
-//	lanewatches.go              whom a change of a run or of a Lease wakes in the queue of a lane
 //
 // Files of the BenchmarkSuite controller, of the same shape:
 //
@@ -34,11 +32,14 @@
 //
 // Files that work for both kinds of owner:
 //
-//	owner.go     who owns an object: this owner, an earlier one of the same name, or somebody else
-//	writer.go    creates, stores, deletes, and patches the status
-//	events.go    what is announced when a status changes
-//	memory.go    what is remembered of an owner from one step to the next
-//	troubles.go  steps that failed the last time, and which errors mean that the cache is behind
+//	lanes.go         reads, takes and releases a lane: a Lease
+//	laneremains.go   what a holder of a lane has left that may put load on a node
+//	lanewatches.go   whom a change of a run, a suite or a Lease wakes in the queue of a lane
+//	owner.go         who owns an object: this owner, an earlier one of the same name, or somebody else
+//	writer.go        creates, stores, deletes, and patches the status
+//	events.go        what is announced when a status changes
+//	memory.go        what is remembered of an owner from one step to the next
+//	troubles.go      steps that failed the last time, and which errors mean that the cache is behind
 //
 // The names of objects follow from the run alone. With a stale cache, or beside a second operator, a create therefore ends with
 // AlreadyExists, and never makes a second Job for an attempt.

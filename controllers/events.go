@@ -40,6 +40,7 @@ var runConditions = []announcedCondition{
 
 // suiteConditions of a suite that are announced.
 var suiteConditions = []announcedCondition{
+	{v1alpha1.ConditionAdmitted, corev1.EventTypeNormal, "Admit"},
 	{v1alpha1.ConditionSuspended, corev1.EventTypeNormal, "Suspend"},
 	{v1alpha1.ConditionComplete, corev1.EventTypeNormal, "Finish"},
 	{v1alpha1.ConditionFailed, corev1.EventTypeWarning, "Finish"},

@@ -80,7 +80,7 @@ func TestEnvtestFailures(t *testing.T) {
 					testutil.JobCondition(job, batchv1.JobFailureTarget, batchv1.JobReasonDeadlineExceeded)
 				}
 			},
-			reason: v1alpha1.ReasonDeadlineExceeded, says: "the attempt took longer than trials.deadlineSeconds (3600)",
+			reason: v1alpha1.ReasonDeadlineExceeded, says: "the attempt took longer than trials.deadlineSeconds allows (3660 s)",
 			attempts: []string{"run-t1-a1 Failed"}, publishedToo: true,
 		},
 		"database does not start": {

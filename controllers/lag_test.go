@@ -53,7 +53,7 @@ func (l *lag) pass() {
 	configs := &metav1.PartialObjectMetadataList{}
 	configs.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
 	for _, list := range []client.ObjectList{
-		&v1alpha1.BenchmarkRunList{}, &batchv1.JobList{}, &corev1.PodList{}, configs, &appsv1.StatefulSetList{}, &corev1.ServiceList{},
+		&v1alpha1.BenchmarkRunList{}, &v1alpha1.BenchmarkSuiteList{}, &batchv1.JobList{}, &corev1.PodList{}, configs, &appsv1.StatefulSetList{}, &corev1.ServiceList{},
 		&corev1.PersistentVolumeClaimList{}, &policyv1.PodDisruptionBudgetList{}, &coordinationv1.LeaseList{},
 	} {
 		l.c.list(list)
@@ -70,17 +70,14 @@ func (l *lag) behind() client.Client {
 		Get: func(_ context.Context, _ client.WithWatch, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
 			switch o := o.(type) {
 			case *v1alpha1.BenchmarkRun:
-				l.state(&v1alpha1.BenchmarkRunList{}).(*v1alpha1.BenchmarkRunList).Items[0].DeepCopyInto(o)
+				return named(key.Name, o, l.state(&v1alpha1.BenchmarkRunList{}).(*v1alpha1.BenchmarkRunList).Items)
+			case *v1alpha1.BenchmarkSuite:
+				return named(key.Name, o, l.state(&v1alpha1.BenchmarkSuiteList{}).(*v1alpha1.BenchmarkSuiteList).Items)
 			case *coordinationv1.Lease:
-				leases := l.state(&coordinationv1.LeaseList{}).(*coordinationv1.LeaseList).Items
-				if len(leases) == 0 {
-					return apierrors.NewNotFound(schema.GroupResource{Resource: "leases"}, key.Name)
-				}
-				leases[0].DeepCopyInto(o)
+				return named(key.Name, o, l.state(&coordinationv1.LeaseList{}).(*coordinationv1.LeaseList).Items)
 			default:
 				return fmt.Errorf("%T is not read by name from the cache", o)
 			}
-			return nil
 		},
 		List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 			var options client.ListOptions
@@ -95,6 +92,21 @@ func (l *lag) behind() client.Client {
 			return apimeta.SetList(list, items)
 		},
 	})
+}
+
+// named copies the object of a list that has the name.
+func named[T any, P interface {
+	*T
+	client.Object
+	DeepCopyInto(*T)
+}](name string, into P, items []T) error {
+	for i := range items {
+		if item := P(&items[i]); item.GetName() == name {
+			item.DeepCopyInto(into)
+			return nil
+		}
+	}
+	return apierrors.NewNotFound(schema.GroupResource{Resource: "any"}, name)
 }
 
 func (l *lag) state(list client.ObjectList) client.ObjectList {

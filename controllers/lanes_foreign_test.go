@@ -86,10 +86,10 @@ func TestEnvtestLaneWakesItsQueue(t *testing.T) {
 		slices.Sort(list)
 		return list
 	}
-	if got := names(c.reconciler.waitFor(t.Context(), c.lease())); !slices.Equal(got, []string{"a", "b", "c"}) {
+	if got := names(c.reconciler.lanes().waitFor(t.Context(), c.lease())); !slices.Equal(got, []string{"a", "b", "c"}) {
 		t.Errorf("the Lease leads to %v", got)
 	}
-	h := c.reconciler.enqueueLine()
+	h := c.reconciler.lanes().enqueueLine()
 	measured := func(tell func(queue)) []string {
 		q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 		defer q.ShutDown()

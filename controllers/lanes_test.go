@@ -15,6 +15,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -210,14 +211,27 @@ func (c *cluster) collectGarbageOf(name string) {
 	}
 }
 
+// older waits until what is created now is younger than a run: the API server gives ages in seconds, by its own clock.
+func (c *cluster) older(name string) {
+	c.t.Helper()
+	created := c.get(name).CreationTimestamp
+	for {
+		probe := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, GenerateName: "probe-"}}
+		c.must(api.Create(c.t.Context(), probe, client.DryRunAll))
+		if created.Before(&probe.CreationTimestamp) {
+			return
+		}
+	}
+}
+
 // Runs have their turns in the order of their age, and each says where it stands.
 func TestEnvtestLaneInOrder(t *testing.T) {
 	c := newCluster(t)
 	names := []string{"c", "b", "a"}
 	c.queue(nil, "c")
-	time.Sleep(1100 * time.Millisecond) // an age is in seconds
+	c.older("c")
 	c.queue(nil, "b")
-	time.Sleep(1100 * time.Millisecond)
+	c.older("b")
 	c.queue(nil, "a")
 	c.turn("a", "b", "c")
 	c.says("a", "False Queued: waiting for run "+c.namespace+"/c, which is next in lane default; position 3 of 3")

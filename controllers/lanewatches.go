@@ -20,65 +20,102 @@ import (
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// enqueueLine leads from a run that comes into the queue of its lane, or leaves it, to all runs in that queue: each of them
-// says at which position it is. What else changes about a run does not concern the others.
-func (r *BenchmarkRunReconciler) enqueueLine() handler.EventHandler {
+// enqueueLine leads from a run or a suite that comes into the queue of its lane, or leaves it, to all in that queue: each of them
+// says at which position it is. What else changes about it does not concern the others.
+func (l *lanes) enqueueLine() handler.EventHandler {
 	enqueue := func(ctx context.Context, object client.Object, q queue) {
-		if run, ok := object.(*v1alpha1.BenchmarkRun); ok {
-			for _, request := range r.line(ctx, run.Spec.Lane) {
-				q.Add(request)
-			}
+		for _, request := range l.line(ctx, contender(object).Lane) {
+			q.Add(request)
 		}
 	}
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) {
-			if waits(e.Object) {
+			if waits(contender(e.Object)) {
 				enqueue(ctx, e.Object, q)
 			}
 		},
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
-			if waits(e.ObjectOld) != waits(e.ObjectNew) {
+			if waits(contender(e.ObjectOld)) != waits(contender(e.ObjectNew)) {
 				enqueue(ctx, e.ObjectNew, q)
 			}
 		},
 		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) {
-			if waits(e.Object) {
+			if waits(contender(e.Object)) {
 				enqueue(ctx, e.Object, q)
 			}
 		},
 	}
 }
 
-// waitFor leads from the Lease of a lane to the run that holds it and to all runs in the lane's queue. The holder may have gone
-// while the manager was down, and nothing else would lead to its name.
-func (r *BenchmarkRunReconciler) waitFor(ctx context.Context, object client.Object) []reconcile.Request {
-	requests := r.line(ctx, object.GetLabels()[v1alpha1.LabelLane])
-	if lease, ok := object.(*coordinationv1.Lease); ok && !r.foreign(holderOf(lease)) {
+// waitFor leads from the Lease of a lane to its holder, to all in the lane's queue, and to the runs that wait for their suite to
+// have the lane. The holder may have gone while the manager was down, and nothing else would lead to its name.
+func (l *lanes) waitFor(ctx context.Context, object client.Object) []reconcile.Request {
+	lane := object.GetLabels()[v1alpha1.LabelLane]
+	requests := append(l.line(ctx, lane), l.members(ctx, lane)...)
+	if lease, ok := object.(*coordinationv1.Lease); ok && holderOf(lease).Kind == l.kind && !l.foreign(holderOf(lease)) {
 		requests = append(requests, requestFor(holderOf(lease)))
 	}
 	return requests
 }
 
-// line has the runs in the queue of a lane, in any order.
-func (r *BenchmarkRunReconciler) line(ctx context.Context, lane string) []reconcile.Request {
+// line has those of the kind in the queue of a lane, in any order.
+func (l *lanes) line(ctx context.Context, lane string) []reconcile.Request {
+	all, err := l.contenders(ctx, l.Client)
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Looking for the queue of a lane", "lane", lane)
+		return nil
+	}
+	var requests []reconcile.Request
+	for _, c := range all {
+		if c.Kind == l.kind && c.Lane == lane && waits(c) {
+			requests = append(requests, requestFor(c.Holder))
+		}
+	}
+	return requests
+}
+
+// members are the runs of suites in a lane that are not admitted, if the kind is that of runs.
+func (l *lanes) members(ctx context.Context, lane string) []reconcile.Request {
+	if l.kind != lifecycle.RunKind {
+		return nil
+	}
 	var runs v1alpha1.BenchmarkRunList
-	if err := r.List(ctx, &runs, client.InNamespace(r.Namespace), client.UnsafeDisableDeepCopy); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Listing the runs of a lane", "lane", lane)
+	if err := l.List(ctx, &runs, client.InNamespace(l.namespace), client.HasLabels{v1alpha1.LabelSuite}); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Looking for the runs of suites in a lane", "lane", lane)
 		return nil
 	}
 	var requests []reconcile.Request
 	for i := range runs.Items {
-		if run := &runs.Items[i]; run.Spec.Lane == lane && waits(run) {
+		run := &runs.Items[i]
+		if run.Spec.Lane == lane && lifecycle.Wants(run) && !lifecycle.Admitted(run.Status.Conditions) {
 			requests = append(requests, requestFor(lifecycle.HolderOf(run)))
 		}
 	}
 	return requests
 }
 
-// waits says whether a run is in the queue of its lane.
-func waits(object client.Object) bool {
-	run, ok := object.(*v1alpha1.BenchmarkRun)
-	return ok && lifecycle.Wants(run) && !lifecycle.Admitted(run)
+// waits says whether a contender is in the queue of its lane.
+func waits(c lifecycle.Contender) bool { return c.Wants && !c.Admitted }
+
+// contender that an object is: a run or a suite. Others want nothing.
+func contender(object client.Object) lifecycle.Contender {
+	switch o := object.(type) {
+	case *v1alpha1.BenchmarkRun:
+		return lifecycle.ContenderOf(o)
+	case *v1alpha1.BenchmarkSuite:
+		return lifecycle.ContenderOfSuite(o)
+	}
+	return lifecycle.Contender{}
+}
+
+// enqueueGone leads from an object of a suite's run that is gone to the suite, which may wait for that to give its lane to the
+// next, or to measure its next run.
+func enqueueGone() handler.EventHandler {
+	return handler.Funcs{DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) {
+		if suite := e.Object.GetLabels()[v1alpha1.LabelSuite]; suite != "" {
+			q.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: e.Object.GetNamespace(), Name: suite}})
+		}
+	}}
 }
 
 func requestFor(h lifecycle.Holder) reconcile.Request {

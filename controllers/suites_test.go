@@ -43,7 +43,9 @@ func newSuites(t *testing.T) *suites {
 
 // newSuiteReconciler is that of an operator that has just started.
 func (s *suites) newSuiteReconciler() *BenchmarkSuiteReconciler {
-	return &BenchmarkSuiteReconciler{Client: api, Live: api, Recorder: s.events, Clock: s.clock}
+	return &BenchmarkSuiteReconciler{
+		Client: api, Live: api, Recorder: s.events, Clock: s.clock, Namespace: s.namespace, LaneNamespace: s.namespace,
+	}
 }
 
 func (s *suites) applySuite(suite *v1alpha1.BenchmarkSuite) {
@@ -54,14 +56,24 @@ func (s *suites) applySuite(suite *v1alpha1.BenchmarkSuite) {
 
 func (s *suites) getSuite() *v1alpha1.BenchmarkSuite {
 	s.t.Helper()
+	return s.suiteNamed("s")
+}
+
+func (s *suites) suiteNamed(name string) *v1alpha1.BenchmarkSuite {
+	s.t.Helper()
 	var suite v1alpha1.BenchmarkSuite
-	s.must(api.Get(s.t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "s"}, &suite))
+	s.must(api.Get(s.t.Context(), client.ObjectKey{Namespace: s.namespace, Name: name}, &suite))
 	return &suite
 }
 
 func (s *suites) reconcileSuite() (ctrl.Result, error) {
 	s.t.Helper()
-	return s.suites.Reconcile(s.t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: s.namespace, Name: "s"}})
+	return s.reconcileNamed("s")
+}
+
+func (s *suites) reconcileNamed(name string) (ctrl.Result, error) {
+	s.t.Helper()
+	return s.suites.Reconcile(s.t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: s.namespace, Name: name}})
 }
 
 // turn reconciles the suite, and lets a run that is under way end.

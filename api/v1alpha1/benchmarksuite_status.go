@@ -10,8 +10,9 @@ import (
 // BenchmarkSuiteStatus is the progress of a suite and its answers. It is computed from the results of its runs. Once the suite
 // has finished it does not change.
 type BenchmarkSuiteStatus struct {
-	// conditions are Decided (every comparison has its answer), Complete, Failed, Suspended, Finished (Complete or Failed, and the
-	// results are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm, Flux and Argo CD.
+	// conditions are Admitted (its lane's turn), Decided (every comparison has its answer), Complete, Failed, Suspended, Finished
+	// (Complete or Failed, and the results are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm, Flux
+	// and Argo CD.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -24,15 +25,15 @@ type BenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:Minimum=1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// startTime is when the operator first observed the suite without suspend.
+	// startTime is when the suite was first admitted: when it had its lane.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// deadline is when the suite ends at the latest; later by the time for which it was suspended.
+	// deadline is when the suite ends at the latest; later by the time for which it was suspended or waited for its lane again.
 	// +optional
 	Deadline *metav1.Time `json:"deadline,omitempty"`
 
-	// suspendedSeconds is for how long the suite was suspended since its start.
+	// suspendedSeconds is for how long the suite was suspended since its start, and then waited for its lane.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	SuspendedSeconds *int64 `json:"suspendedSeconds,omitempty"`

@@ -60,7 +60,8 @@ type BenchmarkSuiteList struct {
 // +kubebuilder:validation:XValidation:rule="self.earlyStop.policy == 'Disabled' || self.earlyStop.minRounds <= self.rounds",message="earlyStop.minRounds (4 by default) must not be above rounds"
 // +kubebuilder:validation:XValidation:rule="self.variants.all(v, !has(v.workload) || !has(v.workload.type) || v.workload.type == self.template.spec.workload.type)",message="all variants have the template's workload.type: numbers of different workloads cannot be compared"
 type BenchmarkSuiteSpec struct {
-	// template is the run that all variants are made of. It must be a whole run by itself.
+	// template is the run that all variants are made of. It must be a whole run by itself. The suite holds the lane of the template
+	// from its first run to its end: nothing else in that lane is measured between its runs.
 	// +required
 	Template RunTemplate `json:"template,omitzero"`
 
@@ -105,13 +106,15 @@ type BenchmarkSuiteSpec struct {
 	// +kubebuilder:validation:Maximum=9007199254740991
 	Seed *int64 `json:"seed,omitempty"`
 
-	// suspend stops the suite and suspends the run that is under way; what was measured is kept. Defaults to false.
+	// suspend stops the suite, suspends the run that is under way, and gives the suite's lane to the next; what was measured is
+	// kept. Defaults to false.
 	// +optional
 	// +kubebuilder:default=false
 	Suspend *bool `json:"suspend,omitempty"`
 
-	// deadlineSeconds ends the suite this long after its start; the time for which it is suspended does not count. Unset: as long
-	// as all of its runs may take by their own deadlines. From 1 to 31536000.
+	// deadlineSeconds ends the suite this long after its start, which is when it had its lane for the first time; the time for
+	// which it is suspended or waits for its lane does not count. Unset: as long as all of its runs may take by their own
+	// deadlines. From 1 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000

@@ -5,7 +5,8 @@ package v1alpha1
 
 // Condition types of a BenchmarkRun, most of them of a BenchmarkSuite too. All of a run's are set from the first reconcile on.
 const (
-	// ConditionAdmitted is True while it is the run's turn in its lane. A run that is not admitted has no database and no Job.
+	// ConditionAdmitted is True while it is the turn of the run, or of its suite, in its lane. A run that is not admitted has no
+	// database and no Job.
 	ConditionAdmitted = "Admitted"
 	// ConditionDatabaseReady is True while the database answers with the settings that were asked for.
 	ConditionDatabaseReady = "DatabaseReady"
@@ -30,9 +31,9 @@ const (
 
 // Reasons of a run under way, as shown in the STATUS column.
 const (
-	// ReasonAdmitted: the run holds its lane.
+	// ReasonAdmitted: the run or its suite holds the lane.
 	ReasonAdmitted = "Admitted"
-	// ReasonQueued: another run holds the lane, or is next; the message names it and the position in the queue.
+	// ReasonQueued: another run or suite holds the lane, or is next; the message names it and the position in the queue.
 	ReasonQueued = "Queued"
 	// ReasonFinished: the run has finished, and gives its lane to the next as soon as its Jobs and its database are gone.
 	ReasonFinished = "Finished"
@@ -70,7 +71,8 @@ const (
 )
 
 // ConditionDecided of a BenchmarkSuite is True when every comparison has its answer: Faster, Slower or Equal. A suite also has
-// the conditions Complete, Failed, Suspended, Finished, Ready, Reconciling and Stalled; all are set from the first reconcile on.
+// the conditions Admitted, Complete, Failed, Suspended, Finished, Ready, Reconciling and Stalled; all are set from the first
+// reconcile on.
 const ConditionDecided = "Decided"
 
 // Reasons of a suite, as shown in the STATUS column, besides those of a run.

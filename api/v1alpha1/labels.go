@@ -10,7 +10,7 @@ const (
 	LabelRun = "benchrun.dev/run"
 	// LabelRunUID is its UID: a run that was deleted and made again under the same name is another run.
 	LabelRunUID = "benchrun.dev/run-uid"
-	// LabelSuite is the name of the BenchmarkSuite that a run, or a ConfigMap with a suite's results, belongs to.
+	// LabelSuite is the name of the BenchmarkSuite that a run with its objects, or a ConfigMap with a suite's results, belongs to.
 	LabelSuite = "benchrun.dev/suite"
 	// LabelSuiteUID is its UID.
 	LabelSuiteUID = "benchrun.dev/suite-uid"

@@ -103,6 +103,18 @@ type TrialsSpec struct {
 	// +kubebuilder:validation:Enum=Reused;Fresh
 	Database DatabaseLifetime `json:"database,omitempty"`
 
+	// warmUpSeconds bounds the warm-up of a new database instance: before the first trial on it is measured, its load is made once
+	// without being measured, for at most so long, and what it made is removed. The first load on a server that has just started
+	// meets empty caches, a new log and an untouched volume, and would differ from all others. The workloads CommitSize, BulkInsert
+	// and IIBench do this; TPROCHLoad cannot be ended by time, Sysbench has workload.sysbench.warmupSeconds for every trial, and
+	// Custom its own command. With database Fresh all trials are alike, and none is warmed up. 0 is no warm-up. From 0 to 3600;
+	// defaults to 30.
+	// +optional
+	// +kubebuilder:default=30
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3600
+	WarmUpSeconds *int32 `json:"warmUpSeconds,omitempty"`
+
 	// data is Recreate (for each trial) or Keep (for workloads that only read). Defaults to Recreate.
 	// +optional
 	// +kubebuilder:default=Recreate
@@ -117,7 +129,8 @@ type TrialsSpec struct {
 	// +kubebuilder:validation:Maximum=86400
 	StartDeadlineSeconds int32 `json:"startDeadlineSeconds,omitempty"`
 
-	// deadlineSeconds is how long one attempt may take, including preparation. From 10 to 604800; defaults to 3600.
+	// deadlineSeconds is how long one attempt may take, including preparation; the first one on a database instance has twice
+	// warmUpSeconds more. From 10 to 604800; defaults to 3600.
 	// +optional
 	// +kubebuilder:default=3600
 	// +kubebuilder:validation:Minimum=10

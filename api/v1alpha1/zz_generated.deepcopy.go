@@ -1857,6 +1857,11 @@ func (in *TrialsSpec) DeepCopyInto(out *TrialsSpec) {
 		*out = new(PrecisionSpec)
 		**out = **in
 	}
+	if in.WarmUpSeconds != nil {
+		in, out := &in.WarmUpSeconds, &out.WarmUpSeconds
+		*out = new(int32)
+		**out = **in
+	}
 	if in.MaxInvalid != nil {
 		in, out := &in.MaxInvalid, &out.MaxInvalid
 		*out = new(int32)

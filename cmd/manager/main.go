@@ -92,6 +92,7 @@ func run(ctx context.Context, o *options) error {
 	}
 	suites := &controllers.BenchmarkSuiteReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{},
+		Namespace: o.namespace, LaneNamespace: o.lanes(),
 	}
 	for _, c := range []interface{ SetupWithManager(ctrl.Manager) error }{runs, suites} {
 		if err := c.SetupWithManager(mgr); err != nil {

@@ -22,7 +22,7 @@ type Decision struct {
 	Complete, Finished bool
 	// Reason is what the run is doing, one of the API's reasons; Message says it in a sentence. A Failure has its own.
 	Reason, Message string
-	// Unexpected: the run has been admitted, and its lane is another's now. Only a cache that is behind should say so.
+	// Unexpected: the run or suite has been admitted, and its lane is another's now. Only a cache that is behind should say so.
 	Unexpected bool
 	// After is the time until the next reconcile if no watch triggers it earlier; 0 waits for a watch.
 	After time.Duration
@@ -34,9 +34,9 @@ type Action interface{ action() }
 type (
 	// Wait does nothing.
 	Wait struct{}
-	// TakeLane creates the Lease of the run's lane, if the lane is free.
+	// TakeLane creates the Lease of the lane of a run or a suite, if the lane is free.
 	TakeLane struct{}
-	// ReleaseLane deletes the Lease of the run's lane, if it is still this holder's.
+	// ReleaseLane deletes the Lease of that lane, if it is still this holder's.
 	ReleaseLane struct{ Holder Holder }
 	// ProvideDatabase creates an instance, bound to Node if that is not empty.
 	ProvideDatabase struct {
@@ -65,7 +65,7 @@ type (
 	DeleteRun struct{}
 )
 
-// Actions of a suite, besides Wait.
+// Actions of a suite, besides Wait, TakeLane and ReleaseLane.
 type (
 	// CheckVariants has the API server check the run of every variant without creating it.
 	CheckVariants struct{}

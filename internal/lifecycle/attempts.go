@@ -5,6 +5,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/utils/ptr"
@@ -97,11 +98,24 @@ func (a *Attempt) waiting() string {
 	return a.Verdict.Waiting + ": " + a.Warning
 }
 
+// cold says whether an instance needs a warm-up: it may be measured more than once, and never was. An attempt that did not
+// count may have ended before it was warm.
+func (s *situation) cold(instance int) bool {
+	t := &s.run.Spec.Trials
+	if t.Database == v1alpha1.DatabaseFresh || ptr.Deref(t.WarmUpSeconds, 0) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(s.seen.Records, func(r *result.Record) bool {
+		return r.Instance == instance && r.Outcome == result.OutcomeAccepted
+	})
+}
+
 // start creates the next attempt's Job.
 func start(s *situation) *Decision {
 	a := trial.Attempt{
 		Trial: *s.next, Point: s.plan.Points[s.next.Point], Number: s.attempt, Instance: s.wantedInstance(),
 	}
+	a.WarmUp = s.cold(a.Instance)
 	if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
 		bound := s.boundPlace()
 		a.Nodes = bound.Loaders()

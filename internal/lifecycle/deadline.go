@@ -34,8 +34,8 @@ func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 	if p != nil {
 		attempts += int64(len(p.Trials))
 	}
-	// Each attempt may need a new database.
-	seconds := attempts * (2*int64(t.StartDeadlineSeconds) + int64(t.DeadlineSeconds))
+	// Each attempt may need a new database, and its warm-up.
+	seconds := attempts * (2*int64(t.StartDeadlineSeconds) + int64(t.DeadlineSeconds) + 2*int64(ptr.Deref(t.WarmUpSeconds, 0)))
 	if seconds >= int64(maxDeadline/time.Second) {
 		return maxDeadline
 	}
@@ -59,11 +59,16 @@ func pauses(reason string) bool {
 // of the other.
 func (s *situation) pausedFor() time.Duration {
 	status := &s.run.Status
-	c := apimeta.FindStatusCondition(status.Conditions, v1alpha1.ConditionAdmitted)
-	if c != nil && (c.Status != metav1.ConditionFalse || !pauses(c.Reason)) {
-		c = nil
+	return pausedFor(status.StartTime, status.SuspendedSeconds, pause(status.Conditions), s.now)
+}
+
+// pause is the condition of an object that is suspended or queued at the moment, or nil.
+func pause(conditions []metav1.Condition) *metav1.Condition {
+	c := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionAdmitted)
+	if c == nil || c.Status != metav1.ConditionFalse || !pauses(c.Reason) {
+		return nil
 	}
-	return pausedFor(status.StartTime, status.SuspendedSeconds, c, s.now)
+	return c
 }
 
 // pausedFor is how long an object has been paused since its start, whatever its kind. The pause is the condition that says so, or

@@ -70,9 +70,10 @@ func (s *situation) is(condition string) bool {
 	return apimeta.IsStatusConditionTrue(s.run.Status.Conditions, condition)
 }
 
-// keeps says whether the database stays after that end, by spec.cleanup.
-func (s *situation) keeps(complete bool) bool {
-	policy := s.run.Spec.Cleanup
+// keeps says whether the database stays after that end.
+func (s *situation) keeps(complete bool) bool { return keeps(s.run.Spec.Cleanup, complete) }
+
+func keeps(policy v1alpha1.CleanupPolicy, complete bool) bool {
 	return policy == v1alpha1.CleanupNever || policy == v1alpha1.CleanupOnSuccess && !complete
 }
 

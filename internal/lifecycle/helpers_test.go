@@ -28,14 +28,14 @@ var now = time.Date(2026, 1, 2, 4, 0, 0, 0, time.UTC)
 
 func ago(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }
 
-// oneAxis is a run with points rowsPerCommit=1, 2 and so on, in the order of the sweep.
+// oneAxis is a run with points rowsPerCommit=1, 2 and so on, in the order of the sweep, without a warm-up.
 func oneAxis(points int, repetitions int32) *v1alpha1.BenchmarkRun {
 	var values []v1alpha1.CommitSizeRowsPerCommit
 	for i := range points {
 		values = append(values, v1alpha1.CommitSizeRowsPerCommit(i+1))
 	}
 	return testutil.MakeRun("run", "ns").Sweep(values...).Repetitions(repetitions).With(func(r *v1alpha1.BenchmarkRun) {
-		r.Spec.Trials.Order = v1alpha1.OrderSequential
+		r.Spec.Trials.Order, r.Spec.Trials.WarmUpSeconds = v1alpha1.OrderSequential, ptr.To[int32](0)
 	}).Obj()
 }
 

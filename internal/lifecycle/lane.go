@@ -10,24 +10,23 @@ import (
 	"strings"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/podutil"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// Lane is what was observed of the lane of a run.
+// Lane is what was observed of the lane of a run or a suite.
 type Lane struct {
 	// Holder of the lane, or nil: it is free.
 	Holder *Holder
 	// Lease is the name of the lane's Lease, with its namespace.
 	Lease string
-	// Line has all that want the lane and do not hold it, the next one first. It is empty if the run holds the lane.
+	// Line has all that want the lane and do not hold it, the next one first. It is empty for who holds the lane, and for a run
+	// of a suite, which does not stand in it.
 	Line []Holder
 	// Foreign: the holder belongs to another installation, so that nothing wakes this one when it ends. Abandoned: the holder is
 	// gone or has finished, nothing of it is left, and nobody has released the lane.
@@ -40,12 +39,29 @@ type Holder struct {
 	UID                   types.UID
 }
 
-// RunKind is the kind of a Holder that is a run.
-const RunKind = "BenchmarkRun"
+// Kinds of a Holder: a run that stands alone, and a suite, which holds the lane for all of its runs.
+const (
+	RunKind   = "BenchmarkRun"
+	SuiteKind = plan.SuiteKind
+)
 
-// HolderOf a run's lane is the run itself.
+// HolderOf a run's lane is the run itself, unless it belongs to a suite: see MemberOf.
 func HolderOf(run *v1alpha1.BenchmarkRun) Holder {
 	return Holder{Kind: RunKind, Namespace: run.Namespace, Name: run.Name, UID: run.UID}
+}
+
+// HolderOfSuite is the holder of the lane that the runs of a suite are in.
+func HolderOfSuite(suite *v1alpha1.BenchmarkSuite) Holder {
+	return Holder{Kind: SuiteKind, Namespace: suite.Namespace, Name: suite.Name, UID: suite.UID}
+}
+
+// MemberOf is the suite that a run belongs to and that holds the lane for it, or nil.
+func MemberOf(run *v1alpha1.BenchmarkRun) *Holder {
+	suite, uid := plan.SuiteOf(run)
+	if uid == "" {
+		return nil
+	}
+	return &Holder{Kind: SuiteKind, Namespace: run.Namespace, Name: suite, UID: types.UID(uid)}
 }
 
 // Identity of a holder, as a Lease has it.
@@ -70,132 +86,115 @@ func (h Holder) String() string {
 	return fmt.Sprintf("%s %s/%s", strings.ToLower(strings.TrimPrefix(h.Kind, "Benchmark")), h.Namespace, h.Name)
 }
 
-// Wants says whether a run holds its lane or wants it: it is neither suspended nor at its end.
+// Wants says whether a run holds its lane or wants it, by itself or by its suite: it is neither suspended nor at its end.
 func Wants(run *v1alpha1.BenchmarkRun) bool {
-	ended := func(condition string) bool { return apimeta.IsStatusConditionTrue(run.Status.Conditions, condition) }
-	return run.DeletionTimestamp == nil && !ptr.Deref(run.Spec.Suspend, false) &&
+	return wants(run.DeletionTimestamp, run.Spec.Suspend, run.Status.Conditions)
+}
+
+// SuiteWants says the same of a suite.
+func SuiteWants(suite *v1alpha1.BenchmarkSuite) bool {
+	return wants(suite.DeletionTimestamp, suite.Spec.Suspend, suite.Status.Conditions)
+}
+
+func wants(deletion *metav1.Time, suspend *bool, conditions []metav1.Condition) bool {
+	ended := func(condition string) bool { return apimeta.IsStatusConditionTrue(conditions, condition) }
+	return deletion == nil && !ptr.Deref(suspend, false) &&
 		!ended(v1alpha1.ConditionFailed) && !ended(v1alpha1.ConditionFinished)
 }
 
-// Admitted says whether the status of a run says that it is admitted.
-func Admitted(run *v1alpha1.BenchmarkRun) bool {
-	return apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionAdmitted)
+// Admitted says whether these conditions say that a run or a suite is admitted.
+func Admitted(conditions []metav1.Condition) bool {
+	return apimeta.IsStatusConditionTrue(conditions, v1alpha1.ConditionAdmitted)
 }
 
-// Line of those among some runs that want a run's lane and do not hold it: the oldest first, but before it one that was admitted
-// and has lost its Lease. The run itself is in it as it was read, whatever the list says of it.
-func Line(run *v1alpha1.BenchmarkRun, all []v1alpha1.BenchmarkRun, holder *Holder) []Holder {
-	waiting := []*v1alpha1.BenchmarkRun{run}
-	for i := range all {
-		other := &all[i]
-		if other.Namespace == run.Namespace && other.Name == run.Name || other.Spec.Lane != run.Spec.Lane {
-			continue
-		}
-		if Wants(other) && (holder == nil || *holder != HolderOf(other)) {
+// Contender is who may stand in the queue of a lane.
+type Contender struct {
+	Holder
+	// Lane that it is in.
+	Lane string
+	// Wants the lane, or holds it. Admitted: its status says that it holds it.
+	Wants, Admitted bool
+	// Created is its age, by which it is admitted.
+	Created metav1.Time
+}
+
+// ContenderOf a run that belongs to no suite.
+func ContenderOf(run *v1alpha1.BenchmarkRun) Contender {
+	return Contender{
+		Holder: HolderOf(run), Lane: run.Spec.Lane, Wants: Wants(run) && MemberOf(run) == nil,
+		Admitted: Admitted(run.Status.Conditions), Created: run.CreationTimestamp,
+	}
+}
+
+// ContenderOfSuite is a suite with all of its runs.
+func ContenderOfSuite(suite *v1alpha1.BenchmarkSuite) Contender {
+	return Contender{
+		Holder: HolderOfSuite(suite), Lane: suite.Spec.Template.Spec.Lane, Wants: SuiteWants(suite),
+		Admitted: Admitted(suite.Status.Conditions), Created: suite.CreationTimestamp,
+	}
+}
+
+// Line of those among some contenders that want one's lane and do not hold it: the oldest first, but before it one that was
+// admitted and has lost its Lease. The one that asks is in it as it was read, whatever the list says of it.
+func Line(one Contender, all []Contender, holder *Holder) []Holder {
+	waiting := []Contender{one}
+	for _, other := range all {
+		same := other.Kind == one.Kind && other.Namespace == one.Namespace && other.Name == one.Name
+		if !same && other.Wants && other.Lane == one.Lane && (holder == nil || *holder != other.Holder) {
 			waiting = append(waiting, other)
 		}
 	}
-	slices.SortFunc(waiting, func(a, b *v1alpha1.BenchmarkRun) int {
-		first := func(r *v1alpha1.BenchmarkRun) int {
-			if Admitted(r) {
+	slices.SortFunc(waiting, func(a, b Contender) int {
+		first := func(c Contender) int {
+			if c.Admitted {
 				return 0
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(first(a), first(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
-			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(first(a), first(b)), a.Created.Compare(b.Created.Time),
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 	})
 	var line []Holder
-	for _, r := range waiting {
-		line = append(line, HolderOf(r))
+	for _, c := range waiting {
+		line = append(line, c.Holder)
 	}
 	return line
-}
-
-// holds says whether the run holds its lane.
-func (s *situation) holds() bool {
-	return s.seen.Lane.Holder != nil && *s.seen.Lane.Holder == HolderOf(s.run)
 }
 
 // foreignInterval is the time between two looks at a lane that another installation holds.
 const foreignInterval = 10 * time.Second
 
-// queued waits until it is the run's turn. A run that is not admitted has no Job and no database: if it has lost its lane,
-// because somebody has deleted the Lease, it removes them.
-func queued(s *situation) *Decision {
-	lane := &s.seen.Lane
-	if s.holds() {
-		return nil
-	}
-	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonQueued, Message: s.position()}
+// turn is what one does that does not hold its lane: it waits, releases the lane of a holder that is gone, or takes it.
+func (l *Lane) turn(lane string, one Holder) Decision {
+	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonQueued, Message: l.position(lane, one)}
 	switch {
-	case lane.Abandoned:
-		d.Action = ReleaseLane{Holder: *lane.Holder}
-	case lane.Foreign:
+	case l.Abandoned:
+		d.Action = ReleaseLane{Holder: *l.Holder}
+	case l.Foreign:
 		d.After = foreignInterval
-	case lane.Holder == nil && (len(lane.Line) == 0 || lane.Line[0] == HolderOf(s.run)):
+	case l.Holder == nil && (len(l.Line) == 0 || l.Line[0] == one):
 		d.Action = TakeLane{}
-		return &d
 	}
-	d.Unexpected = s.is(v1alpha1.ConditionAdmitted)
-	if a := s.removeEverything(); a != nil {
-		d.Action, d.Unexpected = a, true
-	}
-	return &d
+	return d
 }
 
-// position says whom the run waits for, and where it stands in the queue.
-func (s *situation) position() string {
-	lane := &s.seen.Lane
-	at := slices.Index(lane.Line, HolderOf(s.run)) + 1
-	place := fmt.Sprintf("position %d of %d", at, len(lane.Line))
+// position says whom one waits for, and where it stands in the queue.
+func (l *Lane) position(lane string, one Holder) string {
+	at := slices.Index(l.Line, one) + 1
+	place := fmt.Sprintf("position %d of %d", at, len(l.Line))
 	switch {
-	case lane.Holder == nil && at <= 1:
-		return fmt.Sprintf("lane %s is free; %s", s.run.Spec.Lane, place)
-	case lane.Holder == nil:
-		return fmt.Sprintf("waiting for %s, which is next in lane %s; %s", lane.Line[0], s.run.Spec.Lane, place)
-	case lane.Foreign:
-		return fmt.Sprintf("waiting for %s of another installation, which holds lane %s (Lease %s); %s",
-			lane.Holder, s.run.Spec.Lane, lane.Lease, place)
+	case l.Holder == nil && at <= 1:
+		return fmt.Sprintf("lane %s is free; %s", lane, place)
+	case l.Holder == nil:
+		return fmt.Sprintf("waiting for %s, which is next in lane %s; %s", l.Line[0], lane, place)
+	case l.Foreign:
+		return fmt.Sprintf("waiting for %s of another installation, which holds lane %s (Lease %s); %s", l.Holder, lane, l.Lease, place)
 	}
-	return fmt.Sprintf("waiting for %s, which holds lane %s; %s", lane.Holder, s.run.Spec.Lane, place)
+	return fmt.Sprintf("waiting for %s, which holds lane %s; %s", l.Holder, lane, place)
 }
 
-// leave releases the lane of a run that has removed what it had, as soon as nothing of it disturbs the next one.
-func (s *situation) leave(d *Decision) {
-	switch {
-	case !s.holds():
-	case s.disturbs():
-		d.After = time.Second // a server that a MariaDB resource stands for, and a node that does not answer, are not watched
-	default:
-		d.Action = ReleaseLane{Holder: HolderOf(s.run)}
-	}
-}
-
-// disturbs says whether a run that has ended, or is suspended, may still put load on its nodes. A database that stays is idle as
-// soon as no loader works.
-func (s *situation) disturbs() bool {
-	works := func(pod corev1.Pod) bool { return podutil.Works(&pod, s.now) }
-	kept := s.is(v1alpha1.ConditionFinished) && s.keeps(s.is(v1alpha1.ConditionComplete))
-	for _, a := range s.seen.Attempts {
-		if !kept || slices.ContainsFunc(a.Pods, works) || len(a.Pods) == 0 && !jobEnded(a.Job) {
-			return true
-		}
-	}
-	for _, i := range s.seen.Instances {
-		if !kept && i.Works(s.now) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(s.seen.Lingering, works)
-}
-
-// jobEnded says whether a Job will make no further Pod.
-func jobEnded(job *batchv1.Job) bool {
-	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
-		return c.Type != batchv1.JobSuspended && c.Status == corev1.ConditionTrue
-	})
-}
+// is says whether somebody holds the lane.
+func (l *Lane) is(holder Holder) bool { return l.Holder != nil && *l.Holder == holder }
 
 // Sooner is the smaller of two times until the next look, of which 0 is never.
 func Sooner(a, b time.Duration) time.Duration {
@@ -203,17 +202,4 @@ func Sooner(a, b time.Duration) time.Duration {
 		return max(a, b)
 	}
 	return min(a, b)
-}
-
-// admitted is the condition Admitted.
-func (s *situation) admitted(d Decision) (status metav1.ConditionStatus, reason, message string) {
-	switch {
-	case d.Finished, d.Complete, d.Failure != nil, s.is(v1alpha1.ConditionFailed):
-		return metav1.ConditionFalse, v1alpha1.ReasonFinished, "the run has ended, and leaves its lane"
-	case d.Pauses():
-		return metav1.ConditionFalse, d.Reason, d.Message
-	case s.holds(), s.seen.Blind && s.is(v1alpha1.ConditionAdmitted):
-		return metav1.ConditionTrue, v1alpha1.ReasonAdmitted, "the run holds lane " + s.run.Spec.Lane
-	}
-	return metav1.ConditionUnknown, d.Reason, d.Message
 }

@@ -37,10 +37,26 @@ func condition(name string) func(*v1alpha1.BenchmarkRun) {
 	}
 }
 
+// ofSuite makes a run that of a suite.
+func ofSuite(name string, uid types.UID) func(*v1alpha1.BenchmarkRun) {
+	return func(r *v1alpha1.BenchmarkRun) {
+		r.OwnerReferences = []metav1.OwnerReference{{
+			APIVersion: v1alpha1.GroupVersion.String(), Kind: SuiteKind, Name: name, UID: uid, Controller: ptr.To(true),
+		}}
+	}
+}
+
 func TestLine(t *testing.T) {
 	suspended := func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = ptr.To(true) }
 	deleted := func(r *v1alpha1.BenchmarkRun) { r.DeletionTimestamp = ptr.To(ago(0)) }
 	run := in("default", "b", "run", 10*time.Second)
+	suite := func(name string, age time.Duration, changes ...func(*v1alpha1.BenchmarkSuite)) Contender {
+		s := testutil.MakeSuite(name, "b", "x", "y").With(func(s *v1alpha1.BenchmarkSuite) { s.CreationTimestamp = ago(age) })
+		for _, change := range changes {
+			s = s.With(change)
+		}
+		return ContenderOfSuite(s.Obj())
+	}
 	all := []v1alpha1.BenchmarkRun{
 		in("default", "b", "younger", 9*time.Second),
 		in("default", "c", "same-age", 10*time.Second),
@@ -55,20 +71,32 @@ func TestLine(t *testing.T) {
 		in("default", "a", "holder", time.Hour),
 		in("default", "a", "admitted", time.Second, condition(v1alpha1.ConditionAdmitted)),
 		in("default", "b", "run", time.Hour, suspended), // as a cache that is behind may have it
+		in("default", "b", "member", time.Hour, ofSuite("s", "uid")),
 	}
 	holder := HolderOf(&all[10])
-	want := []string{"run a/admitted", "run z/older", "run a/zebra", "run b/run", "run b/sam", "run c/same-age", "run b/younger"}
+	contenders := []Contender{
+		suite("of-a-suite", 10*time.Second), suite("run", 10*time.Second), suite("suspended", time.Hour, func(s *v1alpha1.BenchmarkSuite) {
+			s.Spec.Suspend = ptr.To(true)
+		}), suite("elsewhere", time.Hour, func(s *v1alpha1.BenchmarkSuite) { s.Spec.Template.Spec.Lane = "other" }),
+	}
+	for i := range all {
+		contenders = append(contenders, ContenderOf(&all[i]))
+	}
+	want := []string{
+		"run a/admitted", "run z/older", "run a/zebra", "suite b/of-a-suite", "run b/run", "suite b/run", "run b/sam", "run c/same-age",
+		"run b/younger",
+	}
 	for range 3 {
-		slices.Reverse(all)
+		slices.Reverse(contenders)
 		var got []string
-		for _, h := range Line(&run, all, &holder) {
+		for _, h := range Line(ContenderOf(&run), contenders, &holder) {
 			got = append(got, h.String())
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("line (-want +got):\n%s", diff)
 		}
 	}
-	if line := Line(&run, all, nil); line[1].Name != "holder" {
+	if line := Line(ContenderOf(&run), contenders, nil); line[1].Name != "holder" {
 		t.Errorf("with no holder, the oldest is %s", line[1])
 	}
 }

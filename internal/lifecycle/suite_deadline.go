@@ -7,15 +7,14 @@ import (
 	"fmt"
 	"time"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// SuiteDeadline is how long a suite may take from its start, without the time for which it is suspended: what it asks for or, by
-// default, as long as all of its runs may take by their own deadlines.
+// SuiteDeadline is how long a suite may take from its start, without the time for which it is suspended or queued: what it
+// asks for or, by default, as long as all of its runs may take by their own deadlines.
 func SuiteDeadline(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) time.Duration {
 	if asked := suite.Spec.DeadlineSeconds; asked != nil {
 		return time.Duration(*asked) * time.Second
@@ -31,16 +30,13 @@ func SuiteDeadline(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) time.Duration {
 // deadline of the suite.
 func (s *suiteSituation) deadline() time.Time {
 	start := ptr.Deref(s.suite.Status.StartTime, metav1.NewTime(s.now))
-	return start.Add(SuiteDeadline(s.suite, s.plan) + s.suspendedFor())
+	return start.Add(SuiteDeadline(s.suite, s.plan) + s.pausedFor())
 }
 
-func (s *suiteSituation) suspendedFor() time.Duration {
+// pausedFor is how long the suite has been suspended since its start, and then queued, as with a run.
+func (s *suiteSituation) pausedFor() time.Duration {
 	status := &s.suite.Status
-	pause := apimeta.FindStatusCondition(status.Conditions, v1alpha1.ConditionSuspended)
-	if pause != nil && pause.Status != metav1.ConditionTrue {
-		pause = nil
-	}
-	return pausedFor(status.StartTime, status.SuspendedSeconds, pause, s.now)
+	return pausedFor(status.StartTime, status.SuspendedSeconds, pause(status.Conditions), s.now)
 }
 
 // bound a step by the suite's deadline, as that of a run is. A step that fails again and again says so.

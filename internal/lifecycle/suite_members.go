@@ -56,7 +56,7 @@ func memberUnderWay(s *suiteSituation) *Decision {
 	return d
 }
 
-// memberLingers waits until the Pods of the last run are gone: its database, which stops, would disturb the next run.
+// memberLingers waits until what the last run had is gone: its database, which stops, would disturb the next run.
 func memberLingers(s *suiteSituation) *Decision {
 	if !s.seen.Lingering {
 		return nil
@@ -67,9 +67,11 @@ func memberLingers(s *suiteSituation) *Decision {
 	return d
 }
 
-// unchecked has the runs of all variants checked before the first is created.
+// unchecked has the runs of all variants checked before the suite stands in the queue of its lane: one that cannot be carried out
+// ends at once. Runs of an earlier suite of this name would be in the way.
 func unchecked(s *suiteSituation) *Decision {
-	if s.seen.Checked || s.next > 0 {
+	begun := slices.ContainsFunc(s.seen.Members, func(m SuiteMember) bool { return m.Run != nil })
+	if s.seen.Checked || begun || len(s.seen.Predecessor) > 0 || ptr.Deref(s.suite.Status.Runs.Finished, 0) > 0 {
 		return nil
 	}
 	return &Decision{Action: CheckVariants{}, Reason: v1alpha1.ReasonChecking, Message: "the runs of all variants are being checked"}

@@ -39,13 +39,14 @@ var (
 		suiteSuspended,
 	}
 	suiteSteps = []suiteRule{
-		suitePredecessor,
+		unchecked,
 		memberLost,
 		memberFailed,
+		suiteQueued,
+		suitePredecessor,
 		answered,
 		memberUnderWay,
 		memberLingers,
-		unchecked,
 		createMember,
 	}
 )
@@ -98,15 +99,20 @@ func suiteDeleted(s *suiteSituation) *Decision {
 	return &Decision{Action: Wait{}}
 }
 
-// suiteFinished deletes the suite when its time to live is over. Nothing else is left to do.
+// suiteFinished gives the lane to the next, and deletes the suite when its time to live is over. Nothing else is left to do.
 func suiteFinished(s *suiteSituation) *Decision {
 	if !s.is(v1alpha1.ConditionFinished) {
 		return nil
 	}
 	d := Decision{Action: Wait{}}
+	if s.leave(&d); d.Action != (Wait{}) {
+		return &d
+	}
 	if s.suite.Spec.TTLSecondsAfterFinished != nil && s.suite.Status.CompletionTime != nil {
 		ttl := time.Duration(*s.suite.Spec.TTLSecondsAfterFinished) * time.Second
-		if d.After = max(0, s.suite.Status.CompletionTime.Add(ttl).Sub(s.now)); d.After == 0 {
+		if left := s.suite.Status.CompletionTime.Add(ttl).Sub(s.now); left > 0 {
+			d.After = Sooner(d.After, left)
+		} else {
 			d.Action = DeleteSuite{}
 		}
 	}
@@ -167,7 +173,7 @@ func suiteObstructed(s *suiteSituation) *Decision {
 	return fail(*s.seen.Obstacle)
 }
 
-// suiteSuspended suspends the run that is under way.
+// suiteSuspended suspends the run that is under way, and leaves the lane when that has removed what it had.
 func suiteSuspended(s *suiteSituation) *Decision {
 	if !ptr.Deref(s.suite.Spec.Suspend, false) {
 		return nil
@@ -175,7 +181,9 @@ func suiteSuspended(s *suiteSituation) *Decision {
 	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"}
 	if run := s.underWay(); run != nil && !ptr.Deref(run.Spec.Suspend, false) {
 		d.Action = SuspendMember{Name: run.Name, Suspend: true}
+		return &d
 	}
+	s.leave(&d)
 	return &d
 }
 

@@ -27,7 +27,7 @@ func TestPrecedenceOfSuiteRules(t *testing.T) {
 	seen := measuredRuns(s, p, 3).begin(s, p, 3)
 	seen.Members[1].Run.Status.Conditions[1].Type = v1alpha1.ConditionFailed
 	seen.Obstacle, seen.Predecessor, seen.Lingering = &Failure{Reason: v1alpha1.ReasonNameTaken}, []string{"s-r1-a"}, true
-	seen.Checked = false
+	seen.Lane = Lane{}
 	cases := []struct {
 		want string
 		undo func()
@@ -37,30 +37,35 @@ func TestPrecedenceOfSuiteRules(t *testing.T) {
 		{"lifecycle.RemoveMember Publishing", func() { s.Status.Conditions = nil }},
 		{"lifecycle.Wait fail NameTaken", func() { seen.Obstacle = nil }},
 		{"lifecycle.SuspendMember Suspended", func() { s.Spec.Suspend = nil }},
-		{"lifecycle.Wait WaitingForPredecessor", func() { seen.Predecessor = nil }},
+		{"lifecycle.CheckVariants Checking", func() {}},
 		{"lifecycle.Wait fail MemberLost", func() { s.Status.Runs.Finished = nil }},
 		{"lifecycle.Wait fail MemberFailed", func() { seen.Members[1].Run.Status.Conditions[1].Type = v1alpha1.ConditionComplete }},
+		{"lifecycle.TakeLane Queued", func() { seen.Lane.Holder = ptr.To(HolderOfSuite(s)) }},
+		{"lifecycle.Wait WaitingForPredecessor", func() { seen.Predecessor = nil }},
 		{"lifecycle.PublishSuite Publishing", func() { s.Spec.EarlyStop.Policy, seen.Judged = v1alpha1.EarlyStopDisabled, Judged{} }},
 		{"lifecycle.Wait Measuring", func() { seen.Members[3].Run = nil }},
 		{"lifecycle.Wait Measuring", func() { seen.Lingering = false }},
-		{"lifecycle.CheckVariants Checking", func() { seen.Checked = true }},
 		{"lifecycle.CreateMember Measuring", func() {}},
 	}
 	if rules := len(suiteEnds) + len(suiteSteps); len(cases) != rules {
 		t.Errorf("%d rules are tested, there are %d", len(cases), rules)
 	}
+	begun := *seen
 	for i, tc := range cases {
 		switch i {
-		case 8: // every comparison has its answer, after a whole round and with no run under way
+		case 5: // no run is there yet, and none is in the way
+			*seen, s.Status.Runs.Finished = SuiteObserved{Members: make([]SuiteMember, len(p.Members))}, nil
+		case 6:
+			*seen, s.Status.Runs.Finished = begun, ptr.To[int32](4)
+			seen.Obstacle = nil
+		case 10: // every comparison has its answer, after a whole round and with no run under way
 			s.Spec.EarlyStop.Policy, seen.Members[2], seen.Members[3] = v1alpha1.EarlyStopWhenDecided, SuiteMember{}, SuiteMember{}
 			seen.Judged = Judged{Rounds: 1, Pairs: []stats.Paired{{Comparison: stats.Comparison{Decided: true, Verdict: stats.Equal}}}}
-		case 9:
+		case 11:
 			seen.begin(s, p, 2)
 			seen.Members[3] = SuiteMember{}
-		case 10:
+		case 12:
 			seen.Members[2].Run = nil
-		case 11:
-			seen.Members = make([]SuiteMember, len(p.Members)) // the first run is not there yet
 		}
 		if got := said(NextOfSuite(s, p, seen, now)); got != tc.want {
 			t.Errorf("rule %d: %s, want %s", i+1, got, tc.want)
@@ -95,6 +100,7 @@ func TestNextOfSuite(t *testing.T) {
 	going := func(s *v1alpha1.BenchmarkSuite, p *SuitePlan, o *SuiteObserved) {
 		o.begin(s, p, 1, func(r *v1alpha1.BenchmarkRun) { r.DeletionTimestamp = ptr.To(ago(time.Second)) })
 	}
+	left := func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) { o.Lane = Lane{} }
 	for name, tc := range map[string]situation{
 		"first": {runs: 0, want: measuring(CreateMember{Member: members[0]}, "round 1 of at most 20, lazy")},
 		"not checked": {
@@ -132,7 +138,7 @@ func TestNextOfSuite(t *testing.T) {
 		"suspended": {
 			suite: suite(func(s *v1alpha1.BenchmarkSuite) { s.Spec.Suspend = ptr.To(true) }), runs: 1,
 			see:  func(s *v1alpha1.BenchmarkSuite, p *SuitePlan, o *SuiteObserved) { o.begin(s, p, 1, suspendedRun) },
-			want: Decision{Action: Wait{}, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"},
+			want: after(Decision{Action: Wait{}, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"}, time.Second),
 		},
 		"not decided after too few rounds": {runs: 6, want: measuring(bound(6), "round 4 of at most 20, lazy")},
 		"not decided within a round":       {runs: 9, want: measuring(bound(9), "round 5 of at most 20, "+[]string{"durable", "lazy"}[members[9].Variant])},
@@ -208,11 +214,11 @@ func TestNextOfSuite(t *testing.T) {
 		},
 		"to live for a while": {
 			suite: suite(finishedSuite, func(s *v1alpha1.BenchmarkSuite) { s.Spec.TTLSecondsAfterFinished = ptr.To[int32](3660) }),
-			want:  Decision{Action: Wait{}, After: time.Minute},
+			see:   left, want: Decision{Action: Wait{}, After: time.Minute},
 		},
 		"lived for long enough": {
 			suite: suite(finishedSuite, func(s *v1alpha1.BenchmarkSuite) { s.Spec.TTLSecondsAfterFinished = ptr.To[int32](3600) }),
-			want:  Decision{Action: DeleteSuite{}},
+			see:   left, want: Decision{Action: DeleteSuite{}},
 		},
 		"late": {
 			suite: suite(func(s *v1alpha1.BenchmarkSuite) {

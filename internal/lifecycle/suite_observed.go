@@ -4,8 +4,6 @@
 package lifecycle
 
 import (
-	"slices"
-
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -30,7 +28,9 @@ type SuiteObserved struct {
 	// this step writes the results.
 	Trouble   string
 	Unwritten bool
-	// Lingering: Pods of the run that finished last still run, because its database is being removed.
+	// Lane of the suite.
+	Lane Lane
+	// Lingering: something of the suite's runs may put load on a node.
 	Lingering bool
 	// Predecessor names runs of an earlier suite of the same name that are still being deleted.
 	Predecessor []string
@@ -75,14 +75,4 @@ func (m *SuiteMember) Finished() bool { return m.is(v1alpha1.ConditionFinished) 
 // is says whether a condition of the member's run is true.
 func (m *SuiteMember) is(condition string) bool {
 	return m.Run != nil && apimeta.IsStatusConditionTrue(m.Run.Status.Conditions, condition)
-}
-
-// Last is the last run in the order of the plan that has finished, or nil.
-func (o *SuiteObserved) Last() *v1alpha1.BenchmarkRun {
-	for i := range slices.Backward(o.Members) {
-		if o.Members[i].Finished() {
-			return o.Members[i].Run
-		}
-	}
-	return nil
 }

@@ -39,6 +39,8 @@ func StatusOfSuite(
 	}
 	s.times(&status, d)
 	s.decided(c, d)
+	admitted, reason, message := s.admitted(d)
+	c.put(v1alpha1.ConditionAdmitted, admitted, reason, message)
 	if d.Reason == v1alpha1.ReasonSuspended {
 		c.set(v1alpha1.ConditionSuspended, true, d.Reason, d.Message)
 	} else {
@@ -109,16 +111,17 @@ func texts(list []string, most int) []string {
 	return short
 }
 
-// times sets when the suite began, and when it ends at the latest. A suite that was created suspended has not begun.
+// times sets when the suite began, and when it ends at the latest. As with a run, it has not begun as long as it is suspended or
+// queued.
 func (s *suiteSituation) times(status *v1alpha1.BenchmarkSuiteStatus, d Decision) {
-	if d.Reason == v1alpha1.ReasonSuspended {
+	if d.Pauses() {
 		return
 	}
 	if status.StartTime == nil {
 		status.StartTime = ptr.To(metav1.NewTime(s.now))
 	}
-	if suspended := int64(s.suspendedFor() / time.Second); suspended > 0 {
-		status.SuspendedSeconds = &suspended
+	if paused := int64(s.pausedFor() / time.Second); paused > 0 {
+		status.SuspendedSeconds = &paused
 	}
 	status.Deadline = ptr.To(metav1.NewTime(s.deadline().Truncate(time.Second)))
 }

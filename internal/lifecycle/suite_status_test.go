@@ -84,17 +84,17 @@ func TestConditionsOfSuites(t *testing.T) {
 		"first": {
 			suite: suite(),
 			see:   func(_ *v1alpha1.BenchmarkSuite, o *SuiteObserved) { o.Checked = false },
-			want: "Complete=F/InProgress Decided=F/InProgress Failed=F/InProgress Finished=F/InProgress Ready=F/Checking " +
+			want: "Admitted=T/Admitted Complete=F/InProgress Decided=F/InProgress Failed=F/InProgress Finished=F/InProgress Ready=F/Checking " +
 				"Reconciling=T/Checking Stalled=F/InProgress Suspended=F/NotSuspended",
 		},
 		"suspended": {
 			suite: suite(func(s *v1alpha1.BenchmarkSuite) { s.Spec.Suspend = ptr.To(true) }),
-			want: "Complete=F/InProgress Decided=F/InProgress Failed=F/InProgress Finished=F/InProgress Ready=F/Suspended " +
+			want: "Admitted=F/Suspended Complete=F/InProgress Decided=F/InProgress Failed=F/InProgress Finished=F/InProgress Ready=F/Suspended " +
 				"Reconciling=F/Suspended Stalled=F/InProgress Suspended=T/Suspended",
 		},
 		"decided": {
 			suite: suite(), runs: 8, see: published,
-			want: "Complete=T/Decided Decided=T/Decided Failed=F/Decided Finished=T/Decided Ready=T/Decided Reconciling=F/Decided " +
+			want: "Admitted=F/Finished Complete=T/Decided Decided=T/Decided Failed=F/Decided Finished=T/Decided Ready=T/Decided Reconciling=F/Decided " +
 				"Stalled=F/Decided Suspended=F/NotSuspended",
 		},
 		"undecided": {
@@ -103,7 +103,7 @@ func TestConditionsOfSuites(t *testing.T) {
 				published(s, o)
 				o.Judged.Pairs[0].Verdict = stats.NoDifferenceShown
 			},
-			want: "Complete=T/Undecided Decided=F/Undecided Failed=F/Undecided Finished=T/Undecided Ready=T/Undecided " +
+			want: "Admitted=F/Finished Complete=T/Undecided Decided=F/Undecided Failed=F/Undecided Finished=T/Undecided Ready=T/Undecided " +
 				"Reconciling=F/Undecided Stalled=F/Undecided Suspended=F/NotSuspended",
 		},
 		"failed, with results to write": {
@@ -111,7 +111,7 @@ func TestConditionsOfSuites(t *testing.T) {
 			see: func(_ *v1alpha1.BenchmarkSuite, o *SuiteObserved) {
 				o.Obstacle = &Failure{v1alpha1.ReasonMemberLost, "why"}
 			},
-			want: "Complete=F/MemberLost Decided=F/MemberLost Failed=T/MemberLost Finished=F/MemberLost Ready=F/MemberLost Reconciling=T/MemberLost " +
+			want: "Admitted=F/Finished Complete=F/MemberLost Decided=F/MemberLost Failed=T/MemberLost Finished=F/MemberLost Ready=F/MemberLost Reconciling=T/MemberLost " +
 				"Stalled=T/MemberLost Suspended=F/NotSuspended",
 		},
 		"failed at once": {
@@ -119,7 +119,7 @@ func TestConditionsOfSuites(t *testing.T) {
 			see: func(_ *v1alpha1.BenchmarkSuite, o *SuiteObserved) {
 				o.Obstacle = &Failure{v1alpha1.ReasonVariantInvalid, "why"}
 			},
-			want: "Complete=F/VariantInvalid Decided=F/VariantInvalid Failed=T/VariantInvalid Finished=T/VariantInvalid " +
+			want: "Admitted=F/Finished Complete=F/VariantInvalid Decided=F/VariantInvalid Failed=T/VariantInvalid Finished=T/VariantInvalid " +
 				"Ready=F/VariantInvalid Reconciling=F/VariantInvalid Stalled=T/VariantInvalid Suspended=F/NotSuspended",
 		},
 	} {
@@ -252,7 +252,8 @@ func TestSuspendedSuiteHasMoreTime(t *testing.T) {
 	s := suite(func(s *v1alpha1.BenchmarkSuite) { s.Spec.DeadlineSeconds = ptr.To[int32](3600) })
 	s.Status.StartTime = ptr.To(ago(30 * time.Minute))
 	s.Status.Conditions = []metav1.Condition{{
-		Type: v1alpha1.ConditionSuspended, Status: metav1.ConditionTrue, LastTransitionTime: ago(10 * time.Minute),
+		Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonSuspended,
+		LastTransitionTime: ago(10 * time.Minute),
 	}}
 	got := statusOfSuite(t, s, measuredRuns(s, planOfSuite(t, s), 1))
 	if *got.SuspendedSeconds != 600 || !got.Deadline.Equal(ptr.To(ago(-40*time.Minute))) {

@@ -36,7 +36,11 @@ type owner struct {
 
 // prepare goes through the phases up to the data.
 func (o *owner) prepare(ctx context.Context) error {
-	return o.through(ctx, phase{"connect", o.connect}, phase{"readback", o.readback}, phase{"prepare", o.load.prepare})
+	return o.through(ctx, slices.Concat(
+		[]phase{{"connect", o.connect}, {"readback", o.readback}},
+		o.warmUp(),
+		[]phase{{"prepare", o.load.prepare}},
+	)...)
 }
 
 // connect waits for the server and takes the schema for this attempt.

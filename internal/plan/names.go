@@ -63,9 +63,10 @@ func ResultsName(run *v1alpha1.BenchmarkRun) string {
 	return run.Name + "-results"
 }
 
-// Labels are on every object of a run.
+// Labels are on every object of a run. Those of a suite's run name the suite too, so that what is left of it is found when the
+// run is gone.
 func Labels(run *v1alpha1.BenchmarkRun, component string) map[string]string {
-	return map[string]string{
+	labels := map[string]string{
 		"app.kubernetes.io/name":       "benchrun",
 		"app.kubernetes.io/instance":   run.Name,
 		"app.kubernetes.io/component":  component,
@@ -74,6 +75,10 @@ func Labels(run *v1alpha1.BenchmarkRun, component string) map[string]string {
 		v1alpha1.LabelRunUID:           string(run.UID),
 		v1alpha1.LabelComponent:        component,
 	}
+	if suite, uid := SuiteOf(run); uid != "" {
+		labels[v1alpha1.LabelSuite], labels[v1alpha1.LabelSuiteUID] = suite, uid
+	}
+	return labels
 }
 
 // QueueLabels are the labels of a run that tell Kueue in which of its queues a Job or StatefulSet stands. They are for these

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/utils/ptr"
 
@@ -66,6 +67,20 @@ func Baseline(spec *v1alpha1.BenchmarkSuiteSpec) int {
 // MemberName is the name of a member's run.
 func MemberName(suite *v1alpha1.BenchmarkSuite, m Member) string {
 	return fmt.Sprintf("%s-r%d-%s", suite.Name, m.Round, suite.Spec.Variants[m.Variant].Name)
+}
+
+// SuiteKind is the kind of suites.
+const SuiteKind = "BenchmarkSuite"
+
+// SuiteOf is the name and the UID of the suite that controls a run; both are empty if none does.
+func SuiteOf(run *v1alpha1.BenchmarkRun) (name, uid string) {
+	for _, o := range run.OwnerReferences {
+		ours := strings.HasPrefix(o.APIVersion, v1alpha1.GroupVersion.Group+"/")
+		if ours && o.Kind == SuiteKind && ptr.Deref(o.Controller, false) {
+			return o.Name, string(o.UID)
+		}
+	}
+	return "", ""
 }
 
 // SuiteResultsName is the name of the ConfigMap of a finished suite.

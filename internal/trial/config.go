@@ -99,6 +99,9 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 	if run.Spec.Loader.Scratch != nil {
 		c.Scratch = scratchPath
 	}
+	if a.WarmUp && registry.WarmsUp(c) {
+		c.WarmUpSeconds = int(ptr.Deref(run.Spec.Trials.WarmUpSeconds, 0))
+	}
 	return c, configureFiles(c)
 }
 

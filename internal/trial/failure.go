@@ -19,7 +19,7 @@ func judgeFailed(job *batchv1.Job, l loaders) Verdict {
 	v := Verdict{Pod: l.firstFailed()}
 	if deadlineExceeded(job) {
 		return v.Because(result.CauseDeadlineExceeded, fmt.Sprintf(
-			"the attempt took longer than trials.deadlineSeconds (%d)", *job.Spec.ActiveDeadlineSeconds)+l.interruptedAt())
+			"the attempt took longer than trials.deadlineSeconds allows (%d s)", *job.Spec.ActiveDeadlineSeconds)+l.interruptedAt())
 	}
 	if v.Pod == nil {
 		return v.Because(result.CausePodDeleted, "the loader's Pod was deleted")

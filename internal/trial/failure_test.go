@@ -17,7 +17,7 @@ import (
 func TestJudgeFailure(t *testing.T) {
 	const evicted = "EvictionByEvictionAPI: Eviction API: evicting"
 	overDeadlineWith := func(words string) verdict {
-		const message = "the attempt took longer than trials.deadlineSeconds (600)"
+		const message = "the attempt took longer than trials.deadlineSeconds allows (600 s)"
 		return verdict{Outcome: result.OutcomeFailed, Cause: result.CauseDeadlineExceeded, Message: message + words}
 	}
 	overDeadline := overDeadlineWith("")

@@ -38,6 +38,8 @@ type Attempt struct {
 	Number int
 	// Instance is the database instance that it measures.
 	Instance int
+	// WarmUp: nothing was measured on the instance before.
+	WarmUp bool
 	// Nodes bind it to these nodes; none binds it to none.
 	Nodes []string
 }
@@ -71,12 +73,13 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 			Name: plan.AttemptName(run, a.Trial.Number, a.Number), Namespace: run.Namespace, Labels: labels,
 		},
 		Spec: batchv1.JobSpec{
-			Parallelism:           ptr.To(run.Spec.Loader.Pods),
-			Completions:           ptr.To(run.Spec.Loader.Pods),
-			CompletionMode:        ptr.To(batchv1.IndexedCompletion),
-			BackoffLimit:          ptr.To[int32](0),
-			PodReplacementPolicy:  ptr.To(batchv1.Failed),
-			ActiveDeadlineSeconds: ptr.To(int64(run.Spec.Trials.DeadlineSeconds)),
+			Parallelism:          ptr.To(run.Spec.Loader.Pods),
+			Completions:          ptr.To(run.Spec.Loader.Pods),
+			CompletionMode:       ptr.To(batchv1.IndexedCompletion),
+			BackoffLimit:         ptr.To[int32](0),
+			PodReplacementPolicy: ptr.To(batchv1.Failed),
+			// The load of a warm-up has a bound; its preparation has as long again.
+			ActiveDeadlineSeconds: ptr.To(int64(run.Spec.Trials.DeadlineSeconds) + 2*int64(config.WarmUpSeconds)),
 			// A disrupted Pod must end the Job at once: a replacement would measure a database that was already used.
 			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
 				Action: batchv1.PodFailurePolicyActionFailJob,

@@ -44,7 +44,7 @@ var _ = Describe("a disk that is full", func() {
 			return command(ctx, "logs", "waits-db1-0", "-c", "server")
 		}).WithContext(ctx).WithTimeout(3 * time.Minute).WithPolling(time.Second).Should(ContainSubstring("Disk is full"))
 		Expect(failure(finished(ctx, "waits"))).To(And(
-			HavePrefix("DeadlineExceeded: trial 1: the attempt took longer than trials.deadlineSeconds (60): the loader was told to stop"),
+			HavePrefix("DeadlineExceeded: trial 1: the attempt took longer than trials.deadlineSeconds allows (60 s): the loader was told to stop"),
 			MatchRegexp(`in phase measure, \d+ rows`)))
 		Eventually(func() []string { return running(ctx) }).WithContext(ctx).WithTimeout(time.Minute).WithPolling(time.Second).Should(BeEmpty())
 	}, SpecTimeout(runTime))

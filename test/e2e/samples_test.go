@@ -81,7 +81,7 @@ var _ = DescribeTable("a sample ends Complete, with numbers that add up",
 		case contest:
 			manifest = aMinuteOf(manifest)
 		}
-		apply(ctx, manifest)
+		applyInLane(ctx, manifest)
 		suites := suitesOf(manifest)
 		for _, name := range suites {
 			kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+sampleTime.String(), "benchmarksuite/"+name)

@@ -63,12 +63,13 @@ func TestSamplesAreAppliedOneByOne(t *testing.T) {
 		t.Fatalf("%d publications, %v", len(files), err)
 	}
 	for _, file := range files {
-		for i, run := range runs(t, file) {
-			if run.Labels[v1alpha1.LabelSuite] != "" {
-				continue // its suite measures one after the other
+		list := runs(t, file)
+		for _, run := range list {
+			if run.Spec.Suspend != nil && *run.Spec.Suspend {
+				t.Errorf("%s: run %s is suspended: lanes keep runs from executing at the same time", file, run.Name)
 			}
-			if suspended := run.Spec.Suspend != nil && *run.Spec.Suspend; suspended != (i > 0) {
-				t.Errorf("%s: run %d, %s: suspended is %t", file, i+1, run.Name, suspended)
+			if run.Spec.Lane != list[0].Spec.Lane {
+				t.Errorf("%s: run %s is in lane %q, the first one in %q", file, run.Name, run.Spec.Lane, list[0].Spec.Lane)
 			}
 		}
 	}

@@ -19,7 +19,9 @@ import (
 )
 
 // Definition of the workload.
-var Definition = workload.Definition{Type: "CommitSize", Validate: workload.Checked(parameters), New: New}
+var Definition = workload.Definition{
+	Type: "CommitSize", WarmUp: true, Validate: workload.Checked(parameters), New: New,
+}
 
 // Parameters are those of the API's member commitSize at one point.
 type Parameters struct {

@@ -20,7 +20,9 @@ import (
 )
 
 // Definition of the workload.
-var Definition = workload.Definition{Type: "IIBench", Shared: true, Validate: workload.Checked(parameters), New: New}
+var Definition = workload.Definition{
+	Type: "IIBench", Shared: true, WarmUp: true, Validate: workload.Checked(parameters), New: New,
+}
 
 // Parameters are those of the API's member iiBench at one point.
 type Parameters struct {

@@ -75,6 +75,12 @@ func IsTool(cfg *result.Config) bool {
 	return err == nil && d.NewTool != nil
 }
 
+// WarmsUp says whether the load can be made before it is measured. It is false for a workload that is not known.
+func WarmsUp(cfg *result.Config) bool {
+	d, err := find(cfg)
+	return err == nil && d.WarmUp
+}
+
 // New makes the load of the loader's own clients. It is an error if another program makes it.
 func New(cfg *result.Config) (workload.Workload, error) {
 	d, err := find(cfg)

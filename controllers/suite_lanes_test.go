@@ -1,0 +1,393 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// inLane is a cluster in which suites and runs share a lane, and are carried out by their own reconcilers.
+type inLane struct {
+	*suites
+	// began are those that measure, or have measured, in their order: suites and runs that stand alone.
+	began []string
+	// before is called before each reconcile.
+	before func()
+}
+
+func newInLane(t *testing.T) *inLane {
+	t.Helper()
+	l := &inLane{suites: newSuites(t), before: func() {}}
+	l.end = nil
+	return l
+}
+
+// suite of two variants, and so many rounds, that measures one point.
+func (l *inLane) suite(name string, rounds int32, change func(*v1alpha1.BenchmarkSuite)) {
+	l.t.Helper()
+	made := testutil.MakeSuite(name, "", "a", "b").Rounds(rounds)
+	if change != nil {
+		made = made.With(change)
+	}
+	l.applySuite(made.Obj())
+}
+
+// turn reconciles suites, whether they are there or not, then every run that has something to do; and lets the cluster react. No two runs may have anything at a time that puts load on a node.
+func (l *inLane) turn(names ...string) {
+	l.t.Helper()
+	var runs v1alpha1.BenchmarkRunList
+	l.list(&runs)
+	busy := l.busy()
+	for _, run := range runs.Items {
+		finished := apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
+		if !finished || run.Labels[v1alpha1.LabelSuite] == "" || slices.Contains(busy, run.Name) {
+			names = append(names, run.Name)
+		}
+	}
+	for _, name := range names {
+		l.before()
+		if !strings.Contains(name, "-r") { // that is the name of a run of a suite
+			if _, err := l.reconcileNamed(name); err != nil {
+				l.t.Logf("suite %s is to be tried again: %v", name, err)
+			}
+			l.before()
+		}
+		if _, err := l.try(name); err != nil {
+			l.t.Logf("run %s is to be tried again: %v", name, err)
+		}
+		l.watch()
+	}
+	l.react()
+	l.watch()
+}
+
+// watch who measures.
+func (l *inLane) watch() {
+	l.t.Helper()
+	busy := l.busy()
+	if len(busy) > 1 {
+		l.t.Fatalf("at the same time: %v", busy)
+	}
+	for _, name := range busy {
+		name, _, _ = strings.Cut(name, "-r")
+		if !slices.Contains(l.began, name) {
+			l.began = append(l.began, name)
+		} else if l.began[len(l.began)-1] != name {
+			l.t.Fatalf("%s measures again after %v", name, l.began)
+		}
+	}
+}
+
+// conditionsOf a suite or a run, whichever there is.
+func (l *inLane) conditionsOf(name string) []metav1.Condition {
+	l.t.Helper()
+	key := client.ObjectKey{Namespace: l.namespace, Name: name}
+	var suite v1alpha1.BenchmarkSuite
+	if api.Get(l.t.Context(), key, &suite) == nil {
+		return suite.Status.Conditions
+	}
+	return l.get(name).Status.Conditions
+}
+
+// until takes turns until a condition of a suite or a run is true.
+func (l *inLane) until(name, condition string, names ...string) {
+	l.t.Helper()
+	for range 300 {
+		if apimeta.IsStatusConditionTrue(l.conditionsOf(name), condition) {
+			return
+		}
+		l.turn(names...)
+	}
+	l.t.Fatalf("%s was never %s: %+v", name, condition, l.conditionsOf(name))
+}
+
+func (l *inLane) waits(name, want string) {
+	l.t.Helper()
+	c := apimeta.FindStatusCondition(l.conditionsOf(name), v1alpha1.ConditionAdmitted)
+	if c == nil || c.Status != metav1.ConditionFalse || c.Reason != v1alpha1.ReasonQueued || c.Message != want {
+		l.t.Errorf("%s says %+v, want %q", name, c, want)
+	}
+}
+
+// Suites and runs stand in one queue, the oldest first. Nobody comes between the runs of a suite, and the time in the queue does
+// not count for it.
+func TestEnvtestSuitesAndRunsInOneLane(t *testing.T) {
+	l := newInLane(t)
+	l.queue(nil, "lone")
+	l.older("lone")
+	l.suite("one", 2, func(s *v1alpha1.BenchmarkSuite) { s.Spec.DeadlineSeconds = ptr.To[int32](600) })
+	l.turn("one") // its runs are checked before it stands in the queue
+	l.turn("one")
+	l.older("lone") // at least a second later
+	for !l.get("lone").CreationTimestamp.Before(&l.suiteNamed("one").CreationTimestamp) {
+		t.Fatal("the suite is not younger")
+	}
+	l.waits("one", "waiting for run "+l.namespace+"/lone, which holds lane default; position 1 of 1")
+	if s := l.suiteNamed("one").Status; s.StartTime != nil || s.Deadline != nil {
+		t.Errorf("in the queue it has begun: %+v", s)
+	}
+	l.suite("two", 2, nil)
+	l.queue(nil, "zebra")
+	l.clock.Step(time.Hour)
+	l.turn("two", "one")
+	l.turn("two", "one")
+	l.waits("two", "waiting for run "+l.namespace+"/lone, which holds lane default; position 2 of 3")
+	for _, name := range []string{"lone", "one", "two", "zebra"} {
+		l.until(name, v1alpha1.ConditionComplete, "one", "two")
+	}
+	for range 10 {
+		l.turn("one", "two")
+	}
+	if want := []string{"lone", "one", "two", "zebra"}; !slices.Equal(l.began, want) {
+		t.Errorf("they measured in the order %v, want %v", l.began, want)
+	}
+	for _, name := range []string{"one", "two"} {
+		if s := l.suiteNamed(name); *s.Status.Runs.Finished != 4 {
+			t.Errorf("%s has measured %+v", name, s.Status.Runs)
+		}
+	}
+	l.nothingRuns()
+}
+
+// However a suite ends that holds a lane, the next one gets it, and not before what its run had is gone.
+func TestEnvtestSuiteLeavesItsLane(t *testing.T) {
+	suspended := func(l *inLane, value bool) {
+		s := l.suiteNamed("first")
+		s.Spec.Suspend = &value
+		l.must(api.Update(l.t.Context(), s))
+	}
+	remove := func(l *inLane) {
+		l.must(api.Delete(l.t.Context(), l.suiteNamed("first")))
+		l.turn("first")
+		l.turn("first")
+	}
+	gone := func(l *inLane) {
+		var runs v1alpha1.BenchmarkRunList
+		l.list(&runs)
+		for i := range runs.Items {
+			if runs.Items[i].Labels[v1alpha1.LabelSuite] != "" {
+				l.must(api.Delete(l.t.Context(), &runs.Items[i]))
+				l.turn("first")
+				l.collectGarbageOf(runs.Items[i].Name)
+			}
+		}
+	}
+	for name, leave := range map[string]func(*inLane){
+		"suspended": func(l *inLane) { suspended(l, true) },
+		"suspended, and its run resumed by hand": func(l *inLane) {
+			suspended(l, true)
+			for l.condition("first-r1-a", v1alpha1.ConditionSuspended).Status != metav1.ConditionTrue {
+				l.turn("first")
+			}
+			l.change("first-r1-a", func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = ptr.To(false) })
+		},
+		"its run suspended by hand, then the suite": func(l *inLane) {
+			l.change("first-r1-a", func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = ptr.To(true) })
+			suspended(l, true)
+		},
+		"late": func(l *inLane) {
+			s := l.suiteNamed("first")
+			s.Spec.DeadlineSeconds = ptr.To[int32](1)
+			l.must(api.Update(l.t.Context(), s))
+			l.clock.Step(time.Minute)
+			l.turn("first")
+			l.turn("first")
+			l.collectGarbageOf("first-r1-a")
+		},
+		"its run failed": func(l *inLane) {
+			l.change("first-r1-a", func(r *v1alpha1.BenchmarkRun) { r.Spec.DeadlineSeconds = ptr.To[int32](1) })
+			l.clock.Step(time.Minute)
+		},
+		"its run deleted by hand, then the suite": func(l *inLane) {
+			l.must(api.Delete(l.t.Context(), l.get("first-r1-a")))
+			remove(l)
+			l.collectGarbageOf("first-r1-a")
+			gone(l)
+		},
+		"deleted": func(l *inLane) {
+			remove(l)
+			gone(l)
+		},
+		"deleted and made again": func(l *inLane) {
+			remove(l)
+			l.suite("first", 2, func(s *v1alpha1.BenchmarkSuite) { s.Spec.Suspend = ptr.To(true) })
+			gone(l)
+		},
+		"deleted while the manager was down": func(l *inLane) {
+			l.must(api.Delete(l.t.Context(), l.suiteNamed("first")))
+			l.reconciler, l.suites.suites = l.newReconciler(), l.newSuiteReconciler()
+			l.turn("first")
+			gone(l)
+		},
+		"deleted without its runs": func(l *inLane) {
+			l.must(api.Delete(l.t.Context(), l.suiteNamed("first")))
+			l.change("first-r1-a", func(r *v1alpha1.BenchmarkRun) { r.OwnerReferences = nil })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newInLane(t)
+			l.loader = func(*batchv1.Job, *corev1.Pod) {} // it runs until it is removed
+			l.suite("first", 2, func(s *v1alpha1.BenchmarkSuite) { s.Spec.Seed = ptr.To[int64](4) })
+			for len(l.jobs) == 0 {
+				l.turn("first")
+			}
+			if l.jobs["first-r1-a-t1-a1"] == 0 {
+				t.Fatalf("another run came first: %v", l.jobs)
+			}
+			l.queue(nil, "second")
+			l.turn("first")
+			l.waits("second", "waiting for suite "+l.namespace+"/first, which holds lane default; position 1 of 1")
+			leave(l)
+			if strings.HasPrefix(name, "deleted without") {
+				// What measured is a run like any other now. It is older than the second.
+				l.until("first-r1-a", v1alpha1.ConditionAdmitted, "first")
+				l.must(api.Delete(t.Context(), l.get("first-r1-a")))
+				l.collectGarbageOf("first-r1-a")
+			}
+			l.until("second", v1alpha1.ConditionAdmitted, "first")
+		})
+	}
+}
+
+// A run that holds its lane itself, because an earlier version of the operator has admitted it, goes on; then its suite has its
+// turn.
+func TestEnvtestSuiteOfAnEarlierVersion(t *testing.T) {
+	l := newInLane(t)
+	l.suite("s", 2, nil)
+	for len(l.jobs) == 0 {
+		l.turn("s")
+	}
+	lease := l.lease()
+	l.must(api.Delete(t.Context(), lease))
+	var runs v1alpha1.BenchmarkRunList
+	l.list(&runs)
+	run := runs.Items[0]
+	lease.ResourceVersion, lease.UID = "", ""
+	lease.Spec.HolderIdentity = ptr.To("BenchmarkRun/" + l.namespace + "/" + run.Name + "/" + string(run.UID))
+	l.must(api.Create(t.Context(), lease))
+	l.reconciler, l.suites.suites = l.newReconciler(), l.newSuiteReconciler()
+	l.queue(nil, "zebra")
+	if _, err := l.reconcileNamed("s"); err != nil {
+		t.Fatal(err)
+	}
+	l.waits("s", "waiting for run "+l.namespace+"/"+run.Name+", which holds lane default; position 1 of 2")
+	l.until("s", v1alpha1.ConditionComplete, "s")
+	l.until("zebra", v1alpha1.ConditionComplete, "s")
+	if l.jobs[run.Name+"-t1-a1"] == 0 || len(l.jobs) != 5 {
+		t.Errorf("Jobs: %v", l.jobs)
+	}
+}
+
+// A suite of another installation holds the lane like a run of it, and is found to be gone like one.
+func TestEnvtestSuiteOfAnotherInstallation(t *testing.T) {
+	other, l := newInLane(t), newInLane(t)
+	l.reconciler.LaneNamespace, l.suites.suites.LaneNamespace = other.namespace, other.namespace
+	other.suite("theirs", 2, nil)
+	for len(other.jobs) == 0 {
+		other.turn("theirs")
+	}
+	l.suite("ours", 2, nil)
+	l.turn("ours")
+	result, err := l.reconcileNamed("ours")
+	l.must(err)
+	if result.RequeueAfter != 10*time.Second {
+		t.Errorf("it looks again after %s, want 10 s", result.RequeueAfter)
+	}
+	l.waits("ours", "waiting for suite "+other.namespace+"/theirs of another installation, which holds lane default (Lease "+
+		other.namespace+"/default.lane.benchrun.dev); position 1 of 1")
+	l.must(api.Delete(t.Context(), other.suiteNamed("theirs")))
+	l.turn("ours")
+	l.turn("ours")
+	if busy := l.busy(); len(busy) != 0 {
+		t.Errorf("%v has something, while the other's run is there", busy)
+	}
+	var runs v1alpha1.BenchmarkRunList
+	other.list(&runs)
+	for i := range runs.Items {
+		l.must(api.Delete(t.Context(), &runs.Items[i]))
+		other.collectGarbageOf(runs.Items[i].Name)
+	}
+	l.until("ours", v1alpha1.ConditionAdmitted, "ours")
+}
+
+// The manager is killed after each write of the Lease of a suite, and after the next one, while a run waits, and another goes on:
+// the run begins when the suite has finished, and the lane is free at the end. The runs of the suite end at once.
+func TestEnvtestCrashAfterEveryWriteOfASuitesLease(t *testing.T) {
+	crash := func(n int) []int {
+		l := newInLane(t)
+		m := &mortal{dieAfter: n}
+		l.suites.suites.Client = m.client()
+		l.end = func(run *v1alpha1.BenchmarkRun) { l.complete(run, 1000) }
+		l.suite("s", 2, nil)
+		for range 60 {
+			if _, err := l.reconcileSuite(); err != nil {
+				t.Logf("to be tried again: %v", err)
+				if m.dead {
+					m.dead, l.suites.suites = false, l.newSuiteReconciler()
+					l.suites.suites.Client = m.client()
+				}
+			}
+			l.runsEnd()
+			if len(l.made) == 1 && apimeta.FindStatusCondition(l.conditionsOf("s"), v1alpha1.ConditionAdmitted) != nil {
+				if err := l.exists(&v1alpha1.BenchmarkRun{}, "second"); err != nil {
+					l.queue(nil, "second")
+				}
+			}
+			if _, err := l.try("second"); err != nil {
+				t.Fatal(err)
+			}
+			finished := apimeta.IsStatusConditionTrue(l.conditionsOf("s"), v1alpha1.ConditionFinished)
+			if len(l.busy()) > 0 && !finished {
+				t.Fatalf("killed after write %d: the run measures before the suite has finished", n)
+			}
+			l.react()
+		}
+		if got := l.suiteNamed("s").Status; *got.Runs.Finished != 4 || l.get("second").Status.Progress != "1/1" {
+			t.Errorf("killed after write %d: %+v", n, got)
+		}
+		l.nothingRuns()
+		return m.leases
+	}
+	leases := crash(0)
+	if len(leases) != 2 {
+		t.Fatalf("a suite takes and leaves its lane by %d writes", len(leases))
+	}
+	for _, n := range leases {
+		crash(n)
+		crash(n + 1)
+	}
+}
+
+// A suite and a run whose operator has a cache that is behind are measured once, one after the other.
+func TestEnvtestSuiteAndACacheThatIsBehind(t *testing.T) {
+	for seed := range uint64(2) {
+		l := newInLane(t)
+		cache := newLag(l.cluster, seed)
+		l.reconciler.Client, l.suites.suites.Client = cache.behind(), cache.behind()
+		l.before = cache.pass
+		l.suite("s", 2, nil)
+		l.queue(nil, "second")
+		for _, name := range []string{"s", "second"} {
+			l.until(name, v1alpha1.ConditionComplete, "s")
+		}
+		if got := l.suiteNamed("s").Status; *got.Runs.Finished != 4 || len(l.jobs) != 5 {
+			t.Errorf("seed %d: %+v, Jobs %v", seed, got, l.jobs)
+		}
+	}
+}

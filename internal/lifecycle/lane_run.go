@@ -1,0 +1,103 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
+)
+
+// holds says whether the run is admitted: it holds its lane, or its suite does. A run of a suite holds the lane itself if an
+// earlier version of the operator has admitted it.
+func (s *situation) holds() bool {
+	suite := MemberOf(s.run)
+	return s.seen.Lane.is(HolderOf(s.run)) || suite != nil && s.seen.Lane.is(*suite)
+}
+
+// queued waits until it is the run's turn, or its suite's. A run that is not admitted has no Job and no database: if it has lost
+// its lane, because somebody has deleted the Lease, it removes them.
+func queued(s *situation) *Decision {
+	if s.holds() {
+		return nil
+	}
+	d := s.seen.Lane.turn(s.run.Spec.Lane, HolderOf(s.run))
+	if suite := MemberOf(s.run); suite != nil {
+		d = Decision{Action: Wait{}, Reason: v1alpha1.ReasonQueued, Message: fmt.Sprintf(
+			"waiting until %s, which this run belongs to, has lane %s", suite, s.run.Spec.Lane)}
+	}
+	if d.Action == (TakeLane{}) {
+		return &d
+	}
+	d.Unexpected = s.is(v1alpha1.ConditionAdmitted)
+	if a := s.removeEverything(); a != nil {
+		d.Action, d.Unexpected = a, true
+	}
+	return &d
+}
+
+// leave releases the lane of a run that has removed what it had, as soon as nothing of it disturbs the next one.
+func (s *situation) leave(d *Decision) {
+	switch me := HolderOf(s.run); {
+	case !s.seen.Lane.is(me):
+	case s.disturbs():
+		d.After = time.Second // a server that a MariaDB resource stands for, and a node that does not answer, are not watched
+	default:
+		d.Action = ReleaseLane{Holder: me}
+	}
+}
+
+// disturbs says whether a run that has ended, or is suspended, may still put load on its nodes. A database that stays is idle as
+// soon as no loader works.
+func (s *situation) disturbs() bool {
+	works := func(pod corev1.Pod) bool { return podutil.Works(&pod, s.now) }
+	kept := s.is(v1alpha1.ConditionFinished) && s.keeps(s.is(v1alpha1.ConditionComplete))
+	for _, a := range s.seen.Attempts {
+		if !kept || slices.ContainsFunc(a.Pods, works) || len(a.Pods) == 0 && !jobEnded(a.Job) {
+			return true
+		}
+	}
+	for _, i := range s.seen.Instances {
+		if !kept && i.Works(s.now) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.seen.Lingering, works)
+}
+
+// jobEnded says whether a Job will make no further Pod.
+func jobEnded(job *batchv1.Job) bool {
+	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type != batchv1.JobSuspended && c.Status == corev1.ConditionTrue
+	})
+}
+
+// admitted is the condition Admitted.
+func (s *situation) admitted(d Decision) (status metav1.ConditionStatus, reason, message string) {
+	suite := MemberOf(s.run)
+	switch {
+	case d.Finished, d.Complete, d.Failure != nil, s.is(v1alpha1.ConditionFailed):
+		message = "the run has ended, and leaves its lane"
+		if suite != nil {
+			message = fmt.Sprintf("the run has ended; its lane is left when %s has", suite)
+		}
+		return metav1.ConditionFalse, v1alpha1.ReasonFinished, message
+	case d.Pauses():
+		return metav1.ConditionFalse, d.Reason, d.Message
+	case s.holds(), s.seen.Blind && s.is(v1alpha1.ConditionAdmitted):
+		message = "the run holds lane " + s.run.Spec.Lane
+		if suite != nil {
+			message = fmt.Sprintf("%s, which this run belongs to, holds lane %s", suite, s.run.Spec.Lane)
+		}
+		return metav1.ConditionTrue, v1alpha1.ReasonAdmitted, message
+	}
+	return metav1.ConditionUnknown, d.Reason, d.Message
+}

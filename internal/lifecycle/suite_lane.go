@@ -1,0 +1,101 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
+)
+
+// lane that the runs of the suite are in.
+func (s *suiteSituation) lane() string { return s.suite.Spec.Template.Spec.Lane }
+
+// holds says whether the suite holds its lane.
+func (s *suiteSituation) holds() bool { return s.seen.Lane.is(HolderOfSuite(s.suite)) }
+
+// suiteQueued waits until it is the suite's turn. If it has lost its lane, its run removes its Jobs and its database by itself.
+func suiteQueued(s *suiteSituation) *Decision {
+	if s.holds() {
+		return nil
+	}
+	d := s.seen.Lane.turn(s.lane(), HolderOfSuite(s.suite))
+	d.Unexpected = s.is(v1alpha1.ConditionAdmitted)
+	return &d
+}
+
+// leave releases the lane of a suite that takes no further step, as soon as nothing of its runs disturbs the next one.
+func (s *suiteSituation) leave(d *Decision) {
+	switch {
+	case !s.holds():
+	case s.seen.Lingering || !s.quiet():
+		d.After = time.Second // a node that does not answer is not watched
+	default:
+		d.Action = ReleaseLane{Holder: HolderOfSuite(s.suite)}
+	}
+}
+
+// quiet says whether every run that has not finished says itself that it is suspended. Until then, a step that it has begun may
+// still create a Job.
+func (s *suiteSituation) quiet() bool {
+	return !slices.ContainsFunc(s.seen.Members, func(m SuiteMember) bool {
+		if m.Run == nil || m.Finished() {
+			return false
+		}
+		suspended := ptr.Deref(m.Run.Spec.Suspend, false) && m.is(v1alpha1.ConditionSuspended)
+		return !suspended || m.Run.Status.ObservedGeneration != m.Run.Generation
+	})
+}
+
+// admitted is the condition Admitted.
+func (s *suiteSituation) admitted(d Decision) (status metav1.ConditionStatus, reason, message string) {
+	switch {
+	case d.Finished, d.Complete, d.Failure != nil, s.is(v1alpha1.ConditionFailed):
+		return metav1.ConditionFalse, v1alpha1.ReasonFinished, "the suite has ended, and leaves its lane"
+	case d.Pauses():
+		return metav1.ConditionFalse, d.Reason, d.Message
+	case s.holds(), s.seen.Blind && s.is(v1alpha1.ConditionAdmitted):
+		return metav1.ConditionTrue, v1alpha1.ReasonAdmitted, "the suite holds lane " + s.lane()
+	}
+	return metav1.ConditionUnknown, d.Reason, d.Message
+}
+
+// Remains are what there is of runs that puts load on nodes, or may.
+type Remains struct {
+	Pods []corev1.Pod
+	Jobs []batchv1.Job
+	// Servers has the UID of a run for each StatefulSet and each MariaDB resource.
+	Servers []types.UID
+}
+
+// Disturb says whether something of it works, or may begin to. The databases of runs that keep them are idle, and so are their
+// Jobs when they have ended.
+func (r *Remains) Disturb(kept sets.Set[types.UID], now time.Time) bool {
+	of := func(o metav1.Object) types.UID { return types.UID(o.GetLabels()[v1alpha1.LabelRunUID]) }
+	return slices.ContainsFunc(r.Servers, func(run types.UID) bool { return !kept.Has(run) }) ||
+		slices.ContainsFunc(r.Pods, func(pod corev1.Pod) bool {
+			idle := kept.Has(of(&pod)) && pod.Labels[v1alpha1.LabelComponent] == v1alpha1.ComponentDatabase
+			return !idle && podutil.Works(&pod, now)
+		}) ||
+		slices.ContainsFunc(r.Jobs, func(job batchv1.Job) bool {
+			made := slices.ContainsFunc(r.Pods, func(pod corev1.Pod) bool { return metav1.IsControlledBy(&pod, &job) })
+			return !kept.Has(of(&job)) || !made && !jobEnded(&job)
+		})
+}
+
+// Keeps says whether a run that has finished keeps its database, by spec.cleanup.
+func Keeps(run *v1alpha1.BenchmarkRun) bool {
+	is := func(condition string) bool { return apimeta.IsStatusConditionTrue(run.Status.Conditions, condition) }
+	return is(v1alpha1.ConditionFinished) && keeps(run.Spec.Cleanup, is(v1alpha1.ConditionComplete))
+}
