@@ -148,8 +148,8 @@ type document struct {
 	Attempts []*result.Record   `json:"attempts"`
 }
 
-// JSON writes everything: what was asked, the plan, and the record of every attempt with its environment. Histograms are left out:
-// the documents of the attempts have them.
+// JSON writes everything: what was asked, the plan, and the record of every attempt with its environment. Histograms are left
+// out: the documents of the attempts have them.
 func JSON(w io.Writer, r *Report) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")

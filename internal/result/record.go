@@ -101,8 +101,8 @@ func (p *Place) Loaders() []string {
 const maxRecordSummary = 128 << 10
 
 // Complete gives the record of an accepted attempt the summary of its document, with the histograms if there is room for them. Up
-// to then it has that of the termination message, from which EncodeSummary left out what did not fit. If the document's is too large even for a record, the short one
-// stays, with a warning that says so.
+// to then it has that of the termination message, from which EncodeSummary left out what did not fit. If the document's is too
+// large even for a record, the short one stays, with a warning that says so.
 func (r *Record) Complete(d *Document, doc EncodedDocument) error {
 	whole := d.Summarize(doc)
 	whole.Latencies = d.Latencies

@@ -14,8 +14,8 @@ import (
 // Latency of an operation at a point.
 type Latency struct {
 	P50Micros, P99Micros float64
-	// Merged says that the percentiles are those of all trials' operations together. Otherwise a trial has no histogram, and they are
-	// the medians of what each trial took from its own.
+	// Merged says that the percentiles are those of all trials' operations together. Otherwise a trial has no histogram, and they
+	// are the medians of what each trial took from its own.
 	Merged bool
 }
 
