@@ -70,10 +70,42 @@ func TestEnvtestManagersShareALane(t *testing.T) {
 	says(t, theirs, two, "elsewhere", "")
 }
 
-func suspend(t *testing.T, run *v1alpha1.BenchmarkRun) {
+// Suites and runs wake each other.
+func TestEnvtestSuitesAndRunsShareALane(t *testing.T) {
+	namespace := makeNamespace(t)
+	m := start(t, namespace, "suites", namespace)
+	suite := testutil.MakeSuite("compare", namespace, "a", "b").Obj()
+	suite.UID = ""
+	if err := api.Create(t.Context(), suite); err != nil {
+		t.Fatal(err)
+	}
+	admitted := func() {
+		t.Helper()
+		eventually(t, "the suite has its lane\n"+m.log.String(), func(ctx context.Context) bool {
+			var now v1alpha1.BenchmarkSuite
+			err := api.Get(ctx, client.ObjectKeyFromObject(suite), &now)
+			return err == nil && apimeta.IsStatusConditionTrue(now.Status.Conditions, v1alpha1.ConditionAdmitted)
+		})
+	}
+	admitted()
+	says(t, m, namespace, "compare-r1-b", "")
+	run := runIn(t, namespace, "run")
+	says(t, m, namespace, "run", "waiting for suite "+namespace+"/compare, which holds lane default; position 1 of 1")
+	suspend(t, suite)
+	says(t, m, namespace, "run", "")
+	resumed := client.RawPatch(types.MergePatchType, []byte(`{"spec": {"suspend": false}}`))
+	if err := api.Patch(t.Context(), suite, resumed); err != nil {
+		t.Fatal(err)
+	}
+	suspend(t, run)
+	admitted()
+	says(t, m, namespace, "compare-r1-b", "")
+}
+
+func suspend(t *testing.T, object client.Object) {
 	t.Helper()
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec": {"suspend": true}}`))
-	if err := api.Patch(t.Context(), run, patch); err != nil {
+	if err := api.Patch(t.Context(), object, patch); err != nil {
 		t.Fatal(err)
 	}
 }
