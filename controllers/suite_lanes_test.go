@@ -12,6 +12,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,12 +49,13 @@ func (l *inLane) suite(name string, rounds int32, change func(*v1alpha1.Benchmar
 	l.applySuite(made.Obj())
 }
 
-// turn reconciles suites, whether they are there or not, then every run that has something to do; and lets the cluster react. No two runs may have anything at a time that puts load on a node.
+// turn reconciles suites, whether they are there or not, then every run that has something to do, or the lane; and lets the cluster
+// react. No two runs may have anything at a time that puts load on a node.
 func (l *inLane) turn(names ...string) {
 	l.t.Helper()
 	var runs v1alpha1.BenchmarkRunList
 	l.list(&runs)
-	busy := l.busy()
+	busy := append(l.busy(), l.holders()...)
 	for _, run := range runs.Items {
 		finished := apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
 		if !finished || run.Labels[v1alpha1.LabelSuite] == "" || slices.Contains(busy, run.Name) {
@@ -75,6 +77,18 @@ func (l *inLane) turn(names ...string) {
 	}
 	l.react()
 	l.watch()
+}
+
+// holders are the names of those that hold a lane.
+func (l *inLane) holders() []string {
+	l.t.Helper()
+	var leases coordinationv1.LeaseList
+	l.list(&leases)
+	var names []string
+	for i := range leases.Items {
+		names = append(names, holderOf(&leases.Items[i]).Name)
+	}
+	return names
 }
 
 // watch who measures.
