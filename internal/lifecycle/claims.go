@@ -154,7 +154,8 @@ func claimStatus(judged []claims.Judgement) (list []v1alpha1.ClaimStatus, togeth
 		verdict   claims.Verdict
 		one, many string
 	}{
-		{claims.Holds, "holds", "hold"}, {claims.DoesNotHold, "does not hold", "do not hold"},
+		{claims.Holds, "holds", "hold"},
+		{claims.DoesNotHold, "does not hold", "do not hold"},
 		{claims.CannotSay, "undecided", "undecided"},
 	} {
 		switch n := counts[v.verdict]; n {
