@@ -208,35 +208,6 @@ func ClaimsOfSuite(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObse
 	return claims.Judge(claimsOf(suite.Spec.Claims), measured, interval)
 }
 
-// of a metric: its values by point, or nil if nothing was measured of it; an empty name is that of the headline metric.
-func (m *Measurements) of(metric string) (result.Metric, []float64) {
-	if metric == "" || metric == m.Metric.Name {
-		return m.Metric, m.Values
-	}
-	i := slices.IndexFunc(m.Claimed, func(c Claimed) bool { return c.Metric.Name == metric })
-	if i < 0 {
-		return result.Metric{}, nil
-	}
-	return m.Claimed[i].Metric, m.Claimed[i].Values
-}
-
-// addClaimed keeps the metrics of a point that claims are about.
-func (m *Measurements) addClaimed(point int, s *result.Summary, names []string) {
-	for _, name := range names {
-		metric, found := metricOf(s, name)
-		if !found {
-			continue
-		}
-		i := slices.IndexFunc(m.Claimed, func(c Claimed) bool { return c.Metric.Name == name })
-		if i < 0 {
-			i = len(m.Claimed)
-			m.Claimed = append(m.Claimed, Claimed{Metric: metric, Values: notMeasured(len(m.Values))})
-			m.Claimed[i].Metric.Value = 0
-		}
-		m.Claimed[i].Values[point] = metric.Value
-	}
-}
-
 // ClaimedMetrics are the names of the metrics that claims are about, besides the headline metric.
 func ClaimedMetrics(list v1alpha1.Claims) []string {
 	names := map[string]bool{}

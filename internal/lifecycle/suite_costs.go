@@ -13,30 +13,46 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// addCosts keeps the metrics of a point that say what a unit of work takes. Their unit has a divisor, which is not the second: a
-// rate per second says nothing that the headline does not.
-func (m *Measurements) addCosts(point int, metrics []result.Metric) {
-	for _, metric := range metrics {
-		_, per, found := strings.Cut(metric.Unit, "/")
-		if !found || per == "s" {
-			continue
-		}
-		i := slices.IndexFunc(m.Costs, func(c Cost) bool { return c.Name == metric.Name })
-		if i < 0 {
-			i = len(m.Costs)
-			m.Costs = append(m.Costs, Cost{Name: metric.Name, Unit: metric.Unit, Values: notMeasured(len(m.Values))})
-		}
-		m.Costs[i].Values[point] = metric.Value
-	}
+// isCost says whether a metric says what a unit of work takes, for example fsyncs per transaction. Its unit has a divisor, which is
+// not the second: a rate per second says nothing that the headline does not.
+func isCost(m result.Metric) bool {
+	_, per, found := strings.Cut(m.Unit, "/")
+	return found && per != "s"
 }
 
-// at is the cost of that name at a point, or not a number.
-func (m *Measurements) at(name string, point int) float64 {
-	i := slices.IndexFunc(m.Costs, func(c Cost) bool { return c.Name == name })
+// add keeps a metric's value at a point.
+func (m *Measurements) add(point int, metric result.Metric) {
+	i := m.index(metric.Name)
 	if i < 0 {
-		return math.NaN()
+		i = len(m.Others)
+		m.Others = append(m.Others, MetricValues{Metric: metric, Values: notMeasured(len(m.Values))})
+		m.Others[i].Metric.Value = 0
 	}
-	return m.Costs[i].Values[point]
+	m.Others[i].Values[point] = metric.Value
+}
+
+// index of a metric among the others, or -1.
+func (m *Measurements) index(name string) int {
+	return slices.IndexFunc(m.Others, func(o MetricValues) bool { return o.Metric.Name == name })
+}
+
+// of a metric: its values by point, or nil if nothing was measured of it; an empty name is that of the headline metric.
+func (m *Measurements) of(name string) (result.Metric, []float64) {
+	if name == "" || name == m.Metric.Name {
+		return m.Metric, m.Values
+	}
+	if i := m.index(name); i >= 0 {
+		return m.Others[i].Metric, m.Others[i].Values
+	}
+	return result.Metric{}, nil
+}
+
+// at is the value of a metric at a point, or not a number.
+func (m *Measurements) at(name string, point int) float64 {
+	if _, values := m.of(name); values != nil {
+		return values[point]
+	}
+	return math.NaN()
 }
 
 // costs of a pair: the medians over the rounds, of what was measured for both.
@@ -51,11 +67,11 @@ func costs(p *SuitePlan, seen *SuiteObserved, rounds int, pair PlannedPair) []st
 	}
 	var list []stats.Cost
 	first := slices.IndexFunc(p.Members, func(m plan.Member) bool { return m.Variant == pair.Variant })
-	for _, c := range seen.Members[first].Measured.Costs {
-		ours, theirs := values(pair.Variant, pair.Of, c.Name), values(p.Baseline, pair.With, c.Name)
-		if len(ours) > 0 && len(theirs) > 0 {
+	for _, c := range seen.Members[first].Measured.Others {
+		ours, theirs := values(pair.Variant, pair.Of, c.Metric.Name), values(p.Baseline, pair.With, c.Metric.Name)
+		if isCost(c.Metric) && len(ours) > 0 && len(theirs) > 0 {
 			list = append(list, stats.Cost{
-				Name: c.Name, Unit: c.Unit, Baseline: stats.Summarize(theirs).Median, Variant: stats.Summarize(ours).Median,
+				Name: c.Metric.Name, Unit: c.Metric.Unit, Baseline: stats.Summarize(theirs).Median, Variant: stats.Summarize(ours).Median,
 			})
 		}
 	}

@@ -107,10 +107,11 @@ func MeasurementsOf(p *plan.Plan, records []*result.Record, claimed []string) *M
 			continue
 		}
 		m.Metric, m.Values[t.Point] = r.Summary.Metrics[0], r.Summary.Metrics[0].Value
-		if len(p.Points) <= maxStatusPoints {
-			m.addCosts(t.Point, r.Summary.Metrics[1:])
+		for _, other := range r.Summary.Metrics[1:] {
+			if slices.Contains(claimed, other.Name) || len(p.Points) <= maxStatusPoints && isCost(other) {
+				m.add(t.Point, other)
+			}
 		}
-		m.addClaimed(t.Point, r.Summary, claimed)
 	}
 	m.Metric.Value = 0
 	return m

@@ -105,7 +105,9 @@ func TestJudgeCosts(t *testing.T) {
 		if p.Members[i].Variant == p.Baseline {
 			metrics = append(metrics, result.Metric{Name: "waitsPerRow", Value: 3, Unit: "waits/row"})
 		}
-		m.addCosts(0, metrics)
+		for _, metric := range metrics {
+			m.add(0, metric)
+		}
 	}
 	got := Judge(s, p, seen, Judged{}).Pairs[0].Costs
 	want := []stats.Cost{{Name: "fsyncsPerTransaction", Unit: "fsyncs/transaction", Baseline: 1, Variant: 0.1}}

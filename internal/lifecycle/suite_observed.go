@@ -51,22 +51,15 @@ type SuiteMember struct {
 type Measurements struct {
 	Metric result.Metric
 	Values []float64
-	// Costs of a unit of work, if there are few enough points to show them.
-	Costs []Cost
-	// Claimed are the values of other metrics that claims are about.
-	Claimed []Claimed
+	// Others are the metrics besides it that are looked at: those that claims are about and, if there are few enough points to show
+	// them, costs of a unit of work.
+	Others []MetricValues
 }
 
-// Claimed are the values of a metric that a claim is about, by the points of the plan.
-type Claimed struct {
+// MetricValues are the values of a metric by the points of the plan. Value in the metric is of no meaning.
+type MetricValues struct {
 	Metric result.Metric
 	Values []float64
-}
-
-// Cost is a metric that says what a unit of work takes, for example fsyncs per transaction, by the points of the plan.
-type Cost struct {
-	Name, Unit string
-	Values     []float64
 }
 
 // Finished says whether the member's run has finished.

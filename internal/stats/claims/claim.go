@@ -4,10 +4,11 @@
 package claims
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -247,22 +248,13 @@ func (m *Monotonic) steps(list []Series) ([]*Series, error) {
 	if len(named) < fewest {
 		return nil, fmt.Errorf("monotonic: %s names %d points, and it takes %d to see an order", m.Among, len(named), fewest)
 	}
-	slices.SortFunc(named, func(a, b *Series) int {
-		if values[a] < values[b] {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(named, func(a, b *Series) int { return cmp.Compare(values[a], values[b]) })
 	return named, nil
 }
 
 // without is the name of the series without a parameter.
 func (s *Series) without(parameter string) string {
-	var parts []string
-	for part := range strings.SplitSeq(stats.Label(s.Parameters), ", ") {
-		if !strings.HasPrefix(part, parameter+"=") {
-			parts = append(parts, part)
-		}
-	}
-	return s.Variant + " " + strings.Join(parts, ", ")
+	rest := Series{Variant: s.Variant, Parameters: maps.Clone(s.Parameters)}
+	delete(rest.Parameters, parameter)
+	return rest.name()
 }
