@@ -1,0 +1,134 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// Environment is where a run took place. A value that could not be read is "unknown", never empty.
+type Environment struct {
+	// serverVersion is the server's own VERSION().
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	ServerVersion string `json:"serverVersion,omitempty"`
+
+	// settingsDigest is the sha256 of all server variables, without those that are state or identity: runs with the same
+	// digest ran on the same configuration.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	SettingsDigest string `json:"settingsDigest,omitempty"`
+
+	// databaseImage is the digest of the image that the server ran, as the node's container runtime names it.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	DatabaseImage string `json:"databaseImage,omitempty"`
+
+	// loaderImage is the digest of the image that the loader ran.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	LoaderImage string `json:"loaderImage,omitempty"`
+
+	// databaseNode is the database's node.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	DatabaseNode string `json:"databaseNode,omitempty"`
+
+	// loaderNode is the loader's node; with several loader Pods, all of theirs.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=16384
+	LoaderNode string `json:"loaderNode,omitempty"`
+
+	// kernel release of the database's node.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Kernel string `json:"kernel,omitempty"`
+
+	// cpuModel of the database's node.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	CPUModel string `json:"cpuModel,omitempty"`
+
+	// cpus is the number of logical CPUs of the database's node.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	CPUs int32 `json:"cpus,omitempty"`
+
+	// memoryBytes is the memory of the database's node.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	MemoryBytes int64 `json:"memoryBytes,omitempty"`
+
+	// filesystem of the data volume, for example xfs.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Filesystem string `json:"filesystem,omitempty"`
+
+	// mountOptions of the data volume.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	MountOptions string `json:"mountOptions,omitempty"`
+
+	// ioScheduler of the data volume's device.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	IOScheduler string `json:"ioScheduler,omitempty"`
+
+	// swappiness of the database's node.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Swappiness string `json:"swappiness,omitempty"`
+
+	// transparentHugePages of the database's node: always, madvise or never.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	TransparentHugePages string `json:"transparentHugePages,omitempty"`
+
+	// fdatasyncMicros is the median latency of a 4 KiB write with fdatasync on the data volume, before the server started:
+	// what a durable commit costs at least here.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	FdatasyncMicros int64 `json:"fdatasyncMicros,omitempty"`
+
+	// trialProbe is what the node and the volume were like before the trials, in the medians of all of them.
+	// +optional
+	TrialProbe TrialProbe `json:"trialProbe,omitzero"`
+
+	// warnings say how the node or the volume differed between trials, or from what they were in the last run of this
+	// namespace that asked for the same.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=512
+	// +kubebuilder:validation:MinItems=1
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// TrialProbe is what the database's node was like in the quiet time before a trial's measured phase, by its observer.
+type TrialProbe struct {
+	// fdatasyncMicros is the median latency of a 4 KiB write with fdatasync on the data volume.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	FdatasyncMicros int64 `json:"fdatasyncMicros,omitempty"`
+
+	// fdatasyncP95Micros is the 95th percentile of that latency.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	FdatasyncP95Micros int64 `json:"fdatasyncP95Micros,omitempty"`
+
+	// workNanos is the CPU time that a fixed piece of work took.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	WorkNanos int64 `json:"workNanos,omitempty"`
+}
