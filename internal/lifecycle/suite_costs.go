@@ -13,8 +13,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// isCost says whether a metric says what a unit of work takes, for example fsyncs per transaction. Its unit has a divisor, which is
-// not the second: a rate per second says nothing that the headline does not.
+// isCost says whether a metric says what a unit of work takes, for example fsyncs per transaction. Its unit has a divisor, which
+// is not the second: a rate per second says nothing that the headline does not.
 func isCost(m result.Metric) bool {
 	_, per, found := strings.Cut(m.Unit, "/")
 	return found && per != "s"
