@@ -41,7 +41,7 @@ func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *step, act
 		}
 	}
 	record := newRecord(a, s.seen)
-	record.Parameters, record.Recorded = action.Parameters, r.recordedAt(a)
+	record.Parameters, record.Rows, record.Recorded = action.Parameters, action.Rows, r.recordedAt(a)
 	if s.seen.Newest.ConfigMap != "" {
 		record.Previous = ptr.To(result.Reference(s.seen.Newest))
 	}

@@ -5,6 +5,7 @@ package controllers
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -32,7 +33,11 @@ func (r *BenchmarkSuiteReconciler) act(ctx context.Context, s *suiteStep, action
 	case lifecycle.CheckVariants:
 		return r.check(ctx, s)
 	case lifecycle.CreateMember:
-		return w.create(ctx, memberRun(s.suite, a), true)
+		run, err := memberRun(s.suite, a)
+		if err != nil {
+			return err
+		}
+		return w.create(ctx, run, true)
 	case lifecycle.SuspendMember:
 		return r.suspendMember(ctx, s.suite, a)
 	case lifecycle.RemoveMember:
@@ -58,8 +63,8 @@ func (r *BenchmarkSuiteReconciler) takeLane(ctx context.Context, s *suiteStep) e
 	return nil
 }
 
-// memberRun is the run of a member, bound to nodes if there are any.
-func memberRun(suite *v1alpha1.BenchmarkSuite, a lifecycle.CreateMember) *v1alpha1.BenchmarkRun {
+// memberRun is the run of a member, bound to nodes if there are any, with what pilots have decided.
+func memberRun(suite *v1alpha1.BenchmarkSuite, a lifecycle.CreateMember) (*v1alpha1.BenchmarkRun, error) {
 	run := plan.MemberRun(suite, a.Member)
 	run.Annotations = map[string]string{}
 	if a.DatabaseNode != "" {
@@ -68,7 +73,14 @@ func memberRun(suite *v1alpha1.BenchmarkSuite, a lifecycle.CreateMember) *v1alph
 	if a.LoaderNodes != "" {
 		run.Annotations[v1alpha1.AnnotationLoaderNodes] = a.LoaderNodes
 	}
-	return run
+	if len(a.Rows) > 0 {
+		rows, err := json.Marshal(a.Rows)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the rows that pilots have decided: %w", err)
+		}
+		run.Annotations[v1alpha1.AnnotationRows] = string(rows)
+	}
+	return run, nil
 }
 
 // check has the API server check the runs of the first round, one of each variant, without creating them. It also looks whether

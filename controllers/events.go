@@ -62,9 +62,12 @@ func becameTrue(conditions []announcedCondition, old, current []metav1.Condition
 func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Observed) []announcement {
 	var list []announcement
 	if ptr.Deref(status.Trials.Invalidated, 0) > ptr.Deref(old.Trials.Invalidated, 0) {
-		counted := int(ptr.Deref(old.Trials.Measured, 0) + ptr.Deref(old.Trials.Invalidated, 0))
-		for _, r := range seen.Records[min(len(seen.Records), counted):] {
-			if r.Outcome == result.OutcomeInvalidated {
+		announced := int(ptr.Deref(old.Trials.Invalidated, 0))
+		for _, r := range seen.Records {
+			if r.Outcome != result.OutcomeInvalidated {
+				continue
+			}
+			if announced--; announced < 0 {
 				list = append(list, newAnnouncement(corev1.EventTypeWarning, "AttemptInvalidated", "Measure",
 					fmt.Sprintf("trial %d, attempt %d: %s: %s", r.Trial, r.Attempt, r.Cause, r.Message)))
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
@@ -29,6 +30,8 @@ type suites struct {
 	suites *BenchmarkSuiteReconciler
 	// end lets a run end that is under way and not suspended.
 	end func(*v1alpha1.BenchmarkRun)
+	// pilots are recorded by each run before its trials.
+	pilots []*result.Record
 	// made are the names of the runs in the order in which they were created.
 	made []string
 }
@@ -121,7 +124,7 @@ func (s *suites) complete(run *v1alpha1.BenchmarkRun, value float64) {
 	s.t.Helper()
 	p, err := lifecycle.Plan(run)
 	s.must(err)
-	rep := &report.Report{Run: report.Run{Name: run.Name, UID: string(run.UID)}}
+	rep := &report.Report{Run: report.Run{Name: run.Name, UID: string(run.UID)}, Records: s.pilots}
 	for _, trial := range p.Trials {
 		rep.Records = append(rep.Records, testutil.Record(trial.Number, 1, p.Points[trial.Point].Parameters, value))
 	}

@@ -40,6 +40,9 @@ const (
 	AnnotationDatabaseNode = "benchrun.dev/database-node"
 	// AnnotationLoaderNodes are the nodes of the loaders.
 	AnnotationLoaderNodes = "benchrun.dev/loader-nodes"
+	// AnnotationRows has the rows that pilots of a suite have decided, as a JSON object by the label of the point. It counts for
+	// the runs of a suite only.
+	AnnotationRows = "benchrun.dev/rows"
 
 	// FieldOwner is the name under which Benchrun applies objects.
 	FieldOwner = "benchrun.dev"

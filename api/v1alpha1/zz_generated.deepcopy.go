@@ -1862,6 +1862,11 @@ func (in *TrialsSpec) DeepCopyInto(out *TrialsSpec) {
 		*out = new(int32)
 		**out = **in
 	}
+	if in.MinSeconds != nil {
+		in, out := &in.MinSeconds, &out.MinSeconds
+		*out = new(int32)
+		**out = **in
+	}
 	if in.MaxInvalid != nil {
 		in, out := &in.MaxInvalid, &out.MaxInvalid
 		*out = new(int32)

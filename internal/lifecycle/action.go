@@ -47,10 +47,11 @@ type (
 	RemoveDatabase struct{ Instance int }
 	// StartAttempt creates an attempt's Job.
 	StartAttempt struct{ Attempt trial.Attempt }
-	// RecordAttempt fetches an accepted attempt's document and writes the attempt's record.
+	// RecordAttempt fetches an accepted attempt's document and writes the attempt's record. Rows is what a pilot has decided.
 	RecordAttempt struct {
 		Attempt    Attempt
 		Parameters map[string]string
+		Rows       int64
 	}
 	// RemoveJob deletes a Job if it still has that UID.
 	RemoveJob struct {
@@ -74,6 +75,8 @@ type (
 		Member plan.Member
 		// DatabaseNode and LoaderNodes are those of the first run, or empty.
 		DatabaseNode, LoaderNodes string
+		// Rows that pilots of earlier runs have decided, by the label of the point.
+		Rows map[string]int64
 	}
 	// SuspendMember sets spec.suspend of a run to that of the suite.
 	SuspendMember struct {

@@ -38,7 +38,7 @@ func ended(s *situation) *Decision {
 			a.Verdict = s.notStarted(&a)
 		}
 		if a.Verdict.Stage == trial.StageEnded {
-			return s.measuring(RecordAttempt{Attempt: a, Parameters: s.parameters(a.Trial)})
+			return s.measuring(s.recording(a))
 		}
 	}
 	return nil
@@ -106,7 +106,7 @@ func (s *situation) cold(instance int) bool {
 		return false
 	}
 	return !slices.ContainsFunc(s.seen.Records, func(r *result.Record) bool {
-		return r.Instance == instance && r.Outcome == result.OutcomeAccepted
+		return r.Instance == instance && (r.Outcome == result.OutcomeAccepted || r.Outcome == result.OutcomePilot)
 	})
 }
 
@@ -116,6 +116,7 @@ func start(s *situation) *Decision {
 		Trial: *s.next, Point: s.plan.Points[s.next.Point], Number: s.attempt, Instance: s.wantedInstance(),
 	}
 	a.WarmUp = s.cold(a.Instance)
+	a.Rows, a.Pilot = s.rowsAt(s.next.Point)
 	if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
 		bound := s.boundPlace()
 		a.Nodes = bound.Loaders()
@@ -128,6 +129,9 @@ func (s *situation) measuring(a Action) *Decision {
 	message := "the last trial is being recorded"
 	if s.next != nil {
 		message = fmt.Sprintf("trial %d of %d%s", s.next.Number, len(s.plan.Trials), atPoint(s.parameters(s.next.Number)))
+		if _, pilot := s.rowsAt(s.next.Point); pilot {
+			message += ", pilot: how many rows last trials.minSeconds"
+		}
 	}
 	return &Decision{Action: a, Reason: v1alpha1.ReasonMeasuring, Message: message}
 }

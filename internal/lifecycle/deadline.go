@@ -33,6 +33,9 @@ func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 	attempts := int64(ptr.Deref(t.MaxInvalid, v1alpha1.DefaultMaxInvalid)) + 1
 	if p != nil {
 		attempts += int64(len(p.Trials))
+		if t.MinSeconds != nil {
+			attempts += int64(len(p.Points)) // pilots
+		}
 	}
 	// Each attempt may need a new database, and its warm-up.
 	seconds := attempts * (2*int64(t.StartDeadlineSeconds) + int64(t.DeadlineSeconds) + 2*int64(ptr.Deref(t.WarmUpSeconds, 0)))

@@ -30,7 +30,7 @@ func progressOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Reco
 	for _, r := range records {
 		attempts[r.Trial] = max(attempts[r.Trial], r.Attempt)
 		switch r.Outcome {
-		case result.OutcomeAccepted:
+		case result.OutcomeAccepted, result.OutcomePilot:
 		case result.OutcomeInvalidated:
 			g.invalidated++
 		case result.OutcomeFailed:

@@ -99,7 +99,7 @@ func Judge(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, be
 
 // MeasurementsOf a run with that plan, from the records of its attempts, with the metrics that claims are about.
 func MeasurementsOf(p *plan.Plan, records []*result.Record, claimed []string) *Measurements {
-	m := &Measurements{Values: notMeasured(len(p.Points))}
+	m := &Measurements{Values: notMeasured(len(p.Points)), Rows: decidedRows(records)}
 	accepted := acceptedOf(records)
 	for _, t := range p.Trials {
 		r := accepted[t.Number]

@@ -79,7 +79,7 @@ func unchecked(s *suiteSituation) *Decision {
 
 // createMember creates the next run, on the nodes of the first one.
 func createMember(s *suiteSituation) *Decision {
-	create := CreateMember{Member: s.plan.Members[s.next]}
+	create := CreateMember{Member: s.plan.Members[s.next], Rows: PilotRows(s.seen)}
 	if s.next > 0 && s.suite.Spec.Template.Spec.Placement == v1alpha1.PlacementSameNode {
 		e := &s.seen.Members[0].Run.Status.Environment
 		if e.DatabaseNode != result.Unknown {

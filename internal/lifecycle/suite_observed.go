@@ -54,6 +54,8 @@ type Measurements struct {
 	// Others are the metrics besides it that are looked at: those that claims are about and, if there are few enough points to show
 	// them, costs of a unit of work.
 	Others []MetricValues
+	// Rows that the run's pilots have decided, by the label of the point.
+	Rows map[string]int64
 }
 
 // MetricValues are the values of a metric by the points of the plan. Value in the metric is of no meaning.

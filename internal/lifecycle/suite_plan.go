@@ -69,6 +69,9 @@ func PlanSuite(suite *v1alpha1.BenchmarkSuite) (*SuitePlan, error) {
 			return new(SuitePlan), fmt.Errorf("variant %s: %w", suite.Spec.Variants[i].Name, err)
 		}
 	}
+	if err := checkPilots(suite, p); err != nil {
+		return new(SuitePlan), err
+	}
 	var points []claims.Series
 	for i := range p.Variants {
 		points = append(points, pointsIn(p.Variants[i].Plan, suite.Spec.Variants[i].Name)...)

@@ -65,11 +65,11 @@ func (r *Report) Accepted() []*result.Record {
 	return list
 }
 
-// disturbed are the attempts that do not count.
+// disturbed are the attempts that should have counted and do not.
 func (r *Report) disturbed() []*result.Record {
 	var list []*result.Record
 	for _, record := range r.Records {
-		if record.Outcome != result.OutcomeAccepted {
+		if record.Outcome != result.OutcomeAccepted && record.Outcome != result.OutcomePilot {
 			list = append(list, record)
 		}
 	}

@@ -41,6 +41,8 @@ type Suite struct {
 	// Runs in the order of measuring.
 	Runs     []SuiteRun `json:"runs"`
 	Warnings []string   `json:"warnings,omitempty"`
+	// Rows that pilots have decided for the trials of all variants, by the label of the point; empty if there were none.
+	Rows map[string]int64 `json:"rows,omitempty"`
 	// Spec is what was asked, as it is stored.
 	Spec json.RawMessage `json:"spec"`
 }

@@ -7,8 +7,10 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -153,7 +155,30 @@ func (s *Suite) differences() []string {
 		}
 		list = append(list, text)
 	}
-	return append(list, "the runs of a round have the same seed and the same data")
+	list = append(list, "the runs of a round have the same seed and the same data")
+	if len(s.Rows) > 0 {
+		list = append(list, "rows in each trial, as the first pilot decided for all variants: "+s.pilots())
+	}
+	return list
+}
+
+// maxPilots is how many decisions about rows are listed.
+const maxPilots = 12
+
+// pilots are the rows that were decided.
+func (s *Suite) pilots() string {
+	var parts []string
+	for _, point := range slices.Sorted(maps.Keys(s.Rows)) {
+		text := strconv.FormatInt(s.Rows[point], 10)
+		if point != "" {
+			text += " (" + point + ")"
+		}
+		parts = append(parts, text)
+	}
+	if more := len(parts) - maxPilots; more > 0 {
+		parts = append(parts[:maxPilots], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // discarded are attempts and runs that do not count.

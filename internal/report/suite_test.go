@@ -123,3 +123,28 @@ func TestAttempts(t *testing.T) {
 		}
 	}
 }
+
+func summaryOfSuite(t *testing.T, s *report.Suite) string {
+	t.Helper()
+	var b strings.Builder
+	if err := report.SuiteSummary(&b, s); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// The rows that pilots have decided are said once, for all variants.
+func TestSuiteSummaryOfPilots(t *testing.T) {
+	s := reportOfSuite()
+	s.Rows = map[string]int64{"rowsPerCommit=1": 4400, "rowsPerCommit=1024": 190_000}
+	want := "- rows in each trial, as the first pilot decided for all variants: 4400 (rowsPerCommit=1), 190000 (rowsPerCommit=1024)\n"
+	if text := summaryOfSuite(t, s); !strings.Contains(text, want) {
+		t.Errorf("summary lacks %q:\n%s", want, text)
+	}
+	for i := range 20 {
+		s.Rows[fmt.Sprintf("rowsPerCommit=%d", 2000+i)] = 1
+	}
+	if text := summaryOfSuite(t, s); !strings.Contains(text, "and 10 more\n") {
+		t.Errorf("summary lists all of %d:\n%s", len(s.Rows), text)
+	}
+}

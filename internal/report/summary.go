@@ -43,6 +43,7 @@ func Summary(w io.Writer, r *Report) error {
 	}
 	writeList(&b, "Claims", claimLines(r.Claims))
 	writeList(&b, "Warnings", slices.Concat(r.Run.Warnings, r.changedInputs(), warnings(r.Points)))
+	writeList(&b, "Pilots", r.pilots())
 	writeList(&b, "Attempts that do not count", r.disturbances())
 	writeList(&b, "Where", r.where())
 	_, err := io.WriteString(w, b.String())
@@ -191,6 +192,18 @@ func labels(points []stats.Point, all int) string {
 	}
 	name, _, _ := strings.Cut(names[0], "=")
 	return name + "=" + strings.Join(values, ", ")
+}
+
+// pilots say how many rows they decided for the trials of their point.
+func (r *Report) pilots() []string {
+	var list []string
+	for _, d := range r.Records {
+		if d.Outcome == result.OutcomePilot {
+			list = append(list, fmt.Sprintf("%s%d rows in each trial; the pilot inserted %d in %.1f s", label(d.Parameters), d.Rows,
+				d.Summary.Totals.Rows, float64(d.Summary.Totals.Micros)/1e6))
+		}
+	}
+	return list
 }
 
 func (r *Report) disturbances() []string {

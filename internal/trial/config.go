@@ -5,6 +5,7 @@ package trial
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -15,12 +16,13 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
 
 // Validate checks the workload's parameters at a point. The error is for the author of the run.
 func Validate(run *v1alpha1.BenchmarkRun, point plan.Point) error {
-	config, err := Config(run, Attempt{Point: point})
+	config, err := Config(run, Attempt{Point: point, Pilot: run.Spec.Trials.MinSeconds != nil})
 	if err != nil {
 		return err
 	}
@@ -52,7 +54,7 @@ func encode(c *result.Config) (string, error) {
 
 // Config is what the loader of an attempt is asked to do. Nothing in it depends on the run's UID.
 func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
-	workload, err := workloadAt(&run.Spec.Workload, a.Point)
+	load, err := workloadAt(&run.Spec.Workload, a.Point)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +77,7 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 			Schema:       plan.Schema(run),
 			Borrowed:     db.Provisioner == v1alpha1.ProvisionerExternal,
 		},
-		Workload:       *workload,
+		Workload:       *load,
 		KeepData:       run.Spec.Trials.Data == v1alpha1.DataKeep,
 		LimitSeconds:   int(ptr.Deref(run.Spec.Workload.Limits.Seconds, 0)),
 		ErrorPercent:   int(ptr.Deref(run.Spec.Workload.Limits.ErrorPercent, v1alpha1.DefaultErrorPercent)),
@@ -102,7 +104,23 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 	if a.WarmUp && registry.WarmsUp(c) {
 		c.WarmUpSeconds = int(ptr.Deref(run.Spec.Trials.WarmUpSeconds, 0))
 	}
-	return c, configureFiles(c)
+	return c, errors.Join(configureRows(c, &run.Spec.Trials, a), configureFiles(c))
+}
+
+// configureRows asks for the rows that a pilot has decided, or lets a pilot insert for as long as trials should last.
+func configureRows(c *result.Config, t *v1alpha1.TrialsSpec, a Attempt) error {
+	seconds := int(ptr.Deref(t.MinSeconds, 0))
+	switch {
+	case a.Rows > 0:
+		return registry.SetRows(c, a.Rows)
+	case !a.Pilot:
+		return nil
+	case c.LimitSeconds > 0 && c.LimitSeconds <= seconds:
+		return fmt.Errorf("limits.seconds (%d) must be more than trials.minSeconds (%d): it ends trials before that", c.LimitSeconds,
+			seconds)
+	}
+	c.LimitSeconds = seconds
+	return registry.SetRows(c, workload.MaxRows)
 }
 
 // workloadAt is what the loader is told of a workload at a point.
@@ -131,4 +149,13 @@ func configureFiles(c *result.Config) error {
 		c.Workload.FilesPath = result.FilesPath
 	}
 	return err
+}
+
+// Rows that the workload asks for at a point; 0 if it has no number of rows.
+func Rows(run *v1alpha1.BenchmarkRun, point plan.Point) int64 {
+	load, err := workloadAt(&run.Spec.Workload, point)
+	if err != nil {
+		return 0
+	}
+	return workload.Rows(load)
 }

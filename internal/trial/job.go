@@ -38,6 +38,10 @@ type Attempt struct {
 	Number int
 	// Instance is the database instance that it measures.
 	Instance int
+	// Pilot: it finds out how many rows the trials of its point insert.
+	Pilot bool
+	// Rows that a pilot has decided; 0 is what the workload asks for.
+	Rows int64
 	// WarmUp: nothing was measured on the instance before.
 	WarmUp bool
 	// Nodes bind it to these nodes; none binds it to none.

@@ -20,7 +20,7 @@ import (
 
 // Definition of the workload.
 var Definition = workload.Definition{
-	Type: "CommitSize", WarmUp: true, Validate: workload.Checked(parameters), New: New,
+	Type: "CommitSize", WarmUp: true, Grows: true, Validate: workload.Checked(parameters), New: New,
 }
 
 // Parameters are those of the API's member commitSize at one point.

@@ -1,0 +1,85 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// The first attempt at each point finds out how many rows last trials.minSeconds; all trials of the point insert so many.
+func TestEnvtestPilot(t *testing.T) {
+	c := newCluster(t)
+	asked := map[string]string{}
+	c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
+		for _, e := range job.Spec.Template.Spec.Containers[0].Env {
+			if config, err := result.ParseConfig([]byte(e.Value)); e.Name == result.EnvConfig && err == nil {
+				asked[strings.TrimPrefix(job.Name, "run-")] = fmt.Sprintf("%d s, %s", config.LimitSeconds, config.Workload.Parameters)
+			}
+		}
+		c.succeed(job, pod) // 100 rows in a second
+	}
+	c.apply(testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(2).With(func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Trials.Order, r.Spec.Trials.MinSeconds = v1alpha1.OrderSequential, ptr.To[int32](2)
+	}).Obj())
+	run := c.until("run", v1alpha1.ConditionComplete)
+	want := []string{
+		"run-t1-a1 Pilot", "run-t1-a2 Accepted", "run-t2-a1 Accepted", "run-t3-a1 Pilot", "run-t3-a2 Accepted", "run-t4-a1 Accepted",
+	}
+	if diff := cmp.Diff(want, c.attemptNames()); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+	pilot, trial := `2 s, {"compat":"None","rows":1000000000,"rowsPerCommit":%d}`, `0 s, {"compat":"None","rows":220,"rowsPerCommit":%d}`
+	if diff := cmp.Diff(map[string]string{
+		"t1-a1": fmt.Sprintf(pilot, 1), "t1-a2": fmt.Sprintf(trial, 1), "t2-a1": fmt.Sprintf(trial, 1),
+		"t3-a1": fmt.Sprintf(pilot, 2), "t3-a2": fmt.Sprintf(trial, 2), "t4-a1": fmt.Sprintf(trial, 2),
+	}, asked); diff != "" {
+		t.Errorf("asked of the loaders (-want +got):\n%s", diff)
+	}
+	if run.Status.Progress != "4/4" || ptr.Deref(run.Status.Trials.Invalidated, 0) != 0 {
+		t.Errorf("progress %s, %+v", run.Status.Progress, run.Status.Trials)
+	}
+	if text := c.summary("run"); !strings.Contains(text, "- rowsPerCommit=2: 220 rows in each trial; the pilot inserted 100 in 1.0 s\n") {
+		t.Errorf("the summary does not say what the pilots decided:\n%s", text)
+	}
+}
+
+// What the first run of a suite has decided holds for all others.
+func TestEnvtestSuitePilot(t *testing.T) {
+	s := newSuites(t)
+	pilot := testutil.Record(1, 1, nil, 1000)
+	pilot.Outcome, pilot.Rows = result.OutcomePilot, 4400
+	s.pilots = []*result.Record{pilot}
+	s.applySuite(testutil.MakeSuite("s", "", "a", "b").Rounds(4).With(func(suite *v1alpha1.BenchmarkSuite) {
+		suite.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5)
+	}).Obj())
+	s.untilSuite(v1alpha1.ConditionFinished)
+	for i, name := range s.made {
+		want := `{"":4400}`
+		if i == 0 {
+			want = ""
+		}
+		if got := s.get(name).Annotations[v1alpha1.AnnotationRows]; got != want {
+			t.Errorf("%s has the rows %q, want %q", name, got, want)
+		}
+	}
+	var results corev1.ConfigMap
+	s.must(api.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "s-results"}, &results))
+	if text := results.Data["summary.md"]; !strings.Contains(text, "as the first pilot decided for all variants: 4400\n") {
+		t.Errorf("the summary does not say how many rows:\n%s", text)
+	}
+}

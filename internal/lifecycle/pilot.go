@@ -1,0 +1,131 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/trial"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+)
+
+// pilotMargin is by how much the rows of trials exceed those of their pilot: chance makes some trials faster.
+const pilotMargin = 1.1
+
+// rowsAt is how many rows the trials of a point insert, as a pilot has decided; 0 is as many as the workload asks for. pilot says
+// that this is still to be found out. The first decision holds: it is that of the suite, if there is one.
+func (s *situation) rowsAt(point int) (rows int64, pilot bool) {
+	if s.run.Spec.Trials.MinSeconds == nil {
+		return 0, false
+	}
+	if rows := suiteRows(s.run)[stats.Label(s.plan.Points[point].Parameters)]; rows > 0 {
+		return rows, false
+	}
+	for _, r := range s.seen.Records {
+		if r.Outcome == result.OutcomePilot && s.pointOf(r.Trial) == point {
+			return r.Rows, false
+		}
+	}
+	return 0, true
+}
+
+// pointOf is the index of a trial's point.
+func (s *situation) pointOf(trialNumber int) int { return s.plan.Trials[trialNumber-1].Point }
+
+// recording is the record of an attempt that has ended. That of a pilot decides about the rows.
+func (s *situation) recording(a Attempt) RecordAttempt {
+	action := RecordAttempt{Attempt: a, Parameters: s.parameters(a.Trial)}
+	if a.Verdict.Outcome != result.OutcomeAccepted || a.Trial < 1 || a.Trial > len(s.plan.Trials) {
+		return action
+	}
+	point := s.pointOf(a.Trial)
+	if _, pilot := s.rowsAt(point); pilot {
+		action.Attempt.Verdict.Outcome = result.OutcomePilot
+		action.Rows = enoughRows(trial.Rows(s.run, s.plan.Points[point]), a.Verdict.Summary.Totals,
+			ptr.Deref(s.run.Spec.Trials.MinSeconds, 0))
+	}
+	return action
+}
+
+// enoughRows are how many rows last so many seconds, by what a pilot has inserted: at least as many as are asked for. The number is
+// rounded up to two digits, so that a person can say it.
+func enoughRows(asked int64, pilot result.Totals, seconds int32) int64 {
+	if pilot.Micros <= 0 {
+		return asked
+	}
+	need := float64(pilot.Rows) * float64(seconds) * 1e6 / float64(pilot.Micros) * pilotMargin
+	if need <= float64(asked) {
+		return asked
+	}
+	unit := math.Pow10(max(0, len(strconv.FormatInt(int64(need), 10))-2))
+	return min(int64(math.Ceil(need/unit-1e-9)*unit), workload.MaxRows) // what multiplying adds is no reason to round up
+}
+
+// decidedRows are those of a run's pilots, by the label of their point.
+func decidedRows(records []*result.Record) map[string]int64 {
+	var rows map[string]int64
+	for _, r := range records {
+		if r.Outcome == result.OutcomePilot {
+			rows = addRows(rows, stats.Label(r.Parameters), r.Rows)
+		}
+	}
+	return rows
+}
+
+// addRows adds a decision about a point, unless there is one.
+func addRows(all map[string]int64, label string, rows int64) map[string]int64 {
+	if all == nil {
+		all = map[string]int64{}
+	}
+	if all[label] == 0 {
+		all[label] = rows
+	}
+	return all
+}
+
+// PilotRows are the rows that the pilots of the runs of a suite have decided, by the label of the point.
+func PilotRows(seen *SuiteObserved) map[string]int64 {
+	var all map[string]int64
+	for i := range seen.Members {
+		m := seen.Members[i].Measured
+		if m == nil {
+			continue
+		}
+		for label, rows := range m.Rows {
+			all = addRows(all, label, rows)
+		}
+	}
+	return all
+}
+
+// suiteRows are the rows that the suite of a run gives it; none if it has no suite, or there were no pilots.
+func suiteRows(run *v1alpha1.BenchmarkRun) map[string]int64 {
+	var rows map[string]int64
+	if _, suite := plan.SuiteOf(run); suite == "" || json.Unmarshal([]byte(run.Annotations[v1alpha1.AnnotationRows]), &rows) != nil {
+		return nil
+	}
+	return rows
+}
+
+// checkPilots refuses variants that ask for different numbers of rows if a pilot decides about those of all.
+func checkPilots(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) error {
+	for _, pair := range p.Pairs {
+		ours, theirs := &p.Variants[pair.Variant], &p.Variants[p.Baseline]
+		a, b := trial.Rows(ours.Run, ours.Plan.Points[pair.Of]), trial.Rows(theirs.Run, theirs.Plan.Points[pair.With])
+		if ours.Run.Spec.Trials.MinSeconds != nil && a != b {
+			return fmt.Errorf("variant %s: rows is %d, that of the baseline is %d: trials.minSeconds decides about the rows of all "+
+				"variants; leave out one of the two", suite.Spec.Variants[pair.Variant].Name, a, b)
+		}
+	}
+	return nil
+}
