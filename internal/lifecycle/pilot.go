@@ -16,7 +16,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/trial"
-	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 // pilotMargin is by how much the rows of trials exceed those of their pilot: chance makes some trials faster.
@@ -57,8 +56,8 @@ func (s *situation) recording(a Attempt) RecordAttempt {
 	return action
 }
 
-// enoughRows are how many rows last so many seconds, by what a pilot has inserted: at least as many as are asked for. The number is
-// rounded up to two digits, so that a person can say it.
+// enoughRows are how many rows last so many seconds, by what a pilot has inserted: at least as many as are asked for. The number
+// is rounded up to two digits, so that a person can say it.
 func enoughRows(asked int64, pilot result.Totals, seconds int32) int64 {
 	if pilot.Micros <= 0 {
 		return asked
@@ -68,7 +67,7 @@ func enoughRows(asked int64, pilot result.Totals, seconds int32) int64 {
 		return asked
 	}
 	unit := math.Pow10(max(0, len(strconv.FormatInt(int64(need), 10))-2))
-	return min(int64(math.Ceil(need/unit-1e-9)*unit), workload.MaxRows) // what multiplying adds is no reason to round up
+	return min(int64(math.Ceil(need/unit-1e-9)*unit), trial.MaxRows) // what multiplying adds is no reason to round up
 }
 
 // decidedRows are those of a run's pilots, by the label of their point.

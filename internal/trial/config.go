@@ -151,6 +151,9 @@ func configureFiles(c *result.Config) error {
 	return err
 }
 
+// MaxRows is the largest number of rows that an attempt can be asked to insert.
+const MaxRows = workload.MaxRows
+
 // Rows that the workload asks for at a point; 0 if it has no number of rows.
 func Rows(run *v1alpha1.BenchmarkRun, point plan.Point) int64 {
 	load, err := workloadAt(&run.Spec.Workload, point)
