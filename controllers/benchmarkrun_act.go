@@ -42,7 +42,7 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *step, action lifecy
 	case lifecycle.ReleaseNodes:
 		return r.removeOfInstance(ctx, run, a.Instance, &policyv1.PodDisruptionBudgetList{})
 	case lifecycle.StartAttempt:
-		return r.startAttempt(ctx, run, a.Attempt)
+		return r.startAttempt(ctx, s, a.Attempt)
 	case lifecycle.RecordAttempt:
 		return r.recordAttempt(ctx, s, a)
 	case lifecycle.RemoveJob:
@@ -164,7 +164,8 @@ func (r *BenchmarkRunReconciler) removeOfInstance(
 
 // startAttempt creates the Job of an attempt. It asks the API server, not the cache, whether the attempt has its record already:
 // another Job would be a second measurement under the name of the first.
-func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, run *v1alpha1.BenchmarkRun, a trial.Attempt) error {
+func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *step, a trial.Attempt) error {
+	run := s.run
 	job, err := trial.Job(run, a, r.Images)
 	if err != nil {
 		return &obstacleError{*lifecycle.Invalid(fmt.Errorf("making the Job of trial %d: %w", a.Trial.Number, err))}
@@ -175,6 +176,7 @@ func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, run *v1alpha1
 	err = r.Live.Get(ctx, client.ObjectKeyFromObject(job), &record)
 	switch {
 	case apierrors.IsNotFound(err):
+		annotateNeighbors(job, r.neighborhood(ctx, run, placeOf(s.seen, a.Instance).DatabaseNode))
 		return w.create(ctx, job, true)
 	case err != nil:
 		return fmt.Errorf("looking for the record of trial %d: %w", a.Trial.Number, err)

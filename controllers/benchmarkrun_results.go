@@ -41,6 +41,9 @@ func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *step, act
 		}
 	}
 	record := newRecord(a, s.seen)
+	if before := neighborsBefore(a.Job); before != nil {
+		record.Neighbors = result.Between(before, r.neighborhood(ctx, s.run, record.Place.DatabaseNode))
+	}
 	record.Parameters, record.Rows, record.Recorded = action.Parameters, action.Rows, r.recordedAt(a)
 	if s.seen.Newest.ConfigMap != "" {
 		record.Previous = ptr.To(result.Reference(s.seen.Newest))
@@ -108,17 +111,10 @@ func newRecord(a *lifecycle.Attempt, seen *lifecycle.Observed) *result.Record {
 	record := &result.Record{
 		Version: result.RecordVersion, Trial: a.Trial, Attempt: a.Number, Instance: a.Instance,
 		Outcome: a.Verdict.Outcome, Cause: a.Verdict.Cause, Message: a.Verdict.Message, Summary: a.Verdict.Summary,
+		Place: placeOf(seen, a.Instance),
 	}
 	for _, i := range seen.Instances {
-		switch {
-		case i.Number != a.Instance:
-		case i.Provisioner == v1alpha1.ProvisionerExternal:
-			record.Place.DatabaseNode, record.Place.DatabaseImage = result.Unknown, result.Unknown
-		case i.Pod != nil:
-			record.Place.DatabaseNode = i.Pod.Spec.NodeName
-			record.Place.DatabaseImage = i.Image()
-			record.Place.DatabasePodUID = string(i.Pod.UID)
-			record.Place.DatabaseQoS = string(i.Pod.Status.QOSClass)
+		if i.Number == a.Instance && i.Provisioner != v1alpha1.ProvisionerExternal && i.Pod != nil {
 			record.Fingerprint = lifecycle.PodFingerprint(i.Pod)
 		}
 	}
@@ -132,6 +128,23 @@ func newRecord(a *lifecycle.Attempt, seen *lifecycle.Observed) *result.Record {
 		placeLoaders(&record.Place, a.Pods)
 	}
 	return record
+}
+
+// placeOf says where an instance of the database is.
+func placeOf(seen *lifecycle.Observed, instance int) result.Place {
+	for _, i := range seen.Instances {
+		switch {
+		case i.Number != instance:
+		case i.Provisioner == v1alpha1.ProvisionerExternal:
+			return result.Place{DatabaseNode: result.Unknown, DatabaseImage: result.Unknown}
+		case i.Pod != nil:
+			return result.Place{
+				DatabaseNode: i.Pod.Spec.NodeName, DatabaseImage: i.Image(), DatabasePodUID: string(i.Pod.UID),
+				DatabaseQoS: string(i.Pod.Status.QOSClass),
+			}
+		}
+	}
+	return result.Place{}
 }
 
 // placeLoaders sets the nodes of several loaders, or none unless all of them have a node.

@@ -44,6 +44,8 @@ type Record struct {
 	Place   Place  `json:"place"`
 	// Fingerprint of the database's node and volume, or nil.
 	Fingerprint *Fingerprint `json:"fingerprint,omitempty"`
+	// Neighbors are what else was on the database's node, or nil if that is not known.
+	Neighbors *Neighbors `json:"neighbors,omitempty"`
 	// Summary is what the loader reported, or nil. That of an accepted attempt is complete: see Complete.
 	Summary *Summary `json:"summary,omitempty"`
 	// Rows is what a pilot has decided: how many rows every trial of its point inserts.

@@ -167,9 +167,9 @@ func Warnings(records []*result.Record, values []float64) []Warning {
 	return list
 }
 
-// warningsOf a trial are those of its loader, one about where it ran, and one about a server that its limit held back.
+// warningsOf a trial are those of its loader, those about where it ran, and one about a server that its limit held back.
 func warningsOf(r *result.Record) []string {
-	all := slices.Clone(r.Summary.Warnings)
+	all := slices.Concat(r.Summary.Warnings, r.Neighbors.Warnings())
 	for _, text := range []string{r.Place.Unguaranteed(), heldBack(r.Summary)} {
 		if text != "" {
 			all = append(all, text)

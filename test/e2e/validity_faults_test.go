@@ -164,3 +164,27 @@ var _ = Describe("an observer", func() {
 		Expect(outcomes(ctx, "blind")).To(Equal(undisturbed))
 	}, SpecTimeout(runTime))
 })
+
+var _ = Describe("a node that is not the run's alone", func() {
+	It("a Pod that comes in mid-trial is named beside the number", func(ctx SpecContext) {
+		apply(ctx, long("visited", ""))
+		measuring(ctx, "visited")
+		var db corev1.Pod
+		Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "visited-db1-0"}, &db)).To(Succeed())
+		apply(ctx, fmt.Sprintf(`
+apiVersion: v1
+kind: Pod
+metadata: {name: visitor}
+spec:
+  nodeName: %s
+  terminationGracePeriodSeconds: 0
+  containers: [{name: sleeper, image: "mariadb:11.8", command: [sleep, "600"]}]
+`, db.Spec.NodeName))
+		run := complete(ctx, "visited")
+		Expect(outcomes(ctx, "visited")).To(Equal(undisturbed))
+		Expect(record(ctx, "visited-t1-a1").Neighbors.Came).To(ContainElement(namespace + "/visitor"))
+		Expect(run.Status.Points[0].Warnings).To(ContainElement(
+			ContainSubstring("Pods came to the database's node during the attempt: " + namespace + "/visitor")))
+		Expect(record(ctx, "visited-t2-a1").Neighbors.Came).NotTo(ContainElement(namespace+"/visitor"), "it was there before")
+	}, SpecTimeout(runTime))
+})

@@ -1,0 +1,117 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// neighborsAnnotation of a Job has what else was on the database's node when the Job was created: an operator that has started
+// since then knows it too.
+const neighborsAnnotation = "benchrun.dev/neighbors"
+
+// maxNeighborhood bounds what is noted of a node.
+const maxNeighborhood = 500
+
+// neighborhood is what else is on a node at the moment; nil if that is not known: an operator that works in one namespace may read
+// neither nodes nor the Pods of others. No measurement depends on it.
+func (r *BenchmarkRunReconciler) neighborhood(ctx context.Context, run *v1alpha1.BenchmarkRun, node string) *result.Neighborhood {
+	if node == "" || node == result.Unknown {
+		return nil
+	}
+	seen, err := r.look(ctx, run, node)
+	if err != nil {
+		if !apierrors.IsForbidden(err) {
+			log.FromContext(ctx).Error(err, "Looking at the database's node", "node", node)
+		}
+		return nil
+	}
+	return seen
+}
+
+func (r *BenchmarkRunReconciler) look(ctx context.Context, run *v1alpha1.BenchmarkRun, node string) (*result.Neighborhood, error) {
+	var pods metav1.PartialObjectMetadataList // what they do is nobody's business
+	pods.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
+	live := fields.ParseSelectorOrDie("status.phase!=Succeeded,status.phase!=Failed,spec.nodeName=" + node)
+	err := r.Live.List(ctx, &pods, client.MatchingFieldsSelector{Selector: live}, client.Limit(maxNeighborhood))
+	if err != nil {
+		return nil, err
+	}
+	seen := &result.Neighborhood{}
+	for i := range pods.Items {
+		if p := &pods.Items[i]; !belongs(p, run) {
+			seen.Pods = append(seen.Pods, p.Namespace+"/"+p.Name)
+		}
+	}
+	slices.Sort(seen.Pods)
+	var nodes corev1.NodeList
+	if err := r.Live.List(ctx, &nodes, client.MatchingFields{"metadata.name": node}); err != nil {
+		return nil, err
+	}
+	for i := range nodes.Items {
+		seen.Conditions = append(seen.Conditions, disturbing(&nodes.Items[i])...)
+	}
+	return seen, nil
+}
+
+// belongs says whether a Pod is one of the run's own, or of its suite.
+func belongs(pod client.Object, run *v1alpha1.BenchmarkRun) bool {
+	labels := pod.GetLabels()
+	_, suite := plan.SuiteOf(run)
+	return labels[v1alpha1.LabelRunUID] == string(run.UID) || suite != "" && labels[v1alpha1.LabelSuiteUID] == suite
+}
+
+// disturbing are the conditions of a node that Kubernetes itself sets and that disturb a measurement.
+func disturbing(node *corev1.Node) []string {
+	var list []string
+	for _, c := range node.Status.Conditions {
+		switch c.Type {
+		case corev1.NodeReady:
+			if c.Status != corev1.ConditionTrue {
+				list = append(list, "NotReady")
+			}
+		case corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure, corev1.NodeNetworkUnavailable:
+			if c.Status == corev1.ConditionTrue {
+				list = append(list, string(c.Type))
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// annotateNeighbors notes on a Job that is to be created what else is on the database's node.
+func annotateNeighbors(job *batchv1.Job, seen *result.Neighborhood) {
+	if seen == nil {
+		return
+	}
+	if text, err := json.Marshal(seen); err == nil { // it has nothing that cannot be encoded
+		metav1.SetMetaDataAnnotation(&job.ObjectMeta, neighborsAnnotation, string(text))
+	}
+}
+
+// neighborsBefore is what annotateNeighbors has noted; nil if that is nothing.
+func neighborsBefore(job *batchv1.Job) *result.Neighborhood {
+	text, noted := job.Annotations[neighborsAnnotation]
+	seen := &result.Neighborhood{}
+	if !noted || json.Unmarshal([]byte(text), seen) != nil {
+		return nil
+	}
+	slices.Sort(seen.Pods) // as Between needs them, whoever wrote the annotation
+	return seen
+}
