@@ -28,8 +28,8 @@ const neighborsAnnotation = "benchrun.dev/neighbors"
 // maxNeighborhood bounds what is noted of a node.
 const maxNeighborhood = 500
 
-// neighborhood is what else is on a node at the moment; nil if that is not known: an operator that works in one namespace may read
-// neither nodes nor the Pods of others. No measurement depends on it.
+// neighborhood is what else is on a node at the moment; nil if that is not known: an operator that works in one namespace may
+// read neither nodes nor the Pods of others. No measurement depends on it.
 func (r *BenchmarkRunReconciler) neighborhood(ctx context.Context, run *v1alpha1.BenchmarkRun, node string) *result.Neighborhood {
 	if node == "" || node == result.Unknown {
 		return nil
@@ -44,7 +44,9 @@ func (r *BenchmarkRunReconciler) neighborhood(ctx context.Context, run *v1alpha1
 	return seen
 }
 
-func (r *BenchmarkRunReconciler) look(ctx context.Context, run *v1alpha1.BenchmarkRun, node string) (*result.Neighborhood, error) {
+func (r *BenchmarkRunReconciler) look(
+	ctx context.Context, run *v1alpha1.BenchmarkRun, node string,
+) (*result.Neighborhood, error) {
 	var pods metav1.PartialObjectMetadataList // what they do is nobody's business
 	pods.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
 	live := fields.ParseSelectorOrDie("status.phase!=Succeeded,status.phase!=Failed,spec.nodeName=" + node)
@@ -76,19 +78,20 @@ func belongs(pod client.Object, run *v1alpha1.BenchmarkRun) bool {
 	return labels[v1alpha1.LabelRunUID] == string(run.UID) || suite != "" && labels[v1alpha1.LabelSuiteUID] == suite
 }
 
+// pressures are conditions that are true when something is wrong. Others, which add-ons set, may mean anything.
+var pressures = []corev1.NodeConditionType{
+	corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure, corev1.NodeNetworkUnavailable,
+}
+
 // disturbing are the conditions of a node that Kubernetes itself sets and that disturb a measurement.
 func disturbing(node *corev1.Node) []string {
 	var list []string
 	for _, c := range node.Status.Conditions {
-		switch c.Type {
-		case corev1.NodeReady:
-			if c.Status != corev1.ConditionTrue {
-				list = append(list, "NotReady")
-			}
-		case corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure, corev1.NodeNetworkUnavailable:
-			if c.Status == corev1.ConditionTrue {
-				list = append(list, string(c.Type))
-			}
+		switch {
+		case c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue:
+			list = append(list, "NotReady")
+		case slices.Contains(pressures, c.Type) && c.Status == corev1.ConditionTrue:
+			list = append(list, string(c.Type))
 		}
 	}
 	slices.Sort(list)
