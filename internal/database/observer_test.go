@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/resource"
@@ -121,4 +122,28 @@ func TestObserverIsNotTheServer(t *testing.T) {
 func withoutState(p *corev1.Pod) *corev1.Pod {
 	p.Status.InitContainerStatuses[1].State = corev1.ContainerState{}
 	return p
+}
+
+// What a LimitRange says about a Pod names no container. The user's own are large enough, so that it can only be the observer.
+func TestObserverThatIsTooSmall(t *testing.T) {
+	const refused = "forbidden: minimum cpu usage per Container is 200m, but request is 100m"
+	observed := &appsv1.StatefulSet{}
+	observed.Spec.Template.Spec.InitContainers = []corev1.Container{{
+		Name: database.ObserverContainer, Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("32Mi"),
+		}},
+	}}
+	const hint = "; the observer asks for 100m of CPU and 32Mi of memory: database.observer: Disabled leaves it out"
+	for name, tc := range map[string]struct {
+		instance database.Instance
+		want     string
+	}{
+		"too small":   {database.Instance{Set: observed, Warning: refused}, refused + hint},
+		"no observer": {database.Instance{Set: &appsv1.StatefulSet{}, Warning: refused}, refused},
+		"a quota":     {database.Instance{Set: observed, Warning: "forbidden: exceeded quota"}, "forbidden: exceeded quota"},
+	} {
+		if got, want := tc.instance.State().Waiting, "the database's Pod is being created: "+tc.want; got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
 }

@@ -5,6 +5,7 @@ package database
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -74,7 +75,22 @@ func (i *Instance) withWarning(waiting string) string {
 	if i.Warning == "" {
 		return waiting
 	}
-	return waiting + ": " + i.Warning
+	return waiting + ": " + i.Warning + i.observerTooSmall()
+}
+
+// observerTooSmall says what to do if a LimitRange of the namespace wants more for each container than the observer asks for: its
+// message names no container, and the user's own are large enough.
+func (i *Instance) observerTooSmall() string {
+	if i.Set == nil || !strings.Contains(i.Warning, " per Container is ") || !strings.Contains(i.Warning, "minimum ") {
+		return ""
+	}
+	for _, c := range i.Set.Spec.Template.Spec.InitContainers {
+		if c.Name == ObserverContainer {
+			return fmt.Sprintf("; the observer asks for %s of CPU and %s of memory: database.observer: Disabled leaves it out",
+				c.Resources.Requests.Cpu(), c.Resources.Requests.Memory())
+		}
+	}
+	return ""
 }
 
 // refusal is the error line of a server that exited before it was ever up.
