@@ -54,7 +54,7 @@ func withQueues(ctx SpecContext, stopPolicy, cpu string) {
 		if CurrentSpecReport().Failed() {
 			report(ctx)
 			for _, args := range [][]string{
-				{"describe", "workloads,localqueues"},
+				{"describe", "workloads.kueue.x-k8s.io,localqueues"},
 				{"describe", "clusterqueue", namespace},
 				{"logs", "-n", "kueue-system", "deployment/kueue-controller-manager", "--tail=100"},
 			} {
@@ -173,7 +173,7 @@ var _ = Describe("Kueue", func() {
 		measuring(ctx, "evicted")
 		for name := range workloads(ctx) {
 			if strings.HasPrefix(name, "job-evicted-t1-a1-") {
-				kubectl(ctx, "patch", "workload", name, "--type=merge", "-p", `{"spec": {"active": false}}`)
+				kubectl(ctx, "patch", "workloads.kueue.x-k8s.io", name, "--type=merge", "-p", `{"spec": {"active": false}}`)
 			}
 		}
 		complete(ctx, "evicted")
