@@ -54,6 +54,10 @@ deploy: cluster build manifests-chart ## Install the operator into the kind clus
 mariadb-operator: cluster ## Install MariaDB's own operator into the kind cluster.
 	hack/mariadb-operator.sh up
 
+.PHONY: kueue
+kueue: cluster ## Install Kueue into the kind cluster. It manages namespaces with the label kueue-managed=true.
+	hack/kueue.sh up
+
 ##@ Build
 
 .PHONY: build
@@ -118,7 +122,7 @@ test-e2e: ## Everything together, on the kind cluster.
 	@hack/test.sh e2e
 
 .PHONY: test-faults
-test-faults: ## What goes wrong on a cluster: Pods deleted, the manager killed, nothing that fits.
+test-faults: ## What goes wrong on a cluster, and what others in it do: Pods deleted, nothing that fits, Kueue.
 	@hack/test.sh faults
 
 .PHONY: test-samples

@@ -7,7 +7,9 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"maps"
 	"regexp"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -34,6 +37,9 @@ func (r *BenchmarkRunReconciler) readWarnings(ctx context.Context, namespace str
 		switch {
 		case i.Pod != nil && i.Pod.Status.Phase == corev1.PodPending && late(i.Pod):
 			i.Warning = cmp.Or(r.shortage(ctx, i.Pod, "database.resources"), r.latestWarning(ctx, namespace, i.Pod.UID))
+			if podutil.HeldByKueue(i.Pod) {
+				i.Warning = cmp.Or(i.Warning, r.kueueWarning(ctx, namespace, i.Pod.Labels[kueuePodGroup]))
+			}
 		case i.Pod == nil && i.Set != nil && late(i.Set):
 			i.Warning = r.latestWarning(ctx, namespace, i.Set.UID)
 		}
@@ -51,7 +57,21 @@ func (r *BenchmarkRunReconciler) readWarnings(ctx context.Context, namespace str
 			about, short = pod.UID, r.shortage(ctx, pod, "loader.resources")
 		}
 		a.Warning = cmp.Or(short, r.latestWarning(ctx, namespace, about))
+		if a.Verdict.Held {
+			a.Warning = cmp.Or(a.Warning, r.kueueWarning(ctx, namespace, "job-"+a.Job.Name+"-"))
+		}
 	}
+}
+
+// kueuePodGroup is the label of a Pod with the name of the Workload by which Kueue admits it.
+const kueuePodGroup = "kueue.x-k8s.io/pod-group-name"
+
+// kueueWarning is why Kueue does not admit the Workload whose name begins so (that of a Job's ends with a hash of Kueue's own). It
+// says so in an event, which the operator may read without access to Kueue's kinds. Of a queue that is stopped there is none.
+func (r *BenchmarkRunReconciler) kueueWarning(ctx context.Context, namespace, workload string) string {
+	return r.warning(ctx, namespace, client.MatchingFields{"involvedObject.kind": "Workload"}, func(e *corev1.Event) bool {
+		return workload != "" && strings.HasPrefix(e.InvolvedObject.Name, workload)
+	})
 }
 
 // maxServerLog bytes of a log are read: a server that refuses its configuration says so early.
@@ -74,19 +94,27 @@ func (r *BenchmarkRunReconciler) beginningOfLog(ctx context.Context, pod *corev1
 
 // latestWarning about an object, or empty if there is none.
 func (r *BenchmarkRunReconciler) latestWarning(ctx context.Context, namespace string, about types.UID) string {
-	var list corev1.EventList
-	err := r.Live.List(ctx, &list, client.InNamespace(namespace), client.MatchingFields{
-		"involvedObject.uid": string(about), "type": corev1.EventTypeWarning,
+	return r.warning(ctx, namespace, client.MatchingFields{"involvedObject.uid": string(about)}, func(e *corev1.Event) bool {
+		return e.Reason != "FailedScheduling" // the Pod's own condition says the same
 	})
-	if err != nil {
+}
+
+// warning is the latest of those events in a namespace that matches, or empty if none does.
+func (r *BenchmarkRunReconciler) warning(
+	ctx context.Context, namespace string, about client.MatchingFields, matches func(*corev1.Event) bool,
+) string {
+	fields := maps.Clone(about)
+	fields["type"] = corev1.EventTypeWarning
+	var list corev1.EventList
+	if err := r.Live.List(ctx, &list, client.InNamespace(namespace), fields); err != nil {
 		log.FromContext(ctx).Error(err, "Reading events", "about", about)
 		return ""
 	}
 	var latest *corev1.Event
 	for i := range list.Items {
 		e := &list.Items[i]
-		if e.Reason == "FailedScheduling" {
-			continue // the Pod's own condition says the same
+		if !matches(e) {
+			continue
 		}
 		if latest == nil || lastSeen(e).After(lastSeen(latest)) {
 			latest = e

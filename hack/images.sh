@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # images.sh NAME… — makes sure that Docker has these images, and prints their full names: node, mariadb:VERSION, mariadb-operator,
-# sysbench (what the loader is put on where it needs that), originals (the programs that the loader is compared with); node-sources
+# kueue, sysbench (what the loader is put on where it needs that), originals (what the loader is compared with); node-sources
 # is the part of node that can be done while something compiles. The official ones are pulled where there is a registry. Where there is none, stand-ins are built from Debian packages and Go modules
 # and kept in the cache, so that neither a second run nor an emptied Docker builds anything again.
 set -euo pipefail
@@ -104,6 +104,11 @@ for name; do
 		image=$("$HACK/mariadb-operator.sh" image)
 		provide "$image" "$(fingerprint "$0" "$HACK"/mariadb-operator.sh "$HACK"/tools/mariadb-operator/go.mod)" \
 			'ENTRYPOINT ["/bin/mariadb-operator"]' 'USER 65532:65532' -- "$HACK/mariadb-operator.sh" rootfs
+		;;
+	kueue)
+		image=$("$HACK/kueue.sh" image)
+		provide "$image" "$(fingerprint "$0" "$HACK"/kueue.sh "$HACK"/tools/kueue/go.mod)" \
+			'ENTRYPOINT ["/manager"]' 'USER 65532:65532' -- "$HACK/kueue.sh" rootfs
 		;;
 	sysbench)
 		# What the Dockerfile installs it on, or a stand-in that has it.

@@ -136,5 +136,43 @@ tool_path() {
 
 build_tool() {
 	log "building $1"
-	go_build -modfile "$2" -ldflags '-s -w' -o "$3/$1" "$(sed -En "s|^(tool )?\s*(.*/$1)\$|\2|p" "$2")"
+	go_build -modfile "$2" -ldflags '-s -w' -o "$3/$1" "$(sed -En "s#^(tool |\t)(.*/$1)\$#\2#p" "$2")"
+}
+
+# module MODFILE MODULE FORMAT prints what `go list` knows of a module that a go.mod pins, unpacked: {{.Dir}} or {{.Version}}.
+module() {
+	go -C "$(dirname "$1")" mod download "$2"
+	go -C "$(dirname "$1")" list -m -f "$3" "$2"
+}
+
+# program_root MODFILE PROGRAM PATH FILE makes a root file system with nothing in it but a static program of that go.mod.
+program_root() {
+	local work top=${3%%/*}
+	work=$(mktemp -d)
+	# shellcheck disable=SC2064 # the folder of now
+	trap "rm -rf '$work'" EXIT
+	build_tool "$2" "$1" "$work"
+	(umask 022 && mkdir -p "$work/root/$(dirname "$3")")
+	mv "$work/$2" "$work/root/$3"
+	tar -cf "$4" -C "$work/root" "$top"
+}
+
+# helm_install NAMESPACE RELEASE CHART [ARGUMENT…] installs a chart into the cluster, or changes what there is of it, and waits
+# until it is ready.
+helm_install() {
+	# Where an installation was killed, helm believes for ever that it goes on: make it forget that one.
+	kubectl --namespace "$1" delete secret --selector "owner=helm,name=$2,status in (pending-install,pending-upgrade)" \
+		>/dev/null 2>&1 || true
+	tool helm upgrade "$2" "$3" --install --namespace "$1" --create-namespace --wait --timeout 5m "${@:4}" >/dev/null || {
+		kubectl --namespace "$1" get pods >&2
+		die "$2 did not get ready"
+	}
+}
+
+# answers COMMAND… waits until it does what the cluster refuses while a webhook does not answer, and shows its last words else.
+answers() {
+	wait_until 120 "$@" || {
+		"$@" >&2 || true
+		die "the cluster does not take it, see above: $*"
+	}
 }

@@ -12,28 +12,20 @@ set -euo pipefail
 
 NAMESPACE=mariadb-operator
 MODFILE=$HACK/tools/mariadb-operator/go.mod
+MODULE=github.com/mariadb-operator/mariadb-operator/v25
 
-module() { go -C "$(dirname "$MODFILE")" list -m -f "$1" "github.com/mariadb-operator/mariadb-operator/v25"; }
-
-charts() {
-	go -C "$(dirname "$MODFILE")" mod download "github.com/mariadb-operator/mariadb-operator/v25"
-	module '{{.Dir}}/deploy/charts'
-}
+charts() { module "$MODFILE" "$MODULE" '{{.Dir}}/deploy/charts'; }
 
 image() {
 	local version repository
-	version=$(module '{{.Version}}')
+	version=$(module "$MODFILE" "$MODULE" '{{.Version}}')
 	repository=$(sed -n 's/^  repository: //p' "$(charts)/mariadb-operator/values.yaml") # of the top level: there are deeper ones
 	echo "$repository:${version#v}"
 }
 
 rootfs() {
-	work=$(mktemp -d)
-	trap 'rm -rf "$work"' EXIT
 	log "building the MariaDB operator (some three minutes on two cores)"
-	mkdir -m 755 "$work/bin"
-	build_tool controller "$MODFILE" "$work/bin"
-	tar -cf "$1" -C "$work" --transform s/controller/mariadb-operator/ bin
+	program_root "$MODFILE" controller bin/mariadb-operator "$1"
 }
 
 # takes_objects tells whether the webhook answers, with a certificate that the API server knows.
@@ -48,9 +40,6 @@ up() {
 	image=$("$HACK/images.sh" mariadb-operator)
 	"$HACK/cluster.sh" load "$image"
 	log "installing the MariaDB operator"
-	# Where an installation was killed, helm believes for ever that it goes on: make it forget that one.
-	kubectl --namespace "$NAMESPACE" delete secret --selector 'owner=helm,status in (pending-install,pending-upgrade)' \
-		>/dev/null 2>&1 || true
 	# The one chart depends on the other. That is switched off by default, but helm insists on finding it.
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
@@ -59,15 +48,9 @@ up() {
 	mkdir "$work/mariadb-operator/charts"
 	cp -R "$work/mariadb-operator-crds" "$work/mariadb-operator/charts"
 	for chart in mariadb-operator-crds mariadb-operator; do
-		tool helm upgrade "$chart" "$work/$chart" --install --namespace "$NAMESPACE" --create-namespace --wait --timeout 3m >/dev/null || {
-			kubectl --namespace "$NAMESPACE" get pods >&2
-			die "the MariaDB operator did not get ready"
-		}
+		helm_install "$NAMESPACE" "$chart" "$work/$chart"
 	done
-	wait_until 60 takes_objects || {
-		takes_objects >&2 || true
-		die "the MariaDB operator takes no objects, see above"
-	}
+	answers takes_objects
 	# kubectl remembers for hours which kinds a server has.
 	kubectl api-resources --api-group=k8s.mariadb.com >/dev/null
 }

@@ -74,8 +74,11 @@ loader() {
 e2e() {
 	make --no-print-directory deploy
 	if [ "$1" != e2e ]; then "$HACK/mariadb-operator.sh" up; fi
+	if [ "$1" = faults ]; then "$HACK/kueue.sh" up; fi
 	status=0
 	tool ginkgo run --tags "$1" --timeout 120m --no-color -v --output-dir "$LOGS" --junit-report "$1.xml" ./test/e2e || status=$?
+	# What is measured on this cluster later must not share it with Kueue.
+	if [ "$1" = faults ]; then "$HACK/kueue.sh" down || failed=1; fi
 	tally "$1"
 }
 

@@ -41,6 +41,9 @@ const (
 	ReasonWaitingForPredecessor = "WaitingForPredecessor"
 	// ReasonProvisioningDatabase: the database is being created or is starting.
 	ReasonProvisioningDatabase = "ProvisioningDatabase"
+	// ReasonWaitingForKueue: Kueue has not admitted the database or the loader yet; the message names the queue, which is that of
+	// the run's label.
+	ReasonWaitingForKueue = "WaitingForKueue"
 	// ReasonMeasuring: trials are being measured.
 	ReasonMeasuring = "Measuring"
 	// ReasonPublishing: every trial is measured; the results are being written.

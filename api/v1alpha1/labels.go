@@ -31,7 +31,8 @@ const (
 	// LabelLane is on the Lease of a lane: the lane's name.
 	LabelLane = "benchrun.dev/lane"
 
-	// LabelKueueQueue and LabelKueuePriority of a run are copied to its Jobs and StatefulSets, which Kueue then admits.
+	// LabelKueueQueue and LabelKueuePriority of a run, or of its suite, are copied to its Jobs and StatefulSets, which Kueue then
+	// admits.
 	LabelKueueQueue    = "kueue.x-k8s.io/queue-name"
 	LabelKueuePriority = "kueue.x-k8s.io/priority-class"
 

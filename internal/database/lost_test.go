@@ -41,6 +41,16 @@ func TestLost(t *testing.T) {
 			},
 			want: "the database's Pod was disrupted: PreemptionByScheduler: preempted",
 		},
+		"evicted by Kueue": {
+			pod: func(p *corev1.Pod) *corev1.Pod {
+				p.DeletionTimestamp = deleted
+				p.Status.Conditions = []corev1.PodCondition{{
+					Type: "TerminationTarget", Status: corev1.ConditionTrue, Reason: "WorkloadEvicted", Message: "The ClusterQueue is stopped",
+				}}
+				return p
+			},
+			want: "Kueue evicted the database's Pod: The ClusterQueue is stopped",
+		},
 		"node lost": {
 			pod: func(p *corev1.Pod) *corev1.Pod {
 				p.Spec.NodeName, p.DeletionTimestamp = "worker", deleted

@@ -191,7 +191,7 @@ func TestStatefulSetIsQueuedByKueue(t *testing.T) {
 		set, isSet := object.(*appsv1.StatefulSet)
 		want := map[string]string{}
 		if isSet {
-			want = plan.QueueLabels(run)
+			want = plan.QueueLabels(run.Labels)
 		}
 		for key, value := range run.Labels {
 			if got := object.GetLabels()[key]; got != want[key] {

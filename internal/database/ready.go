@@ -23,6 +23,8 @@ type State struct {
 	Refused string
 	// Waiting says what it waits for, in the cluster's words if it has any. It is stable: no Pod names, no counters.
 	Waiting string
+	// Held: it waits until Kueue admits its Pod.
+	Held bool
 }
 
 // State of an instance by its objects.
@@ -41,7 +43,7 @@ func (i *Instance) State() State {
 	server := i.server()
 	switch {
 	case server == nil || !server.Ready || i.Pod.DeletionTimestamp != nil:
-		return State{Waiting: i.waiting(server)}
+		return State{Waiting: i.waiting(server), Held: podutil.HeldByKueue(i.Pod)}
 	case i.Provisioner == v1alpha1.ProvisionerMariaDBOperator && !mariaDBReady(i.MariaDB):
 		return State{Waiting: "the MariaDB operator is not done yet: " + mariaDBMessage(i.MariaDB)}
 	}
@@ -136,6 +138,9 @@ func (i *Instance) waiting(server *corev1.ContainerStatus) string {
 	if server != nil && server.State.Running != nil {
 		return "the server is starting"
 	}
+	if podutil.HeldByKueue(i.Pod) {
+		return i.withWarning(podutil.WaitsForKueue("the database's Pod", i.Pod.Labels[v1alpha1.LabelKueueQueue]))
+	}
 	return i.withWarning(podutil.Waiting(i.Pod, "the database"))
 }
 
@@ -162,6 +167,9 @@ func (i *Instance) Lost() string {
 	}
 	if c := podutil.Disruption(i.Pod); c != nil {
 		return fmt.Sprintf("the database's Pod was disrupted: %s: %s", c.Reason, c.Message)
+	}
+	if reason := podutil.EvictedByKueue(i.Pod); reason != "" {
+		return "Kueue evicted the database's Pod: " + reason
 	}
 	server := i.server()
 	switch {

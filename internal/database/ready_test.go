@@ -61,6 +61,16 @@ func unschedulable(status corev1.ConditionStatus) func(*corev1.Pod) {
 	}
 }
 
+// held is what the API server makes of a Pod that Kueue has yet to admit.
+func held(p *corev1.Pod) {
+	p.Labels = map[string]string{"kueue.x-k8s.io/queue-name": "bench"}
+	p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "kueue.x-k8s.io/admission"}}
+	p.Status.Conditions = []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonSchedulingGated,
+		Message: "Scheduling is blocked due to non-empty scheduling gates",
+	}}
+}
+
 func beingDeleted(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} }
 
 func TestObserve(t *testing.T) {
@@ -82,6 +92,16 @@ func TestObserve(t *testing.T) {
 		"no status":     {pod: pod(), want: starting},
 		"scheduled":     {pod: pod(unschedulable(corev1.ConditionTrue)), want: starting},
 		"unschedulable": {pod: pod(unschedulable(corev1.ConditionFalse)), want: database.State{Waiting: "the database's Pod cannot be scheduled: 0/3 nodes are available"}},
+		"held by Kueue": {pod: pod(held), want: database.State{
+			Waiting: `Kueue has not admitted the database's Pod yet: LocalQueue "bench" needs quota for database and loader at the same time`,
+			Held:    true,
+		}},
+		"held by somebody else": {
+			pod: pod(held, func(p *corev1.Pod) { p.Spec.SchedulingGates[0].Name = "example.com/gate" }),
+			want: database.State{
+				Waiting: "the database's Pod cannot be scheduled: Scheduling is blocked due to non-empty scheduling gates",
+			},
+		},
 		"image of the probe is not found": {
 			pod: pod(waiting("ImagePullBackOff", "no such image")), want: database.State{Waiting: "container probe is waiting: ImagePullBackOff: no such image"},
 		},

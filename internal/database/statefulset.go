@@ -37,7 +37,7 @@ func statefulSet(
 ) *appsv1.StatefulSet {
 	meta := objectMeta(run, instance)
 	template := maps.Clone(meta.Labels)
-	maps.Copy(meta.Labels, plan.QueueLabels(run))
+	maps.Copy(meta.Labels, plan.QueueLabels(run.Labels))
 	return &appsv1.StatefulSet{
 		ObjectMeta: meta,
 		Spec: appsv1.StatefulSetSpec{

@@ -83,7 +83,10 @@ func running(s *situation) *Decision {
 	a := s.seen.Attempts[0]
 	if a.Verdict.Stage == trial.StagePending {
 		d.After = min(pollInterval, s.remaining(a.Job.CreationTimestamp.Time))
-		if a.Warning != "" {
+		if a.Verdict.Held {
+			d.Reason = v1alpha1.ReasonWaitingForKueue
+		}
+		if a.Verdict.Held || a.Warning != "" {
 			d.Message += ": " + a.waiting()
 		}
 	}

@@ -77,6 +77,9 @@ func provided(s *situation) *Decision {
 			Message: s.deadlineMessage("the database was not up", state.Waiting),
 		})
 	}
+	if state.Held {
+		d.Reason = v1alpha1.ReasonWaitingForKueue
+	}
 	d.Message, d.After = state.Waiting, min(left, pollInterval)
 	return &d
 }

@@ -81,12 +81,12 @@ func Labels(run *v1alpha1.BenchmarkRun, component string) map[string]string {
 	return labels
 }
 
-// QueueLabels are the labels of a run that tell Kueue in which of its queues a Job or StatefulSet stands. They are for these
-// objects alone: their Pods get from Kueue what they need.
-func QueueLabels(run *v1alpha1.BenchmarkRun) map[string]string {
+// QueueLabels are the labels of a run or suite that tell Kueue in which of its queues a Job or StatefulSet stands. They are for
+// these objects alone: their Pods get from Kueue what they need.
+func QueueLabels(of map[string]string) map[string]string {
 	labels := map[string]string{}
 	for _, key := range []string{v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority} {
-		if value, found := run.Labels[key]; found {
+		if value, found := of[key]; found {
 			labels[key] = value
 		}
 	}

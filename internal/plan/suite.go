@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -102,6 +103,7 @@ func MemberRun(suite *v1alpha1.BenchmarkSuite, m Member) *v1alpha1.BenchmarkRun 
 	run := &v1alpha1.BenchmarkRun{Spec: *suite.Spec.Template.Spec.DeepCopy()}
 	run.Namespace, run.Name, run.Labels = suite.Namespace, MemberName(suite, m), SuiteLabels(suite)
 	run.Labels[v1alpha1.LabelRound], run.Labels[v1alpha1.LabelVariant] = strconv.Itoa(m.Round), variant.Name
+	maps.Copy(run.Labels, QueueLabels(suite.Labels))
 	if variant.Database != nil {
 		overlay(&run.Spec.Database, variant.Database)
 	}

@@ -127,6 +127,17 @@ func TestMemberRunGolden(t *testing.T) {
 	}
 }
 
+// The runs of a suite stand in Kueue's queue of the suite; other labels of it are not theirs.
+func TestMemberRunStandsInTheQueueOfItsSuite(t *testing.T) {
+	suite := testutil.MakeSuite("suite", "ns", "a", "b").With(func(s *v1alpha1.BenchmarkSuite) {
+		s.Labels = map[string]string{v1alpha1.LabelKueueQueue: "bench", v1alpha1.LabelKueuePriority: "low", "team": "storage"}
+	}).Obj()
+	labels := plan.MemberRun(suite, plan.Member{Round: 1}).Labels
+	if labels[v1alpha1.LabelKueueQueue] != "bench" || labels[v1alpha1.LabelKueuePriority] != "low" || labels["team"] != "" {
+		t.Errorf("labels are %v", labels)
+	}
+}
+
 // The longest names are allowed for a run.
 func TestSuiteNamesAtTheirBounds(t *testing.T) {
 	suite := testutil.MakeSuite(strings.Repeat("s", 15), "ns", strings.Repeat("v", 20), "b").Obj()

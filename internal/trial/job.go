@@ -71,7 +71,7 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 	labels[v1alpha1.LabelAttempt] = strconv.Itoa(a.Number)
 	labels[v1alpha1.LabelInstance] = strconv.Itoa(a.Instance)
 	template := maps.Clone(labels)
-	maps.Copy(labels, plan.QueueLabels(run))
+	maps.Copy(labels, plan.QueueLabels(run.Labels))
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: plan.AttemptName(run, a.Trial.Number, a.Number), Namespace: run.Namespace, Labels: labels,

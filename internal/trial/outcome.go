@@ -32,6 +32,8 @@ type Verdict struct {
 	Stage Stage
 	// Waiting says what a pending attempt waits for, in the cluster's words if it has any.
 	Waiting string
+	// Held: it waits until Kueue admits its Job.
+	Held bool
 	// Running is how many loaders of a pending attempt run already.
 	Running int
 	// Outcome, Cause and Message are those of an ended attempt. An accepted one counts only with its document.
@@ -62,6 +64,11 @@ func Judge(job *batchv1.Job, pods []corev1.Pod) Verdict {
 	case unreachable(l.pods) != nil:
 		// The Job would wait for a Pod on a node that may never come back.
 		return judgeFailed(job, l)
+	case len(l.pods) == 0 && counted(job):
+		// The Job controller lets go of a failed Pod before it says that the Job has failed.
+		return Verdict{Stage: StageRunning}
+	case len(l.pods) == 0 && suspended(job):
+		return heldVerdict(job)
 	case len(l.pods) == 0:
 		return Verdict{Stage: StagePending, Waiting: "the loader's Pod is being created"}
 	case l.pending() != nil:
