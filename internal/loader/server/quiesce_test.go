@@ -5,6 +5,7 @@ package server
 
 import (
 	"testing"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
 )
@@ -32,6 +33,34 @@ func TestDebts(t *testing.T) {
 		}))
 		if got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+// A server is at rest when it has been without debt for a while, and not when it has just paid it.
+func TestRest(t *testing.T) {
+	some := func(value int64) []debt { return []debt{{"dirty pages", value, 80}} }
+	type look struct {
+		after time.Duration
+		owed  []debt
+		over  bool
+	}
+	for name, looks := range map[string][]look{
+		"idle":           {{0, nil, false}, {restFor - 1, nil, false}, {restFor, nil, true}},
+		"pays its debt":  {{0, some(900), false}, {time.Second, some(100), false}, {2 * time.Second, nil, false}, {2*time.Second + restFor, nil, true}},
+		"owes once more": {{0, nil, false}, {restFor / 2, some(90), false}, {restFor, nil, false}, {restFor * 3 / 2, nil, false}, {restFor * 2, nil, true}},
+		"does not pay":   {{0, some(900), false}, {stuckAfter, some(900), false}, {stuckAfter + 1, some(950), true}},
+		"pays, then not": {{0, some(900), false}, {stuckAfter, some(899), false}, {2 * stuckAfter, some(899), false}, {2*stuckAfter + 1, some(899), true}},
+		"a debt of another kind counts as paying": {
+			{0, some(900), false}, {stuckAfter, []debt{{"history", 500, 100}}, false}, {stuckAfter * 2, some(900), false},
+		},
+	} {
+		began := time.Now()
+		r := rest{lowest: map[string]int64{}, fell: began}
+		for i, l := range looks {
+			if over := r.look(began.Add(l.after), l.owed); over != l.over {
+				t.Errorf("%s, look %d: over is %t, want %t", name, i+1, over, l.over)
+			}
 		}
 	}
 }
