@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,6 +40,10 @@ func (r *BenchmarkSuiteReconciler) act(ctx context.Context, s *suiteStep, action
 		return w.remove(ctx, &v1alpha1.BenchmarkRun{
 			ObjectMeta: metav1.ObjectMeta{Namespace: s.suite.Namespace, Name: a.Name, UID: a.UID},
 		})
+	case lifecycle.RemoveDatabase:
+		return w.removeInstance(ctx, s.plan.Variants[0].Run.Spec.Database.Provisioner, a.Instance)
+	case lifecycle.ReleaseNodes:
+		return w.removeOfInstance(ctx, a.Instance, &policyv1.PodDisruptionBudgetList{})
 	case lifecycle.PublishSuite:
 		return r.publish(ctx, s, a.Outcome)
 	case lifecycle.DeleteSuite:
@@ -58,7 +63,7 @@ func (r *BenchmarkSuiteReconciler) takeLane(ctx context.Context, s *suiteStep) e
 	return nil
 }
 
-// memberRun is the run of a member, bound to nodes if there are any.
+// memberRun is the run of a member, bound to nodes if there are any, and told to share the suite's database if it is to.
 func memberRun(suite *v1alpha1.BenchmarkSuite, a lifecycle.CreateMember) *v1alpha1.BenchmarkRun {
 	run := plan.MemberRun(suite, a.Member)
 	run.Annotations = map[string]string{}
@@ -67,6 +72,9 @@ func memberRun(suite *v1alpha1.BenchmarkSuite, a lifecycle.CreateMember) *v1alph
 	}
 	if a.LoaderNodes != "" {
 		run.Annotations[v1alpha1.AnnotationLoaderNodes] = a.LoaderNodes
+	}
+	if a.Shared != nil {
+		plan.Share(run, *a.Shared)
 	}
 	return run
 }

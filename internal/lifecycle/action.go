@@ -65,7 +65,7 @@ type (
 	DeleteRun struct{}
 )
 
-// Actions of a suite, besides Wait, TakeLane and ReleaseLane.
+// Actions of a suite, besides Wait, TakeLane, ReleaseLane and, if its runs share a database, RemoveDatabase and ReleaseNodes.
 type (
 	// CheckVariants has the API server check the run of every variant without creating it.
 	CheckVariants struct{}
@@ -74,6 +74,8 @@ type (
 		Member plan.Member
 		// DatabaseNode and LoaderNodes are those of the first run, or empty.
 		DatabaseNode, LoaderNodes string
+		// Shared is the newest instance of the suite's database if the run is to use that, or nil.
+		Shared *plan.Served
 	}
 	// SuspendMember sets spec.suspend of a run to that of the suite.
 	SuspendMember struct {

@@ -153,6 +153,9 @@ func (s *Suite) differences() []string {
 		}
 		list = append(list, text)
 	}
+	if s.Database != "" {
+		list = append(list, s.Database)
+	}
 	return append(list, "the runs of a round have the same seed and the same data")
 }
 

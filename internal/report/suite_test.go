@@ -123,3 +123,16 @@ func TestAttempts(t *testing.T) {
 		}
 	}
 }
+
+// That the runs have shared a database stands with what the variants differ in.
+func TestSuiteSummarySaysWhatIsShared(t *testing.T) {
+	s := reportOfSuite()
+	s.Database = "all runs have measured one database server"
+	var b strings.Builder
+	if err := report.SuiteSummary(&b, s); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\n- all runs have measured one database server\n- the runs of a round have"; !strings.Contains(b.String(), want) {
+		t.Errorf("the summary does not say so:\n%s", b.String())
+	}
+}
