@@ -7,16 +7,12 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"strconv"
 
-	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -38,9 +34,9 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *step, action lifecy
 	case lifecycle.ProvideDatabase:
 		return r.provideDatabase(ctx, run, a)
 	case lifecycle.RemoveDatabase:
-		return r.removeDatabase(ctx, run, a.Instance)
+		return r.databaseWriter(run).removeInstance(ctx, run.Spec.Database.Provisioner, a.Instance)
 	case lifecycle.ReleaseNodes:
-		return r.removeOfInstance(ctx, run, a.Instance, &policyv1.PodDisruptionBudgetList{})
+		return r.databaseWriter(run).removeOfInstance(ctx, a.Instance, &policyv1.PodDisruptionBudgetList{})
 	case lifecycle.StartAttempt:
 		return r.startAttempt(ctx, s, a.Attempt)
 	case lifecycle.RecordAttempt:
@@ -76,29 +72,29 @@ func (r *BenchmarkRunReconciler) provideDatabase(
 	if err != nil {
 		return &obstacleError{*lifecycle.Invalid(err)}
 	}
+	w := r.databaseWriter(run)
 	for _, implied := range database.Implied(run, a.Instance) {
-		if err := r.notThere(ctx, run, implied); err != nil {
+		if err := w.notThere(ctx, implied); err != nil {
 			return err
 		}
 	}
 	if database.NeedsSecret(run) {
-		if err := r.createSecret(ctx, run); err != nil {
+		if err := w.createSecret(ctx, run); err != nil {
 			return err
 		}
 	}
 	for _, object := range objects {
-		if err := r.writer(run).create(ctx, object, true); err != nil {
+		if err := w.create(ctx, object, true); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// notThere fails if an object exists that is not this run's.
-func (r *BenchmarkRunReconciler) notThere(ctx context.Context, run *v1alpha1.BenchmarkRun, object client.Object) error {
-	w := r.writer(run)
+// notThere fails if an object exists that is not this owner's.
+func (w *writer) notThere(ctx context.Context, object client.Object) error {
 	kind, name := w.kindOf(object), object.GetName()
-	err := r.Live.Get(ctx, client.ObjectKeyFromObject(object), object)
+	err := w.live.Get(ctx, client.ObjectKeyFromObject(object), object)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil
@@ -110,56 +106,14 @@ func (r *BenchmarkRunReconciler) notThere(ctx context.Context, run *v1alpha1.Ben
 	return w.owner.taken(kind, name)
 }
 
-// createSecret creates the run's credentials once. The operator may not read Secrets: one that has a name with this run's UID is
-// this run's.
-func (r *BenchmarkRunReconciler) createSecret(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
-	err := r.writer(run).createBlindly(ctx, database.Secret(run, rand.Text()), true)
+// createSecret creates the credentials of a database once. The operator may not read Secrets: one that has a name with this owner's
+// UID is this owner's.
+func (w *writer) createSecret(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
+	err := w.createBlindly(ctx, database.Secret(run, rand.Text()), true)
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
 	return err
-}
-
-// removeDatabase deletes the objects of an instance that this run controls. The MariaDB operator deletes its StatefulSet with the
-// MariaDB resource, and Kubernetes the volume with that.
-func (r *BenchmarkRunReconciler) removeDatabase(ctx context.Context, run *v1alpha1.BenchmarkRun, instance int) error {
-	lists := []client.ObjectList{
-		&appsv1.StatefulSetList{}, &corev1.PersistentVolumeClaimList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{},
-		&policyv1.PodDisruptionBudgetList{},
-	}
-	if run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator {
-		lists[0] = database.MariaDBList()
-	}
-	for _, list := range lists {
-		if err := r.removeOfInstance(ctx, run, instance, list); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// removeOfInstance deletes the objects of one kind. It asks the API server for them, because the cache may be behind.
-func (r *BenchmarkRunReconciler) removeOfInstance(
-	ctx context.Context, run *v1alpha1.BenchmarkRun, instance int, list client.ObjectList,
-) error {
-	err := r.Live.List(ctx, list, client.InNamespace(run.Namespace), client.MatchingLabels{
-		v1alpha1.LabelRunUID:    string(run.UID),
-		v1alpha1.LabelComponent: v1alpha1.ComponentDatabase,
-		v1alpha1.LabelInstance:  strconv.Itoa(instance),
-	})
-	if err != nil && !apimeta.IsNoMatchError(err) {
-		return fmt.Errorf("listing the objects of database instance %d: %w", instance, err)
-	}
-	return apimeta.EachListItem(list, func(item runtime.Object) error {
-		object, ok := item.(client.Object)
-		if !ok {
-			return fmt.Errorf("%T is not an object", item)
-		}
-		if !metav1.IsControlledBy(object, run) {
-			return nil
-		}
-		return r.writer(run).remove(ctx, object)
-	})
 }
 
 // startAttempt creates the Job of an attempt. It asks the API server, not the cache, whether the attempt has its record already:

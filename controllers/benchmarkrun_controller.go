@@ -103,6 +103,11 @@ func (r *BenchmarkRunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
 	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, owner: runOwner(run)}
 }
 
+// databaseWriter writes on behalf of the owner of a run's database: the run, or its suite.
+func (r *BenchmarkRunReconciler) databaseWriter(run *v1alpha1.BenchmarkRun) *writer {
+	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, owner: databaseOwner(run)}
+}
+
 // SetupWithManager watches runs, suites and Leases for the queues of lanes, and all objects that have the name of a run in their
 // label. Of ConfigMaps, which hold the results of all runs, only the metadata.
 func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
@@ -115,12 +120,12 @@ func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Watches(&v1alpha1.BenchmarkRun{}, r.lanes().enqueueLine()).
 		Watches(&v1alpha1.BenchmarkSuite{}, r.lanes().enqueueLine()).
 		Watches(&coordinationv1.Lease{}, handler.EnqueueRequestsFromMapFunc(r.lanes().waitFor)).
-		WatchesMetadata(&corev1.ConfigMap{}, enqueueOwner(v1alpha1.LabelRun))
+		WatchesMetadata(&corev1.ConfigMap{}, r.enqueueRuns())
 	for _, object := range []client.Object{
 		&batchv1.Job{}, &appsv1.StatefulSet{}, &corev1.Pod{}, &corev1.Service{}, &corev1.PersistentVolumeClaim{},
 		&policyv1.PodDisruptionBudget{},
 	} {
-		b = b.Watches(object, enqueueOwner(v1alpha1.LabelRun))
+		b = b.Watches(object, r.enqueueRuns())
 	}
 	return b.Complete(r)
 }

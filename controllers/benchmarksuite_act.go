@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -44,6 +45,10 @@ func (r *BenchmarkSuiteReconciler) act(ctx context.Context, s *suiteStep, action
 		return w.remove(ctx, &v1alpha1.BenchmarkRun{
 			ObjectMeta: metav1.ObjectMeta{Namespace: s.suite.Namespace, Name: a.Name, UID: a.UID},
 		})
+	case lifecycle.RemoveDatabase:
+		return w.removeInstance(ctx, s.plan.Variants[0].Run.Spec.Database.Provisioner, a.Instance)
+	case lifecycle.ReleaseNodes:
+		return w.removeOfInstance(ctx, a.Instance, &policyv1.PodDisruptionBudgetList{})
 	case lifecycle.PublishSuite:
 		return r.publish(ctx, s, a.Outcome)
 	case lifecycle.DeleteSuite:
@@ -63,7 +68,8 @@ func (r *BenchmarkSuiteReconciler) takeLane(ctx context.Context, s *suiteStep) e
 	return nil
 }
 
-// memberRun is the run of a member, bound to nodes if there are any, with what pilots have decided.
+// memberRun is the run of a member, bound to nodes if there are any, with what pilots have decided, and told to share the suite's
+// database if it is to.
 func memberRun(suite *v1alpha1.BenchmarkSuite, a lifecycle.CreateMember) (*v1alpha1.BenchmarkRun, error) {
 	run := plan.MemberRun(suite, a.Member)
 	run.Annotations = map[string]string{}
@@ -79,6 +85,9 @@ func memberRun(suite *v1alpha1.BenchmarkSuite, a lifecycle.CreateMember) (*v1alp
 			return nil, fmt.Errorf("encoding the rows that pilots have decided: %w", err)
 		}
 		run.Annotations[v1alpha1.AnnotationRows] = string(rows)
+	}
+	if a.Shared != nil {
+		plan.Share(run, *a.Shared)
 	}
 	return run, nil
 }

@@ -90,7 +90,7 @@ func (r *BenchmarkSuiteReconciler) writer(suite *v1alpha1.BenchmarkSuite) *write
 	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, owner: suiteOwner(suite)}
 }
 
-// SetupWithManager watches suites, all runs that have the name of a suite in their label, and what makes their load when it goes;
+// SetupWithManager watches suites, all runs that have the name of a suite in their label, and what makes load when it comes or goes;
 // and runs, suites and Leases for the queues of lanes. One suite is reconciled at a time: the results of a run may be large.
 func (r *BenchmarkSuiteReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	b := ctrl.NewControllerManagedBy(mgr).
@@ -103,7 +103,7 @@ func (r *BenchmarkSuiteReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Watches(&v1alpha1.BenchmarkSuite{}, r.lanes().enqueueLine()).
 		Watches(&coordinationv1.Lease{}, handler.EnqueueRequestsFromMapFunc(r.lanes().waitFor))
 	for _, object := range []client.Object{&batchv1.Job{}, &appsv1.StatefulSet{}, &corev1.Pod{}} {
-		b = b.Watches(object, enqueueGone())
+		b = b.Watches(object, enqueueSuite())
 	}
 	return b.Complete(r)
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -42,7 +41,7 @@ func (r *BenchmarkSuiteReconciler) observe(
 		seen.Results = &suite.Status.Results
 	}
 	var runs v1alpha1.BenchmarkRunList
-	o := ownership{owner: suiteOwner(suite)}
+	o := &ownership{owner: suiteOwner(suite)}
 	if err := reader.List(ctx, &runs, client.InNamespace(suite.Namespace), o.owner.byName()); err != nil {
 		return nil, fmt.Errorf("listing runs: %w", err)
 	}
@@ -51,6 +50,9 @@ func (r *BenchmarkSuiteReconciler) observe(
 		if o.ours(&runs.Items[i]) {
 			ours[runs.Items[i].Name] = &runs.Items[i]
 		}
+	}
+	if seen.Instances, err = r.instances(ctx, o, p, reader); err != nil {
+		return nil, err
 	}
 	seen.Predecessor, seen.Obstacle = o.predecessor, o.obstacle
 	for i, member := range p.Members {
@@ -80,19 +82,32 @@ func (r *BenchmarkSuiteReconciler) observe(
 	return seen, nil
 }
 
-// lingering says whether something of the suite's runs may put load on a node.
+// instances of the database that the runs of a suite share.
+func (r *BenchmarkSuiteReconciler) instances(
+	ctx context.Context, o *ownership, p *lifecycle.SuitePlan, reader client.Reader,
+) ([]lifecycle.Instance, error) {
+	if !p.SharesDatabase {
+		return nil, nil
+	}
+	run := p.Variants[0].Run
+	l, err := listOf(ctx, reader, r.Live, o.owner.GetNamespace(), o.owner.databases(), withMariaDBs(run))
+	if err != nil {
+		return nil, err
+	}
+	return instancesOf(o, run.Spec.Database.Provisioner, l), nil
+}
+
+// lingering says whether something of the suite's runs may put load on a node. What they share is looked at by itself.
 func (r *BenchmarkSuiteReconciler) lingering(
 	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan, runs []v1alpha1.BenchmarkRun, reader client.Reader,
 ) (bool, error) {
-	withMariaDBs := slices.ContainsFunc(p.Variants, func(v lifecycle.PlannedVariant) bool {
-		return v.Run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator
-	})
+	anyMariaDB := slices.ContainsFunc(p.Variants, func(v lifecycle.PlannedVariant) bool { return withMariaDBs(v.Run) })
 	of := client.MatchingLabels{v1alpha1.LabelSuiteUID: string(suite.UID)}
-	remains, err := r.lanes().remains(ctx, reader, suite.Namespace, of, withMariaDBs)
+	remains, err := r.lanes().remains(ctx, reader, suite.Namespace, of, anyMariaDB)
 	if err != nil {
 		return false, err
 	}
-	kept := sets.New[types.UID]()
+	kept := sets.New(suite.UID)
 	for i := range runs {
 		if lifecycle.Keeps(&runs[i]) {
 			kept.Insert(runs[i].UID)
@@ -101,11 +116,16 @@ func (r *BenchmarkSuiteReconciler) lingering(
 	return remains.Disturb(kept, r.Clock.Now()), nil
 }
 
-// afterTheEnd reads what the last thing that a finished suite does depends on: it leaves its lane, if it has not left it yet.
+// afterTheEnd reads what the last things that a finished suite does depend on: it removes what is left of the database that its runs
+// shared, and leaves its lane, if it has not left it yet.
 func (r *BenchmarkSuiteReconciler) afterTheEnd(
 	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan, lane lifecycle.Lane, reader client.Reader,
 ) (*lifecycle.SuiteObserved, error) {
 	seen := &lifecycle.SuiteObserved{Lane: lane}
+	var err error
+	if seen.Instances, err = r.instances(ctx, &ownership{owner: suiteOwner(suite)}, p, reader); err != nil {
+		return nil, err
+	}
 	if lane.Holder == nil || *lane.Holder != lifecycle.HolderOfSuite(suite) {
 		return seen, nil
 	}
@@ -113,7 +133,6 @@ func (r *BenchmarkSuiteReconciler) afterTheEnd(
 	if err := reader.List(ctx, &runs, client.InNamespace(suite.Namespace), suiteOwner(suite).byName()); err != nil {
 		return nil, fmt.Errorf("listing runs: %w", err)
 	}
-	var err error
 	seen.Lingering, err = r.lingering(ctx, suite, p, runs.Items, reader)
 	return seen, err
 }

@@ -54,7 +54,7 @@ func suiteReport(s *suiteStep, outcome string) (*report.Suite, error) {
 		Outcome: outcome, Message: lifecycle.WhyStopped(suite, s.plan, s.seen, s.now),
 		Rounds: s.seen.Judged.Rounds, Planned: int(suite.Spec.Rounds),
 		Pairs: s.seen.Judged.Pairs, Claims: s.seen.Judged.Claims, Warnings: lifecycle.SuiteWarnings(suite, s.plan, s.seen), Spec: spec,
-		Rows: lifecycle.PilotRows(s.seen),
+		Rows: lifecycle.PilotRows(s.seen), Database: lifecycle.SharedDatabase(s.seen),
 	}
 	if suite.Status.StartTime != nil {
 		rep.Started = suite.Status.StartTime.UTC()

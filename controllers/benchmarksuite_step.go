@@ -83,6 +83,13 @@ func (s *suiteStep) next() { s.decision = lifecycle.NextOfSuite(s.suite, s.plan,
 // tells of it at once. Checking writes nothing: the next decision follows, on live reads if it cannot be taken back.
 func (r *BenchmarkSuiteReconciler) carryOut(ctx context.Context, s *suiteStep) error {
 	action := s.decision.Action
+	if _, remove := action.(lifecycle.RemoveDatabase); remove {
+		// As with a run: its number must never be used again.
+		if err := r.writeStatus(ctx, s); err != nil {
+			return err
+		}
+		s.old = s.suite.DeepCopy()
+	}
 	err := r.act(ctx, s, action)
 	obstacle, unwritten := new(obstacleError), new(unwrittenError)
 	switch {

@@ -28,14 +28,17 @@ var errKilled = errors.New("the manager was killed")
 type mortal struct {
 	writes, dieAfter int
 	dead             bool
-	// leases are the numbers of the writes of Leases.
-	leases []int
+	// leases are the numbers of the writes of Leases, and shared those of the objects of a database that runs share.
+	leases, shared []int
 }
 
 // note a write that is about to take place.
 func (m *mortal) note(o client.Object) {
 	if _, lease := o.(*coordinationv1.Lease); lease {
 		m.leases = append(m.leases, m.writes+1)
+	}
+	if ofDatabase(o) && o.GetLabels()[v1alpha1.LabelRun] == "" {
+		m.shared = append(m.shared, m.writes+1)
 	}
 }
 

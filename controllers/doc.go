@@ -25,9 +25,10 @@
 //
 //	benchmarksuite_controller.go  Reconcile, the permissions, and what is watched
 //	benchmarksuite_step.go        observe, decide, act, write the status: one step
-//	benchmarksuite_observe.go     reads the suite's runs
+//	benchmarksuite_observe.go     reads the suite's runs, and the database that these share
 //	benchmarksuite_read.go        reads the results of runs that are complete
-//	benchmarksuite_act.go         carries out actions: checks the variants; creates, suspends and removes runs
+//	benchmarksuite_act.go         carries out actions: checks the variants; creates, suspends and removes runs; removes the database
+//	                              that these share
 //	benchmarksuite_results.go     creates the ConfigMap of results
 //
 // Files that work for both kinds of owner:
@@ -36,6 +37,7 @@
 //	laneremains.go   what a holder of a lane has left that may put load on a node
 //	lanewatches.go   whom a change of a run, a suite or a Lease wakes in the queue of a lane
 //	owner.go         who owns an object: this owner, an earlier one of the same name, or somebody else
+//	instances.go     reads and removes database instances, those of a run and those that the runs of a suite share
 //	writer.go        creates, stores, deletes, and patches the status
 //	events.go        what is announced when a status changes
 //	memory.go        what is remembered of an owner from one step to the next

@@ -14,7 +14,6 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -107,7 +106,7 @@ func (l *lanes) remains(
 		err := apimeta.EachListItem(list, func(item runtime.Object) error {
 			object, err := apimeta.Accessor(item)
 			if err == nil {
-				r.Servers = append(r.Servers, types.UID(object.GetLabels()[v1alpha1.LabelRunUID]))
+				r.Servers = append(r.Servers, lifecycle.OwnerOf(object))
 			}
 			return err
 		})

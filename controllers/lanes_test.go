@@ -6,6 +6,7 @@
 package controllers
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -51,7 +53,7 @@ func (c *cluster) turn(names ...string) {
 	c.react()
 }
 
-// busy are the runs that have a Job, a StatefulSet or a Pod.
+// busy are the runs, and the suites whose runs share a database, that have a Job, a StatefulSet or a Pod.
 func (c *cluster) busy() []string {
 	c.t.Helper()
 	names := sets.New[string]()
@@ -60,7 +62,7 @@ func (c *cluster) busy() []string {
 		items, err := apimeta.ExtractList(list)
 		c.must(err)
 		for _, item := range items {
-			names.Insert(item.(client.Object).GetLabels()[v1alpha1.LabelRun])
+			names.Insert(ownerOf(item))
 		}
 	}
 	return sets.List(names)
@@ -195,7 +197,13 @@ func TestEnvtestLaneIsLeft(t *testing.T) {
 	}
 }
 
-// collectGarbageOf a run that is gone.
+// ownerOf an object is a run or, of a database that runs share, their suite.
+func ownerOf(item runtime.Object) string {
+	labels := item.(client.Object).GetLabels()
+	return cmp.Or(labels[v1alpha1.LabelRun], labels[v1alpha1.LabelSuite])
+}
+
+// collectGarbageOf a run, or a suite, that is gone.
 func (c *cluster) collectGarbageOf(name string) {
 	c.t.Helper()
 	for _, list := range []client.ObjectList{&appsv1.StatefulSetList{}, &batchv1.JobList{}, &corev1.PodList{}} {
@@ -203,7 +211,7 @@ func (c *cluster) collectGarbageOf(name string) {
 		items, err := apimeta.ExtractList(list)
 		c.must(err)
 		for _, item := range items {
-			if o := item.(client.Object); o.GetLabels()[v1alpha1.LabelRun] == name {
+			if o := item.(client.Object); ownerOf(item) == name {
 				err := api.Delete(c.t.Context(), o, client.GracePeriodSeconds(0), client.PropagationPolicy("Background"))
 				c.must(client.IgnoreNotFound(err))
 			}

@@ -108,14 +108,22 @@ func contender(object client.Object) lifecycle.Contender {
 	return lifecycle.Contender{}
 }
 
-// enqueueGone leads from an object of a suite's run that is gone to the suite, which may wait for that to give its lane to the
-// next, or to measure its next run.
-func enqueueGone() handler.EventHandler {
-	return handler.Funcs{DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) {
-		if suite := e.Object.GetLabels()[v1alpha1.LabelSuite]; suite != "" {
-			q.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: e.Object.GetNamespace(), Name: suite}})
+// enqueueSuite leads from an object of a suite's run that is gone to the suite, which may wait for that to give its lane to the
+// next, or to measure its next run; and from one of the database that its runs share when it is made: the suite may have ended.
+func enqueueSuite() handler.EventHandler {
+	enqueue := func(object client.Object, q queue) {
+		if suite := object.GetLabels()[v1alpha1.LabelSuite]; suite != "" {
+			q.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: object.GetNamespace(), Name: suite}})
 		}
-	}}
+	}
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) {
+			if e.Object.GetLabels()[v1alpha1.LabelRun] == "" {
+				enqueue(e.Object, q)
+			}
+		},
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { enqueue(e.Object, q) },
+	}
 }
 
 func requestFor(h lifecycle.Holder) reconcile.Request {

@@ -45,6 +45,11 @@ func suiteOwner(suite *v1alpha1.BenchmarkSuite) owner {
 // byName selects the objects that have the owner's name.
 func (o owner) byName() client.MatchingLabels { return client.MatchingLabels{o.nameLabel: o.GetName()} }
 
+// databases selects the objects of the owner's database instances.
+func (o owner) databases() client.MatchingLabels {
+	return client.MatchingLabels{o.nameLabel: o.GetName(), v1alpha1.LabelComponent: v1alpha1.ComponentDatabase}
+}
+
 // isLabelled says whether an object has the owner's UID in its label. Anybody can write a label: it sorts objects, it proves
 // nothing.
 func (o owner) isLabelled(object client.Object) bool {
@@ -105,10 +110,10 @@ func (o *ownership) sort(object client.Object) {
 }
 
 // Ends of names that Benchrun gives: of the instances, attempts and results of a run, and of the Pods, claims and further
-// ConfigMaps of these; and of the runs and results of a suite.
+// ConfigMaps of these; and of the runs and results of a suite, and of the instances that its runs share.
 var (
 	ofRun   = regexp.MustCompile(`^-(db[0-9]+|t[0-9]+-a[0-9]+|results)(-|$)`)
-	ofSuite = regexp.MustCompile(`^-(r[0-9]+-|results(-|$))`)
+	ofSuite = regexp.MustCompile(`^-(r[0-9]+-|(db[0-9]+|results)(-|$))`)
 )
 
 // wanted says whether the owner may need an object's name.

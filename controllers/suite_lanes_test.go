@@ -82,6 +82,7 @@ func TestEnvtestSuiteLeavesItsLane(t *testing.T) {
 				l.collectGarbageOf(runs.Items[i].Name)
 			}
 		}
+		l.collectGarbageOf("first")
 	}
 	for name, leave := range map[string]func(*inLane){
 		"suspended": func(l *inLane) { suspended(l, true) },
@@ -133,6 +134,7 @@ func TestEnvtestSuiteLeavesItsLane(t *testing.T) {
 		"deleted without its runs": func(l *inLane) {
 			l.must(api.Delete(l.t.Context(), l.suiteNamed("first")))
 			l.change("first-r1-a", func(r *v1alpha1.BenchmarkRun) { r.OwnerReferences = nil })
+			l.collectGarbageOf("first")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -218,6 +220,7 @@ func TestEnvtestSuiteOfAnotherInstallation(t *testing.T) {
 		l.must(api.Delete(t.Context(), &runs.Items[i]))
 		other.collectGarbageOf(runs.Items[i].Name)
 	}
+	other.collectGarbageOf("theirs")
 	l.until("ours", v1alpha1.ConditionAdmitted, "ours")
 }
 

@@ -105,6 +105,18 @@ type BenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Differences []string `json:"differences,omitempty"`
 
+	// database says, if the variants share one, how many servers the runs have measured: one, unless a server was disturbed and
+	// replaced.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Database string `json:"database,omitempty"`
+
+	// lastInstance is the highest number of an instance of that database so far. A number is never used again.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	LastInstance *int32 `json:"lastInstance,omitempty"`
+
 	// warnings that must be read with the answer, for example that runs did not share a node.
 	// +optional
 	// +listType=atomic

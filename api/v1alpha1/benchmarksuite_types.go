@@ -66,7 +66,9 @@ type BenchmarkSuiteSpec struct {
 	Template RunTemplate `json:"template,omitzero"`
 
 	// variants are the 2 to 16 runs to compare: each is the template with what the variant names laid over it. A variant that
-	// names nothing is the template itself.
+	// names nothing is the template itself. Variants that all ask for the same database, and differ in their workload alone, are
+	// measured on one server, which belongs to the suite: unless provisioner is External, or trials.database is Fresh. Otherwise
+	// each run has a server of its own.
 	// +required
 	// +listType=map
 	// +listMapKey=name

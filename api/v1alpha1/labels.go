@@ -10,7 +10,8 @@ const (
 	LabelRun = "benchrun.dev/run"
 	// LabelRunUID is its UID: a run that was deleted and made again under the same name is another run.
 	LabelRunUID = "benchrun.dev/run-uid"
-	// LabelSuite is the name of the BenchmarkSuite that a run with its objects, or a ConfigMap with a suite's results, belongs to.
+	// LabelSuite is the name of the BenchmarkSuite that an object belongs to: a run with its objects, the database that the runs
+	// share, or a ConfigMap with the suite's results.
 	LabelSuite = "benchrun.dev/suite"
 	// LabelSuiteUID is its UID.
 	LabelSuiteUID = "benchrun.dev/suite-uid"
@@ -20,7 +21,8 @@ const (
 	LabelVariant = "benchrun.dev/variant"
 	// LabelComponent says what an object is for: one of the Component values.
 	LabelComponent = "benchrun.dev/component"
-	// LabelInstance is the number of a database instance, from 1; a number is never used twice within a run.
+	// LabelInstance is the number of a database instance, from 1; a number is never used twice within a run,
+	// or within a suite whose runs share the database.
 	LabelInstance = "benchrun.dev/instance"
 	// LabelTrial is a trial's number in the plan, from 1.
 	LabelTrial = "benchrun.dev/trial"
@@ -44,6 +46,12 @@ const (
 	// AnnotationRows has the rows that pilots of a suite have decided, as a JSON object by the label of the point. It counts for
 	// the runs of a suite only.
 	AnnotationRows = "benchrun.dev/rows"
+
+	// AnnotationSharedInstance says that a run of a suite uses the suite's database, and the highest number of an instance of it
+	// when the run was created; 0 is none.
+	AnnotationSharedInstance = "benchrun.dev/shared-instance"
+	// AnnotationSharedPod is the UID of the Pod of that instance which served the run before.
+	AnnotationSharedPod = "benchrun.dev/shared-pod"
 
 	// FieldOwner is the name under which Benchrun applies objects.
 	FieldOwner = "benchrun.dev"

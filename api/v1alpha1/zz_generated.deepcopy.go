@@ -346,6 +346,11 @@ func (in *BenchmarkSuiteStatus) DeepCopyInto(out *BenchmarkSuiteStatus) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.LastInstance != nil {
+		in, out := &in.LastInstance, &out.LastInstance
+		*out = new(int32)
+		**out = **in
+	}
 	if in.Warnings != nil {
 		in, out := &in.Warnings, &out.Warnings
 		*out = make([]string, len(*in))

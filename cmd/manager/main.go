@@ -117,11 +117,12 @@ func metricsOptions(o *options) metricsserver.Options {
 	return m
 }
 
-// cacheOptions keep only what belongs to runs, the Leases of lanes in their namespace, and of ConfigMaps, which are watched by
-// their metadata alone, only what decisions need: anybody may put the label of a run on a ConfigMap, with as many annotations
-// as fit.
+// cacheOptions keep only what belongs to runs and suites, the Leases of lanes in their namespace, and of ConfigMaps, which are
+// watched by their metadata alone, only what decisions need: anybody may put a label of Benchrun on a ConfigMap, with as many
+// annotations as fit.
 func cacheOptions(namespace, lanes string) (cache.Options, error) {
-	ofRun, err := labels.NewRequirement(v1alpha1.LabelRun, selection.Exists, nil)
+	// Every object has it, also those of a database that the runs of a suite share.
+	component, err := labels.NewRequirement(v1alpha1.LabelComponent, selection.Exists, nil)
 	if err != nil {
 		return cache.Options{}, fmt.Errorf("making the cache's selector: %w", err)
 	}
@@ -129,7 +130,7 @@ func cacheOptions(namespace, lanes string) (cache.Options, error) {
 	if err != nil {
 		return cache.Options{}, fmt.Errorf("making the selector of Leases: %w", err)
 	}
-	selector := labels.NewSelector().Add(*ofRun)
+	selector := labels.NewSelector().Add(*component)
 	strip := cache.TransformStripManagedFields()
 	o := cache.Options{
 		DefaultTransform: strip,

@@ -36,8 +36,10 @@ func TestScaleMemory(t *testing.T) {
 	var objects []client.Object
 	for i := range 250 {
 		objects = append(objects, &corev1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: fmt.Sprintf("by-hand-%d", i), Labels: map[string]string{v1alpha1.LabelRun: "any"}},
-			Data:       map[string]string{"text": strings.Repeat("x", 900_000)},
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: fmt.Sprintf("by-hand-%d", i), Labels: map[string]string{
+				v1alpha1.LabelRun: "any", v1alpha1.LabelComponent: "any",
+			}},
+			Data: map[string]string{"text": strings.Repeat("x", 900_000)},
 		})
 	}
 	inParallel(t, objects, func(o client.Object) { create(t, o) })

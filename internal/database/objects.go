@@ -77,21 +77,22 @@ func NeedsSecret(run *v1alpha1.BenchmarkRun) bool {
 // guard keeps whoever asks first, as a drained node does, from evicting what measures or is measured: as many Pods must be
 // available as there can be. Only a number of available Pods may be asked of Pods of several owners.
 func guard(run *v1alpha1.BenchmarkRun, instance int) *policyv1.PodDisruptionBudget {
+	owner := plan.DatabaseOwner(run)
 	return &policyv1.PodDisruptionBudget{
 		ObjectMeta: objectMeta(run, instance),
 		Spec: policyv1.PodDisruptionBudgetSpec{
 			MinAvailable: ptr.To(intstr.FromInt32(1 + run.Spec.Loader.Pods)),
-			Selector:     &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha1.LabelRunUID: string(run.UID)}},
+			Selector:     &metav1.LabelSelector{MatchLabels: map[string]string{owner.UIDLabel: owner.UID}},
 		},
 	}
 }
 
-// Secret is the run's credentials: one for all of its instances. It is created once and never read by the operator.
+// Secret is the credentials of a database: one for all of its instances. It is created once and never read by the operator.
 func Secret(run *v1alpha1.BenchmarkRun, password string) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: plan.SecretName(run), Namespace: run.Namespace,
-			Labels: plan.Labels(run, v1alpha1.ComponentDatabase),
+			Labels: plan.DatabaseLabels(run),
 		},
 		Immutable: ptr.To(true),
 		StringData: map[string]string{
@@ -126,16 +127,15 @@ func service(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int) *corev1
 }
 
 func objectMeta(run *v1alpha1.BenchmarkRun, instance int) metav1.ObjectMeta {
-	labels := plan.Labels(run, v1alpha1.ComponentDatabase)
-	labels[v1alpha1.LabelInstance] = strconv.Itoa(instance)
 	return metav1.ObjectMeta{
-		Name: plan.InstanceName(run, instance), Namespace: run.Namespace, Labels: labels,
+		Name: plan.InstanceName(run, instance), Namespace: run.Namespace, Labels: plan.InstanceLabels(run, instance),
 	}
 }
 
 func selector(run *v1alpha1.BenchmarkRun, instance int) map[string]string {
+	owner := plan.DatabaseOwner(run)
 	return map[string]string{
-		v1alpha1.LabelRunUID:    string(run.UID),
+		owner.UIDLabel:          owner.UID,
 		v1alpha1.LabelComponent: v1alpha1.ComponentDatabase,
 		v1alpha1.LabelInstance:  strconv.Itoa(instance),
 	}

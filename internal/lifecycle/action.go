@@ -66,7 +66,7 @@ type (
 	DeleteRun struct{}
 )
 
-// Actions of a suite, besides Wait, TakeLane and ReleaseLane.
+// Actions of a suite, besides Wait, TakeLane, ReleaseLane and, if its runs share a database, RemoveDatabase and ReleaseNodes.
 type (
 	// CheckVariants has the API server check the run of every variant without creating it.
 	CheckVariants struct{}
@@ -77,6 +77,8 @@ type (
 		DatabaseNode, LoaderNodes string
 		// Rows that pilots of earlier runs have decided, by the label of the point.
 		Rows map[string]int64
+		// Shared is the newest instance of the suite's database if the run is to use that, or nil.
+		Shared *plan.Served
 	}
 	// SuspendMember sets spec.suspend of a run to that of the suite.
 	SuspendMember struct {

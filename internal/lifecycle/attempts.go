@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
@@ -102,10 +103,14 @@ func (a *Attempt) waiting() string {
 }
 
 // cold says whether an instance needs a warm-up: it may be measured more than once, and never was. An attempt that did not
-// count may have ended before it was warm.
+// count may have ended before it was warm. An instance that runs share is warmed up by the first of them alone: what is cold is
+// the server (its caches, its log, its volume), and not a workload, whose tables are new in each trial anyway.
 func (s *situation) cold(instance int) bool {
 	t := &s.run.Spec.Trials
 	if t.Database == v1alpha1.DatabaseFresh || ptr.Deref(t.WarmUpSeconds, 0) == 0 {
+		return false
+	}
+	if before, _ := plan.SharedBy(s.run); before.Number == instance && before.PodUID != "" {
 		return false
 	}
 	return !slices.ContainsFunc(s.seen.Records, func(r *result.Record) bool {

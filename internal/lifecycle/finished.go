@@ -78,15 +78,9 @@ func keeps(policy v1alpha1.CleanupPolicy, complete bool) bool {
 }
 
 // cleanUp is the next step of spec.cleanup, or nil. The Jobs of a failed run stay if its database stays: both can be inspected.
-// Its PodDisruptionBudget does not stay: it would hold up the drain of a node for nothing.
 func (s *situation) cleanUp(complete bool) Action {
 	if s.keeps(complete) {
-		for _, i := range s.seen.Instances {
-			if i.Budget != nil && i.Budget.DeletionTimestamp == nil {
-				return ReleaseNodes{Instance: i.Number}
-			}
-		}
-		return nil
+		return cleanUp(s.seen.Instances, true)
 	}
 	return s.removeEverything()
 }

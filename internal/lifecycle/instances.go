@@ -10,24 +10,58 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // wantedInstance is the number of the instance that the next attempt measures: a new one for each attempt, or one for all. An
-// instance that was restarted, replaced or removed is not measured again, whether or not it was measured before.
+// instance that was restarted, replaced or removed is not measured again, whether or not it was measured before. A run that
+// shares its database goes on with the instance of the run before.
 func (s *situation) wantedInstance() int {
 	removed := int(ptr.Deref(s.run.Status.RemovedInstances, 0))
-	measured, served := 0, ""
-	for _, r := range s.seen.Records {
-		if r.Instance >= measured {
-			measured, served = r.Instance, r.Place.DatabasePodUID
+	before, _ := plan.SharedBy(s.run)
+	last := lastServed(s.seen.Records, before)
+	if last.Number > removed && s.run.Spec.Trials.Database != v1alpha1.DatabaseFresh {
+		if i := s.seen.instance(last.Number); i != nil && i.Intact(last.PodUID) {
+			return last.Number
 		}
 	}
-	if measured > removed && s.run.Spec.Trials.Database != v1alpha1.DatabaseFresh {
-		if i := s.seen.instance(measured); i != nil && i.Intact(served) {
-			return measured
+	return max(last.Number, removed) + 1
+}
+
+// lastServed is the newest instance that served the attempts of these records, or those before them.
+func lastServed(records []*result.Record, before plan.Served) plan.Served {
+	last := before
+	for _, r := range records {
+		if r.Instance >= last.Number {
+			last = plan.Served{Number: r.Instance, PodUID: r.Place.DatabasePodUID}
 		}
 	}
-	return max(measured, removed) + 1
+	return last
+}
+
+// removal is the next step on the way to no instance, or nil.
+func removal(instances []Instance) Action {
+	for _, i := range instances {
+		if i.Removable() {
+			return RemoveDatabase{Instance: i.Number}
+		}
+	}
+	return nil
+}
+
+// cleanUp is the next step of spec.cleanup, or nil. A database that stays loses its PodDisruptionBudget, which would hold up the
+// drain of a node for nothing.
+func cleanUp(instances []Instance, keep bool) Action {
+	if !keep {
+		return removal(instances)
+	}
+	for _, i := range instances {
+		if i.Budget != nil && i.Budget.DeletionTimestamp == nil {
+			return ReleaseNodes{Instance: i.Number}
+		}
+	}
+	return nil
 }
 
 // retired removes instances that are no longer wanted, and waits until their objects are gone: two databases on a node disturb

@@ -41,7 +41,7 @@ type Holder struct {
 
 // Kinds of a Holder: a run that stands alone, and a suite, which holds the lane for all of its runs.
 const (
-	RunKind   = "BenchmarkRun"
+	RunKind   = plan.RunKind
 	SuiteKind = plan.SuiteKind
 )
 

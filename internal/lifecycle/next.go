@@ -133,12 +133,7 @@ func (s *situation) removeEverything() Action {
 			return RemoveJob{Name: a.Job.Name, UID: a.Job.UID}
 		}
 	}
-	for _, i := range s.seen.Instances {
-		if i.Removable() {
-			return RemoveDatabase{Instance: i.Number}
-		}
-	}
-	return nil
+	return removal(s.seen.Instances)
 }
 
 // measured publishes when no trial is left, and completes the run when that is done.

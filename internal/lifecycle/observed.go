@@ -28,7 +28,8 @@ type Observed struct {
 	Lane Lane
 	// Lingering are Pods of loaders whose Job is gone already.
 	Lingering []corev1.Pod
-	// Instances of the database that have at least one object.
+	// Instances of the database that have at least one object. A run that has finished sees none of a database that it shared:
+	// they are its suite's, and others may be measuring them.
 	Instances []Instance
 	// Missing says which ConfigMaps of a finished run are gone, or is empty.
 	Missing string

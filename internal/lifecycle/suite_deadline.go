@@ -47,8 +47,8 @@ func (s *suiteSituation) bound(d Decision) Decision {
 	if s.seen.Trouble != "" {
 		d.Reason, d.Message = v1alpha1.ReasonRetrying, s.seen.Trouble
 	}
-	_, publishes := d.Action.(PublishSuite)
-	if over := !s.now.Before(s.deadline()); over && (s.seen.Trouble != "" || !publishes) {
+	ends := d.Reason == v1alpha1.ReasonPublishing
+	if over := !s.now.Before(s.deadline()); over && !ends {
 		return *fail(Failure{Reason: v1alpha1.ReasonDeadlineExceeded, Message: fmt.Sprintf(
 			"the suite did not end within %s (spec.deadlineSeconds): %s", SuiteDeadline(s.suite, s.plan), d.Message)})
 	}

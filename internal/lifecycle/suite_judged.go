@@ -99,7 +99,14 @@ func Judge(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, be
 
 // MeasurementsOf a run with that plan, from the records of its attempts, with the metrics that claims are about.
 func MeasurementsOf(p *plan.Plan, records []*result.Record, claimed []string) *Measurements {
-	m := &Measurements{Values: notMeasured(len(p.Points)), Rows: decidedRows(records)}
+	m := &Measurements{
+		Values: notMeasured(len(p.Points)), Rows: decidedRows(records), Served: lastServed(records, plan.Served{}),
+	}
+	for _, r := range records {
+		if server := r.Place.DatabasePodUID; r.Outcome == result.OutcomeAccepted && !slices.Contains(m.Servers, server) {
+			m.Servers = append(m.Servers, server)
+		}
+	}
 	accepted := acceptedOf(records)
 	for _, t := range p.Trials {
 		r := accepted[t.Number]

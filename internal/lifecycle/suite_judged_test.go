@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -121,7 +122,10 @@ func TestMeasurementsOf(t *testing.T) {
 	p := planOf(t, oneAxis(3, 1))
 	lost := disturbed(2, 1, result.OutcomeInvalidated, result.CauseEvicted)
 	got := MeasurementsOf(p, []*result.Record{testutil.Record(3, 1, nil, 30), lost, testutil.Record(1, 1, nil, 10)}, nil)
-	want := &Measurements{Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}, Values: []float64{10, math.NaN(), 30}}
+	want := &Measurements{
+		Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}, Values: []float64{10, math.NaN(), 30},
+		Served: plan.Served{Number: 1, PodUID: "db-pod"}, Servers: []string{"db-pod"},
+	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

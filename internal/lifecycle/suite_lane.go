@@ -4,6 +4,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -25,13 +26,19 @@ func (s *suiteSituation) lane() string { return s.suite.Spec.Template.Spec.Lane 
 // holds says whether the suite holds its lane.
 func (s *suiteSituation) holds() bool { return s.seen.Lane.is(HolderOfSuite(s.suite)) }
 
-// suiteQueued waits until it is the suite's turn. If it has lost its lane, its run removes its Jobs and its database by itself.
+// suiteQueued waits until it is the suite's turn. If it has lost its lane, its run removes its Jobs and the database by itself.
 func suiteQueued(s *suiteSituation) *Decision {
 	if s.holds() {
 		return nil
 	}
 	d := s.seen.Lane.turn(s.lane(), HolderOfSuite(s.suite))
+	if d.Action == (TakeLane{}) {
+		return &d
+	}
 	d.Unexpected = s.is(v1alpha1.ConditionAdmitted)
+	if a := s.vacate(); a != nil {
+		d.Action, d.Unexpected = a, true
+	}
 	return &d
 }
 
@@ -39,7 +46,7 @@ func suiteQueued(s *suiteSituation) *Decision {
 func (s *suiteSituation) leave(d *Decision) {
 	switch {
 	case !s.holds():
-	case s.seen.Lingering || !s.quiet():
+	case s.seen.Lingering || !s.quiet() || s.serves():
 		d.After = time.Second // a node that does not answer is not watched
 	default:
 		d.Action = ReleaseLane{Holder: HolderOfSuite(s.suite)}
@@ -75,22 +82,27 @@ func (s *suiteSituation) admitted(d Decision) (status metav1.ConditionStatus, re
 type Remains struct {
 	Pods []corev1.Pod
 	Jobs []batchv1.Job
-	// Servers has the UID of a run for each StatefulSet and each MariaDB resource.
+	// Servers has the UID of a run, or of a suite whose runs share it, for each StatefulSet and each MariaDB resource.
 	Servers []types.UID
 }
 
-// Disturb says whether something of it works, or may begin to. The databases of runs that keep them are idle, and so are their
+// OwnerOf what remains is a run or, of a database that runs share, a suite.
+func OwnerOf(o metav1.Object) types.UID {
+	labels := o.GetLabels()
+	return types.UID(cmp.Or(labels[v1alpha1.LabelRunUID], labels[v1alpha1.LabelSuiteUID]))
+}
+
+// Disturb says whether something of it works, or may begin to. The databases of owners that keep them are idle, and so are their
 // Jobs when they have ended.
 func (r *Remains) Disturb(kept sets.Set[types.UID], now time.Time) bool {
-	of := func(o metav1.Object) types.UID { return types.UID(o.GetLabels()[v1alpha1.LabelRunUID]) }
 	return slices.ContainsFunc(r.Servers, func(run types.UID) bool { return !kept.Has(run) }) ||
 		slices.ContainsFunc(r.Pods, func(pod corev1.Pod) bool {
-			idle := kept.Has(of(&pod)) && pod.Labels[v1alpha1.LabelComponent] == v1alpha1.ComponentDatabase
+			idle := kept.Has(OwnerOf(&pod)) && pod.Labels[v1alpha1.LabelComponent] == v1alpha1.ComponentDatabase
 			return !idle && podutil.Works(&pod, now)
 		}) ||
 		slices.ContainsFunc(r.Jobs, func(job batchv1.Job) bool {
 			made := slices.ContainsFunc(r.Pods, func(pod corev1.Pod) bool { return metav1.IsControlledBy(&pod, &job) })
-			return !kept.Has(of(&job)) || !made && !jobEnded(&job)
+			return !kept.Has(OwnerOf(&job)) || !made && !jobEnded(&job)
 		})
 }
 

@@ -87,6 +87,9 @@ func createMember(s *suiteSituation) *Decision {
 		}
 		create.LoaderNodes = e.LoaderNode
 	}
+	if s.shares() {
+		create.Shared = s.lastServed()
+	}
 	return s.measuring(create)
 }
 

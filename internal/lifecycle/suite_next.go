@@ -99,12 +99,17 @@ func suiteDeleted(s *suiteSituation) *Decision {
 	return &Decision{Action: Wait{}}
 }
 
-// suiteFinished gives the lane to the next, and deletes the suite when its time to live is over. Nothing else is left to do.
+// suiteFinished gives the lane to the next, and deletes the suite when its time to live is over. The database that its runs share
+// was removed before, unless a run that the suite has removed was about to make it.
 func suiteFinished(s *suiteSituation) *Decision {
 	if !s.is(v1alpha1.ConditionFinished) {
 		return nil
 	}
 	d := Decision{Action: Wait{}}
+	if a := s.cleanUp(s.is(v1alpha1.ConditionComplete)); a != nil {
+		d.Action = a
+		return &d
+	}
 	if s.leave(&d); d.Action != (Wait{}) {
 		return &d
 	}
@@ -119,8 +124,8 @@ func suiteFinished(s *suiteSituation) *Decision {
 	return &d
 }
 
-// suiteFailing removes the run that is under way, if there is one, publishes what was measured before the failure, and then ends
-// the suite. If the cluster refuses the results for too long, it ends without them.
+// suiteFailing removes the run that is under way, if there is one, and the database that the runs share; publishes what was
+// measured before the failure; and then ends the suite. If the cluster refuses that for too long, it ends without.
 func suiteFailing(s *suiteSituation) *Decision {
 	if !s.is(v1alpha1.ConditionFailed) {
 		return nil
@@ -137,15 +142,19 @@ func suiteFailing(s *suiteSituation) *Decision {
 	if s.nothingLeft() || s.seen.Trouble != "" && left <= 0 {
 		return &Decision{Action: Wait{}, Finished: true}
 	}
-	return &Decision{
+	d := &Decision{
 		Action: PublishSuite{Outcome: v1alpha1.ConditionFailed}, Reason: v1alpha1.ReasonPublishing, After: max(0, left),
 		Message: "the suite has failed; the results of the rounds before are being written",
 	}
+	if a := s.cleanUp(false); a != nil {
+		d.Action, d.Message = a, "the suite has failed; the database that its runs share is being removed"
+	}
+	return d
 }
 
-// nothingLeft says whether a suite that failed has neither a run to remove nor results to publish.
+// nothingLeft says whether a suite that failed has nothing to remove and no results to publish.
 func (s *suiteSituation) nothingLeft() bool {
-	return s.unfinished() == nil && (s.seen.Results != nil || s.seen.Judged.Rounds == 0)
+	return s.unfinished() == nil && s.cleanUp(false) == nil && (s.seen.Results != nil || s.seen.Judged.Rounds == 0)
 }
 
 // unfinished is a run that exists and has not finished, or nil: that which is under way, unless runs before it were deleted.
@@ -181,9 +190,11 @@ func suiteSuspended(s *suiteSituation) *Decision {
 	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"}
 	if run := s.underWay(); run != nil && !ptr.Deref(run.Spec.Suspend, false) {
 		d.Action = SuspendMember{Name: run.Name, Suspend: true}
-		return &d
+	} else if a := s.vacate(); a != nil {
+		d.Action = a
+	} else {
+		s.leave(&d)
 	}
-	s.leave(&d)
 	return &d
 }
 
@@ -193,11 +204,12 @@ func suitePredecessor(s *suiteSituation) *Decision {
 	}
 	return &Decision{
 		Action: Wait{}, Reason: v1alpha1.ReasonWaitingForPredecessor, After: time.Second,
-		Message: "runs of an earlier suite of this name are still being deleted: " + strings.Join(s.seen.Predecessor, ", "),
+		Message: "objects of an earlier suite of this name are still being deleted: " + strings.Join(s.seen.Predecessor, ", "),
 	}
 }
 
-// answered publishes when every comparison has its answer, or no round is left, and completes the suite when that is done.
+// answered publishes when every comparison has its answer, or no round is left, removes the database that the runs share, and then
+// completes the suite.
 func answered(s *suiteSituation) *Decision {
 	wholeRound := s.next%len(s.plan.Variants) == 0 && s.next/len(s.plan.Variants) == s.seen.Judged.Rounds
 	stop := design(s.suite, s.plan).EarlyStop && wholeRound && s.underWay() == nil && s.seen.Judged.Decided()
@@ -209,6 +221,9 @@ func answered(s *suiteSituation) *Decision {
 			Action: PublishSuite{Outcome: v1alpha1.ConditionComplete}, Reason: v1alpha1.ReasonPublishing,
 			Message: s.whyStopped() + "; the results are being written",
 		}
+	}
+	if a := s.cleanUp(true); a != nil {
+		return &Decision{Action: a, Reason: v1alpha1.ReasonPublishing, Message: s.whyStopped() + "; the database is being removed"}
 	}
 	pairs := s.seen.Judged.Pairs
 	d := &Decision{Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonDecided, Message: s.whyStopped()}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -102,7 +103,7 @@ func TestNextOfSuite(t *testing.T) {
 	}
 	left := func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) { o.Lane = Lane{} }
 	for name, tc := range map[string]situation{
-		"first": {runs: 0, want: measuring(CreateMember{Member: members[0]}, "round 1 of at most 20, lazy")},
+		"first": {runs: 0, want: measuring(CreateMember{Member: members[0], Shared: &plan.Served{}}, "round 1 of at most 20, lazy")},
 		"not checked": {
 			see:  func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) { o.Checked = false },
 			want: Decision{Action: CheckVariants{}, Reason: v1alpha1.ReasonChecking, Message: "the runs of all variants are being checked"},

@@ -7,6 +7,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -32,7 +33,9 @@ type SuiteObserved struct {
 	Lane Lane
 	// Lingering: something of the suite's runs may put load on a node.
 	Lingering bool
-	// Predecessor names runs of an earlier suite of the same name that are still being deleted.
+	// Instances of the database that the runs share.
+	Instances []Instance
+	// Predecessor names objects of an earlier suite of the same name that are still being deleted.
 	Predecessor []string
 	// Obstacle is a final answer of the cluster, which trying again does not change.
 	Obstacle *Failure
@@ -51,6 +54,9 @@ type SuiteMember struct {
 type Measurements struct {
 	Metric result.Metric
 	Values []float64
+	// Served is the newest database instance that was measured, and Servers are the UIDs of the Pods that served what counts.
+	Served  plan.Served
+	Servers []string
 	// Others are the metrics besides it that are looked at: those that claims are about and, if there are few enough points to show
 	// them, costs of a unit of work.
 	Others []MetricValues

@@ -21,6 +21,8 @@ type SuitePlan struct {
 	Baseline int
 	// Pairs are the points to compare.
 	Pairs []PlannedPair
+	// SharesDatabase: the runs use one database, which is the suite's.
+	SharesDatabase bool
 }
 
 // PlannedVariant is a variant's run in the first round, with its plan.
@@ -41,7 +43,9 @@ type PlannedPair struct {
 // PlanSuite is the plan of a suite. The error is for the author of a suite that the API server accepts and that cannot be carried
 // out. As with a run, the parameters of workloads are checked as long as the suite has no condition.
 func PlanSuite(suite *v1alpha1.BenchmarkSuite) (*SuitePlan, error) {
-	p := &SuitePlan{Members: plan.ForSuite(&suite.Spec), Baseline: plan.Baseline(&suite.Spec)}
+	p := &SuitePlan{
+		Members: plan.ForSuite(&suite.Spec), Baseline: plan.Baseline(&suite.Spec), SharesDatabase: plan.SharesDatabase(suite),
+	}
 	for i, v := range suite.Spec.Variants {
 		run := plan.MemberRun(suite, plan.Member{Round: 1, Variant: i, Seed: v1alpha1.DefaultSeed})
 		run.Status.Conditions = suite.Status.Conditions

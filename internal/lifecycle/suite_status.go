@@ -69,6 +69,7 @@ func (s *suiteSituation) measurements(status *v1alpha1.BenchmarkSuiteStatus, d D
 	}
 	status.Comparisons = comparisons(j.Pairs)
 	status.Claims, status.Claimed = claimStatus(j.Claims)
+	status.Database, status.LastInstance = SharedDatabase(s.seen), s.lastInstance()
 	status.Differences = texts(VariantDifferences(s.suite, s.plan, s.seen), maxDifferences)
 	status.Warnings = texts(SuiteWarnings(s.suite, s.plan, s.seen), maxPointWarnings)
 	if s.seen.Results != nil {

@@ -11,9 +11,14 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/engine"
 )
 
-// InstanceName is the name of the objects of a database instance; instances count from 1 and are never used twice.
+// InstanceName is the name of the objects of a database instance. The instances of an owner count from 1, and none is used twice.
 func InstanceName(run *v1alpha1.BenchmarkRun, instance int) string {
-	return fmt.Sprintf("%s-db%d", run.Name, instance)
+	return NameOfInstance(DatabaseOwner(run).Name, instance)
+}
+
+// NameOfInstance is the same of an owner with that name.
+func NameOfInstance(owner string, instance int) string {
+	return fmt.Sprintf("%s-db%d", owner, instance)
 }
 
 // Address is where a database instance is reached. A provisioned one has a DNS name of the cluster, without the cluster's
@@ -44,13 +49,14 @@ func Schema(run *v1alpha1.BenchmarkRun) string {
 	}
 }
 
-// SecretName is the name of a run's credentials. Those that Benchrun makes carry the run's UID, so that they are never
-// another run's.
+// SecretName is the name of a run's credentials. Those that Benchrun makes carry the UID of the database's owner, so that they are
+// never another's.
 func SecretName(run *v1alpha1.BenchmarkRun) string {
 	if external := run.Spec.Database.External; external != nil {
 		return external.CredentialsSecretName
 	}
-	return fmt.Sprintf("%s-%.8s", run.Name, run.UID)
+	owner := DatabaseOwner(run)
+	return fmt.Sprintf("%s-%.8s", owner.Name, owner.UID)
 }
 
 // AttemptName is the name of an attempt's Job and of its ConfigMap.
@@ -63,8 +69,8 @@ func ResultsName(run *v1alpha1.BenchmarkRun) string {
 	return run.Name + "-results"
 }
 
-// Labels are on every object of a run. Those of a suite's run name the suite too, so that what is left of it is found when the
-// run is gone.
+// Labels are on every object of a run, except a database that it shares. Those of a suite's run name the suite too, so that what
+// is left of it is found when the run is gone.
 func Labels(run *v1alpha1.BenchmarkRun, component string) map[string]string {
 	labels := map[string]string{
 		"app.kubernetes.io/name":       "benchrun",

@@ -38,6 +38,8 @@ type Suite struct {
 	Pairs []stats.Paired `json:"-"`
 	// Claims are judged in the order of the specification.
 	Claims []claims.Judgement `json:"claims,omitempty"`
+	// Database says how many servers the runs have measured if they share a database; empty otherwise.
+	Database string `json:"database,omitempty"`
 	// Runs in the order of measuring.
 	Runs     []SuiteRun `json:"runs"`
 	Warnings []string   `json:"warnings,omitempty"`

@@ -155,6 +155,9 @@ func (s *Suite) differences() []string {
 		}
 		list = append(list, text)
 	}
+	if s.Database != "" {
+		list = append(list, s.Database)
+	}
 	list = append(list, "the runs of a round have the same seed and the same data")
 	if len(s.Rows) > 0 {
 		list = append(list, "rows in each trial, as the first pilot decided for all variants: "+s.pilots())

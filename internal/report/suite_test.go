@@ -133,6 +133,16 @@ func summaryOfSuite(t *testing.T, s *report.Suite) string {
 	return b.String()
 }
 
+// That the runs have shared a database stands with what the variants differ in.
+func TestSuiteSummarySaysWhatIsShared(t *testing.T) {
+	s := reportOfSuite()
+	s.Database = "all runs have measured one database server"
+	want := "\n- all runs have measured one database server\n- the runs of a round have"
+	if text := summaryOfSuite(t, s); !strings.Contains(text, want) {
+		t.Errorf("the summary does not say so:\n%s", text)
+	}
+}
+
 // The rows that pilots have decided are said once, for all variants.
 func TestSuiteSummaryOfPilots(t *testing.T) {
 	s := reportOfSuite()

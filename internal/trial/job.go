@@ -199,9 +199,10 @@ func environment(config string) []corev1.EnvVar {
 
 // separation keeps the loader away from the database's node, as far as was asked.
 func separation(run *v1alpha1.BenchmarkRun) *corev1.Affinity {
+	owner := plan.DatabaseOwner(run)
 	term := corev1.PodAffinityTerm{
 		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{
-			v1alpha1.LabelRun: run.Name, v1alpha1.LabelComponent: v1alpha1.ComponentDatabase,
+			owner.NameLabel: owner.Name, v1alpha1.LabelComponent: v1alpha1.ComponentDatabase,
 		}},
 		TopologyKey: corev1.LabelHostname,
 	}

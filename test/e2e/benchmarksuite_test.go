@@ -8,15 +8,18 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 func getSuite(ctx SpecContext, name string) *v1alpha1.BenchmarkSuite {
@@ -69,6 +72,64 @@ var _ = Describe("a suite", func() {
 		}).
 			WithContext(ctx).WithTimeout(time.Minute).Should(ContainSubstring("No resources found"))
 	}, SpecTimeout(15*time.Minute))
+
+	It("measures one server if its variants differ in the workload alone", func(ctx SpecContext) {
+		apply(ctx, `
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkSuite
+metadata: {name: clients}
+spec:
+  template:
+    spec:
+      database: {image: "mariadb:11.8", storage: {size: 1Gi}}
+      workload: {type: CommitSize, commitSize: {rows: 200, rowsPerCommit: 1}}
+      trials: {warmUpSeconds: 5}
+  variants:
+  - {name: single}
+  - {name: fifty, workload: {commitSize: {rowsPerCommit: 50}}}
+  rounds: 2
+  earlyStop: {policy: Disabled}
+`)
+		var seen []string
+		Eventually(func(g Gomega) bool {
+			var pods corev1.PodList
+			g.Expect(cluster.List(ctx, &pods, client.InNamespace(namespace),
+				client.MatchingLabels{v1alpha1.LabelComponent: v1alpha1.ComponentDatabase})).To(Succeed())
+			for _, pod := range pods.Items {
+				if !slices.Contains(seen, pod.Name+" "+string(pod.UID)) {
+					seen = append(seen, pod.Name+" "+string(pod.UID))
+				}
+			}
+			return apimeta.IsStatusConditionTrue(getSuite(ctx, "clients").Status.Conditions, v1alpha1.ConditionFinished)
+		}).WithContext(ctx).WithTimeout(2*runTime).WithPolling(time.Second).Should(BeTrue())
+		suite := getSuite(ctx, "clients")
+		Expect(apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", suite.Status)
+
+		By("recording the same Pod in all runs, of which the first has warmed it up")
+		Expect(seen).To(HaveExactElements(HavePrefix("clients-db1-0 ")))
+		_, pod, _ := strings.Cut(seen[0], " ")
+		warmedUp := 0
+		for _, run := range []string{"clients-r1-single", "clients-r1-fifty", "clients-r2-single", "clients-r2-fifty"} {
+			r, err := result.DecodeRecord(configMap(ctx, run+"-t1-a1").Data[result.RecordKey])
+			Expect(err).NotTo(HaveOccurred())
+			Expect(r.Place.DatabasePodUID).To(Equal(pod), run)
+			Expect(r.Instance).To(Equal(1), run)
+			if slices.ContainsFunc(document(ctx, run+"-t1-a1").Phases, func(p result.Phase) bool { return p.Name == "warmup" }) {
+				warmedUp++
+			}
+		}
+		Expect(warmedUp).To(Equal(1))
+		Expect(suite.Status.Database).To(Equal("all runs have measured one database server"))
+		Expect(configMap(ctx, suite.Status.Results.ConfigMap).Data["summary.md"]).To(ContainSubstring("- " + suite.Status.Database + "\n"))
+
+		By("leaving nothing that runs, and nothing at all when it is deleted")
+		Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
+		kubectl(ctx, "delete", "bsuite", "clients")
+		Eventually(func() string {
+			return kubectl(ctx, "get", "brun,cm,pvc,secret,service,pdb", "-l", "app.kubernetes.io/name=benchrun")
+		}).
+			WithContext(ctx).WithTimeout(time.Minute).Should(ContainSubstring("No resources found"))
+	}, SpecTimeout(20*time.Minute))
 
 	It("ends before anything is measured if a variant cannot be", func(ctx SpecContext) {
 		sample, err := os.ReadFile(filepath.Join(repository, "config", "samples", "suite-durable-or-not.yaml"))

@@ -1,0 +1,262 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+)
+
+// databaseOwner is the owner of a run's database instances. The suite that it may be is known by its name and UID, which is all that
+// owning takes.
+func databaseOwner(run *v1alpha1.BenchmarkRun) owner {
+	of := plan.DatabaseOwner(run)
+	if of.Kind != plan.SuiteKind {
+		return runOwner(run)
+	}
+	return suiteOwner(&v1alpha1.BenchmarkSuite{
+		ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: of.Name, UID: types.UID(of.UID)},
+	})
+}
+
+// withMariaDBs says whether a run's database is a resource of the MariaDB operator.
+func withMariaDBs(run *v1alpha1.BenchmarkRun) bool {
+	return run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator
+}
+
+// listed are the objects with a label, as they were read.
+type listed struct {
+	jobs         batchv1.JobList
+	pods         corev1.PodList
+	configs      metav1.PartialObjectMetadataList
+	statefulSets appsv1.StatefulSetList
+	services     corev1.ServiceList
+	claims       corev1.PersistentVolumeClaimList
+	budgets      policyv1.PodDisruptionBudgetList
+	mariaDBs     unstructured.UnstructuredList
+}
+
+// listOf reads them by a reader, except for the kind of the MariaDB operator: it may not be installed, and a watch of a kind that does not
+// exist would keep the operator from starting.
+func listOf(
+	ctx context.Context, reader, live client.Reader, namespace string, labels client.MatchingLabels, withMariaDBs bool,
+) (*listed, error) {
+	l := &listed{mariaDBs: *database.MariaDBList()}
+	l.configs.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
+	for _, list := range []client.ObjectList{
+		&l.jobs, &l.pods, &l.configs, &l.statefulSets, &l.services, &l.claims, &l.budgets,
+	} {
+		if err := reader.List(ctx, list, client.InNamespace(namespace), labels); err != nil {
+			return nil, fmt.Errorf("listing %T: %w", list, err)
+		}
+	}
+	if withMariaDBs {
+		if err := live.List(ctx, &l.mariaDBs, client.InNamespace(namespace), labels); err != nil && !apimeta.IsNoMatchError(err) {
+			return nil, fmt.Errorf("listing MariaDB resources: %w", err)
+		}
+	}
+	return l, nil
+}
+
+// instances sorts the objects of an owner's database instances.
+type instances struct {
+	*ownership
+	provisioner v1alpha1.Provisioner
+	found       map[int]*lifecycle.Instance
+}
+
+// instancesOf an owner, in their order, from the objects that were listed. What stands in the way is noted by the ownership.
+func instancesOf(o *ownership, provisioner v1alpha1.Provisioner, l *listed) []lifecycle.Instance {
+	i := instances{o, provisioner, map[int]*lifecycle.Instance{}}
+	i.servers(l)
+	for n := range l.services.Items {
+		if service := &l.services.Items[n]; i.ours(service) {
+			i.of(service).Others = true
+		}
+	}
+	for n := range l.configs.Items {
+		if cm := &l.configs.Items[n]; ofDatabase(cm) && i.ours(cm) {
+			i.of(cm).Others = true
+		}
+	}
+	for n := range l.claims.Items {
+		claim := &l.claims.Items[n]
+		if i.ours(claim) || i.owner.isLabelled(claim) && i.wanted(claim.Name) {
+			i.of(claim).Claim = claim.Name
+		}
+	}
+	for n := range l.budgets.Items {
+		if budget := &l.budgets.Items[n]; i.ours(budget) {
+			i.of(budget).Budget = budget
+		}
+	}
+	var all []lifecycle.Instance
+	for _, one := range i.found {
+		all = append(all, *one)
+	}
+	slices.SortFunc(all, func(a, b lifecycle.Instance) int { return a.Number - b.Number })
+	return all
+}
+
+// servers sorts what runs, from the objects that the owner controls to those that Kubernetes or the MariaDB operator made of them.
+func (i *instances) servers(l *listed) {
+	for n := range l.mariaDBs.Items {
+		if server := &l.mariaDBs.Items[n]; i.ours(server) {
+			i.of(server).MariaDB = server
+		}
+	}
+	for n := range l.statefulSets.Items {
+		if set := &l.statefulSets.Items[n]; i.madeOf(set, "MariaDB") || i.ours(set) {
+			i.of(set).Set = set
+		}
+	}
+	for n := range l.pods.Items {
+		switch pod := &l.pods.Items[n]; {
+		case !ofDatabase(pod):
+		case i.madeOf(pod, "StatefulSet"):
+			i.of(pod).Pod = pod
+		default:
+			i.sort(pod)
+		}
+	}
+}
+
+// ofDatabase says whether an object is labelled as one of a database instance.
+func ofDatabase(object client.Object) bool {
+	return object.GetLabels()[v1alpha1.LabelComponent] == v1alpha1.ComponentDatabase
+}
+
+// madeOf says whether an object was made of an object of that kind that stands for an instance of this owner: of the very one,
+// unless that is gone already.
+func (i *instances) madeOf(object client.Object, kind string) bool {
+	n := number(object, v1alpha1.LabelInstance)
+	controller := metav1.GetControllerOf(object)
+	if !i.owner.isLabelled(object) || controller == nil {
+		return false
+	}
+	if controller.Kind != kind || controller.Name != plan.NameOfInstance(i.owner.GetName(), n) {
+		return false
+	}
+	switch one := i.found[n]; {
+	case one == nil:
+		return true
+	case kind == "MariaDB":
+		return one.MariaDB == nil || one.MariaDB.GetUID() == controller.UID
+	default:
+		return one.Set == nil || one.Set.UID == controller.UID
+	}
+}
+
+// of is the database instance that an object belongs to, according to its label.
+func (i *instances) of(object client.Object) *lifecycle.Instance {
+	n := number(object, v1alpha1.LabelInstance)
+	if i.found[n] == nil {
+		i.found[n] = &lifecycle.Instance{Number: n, Provisioner: i.provisioner}
+	}
+	return i.found[n]
+}
+
+// number in a label that Benchrun wrote, or 0 if somebody has changed it.
+func number(object client.Object, label string) int {
+	n, err := strconv.Atoi(object.GetLabels()[label])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// removeInstance deletes the objects of a database instance that the owner controls. The MariaDB operator deletes its StatefulSet
+// with the MariaDB resource, and Kubernetes the volume with that.
+func (w *writer) removeInstance(ctx context.Context, provisioner v1alpha1.Provisioner, instance int) error {
+	lists := []client.ObjectList{
+		&appsv1.StatefulSetList{}, &corev1.PersistentVolumeClaimList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{},
+		&policyv1.PodDisruptionBudgetList{},
+	}
+	if provisioner == v1alpha1.ProvisionerMariaDBOperator {
+		lists[0] = database.MariaDBList()
+	}
+	for _, list := range lists {
+		if err := w.removeOfInstance(ctx, instance, list); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeOfInstance deletes the objects of one kind. It asks the API server for them, because the cache may be behind.
+func (w *writer) removeOfInstance(ctx context.Context, instance int, list client.ObjectList) error {
+	err := w.live.List(ctx, list, client.InNamespace(w.owner.GetNamespace()), client.MatchingLabels{
+		w.owner.uidLabel:        string(w.owner.GetUID()),
+		v1alpha1.LabelComponent: v1alpha1.ComponentDatabase,
+		v1alpha1.LabelInstance:  strconv.Itoa(instance),
+	})
+	if err != nil && !apimeta.IsNoMatchError(err) {
+		return fmt.Errorf("listing the objects of database instance %d: %w", instance, err)
+	}
+	return apimeta.EachListItem(list, func(item runtime.Object) error {
+		object, ok := item.(client.Object)
+		if !ok {
+			return fmt.Errorf("%T is not an object", item)
+		}
+		if !metav1.IsControlledBy(object, w.owner.Object) {
+			return nil
+		}
+		return w.remove(ctx, object)
+	})
+}
+
+// enqueueRuns leads from an object to the run whose name it has in a label and, from one of a database that the runs of a suite share,
+// to those of them that use it: one, unless a run was resumed by hand.
+func (r *BenchmarkRunReconciler) enqueueRuns() handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
+		name, suite := object.GetLabels()[v1alpha1.LabelRun], object.GetLabels()[v1alpha1.LabelSuite]
+		if name != "" {
+			return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: object.GetNamespace(), Name: name}}}
+		}
+		if suite == "" || !ofDatabase(object) {
+			return nil
+		}
+		return r.sharing(ctx, object.GetNamespace(), suite)
+	})
+}
+
+// sharing are the runs of a suite that use its database, and have not finished.
+func (r *BenchmarkRunReconciler) sharing(ctx context.Context, namespace, suite string) []reconcile.Request {
+	var runs v1alpha1.BenchmarkRunList
+	err := r.List(ctx, &runs, client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelSuite: suite})
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Looking for the runs that share a database", "suite", suite)
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range runs.Items {
+		run := &runs.Items[i]
+		_, shares := plan.SharedBy(run)
+		if shares && !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) {
+			requests = append(requests, requestFor(lifecycle.HolderOf(run)))
+		}
+	}
+	return requests
+}

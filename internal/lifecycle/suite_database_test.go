@@ -1,0 +1,218 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// sharedBy has a run share the database of its suite, after that instance.
+func sharedBy(number int, podUID string) func(*v1alpha1.BenchmarkRun) {
+	return func(r *v1alpha1.BenchmarkRun) {
+		ofSuite("s", "uid")(r)
+		plan.Share(r, plan.Served{Number: number, PodUID: podUID})
+		r.Spec.Trials.WarmUpSeconds = ptr.To[int32](30)
+	}
+}
+
+// A run goes on with the instance that the run before has measured, which is warm, if nothing has happened to it. Otherwise it makes
+// the next one.
+func TestInstanceOfTheRunBefore(t *testing.T) {
+	for name, tc := range map[string]struct {
+		run       func(*v1alpha1.BenchmarkRun)
+		records   []*result.Record
+		instances []Instance
+		want      Action
+	}{
+		"the first run":       {run: sharedBy(0, ""), want: ProvideDatabase{Instance: 1}},
+		"intact":              {run: sharedBy(2, "pod"), instances: []Instance{instanceOf(2, "pod")}, want: StartAttempt{}},
+		"restarted meanwhile": {run: sharedBy(2, "pod"), instances: []Instance{instanceOf(2, "pod", restarted)}, want: RemoveDatabase{2}},
+		"replaced meanwhile":  {run: sharedBy(2, "pod"), instances: []Instance{instanceOf(2, "another")}, want: RemoveDatabase{2}},
+		"gone meanwhile":      {run: sharedBy(2, "pod"), want: ProvideDatabase{Instance: 3}},
+		"of a run that was deleted": {
+			run: sharedBy(2, ""), instances: []Instance{instanceOf(2, "pod")}, want: RemoveDatabase{2},
+		},
+		"lost by this run": {
+			run: sharedBy(2, "pod"), instances: []Instance{instanceOf(2, "another")},
+			records: []*result.Record{disturbed(1, 1, result.OutcomeInvalidated, result.CauseDatabaseLost)}, want: RemoveDatabase{2},
+		},
+		"removed by this run": {
+			run: func(r *v1alpha1.BenchmarkRun) {
+				sharedBy(2, "pod")(r)
+				r.Status.RemovedInstances = ptr.To[int32](3)
+			}, want: ProvideDatabase{Instance: 4},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := oneAxis(1, 2)
+			tc.run(run)
+			for _, r := range tc.records {
+				r.Instance = 2
+			}
+			seen := &Observed{Records: tc.records, Instances: tc.instances, Lane: Lane{Lease: "s/l", Holder: MemberOf(run)}}
+			d := next(t, run, seen, now)
+			if start, ok := d.Action.(StartAttempt); ok {
+				if start.Attempt.Instance != 2 || start.Attempt.WarmUp {
+					t.Errorf("starts %+v", start.Attempt)
+				}
+				d.Action = StartAttempt{}
+			}
+			if diff := cmp.Diff(tc.want, d.Action); diff != "" {
+				t.Errorf("action (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// An instance that a run makes after the first one is new, and cold.
+func TestWarmUpOfASharedInstance(t *testing.T) {
+	run := oneAxis(1, 2)
+	sharedBy(2, "pod")(run)
+	seen := &Observed{Instances: []Instance{instanceOf(3, "new")}, Lane: Lane{Lease: "s/l", Holder: MemberOf(run)}}
+	run.Status.RemovedInstances = ptr.To[int32](2)
+	if start, ok := next(t, run, seen, now).Action.(StartAttempt); !ok || start.Attempt.Instance != 3 || !start.Attempt.WarmUp {
+		t.Errorf("starts %+v", start)
+	}
+}
+
+// sharedRuns are what is seen after so many runs that share a database: all of them have measured instance 2.
+func sharedRuns(s *v1alpha1.BenchmarkSuite, p *SuitePlan, runs int) *SuiteObserved {
+	seen := measuredRuns(s, p, runs)
+	for i := range seen.Members[:runs] {
+		m := &seen.Members[i]
+		m.Run.Annotations = nil
+		ofSuite(s.Name, s.UID)(m.Run)
+		plan.Share(m.Run, plan.Served{})
+		m.Measured.Served, m.Measured.Servers = plan.Served{Number: 2, PodUID: "pod"}, []string{"pod"}
+	}
+	seen.Instances = []Instance{instanceOf(2, "pod", func(i *Instance) { i.Budget = new(policyv1.PodDisruptionBudget) })}
+	return seen
+}
+
+// The suite passes the instance on while it measures, and removes it whenever no run does so by itself.
+func TestNextOfSuiteThatSharesItsDatabase(t *testing.T) {
+	suspended := func(s *v1alpha1.BenchmarkSuite) { s.Spec.Suspend = ptr.To(true) }
+	onSuccess := func(s *v1alpha1.BenchmarkSuite) { s.Spec.Template.Spec.Cleanup = v1alpha1.CleanupOnSuccess }
+	complete := func(s *v1alpha1.BenchmarkSuite) {
+		finishedSuite(s)
+		s.Status.Conditions[0].Type = v1alpha1.ConditionComplete
+	}
+	published := func(o *SuiteObserved) { o.Results = new(v1alpha1.ResultsReference) }
+	lost := func(o *SuiteObserved) { o.Lane = Lane{Lease: "s/l", Holder: &Holder{RunKind, "a", "first", "1"}} }
+	for name, tc := range map[string]struct {
+		suite []func(*v1alpha1.BenchmarkSuite)
+		runs  int
+		see   func(*SuiteObserved)
+		// begun: a run is under way, which is suspended.
+		begun bool
+		want  Action
+	}{
+		"between two runs": {runs: 1, want: CreateMember{Shared: &plan.Served{Number: 2, PodUID: "pod"}}},
+		"a run that was deleted has made another": {
+			runs: 1, see: func(o *SuiteObserved) { o.Instances = []Instance{instanceOf(3, "unknown")} },
+			want: CreateMember{Shared: &plan.Served{Number: 3}},
+		},
+		"a run that was deleted has removed another": {
+			suite: []func(*v1alpha1.BenchmarkSuite){func(s *v1alpha1.BenchmarkSuite) { s.Status.LastInstance = ptr.To[int32](4) }},
+			runs:  1, want: CreateMember{Shared: &plan.Served{Number: 4}},
+		},
+		"the first run has a database of its own": {
+			runs: 1, see: func(o *SuiteObserved) { o.Members[0].Run.Annotations, o.Instances = nil, nil }, want: CreateMember{},
+		},
+		"all rounds, not published":      {runs: 4, want: PublishSuite{Outcome: v1alpha1.ConditionComplete}},
+		"all rounds":                     {runs: 4, see: published, want: RemoveDatabase{2}},
+		"all rounds, on success":         {suite: []func(*v1alpha1.BenchmarkSuite){onSuccess}, runs: 4, see: published, want: RemoveDatabase{2}},
+		"failed":                         {suite: []func(*v1alpha1.BenchmarkSuite){failedSuite}, runs: 1, want: RemoveDatabase{2}},
+		"failed, on success":             {suite: []func(*v1alpha1.BenchmarkSuite){failedSuite, onSuccess}, runs: 1, want: ReleaseNodes{2}},
+		"finished, it came late":         {suite: []func(*v1alpha1.BenchmarkSuite){complete}, runs: 4, want: RemoveDatabase{2}},
+		"suspended":                      {suite: []func(*v1alpha1.BenchmarkSuite){suspended}, runs: 1, want: RemoveDatabase{2}},
+		"suspended, a run is under way":  {suite: []func(*v1alpha1.BenchmarkSuite){suspended}, runs: 1, begun: true, want: Wait{}},
+		"lane lost":                      {runs: 1, see: lost, want: RemoveDatabase{2}},
+		"lane lost, a run is under way":  {runs: 1, see: lost, begun: true, want: Wait{}},
+		"finished, the server goes down": {suite: []func(*v1alpha1.BenchmarkSuite){complete}, runs: 4, see: func(o *SuiteObserved) { removed(&o.Instances[0]) }, want: Wait{}},
+		"finished, it stays": {
+			suite: []func(*v1alpha1.BenchmarkSuite){finishedSuite, onSuccess}, runs: 1,
+			see: func(o *SuiteObserved) { o.Instances[0].Budget = nil }, want: ReleaseLane{HolderOfSuite(suite())},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := suite(append(tc.suite, fixedRounds(2))...)
+			p := planOfSuite(t, s)
+			seen := sharedRuns(s, p, tc.runs)
+			if tc.see != nil {
+				tc.see(seen)
+			}
+			if tc.begun {
+				seen.begin(s, p, tc.runs, suspendedRun, sharedBy(2, "pod"))
+			}
+			got := NextOfSuite(s, p, seen, now).Action
+			if made, ok := got.(CreateMember); ok {
+				got = CreateMember{Shared: made.Shared}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("action (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The highest number of an instance is not forgotten, whoever has made or removed it.
+func TestLastInstanceOfASuite(t *testing.T) {
+	s := suite(fixedRounds(2))
+	p := planOfSuite(t, s)
+	seen := sharedRuns(s, p, 1)
+	look := func(want int32) {
+		t.Helper()
+		s.Status = StatusOfSuite(s, p, seen, Decision{Action: Wait{}}, now)
+		if got := ptr.Deref(s.Status.LastInstance, 0); got != want {
+			t.Errorf("the last instance is %d, want %d", got, want)
+		}
+	}
+	seen.Instances = nil
+	look(0)
+	seen.Members[0].Run.Status.RemovedInstances = ptr.To[int32](1)
+	look(1)
+	seen.Instances = []Instance{instanceOf(2, "pod")}
+	look(2)
+	seen.Instances, seen.Members[0] = nil, SuiteMember{}
+	look(2)
+}
+
+// A removal in the last second of a suite is not one second late.
+func TestSuiteEndsAfterItsDeadline(t *testing.T) {
+	s := suite(fixedRounds(2), func(s *v1alpha1.BenchmarkSuite) {
+		s.Spec.DeadlineSeconds, s.Status.StartTime = ptr.To[int32](3600), ptr.To(ago(time.Hour))
+	})
+	p := planOfSuite(t, s)
+	seen := sharedRuns(s, p, 4)
+	seen.Results = new(v1alpha1.ResultsReference)
+	if d := NextOfSuite(s, p, seen, now); d.Action != (RemoveDatabase{2}) || d.Failure != nil {
+		t.Errorf("it decides %+v", d)
+	}
+}
+
+func TestSharedDatabase(t *testing.T) {
+	s := suite(fixedRounds(2))
+	p := planOfSuite(t, s)
+	same, replaced := sharedRuns(s, p, 3), sharedRuns(s, p, 3)
+	replaced.Members[2].Measured.Servers = []string{"another"}
+	for want, seen := range map[string]*SuiteObserved{
+		"all runs have measured one database server":                              same,
+		"the runs have shared a database, whose server was replaced: 2 servers": replaced,
+		"": measuredRuns(s, p, 3),
+	} {
+		if got := SharedDatabase(seen); got != want {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+}

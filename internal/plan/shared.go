@@ -1,0 +1,102 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+// SharesDatabase says whether the runs of a suite share one database, which is then the suite's. It must be the same for all
+// variants, be provided by Benchrun, and be reused between trials.
+func SharesDatabase(suite *v1alpha1.BenchmarkSuite) bool {
+	first := MemberRun(suite, Member{}).Spec
+	if first.Database.Provisioner == v1alpha1.ProvisionerExternal || first.Trials.Database == v1alpha1.DatabaseFresh {
+		return false
+	}
+	for i := range suite.Spec.Variants {
+		other := MemberRun(suite, Member{Variant: i}).Spec
+		if !equality.Semantic.DeepEqual(first.Database, other.Database) {
+			return false
+		}
+	}
+	return true
+}
+
+// Served is a database instance that has served attempts.
+type Served struct {
+	// Number of the instance; 0 is none.
+	Number int
+	// PodUID is that of the Pod that served the last attempt; empty if nobody knows it.
+	PodUID string
+}
+
+// Share has a run of a suite use the suite's database, of which this instance is the one with the highest number so far.
+func Share(run *v1alpha1.BenchmarkRun, last Served) {
+	if run.Annotations == nil {
+		run.Annotations = map[string]string{}
+	}
+	run.Annotations[v1alpha1.AnnotationSharedInstance] = strconv.Itoa(last.Number)
+	if last.PodUID != "" {
+		run.Annotations[v1alpha1.AnnotationSharedPod] = last.PodUID
+	}
+}
+
+// SharedBy is the instance that the runs before this one of the same suite have used, and whether the run shares the database of
+// its suite at all. Only a run that a suite controls does, whatever its annotations say.
+func SharedBy(run *v1alpha1.BenchmarkRun) (last Served, shares bool) {
+	number, shares := run.Annotations[v1alpha1.AnnotationSharedInstance]
+	if _, uid := SuiteOf(run); uid == "" || !shares {
+		return Served{}, false
+	}
+	last.PodUID = run.Annotations[v1alpha1.AnnotationSharedPod]
+	var err error
+	if last.Number, err = strconv.Atoi(number); err != nil {
+		return Served{}, true // somebody has changed it: what is there decides
+	}
+	return last, true
+}
+
+// Owner is the object that the database instances of a run belong to: their names, their labels and their credentials follow from
+// it. It is the run itself or, if the run shares its database with others, its suite.
+type Owner struct {
+	Kind, Name, UID string
+	// NameLabel and UIDLabel are the keys of the labels with its name and its UID.
+	NameLabel, UIDLabel string
+}
+
+// RunKind is the kind of runs.
+const RunKind = "BenchmarkRun"
+
+// DatabaseOwner is the owner of a run's database instances.
+func DatabaseOwner(run *v1alpha1.BenchmarkRun) Owner {
+	if _, shares := SharedBy(run); shares {
+		name, uid := SuiteOf(run)
+		return Owner{SuiteKind, name, uid, v1alpha1.LabelSuite, v1alpha1.LabelSuiteUID}
+	}
+	return Owner{RunKind, run.Name, string(run.UID), v1alpha1.LabelRun, v1alpha1.LabelRunUID}
+}
+
+// InstanceLabels are on every object of a database instance. One that runs share is none of theirs: its labels name the suite
+// alone.
+func InstanceLabels(run *v1alpha1.BenchmarkRun, instance int) map[string]string {
+	labels := DatabaseLabels(run)
+	labels[v1alpha1.LabelInstance] = strconv.Itoa(instance)
+	return labels
+}
+
+// DatabaseLabels are on what all instances have in common.
+func DatabaseLabels(run *v1alpha1.BenchmarkRun) map[string]string {
+	labels := Labels(run, v1alpha1.ComponentDatabase)
+	owner := DatabaseOwner(run)
+	labels["app.kubernetes.io/instance"] = owner.Name
+	if owner.Kind == SuiteKind {
+		delete(labels, v1alpha1.LabelRun)
+		delete(labels, v1alpha1.LabelRunUID)
+	}
+	return labels
+}
