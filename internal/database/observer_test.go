@@ -10,7 +10,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	quantity "k8s.io/apimachinery/pkg/api/resource"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/resource"
@@ -130,7 +129,7 @@ func TestObserverThatIsTooSmall(t *testing.T) {
 	observed := &appsv1.StatefulSet{}
 	observed.Spec.Template.Spec.InitContainers = []corev1.Container{{
 		Name: database.ObserverContainer, Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
-			corev1.ResourceCPU: quantity.MustParse("100m"), corev1.ResourceMemory: quantity.MustParse("32Mi"),
+			corev1.ResourceCPU: apiresource.MustParse("100m"), corev1.ResourceMemory: apiresource.MustParse("32Mi"),
 		}},
 	}}
 	const hint = "; the observer asks for 100m of CPU and 32Mi of memory: database.observer: Disabled leaves it out"

@@ -64,13 +64,8 @@ func Judge(job *batchv1.Job, pods []corev1.Pod) Verdict {
 	case unreachable(l.pods) != nil:
 		// The Job would wait for a Pod on a node that may never come back.
 		return judgeFailed(job, l)
-	case len(l.pods) == 0 && counted(job):
-		// The Job controller lets go of a failed Pod before it says that the Job has failed.
-		return Verdict{Stage: StageRunning}
-	case len(l.pods) == 0 && suspended(job):
-		return heldVerdict(job)
 	case len(l.pods) == 0:
-		return Verdict{Stage: StagePending, Waiting: "the loader's Pod is being created"}
+		return judgeWithoutPods(job)
 	case l.pending() != nil:
 		return Verdict{Stage: StagePending, Waiting: l.waiting(), Running: l.started(), Pod: l.pending()}
 	case l.incomplete(job):
@@ -78,6 +73,19 @@ func Judge(job *batchv1.Job, pods []corev1.Pod) Verdict {
 		return Verdict{Stage: StagePending, Waiting: waiting, Running: l.started()}
 	default:
 		return Verdict{Stage: StageRunning, Pod: l.leader()}
+	}
+}
+
+// judgeWithoutPods judges a Job that has no Pod: not yet, or not any more.
+func judgeWithoutPods(job *batchv1.Job) Verdict {
+	switch {
+	case counted(job):
+		// The Job controller lets go of a failed Pod before it says that the Job has failed.
+		return Verdict{Stage: StageRunning}
+	case suspended(job):
+		return heldVerdict(job)
+	default:
+		return Verdict{Stage: StagePending, Waiting: "the loader's Pod is being created"}
 	}
 }
 

@@ -32,8 +32,8 @@ func interruptedBy(job *batchv1.Job) string {
 	if !found {
 		return "the loader's Job was suspended"
 	}
-	return fmt.Sprintf("Kueue suspended the loader's Job, which it had admitted: LocalQueue %q was stopped, or others needed the quota",
-		queue)
+	return fmt.Sprintf("Kueue suspended the loader's Job, which it had admitted: LocalQueue %q was stopped, or others needed the "+
+		"quota", queue)
 }
 
 // counted says whether the Job controller has noticed a Pod that failed.
