@@ -106,8 +106,8 @@ func (w *writer) notThere(ctx context.Context, object client.Object) error {
 	return w.owner.taken(kind, name)
 }
 
-// createSecret creates the credentials of a database once. The operator may not read Secrets: one that has a name with this owner's
-// UID is this owner's.
+// createSecret creates the credentials of a database once. The operator may not read Secrets: one that has a name with this
+// owner's UID is this owner's.
 func (w *writer) createSecret(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
 	err := w.createBlindly(ctx, database.Secret(run, rand.Text()), true)
 	if apierrors.IsAlreadyExists(err) {

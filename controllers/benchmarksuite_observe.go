@@ -55,6 +55,26 @@ func (r *BenchmarkSuiteReconciler) observe(
 		return nil, err
 	}
 	seen.Predecessor, seen.Obstacle = o.predecessor, o.obstacle
+	if err := r.members(ctx, suite, p, ours, seen); err != nil {
+		return nil, err
+	}
+	if seen.Lingering, err = r.lingering(ctx, suite, p, runs.Items, reader); err != nil {
+		return nil, err
+	}
+	for _, v := range suite.Spec.Variants {
+		seen.Variables = append(seen.Variables, m.variables[v.Name])
+	}
+	m.judged = lifecycle.Judge(suite, p, seen, m.judged)
+	seen.Judged = m.judged
+	return seen, nil
+}
+
+// members adds the runs of a suite, by their names, and what they measured.
+func (r *BenchmarkSuiteReconciler) members(
+	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan, ours map[string]*v1alpha1.BenchmarkRun,
+	seen *lifecycle.SuiteObserved,
+) error {
+	m := r.memories.of(suite)
 	for i, member := range p.Members {
 		run := ours[plan.MemberName(suite, member)]
 		seen.Members[i].Run = run
@@ -67,19 +87,11 @@ func (r *BenchmarkSuiteReconciler) observe(
 		case errors.As(err, &lost):
 			seen.Obstacle = &lifecycle.Failure{Reason: v1alpha1.ReasonMemberLost, Message: lost.message}
 		case err != nil:
-			return nil, err
+			return err
 		}
 		seen.Members[i].Measured = measured
 	}
-	if seen.Lingering, err = r.lingering(ctx, suite, p, runs.Items, reader); err != nil {
-		return nil, err
-	}
-	for _, v := range suite.Spec.Variants {
-		seen.Variables = append(seen.Variables, m.variables[v.Name])
-	}
-	m.judged = lifecycle.Judge(suite, p, seen, m.judged)
-	seen.Judged = m.judged
-	return seen, nil
+	return nil
 }
 
 // instances of the database that the runs of a suite share.
@@ -116,8 +128,8 @@ func (r *BenchmarkSuiteReconciler) lingering(
 	return remains.Disturb(kept, r.Clock.Now()), nil
 }
 
-// afterTheEnd reads what the last things that a finished suite does depend on: it removes what is left of the database that its runs
-// shared, and leaves its lane, if it has not left it yet.
+// afterTheEnd reads what the last things that a finished suite does depend on: it removes what is left of the database that its
+// runs shared, and leaves its lane, if it has not left it yet.
 func (r *BenchmarkSuiteReconciler) afterTheEnd(
 	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan, lane lifecycle.Lane, reader client.Reader,
 ) (*lifecycle.SuiteObserved, error) {

@@ -27,8 +27,8 @@
 //	benchmarksuite_step.go        observe, decide, act, write the status: one step
 //	benchmarksuite_observe.go     reads the suite's runs, and the database that these share
 //	benchmarksuite_read.go        reads the results of runs that are complete
-//	benchmarksuite_act.go         carries out actions: checks the variants; creates, suspends and removes runs; removes the database
-//	                              that these share
+//	benchmarksuite_act.go         carries out actions: checks the variants; creates, suspends and removes runs; removes the
+//	                              database that these share
 //	benchmarksuite_results.go     creates the ConfigMap of results
 //
 // Files that work for both kinds of owner:

@@ -207,7 +207,7 @@ func TestSharedDatabase(t *testing.T) {
 	same, replaced := sharedRuns(s, p, 3), sharedRuns(s, p, 3)
 	replaced.Members[2].Measured.Servers = []string{"another"}
 	for want, seen := range map[string]*SuiteObserved{
-		"all runs have measured one database server":                              same,
+		"all runs have measured one database server":                            same,
 		"the runs have shared a database, whose server was replaced: 2 servers": replaced,
 		"": measuredRuns(s, p, 3),
 	} {

@@ -177,7 +177,9 @@ func (w *suiteWorld) remove(number int) {
 	}
 }
 
-func (w *world) finished() bool { return told(w.run.Status.Conditions)[v1alpha1.ConditionFinished] == "True Complete" }
+func (w *world) finished() bool {
+	return told(w.run.Status.Conditions)[v1alpha1.ConditionFinished] == "True Complete"
+}
 
 // stepRun lets a run take a step, as it sees what all share.
 func (w *suiteWorld) stepRun(r *world) {

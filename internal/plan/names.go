@@ -49,8 +49,8 @@ func Schema(run *v1alpha1.BenchmarkRun) string {
 	}
 }
 
-// SecretName is the name of a run's credentials. Those that Benchrun makes carry the UID of the database's owner, so that they are
-// never another's.
+// SecretName is the name of a run's credentials. Those that Benchrun makes carry the UID of the database's owner, so that they
+// are never another's.
 func SecretName(run *v1alpha1.BenchmarkRun) string {
 	if external := run.Spec.Database.External; external != nil {
 		return external.CredentialsSecretName
@@ -69,8 +69,8 @@ func ResultsName(run *v1alpha1.BenchmarkRun) string {
 	return run.Name + "-results"
 }
 
-// Labels are on every object of a run, except a database that it shares. Those of a suite's run name the suite too, so that what is left of it is found when the
-// run is gone.
+// Labels are on every object of a run, except a database that it shares. Those of a suite's run name the suite too, so that what
+// is left of it is found when the run is gone.
 func Labels(run *v1alpha1.BenchmarkRun, component string) map[string]string {
 	labels := map[string]string{
 		"app.kubernetes.io/name":       "benchrun",

@@ -27,7 +27,7 @@ func TestSharesDatabase(t *testing.T) {
 		"the workload differs": {func(s *v1alpha1.BenchmarkSuite) {
 			s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{RowsPerCommit: 2}}
 		}, true},
-		"the database differs": {func(s *v1alpha1.BenchmarkSuite) { s.Spec.Variants[1].Database = lazy }, false},
+		"the database differs":            {func(s *v1alpha1.BenchmarkSuite) { s.Spec.Variants[1].Database = lazy }, false},
 		"the baseline's database differs": {func(s *v1alpha1.BenchmarkSuite) { s.Spec.Variants[0].Database = lazy }, false},
 		"all differ from the template alike": {func(s *v1alpha1.BenchmarkSuite) {
 			s.Spec.Variants[0].Database, s.Spec.Variants[1].Database = lazy, lazy.DeepCopy()

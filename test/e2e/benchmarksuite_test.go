@@ -101,7 +101,7 @@ spec:
 				}
 			}
 			return apimeta.IsStatusConditionTrue(getSuite(ctx, "clients").Status.Conditions, v1alpha1.ConditionFinished)
-		}).WithContext(ctx).WithTimeout(2*runTime).WithPolling(time.Second).Should(BeTrue())
+		}).WithContext(ctx).WithTimeout(2 * runTime).WithPolling(time.Second).Should(BeTrue())
 		suite := getSuite(ctx, "clients")
 		Expect(apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", suite.Status)
 
