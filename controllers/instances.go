@@ -120,7 +120,8 @@ func instancesOf(o *ownership, provisioner v1alpha1.Provisioner, l *listed) []li
 	return all
 }
 
-// servers sorts what runs, from the objects that the owner controls to those that Kubernetes or the MariaDB operator made of them.
+// servers sorts what runs, from the objects that the owner controls to those that Kubernetes or the MariaDB operator made of
+// them.
 func (i *instances) servers(l *listed) {
 	for n := range l.mariaDBs.Items {
 		if server := &l.mariaDBs.Items[n]; i.ours(server) {
