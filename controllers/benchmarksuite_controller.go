@@ -90,9 +90,9 @@ func (r *BenchmarkSuiteReconciler) writer(suite *v1alpha1.BenchmarkSuite) *write
 	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, owner: suiteOwner(suite)}
 }
 
-// SetupWithManager watches suites, all runs that have the name of a suite in their label, and what makes load when it comes
-// or goes; and runs, suites and Leases for the queues of lanes. One suite is reconciled at a time: the results of a run may
-// be large.
+// SetupWithManager watches suites, all runs that have the name of a suite in their label, and what makes load when it comes or
+// goes; and runs, suites and Leases for the queues of lanes. One suite is reconciled at a time: the results of a run may be
+// large.
 func (r *BenchmarkSuiteReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.BenchmarkSuite{}).

@@ -50,10 +50,7 @@ func (r *BenchmarkSuiteReconciler) observe(
 		return nil, err
 	}
 	seen.Predecessor, seen.Obstacle = o.predecessor, o.obstacle
-	for i, member := range p.Members {
-		seen.Members[i].Run = ours[plan.MemberName(suite, member)]
-	}
-	if err := r.readMembers(ctx, m, suite, p, seen); err != nil {
+	if err := r.members(ctx, suite, p, ours, seen); err != nil {
 		return nil, err
 	}
 	if seen.Lingering, err = r.lingering(ctx, suite, p, runs.Items, reader); err != nil {
@@ -65,6 +62,42 @@ func (r *BenchmarkSuiteReconciler) observe(
 	m.judged = lifecycle.Judge(suite, p, seen, m.judged)
 	seen.Judged = m.judged
 	return seen, nil
+}
+
+// runs are those of a list that are the owner's, by name.
+func (o *ownership) runs(list *v1alpha1.BenchmarkRunList) map[string]*v1alpha1.BenchmarkRun {
+	ours := map[string]*v1alpha1.BenchmarkRun{}
+	for i := range list.Items {
+		if o.ours(&list.Items[i]) {
+			ours[list.Items[i].Name] = &list.Items[i]
+		}
+	}
+	return ours
+}
+
+// members adds the runs of a suite, by their names, and what they measured.
+func (r *BenchmarkSuiteReconciler) members(
+	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan, ours map[string]*v1alpha1.BenchmarkRun,
+	seen *lifecycle.SuiteObserved,
+) error {
+	m := r.memories.of(suite)
+	for i, member := range p.Members {
+		run := ours[plan.MemberName(suite, member)]
+		seen.Members[i].Run = run
+		if run == nil || !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete) {
+			continue
+		}
+		measured, err := r.measured(ctx, m, run, suite.Spec.Variants[member.Variant].Name, p.Variants[member.Variant].Plan)
+		lost := new(changedError)
+		switch {
+		case errors.As(err, &lost):
+			seen.Obstacle = &lifecycle.Failure{Reason: v1alpha1.ReasonMemberLost, Message: lost.message}
+		case err != nil:
+			return err
+		}
+		seen.Members[i].Measured = measured
+	}
+	return nil
 }
 
 // instances of the database that the runs of a suite share.
@@ -101,41 +134,8 @@ func (r *BenchmarkSuiteReconciler) lingering(
 	return remains.Disturb(kept, r.Clock.Now()), nil
 }
 
-// runs are those of a list that are the owner's, by name.
-func (o *ownership) runs(list *v1alpha1.BenchmarkRunList) map[string]*v1alpha1.BenchmarkRun {
-	ours := map[string]*v1alpha1.BenchmarkRun{}
-	for i := range list.Items {
-		if o.ours(&list.Items[i]) {
-			ours[list.Items[i].Name] = &list.Items[i]
-		}
-	}
-	return ours
-}
-
-// readMembers reads what the runs that are complete have measured.
-func (r *BenchmarkSuiteReconciler) readMembers(
-	ctx context.Context, m *suiteMemory, suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan, seen *lifecycle.SuiteObserved,
-) error {
-	for i, member := range p.Members {
-		run := seen.Members[i].Run
-		if run == nil || !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete) {
-			continue
-		}
-		measured, err := r.measured(ctx, m, run, suite.Spec.Variants[member.Variant].Name, p.Variants[member.Variant].Plan)
-		lost := new(changedError)
-		switch {
-		case errors.As(err, &lost):
-			seen.Obstacle = &lifecycle.Failure{Reason: v1alpha1.ReasonMemberLost, Message: lost.message}
-		case err != nil:
-			return err
-		}
-		seen.Members[i].Measured = measured
-	}
-	return nil
-}
-
-// afterTheEnd reads what the last things that a finished suite does depend on: it removes what is left of the database that
-// its runs shared, and leaves its lane, if it has not left it yet.
+// afterTheEnd reads what the last things that a finished suite does depend on: it removes what is left of the database that its
+// runs shared, and leaves its lane, if it has not left it yet.
 func (r *BenchmarkSuiteReconciler) afterTheEnd(
 	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan, lane lifecycle.Lane, reader client.Reader,
 ) (*lifecycle.SuiteObserved, error) {

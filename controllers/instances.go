@@ -29,8 +29,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// databaseOwner is the owner of a run's database instances. The suite that it may be is known by its name and UID, which is
-// all that owning takes.
+// databaseOwner is the owner of a run's database instances. The suite that it may be is known by its name and UID, which is all
+// that owning takes.
 func databaseOwner(run *v1alpha1.BenchmarkRun) owner {
 	of := plan.DatabaseOwner(run)
 	if of.Kind != plan.SuiteKind {
@@ -58,8 +58,8 @@ type listed struct {
 	mariaDBs     unstructured.UnstructuredList
 }
 
-// listOf reads them by a reader, except for the kind of the MariaDB operator: it may not be installed, and a watch of a
-// kind that does not exist would keep the operator from starting.
+// listOf reads them by a reader, except for the kind of the MariaDB operator: it may not be installed, and a watch of a kind that
+// does not exist would keep the operator from starting.
 func listOf(
 	ctx context.Context, reader, live client.Reader, namespace string, labels client.MatchingLabels, withMariaDBs bool,
 ) (*listed, error) {
@@ -120,8 +120,8 @@ func instancesOf(o *ownership, provisioner v1alpha1.Provisioner, l *listed) []li
 	return all
 }
 
-// servers sorts what runs, from the objects that the owner controls to those that Kubernetes or the MariaDB operator made
-// of them.
+// servers sorts what runs, from the objects that the owner controls to those that Kubernetes or the MariaDB operator made of
+// them.
 func (i *instances) servers(l *listed) {
 	for n := range l.mariaDBs.Items {
 		if server := &l.mariaDBs.Items[n]; i.ours(server) {
@@ -228,8 +228,8 @@ func (w *writer) removeOfInstance(ctx context.Context, instance int, list client
 	})
 }
 
-// enqueueRuns leads from an object to the run whose name it has in a label and, from one of a database that the runs of a
-// suite share, to those of them that use it: one, unless a run was resumed by hand.
+// enqueueRuns leads from an object to the run whose name it has in a label and, from one of a database that the runs of a suite
+// share, to those of them that use it: one, unless a run was resumed by hand.
 func (r *BenchmarkRunReconciler) enqueueRuns() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
 		name, suite := object.GetLabels()[v1alpha1.LabelRun], object.GetLabels()[v1alpha1.LabelSuite]

@@ -158,8 +158,8 @@ func TestEnvtestSharedDatabaseOfASuiteThatFails(t *testing.T) {
 	}
 }
 
-// The operator is killed after each write of an object of the database that the runs share, before it and after the next one: there
-// is one instance, every trial is measured once, and nothing is left.
+// The operator is killed before and after each write of an object of the database that the runs share: there is one server, every
+// trial is measured once, and nothing is left.
 func TestEnvtestCrashAfterEveryWriteOfASharedDatabase(t *testing.T) {
 	crash := func(n int) []int {
 		s := newSharing(t, 2, nil)
@@ -176,7 +176,10 @@ func TestEnvtestCrashAfterEveryWriteOfASharedDatabase(t *testing.T) {
 				start()
 			}
 		}
-		s.ends(v1alpha1.ConditionComplete, "s-db1")
+		s.until("s", v1alpha1.ConditionFinished, "s")
+		if made := s.setNames(); len(made) != 1 { // a volume without a server is not used: then it has the number 2
+			t.Errorf("killed after write %d: StatefulSets %v", n, made)
+		}
 		for range 3 {
 			s.turn("s")
 		}
@@ -198,7 +201,7 @@ func TestEnvtestCrashAfterEveryWriteOfASharedDatabase(t *testing.T) {
 	}
 	at := map[int]bool{}
 	for _, n := range writes {
-		at[n-1], at[n], at[n+1] = true, true, true
+		at[n-1], at[n] = true, true
 	}
 	for n := range at {
 		crash(n)

@@ -208,8 +208,8 @@ func suitePredecessor(s *suiteSituation) *Decision {
 	}
 }
 
-// answered publishes when every comparison has its answer, or no round is left, removes the database that the runs share,
-// and then completes the suite.
+// answered publishes when every comparison has its answer, or no round is left, removes the database that the runs share, and
+// then completes the suite.
 func answered(s *suiteSituation) *Decision {
 	wholeRound := s.next%len(s.plan.Variants) == 0 && s.next/len(s.plan.Variants) == s.seen.Judged.Rounds
 	stop := design(s.suite, s.plan).EarlyStop && wholeRound && s.underWay() == nil && s.seen.Judged.Decided()

@@ -49,8 +49,8 @@ func Schema(run *v1alpha1.BenchmarkRun) string {
 	}
 }
 
-// SecretName is the name of a run's credentials. Those that Benchrun makes carry the UID of the database's owner, so that
-// they are never another's.
+// SecretName is the name of a run's credentials. Those that Benchrun makes carry the UID of the database's owner, so that they
+// are never another's.
 func SecretName(run *v1alpha1.BenchmarkRun) string {
 	if external := run.Spec.Database.External; external != nil {
 		return external.CredentialsSecretName

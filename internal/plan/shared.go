@@ -6,8 +6,6 @@ package plan
 import (
 	"strconv"
 
-	"k8s.io/apimachinery/pkg/api/equality"
-
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
@@ -20,7 +18,8 @@ func SharesDatabase(suite *v1alpha1.BenchmarkSuite) bool {
 	}
 	for i := range suite.Spec.Variants {
 		other := MemberRun(suite, Member{Variant: i}).Spec
-		if !equality.Semantic.DeepEqual(first.Database, other.Database) {
+		other.Workload = first.Workload // the rest that a variant can change is the database
+		if differences, err := Differences(&first, &other); err != nil || len(differences) > 0 {
 			return false
 		}
 	}
