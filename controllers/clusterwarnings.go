@@ -66,9 +66,8 @@ func (r *BenchmarkRunReconciler) readWarnings(ctx context.Context, namespace str
 // kueuePodGroup is the label of a Pod with the name of the Workload by which Kueue admits it.
 const kueuePodGroup = "kueue.x-k8s.io/pod-group-name"
 
-// kueueWarning is why Kueue does not admit the Workload whose name begins so (that of a Job's ends with a hash of Kueue's
-// own). It says so in an event, which the operator may read without access to Kueue's kinds. Of a queue that is stopped
-// there is none.
+// kueueWarning is why Kueue does not admit the Workload whose name begins so (that of a Job's ends with a hash of Kueue's own).
+// It says so in an event, which the operator may read without access to Kueue's kinds. Of a queue that is stopped there is none.
 func (r *BenchmarkRunReconciler) kueueWarning(ctx context.Context, namespace, workload string) string {
 	return r.warning(ctx, namespace, client.MatchingFields{"involvedObject.kind": "Workload"}, func(e *corev1.Event) bool {
 		return workload != "" && strings.HasPrefix(e.InvolvedObject.Name, workload)

@@ -35,7 +35,7 @@ func ended(s *situation) *Decision {
 		if a.Job.DeletionTimestamp != nil {
 			continue // deleted without a record: the run was suspended, or somebody deleted the Job
 		}
-		if a.Verdict.Stage == trial.StagePending && s.remaining(a.Job.CreationTimestamp.Time) == 0 {
+		if a.Verdict.Stage == trial.StagePending && s.remaining(trial.WaitingSince(a.Job)) == 0 {
 			a.Verdict = s.notStarted(&a)
 		}
 		if a.Verdict.Stage == trial.StageEnded {
@@ -83,7 +83,7 @@ func running(s *situation) *Decision {
 	d := s.measuring(Wait{})
 	a := s.seen.Attempts[0]
 	if a.Verdict.Stage == trial.StagePending {
-		d.After = min(pollInterval, s.remaining(a.Job.CreationTimestamp.Time))
+		d.After = min(pollInterval, s.remaining(trial.WaitingSince(a.Job)))
 		if a.Verdict.Held {
 			d.Reason = v1alpha1.ReasonWaitingForKueue
 		}

@@ -218,7 +218,7 @@ func TestNextLeavesTheLane(t *testing.T) {
 	})
 }
 
-// A Job that Kueue has yet to admit will make Pods.
+// A Job of which Kueue has taken the place away makes Pods again.
 func TestSuspendedJobHasNotEnded(t *testing.T) {
 	a := attemptOf(1, 1)
 	testutil.JobCondition(a.Job, batchv1.JobSuspended, "JobSuspended")

@@ -21,10 +21,6 @@ func judgeFailed(job *batchv1.Job, l loaders) Verdict {
 		return v.Because(result.CauseDeadlineExceeded, fmt.Sprintf(
 			"the attempt took longer than trials.deadlineSeconds allows (%d s)", *job.Spec.ActiveDeadlineSeconds)+l.interruptedAt())
 	}
-	if suspended(job) {
-		// Its Pods were told to stop, which says nothing about why.
-		return v.Because(result.CauseEvicted, interruptedBy(job))
-	}
 	if v.Pod == nil {
 		return v.Because(result.CausePodDeleted, "the loader's Pod was deleted")
 	}

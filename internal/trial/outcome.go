@@ -64,8 +64,10 @@ func Judge(job *batchv1.Job, pods []corev1.Pod) Verdict {
 	case unreachable(l.pods) != nil:
 		// The Job would wait for a Pod on a node that may never come back.
 		return judgeFailed(job, l)
+	case suspended(job):
+		return judgeSuspended(job, l)
 	case len(l.pods) == 0:
-		return judgeWithoutPods(job)
+		return withoutPods(job)
 	case l.pending() != nil:
 		return Verdict{Stage: StagePending, Waiting: l.waiting(), Running: l.started(), Pod: l.pending()}
 	case l.incomplete(job):
@@ -76,17 +78,13 @@ func Judge(job *batchv1.Job, pods []corev1.Pod) Verdict {
 	}
 }
 
-// judgeWithoutPods judges a Job that has no Pod: not yet, or not any more.
-func judgeWithoutPods(job *batchv1.Job) Verdict {
-	switch {
-	case counted(job):
+// withoutPods is the verdict about an attempt that has no Pod, and whose Job has not ended.
+func withoutPods(job *batchv1.Job) Verdict {
+	if counted(job) {
 		// The Job controller lets go of a failed Pod before it says that the Job has failed.
 		return Verdict{Stage: StageRunning}
-	case suspended(job):
-		return heldVerdict(job)
-	default:
-		return Verdict{Stage: StagePending, Waiting: "the loader's Pod is being created"}
 	}
+	return Verdict{Stage: StagePending, Waiting: "the loader's Pod is being created"}
 }
 
 // unreachable is the first Pod whose node does not answer, or nil.

@@ -5,9 +5,11 @@ package trial_test
 
 import (
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
@@ -50,24 +52,45 @@ func TestJudgeSuspendedBeforeItsStart(t *testing.T) {
 	}
 }
 
-// A Job that is suspended in mid-attempt deletes its Pods, and with a backoff limit of 0 fails by their end.
+// A Job that is suspended in mid-attempt deletes its Pods and makes new ones later: the attempt is over.
 func TestJudgeSuspendedInMidAttempt(t *testing.T) {
 	const taken = `Kueue suspended the loader's Job, which it had admitted: LocalQueue "bench" was stopped, or others needed the quota`
 	failed := condition(batchv1.JobFailureTarget, batchv1.JobReasonBackoffLimitExceeded)
-	deadline := condition(batchv1.JobFailureTarget, batchv1.JobReasonDeadlineExceeded)
-	interrupted := loader(leftFailure(result.CauseInterrupted), beingDeleted)
+	runs, pending := loader(phase(corev1.PodRunning)), loader(phase(corev1.PodPending))
+	going, interrupted := loader(phase(corev1.PodRunning), beingDeleted), loader(leftFailure(result.CauseInterrupted), beingDeleted)
 	checkJudgements(t, map[string]judgement{
-		"its Pod has ended": {suspendedJob("bench", failed), []corev1.Pod{interrupted}, invalid(result.CauseEvicted, taken)},
-		"its Pod is gone":   {suspendedJob("bench", failed), nil, invalid(result.CauseEvicted, taken)},
+		"its Pod runs":       {suspendedJob("bench"), []corev1.Pod{runs}, invalid(result.CauseEvicted, taken)},
+		"its Pod is going":   {suspendedJob("bench"), []corev1.Pod{going}, invalid(result.CauseEvicted, taken)},
+		"its Pod has ended":  {suspendedJob("bench"), []corev1.Pod{interrupted}, invalid(result.CauseEvicted, taken)},
+		"one of two had run": {suspendedJob("bench"), []corev1.Pod{pending, interrupted}, invalid(result.CauseEvicted, taken)},
 		"by a person": {
-			suspendedJob("", failed), []corev1.Pod{interrupted}, invalid(result.CauseEvicted, "the loader's Job was suspended"),
+			suspendedJob(""), []corev1.Pod{interrupted}, invalid(result.CauseEvicted, "the loader's Job was suspended"),
 		},
-		"after its deadline": {suspendedJob("bench", deadline), nil, verdict{
-			Outcome: result.OutcomeFailed, Cause: result.CauseDeadlineExceeded,
-			Message: "the attempt took longer than trials.deadlineSeconds allows (600 s)",
+		"after it has failed": {suspendedJob("bench", failed), []corev1.Pod{loader(leftFailure(result.CauseSQL))}, verdict{
+			result.OutcomeFailed, result.CauseSQL, "the loader says so", true,
 		}},
-		"admitted again by now": {failedJob, []corev1.Pod{interrupted}, invalid(result.CausePodDeleted, "the loader's Pod was deleted")},
 	})
+	v := trial.Judge(suspendedJob("bench"), []corev1.Pod{loader(phase(corev1.PodPending), beingDeleted)})
+	if v.Stage != trial.StagePending || !v.Held {
+		t.Errorf("its Pod had not run: verdict is %+v", v)
+	}
+}
+
+// The deadline for the start of the loader begins anew when the Job is admitted.
+func TestWaitingSince(t *testing.T) {
+	job := jobWith(condition(batchv1.JobSuspended, "JobResumed"))
+	job.CreationTimestamp = metav1.NewTime(ended)
+	if got := trial.WaitingSince(job); !got.Equal(ended) {
+		t.Errorf("since %s", got)
+	}
+	job.Status.Conditions[0].LastTransitionTime = metav1.NewTime(ended.Add(time.Minute))
+	if got := trial.WaitingSince(job); !got.Equal(ended.Add(time.Minute)) {
+		t.Errorf("since %s", got)
+	}
+	job.Status.Conditions[0].Type = batchv1.JobFailed
+	if got := trial.WaitingSince(job); !got.Equal(ended) {
+		t.Errorf("since %s", got)
+	}
 }
 
 // Between the end of a Job's Pod and the Job's own, an attempt must not be taken for one that does not start.
@@ -77,11 +100,10 @@ func TestJudgeWhileTheJobControllerCounts(t *testing.T) {
 		"not counted": {UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{Failed: []types.UID{"pod"}}},
 	}
 	for name, status := range counting {
-		for _, job := range []*batchv1.Job{jobWith(), suspendedJob("bench")} {
-			job.Status = status
-			if v := trial.Judge(job, nil); v.Stage != trial.StageRunning {
-				t.Errorf("%s: verdict is %+v", name, v)
-			}
+		job := jobWith()
+		job.Status = status
+		if v := trial.Judge(job, nil); v.Stage != trial.StageRunning {
+			t.Errorf("%s: verdict is %+v", name, v)
 		}
 	}
 	none := jobWith()
