@@ -169,8 +169,8 @@ helm_install() {
 	}
 }
 
-# answers COMMAND… waits until it does what the cluster refuses while a webhook does not answer, and shows its last words else.
-answers() {
+# wait_until_accepted COMMAND… waits until it does what the cluster refuses while a webhook does not answer, and shows its last words else.
+wait_until_accepted() {
 	wait_until 120 "$@" || {
 		"$@" >&2 || true
 		die "the cluster does not take it, see above: $*"

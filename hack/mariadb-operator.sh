@@ -50,7 +50,7 @@ up() {
 	for chart in mariadb-operator-crds mariadb-operator; do
 		helm_install "$NAMESPACE" "$chart" "$work/$chart"
 	done
-	answers takes_objects
+	wait_until_accepted takes_objects
 	# kubectl remembers for hours which kinds a server has.
 	kubectl api-resources --api-group=k8s.mariadb.com >/dev/null
 }
