@@ -5,6 +5,7 @@ package controllers
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -62,12 +63,12 @@ func becameTrue(conditions []announcedCondition, old, current []metav1.Condition
 func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Observed) []announcement {
 	var list []announcement
 	if ptr.Deref(status.Trials.Invalidated, 0) > ptr.Deref(old.Trials.Invalidated, 0) {
-		announced := int(ptr.Deref(old.Trials.Invalidated, 0))
-		for _, r := range seen.Records {
-			if r.Outcome != result.OutcomeInvalidated {
-				continue
-			}
-			if announced--; announced < 0 {
+		counts := slices.DeleteFunc(slices.Clone(seen.Records), func(r *result.Record) bool {
+			return r.Outcome == result.OutcomePilot // which no status counts
+		})
+		counted := int(ptr.Deref(old.Trials.Measured, 0) + ptr.Deref(old.Trials.Invalidated, 0))
+		for _, r := range counts[min(len(counts), counted):] {
+			if r.Outcome == result.OutcomeInvalidated {
 				list = append(list, newAnnouncement(corev1.EventTypeWarning, "AttemptInvalidated", "Measure",
 					fmt.Sprintf("trial %d, attempt %d: %s: %s", r.Trial, r.Attempt, r.Cause, r.Message)))
 			}
