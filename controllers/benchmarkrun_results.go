@@ -5,7 +5,6 @@ package controllers
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
@@ -162,10 +162,15 @@ func placeLoaders(place *result.Place, pods []corev1.Pod) {
 
 // publish writes the results of the run, once, and adds them to what was seen.
 func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *step, outcome string) error {
-	rep, err := r.buildReport(ctx, s, outcome)
+	records, err := r.fullRecords(ctx, s)
 	if err != nil {
 		return err
 	}
+	rep, err := analysis.OfRun(s.run, s.plan, records, outcome)
+	if err != nil {
+		return err
+	}
+	rep.Run.Warnings = s.seen.Earlier.Warnings(rep.Accepted())
 	files, err := report.Files(rep)
 	if err != nil {
 		return err
@@ -204,44 +209,4 @@ func (r *BenchmarkRunReconciler) fullRecords(ctx context.Context, s *step) ([]*r
 	}
 	slices.Reverse(records)
 	return records, nil
-}
-
-func (r *BenchmarkRunReconciler) buildReport(ctx context.Context, s *step, outcome string) (*report.Report, error) {
-	run, p := s.run, s.plan
-	records, err := r.fullRecords(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	digest, err := plan.Digest(&run.Spec)
-	if err != nil {
-		return nil, err
-	}
-	spec, err := json.Marshal(run.Spec)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the specification: %w", err)
-	}
-	rep := &report.Report{
-		Run: report.Run{
-			Namespace: run.Namespace, Name: run.Name, UID: string(run.UID), Workload: string(run.Spec.Workload.Type),
-			Seed: plan.Seed(&run.Spec), SpecDigest: digest, Outcome: outcome, Spec: spec,
-		},
-		Records: records,
-	}
-	if run.Status.StartTime != nil {
-		rep.Run.Started = run.Status.StartTime.UTC()
-	}
-	if outcome == v1alpha1.ConditionFailed {
-		for _, c := range run.Status.Conditions {
-			if c.Type == v1alpha1.ConditionFailed {
-				rep.Run.Message = c.Reason + ": " + c.Message
-			}
-		}
-	}
-	for _, t := range p.Trials {
-		rep.Trials = append(rep.Trials, report.Trial{Number: t.Number, Round: t.Round, Parameters: p.Points[t.Point].Parameters})
-	}
-	rep.Run.Planned, rep.Points = lifecycle.Measured(run, p, records)
-	rep.Claims = lifecycle.ClaimsOfRun(run, rep.Points)
-	rep.Run.Warnings = s.seen.Earlier.Warnings(rep.Accepted())
-	return rep, nil
 }

@@ -6,14 +6,10 @@ package controllers
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -23,7 +19,7 @@ import (
 // digest.
 func (r *BenchmarkSuiteReconciler) readAttempts(ctx context.Context, run *v1alpha1.BenchmarkRun) ([]*result.Record, error) {
 	name := run.Status.Results.ConfigMap
-	contents, err := r.readFiles(ctx, run.Namespace, name)
+	contents, err := clusterfiles.Read(ctx, r.Live, run.Namespace, name)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +46,7 @@ func (r *BenchmarkSuiteReconciler) readVariables(
 	if i < 0 {
 		return nil, nil
 	}
-	contents, err := r.readFiles(ctx, run.Namespace, plan.AttemptName(run, attempts[i].Trial, attempts[i].Attempt))
+	contents, err := clusterfiles.Read(ctx, r.Live, run.Namespace, plan.AttemptName(run, attempts[i].Trial, attempts[i].Attempt))
 	if err != nil {
 		return nil, err
 	}
@@ -72,29 +68,4 @@ func variablesIn(contents map[string][]byte, checksum string) map[string]string 
 		return nil
 	}
 	return variables
-}
-
-// readFiles reads files from their ConfigMaps, as many as there are; nil if there is none.
-func (r *BenchmarkSuiteReconciler) readFiles(ctx context.Context, namespace, name string) (map[string][]byte, error) {
-	var contents map[string][]byte
-	for n := 1; ; n++ {
-		key := client.ObjectKey{Namespace: namespace, Name: name}
-		if n > 1 {
-			key.Name = fmt.Sprintf("%s-%d", name, n)
-		}
-		var cm corev1.ConfigMap
-		err := r.Live.Get(ctx, key, &cm)
-		switch {
-		case apierrors.IsNotFound(err):
-			return contents, nil
-		case err != nil:
-			return nil, fmt.Errorf("reading ConfigMap %s: %w", key.Name, err)
-		case contents == nil:
-			contents = map[string][]byte{}
-		}
-		maps.Copy(contents, cm.BinaryData)
-		for file, text := range cm.Data {
-			contents[file] = []byte(text)
-		}
-	}
 }

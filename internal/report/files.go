@@ -6,15 +6,12 @@ package report
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // Names of the files of a run's results.
@@ -134,43 +131,4 @@ func latency(s *result.Summary, operation string) result.Latency {
 		}
 	}
 	return result.Latency{}
-}
-
-// documentVersion is the version of document.
-const documentVersion = 1
-
-// document is the layout of results.json.
-type document struct {
-	Version  int                `json:"version"`
-	Run      Run                `json:"run"`
-	Claims   []claims.Judgement `json:"claims,omitempty"`
-	Plan     []Trial            `json:"plan"`
-	Attempts []*result.Record   `json:"attempts"`
-}
-
-// JSON writes everything: what was asked, the plan, and the record of every attempt with its environment. Histograms are left
-// out: the documents of the attempts have them.
-func JSON(w io.Writer, r *Report) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", " ")
-	return enc.Encode(document{
-		Version: documentVersion, Run: r.Run, Claims: r.Claims, Plan: r.Trials, Attempts: withoutHistograms(r.Records),
-	})
-}
-
-func withoutHistograms(records []*result.Record) []*result.Record {
-	var list []*result.Record
-	for _, record := range records {
-		if record.Summary != nil {
-			short, summary := *record, *record.Summary
-			summary.Latencies = slices.Clone(summary.Latencies)
-			for i := range summary.Latencies {
-				summary.Latencies[i].Histogram = ""
-			}
-			short.Summary = &summary
-			record = &short
-		}
-		list = append(list, record)
-	}
-	return list
 }

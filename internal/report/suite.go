@@ -6,10 +6,8 @@ package report
 import (
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -113,57 +111,6 @@ func SuiteCSV(w io.Writer, s *Suite) error {
 	return csv.NewWriter(w).WriteAll(rows)
 }
 
-// comparison is the layout of a comparison in results.json. Numbers that there are none of are left out.
-type comparison struct {
-	Variant        string            `json:"variant"`
-	Parameters     map[string]string `json:"parameters,omitempty"`
-	Metric         string            `json:"metric"`
-	Better         string            `json:"better"`
-	Verdict        stats.Verdict     `json:"verdict"`
-	Rounds         int               `json:"rounds"`
-	Ratio          float64           `json:"ratio,omitempty"`
-	Low            float64           `json:"low,omitempty"`
-	High           float64           `json:"high,omitempty"`
-	Detectable     float64           `json:"detectable,omitempty"`
-	RoundsNeeded   int               `json:"roundsNeeded,omitempty"`
-	Cause          stats.Cause       `json:"cause,omitempty"`
-	BaselineMedian float64           `json:"baselineMedian"`
-	Median         float64           `json:"median"`
-	Detail         string            `json:"detail"`
-}
-
-// SuiteJSON writes everything: what was asked, the answer, the comparisons, and what every run measured.
-func SuiteJSON(w io.Writer, s *Suite) error {
-	var list []comparison
-	for i := range s.Pairs {
-		p := &s.Pairs[i]
-		list = append(list, comparison{
-			Variant: p.Variant, Parameters: p.Parameters, Metric: p.Metric.Name, Better: p.Metric.Better, Verdict: p.Verdict,
-			Rounds: p.Rounds, Ratio: finite(p.Ratio), Low: finite(p.Low), High: finite(p.High), Detectable: finite(p.Detectable),
-			RoundsNeeded: p.RoundsNeeded,
-			Cause:        p.Cause, BaselineMedian: finite(stats.Summarize(p.BaselineValues).Median),
-			Median: finite(stats.Summarize(p.Values).Median),
-			Detail: p.String(),
-		})
-	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", " ")
-	return enc.Encode(struct {
-		Version     int          `json:"version"`
-		Answer      string       `json:"answer"`
-		Comparisons []comparison `json:"comparisons"`
-		Suite       *Suite       `json:"suite"`
-	}{1, stats.Answer(s.Pairs), list, s})
-}
-
-// finite is a number that JSON can hold, or 0.
-func finite(v float64) float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0
-	}
-	return v
-}
-
 // parameters are the names of the swept parameters.
 func (s *Suite) parameters() []string {
 	names := map[string]bool{}
@@ -175,16 +122,4 @@ func (s *Suite) parameters() []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(names))
-}
-
-// Attempts are the records in the results of a run, as JSON wrote them.
-func Attempts(text []byte) ([]*result.Record, error) {
-	var d document
-	if err := json.Unmarshal(text, &d); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", JSONFile, err)
-	}
-	if d.Version != documentVersion {
-		return nil, fmt.Errorf("%s has version %d, this program knows %d", JSONFile, d.Version, documentVersion)
-	}
-	return d.Attempts, nil
 }

@@ -1,0 +1,121 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// subject is what a command is about: a run or a suite, of which one is nil.
+type subject struct {
+	run   *v1alpha1.BenchmarkRun
+	suite *v1alpha1.BenchmarkSuite
+}
+
+// find reads the run or suite with that name. run/NAME and suite/NAME say which, in case that both exist.
+func find(ctx context.Context, from client.Reader, namespace, name string) (*subject, error) {
+	kind, plain, said := strings.Cut(name, "/")
+	if !said {
+		kind, plain = "", name
+	}
+	key := client.ObjectKey{Namespace: namespace, Name: plain}
+	found := new(subject)
+	switch kind {
+	case "", "run", "brun", "benchmarkrun":
+		run := new(v1alpha1.BenchmarkRun)
+		err := from.Get(ctx, key, run)
+		if err == nil {
+			found.run = run
+		} else if !apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("reading run %s: %w", plain, err)
+		}
+	}
+	switch kind {
+	case "", "suite", "bsuite", "benchmarksuite":
+		suite := new(v1alpha1.BenchmarkSuite)
+		err := from.Get(ctx, key, suite)
+		if err == nil {
+			found.suite = suite
+		} else if !apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("reading suite %s: %w", plain, err)
+		}
+	case "run", "brun", "benchmarkrun":
+	default:
+		return nil, fmt.Errorf("%q is no kind that has a report: use NAME, run/NAME or suite/NAME", kind)
+	}
+	switch {
+	case found.run == nil && found.suite == nil:
+		return nil, fmt.Errorf("there is no run or suite %q in namespace %s: `kubectl benchrun list` shows those that exist", name,
+			namespace)
+	case found.run != nil && found.suite != nil:
+		return nil, fmt.Errorf("there is a run and a suite %q: say run/%s or suite/%s", plain, plain, plain)
+	}
+	return found, nil
+}
+
+// object is the run or the suite.
+func (s *subject) object() client.Object {
+	if s.run != nil {
+		return s.run
+	}
+	return s.suite
+}
+
+// results is where they are published; empty if they are not.
+func (s *subject) results() v1alpha1.ResultsReference {
+	if s.run != nil {
+		return s.run.Status.Results
+	}
+	return s.suite.Status.Results
+}
+
+// printable is a report of either kind, of which one is nil.
+type printable struct {
+	run   *report.Report
+	suite *report.Suite
+	// files as they were published, by name.
+	contents map[string][]byte
+}
+
+// published reads the results that the operator has written, and compares them with the digest in the status.
+func (s *subject) published(ctx context.Context, from client.Reader) (*printable, error) {
+	ref, object := s.results(), s.object()
+	if ref.ConfigMap == "" {
+		return nil, fmt.Errorf("%s has no results yet: `kubectl benchrun explain %s` says what it waits for", object.GetName(),
+			object.GetName())
+	}
+	contents, err := clusterfiles.Read(ctx, from, object.GetNamespace(), ref.ConfigMap)
+	switch {
+	case err != nil:
+		return nil, err
+	case contents == nil:
+		return nil, fmt.Errorf("ConfigMap %s, the results of %s, was deleted", ref.ConfigMap, object.GetName())
+	}
+	text, err := result.UnpackFile(report.JSONFile, contents)
+	if err != nil {
+		return nil, err
+	}
+	if "sha256:"+result.Digest(text) != ref.Digest {
+		return nil, fmt.Errorf("ConfigMap %s is not what the operator wrote: its digest is not that in the status of %s", ref.ConfigMap,
+			object.GetName())
+	}
+	p := &printable{contents: contents}
+	if s.run != nil {
+		p.run, err = analysis.FromResults(text)
+	} else {
+		p.suite, err = report.DecodeSuite(text)
+	}
+	return p, err
+}

@@ -1,0 +1,90 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+)
+
+// What was published can be printed again, in every format.
+func TestDecodeGivesWhatWasEncoded(t *testing.T) {
+	for name, r := range reports() {
+		decoded, err := report.Decode([]byte(printed(t, report.JSON, r)))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		decoded.Points = r.Points
+		settled := cmpopts.IgnoreFields(claims.Judgement{}, "Settled")
+		if diff := cmp.Diff(r.Claims, decoded.Claims, settled, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: claims (-want +got):\n%s", name, diff)
+		}
+		files, err := report.Files(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := report.Files(decoded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range files {
+			if !bytes.Equal(f.Data, again[i].Data) {
+				t.Errorf("%s: %s is another one after decoding", name, f.Name)
+			}
+		}
+	}
+}
+
+func TestDecodeSuiteGivesWhatWasEncoded(t *testing.T) {
+	s := reportOfSuite()
+	s.Pairs[3].High, s.Pairs[3].Detectable, s.Pairs[3].Obstacle = math.Inf(1), math.Inf(1), "one measures seconds"
+	for i := range s.Pairs[:3] {
+		s.Pairs[i].Detectable = 0.1
+	}
+	var text bytes.Buffer
+	if err := report.SuiteJSON(&text, s); err != nil {
+		t.Fatal(err)
+	}
+	decoded, err := report.DecodeSuite(text.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(s, decoded, cmpopts.IgnoreFields(claims.Judgement{}, "Settled"), cmpopts.EquateEmpty(), specText()); diff != "" {
+		t.Errorf("suite (-want +got):\n%s", diff)
+	}
+}
+
+// specText compares specifications whatever their indentation.
+func specText() cmp.Option {
+	return cmp.Transformer("compact", func(text json.RawMessage) string {
+		var b bytes.Buffer
+		if err := json.Compact(&b, text); err != nil {
+			return err.Error()
+		}
+		return b.String()
+	})
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		`{`:                        "reading results.json: unexpected end of JSON input",
+		`{"version":2}`:            "results.json has version 2, this program knows 1",
+		`{"version":1,"suite":{}}`: "results.json is not that of a run",
+	} {
+		if _, err := report.Decode([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%s: the error is %v, want %s", text, err, want)
+		}
+	}
+	if _, err := report.DecodeSuite([]byte(`{"version":1,"run":{"name":"a"}}`)); err == nil {
+		t.Error("the results of a run are decoded as those of a suite")
+	}
+}
