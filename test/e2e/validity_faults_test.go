@@ -178,7 +178,12 @@ metadata: {name: visitor}
 spec:
   nodeName: %s
   terminationGracePeriodSeconds: 0
-  containers: [{name: sleeper, image: "mariadb:11.8", command: [sleep, "600"]}]
+  securityContext: {runAsNonRoot: true, runAsUser: 1000, seccompProfile: {type: RuntimeDefault}}
+  containers:
+  - name: sleeper
+    image: mariadb:11.8
+    command: [sleep, "600"]
+    securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
 `, db.Spec.NodeName))
 		run := complete(ctx, "visited")
 		Expect(outcomes(ctx, "visited")).To(Equal(undisturbed))
