@@ -62,6 +62,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	command.SetErr(streams.ErrOut)
 	cluster.flags.AddFlags(command.PersistentFlags())
 	command.AddCommand(
+		newExport(cluster, streams),
 		newList(cluster, streams),
 		newReport(cluster, streams),
 	)

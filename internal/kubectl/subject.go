@@ -112,10 +112,15 @@ func (s *subject) published(ctx context.Context, from client.Reader) (*printable
 			object.GetName())
 	}
 	p := &printable{contents: contents}
-	if s.run != nil {
+	return p, p.decode(s.run != nil, text)
+}
+
+// decode sets the report whose results.json this is.
+func (p *printable) decode(isRun bool, text []byte) (err error) {
+	if isRun {
 		p.run, err = analysis.FromResults(text)
 	} else {
 		p.suite, err = report.DecodeSuite(text)
 	}
-	return p, err
+	return err
 }

@@ -1,0 +1,267 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package bundle_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/bundle"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// manifest is that of a run with these results.
+func manifest(results []byte) *bundle.Manifest {
+	return &bundle.Manifest{
+		Version: bundle.Version, Kind: "BenchmarkRun", Namespace: "bench", Name: "commit-size", UID: "0123", SpecDigest: "v1:sha256:12",
+		ResultsDigest: "sha256:" + result.Digest(results), Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Finished: time.Date(2026, 1, 2, 3, 9, 5, 0, time.UTC), Answer: "12510 rows/s at rowsPerCommit=1024", Program: "v0.1.0",
+	}
+}
+
+// archive is a bundle with one attempt, and what is in it.
+func archive(t *testing.T) []byte {
+	t.Helper()
+	results := []byte(`{"version":1}`)
+	var b bytes.Buffer
+	w, err := bundle.NewWriter(&b, manifest(results), []byte("kind: BenchmarkRun\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := []byte("the document")
+	record := testutil.Record(1, 1, nil, 1000)
+	record.Summary.DocumentSHA256 = result.Digest(document)
+	text, err := record.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []result.File{
+		{Name: "results/results.json", Data: results},
+		{Name: "results/summary.md", Data: []byte("# commit-size\n")},
+		{Name: "attempts/commit-size-t1-a1/attempt.json", Data: []byte(text)},
+		{Name: "attempts/commit-size-t1-a1/document.json.gz", Data: document},
+		{Name: "server-variables.txt", Data: []byte("port = 3306\n")},
+	} {
+		if err := w.Add(f.Name, f.Data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// entry of an archive.
+type entry struct {
+	header tar.Header
+	data   []byte
+}
+
+func entries(t *testing.T, text []byte) []entry {
+	t.Helper()
+	zr, err := gzip.NewReader(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []entry
+	for r := tar.NewReader(zr); ; {
+		header, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return list
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, entry{*header, data})
+	}
+}
+
+func packed(t *testing.T, list []entry) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	zw := gzip.NewWriter(&b)
+	w := tar.NewWriter(zw)
+	for _, e := range list {
+		e.header.Size = int64(len(e.data))
+		if err := w.WriteHeader(&e.header); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(e.data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), zw.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestReadGivesWhatWasWritten(t *testing.T) {
+	text := archive(t)
+	if !bytes.Equal(text, archive(t)) {
+		t.Error("the same contents give other bytes")
+	}
+	b, err := bundle.Read(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(manifest([]byte(`{"version":1}`)), b.Manifest); diff != "" {
+		t.Errorf("manifest (-want +got):\n%s", diff)
+	}
+	if string(b.Results()) != `{"version":1}` || string(b.Benchmark) != "kind: BenchmarkRun\n" || b.ResultsOf("other") != nil {
+		t.Errorf("results %q, benchmark %q", b.Results(), b.Benchmark)
+	}
+}
+
+// A byte that is changed in a file is noticed, and the file is named.
+func TestReadRefusesAChangedByte(t *testing.T) {
+	text := archive(t)
+	for i, e := range entries(t, text) {
+		list := entries(t, text)
+		list[i].data[len(e.data)/2] ^= 1
+		name := strings.TrimPrefix(e.header.Name, "commit-size/")
+		_, err := bundle.Read(bytes.NewReader(packed(t, list)))
+		if !errors.Is(err, bundle.ErrInvalid) || name != bundle.SumsFile && !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: the error is %v", name, err)
+		}
+	}
+}
+
+// A byte that is changed in the archive itself is noticed, wherever it is, unless it is of no meaning: gzip has such in its header.
+func TestReadRefusesAnArchiveThatIsNotWhole(t *testing.T) {
+	text := archive(t)
+	for i := 10; i < len(text); i += 7 {
+		changed := slices.Clone(text)
+		changed[i] ^= 0x10
+		if _, err := bundle.Read(bytes.NewReader(changed)); !errors.Is(err, bundle.ErrInvalid) {
+			t.Errorf("byte %d of %d: the error is %v", i, len(text), err)
+		}
+		if _, err := bundle.Read(bytes.NewReader(text[:i])); !errors.Is(err, bundle.ErrInvalid) {
+			t.Errorf("cut at %d of %d: the error is %v", i, len(text), err)
+		}
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	add := func(header tar.Header, text string) func([]entry) []entry {
+		return func(list []entry) []entry { return append(list, entry{header, []byte(text)}) }
+	}
+	for name, c := range map[string]struct {
+		change func([]entry) []entry
+		want   string
+	}{
+		"added":     {add(tar.Header{Name: "commit-size/extra", Mode: 0o644}, "x"), "extra was added"},
+		"twice":     {add(tar.Header{Name: "commit-size/README.md", Mode: 0o644}, "x"), "README.md is there twice"},
+		"outside":   {add(tar.Header{Name: "commit-size/../x", Mode: 0o644}, "x"), "not a plain file"},
+		"absolute":  {add(tar.Header{Name: "/etc/x", Mode: 0o644}, "x"), "not a plain file"},
+		"elsewhere": {add(tar.Header{Name: "other/x", Mode: 0o644}, "x"), "not in the folder"},
+		"link":      {add(tar.Header{Name: "commit-size/x", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}, ""), "not a plain file"},
+		"missing": {func(list []entry) []entry {
+			return slices.DeleteFunc(list, func(e entry) bool { return strings.HasSuffix(e.header.Name, "document.json.gz") })
+		}, "document.json.gz is missing"},
+		"no sums": {func(list []entry) []entry { return list[:len(list)-1] }, "SHA256SUMS is missing"},
+		"nothing": {func([]entry) []entry { return nil }, "SHA256SUMS is missing"},
+	} {
+		_, err := bundle.Read(bytes.NewReader(packed(t, c.change(entries(t, archive(t))))))
+		if !errors.Is(err, bundle.ErrInvalid) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: the error is %v, want %q", name, err, c.want)
+		}
+	}
+	if _, err := bundle.Read(strings.NewReader("no archive")); !errors.Is(err, bundle.ErrInvalid) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestAddRefusesNames(t *testing.T) {
+	w, err := bundle.NewWriter(io.Discard, manifest(nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"", "/x", "../x", "a/../b", ".", "a\nb", `a\b`, "a/"} {
+		if err := w.Add(name, nil); err == nil {
+			t.Errorf("%q is written", name)
+		}
+	}
+}
+
+// The programs that people have can read it: tar and sha256sum.
+func TestSumsAreThoseOfSha256sum(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "b.tgz")
+	if err := os.WriteFile(path, archive(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range [][]string{
+		{"tar", "-xzf", path, "-C", dir}, {"sh", "-c", "cd " + dir + "/commit-size && sha256sum --strict -c SHA256SUMS"},
+	} {
+		if out, err := exec.CommandContext(t.Context(), command[0], command[1:]...).CombinedOutput(); err != nil {
+			t.Errorf("%v: %v: %s", command, err, out)
+		}
+	}
+}
+
+// The description has the entities that RO-Crate 1.1 requires, and all that they refer to.
+func TestCrate(t *testing.T) {
+	var text []byte
+	files := map[string]bool{"./": true, "https://w3id.org/ro/crate/1.1": true, "#measurement": true, "#benchrun": true}
+	for _, e := range entries(t, archive(t)) {
+		name := strings.TrimPrefix(e.header.Name, "commit-size/")
+		if name == bundle.CrateFile {
+			text = e.data
+		}
+		files[name] = true
+	}
+	var crate struct {
+		Context string           `json:"@context"`
+		Graph   []map[string]any `json:"@graph"`
+	}
+	if err := json.Unmarshal(text, &crate); err != nil {
+		t.Fatal(err)
+	}
+	byID := map[string]map[string]any{}
+	for _, e := range crate.Graph {
+		byID[e["@id"].(string)] = e
+		for property, value := range e {
+			refs, many := value.([]any)
+			if !many {
+				refs = []any{value}
+			}
+			for _, ref := range refs {
+				if to, ok := ref.(map[string]any); ok && !files[to["@id"].(string)] {
+					t.Errorf("%s of %s refers to %s, which is not there", property, e["@id"], to["@id"])
+				}
+			}
+		}
+	}
+	for _, property := range []string{"name", "description", "datePublished", "license", "hasPart"} {
+		if byID["./"][property] == nil {
+			t.Errorf("the root has no %s", property)
+		}
+	}
+	if crate.Context != "https://w3id.org/ro/crate/1.1/context" || byID[bundle.CrateFile]["@type"] != "CreativeWork" {
+		t.Errorf("the descriptor is %v", byID[bundle.CrateFile])
+	}
+	if got := len(byID["./"]["hasPart"].([]any)); got != 8 {
+		t.Errorf("%d files are described, want 8", got)
+	}
+}

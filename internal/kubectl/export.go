@@ -1,0 +1,122 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/internal/bundle"
+)
+
+func newExport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
+	var (
+		to        string
+		plainHTTP bool
+	)
+	command := &cobra.Command{
+		Use:   "export NAME",
+		Short: "Pack a run or suite, so that somebody else can verify it and measure it again",
+		Long: `Pack a run or suite that has finished: its specification, results, environment, the record and document of each attempt, the
+variables of the server, and checksums of all of it. The archive has no secrets. "kubectl benchrun reproduce" reads it.`,
+		Example: `  # An archive in the current folder, commit-size.tgz.
+  kubectl benchrun export commit-size
+
+  # To a registry, with the credentials of docker login.
+  kubectl benchrun export commit-size -o oci://registry.example.com/benchmarks/commit-size:2026-11`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			cl, namespace, err := c.connect()
+			if err != nil {
+				return err
+			}
+			s, err := find(command.Context(), cl, namespace, arguments[0])
+			if err != nil {
+				return err
+			}
+			address, err := export(command.Context(), cl, s, to, plainHTTP)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(streams.Out, address)
+			return err
+		},
+	}
+	command.Flags().StringVarP(&to, "output", "o", "", "a file, or oci://REGISTRY/NAME:TAG (default NAME.tgz)")
+	command.Flags().BoolVar(&plainHTTP, "plain-http", false, "talk HTTP without TLS to the registry")
+	return command
+}
+
+// export writes a bundle, and returns where it is.
+func export(ctx context.Context, from client.Reader, s *subject, to string, plainHTTP bool) (string, error) {
+	if to == "" {
+		to = s.object().GetName() + ".tgz"
+	}
+	if scheme, _, found := strings.Cut(to, "://"); found && scheme+"://" != ociPrefix {
+		return "", fmt.Errorf("%s: a bundle goes to a file or to %sREGISTRY/NAME:TAG", to, ociPrefix)
+	}
+	folder := filepath.Dir(to)
+	if strings.HasPrefix(to, ociPrefix) {
+		temporary, err := os.MkdirTemp("", "benchrun-export-")
+		if err != nil {
+			return "", fmt.Errorf("making a folder: %w", err)
+		}
+		defer os.RemoveAll(temporary) //nolint:errcheck // the bundle is in the registry
+		folder = temporary
+	}
+	path, manifest, err := written(ctx, from, s, folder)
+	if err != nil {
+		return "", err
+	}
+	if strings.HasPrefix(to, ociPrefix) {
+		return push(ctx, to, path, manifest, plainHTTP)
+	}
+	if err := os.Rename(path, to); err != nil {
+		return "", errors.Join(fmt.Errorf("writing %s: %w", to, err), os.Remove(path))
+	}
+	return to, nil
+}
+
+// written is a whole bundle in a file of a folder: what cannot be written whole is not left there.
+func written(ctx context.Context, from client.Reader, s *subject, folder string) (string, *bundle.Manifest, error) {
+	f, err := os.CreateTemp(folder, ".benchrun-export-*")
+	if err != nil {
+		return "", nil, fmt.Errorf("writing the bundle: %w", err)
+	}
+	manifest, err := gather(ctx, from, s, f)
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Chmod(f.Name(), 0o644) //nolint:gosec // as any file that a user writes: the bundle has no secrets
+	}
+	if err != nil {
+		return "", nil, errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), manifest, nil
+}
+
+// openBundle reads a bundle from a file or a registry, and verifies it.
+func openBundle(ctx context.Context, address string, plainHTTP bool) (*bundle.Bundle, error) {
+	if strings.HasPrefix(address, ociPrefix) {
+		return pull(ctx, address, plainHTTP)
+	}
+	f, err := os.Open(address) //nolint:gosec // the user names the file
+	if err != nil {
+		return nil, fmt.Errorf("reading the bundle: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	b, err := bundle.Read(io.Reader(f))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", address, err)
+	}
+	return b, nil
+}

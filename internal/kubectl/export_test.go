@@ -1,0 +1,193 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"bytes"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/registry"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/bundle"
+	"github.com/benchrun-dev/benchrun/internal/report"
+)
+
+// exported is a bundle of what a cluster has, in a file.
+func exported(t *testing.T, name string, objects []client.Object) (string, error) {
+	t.Helper()
+	cl := clusterWith(objects...)
+	s, err := find(t.Context(), cl, "bench", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return export(t.Context(), cl, s, filepath.Join(t.TempDir(), "b.tgz"), false)
+}
+
+// The bundle of a run has what was asked and what was measured.
+func TestExportRun(t *testing.T) {
+	path, err := exported(t, "commit-size", finishedRun(t, "commit-size", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := openBundle(t.Context(), path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var resource v1alpha1.BenchmarkRun
+	if err := yaml.UnmarshalStrict(b.Benchmark, &resource); err != nil {
+		t.Fatal(err)
+	}
+	if resource.Kind != "BenchmarkRun" || resource.Name != "commit-size" || *resource.Spec.Trials.Repetitions != 6 {
+		t.Errorf("the resource is %s", b.Benchmark)
+	}
+	p, err := printableOf(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.run.Points) != 2 || p.run.Points[1].Summary.N != 6 {
+		t.Errorf("the points are %+v", p.run.Points)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o644 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+func TestExportSuite(t *testing.T) {
+	path, err := exported(t, "twice", finishedSuite(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := openBundle(t.Context(), path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := printableOf(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range p.suite.Runs {
+		if decoded, err := report.Decode(b.ResultsOf(run.Name)); err != nil || decoded.Run.Name != run.Name {
+			t.Errorf("the results of %s: %v", run.Name, err)
+		}
+	}
+}
+
+// What is not what the operator has written is not exported, and nothing is left behind.
+func TestExportRefusesWhatWasChanged(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(cm *corev1.ConfigMap)
+		want   string
+	}{
+		"x-t2-a1":   {func(cm *corev1.ConfigMap) { cm.Data["attempt.json"] += " " }, "x-t2-a1, the record of an attempt, is not what"},
+		"x-results": {func(cm *corev1.ConfigMap) { cm.Data["results.json"] += " " }, "x-results is not what the operator wrote"},
+		"x-t3-a1":   {nil, "x-t3-a1, the record of an attempt, was deleted"},
+	} {
+		var objects []client.Object
+		for _, o := range finishedRun(t, "x", 1) {
+			cm, ok := o.(*corev1.ConfigMap)
+			if ok && cm.Name == name {
+				if c.change == nil {
+					continue
+				}
+				c.change(cm)
+			}
+			objects = append(objects, o)
+		}
+		cl, dir := clusterWith(objects...), t.TempDir()
+		s, err := find(t.Context(), cl, "bench", "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = export(t.Context(), cl, s, filepath.Join(dir, "b.tgz"), false)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: the error is %v, want %q", name, err, c.want)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("%s: %v are left, %v", name, left, err)
+		}
+	}
+}
+
+func TestPublishedNames(t *testing.T) {
+	got := publishedNames(map[string][]byte{
+		"summary.md": nil, "results.json.gz.1": nil, "results.json.gz.2": nil, "results.csv.gz": nil, "report.html.1": nil,
+	})
+	if diff := cmp.Diff([]string{"report.html", "results.csv", "results.json", "summary.md"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A bundle in a registry is the same as in a file; a tag and a digest lead to it.
+func TestExportToARegistry(t *testing.T) {
+	t.Setenv("DOCKER_CONFIG", t.TempDir())
+	server := httptest.NewServer(registry.New())
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
+	cl := clusterWith(finishedRun(t, "commit-size", 1)...)
+	s, err := find(t.Context(), cl, "bench", "commit-size")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tagged := "oci://" + host + "/benchmarks/commit-size:v1"
+	address, err := export(t.Context(), cl, s, tagged, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := export(t.Context(), cl, s, tagged, true)
+	if err != nil || again != address {
+		t.Errorf("a second push gave %s, %v; the first %s", again, err, address)
+	}
+	for _, from := range []string{tagged, address} {
+		b, err := openBundle(t.Context(), from, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Manifest.Name != "commit-size" || len(b.Results()) == 0 {
+			t.Errorf("%s: %+v", from, b.Manifest)
+		}
+	}
+	for from, want := range map[string]string{
+		"oci://" + host + "/benchmarks/commit-size":    "has no tag",
+		"oci://" + host + "/benchmarks/commit-size:v2": "not found",
+		"oci://":           "use oci://REGISTRY/NAME:TAG",
+		"no-such-file.tgz": "no such file",
+		"export_test.go":   bundle.ErrInvalid.Error(),
+	} {
+		if _, err := openBundle(t.Context(), from, true); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: the error is %v, want %q", from, err, want)
+		}
+	}
+	if _, err := export(t.Context(), cl, s, "s3://bucket/x", false); err == nil {
+		t.Error("s3:// is taken")
+	}
+}
+
+// The same results give the same bytes.
+func TestExportIsTheSameEachTime(t *testing.T) {
+	var texts [][]byte
+	for range 2 {
+		path, err := exported(t, "commit-size", finishedRun(t, "commit-size", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path) //nolint:gosec // of this test
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, text)
+	}
+	if !bytes.Equal(texts[0], texts[1]) {
+		t.Error("two bundles of one run differ")
+	}
+}

@@ -1,0 +1,226 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/bundle"
+	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/version"
+)
+
+// gathering puts what the cluster has of a run or suite into a bundle, one attempt after another.
+type gathering struct {
+	from client.Reader
+	to   *bundle.Writer
+}
+
+// gather writes the bundle of a run or suite whose results are published.
+func gather(ctx context.Context, from client.Reader, s *subject, to io.Writer) (*bundle.Manifest, error) {
+	printed, err := s.published(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	manifest, benchmark, err := described(s, printed)
+	if err != nil {
+		return nil, err
+	}
+	w, err := bundle.NewWriter(to, manifest, benchmark)
+	if err != nil {
+		return nil, err
+	}
+	g := &gathering{from, w}
+	if s.run != nil {
+		err = g.addRun(ctx, "", s.run, printed)
+	} else {
+		err = g.addSuite(ctx, s.suite, printed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return manifest, w.Close()
+}
+
+// described are the manifest of a bundle and the resource to apply.
+func described(s *subject, printed *printable) (*bundle.Manifest, []byte, error) {
+	object := s.object()
+	m := &bundle.Manifest{
+		Version: bundle.Version, Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()),
+		ResultsDigest: s.results().Digest, Program: version.Version(),
+	}
+	resource := map[string]any{
+		"apiVersion": v1alpha1.GroupVersion.String(), "metadata": map[string]string{"name": object.GetName()},
+	}
+	var started, finished *metav1.Time
+	if s.run != nil {
+		m.Kind, m.SpecDigest, m.Answer = plan.RunKind, printed.run.Run.SpecDigest, s.run.Status.Headline
+		started, finished, resource["spec"] = s.run.Status.StartTime, s.run.Status.CompletionTime, s.run.Spec
+	} else {
+		m.Kind, m.Answer = plan.SuiteKind, s.suite.Status.Answer
+		started, finished, resource["spec"] = s.suite.Status.StartTime, s.suite.Status.CompletionTime, s.suite.Spec
+	}
+	if started == nil || finished == nil {
+		return nil, nil, fmt.Errorf("%s has not finished: wait for it with `kubectl benchrun watch %s`", m.Name, m.Name)
+	}
+	m.Started, m.Finished, resource["kind"] = started.UTC(), finished.UTC(), m.Kind
+	text, err := yaml.Marshal(resource)
+	if err != nil {
+		return nil, nil, fmt.Errorf("encoding %s: %w", bundle.BenchmarkFile, err)
+	}
+	return m, text, nil
+}
+
+// addResults adds the files of a results ConfigMap.
+func (g *gathering) addResults(prefix string, contents map[string][]byte) error {
+	for _, name := range publishedNames(contents) {
+		data, err := result.UnpackFile(name, contents)
+		if err != nil {
+			return err
+		}
+		if err := g.to.Add(prefix+bundle.ResultsFolder+name, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// publishedNames are the names of the files whose parts these are.
+func publishedNames(contents map[string][]byte) []string {
+	names := map[string]bool{}
+	for key := range contents {
+		stem, part, _ := cutLast(key, ".")
+		if strings.Trim(part, "0123456789") == "" {
+			key = stem
+		}
+		names[strings.TrimSuffix(key, ".gz")] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+func cutLast(s, separator string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, separator); i >= 0 {
+		return s[:i], s[i+len(separator):], true
+	}
+	return s, "", false
+}
+
+// addRun adds the results and all attempts of a run.
+func (g *gathering) addRun(ctx context.Context, prefix string, run *v1alpha1.BenchmarkRun, printed *printable) error {
+	if err := g.addResults(prefix, printed.contents); err != nil {
+		return err
+	}
+	digests := recordDigests(run, printed.run.Records)
+	variables := false
+	for _, record := range printed.run.Records {
+		name := plan.AttemptName(run, record.Trial, record.Attempt)
+		contents, err := clusterfiles.Read(ctx, g.from, run.Namespace, name)
+		switch {
+		case err != nil:
+			return err
+		case contents == nil:
+			return fmt.Errorf("ConfigMap %s, the record of an attempt, was deleted: a bundle would not be whole", name)
+		case "sha256:"+result.Digest(contents[result.RecordKey]) != digests[name]:
+			return fmt.Errorf("ConfigMap %s, the record of an attempt, is not what the operator wrote", name)
+		}
+		document, err := result.UnpackFile(result.DocumentKey, contents)
+		if err != nil {
+			return err
+		}
+		if err := g.addAttempt(prefix+bundle.AttemptsFolder+name+"/", contents[result.RecordKey], document); err != nil {
+			return err
+		}
+		if document != nil && !variables && record.Outcome == result.OutcomeAccepted {
+			variables = true
+			if err := g.addVariables(prefix, document); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// recordDigests of a run by the names of their ConfigMaps: the status names the newest, and each record the one before it.
+func recordDigests(run *v1alpha1.BenchmarkRun, records []*result.Record) map[string]string {
+	digests := map[string]string{run.Status.Records.ConfigMap: run.Status.Records.Digest}
+	for _, r := range records {
+		if r.Previous != nil {
+			digests[r.Previous.ConfigMap] = r.Previous.Digest
+		}
+	}
+	return digests
+}
+
+func (g *gathering) addAttempt(folder string, record, document []byte) error {
+	if err := g.to.Add(folder+result.RecordKey, record); err != nil {
+		return err
+	}
+	if document == nil {
+		return nil
+	}
+	return g.to.Add(folder+result.DocumentKey, document)
+}
+
+// addVariables adds the variables of the server, a line each.
+func (g *gathering) addVariables(prefix string, document []byte) error {
+	text, err := result.Unpack(document)
+	if err != nil {
+		return err
+	}
+	variables, err := text.Variables()
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		fmt.Fprintf(&b, "%s = %s\n", name, strings.ReplaceAll(variables[name], "\n", `\n`))
+	}
+	return g.to.Add(prefix+bundle.VariablesFile, []byte(b.String()))
+}
+
+// addSuite adds the results of a suite, and its runs.
+func (g *gathering) addSuite(ctx context.Context, suite *v1alpha1.BenchmarkSuite, printed *printable) error {
+	if err := g.addResults("", printed.contents); err != nil {
+		return err
+	}
+	for _, of := range printed.suite.Runs {
+		if of.Results == "" {
+			continue
+		}
+		member, err := find(ctx, g.from, suite.Namespace, "run/"+of.Name)
+		if err != nil {
+			return err
+		}
+		results, err := member.published(ctx, g.from)
+		if err != nil {
+			return err
+		}
+		if member.run.Status.Results.Digest != of.Results {
+			return fmt.Errorf("run %s is not the one that suite %s has measured: it has other results", of.Name, suite.Name)
+		}
+		if err := g.addRun(ctx, bundle.RunsFolder+of.Name+"/", member.run, results); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printableOf is the report in a bundle.
+func printableOf(b *bundle.Bundle) (*printable, error) {
+	p := &printable{contents: map[string][]byte{report.JSONFile: b.Results()}}
+	return p, p.decode(b.Manifest.Kind == plan.RunKind, b.Results())
+}
