@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"strconv"
 	"time"
 )
 
@@ -28,7 +29,7 @@ func (w *Writer) crate() ([]byte, error) {
 	var files []entity
 	for _, f := range w.files {
 		parts = append(parts, reference(f.name))
-		described := entity{"@id": f.name, "@type": "File", "contentSize": fmt.Sprint(f.size), "sha256": f.sha256}
+		described := entity{"@id": f.name, "@type": "File", "contentSize": strconv.Itoa(f.size), "sha256": f.sha256}
 		if kind := mediaTypes[path.Ext(f.name)]; kind != "" {
 			described["encodingFormat"] = kind
 		}
@@ -53,7 +54,8 @@ func (w *Writer) crate() ([]byte, error) {
 		},
 		{"@id": "#benchrun", "@type": "SoftwareApplication", "name": "Benchrun", "softwareVersion": m.Program},
 	}
-	text, err := json.MarshalIndent(entity{"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": append(graph, files...)}, "", " ")
+	document := entity{"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": append(graph, files...)}
+	text, err := json.MarshalIndent(document, "", " ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s: %w", CrateFile, err)
 	}

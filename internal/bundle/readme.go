@@ -15,8 +15,9 @@ func readme(m *Manifest) []byte {
 	if m.Answer != "" {
 		fmt.Fprintf(&b, "%s\n\n", m.Answer)
 	}
-	fmt.Fprintf(&b, "This is a %s of Benchrun, measured from %s to %s.\n\n", m.Kind, m.Started.UTC().Format("2006-01-02 15:04:05 MST"),
-		m.Finished.UTC().Format("2006-01-02 15:04:05 MST"))
+	const layout = "2006-01-02 15:04:05 MST"
+	fmt.Fprintf(&b, "This is a %s of Benchrun, measured from %s to %s.\n\n", m.Kind, m.Started.UTC().Format(layout),
+		m.Finished.UTC().Format(layout))
 	fmt.Fprintf(&b, `Measure it again in a cluster where Benchrun is installed, and compare point by point:
 
     kubectl benchrun reproduce %s.tgz

@@ -27,8 +27,8 @@ func newExport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "export NAME",
 		Short: "Pack a run or suite, so that somebody else can verify it and measure it again",
-		Long: `Pack a run or suite that has finished: its specification, results, environment, the record and document of each attempt, the
-variables of the server, and checksums of all of it. The archive has no secrets. "kubectl benchrun reproduce" reads it.`,
+		Long: `Pack a run or suite that has finished: its specification, results, environment, the record and document of each attempt,
+the variables of the server, and checksums of all of it. The archive has no secrets. "kubectl benchrun reproduce" reads it.`,
 		Example: `  # An archive in the current folder, commit-size.tgz.
   kubectl benchrun export commit-size
 
@@ -109,7 +109,7 @@ func openBundle(ctx context.Context, address string, plainHTTP bool) (*bundle.Bu
 	if strings.HasPrefix(address, ociPrefix) {
 		return pull(ctx, address, plainHTTP)
 	}
-	f, err := os.Open(address) //nolint:gosec // the user names the file
+	f, err := os.Open(address)
 	if err != nil {
 		return nil, fmt.Errorf("reading the bundle: %w", err)
 	}

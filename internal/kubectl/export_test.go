@@ -181,7 +181,7 @@ func TestExportIsTheSameEachTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(path) //nolint:gosec // of this test
+		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,7 +44,7 @@ func newList(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 				return err
 			}
 			if len(rows) == 0 {
-				_, err := fmt.Fprintln(streams.ErrOut, "There are no runs and no suites. `kubectl benchrun run --help` shows how to start one.")
+				_, err := fmt.Fprintln(streams.ErrOut, "There is no run and no suite. `kubectl benchrun run --help` shows how to start one.")
 				return err
 			}
 			return printRows(streams, rows, everywhere)
@@ -117,8 +118,9 @@ func printRows(streams genericiooptions.IOStreams, rows []row, everywhere bool) 
 		if everywhere {
 			fmt.Fprint(w, r.namespace+"\t") //nolint:errcheck // Flush has the error
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.name, r.kind, r.status, r.progress, r.answer, //nolint:errcheck // Flush has the error
-			duration.HumanDuration(time.Since(r.created.Time)))
+		age := duration.HumanDuration(time.Since(r.created.Time))
+		cells := []string{r.name, r.kind, r.status, r.progress, r.answer, age}
+		fmt.Fprintln(w, strings.Join(cells, "\t")) //nolint:errcheck // Flush has the error
 	}
 	return w.Flush()
 }
