@@ -65,6 +65,10 @@ build: ## Compile the binaries into bin/linux-ARCH: static, and the same bytes f
 	@mkdir -p bin/linux-$(ARCH)
 	$(LIB) GOOS=linux GOARCH=$(ARCH) go_build -ldflags "-s -w -X github.com/benchrun-dev/benchrun/internal/version.version=$(VERSION)" -o bin/linux-$(ARCH)/ ./cmd/manager ./cmd/loader
 
+.PHONY: release
+release: ## Make what is published of a version, in dist/: the plugin, its krew manifest, the chart, images, an SBOM; VERSION=v1.2.3.
+	hack/release.sh $(VERSION)
+
 ##@ Develop
 
 .PHONY: generate
