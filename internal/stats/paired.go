@@ -19,7 +19,11 @@ type Paired struct {
 	Metric result.Metric
 	// BaselineValues and Values have one value for each whole round.
 	BaselineValues, Values []float64
-	// DifferencePercent is the difference that counts as none, and FirstLook the round after which there can be an answer.
+	// Separate says that the two were not measured in the same rounds: there is a value for each trial, and their order is of no
+	// meaning. Rounds are then trials on the smaller side.
+	Separate bool
+	// DifferencePercent is the difference that counts as none, and FirstLook the round after which there can be an answer; with
+	// Separate it is the number of trials that it takes on each side.
 	DifferencePercent int32
 	FirstLook         int
 	// Obstacle says why the two cannot be compared, or is empty.
@@ -40,6 +44,10 @@ func (p *Paired) Judge(d Design) {
 	p.DifferencePercent, p.FirstLook = int32(d.DifferencePercent), d.FirstLook()
 	if p.Obstacle != "" {
 		p.Comparison = Comparison{Verdict: CannotSay, Rounds: len(p.Values)}
+		return
+	}
+	if p.Separate {
+		p.FirstLook, p.Comparison = d.FirstSeparate(), d.CompareSeparate(p.Metric.Better, p.BaselineValues, p.Values)
 		return
 	}
 	p.Comparison = d.Compare(p.Metric.Better, p.BaselineValues, p.Values)
@@ -91,6 +99,9 @@ func (p *Paired) cause() string {
 	switch {
 	case p.Obstacle != "":
 		return p.Obstacle
+	case p.Cause == TooFewRounds && p.Separate:
+		return fmt.Sprintf("too few trials, %d and %d; the first answer takes %d on each side", len(p.BaselineValues), len(p.Values),
+			p.FirstLook)
 	case p.Cause == TooFewRounds:
 		return fmt.Sprintf("too few rounds, %d; the first answer takes %d", p.Rounds, p.FirstLook)
 	case p.Cause == NoRatio:
@@ -98,9 +109,12 @@ func (p *Paired) cause() string {
 	case p.Cause == Contradiction:
 		return "the rounds contradict each other: something changed on the way"
 	}
-	text := "the ratios scatter too much from round to round"
+	text, unit := "the ratios scatter too much from round to round", "rounds"
+	if p.Separate {
+		text, unit = "the values scatter too much from trial to trial", "trials on each side"
+	}
 	if p.RoundsNeeded > p.Rounds {
-		text += fmt.Sprintf("; a difference of %d %% would take about %d rounds", p.DifferencePercent, p.RoundsNeeded)
+		text += fmt.Sprintf("; a difference of %d %% would take about %d %s", p.DifferencePercent, p.RoundsNeeded, unit)
 	}
 	if p.Detectable > 0 && !math.IsInf(p.Detectable, 1) {
 		text += fmt.Sprintf("; one of %s %% would probably have been seen", percent(p.Detectable))

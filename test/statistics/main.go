@@ -18,16 +18,18 @@ import (
 func main() {
 	suites := flag.Int("suites", 20_000, "how many suites of one point are simulated for each figure; of more points, fewer")
 	verdicts := flag.Bool("verdicts", false, "print how many rounds a verdict takes, and nothing else")
+	separate := flag.Bool("separate", false, "only the tables of runs that are compared with each other")
 	seconds := flag.Float64("seconds-per-round", 50, "how long a round of two variants takes, for -verdicts")
-	document := flag.String("write", "", "a document whose part between <!-- tables --> and <!-- /tables --> is replaced")
+	document := flag.String("write", "", "a document whose parts between <!-- tables --> and <!-- /tables -->, and <!-- separate --> "+
+		"and <!-- /separate -->, are replaced")
 	flag.Parse()
-	if err := run(*suites, *verdicts, *seconds, *document); err != nil {
+	if err := run(*suites, *verdicts, *separate, *seconds, *document); err != nil {
 		fmt.Fprintln(os.Stderr, "statistics:", err)
 		os.Exit(1)
 	}
 }
 
-func run(suites int, verdicts bool, seconds float64, document string) error {
+func run(suites int, verdicts, separate bool, seconds float64, document string) error {
 	trials, err := recorded()
 	if err != nil {
 		return err
@@ -38,19 +40,39 @@ func run(suites int, verdicts bool, seconds float64, document string) error {
 		w.verdicts(slices.Concat([]Noise{normal(0.01), normal(0.02), normal(0.05), normal(0.10)}, trials), seconds)
 		return w.err
 	}
-	w.noDifference(slices.Concat(simulated(), trials, []Noise{wandering()}))
-	w.found()
-	w.coverage()
-	w.interleaving()
-	if w.err != nil || document == "" {
-		return w.err
+	parts := []struct {
+		name  string
+		write func()
+	}{
+		{"separate", func() { w.separate(trials) }},
+		{"tables", func() {
+			w.noDifference(slices.Concat(simulated(), trials, []Noise{wandering()}))
+			w.found()
+			w.coverage()
+			w.interleaving()
+		}},
 	}
-	return replace(document, text.String())
+	if separate {
+		parts = parts[:1]
+	}
+	for _, part := range parts {
+		text.Reset()
+		if part.write(); w.err != nil {
+			return w.err
+		}
+		if document == "" {
+			continue
+		}
+		if err := replace(document, part.name, text.String()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// replace the tables of a document.
-func replace(path, tables string) error {
-	const begin, end = "<!-- tables -->\n", "<!-- /tables -->"
+// replace the tables of a part of a document.
+func replace(path, part, tables string) error {
+	begin, end := "<!-- "+part+" -->\n", "<!-- /"+part+" -->"
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("reading the document: %w", err)

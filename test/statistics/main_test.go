@@ -105,7 +105,7 @@ func TestReplace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := replace(path, "\nnew\n"); err != nil {
+		if err := replace(path, "tables", "\nnew\n"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -116,7 +116,42 @@ func TestReplace(t *testing.T) {
 	if err := os.WriteFile(path, []byte("no marks"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if replace(path, "") == nil {
+	if replace(path, "tables", "") == nil {
 		t.Error("a document without marks was written to")
+	}
+}
+
+// Two runs of the same are said to differ in 5 % of the comparisons at most, whatever the noise is, as long as trials are
+// independent. Welch's test is not used because of the cases in which it errs more often.
+func TestNoFalseVerdictsOfSeparateRuns(t *testing.T) {
+	for _, noise := range simulated()[:9] {
+		t.Run(noise.Name, func(t *testing.T) {
+			for _, size := range sizes {
+				for n, points := range []int{1, 30} {
+					times := []int{suites, 300}[n]
+					s := Separate{Noise: noise, First: size[0], Second: size[1], Points: points}
+					if differ, _ := s.Run(shipped, times); above(differ, 0.05, times) {
+						t.Errorf("%v trials, %d points: said to differ in %.1f %%", size, points, 100*differ)
+					}
+				}
+			}
+		})
+	}
+	skewed := Separate{Noise: modes(0.2, 2), First: 3, Second: 12, Points: 1}
+	if differ, _ := skewed.Run(welch, suites); !above(differ, 0.05, suites) {
+		t.Errorf("Welch's test is wrong in only %.1f %%: is it worth another method?", 100*differ)
+	}
+}
+
+// What two runs can find, and how often their intervals are right.
+func TestSeparateRunsFind(t *testing.T) {
+	s := Separate{Noise: normal(0.02), First: 6, Second: 6, Points: 1, Difference: math.Log1p(0.05)}
+	differ, covered := s.Run(shipped, suites)
+	if differ < 0.9 || above(1-covered, 0.05, suites) {
+		t.Errorf("5 %% at CV 2 %%: found in %.1f %%, interval right in %.1f %%", 100*differ, 100*covered)
+	}
+	drifts := Separate{Noise: drift(0.40), First: 6, Second: 6, Points: 1}
+	if differ, _ := drifts.Run(shipped, suites); differ < 0.5 {
+		t.Errorf("a drift is taken for a difference in only %.1f %%: the documentation warns of more", 100*differ)
 	}
 }
