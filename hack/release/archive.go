@@ -70,7 +70,7 @@ func writeZip(to io.Writer, paths ...string) error {
 			return err
 		}
 		header := &zip.FileHeader{Name: filepath.Base(path), Method: zip.Deflate}
-		header.SetMode(os.FileMode(mode(path))) //nolint:gosec // one of two constants
+		header.SetMode(os.FileMode(mode(path)))
 		w, err := zw.CreateHeader(header)
 		if err != nil {
 			return err

@@ -23,7 +23,8 @@ func writeBill(version, program, path string) error {
 		Licenses:   &cdx.Licenses{{License: &cdx.License{ID: "Apache-2.0"}}},
 	}}
 	components := []cdx.Component{{
-		Type: cdx.ComponentTypeLibrary, Name: "std", Version: info.GoVersion, BOMRef: "std", PackageURL: "pkg:golang/std@" + info.GoVersion,
+		Type: cdx.ComponentTypeLibrary, Name: "std", Version: info.GoVersion, BOMRef: "std",
+		PackageURL: "pkg:golang/std@" + info.GoVersion,
 	}}
 	for _, m := range info.Deps {
 		if m.Replace != nil {

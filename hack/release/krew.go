@@ -46,8 +46,8 @@ func writeKrew(version string, platforms []platform, path string) error {
 		Spec: krewSpec{
 			Version: version, Homepage: "https://github.com/benchrun-dev/benchrun",
 			ShortDescription: "Run, watch and compare database benchmarks",
-			Description: "Creates BenchmarkRuns and BenchmarkSuites, shows their progress, prints and compares their results, and packs them\n" +
-				"so that others can measure the same. Needs the Benchrun operator in the cluster.\n",
+			Description: "Creates BenchmarkRuns and BenchmarkSuites, shows their progress, prints and compares their results,\n" +
+				"and packs them so that others can measure the same. Needs the Benchrun operator in the cluster.\n",
 		},
 	}
 	for _, p := range platforms {

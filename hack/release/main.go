@@ -5,13 +5,14 @@
 //
 //	release VERSION FOLDER
 //
-// FOLDER has the plugin for each platform, as plugin/OS-ARCH/kubectl-benchrun, and may have more files to publish, as the chart. The
-// command adds an archive of the plugin for each platform, a manifest for krew, a bill of materials (CycloneDX), and SHA256SUMS of all
-// files. The same input gives the same bytes.
+// FOLDER has the plugin for each platform, as plugin/OS-ARCH/kubectl-benchrun, and may have more files to publish, as the chart.
+// The command adds an archive of the plugin for each platform, a manifest for krew, a bill of materials (CycloneDX), and SHA256SUMS
+// of all files. The same input gives the same bytes.
 package main
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -83,5 +84,5 @@ func digest(path string) (string, error) {
 	if _, err := io.Copy(h, f); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%x", h.Sum(nil)), nil
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
