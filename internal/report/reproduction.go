@@ -1,0 +1,224 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// ReproductionVerdict says what became of a number that was measured elsewhere.
+type ReproductionVerdict string
+
+const (
+	// Reproduced: no difference is shown, and the interval of the ratio stays within the bounds of the reproduction.
+	Reproduced ReproductionVerdict = "reproduced"
+	// FasterHere and SlowerHere: the difference is shown.
+	FasterHere ReproductionVerdict = "faster here"
+	SlowerHere ReproductionVerdict = "slower here"
+	// OtherRatio of a suite: the intervals of the ratios there and here have nothing in common.
+	OtherRatio ReproductionVerdict = "another ratio here"
+	// NotComparable: there is no answer; the detail says why.
+	NotComparable ReproductionVerdict = "cannot say"
+)
+
+// maxReproducedFactor is the largest factor that may lie within the interval of a number that counts as reproduced: a wider one
+// says too little.
+const maxReproducedFactor = 2
+
+// ReproducedPoint is a number that was measured there and here.
+type ReproducedPoint struct {
+	// Label is the point, with the variant in a suite.
+	Label string `json:"point"`
+	// There and Here are what was measured, for people: medians with their unit, or ratios with their intervals.
+	There string `json:"there"`
+	Here  string `json:"here"`
+	// Ratio of here to there with its 95 % interval over all points together; 0 if there is none.
+	Ratio   float64             `json:"ratio,omitempty"`
+	Low     float64             `json:"low,omitempty"`
+	High    float64             `json:"high,omitempty"`
+	Verdict ReproductionVerdict `json:"verdict"`
+	// Detail says why there is no answer.
+	Detail string `json:"detail,omitempty"`
+}
+
+// Reproduction compares what was measured elsewhere with what was measured here.
+type Reproduction struct {
+	Name   string            `json:"name"`
+	Points []ReproducedPoint `json:"points"`
+	// Differences of the environments, in words.
+	Differences []string `json:"differences,omitempty"`
+}
+
+// Reproduce compares two reports of the same specification, point by point: that of another laboratory, and that of this one. The
+// points have one error of 5 % together. A point is reproduced if no difference is shown, and if the interval of the ratio excludes
+// a factor of two. If within is above 0, a point is reproduced if the interval excludes a difference of this fraction; a smaller
+// one may be shown.
+func Reproduce(there, here *Report, within float64) *Reproduction {
+	r := &Reproduction{Name: there.Run.Name}
+	ours := map[string]*stats.Point{}
+	for i := range here.Points {
+		ours[stats.Label(here.Points[i].Parameters)] = &here.Points[i]
+	}
+	design := stats.Design{DifferencePercent: 5, Comparisons: len(there.Points)}
+	for i := range there.Points {
+		theirs := &there.Points[i]
+		label := stats.Label(theirs.Parameters)
+		p := ReproducedPoint{Label: label, There: measuredAs(theirs), Verdict: NotComparable}
+		switch our := ours[label]; {
+		case our == nil || our.Summary.N == 0:
+			p.Detail = "it was not measured here"
+		case our.Metric.Name != theirs.Metric.Name || our.Metric.Unit != theirs.Metric.Unit:
+			p.Here, p.Detail = measuredAs(our), "what was measured is not the same metric"
+		default:
+			p.Here = measuredAs(our)
+			pair := stats.Paired{
+				Variant: "here", Baseline: "there", Metric: our.Metric, BaselineValues: theirs.Values, Values: our.Values, Separate: true,
+			}
+			pair.Judge(design)
+			p.judge(&pair, within)
+		}
+		r.Points = append(r.Points, p)
+	}
+	return r
+}
+
+// measuredAs is the median of a point for people.
+func measuredAs(p *stats.Point) string {
+	if p.Summary.N == 0 {
+		return "nothing"
+	}
+	return stats.Format(p.Summary.Median) + " " + p.Metric.Unit
+}
+
+// judge sets the verdict by a comparison.
+func (p *ReproducedPoint) judge(pair *stats.Paired, within float64) {
+	if !pair.Bounded() {
+		p.Detail = pair.String()
+		return
+	}
+	p.Ratio, p.Low, p.High = pair.Ratio, pair.Low, pair.High
+	bound := float64(maxReproducedFactor)
+	if within > 0 {
+		bound = 1 + within
+	}
+	differs, small := p.Low > 1 || p.High < 1, max(p.High, 1/p.Low) <= bound
+	switch {
+	case small && (!differs || within > 0):
+		p.Verdict = Reproduced
+	case !differs:
+		p.Detail = fmt.Sprintf("the values scatter too much: the ratio is between %.2f and %.2f", p.Low, p.High)
+	case p.Low > 1 == (pair.Metric.Better != "lower"):
+		p.Verdict = FasterHere
+	default:
+		p.Verdict = SlowerHere
+	}
+}
+
+// ReproduceSuite compares the ratios of two suites of the same specification. Values themselves are not compared: a suite is about
+// what the variants do on one machine.
+func ReproduceSuite(there, here *Suite) *Reproduction {
+	r := &Reproduction{Name: there.Name}
+	key := func(p *stats.Paired) string {
+		return strings.Join([]string{p.Variant, p.Baseline, stats.Label(p.Parameters)}, "\n")
+	}
+	ours := map[string]*stats.Paired{}
+	for i := range here.Pairs {
+		ours[key(&here.Pairs[i])] = &here.Pairs[i]
+	}
+	for i := range there.Pairs {
+		theirs := &there.Pairs[i]
+		label := theirs.Variant + " / " + theirs.Baseline
+		if len(theirs.Parameters) > 0 {
+			label += ", " + stats.Label(theirs.Parameters)
+		}
+		p := ReproducedPoint{Label: label, There: ratioOf(theirs), Verdict: NotComparable}
+		switch our := ours[key(theirs)]; {
+		case our == nil:
+			p.Detail = "it was not measured here"
+		case !theirs.Bounded():
+			p.Here, p.Detail = ratioOf(our), "there was no answer there: "+theirs.String()
+		case !our.Bounded():
+			p.Here, p.Detail = ratioOf(our), our.String()
+		default:
+			p.Here, p.Ratio = ratioOf(our), our.Ratio/theirs.Ratio
+			p.Low, p.High = our.Low/theirs.High, our.High/theirs.Low
+			p.Verdict = Reproduced
+			if p.Low > 1 || p.High < 1 {
+				p.Verdict = OtherRatio
+			}
+		}
+		r.Points = append(r.Points, p)
+	}
+	return r
+}
+
+// ratioOf a comparison with its interval.
+func ratioOf(p *stats.Paired) string {
+	if !p.Bounded() {
+		return "no ratio"
+	}
+	return ratio(stats.Ratio{Value: p.Ratio, Low: p.Low, High: p.High})
+}
+
+// Counts are how many points have each verdict.
+func (r *Reproduction) Counts() map[ReproductionVerdict]int {
+	counts := map[ReproductionVerdict]int{}
+	for _, p := range r.Points {
+		counts[p.Verdict]++
+	}
+	return counts
+}
+
+// Answer in a sentence.
+func (r *Reproduction) Answer() string {
+	counts := r.Counts()
+	if counts[Reproduced] == len(r.Points) && len(r.Points) > 0 {
+		if len(r.Points) == 1 {
+			return "reproduced"
+		}
+		return fmt.Sprintf("all %d points are reproduced", len(r.Points))
+	}
+	var parts []string
+	for _, v := range []ReproductionVerdict{FasterHere, SlowerHere, OtherRatio, Reproduced, NotComparable} {
+		if counts[v] > 0 {
+			parts = append(parts, fmt.Sprintf("%s at %d", v, counts[v]))
+		}
+	}
+	if len(parts) == 0 {
+		return "there is nothing to compare"
+	}
+	return fmt.Sprintf("%s of %d points", strings.Join(parts, ", "), len(r.Points))
+}
+
+// Print writes a reproduction as Markdown that also reads well on a terminal.
+func (r *Reproduction) Print(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s: %s\n\n", r.Name, r.Answer())
+	rows := [][]string{{"point", "there", "here", "here / there", "interval", "verdict"}}
+	var details []string
+	for _, p := range r.Points {
+		value, interval := "", ""
+		if p.Ratio > 0 && !math.IsInf(p.Ratio, 0) {
+			value, interval = fmt.Sprintf("%.2f", p.Ratio), fmt.Sprintf("%.2f–%.2f", p.Low, p.High)
+		}
+		rows = append(rows, []string{p.Label, p.There, p.Here, value, interval, string(p.Verdict)})
+		if p.Detail != "" {
+			details = append(details, strings.TrimPrefix(p.Label+": "+p.Detail, ": "))
+		}
+	}
+	writeTable(&b, rows)
+	b.WriteString("\nIntervals hold at 95 % over all points together. There and here were measured at different times and places.\n")
+	writeList(&b, "Points without an answer", details)
+	if len(r.Differences) == 0 {
+		r = &Reproduction{Differences: []string{"nothing that Benchrun knows of"}}
+	}
+	writeList(&b, "What differs between there and here", r.Differences)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
