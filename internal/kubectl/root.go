@@ -64,6 +64,13 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	command.AddCommand(
 		newList(cluster, streams),
 		newReport(cluster, streams),
+		newRun(cluster, streams),
+		newRerun(cluster, streams),
+		newWatch(cluster, streams),
+		newLogs(cluster, streams),
+		newExplain(cluster, streams),
+		newValidate(streams),
 	)
+	addCompletion(command, streams)
 	return command
 }
