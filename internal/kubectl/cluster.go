@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -49,6 +50,19 @@ func (c *cluster) connect() (client.WithWatch, string, error) {
 		return nil, "", fmt.Errorf("connecting to the cluster: %w", err)
 	}
 	return cl, namespace, nil
+}
+
+// logs are those of the Pods of the cluster.
+func (c *cluster) logs() (logs, error) {
+	config, err := c.flags.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	clientset, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the cluster: %w", err)
+	}
+	return podLogs{clientset}, nil
 }
 
 // explained is an error in one line that says what to do, if the error is one that users meet.

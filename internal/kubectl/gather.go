@@ -36,7 +36,7 @@ func gather(ctx context.Context, from client.Reader, s *subject, to io.Writer) (
 	if err != nil {
 		return nil, err
 	}
-	manifest, benchmark, err := described(s, printed)
+	manifest, benchmark, err := manifestOf(s, printed)
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,8 @@ func gather(ctx context.Context, from client.Reader, s *subject, to io.Writer) (
 	return manifest, w.Close()
 }
 
-// described are the manifest of a bundle and the resource to apply.
-func described(s *subject, printed *printable) (*bundle.Manifest, []byte, error) {
+// manifestOf is the manifest of a bundle, with the resource to apply.
+func manifestOf(s *subject, printed *printable) (*bundle.Manifest, []byte, error) {
 	object := s.object()
 	m := &bundle.Manifest{
 		Version: bundle.Version, Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()),

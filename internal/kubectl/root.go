@@ -65,6 +65,13 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		newExport(cluster, streams),
 		newList(cluster, streams),
 		newReport(cluster, streams),
+		newRun(cluster, streams),
+		newRerun(cluster, streams),
+		newWatch(cluster, streams),
+		newLogs(cluster, streams),
+		newExplain(cluster, streams),
+		newValidate(streams),
 	)
+	addCompletion(command, streams)
 	return command
 }

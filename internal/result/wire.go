@@ -26,8 +26,8 @@ const (
 	maxDocumentValues   = 300_000
 	// lineBytes of the document stand on one log line: 4 KiB in base64 with its prefix.
 	lineBytes = 2952
-	// maxLogLine bounds what is read as one line of a log.
-	maxLogLine = 64 << 10
+	// MaxLogLine bounds what is read as one line of a log.
+	MaxLogLine = 64 << 10
 )
 
 const (
@@ -184,7 +184,7 @@ func WriteDocument(w io.Writer, doc EncodedDocument) error {
 // out of order or changed, or there is no such document.
 func ReadDocument(log io.Reader, sha256Hex string) (EncodedDocument, error) {
 	scanner := bufio.NewScanner(log)
-	scanner.Buffer(make([]byte, 0, 8<<10), maxLogLine)
+	scanner.Buffer(make([]byte, 0, 8<<10), MaxLogLine)
 	var header *documentHeader
 	var buf bytes.Buffer
 	next := 1
@@ -267,4 +267,9 @@ func (h *documentHeader) check(lines int, data []byte) (EncodedDocument, error) 
 
 func lost(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDocumentLost, fmt.Sprintf(format, args...))
+}
+
+// IsDocumentLine says whether a line of a log is part of an encoded document, or one of its markers: nothing that people read.
+func IsDocumentLine(line string) bool {
+	return strings.HasPrefix(line, beginPrefix) || strings.HasPrefix(line, linePrefix) || line == endLine
 }

@@ -102,7 +102,7 @@ func TestDamagedDocumentIsLost(t *testing.T) {
 		"more lines announced":   change(0, func(s string) string { return strings.Replace(s, fmt.Sprintf(" %d ", len(lines)-2), " 99 ", 1) }),
 		"an unreadable header":   beginPrefix + "x\n" + strings.Join(lines[1:], ""),
 		"another document":       otherLog,
-		"an endless line":        lines[0] + linePrefix + "1 " + strings.Repeat("A", maxLogLine+1) + "\n",
+		"an endless line":        lines[0] + linePrefix + "1 " + strings.Repeat("A", MaxLogLine+1) + "\n",
 	} {
 		if damaged == log {
 			t.Errorf("%s: nothing was damaged", name)

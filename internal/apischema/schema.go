@@ -1,0 +1,146 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package apischema does with a run or suite what the API server does before it stores one, by the API server's own code and
+// without an API server: unknown fields, defaults, schema and rules.
+package apischema
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	genericvalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	k8sjson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/config/crd"
+)
+
+// Schema is that of a kind, with its rules.
+type Schema struct {
+	structural *structuralschema.Structural
+	values     validation.SchemaValidator
+	// rules are those of everything, and of the status alone.
+	rules, statusRules *cel.Validator
+}
+
+// Runs is the schema of a BenchmarkRun.
+func Runs() (*Schema, error) { return load("benchmarkruns") }
+
+// Suites is the schema of a BenchmarkSuite.
+func Suites() (*Schema, error) { return load("benchmarksuites") }
+
+// load reads the generated CRD of a kind.
+func load(plural string) (*Schema, error) {
+	text, err := crd.Bases.ReadFile("bases/benchrun.dev_" + plural + ".yaml")
+	if err != nil {
+		return nil, err
+	}
+	var definition apiextensionsv1.CustomResourceDefinition
+	if err := yaml.UnmarshalStrict(text, &definition); err != nil {
+		return nil, fmt.Errorf("reading the CRD of %s: %w", plural, err)
+	}
+	var props apiextensions.JSONSchemaProps
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(
+		definition.Spec.Versions[0].Schema.OpenAPIV3Schema, &props, nil); err != nil {
+		return nil, fmt.Errorf("reading the CRD of %s: %w", plural, err)
+	}
+	s := new(Schema)
+	if s.structural, err = structuralschema.NewStructural(&props); err != nil {
+		return nil, fmt.Errorf("reading the CRD of %s: %w", plural, err)
+	}
+	if s.values, _, err = validation.NewSchemaValidator(&props); err != nil {
+		return nil, fmt.Errorf("reading the CRD of %s: %w", plural, err)
+	}
+	status := s.structural.Properties["status"]
+	s.rules = cel.NewValidator(s.structural, true, celconfig.PerCallLimit)
+	s.statusRules = cel.NewValidator(&status, false, celconfig.PerCallLimit)
+	return s, nil
+}
+
+// Prune removes the fields that the schema does not have, and null where it means nothing. It returns the paths of those fields, in
+// order.
+func (s *Schema) Prune(object map[string]any) []string {
+	unknown := pruning.PruneWithOptions(object, s.structural, true,
+		structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+	defaulting.PruneNonNullableNullsWithoutDefaults(object, s.structural)
+	slices.Sort(unknown)
+	return unknown
+}
+
+// PruneMetadata removes from an object's metadata the fields that nobody knows, and returns their paths, in order. The error is about a
+// field of a wrong type.
+func PruneMetadata(object map[string]any) ([]string, error) {
+	meta, found, unknown, err := objectmeta.GetObjectMetaWithOptions(object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
+	if err != nil || !found {
+		return nil, err
+	}
+	slices.Sort(unknown)
+	return unknown, objectmeta.SetObjectMeta(object, meta)
+}
+
+// Errors sets the defaults of a new object, and returns what the API server says against it.
+func (s *Schema) Errors(ctx context.Context, object map[string]any) field.ErrorList {
+	defaulting.Default(object, s.structural)
+	errs := genericvalidation.ValidateObjectMetaAccessor(&unstructured.Unstructured{Object: object}, true,
+		genericvalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
+	errs = append(errs, s.shape(object)...)
+	if slices.ContainsFunc(errs, stopsRules) {
+		return append(errs, field.Invalid(nil, nil,
+			"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
+	}
+	broken, _ := s.rules.Validate(ctx, nil, s.structural, object, nil, celconfig.RuntimeCELCostBudget)
+	return append(errs, broken...)
+}
+
+// stopsRules says whether an object with that error has not the shape that rules are written for. The API server decides alike.
+func stopsRules(err *field.Error) bool {
+	switch err.Type {
+	case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+		return true
+	}
+	return false
+}
+
+// StatusErrors is what the API server says against an object whose status is written anew, over that of old.
+func (s *Schema) StatusErrors(ctx context.Context, old, written map[string]any) field.ErrorList {
+	errs := s.shape(written)
+	if len(errs) == 0 {
+		errs, _ = s.statusRules.Validate(ctx, field.NewPath("status"), nil, written["status"], old["status"],
+			celconfig.RuntimeCELCostBudget)
+	}
+	return errs
+}
+
+// shape is what is wrong with an object besides what its rules say.
+func (s *Schema) shape(object map[string]any) field.ErrorList {
+	return append(validation.ValidateCustomResource(nil, object, s.values),
+		listtype.ValidateListSetsAndMaps(nil, s.structural, object)...)
+}
+
+// Object is a value as the API server sees it: maps, lists, strings, booleans, int64 and float64.
+func Object(value any) (map[string]any, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("encoding an object: %w", err)
+	}
+	var object map[string]any
+	if err := k8sjson.Unmarshal(text, &object); err != nil {
+		return nil, fmt.Errorf("reading an object: %w", err)
+	}
+	return object, nil
+}

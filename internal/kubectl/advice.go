@@ -1,0 +1,192 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// advice explains a reason or a cause. docs/troubleshooting.md has the same at greater length.
+type advice struct {
+	// what has happened, and what to do; do is empty if there is nothing to be done.
+	what, do string
+}
+
+// words are both as one line.
+func (a advice) words() string {
+	if a.do == "" {
+		return a.what
+	}
+	return a.what + " What to do: " + a.do
+}
+
+// reasons of conditions.
+var reasons = map[string]advice{
+	v1alpha1.ReasonAdmitted: {"It holds its lane: it is its turn to measure.", ""},
+	v1alpha1.ReasonQueued: {
+		"It waits for its lane, in which one run or suite measures at a time.",
+		"wait, suspend or delete what holds the lane, or give runs that cannot disturb each other different lanes (spec.lane).",
+	},
+	v1alpha1.ReasonFinished: {"It has ended, and gives its lane to the next when its Jobs and its database are gone.", ""},
+	v1alpha1.ReasonWaitingForPredecessor: {
+		"Objects of an earlier run of the same name are still being deleted.",
+		"wait. If it takes minutes, look for finalizers on the objects that the message names.",
+	},
+	v1alpha1.ReasonProvisioningDatabase: {
+		"The database is being created or is starting.",
+		"nothing, unless the message names an obstacle: an image, a volume, or a node that has no room.",
+	},
+	v1alpha1.ReasonWaitingForKueue: {
+		"Kueue has not admitted the database or the loader yet.",
+		"check the quota of the queue that the message names. Database and loader need it at the same time.",
+	},
+	v1alpha1.ReasonMeasuring:  {"Trials are being measured.", ""},
+	v1alpha1.ReasonPublishing: {"Everything is measured, and the results are being written.", ""},
+	v1alpha1.ReasonRetrying: {
+		"The same step has failed several times. The operator tries again, at least every 30 seconds, until the deadline.",
+		"remove what the message names: a quota, an admission webhook that does not answer, a permission that is missing.",
+	},
+	v1alpha1.ReasonSuspended: {
+		"spec.suspend is true. Everything that was measured is kept.",
+		"set spec.suspend to false to go on.",
+	},
+	v1alpha1.ReasonComplete:         {"Everything is measured, and the results are published.", ""},
+	v1alpha1.ReasonInProgress:       {"It is under way, and the answer is not known yet.", ""},
+	v1alpha1.ReasonDatabaseAnswers:  {"The database is up.", ""},
+	v1alpha1.ReasonDatabaseRemoved:  {"The database was removed, because the run has finished or is suspended.", ""},
+	v1alpha1.ReasonNotSuspended:     {"spec.suspend is false.", ""},
+	v1alpha1.ReasonResultsPublished: {"The results and the records of all attempts are there.", ""},
+	v1alpha1.ReasonResultsNotWritten: {
+		"The cluster refuses a ConfigMap with results. Nothing is thrown away: the operator tries again until the deadline.",
+		"remove what the message names: a quota, a policy, or an object of somebody else with that name.",
+	},
+	v1alpha1.ReasonResultsDeleted: {
+		"ConfigMaps of a finished run are gone. The status keeps its numbers.",
+		"repeat the run if you need more than the status: kubectl benchrun rerun.",
+	},
+	v1alpha1.ReasonNothingMeasured: {"It ended before an attempt was recorded: there are no results.", ""},
+	v1alpha1.ReasonChecking:        {"The API server checks the runs of all variants, before the first is created.", ""},
+	v1alpha1.ReasonDecided:         {"Every comparison has its answer, and the results are published.", ""},
+	v1alpha1.ReasonUndecided: {
+		"All rounds are measured, and at least one comparison has no answer.",
+		"read the detail of that comparison. More rounds, a quieter node or longer trials show smaller differences.",
+	},
+	v1alpha1.ReasonInvalidSpecification: {
+		"The specification cannot be carried out. Nothing was created.",
+		"correct what the message names, check it with kubectl benchrun validate, and create it again.",
+	},
+	v1alpha1.ReasonNameTaken: {
+		"Something that Benchrun did not create has a name that is needed. It was left alone.",
+		"delete it, or use another name.",
+	},
+	v1alpha1.ReasonRejected: {
+		"The API server refused an object, for example because of a quota or a policy.",
+		"read the message, which is the API server's, and repeat it when the cluster allows it.",
+	},
+	v1alpha1.ReasonDatabaseNotStarted: {
+		"The database did not start within trials.startDeadlineSeconds.",
+		"check image, volume, quota, LimitRange and nodes. If a resource is missing, the message says what would fit.",
+	},
+	v1alpha1.ReasonMariaDBOperatorMissing: {
+		"The run asks for the MariaDB operator, which is not installed.",
+		"install it as the message says, or leave out database.provisioner.",
+	},
+	v1alpha1.ReasonDatabaseUnreachable: {
+		"The loader could not connect to the server.",
+		"check host, credentials and TLS. The message is the server's.",
+	},
+	v1alpha1.ReasonServerRefusedConfiguration: {
+		"The server exited because of a variable.",
+		"correct the variable. The message is the server's error line.",
+	},
+	v1alpha1.ReasonSettingNotEffective: {
+		"The server runs with another value than the one that was asked for.",
+		"ask for a value that the server takes. A variable that may not exist gets the prefix loose_.",
+	},
+	v1alpha1.ReasonLoaderNotStarted: {
+		"No loader Pod started within trials.startDeadlineSeconds.",
+		"check quota, nodes, and whether the Secrets, ConfigMaps and claims exist that the run names.",
+	},
+	v1alpha1.ReasonBarrierTimeout: {
+		"Not all of several loader Pods started within trials.startDeadlineSeconds.",
+		"check whether the nodes have room for all of them. The message names the Pod.",
+	},
+	v1alpha1.ReasonLoaderFailed: {
+		"The loader met an error that a new attempt would meet again.",
+		"read the message, which has the words of the server or program; kubectl benchrun logs NAME --trial N has all of them.",
+	},
+	v1alpha1.ReasonRecordsChanged: {
+		"The ConfigMap with the record of an attempt was deleted or changed during the run.",
+		"repeat the run, and leave the ConfigMaps of a run that is under way alone.",
+	},
+	v1alpha1.ReasonDeadlineExceeded: {
+		"An attempt or the whole took longer than its deadline.",
+		"remove what the message says it waited for, or raise trials.deadlineSeconds or spec.deadlineSeconds.",
+	},
+	v1alpha1.ReasonTooManyErrors: {
+		"More transactions were rolled back and retried than workload.limits.errorPercent allows.",
+		"use fewer connections or more rows, or raise the limit if contention is what you measure.",
+	},
+	v1alpha1.ReasonTooManyInvalid: {
+		"Attempts were disturbed more often than trials.maxInvalid allows.",
+		"remove what disturbed them: the causes are listed below.",
+	},
+	v1alpha1.ReasonVariantInvalid: {
+		"The run of a variant is refused. Nothing was created.",
+		"correct the variant that the message names; kubectl benchrun validate checks it without a cluster.",
+	},
+	v1alpha1.ReasonMemberFailed: {
+		"A run of the suite failed. The answers are those of the rounds before.",
+		"explain that run: kubectl benchrun explain and its name, which the message has.",
+	},
+	v1alpha1.ReasonMemberLost: {
+		"A run of the suite, or its results, was deleted or changed before the suite had finished.",
+		"repeat the suite, and leave its runs alone until it has finished.",
+	},
+}
+
+// causes for which attempts fail or do not count.
+var causes = map[result.Cause]advice{
+	result.CauseConfiguration:       {"The loader cannot do what its configuration asks for.", "correct what the message names."},
+	result.CauseConnect:             {"The server did not answer in time, or refused the credentials.", "check host, credentials and TLS."},
+	result.CauseSettingNotEffective: {"The server runs without a setting that was asked for.", "ask for a value that the server takes."},
+	result.CauseSchemaTaken: {
+		"The schema holds tables that Benchrun did not create, or another run uses it.", "use an empty schema of its own.",
+	},
+	result.CauseSQL:              {"The server refused a statement.", "read the message: the user may lack a privilege."},
+	result.CauseConnectionLost:   {"A connection broke during the measurement.", "look at the log of the server, if it happens again."},
+	result.CauseCheckFailed:      {"A check of the result failed, for example because rows are missing.", "make sure that nobody else uses the schema."},
+	result.CauseVariablesChanged: {"Server variables changed during the measurement.", "leave the server's variables alone while it measures."},
+	result.CauseServerRestarted:  {"The server restarted during the measurement.", "look at the server's memory and log."},
+	result.CauseInterrupted:      {"The loader was told to stop.", ""},
+	result.CauseBarrierTimeout: {
+		"Some of several loader Pods were not there in time.", "check whether the nodes have room for all of them.",
+	},
+	result.CauseStartedLate: {"One of several loader Pods started after the others.", ""},
+	result.CauseToolFailed:  {"The program that makes the load failed, or ended without a result.", "read what it printed: kubectl benchrun logs."},
+	result.CauseTooManyErrors: {
+		"More transactions were rolled back and retried than limits.errorPercent allows.", "use fewer connections or more rows.",
+	},
+	result.CauseInternal:        {"The loader met an error that nobody expected.", "report it with the message."},
+	result.CauseStartedTwice:    {"More than one Pod ran for the attempt.", ""},
+	result.CauseEvicted:         {"The loader's Pod was evicted or preempted, or its node was drained.", "measure on nodes that nobody drains."},
+	result.CauseOutOfMemory:     {"The loader used more memory than its limit.", "raise loader.resources.limits.memory."},
+	result.CausePodDeleted:      {"The loader's Pod was deleted before it ended, or vanished.", ""},
+	result.CauseSilent:          {"The loader ended without a complete result.", "look at its node, if it happens again."},
+	result.CauseDocumentLost:    {"The summary of the result arrived, but not its document.", "check the rotation of logs on the node."},
+	result.CauseDocumentInvalid: {"The result document is too large, unreadable or of another version.", "use the loader of the operator's version."},
+	result.CauseImageChanged:    {"The server or the loader ran another image than before: a tag was moved.", "name images by digest."},
+	result.CauseForeignResult:   {"The result belongs to another Pod.", ""},
+	result.CauseDatabaseLost: {
+		"The database was deleted, evicted, killed or restarted; the next attempt gets a new one.", "check its memory limit and its node.",
+	},
+	result.CauseNodeNotReady:     {"The database's node was not ready during a part of the attempt.", "look at the node."},
+	result.CauseNodeLost:         {"The loader's node does not answer.", "look at the node."},
+	result.CauseDeadlineExceeded: {"The attempt took longer than trials.deadlineSeconds.", "raise it, or measure less."},
+	result.CauseThrottled: {
+		"A CPU limit held the server back for longer than trials.maxThrottledPercent.", "raise the limit, or accept a larger share.",
+	},
+	result.CauseNotStarted: {"No loader Pod ran within trials.startDeadlineSeconds.", "check quota, nodes, Secrets, ConfigMaps and claims."},
+}

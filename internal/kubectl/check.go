@@ -1,0 +1,145 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/apischema"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+)
+
+// checker applies every rule for runs and suites that needs no cluster: those of the API server, and then those of the operator.
+type checker struct {
+	runs, suites *apischema.Schema
+}
+
+func newChecker() (*checker, error) {
+	runs, err := apischema.Runs()
+	if err != nil {
+		return nil, err
+	}
+	suites, err := apischema.Suites()
+	return &checker{runs, suites}, err
+}
+
+// check returns what is wrong with a run or suite, one line each, or what it will do. It sets the defaults of the object.
+func (c *checker) check(ctx context.Context, object *unstructured.Unstructured) (summary string, problems []string) {
+	if object.GetAPIVersion() != v1alpha1.GroupVersion.String() {
+		return "", []string{fmt.Sprintf("apiVersion: %s is not known, use %s", object.GetAPIVersion(), v1alpha1.GroupVersion)}
+	}
+	if object.GetNamespace() == "" {
+		object.SetNamespace("default") // as the API server does, with the namespace of the request
+	}
+	isRun := object.GetKind() == plan.RunKind
+	schema := c.suites
+	if isRun {
+		schema = c.runs
+	}
+	if problems = decoded(schema, object); len(problems) > 0 {
+		return "", problems
+	}
+	if problems = lines(schema.Errors(ctx, object.Object)); len(problems) > 0 {
+		return "", problems
+	}
+	if isRun {
+		return c.checkRun(object)
+	}
+	return c.checkSuite(ctx, object)
+}
+
+// decoded is what strict decoding says. What is unknown is removed.
+func decoded(schema *apischema.Schema, object *unstructured.Unstructured) []string {
+	unknown, err := apischema.PruneMetadata(object.Object)
+	if err != nil {
+		return []string{"metadata: " + err.Error()}
+	}
+	var problems []string
+	for _, path := range append(unknown, schema.Prune(object.Object)...) {
+		problems = append(problems, fmt.Sprintf("%s: unknown field %q", path, path))
+	}
+	return problems
+}
+
+// lines are errors as one line each.
+func lines(errs field.ErrorList) []string {
+	var all []string
+	for _, err := range errs {
+		all = append(all, strings.ReplaceAll(strings.TrimPrefix(err.Error(), "<nil>: "), "\n", " "))
+	}
+	return all
+}
+
+func (c *checker) checkRun(object *unstructured.Unstructured) (string, []string) {
+	run := new(v1alpha1.BenchmarkRun)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, run); err != nil {
+		return "", []string{err.Error()}
+	}
+	p, err := lifecycle.Plan(run)
+	if err != nil {
+		return "", []string{"spec: " + err.Error()}
+	}
+	return fmt.Sprintf("%s; it ends after %s at the latest", trialsOf(&run.Spec, p), duration.HumanDuration(lifecycle.Deadline(run, p))), nil
+}
+
+// trialsOf says how many trials a run has.
+func trialsOf(spec *v1alpha1.BenchmarkRunSpec, p *plan.Plan) string {
+	points := counted(len(p.Points), "point")
+	if precision := spec.Trials.Precision; precision != nil {
+		return fmt.Sprintf("%s × %d to %d repetitions = at most %s", points, precision.Min, precision.Max, counted(len(p.Trials), "trial"))
+	}
+	return fmt.Sprintf("%s × %s = %s", points, counted(p.Rounds, "repetition"), counted(len(p.Trials), "trial"))
+}
+
+// counted is a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// checkSuite also has the API server's rules look at the run of each variant, as the operator does before it creates the first.
+func (c *checker) checkSuite(ctx context.Context, object *unstructured.Unstructured) (string, []string) {
+	suite := new(v1alpha1.BenchmarkSuite)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, suite); err != nil {
+		return "", []string{err.Error()}
+	}
+	var problems []string
+	for i, v := range suite.Spec.Variants {
+		run := plan.MemberRun(suite, plan.Member{Round: 1, Variant: i, Seed: v1alpha1.DefaultSeed})
+		run.APIVersion, run.Kind = v1alpha1.GroupVersion.String(), plan.RunKind
+		member, err := apischema.Object(run)
+		if err != nil {
+			return "", []string{err.Error()}
+		}
+		c.runs.Prune(member)
+		for _, line := range lines(c.runs.Errors(ctx, member)) {
+			problems = append(problems, fmt.Sprintf("spec.variants[%s]: %s", v.Name, line))
+		}
+	}
+	if len(problems) > 0 {
+		return "", problems
+	}
+	p, err := lifecycle.PlanSuite(suite)
+	if err != nil {
+		return "", []string{"spec: " + err.Error()}
+	}
+	points := 0
+	for _, v := range p.Variants {
+		points += len(v.Plan.Points)
+	}
+	return fmt.Sprintf("at most %s × %d variants = %s, %s; it ends after %s at the latest", counted(int(suite.Spec.Rounds), "round"),
+		len(p.Variants), counted(len(p.Members), "run"), counted(int(suite.Spec.Rounds)*points, "trial"),
+		duration.HumanDuration(lifecycle.SuiteDeadline(suite, p))), nil
+}

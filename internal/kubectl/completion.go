@@ -1,0 +1,103 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+// completions is what the shell asks for the rest of a word.
+type completions = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
+
+// must is for mistakes of this program: a flag that does not exist.
+func must(err error) { utilruntime.Must(err) }
+
+// fixed offers these words.
+func fixed(words ...string) completions {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// names offers the runs and suites of the namespace, the newest first, for the first n arguments.
+func (c *cluster) names(n int) completions {
+	return func(command *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
+		const done = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		if len(given) >= n {
+			return nil, done
+		}
+		cl, namespace, err := c.connect()
+		if err != nil {
+			return nil, done
+		}
+		return named(command, cl, namespace, given), done
+	}
+}
+
+// named are the names, without those that were given already. What cannot be read is not offered.
+func named(command *cobra.Command, cl client.Reader, namespace string, given []string) []string {
+	var (
+		runs    v1alpha1.BenchmarkRunList
+		suites  v1alpha1.BenchmarkSuiteList
+		objects []client.Object
+	)
+	if cl.List(command.Context(), &runs, client.InNamespace(namespace)) == nil {
+		for i := range runs.Items {
+			objects = append(objects, &runs.Items[i])
+		}
+	}
+	if cl.List(command.Context(), &suites, client.InNamespace(namespace)) == nil {
+		for i := range suites.Items {
+			objects = append(objects, &suites.Items[i])
+		}
+	}
+	slices.SortStableFunc(objects, func(a, b client.Object) int {
+		return cmp.Or(b.GetCreationTimestamp().Compare(a.GetCreationTimestamp().Time), cmp.Compare(a.GetName(), b.GetName()))
+	})
+	var all []string
+	for _, o := range objects {
+		if !slices.Contains(given, o.GetName()) {
+			all = append(all, o.GetName())
+		}
+	}
+	return all
+}
+
+// kubectlScript is what kubectl looks for in the PATH when it completes the arguments of a plugin.
+const kubectlScript = `#!/bin/sh
+# Put this file into a folder of the PATH as kubectl_complete-benchrun, and make it executable.
+exec kubectl benchrun __complete "$@"
+`
+
+// addCompletion adds the command `completion`, with a script for kubectl itself.
+func addCompletion(root *cobra.Command, streams genericiooptions.IOStreams) {
+	root.InitDefaultCompletionCmd()
+	for _, command := range root.Commands() {
+		if command.Name() != "completion" {
+			continue
+		}
+		command.Short = "Print a script that completes commands, flags and names in a shell"
+		command.Long = "Print a script that completes commands, flags and names of runs and suites in a shell.\n\n" +
+			"kubectl completes the arguments of a plugin by a program in the PATH: use `completion kubectl` if you type `kubectl benchrun`.\n" +
+			"The scripts of the other commands are for `kubectl-benchrun` as a program of its own."
+		command.Example = `  # kubectl benchrun watch <TAB>
+  kubectl benchrun completion kubectl >~/.local/bin/kubectl_complete-benchrun
+  chmod +x ~/.local/bin/kubectl_complete-benchrun`
+		command.AddCommand(&cobra.Command{
+			Use: "kubectl", Short: "Print the program kubectl_complete-benchrun, which kubectl calls", Args: cobra.NoArgs,
+			RunE: func(*cobra.Command, []string) error {
+				_, err := streams.Out.Write([]byte(kubectlScript))
+				return err
+			},
+		})
+	}
+}

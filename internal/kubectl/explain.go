@@ -1,0 +1,225 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+func newExplain(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain NAME",
+		Short: "Say in plain words what a run or suite does or waits for, and what to do",
+		Long: `Say in plain words in which state a run or suite is, why and since when, what it waits for, and what to do.
+
+docs/troubleshooting.md explains every reason and cause at greater length.`,
+		Example: `  # Why does it not begin?
+  kubectl benchrun explain commit-size
+
+  # Why did it fail?
+  kubectl benchrun explain suite/durable-or-not`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: c.names(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			cl, namespace, err := c.connect()
+			if err != nil {
+				return err
+			}
+			s, err := find(command.Context(), cl, namespace, arguments[0])
+			if err != nil {
+				return err
+			}
+			invalidated, err := s.invalidated(command.Context(), cl)
+			text := s.explanation(invalidated, time.Now())
+			if err != nil {
+				text = append(text, "Invalidated attempts cannot be listed: "+explained(err))
+			}
+			_, err = io.WriteString(streams.Out, strings.Join(text, "\n")+"\n")
+			return err
+		},
+	}
+}
+
+// invalidated are the records of attempts that did not count.
+func (s *subject) invalidated(ctx context.Context, cl client.Reader) ([]*result.Record, error) {
+	if s.counts() == 0 {
+		return nil, nil
+	}
+	label := v1alpha1.LabelSuite
+	if s.run != nil {
+		label = v1alpha1.LabelRun
+	}
+	var maps corev1.ConfigMapList
+	if err := cl.List(ctx, &maps, client.InNamespace(s.object().GetNamespace()), client.MatchingLabels{
+		label: s.object().GetName(), v1alpha1.LabelOutcome: string(result.OutcomeInvalidated),
+	}); err != nil {
+		return nil, err
+	}
+	var records []*result.Record
+	for i := range maps.Items {
+		record, err := result.DecodeRecord(maps.Items[i].Data[result.RecordKey])
+		if err != nil {
+			return records, fmt.Errorf("ConfigMap %s: %w", maps.Items[i].Name, err)
+		}
+		records = append(records, record)
+	}
+	return records, nil
+}
+
+// counts is how many attempts were invalidated.
+func (s *subject) counts() int32 {
+	if s.run != nil {
+		return ptr.Deref(s.run.Status.Trials.Invalidated, 0)
+	}
+	return ptr.Deref(s.suite.Status.Runs.Invalidated, 0)
+}
+
+// explanation is the answer, line by line.
+func (s *subject) explanation(invalidated []*result.Record, now time.Time) []string {
+	m := momentOf(s.object())
+	ready := m.ready()
+	text := []string{
+		fmt.Sprintf("%s %s is %s%s, %d of %d %s measured.", capital(m.kind), m.name, ready.Reason, m.since(now), m.done,
+			m.planned, m.unit),
+		"  " + ready.Message,
+	}
+	text = append(text, explainReason(ready.Reason)...)
+	if m.answer != "" {
+		text = append(text, "So far: "+m.answer)
+	}
+	text = append(text, s.obstacles(ready.Reason)...)
+	if deadline := s.deadline(); deadline != nil && !m.finished() {
+		text = append(text, fmt.Sprintf("It ends at %s at the latest, in %s.", deadline.UTC().Format("2006-01-02 15:04:05 MST"),
+			duration.HumanDuration(deadline.Sub(now))))
+	}
+	text = append(text, explainInvalidated(s.counts(), invalidated)...)
+	text = append(text, explainWarnings(s.warnings())...)
+	if ready.Reason != v1alpha1.ReasonComplete && ready.Reason != v1alpha1.ReasonDecided {
+		text = append(text, "docs/troubleshooting.md explains every reason and cause at greater length.")
+	}
+	return text
+}
+
+// changedWith is the condition whose status has changed when the reason of Ready became this one. Ready itself only changes at the end.
+var changedWith = map[string]string{
+	v1alpha1.ReasonQueued: v1alpha1.ConditionAdmitted, v1alpha1.ReasonSuspended: v1alpha1.ConditionSuspended,
+	v1alpha1.ReasonMeasuring: v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonProvisioningDatabase: v1alpha1.ConditionAdmitted,
+}
+
+// since says since when it is in its state, if that is known.
+func (m *moment) since(now time.Time) string {
+	of := changedWith[m.ready().Reason]
+	if m.finished() {
+		of = v1alpha1.ConditionFinished
+	}
+	c := apimeta.FindStatusCondition(m.conditions, of)
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf(" since %s (%s)", c.LastTransitionTime.UTC().Format("15:04:05 MST"),
+		duration.HumanDuration(now.Sub(c.LastTransitionTime.Time)))
+}
+
+func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
+
+func explainReason(reason string) []string {
+	a, known := reasons[reason]
+	switch {
+	case !known:
+		return []string{"This version of kubectl benchrun does not know the reason " + reason + "."}
+	case a.do == "":
+		return []string{a.what}
+	}
+	return []string{a.what, "What to do: " + a.do}
+}
+
+// obstacles are other conditions that say that something is wrong or is waited for: the lane, the database, the results.
+func (s *subject) obstacles(said string) []string {
+	conditions := momentOf(s.object()).conditions
+	var text []string
+	for _, of := range []string{v1alpha1.ConditionAdmitted, v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionResultsAvailable} {
+		c := apimeta.FindStatusCondition(conditions, of)
+		if c == nil || c.Reason == said {
+			continue
+		}
+		text = append(text, fmt.Sprintf("%s: %s", of, c.Message))
+		if c.Status != metav1.ConditionTrue && reasons[c.Reason].do != "" {
+			text = append(text, "What to do: "+reasons[c.Reason].do)
+		}
+	}
+	return text
+}
+
+func (s *subject) deadline() *metav1.Time {
+	if s.run != nil {
+		return s.run.Status.Deadline
+	}
+	return s.suite.Status.Deadline
+}
+
+// explainInvalidated lists attempts that did not count. The records may be fewer than there are: the count is that of the status.
+func explainInvalidated(count int32, records []*result.Record) []string {
+	if count == 0 {
+		return nil
+	}
+	text := []string{counted(int(count), "attempt") + " did not count, and was measured again:"}
+	if count > 1 {
+		text[0] = counted(int(count), "attempt") + " did not count, and were measured again:"
+	}
+	for _, r := range records {
+		text = append(text, fmt.Sprintf("  trial %d, attempt %d%s: %s: %s", r.Trial, r.Attempt, atPoint(r.Parameters), r.Cause, r.Message),
+			"    "+causes[r.Cause].words())
+	}
+	return text
+}
+
+// maxWarnings is how many warnings are listed.
+const maxWarnings = 5
+
+// warnings that the status has.
+func (s *subject) warnings() []string {
+	if s.run == nil {
+		return s.suite.Status.Warnings
+	}
+	all := append([]string(nil), s.run.Status.Environment.Warnings...)
+	for i := range s.run.Status.Points {
+		all = append(all, s.run.Status.Points[i].Warnings...)
+	}
+	return all
+}
+
+// explainWarnings lists each warning once.
+func explainWarnings(warnings []string) []string {
+	seen := map[string]bool{}
+	var text []string
+	for _, w := range warnings {
+		if !seen[w] && len(text) < maxWarnings {
+			text = append(text, "  "+w)
+		}
+		seen[w] = true
+	}
+	if more := len(seen) - len(text); more > 0 {
+		text = append(text, fmt.Sprintf("  and %d more: see kubectl benchrun report", more))
+	}
+	if len(text) > 0 {
+		text = append([]string{"Warnings, to be read with the numbers:"}, text...)
+	}
+	return text
+}

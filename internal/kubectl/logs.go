@@ -1,0 +1,175 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/trial"
+)
+
+// logRequest is whose log to print.
+type logRequest struct {
+	trial, attempt  int
+	database, follow bool
+}
+
+func newLogs(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
+	var of logRequest
+	command := &cobra.Command{
+		Use:   "logs NAME (--trial N | --database)",
+		Short: "Print the log of a trial's loader, or of the database",
+		Long: `Print the log of a trial's loader, or of the database server.
+
+A loader's Pod exists until its trial is recorded. After that, the record is printed: how the attempt ended and why, and what
+the program said that made the load. The lines in which a result document leaves the Pod are left out.`,
+		Example: `  # The loader of the seventh trial, as long as it runs.
+  kubectl benchrun logs commit-size --trial 7 -f
+
+  # Why the first attempt of trial 3 did not count.
+  kubectl benchrun logs commit-size --trial 3 --attempt 1
+
+  # The database server.
+  kubectl benchrun logs commit-size --database`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: c.names(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			if of.database == (of.trial > 0) {
+				return errors.New("say whose log: --trial N, or --database")
+			}
+			cl, namespace, err := c.connect()
+			if err != nil {
+				return err
+			}
+			s, err := find(command.Context(), cl, namespace, arguments[0])
+			if err != nil {
+				return err
+			}
+			from, err := c.logs()
+			if err != nil {
+				return err
+			}
+			return of.print(command.Context(), cl, from, s, streams.Out)
+		},
+	}
+	command.Flags().IntVar(&of.trial, "trial", 0, "number of the trial, from 1, in the order of measuring")
+	command.Flags().IntVar(&of.attempt, "attempt", 0, "number of the attempt, from 1; unset: the newest")
+	command.Flags().BoolVar(&of.database, "database", false, "the log of the database server")
+	command.Flags().BoolVarP(&of.follow, "follow", "f", false, "continue until the log ends")
+	return command
+}
+
+func (r logRequest) print(ctx context.Context, cl client.Reader, from logs, s *subject, out io.Writer) error {
+	if r.database {
+		return r.printDatabase(ctx, cl, from, s, out)
+	}
+	if s.run == nil {
+		return fmt.Errorf("%s is a suite, and trials belong to its runs: `kubectl get brun -l %s=%s` lists them", s.suite.Name,
+			v1alpha1.LabelSuite, s.suite.Name)
+	}
+	pods, err := podsOf(ctx, cl, s, v1alpha1.ComponentLoader, client.MatchingLabels{v1alpha1.LabelTrial: strconv.Itoa(r.trial)})
+	if err != nil && !apierrors.IsForbidden(err) {
+		return err
+	}
+	var newest *corev1.Pod
+	for i := range pods {
+		n := attemptOf(&pods[i])
+		if r.attempt == n || r.attempt == 0 && (newest == nil || n > attemptOf(newest)) {
+			newest = &pods[i]
+		}
+	}
+	if newest == nil {
+		return r.printRecord(ctx, cl, s.run, out)
+	}
+	err = copyLog(ctx, from, newest, trial.Container, r.follow, out)
+	if apierrors.IsForbidden(err) {
+		return err
+	}
+	if err != nil { // the Pod may be gone meanwhile
+		if recorded := r.printRecord(ctx, cl, s.run, out); recorded == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// attemptOf is the number of a Pod's attempt.
+func attemptOf(pod *corev1.Pod) int {
+	n, _ := strconv.Atoi(pod.Labels[v1alpha1.LabelAttempt]) //nolint:errcheck // 0 is none
+	return n
+}
+
+// podsOf are the Pods of a run or suite.
+func podsOf(ctx context.Context, cl client.Reader, s *subject, component string, more client.MatchingLabels) ([]corev1.Pod, error) {
+	label := v1alpha1.LabelSuite
+	if s.run != nil {
+		label = v1alpha1.LabelRun
+	}
+	var pods corev1.PodList
+	err := cl.List(ctx, &pods, client.InNamespace(s.object().GetNamespace()), more,
+		client.MatchingLabels{label: s.object().GetName(), v1alpha1.LabelComponent: component})
+	return pods.Items, err
+}
+
+func (r logRequest) printDatabase(ctx context.Context, cl client.Reader, from logs, s *subject, out io.Writer) error {
+	of := s
+	if s.run != nil {
+		if owner := plan.DatabaseOwner(s.run); owner.Name != s.run.Name { // the database of a suite
+			of = &subject{suite: new(v1alpha1.BenchmarkSuite)}
+			of.suite.Namespace, of.suite.Name = s.run.Namespace, owner.Name
+		}
+	}
+	pods, err := podsOf(ctx, cl, of, v1alpha1.ComponentDatabase, nil)
+	if err != nil {
+		return err
+	}
+	for i := range pods {
+		for _, container := range pods[i].Spec.Containers {
+			if container.Name == database.ServerContainer || container.Name == "mariadb" {
+				return copyLog(ctx, from, &pods[i], container.Name, r.follow, out)
+			}
+		}
+	}
+	return fmt.Errorf("%s has no database at the moment: it is removed when a run finishes, unless spec.cleanup keeps it", s.object().GetName())
+}
+
+// copyLog prints a log without the lines of an encoded document.
+func copyLog(ctx context.Context, from logs, pod *corev1.Pod, container string, follow bool, out io.Writer) error {
+	log, err := from.open(ctx, pod.Namespace, pod.Name, &corev1.PodLogOptions{Container: container, Follow: follow})
+	if err != nil {
+		return err
+	}
+	defer log.Close() //nolint:errcheck // it was only read
+	lines := bufio.NewReader(log)
+	for {
+		line, err := lines.ReadString('\n')
+		if !result.IsDocumentLine(strings.TrimRight(line, "\r\n")) {
+			if _, err := io.WriteString(out, line); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,140 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// moment is what there is to say of a run or suite.
+type moment struct {
+	kind, name string
+	// unit is what is counted: trials or rounds.
+	unit          string
+	conditions    []metav1.Condition
+	done, planned int
+	// mayEndEarly: not all that is planned has to be measured.
+	mayEndEarly bool
+	started     *metav1.Time
+	elapsed     string
+	suspended   time.Duration
+	// answer is what was found, and soFar the answers of a suite up to now.
+	answer, soFar string
+	// pace is what the loader does, if that is known.
+	pace string
+}
+
+func momentOf(object client.Object) *moment {
+	if suite, isSuite := object.(*v1alpha1.BenchmarkSuite); isSuite {
+		s := &suite.Status
+		return &moment{
+			kind: "suite", name: suite.Name, unit: "rounds", conditions: s.Conditions, mayEndEarly: suite.Spec.EarlyStop.Policy !=
+				v1alpha1.EarlyStopDisabled, done: int(ptr.Deref(s.Rounds.Measured, 0)), planned: int(ptr.Deref(s.Rounds.Planned, 0)),
+			started: s.StartTime, elapsed: s.Elapsed, suspended: seconds(s.SuspendedSeconds), answer: s.Answer, soFar: soFar(s.Comparisons),
+		}
+	}
+	run := object.(*v1alpha1.BenchmarkRun) //nolint:forcetypeassert // there are two kinds
+	s := &run.Status
+	return &moment{
+		kind: "run", name: run.Name, unit: "trials", conditions: s.Conditions, mayEndEarly: run.Spec.Trials.Precision != nil,
+		done: int(ptr.Deref(s.Trials.Measured, 0)), planned: int(ptr.Deref(s.Trials.Planned, 0)),
+		started: s.StartTime, elapsed: s.Elapsed, suspended: seconds(s.SuspendedSeconds), answer: s.Headline,
+	}
+}
+
+func seconds(n *int64) time.Duration { return time.Duration(ptr.Deref(n, 0)) * time.Second }
+
+// maxAnswers is how many comparisons are listed while a suite is under way.
+const maxAnswers = 4
+
+// soFar lists the comparisons of a suite with their ratios.
+func soFar(comparisons []v1alpha1.ComparisonStatus) string {
+	var parts []string
+	for i := range comparisons {
+		c := &comparisons[i]
+		if c.Ratio == "" {
+			continue
+		}
+		parameters := map[string]string{}
+		for name, value := range c.Parameters {
+			parameters[name] = string(value)
+		}
+		ratio := c.Ratio + " times"
+		if c.Low != "" {
+			ratio += fmt.Sprintf(" (%s–%s)", c.Low, c.High)
+		}
+		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s %s %s", stats.Label(parameters), c.Variant, ratio))+", "+verdicts[c.Verdict])
+	}
+	if more := len(parts) - maxAnswers; more > 0 {
+		parts = append(parts[:maxAnswers], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// verdicts in words.
+var verdicts = map[v1alpha1.Verdict]string{
+	v1alpha1.VerdictFaster: "faster", v1alpha1.VerdictSlower: "slower", v1alpha1.VerdictEqual: "equal",
+	v1alpha1.VerdictNoDifferenceShown: "no difference shown", v1alpha1.VerdictCannotSay: "undecided",
+}
+
+// ready is the condition that says what is happening; its reason is New before the operator has seen the object.
+func (m *moment) ready() metav1.Condition {
+	if c := apimeta.FindStatusCondition(m.conditions, v1alpha1.ConditionReady); c != nil {
+		return *c
+	}
+	return metav1.Condition{Reason: "New", Message: "the operator has not seen it yet"}
+}
+
+func (m *moment) is(condition string) bool { return apimeta.IsStatusConditionTrue(m.conditions, condition) }
+
+func (m *moment) finished() bool { return m.is(v1alpha1.ConditionFinished) }
+
+// state is what changes from one line to the next where there is no terminal.
+func (m *moment) state() string {
+	ready := m.ready()
+	if m.planned == 0 {
+		return fmt.Sprintf("%s: %s", ready.Reason, ready.Message)
+	}
+	return fmt.Sprintf("%d/%d %s, %s: %s", m.done, m.planned, m.unit, ready.Reason, ready.Message)
+}
+
+// left is how much longer it takes, at the pace up to now; empty if nobody can say.
+func (m *moment) left(now time.Time) string {
+	elapsed, err := time.ParseDuration(m.elapsed)
+	if err != nil || m.done == 0 || m.started == nil || m.ready().Reason != v1alpha1.ReasonMeasuring {
+		return ""
+	}
+	each := max(0, elapsed-m.suspended) / time.Duration(m.done)
+	since := now.Sub(m.started.Add(elapsed))
+	left := max(each*time.Duration(m.planned-m.done)-since, 0).Round(time.Second)
+	words := fmt.Sprintf("about %s more", left)
+	if m.mayEndEarly {
+		words = "at most " + words
+	}
+	return words
+}
+
+// end is the line that stays when it has finished, or the error that says how it failed. The code of a suite without an answer is
+// one of its own.
+func (m *moment) end() (string, error) {
+	ready := m.ready()
+	if m.is(v1alpha1.ConditionFailed) {
+		return "", fmt.Errorf("%s %s failed: %s: %s", m.kind, m.name, ready.Reason, ready.Message)
+	}
+	words := fmt.Sprintf("%s: %s, %d/%d %s in %s: %s", m.name, ready.Reason, m.done, m.planned, m.unit, m.elapsed, m.answer)
+	if m.kind == "suite" && !m.is(v1alpha1.ConditionDecided) {
+		return words, verdictError{ExitCannotSay}
+	}
+	return words, nil
+}

@@ -1,0 +1,103 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// printRecord prints what is recorded of the attempt, or of the trial's newest one.
+func (r logRequest) printRecord(ctx context.Context, cl client.Reader, run *v1alpha1.BenchmarkRun, out io.Writer) error {
+	for attempt := max(r.attempt, 1); ; attempt++ {
+		contents, err := clusterfiles.Read(ctx, cl, run.Namespace, plan.AttemptName(run, r.trial, attempt))
+		if err != nil {
+			return err
+		}
+		if contents == nil {
+			return r.notFound(run)
+		}
+		if r.attempt == 0 {
+			next, err := clusterfiles.Read(ctx, cl, run.Namespace, plan.AttemptName(run, r.trial, attempt+1))
+			if err != nil {
+				return err
+			}
+			if next != nil {
+				continue
+			}
+		}
+		return printAttempt(contents, out)
+	}
+}
+
+func (r logRequest) notFound(run *v1alpha1.BenchmarkRun) error {
+	what := fmt.Sprintf("trial %d", r.trial)
+	if r.attempt > 0 {
+		what += fmt.Sprintf(", attempt %d,", r.attempt)
+	}
+	return fmt.Errorf("%s of %s has no Pod and no record: it has not begun, or does not exist (%s trials so far)", what, run.Name,
+		run.Status.Progress)
+}
+
+// printAttempt prints the record of an attempt, and what the program said that made the load.
+func printAttempt(contents map[string][]byte, out io.Writer) error {
+	text, err := result.UnpackFile(result.RecordKey, contents)
+	if err != nil {
+		return err
+	}
+	record, err := result.DecodeRecord(string(text))
+	if err != nil {
+		return err
+	}
+	say(out, fmt.Sprintf("The Pod is gone. Trial %d, attempt %d%s: %s, recorded %s.", record.Trial, record.Attempt,
+		atPoint(record.Parameters), record.Outcome, record.Recorded.UTC().Format("2006-01-02 15:04:05 MST")))
+	if record.Cause != "" {
+		say(out, fmt.Sprintf("%s: %s", record.Cause, record.Message))
+		say(out, causes[record.Cause].words())
+	}
+	if record.Summary != nil {
+		printSummary(record.Summary, out)
+	}
+	packed, err := result.UnpackFile(result.DocumentKey, contents)
+	if err != nil || packed == nil {
+		return err
+	}
+	document, err := result.DecodeDocument(packed)
+	if err != nil {
+		return err
+	}
+	for _, phase := range slices.Sorted(maps.Keys(document.ToolOutput)) {
+		say(out, fmt.Sprintf("\n--- what %s printed, %s ---", document.Tool.Name, phase))
+		say(out, strings.TrimRight(document.ToolOutput[phase], "\n"))
+	}
+	return nil
+}
+
+func atPoint(parameters map[string]string) string {
+	if len(parameters) == 0 {
+		return ""
+	}
+	return " (" + stats.Label(parameters) + ")"
+}
+
+func printSummary(s *result.Summary, out io.Writer) {
+	for _, m := range s.Metrics {
+		say(out, fmt.Sprintf("%s: %.4g %s", m.Name, m.Value, m.Unit))
+	}
+	for _, w := range s.Warnings {
+		say(out, "warning: "+w)
+	}
+}

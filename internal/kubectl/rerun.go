@@ -1,0 +1,174 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/apischema"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+)
+
+func newRerun(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
+	o := newCreation(c, streams)
+	name, seed := "", int64(-1)
+	command := &cobra.Command{
+		Use:   "rerun NAME",
+		Short: "Repeat a run or suite with the same specification",
+		Long: `Repeat a run or suite: create a new one with the same specification. Of its labels, only those of Kueue are kept.
+A run of a suite is repeated as a run that stands alone.
+
+The digest of the specification is printed. Runs with the same digest ask for the same measurement.`,
+		Example: `  # The same again, under the next free name: commit-size-2.
+  kubectl benchrun rerun commit-size
+
+  # In another order, with other data.
+  kubectl benchrun rerun commit-size --name commit-size-seed-7 --seed 7 --watch`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: c.names(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			ctx := command.Context()
+			cl, namespace, err := c.connect()
+			if err != nil {
+				return err
+			}
+			of, err := find(ctx, cl, namespace, arguments[0])
+			if err != nil {
+				return err
+			}
+			again := of.again(ptr.To(seed), command.Flags().Changed("seed"))
+			if name == "" {
+				if name, err = freeName(ctx, cl, of.object()); err != nil {
+					return err
+				}
+			}
+			again.object().SetName(name)
+			object, err := again.manifest()
+			if err != nil {
+				return err
+			}
+			if err := digests(streams.ErrOut, of, again); err != nil {
+				return err
+			}
+			return o.all(ctx, []*unstructured.Unstructured{object})
+		},
+	}
+	command.Flags().StringVar(&name, "name", "", "name of the new run or suite; unset: the next free one")
+	command.Flags().Int64Var(&seed, "seed", 0, "seed of the new run or suite; unset: the same")
+	o.addFlags(command)
+	return command
+}
+
+// again is a new run or suite that asks for the same.
+func (s *subject) again(seed *int64, seeded bool) *subject {
+	meta := metav1.ObjectMeta{Namespace: s.object().GetNamespace(), Labels: plan.QueueLabels(s.object().GetLabels())}
+	if s.run != nil {
+		run := &v1alpha1.BenchmarkRun{ObjectMeta: meta, Spec: *s.run.Spec.DeepCopy()}
+		run.Spec.Suspend = nil
+		if seeded {
+			run.Spec.Seed = seed
+		}
+		return &subject{run: run}
+	}
+	suite := &v1alpha1.BenchmarkSuite{ObjectMeta: meta, Spec: *s.suite.Spec.DeepCopy()}
+	suite.Spec.Suspend = nil
+	if seeded {
+		suite.Spec.Seed = seed
+	}
+	return &subject{suite: suite}
+}
+
+// manifest is the object as a file would have it.
+func (s *subject) manifest() (*unstructured.Unstructured, error) {
+	object, err := apischema.Object(s.object())
+	if err != nil {
+		return nil, err
+	}
+	delete(object, "status")
+	u := &unstructured.Unstructured{Object: object}
+	u.SetAPIVersion(v1alpha1.GroupVersion.String())
+	u.SetKind(plan.RunKind)
+	if s.suite != nil {
+		u.SetKind(plan.SuiteKind)
+	}
+	return u, nil
+}
+
+// maxName is how long the name of a run or suite may be.
+const maxName = 40
+
+// freeName is the name of an object with a number from 2 on, the first that no object of its kind has.
+func freeName(ctx context.Context, from client.Reader, of client.Object) (string, error) {
+	for n := 2; ; n++ {
+		suffix := fmt.Sprintf("-%d", n)
+		name := of.GetName()
+		name = strings.TrimRight(name[:min(len(name), maxName-len(suffix))], "-") + suffix
+		other := of.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy has the same type
+		err := from.Get(ctx, client.ObjectKey{Namespace: of.GetNamespace(), Name: name}, other)
+		switch {
+		case apierrors.IsNotFound(err):
+			return name, nil
+		case err != nil:
+			return "", err
+		}
+	}
+}
+
+// digests says of both whether they ask for the same.
+func digests(w io.Writer, of, again *subject) error {
+	before, err := of.digests()
+	if err != nil {
+		return err
+	}
+	after, err := again.digests()
+	if err != nil {
+		return err
+	}
+	for i, digest := range after {
+		words := "as that of " + of.object().GetName()
+		if digest.digest != before[i].digest {
+			words = "that of " + of.object().GetName() + " is " + before[i].digest + ": they ask for different measurements"
+		}
+		say(w, fmt.Sprintf("specification%s: %s, %s", digest.variant, digest.digest, words))
+	}
+	return nil
+}
+
+// specDigest is the digest of a run, or of what a variant of a suite measures in the first round.
+type specDigest struct{ variant, digest string }
+
+func (s *subject) digests() ([]specDigest, error) {
+	if s.run != nil {
+		digest, err := plan.Digest(&s.run.Spec)
+		return []specDigest{{digest: digest}}, err
+	}
+	var all []specDigest
+	first := plan.ForSuite(&s.suite.Spec)
+	for i, v := range s.suite.Spec.Variants {
+		for _, member := range first {
+			if member.Variant != i {
+				continue
+			}
+			digest, err := plan.Digest(&plan.MemberRun(s.suite, member).Spec)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, specDigest{" of variant " + v.Name, digest})
+			break
+		}
+	}
+	return all, nil
+}

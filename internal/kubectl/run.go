@@ -1,0 +1,214 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+)
+
+var errNoFile = errors.New("-f FILE is missing; - is the standard input")
+
+// Values of --dry-run.
+const (
+	dryRunNone   = "none"
+	dryRunClient = "client"
+	dryRunServer = "server"
+)
+
+// creation is what `run` and `rerun` have in common.
+type creation struct {
+	cluster *cluster
+	streams genericiooptions.IOStreams
+	print   *genericclioptions.PrintFlags
+	dryRun  string
+	watch   bool
+}
+
+func newCreation(c *cluster, streams genericiooptions.IOStreams) *creation {
+	return &creation{
+		cluster: c, streams: streams, dryRun: dryRunNone, print: genericclioptions.NewPrintFlags("created").WithTypeSetter(scheme()),
+	}
+}
+
+func (o *creation) addFlags(command *cobra.Command) {
+	o.print.AddFlags(command)
+	command.Flags().StringVar(&o.dryRun, "dry-run", o.dryRun, "none, client (check and print, send nothing) or server (have the API "+
+		"server check it, without storing it)")
+	command.Flags().BoolVarP(&o.watch, "watch", "w", false, "watch it until it has finished, as `kubectl benchrun watch` does")
+	must(command.RegisterFlagCompletionFunc("dry-run", fixed(dryRunNone, dryRunClient, dryRunServer)))
+	must(command.RegisterFlagCompletionFunc("output", fixed(o.print.AllowedFormats()...)))
+}
+
+func newRun(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
+	o := newCreation(c, streams)
+	var names, settings []string
+	workload, image := "", ""
+	command := &cobra.Command{
+		Use:   "run -f FILE | NAME --workload TYPE [--set PATH=VALUE]...",
+		Short: "Start a run or a suite",
+		Long: `Start a run or a suite: from a file, or a run from flags.
+
+The paths of --set are those that "kubectl explain brun.spec" shows. Write lists with commas, and anything that has parts as
+in YAML.`,
+		Example: `  # From a file, and watch it until it has finished.
+  kubectl benchrun run -f config/samples/commit-size.yaml --watch
+
+  # Without a file: three commit sizes.
+  kubectl benchrun run sizes --workload CommitSize --set workload.commitSize.rows=10000 \
+    --set workload.commitSize.sweep.rowsPerCommit=1,16,256 --database-image mariadb:11.8
+
+  # Print what would be created, to keep it in a file.
+  kubectl benchrun run sizes --workload CommitSize --set trials.repetitions=6 --dry-run=client -o yaml`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			objects, err := o.described(names, arguments, workload, image, settings)
+			if err != nil {
+				return err
+			}
+			return o.all(command.Context(), objects)
+		},
+	}
+	command.Flags().StringSliceVarP(&names, "filename", "f", nil, "file with runs and suites; - is the standard input")
+	command.Flags().StringVar(&workload, "workload", "", "workload type of a run without a file, for example CommitSize")
+	command.Flags().StringVar(&image, "database-image", "", "image of the database of a run without a file, for example mariadb:11.8")
+	command.Flags().StringArrayVar(&settings, "set", nil, "set a field of the specification of a run without a file: PATH=VALUE")
+	o.addFlags(command)
+	return command
+}
+
+// described are the objects that files or flags describe.
+func (o *creation) described(names, arguments []string, workload, image string, settings []string) ([]*unstructured.Unstructured, error) {
+	switch {
+	case len(names) > 0 && (len(arguments) > 0 || workload != "" || image != "" || len(settings) > 0):
+		return nil, errors.New("use -f FILE, or NAME with --workload, --set and --database-image, not both")
+	case len(names) > 0:
+		return o.read(names)
+	case len(arguments) == 0 || workload == "":
+		return nil, errors.New("say what to run: -f FILE, or NAME and --workload TYPE")
+	}
+	spec, err := built(workload, image, settings)
+	if err != nil {
+		return nil, err
+	}
+	run := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	run.SetAPIVersion(v1alpha1.GroupVersion.String())
+	run.SetKind(plan.RunKind)
+	run.SetName(arguments[0])
+	return []*unstructured.Unstructured{run}, nil
+}
+
+// read the runs and suites of files. What else they hold is not ours to create, and leaving it out would not do either.
+func (o *creation) read(names []string) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	for _, name := range names {
+		all, err := readManifests(name, o.streams.In)
+		if err != nil {
+			return nil, err
+		}
+		for i := range all {
+			if !all[i].ours() {
+				return nil, fmt.Errorf("%s also has %s, which is no run and no suite: create everything with `kubectl apply -f %s`, "+
+					"then use `kubectl benchrun watch NAME`", name, all[i].title(), name)
+			}
+			objects = append(objects, all[i].object)
+		}
+	}
+	if len(objects) == 0 {
+		return nil, errors.New("there is no run and no suite in the file")
+	}
+	return objects, nil
+}
+
+// all objects are created, or as --dry-run says. With --watch there is one.
+func (o *creation) all(ctx context.Context, objects []*unstructured.Unstructured) error {
+	switch o.dryRun {
+	case dryRunNone, dryRunServer:
+	case dryRunClient:
+		return o.checked(ctx, objects)
+	default:
+		return fmt.Errorf("--dry-run %s is not known; use %s, %s or %s", o.dryRun, dryRunNone, dryRunClient, dryRunServer)
+	}
+	if o.watch && len(objects) != 1 {
+		return fmt.Errorf("--watch is for one run or suite, there are %d", len(objects))
+	}
+	cl, namespace, err := o.cluster.connect()
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if err := o.create(ctx, cl, namespace, object); err != nil {
+			return err
+		}
+	}
+	if o.watch && o.dryRun == dryRunNone {
+		return o.cluster.watch(ctx, o.streams, cl, objects[0])
+	}
+	return nil
+}
+
+// create an object, strictly: the API server refuses unknown fields.
+func (o *creation) create(ctx context.Context, cl client.Client, namespace string, object *unstructured.Unstructured) error {
+	if object.GetNamespace() == "" {
+		object.SetNamespace(namespace)
+	}
+	options := []client.CreateOption{client.FieldValidation("Strict"), client.FieldOwner("kubectl-benchrun")}
+	word := "%s"
+	if o.dryRun == dryRunServer {
+		options, word = append(options, client.DryRunAll), "%s (server dry run)"
+	}
+	name := object.GetName()
+	if err := cl.Create(ctx, object, options...); err != nil {
+		if apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("%s %s exists already: use another name, or repeat it with `kubectl benchrun rerun %s`", object.GetKind(), name,
+				name)
+		}
+		return err
+	}
+	return o.printed(word, object)
+}
+
+// checked prints objects that no cluster has seen, if they are valid.
+func (o *creation) checked(ctx context.Context, objects []*unstructured.Unstructured) error {
+	c, err := newChecker()
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if _, problems := c.check(ctx, object.DeepCopy()); len(problems) > 0 {
+			for _, problem := range problems {
+				fmt.Fprintf(o.streams.ErrOut, "%s %s: %s\n", object.GetKind(), object.GetName(), problem) //nolint:errcheck // see below
+			}
+			return fmt.Errorf("%s %s is not valid", object.GetKind(), object.GetName())
+		}
+		if err := o.printed("%s (dry run)", object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printed as -o says.
+func (o *creation) printed(word string, object *unstructured.Unstructured) error {
+	if err := o.print.Complete(word); err != nil {
+		return err
+	}
+	printer, err := o.print.ToPrinter()
+	if err != nil {
+		return err
+	}
+	object.SetManagedFields(nil)
+	return printer.PrintObj(object, o.streams.Out)
+}

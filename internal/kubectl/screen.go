@@ -1,0 +1,154 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+// screen shows how a run or suite goes on.
+type screen interface {
+	// show what is new.
+	show(m *moment, now time.Time)
+	// note says something once.
+	note(words string)
+	// clear what does not stay.
+	clear()
+	// end says how it ended.
+	end(m *moment) error
+}
+
+// newScreen is a live display on a terminal, and lines elsewhere.
+func newScreen(streams genericiooptions.IOStreams) screen {
+	if file, isFile := streams.Out.(*os.File); isFile && term.IsTerminal(int(file.Fd())) { //nolint:gosec // a small number
+		return &terminal{plain: plain{out: streams.Out, errors: streams.ErrOut}, width: func() int {
+			width, _, err := term.GetSize(int(file.Fd())) //nolint:gosec // a small number
+			if err != nil {
+				return defaultWidth
+			}
+			return width
+		}}
+	}
+	return &plain{out: streams.Out, errors: streams.ErrOut}
+}
+
+// defaultWidth of a terminal that does not say how wide it is.
+const defaultWidth = 80
+
+// plain writes a line for each change.
+type plain struct {
+	out, errors  io.Writer
+	state, soFar string
+}
+
+func (p *plain) show(m *moment, _ time.Time) {
+	if state := m.state(); state != p.state {
+		p.state = state
+		say(p.out, m.name+": "+state)
+	}
+	if m.soFar != "" && m.soFar != p.soFar {
+		p.soFar = m.soFar
+		say(p.out, m.name+": so far: "+m.soFar)
+	}
+}
+
+func (p *plain) note(words string) { say(p.errors, words) }
+
+func (p *plain) clear() {}
+
+func (p *plain) end(m *moment) error {
+	words, err := m.end()
+	if words != "" {
+		say(p.out, words)
+		say(p.out, "kubectl benchrun report "+m.name+" prints the report.")
+	}
+	return err
+}
+
+func say(w io.Writer, line string) {
+	fmt.Fprintln(w, line) //nolint:errcheck // a terminal that is gone is no reason to stop watching
+}
+
+// terminal shows a few lines, which are written over again and again.
+type terminal struct {
+	plain
+	width func() int
+	// drawn is how many lines there are.
+	drawn int
+}
+
+const (
+	// upAndClear goes to the line above and empties it; toStartAndClear empties the current line.
+	upAndClear      = "\x1b[1A\x1b[2K"
+	toStartAndClear = "\r\x1b[2K"
+	// barWidth is how long a bar is, in columns.
+	barWidth = 24
+)
+
+func (t *terminal) show(m *moment, now time.Time) {
+	t.clear()
+	lines := live(m, now)
+	for i, line := range lines {
+		lines[i] = cut(line, t.width()-1)
+	}
+	fmt.Fprintln(t.out, strings.Join(lines, "\n")) //nolint:errcheck // see say
+	t.drawn = len(lines)
+}
+
+func (t *terminal) note(words string) {
+	t.clear()
+	t.plain.note(words)
+}
+
+func (t *terminal) clear() {
+	fmt.Fprint(t.out, toStartAndClear+strings.Repeat(upAndClear, t.drawn)) //nolint:errcheck // see say
+	t.drawn = 0
+}
+
+// live is what a terminal shows: how far it is, what it does or waits for, how much longer it takes; and a suite's answers so far.
+func live(m *moment, now time.Time) []string {
+	ready := m.ready()
+	words := []string{ready.Reason + ": " + ready.Message}
+	if m.pace != "" {
+		words = append(words, m.pace)
+	}
+	if left := m.left(now); left != "" {
+		words = append(words, left)
+	}
+	lines := []string{m.name + "  " + strings.Join(words, " · ")}
+	if m.planned > 0 {
+		lines[0] = fmt.Sprintf("%s  %s %d/%d %s  %s", m.name, bar(m.done, m.planned), m.done, m.planned, m.unit, strings.Join(words, " · "))
+	}
+	if m.soFar != "" {
+		lines = append(lines, "  so far: "+m.soFar)
+	}
+	return lines
+}
+
+// bar is drawn in half columns.
+func bar(done, planned int) string {
+	halves := 2 * barWidth * min(done, planned) / planned
+	full := strings.Repeat("━", halves/2)
+	if halves%2 == 1 {
+		full += "╸"
+	}
+	return full + strings.Repeat("─", barWidth-utf8.RuneCountInString(full))
+}
+
+// cut a line to that many columns.
+func cut(line string, columns int) string {
+	runes := []rune(line)
+	if columns < 1 || len(runes) <= columns {
+		return line
+	}
+	return string(runes[:columns-1]) + "…"
+}

@@ -1,0 +1,197 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	k8sjson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+// built is the specification of a run that flags describe. Fields that no flag sets are left to the API server's defaults.
+func built(workload, image string, settings []string) (map[string]any, error) {
+	member, err := memberOf(workload)
+	if err != nil {
+		return nil, err
+	}
+	spec := map[string]any{
+		"database": map[string]any{},
+		"workload": map[string]any{"type": workload, member: map[string]any{}},
+	}
+	if image != "" {
+		settings = append([]string{"database.image=" + image}, settings...)
+	}
+	for _, setting := range settings {
+		path, text, found := strings.Cut(setting, "=")
+		if !found {
+			return nil, fmt.Errorf("--set %s: write PATH=VALUE", setting)
+		}
+		if err := set(spec, path, text); err != nil {
+			return nil, fmt.Errorf("--set %s: %w", setting, err)
+		}
+	}
+	return spec, nil
+}
+
+// memberOf is the member of the workload's union that belongs to a type.
+func memberOf(workload string) (string, error) {
+	var types []string
+	for _, name := range fieldsOf(reflect.TypeFor[v1alpha1.WorkloadSpec]()) {
+		f, _ := fieldNamed(reflect.TypeFor[v1alpha1.WorkloadSpec](), name)
+		if !strings.HasSuffix(f.Type.String(), "Workload") {
+			continue
+		}
+		typeName := strings.TrimSuffix(f.Type.Elem().Name(), "Workload")
+		if typeName == workload {
+			return name, nil
+		}
+		types = append(types, typeName)
+	}
+	return "", fmt.Errorf("--workload %q is not known; use one of %s", workload, strings.Join(types, ", "))
+}
+
+// set a field of a specification to what a text says. The path has the names that `kubectl explain brun.spec` shows, with dots
+// between them; it may begin with spec.
+func set(spec map[string]any, path, text string) error {
+	path = strings.TrimPrefix(path, "spec.")
+	at, into := reflect.TypeFor[v1alpha1.BenchmarkRunSpec](), spec
+	walked := "spec"
+	for {
+		name, rest, more := strings.Cut(path, ".")
+		below, err := typeOf(at, walked, name, path)
+		if err != nil {
+			return err
+		}
+		if at.Kind() == reflect.Map {
+			name, more = path, false // keys of variables, labels and resources may have dots
+		}
+		if !more {
+			into[name], err = valueOf(below, walked+"."+name, text)
+			return err
+		}
+		next, isMap := into[name].(map[string]any)
+		if !isMap {
+			next = map[string]any{}
+			into[name] = next
+		}
+		at, into, walked, path = below, next, walked+"."+name, rest
+	}
+}
+
+// typeOf is the type of what a name means in a type.
+func typeOf(at reflect.Type, walked, name, path string) (reflect.Type, error) {
+	switch {
+	case at.Kind() == reflect.Map:
+		return at.Elem(), nil
+	case at.Kind() != reflect.Struct || isScalar(at):
+		return nil, fmt.Errorf("%s has no fields: %s is too long", walked, walked+"."+path)
+	}
+	f, found := fieldNamed(at, name)
+	if !found {
+		return nil, fmt.Errorf("%s has no field %q; it has %s", walked, name, strings.Join(fieldsOf(at), ", "))
+	}
+	return indirect(f.Type), nil
+}
+
+func indirect(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+// isScalar says whether a struct is written as one value: a quantity, a time.
+func isScalar(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
+}
+
+// fieldNamed is the field of a struct with that name in JSON.
+func fieldNamed(t reflect.Type, name string) (reflect.StructField, bool) {
+	for _, f := range reflect.VisibleFields(t) {
+		if jsonName(f) == name {
+			return f, true
+		}
+	}
+	return reflect.StructField{}, false
+}
+
+// fieldsOf are the names of a struct's fields in JSON, in order.
+func fieldsOf(t reflect.Type) []string {
+	var names []string
+	for _, f := range reflect.VisibleFields(t) {
+		if name := jsonName(f); name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// jsonName is empty if a field has no name of its own.
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "-" || f.Anonymous {
+		return ""
+	}
+	return name
+}
+
+// valueOf reads a text as a value of that type. A list may be written with commas, everything else that has parts as in YAML.
+func valueOf(t reflect.Type, path, text string) (any, error) {
+	source := []byte(text)
+	switch {
+	case t.Kind() == reflect.String || isScalar(t):
+		source, _ = json.Marshal(text) //nolint:errchkjson // a string
+	case t.Kind() == reflect.Slice && !strings.HasPrefix(text, "["):
+		source = []byte("[" + text + "]")
+		if indirect(t.Elem()).Kind() == reflect.String {
+			source, _ = json.Marshal(strings.Split(text, ",")) //nolint:errchkjson // strings
+		}
+	}
+	converted, err := yaml.YAMLToJSON(source)
+	if err != nil {
+		return nil, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(converted))
+	decoder.DisallowUnknownFields()
+	typed := reflect.New(t)
+	if err := decoder.Decode(typed.Interface()); err != nil {
+		return nil, fmt.Errorf("%s is %s: %s", path, described(t), strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if string(converted) == "null" || isScalar(t) && text == "" {
+		return nil, fmt.Errorf("%s is %s: a value is missing", path, described(t))
+	}
+	var value any
+	err = k8sjson.Unmarshal(converted, &value)
+	return value, err
+}
+
+// described is how a type is written.
+func described(t reflect.Type) string {
+	switch {
+	case isScalar(t):
+		return "a " + strings.ToLower(t.Name())
+	case t.Kind() == reflect.Bool:
+		return "true or false"
+	case t.Kind() == reflect.Slice && indirect(t.Elem()).Kind() == reflect.Struct:
+		return "a list of objects with the fields " + strings.Join(fieldsOf(indirect(t.Elem())), ", ")
+	case t.Kind() == reflect.Slice:
+		return "a list, for example 1,2,3, each " + described(indirect(t.Elem()))
+	case t.Kind() == reflect.Map:
+		return "a map: write " + "its key behind a dot"
+	case t.Kind() == reflect.Struct:
+		return "an object with the fields " + strings.Join(fieldsOf(t), ", ")
+	case t.Kind() == reflect.String:
+		return "a text"
+	}
+	return "a number"
+}

@@ -1,0 +1,112 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+func newValidate(streams genericiooptions.IOStreams) *cobra.Command {
+	var names []string
+	recursive := false
+	command := &cobra.Command{
+		Use:   "validate -f FILE|FOLDER|-",
+		Short: "Check runs and suites without a cluster",
+		Long: `Check runs and suites without a cluster.
+
+The rules are those of this version of Benchrun: what the API server checks (unknown fields, types, bounds and rules), and
+then what the operator checks before it creates anything. Each problem is one line. Objects of other kinds are skipped.
+
+The exit code is 0 if everything is valid, and 3 if something is not, or if there is no run and no suite.`,
+		Example: `  # One file.
+  kubectl benchrun validate -f run.yaml
+
+  # All files of a repository, for example in CI.
+  kubectl benchrun validate -R -f benchmarks/
+
+  # What another program prints.
+  kustomize build overlays/production | kubectl benchrun validate -f -`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if len(names) == 0 {
+				return errNoFile
+			}
+			return validate(command.Context(), streams, names, recursive)
+		},
+	}
+	command.Flags().StringSliceVarP(&names, "filename", "f", nil, "file or folder with runs and suites; - is the standard input")
+	command.Flags().BoolVarP(&recursive, "recursive", "R", false, "read the folders below a folder, too")
+	return command
+}
+
+// validate prints a line for each problem, and for each run and suite that has none.
+func validate(ctx context.Context, streams genericiooptions.IOStreams, names []string, recursive bool) error {
+	c, err := newChecker()
+	if err != nil {
+		return err
+	}
+	report := &validation{out: streams.Out}
+	for _, name := range names {
+		found, err := files(name, recursive)
+		if err != nil {
+			return err
+		}
+		for _, file := range found {
+			report.file(ctx, c, file, streams.In)
+		}
+	}
+	return report.end()
+}
+
+// validation counts what was found.
+type validation struct {
+	out            io.Writer
+	checked, wrong int
+}
+
+func (v *validation) file(ctx context.Context, c *checker, file string, stdin io.Reader) {
+	all, err := readManifests(file, stdin)
+	if err != nil {
+		v.checked++
+		v.wrong++
+		v.say("%v", err)
+		return
+	}
+	for i := range all {
+		m := &all[i]
+		if !m.ours() {
+			v.say("%s: %s: skipped, it is no run and no suite", file, m.title())
+			continue
+		}
+		v.checked++
+		summary, problems := c.check(ctx, m.object)
+		if len(problems) > 0 {
+			v.wrong++
+		} else {
+			v.say("%s: %s: valid: %s", file, m.title(), summary)
+		}
+		for _, problem := range problems {
+			v.say("%s: %s: %s", file, m.title(), problem)
+		}
+	}
+}
+
+func (v *validation) say(format string, arguments ...any) {
+	fmt.Fprintf(v.out, format+"\n", arguments...) //nolint:errcheck // the exit code says it too
+}
+
+func (v *validation) end() error {
+	switch {
+	case v.checked == 0:
+		return fmt.Errorf("there is no run and no suite: nothing was checked")
+	case v.wrong > 0:
+		return fmt.Errorf("%d of %s and files are not valid", v.wrong, counted(v.checked, "object"))
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/trial"
+)
+
+func newWatch(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "watch NAME",
+		Short: "Follow a run or suite until it has finished",
+		Long: `Follow a run or suite until it has finished: a live line on a terminal, and otherwise a line for each change.
+
+The current rate is read from the loader's log. It is left out if you may not read logs of Pods.
+
+The exit code is 0 for a run that is Complete and a suite that is Decided, 2 for a suite that is Undecided, and 3 if it Failed.`,
+		Example: `  # Where it stands, at what rate, and how much longer it takes.
+  kubectl benchrun watch commit-size
+
+  # In a script: continue when there is an answer.
+  kubectl benchrun watch durable-or-not && kubectl benchrun report durable-or-not`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: c.names(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			cl, namespace, err := c.connect()
+			if err != nil {
+				return err
+			}
+			s, err := find(command.Context(), cl, namespace, arguments[0])
+			if err != nil {
+				return err
+			}
+			return c.watch(command.Context(), streams, cl, s.object())
+		},
+	}
+}
+
+// watch a run or suite until it has finished.
+func (c *cluster) watch(ctx context.Context, streams genericiooptions.IOStreams, cl client.WithWatch, object client.Object) error {
+	from, err := c.logs()
+	if err != nil {
+		return err
+	}
+	w := &watcher{cl: cl, logs: from, screen: newScreen(streams), namespace: object.GetNamespace(), name: object.GetName()}
+	_, w.suite = object.(*v1alpha1.BenchmarkSuite)
+	w.suite = w.suite || object.GetObjectKind().GroupVersionKind().Kind == plan.SuiteKind
+	return w.follow(ctx)
+}
+
+// watcher follows one run or suite.
+type watcher struct {
+	cl              client.WithWatch
+	logs            logs
+	screen          screen
+	suite           bool
+	namespace, name string
+
+	// now is what is known, or nil before the first answer of the API server.
+	now *moment
+	// loader is the Pod whose log is read; stopReading ends that.
+	loader      string
+	stopReading context.CancelFunc
+	paces       chan string
+	troubles    chan error
+	warned      bool
+}
+
+// redraw is how often a terminal shows how much time is left.
+const redraw = time.Second
+
+func (w *watcher) follow(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	w.stopReading, w.paces, w.troubles = func() {}, make(chan string), make(chan error)
+	in := client.InNamespace(w.namespace)
+	list, label := client.ObjectList(new(v1alpha1.BenchmarkRunList)), v1alpha1.LabelRun
+	if w.suite {
+		list, label = new(v1alpha1.BenchmarkSuiteList), v1alpha1.LabelSuite
+	}
+	objects := changes[client.Object](ctx, w.cl, list, in, client.MatchingFields{"metadata.name": w.name})
+	pods := changes[*corev1.Pod](ctx, w.cl, new(corev1.PodList), in,
+		client.MatchingLabels{label: w.name, v1alpha1.LabelComponent: v1alpha1.ComponentLoader})
+	ticks := time.NewTicker(redraw)
+	defer ticks.Stop()
+	defer w.screen.clear()
+	for {
+		select {
+		case <-ctx.Done():
+			return errors.New("interrupted: the run goes on without being watched")
+		case c := <-objects:
+			if ended, err := w.changed(c); ended || err != nil {
+				return err
+			}
+		case c, open := <-pods:
+			if !open || c.err != nil {
+				pods = nil
+				w.withoutRate(c.err)
+				continue
+			}
+			w.read(ctx, c)
+		case text := <-w.paces:
+			if w.now != nil {
+				w.now.pace = text
+			}
+		case err := <-w.troubles:
+			w.withoutRate(err)
+		case <-ticks.C:
+			if w.now != nil {
+				w.screen.show(w.now, time.Now())
+			}
+		}
+	}
+}
+
+// changed is called with what the API server says of the object. It returns true when the object has finished.
+func (w *watcher) changed(c change[client.Object]) (bool, error) {
+	switch {
+	case c.err != nil:
+		return false, c.err
+	case c.listed && w.now == nil, c.deleted && c.object.GetName() == w.name:
+		return false, fmt.Errorf("%s was deleted", w.name)
+	case c.object == nil || c.object.GetName() != w.name:
+		return false, nil
+	}
+	pace := ""
+	if w.now != nil {
+		pace = w.now.pace
+	}
+	w.now = momentOf(c.object)
+	w.now.pace = pace
+	if !w.now.finished() {
+		w.screen.show(w.now, time.Now())
+		return false, nil
+	}
+	w.screen.clear()
+	return true, w.screen.end(w.now)
+}
+
+// read the log of the loader that measures now. Of several, the first one speaks for all.
+func (w *watcher) read(ctx context.Context, c change[*corev1.Pod]) {
+	pod := c.object
+	if pod == nil || pod.Annotations["batch.kubernetes.io/job-completion-index"] > "0" {
+		return
+	}
+	running := pod.Status.Phase == corev1.PodRunning && !c.deleted
+	switch {
+	case !running && pod.Name == w.loader:
+		w.stopReading()
+		w.loader = ""
+		if w.now != nil {
+			w.now.pace = ""
+		}
+	case running && pod.Name != w.loader:
+		w.stopReading()
+		w.loader = pod.Name
+		reading, stop := context.WithCancel(ctx)
+		w.stopReading = stop
+		go w.reading(reading, pod.Name)
+	}
+}
+
+func (w *watcher) reading(ctx context.Context, pod string) {
+	err := readPace(ctx, w.logs, w.namespace, pod, trial.Container, func(text string) {
+		select {
+		case w.paces <- text:
+		case <-ctx.Done():
+		}
+	})
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	select {
+	case w.troubles <- err:
+	case <-ctx.Done():
+	}
+}
+
+// withoutRate says once why there is no rate.
+func (w *watcher) withoutRate(err error) {
+	if err == nil || w.warned {
+		return
+	}
+	w.warned = true
+	w.screen.note("no rate is shown: " + explained(err))
+}
