@@ -4,7 +4,6 @@
 package lifecycle
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -53,7 +52,7 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 
 // measurements sets what was measured, and where.
 func (s *situation) measurements(status *v1alpha1.BenchmarkRunStatus) {
-	status.Environment, status.Points, status.Headline = s.environment(), s.statusPoints(), s.headline()
+	status.Environment, status.Points, status.Headline = s.environment(), s.statusPoints(), stats.Headline(s.points)
 	status.Claims, status.Claimed = nil, ""
 	if s.measured > 0 {
 		status.Claims, status.Claimed = claimStatus(ClaimsOfRun(s.run, s.points))
@@ -180,24 +179,6 @@ func (s *situation) statusPoints() []v1alpha1.PointStatus {
 		})
 	}
 	return list
-}
-
-// headline is the best point, its median and its interval, and which other points may be as good.
-func (s *situation) headline() string {
-	standing := stats.Stand(s.points)
-	if standing.Best < 0 {
-		return ""
-	}
-	p := s.points[standing.Best]
-	interval := cmp.Or(p.Summary.Range(), "one trial")
-	text := fmt.Sprintf("%s %s (%s)", stats.Format(p.Summary.Median), p.Metric.Unit, interval)
-	if len(p.Parameters) > 0 {
-		text += " at " + stats.Label(p.Parameters)
-	}
-	if others := standing.Others(s.points); others != "" {
-		text += "; " + others
-	}
-	return text
 }
 
 func parameterValues(parameters map[string]string) map[string]v1alpha1.ParameterValue {

@@ -57,7 +57,7 @@ func Bench(w io.Writer, r *Report) error {
 // benchResult is one trial: its iterations are the rows.
 func benchResult(r *Report, record *result.Record) *benchfmt.Result {
 	parts := []string{r.Run.Workload}
-	for _, p := range r.parameters() {
+	for _, p := range r.Parameters() {
 		parts = append(parts, p+"="+benchName(record.Parameters[p]))
 	}
 	name := benchfmt.Name(strings.Join(parts, "/"))

@@ -47,12 +47,12 @@ func printed[R any](r *R, printers []printer[R]) ([]result.File, error) {
 
 // CSV writes a row per measured trial. Latencies are in microseconds.
 func CSV(w io.Writer, r *Report) error {
-	parameters := r.parameters()
+	parameters := r.Parameters()
 	rounds := map[int]int{}
 	for _, t := range r.Trials {
 		rounds[t.Number] = t.Round
 	}
-	metrics, operations := r.columns()
+	metrics, operations := r.Columns()
 	header := append([]string{"trial", "round", "attempt"}, parameters...)
 	header = append(header, metrics...)
 	header = append(header, "rows", "transactions", "statements", "micros", "stoppedBy")
@@ -103,8 +103,8 @@ func row(record *result.Record, round int, parameters, metrics, operations []str
 		s.Identity.Started.UTC().Format("2006-01-02T15:04:05Z"), s.DocumentSHA256)
 }
 
-// columns are the names of all metrics and operations, in the order in which they first come.
-func (r *Report) columns() (metrics, operations []string) {
+// Columns are the names of all metrics and operations, in the order in which they first come.
+func (r *Report) Columns() (metrics, operations []string) {
 	seen := map[string]bool{}
 	add := func(list *[]string, kind, name string) {
 		if !seen[kind+name] {

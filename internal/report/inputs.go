@@ -24,8 +24,8 @@ func inputLines(s *result.Summary) []string {
 	return lines
 }
 
-// changedInputs says which files were not the same for all trials that count: their numbers do not compare.
-func (r *Report) changedInputs() []string {
+// ChangedInputs says which files were not the same for all trials that count: their numbers do not compare.
+func (r *Report) ChangedInputs() []string {
 	var names []string
 	digests := map[string][]string{}
 	trials := map[string][]string{}

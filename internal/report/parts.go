@@ -8,32 +8,38 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// parts has a row per point with the median of each metric that is of a part of the work, for example of a table; nil if
-// there is none. All are in the unit that is returned.
-func (r *Report) parts(points []stats.Point) (rows [][]string, unit string) {
-	var columns []result.Metric
+// PartMetrics are those of a part of the work, for example of a table, in the order in which they first come.
+func PartMetrics(points []stats.Point) []result.Metric {
+	var list []result.Metric
 	seen := map[string]bool{}
 	for _, p := range points {
 		for _, record := range p.Records {
 			for _, m := range record.Summary.Metrics {
 				if m.Part != "" && !seen[m.Name] {
 					seen[m.Name] = true
-					columns = append(columns, m)
+					list = append(list, m)
 				}
 			}
 		}
 	}
+	return list
+}
+
+// parts has a row per point with the median of each metric that is of a part of the work; nil if there is none. All are in the
+// unit that is returned.
+func (r *Report) parts(points []stats.Point) (rows [][]string, unit string) {
+	columns := PartMetrics(points)
 	if len(columns) == 0 {
 		return nil, ""
 	}
-	header := r.parameters()
+	header := r.Parameters()
 	for _, m := range columns {
 		header = append(header, m.Part)
 	}
 	rows = [][]string{header}
 	for _, p := range points {
 		var cells []string
-		for _, name := range r.parameters() {
+		for _, name := range r.Parameters() {
 			cells = append(cells, p.Parameters[name])
 		}
 		for _, m := range columns {
@@ -44,16 +50,21 @@ func (r *Report) parts(points []stats.Point) (rows [][]string, unit string) {
 	return rows, columns[0].Unit
 }
 
-func medianOfMetric(records []*result.Record, name string) string {
+// ValuesOf a metric in the trials that have it.
+func ValuesOf(records []*result.Record, metric string) []float64 {
 	var values []float64
 	for _, r := range records {
 		for _, m := range r.Summary.Metrics {
-			if m.Name == name {
+			if m.Name == metric {
 				values = append(values, m.Value)
 			}
 		}
 	}
-	return median(values)
+	return values
+}
+
+func medianOfMetric(records []*result.Record, name string) string {
+	return median(ValuesOf(records, name))
 }
 
 // median is that of some values for people; empty if there are none.

@@ -10,8 +10,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// marks of the points: the best, and those that cannot be told from it; none if there are too few trials to say.
-func marks(points []stats.Point) []string {
+// Marks of the points: the best, and those that cannot be told from it; none if there are too few trials to say.
+func Marks(points []stats.Point) []string {
 	marks := make([]string, len(points))
 	if !stats.Ranked(points) {
 		return marks
@@ -27,8 +27,8 @@ func marks(points []stats.Point) []string {
 	return marks
 }
 
-// ratio with its interval, if it has one.
-func ratio(r stats.Ratio) string {
+// RatioText is a ratio with its interval, if it has one.
+func RatioText(r stats.Ratio) string {
 	switch {
 	case math.IsNaN(r.Value) || math.IsInf(r.Value, 0):
 		return ""
@@ -46,8 +46,8 @@ func digits(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// ranks says which point is the best, which ones may be as good, and by what; empty for one point.
-func ranks(points []stats.Point) string {
+// Ranks says which point is the best, which ones may be as good, and by what; empty for one point.
+func Ranks(points []stats.Point) string {
 	if len(points) < 2 {
 		return ""
 	}

@@ -65,8 +65,8 @@ func (r *Report) Accepted() []*result.Record {
 	return list
 }
 
-// disturbed are the attempts that should have counted and do not.
-func (r *Report) disturbed() []*result.Record {
+// Disturbed are the attempts that should have counted and do not.
+func (r *Report) Disturbed() []*result.Record {
 	var list []*result.Record
 	for _, record := range r.Records {
 		if record.Outcome != result.OutcomeAccepted && record.Outcome != result.OutcomePilot {
@@ -76,8 +76,8 @@ func (r *Report) disturbed() []*result.Record {
 	return list
 }
 
-// parameters are the names of the swept parameters.
-func (r *Report) parameters() []string {
+// Parameters are the names of the swept parameters.
+func (r *Report) Parameters() []string {
 	names := map[string]bool{}
 	for _, p := range r.Points {
 		for name := range p.Parameters {
@@ -87,7 +87,7 @@ func (r *Report) parameters() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// measured are the points at which anything was measured, in the order of the sweep.
-func (r *Report) measured() []stats.Point {
+// Measured are the points at which anything was measured, in the order of the sweep.
+func (r *Report) Measured() []stats.Point {
 	return slices.DeleteFunc(slices.Clone(r.Points), func(p stats.Point) bool { return p.Summary.N == 0 })
 }

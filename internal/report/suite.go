@@ -96,7 +96,7 @@ func SuiteFiles(s *Suite) ([]result.File, error) {
 
 // SuiteCSV writes a row for each value: of a point, in a run.
 func SuiteCSV(w io.Writer, s *Suite) error {
-	parameters := s.parameters()
+	parameters := s.Parameters()
 	rows := [][]string{slices.Concat([]string{"round", "variant", "run"}, parameters, []string{"metric", "value", "unit", "seed"})}
 	for _, run := range s.Runs {
 		for _, v := range run.Values {
@@ -111,8 +111,8 @@ func SuiteCSV(w io.Writer, s *Suite) error {
 	return csv.NewWriter(w).WriteAll(rows)
 }
 
-// parameters are the names of the swept parameters.
-func (s *Suite) parameters() []string {
+// Parameters are the names of the swept parameters.
+func (s *Suite) Parameters() []string {
 	names := map[string]bool{}
 	for _, run := range s.Runs {
 		for _, v := range run.Values {

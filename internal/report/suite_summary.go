@@ -26,8 +26,8 @@ func SuiteSummary(w io.Writer, s *Suite) error {
 			continue
 		}
 		for _, v := range s.Variants {
-			if pairs := s.of(v.Name); len(pairs) > 0 {
-				fmt.Fprintf(&b, "%s, compared with %s:\n\n", v.called(), baseline.called())
+			if pairs := s.Of(v.Name); len(pairs) > 0 {
+				fmt.Fprintf(&b, "%s, compared with %s:\n\n", v.Called(), baseline.Called())
 				writeTable(&b, s.table(pairs))
 				b.WriteString("\n")
 			}
@@ -35,46 +35,64 @@ func SuiteSummary(w io.Writer, s *Suite) error {
 	}
 	fmt.Fprintf(&b, "%s, %s, %d of at most %d rounds, paired, seed %d: %s.\n", s.Workload, s.Outcome, s.Rounds, s.Planned, s.Seed,
 		s.Message)
-	if n := len(s.Pairs); n > 0 {
-		of := " over all comparisons, the stop included"
-		if n == 1 {
-			of = ", the stop included"
-		}
-		m := s.Pairs[0].Metric
-		fmt.Fprintf(&b, "Values are medians in %s, the %s the better. Intervals of the ratio hold at 95 %%%s.\n", m.Unit, m.Better, of)
+	if len(s.Pairs) > 0 {
+		b.WriteString(s.Reading() + "\n")
 	}
 	writeList(&b, "Claims", claimLines(s.Claims))
 	writeList(&b, "What a unit of work takes", s.costs())
 	writeList(&b, "What the variants differ in", s.differences())
-	writeList(&b, "Comparisons without an answer", s.undecided())
+	writeList(&b, "Comparisons without an answer", s.Undecided())
 	writeList(&b, "Warnings", s.Warnings)
-	writeList(&b, "Discarded", s.discarded())
+	writeList(&b, "Discarded", s.Discarded())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// called is the variant's name, with its title if it has one.
-func (v *SuiteVariant) called() string {
+// Reading says what the numbers of the comparisons are; empty if there are none.
+func (s *Suite) Reading() string {
+	of := " over all comparisons, the stop included"
+	switch len(s.Pairs) {
+	case 0:
+		return ""
+	case 1:
+		of = ", the stop included"
+	}
+	m := s.Pairs[0].Metric
+	return fmt.Sprintf("Values are medians in %s, the %s the better. Intervals of the ratio hold at 95 %%%s.", m.Unit, m.Better, of)
+}
+
+// Baseline is the name of the variant that the others are compared with; empty if there is none.
+func (s *Suite) Baseline() string {
+	for _, v := range s.Variants {
+		if v.Baseline {
+			return v.Name
+		}
+	}
+	return ""
+}
+
+// Called is the variant's name, with its title if it has one.
+func (v *SuiteVariant) Called() string {
 	if v.Title == "" {
 		return v.Name
 	}
 	return fmt.Sprintf("%s (%s)", v.Name, v.Title)
 }
 
-// of are the comparisons of a variant.
-func (s *Suite) of(variant string) []stats.Paired {
+// Of are the comparisons of a variant.
+func (s *Suite) Of(variant string) []stats.Paired {
 	return slices.DeleteFunc(slices.Clone(s.Pairs), func(p stats.Paired) bool { return p.Variant != variant })
 }
 
 // table has a row per point: its parameters, both medians, the ratio with its interval, and the verdict.
 func (s *Suite) table(pairs []stats.Paired) [][]string {
-	header := s.parameters()
+	header := s.Parameters()
 	header = append(header, pairs[0].Baseline, pairs[0].Variant, pairs[0].Variant+" / "+pairs[0].Baseline, "interval", "verdict")
 	rows := [][]string{header}
 	for i := range pairs {
 		p := &pairs[i]
 		var cells []string
-		for _, name := range s.parameters() {
+		for _, name := range s.Parameters() {
 			cells = append(cells, p.Parameters[name])
 		}
 		ratio, interval := "", ""
@@ -86,13 +104,22 @@ func (s *Suite) table(pairs []stats.Paired) [][]string {
 	return rows
 }
 
-// verdict in the fewest words.
+// verdict as Markdown: differences stand out.
 func verdict(p *stats.Paired) string {
+	text := VerdictWords(p)
+	if p.Verdict == stats.Faster || p.Verdict == stats.Slower {
+		return "**" + text + "**"
+	}
+	return text
+}
+
+// VerdictWords is the verdict in the fewest words.
+func VerdictWords(p *stats.Paired) string {
 	switch p.Verdict {
 	case stats.Faster:
-		return "**faster**"
+		return "faster"
 	case stats.Slower:
-		return "**slower**"
+		return "slower"
 	case stats.Equal:
 		return fmt.Sprintf("equal within %d %%", p.DifferencePercent)
 	case stats.NoDifferenceShown:
@@ -102,8 +129,8 @@ func verdict(p *stats.Paired) string {
 	return "cannot say"
 }
 
-// undecided are the comparisons without an answer, in a sentence each.
-func (s *Suite) undecided() []string {
+// Undecided are the comparisons without an answer, in a sentence each.
+func (s *Suite) Undecided() []string {
 	var list []string
 	for i := range s.Pairs {
 		if p := &s.Pairs[i]; !p.Answered() {
@@ -116,16 +143,21 @@ func (s *Suite) undecided() []string {
 // maxExplained is the number of comparisons whose costs are listed.
 const maxExplained = 8
 
-// costs of the comparisons with the largest differences.
-func (s *Suite) costs() []string {
+// Explained are the comparisons with the largest differences, if their costs are known.
+func (s *Suite) Explained() []stats.Paired {
 	pairs := slices.DeleteFunc(slices.Clone(s.Pairs), func(p stats.Paired) bool {
 		return len(p.Costs) == 0 || p.Verdict != stats.Faster && p.Verdict != stats.Slower
 	})
 	slices.SortStableFunc(pairs, func(a, b stats.Paired) int {
 		return cmp.Compare(math.Abs(math.Log(b.Ratio)), math.Abs(math.Log(a.Ratio)))
 	})
+	return pairs[:min(len(pairs), maxExplained)]
+}
+
+// costs of the comparisons with the largest differences.
+func (s *Suite) costs() []string {
 	var list []string
-	for _, p := range pairs[:min(len(pairs), maxExplained)] {
+	for _, p := range s.Explained() {
 		var parts []string
 		for _, c := range p.Costs {
 			parts = append(parts, fmt.Sprintf("%s %s → %s %s", c.Name, stats.Format(c.Baseline), stats.Format(c.Variant), c.Unit))
@@ -155,6 +187,12 @@ func (s *Suite) differences() []string {
 		}
 		list = append(list, text)
 	}
+	return append(list, s.Shared()...)
+}
+
+// Shared is what the variants have in common.
+func (s *Suite) Shared() []string {
+	var list []string
 	if s.Database != "" {
 		list = append(list, s.Database)
 	}
@@ -184,8 +222,8 @@ func (s *Suite) pilots() string {
 	return strings.Join(parts, ", ")
 }
 
-// discarded are attempts and runs that do not count.
-func (s *Suite) discarded() []string {
+// Discarded are attempts and runs that do not count.
+func (s *Suite) Discarded() []string {
 	var list []string
 	for _, run := range s.Runs {
 		if run.Invalidated > 0 {

@@ -26,14 +26,16 @@ func Summary(w io.Writer, r *Report) error {
 		b.WriteString(": " + r.Run.Message)
 	}
 	b.WriteString("\n")
-	if points := r.measured(); len(points) > 0 {
+	if points := r.Measured(); len(points) > 0 {
 		b.WriteString("\n")
-		writeTable(&b, r.table(points))
-		b.WriteString("\n" + intervals(points) + "\n")
-		if _, operations := r.columns(); len(operations) > 0 {
-			b.WriteString(latencies(points, operations) + "\n")
+		_, operations := r.Columns()
+		latencies := Latencies(points, operations)
+		writeTable(&b, r.table(points, operations, latencies))
+		b.WriteString("\n" + Intervals(points) + "\n")
+		if len(operations) > 0 {
+			b.WriteString(LatencyNote(latencies) + "\n")
 		}
-		if said := ranks(points); said != "" {
+		if said := Ranks(points); said != "" {
 			b.WriteString("\n" + said + "\n")
 		}
 		if rows, unit := r.parts(points); rows != nil {
@@ -42,8 +44,8 @@ func Summary(w io.Writer, r *Report) error {
 		}
 	}
 	writeList(&b, "Claims", claimLines(r.Claims))
-	writeList(&b, "Warnings", slices.Concat(r.Run.Warnings, r.changedInputs(), warnings(r.Points)))
-	writeList(&b, "Pilots", r.pilots())
+	writeList(&b, "Warnings", slices.Concat(r.Run.Warnings, r.ChangedInputs(), warnings(r.Points)))
+	writeList(&b, "Pilots", r.Pilots())
 	writeList(&b, "Attempts that do not count", r.disturbances())
 	writeList(&b, "Where", r.where())
 	_, err := io.WriteString(w, b.String())
@@ -52,69 +54,86 @@ func Summary(w io.Writer, r *Report) error {
 
 // table has a row per point: its parameters, the median, the interval, how many times the first point that is, the medians of
 // other metrics that are shown, and latencies. The best point is marked, and those that may be as good.
-func (r *Report) table(points []stats.Point) [][]string {
-	_, operations := r.columns()
-	header := r.parameters()
+func (r *Report) table(points []stats.Point, operations []string, latencies [][]*stats.Latency) [][]string {
+	header := r.Parameters()
 	header = append(header, points[0].Metric.Unit, "interval", "n")
 	if len(points) > 1 {
 		header = append(header, "", "× the first")
 	}
-	shown := shownMetrics(points)
-	header = append(header, shown...)
+	shown := ShownMetrics(points)
+	for _, m := range shown {
+		header = append(header, m.Name)
+	}
 	for _, op := range operations {
 		header = append(header, op+" p50 µs", op+" p99 µs")
 	}
 	rows := [][]string{header}
-	marks, ratios := marks(points), stats.RatioTo(points, 0)
+	marks, ratios := Marks(points), stats.RatioTo(points, 0)
 	for i, p := range points {
 		var cells []string
-		for _, name := range r.parameters() {
+		for _, name := range r.Parameters() {
 			cells = append(cells, p.Parameters[name])
 		}
 		cells = append(cells, stats.Format(p.Summary.Median), p.Summary.Range(), strconv.Itoa(p.Summary.N))
 		if len(points) > 1 {
-			cells = append(cells, marks[i], ratio(ratios[i]))
+			cells = append(cells, marks[i], RatioText(ratios[i]))
 		}
-		for _, name := range shown {
-			cells = append(cells, medianOfMetric(p.Records, name))
+		for _, m := range shown {
+			cells = append(cells, medianOfMetric(p.Records, m.Name))
 		}
-		for _, op := range operations {
-			cells = append(cells, latencyCells(p.Records, op)...)
+		for _, l := range latencies[i] {
+			cells = append(cells, latencyCells(l)...)
 		}
 		rows = append(rows, cells)
 	}
 	return rows
 }
 
-// shownMetrics are the names of those that stand beside the headline.
-func shownMetrics(points []stats.Point) []string {
-	var names []string
+// ShownMetrics are those that stand beside the headline.
+func ShownMetrics(points []stats.Point) []result.Metric {
+	var list []result.Metric
 	for _, p := range points {
 		for _, record := range p.Records {
 			for _, m := range record.Summary.Metrics {
-				if m.Shown && m.Name != p.Metric.Name && !slices.Contains(names, m.Name) {
-					names = append(names, m.Name)
+				known := slices.ContainsFunc(list, func(have result.Metric) bool { return have.Name == m.Name })
+				if m.Shown && m.Name != p.Metric.Name && !known {
+					list = append(list, m)
 				}
 			}
 		}
 	}
-	return names
+	return list
 }
 
-// latencyCells are the median and the 99th percentile of an operation's latency at a point; empty if there are none.
-func latencyCells(records []*result.Record, operation string) []string {
-	l, found := stats.LatencyOf(records, operation)
-	if !found {
+// Latencies of the operations, in their order, at each point; nil where none was measured.
+func Latencies(points []stats.Point, operations []string) [][]*stats.Latency {
+	list := make([][]*stats.Latency, len(points))
+	for i, p := range points {
+		for _, op := range operations {
+			l, found := stats.LatencyOf(p.Records, op)
+			if !found {
+				list[i] = append(list[i], nil)
+				continue
+			}
+			list[i] = append(list[i], &l)
+		}
+	}
+	return list
+}
+
+// latencyCells are the median and the 99th percentile; empty if there are none.
+func latencyCells(l *stats.Latency) []string {
+	if l == nil {
 		return []string{"", ""}
 	}
 	return []string{stats.Format(l.P50Micros), stats.Format(l.P99Micros)}
 }
 
-// latencies says what the percentiles in the table are of.
-func latencies(points []stats.Point, operations []string) string {
-	for _, p := range points {
-		for _, op := range operations {
-			if l, found := stats.LatencyOf(p.Records, op); found && !l.Merged {
+// LatencyNote says what the percentiles are of.
+func LatencyNote(latencies [][]*stats.Latency) string {
+	for _, of := range latencies {
+		for _, l := range of {
+			if l != nil && !l.Merged {
 				return "Latencies are medians of the trials' own percentiles: not every trial has a histogram to merge."
 			}
 		}
@@ -122,8 +141,8 @@ func latencies(points []stats.Point, operations []string) string {
 	return "Latencies are percentiles of the merged histogram of all trials of a point."
 }
 
-// intervals says what the table's numbers are.
-func intervals(points []stats.Point) string {
+// Intervals says what the table's numbers are.
+func Intervals(points []stats.Point) string {
 	m := points[0].Metric
 	of := fmt.Sprintf("of %s, the %s the better; ", m.Name, m.Better)
 	if !slices.ContainsFunc(points, func(p stats.Point) bool { return p.Summary.N > 1 }) {
@@ -194,8 +213,8 @@ func labels(points []stats.Point, all int) string {
 	return name + "=" + strings.Join(values, ", ")
 }
 
-// pilots say how many rows they decided for the trials of their point.
-func (r *Report) pilots() []string {
+// Pilots say how many rows they decided for the trials of their point.
+func (r *Report) Pilots() []string {
 	var list []string
 	for _, d := range r.Records {
 		if d.Outcome == result.OutcomePilot {
@@ -208,7 +227,7 @@ func (r *Report) pilots() []string {
 
 func (r *Report) disturbances() []string {
 	var list []string
-	for _, d := range r.disturbed() {
+	for _, d := range r.Disturbed() {
 		list = append(list, fmt.Sprintf("trial %d, attempt %d, %s%s: %s: %s", d.Trial, d.Attempt, label(d.Parameters), d.Outcome,
 			d.Cause, d.Message))
 	}

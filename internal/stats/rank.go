@@ -4,6 +4,7 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -150,4 +151,19 @@ func (s Standing) named(points []Point) string {
 		return names[0] + " to " + names[last]
 	}
 	return fmt.Sprintf("%d other points", len(names))
+}
+
+// Headline is the best point's median with its interval, and which other points may be as good; empty if nothing was measured.
+func Headline(points []Point) string {
+	standing := Stand(points)
+	if standing.Best < 0 {
+		return ""
+	}
+	p := points[standing.Best]
+	text := fmt.Sprintf("%s %s (%s)", Format(p.Summary.Median), p.Metric.Unit, cmp.Or(p.Summary.Range(), "one trial"))
+	text += at(p.Parameters)
+	if others := standing.Others(points); others != "" {
+		text += "; " + others
+	}
+	return text
 }

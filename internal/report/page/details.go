@@ -1,0 +1,196 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// Details are what a page shows of the documents of attempts, beside what their records say. They are added one at a time: of
+// each point they keep a bounded part, however many attempts it has. The zero value is ready.
+type Details struct {
+	points map[string]*pointDetails
+	// settings are those of the first document, variables its server's.
+	settings  []result.AppliedSetting
+	variables map[string]string
+	digest    string
+	// changed are the trials whose server had other variables than the first one's, with the variables.
+	changed []string
+}
+
+// pointDetails are those of a point.
+type pointDetails struct {
+	// latencies are merged histograms by operation, encoded.
+	latencies map[string][]byte
+	// series is that of the first attempt.
+	series []result.Interval
+	// milestones are those of several attempts, by their rows.
+	milestones map[int64]*milestone
+}
+
+// milestone in several attempts.
+type milestone struct {
+	rates, overall, seconds []float64
+	tableBytes, indexBytes  int64
+}
+
+// Bounds of what is kept of a point.
+const (
+	maxIntervals  = 150
+	maxMilestones = 120
+	maxTrials     = 16
+	maxChanged    = 20
+)
+
+// Add keeps what the page shows of an attempt that counts.
+func (d *Details) Add(record *result.Record, doc *result.Document) {
+	if record.Outcome != result.OutcomeAccepted {
+		return
+	}
+	if d.points == nil {
+		d.points = map[string]*pointDetails{}
+		d.settings, d.variables, d.digest = doc.Server.Settings, doc.Server.Variables, doc.Server.SettingsDigest
+	}
+	if doc.Server.SettingsDigest != d.digest && len(d.changed) < maxChanged {
+		d.changed = append(d.changed, d.differing(record.Trial, doc.Server.Variables))
+	}
+	key := stats.Label(record.Parameters)
+	p := d.points[key]
+	if p == nil {
+		p = &pointDetails{latencies: map[string][]byte{}, milestones: map[int64]*milestone{}}
+		d.points[key] = p
+	}
+	if p.series == nil {
+		p.series = thinned(doc.Series)
+	}
+	for _, l := range doc.Latencies {
+		p.merge(l)
+	}
+	p.addMilestones(doc.Milestones)
+}
+
+// of a point; nil if nothing is known of it.
+func (d *Details) of(parameters map[string]string) *pointDetails {
+	if d == nil {
+		return nil
+	}
+	return d.points[stats.Label(parameters)]
+}
+
+// maxNamed is how many variables that changed are named.
+const maxNamed = 6
+
+// differing says which variables of a trial's server are others than those of the first.
+func (d *Details) differing(trial int, variables map[string]string) string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		if was, known := d.variables[name]; known && was != variables[name] {
+			names = append(names, fmt.Sprintf("%s (%s → %s)", name, was, variables[name]))
+		}
+	}
+	more := ""
+	if n := len(names) - maxNamed; n > 0 {
+		names, more = names[:maxNamed], fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("trial %d: %s%s", trial, list(names), more)
+}
+
+// merge adds a histogram to those of the point. One that cannot be read is left out.
+func (p *pointDetails) merge(l result.Latency) {
+	if l.Histogram == "" {
+		return
+	}
+	h, err := hdrhistogram.Decode([]byte(l.Histogram))
+	if err != nil {
+		return
+	}
+	before, known := p.latencies[l.Operation]
+	if !known {
+		p.latencies[l.Operation] = []byte(l.Histogram)
+		return
+	}
+	all, err := hdrhistogram.Decode(before)
+	if err != nil || all.Merge(h) != 0 {
+		return
+	}
+	if merged, err := all.Encode(hdrhistogram.V2CompressedEncodingCookieBase); err == nil {
+		p.latencies[l.Operation] = merged
+	}
+}
+
+// thinned is a series of at most maxIntervals intervals: neighbours become one.
+func thinned(series []result.Interval) []result.Interval {
+	every := (len(series) + maxIntervals - 1) / maxIntervals
+	if every <= 1 {
+		return slices.Clone(series)
+	}
+	var short []result.Interval
+	for group := range slices.Chunk(series, every) {
+		one := result.Interval{EndMicros: group[len(group)-1].EndMicros}
+		for _, i := range group {
+			one.Rows += i.Rows
+			one.Transactions += i.Transactions
+			one.MaxMicros = max(one.MaxMicros, i.MaxMicros)
+		}
+		short = append(short, one)
+	}
+	return short
+}
+
+func (p *pointDetails) addMilestones(list []result.Milestone) {
+	every := max(1, (len(list)+maxMilestones-1)/maxMilestones)
+	for i, m := range list {
+		if i%every != every-1 && i != len(list)-1 {
+			continue
+		}
+		have := p.milestones[m.Rows]
+		if have == nil {
+			if len(p.milestones) > maxMilestones {
+				continue
+			}
+			have = &milestone{tableBytes: m.TableBytes, indexBytes: m.IndexBytes}
+			p.milestones[m.Rows] = have
+		}
+		if len(have.rates) < maxTrials {
+			have.rates = append(have.rates, m.RowsPerSecond)
+			have.overall = append(have.overall, m.OverallRowsPerSecond)
+			have.seconds = append(have.seconds, float64(m.Micros)/1e6)
+		}
+	}
+}
+
+// SuiteDetails are the Details of each variant. The zero value is ready.
+type SuiteDetails struct {
+	variants map[string]*Details
+	facts    facts
+}
+
+// Add keeps what the page shows of an attempt of a variant.
+func (d *SuiteDetails) Add(variant string, record *result.Record, doc *result.Document) {
+	if d.variants == nil {
+		d.variants = map[string]*Details{}
+	}
+	if d.variants[variant] == nil {
+		d.variants[variant] = &Details{}
+	}
+	d.variants[variant].Add(record, doc)
+	if record.Outcome == result.OutcomeAccepted {
+		d.facts.add(variant, record)
+	}
+}
+
+// of a variant; nil if nothing is known of it.
+func (d *SuiteDetails) of(variant string) *Details {
+	if d == nil {
+		return nil
+	}
+	return d.variants[variant]
+}

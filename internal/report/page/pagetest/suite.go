@@ -1,0 +1,96 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pagetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/page"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+)
+
+// SuiteCase is a suite to be shown.
+type SuiteCase struct {
+	Suite   *report.Suite
+	Details *page.SuiteDetails
+}
+
+const suiteSpec = `{"baseline":"durable","rounds":20,"earlyStop":{"differencePercent":5,"minRounds":6},"variants":[{"name":"durable"},` +
+	`{"name":"lazy","database":{"settings":{"flushLogAtTrxCommit":2}}}],"template":{"spec":` + commitSpec + `}}`
+
+// rounds of the suite.
+const rounds = 8
+
+// Suite compares durable commits with lazy ones at several points: they differ where commits are small.
+func Suite() SuiteCase {
+	m := newMaker("durable-or-not", "CommitSize", suiteSpec)
+	rows := result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}
+	s := &report.Suite{
+		Namespace: "bench", Name: "durable-or-not", UID: "uid", Workload: "CommitSize", Seed: 42, Outcome: "Complete",
+		Message: "every comparison has its answer", Started: time.Date(2026, 11, 22, 18, 30, 0, 0, time.UTC), Rounds: rounds, Planned: 20,
+		Spec: json.RawMessage(suiteSpec),
+		Variants: []report.SuiteVariant{
+			{Name: "durable", Title: "every commit on disk", Baseline: true, SpecDigest: "v1:sha256:01ab"},
+			{
+				Name: "lazy", Title: "flushed once a second", SpecDigest: "v1:sha256:02cd",
+				Differences: []string{"innodb_flush_log_at_trx_commit (1 → 2)"},
+				Besides:     "1 of 214 other server variables differ without being asked for: innodb_io_capacity (200 → 400)",
+			},
+		},
+	}
+	points := sweep("rowsPerCommit", "1", "4", "16", "64", "256", "1024")
+	c := SuiteCase{s, &page.SuiteDetails{}}
+	for round := 1; round <= rounds; round++ {
+		for _, variant := range []string{"durable", "lazy"} {
+			run := report.SuiteRun{
+				Name: fmt.Sprintf("durable-or-not-r%d-%s", round, variant), Round: round, Variant: variant, Seed: int64(round),
+				Outcome: "Complete", Results: "sha256:03", Metric: rows.Name, Unit: rows.Unit, DatabaseNode: "worker", LoaderNode: "worker2",
+				ServerVersion: "11.8.3-MariaDB", DatabaseImage: "mariadb@sha256:1fa6d3f2", SettingsDigest: "sha256:9c41d0e2",
+			}
+			for i, p := range points {
+				value := commitRate(number(p, "rowsPerCommit"), commitMicros[variant]) * (1 + 0.012*m.random.NormFloat64())
+				run.Values = append(run.Values, report.SuiteValue{Parameters: p, Value: value})
+				doc := m.document(len(points)*round+i, value)
+				doc.Latencies[0].Histogram = m.histogram(int64(commitMicros[variant]))
+				c.Details.Add(variant, recordOf(doc, p), doc)
+			}
+			s.Runs = append(s.Runs, run)
+		}
+	}
+	s.Runs[5].Invalidated = 1
+	judge(s, points, rows)
+	s.Claims = []claims.Judgement{{
+		Name: "threefold", Statement: "three times as fast if nothing waits for the disk", Verdict: claims.Holds,
+		Detail: "3.1 times (3.0–3.2) at rowsPerCommit=1, at least 3 was claimed",
+	}}
+	return c
+}
+
+// commitMicros is what a commit takes.
+var commitMicros = map[string]float64{"durable": 215, "lazy": 18}
+
+func judge(s *report.Suite, points []map[string]string, metric result.Metric) {
+	design := stats.Design{MinRounds: 6, MaxRounds: 20, EarlyStop: true, DifferencePercent: 5, Comparisons: len(points)}
+	for i, p := range points {
+		pair := stats.Paired{Variant: "lazy", Baseline: "durable", Parameters: p, Metric: metric}
+		for _, run := range s.Runs {
+			if run.Variant == "lazy" {
+				pair.Values = append(pair.Values, run.Values[i].Value)
+			} else {
+				pair.BaselineValues = append(pair.BaselineValues, run.Values[i].Value)
+			}
+		}
+		pair.Costs = []stats.Cost{
+			{Name: "innodbFsyncsPerTransaction", Unit: "fsyncs/transaction", Baseline: 1.01, Variant: 0.0012},
+			{Name: "serverMicrosPerRow", Unit: "µs/row", Baseline: 61, Variant: 60},
+		}
+		pair.Judge(design)
+		s.Pairs = append(s.Pairs, pair)
+	}
+}

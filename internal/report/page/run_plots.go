@@ -1,0 +1,183 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/plot"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// addPlots sets the figures.
+func (v *runView) addPlots(r *report.Report, points []stats.Point, d *Details) error {
+	curve := curveOf(r, points)
+	m := points[0].Metric
+	var err error
+	if v.Curves, err = figures(curve, heat(r.Parameters(), points, m.Name, m.Unit)); err != nil {
+		return err
+	}
+	chosen := choose(points)
+	plots := []*plot.Plot{milestonesPlot(chosen, d)}
+	v.Milestones = milestonesTable(points, d)
+	parts := partBars(points, chosen)
+	v.Parts = partsTable(r.Parameters(), points)
+	plots = append(append(plots, parts), overTime(chosen, d)...)
+	_, operations := r.Columns()
+	plots = append(plots, percentiles(chosen, operations, d)...)
+	v.Figures, err = figures(plots...)
+	return err
+}
+
+// curveOf a run: against a swept parameter or, if nothing is swept, against the rounds.
+func curveOf(r *report.Report, points []stats.Point) *plot.Plot {
+	m := points[0].Metric
+	if len(points) > 1 {
+		s := sweepOf(r.Parameters(), parametersOf(points))
+		all := s.group(points)
+		few := spread(all, plot.MaxSeries)
+		title := fmt.Sprintf("%s against %s%s", m.Name, s.along, ofAll(len(few), len(all), "lines"))
+		return plot.Curve(title, s.along, m.Unit, few)
+	}
+	if points[0].Summary.N < 2 {
+		return nil
+	}
+	var trials []plot.Point
+	for i, value := range points[0].Values {
+		trials = append(trials, plot.Point{At: fmt.Sprint(i + 1), Values: []float64{value}, Summary: stats.Summarize([]float64{value})})
+	}
+	p := plot.Curve(m.Name+" of each repetition", "repetition", m.Unit, []plot.Series{{Points: trials}})
+	p.Text = m.Unit + " of each repetition, in the order of measuring."
+	return p
+}
+
+// chosen is a point that the further plots show.
+type chosen struct {
+	name string
+	stats.Point
+}
+
+// maxChosen is how many points the further plots show.
+const maxChosen = 4
+
+// choose the first, the last and the best point, and one between.
+func choose(points []stats.Point) []chosen {
+	indexes := []int{0, len(points) - 1, stats.Best(points), len(points) / 2, len(points) / 4}
+	var few []int
+	for _, i := range indexes {
+		if !slices.Contains(few, i) && len(few) < maxChosen {
+			few = append(few, i)
+		}
+	}
+	slices.Sort(few)
+	var list []chosen
+	for _, i := range few {
+		list = append(list, chosen{cmp.Or(stats.Label(points[i].Parameters), points[i].Metric.Name), points[i]})
+	}
+	return list
+}
+
+func milestonesPlot(points []chosen, d *Details) *plot.Plot {
+	var lines []plot.Line
+	for _, p := range points {
+		of := d.of(p.Parameters)
+		if of == nil || len(of.milestones) < 2 {
+			continue
+		}
+		line := plot.Line{Name: p.name}
+		for _, rows := range slices.Sorted(maps.Keys(of.milestones)) {
+			line.Points = append(line.Points, plot.XY{X: float64(rows), Y: stats.Summarize(of.milestones[rows].rates).Median})
+		}
+		lines = append(lines, line)
+	}
+	return plot.Lines("Rate over rows inserted", "rows inserted", "rows/s since the milestone before",
+		"The rate between milestones, in the median of the trials.", lines)
+}
+
+// maxMilestoneRows is how many rows the table of milestones has.
+const maxMilestoneRows = 40
+
+func milestonesTable(points []stats.Point, d *Details) *table {
+	t := &table{Name: "Milestones", Head: []head{
+		{Text: "point"}, {Text: "rows", Number: true}, {Text: "after", Unit: "s", Number: true},
+		{Text: "rate since the one before", Unit: "rows/s", Number: true}, {Text: "rate so far", Unit: "rows/s", Number: true},
+		{Text: "table", Unit: "MiB", Number: true}, {Text: "indexes", Unit: "MiB", Number: true},
+	}}
+	for _, p := range points {
+		of := d.of(p.Parameters)
+		if of == nil {
+			continue
+		}
+		for _, rows := range spread(slices.Sorted(maps.Keys(of.milestones)), maxMilestoneRows) {
+			m := of.milestones[rows]
+			t.Rows = append(t.Rows, row{Cells: []cell{
+				words(stats.Label(p.Parameters)), {Text: plot.Grouped(fmt.Sprint(rows)), Value: fmt.Sprint(rows), Number: true},
+				medianCell(m.seconds), medianCell(m.rates), medianCell(m.overall), mebibytes(m.tableBytes), mebibytes(m.indexBytes),
+			}})
+		}
+		if len(t.Rows) > maxMilestoneRows {
+			break
+		}
+	}
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	return t
+}
+
+func mebibytes(bytes int64) cell {
+	if bytes < 0 {
+		return none()
+	}
+	return amount(float64(bytes) / (1 << 20))
+}
+
+func partBars(all []stats.Point, points []chosen) *plot.Plot {
+	metrics := report.PartMetrics(all)
+	if len(metrics) == 0 {
+		return nil
+	}
+	var bars []plot.Bar
+	for _, m := range metrics {
+		bar := plot.Bar{Name: m.Part}
+		for _, p := range points {
+			bar.Values = append(bar.Values, stats.Summarize(report.ValuesOf(p.Records, m.Name)).Median)
+		}
+		bars = append(bars, bar)
+	}
+	var names []string
+	for _, p := range points {
+		names = append(names, p.name)
+	}
+	return plot.Bars("By part", metrics[0].Unit, names, bars)
+}
+
+func partsTable(parameters []string, points []stats.Point) *table {
+	metrics := report.PartMetrics(points)
+	if len(metrics) == 0 {
+		return nil
+	}
+	t := &table{Name: "Medians by part", Sorted: len(points) > 2}
+	for _, name := range parameters {
+		t.Head = append(t.Head, head{Text: name})
+	}
+	for _, m := range metrics {
+		t.Head = append(t.Head, head{Text: m.Part, Unit: m.Unit, Number: true})
+	}
+	for _, p := range points {
+		var r row
+		for _, name := range parameters {
+			r.Cells = append(r.Cells, setting(p.Parameters[name]))
+		}
+		for _, m := range metrics {
+			r.Cells = append(r.Cells, medianCell(report.ValuesOf(p.Records, m.Name)))
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	return t
+}

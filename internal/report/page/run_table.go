@@ -1,0 +1,169 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/plot"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// secondsMetric is how long the measured phase took, which stands beside a rate.
+var secondsMetric = result.Metric{Name: "seconds", Unit: "s"}
+
+// addTable sets the table of the points, in the order of the sweep.
+func (v *runView) addTable(r *report.Report, points []stats.Point) {
+	_, operations := r.Columns()
+	latencies := report.Latencies(points, operations)
+	parameters := r.Parameters()
+	shown := report.ShownMetrics(points)
+	seconds := points[0].Metric.Unit != "s"
+	t := &table{Name: "Every point", Sorted: len(points) > 2, Head: runHead(points, parameters, shown, operations, seconds)}
+	marks, ratios := report.Marks(points), stats.RatioTo(points, 0)
+	remarks := map[string]int{}
+	for i := range points {
+		p := &points[i]
+		var cells []cell
+		for _, name := range parameters {
+			cells = append(cells, setting(p.Parameters[name]))
+		}
+		value := amount(p.Summary.Median)
+		value.Notes = v.remark(remarks, p.Warnings)
+		cells = append(cells, value, cell{Text: interval(p.Summary), Value: written(p.Summary.Low), Number: true}, count(p.Summary.N))
+		if len(points) > 1 {
+			cells = append(cells, words(marks[i]), ratioCell(ratios[i]))
+		}
+		if seconds {
+			cells = append(cells, medianCell(secondsOf(p.Records)))
+		}
+		for _, m := range shown {
+			cells = append(cells, medianCell(report.ValuesOf(p.Records, m.Name)))
+		}
+		for _, l := range latencies[i] {
+			cells = append(cells, latencyCells(l)...)
+		}
+		t.Rows = append(t.Rows, row{Class: classes[marks[i]], Cells: cells})
+	}
+	v.Points = t
+	v.Reading = []string{report.Intervals(points)}
+	if len(operations) > 0 {
+		v.Reading = append(v.Reading, report.LatencyNote(latencies))
+	}
+	if said := report.Ranks(points); said != "" {
+		v.Reading = append(v.Reading, said)
+	}
+	v.countRemarks(points)
+}
+
+// classes of the rows that are marked.
+var classes = map[string]string{"best": "best", "best?": "best", "as good?": "rival"}
+
+func runHead(points []stats.Point, parameters []string, shown []result.Metric, operations []string, seconds bool) []head {
+	var list []head
+	for _, name := range parameters {
+		_, numeric := plot.Numbers(valuesOf(name, parametersOf(points)))
+		list = append(list, head{Text: name, Number: numeric})
+	}
+	m := points[0].Metric
+	list = append(list, head{Text: m.Name, Unit: m.Unit, Number: true}, head{Text: "interval", Unit: m.Unit, Number: true}, head{Text: "n", Number: true})
+	if len(points) > 1 {
+		list = append(list, head{Text: "mark"}, head{Text: "× the first", Number: true})
+	}
+	if seconds {
+		list = append(list, head{Text: secondsMetric.Name, Unit: secondsMetric.Unit, Number: true})
+	}
+	for _, m := range shown {
+		list = append(list, head{Text: m.Name, Unit: m.Unit, Number: true})
+	}
+	for _, op := range operations {
+		list = append(list, head{Text: op + " p50", Unit: "µs", Number: true}, head{Text: op + " p99", Unit: "µs", Number: true})
+	}
+	return list
+}
+
+// remark are the numbers of a point's warnings. Each text has one number.
+func (v *runView) remark(numbers map[string]int, warnings []stats.Warning) []int {
+	var list []int
+	for _, w := range warnings {
+		if numbers[w.Text] == 0 {
+			v.Remarks = append(v.Remarks, w.Text)
+			numbers[w.Text] = len(v.Remarks)
+		}
+		list = append(list, numbers[w.Text])
+	}
+	return list
+}
+
+// countRemarks says after each remark how many trials and points it is about.
+func (v *runView) countRemarks(points []stats.Point) {
+	for i, text := range v.Remarks {
+		about, trials, of := 0, 0, 0
+		for _, p := range points {
+			for _, w := range p.Warnings {
+				if w.Text == text {
+					about, trials, of = about+1, trials+w.Trials, of+w.Of
+				}
+			}
+		}
+		where := fmt.Sprintf("%d of %d points", about, len(points))
+		switch {
+		case len(points) == 1:
+			where = ""
+		case about == len(points):
+			where = "everywhere"
+		}
+		if trials < of {
+			if where != "" {
+				where += ", "
+			}
+			where += fmt.Sprintf("%d of %d trials", trials, of)
+		}
+		if where != "" {
+			v.Remarks[i] = fmt.Sprintf("%s (%s)", text, where)
+		}
+	}
+}
+
+func ratioCell(r stats.Ratio) cell {
+	text := report.RatioText(r)
+	if text == "" {
+		return none()
+	}
+	return cell{Text: text, Value: written(r.Value), Number: true}
+}
+
+func medianCell(values []float64) cell {
+	if len(values) == 0 {
+		return none()
+	}
+	return amount(stats.Summarize(values).Median)
+}
+
+func latencyCells(l *stats.Latency) []cell {
+	if l == nil {
+		return []cell{none(), none()}
+	}
+	return []cell{amount(l.P50Micros), amount(l.P99Micros)}
+}
+
+func secondsOf(records []*result.Record) []float64 {
+	var list []float64
+	for _, r := range records {
+		list = append(list, float64(r.Summary.Totals.Micros)/1e6)
+	}
+	return list
+}
+
+// written is a number for a program.
+func written(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}

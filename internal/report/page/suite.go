@@ -1,0 +1,270 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// suiteView is what the template of a suite's page shows.
+type suiteView struct {
+	frame
+	// Answer is the verdict in a sentence, Stopped why there were no more rounds.
+	Answer, Stopped string
+	// Differences of the variants, those that nobody asked for marked.
+	Differences []difference
+	// Shared is what the variants have in common.
+	Shared []string
+	// Verdicts are the ratios, Rounds what was measured round by round, Curves the variants side by side, Latencies their
+	// distributions.
+	Verdicts, Rounds, Curves, Latencies []figure
+	// Causes is what a unit of work takes.
+	Causes *table
+	Pairs  *table
+	// Reading says how the table of the pairs is to be read.
+	Reading   string
+	Undecided []string
+}
+
+// difference of a variant from the baseline.
+type difference struct {
+	Name, Title string
+	Baseline    bool
+	Asked       []string
+	// Besides is what else differs; Unasked says that it is more than nothing.
+	Besides string
+	Unasked bool
+}
+
+func newSuiteView(s *report.Suite, d *SuiteDetails) (*suiteView, error) {
+	v := &suiteView{
+		frame: frame{
+			Name: s.Name, Kind: "BenchmarkSuite", Namespace: s.Namespace, Claims: judged(s.Claims), Warnings: s.Warnings,
+			Discarded: discardedRuns(s), Environment: suiteEnvironment(s, d),
+		},
+		Answer:    sentence(cmp.Or(stats.Answer(s.Pairs), "no answer")),
+		Stopped:   fmt.Sprintf("%d of at most %d rounds, paired: %s.", s.Rounds, s.Planned, strings.TrimSuffix(s.Message, ".")),
+		Undecided: s.Undecided(),
+	}
+	if s.Outcome == "Failed" {
+		v.Failed = s.Message
+		v.Stopped = fmt.Sprintf("%d of at most %d rounds were measured.", s.Rounds, s.Planned)
+	}
+	v.About = fmt.Sprintf("%s, %d variants, seed %d", s.Workload, len(s.Variants), s.Seed)
+	if !s.Started.IsZero() {
+		v.About += ", started " + s.Started.UTC().Format("2 January 2006 15:04 UTC")
+	}
+	v.About += "."
+	v.addDifferences(s)
+	v.Causes = causes(s)
+	if len(s.Pairs) > 0 {
+		v.Pairs, v.Reading = pairsTable(s), s.Reading()
+	}
+	if baseline := d.of(s.Baseline()); baseline != nil {
+		v.Settings = settings(baseline.settings)
+		if v.Settings != nil {
+			v.Settings.Name += " of " + s.Baseline()
+		}
+	}
+	if err := v.addPlots(s, d); err != nil {
+		return nil, err
+	}
+	if err := v.addDownloads(s); err != nil {
+		return nil, err
+	}
+	return v, v.reproduced("BenchmarkSuite", s.Name, s.Spec)
+}
+
+// sentence begins with a capital letter, unless its first word is a name.
+func sentence(text string) string {
+	for _, start := range []string{"all ", "no ", "cannot "} {
+		if strings.HasPrefix(text, start) {
+			r, n := utf8.DecodeRuneInString(text)
+			return string(unicode.ToUpper(r)) + text[n:]
+		}
+	}
+	return text
+}
+
+func (v *suiteView) addDifferences(s *report.Suite) {
+	for _, variant := range s.Variants {
+		v.Differences = append(v.Differences, difference{
+			Name: variant.Name, Title: variant.Title, Baseline: variant.Baseline, Asked: variant.Differences, Besides: variant.Besides,
+			Unasked: variant.Besides != "" && !strings.HasPrefix(variant.Besides, "none "),
+		})
+	}
+	v.Shared = s.Shared()
+}
+
+// causes is a table of what a unit of work takes, of the largest differences; nil if nothing is known.
+func causes(s *report.Suite) *table {
+	pairs := s.Explained()
+	if len(pairs) == 0 {
+		return nil
+	}
+	t := &table{Name: "What a unit of work takes", Head: []head{
+		{Text: "comparison"}, {Text: "cost"}, {Text: "unit"}, {Text: "baseline", Number: true}, {Text: "variant", Number: true},
+		{Text: "times", Number: true},
+	}}
+	for i := range pairs {
+		p := &pairs[i]
+		for _, c := range p.Costs {
+			times := none()
+			if c.Baseline > 0 {
+				times = amount(c.Variant / c.Baseline)
+			}
+			t.Rows = append(t.Rows, row{Cells: []cell{
+				words(pairName(p)), words(c.Name), words(c.Unit), amount(c.Baseline), amount(c.Variant), times,
+			}})
+		}
+	}
+	return t
+}
+
+// pairName is the variant and the point of a comparison.
+func pairName(p *stats.Paired) string {
+	if len(p.Parameters) == 0 {
+		return p.Variant
+	}
+	return p.Variant + ", " + stats.Label(p.Parameters)
+}
+
+// changedFirst sorts comparisons: differences, the largest first, then what is equal, then what has no answer.
+func changedFirst(pairs []stats.Paired) []stats.Paired {
+	rank := map[stats.Verdict]int{stats.Equal: 1, stats.NoDifferenceShown: 2, stats.CannotSay: 3}
+	return slices.SortedStableFunc(slices.Values(pairs), func(a, b stats.Paired) int {
+		if c := cmp.Compare(rank[a.Verdict], rank[b.Verdict]); c != 0 || rank[a.Verdict] > 0 {
+			return c
+		}
+		return cmp.Compare(math.Abs(math.Log(b.Ratio)), math.Abs(math.Log(a.Ratio)))
+	})
+}
+
+func pairsTable(s *report.Suite) *table {
+	pairs := changedFirst(s.Pairs)
+	parameters := s.Parameters()
+	t := &table{Name: "Every comparison", Sorted: len(pairs) > 2, Head: []head{{Text: "variant"}}}
+	for _, name := range parameters {
+		var all []map[string]string
+		for _, p := range pairs {
+			all = append(all, p.Parameters)
+		}
+		t.Head = append(t.Head, head{Text: name, Number: setting(strings.Join(valuesOf(name, all)[:1], "")).Number})
+	}
+	m := pairs[0].Metric
+	t.Head = append(t.Head, head{Text: pairs[0].Baseline, Unit: m.Unit, Number: true}, head{Text: "variant's", Unit: m.Unit, Number: true},
+		head{Text: "ratio", Number: true}, head{Text: "interval", Number: true}, head{Text: "rounds", Number: true}, head{Text: "verdict"})
+	for i := range pairs {
+		p := &pairs[i]
+		cells := []cell{words(p.Variant)}
+		for _, name := range parameters {
+			cells = append(cells, setting(p.Parameters[name]))
+		}
+		ratio, span := none(), none()
+		if p.Bounded() {
+			ratio = cell{Text: fmt.Sprintf("%.2f", p.Ratio), Value: written(p.Ratio), Number: true}
+			span = cell{Text: fmt.Sprintf("%.2f–%.2f", p.Low, p.High), Value: written(p.Low), Number: true}
+		}
+		verdict := cell{Text: report.VerdictWords(p), Class: strings.ToLower(string(p.Verdict))}
+		cells = append(cells, medianCell(p.BaselineValues), medianCell(p.Values), ratio, span, count(p.Rounds), verdict)
+		t.Rows = append(t.Rows, row{Cells: cells})
+	}
+	return t
+}
+
+// discardedRuns are attempts and runs that do not count; nil if there are none.
+func discardedRuns(s *report.Suite) *table {
+	lines := s.Discarded()
+	if len(lines) == 0 {
+		return nil
+	}
+	t := &table{Name: "Discarded", Head: []head{{Text: "what does not count"}}}
+	for _, line := range lines {
+		t.Rows = append(t.Rows, row{Cells: []cell{words(line)}})
+	}
+	return t
+}
+
+// suiteEnvironment is where the runs were measured.
+func suiteEnvironment(s *report.Suite, d *SuiteDetails) *table {
+	var f facts
+	if d != nil && len(d.facts.names) > 0 {
+		f = d.facts
+	} else {
+		for i := range s.Runs {
+			r := &s.Runs[i]
+			f.set(r.Variant, "server", r.ServerVersion)
+			f.set(r.Variant, "server image", r.DatabaseImage)
+			f.set(r.Variant, "database's node", r.DatabaseNode)
+			f.set(r.Variant, "loader's node", r.LoaderNode)
+			f.set(r.Variant, "digest of all server variables", r.SettingsDigest)
+		}
+	}
+	t := f.table("Where it was measured", "variants")
+	if t == nil {
+		return nil
+	}
+	for _, v := range s.Variants {
+		t.Rows = append(t.Rows, row{Cells: []cell{words("specification of " + v.Name), words(v.SpecDigest)}})
+	}
+	return t
+}
+
+func (v *suiteView) addDownloads(s *report.Suite) error {
+	for _, file := range []struct {
+		name, media, about string
+		print              func(*bytes.Buffer) error
+	}{
+		{report.CSVFile, "text/csv", "a row for each value: of a point, in a run", func(b *bytes.Buffer) error { return report.SuiteCSV(b, s) }},
+		{report.JSONFile, "application/json", "the answer, the comparisons and what every run measured",
+			func(b *bytes.Buffer) error { return report.SuiteJSON(b, s) }},
+	} {
+		var b bytes.Buffer
+		if err := file.print(&b); err != nil {
+			return err
+		}
+		d, err := packed(file.name, file.media, file.about, fmt.Sprintf("the ConfigMap %s-results has it", s.Name), b.Bytes())
+		if err != nil {
+			return err
+		}
+		v.Downloads = append(v.Downloads, d)
+	}
+	return nil
+}
+
+// measured are the points of a variant, over the rounds that are whole.
+func measured(s *report.Suite, variant string) []stats.Point {
+	var points []stats.Point
+	at := map[string]int{}
+	for _, run := range s.Runs {
+		if run.Variant != variant || run.Round > s.Rounds {
+			continue
+		}
+		for _, value := range run.Values {
+			key := stats.Label(value.Parameters)
+			i, known := at[key]
+			if !known {
+				i = len(points)
+				at[key] = i
+				points = append(points, stats.Point{Parameters: value.Parameters, Metric: result.Metric{Name: run.Metric, Unit: run.Unit}})
+			}
+			points[i].Values = append(points[i].Values, value.Value)
+		}
+	}
+	for i := range points {
+		points[i].Summary = stats.Summarize(points[i].Values)
+	}
+	return points
+}

@@ -1,0 +1,110 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"math"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/benchrun-dev/benchrun/internal/report/plot"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// overTime shows the rate and the longest latency of each interval, in the first trial of each point.
+func overTime(points []chosen, d *Details) []*plot.Plot {
+	var rates, longest []plot.Line
+	unit := "rows/s"
+	for _, p := range points {
+		of := d.of(p.Parameters)
+		if of == nil || len(of.series) < 3 {
+			continue
+		}
+		rate, latency, rows := timeLines(p.name, of.series)
+		if !rows {
+			unit = "transactions/s"
+		}
+		rates, longest = append(rates, rate), append(longest, latency)
+	}
+	return []*plot.Plot{
+		plot.Lines("Rate over time", "seconds since the measured phase began", unit,
+			"The rate in each interval of the first trial of each point.", rates),
+		plot.Lines("Longest latency over time", "seconds since the measured phase began", "ms, the longest in each interval",
+			"The longest latency in each interval of the first trial of each point: where stalls show.", longest),
+	}
+}
+
+// timeLines are the rate and the longest latency. Rows are not counted by every tool: then transactions are.
+func timeLines(name string, series []result.Interval) (rate, latency plot.Line, rows bool) {
+	rate.Name, latency.Name = name, name
+	for _, i := range series {
+		rows = rows || i.Rows > 0
+	}
+	before := int64(0)
+	for _, i := range series {
+		count := i.Transactions
+		if rows {
+			count = i.Rows
+		}
+		if i.EndMicros > before {
+			at := float64(i.EndMicros) / 1e6
+			rate.Points = append(rate.Points, plot.XY{X: at, Y: 1e6 * float64(count) / float64(i.EndMicros-before)})
+			latency.Points = append(latency.Points, plot.XY{X: at, Y: float64(i.MaxMicros) / 1000})
+		}
+		before = i.EndMicros
+	}
+	return rate, latency, rows
+}
+
+// percentiles shows the distribution of the latencies of each operation.
+func percentiles(points []chosen, operations []string, d *Details) []*plot.Plot {
+	var plots []*plot.Plot
+	for _, op := range operations {
+		var lines []plot.Line
+		for _, p := range points {
+			if h := histogram(p, op, d); h != nil {
+				lines = append(lines, plot.Line{Name: p.name, Points: distribution(h)})
+			}
+		}
+		plots = append(plots, plot.Percentiles("Latency of "+op,
+			"What share of the operations took no longer: all trials of a point together.", lines))
+	}
+	return plots
+}
+
+// histogram of an operation at a point: from its documents or, without them, from its records; nil if nobody has one.
+func histogram(p chosen, operation string, d *Details) *hdrhistogram.Histogram {
+	if of := d.of(p.Parameters); of != nil {
+		if h, err := hdrhistogram.Decode(of.latencies[operation]); err == nil {
+			return h
+		}
+	}
+	from := pointDetails{latencies: map[string][]byte{}}
+	for _, r := range p.Records {
+		for _, l := range r.Summary.Latencies {
+			if l.Operation == operation {
+				from.merge(l)
+			}
+		}
+	}
+	h, err := hdrhistogram.Decode(from.latencies[operation])
+	if err != nil {
+		return nil
+	}
+	return h
+}
+
+// distribution of a histogram: closer and closer to 1, as far as there are operations.
+func distribution(h *hdrhistogram.Histogram) []plot.XY {
+	const stepsPerDecade = 8
+	var list []plot.XY
+	count := float64(h.TotalCount())
+	for i := 0; ; i++ {
+		left := math.Pow(10, -float64(i)/stepsPerDecade)
+		if left*count < 1 {
+			return list
+		}
+		list = append(list, plot.XY{X: 1 - left, Y: float64(h.ValueAtQuantile(100 * (1 - left)))})
+	}
+}

@@ -1,0 +1,148 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plot
+
+import (
+	"fmt"
+	"image/color"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// Series is one line of a curve: a variant, or a value of a second swept parameter.
+type Series struct {
+	Name   string
+	Points []Point
+}
+
+// Point is what was measured at a value of the swept parameter.
+type Point struct {
+	// At is the value of the parameter as it was written.
+	At string
+	// Values are those of the repetitions.
+	Values  []float64
+	Summary stats.Summary
+}
+
+// maxDots is how many repetitions are drawn. Of more, only medians and intervals are: they would be one blot.
+const maxDots = 3000
+
+// Curve shows values against a swept parameter: each repetition a dot, the medians a line, their intervals bars. Where the values
+// of the parameter are no numbers, there is no line.
+func Curve(title, parameter, unit string, series []Series) *Plot {
+	var names, texts []string
+	var values []float64
+	dots := 0
+	for _, s := range series {
+		names = append(names, s.Name)
+		for _, point := range s.Points {
+			texts = append(texts, point.At)
+			values = append(append(values, point.Values...), point.Summary.Low, point.Summary.High)
+			dots += len(point.Values)
+		}
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	p := newPlot(title, parameter, unit, names)
+	at := sweepAxis(&p.frame.X, texts)
+	_, numeric := Numbers(texts)
+	valueAxis(&p.frame.Y, values)
+	p.Text = fmt.Sprintf("%s against %s: the medians, with the interval of each as a bar.", unit, parameter)
+	if dots <= maxDots {
+		p.Text = fmt.Sprintf("%s against %s: a dot for each repetition, the medians marked, with the interval of each as a bar.",
+			unit, parameter)
+	}
+	p.frame.Add(plotter(grid), plotter(func(c draw.Canvas, f *plot.Plot) {
+		for i, s := range series {
+			where := func(point Point, v float64) vg.Point {
+				return vg.Point{X: c.X(f.X.Norm(at[point.At])) + beside(i, len(series), numeric), Y: c.Y(f.Y.Norm(v))}
+			}
+			if numeric {
+				medians(c, i, s.Points, where)
+			}
+			for _, point := range s.Points {
+				drawPoint(c, i, point, dots <= maxDots, where, func() string {
+					return tip(parameter, s.Name, unit, point)
+				})
+			}
+		}
+	}))
+	return p
+}
+
+// beside moves series away from each other where they have no lines.
+func beside(i, n int, numeric bool) vg.Length {
+	if numeric || n < 2 {
+		return 0
+	}
+	const apart = 14
+	return apart * (vg.Length(i) - vg.Length(n-1)/2)
+}
+
+// medians draws the line through them.
+func medians(c draw.Canvas, series int, points []Point, where func(Point, float64) vg.Point) {
+	var through []vg.Point
+	for _, point := range points {
+		if point.Summary.N > 0 {
+			through = append(through, where(point, point.Summary.Median))
+		}
+	}
+	if len(through) > 1 {
+		marking(c, "curve", "", func() {
+			c.StrokeLines(line(palette[series%len(palette)], 1.6), through)
+		})
+	}
+}
+
+func drawPoint(c draw.Canvas, series int, point Point, dots bool, where func(Point, float64) vg.Point, tip func() string) {
+	if point.Summary.N == 0 {
+		return
+	}
+	shade := palette[series%len(palette)]
+	if point.Summary.N > 1 {
+		low, high := where(point, point.Summary.Low), where(point, point.Summary.High)
+		marking(c, "interval", "", func() { bar(c, shade, low, high) })
+	}
+	if dots && len(point.Values) > 1 {
+		c.SetColor(fade(shade, 110))
+		marking(c, "dot", "", func() {
+			for _, v := range point.Values {
+				circle(c, where(point, v), 2)
+			}
+		})
+	}
+	c.SetColor(shade)
+	marking(c, "median", tip(), func() { mark(c, series, where(point, point.Summary.Median), 3.6) })
+}
+
+// bar is an interval with its ends.
+func bar(c draw.Canvas, shade color.Color, low, high vg.Point) {
+	style := line(shade, 1.2)
+	const half = 3.5
+	c.StrokeLine2(style, low.X, low.Y, high.X, high.Y)
+	for _, end := range []vg.Point{low, high} {
+		if low.X == high.X {
+			c.StrokeLine2(style, end.X-half, end.Y, end.X+half, end.Y)
+		} else {
+			c.StrokeLine2(style, end.X, end.Y-half, end.X, end.Y+half)
+		}
+	}
+}
+
+// tip is what a pointer over a median shows.
+func tip(parameter, series, unit string, point Point) string {
+	text := fmt.Sprintf("%s=%s: %s %s", parameter, point.At, Number(point.Summary.Median), unit)
+	if series != "" {
+		text = series + ", " + text
+	}
+	if point.Summary.N > 1 {
+		text += fmt.Sprintf(" (%s–%s), n = %d", Number(point.Summary.Low), Number(point.Summary.High), point.Summary.N)
+	}
+	return text
+}

@@ -1,0 +1,161 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plot
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// MaxRatios is how many comparisons a forest plot has room for.
+const MaxRatios = 40
+
+// verdictMarks are the colour and the shape of a verdict, as indexes of the palette and of the shapes.
+var verdictMarks = []struct {
+	verdicts []stats.Verdict
+	name     string
+}{
+	{[]stats.Verdict{stats.Faster}, "faster"},
+	{[]stats.Verdict{stats.Slower}, "slower"},
+	{[]stats.Verdict{stats.Equal}, "equal"},
+	{[]stats.Verdict{stats.NoDifferenceShown, stats.CannotSay}, "no answer"},
+}
+
+// Ratios is a forest plot: for each comparison the ratio with its interval, on a logarithmic axis around 1, and the band of
+// differences that count as none. A comparison without an interval has none to show.
+func Ratios(title string, pairs []stats.Paired, name func(*stats.Paired) string) *Plot {
+	var shown []*stats.Paired
+	for i := range pairs {
+		if pairs[i].Bounded() && len(shown) < MaxRatios {
+			shown = append(shown, &pairs[i])
+		}
+	}
+	if len(shown) == 0 {
+		return nil
+	}
+	p := newPlot(title, "ratio to "+shown[0].Baseline+" ("+shown[0].Metric.Name+", the "+shown[0].Metric.Better+" the better)", "", nil)
+	for _, v := range verdictMarks {
+		p.series = append(p.series, v.name)
+	}
+	within := float64(shown[0].DifferencePercent) / 100
+	p.Text = fmt.Sprintf("The ratio of each comparison with its interval; the band is where two count as equal, within %d %%.",
+		shown[0].DifferencePercent)
+	p.height = vg.Length(86 + 22*len(shown))
+	ratioAxis(&p.frame.X, shown, within)
+	var ticks plot.ConstantTicks
+	for i, pair := range shown {
+		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: name(pair)})
+	}
+	y := &p.frame.Y
+	y.Tick.Marker, y.Min, y.Max = ticks, 0.5-float64(len(shown)), 0.5
+	y.Tick.Label.Color = ink
+	p.frame.Add(plotter(func(c draw.Canvas, f *plot.Plot) {
+		at := func(ratio float64) vg.Length { return c.X(f.X.Norm(ratio)) }
+		marking(c, "band", "", func() {
+			rectangle(c, faint, vg.Point{X: at(1 / (1 + within)), Y: c.Min.Y}, vg.Point{X: at(1 + within), Y: c.Max.Y})
+		})
+		c.StrokeLine2(line(soft, 1), at(1), c.Min.Y, at(1), c.Max.Y)
+		for i, pair := range shown {
+			drawRatio(c, c.Y(f.Y.Norm(float64(-i))), pair, at)
+		}
+	}))
+	return p
+}
+
+func drawRatio(c draw.Canvas, y vg.Length, pair *stats.Paired, at func(float64) vg.Length) {
+	kind := verdictMark(pair.Verdict)
+	marking(c, "interval", "", func() {
+		bar(c, palette[kind], vg.Point{X: at(pair.Low), Y: y}, vg.Point{X: at(pair.High), Y: y})
+	})
+	c.SetColor(color.Color(palette[kind]))
+	marking(c, "ratio", pair.String(), func() { mark(c, kind, vg.Point{X: at(pair.Ratio), Y: y}, 4) })
+}
+
+func verdictMark(v stats.Verdict) int {
+	for i, m := range verdictMarks {
+		for _, of := range m.verdicts {
+			if of == v {
+				return i
+			}
+		}
+	}
+	return len(verdictMarks) - 1
+}
+
+// ratioAxis reaches as far to one side of 1 as to the other, unless all is on one side of it.
+func ratioAxis(axis *plot.Axis, pairs []*stats.Paired, within float64) {
+	low, high := 1/(1+2*within), 1+2*within
+	for _, p := range pairs {
+		low, high = min(low, p.Low), max(high, p.High)
+	}
+	axis.Scale = plot.LogScale{}
+	axis.Min, axis.Max = low/1.02, high*1.02
+	var ticks []plot.Tick
+	for _, v := range ratioSteps(high / low) {
+		if v >= axis.Min && v <= axis.Max {
+			ticks = append(ticks, plot.Tick{Value: v, Label: stats.Format(v)})
+		}
+	}
+	const room = 40
+	axis.Tick.Marker = spaced{ticks: ticks, room: room, log: true}
+}
+
+// ratioSteps are round ratios, the finer the less they span.
+func ratioSteps(span float64) []float64 {
+	var list []float64
+	switch {
+	case span > 6:
+		for p := -4.0; p <= 4; p++ {
+			for _, n := range []float64{1, 2, 5} {
+				list = append(list, n*math.Pow(10, p))
+			}
+		}
+	case span > 1.6:
+		list = []float64{0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6}
+	default:
+		for n := 50; n <= 200; n += 5 {
+			list = append(list, float64(n)/100)
+		}
+	}
+	return list
+}
+
+// Rounds shows what was measured of a comparison, round by round: two dots in each, and between them a line.
+func Rounds(title string, pair *stats.Paired) *Plot {
+	n := min(len(pair.Values), len(pair.BaselineValues))
+	if n == 0 {
+		return nil
+	}
+	both := [][]float64{pair.BaselineValues[:n], pair.Values[:n]}
+	p := newPlot(title, "round", pair.Metric.Unit, []string{pair.Baseline, pair.Variant})
+	p.Text = fmt.Sprintf("%s in each round, %s beside %s.", pair.Metric.Unit, pair.Variant, pair.Baseline)
+	p.height = 220
+	x := &p.frame.X
+	x.Min, x.Max = 0.5, float64(n)+0.5
+	var ticks []plot.Tick
+	for round := 1; round <= n; round++ {
+		ticks = append(ticks, plot.Tick{Value: float64(round), Label: fmt.Sprint(round)})
+	}
+	x.Tick.Marker = spaced{ticks: ticks, room: horizontalRoom}
+	valueAxis(&p.frame.Y, append(append([]float64{}, both[0]...), both[1]...))
+	p.frame.Add(plotter(grid), plotter(func(c draw.Canvas, f *plot.Plot) {
+		for round := range n {
+			x := c.X(f.X.Norm(float64(round + 1)))
+			c.StrokeLine2(line(soft, 0.8), x, c.Y(f.Y.Norm(both[0][round])), x, c.Y(f.Y.Norm(both[1][round])))
+			for i := range both {
+				c.SetColor(palette[i])
+				tip := fmt.Sprintf("round %d: %s %s", round+1, Number(both[i][round]), pair.Metric.Unit)
+				marking(c, "dot", tip, func() { mark(c, i, vg.Point{X: x, Y: c.Y(f.Y.Norm(both[i][round]))}, 3.4) })
+			}
+		}
+	}))
+	return p
+}
