@@ -5,6 +5,8 @@ package kubectl
 
 import (
 	"bytes"
+	"io"
+	"log"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -131,7 +133,7 @@ func TestPublishedNames(t *testing.T) {
 // A bundle in a registry is the same as in a file; a tag and a digest lead to it.
 func TestExportToARegistry(t *testing.T) {
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
-	server := httptest.NewServer(registry.New())
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	defer server.Close()
 	host := strings.TrimPrefix(server.URL, "http://")
 	cl := clusterWith(finishedRun(t, "commit-size", 1)...)

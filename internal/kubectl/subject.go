@@ -73,6 +73,14 @@ func (s *subject) object() client.Object {
 	return s.suite
 }
 
+// kind is run or suite.
+func (s *subject) kind() string {
+	if s.run != nil {
+		return "run"
+	}
+	return "suite"
+}
+
 // results is where they are published; empty if they are not.
 func (s *subject) results() v1alpha1.ResultsReference {
 	if s.run != nil {

@@ -1,0 +1,209 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/bundle"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/report"
+)
+
+// reproduction is the command and its flags.
+type reproduction struct {
+	// wait returns when an object has finished, as cluster.watch does.
+	wait      func(context.Context, genericiooptions.IOStreams, client.WithWatch, client.Object) error
+	streams   genericiooptions.IOStreams
+	name      string
+	output    string
+	within    percentage
+	plainHTTP bool
+}
+
+func newReproduce(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &reproduction{wait: c.watch, streams: streams, output: "text"}
+	command := &cobra.Command{
+		Use:   "reproduce BUNDLE",
+		Short: "Measure a bundle again in this cluster, and compare point by point",
+		Long: `Verify a bundle that "kubectl benchrun export" has written, create what it has measured, wait until it has finished, and compare.
+
+A point of a run is reproduced if no difference between there and here is shown, and one of a factor of two would have been.
+With --within 10% it is reproduced if differences of 10 % are excluded. A suite is reproduced if the ratios of its variants are.
+
+The command may be repeated: a run or suite of that name with the same specification is used, and not created again.
+Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot be compared, 3 error.`,
+		Example: `  # Measure again what somebody else has measured.
+  kubectl benchrun reproduce commit-size.tgz
+
+  # From a registry, under another name, and only differences of 10 % and more count.
+  kubectl benchrun reproduce oci://registry.example.com/benchmarks/commit-size:2026-11 --name again --within 10%`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			if o.output != "text" && o.output != "json" {
+				return fmt.Errorf("-o %s is not known; use text or json", o.output)
+			}
+			b, err := openBundle(command.Context(), arguments[0], o.plainHTTP)
+			if err != nil {
+				return err
+			}
+			cl, namespace, err := c.connect()
+			if err != nil {
+				return err
+			}
+			return o.reproduce(command.Context(), cl, namespace, b)
+		},
+	}
+	command.Flags().StringVar(&o.name, "name", "", "name of the run or suite here (default: that in the bundle)")
+	command.Flags().StringVarP(&o.output, "output", "o", o.output, "text or json")
+	command.Flags().Var(&o.within, "within", "the difference that counts as none, for example 10%")
+	command.Flags().BoolVar(&o.plainHTTP, "plain-http", false, "talk HTTP without TLS to the registry")
+	return command
+}
+
+// reproduce measures and compares. Its error is an exit code if there is an answer.
+func (o *reproduction) reproduce(ctx context.Context, cl client.WithWatch, namespace string, b *bundle.Bundle) error {
+	there, err := printableOf(b)
+	if err != nil {
+		return err
+	}
+	s, err := o.create(ctx, cl, namespace, b)
+	if err != nil {
+		return err
+	}
+	if s, err = o.waitFor(ctx, cl, s); err != nil {
+		return err
+	}
+	here, err := s.published(ctx, cl)
+	if err != nil {
+		return err
+	}
+	r := compared(there, here, float64(o.within))
+	if err := o.print(r); err != nil {
+		return err
+	}
+	counts := r.Counts()
+	switch {
+	case counts[report.Reproduced] == len(r.Points) && len(r.Points) > 0:
+		return nil
+	case counts[report.NotComparable]+counts[report.Reproduced] == len(r.Points):
+		return verdictError{ExitCannotSay}
+	}
+	return verdictError{ExitRegression}
+}
+
+// compared is what was measured there beside what was measured here.
+func compared(there, here *printable, within float64) *report.Reproduction {
+	if there.run == nil {
+		return report.ReproduceSuite(there.suite, here.suite)
+	}
+	return report.Reproduce(there.run, here.run, within)
+}
+
+func (o *reproduction) print(r *report.Reproduction) error {
+	if o.output == "text" {
+		return r.Print(o.streams.Out)
+	}
+	enc := json.NewEncoder(o.streams.Out)
+	enc.SetIndent("", " ")
+	return enc.Encode(r)
+}
+
+// create the run or suite of a bundle, unless there is one that asks for the same.
+func (o *reproduction) create(ctx context.Context, cl client.Client, namespace string, b *bundle.Bundle) (*subject, error) {
+	s, err := subjectIn(b)
+	if err != nil {
+		return nil, err
+	}
+	object := s.object()
+	object.SetNamespace(namespace)
+	if o.name != "" {
+		object.SetName(o.name)
+	}
+	err = cl.Create(ctx, object, client.FieldOwner("kubectl-benchrun"))
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		return alreadyThere(ctx, cl, s)
+	case err != nil:
+		return nil, fmt.Errorf("creating %s %s: %w", s.kind(), object.GetName(), err)
+	}
+	_, err = fmt.Fprintf(o.streams.ErrOut, "%s %s is created in namespace %s\n", s.kind(), object.GetName(), namespace)
+	return s, err
+}
+
+// subjectIn is the resource in a bundle, with a specification that its results are of.
+func subjectIn(b *bundle.Bundle) (*subject, error) {
+	s := new(subject)
+	if b.Manifest.Kind == plan.SuiteKind {
+		s.suite = new(v1alpha1.BenchmarkSuite)
+		return s, decodeBenchmark(b, s.suite)
+	}
+	s.run = new(v1alpha1.BenchmarkRun)
+	if err := decodeBenchmark(b, s.run); err != nil {
+		return nil, err
+	}
+	digest, err := plan.Digest(&s.run.Spec)
+	if err == nil && digest != b.Manifest.SpecDigest {
+		err = fmt.Errorf("%s has the digest %s, the results are those of %s: another version of Benchrun has made this bundle",
+			bundle.BenchmarkFile, digest, b.Manifest.SpecDigest)
+	}
+	return s, err
+}
+
+func decodeBenchmark(b *bundle.Bundle, object client.Object) error {
+	if err := yaml.UnmarshalStrict(b.Benchmark, object); err != nil {
+		return fmt.Errorf("reading %s: %w", bundle.BenchmarkFile, err)
+	}
+	return nil
+}
+
+// alreadyThere is the run or suite that has the name, if it asks for the same.
+func alreadyThere(ctx context.Context, cl client.Reader, wanted *subject) (*subject, error) {
+	object := wanted.object()
+	s, err := find(ctx, cl, object.GetNamespace(), wanted.kind()+"/"+object.GetName())
+	if err != nil {
+		return nil, err
+	}
+	same, err := asksForTheSame(wanted, s)
+	if err == nil && !same {
+		err = fmt.Errorf("there is a %s %s already, with another specification: use --name", wanted.kind(), object.GetName())
+	}
+	return s, err
+}
+
+// asksForTheSame compares what two runs or suites ask for. The API server has set the defaults of both.
+func asksForTheSame(a, b *subject) (bool, error) {
+	if a.run == nil {
+		ours, err := json.Marshal(a.suite.Spec)
+		theirs, err2 := json.Marshal(b.suite.Spec)
+		return string(ours) == string(theirs), errors.Join(err, err2)
+	}
+	ours, err := plan.Digest(&a.run.Spec)
+	theirs, err2 := plan.Digest(&b.run.Spec)
+	return ours == theirs, errors.Join(err, err2)
+}
+
+// waitFor returns a run or suite when it has finished. It is an error if it failed; a suite without an answer has values all the
+// same.
+func (o *reproduction) waitFor(ctx context.Context, cl client.WithWatch, s *subject) (*subject, error) {
+	object := s.object()
+	// What is shown on the way must not mix with the answer.
+	streams := o.streams
+	streams.Out = streams.ErrOut
+	answer := verdictError{}
+	if err := o.wait(ctx, streams, cl, object); err != nil && !errors.As(err, &answer) {
+		return nil, err
+	}
+	return find(ctx, cl, object.GetNamespace(), s.kind()+"/"+object.GetName())
+}
