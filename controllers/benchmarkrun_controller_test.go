@@ -62,6 +62,7 @@ func TestEnvtestCompleteRun(t *testing.T) {
 			t.Errorf("the results lack %s", file)
 		}
 	}
+	pageIn(t, &results, "run")
 	if results.Immutable == nil || !*results.Immutable {
 		t.Error("the results are not immutable")
 	}

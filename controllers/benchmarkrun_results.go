@@ -175,6 +175,11 @@ func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *step, outcome s
 	if err != nil {
 		return err
 	}
+	shown, err := pages{r.Live, &r.decoding}.ofRun(ctx, s.run, rep)
+	if err != nil {
+		return err
+	}
+	files = append(files, shown...)
 	published := &v1alpha1.ResultsReference{ConfigMap: plan.ResultsName(s.run), Digest: digestOf(files)}
 	meta := metav1.ObjectMeta{
 		Name: published.ConfigMap, Labels: plan.Labels(s.run, v1alpha1.ComponentResults),

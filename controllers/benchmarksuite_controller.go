@@ -5,6 +5,7 @@ package controllers
 
 import (
 	"context"
+	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -36,6 +37,8 @@ type BenchmarkSuiteReconciler struct {
 	// Namespace is the only one to work in; empty is all. LaneNamespace has the Leases of the lanes.
 	Namespace, LaneNamespace string
 
+	// decoding is held while a document is decoded.
+	decoding sync.Mutex
 	memories memories[suiteMemory]
 }
 

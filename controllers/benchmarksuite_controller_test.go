@@ -64,6 +64,7 @@ func TestEnvtestSuiteDecided(t *testing.T) {
 			t.Errorf("the results lack %s", file)
 		}
 	}
+	pageIn(t, &results, "s")
 	if lines := strings.Count(results.Data["results.csv"], "\n"); lines != 21 {
 		t.Errorf("results.csv has %d lines, want a header and 20 values", lines)
 	}

@@ -6,6 +6,7 @@ package controllers
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // publish writes the results of the suite, once, and adds them to what was seen.
@@ -28,6 +30,11 @@ func (r *BenchmarkSuiteReconciler) publish(ctx context.Context, s *suiteStep, ou
 	if err != nil {
 		return err
 	}
+	shown, err := r.page(ctx, s, rep)
+	if err != nil {
+		return err
+	}
+	files = append(files, shown...)
 	published := &v1alpha1.ResultsReference{ConfigMap: plan.SuiteResultsName(s.suite), Digest: digestOf(files)}
 	meta := metav1.ObjectMeta{
 		Name: published.ConfigMap, Labels: plan.SuiteLabels(s.suite),
@@ -39,6 +46,23 @@ func (r *BenchmarkSuiteReconciler) publish(ctx context.Context, s *suiteStep, ou
 	}
 	s.seen.Results = published
 	return nil
+}
+
+// page of what was measured so far.
+func (r *BenchmarkSuiteReconciler) page(ctx context.Context, s *suiteStep, rep *report.Suite) ([]result.File, error) {
+	var members []pagedRun
+	for i, m := range s.plan.Members {
+		if seen := s.seen.Members[i]; seen.Measured != nil {
+			members = append(members, pagedRun{seen.Run, s.suite.Spec.Variants[m.Variant].Name})
+		}
+	}
+	return pages{r.Live, &r.decoding}.ofSuite(ctx, rep, members, func(run *v1alpha1.BenchmarkRun) ([]*result.Record, error) {
+		attempts, err := r.readAttempts(ctx, run)
+		if lost := new(changedError); errors.As(err, &lost) {
+			return nil, nil // the suite has failed for that, and says so
+		}
+		return attempts, err
+	})
 }
 
 // suiteReport is the report of what was measured so far.

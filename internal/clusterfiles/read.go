@@ -12,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // Read reads the contents of ConfigMaps by key: of the one with that name and of those that continue it, name-2, name-3 and so
@@ -38,4 +40,36 @@ func Read(ctx context.Context, from client.Reader, namespace, name string) (map[
 			contents[file] = []byte(text)
 		}
 	}
+}
+
+// File reads a file that result.Pack has distributed; nil if there is none. Nearly always that takes one request.
+func File(ctx context.Context, from client.Reader, namespace, name, file string) ([]byte, error) {
+	var cm corev1.ConfigMap
+	err := from.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &cm)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading ConfigMap %s: %w", name, err)
+	}
+	if data, whole := cm.BinaryData[file]; whole {
+		return data, nil
+	}
+	contents, err := Read(ctx, from, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	return result.UnpackFile(file, contents)
+}
+
+// Document reads the document of an attempt from its ConfigMap, if it is the one that the record names; nil if it is not there.
+func Document(ctx context.Context, from client.Reader, namespace, name string, record *result.Record) (*result.Document, error) {
+	if record.Summary == nil {
+		return nil, nil
+	}
+	text, err := File(ctx, from, namespace, name, result.DocumentKey)
+	if err != nil || text == nil || result.Digest(text) != record.Summary.DocumentSHA256 {
+		return nil, err
+	}
+	return result.DecodeDocument(text)
 }

@@ -22,6 +22,15 @@ type File struct {
 	Binary bool
 }
 
+// Compressed is the file with the suffix .gz, which UnpackFile reads under its own name.
+func (f File) Compressed() (File, error) {
+	gz, err := compress(f.Data)
+	if err != nil {
+		return File{}, fmt.Errorf("compressing %s: %w", f.Name, err)
+	}
+	return File{Name: f.Name + ".gz", Data: gz, Binary: true}, nil
+}
+
 // Pack distributes files over as many ConfigMaps as they take; nearly always that is one. If together they are too large,
 // text is compressed first and gets the suffix .gz; what is still too large for one ConfigMap is cut into pieces with the
 // suffixes .1, .2 and so on, which are joined by writing them one after the other.
@@ -43,11 +52,10 @@ func Pack(files []File) ([][]File, error) {
 	for i, f := range files {
 		// The first file is what is looked at first: it stays text.
 		if total > MaxConfigMapBytes && !f.Binary && i > 0 {
-			gz, err := compress(f.Data)
-			if err != nil {
-				return nil, fmt.Errorf("compressing %s: %w", f.Name, err)
+			var err error
+			if f, err = f.Compressed(); err != nil {
+				return nil, err
 			}
-			f = File{Name: f.Name + ".gz", Data: gz, Binary: true}
 		}
 		if len(f.Data) <= MaxConfigMapBytes {
 			put(f)
