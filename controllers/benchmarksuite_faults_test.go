@@ -121,7 +121,8 @@ func TestEnvtestSuiteCrashAfterEveryWrite(t *testing.T) {
 		Results  string
 		Reasons  []string
 	}
-	crashAfter := func(n int) (end, int) {
+	crashAfter := func(t *testing.T, n int) (end, int) {
+		t.Helper()
 		s := newSuites(t)
 		m, steps := &mortal{dieAfter: n}, 0
 		s.suites.Client = m.client()
@@ -151,13 +152,17 @@ func TestEnvtestSuiteCrashAfterEveryWrite(t *testing.T) {
 		slices.Sort(e.Reasons)
 		return e, m.writes
 	}
-	want, writes := crashAfter(0)
-	for n := 1; n <= writes; n++ {
-		got, _ := crashAfter(n)
+	want, writes := crashAfter(t, 0)
+	var all []int
+	for n := range writes {
+		all = append(all, n+1)
+	}
+	killedAfter(t, all, func(t *testing.T, n int) {
+		got, _ := crashAfter(t, n)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("killed after write %d of %d (-undisturbed +killed):\n%s", n, writes, diff)
 		}
-	}
+	})
 	if !slices.Contains(want.Reasons, "Complete True Undecided") && !slices.Contains(want.Reasons, "Complete True Decided") {
 		t.Errorf("an undisturbed suite ended %v", want.Reasons)
 	}

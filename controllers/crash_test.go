@@ -110,14 +110,29 @@ type outcome struct {
 // attempt, and starts another: the end is the same each time, and no Job is made twice.
 func TestEnvtestCrashAfterEveryWrite(t *testing.T) {
 	want, writes := crashAfter(t, 0)
-	for n := 1; n <= writes; n++ {
+	var all []int
+	for n := range writes {
+		all = append(all, n+1)
+	}
+	killedAfter(t, all, func(t *testing.T, n int) {
 		got, _ := crashAfter(t, n)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("killed after write %d of %d (-undisturbed +killed):\n%s", n, writes, diff)
 		}
-	}
-	t.Logf("killed after each of %d writes: the same end", writes)
+	})
 	fmt.Printf("crash after every write: n = %d\n", writes)
+}
+
+// killedAfter runs a scenario in which the manager is killed after a write, for each of these writes, several at a time: each has a
+// namespace and lanes of its own.
+func killedAfter(t *testing.T, writes []int, scenario func(t *testing.T, n int)) {
+	t.Helper()
+	for _, n := range writes {
+		t.Run(fmt.Sprintf("write %d", n), func(t *testing.T) {
+			t.Parallel()
+			scenario(t, n)
+		})
+	}
 }
 
 func crashAfter(t *testing.T, n int) (outcome, int) {

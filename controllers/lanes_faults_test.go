@@ -123,10 +123,11 @@ func TestEnvtestCrashAfterEveryWriteOfALease(t *testing.T) {
 	if len(leases) != 4 {
 		t.Fatalf("two runs take and leave their lane by %d writes", len(leases))
 	}
+	var writes []int
 	for _, n := range leases {
-		crashInLane(t, n)
-		crashInLane(t, n+1)
+		writes = append(writes, n, n+1)
 	}
+	killedAfter(t, writes, func(t *testing.T, n int) { crashInLane(t, n) })
 }
 
 func crashInLane(t *testing.T, n int) []int {

@@ -6,6 +6,7 @@
 package controllers
 
 import (
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -161,7 +162,8 @@ func TestEnvtestSharedDatabaseOfASuiteThatFails(t *testing.T) {
 // The operator is killed before and after each write of an object of the database that the runs share: there is one server, every
 // trial is measured once, and nothing is left.
 func TestEnvtestCrashAfterEveryWriteOfASharedDatabase(t *testing.T) {
-	crash := func(n int) []int {
+	crash := func(t *testing.T, n int) []int {
+		t.Helper()
 		s := newSharing(t, 2, nil)
 		m := &mortal{dieAfter: n}
 		start := func() {
@@ -195,7 +197,7 @@ func TestEnvtestCrashAfterEveryWriteOfASharedDatabase(t *testing.T) {
 		}
 		return m.shared
 	}
-	writes := crash(0)
+	writes := crash(t, 0)
 	if len(writes) != 11 {
 		t.Fatalf("a database is made and removed by %d writes", len(writes))
 	}
@@ -203,7 +205,5 @@ func TestEnvtestCrashAfterEveryWriteOfASharedDatabase(t *testing.T) {
 	for _, n := range writes {
 		at[n-1], at[n] = true, true
 	}
-	for n := range at {
-		crash(n)
-	}
+	killedAfter(t, slices.Sorted(maps.Keys(at)), func(t *testing.T, n int) { crash(t, n) })
 }

@@ -227,7 +227,8 @@ func TestEnvtestSuiteOfAnotherInstallation(t *testing.T) {
 // The manager is killed after each write of the Lease of a suite, and after the next one, while a run waits, and another goes on:
 // the run begins when the suite has finished, and the lane is free at the end. The runs of the suite end at once.
 func TestEnvtestCrashAfterEveryWriteOfASuitesLease(t *testing.T) {
-	crash := func(n int) []int {
+	crash := func(t *testing.T, n int) []int {
+		t.Helper()
 		l := newInLane(t)
 		m := &mortal{dieAfter: n}
 		l.suites.suites.Client = m.client()
@@ -262,14 +263,15 @@ func TestEnvtestCrashAfterEveryWriteOfASuitesLease(t *testing.T) {
 		l.nothingRuns()
 		return m.leases
 	}
-	leases := crash(0)
+	leases := crash(t, 0)
 	if len(leases) != 2 {
 		t.Fatalf("a suite takes and leaves its lane by %d writes", len(leases))
 	}
+	var writes []int
 	for _, n := range leases {
-		crash(n)
-		crash(n + 1)
+		writes = append(writes, n, n+1)
 	}
+	killedAfter(t, writes, func(t *testing.T, n int) { crash(t, n) })
 }
 
 // A suite and a run whose operator has a cache that is behind are measured once, one after the other.

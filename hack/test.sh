@@ -45,7 +45,7 @@ unit() {
 envtest() {
 	local assets
 	assets=$("$HACK/envtest.sh")
-	KUBEBUILDER_ASSETS=$assets tests envtest -tags envtest -run 'TestEnvtest' -timeout 30m \
+	KUBEBUILDER_ASSETS=$assets tests envtest -tags envtest -parallel 4 -run 'TestEnvtest' -timeout 30m \
 		./api/... ./cmd/manager ./controllers/... ./test/install
 	tally envtest
 	# Figures that tests of the controllers print.
