@@ -30,7 +30,7 @@ type change[T client.Object] struct {
 }
 
 // changes sends every object that a list selects, and then those that change, until the context ends. A watch that breaks is begun
-// again, with a new list. An error ends it, unless the API server may be back soon.
+// again, with a new list. An error ends it, unless it may be over soon: an API server that has answered before may restart.
 func changes[T client.Object](ctx context.Context, cl client.WithWatch, list client.ObjectList, options ...client.ListOption) <-chan change[T] {
 	out := make(chan change[T])
 	send := func(c change[T]) bool {
@@ -43,9 +43,13 @@ func changes[T client.Object](ctx context.Context, cl client.WithWatch, list cli
 	}
 	go func() {
 		defer close(out)
+		begun := false
 		for ctx.Err() == nil {
-			err := listAndWatch(ctx, cl, list, send, options)
-			if err != nil && !passes(err) {
+			err := listAndWatch(ctx, cl, list, func(c change[T]) bool {
+				begun = true
+				return send(c)
+			}, options)
+			if err != nil && !passes(err) && (!begun || !unreachable(err)) {
 				send(change[T]{err: err})
 				return
 			}

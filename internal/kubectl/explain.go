@@ -156,7 +156,7 @@ func (s *subject) obstacles(said string) []string {
 	var text []string
 	for _, of := range []string{v1alpha1.ConditionAdmitted, v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionResultsAvailable} {
 		c := apimeta.FindStatusCondition(conditions, of)
-		if c == nil || c.Reason == said {
+		if c == nil || c.Reason == said || c.Reason == v1alpha1.ReasonInProgress {
 			continue
 		}
 		text = append(text, fmt.Sprintf("%s: %s", of, c.Message))
