@@ -100,7 +100,8 @@ func TestErrors(t *testing.T) {
 		"nobody there":       {gone.URL, []string{"list"}, "the cluster does not answer: dial tcp"},
 		"not installed":      {serve(t, bare()), []string{"list"}, "Benchrun is not installed in this cluster"},
 		"forbidden": {
-			serve(t, kinds(map[string]answer{runs: forbidden})), []string{"list"},
+			serve(t, kinds(map[string]answer{runs: forbidden})),
+			[]string{"list"},
 			`User "eve" cannot list. Ask for the role benchrun-benchmarkrun-editor`,
 		},
 		"forbidden to create": {
@@ -108,7 +109,8 @@ func TestErrors(t *testing.T) {
 		},
 		"not logged in": {
 			serve(t, kinds(map[string]answer{runs: {http.StatusUnauthorized, status(401, metav1.StatusReasonUnauthorized, "Unauthorized")}})),
-			[]string{"list"}, "the cluster does not accept your credentials: log in again",
+			[]string{"list"},
+			"the cluster does not accept your credentials: log in again",
 		},
 		"no such run":      {serve(t, kinds(nil)), []string{"watch", "nobody"}, `there is no run or suite "nobody" in namespace default`},
 		"no such kind":     {serve(t, kinds(nil)), []string{"explain", "pod/a"}, `"pod" is no kind`},

@@ -27,7 +27,7 @@ import (
 
 // logRequest is whose log to print.
 type logRequest struct {
-	trial, attempt  int
+	trial, attempt   int
 	database, follow bool
 }
 

@@ -23,7 +23,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-
 // manifest is one object of a file.
 type manifest struct {
 	file   string

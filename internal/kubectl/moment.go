@@ -41,7 +41,8 @@ func momentOf(object client.Object) *moment {
 		return &moment{
 			kind: "suite", name: suite.Name, unit: "rounds", conditions: s.Conditions, mayEndEarly: suite.Spec.EarlyStop.Policy !=
 				v1alpha1.EarlyStopDisabled, done: int(ptr.Deref(s.Rounds.Measured, 0)), planned: int(ptr.Deref(s.Rounds.Planned, 0)),
-			started: s.StartTime, elapsed: s.Elapsed, suspended: seconds(s.SuspendedSeconds), answer: s.Answer, soFar: soFar(s.Comparisons),
+			started: s.StartTime, elapsed: s.Elapsed, suspended: seconds(s.SuspendedSeconds), soFar: soFar(s.Comparisons),
+			answer: strings.TrimPrefix(s.Answer, "so far: "),
 		}
 	}
 	run := object.(*v1alpha1.BenchmarkRun) //nolint:forcetypeassert // there are two kinds
@@ -88,15 +89,20 @@ var verdicts = map[v1alpha1.Verdict]string{
 	v1alpha1.VerdictNoDifferenceShown: "no difference shown", v1alpha1.VerdictCannotSay: "undecided",
 }
 
-// ready is the condition that says what is happening; its reason is New before the operator has seen the object.
+// notSeen is the state of an object without conditions.
+const notSeen = "New"
+
+// ready is the condition that says what is happening; its reason is notSeen before the operator has seen the object.
 func (m *moment) ready() metav1.Condition {
 	if c := apimeta.FindStatusCondition(m.conditions, v1alpha1.ConditionReady); c != nil {
 		return *c
 	}
-	return metav1.Condition{Reason: "New", Message: "the operator has not seen it yet"}
+	return metav1.Condition{Reason: notSeen, Message: "the operator has not seen it yet"}
 }
 
-func (m *moment) is(condition string) bool { return apimeta.IsStatusConditionTrue(m.conditions, condition) }
+func (m *moment) is(condition string) bool {
+	return apimeta.IsStatusConditionTrue(m.conditions, condition)
+}
 
 func (m *moment) finished() bool { return m.is(v1alpha1.ConditionFinished) }
 
@@ -118,6 +124,9 @@ func (m *moment) left(now time.Time) string {
 	each := max(0, elapsed-m.suspended) / time.Duration(m.done)
 	since := now.Sub(m.started.Add(elapsed))
 	left := max(each*time.Duration(m.planned-m.done)-since, 0).Round(time.Second)
+	if left > time.Minute {
+		left = left.Round(5 * time.Second)
+	}
 	words := fmt.Sprintf("about %s more", left)
 	if m.mayEndEarly {
 		words = "at most " + words

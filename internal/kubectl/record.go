@@ -95,7 +95,7 @@ func atPoint(parameters map[string]string) string {
 
 func printSummary(s *result.Summary, out io.Writer) {
 	for _, m := range s.Metrics {
-		say(out, fmt.Sprintf("%s: %.4g %s", m.Name, m.Value, m.Unit))
+		say(out, fmt.Sprintf("%s: %s %s", m.Name, stats.Format(m.Value), m.Unit))
 	}
 	for _, w := range s.Warnings {
 		say(out, "warning: "+w)
