@@ -6,6 +6,7 @@ package kubectl
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,9 +30,11 @@ type change[T client.Object] struct {
 	err    error
 }
 
-// changes sends every object that a list selects, and then those that change, until the context ends. A watch that breaks is begun
-// again, with a new list. An error ends it, unless it may be over soon: an API server that has answered before may restart.
-func changes[T client.Object](ctx context.Context, cl client.WithWatch, list client.ObjectList, options ...client.ListOption) <-chan change[T] {
+// changes sends every object that a list selects, and then those that change, until the context ends. A watch that breaks is
+// begun again, with a new list. An error ends it, unless it may be over soon: an API server that has answered before may restart.
+func changes[T client.Object](
+	ctx context.Context, cl client.WithWatch, list client.ObjectList, options ...client.ListOption,
+) <-chan change[T] {
 	out := make(chan change[T])
 	send := func(c change[T]) bool {
 		select {
@@ -64,8 +67,8 @@ func changes[T client.Object](ctx context.Context, cl client.WithWatch, list cli
 
 // passes says whether an error may be over in a moment: the API server is busy, restarts, or has forgotten where a watch was.
 func passes(err error) bool {
-	return apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) || apierrors.IsInternalError(err) ||
-		apierrors.IsServiceUnavailable(err) || apierrors.IsResourceExpired(err) || apierrors.IsGone(err)
+	return apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
+		apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsResourceExpired(err) || apierrors.IsGone(err)
 }
 
 // errReader is for what a list or a watch holds and is not of the right type.
@@ -95,7 +98,8 @@ func listAndWatch[T client.Object](ctx context.Context, cl client.WithWatch, of 
 	if !send(change[T]{listed: true}) {
 		return nil
 	}
-	w, err := cl.Watch(ctx, list, append(options, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}})...)
+	from := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}}
+	w, err := cl.Watch(ctx, list, append(slices.Clone(options), from)...)
 	if err != nil {
 		return err
 	}

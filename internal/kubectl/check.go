@@ -89,14 +89,16 @@ func (c *checker) checkRun(object *unstructured.Unstructured) (string, []string)
 	if err != nil {
 		return "", []string{"spec: " + err.Error()}
 	}
-	return fmt.Sprintf("%s; it ends after %s at the latest", trialsOf(&run.Spec, p), duration.HumanDuration(lifecycle.Deadline(run, p))), nil
+	deadline := duration.HumanDuration(lifecycle.Deadline(run, p))
+	return fmt.Sprintf("%s; it ends after %s at the latest", trialsOf(&run.Spec, p), deadline), nil
 }
 
 // trialsOf says how many trials a run has.
 func trialsOf(spec *v1alpha1.BenchmarkRunSpec, p *plan.Plan) string {
 	points := counted(len(p.Points), "point")
 	if precision := spec.Trials.Precision; precision != nil {
-		return fmt.Sprintf("%s × %d to %d repetitions = at most %s", points, precision.Min, precision.Max, counted(len(p.Trials), "trial"))
+		return fmt.Sprintf("%s × %d to %d repetitions = at most %s", points, precision.Min, precision.Max,
+			counted(len(p.Trials), "trial"))
 	}
 	return fmt.Sprintf("%s × %s = %s", points, counted(p.Rounds, "repetition"), counted(len(p.Trials), "trial"))
 }

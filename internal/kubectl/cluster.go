@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -97,7 +97,7 @@ func explained(err error) string {
 		words = errNoCluster.Error()
 	case clientcmd.IsContextNotFound(err):
 		words += ": `kubectl config get-contexts` lists those that exist"
-	case meta.IsNoMatchError(err):
+	case apimeta.IsNoMatchError(err):
 		words = "Benchrun is not installed in this cluster: its kinds are unknown to the API server. Install it with Helm (see the README)"
 	case apierrors.IsForbidden(err):
 		words += ". Ask for the role benchrun-benchmarkrun-editor, or benchrun-benchmarkrun-viewer to read runs and suites only"

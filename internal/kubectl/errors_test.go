@@ -48,7 +48,7 @@ func status(code int32, reason metav1.StatusReason, message string) metav1.Statu
 // kinds are answers of an API server that knows Benchrun.
 func kinds(more map[string]answer) map[string]answer {
 	all := bare()
-	for path, a := range map[string]answer{
+	maps.Copy(all, map[string]answer{
 		"/apis": {http.StatusOK, metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{{
 			Name: "benchrun.dev", Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: "benchrun.dev/v1alpha1", Version: "v1alpha1"}},
 		}}}},
@@ -59,9 +59,7 @@ func kinds(more map[string]answer) map[string]answer {
 				{Name: "benchmarksuites", SingularName: "benchmarksuite", Namespaced: true, Kind: "BenchmarkSuite"},
 			},
 		}},
-	} {
-		all[path] = a
-	}
+	})
 	maps.Copy(all, more)
 	return all
 }

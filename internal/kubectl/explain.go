@@ -36,7 +36,7 @@ docs/troubleshooting.md explains every reason and cause at greater length.`,
   # Why did it fail?
   kubectl benchrun explain suite/durable-or-not`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: c.names(1),
+		ValidArgsFunction: c.names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			cl, namespace, err := c.connect()
 			if err != nil {
@@ -117,7 +117,8 @@ func (s *subject) explanation(invalidated []*result.Record, now time.Time) []str
 	return text
 }
 
-// changedWith is the condition whose status has changed when the reason of Ready became this one. Ready itself only changes at the end.
+// changedWith is the condition whose status has changed when the reason of Ready became this one. Ready itself only changes at
+// the end.
 var changedWith = map[string]string{
 	v1alpha1.ReasonQueued: v1alpha1.ConditionAdmitted, v1alpha1.ReasonSuspended: v1alpha1.ConditionSuspended,
 	v1alpha1.ReasonMeasuring: v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonProvisioningDatabase: v1alpha1.ConditionAdmitted,

@@ -25,7 +25,8 @@ import (
 func recorded(t *testing.T, trial, attempt int, outcome result.Outcome, cause result.Cause) *corev1.ConfigMap {
 	t.Helper()
 	document, err := result.EncodeDocument(&result.Document{
-		Version: result.DocumentVersion, Tool: &result.ToolFacts{Name: "sysbench"}, ToolOutput: map[string]string{"measure": "queries: 7\n"},
+		Version: result.DocumentVersion, ToolOutput: map[string]string{"measure": "queries: 7\n", "cleanup": "gone"},
+		Tool: &result.ToolFacts{Name: "sysbench", Commands: []result.ToolCommand{{Phase: "measure"}, {Phase: "cleanup"}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -98,11 +99,11 @@ func TestLogs(t *testing.T) {
 }
 
 const recordOfSecond = "The Pod is gone. Trial 3, attempt 2 (rowsPerCommit=16): Accepted, recorded 2026-01-02 03:04:05 UTC.\n" +
-	"rowsPerSecond: 11840 rows/s\nwarning: short\n\n--- what sysbench printed, measure ---\nqueries: 7\n"
+	"rowsPerSecond: 11840 rows/s\nwarning: short\n\n--- what the program printed, measure ---\nqueries: 7\n\n--- what the program printed, cleanup ---\ngone\n"
 
 const recordOfFirst = "The Pod is gone. Trial 3, attempt 1 (rowsPerCommit=16): Invalidated, recorded 2026-01-02 03:04:05 UTC.\n" +
 	"Evicted: evicted because of memory\nThe loader's Pod was evicted or preempted, or its node was drained. " +
-	"What to do: measure on nodes that nobody drains.\n\n--- what sysbench printed, measure ---\nqueries: 7\n"
+	"What to do: measure on nodes that nobody drains.\n\n--- what the program printed, measure ---\nqueries: 7\n\n--- what the program printed, cleanup ---\ngone\n"
 
 // TestLogsForbidden: without permission the error says so, whatever the record has.
 func TestLogsForbidden(t *testing.T) {

@@ -69,7 +69,8 @@ func files(name string, recursive bool) ([]string, error) {
 		return nil
 	})
 	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("folder %s has no file that ends with %s; use -R to read the folders below it", name, strings.Join(extensions, ", "))
+		err = fmt.Errorf("folder %s has no file that ends with %s; use -R to read the folders below it", name,
+			strings.Join(extensions, ", "))
 	}
 	return found, err
 }

@@ -75,7 +75,8 @@ func soFar(comparisons []v1alpha1.ComparisonStatus) string {
 		if c.Low != "" {
 			ratio += fmt.Sprintf(" (%s–%s)", c.Low, c.High)
 		}
-		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s %s %s", stats.Label(parameters), c.Variant, ratio))+", "+verdicts[c.Verdict])
+		of := strings.TrimSpace(fmt.Sprintf("%s %s %s", stats.Label(parameters), c.Variant, ratio))
+		parts = append(parts, of+", "+verdicts[c.Verdict])
 	}
 	if more := len(parts) - maxAnswers; more > 0 {
 		parts = append(parts[:maxAnswers], fmt.Sprintf("and %d more", more))

@@ -79,11 +79,24 @@ func printAttempt(contents map[string][]byte, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, phase := range slices.Sorted(maps.Keys(document.ToolOutput)) {
-		say(out, fmt.Sprintf("\n--- what %s printed, %s ---", document.Tool.Name, phase))
-		say(out, strings.TrimRight(document.ToolOutput[phase], "\n"))
-	}
+	printToolOutput(document, out)
 	return nil
+}
+
+// printToolOutput prints what the program said that made the load, in the order in which it did.
+func printToolOutput(d *result.Document, out io.Writer) {
+	phases := slices.Sorted(maps.Keys(d.ToolOutput))
+	if d.Tool != nil {
+		order := map[string]int{}
+		for i, command := range d.Tool.Commands {
+			order[command.Phase] = i
+		}
+		slices.SortStableFunc(phases, func(a, b string) int { return order[a] - order[b] })
+	}
+	for _, phase := range phases {
+		say(out, "\n--- what the program printed, "+phase+" ---")
+		say(out, strings.TrimRight(d.ToolOutput[phase], "\n"))
+	}
 }
 
 func atPoint(parameters map[string]string) string {

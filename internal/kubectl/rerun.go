@@ -38,7 +38,7 @@ The digest of the specification is printed. Runs with the same digest ask for th
   # In another order, with other data.
   kubectl benchrun rerun commit-size --name commit-size-seed-7 --seed 7 --watch`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: c.names(1),
+		ValidArgsFunction: c.names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			ctx := command.Context()
 			cl, namespace, err := c.connect()

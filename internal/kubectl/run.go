@@ -90,7 +90,9 @@ in YAML.`,
 }
 
 // described are the objects that files or flags describe.
-func (o *creation) described(names, arguments []string, workload, image string, settings []string) ([]*unstructured.Unstructured, error) {
+func (o *creation) described(
+	names, arguments []string, workload, image string, settings []string,
+) ([]*unstructured.Unstructured, error) {
 	switch {
 	case len(names) > 0 && (len(arguments) > 0 || workload != "" || image != "" || len(settings) > 0):
 		return nil, errors.New("use -f FILE, or NAME with --workload, --set and --database-image, not both")

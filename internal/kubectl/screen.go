@@ -29,9 +29,9 @@ type screen interface {
 
 // newScreen is a live display on a terminal, and lines elsewhere.
 func newScreen(streams genericiooptions.IOStreams) screen {
-	if file, isFile := streams.Out.(*os.File); isFile && term.IsTerminal(int(file.Fd())) { //nolint:gosec // a small number
+	if file, isFile := streams.Out.(*os.File); isFile && term.IsTerminal(int(file.Fd())) {
 		return &terminal{plain: plain{out: streams.Out, errors: streams.ErrOut}, width: func() int {
-			width, _, err := term.GetSize(int(file.Fd())) //nolint:gosec // a small number
+			width, _, err := term.GetSize(int(file.Fd()))
 			if err != nil {
 				return defaultWidth
 			}

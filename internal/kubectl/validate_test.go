@@ -94,7 +94,7 @@ func TestRefused(t *testing.T) {
 			if lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n"); tc.want != nil && len(lines) != len(tc.want) {
 				t.Errorf("%d lines, want %d:\n%s", len(lines), len(tc.want), out)
 			}
-			for _, line := range strings.Split(strings.TrimSuffix(out, "\n"), "\n") {
+			for line := range strings.SplitSeq(strings.TrimSuffix(out, "\n"), "\n") {
 				if line != "" && !strings.HasPrefix(line, "-: ") {
 					t.Errorf("%q does not begin with its file", line)
 				}

@@ -34,7 +34,7 @@ The exit code is 0 for a run that is Complete and a suite that is Decided, 2 for
   # In a script: continue when there is an answer.
   kubectl benchrun watch durable-or-not && kubectl benchrun report durable-or-not`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: c.names(1),
+		ValidArgsFunction: c.names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			cl, namespace, err := c.connect()
 			if err != nil {
