@@ -100,13 +100,23 @@ func explained(err error) string {
 	case apimeta.IsNoMatchError(err):
 		words = "Benchrun is not installed in this cluster: its kinds are unknown to the API server. Install it with Helm (see the README)"
 	case apierrors.IsForbidden(err):
-		words += ". Ask for the role benchrun-benchmarkrun-editor, or benchrun-benchmarkrun-viewer to read runs and suites only"
+		words += ". " + permission(err)
 	case apierrors.IsUnauthorized(err):
 		words = "the cluster does not accept your credentials: log in again, or choose another --context"
 	case unreachable(err):
-		words = fmt.Sprintf("the cluster does not answer: %v", errors.Unwrap(errorOf[*url.Error](err)))
+		words = fmt.Sprintf("the cluster does not answer: %v", errorOf[*url.Error](err).Err)
 	}
 	return strings.Join(strings.Fields(words), " ")
+}
+
+// permission says what to ask for. No role of Benchrun has Pods and their logs.
+func permission(err error) string {
+	if status := errorOf[apierrors.APIStatus](err); status != nil {
+		if details := status.Status().Details; details != nil && details.Group == "" && details.Kind == "pods" {
+			return "Ask for a role with get, list and watch on pods, and get on pods/log"
+		}
+	}
+	return "Ask for the role benchrun-benchmarkrun-editor, or benchrun-benchmarkrun-viewer to read runs and suites only"
 }
 
 // unreachable says whether no API server has answered.
@@ -116,9 +126,7 @@ func unreachable(err error) bool {
 }
 
 // errorOf is the error of that type in a chain, or nil.
-func errorOf[T error](err error) error {
-	if found := *new(T); errors.As(err, &found) {
-		return found
-	}
-	return nil
+func errorOf[T any](err error) (found T) {
+	errors.As(err, &found)
+	return found
 }
