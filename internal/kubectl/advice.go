@@ -27,7 +27,7 @@ var reasons = map[string]advice{
 	v1alpha1.ReasonAdmitted: {"It holds its lane: it is its turn to measure.", ""},
 	v1alpha1.ReasonQueued: {
 		"It waits for its lane, in which one run or suite measures at a time.",
-		"wait, suspend or delete what holds the lane, or give runs that cannot disturb each other different lanes (spec.lane).",
+		"wait, suspend or delete what holds the lane, or use other lanes (spec.lane) for runs that cannot disturb each other.",
 	},
 	v1alpha1.ReasonFinished: {"It has ended, and gives its lane to the next when its Jobs and its database are gone.", ""},
 	v1alpha1.ReasonWaitingForPredecessor: {
@@ -115,7 +115,7 @@ var reasons = map[string]advice{
 	},
 	v1alpha1.ReasonLoaderFailed: {
 		"The loader met an error that a new attempt would meet again.",
-		"read the message, which has the words of the server or program; kubectl benchrun logs NAME --trial N has all of them.",
+		"read the message, which is the server's or the program's; kubectl benchrun logs NAME --trial N has all of it.",
 	},
 	v1alpha1.ReasonRecordsChanged: {
 		"The ConfigMap with the record of an attempt was deleted or changed during the run.",
@@ -194,7 +194,8 @@ var causes = map[result.Cause]advice{
 		"read what it printed: kubectl benchrun logs.",
 	},
 	result.CauseTooManyErrors: {
-		"More transactions were rolled back and retried than limits.errorPercent allows.", "use fewer connections or more rows.",
+		"More transactions were rolled back and retried than limits.errorPercent allows.",
+		"use fewer connections or more rows.",
 	},
 	result.CauseInternal:     {"The loader met an error that nobody expected.", "report it with the message."},
 	result.CauseStartedTwice: {"More than one Pod ran for the attempt.", ""},
@@ -225,7 +226,8 @@ var causes = map[result.Cause]advice{
 	},
 	result.CauseForeignResult: {"The result belongs to another Pod.", ""},
 	result.CauseDatabaseLost: {
-		"The database was deleted, evicted, killed or restarted; the next attempt gets a new one.", "check its memory limit and its node.",
+		"The database was deleted, evicted, killed or restarted; the next attempt gets a new one.",
+		"check its memory limit and its node.",
 	},
 	result.CauseNodeNotReady: {
 		"The database's node was not ready during a part of the attempt.",
@@ -237,7 +239,8 @@ var causes = map[result.Cause]advice{
 		"raise it, or measure less.",
 	},
 	result.CauseThrottled: {
-		"A CPU limit held the server back for longer than trials.maxThrottledPercent.", "raise the limit, or accept a larger share.",
+		"A CPU limit held the server back for longer than trials.maxThrottledPercent.",
+		"raise the limit, or accept a larger share.",
 	},
 	result.CauseNotStarted: {
 		"No loader Pod ran within trials.startDeadlineSeconds.",

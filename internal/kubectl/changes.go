@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// betweenWatches is how long a watch that has ended is not begun again: a cluster that ends all of them at once must not be asked
-// without a pause.
+// betweenWatches is how long a watch that has ended is not begun again: a cluster that ends all of them at once must not be
+// asked without a pause.
 const betweenWatches = time.Second
 
 // change of an object in a cluster.
@@ -31,7 +31,8 @@ type change[T client.Object] struct {
 }
 
 // changes sends every object that a list selects, and then those that change, until the context ends. A watch that breaks is
-// begun again, with a new list. An error ends it, unless it may be over soon: an API server that has answered before may restart.
+// begun again, with a new list. An error ends it, unless it may be over soon: an API server that has answered before may
+// restart.
 func changes[T client.Object](
 	ctx context.Context, cl client.WithWatch, list client.ObjectList, options ...client.ListOption,
 ) <-chan change[T] {
@@ -65,10 +66,12 @@ func changes[T client.Object](
 	return out
 }
 
-// passes says whether an error may be over in a moment: the API server is busy, restarts, or has forgotten where a watch was.
+// passes says whether an error may be over in a moment: the API server is busy, restarts, or has forgotten where a watch
+// was.
 func passes(err error) bool {
 	return apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
-		apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsResourceExpired(err) || apierrors.IsGone(err)
+		apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) ||
+		apierrors.IsResourceExpired(err) || apierrors.IsGone(err)
 }
 
 // errReader is for what a list or a watch holds and is not of the right type.

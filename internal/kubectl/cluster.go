@@ -98,7 +98,8 @@ func explained(err error) string {
 	case clientcmd.IsContextNotFound(err):
 		words += ": `kubectl config get-contexts` lists those that exist"
 	case apimeta.IsNoMatchError(err):
-		words = "Benchrun is not installed in this cluster: its kinds are unknown to the API server. Install it with Helm (see the README)"
+		words = "Benchrun is not installed in this cluster: its kinds are unknown to the API server. " +
+			"The README shows how to install it"
 	case apierrors.IsForbidden(err):
 		words += ". " + permission(err)
 	case apierrors.IsUnauthorized(err):

@@ -32,7 +32,7 @@ func TestExplainQueued(t *testing.T) {
 		"Run sizes is Queued since 03:04:05 UTC (4m), 0 of 3 trials measured.",
 		"  " + message,
 		"It waits for its lane, in which one run or suite measures at a time.",
-		"What to do: wait, suspend or delete what holds the lane, or give runs that cannot disturb each other different lanes (spec.lane).",
+		"What to do: wait, suspend or delete what holds the lane, or use other lanes (spec.lane) for runs that cannot disturb each other.",
 		"docs/troubleshooting.md explains every reason and cause at greater length.",
 	}
 	if d := cmp.Diff(want, got); d != "" {

@@ -47,7 +47,8 @@ func (m *manifest) title() string {
 // extensions of the files that are read in a folder.
 var extensions = []string{".yaml", ".yml", ".json"}
 
-// files are those that -f names: a file, - for the standard input, or all manifests in a folder and, with recursive, below it.
+// files are those that -f names: a file, - for the standard input, or all manifests in a folder and, with recursive, below
+// it.
 func files(name string, recursive bool) ([]string, error) {
 	if name == "-" {
 		return []string{name}, nil

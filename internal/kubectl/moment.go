@@ -39,8 +39,8 @@ func momentOf(object client.Object) *moment {
 	if suite, isSuite := object.(*v1alpha1.BenchmarkSuite); isSuite {
 		s := &suite.Status
 		return &moment{
-			kind: "suite", name: suite.Name, unit: "rounds", conditions: s.Conditions, mayEndEarly: suite.Spec.EarlyStop.Policy !=
-				v1alpha1.EarlyStopDisabled, done: int(ptr.Deref(s.Rounds.Measured, 0)), planned: int(ptr.Deref(s.Rounds.Planned, 0)),
+			kind: "suite", name: suite.Name, unit: "rounds", conditions: s.Conditions,
+			mayEndEarly: suite.Spec.EarlyStop.Policy != v1alpha1.EarlyStopDisabled, done: int(ptr.Deref(s.Rounds.Measured, 0)), planned: int(ptr.Deref(s.Rounds.Planned, 0)),
 			started: s.StartTime, elapsed: s.Elapsed, suspended: seconds(s.SuspendedSeconds), soFar: soFar(s.Comparisons),
 			answer: strings.TrimPrefix(s.Answer, "so far: "),
 		}
@@ -135,8 +135,8 @@ func (m *moment) left(now time.Time) string {
 	return words
 }
 
-// end is the line that stays when it has finished, or the error that says how it failed. The code of a suite without an answer is
-// one of its own.
+// end is the line that stays when it has finished, or the error that says how it failed. The code of a suite without an
+// answer is one of its own.
 func (m *moment) end() (string, error) {
 	ready := m.ready()
 	if m.is(v1alpha1.ConditionFailed) {

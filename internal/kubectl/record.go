@@ -48,8 +48,8 @@ func (r logRequest) notFound(run *v1alpha1.BenchmarkRun) error {
 	if r.attempt > 0 {
 		what += fmt.Sprintf(", attempt %d,", r.attempt)
 	}
-	return fmt.Errorf("%s of %s has no Pod and no record: it has not begun, or does not exist (%s trials so far)", what, run.Name,
-		run.Status.Progress)
+	return fmt.Errorf("%s of %s has no Pod and no record: it has not begun, or does not exist (%s trials so far)",
+		what, run.Name, run.Status.Progress)
 }
 
 // printAttempt prints the record of an attempt, and what the program said that made the load.

@@ -114,7 +114,8 @@ func (t *terminal) clear() {
 	t.drawn = 0
 }
 
-// live is what a terminal shows: how far it is and how much longer it takes; what it does or waits for; and a suite's answers so far.
+// live is what a terminal shows: how far it is and how much longer it takes; what it does or waits for; and a suite's
+// answers so far.
 func live(m *moment, now time.Time) []string {
 	ready := m.ready()
 	first, words := []string{m.name + "  " + ready.Reason}, []string{ready.Message}

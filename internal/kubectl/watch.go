@@ -27,7 +27,8 @@ func newWatch(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 
 The current rate is read from the loader's log. It is left out if you may not read logs of Pods.
 
-The exit code is 0 for a run that is Complete and a suite that is Decided, 2 for a suite that is Undecided, and 3 if it Failed.`,
+The exit code is 0 for a run that is Complete and a suite that is Decided, 2 for a suite that is Undecided, and 3 if it
+Failed.`,
 		Example: `  # Where it stands, at what rate, and how much longer it takes.
   kubectl benchrun watch commit-size
 
@@ -50,7 +51,9 @@ The exit code is 0 for a run that is Complete and a suite that is Decided, 2 for
 }
 
 // watch a run or suite until it has finished.
-func (c *cluster) watch(ctx context.Context, streams genericiooptions.IOStreams, cl client.WithWatch, object client.Object) error {
+func (c *cluster) watch(
+	ctx context.Context, streams genericiooptions.IOStreams, cl client.WithWatch, object client.Object,
+) error {
 	from, err := c.logs()
 	if err != nil {
 		return err
