@@ -7,6 +7,7 @@ SHELL := /bin/bash
 
 ARCH ?= $(shell go env GOARCH)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X github.com/benchrun-dev/benchrun/internal/version.version=$(VERSION)
 LIB := . hack/lib.sh;
 
 ##@ Start here
@@ -61,9 +62,10 @@ kueue: cluster ## Install Kueue into the kind cluster. It manages namespaces wit
 ##@ Build
 
 .PHONY: build
-build: ## Compile the binaries into bin/linux-ARCH: static, and the same bytes from the same source.
+build: ## Compile the binaries into bin/linux-ARCH, and the kubectl plugin for this machine: static, the same bytes from the same source.
 	@mkdir -p bin/linux-$(ARCH)
-	$(LIB) GOOS=linux GOARCH=$(ARCH) go_build -ldflags "-s -w -X github.com/benchrun-dev/benchrun/internal/version.version=$(VERSION)" -o bin/linux-$(ARCH)/ ./cmd/manager ./cmd/loader
+	$(LIB) GOOS=linux GOARCH=$(ARCH) go_build -ldflags "$(LDFLAGS)" -o bin/linux-$(ARCH)/ ./cmd/manager ./cmd/loader
+	$(LIB) go_build -ldflags "$(LDFLAGS)" -o bin/kubectl-benchrun ./cmd/kubectl-benchrun
 
 .PHONY: release
 release: ## Make what is published of a version, in dist/: the plugin, its krew manifest, the chart, images, an SBOM; VERSION=v1.2.3.
@@ -89,10 +91,11 @@ manifests-chart:
 	@cp config/rbac/role.yaml charts/benchrun/files/role.yaml
 
 .PHONY: docs-reference
-docs-reference: ## Regenerate docs/reference/api.md from the API's comments.
+docs-reference: ## Regenerate docs/reference/api.md from the API's comments, and kubectl.md from the plugin's help.
 	GOWORK=off go tool -modfile hack/tools/docs/go.mod crd-ref-docs --config hack/tools/docs/config.yaml \
 	  --templates-dir hack/tools/docs/templates --renderer markdown --log-level ERROR \
 	  --source-path api --output-path docs/reference/api.md
+	go run ./hack/reference docs/reference/kubectl.md
 
 .PHONY: fmt
 fmt: ## Format the code.

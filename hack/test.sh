@@ -46,7 +46,7 @@ envtest() {
 	local assets
 	assets=$("$HACK/envtest.sh")
 	KUBEBUILDER_ASSETS=$assets tests envtest -tags envtest -parallel 4 -run 'TestEnvtest' -timeout 30m \
-		./api/... ./cmd/manager ./controllers/... ./test/install
+		./api/... ./cmd/manager ./controllers/... ./internal/kubectl ./test/install
 	tally envtest
 	# Figures that tests of the controllers print.
 	sed -n 's/.*"Output":"\(API writes per trial: [^\\]*\|crash after every write: [^\\]*\).*/\1/p' "$LOGS/envtest.json"

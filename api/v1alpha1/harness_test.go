@@ -6,9 +6,11 @@
 package v1alpha1_test
 
 import (
+	"errors"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/apischema"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
@@ -95,6 +98,9 @@ func checkRules(t *testing.T, valid string, rules map[string]rule) {
 			}
 			for _, overlay := range rule.refused {
 				err := dryRun(t, parsed(t, valid, overlay))
+				if alone := offline(t, parsed(t, valid, overlay)); err != nil && (alone == nil || !strings.HasSuffix(err.Error(), alone.Error())) {
+					t.Errorf("%.200s: without an API server: %v\nthe API server: %v", overlay, alone, err)
+				}
 				switch {
 				case err == nil:
 					t.Errorf("%.200s is allowed", overlay)
@@ -119,10 +125,42 @@ func checkRules(t *testing.T, valid string, rules map[string]rule) {
 // firstSight is what the API server and then the operator say of a run.
 func firstSight(t *testing.T, object *unstructured.Unstructured) error {
 	t.Helper()
+	if err := offline(t, object); err != nil {
+		t.Errorf("without an API server: %v", err)
+	}
 	if err := dryRun(t, object); err != nil {
 		return err
 	}
 	return plannable(t, object)
+}
+
+// offline is what is said of a run or a suite without an API server, in the API server's words.
+func offline(t *testing.T, from *unstructured.Unstructured) error {
+	t.Helper()
+	schema, err := schemas[from.GetKind()]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	object, err := apischema.Object(from.Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unknown, err := apischema.PruneMetadata(object)
+	if err != nil {
+		return err
+	}
+	if unknown = append(unknown, schema.Prune(object)...); len(unknown) > 0 {
+		return errors.New(`strict decoding error: unknown field "` + strings.Join(unknown, `", unknown field "`) + `"`)
+	}
+	if errs := schema.Errors(t.Context(), object); len(errs) > 0 {
+		return apierrors.NewInvalid(from.GroupVersionKind().GroupKind(), from.GetName(), errs)
+	}
+	return nil
+}
+
+// schemas by kind. Rules are compiled once.
+var schemas = map[string]func() (*apischema.Schema, error){
+	"BenchmarkRun": sync.OnceValues(apischema.Runs), "BenchmarkSuite": sync.OnceValues(apischema.Suites),
 }
 
 // plannable is what the operator says of a run or a suite that the API server has stored.

@@ -1,8 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package analysis makes reports: from the records of a run's attempts, and from the results that were published. The operator
-// and the kubectl plugin use the same functions, so that they print the same numbers.
+// Package analysis makes reports: from the records of a run's attempts, and from the results that were published. The
+// operator and the kubectl plugin use the same functions, so that they print the same numbers.
 package analysis
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// OfRun is the report of a run with that plan, from the records of all of its attempts so far. The outcome is how the run ended:
-// Complete or Failed.
+// OfRun is the report of a run with that plan, from the records of all of its attempts so far. The outcome is how the run
+// ended: Complete or Failed.
 func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, outcome string) (*report.Report, error) {
 	digest, err := plan.Digest(&run.Spec)
 	if err != nil {

@@ -72,8 +72,8 @@ func load(plural string) (*Schema, error) {
 	return s, nil
 }
 
-// Prune removes the fields that the schema does not have, and null where it means nothing. It returns the paths of those fields, in
-// order.
+// Prune removes the fields that the schema does not have, and null where it means nothing. It returns the paths of those
+// fields, in order.
 func (s *Schema) Prune(object map[string]any) []string {
 	unknown := pruning.PruneWithOptions(object, s.structural, true,
 		structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
@@ -82,10 +82,11 @@ func (s *Schema) Prune(object map[string]any) []string {
 	return unknown
 }
 
-// PruneMetadata removes from an object's metadata the fields that nobody knows, and returns their paths, in order. The error is about a
-// field of a wrong type.
+// PruneMetadata removes from an object's metadata the fields that nobody knows, and returns their paths, in order. The error
+// is about a field of a wrong type.
 func PruneMetadata(object map[string]any) ([]string, error) {
-	meta, found, unknown, err := objectmeta.GetObjectMetaWithOptions(object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
+	options := objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true}
+	meta, found, unknown, err := objectmeta.GetObjectMetaWithOptions(object, options)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -101,19 +102,20 @@ func (s *Schema) Errors(ctx context.Context, object map[string]any) field.ErrorL
 	errs = append(errs, s.shape(object)...)
 	if slices.ContainsFunc(errs, stopsRules) {
 		return append(errs, field.Invalid(nil, nil,
-			"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
+			"some validation rules were not checked because the object was invalid; "+
+				"correct the existing errors to complete validation"))
 	}
 	broken, _ := s.rules.Validate(ctx, nil, s.structural, object, nil, celconfig.RuntimeCELCostBudget)
 	return append(errs, broken...)
 }
 
-// stopsRules says whether an object with that error has not the shape that rules are written for. The API server decides alike.
+// stopsRules says whether an object with that error has not the shape that rules are written for. The API server decides
+// alike.
 func stopsRules(err *field.Error) bool {
-	switch err.Type {
-	case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
-		return true
-	}
-	return false
+	return slices.Contains([]field.ErrorType{
+		field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany,
+		field.ErrorTypeTypeInvalid,
+	}, err.Type)
 }
 
 // StatusErrors is what the API server says against an object whose status is written anew, over that of old.

@@ -16,8 +16,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// Read reads the contents of ConfigMaps by key: of the one with that name and of those that continue it, name-2, name-3 and so
-// on. It returns nil if there is none. Use result.UnpackFile to read a file in them.
+// Read reads the contents of ConfigMaps by key: of the one with that name and of those that continue it, name-2, name-3 and
+// so on. It returns nil if there is none. Use result.UnpackFile to read a file in them.
 func Read(ctx context.Context, from client.Reader, namespace, name string) (map[string][]byte, error) {
 	var contents map[string][]byte
 	for n := 1; ; n++ {

@@ -27,7 +27,7 @@ var reasons = map[string]advice{
 	v1alpha1.ReasonAdmitted: {"It holds its lane: it is its turn to measure.", ""},
 	v1alpha1.ReasonQueued: {
 		"It waits for its lane, in which one run or suite measures at a time.",
-		"wait, suspend or delete what holds the lane, or give runs that cannot disturb each other different lanes (spec.lane).",
+		"wait, suspend or delete what holds the lane, or use other lanes (spec.lane) for runs that cannot disturb each other.",
 	},
 	v1alpha1.ReasonFinished: {"It has ended, and gives its lane to the next when its Jobs and its database are gone.", ""},
 	v1alpha1.ReasonWaitingForPredecessor: {
@@ -115,7 +115,7 @@ var reasons = map[string]advice{
 	},
 	v1alpha1.ReasonLoaderFailed: {
 		"The loader met an error that a new attempt would meet again.",
-		"read the message, which has the words of the server or program; kubectl benchrun logs NAME --trial N has all of them.",
+		"read the message, which is the server's or the program's; kubectl benchrun logs NAME --trial N has all of it.",
 	},
 	v1alpha1.ReasonRecordsChanged: {
 		"The ConfigMap with the record of an attempt was deleted or changed during the run.",
@@ -149,44 +149,101 @@ var reasons = map[string]advice{
 
 // causes for which attempts fail or do not count.
 var causes = map[result.Cause]advice{
-	result.CauseConfiguration:       {"The loader cannot do what its configuration asks for.", "correct what the message names."},
-	result.CauseConnect:             {"The server did not answer in time, or refused the credentials.", "check host, credentials and TLS."},
-	result.CauseSettingNotEffective: {"The server runs without a setting that was asked for.", "ask for a value that the server takes."},
+	result.CauseConfiguration: {
+		"The loader cannot do what its configuration asks for.",
+		"correct what the message names.",
+	},
+	result.CauseConnect: {
+		"The server did not answer in time, or refused the credentials.",
+		"check host, credentials and TLS.",
+	},
+	result.CauseSettingNotEffective: {
+		"The server runs without a setting that was asked for.",
+		"ask for a value that the server takes.",
+	},
 	result.CauseSchemaTaken: {
 		"The schema holds tables that Benchrun did not create, or another run uses it.", "use an empty schema of its own.",
 	},
-	result.CauseSQL:              {"The server refused a statement.", "read the message: the user may lack a privilege."},
-	result.CauseConnectionLost:   {"A connection broke during the measurement.", "look at the log of the server, if it happens again."},
-	result.CauseCheckFailed:      {"A check of the result failed, for example because rows are missing.", "make sure that nobody else uses the schema."},
-	result.CauseVariablesChanged: {"Server variables changed during the measurement.", "leave the server's variables alone while it measures."},
-	result.CauseServerRestarted:  {"The server restarted during the measurement.", "look at the server's memory and log."},
-	result.CauseInterrupted:      {"The loader was told to stop.", ""},
+	result.CauseSQL: {
+		"The server refused a statement.",
+		"read the message: the user may lack a privilege.",
+	},
+	result.CauseConnectionLost: {
+		"A connection broke during the measurement.",
+		"look at the log of the server, if it happens again.",
+	},
+	result.CauseCheckFailed: {
+		"A check of the result failed, for example because rows are missing.",
+		"make sure that nobody else uses the schema.",
+	},
+	result.CauseVariablesChanged: {
+		"Server variables changed during the measurement.",
+		"leave the server's variables alone while it measures.",
+	},
+	result.CauseServerRestarted: {
+		"The server restarted during the measurement.",
+		"look at the server's memory and log.",
+	},
+	result.CauseInterrupted: {"The loader was told to stop.", ""},
 	result.CauseBarrierTimeout: {
 		"Some of several loader Pods were not there in time.", "check whether the nodes have room for all of them.",
 	},
 	result.CauseStartedLate: {"One of several loader Pods started after the others.", ""},
-	result.CauseToolFailed:  {"The program that makes the load failed, or ended without a result.", "read what it printed: kubectl benchrun logs."},
+	result.CauseToolFailed: {
+		"The program that makes the load failed, or ended without a result.",
+		"read what it printed: kubectl benchrun logs.",
+	},
 	result.CauseTooManyErrors: {
-		"More transactions were rolled back and retried than limits.errorPercent allows.", "use fewer connections or more rows.",
+		"More transactions were rolled back and retried than limits.errorPercent allows.",
+		"use fewer connections or more rows.",
 	},
-	result.CauseInternal:        {"The loader met an error that nobody expected.", "report it with the message."},
-	result.CauseStartedTwice:    {"More than one Pod ran for the attempt.", ""},
-	result.CauseEvicted:         {"The loader's Pod was evicted or preempted, or its node was drained.", "measure on nodes that nobody drains."},
-	result.CauseOutOfMemory:     {"The loader used more memory than its limit.", "raise loader.resources.limits.memory."},
-	result.CausePodDeleted:      {"The loader's Pod was deleted before it ended, or vanished.", ""},
-	result.CauseSilent:          {"The loader ended without a complete result.", "look at its node, if it happens again."},
-	result.CauseDocumentLost:    {"The summary of the result arrived, but not its document.", "check the rotation of logs on the node."},
-	result.CauseDocumentInvalid: {"The result document is too large, unreadable or of another version.", "use the loader of the operator's version."},
-	result.CauseImageChanged:    {"The server or the loader ran another image than before: a tag was moved.", "name images by digest."},
-	result.CauseForeignResult:   {"The result belongs to another Pod.", ""},
+	result.CauseInternal:     {"The loader met an error that nobody expected.", "report it with the message."},
+	result.CauseStartedTwice: {"More than one Pod ran for the attempt.", ""},
+	result.CauseEvicted: {
+		"The loader's Pod was evicted or preempted, or its node was drained.",
+		"measure on nodes that nobody drains.",
+	},
+	result.CauseOutOfMemory: {
+		"The loader used more memory than its limit.",
+		"raise loader.resources.limits.memory.",
+	},
+	result.CausePodDeleted: {"The loader's Pod was deleted before it ended, or vanished.", ""},
+	result.CauseSilent: {
+		"The loader ended without a complete result.",
+		"look at its node, if it happens again.",
+	},
+	result.CauseDocumentLost: {
+		"The summary of the result arrived, but not its document.",
+		"check the rotation of logs on the node.",
+	},
+	result.CauseDocumentInvalid: {
+		"The result document is too large, unreadable or of another version.",
+		"use the loader of the operator's version.",
+	},
+	result.CauseImageChanged: {
+		"The server or the loader ran another image than before: a tag was moved.",
+		"name images by digest.",
+	},
+	result.CauseForeignResult: {"The result belongs to another Pod.", ""},
 	result.CauseDatabaseLost: {
-		"The database was deleted, evicted, killed or restarted; the next attempt gets a new one.", "check its memory limit and its node.",
+		"The database was deleted, evicted, killed or restarted; the next attempt gets a new one.",
+		"check its memory limit and its node.",
 	},
-	result.CauseNodeNotReady:     {"The database's node was not ready during a part of the attempt.", "look at the node."},
-	result.CauseNodeLost:         {"The loader's node does not answer.", "look at the node."},
-	result.CauseDeadlineExceeded: {"The attempt took longer than trials.deadlineSeconds.", "raise it, or measure less."},
+	result.CauseNodeNotReady: {
+		"The database's node was not ready during a part of the attempt.",
+		"look at the node.",
+	},
+	result.CauseNodeLost: {"The loader's node does not answer.", "look at the node."},
+	result.CauseDeadlineExceeded: {
+		"The attempt took longer than trials.deadlineSeconds.",
+		"raise it, or measure less.",
+	},
 	result.CauseThrottled: {
-		"A CPU limit held the server back for longer than trials.maxThrottledPercent.", "raise the limit, or accept a larger share.",
+		"A CPU limit held the server back for longer than trials.maxThrottledPercent.",
+		"raise the limit, or accept a larger share.",
 	},
-	result.CauseNotStarted: {"No loader Pod ran within trials.startDeadlineSeconds.", "check quota, nodes, Secrets, ConfigMaps and claims."},
+	result.CauseNotStarted: {
+		"No loader Pod ran within trials.startDeadlineSeconds.",
+		"check quota, nodes, Secrets, ConfigMaps and claims.",
+	},
 }

@@ -6,6 +6,7 @@ package kubectl
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// betweenWatches is how long a watch that has ended is not begun again: a cluster that ends all of them at once must not be asked
-// without a pause.
+// betweenWatches is how long a watch that has ended is not begun again: a cluster that ends all of them at once must not be
+// asked without a pause.
 const betweenWatches = time.Second
 
 // change of an object in a cluster.
@@ -29,9 +30,12 @@ type change[T client.Object] struct {
 	err    error
 }
 
-// changes sends every object that a list selects, and then those that change, until the context ends. A watch that breaks is begun
-// again, with a new list. An error ends it, unless the API server may be back soon.
-func changes[T client.Object](ctx context.Context, cl client.WithWatch, list client.ObjectList, options ...client.ListOption) <-chan change[T] {
+// changes sends every object that a list selects, and then those that change, until the context ends. A watch that breaks is
+// begun again, with a new list. An error ends it, unless it may be over soon: an API server that has answered before may
+// restart.
+func changes[T client.Object](
+	ctx context.Context, cl client.WithWatch, list client.ObjectList, options ...client.ListOption,
+) <-chan change[T] {
 	out := make(chan change[T])
 	send := func(c change[T]) bool {
 		select {
@@ -43,9 +47,13 @@ func changes[T client.Object](ctx context.Context, cl client.WithWatch, list cli
 	}
 	go func() {
 		defer close(out)
+		begun := false
 		for ctx.Err() == nil {
-			err := listAndWatch(ctx, cl, list, send, options)
-			if err != nil && !passes(err) {
+			err := listAndWatch(ctx, cl, list, func(c change[T]) bool {
+				begun = true
+				return send(c)
+			}, options)
+			if err != nil && !passes(err) && (!begun || !unreachable(err)) {
 				send(change[T]{err: err})
 				return
 			}
@@ -58,10 +66,12 @@ func changes[T client.Object](ctx context.Context, cl client.WithWatch, list cli
 	return out
 }
 
-// passes says whether an error may be over in a moment: the API server is busy, restarts, or has forgotten where a watch was.
+// passes says whether an error may be over in a moment: the API server is busy, restarts, or has forgotten where a watch
+// was.
 func passes(err error) bool {
-	return apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) || apierrors.IsInternalError(err) ||
-		apierrors.IsServiceUnavailable(err) || apierrors.IsResourceExpired(err) || apierrors.IsGone(err)
+	return apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
+		apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) ||
+		apierrors.IsResourceExpired(err) || apierrors.IsGone(err)
 }
 
 // errReader is for what a list or a watch holds and is not of the right type.
@@ -91,7 +101,8 @@ func listAndWatch[T client.Object](ctx context.Context, cl client.WithWatch, of 
 	if !send(change[T]{listed: true}) {
 		return nil
 	}
-	w, err := cl.Watch(ctx, list, append(options, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}})...)
+	from := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}}
+	w, err := cl.Watch(ctx, list, append(slices.Clone(options), from)...)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// checker applies every rule for runs and suites that needs no cluster: those of the API server, and then those of the operator.
+// checker applies every rule for runs and suites that needs no cluster: those of the API server, and then those of the
+// operator.
 type checker struct {
 	runs, suites *apischema.Schema
 }
@@ -89,14 +90,16 @@ func (c *checker) checkRun(object *unstructured.Unstructured) (string, []string)
 	if err != nil {
 		return "", []string{"spec: " + err.Error()}
 	}
-	return fmt.Sprintf("%s; it ends after %s at the latest", trialsOf(&run.Spec, p), duration.HumanDuration(lifecycle.Deadline(run, p))), nil
+	deadline := duration.HumanDuration(lifecycle.Deadline(run, p))
+	return fmt.Sprintf("%s; it ends after %s at the latest", trialsOf(&run.Spec, p), deadline), nil
 }
 
 // trialsOf says how many trials a run has.
 func trialsOf(spec *v1alpha1.BenchmarkRunSpec, p *plan.Plan) string {
 	points := counted(len(p.Points), "point")
 	if precision := spec.Trials.Precision; precision != nil {
-		return fmt.Sprintf("%s × %d to %d repetitions = at most %s", points, precision.Min, precision.Max, counted(len(p.Trials), "trial"))
+		return fmt.Sprintf("%s × %d to %d repetitions = at most %s", points, precision.Min, precision.Max,
+			counted(len(p.Trials), "trial"))
 	}
 	return fmt.Sprintf("%s × %s = %s", points, counted(p.Rounds, "repetition"), counted(len(p.Trials), "trial"))
 }
@@ -109,7 +112,8 @@ func counted(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// checkSuite also has the API server's rules look at the run of each variant, as the operator does before it creates the first.
+// checkSuite also has the API server's rules look at the run of each variant, as the operator does before it creates the
+// first.
 func (c *checker) checkSuite(ctx context.Context, object *unstructured.Unstructured) (string, []string) {
 	suite := new(v1alpha1.BenchmarkSuite)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, suite); err != nil {
@@ -139,7 +143,7 @@ func (c *checker) checkSuite(ctx context.Context, object *unstructured.Unstructu
 	for _, v := range p.Variants {
 		points += len(v.Plan.Points)
 	}
-	return fmt.Sprintf("at most %s × %d variants = %s, %s; it ends after %s at the latest", counted(int(suite.Spec.Rounds), "round"),
-		len(p.Variants), counted(len(p.Members), "run"), counted(int(suite.Spec.Rounds)*points, "trial"),
+	return fmt.Sprintf("at most %s × %d variants = %s, %s; it ends after %s at the latest",
+		counted(int(suite.Spec.Rounds), "round"), len(p.Variants), counted(len(p.Members), "run"), counted(int(suite.Spec.Rounds)*points, "trial"),
 		duration.HumanDuration(lifecycle.SuiteDeadline(suite, p))), nil
 }

@@ -6,8 +6,10 @@ package kubectl
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -16,7 +18,9 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -35,15 +39,35 @@ func scheme() *runtime.Scheme {
 	return s
 }
 
-// connect returns a client, and the namespace that commands are about.
-func (c *cluster) connect() (client.WithWatch, string, error) {
-	namespace, _, err := c.flags.ToRawKubeConfigLoader().Namespace()
+// errNoCluster is for a kubeconfig that names no cluster. kubectl's own libraries would try localhost:8080 then.
+var errNoCluster = errors.New("no cluster is configured: set KUBECONFIG, or use --kubeconfig or --server")
+
+// config says how to reach the cluster, and which namespace commands are about.
+func (c *cluster) config() (*rest.Config, string, error) {
+	loader := c.flags.ToRawKubeConfigLoader()
+	raw, err := loader.RawConfig()
+	if err != nil {
+		return nil, "", fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	if _, err := rest.InClusterConfig(); err != nil && len(raw.Clusters) == 0 && ptr.Deref(c.flags.APIServer, "") == "" {
+		return nil, "", errNoCluster
+	}
+	namespace, _, err := loader.Namespace()
 	if err != nil {
 		return nil, "", fmt.Errorf("reading the kubeconfig: %w", err)
 	}
 	config, err := c.flags.ToRESTConfig()
 	if err != nil {
 		return nil, "", fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	return config, namespace, nil
+}
+
+// connect returns a client, and the namespace that commands are about.
+func (c *cluster) connect() (client.WithWatch, string, error) {
+	config, namespace, err := c.config()
+	if err != nil {
+		return nil, "", err
 	}
 	cl, err := client.NewWithWatch(config, client.Options{Scheme: scheme()})
 	if err != nil {
@@ -54,9 +78,9 @@ func (c *cluster) connect() (client.WithWatch, string, error) {
 
 // logs are those of the Pods of the cluster.
 func (c *cluster) logs() (logs, error) {
-	config, err := c.flags.ToRESTConfig()
+	config, _, err := c.config()
 	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+		return nil, err
 	}
 	clientset, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -67,17 +91,43 @@ func (c *cluster) logs() (logs, error) {
 
 // explained is an error in one line that says what to do, if the error is one that users meet.
 func explained(err error) string {
-	connection := new(url.Error)
-	network := new(net.OpError)
+	words := err.Error()
 	switch {
 	case clientcmd.IsEmptyConfig(err):
-		return "no cluster is configured: set KUBECONFIG, or use --kubeconfig"
+		words = errNoCluster.Error()
+	case clientcmd.IsContextNotFound(err):
+		words += ": `kubectl config get-contexts` lists those that exist"
 	case apimeta.IsNoMatchError(err):
-		return "Benchrun is not installed in this cluster: the API server does not know its kinds. The README says how to install it"
+		words = "Benchrun is not installed in this cluster: its kinds are unknown to the API server. " +
+			"The README shows how to install it"
 	case apierrors.IsForbidden(err):
-		return err.Error() + ". Ask for the role benchrun-editor, or benchrun-viewer to read only"
-	case errors.As(err, &connection) && errors.As(err, &network):
-		return fmt.Sprintf("the cluster does not answer: %v", connection.Err)
+		words += ". " + permission(err)
+	case apierrors.IsUnauthorized(err):
+		words = "the cluster does not accept your credentials: log in again, or choose another --context"
+	case unreachable(err):
+		words = fmt.Sprintf("the cluster does not answer: %v", errorOf[*url.Error](err).Err)
 	}
-	return err.Error()
+	return strings.Join(strings.Fields(words), " ")
+}
+
+// permission says what to ask for. No role of Benchrun has Pods and their logs.
+func permission(err error) string {
+	if status := errorOf[apierrors.APIStatus](err); status != nil {
+		if details := status.Status().Details; details != nil && details.Group == "" && details.Kind == "pods" {
+			return "Ask for a role with get, list and watch on pods, and get on pods/log"
+		}
+	}
+	return "Ask for the role benchrun-benchmarkrun-editor, or benchrun-benchmarkrun-viewer to read runs and suites only"
+}
+
+// unreachable says whether no API server has answered.
+func unreachable(err error) bool {
+	return errorOf[*url.Error](err) != nil &&
+		(errorOf[net.Error](err) != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
+}
+
+// errorOf is the error of that type in a chain, or nil.
+func errorOf[T any](err error) (found T) {
+	errors.As(err, &found)
+	return found
 }

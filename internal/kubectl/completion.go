@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -28,11 +28,11 @@ func fixed(words ...string) completions {
 	}
 }
 
-// names offers the runs and suites of the namespace, the newest first, for the first n arguments.
-func (c *cluster) names(n int) completions {
+// names offers the runs and suites of the namespace, the newest first, for one argument.
+func (c *cluster) names() completions {
 	return func(command *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
 		const done = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-		if len(given) >= n {
+		if len(given) > 0 {
 			return nil, done
 		}
 		cl, namespace, err := c.connect()
@@ -87,8 +87,8 @@ func addCompletion(root *cobra.Command, streams genericiooptions.IOStreams) {
 		}
 		command.Short = "Print a script that completes commands, flags and names in a shell"
 		command.Long = "Print a script that completes commands, flags and names of runs and suites in a shell.\n\n" +
-			"kubectl completes the arguments of a plugin by a program in the PATH: use `completion kubectl` if you type `kubectl benchrun`.\n" +
-			"The scripts of the other commands are for `kubectl-benchrun` as a program of its own."
+			"kubectl completes the arguments of a plugin by a program in the PATH: use `completion kubectl` if you type\n" +
+			"`kubectl benchrun`. The scripts of the other commands are for `kubectl-benchrun` as a program of its own."
 		command.Example = `  # kubectl benchrun watch <TAB>
   kubectl benchrun completion kubectl >~/.local/bin/kubectl_complete-benchrun
   chmod +x ~/.local/bin/kubectl_complete-benchrun`

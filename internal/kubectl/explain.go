@@ -36,7 +36,7 @@ docs/troubleshooting.md explains every reason and cause at greater length.`,
   # Why did it fail?
   kubectl benchrun explain suite/durable-or-not`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: c.names(1),
+		ValidArgsFunction: c.names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			cl, namespace, err := c.connect()
 			if err != nil {
@@ -106,8 +106,8 @@ func (s *subject) explanation(invalidated []*result.Record, now time.Time) []str
 	}
 	text = append(text, s.obstacles(ready.Reason)...)
 	if deadline := s.deadline(); deadline != nil && !m.finished() {
-		text = append(text, fmt.Sprintf("It ends at %s at the latest, in %s.", deadline.UTC().Format("2006-01-02 15:04:05 MST"),
-			duration.HumanDuration(deadline.Sub(now))))
+		text = append(text, fmt.Sprintf("It ends at %s at the latest, in %s.",
+			deadline.UTC().Format("2006-01-02 15:04:05 MST"), duration.HumanDuration(deadline.Sub(now))))
 	}
 	text = append(text, explainInvalidated(s.counts(), invalidated)...)
 	text = append(text, explainWarnings(s.warnings())...)
@@ -117,7 +117,8 @@ func (s *subject) explanation(invalidated []*result.Record, now time.Time) []str
 	return text
 }
 
-// changedWith is the condition whose status has changed when the reason of Ready became this one. Ready itself only changes at the end.
+// changedWith is the condition whose status has changed when the reason of Ready became this one. Ready itself only changes
+// at the end.
 var changedWith = map[string]string{
 	v1alpha1.ReasonQueued: v1alpha1.ConditionAdmitted, v1alpha1.ReasonSuspended: v1alpha1.ConditionSuspended,
 	v1alpha1.ReasonMeasuring: v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonProvisioningDatabase: v1alpha1.ConditionAdmitted,
@@ -142,6 +143,9 @@ func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 func explainReason(reason string) []string {
 	a, known := reasons[reason]
 	switch {
+	case reason == notSeen:
+		return []string{"What to do: wait a moment. If it stays so, is the operator running? `kubectl get pods -A -l " +
+			"app.kubernetes.io/name=benchrun` shows it."}
 	case !known:
 		return []string{"This version of kubectl benchrun does not know the reason " + reason + "."}
 	case a.do == "":
@@ -154,9 +158,11 @@ func explainReason(reason string) []string {
 func (s *subject) obstacles(said string) []string {
 	conditions := momentOf(s.object()).conditions
 	var text []string
-	for _, of := range []string{v1alpha1.ConditionAdmitted, v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionResultsAvailable} {
+	for _, of := range []string{
+		v1alpha1.ConditionAdmitted, v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionResultsAvailable,
+	} {
 		c := apimeta.FindStatusCondition(conditions, of)
-		if c == nil || c.Reason == said {
+		if c == nil || c.Reason == said || c.Reason == v1alpha1.ReasonInProgress {
 			continue
 		}
 		text = append(text, fmt.Sprintf("%s: %s", of, c.Message))
@@ -174,7 +180,8 @@ func (s *subject) deadline() *metav1.Time {
 	return s.suite.Status.Deadline
 }
 
-// explainInvalidated lists attempts that did not count. The records may be fewer than there are: the count is that of the status.
+// explainInvalidated lists attempts that did not count. The records may be fewer than there are: the count is that of the
+// status.
 func explainInvalidated(count int32, records []*result.Record) []string {
 	if count == 0 {
 		return nil
@@ -184,7 +191,8 @@ func explainInvalidated(count int32, records []*result.Record) []string {
 		text[0] = counted(int(count), "attempt") + " did not count, and were measured again:"
 	}
 	for _, r := range records {
-		text = append(text, fmt.Sprintf("  trial %d, attempt %d%s: %s: %s", r.Trial, r.Attempt, atPoint(r.Parameters), r.Cause, r.Message),
+		text = append(text,
+			fmt.Sprintf("  trial %d, attempt %d%s: %s: %s", r.Trial, r.Attempt, atPoint(r.Parameters), r.Cause, r.Message),
 			"    "+causes[r.Cause].words())
 	}
 	return text

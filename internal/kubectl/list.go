@@ -44,7 +44,8 @@ func newList(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 				return err
 			}
 			if len(rows) == 0 {
-				_, err := fmt.Fprintln(streams.ErrOut, "There is no run and no suite. `kubectl benchrun run --help` shows how to start one.")
+				_, err := fmt.Fprintln(streams.ErrOut,
+					"There are no runs and no suites. `kubectl benchrun run --help` shows how to start one.")
 				return err
 			}
 			return printRows(streams, rows, everywhere)

@@ -27,7 +27,7 @@ import (
 
 // logRequest is whose log to print.
 type logRequest struct {
-	trial, attempt  int
+	trial, attempt   int
 	database, follow bool
 }
 
@@ -49,7 +49,7 @@ the program said that made the load. The lines in which a result document leaves
   # The database server.
   kubectl benchrun logs commit-size --database`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: c.names(1),
+		ValidArgsFunction: c.names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if of.database == (of.trial > 0) {
 				return errors.New("say whose log: --trial N, or --database")
@@ -112,12 +112,14 @@ func (r logRequest) print(ctx context.Context, cl client.Reader, from logs, s *s
 
 // attemptOf is the number of a Pod's attempt.
 func attemptOf(pod *corev1.Pod) int {
-	n, _ := strconv.Atoi(pod.Labels[v1alpha1.LabelAttempt]) //nolint:errcheck // 0 is none
+	n, _ := strconv.Atoi(pod.Labels[v1alpha1.LabelAttempt]) // 0 is none
 	return n
 }
 
 // podsOf are the Pods of a run or suite.
-func podsOf(ctx context.Context, cl client.Reader, s *subject, component string, more client.MatchingLabels) ([]corev1.Pod, error) {
+func podsOf(
+	ctx context.Context, cl client.Reader, s *subject, component string, more client.MatchingLabels,
+) ([]corev1.Pod, error) {
 	label := v1alpha1.LabelSuite
 	if s.run != nil {
 		label = v1alpha1.LabelRun
@@ -147,7 +149,8 @@ func (r logRequest) printDatabase(ctx context.Context, cl client.Reader, from lo
 			}
 		}
 	}
-	return fmt.Errorf("%s has no database at the moment: it is removed when a run finishes, unless spec.cleanup keeps it", s.object().GetName())
+	return fmt.Errorf("%s has no database at the moment: it is removed when a run finishes, unless spec.cleanup keeps it",
+		s.object().GetName())
 }
 
 // copyLog prints a log without the lines of an encoded document.

@@ -23,7 +23,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-
 // manifest is one object of a file.
 type manifest struct {
 	file   string
@@ -48,7 +47,8 @@ func (m *manifest) title() string {
 // extensions of the files that are read in a folder.
 var extensions = []string{".yaml", ".yml", ".json"}
 
-// files are those that -f names: a file, - for the standard input, or all manifests in a folder and, with recursive, below it.
+// files are those that -f names: a file, - for the standard input, or all manifests in a folder and, with recursive, below
+// it.
 func files(name string, recursive bool) ([]string, error) {
 	if name == "-" {
 		return []string{name}, nil
@@ -70,7 +70,8 @@ func files(name string, recursive bool) ([]string, error) {
 		return nil
 	})
 	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("folder %s has no file that ends with %s; use -R to read the folders below it", name, strings.Join(extensions, ", "))
+		err = fmt.Errorf("folder %s has no file that ends with %s; use -R to read the folders below it", name,
+			strings.Join(extensions, ", "))
 	}
 	return found, err
 }

@@ -39,9 +39,10 @@ func momentOf(object client.Object) *moment {
 	if suite, isSuite := object.(*v1alpha1.BenchmarkSuite); isSuite {
 		s := &suite.Status
 		return &moment{
-			kind: "suite", name: suite.Name, unit: "rounds", conditions: s.Conditions, mayEndEarly: suite.Spec.EarlyStop.Policy !=
-				v1alpha1.EarlyStopDisabled, done: int(ptr.Deref(s.Rounds.Measured, 0)), planned: int(ptr.Deref(s.Rounds.Planned, 0)),
-			started: s.StartTime, elapsed: s.Elapsed, suspended: seconds(s.SuspendedSeconds), answer: s.Answer, soFar: soFar(s.Comparisons),
+			kind: "suite", name: suite.Name, unit: "rounds", conditions: s.Conditions,
+			mayEndEarly: suite.Spec.EarlyStop.Policy != v1alpha1.EarlyStopDisabled, done: int(ptr.Deref(s.Rounds.Measured, 0)), planned: int(ptr.Deref(s.Rounds.Planned, 0)),
+			started: s.StartTime, elapsed: s.Elapsed, suspended: seconds(s.SuspendedSeconds), soFar: soFar(s.Comparisons),
+			answer: strings.TrimPrefix(s.Answer, "so far: "),
 		}
 	}
 	run := object.(*v1alpha1.BenchmarkRun) //nolint:forcetypeassert // there are two kinds
@@ -74,7 +75,8 @@ func soFar(comparisons []v1alpha1.ComparisonStatus) string {
 		if c.Low != "" {
 			ratio += fmt.Sprintf(" (%s–%s)", c.Low, c.High)
 		}
-		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s %s %s", stats.Label(parameters), c.Variant, ratio))+", "+verdicts[c.Verdict])
+		of := strings.TrimSpace(fmt.Sprintf("%s %s %s", stats.Label(parameters), c.Variant, ratio))
+		parts = append(parts, of+", "+verdicts[c.Verdict])
 	}
 	if more := len(parts) - maxAnswers; more > 0 {
 		parts = append(parts[:maxAnswers], fmt.Sprintf("and %d more", more))
@@ -88,15 +90,20 @@ var verdicts = map[v1alpha1.Verdict]string{
 	v1alpha1.VerdictNoDifferenceShown: "no difference shown", v1alpha1.VerdictCannotSay: "undecided",
 }
 
-// ready is the condition that says what is happening; its reason is New before the operator has seen the object.
+// notSeen is the state of an object without conditions.
+const notSeen = "New"
+
+// ready is the condition that says what is happening; its reason is notSeen before the operator has seen the object.
 func (m *moment) ready() metav1.Condition {
 	if c := apimeta.FindStatusCondition(m.conditions, v1alpha1.ConditionReady); c != nil {
 		return *c
 	}
-	return metav1.Condition{Reason: "New", Message: "the operator has not seen it yet"}
+	return metav1.Condition{Reason: notSeen, Message: "the operator has not seen it yet"}
 }
 
-func (m *moment) is(condition string) bool { return apimeta.IsStatusConditionTrue(m.conditions, condition) }
+func (m *moment) is(condition string) bool {
+	return apimeta.IsStatusConditionTrue(m.conditions, condition)
+}
 
 func (m *moment) finished() bool { return m.is(v1alpha1.ConditionFinished) }
 
@@ -118,6 +125,9 @@ func (m *moment) left(now time.Time) string {
 	each := max(0, elapsed-m.suspended) / time.Duration(m.done)
 	since := now.Sub(m.started.Add(elapsed))
 	left := max(each*time.Duration(m.planned-m.done)-since, 0).Round(time.Second)
+	if left > time.Minute {
+		left = left.Round(5 * time.Second)
+	}
 	words := fmt.Sprintf("about %s more", left)
 	if m.mayEndEarly {
 		words = "at most " + words
@@ -125,8 +135,8 @@ func (m *moment) left(now time.Time) string {
 	return words
 }
 
-// end is the line that stays when it has finished, or the error that says how it failed. The code of a suite without an answer is
-// one of its own.
+// end is the line that stays when it has finished, or the error that says how it failed. The code of a suite without an
+// answer is one of its own.
 func (m *moment) end() (string, error) {
 	ready := m.ready()
 	if m.is(v1alpha1.ConditionFailed) {

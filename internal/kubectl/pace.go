@@ -53,7 +53,7 @@ func (p *pace) add(line string) bool {
 		*p = pace{phase: m[2]}
 	}
 	p.words = m[4]
-	seconds, _ := strconv.ParseFloat(m[1], 64) //nolint:errcheck // digits
+	seconds, _ := strconv.ParseFloat(m[1], 64) // digits
 	if rows, err := strconv.ParseFloat(m[3], 64); err == nil {
 		p.seconds, p.rows = append(p.seconds, seconds), append(p.rows, rows)
 		if len(p.rows) > paceLines {

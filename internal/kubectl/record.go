@@ -48,8 +48,8 @@ func (r logRequest) notFound(run *v1alpha1.BenchmarkRun) error {
 	if r.attempt > 0 {
 		what += fmt.Sprintf(", attempt %d,", r.attempt)
 	}
-	return fmt.Errorf("%s of %s has no Pod and no record: it has not begun, or does not exist (%s trials so far)", what, run.Name,
-		run.Status.Progress)
+	return fmt.Errorf("%s of %s has no Pod and no record: it has not begun, or does not exist (%s trials so far)",
+		what, run.Name, run.Status.Progress)
 }
 
 // printAttempt prints the record of an attempt, and what the program said that made the load.
@@ -79,11 +79,24 @@ func printAttempt(contents map[string][]byte, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, phase := range slices.Sorted(maps.Keys(document.ToolOutput)) {
-		say(out, fmt.Sprintf("\n--- what %s printed, %s ---", document.Tool.Name, phase))
-		say(out, strings.TrimRight(document.ToolOutput[phase], "\n"))
-	}
+	printToolOutput(document, out)
 	return nil
+}
+
+// printToolOutput prints what the program said that made the load, in the order in which it did.
+func printToolOutput(d *result.Document, out io.Writer) {
+	phases := slices.Sorted(maps.Keys(d.ToolOutput))
+	if d.Tool != nil {
+		order := map[string]int{}
+		for i, command := range d.Tool.Commands {
+			order[command.Phase] = i
+		}
+		slices.SortStableFunc(phases, func(a, b string) int { return order[a] - order[b] })
+	}
+	for _, phase := range phases {
+		say(out, "\n--- what the program printed, "+phase+" ---")
+		say(out, strings.TrimRight(d.ToolOutput[phase], "\n"))
+	}
 }
 
 func atPoint(parameters map[string]string) string {
@@ -95,7 +108,7 @@ func atPoint(parameters map[string]string) string {
 
 func printSummary(s *result.Summary, out io.Writer) {
 	for _, m := range s.Metrics {
-		say(out, fmt.Sprintf("%s: %.4g %s", m.Name, m.Value, m.Unit))
+		say(out, fmt.Sprintf("%s: %s %s", m.Name, stats.Format(m.Value), m.Unit))
 	}
 	for _, w := range s.Warnings {
 		say(out, "warning: "+w)

@@ -28,8 +28,8 @@ func newRerun(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "rerun NAME",
 		Short: "Repeat a run or suite with the same specification",
-		Long: `Repeat a run or suite: create a new one with the same specification. Of its labels, only those of Kueue are kept.
-A run of a suite is repeated as a run that stands alone.
+		Long: `Repeat a run or suite: create a new one with the same specification. Of its labels, only those of Kueue are
+kept. A run of a suite is repeated as a run that stands alone.
 
 The digest of the specification is printed. Runs with the same digest ask for the same measurement.`,
 		Example: `  # The same again, under the next free name: commit-size-2.
@@ -38,7 +38,7 @@ The digest of the specification is printed. Runs with the same digest ask for th
   # In another order, with other data.
   kubectl benchrun rerun commit-size --name commit-size-seed-7 --seed 7 --watch`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: c.names(1),
+		ValidArgsFunction: c.names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			ctx := command.Context()
 			cl, namespace, err := c.connect()

@@ -39,15 +39,16 @@ type creation struct {
 
 func newCreation(c *cluster, streams genericiooptions.IOStreams) *creation {
 	return &creation{
-		cluster: c, streams: streams, dryRun: dryRunNone, print: genericclioptions.NewPrintFlags("created").WithTypeSetter(scheme()),
+		cluster: c, streams: streams, dryRun: dryRunNone,
+		print: genericclioptions.NewPrintFlags("created").WithTypeSetter(scheme()),
 	}
 }
 
 func (o *creation) addFlags(command *cobra.Command) {
 	o.print.AddFlags(command)
-	command.Flags().StringVar(&o.dryRun, "dry-run", o.dryRun, "none, client (check and print, send nothing) or server (have the API "+
-		"server check it, without storing it)")
-	command.Flags().BoolVarP(&o.watch, "watch", "w", false, "watch it until it has finished, as `kubectl benchrun watch` does")
+	command.Flags().StringVar(&o.dryRun, "dry-run", o.dryRun,
+		"none, client (check and print, send nothing) or server (have the API server check it, without storing it)")
+	command.Flags().BoolVarP(&o.watch, "watch", "w", false, "watch it until it has finished")
 	must(command.RegisterFlagCompletionFunc("dry-run", fixed(dryRunNone, dryRunClient, dryRunServer)))
 	must(command.RegisterFlagCompletionFunc("output", fixed(o.print.AllowedFormats()...)))
 }
@@ -83,14 +84,18 @@ in YAML.`,
 	}
 	command.Flags().StringSliceVarP(&names, "filename", "f", nil, "file with runs and suites; - is the standard input")
 	command.Flags().StringVar(&workload, "workload", "", "workload type of a run without a file, for example CommitSize")
-	command.Flags().StringVar(&image, "database-image", "", "image of the database of a run without a file, for example mariadb:11.8")
-	command.Flags().StringArrayVar(&settings, "set", nil, "set a field of the specification of a run without a file: PATH=VALUE")
+	command.Flags().StringVar(&image, "database-image", "",
+		"image of the database of a run without a file, for example mariadb:11.8")
+	command.Flags().StringArrayVar(&settings, "set", nil,
+		"set a field of the specification of a run without a file: PATH=VALUE")
 	o.addFlags(command)
 	return command
 }
 
 // described are the objects that files or flags describe.
-func (o *creation) described(names, arguments []string, workload, image string, settings []string) ([]*unstructured.Unstructured, error) {
+func (o *creation) described(
+	names, arguments []string, workload, image string, settings []string,
+) ([]*unstructured.Unstructured, error) {
 	switch {
 	case len(names) > 0 && (len(arguments) > 0 || workload != "" || image != "" || len(settings) > 0):
 		return nil, errors.New("use -f FILE, or NAME with --workload, --set and --database-image, not both")
@@ -120,8 +125,8 @@ func (o *creation) read(names []string) ([]*unstructured.Unstructured, error) {
 		}
 		for i := range all {
 			if !all[i].ours() {
-				return nil, fmt.Errorf("%s also has %s, which is no run and no suite: create everything with `kubectl apply -f %s`, "+
-					"then use `kubectl benchrun watch NAME`", name, all[i].title(), name)
+				return nil, fmt.Errorf("%s also has %s, which is no run and no suite: create everything with "+
+					"`kubectl apply -f %s`, then use `kubectl benchrun watch NAME`", name, all[i].title(), name)
 			}
 			objects = append(objects, all[i].object)
 		}
@@ -172,8 +177,8 @@ func (o *creation) create(ctx context.Context, cl client.Client, namespace strin
 	name := object.GetName()
 	if err := cl.Create(ctx, object, options...); err != nil {
 		if apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("%s %s exists already: use another name, or repeat it with `kubectl benchrun rerun %s`", object.GetKind(), name,
-				name)
+			return fmt.Errorf("%s %s exists already: use another name, or repeat it with `kubectl benchrun rerun %s`",
+				object.GetKind(), name, name)
 		}
 		return err
 	}
@@ -189,7 +194,7 @@ func (o *creation) checked(ctx context.Context, objects []*unstructured.Unstruct
 	for _, object := range objects {
 		if _, problems := c.check(ctx, object.DeepCopy()); len(problems) > 0 {
 			for _, problem := range problems {
-				fmt.Fprintf(o.streams.ErrOut, "%s %s: %s\n", object.GetKind(), object.GetName(), problem) //nolint:errcheck // see below
+				say(o.streams.ErrOut, fmt.Sprintf("%s %s: %s", object.GetKind(), object.GetName(), problem))
 			}
 			return fmt.Errorf("%s %s is not valid", object.GetKind(), object.GetName())
 		}

@@ -29,9 +29,9 @@ type screen interface {
 
 // newScreen is a live display on a terminal, and lines elsewhere.
 func newScreen(streams genericiooptions.IOStreams) screen {
-	if file, isFile := streams.Out.(*os.File); isFile && term.IsTerminal(int(file.Fd())) { //nolint:gosec // a small number
+	if file, isFile := streams.Out.(*os.File); isFile && term.IsTerminal(int(file.Fd())) {
 		return &terminal{plain: plain{out: streams.Out, errors: streams.ErrOut}, width: func() int {
-			width, _, err := term.GetSize(int(file.Fd())) //nolint:gosec // a small number
+			width, _, err := term.GetSize(int(file.Fd()))
 			if err != nil {
 				return defaultWidth
 			}
@@ -114,20 +114,21 @@ func (t *terminal) clear() {
 	t.drawn = 0
 }
 
-// live is what a terminal shows: how far it is, what it does or waits for, how much longer it takes; and a suite's answers so far.
+// live is what a terminal shows: how far it is and how much longer it takes; what it does or waits for; and a suite's
+// answers so far.
 func live(m *moment, now time.Time) []string {
 	ready := m.ready()
-	words := []string{ready.Reason + ": " + ready.Message}
+	first, words := []string{m.name + "  " + ready.Reason}, []string{ready.Message}
+	if m.planned > 0 {
+		first = append(first, fmt.Sprintf("%s %d/%d %s", bar(m.done, m.planned), m.done, m.planned, m.unit))
+	}
+	if left := m.left(now); left != "" {
+		first = append(first, left)
+	}
 	if m.pace != "" {
 		words = append(words, m.pace)
 	}
-	if left := m.left(now); left != "" {
-		words = append(words, left)
-	}
-	lines := []string{m.name + "  " + strings.Join(words, " · ")}
-	if m.planned > 0 {
-		lines[0] = fmt.Sprintf("%s  %s %d/%d %s  %s", m.name, bar(m.done, m.planned), m.done, m.planned, m.unit, strings.Join(words, " · "))
-	}
+	lines := []string{strings.Join(first, "  "), "  " + strings.Join(words, " · ")}
 	if m.soFar != "" {
 		lines = append(lines, "  so far: "+m.soFar)
 	}

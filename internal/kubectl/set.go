@@ -59,8 +59,8 @@ func memberOf(workload string) (string, error) {
 	return "", fmt.Errorf("--workload %q is not known; use one of %s", workload, strings.Join(types, ", "))
 }
 
-// set a field of a specification to what a text says. The path has the names that `kubectl explain brun.spec` shows, with dots
-// between them; it may begin with spec.
+// set a field of a specification to what a text says. The path has the names that `kubectl explain brun.spec` shows, with
+// dots between them; it may begin with spec.
 func set(spec map[string]any, path, text string) error {
 	path = strings.TrimPrefix(path, "spec.")
 	at, into := reflect.TypeFor[v1alpha1.BenchmarkRunSpec](), spec
@@ -145,7 +145,8 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-// valueOf reads a text as a value of that type. A list may be written with commas, everything else that has parts as in YAML.
+// valueOf reads a text as a value of that type. A list may be written with commas, everything else that has parts as in
+// YAML.
 func valueOf(t reflect.Type, path, text string) (any, error) {
 	source := []byte(text)
 	switch {

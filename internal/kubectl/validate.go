@@ -5,8 +5,10 @@ package kubectl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -98,15 +100,15 @@ func (v *validation) file(ctx context.Context, c *checker, file string, stdin io
 }
 
 func (v *validation) say(format string, arguments ...any) {
-	fmt.Fprintf(v.out, format+"\n", arguments...) //nolint:errcheck // the exit code says it too
+	say(v.out, strings.Join(strings.Fields(fmt.Sprintf(format, arguments...)), " "))
 }
 
 func (v *validation) end() error {
 	switch {
 	case v.checked == 0:
-		return fmt.Errorf("there is no run and no suite: nothing was checked")
+		return errors.New("there is no run and no suite: nothing was checked")
 	case v.wrong > 0:
-		return fmt.Errorf("%d of %s and files are not valid", v.wrong, counted(v.checked, "object"))
+		return fmt.Errorf("%d of %d runs and suites are not valid", v.wrong, v.checked)
 	}
 	return nil
 }

@@ -27,14 +27,15 @@ func newWatch(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 
 The current rate is read from the loader's log. It is left out if you may not read logs of Pods.
 
-The exit code is 0 for a run that is Complete and a suite that is Decided, 2 for a suite that is Undecided, and 3 if it Failed.`,
+The exit code is 0 for a run that is Complete and a suite that is Decided, 2 for a suite that is Undecided, and 3 if it
+Failed.`,
 		Example: `  # Where it stands, at what rate, and how much longer it takes.
   kubectl benchrun watch commit-size
 
   # In a script: continue when there is an answer.
   kubectl benchrun watch durable-or-not && kubectl benchrun report durable-or-not`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: c.names(1),
+		ValidArgsFunction: c.names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			cl, namespace, err := c.connect()
 			if err != nil {
@@ -50,7 +51,9 @@ The exit code is 0 for a run that is Complete and a suite that is Decided, 2 for
 }
 
 // watch a run or suite until it has finished.
-func (c *cluster) watch(ctx context.Context, streams genericiooptions.IOStreams, cl client.WithWatch, object client.Object) error {
+func (c *cluster) watch(
+	ctx context.Context, streams genericiooptions.IOStreams, cl client.WithWatch, object client.Object,
+) error {
 	from, err := c.logs()
 	if err != nil {
 		return err

@@ -38,8 +38,8 @@ func makeSchema[T any](t testing.TB, load func() (*apischema.Schema, error)) *Sc
 	return &Schema[T]{of}
 }
 
-// Stored is an object as it comes back from the API server: with its defaults and without unknown fields; or what the API server
-// says against it. The text is JSON.
+// Stored is an object as it comes back from the API server: with its defaults and without unknown fields; or what the API
+// server says against it. The text is JSON.
 func (s *Schema[T]) Stored(t testing.TB, text []byte) (*T, field.ErrorList) {
 	t.Helper()
 	var object map[string]any

@@ -1,0 +1,25 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestPage: the page in the repository is that of the commands, and names no folder of a machine.
+func TestPage(t *testing.T) {
+	t.Setenv("HOME", "$HOME")
+	want, err := os.ReadFile("../../docs/reference/kubectl.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(page()); got != string(want) {
+		t.Error("docs/reference/kubectl.md is not up to date: run `make docs-reference`")
+	}
+	if !strings.Contains(string(want), "$HOME/.kube/cache") {
+		t.Error("the default of --cache-dir is not for everybody")
+	}
+}

@@ -1,0 +1,161 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+var (
+	api         client.WithWatch
+	environment *envtest.Environment
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(testutil.RunWithEnvironment(m, func(e *envtest.Environment, c client.WithWatch) { api, environment = c, e }))
+}
+
+// kubeconfig for these credentials, in a file.
+func kubeconfig(t *testing.T, content []byte) []string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"--kubeconfig", file, "--cache-dir", t.TempDir()}
+}
+
+// inNamespace returns how to call the plugin in a new namespace, and its name.
+func inNamespace(t *testing.T) (func(stdin string, arguments ...string) (int, string, string), string) {
+	t.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "plugin-"}}
+	if err := api.Create(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+	flags := append(kubeconfig(t, environment.KubeConfig), "-n", ns.Name)
+	return func(stdin string, arguments ...string) (int, string, string) {
+		t.Helper()
+		return runMain(t, stdin, append(arguments, flags...)...)
+	}, ns.Name
+}
+
+// TestEnvtestRun creates, lists, completes and repeats runs and suites, and has the API server refuse mistakes.
+func TestEnvtestRun(t *testing.T) {
+	plugin, ns := inNamespace(t)
+	suite := "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkSuite\nmetadata: {name: pair}\nspec:\n  template: {spec: {database: {}, " +
+		"workload: {type: CommitSize, commitSize: {rows: 100}}}}\n  variants: [{name: one}, {name: two}]\n"
+	for _, tc := range []struct {
+		name, stdin string
+		arguments   string
+		code        int
+		out, errs   string
+	}{
+		{"nothing yet", "", "list", ExitFine, "", "There are no runs and no suites."},
+		{"an unknown field", runWith("database: {}\n  repetitions: 3"), "run -f -", ExitError, "", `strict decoding error: unknown field "spec.repetitions"`},
+		{"a rule", runWith("database: {}\n  seed: -1"), "run -f -", ExitError, "", "spec.seed: Invalid value: -1"},
+		{"on the server only", runWith("database: {}"), "run -f - --dry-run=server", ExitFine, "benchmarkrun.benchrun.dev/a created (server dry run)\n", ""},
+		{"a run and a suite", runWith("database: {}") + "---\n" + suite, "run -f -", ExitFine, "benchmarkrun.benchrun.dev/a created\nbenchmarksuite.benchrun.dev/pair created\n", ""},
+		{"the same again", runWith("database: {}"), "run -f -", ExitError, "", "BenchmarkRun a exists already: use another name, or repeat it with `kubectl benchrun rerun a`"},
+		{"from flags", "", "run b --workload CommitSize --set workload.commitSize.sweep.rowsPerCommit=1,16 -o name", ExitFine, "benchmarkrun.benchrun.dev/b\n", ""},
+		{"repeated", "", "rerun a", ExitFine, "benchmarkrun.benchrun.dev/a-2 created\n", ", as that of a\n"},
+		{"once more", "", "rerun a --seed 7", ExitFine, "benchmarkrun.benchrun.dev/a-3 created\n", "they ask for different measurements"},
+		{"a suite repeated", "", "rerun pair --name again", ExitFine, "benchmarksuite.benchrun.dev/again created\n", ", as that of pair\n"},
+		{"explained", "", "explain b", ExitFine, "is the operator running?", ""},
+		{"a label's name", "", "logs b --trial 1", ExitError, "", "has no Pod and no record"},
+	} {
+		code, out, errs := plugin(tc.stdin, strings.Fields(tc.arguments)...)
+		if code != tc.code || !strings.Contains(out, tc.out) || !strings.Contains(errs, tc.errs) || tc.out == "" && out != "" {
+			t.Errorf("%s: exit code %d\n%s%s", tc.name, code, out, errs)
+		}
+	}
+	before := append(kubeconfig(t, environment.KubeConfig), "-n", ns, "watch", "")
+	if _, out, _ := runMain(t, "", append([]string{"__complete"}, before...)...); !strings.Contains(out, "\na-2\n") || !strings.Contains(out, "\nagain\n") {
+		t.Errorf("names are not completed: %s", out)
+	}
+	_, out, _ := plugin("", "list")
+	for _, name := range []string{"a ", "a-2 ", "a-3 ", "b ", "pair ", "again "} {
+		if !strings.Contains(out, "\n"+name) {
+			t.Errorf("%sis not listed:\n%s", name, out)
+		}
+	}
+	var run v1alpha1.BenchmarkRun
+	if err := api.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "b"}, &run); err != nil {
+		t.Fatal(err)
+	}
+	if got := run.Spec.Workload.CommitSize.Sweep.RowsPerCommit; len(got) != 2 || got[1] != 16 {
+		t.Errorf("rowsPerCommit is %v", got)
+	}
+}
+
+// TestEnvtestWatch follows a run that is created by --watch to its end.
+func TestEnvtestWatch(t *testing.T) {
+	plugin, ns := inNamespace(t)
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	go func() {
+		run := new(v1alpha1.BenchmarkRun)
+		for ctx.Err() == nil && api.Get(ctx, client.ObjectKey{Namespace: ns, Name: "a"}, run) != nil {
+			time.Sleep(100 * time.Millisecond)
+		}
+		for n, conditions := range []map[string]metav1.ConditionStatus{
+			{v1alpha1.ConditionReady: metav1.ConditionFalse},
+			{v1alpha1.ConditionReady: metav1.ConditionTrue, v1alpha1.ConditionComplete: metav1.ConditionTrue, v1alpha1.ConditionFinished: metav1.ConditionTrue},
+		} {
+			time.Sleep(time.Second)
+			reason := []string{v1alpha1.ReasonMeasuring, v1alpha1.ReasonComplete}[n]
+			for of, value := range conditions {
+				apimeta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{Type: of, Status: value, Reason: reason, Message: "m"})
+			}
+			run.Status.Headline, run.Status.Trials = "fast", v1alpha1.TrialCounts{Planned: ptr.To[int32](3), Measured: ptr.To(int32(n))}
+			if err := api.Status().Update(ctx, run); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	code, out, errs := plugin(runWith("database: {}"), "run", "-f", "-", "--watch")
+	want := "benchmarkrun.benchrun.dev/a created\na: New: the operator has not seen it yet\na: 0/3 trials, Measuring: m\n" +
+		"a: Complete, 1/3 trials in : fast\nkubectl benchrun report a prints the report.\n"
+	if code != ExitFine || out != want || errs != "" {
+		t.Errorf("exit code %d\n%s%s\nwant\n%s", code, out, errs, want)
+	}
+	if code, out, errs := plugin("", "watch", "a"); code != ExitFine || !strings.HasPrefix(out, "a: Complete") {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	}
+}
+
+// TestEnvtestForbidden: a user without rights reads one line.
+func TestEnvtestForbidden(t *testing.T) {
+	user, err := environment.AddUser(envtest.User{Name: "eve"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := user.KubeConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, arguments := range []string{"list", "watch a", "run a --workload CommitSize", "report a", "logs a --trial 1"} {
+		code, out, errs := runMain(t, "", append(strings.Fields(arguments), kubeconfig(t, content)...)...)
+		if code != ExitError || out != "" || strings.Count(errs, "\n") != 1 ||
+			!strings.Contains(errs, `User "eve" cannot `) || !strings.Contains(errs, "Ask for the role benchrun-benchmarkrun-editor") {
+			t.Errorf("%s: exit code %d, %s%s", arguments, code, out, errs)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+// answer of an API server by path; everything else does not exist.
+type answer struct {
+	code int
+	body any
+}
+
+func serve(t *testing.T, answers map[string]answer) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		found, known := answers[r.URL.Path]
+		if !known {
+			found = answer{http.StatusNotFound, status(http.StatusNotFound, metav1.StatusReasonNotFound, "not found")}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(found.code)
+		_ = json.NewEncoder(w).Encode(found.body)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func status(code int32, reason metav1.StatusReason, message string) metav1.Status {
+	return metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message,
+	}
+}
+
+// kinds are answers of an API server that knows Benchrun.
+func kinds(more map[string]answer) map[string]answer {
+	all := bare()
+	maps.Copy(all, map[string]answer{
+		"/apis": {http.StatusOK, metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{{
+			Name: "benchrun.dev", Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: "benchrun.dev/v1alpha1", Version: "v1alpha1"}},
+		}}}},
+		"/apis/benchrun.dev/v1alpha1": {http.StatusOK, metav1.APIResourceList{
+			TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "benchrun.dev/v1alpha1",
+			APIResources: []metav1.APIResource{
+				{Name: "benchmarkruns", SingularName: "benchmarkrun", Namespaced: true, Kind: "BenchmarkRun"},
+				{Name: "benchmarksuites", SingularName: "benchmarksuite", Namespaced: true, Kind: "BenchmarkSuite"},
+			},
+		}},
+	})
+	maps.Copy(all, more)
+	return all
+}
+
+// bare are answers of an API server that has nothing but its own kinds.
+func bare() map[string]answer {
+	group := metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}
+	return map[string]answer{
+		"/api":  {http.StatusOK, metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}}},
+		"/apis": {http.StatusOK, metav1.APIGroupList{TypeMeta: group}},
+	}
+}
+
+// runMain is the plugin as a user calls it, without a kubeconfig of the machine.
+func runMain(t *testing.T, stdin string, arguments ...string) (code int, out, errs string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = Main(t.Context(), genericiooptions.IOStreams{In: strings.NewReader(stdin), Out: &stdout, ErrOut: &stderr}, arguments)
+	return code, stdout.String(), stderr.String()
+}
+
+// TestErrors: what users meet is one line that says what to do, and the exit code is 3.
+func TestErrors(t *testing.T) {
+	const runs = "/apis/benchrun.dev/v1alpha1/namespaces/default/benchmarkruns"
+	forbidden := answer{http.StatusForbidden, status(403, metav1.StatusReasonForbidden, `benchmarkruns.benchrun.dev is forbidden: User "eve" cannot list`)}
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	for name, tc := range map[string]struct {
+		server    string
+		arguments []string
+		says      string
+	}{
+		"no kubeconfig":      {"", []string{"list"}, "no cluster is configured: set KUBECONFIG, or use --kubeconfig or --server"},
+		"no such kubeconfig": {"", []string{"list", "--kubeconfig", "/nowhere"}, "stat /nowhere: no such file or directory"},
+		"no such context":    {"", []string{"list", "--context", "nowhere", "--server", "http://localhost"}, "context was not found for specified context: nowhere: `kubectl config get-contexts`"},
+		"nobody there":       {gone.URL, []string{"list"}, "the cluster does not answer: dial tcp"},
+		"not installed":      {serve(t, bare()), []string{"list"}, "Benchrun is not installed in this cluster"},
+		"forbidden": {
+			serve(t, kinds(map[string]answer{runs: forbidden})),
+			[]string{"list"},
+			`User "eve" cannot list. Ask for the role benchrun-benchmarkrun-editor`,
+		},
+		"forbidden to create": {
+			serve(t, kinds(map[string]answer{runs: forbidden})), []string{"run", "a", "--workload", "CommitSize"}, "Ask for the role",
+		},
+		"not logged in": {
+			serve(t, kinds(map[string]answer{runs: {http.StatusUnauthorized, status(401, metav1.StatusReasonUnauthorized, "Unauthorized")}})),
+			[]string{"list"},
+			"the cluster does not accept your credentials: log in again",
+		},
+		"no such run":      {serve(t, kinds(nil)), []string{"watch", "nobody"}, `there is no run or suite "nobody" in namespace default`},
+		"no such kind":     {serve(t, kinds(nil)), []string{"explain", "pod/a"}, `"pod" is no kind`},
+		"no such command":  {"", []string{"nonsense"}, `unknown command "nonsense"`},
+		"no such flag":     {"", []string{"list", "--nonsense"}, "unknown flag: --nonsense"},
+		"no name":          {"", []string{"watch"}, "accepts 1 arg(s), received 0"},
+		"nothing to run":   {"", []string{"run"}, "say what to run: -f FILE, or NAME and --workload TYPE"},
+		"both":             {"", []string{"run", "a", "-f", "x"}, "use -f FILE, or NAME with --workload"},
+		"no such file":     {"", []string{"run", "-f", "/nowhere"}, "open /nowhere: no such file or directory"},
+		"no such dry run":  {"", []string{"run", "a", "--workload", "CommitSize", "--dry-run", "half"}, "--dry-run half is not known"},
+		"nothing to check": {"", []string{"validate"}, "-f FILE is missing"},
+		"whose log":        {"", []string{"logs", "a"}, "say whose log: --trial N, or --database"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+			t.Setenv("HOME", t.TempDir())
+			t.Setenv("KUBERNETES_SERVICE_HOST", "")
+			if tc.server != "" {
+				tc.arguments = append(tc.arguments, "--server", tc.server, "--cache-dir", t.TempDir())
+			}
+			code, out, errs := runMain(t, "", tc.arguments...)
+			if code != ExitError || out != "" {
+				t.Errorf("exit code %d, output %q", code, out)
+			}
+			if !strings.HasPrefix(errs, "error: ") || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, tc.says) {
+				t.Errorf("%q does not say %q in one line", errs, tc.says)
+			}
+		})
+	}
+}
+
+// TestOneLine: an error of several lines is printed as one.
+func TestOneLine(t *testing.T) {
+	if got := explained(os.NewSyscallError("a\n  b", os.ErrExist)); strings.Contains(got, "\n") {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,95 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+func TestExplainQueued(t *testing.T) {
+	run := testutil.MakeRun("sizes", "ns").Obj()
+	const message = "run default/other holds lane default; this one is number 2 of 3 that wait"
+	said(&run.Status.Conditions, v1alpha1.ReasonQueued, message)
+	apimeta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonQueued, Message: message,
+		LastTransitionTime: metav1.NewTime(began),
+	})
+	run.Status.Trials.Planned = ptr.To[int32](3)
+	got := (&subject{run: run}).explanation(nil, began.Add(4*time.Minute))
+	want := []string{
+		"Run sizes is Queued since 03:04:05 UTC (4m), 0 of 3 trials measured.",
+		"  " + message,
+		"It waits for its lane, in which one run or suite measures at a time.",
+		"What to do: wait, suspend or delete what holds the lane, or use other lanes (spec.lane) for runs that cannot disturb each other.",
+		"docs/troubleshooting.md explains every reason and cause at greater length.",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestExplainFailed(t *testing.T) {
+	run := measuring()
+	said(&run.Status.Conditions, v1alpha1.ReasonTooManyInvalid, "4 attempts were invalidated", v1alpha1.ConditionFailed)
+	apimeta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionResultsAvailable, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonResultsNotWritten, Message: "quota",
+	})
+	run.Status.Headline = "14970 rows/s"
+	run.Status.Deadline = ptr.To(metav1.NewTime(began.Add(time.Hour)))
+	run.Status.Trials.Invalidated = ptr.To[int32](2)
+	run.Status.Environment.Warnings = []string{"a", "b"}
+	run.Status.Points = []v1alpha1.PointStatus{{Warnings: []string{"b", "c", "d"}}, {Warnings: []string{"e", "f", "g"}}}
+	s := &subject{run: run}
+	cl := fakeCluster(run, recorded(t, 3, 1, result.OutcomeInvalidated, result.CauseEvicted), recorded(t, 3, 2, result.OutcomeAccepted, ""))
+	records, err := s.invalidated(t.Context(), cl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := s.explanation(records, began)
+	want := []string{
+		"Run sizes is TooManyInvalid, 7 of 33 trials measured.",
+		"  4 attempts were invalidated",
+		"Attempts were disturbed more often than trials.maxInvalid allows.",
+		"What to do: remove what disturbed them: the causes are listed below.",
+		"So far: 14970 rows/s",
+		"ResultsAvailable: quota",
+		"What to do: remove what the message names: a quota, a policy, or an object of somebody else with that name.",
+		"It ends at 2026-01-02 04:04:05 UTC at the latest, in 60m.",
+		"2 attempts did not count, and were measured again:",
+		"  trial 3, attempt 1 (rowsPerCommit=16): Evicted: evicted because of memory",
+		"    The loader's Pod was evicted or preempted, or its node was drained. What to do: measure on nodes that nobody drains.",
+		"Warnings, to be read with the numbers:", "  a", "  b", "  c", "  d", "  e", "  and 2 more: see kubectl benchrun report",
+		"docs/troubleshooting.md explains every reason and cause at greater length.",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestExplainEverything: whatever the state, there are words for it; also before the operator has seen an object.
+func TestExplainEverything(t *testing.T) {
+	for reason := range reasons {
+		run := measuring()
+		said(&run.Status.Conditions, reason, "m")
+		if text := strings.Join((&subject{run: run}).explanation(nil, began), "\n"); !strings.Contains(text, reasons[reason].what) {
+			t.Errorf("%s is not explained: %s", reason, text)
+		}
+	}
+	suite := testutil.MakeSuite("pair", "ns", "a", "b").Obj()
+	text := strings.Join((&subject{suite: suite}).explanation(nil, began), "\n")
+	if !strings.Contains(text, "Suite pair is New") || !strings.Contains(text, "is the operator running?") {
+		t.Error(text)
+	}
+}

@@ -1,0 +1,119 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+func TestLive(t *testing.T) {
+	m := momentOf(measuring())
+	m.pace = "measure 11,840 rows/s"
+	got := live(m, began.Add(75*time.Second))
+	want := []string{
+		"sizes  Measuring  ━━━━━─────────────────── 7/33 trials  about 4m15s more", "  trial 8 of 33 (rowsPerCommit=16) · measure 11,840 rows/s",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	queued := measuring()
+	queued.Status.Trials = v1alpha1.TrialCounts{}
+	said(&queued.Status.Conditions, v1alpha1.ReasonQueued, "run a holds lane default")
+	if d := cmp.Diff([]string{"sizes  Queued", "  run a holds lane default"}, live(momentOf(queued), began)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestBar(t *testing.T) {
+	for _, tc := range []struct {
+		done, planned int
+		want          string
+	}{
+		{0, 3, strings.Repeat("─", 24)},
+		{3, 3, strings.Repeat("━", 24)},
+		{4, 3, strings.Repeat("━", 24)},
+		{1, 48, "╸" + strings.Repeat("─", 23)},
+		{1, 2, strings.Repeat("━", 12) + strings.Repeat("─", 12)},
+	} {
+		if got := bar(tc.done, tc.planned); got != tc.want || utf8.RuneCountInString(got) != barWidth {
+			t.Errorf("%d/%d: %s", tc.done, tc.planned, got)
+		}
+	}
+}
+
+// TestLeft: nobody can say before the first trial, nor while nothing is measured; a pause does not count.
+func TestLeft(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*moment)
+		want   string
+	}{
+		"at the last result": {func(*moment) {}, "about 4m20s more"},
+		"no trial yet":       {func(m *moment) { m.done, m.elapsed = 0, "" }, ""},
+		"queued":             {func(m *moment) { m.conditions[0].Reason = v1alpha1.ReasonQueued }, ""},
+		"may end early":      {func(m *moment) { m.mayEndEarly = true }, "at most about 4m20s more"},
+		"was suspended":      {func(m *moment) { m.suspended = 35 * time.Second }, "about 2m10s more"},
+	} {
+		m := momentOf(measuring())
+		tc.change(m)
+		if got := m.left(began.Add(70 * time.Second)); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+	if got := momentOf(measuring()).left(began.Add(time.Hour)); got != "about 0s more" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestTerminal: lines are not wider than the terminal, and are removed before the next ones and at the end.
+func TestTerminal(t *testing.T) {
+	var out bytes.Buffer
+	term := &terminal{plain: plain{out: &out, errors: &out}, width: func() int { return 40 }}
+	m := momentOf(measuring())
+	m.soFar = "lazy 3.1 times (2.6–3.7), faster"
+	term.show(m, began)
+	first := out.String()
+	for line := range strings.SplitSeq(strings.TrimPrefix(first, toStartAndClear), "\n") {
+		if n := utf8.RuneCountInString(line); n > 39 {
+			t.Errorf("%q has %d columns", line, n)
+		}
+	}
+	out.Reset()
+	term.note("no rate")
+	if got := out.String(); got != toStartAndClear+strings.Repeat(upAndClear, 3)+"no rate\n" {
+		t.Errorf("%q", got)
+	}
+	out.Reset()
+	if term.clear(); out.String() != toStartAndClear {
+		t.Errorf("%q", out.String())
+	}
+}
+
+func TestPace(t *testing.T) {
+	p := new(pace)
+	for _, tc := range []struct{ line, want string }{
+		{"   1 s: start", "start"},
+		{"   2 s: prepare, 100 rows", "prepare"},
+		{"   3 s: prepare, 1100 rows", "prepare 1,000 rows/s"},
+		{"   4 s: measure, 10 rows", "measure"},
+		{"   6 s: measure, 1234570 rows, 3 connections", "measure 617,280 rows/s"},
+		{"   7 s: quiesce, 12 dirty pages", "quiesce, 12 dirty pages"},
+	} {
+		if !p.add(tc.line) || p.String() != tc.want {
+			t.Errorf("%s: %q, want %q", tc.line, p, tc.want)
+		}
+	}
+	for _, line := range []string{"benchrun-document 1 AAAA", "error: x", ""} {
+		if p.add(line) {
+			t.Errorf("%q is taken for progress", line)
+		}
+	}
+}

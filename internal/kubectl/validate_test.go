@@ -1,0 +1,143 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// run is the shortest run that is valid, with more in its specification.
+func runWith(more string) string {
+	return "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkRun\nmetadata: {name: a}\nspec:\n  workload: {type: CommitSize, commitSize: {rows: 100}}\n" +
+		"  " + more + "\n"
+}
+
+// TestSamplesAreValid: every file of config/samples, without a cluster.
+func TestSamplesAreValid(t *testing.T) {
+	code, out, errs := runMain(t, "", "validate", "-R", "-f", "../../config/samples")
+	if code != ExitFine || errs != "" {
+		t.Errorf("exit code %d: %s\n%s", code, errs, out)
+	}
+	for _, line := range []string{
+		"config/samples/commit-size.yaml: BenchmarkRun commit-size: valid: 6 points × 6 repetitions = 36 trials; it ends after 47h at the latest",
+		"suite-durable-or-not.yaml: BenchmarkSuite durable-or-not: valid: at most 12 rounds × 2 variants = 24 runs, 24 trials; it ends after",
+		"own-data.yaml: ConfigMap own-data-schema: skipped, it is no run and no suite",
+		"publications/004-commit-size.yaml: BenchmarkRun commit-size-to-16384: valid",
+	} {
+		if !strings.Contains(out, line) {
+			t.Errorf("there is no line with %q in\n%s", line, out)
+		}
+	}
+	if n := strings.Count(out, ": valid: "); n < 25 {
+		t.Errorf("%d were valid", n)
+	}
+}
+
+// TestRefused: each problem is one line with file, kind, name, path and message.
+func TestRefused(t *testing.T) {
+	suite := "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkSuite\nmetadata: {name: s}\nspec:\n  template: {spec: {database: {}, workload: {type: CommitSize, " +
+		"commitSize: {rows: 100}}}}\n  variants: [{name: one}, {name: two, %}]\n"
+	for name, tc := range map[string]struct {
+		text string
+		want []string
+	}{
+		"unknown fields": {
+			runWith("database: {variable: {}}\n  repetitions: 3"),
+			[]string{
+				`BenchmarkRun a: spec.database.variable: unknown field "spec.database.variable"`,
+				`BenchmarkRun a: spec.repetitions: unknown field "spec.repetitions"`,
+			},
+		},
+		"unknown metadata": {
+			strings.Replace(runWith("database: {}"), "{name: a}", "{name: a, label: {}}", 1),
+			[]string{`metadata.label: unknown field "metadata.label"`},
+		},
+		"a field that is missing": {runWith(""), []string{"BenchmarkRun a: spec.database: Required value", "some validation rules were not checked"}},
+		"a bound":                 {runWith("database: {}\n  seed: -1"), []string{"spec.seed: Invalid value: -1: spec.seed in body should be greater than or equal to 0"}},
+		"a rule": {
+			runWith("database: {settings: {bufferPoolSize: 2Gi}, resources: {limits: {memory: 2Gi}}}"),
+			[]string{"spec: Invalid value: settings.bufferPoolSize must be below resources.limits.memory"},
+		},
+		"the operator": {
+			strings.Replace(runWith("database: {}\n  sweep: {mode: OneFactor}"), "rows: 100", "rows: 100, points: [{rowsPerCommit: 1}]", 1),
+			[]string{"BenchmarkRun a: spec: sweep.mode OneFactor goes with workload.commitSize.sweep: points are measured as they are listed"},
+		},
+		"a name": {
+			strings.Replace(runWith("database: {}"), "name: a", "name: A_b", 1),
+			[]string{"BenchmarkRun A_b: metadata.name: Invalid value: \"A_b\": a lowercase RFC 1123 subdomain", "a run's name has at most 40 characters"},
+		},
+		"a variant": {
+			strings.Replace(suite, "%", "workload: {commitSize: {rowsPerCommit: 101}}", 1),
+			[]string{"BenchmarkSuite s: spec.variants[two]: spec.workload.commitSize: Invalid value: rowsPerCommit must not be above rows"},
+		},
+		"a suite": {
+			strings.Replace(suite, "%", "database: {}}, {name: two", 1), []string{"spec.variants[2]: Duplicate value: {\"name\":\"two\"}"},
+		},
+		"said twice":      {runWith("database: {}\n  database: {}"), []string{`key "database" already set in map`}},
+		"no object":       {"- 1\n", []string{"it is not a Kubernetes object"}},
+		"no kind":         {"a: 1\n", []string{"apiVersion or kind is missing"}},
+		"a later version": {strings.Replace(runWith("database: {}"), "v1alpha1", "v9", 1), []string{"apiVersion: benchrun.dev/v9 is not known, use benchrun.dev/v1alpha1"}},
+		"the second one": {
+			runWith("database: {}") + "---\n" + runWith("database: {}\n  seed: -1"), []string{"BenchmarkRun a: valid: 1 point × 3 repetitions = 3 trials", "spec.seed"},
+		},
+		"nothing": {"---\n", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, out, errs := runMain(t, tc.text, "validate", "-f", "-")
+			if code != ExitError || !strings.HasPrefix(errs, "error: ") {
+				t.Errorf("exit code %d, %s", code, errs)
+			}
+			if lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n"); tc.want != nil && len(lines) != len(tc.want) {
+				t.Errorf("%d lines, want %d:\n%s", len(lines), len(tc.want), out)
+			}
+			for line := range strings.SplitSeq(strings.TrimSuffix(out, "\n"), "\n") {
+				if line != "" && !strings.HasPrefix(line, "-: ") {
+					t.Errorf("%q does not begin with its file", line)
+				}
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(out, want) {
+					t.Errorf("%q is missing in\n%s", want, out)
+				}
+			}
+		})
+	}
+}
+
+// TestPrecision: the repetitions of a run with a target are bounds.
+func TestPrecision(t *testing.T) {
+	_, out, _ := runMain(t, runWith("database: {}\n  trials: {precision: {targetRelativeCIPercent: 2}}"), "validate", "-f", "-")
+	if !strings.Contains(out, "1 point × 6 to 12 repetitions = at most 12 trials") {
+		t.Error(out)
+	}
+}
+
+// TestFolders: only manifests are read, and folders below only with -R.
+func TestFolders(t *testing.T) {
+	top := t.TempDir()
+	below := filepath.Join(top, "below")
+	if err := os.Mkdir(below, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range map[string]string{
+		filepath.Join(top, "a.yaml"): runWith("database: {}"), filepath.Join(top, "notes.txt"): "nothing of ours",
+		filepath.Join(below, "b.yml"): runWith("database: {}"),
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for want, arguments := range map[int][]string{1: {"-f", top}, 2: {"-R", "-f", top}} {
+		code, out, errs := runMain(t, "", append([]string{"validate"}, arguments...)...)
+		if code != ExitFine || strings.Count(out, "\n") != want {
+			t.Errorf("%v: exit code %d, %s%s", arguments, code, out, errs)
+		}
+	}
+	if code, _, errs := runMain(t, "", "validate", "-f", filepath.Join(below, "..", "below", "none")); code != ExitError || !strings.Contains(errs, "no such file") {
+		t.Errorf("exit code %d, %s", code, errs)
+	}
+}

@@ -1,0 +1,242 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// fakeCluster has these objects.
+func fakeCluster(objects ...client.Object) client.WithWatch {
+	byName := func(o client.Object) []string { return []string{o.GetName()} }
+	return fake.NewClientBuilder().WithScheme(scheme()).WithObjects(objects...).
+		WithIndex(&v1alpha1.BenchmarkRun{}, "metadata.name", byName).WithIndex(&v1alpha1.BenchmarkSuite{}, "metadata.name", byName).Build()
+}
+
+// fakeLogs are logs by the name of the Pod, or an error.
+type fakeLogs struct {
+	texts map[string]string
+	err   error
+}
+
+func (l fakeLogs) open(_ context.Context, _, pod string, _ *corev1.PodLogOptions) (io.ReadCloser, error) {
+	if l.err != nil {
+		return nil, l.err
+	}
+	text, found := l.texts[pod]
+	if !found {
+		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, pod)
+	}
+	return io.NopCloser(strings.NewReader(text)), nil
+}
+
+// buffer may be written to and read at once.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+var began = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// measuring is a run with 7 of 33 trials.
+func measuring() *v1alpha1.BenchmarkRun {
+	run := testutil.MakeRun("sizes", "ns").Obj()
+	run.Status = v1alpha1.BenchmarkRunStatus{
+		StartTime: ptr.To(metav1.NewTime(began)), Elapsed: "1m10s", Progress: "7/33",
+		Trials: v1alpha1.TrialCounts{Planned: ptr.To[int32](33), Measured: ptr.To[int32](7)},
+	}
+	said(&run.Status.Conditions, v1alpha1.ReasonMeasuring, "trial 8 of 33 (rowsPerCommit=16)")
+	return run
+}
+
+func said(conditions *[]metav1.Condition, reason, message string, isTrue ...string) {
+	for _, of := range append([]string{v1alpha1.ConditionReady}, isTrue...) {
+		value := metav1.ConditionTrue
+		if of == v1alpha1.ConditionReady {
+			value = metav1.ConditionFalse
+		}
+		apimeta.SetStatusCondition(conditions, metav1.Condition{Type: of, Status: value, Reason: reason, Message: message})
+	}
+}
+
+func loaderPod(name string) *corev1.Pod {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: name, Namespace: "ns", Labels: plan.Labels(testutil.MakeRun("sizes", "ns").Obj(), v1alpha1.ComponentLoader),
+	}}
+	pod.Labels[v1alpha1.LabelTrial], pod.Labels[v1alpha1.LabelAttempt] = "8", "1"
+	pod.Status.Phase = corev1.PodRunning
+	return pod
+}
+
+// watched follows an object while changes are made to it, and returns what was printed.
+func watched(t *testing.T, cl client.WithWatch, from logs, object client.Object, then ...func()) (string, string, error) {
+	t.Helper()
+	out, errs := new(buffer), new(buffer)
+	w := &watcher{cl: cl, logs: from, screen: &plain{out: out, errors: errs}, namespace: "ns", name: object.GetName()}
+	_, w.suite = object.(*v1alpha1.BenchmarkSuite)
+	ended := make(chan error, 1)
+	go func() { ended <- w.follow(t.Context()) }()
+	for _, change := range then {
+		time.Sleep(200 * time.Millisecond) // the fake cluster forgets changes before a watch
+		change()
+	}
+	select {
+	case err := <-ended:
+		return out.String(), errs.String(), err
+	case <-time.After(20 * time.Second):
+		t.Fatalf("it does not end: %s", out)
+		return "", "", nil
+	}
+}
+
+func TestWatchRun(t *testing.T) {
+	run := measuring()
+	cl := fakeCluster(run, loaderPod("sizes-t8-a1-0-x"))
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "x", errors.New("no"))
+	out, errs, err := watched(t, cl, fakeLogs{err: forbidden}, run, func() {
+		run.Status.Trials.Measured = ptr.To[int32](8)
+		said(&run.Status.Conditions, v1alpha1.ReasonPublishing, "every trial is measured")
+		if err := cl.Update(t.Context(), run); err != nil {
+			t.Error(err)
+		}
+	}, func() {
+		run.Status.Headline = "14970 rows/s at rowsPerCommit=1024"
+		said(&run.Status.Conditions, v1alpha1.ReasonComplete, "33 trials", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
+		if err := cl.Update(t.Context(), run); err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	const want = "sizes: 7/33 trials, Measuring: trial 8 of 33 (rowsPerCommit=16)\n" +
+		"sizes: 8/33 trials, Publishing: every trial is measured\n" +
+		"sizes: Complete, 8/33 trials in 1m10s: 14970 rows/s at rowsPerCommit=1024\n" +
+		"kubectl benchrun report sizes prints the report.\n"
+	if out != want {
+		t.Errorf("%s\nwant\n%s", out, want)
+	}
+	if strings.Count(errs, "no rate is shown: ") != 1 || !strings.Contains(errs, "get on pods/log") {
+		t.Errorf("that logs may not be read was not said once: %q", errs)
+	}
+}
+
+func TestWatchFailure(t *testing.T) {
+	run := measuring()
+	said(&run.Status.Conditions, v1alpha1.ReasonLoaderFailed, "no privilege", v1alpha1.ConditionFinished, v1alpha1.ConditionFailed)
+	_, _, err := watched(t, fakeCluster(run), fakeLogs{}, run)
+	if err == nil || err.Error() != "run sizes failed: LoaderFailed: no privilege" || errors.As(err, new(verdictError)) {
+		t.Error(err)
+	}
+}
+
+// TestWatchSuite: a suite without an answer has an exit code of its own, and its answers so far are shown.
+func TestWatchSuite(t *testing.T) {
+	for decided, want := range map[bool]error{true: nil, false: verdictError{ExitCannotSay}} {
+		suite := testutil.MakeSuite("pair", "ns", "durable", "lazy").Obj()
+		suite.Status.Rounds = v1alpha1.RoundCounts{Planned: ptr.To[int32](20), Measured: ptr.To[int32](3)}
+		suite.Status.Comparisons = []v1alpha1.ComparisonStatus{{
+			Variant: "lazy", Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": "1"}, Verdict: v1alpha1.VerdictFaster,
+			Ratio: "3.1", Low: "2.6", High: "3.7",
+		}}
+		said(&suite.Status.Conditions, v1alpha1.ReasonMeasuring, "round 4 of at most 20, lazy")
+		cl := fakeCluster(suite)
+		out, _, err := watched(t, cl, fakeLogs{}, suite, func() {
+			suite.Status.Answer = "lazy is 3.1 times as fast"
+			end := []string{v1alpha1.ConditionFinished, v1alpha1.ConditionComplete}
+			reason := v1alpha1.ReasonUndecided
+			if decided {
+				end, reason = append(end, v1alpha1.ConditionDecided), v1alpha1.ReasonDecided
+			}
+			said(&suite.Status.Conditions, reason, "it has ended", end...)
+			if err := cl.Update(t.Context(), suite); err != nil {
+				t.Error(err)
+			}
+		})
+		if !errors.Is(err, want) {
+			t.Errorf("decided %t: %v", decided, err)
+		}
+		for _, line := range []string{
+			"pair: 3/20 rounds, Measuring: round 4 of at most 20, lazy\n", "pair: so far: rowsPerCommit=1 lazy 3.1 times (2.6–3.7), faster\n",
+			"3/20 rounds in : lazy is 3.1 times as fast\n",
+		} {
+			if !strings.Contains(out, line) {
+				t.Errorf("%q is missing in %s", line, out)
+			}
+		}
+	}
+}
+
+func TestWatchDeleted(t *testing.T) {
+	run := measuring()
+	cl := fakeCluster(run)
+	_, _, err := watched(t, cl, fakeLogs{}, run, func() {
+		if err := cl.Delete(t.Context(), run); err != nil {
+			t.Error(err)
+		}
+	})
+	if err == nil || err.Error() != "sizes was deleted" {
+		t.Error(err)
+	}
+	if _, _, err := watched(t, cl, fakeLogs{}, run); err == nil || err.Error() != "sizes was deleted" {
+		t.Error(err)
+	}
+}
+
+// TestWatchRate: the rate is that of the log, and only while that Pod runs.
+func TestWatchRate(t *testing.T) {
+	pod := loaderPod("sizes-t8-a1-0-x")
+	w := &watcher{
+		logs: fakeLogs{texts: map[string]string{pod.Name: "   1 s: measure, 1000 rows\n   2 s: measure, 12840 rows\n"}}, namespace: "ns",
+		paces: make(chan string), troubles: make(chan error), stopReading: func() {}, now: momentOf(measuring()),
+	}
+	w.read(t.Context(), change[*corev1.Pod]{object: pod})
+	for _, want := range []string{"measure", "measure 11,840 rows/s"} {
+		if got := <-w.paces; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	w.now.pace = "measure 11,840 rows/s"
+	w.read(t.Context(), change[*corev1.Pod]{object: pod, deleted: true})
+	if w.now.pace != "" || w.loader != "" {
+		t.Errorf("%q of Pod %q is still shown", w.now.pace, w.loader)
+	}
+	second := loaderPod("sizes-t8-a1-1-x")
+	second.Annotations = map[string]string{"batch.kubernetes.io/job-completion-index": "1"}
+	if w.read(t.Context(), change[*corev1.Pod]{object: second}); w.loader != "" {
+		t.Errorf("the log of %s is read", w.loader)
+	}
+}

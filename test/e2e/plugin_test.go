@@ -1,0 +1,106 @@
+//go:build e2e
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+// plugin calls kubectl benchrun as a user does, who has it in a folder of the PATH. It returns the exit code and the two outputs.
+func plugin(ctx context.Context, stdin string, arguments ...string) (code int, out, errs string) {
+	GinkgoHelper()
+	bin := filepath.Join(repository, "bin")
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, "kubectl"), append(append([]string{"benchrun"}, arguments...), "-n", namespace)...)
+	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Stdin = strings.NewReader(stdin)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	ended := new(exec.ExitError)
+	if err != nil && !errors.As(err, &ended) {
+		Expect(err).NotTo(HaveOccurred())
+	}
+	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
+}
+
+var _ = Describe("the kubectl plugin", func() {
+	It("takes a run from its file to its report, and repeats it", func(ctx SpecContext) {
+		manifest := strings.Replace(small("sizes", ""), "spec:\n", "spec:\n  lane: "+namespace+"\n", 1)
+
+		By("checking the file without a cluster")
+		code, out, errs := plugin(ctx, manifest, "validate", "-f", "-")
+		Expect(code).To(Equal(0), errs)
+		Expect(out).To(HavePrefix("-: BenchmarkRun sizes: valid: 2 points × 1 repetition = 2 trials"))
+
+		By("creating it, and following it to its end")
+		code, out, errs = plugin(ctx, manifest, "run", "-f", "-", "--watch")
+		Expect(code).To(Equal(0), errs)
+		Expect(out).To(And(
+			HavePrefix("benchmarkrun.benchrun.dev/sizes created\n"), ContainSubstring("\nsizes: 0/2 trials, Measuring: trial 1 of 2 (rowsPerCommit="),
+			MatchRegexp(`sizes: Complete, 2/2 trials in \S+: .* rows/s`)))
+
+		By("listing, explaining and reporting it")
+		_, out, errs = plugin(ctx, "", "list")
+		Expect(out).To(MatchRegexp(`sizes\s+run\s+Complete\s+2/2\s+.* rows/s`), errs)
+		_, out, errs = plugin(ctx, "", "explain", "sizes")
+		Expect(out).To(And(
+			MatchRegexp(`^Run sizes is Complete since \d\d:\d\d:\d\d UTC .*, 2 of 2 trials measured\.`),
+			ContainSubstring("Everything is measured, and the results are published.")), errs)
+		_, out, errs = plugin(ctx, "", "report", "sizes")
+		Expect(out).To(And(HavePrefix("# sizes\n"), ContainSubstring("| rowsPerCommit |")), errs)
+
+		By("reading the record of a trial whose Pod is gone")
+		Eventually(func(g Gomega) {
+			code, out, errs := plugin(ctx, "", "logs", "sizes", "--trial", "1")
+			g.Expect(code).To(Equal(0), errs)
+			g.Expect(out).To(And(HavePrefix("The Pod is gone. Trial 1, attempt 1 (rowsPerCommit="), ContainSubstring("rowsPerSecond: ")))
+		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(time.Second).Should(Succeed())
+
+		By("repeating it")
+		code, out, errs = plugin(ctx, "", "rerun", "sizes", "--watch")
+		Expect(code).To(Equal(0), errs)
+		Expect(out).To(HavePrefix("benchmarkrun.benchrun.dev/sizes-2 created\n"))
+		Expect(errs).To(ContainSubstring(", as that of sizes\n"))
+	}, SpecTimeout(2*runTime))
+
+	It("ends with exit code 3 and the reason when a run fails", func(ctx SpecContext) {
+		manifest := strings.Replace(small("refused", "    variables: {innodb_flash_method: O_DIRECT}"), "spec:\n", "spec:\n  lane: "+namespace+"\n", 1)
+		code, _, errs := plugin(ctx, manifest, "run", "-f", "-", "--watch")
+		Expect(code).To(Equal(3))
+		Expect(errs).To(And(
+			HavePrefix("error: run refused failed: ServerRefusedConfiguration: "), ContainSubstring("innodb_flash_method"),
+			HaveSuffix("\n")))
+		Expect(strings.Count(errs, "\n")).To(Equal(1), errs)
+		_, out, _ := plugin(ctx, "", "explain", "refused")
+		Expect(out).To(ContainSubstring("What to do: correct the variable."))
+	}, SpecTimeout(runTime))
+
+	It("follows the loader's log while it measures", func(ctx SpecContext) {
+		manifest := strings.Replace(small("long", ""), "spec:\n", "spec:\n  lane: "+namespace+"\n", 1)
+		manifest = strings.ReplaceAll(manifest, "rows: 200", "rows: 1000000000")
+		code, _, errs := plugin(ctx, manifest, "run", "-f", "-")
+		Expect(code).To(Equal(0), errs)
+		kubectl(ctx, "wait", "--for=create", "--timeout=4m", "job/long-t1-a1")
+		kubectl(ctx, "wait", "--for=jsonpath={.status.ready}=1", "--timeout=2m", "job/long-t1-a1")
+		Eventually(func(g Gomega) {
+			_, out, errs := plugin(ctx, "", "logs", "long", "--trial", "1")
+			g.Expect(out).To(MatchRegexp(`(?m)^ *\d+ s: measure, \d+ rows`), errs)
+		}).WithContext(ctx).WithTimeout(2 * time.Minute).WithPolling(time.Second).Should(Succeed())
+		_, out, errs := plugin(ctx, "", "logs", "long", "--database")
+		Expect(out).To(ContainSubstring("ready for connections"), errs)
+		kubectl(ctx, "delete", "benchmarkrun/long", "--wait=false")
+	}, SpecTimeout(runTime))
+})
