@@ -64,6 +64,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	command.AddCommand(
 		newList(cluster, streams),
 		newReport(cluster, streams),
+		newCompare(cluster, streams),
 	)
 	return command
 }

@@ -223,10 +223,10 @@ func TestGitHubIsShort(t *testing.T) {
 		}
 	}
 	s := reportOfSuite()
-	for i := range 127 {
+	for i := range 60 {
 		variant := fmt.Sprintf("variant-%d", i)
 		s.Variants = append(s.Variants, report.SuiteVariant{Name: variant})
-		for point := range 1000 {
+		for point := range 210 {
 			p := s.Pairs[0]
 			p.Variant, p.Parameters = variant, map[string]string{"rowsPerCommit": fmt.Sprint(point)}
 			s.Pairs = append(s.Pairs, p)
