@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,7 +57,13 @@ With --fail-on-regression P, a point whose interval excludes a loss of more than
   # Results that were kept from an earlier build, and those of this one.
   kubectl benchrun compare ./baseline/ pr-1234 --fail-on-regression 5%`,
 		Args: cobra.RangeArgs(1, 2),
-		RunE: func(command *cobra.Command, arguments []string) error {
+		RunE: func(command *cobra.Command, arguments []string) (err error) {
+			// A program that crashes ends with 2, which is an answer here.
+			defer func() {
+				if bug := recover(); bug != nil {
+					err = fmt.Errorf("this is a bug, please report it: %v\n%s", bug, debug.Stack())
+				}
+			}()
 			return o.run(command, &opener{connect: c.connect, ctx: command.Context()}, streams, arguments)
 		},
 	}
