@@ -10,7 +10,7 @@ import (
 	"net/url"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -58,7 +58,7 @@ func explained(err error) string {
 	switch {
 	case clientcmd.IsEmptyConfig(err):
 		return "no cluster is configured: set KUBECONFIG, or use --kubeconfig"
-	case meta.IsNoMatchError(err):
+	case apimeta.IsNoMatchError(err):
 		return "Benchrun is not installed in this cluster: its kinds are unknown to the API server. Install it with Helm (see the README)"
 	case apierrors.IsForbidden(err):
 		return err.Error() + ". Ask for the role benchrun-editor, or benchrun-viewer to read only"

@@ -38,8 +38,8 @@ func newCompare(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
   SUITE:base SUITE:new   two variants of a suite, paired by round
   BASELINE NEW           two runs, which were not measured in turns: what else changed between them is part of the difference
 
-A run or a suite is named as in report, or is a file: results.json, or a folder that report --dir has written. A path begins with
-/, ./ or ../, or ends in / or .json.
+A run or a suite is named as in report, or is a file: results.json, or a folder that report --dir has written. A path
+begins with /, ./ or ../, or ends in / or .json.
 
 Exit codes:
   0   there is an answer at all points, and no regression
@@ -68,7 +68,7 @@ With --fail-on-regression P, a point whose interval excludes a loss of more than
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.threshold, "fail-on-regression", "", "exit with 1 if a point is slower by more than this, for example 5%")
+	flags.StringVar(&o.threshold, "fail-on-regression", "", "exit with 1 if a point is slower by more than this, like 5%")
 	flags.StringVar(&o.metric, "metric", "", "compare this metric of the two runs instead of the first one")
 	flags.BoolVar(&o.allowUndecided, "allow-undecided", false, "exit with 0 instead of 2 if a point has no answer")
 	flags.StringVarP(&o.output, "output", "o", o.output, "one of "+strings.Join(comparedNames(), ", "))

@@ -221,8 +221,8 @@ func TestCompareOfPrefixes(t *testing.T) {
 	}
 }
 
-// Whatever is missing in a file, the command ends with one of its exit codes, and does not crash. If an attempt is missing it is an
-// error.
+// Whatever is missing in a file, the command ends with one of its exit codes, and does not crash. If an attempt is
+// missing it is an error.
 func TestCompareOfFilesWithHoles(t *testing.T) {
 	for _, d := range filesToDamage(t) {
 		var tree any

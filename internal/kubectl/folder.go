@@ -17,8 +17,8 @@ import (
 // sumsFile has the SHA-256 of all other files of a folder, in the format of sha256sum. It is written last.
 const sumsFile = "SHA256SUMS"
 
-// writeFolder writes files and their digests into a folder, which is made if it does not exist. Nothing outside of it is written,
-// even if there are symbolic links in it.
+// writeFolder writes files and their digests into a folder, which is made if it does not exist. Nothing outside of it is
+// written, even if there are symbolic links in it.
 func writeFolder(dir string, files []result.File) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // reports are no secrets
 		return fmt.Errorf("making the folder: %w", err)
@@ -54,7 +54,7 @@ func readFolder(dir string) ([]byte, error) {
 	defer root.Close() //nolint:errcheck // it was only read
 	sums, err := root.ReadFile(sumsFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s has no %s: `kubectl benchrun report --dir` writes it when all other files are written", dir, sumsFile)
+		return nil, fmt.Errorf("%s has no %s, which `kubectl benchrun report --dir` writes after all other files", dir, sumsFile)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", sumsFile, err)

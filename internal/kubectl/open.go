@@ -17,7 +17,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 )
 
-// opener reads what the arguments of compare name. It connects to the cluster when something is asked of it for the first time.
+// opener reads what the arguments of compare name. It connects to the cluster when something is asked of it for the first
+// time.
 type opener struct {
 	ctx       context.Context //nolint:containedctx // it lives as long as the command
 	connect   func() (client.WithWatch, string, error)

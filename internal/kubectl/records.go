@@ -21,8 +21,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// soFar is the report of a run whose results are not published: of the attempts that are recorded. Its outcome is Unfinished, or
-// Failed if the run has failed. Claims are judged when all trials are measured, and not before.
+// soFar is the report of a run whose results are not published: of the attempts that are recorded. Its outcome is
+// Unfinished, or Failed if the run has failed. Claims are judged when all trials are measured, and not before.
 func soFar(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun) (*report.Report, error) {
 	p, err := plan.ForRun(&run.Spec)
 	if err != nil {
@@ -43,15 +43,16 @@ func soFar(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun) 
 	rep.Claims = nil
 	if outcome == report.Unfinished {
 		rep.Run.Message = "this is what has been measured so far"
-		if ready := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionReady); ready != nil && ready.Message != "" {
+		ready := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionReady)
+		if ready != nil && ready.Message != "" {
 			rep.Run.Message += "; " + ready.Message
 		}
 	}
 	return rep, nil
 }
 
-// readRecords reads the records of a run's attempts, the oldest first: the status names the newest, and each record the one before
-// it. It is an error if one of them was deleted, or is not what the operator wrote.
+// readRecords reads the records of a run's attempts, the oldest first: the status names the newest, and each record the
+// one before it. It is an error if one of them was deleted, or is not what the operator wrote.
 func readRecords(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun) ([]*result.Record, error) {
 	var records []*result.Record
 	seen := map[string]bool{}

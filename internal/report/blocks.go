@@ -13,8 +13,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// block is a part of a report that people read, in the order in which it is shown: a title, a table and lines. The first row of the
-// table is its header; the lines are a list or paragraphs. Words between ** are emphasized, as in Markdown.
+// block is a part of a report that people read, in the order in which it is shown: a title, a table and lines. The first
+// row of the table is its header; the lines are a list or paragraphs. Words between ** are emphasized, as in Markdown.
 type block struct {
 	title string
 	rows  [][]string
@@ -52,8 +52,8 @@ func (r *Report) headline() string {
 
 // state says how much was measured, and how the run ended.
 func (r *Report) state() string {
-	text := fmt.Sprintf("%s, %d of %d trials measured, seed %d: %s", r.Run.Workload, len(r.Accepted()), r.Run.Planned, r.Run.Seed,
-		r.Run.Outcome)
+	text := fmt.Sprintf("%s, %d of %d trials measured, seed %d: %s", r.Run.Workload, len(r.Accepted()), r.Run.Planned,
+		r.Run.Seed, r.Run.Outcome)
 	if r.Run.Message != "" {
 		text += ": " + r.Run.Message
 	}
@@ -102,12 +102,12 @@ func (s *Suite) blocks() []block {
 			}
 		}
 	}
-	how := paragraphs(fmt.Sprintf("%s, %s, %d of at most %d rounds, paired, seed %d: %s.", s.Workload, s.Outcome, s.Rounds, s.Planned,
-		s.Seed, s.Message))
+	how := paragraphs(fmt.Sprintf("%s, %s, %d of at most %d rounds, paired, seed %d: %s.", s.Workload, s.Outcome, s.Rounds,
+		s.Planned, s.Seed, s.Message))
 	if len(s.Pairs) > 0 {
 		m := s.Pairs[0].Metric
-		how.lines = append(how.lines, fmt.Sprintf("Values are medians in %s, the %s the better. Intervals of the ratio hold at 95 %%%s.",
-			m.Unit, m.Better, overAll(len(s.Pairs))))
+		how.lines = append(how.lines, fmt.Sprintf("Values are medians in %s, the %s the better. Intervals of the ratio hold at "+
+			"95 %%%s.", m.Unit, m.Better, overAll(len(s.Pairs))))
 	}
 	return append(
 		list, how,
@@ -137,7 +137,8 @@ func (r *Report) roundOf() map[int]int {
 	return rounds
 }
 
-// metricsAt are the metrics that the trials of a point report, in the order in which they first come; Value in them is of no meaning.
+// metricsAt are the metrics that the trials of a point report, in the order in which they first come; Value in them is of
+// no meaning.
 func metricsAt(p *stats.Point) []result.Metric {
 	var list []result.Metric
 	for _, record := range p.Records {
@@ -164,8 +165,9 @@ func valuesAt(p *stats.Point, metric string) []float64 {
 	return values
 }
 
-// benchmark is the name of a point among others of its workload, for programs that follow numbers over time: the workload, the
-// variant if there is one, and the parameters in alphabetical order. It does not have the name of the run, which changes.
+// benchmark is the name of a point among others of its workload, for programs that follow numbers over time: the
+// workload, the variant if there is one, and the parameters in alphabetical order. It does not have the name of the run,
+// which changes.
 func benchmark(workload, variant string, parameters map[string]string) string {
 	name := workload
 	if variant != "" {

@@ -28,9 +28,10 @@ type measure struct {
 // measures by the name of the benchmark and that of the measure.
 type measures map[string]map[string]measure
 
-// BMF writes the Bencher Metric Format: a benchmark for each point, and a measure for each metric and for the 50th and 99th
-// percentiles of the latencies in microseconds. Values are medians; a metric of two trials or more has its interval. Benchmarks are
-// named by the workload and the parameters, and not by the run, so that their history goes on in the next run.
+// BMF writes the Bencher Metric Format: a benchmark for each point, and a measure for each metric and for the 50th and
+// 99th percentiles of the latencies in microseconds. Values are medians; a metric of two trials or more has its interval.
+// Benchmarks are named by the workload and the parameters, and not by the run, so that their history goes on in the next
+// run.
 func BMF(w io.Writer, r *Report) error {
 	all := measures{}
 	_, operations := r.columns()

@@ -46,8 +46,9 @@ const (
 	Undecided Ruling = "Undecided"
 )
 
-// Of a pair. It is a Regression if the verdict is Slower, so that the whole interval is on the worse side, and the ratio itself is
-// worse than the threshold. It is Fine if there is an answer otherwise, or if the interval excludes a loss above the threshold.
+// Of a pair. It is a Regression if the verdict is Slower, so that the whole interval is on the worse side, and the ratio
+// itself is worse than the threshold. It is Fine if there is an answer otherwise, or if the interval excludes a loss
+// above the threshold.
 func (c *Compared) Of(p *stats.Paired) Ruling {
 	loss, _, most := p.Loss()
 	switch {
@@ -61,7 +62,8 @@ func (c *Compared) Of(p *stats.Paired) Ruling {
 	return Undecided
 }
 
-// Ruling of all pairs: one Regression is one of all, and otherwise one pair that is Undecided, or a point that only one side has.
+// Ruling of all pairs: one Regression is one of all, and otherwise one pair that is Undecided, or a point that only one
+// side has.
 func (c *Compared) Ruling() Ruling {
 	all := Fine
 	if len(c.OnlyOne) > 0 || len(c.Pairs) == 0 {
@@ -79,17 +81,19 @@ func (c *Compared) Ruling() Ruling {
 	return all
 }
 
-// CompareSuite is what a suite says of its variants: its own comparisons. The metric is the one that the suite has compared, or
-// empty.
+// CompareSuite is what a suite says of its variants: its own comparisons. The metric is the one that the suite has
+// compared, or empty.
 func CompareSuite(s *Suite, metric string) (*Compared, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
 	if published := s.Pairs[0].Metric.Name; metric != "" && metric != published {
-		return nil, fmt.Errorf("suite %s has compared %s and no other metric: compare two of its runs to see %s", s.Name, published, metric)
+		return nil, fmt.Errorf("suite %s has compared %s and no other metric: compare two of its runs to see %s", s.Name,
+			published, metric)
 	}
 	return &Compared{
-		Title: s.Name, Baseline: s.Pairs[0].Baseline, Pairs: s.Pairs, Threshold: -1, Differences: s.differences(), Warnings: s.Warnings,
+		Title: s.Name, Baseline: s.Pairs[0].Baseline, Pairs: s.Pairs, Threshold: -1,
+		Differences: s.differences(), Warnings: s.Warnings,
 		Method: []string{fmt.Sprintf("Paired by round, %d of at most %d rounds; intervals of the ratio hold at 95 %%%s.", s.Rounds,
 			s.Planned, overAll(len(s.Pairs)))},
 	}, nil
@@ -107,14 +111,15 @@ func (s *Suite) usable() error {
 	}
 	for i := range s.Pairs {
 		if p := &s.Pairs[i]; !consistent(p, s.Rounds) {
-			return fmt.Errorf("suite %s: the comparison %s contradicts itself (%s): it is not what the operator wrote", s.Name, pairName(p),
-				p.Verdict)
+			return fmt.Errorf("suite %s: the comparison %s contradicts itself (%s): it is not what the operator wrote", s.Name,
+				pairName(p), p.Verdict)
 		}
 	}
 	return nil
 }
 
-// consistent says whether a verdict is one that there is, and is that of its interval and of as many values as there are rounds.
+// consistent says whether a verdict is one that there is, and is that of its interval and of as many values as there are
+// rounds.
 func consistent(p *stats.Paired, rounds int) bool {
 	_, least, most := p.Loss()
 	if p.Obstacle == "" && (len(p.Values) != rounds || len(p.BaselineValues) != rounds) {
@@ -133,8 +138,8 @@ func consistent(p *stats.Paired, rounds int) bool {
 	return false
 }
 
-// CompareVariants compares two variants of a suite round by round. If the suite has compared them so itself, these are its own
-// comparisons; otherwise the method is the same, with the looks and the number of comparisons of the suite.
+// CompareVariants compares two variants of a suite round by round. If the suite has compared them so itself, these are
+// its own comparisons; otherwise the method is the same, with the looks and the number of comparisons of the suite.
 func CompareVariants(s *Suite, baseline, variant, metric string) (*Compared, error) {
 	all, err := CompareSuite(s, metric)
 	if err != nil {
@@ -154,7 +159,8 @@ func CompareVariants(s *Suite, baseline, variant, metric string) (*Compared, err
 	c := &Compared{Title: s.Name, Baseline: baseline, Variant: variant, Threshold: -1, Method: all.Method, Warnings: s.Warnings}
 	for _, v := range s.Variants {
 		if !v.Baseline && (v.Name == baseline || v.Name == variant) && len(v.Differences) > 0 {
-			c.Differences = append(c.Differences, fmt.Sprintf("%s from the suite's baseline: %s", v.Name, strings.Join(v.Differences, ", ")))
+			c.Differences = append(c.Differences, fmt.Sprintf("%s from the suite's baseline: %s", v.Name,
+				strings.Join(v.Differences, ", ")))
 		}
 	}
 	design, err := s.design()
@@ -172,8 +178,9 @@ func CompareVariants(s *Suite, baseline, variant, metric string) (*Compared, err
 	})
 }
 
-// CompareSides compares two things that were not measured in the same rounds: runs, or variants of different suites. The error of
-// 5 % is divided by the number of points that both have. Smaller differences than that of so many percent count as none.
+// CompareSides compares two things that were not measured in the same rounds: runs, or variants of different suites. The
+// error of 5 % is divided by the number of points that both have. Smaller differences than that of so many percent count
+// as none.
 func CompareSides(a, b *Side, differencePercent int) (*Compared, error) {
 	if a.uid != "" && a.uid == b.uid && a.name == b.name {
 		return nil, fmt.Errorf("both are %s: there is nothing to compare", a.name)
@@ -183,7 +190,8 @@ func CompareSides(a, b *Side, differencePercent int) (*Compared, error) {
 		names = [2]string{a.reference, b.reference}
 	}
 	c := &Compared{
-		Title: b.workload, Baseline: names[0], Variant: names[1], Threshold: -1, Otherwise: otherwise(a, b), Differences: differences(a, b),
+		Title: b.workload, Baseline: names[0], Variant: names[1], Threshold: -1,
+		Otherwise: otherwise(a, b), Differences: differences(a, b),
 	}
 	for i, s := range []*Side{a, b} {
 		for _, w := range s.warnings {
@@ -216,7 +224,8 @@ func (c *Compared) pair(a, b *Side, judge func(*stats.Paired)) error {
 			continue
 		}
 		pair := stats.Paired{
-			Variant: c.Variant, Baseline: c.Baseline, Parameters: p.parameters, Metric: q.metric, BaselineValues: p.values, Values: q.values,
+			Variant: c.Variant, Baseline: c.Baseline, Parameters: p.parameters, Metric: q.metric,
+			BaselineValues: p.values, Values: q.values,
 		}
 		if p.metric.Name != q.metric.Name || p.metric.Unit != q.metric.Unit || p.metric.Better != q.metric.Better {
 			pair.Obstacle = fmt.Sprintf("one measures %s in %s, the other %s in %s", p.metric.Name, p.metric.Unit, q.metric.Name,

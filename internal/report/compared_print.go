@@ -27,7 +27,11 @@ type ComparedFormat struct {
 // ComparedFormats are all of them.
 func ComparedFormats() []ComparedFormat {
 	return []ComparedFormat{
-		{"text", ComparedText}, {"markdown", ComparedMarkdown}, {"json", ComparedJSON}, {"github", ComparedGitHub}, {"junit", ComparedJUnit},
+		{"text", ComparedText},
+		{"markdown", ComparedMarkdown},
+		{"json", ComparedJSON},
+		{"github", ComparedGitHub},
+		{"junit", ComparedJUnit},
 	}
 }
 
@@ -61,7 +65,8 @@ func (c *Compared) answer() string {
 		if text = p.String(); len(p.Parameters) > 0 {
 			text += " at " + stats.Label(p.Parameters)
 		}
-		text += fmt.Sprintf("; slower by more than %s %% at %d of %d points", stats.Format(100*c.Threshold), regressions, len(c.Pairs))
+		text += fmt.Sprintf("; slower by more than %s %% at %d of %d points", stats.Format(100*c.Threshold), regressions,
+			len(c.Pairs))
 	}
 	return text
 }
@@ -101,8 +106,8 @@ func (c *Compared) blocks() []block {
 			table.lines...)
 	}
 	if c.Threshold >= 0 {
-		table.lines = append(table.lines, fmt.Sprintf("A point is a regression if its whole interval is on the worse side and its ratio is "+
-			"worse by more than %s %%.", stats.Format(100*c.Threshold)))
+		table.lines = append(table.lines, fmt.Sprintf("A point is a regression if its whole interval is on the worse side and its "+
+			"ratio is worse by more than %s %%.", stats.Format(100*c.Threshold)))
 	}
 	var open []string
 	for i := range c.Pairs {
@@ -143,7 +148,8 @@ func (c *Compared) table() [][]string {
 	if variants {
 		header, variant = []string{"variant"}, "variant"
 	}
-	rows := [][]string{slices.Concat(header, names, []string{baseline, variant, variant + " / " + baseline, "interval", "verdict", ""})}
+	header = slices.Concat(header, names, []string{baseline, variant, variant + " / " + baseline, "interval", "verdict", ""})
+	rows := [][]string{header}
 	for i := range c.Pairs {
 		p := &c.Pairs[i]
 		var cells []string
@@ -157,12 +163,14 @@ func (c *Compared) table() [][]string {
 		if p.Bounded() {
 			ratio, interval = digits(p.Ratio), digits(p.Low)+"–"+digits(p.High)
 		}
-		rows = append(rows, append(cells, median(p.BaselineValues), median(p.Values), ratio, interval, verdict(p), c.Of(p).inWords()))
+		cells = append(cells, median(p.BaselineValues), median(p.Values), ratio, interval, verdict(p), c.Of(p).inWords())
+		rows = append(rows, cells)
 	}
 	return rows
 }
 
-// ComparedText writes a comparison for a terminal: a line with the answer, a row per point, and what must be read with them.
+// ComparedText writes a comparison for a terminal: a line with the answer, a row per point, and what must be read with
+// them.
 func ComparedText(w io.Writer, c *Compared) error { return writeText(w, c.headline(), c.blocks()) }
 
 // ComparedGitHub writes a job summary for GitHub Actions, the answer first.
@@ -205,7 +213,8 @@ type comparedDocument struct {
 	Warnings         []string       `json:"warnings,omitempty"`
 }
 
-// ruledCompare is a comparison as in a suite's results.json, with the ruling. Of separate runs, rounds are trials on the smaller side.
+// ruledCompare is a comparison as in a suite's results.json, with the ruling. Of separate runs, rounds are trials on the
+// smaller side.
 type ruledCompare struct {
 	Ruling   Ruling `json:"ruling"`
 	Separate bool   `json:"separate,omitempty"`
@@ -235,8 +244,8 @@ func ComparedJSON(w io.Writer, c *Compared) error {
 	return enc.Encode(d)
 }
 
-// ComparedJUnit writes a test case for each point: one that has failed for a regression, and one that is skipped if there is no
-// answer or if only one side has the point.
+// ComparedJUnit writes a test case for each point: one that has failed for a regression, and one that is skipped if there
+// is no answer or if only one side has the point.
 func ComparedJUnit(w io.Writer, c *Compared) error {
 	class := c.Title + "." + cmp.Or(c.Variant, "comparisons")
 	var cases []junitCase

@@ -76,7 +76,8 @@ func printedCompared(t *testing.T, printer func(io.Writer, *report.Compared) err
 	return b.String()
 }
 
-// everyKind has a regression, a point that became faster, one that is equal, one that cannot be told, and points of one side only.
+// everyKind has a regression, a point that became faster, one that is equal, one that cannot be told, and points of one
+// side only.
 func everyKind() (before, after *report.Report) {
 	noisy := []float64{60, 140, 100, 180, 50, 100}
 	before = runOf("main", around100, around100, around100, noisy, around100)

@@ -11,7 +11,8 @@ const Unfinished = "Unfinished"
 // failed is the outcome of a run or suite that has failed.
 const failed = "Failed"
 
-// Format is a printed form of a report. Run and Suite write what they are given and nothing else; they fail only if the writer does.
+// Format is a printed form of a report. Run and Suite write what they are given and nothing else; they fail only if the
+// writer does.
 type Format struct {
 	// Name is what -o takes, and File the name of the file.
 	Name, File string

@@ -83,7 +83,8 @@ func TestFormatsGolden(t *testing.T) {
 	}
 }
 
-// Every format prints every report as valid UTF-8 that ends with a newline, the same each time, and hands on a writer's error.
+// Every format prints every report as valid UTF-8 that ends with a newline, the same each time, and hands on a writer's
+// error.
 func TestFormats(t *testing.T) {
 	all := reports()
 	all["hostile"], all["thousand"], all["empty"] = hostile(), thousand(), new(report.Report)

@@ -11,8 +11,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// A GitHub job summary is refused as a whole above 1 MiB, and so are those of all steps together that are too many: this one stays
-// well below.
+// A GitHub job summary is refused as a whole above 1 MiB, and so are those of all steps together that are too many: this
+// one stays well below.
 const (
 	// githubBytes is how long the text is at most, in bytes.
 	githubBytes = 512 << 10
@@ -22,8 +22,8 @@ const (
 	githubLine = 2 << 10
 )
 
-// GitHub writes a job summary for GitHub Actions: the answer first, then what Summary has. It stays below the limit of 1 MiB: a
-// table that is too long ends with a line that says how many rows are left out.
+// GitHub writes a job summary for GitHub Actions: the answer first, then what Summary has. It stays below the limit of 1
+// MiB: a table that is too long ends with a line that says how many rows are left out.
 func GitHub(w io.Writer, r *Report) error { return writeGitHub(w, r.headline(), r.blocks()) }
 
 // SuiteGitHub writes a job summary of a suite.

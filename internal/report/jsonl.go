@@ -33,7 +33,8 @@ type attemptLine struct {
 	Rows      int64                     `json:"rows"`
 	Micros    int64                     `json:"micros"`
 	Warnings  []string                  `json:"warnings,omitempty"`
-	// ServerVersion, SettingsDigest, DatabaseImage and DatabaseNode say what was measured and where; empty if it is not known.
+	// ServerVersion, SettingsDigest, DatabaseImage and DatabaseNode say what was measured and where; empty if it is not
+	// known.
 	ServerVersion  string `json:"serverVersion,omitempty"`
 	SettingsDigest string `json:"settingsDigest,omitempty"`
 	DatabaseImage  string `json:"databaseImage,omitempty"`
@@ -45,9 +46,10 @@ func JSONLines(w io.Writer, r *Report) error {
 	enc, rounds := json.NewEncoder(w), r.roundOf()
 	for _, record := range withoutHistograms(r.Records) {
 		line := attemptLine{
-			Namespace: r.Run.Namespace, Run: r.Run.Name, UID: r.Run.UID, Workload: r.Run.Workload, Trial: record.Trial,
-			Round: rounds[record.Trial], Attempt: record.Attempt, Outcome: record.Outcome, Cause: record.Cause, Message: record.Message,
-			Recorded: record.Recorded, Parameters: orEmpty(record.Parameters), Metrics: map[string]float64{}, Units: map[string]string{},
+			Namespace: r.Run.Namespace, Run: r.Run.Name, UID: r.Run.UID, Workload: r.Run.Workload,
+			Trial: record.Trial, Round: rounds[record.Trial], Attempt: record.Attempt,
+			Outcome: record.Outcome, Cause: record.Cause, Message: record.Message, Recorded: record.Recorded,
+			Parameters: orEmpty(record.Parameters), Metrics: map[string]float64{}, Units: map[string]string{},
 			DatabaseImage: record.Place.DatabaseImage, DatabaseNode: record.Place.DatabaseNode,
 		}
 		if s := record.Summary; s != nil {
@@ -92,16 +94,17 @@ type valueLine struct {
 	DatabaseNode   string   `json:"databaseNode,omitempty"`
 }
 
-// SuiteJSONLines writes a JSON object per line for every value: of a point, in a run. A run that has measured nothing has one line
-// without a value.
+// SuiteJSONLines writes a JSON object per line for every value: of a point, in a run. A run that has measured nothing has
+// one line without a value.
 func SuiteJSONLines(w io.Writer, s *Suite) error {
 	enc := json.NewEncoder(w)
 	for _, run := range s.Runs {
 		line := valueLine{
-			Namespace: s.Namespace, Suite: s.Name, UID: s.UID, Workload: s.Workload, Round: run.Round, Variant: run.Variant, Run: run.Name,
-			Outcome: run.Outcome, Seed: run.Seed, Parameters: map[string]string{}, Metric: run.Metric, Unit: run.Unit,
-			ServerVersion: run.ServerVersion, SettingsDigest: run.SettingsDigest, DatabaseImage: run.DatabaseImage,
-			DatabaseNode: run.DatabaseNode,
+			Namespace: s.Namespace, Suite: s.Name, UID: s.UID, Workload: s.Workload,
+			Round: run.Round, Variant: run.Variant, Run: run.Name, Outcome: run.Outcome, Seed: run.Seed,
+			Parameters: map[string]string{}, Metric: run.Metric, Unit: run.Unit,
+			ServerVersion: run.ServerVersion, SettingsDigest: run.SettingsDigest,
+			DatabaseImage: run.DatabaseImage, DatabaseNode: run.DatabaseNode,
 		}
 		if len(run.Values) == 0 {
 			if err := enc.Encode(line); err != nil {

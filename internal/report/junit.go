@@ -37,8 +37,8 @@ type junitSuite struct {
 
 // junitCase passed if it has neither a failure nor an error, and was not skipped.
 type junitCase struct {
-	Name      string       `xml:"name,attr"`
-	ClassName string       `xml:"classname,attr"`
+	Name      string `xml:"name,attr"`
+	ClassName string `xml:"classname,attr"`
 	// Time is in seconds, for which something was measured.
 	Time      junitTime    `xml:"time,attr"`
 	Skipped   *junitReason `xml:"skipped"`
@@ -63,9 +63,9 @@ func reason(kind, message string) *junitReason {
 	return &junitReason{Message: message, Type: kind, Text: message}
 }
 
-// JUnit writes a test case for the run, which has an error if it has failed and is skipped if it has not finished, one for each
-// point, which has an error if it was not measured, and one for each claim, which has failed if the claim does not hold and is
-// skipped if nothing can be said.
+// JUnit writes a test case for the run, which has an error if it has failed and is skipped if it has not finished, one
+// for each point, which has an error if it was not measured, and one for each claim, which has failed if the claim does
+// not hold and is skipped if nothing can be said.
 func JUnit(w io.Writer, r *Report) error {
 	class := r.Run.Namespace + "." + r.Run.Name
 	cases := []junitCase{ended(class, r.Run.Outcome, r.Run.Message, r.state())}
@@ -78,7 +78,10 @@ func JUnit(w io.Writer, r *Report) error {
 		c := junitCase{Name: name, ClassName: class + ".points", Time: seconds(p)}
 		switch {
 		case p.Summary.N > 0:
-			c.SystemOut = fmt.Sprintf("%s %s, %s, %d trials", stats.Format(p.Summary.Median), p.Metric.Unit, p.Summary.Range(), p.Summary.N)
+			c.SystemOut = fmt.Sprintf("%s %s, %d trials", stats.Format(p.Summary.Median), p.Metric.Unit, p.Summary.N)
+			if interval := p.Summary.Range(); interval != "" {
+				c.SystemOut += ", " + interval
+			}
 		case r.Run.Outcome == Unfinished:
 			c.Skipped = &junitReason{Message: "not measured yet", Text: "not measured yet"}
 		default:
@@ -179,7 +182,8 @@ func writeJUnit(w io.Writer, name string, started time.Time, cases []junitCase) 
 	enc := xml.NewEncoder(w)
 	enc.Indent("", "  ")
 	if err := enc.Encode(junitSuites{
-		Name: "benchrun", Tests: suite.Tests, Failures: suite.Failures, Errors: suite.Errors, Time: suite.Time, Suites: []junitSuite{suite},
+		Name: "benchrun", Tests: suite.Tests, Failures: suite.Failures, Errors: suite.Errors, Time: suite.Time,
+		Suites: []junitSuite{suite},
 	}); err != nil {
 		return fmt.Errorf("encoding: %w", err)
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
-// OpenMetrics writes gauges of a run in the text format of OpenMetrics: benchrun_result for the median, low and high of each metric
-// at each point, benchrun_trials for the trials that count, and benchrun_claim for the verdicts of claims. Samples have no
-// timestamps. Parameters are labels that begin with param_.
+// OpenMetrics writes gauges of a run in the text format of OpenMetrics: benchrun_result for the median, low and high of
+// each metric at each point, benchrun_trials for the trials that count, and benchrun_claim for the verdicts of claims.
+// Samples have no timestamps. Parameters are labels that begin with param_.
 func OpenMetrics(w io.Writer, r *Report) error {
 	about := []tag{{"namespace", r.Run.Namespace}, {"run", r.Run.Name}, {"workload", r.Run.Workload}}
 	values := family{name: "benchrun_result", help: "Median of a metric at a point, and its interval."}
@@ -39,8 +39,8 @@ func OpenMetrics(w io.Writer, r *Report) error {
 	return writeFamilies(w, values, trials, claimFamily(about, r.Claims))
 }
 
-// SuiteOpenMetrics writes gauges of a suite: benchrun_ratio for the ratio of each variant to the baseline at each point, and its
-// interval, benchrun_verdict for what it says, and benchrun_claim.
+// SuiteOpenMetrics writes gauges of a suite: benchrun_ratio for the ratio of each variant to the baseline at each point,
+// and its interval, benchrun_verdict for what it says, and benchrun_claim.
 func SuiteOpenMetrics(w io.Writer, s *Suite) error {
 	about := []tag{{"namespace", s.Namespace}, {"suite", s.Name}, {"workload", s.Workload}}
 	ratios := family{name: "benchrun_ratio", help: "Ratio of a variant to the baseline at a point, and its interval."}

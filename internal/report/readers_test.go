@@ -23,8 +23,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 )
 
-// junitRules are what the usual JUnit schemas (those of Jenkins and of Surefire) allow: the attributes and children of each element,
-// the children in this order, and which attributes must be there.
+// junitRules are what the usual JUnit schemas (those of Jenkins and of Surefire) allow: the attributes and children of
+// each element, the children in this order, and which attributes must be there.
 var junitRules = map[string]struct{ required, optional, children []string }{
 	"testsuites": {[]string{"name", "tests", "failures", "errors", "time"}, nil, []string{"testsuite"}},
 	"testsuite": {
@@ -190,8 +190,8 @@ func TestJUnitIsReadStrictly(t *testing.T) {
 	}
 }
 
-// The documented schema of the Bencher Metric Format: names of at most 1,024 and 64 characters; a value, and bounds that may be left
-// out, which are numbers; nothing else.
+// The documented schema of the Bencher Metric Format: names of at most 1,024 and 64 characters; a value, and bounds that
+// may be left out, which are numbers; nothing else.
 func TestBMFKeepsToItsSchema(t *testing.T) {
 	type measure struct {
 		Value *float64 `json:"value"`
@@ -250,8 +250,8 @@ func measuredOf(r *report.Report) []int {
 	return list
 }
 
-// openMetrics reads the text as a Prometheus server does, and checks what OpenMetrics demands beyond the older format: the order of
-// the lines, families that are whole, and the end.
+// openMetrics reads the text as a Prometheus server does, and checks what OpenMetrics demands beyond the older format:
+// the order of the lines, families that are whole, and the end.
 func openMetrics(t *testing.T, text string) map[string]*dto.MetricFamily {
 	t.Helper()
 	parser := expfmt.NewTextParser(model.LegacyValidation)

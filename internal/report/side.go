@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -57,8 +58,8 @@ func (s *Side) at(label string) *sidePoint {
 // complete is the outcome of a run or suite that has all of its results.
 const complete = "Complete"
 
-// RunSide is a run that has completed, with the values of a metric; an empty one is the headline. The reference is what the user
-// calls it.
+// RunSide is a run that has completed, with the values of a metric; an empty one is the headline. The reference is what
+// the user calls it.
 func RunSide(r *Report, metric, reference string) (*Side, error) {
 	if r.Run.Outcome != complete {
 		return nil, fmt.Errorf("run %s has not completed: %s: %s", r.Run.Name, cmp.Or(r.Run.Outcome, Unfinished), r.Run.Message)
@@ -85,7 +86,7 @@ func RunSide(r *Report, metric, reference string) (*Side, error) {
 		}
 		for _, record := range p.Records {
 			if t := record.Summary.Totals; t.StoppedBy == result.StoppedByRows {
-				s.rows[point.label] = appendNew(s.rows[point.label], fmt.Sprint(t.Rows))
+				s.rows[point.label] = appendNew(s.rows[point.label], strconv.FormatInt(t.Rows, 10))
 			}
 		}
 	}
@@ -137,7 +138,8 @@ func variantSide(s *Suite, variant, metric string, rounds int) (*Side, error) {
 			continue
 		}
 		if metric != "" && metric != run.Metric {
-			return nil, fmt.Errorf("suite %s publishes %s and no other metric: compare runs of it to see %s", s.Name, run.Metric, metric)
+			return nil, fmt.Errorf("suite %s publishes %s and no other metric: compare runs of it to see %s", s.Name, run.Metric,
+				metric)
 		}
 		for _, v := range run.Values {
 			p := side.at(stats.Label(v.Parameters))

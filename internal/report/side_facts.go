@@ -58,13 +58,19 @@ func factsOf(records []*result.Record) []fact {
 // suiteFacts about the runs of a variant.
 func suiteFacts(s *Suite, variant string) []fact {
 	list := []fact{
-		{name: "database node"}, {name: "loader node"}, {name: "database image"}, {name: "server version"}, {name: "settings digest"},
+		{name: "database node"},
+		{name: "loader node"},
+		{name: "database image"},
+		{name: "server version"},
+		{name: "settings digest"},
 	}
 	for _, run := range s.Runs {
 		if run.Variant != variant {
 			continue
 		}
-		for i, value := range []string{run.DatabaseNode, run.LoaderNode, run.DatabaseImage, run.ServerVersion, run.SettingsDigest} {
+		for i, value := range []string{
+			run.DatabaseNode, run.LoaderNode, run.DatabaseImage, run.ServerVersion, run.SettingsDigest,
+		} {
 			list[i].values = appendNew(list[i].values, value)
 		}
 	}
@@ -102,7 +108,8 @@ func differingFacts(a, b *Side) []change {
 	return list
 }
 
-// otherwise says in what the two did not measure the same: another workload, other parameters of it, other data, or more rows.
+// otherwise says in what the two did not measure the same: another workload, other parameters of it, other data, or more
+// rows.
 func otherwise(a, b *Side) []string {
 	var list []string
 	if a.workload != b.workload {
@@ -121,7 +128,8 @@ func otherwise(a, b *Side) []string {
 	return append(list, otherRows(a, b)...)
 }
 
-// otherRows says at which points the trials had other numbers of rows: with the points, unless these are the only rows of all.
+// otherRows says at which points the trials had other numbers of rows: with the points, unless these are the only rows of
+// all.
 func otherRows(a, b *Side) []string {
 	var texts []string
 	points, common := map[string][]string{}, 0
@@ -153,8 +161,8 @@ func separateMethod(a, b *Side, names [2]string, points int) []string {
 	if points > 1 {
 		over = fmt.Sprintf(" over all %d points", points)
 	}
-	method := fmt.Sprintf("The ratio is the median of all ratios of a value of %s to one of %s; its interval is that of the Mann-Whitney "+
-		"test and holds at 95 %%%s.", names[1], names[0], over)
+	method := fmt.Sprintf("The ratio is the median of all ratios of a value of %s to one of %s; its interval is that of the "+
+		"Mann-Whitney test and holds at 95 %%%s.", names[1], names[0], over)
 	when := "The two were not measured in turns"
 	if !a.started.IsZero() && !b.started.IsZero() {
 		first, second, between := names[0], names[1], b.started.Sub(a.started)
@@ -174,16 +182,17 @@ func (c change) String() string { return fmt.Sprintf("%s: %s → %s", c.name, c.
 
 // aboutWork says whether a field of the specification is about what is measured, and not about the server and its place.
 func aboutWork(path string) bool {
-	return strings.HasPrefix(path, "spec.workload.") || path == "spec.seed" || path == "spec.trials.data" || path == "spec.loader.pods"
+	return strings.HasPrefix(path, "spec.workload.") || path == "spec.seed" || path == "spec.trials.data" ||
+		path == "spec.loader.pods"
 }
 
-// irrelevant fields say how long something may take, what is judged, and what is kept: not what a trial measures. The values of a
-// sweep and its points say which points there are: those of only one side are named.
+// irrelevant fields say how long something may take, what is judged, and what is kept: not what a trial measures. The
+// values of a sweep and its points say which points there are: those of only one side are named.
 func irrelevant(path string) bool {
 	for _, prefix := range []string{
-		"spec.claims", "spec.results", "spec.suspend", "spec.cleanup", "spec.lane", "spec.ttlSecondsAfterFinished", "spec.deadlineSeconds",
-		"spec.trials.repetitions", "spec.trials.precision", "spec.trials.startDeadlineSeconds", "spec.trials.deadlineSeconds",
-		"spec.trials.maxInvalid", "spec.sweep", "spec.workload.type",
+		"spec.claims", "spec.results", "spec.suspend", "spec.cleanup", "spec.lane", "spec.ttlSecondsAfterFinished",
+		"spec.deadlineSeconds", "spec.trials.repetitions", "spec.trials.precision", "spec.trials.startDeadlineSeconds",
+		"spec.trials.deadlineSeconds", "spec.trials.maxInvalid", "spec.sweep", "spec.workload.type",
 	} {
 		if path == prefix || strings.HasPrefix(path, prefix+".") {
 			return true

@@ -14,9 +14,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// SuiteBench writes the values of a suite in the Go benchmark format. The variant is a file configuration, of which the baseline
-// comes first: `benchstat -col variant` has a column for each. benchstat does not know that the values of a round belong together,
-// so that it may show fewer differences than the suite.
+// SuiteBench writes the values of a suite in the Go benchmark format. The variant is a file configuration, of which the
+// baseline comes first: `benchstat -col variant` has a column for each. benchstat does not know that the values of a
+// round belong together, so that it may show fewer differences than the suite.
 func SuiteBench(w io.Writer, s *Suite) error {
 	if _, err := fmt.Fprintf(w, "# suite: %s/%s\n# seed: %d\n", s.Namespace, s.Name, s.Seed); err != nil {
 		return err

@@ -90,7 +90,8 @@ func ProbeDifferences(before, after Probe) []string {
 			before.FdatasyncMicros, before.FdatasyncP95Micros, after.FdatasyncMicros, after.FdatasyncP95Micros))
 	}
 	if differs(before.WorkNanos, after.WorkNanos, driftBound, 0) {
-		list = append(list, fmt.Sprintf("CPU time of a fixed piece of work before the trials: %s → %s", workTime(before), workTime(after)))
+		list = append(list, fmt.Sprintf("CPU time of a fixed piece of work before the trials: %s → %s", workTime(before),
+			workTime(after)))
 	}
 	return list
 }

@@ -62,8 +62,8 @@ func benchstat(first, second []float64, _ float64, _ int) (differ, covered bool)
 	return c.P < stats.ErrorProbability, true
 }
 
-// Run simulates comparisons, each from a seed of its own: the share that says that any point differs, and the one in which all
-// intervals contain the true ratio.
+// Run simulates comparisons, each from a seed of its own: the share that says that any point differs, and the one in
+// which all intervals contain the true ratio.
 func (s Separate) Run(method Method, times int) (differ, covered float64) {
 	differs, covers := make([]bool, times), make([]bool, times)
 	var wait sync.WaitGroup
