@@ -25,7 +25,15 @@ import (
 func begun(t *testing.T, n int) (*v1alpha1.BenchmarkRun, []*corev1.ConfigMap) {
 	t.Helper()
 	run := testutil.MakeRun("commit-size", "bench").Sweep(1, 16).Repetitions(6).With(func(r *v1alpha1.BenchmarkRun) {
-		r.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Message: "trial 4 is measured"}}
+		r.Status.Conditions = []metav1.Condition{{
+			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Message: "trial 4 is measured",
+		}}
+		r.Spec.Claims = v1alpha1.Claims{{
+			Name: "early", NoDifference: &v1alpha1.NoDifferenceClaim{
+				Of: v1alpha1.PointSelector{Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": "1"}},
+				To: v1alpha1.PointSelector{Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": "16"}}, WithinPercent: 5,
+			},
+		}}
 	}).Obj()
 	p, err := plan.ForRun(&run.Spec)
 	if err != nil {
@@ -72,6 +80,9 @@ func TestReportSoFar(t *testing.T) {
 			if got := text(t, p, format); !strings.Contains(got, want) {
 				t.Errorf("%s does not say so:\n%s", format, got)
 			}
+		}
+		if p.run.Claims != nil {
+			t.Error("a claim is judged before all trials are measured")
 		}
 		if got := strings.Count(text(t, p, "jsonl"), "\n"); got != n {
 			t.Errorf("%d attempts of %d", got, n)
