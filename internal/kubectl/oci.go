@@ -15,7 +15,7 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	oras "oras.land/oras-go/v2"
 	"oras.land/oras-go/v2/content"
-	"oras.land/oras-go/v2/content/file"
+	ocifile "oras.land/oras-go/v2/content/file"
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/credentials"
@@ -58,7 +58,7 @@ func push(ctx context.Context, address, path string, m *bundle.Manifest, plainHT
 	if err != nil {
 		return "", err
 	}
-	store, err := file.New(filepath.Dir(path))
+	store, err := ocifile.New(filepath.Dir(path))
 	if err != nil {
 		return "", fmt.Errorf("reading %s: %w", path, err)
 	}

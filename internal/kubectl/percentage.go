@@ -5,32 +5,37 @@ package kubectl
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
-	"strings"
 )
 
-// percentage is a flag: a fraction above 0, written like 5% or 0.5%.
-type percentage float64
+// percentage is a flag: a fraction, written like 5% or 0.5.
+type percentage struct {
+	fraction float64
+	// below is the percentage that is too much.
+	below float64
+}
 
+var percentText = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?%?$`)
+
+// String implements pflag.Value.
 func (p *percentage) String() string {
-	if *p == 0 {
+	if p.fraction == 0 {
 		return ""
 	}
-	return strconv.FormatFloat(float64(*p)*100, 'g', -1, 64) + "%"
+	return strconv.FormatFloat(p.fraction*100, 'g', 6, 64) + "%"
 }
 
 // Set implements pflag.Value.
 func (p *percentage) Set(text string) error {
-	value, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
-	if err != nil || !(value > 0 && value <= maxPercent) {
-		return fmt.Errorf("use a percentage above 0 and up to %d, for example 5%%", maxPercent)
+	if match := percentText.FindStringSubmatch(text); match != nil {
+		if percent, err := strconv.ParseFloat(match[1], 64); err == nil && percent < p.below {
+			p.fraction = percent / 100
+			return nil
+		}
 	}
-	*p = percentage(value / 100)
-	return nil
+	return fmt.Errorf("use a number from 0 to below %g, like 5%% or 0.5%%", p.below)
 }
-
-// maxPercent is the largest percentage that a flag takes.
-const maxPercent = 1000
 
 // Type implements pflag.Value.
 func (*percentage) Type() string { return "percentage" }

@@ -4,81 +4,125 @@
 package kubectl
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// format prints a report; one that is nil does not exist for that kind.
-type format struct {
-	run   func(io.Writer, *report.Report) error
-	suite func(io.Writer, *report.Suite) error
-}
-
-// formats are the values of -o.
-func formats() map[string]format {
-	return map[string]format{
-		"markdown": {report.Summary, report.SuiteSummary},
-		"csv":      {report.CSV, report.SuiteCSV},
-		"json":     {report.JSON, report.SuiteJSON},
-		"benchfmt": {report.Bench, nil},
-	}
-}
-
 func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
-	output := "markdown"
-	names := strings.Join(slices.Sorted(maps.Keys(formats())), ", ")
+	output, dir := "text", ""
+	names := strings.Join(formatNames(), ", ")
 	command := &cobra.Command{
 		Use:   "report NAME",
 		Short: "Print the report of a run or suite",
+		Long: "Print the report of a run or suite. That of a run that has not finished has what was measured so far, and says so.\n\n" +
+			"NAME is that of a run or suite; run/NAME and suite/NAME say which.",
 		Example: `  # What a person wants to know first.
   kubectl benchrun report commit-size
 
   # A row per trial, for a spreadsheet.
-  kubectl benchrun report commit-size -o csv`,
+  kubectl benchrun report commit-size -o csv
+
+  # A job summary of GitHub Actions.
+  kubectl benchrun report commit-size -o github >>"$GITHUB_STEP_SUMMARY"
+
+  # Files of all formats.
+  kubectl benchrun report commit-size --dir results`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			f, known := formats()[output]
-			if !known {
-				return fmt.Errorf("-o %s is not known; use one of %s", output, names)
+			format, err := formatOf(output)
+			if err != nil {
+				return err
 			}
 			cl, namespace, err := c.connect()
 			if err != nil {
 				return err
 			}
-			s, err := find(command.Context(), cl, namespace, arguments[0])
+			p, err := reported(command.Context(), cl, namespace, arguments[0])
 			if err != nil {
 				return err
 			}
-			p, err := s.published(command.Context(), cl)
+			if dir == "" {
+				return p.print(streams.Out, format)
+			}
+			files, err := p.files()
 			if err != nil {
 				return err
 			}
-			return f.print(streams.Out, p, output)
+			if err := writeFolder(dir, files); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(streams.ErrOut, "%d files were written to %s.\n", len(files)+1, dir)
+			return err
 		},
 	}
 	command.Flags().StringVarP(&output, "output", "o", output, "one of "+names)
+	command.Flags().StringVar(&dir, "dir", "", "write files of all formats to this folder instead of printing one")
+	command.MarkFlagsMutuallyExclusive("output", "dir")
 	return command
 }
 
-// print the report that there is.
-func (f format) print(w io.Writer, p *printable, name string) error {
-	switch {
-	case p.run != nil && f.run != nil:
-		return f.run(w, p.run)
-	case p.suite != nil && f.suite != nil:
-		return f.suite(w, p.suite)
+func formatNames() []string {
+	var names []string
+	for _, f := range report.Formats() {
+		names = append(names, f.Name)
 	}
-	kind := "suite"
+	return names
+}
+
+// formatOf is the value of -o.
+func formatOf(name string) (report.Format, error) {
+	all := report.Formats()
+	i := slices.IndexFunc(all, func(f report.Format) bool { return f.Name == name })
+	if i < 0 {
+		return report.Format{}, fmt.Errorf("-o %s is not known; use one of %s", name, strings.Join(formatNames(), ", "))
+	}
+	return all[i], nil
+}
+
+// reported is what there is of a run or suite: its published results, or what a run has measured so far.
+func reported(ctx context.Context, from client.Reader, namespace, name string) (*printable, error) {
+	s, err := find(ctx, from, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	if s.run == nil || s.results().ConfigMap != "" {
+		return s.published(ctx, from)
+	}
+	rep, err := measuredSoFar(ctx, from, s.run)
+	if err != nil {
+		return nil, err
+	}
+	return &printable{run: rep}, nil
+}
+
+// print the report in a format.
+func (p *printable) print(w io.Writer, f report.Format) error {
 	if p.run != nil {
-		kind = "run"
+		return f.Run(w, p.run)
 	}
-	return fmt.Errorf("-o %s does not exist for a %s", name, kind)
+	return f.Suite(w, p.suite)
+}
+
+// files of all formats.
+func (p *printable) files() ([]result.File, error) {
+	var files []result.File
+	for _, f := range report.Formats() {
+		var b bytes.Buffer
+		if err := p.print(&b, f); err != nil {
+			return nil, fmt.Errorf("writing %s: %w", f.File, err)
+		}
+		files = append(files, result.File{Name: f.File, Data: b.Bytes()})
+	}
+	return files, nil
 }

@@ -33,7 +33,7 @@ type reproduction struct {
 }
 
 func newReproduce(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &reproduction{wait: c.watch, streams: streams, output: "text"}
+	o := &reproduction{wait: c.watch, streams: streams, output: "text", within: percentage{below: 1000}}
 	command := &cobra.Command{
 		Use:   "reproduce BUNDLE",
 		Short: "Measure a bundle again in this cluster, and compare point by point",
@@ -89,7 +89,7 @@ func (o *reproduction) reproduce(ctx context.Context, cl client.WithWatch, names
 	if err != nil {
 		return err
 	}
-	r := compared(there, here, float64(o.within))
+	r := compared(there, here, o.within.fraction)
 	if err := o.print(r); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func TestReproduceComparesWithWhatIsThere(t *testing.T) {
 	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
 	for _, c := range []struct {
 		factor float64
-		within percentage
+		within float64
 		code   int
 		want   string
 	}{
@@ -56,7 +56,7 @@ func TestReproduceComparesWithWhatIsThere(t *testing.T) {
 		{0.7, 0, ExitRegression, "slower here at 2 of 2 points"},
 		{1.02, 0.1, ExitFine, "all 2 points are reproduced"},
 	} {
-		out, err := reproducing(t, b, &reproduction{within: c.within}, finishedRun(t, "commit-size", c.factor)...)
+		out, err := reproducing(t, b, &reproduction{within: percentage{fraction: c.within}}, finishedRun(t, "commit-size", c.factor)...)
 		code := verdictError{}
 		if err != nil && !errors.As(err, &code) {
 			t.Fatal(err)
@@ -107,20 +107,5 @@ func TestReproduceRefusesAnotherSpecification(t *testing.T) {
 	b.Benchmark = bytes.Replace(b.Benchmark, []byte("repetitions: 6"), []byte("repetitions: 7"), 1)
 	if _, err := reproducing(t, b, &reproduction{}); err == nil || !strings.Contains(err.Error(), "the results are those of") {
 		t.Errorf("the error is %v", err)
-	}
-}
-
-func TestPercentage(t *testing.T) {
-	for text, want := range map[string]percentage{"5%": 0.05, "5": 0.05, "0.5%": 0.005, "1000%": 10} {
-		var p percentage
-		if err := p.Set(text); err != nil || p != want {
-			t.Errorf("%s: %v, %v", text, p, err)
-		}
-	}
-	for _, text := range []string{"", "0", "-5%", "NaN", "Inf", "1001%", "x", "5%%"} {
-		var p percentage
-		if err := p.Set(text); err == nil {
-			t.Errorf("%q is taken", text)
-		}
 	}
 }

@@ -65,6 +65,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		newExport(cluster, streams),
 		newList(cluster, streams),
 		newReport(cluster, streams),
+		newCompare(cluster, streams),
 		newReproduce(cluster, streams),
 		newRun(cluster, streams),
 		newRerun(cluster, streams),

@@ -7,8 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -77,4 +80,36 @@ func lineOf(text, word string) string {
 		}
 	}
 	return ""
+}
+
+// benchstat has a column for each variant of a suite, the baseline first.
+func TestBenchstatComparesVariants(t *testing.T) {
+	s := reportOfSuite()
+	slices.Reverse(s.Variants)
+	s.Runs = s.Runs[:6]
+	for round := 2; round <= 3; round++ {
+		for _, run := range s.Runs[:6] {
+			run.Values = slices.Clone(run.Values)
+			for i := range run.Values {
+				run.Values[i].Value *= 1 + float64(round)/1000
+			}
+			s.Runs = append(s.Runs, run)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "suite.bench")
+	if err := os.WriteFile(file, []byte(printedSuite(t, report.SuiteBench, s)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "go", "tool", "benchstat", "-col", "variant", file).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	header := strings.Fields(strings.NewReplacer("│", " ").Replace(strings.Split(string(out), "\n")[0]))
+	if diff := cmp.Diff([]string{"durable", "same", "lazy"}, header); diff != "" {
+		t.Errorf("columns (-want +got):\n%s", diff)
+	}
+	row := lineOf(string(out), "CommitSize/rowsPerCommit=1")
+	if !strings.Contains(row, "+200.00%") || !strings.Contains(row, "(p=0.002 n=6)") || !strings.Contains(row, "~ (p=1.000 n=6)") {
+		t.Errorf("the row is %q of\n%s", row, out)
+	}
 }

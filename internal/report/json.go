@@ -67,6 +67,11 @@ func Decode(text []byte) (*Report, error) {
 	if d.Run.Name == "" {
 		return nil, errNoRun
 	}
+	for i, record := range d.Attempts {
+		if record == nil || record.Outcome == result.OutcomeAccepted && record.Summary == nil {
+			return nil, fmt.Errorf("%s: attempt %d of %d has no result", JSONFile, i+1, len(d.Attempts))
+		}
+	}
 	return &Report{Run: d.Run, Trials: d.Plan, Claims: d.Claims, Records: d.Attempts}, nil
 }
 

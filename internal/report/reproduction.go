@@ -4,9 +4,11 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -61,31 +63,41 @@ type Reproduction struct {
 // one may be shown.
 func Reproduce(there, here *Report, within float64) *Reproduction {
 	r := &Reproduction{Name: there.Run.Name}
-	ours := map[string]*stats.Point{}
+	byLabel := map[string]*stats.Point{}
 	for i := range here.Points {
-		ours[stats.Label(here.Points[i].Parameters)] = &here.Points[i]
+		byLabel[stats.Label(here.Points[i].Parameters)] = &here.Points[i]
 	}
 	design := stats.Design{DifferencePercent: 5, Comparisons: len(there.Points)}
 	for i := range there.Points {
-		theirs := &there.Points[i]
-		label := stats.Label(theirs.Parameters)
-		p := ReproducedPoint{Label: label, There: measuredAs(theirs), Verdict: NotComparable}
-		switch our := ours[label]; {
+		their := &there.Points[i]
+		label := stats.Label(their.Parameters)
+		p := ReproducedPoint{Label: label, There: measuredAs(their), Verdict: NotComparable}
+		switch our := byLabel[label]; {
 		case our == nil || our.Summary.N == 0:
 			p.Detail = "it was not measured here"
-		case our.Metric.Name != theirs.Metric.Name || our.Metric.Unit != theirs.Metric.Unit:
+		case our.Metric.Name != their.Metric.Name || our.Metric.Unit != their.Metric.Unit:
 			p.Here, p.Detail = measuredAs(our), "what was measured is not the same metric"
 		default:
 			p.Here = measuredAs(our)
 			pair := stats.Paired{
-				Variant: "here", Baseline: "there", Metric: our.Metric, BaselineValues: theirs.Values, Values: our.Values, Separate: true,
+				Variant: "here", Baseline: "there", Metric: our.Metric, BaselineValues: their.Values, Values: our.Values, Separate: true,
 			}
 			pair.Judge(design)
 			p.judge(&pair, within)
 		}
 		r.Points = append(r.Points, p)
 	}
+	theirs, err := RunSide(there, "", "there")
+	ours, err2 := RunSide(here, "", "here")
+	r.differ(theirs, ours, err, err2)
 	return r
+}
+
+// differ notes what differs between two sides; nothing is known if one has not completed.
+func (r *Reproduction) differ(there, here *Side, errs ...error) {
+	if errors.Join(errs...) == nil {
+		r.Differences = slices.Concat(r.Differences, otherwise(there, here), differences(there, here))
+	}
 }
 
 // measuredAs is the median of a point for people.
@@ -155,6 +167,9 @@ func ReproduceSuite(there, here *Suite) *Reproduction {
 		}
 		r.Points = append(r.Points, p)
 	}
+	side, err := VariantSide(there, there.Baseline(), "", "there")
+	side2, err2 := VariantSide(here, there.Baseline(), "", "here")
+	r.differ(side, side2, err, err2)
 	return r
 }
 

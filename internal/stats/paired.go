@@ -199,3 +199,10 @@ func span(low, high float64) string {
 func percent(fraction float64) string { return digits(100*fraction, 2) }
 
 func percents(low, high float64) string { return percent(low) + "–" + percent(high) }
+
+// Loss is by what fraction the variant is slower than the baseline, with its interval: 0.05 is 5 % slower, and a negative one is
+// faster. It is what String says of a variant that is Slower. Without an interval, the bounds are ∓ infinity and 1.
+func (p *Paired) Loss() (loss, low, high float64) {
+	speed, slowest, fastest := p.speed()
+	return 1 - speed, 1 - fastest, 1 - slowest
+}

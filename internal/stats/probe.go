@@ -81,6 +81,21 @@ func ProbeWarnings(records []*result.Record, earlier Probe, run string) []string
 	return list
 }
 
+// ProbeDifferences say how the nodes of two runs differed, in the medians of all their trials: beyond what can be expected of one
+// node at two times.
+func ProbeDifferences(before, after Probe) []string {
+	var list []string
+	if diskDiffers(before, after) {
+		list = append(list, fmt.Sprintf("fdatasync on the data volume before the trials: %d µs (p95 %d µs) → %d µs (p95 %d µs)",
+			before.FdatasyncMicros, before.FdatasyncP95Micros, after.FdatasyncMicros, after.FdatasyncP95Micros))
+	}
+	if differs(before.WorkNanos, after.WorkNanos, driftBound, 0) {
+		list = append(list, fmt.Sprintf("CPU time of a fixed piece of work before the trials: %s → %s", workTime(before),
+			workTime(after)))
+	}
+	return list
+}
+
 // drift says between which trials the node differed the most.
 func drift(records []*result.Record) []string {
 	var list []string

@@ -10,17 +10,17 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// maxExactTrials is the number of values on either side up to which the ranks of an interval are exact. Beyond, they come from the
-// normal approximation, which is good to the fourth digit there.
+// maxExactTrials is the number of values on either side up to which the ranks of an interval are exact. Beyond, they come
+// from the normal approximation, which is good to the fourth digit there.
 const maxExactTrials = 40
 
-// CompareSeparate judges values that were not measured in the same rounds: those of two runs, for example. The better values are
-// the "higher" or the "lower" ones.
+// CompareSeparate judges values that were not measured in the same rounds: those of two runs, for example. The better
+// values are the "higher" or the "lower" ones.
 //
-// Ratio is the median of all ratios of a value of the variant to a value of the baseline (Hodges and Lehmann), and the interval
-// reaches from one of these ratios to another, whose ranks are those of the exact Mann-Whitney test. It holds whatever the
-// distribution of the values, as long as they are independent and both sides scatter alike. It does not cover that anything else
-// than the variant changed between the two measurements.
+// Ratio is the median of all ratios of a value of the variant to a value of the baseline (Hodges and Lehmann), and the
+// interval reaches from one of these ratios to another, whose ranks are those of the exact Mann-Whitney test. It holds
+// whatever the distribution of the values, as long as they are independent and both sides scatter alike. It does not
+// cover that anything else than the variant changed between the two measurements.
 //
 // Rounds of the result is the number of values on the smaller side.
 func (d Design) CompareSeparate(better string, baseline, variant []float64) Comparison {
@@ -55,8 +55,8 @@ func (d Design) CompareSeparate(better string, baseline, variant []float64) Comp
 	return c
 }
 
-// FirstSeparate is the smallest number of values on each side of which CompareSeparate can make a verdict: 4 for one comparison, 5
-// for three, 6 for ten, 7 for thirty, 9 for a thousand.
+// FirstSeparate is the smallest number of values on each side of which CompareSeparate can make a verdict: 4 for one
+// comparison, 5 for three, 6 for ten, 7 for thirty, 9 for a thousand.
 func (d Design) FirstSeparate() int {
 	n := MinForRanks
 	for separateRank(n, n, d.level()) == 0 {
@@ -65,8 +65,8 @@ func (d Design) FirstSeparate() int {
 	return n
 }
 
-// allLogRatios are the logarithms of the ratios of every value of the variant to every one of the baseline, in ascending order;
-// false if a value has no logarithm.
+// allLogRatios are the logarithms of the ratios of every value of the variant to every one of the baseline, in ascending
+// order; false if a value has no logarithm.
 func allLogRatios(baseline, variant []float64) ([]float64, bool) {
 	ratios := make([]float64, 0, len(baseline)*len(variant))
 	for _, b := range baseline {
@@ -88,9 +88,9 @@ func middle(sorted []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// separateRank is how many of the m·n ratios of two samples lie outside of the interval on either side, plus one: the interval
-// from the ratio of this rank to that of the same rank from above misses the true ratio with a probability of level at most. It
-// is 0 if even the widest interval misses it more often.
+// separateRank is how many of the m·n ratios of two samples lie outside of the interval on either side, plus one: the
+// interval from the ratio of this rank to that of the same rank from above misses the true ratio with a probability of
+// level at most. It is 0 if even the widest interval misses it more often.
 func separateRank(m, n int, level float64) int {
 	if m == 0 || n == 0 {
 		return 0
@@ -109,8 +109,9 @@ func separateRank(m, n int, level float64) int {
 	return rank
 }
 
-// mannWhitney is the distribution of the number of pairs in which a value of the one sample is above a value of the other, if both
-// samples, of m and n values, are from the same distribution: the probability of 0, 1, … up to half of all pairs.
+// mannWhitney is the distribution of the number of pairs in which a value of the one sample is above a value of the
+// other, if both samples, of m and n values, are from the same distribution: the probability of 0, 1, … up to half of all
+// pairs.
 func mannWhitney(m, n int) []float64 {
 	half := m*n/2 + 1
 	// The number of pairs is distributed like a product of the polynomials (1-x^(n+i))/(1-x^i), over i from 1 to m.

@@ -64,8 +64,9 @@ func TestCompareSeparate(t *testing.T) {
 	}
 }
 
-// With one comparison, a difference is said if and only if the Mann-Whitney test of benchstat finds one at 5 %: with any numbers
-// of values, and with ties. Where ties are left out of the exact test's distribution, the interval is the more careful of the two.
+// With one comparison, a difference is said if and only if the Mann-Whitney test of benchstat finds one at 5 %: with any
+// numbers of values, and with ties. Where ties are left out of the exact test's distribution, the interval is the more
+// careful of the two.
 func TestCompareSeparateAgreesWithMannWhitney(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	differ := 0

@@ -1,0 +1,149 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
+)
+
+// equalWithinPercent is the difference of two runs that counts as none.
+const equalWithinPercent = 5
+
+// comparing are the options of compare.
+type comparing struct {
+	threshold      percentage
+	metric, output string
+	allowUndecided bool
+}
+
+func newCompare(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
+	o := comparing{output: "text", threshold: percentage{below: 100}}
+	command := &cobra.Command{
+		Use:   "compare (SUITE | BASELINE NEW)",
+		Short: "Compare two runs, or the variants of a suite; the exit code says whether there is a regression",
+		Long: `Compare two runs, or the variants of a suite, point by point.
+
+  SUITE                  the suite's own verdicts
+  SUITE:base SUITE:new   two variants of a suite, paired by round
+  BASELINE NEW           two runs, which were not measured in turns: what else changed between them is part of the difference
+
+A run or a suite is named as in report, or is a file: results.json, or a folder that report --dir has written. A path
+begins with /, ./ or ../, or ends in / or .json.
+
+Exit codes:
+  0   there is an answer at all points, and no regression
+  1   a regression: with --fail-on-regression P, a point that is slower by more than P, the whole interval on the worse side
+  2   no regression, and a point without an answer, or that only one side has; --allow-undecided makes it 0
+  3   error: nothing can be compared, because something is missing, unfinished, failed, cut off or not what was written
+
+With --fail-on-regression P, a point whose interval excludes a loss of more than P counts as answered.`,
+		Example: `  # Is the new run slower by more than 5 %?
+  kubectl benchrun compare main pr-1234 --fail-on-regression 5%
+
+  # What a suite says of its variants.
+  kubectl benchrun compare durable-or-not
+
+  # Results that were kept from an earlier build, and those of this one.
+  kubectl benchrun compare ./baseline/ pr-1234 --fail-on-regression 5%`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(command *cobra.Command, arguments []string) (err error) {
+			// A program that crashes ends with 2, which is an answer here.
+			defer func() {
+				if bug := recover(); bug != nil {
+					err = fmt.Errorf("this is a bug, please report it: %v\n%s", bug, debug.Stack())
+				}
+			}()
+			return o.run(command, &opener{connect: c.connect, ctx: command.Context()}, streams, arguments)
+		},
+	}
+	flags := command.Flags()
+	flags.Var(&o.threshold, "fail-on-regression", "exit with 1 if a point is slower by more than this, like 5%")
+	flags.StringVar(&o.metric, "metric", "", "compare this metric of the two runs instead of the first one")
+	flags.BoolVar(&o.allowUndecided, "allow-undecided", false, "exit with 0 instead of 2 if a point has no answer")
+	flags.StringVarP(&o.output, "output", "o", o.output, "one of "+strings.Join(comparedNames(), ", "))
+	return command
+}
+
+func comparedNames() []string {
+	var names []string
+	for _, f := range report.ComparedFormats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+func (o *comparing) run(command *cobra.Command, from *opener, streams genericiooptions.IOStreams, arguments []string) error {
+	threshold := -1.0
+	if command.Flags().Changed("fail-on-regression") {
+		threshold = o.threshold.fraction
+	}
+	formats := report.ComparedFormats()
+	format := slices.IndexFunc(formats, func(f report.ComparedFormat) bool { return f.Name == o.output })
+	if format < 0 {
+		return fmt.Errorf("-o %s is not known; use one of %s", o.output, strings.Join(comparedNames(), ", "))
+	}
+	compared, err := o.compare(from, arguments)
+	if err != nil {
+		return err
+	}
+	compared.Threshold = threshold
+	if err := formats[format].Print(streams.Out, compared); err != nil {
+		return fmt.Errorf("printing the comparison: %w", err)
+	}
+	switch compared.Ruling() {
+	case report.Regression:
+		return verdictError{ExitRegression}
+	case report.Undecided:
+		if !o.allowUndecided {
+			return verdictError{ExitCannotSay}
+		}
+	case report.Fine:
+	}
+	return nil
+}
+
+var (
+	errOneArgument = errors.New("name two runs, or two variants as SUITE:VARIANT; only a suite can be compared by itself")
+	errWholeSuite  = errors.New("a suite has several variants: compare it by itself, or say which ones as SUITE:VARIANT")
+)
+
+// compare what the arguments name.
+func (o *comparing) compare(from *opener, arguments []string) (*report.Compared, error) {
+	opened := make([]*reference, len(arguments))
+	for i, a := range arguments {
+		ref, err := from.open(a)
+		if err != nil {
+			return nil, err
+		}
+		opened[i] = ref
+	}
+	if len(opened) == 1 {
+		if opened[0].suite == nil || opened[0].variant != "" {
+			return nil, errOneArgument
+		}
+		return report.CompareSuite(opened[0].suite, o.metric)
+	}
+	a, b := opened[0], opened[1]
+	if a.suite != nil && b.suite != nil && a.suite.UID == b.suite.UID && a.variant != "" && b.variant != "" {
+		return report.CompareVariants(a.suite, a.variant, b.variant, o.metric)
+	}
+	before, err := a.side(o.metric)
+	if err != nil {
+		return nil, err
+	}
+	after, err := b.side(o.metric)
+	if err != nil {
+		return nil, err
+	}
+	return report.CompareSides(before, after, equalWithinPercent)
+}

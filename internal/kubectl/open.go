@@ -1,0 +1,172 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/report"
+)
+
+// opener reads what the arguments of compare name. It connects to the cluster when something is asked of it for the first
+// time.
+type opener struct {
+	ctx       context.Context //nolint:containedctx // it lives as long as the command
+	connect   func() (client.WithWatch, string, error)
+	from      client.Reader
+	namespace string
+}
+
+// reference is what an argument names: the report of a run or of a suite, of which one is nil, and a variant of the suite.
+type reference struct {
+	printable
+	variant, text string
+}
+
+var errNeitherKind = errors.New(report.JSONFile + " is neither that of a run nor that of a suite")
+
+// open reads what an argument names:
+//
+//	NAME, run/NAME, suite/NAME   the published results of a run or a suite in the cluster
+//	PATH/                        a folder that `report --dir` has written
+//	PATH.json                    results.json of a run or a suite
+//	PATH.tgz, oci://…            a bundle
+//
+// each with :VARIANT behind it for a variant of a suite. No name in a cluster has a colon.
+func (o *opener) open(text string) (*reference, error) {
+	name, variant := text, ""
+	// What follows the last colon of an address in a registry is the tag.
+	if i := strings.LastIndex(text, ":"); i >= 0 && !strings.Contains(text[i:], "/") && !strings.HasPrefix(text, ociPrefix) {
+		if name, variant = text[:i], text[i+1:]; name == "" || variant == "" {
+			return nil, fmt.Errorf("%q is no reference: use SUITE:VARIANT", text)
+		}
+	}
+	p, err := o.printable(name)
+	if err != nil {
+		return nil, err
+	}
+	if variant != "" && p.suite == nil {
+		return nil, fmt.Errorf("%s is a run, which has no variants", name)
+	}
+	return &reference{*p, variant, text}, nil
+}
+
+func (o *opener) printable(name string) (*printable, error) {
+	if isPath(name) {
+		p, err := openPath(o.ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return p, nil
+	}
+	if o.from == nil {
+		cl, namespace, err := o.connect()
+		if err != nil {
+			return nil, err
+		}
+		o.from, o.namespace = cl, namespace
+	}
+	s, err := find(o.ctx, o.from, o.namespace, name)
+	if err != nil {
+		if _, exists := os.Stat(name); exists == nil {
+			return nil, fmt.Errorf("%w. There is a file or folder of that name: to compare it, say ./%s", err, name)
+		}
+		return nil, err
+	}
+	return s.published(o.ctx, o.from)
+}
+
+// isPath says whether an argument names a file or a folder, and not something in the cluster.
+func isPath(name string) bool {
+	if isBundle(name) {
+		return true
+	}
+	for _, prefix := range []string{"/", "./", "../"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	if kind, _, said := strings.Cut(name, "/"); said && isKind(kind) && !strings.HasSuffix(name, "/") {
+		return false
+	}
+	return name == "." || name == ".." || strings.Contains(name, "/") || strings.HasSuffix(name, ".json")
+}
+
+// isBundle says whether a name is that of what export has written.
+func isBundle(name string) bool { return strings.HasSuffix(name, ".tgz") || strings.HasPrefix(name, ociPrefix) }
+
+// isKind says whether a word before a slash names a kind: see find.
+func isKind(word string) bool {
+	switch word {
+	case "run", "brun", "benchmarkrun", "suite", "bsuite", "benchmarksuite":
+		return true
+	}
+	return false
+}
+
+// openPath reads a folder, a file or a bundle.
+func openPath(ctx context.Context, path string) (*printable, error) {
+	if isBundle(path) {
+		b, err := openBundle(ctx, path, false)
+		if err != nil {
+			return nil, err
+		}
+		return printableOf(b)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the results: %w", err)
+	}
+	var text []byte
+	if info.IsDir() {
+		text, err = readFolder(path)
+	} else {
+		text, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return decodeResults(text)
+}
+
+// decodeResults reads results.json of a run or of a suite.
+func decodeResults(text []byte) (*printable, error) {
+	var kind struct {
+		Run   *json.RawMessage `json:"run"`
+		Suite *json.RawMessage `json:"suite"`
+	}
+	if err := json.Unmarshal(text, &kind); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", report.JSONFile, err)
+	}
+	p := new(printable)
+	var err error
+	switch {
+	case kind.Run != nil:
+		p.run, err = analysis.FromResults(text)
+	case kind.Suite != nil:
+		p.suite, err = report.DecodeSuite(text)
+	default:
+		err = errNeitherKind
+	}
+	return p, err
+}
+
+// side of a comparison of two.
+func (r *reference) side(metric string) (*report.Side, error) {
+	switch {
+	case r.run != nil:
+		return report.RunSide(r.run, metric, r.text)
+	case r.variant != "":
+		return report.VariantSide(r.suite, r.variant, metric, r.text)
+	}
+	return nil, errWholeSuite
+}

@@ -1,0 +1,233 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// begun is a run that has recorded the first n of its twelve trials, with its records.
+func begun(t *testing.T, n int) (*v1alpha1.BenchmarkRun, []*corev1.ConfigMap) {
+	t.Helper()
+	run := testutil.MakeRun("commit-size", "bench").Sweep(1, 16).Repetitions(6).With(func(r *v1alpha1.BenchmarkRun) {
+		r.Status.Conditions = []metav1.Condition{{
+			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Message: "trial 4 is measured",
+		}}
+		r.Spec.Claims = v1alpha1.Claims{{
+			Name: "early", NoDifference: &v1alpha1.NoDifferenceClaim{
+				Of: v1alpha1.PointSelector{Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": "1"}},
+				To: v1alpha1.PointSelector{Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": "16"}}, WithinPercent: 5,
+			},
+		}}
+	}).Obj()
+	p, err := plan.ForRun(&run.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, newest := testutil.Chain(run, p, n)
+	run.Status.Records = newest
+	return run, records
+}
+
+func reader(run *v1alpha1.BenchmarkRun, list []*corev1.ConfigMap) client.Reader {
+	objects := []client.Object{run}
+	for _, cm := range list {
+		objects = append(objects, cm)
+	}
+	return fake.NewClientBuilder().WithScheme(scheme()).WithObjects(objects...).Build()
+}
+
+func text(t *testing.T, p *printable, format string) string {
+	t.Helper()
+	f, err := formatOf(format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := p.print(&b, f); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// A run that has not finished has a report of what it has measured, which says so in every format for people.
+func TestReportSoFar(t *testing.T) {
+	for n, want := range map[int]string{
+		0: "0 of 12 trials measured, seed 1: Unfinished: this is what has been measured so far; trial 4 is measured",
+		3: "3 of 12 trials measured, seed 1: Unfinished: this is what has been measured so far; trial 4 is measured",
+	} {
+		run, records := begun(t, n)
+		p, err := reported(t.Context(), reader(run, records), "bench", "commit-size")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, format := range []string{"text", "markdown", "github"} {
+			if got := text(t, p, format); !strings.Contains(got, want) {
+				t.Errorf("%s does not say so:\n%s", format, got)
+			}
+		}
+		if p.run.Claims != nil {
+			t.Error("a claim is judged before all trials are measured")
+		}
+		if got := strings.Count(text(t, p, "jsonl"), "\n"); got != n {
+			t.Errorf("%d attempts of %d", got, n)
+		}
+	}
+}
+
+// A run that has failed before it had results says why.
+func TestReportOfAFailedRun(t *testing.T) {
+	run, records := begun(t, 1)
+	run.Status.Conditions = append(run.Status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: "DatabaseFailed", Message: "it does not start",
+	})
+	p, err := reported(t.Context(), reader(run, records), "bench", "run/commit-size")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := text(t, p, "text"); !strings.Contains(got, "Failed: DatabaseFailed: it does not start") {
+		t.Errorf("%s", got)
+	}
+}
+
+// Records that were deleted or changed are an error.
+func TestReportOfChangedRecords(t *testing.T) {
+	for want, change := range map[string]func([]*corev1.ConfigMap) []*corev1.ConfigMap{
+		"was deleted": func(list []*corev1.ConfigMap) []*corev1.ConfigMap { return list[1:] },
+		"is not what the operator wrote": func(list []*corev1.ConfigMap) []*corev1.ConfigMap {
+			list[1].Data[result.RecordKey] = strings.Replace(list[1].Data[result.RecordKey], "1001", "9001", 1)
+			return list
+		},
+	} {
+		run, records := begun(t, 3)
+		if _, err := reported(t.Context(), reader(run, change(records)), "bench", "commit-size"); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+	run, _ := begun(t, 0)
+	if _, err := (&opener{ctx: t.Context(), from: reader(run, nil), namespace: "bench"}).open("commit-size"); err == nil ||
+		!strings.Contains(err.Error(), "has no results yet") {
+		t.Errorf("a run that has not finished is compared: %v", err)
+	}
+}
+
+// What the operator has published is compared with its digest, and can be compared with a file.
+func TestCompareWithTheCluster(t *testing.T) {
+	run, rep := measuredRun(t, "main", 1)
+	files, err := report.Files(rep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "main-results"}, Data: map[string]string{}}
+	for _, f := range files {
+		cm.Data[f.Name] = string(f.Data)
+	}
+	run.Status.Results = v1alpha1.ResultsReference{
+		ConfigMap: cm.Name, Digest: "sha256:" + result.Digest([]byte(cm.Data[report.JSONFile])),
+	}
+	_, after := measuredRun(t, "new", 0.9)
+	o := &opener{ctx: t.Context(), from: reader(run, []*corev1.ConfigMap{cm}), namespace: "bench"}
+	c, err := new(comparing).compare(o, []string{"main", file(t, after)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Threshold = 0.05; c.Ruling() != report.Regression || c.Baseline != "main" || c.Variant != "new" {
+		t.Errorf("%+v", c)
+	}
+	cm.Data[report.JSONFile] = strings.Replace(cm.Data[report.JSONFile], `"value": 9`, `"value": 8`, 1)
+	o.from = reader(run, []*corev1.ConfigMap{cm})
+	if _, err := o.open("main"); err == nil || !strings.Contains(err.Error(), "is not what the operator wrote") {
+		t.Errorf("changed results: %v", err)
+	}
+}
+
+// A folder has a file of each format and their digests; what was changed since is an error.
+func TestFolder(t *testing.T) {
+	_, rep := measuredRun(t, "main", 1)
+	files, err := (&printable{run: rep}).files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	for range 2 { // a second time over the first
+		if err := writeFolder(dir, files); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != len(report.Formats())+1 {
+		t.Errorf("%d files, %v", len(entries), err)
+	}
+	_, after := measuredRun(t, "new", 0.9)
+	if code, out, errOut := plugin(t, "compare", dir+"/", file(t, after), "--fail-on-regression", "5%"); code != ExitRegression {
+		t.Errorf("exit code %d: %s%s", code, out, errOut)
+	}
+	results := filepath.Join(dir, report.JSONFile)
+	content, err := os.ReadFile(results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(content), `"value": 9`, `"value": 8`, 1)
+	if changed == string(content) {
+		t.Fatal("nothing was changed")
+	}
+	for name, change := range map[string]func() error{
+		"is not what was written": func() error { return os.WriteFile(results, []byte(changed), 0o600) },
+		"has no SHA256SUMS":       func() error { return os.Remove(filepath.Join(dir, sumsFile)) },
+	} {
+		if err := writeFolder(dir, files); err != nil {
+			t.Fatal(err)
+		}
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, errOut := plugin(t, "compare", dir+"/", file(t, after)); code != ExitError || !strings.Contains(errOut, name) {
+			t.Errorf("%q: exit code %d: %s", name, code, errOut)
+		}
+	}
+}
+
+// Nothing outside of the folder is written, not even through a symbolic link in it.
+func TestFolderStaysInside(t *testing.T) {
+	outside, dir := filepath.Join(t.TempDir(), "precious"), t.TempDir()
+	if err := os.WriteFile(outside, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(dir, report.JSONFile)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{report.JSONFile, "../escaped", outside} {
+		if err := writeFolder(dir, []result.File{{Name: name, Data: []byte("x")}}); err == nil {
+			t.Errorf("%s was written", name)
+		}
+	}
+	if content, err := os.ReadFile(outside); err != nil || string(content) != "precious" {
+		t.Errorf("%q, %v", content, err)
+	}
+}
+
+// The flags are checked before anything is asked of a cluster.
+func TestReportFlags(t *testing.T) {
+	if code, _, errOut := plugin(t, "report", "x", "-o", "pdf"); code != ExitError || !strings.Contains(errOut, "use one of text, markdown") {
+		t.Errorf("%d: %s", code, errOut)
+	}
+	if code, _, errOut := plugin(t, "report", "x", "-o", "csv", "--dir", "y"); code != ExitError || !strings.Contains(errOut, "none of the others") {
+		t.Errorf("%d: %s", code, errOut)
+	}
+}

@@ -1,0 +1,182 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// block is a part of a report that people read, in the order in which it is shown: a title, a table and lines. The first
+// row of the table is its header; the lines are a list or paragraphs. Words between ** are emphasized, as in Markdown.
+type block struct {
+	title string
+	rows  [][]string
+	lines []string
+	// list says that the lines are one.
+	list bool
+}
+
+// paragraphs is a block of the lines that are not empty.
+func paragraphs(lines ...string) block {
+	return block{lines: slices.DeleteFunc(lines, func(l string) bool { return l == "" })}
+}
+
+func listed(title string, lines []string) block { return block{title: title, lines: lines, list: true} }
+
+// headline is the answer of a run in a line: its name, and the best point or why there is none.
+func (r *Report) headline() string {
+	points := r.Measured()
+	if len(points) == 0 {
+		return r.Run.Name + ": nothing was measured"
+	}
+	best := points[stats.Best(points)]
+	text := fmt.Sprintf("%s: %s %s", r.Run.Name, stats.Format(best.Summary.Median), best.Metric.Unit)
+	if interval := best.Summary.Range(); interval != "" {
+		text += " (" + interval + ")"
+	}
+	if len(best.Parameters) > 0 {
+		text += " at " + stats.Label(best.Parameters)
+	}
+	if others := stats.Stand(points).Others(points); others != "" {
+		text += "; " + others
+	}
+	return text
+}
+
+// state says how much was measured, and how the run ended.
+func (r *Report) state() string {
+	text := fmt.Sprintf("%s, %d of %d trials measured, seed %d: %s", r.Run.Workload, len(r.Accepted()), r.Run.Planned,
+		r.Run.Seed, r.Run.Outcome)
+	if r.Run.Message != "" {
+		text += ": " + r.Run.Message
+	}
+	return text
+}
+
+// blocks of a run's report, in the order of Summary.
+func (r *Report) blocks() []block {
+	list := []block{paragraphs(r.state())}
+	if points := r.Measured(); len(points) > 0 {
+		table := paragraphs(Intervals(points))
+		_, operations := r.Columns()
+		latencies := Latencies(points, operations)
+		if len(operations) > 0 {
+			table.lines = append(table.lines, LatencyNote(latencies))
+		}
+		table.rows = r.table(points, operations, latencies)
+		list = append(list, table, paragraphs(Ranks(points)))
+		if rows, unit := r.parts(points); rows != nil {
+			list = append(list, block{title: "Medians by part, " + unit, rows: rows})
+		}
+	}
+	return append(
+		list,
+		listed("Claims", claimLines(r.Claims)),
+		listed("Warnings", slices.Concat(r.Run.Warnings, r.ChangedInputs(), warnings(r.Points))),
+		listed("Pilots", r.Pilots()),
+		listed("Attempts that do not count", r.disturbances()),
+		listed("Where", r.where()),
+	)
+}
+
+// headline is the answer of a suite in a line.
+func (s *Suite) headline() string { return s.Name + ": " + cmp.Or(stats.Answer(s.Pairs), "no answer") }
+
+// blocks of a suite's report, in the order of SuiteSummary.
+func (s *Suite) blocks() []block {
+	var list []block
+	for i := range s.Variants {
+		baseline := &s.Variants[i]
+		if !baseline.Baseline {
+			continue
+		}
+		for j := range s.Variants {
+			v := &s.Variants[j]
+			if pairs := s.Of(v.Name); len(pairs) > 0 {
+				list = append(list, block{title: v.Called() + ", compared with " + baseline.Called(), rows: s.table(pairs)})
+			}
+		}
+	}
+	how := paragraphs(fmt.Sprintf("%s, %s, %d of at most %d rounds, paired, seed %d: %s.", s.Workload, s.Outcome, s.Rounds,
+		s.Planned, s.Seed, s.Message))
+	if len(s.Pairs) > 0 {
+		m := s.Pairs[0].Metric
+		how.lines = append(how.lines, fmt.Sprintf("Values are medians in %s, the %s the better. Intervals of the ratio hold at "+
+			"95 %%%s.", m.Unit, m.Better, overAll(len(s.Pairs))))
+	}
+	return append(
+		list, how,
+		listed("Claims", claimLines(s.Claims)),
+		listed("What a unit of work takes", s.costs()),
+		listed("What the variants differ in", s.differences()),
+		listed("Comparisons without an answer", s.Undecided()),
+		listed("Warnings", s.Warnings),
+		listed("Discarded", s.Discarded()),
+	)
+}
+
+// overAll says what the intervals of so many comparisons of a suite hold over.
+func overAll(comparisons int) string {
+	if comparisons == 1 {
+		return ", the stop included"
+	}
+	return " over all comparisons, the stop included"
+}
+
+// roundOf each trial of the plan, by its number.
+func (r *Report) roundOf() map[int]int {
+	rounds := map[int]int{}
+	for _, t := range r.Trials {
+		rounds[t.Number] = t.Round
+	}
+	return rounds
+}
+
+// metricsAt are the metrics that the trials of a point report, in the order in which they first come; Value in them is of
+// no meaning.
+func metricsAt(p *stats.Point) []result.Metric {
+	var list []result.Metric
+	for _, record := range p.Records {
+		for _, m := range record.Summary.Metrics {
+			if !slices.ContainsFunc(list, func(have result.Metric) bool { return have.Name == m.Name }) {
+				m.Value = 0
+				list = append(list, m)
+			}
+		}
+	}
+	return list
+}
+
+// valuesAt a point of a metric, one for each trial that reports it.
+func valuesAt(p *stats.Point, metric string) []float64 {
+	var values []float64
+	for _, record := range p.Records {
+		for _, m := range record.Summary.Metrics {
+			if m.Name == metric {
+				values = append(values, m.Value)
+			}
+		}
+	}
+	return values
+}
+
+// benchmark is the name of a point among others of its workload, for programs that follow numbers over time: the
+// workload, the variant if there is one, and the parameters in alphabetical order. It does not have the name of the run,
+// which changes.
+func benchmark(workload, variant string, parameters map[string]string) string {
+	name := workload
+	if variant != "" {
+		name += "/variant=" + variant
+	}
+	if len(parameters) > 0 {
+		name += "/" + strings.ReplaceAll(stats.Label(parameters), ", ", "/")
+	}
+	return name
+}

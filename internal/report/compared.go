@@ -1,0 +1,246 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// Compared is a comparison of two things that were measured, and what must be read with it.
+type Compared struct {
+	// Title says what was compared: the workload, or the suite.
+	Title string
+	// Baseline and Variant name the two sides; in a suite's own comparisons, Variant is empty and the pairs name it.
+	Baseline, Variant string
+	Pairs             []stats.Paired
+	// OnlyOne are the points that only one side has, in words.
+	OnlyOne []string
+	// Method says how the two were measured and compared, in sentences.
+	Method []string
+	// Otherwise says in what the two did not measure the same; empty if they did, as far as that is known.
+	Otherwise []string
+	// Differences of what was measured and of where.
+	Differences []string
+	// Warnings of both sides.
+	Warnings []string
+	// Threshold is the fraction by which a variant that is slower is a regression, at least 0; negative if nothing is one.
+	Threshold float64
+}
+
+// Ruling is what a comparison means for a pipeline.
+type Ruling string
+
+const (
+	// Fine: there is an answer, and it is no regression.
+	Fine Ruling = "Fine"
+	// Regression: the variant is slower by more than the threshold.
+	Regression Ruling = "Regression"
+	// Undecided: there is no answer.
+	Undecided Ruling = "Undecided"
+)
+
+// Of a pair. It is a Regression if the verdict is Slower, so that the whole interval is on the worse side, and the ratio
+// itself is worse than the threshold. It is Fine if there is an answer otherwise, or if the interval excludes a loss
+// above the threshold.
+func (c *Compared) Of(p *stats.Paired) Ruling {
+	loss, _, most := p.Loss()
+	switch {
+	case c.Threshold >= 0 && p.Verdict == stats.Slower && loss > c.Threshold:
+		return Regression
+	case p.Answered():
+		return Fine
+	case c.Threshold >= 0 && p.Bounded() && p.Cause != stats.Contradiction && most <= c.Threshold:
+		return Fine
+	}
+	return Undecided
+}
+
+// Ruling of all pairs: one Regression is one of all, and otherwise one pair that is Undecided, or a point that only one
+// side has.
+func (c *Compared) Ruling() Ruling {
+	all := Fine
+	if len(c.OnlyOne) > 0 || len(c.Pairs) == 0 {
+		all = Undecided
+	}
+	for i := range c.Pairs {
+		switch c.Of(&c.Pairs[i]) {
+		case Regression:
+			return Regression
+		case Undecided:
+			all = Undecided
+		case Fine:
+		}
+	}
+	return all
+}
+
+// CompareSuite is what a suite says of its variants: its own comparisons. The metric is the one that the suite has
+// compared, or empty.
+func CompareSuite(s *Suite, metric string) (*Compared, error) {
+	if err := s.usable(); err != nil {
+		return nil, err
+	}
+	if published := s.Pairs[0].Metric.Name; metric != "" && metric != published {
+		return nil, fmt.Errorf("suite %s has compared %s and no other metric: compare two of its runs to see %s", s.Name,
+			published, metric)
+	}
+	return &Compared{
+		Title: s.Name, Baseline: s.Pairs[0].Baseline, Pairs: s.Pairs, Threshold: -1,
+		Differences: s.differences(), Warnings: s.Warnings,
+		Method: []string{fmt.Sprintf("Paired by round, %d of at most %d rounds; intervals of the ratio hold at 95 %%%s.", s.Rounds,
+			s.Planned, overAll(len(s.Pairs)))},
+	}, nil
+}
+
+var errNoComparison = errors.New("it has no comparisons: not every variant was measured in a whole round")
+
+// usable is an error if there is nothing in the suite to compare, or if it cannot be trusted.
+func (s *Suite) usable() error {
+	if s.Outcome != complete {
+		return fmt.Errorf("suite %s has not completed: %s: %s", s.Name, cmp.Or(s.Outcome, Unfinished), s.Message)
+	}
+	if len(s.Pairs) == 0 {
+		return fmt.Errorf("suite %s: %w", s.Name, errNoComparison)
+	}
+	for i := range s.Pairs {
+		if p := &s.Pairs[i]; !consistent(p, s.Rounds) {
+			return fmt.Errorf("suite %s: the comparison %s contradicts itself (%s): it is not what the operator wrote", s.Name,
+				pairName(p), p.Verdict)
+		}
+	}
+	return nil
+}
+
+// consistent says whether a verdict is one that there is, and is that of its interval and of as many values as there are
+// rounds.
+func consistent(p *stats.Paired, rounds int) bool {
+	_, least, most := p.Loss()
+	if p.Obstacle == "" && (len(p.Values) != rounds || len(p.BaselineValues) != rounds) {
+		return false
+	}
+	switch p.Verdict {
+	case stats.Slower:
+		return p.Bounded() && least > 0
+	case stats.Faster:
+		return p.Bounded() && most < 0
+	case stats.Equal, stats.NoDifferenceShown:
+		return p.Bounded()
+	case stats.CannotSay:
+		return true
+	}
+	return false
+}
+
+// CompareVariants compares two variants of a suite round by round. If the suite has compared them so itself, these are
+// its own comparisons; otherwise the method is the same, with the looks and the number of comparisons of the suite.
+func CompareVariants(s *Suite, baseline, variant, metric string) (*Compared, error) {
+	all, err := CompareSuite(s, metric)
+	if err != nil {
+		return nil, err
+	}
+	a, err := variantSide(s, baseline, "", s.Rounds)
+	if err != nil {
+		return nil, err
+	}
+	b, err := variantSide(s, variant, "", s.Rounds)
+	if err != nil {
+		return nil, err
+	}
+	if baseline == variant {
+		return nil, fmt.Errorf("both are variant %s of suite %s", variant, s.Name)
+	}
+	c := &Compared{Title: s.Name, Baseline: baseline, Variant: variant, Threshold: -1, Method: all.Method, Warnings: s.Warnings}
+	for _, v := range s.Variants {
+		if !v.Baseline && (v.Name == baseline || v.Name == variant) && len(v.Differences) > 0 {
+			c.Differences = append(c.Differences, fmt.Sprintf("%s from the suite's baseline: %s", v.Name,
+				strings.Join(v.Differences, ", ")))
+		}
+	}
+	design, err := s.design()
+	if err != nil {
+		return nil, err
+	}
+	return c, c.pair(a, b, func(p *stats.Paired) {
+		if i := slices.IndexFunc(s.Pairs, func(own stats.Paired) bool {
+			return own.Baseline == p.Baseline && own.Variant == p.Variant && stats.Label(own.Parameters) == stats.Label(p.Parameters)
+		}); i >= 0 {
+			*p = s.Pairs[i]
+			return
+		}
+		p.Judge(design)
+	})
+}
+
+// CompareSides compares two things that were not measured in the same rounds: runs, or variants of different suites. The
+// error of 5 % is divided by the number of points that both have. Smaller differences than that of so many percent count
+// as none.
+func CompareSides(a, b *Side, differencePercent int) (*Compared, error) {
+	if a.uid != "" && a.uid == b.uid && a.name == b.name {
+		return nil, fmt.Errorf("both are %s: there is nothing to compare", a.name)
+	}
+	names := [2]string{a.name, b.name}
+	if names[0] == names[1] {
+		names = [2]string{a.reference, b.reference}
+	}
+	c := &Compared{
+		Title: b.workload, Baseline: names[0], Variant: names[1], Threshold: -1,
+		Otherwise: otherwise(a, b), Differences: differences(a, b),
+	}
+	for i, s := range []*Side{a, b} {
+		for _, w := range s.warnings {
+			c.Warnings = append(c.Warnings, names[i]+": "+w)
+		}
+	}
+	var common int
+	for _, p := range a.points {
+		if b.at(p.label) != nil {
+			common++
+		}
+	}
+	design := stats.Design{DifferencePercent: float64(differencePercent), Comparisons: common}
+	c.Method = separateMethod(a, b, names, common)
+	return c, c.pair(a, b, func(p *stats.Paired) {
+		p.Separate = true
+		p.Judge(design)
+	})
+}
+
+// errNothingInCommon is returned if there is no point that both sides have.
+var errNothingInCommon = errors.New("they have no point in common")
+
+// pair the points of two sides in the order of the first one's, and judge each pair.
+func (c *Compared) pair(a, b *Side, judge func(*stats.Paired)) error {
+	for _, p := range a.points {
+		q := b.at(p.label)
+		if q == nil {
+			c.OnlyOne = append(c.OnlyOne, fmt.Sprintf("%s: only %s has it", cmp.Or(p.label, "the only point"), c.Baseline))
+			continue
+		}
+		pair := stats.Paired{
+			Variant: c.Variant, Baseline: c.Baseline, Parameters: p.parameters, Metric: q.metric,
+			BaselineValues: p.values, Values: q.values,
+		}
+		if p.metric.Name != q.metric.Name || p.metric.Unit != q.metric.Unit || p.metric.Better != q.metric.Better {
+			pair.Obstacle = fmt.Sprintf("one measures %s in %s, the other %s in %s", p.metric.Name, p.metric.Unit, q.metric.Name,
+				q.metric.Unit)
+		}
+		judge(&pair)
+		c.Pairs = append(c.Pairs, pair)
+	}
+	for _, q := range b.points {
+		if a.at(q.label) == nil {
+			c.OnlyOne = append(c.OnlyOne, fmt.Sprintf("%s: only %s has it", cmp.Or(q.label, "the only point"), c.Variant))
+		}
+	}
+	if len(c.Pairs) == 0 {
+		return fmt.Errorf("%s and %s: %w", c.Baseline, c.Variant, errNothingInCommon)
+	}
+	return nil
+}

@@ -1,0 +1,269 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// ComparedFormat is a printed form of a comparison. Print writes what it is given and nothing else.
+type ComparedFormat struct {
+	// Name is what -o takes.
+	Name  string
+	Print func(io.Writer, *Compared) error
+}
+
+// ComparedFormats are all of them.
+func ComparedFormats() []ComparedFormat {
+	return []ComparedFormat{
+		{"text", ComparedText},
+		{"markdown", ComparedMarkdown},
+		{"json", ComparedJSON},
+		{"github", ComparedGitHub},
+		{"junit", ComparedJUnit},
+	}
+}
+
+// inWords is a ruling as the last word of a line.
+func (r Ruling) inWords() string {
+	switch r {
+	case Regression:
+		return "REGRESSION"
+	case Undecided:
+		return "CANNOT SAY"
+	case Fine:
+	}
+	return "OK"
+}
+
+// answer of all comparisons in a sentence: the worst regression, or what a suite says of its comparisons.
+func (c *Compared) answer() string {
+	worst, regressions := -1, 0
+	for i := range c.Pairs {
+		if c.Of(&c.Pairs[i]) != Regression {
+			continue
+		}
+		regressions++
+		if worst < 0 || loss(&c.Pairs[i]) > loss(&c.Pairs[worst]) {
+			worst = i
+		}
+	}
+	text := stats.Answer(c.Pairs)
+	if worst >= 0 && len(c.Pairs) > 1 {
+		p := &c.Pairs[worst]
+		if text = p.String(); len(p.Parameters) > 0 {
+			text += " at " + stats.Label(p.Parameters)
+		}
+		text += fmt.Sprintf("; slower by more than %s %% at %d of %d points", stats.Format(100*c.Threshold), regressions,
+			len(c.Pairs))
+	}
+	return text
+}
+
+func loss(p *stats.Paired) float64 {
+	l, _, _ := p.Loss()
+	return l
+}
+
+// headline of a comparison: what was compared, the answer, how much it is made of, and the ruling.
+func (c *Compared) headline() string {
+	return fmt.Sprintf("%s: %s, %s  %s", c.Title, c.answer(), c.size(), c.Ruling().inWords())
+}
+
+// size is how much the comparison is made of.
+func (c *Compared) size() string {
+	least, most := math.MaxInt, 0
+	for i := range c.Pairs {
+		p := &c.Pairs[i]
+		least, most = min(least, len(p.Values), len(p.BaselineValues)), max(most, len(p.Values), len(p.BaselineValues))
+	}
+	unit := " rounds"
+	if c.Pairs[0].Separate {
+		unit = " trials each"
+	}
+	if least == most {
+		return strconv.Itoa(most) + unit
+	}
+	return fmt.Sprintf("%d to %d%s", least, most, unit)
+}
+
+// blocks of a comparison: the table, how it was made, and what must be read with it.
+func (c *Compared) blocks() []block {
+	table := block{rows: c.table(), lines: c.Method}
+	if m := c.Pairs[0].Metric; m.Name != "" {
+		table.lines = append([]string{fmt.Sprintf("Values are medians of %s in %s, the %s the better.", m.Name, m.Unit, m.Better)},
+			table.lines...)
+	}
+	if c.Threshold >= 0 {
+		table.lines = append(table.lines, fmt.Sprintf("A point is a regression if its whole interval is on the worse side and its "+
+			"ratio is worse by more than %s %%.", stats.Format(100*c.Threshold)))
+	}
+	var open []string
+	for i := range c.Pairs {
+		if p := &c.Pairs[i]; c.Of(p) == Undecided {
+			open = append(open, label(p.Parameters)+p.String())
+		}
+	}
+	title, differences := "What differs", c.Differences
+	switch {
+	case len(c.Otherwise) > 0:
+		title = "What else differs"
+	case len(differences) == 0:
+		differences = []string{"nothing that is recorded"}
+	}
+	return []block{
+		table,
+		listed("Points without an answer", open),
+		listed("Points of one side only, which are not compared", c.OnlyOne),
+		listed("The two did not measure the same", c.Otherwise),
+		listed(title, differences),
+		listed("Warnings", c.Warnings),
+	}
+}
+
+// table has a row per comparison.
+func (c *Compared) table() [][]string {
+	var names []string
+	variants := false
+	for i := range c.Pairs {
+		for name := range c.Pairs[i].Parameters {
+			names = appendNew(names, name)
+		}
+		variants = variants || c.Pairs[i].Variant != c.Pairs[0].Variant
+	}
+	slices.Sort(names)
+	var header []string
+	baseline, variant := c.Pairs[0].Baseline, c.Pairs[0].Variant
+	if variants {
+		header, variant = []string{"variant"}, "variant"
+	}
+	header = slices.Concat(header, names, []string{baseline, variant, variant + " / " + baseline, "interval", "verdict", ""})
+	rows := [][]string{header}
+	for i := range c.Pairs {
+		p := &c.Pairs[i]
+		var cells []string
+		if variants {
+			cells = append(cells, p.Variant)
+		}
+		for _, name := range names {
+			cells = append(cells, p.Parameters[name])
+		}
+		ratio, interval := "", ""
+		if p.Bounded() {
+			ratio, interval = digits(p.Ratio), digits(p.Low)+"–"+digits(p.High)
+		}
+		cells = append(cells, median(p.BaselineValues), median(p.Values), ratio, interval, verdict(p), c.Of(p).inWords())
+		rows = append(rows, cells)
+	}
+	return rows
+}
+
+// ComparedText writes a comparison for a terminal: a line with the answer, a row per point, and what must be read with
+// them.
+func ComparedText(w io.Writer, c *Compared) error { return writeText(w, c.headline(), c.blocks()) }
+
+// ComparedGitHub writes a job summary for GitHub Actions, the answer first.
+func ComparedGitHub(w io.Writer, c *Compared) error { return writeGitHub(w, c.headline(), c.blocks()) }
+
+// ComparedMarkdown writes a comparison as Markdown that also reads well on a terminal.
+func ComparedMarkdown(w io.Writer, c *Compared) error {
+	var b strings.Builder
+	b.WriteString("# " + c.headline() + "\n")
+	for _, part := range c.blocks() {
+		if len(part.rows) > 0 {
+			b.WriteString("\n")
+			writeTable(&b, part.rows)
+		}
+		if part.list {
+			writeList(&b, part.title, part.lines)
+		} else if len(part.lines) > 0 {
+			b.WriteString("\n" + strings.Join(part.lines, "\n") + "\n")
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// comparedDocument is the layout of a comparison in JSON.
+type comparedDocument struct {
+	Version  int    `json:"version"`
+	Title    string `json:"title"`
+	Baseline string `json:"baseline"`
+	Variant  string `json:"variant,omitempty"`
+	Ruling   Ruling `json:"ruling"`
+	Answer   string `json:"answer"`
+	// ThresholdPercent is left out if nothing is a regression.
+	ThresholdPercent *float64       `json:"thresholdPercent,omitempty"`
+	Comparisons      []ruledCompare `json:"comparisons"`
+	OnlyOne          []string       `json:"onlyOne,omitempty"`
+	Method           []string       `json:"method"`
+	Otherwise        []string       `json:"otherwise,omitempty"`
+	Differences      []string       `json:"differences,omitempty"`
+	Warnings         []string       `json:"warnings,omitempty"`
+}
+
+// ruledCompare is a comparison as in a suite's results.json, with the ruling. Of separate runs, rounds are trials on the
+// smaller side.
+type ruledCompare struct {
+	Ruling   Ruling `json:"ruling"`
+	Separate bool   `json:"separate,omitempty"`
+	comparison
+}
+
+// ComparedJSON writes everything about a comparison.
+func ComparedJSON(w io.Writer, c *Compared) error {
+	d := comparedDocument{
+		Version: documentVersion, Title: c.Title, Baseline: c.Baseline, Variant: c.Variant, Ruling: c.Ruling(), Answer: c.answer(),
+		OnlyOne: c.OnlyOne, Method: c.Method, Otherwise: c.Otherwise, Differences: c.Differences, Warnings: c.Warnings,
+	}
+	if c.Threshold >= 0 {
+		// As it was written: 0.05 times 100 is not 5.
+		percent, err := strconv.ParseFloat(stats.Format(100*c.Threshold), 64)
+		if err != nil {
+			return fmt.Errorf("formatting the threshold: %w", err)
+		}
+		d.ThresholdPercent = &percent
+	}
+	for i := range c.Pairs {
+		p := &c.Pairs[i]
+		d.Comparisons = append(d.Comparisons, ruledCompare{c.Of(p), p.Separate, encodePair(p)})
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", " ")
+	return enc.Encode(d)
+}
+
+// ComparedJUnit writes a test case for each point: one that has failed for a regression, and one that is skipped if there
+// is no answer or if only one side has the point.
+func ComparedJUnit(w io.Writer, c *Compared) error {
+	class := c.Title + "." + cmp.Or(c.Variant, "comparisons")
+	var cases []junitCase
+	for i := range c.Pairs {
+		p := &c.Pairs[i]
+		one := junitCase{Name: pairName(p), ClassName: class}
+		switch c.Of(p) {
+		case Regression:
+			one.Failure = reason(string(Regression), p.String())
+		case Undecided:
+			one.Skipped = &junitReason{Message: p.String(), Text: p.String()}
+		case Fine:
+			one.SystemOut = p.String()
+		}
+		cases = append(cases, one)
+	}
+	for _, text := range c.OnlyOne {
+		cases = append(cases, junitCase{Name: text, ClassName: class, Skipped: &junitReason{Message: text, Text: text}})
+	}
+	return writeJUnit(w, c.Title, time.Time{}, cases)
+}

@@ -1,0 +1,131 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// attemptLine is the layout of a line of a run's results.jsonl.
+type attemptLine struct {
+	Namespace  string            `json:"namespace"`
+	Run        string            `json:"run"`
+	UID        string            `json:"uid"`
+	Workload   string            `json:"workload"`
+	Trial      int               `json:"trial"`
+	Round      int               `json:"round"`
+	Attempt    int               `json:"attempt"`
+	Outcome    result.Outcome    `json:"outcome"`
+	Cause      result.Cause      `json:"cause,omitempty"`
+	Message    string            `json:"message,omitempty"`
+	Recorded   time.Time         `json:"recorded"`
+	Parameters map[string]string `json:"parameters"`
+	// Metrics by name, in their units; Units by the name of the metric.
+	Metrics map[string]float64 `json:"metrics"`
+	Units   map[string]string  `json:"units"`
+	// Latencies by operation, in microseconds, without histograms.
+	Latencies map[string]result.Latency `json:"latencies,omitempty"`
+	Rows      int64                     `json:"rows"`
+	Micros    int64                     `json:"micros"`
+	Warnings  []string                  `json:"warnings,omitempty"`
+	// ServerVersion, SettingsDigest, DatabaseImage and DatabaseNode say what was measured and where; empty if it is not
+	// known.
+	ServerVersion  string `json:"serverVersion,omitempty"`
+	SettingsDigest string `json:"settingsDigest,omitempty"`
+	DatabaseImage  string `json:"databaseImage,omitempty"`
+	DatabaseNode   string `json:"databaseNode,omitempty"`
+}
+
+// JSONLines writes a JSON object per line for every attempt, also for those that do not count: `outcome` says which do.
+func JSONLines(w io.Writer, r *Report) error {
+	enc, rounds := json.NewEncoder(w), r.roundOf()
+	for _, record := range withoutHistograms(r.Records) {
+		line := attemptLine{
+			Namespace: r.Run.Namespace, Run: r.Run.Name, UID: r.Run.UID, Workload: r.Run.Workload,
+			Trial: record.Trial, Round: rounds[record.Trial], Attempt: record.Attempt,
+			Outcome: record.Outcome, Cause: record.Cause, Message: record.Message, Recorded: record.Recorded,
+			Parameters: orEmpty(record.Parameters), Metrics: map[string]float64{}, Units: map[string]string{},
+			DatabaseImage: record.Place.DatabaseImage, DatabaseNode: record.Place.DatabaseNode,
+		}
+		if s := record.Summary; s != nil {
+			for _, m := range s.Metrics {
+				line.Metrics[m.Name], line.Units[m.Name] = finite(m.Value), m.Unit
+			}
+			for _, l := range s.Latencies {
+				if line.Latencies == nil {
+					line.Latencies = map[string]result.Latency{}
+				}
+				line.Latencies[l.Operation] = l
+			}
+			line.Rows, line.Micros, line.Warnings = s.Totals.Rows, s.Totals.Micros, s.Warnings
+			line.ServerVersion, line.SettingsDigest = s.ServerVersion, s.SettingsDigest
+		}
+		if err := enc.Encode(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// valueLine is the layout of a line of a suite's results.jsonl.
+type valueLine struct {
+	Namespace  string            `json:"namespace"`
+	Suite      string            `json:"suite"`
+	UID        string            `json:"uid"`
+	Workload   string            `json:"workload"`
+	Round      int               `json:"round"`
+	Variant    string            `json:"variant"`
+	Run        string            `json:"run"`
+	Outcome    string            `json:"outcome"`
+	Seed       int64             `json:"seed"`
+	Parameters map[string]string `json:"parameters"`
+	Metric     string            `json:"metric,omitempty"`
+	Unit       string            `json:"unit,omitempty"`
+	// Value is left out if the run has measured nothing.
+	Value          *float64 `json:"value,omitempty"`
+	ServerVersion  string   `json:"serverVersion,omitempty"`
+	SettingsDigest string   `json:"settingsDigest,omitempty"`
+	DatabaseImage  string   `json:"databaseImage,omitempty"`
+	DatabaseNode   string   `json:"databaseNode,omitempty"`
+}
+
+// SuiteJSONLines writes a JSON object per line for every value: of a point, in a run. A run that has measured nothing has
+// one line without a value.
+func SuiteJSONLines(w io.Writer, s *Suite) error {
+	enc := json.NewEncoder(w)
+	for _, run := range s.Runs {
+		line := valueLine{
+			Namespace: s.Namespace, Suite: s.Name, UID: s.UID, Workload: s.Workload,
+			Round: run.Round, Variant: run.Variant, Run: run.Name, Outcome: run.Outcome, Seed: run.Seed,
+			Parameters: map[string]string{}, Metric: run.Metric, Unit: run.Unit,
+			ServerVersion: run.ServerVersion, SettingsDigest: run.SettingsDigest,
+			DatabaseImage: run.DatabaseImage, DatabaseNode: run.DatabaseNode,
+		}
+		if len(run.Values) == 0 {
+			if err := enc.Encode(line); err != nil {
+				return err
+			}
+		}
+		for _, v := range run.Values {
+			value := finite(v.Value)
+			line.Parameters, line.Value = orEmpty(v.Parameters), &value
+			if err := enc.Encode(line); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// orEmpty is an empty map instead of nil: a query need not ask whether there are parameters.
+func orEmpty(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return m
+}

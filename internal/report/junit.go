@@ -1,0 +1,192 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+)
+
+// junitSuites is the root of a JUnit report, in the layout that Jenkins, GitLab and others read.
+type junitSuites struct {
+	XMLName  xml.Name     `xml:"testsuites"`
+	Name     string       `xml:"name,attr"`
+	Tests    int          `xml:"tests,attr"`
+	Failures int          `xml:"failures,attr"`
+	Errors   int          `xml:"errors,attr"`
+	Time     junitTime    `xml:"time,attr"`
+	Suites   []junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name      string      `xml:"name,attr"`
+	Tests     int         `xml:"tests,attr"`
+	Failures  int         `xml:"failures,attr"`
+	Errors    int         `xml:"errors,attr"`
+	Skipped   int         `xml:"skipped,attr"`
+	Time      junitTime   `xml:"time,attr"`
+	Timestamp string      `xml:"timestamp,attr,omitempty"`
+	Cases     []junitCase `xml:"testcase"`
+}
+
+// junitCase passed if it has neither a failure nor an error, and was not skipped.
+type junitCase struct {
+	Name      string `xml:"name,attr"`
+	ClassName string `xml:"classname,attr"`
+	// Time is in seconds, for which something was measured.
+	Time      junitTime    `xml:"time,attr"`
+	Skipped   *junitReason `xml:"skipped"`
+	Error     *junitReason `xml:"error"`
+	Failure   *junitReason `xml:"failure"`
+	SystemOut string       `xml:"system-out,omitempty"`
+}
+
+// junitTime is a duration in seconds; the format knows three decimals.
+type junitTime float64
+
+// MarshalText implements encoding.TextMarshaler.
+func (t junitTime) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%.3f", float64(t)), nil }
+
+type junitReason struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
+func reason(kind, message string) *junitReason {
+	return &junitReason{Message: message, Type: kind, Text: message}
+}
+
+// JUnit writes a test case for the run, which has an error if it has failed and is skipped if it has not finished, one
+// for each point, which has an error if it was not measured, and one for each claim, which has failed if the claim does
+// not hold and is skipped if nothing can be said.
+func JUnit(w io.Writer, r *Report) error {
+	class := r.Run.Namespace + "." + r.Run.Name
+	cases := []junitCase{ended(class, r.Run.Outcome, r.Run.Message, r.state())}
+	for i := range r.Points {
+		p := &r.Points[i]
+		name := stats.Label(p.Parameters)
+		if name == "" {
+			name = r.Run.Workload
+		}
+		c := junitCase{Name: name, ClassName: class + ".points", Time: seconds(p)}
+		switch {
+		case p.Summary.N > 0:
+			c.SystemOut = fmt.Sprintf("%s %s, %d trials", stats.Format(p.Summary.Median), p.Metric.Unit, p.Summary.N)
+			if interval := p.Summary.Range(); interval != "" {
+				c.SystemOut += ", " + interval
+			}
+		case r.Run.Outcome == Unfinished:
+			c.Skipped = &junitReason{Message: "not measured yet", Text: "not measured yet"}
+		default:
+			c.Error = reason("NotMeasured", "no trial of this point counts")
+		}
+		cases = append(cases, c)
+	}
+	return writeJUnit(w, r.Run.Name, r.Run.Started, append(cases, claimCases(class, r.Claims)...))
+}
+
+// SuiteJUnit writes a test case for the suite, one for each comparison, which is skipped if nothing can be said and passes
+// whichever variant is faster, and one for each claim.
+func SuiteJUnit(w io.Writer, s *Suite) error {
+	class := s.Namespace + "." + s.Name
+	cases := []junitCase{ended(class, s.Outcome, s.Message, s.headline())}
+	for i := range s.Pairs {
+		p := &s.Pairs[i]
+		c := junitCase{Name: pairName(p), ClassName: class + ".comparisons"}
+		if p.Verdict == stats.CannotSay {
+			c.Skipped = &junitReason{Message: p.String(), Text: p.String()}
+		} else {
+			c.SystemOut = p.String()
+		}
+		cases = append(cases, c)
+	}
+	return writeJUnit(w, s.Name, s.Started, append(cases, claimCases(class, s.Claims)...))
+}
+
+// pairName names a comparison among those of its suite.
+func pairName(p *stats.Paired) string {
+	name := p.Variant + " / " + p.Baseline
+	if len(p.Parameters) > 0 {
+		name += " at " + stats.Label(p.Parameters)
+	}
+	return name
+}
+
+// ended is the test case of a run or suite as a whole.
+func ended(class, outcome, message, state string) junitCase {
+	c := junitCase{Name: "finished", ClassName: class}
+	switch outcome {
+	case failed:
+		c.Error = reason(failed, message)
+	case Unfinished:
+		c.Skipped = &junitReason{Message: message, Text: message}
+	default:
+		c.SystemOut = state
+	}
+	return c
+}
+
+func claimCases(class string, list []claims.Judgement) []junitCase {
+	var cases []junitCase
+	for _, j := range list {
+		c := junitCase{Name: j.Name, ClassName: class + ".claims"}
+		switch j.Verdict {
+		case claims.DoesNotHold:
+			c.Failure = reason(string(j.Verdict), j.Detail)
+		case claims.CannotSay:
+			c.Skipped = &junitReason{Message: j.Detail, Text: j.Detail}
+		case claims.Holds:
+			c.SystemOut = j.Detail
+		}
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+// seconds for which the trials of a point were measured.
+func seconds(p *stats.Point) junitTime {
+	micros := int64(0)
+	for _, record := range p.Records {
+		micros += record.Summary.Totals.Micros
+	}
+	return junitTime(float64(micros) / 1e6)
+}
+
+// writeJUnit writes a test suite with its sums.
+func writeJUnit(w io.Writer, name string, started time.Time, cases []junitCase) error {
+	suite := junitSuite{Name: name, Tests: len(cases), Cases: cases}
+	if !started.IsZero() {
+		suite.Timestamp = started.UTC().Format("2006-01-02T15:04:05")
+	}
+	for _, c := range cases {
+		suite.Time += c.Time
+		switch {
+		case c.Failure != nil:
+			suite.Failures++
+		case c.Error != nil:
+			suite.Errors++
+		case c.Skipped != nil:
+			suite.Skipped++
+		}
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	enc := xml.NewEncoder(w)
+	enc.Indent("", "  ")
+	if err := enc.Encode(junitSuites{
+		Name: "benchrun", Tests: suite.Tests, Failures: suite.Failures, Errors: suite.Errors, Time: suite.Time,
+		Suites: []junitSuite{suite},
+	}); err != nil {
+		return fmt.Errorf("encoding: %w", err)
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}

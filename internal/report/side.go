@@ -1,0 +1,188 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// Side is one of two things that are compared: a run, or a variant of a suite.
+type Side struct {
+	// name is for people; reference is what the user has written, which is used where two names are the same.
+	name, reference, uid, workload string
+	started                        time.Time
+	points                         []sidePoint
+	// facts about what was measured and where, by their names.
+	facts []fact
+	// probe of the node; the zero Probe if there is none.
+	probe stats.Probe
+	// spec is what was asked for, or nil; rows in each trial by the label of the point, where a trial ends with its rows.
+	spec     json.RawMessage
+	rows     map[string][]string
+	warnings []string
+}
+
+// sidePoint is what was measured at a point: a value for each trial or round.
+type sidePoint struct {
+	label      string
+	parameters map[string]string
+	metric     result.Metric
+	values     []float64
+}
+
+// fact has the values that were seen, each once; none if it is not known.
+type fact struct {
+	name   string
+	values []string
+}
+
+// at is the point with that label, or nil.
+func (s *Side) at(label string) *sidePoint {
+	i := slices.IndexFunc(s.points, func(p sidePoint) bool { return p.label == label })
+	if i < 0 {
+		return nil
+	}
+	return &s.points[i]
+}
+
+// complete is the outcome of a run or suite that has all of its results.
+const complete = "Complete"
+
+// RunSide is a run that has completed, with the values of a metric; an empty one is the headline. The reference is what
+// the user calls it.
+func RunSide(r *Report, metric, reference string) (*Side, error) {
+	if r.Run.Outcome != complete {
+		return nil, fmt.Errorf("run %s has not completed: %s: %s", r.Run.Name, cmp.Or(r.Run.Outcome, Unfinished), r.Run.Message)
+	}
+	if n := len(r.Accepted()); n < r.Run.Planned {
+		return nil, fmt.Errorf("run %s has %d of %d trials: something is missing from its results", r.Run.Name, n, r.Run.Planned)
+	}
+	s := &Side{
+		name: r.Run.Name, reference: reference, uid: r.Run.UID, workload: r.Run.Workload, started: r.Run.Started, spec: r.Run.Spec,
+		probe: stats.ProbeOfAll(r.Accepted()), rows: map[string][]string{},
+		warnings: slices.Concat(r.Run.Warnings, r.ChangedInputs(), warnings(r.Points)),
+	}
+	found := false
+	for i := range r.Points {
+		p := &r.Points[i]
+		point := sidePoint{label: stats.Label(p.Parameters), parameters: p.Parameters}
+		for _, m := range metricsAt(p) {
+			if m.Name == cmp.Or(metric, p.Metric.Name) {
+				point.metric, point.values = m, valuesAt(p, m.Name)
+			}
+		}
+		if found = found || len(point.values) > 0; len(point.values) > 0 {
+			s.points = append(s.points, point)
+		}
+		for _, record := range p.Records {
+			if t := record.Summary.Totals; t.StoppedBy == result.StoppedByRows {
+				s.rows[point.label] = appendNew(s.rows[point.label], strconv.FormatInt(t.Rows, 10))
+			}
+		}
+	}
+	if !found {
+		return nil, fmt.Errorf("run %s has measured no %s; it has %s", r.Run.Name, cmp.Or(metric, "values"), namesOf(r))
+	}
+	s.facts = factsOf(r.Accepted())
+	return s, nil
+}
+
+// namesOf the metrics that a run has.
+func namesOf(r *Report) string {
+	metrics, _ := r.Columns()
+	return cmp.Or(strings.Join(metrics, ", "), "none")
+}
+
+// VariantSide is a variant of a suite that has completed. A suite publishes the values of one metric only.
+func VariantSide(s *Suite, variant, metric, reference string) (*Side, error) {
+	if err := s.usable(); err != nil {
+		return nil, err
+	}
+	side, err := variantSide(s, variant, metric, s.Rounds)
+	if err != nil {
+		return nil, err
+	}
+	side.reference = reference
+	return side, nil
+}
+
+// variantSide has the values of the first rounds.
+func variantSide(s *Suite, variant, metric string, rounds int) (*Side, error) {
+	var names []string
+	for _, v := range s.Variants {
+		names = append(names, v.Name)
+	}
+	if !slices.Contains(names, variant) {
+		return nil, fmt.Errorf("suite %s has no variant %q; it has %s", s.Name, variant, strings.Join(names, ", "))
+	}
+	side := &Side{
+		name: s.Name + ":" + variant, reference: s.Name + ":" + variant, uid: s.UID, workload: s.Workload, started: s.Started,
+		warnings: s.Warnings, facts: suiteFacts(s, variant),
+	}
+	better := ""
+	for i := range s.Pairs {
+		better = s.Pairs[i].Metric.Better
+	}
+	for _, run := range s.Runs {
+		if run.Variant != variant || run.Round > rounds {
+			continue
+		}
+		if metric != "" && metric != run.Metric {
+			return nil, fmt.Errorf("suite %s publishes %s and no other metric: compare runs of it to see %s", s.Name, run.Metric,
+				metric)
+		}
+		for _, v := range run.Values {
+			p := side.at(stats.Label(v.Parameters))
+			if p == nil {
+				side.points = append(side.points, sidePoint{
+					label: stats.Label(v.Parameters), parameters: v.Parameters,
+					metric: result.Metric{Name: run.Metric, Unit: run.Unit, Better: better},
+				})
+				p = &side.points[len(side.points)-1]
+			}
+			p.values = append(p.values, v.Value)
+		}
+	}
+	return side, nil
+}
+
+// design is how the suite compares: as its specification says, for as many comparisons as it makes.
+func (s *Suite) design() (stats.Design, error) {
+	var spec struct {
+		Rounds    int `json:"rounds"`
+		EarlyStop struct {
+			Policy            string  `json:"policy"`
+			DifferencePercent float64 `json:"differencePercent"`
+			MinRounds         int     `json:"minRounds"`
+		} `json:"earlyStop"`
+	}
+	if err := json.Unmarshal(s.Spec, &spec); err != nil {
+		return stats.Design{}, fmt.Errorf("reading the specification of suite %s: %w", s.Name, err)
+	}
+	stop := &spec.EarlyStop
+	return stats.Design{
+		MinRounds: stop.MinRounds, MaxRounds: cmp.Or(spec.Rounds, s.Planned), EarlyStop: stop.Policy != "Disabled",
+		DifferencePercent: cmp.Or(stop.DifferencePercent, defaultDifference), Comparisons: len(s.Pairs),
+	}, nil
+}
+
+// defaultDifference is the difference, in percent, that counts as none unless something else is said.
+const defaultDifference = 5
+
+// appendNew appends a value unless it is there, or says nothing.
+func appendNew(list []string, value string) []string {
+	if value == "" || slices.Contains(list, value) {
+		return list
+	}
+	return append(list, value)
+}
