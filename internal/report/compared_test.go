@@ -87,7 +87,9 @@ func everyKind() (before, after *report.Report) {
 	after.Points = append(after.Points, stats.Summarized(parameters, []*result.Record{record}))
 	after.Records = append(after.Records, record)
 	after.Run.Started = before.Run.Started.Add(90 * time.Minute)
-	after.Run.Spec = json.RawMessage(`{"workload":{"type":"CommitSize","commitSize":{"rows":200}},"database":{"image":"mariadb:12.0"}}`)
+	// Claims, and which points there are, say nothing about what a trial measures.
+	after.Run.Spec = json.RawMessage(`{"workload":{"type":"CommitSize","commitSize":{"rows":200,"sweep":{"rowsPerCommit":[1]}}},
+		"database":{"image":"mariadb:12.0"},"claims":[{"name":"c"}],"trials":{"repetitions":6}}`)
 	after.Run.Warnings = []string{"the disk was not the same for all trials"}
 	for _, r := range after.Records {
 		r.Summary.Totals.Rows, r.Place.DatabaseNode = 200, "other"
@@ -231,6 +233,21 @@ func TestWhatCannotBeCompared(t *testing.T) {
 	}
 }
 
+// Two runs of one name are told apart by what the user calls them.
+func TestComparedNames(t *testing.T) {
+	after := runOf("main", around100)
+	after.Run.UID = "another"
+	before := runOf("main", around100)
+	a, errA := report.RunSide(before, "", "./old/")
+	b, errB := report.RunSide(after, "", "./new/")
+	if errA != nil || errB != nil {
+		t.Fatal(errA, errB)
+	}
+	if c, err := report.CompareSides(a, b, 5); err != nil || c.Baseline != "./old/" || c.Variant != "./new/" {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
 // Another metric than the first is compared if it is asked for; other units do not compare.
 func TestComparedMetric(t *testing.T) {
 	before, after := runOf("main", around100), runOf("b", around100)
@@ -275,6 +292,11 @@ func suiteToCompare() *report.Suite {
 			})
 		}
 	}
+	// A round that is not whole does not count.
+	s.Runs = append(s.Runs, report.SuiteRun{
+		Round: 7, Variant: "durable", Outcome: "Complete", Metric: "rowsPerSecond", Unit: "rows/s",
+		Values: []report.SuiteValue{{Parameters: map[string]string{"rowsPerCommit": "1"}, Value: 1}},
+	})
 	s.Pairs = s.Pairs[:1]
 	s.Pairs[0].BaselineValues, s.Pairs[0].Values = around100, times(3, around100)
 	return s
@@ -335,7 +357,7 @@ func TestCompareVariantsOfTwoSuites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := c.Pairs[0]; !p.Separate || p.Verdict != stats.Slower || c.Baseline != "durable-or-not:durable" || c.Variant != "other:same" {
+	if p := c.Pairs[0]; !p.Separate || p.Verdict != stats.Slower || len(p.BaselineValues) != 6 || c.Baseline != "durable-or-not:durable" || c.Variant != "other:same" {
 		t.Errorf("%+v", c)
 	}
 }
