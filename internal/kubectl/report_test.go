@@ -77,12 +77,16 @@ func TestReportSoFar(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, format := range []string{"text", "markdown", "github"} {
-			if got := text(t, p, format); !strings.Contains(got, want) {
+			if got := text(t, p, format); !strings.Contains(got, want) ||
+				format != "markdown" && !strings.Contains(got, "commit-size (unfinished): ") {
 				t.Errorf("%s does not say so:\n%s", format, got)
 			}
 		}
 		if p.run.Claims != nil {
 			t.Error("a claim is judged before all trials are measured")
+		}
+		if len(p.run.Records) > 0 && p.run.Records[0].Trial != 1 {
+			t.Errorf("the first attempt is of trial %d", p.run.Records[0].Trial)
 		}
 		if got := strings.Count(text(t, p, "jsonl"), "\n"); got != n {
 			t.Errorf("%d attempts of %d", got, n)
@@ -100,7 +104,8 @@ func TestReportOfAFailedRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := text(t, p, "text"); !strings.Contains(got, "Failed: DatabaseFailed: it does not start") {
+	if got := text(t, p, "text"); !strings.Contains(got, "Failed: DatabaseFailed: it does not start") ||
+		!strings.HasPrefix(got, "commit-size (failed): ") {
 		t.Errorf("%s", got)
 	}
 }

@@ -30,14 +30,18 @@ func paragraphs(lines ...string) block {
 
 func listed(title string, lines []string) block { return block{title: title, lines: lines, list: true} }
 
-// headline is the answer of a run in a line: its name, and the best point or why there is none.
+// headline is the answer of a run in a line: its name, how it ended if it has not completed, and the best point or why
+// there is none.
 func (r *Report) headline() string {
-	points := r.Measured()
+	points, name := r.Measured(), r.Run.Name
+	if r.Run.Outcome != complete && r.Run.Outcome != "" {
+		name += " (" + strings.ToLower(r.Run.Outcome) + ")"
+	}
 	if len(points) == 0 {
-		return r.Run.Name + ": nothing was measured"
+		return name + ": nothing was measured"
 	}
 	best := points[stats.Best(points)]
-	text := fmt.Sprintf("%s: %s %s", r.Run.Name, stats.Format(best.Summary.Median), best.Metric.Unit)
+	text := fmt.Sprintf("%s: %s %s", name, stats.Format(best.Summary.Median), best.Metric.Unit)
 	if interval := best.Summary.Range(); interval != "" {
 		text += " (" + interval + ")"
 	}

@@ -167,6 +167,7 @@ func CompareVariants(s *Suite, baseline, variant, metric string) (*Compared, err
 	if err != nil {
 		return nil, err
 	}
+	design.Comparisons = max(design.Comparisons, inCommon(a, b))
 	return c, c.pair(a, b, func(p *stats.Paired) {
 		if i := slices.IndexFunc(s.Pairs, func(own stats.Paired) bool {
 			return own.Baseline == p.Baseline && own.Variant == p.Variant && stats.Label(own.Parameters) == stats.Label(p.Parameters)
@@ -198,18 +199,24 @@ func CompareSides(a, b *Side, differencePercent int) (*Compared, error) {
 			c.Warnings = append(c.Warnings, names[i]+": "+w)
 		}
 	}
-	var common int
-	for _, p := range a.points {
-		if b.at(p.label) != nil {
-			common++
-		}
-	}
+	common := inCommon(a, b)
 	design := stats.Design{DifferencePercent: float64(differencePercent), Comparisons: common}
 	c.Method = separateMethod(a, b, names, common)
 	return c, c.pair(a, b, func(p *stats.Paired) {
 		p.Separate = true
 		p.Judge(design)
 	})
+}
+
+// inCommon is the number of points that both sides have.
+func inCommon(a, b *Side) int {
+	n := 0
+	for _, p := range a.points {
+		if b.at(p.label) != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // errNothingInCommon is returned if there is no point that both sides have.

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -87,7 +85,9 @@ func everyKind() (before, after *report.Report) {
 	after.Points = append(after.Points, stats.Summarized(parameters, []*result.Record{record}))
 	after.Records = append(after.Records, record)
 	after.Run.Started = before.Run.Started.Add(90 * time.Minute)
-	after.Run.Spec = json.RawMessage(`{"workload":{"type":"CommitSize","commitSize":{"rows":200}},"database":{"image":"mariadb:12.0"}}`)
+	// Claims, and which points there are, say nothing about what a trial measures.
+	after.Run.Spec = json.RawMessage(`{"workload":{"type":"CommitSize","commitSize":{"rows":200,"sweep":{"rowsPerCommit":[1]}}},
+		"database":{"image":"mariadb:12.0"},"claims":[{"name":"c"}],"trials":{"repetitions":6}}`)
 	after.Run.Warnings = []string{"the disk was not the same for all trials"}
 	for _, r := range after.Records {
 		r.Summary.Totals.Rows, r.Place.DatabaseNode = 200, "other"
@@ -231,6 +231,21 @@ func TestWhatCannotBeCompared(t *testing.T) {
 	}
 }
 
+// Two runs of one name are told apart by what the user calls them.
+func TestComparedNames(t *testing.T) {
+	after := runOf("main", around100)
+	after.Run.UID = "another"
+	before := runOf("main", around100)
+	a, errA := report.RunSide(before, "", "./old/")
+	b, errB := report.RunSide(after, "", "./new/")
+	if errA != nil || errB != nil {
+		t.Fatal(errA, errB)
+	}
+	if c, err := report.CompareSides(a, b, 5); err != nil || c.Baseline != "./old/" || c.Variant != "./new/" {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
 // Another metric than the first is compared if it is asked for; other units do not compare.
 func TestComparedMetric(t *testing.T) {
 	before, after := runOf("main", around100), runOf("b", around100)
@@ -257,86 +272,6 @@ func TestComparedMetric(t *testing.T) {
 	}
 	if p := sides("clientCPUPerRow").Pairs[0]; p.Verdict != stats.CannotSay || !strings.Contains(p.String(), "in µs, the other") {
 		t.Errorf("%s", &p)
-	}
-}
-
-func suiteToCompare() *report.Suite {
-	s := reportOfSuite()
-	s.Spec = json.RawMessage(`{"rounds":20,"earlyStop":{"policy":"WhenDecided","differencePercent":5,"minRounds":4}}`)
-	s.Rounds = 6
-	s.Runs = nil
-	for round := range s.Rounds {
-		for v, variant := range []string{"durable", "lazy", "same"} {
-			s.Runs = append(s.Runs, report.SuiteRun{
-				Round: round + 1, Variant: variant, Outcome: "Complete", Metric: "rowsPerSecond", Unit: "rows/s",
-				Values: []report.SuiteValue{{
-					Parameters: map[string]string{"rowsPerCommit": "1"}, Value: (1 - 0.1*float64(v)) * around100[round],
-				}},
-			})
-		}
-	}
-	s.Pairs = s.Pairs[:1]
-	s.Pairs[0].BaselineValues, s.Pairs[0].Values = around100, times(3, around100)
-	return s
-}
-
-// Two variants are compared round by round, by the suite's own verdict if it has one.
-func TestCompareVariants(t *testing.T) {
-	s := suiteToCompare()
-	own, err := report.CompareVariants(s, "durable", "lazy", "")
-	if err != nil || len(own.Pairs) != 1 || cmp.Diff(s.Pairs[0], own.Pairs[0]) != "" {
-		t.Errorf("not the suite's own: %v, %+v", err, own)
-	}
-	c, err := report.CompareVariants(s, "lazy", "same", "rowsPerSecond")
-	if err != nil {
-		t.Fatal(err)
-	}
-	// 0.9 and 0.8 of values that go up and down: paired, their ratio does not scatter at all.
-	if p := c.Pairs[0]; p.Verdict != stats.Slower || p.Separate || p.Rounds != 6 || p.High-p.Low > 1e-9 {
-		t.Errorf("%+v", p)
-	}
-	for name, test := range map[string]struct {
-		baseline, variant, metric, says string
-		change                          func(*report.Suite)
-	}{
-		"unknown":   {"durable", "nothing", "", `no variant "nothing"; it has durable, lazy, same`, nil},
-		"itself":    {"durable", "durable", "", "both are variant durable", nil},
-		"metric":    {"durable", "lazy", "other", "no other metric", nil},
-		"failed":    {"durable", "lazy", "", "has not completed", func(s *report.Suite) { s.Outcome = "Failed" }},
-		"empty":     {"durable", "lazy", "", "no comparisons", func(s *report.Suite) { s.Pairs = nil }},
-		"verdict":   {"durable", "lazy", "", "contradicts itself", func(s *report.Suite) { s.Pairs[0].Verdict = stats.Slower }},
-		"unknown v": {"durable", "lazy", "", "contradicts itself", func(s *report.Suite) { s.Pairs[0].Verdict = "Splendid" }},
-		"cut":       {"durable", "lazy", "", "contradicts itself", func(s *report.Suite) { s.Pairs[0].Values = s.Pairs[0].Values[:5] }},
-		"spec":      {"lazy", "same", "", "reading the specification", func(s *report.Suite) { s.Spec = json.RawMessage(`{`) }},
-	} {
-		s := suiteToCompare()
-		if test.change != nil {
-			test.change(s)
-		}
-		if _, err := report.CompareVariants(s, test.baseline, test.variant, test.metric); err == nil || !strings.Contains(err.Error(), test.says) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// Variants of two suites were not measured in the same rounds.
-func TestCompareVariantsOfTwoSuites(t *testing.T) {
-	other := suiteToCompare()
-	other.Name, other.UID = "other", "other"
-	a, err := report.VariantSide(suiteToCompare(), "durable", "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := report.VariantSide(other, "same", "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := report.CompareSides(a, b, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p := c.Pairs[0]; !p.Separate || p.Verdict != stats.Slower || c.Baseline != "durable-or-not:durable" || c.Variant != "other:same" {
-		t.Errorf("%+v", c)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // maxExactTrials is the number of values on either side up to which the ranks of an interval are exact. Beyond, they come
 // from the normal approximation, which is good to the fourth digit there.
-const maxExactTrials = 40
+const maxExactTrials = 100
 
 // CompareSeparate judges values that were not measured in the same rounds: those of two runs, for example. The better
 // values are the "higher" or the "lower" ones.

@@ -20,8 +20,8 @@ func main() {
 	verdicts := flag.Bool("verdicts", false, "print how many rounds a verdict takes, and nothing else")
 	separate := flag.Bool("separate", false, "only the tables of runs that are compared with each other")
 	seconds := flag.Float64("seconds-per-round", 50, "how long a round of two variants takes, for -verdicts")
-	document := flag.String("write", "", "a document whose parts between <!-- tables --> and <!-- /tables -->, and <!-- separate --> "+
-		"and <!-- /separate -->, are replaced")
+	document := flag.String("write", "", "a document in which the parts between <!-- tables --> and <!-- /tables -->, and between "+
+		"<!-- separate --> and <!-- /separate -->, are replaced")
 	flag.Parse()
 	if err := run(*suites, *verdicts, *separate, *seconds, *document); err != nil {
 		fmt.Fprintln(os.Stderr, "statistics:", err)

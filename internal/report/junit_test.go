@@ -1,0 +1,184 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
+)
+
+// junitRules are what the usual JUnit schemas (those of Jenkins and of Surefire) allow: the attributes and children of
+// each element, the children in this order, and which attributes must be there.
+var junitRules = map[string]struct{ required, optional, children []string }{
+	"testsuites": {[]string{"name", "tests", "failures", "errors", "time"}, nil, []string{"testsuite"}},
+	"testsuite": {
+		[]string{"name", "tests", "failures", "errors", "skipped", "time"},
+		[]string{"timestamp"},
+		[]string{"testcase"},
+	},
+	"testcase":   {[]string{"name", "classname", "time"}, nil, []string{"skipped", "error", "failure", "system-out"}},
+	"skipped":    {[]string{"message"}, nil, nil},
+	"error":      {[]string{"message", "type"}, nil, nil},
+	"failure":    {[]string{"message", "type"}, nil, nil},
+	"system-out": {},
+}
+
+var junitTime = regexp.MustCompile(`^[0-9]+\.[0-9]{3}$`)
+
+// element of a JUnit report.
+type element struct {
+	name     string
+	attrs    map[string]string
+	children []*element
+}
+
+// parseJUnit reads a report as strictly as the schemas do.
+func parseJUnit(t *testing.T, text string) *element {
+	t.Helper()
+	dec := xml.NewDecoder(strings.NewReader(text))
+	root := &element{name: "document"}
+	stack := []*element{root}
+	for {
+		token, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%v:\n%s", err, text)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			e := &element{name: token.Name.Local, attrs: map[string]string{}}
+			rules, known := junitRules[e.name]
+			if !known {
+				t.Errorf("there is no element %s", e.name)
+			}
+			for _, a := range token.Attr {
+				e.attrs[a.Name.Local] = a.Value
+				if !slices.Contains(slices.Concat(rules.required, rules.optional), a.Name.Local) {
+					t.Errorf("%s has no attribute %s", e.name, a.Name.Local)
+				}
+			}
+			for _, name := range rules.required {
+				if _, found := e.attrs[name]; !found {
+					t.Errorf("%s must have the attribute %s", e.name, name)
+				}
+			}
+			if time, found := e.attrs["time"]; found && !junitTime.MatchString(time) {
+				t.Errorf("%s is no time", time)
+			}
+			parent := stack[len(stack)-1]
+			parent.children = append(parent.children, e)
+			stack = append(stack, e)
+		case xml.EndElement:
+			stack = stack[:len(stack)-1]
+		}
+	}
+	if len(root.children) != 1 || root.children[0].name != "testsuites" {
+		t.Fatalf("it has no root testsuites:\n%s", text)
+	}
+	checkOrder(t, root.children[0])
+	checkSums(t, root.children[0])
+	return root.children[0]
+}
+
+func checkOrder(t *testing.T, e *element) {
+	t.Helper()
+	last := 0
+	for _, child := range e.children {
+		at := slices.Index(junitRules[e.name].children, child.name)
+		if at < last {
+			t.Errorf("%s in %s is not allowed, or comes too late", child.name, e.name)
+		}
+		last = at
+		checkOrder(t, child)
+	}
+}
+
+// checkSums of a suite, and that a case has one outcome.
+func checkSums(t *testing.T, root *element) {
+	t.Helper()
+	for _, suite := range root.children {
+		counts := map[string]int{"tests": len(suite.children)}
+		names := map[string]bool{}
+		for _, c := range suite.children {
+			outcomes := 0
+			for _, child := range c.children {
+				counts[map[string]string{"failure": "failures", "error": "errors", "skipped": "skipped"}[child.name]]++
+				if child.name != "system-out" {
+					outcomes++
+				}
+			}
+			if name := c.attrs["classname"] + " " + c.attrs["name"]; outcomes > 1 || names[name] {
+				t.Errorf("%s has %d outcomes, or is there twice", name, outcomes)
+			} else {
+				names[name] = true
+			}
+		}
+		for _, name := range []string{"tests", "failures", "errors", "skipped"} {
+			if suite.attrs[name] != strconv.Itoa(counts[name]) || name != "skipped" && root.attrs[name] != suite.attrs[name] {
+				t.Errorf("%s is %s, and not %d", name, suite.attrs[name], counts[name])
+			}
+		}
+	}
+}
+
+// outcomes of test cases by name: the element that is not system-out, or "passed".
+func outcomes(root *element) map[string]string {
+	found := map[string]string{}
+	for _, suite := range root.children {
+		for _, c := range suite.children {
+			found[c.attrs["name"]] = "passed"
+			for _, child := range c.children {
+				if child.name != "system-out" {
+					found[c.attrs["name"]] = child.name
+				}
+			}
+		}
+	}
+	return found
+}
+
+func TestJUnitIsReadStrictly(t *testing.T) {
+	all := reports()
+	all["hostile"], all["thousand"] = hostile(), thousand()
+	for _, r := range all {
+		parseJUnit(t, printed(t, report.JUnit, r))
+	}
+	unfinished := unmeasured()
+	unfinished.Run.Outcome = report.Unfinished
+	for _, test := range []struct {
+		root *element
+		want map[string]string
+	}{
+		{parseJUnit(t, printed(t, report.JUnit, small())), map[string]string{
+			"finished": "passed", "rowsPerCommit=1": "passed", "rowsPerCommit=1024": "passed", "tenfold": "passed", "level": "skipped",
+		}},
+		{parseJUnit(t, printed(t, report.JUnit, unmeasured())), map[string]string{"finished": "error", "rowsPerCommit=1": "error"}},
+		{parseJUnit(t, printed(t, report.JUnit, unfinished)), map[string]string{"finished": "skipped", "rowsPerCommit=1": "skipped"}},
+		{parseJUnit(t, printed(t, report.JUnit, single())), map[string]string{"finished": "passed", "CommitSize": "passed"}},
+		{parseJUnit(t, printedSuite(t, report.SuiteJUnit, reportOfSuite())), map[string]string{
+			"finished": "passed", "lazy / durable at rowsPerCommit=1": "passed", "lazy / durable at rowsPerCommit=1024": "passed",
+			"same / durable at rowsPerCommit=1": "passed", "same / durable at rowsPerCommit=1024": "skipped", "threefold": "failure",
+		}},
+	} {
+		got := outcomes(test.root)
+		for name, want := range test.want {
+			if got[name] != want {
+				t.Errorf("%s: %q instead of %q", name, got[name], want)
+			}
+		}
+		if len(got) != len(test.want) {
+			t.Errorf("%v instead of %v", got, test.want)
+		}
+	}
+}
