@@ -88,6 +88,14 @@ func TestExplainEverything(t *testing.T) {
 		}
 	}
 	suite := testutil.MakeSuite("pair", "ns", "a", "b").Obj()
+	suite.Status.Runs.Invalidated = ptr.To[int32](1)
+	member := recorded(t, 3, 1, result.OutcomeInvalidated, result.CauseEvicted)
+	member.Labels[v1alpha1.LabelSuite] = "pair"
+	attempts, err := (&subject{suite: suite}).invalidated(t.Context(), fakeCluster(suite, member))
+	if got := explainInvalidated(&subject{suite: suite}, attempts); err != nil || len(got) != 3 ||
+		got[0] != "1 attempt did not count, and was measured again:" || !strings.HasPrefix(got[1], "  run sizes, trial 3, attempt 1") {
+		t.Error(got, err)
+	}
 	text := strings.Join((&subject{suite: suite}).explanation(nil, began), "\n")
 	if !strings.Contains(text, "Suite pair is New") || !strings.Contains(text, "is the operator running?") {
 		t.Error(text)

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -118,8 +119,9 @@ func printRows(streams genericiooptions.IOStreams, rows []row, everywhere bool) 
 		if everywhere {
 			fmt.Fprint(w, r.namespace+"\t") //nolint:errcheck // Flush has the error
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.name, r.kind, r.status, r.progress, r.answer, //nolint:errcheck // Flush has the error
-			duration.HumanDuration(time.Since(r.created.Time)))
+		fmt.Fprintln(w, strings.Join([]string{ //nolint:errcheck // Flush has the error
+			r.name, r.kind, r.status, r.progress, r.answer, duration.HumanDuration(time.Since(r.created.Time)),
+		}, "\t"))
 	}
 	return w.Flush()
 }
