@@ -57,8 +57,14 @@ docs/troubleshooting.md explains every reason and cause at greater length.`,
 	}
 }
 
-// invalidated are the records of attempts that did not count.
-func (s *subject) invalidated(ctx context.Context, cl client.Reader) ([]*result.Record, error) {
+// attempt that is recorded.
+type attempt struct {
+	run string
+	*result.Record
+}
+
+// invalidated are the attempts that did not count.
+func (s *subject) invalidated(ctx context.Context, cl client.Reader) ([]attempt, error) {
 	if s.counts() == 0 {
 		return nil, nil
 	}
@@ -72,15 +78,15 @@ func (s *subject) invalidated(ctx context.Context, cl client.Reader) ([]*result.
 	}); err != nil {
 		return nil, err
 	}
-	var records []*result.Record
+	var attempts []attempt
 	for i := range maps.Items {
 		record, err := result.DecodeRecord(maps.Items[i].Data[result.RecordKey])
 		if err != nil {
-			return records, fmt.Errorf("ConfigMap %s: %w", maps.Items[i].Name, err)
+			return attempts, fmt.Errorf("ConfigMap %s: %w", maps.Items[i].Name, err)
 		}
-		records = append(records, record)
+		attempts = append(attempts, attempt{maps.Items[i].Labels[v1alpha1.LabelRun], record})
 	}
-	return records, nil
+	return attempts, nil
 }
 
 // counts is how many attempts were invalidated.
@@ -92,7 +98,7 @@ func (s *subject) counts() int32 {
 }
 
 // explanation is the answer, line by line.
-func (s *subject) explanation(invalidated []*result.Record, now time.Time) []string {
+func (s *subject) explanation(invalidated []attempt, now time.Time) []string {
 	m := momentOf(s.object())
 	ready := m.ready()
 	text := []string{
@@ -109,7 +115,7 @@ func (s *subject) explanation(invalidated []*result.Record, now time.Time) []str
 		text = append(text, fmt.Sprintf("It ends at %s at the latest, in %s.",
 			deadline.UTC().Format("2006-01-02 15:04:05 MST"), duration.HumanDuration(deadline.Sub(now))))
 	}
-	text = append(text, explainInvalidated(s.counts(), invalidated)...)
+	text = append(text, explainInvalidated(s, invalidated)...)
 	text = append(text, explainWarnings(s.warnings())...)
 	if ready.Reason != v1alpha1.ReasonComplete && ready.Reason != v1alpha1.ReasonDecided {
 		text = append(text, "docs/troubleshooting.md explains every reason and cause at greater length.")
@@ -180,9 +186,9 @@ func (s *subject) deadline() *metav1.Time {
 	return s.suite.Status.Deadline
 }
 
-// explainInvalidated lists attempts that did not count. The records may be fewer than there are: the count is that of the
-// status.
-func explainInvalidated(count int32, records []*result.Record) []string {
+// explainInvalidated lists attempts that did not count. There may be more than are recorded: the count is that of the status.
+func explainInvalidated(of *subject, attempts []attempt) []string {
+	count := of.counts()
 	if count == 0 {
 		return nil
 	}
@@ -190,10 +196,12 @@ func explainInvalidated(count int32, records []*result.Record) []string {
 	if count > 1 {
 		text[0] = counted(int(count), "attempt") + " did not count, and were measured again:"
 	}
-	for _, r := range records {
-		text = append(text,
-			fmt.Sprintf("  trial %d, attempt %d%s: %s: %s", r.Trial, r.Attempt, atPoint(r.Parameters), r.Cause, r.Message),
-			"    "+causes[r.Cause].words())
+	for _, r := range attempts {
+		where := fmt.Sprintf("trial %d, attempt %d%s", r.Trial, r.Attempt, atPoint(r.Parameters))
+		if of.suite != nil {
+			where = "run " + r.run + ", " + where
+		}
+		text = append(text, fmt.Sprintf("  %s: %s: %s", where, r.Cause, r.Message), "    "+causes[r.Cause].words())
 	}
 	return text
 }

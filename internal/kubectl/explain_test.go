@@ -87,7 +87,28 @@ func TestExplainEverything(t *testing.T) {
 			t.Errorf("%s is not explained: %s", reason, text)
 		}
 	}
+	run := measuring()
+	said(&run.Status.Conditions, v1alpha1.ReasonComplete, "m", v1alpha1.ConditionComplete)
+	apimeta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: "Complete", LastTransitionTime: metav1.NewTime(began),
+	})
+	if got := (&subject{run: run}).explanation(nil, began.Add(time.Hour))[0]; got !=
+		"Run sizes is Complete since 03:04:05 UTC (60m), 7 of 33 trials measured." {
+		t.Error(got)
+	}
 	suite := testutil.MakeSuite("pair", "ns", "a", "b").Obj()
+	suite.Status.Answer = "so far: cannot say"
+	if got := momentOf(suite).answer; got != "cannot say" {
+		t.Errorf("%q", got)
+	}
+	suite.Status.Runs.Invalidated = ptr.To[int32](1)
+	member := recorded(t, 3, 1, result.OutcomeInvalidated, result.CauseEvicted)
+	member.Labels[v1alpha1.LabelSuite] = "pair"
+	attempts, err := (&subject{suite: suite}).invalidated(t.Context(), fakeCluster(suite, member))
+	if got := explainInvalidated(&subject{suite: suite}, attempts); err != nil || len(got) != 3 ||
+		got[0] != "1 attempt did not count, and was measured again:" || !strings.HasPrefix(got[1], "  run sizes, trial 3, attempt 1") {
+		t.Error(got, err)
+	}
 	text := strings.Join((&subject{suite: suite}).explanation(nil, began), "\n")
 	if !strings.Contains(text, "Suite pair is New") || !strings.Contains(text, "is the operator running?") {
 		t.Error(text)

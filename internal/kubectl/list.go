@@ -119,9 +119,9 @@ func printRows(streams genericiooptions.IOStreams, rows []row, everywhere bool) 
 		if everywhere {
 			fmt.Fprint(w, r.namespace+"\t") //nolint:errcheck // Flush has the error
 		}
-		age := duration.HumanDuration(time.Since(r.created.Time))
-		cells := []string{r.name, r.kind, r.status, r.progress, r.answer, age}
-		fmt.Fprintln(w, strings.Join(cells, "\t")) //nolint:errcheck // Flush has the error
+		fmt.Fprintln(w, strings.Join([]string{ //nolint:errcheck // Flush has the error
+			r.name, r.kind, r.status, r.progress, r.answer, duration.HumanDuration(time.Since(r.created.Time)),
+		}, "\t"))
 	}
 	return w.Flush()
 }

@@ -40,7 +40,8 @@ func momentOf(object client.Object) *moment {
 		s := &suite.Status
 		return &moment{
 			kind: "suite", name: suite.Name, unit: "rounds", conditions: s.Conditions,
-			mayEndEarly: suite.Spec.EarlyStop.Policy != v1alpha1.EarlyStopDisabled, done: int(ptr.Deref(s.Rounds.Measured, 0)), planned: int(ptr.Deref(s.Rounds.Planned, 0)),
+			mayEndEarly: suite.Spec.EarlyStop.Policy != v1alpha1.EarlyStopDisabled,
+			done:        int(ptr.Deref(s.Rounds.Measured, 0)), planned: int(ptr.Deref(s.Rounds.Planned, 0)),
 			started: s.StartTime, elapsed: s.Elapsed, suspended: seconds(s.SuspendedSeconds), soFar: soFar(s.Comparisons),
 			answer: strings.TrimPrefix(s.Answer, "so far: "),
 		}

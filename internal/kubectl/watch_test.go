@@ -216,6 +216,18 @@ func TestWatchDeleted(t *testing.T) {
 	}
 }
 
+// TestWarnedOnce: each Pod's log is refused in the same way.
+func TestWarnedOnce(t *testing.T) {
+	errs := new(buffer)
+	w := &watcher{screen: &plain{out: errs, errors: errs}}
+	w.withoutRate(nil)
+	w.withoutRate(errors.New("first"))
+	w.withoutRate(errors.New("second"))
+	if got := errs.String(); got != "no rate is shown: first\n" {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestWatchRate: the rate is that of the log, and only while that Pod runs.
 func TestWatchRate(t *testing.T) {
 	pod := loaderPod("sizes-t8-a1-0-x")
