@@ -16,13 +16,14 @@ import (
 // facts about where something was measured: a value for each name, or several, if they changed on the way.
 type facts struct {
 	names  []string
-	values map[string][]value
+	values map[string][]*value
 }
 
 // value of a fact, and who has it: trials of a run, or variants of a suite.
 type value struct {
 	text string
 	who  []string
+	has  map[string]bool
 }
 
 // set a fact of somebody. What is empty is not known.
@@ -31,18 +32,18 @@ func (f *facts) set(who, name, text string) {
 		return
 	}
 	if f.values == nil {
-		f.values = map[string][]value{}
+		f.values = map[string][]*value{}
 	}
 	if !slices.Contains(f.names, name) {
 		f.names = append(f.names, name)
 	}
-	i := slices.IndexFunc(f.values[name], func(v value) bool { return v.text == text })
+	i := slices.IndexFunc(f.values[name], func(v *value) bool { return v.text == text })
 	if i < 0 {
 		i = len(f.values[name])
-		f.values[name] = append(f.values[name], value{text: text})
+		f.values[name] = append(f.values[name], &value{text: text, has: map[string]bool{}})
 	}
-	if v := &f.values[name][i]; !slices.Contains(v.who, who) {
-		v.who = append(v.who, who)
+	if v := f.values[name][i]; !v.has[who] {
+		v.who, v.has[who] = append(v.who, who), true
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
@@ -116,7 +117,7 @@ func milestonesTable(points []stats.Point, d *Details) *table {
 		for _, rows := range spread(slices.Sorted(maps.Keys(of.milestones)), maxMilestoneRows) {
 			m := of.milestones[rows]
 			t.Rows = append(t.Rows, row{Cells: []cell{
-				words(stats.Label(p.Parameters)), {Text: plot.Grouped(fmt.Sprint(rows)), Value: fmt.Sprint(rows), Number: true},
+				words(cmp.Or(stats.Label(p.Parameters), "all")), {Text: plot.Grouped(fmt.Sprint(rows)), Value: fmt.Sprint(rows), Number: true},
 				medianCell(m.seconds), medianCell(m.rates), medianCell(m.overall), mebibytes(m.tableBytes), mebibytes(m.indexBytes),
 			}})
 		}
@@ -146,7 +147,11 @@ func partBars(all []stats.Point, points []chosen) *plot.Plot {
 	for _, m := range metrics {
 		bar := plot.Bar{Name: m.Part}
 		for _, p := range points {
-			bar.Values = append(bar.Values, stats.Summarize(report.ValuesOf(p.Records, m.Name)).Median)
+			value := math.NaN()
+			if values := report.ValuesOf(p.Records, m.Name); len(values) > 0 {
+				value = stats.Summarize(values).Median
+			}
+			bar.Values = append(bar.Values, value)
 		}
 		bars = append(bars, bar)
 	}

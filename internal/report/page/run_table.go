@@ -15,13 +15,13 @@ import (
 )
 
 // secondsMetric is how long the measured phase took, which stands beside a rate.
-var secondsMetric = result.Metric{Name: "seconds", Unit: "s"}
+var secondsMetric = result.Metric{Name: "took", Unit: "s"}
 
 // addTable sets the table of the points, in the order of the sweep.
-func (v *runView) addTable(r *report.Report, points []stats.Point) {
-	_, operations := r.Columns()
+func (v *runView) addTable(rep *report.Report, points []stats.Point) {
+	_, operations := rep.Columns()
 	latencies := report.Latencies(points, operations)
-	parameters := r.Parameters()
+	parameters := rep.Parameters()
 	shown := report.ShownMetrics(points)
 	seconds := points[0].Metric.Unit != "s"
 	t := &table{Name: "Every point", Sorted: len(points) > 2, Head: runHead(points, parameters, shown, operations, seconds)}
@@ -37,7 +37,7 @@ func (v *runView) addTable(r *report.Report, points []stats.Point) {
 		value.Notes = v.remark(remarks, p.Warnings)
 		cells = append(cells, value, cell{Text: interval(p.Summary), Value: written(p.Summary.Low), Number: true}, count(p.Summary.N))
 		if len(points) > 1 {
-			cells = append(cells, words(marks[i]), ratioCell(ratios[i]))
+			cells = append(cells, cell{Text: marks[i], Class: "mark"}, ratioCell(ratios[i]))
 		}
 		if seconds {
 			cells = append(cells, medianCell(secondsOf(p.Records)))
@@ -48,7 +48,11 @@ func (v *runView) addTable(r *report.Report, points []stats.Point) {
 		for _, l := range latencies[i] {
 			cells = append(cells, latencyCells(l)...)
 		}
-		t.Rows = append(t.Rows, row{Class: classes[marks[i]], Cells: cells})
+		r := row{Cells: cells}
+		if len(points) > 1 {
+			r.Class = classes[marks[i]]
+		}
+		t.Rows = append(t.Rows, r)
 	}
 	v.Points = t
 	v.Reading = []string{report.Intervals(points)}

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/plot"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -27,9 +28,9 @@ type suiteView struct {
 	Differences []difference
 	// Shared is what the variants have in common.
 	Shared []string
-	// Verdicts are the ratios, Rounds what was measured round by round, Curves the variants side by side, Latencies their
-	// distributions.
-	Verdicts, Rounds, Curves, Latencies []figure
+	// Verdicts are the ratios, Rounds what was measured round by round, Curves the variants side by
+	// side.
+	Verdicts, Rounds, Curves []figure
 	// Causes is what a unit of work takes.
 	Causes *table
 	Pairs  *table
@@ -123,7 +124,7 @@ func causes(s *report.Suite) *table {
 		for _, c := range p.Costs {
 			times := none()
 			if c.Baseline > 0 {
-				times = amount(c.Variant / c.Baseline)
+				times = cell{Text: plot.Grouped(fmt.Sprintf("%.2g", c.Variant/c.Baseline)), Value: written(c.Variant / c.Baseline), Number: true}
 			}
 			t.Rows = append(t.Rows, row{Cells: []cell{
 				words(pairName(p)), words(c.Name), words(c.Unit), amount(c.Baseline), amount(c.Variant), times,

@@ -29,6 +29,9 @@ type Point struct {
 	Summary stats.Summary
 }
 
+// aside is how far beside its median a repetition stands, so that both are seen.
+const aside = 7
+
 // maxDots is how many repetitions are drawn. Of more, only medians and intervals are: they would be one blot.
 const maxDots = 3000
 
@@ -113,18 +116,19 @@ func drawPoint(c draw.Canvas, series int, point Point, dots bool, where func(Poi
 		c.SetColor(fade(shade, 110))
 		marking(c, "dot", "", func() {
 			for _, v := range point.Values {
-				circle(c, where(point, v), 2)
+				at := where(point, v)
+				circle(c, vg.Point{X: at.X + aside, Y: at.Y}, 1.7)
 			}
 		})
 	}
 	c.SetColor(shade)
-	marking(c, "median", tip(), func() { mark(c, series, where(point, point.Summary.Median), 3.6) })
+	marking(c, "median", tip(), func() { mark(c, series, where(point, point.Summary.Median), 3) })
 }
 
 // bar is an interval with its ends.
 func bar(c draw.Canvas, shade color.Color, low, high vg.Point) {
 	style := line(shade, 1.2)
-	const half = 3.5
+	const half = 3
 	c.StrokeLine2(style, low.X, low.Y, high.X, high.Y)
 	for _, end := range []vg.Point{low, high} {
 		if low.X == high.X {

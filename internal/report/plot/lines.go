@@ -142,7 +142,7 @@ func drawn(lines []Line) plotter {
 	}
 }
 
-// Bar is a part of the work, with a value for each series.
+// Bar is a part of the work, with a value for each series: not a number if there is none.
 type Bar struct {
 	Name   string
 	Values []float64
@@ -165,7 +165,11 @@ func Bars(title, unit string, series []string, bars []Bar) *Plot {
 	most := 0.0
 	for i, b := range bars {
 		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: b.Name})
-		most = max(most, slices.Max(b.Values))
+		for _, v := range b.Values {
+			if v > most { // which a value that is not known is not
+				most = v
+			}
+		}
 	}
 	f := p.frame
 	f.Y.Tick.Marker, f.Y.Min, f.Y.Max = ticks, 0.5-float64(len(bars)), 0.5

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -41,7 +42,7 @@ func Ratios(title string, pairs []stats.Paired, name func(*stats.Paired) string)
 	if len(shown) == 0 {
 		return nil
 	}
-	p := newPlot(title, "ratio to "+shown[0].Baseline+" ("+shown[0].Metric.Name+", the "+shown[0].Metric.Better+" the better)", "", nil)
+	p := newPlot(title, "", "ratio to "+shown[0].Baseline+" ("+shown[0].Metric.Name+", the "+shown[0].Metric.Better+" the better)", nil)
 	for _, v := range verdictMarks {
 		p.series = append(p.series, v.name)
 	}
@@ -104,7 +105,7 @@ func ratioAxis(axis *plot.Axis, pairs []*stats.Paired, within float64) {
 			ticks = append(ticks, plot.Tick{Value: v, Label: stats.Format(v)})
 		}
 	}
-	const room = 40
+	const room = 34
 	axis.Tick.Marker = spaced{ticks: ticks, room: room, log: true}
 }
 
@@ -145,7 +146,7 @@ func Rounds(title string, pair *stats.Paired) *Plot {
 		ticks = append(ticks, plot.Tick{Value: float64(round), Label: fmt.Sprint(round)})
 	}
 	x.Tick.Marker = spaced{ticks: ticks, room: horizontalRoom}
-	valueAxis(&p.frame.Y, append(append([]float64{}, both[0]...), both[1]...))
+	fittedAxis(&p.frame.Y, slices.Concat(both...))
 	p.frame.Add(plotter(grid), plotter(func(c draw.Canvas, f *plot.Plot) {
 		for round := range n {
 			x := c.X(f.X.Norm(float64(round + 1)))
