@@ -32,7 +32,7 @@ type Case struct {
 type maker struct {
 	Case
 	random *rand.Rand
-	// bytes are the histograms of latencies, made once for each median.
+	// histograms of latencies, made once for about each median.
 	histograms map[int64]string
 }
 
@@ -64,7 +64,9 @@ func (m *maker) measure(rounds int, points []map[string]string, value func(map[s
 			}
 			record := recordOf(doc, points[i])
 			m.Report.Records = append(m.Report.Records, record)
-			m.Details.Add(record, doc)
+			if m.Details != nil {
+				m.Details.Add(record, doc)
+			}
 			byPoint[i] = append(byPoint[i], record)
 		}
 	}
@@ -290,9 +292,10 @@ func Single() Case {
 	return m.Case
 }
 
-// Many is a run of so many points, each measured in so many rounds.
+// Many is a run of so many points, each measured in so many rounds, without details.
 func Many(points, rounds int) Case {
 	m := newMaker("many", "CommitSize", commitSpec)
+	m.Details = nil
 	var list []map[string]string
 	for i := range points {
 		list = append(list, map[string]string{"rowsPerCommit": fmt.Sprint(i + 1)})
