@@ -30,7 +30,7 @@ test: ## The tests that every change must pass: unit, API server, loader against
 
 .PHONY: test-all
 test-all: ## Everything, the slow tests too; writes docs/test-results.md.
-	@hack/test.sh --record unit envtest loader loader-old e2e faults samples fuzz
+	@hack/test.sh --record unit envtest page loader loader-old e2e faults samples fuzz
 
 ##@ Cluster
 
@@ -90,6 +90,10 @@ docs-reference: ## Regenerate docs/reference/api.md from the API's comments.
 	  --templates-dir hack/tools/docs/templates --renderer markdown --log-level ERROR \
 	  --source-path api --output-path docs/reference/api.md
 
+.PHONY: page-images
+page-images: ## Take the pictures of report pages in docs/images anew. Needs Chromium.
+	go test -count 1 -tags page -run TestPagePictures ./test/page -images "$$PWD/docs/images"
+
 .PHONY: fmt
 fmt: ## Format the code.
 	$(LIB) tool golangci-lint-kube-api-linter fmt
@@ -112,6 +116,10 @@ test-unit: ## Everything pure.
 .PHONY: test-envtest
 test-envtest: ## The API's rules and the controllers, against a real API server.
 	@hack/test.sh envtest
+
+.PHONY: test-page
+test-page: ## The report pages, in a real browser and on paper.
+	@hack/test.sh page
 
 .PHONY: test-loader
 test-loader: ## The loader, against a real MariaDB.
@@ -147,6 +155,10 @@ bench-scale: ## What the manager's memory and a trial cost beside 1,000 finished
 .PHONY: bench-plan
 bench-plan: ## How long 1,000 points of five trials take to plan, summarise and compare, in a run and in a suite.
 	go test -run '^$$' -bench ThousandPoints -benchtime 5x ./internal/lifecycle
+
+.PHONY: bench-page
+bench-page: ## How long the report page of 1,000 points of ten trials takes, and how large it is.
+	go test -run '^$$' -bench ThousandPoints -benchtime 5x ./internal/report/page
 
 .PHONY: bench-loader
 bench-loader: build ## The loader and the programs that it stands in for, in turns; FLAGS="-rounds 10 -run REGEXP".

@@ -111,7 +111,7 @@ func (p *pointDetails) merge(l result.Latency) {
 	if l.Histogram == "" {
 		return
 	}
-	all := append(p.latencies[l.Operation], l.Histogram)
+	all := slices.Concat(p.latencies[l.Operation], []string{l.Histogram})
 	if len(all) > maxUnmerged {
 		h := merged(all)
 		if h == nil {

@@ -6,6 +6,7 @@ package page
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
@@ -103,7 +104,7 @@ func (f *facts) table(name, who string) *table {
 	if len(f.names) == 0 {
 		return nil
 	}
-	t := &table{Name: name, Head: []head{{Text: "what"}, {Text: "value"}}}
+	t := &table{Name: name, Head: texts("what", "value")}
 	for _, fact := range f.names {
 		values := f.values[fact]
 		if len(values) == 1 {
@@ -153,7 +154,7 @@ func environment(r *report.Report, d *Details) (*table, string) {
 	var f facts
 	accepted := r.Accepted()
 	for _, record := range accepted {
-		f.add(fmt.Sprint(record.Trial), record)
+		f.add(strconv.Itoa(record.Trial), record)
 	}
 	t := f.table("Where it was measured", "trials")
 	if t == nil {
@@ -180,7 +181,7 @@ func settings(list []result.AppliedSetting) *table {
 	}
 	t := &table{
 		Name: "Settings that were asked for",
-		Head: []head{{Text: "variable"}, {Text: "requested"}, {Text: "effective"}, {Text: "outcome"}},
+		Head: texts("variable", "requested", "effective", "outcome"),
 	}
 	for _, s := range list {
 		r := row{Cells: []cell{words(s.Name), words(s.Requested), words(s.Effective), words(string(s.Outcome))}}

@@ -5,6 +5,7 @@ package page
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -22,9 +23,7 @@ func product(axes map[string][]string) []map[string]string {
 		for _, p := range points {
 			for _, v := range values {
 				point := map[string]string{name: v}
-				for n, w := range p {
-					point[n] = w
-				}
+				maps.Copy(point, p)
 				more = append(more, point)
 			}
 		}
@@ -59,7 +58,7 @@ func TestSweepOf(t *testing.T) {
 func TestGroup(t *testing.T) {
 	for in, want := range map[string]string{"4 16 1": "1 4 16", "b c a": "b c a"} {
 		var points []stats.Point
-		for _, v := range strings.Fields(in) {
+		for v := range strings.FieldsSeq(in) {
 			points = append(points, stats.Point{Parameters: map[string]string{"size": v, "mode": "m"}})
 		}
 		series := sweep{"size", []string{"mode"}}.group(points)

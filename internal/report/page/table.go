@@ -25,6 +25,22 @@ type head struct {
 	Number     bool
 }
 
+// texts are heads of columns of words, numbers those of columns of numbers without a unit.
+func texts(names ...string) []head { return heads(false, "", names) }
+
+func numbers(names ...string) []head { return heads(true, "", names) }
+
+// inUnit are heads of columns of numbers.
+func inUnit(unit string, names ...string) []head { return heads(true, unit, names) }
+
+func heads(number bool, unit string, names []string) []head {
+	var list []head
+	for _, name := range names {
+		list = append(list, head{name, unit, number})
+	}
+	return list
+}
+
 // row of a table. Class is for its look: best, rival, differs.
 type row struct {
 	Class string

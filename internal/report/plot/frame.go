@@ -54,7 +54,7 @@ func newPlot(title, x, y string, series []string) *Plot {
 		axis.Tick.Length = 4
 		axis.Padding = 5
 	}
-	f.Y.LineStyle.Width, f.Y.Tick.Length, f.Y.Padding = 0, 0, 4
+	f.Y.Width, f.Y.Tick.Length, f.Y.Padding = 0, 0, 4
 	return p
 }
 

@@ -89,7 +89,7 @@ func categories(axis *plot.Axis, cells []Cell, of func(Cell) string) map[string]
 	}
 	axis.Min, axis.Max = -0.5, float64(len(texts))-0.5
 	axis.Tick.Marker = spaced{ticks: ticks, room: horizontalRoom}
-	axis.Tick.Length, axis.LineStyle.Width = 0, 0
+	axis.Tick.Length, axis.Width = 0, 0
 	return at
 }
 

@@ -66,8 +66,14 @@ func Percentiles(title, about string, lines []Line) *Plot {
 	axis.Scale = plot.LogScale{}
 	axis.Min, axis.Max = 1, max(100, slices.Max(xs))
 	axis.Tick.Marker = plot.ConstantTicks{
-		{Value: 1, Label: "min"}, {Value: 2, Label: "50"}, {Value: 10, Label: "90"}, {Value: 100, Label: "99"},
-		{Value: 1e3, Label: "99.9"}, {Value: 1e4, Label: "99.99"}, {Value: 1e5, Label: "99.999"}, {Value: 1e6, Label: "99.9999"},
+		{Value: 1, Label: "min"},
+		{Value: 2, Label: "50"},
+		{Value: 10, Label: "90"},
+		{Value: 100, Label: "99"},
+		{Value: 1e3, Label: "99.9"},
+		{Value: 1e4, Label: "99.99"},
+		{Value: 1e5, Label: "99.999"},
+		{Value: 1e6, Label: "99.9999"},
 	}
 	for i := range ys {
 		ys[i] = max(ys[i], 1)

@@ -42,7 +42,8 @@ func Ratios(title string, pairs []stats.Paired, name func(*stats.Paired) string)
 	if len(shown) == 0 {
 		return nil
 	}
-	p := newPlot(title, "", "ratio to "+shown[0].Baseline+" ("+shown[0].Metric.Name+", the "+shown[0].Metric.Better+" the better)", nil)
+	m := shown[0].Metric
+	p := newPlot(title, "", fmt.Sprintf("ratio to %s (%s, the %s the better)", shown[0].Baseline, m.Name, m.Better), nil)
 	for _, v := range verdictMarks {
 		p.series = append(p.series, v.name)
 	}
@@ -82,10 +83,8 @@ func drawRatio(c draw.Canvas, y vg.Length, pair *stats.Paired, at func(float64) 
 
 func verdictMark(v stats.Verdict) int {
 	for i, m := range verdictMarks {
-		for _, of := range m.verdicts {
-			if of == v {
-				return i
-			}
+		if slices.Contains(m.verdicts, v) {
+			return i
 		}
 	}
 	return len(verdictMarks) - 1

@@ -7,7 +7,6 @@ package pagetest
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -52,7 +51,9 @@ func newMaker(name, workload, spec string) *maker {
 }
 
 // measure rounds of points, each with the given value but for scatter.
-func (m *maker) measure(rounds int, points []map[string]string, value func(map[string]string) float64, change func(*result.Document)) {
+func (m *maker) measure(
+	rounds int, points []map[string]string, value func(map[string]string) float64, change func(*result.Document),
+) {
 	byPoint := make([][]*result.Record, len(points))
 	for round := range rounds {
 		for _, i := range m.random.Perm(len(points)) {
@@ -182,8 +183,14 @@ func commitRate(rowsPerCommit, microsOfCommit float64) float64 {
 	return 1e6 / (78 + microsOfCommit/rowsPerCommit)
 }
 
+// durable is the rate of a point if every commit waits for the disk.
+func durable(point map[string]string) float64 {
+	return commitRate(number(point, "rowsPerCommit"), commitMicros["durable"])
+}
+
 const commitSpec = `{"database":{"image":"mariadb:11.8","settings":{"binaryLog":false,"bufferPoolSize":"128Mi",` +
-	`"flushLogAtTrxCommit":1,"logFileSize":"96Mi"},"storage":{"size":"1Gi"}},"seed":42,"trials":{"order":"Interleaved","repetitions":6},` +
+	`"flushLogAtTrxCommit":1,"logFileSize":"96Mi"},"storage":{"size":"1Gi"}},"seed":42,` +
+	`"trials":{"order":"Interleaved","repetitions":6},` +
 	`"workload":{"commitSize":{"rows":0,"sweep":{"rowsPerCommit":[1,2,4,8,16,32,64,128,256,512,1024]}},"limits":{"seconds":10},` +
 	`"type":"CommitSize"}}`
 
@@ -191,7 +198,7 @@ const commitSpec = `{"database":{"image":"mariadb:11.8","settings":{"binaryLog":
 func CommitSize() Case {
 	m := newMaker("commit-size", "CommitSize", commitSpec)
 	points := sweep("rowsPerCommit", "1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024")
-	m.measure(6, points, func(p map[string]string) float64 { return commitRate(number(p, "rowsPerCommit"), 215) }, func(doc *result.Document) {
+	m.measure(6, points, durable, func(doc *result.Document) {
 		if doc.Identity.Trial%17 == 3 {
 			doc.Warnings = []string{"Pods came to the database's node during the attempt: bench/other"}
 		}
@@ -298,8 +305,8 @@ func Many(points, rounds int) Case {
 	m.Details = nil
 	var list []map[string]string
 	for i := range points {
-		list = append(list, map[string]string{"rowsPerCommit": fmt.Sprint(i + 1)})
+		list = append(list, map[string]string{"rowsPerCommit": strconv.Itoa(i + 1)})
 	}
-	m.measure(rounds, list, func(p map[string]string) float64 { return commitRate(number(p, "rowsPerCommit"), 215) }, nil)
+	m.measure(rounds, list, durable, nil)
 	return m.Case
 }

@@ -21,7 +21,8 @@ type SuiteCase struct {
 	Details *page.SuiteDetails
 }
 
-const suiteSpec = `{"baseline":"durable","rounds":20,"earlyStop":{"differencePercent":5,"minRounds":6},"variants":[{"name":"durable"},` +
+const suiteSpec = `{"baseline":"durable","rounds":20,"earlyStop":{"differencePercent":5,"minRounds":6},` +
+	`"variants":[{"name":"durable"},` +
 	`{"name":"lazy","database":{"settings":{"flushLogAtTrxCommit":2}}}],"template":{"spec":` + commitSpec + `}}`
 
 // rounds of the suite.
@@ -33,8 +34,8 @@ func Suite() SuiteCase {
 	rows := result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}
 	s := &report.Suite{
 		Namespace: "bench", Name: "durable-or-not", UID: "uid", Workload: "CommitSize", Seed: 42, Outcome: "Complete",
-		Message: "every comparison has its answer", Started: time.Date(2026, 11, 22, 18, 30, 0, 0, time.UTC), Rounds: rounds, Planned: 20,
-		Spec: json.RawMessage(suiteSpec),
+		Message: "every comparison has its answer", Started: time.Date(2026, 11, 22, 18, 30, 0, 0, time.UTC),
+		Rounds: rounds, Planned: 20, Spec: json.RawMessage(suiteSpec),
 		Variants: []report.SuiteVariant{
 			{Name: "durable", Title: "every commit on disk", Baseline: true, SpecDigest: "v1:sha256:01ab"},
 			{
