@@ -120,7 +120,7 @@ func milestonesTable(points []stats.Point, d *Details) *table {
 			m := of.milestones[rows]
 			t.Rows = append(t.Rows, row{Cells: []cell{
 				words(cmp.Or(stats.Label(p.Parameters), "all")),
-				{Text: plot.Grouped(fmt.Sprint(rows)), Value: fmt.Sprint(rows), Number: true},
+				whole(rows),
 				medianCell(m.seconds), medianCell(m.rates), medianCell(m.overall), mebibytes(m.tableBytes), mebibytes(m.indexBytes),
 			}})
 		}

@@ -167,7 +167,8 @@ func pairsTable(s *report.Suite) *table {
 		t.Head = append(t.Head, head{Text: name, Number: setting(strings.Join(valuesOf(name, all)[:1], "")).Number})
 	}
 	m := pairs[0].Metric
-	t.Head = slices.Concat(t.Head, inUnit(m.Unit, pairs[0].Baseline, "variant's"), numbers("ratio", "interval", "rounds"), texts("verdict"))
+	t.Head = slices.Concat(t.Head, inUnit(m.Unit, pairs[0].Baseline, "variant's"), numbers("ratio", "interval", "rounds"),
+		texts("verdict"))
 	for i := range pairs {
 		p := &pairs[i]
 		cells := []cell{words(p.Variant)}

@@ -68,8 +68,14 @@ func amount(v float64) cell {
 	return cell{Text: plot.Number(v), Value: strconv.FormatFloat(v, 'g', -1, 64), Number: true}
 }
 
+// whole is a cell of a number of things, with all its digits.
+func whole(n int64) cell {
+	text := strconv.FormatInt(n, 10)
+	return cell{Text: plot.Grouped(text), Value: text, Number: true}
+}
+
 // count is a cell of a number of things.
-func count(n int) cell { return amount(float64(n)) }
+func count(n int) cell { return whole(int64(n)) }
 
 // setting is a cell of a parameter's value, as it was written.
 func setting(text string) cell {

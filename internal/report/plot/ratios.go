@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -142,7 +143,7 @@ func Rounds(title string, pair *stats.Paired) *Plot {
 	x.Min, x.Max = 0.5, float64(n)+0.5
 	var ticks []plot.Tick
 	for round := 1; round <= n; round++ {
-		ticks = append(ticks, plot.Tick{Value: float64(round), Label: fmt.Sprint(round)})
+		ticks = append(ticks, plot.Tick{Value: float64(round), Label: strconv.Itoa(round)})
 	}
 	x.Tick.Marker = spaced{ticks: ticks, room: horizontalRoom}
 	fittedAxis(&p.frame.Y, slices.Concat(both...))
