@@ -9,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -112,10 +114,10 @@ func TestHeat(t *testing.T) {
 func TestThinned(t *testing.T) {
 	var series []result.Interval
 	for i := range 2*maxIntervals + 1 {
-		series = append(series, result.Interval{EndMicros: int64(i + 1), Rows: 1, Transactions: 2, MaxMicros: int64(i % 5)})
+		series = append(series, result.Interval{EndMicros: int64(i + 1), Rows: 1, Transactions: 2, MaxMicros: int64(5 - i%5)})
 	}
 	short := thinned(series)
-	if diff := cmp.Diff(result.Interval{EndMicros: 3, Rows: 3, Transactions: 6, MaxMicros: 2}, short[0]); diff != "" {
+	if diff := cmp.Diff(result.Interval{EndMicros: 3, Rows: 3, Transactions: 6, MaxMicros: 5}, short[0]); diff != "" {
 		t.Errorf("the first (-want +got):\n%s", diff)
 	}
 	rows := int64(0)
@@ -124,5 +126,49 @@ func TestThinned(t *testing.T) {
 	}
 	if len(short) > maxIntervals || rows != int64(len(series)) || short[len(short)-1].EndMicros != int64(len(series)) {
 		t.Errorf("%d intervals of %d rows", len(short), rows)
+	}
+}
+
+// Of each point a few values of each milestone are kept, and a few histograms.
+func TestDetailsOfAPointAreBounded(t *testing.T) {
+	h := hdrhistogram.New(1, 1000, 3)
+	if err := h.RecordValue(7); err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := &result.Document{
+		Milestones: []result.Milestone{{Rows: 1}, {Rows: 2}}, Latencies: []result.Latency{{Operation: "commit", Histogram: string(encoded)}},
+	}
+	var d Details
+	const trials = 100
+	for range trials {
+		d.Add(&result.Record{Outcome: result.OutcomeAccepted}, doc)
+	}
+	of := d.of(nil)
+	if n := len(of.milestones[2].rates); n != maxTrials {
+		t.Errorf("%d rates", n)
+	}
+	if n := len(of.latencies["commit"]); n > maxUnmerged {
+		t.Errorf("%d histograms", n)
+	}
+	if n := merged(of.latencies["commit"]).TotalCount(); n != trials {
+		t.Errorf("%d operations", n)
+	}
+}
+
+// A round that is not whole does not count.
+func TestMeasured(t *testing.T) {
+	s := &report.Suite{Rounds: 1}
+	for round := 1; round <= 2; round++ {
+		for _, variant := range []string{"a", "b"} {
+			s.Runs = append(s.Runs, report.SuiteRun{Round: round, Variant: variant, Values: []report.SuiteValue{{Value: float64(round)}}})
+		}
+	}
+	points := measured(s, "a")
+	if len(points) != 1 || len(points[0].Values) != 1 || points[0].Summary.Median != 1 {
+		t.Errorf("%+v", points)
 	}
 }
