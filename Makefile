@@ -25,8 +25,8 @@ readme: ## Run the demo and put its output into README.md.
 	@$(MAKE) --no-print-directory demo FLAGS=-record
 
 .PHONY: test
-test: ## The tests that every change must pass: unit, API server, loader against MariaDB, kind cluster.
-	@hack/test.sh unit envtest loader e2e
+test: ## The tests that every change must pass: unit, API server, report page, loader against MariaDB, kind cluster.
+	@hack/test.sh unit envtest page loader e2e
 
 .PHONY: test-all
 test-all: ## Everything, the slow tests too; writes docs/test-results.md.

@@ -82,6 +82,9 @@ func sweepAxis(axis *plot.Axis, texts []string) map[string]float64 {
 // horizontalRoom is about how many characters fit along a horizontal axis.
 const horizontalRoom = 54
 
+// maxTicks is how many ticks there may be without a label each.
+const maxTicks = 30
+
 // spaced are ticks of which only those have a label that there is room for; the last one always.
 type spaced struct {
 	ticks []plot.Tick
@@ -104,6 +107,9 @@ func (s spaced) Ticks(low, high float64) []plot.Tick {
 		} else {
 			list[i].Label = ""
 		}
+	}
+	if len(list) > maxTicks {
+		list = slices.DeleteFunc(list, func(t plot.Tick) bool { return t.Label == "" })
 	}
 	return list
 }
