@@ -47,8 +47,16 @@ func pages(t *testing.T) map[string]string {
 	commit, suite, one := pagetest.CommitSize(), pagetest.Suite(), pagetest.Suite()
 	commit.Details, suite.Details = nil, nil
 	one.Suite.Pairs, one.Suite.Runs, one.Suite.Outcome = nil, nil, "Failed"
+	unfinished := pagetest.CommitSize()
+	unfinished.Report.Run.Outcome, unfinished.Report.Claims = "", nil
+	for i := range unfinished.Report.Points[4:] {
+		p := &unfinished.Report.Points[4+i]
+		*p = stats.Summarized(p.Parameters, nil)
+	}
+	unfinished.Report.Records = unfinished.Report.Records[:15]
 	return map[string]string{
-		"run": runPage(t, pagetest.CommitSize()), "run without details": runPage(t, commit), "grid": runPage(t, pagetest.Grid()),
+		"unfinished": runPage(t, unfinished),
+		"run":        runPage(t, pagetest.CommitSize()), "run without details": runPage(t, commit), "grid": runPage(t, pagetest.Grid()),
 		"words": runPage(t, pagetest.Words()), "milestones": runPage(t, pagetest.IIBench()), "failed": runPage(t, pagetest.Failed()),
 		"single": runPage(t, pagetest.Single()), "suite": suitePage(t, pagetest.Suite()), "suite without details": suitePage(t, suite),
 		"failed suite": suitePage(t, one),
@@ -100,6 +108,7 @@ func TestTexts(t *testing.T) {
 			`<dd class="unasked">1 of 214 other`, "Round by round", "innodbFsyncsPerTransaction", "Latency of commit at rowsPerCommit=1",
 			"cannot say", "measured again: 1 (run durable-or-not-r3-lazy)", "kind: BenchmarkSuite",
 		},
+		"unfinished":   {"15 of 66 trials at 11 points", " at rowsPerCommit=8</p>", "rowsPerSecond against rowsPerCommit"},
 		"failed suite": {"No answer."},
 	} {
 		for _, text := range texts {
