@@ -104,7 +104,7 @@ func TestTexts(t *testing.T) {
 		"failed":              {"<strong>Failed.</strong> LoaderFailed: trial 1", "Nothing was measured.", "already exists"},
 		"single":              {"(one trial)", "one trial each says nothing about how they vary"},
 		"suite": {
-			"lazy is 3.1 times as fast as durable (3–3.2) at rowsPerCommit=1; 3 of 6 points differ.", "8 of at most 20 rounds, paired: every",
+			"lazy is 3 times as fast as durable (3–3.1) at rowsPerCommit=1; 3 of 6 points differ.", "8 of at most 8 rounds, paired: all 8 rounds are measured.",
 			`<dd class="unasked">1 of 214 other`, "Round by round", "innodbFsyncsPerTransaction", "Latency of commit at rowsPerCommit=1",
 			"cannot say", "measured again: 1 (run durable-or-not-r3-lazy)", "kind: BenchmarkSuite",
 		},
