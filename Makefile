@@ -26,12 +26,12 @@ readme: ## Run the demo and put its output into README.md.
 	@$(MAKE) --no-print-directory demo FLAGS=-record
 
 .PHONY: test
-test: ## The tests that every change must pass: unit, API server, loader against MariaDB, kind cluster.
-	@hack/test.sh unit envtest loader e2e
+test: ## The tests that every change must pass: unit, API server, report page, loader against MariaDB, kind cluster.
+	@hack/test.sh unit envtest page loader e2e
 
 .PHONY: test-all
 test-all: ## Everything, the slow tests too; writes docs/test-results.md.
-	@hack/test.sh --record unit envtest loader loader-old e2e faults samples fuzz
+	@hack/test.sh --record unit envtest page loader loader-old e2e faults samples fuzz
 
 ##@ Cluster
 
@@ -97,6 +97,10 @@ docs-reference: ## Regenerate docs/reference/api.md from the API's comments, and
 	  --source-path api --output-path docs/reference/api.md
 	go run ./hack/reference docs/reference/kubectl.md
 
+.PHONY: page-images
+page-images: ## Take the pictures of report pages in docs/images anew. Needs Chromium.
+	go test -count 1 -tags page -run TestPagePictures ./test/page -images "$$PWD/docs/images"
+
 .PHONY: fmt
 fmt: ## Format the code.
 	$(LIB) tool golangci-lint-kube-api-linter fmt
@@ -119,6 +123,10 @@ test-unit: ## Everything pure.
 .PHONY: test-envtest
 test-envtest: ## The API's rules and the controllers, against a real API server.
 	@hack/test.sh envtest
+
+.PHONY: test-page
+test-page: ## The report pages, in a real browser and on paper.
+	@hack/test.sh page
 
 .PHONY: test-loader
 test-loader: ## The loader, against a real MariaDB.
@@ -154,6 +162,10 @@ bench-scale: ## What the manager's memory and a trial cost beside 1,000 finished
 .PHONY: bench-plan
 bench-plan: ## How long 1,000 points of five trials take to plan, summarise and compare, in a run and in a suite.
 	go test -run '^$$' -bench ThousandPoints -benchtime 5x ./internal/lifecycle
+
+.PHONY: bench-page
+bench-page: ## How long the report page of 1,000 points of ten trials takes, and how large it is.
+	go test -run '^$$' -bench ThousandPoints -benchtime 5x ./internal/report/page
 
 .PHONY: bench-loader
 bench-loader: build ## The loader and the programs that it stands in for, in turns; FLAGS="-rounds 10 -run REGEXP".

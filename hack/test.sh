@@ -2,7 +2,8 @@
 # test.sh [--record] LAYER… — runs layers of tests, each with all the set-up that it needs, and says how many tests of each
 # layer ran. A skipped test counts as a failure: what cannot run must say so. --record writes each layer's result to
 # docs/test-results.md as soon as it is there, with date and commit, and leaves the other layers' lines alone. Layers: unit,
-# envtest, loader (MariaDB 11.8), loader-old (10.11), e2e, faults (what goes wrong on a cluster), samples (each to its end), fuzz.
+# envtest, page (report pages in a browser), loader (MariaDB 11.8), loader-old (10.11), e2e, faults (what goes wrong on a cluster),
+# samples (each to its end), fuzz.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -50,6 +51,14 @@ envtest() {
 	tally envtest
 	# Figures that tests of the controllers print.
 	sed -n 's/.*"Output":"\(API writes per trial: [^\\]*\|crash after every write: [^\\]*\).*/\1/p' "$LOGS/envtest.json"
+}
+
+# page opens report pages in Chromium, and reads what it prints.
+page() {
+	have chromium || have google-chrome || apt_install chromium || die "install Chromium: the tests of the report page open it"
+	have pdftotext || apt_install poppler-utils || die "install pdftotext (poppler-utils): the tests read what is printed"
+	tests page -tags page -timeout 10m ./test/page
+	tally page
 }
 
 # loader LAYER VERSION runs the loader's tests against a MariaDB of that version.
@@ -115,11 +124,11 @@ fi
 for layer; do
 	before=${#summary[@]}
 	case $layer in
-	unit | envtest | fuzz) "$layer" ;;
+	unit | envtest | page | fuzz) "$layer" ;;
 	e2e | faults | samples) e2e "$layer" ;;
 	loader) loader "$layer" 11.8 ;;
 	loader-old) loader "$layer" 10.11 ;;
-	*) die "layer $layer is not known: unit, envtest, loader, loader-old, e2e, faults, samples, fuzz" ;;
+	*) die "layer $layer is not known: unit, envtest, page, loader, loader-old, e2e, faults, samples, fuzz" ;;
 	esac
 	if [ -n "$recording" ]; then record "${summary[@]:before}"; fi
 done

@@ -28,8 +28,8 @@ type Details struct {
 
 // pointDetails are those of a point.
 type pointDetails struct {
-	// latencies are merged histograms by operation, encoded.
-	latencies map[string][]byte
+	// latencies are histograms by operation, encoded: one that is merged, and a few that are still to be.
+	latencies map[string][]string
 	// series is that of the first attempt.
 	series []result.Interval
 	// milestones are those of several attempts, by their rows.
@@ -65,7 +65,7 @@ func (d *Details) Add(record *result.Record, doc *result.Document) {
 	key := stats.Label(record.Parameters)
 	p := d.points[key]
 	if p == nil {
-		p = &pointDetails{latencies: map[string][]byte{}, milestones: map[int64]*milestone{}}
+		p = &pointDetails{latencies: map[string][]string{}, milestones: map[int64]*milestone{}}
 		d.points[key] = p
 	}
 	if p.series == nil {
@@ -103,27 +103,43 @@ func (d *Details) differing(trial int, variables map[string]string) string {
 	return fmt.Sprintf("trial %d: %s%s", trial, list(names), more)
 }
 
+// maxUnmerged is how many histograms of an operation are kept before they become one: making one takes longer than keeping some.
+const maxUnmerged = 6
+
 // merge adds a histogram to those of the point. One that cannot be read is left out.
 func (p *pointDetails) merge(l result.Latency) {
 	if l.Histogram == "" {
 		return
 	}
-	h, err := hdrhistogram.Decode([]byte(l.Histogram))
-	if err != nil {
-		return
+	all := slices.Concat(p.latencies[l.Operation], []string{l.Histogram})
+	if len(all) > maxUnmerged {
+		h := merged(all)
+		if h == nil {
+			return
+		}
+		encoded, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+		if err != nil {
+			return
+		}
+		all = []string{string(encoded)}
 	}
-	before, known := p.latencies[l.Operation]
-	if !known {
-		p.latencies[l.Operation] = []byte(l.Histogram)
-		return
+	p.latencies[l.Operation] = all
+}
+
+// merged histograms, of those that can be read; nil if none can.
+func merged(encoded []string) *hdrhistogram.Histogram {
+	var all *hdrhistogram.Histogram
+	for _, text := range encoded {
+		h, err := hdrhistogram.Decode([]byte(text))
+		switch {
+		case err != nil:
+		case all == nil:
+			all = h
+		default:
+			all.Merge(h)
+		}
 	}
-	all, err := hdrhistogram.Decode(before)
-	if err != nil || all.Merge(h) != 0 {
-		return
-	}
-	if merged, err := all.Encode(hdrhistogram.V2CompressedEncodingCookieBase); err == nil {
-		p.latencies[l.Operation] = merged
-	}
+	return all
 }
 
 // thinned is a series of at most maxIntervals intervals: neighbours become one.

@@ -6,6 +6,7 @@ package page
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
@@ -16,13 +17,14 @@ import (
 // facts about where something was measured: a value for each name, or several, if they changed on the way.
 type facts struct {
 	names  []string
-	values map[string][]value
+	values map[string][]*value
 }
 
 // value of a fact, and who has it: trials of a run, or variants of a suite.
 type value struct {
 	text string
 	who  []string
+	has  map[string]bool
 }
 
 // set a fact of somebody. What is empty is not known.
@@ -31,18 +33,18 @@ func (f *facts) set(who, name, text string) {
 		return
 	}
 	if f.values == nil {
-		f.values = map[string][]value{}
+		f.values = map[string][]*value{}
 	}
 	if !slices.Contains(f.names, name) {
 		f.names = append(f.names, name)
 	}
-	i := slices.IndexFunc(f.values[name], func(v value) bool { return v.text == text })
+	i := slices.IndexFunc(f.values[name], func(v *value) bool { return v.text == text })
 	if i < 0 {
 		i = len(f.values[name])
-		f.values[name] = append(f.values[name], value{text: text})
+		f.values[name] = append(f.values[name], &value{text: text, has: map[string]bool{}})
 	}
-	if v := &f.values[name][i]; !slices.Contains(v.who, who) {
-		v.who = append(v.who, who)
+	if v := f.values[name][i]; !v.has[who] {
+		v.who, v.has[who] = append(v.who, who), true
 	}
 }
 
@@ -102,7 +104,7 @@ func (f *facts) table(name, who string) *table {
 	if len(f.names) == 0 {
 		return nil
 	}
-	t := &table{Name: name, Head: []head{{Text: "what"}, {Text: "value"}}}
+	t := &table{Name: name, Head: texts("what", "value")}
 	for _, fact := range f.names {
 		values := f.values[fact]
 		if len(values) == 1 {
@@ -152,7 +154,7 @@ func environment(r *report.Report, d *Details) (*table, string) {
 	var f facts
 	accepted := r.Accepted()
 	for _, record := range accepted {
-		f.add(fmt.Sprint(record.Trial), record)
+		f.add(strconv.Itoa(record.Trial), record)
 	}
 	t := f.table("Where it was measured", "trials")
 	if t == nil {
@@ -179,7 +181,7 @@ func settings(list []result.AppliedSetting) *table {
 	}
 	t := &table{
 		Name: "Settings that were asked for",
-		Head: []head{{Text: "variable"}, {Text: "requested"}, {Text: "effective"}, {Text: "outcome"}},
+		Head: texts("variable", "requested", "effective", "outcome"),
 	}
 	for _, s := range list {
 		r := row{Cells: []cell{words(s.Name), words(s.Requested), words(s.Effective), words(string(s.Outcome))}}

@@ -5,11 +5,22 @@ package page_test
 
 import (
 	"bytes"
-	"os"
+	"encoding/base64"
+	"errors"
+	"html"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 func runPage(tb testing.TB, c pagetest.Case) string {
@@ -21,16 +32,263 @@ func runPage(tb testing.TB, c pagetest.Case) string {
 	return b.String()
 }
 
-func TestTmp(t *testing.T) {
-	for _, c := range []pagetest.Case{pagetest.CommitSize(), pagetest.Grid(), pagetest.Words(), pagetest.IIBench(), pagetest.Failed(), pagetest.Single()} {
-		os.WriteFile("/tmp/s20-out/"+c.Report.Run.Name+".html", []byte(runPage(t, c)), 0o644)
-	}
+func suitePage(tb testing.TB, c pagetest.SuiteCase) string {
+	tb.Helper()
 	var b bytes.Buffer
-	s := pagetest.Suite()
-	if err := page.Suite(&b, s.Suite, s.Details); err != nil {
+	if err := page.Suite(&b, c.Suite, c.Details); err != nil {
+		tb.Fatal(err)
+	}
+	return b.String()
+}
+
+// pages of every kind.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	commit, suite, one := pagetest.CommitSize(), pagetest.Suite(), pagetest.Suite()
+	commit.Details, suite.Details = nil, nil
+	one.Suite.Pairs, one.Suite.Runs, one.Suite.Outcome = nil, nil, "Failed"
+	unfinished := pagetest.CommitSize()
+	unfinished.Report.Run.Outcome, unfinished.Report.Claims = "", nil
+	for i := range unfinished.Report.Points[4:] {
+		p := &unfinished.Report.Points[4+i]
+		*p = stats.Summarized(p.Parameters, nil)
+	}
+	unfinished.Report.Records = unfinished.Report.Records[:15]
+	return map[string]string{
+		"unfinished": runPage(t, unfinished),
+		"run":        runPage(t, pagetest.CommitSize()), "run without details": runPage(t, commit), "grid": runPage(t, pagetest.Grid()),
+		"words": runPage(t, pagetest.Words()), "milestones": runPage(t, pagetest.IIBench()), "failed": runPage(t, pagetest.Failed()),
+		"single": runPage(t, pagetest.Single()), "suite": suitePage(t, pagetest.Suite()), "suite without details": suitePage(t, suite),
+		"failed suite": suitePage(t, one),
+	}
+}
+
+// sections of a page, in their order.
+func sections(text string) []string {
+	var list []string
+	for _, m := range regexp.MustCompile(`<section id="(\w+)">`).FindAllStringSubmatch(text, -1) {
+		list = append(list, m[1])
+	}
+	return list
+}
+
+func TestSections(t *testing.T) {
+	all := pages(t)
+	for name, want := range map[string]string{
+		"run":          "claims values further validity environment asked downloads",
+		"failed":       "validity asked downloads",
+		"single":       "values further validity environment asked downloads",
+		"suite":        "differences verdicts causes values claims validity environment asked downloads",
+		"failed suite": "differences claims validity environment asked downloads",
+	} {
+		if got := strings.Join(sections(all[name]), " "); got != want {
+			t.Errorf("%s has %s\nwant %s", name, got, want)
+		}
+	}
+}
+
+// What a page says, and what it must not say.
+func TestTexts(t *testing.T) {
+	all := pages(t)
+	for name, texts := range map[string][]string{
+		"run": {
+			"<strong>12,850 rows/s</strong>", "(12,700–13,560)", " at rowsPerCommit=512; 64 to 1024 may be as good", "66 of 66 trials",
+			`<span class="verdict no">does not hold</span>`, "10-fold speed increase", `<tr class="best">`, `<tr class="rival">`,
+			`<li id="remark-1">Pods came to`, "EvictionByEvictionAPI", "fdatasync before the trials differs", "<h2>Environment</h2>",
+			"innodb_log_file_size", "kubectl create --filename commit-size.yaml", "kind: BenchmarkRun", "Rate over time", "Latency of commit",
+		},
+		"run without details": {"Latency of commit"},
+		"grid":                {"rowsPerSecond by threads and tableSize"},
+		"words":               {"totalSeconds against uniqueChecks", "Medians by part", "LINEITEM"},
+		"milestones":          {"Rate over rows inserted", "<caption>Milestones</caption>"},
+		"failed":              {"<strong>Failed.</strong> LoaderFailed: trial 1", "Nothing was measured.", "already exists"},
+		"single":              {"(one trial)", "one trial each says nothing about how they vary"},
+		"suite": {
+			"lazy is 3 times as fast as durable (3–3.1) at rowsPerCommit=1; 3 of 6 points differ.", "8 of at most 8 rounds, paired: all 8 rounds are measured.",
+			`<dd class="unasked">1 of 214 other`, "Round by round", "innodbFsyncsPerTransaction", "Latency of commit at rowsPerCommit=1",
+			"cannot say", "measured again: 1 (run durable-or-not-r3-lazy)", "kind: BenchmarkSuite",
+		},
+		"unfinished":   {"15 of 66 trials at 11 points", " at rowsPerCommit=8</p>", "rowsPerSecond against rowsPerCommit"},
+		"failed suite": {"No answer."},
+	} {
+		for _, text := range texts {
+			if !strings.Contains(all[name], text) {
+				t.Errorf("the page %q lacks %q", name, text)
+			}
+		}
+	}
+	for name, text := range map[string]string{
+		"run without details": "Rate over time", "single": "<th scope=\"col\">mark", "failed": "<svg", "words": "commit p50",
+	} {
+		if strings.Contains(all[name], text) {
+			t.Errorf("the page %q has %q", name, text)
+		}
+	}
+}
+
+// A page loads nothing, and all that it points to is in it.
+func TestNothingFromOutside(t *testing.T) {
+	for name, text := range pages(t) {
+		for _, m := range regexp.MustCompile(`(?:href|src|action|xlink:href|srcset)="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+			switch to := m[1]; {
+			case strings.HasPrefix(to, "data:"):
+			case strings.HasPrefix(to, "#") && strings.Contains(text, `id="`+to[1:]+`"`):
+			default:
+				t.Errorf("%s refers to %.60s", name, to)
+			}
+		}
+		if strings.Contains(text, "@import") || strings.Contains(text, "url(") || strings.Contains(text, "ZgotmplZ") {
+			t.Errorf("%s imports something, or has something that is not safe", name)
+		}
+	}
+}
+
+// The names of resources and the messages of servers are text.
+func TestEscaping(t *testing.T) {
+	c := pagetest.CommitSize()
+	const evil = `<script>alert(1)</script>"'`
+	c.Report.Run.Name, c.Report.Run.Warnings = evil, []string{evil}
+	c.Report.Records[20].Message = evil
+	for i := range c.Report.Points {
+		c.Report.Points[i].Parameters = map[string]string{evil: evil + c.Report.Points[i].Parameters["rowsPerCommit"]}
+		c.Report.Points[i].Warnings = []stats.Warning{{Text: evil, Trials: 1, Of: 1}}
+	}
+	if text := runPage(t, c); strings.Contains(text, "<script>alert") || strings.Count(text, "<script>") != 1 {
+		t.Error("the page has a script of somebody else")
+	}
+}
+
+// What is to be downloaded is what the other printers write.
+func TestDownloads(t *testing.T) {
+	c := pagetest.CommitSize()
+	var csv, everything bytes.Buffer
+	if err := errors.Join(report.CSV(&csv, c.Report), report.JSON(&everything, c.Report)); err != nil {
 		t.Fatal(err)
 	}
-	os.WriteFile("/tmp/s20-out/suite.html", b.Bytes(), 0o644)
+	text := runPage(t, c)
+	for name, want := range map[string]string{"results.csv": csv.String(), "results.json": everything.String()} {
+		m := regexp.MustCompile(`download="` + regexp.QuoteMeta(name) + `" href="data:[\w/]+;base64,([^"]*)"`).FindStringSubmatch(text)
+		if m == nil {
+			t.Errorf("%s is not there", name)
+			continue
+		}
+		got, err := base64.StdEncoding.DecodeString(html.UnescapeString(m[1]))
+		if diff := cmp.Diff(want, string(got)); diff != "" || err != nil {
+			t.Errorf("%s (-want +got):\n%s\n%v", name, diff, err)
+		}
+	}
+}
+
+// What was not the same for all trials is marked.
+func TestDifferencesBetweenTrials(t *testing.T) {
+	c := pagetest.CommitSize()
+	if strings.Contains(runPage(t, c), `<tr class="differs">`) {
+		t.Error("something differs")
+	}
+	c.Report.Records[7].Place.DatabaseNode = "elsewhere"
+	doc := &result.Document{Server: result.ServerFacts{SettingsDigest: "other", Variables: map[string]string{"innodb_buffer_pool_size": "5"}}}
+	c.Details.Add(c.Report.Records[7], doc)
+	text := runPage(t, c)
+	for _, want := range []string{
+		`<tr class="differs"><th scope="row">database&#39;s node</th><td>worker (65 trials)</td>`, "elsewhere (trials 8)",
+		"trial 8: innodb_buffer_pool_size (134217728 → 5)",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// A small page as a whole, without its style sheet and its script.
+func TestGolden(t *testing.T) {
+	text := runPage(t, pagetest.Failed())
+	for _, element := range []string{"style", "script"} {
+		text = regexp.MustCompile(`(?s)<`+element+`>.*</`+element+`>`).ReplaceAllString(text, "<"+element+"/>")
+	}
+	text = regexp.MustCompile(`(base64,|sha256-)[^"']{40,}`).ReplaceAllString(text, "$1…")
+	testutil.Golden(t, "failed.html", []byte(text))
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("disk is full") }
+
+func TestWriteErrors(t *testing.T) {
+	for name, err := range map[string]error{
+		"run": page.Run(full{}, pagetest.Single().Report, nil), "suite": page.Suite(full{}, pagetest.Suite().Suite, nil),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "disk is full") {
+			t.Errorf("%s: error is %v", name, err)
+		}
+	}
+}
+
+// A page of a thousand points has all of them, and stays small enough to be sent to somebody.
+func TestThousandPoints(t *testing.T) {
+	c := pagetest.Many(1000, 10)
+	for _, r := range c.Report.Records {
+		r.Summary.Latencies[0].Histogram = "" // decoding all of them is for the benchmark
+	}
+	text := runPage(t, c)
+	if rows := strings.Count(text, `<th scope="row" class="n `); rows != 1000 {
+		t.Errorf("the table has %d rows", rows)
+	}
+	const most = 3 << 20
+	if len(text) > most {
+		t.Errorf("the page has %d bytes", len(text))
+	}
+	if !strings.Contains(text, "it is too large for this page: the ConfigMap many-results has it") {
+		t.Error("the page does not say where the JSON is")
+	}
+}
+
+// However much is measured, the details keep as much.
+func TestDetailsAreBounded(t *testing.T) {
+	c := pagetest.IIBench()
+	for i := range 200 {
+		doc := &result.Document{}
+		for n := range 5000 {
+			doc.Series = append(doc.Series, result.Interval{EndMicros: int64(n+1) * 1000, Rows: 1})
+			doc.Milestones = append(doc.Milestones, result.Milestone{Rows: int64(n*200 + i), Micros: int64(n), RowsPerSecond: 1})
+		}
+		c.Details.Add(c.Report.Records[0], doc)
+	}
+	text := runPage(t, c)
+	if n := strings.Count(text, "<tr"); n > 150 {
+		t.Errorf("%d rows of tables", n)
+	}
+	if len(text) > 200<<10 {
+		t.Errorf("the page has %d bytes", len(text))
+	}
+}
+
+// What a pilot did is not shown.
+func TestPilotsDoNotCount(t *testing.T) {
+	c := pagetest.IIBench()
+	pilot := *c.Report.Records[0]
+	pilot.Outcome = result.OutcomePilot
+	c.Details = &page.Details{}
+	c.Details.Add(&pilot, &result.Document{Server: result.ServerFacts{Settings: []result.AppliedSetting{{Name: "of_a_pilot"}}}})
+	if text := runPage(t, c); strings.Contains(text, "of_a_pilot") {
+		t.Error("the page shows what a pilot did")
+	}
+}
+
+// The comparisons that differ come first, the largest difference before the others.
+func TestChangedFirst(t *testing.T) {
+	text := suitePage(t, pagetest.Suite())
+	_, table, _ := strings.Cut(text, "<caption>Every comparison</caption>")
+	table, _, _ = strings.Cut(table, "</table>")
+	var points, verdicts []string
+	for _, m := range regexp.MustCompile(`(?m)^<tr><th scope="row">lazy</th><td class="n " data-v="(\d+)">.*<td class="(\w+)">[^<]*</td></tr>`).FindAllStringSubmatch(table, -1) {
+		points, verdicts = append(points, m[1]), append(verdicts, m[2])
+	}
+	if diff := cmp.Diff([]string{"1", "4", "16", "256", "1024", "64"}, points); diff != "" {
+		t.Errorf("points (-want +got):\n%s", diff)
+	}
+	if !slices.Equal(verdicts, []string{"faster", "faster", "faster", "equal", "equal", "cannotsay"}) {
+		t.Errorf("verdicts %v", verdicts)
+	}
 }
 
 func BenchmarkThousandPoints(b *testing.B) {

@@ -117,7 +117,7 @@ func discardedAttempts(r *report.Report) *table {
 	}
 	t := &table{
 		Name: "Attempts that do not count",
-		Head: []head{{Text: "trial", Number: true}, {Text: "attempt", Number: true}, {Text: "point"}, {Text: "outcome"}, {Text: "cause"}, {Text: "what happened"}},
+		Head: slices.Concat(numbers("trial", "attempt"), texts("point", "outcome", "cause", "what happened")),
 	}
 	for _, a := range disturbed {
 		t.Rows = append(t.Rows, row{Cells: []cell{
@@ -145,7 +145,8 @@ func (v *runView) addDownloads(r *report.Report) error {
 	about := "the specification, the plan and the record of every attempt"
 	if len(r.Records) > maxAttempts {
 		v.Downloads = append(v.Downloads, download{
-			Name: report.JSONFile, Size: fmt.Sprintf("%d attempts", len(r.Records)), About: about + "; it is too large for this page: " + elsewhere,
+			Name: report.JSONFile, Size: fmt.Sprintf("%d attempts", len(r.Records)),
+			About: about + "; it is too large for this page: " + elsewhere,
 		})
 		return nil
 	}

@@ -7,7 +7,9 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
@@ -49,7 +51,9 @@ func curveOf(r *report.Report, points []stats.Point) *plot.Plot {
 	}
 	var trials []plot.Point
 	for i, value := range points[0].Values {
-		trials = append(trials, plot.Point{At: fmt.Sprint(i + 1), Values: []float64{value}, Summary: stats.Summarize([]float64{value})})
+		trials = append(trials, plot.Point{
+			At: strconv.Itoa(i + 1), Values: []float64{value}, Summary: stats.Summarize([]float64{value}),
+		})
 	}
 	p := plot.Curve(m.Name+" of each repetition", "repetition", m.Unit, []plot.Series{{Points: trials}})
 	p.Text = m.Unit + " of each repetition, in the order of measuring."
@@ -103,11 +107,10 @@ func milestonesPlot(points []chosen, d *Details) *plot.Plot {
 const maxMilestoneRows = 40
 
 func milestonesTable(points []stats.Point, d *Details) *table {
-	t := &table{Name: "Milestones", Head: []head{
-		{Text: "point"}, {Text: "rows", Number: true}, {Text: "after", Unit: "s", Number: true},
-		{Text: "rate since the one before", Unit: "rows/s", Number: true}, {Text: "rate so far", Unit: "rows/s", Number: true},
-		{Text: "table", Unit: "MiB", Number: true}, {Text: "indexes", Unit: "MiB", Number: true},
-	}}
+	t := &table{Name: "Milestones", Head: slices.Concat(
+		texts("point"), numbers("rows"), inUnit("s", "after"), inUnit("rows/s", "rate since the one before", "rate so far"),
+		inUnit("MiB", "table", "indexes"),
+	)}
 	for _, p := range points {
 		of := d.of(p.Parameters)
 		if of == nil {
@@ -116,7 +119,8 @@ func milestonesTable(points []stats.Point, d *Details) *table {
 		for _, rows := range spread(slices.Sorted(maps.Keys(of.milestones)), maxMilestoneRows) {
 			m := of.milestones[rows]
 			t.Rows = append(t.Rows, row{Cells: []cell{
-				words(stats.Label(p.Parameters)), {Text: plot.Grouped(fmt.Sprint(rows)), Value: fmt.Sprint(rows), Number: true},
+				words(cmp.Or(stats.Label(p.Parameters), "all")),
+				whole(rows),
 				medianCell(m.seconds), medianCell(m.rates), medianCell(m.overall), mebibytes(m.tableBytes), mebibytes(m.indexBytes),
 			}})
 		}
@@ -146,7 +150,11 @@ func partBars(all []stats.Point, points []chosen) *plot.Plot {
 	for _, m := range metrics {
 		bar := plot.Bar{Name: m.Part}
 		for _, p := range points {
-			bar.Values = append(bar.Values, stats.Summarize(report.ValuesOf(p.Records, m.Name)).Median)
+			value := math.NaN()
+			if values := report.ValuesOf(p.Records, m.Name); len(values) > 0 {
+				value = stats.Summarize(values).Median
+			}
+			bar.Values = append(bar.Values, value)
 		}
 		bars = append(bars, bar)
 	}

@@ -6,6 +6,7 @@ package page
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
@@ -14,16 +15,13 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// secondsMetric is how long the measured phase took, which stands beside a rate.
-var secondsMetric = result.Metric{Name: "seconds", Unit: "s"}
-
 // addTable sets the table of the points, in the order of the sweep.
-func (v *runView) addTable(r *report.Report, points []stats.Point) {
-	_, operations := r.Columns()
+func (v *runView) addTable(rep *report.Report, points []stats.Point) {
+	_, operations := rep.Columns()
 	latencies := report.Latencies(points, operations)
-	parameters := r.Parameters()
+	parameters := rep.Parameters()
 	shown := report.ShownMetrics(points)
-	seconds := points[0].Metric.Unit != "s"
+	seconds := points[0].Metric.Unit != "s" // beside a rate, how long the measured phase took
 	t := &table{Name: "Every point", Sorted: len(points) > 2, Head: runHead(points, parameters, shown, operations, seconds)}
 	marks, ratios := report.Marks(points), stats.RatioTo(points, 0)
 	remarks := map[string]int{}
@@ -37,7 +35,7 @@ func (v *runView) addTable(r *report.Report, points []stats.Point) {
 		value.Notes = v.remark(remarks, p.Warnings)
 		cells = append(cells, value, cell{Text: interval(p.Summary), Value: written(p.Summary.Low), Number: true}, count(p.Summary.N))
 		if len(points) > 1 {
-			cells = append(cells, words(marks[i]), ratioCell(ratios[i]))
+			cells = append(cells, cell{Text: marks[i], Class: "mark"}, ratioCell(ratios[i]))
 		}
 		if seconds {
 			cells = append(cells, medianCell(secondsOf(p.Records)))
@@ -48,7 +46,11 @@ func (v *runView) addTable(r *report.Report, points []stats.Point) {
 		for _, l := range latencies[i] {
 			cells = append(cells, latencyCells(l)...)
 		}
-		t.Rows = append(t.Rows, row{Class: classes[marks[i]], Cells: cells})
+		r := row{Cells: cells}
+		if len(points) > 1 {
+			r.Class = classes[marks[i]]
+		}
+		t.Rows = append(t.Rows, r)
 	}
 	v.Points = t
 	v.Reading = []string{report.Intervals(points)}
@@ -70,19 +72,19 @@ func runHead(points []stats.Point, parameters []string, shown []result.Metric, o
 		_, numeric := plot.Numbers(valuesOf(name, parametersOf(points)))
 		list = append(list, head{Text: name, Number: numeric})
 	}
-	m := points[0].Metric
-	list = append(list, head{Text: m.Name, Unit: m.Unit, Number: true}, head{Text: "interval", Unit: m.Unit, Number: true}, head{Text: "n", Number: true})
+	unit := points[0].Metric.Unit
+	list = slices.Concat(list, inUnit(unit, points[0].Metric.Name, "interval"), numbers("n"))
 	if len(points) > 1 {
-		list = append(list, head{Text: "mark"}, head{Text: "× the first", Number: true})
+		list = slices.Concat(list, texts("mark"), numbers("× the first"))
 	}
 	if seconds {
-		list = append(list, head{Text: secondsMetric.Name, Unit: secondsMetric.Unit, Number: true})
+		list = append(list, head{Text: "took", Unit: "s", Number: true})
 	}
 	for _, m := range shown {
 		list = append(list, head{Text: m.Name, Unit: m.Unit, Number: true})
 	}
 	for _, op := range operations {
-		list = append(list, head{Text: op + " p50", Unit: "µs", Number: true}, head{Text: op + " p99", Unit: "µs", Number: true})
+		list = slices.Concat(list, inUnit("µs", op+" p50", op+" p99"))
 	}
 	return list
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/plot"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -27,9 +29,9 @@ type suiteView struct {
 	Differences []difference
 	// Shared is what the variants have in common.
 	Shared []string
-	// Verdicts are the ratios, Rounds what was measured round by round, Curves the variants side by side, Latencies their
-	// distributions.
-	Verdicts, Rounds, Curves, Latencies []figure
+	// Verdicts are the ratios, Rounds what was measured round by round, Curves the variants side by
+	// side.
+	Verdicts, Rounds, Curves []figure
 	// Causes is what a unit of work takes.
 	Causes *table
 	Pairs  *table
@@ -114,16 +116,17 @@ func causes(s *report.Suite) *table {
 	if len(pairs) == 0 {
 		return nil
 	}
-	t := &table{Name: "What a unit of work takes", Head: []head{
-		{Text: "comparison"}, {Text: "cost"}, {Text: "unit"}, {Text: "baseline", Number: true}, {Text: "variant", Number: true},
-		{Text: "times", Number: true},
-	}}
+	t := &table{
+		Name: "What a unit of work takes",
+		Head: slices.Concat(texts("comparison", "cost", "unit"), numbers("baseline", "variant", "times")),
+	}
 	for i := range pairs {
 		p := &pairs[i]
 		for _, c := range p.Costs {
 			times := none()
 			if c.Baseline > 0 {
-				times = amount(c.Variant / c.Baseline)
+				ratio := c.Variant / c.Baseline
+				times = cell{Text: plot.Grouped(fmt.Sprintf("%.2g", ratio)), Value: written(ratio), Number: true}
 			}
 			t.Rows = append(t.Rows, row{Cells: []cell{
 				words(pairName(p)), words(c.Name), words(c.Unit), amount(c.Baseline), amount(c.Variant), times,
@@ -164,8 +167,8 @@ func pairsTable(s *report.Suite) *table {
 		t.Head = append(t.Head, head{Text: name, Number: setting(strings.Join(valuesOf(name, all)[:1], "")).Number})
 	}
 	m := pairs[0].Metric
-	t.Head = append(t.Head, head{Text: pairs[0].Baseline, Unit: m.Unit, Number: true}, head{Text: "variant's", Unit: m.Unit, Number: true},
-		head{Text: "ratio", Number: true}, head{Text: "interval", Number: true}, head{Text: "rounds", Number: true}, head{Text: "verdict"})
+	t.Head = slices.Concat(t.Head, inUnit(m.Unit, pairs[0].Baseline, "variant's"), numbers("ratio", "interval", "rounds"),
+		texts("verdict"))
 	for i := range pairs {
 		p := &pairs[i]
 		cells := []cell{words(p.Variant)}
@@ -225,14 +228,13 @@ func suiteEnvironment(s *report.Suite, d *SuiteDetails) *table {
 func (v *suiteView) addDownloads(s *report.Suite) error {
 	for _, file := range []struct {
 		name, media, about string
-		print              func(*bytes.Buffer) error
+		print              func(io.Writer, *report.Suite) error
 	}{
-		{report.CSVFile, "text/csv", "a row for each value: of a point, in a run", func(b *bytes.Buffer) error { return report.SuiteCSV(b, s) }},
-		{report.JSONFile, "application/json", "the answer, the comparisons and what every run measured",
-			func(b *bytes.Buffer) error { return report.SuiteJSON(b, s) }},
+		{report.CSVFile, "text/csv", "a row for each value: of a point, in a run", report.SuiteCSV},
+		{report.JSONFile, "application/json", "the answer, the comparisons and what every run measured", report.SuiteJSON},
 	} {
 		var b bytes.Buffer
-		if err := file.print(&b); err != nil {
+		if err := file.print(&b, s); err != nil {
 			return err
 		}
 		d, err := packed(file.name, file.media, file.about, fmt.Sprintf("the ConfigMap %s-results has it", s.Name), b.Bytes())

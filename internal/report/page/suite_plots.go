@@ -39,10 +39,10 @@ func (v *suiteView) addPlots(s *report.Suite, d *SuiteDetails) error {
 	if v.Rounds, err = figures(rounds...); err != nil {
 		return err
 	}
-	if v.Curves, err = figures(sideBySide(s)...); err != nil {
-		return err
+	for i := range v.Rounds {
+		v.Rounds[i].Text = "" // the titles say it all
 	}
-	v.Latencies, err = figures(latenciesOfVariants(s, pairs, d)...)
+	v.Curves, err = figures(append(sideBySide(s), latenciesOfVariants(s, pairs, d)...)...)
 	return err
 }
 

@@ -25,6 +25,22 @@ type head struct {
 	Number     bool
 }
 
+// texts are heads of columns of words, numbers those of columns of numbers without a unit.
+func texts(names ...string) []head { return heads(false, "", names) }
+
+func numbers(names ...string) []head { return heads(true, "", names) }
+
+// inUnit are heads of columns of numbers.
+func inUnit(unit string, names ...string) []head { return heads(true, unit, names) }
+
+func heads(number bool, unit string, names []string) []head {
+	var list []head
+	for _, name := range names {
+		list = append(list, head{name, unit, number})
+	}
+	return list
+}
+
 // row of a table. Class is for its look: best, rival, differs.
 type row struct {
 	Class string
@@ -52,8 +68,14 @@ func amount(v float64) cell {
 	return cell{Text: plot.Number(v), Value: strconv.FormatFloat(v, 'g', -1, 64), Number: true}
 }
 
+// whole is a cell of a number of things, with all its digits.
+func whole(n int64) cell {
+	text := strconv.FormatInt(n, 10)
+	return cell{Text: plot.Grouped(text), Value: text, Number: true}
+}
+
 // count is a cell of a number of things.
-func count(n int) cell { return amount(float64(n)) }
+func count(n int) cell { return whole(int64(n)) }
 
 // setting is a cell of a parameter's value, as it was written.
 func setting(text string) cell {

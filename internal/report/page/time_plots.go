@@ -75,24 +75,18 @@ func percentiles(points []chosen, operations []string, d *Details) []*plot.Plot 
 
 // histogram of an operation at a point: from its documents or, without them, from its records; nil if nobody has one.
 func histogram(p chosen, operation string, d *Details) *hdrhistogram.Histogram {
-	if of := d.of(p.Parameters); of != nil {
-		if h, err := hdrhistogram.Decode(of.latencies[operation]); err == nil {
-			return h
-		}
+	if of := d.of(p.Parameters); of != nil && len(of.latencies[operation]) > 0 {
+		return merged(of.latencies[operation])
 	}
-	from := pointDetails{latencies: map[string][]byte{}}
+	var encoded []string
 	for _, r := range p.Records {
 		for _, l := range r.Summary.Latencies {
-			if l.Operation == operation {
-				from.merge(l)
+			if l.Operation == operation && l.Histogram != "" {
+				encoded = append(encoded, l.Histogram)
 			}
 		}
 	}
-	h, err := hdrhistogram.Decode(from.latencies[operation])
-	if err != nil {
-		return nil
-	}
-	return h
+	return merged(encoded)
 }
 
 // distribution of a histogram: closer and closer to 1, as far as there are operations.

@@ -80,7 +80,10 @@ func sweepAxis(axis *plot.Axis, texts []string) map[string]float64 {
 }
 
 // horizontalRoom is about how many characters fit along a horizontal axis.
-const horizontalRoom = 62
+const horizontalRoom = 54
+
+// maxTicks is how many ticks there may be without a label each.
+const maxTicks = 30
 
 // spaced are ticks of which only those have a label that there is room for; the last one always.
 type spaced struct {
@@ -105,6 +108,9 @@ func (s spaced) Ticks(low, high float64) []plot.Tick {
 			list[i].Label = ""
 		}
 	}
+	if len(list) > maxTicks {
+		list = slices.DeleteFunc(list, func(t plot.Tick) bool { return t.Label == "" })
+	}
 	return list
 }
 
@@ -126,9 +132,17 @@ func valueAxis(axis *plot.Axis, values []float64) {
 	}
 }
 
-// steps are ticks at about five round numbers.
+// fittedAxis shows small differences: it need not begin at zero.
+func fittedAxis(axis *plot.Axis, values []float64) {
+	low, high := slices.Min(values), slices.Max(values)
+	room := max((high-low)/6, math.Abs(high)/200, math.SmallestNonzeroFloat32)
+	axis.Min, axis.Max = low-room, high+room
+	axis.Tick.Marker = plot.TickerFunc(steps)
+}
+
+// steps are ticks at about six round numbers.
 func steps(low, high float64) []plot.Tick {
-	const about = 5
+	const about = 6
 	rough := (high - low) / about
 	unit := math.Pow(10, math.Floor(math.Log10(rough)))
 	step := 10 * unit

@@ -29,32 +29,37 @@ type Point struct {
 	Summary stats.Summary
 }
 
-// maxDots is how many repetitions are drawn. Of more, only medians and intervals are: they would be one blot.
-const maxDots = 3000
+// aside is how far beside its median a repetition stands, so that both are seen.
+const aside = 7
+
+// maxPoints is how many points have their repetitions drawn. Of more, only medians and intervals are, and these are fine: else
+// they would be one blot.
+const maxPoints = 200
 
 // Curve shows values against a swept parameter: each repetition a dot, the medians a line, their intervals bars. Where the values
 // of the parameter are no numbers, there is no line.
 func Curve(title, parameter, unit string, series []Series) *Plot {
 	var names, texts []string
 	var values []float64
-	dots := 0
+	count := 0
 	for _, s := range series {
 		names = append(names, s.Name)
 		for _, point := range s.Points {
 			texts = append(texts, point.At)
 			values = append(append(values, point.Values...), point.Summary.Low, point.Summary.High)
-			dots += len(point.Values)
+			count++
 		}
 	}
 	if len(values) == 0 {
 		return nil
 	}
 	p := newPlot(title, parameter, unit, names)
+	dots := count <= maxPoints
 	at := sweepAxis(&p.frame.X, texts)
 	_, numeric := Numbers(texts)
 	valueAxis(&p.frame.Y, values)
 	p.Text = fmt.Sprintf("%s against %s: the medians, with the interval of each as a bar.", unit, parameter)
-	if dots <= maxDots {
+	if dots {
 		p.Text = fmt.Sprintf("%s against %s: a dot for each repetition, the medians marked, with the interval of each as a bar.",
 			unit, parameter)
 	}
@@ -67,7 +72,7 @@ func Curve(title, parameter, unit string, series []Series) *Plot {
 				medians(c, i, s.Points, where)
 			}
 			for _, point := range s.Points {
-				drawPoint(c, i, point, dots <= maxDots, where, func() string {
+				drawPoint(c, i, point, dots, where, func() string {
 					return tip(parameter, s.Name, unit, point)
 				})
 			}
@@ -105,26 +110,32 @@ func drawPoint(c draw.Canvas, series int, point Point, dots bool, where func(Poi
 		return
 	}
 	shade := palette[series%len(palette)]
-	if point.Summary.N > 1 {
-		low, high := where(point, point.Summary.Low), where(point, point.Summary.High)
+	radius := vg.Length(3)
+	low, high := where(point, point.Summary.Low), where(point, point.Summary.High)
+	switch {
+	case !dots:
+		radius = 1.3
+		c.StrokeLine2(line(fade(shade, 70), 0.8), low.X, low.Y, high.X, high.Y)
+	case point.Summary.N > 1:
 		marking(c, "interval", "", func() { bar(c, shade, low, high) })
 	}
 	if dots && len(point.Values) > 1 {
 		c.SetColor(fade(shade, 110))
 		marking(c, "dot", "", func() {
 			for _, v := range point.Values {
-				circle(c, where(point, v), 2)
+				at := where(point, v)
+				circle(c, vg.Point{X: at.X + aside, Y: at.Y}, 1.7)
 			}
 		})
 	}
 	c.SetColor(shade)
-	marking(c, "median", tip(), func() { mark(c, series, where(point, point.Summary.Median), 3.6) })
+	marking(c, "median", tip(), func() { mark(c, series, where(point, point.Summary.Median), radius) })
 }
 
 // bar is an interval with its ends.
 func bar(c draw.Canvas, shade color.Color, low, high vg.Point) {
 	style := line(shade, 1.2)
-	const half = 3.5
+	const half = 3
 	c.StrokeLine2(style, low.X, low.Y, high.X, high.Y)
 	for _, end := range []vg.Point{low, high} {
 		if low.X == high.X {

@@ -31,8 +31,8 @@ type Plot struct {
 
 // Sizes of a plot, in pixels. It is small, so that its text is legible when a phone shows the whole of it.
 const (
-	width  = vg.Length(460)
-	height = vg.Length(290)
+	width  = vg.Length(400)
+	height = vg.Length(265)
 )
 
 // newPlot with axes in our style, and nothing in it.
@@ -54,7 +54,7 @@ func newPlot(title, x, y string, series []string) *Plot {
 		axis.Tick.Length = 4
 		axis.Padding = 5
 	}
-	f.Y.LineStyle.Width, f.Y.Tick.Length, f.Y.Padding = 0, 0, 4
+	f.Y.Width, f.Y.Tick.Length, f.Y.Padding = 0, 0, 4
 	return p
 }
 
@@ -62,7 +62,9 @@ const (
 	lineHeight = vg.Length(16)
 	margin     = vg.Length(4)
 	// keyWidth is what the mark of a series takes before its name, keyGap what is left after it.
-	keyWidth, keyGap = vg.Length(14), vg.Length(14)
+	keyWidth, keyGap = vg.Length(14), vg.Length(12)
+	// keyStretch allows for readers whose fonts are wider than those that are measured here.
+	keyStretch = 1.1
 )
 
 // draw the whole.
@@ -86,7 +88,7 @@ func (p *Plot) drawKey(c draw.Canvas, top vg.Length) vg.Length {
 	style := styled(textSize, ink, text.XLeft, text.YTop)
 	x := c.Min.X
 	for i, name := range p.series {
-		w := keyWidth + style.Width(name)
+		w := keyWidth + keyStretch*style.Width(name)
 		if x > c.Min.X && x+w > c.Max.X {
 			x, top = c.Min.X, top-lineHeight
 		}

@@ -35,7 +35,7 @@ func Heat(title, x, y, unit string, cells []Cell) *Plot {
 	columns := categories(&p.frame.X, cells, func(c Cell) string { return c.X })
 	rows := categories(&p.frame.Y, cells, func(c Cell) string { return c.Y })
 	p.height = max(150, min(520, vg.Length(100+26*len(rows))))
-	p.frame.Y.Padding, p.frame.X.Padding = 0, 0
+	p.frame.Y.Padding, p.frame.X.Padding = 4, 0
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, cell := range cells {
 		low, high = min(low, cell.Median), max(high, cell.Median)
@@ -89,7 +89,7 @@ func categories(axis *plot.Axis, cells []Cell, of func(Cell) string) map[string]
 	}
 	axis.Min, axis.Max = -0.5, float64(len(texts))-0.5
 	axis.Tick.Marker = spaced{ticks: ticks, room: horizontalRoom}
-	axis.Tick.Length, axis.LineStyle.Width = 0, 0
+	axis.Tick.Length, axis.Width = 0, 0
 	return at
 }
 

@@ -66,8 +66,14 @@ func Percentiles(title, about string, lines []Line) *Plot {
 	axis.Scale = plot.LogScale{}
 	axis.Min, axis.Max = 1, max(100, slices.Max(xs))
 	axis.Tick.Marker = plot.ConstantTicks{
-		{Value: 1, Label: "min"}, {Value: 2, Label: "50"}, {Value: 10, Label: "90"}, {Value: 100, Label: "99"},
-		{Value: 1e3, Label: "99.9"}, {Value: 1e4, Label: "99.99"}, {Value: 1e5, Label: "99.999"}, {Value: 1e6, Label: "99.9999"},
+		{Value: 1, Label: "min"},
+		{Value: 2, Label: "50"},
+		{Value: 10, Label: "90"},
+		{Value: 100, Label: "99"},
+		{Value: 1e3, Label: "99.9"},
+		{Value: 1e4, Label: "99.99"},
+		{Value: 1e5, Label: "99.999"},
+		{Value: 1e6, Label: "99.9999"},
 	}
 	for i := range ys {
 		ys[i] = max(ys[i], 1)
@@ -142,7 +148,7 @@ func drawn(lines []Line) plotter {
 	}
 }
 
-// Bar is a part of the work, with a value for each series.
+// Bar is a part of the work, with a value for each series: not a number if there is none.
 type Bar struct {
 	Name   string
 	Values []float64
@@ -165,7 +171,11 @@ func Bars(title, unit string, series []string, bars []Bar) *Plot {
 	most := 0.0
 	for i, b := range bars {
 		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: b.Name})
-		most = max(most, slices.Max(b.Values))
+		for _, v := range b.Values {
+			if v > most { // which a value that is not known is not
+				most = v
+			}
+		}
 	}
 	f := p.frame
 	f.Y.Tick.Marker, f.Y.Min, f.Y.Max = ticks, 0.5-float64(len(bars)), 0.5

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -41,7 +43,8 @@ func Ratios(title string, pairs []stats.Paired, name func(*stats.Paired) string)
 	if len(shown) == 0 {
 		return nil
 	}
-	p := newPlot(title, "ratio to "+shown[0].Baseline+" ("+shown[0].Metric.Name+", the "+shown[0].Metric.Better+" the better)", "", nil)
+	m := shown[0].Metric
+	p := newPlot(title, "", fmt.Sprintf("ratio to %s (%s, the %s the better)", shown[0].Baseline, m.Name, m.Better), nil)
 	for _, v := range verdictMarks {
 		p.series = append(p.series, v.name)
 	}
@@ -81,10 +84,8 @@ func drawRatio(c draw.Canvas, y vg.Length, pair *stats.Paired, at func(float64) 
 
 func verdictMark(v stats.Verdict) int {
 	for i, m := range verdictMarks {
-		for _, of := range m.verdicts {
-			if of == v {
-				return i
-			}
+		if slices.Contains(m.verdicts, v) {
+			return i
 		}
 	}
 	return len(verdictMarks) - 1
@@ -104,7 +105,7 @@ func ratioAxis(axis *plot.Axis, pairs []*stats.Paired, within float64) {
 			ticks = append(ticks, plot.Tick{Value: v, Label: stats.Format(v)})
 		}
 	}
-	const room = 40
+	const room = 34
 	axis.Tick.Marker = spaced{ticks: ticks, room: room, log: true}
 }
 
@@ -142,10 +143,10 @@ func Rounds(title string, pair *stats.Paired) *Plot {
 	x.Min, x.Max = 0.5, float64(n)+0.5
 	var ticks []plot.Tick
 	for round := 1; round <= n; round++ {
-		ticks = append(ticks, plot.Tick{Value: float64(round), Label: fmt.Sprint(round)})
+		ticks = append(ticks, plot.Tick{Value: float64(round), Label: strconv.Itoa(round)})
 	}
 	x.Tick.Marker = spaced{ticks: ticks, room: horizontalRoom}
-	valueAxis(&p.frame.Y, append(append([]float64{}, both[0]...), both[1]...))
+	fittedAxis(&p.frame.Y, slices.Concat(both...))
 	p.frame.Add(plotter(grid), plotter(func(c draw.Canvas, f *plot.Plot) {
 		for round := range n {
 			x := c.X(f.X.Norm(float64(round + 1)))

@@ -21,7 +21,8 @@ type SuiteCase struct {
 	Details *page.SuiteDetails
 }
 
-const suiteSpec = `{"baseline":"durable","rounds":20,"earlyStop":{"differencePercent":5,"minRounds":6},"variants":[{"name":"durable"},` +
+const suiteSpec = `{"baseline":"durable","rounds":8,"earlyStop":{"differencePercent":5,"minRounds":6},` +
+	`"variants":[{"name":"durable"},` +
 	`{"name":"lazy","database":{"settings":{"flushLogAtTrxCommit":2}}}],"template":{"spec":` + commitSpec + `}}`
 
 // rounds of the suite.
@@ -33,8 +34,8 @@ func Suite() SuiteCase {
 	rows := result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}
 	s := &report.Suite{
 		Namespace: "bench", Name: "durable-or-not", UID: "uid", Workload: "CommitSize", Seed: 42, Outcome: "Complete",
-		Message: "every comparison has its answer", Started: time.Date(2026, 11, 22, 18, 30, 0, 0, time.UTC), Rounds: rounds, Planned: 20,
-		Spec: json.RawMessage(suiteSpec),
+		Message: "all 8 rounds are measured", Started: time.Date(2026, 11, 22, 18, 30, 0, 0, time.UTC),
+		Rounds: rounds, Planned: rounds, Spec: json.RawMessage(suiteSpec),
 		Variants: []report.SuiteVariant{
 			{Name: "durable", Title: "every commit on disk", Baseline: true, SpecDigest: "v1:sha256:01ab"},
 			{
@@ -54,7 +55,7 @@ func Suite() SuiteCase {
 				ServerVersion: "11.8.3-MariaDB", DatabaseImage: "mariadb@sha256:1fa6d3f2", SettingsDigest: "sha256:9c41d0e2",
 			}
 			for i, p := range points {
-				value := commitRate(number(p, "rowsPerCommit"), commitMicros[variant]) * (1 + 0.012*m.random.NormFloat64())
+				value := commitRate(number(p, "rowsPerCommit"), commitMicros[variant]) * (1 + scatter(p)*m.random.NormFloat64())
 				run.Values = append(run.Values, report.SuiteValue{Parameters: p, Value: value})
 				doc := m.document(len(points)*round+i, value)
 				doc.Latencies[0].Histogram = m.histogram(int64(commitMicros[variant]))
@@ -66,17 +67,25 @@ func Suite() SuiteCase {
 	s.Runs[5].Invalidated = 1
 	judge(s, points, rows)
 	s.Claims = []claims.Judgement{{
-		Name: "threefold", Statement: "three times as fast if nothing waits for the disk", Verdict: claims.Holds,
-		Detail: "3.1 times (3.0–3.2) at rowsPerCommit=1, at least 3 was claimed",
+		Name: "twofold", Statement: "twice as fast if nothing waits for the disk", Verdict: claims.Holds,
+		Detail: "3.0 times (3.0–3.1) at rowsPerCommit=1, at least 2 was claimed",
 	}}
 	return c
+}
+
+// scatter of the values of a point, relative to their mean: at one point it is too much for an answer.
+func scatter(point map[string]string) float64 {
+	if point["rowsPerCommit"] == "64" {
+		return 0.06
+	}
+	return 0.012
 }
 
 // commitMicros is what a commit takes.
 var commitMicros = map[string]float64{"durable": 215, "lazy": 18}
 
 func judge(s *report.Suite, points []map[string]string, metric result.Metric) {
-	design := stats.Design{MinRounds: 6, MaxRounds: 20, EarlyStop: true, DifferencePercent: 5, Comparisons: len(points)}
+	design := stats.Design{MinRounds: 6, MaxRounds: rounds, EarlyStop: true, DifferencePercent: 5, Comparisons: len(points)}
 	for i, p := range points {
 		pair := stats.Paired{Variant: "lazy", Baseline: "durable", Parameters: p, Metric: metric}
 		for _, run := range s.Runs {

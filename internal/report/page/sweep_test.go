@@ -1,0 +1,174 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// product of the values of parameters.
+func product(axes map[string][]string) []map[string]string {
+	points := []map[string]string{{}}
+	for name, values := range axes {
+		var more []map[string]string
+		for _, p := range points {
+			for _, v := range values {
+				point := map[string]string{name: v}
+				maps.Copy(point, p)
+				more = append(more, point)
+			}
+		}
+		points = more
+	}
+	return points
+}
+
+// Points are drawn along the parameter of numbers that has the most values.
+func TestSweepOf(t *testing.T) {
+	for name, c := range map[string]struct {
+		axes map[string][]string
+		want string
+	}{
+		"one":             {map[string][]string{"a": {"x", "y"}}, "a"},
+		"the most values": {map[string][]string{"a": {"1", "2"}, "b": {"1", "2", "3"}}, "b"},
+		"numbers first":   {map[string][]string{"a": {"x", "y", "z"}, "b": {"1", "2"}}, "b"},
+	} {
+		var names []string
+		for _, n := range []string{"a", "b"} {
+			if c.axes[n] != nil {
+				names = append(names, n)
+			}
+		}
+		if got := sweepOf(names, product(c.axes)); got.along != c.want || len(got.others) != len(names)-1 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// On a line, numbers are in their order, whatever the order of the sweep is; words stay as they are.
+func TestGroup(t *testing.T) {
+	for in, want := range map[string]string{"4 16 1": "1 4 16", "b c a": "b c a"} {
+		var points []stats.Point
+		for v := range strings.FieldsSeq(in) {
+			points = append(points, stats.Point{Parameters: map[string]string{"size": v, "mode": "m"}})
+		}
+		series := sweep{"size", []string{"mode"}}.group(points)
+		if len(series) != 1 || series[0].Name != "mode=m" {
+			t.Fatalf("%+v", series)
+		}
+		var got []string
+		for _, p := range series[0].Points {
+			got = append(got, p.At)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v", in, got)
+		}
+	}
+}
+
+func TestSpread(t *testing.T) {
+	for n, want := range map[int]string{3: "[0 4 9]", 2: "[0 9]", 10: "[0 1 2 3 4 5 6 7 8 9]", 20: "[0 1 2 3 4 5 6 7 8 9]"} {
+		if got := fmt.Sprint(spread([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, n)); got != want {
+			t.Errorf("%d of ten: %s, want %s", n, got, want)
+		}
+	}
+}
+
+// A heat map needs two parameters of at least three numbers, and most of their combinations.
+func TestHeat(t *testing.T) {
+	of := func(points []map[string]string) []stats.Point {
+		var list []stats.Point
+		for _, p := range points {
+			list = append(list, stats.Point{Parameters: p})
+		}
+		return list
+	}
+	three := []string{"1", "2", "3"}
+	grid := product(map[string][]string{"a": three, "b": three})
+	cross := []map[string]string{{"a": "1", "b": "2"}, {"a": "2", "b": "1"}, {"a": "3", "b": "3"}}
+	for name, c := range map[string]struct {
+		points []map[string]string
+		want   bool
+	}{
+		"grid": {grid, true}, "two values": {product(map[string][]string{"a": three, "b": {"1", "2"}}), false},
+		"words": {product(map[string][]string{"a": three, "b": {"x", "y", "z"}}), false}, "holes": {cross, false},
+	} {
+		if got := heat([]string{"a", "b"}, of(c.points), "m", "u"); (got != nil) != c.want {
+			t.Errorf("%s: %v", name, got != nil)
+		}
+	}
+}
+
+// Neighbouring intervals become one: their sums, their longest latency, their end.
+func TestThinned(t *testing.T) {
+	var series []result.Interval
+	for i := range 2*maxIntervals + 1 {
+		series = append(series, result.Interval{EndMicros: int64(i + 1), Rows: 1, Transactions: 2, MaxMicros: int64(5 - i%5)})
+	}
+	short := thinned(series)
+	if diff := cmp.Diff(result.Interval{EndMicros: 3, Rows: 3, Transactions: 6, MaxMicros: 5}, short[0]); diff != "" {
+		t.Errorf("the first (-want +got):\n%s", diff)
+	}
+	rows := int64(0)
+	for _, i := range short {
+		rows += i.Rows
+	}
+	if len(short) > maxIntervals || rows != int64(len(series)) || short[len(short)-1].EndMicros != int64(len(series)) {
+		t.Errorf("%d intervals of %d rows", len(short), rows)
+	}
+}
+
+// Of each point a few values of each milestone are kept, and a few histograms.
+func TestDetailsOfAPointAreBounded(t *testing.T) {
+	h := hdrhistogram.New(1, 1000, 3)
+	if err := h.RecordValue(7); err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := &result.Document{
+		Milestones: []result.Milestone{{Rows: 1}, {Rows: 2}}, Latencies: []result.Latency{{Operation: "commit", Histogram: string(encoded)}},
+	}
+	var d Details
+	const trials = 100
+	for range trials {
+		d.Add(&result.Record{Outcome: result.OutcomeAccepted}, doc)
+	}
+	of := d.of(nil)
+	if n := len(of.milestones[2].rates); n != maxTrials {
+		t.Errorf("%d rates", n)
+	}
+	if n := len(of.latencies["commit"]); n > maxUnmerged {
+		t.Errorf("%d histograms", n)
+	}
+	if n := merged(of.latencies["commit"]).TotalCount(); n != trials {
+		t.Errorf("%d operations", n)
+	}
+}
+
+// A round that is not whole does not count.
+func TestMeasured(t *testing.T) {
+	s := &report.Suite{Rounds: 1}
+	for round := 1; round <= 2; round++ {
+		for _, variant := range []string{"a", "b"} {
+			s.Runs = append(s.Runs, report.SuiteRun{Round: round, Variant: variant, Values: []report.SuiteValue{{Value: float64(round)}}})
+		}
+	}
+	points := measured(s, "a")
+	if len(points) != 1 || len(points[0].Values) != 1 || points[0].Summary.Median != 1 {
+		t.Errorf("%+v", points)
+	}
+}

@@ -1,0 +1,205 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plot_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/report/plot"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// series of points with the given values of a parameter, each of three repetitions.
+func series(name string, at ...string) plot.Series {
+	s := plot.Series{Name: name}
+	for i, text := range at {
+		values := []float64{100 * float64(i+1), 104 * float64(i+1), 97 * float64(i+1)}
+		s.Points = append(s.Points, plot.Point{At: text, Values: values, Summary: stats.Summarize(values)})
+	}
+	return s
+}
+
+// pairs of a suite: one faster, one slower, one equal, one without an interval.
+func pairs() []stats.Paired {
+	var list []stats.Paired
+	for i, c := range []stats.Comparison{
+		{Verdict: stats.Faster, Ratio: 3, Low: 2.8, High: 3.2},
+		{Verdict: stats.Slower, Ratio: 0.9, Low: 0.85, High: 0.94},
+		{Verdict: stats.Equal, Ratio: 1, Low: 0.98, High: 1.03},
+		{Verdict: stats.CannotSay, Ratio: 1, High: math.Inf(1)},
+	} {
+		list = append(list, stats.Paired{
+			Variant: "lazy", Baseline: "durable", Parameters: map[string]string{"rowsPerCommit": fmt.Sprint(i)},
+			Metric:            result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"},
+			DifferencePercent: 5, BaselineValues: []float64{100, 101}, Values: []float64{300, 290, 310}, Comparison: c,
+		})
+	}
+	return list
+}
+
+func label(p *stats.Paired) string { return stats.Label(p.Parameters) }
+
+func svg(t *testing.T, p *plot.Plot) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := p.SVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// plots of every kind.
+func plots() map[string]*plot.Plot {
+	line := []plot.Line{
+		{Name: "a", Points: []plot.XY{{X: 1, Y: 10}, {X: 2, Y: 12}, {X: 3, Y: math.NaN()}, {X: 4, Y: 11}}},
+		{Name: "b", Points: []plot.XY{{X: 1, Y: 20}, {X: 4, Y: 25}}, Marked: true},
+	}
+	all := pairs()
+	return map[string]*plot.Plot{
+		"curve":       plot.Curve("rows/s against size", "size", "rows/s", []plot.Series{series("", "1", "2", "4")}),
+		"words":       plot.Curve("by words", "mode", "rows/s", []plot.Series{series("a", "x", "y"), series("b", "x", "y")}),
+		"heat":        plot.Heat("heat", "x", "y", "rows/s", []plot.Cell{{"1", "1", 5}, {"2", "1", 6}, {"1", "10", 7}, {"2", "10", 9}}),
+		"ratios":      plot.Ratios("Ratios", all, label),
+		"rounds":      plot.Rounds("lazy", &all[0]),
+		"lines":       plot.Lines("Rate over time", "s", "rows/s", "about", line),
+		"percentiles": plot.Percentiles("Latency", "about", []plot.Line{{Points: []plot.XY{{X: 0, Y: 100}, {X: 0.5, Y: 200}, {X: 0.99, Y: 900}}}}),
+		"bars":        plot.Bars("By part", "s", []string{"on", "off"}, []plot.Bar{{"ORDERS", []float64{3, 2}}, {"PART", []float64{1, math.NaN()}}}),
+	}
+}
+
+// Everything that was measured is in the picture, marked as what it is.
+func TestMarks(t *testing.T) {
+	elements := regexp.MustCompile(`<(circle|path)`)
+	for name, want := range map[string]map[string]int{
+		"curve": {"dot": 9, "median": 3, "interval": 9, "curve": 1}, "words": {"dot": 12, "median": 4, "curve": 0},
+		"heat": {"cell": 4}, "ratios": {"ratio": 3, "band": 1, "interval": 9}, "rounds": {"dot": 4},
+		"lines": {"curve": 2, "mark": 5}, "percentiles": {"curve": 1}, "bars": {"bar": 3},
+	} {
+		text := svg(t, plots()[name])
+		for class, n := range want {
+			got := 0
+			for _, group := range regexp.MustCompile(`(?s)<g class="[lf]\w+ `+class+`" .*?</g>`).FindAllString(text, -1) {
+				got += len(elements.FindAllString(group, -1))
+			}
+			if got != n {
+				t.Errorf("%s has %d of class %s, want %d", name, got, class, n)
+			}
+		}
+	}
+}
+
+// A plot is well-formed, the same each time, and needs nothing else.
+func TestSVG(t *testing.T) {
+	again := plots()
+	for name, p := range plots() {
+		text := svg(t, p)
+		if other := svg(t, again[name]); other != text {
+			t.Errorf("%s is not the same twice", name)
+		}
+		for d := xml.NewDecoder(strings.NewReader(text)); ; {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Errorf("%s: %v", name, err)
+				break
+			}
+		}
+		outside := strings.Replace(text, `xmlns="http://www.w3.org/2000/svg"`, "", 1)
+		if strings.Contains(outside, "http") || strings.Contains(outside, "url(") || strings.Contains(outside, "href") {
+			t.Errorf("%s refers to something outside", name)
+		}
+		if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+			t.Errorf("%s has a place that is no number", name)
+		}
+		if !strings.Contains(text, `role="img" aria-label="`+p.Title+". ") || p.Text == "" {
+			t.Errorf("%s says nothing to those who do not see it", name)
+		}
+	}
+}
+
+func TestGolden(t *testing.T) {
+	testutil.Golden(t, "curve.svg", []byte(svg(t, plots()["curve"])))
+	testutil.Golden(t, "ratios.svg", []byte(svg(t, plots()["ratios"])))
+}
+
+func TestPNG(t *testing.T) {
+	for name, p := range plots() {
+		var b bytes.Buffer
+		if err := p.PNG(&b); err != nil {
+			t.Fatal(err)
+		}
+		image, err := png.Decode(&b)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if w := image.Bounds().Dx(); w != 800 {
+			t.Errorf("%s is %d pixels wide", name, w)
+		}
+	}
+}
+
+// Of nothing there is no plot.
+func TestNothing(t *testing.T) {
+	for name, p := range map[string]*plot.Plot{
+		"curve": plot.Curve("", "", "", nil), "points": plot.Curve("", "", "", []plot.Series{{Name: "a"}}), "heat": plot.Heat("", "", "", "", nil),
+		"ratios": plot.Ratios("", pairs()[3:], label), "rounds": plot.Rounds("", &stats.Paired{}), "lines": plot.Lines("", "", "", "", nil),
+		"percentiles": plot.Percentiles("", "", nil), "bars": plot.Bars("", "", nil, nil),
+	} {
+		if p != nil {
+			t.Errorf("%s is a plot of nothing", name)
+		}
+	}
+}
+
+// One value, equal values, zeros and negative numbers are drawn, too.
+func TestUnusualValues(t *testing.T) {
+	for name, values := range map[string][]float64{"one": {5}, "equal": {5, 5, 5}, "zeros": {0, 0}, "negative": {-3, 4}, "below": {-3, -4}, "huge": {1e300, 2}} {
+		s := plot.Series{Points: []plot.Point{{At: "7", Values: values, Summary: stats.Summarize(values)}}}
+		if text := svg(t, plot.Curve("t", "x", "y", []plot.Series{s})); strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+			t.Errorf("%s:\n%s", name, text)
+		}
+		p := &stats.Paired{Values: values, BaselineValues: values}
+		if text := svg(t, plot.Rounds("t", p)); strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+			t.Errorf("rounds of %s:\n%s", name, text)
+		}
+	}
+}
+
+// More repetitions than a plot can show are left out; the medians stay.
+func TestManyDots(t *testing.T) {
+	var s plot.Series
+	for i := range 1000 {
+		values := []float64{float64(i), float64(i) + 1, float64(i) + 2, float64(i) + 3}
+		s.Points = append(s.Points, plot.Point{At: fmt.Sprint(i + 1), Values: values, Summary: stats.Summarize(values)})
+	}
+	text := svg(t, plot.Curve("t", "x", "y", []plot.Series{s}))
+	if strings.Contains(text, `f0 dot"`) || strings.Count(text, "<title>") != 1001 {
+		t.Errorf("%d titles", strings.Count(text, "<title>"))
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for text, want := range map[string]string{"1": "1", "1000": "1,000", "-1234567.25": "-1,234,567.25", "1e+17": "1e+17", "": "", "999": "999"} {
+		if got := plot.Grouped(text); got != want {
+			t.Errorf("%s is %s, want %s", text, got, want)
+		}
+	}
+	for v, want := range map[float64]string{250: "250 µs", 1500: "1.5 ms", 2e6: "2 s"} {
+		if got := plot.Micros(v); got != want {
+			t.Errorf("%v is %s, want %s", v, got, want)
+		}
+	}
+}
