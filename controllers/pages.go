@@ -24,8 +24,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// pages make the page of a run or suite that has ended. Documents are read from the API server one after another, because no cache
-// holds them, and so that not more than one is in memory.
+// pages make the page of a run or suite that has ended. Documents are read from the API server one after another: no cache holds
+// them, and not more than one is to be in memory.
 type pages struct {
 	live     client.Reader
 	decoding *sync.Mutex
@@ -67,7 +67,7 @@ func (p pages) ofSuite(
 
 // rendered is a page. The results are worth more than their page: they are published without it if it cannot be drawn, which the
 // library for plots may say by a panic.
-func rendered(ctx context.Context, print func(io.Writer) error) (files []result.File) {
+func rendered(ctx context.Context, draw func(io.Writer) error) (files []result.File) {
 	logger := log.FromContext(ctx)
 	defer func() {
 		if p := recover(); p != nil {
@@ -76,7 +76,7 @@ func rendered(ctx context.Context, print func(io.Writer) error) (files []result.
 		}
 	}()
 	var text bytes.Buffer
-	err := print(&text)
+	err := draw(&text)
 	if err == nil {
 		var file result.File
 		// Compressed, because a page is nothing to read in a ConfigMap.
@@ -88,8 +88,8 @@ func rendered(ctx context.Context, print func(io.Writer) error) (files []result.
 	return nil
 }
 
-// visit calls add with the document of each attempt. One that is gone or cannot be read is left out, because the page says nothing
-// that depends on all of them.
+// visit calls add with the document of each attempt. One that is gone or cannot be read is left out: the page says nothing that
+// depends on all of them.
 func (p pages) visit(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, records []*result.Record, add func(*result.Record, *result.Document),
 ) error {

@@ -6,8 +6,8 @@
 //	release VERSION FOLDER
 //
 // FOLDER has the plugin for each platform, as plugin/OS-ARCH/kubectl-benchrun, and may have more files to publish, as the chart.
-// The command adds an archive of the plugin for each platform, a manifest for krew, a bill of materials (CycloneDX), and SHA256SUMS
-// of all files. The same input gives the same bytes.
+// The command adds an archive of the plugin for each platform, a manifest for krew, a bill of materials (CycloneDX), and
+// SHA256SUMS of all files. The same input gives the same bytes.
 package main
 
 import (

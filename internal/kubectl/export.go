@@ -34,7 +34,8 @@ the variables of the server, and checksums of all of it. The archive has no secr
 
   # To a registry, with the credentials of docker login.
   kubectl benchrun export commit-size -o oci://registry.example.com/benchmarks/commit-size:2026-11`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: c.names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			cl, namespace, err := c.connect()
 			if err != nil {

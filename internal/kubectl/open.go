@@ -102,7 +102,9 @@ func isPath(name string) bool {
 }
 
 // isBundle says whether a name is that of what export has written.
-func isBundle(name string) bool { return strings.HasSuffix(name, ".tgz") || strings.HasPrefix(name, ociPrefix) }
+func isBundle(name string) bool {
+	return strings.HasSuffix(name, ".tgz") || strings.HasPrefix(name, ociPrefix)
+}
 
 // isKind says whether a word before a slash names a kind: see find.
 func isKind(word string) bool {

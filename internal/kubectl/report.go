@@ -16,11 +16,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
-	output, dir := "text", ""
+	output, dir, open := "text", "", false
 	names := strings.Join(formatNames(), ", ")
 	command := &cobra.Command{
 		Use:   "report NAME",
@@ -36,9 +37,13 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
   # A job summary of GitHub Actions.
   kubectl benchrun report commit-size -o github >>"$GITHUB_STEP_SUMMARY"
 
+  # The page with plots, in the browser.
+  kubectl benchrun report commit-size --open
+
   # Files of all formats.
   kubectl benchrun report commit-size --dir results`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: c.names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			format, err := formatOf(output)
 			if err != nil {
@@ -51,6 +56,9 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 			p, err := reported(command.Context(), cl, namespace, arguments[0])
 			if err != nil {
 				return err
+			}
+			if open {
+				return openPage(command.Context(), streams, p, arguments[0])
 			}
 			if dir == "" {
 				return p.print(streams.Out, format)
@@ -68,13 +76,23 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	}
 	command.Flags().StringVarP(&output, "output", "o", output, "one of "+names)
 	command.Flags().StringVar(&dir, "dir", "", "write files of all formats to this folder instead of printing one")
-	command.MarkFlagsMutuallyExclusive("output", "dir")
+	command.Flags().BoolVar(&open, "open", false, "open the page in the browser instead of printing")
+	command.MarkFlagsMutuallyExclusive("output", "dir", "open")
 	return command
+}
+
+// formats are those of package report, and the page, which is drawn without the documents of the attempts.
+func formats() []report.Format {
+	return append(report.Formats(), report.Format{
+		Name: "html", File: page.File,
+		Run:   func(w io.Writer, r *report.Report) error { return page.Run(w, r, nil) },
+		Suite: func(w io.Writer, s *report.Suite) error { return page.Suite(w, s, nil) },
+	})
 }
 
 func formatNames() []string {
 	var names []string
-	for _, f := range report.Formats() {
+	for _, f := range formats() {
 		names = append(names, f.Name)
 	}
 	return names
@@ -82,7 +100,7 @@ func formatNames() []string {
 
 // formatOf is the value of -o.
 func formatOf(name string) (report.Format, error) {
-	all := report.Formats()
+	all := formats()
 	i := slices.IndexFunc(all, func(f report.Format) bool { return f.Name == name })
 	if i < 0 {
 		return report.Format{}, fmt.Errorf("-o %s is not known; use one of %s", name, strings.Join(formatNames(), ", "))
@@ -106,8 +124,18 @@ func reported(ctx context.Context, from client.Reader, namespace, name string) (
 	return &printable{run: rep}, nil
 }
 
-// print the report in a format.
+// print the report in a format. The page is that of the operator if there is one: it has seen the documents of the attempts.
 func (p *printable) print(w io.Writer, f report.Format) error {
+	if f.File == page.File {
+		published, err := result.UnpackFile(page.File, p.contents)
+		if err != nil {
+			return err
+		}
+		if published != nil {
+			_, err := w.Write(published)
+			return err
+		}
+	}
 	if p.run != nil {
 		return f.Run(w, p.run)
 	}
@@ -117,7 +145,7 @@ func (p *printable) print(w io.Writer, f report.Format) error {
 // files of all formats.
 func (p *printable) files() ([]result.File, error) {
 	var files []result.File
-	for _, f := range report.Formats() {
+	for _, f := range formats() {
 		var b bytes.Buffer
 		if err := p.print(&b, f); err != nil {
 			return nil, fmt.Errorf("writing %s: %w", f.File, err)

@@ -37,7 +37,8 @@ func newReproduce(c *cluster, streams genericiooptions.IOStreams) *cobra.Command
 	command := &cobra.Command{
 		Use:   "reproduce BUNDLE",
 		Short: "Measure a bundle again in this cluster, and compare point by point",
-		Long: `Verify a bundle that "kubectl benchrun export" has written, create what it has measured, wait until it has finished, and compare.
+		Long: `Verify a bundle that "kubectl benchrun export" has written, create what it has measured, wait until it has finished,
+and compare.
 
 A point of a run is reproduced if no difference between there and here is shown, and one of a factor of two would have been.
 With --within 10% it is reproduced if differences of 10 % are excluded. A suite is reproduced if the ratios of its variants are.

@@ -57,10 +57,10 @@ type Reproduction struct {
 	Differences []string `json:"differences,omitempty"`
 }
 
-// Reproduce compares two reports of the same specification, point by point: that of another laboratory, and that of this one. The
-// points have one error of 5 % together. A point is reproduced if no difference is shown, and if the interval of the ratio excludes
-// a factor of two. If within is above 0, a point is reproduced if the interval excludes a difference of this fraction; a smaller
-// one may be shown.
+// Reproduce compares two reports of the same specification, point by point: that of another laboratory, and that of this one.
+// The points have one error of 5 % together. A point is reproduced if no difference is shown, and if the interval of the ratio
+// excludes a factor of two. If within is above 0, a point is reproduced if the interval excludes a difference of this fraction;
+// a smaller one may be shown.
 func Reproduce(there, here *Report, within float64) *Reproduction {
 	r := &Reproduction{Name: there.Run.Name}
 	byLabel := map[string]*stats.Point{}
@@ -132,8 +132,8 @@ func (p *ReproducedPoint) judge(pair *stats.Paired, within float64) {
 	}
 }
 
-// ReproduceSuite compares the ratios of two suites of the same specification. Values themselves are not compared: a suite is about
-// what the variants do on one machine.
+// ReproduceSuite compares the ratios of two suites of the same specification. Values themselves are not compared: a suite is
+// about what the variants do on one machine.
 func ReproduceSuite(there, here *Suite) *Reproduction {
 	r := &Reproduction{Name: there.Name}
 	key := func(p *stats.Paired) string {

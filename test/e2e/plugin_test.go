@@ -23,7 +23,7 @@ import (
 func plugin(ctx context.Context, stdin string, arguments ...string) (code int, out, errs string) {
 	GinkgoHelper()
 	bin := filepath.Join(repository, "bin")
-	cmd := exec.CommandContext(ctx, filepath.Join(bin, "kubectl"), append(append([]string{"benchrun"}, arguments...), "-n", namespace)...)
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, "kubectl"), append([]string{"benchrun", "-n", namespace}, arguments...)...)
 	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	cmd.Stdin = strings.NewReader(stdin)
 	var stdout, stderr bytes.Buffer
@@ -60,7 +60,9 @@ var _ = Describe("the kubectl plugin", func() {
 			MatchRegexp(`^Run sizes is Complete since \d\d:\d\d:\d\d UTC .*, 2 of 2 trials measured\.`),
 			ContainSubstring("Everything is measured, and the results are published.")), errs)
 		_, out, errs = plugin(ctx, "", "report", "sizes")
-		Expect(out).To(And(HavePrefix("# sizes\n"), ContainSubstring("| rowsPerCommit |")), errs)
+		Expect(out).To(And(HavePrefix("sizes: "), ContainSubstring("rowsPerCommit")), errs)
+		_, out, errs = plugin(ctx, "", "report", "sizes", "-o", "html")
+		Expect(out).To(And(ContainSubstring("<svg"), ContainSubstring("</html>")), errs)
 
 		By("reading the record of a trial whose Pod is gone")
 		Eventually(func(g Gomega) {
