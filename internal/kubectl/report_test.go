@@ -176,7 +176,7 @@ func TestFolder(t *testing.T) {
 		}
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != len(report.Formats())+1 {
+	if err != nil || len(entries) != len(formats())+1 {
 		t.Errorf("%d files, %v", len(entries), err)
 	}
 	_, after := measuredRun(t, "new", 0.9)
