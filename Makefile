@@ -88,7 +88,7 @@ manifests: ## Regenerate the CRD and the operator's role, for kustomize and for 
 manifests-chart:
 	@mkdir -p charts/benchrun/files/crds
 	@cp config/crd/bases/*.yaml charts/benchrun/files/crds/
-	@cp config/rbac/role.yaml charts/benchrun/files/role.yaml
+	@cp config/rbac/role.yaml config/rbac/benchmarkrun_{editor,viewer}_role.yaml charts/benchrun/files/
 
 .PHONY: docs-reference
 docs-reference: ## Regenerate docs/reference/api.md from the API's comments, and kubectl.md from the plugin's help.

@@ -110,11 +110,11 @@ func explained(err error) string {
 	return strings.Join(strings.Fields(words), " ")
 }
 
-// permission says what to ask for. No role of Benchrun has Pods and their logs.
+// permission says what to ask for.
 func permission(err error) string {
 	if status := errorOf[apierrors.APIStatus](err); status != nil {
-		if details := status.Status().Details; details != nil && details.Group == "" && details.Kind == "pods" {
-			return "Ask for a role with get, list and watch on pods, and get on pods/log"
+		if details := status.Status().Details; details != nil && details.Group == "" {
+			return "Ask for the role view in this namespace, or benchrun-benchmarkrun-editor to create runs, too"
 		}
 	}
 	return "Ask for the role benchrun-benchmarkrun-editor, or benchrun-benchmarkrun-viewer to read runs and suites only"

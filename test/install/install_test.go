@@ -146,42 +146,106 @@ func TestEnvtestChartImages(t *testing.T) {
 	}
 }
 
-// An editor may read results, which are in ConfigMaps, and neither change them nor read Secrets.
-func TestEnvtestEditorReadsResults(t *testing.T) {
+// An editor may read results and logs, and neither change them nor read Secrets. A viewer reads runs and suites.
+func TestEnvtestUserRoles(t *testing.T) {
+	rights := map[string]map[string]bool{
+		"editor": {
+			"get configmaps": true, "list configmaps": true, "update configmaps": false, "delete configmaps": false,
+			"create configmaps": false, "get secrets": false, "create benchmarkruns.benchrun.dev": true,
+			"create benchmarksuites.benchrun.dev": true, "patch benchmarksuites/status.benchrun.dev": false,
+			"watch pods": true, "get pods/log": true, "create pods": false, "create pods/exec": false,
+		},
+		"viewer": {
+			"watch benchmarkruns.benchrun.dev": true, "list benchmarksuites.benchrun.dev": true,
+			"create benchmarkruns.benchrun.dev": false, "get configmaps": false, "list pods": false, "get pods/log": false,
+		},
+	}
+	for name, objects := range installations(t) {
+		for role, allowed := range rights {
+			t.Run(name+" "+role, func(t *testing.T) {
+				user := bound(t, strings.ReplaceAll(name, " ", "-"), objects, "benchmarkrun-"+role)
+				for what, yes := range allowed {
+					demandRight(t, user, what, yes)
+				}
+			})
+		}
+	}
+}
+
+// Kubernetes' own roles include those of Benchrun: no administrator has to bind them. Nobody reads logs by this who could not.
+func TestUserRolesAreAggregated(t *testing.T) {
+	const aggregate = "rbac.authorization.k8s.io/aggregate-to-"
+	for name, objects := range installations(t) {
+		t.Run(name, func(t *testing.T) {
+			for role, into := range map[string][]string{"viewer": {"view"}, "editor": {"admin", "edit"}} {
+				var r rbacv1.ClusterRole
+				find(t, objects, "ClusterRole", "benchmarkrun-"+role, &r)
+				var got []string
+				for label, value := range r.Labels {
+					if to, found := strings.CutPrefix(label, aggregate); found && value == "true" {
+						got = append(got, to)
+					}
+				}
+				slices.Sort(got)
+				if diff := cmp.Diff(into, got); diff != "" {
+					t.Errorf("the %s is part of (-want +got):\n%s", role, diff)
+				}
+			}
+		})
+	}
+	apart, err := helm(t, append(slices.Clone(images), "--set=aggregateUserRoles=false")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range apart {
+		for label := range o.GetLabels() {
+			if strings.HasPrefix(label, aggregate) {
+				t.Errorf("%s %s has the label %s", o.GetKind(), o.GetName(), label)
+			}
+		}
+	}
+}
+
+// installations are the ways to install, as they are rendered.
+func installations(t *testing.T) map[string][]*unstructured.Unstructured {
+	t.Helper()
 	chart, err := helm(t, images...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, objects := range map[string][]*unstructured.Unstructured{"chart": chart, "kustomization": kustomize(t, "config/default")} {
-		t.Run(name, func(t *testing.T) {
-			var role rbacv1.ClusterRole
-			find(t, objects, "ClusterRole", "benchmarkrun-editor", &role)
-			role.Name = name + "-editor"
-			create(t, &role)
-			create(t, &rbacv1.RoleBinding{
-				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: role.Name},
-				RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-				Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}},
-			})
-			for what, allowed := range map[string]bool{
-				"get configmaps": true, "list configmaps": true, "update configmaps": false, "delete configmaps": false,
-				"create configmaps": false, "get secrets": false, "create benchmarkruns.benchrun.dev": true,
-				"create benchmarksuites.benchrun.dev": true, "patch benchmarksuites/status.benchrun.dev": false,
-			} {
-				verb, resource, _ := strings.Cut(what, " ")
-				resource, group, _ := strings.Cut(resource, ".")
-				review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-					User: name, ResourceAttributes: &authorizationv1.ResourceAttributes{
-						Namespace: "default", Verb: verb, Group: group, Resource: resource,
-					},
-				}}
-				eventually(t, fmt.Sprintf("%s: %t", what, allowed), func(ctx context.Context) bool {
-					r := review.DeepCopy()
-					return api.Create(ctx, r) == nil && r.Status.Allowed == allowed
-				})
-			}
-		})
-	}
+	return map[string][]*unstructured.Unstructured{"chart": chart, "kustomization": kustomize(t, "config/default")}
+}
+
+// bound creates the ClusterRole with that suffix, and returns a user who has it in the namespace default.
+func bound(t *testing.T, prefix string, objects []*unstructured.Unstructured, suffix string) string {
+	t.Helper()
+	var role rbacv1.ClusterRole
+	find(t, objects, "ClusterRole", suffix, &role)
+	role.Name = prefix + "-" + suffix
+	create(t, &role)
+	create(t, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: role.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: role.Name}},
+	})
+	return role.Name
+}
+
+// demandRight that the user may, or may not, do "VERB RESOURCE.GROUP" in the namespace default.
+func demandRight(t *testing.T, user, what string, allowed bool) {
+	t.Helper()
+	verb, resource, _ := strings.Cut(what, " ")
+	resource, group, _ := strings.Cut(resource, ".")
+	resource, subresource, _ := strings.Cut(resource, "/")
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: user, ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: "default", Verb: verb, Group: group, Resource: resource, Subresource: subresource,
+		},
+	}}
+	eventually(t, fmt.Sprintf("%s: %t", what, allowed), func(ctx context.Context) bool {
+		r := review.DeepCopy()
+		return api.Create(ctx, r) == nil && r.Status.Allowed == allowed
+	})
 }
 
 // What is rendered is what an API server takes.
