@@ -173,7 +173,7 @@ func TestEnvtestUserRoles(t *testing.T) {
 }
 
 // Kubernetes' own roles include those of Benchrun: no administrator has to bind them. Nobody reads logs by this who could not.
-func TestUserRolesAreAggregated(t *testing.T) {
+func TestEnvtestUserRolesAreAggregated(t *testing.T) {
 	const aggregate = "rbac.authorization.k8s.io/aggregate-to-"
 	for name, objects := range installations(t) {
 		t.Run(name, func(t *testing.T) {
