@@ -4,6 +4,7 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -118,21 +119,26 @@ func drift(records []*result.Record) []string {
 	return list
 }
 
-// extremes are the lowest and the highest probe by one of its numbers, and the trials after them.
+// extremes are the lowest and the highest probe by one of its numbers, and the trials after them. Of many trials a twentieth at
+// either end is left out: among hundreds there is always one whose probe met something, and that is no drift.
 func extremes(records []*result.Record, of func(Probe) int64) (low, high Probe, from, to int) {
+	type before struct {
+		Probe
+		trial int
+	}
+	var all []before
 	for _, r := range records {
-		p, found := ProbeOf(r)
-		if !found || of(p) == 0 {
-			continue
-		}
-		if from == 0 || of(p) < of(low) {
-			low, from = p, r.Trial
-		}
-		if to == 0 || of(p) > of(high) {
-			high, to = p, r.Trial
+		if p, found := ProbeOf(r); found && of(p) > 0 {
+			all = append(all, before{p, r.Trial})
 		}
 	}
-	return low, high, from, to
+	if len(all) == 0 {
+		return low, high, 0, 0
+	}
+	slices.SortStableFunc(all, func(a, b before) int { return cmp.Compare(of(a.Probe), of(b.Probe)) })
+	odd := len(all) / 20
+	first, last := all[odd], all[len(all)-1-odd]
+	return first.Probe, last.Probe, first.trial, last.trial
 }
 
 func diskDiffers(a, b Probe) bool {

@@ -5,6 +5,7 @@ package stats_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,6 +24,15 @@ func probed(trial int, value float64, median, p95, work int64) *result.Record {
 			CPU:       result.WorkTime{Times: 11, Median: work, P95: work},
 		}},
 	}}
+}
+
+// alike are trials before which the node was nearly the same.
+func alike(first, last int) []*result.Record {
+	var list []*result.Record
+	for i := first; i <= last; i++ {
+		list = append(list, probed(i, 1, 105, 200, 500_000))
+	}
+	return list
 }
 
 // unseen is a trial without an observer.
@@ -65,6 +75,15 @@ func TestProbeWarnings(t *testing.T) {
 			stats.Probe{},
 			"",
 			[]string{"a fixed piece of work took from 500 µs of the node's CPU before trial 4 to 640.1 µs before trial 5: the CPU was not as fast for all trials"},
+		},
+		"one of many, and one more": {
+			slices.Concat(alike(1, 18), []*result.Record{probed(19, 1, 900, 950, 500_000), probed(20, 1, 100, 110, 500_000)}),
+			stats.Probe{}, "", nil,
+		},
+		"several of many": {
+			slices.Concat(alike(1, 18), []*result.Record{probed(19, 1, 900, 950, 500_000), probed(20, 1, 400, 410, 500_000)}),
+			stats.Probe{}, "",
+			[]string{"fdatasync took from 105 µs (p95 200) before trial 2 to 400 µs (p95 410) before trial 20: the disk was not the same for all trials"},
 		},
 		"another day": {
 			[]*result.Record{probed(1, 1, 300, 800, 800_000), probed(2, 1, 310, 820, 810_000)},
