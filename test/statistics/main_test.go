@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -19,11 +20,14 @@ func above(share, limit float64, suites int) bool {
 	return share > limit+3*math.Sqrt(limit*(1-limit)/float64(suites))
 }
 
-// A variant that is the baseline is said to differ in 5 % of the suites at most. The recordings are not held to that: with a few
-// times the length of a suite, each is an example and has no rate.
+// A variant that is the baseline is said to differ in 5 % of the suites at most.
 func TestNoFalseVerdicts(t *testing.T) {
+	trials, err := recorded()
+	if err != nil || len(trials) < 2 {
+		t.Fatalf("%d recordings, %v", len(trials), err)
+	}
 	unpredictable := wave().Name // a load that comes in time with the rounds looks like a difference
-	for _, noise := range simulated() {
+	for _, noise := range slices.Concat(simulated(), trials) {
 		if noise.Name == unpredictable {
 			continue
 		}
@@ -35,18 +39,6 @@ func TestNoFalseVerdicts(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestRecordings(t *testing.T) {
-	trials, err := recorded()
-	if err != nil || len(trials) == 0 {
-		t.Fatalf("%d recordings, %v", len(trials), err)
-	}
-	for _, noise := range trials {
-		if o := (Experiment{Design: asShipped(1), Noise: noise, Points: 1}).Run(200); o.Differ > 0.5 {
-			t.Errorf("%s: said to differ in %.1f %%", noise.Name, 100*o.Differ)
-		}
 	}
 }
 

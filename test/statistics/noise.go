@@ -165,6 +165,10 @@ func recorded() ([]Noise, error) {
 	return list, nil
 }
 
+// minRecorded is the least length of a recording. A suite takes 40 values: in a shorter recording all suites would be nearly the
+// same one.
+const minRecorded = 200
+
 // recording of one file: a line "# name", more comments, and a value in each other line.
 func recording(file string) (Noise, error) {
 	content, err := recordings.ReadFile(file)
@@ -187,8 +191,8 @@ func recording(file string) (Noise, error) {
 		}
 		values = append(values, math.Log(value))
 	}
-	if len(values) < 40 {
-		return Noise{}, fmt.Errorf("%d values are too few, a suite takes 40", len(values))
+	if len(values) < minRecorded {
+		return Noise{}, fmt.Errorf("%d values are too few for a rate: at least %d, the length of five suites", len(values), minRecorded)
 	}
 	return Noise{
 		Name: fmt.Sprintf("recorded: %s (%d trials, CV %.1f %%)", name, len(values), 100*deviation(values)),
