@@ -78,11 +78,14 @@ func Summarize(values []float64) Summary {
 }
 
 // Range is the interval as people read it; empty if there is one value, which says nothing about others.
-func (s Summary) Range() string {
+func (s Summary) Range() string { return s.RangeIn(Format) }
+
+// RangeIn is the interval, with numbers that are written by a function.
+func (s Summary) RangeIn(number func(float64) string) string {
 	if s.N < 2 {
 		return ""
 	}
-	return Format(s.Low) + "–" + Format(s.High)
+	return number(s.Low) + "–" + number(s.High)
 }
 
 // Reached says whether half the width of the confidence interval is at most percent of the median. Without a confidence

@@ -33,7 +33,7 @@ func (v *runView) addTable(rep *report.Report, points []stats.Point) {
 		}
 		value := amount(p.Summary.Median)
 		value.Notes = v.remark(remarks, p.Warnings)
-		cells = append(cells, value, cell{Text: interval(p.Summary), Value: written(p.Summary.Low), Number: true}, count(p.Summary.N))
+		cells = append(cells, value, cell{Text: p.Summary.RangeIn(plot.Number), Value: written(p.Summary.Low), Number: true}, count(p.Summary.N))
 		if len(points) > 1 {
 			cells = append(cells, cell{Text: marks[i], Class: "mark"}, ratioCell(ratios[i]))
 		}

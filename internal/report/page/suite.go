@@ -56,7 +56,7 @@ func newSuiteView(s *report.Suite, d *SuiteDetails) (*suiteView, error) {
 			Name: s.Name, Kind: "BenchmarkSuite", Namespace: s.Namespace, Claims: judged(s.Claims), Warnings: s.Warnings,
 			Discarded: discardedRuns(s), Environment: suiteEnvironment(s, d),
 		},
-		Answer:    sentence(cmp.Or(stats.Answer(s.Pairs), "no answer")),
+		Answer:    sentence(s.Answer()),
 		Stopped:   fmt.Sprintf("%d of at most %d rounds, paired: %s.", s.Rounds, s.Planned, strings.TrimSuffix(s.Message, ".")),
 		Undecided: s.Undecided(),
 	}
