@@ -29,7 +29,7 @@ import (
 func manifest(results []byte) *bundle.Manifest {
 	return &bundle.Manifest{
 		Version: bundle.Version, Kind: "BenchmarkRun", Namespace: "bench", Name: "commit-size", UID: "0123", SpecDigest: "v1:sha256:12",
-		ResultsDigest: "sha256:" + result.Digest(results), Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		ResultsDigest: result.NamedDigest(results), Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		Finished: time.Date(2026, 1, 2, 3, 9, 5, 0, time.UTC), Answer: "12510 rows/s at rowsPerCommit=1024", Program: "v0.1.0",
 	}
 }

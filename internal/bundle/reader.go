@@ -5,13 +5,13 @@ package bundle
 
 import (
 	"archive/tar"
-	"bufio"
-	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -54,7 +54,7 @@ func Read(from io.Reader) (*Bundle, error) {
 	if err != nil {
 		return nil, invalid("%v", err)
 	}
-	r := &reading{kept: map[string][]byte{}, sums: map[string]string{}}
+	r := &reading{kept: map[string][]byte{}, sums: result.Sums{}}
 	archive := tar.NewReader(zr)
 	for {
 		header, err := archive.Next()
@@ -81,7 +81,7 @@ type reading struct {
 	total        int64
 	kept         map[string][]byte
 	// sums of what was read, by name.
-	sums map[string]string
+	sums result.Sums
 }
 
 func (r *reading) add(header *tar.Header, from io.Reader) error {
@@ -134,7 +134,7 @@ func (r *reading) finish() (*Bundle, error) {
 		return nil, invalid("%s is missing", BenchmarkFile)
 	case b.Results() == nil:
 		return nil, invalid("%sresults.json is missing", ResultsFolder)
-	case "sha256:"+result.Digest(b.Results()) != m.ResultsDigest:
+	case result.NamedDigest(b.Results()) != m.ResultsDigest:
 		return nil, invalid("%sresults.json is not what %s says", ResultsFolder, ManifestFile)
 	}
 	return b, r.verifyDocuments()
@@ -142,29 +142,25 @@ func (r *reading) finish() (*Bundle, error) {
 
 // verify compares the files with the checksums.
 func (r *reading) verify() error {
-	sums := r.kept[SumsFile]
-	if sums == nil {
+	text := r.kept[SumsFile]
+	if text == nil {
 		return invalid("%s is missing", SumsFile)
 	}
-	listed := map[string]bool{SumsFile: true}
-	lines := bufio.NewScanner(bytes.NewReader(sums))
-	for lines.Scan() {
-		digest, name, ok := strings.Cut(lines.Text(), "  ")
-		switch {
-		case !ok:
-			return invalid("%s is not readable", SumsFile)
-		case r.sums[name] == "":
+	listed, err := result.ParseSums(text)
+	if err != nil {
+		return invalid("%v", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(listed)) {
+		switch r.sums[name] {
+		case listed[name]:
+		case "":
 			return invalid("%s is missing", name)
-		case r.sums[name] != digest:
+		default:
 			return invalid("%s was changed: its checksum is not that in %s", name, SumsFile)
 		}
-		listed[name] = true
-	}
-	if err := lines.Err(); err != nil {
-		return invalid("%s: %v", SumsFile, err)
 	}
 	for name := range r.sums {
-		if !listed[name] {
+		if listed[name] == "" && name != SumsFile {
 			return invalid("%s was added: %s does not list it", name, SumsFile)
 		}
 	}

@@ -70,7 +70,7 @@ func readRecords(ctx context.Context, from client.Reader, run *v1alpha1.Benchmar
 			return nil, fmt.Errorf("reading the record in ConfigMap %s: %w", ref.ConfigMap, err)
 		}
 		text := cm.Data[result.RecordKey]
-		if "sha256:"+result.Digest([]byte(text)) != ref.Digest {
+		if result.NamedDigest([]byte(text)) != ref.Digest {
 			return nil, fmt.Errorf("ConfigMap %s, the record of an attempt, is not what the operator wrote", ref.ConfigMap)
 		}
 		record, err := result.DecodeRecord(text)

@@ -144,7 +144,7 @@ func TestCompareWithTheCluster(t *testing.T) {
 		cm.Data[f.Name] = string(f.Data)
 	}
 	run.Status.Results = v1alpha1.ResultsReference{
-		ConfigMap: cm.Name, Digest: "sha256:" + result.Digest([]byte(cm.Data[report.JSONFile])),
+		ConfigMap: cm.Name, Digest: result.NamedDigest([]byte(cm.Data[report.JSONFile])),
 	}
 	_, after := measuredRun(t, "new", 0.9)
 	o := &opener{ctx: t.Context(), from: reader(run, []*corev1.ConfigMap{cm}), namespace: "bench"}
@@ -194,7 +194,7 @@ func TestFolder(t *testing.T) {
 	}
 	for name, change := range map[string]func() error{
 		"is not what was written": func() error { return os.WriteFile(results, []byte(changed), 0o600) },
-		"has no SHA256SUMS":       func() error { return os.Remove(filepath.Join(dir, sumsFile)) },
+		"has no SHA256SUMS":       func() error { return os.Remove(filepath.Join(dir, result.SumsFile)) },
 	} {
 		if err := writeFolder(dir, files); err != nil {
 			t.Fatal(err)
