@@ -21,6 +21,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 func newExplain(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
@@ -212,19 +213,16 @@ func (s *subject) warnings() []string {
 
 // explainWarnings lists each warning once.
 func explainWarnings(warnings []string) []string {
-	seen := map[string]bool{}
-	var text []string
-	for _, w := range warnings {
-		if !seen[w] && len(text) < maxWarnings {
-			text = append(text, "  "+w)
-		}
-		seen[w] = true
+	said := stats.Condense(warnings)
+	if len(said) == 0 {
+		return nil
 	}
-	if more := len(seen) - len(text); more > 0 {
+	text := []string{"Warnings, to be read with the numbers:"}
+	for _, w := range said[:min(len(said), maxWarnings)] {
+		text = append(text, "  "+w.Text)
+	}
+	if more := len(said) - maxWarnings; more > 0 {
 		text = append(text, fmt.Sprintf("  and %d more: see kubectl benchrun report", more))
-	}
-	if len(text) > 0 {
-		text = append([]string{"Warnings, to be read with the numbers:"}, text...)
 	}
 	return text
 }

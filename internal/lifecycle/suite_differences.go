@@ -12,6 +12,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // VariantDifferences says of each variant in what it asks for something else than the baseline, and which server variables differ
@@ -178,10 +179,10 @@ func unsaid(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, v
 	return ""
 }
 
-// warningsOfRuns are those of all points of all runs that were measured, each once, with the number of its runs.
+// warningsOfRuns are those of all points of all runs that were measured, with the number of their runs. Each is there once: those
+// that differ only in what they measured are one.
 func warningsOfRuns(seen *SuiteObserved) []string {
-	var order []string
-	runs := map[string]map[string]bool{}
+	var texts, runs []string
 	measured := 0
 	for _, m := range seen.Members {
 		if m.Measured == nil {
@@ -190,19 +191,20 @@ func warningsOfRuns(seen *SuiteObserved) []string {
 		measured++
 		for _, point := range m.Run.Status.Points {
 			for _, text := range point.Warnings {
-				if runs[text] == nil {
-					order, runs[text] = append(order, text), map[string]bool{}
-				}
-				runs[text][m.Run.Name] = true
+				texts, runs = append(texts, text), append(runs, m.Run.Name)
 			}
 		}
 	}
 	var list []string
-	for _, text := range order {
-		if n := len(runs[text]); n < measured {
-			text = fmt.Sprintf("%s (%d of %d runs)", text, n, measured)
+	for _, said := range stats.Condense(texts) {
+		of := map[string]bool{}
+		for _, i := range said.From {
+			of[runs[i]] = true
 		}
-		list = append(list, text)
+		if len(of) < measured {
+			said.Text = fmt.Sprintf("%s (%d of %d runs)", said.Text, len(of), measured)
+		}
+		list = append(list, said.Text)
 	}
 	return list
 }

@@ -86,58 +86,6 @@ func Intervals(points []stats.Point) string {
 	return text + "."
 }
 
-// warnings of all points, each once, with the points that it is about.
-func warnings(points []stats.Point) []string {
-	var texts []string
-	about := map[string][]stats.Point{}
-	measured := 0
-	for _, p := range points {
-		if p.Summary.N > 0 {
-			measured++
-		}
-		for _, w := range p.Warnings {
-			if about[w.Text] == nil {
-				texts = append(texts, w.Text)
-			}
-			about[w.Text] = append(about[w.Text], p)
-		}
-	}
-	var list []string
-	for _, text := range texts {
-		switch {
-		case measured == 1:
-			list = append(list, text)
-		case len(about[text]) == measured:
-			list = append(list, "everywhere: "+text)
-		default:
-			list = append(list, labels(about[text], measured)+": "+text)
-		}
-	}
-	return list
-}
-
-// maxLabels is how many points of several parameters are named; of more there is only the number.
-const maxLabels = 4
-
-// labels names several of all points: rowsPerCommit=1, 2, 4.
-func labels(points []stats.Point, all int) string {
-	var names, values []string
-	for _, p := range points {
-		names = append(names, stats.Label(p.Parameters))
-		for _, value := range p.Parameters {
-			values = append(values, value)
-		}
-	}
-	switch {
-	case len(values) > len(names) && len(names) > maxLabels:
-		return fmt.Sprintf("%d of %d points", len(names), all)
-	case len(values) > len(names):
-		return strings.Join(names, "; ")
-	}
-	name, _, _ := strings.Cut(names[0], "=")
-	return name + "=" + strings.Join(values, ", ")
-}
-
 // Pilots say how many rows they decided for the trials of their point.
 func (r *Report) Pilots() []string {
 	var list []string
