@@ -88,13 +88,13 @@ func suiteReport(s *suiteStep, outcome string) (*report.Suite, error) {
 		if err != nil {
 			return nil, err
 		}
-		besides := ""
+		var unasked lifecycle.Unasked
 		if i != s.plan.Baseline {
-			besides = lifecycle.Besides(s.plan, s.seen, i)
+			unasked = lifecycle.UnaskedOf(s.plan, s.seen, i)
 		}
 		rep.Variants = append(rep.Variants, report.SuiteVariant{
 			Name: suite.Spec.Variants[i].Name, Title: suite.Spec.Variants[i].Title, Baseline: i == s.plan.Baseline,
-			Differences: v.Differences, Besides: besides, SpecDigest: digest,
+			Differences: v.Differences, Besides: unasked.Text, Unasked: unasked.Count, SpecDigest: digest,
 		})
 	}
 	for i := range s.plan.Members {

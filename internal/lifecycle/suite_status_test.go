@@ -287,8 +287,9 @@ func TestManyDifferences(t *testing.T) {
 		name := fmt.Sprintf("v%02d", i)
 		seen.Variables[0][name], seen.Variables[1][name] = "1", strings.Repeat("x", 1000)
 	}
-	text := Besides(p, seen, 1)
-	if !strings.Contains(text, "20 of 20 other") || !strings.HasSuffix(text, "and 8 more: the documents of the attempts have all variables") ||
+	unasked := UnaskedOf(p, seen, 1)
+	text := unasked.Text
+	if unasked.Count != 20 || !strings.Contains(text, "20 of 20 other") || !strings.HasSuffix(text, "and 8 more: the documents of the attempts have all variables") ||
 		len(text) > 1500 || !strings.Contains(text, "v11 (1 → xxx") {
 		t.Errorf("%d bytes: %s", len(text), text)
 	}

@@ -104,7 +104,7 @@ func (v *suiteView) addDifferences(s *report.Suite) {
 	for _, variant := range s.Variants {
 		v.Differences = append(v.Differences, difference{
 			Name: variant.Name, Title: variant.Title, Baseline: variant.Baseline, Asked: variant.Differences, Besides: variant.Besides,
-			Unasked: variant.Besides != "" && !strings.HasPrefix(variant.Besides, "none "),
+			Unasked: variant.Unasked > 0,
 		})
 	}
 	v.Shared = s.Shared()
