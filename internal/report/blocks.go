@@ -35,11 +35,15 @@ func listed(title string, lines []string) block { return block{title: title, lin
 
 // headline is the answer of a run in a line: its name, how it ended if it has not completed, and what was measured.
 func (r *Report) headline() string {
-	name := r.Run.Name
-	if r.Run.Outcome != complete && r.Run.Outcome != "" {
-		name += " (" + strings.ToLower(r.Run.Outcome) + ")"
+	return titled(r.Run.Name, r.Run.Outcome) + ": " + cmp.Or(stats.Headline(r.Points), "nothing was measured")
+}
+
+// titled is a name, and how it ended if it has not completed.
+func titled(name, outcome string) string {
+	if outcome == complete || outcome == "" {
+		return name
 	}
-	return name + ": " + cmp.Or(stats.Headline(r.Points), "nothing was measured")
+	return name + " (" + strings.ToLower(outcome) + ")"
 }
 
 // state says how much was measured, and how the run ended.
@@ -82,8 +86,8 @@ func (r *Report) blocks() []block {
 // Answer of all comparisons in a sentence.
 func (s *Suite) Answer() string { return cmp.Or(stats.Answer(s.Pairs), "no answer") }
 
-// headline is the answer of a suite in a line.
-func (s *Suite) headline() string { return s.Name + ": " + s.Answer() }
+// headline is the answer of a suite in a line, as that of a run.
+func (s *Suite) headline() string { return titled(s.Name, s.Outcome) + ": " + s.Answer() }
 
 // blocks of a suite's report: a table of the comparisons, why the suite stopped, what the variants differ in, and what must be
 // read with the answer.

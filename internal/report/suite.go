@@ -24,7 +24,7 @@ type Suite struct {
 	UID       string `json:"uid"`
 	Workload  string `json:"workload"`
 	Seed      int64  `json:"seed"`
-	// Outcome is Complete or Failed; Message says why the suite stopped, or failed.
+	// Outcome is Complete, Failed or Unfinished; Message says why the suite stopped, or failed.
 	Outcome string    `json:"outcome"`
 	Message string    `json:"message"`
 	Started time.Time `json:"started"`
