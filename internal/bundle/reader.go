@@ -17,12 +17,13 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// Bounds of an archive: a bundle is what a stranger sends.
-const (
-	maxFileBytes  = 128 << 20
-	maxTotalBytes = 2 << 30
-	maxFiles      = 200_000
-)
+// bounds of an archive: a bundle is what a stranger sends.
+type bounds struct {
+	fileBytes, totalBytes int64
+	files                 int
+}
+
+var defaultBounds = bounds{fileBytes: 128 << 20, totalBytes: 2 << 30, files: 200_000}
 
 // ErrInvalid is wrapped by every error about an archive that is not a whole, unchanged bundle.
 var ErrInvalid = errors.New("this is not a whole, unchanged bundle")
@@ -49,12 +50,14 @@ func (b *Bundle) ResultsOf(run string) []byte {
 }
 
 // Read reads a bundle and verifies it. Documents of attempts are verified and not kept.
-func Read(from io.Reader) (*Bundle, error) {
+func Read(from io.Reader) (*Bundle, error) { return read(from, defaultBounds) }
+
+func read(from io.Reader, within bounds) (*Bundle, error) {
 	zr, err := gzip.NewReader(from)
 	if err != nil {
 		return nil, invalid("%v", err)
 	}
-	r := &reading{kept: map[string][]byte{}, sums: result.Sums{}}
+	r := &reading{bounds: within, kept: map[string][]byte{}, sums: result.Sums{}}
 	archive := tar.NewReader(zr)
 	for {
 		header, err := archive.Next()
@@ -69,7 +72,7 @@ func Read(from io.Reader) (*Bundle, error) {
 		}
 	}
 	// What follows the archive counts for the checksum of the compression.
-	if _, err := io.Copy(io.Discard, io.LimitReader(zr, maxFileBytes)); err != nil {
+	if _, err := io.Copy(io.Discard, io.LimitReader(zr, within.fileBytes)); err != nil {
 		return nil, invalid("after %s: %v", r.last, err)
 	}
 	return r.finish()
@@ -77,6 +80,7 @@ func Read(from io.Reader) (*Bundle, error) {
 
 // reading is the state of Read.
 type reading struct {
+	bounds
 	folder, last string
 	total        int64
 	kept         map[string][]byte
@@ -93,10 +97,10 @@ func (r *reading) add(header *tar.Header, from io.Reader) error {
 		return invalid("%q is not in the folder %s", header.Name, r.folder)
 	case r.sums[name] != "":
 		return invalid("%s is there twice", name)
-	case header.Size > maxFileBytes || r.total+header.Size > maxTotalBytes || len(r.sums) >= maxFiles:
-		return invalid("%s is too large: a file may have %d MiB, all together %d MiB", name, maxFileBytes>>20, maxTotalBytes>>20)
+	case header.Size > r.fileBytes || r.total+header.Size > r.totalBytes || len(r.sums) >= r.files:
+		return invalid("%s is too much: a file may have %d bytes, all %d files together %d", name, r.fileBytes, r.files, r.totalBytes)
 	}
-	data, err := io.ReadAll(io.LimitReader(from, maxFileBytes+1))
+	data, err := io.ReadAll(io.LimitReader(from, r.fileBytes+1))
 	if err != nil {
 		return invalid("%s: %v", name, err)
 	}

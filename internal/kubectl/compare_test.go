@@ -287,6 +287,11 @@ func TestPercentage(t *testing.T) {
 			t.Errorf("%q is %g", text, p.fraction)
 		}
 	}
+	for fraction, want := range map[float64]string{0: "", 0.05: "5%", 0.005: "0.5%"} {
+		if got := (&percentage{fraction: fraction}).String(); got != want {
+			t.Errorf("%g is shown as %q, want %q", fraction, got, want)
+		}
+	}
 }
 
 // Two runs of one name are told apart by the last parts of their paths, if these differ.

@@ -41,7 +41,9 @@ func finishedRun(t *testing.T, name string, factor float64) []client.Object {
 	for i, trial := range p.Trials {
 		point := p.Points[trial.Point].Parameters
 		value := factor * (1000 + 5*float64(i%5)) * map[string]float64{"1": 1, "16": 4}[point["rowsPerCommit"]]
-		encoded, err := result.EncodeDocument(testutil.Document("pod", trial.Number, 1, value))
+		document := testutil.Document("pod", trial.Number, 1, value)
+		document.Server.Variables = map[string]string{"port": "3306", "init_connect": "SET a\nSET b"}
+		encoded, err := result.EncodeDocument(document)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,9 @@ func Summary(w io.Writer, r *Report) error { return writeMarkdown(w, r.Run.Name,
 func SuiteSummary(w io.Writer, s *Suite) error { return writeMarkdown(w, s.headline(), s.blocks()) }
 
 // ComparedMarkdown writes a comparison as Markdown that also reads well on a terminal.
-func ComparedMarkdown(w io.Writer, c *Compared) error { return writeMarkdown(w, c.headline(), c.blocks()) }
+func ComparedMarkdown(w io.Writer, c *Compared) error {
+	return writeMarkdown(w, c.headline(), c.blocks())
+}
 
 func writeMarkdown(w io.Writer, headline string, blocks []block) error {
 	var b strings.Builder
