@@ -251,7 +251,7 @@ func FuzzFromResults(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	f.Fuzz(func(t *testing.T, text []byte) {
+	f.Fuzz(func(_ *testing.T, text []byte) {
 		rep, err := analysis.FromResults(text)
 		if err != nil {
 			return

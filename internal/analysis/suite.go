@@ -16,8 +16,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 )
 
-// OfSuite is the report of a suite with that plan, from what its runs have measured so far. The outcome is how the suite ended,
-// Complete, Failed or Unfinished; the message says why there are no more rounds.
+// OfSuite is the report of a suite with that plan, from what its runs have measured so far. The outcome is how the suite
+// ended, Complete, Failed or Unfinished; the message says why there are no more rounds.
 func OfSuite(
 	suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan, seen *lifecycle.SuiteObserved, outcome, message string,
 ) (*report.Suite, error) {

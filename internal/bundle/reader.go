@@ -98,7 +98,8 @@ func (r *reading) add(header *tar.Header, from io.Reader) error {
 	case r.sums[name] != "":
 		return invalid("%s is there twice", name)
 	case header.Size > r.fileBytes || r.total+header.Size > r.totalBytes || len(r.sums) >= r.files:
-		return invalid("%s is too much: a file may have %d bytes, all %d files together %d", name, r.fileBytes, r.files, r.totalBytes)
+		return invalid("%s is too much: a file may have %d bytes, all %d files together %d", name, r.fileBytes,
+			r.files, r.totalBytes)
 	}
 	data, err := io.ReadAll(io.LimitReader(from, r.fileBytes+1))
 	if err != nil {

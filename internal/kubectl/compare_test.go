@@ -323,13 +323,17 @@ func TestCalled(t *testing.T) {
 		{reference{name: "./old/"}, reference{name: "new"}, reference{name: "old"}, reference{name: "new"}},
 		{reference{name: "run/a"}, reference{name: "a.tgz"}, reference{name: "run/a"}, reference{name: "a.tgz"}},
 		{
-			reference{name: "oci://host/x/s:v1"}, reference{name: "/x/s.tgz", variant: "lazy"},
-			reference{name: "s:v1"}, reference{name: "s.tgz:lazy"},
+			reference{name: "oci://host/x/s:v1"},
+			reference{name: "/x/s.tgz", variant: "lazy"},
+			reference{name: "s:v1"},
+			reference{name: "s.tgz:lazy"},
 		},
 		{reference{name: "/x/"}, reference{name: "/y/x"}, reference{name: "/x/"}, reference{name: "/y/x"}},
 		{
-			reference{name: "/x/s/", variant: "a"}, reference{name: "/y/s/", variant: "b"},
-			reference{name: "s:a"}, reference{name: "s:b"},
+			reference{name: "/x/s/", variant: "a"},
+			reference{name: "/y/s/", variant: "b"},
+			reference{name: "s:a"},
+			reference{name: "s:b"},
 		},
 	} {
 		if a, b := called(&tc.a, &tc.b); a != tc.wantA.name || b != tc.wantB.name {

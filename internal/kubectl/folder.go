@@ -13,8 +13,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// writeFolder writes files, and their digests after them, into a folder, which is made if it does not exist. Nothing outside of
-// it is written, even if there are symbolic links in it.
+// writeFolder writes files, and their digests after them, into a folder, which is made if it does not exist. Nothing
+// outside of it is written, even if there are symbolic links in it.
 func writeFolder(dir string, files []result.File) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // reports are no secrets
 		return fmt.Errorf("making the folder: %w", err)

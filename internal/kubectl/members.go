@@ -20,8 +20,8 @@ import (
 )
 
 // judgedSoFar is the report of a suite whose results are not published: of its runs that are complete. Its outcome is
-// Unfinished, or Failed if the suite has failed. The documents of attempts are not read: which variables differ without being
-// asked for is left out.
+// Unfinished, or Failed if the suite has failed. The documents of attempts are not read: which variables differ without
+// being asked for is left out.
 func judgedSoFar(ctx context.Context, from client.Reader, suite *v1alpha1.BenchmarkSuite) (*report.Suite, error) {
 	p, err := lifecycle.PlanSuite(suite)
 	if err != nil {

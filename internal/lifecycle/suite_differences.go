@@ -186,8 +186,8 @@ func unsaid(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, v
 	return ""
 }
 
-// warningsOfRuns are those of all points of all runs that were measured, with the number of their runs. Each is there once: those
-// that differ only in what they measured are one.
+// warningsOfRuns are those of all points of all runs that were measured, with the number of their runs. Each is there
+// once: those that differ only in what they measured are one.
 func warningsOfRuns(seen *SuiteObserved) []string {
 	var texts, runs []string
 	measured := 0

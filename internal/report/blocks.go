@@ -56,8 +56,8 @@ func (r *Report) state() string {
 	return text
 }
 
-// blocks of a run's report: how much was measured, a table of the points in the order of the sweep, what must be read with the
-// numbers, and where they were measured.
+// blocks of a run's report: how much was measured, a table of the points in the order of the sweep, what must be read
+// with the numbers, and where they were measured.
 func (r *Report) blocks() []block {
 	list := []block{paragraphs(r.state())}
 	if points := r.Measured(); len(points) > 0 {
@@ -89,8 +89,8 @@ func (s *Suite) Answer() string { return cmp.Or(stats.Answer(s.Pairs), "no answe
 // headline is the answer of a suite in a line, as that of a run.
 func (s *Suite) headline() string { return titled(s.Name, s.Outcome) + ": " + s.Answer() }
 
-// blocks of a suite's report: a table of the comparisons, why the suite stopped, what the variants differ in, and what must be
-// read with the answer.
+// blocks of a suite's report: a table of the comparisons, why the suite stopped, what the variants differ in, and what
+// must be read with the answer.
 func (s *Suite) blocks() []block {
 	var list []block
 	for i := range s.Variants {

@@ -218,7 +218,8 @@ func (r *Reproduction) Print(w io.Writer) error {
 
 // blocks of a reproduction: a table of the points, and what must be read with it.
 func (r *Reproduction) blocks() []block {
-	table := paragraphs("Intervals hold at 95 % over all points together. There and here were measured at different times and places.")
+	table := paragraphs("Intervals hold at 95 % over all points together. There and here were measured at different times " +
+		"and places.")
 	table.rows = [][]string{{"point", "there", "here", "here / there", "interval", "verdict"}}
 	var details []string
 	for _, p := range r.Points {

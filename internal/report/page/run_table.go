@@ -34,7 +34,8 @@ func (v *runView) addTable(rep *report.Report, points []stats.Point) {
 		}
 		value := amount(p.Summary.Median)
 		value.Notes = remarked(remarks, i)
-		cells = append(cells, value, cell{Text: p.Summary.RangeIn(plot.Number), Value: written(p.Summary.Low), Number: true}, count(p.Summary.N))
+		interval := cell{Text: p.Summary.RangeIn(plot.Number), Value: written(p.Summary.Low), Number: true}
+		cells = append(cells, value, interval, count(p.Summary.N))
 		if len(points) > 1 {
 			cells = append(cells, cell{Text: marks[i], Class: "mark"}, ratioCell(ratios[i]))
 		}
