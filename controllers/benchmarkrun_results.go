@@ -198,7 +198,7 @@ func digestOf(files []result.File) string {
 	if i < 0 {
 		return ""
 	}
-	return "sha256:" + result.Digest(files[i].Data)
+	return result.NamedDigest(files[i].Data)
 }
 
 // fullRecords reads all records of a run again, with what the ledger does not keep.

@@ -27,7 +27,7 @@ func (r *BenchmarkSuiteReconciler) readAttempts(ctx context.Context, run *v1alph
 		return nil, &changedError{fmt.Sprintf("ConfigMap %s, the results of run %s, was deleted", name, run.Name)}
 	}
 	text, err := result.UnpackFile(report.JSONFile, contents)
-	if err != nil || "sha256:"+result.Digest(text) != run.Status.Results.Digest {
+	if err != nil || result.NamedDigest(text) != run.Status.Results.Digest {
 		return nil, &changedError{fmt.Sprintf("ConfigMap %s, the results of run %s, is not what the operator wrote", name, run.Name)}
 	}
 	attempts, err := report.Attempts(text)

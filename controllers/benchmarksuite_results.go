@@ -5,15 +5,12 @@ package controllers
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"math"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
@@ -22,7 +19,7 @@ import (
 
 // publish writes the results of the suite, once, and adds them to what was seen.
 func (r *BenchmarkSuiteReconciler) publish(ctx context.Context, s *suiteStep, outcome string) error {
-	rep, err := suiteReport(s, outcome)
+	rep, err := analysis.OfSuite(s.suite, s.plan, s.seen, outcome, lifecycle.WhyStopped(s.suite, s.plan, s.seen, s.now))
 	if err != nil {
 		return err
 	}
@@ -63,67 +60,4 @@ func (r *BenchmarkSuiteReconciler) page(ctx context.Context, s *suiteStep, rep *
 		}
 		return attempts, err
 	})
-}
-
-// suiteReport is the report of what was measured so far.
-func suiteReport(s *suiteStep, outcome string) (*report.Suite, error) {
-	suite := s.suite
-	spec, err := json.Marshal(suite.Spec)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the specification: %w", err)
-	}
-	rep := &report.Suite{
-		Namespace: suite.Namespace, Name: suite.Name, UID: string(suite.UID),
-		Workload: string(suite.Spec.Template.Spec.Workload.Type), Seed: ptr.Deref(suite.Spec.Seed, v1alpha1.DefaultSeed),
-		Outcome: outcome, Message: lifecycle.WhyStopped(suite, s.plan, s.seen, s.now),
-		Rounds: s.seen.Judged.Rounds, Planned: int(suite.Spec.Rounds),
-		Pairs: s.seen.Judged.Pairs, Claims: s.seen.Judged.Claims, Warnings: lifecycle.SuiteWarnings(suite, s.plan, s.seen), Spec: spec,
-		Rows: lifecycle.PilotRows(s.seen), Database: lifecycle.SharedDatabase(s.seen),
-	}
-	if suite.Status.StartTime != nil {
-		rep.Started = suite.Status.StartTime.UTC()
-	}
-	for i, v := range s.plan.Variants {
-		digest, err := plan.Digest(&v.Run.Spec)
-		if err != nil {
-			return nil, err
-		}
-		besides := ""
-		if i != s.plan.Baseline {
-			besides = lifecycle.Besides(s.plan, s.seen, i)
-		}
-		rep.Variants = append(rep.Variants, report.SuiteVariant{
-			Name: suite.Spec.Variants[i].Name, Title: suite.Spec.Variants[i].Title, Baseline: i == s.plan.Baseline,
-			Differences: v.Differences, Besides: besides, SpecDigest: digest,
-		})
-	}
-	for i := range s.plan.Members {
-		if s.seen.Members[i].Finished() {
-			rep.Runs = append(rep.Runs, reportedRun(s, i))
-		}
-	}
-	return rep, nil
-}
-
-// reportedRun is what the report says of a run that has finished.
-func reportedRun(s *suiteStep, member int) report.SuiteRun {
-	m, seen := s.plan.Members[member], s.seen.Members[member]
-	e := &seen.Run.Status.Environment
-	run := report.SuiteRun{
-		Name: seen.Run.Name, Round: m.Round, Variant: s.suite.Spec.Variants[m.Variant].Name, Seed: m.Seed,
-		Outcome:     v1alpha1.ConditionFailed,
-		Invalidated: int(ptr.Deref(seen.Run.Status.Trials.Invalidated, 0)), Results: seen.Run.Status.Results.Digest,
-		ServerVersion: e.ServerVersion, SettingsDigest: e.SettingsDigest, DatabaseImage: e.DatabaseImage,
-		DatabaseNode: e.DatabaseNode, LoaderNode: e.LoaderNode,
-	}
-	if seen.Measured == nil {
-		return run
-	}
-	run.Outcome, run.Metric, run.Unit = v1alpha1.ConditionComplete, seen.Measured.Metric.Name, seen.Measured.Metric.Unit
-	for i, point := range s.plan.Variants[m.Variant].Plan.Points {
-		if v := seen.Measured.Values[i]; !math.IsNaN(v) {
-			run.Values = append(run.Values, report.SuiteValue{Parameters: point.Parameters, Value: v})
-		}
-	}
-	return run
 }

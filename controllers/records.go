@@ -98,7 +98,7 @@ func (r *BenchmarkRunReconciler) readRecord(
 	return record, nil
 }
 
-func recordDigest(text string) string { return "sha256:" + result.Digest([]byte(text)) }
+func recordDigest(text string) string { return result.NamedDigest([]byte(text)) }
 
 // lostRecord is the obstacle that a record was deleted since it was read, or nil. The cache may lack a record that is new: the
 // API server is asked before a run ends for it.

@@ -11,14 +11,13 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 func main() {
@@ -60,29 +59,19 @@ func writeSums(folder string) error {
 	if err != nil {
 		return err
 	}
-	var b strings.Builder
+	sums := result.Sums{}
 	for _, e := range entries {
-		if e.IsDir() || e.Name() == "SHA256SUMS" {
+		if e.IsDir() || e.Name() == result.SumsFile {
 			continue
 		}
-		sum, err := digest(filepath.Join(folder, e.Name()))
-		if err != nil {
+		if sums[e.Name()], err = digest(filepath.Join(folder, e.Name())); err != nil {
 			return err
 		}
-		fmt.Fprintf(&b, "%s  %s\n", sum, e.Name())
 	}
-	return os.WriteFile(filepath.Join(folder, "SHA256SUMS"), []byte(b.String()), 0o644)
+	return os.WriteFile(filepath.Join(folder, result.SumsFile), sums.Text(), 0o644)
 }
 
 func digest(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	data, err := os.ReadFile(path)
+	return result.Digest(data), err
 }

@@ -10,9 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // released is a folder with what is published, made of two copies of this test's own program.
@@ -62,7 +66,7 @@ func TestRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer archive.Close()
-	if len(archive.File) != 2 || archive.File[0].Name != "kubectl-benchrun.exe" {
+	if len(archive.File) != 2 || archive.File[0].Name != "kubectl-benchrun.exe" || archive.File[0].Mode().Perm() != 0o755 {
 		t.Errorf("the archive has %v", archive.File)
 	}
 }
@@ -85,10 +89,19 @@ func TestReleaseForKrew(t *testing.T) {
 	if len(plugin.Spec.Platforms) != 2 || plugin.Spec.Version != "v1.2.3" {
 		t.Errorf("%s", text)
 	}
+	got := map[string]string{}
 	for _, p := range plugin.Spec.Platforms {
 		if line := p.SHA256 + "  " + filepath.Base(p.URI); !bytes.Contains(sums, []byte(line)) {
 			t.Errorf("SHA256SUMS lacks %q", line)
 		}
+		got[p.Selector.MatchLabels["os"]+"-"+p.Selector.MatchLabels["arch"]] = p.URI + " " + p.Bin
+	}
+	const at = "https://github.com/benchrun-dev/benchrun/releases/download/v1.2.3/kubectl-benchrun_"
+	if diff := cmp.Diff(map[string]string{
+		"linux-amd64":   at + "linux_amd64.tar.gz kubectl-benchrun",
+		"windows-arm64": at + "windows_arm64.zip kubectl-benchrun.exe",
+	}, got); diff != "" {
+		t.Errorf("platforms (-want +got):\n%s", diff)
 	}
 }
 
@@ -99,7 +112,10 @@ func TestReleaseBill(t *testing.T) {
 		t.Fatal(err)
 	}
 	var bill struct {
-		BOMFormat  string
+		BOMFormat string
+		Metadata  struct {
+			Component struct{ Name, Version, PURL string }
+		}
 		Components []struct{ Name, Version, PURL string }
 	}
 	if err := json.Unmarshal(text, &bill); err != nil {
@@ -109,8 +125,41 @@ func TestReleaseBill(t *testing.T) {
 	for _, c := range bill.Components {
 		found = found || c.Name == "sigs.k8s.io/yaml" && c.Version != "" && c.PURL == "pkg:golang/sigs.k8s.io/yaml@"+c.Version
 	}
-	if bill.BOMFormat != "CycloneDX" || !found {
+	of := bill.Metadata.Component
+	if bill.BOMFormat != "CycloneDX" || !found || of.Name != "benchrun" || of.Version != "v1.2.3" || !strings.HasSuffix(of.PURL, "@v1.2.3") {
 		t.Errorf("%s", text)
+	}
+}
+
+// Who releases again gets the same bytes: the checksums do not list themselves, and no file has a time.
+func TestReleaseIsTheSameEachTime(t *testing.T) {
+	folder := released(t)
+	read := func() map[string]string {
+		files := map[string]string{}
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if !e.IsDir() {
+				text, err := os.ReadFile(filepath.Join(folder, e.Name()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				files[e.Name()] = result.NamedDigest(text)
+				if e.Name() == result.SumsFile {
+					files[e.Name()] = string(text)
+				}
+			}
+		}
+		return files
+	}
+	first := read()
+	if err := release("v1.2.3", folder); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first, read()); diff != "" || len(first) != 5 {
+		t.Errorf("%d files; the second time (-first +second):\n%s", len(first), diff)
 	}
 }
 

@@ -1,8 +1,9 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package analysis makes reports: from the records of a run's attempts, and from the results that were published. The
-// operator and the kubectl plugin use the same functions, so that they print the same numbers.
+// Package analysis makes reports: from the records of a run's attempts, from the results that were published, and from
+// what the runs of a suite have measured. The operator and the kubectl plugin use the same functions, so that they print
+// the same numbers.
 package analysis
 
 import (

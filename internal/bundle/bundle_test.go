@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ import (
 func manifest(results []byte) *bundle.Manifest {
 	return &bundle.Manifest{
 		Version: bundle.Version, Kind: "BenchmarkRun", Namespace: "bench", Name: "commit-size", UID: "0123", SpecDigest: "v1:sha256:12",
-		ResultsDigest: "sha256:" + result.Digest(results), Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		ResultsDigest: result.NamedDigest(results), Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		Finished: time.Date(2026, 1, 2, 3, 9, 5, 0, time.UTC), Answer: "12510 rows/s at rowsPerCommit=1024", Program: "v0.1.0",
 	}
 }
@@ -192,6 +193,97 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
+// resummed is an archive whose checksums are those of its files, whoever has changed them.
+func resummed(list []entry) []entry {
+	sums := result.Sums{}
+	for _, e := range list[:len(list)-1] {
+		_, name, _ := strings.Cut(e.header.Name, "/")
+		sums[name] = result.Digest(e.data)
+	}
+	list[len(list)-1].data = sums.Text()
+	return list
+}
+
+// Whoever changes a file and its checksum is noticed all the same: the manifest has the digest of the results, and each record
+// that of its document.
+func TestReadRefusesWhatItsOwnSumsVouchFor(t *testing.T) {
+	replace := func(name, old, by string) func([]entry) []entry {
+		return func(list []entry) []entry {
+			for i := range list {
+				if strings.HasSuffix(list[i].header.Name, "/"+name) {
+					if !bytes.Contains(list[i].data, []byte(old)) {
+						t.Fatalf("%s has no %s: %s", name, old, list[i].data)
+					}
+					list[i].data = bytes.Replace(list[i].data, []byte(old), []byte(by), 1)
+				}
+			}
+			return list
+		}
+	}
+	without := func(name string) func([]entry) []entry {
+		return func(list []entry) []entry {
+			return slices.DeleteFunc(list, func(e entry) bool { return strings.HasSuffix(e.header.Name, "/"+name) })
+		}
+	}
+	elsewhere := func(list []entry) []entry {
+		for i := range list {
+			_, name, _ := strings.Cut(list[i].header.Name, "/")
+			list[i].header.Name = "other/" + name
+		}
+		return list
+	}
+	for want, change := range map[string]func([]entry) []entry{
+		"results/results.json is not what manifest.json says": replace("results.json", "1", "2"),
+		"document.json.gz is not the document that":           replace("document.json.gz", "the", "any"),
+		"attempt.json: ":                              replace("attempt.json", "{", "["),
+		"manifest.json has version 7":                 replace("manifest.json", `"version": 1`, `"version": 7`),
+		"reading manifest.json":                       replace("manifest.json", "{", "["),
+		"the folder other is not that of commit-size": elsewhere,
+		"benchmark.yaml is missing":                   without("benchmark.yaml"),
+		"results/results.json is missing":             without("results.json"),
+		"commit-size-t1-a1/document.json.gz is not the document that attempts/comm": without("document.json.gz"),
+	} {
+		if _, err := bundle.Read(bytes.NewReader(packed(t, resummed(entries(t, archive(t)))))); err != nil {
+			t.Fatal(err)
+		}
+		_, err := bundle.Read(bytes.NewReader(packed(t, resummed(change(entries(t, archive(t)))))))
+		if !errors.Is(err, bundle.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want %q", err, want)
+		}
+	}
+}
+
+// failing takes so many bytes and no more.
+type failing int
+
+func (f *failing) Write(p []byte) (int, error) {
+	if *f -= failing(len(p)); *f < 0 {
+		return 0, errors.New("the disk is full")
+	}
+	return len(p), nil
+}
+
+// A bundle that could not be written whole is an error, wherever the writer fails.
+func TestWriterReportsErrors(t *testing.T) {
+	noise := make([]byte, 100_000) // what cannot be compressed reaches the writer early
+	for i, state := 0, uint32(1); i < len(noise); i++ {
+		state = state*1664525 + 1013904223
+		noise[i] = byte(state >> 24)
+	}
+	for _, room := range []failing{0, 50_000, 101_000} {
+		w, err := bundle.NewWriter(&room, manifest(nil), nil)
+		if err == nil {
+			err = w.Add("x", noise)
+		}
+		if err == nil {
+			err = w.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), "the disk is full") {
+			t.Errorf("the error is %v", err)
+		}
+	}
+}
+
 func TestAddRefusesNames(t *testing.T) {
 	w, err := bundle.NewWriter(io.Discard, manifest(nil), nil)
 	if err != nil {
@@ -260,6 +352,21 @@ func TestCrate(t *testing.T) {
 	}
 	if crate.Context != "https://w3id.org/ro/crate/1.1/context" || byID[bundle.CrateFile]["@type"] != "CreativeWork" {
 		t.Errorf("the descriptor is %v", byID[bundle.CrateFile])
+	}
+	for _, e := range entries(t, archive(t)) {
+		name := strings.TrimPrefix(e.header.Name, "commit-size/")
+		if name == bundle.CrateFile || name == bundle.SumsFile {
+			continue
+		}
+		if f := byID[name]; f["contentSize"] != strconv.Itoa(len(e.data)) || f["sha256"] != result.Digest(e.data) {
+			t.Errorf("%s is described as %v", name, f)
+		}
+		if !e.header.ModTime.Equal(manifest(nil).Finished) || e.header.Mode != 0o644 {
+			t.Errorf("%s has the time %s and the mode %o", name, e.header.ModTime, e.header.Mode)
+		}
+	}
+	if m := byID["#measurement"]; m["startTime"] != "2026-01-02T03:04:05Z" || m["endTime"] != "2026-01-02T03:09:05Z" {
+		t.Errorf("the measurement is %v", m)
 	}
 	if got := len(byID["./"]["hasPart"].([]any)); got != 8 {
 		t.Errorf("%d files are described, want 8", got)

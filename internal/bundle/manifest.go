@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // Version of the layout of a bundle.
@@ -18,7 +20,7 @@ const (
 	BenchmarkFile = "benchmark.yaml"
 	ReadmeFile    = "README.md"
 	CrateFile     = "ro-crate-metadata.json"
-	SumsFile      = "SHA256SUMS"
+	SumsFile      = result.SumsFile
 	// ResultsFolder has the files of the results ConfigMap, AttemptsFolder a folder for each attempt, and RunsFolder one for each
 	// run of a suite.
 	ResultsFolder  = "results/"

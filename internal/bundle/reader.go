@@ -5,24 +5,25 @@ package bundle
 
 import (
 	"archive/tar"
-	"bufio"
-	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// Bounds of an archive: a bundle is what a stranger sends.
-const (
-	maxFileBytes  = 128 << 20
-	maxTotalBytes = 2 << 30
-	maxFiles      = 200_000
-)
+// bounds of an archive: a bundle is what a stranger sends.
+type bounds struct {
+	fileBytes, totalBytes int64
+	files                 int
+}
+
+var defaultBounds = bounds{fileBytes: 128 << 20, totalBytes: 2 << 30, files: 200_000}
 
 // ErrInvalid is wrapped by every error about an archive that is not a whole, unchanged bundle.
 var ErrInvalid = errors.New("this is not a whole, unchanged bundle")
@@ -49,12 +50,14 @@ func (b *Bundle) ResultsOf(run string) []byte {
 }
 
 // Read reads a bundle and verifies it. Documents of attempts are verified and not kept.
-func Read(from io.Reader) (*Bundle, error) {
+func Read(from io.Reader) (*Bundle, error) { return read(from, defaultBounds) }
+
+func read(from io.Reader, within bounds) (*Bundle, error) {
 	zr, err := gzip.NewReader(from)
 	if err != nil {
 		return nil, invalid("%v", err)
 	}
-	r := &reading{kept: map[string][]byte{}, sums: map[string]string{}}
+	r := &reading{bounds: within, kept: map[string][]byte{}, sums: result.Sums{}}
 	archive := tar.NewReader(zr)
 	for {
 		header, err := archive.Next()
@@ -69,7 +72,7 @@ func Read(from io.Reader) (*Bundle, error) {
 		}
 	}
 	// What follows the archive counts for the checksum of the compression.
-	if _, err := io.Copy(io.Discard, io.LimitReader(zr, maxFileBytes)); err != nil {
+	if _, err := io.Copy(io.Discard, io.LimitReader(zr, within.fileBytes)); err != nil {
 		return nil, invalid("after %s: %v", r.last, err)
 	}
 	return r.finish()
@@ -77,11 +80,12 @@ func Read(from io.Reader) (*Bundle, error) {
 
 // reading is the state of Read.
 type reading struct {
+	bounds
 	folder, last string
 	total        int64
 	kept         map[string][]byte
 	// sums of what was read, by name.
-	sums map[string]string
+	sums result.Sums
 }
 
 func (r *reading) add(header *tar.Header, from io.Reader) error {
@@ -93,10 +97,11 @@ func (r *reading) add(header *tar.Header, from io.Reader) error {
 		return invalid("%q is not in the folder %s", header.Name, r.folder)
 	case r.sums[name] != "":
 		return invalid("%s is there twice", name)
-	case header.Size > maxFileBytes || r.total+header.Size > maxTotalBytes || len(r.sums) >= maxFiles:
-		return invalid("%s is too large: a file may have %d MiB, all together %d MiB", name, maxFileBytes>>20, maxTotalBytes>>20)
+	case header.Size > r.fileBytes || r.total+header.Size > r.totalBytes || len(r.sums) >= r.files:
+		return invalid("%s is too much: a file may have %d bytes, all %d files together %d", name, r.fileBytes,
+			r.files, r.totalBytes)
 	}
-	data, err := io.ReadAll(io.LimitReader(from, maxFileBytes+1))
+	data, err := io.ReadAll(io.LimitReader(from, r.fileBytes+1))
 	if err != nil {
 		return invalid("%s: %v", name, err)
 	}
@@ -134,7 +139,7 @@ func (r *reading) finish() (*Bundle, error) {
 		return nil, invalid("%s is missing", BenchmarkFile)
 	case b.Results() == nil:
 		return nil, invalid("%sresults.json is missing", ResultsFolder)
-	case "sha256:"+result.Digest(b.Results()) != m.ResultsDigest:
+	case result.NamedDigest(b.Results()) != m.ResultsDigest:
 		return nil, invalid("%sresults.json is not what %s says", ResultsFolder, ManifestFile)
 	}
 	return b, r.verifyDocuments()
@@ -142,29 +147,25 @@ func (r *reading) finish() (*Bundle, error) {
 
 // verify compares the files with the checksums.
 func (r *reading) verify() error {
-	sums := r.kept[SumsFile]
-	if sums == nil {
+	text := r.kept[SumsFile]
+	if text == nil {
 		return invalid("%s is missing", SumsFile)
 	}
-	listed := map[string]bool{SumsFile: true}
-	lines := bufio.NewScanner(bytes.NewReader(sums))
-	for lines.Scan() {
-		digest, name, ok := strings.Cut(lines.Text(), "  ")
-		switch {
-		case !ok:
-			return invalid("%s is not readable", SumsFile)
-		case r.sums[name] == "":
+	listed, err := result.ParseSums(text)
+	if err != nil {
+		return invalid("%v", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(listed)) {
+		switch r.sums[name] {
+		case listed[name]:
+		case "":
 			return invalid("%s is missing", name)
-		case r.sums[name] != digest:
+		default:
 			return invalid("%s was changed: its checksum is not that in %s", name, SumsFile)
 		}
-		listed[name] = true
-	}
-	if err := lines.Err(); err != nil {
-		return invalid("%s: %v", SumsFile, err)
 	}
 	for name := range r.sums {
-		if !listed[name] {
+		if listed[name] == "" && name != SumsFile {
 			return invalid("%s was added: %s does not list it", name, SumsFile)
 		}
 	}

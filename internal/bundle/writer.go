@@ -5,12 +5,10 @@ package bundle
 
 import (
 	"archive/tar"
-	"cmp"
 	"compress/gzip"
 	"fmt"
 	"io"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -86,7 +84,11 @@ func (w *Writer) Close() error {
 	if err := w.Add(CrateFile, crate); err != nil {
 		return err
 	}
-	if err := w.Add(SumsFile, sums(w.files)); err != nil {
+	sums := result.Sums{}
+	for _, f := range w.files {
+		sums[f.name] = f.sha256
+	}
+	if err := w.Add(SumsFile, sums.Text()); err != nil {
 		return err
 	}
 	if err := w.tar.Close(); err != nil {
@@ -96,13 +98,4 @@ func (w *Writer) Close() error {
 		return fmt.Errorf("ending the archive: %w", err)
 	}
 	return nil
-}
-
-// sums are the checksums of files, as sha256sum prints them, sorted by name.
-func sums(files []file) []byte {
-	var b strings.Builder
-	for _, f := range slices.SortedFunc(slices.Values(files), func(a, b file) int { return cmp.Compare(a.name, b.name) }) {
-		fmt.Fprintf(&b, "%s  %s\n", f.sha256, f.name)
-	}
-	return []byte(b.String())
 }

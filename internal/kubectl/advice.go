@@ -4,6 +4,8 @@
 package kubectl
 
 import (
+	"strings"
+
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -14,12 +16,18 @@ type advice struct {
 	what, do string
 }
 
-// words are both as one line.
-func (a advice) words() string {
+// lines are both, for a person.
+func (a advice) lines() []string { return append([]string{a.what}, a.remedy()...) }
+
+// words are both in one line.
+func (a advice) words() string { return strings.Join(a.lines(), " ") }
+
+// remedy is a line that says what to do, or none.
+func (a advice) remedy() []string {
 	if a.do == "" {
-		return a.what
+		return nil
 	}
-	return a.what + " What to do: " + a.do
+	return []string{"What to do: " + a.do}
 }
 
 // reasons of conditions.

@@ -137,13 +137,14 @@ func (o *comparing) compare(from *opener, arguments []string) (*report.Compared,
 	if a.suite != nil && b.suite != nil && a.suite.UID == b.suite.UID && a.variant != "" && b.variant != "" {
 		return report.CompareVariants(a.suite, a.variant, b.variant, o.metric)
 	}
-	before, err := a.side(o.metric)
+	before, after := called(a, b)
+	x, err := a.side(o.metric, before)
 	if err != nil {
 		return nil, err
 	}
-	after, err := b.side(o.metric)
+	y, err := b.side(o.metric, after)
 	if err != nil {
 		return nil, err
 	}
-	return report.CompareSides(before, after, equalWithinPercent)
+	return report.CompareSides(x, y, equalWithinPercent)
 }

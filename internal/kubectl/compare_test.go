@@ -287,6 +287,59 @@ func TestPercentage(t *testing.T) {
 			t.Errorf("%q is %g", text, p.fraction)
 		}
 	}
+	for fraction, want := range map[float64]string{0: "", 0.05: "5%", 0.005: "0.5%"} {
+		if got := (&percentage{fraction: fraction}).String(); got != want {
+			t.Errorf("%g is shown as %q, want %q", fraction, got, want)
+		}
+	}
+}
+
+// Two runs of one name are told apart by the last parts of their paths, if these differ.
+func TestCompareNamesFiles(t *testing.T) {
+	_, r := measuredRun(t, "main", 1)
+	_, again := measuredRun(t, "main", 1)
+	again.Run.UID = "another"
+	dir := t.TempDir()
+	for name, of := range map[string]*report.Report{"a.json": r, "b.json": again, "sub/a.json": again} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), resultsJSON(t, of), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	header := func(before, after string) string { return before + "  " + after + "  " + after + " / " + before }
+	for other, want := range map[string]string{
+		"b.json": header("a.json", "b.json"), "sub/a.json": header(dir+"/a.json", dir+"/sub/a.json"),
+	} {
+		if code, out, errOut := plugin(t, "compare", dir+"/a.json", dir+"/"+other); code != ExitFine || !strings.Contains(out, want) {
+			t.Errorf("exit code %d, want %q in\n%s%s", code, want, out, errOut)
+		}
+	}
+}
+
+func TestCalled(t *testing.T) {
+	for _, tc := range []struct{ a, b, wantA, wantB reference }{
+		{reference{name: "./old/"}, reference{name: "new"}, reference{name: "old"}, reference{name: "new"}},
+		{reference{name: "run/a"}, reference{name: "a.tgz"}, reference{name: "run/a"}, reference{name: "a.tgz"}},
+		{
+			reference{name: "oci://host/x/s:v1"},
+			reference{name: "/x/s.tgz", variant: "lazy"},
+			reference{name: "s:v1"},
+			reference{name: "s.tgz:lazy"},
+		},
+		{reference{name: "/x/"}, reference{name: "/y/x"}, reference{name: "/x/"}, reference{name: "/y/x"}},
+		{
+			reference{name: "/x/s/", variant: "a"},
+			reference{name: "/y/s/", variant: "b"},
+			reference{name: "s:a"},
+			reference{name: "s:b"},
+		},
+	} {
+		if a, b := called(&tc.a, &tc.b); a != tc.wantA.name || b != tc.wantB.name {
+			t.Errorf("%s and %s are called %s and %s", tc.a.text(), tc.b.text(), a, b)
+		}
+	}
 }
 
 func TestIsPath(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 func newExplain(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
@@ -38,11 +39,7 @@ docs/troubleshooting.md explains every reason and cause at greater length.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			cl, namespace, err := c.connect()
-			if err != nil {
-				return err
-			}
-			s, err := find(command.Context(), cl, namespace, arguments[0])
+			cl, s, err := c.subject(command.Context(), arguments[0])
 			if err != nil {
 				return err
 			}
@@ -68,14 +65,9 @@ func (s *subject) invalidated(ctx context.Context, cl client.Reader) ([]attempt,
 	if s.counts() == 0 {
 		return nil, nil
 	}
-	label := v1alpha1.LabelSuite
-	if s.run != nil {
-		label = v1alpha1.LabelRun
-	}
 	var maps corev1.ConfigMapList
-	if err := cl.List(ctx, &maps, client.InNamespace(s.object().GetNamespace()), client.MatchingLabels{
-		label: s.object().GetName(), v1alpha1.LabelOutcome: string(result.OutcomeInvalidated),
-	}); err != nil {
+	if err := cl.List(ctx, &maps, client.InNamespace(s.object().GetNamespace()), s.label(),
+		client.MatchingLabels{v1alpha1.LabelOutcome: string(result.OutcomeInvalidated)}); err != nil {
 		return nil, err
 	}
 	var attempts []attempt
@@ -154,10 +146,8 @@ func explainReason(reason string) []string {
 			"app.kubernetes.io/name=benchrun` shows it."}
 	case !known:
 		return []string{"This version of kubectl benchrun does not know the reason " + reason + "."}
-	case a.do == "":
-		return []string{a.what}
 	}
-	return []string{a.what, "What to do: " + a.do}
+	return a.lines()
 }
 
 // obstacles are other conditions that say that something is wrong or is waited for: the lane, the database, the results.
@@ -172,8 +162,8 @@ func (s *subject) obstacles(said string) []string {
 			continue
 		}
 		text = append(text, fmt.Sprintf("%s: %s", of, c.Message))
-		if c.Status != metav1.ConditionTrue && reasons[c.Reason].do != "" {
-			text = append(text, "What to do: "+reasons[c.Reason].do)
+		if c.Status != metav1.ConditionTrue {
+			text = append(text, reasons[c.Reason].remedy()...)
 		}
 	}
 	return text
@@ -223,19 +213,16 @@ func (s *subject) warnings() []string {
 
 // explainWarnings lists each warning once.
 func explainWarnings(warnings []string) []string {
-	seen := map[string]bool{}
-	var text []string
-	for _, w := range warnings {
-		if !seen[w] && len(text) < maxWarnings {
-			text = append(text, "  "+w)
-		}
-		seen[w] = true
+	said := stats.Condense(warnings)
+	if len(said) == 0 {
+		return nil
 	}
-	if more := len(seen) - len(text); more > 0 {
+	text := []string{"Warnings, to be read with the numbers:"}
+	for _, w := range said[:min(len(said), maxWarnings)] {
+		text = append(text, "  "+w.Text)
+	}
+	if more := len(said) - maxWarnings; more > 0 {
 		text = append(text, fmt.Sprintf("  and %d more: see kubectl benchrun report", more))
-	}
-	if len(text) > 0 {
-		text = append([]string{"Warnings, to be read with the numbers:"}, text...)
 	}
 	return text
 }

@@ -37,11 +37,7 @@ the variables of the server, and checksums of all of it. The archive has no secr
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			cl, namespace, err := c.connect()
-			if err != nil {
-				return err
-			}
-			s, err := find(command.Context(), cl, namespace, arguments[0])
+			cl, s, err := c.subject(command.Context(), arguments[0])
 			if err != nil {
 				return err
 			}

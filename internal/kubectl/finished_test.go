@@ -41,7 +41,9 @@ func finishedRun(t *testing.T, name string, factor float64) []client.Object {
 	for i, trial := range p.Trials {
 		point := p.Points[trial.Point].Parameters
 		value := factor * (1000 + 5*float64(i%5)) * map[string]float64{"1": 1, "16": 4}[point["rowsPerCommit"]]
-		encoded, err := result.EncodeDocument(testutil.Document("pod", trial.Number, 1, value))
+		document := testutil.Document("pod", trial.Number, 1, value)
+		document.Server.Variables = map[string]string{"port": "3306", "init_connect": "SET a\nSET b"}
+		encoded, err := result.EncodeDocument(document)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +60,7 @@ func finishedRun(t *testing.T, name string, factor float64) []client.Object {
 		cm := configMap(plan.AttemptName(run, trial.Number, 1), result.File{Name: result.RecordKey, Data: []byte(text)},
 			result.File{Name: result.DocumentKey, Data: encoded.Gzip, Binary: true})
 		objects = append(objects, cm)
-		newest = v1alpha1.RecordReference{ConfigMap: cm.Name, Digest: "sha256:" + result.Digest([]byte(text))}
+		newest = v1alpha1.RecordReference{ConfigMap: cm.Name, Digest: result.NamedDigest([]byte(text))}
 	}
 	run.Status.Records = newest
 	run.Status.StartTime = &metav1.Time{Time: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)}
@@ -78,7 +80,7 @@ func finishedRun(t *testing.T, name string, factor float64) []client.Object {
 	}
 	results := configMap(plan.ResultsName(run), files...)
 	run.Status.Results = v1alpha1.ResultsReference{
-		ConfigMap: results.Name, Digest: "sha256:" + result.Digest([]byte(results.Data[report.JSONFile])),
+		ConfigMap: results.Name, Digest: result.NamedDigest([]byte(results.Data[report.JSONFile])),
 	}
 	return append(objects, results, run)
 }
@@ -105,7 +107,7 @@ func finishedSuite(t *testing.T) []client.Object {
 	}
 	results := configMap(plan.SuiteResultsName(suite), files...)
 	suite.Status.Results = v1alpha1.ResultsReference{
-		ConfigMap: results.Name, Digest: "sha256:" + result.Digest([]byte(results.Data[report.JSONFile])),
+		ConfigMap: results.Name, Digest: result.NamedDigest([]byte(results.Data[report.JSONFile])),
 	}
 	suite.Status.StartTime = &metav1.Time{Time: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)}
 	suite.Status.CompletionTime = &metav1.Time{Time: time.Date(2026, 1, 2, 3, 9, 0, 0, time.UTC)}

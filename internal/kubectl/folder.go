@@ -8,17 +8,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// sumsFile has the SHA-256 of all other files of a folder, in the format of sha256sum. It is written last.
-const sumsFile = "SHA256SUMS"
-
-// writeFolder writes files and their digests into a folder, which is made if it does not exist. Nothing outside of it is
-// written, even if there are symbolic links in it.
+// writeFolder writes files, and their digests after them, into a folder, which is made if it does not exist. Nothing
+// outside of it is written, even if there are symbolic links in it.
 func writeFolder(dir string, files []result.File) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // reports are no secrets
 		return fmt.Errorf("making the folder: %w", err)
@@ -29,18 +25,18 @@ func writeFolder(dir string, files []result.File) error {
 	}
 	defer root.Close() //nolint:errcheck // what was written is closed already
 	// Until all files are written, there are no digests that they could be taken for.
-	if err := root.Remove(sumsFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := root.Remove(result.SumsFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing the digests of what was in the folder: %w", err)
 	}
-	var sums strings.Builder
+	sums := result.Sums{}
 	for _, f := range files {
 		if err := root.WriteFile(f.Name, f.Data, 0o644); err != nil {
 			return fmt.Errorf("writing %s: %w", f.Name, err)
 		}
-		fmt.Fprintf(&sums, "%s  %s\n", result.Digest(f.Data), f.Name)
+		sums[f.Name] = result.Digest(f.Data)
 	}
-	if err := root.WriteFile(sumsFile, []byte(sums.String()), 0o644); err != nil {
-		return fmt.Errorf("writing %s: %w", sumsFile, err)
+	if err := root.WriteFile(result.SumsFile, sums.Text(), 0o644); err != nil {
+		return fmt.Errorf("writing %s: %w", result.SumsFile, err)
 	}
 	return nil
 }
@@ -52,22 +48,25 @@ func readFolder(dir string) ([]byte, error) {
 		return nil, fmt.Errorf("opening the folder: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // it was only read
-	sums, err := root.ReadFile(sumsFile)
+	listed, err := root.ReadFile(result.SumsFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s has no %s, which `kubectl benchrun report --dir` writes after all other files", dir, sumsFile)
+		return nil, fmt.Errorf("%s has no %s, which `kubectl benchrun report --dir` writes after all other files", dir,
+			result.SumsFile)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", sumsFile, err)
+		return nil, fmt.Errorf("reading %s: %w", result.SumsFile, err)
+	}
+	sums, err := result.ParseSums(listed)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	text, err := root.ReadFile(report.JSONFile)
 	if err != nil {
 		return nil, fmt.Errorf("reading the results: %w", err)
 	}
-	want := result.Digest(text) + "  " + report.JSONFile
-	for line := range strings.Lines(string(sums)) {
-		if strings.TrimSuffix(line, "\n") == want {
-			return text, nil
-		}
+	if sums[report.JSONFile] != result.Digest(text) {
+		return nil, fmt.Errorf("%s in %s is not what was written: its digest is not that in %s", report.JSONFile, dir,
+			result.SumsFile)
 	}
-	return nil, fmt.Errorf("%s in %s is not what was written: its digest is not that in %s", report.JSONFile, dir, sumsFile)
+	return text, nil
 }

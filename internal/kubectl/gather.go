@@ -134,7 +134,7 @@ func (g *gathering) addRun(ctx context.Context, prefix string, run *v1alpha1.Ben
 			return err
 		case contents == nil:
 			return fmt.Errorf("ConfigMap %s, the record of an attempt, was deleted: a bundle would not be whole", name)
-		case "sha256:"+result.Digest(contents[result.RecordKey]) != digests[name]:
+		case result.NamedDigest(contents[result.RecordKey]) != digests[name]:
 			return fmt.Errorf("ConfigMap %s, the record of an attempt, is not what the operator wrote", name)
 		}
 		document, err := result.UnpackFile(result.DocumentKey, contents)

@@ -54,11 +54,7 @@ the program said that made the load. The lines in which a result document leaves
 			if of.database == (of.trial > 0) {
 				return errors.New("say whose log: --trial N, or --database")
 			}
-			cl, namespace, err := c.connect()
-			if err != nil {
-				return err
-			}
-			s, err := find(command.Context(), cl, namespace, arguments[0])
+			cl, s, err := c.subject(command.Context(), arguments[0])
 			if err != nil {
 				return err
 			}
@@ -120,13 +116,9 @@ func attemptOf(pod *corev1.Pod) int {
 func podsOf(
 	ctx context.Context, cl client.Reader, s *subject, component string, more client.MatchingLabels,
 ) ([]corev1.Pod, error) {
-	label := v1alpha1.LabelSuite
-	if s.run != nil {
-		label = v1alpha1.LabelRun
-	}
 	var pods corev1.PodList
-	err := cl.List(ctx, &pods, client.InNamespace(s.object().GetNamespace()), more,
-		client.MatchingLabels{label: s.object().GetName(), v1alpha1.LabelComponent: component})
+	err := cl.List(ctx, &pods, client.InNamespace(s.object().GetNamespace()), s.label(), more,
+		client.MatchingLabels{v1alpha1.LabelComponent: component})
 	return pods.Items, err
 }
 

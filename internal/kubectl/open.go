@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,7 +30,31 @@ type opener struct {
 // reference is what an argument names: the report of a run or of a suite, of which one is nil, and a variant of the suite.
 type reference struct {
 	printable
-	variant, text string
+	// name is the argument without the variant.
+	name, variant string
+}
+
+// text is the argument.
+func (r *reference) text() string {
+	if r.variant == "" {
+		return r.name
+	}
+	return r.name + ":" + r.variant
+}
+
+// called are what two references are called: a file or a folder by the last part of its path, unless that names both.
+func called(a, b *reference) (string, string) {
+	short := func(r *reference) string {
+		last := *r
+		if isPath(r.name) {
+			last.name = path.Base(r.name)
+		}
+		return last.text()
+	}
+	if short(a) == short(b) {
+		return a.text(), b.text()
+	}
+	return short(a), short(b)
 }
 
 var errNeitherKind = errors.New(report.JSONFile + " is neither that of a run nor that of a suite")
@@ -57,7 +82,7 @@ func (o *opener) open(text string) (*reference, error) {
 	if variant != "" && p.suite == nil {
 		return nil, fmt.Errorf("%s is a run, which has no variants", name)
 	}
-	return &reference{*p, variant, text}, nil
+	return &reference{*p, name, variant}, nil
 }
 
 func (o *opener) printable(name string) (*printable, error) {
@@ -116,23 +141,23 @@ func isKind(word string) bool {
 }
 
 // openPath reads a folder, a file or a bundle.
-func openPath(ctx context.Context, path string) (*printable, error) {
-	if isBundle(path) {
-		b, err := openBundle(ctx, path, false)
+func openPath(ctx context.Context, name string) (*printable, error) {
+	if isBundle(name) {
+		b, err := openBundle(ctx, name, false)
 		if err != nil {
 			return nil, err
 		}
 		return printableOf(b)
 	}
-	info, err := os.Stat(path)
+	info, err := os.Stat(name)
 	if err != nil {
 		return nil, fmt.Errorf("reading the results: %w", err)
 	}
 	var text []byte
 	if info.IsDir() {
-		text, err = readFolder(path)
+		text, err = readFolder(name)
 	} else {
-		text, err = os.ReadFile(path)
+		text, err = os.ReadFile(name)
 	}
 	if err != nil {
 		return nil, err
@@ -162,13 +187,13 @@ func decodeResults(text []byte) (*printable, error) {
 	return p, err
 }
 
-// side of a comparison of two.
-func (r *reference) side(metric string) (*report.Side, error) {
+// side of a comparison of two; called is what it is called if both have the same name.
+func (r *reference) side(metric, called string) (*report.Side, error) {
 	switch {
 	case r.run != nil:
-		return report.RunSide(r.run, metric, r.text)
+		return report.RunSide(r.run, metric, called)
 	case r.variant != "":
-		return report.VariantSide(r.suite, r.variant, metric, r.text)
+		return report.VariantSide(r.suite, r.variant, metric, called)
 	}
 	return nil, errWholeSuite
 }

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -42,13 +43,18 @@ func measuredSoFar(ctx context.Context, from client.Reader, run *v1alpha1.Benchm
 	}
 	rep.Claims = nil
 	if outcome == report.Unfinished {
-		rep.Run.Message = "this is what has been measured so far"
-		ready := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionReady)
-		if ready != nil && ready.Message != "" {
-			rep.Run.Message += "; " + ready.Message
-		}
+		rep.Run.Message = notWhole(run.Status.Conditions)
 	}
 	return rep, nil
+}
+
+// notWhole says of what has not finished that its report is not whole, and what it does now.
+func notWhole(conditions []metav1.Condition) string {
+	text := "this is what has been measured so far"
+	if ready := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionReady); ready != nil && ready.Message != "" {
+		text += "; " + ready.Message
+	}
+	return text
 }
 
 // readRecords reads the records of a run's attempts, the oldest first: the status names the newest, and each record the
@@ -70,7 +76,7 @@ func readRecords(ctx context.Context, from client.Reader, run *v1alpha1.Benchmar
 			return nil, fmt.Errorf("reading the record in ConfigMap %s: %w", ref.ConfigMap, err)
 		}
 		text := cm.Data[result.RecordKey]
-		if "sha256:"+result.Digest([]byte(text)) != ref.Digest {
+		if result.NamedDigest([]byte(text)) != ref.Digest {
 			return nil, fmt.Errorf("ConfigMap %s, the record of an attempt, is not what the operator wrote", ref.ConfigMap)
 		}
 		record, err := result.DecodeRecord(text)

@@ -108,20 +108,22 @@ func formatOf(name string) (report.Format, error) {
 	return all[i], nil
 }
 
-// reported is what there is of a run or suite: its published results, or what a run has measured so far.
+// reported is what there is of a run or suite: its published results, or what was measured so far.
 func reported(ctx context.Context, from client.Reader, namespace, name string) (*printable, error) {
 	s, err := find(ctx, from, namespace, name)
 	if err != nil {
 		return nil, err
 	}
-	if s.run == nil || s.results().ConfigMap != "" {
+	if s.results().ConfigMap != "" {
 		return s.published(ctx, from)
 	}
-	rep, err := measuredSoFar(ctx, from, s.run)
-	if err != nil {
-		return nil, err
+	p := new(printable)
+	if s.run != nil {
+		p.run, err = measuredSoFar(ctx, from, s.run)
+	} else {
+		p.suite, err = judgedSoFar(ctx, from, s.suite)
 	}
-	return &printable{run: rep}, nil
+	return p, err
 }
 
 // print the report in a format. The page is that of the operator if there is one: it has seen the documents of the attempts.

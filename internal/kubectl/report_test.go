@@ -144,7 +144,7 @@ func TestCompareWithTheCluster(t *testing.T) {
 		cm.Data[f.Name] = string(f.Data)
 	}
 	run.Status.Results = v1alpha1.ResultsReference{
-		ConfigMap: cm.Name, Digest: "sha256:" + result.Digest([]byte(cm.Data[report.JSONFile])),
+		ConfigMap: cm.Name, Digest: result.NamedDigest([]byte(cm.Data[report.JSONFile])),
 	}
 	_, after := measuredRun(t, "new", 0.9)
 	o := &opener{ctx: t.Context(), from: reader(run, []*corev1.ConfigMap{cm}), namespace: "bench"}
@@ -194,7 +194,8 @@ func TestFolder(t *testing.T) {
 	}
 	for name, change := range map[string]func() error{
 		"is not what was written": func() error { return os.WriteFile(results, []byte(changed), 0o600) },
-		"has no SHA256SUMS":       func() error { return os.Remove(filepath.Join(dir, sumsFile)) },
+		"is no checksum":          func() error { return os.WriteFile(filepath.Join(dir, result.SumsFile), []byte("x"), 0o600) },
+		"has no SHA256SUMS":       func() error { return os.Remove(filepath.Join(dir, result.SumsFile)) },
 	} {
 		if err := writeFolder(dir, files); err != nil {
 			t.Fatal(err)
@@ -224,6 +225,20 @@ func TestFolderStaysInside(t *testing.T) {
 	}
 	if content, err := os.ReadFile(outside); err != nil || string(content) != "precious" {
 		t.Errorf("%q, %v", content, err)
+	}
+}
+
+// A folder that was not written whole has no digests, not even those of what was there before.
+func TestFolderThatIsNotWhole(t *testing.T) {
+	dir := t.TempDir()
+	if err := writeFolder(dir, []result.File{{Name: report.JSONFile, Data: []byte("{}")}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeFolder(dir, []result.File{{Name: "../escaped"}}); err == nil {
+		t.Error("a file outside of the folder was written")
+	}
+	if _, err := readFolder(dir); err == nil || !strings.Contains(err.Error(), "has no SHA256SUMS") {
+		t.Errorf("the error is %v", err)
 	}
 }
 

@@ -94,6 +94,11 @@ func (o *reproduction) reproduce(ctx context.Context, cl client.WithWatch, names
 	if err := o.print(r); err != nil {
 		return err
 	}
+	return exitOf(r)
+}
+
+// exitOf is nil if everything is reproduced, and otherwise an exit code: something differs, or something cannot be compared.
+func exitOf(r *report.Reproduction) error {
 	counts := r.Counts()
 	switch {
 	case counts[report.Reproduced] == len(r.Points) && len(r.Points) > 0:

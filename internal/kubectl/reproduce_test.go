@@ -6,6 +6,7 @@ package kubectl
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/bundle"
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // reproducing reproduces a bundle in a cluster with these objects, and returns what is printed.
@@ -25,7 +28,9 @@ func reproducing(t *testing.T, b *bundle.Bundle, o *reproduction, objects ...cli
 	if o.output == "" {
 		o.output = "text"
 	}
-	o.wait = func(context.Context, genericiooptions.IOStreams, client.WithWatch, client.Object) error { return nil }
+	if o.wait == nil {
+		o.wait = func(context.Context, genericiooptions.IOStreams, client.WithWatch, client.Object) error { return nil }
+	}
 	err := o.reproduce(t.Context(), clusterWith(objects...), "bench", b)
 	return out.String(), err
 }
@@ -64,6 +69,84 @@ func TestReproduceComparesWithWhatIsThere(t *testing.T) {
 		if code.code != c.code || !strings.Contains(out, c.want) {
 			t.Errorf("%g: exit code %d, want %d with %q:\n%s", c.factor, code.code, c.code, c.want, out)
 		}
+	}
+}
+
+// The exit code: one difference decides, then one point without an answer.
+func TestReproduceExitCodes(t *testing.T) {
+	for _, tc := range []struct {
+		verdicts []report.ReproductionVerdict
+		want     error
+	}{
+		{nil, verdictError{ExitCannotSay}},
+		{[]report.ReproductionVerdict{report.Reproduced, report.Reproduced}, nil},
+		{[]report.ReproductionVerdict{report.Reproduced, report.NotComparable}, verdictError{ExitCannotSay}},
+		{[]report.ReproductionVerdict{report.NotComparable}, verdictError{ExitCannotSay}},
+		{[]report.ReproductionVerdict{report.Reproduced, report.NotComparable, report.SlowerHere}, verdictError{ExitRegression}},
+		{[]report.ReproductionVerdict{report.FasterHere, report.Reproduced}, verdictError{ExitRegression}},
+		{[]report.ReproductionVerdict{report.OtherRatio}, verdictError{ExitRegression}},
+	} {
+		r := new(report.Reproduction)
+		for _, v := range tc.verdicts {
+			r.Points = append(r.Points, report.ReproducedPoint{Verdict: v})
+		}
+		if got := exitOf(r); !errors.Is(got, tc.want) {
+			t.Errorf("%v: %v, want %v", tc.verdicts, got, tc.want)
+		}
+	}
+}
+
+// What is shown while it waits does not mix with the answer. A run that fails ends the command; a suite without an answer does
+// not.
+func TestReproduceWaits(t *testing.T) {
+	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
+	waiting := func(err error) *reproduction {
+		return &reproduction{output: "json", wait: func(
+			_ context.Context, streams genericiooptions.IOStreams, _ client.WithWatch, o client.Object,
+		) error {
+			_, _ = streams.Out.Write([]byte("waiting for " + o.GetName()))
+			return err
+		}}
+	}
+	out, err := reproducing(t, b, waiting(verdictError{ExitCannotSay}), finishedRun(t, "commit-size", 1)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var printed report.Reproduction
+	if err := json.Unmarshal([]byte(out), &printed); err != nil || printed.Name != "commit-size" || len(printed.Points) != 2 {
+		t.Errorf("%v: %s", err, out)
+	}
+	failed := errors.New("it failed")
+	if _, err := reproducing(t, b, waiting(failed), finishedRun(t, "commit-size", 1)...); !errors.Is(err, failed) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// A suite of the same name is used if it asks for the same, and only then.
+func TestReproduceSuite(t *testing.T) {
+	b := bundleOf(t, "twice", finishedSuite(t))
+	out, err := reproducing(t, b, &reproduction{}, finishedSuite(t)...)
+	if !errors.Is(err, verdictError{ExitCannotSay}) || !strings.Contains(out, "there is nothing to compare") {
+		t.Errorf("%v: %s", err, out)
+	}
+	objects := finishedSuite(t)
+	suite, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkSuite)
+	suite.Spec.Rounds = 7
+	if _, err := reproducing(t, b, &reproduction{}, objects...); err == nil ||
+		!strings.Contains(err.Error(), "there is a suite twice already, with another specification") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// Both suites have ratios: the one in the bundle is there, the other one here.
+func TestReproduceSuiteDirection(t *testing.T) {
+	suite := func(ratio float64) *printable {
+		p := stats.Paired{Variant: "b", Baseline: "a", Comparison: stats.Comparison{Ratio: ratio, Low: ratio * 0.99, High: ratio * 1.01}}
+		return &printable{suite: &report.Suite{Name: "s", Pairs: []stats.Paired{p}}}
+	}
+	r := compared(suite(2), suite(3), 0)
+	if len(r.Points) != 1 || r.Points[0].Ratio != 1.5 || r.Points[0].Verdict != report.OtherRatio {
+		t.Errorf("%+v", r.Points)
 	}
 }
 
@@ -106,6 +189,11 @@ func TestReproduceRefusesAnotherSpecification(t *testing.T) {
 	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
 	b.Benchmark = bytes.Replace(b.Benchmark, []byte("repetitions: 6"), []byte("repetitions: 7"), 1)
 	if _, err := reproducing(t, b, &reproduction{}); err == nil || !strings.Contains(err.Error(), "the results are those of") {
+		t.Errorf("the error is %v", err)
+	}
+	b = bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
+	b.Benchmark = append(b.Benchmark, "further: 1\n"...)
+	if _, err := reproducing(t, b, &reproduction{}); err == nil || !strings.Contains(err.Error(), `unknown field "further"`) {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -41,11 +41,7 @@ The digest of the specification is printed. Runs with the same digest ask for th
 		ValidArgsFunction: c.names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			ctx := command.Context()
-			cl, namespace, err := c.connect()
-			if err != nil {
-				return err
-			}
-			of, err := find(ctx, cl, namespace, arguments[0])
+			cl, of, err := c.subject(ctx, arguments[0])
 			if err != nil {
 				return err
 			}

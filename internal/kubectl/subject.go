@@ -24,6 +24,16 @@ type subject struct {
 	suite *v1alpha1.BenchmarkSuite
 }
 
+// subject that a name of a command line names, and a client of its cluster.
+func (c *cluster) subject(ctx context.Context, name string) (client.WithWatch, *subject, error) {
+	cl, namespace, err := c.connect()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := find(ctx, cl, namespace, name)
+	return cl, s, err
+}
+
 // find reads the run or suite with that name. run/NAME and suite/NAME say which, in case that both exist.
 func find(ctx context.Context, from client.Reader, namespace, name string) (*subject, error) {
 	kind, plain, said := strings.Cut(name, "/")
@@ -81,6 +91,14 @@ func (s *subject) kind() string {
 	return "suite"
 }
 
+// label that its Pods and ConfigMaps have.
+func (s *subject) label() client.MatchingLabels {
+	if s.run != nil {
+		return client.MatchingLabels{v1alpha1.LabelRun: s.run.Name}
+	}
+	return client.MatchingLabels{v1alpha1.LabelSuite: s.suite.Name}
+}
+
 // results is where they are published; empty if they are not.
 func (s *subject) results() v1alpha1.ResultsReference {
 	if s.run != nil {
@@ -115,7 +133,7 @@ func (s *subject) published(ctx context.Context, from client.Reader) (*printable
 	if err != nil {
 		return nil, err
 	}
-	if "sha256:"+result.Digest(text) != ref.Digest {
+	if result.NamedDigest(text) != ref.Digest {
 		return nil, fmt.Errorf("ConfigMap %s is not what the operator wrote: its digest is not that in the status of %s", ref.ConfigMap,
 			object.GetName())
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,9 +19,11 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
@@ -101,17 +104,44 @@ func loaderPod(name string) *corev1.Pod {
 	return pod
 }
 
-// watched follows an object while changes are made to it, and returns what was printed.
-func watched(t *testing.T, cl client.WithWatch, from logs, object client.Object, then ...func()) (string, string, error) {
+// awaited says whether a condition comes true in time.
+func awaited(condition func() bool) bool {
+	for range 4000 {
+		if condition() {
+			return true
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return false
+}
+
+// step is a change that is made when a text was printed.
+type step struct {
+	printed string
+	change  func()
+}
+
+// watched follows an object while changes are made to it, and returns what was printed. The first change is made when the object
+// and its Pods are watched: the fake cluster forgets what was before.
+func watched(t *testing.T, cl client.WithWatch, from logs, object client.Object, steps ...step) (string, string, error) {
 	t.Helper()
-	out, errs := new(buffer), new(buffer)
-	w := &watcher{cl: cl, logs: from, screen: &plain{out: out, errors: errs}, namespace: "ns", name: object.GetName()}
+	out, errs, watches := new(buffer), new(buffer), new(atomic.Int32)
+	watching := interceptor.NewClient(cl, interceptor.Funcs{Watch: func(
+		ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption,
+	) (watch.Interface, error) {
+		w, err := c.Watch(ctx, list, options...)
+		watches.Add(1)
+		return w, err
+	}})
+	w := &watcher{cl: watching, logs: from, screen: &plain{out: out, errors: errs}, namespace: "ns", name: object.GetName()}
 	_, w.suite = object.(*v1alpha1.BenchmarkSuite)
 	ended := make(chan error, 1)
 	go func() { ended <- w.follow(t.Context()) }()
-	for _, change := range then {
-		time.Sleep(200 * time.Millisecond) // the fake cluster forgets changes before a watch
-		change()
+	for _, s := range steps {
+		if !awaited(func() bool { return watches.Load() >= 2 && strings.Contains(out.String()+errs.String(), s.printed) }) {
+			t.Fatalf("%d watches, and no %q in\n%s%s", watches.Load(), s.printed, out, errs)
+		}
+		s.change()
 	}
 	select {
 	case err := <-ended:
@@ -126,19 +156,19 @@ func TestWatchRun(t *testing.T) {
 	run := measuring()
 	cl := fakeCluster(run, loaderPod("sizes-t8-a1-0-x"))
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "x", errors.New("no"))
-	out, errs, err := watched(t, cl, fakeLogs{err: forbidden}, run, func() {
+	out, errs, err := watched(t, cl, fakeLogs{err: forbidden}, run, step{"no rate is shown", func() {
 		run.Status.Trials.Measured = ptr.To[int32](8)
 		said(&run.Status.Conditions, v1alpha1.ReasonPublishing, "every trial is measured")
 		if err := cl.Update(t.Context(), run); err != nil {
 			t.Error(err)
 		}
-	}, func() {
+	}}, step{"8/33 trials", func() {
 		run.Status.Headline = "14970 rows/s at rowsPerCommit=1024"
 		said(&run.Status.Conditions, v1alpha1.ReasonComplete, "33 trials", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
 		if err := cl.Update(t.Context(), run); err != nil {
 			t.Error(err)
 		}
-	})
+	}})
 	if err != nil {
 		t.Error(err)
 	}
@@ -174,7 +204,7 @@ func TestWatchSuite(t *testing.T) {
 		}}
 		said(&suite.Status.Conditions, v1alpha1.ReasonMeasuring, "round 4 of at most 20, lazy")
 		cl := fakeCluster(suite)
-		out, _, err := watched(t, cl, fakeLogs{}, suite, func() {
+		out, _, err := watched(t, cl, fakeLogs{}, suite, step{"3/20 rounds", func() {
 			suite.Status.Answer = "lazy is 3.1 times as fast"
 			end := []string{v1alpha1.ConditionFinished, v1alpha1.ConditionComplete}
 			reason := v1alpha1.ReasonUndecided
@@ -185,7 +215,7 @@ func TestWatchSuite(t *testing.T) {
 			if err := cl.Update(t.Context(), suite); err != nil {
 				t.Error(err)
 			}
-		})
+		}})
 		if !errors.Is(err, want) {
 			t.Errorf("decided %t: %v", decided, err)
 		}
@@ -203,11 +233,11 @@ func TestWatchSuite(t *testing.T) {
 func TestWatchDeleted(t *testing.T) {
 	run := measuring()
 	cl := fakeCluster(run)
-	_, _, err := watched(t, cl, fakeLogs{}, run, func() {
+	_, _, err := watched(t, cl, fakeLogs{}, run, step{"7/33 trials", func() {
 		if err := cl.Delete(t.Context(), run); err != nil {
 			t.Error(err)
 		}
-	})
+	}})
 	if err == nil || err.Error() != "sizes was deleted" {
 		t.Error(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // VariantDifferences says of each variant in what it asks for something else than the baseline, and which server variables differ
@@ -27,7 +28,7 @@ func VariantDifferences(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *Suit
 		if len(v.Differences) > 0 {
 			text = fmt.Sprintf("%s differs from %s in: %s", name, baseline, strings.Join(v.Differences, ", "))
 		}
-		if besides := Besides(p, seen, i); besides != "" {
+		if besides := UnaskedOf(p, seen, i).Text; besides != "" {
 			text += "; " + besides
 		}
 		list = append(list, text)
@@ -35,19 +36,26 @@ func VariantDifferences(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *Suit
 	return list
 }
 
-// Besides says which server variables of a variant differ from the baseline's without being asked for, or is empty if they are
-// not known yet.
-func Besides(p *SuitePlan, seen *SuiteObserved, variant int) string {
+// Unasked are the server variables of a variant that differ from the baseline's without being asked for.
+type Unasked struct {
+	// Count is how many there are.
+	Count int
+	// Text names them, or says that there is none; it is empty if they are not known yet.
+	Text string
+}
+
+// UnaskedOf a variant.
+func UnaskedOf(p *SuitePlan, seen *SuiteObserved, variant int) Unasked {
 	if len(seen.Variables) == 0 || seen.Variables[variant] == nil || seen.Variables[p.Baseline] == nil {
-		return ""
+		return Unasked{}
 	}
 	baseline, v := p.Variants[p.Baseline].Run, p.Variants[variant].Run
 	list, same, err := plan.Unasked(&baseline.Spec, &v.Spec, seen.Variables[p.Baseline], seen.Variables[variant])
 	switch {
 	case err != nil: // an engine that is not known has no plan either
-		return ""
+		return Unasked{}
 	case len(list) == 0:
-		return fmt.Sprintf("none of %d other server variables differs", same)
+		return Unasked{Text: fmt.Sprintf("none of %d other server variables differs", same)}
 	}
 	shown := slices.Clone(list[:min(len(list), maxBesides)])
 	for i := range shown {
@@ -58,8 +66,8 @@ func Besides(p *SuitePlan, seen *SuiteObserved, variant int) string {
 	if more := len(list) - len(shown); more > 0 {
 		shown = append(shown, fmt.Sprintf("and %d more: the documents of the attempts have all variables", more))
 	}
-	return fmt.Sprintf("%d of %d other server variables differ without being asked for: %s", len(list), len(list)+same,
-		strings.Join(shown, ", "))
+	return Unasked{len(list), fmt.Sprintf("%d of %d other server variables differ without being asked for: %s", len(list),
+		len(list)+same, strings.Join(shown, ", "))}
 }
 
 // maxBesides is how many variables that differ without being asked for are named, and maxDifference the length of what is said of
@@ -178,10 +186,10 @@ func unsaid(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, v
 	return ""
 }
 
-// warningsOfRuns are those of all points of all runs that were measured, each once, with the number of its runs.
+// warningsOfRuns are those of all points of all runs that were measured, with the number of their runs. Each is there
+// once: those that differ only in what they measured are one.
 func warningsOfRuns(seen *SuiteObserved) []string {
-	var order []string
-	runs := map[string]map[string]bool{}
+	var texts, runs []string
 	measured := 0
 	for _, m := range seen.Members {
 		if m.Measured == nil {
@@ -190,19 +198,20 @@ func warningsOfRuns(seen *SuiteObserved) []string {
 		measured++
 		for _, point := range m.Run.Status.Points {
 			for _, text := range point.Warnings {
-				if runs[text] == nil {
-					order, runs[text] = append(order, text), map[string]bool{}
-				}
-				runs[text][m.Run.Name] = true
+				texts, runs = append(texts, text), append(runs, m.Run.Name)
 			}
 		}
 	}
 	var list []string
-	for _, text := range order {
-		if n := len(runs[text]); n < measured {
-			text = fmt.Sprintf("%s (%d of %d runs)", text, n, measured)
+	for _, said := range stats.Condense(texts) {
+		of := map[string]bool{}
+		for _, i := range said.From {
+			of[runs[i]] = true
 		}
-		list = append(list, text)
+		if len(of) < measured {
+			said.Text = fmt.Sprintf("%s (%d of %d runs)", said.Text, len(of), measured)
+		}
+		list = append(list, said.Text)
 	}
 	return list
 }

@@ -28,30 +28,22 @@ func paragraphs(lines ...string) block {
 	return block{lines: slices.DeleteFunc(lines, func(l string) bool { return l == "" })}
 }
 
+// empty says whether there is nothing to print.
+func (b *block) empty() bool { return len(b.rows) == 0 && len(b.lines) == 0 }
+
 func listed(title string, lines []string) block { return block{title: title, lines: lines, list: true} }
 
-// headline is the answer of a run in a line: its name, how it ended if it has not completed, and the best point or why
-// there is none.
+// headline is the answer of a run in a line: its name, how it ended if it has not completed, and what was measured.
 func (r *Report) headline() string {
-	points, name := r.Measured(), r.Run.Name
-	if r.Run.Outcome != complete && r.Run.Outcome != "" {
-		name += " (" + strings.ToLower(r.Run.Outcome) + ")"
+	return titled(r.Run.Name, r.Run.Outcome) + ": " + cmp.Or(stats.Headline(r.Points), "nothing was measured")
+}
+
+// titled is a name, and how it ended if it has not completed.
+func titled(name, outcome string) string {
+	if outcome == complete || outcome == "" {
+		return name
 	}
-	if len(points) == 0 {
-		return name + ": nothing was measured"
-	}
-	best := points[stats.Best(points)]
-	text := fmt.Sprintf("%s: %s %s", name, stats.Format(best.Summary.Median), best.Metric.Unit)
-	if interval := best.Summary.Range(); interval != "" {
-		text += " (" + interval + ")"
-	}
-	if len(best.Parameters) > 0 {
-		text += " at " + stats.Label(best.Parameters)
-	}
-	if others := stats.Stand(points).Others(points); others != "" {
-		text += "; " + others
-	}
-	return text
+	return name + " (" + strings.ToLower(outcome) + ")"
 }
 
 // state says how much was measured, and how the run ended.
@@ -64,7 +56,8 @@ func (r *Report) state() string {
 	return text
 }
 
-// blocks of a run's report, in the order of Summary.
+// blocks of a run's report: how much was measured, a table of the points in the order of the sweep, what must be read
+// with the numbers, and where they were measured.
 func (r *Report) blocks() []block {
 	list := []block{paragraphs(r.state())}
 	if points := r.Measured(); len(points) > 0 {
@@ -90,10 +83,14 @@ func (r *Report) blocks() []block {
 	)
 }
 
-// headline is the answer of a suite in a line.
-func (s *Suite) headline() string { return s.Name + ": " + cmp.Or(stats.Answer(s.Pairs), "no answer") }
+// Answer of all comparisons in a sentence.
+func (s *Suite) Answer() string { return cmp.Or(stats.Answer(s.Pairs), "no answer") }
 
-// blocks of a suite's report, in the order of SuiteSummary.
+// headline is the answer of a suite in a line, as that of a run.
+func (s *Suite) headline() string { return titled(s.Name, s.Outcome) + ": " + s.Answer() }
+
+// blocks of a suite's report: a table of the comparisons, why the suite stopped, what the variants differ in, and what
+// must be read with the answer.
 func (s *Suite) blocks() []block {
 	var list []block
 	for i := range s.Variants {
@@ -108,15 +105,10 @@ func (s *Suite) blocks() []block {
 			}
 		}
 	}
-	how := paragraphs(fmt.Sprintf("%s, %s, %d of at most %d rounds, paired, seed %d: %s.", s.Workload, s.Outcome, s.Rounds,
-		s.Planned, s.Seed, s.Message))
-	if len(s.Pairs) > 0 {
-		m := s.Pairs[0].Metric
-		how.lines = append(how.lines, fmt.Sprintf("Values are medians in %s, the %s the better. Intervals of the ratio hold at "+
-			"95 %%%s.", m.Unit, m.Better, overAll(len(s.Pairs))))
-	}
 	return append(
-		list, how,
+		list,
+		paragraphs(fmt.Sprintf("%s, %s, %d of at most %d rounds, paired, seed %d: %s.", s.Workload, s.Outcome, s.Rounds, s.Planned,
+			s.Seed, s.Message), s.Reading()),
 		listed("Claims", claimLines(s.Claims)),
 		listed("What a unit of work takes", s.costs()),
 		listed("What the variants differ in", s.differences()),
@@ -156,19 +148,6 @@ func metricsAt(p *stats.Point) []result.Metric {
 		}
 	}
 	return list
-}
-
-// valuesAt a point of a metric, one for each trial that reports it.
-func valuesAt(p *stats.Point, metric string) []float64 {
-	var values []float64
-	for _, record := range p.Records {
-		for _, m := range record.Summary.Metrics {
-			if m.Name == metric {
-				values = append(values, m.Value)
-			}
-		}
-	}
-	return values
 }
 
 // benchmark is the name of a point among others of its workload, for programs that follow numbers over time: the

@@ -38,7 +38,7 @@ func BMF(w io.Writer, r *Report) error {
 	for _, p := range r.Measured() {
 		name := benchmark(r.Run.Workload, "", p.Parameters)
 		for _, m := range metricsAt(&p) {
-			summary := stats.Summarize(valuesAt(&p, m.Name))
+			summary := stats.Summarize(ValuesOf(p.Records, m.Name))
 			if m.Name == p.Metric.Name {
 				summary = p.Summary
 			}

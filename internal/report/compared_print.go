@@ -11,7 +11,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -175,25 +174,6 @@ func ComparedText(w io.Writer, c *Compared) error { return writeText(w, c.headli
 
 // ComparedGitHub writes a job summary for GitHub Actions, the answer first.
 func ComparedGitHub(w io.Writer, c *Compared) error { return writeGitHub(w, c.headline(), c.blocks()) }
-
-// ComparedMarkdown writes a comparison as Markdown that also reads well on a terminal.
-func ComparedMarkdown(w io.Writer, c *Compared) error {
-	var b strings.Builder
-	b.WriteString("# " + c.headline() + "\n")
-	for _, part := range c.blocks() {
-		if len(part.rows) > 0 {
-			b.WriteString("\n")
-			writeTable(&b, part.rows)
-		}
-		if part.list {
-			writeList(&b, part.title, part.lines)
-		} else if len(part.lines) > 0 {
-			b.WriteString("\n" + strings.Join(part.lines, "\n") + "\n")
-		}
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
 
 // comparedDocument is the layout of a comparison in JSON.
 type comparedDocument struct {

@@ -48,10 +48,7 @@ func printed[R any](r *R, printers []printer[R]) ([]result.File, error) {
 // CSV writes a row per measured trial. Latencies are in microseconds.
 func CSV(w io.Writer, r *Report) error {
 	parameters := r.Parameters()
-	rounds := map[int]int{}
-	for _, t := range r.Trials {
-		rounds[t.Number] = t.Round
-	}
+	rounds := r.roundOf()
 	metrics, operations := r.Columns()
 	header := append([]string{"trial", "round", "attempt"}, parameters...)
 	header = append(header, metrics...)

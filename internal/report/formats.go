@@ -5,7 +5,7 @@ package report
 
 import "io"
 
-// Unfinished is the outcome of a run that has not ended: its report has what was measured so far.
+// Unfinished is the outcome of a run or suite that has not ended: its report has what was measured so far.
 const Unfinished = "Unfinished"
 
 // failed is the outcome of a run or suite that has failed.

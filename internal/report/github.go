@@ -22,7 +22,7 @@ const (
 	githubLine = 2 << 10
 )
 
-// GitHub writes a job summary for GitHub Actions: the answer first, then what Summary has. It stays below the limit of 1
+// GitHub writes a job summary for GitHub Actions: the answer first. It stays below the limit of 1
 // MiB: a table that is too long ends with a line that says how many rows are left out.
 func GitHub(w io.Writer, r *Report) error { return writeGitHub(w, r.headline(), r.blocks()) }
 
@@ -33,7 +33,7 @@ func writeGitHub(w io.Writer, headline string, blocks []block) error {
 	var b strings.Builder
 	b.WriteString("### " + escaped(headline) + "\n")
 	for _, part := range blocks {
-		if len(part.rows) == 0 && len(part.lines) == 0 {
+		if part.empty() {
 			continue
 		}
 		if text := githubBlock(part); b.Len()+len(text) <= githubBytes {

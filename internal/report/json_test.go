@@ -7,12 +7,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
@@ -48,7 +50,9 @@ func TestDecodeSuiteGivesWhatWasEncoded(t *testing.T) {
 	s := reportOfSuite()
 	s.Pairs[3].High, s.Pairs[3].Detectable, s.Pairs[3].Obstacle = math.Inf(1), math.Inf(1), "one measures seconds"
 	for i := range s.Pairs[:3] {
-		s.Pairs[i].Detectable = 0.1
+		p := &s.Pairs[i]
+		p.Detectable, p.Decided, p.RoundsNeeded, p.FirstLook, p.Cause = 0.1, true, 7+i, 4, stats.Contradiction
+		p.Costs = []stats.Cost{{Name: "fsyncs", Unit: "fsyncs/row", Baseline: 1, Variant: 0.1}}
 	}
 	var text bytes.Buffer
 	if err := report.SuiteJSON(&text, s); err != nil {
@@ -74,10 +78,40 @@ func specText() cmp.Option {
 	})
 }
 
+// Histograms are in the documents, and not in results.json. The records keep theirs.
+func TestJSONHasNoHistograms(t *testing.T) {
+	r := small()
+	latency := &r.Records[0].Summary.Latencies[0]
+	latency.Histogram = "HISTFAAAABx4nJNpmSzMwMDAxAABzFCaEUoz2X+AMIAA"
+	if text := printed(t, report.JSON, r); strings.Contains(text, "HISTF") {
+		t.Errorf("it has one:\n%s", text)
+	}
+	if latency.Histogram == "" {
+		t.Error("the record has lost its histogram")
+	}
+}
+
+// Numbers that JSON has not are left out.
+func TestSuiteJSONOfNoNumbers(t *testing.T) {
+	s := reportOfSuite()
+	p := &s.Pairs[0]
+	p.Ratio, p.Low, p.High, p.BaselineValues = math.NaN(), math.Inf(-1), math.Inf(1), nil
+	decoded, err := report.DecodeSuite([]byte(printedSuite(t, report.SuiteJSON, s)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := &decoded.Pairs[0]; got.Ratio != 0 || got.Low != 0 || !math.IsInf(got.High, 1) || got.Bounded() {
+		t.Errorf("it is read as %+v", got)
+	}
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		`{`:                        "reading results.json: unexpected end of JSON input",
-		`{"version":2}`:            "results.json has version 2, this program knows 1",
+		`{`:                    "reading results.json: unexpected end of JSON input",
+		`{"version":2}`:        "results.json has version 2, this program knows 1",
+		`{"run":{"name":"a"}}`: "results.json has version 0, this program knows 1",
+		`{"version":1,"run":{"name":"a"},"attempts":[{"outcome":"Failed"},{"outcome":"Accepted"}]}`: "results.json: attempt 2 of 2 " +
+			"has no result",
 		`{"version":1,"suite":{}}`: "results.json is not that of a run",
 	} {
 		if _, err := report.Decode([]byte(text)); err == nil || err.Error() != want {

@@ -28,7 +28,7 @@ func OpenMetrics(w io.Writer, r *Report) error {
 		at := slices.Concat(about, parameterLabels(names, p.Parameters))
 		trials.add(float64(p.Summary.N), at)
 		for _, m := range metricsAt(p) {
-			summary := stats.Summarize(valuesAt(p, m.Name))
+			summary := stats.Summarize(ValuesOf(p.Records, m.Name))
 			if m.Name == p.Metric.Name {
 				summary = p.Summary
 			}

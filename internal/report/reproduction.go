@@ -213,27 +213,30 @@ func (r *Reproduction) Answer() string {
 
 // Print writes a reproduction as Markdown that also reads well on a terminal.
 func (r *Reproduction) Print(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s: %s\n\n", r.Name, r.Answer())
-	rows := [][]string{{"point", "there", "here", "here / there", "interval", "verdict"}}
+	return writeMarkdown(w, r.Name+": "+r.Answer(), r.blocks())
+}
+
+// blocks of a reproduction: a table of the points, and what must be read with it.
+func (r *Reproduction) blocks() []block {
+	table := paragraphs("Intervals hold at 95 % over all points together. There and here were measured at different times " +
+		"and places.")
+	table.rows = [][]string{{"point", "there", "here", "here / there", "interval", "verdict"}}
 	var details []string
 	for _, p := range r.Points {
 		value, interval := "", ""
 		if p.Ratio > 0 && !math.IsInf(p.Ratio, 0) {
 			value, interval = fmt.Sprintf("%.2f", p.Ratio), fmt.Sprintf("%.2f–%.2f", p.Low, p.High)
 		}
-		rows = append(rows, []string{p.Label, p.There, p.Here, value, interval, string(p.Verdict)})
+		table.rows = append(table.rows, []string{p.Label, p.There, p.Here, value, interval, string(p.Verdict)})
 		if p.Detail != "" {
 			details = append(details, strings.TrimPrefix(p.Label+": "+p.Detail, ": "))
 		}
 	}
-	writeTable(&b, rows)
-	b.WriteString("\nIntervals hold at 95 % over all points together. There and here were measured at different times and places.\n")
-	writeList(&b, "Points without an answer", details)
-	if len(r.Differences) == 0 {
-		r = &Reproduction{Differences: []string{"nothing that Benchrun knows of"}}
+	differences := r.Differences
+	if len(differences) == 0 {
+		differences = []string{"nothing that Benchrun knows of"}
 	}
-	writeList(&b, "What differs between there and here", r.Differences)
-	_, err := io.WriteString(w, b.String())
-	return err
+	return []block{
+		table, listed("Points without an answer", details), listed("What differs between there and here", differences),
+	}
 }

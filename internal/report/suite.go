@@ -24,7 +24,7 @@ type Suite struct {
 	UID       string `json:"uid"`
 	Workload  string `json:"workload"`
 	Seed      int64  `json:"seed"`
-	// Outcome is Complete or Failed; Message says why the suite stopped, or failed.
+	// Outcome is Complete, Failed or Unfinished; Message says why the suite stopped, or failed.
 	Outcome string    `json:"outcome"`
 	Message string    `json:"message"`
 	Started time.Time `json:"started"`
@@ -57,6 +57,8 @@ type SuiteVariant struct {
 	Differences []string `json:"differences,omitempty"`
 	// Besides says which server variables differ from the baseline's without being asked for; empty if that is not known.
 	Besides string `json:"besides,omitempty"`
+	// Unasked is how many there are.
+	Unasked int `json:"unasked,omitempty"`
 	// SpecDigest is the same for runs that ask for the same.
 	SpecDigest string `json:"specDigest"`
 }

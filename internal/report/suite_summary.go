@@ -6,7 +6,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -16,49 +15,14 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// SuiteSummary writes what a person wants to know first, as Markdown that also reads well on a terminal: the answer, a table of
-// the comparisons, why the suite stopped, what the variants differ in, and what must be read with the answer.
-func SuiteSummary(w io.Writer, s *Suite) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s: %s\n\n", s.Name, cmp.Or(stats.Answer(s.Pairs), "no answer"))
-	for _, baseline := range s.Variants {
-		if !baseline.Baseline {
-			continue
-		}
-		for _, v := range s.Variants {
-			if pairs := s.Of(v.Name); len(pairs) > 0 {
-				fmt.Fprintf(&b, "%s, compared with %s:\n\n", v.Called(), baseline.Called())
-				writeTable(&b, s.table(pairs))
-				b.WriteString("\n")
-			}
-		}
-	}
-	fmt.Fprintf(&b, "%s, %s, %d of at most %d rounds, paired, seed %d: %s.\n", s.Workload, s.Outcome, s.Rounds, s.Planned, s.Seed,
-		s.Message)
-	if len(s.Pairs) > 0 {
-		b.WriteString(s.Reading() + "\n")
-	}
-	writeList(&b, "Claims", claimLines(s.Claims))
-	writeList(&b, "What a unit of work takes", s.costs())
-	writeList(&b, "What the variants differ in", s.differences())
-	writeList(&b, "Comparisons without an answer", s.Undecided())
-	writeList(&b, "Warnings", s.Warnings)
-	writeList(&b, "Discarded", s.Discarded())
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
 // Reading says what the numbers of the comparisons are; empty if there are none.
 func (s *Suite) Reading() string {
-	of := " over all comparisons, the stop included"
-	switch len(s.Pairs) {
-	case 0:
+	if len(s.Pairs) == 0 {
 		return ""
-	case 1:
-		of = ", the stop included"
 	}
 	m := s.Pairs[0].Metric
-	return fmt.Sprintf("Values are medians in %s, the %s the better. Intervals of the ratio hold at 95 %%%s.", m.Unit, m.Better, of)
+	return fmt.Sprintf("Values are medians in %s, the %s the better. Intervals of the ratio hold at 95 %%%s.", m.Unit, m.Better,
+		overAll(len(s.Pairs)))
 }
 
 // Baseline is the name of the variant that the others are compared with; empty if there is none.
@@ -230,7 +194,7 @@ func (s *Suite) Discarded() []string {
 			list = append(list, fmt.Sprintf("round %d, %s: attempts that were disturbed and measured again: %d (run %s)", run.Round,
 				run.Variant, run.Invalidated, run.Name))
 		}
-		if run.Round > s.Rounds {
+		if run.Round > s.Rounds && s.Outcome != Unfinished { // the round may still become whole
 			list = append(list, fmt.Sprintf("round %d, %s: not every variant was measured in this round (run %s: %s)", run.Round,
 				run.Variant, run.Name, run.Outcome))
 		}

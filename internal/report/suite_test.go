@@ -99,7 +99,7 @@ func TestSuiteSummaryWithoutAnAnswer(t *testing.T) {
 	if err := report.SuiteSummary(&b, s); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"# durable-or-not: no answer\n", "0 of at most 20 rounds", "LoaderFailed: no", "not every variant was measured"} {
+	for _, want := range []string{"# durable-or-not (failed): no answer\n", "0 of at most 20 rounds", "LoaderFailed: no", "not every variant was measured"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("it lacks %q:\n%s", want, &b)
 		}

@@ -5,52 +5,13 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
-
-// Summary writes what a person wants to know first, as Markdown that also reads well on a terminal: a table of the points
-// in the order of the sweep, what must be read with the numbers, and where they were measured.
-func Summary(w io.Writer, r *Report) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n", r.Run.Name)
-	fmt.Fprintf(&b, "%s, %d of %d trials measured, seed %d: %s", r.Run.Workload, len(r.Accepted()), r.Run.Planned, r.Run.Seed,
-		r.Run.Outcome)
-	if r.Run.Message != "" {
-		b.WriteString(": " + r.Run.Message)
-	}
-	b.WriteString("\n")
-	if points := r.Measured(); len(points) > 0 {
-		b.WriteString("\n")
-		_, operations := r.Columns()
-		latencies := Latencies(points, operations)
-		writeTable(&b, r.table(points, operations, latencies))
-		b.WriteString("\n" + Intervals(points) + "\n")
-		if len(operations) > 0 {
-			b.WriteString(LatencyNote(latencies) + "\n")
-		}
-		if said := Ranks(points); said != "" {
-			b.WriteString("\n" + said + "\n")
-		}
-		if rows, unit := r.parts(points); rows != nil {
-			fmt.Fprintf(&b, "\nMedians by part, %s:\n\n", unit)
-			writeTable(&b, rows)
-		}
-	}
-	writeList(&b, "Claims", claimLines(r.Claims))
-	writeList(&b, "Warnings", slices.Concat(r.Run.Warnings, r.ChangedInputs(), warnings(r.Points)))
-	writeList(&b, "Pilots", r.Pilots())
-	writeList(&b, "Attempts that do not count", r.disturbances())
-	writeList(&b, "Where", r.where())
-	_, err := io.WriteString(w, b.String())
-	return err
-}
 
 // table has a row per point: its parameters, the median, the interval, how many times the first point that is, the medians of
 // other metrics that are shown, and latencies. The best point is marked, and those that may be as good.
@@ -125,58 +86,6 @@ func Intervals(points []stats.Point) string {
 	return text + "."
 }
 
-// warnings of all points, each once, with the points that it is about.
-func warnings(points []stats.Point) []string {
-	var texts []string
-	about := map[string][]stats.Point{}
-	measured := 0
-	for _, p := range points {
-		if p.Summary.N > 0 {
-			measured++
-		}
-		for _, w := range p.Warnings {
-			if about[w.Text] == nil {
-				texts = append(texts, w.Text)
-			}
-			about[w.Text] = append(about[w.Text], p)
-		}
-	}
-	var list []string
-	for _, text := range texts {
-		switch {
-		case measured == 1:
-			list = append(list, text)
-		case len(about[text]) == measured:
-			list = append(list, "everywhere: "+text)
-		default:
-			list = append(list, labels(about[text], measured)+": "+text)
-		}
-	}
-	return list
-}
-
-// maxLabels is how many points of several parameters are named; of more there is only the number.
-const maxLabels = 4
-
-// labels names several of all points: rowsPerCommit=1, 2, 4.
-func labels(points []stats.Point, all int) string {
-	var names, values []string
-	for _, p := range points {
-		names = append(names, stats.Label(p.Parameters))
-		for _, value := range p.Parameters {
-			values = append(values, value)
-		}
-	}
-	switch {
-	case len(values) > len(names) && len(names) > maxLabels:
-		return fmt.Sprintf("%d of %d points", len(names), all)
-	case len(values) > len(names):
-		return strings.Join(names, "; ")
-	}
-	name, _, _ := strings.Cut(names[0], "=")
-	return name + "=" + strings.Join(values, ", ")
-}
-
 // Pilots say how many rows they decided for the trials of their point.
 func (r *Report) Pilots() []string {
 	var list []string
@@ -239,38 +148,6 @@ func fdatasync(l result.FsyncLatency) string {
 		return "fdatasync was not measured"
 	}
 	return fmt.Sprintf("fdatasync takes %d µs (median of %d; p95 %d µs)", l.Median, l.Calls, l.P95)
-}
-
-func writeList(b *strings.Builder, title string, lines []string) {
-	if len(lines) == 0 {
-		return
-	}
-	fmt.Fprintf(b, "\n%s:\n", title)
-	for _, l := range lines {
-		fmt.Fprintf(b, "- %s\n", l)
-	}
-}
-
-// writeTable writes rows as a Markdown table with aligned columns, numbers to the right; the first row is the header.
-func writeTable(b *strings.Builder, rows [][]string) {
-	widths := make([]int, len(rows[0]))
-	for _, cells := range rows {
-		for i, c := range cells {
-			widths[i] = max(widths[i], utf8.RuneCountInString(c), 2)
-		}
-	}
-	for n, cells := range rows {
-		for i, c := range cells {
-			fmt.Fprintf(b, "| %s%s ", strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)), c)
-		}
-		b.WriteString("|\n")
-		if n == 0 {
-			for _, width := range widths {
-				fmt.Fprintf(b, "| %s: ", strings.Repeat("-", width-1))
-			}
-			b.WriteString("|\n")
-		}
-	}
 }
 
 func label(parameters map[string]string) string {

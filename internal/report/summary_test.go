@@ -161,6 +161,16 @@ func TestSummaryWarningOfManyPoints(t *testing.T) {
 	}
 }
 
+// A warning says how many trials of its points it is about, if not about all.
+func TestSummaryWarningOfSomeTrials(t *testing.T) {
+	r := pointsOf("higher", 1, 2, 3)
+	r.Points[0].Warnings = []stats.Warning{{Text: "x", Trials: 1, Of: 3}}
+	r.Points[2].Warnings = []stats.Warning{{Text: "x", Trials: 3, Of: 3}}
+	if text := printed(t, report.Summary, r); !strings.Contains(text, "\n- rowsPerCommit=a, c: x (4 of 6 trials)\n") {
+		t.Errorf("%s", text)
+	}
+}
+
 func TestSummaryWarnings(t *testing.T) {
 	cases := map[string]struct {
 		warnings [][]string
@@ -171,6 +181,10 @@ func TestSummaryWarnings(t *testing.T) {
 		"of some points":      {[][]string{{"x"}, nil, {"x"}}, []string{"- rowsPerCommit=a, c: x"}},
 		"of all points, once": {[][]string{{"x", "y"}, {"x"}}, []string{"- everywhere: x", "- rowsPerCommit=a: y"}},
 		"of the only point":   {[][]string{{"x"}}, []string{"- x"}},
+		"with other figures": {
+			[][]string{{"after 5s it had 7 dirty pages"}, nil, {"x", "after 5–6s it had 3 dirty pages"}},
+			[]string{"- rowsPerCommit=a, c: after 5–6s it had 3–7 dirty pages", "- rowsPerCommit=c: x"},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

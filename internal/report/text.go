@@ -9,17 +9,17 @@ import (
 	"unicode/utf8"
 )
 
-// Text writes what Summary does, in the same order, for a terminal: columns that are aligned, and no Markdown.
+// Text writes a report for a terminal: the answer first, columns that are aligned, and no Markdown.
 func Text(w io.Writer, r *Report) error { return writeText(w, r.headline(), r.blocks()) }
 
-// SuiteText writes what SuiteSummary does, in the same order, for a terminal.
+// SuiteText writes the report of a suite for a terminal.
 func SuiteText(w io.Writer, s *Suite) error { return writeText(w, s.headline(), s.blocks()) }
 
 func writeText(w io.Writer, headline string, blocks []block) error {
 	var b strings.Builder
 	b.WriteString(plain(headline) + "\n")
 	for _, part := range blocks {
-		if len(part.rows) == 0 && len(part.lines) == 0 {
+		if part.empty() {
 			continue
 		}
 		b.WriteString("\n")

@@ -4,8 +4,6 @@
 package result
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,18 +32,12 @@ func condense(all []Input) []Input {
 	var printed strings.Builder
 	one := Input{Name: fmt.Sprintf("%d files", len(all))}
 	for _, in := range sorted {
-		printed.WriteString(in.SHA256 + "  " + in.Name + "\n")
+		printed.WriteString(sumLine(in.SHA256, in.Name))
 		one.Bytes += in.Bytes
 		one.Rows += in.Rows
 	}
 	one.SHA256 = Digest([]byte(printed.String()))
 	return []Input{one}
-}
-
-// Digest is the SHA-256 of data in hexadecimal.
-func Digest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }
 
 // InputOf is a file with that content.

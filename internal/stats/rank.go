@@ -153,17 +153,35 @@ func (s Standing) named(points []Point) string {
 	return fmt.Sprintf("%d other points", len(names))
 }
 
-// Headline is the best point's median with its interval, and which other points may be as good; empty if nothing was measured.
-func Headline(points []Point) string {
+// Lead is the answer of a run, in the parts of its sentence: the best point's median, its interval or that it is one trial,
+// where it was measured, and which other points may be as good. At and Others may be empty.
+type Lead struct{ Value, Unit, Interval, At, Others string }
+
+// LeadOf points, with numbers that are written by a function; nil if nothing was measured.
+func LeadOf(points []Point, number func(float64) string) *Lead {
 	standing := Stand(points)
 	if standing.Best < 0 {
+		return nil
+	}
+	p := &points[standing.Best]
+	return &Lead{
+		Value: number(p.Summary.Median), Unit: p.Metric.Unit, Interval: cmp.Or(p.Summary.RangeIn(number), "one trial"),
+		At: Label(p.Parameters), Others: standing.Others(points),
+	}
+}
+
+// Headline is the answer of a run in a sentence; empty if nothing was measured.
+func Headline(points []Point) string {
+	l := LeadOf(points, Format)
+	if l == nil {
 		return ""
 	}
-	p := points[standing.Best]
-	text := fmt.Sprintf("%s %s (%s)", Format(p.Summary.Median), p.Metric.Unit, cmp.Or(p.Summary.Range(), "one trial"))
-	text += at(p.Parameters)
-	if others := standing.Others(points); others != "" {
-		text += "; " + others
+	text := fmt.Sprintf("%s %s (%s)", l.Value, l.Unit, l.Interval)
+	if l.At != "" {
+		text += " at " + l.At
+	}
+	if l.Others != "" {
+		text += "; " + l.Others
 	}
 	return text
 }

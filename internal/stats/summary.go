@@ -4,7 +4,6 @@
 package stats
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -19,9 +18,6 @@ import (
 
 // MinForInterval is how many values a 95 % confidence interval of the median takes.
 const MinForInterval = 6
-
-// wideSpread is the range of a point's values relative to their median from which on it is warned of.
-const wideSpread = 0.25
 
 // Interval says what a summary's low and high are.
 type Interval string
@@ -78,11 +74,14 @@ func Summarize(values []float64) Summary {
 }
 
 // Range is the interval as people read it; empty if there is one value, which says nothing about others.
-func (s Summary) Range() string {
+func (s Summary) Range() string { return s.RangeIn(Format) }
+
+// RangeIn is the interval, with numbers that are written by a function.
+func (s Summary) RangeIn(number func(float64) string) string {
 	if s.N < 2 {
 		return ""
 	}
-	return Format(s.Low) + "–" + Format(s.High)
+	return number(s.Low) + "–" + number(s.High)
 }
 
 // Reached says whether half the width of the confidence interval is at most percent of the median. Without a confidence
@@ -125,57 +124,6 @@ func withoutZeros(text string) string {
 		return text
 	}
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
-}
-
-// Warning is something that must be read with a number.
-type Warning struct {
-	Text string
-	// Trials that it is about, of the point's Of trials.
-	Trials, Of int
-}
-
-// String says how many trials it is about, if it is not about all of them.
-func (w Warning) String() string {
-	if w.Trials == w.Of {
-		return w.Text
-	}
-	return fmt.Sprintf("%s (%d of %d trials)", w.Text, w.Trials, w.Of)
-}
-
-// Warnings that belong to a point: those of its trials, each once, and a wide spread.
-func Warnings(records []*result.Record, values []float64) []Warning {
-	var list []Warning
-	for _, r := range records {
-		for _, text := range warningsOf(r) {
-			if strings.TrimSpace(text) == "" {
-				continue // it says nothing
-			}
-			i := slices.IndexFunc(list, func(w Warning) bool { return w.Text == text })
-			if i < 0 {
-				i, list = len(list), append(list, Warning{Text: text, Of: len(records)})
-			}
-			list[i].Trials++
-		}
-	}
-	if s := Summarize(values); s.N > 1 && slices.Max(values)-slices.Min(values) > wideSpread*math.Abs(s.Median) {
-		list = append(list, Warning{
-			Text: fmt.Sprintf("the values differ by more than %.0f %% of their median", 100*wideSpread) +
-				explanation(records, values),
-			Trials: len(records), Of: len(records),
-		})
-	}
-	return list
-}
-
-// warningsOf a trial are those of its loader, those about where it ran, and one about a server that its limit held back.
-func warningsOf(r *result.Record) []string {
-	all := slices.Concat(r.Summary.Warnings, r.Neighbors.Warnings())
-	for _, text := range []string{r.Place.Unguaranteed(), heldBack(r.Summary)} {
-		if text != "" {
-			all = append(all, text)
-		}
-	}
-	return all
 }
 
 // Point is everything measured at one point, summarised.

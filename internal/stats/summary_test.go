@@ -114,11 +114,14 @@ func TestWarnings(t *testing.T) {
 		values  []float64
 		want    []string
 	}{
-		"nothing":                   {},
-		"that say nothing":          {[]*result.Record{warned(1, 1, "", " \n")}, []float64{100}, nil},
-		"none":                      {[]*result.Record{warned(1, 1)}, []float64{100}, nil},
-		"of all trials":             {[]*result.Record{warned(1, 1, "a"), warned(2, 1, "a")}, []float64{100, 100}, []string{"a"}},
-		"of some trials":            {[]*result.Record{warned(1, 1, "a"), warned(2, 1, "b"), warned(3, 1, "b", "a")}, []float64{100, 100, 100}, []string{"a (2 of 3 trials)", "b (2 of 3 trials)"}},
+		"nothing":          {},
+		"that say nothing": {[]*result.Record{warned(1, 1, "", " \n")}, []float64{100}, nil},
+		"none":             {[]*result.Record{warned(1, 1)}, []float64{100}, nil},
+		"of all trials":    {[]*result.Record{warned(1, 1, "a"), warned(2, 1, "a")}, []float64{100, 100}, []string{"a"}},
+		"of some trials":   {[]*result.Record{warned(1, 1, "a"), warned(2, 1, "b"), warned(3, 1, "b", "a")}, []float64{100, 100, 100}, []string{"a (2 of 3 trials)", "b (2 of 3 trials)"}},
+		"with other figures": {[]*result.Record{
+			warned(1, 1, "after 5s it had 7 dirty pages"), warned(2, 1), warned(3, 1, "after 6s it had 3 dirty pages", "after 6s it had 9 dirty pages"),
+		}, []float64{100, 100, 100}, []string{"after 5–6s it had 3–9 dirty pages (2 of 3 trials)"}},
 		"narrow spread":             {[]*result.Record{warned(1, 1), warned(2, 1), warned(3, 1)}, []float64{90, 100, 115}, nil},
 		"wide spread":               {[]*result.Record{warned(1, 1), warned(2, 1), warned(3, 1)}, []float64{90, 100, 116}, []string{"the values differ by more than 25 % of their median"}},
 		"one value does not spread": {[]*result.Record{warned(1, 1)}, []float64{0}, nil},

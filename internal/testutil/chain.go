@@ -42,7 +42,7 @@ func Chain(run *v1alpha1.BenchmarkRun, p *plan.Plan, n int) ([]*corev1.ConfigMap
 			Immutable: ptr.To(true), Data: map[string]string{result.RecordKey: text},
 		}
 		list = append(list, cm)
-		newest = v1alpha1.RecordReference{ConfigMap: cm.Name, Digest: "sha256:" + result.Digest([]byte(text))}
+		newest = v1alpha1.RecordReference{ConfigMap: cm.Name, Digest: result.NamedDigest([]byte(text))}
 	}
 	return list, newest
 }

@@ -41,7 +41,7 @@ func TestSocketCarriesWhatIsLargerThanItsBuffers(t *testing.T) {
 	defer s.Close()
 	sent := bytes.Repeat([]byte("0123456789abcdef"), 1<<20)
 	go func() {
-		time.Sleep(3 * patience)
+		time.Sleep(3 * patience) // so that the writer waits, longer than it looks for its end
 		_, _ = io.Copy(peer, io.LimitReader(peer, int64(len(sent))))
 	}()
 	go func() {
@@ -63,7 +63,7 @@ func TestSocketIsInterruptedByClosing(t *testing.T) {
 			_, err := s.Read(make([]byte, 1))
 			ended <- err
 		}()
-		time.Sleep(after)
+		time.Sleep(after) // how long the reader has waited is what differs
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}

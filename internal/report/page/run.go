@@ -19,7 +19,7 @@ import (
 type runView struct {
 	frame
 	// Best is the best point; nil if nothing was measured.
-	Best *best
+	Best *stats.Lead
 	// Curves come before the table, Figures after it.
 	Curves, Figures []figure
 	Points          *table
@@ -28,11 +28,6 @@ type runView struct {
 	// Milestones and Parts are tables of plots.
 	Milestones, Parts *table
 	Pilots            []string
-}
-
-// best point in the words of the page's first lines.
-type best struct {
-	Value, Unit, Interval, At, Others string
 }
 
 func newRunView(r *report.Report, d *Details) (*runView, error) {
@@ -48,8 +43,8 @@ func newRunView(r *report.Report, d *Details) (*runView, error) {
 	v.About = aboutRun(r, place)
 	v.Settings = settings(settingsOf(r, d))
 	v.Pilots = r.Pilots()
+	v.Best = stats.LeadOf(r.Points, plot.Number)
 	if points := r.Measured(); len(points) > 0 {
-		v.Best = bestOf(points)
 		v.addTable(r, points)
 		if err := v.addPlots(r, points, d); err != nil {
 			return nil, err
@@ -75,27 +70,6 @@ func aboutRun(r *report.Report, place string) string {
 		text += ". " + place
 	}
 	return text + "."
-}
-
-func bestOf(points []stats.Point) *best {
-	standing := stats.Stand(points)
-	p := points[standing.Best]
-	b := &best{
-		Value: plot.Number(p.Summary.Median), Unit: p.Metric.Unit, Interval: interval(p.Summary), At: stats.Label(p.Parameters),
-		Others: standing.Others(points),
-	}
-	if b.Interval == "" {
-		b.Interval = "one trial"
-	}
-	return b
-}
-
-// interval for people; empty if there is one value.
-func interval(s stats.Summary) string {
-	if s.N < 2 {
-		return ""
-	}
-	return plot.Number(s.Low) + "–" + plot.Number(s.High)
 }
 
 // settingsOf the first document or, without documents, those that a server has adjusted.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
@@ -24,7 +25,7 @@ func (v *runView) addTable(rep *report.Report, points []stats.Point) {
 	seconds := points[0].Metric.Unit != "s" // beside a rate, how long the measured phase took
 	t := &table{Name: "Every point", Sorted: len(points) > 2, Head: runHead(points, parameters, shown, operations, seconds)}
 	marks, ratios := report.Marks(points), stats.RatioTo(points, 0)
-	remarks := map[string]int{}
+	remarks := report.Remarks(points)
 	for i := range points {
 		p := &points[i]
 		var cells []cell
@@ -32,8 +33,9 @@ func (v *runView) addTable(rep *report.Report, points []stats.Point) {
 			cells = append(cells, setting(p.Parameters[name]))
 		}
 		value := amount(p.Summary.Median)
-		value.Notes = v.remark(remarks, p.Warnings)
-		cells = append(cells, value, cell{Text: interval(p.Summary), Value: written(p.Summary.Low), Number: true}, count(p.Summary.N))
+		value.Notes = remarked(remarks, i)
+		interval := cell{Text: p.Summary.RangeIn(plot.Number), Value: written(p.Summary.Low), Number: true}
+		cells = append(cells, value, interval, count(p.Summary.N))
 		if len(points) > 1 {
 			cells = append(cells, cell{Text: marks[i], Class: "mark"}, ratioCell(ratios[i]))
 		}
@@ -60,7 +62,9 @@ func (v *runView) addTable(rep *report.Report, points []stats.Point) {
 	if said := report.Ranks(points); said != "" {
 		v.Reading = append(v.Reading, said)
 	}
-	v.countRemarks(points)
+	for i := range remarks {
+		v.Remarks = append(v.Remarks, inWords(&remarks[i], len(points)))
+	}
 }
 
 // classes of the rows that are marked.
@@ -89,47 +93,34 @@ func runHead(points []stats.Point, parameters []string, shown []result.Metric, o
 	return list
 }
 
-// remark are the numbers of a point's warnings. Each text has one number.
-func (v *runView) remark(numbers map[string]int, warnings []stats.Warning) []int {
+// remarked are the numbers of the remarks about a point.
+func remarked(remarks []report.Remark, point int) []int {
 	var list []int
-	for _, w := range warnings {
-		if numbers[w.Text] == 0 {
-			v.Remarks = append(v.Remarks, w.Text)
-			numbers[w.Text] = len(v.Remarks)
+	for i := range remarks {
+		if slices.Contains(remarks[i].Points, point) {
+			list = append(list, i+1)
 		}
-		list = append(list, numbers[w.Text])
 	}
 	return list
 }
 
-// countRemarks says after each remark how many trials and points it is about.
-func (v *runView) countRemarks(points []stats.Point) {
-	for i, text := range v.Remarks {
-		about, trials, of := 0, 0, 0
-		for _, p := range points {
-			for _, w := range p.Warnings {
-				if w.Text == text {
-					about, trials, of = about+1, trials+w.Trials, of+w.Of
-				}
-			}
-		}
-		where := fmt.Sprintf("%d of %d points", about, len(points))
-		switch {
-		case len(points) == 1:
-			where = ""
-		case about == len(points):
-			where = "everywhere"
-		}
-		if trials < of {
-			if where != "" {
-				where += ", "
-			}
-			where += fmt.Sprintf("%d of %d trials", trials, of)
-		}
-		if where != "" {
-			v.Remarks[i] = fmt.Sprintf("%s (%s)", text, where)
-		}
+// inWords is a remark with how many points and trials it is about.
+func inWords(r *report.Remark, points int) string {
+	var about []string
+	switch {
+	case points == 1:
+	case len(r.Points) == points:
+		about = []string{"everywhere"}
+	default:
+		about = []string{fmt.Sprintf("%d of %d points", len(r.Points), points)}
 	}
+	if of := r.OfTrials(); of != "" {
+		about = append(about, of)
+	}
+	if len(about) == 0 {
+		return r.Text
+	}
+	return fmt.Sprintf("%s (%s)", r.Text, strings.Join(about, ", "))
 }
 
 func ratioCell(r stats.Ratio) cell {

@@ -56,7 +56,7 @@ func newSuiteView(s *report.Suite, d *SuiteDetails) (*suiteView, error) {
 			Name: s.Name, Kind: "BenchmarkSuite", Namespace: s.Namespace, Claims: judged(s.Claims), Warnings: s.Warnings,
 			Discarded: discardedRuns(s), Environment: suiteEnvironment(s, d),
 		},
-		Answer:    sentence(cmp.Or(stats.Answer(s.Pairs), "no answer")),
+		Answer:    sentence(s.Answer()),
 		Stopped:   fmt.Sprintf("%d of at most %d rounds, paired: %s.", s.Rounds, s.Planned, strings.TrimSuffix(s.Message, ".")),
 		Undecided: s.Undecided(),
 	}
@@ -104,7 +104,7 @@ func (v *suiteView) addDifferences(s *report.Suite) {
 	for _, variant := range s.Variants {
 		v.Differences = append(v.Differences, difference{
 			Name: variant.Name, Title: variant.Title, Baseline: variant.Baseline, Asked: variant.Differences, Besides: variant.Besides,
-			Unasked: variant.Besides != "" && !strings.HasPrefix(variant.Besides, "none "),
+			Unasked: variant.Unasked > 0,
 		})
 	}
 	v.Shared = s.Shared()

@@ -41,6 +41,7 @@ func Suite() SuiteCase {
 			{
 				Name: "lazy", Title: "flushed once a second", SpecDigest: "v1:sha256:02cd",
 				Differences: []string{"innodb_flush_log_at_trx_commit (1 → 2)"},
+				Unasked:     1,
 				Besides:     "1 of 214 other server variables differ without being asked for: innodb_io_capacity (200 → 400)",
 			},
 		},

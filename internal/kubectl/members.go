@@ -1,0 +1,72 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/report"
+)
+
+// judgedSoFar is the report of a suite whose results are not published: of its runs that are complete. Its outcome is
+// Unfinished, or Failed if the suite has failed. The documents of attempts are not read: which variables differ without
+// being asked for is left out.
+func judgedSoFar(ctx context.Context, from client.Reader, suite *v1alpha1.BenchmarkSuite) (*report.Suite, error) {
+	p, err := lifecycle.PlanSuite(suite)
+	if err != nil {
+		return nil, fmt.Errorf("planning suite %s: %w", suite.Name, err)
+	}
+	seen, err := readMembers(ctx, from, suite, p)
+	if err != nil {
+		return nil, err
+	}
+	outcome, message := report.Unfinished, notWhole(suite.Status.Conditions)
+	if apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionFailed) {
+		outcome, message = v1alpha1.ConditionFailed, lifecycle.WhyStopped(suite, p, seen, time.Now())
+	}
+	return analysis.OfSuite(suite, p, seen, outcome, message)
+}
+
+// readMembers reads the runs of a suite, and the results of those that are complete.
+func readMembers(
+	ctx context.Context, from client.Reader, suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan,
+) (*lifecycle.SuiteObserved, error) {
+	var list v1alpha1.BenchmarkRunList
+	of := &subject{suite: suite}
+	if err := from.List(ctx, &list, client.InNamespace(suite.Namespace), of.label()); err != nil {
+		return nil, fmt.Errorf("listing the runs of suite %s: %w", suite.Name, err)
+	}
+	runs := map[string]*v1alpha1.BenchmarkRun{}
+	for i := range list.Items {
+		if metav1.IsControlledBy(&list.Items[i], suite) {
+			runs[list.Items[i].Name] = &list.Items[i]
+		}
+	}
+	seen := &lifecycle.SuiteObserved{Members: make([]lifecycle.SuiteMember, len(p.Members))}
+	claimed := lifecycle.ClaimedMetrics(suite.Spec.Claims)
+	for i, m := range p.Members {
+		run := runs[plan.MemberName(suite, m)]
+		seen.Members[i].Run = run
+		if run == nil || !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete) {
+			continue
+		}
+		published, err := (&subject{run: run}).published(ctx, from)
+		if err != nil {
+			return nil, err
+		}
+		seen.Members[i].Measured = lifecycle.MeasurementsOf(p.Variants[m.Variant].Plan, published.run.Records, claimed)
+	}
+	seen.Judged = lifecycle.Judge(suite, p, seen, lifecycle.Judged{})
+	return seen, nil
+}

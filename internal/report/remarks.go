@@ -1,0 +1,98 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// Remark is a warning, with the points that it is about.
+type Remark struct {
+	Text string
+	// Points are their indexes.
+	Points []int
+	// Trials that it is about, of the Of trials of these points.
+	Trials, Of int
+}
+
+// Remarks are the warnings of points, each once: those that differ only in what they measured are one.
+func Remarks(points []stats.Point) []Remark {
+	var texts []string
+	var from [][2]int
+	for i := range points {
+		for j, w := range points[i].Warnings {
+			texts, from = append(texts, w.Text), append(from, [2]int{i, j})
+		}
+	}
+	var list []Remark
+	for _, said := range stats.Condense(texts) {
+		r := Remark{Text: said.Text}
+		for _, n := range said.From {
+			point := from[n][0]
+			w := &points[point].Warnings[from[n][1]]
+			r.Points, r.Trials, r.Of = append(r.Points, point), r.Trials+w.Trials, r.Of+w.Of
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// OfTrials says how many trials it is about; empty if it is about all trials of its points.
+func (r *Remark) OfTrials() string {
+	if r.Trials == r.Of {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d trials", r.Trials, r.Of)
+}
+
+// warnings of all points, a line for each, with the points that it is about.
+func warnings(points []stats.Point) []string {
+	measured := 0
+	for i := range points {
+		if points[i].Summary.N > 0 {
+			measured++
+		}
+	}
+	var list []string
+	for _, r := range Remarks(points) {
+		text := r.Text
+		if of := r.OfTrials(); of != "" {
+			text += " (" + of + ")"
+		}
+		switch {
+		case measured == 1:
+		case len(r.Points) == measured:
+			text = "everywhere: " + text
+		default:
+			text = labels(points, r.Points, measured) + ": " + text
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+// maxLabels is how many points of several parameters are named; of more there is only the number.
+const maxLabels = 4
+
+// labels names some points of all that were measured: rowsPerCommit=1, 2, 4.
+func labels(points []stats.Point, some []int, measured int) string {
+	var names, values []string
+	for _, i := range some {
+		names = append(names, stats.Label(points[i].Parameters))
+		for _, value := range points[i].Parameters {
+			values = append(values, value)
+		}
+	}
+	switch {
+	case len(values) > len(names) && len(names) > maxLabels:
+		return fmt.Sprintf("%d of %d points", len(names), measured)
+	case len(values) > len(names):
+		return strings.Join(names, "; ")
+	}
+	name, _, _ := strings.Cut(names[0], "=")
+	return name + "=" + strings.Join(values, ", ")
+}
