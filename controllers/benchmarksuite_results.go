@@ -120,10 +120,23 @@ func reportedRun(s *suiteStep, member int) report.SuiteRun {
 		return run
 	}
 	run.Outcome, run.Metric, run.Unit = v1alpha1.ConditionComplete, seen.Measured.Metric.Name, seen.Measured.Metric.Unit
-	for i, point := range s.plan.Variants[m.Variant].Plan.Points {
-		if v := seen.Measured.Values[i]; !math.IsNaN(v) {
-			run.Values = append(run.Values, report.SuiteValue{Parameters: point.Parameters, Value: v})
+	points := s.plan.Variants[m.Variant].Plan.Points
+	run.Values = reportedValues(points, seen.Measured.Values)
+	for _, name := range lifecycle.NamedMetrics(nil, s.suite.Spec.Plots) {
+		if of, values := seen.Measured.Of(name); values != nil && name != run.Metric {
+			run.Others = append(run.Others, report.SuiteMetric{Metric: of.Name, Unit: of.Unit, Values: reportedValues(points, values)})
 		}
 	}
 	return run
+}
+
+// reportedValues are those that were measured at points.
+func reportedValues(points []plan.Point, values []float64) []report.SuiteValue {
+	var list []report.SuiteValue
+	for i, point := range points {
+		if v := values[i]; !math.IsNaN(v) {
+			list = append(list, report.SuiteValue{Parameters: point.Parameters, Value: v})
+		}
+	}
+	return list
 }
