@@ -114,6 +114,34 @@ func TestPlanRefusesClaims(t *testing.T) {
 	}
 }
 
+// A plot of what is not measured ends the run or the suite before anything is created.
+func TestPlanRefusesPlots(t *testing.T) {
+	run, _ := claimedRun(3)
+	run.Spec.Plots = v1alpha1.Plots{{Name: "p", Against: "rowsPerCommit", Lines: "threads"}}
+	if _, err := Plan(run); err == nil || err.Error() != "plot p: lines: threads is not swept; use one of rowsPerCommit" {
+		t.Errorf("error %v", err)
+	}
+	run.Spec.Plots[0].Lines = ""
+	if _, err := Plan(run); err != nil {
+		t.Error(err)
+	}
+	s := suite(func(s *v1alpha1.BenchmarkSuite) {
+		s.Spec.Plots = v1alpha1.Plots{{Name: "p", Against: "rowsPerCommit", Among: v1alpha1.PointSelector{Variant: "other"}}}
+		s.Spec.Template.Spec.Workload.CommitSize.Sweep = run.Spec.Workload.CommitSize.Sweep
+	})
+	if _, err := PlanSuite(s); err == nil || err.Error() != "plot p: among: there is no variant other; use one of durable, lazy" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Metrics that claims and plots name, each once.
+func TestNamedMetrics(t *testing.T) {
+	got := NamedMetrics(v1alpha1.Claims{{Metric: "b"}, {}, {Metric: "a"}}, v1alpha1.Plots{{Metric: "b"}, {Metric: "c"}, {}})
+	if diff := cmp.Diff([]string{"a", "b", "c"}, got); diff != "" {
+		t.Errorf("metrics (-want +got):\n%s", diff)
+	}
+}
+
 // A suite is decided when its claims are, too.
 func TestSuiteIsDecidedWithItsClaims(t *testing.T) {
 	of := v1alpha1.PointSelector{Variant: "lazy"}
