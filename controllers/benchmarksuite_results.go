@@ -124,7 +124,8 @@ func reportedRun(s *suiteStep, member int) report.SuiteRun {
 	run.Values = reportedValues(points, seen.Measured.Values)
 	for _, name := range lifecycle.NamedMetrics(nil, s.suite.Spec.Plots) {
 		if of, values := seen.Measured.Of(name); values != nil && name != run.Metric {
-			run.Others = append(run.Others, report.SuiteMetric{Metric: of.Name, Unit: of.Unit, Values: reportedValues(points, values)})
+			other := report.SuiteMetric{Metric: of.Name, Unit: of.Unit, Values: reportedValues(points, values)}
+			run.Others = append(run.Others, other)
 		}
 	}
 	return run

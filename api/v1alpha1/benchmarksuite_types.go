@@ -148,8 +148,8 @@ type BenchmarkSuiteSpec struct {
 // +kubebuilder:validation:XValidation:rule="self.spec.seed == 1 && !self.spec.suspend && !has(self.spec.ttlSecondsAfterFinished)",message="leave out seed, suspend and ttlSecondsAfterFinished of template.spec: set those of the suite"
 // +kubebuilder:validation:XValidation:rule="self.spec.cleanup != 'Never'",message="template.spec.cleanup must not be Never: the database of each run is removed before the next run is measured"
 type RunTemplate struct {
-	// spec is a run's specification. claims, plots, seed, suspend, ttlSecondsAfterFinished, trials.repetitions and trials.precision
-	// are the suite's to decide and cannot be set here.
+	// spec is a run's specification. claims, plots, seed, suspend, ttlSecondsAfterFinished, trials.repetitions and
+	// trials.precision are the suite's to decide and cannot be set here.
 	// +required
 	Spec BenchmarkRunSpec `json:"spec,omitzero"`
 }

@@ -38,15 +38,15 @@ type PlotSpec struct {
 	// +kubebuilder:validation:MaxLength=64
 	Against string `json:"against,omitempty"`
 
-	// lines is the name of a swept parameter that has a line for each of its values. In a suite, a plot whose among names no variant
-	// also has a line for each variant. Unset: no parameter has lines.
+	// lines is the name of a swept parameter that has a line for each of its values. In a suite, a plot whose among names no
+	// variant also has a line for each variant. Unset: no parameter has lines.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	Lines string `json:"lines,omitempty"`
 
-	// metric is the name of what is plotted, as in claims, for example durationSeconds, which is how long the measured phase took.
-	// Unset: the metric that the run reports first.
+	// metric is the name of what is plotted, as in claims, for example durationSeconds, which is how long the measured phase
+	// took. Unset: the metric that the run reports first.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64

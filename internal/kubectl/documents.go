@@ -20,8 +20,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// documents reads those of the attempts that count, one after another, so that not more than one is in memory. One that cannot be
-// read is counted: plots are drawn without it.
+// documents reads those of the attempts that count, one after another, so that not more than one is in memory. One that
+// cannot be read is counted: plots are drawn without it.
 type documents struct {
 	from      client.Reader
 	namespace string
@@ -42,8 +42,8 @@ func (d *documents) words() string {
 	if d.missing == 0 {
 		return ""
 	}
-	return fmt.Sprintf("The plots lack what %s of the attempts would show that cannot be read: %s", counted(d.missing, "document"),
-		explained(d.why))
+	return fmt.Sprintf("The plots lack what %s of the attempts would show that cannot be read: %s",
+		counted(d.missing, "document"), explained(d.why))
 }
 
 // ofRun gives add the documents of a run.

@@ -213,7 +213,9 @@ func (g *gathering) addSuite(ctx context.Context, suite *v1alpha1.BenchmarkSuite
 }
 
 // measuredMember is a run of a suite with its results: those that the suite has measured.
-func measuredMember(ctx context.Context, from client.Reader, namespace string, of *report.SuiteRun) (*subject, *printable, error) {
+func measuredMember(
+	ctx context.Context, from client.Reader, namespace string, of *report.SuiteRun,
+) (*subject, *printable, error) {
 	member, err := find(ctx, from, namespace, "run/"+of.Name)
 	if err != nil {
 		return nil, nil, err

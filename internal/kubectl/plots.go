@@ -45,7 +45,8 @@ func pictureOf(name string) *picture {
 // forTerminal says why a picture is not written to a terminal, if out is one.
 func (p *picture) forTerminal(out io.Writer) error {
 	if _, is := terminalOf(out); is && p.binary {
-		return fmt.Errorf("-o %s is binary, and the output is a terminal: write it to a file, for example with >plot.%s", p.name, p.name)
+		return fmt.Errorf("-o %[1]s is binary, and the output is a terminal: write it to a file, for example with >plot.%[1]s",
+			p.name)
 	}
 	return nil
 }

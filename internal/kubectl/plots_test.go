@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -132,7 +133,7 @@ func TestPictureForTerminal(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	defer terminal.Close() //nolint:errcheck // it was not written to
+	defer terminal.Close()
 	if err := pictureOf("png").forTerminal(terminal); err == nil ||
 		err.Error() != "-o png is binary, and the output is a terminal: write it to a file, for example with >plot.png" {
 		t.Errorf("%v", err)
@@ -144,7 +145,7 @@ func TestPictureForTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer null.Close() //nolint:errcheck // nothing was written
+	defer null.Close()
 	for _, out := range []io.Writer{null, io.Discard} {
 		if err := pictureOf("png").forTerminal(out); err != nil {
 			t.Error(err)
@@ -210,8 +211,8 @@ func documentSeries(doc *result.Document) {
 	}
 }
 
-// Plots over time are made of the documents, which are read one after another with the user's rights. Without some of them the rest
-// is drawn, and one line says so.
+// Plots over time are made of the documents, which are read one after another with the user's rights. Without some of them
+// the rest is drawn, and one line says so.
 func TestPlotsOfDocuments(t *testing.T) {
 	objects := finishedRun(t, "x", 1, documentSeries)
 	forbidden := apierrors.NewForbidden(corev1.Resource("configmaps"), "x-t2-a1", errors.New("no"))
@@ -228,8 +229,10 @@ func TestPlotsOfDocuments(t *testing.T) {
 		}}
 	}
 	plain := []string{"plots/against_rowsPerCommit.svg", "plots/against_rowsPerCommit.png"}
-	all := append(plain[:2:2], "plots/throughput_over_time.svg", "plots/throughput_over_time.png", "plots/longest_latency_over_time.svg",
-		"plots/longest_latency_over_time.png")
+	all := slices.Concat(plain, []string{
+		"plots/throughput_over_time.svg", "plots/throughput_over_time.png", "plots/longest_latency_over_time.svg",
+		"plots/longest_latency_over_time.png",
+	})
 	for name, c := range map[string]struct {
 		from client.Reader
 		want []string

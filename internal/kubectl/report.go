@@ -34,8 +34,8 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 		Short: "Print the report of a run or suite",
 		Long: "Print the report of a run or suite. That of a run that has not finished has what was measured so far, and says so.\n\n" +
 			"NAME is that of a run or suite; run/NAME and suite/NAME say which.\n\n" +
-			"-o svg and -o png print a plot: that of the headline, or the one that --plot names. --dir writes all plots of the page.\n" +
-			"Plots over time, distributions of latencies and milestones are drawn from the documents of the attempts.",
+			"-o svg and -o png print a plot: that of the headline, or the one that --plot names. --dir writes all plots of the\n" +
+			"page. Plots over time, distributions of latencies and milestones are drawn from the documents of the attempts.",
 		Example: `  # What a person wants to know first.
   kubectl benchrun report commit-size
 
@@ -61,7 +61,7 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 		},
 	}
 	command.Flags().StringVarP(&r.output, "output", "o", r.output, "one of "+strings.Join(outputNames(), ", "))
-	command.Flags().StringVar(&r.plot, "plot", "", "the name of the plot that -o svg and -o png print; unset: that of the headline")
+	command.Flags().StringVar(&r.plot, "plot", "", "name of the plot that -o svg and -o png print; unset: that of the headline")
 	command.Flags().StringVar(&r.dir, "dir", "", "write files of all formats and plots to this folder instead of printing one")
 	command.Flags().BoolVar(&r.open, "open", false, "open the page in the browser instead of printing")
 	command.MarkFlagsMutuallyExclusive("output", "dir", "open")

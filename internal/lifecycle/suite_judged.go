@@ -97,8 +97,8 @@ func Judge(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, be
 	return j
 }
 
-// MeasurementsOf a run with that plan, from the records of its attempts, with the metrics that the suite names besides the headline
-// metric.
+// MeasurementsOf a run with that plan, from the records of its attempts, with the metrics that the suite names besides the
+// headline metric.
 func MeasurementsOf(p *plan.Plan, records []*result.Record, named []string) *Measurements {
 	m := &Measurements{
 		Values: notMeasured(len(p.Points)), Rows: decidedRows(records), Served: lastServed(records, plan.Served{}),

@@ -92,8 +92,8 @@ type SuiteMetric struct {
 	Values []SuiteValue `json:"values"`
 }
 
-// Of a metric, by its name, the unit and the values by point; an empty name is that of the headline metric. Without such a metric
-// there are no values.
+// Of a metric, by its name, the unit and the values by point; an empty name is that of the headline metric. Without such a
+// metric there are no values.
 func (r *SuiteRun) Of(metric string) (unit string, values []SuiteValue) {
 	if metric == "" || metric == r.Metric {
 		return r.Unit, r.Values

@@ -23,8 +23,8 @@ type Drawing struct {
 type Drawings struct {
 	// All of them, in the order of the page. Their names are different ones on every file system.
 	All []Drawing
-	// Headline is the plot of the answer: of a run the curve, or the heat map if there are more lines than a curve shows; of a suite
-	// the ratios. It is nil if there is none.
+	// Headline is the plot of the answer: of a run the curve, or the heat map if there are more lines than a curve shows; of a
+	// suite the ratios. It is nil if there is none.
 	Headline *plot.Plot
 	// Remarks say which of the plots that the specification asks for are left out, and why.
 	Remarks []string
@@ -48,14 +48,15 @@ func with(list []Drawing, p *plot.Plot, parts ...string) []Drawing {
 	return append(list, Drawing{fileName(parts...), p})
 }
 
-// maxName is how long the name of a file is, without its ending and without what sets it apart from others. A path of Windows has
-// 260 characters, with all of its folders.
+// maxName is how long the name of a file is, without its ending and without what sets it apart from others. A path of
+// Windows has 260 characters, with all of its folders.
 const maxName = 100
 
 // unfit is what some file system does not take in a name, or a shell takes for something else.
 var unfit = regexp.MustCompile(`[^A-Za-z0-9._=+-]+`)
 
-// fileName joins parts by dots. What is not safe in the name of a file is a hyphen in it; the end of a long name is its digest.
+// fileName joins parts by dots. What is not safe in the name of a file is a hyphen in it; the end of a long name is its
+// digest.
 func fileName(parts ...string) string {
 	var filled []string
 	for _, p := range parts {

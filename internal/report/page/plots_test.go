@@ -173,7 +173,8 @@ func TestAskedPlotsOfRun(t *testing.T) {
 	}
 }
 
-// A plot of a suite has a line for each variant, unless it names one; a metric besides the headline is what the runs have kept of it.
+// A plot of a suite has a line for each variant, unless it names one; a metric besides the headline is what the runs have
+// kept of it.
 func TestAskedPlotsOfSuite(t *testing.T) {
 	c := pagetest.Suite()
 	c.Suite.Spec = json.RawMessage(`{"plots":[{"name":"both","against":"rowsPerCommit"},
@@ -204,7 +205,8 @@ func TestAskedPlotsOfSuite(t *testing.T) {
 	}
 }
 
-// More lines than there are colours are told apart by their marks, in the order of their numbers; of too many the title says so.
+// More lines than there are colours are told apart by their marks, in the order of their numbers; of too many the title says
+// so.
 func TestManyAskedLines(t *testing.T) {
 	c := pagetest.Grid()
 	template := c.Report.Points[0]

@@ -18,13 +18,15 @@ import (
 
 // runDrawings are the plots of a run's page by where they stand.
 type runDrawings struct {
-	// asked are those of the specification, with remarks about the others of it; curves stand before the table, details after it.
+	// asked are those of the specification, with remarks about the others of it; curves stand before the table, details after
+	// it.
 	asked, curves, details []Drawing
 	remarks                []string
 	headline               *plot.Plot
 }
 
-// RunDrawings are the plots of the page of a run. Without details, or with empty ones, those are missing that are made of them.
+// RunDrawings are the plots of the page of a run. Without details, or with empty ones, those are missing that are made of
+// them.
 func RunDrawings(r *report.Report, d *Details) (*Drawings, error) {
 	v, err := drawRun(r, d)
 	if err != nil {

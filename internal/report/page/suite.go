@@ -246,8 +246,8 @@ func (v *suiteView) addDownloads(s *report.Suite) error {
 	return nil
 }
 
-// measured are the points of a variant with their values of a metric, over the rounds that are whole. An empty name is that of the
-// headline metric.
+// measured are the points of a variant with their values of a metric, over the rounds that are whole. An empty name is that
+// of the headline metric.
 func measured(s *report.Suite, variant, metric string) []stats.Point {
 	var points []stats.Point
 	at := map[string]int{}

@@ -23,7 +23,8 @@ type suiteDrawings struct {
 	remarks                       []string
 }
 
-// SuiteDrawings are the plots of the page of a suite. Without details, or with empty ones, those are missing that are made of them.
+// SuiteDrawings are the plots of the page of a suite. Without details, or with empty ones, those are missing that are made
+// of them.
 func SuiteDrawings(s *report.Suite, d *SuiteDetails) (*Drawings, error) {
 	v, err := drawSuite(s, d)
 	if err != nil {

@@ -18,8 +18,8 @@ type timed struct {
 	series []result.Interval
 }
 
-// overTime shows the rate and the longest latency of each interval. at is the label of the point that all series are of, or empty;
-// whose says which trials they are of.
+// overTime shows the rate and the longest latency of each interval. at is the label of the point that all series are of, or
+// empty; whose says which trials they are of.
 func overTime(of []timed, at, whose string) []Drawing {
 	var rates, longest []plot.Line
 	unit := "rows/s"

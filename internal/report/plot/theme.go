@@ -30,8 +30,8 @@ var palette = []color.NRGBA{
 	{R: 0x35, G: 0x90, B: 0xc8, A: 255},
 }
 
-// MaxSeries is how many series a plot tells apart by their colours, and MaxLines by colours and marks together: the most that a
-// curve has room for.
+// MaxSeries is how many series a plot tells apart by their colours, and MaxLines by colours and marks together: the most
+// that a curve has room for.
 const (
 	MaxSeries = 6
 	MaxLines  = 12

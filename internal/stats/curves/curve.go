@@ -89,7 +89,8 @@ func (c *Curve) collision(a, b *claims.Series) error {
 	maps.Copy(names, b.Parameters)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if a.Parameters[name] != b.Parameters[name] {
-			return fmt.Errorf("%s and %s have the same place: write in among or in lines what %s is", pointName(a), pointName(b), name)
+			return fmt.Errorf("%s and %s have the same place: write in among or in lines what %s is", pointName(a),
+				pointName(b), name)
 		}
 	}
 	return fmt.Errorf("%s is there twice", pointName(a))
