@@ -91,8 +91,8 @@ func Grid() Case {
 	return m.Case
 }
 
-// Asked is the same with plots that its specification asks for: one with a line for each size, one of durations at one size, and one
-// of a metric that was not measured.
+// Asked is the same with plots that its specification asks for: one with a line for each size, one of durations at one
+// size, and one of a metric that was not measured.
 func Asked() Case {
 	c := Grid()
 	c.Report.Run.Spec = json.RawMessage(`{"seed":42,"plots":[
