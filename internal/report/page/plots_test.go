@@ -140,6 +140,7 @@ const asked = `{"plots":[
 func TestAskedPlotsOfRun(t *testing.T) {
 	c := pagetest.Grid()
 	c.Report.Run.Spec = json.RawMessage(asked)
+	c.Report.Claims = pagetest.CommitSize().Report.Claims
 	d := drawingsOfRun(t, c)
 	want := []string{
 		"env=a.against_threads", "small", "THROUGHPUT_over_time", "against_threads", "against_tableSize_and_threads", "throughput_over_time-2",
