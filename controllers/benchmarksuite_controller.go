@@ -50,8 +50,8 @@ type suiteMemory struct {
 	checked bool
 	// measured is what was read from the results of runs, by the digest of these.
 	measured map[string]*lifecycle.Measurements
-	// claimed are the metrics that the claims are about.
-	claimed []string
+	// named are the metrics that claims and plots are about, besides the headline metric.
+	named []string
 	// variables of the servers by variant, from its first complete run.
 	variables map[string]map[string]string
 	// judged is what the whole rounds said when there were so many.

@@ -28,6 +28,7 @@ func TestEnvtestSuiteDecided(t *testing.T) {
 	s.end = s.byVariant(map[string]float64{"durable": 1000, "lazy": 3000})
 	s.applySuite(testutil.MakeSuite("s", "", "durable", "lazy").Sweep(1, 16).With(func(suite *v1alpha1.BenchmarkSuite) {
 		suite.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{FlushLogAtTrxCommit: ptr.To[int32](0)}}
+		suite.Spec.Plots = v1alpha1.Plots{{Name: "seconds", Against: "rowsPerCommit", Metric: result.DurationMetric}}
 	}).Obj())
 	suite := s.untilSuite(v1alpha1.ConditionFinished)
 
@@ -64,7 +65,7 @@ func TestEnvtestSuiteDecided(t *testing.T) {
 			t.Errorf("the results lack %s", file)
 		}
 	}
-	pageIn(t, &results, "s")
+	pageIn(t, &results, "s", "<figcaption>durationSeconds against rowsPerCommit</figcaption>")
 	if lines := strings.Count(results.Data["results.csv"], "\n"); lines != 21 {
 		t.Errorf("results.csv has %d lines, want a header and 20 values", lines)
 	}

@@ -34,7 +34,7 @@ func (r *BenchmarkSuiteReconciler) observe(
 	}
 	if m.measured == nil {
 		m.measured, m.variables = map[string]*lifecycle.Measurements{}, map[string]map[string]string{}
-		m.claimed = lifecycle.ClaimedMetrics(suite.Spec.Claims)
+		m.named = lifecycle.NamedMetrics(suite.Spec.Claims, suite.Spec.Plots)
 	}
 	seen := &lifecycle.SuiteObserved{Lane: lane, Checked: m.checked, Members: make([]lifecycle.SuiteMember, len(p.Members))}
 	if suite.Status.Results.ConfigMap != "" {
@@ -175,6 +175,6 @@ func (r *BenchmarkSuiteReconciler) measured(
 		}
 		m.variables[variant] = variables
 	}
-	m.measured[digest] = lifecycle.MeasurementsOf(p, attempts, m.claimed)
+	m.measured[digest] = lifecycle.MeasurementsOf(p, attempts, m.named)
 	return m.measured[digest], nil
 }

@@ -55,6 +55,7 @@ type BenchmarkSuiteList struct {
 // +kubebuilder:validation:XValidation:rule="self.template == oldSelf.template",message="template cannot be changed: delete the suite, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="self.variants == oldSelf.variants",message="variants cannot be changed: delete the suite, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline) && has(self.claims) == has(oldSelf.claims) && (!has(self.claims) || self.claims == oldSelf.claims)",message="baseline and claims cannot be changed: delete the suite, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.plots) == has(oldSelf.plots) && (!has(self.plots) || self.plots == oldSelf.plots)",message="plots cannot be changed: delete the suite, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="self.rounds == oldSelf.rounds && self.earlyStop == oldSelf.earlyStop && self.seed == oldSelf.seed && self.results == oldSelf.results",message="rounds, earlyStop, seed and results cannot be changed: delete the suite, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.variants.exists(v, v.name == self.baseline)",message="baseline must be the name of one of the variants"
 // +kubebuilder:validation:XValidation:rule="self.earlyStop.policy == 'Disabled' || self.earlyStop.minRounds <= self.rounds",message="earlyStop.minRounds (4 by default) must not be above rounds"
@@ -100,6 +101,10 @@ type BenchmarkSuiteSpec struct {
 	// +optional
 	Claims Claims `json:"claims,omitempty"`
 
+	// plots are plots of the values of all variants that the report has before its own, for example those of a publication.
+	// +optional
+	Plots Plots `json:"plots,omitempty"`
+
 	// seed of all randomness: the order of the variants, and the seeds of the runs. All runs of a round have the same seed, which
 	// differs from round to round. From 0 to 9007199254740991; defaults to 1.
 	// +optional
@@ -143,8 +148,8 @@ type BenchmarkSuiteSpec struct {
 // +kubebuilder:validation:XValidation:rule="self.spec.seed == 1 && !self.spec.suspend && !has(self.spec.ttlSecondsAfterFinished)",message="leave out seed, suspend and ttlSecondsAfterFinished of template.spec: set those of the suite"
 // +kubebuilder:validation:XValidation:rule="self.spec.cleanup != 'Never'",message="template.spec.cleanup must not be Never: the database of each run is removed before the next run is measured"
 type RunTemplate struct {
-	// spec is a run's specification. claims, seed, suspend, ttlSecondsAfterFinished, trials.repetitions and trials.precision are the
-	// suite's to decide and cannot be set here.
+	// spec is a run's specification. claims, plots, seed, suspend, ttlSecondsAfterFinished, trials.repetitions and
+	// trials.precision are the suite's to decide and cannot be set here.
 	// +required
 	Spec BenchmarkRunSpec `json:"spec,omitzero"`
 }

@@ -30,8 +30,8 @@ type Claim struct {
 	// +kubebuilder:validation:MaxLength=256
 	Statement string `json:"statement,omitempty"`
 
-	// metric is the name of what the claim is about, for example lineitemSeconds; the columns of results.csv are the names. Unset:
-	// the metric that the run reports first.
+	// metric is the name of what the claim is about, for example lineitemSeconds: a metric of results.csv, or durationSeconds,
+	// which is how long the measured phase took. Unset: the metric that the run reports first.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64

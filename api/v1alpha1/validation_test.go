@@ -251,6 +251,7 @@ func TestEnvtestImmutable(t *testing.T) {
 		"cleanup: Never":                                      "placement, seed, cleanup and imagePullSecrets cannot be changed",
 		"results: {retention: Retain}":                        "results and claims cannot be changed",
 		"claims: [{name: c, noDifference: {of: {}, to: {}}}]": "results and claims cannot be changed",
+		"plots: [{name: c, against: x}]":                      "plots cannot be changed: delete the run",
 		"imagePullSecrets: [{name: other}]":                   "imagePullSecrets cannot be changed",
 	} {
 		changed := run.DeepCopy()

@@ -52,14 +52,16 @@ func OfSuite(
 	for i, m := range p.Members {
 		if seen.Members[i].Finished() {
 			variant := suite.Spec.Variants[m.Variant].Name
-			rep.Runs = append(rep.Runs, ofMember(m, variant, p.Variants[m.Variant].Plan, &seen.Members[i]))
+			rep.Runs = append(rep.Runs, ofMember(m, variant, p.Variants[m.Variant].Plan, &seen.Members[i], suite.Spec.Plots))
 		}
 	}
 	return rep, nil
 }
 
-// ofMember is what the report says of a run that has finished.
-func ofMember(m plan.Member, variant string, p *plan.Plan, seen *lifecycle.SuiteMember) report.SuiteRun {
+// ofMember is what the report says of a run that has finished. The plots may be of more metrics than the first.
+func ofMember(
+	m plan.Member, variant string, p *plan.Plan, seen *lifecycle.SuiteMember, plots v1alpha1.Plots,
+) report.SuiteRun {
 	e := &seen.Run.Status.Environment
 	run := report.SuiteRun{
 		Name: seen.Run.Name, Round: m.Round, Variant: variant, Seed: m.Seed, Outcome: v1alpha1.ConditionFailed,
@@ -71,10 +73,22 @@ func ofMember(m plan.Member, variant string, p *plan.Plan, seen *lifecycle.Suite
 		return run
 	}
 	run.Outcome, run.Metric, run.Unit = v1alpha1.ConditionComplete, seen.Measured.Metric.Name, seen.Measured.Metric.Unit
-	for i, point := range p.Points {
-		if v := seen.Measured.Values[i]; !math.IsNaN(v) {
-			run.Values = append(run.Values, report.SuiteValue{Parameters: point.Parameters, Value: v})
+	run.Values = valuesAt(p.Points, seen.Measured.Values)
+	for _, name := range lifecycle.NamedMetrics(nil, plots) {
+		if of, values := seen.Measured.Of(name); values != nil && name != run.Metric {
+			run.Others = append(run.Others, report.SuiteMetric{Metric: of.Name, Unit: of.Unit, Values: valuesAt(p.Points, values)})
 		}
 	}
 	return run
+}
+
+// valuesAt points are those that were measured.
+func valuesAt(points []plan.Point, values []float64) []report.SuiteValue {
+	var list []report.SuiteValue
+	for i, point := range points {
+		if v := values[i]; !math.IsNaN(v) {
+			list = append(list, report.SuiteValue{Parameters: point.Parameters, Value: v})
+		}
+	}
+	return list
 }

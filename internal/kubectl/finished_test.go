@@ -20,12 +20,13 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 // finishedRun is a run of two points that is Complete, and the ConfigMaps that the operator has written for it. Its values are those
-// of every such run, multiplied.
-func finishedRun(t *testing.T, name string, factor float64) []client.Object {
+// of every such run, multiplied; change is what its documents have besides.
+func finishedRun(t *testing.T, name string, factor float64, change ...func(*result.Document)) []client.Object {
 	t.Helper()
 	run := testutil.MakeRun(name, "bench").Repetitions(6).Obj()
 	run.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
@@ -43,6 +44,9 @@ func finishedRun(t *testing.T, name string, factor float64) []client.Object {
 		value := factor * (1000 + 5*float64(i%5)) * map[string]float64{"1": 1, "16": 4}[point["rowsPerCommit"]]
 		document := testutil.Document("pod", trial.Number, 1, value)
 		document.Server.Variables = map[string]string{"port": "3306", "init_connect": "SET a\nSET b"}
+		for _, f := range change {
+			f(document)
+		}
 		encoded, err := result.EncodeDocument(document)
 		if err != nil {
 			t.Fatal(err)
@@ -86,14 +90,18 @@ func finishedRun(t *testing.T, name string, factor float64) []client.Object {
 }
 
 // finishedSuite is a suite of two variants and two rounds, with its runs.
-func finishedSuite(t *testing.T) []client.Object {
+func finishedSuite(t *testing.T, change ...func(*result.Document)) []client.Object {
 	t.Helper()
 	suite := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Name: "twice", Namespace: "bench", UID: "suite"}}
-	rep := &report.Suite{Name: "twice", Namespace: "bench", UID: "suite", Spec: json.RawMessage(`{}`)}
+	rep := &report.Suite{
+		Name: "twice", Namespace: "bench", UID: "suite", Spec: json.RawMessage(`{}`),
+		Variants: []report.SuiteVariant{{Name: "one", Baseline: true}, {Name: "other"}},
+		Pairs:    []stats.Paired{{Variant: "other", Baseline: "one", Parameters: map[string]string{"rowsPerCommit": "1"}}},
+	}
 	var objects []client.Object
 	for round := 1; round <= 2; round++ {
 		for _, variant := range []string{"one", "other"} {
-			members := finishedRun(t, fmt.Sprintf("twice-r%d-%s", round, variant), 1)
+			members := finishedRun(t, fmt.Sprintf("twice-r%d-%s", round, variant), 1, change...)
 			objects = append(objects, members...)
 			run, _ := members[len(members)-1].(*v1alpha1.BenchmarkRun)
 			rep.Runs = append(rep.Runs, report.SuiteRun{

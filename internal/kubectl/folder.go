@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -30,6 +31,11 @@ func writeFolder(dir string, files []result.File) error {
 	}
 	sums := result.Sums{}
 	for _, f := range files {
+		if folder := path.Dir(f.Name); folder != "." {
+			if err := root.MkdirAll(folder, 0o755); err != nil {
+				return fmt.Errorf("making the folder of %s: %w", f.Name, err)
+			}
+		}
 		if err := root.WriteFile(f.Name, f.Data, 0o644); err != nil {
 			return fmt.Errorf("writing %s: %w", f.Name, err)
 		}

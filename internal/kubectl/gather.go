@@ -201,22 +201,33 @@ func (g *gathering) addSuite(ctx context.Context, suite *v1alpha1.BenchmarkSuite
 		if of.Results == "" {
 			continue
 		}
-		member, err := find(ctx, g.from, suite.Namespace, "run/"+of.Name)
+		member, results, err := measuredMember(ctx, g.from, suite.Namespace, &of)
 		if err != nil {
 			return err
-		}
-		results, err := member.published(ctx, g.from)
-		if err != nil {
-			return err
-		}
-		if member.run.Status.Results.Digest != of.Results {
-			return fmt.Errorf("run %s is not the one that suite %s has measured: it has other results", of.Name, suite.Name)
 		}
 		if err := g.addRun(ctx, bundle.RunsFolder+of.Name+"/", member.run, results); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// measuredMember is a run of a suite with its results: those that the suite has measured.
+func measuredMember(
+	ctx context.Context, from client.Reader, namespace string, of *report.SuiteRun,
+) (*subject, *printable, error) {
+	member, err := find(ctx, from, namespace, "run/"+of.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	results, err := member.published(ctx, from)
+	if err != nil {
+		return nil, nil, err
+	}
+	if member.run.Status.Results.Digest != of.Results {
+		return nil, nil, fmt.Errorf("run %s is not the one that the suite has measured: it has other results", of.Name)
+	}
+	return member, results, nil
 }
 
 // printableOf is the report in a bundle.

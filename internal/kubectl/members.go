@@ -54,7 +54,7 @@ func readMembers(
 		}
 	}
 	seen := &lifecycle.SuiteObserved{Members: make([]lifecycle.SuiteMember, len(p.Members))}
-	claimed := lifecycle.ClaimedMetrics(suite.Spec.Claims)
+	named := lifecycle.NamedMetrics(suite.Spec.Claims, suite.Spec.Plots)
 	for i, m := range p.Members {
 		run := runs[plan.MemberName(suite, m)]
 		seen.Members[i].Run = run
@@ -65,7 +65,7 @@ func readMembers(
 		if err != nil {
 			return nil, err
 		}
-		seen.Members[i].Measured = lifecycle.MeasurementsOf(p.Variants[m.Variant].Plan, published.run.Records, claimed)
+		seen.Members[i].Measured = lifecycle.MeasurementsOf(p.Variants[m.Variant].Plan, published.run.Records, named)
 	}
 	seen.Judged = lifecycle.Judge(suite, p, seen, lifecycle.Judged{})
 	return seen, nil

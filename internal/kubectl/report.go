@@ -6,6 +6,7 @@ package kubectl
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -20,14 +21,21 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
+// reporting has the flags of report.
+type reporting struct {
+	output, plot, dir string
+	open              bool
+}
+
 func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
-	output, dir, open := "text", "", false
-	names := strings.Join(formatNames(), ", ")
+	r := &reporting{output: "text"}
 	command := &cobra.Command{
 		Use:   "report NAME",
 		Short: "Print the report of a run or suite",
 		Long: "Print the report of a run or suite. That of a run that has not finished has what was measured so far, and says so.\n\n" +
-			"NAME is that of a run or suite; run/NAME and suite/NAME say which.",
+			"NAME is that of a run or suite; run/NAME and suite/NAME say which.\n\n" +
+			"-o svg and -o png print a plot: that of the headline, or the one that --plot names. --dir writes all plots of the\n" +
+			"page. Plots over time, distributions of latencies and milestones are drawn from the documents of the attempts.",
 		Example: `  # What a person wants to know first.
   kubectl benchrun report commit-size
 
@@ -40,45 +48,81 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
   # The page with plots, in the browser.
   kubectl benchrun report commit-size --open
 
-  # Files of all formats.
+  # The plot of the headline, and another one.
+  kubectl benchrun report commit-size -o svg >commit-size.svg
+  kubectl benchrun report commit-size -o png --plot throughput_over_time >throughput.png
+
+  # Files of all formats, and all plots.
   kubectl benchrun report commit-size --dir results`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			format, err := formatOf(output)
-			if err != nil {
-				return err
-			}
-			cl, namespace, err := c.connect()
-			if err != nil {
-				return err
-			}
-			p, err := reported(command.Context(), cl, namespace, arguments[0])
-			if err != nil {
-				return err
-			}
-			if open {
-				return openPage(command.Context(), streams, p, arguments[0])
-			}
-			if dir == "" {
-				return p.print(streams.Out, format)
-			}
-			files, err := p.files()
-			if err != nil {
-				return err
-			}
-			if err := writeFolder(dir, files); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(streams.ErrOut, "%d files were written to %s.\n", len(files)+1, dir)
-			return err
+			return r.run(command.Context(), c, streams, arguments[0])
 		},
 	}
-	command.Flags().StringVarP(&output, "output", "o", output, "one of "+names)
-	command.Flags().StringVar(&dir, "dir", "", "write files of all formats to this folder instead of printing one")
-	command.Flags().BoolVar(&open, "open", false, "open the page in the browser instead of printing")
+	command.Flags().StringVarP(&r.output, "output", "o", r.output, "one of "+strings.Join(outputNames(), ", "))
+	command.Flags().StringVar(&r.plot, "plot", "", "name of the plot that -o svg and -o png print; unset: that of the headline")
+	command.Flags().StringVar(&r.dir, "dir", "", "write files of all formats and plots to this folder instead of printing one")
+	command.Flags().BoolVar(&r.open, "open", false, "open the page in the browser instead of printing")
 	command.MarkFlagsMutuallyExclusive("output", "dir", "open")
 	return command
+}
+
+// run checks the flags, before anything is asked of a cluster, and prints or writes the report.
+func (r *reporting) run(ctx context.Context, c *cluster, streams genericiooptions.IOStreams, name string) error {
+	as := pictureOf(r.output)
+	if r.plot != "" && as == nil {
+		return errors.New("--plot is for -o svg and -o png; --dir writes all plots")
+	}
+	var format report.Format
+	var err error
+	if as == nil {
+		format, err = formatOf(r.output)
+	} else {
+		err = as.forTerminal(streams.Out)
+	}
+	if err != nil {
+		return err
+	}
+	cl, namespace, err := c.connect()
+	if err != nil {
+		return err
+	}
+	p, err := reported(ctx, cl, namespace, name)
+	if err != nil {
+		return err
+	}
+	docs := &documents{from: cl, namespace: namespace}
+	switch {
+	case r.open:
+		return openPage(ctx, streams, p, name)
+	case r.dir != "":
+		return p.writeAll(ctx, streams, docs, r.dir)
+	case as != nil:
+		return printPlot(ctx, streams, p, docs, r.plot, as)
+	}
+	return p.print(streams.Out, format)
+}
+
+// writeAll writes the files of all formats, and all plots.
+func (p *printable) writeAll(ctx context.Context, streams genericiooptions.IOStreams, docs *documents, dir string) error {
+	files, err := p.files()
+	if err != nil {
+		return err
+	}
+	drawn, remarks, err := p.plotFiles(ctx, docs)
+	if err != nil {
+		return err
+	}
+	files = append(files, drawn...)
+	if err := writeFolder(dir, files); err != nil {
+		return err
+	}
+	for _, remark := range remarks {
+		say(streams.ErrOut, remark)
+	}
+	_, err = fmt.Fprintf(streams.ErrOut, "%d files were written to %s.\n", len(files)+1, dir)
+	return err
 }
 
 // formats are those of package report, and the page, which is drawn without the documents of the attempts.
@@ -90,10 +134,14 @@ func formats() []report.Format {
 	})
 }
 
-func formatNames() []string {
+// outputNames are all values of -o.
+func outputNames() []string {
 	var names []string
 	for _, f := range formats() {
 		names = append(names, f.Name)
+	}
+	for _, p := range pictures() {
+		names = append(names, p.name)
 	}
 	return names
 }
@@ -103,7 +151,7 @@ func formatOf(name string) (report.Format, error) {
 	all := formats()
 	i := slices.IndexFunc(all, func(f report.Format) bool { return f.Name == name })
 	if i < 0 {
-		return report.Format{}, fmt.Errorf("-o %s is not known; use one of %s", name, strings.Join(formatNames(), ", "))
+		return report.Format{}, fmt.Errorf("-o %s is not known; use one of %s", name, strings.Join(outputNames(), ", "))
 	}
 	return all[i], nil
 }

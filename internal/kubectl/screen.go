@@ -27,9 +27,15 @@ type screen interface {
 	end(m *moment) error
 }
 
+// terminalOf is the terminal that an output is, if it is one.
+func terminalOf(out io.Writer) (*os.File, bool) {
+	file, isFile := out.(*os.File)
+	return file, isFile && term.IsTerminal(int(file.Fd()))
+}
+
 // newScreen is a live display on a terminal, and lines elsewhere.
 func newScreen(streams genericiooptions.IOStreams) screen {
-	if file, isFile := streams.Out.(*os.File); isFile && term.IsTerminal(int(file.Fd())) {
+	if file, is := terminalOf(streams.Out); is {
 		return &terminal{plain: plain{out: streams.Out, errors: streams.ErrOut}, width: func() int {
 			width, _, err := term.GetSize(int(file.Fd()))
 			if err != nil {

@@ -179,7 +179,7 @@ func TestWatchRun(t *testing.T) {
 	if out != want {
 		t.Errorf("%s\nwant\n%s", out, want)
 	}
-	if strings.Count(errs, "no rate is shown: ") != 1 || !strings.Contains(errs, "get on pods/log") {
+	if strings.Count(errs, "no rate is shown: ") != 1 || !strings.Contains(errs, "the role view") {
 		t.Errorf("that logs may not be read was not said once: %q", errs)
 	}
 }

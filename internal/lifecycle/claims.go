@@ -5,14 +5,11 @@ package lifecycle
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
@@ -88,7 +85,7 @@ func ClaimsOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) []claims.Judg
 		for i := range points {
 			s := claims.Series{Parameters: points[i].Parameters}
 			for _, r := range points[i].Records {
-				m, found := metricOf(r.Summary, metric)
+				m, found := r.Summary.Metric(metric)
 				if !found {
 					return nil
 				}
@@ -103,15 +100,6 @@ func ClaimsOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) []claims.Judg
 	judged := claims.Judge(claimsOf(run.Spec.Claims), measured, stats.PairedRatio)
 	addReasons(judged, points)
 	return judged
-}
-
-// metricOf a summary by its name; an empty one is that of the first.
-func metricOf(s *result.Summary, name string) (result.Metric, bool) {
-	i := slices.IndexFunc(s.Metrics, func(m result.Metric) bool { return name == "" || m.Name == name })
-	if i < 0 {
-		return result.Metric{}, false
-	}
-	return s.Metrics[i], true
 }
 
 // fastFdatasync is the latency of fdatasync, in microseconds, below which waiting for the disk costs next to nothing.
@@ -187,7 +175,7 @@ func ClaimsOfSuite(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObse
 				if m.Variant != v {
 					continue
 				}
-				of, values := seen.Members[i].Measured.of(metric)
+				of, values := seen.Members[i].Measured.Of(metric)
 				if values == nil {
 					return nil
 				}
@@ -206,15 +194,4 @@ func ClaimsOfSuite(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObse
 		return d.Interval(of, to)
 	}
 	return claims.Judge(claimsOf(suite.Spec.Claims), measured, interval)
-}
-
-// ClaimedMetrics are the names of the metrics that claims are about, besides the headline metric.
-func ClaimedMetrics(list v1alpha1.Claims) []string {
-	names := map[string]bool{}
-	for i := range list {
-		if list[i].Metric != "" {
-			names[list[i].Metric] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(names))
 }

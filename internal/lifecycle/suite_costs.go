@@ -36,8 +36,8 @@ func (m *Measurements) index(name string) int {
 	return slices.IndexFunc(m.Others, func(o MetricValues) bool { return o.Metric.Name == name })
 }
 
-// of a metric: its values by point, or nil if nothing was measured of it; an empty name is that of the headline metric.
-func (m *Measurements) of(name string) (result.Metric, []float64) {
+// Of a metric: its values by point, or nil if nothing was measured of it; an empty name is that of the headline metric.
+func (m *Measurements) Of(name string) (result.Metric, []float64) {
 	if name == "" || name == m.Metric.Name {
 		return m.Metric, m.Values
 	}
@@ -49,7 +49,7 @@ func (m *Measurements) of(name string) (result.Metric, []float64) {
 
 // at is the value of a metric at a point, or not a number.
 func (m *Measurements) at(name string, point int) float64 {
-	if _, values := m.of(name); values != nil {
+	if _, values := m.Of(name); values != nil {
 		return values[point]
 	}
 	return math.NaN()

@@ -97,8 +97,9 @@ func Judge(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, be
 	return j
 }
 
-// MeasurementsOf a run with that plan, from the records of its attempts, with the metrics that claims are about.
-func MeasurementsOf(p *plan.Plan, records []*result.Record, claimed []string) *Measurements {
+// MeasurementsOf a run with that plan, from the records of its attempts, with the metrics that the suite names besides the
+// headline metric.
+func MeasurementsOf(p *plan.Plan, records []*result.Record, named []string) *Measurements {
 	m := &Measurements{
 		Values: notMeasured(len(p.Points)), Rows: decidedRows(records), Served: lastServed(records, plan.Served{}),
 	}
@@ -115,7 +116,12 @@ func MeasurementsOf(p *plan.Plan, records []*result.Record, claimed []string) *M
 		}
 		m.Metric, m.Values[t.Point] = r.Summary.Metrics[0], r.Summary.Metrics[0].Value
 		for _, other := range r.Summary.Metrics[1:] {
-			if slices.Contains(claimed, other.Name) || len(p.Points) <= maxStatusPoints && isCost(other) {
+			if slices.Contains(named, other.Name) || len(p.Points) <= maxStatusPoints && isCost(other) {
+				m.add(t.Point, other)
+			}
+		}
+		for _, name := range named { // what follows from the totals is none of the metrics above
+			if other, found := r.Summary.Metric(name); found && name != m.Metric.Name {
 				m.add(t.Point, other)
 			}
 		}

@@ -83,6 +83,9 @@ func PlanSuite(suite *v1alpha1.BenchmarkSuite) (*SuitePlan, error) {
 	if err := checkClaims(suite.Spec.Claims, points); err != nil {
 		return new(SuitePlan), err
 	}
+	if err := checkPlots(suite.Spec.Plots, points); err != nil {
+		return new(SuitePlan), err
+	}
 	return p, nil
 }
 

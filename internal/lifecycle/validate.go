@@ -27,7 +27,11 @@ func Plan(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 			return p, fmt.Errorf("%w%s", err, atPoint(point.Parameters))
 		}
 	}
-	return p, checkClaims(run.Spec.Claims, pointsIn(p, ""))
+	points := pointsIn(p, "")
+	if err := checkClaims(run.Spec.Claims, points); err != nil {
+		return p, err
+	}
+	return p, checkPlots(run.Spec.Plots, points)
 }
 
 // Invalid is the failure of a run whose specification cannot be carried out.

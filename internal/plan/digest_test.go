@@ -51,6 +51,7 @@ func TestDigestGolden(t *testing.T) {
 func TestDigestIsBlindToWhatChangesNoNumber(t *testing.T) {
 	spec := commits(1, 16)
 	spec.Claims = v1alpha1.Claims{{Name: "faster"}}
+	spec.Plots = v1alpha1.Plots{{Name: "curve", Against: "rowsPerCommit"}}
 	spec.Lane = "fast"
 	spec.Suspend = ptr.To(true)
 	spec.DeadlineSeconds = ptr.To[int32](1)
@@ -154,7 +155,7 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 		}
 	}
 	// A new field must be decided about.
-	fields := append(slices.Collect(maps.Keys(changes)), "Claims", "Lane", "Suspend", "DeadlineSeconds", "TTLSecondsAfterFinished", "Cleanup", "ImagePullSecrets", "Results")
+	fields := append(slices.Collect(maps.Keys(changes)), "Claims", "Plots", "Lane", "Suspend", "DeadlineSeconds", "TTLSecondsAfterFinished", "Cleanup", "ImagePullSecrets", "Results")
 	var have []string
 	for field := range reflect.TypeFor[v1alpha1.BenchmarkRunSpec]().Fields() {
 		have = append(have, field.Name)

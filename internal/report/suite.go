@@ -83,6 +83,28 @@ type SuiteRun struct {
 	Unit           string `json:"unit,omitempty"`
 	// Values of the points, in the order of the sweep.
 	Values []SuiteValue `json:"values,omitempty"`
+	// Others are the metrics besides it that plots of the specification are about.
+	Others []SuiteMetric `json:"others,omitempty"`
+}
+
+// SuiteMetric is what a run measured of a metric that is not its headline.
+type SuiteMetric struct {
+	Metric string       `json:"metric"`
+	Unit   string       `json:"unit"`
+	Values []SuiteValue `json:"values"`
+}
+
+// Of a metric, by its name, the unit and the values by point; an empty name is that of the headline metric. Without such a
+// metric there are no values.
+func (r *SuiteRun) Of(metric string) (unit string, values []SuiteValue) {
+	if metric == "" || metric == r.Metric {
+		return r.Unit, r.Values
+	}
+	i := slices.IndexFunc(r.Others, func(m SuiteMetric) bool { return m.Metric == metric })
+	if i < 0 {
+		return "", nil
+	}
+	return r.Others[i].Unit, r.Others[i].Values
 }
 
 // SuiteValue is what a run measured at a point.

@@ -49,6 +49,8 @@ func TestPageHasThePoints(t *testing.T) {
 		"suite":  {"#verdicts figure:first-of-type g.ratio > *": 6, "#verdicts g.dot > *": 6 * 2 * 8, "#values g.median > *": 12, "#values g.dot circle": 96},
 		"words":  {"#values g.dot circle": 12, "#further g.bar path": 16},
 		"failed": {"svg": 0},
+		// Four lines of five points, and a line of five.
+		"asked": {"main > section:first-of-type svg": 2, "#plots g.median > *": 25, "#plots > p": 1},
 	} {
 		tab := open(t, all[name], light)
 		for selector, n := range want {

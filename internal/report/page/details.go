@@ -85,6 +85,14 @@ func (d *Details) of(parameters map[string]string) *pointDetails {
 	return d.points[stats.Label(parameters)]
 }
 
+// seriesOf a point: of its first attempt; nil if nothing is known of it.
+func (d *Details) seriesOf(parameters map[string]string) []result.Interval {
+	if of := d.of(parameters); of != nil {
+		return of.series
+	}
+	return nil
+}
+
 // maxNamed is how many variables that changed are named.
 const maxNamed = 6
 

@@ -13,7 +13,6 @@ import (
 	"io"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
-	"github.com/benchrun-dev/benchrun/internal/report/plot"
 )
 
 // File is the name of the page among the results.
@@ -79,11 +78,14 @@ type frame struct {
 	// About is what was measured and on what, in a line.
 	About string
 	// Warnings are about the whole.
-	Warnings    []string
-	Claims      []claim
-	Discarded   *table
-	Environment *table
-	Settings    *table
+	Warnings []string
+	Claims   []claim
+	// Asked are the plots that the specification asks for, AskedRemarks say which of them are left out.
+	Asked        []figure
+	AskedRemarks []string
+	Discarded    *table
+	Environment  *table
+	Settings     *table
 	// Spec is the resource as it can be created again; Command creates it.
 	Spec, Command string
 	Downloads     []download
@@ -108,18 +110,15 @@ type figure struct {
 	SVG         template.HTML
 }
 
-// figures are those of the plots that there are.
-func figures(plots ...*plot.Plot) ([]figure, error) {
+// figures are those of drawings.
+func figures(drawn []Drawing) ([]figure, error) {
 	var list []figure
-	for _, p := range plots {
-		if p == nil {
-			continue
-		}
+	for _, d := range drawn {
 		var b bytes.Buffer
-		if err := p.SVG(&b); err != nil {
+		if err := d.SVG(&b); err != nil {
 			return nil, err
 		}
-		list = append(list, figure{p.Title, p.Text, template.HTML(b.String())}) //nolint:gosec // its texts are escaped
+		list = append(list, figure{d.Title, d.Text, template.HTML(b.String())}) //nolint:gosec // its texts are escaped
 	}
 	return list, nil
 }

@@ -46,9 +46,10 @@ func newRunView(r *report.Report, d *Details) (*runView, error) {
 	v.Best = stats.LeadOf(r.Points, plot.Number)
 	if points := r.Measured(); len(points) > 0 {
 		v.addTable(r, points)
-		if err := v.addPlots(r, points, d); err != nil {
-			return nil, err
-		}
+		v.Milestones, v.Parts = milestonesTable(points, d), partsTable(r.Parameters(), points)
+	}
+	if err := v.addPlots(r, d); err != nil {
+		return nil, err
 	}
 	if err := v.addDownloads(r); err != nil {
 		return nil, err

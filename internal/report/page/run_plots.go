@@ -16,48 +16,106 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// addPlots sets the figures.
-func (v *runView) addPlots(r *report.Report, points []stats.Point, d *Details) error {
-	curve := curveOf(r, points)
-	m := points[0].Metric
-	var err error
-	if v.Curves, err = figures(curve, heat(r.Parameters(), points, m.Name, m.Unit)); err != nil {
-		return err
-	}
-	chosen := choose(points)
-	plots := []*plot.Plot{milestonesPlot(chosen, d)}
-	v.Milestones = milestonesTable(points, d)
-	parts := partBars(points, chosen)
-	v.Parts = partsTable(r.Parameters(), points)
-	plots = append(append(plots, parts), overTime(chosen, d)...)
-	_, operations := r.Columns()
-	plots = append(plots, percentiles(chosen, operations, d)...)
-	v.Figures, err = figures(plots...)
-	return err
+// runDrawings are the plots of a run's page by where they stand.
+type runDrawings struct {
+	// asked are those of the specification, with remarks about the others of it; curves stand before the table, details after
+	// it.
+	asked, curves, details []Drawing
+	remarks                []string
+	headline               *plot.Plot
 }
 
-// curveOf a run: against a swept parameter or, if nothing is swept, against the rounds.
-func curveOf(r *report.Report, points []stats.Point) *plot.Plot {
-	m := points[0].Metric
-	if len(points) > 1 {
-		s := sweepOf(r.Parameters(), parametersOf(points))
-		all := s.group(points)
-		few := spread(all, plot.MaxSeries)
-		title := fmt.Sprintf("%s against %s%s", m.Name, s.along, ofAll(len(few), len(all), "lines"))
-		return plot.Curve(title, s.along, m.Unit, few)
+// RunDrawings are the plots of the page of a run. Without details, or with empty ones, those are missing that are made of
+// them.
+func RunDrawings(r *report.Report, d *Details) (*Drawings, error) {
+	v, err := drawRun(r, d)
+	if err != nil {
+		return nil, err
 	}
-	if points[0].Summary.N < 2 {
+	return &Drawings{All: unique(slices.Concat(v.asked, v.curves, v.details)), Headline: v.headline, Remarks: v.remarks}, nil
+}
+
+func drawRun(r *report.Report, d *Details) (*runDrawings, error) {
+	asked, err := r.AskedPlots()
+	if err != nil {
+		return nil, err
+	}
+	v := new(runDrawings)
+	v.asked, v.remarks = askedOfRun(r).draw(asked)
+	points := r.Measured()
+	if len(points) == 0 {
+		return v, nil
+	}
+	v.addCurves(r, points)
+	chosen := choose(points)
+	v.details = with(v.details, milestonesPlot(chosen, d), "rate", against("rowsInserted"))
+	v.details = with(v.details, partBars(points, chosen), "by_part")
+	var series []timed
+	for _, p := range chosen {
+		series = append(series, timed{p.name, d.seriesOf(p.Parameters)})
+	}
+	v.details = append(v.details, overTime(series, "", "of the first trial of each point")...)
+	_, operations := r.Columns()
+	v.details = append(v.details, percentiles(chosen, operations, d)...)
+	return v, nil
+}
+
+// addCurves draws against a swept parameter or, if nothing is swept, against the rounds.
+func (v *runDrawings) addCurves(r *report.Report, points []stats.Point) {
+	parameters := r.Parameters()
+	constant := fixed(parameters, parametersOf(r.Points))
+	if len(points) == 1 {
+		v.headline = repetitions(&points[0])
+		v.curves = with(nil, v.headline, constant, against("repetition"))
+		return
+	}
+	m := points[0].Metric
+	s := sweepOf(parameters, parametersOf(points))
+	all := s.group(points)
+	few := spread(all, plot.MaxSeries)
+	title := fmt.Sprintf("%s against %s%s", m.Name, s.along, ofAll(len(few), len(all), "lines"))
+	v.headline = plot.Curve(title, s.along, m.Unit, few)
+	v.curves = with(nil, v.headline, constant, against(s.along))
+	if of := heat(parameters, points); of != nil {
+		v.curves = with(v.curves, of, against(parameters...))
+		if len(few) < len(all) {
+			v.headline = of
+		}
+	}
+}
+
+// repetitions of the one point of a run; nil if there is one only.
+func repetitions(point *stats.Point) *plot.Plot {
+	if point.Summary.N < 2 {
 		return nil
 	}
 	var trials []plot.Point
-	for i, value := range points[0].Values {
+	for i, value := range point.Values {
 		trials = append(trials, plot.Point{
 			At: strconv.Itoa(i + 1), Values: []float64{value}, Summary: stats.Summarize([]float64{value}),
 		})
 	}
+	m := point.Metric
 	p := plot.Curve(m.Name+" of each repetition", "repetition", m.Unit, []plot.Series{{Points: trials}})
 	p.Text = m.Unit + " of each repetition, in the order of measuring."
 	return p
+}
+
+// addPlots sets the figures.
+func (v *runView) addPlots(r *report.Report, d *Details) error {
+	drawn, err := drawRun(r, d)
+	if err != nil {
+		return err
+	}
+	v.AskedRemarks = drawn.remarks
+	if v.Asked, err = figures(drawn.asked); err != nil {
+		return err
+	}
+	if v.Curves, err = figures(drawn.curves); err != nil {
+		return err
+	}
+	v.Figures, err = figures(drawn.details)
+	return err
 }
 
 // chosen is a point that the further plots show.

@@ -246,21 +246,25 @@ func (v *suiteView) addDownloads(s *report.Suite) error {
 	return nil
 }
 
-// measured are the points of a variant, over the rounds that are whole.
-func measured(s *report.Suite, variant string) []stats.Point {
+// measured are the points of a variant with their values of a metric, over the rounds that are whole. An empty name is that
+// of the headline metric.
+func measured(s *report.Suite, variant, metric string) []stats.Point {
 	var points []stats.Point
 	at := map[string]int{}
-	for _, run := range s.Runs {
+	for i := range s.Runs {
+		run := &s.Runs[i]
 		if run.Variant != variant || run.Round > s.Rounds {
 			continue
 		}
-		for _, value := range run.Values {
+		unit, values := run.Of(metric)
+		for _, value := range values {
 			key := stats.Label(value.Parameters)
 			i, known := at[key]
 			if !known {
 				i = len(points)
 				at[key] = i
-				points = append(points, stats.Point{Parameters: value.Parameters, Metric: result.Metric{Name: run.Metric, Unit: run.Unit}})
+				m := result.Metric{Name: cmp.Or(metric, run.Metric), Unit: unit}
+				points = append(points, stats.Point{Parameters: value.Parameters, Metric: m})
 			}
 			points[i].Values = append(points[i].Values, value.Value)
 		}

@@ -16,8 +16,34 @@ import (
 // maxRounds is how many comparisons are shown round by round, and maxFacets how many plots the variants have side by side.
 const maxRounds, maxFacets = 6, 4
 
-// addPlots sets the figures.
-func (v *suiteView) addPlots(s *report.Suite, d *SuiteDetails) error {
+// suiteDrawings are the plots of a suite's page by where they stand.
+type suiteDrawings struct {
+	// asked are those of the specification, with remarks about the others of it.
+	asked, ratios, rounds, curves []Drawing
+	remarks                       []string
+}
+
+// SuiteDrawings are the plots of the page of a suite. Without details, or with empty ones, those are missing that are made
+// of them.
+func SuiteDrawings(s *report.Suite, d *SuiteDetails) (*Drawings, error) {
+	v, err := drawSuite(s, d)
+	if err != nil {
+		return nil, err
+	}
+	of := &Drawings{All: unique(slices.Concat(v.asked, v.ratios, v.rounds, v.curves)), Remarks: v.remarks}
+	if len(v.ratios) > 0 {
+		of.Headline = v.ratios[0].Plot
+	}
+	return of, nil
+}
+
+func drawSuite(s *report.Suite, d *SuiteDetails) (*suiteDrawings, error) {
+	asked, err := s.AskedPlots()
+	if err != nil {
+		return nil, err
+	}
+	v := new(suiteDrawings)
+	v.asked, v.remarks = askedOfSuite(s).draw(asked)
 	pairs := changedFirst(s.Pairs)
 	shown := s.Pairs
 	if len(shown) > plot.MaxRatios {
@@ -27,36 +53,50 @@ func (v *suiteView) addPlots(s *report.Suite, d *SuiteDetails) error {
 	if !slices.ContainsFunc(shown, func(p stats.Paired) bool { return p.Variant != shown[0].Variant || len(p.Parameters) == 0 }) {
 		name = func(p *stats.Paired) string { return stats.Label(p.Parameters) }
 	}
-	var err error
 	title := "Ratios" + ofAll(min(len(shown), plot.MaxRatios), len(shown), "comparisons")
-	if v.Verdicts, err = figures(plot.Ratios(title, shown, name)); err != nil {
+	v.ratios = with(nil, plot.Ratios(title, shown, name), "ratios")
+	for i := range pairs[:min(len(pairs), maxRounds)] {
+		p := &pairs[i]
+		v.rounds = with(v.rounds, plot.Rounds(pairName(p), p), "rounds", "variant="+p.Variant, dotted(stats.Label(p.Parameters)))
+	}
+	v.curves = slices.Concat(sideBySide(s), variantsOverTime(s, pairs, d), latenciesOfVariants(s, pairs, d))
+	return v, nil
+}
+
+// addPlots sets the figures.
+func (v *suiteView) addPlots(s *report.Suite, d *SuiteDetails) error {
+	drawn, err := drawSuite(s, d)
+	if err != nil {
 		return err
 	}
-	var rounds []*plot.Plot
-	for i := range pairs[:min(len(pairs), maxRounds)] {
-		rounds = append(rounds, plot.Rounds(pairName(&pairs[i]), &pairs[i]))
+	v.AskedRemarks = drawn.remarks
+	if v.Asked, err = figures(drawn.asked); err != nil {
+		return err
 	}
-	if v.Rounds, err = figures(rounds...); err != nil {
+	if v.Verdicts, err = figures(drawn.ratios); err != nil {
+		return err
+	}
+	if v.Rounds, err = figures(drawn.rounds); err != nil {
 		return err
 	}
 	for i := range v.Rounds {
 		v.Rounds[i].Text = "" // the titles say it all
 	}
-	v.Curves, err = figures(append(sideBySide(s), latenciesOfVariants(s, pairs, d)...)...)
+	v.Curves, err = figures(drawn.curves)
 	return err
 }
 
 // sideBySide shows the variants on one axis, a plot for each combination of the parameters that are not on it.
-func sideBySide(s *report.Suite) []*plot.Plot {
+func sideBySide(s *report.Suite) []Drawing {
 	parameters := s.Parameters()
 	if len(parameters) == 0 {
-		return []*plot.Plot{variantsOnly(s)}
+		return with(nil, variantsOnly(s), against("variant"))
 	}
 	var facets []string
 	series := map[string][]plot.Series{}
 	var along, unit, metric string
 	for _, variant := range s.Variants {
-		points := measured(s, variant.Name)
+		points := measured(s, variant.Name, "")
 		if len(points) == 0 {
 			continue
 		}
@@ -69,15 +109,16 @@ func sideBySide(s *report.Suite) []*plot.Plot {
 			series[line.Name] = append(series[line.Name], plot.Series{Name: variant.Name, Points: line.Points})
 		}
 	}
-	var plots []*plot.Plot
+	var drawn []Drawing
 	for _, facet := range spread(facets, maxFacets) {
 		title := fmt.Sprintf("%s against %s", metric, along)
 		if facet != "" {
 			title += ", " + facet
 		}
-		plots = append(plots, plot.Curve(title, along, unit, spread(series[facet], plot.MaxSeries)))
+		p := plot.Curve(title, along, unit, spread(series[facet], plot.MaxSeries))
+		drawn = with(drawn, p, dotted(facet), against(along))
 	}
-	return plots
+	return drawn
 }
 
 // variantsOnly shows variants that are compared at one point.
@@ -85,7 +126,7 @@ func variantsOnly(s *report.Suite) *plot.Plot {
 	var line plot.Series
 	metric, unit := "", ""
 	for _, variant := range s.Variants {
-		for _, p := range measured(s, variant.Name) {
+		for _, p := range measured(s, variant.Name, "") {
 			metric, unit = p.Metric.Name, p.Metric.Unit
 			line.Points = append(line.Points, plot.Point{At: variant.Name, Values: p.Values, Summary: p.Summary})
 		}
@@ -93,8 +134,21 @@ func variantsOnly(s *report.Suite) *plot.Plot {
 	return plot.Curve(metric+" of each variant", "variant", unit, []plot.Series{line})
 }
 
+// variantsOverTime shows the course of the measured phase where the difference is the largest.
+func variantsOverTime(s *report.Suite, pairs []stats.Paired, d *SuiteDetails) []Drawing {
+	if len(pairs) == 0 {
+		return nil
+	}
+	at := pairs[0].Parameters
+	var series []timed
+	for _, variant := range spread(s.Variants, plot.MaxSeries) {
+		series = append(series, timed{variant.Name, d.of(variant.Name).seriesOf(at)})
+	}
+	return overTime(series, stats.Label(at), "of the first run of each variant")
+}
+
 // latenciesOfVariants shows the distributions where the difference is the largest.
-func latenciesOfVariants(s *report.Suite, pairs []stats.Paired, d *SuiteDetails) []*plot.Plot {
+func latenciesOfVariants(s *report.Suite, pairs []stats.Paired, d *SuiteDetails) []Drawing {
 	if d == nil || len(pairs) == 0 {
 		return nil
 	}
@@ -117,13 +171,14 @@ func latenciesOfVariants(s *report.Suite, pairs []stats.Paired, d *SuiteDetails)
 			lines[op] = append(lines[op], plot.Line{Name: variant.Name, Points: distribution(h)})
 		}
 	}
-	var plots []*plot.Plot
+	var drawn []Drawing
 	for _, op := range operations {
 		title := "Latency of " + op
 		if len(at) > 0 {
 			title += " at " + stats.Label(at)
 		}
-		plots = append(plots, plot.Percentiles(title, "What share of the operations took no longer: all rounds together.", lines[op]))
+		p := plot.Percentiles(title, "What share of the operations took no longer: all rounds together.", lines[op])
+		drawn = with(drawn, p, dotted(stats.Label(at)), "latency", op)
 	}
-	return plots
+	return drawn
 }

@@ -106,7 +106,7 @@ func ofAll(shown, all int, things string) string {
 const minForHeat = 3
 
 // heat map of points with two parameters of numbers; nil if there is none to draw.
-func heat(parameters []string, points []stats.Point, metric, unit string) *plot.Plot {
+func heat(parameters []string, points []stats.Point) *plot.Plot {
 	if len(parameters) != 2 {
 		return nil
 	}
@@ -130,7 +130,8 @@ func heat(parameters []string, points []stats.Point, metric, unit string) *plot.
 	for _, p := range points {
 		cells = append(cells, plot.Cell{X: p.Parameters[x], Y: p.Parameters[y], Median: p.Summary.Median})
 	}
-	return plot.Heat(fmt.Sprintf("%s by %s and %s", metric, x, y), x, y, unit, cells)
+	m := points[0].Metric
+	return plot.Heat(fmt.Sprintf("%s by %s and %s", m.Name, x, y), x, y, m.Unit, cells)
 }
 
 func parametersOf(points []stats.Point) []map[string]string {

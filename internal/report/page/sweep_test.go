@@ -104,7 +104,7 @@ func TestHeat(t *testing.T) {
 		"grid": {grid, true}, "two values": {product(map[string][]string{"a": three, "b": {"1", "2"}}), false},
 		"words": {product(map[string][]string{"a": three, "b": {"x", "y", "z"}}), false}, "holes": {cross, false},
 	} {
-		if got := heat([]string{"a", "b"}, of(c.points), "m", "u"); (got != nil) != c.want {
+		if got := heat([]string{"a", "b"}, of(c.points)); (got != nil) != c.want {
 			t.Errorf("%s: %v", name, got != nil)
 		}
 	}
@@ -167,7 +167,7 @@ func TestMeasured(t *testing.T) {
 			s.Runs = append(s.Runs, report.SuiteRun{Round: round, Variant: variant, Values: []report.SuiteValue{{Value: float64(round)}}})
 		}
 	}
-	points := measured(s, "a")
+	points := measured(s, "a", "")
 	if len(points) != 1 || len(points[0].Values) != 1 || points[0].Summary.Median != 1 {
 		t.Errorf("%+v", points)
 	}

@@ -12,27 +12,37 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// overTime shows the rate and the longest latency of each interval, in the first trial of each point.
-func overTime(points []chosen, d *Details) []*plot.Plot {
+// timed is a series with the name of its line.
+type timed struct {
+	name   string
+	series []result.Interval
+}
+
+// overTime shows the rate and the longest latency of each interval. at is the label of the point that all series are of, or
+// empty; whose says which trials they are of.
+func overTime(of []timed, at, whose string) []Drawing {
 	var rates, longest []plot.Line
 	unit := "rows/s"
-	for _, p := range points {
-		of := d.of(p.Parameters)
-		if of == nil || len(of.series) < 3 {
+	for _, t := range of {
+		const fewest = 3
+		if len(t.series) < fewest {
 			continue
 		}
-		rate, latency, rows := timeLines(p.name, of.series)
+		rate, latency, rows := timeLines(t.name, t.series)
 		if !rows {
 			unit = "transactions/s"
 		}
 		rates, longest = append(rates, rate), append(longest, latency)
 	}
-	return []*plot.Plot{
-		plot.Lines("Rate over time", "seconds since the measured phase began", unit,
-			"The rate in each interval of the first trial of each point.", rates),
-		plot.Lines("Longest latency over time", "seconds since the measured phase began", "ms, the longest in each interval",
-			"The longest latency in each interval of the first trial of each point: where stalls show.", longest),
+	where := ""
+	if at != "" {
+		where = " at " + at
 	}
+	const since = "seconds since the measured phase began"
+	drawn := with(nil, plot.Lines("Rate over time"+where, since, unit, "The rate in each interval "+whose+".", rates),
+		dotted(at), "throughput_over_time")
+	return with(drawn, plot.Lines("Longest latency over time"+where, since, "ms, the longest in each interval",
+		"The longest latency in each interval "+whose+": where stalls show.", longest), dotted(at), "longest_latency_over_time")
 }
 
 // timeLines are the rate and the longest latency. Rows are not counted by every tool: then transactions are.
@@ -58,8 +68,8 @@ func timeLines(name string, series []result.Interval) (rate, latency plot.Line, 
 }
 
 // percentiles shows the distribution of the latencies of each operation.
-func percentiles(points []chosen, operations []string, d *Details) []*plot.Plot {
-	var plots []*plot.Plot
+func percentiles(points []chosen, operations []string, d *Details) []Drawing {
+	var drawn []Drawing
 	for _, op := range operations {
 		var lines []plot.Line
 		for _, p := range points {
@@ -67,10 +77,10 @@ func percentiles(points []chosen, operations []string, d *Details) []*plot.Plot 
 				lines = append(lines, plot.Line{Name: p.name, Points: distribution(h)})
 			}
 		}
-		plots = append(plots, plot.Percentiles("Latency of "+op,
-			"What share of the operations took no longer: all trials of a point together.", lines))
+		drawn = with(drawn, plot.Percentiles("Latency of "+op,
+			"What share of the operations took no longer: all trials of a point together.", lines), "latency", op)
 	}
-	return plots
+	return drawn
 }
 
 // histogram of an operation at a point: from its documents or, without them, from its records; nil if nobody has one.

@@ -54,6 +54,7 @@ func Curve(title, parameter, unit string, series []Series) *Plot {
 		return nil
 	}
 	p := newPlot(title, parameter, unit, names)
+	p.height += lineHeight * vg.Length(max(0, len(series)-MaxSeries)) // for their names
 	dots := count <= maxPoints
 	at := sweepAxis(&p.frame.X, texts)
 	_, numeric := Numbers(texts)

@@ -191,6 +191,33 @@ func TestManyDots(t *testing.T) {
 	}
 }
 
+// Series of one colour have different marks, and the plot has room for their names.
+func TestMoreSeriesThanColours(t *testing.T) {
+	var many []plot.Series
+	for i := range plot.MaxLines {
+		many = append(many, series(fmt.Sprint("series ", i), "1", "2"))
+	}
+	text := svg(t, plot.Curve("t", "x", "y", many))
+	marks := map[string]bool{}
+	for _, group := range regexp.MustCompile(`(?s)<g class="f(\d) median" .*?</g>`).FindAllStringSubmatch(text, -1) {
+		for _, mark := range regexp.MustCompile(`<(circle|path d="([MLZ]|[\d. ]+)*")`).FindAllString(group[0], -1) {
+			corners := strings.Count(mark, "L")
+			first := strings.SplitN(mark, "L", 3)
+			shape := fmt.Sprint(group[1], corners)
+			if corners == 11 { // the upright cross begins with a horizontal edge, the other one does not
+				shape += fmt.Sprint(strings.HasSuffix(first[0], strings.Fields(first[1])[1]))
+			}
+			marks[shape] = true
+		}
+	}
+	if len(marks) < plot.MaxLines {
+		t.Errorf("%d different marks of %d series: %v", len(marks), plot.MaxLines, marks)
+	}
+	if !strings.Contains(text, `viewBox="0 0 400 361"`) {
+		t.Errorf("%.200s", text)
+	}
+}
+
 func TestNumbers(t *testing.T) {
 	for text, want := range map[string]string{"1": "1", "1000": "1,000", "-1234567.25": "-1,234,567.25", "1e+17": "1e+17", "": "", "999": "999"} {
 		if got := plot.Grouped(text); got != want {

@@ -30,8 +30,12 @@ var palette = []color.NRGBA{
 	{R: 0x35, G: 0x90, B: 0xc8, A: 255},
 }
 
-// MaxSeries is how many series a plot tells apart.
-const MaxSeries = 6
+// MaxSeries is how many series a plot tells apart by their colours, and MaxLines by colours and marks together: the most
+// that a curve has room for.
+const (
+	MaxSeries = 6
+	MaxLines  = 12
+)
 
 // classOf a colour: what a page calls it to give it another one in the dark. A colour of a heat map has none.
 func classOf(v color.Color) string {
@@ -107,6 +111,21 @@ var shapes = [][]vg.Point{
 		{X: -1.2, Y: .4},
 		{X: -1.2, Y: -.4},
 		{X: -.4, Y: -.4},
+	},
+	// One more than there are colours: series of the same colour have different marks.
+	{
+		{X: .57, Y: -1.13},
+		{X: 1.13, Y: -.57},
+		{X: .57, Y: 0},
+		{X: 1.13, Y: .57},
+		{X: .57, Y: 1.13},
+		{X: 0, Y: .57},
+		{X: -.57, Y: 1.13},
+		{X: -1.13, Y: .57},
+		{X: -.57, Y: 0},
+		{X: -1.13, Y: -.57},
+		{X: -.57, Y: -1.13},
+		{X: 0, Y: -.57},
 	},
 }
 

@@ -4,6 +4,7 @@
 package pagetest
 
 import (
+	"encoding/json"
 	"math"
 	"strconv"
 	"time"
@@ -88,6 +89,17 @@ func Grid() Case {
 		return 900 * n / (1 + 0.09*n + 0.012*n*n) * math.Pow(number(p, "tableSize"), -0.08)
 	}, nil)
 	return m.Case
+}
+
+// Asked is the same with plots that its specification asks for: one with a line for each size, one of durations at one
+// size, and one of a metric that was not measured.
+func Asked() Case {
+	c := Grid()
+	c.Report.Run.Spec = json.RawMessage(`{"seed":42,"plots":[
+		{"name":"env=a.against_threads","title":"threads, each size","against":"threads","lines":"tableSize"},
+		{"name":"small","against":"threads","metric":"durationSeconds","among":{"parameters":{"tableSize":"10000"}}},
+		{"name":"unknown","against":"threads","metric":"rows","among":{"parameters":{"tableSize":"10000"}}}]}`)
+	return c
 }
 
 // Words is a run over a parameter that is no number, of which less is better, by table.

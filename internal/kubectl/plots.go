@@ -1,0 +1,140 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/benchrun-dev/benchrun/internal/report/page"
+	"github.com/benchrun-dev/benchrun/internal/report/plot"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// plotsFolder has the plots in a folder of report --dir.
+const plotsFolder = "plots/"
+
+// picture is a format of plots: what -o takes, which is also the ending of the file.
+type picture struct {
+	name   string
+	write  func(*plot.Plot, io.Writer) error
+	binary bool
+}
+
+func pictures() []picture {
+	return []picture{{"svg", (*plot.Plot).SVG, false}, {"png", (*plot.Plot).PNG, true}}
+}
+
+// pictureOf is the value of -o; nil if it is no format of plots.
+func pictureOf(name string) *picture {
+	for _, p := range pictures() {
+		if p.name == name {
+			return &p
+		}
+	}
+	return nil
+}
+
+// forTerminal says why a picture is not written to a terminal, if out is one.
+func (p *picture) forTerminal(out io.Writer) error {
+	if _, is := terminalOf(out); is && p.binary {
+		return fmt.Errorf("-o %[1]s is binary, and the output is a terminal: write it to a file, for example with >plot.%[1]s",
+			p.name)
+	}
+	return nil
+}
+
+// drawings are the plots of a report: with those that are made of the documents of the attempts, unless docs is nil.
+func (p *printable) drawings(ctx context.Context, docs *documents) (*page.Drawings, error) {
+	if p.run != nil {
+		var details page.Details
+		if docs != nil {
+			docs.ofRun(ctx, p.run, details.Add)
+		}
+		return page.RunDrawings(p.run, &details)
+	}
+	var details page.SuiteDetails
+	if docs != nil {
+		docs.ofSuite(ctx, p.suite, &details)
+	}
+	return page.SuiteDrawings(p.suite, &details)
+}
+
+// plot with that name; an empty name is that of the headline. Documents are read only if the results do not have the plot.
+func (p *printable) plot(ctx context.Context, docs *documents, name string) (*plot.Plot, error) {
+	drawn, err := p.drawings(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		if drawn.Headline == nil {
+			return nil, noPlot(drawn, "there is no plot of the headline")
+		}
+		return drawn.Headline, nil
+	}
+	if of := drawn.Named(name); of != nil {
+		return of, nil
+	}
+	if drawn, err = p.drawings(ctx, docs); err != nil {
+		return nil, err
+	}
+	if of := drawn.Named(name); of != nil {
+		return of, nil
+	}
+	return nil, noPlot(drawn, fmt.Sprintf("there is no plot %q", name))
+}
+
+// noPlot says what is missing, and which plots there are.
+func noPlot(drawn *page.Drawings, words string) error {
+	var names []string
+	for _, d := range drawn.All {
+		names = append(names, d.Name)
+	}
+	if len(names) == 0 {
+		return errors.New(words + ": too little was measured to plot anything")
+	}
+	return fmt.Errorf("%s; --plot takes one of %s", words, strings.Join(names, ", "))
+}
+
+// printPlot writes a plot to the output, and to the errors what it lacks.
+func printPlot(
+	ctx context.Context, streams genericiooptions.IOStreams, p *printable, docs *documents, name string, as *picture,
+) error {
+	of, err := p.plot(ctx, docs, name)
+	if words := docs.words(); words != "" {
+		say(streams.ErrOut, words)
+	}
+	if err != nil {
+		return err
+	}
+	return as.write(of, streams.Out)
+}
+
+// plotFiles are all plots of the page in each format, with what is to be said of those that there are not.
+func (p *printable) plotFiles(ctx context.Context, docs *documents) (files []result.File, remarks []string, err error) {
+	drawn, err := p.drawings(ctx, docs)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, d := range drawn.All {
+		for _, as := range pictures() {
+			var b bytes.Buffer
+			if err := as.write(d.Plot, &b); err != nil {
+				return nil, nil, err
+			}
+			files = append(files, result.File{Name: plotsFolder + d.Name + "." + as.name, Data: b.Bytes()})
+		}
+	}
+	remarks = drawn.Remarks
+	if words := docs.words(); words != "" {
+		remarks = append(remarks, words)
+	}
+	return files, remarks, ctx.Err()
+}

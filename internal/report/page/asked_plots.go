@@ -1,0 +1,145 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/plot"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/stats/curves"
+)
+
+// askedPlots draws the plots that a specification asks for.
+type askedPlots struct {
+	// variants of the suite; one without a name in a run.
+	variants []string
+	// points of a variant, with their values of a metric; none if the metric was not measured.
+	points func(variant, metric string) []stats.Point
+	// metrics are the names of those that were measured.
+	metrics []string
+}
+
+func askedOfRun(r *report.Report) *askedPlots {
+	metrics, _ := r.Columns()
+	return &askedPlots{
+		variants: []string{""}, metrics: append(metrics, result.DurationMetric),
+		points: func(_, metric string) []stats.Point {
+			if metric == "" {
+				return r.Measured()
+			}
+			var list []stats.Point
+			for _, p := range r.Measured() {
+				list = append(list, stats.Point{Parameters: p.Parameters})
+				inMetric(&list[len(list)-1], p.Records, metric)
+			}
+			return list
+		},
+	}
+}
+
+// inMetric sets the values of a point, and their summary.
+func inMetric(p *stats.Point, records []*result.Record, metric string) {
+	for _, record := range records {
+		if m, found := record.Summary.Metric(metric); found {
+			p.Metric = m
+			p.Values = append(p.Values, m.Value)
+		}
+	}
+	p.Summary = stats.Summarize(p.Values)
+}
+
+func askedOfSuite(s *report.Suite) *askedPlots {
+	a := &askedPlots{points: func(variant, metric string) []stats.Point { return measured(s, variant, metric) }}
+	for _, v := range s.Variants {
+		a.variants = append(a.variants, v.Name)
+	}
+	for i := range s.Runs {
+		names := []string{s.Runs[i].Metric}
+		for _, other := range s.Runs[i].Others {
+			names = append(names, other.Metric)
+		}
+		for _, name := range names {
+			if name != "" && !slices.Contains(a.metrics, name) {
+				a.metrics = append(a.metrics, name)
+			}
+		}
+	}
+	return a
+}
+
+// draw the plots, under exactly their names. Those of which nothing was measured are left out with a remark.
+func (a *askedPlots) draw(asked []curves.Curve) (drawn []Drawing, remarks []string) {
+	for i := range asked {
+		c := &asked[i]
+		p := a.curve(c)
+		switch {
+		case p != nil:
+			drawn = append(drawn, Drawing{c.Name, p})
+		case c.Metric != "" && !slices.Contains(a.metrics, c.Metric):
+			remarks = append(remarks, fmt.Sprintf("The plot %s is left out: no metric called %s was measured. There are: %s.", c.Name,
+				c.Metric, cmp.Or(list(a.metrics), "none")))
+		default:
+			remarks = append(remarks, fmt.Sprintf("The plot %s is left out: nothing was measured at its points.", c.Name))
+		}
+	}
+	return drawn, remarks
+}
+
+// curve that is asked for; nil if nothing was measured of it.
+func (a *askedPlots) curve(c *curves.Curve) *plot.Plot {
+	along := sweep{along: c.Against}
+	if c.Lines != "" {
+		along.others = []string{c.Lines}
+	}
+	var lines []plot.Series
+	var metric result.Metric
+	for _, variant := range a.variants {
+		points := slices.DeleteFunc(a.points(variant, c.Metric), func(p stats.Point) bool {
+			_, has := p.Parameters[c.Against]
+			return p.Summary.N == 0 || !has || !c.Among.Names(&claims.Series{Variant: variant, Parameters: p.Parameters})
+		})
+		if len(points) == 0 {
+			continue
+		}
+		metric = points[0].Metric
+		inOrder(points, c.Lines)
+		for _, line := range along.group(points) {
+			if c.Among.Variant == "" && variant != "" {
+				line.Name = listed(variant, line.Name)
+			}
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	few := spread(lines, plot.MaxLines)
+	title := cmp.Or(c.Title, fmt.Sprintf("%s against %s", metric.Name, c.Against)) + ofAll(len(few), len(lines), "lines")
+	return plot.Curve(title, c.Against, metric.Unit, few)
+}
+
+// listed are two names with a comma between them, unless one is empty.
+func listed(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + ", " + b
+}
+
+// inOrder sorts points by the value of a parameter, if all values are numbers.
+func inOrder(points []stats.Point, parameter string) {
+	if _, numeric := plot.Numbers(valuesOf(parameter, parametersOf(points))); !numeric {
+		return
+	}
+	slices.SortStableFunc(points, func(a, b stats.Point) int {
+		values, _ := plot.Numbers([]string{a.Parameters[parameter], b.Parameters[parameter]})
+		return cmp.Compare(values[0], values[1])
+	})
+}

@@ -1,0 +1,65 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// safeName is a name that every file system takes, whatever ending follows it.
+var safeName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._=+-]{0,99}$`)
+
+func TestFileName(t *testing.T) {
+	long := strings.Repeat("parameter=1234567890.", 10)
+	for _, c := range []struct {
+		parts []string
+		want  string
+	}{
+		{[]string{"concurrency=5", "against_rowsPerStatement"}, "concurrency=5.against_rowsPerStatement"},
+		{[]string{"", "ratios", ""}, "ratios"},
+		{[]string{`file=C:\a/b?"*<>|'x'`, "against_n"}, "file=C-a-b-x-.against_n"},
+		{[]string{"latency", "größe €"}, "latency.gr-e-"},
+		{[]string{"..", "-a"}, "a"},
+		{[]string{"a b\nc"}, "a-b-c"},
+		{[]string{"+1.5e-3"}, "+1.5e-3"},
+		{[]string{long}, long[:91] + "-56483cc9"},
+	} {
+		got := fileName(c.parts...)
+		if got != c.want {
+			t.Errorf("%q is %q, want %q", c.parts, got, c.want)
+		}
+		if !safeName.MatchString(got) && got[0] != '+' {
+			t.Errorf("%q is not safe", got)
+		}
+	}
+	if fileName(long+"x") == fileName(long+"y") {
+		t.Error("two long names are the same")
+	}
+}
+
+// Names differ also where upper and lower case are the same; the first of a name keeps it.
+func TestUnique(t *testing.T) {
+	var list []Drawing
+	for _, name := range []string{"a", "A", "a-2", "b", "a"} {
+		list = append(list, Drawing{Name: name})
+	}
+	var got []string
+	for _, d := range unique(list) {
+		got = append(got, d.Name)
+	}
+	if diff := cmp.Diff([]string{"a", "A-2", "a-2-2", "b", "a-3"}, got); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+}
+
+func TestFixed(t *testing.T) {
+	points := []map[string]string{{"a": "1", "b": "x", "c": "3"}, {"a": "1", "b": "y", "c": "3"}}
+	if got := fixed([]string{"a", "b", "c"}, points); got != "a=1.c=3" {
+		t.Error(got)
+	}
+}

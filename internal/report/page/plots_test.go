@@ -1,0 +1,246 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package page_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/page"
+	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
+	"github.com/benchrun-dev/benchrun/internal/report/plot"
+)
+
+func drawingsOfRun(t *testing.T, c pagetest.Case) *page.Drawings {
+	t.Helper()
+	d, err := page.RunDrawings(c.Report, c.Details)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func drawingsOfSuite(t *testing.T, c pagetest.SuiteCase) *page.Drawings {
+	t.Helper()
+	d, err := page.SuiteDrawings(c.Suite, c.Details)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func namesOf(d *page.Drawings) []string {
+	var names []string
+	for _, one := range d.All {
+		names = append(names, one.Name)
+	}
+	return names
+}
+
+func svgOf(t *testing.T, p *plot.Plot) string {
+	t.Helper()
+	if p == nil {
+		t.Fatal("there is no such plot")
+	}
+	var b bytes.Buffer
+	if err := p.SVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// Files are named by what is fixed, and then by what the plot is against. They are the plots of the page, in its order.
+func TestNamesOfDrawings(t *testing.T) {
+	bare, suite := pagetest.CommitSize(), pagetest.Suite()
+	bare.Details = nil
+	constant := pagetest.Grid()
+	for _, p := range constant.Report.Points {
+		p.Parameters["mode"] = "a/b"
+	}
+	times := []string{"throughput_over_time", "longest_latency_over_time", "latency.commit"}
+	for name, c := range map[string]struct {
+		drawn *page.Drawings
+		text  string
+		want  []string
+	}{
+		"sweep":           {drawingsOfRun(t, pagetest.CommitSize()), runPage(t, pagetest.CommitSize()), append([]string{"against_rowsPerCommit"}, times...)},
+		"no documents":    {drawingsOfRun(t, bare), runPage(t, bare), []string{"against_rowsPerCommit", "latency.commit"}},
+		"grid":            {drawingsOfRun(t, pagetest.Grid()), runPage(t, pagetest.Grid()), append([]string{"against_threads", "against_tableSize_and_threads"}, times...)},
+		"fixed parameter": {drawingsOfRun(t, constant), runPage(t, constant), append([]string{"mode=a-b.against_threads"}, times[2:]...)},
+		"parts":           {drawingsOfRun(t, pagetest.Words()), runPage(t, pagetest.Words()), []string{"against_uniqueChecks", "by_part"}},
+		"milestones":      {drawingsOfRun(t, pagetest.IIBench()), runPage(t, pagetest.IIBench()), append([]string{"against_repetition", "rate.against_rowsInserted"}, times...)},
+		"nothing":         {drawingsOfRun(t, pagetest.Failed()), runPage(t, pagetest.Failed()), nil},
+		"suite": {drawingsOfSuite(t, suite), suitePage(t, suite), []string{
+			"ratios", "rounds.variant=lazy.rowsPerCommit=1", "rounds.variant=lazy.rowsPerCommit=4", "rounds.variant=lazy.rowsPerCommit=16",
+			"rounds.variant=lazy.rowsPerCommit=256", "rounds.variant=lazy.rowsPerCommit=1024", "rounds.variant=lazy.rowsPerCommit=64",
+			"against_rowsPerCommit", "rowsPerCommit=1.throughput_over_time", "rowsPerCommit=1.longest_latency_over_time",
+			"rowsPerCommit=1.latency.commit",
+		}},
+	} {
+		if diff := cmp.Diff(c.want, namesOf(c.drawn)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		for _, d := range c.drawn.All {
+			_, after, found := strings.Cut(c.text, svgOf(t, d.Plot))
+			if !found {
+				t.Errorf("%s: the page lacks %s, or has it elsewhere", name, d.Name)
+				continue
+			}
+			c.text = after
+		}
+		if strings.Contains(c.text, "<svg") {
+			t.Errorf("%s: the page has a plot that is no file", name)
+		}
+	}
+}
+
+// The headline of a run is its curve, or the heat map where the curve leaves lines out; that of a suite the ratios.
+func TestHeadline(t *testing.T) {
+	large := pagetest.Grid()
+	large.Report.Points = nil
+	template := pagetest.Grid().Report.Points[0]
+	for i := range 8 {
+		for j := range 9 {
+			p := template
+			p.Parameters = map[string]string{"threads": fmt.Sprint(i), "tableSize": fmt.Sprint(j)}
+			large.Report.Points = append(large.Report.Points, p)
+		}
+	}
+	undecided := pagetest.Suite()
+	undecided.Suite.Pairs = nil
+	for name, c := range map[string]struct {
+		drawn *page.Drawings
+		want  string
+	}{
+		"run": {drawingsOfRun(t, pagetest.Grid()), "against_threads"}, "large": {drawingsOfRun(t, large), "against_tableSize_and_threads"},
+		"suite": {drawingsOfSuite(t, pagetest.Suite()), "ratios"}, "one trial": {drawingsOfRun(t, pagetest.Single()), ""},
+		"without pairs": {drawingsOfSuite(t, undecided), ""},
+	} {
+		if c.want == "" && c.drawn.Headline != nil || c.want != "" && c.drawn.Headline != c.drawn.Named(c.want) {
+			t.Errorf("%s: the headline is not %s", name, c.want)
+		}
+	}
+}
+
+const asked = `{"plots":[
+ {"name":"env=a.against_threads","title":"threads, each size","against":"threads","lines":"tableSize"},
+ {"name":"small","against":"threads","metric":"durationSeconds","among":{"parameters":{"tableSize":"10000"}}},
+ {"name":"unknown","against":"threads","metric":"rows","among":{"parameters":{"tableSize":"10000"}}},
+ {"name":"nowhere","against":"threads","among":{"parameters":{"tableSize":"7"}}},
+ {"name":"THROUGHPUT_over_time","against":"tableSize","among":{"parameters":{"threads":"4"}}}]}`
+
+// Plots of the specification come first, under their own titles and names; those without values are left out with a remark.
+func TestAskedPlotsOfRun(t *testing.T) {
+	c := pagetest.Grid()
+	c.Report.Run.Spec = json.RawMessage(asked)
+	c.Report.Claims = pagetest.CommitSize().Report.Claims
+	d := drawingsOfRun(t, c)
+	want := []string{
+		"env=a.against_threads", "small", "THROUGHPUT_over_time", "against_threads", "against_tableSize_and_threads", "throughput_over_time-2",
+	}
+	if diff := cmp.Diff(want, namesOf(d)[:len(want)]); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	remarks := []string{
+		"The plot unknown is left out: no metric called rows was measured. There are: rowsPerSecond, serverMicrosPerRow, durationSeconds.",
+		"The plot nowhere is left out: nothing was measured at its points.",
+	}
+	if diff := cmp.Diff(remarks, d.Remarks); diff != "" {
+		t.Errorf("remarks (-want +got):\n%s", diff)
+	}
+	text := runPage(t, c)
+	if got := sections(text)[0]; got != "plots" {
+		t.Errorf("the first section is %s", got)
+	}
+	for _, part := range append(remarks, "<figcaption>threads, each size</figcaption>", "<figcaption>durationSeconds against threads</figcaption>") {
+		if !strings.Contains(text, part) {
+			t.Errorf("the page lacks %q", part)
+		}
+	}
+	// Five values of threads on each of four lines, and one line of durations.
+	if lines, small := svgOf(t, d.Named("env=a.against_threads")), svgOf(t, d.Named("small")); strings.Count(lines, "<title>tableSize=") != 20 ||
+		strings.Count(small, "<title>threads=") != 5 || !strings.Contains(small, ": 10 s (10–10), n = 4") {
+		t.Errorf("%s\n%s", lines, small)
+	}
+	if c.Report.Run.Spec = json.RawMessage(`{"plots":7}`); page.Run(&bytes.Buffer{}, c.Report, nil) == nil {
+		t.Error("a specification that cannot be read is taken")
+	}
+}
+
+// A plot of a suite has a line for each variant, unless it names one; a metric besides the headline is what the runs have
+// kept of it.
+func TestAskedPlotsOfSuite(t *testing.T) {
+	c := pagetest.Suite()
+	c.Suite.Spec = json.RawMessage(`{"plots":[{"name":"both","against":"rowsPerCommit"},
+		{"name":"one","against":"rowsPerCommit","metric":"durationSeconds","among":{"variant":"lazy"}},
+		{"name":"none","against":"rowsPerCommit","metric":"commits"}]}`)
+	for i := range c.Suite.Runs {
+		run := &c.Suite.Runs[i]
+		seconds := report.SuiteMetric{Metric: "durationSeconds", Unit: "s"}
+		for _, v := range run.Values {
+			seconds.Values = append(seconds.Values, report.SuiteValue{Parameters: v.Parameters, Value: 12.5})
+		}
+		run.Others = []report.SuiteMetric{seconds}
+	}
+	d := drawingsOfSuite(t, c)
+	both, one := svgOf(t, d.Named("both")), svgOf(t, d.Named("one"))
+	if strings.Count(both, "<title>lazy, rowsPerCommit=") != 6 || strings.Count(both, "<title>durable, rowsPerCommit=") != 6 {
+		t.Error(both)
+	}
+	if strings.Count(one, ": 12.5 s (12.5–12.5), n = 8") != 6 || strings.Contains(one, "durable") {
+		t.Error(one)
+	}
+	remarks := []string{"The plot none is left out: no metric called commits was measured. There are: rowsPerSecond, durationSeconds."}
+	if diff := cmp.Diff(remarks, d.Remarks); diff != "" {
+		t.Errorf("remarks (-want +got):\n%s", diff)
+	}
+	if got := sections(suitePage(t, c))[0]; got != "plots" {
+		t.Errorf("the first section is %s", got)
+	}
+}
+
+// More lines than there are colours are told apart by their marks, in the order of their numbers; of too many the title says
+// so.
+func TestManyAskedLines(t *testing.T) {
+	c := pagetest.Grid()
+	template := c.Report.Points[0]
+	for n, title := range map[int]string{9: "rate", 20: "rate, 12 of 20 lines"} {
+		c.Report.Points = nil
+		for i := range n {
+			p := template
+			p.Parameters = map[string]string{"threads": "1", "tableSize": fmt.Sprint(n - i)}
+			c.Report.Points = append(c.Report.Points, p)
+		}
+		c.Report.Run.Spec = json.RawMessage(`{"plots":[{"name":"p","title":"rate","against":"threads","lines":"tableSize"}]}`)
+		p := drawingsOfRun(t, c).Named("p")
+		text := svgOf(t, p)
+		if p.Title != title || strings.Count(text, "<title>tableSize=") != min(n, plot.MaxLines) ||
+			strings.Index(text, ">tableSize=1<") > strings.Index(text, fmt.Sprintf(">tableSize=%d<", n)) {
+			t.Errorf("%s\n%s", p.Title, text)
+		}
+	}
+}
+
+// The variants are shown over time where they differ the most, each by its first run.
+func TestSuiteOverTime(t *testing.T) {
+	c := pagetest.Suite()
+	d := drawingsOfSuite(t, c)
+	for _, name := range []string{"throughput_over_time", "longest_latency_over_time"} {
+		text := svgOf(t, d.Named("rowsPerCommit=1."+name))
+		if !strings.Contains(text, ">durable<") || !strings.Contains(text, ">lazy<") || strings.Count(text, " curve\"") != 2 ||
+			!strings.Contains(text, " over time at rowsPerCommit=1</title>") || !strings.Contains(text, "first run of each variant") {
+			t.Errorf("%s:\n%s", name, text)
+		}
+	}
+	c.Details = nil
+	if names := strings.Join(namesOf(drawingsOfSuite(t, c)), " "); strings.Contains(names, "over_time") {
+		t.Errorf("plots over time of nothing: %s", names)
+	}
+}

@@ -1,0 +1,21 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package result
+
+import "slices"
+
+// DurationMetric is the name of how long the measured phase took. No loader reports it: it follows from the totals.
+const DurationMetric = "durationSeconds"
+
+// Metric of an attempt by its name; an empty name is that of the first one. It says whether there is one.
+func (s *Summary) Metric(name string) (Metric, bool) {
+	i := slices.IndexFunc(s.Metrics, func(m Metric) bool { return name == "" || m.Name == name })
+	switch {
+	case i >= 0:
+		return s.Metrics[i], true
+	case name == DurationMetric && s.Totals.Micros > 0:
+		return Metric{Name: name, Value: float64(s.Totals.Micros) / 1e6, Unit: "s", Better: "lower"}, true
+	}
+	return Metric{}, false
+}
