@@ -236,7 +236,7 @@ func TestExportSuiteOfOtherRuns(t *testing.T) {
 		}
 	}
 	_, err := exported(t, "twice", append(objects, finishedRun(t, name, 2)...))
-	if err == nil || !strings.Contains(err.Error(), "run "+name+" is not the one that suite twice has measured") {
+	if err == nil || !strings.Contains(err.Error(), "run "+name+" is not the one that the suite has measured") {
 		t.Errorf("the error is %v", err)
 	}
 	path, err := exported(t, "twice", suiteWithout(t, finishedSuite(t), name))

@@ -169,7 +169,7 @@ func TestFolderOfPlots(t *testing.T) {
 			t.Errorf("said (-want +got):\n%s", diff)
 		}
 	}
-	sums, err := os.ReadFile(filepath.Join(dir, sumsFile))
+	sums, err := os.ReadFile(filepath.Join(dir, result.SumsFile))
 	if err != nil {
 		t.Fatal(err)
 	}
