@@ -78,11 +78,13 @@ func TestProbeWarnings(t *testing.T) {
 		},
 		"one of many, and one more": {
 			slices.Concat(alike(1, 18), []*result.Record{probed(19, 1, 900, 950, 500_000), probed(20, 1, 100, 110, 500_000)}),
-			stats.Probe{}, "", nil,
+			stats.Probe{},
+			"", nil,
 		},
 		"several of many": {
 			slices.Concat(alike(1, 18), []*result.Record{probed(19, 1, 900, 950, 500_000), probed(20, 1, 400, 410, 500_000)}),
-			stats.Probe{}, "",
+			stats.Probe{},
+			"",
 			[]string{"fdatasync took from 105 µs (p95 200) before trial 2 to 400 µs (p95 410) before trial 20: the disk was not the same for all trials"},
 		},
 		"another day": {
