@@ -52,8 +52,8 @@ func TestEnvtestNeighbors(t *testing.T) {
 	c.until("run", "Complete")
 	text := c.summary("run")
 	for _, want := range []string{
-		"- Pods came to the database's node during the attempt: " + c.namespace + "/visitor\n",
-		"- the database's node had conditions that disturb: DiskPressure\n",
+		"- Pods came to the database's node during the attempt: " + c.namespace + "/visitor (1 of 3 trials)\n",
+		"- the database's node had conditions that disturb: DiskPressure (2 of 3 trials)\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the summary lacks %q:\n%s", want, text)
