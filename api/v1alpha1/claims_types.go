@@ -63,6 +63,8 @@ type Claim struct {
 }
 
 // PointSelector names points: those that have the values it says. What it does not say may be anything.
+//
+// +kubebuilder:validation:MinProperties=1
 type PointSelector struct {
 	// variant is the name of a variant of the suite. In a run there is none.
 	// +optional

@@ -62,7 +62,8 @@ func TestEnvtestClaimRules(t *testing.T) {
 		"no such point":   {later: []string{claim(`bestAt: {at: {parameters: {rowsPerCommit: "2"}}}`)}, says: "claim c: bestAt: rowsPerCommit=2 names no point"},
 		"not swept":       {later: []string{claim(`bestAt: {at: {parameters: {concurrency: "2"}}}`)}, says: "claim c: bestAt: concurrency=2 names no point"},
 		"a variant":       {later: []string{claim("ratio: {of: {variant: a}, to: {variant: b}, atLeast: \"2\"}")}, says: "claim c: of: a names no point"},
-		"not one":         {later: []string{claim("ratio: {of: {}, to: {}, atLeast: \"2\"}")}, says: "names 3 points, of which it must name one"},
+		"nothing named":   {refused: []string{claim(`ratio: {of: {}, to: {parameters: {rowsPerCommit: "1"}}, atLeast: "2"}`)}, says: "ratio.of: Invalid value: 0: spec.claims[0].ratio.of in body should have at least 1 properties"},
+		"among nothing":   {refused: []string{claim(`bestAt: {at: {parameters: {rowsPerCommit: "16"}}, among: {}}`)}, says: "at least 1 properties"},
 		"order of two":    {later: []string{spec("claims: [{name: c, monotonic: {parameter: rowsPerCommit, direction: Rising}}], " + commits("1, 2"))}, says: "it takes 3"},
 		"order of others": {later: []string{claim("monotonic: {parameter: rows, direction: Rising}")}, says: "has no parameter rows"},
 	})

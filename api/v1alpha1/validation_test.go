@@ -250,7 +250,7 @@ func TestEnvtestImmutable(t *testing.T) {
 		"placement: Any":                                      "placement, seed, cleanup and imagePullSecrets cannot be changed",
 		"cleanup: Never":                                      "placement, seed, cleanup and imagePullSecrets cannot be changed",
 		"results: {retention: Retain}":                        "results and claims cannot be changed",
-		"claims: [{name: c, noDifference: {of: {}, to: {}}}]": "results and claims cannot be changed",
+		"claims: [{name: c, noDifference: {of: {variant: a}, to: {variant: b}}}]": "results and claims cannot be changed",
 		"plots: [{name: c, against: x}]":                      "plots cannot be changed: delete the run",
 		"imagePullSecrets: [{name: other}]":                   "imagePullSecrets cannot be changed",
 	} {
