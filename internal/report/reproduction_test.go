@@ -6,6 +6,7 @@ package report_test
 import (
 	"bytes"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -51,8 +52,11 @@ func TestReproduce(t *testing.T) {
 		"more, within":           {"higher", times(1.05), 0.1, report.Reproduced, ""},
 		"less, within":           {"higher", times(0.95), 0.1, report.Reproduced, ""},
 		"more than within":       {"higher", times(1.2), 0.1, report.FasterHere, ""},
+		"less than within":       {"higher", times(0.8), 0.1, report.SlowerHere, ""},
 		"the same, within":       {"higher", times(1), 0.1, report.Reproduced, ""},
 		"scatter within 2":       {"higher", []float64{700, 1300, 800, 1200, 1000, 900}, 0, report.Reproduced, ""},
+		"scatter up to 2.5":      {"higher", []float64{700, 1300, 800, 2500, 1000, 1500}, 0, report.NotComparable, "scatter too much"},
+		"scatter down to 0.45":   {"higher", []float64{450, 1100, 700, 1300, 800, 1000}, 0, report.NotComparable, "scatter too much"},
 		"scatter":                {"higher", []float64{200, 3000, 400, 2500, 1000, 900}, 0, report.NotComparable, "scatter too much"},
 		"scatter, little within": {"higher", []float64{700, 1300, 800, 1200, 1000, 900}, 0.1, report.NotComparable, "scatter too much"},
 		"too few":                {"higher", []float64{1000}, 0, report.NotComparable, "too few trials, 6 and 1"},
@@ -66,6 +70,71 @@ func TestReproduce(t *testing.T) {
 	missing := report.Reproduce(measuredRun("higher", there...), &report.Report{}, 0)
 	if p := missing.Points[0]; p.Verdict != report.NotComparable || p.Detail != "it was not measured here" {
 		t.Errorf("%+v", p)
+	}
+}
+
+// What is printed of a point is there first, then here; the ratio is of here to there.
+func TestReproduceDirection(t *testing.T) {
+	there, here := []float64{1000, 1010, 990, 1005, 995, 1001}, []float64{2000, 2020, 1980, 2010, 1990, 2002}
+	p := report.Reproduce(measuredRun("higher", there...), measuredRun("higher", here...), 0).Points[0]
+	if p.There != "1000 rows/s" || p.Here != "2001 rows/s" || math.Abs(p.Ratio-2) > 0.02 || p.Low < 1.9 || p.High > 2.1 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// Numbers of different meaning are not compared.
+func TestReproduceOtherMetric(t *testing.T) {
+	values := []float64{1000, 1010, 990, 1005, 995, 1001}
+	for name, change := range map[string]func(*stats.Point){
+		"name": func(p *stats.Point) { p.Metric.Name = "transactionsPerSecond" }, "unit": func(p *stats.Point) { p.Metric.Unit = "rows/min" },
+	} {
+		here := measuredRun("higher", values...)
+		change(&here.Points[0])
+		p := report.Reproduce(measuredRun("higher", values...), here, 0).Points[0]
+		if p.Verdict != report.NotComparable || p.Detail != "what was measured is not the same metric" || p.Ratio != 0 {
+			t.Errorf("another %s: %+v", name, p)
+		}
+	}
+}
+
+// The intervals of several points hold together: each is wider than it would be alone.
+func TestReproducePointsTogether(t *testing.T) {
+	values := []float64{1000, 1010, 990, 1005, 995, 1001, 1003, 997}
+	there, here := measuredRun("higher", values...), measuredRun("higher", values...)
+	alone := report.Reproduce(there, here, 0).Points[0]
+	for i := range 9 {
+		another := there.Points[0]
+		another.Parameters = map[string]string{"rowsPerCommit": strconv.Itoa(100 + i)}
+		there.Points, here.Points = append(there.Points, another), append(here.Points, another)
+	}
+	together := report.Reproduce(there, here, 0).Points[0]
+	if together.Low >= alone.Low || together.High <= alone.High {
+		t.Errorf("%+v of ten points, %+v of one", together, alone)
+	}
+}
+
+// Without a point there is nothing that could be reproduced.
+func TestReproduceNothing(t *testing.T) {
+	r := report.Reproduce(&report.Report{}, measuredRun("higher", 1000), 0)
+	if got := r.Answer(); got != "there is nothing to compare" || len(r.Points) > 0 {
+		t.Errorf("%s: %+v", got, r.Points)
+	}
+}
+
+// Both runs say where they were measured, and what they asked for.
+func TestReproduceDifferences(t *testing.T) {
+	there, here := runOf("there", around100), runOf("here", around100)
+	for _, r := range here.Records {
+		fingerprint := *r.Fingerprint
+		fingerprint.Kernel = "6.6.0"
+		r.Fingerprint = &fingerprint
+	}
+	text := strings.Join(report.Reproduce(there, here, 0).Differences, "\n")
+	if !strings.Contains(text, "kernel: 6.1.0 → 6.6.0") {
+		t.Errorf("the differences are %s", text)
+	}
+	if got := report.Reproduce(runOf("there", around100), runOf("there", around100), 0).Differences; len(got) > 0 {
+		t.Errorf("the differences of the same are %q", got)
 	}
 }
 
@@ -94,6 +163,26 @@ func TestReproduceSuite(t *testing.T) {
 	here.Pairs = here.Pairs[:1]
 	if got := report.ReproduceSuite(there, here).Answer(); got != "reproduced at 1, cannot say at 1 of 2 points" {
 		t.Error(got)
+	}
+}
+
+// The ratio of ratios is of here to there, and its interval has both of theirs.
+func TestReproduceSuiteDirection(t *testing.T) {
+	there, here := reportOfSuite(), reportOfSuite()
+	here.Pairs[0].Ratio, here.Pairs[0].Low, here.Pairs[0].High = 4.5, 4, 5
+	// Its own comparison has the same variant and point, and another baseline.
+	other := here.Pairs[0]
+	other.Baseline, other.Ratio, other.Low, other.High = "same", 1, 0.9, 1.1
+	here.Pairs = append(here.Pairs, other)
+	p := report.ReproduceSuite(there, here).Points[0]
+	if p.There != "3.00 (2.80–3.21)" || p.Here != "4.50 (4.00–5.00)" || p.Ratio != 1.5 || p.Low != 4/3.21 || p.High != 5/2.8 {
+		t.Errorf("%+v", p)
+	}
+	without := reportOfSuite()
+	without.Pairs[0].Low, without.Pairs[0].High = 0, math.Inf(1)
+	p = report.ReproduceSuite(without, here).Points[0]
+	if p.Verdict != report.NotComparable || !strings.HasPrefix(p.Detail, "there was no answer there: ") || p.There != "no ratio" {
+		t.Errorf("%+v", p)
 	}
 }
 
