@@ -5,6 +5,7 @@ package kubectl
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -173,5 +174,43 @@ func TestCompareSuiteFile(t *testing.T) {
 			t.Errorf("compare %v: exit code %d instead of %d, or it does not say %q:\n%s%s", test.arguments, code, test.code, test.says, out,
 				errOut)
 		}
+	}
+}
+
+// Scripts know the exit codes as numbers.
+func TestExitCodes(t *testing.T) {
+	if got := [...]int{ExitFine, ExitRegression, ExitCannotSay, ExitError}; got != [...]int{0, 1, 2, 3} {
+		t.Errorf("the exit codes are %v", got)
+	}
+}
+
+// A command that crashes gives no answer.
+func TestCompareCrashes(t *testing.T) {
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	command := newCompare(nil, streams) // without a cluster to ask
+	command.SilenceErrors, command.SilenceUsage = true, true
+	command.SetArgs([]string{"a", "b"})
+	err := command.Execute()
+	if answer := (verdictError{}); err == nil || errors.As(err, &answer) || !strings.Contains(err.Error(), "this is a bug, please report it") {
+		t.Errorf("the error is %v", err)
+	}
+	if out.Len() > 0 {
+		t.Errorf("it printed %s", out)
+	}
+}
+
+// Variants of two suites were not measured in the same rounds, even if the suites have one name.
+func TestCompareVariantsOfTwoSuites(t *testing.T) {
+	content, err := os.ReadFile(suiteFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(t.TempDir(), "other.json")
+	if err := os.WriteFile(other, bytes.Replace(content, []byte(`"uid": "`), []byte(`"uid": "another `), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errOut := plugin(t, "compare", suiteFile+":durable", other+":lazy")
+	if code != ExitCannotSay || !strings.Contains(out, "too few trials, 2 and 2") {
+		t.Errorf("exit code %d\n%s%s", code, out, errOut)
 	}
 }

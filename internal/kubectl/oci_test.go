@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2"
-	"oras.land/oras-go/v2/content/memory"
+	"oras.land/oras-go/v2/content"
 
 	"github.com/benchrun-dev/benchrun/internal/bundle"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -166,30 +166,32 @@ func TestExportToARegistry(t *testing.T) {
 	}
 }
 
-// An artifact that is no bundle is refused before it is read.
+// An artifact that is no bundle is refused by its manifest: its layers are not read.
 func TestRegistryHasNoBundle(t *testing.T) {
 	address := "oci://" + registryAt(t, untouched) + "/others/x:v1"
 	repo, err := repository(address, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := memory.New()
-	layer, err := oras.PushBytes(t.Context(), store, layerType, []byte("x"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := oras.PackManifest(t.Context(), store, oras.PackManifestVersion1_1, "application/vnd.other",
-		oras.PackManifestOptions{Layers: []ocispec.Descriptor{layer}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Tag(t.Context(), other, "v1"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := oras.Copy(t.Context(), store, "v1", repo, "v1", oras.DefaultCopyOptions); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := openBundle(t.Context(), address, true); err == nil || !strings.Contains(err.Error(), "is no bundle of Benchrun") {
-		t.Errorf("the error is %v", err)
+	layer := ocispec.Descriptor{MediaType: layerType, Digest: ocispec.DescriptorEmptyJSON.Digest, Size: 2}
+	large := layer
+	large.Size = maxLayerBytes + 1
+	for name, m := range map[string]ocispec.Manifest{
+		"another type": {ArtifactType: "application/vnd.other", Layers: []ocispec.Descriptor{layer}},
+		"no layer":     {ArtifactType: artifactType},
+		"two layers":   {ArtifactType: artifactType, Layers: []ocispec.Descriptor{layer, layer}},
+		"too large":    {ArtifactType: artifactType, Layers: []ocispec.Descriptor{large}},
+	} {
+		m.MediaType, m.Config = ocispec.MediaTypeImageManifest, ocispec.DescriptorEmptyJSON
+		text, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := repo.PushReference(t.Context(), content.NewDescriptorFromBytes(m.MediaType, text), bytes.NewReader(text), "v1"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := openBundle(t.Context(), address, true); err == nil || !strings.Contains(err.Error(), "is no bundle of Benchrun") {
+			t.Errorf("%s: the error is %v", name, err)
+		}
 	}
 }

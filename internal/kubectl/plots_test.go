@@ -269,6 +269,31 @@ func TestPlotsOfDocuments(t *testing.T) {
 	}
 }
 
+// One line among the errors says what a plot lacks, whether it can be drawn or not.
+func TestPrintPlotWithoutDocuments(t *testing.T) {
+	objects := finishedRun(t, "x", 1, documentSeries)
+	const one = "The plots lack what 1 document of the attempts would show that cannot be read: ConfigMap x-t1-a1: it was deleted, or " +
+		"is not what the operator wrote\n"
+	for name, c := range map[string]struct {
+		plot, says string
+		drawn      bool
+	}{
+		"it lacks one":    {"throughput_over_time", one, true},
+		"it needs none":   {"against_rowsPerCommit", "", true},
+		"it is not there": {"against_rows", one, false},
+	} {
+		p, docs := reportOf(t, "x", clusterWith(objects[1:]...))
+		streams, _, out, errOut := genericiooptions.NewTestIOStreams()
+		err := printPlot(t.Context(), streams, p, docs, c.plot, pictureOf("svg"))
+		if (err == nil) != c.drawn || (out.Len() > 0) != c.drawn || errOut.String() != c.says {
+			t.Errorf("%s: %v, it says %q, and prints %.100s", name, err, errOut, out)
+		}
+		if c.drawn && isPicture("svg", out.Bytes()) != nil {
+			t.Errorf("%s: it prints %.300s", name, out)
+		}
+	}
+}
+
 // Of a suite, the documents are those of its runs; a run that is gone is said.
 func TestPlotsOfSuiteDocuments(t *testing.T) {
 	objects := finishedSuite(t, documentSeries)

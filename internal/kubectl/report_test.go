@@ -194,8 +194,11 @@ func TestFolder(t *testing.T) {
 	}
 	for name, change := range map[string]func() error{
 		"is not what was written": func() error { return os.WriteFile(results, []byte(changed), 0o600) },
-		"is no checksum":          func() error { return os.WriteFile(filepath.Join(dir, result.SumsFile), []byte("x"), 0o600) },
-		"has no SHA256SUMS":       func() error { return os.Remove(filepath.Join(dir, result.SumsFile)) },
+		"is not that in SHA256SUMS": func() error { // which names another file
+			return os.WriteFile(filepath.Join(dir, result.SumsFile), result.Sums{"x": result.Digest(nil)}.Text(), 0o600)
+		},
+		"is no checksum":    func() error { return os.WriteFile(filepath.Join(dir, result.SumsFile), []byte("x"), 0o600) },
+		"has no SHA256SUMS": func() error { return os.Remove(filepath.Join(dir, result.SumsFile)) },
 	} {
 		if err := writeFolder(dir, files); err != nil {
 			t.Fatal(err)
