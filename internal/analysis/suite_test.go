@@ -5,6 +5,7 @@ package analysis_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,12 +114,14 @@ func TestOfSuiteHasWhatWasJudged(t *testing.T) {
 	seen.Judged = lifecycle.Judged{
 		Rounds: 3, Pairs: []stats.Paired{{Variant: "lazy", Baseline: "durable"}}, Claims: []claims.Judgement{{Name: "twice"}},
 	}
+	suite.Spec.Rounds = 1
 	rep, err := analysis.OfSuite(suite, p, seen, "Failed", "why")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if rep.Rounds != 3 || len(rep.Pairs) != 1 || rep.Pairs[0].Variant != "lazy" || len(rep.Claims) != 1 || rep.Claims[0].Name != "twice" ||
-		rep.Outcome != "Failed" || rep.Message != "why" {
+		rep.Outcome != "Failed" || rep.Message != "why" || len(rep.Warnings) != 1 ||
+		!strings.Contains(rep.Warnings[0], "rounds (1) is too small for any verdict") {
 		t.Errorf("%+v", rep)
 	}
 }

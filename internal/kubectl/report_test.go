@@ -17,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
@@ -107,6 +108,17 @@ func TestReportOfAFailedRun(t *testing.T) {
 	if got := text(t, p, "text"); !strings.Contains(got, "Failed: DatabaseFailed: it does not start") ||
 		!strings.HasPrefix(got, "commit-size (failed): ") {
 		t.Errorf("%s", got)
+	}
+}
+
+// The page is that of the operator, which has seen the documents, if there is one.
+func TestReportHasTheOperatorsPage(t *testing.T) {
+	_, rep := measuredRun(t, "main", 1)
+	if got := text(t, &printable{run: rep, contents: map[string][]byte{page.File: []byte("its page")}}, "html"); got != "its page" {
+		t.Errorf("it prints %.300s", got)
+	}
+	if got := text(t, &printable{run: rep}, "html"); !strings.HasPrefix(got, "<!") {
+		t.Errorf("without one it prints %.300s", got)
 	}
 }
 

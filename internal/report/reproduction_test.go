@@ -127,11 +127,19 @@ func TestReproduceDifferences(t *testing.T) {
 	for _, r := range here.Records {
 		fingerprint := *r.Fingerprint
 		fingerprint.Kernel = "6.6.0"
-		r.Fingerprint = &fingerprint
+		r.Fingerprint, r.Summary.Totals.Rows = &fingerprint, 200
 	}
 	text := strings.Join(report.Reproduce(there, here, 0).Differences, "\n")
-	if !strings.Contains(text, "kernel: 6.1.0 → 6.6.0") {
+	if !strings.Contains(text, "kernel: 6.1.0 → 6.6.0") || !strings.Contains(text, "rows in each trial: 100 → 200") {
 		t.Errorf("the differences are %s", text)
+	}
+	suite := reportOfSuite()
+	for i := range suite.Runs {
+		suite.Runs[i].DatabaseNode = "elsewhere"
+	}
+	text = strings.Join(report.ReproduceSuite(reportOfSuite(), suite).Differences, "\n")
+	if !strings.Contains(text, "database node: worker → elsewhere") {
+		t.Errorf("the differences of the suites are %s", text)
 	}
 	if got := report.Reproduce(runOf("there", around100), runOf("there", around100), 0).Differences; len(got) > 0 {
 		t.Errorf("the differences of the same are %q", got)
