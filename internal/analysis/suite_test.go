@@ -89,8 +89,11 @@ func TestOfSuite(t *testing.T) {
 func TestOfSuiteHasMetricsOfPlots(t *testing.T) {
 	suite, p, seen := pair(t)
 	suite.Spec.Plots = v1alpha1.Plots{
-		{Name: "headline", Metric: "rowsPerSecond"}, {Name: "seconds", Metric: result.DurationMetric}, {Name: "first"},
-		{Name: "again", Metric: result.DurationMetric}, {Name: "lost", Metric: "notMeasured"},
+		{Name: "headline", Metric: "rowsPerSecond"},
+		{Name: "seconds", Metric: result.DurationMetric},
+		{Name: "first"},
+		{Name: "again", Metric: result.DurationMetric},
+		{Name: "lost", Metric: "notMeasured"},
 	}
 	seen.Members[0].Measured.Others = []lifecycle.MetricValues{
 		{Metric: result.Metric{Name: "bytesPerRow", Unit: "B"}, Values: []float64{7, 8}},
