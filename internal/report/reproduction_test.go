@@ -137,7 +137,7 @@ func TestReproduceDifferences(t *testing.T) {
 	for i := range suite.Runs {
 		suite.Runs[i].DatabaseNode = "elsewhere"
 	}
-	text = strings.Join(report.ReproduceSuite(reportOfSuite(), suite).Differences, "\n")
+	text = strings.Join(report.ReproduceSuite(reportOfSuite(), suite, 0).Differences, "\n")
 	if !strings.Contains(text, "database node: worker → elsewhere") {
 		t.Errorf("the differences of the suites are %s", text)
 	}
@@ -151,25 +151,35 @@ func TestReproduceSuite(t *testing.T) {
 	there := reportOfSuite()
 	there.Pairs = there.Pairs[:2]
 	for name, c := range map[string]struct {
-		change  func(p *stats.Paired)
-		verdict report.ReproductionVerdict
+		ratio, low, high, within float64
+		verdict                  report.ReproductionVerdict
+		detail                   string
 	}{
-		"the same":  {func(*stats.Paired) {}, report.Reproduced},
-		"overlap":   {func(p *stats.Paired) { p.Ratio, p.Low, p.High = 3.3, 3.1, 3.5 }, report.Reproduced},
-		"more":      {func(p *stats.Paired) { p.Ratio, p.Low, p.High = 4, 3.3, 5 }, report.OtherRatio},
-		"less":      {func(p *stats.Paired) { p.Ratio, p.Low, p.High = 1.1, 1.05, 1.2 }, report.OtherRatio},
-		"no answer": {func(p *stats.Paired) { p.Verdict, p.Low, p.High = stats.CannotSay, 0, math.Inf(1) }, report.NotComparable},
+		"the same":               {3, 2.8, 3.21, 0, report.Reproduced, ""},
+		"overlap":                {3.3, 3.1, 3.5, 0, report.Reproduced, ""},
+		"more":                   {4, 3.3, 5, 0, report.OtherRatio, ""},
+		"less":                   {1.1, 1.05, 1.2, 0, report.OtherRatio, ""},
+		"more, within":           {3.3, 3.22, 3.4, 0.25, report.Reproduced, ""},
+		"more than within":       {4, 3.3, 5, 0.25, report.OtherRatio, ""},
+		"the same, within":       {3, 2.8, 3.21, 0.15, report.Reproduced, ""},
+		"the same, too wide":     {3, 2.8, 3.21, 0.1, report.NotComparable, "scatter too much: the ratio is between 0.87 and 1.15"},
+		"scatter up to a triple": {3, 2, 9, 0, report.NotComparable, "scatter too much: the ratio is between 0.62 and 3.21"},
+		"scatter down to half":   {3, 1.4, 4, 0, report.NotComparable, "scatter too much"},
+		"no answer":              {0, 0, math.Inf(1), 0, report.NotComparable, "cannot say"},
 	} {
 		here := reportOfSuite()
-		c.change(&here.Pairs[0])
-		r := report.ReproduceSuite(there, here)
-		if r.Points[0].Verdict != c.verdict || r.Points[1].Verdict != report.Reproduced {
+		here.Pairs[0].Ratio, here.Pairs[0].Low, here.Pairs[0].High = c.ratio, c.low, c.high
+		if c.ratio == 0 {
+			here.Pairs[0].Verdict = stats.CannotSay
+		}
+		r := report.ReproduceSuite(there, here, c.within)
+		if p := r.Points[0]; p.Verdict != c.verdict || !strings.Contains(p.Detail, c.detail) || r.Points[1].Verdict != report.Reproduced {
 			t.Errorf("%s: %+v", name, r.Points)
 		}
 	}
 	here := reportOfSuite()
 	here.Pairs = here.Pairs[:1]
-	if got := report.ReproduceSuite(there, here).Answer(); got != "reproduced at 1, cannot say at 1 of 2 points" {
+	if got := report.ReproduceSuite(there, here, 0).Answer(); got != "reproduced at 1, cannot say at 1 of 2 points" {
 		t.Error(got)
 	}
 }
@@ -182,13 +192,13 @@ func TestReproduceSuiteDirection(t *testing.T) {
 	other := here.Pairs[0]
 	other.Baseline, other.Ratio, other.Low, other.High = "same", 1, 0.9, 1.1
 	here.Pairs = append(here.Pairs, other)
-	p := report.ReproduceSuite(there, here).Points[0]
+	p := report.ReproduceSuite(there, here, 0).Points[0]
 	if p.There != "3.00 (2.80–3.21)" || p.Here != "4.50 (4.00–5.00)" || p.Ratio != 1.5 || p.Low != 4/3.21 || p.High != 5/2.8 {
 		t.Errorf("%+v", p)
 	}
 	without := reportOfSuite()
 	without.Pairs[0].Low, without.Pairs[0].High = 0, math.Inf(1)
-	p = report.ReproduceSuite(without, here).Points[0]
+	p = report.ReproduceSuite(without, here, 0).Points[0]
 	if p.Verdict != report.NotComparable || !strings.HasPrefix(p.Detail, "there was no answer there: ") || p.There != "no ratio" {
 		t.Errorf("%+v", p)
 	}
