@@ -5,6 +5,7 @@ package analysis_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +18,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
@@ -79,6 +82,50 @@ func TestOfSuite(t *testing.T) {
 	if !baseline.Baseline || baseline.Besides != "" || baseline.Unasked != 0 || lazy.Baseline || lazy.Title != "once a second" ||
 		lazy.Unasked != 1 || len(lazy.Differences) != 1 || lazy.SpecDigest == baseline.SpecDigest {
 		t.Errorf("variants %+v", rep.Variants)
+	}
+}
+
+// The metrics that plots name are in the report besides the first one, each once and where it was measured.
+func TestOfSuiteHasMetricsOfPlots(t *testing.T) {
+	suite, p, seen := pair(t)
+	suite.Spec.Plots = v1alpha1.Plots{
+		{Name: "headline", Metric: "rowsPerSecond"},
+		{Name: "seconds", Metric: result.DurationMetric},
+		{Name: "first"},
+		{Name: "again", Metric: result.DurationMetric},
+		{Name: "lost", Metric: "notMeasured"},
+	}
+	seen.Members[0].Measured.Others = []lifecycle.MetricValues{
+		{Metric: result.Metric{Name: "bytesPerRow", Unit: "B"}, Values: []float64{7, 8}},
+		{Metric: result.Metric{Name: result.DurationMetric, Unit: "s"}, Values: []float64{math.NaN(), 12}},
+	}
+	rep, err := analysis.OfSuite(suite, p, seen, report.Unfinished, "so far")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []report.SuiteMetric{{
+		Metric: "durationSeconds", Unit: "s", Values: []report.SuiteValue{{Parameters: map[string]string{"rowsPerCommit": "16"}, Value: 12}},
+	}}
+	if diff := cmp.Diff(want, rep.Runs[0].Others); diff != "" {
+		t.Errorf("the other metrics (-want +got):\n%s", diff)
+	}
+}
+
+// What was judged is in the report as it is.
+func TestOfSuiteHasWhatWasJudged(t *testing.T) {
+	suite, p, seen := pair(t)
+	seen.Judged = lifecycle.Judged{
+		Rounds: 3, Pairs: []stats.Paired{{Variant: "lazy", Baseline: "durable"}}, Claims: []claims.Judgement{{Name: "twice"}},
+	}
+	suite.Spec.Rounds = 1
+	rep, err := analysis.OfSuite(suite, p, seen, "Failed", "why")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rep.Rounds != 3 || len(rep.Pairs) != 1 || rep.Pairs[0].Variant != "lazy" || len(rep.Claims) != 1 || rep.Claims[0].Name != "twice" ||
+		rep.Outcome != "Failed" || rep.Message != "why" || len(rep.Warnings) != 1 ||
+		!strings.Contains(rep.Warnings[0], "rounds (1) is too small for any verdict") {
+		t.Errorf("%+v", rep)
 	}
 }
 

@@ -4,35 +4,19 @@
 package kubectl
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"log"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-containerregistry/pkg/registry"
-	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	corev1 "k8s.io/api/core/v1"
-	"oras.land/oras-go/v2"
-	"oras.land/oras-go/v2/content/memory"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/bundle"
-	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/version"
 )
 
 // exported is a bundle of what a cluster has, in a file.
@@ -104,6 +88,7 @@ func TestExportRefusesWhatWasChanged(t *testing.T) {
 	}{
 		"x-t2-a1":   {func(cm *corev1.ConfigMap) { cm.Data["attempt.json"] += " " }, "x-t2-a1, the record of an attempt, is not what"},
 		"x-results": {func(cm *corev1.ConfigMap) { cm.Data["results.json"] += " " }, "x-results is not what the operator wrote"},
+		"x-t12-a1":  {func(cm *corev1.ConfigMap) { cm.Data["attempt.json"] += " " }, "x-t12-a1, the record of an attempt, is not what"},
 		"x-t3-a1":   {nil, "x-t3-a1, the record of an attempt, was deleted"},
 	} {
 		var objects []client.Object
@@ -132,67 +117,24 @@ func TestExportRefusesWhatWasChanged(t *testing.T) {
 	}
 }
 
-// filesIn a bundle, by their names in it.
-func filesIn(t *testing.T, path string) map[string]string {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	zr, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for r := tar.NewReader(zr); ; {
-		header, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return files
+// A bundle has the documents that the records name, or nobody could read it.
+func TestExportRefusesOtherDocuments(t *testing.T) {
+	for name, change := range map[string]func(*corev1.ConfigMap){
+		"deleted": func(cm *corev1.ConfigMap) { delete(cm.BinaryData, result.DocumentKey) },
+		"changed": func(cm *corev1.ConfigMap) {
+			cm.BinaryData[result.DocumentKey] = append(cm.BinaryData[result.DocumentKey], 0)
+		},
+	} {
+		objects := finishedRun(t, "x", 1)
+		for _, o := range objects {
+			if cm, ok := o.(*corev1.ConfigMap); ok && cm.Name == "x-t2-a1" {
+				change(cm)
+			}
 		}
-		if err != nil {
-			t.Fatal(err)
+		_, err := exported(t, "x", objects)
+		if err == nil || err.Error() != "ConfigMap x-t2-a1 lacks the document of the attempt, or it is not what the operator wrote" {
+			t.Errorf("%s: the error is %v", name, err)
 		}
-		text, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, name, _ := strings.Cut(header.Name, "/")
-		files[name] = string(text)
-	}
-}
-
-// A bundle has every attempt with its document, the variables of the server once, and says what it is of.
-func TestExportHasEverything(t *testing.T) {
-	objects := finishedRun(t, "x", 1)
-	run, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
-	run.UID = "the-uid"
-	path, err := exported(t, "x", objects)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := filesIn(t, path)
-	for i := range 12 {
-		folder := fmt.Sprintf("attempts/x-t%d-a1/", i+1)
-		if files[folder+"attempt.json"] == "" || files[folder+"document.json.gz"] == "" {
-			t.Errorf("%s is not whole", folder)
-		}
-	}
-	var m bundle.Manifest
-	if err := json.Unmarshal([]byte(files[bundle.ManifestFile]), &m); err != nil {
-		t.Fatal(err)
-	}
-	digest, err := plan.Digest(&run.Spec)
-	want := bundle.Manifest{
-		Version: 1, Kind: "BenchmarkRun", Namespace: "bench", Name: "x", UID: "the-uid", SpecDigest: digest,
-		ResultsDigest: run.Status.Results.Digest, Started: run.Status.StartTime.UTC(), Finished: run.Status.CompletionTime.UTC(),
-		Answer: run.Status.Headline, Program: version.Version(),
-	}
-	if diff := cmp.Diff(want, m); diff != "" || err != nil {
-		t.Errorf("%v: manifest (-want +got):\n%s", err, diff)
-	}
-	if text := files[bundle.VariablesFile]; text != "init_connect = SET a\\nSET b\nport = 3306\n" {
-		t.Errorf("the variables are %q", text)
 	}
 }
 
@@ -222,139 +164,6 @@ func TestExportToAFolder(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
 		t.Errorf("%v are left, %v", left, err)
-	}
-}
-
-// A run of a suite whose results are not those that the suite has measured is no part of its bundle; one that has no results
-// has no folder.
-func TestExportSuiteOfOtherRuns(t *testing.T) {
-	const name = "twice-r1-one"
-	var objects []client.Object
-	for _, o := range finishedSuite(t) {
-		if !strings.HasPrefix(o.GetName(), name) {
-			objects = append(objects, o)
-		}
-	}
-	_, err := exported(t, "twice", append(objects, finishedRun(t, name, 2)...))
-	if err == nil || !strings.Contains(err.Error(), "run "+name+" is not the one that the suite has measured") {
-		t.Errorf("the error is %v", err)
-	}
-	path, err := exported(t, "twice", suiteWithout(t, finishedSuite(t), name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for file := range filesIn(t, path) {
-		if strings.HasPrefix(file, bundle.RunsFolder+name) {
-			t.Errorf("it has %s", file)
-		}
-	}
-}
-
-// suiteWithout is a suite in whose results one run has none.
-func suiteWithout(t *testing.T, objects []client.Object, run string) []client.Object {
-	t.Helper()
-	suite, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkSuite)
-	results, _ := objects[len(objects)-2].(*corev1.ConfigMap)
-	rep, err := report.DecodeSuite([]byte(results.Data[report.JSONFile]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range rep.Runs {
-		if rep.Runs[i].Name == run {
-			rep.Runs[i].Results = ""
-		}
-	}
-	var text bytes.Buffer
-	if err := report.SuiteJSON(&text, rep); err != nil {
-		t.Fatal(err)
-	}
-	results.Data[report.JSONFile] = text.String()
-	suite.Status.Results.Digest = result.NamedDigest(text.Bytes())
-	return objects
-}
-
-// An artifact that is no bundle is refused before it is read.
-func TestRegistryHasNoBundle(t *testing.T) {
-	t.Setenv("DOCKER_CONFIG", t.TempDir())
-	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
-	defer server.Close()
-	address := "oci://" + strings.TrimPrefix(server.URL, "http://") + "/others/x:v1"
-	repo, err := repository(address, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := memory.New()
-	layer, err := oras.PushBytes(t.Context(), store, layerType, []byte("x"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := oras.PackManifest(t.Context(), store, oras.PackManifestVersion1_1, "application/vnd.other",
-		oras.PackManifestOptions{Layers: []ocispec.Descriptor{layer}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Tag(t.Context(), other, "v1"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := oras.Copy(t.Context(), store, "v1", repo, "v1", oras.DefaultCopyOptions); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := openBundle(t.Context(), address, true); err == nil || !strings.Contains(err.Error(), "is no bundle of Benchrun") {
-		t.Errorf("the error is %v", err)
-	}
-}
-
-func TestPublishedNames(t *testing.T) {
-	got := publishedNames(map[string][]byte{
-		"summary.md": nil, "results.json.gz.1": nil, "results.json.gz.2": nil, "results.csv.gz": nil, "report.html.1": nil,
-	})
-	if diff := cmp.Diff([]string{"report.html", "results.csv", "results.json", "summary.md"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-// A bundle in a registry is the same as in a file; a tag and a digest lead to it.
-func TestExportToARegistry(t *testing.T) {
-	t.Setenv("DOCKER_CONFIG", t.TempDir())
-	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
-	defer server.Close()
-	host := strings.TrimPrefix(server.URL, "http://")
-	cl := clusterWith(finishedRun(t, "commit-size", 1)...)
-	s, err := find(t.Context(), cl, "bench", "commit-size")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tagged := "oci://" + host + "/benchmarks/commit-size:v1"
-	address, err := export(t.Context(), cl, s, tagged, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := export(t.Context(), cl, s, tagged, true)
-	if err != nil || again != address {
-		t.Errorf("a second push gave %s, %v; the first %s", again, err, address)
-	}
-	for _, from := range []string{tagged, address} {
-		b, err := openBundle(t.Context(), from, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if b.Manifest.Name != "commit-size" || len(b.Results()) == 0 {
-			t.Errorf("%s: %+v", from, b.Manifest)
-		}
-	}
-	for from, want := range map[string]string{
-		"oci://" + host + "/benchmarks/commit-size":    "has no tag",
-		"oci://" + host + "/benchmarks/commit-size:v2": "not found",
-		"oci://":           "use oci://REGISTRY/NAME:TAG",
-		"no-such-file.tgz": "no such file",
-		"export_test.go":   bundle.ErrInvalid.Error(),
-	} {
-		if _, err := openBundle(t.Context(), from, true); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: the error is %v, want %q", from, err, want)
-		}
-	}
-	if _, err := export(t.Context(), cl, s, "s3://bucket/x", false); err == nil {
-		t.Error("s3:// is taken")
 	}
 }
 

@@ -128,20 +128,11 @@ func (g *gathering) addRun(ctx context.Context, prefix string, run *v1alpha1.Ben
 	variables := false
 	for _, record := range printed.run.Records {
 		name := plan.AttemptName(run, record.Trial, record.Attempt)
-		contents, err := clusterfiles.Read(ctx, g.from, run.Namespace, name)
-		switch {
-		case err != nil:
-			return err
-		case contents == nil:
-			return fmt.Errorf("ConfigMap %s, the record of an attempt, was deleted: a bundle would not be whole", name)
-		case result.NamedDigest(contents[result.RecordKey]) != digests[name]:
-			return fmt.Errorf("ConfigMap %s, the record of an attempt, is not what the operator wrote", name)
-		}
-		document, err := result.UnpackFile(result.DocumentKey, contents)
+		text, document, err := readAttempt(ctx, g.from, run.Namespace, name, record, digests[name])
 		if err != nil {
 			return err
 		}
-		if err := g.addAttempt(prefix+bundle.AttemptsFolder+name+"/", contents[result.RecordKey], document); err != nil {
+		if err := g.addAttempt(prefix+bundle.AttemptsFolder+name+"/", text, document); err != nil {
 			return err
 		}
 		if document != nil && !variables && record.Outcome == result.OutcomeAccepted {
@@ -152,6 +143,31 @@ func (g *gathering) addRun(ctx context.Context, prefix string, run *v1alpha1.Ben
 		}
 	}
 	return nil
+}
+
+// readAttempt reads the record of an attempt, which has that digest, and its document: nil if there is none. One that counts has
+// the document that its record names.
+func readAttempt(
+	ctx context.Context, from client.Reader, namespace, name string, record *result.Record, digest string,
+) (text, document []byte, err error) {
+	contents, err := clusterfiles.Read(ctx, from, namespace, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if contents == nil {
+		return nil, nil, fmt.Errorf("ConfigMap %s, the record of an attempt, was deleted: a bundle would not be whole", name)
+	}
+	text = contents[result.RecordKey]
+	if result.NamedDigest(text) != digest {
+		return nil, nil, fmt.Errorf("ConfigMap %s, the record of an attempt, is not what the operator wrote", name)
+	}
+	if document, err = result.UnpackFile(result.DocumentKey, contents); err != nil {
+		return nil, nil, err
+	}
+	if record.Outcome == result.OutcomeAccepted && result.Digest(document) != record.Summary.DocumentSHA256 {
+		return nil, nil, fmt.Errorf("ConfigMap %s lacks the document of the attempt, or it is not what the operator wrote", name)
+	}
+	return text, document, nil
 }
 
 // recordDigests of a run by the names of their ConfigMaps: the status names the newest, and each record the one before it.

@@ -22,7 +22,7 @@ import (
 // of it. The second variant is twice as fast.
 func begunSuite(t *testing.T, complete int) (*v1alpha1.BenchmarkSuite, []client.Object) {
 	t.Helper()
-	suite := testutil.MakeSuite("pair", "bench", "durable", "lazy").With(func(s *v1alpha1.BenchmarkSuite) {
+	suite := testutil.MakeSuite("pair", "bench", "durable", "lazy").Sweep(1).With(func(s *v1alpha1.BenchmarkSuite) {
 		s.Status.Conditions = []metav1.Condition{{
 			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonMeasuring, Message: "round 2 of 20",
 		}}
@@ -102,12 +102,16 @@ func TestReportOfASuiteSoFar(t *testing.T) {
 // It compares as the operator does. The documents are not read, so that nothing is said of variables that nobody asked for.
 func TestReportOfASuiteCompares(t *testing.T) {
 	suite, objects := begunSuite(t, 8)
+	suite.Spec.Plots = v1alpha1.Plots{{Name: "seconds", Against: "rowsPerCommit", Metric: result.DurationMetric}}
 	got, err := judgedSoFar(t.Context(), clusterWith(objects...), suite)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p := got.Pairs[0]; p.Baseline != "durable" || p.Variant != "lazy" || len(p.Values) != 4 || p.Ratio < 1.9 || p.Ratio > 2.1 {
 		t.Errorf("%+v", p)
+	}
+	if run := got.Runs[0]; len(run.Others) != 1 || run.Others[0].Metric != result.DurationMetric || len(run.Others[0].Values) != 1 {
+		t.Errorf("the metrics that plots name are %+v", run.Others)
 	}
 	if d := got.Variants[1]; d.Besides != "" || d.Unasked != 0 {
 		t.Errorf("variables were compared that were not read: %+v", d)

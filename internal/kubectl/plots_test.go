@@ -5,7 +5,6 @@ package kubectl
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -13,16 +12,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
@@ -202,90 +197,4 @@ func withPlots(t *testing.T, spec json.RawMessage) json.RawMessage {
 		t.Fatal(err)
 	}
 	return text
-}
-
-// documentSeries gives a document intervals, so that it has plots over time.
-func documentSeries(doc *result.Document) {
-	for i := range int64(4) {
-		doc.Series = append(doc.Series, result.Interval{EndMicros: (i + 1) * 250_000, Rows: 25, MaxMicros: 100 * i})
-	}
-}
-
-// Plots over time are made of the documents, which are read one after another with the user's rights. Without some of them
-// the rest is drawn, and one line says so.
-func TestPlotsOfDocuments(t *testing.T) {
-	objects := finishedRun(t, "x", 1, documentSeries)
-	forbidden := apierrors.NewForbidden(corev1.Resource("configmaps"), "x-t2-a1", errors.New("no"))
-	missing := func(names ...string) interceptor.Funcs {
-		return interceptor.Funcs{Get: func(
-			ctx context.Context, cl client.WithWatch, key client.ObjectKey, o client.Object, options ...client.GetOption,
-		) error {
-			for _, name := range names {
-				if strings.HasPrefix(key.Name, name) {
-					return forbidden
-				}
-			}
-			return cl.Get(ctx, key, o, options...)
-		}}
-	}
-	plain := []string{"plots/against_rowsPerCommit.svg", "plots/against_rowsPerCommit.png"}
-	all := slices.Concat(plain, []string{
-		"plots/throughput_over_time.svg", "plots/throughput_over_time.png", "plots/longest_latency_over_time.svg",
-		"plots/longest_latency_over_time.png",
-	})
-	for name, c := range map[string]struct {
-		from client.Reader
-		want []string
-		says string
-	}{
-		"all of them": {clusterWith(objects...), all, ""},
-		"some": {
-			interceptor.NewClient(clusterWith(objects...), missing("x-t2-", "x-t3-")), all,
-			"The plots lack what 2 documents of the attempts would show that cannot be read: reading ConfigMap x-t2-a1: ",
-		},
-		"none": {
-			interceptor.NewClient(clusterWith(objects...), missing("x-t")), plain,
-			"The plots lack what 12 documents of the attempts would show that cannot be read: reading ConfigMap x-t1-a1: ",
-		},
-		"deleted": {
-			clusterWith(objects[1:]...), all,
-			"The plots lack what 1 document of the attempts would show that cannot be read: ConfigMap x-t1-a1: it was deleted, or is not",
-		},
-	} {
-		p, docs := reportOf(t, "x", c.from)
-		files, remarks, err := p.plotFiles(t.Context(), docs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(c.want, namesIn(files)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-		if said := strings.Join(remarks, "\n"); !strings.HasPrefix(said, c.says) || c.says == "" && said != "" || strings.Contains(said, "\n") {
-			t.Errorf("%s: it says %q", name, said)
-		}
-		if _, err := p.plot(t.Context(), docs, "throughput_over_time"); (err == nil) != (len(c.want) > 2) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// Of a suite, the documents are those of its runs; a run that is gone is said.
-func TestPlotsOfSuiteDocuments(t *testing.T) {
-	objects := finishedSuite(t, documentSeries)
-	want := []string{"rowsPerCommit=1.throughput_over_time"}
-	p, docs := reportOf(t, "twice", clusterWith(objects...))
-	if _, err := p.plot(t.Context(), docs, want[0]); err != nil || docs.words() != "" {
-		t.Errorf("%v %s", err, docs.words())
-	}
-	var left []client.Object
-	for _, o := range objects {
-		if o.GetName() != "twice-r1-one" {
-			left = append(left, o)
-		}
-	}
-	p, docs = reportOf(t, "twice", clusterWith(left...))
-	_, remarks, err := p.plotFiles(t.Context(), docs)
-	if err != nil || len(remarks) != 1 || !strings.Contains(remarks[0], `there is no run or suite "run/twice-r1-one"`) {
-		t.Errorf("%v %q", err, remarks)
-	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
@@ -110,6 +111,17 @@ func TestReportOfAFailedRun(t *testing.T) {
 	}
 }
 
+// The page is that of the operator, which has seen the documents, if there is one.
+func TestReportHasTheOperatorsPage(t *testing.T) {
+	_, rep := measuredRun(t, "main", 1)
+	if got := text(t, &printable{run: rep, contents: map[string][]byte{page.File: []byte("its page")}}, "html"); got != "its page" {
+		t.Errorf("it prints %.300s", got)
+	}
+	if got := text(t, &printable{run: rep}, "html"); !strings.HasPrefix(got, "<!") {
+		t.Errorf("without one it prints %.300s", got)
+	}
+}
+
 // Records that were deleted or changed are an error.
 func TestReportOfChangedRecords(t *testing.T) {
 	for want, change := range map[string]func([]*corev1.ConfigMap) []*corev1.ConfigMap{
@@ -194,8 +206,11 @@ func TestFolder(t *testing.T) {
 	}
 	for name, change := range map[string]func() error{
 		"is not what was written": func() error { return os.WriteFile(results, []byte(changed), 0o600) },
-		"is no checksum":          func() error { return os.WriteFile(filepath.Join(dir, result.SumsFile), []byte("x"), 0o600) },
-		"has no SHA256SUMS":       func() error { return os.Remove(filepath.Join(dir, result.SumsFile)) },
+		"is not that in SHA256SUMS": func() error { // which names another file
+			return os.WriteFile(filepath.Join(dir, result.SumsFile), result.Sums{"x": result.Digest(nil)}.Text(), 0o600)
+		},
+		"is no checksum":    func() error { return os.WriteFile(filepath.Join(dir, result.SumsFile), []byte("x"), 0o600) },
+		"has no SHA256SUMS": func() error { return os.Remove(filepath.Join(dir, result.SumsFile)) },
 	} {
 		if err := writeFolder(dir, files); err != nil {
 			t.Fatal(err)

@@ -41,7 +41,8 @@ func newReproduce(c *cluster, streams genericiooptions.IOStreams) *cobra.Command
 and compare.
 
 A point of a run is reproduced if no difference between there and here is shown, and one of a factor of two would have been.
-With --within 10% it is reproduced if differences of 10 % are excluded. A suite is reproduced if the ratios of its variants are.
+With --within 10% it is reproduced if differences of 10 % are excluded. A suite is reproduced if the ratios of its variants are,
+on the same conditions.
 
 The command may be repeated: a run or suite of that name with the same specification is used, and not created again.
 Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot be compared, 3 error.`,
@@ -112,7 +113,7 @@ func exitOf(r *report.Reproduction) error {
 // compared is what was measured there beside what was measured here.
 func compared(there, here *printable, within float64) *report.Reproduction {
 	if there.run == nil {
-		return report.ReproduceSuite(there.suite, here.suite)
+		return report.ReproduceSuite(there.suite, here.suite, within)
 	}
 	return report.Reproduce(there.run, here.run, within)
 }

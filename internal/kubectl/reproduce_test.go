@@ -197,3 +197,63 @@ func TestReproduceRefusesAnotherSpecification(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// What was created is measured, and compared when it has finished. The output has the answer and nothing else.
+func TestReproduceMeasures(t *testing.T) {
+	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
+	streams, _, out, errOut := genericiooptions.NewTestIOStreams()
+	o := &reproduction{name: "again", output: "json", streams: streams, wait: func(
+		ctx context.Context, _ genericiooptions.IOStreams, cl client.WithWatch, created client.Object,
+	) error {
+		if created.GetName() != "again" || created.GetNamespace() != "bench" {
+			t.Errorf("%s is waited for", client.ObjectKeyFromObject(created))
+		}
+		objects := finishedRun(t, "again", 0.5)
+		for _, object := range objects[:len(objects)-1] {
+			if err := cl.Create(ctx, object); err != nil {
+				return err
+			}
+		}
+		measured, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
+		measured.ResourceVersion = created.GetResourceVersion()
+		return cl.Update(ctx, measured)
+	}}
+	if err := o.reproduce(t.Context(), clusterWith(), "bench", b); !errors.Is(err, verdictError{ExitRegression}) {
+		t.Errorf("the error is %v", err)
+	}
+	var printed report.Reproduction
+	if err := json.Unmarshal(out.Bytes(), &printed); err != nil || printed.Counts()[report.SlowerHere] != 2 {
+		t.Errorf("%v: %s", err, out)
+	}
+	if errOut.String() != "run again is created in namespace bench\n" {
+		t.Errorf("it says %q", errOut)
+	}
+}
+
+// Flags and bundle are read before anything is asked of a cluster.
+func TestReproduceFlags(t *testing.T) {
+	path, err := exported(t, "commit-size", finishedRun(t, "commit-size", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := pushed(t, registryAt(t, untouched))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		arguments []string
+		says      string
+	}{
+		{[]string{path, "-o", "pdf"}, "-o pdf is not known; use text or json"},
+		{[]string{path, "--within", "1000%"}, "from 0 to below 1000, like 5% or 0.5%"},
+		{[]string{path, "--within", "999%"}, "no cluster is configured"},
+		{[]string{"no-such-file.tgz"}, "no such file"},
+		{[]string{address, "--plain-http"}, "no cluster is configured"},
+		{[]string{address}, "server gave HTTP response to HTTPS client"},
+	} {
+		code, out, errOut := plugin(t, append([]string{"reproduce"}, tc.arguments...)...)
+		if code != ExitError || out != "" || !strings.Contains(errOut, tc.says) {
+			t.Errorf("%v: exit code %d, it does not say %q: %s%s", tc.arguments, code, tc.says, out, errOut)
+		}
+	}
+}

@@ -59,15 +59,17 @@ func TestCompareVariants(t *testing.T) {
 		baseline, variant, metric, says string
 		change                          func(*report.Suite)
 	}{
-		"unknown":   {"durable", "nothing", "", `no variant "nothing"; it has durable, lazy, same`, nil},
-		"itself":    {"durable", "durable", "", "both are variant durable", nil},
-		"metric":    {"durable", "lazy", "other", "no other metric", nil},
-		"failed":    {"durable", "lazy", "", "has not completed", func(s *report.Suite) { s.Outcome = "Failed" }},
-		"empty":     {"durable", "lazy", "", "no comparisons", func(s *report.Suite) { s.Pairs = nil }},
-		"verdict":   {"durable", "lazy", "", "contradicts itself", func(s *report.Suite) { s.Pairs[0].Verdict = stats.Slower }},
-		"unknown v": {"durable", "lazy", "", "contradicts itself", func(s *report.Suite) { s.Pairs[0].Verdict = "Splendid" }},
-		"cut":       {"durable", "lazy", "", "contradicts itself", func(s *report.Suite) { s.Pairs[0].Values = s.Pairs[0].Values[:5] }},
-		"spec":      {"lazy", "same", "", "reading the specification", func(s *report.Suite) { s.Spec = json.RawMessage(`{`) }},
+		"unknown":    {"durable", "nothing", "", `no variant "nothing"; it has durable, lazy, same`, nil},
+		"itself":     {"durable", "durable", "", "both are variant durable", nil},
+		"metric":     {"durable", "lazy", "other", "no other metric", nil},
+		"unfinished": {"durable", "lazy", "", "has not completed: Unfinished", func(s *report.Suite) { s.Outcome = report.Unfinished }},
+		"no outcome": {"durable", "lazy", "", "has not completed: Unfinished", func(s *report.Suite) { s.Outcome = "" }},
+		"failed":     {"durable", "lazy", "", "has not completed", func(s *report.Suite) { s.Outcome = "Failed" }},
+		"empty":      {"durable", "lazy", "", "no comparisons", func(s *report.Suite) { s.Pairs = nil }},
+		"verdict":    {"durable", "lazy", "", "contradicts itself", func(s *report.Suite) { s.Pairs[0].Verdict = stats.Slower }},
+		"unknown v":  {"durable", "lazy", "", "contradicts itself", func(s *report.Suite) { s.Pairs[0].Verdict = "Splendid" }},
+		"cut":        {"durable", "lazy", "", "contradicts itself", func(s *report.Suite) { s.Pairs[0].Values = s.Pairs[0].Values[:5] }},
+		"spec":       {"lazy", "same", "", "reading the specification", func(s *report.Suite) { s.Spec = json.RawMessage(`{`) }},
 	} {
 		s := suiteToCompare()
 		if test.change != nil {

@@ -140,60 +140,6 @@ func TestComparedGolden(t *testing.T) {
 	}
 }
 
-// What a pipeline is told.
-func TestRuling(t *testing.T) {
-	base := runOf("main", around100, around100)
-	noisy := []float64{90, 110, 95, 105, 100, 97}
-	for name, test := range map[string]struct {
-		after     *report.Report
-		threshold float64
-		want      report.Ruling
-	}{
-		"the same":                             {runOf("b", around100, around100), 0.05, report.Fine},
-		"slower by more":                       {runOf("b", around100, times(0.9, around100)), 0.05, report.Regression},
-		"slower, nothing is a regression":      {runOf("b", around100, times(0.9, around100)), -1, report.Fine},
-		"slower by less":                       {runOf("b", around100, times(0.9, around100)), 0.15, report.Fine},
-		"any loss counts":                      {runOf("b", around100, times(0.95, around100)), 0, report.Regression},
-		"faster":                               {runOf("b", around100, times(3, around100)), 0, report.Fine},
-		"too few trials":                       {runOf("b", around100, around100[:2]), 0.05, report.Undecided},
-		"too few trials, but a regression too": {runOf("b", times(0.5, around100), around100[:2]), 0.05, report.Regression},
-		"a point is missing":                   {runOf("b", around100), 0.05, report.Undecided},
-		// The interval is about ±10 %: no answer within 5 %, but it excludes a loss of 20 %.
-		"noise":                         {runOf("b", noisy, around100), 0.05, report.Undecided},
-		"noise that excludes the limit": {runOf("b", noisy, around100), 0.20, report.Fine},
-		"noise, nothing is excluded":    {runOf("b", noisy, around100), -1, report.Undecided},
-	} {
-		if got := compared(t, base, test.after, test.threshold).Ruling(); got != test.want {
-			t.Errorf("%s: %s instead of %s\n%s", name, got, test.want,
-				printedCompared(t, report.ComparedText, compared(t, base, test.after, test.threshold)))
-		}
-	}
-}
-
-// More is worse where lower is better, and the percentage is that of the sentence.
-func TestRulingWhereLowerIsBetter(t *testing.T) {
-	lower := func(r *report.Report) *report.Report {
-		for i := range r.Points {
-			for _, record := range r.Points[i].Records {
-				record.Summary.Metrics[0] = result.Metric{Name: "seconds", Unit: "s", Better: "lower", Value: record.Summary.Metrics[0].Value}
-			}
-			r.Points[i] = stats.Summarized(r.Points[i].Parameters, r.Points[i].Records)
-		}
-		return r
-	}
-	base := lower(runOf("main", around100))
-	c := compared(t, base, lower(runOf("b", times(1.1, around100))), 0.09)
-	if c.Ruling() != report.Regression || !strings.Contains(printedCompared(t, report.ComparedText, c), "b is 9.1 % slower than main") {
-		t.Errorf("%s", printedCompared(t, report.ComparedText, c))
-	}
-	if c.Threshold = 0.095; c.Ruling() != report.Fine {
-		t.Error("a loss of 9.1 % is a regression beyond 9.5 %")
-	}
-	if c := compared(t, base, lower(runOf("b", times(0.9, around100))), 0); c.Ruling() != report.Fine {
-		t.Error("what is faster is a regression")
-	}
-}
-
 // Each error is said, and none of them is an answer.
 func TestWhatCannotBeCompared(t *testing.T) {
 	good := runOf("main", around100)

@@ -23,7 +23,7 @@ const (
 	// FasterHere and SlowerHere: the difference is shown.
 	FasterHere ReproductionVerdict = "faster here"
 	SlowerHere ReproductionVerdict = "slower here"
-	// OtherRatio of a suite: the intervals of the ratios there and here have nothing in common.
+	// OtherRatio of a suite: the difference is shown, as the intervals of the ratios there and here have nothing in common.
 	OtherRatio ReproductionVerdict = "another ratio here"
 	// NotComparable: there is no answer; the detail says why.
 	NotComparable ReproductionVerdict = "cannot say"
@@ -83,7 +83,7 @@ func Reproduce(there, here *Report, within float64) *Reproduction {
 				Variant: "here", Baseline: "there", Metric: our.Metric, BaselineValues: their.Values, Values: our.Values, Separate: true,
 			}
 			pair.Judge(design)
-			p.judge(&pair, within)
+			p.judgePair(&pair, within)
 		}
 		r.Points = append(r.Points, p)
 	}
@@ -108,13 +108,22 @@ func measuredAs(p *stats.Point) string {
 	return stats.Format(p.Summary.Median) + " " + p.Metric.Unit
 }
 
-// judge sets the verdict by a comparison.
-func (p *ReproducedPoint) judge(pair *stats.Paired, within float64) {
+// judgePair sets the verdict by a comparison of what was measured here with what was measured there.
+func (p *ReproducedPoint) judgePair(pair *stats.Paired, within float64) {
 	if !pair.Bounded() {
 		p.Detail = pair.String()
 		return
 	}
 	p.Ratio, p.Low, p.High = pair.Ratio, pair.Low, pair.High
+	difference := SlowerHere
+	if p.Low > 1 == (pair.Metric.Better != "lower") {
+		difference = FasterHere
+	}
+	p.judge(difference, within)
+}
+
+// judge sets the verdict by the interval of the ratio. The difference is what the verdict is if one is shown that counts.
+func (p *ReproducedPoint) judge(difference ReproductionVerdict, within float64) {
 	bound := float64(maxReproducedFactor)
 	if within > 0 {
 		bound = 1 + within
@@ -123,18 +132,16 @@ func (p *ReproducedPoint) judge(pair *stats.Paired, within float64) {
 	switch {
 	case small && (!differs || within > 0):
 		p.Verdict = Reproduced
-	case !differs:
-		p.Detail = fmt.Sprintf("the values scatter too much: the ratio is between %.2f and %.2f", p.Low, p.High)
-	case p.Low > 1 == (pair.Metric.Better != "lower"):
-		p.Verdict = FasterHere
+	case differs:
+		p.Verdict = difference
 	default:
-		p.Verdict = SlowerHere
+		p.Detail = fmt.Sprintf("the values scatter too much: the ratio is between %.2f and %.2f", p.Low, p.High)
 	}
 }
 
 // ReproduceSuite compares the ratios of two suites of the same specification. Values themselves are not compared: a suite is
-// about what the variants do on one machine.
-func ReproduceSuite(there, here *Suite) *Reproduction {
+// about what the variants do on one machine. A ratio is reproduced on the same conditions as a point of a run.
+func ReproduceSuite(there, here *Suite, within float64) *Reproduction {
 	r := &Reproduction{Name: there.Name}
 	key := func(p *stats.Paired) string {
 		return strings.Join([]string{p.Variant, p.Baseline, stats.Label(p.Parameters)}, "\n")
@@ -160,10 +167,7 @@ func ReproduceSuite(there, here *Suite) *Reproduction {
 		default:
 			p.Here, p.Ratio = ratioOf(our), our.Ratio/theirs.Ratio
 			p.Low, p.High = our.Low/theirs.High, our.High/theirs.Low
-			p.Verdict = Reproduced
-			if p.Low > 1 || p.High < 1 {
-				p.Verdict = OtherRatio
-			}
+			p.judge(OtherRatio, within)
 		}
 		r.Points = append(r.Points, p)
 	}

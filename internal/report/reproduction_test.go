@@ -6,6 +6,7 @@ package report_test
 import (
 	"bytes"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -51,8 +52,11 @@ func TestReproduce(t *testing.T) {
 		"more, within":           {"higher", times(1.05), 0.1, report.Reproduced, ""},
 		"less, within":           {"higher", times(0.95), 0.1, report.Reproduced, ""},
 		"more than within":       {"higher", times(1.2), 0.1, report.FasterHere, ""},
+		"less than within":       {"higher", times(0.8), 0.1, report.SlowerHere, ""},
 		"the same, within":       {"higher", times(1), 0.1, report.Reproduced, ""},
 		"scatter within 2":       {"higher", []float64{700, 1300, 800, 1200, 1000, 900}, 0, report.Reproduced, ""},
+		"scatter up to 2.5":      {"higher", []float64{700, 1300, 800, 2500, 1000, 1500}, 0, report.NotComparable, "scatter too much"},
+		"scatter down to 0.45":   {"higher", []float64{450, 1100, 700, 1300, 800, 1000}, 0, report.NotComparable, "scatter too much"},
 		"scatter":                {"higher", []float64{200, 3000, 400, 2500, 1000, 900}, 0, report.NotComparable, "scatter too much"},
 		"scatter, little within": {"higher", []float64{700, 1300, 800, 1200, 1000, 900}, 0.1, report.NotComparable, "scatter too much"},
 		"too few":                {"higher", []float64{1000}, 0, report.NotComparable, "too few trials, 6 and 1"},
@@ -69,31 +73,134 @@ func TestReproduce(t *testing.T) {
 	}
 }
 
+// What is printed of a point is there first, then here; the ratio is of here to there.
+func TestReproduceDirection(t *testing.T) {
+	there, here := []float64{1000, 1010, 990, 1005, 995, 1001}, []float64{2000, 2020, 1980, 2010, 1990, 2002}
+	p := report.Reproduce(measuredRun("higher", there...), measuredRun("higher", here...), 0).Points[0]
+	if p.There != "1000 rows/s" || p.Here != "2001 rows/s" || math.Abs(p.Ratio-2) > 0.02 || p.Low < 1.9 || p.High > 2.1 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// Numbers of different meaning are not compared.
+func TestReproduceOtherMetric(t *testing.T) {
+	values := []float64{1000, 1010, 990, 1005, 995, 1001}
+	for name, change := range map[string]func(*stats.Point){
+		"name": func(p *stats.Point) { p.Metric.Name = "transactionsPerSecond" }, "unit": func(p *stats.Point) { p.Metric.Unit = "rows/min" },
+	} {
+		here := measuredRun("higher", values...)
+		change(&here.Points[0])
+		p := report.Reproduce(measuredRun("higher", values...), here, 0).Points[0]
+		if p.Verdict != report.NotComparable || p.Detail != "what was measured is not the same metric" || p.Ratio != 0 {
+			t.Errorf("another %s: %+v", name, p)
+		}
+	}
+}
+
+// The intervals of several points hold together: each is wider than it would be alone.
+func TestReproducePointsTogether(t *testing.T) {
+	values := []float64{1000, 1010, 990, 1005, 995, 1001, 1003, 997}
+	there, here := measuredRun("higher", values...), measuredRun("higher", values...)
+	alone := report.Reproduce(there, here, 0).Points[0]
+	for i := range 9 {
+		another := there.Points[0]
+		another.Parameters = map[string]string{"rowsPerCommit": strconv.Itoa(100 + i)}
+		there.Points, here.Points = append(there.Points, another), append(here.Points, another)
+	}
+	together := report.Reproduce(there, here, 0).Points[0]
+	if together.Low >= alone.Low || together.High <= alone.High {
+		t.Errorf("%+v of ten points, %+v of one", together, alone)
+	}
+}
+
+// Without a point there is nothing that could be reproduced.
+func TestReproduceNothing(t *testing.T) {
+	r := report.Reproduce(&report.Report{}, measuredRun("higher", 1000), 0)
+	if got := r.Answer(); got != "there is nothing to compare" || len(r.Points) > 0 {
+		t.Errorf("%s: %+v", got, r.Points)
+	}
+}
+
+// Both runs say where they were measured, and what they asked for.
+func TestReproduceDifferences(t *testing.T) {
+	there, here := runOf("there", around100), runOf("here", around100)
+	for _, r := range here.Records {
+		fingerprint := *r.Fingerprint
+		fingerprint.Kernel = "6.6.0"
+		r.Fingerprint, r.Summary.Totals.Rows = &fingerprint, 200
+	}
+	text := strings.Join(report.Reproduce(there, here, 0).Differences, "\n")
+	if !strings.Contains(text, "kernel: 6.1.0 → 6.6.0") || !strings.Contains(text, "rows in each trial: 100 → 200") {
+		t.Errorf("the differences are %s", text)
+	}
+	suite := reportOfSuite()
+	for i := range suite.Runs {
+		suite.Runs[i].DatabaseNode = "elsewhere"
+	}
+	text = strings.Join(report.ReproduceSuite(reportOfSuite(), suite, 0).Differences, "\n")
+	if !strings.Contains(text, "database node: worker → elsewhere") {
+		t.Errorf("the differences of the suites are %s", text)
+	}
+	if got := report.Reproduce(runOf("there", around100), runOf("there", around100), 0).Differences; len(got) > 0 {
+		t.Errorf("the differences of the same are %q", got)
+	}
+}
+
 // A suite is reproduced if its ratios are: the machine may be another one.
 func TestReproduceSuite(t *testing.T) {
 	there := reportOfSuite()
 	there.Pairs = there.Pairs[:2]
 	for name, c := range map[string]struct {
-		change  func(p *stats.Paired)
-		verdict report.ReproductionVerdict
+		ratio, low, high, within float64
+		verdict                  report.ReproductionVerdict
+		detail                   string
 	}{
-		"the same":  {func(*stats.Paired) {}, report.Reproduced},
-		"overlap":   {func(p *stats.Paired) { p.Ratio, p.Low, p.High = 3.3, 3.1, 3.5 }, report.Reproduced},
-		"more":      {func(p *stats.Paired) { p.Ratio, p.Low, p.High = 4, 3.3, 5 }, report.OtherRatio},
-		"less":      {func(p *stats.Paired) { p.Ratio, p.Low, p.High = 1.1, 1.05, 1.2 }, report.OtherRatio},
-		"no answer": {func(p *stats.Paired) { p.Verdict, p.Low, p.High = stats.CannotSay, 0, math.Inf(1) }, report.NotComparable},
+		"the same":               {3, 2.8, 3.21, 0, report.Reproduced, ""},
+		"overlap":                {3.3, 3.1, 3.5, 0, report.Reproduced, ""},
+		"more":                   {4, 3.3, 5, 0, report.OtherRatio, ""},
+		"less":                   {1.1, 1.05, 1.2, 0, report.OtherRatio, ""},
+		"more, within":           {3.3, 3.22, 3.4, 0.25, report.Reproduced, ""},
+		"more than within":       {4, 3.3, 5, 0.25, report.OtherRatio, ""},
+		"the same, within":       {3, 2.8, 3.21, 0.15, report.Reproduced, ""},
+		"the same, too wide":     {3, 2.8, 3.21, 0.1, report.NotComparable, "scatter too much: the ratio is between 0.87 and 1.15"},
+		"scatter up to a triple": {3, 2, 9, 0, report.NotComparable, "scatter too much: the ratio is between 0.62 and 3.21"},
+		"scatter down to half":   {3, 1.4, 4, 0, report.NotComparable, "scatter too much"},
+		"no answer":              {0, 0, math.Inf(1), 0, report.NotComparable, "cannot say"},
 	} {
 		here := reportOfSuite()
-		c.change(&here.Pairs[0])
-		r := report.ReproduceSuite(there, here)
-		if r.Points[0].Verdict != c.verdict || r.Points[1].Verdict != report.Reproduced {
+		here.Pairs[0].Ratio, here.Pairs[0].Low, here.Pairs[0].High = c.ratio, c.low, c.high
+		if c.ratio == 0 {
+			here.Pairs[0].Verdict = stats.CannotSay
+		}
+		r := report.ReproduceSuite(there, here, c.within)
+		if p := r.Points[0]; p.Verdict != c.verdict || !strings.Contains(p.Detail, c.detail) || r.Points[1].Verdict != report.Reproduced {
 			t.Errorf("%s: %+v", name, r.Points)
 		}
 	}
 	here := reportOfSuite()
 	here.Pairs = here.Pairs[:1]
-	if got := report.ReproduceSuite(there, here).Answer(); got != "reproduced at 1, cannot say at 1 of 2 points" {
+	if got := report.ReproduceSuite(there, here, 0).Answer(); got != "reproduced at 1, cannot say at 1 of 2 points" {
 		t.Error(got)
+	}
+}
+
+// The ratio of ratios is of here to there, and its interval has both of theirs.
+func TestReproduceSuiteDirection(t *testing.T) {
+	there, here := reportOfSuite(), reportOfSuite()
+	here.Pairs[0].Ratio, here.Pairs[0].Low, here.Pairs[0].High = 4.5, 4, 5
+	// Its own comparison has the same variant and point, and another baseline.
+	other := here.Pairs[0]
+	other.Baseline, other.Ratio, other.Low, other.High = "same", 1, 0.9, 1.1
+	here.Pairs = append(here.Pairs, other)
+	p := report.ReproduceSuite(there, here, 0).Points[0]
+	if p.There != "3.00 (2.80–3.21)" || p.Here != "4.50 (4.00–5.00)" || p.Ratio != 1.5 || p.Low != 4/3.21 || p.High != 5/2.8 {
+		t.Errorf("%+v", p)
+	}
+	without := reportOfSuite()
+	without.Pairs[0].Low, without.Pairs[0].High = 0, math.Inf(1)
+	p = report.ReproduceSuite(without, here, 0).Points[0]
+	if p.Verdict != report.NotComparable || !strings.HasPrefix(p.Detail, "there was no answer there: ") || p.There != "no ratio" {
+		t.Errorf("%+v", p)
 	}
 }
 

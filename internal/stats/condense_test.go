@@ -131,7 +131,22 @@ func TestCondense(t *testing.T) {
 				"the server was held back at its CPU limit for 5 to 10 % of the measured phase",
 			},
 		},
-		"whatever bytes": {[]string{"\x00", "\x00\x00", "1 a", "\xff 1 %"}, []string{"\x00", "\x00\x00", "1 a", "\xff 1 %"}},
+		"nor are settings with a unit, names that go on with one, and ordinals": {
+			[]string{
+				"wait_timeout=5 s was not taken", "wait_timeout=6 s was not taken", "bound to CPUs: 3", "bound to CPUs: 5",
+				"Pod 0 stopped", "Pod 3 stopped", "the row of 4th disk", "the row of 5th disk",
+			},
+			[]string{
+				"wait_timeout=5 s was not taken", "wait_timeout=6 s was not taken", "bound to CPUs: 3", "bound to CPUs: 5",
+				"Pod 0 stopped", "Pod 3 stopped", "the row of 4th disk", "the row of 5th disk",
+			},
+		},
+		"ranges": {
+			[]string{"the client used 2–5 % of one CPU", "the client used 1–9 % of one CPU", "the client used 3 % of one CPU"},
+			[]string{"the client used 1–9 % of one CPU"},
+		},
+		"a measure that is missing": {[]string{"up 5 % down", "up   % down"}, []string{"up 5 % down", "up   % down"}},
+		"whatever bytes":            {[]string{"\x00", "\x00\x00", "1 a", "\xff 1 %"}, []string{"\x00", "\x00\x00", "1 a", "\xff 1 %"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string

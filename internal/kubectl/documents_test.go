@@ -1,0 +1,194 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// documentSeries gives a document intervals, so that it has plots over time.
+func documentSeries(doc *result.Document) {
+	for i := range int64(4) {
+		doc.Series = append(doc.Series, result.Interval{EndMicros: (i + 1) * 250_000, Rows: 25, MaxMicros: 100 * i})
+	}
+}
+
+// Plots over time are made of the documents, which are read one after another with the user's rights. Without some of them
+// the rest is drawn, and one line says so.
+func TestPlotsOfDocuments(t *testing.T) {
+	objects := finishedRun(t, "x", 1, documentSeries)
+	forbidden := apierrors.NewForbidden(corev1.Resource("configmaps"), "x-t2-a1", errors.New("no"))
+	missing := func(names ...string) interceptor.Funcs {
+		return interceptor.Funcs{Get: func(
+			ctx context.Context, cl client.WithWatch, key client.ObjectKey, o client.Object, options ...client.GetOption,
+		) error {
+			for _, name := range names {
+				if strings.HasPrefix(key.Name, name) {
+					return forbidden
+				}
+			}
+			return cl.Get(ctx, key, o, options...)
+		}}
+	}
+	plain := []string{"plots/against_rowsPerCommit.svg", "plots/against_rowsPerCommit.png"}
+	all := slices.Concat(plain, []string{
+		"plots/throughput_over_time.svg", "plots/throughput_over_time.png", "plots/longest_latency_over_time.svg",
+		"plots/longest_latency_over_time.png",
+	})
+	for name, c := range map[string]struct {
+		from client.Reader
+		want []string
+		says string
+	}{
+		"all of them": {clusterWith(objects...), all, ""},
+		"some": {
+			interceptor.NewClient(clusterWith(objects...), missing("x-t2-", "x-t3-")), all,
+			"The plots lack what 2 documents of the attempts would show that cannot be read: reading ConfigMap x-t2-a1: ",
+		},
+		"none": {
+			interceptor.NewClient(clusterWith(objects...), missing("x-t")), plain,
+			"The plots lack what 12 documents of the attempts would show that cannot be read: reading ConfigMap x-t1-a1: ",
+		},
+		"deleted": {
+			clusterWith(objects[1:]...), all,
+			"The plots lack what 1 document of the attempts would show that cannot be read: ConfigMap x-t1-a1: it was deleted, or is not",
+		},
+	} {
+		p, docs := reportOf(t, "x", c.from)
+		files, remarks, err := p.plotFiles(t.Context(), docs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, namesIn(files)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if said := strings.Join(remarks, "\n"); !strings.HasPrefix(said, c.says) || c.says == "" && said != "" || strings.Contains(said, "\n") {
+			t.Errorf("%s: it says %q", name, said)
+		}
+		if _, err := p.plot(t.Context(), docs, "throughput_over_time"); (err == nil) != (len(c.want) > 2) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// One line among the errors says what a plot lacks, whether it can be drawn or not.
+func TestPrintPlotWithoutDocuments(t *testing.T) {
+	objects := finishedRun(t, "x", 1, documentSeries)
+	const one = "The plots lack what 1 document of the attempts would show that cannot be read: ConfigMap x-t1-a1: it was deleted, or " +
+		"is not what the operator wrote\n"
+	for name, c := range map[string]struct {
+		plot, says string
+		drawn      bool
+	}{
+		"it lacks one":    {"throughput_over_time", one, true},
+		"it needs none":   {"against_rowsPerCommit", "", true},
+		"it is not there": {"against_rows", one, false},
+	} {
+		p, docs := reportOf(t, "x", clusterWith(objects[1:]...))
+		streams, _, out, errOut := genericiooptions.NewTestIOStreams()
+		err := printPlot(t.Context(), streams, p, docs, c.plot, pictureOf("svg"))
+		if (err == nil) != c.drawn || (out.Len() > 0) != c.drawn || errOut.String() != c.says {
+			t.Errorf("%s: %v, it says %q, and prints %.100s", name, err, errOut, out)
+		}
+		if c.drawn && isPicture("svg", out.Bytes()) != nil {
+			t.Errorf("%s: it prints %.300s", name, out)
+		}
+	}
+}
+
+// Of a suite, the documents are those of its runs; a run that is gone is said.
+func TestPlotsOfSuiteDocuments(t *testing.T) {
+	objects := finishedSuite(t, documentSeries)
+	want := []string{"rowsPerCommit=1.throughput_over_time"}
+	p, docs := reportOf(t, "twice", clusterWith(objects...))
+	of, err := p.plot(t.Context(), docs, want[0])
+	if err != nil || docs.words() != "" {
+		t.Fatalf("%v %s", err, docs.words())
+	}
+	var svg strings.Builder
+	if err := of.SVG(&svg); err != nil || !strings.Contains(svg.String(), ">one<") || !strings.Contains(svg.String(), ">other<") {
+		t.Errorf("%v: it has not both variants: %s", err, &svg)
+	}
+	var left []client.Object
+	for _, o := range objects {
+		if o.GetName() != "twice-r1-one" {
+			left = append(left, o)
+		}
+	}
+	p, docs = reportOf(t, "twice", clusterWith(left...))
+	_, remarks, err := p.plotFiles(t.Context(), docs)
+	if err != nil || len(remarks) != 1 || !strings.Contains(remarks[0], `there is no run or suite "run/twice-r1-one"`) {
+		t.Errorf("%v %q", err, remarks)
+	}
+}
+
+// A run without results in a suite has no documents: nothing is missing.
+func TestPlotsOfSuiteWithoutARun(t *testing.T) {
+	p, docs := reportOf(t, "twice", clusterWith(suiteWithout(t, finishedSuite(t, documentSeries), "twice-r1-one")...))
+	if _, remarks, err := p.plotFiles(t.Context(), docs); err != nil || len(remarks) > 0 {
+		t.Errorf("%v %q", err, remarks)
+	}
+}
+
+// All documents that are missing are counted: of a run that is gone, one for each point at least.
+func TestMissingDocuments(t *testing.T) {
+	rep := &report.Suite{Runs: []report.SuiteRun{
+		{Name: "a", Results: "sha256:1", Values: make([]report.SuiteValue, 3)}, {Name: "b", Results: "sha256:2"}, {Name: "c"},
+	}}
+	docs := &documents{from: clusterWith(), namespace: "bench"}
+	docs.ofSuite(t.Context(), rep, nil)
+	if got := docs.words(); !strings.HasPrefix(got, "The plots lack what 4 documents of the attempts would show") ||
+		!strings.Contains(got, `"run/a"`) {
+		t.Error(got)
+	}
+}
+
+// apiServer answers with objects of the namespace bench, as a cluster with Benchrun does.
+func apiServer(t *testing.T, objects []client.Object) string {
+	t.Helper()
+	answers := kinds(map[string]answer{"/api/v1": {http.StatusOK, metav1.APIResourceList{
+		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "v1",
+		APIResources: []metav1.APIResource{{Name: "configmaps", SingularName: "configmap", Namespaced: true, Kind: "ConfigMap"}},
+	}}})
+	for _, o := range objects {
+		kind, path := v1alpha1.GroupVersion.WithKind(plan.RunKind), "/apis/benchrun.dev/v1alpha1/namespaces/bench/benchmarkruns/"
+		if _, is := o.(*corev1.ConfigMap); is {
+			kind, path = corev1.SchemeGroupVersion.WithKind("ConfigMap"), "/api/v1/namespaces/bench/configmaps/"
+		}
+		o.GetObjectKind().SetGroupVersionKind(kind)
+		answers[path+o.GetName()] = answer{http.StatusOK, o}
+	}
+	return serve(t, answers)
+}
+
+// The plot that was named is printed, and the documents are those of the namespace.
+func TestReportPlots(t *testing.T) {
+	server := apiServer(t, finishedRun(t, "x", 1, documentSeries))
+	for name, title := range map[string]string{
+		"throughput_over_time": "Rate over time", "against_rowsPerCommit": "rowsPerSecond against rowsPerCommit",
+	} {
+		code, out, errOut := plugin(t, "report", "x", "-n", "bench", "-o", "svg", "--plot", name, "--server", server, "--cache-dir", t.TempDir())
+		if code != ExitFine || !strings.Contains(out, "<title>"+title+"</title>") || errOut != "" {
+			t.Errorf("%s: exit code %d: %s%.300s", name, code, errOut, out)
+		}
+	}
+}
