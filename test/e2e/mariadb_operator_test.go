@@ -44,7 +44,8 @@ var _ = Describe("a server of the MariaDB operator's", func() {
 		serve(ctx, "mariadb:11.8")
 		before := everything(ctx)
 		runs := map[string]string{
-			"stateful": small("stateful", ""), "operated": operated("operated", ""), "external": against("external", reachable, ""),
+			"stateful": small("stateful", "") + modest, "operated": operated("operated", "") + modest,
+			"external": against("external", reachable, ""),
 		}
 		for _, manifest := range runs {
 			apply(ctx, manifest)

@@ -230,6 +230,10 @@ spec:
 `, name, database)
 }
 
+// modest is what a small run has beside others: its loader leaves them room on nodes of two CPUs.
+const modest = `  loader: {resources: {requests: {cpu: 50m}, limits: {cpu: "1", memory: 128Mi}}}
+`
+
 // running are the names of everything that uses a node or a volume.
 func running(ctx SpecContext) []string {
 	var pods corev1.PodList
