@@ -24,6 +24,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/version"
 )
 
@@ -145,5 +146,21 @@ func TestPublishedNames(t *testing.T) {
 	})
 	if diff := cmp.Diff([]string{"report.html", "results.csv", "results.json", "summary.md"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// An attempt that does not count has a record, which may have a summary, and no document.
+func TestReadAttemptThatDoesNotCount(t *testing.T) {
+	record := testutil.Record(1, 1, nil, 1000)
+	record.Outcome = result.OutcomeInvalidated
+	record.Summary.DocumentSHA256 = result.Digest([]byte("lost"))
+	encoded, err := record.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cl := clusterWith(configMap("x-t1-a1", result.File{Name: result.RecordKey, Data: []byte(encoded)}))
+	text, document, err := readAttempt(t.Context(), cl, "bench", "x-t1-a1", record, result.NamedDigest([]byte(encoded)))
+	if err != nil || string(text) != encoded || document != nil {
+		t.Errorf("%v, %s, %s", err, text, document)
 	}
 }

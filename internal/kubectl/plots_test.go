@@ -136,6 +136,14 @@ func TestPictureForTerminal(t *testing.T) {
 	if err := pictureOf("svg").forTerminal(terminal); err != nil {
 		t.Error(err)
 	}
+	for format, want := range map[string]string{"png": "-o png is binary", "svg": "no cluster is configured"} {
+		var errOut bytes.Buffer
+		streams := genericiooptions.IOStreams{Out: terminal, ErrOut: &errOut}
+		code := Main(t.Context(), streams, []string{"report", "x", "-o", format, "--kubeconfig", os.DevNull})
+		if code != ExitError || !strings.Contains(errOut.String(), want) {
+			t.Errorf("%s: exit code %d: %s", format, code, &errOut)
+		}
+	}
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -58,7 +58,8 @@ func notWhole(conditions []metav1.Condition) string {
 }
 
 // readRecords reads the records of a run's attempts, the oldest first: the status names the newest, and each record the
-// one before it. It is an error if one of them was deleted, or is not what the operator wrote. The chain ends: no record has the digest of one that names it.
+// one before it. It is an error if one of them was deleted, or is not what the operator wrote. The chain is not circular: no
+// record can have the digest of a record that follows from it.
 func readRecords(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun) ([]*result.Record, error) {
 	var records []*result.Record
 	for ref := run.Status.Records; ref.ConfigMap != ""; {

@@ -148,6 +148,9 @@ func TestReproduceSuiteDirection(t *testing.T) {
 	if len(r.Points) != 1 || r.Points[0].Ratio != 1.5 || r.Points[0].Verdict != report.OtherRatio {
 		t.Errorf("%+v", r.Points)
 	}
+	if r = compared(suite(2), suite(3), 0.6); r.Points[0].Verdict != report.Reproduced {
+		t.Errorf("within 60 %%: %+v", r.Points)
+	}
 }
 
 // A run of the same name that asks for something else is not touched.

@@ -178,7 +178,7 @@ func TestMeasurementsOfClaimedMetrics(t *testing.T) {
 	p := planOf(t, oneAxis(2, 1))
 	r := testutil.Record(2, 1, nil, 30)
 	r.Summary.Metrics = append(r.Summary.Metrics, result.Metric{Name: "lineitemSeconds", Value: 7, Unit: "s", Better: "lower"})
-	m := MeasurementsOf(p, []*result.Record{r}, []string{"lineitemSeconds", "none", "durationSeconds"})
+	m := MeasurementsOf(p, []*result.Record{r}, []string{"lineitemSeconds", "none", "durationSeconds", "rowsPerSecond"})
 	of, values := m.Of("lineitemSeconds")
 	if of.Unit != "s" || of.Value != 0 || len(values) != 2 || values[1] != 7 {
 		t.Errorf("%+v %v", of, values)
@@ -189,7 +189,7 @@ func TestMeasurementsOfClaimedMetrics(t *testing.T) {
 	if _, values := m.Of("none"); values != nil {
 		t.Errorf("%v", values)
 	}
-	if of, _ := m.Of(""); of.Name != "rowsPerSecond" {
+	if of, _ := m.Of(""); of.Name != "rowsPerSecond" || m.index("rowsPerSecond") >= 0 {
 		t.Errorf("%+v", of)
 	}
 }

@@ -54,6 +54,9 @@ func TestDecodeSuiteGivesWhatWasEncoded(t *testing.T) {
 		p.Detectable, p.Decided, p.RoundsNeeded, p.FirstLook, p.Cause = 0.1, true, 7+i, 4, stats.Contradiction
 		p.Costs = []stats.Cost{{Name: "fsyncs", Unit: "fsyncs/row", Baseline: 1, Variant: 0.1}}
 	}
+	s.Runs[0].Others = []report.SuiteMetric{{Metric: "durationSeconds", Unit: "s", Values: []report.SuiteValue{{
+		Parameters: map[string]string{"rowsPerCommit": "1"}, Value: 12,
+	}}}}
 	var text bytes.Buffer
 	if err := report.SuiteJSON(&text, s); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,43 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterfiles_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// A document is that of a record if it has the digest that the record names.
+func TestDocument(t *testing.T) {
+	encoded, err := result.EncodeDocument(testutil.Document("pod", 1, 1, 1000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cm := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "x-t1-a1"}, BinaryData: map[string][]byte{result.DocumentKey: encoded.Gzip},
+	}
+	from := fake.NewClientBuilder().WithObjects(cm).Build()
+	record := testutil.Record(1, 1, nil, 1000)
+	for digest, want := range map[string]bool{encoded.SHA256: true, result.Digest([]byte("another")): false, "": false} {
+		record.Summary.DocumentSHA256 = digest
+		doc, err := clusterfiles.Document(t.Context(), from, "bench", "x-t1-a1", record)
+		if err != nil || (doc != nil) != want {
+			t.Errorf("digest %q: %v, %+v", digest, err, doc)
+		}
+	}
+	if doc, err := clusterfiles.Document(t.Context(), from, "bench", "x-t2-a1", record); doc != nil || err != nil {
+		t.Errorf("of a ConfigMap that is not there: %v, %+v", err, doc)
+	}
+	record.Summary = nil
+	if doc, err := clusterfiles.Document(t.Context(), from, "bench", "x-t1-a1", record); doc != nil || err != nil {
+		t.Errorf("of an attempt that measured nothing: %v, %+v", err, doc)
+	}
+}
