@@ -124,7 +124,7 @@ func (p *Paired) cause() string {
 
 // Answer says what all comparisons of a suite show, the largest difference first; empty if there are none.
 func Answer(list []Paired) string {
-	differ, equal, largest := 0, 0, -1
+	differ, equal, none, largest := 0, 0, 0, -1
 	variants := map[string]bool{}
 	size := func(p *Paired) float64 { return math.Abs(math.Log(p.Ratio)) }
 	for i := range list {
@@ -137,7 +137,9 @@ func Answer(list []Paired) string {
 			}
 		case Equal:
 			equal++
-		case NoDifferenceShown, CannotSay:
+		case NoDifferenceShown:
+			none++
+		case CannotSay:
 		}
 	}
 	things := "points"
@@ -154,10 +156,17 @@ func Answer(list []Paired) string {
 	case equal == n:
 		return fmt.Sprintf("all %d %s are equal within %d %%", n, things, list[0].DifferencePercent)
 	case equal > 0:
-		return fmt.Sprintf("%d of %d %s are equal within %d %%; of the others no difference is shown", equal, n, things,
-			list[0].DifferencePercent)
+		others := "the others have no answer"
+		if equal+none == n {
+			others = "of the others no difference is shown"
+		}
+		return fmt.Sprintf("%d of %d %s are equal within %d %%; %s", equal, n, things, list[0].DifferencePercent, others)
+	case none == n:
+		return fmt.Sprintf("no difference is shown at any of %d %s", n, things)
+	case none > 0:
+		return fmt.Sprintf("no difference is shown at %d of %d %s; the others have no answer", none, n, things)
 	default:
-		return cmp.Or(sameCause(list), fmt.Sprintf("no difference is shown at any of %d %s", n, things))
+		return cmp.Or(sameCause(list), fmt.Sprintf("cannot say at any of %d %s", n, things))
 	}
 }
 

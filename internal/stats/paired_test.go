@@ -78,7 +78,16 @@ func TestAnswer(t *testing.T) {
 			[]stats.Paired{pair("higher", equal, "1"), pair("higher", none, "2")},
 			"1 of 2 points are equal within 5 %; of the others no difference is shown",
 		},
-		"none":    {[]stats.Paired{pair("higher", none, "1"), pair("higher", few, "2")}, "no difference is shown at any of 2 points"},
+		"none":    {[]stats.Paired{pair("higher", none, "1"), pair("higher", none, "2")}, "no difference is shown at any of 2 points"},
+		"few of both": {
+			[]stats.Paired{pair("higher", none, "1"), pair("higher", few, "2")},
+			"no difference is shown at 1 of 2 points; the others have no answer",
+		},
+		"for several causes": {[]stats.Paired{pair("higher", noisy, "1"), pair("higher", few, "2")}, "cannot say at any of 2 points"},
+		"equal or unknown": {
+			[]stats.Paired{pair("higher", equal, "1"), pair("higher", none, "2"), pair("higher", few, "3")},
+			"1 of 3 points are equal within 5 %; the others have no answer",
+		},
 		"too few": {[]stats.Paired{pair("higher", few, "1"), pair("higher", few, "2")}, "cannot say: too few rounds, 3; the first answer takes 4"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -51,6 +53,41 @@ func pairs() []stats.Paired {
 
 func label(p *stats.Paired) string { return stats.Label(p.Parameters) }
 
+// longLabel takes two lines.
+func longLabel(p *stats.Paired) string {
+	return "large-buffer, concurrency=20, rowsPerStatement=2000, statementsPerTransaction=16, " + label(p)
+}
+
+// Names of rows do not take the room of the ratios, however long they are.
+func TestRatiosOfLongNames(t *testing.T) {
+	span := func(p *plot.Plot) float64 {
+		text := svg(t, p)
+		var xs []float64
+		for _, group := range regexp.MustCompile(`(?s)<g class="[lf]\w+ interval" .*?</g>`).FindAllString(text, -1) {
+			for _, at := range regexp.MustCompile(`M([\d.]+)`).FindAllStringSubmatch(group, -1) {
+				x, err := strconv.ParseFloat(at[1], 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				xs = append(xs, x)
+			}
+		}
+		if len(xs) == 0 {
+			t.Fatalf("no interval was found in %s", text)
+		}
+		return slices.Max(xs) - slices.Min(xs)
+	}
+	short, long := span(plot.Ratios("", pairs(), label)), span(plot.Ratios("", pairs(), longLabel))
+	if long < short {
+		t.Errorf("the ratios span %.0f pixels beside long names, %.0f beside short ones", long, short)
+	}
+	for _, line := range []string{">large-buffer, concurrency=20, rowsPerStatement=2000<", ">statementsPerTransaction=16, rowsPerCommit=0<"} {
+		if text := svg(t, plot.Ratios("", pairs(), longLabel)); !strings.Contains(text, line) {
+			t.Errorf("there is no line %s: %s", line, text)
+		}
+	}
+}
+
 func svg(t *testing.T, p *plot.Plot) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -72,6 +109,7 @@ func plots() map[string]*plot.Plot {
 		"words":       plot.Curve("by words", "mode", "rows/s", []plot.Series{series("a", "x", "y"), series("b", "x", "y")}),
 		"heat":        plot.Heat("heat", "x", "y", "rows/s", []plot.Cell{{"1", "1", 5}, {"2", "1", 6}, {"1", "10", 7}, {"2", "10", 9}}),
 		"ratios":      plot.Ratios("Ratios", all, label),
+		"long names":  plot.Ratios("Ratios", all, longLabel),
 		"rounds":      plot.Rounds("lazy", &all[0]),
 		"lines":       plot.Lines("Rate over time", "s", "rows/s", "about", line),
 		"percentiles": plot.Percentiles("Latency", "about", []plot.Line{{Points: []plot.XY{{X: 0, Y: 100}, {X: 0.5, Y: 200}, {X: 0.99, Y: 900}}}}),

@@ -9,8 +9,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -51,15 +53,12 @@ func Ratios(title string, pairs []stats.Paired, name func(*stats.Paired) string)
 	within := float64(shown[0].DifferencePercent) / 100
 	p.Text = fmt.Sprintf("The ratio of each comparison with its interval; the band is where two count as equal, within %d %%.",
 		shown[0].DifferencePercent)
-	p.height = vg.Length(86 + 22*len(shown))
 	ratioAxis(&p.frame.X, shown, within)
-	var ticks plot.ConstantTicks
+	labels := make([]string, len(shown))
 	for i, pair := range shown {
-		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: name(pair)})
+		labels[i] = name(pair)
 	}
-	y := &p.frame.Y
-	y.Tick.Marker, y.Min, y.Max = ticks, 0.5-float64(len(shown)), 0.5
-	y.Tick.Label.Color = ink
+	above := p.nameRows(labels)
 	p.frame.Add(plotter(func(c draw.Canvas, f *plot.Plot) {
 		at := func(ratio float64) vg.Length { return c.X(f.X.Norm(ratio)) }
 		marking(c, "band", "", func() {
@@ -67,10 +66,65 @@ func Ratios(title string, pairs []stats.Paired, name func(*stats.Paired) string)
 		})
 		c.StrokeLine2(line(soft, 1), at(1), c.Min.Y, at(1), c.Max.Y)
 		for i, pair := range shown {
-			drawRatio(c, c.Y(f.Y.Norm(float64(-i))), pair, at)
+			y := c.Y(f.Y.Norm(float64(-i)))
+			drawRatio(c, y, pair, at)
+			for n, words := range above[i] {
+				c.FillText(rowName, vg.Point{X: c.Min.X, Y: y + nameGap + nameHeight*(vg.Length(len(above[i])-n)-0.5)}, words)
+			}
 		}
 	}))
 	return p
+}
+
+const (
+	rowHeight, nameHeight = vg.Length(22), vg.Length(14)
+	// nameGap is between a mark and a name above it.
+	nameGap = vg.Length(6)
+	// besideShare of the width is the most that names beside the rows may take.
+	besideShare = 0.45
+)
+
+var rowName = styled(smallSize, ink, text.XLeft, text.YCenter)
+
+// nameRows gives each row its name: beside it or, where names are so long that they would leave no room for the ratios, above it,
+// in as many lines as it takes. It returns the lines that are to be drawn above the rows.
+func (p *Plot) nameRows(names []string) [][]string {
+	longest, lines := vg.Length(0), 0
+	above := make([][]string, len(names))
+	for i, name := range names {
+		longest = max(longest, rowName.Width(name))
+		above[i] = wrap(name, p.width-4*margin)
+		lines = max(lines, len(above[i]))
+	}
+	y := &p.frame.Y
+	y.Min, y.Max = 0.5-float64(len(names)), 0.5
+	y.Tick.Label.Color = ink
+	if longest > besideShare*p.width {
+		pitch := rowHeight + nameHeight*vg.Length(lines)
+		first := max(0, nameGap+nameHeight*vg.Length(lines)-pitch/2) // the first row's name has no row above it
+		y.Tick.Marker, p.height = plot.ConstantTicks(nil), 86+first+pitch*vg.Length(len(names))
+		y.Max += float64(first / pitch)
+		return above
+	}
+	var ticks plot.ConstantTicks
+	for i, name := range names {
+		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: name})
+	}
+	y.Tick.Marker, p.height = ticks, 86+rowHeight*vg.Length(len(names))
+	return make([][]string, len(names))
+}
+
+// wrap breaks a name between its parts, so that each line has that width at most; a part that is wider has a line of its own.
+func wrap(name string, width vg.Length) []string {
+	var lines []string
+	for part := range strings.SplitSeq(name, ", ") {
+		if last := len(lines) - 1; last >= 0 && rowName.Width(lines[last]+", "+part) <= width {
+			lines[last] += ", " + part
+			continue
+		}
+		lines = append(lines, part)
+	}
+	return lines
 }
 
 func drawRatio(c draw.Canvas, y vg.Length, pair *stats.Paired, at func(float64) vg.Length) {
