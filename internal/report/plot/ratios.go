@@ -99,7 +99,7 @@ func (p *Plot) nameRows(names []string) [][]string {
 	y := &p.frame.Y
 	y.Min, y.Max = 0.5-float64(len(names)), 0.5
 	y.Tick.Label.Color = ink
-	if longest > besideShare*p.width {
+	if nameStretch*longest > besideShare*p.width {
 		pitch := rowHeight + nameHeight*vg.Length(lines)
 		first := max(0, nameGap+nameHeight*vg.Length(lines)-pitch/2) // the first row's name has no row above it
 		y.Tick.Marker, p.height = plot.ConstantTicks(nil), 86+first+pitch*vg.Length(len(names))
@@ -114,11 +114,14 @@ func (p *Plot) nameRows(names []string) [][]string {
 	return make([][]string, len(names))
 }
 
+// nameStretch allows for fonts that are wider than ours.
+const nameStretch = 1.2
+
 // wrap breaks a name between its parts, so that each line has that width at most; a part that is wider has a line of its own.
 func wrap(name string, width vg.Length) []string {
 	var lines []string
 	for part := range strings.SplitSeq(name, ", ") {
-		if last := len(lines) - 1; last >= 0 && rowName.Width(lines[last]+", "+part) <= width {
+		if last := len(lines) - 1; last >= 0 && nameStretch*rowName.Width(lines[last]+", "+part) <= width {
 			lines[last] += ", " + part
 			continue
 		}
