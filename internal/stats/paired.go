@@ -155,8 +155,17 @@ func Answer(list []Paired) string {
 		return fmt.Sprintf("%s%s; %d of %d %s differ", list[largest].String(), at(list[largest].Parameters), differ, n, things)
 	case equal == n:
 		return fmt.Sprintf("all %d %s are equal within %d %%", n, things, list[0].DifferencePercent)
+	default:
+		return undecided(list, equal, none, things)
+	}
+}
+
+// undecided is the answer of several comparisons of which none differs and not all are equal: so many are, of so many no
+// difference is shown, and of the others nothing can be said.
+func undecided(list []Paired, equal, none int, things string) string {
+	others, n := "the others have no answer", len(list)
+	switch {
 	case equal > 0:
-		others := "the others have no answer"
 		if equal+none == n {
 			others = "of the others no difference is shown"
 		}
@@ -164,7 +173,7 @@ func Answer(list []Paired) string {
 	case none == n:
 		return fmt.Sprintf("no difference is shown at any of %d %s", n, things)
 	case none > 0:
-		return fmt.Sprintf("no difference is shown at %d of %d %s; the others have no answer", none, n, things)
+		return fmt.Sprintf("no difference is shown at %d of %d %s; %s", none, n, things, others)
 	default:
 		return cmp.Or(sameCause(list), fmt.Sprintf("cannot say at any of %d %s", n, things))
 	}

@@ -78,7 +78,7 @@ func TestAnswer(t *testing.T) {
 			[]stats.Paired{pair("higher", equal, "1"), pair("higher", none, "2")},
 			"1 of 2 points are equal within 5 %; of the others no difference is shown",
 		},
-		"none":    {[]stats.Paired{pair("higher", none, "1"), pair("higher", none, "2")}, "no difference is shown at any of 2 points"},
+		"none": {[]stats.Paired{pair("higher", none, "1"), pair("higher", none, "2")}, "no difference is shown at any of 2 points"},
 		"few of both": {
 			[]stats.Paired{pair("higher", none, "1"), pair("higher", few, "2")},
 			"no difference is shown at 1 of 2 points; the others have no answer",
