@@ -57,7 +57,7 @@ index() {
 		printf '\n## %s\n\n' "$(sed -n '1s/^# //p' "$folder/summary.md")"
 		printf 'From [%s-small.yaml](../../config/samples/publications/%s-small.yaml): [the page](%s/report.html), ' "$base" "$base" "$at"
 		printf 'one file for the browser; [the summary](%s/summary.md); [a row for each trial](%s/results.csv).\n\n' "$at" "$at"
-		printf '![%s](<%s>)\n' "$(basename "$(shown "$folder")" .svg)" "$(shown "$folder")"
+		printf '![%s](%s)\n' "$(basename "$(shown "$folder")" .svg)" "$(shown "$folder")"
 	done
 }
 
