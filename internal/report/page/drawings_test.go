@@ -5,10 +5,13 @@ package page
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // safeName is a name that every file system takes, whatever ending follows it.
@@ -61,5 +64,25 @@ func TestFixed(t *testing.T) {
 	points := []map[string]string{{"a": "1", "b": "x", "c": "3"}, {"a": "1", "b": "y", "c": "3"}}
 	if got := fixed([]string{"a", "b", "c"}, points); got != "a=1.c=3" {
 		t.Error(got)
+	}
+}
+
+// A tool that does not say how long the slowest operation took has no plot of it: not one of zeros.
+func TestOverTimeWithoutLatencies(t *testing.T) {
+	series := []result.Interval{
+		{EndMicros: 1_000_000, Transactions: 5}, {EndMicros: 2_000_000, Transactions: 6}, {EndMicros: 3_000_000, Transactions: 4},
+	}
+	names := func() (list []string) {
+		for _, d := range overTime([]timed{{"a", series}}, "", "of it") {
+			list = append(list, d.Name)
+		}
+		return list
+	}
+	if got := names(); !slices.Equal(got, []string{"throughput_over_time"}) {
+		t.Errorf("the plots are %v", got)
+	}
+	series[1].MaxMicros = 9000
+	if got := names(); len(got) != 2 {
+		t.Errorf("with a latency, the plots are %v", got)
 	}
 }

@@ -60,7 +60,9 @@ func timeLines(name string, series []result.Interval) (rate, latency plot.Line, 
 		if i.EndMicros > before {
 			at := float64(i.EndMicros) / 1e6
 			rate.Points = append(rate.Points, plot.XY{X: at, Y: 1e6 * float64(count) / float64(i.EndMicros-before)})
-			latency.Points = append(latency.Points, plot.XY{X: at, Y: float64(i.MaxMicros) / 1000})
+			if i.MaxMicros > 0 { // not every tool says it
+				latency.Points = append(latency.Points, plot.XY{X: at, Y: float64(i.MaxMicros) / 1000})
+			}
 		}
 		before = i.EndMicros
 	}
