@@ -86,3 +86,15 @@ func TestOverTimeWithoutLatencies(t *testing.T) {
 		t.Errorf("with a latency, the plots are %v", got)
 	}
 }
+
+// The rate of a last interval that is cut short is that of an end, and not shown.
+func TestTimeLinesEnd(t *testing.T) {
+	series := []result.Interval{{EndMicros: 1_000_000, Rows: 5}, {EndMicros: 2_000_000, Rows: 6}, {EndMicros: 2_400_000, Rows: 1}}
+	if rate, _, _ := timeLines("a", series); len(rate.Points) != 2 || rate.Points[1].Y != 6 {
+		t.Errorf("the rates are %v", rate.Points)
+	}
+	series[2].EndMicros = 2_500_000
+	if rate, _, _ := timeLines("a", series); len(rate.Points) != 3 || rate.Points[2].Y != 2 {
+		t.Errorf("the rates are %v", rate.Points)
+	}
+}

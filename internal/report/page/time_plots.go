@@ -52,17 +52,18 @@ func timeLines(name string, series []result.Interval) (rate, latency plot.Line, 
 		rows = rows || i.Rows > 0
 	}
 	before := int64(0)
-	for _, i := range series {
+	for n, i := range series {
 		count := i.Transactions
 		if rows {
 			count = i.Rows
 		}
-		if i.EndMicros > before {
-			at := float64(i.EndMicros) / 1e6
-			rate.Points = append(rate.Points, plot.XY{X: at, Y: 1e6 * float64(count) / float64(i.EndMicros-before)})
-			if i.MaxMicros > 0 { // not every tool says it
-				latency.Points = append(latency.Points, plot.XY{X: at, Y: float64(i.MaxMicros) / 1000})
-			}
+		took, at := i.EndMicros-before, float64(i.EndMicros)/1e6
+		// A last interval that the end has cut short has the rate of an end.
+		if cut := n == len(series)-1 && 2*took < series[0].EndMicros; took > 0 && !cut {
+			rate.Points = append(rate.Points, plot.XY{X: at, Y: 1e6 * float64(count) / float64(took)})
+		}
+		if i.MaxMicros > 0 { // not every tool says it
+			latency.Points = append(latency.Points, plot.XY{X: at, Y: float64(i.MaxMicros) / 1000})
 		}
 		before = i.EndMicros
 	}
