@@ -34,7 +34,7 @@ func (r *BenchmarkSuiteReconciler) observe(
 	}
 	if m.measured == nil {
 		m.measured, m.variables = map[string]*lifecycle.Measurements{}, map[string]map[string]string{}
-		m.named = lifecycle.NamedMetrics(suite.Spec.Claims, suite.Spec.Plots)
+		m.named = lifecycle.NamedMetrics(suite.Spec.Claims, suite.Spec.Plots, suite.Spec.Tables)
 	}
 	seen := &lifecycle.SuiteObserved{Lane: lane, Checked: m.checked, Members: make([]lifecycle.SuiteMember, len(p.Members))}
 	if suite.Status.Results.ConfigMap != "" {

@@ -60,6 +60,7 @@ type BenchmarkRunList struct {
 // +kubebuilder:validation:XValidation:rule="self.placement == oldSelf.placement && self.seed == oldSelf.seed && self.cleanup == oldSelf.cleanup && has(self.imagePullSecrets) == has(oldSelf.imagePullSecrets) && (!has(self.imagePullSecrets) || self.imagePullSecrets == oldSelf.imagePullSecrets)",message="placement, seed, cleanup and imagePullSecrets cannot be changed: delete the run, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="has(self.results) == has(oldSelf.results) && (!has(self.results) || self.results == oldSelf.results) && has(self.claims) == has(oldSelf.claims) && (!has(self.claims) || self.claims == oldSelf.claims)",message="results and claims cannot be changed: delete the run, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="has(self.plots) == has(oldSelf.plots) && (!has(self.plots) || self.plots == oldSelf.plots)",message="plots cannot be changed: delete the run, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.tables) == has(oldSelf.tables) && (!has(self.tables) || self.tables == oldSelf.tables)",message="tables cannot be changed: delete the run, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="!has(self.trials) || self.trials.database != 'Fresh' || self.database.provisioner != 'External'",message="trials.database: Fresh needs a provisioner that makes servers: an external server exists once"
 // +kubebuilder:validation:XValidation:rule="!has(self.trials) || self.trials.data != 'Keep' || has(self.workload.sysbench) && has(self.workload.sysbench.script) && self.workload.sysbench.script in ['oltp_read_only', 'oltp_point_select', 'select_random_points', 'select_random_ranges']",message="trials.data: Keep is for scripts of Sysbench that only read: oltp_read_only, oltp_point_select, select_random_points and select_random_ranges"
 // +kubebuilder:validation:XValidation:rule="!has(self.loader) || self.loader.pods == 1 || self.workload.type in ['BulkInsert', 'IIBench', 'Sysbench'] && !has(self.workload.dataFrom)",message="loader.pods must be 1: only BulkInsert, IIBench and Sysbench load from several Pods, and one Pod reads a file of dataFrom (concurrency adds connections)"
@@ -94,6 +95,10 @@ type BenchmarkRunSpec struct {
 	// plots are plots that the report has before its own, for example those of a publication.
 	// +optional
 	Plots Plots `json:"plots,omitempty"`
+
+	// tables are tables that the report has after its own plots and tables, for example those of a publication.
+	// +optional
+	Tables Tables `json:"tables,omitempty"`
 
 	// loader is where the loader runs, and with which resources.
 	// +optional

@@ -56,6 +56,7 @@ type BenchmarkSuiteList struct {
 // +kubebuilder:validation:XValidation:rule="self.variants == oldSelf.variants",message="variants cannot be changed: delete the suite, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline) && has(self.claims) == has(oldSelf.claims) && (!has(self.claims) || self.claims == oldSelf.claims)",message="baseline and claims cannot be changed: delete the suite, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="has(self.plots) == has(oldSelf.plots) && (!has(self.plots) || self.plots == oldSelf.plots)",message="plots cannot be changed: delete the suite, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.tables) == has(oldSelf.tables) && (!has(self.tables) || self.tables == oldSelf.tables)",message="tables cannot be changed: delete the suite, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="self.rounds == oldSelf.rounds && self.earlyStop == oldSelf.earlyStop && self.seed == oldSelf.seed && self.results == oldSelf.results",message="rounds, earlyStop, seed and results cannot be changed: delete the suite, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.variants.exists(v, v.name == self.baseline)",message="baseline must be the name of one of the variants"
 // +kubebuilder:validation:XValidation:rule="self.earlyStop.policy == 'Disabled' || self.earlyStop.minRounds <= self.rounds",message="earlyStop.minRounds (4 by default) must not be above rounds"
@@ -105,6 +106,10 @@ type BenchmarkSuiteSpec struct {
 	// +optional
 	Plots Plots `json:"plots,omitempty"`
 
+	// tables are tables of the values of all variants that the report has besides its own, for example those of a publication.
+	// +optional
+	Tables Tables `json:"tables,omitempty"`
+
 	// seed of all randomness: the order of the variants, and the seeds of the runs. All runs of a round have the same seed, which
 	// differs from round to round. From 0 to 9007199254740991; defaults to 1.
 	// +optional
@@ -148,7 +153,7 @@ type BenchmarkSuiteSpec struct {
 // +kubebuilder:validation:XValidation:rule="self.spec.seed == 1 && !self.spec.suspend && !has(self.spec.ttlSecondsAfterFinished)",message="leave out seed, suspend and ttlSecondsAfterFinished of template.spec: set those of the suite"
 // +kubebuilder:validation:XValidation:rule="self.spec.cleanup != 'Never'",message="template.spec.cleanup must not be Never: the database of each run is removed before the next run is measured"
 type RunTemplate struct {
-	// spec is a run's specification. claims, plots, seed, suspend, ttlSecondsAfterFinished, trials.repetitions and
+	// spec is a run's specification. claims, plots, tables, seed, suspend, ttlSecondsAfterFinished, trials.repetitions and
 	// trials.precision are the suite's to decide and cannot be set here.
 	// +required
 	Spec BenchmarkRunSpec `json:"spec,omitzero"`

@@ -149,6 +149,7 @@ func TestEnvtestSuiteIsImmutable(t *testing.T) {
 		`{"earlyStop":{"policy":"Disabled"}}`: "cannot be changed", `{"results":{"retention":"Retain"}}`: "cannot be changed",
 		`{"baseline":"lazy"}`: "baseline and claims cannot be changed", `{"baseline":null}`: "baseline and claims cannot be changed",
 		`{"claims":[{"name":"c","noDifference":{"of":{},"to":{}}}]}`:  "baseline and claims cannot be changed",
+		`{"tables":[{"name":"c","metrics":["x"]}]}`:                   "tables cannot be changed: delete the suite",
 		`{"plots":[{"name":"c","against":"x"}]}`:                      "plots cannot be changed: delete the suite",
 		`{"variants":[{"name":"durable"},{"name":"lazy"}]}`:           "variants cannot be changed",
 		`{"template":{"spec":{"database":{"image":"mariadb:10.6"}}}}`: "template cannot be changed: delete the suite",

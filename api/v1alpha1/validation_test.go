@@ -251,6 +251,7 @@ func TestEnvtestImmutable(t *testing.T) {
 		"cleanup: Never":                               "placement, seed, cleanup and imagePullSecrets cannot be changed",
 		"results: {retention: Retain}":                 "results and claims cannot be changed",
 		"claims: [{name: c, noDifference: {of: {variant: a}, to: {variant: b}}}]": "results and claims cannot be changed",
+		"tables: [{name: c, metrics: [x]}]":                                       "tables cannot be changed: delete the run",
 		"plots: [{name: c, against: x}]":                                          "plots cannot be changed: delete the run",
 		"imagePullSecrets: [{name: other}]":                                       "imagePullSecrets cannot be changed",
 	} {

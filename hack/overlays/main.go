@@ -8,7 +8,7 @@
 //     about several fields sees only some of them. Overlays have none of these. What is replaced as a whole (an item of a list, a
 //     value of a map) keeps them.
 //   - What may change in a template is the suite's to say: the template has no rules about changes.
-//   - The claims and the plots are the suite's own: each of its runs has too few values for them.
+//   - The claims, the plots and the tables are the suite's own: each of its runs has too few values for them.
 package main
 
 import (
@@ -48,6 +48,7 @@ func complete(file string) error {
 	changeable(template)
 	delete(at(template, "properties"), "claims")
 	delete(at(template, "properties"), "plots")
+	delete(at(template, "properties"), "tables")
 	variant := at(spec, "variants", "items", "properties")
 	overlay(at(variant, "database"))
 	overlay(at(variant, "workload"))

@@ -49,18 +49,19 @@ func OfSuite(
 			Differences: v.Differences, Besides: unasked.Text, Unasked: unasked.Count, SpecDigest: digest,
 		})
 	}
+	named := lifecycle.NamedMetrics(nil, suite.Spec.Plots, suite.Spec.Tables)
 	for i, m := range p.Members {
 		if seen.Members[i].Finished() {
 			variant := suite.Spec.Variants[m.Variant].Name
-			rep.Runs = append(rep.Runs, ofMember(m, variant, p.Variants[m.Variant].Plan, &seen.Members[i], suite.Spec.Plots))
+			rep.Runs = append(rep.Runs, ofMember(m, variant, p.Variants[m.Variant].Plan, &seen.Members[i], named))
 		}
 	}
 	return rep, nil
 }
 
-// ofMember is what the report says of a run that has finished. The plots may be of more metrics than the first.
+// ofMember is what the report says of a run that has finished. Plots and tables may be of the named metrics too.
 func ofMember(
-	m plan.Member, variant string, p *plan.Plan, seen *lifecycle.SuiteMember, plots v1alpha1.Plots,
+	m plan.Member, variant string, p *plan.Plan, seen *lifecycle.SuiteMember, named []string,
 ) report.SuiteRun {
 	e := &seen.Run.Status.Environment
 	run := report.SuiteRun{
@@ -74,7 +75,7 @@ func ofMember(
 	}
 	run.Outcome, run.Metric, run.Unit = v1alpha1.ConditionComplete, seen.Measured.Metric.Name, seen.Measured.Metric.Unit
 	run.Values = valuesAt(p.Points, seen.Measured.Values)
-	for _, name := range lifecycle.NamedMetrics(nil, plots) {
+	for _, name := range named {
 		if of, values := seen.Measured.Of(name); values != nil && name != run.Metric {
 			run.Others = append(run.Others, report.SuiteMetric{Metric: of.Name, Unit: of.Unit, Values: valuesAt(p.Points, values)})
 		}

@@ -54,7 +54,7 @@ func readMembers(
 		}
 	}
 	seen := &lifecycle.SuiteObserved{Members: make([]lifecycle.SuiteMember, len(p.Members))}
-	named := lifecycle.NamedMetrics(suite.Spec.Claims, suite.Spec.Plots)
+	named := lifecycle.NamedMetrics(suite.Spec.Claims, suite.Spec.Plots, suite.Spec.Tables)
 	for i, m := range p.Members {
 		run := runs[plan.MemberName(suite, m)]
 		seen.Members[i].Run = run

@@ -156,7 +156,7 @@ func TestPictureForTerminal(t *testing.T) {
 	}
 }
 
-// A folder has every plot twice, and its checksums name them as all other files.
+// A folder has every plot twice, and the tables of the specification; its checksums name them as all other files.
 func TestFolderOfPlots(t *testing.T) {
 	p, docs := reportOf(t, "x", clusterWith(finishedRun(t, "x", 1)...))
 	p.run.Run.Spec = withPlots(t, p.run.Run.Spec)
@@ -167,7 +167,7 @@ func TestFolderOfPlots(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := "The plot none is left out: no metric called x was measured. There are: rowsPerSecond, clientCPUPerRow, durationSeconds.\n" +
-			"16 files were written to " + dir + ".\n"
+			"17 files were written to " + dir + ".\n"
 		if diff := cmp.Diff(want, errOut.String()); diff != "" {
 			t.Errorf("said (-want +got):\n%s", diff)
 		}
@@ -175,6 +175,11 @@ func TestFolderOfPlots(t *testing.T) {
 	sums, err := os.ReadFile(filepath.Join(dir, result.SumsFile))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if table, err := os.ReadFile(filepath.Join(dir, "tables", "published.csv")); err != nil ||
+		!strings.HasPrefix(string(table), "rowsPerCommit,round,durationSeconds\n") ||
+		!strings.Contains(string(sums), result.Digest(table)+"  tables/published.csv\n") {
+		t.Errorf("the table is %q, %v", table, err)
 	}
 	for _, name := range []string{"env=a.seconds.svg", "env=a.seconds.png", "against_rowsPerCommit.svg", "against_rowsPerCommit.png"} {
 		data, err := os.ReadFile(filepath.Join(dir, "plots", name))
@@ -190,7 +195,7 @@ func TestFolderOfPlots(t *testing.T) {
 	}
 }
 
-// withPlots is a specification that asks for a plot which can be drawn, and for one which cannot.
+// withPlots is a specification that asks for a plot which can be drawn, for one which cannot, and for a table.
 func withPlots(t *testing.T, spec json.RawMessage) json.RawMessage {
 	t.Helper()
 	var of v1alpha1.BenchmarkRunSpec
@@ -200,6 +205,7 @@ func withPlots(t *testing.T, spec json.RawMessage) json.RawMessage {
 	of.Plots = v1alpha1.Plots{
 		{Name: "env=a.seconds", Against: "rowsPerCommit", Metric: "durationSeconds"}, {Name: "none", Against: "rowsPerCommit", Metric: "x"},
 	}
+	of.Tables = v1alpha1.Tables{{Name: "published", Metrics: []string{"durationSeconds"}}}
 	text, err := json.Marshal(of)
 	if err != nil {
 		t.Fatal(err)

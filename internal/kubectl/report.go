@@ -115,6 +115,11 @@ func (p *printable) writeAll(ctx context.Context, streams genericiooptions.IOStr
 		return err
 	}
 	files = append(files, drawn...)
+	tables, err := p.tableFiles()
+	if err != nil {
+		return err
+	}
+	files = append(files, tables...)
 	if err := writeFolder(dir, files); err != nil {
 		return err
 	}
@@ -123,6 +128,28 @@ func (p *printable) writeAll(ctx context.Context, streams genericiooptions.IOStr
 	}
 	_, err = fmt.Fprintf(streams.ErrOut, "%d files were written to %s.\n", len(files)+1, dir)
 	return err
+}
+
+// tablesFolder has the tables of the specification in a folder of report --dir.
+const tablesFolder = "tables/"
+
+// tableFiles are the tables that the specification asks for, with a row for each trial.
+func (p *printable) tableFiles() ([]result.File, error) {
+	asked := p.suite.AskedTables
+	if p.run != nil {
+		asked = p.run.AskedTables
+	}
+	tables, err := asked()
+	if err != nil {
+		return nil, err
+	}
+	var files []result.File
+	for i := range tables {
+		if t := &tables[i]; len(t.CSV) > 0 {
+			files = append(files, result.File{Name: tablesFolder + t.Name + ".csv", Data: t.CSV})
+		}
+	}
+	return files, nil
 }
 
 // formats are those of package report, and the page, which is drawn without the documents of the attempts.

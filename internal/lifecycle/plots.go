@@ -8,15 +8,15 @@ import (
 	"slices"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/stats/asked"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
-	"github.com/benchrun-dev/benchrun/internal/stats/curves"
 )
 
 // checkPlots says which plot is of points that are not measured.
 func checkPlots(list v1alpha1.Plots, points []claims.Series) error {
 	for i := range list {
 		p := &list[i]
-		c := curves.Curve{Name: p.Name, Against: p.Against, Lines: p.Lines, Among: selector(p.Among)}
+		c := asked.Curve{Name: p.Name, Against: p.Against, Lines: p.Lines, Among: selector(p.Among)}
 		if err := c.Check(points); err != nil {
 			return err
 		}
@@ -24,14 +24,34 @@ func checkPlots(list v1alpha1.Plots, points []claims.Series) error {
 	return nil
 }
 
-// NamedMetrics are the names of the metrics that claims and plots are about, besides the headline metric.
-func NamedMetrics(list v1alpha1.Claims, plots v1alpha1.Plots) []string {
+// checkTables says which table is of points that are not measured, and which published figure has no place in its table.
+func checkTables(list v1alpha1.Tables, points []claims.Series) error {
+	for i := range list {
+		t := &list[i]
+		of := asked.Table{Name: t.Name, Metrics: t.Metrics, Among: selector(t.Among)}
+		for _, f := range t.Published {
+			of.Published = append(of.Published, asked.Figure{Of: selector(f.Of), Metric: f.Metric})
+		}
+		if err := of.Check(points); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NamedMetrics are the names of the metrics that claims, plots and tables are about, besides the headline metric.
+func NamedMetrics(list v1alpha1.Claims, plots v1alpha1.Plots, tables v1alpha1.Tables) []string {
 	names := map[string]bool{}
 	for i := range list {
 		names[list[i].Metric] = true
 	}
 	for i := range plots {
 		names[plots[i].Metric] = true
+	}
+	for i := range tables {
+		for _, name := range tables[i].Metrics {
+			names[name] = true
+		}
 	}
 	delete(names, "")
 	return slices.Sorted(maps.Keys(names))

@@ -86,6 +86,9 @@ func PlanSuite(suite *v1alpha1.BenchmarkSuite) (*SuitePlan, error) {
 	if err := checkPlots(suite.Spec.Plots, points); err != nil {
 		return new(SuitePlan), err
 	}
+	if err := checkTables(suite.Spec.Tables, points); err != nil {
+		return new(SuitePlan), err
+	}
 	return p, nil
 }
 

@@ -31,7 +31,10 @@ func Plan(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	if err := checkClaims(run.Spec.Claims, points); err != nil {
 		return p, err
 	}
-	return p, checkPlots(run.Spec.Plots, points)
+	if err := checkPlots(run.Spec.Plots, points); err != nil {
+		return p, err
+	}
+	return p, checkTables(run.Spec.Tables, points)
 }
 
 // Invalid is the failure of a run whose specification cannot be carried out.

@@ -12,13 +12,14 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// Digest of what a specification asks to be measured: runs with the same digest ask for the same. Claims, plots, lane,
+// Digest of what a specification asks to be measured: runs with the same digest ask for the same. Claims, plots, tables, lane,
 // suspend, deadline, lifetime, clean-up and pull secrets are left out, because they do not change a number. The prefix is
 // the version of this method.
 func Digest(spec *v1alpha1.BenchmarkRunSpec) (string, error) {
 	measured := spec.DeepCopy()
 	measured.Claims = nil
 	measured.Plots = nil
+	measured.Tables = nil
 	measured.Lane = ""
 	measured.Suspend = nil
 	measured.DeadlineSeconds = nil

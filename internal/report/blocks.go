@@ -74,13 +74,27 @@ func (r *Report) blocks() []block {
 		}
 	}
 	return append(
-		list,
+		append(list, tableBlocks(r.AskedTables())...),
 		listed("Claims", claimLines(r.Claims)),
 		listed("Warnings", slices.Concat(r.Run.Warnings, r.ChangedInputs(), warnings(r.Points))),
 		listed("Pilots", r.Pilots()),
 		listed("Attempts that do not count", r.disturbances()),
 		listed("Where", r.where()),
 	)
+}
+
+// tableBlocks are the tables that a specification asks for.
+func tableBlocks(tables []AskedTable, err error) []block {
+	if err != nil {
+		return []block{paragraphs(err.Error())}
+	}
+	var list []block
+	for i := range tables {
+		of := paragraphs(tables[i].Remark())
+		of.title, of.rows = tables[i].Title, tables[i].Rows
+		list = append(list, of)
+	}
+	return list
 }
 
 // Answer of all comparisons in a sentence.
@@ -105,10 +119,10 @@ func (s *Suite) blocks() []block {
 			}
 		}
 	}
+	list = append(list, paragraphs(fmt.Sprintf("%s, %s, %d of at most %d rounds, paired, seed %d: %s.", s.Workload, s.Outcome,
+		s.Rounds, s.Planned, s.Seed, s.Message), s.Reading()))
 	return append(
-		list,
-		paragraphs(fmt.Sprintf("%s, %s, %d of at most %d rounds, paired, seed %d: %s.", s.Workload, s.Outcome, s.Rounds, s.Planned,
-			s.Seed, s.Message), s.Reading()),
+		append(list, tableBlocks(s.AskedTables())...),
 		listed("Claims", claimLines(s.Claims)),
 		listed("What a unit of work takes", s.costs()),
 		listed("What the variants differ in", s.differences()),

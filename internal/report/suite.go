@@ -83,7 +83,7 @@ type SuiteRun struct {
 	Unit           string `json:"unit,omitempty"`
 	// Values of the points, in the order of the sweep.
 	Values []SuiteValue `json:"values,omitempty"`
-	// Others are the metrics besides it that plots of the specification are about.
+	// Others are the metrics besides it that plots and tables of the specification are about.
 	Others []SuiteMetric `json:"others,omitempty"`
 }
 

@@ -8,6 +8,10 @@ import "slices"
 // DurationMetric is the name of how long the measured phase took. No loader reports it: it follows from the totals.
 const DurationMetric = "durationSeconds"
 
+// RowsMetric is the name of how many rows were inserted, as far as the workload counts rows: an attempt whose rows the server
+// counts differently does not count. No loader reports it, either.
+const RowsMetric = "insertedRows"
+
 // Metric of an attempt by its name; an empty name is that of the first one. It says whether there is one.
 func (s *Summary) Metric(name string) (Metric, bool) {
 	i := slices.IndexFunc(s.Metrics, func(m Metric) bool { return name == "" || m.Name == name })
@@ -16,6 +20,8 @@ func (s *Summary) Metric(name string) (Metric, bool) {
 		return s.Metrics[i], true
 	case name == DurationMetric && s.Totals.Micros > 0:
 		return Metric{Name: name, Value: float64(s.Totals.Micros) / 1e6, Unit: "s", Better: "lower"}, true
+	case name == RowsMetric && s.Totals.Rows > 0:
+		return Metric{Name: name, Value: float64(s.Totals.Rows), Unit: "rows", Better: "higher"}, true
 	}
 	return Metric{}, false
 }

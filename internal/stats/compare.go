@@ -73,9 +73,10 @@ type Comparison struct {
 	Decided bool
 	// Rounds that it is made of.
 	Rounds int
-	// Ratio of the variant's value to the baseline's, the geometric mean over the rounds, and its interval. Together, the intervals
-	// of all comparisons of the design and after all rounds contain the true ratios with a probability of 95 %. Before the first
-	// look the interval has no bounds: 0 and +Inf.
+	// Ratio of the variant's value to the baseline's, and its interval: the geometric mean over the rounds or, if an earlier look
+	// has excluded that, the end of the interval that is nearest to it. Together, the intervals of all comparisons of the design and
+	// after all rounds contain the true ratios with a probability of 95 %. Before the first look the interval has no bounds: 0 and
+	// +Inf. Of rounds that contradict each other Low is above High.
 	Ratio, Low, High float64
 	// Detectable is the smallest difference, as a fraction, that this many rounds show with a probability of 80 % at the scatter
 	// that was seen. +Inf before the first look.
@@ -110,6 +111,9 @@ func (d Design) Compare(better string, baseline, variant []float64) Comparison {
 	looks := sequential.New(d.FirstLook(), d.MaxRounds, d.level())
 	low, high := intersection(looks, ratios)
 	c.Low, c.High = math.Exp(low), math.Exp(high)
+	if low <= high { // what an earlier look has excluded is no estimate
+		c.Ratio = min(max(c.Ratio, c.Low), c.High)
+	}
 	c.Detectable = math.Expm1((looks.Critical(min(len(ratios), looks.Last)) + distuv.UnitNormal.Quantile(power)) * last.err)
 	d.judge(&c, low, high, better == "lower")
 	c.Decided = c.Decided || len(ratios) >= d.MaxRounds

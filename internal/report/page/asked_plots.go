@@ -12,8 +12,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/asked"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
-	"github.com/benchrun-dev/benchrun/internal/stats/curves"
 )
 
 // askedPlots draws the plots that a specification asks for.
@@ -75,9 +75,9 @@ func askedOfSuite(s *report.Suite) *askedPlots {
 }
 
 // draw the plots, under exactly their names. Those of which nothing was measured are left out with a remark.
-func (a *askedPlots) draw(asked []curves.Curve) (drawn []Drawing, remarks []string) {
-	for i := range asked {
-		c := &asked[i]
+func (a *askedPlots) draw(wanted []asked.Curve) (drawn []Drawing, remarks []string) {
+	for i := range wanted {
+		c := &wanted[i]
 		p := a.curve(c)
 		switch {
 		case p != nil:
@@ -93,7 +93,7 @@ func (a *askedPlots) draw(asked []curves.Curve) (drawn []Drawing, remarks []stri
 }
 
 // curve that is asked for; nil if nothing was measured of it.
-func (a *askedPlots) curve(c *curves.Curve) *plot.Plot {
+func (a *askedPlots) curve(c *asked.Curve) *plot.Plot {
 	along := sweep{along: c.Against}
 	if c.Lines != "" {
 		along.others = []string{c.Lines}

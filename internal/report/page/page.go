@@ -83,6 +83,9 @@ type frame struct {
 	// Asked are the plots that the specification asks for, AskedRemarks say which of them are left out.
 	Asked        []figure
 	AskedRemarks []string
+	// Tables are those that the specification asks for, TableRemarks say what they lack.
+	Tables       []*table
+	TableRemarks []string
 	Discarded    *table
 	Environment  *table
 	Settings     *table

@@ -51,6 +51,9 @@ func newRunView(r *report.Report, d *Details) (*runView, error) {
 	if err := v.addPlots(r, d); err != nil {
 		return nil, err
 	}
+	if err := v.addTables(r.AskedTables()); err != nil {
+		return nil, err
+	}
 	if err := v.addDownloads(r); err != nil {
 		return nil, err
 	}

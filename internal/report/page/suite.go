@@ -83,6 +83,9 @@ func newSuiteView(s *report.Suite, d *SuiteDetails) (*suiteView, error) {
 	if err := v.addPlots(s, d); err != nil {
 		return nil, err
 	}
+	if err := v.addTables(s.AskedTables()); err != nil {
+		return nil, err
+	}
 	if err := v.addDownloads(s); err != nil {
 		return nil, err
 	}

@@ -92,13 +92,16 @@ func Grid() Case {
 }
 
 // Asked is the same with plots that its specification asks for: one with a line for each size, one of durations at one
-// size, and one of a metric that was not measured.
+// size, and one of a metric that was not measured; and with a table that has published figures.
 func Asked() Case {
 	c := Grid()
 	c.Report.Run.Spec = json.RawMessage(`{"seed":42,"plots":[
 		{"name":"env=a.against_threads","title":"threads, each size","against":"threads","lines":"tableSize"},
 		{"name":"small","against":"threads","metric":"durationSeconds","among":{"parameters":{"tableSize":"10000"}}},
-		{"name":"unknown","against":"threads","metric":"rows","among":{"parameters":{"tableSize":"10000"}}}]}`)
+		{"name":"unknown","against":"threads","metric":"rows","among":{"parameters":{"tableSize":"10000"}}}],
+		"tables":[{"name":"published","title":"threads, as published","metrics":["durationSeconds","unknown"],
+			"among":{"parameters":{"tableSize":"10000"}},
+			"published":[{"of":{"parameters":{"threads":"1"}},"value":"12.5"}]}]}`)
 	return c
 }
 

@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package curves
+package asked
 
 import (
 	"fmt"
@@ -49,13 +49,7 @@ func (c *Curve) check(points []claims.Series) error {
 
 // Of points those that are plotted.
 func (c *Curve) Of(points []claims.Series) []claims.Series {
-	var named []claims.Series
-	for i := range points {
-		if c.Among.Names(&points[i]) {
-			named = append(named, points[i])
-		}
-	}
-	return named
+	return among(c.Among, points)
 }
 
 // distinct says whether each point has a place of its own.

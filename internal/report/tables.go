@@ -1,0 +1,310 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/asked"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+)
+
+// AskedTable is a table that a specification asks for, with what was measured.
+type AskedTable struct {
+	Name, Title string
+	// Rows of texts: medians, and published figures beside them. The first row has the names of the columns, of which the first
+	// Labels say what the others are of.
+	Rows   [][]string
+	Labels int
+	// CSV has a row for each trial, and a column for each metric.
+	CSV []byte
+	// Missing are the metrics that were not measured; the table has no place for them.
+	Missing []string
+}
+
+// Remark says what the table lacks; empty if it lacks nothing.
+func (t *AskedTable) Remark() string {
+	if len(t.Missing) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The table %s lacks what was not measured: %s.", t.Name, strings.Join(t.Missing, ", "))
+}
+
+// AskedTables are the tables that the specification of the run asks for.
+func (r *Report) AskedTables() ([]AskedTable, error) {
+	return askedTables(r.Run.Spec, r.measuredTrials())
+}
+
+// AskedTables are the tables that the specification of the suite asks for, over the rounds that are whole.
+func (s *Suite) AskedTables() ([]AskedTable, error) {
+	return askedTables(s.Spec, s.measuredTrials())
+}
+
+func askedTables(spec json.RawMessage, trials []measuredTrial) ([]AskedTable, error) {
+	wanted, err := readAsked(spec)
+	if err != nil {
+		return nil, err
+	}
+	var list []AskedTable
+	for _, t := range wanted.Tables {
+		of := asked.Table{Name: t.Name, Title: t.Title, Metrics: t.Metrics, Among: claims.Selector(t.Among)}
+		for _, f := range t.Published {
+			value, err := strconv.ParseFloat(f.Value, 64)
+			if err != nil {
+				return nil, fmt.Errorf("reading the published figures of table %s: %w", t.Name, err)
+			}
+			of.Published = append(of.Published, asked.Figure{Of: claims.Selector(f.Of), Metric: f.Metric, Value: value})
+		}
+		table, err := newTable(&of, trials)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, *table)
+	}
+	return list, nil
+}
+
+// measuredTrial is a trial that counts: in a suite, what a run measured at a point.
+type measuredTrial struct {
+	claims.Series
+	round int
+	of    func(metric string) (float64, bool)
+}
+
+// measuredTrials in the order of the sweep, and of measuring at each point.
+func (r *Report) measuredTrials() []measuredTrial {
+	var list []measuredTrial
+	rounds := r.roundOf()
+	for _, p := range r.Points {
+		for _, record := range p.Records {
+			of := func(metric string) (float64, bool) {
+				m, found := record.Summary.Metric(metric)
+				return m.Value, found
+			}
+			list = append(list, measuredTrial{claims.Series{Parameters: p.Parameters}, rounds[record.Trial], of})
+		}
+	}
+	return list
+}
+
+// measuredTrials in the order of the variants, of the rounds and of the sweep.
+func (s *Suite) measuredTrials() []measuredTrial {
+	var list []measuredTrial
+	for i := range s.Variants {
+		for j := range s.Runs {
+			run := &s.Runs[j]
+			if run.Variant != s.Variants[i].Name || run.Round > s.Rounds {
+				continue
+			}
+			for _, v := range run.Values {
+				of := func(metric string) (float64, bool) { return run.at(metric, v.Parameters) }
+				list = append(list, measuredTrial{claims.Series{Variant: run.Variant, Parameters: v.Parameters}, run.Round, of})
+			}
+		}
+	}
+	return list
+}
+
+// at a point the value of a metric; false if there is none.
+func (r *SuiteRun) at(metric string, parameters map[string]string) (float64, bool) {
+	_, values := r.Of(metric)
+	label := stats.Label(parameters)
+	i := slices.IndexFunc(values, func(v SuiteValue) bool { return stats.Label(v.Parameters) == label })
+	if i < 0 {
+		return 0, false
+	}
+	return values[i].Value, true
+}
+
+// tabled is a point of a table with its trials.
+type tabled struct {
+	claims.Series
+	trials []measuredTrial
+}
+
+// values of a metric in the trials of the point.
+func (p *tabled) values(metric string) []float64 {
+	var list []float64
+	for _, t := range p.trials {
+		if v, found := t.of(metric); found {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+func newTable(of *asked.Table, trials []measuredTrial) (*AskedTable, error) {
+	t := &AskedTable{Name: of.Name, Title: cmp.Or(of.Title, of.Name)}
+	var points []tabled
+	at := map[string]int{}
+	for _, trial := range trials {
+		if !of.Among.Names(&trial.Series) {
+			continue
+		}
+		key := trial.Variant + "\x00" + stats.Label(trial.Parameters)
+		if _, known := at[key]; !known {
+			at[key] = len(points)
+			points = append(points, tabled{Series: trial.Series})
+		}
+		points[at[key]].trials = append(points[at[key]].trials, trial)
+	}
+	var metrics []string
+	for _, name := range of.Metrics {
+		if slices.ContainsFunc(points, func(p tabled) bool { return len(p.values(name)) > 0 }) {
+			metrics = append(metrics, name)
+		} else {
+			t.Missing = append(t.Missing, name)
+		}
+	}
+	if len(metrics) == 0 {
+		return t, nil
+	}
+	if len(metrics) > len(points) {
+		t.Rows, t.Labels = byMetric(of, metrics, points), 1
+	} else {
+		t.Rows, t.Labels = byPoint(of, metrics, points), len(labelsOf(points))
+	}
+	var err error
+	t.CSV, err = tableCSV(metrics, points)
+	return t, err
+}
+
+// variantLabel is the column of the variants' names.
+const variantLabel = "variant"
+
+// labelsOf points are what they differ in: the variant and swept parameters. One point has all.
+func labelsOf(points []tabled) []string {
+	valuesOf := map[string][]string{}
+	for i := range points {
+		for name, value := range points[i].labels() {
+			if !slices.Contains(valuesOf[name], value) {
+				valuesOf[name] = append(valuesOf[name], value)
+			}
+		}
+	}
+	var names []string
+	for name, values := range valuesOf {
+		if name != variantLabel && (len(values) > 1 || len(points) == 1) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	if variants := valuesOf[variantLabel]; len(variants) > 1 || len(variants) == 1 && len(points) == 1 {
+		names = append([]string{variantLabel}, names...)
+	}
+	return names
+}
+
+// labels of a point by their names.
+func (p *tabled) labels() map[string]string {
+	all := map[string]string{}
+	for name, value := range p.Parameters {
+		all[name] = value
+	}
+	if p.Variant != "" {
+		all[variantLabel] = p.Variant
+	}
+	return all
+}
+
+const publishedHead = "published"
+
+// byPoint has a row for each point.
+func byPoint(of *asked.Table, metrics []string, points []tabled) [][]string {
+	labels := labelsOf(points)
+	rows := [][]string{slices.Clone(labels)}
+	for i := range points {
+		var cells []string
+		for _, name := range labels {
+			cells = append(cells, points[i].labels()[name])
+		}
+		rows = append(rows, cells)
+	}
+	for _, metric := range metrics {
+		column, published := []string{metric}, []string{publishedHead}
+		for i := range points {
+			column = append(column, median(points[i].values(metric)))
+			published = append(published, publishedCell(of, metric, &points[i]))
+		}
+		rows = withColumns(rows, column, published)
+	}
+	return rows
+}
+
+// byMetric has a row for each metric.
+func byMetric(of *asked.Table, metrics []string, points []tabled) [][]string {
+	rows := [][]string{{"metric"}}
+	for _, metric := range metrics {
+		rows = append(rows, []string{metric})
+	}
+	labels := labelsOf(points)
+	for i := range points {
+		var name []string
+		for _, label := range labels {
+			name = append(name, points[i].labels()[label])
+		}
+		column, published := []string{cmp.Or(strings.Join(name, ", "), "measured")}, []string{publishedHead}
+		for _, metric := range metrics {
+			column = append(column, median(points[i].values(metric)))
+			published = append(published, publishedCell(of, metric, &points[i]))
+		}
+		rows = withColumns(rows, column, published)
+	}
+	return rows
+}
+
+// withColumns adds a column of what was measured, and one of published figures if there are any.
+func withColumns(rows [][]string, measured, published []string) [][]string {
+	some := slices.ContainsFunc(published[1:], func(cell string) bool { return cell != "" })
+	for i := range rows {
+		rows[i] = append(rows[i], measured[i])
+		if some {
+			rows[i] = append(rows[i], published[i])
+		}
+	}
+	return rows
+}
+
+func publishedCell(of *asked.Table, metric string, p *tabled) string {
+	value, found := of.PublishedAt(metric, &p.Series)
+	if !found {
+		return ""
+	}
+	return strconv.FormatFloat(value, 'f', -1, 64)
+}
+
+// tableCSV has a row for each trial.
+func tableCSV(metrics []string, points []tabled) ([]byte, error) {
+	labels := labelsOf(points)
+	rows := [][]string{slices.Concat(labels, []string{"round"}, metrics)}
+	for i := range points {
+		p := &points[i]
+		for _, trial := range p.trials {
+			var cells []string
+			for _, name := range labels {
+				cells = append(cells, p.labels()[name])
+			}
+			cells = append(cells, strconv.Itoa(trial.round))
+			for _, metric := range metrics {
+				cell := ""
+				if v, found := trial.of(metric); found {
+					cell = strconv.FormatFloat(v, 'f', -1, 64)
+				}
+				cells = append(cells, cell)
+			}
+			rows = append(rows, cells)
+		}
+	}
+	var b bytes.Buffer
+	err := csv.NewWriter(&b).WriteAll(rows)
+	return b.Bytes(), err
+}
