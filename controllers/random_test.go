@@ -97,7 +97,7 @@ func (c chance) workload() map[string]any {
 	if c.IntN(10) > 0 {
 		w["commitSize"] = member
 	}
-	c.sometimes(3, w, "limits", func() any { return map[string]any{"seconds": c.pick(int64(1), int64(86400), int64(0))} })
+	c.sometimes(3, w, "limits", func() any { return map[string]any{"seconds": c.pick(int64(1), int64(15552000), int64(0))} })
 	return w
 }
 
@@ -118,7 +118,7 @@ func (c chance) trials() any {
 	c.sometimes(2, t, "database", func() any { return c.pick("Reused", "Fresh") })
 	c.sometimes(5, t, "data", func() any { return c.pick("Recreate", "Keep") })
 	c.sometimes(3, t, "maxInvalid", func() any { return c.pick(int64(0), int64(1000), int64(-1)) })
-	c.sometimes(3, t, "deadlineSeconds", func() any { return c.pick(int64(10), int64(604800), int64(1)) })
+	c.sometimes(3, t, "deadlineSeconds", func() any { return c.pick(int64(10), int64(15552000), int64(1)) })
 	return t
 }
 

@@ -140,11 +140,11 @@ type TrialsSpec struct {
 	StartDeadlineSeconds int32 `json:"startDeadlineSeconds,omitempty"`
 
 	// deadlineSeconds is how long one attempt may take, including preparation; the first one on a database instance has twice
-	// warmUpSeconds more. From 10 to 604800; defaults to 3600.
+	// warmUpSeconds more. From 10 to 15552000, which is 180 days; defaults to 3600.
 	// +optional
 	// +kubebuilder:default=3600
 	// +kubebuilder:validation:Minimum=10
-	// +kubebuilder:validation:Maximum=604800
+	// +kubebuilder:validation:Maximum=15552000
 	DeadlineSeconds int32 `json:"deadlineSeconds,omitempty"`
 
 	// maxInvalid is how many attempts of the whole run may be invalidated (evicted, out of memory, restarted and so on) before

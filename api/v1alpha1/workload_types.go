@@ -78,10 +78,10 @@ type WorkloadSpec struct {
 // WorkloadLimits bound a trial's measured phase.
 type WorkloadLimits struct {
 	// seconds after which measuring stops. Such a trial still counts, and its result says what stopped it. Unset: measuring stops
-	// when all rows are in. From 1 to 86400.
+	// when all rows are in. From 1 to 15552000, which is 180 days.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=86400
+	// +kubebuilder:validation:Maximum=15552000
 	Seconds *int32 `json:"seconds,omitempty"`
 
 	// errorPercent is the largest share of transactions that may be rolled back and retried because of a deadlock, a lock wait

@@ -71,7 +71,7 @@ func mariaDB(
 		"storage":            mariaDBStorage(db, ownLabels(meta.Labels)),
 		"tls":                map[string]any{"enabled": encrypted(db), "required": false},
 		"updateStrategy":     map[string]any{"type": "Never"},
-		"resources":          resources(db),
+		"resources":          Resources(db),
 		"tolerations":        podutil.Tolerations(db.Tolerations),
 		"podSecurityContext": podSecurity(e),
 		"securityContext":    podutil.RestrictedContainer(),
@@ -95,7 +95,7 @@ func mariaDB(
 		},
 		"initContainers": []any{map[string]any{
 			"name": ProbeContainer, "image": images.Name(images.Loader), "imagePullPolicy": corev1.PullIfNotPresent,
-			"args": []string{"probe", "--data=" + e.Image.DataPath}, "resources": resources(db),
+			"args": []string{"probe", "--data=" + e.Image.DataPath}, "resources": Resources(db),
 		}},
 	}
 	if bound := podutil.BindToNodes(affinity(db), node); bound != nil {

@@ -98,33 +98,8 @@ func ClaimsOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) []claims.Judg
 		return list
 	}
 	judged := claims.Judge(claimsOf(run.Spec.Claims), measured, stats.PairedRatio)
-	addReasons(judged, points)
+	addReasons(run.Spec.Claims, judged, placeOfRun(run, points))
 	return judged
-}
-
-// fastFdatasync is the latency of fdatasync, in microseconds, below which waiting for the disk costs next to nothing.
-const fastFdatasync = 1000
-
-// addReasons adds to claims that do not hold what the environment has to do with it: published figures from a time of slow disks
-// are often about nothing but the wait for a commit to be on disk.
-func addReasons(judged []claims.Judgement, points []stats.Point) {
-	micros, waits := int64(0), false
-	for i := range points {
-		for _, r := range points[i].Records {
-			if r.Fingerprint != nil && r.Fingerprint.FdatasyncMicros.Calls > 0 {
-				micros = r.Fingerprint.FdatasyncMicros.Median
-			}
-			for _, m := range r.Summary.Metrics {
-				waits = waits || strings.Contains(m.Name, "FsyncsPerTransaction") && m.Value > 0.5
-			}
-		}
-	}
-	for i := range judged {
-		if judged[i].Verdict == claims.DoesNotHold && waits && micros > 0 && micros < fastFdatasync {
-			judged[i].Detail += fmt.Sprintf("; a commit waits for the disk, and here fdatasync takes only %s ms (median)",
-				stats.Format(float64(micros)/1000))
-		}
-	}
 }
 
 // claimStatus is what the status says of claims, each and together.
@@ -193,5 +168,7 @@ func ClaimsOfSuite(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObse
 		d.Comparisons = comparisons
 		return d.Interval(of, to)
 	}
-	return claims.Judge(claimsOf(suite.Spec.Claims), measured, interval)
+	judged := claims.Judge(claimsOf(suite.Spec.Claims), measured, interval)
+	addReasons(suite.Spec.Claims, judged, placeOfSuite(p, seen))
+	return judged
 }

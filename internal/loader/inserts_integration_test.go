@@ -286,8 +286,16 @@ func TestIntegrationContest2008(t *testing.T) {
 			t.Errorf("no deviation %q in %s", word, text)
 		}
 	}
-	if p := doc.Phases[len(doc.Phases)-2]; p.Name != "flush" {
+	flush := doc.Phases[len(doc.Phases)-2]
+	if flush.Name != "flush" {
 		t.Errorf("phases %v", doc.Phases)
+	}
+	m, end := metricsOf(doc), doc.Milestones[len(doc.Milestones)-1]
+	if want := float64(doc.Totals.Micros+flush.Micros) / 1e6; m["elapsedSeconds"] != want || m["flushSeconds"] <= 0 {
+		t.Errorf("elapsed %g s with the flush, want %g; metrics %v", m["elapsedSeconds"], want, m)
+	}
+	if want := float64(end.TableBytes + end.IndexBytes); m["sizeBytes"] != want || want <= 0 {
+		t.Errorf("size %g, want %g", m["sizeBytes"], want)
 	}
 	newIIBench(t, func(p *iibench.Parameters) { p.Rules = "Contest2008" }).mustFail(t.Context(), t, result.CauseConfiguration,
 		"rules Contest2008: schema is InsertBenchmark, it must be Tokutek2008")

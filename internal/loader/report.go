@@ -23,7 +23,8 @@ func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
 	doc.Totals, doc.Series, doc.Milestones = l.totals(), l.measured.Series(), l.milestones.Results()
 	doc.Checks = l.checks
 	doc.Metrics = slices.Concat(l.terminal(doc.Totals), metrics(l.engine, doc.Totals, doc.Server, doc.Client),
-		serverCosts(doc.Observed, doc.Totals.Rows, "row", "PerRow"), heldBack(doc.Observed, doc.Totals), l.afterwards())
+		serverCosts(doc.Observed, doc.Totals.Rows, "row", "PerRow"), heldBack(doc.Observed, doc.Totals),
+		l.afterwards(doc.Totals.Micros), l.sizes(doc.Milestones))
 	if l.milestones != nil {
 		// The terminal rate is the headline, but what people know of other programs is this.
 		overall := slices.IndexFunc(doc.Metrics, func(m result.Metric) bool { return m.Name == metricRate })
@@ -41,6 +42,10 @@ const (
 	metricRate = "rowsPerSecond"
 	// metricEstimate is how long a load would have taken that its limit ended.
 	metricEstimate = "estimatedSeconds"
+	// metricElapsed is how long the measured phase and those after it took, for example one in which indexes are built.
+	metricElapsed = "elapsedSeconds"
+	// metricSize is that of the table with its indexes when the last row was in.
+	metricSize = "sizeBytes"
 )
 
 // terminal is the rate with which a load with milestones ended, its headline, and how long the whole would have taken if
@@ -59,15 +64,37 @@ func (l *clientLoad) terminal(t result.Totals) []result.Metric {
 	return all
 }
 
-// afterwards are the times of the phases between the measured one and the verification.
-func (l *clientLoad) afterwards() []result.Metric {
+// afterwards are the times of the phases between the measured one and the verification and, with the measured one, of all.
+func (l *clientLoad) afterwards(measured int64) []result.Metric {
 	var all []result.Metric
+	seconds := func(name string, micros int64, shown bool) {
+		all = append(all, result.Metric{Name: name, Value: float64(micros) / 1e6, Unit: "s", Better: "lower", Shown: shown})
+	}
+	elapsed := measured
 	for _, p := range l.phases {
 		if slices.ContainsFunc(l.plan.After, func(after workload.Phase) bool { return after.Name == p.Name }) {
-			all = append(all, result.Metric{Name: p.Name + "Seconds", Value: float64(p.Micros) / 1e6, Unit: "s", Better: "lower"})
+			seconds(p.Name+"Seconds", p.Micros, false)
+			elapsed += p.Micros
 		}
 	}
+	if len(all) > 0 {
+		seconds(metricElapsed, elapsed, true)
+	}
 	return all
+}
+
+// sizes are the bytes of the table and of its indexes at the end, as far as the server has said.
+func (*clientLoad) sizes(points []result.Milestone) []result.Metric {
+	if len(points) == 0 {
+		return nil
+	}
+	last := points[len(points)-1]
+	if last.TableBytes < 0 || last.IndexBytes < 0 {
+		return nil
+	}
+	return []result.Metric{{
+		Name: metricSize, Value: float64(last.TableBytes + last.IndexBytes), Unit: "bytes", Better: "lower", Shown: true,
+	}}
 }
 
 // metrics are the numbers that people compare. The first one is the headline. What cannot be known is left out.

@@ -40,7 +40,7 @@ func aMinuteOf(manifest string) string {
 	GinkgoHelper()
 	for asked, here := range map[string]string{
 		`limits: {cpu: "8", memory: 16Gi}`: `limits: {cpu: "1", memory: 13Gi}`,
-		"seconds: 86400":                   "seconds: 60",
+		"seconds: 3196800":                 "seconds: 60",
 	} {
 		Expect(manifest).To(ContainSubstring(asked))
 		manifest = strings.Replace(manifest, asked, here, 1)

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# publications.sh [NAME…] — measures the small twin of each publication on the kind cluster, or of those whose file names begin so;
+# puts its report into docs/publications: the page, the summary, the results, the plots; and writes docs/publications.md of all.
+# Takes about 40 minutes. Fails if a publication does not end Complete, or if deleting it leaves anything.
+set -euo pipefail
+# shellcheck source=hack/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+NAMESPACE=publications
+REPORTS=docs/publications
+
+# keep FOLDER FROM — of all formats those that people look at.
+keep() {
+	rm -rf "$1"
+	mkdir -p "$1"
+	cp "$2"/{report.html,summary.md,results.csv} "$1"
+	cp "$2"/plots/*.svg "$2"/tables/*.csv "$1"
+}
+
+# measure FILE
+measure() {
+	local base folder object kind name
+	base=$(basename "$1" -small.yaml)
+	rm -rf "${REPORTS:?}/$base"
+	kubectl apply -n $NAMESPACE -f "$1" >&2
+	kubectl get -n $NAMESPACE -f "$1" -o name | while read -r object; do
+		kubectl wait -n $NAMESPACE --for=condition=Finished --timeout=30m "$object" >&2
+		kubectl wait -n $NAMESPACE --for=condition=Complete --timeout=0 "$object" >&2
+		kind=${object%%.*} name=${object#*/}
+		folder=$BIN/publications/$name
+		rm -rf "$folder"
+		kubectl benchrun report -n $NAMESPACE "${kind#benchmark}/$name" --dir "$folder" >&2
+		keep "$REPORTS/$base/$name" "$folder"
+	done
+	kubectl delete -n $NAMESPACE -f "$1" --timeout=5m >&2
+	wait_until 120 nothing_left || die "$1 has left $(left)"
+}
+
+# left are the objects of the namespace, and the volumes of its claims.
+left() {
+	kubectl get -n $NAMESPACE -o name \
+		pods,jobs,statefulsets,services,persistentvolumeclaims,secrets,configmaps,poddisruptionbudgets,networkpolicies,bruns,bsuites |
+		grep -v '^configmap/kube-root-ca.crt$' || true
+	kubectl get persistentvolumes -o jsonpath="{.items[?(@.spec.claimRef.namespace=='$NAMESPACE')].metadata.name}"
+}
+
+nothing_left() { [ -z "$(left)" ]; }
+
+# header of a sample as text: its comment, in which figures are indented.
+header() { sed -n '/^#/!q; s/^# \{0,1\}//p' "$1"; }
+
+# answer of a summary: all that comes before the costs, the differences, the warnings and the environment.
+answer() { sed -n '1d; /^\(What a unit of work takes\|What the variants differ in\|Warnings\|Pilots\|Where\):/q; p' "$1"; }
+
+
+# plot of a folder: of a suite the ratios, of a run the first.
+plot() {
+	local file
+	for file in "$1"/ratios.svg "$1"/*.svg; do
+		if [ -f "$file" ]; then echo "${file#docs/}" && return; fi
+	done
+	die "$1 has no plot"
+}
+
+# document of all publications, with what each was made from.
+document() {
+	cat <<-END
+		# Publications
+
+		What was published, and what the small twin of each publication measured on the kind cluster of \`make cluster\`: on two shared
+		vCPUs, which show directions rather than sizes. Every conclusion of a publication is a claim that is judged by both. \`make
+		publications\` measures again, and writes this page.
+	END
+	local file base folder at
+	for file in config/samples/publications/*-small.yaml; do
+		base=$(basename "$file" -small.yaml)
+		printf '\n## %s\n\n' "$base"
+		printf 'From [%s-small.yaml](../%s); [in full](../%s).\n\n' "$base" "$file" "${file/-small/}"
+		header "${file/-small/}" | sed 's/^  /    /'
+		for folder in "$REPORTS/$base"/*/; do
+			folder=${folder%/}
+			at=${folder#docs/}
+			printf '\n### %s\n\n' "$(sed -n '1s/^# //p' "$folder/summary.md")"
+			printf '[The page](%s/report.html), [the summary](%s/summary.md), [a row for each trial](%s/results.csv).\n' "$at" "$at" "$at"
+			answer "$folder/summary.md"
+			printf '![%s](%s)\n' "$(basename "$(plot "$folder")" .svg)" "$(plot "$folder")"
+		done
+	done
+}
+
+kubectl create namespace $NAMESPACE --dry-run=client -o yaml | kubectl apply -f - >&2
+mkdir -p "$REPORTS"
+for file in config/samples/publications/*-small.yaml; do
+	for prefix in "${@:-}"; do
+		case $(basename "$file") in "$prefix"*)
+			kubectl delete -n $NAMESPACE -f "$file" --ignore-not-found --timeout=5m >&2
+			measure "$file"
+			;;
+		esac
+	done
+done
+document >docs/publications.md

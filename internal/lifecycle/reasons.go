@@ -1,0 +1,135 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+)
+
+// fastFdatasync is the latency of fdatasync, in microseconds, below which waiting for the disk costs next to nothing.
+const fastFdatasync = 1000
+
+// place is what a claim may fail for although it is true elsewhere.
+type place struct {
+	// fdatasyncMicros is the median latency of fdatasync on the data volume; 0 if it is not known.
+	fdatasyncMicros int64
+	// waits says that commits wait for the disk.
+	waits bool
+	// cpus that the server may use; 0 if that is not known.
+	cpus float64
+}
+
+// addReasons adds to claims that do not hold what the place has to do with it: published figures from a time of slow disks are
+// often about nothing but the wait for a commit to be on disk, and those of large machines about how many connections they serve.
+func addReasons(list v1alpha1.Claims, judged []claims.Judgement, at place) {
+	for i := range judged {
+		if judged[i].Verdict != claims.DoesNotHold {
+			continue
+		}
+		if at.waits && at.fdatasyncMicros > 0 && at.fdatasyncMicros < fastFdatasync {
+			judged[i].Detail += fmt.Sprintf("; a commit waits for the disk, and here fdatasync takes only %s ms (median)",
+				stats.Format(float64(at.fdatasyncMicros)/1000))
+		}
+		if n := connections(&list[i]); at.cpus > 0 && float64(n) > at.cpus {
+			judged[i].Detail += fmt.Sprintf("; here %d connections share %s", n, cpuCount(at.cpus))
+		}
+	}
+}
+
+func cpuCount(n float64) string {
+	if n == 1 {
+		return "one CPU"
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64) + " CPUs"
+}
+
+// connections is the largest number of connections that a claim names as a value; 0 if it is not about connections.
+func connections(c *v1alpha1.Claim) int {
+	var named []v1alpha1.PointSelector
+	switch {
+	case c.Ratio != nil:
+		named = append(named, c.Ratio.Of, c.Ratio.To)
+	case c.BestAt != nil:
+		named = append(named, c.BestAt.At)
+	case c.NoDifference != nil:
+		named = append(named, c.NoDifference.Of, c.NoDifference.To)
+	}
+	var values []string
+	for _, of := range named {
+		for _, name := range []string{"concurrency", "threads", "insertThreads"} {
+			if value, found := of.Parameters[name]; found {
+				values = append(values, string(value))
+			}
+		}
+	}
+	// Points that differ in something else are no matter of connections.
+	if len(values) == 0 || len(named) == 2 && (len(values) != 2 || values[0] == values[1]) {
+		return 0
+	}
+	most := 0
+	for _, value := range values {
+		if n, err := strconv.Atoi(value); err == nil {
+			most = max(most, n)
+		}
+	}
+	return most
+}
+
+// placeOfRun by the records of its points.
+func placeOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) place {
+	at, nodeCPUs := place{}, 0
+	for i := range points {
+		for _, r := range points[i].Records {
+			if f := r.Fingerprint; f != nil {
+				nodeCPUs = max(nodeCPUs, f.CPUs)
+				if f.FdatasyncMicros.Calls > 0 {
+					at.fdatasyncMicros = f.FdatasyncMicros.Median
+				}
+			}
+			at.waits = at.waits || slices.ContainsFunc(r.Summary.Metrics, waitsForDisk)
+		}
+	}
+	at.cpus = serverCPUs(&run.Spec, nodeCPUs)
+	return at
+}
+
+// placeOfSuite by the environments of its runs. Its runs may wait for the disk in some variants and not in others: that is no
+// matter of the place.
+func placeOfSuite(p *SuitePlan, seen *SuiteObserved) place {
+	at := place{}
+	for i := range seen.Members {
+		if run := seen.Members[i].Run; run != nil {
+			cpus := serverCPUs(&p.Variants[p.Members[i].Variant].Run.Spec, int(run.Status.Environment.CPUs))
+			at.cpus = max(at.cpus, cpus)
+		}
+	}
+	return at
+}
+
+// serverCPUs that a server may use: its limit, or all of its node; 0 if neither is known.
+func serverCPUs(spec *v1alpha1.BenchmarkRunSpec, ofNode int) float64 {
+	limit := 0.0
+	if spec.Database.Provisioner != v1alpha1.ProvisionerExternal {
+		resources := database.Resources(&spec.Database)
+		limit = resources.Limits.Cpu().AsApproximateFloat64()
+	}
+	if limit > 0 && (ofNode <= 0 || limit < float64(ofNode)) {
+		return limit
+	}
+	return float64(max(ofNode, 0))
+}
+
+// waitsForDisk says whether a metric shows that transactions flush the redo log.
+func waitsForDisk(m result.Metric) bool {
+	return strings.Contains(m.Name, "FsyncsPerTransaction") && m.Value > 0.5
+}
