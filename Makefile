@@ -97,9 +97,9 @@ docs-reference: ## Regenerate docs/reference/api.md from the API's comments, and
 	  --source-path api --output-path docs/reference/api.md
 	go run ./hack/reference docs/reference/kubectl.md
 
-.PHONY: examples
-examples: deploy ## Measure each publication's small twin on the kind cluster, and put the reports into docs/examples.
-	@hack/examples.sh $(NAMES)
+.PHONY: publications
+publications: deploy ## Measure each publication's small twin on the kind cluster, and write docs/publications.md; NAMES="000 004".
+	@hack/publications.sh $(NAMES)
 
 .PHONY: page-images
 page-images: ## Take the pictures of report pages in docs/images anew. Needs Chromium.

@@ -107,6 +107,7 @@ func runsOf(t *testing.T, file string) []map[string]string {
 		delete(object.Spec, "suspend") // they run one after the other
 		delete(object.Spec, "claims")  // they say nothing of what is measured
 		delete(object.Spec, "plots")
+		delete(object.Spec, "tables")
 		runs = append(runs, flattened(object.Spec))
 	}
 	return runs
