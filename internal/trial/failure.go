@@ -22,6 +22,9 @@ func judgeFailed(job *batchv1.Job, l loaders) Verdict {
 			"the attempt took longer than trials.deadlineSeconds allows (%d s)", *job.Spec.ActiveDeadlineSeconds)+l.interruptedAt())
 	}
 	if v.Pod == nil {
+		if words, evicted := evictedPod(job); evicted {
+			return v.Because(result.CauseEvicted, words)
+		}
 		return v.Because(result.CausePodDeleted, "the loader's Pod was deleted")
 	}
 	if pod := unreachable(l.pods); pod != nil {
@@ -33,6 +36,9 @@ func judgeFailed(job *batchv1.Job, l loaders) Verdict {
 			v.Pod = &l.pods[i]
 			return v.Because(result.CauseEvicted, fmt.Sprintf("%s: %s", d.Reason, d.Message))
 		}
+	}
+	if words, evicted := evictedPod(job); evicted {
+		return v.Because(result.CauseEvicted, words)
 	}
 	if end := podutil.Ended(v.Pod, Container); end != nil && end.Reason == podutil.OOMKilled {
 		return v.Because(result.CauseOutOfMemory, "the loader was killed for its memory: raise loader.resources.limits.memory")
@@ -48,6 +54,17 @@ func deadlineExceeded(job *batchv1.Job) bool {
 		}
 	}
 	return false
+}
+
+// evictedPod is what the Job says of a Pod that was evicted: the Pod itself may be gone before anybody has seen its condition. The
+// Job's failure policy has no rule but that for evictions.
+func evictedPod(job *batchv1.Job) (words string, evicted bool) {
+	for _, t := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed} {
+		if c := jobCondition(job, t); c != nil && c.Reason == batchv1.JobReasonPodFailurePolicy {
+			return c.Message, true
+		}
+	}
+	return "", false
 }
 
 // judgeReport takes the cause from what the loader reports, because nothing happened to its Pod.

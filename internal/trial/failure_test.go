@@ -46,6 +46,13 @@ func TestJudgeFailure(t *testing.T) {
 		},
 		"no Pod": {failedJob, nil, invalid(result.CausePodDeleted, "the loader's Pod was deleted")},
 
+		"evicted and gone": {
+			evictedJob, nil, invalid(result.CauseEvicted, "Pod ns/x has condition DisruptionTarget matching FailJob rule at index 0"),
+		},
+		"evicted and gone, and another is being deleted": {
+			evictedJob, []corev1.Pod{loader(interrupted, beingDeleted)},
+			invalid(result.CauseEvicted, "Pod ns/x has condition DisruptionTarget matching FailJob rule at index 0"),
+		},
 		"evicted": {failedJob, []corev1.Pod{loader(interrupted, disrupted(corev1.ConditionTrue))}, invalid(result.CauseEvicted, evicted)},
 		"evicted comes before what a new attempt would meet again": {
 			failedJob, []corev1.Pod{loader(leftFailure(result.CauseSQL), disrupted(corev1.ConditionTrue))}, invalid(result.CauseEvicted, evicted),

@@ -78,7 +78,11 @@ func condition(t batchv1.JobConditionType, reason string) batchv1.JobCondition {
 }
 
 var (
-	failedJob    = jobWith(condition(batchv1.JobFailureTarget, batchv1.JobReasonPodFailurePolicy))
+	failedJob  = jobWith(condition(batchv1.JobFailureTarget, batchv1.JobReasonBackoffLimitExceeded))
+	evictedJob = jobWith(batchv1.JobCondition{
+		Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue, Reason: batchv1.JobReasonPodFailurePolicy,
+		Message: "Pod ns/x has condition DisruptionTarget matching FailJob rule at index 0",
+	})
 	succeededJob = jobWith(condition(batchv1.JobSuccessCriteriaMet, batchv1.JobReasonCompletionsReached))
 )
 
