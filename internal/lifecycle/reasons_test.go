@@ -40,7 +40,9 @@ func TestReasons(t *testing.T) {
 		"none of both":       {ratio(parameter("threads", "5"), parameter("threads", "5")), place{cpus: 2}, claims.DoesNotHold, ""},
 		"of something else":  {ratio(parameter("rows", "5"), parameter("rows", "1")), place{cpus: 2}, claims.DoesNotHold, ""},
 		"a fast disk": {
-			best, place{cpus: 8, waits: true, fdatasyncMicros: 131}, claims.DoesNotHold,
+			best,
+			place{cpus: 8, waits: true, fdatasyncMicros: 131},
+			claims.DoesNotHold,
 			"; a commit waits for the disk, and here fdatasync takes only 0.131 ms (median)",
 		},
 		"a slow disk":          {best, place{cpus: 8, waits: true, fdatasyncMicros: 1000}, claims.DoesNotHold, ""},

@@ -9,6 +9,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -207,9 +208,7 @@ func labelsOf(points []tabled) []string {
 // labels of a point by their names.
 func (p *tabled) labels() map[string]string {
 	all := map[string]string{}
-	for name, value := range p.Parameters {
-		all[name] = value
-	}
+	maps.Copy(all, p.Parameters)
 	if p.Variant != "" {
 		all[variantLabel] = p.Variant
 	}

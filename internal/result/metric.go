@@ -45,6 +45,7 @@ func (s *Summary) percentile(name string) (Metric, bool) {
 // Percentiles by what the columns of results.csv have behind the name of the operation.
 func (l *Latency) Percentiles() map[string]int64 {
 	return map[string]int64{
-		"P50Micros": l.P50Micros, "P95Micros": l.P95Micros, "P99Micros": l.P99Micros, "P999Micros": l.P999Micros, "MaxMicros": l.MaxMicros,
+		"P50Micros": l.P50Micros, "P95Micros": l.P95Micros, "P99Micros": l.P99Micros, "P999Micros": l.P999Micros,
+		"MaxMicros": l.MaxMicros,
 	}
 }

@@ -56,8 +56,8 @@ func deadlineExceeded(job *batchv1.Job) bool {
 	return false
 }
 
-// evictedPod is what the Job says of a Pod that was evicted: the Pod itself may be gone before anybody has seen its condition. The
-// Job's failure policy has no rule but that for evictions.
+// evictedPod is what the Job says of a Pod that was evicted: the Pod itself may be gone before anybody has seen its condition.
+// The Job's failure policy has no rule but that for evictions.
 func evictedPod(job *batchv1.Job) (words string, evicted bool) {
 	for _, t := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed} {
 		if c := jobCondition(job, t); c != nil && c.Reason == batchv1.JobReasonPodFailurePolicy {

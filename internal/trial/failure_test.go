@@ -50,7 +50,8 @@ func TestJudgeFailure(t *testing.T) {
 			evictedJob, nil, invalid(result.CauseEvicted, "Pod ns/x has condition DisruptionTarget matching FailJob rule at index 0"),
 		},
 		"evicted and gone, and another is being deleted": {
-			evictedJob, []corev1.Pod{loader(interrupted, beingDeleted)},
+			evictedJob,
+			[]corev1.Pod{loader(interrupted, beingDeleted)},
 			invalid(result.CauseEvicted, "Pod ns/x has condition DisruptionTarget matching FailJob rule at index 0"),
 		},
 		"evicted": {failedJob, []corev1.Pod{loader(interrupted, disrupted(corev1.ConditionTrue))}, invalid(result.CauseEvicted, evicted)},
