@@ -86,8 +86,14 @@ func TestEnvtestTPROCHRules(t *testing.T) {
 			refused: append(sweeps("streams", "2"), tproch("streams: 2"), tproch("streams: 1, loadMode: Chunked")),
 			says:    "streams goes with loadMode Parallel",
 		},
-		"indexes":  {allowed: []string{tproch("indexes: After")}, refused: []string{tproch("indexes: Never")}, says: `"Before", "After"`},
-		"booleans": {allowed: []string{tproch("analyze: true, uniqueChecks: false, foreignKeyChecks: false")}, refused: []string{tproch("analyze: 1")}, says: "analyze"},
+		"compat": {
+			allowed: []string{tproch("compat: None"), tproch("compat: MariaDBOrg, foreignKeyChecks: false")},
+			refused: []string{tproch("compat: MariaDBOrg"), tproch("compat: MariaDBOrg, foreignKeyChecks: false, loadMode: Chunked")},
+			says:    "compat MariaDBOrg goes with loadMode OneStatement and foreignKeyChecks false",
+		},
+		"compat's name": {refused: []string{tproch("compat: mariadb.org")}, says: `supported values: "None", "MariaDBOrg"`},
+		"indexes":       {allowed: []string{tproch("indexes: After")}, refused: []string{tproch("indexes: Never")}, says: `"Before", "After"`},
+		"booleans":      {allowed: []string{tproch("analyze: true, uniqueChecks: false, foreignKeyChecks: false")}, refused: []string{tproch("analyze: 1")}, says: "analyze"},
 		"no limit": {
 			refused: []string{spec("workload: {limits: {seconds: 5}}")},
 			says:    "limits.seconds is not for TPROCHLoad",
