@@ -142,7 +142,7 @@ func TestEnvtestTPROCHDefaults(t *testing.T) {
 	spec := run.Object["spec"].(map[string]any)["workload"].(map[string]any)["tprochLoad"]
 	want := map[string]any{
 		"scaleFactor": "0.01", "data": "Streamed", "loadMode": "OneStatement", "rowsPerChunk": int64(100000), "indexes": "Before",
-		"foreignKeyChecks": true, "uniqueChecks": true, "analyze": false,
+		"foreignKeyChecks": true, "uniqueChecks": true, "analyze": false, "compat": "None",
 	}
 	if diff := cmp.Diff(want, spec); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)
