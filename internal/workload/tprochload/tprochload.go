@@ -175,7 +175,8 @@ func (p *Parameters) checkCompat(cfg *result.Config) error {
 	case p.LoadMode != loadOneStatement || p.ForeignKeyChecks:
 		return fmt.Errorf("compat %s goes with loadMode %s and foreignKeyChecks false", compatMariaDBOrg, loadOneStatement)
 	case cfg.Workload.Data != nil || cfg.Workload.SchemaFile != "":
-		return fmt.Errorf("compat %s is for generated data in Benchrun's own tables: leave out dataFrom and schemaFrom", compatMariaDBOrg)
+		return fmt.Errorf("compat %s is for generated data in Benchrun's own tables: leave out dataFrom and schemaFrom",
+			compatMariaDBOrg)
 	}
 	return nil
 }
