@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# mariadb.sh up VERSION — runs a MariaDB for tests in Docker, benchrun-mariadb-VERSION, and prints how to reach it, as
-# BENCHRUN_TEST_HOST=… lines for eval, env or make. Again: the same one.
+# mariadb.sh up VERSION [digests] — runs a MariaDB for tests in Docker, benchrun-mariadb-VERSION, and prints how to reach it, as
+# BENCHRUN_TEST_HOST=… lines for eval, env or make. Again: the same one. With digests, another one, which counts statements.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -24,15 +24,17 @@ same() {
 }
 
 up() {
-	local image name=benchrun-mariadb-${1//./-}
+	local image name=benchrun-mariadb-${1//./-} options=(--local-infile=1 --innodb-flush-log-at-trx-commit=0)
+	if [ "${2:-}" = digests ]; then
+		name+=-digests options+=(--performance-schema=ON) # which slows the server down
+	fi
 	image=$("$HACK/images.sh" "mariadb:$1")
 	if ! same "$name" "$image"; then
 		docker rm --force --volumes "$name" >/dev/null 2>&1 || true
 		# The data are on the container's own disk, as gone as the container afterwards, and not in
 		# memory, so that the tests cannot eat it up. The port is one that the system finds free.
 		docker run --detach --name "$name" --publish 127.0.0.1::3306 \
-			--env MARIADB_ROOT_PASSWORD="$PASSWORD" "$image" \
-			--local-infile=1 --innodb-flush-log-at-trx-commit=0 >/dev/null
+			--env MARIADB_ROOT_PASSWORD="$PASSWORD" "$image" "${options[@]}" >/dev/null
 	fi
 	if ! wait_until 60 answers "$name"; then
 		docker logs --tail 20 "$name" >&2
@@ -46,5 +48,7 @@ up() {
 	ENV
 }
 
-if [ "${1:-}" != up ] || [ $# -ne 2 ]; then usage; fi
-locked mariadb up "$2"
+case "${1:-} $# ${3:-digests}" in
+"up 2 digests" | "up 3 digests") locked mariadb up "${@:2}" ;;
+*) usage ;;
+esac

@@ -15,6 +15,7 @@ keep() {
 	mkdir -p "$1"
 	cp "$2"/{report.html,summary.md,results.csv} "$1"
 	cp "$2"/plots/*.svg "$2"/tables/*.csv "$1"
+	if [ -d "$2/output" ]; then cp -r "$2/output" "$1"; fi # of sysbench
 }
 
 # measure FILE

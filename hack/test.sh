@@ -71,10 +71,14 @@ loader() {
 	set +a
 	tests "$1" -race -tags integration -run '^TestIntegration' -timeout 20m ./internal/loader/...
 	tally "$1"
-	# sysbench is where the loader has it in a cluster.
+	# sysbench is where the loader has it in a cluster. Its statements are counted.
+	environment=$("$HACK/mariadb.sh" up "$2" digests)
+	set -a
+	eval "$environment"
+	set +a
 	make --no-print-directory build
 	image=$("$HACK/build-images.sh" loader-sysbench)
-	CGO_ENABLED=0 tests "$1-sysbench" -tags integration,sysbench -run '^TestSysbench' -timeout 15m \
+	CGO_ENABLED=0 tests "$1-sysbench" -tags integration,sysbench -run '^TestSysbench' -timeout 20m \
 		-exec "$HACK/in-image.sh $image" ./internal/loader
 	tally "$1-sysbench"
 }

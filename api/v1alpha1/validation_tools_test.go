@@ -44,6 +44,15 @@ func TestEnvtestToolRules(t *testing.T) {
 			[]string{spec("workload: {sysbench: null}"), spec("workload: {type: CommitSize, commitSize: {}}")},
 			"the member sysbench goes with type Sysbench",
 		},
+		"compat": {
+			minimalSysbench,
+			[]string{sysbench("script: tpcc, compat: SysbenchTPCC"), sysbench("compat: None")},
+			[]string{sysbench("compat: SysbenchTPCC"), sysbench("script: null, scriptFrom: {name: s, key: k}, compat: SysbenchTPCC")},
+			"compat SysbenchTPCC is for script tpcc",
+		},
+		"compat's name": {
+			minimalSysbench, nil, []string{sysbench("script: tpcc, compat: sysbench-tpcc")}, `supported values: "None", "SysbenchTPCC"`,
+		},
 		"script": {minimalSysbench, []string{sysbench("script: tpcc"), sysbench("script: oltp_delete")}, []string{sysbench("script: oltp")}, "supported values"},
 		"one script": {
 			minimalSysbench,

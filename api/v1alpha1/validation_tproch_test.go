@@ -86,8 +86,14 @@ func TestEnvtestTPROCHRules(t *testing.T) {
 			refused: append(sweeps("streams", "2"), tproch("streams: 2"), tproch("streams: 1, loadMode: Chunked")),
 			says:    "streams goes with loadMode Parallel",
 		},
-		"indexes":  {allowed: []string{tproch("indexes: After")}, refused: []string{tproch("indexes: Never")}, says: `"Before", "After"`},
-		"booleans": {allowed: []string{tproch("analyze: true, uniqueChecks: false, foreignKeyChecks: false")}, refused: []string{tproch("analyze: 1")}, says: "analyze"},
+		"compat": {
+			allowed: []string{tproch("compat: None"), tproch("compat: MariaDBOrg, foreignKeyChecks: false")},
+			refused: []string{tproch("compat: MariaDBOrg"), tproch("compat: MariaDBOrg, foreignKeyChecks: false, loadMode: Chunked")},
+			says:    "compat MariaDBOrg goes with loadMode OneStatement and foreignKeyChecks false",
+		},
+		"compat's name": {refused: []string{tproch("compat: mariadb.org")}, says: `supported values: "None", "MariaDBOrg"`},
+		"indexes":       {allowed: []string{tproch("indexes: After")}, refused: []string{tproch("indexes: Never")}, says: `"Before", "After"`},
+		"booleans":      {allowed: []string{tproch("analyze: true, uniqueChecks: false, foreignKeyChecks: false")}, refused: []string{tproch("analyze: 1")}, says: "analyze"},
 		"no limit": {
 			refused: []string{spec("workload: {limits: {seconds: 5}}")},
 			says:    "limits.seconds is not for TPROCHLoad",
@@ -136,7 +142,7 @@ func TestEnvtestTPROCHDefaults(t *testing.T) {
 	spec := run.Object["spec"].(map[string]any)["workload"].(map[string]any)["tprochLoad"]
 	want := map[string]any{
 		"scaleFactor": "0.01", "data": "Streamed", "loadMode": "OneStatement", "rowsPerChunk": int64(100000), "indexes": "Before",
-		"foreignKeyChecks": true, "uniqueChecks": true, "analyze": false,
+		"foreignKeyChecks": true, "uniqueChecks": true, "analyze": false, "compat": "None",
 	}
 	if diff := cmp.Diff(want, spec); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)

@@ -12,6 +12,16 @@ type SysbenchScript string
 // SysbenchScriptTPCC is Benchrun's own TPC-C-like script; all others are sysbench's.
 const SysbenchScriptTPCC SysbenchScript = "tpcc"
 
+// SysbenchCompat names a published script whose statements are sent.
+type SysbenchCompat string
+
+const (
+	// SysbenchCompatNone sends what Benchrun's own script sends.
+	SysbenchCompatNone SysbenchCompat = "None"
+	// SysbenchCompatSysbenchTPCC sends what the published sysbench-tpcc sends.
+	SysbenchCompatSysbenchTPCC SysbenchCompat = "SysbenchTPCC"
+)
+
 // SysbenchRandType is a distribution of random numbers, as sysbench names it.
 type SysbenchRandType string
 
@@ -70,6 +80,7 @@ type SysbenchOption string
 // +kubebuilder:validation:XValidation:rule="(has(self.seconds) && self.seconds > 0) || (has(self.events) && self.events > 0)",message="the load needs an end: seconds or events must be above 0"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.script == 'tpcc' || !has(self.scale)",message="scale is the number of warehouses of script tpcc; the size of other scripts is tables and tableSize"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.script != 'tpcc' || !has(self.tableSize)",message="tableSize is for other scripts; the size of tpcc is tables and scale"
+// +kubebuilder:validation:XValidation:rule="!has(self.compat) || self.compat == 'None' || (has(self.script) && self.script == 'tpcc')",message="compat SysbenchTPCC is for script tpcc"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.script != 'bulk_insert' || (!has(self.tables) && !has(self.tableSize) && (!has(self.warmupSeconds) || self.warmupSeconds == 0))",message="bulk_insert fills one empty table for each thread: it takes no tables, no tableSize and no warmupSeconds"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || !self.script.startsWith('select_random_') || !has(self.tables) || self.tables == 1",message="select_random_points and select_random_ranges use one table only: leave out tables"
 // +kubebuilder:validation:XValidation:rule="!has(self.options) || self.options.all(o, o.matches('^[a-z][a-z0-9_-]{0,62}$'))",message="an option's name is lower case letters, digits, '-' and '_', at most 63, without the leading dashes"
@@ -87,6 +98,13 @@ type SysbenchWorkload struct {
 	// scriptFrom is a Lua script of your own, from a ConfigMap in the run's namespace. Its SHA-256 is recorded.
 	// +optional
 	ScriptFrom *SysbenchScriptSource `json:"scriptFrom,omitempty"`
+
+	// compat imitates a published script. SysbenchTPCC makes tpcc send the statements of the published sysbench-tpcc, with its
+	// columns and locks and as many per transaction, for comparison with numbers that were published of it. Defaults to None.
+	// +optional
+	// +kubebuilder:default=None
+	// +kubebuilder:validation:Enum=None;SysbenchTPCC
+	Compat SysbenchCompat `json:"compat,omitempty"`
 
 	// threads that make the load, each with a connection of its own. From 1 to 10000; defaults to 1.
 	// +optional

@@ -40,6 +40,16 @@ const (
 	TPROCHIndexesAfter TPROCHIndexes = "After"
 )
 
+// TPROCHCompat names a publication whose statements are sent.
+type TPROCHCompat string
+
+const (
+	// TPROCHCompatNone loads parents first, and names columns and character set.
+	TPROCHCompatNone TPROCHCompat = "None"
+	// TPROCHCompatMariaDBOrg loads as the article "10.7 preview feature: InnoDB Bulk Insert" on mariadb.org does.
+	TPROCHCompatMariaDBOrg TPROCHCompat = "MariaDBOrg"
+)
+
 // TPROCHScaleFactor is the size of the data, a decimal number.
 //
 // +kubebuilder:validation:MinLength=1
@@ -60,6 +70,7 @@ type TPROCHStreams int32
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
 // +kubebuilder:validation:XValidation:rule="self.loadMode == 'Parallel' || has(self.sweep) && has(self.sweep.loadMode) || !(has(self.streams) || has(self.sweep) && has(self.sweep.streams))",message="streams goes with loadMode Parallel"
 // +kubebuilder:validation:XValidation:rule="self.loadMode == 'Parallel' || !has(self.points) || !self.points.exists(p, has(p.streams)) || self.points.exists(p, has(p.loadMode))",message="streams goes with loadMode Parallel"
+// +kubebuilder:validation:XValidation:rule="self.compat != 'MariaDBOrg' || (self.loadMode == 'OneStatement' && !self.foreignKeyChecks)",message="compat MariaDBOrg goes with loadMode OneStatement and foreignKeyChecks false"
 type TPROCHLoadWorkload struct {
 	// scaleFactor is the size of the data: 1 is 8.7 million rows, a gigabyte of text. With dataFrom it is only a label. From
 	// 0.01 to 1000 with at most two decimal places, as a string; defaults to 0.01.
@@ -81,6 +92,14 @@ type TPROCHLoadWorkload struct {
 	// +optional
 	// +kubebuilder:default=OneStatement
 	LoadMode TPROCHLoadMode `json:"loadMode,omitempty"`
+
+	// compat imitates a publication. MariaDBOrg sends the statements of the article "10.7 preview feature: InnoDB Bulk Insert" of
+	// mariadb.org: tables in the order of their names, and neither columns nor a character set in the statement. It goes with
+	// loadMode OneStatement, foreignKeyChecks false, and generated data. Defaults to None.
+	// +optional
+	// +kubebuilder:default=None
+	// +kubebuilder:validation:Enum=None;MariaDBOrg
+	Compat TPROCHCompat `json:"compat,omitempty"`
 
 	// rowsPerChunk is the number of rows that a statement loads with loadMode Chunked. From 1 to 1000000000; defaults to
 	// 100000.

@@ -25,6 +25,8 @@ import (
 type documents struct {
 	from      client.Reader
 	namespace string
+	// outputs of those that are read; nil if they are not wanted.
+	outputs *outputs
 	// missing is how many could not be read, and why the first of them.
 	missing int
 	why     error
@@ -42,8 +44,12 @@ func (d *documents) words() string {
 	if d.missing == 0 {
 		return ""
 	}
-	return fmt.Sprintf("The plots lack what %s of the attempts would show that cannot be read: %s",
-		counted(d.missing, "document"), explained(d.why))
+	what := "plots"
+	if d.outputs != nil && len(d.outputs.files) > 0 {
+		what += " and outputs"
+	}
+	return fmt.Sprintf("The %s lack what %s of the attempts would show that cannot be read: %s",
+		what, counted(d.missing, "document"), explained(d.why))
 }
 
 // ofRun gives add the documents of a run.
@@ -58,6 +64,7 @@ func (d *documents) ofRun(ctx context.Context, rep *report.Report, add func(*res
 		case doc == nil:
 			d.lack(1, fmt.Errorf("ConfigMap %s: %w", name, errDocumentGone))
 		default:
+			d.outputs.add(name, doc)
 			add(record, doc)
 		}
 	}

@@ -35,7 +35,8 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 		Long: "Print the report of a run or suite. That of a run that has not finished has what was measured so far, and says so.\n\n" +
 			"NAME is that of a run or suite; run/NAME and suite/NAME say which.\n\n" +
 			"-o svg and -o png print a plot: that of the headline, or the one that --plot names. --dir writes all plots of the\n" +
-			"page. Plots over time, distributions of latencies and milestones are drawn from the documents of the attempts.",
+			"page, and the whole output of a program that made the load, as sysbench, in a file for each attempt that counts.\n" +
+			"Plots over time, distributions of latencies and milestones are drawn from the documents of the attempts.",
 		Example: `  # What a person wants to know first.
   kubectl benchrun report commit-size
 
@@ -52,7 +53,7 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
   kubectl benchrun report commit-size -o svg >commit-size.svg
   kubectl benchrun report commit-size -o png --plot throughput_over_time >throughput.png
 
-  # Files of all formats, and all plots.
+  # Files of all formats, all plots, and the reports of sysbench.
   kubectl benchrun report commit-size --dir results`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.names(),
@@ -62,7 +63,7 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	}
 	command.Flags().StringVarP(&r.output, "output", "o", r.output, "one of "+strings.Join(outputNames(), ", "))
 	command.Flags().StringVar(&r.plot, "plot", "", "name of the plot that -o svg and -o png print; unset: that of the headline")
-	command.Flags().StringVar(&r.dir, "dir", "", "write files of all formats and plots to this folder instead of printing one")
+	command.Flags().StringVar(&r.dir, "dir", "", "write files of all formats, plots and outputs to this folder instead")
 	command.Flags().BoolVar(&r.open, "open", false, "open the page in the browser instead of printing")
 	command.MarkFlagsMutuallyExclusive("output", "dir", "open")
 	return command
@@ -104,22 +105,22 @@ func (r *reporting) run(ctx context.Context, c *cluster, streams genericiooption
 	return p.print(streams.Out, format)
 }
 
-// writeAll writes the files of all formats, and all plots.
+// writeAll writes the files of all formats, all plots, and what programs printed that made the load.
 func (p *printable) writeAll(ctx context.Context, streams genericiooptions.IOStreams, docs *documents, dir string) error {
 	files, err := p.files()
 	if err != nil {
 		return err
 	}
+	docs.outputs = new(outputs)
 	drawn, remarks, err := p.plotFiles(ctx, docs)
 	if err != nil {
 		return err
 	}
-	files = append(files, drawn...)
 	tables, err := p.tableFiles()
 	if err != nil {
 		return err
 	}
-	files = append(files, tables...)
+	files = slices.Concat(files, drawn, tables, docs.outputs.files)
 	if err := writeFolder(dir, files); err != nil {
 		return err
 	}

@@ -20,8 +20,15 @@ import (
 )
 
 func TestSysbenchTPCC(t *testing.T) {
+	for _, compat := range []string{"None", "SysbenchTPCC"} {
+		t.Run(compat, func(t *testing.T) { tpccAddsUp(t, compat) })
+	}
+}
+
+func tpccAddsUp(t *testing.T, compat string) {
+	t.Helper()
 	tr := newSysbenchTrial(t, sysbench.Parameters{
-		Script: "tpcc", Threads: 2, Scale: ptr.To[int32](1), Seconds: 3,
+		Script: "tpcc", Compat: compat, Threads: 2, Scale: ptr.To[int32](2), Seconds: 3, WarmupSeconds: 1,
 		Options: map[string]string{"enable_purge": "yes"},
 	})
 	_, doc := tr.mustRun(t)

@@ -64,8 +64,12 @@ func TestIntegrationTPROCHLoad(t *testing.T) {
 		"parallel, largest first": {func(p *tprochload.Parameters) {
 			p.LoadMode, p.Streams, p.ForeignKeyChecks = "Parallel", ptr.To(3), false
 		}, 8, all, nil},
-		"parallel, one stream":          {func(p *tprochload.Parameters) { p.LoadMode, p.Streams = "Parallel", ptr.To(1) }, 8, all, schemaOrder},
-		"no checks":                     {func(p *tprochload.Parameters) { p.ForeignKeyChecks, p.UniqueChecks = false, false }, 8, all, schemaOrder},
+		"parallel, one stream": {func(p *tprochload.Parameters) { p.LoadMode, p.Streams = "Parallel", ptr.To(1) }, 8, all, schemaOrder},
+		"no checks":            {func(p *tprochload.Parameters) { p.ForeignKeyChecks, p.UniqueChecks = false, false }, 8, all, schemaOrder},
+		"as an article": {
+			func(p *tprochload.Parameters) { p.Compat, p.ForeignKeyChecks = "MariaDBOrg", false },
+			8, all, slices.Sorted(slices.Values(schemaOrder)),
+		},
 		"indexes after, with checks":    {func(p *tprochload.Parameters) { p.Indexes = "After" }, 8, slices.Insert(slices.Clone(all), 5, "index"), nil},
 		"indexes after, without checks": {func(p *tprochload.Parameters) { p.Indexes, p.ForeignKeyChecks = "After", false }, 8, nil, nil},
 		"analyze": {

@@ -22,8 +22,10 @@ var Definition = workload.Definition{
 // Parameters are those of the API's member sysbench at one point. Options that are nil are not passed to sysbench.
 type Parameters struct {
 	// Script is one that comes with the loader; empty if ScriptFrom is set.
-	Script        string            `json:"script,omitempty"`
-	ScriptFrom    *ScriptFrom       `json:"scriptFrom,omitempty"`
+	Script     string      `json:"script,omitempty"`
+	ScriptFrom *ScriptFrom `json:"scriptFrom,omitempty"`
+	// Compat is None, empty for None, or SysbenchTPCC: script tpcc then sends the statements of the published one.
+	Compat        string            `json:"compat,omitempty"`
 	Threads       int32             `json:"threads"`
 	Tables        *int32            `json:"tables,omitempty"`
 	TableSize     *int64            `json:"tableSize,omitempty"`
@@ -46,6 +48,10 @@ type ScriptFrom struct {
 }
 
 const (
+	compatNone = "None"
+	// compatTPCC is for script tpcc.
+	compatTPCC = "SysbenchTPCC"
+
 	scriptTPCC       = "tpcc"
 	scriptBulkInsert = "bulk_insert"
 	// Scripts that use one table.
@@ -65,7 +71,21 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 	case p.Threads < 1:
 		return nil, fmt.Errorf("threads is %d, it must be at least 1", p.Threads)
 	}
-	return p, cmp.Or(p.checkSize(), p.checkShare(workload.ShareOf(cfg)))
+	return p, cmp.Or(p.checkCompat(), p.checkSize(), p.checkShare(workload.ShareOf(cfg)))
+}
+
+// checkCompat finds a published script that is not known, or not that of the workload's script.
+func (p *Parameters) checkCompat() error {
+	switch p.Compat {
+	case "", compatNone:
+		return nil
+	case compatTPCC:
+		if p.Script == scriptTPCC {
+			return nil
+		}
+		return fmt.Errorf("compat %s is for script %s", compatTPCC, scriptTPCC)
+	}
+	return fmt.Errorf("compat is %q, it must be %s or %s", p.Compat, compatNone, compatTPCC)
 }
 
 // checkSize finds a size that the script does not take.

@@ -21,8 +21,11 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
 )
 
-// tpccFile is a file in the tool's folder.
-const tpccFile = "tpcc.lua"
+// Files in the tool's folder. The first loads the second.
+const (
+	tpccFile       = "tpcc.lua"
+	tpccCompatFile = "tpcc_compat.lua"
+)
 
 // sysbenchTool runs sysbench 1.0, as distributions ship it.
 //
@@ -59,7 +62,7 @@ func (t *sysbenchTool) Files() map[string]string {
 	if t.params.Script != scriptTPCC {
 		return nil
 	}
-	return map[string]string{tpccFile: tpccScript}
+	return map[string]string{tpccFile: tpccScript, tpccCompatFile: tpccCompat}
 }
 
 // Commands implements Tool.
@@ -128,6 +131,9 @@ func (t *sysbenchTool) command(command string, extra ...string) workload.Command
 	}
 	if p.Script == scriptTPCC {
 		args = append(args, "--constants_seed="+t.seed())
+	}
+	if p.Compat == compatTPCC {
+		args = append(args, "--compat=sysbench-tpcc")
 	}
 	args = append(args, extra...)
 	// The password comes by the environment, as the client library takes it if nothing else says one: whatever is in it, it

@@ -73,6 +73,15 @@ func TestSysbenchCommands(t *testing.T) {
 		!strings.Contains(tpcc.Files()["tpcc.lua"], "function event()") {
 		t.Errorf("tpcc: %q", args)
 	}
+	compat := newTestSysbench(t, 1, func(p *Parameters) { p.Script, p.Compat = scriptTPCC, compatTPCC })
+	for _, phase := range []workload.ToolPhase{workload.PhaseWarmup, workload.PhaseMeasure} {
+		if args := compat.Commands(phase)[0].Args; !slices.Contains(args, "--compat=sysbench-tpcc") {
+			t.Errorf("%s: %q", phase, args)
+		}
+	}
+	if args := tpcc.Commands(workload.PhaseMeasure)[0].Args; slices.Contains(args, "--compat=sysbench-tpcc") {
+		t.Errorf("nobody asked for the published script: %q", args)
+	}
 }
 
 func TestSysbenchSeeds(t *testing.T) {
@@ -210,6 +219,8 @@ func TestSysbenchRefuses(t *testing.T) {
 		"seconds or events must be above 0":              func(p *Parameters) { p.Seconds = 0 },
 		"threads is 0, it must be at least 1":            func(p *Parameters) { p.Threads = 0 },
 		"script bulk_insert takes no warmupSeconds: it ": func(p *Parameters) { p.Script = scriptBulkInsert },
+		"compat SysbenchTPCC is for script tpcc":         func(p *Parameters) { p.Compat = compatTPCC },
+		`compat is "TPCC", it must be None or SysbenchT`: func(p *Parameters) { p.Script, p.Compat = scriptTPCC, "TPCC" },
 	} {
 		refuses(t, want, &result.Config{Workload: workloadtest.Load(Definition, testParameters(change))})
 	}

@@ -9,3 +9,8 @@ import _ "embed"
 //
 //go:embed tpcc.lua
 var tpccScript string
+
+// tpccCompat are the transactions of the published script.
+//
+//go:embed tpcc_compat.lua
+var tpccCompat string

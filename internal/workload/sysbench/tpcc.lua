@@ -10,6 +10,8 @@
 -- Rows are a function of --rand-seed, table set and warehouse, however many threads load. In a run, what a thread asks for is
 -- a function of --rand-seed and its number. Each thread says at its end what it has done, in a line
 -- "benchrun: new_order=N payment=N …".
+--
+-- With --compat=sysbench-tpcc, the transactions are those of tpcc_compat.lua, in this script's folder.
 
 local bit = require("bit")
 local ffi = require("ffi")
@@ -23,10 +25,13 @@ sysbench.cmdline.options = {
   force_pk = {"Give history, which has no primary key, one: 1 or 0", 0},
   trx_level = {"Transaction isolation: RR, RC or SER", "RR"},
   constants_seed = {"Seed of the constants of non-uniform numbers, the same for all executions on the same data; 0: rand-seed", 0},
+  compat = {"Send the statements of a published script: sysbench-tpcc; or none", "none"},
   enable_purge = {"Delete old orders, as a sixth transaction: yes or no", "no"},
   mysql_storage_engine = {"Storage engine", "innodb"},
   mysql_table_options = {"Further options of the tables", ""},
 }
+
+local folder = debug.getinfo(1, "S").source:match("^@(.*/)") or ""
 
 -- Cardinalities (clause 1.2.1) of each warehouse, and of item.
 local DISTRICTS, CUSTOMERS, ORDERS, ITEMS = 10, 3000, 3000, 100000
@@ -34,6 +39,13 @@ local DISTRICTS, CUSTOMERS, ORDERS, ITEMS = 10, 3000, 3000, 100000
 local DELIVERED = 2100
 -- Loaded rows carry this in place of the time of loading: the same seed gives the same rows.
 local LOADED_AT = "2000-01-01 00:00:00"
+
+-- compatible says whether the transactions are those of the published script.
+local function compatible()
+  local compat = sysbench.opt.compat
+  if compat ~= "none" and compat ~= "sysbench-tpcc" then error("compat must be none or sysbench-tpcc, not " .. compat) end
+  return compat == "sysbench-tpcc"
+end
 
 -- Random numbers ------------------------------------------------------------------------------------------------------------
 -- The "minimal standard" generator (Park and Miller, multiplier of 1993), whose products are exact in doubles.
@@ -67,7 +79,12 @@ local c_last, c_id, i_id
 
 local function constants(running)
   local seed = sysbench.opt.constants_seed
-  seed_with(seed ~= 0 and seed or base_seed(), 1)
+  if seed == 0 then seed = base_seed() end
+  if running and compatible() then
+    seed_with(seed, 1, sysbench.tid) -- each thread of the published script has constants of its own
+  else
+    seed_with(seed, 1)
+  end
   c_last, c_id, i_id = uniform(0, 255), uniform(0, 1023), uniform(0, 8191)
   if running then c_last = (c_last + 85) % 256 end
   if sysbench.tid == 0 then io.write(string.format("constants: c_last=%d c_id=%d i_id=%d\n", c_last, c_id, i_id)) end
@@ -76,6 +93,9 @@ end
 local function nurand(a, c, low, high)
   return (bit.bor(uniform(0, a), uniform(low, high)) + c) % (high - low + 1) + low
 end
+
+local function customer_number() return nurand(1023, c_id, 1, CUSTOMERS) end
+local function item_number() return nurand(8191, i_id, 1, ITEMS) end
 
 local alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 local letters = ffi.new("char[?]", #alphabet, alphabet)
@@ -106,6 +126,9 @@ local function last_name(n)
   return syllables[math.floor(n / 100)] .. syllables[math.floor(n / 10) % 10] .. syllables[n % 10]
 end
 
+-- customer_name is a last name that somebody of every district has.
+local function customer_name() return last_name(nurand(255, c_last, 0, 999)) end
+
 local function address()
   return string.format("'%s','%s','%s','%s','%s11111'", text(10, 20), text(10, 20), text(10, 20), text(2, 2), digits(4))
 end
@@ -116,16 +139,19 @@ local con
 
 local levels = {RR = "REPEATABLE READ", RC = "READ COMMITTED", SER = "SERIALIZABLE"}
 
-local function connect()
-  con = sysbench.sql.driver():connect()
-  local level = levels[sysbench.opt.trx_level]
-  if not level then error("trx_level must be RR, RC or SER, not " .. sysbench.opt.trx_level) end
-  con:query("SET SESSION TRANSACTION ISOLATION LEVEL " .. level)
-end
-
 local function sql(statement, ...) return con:query(statement:format(...)) end
 
 local function row(statement, ...) return con:query_row(statement:format(...)) end
+
+local function isolate(level) sql("SET SESSION TRANSACTION ISOLATION LEVEL %s", level) end
+
+-- connect begins a session with the given function, by default isolate.
+local function connect(session)
+  con = sysbench.sql.driver():connect()
+  local level = levels[sysbench.opt.trx_level]
+  if not level then error("trx_level must be RR, RC or SER, not " .. sysbench.opt.trx_level) end
+  (session or isolate)(level)
+end
 
 -- bulk inserts rows, which the function each gives to the function that it is called with.
 local function bulk(head, each)
@@ -222,8 +248,8 @@ local function load_customers(set, w, d)
     c_state, c_zip, c_phone, c_since, c_credit, c_credit_lim, c_discount, c_balance, c_ytd_payment, c_payment_cnt,
     c_delivery_cnt, c_data) VALUES]], set), function(add)
     for c = 1, CUSTOMERS do
-      local name = c <= 1000 and c - 1 or nurand(255, c_last, 0, 999)
-      add("(%d,%d,%d,'%s','OE','%s',%s,'%s','%s','%s',50000.00,%.4f,-10.00,10.00,1,0,'%s')", c, d, w, last_name(name),
+      local name = c <= 1000 and last_name(c - 1) or customer_name()
+      add("(%d,%d,%d,'%s','OE','%s',%s,'%s','%s','%s',50000.00,%.4f,-10.00,10.00,1,0,'%s')", c, d, w, name,
         text(8, 16), address(), digits(16), LOADED_AT, uniform(1, 10) == 1 and "BC" or "GC", uniform(0, 5000) / 10000,
         text(300, 500))
     end
@@ -406,15 +432,21 @@ local function order_items(w)
   for n = 1, count do
     local supply = w
     if scale > 1 and uniform(1, 100) == 1 then supply, all_local = other_warehouse(w), 0 end
-    items[n] = {id = nurand(8191, i_id, 1, ITEMS), supply = supply, quantity = uniform(1, 10)}
+    items[n] = {id = item_number(), supply = supply, quantity = uniform(1, 10)}
   end
   if wrong then items[count].id = ITEMS + 1 end
   table.sort(items, function(a, b) return a.id < b.id or a.id == b.id and a.supply < b.supply end)
   return items, all_local
 end
 
+-- stock_left is what there is after an order: a stock that would fall below 10 is filled up (clause 2.4.2.2).
+local function stock_left(stock, quantity)
+  local left = stock - quantity
+  return left < 10 and left + 91 or left
+end
+
 local function new_order()
-  local w, d, c = uniform(1, scale), uniform(1, DISTRICTS), nurand(1023, c_id, 1, CUSTOMERS)
+  local w, d, c = uniform(1, scale), uniform(1, DISTRICTS), customer_number()
   local items, all_local = order_items(w)
   begin()
   local o, d_tax = row("SELECT d_next_o_id, d_tax FROM district%d WHERE d_w_id = %d AND d_id = %d FOR UPDATE", set, w, d)
@@ -433,8 +465,7 @@ local function new_order()
     end
     local quantity, _, info = row("SELECT s_quantity, s_data, s_dist_%02d FROM stock%d WHERE s_i_id = %d AND s_w_id = %d FOR UPDATE",
       d, set, item.id, item.supply)
-    quantity = tonumber(quantity) - item.quantity
-    if quantity < 10 then quantity = quantity + 91 end
+    quantity = stock_left(tonumber(quantity), item.quantity)
     sql("UPDATE stock%d SET s_quantity = %d, s_ytd = s_ytd + %d, s_order_cnt = s_order_cnt + 1, s_remote_cnt = s_remote_cnt + %d " ..
       "WHERE s_i_id = %d AND s_w_id = %d", set, quantity, item.quantity, item.supply == w and 0 or 1, item.id, item.supply)
     local amount = item.quantity * tonumber(price)
@@ -451,9 +482,9 @@ end
 -- customer chooses one by last name (60 %) or by number (clauses 2.5.1.2 and 2.6.1.2). Of several of a name it is the one in the
 -- middle, by first name.
 local function customer(w, d)
-  if uniform(1, 100) > 60 then return nurand(1023, c_id, 1, CUSTOMERS) end
+  if uniform(1, 100) > 60 then return customer_number() end
   local found = sql("SELECT c_id FROM customer%d WHERE c_w_id = %d AND c_d_id = %d AND c_last = '%s' ORDER BY c_first", set, w, d,
-    last_name(nurand(255, c_last, 0, 999)))
+    customer_name())
   if found.nrows == 0 then return nil end
   local id
   for _ = 1, math.ceil(found.nrows / 2) do id = found:fetch_row()[1] end
@@ -556,11 +587,26 @@ local function purge()
   return "purge"
 end
 
+local function own()
+  return {
+    session = isolate, new_order = new_order, payment = payment, order_status = order_status, delivery = delivery,
+    stock_level = stock_level,
+  }
+end
+
+local function published()
+  return assert(loadfile(folder .. "tpcc_compat.lua"))({
+    sql = sql, row = row, uniform = uniform, customer_number = customer_number, customer_name = customer_name,
+    item_number = item_number, stock_left = stock_left, districts = DISTRICTS,
+  })
+end
+
 -- The mix of the published script: 10 : 10 : 1 : 1 : 1.
-local done, slots
+local transactions, done, slots
 
 function thread_init()
-  connect()
+  transactions = compatible() and published() or own()
+  connect(transactions.session)
   constants(true)
   seed_with(base_seed(), 4, sysbench.tid)
   scale, done = sysbench.opt.scale, {}
@@ -571,11 +617,11 @@ function event()
   set = uniform(1, sysbench.opt.tables)
   local slot = uniform(1, slots)
   local kind
-  if slot <= 10 then kind = new_order()
-  elseif slot <= 20 then kind = payment()
-  elseif slot == 21 then kind = order_status()
-  elseif slot == 22 then kind = delivery()
-  elseif slot == 23 then kind = stock_level()
+  if slot <= 10 then kind = transactions.new_order(set, scale)
+  elseif slot <= 20 then kind = transactions.payment(set, scale)
+  elseif slot == 21 then kind = transactions.order_status(set, scale)
+  elseif slot == 22 then kind = transactions.delivery(set, scale)
+  elseif slot == 23 then kind = transactions.stock_level(set, scale)
   else kind = purge()
   end
   done[kind] = (done[kind] or 0) + 1

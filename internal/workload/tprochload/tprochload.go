@@ -31,6 +31,8 @@ type Parameters struct {
 	Data string `json:"data"`
 	// LoadMode is OneStatement, Chunked or Parallel.
 	LoadMode string `json:"loadMode"`
+	// Compat is None, empty for None, or MariaDBOrg.
+	Compat string `json:"compat,omitempty"`
 	// RowsPerChunk is for Chunked, Streams for Parallel: nil is defaultStreams. Other modes ignore them, so that they may stand
 	// beside a loadMode that is swept.
 	RowsPerChunk     int64 `json:"rowsPerChunk,omitempty"`
@@ -63,6 +65,9 @@ const (
 	loadOneStatement = "OneStatement"
 	loadChunked      = "Chunked"
 	loadParallel     = "Parallel"
+	compatNone       = "None"
+	// compatMariaDBOrg sends the statements of an article.
+	compatMariaDBOrg = "MariaDBOrg"
 	indexesBefore    = "Before"
 	indexesAfter     = "After"
 )
@@ -132,6 +137,9 @@ func New(cfg *result.Config) (workload.Workload, error) {
 		// The largest are the last in the schema's order, and must not be the last to begin.
 		slices.Reverse(w.order)
 	}
+	if p.Compat == compatMariaDBOrg {
+		slices.SortFunc(w.order, func(a, b tproch.Table) int { return strings.Compare(a.String(), b.String()) })
+	}
 	for t := range w.loaded {
 		w.loaded[t] = make(chan struct{})
 	}
@@ -154,7 +162,23 @@ func checkParameters(cfg *result.Config, p *Parameters) error {
 	case cfg.LimitSeconds != 0:
 		return errors.New("limits.seconds is not for TPROCHLoad, which loads whole tables")
 	}
-	return checkFiles(cfg, p)
+	return cmp.Or(p.checkCompat(cfg), checkFiles(cfg, p))
+}
+
+// checkCompat finds what does not go together with the statements of the article.
+func (p *Parameters) checkCompat(cfg *result.Config) error {
+	switch {
+	case p.Compat == "" || p.Compat == compatNone:
+		return nil
+	case p.Compat != compatMariaDBOrg:
+		return oneOf("compat", p.Compat, compatNone, compatMariaDBOrg)
+	case p.LoadMode != loadOneStatement || p.ForeignKeyChecks:
+		return fmt.Errorf("compat %s goes with loadMode %s and foreignKeyChecks false", compatMariaDBOrg, loadOneStatement)
+	case cfg.Workload.Data != nil || cfg.Workload.SchemaFile != "":
+		return fmt.Errorf("compat %s is for generated data in Benchrun's own tables: leave out dataFrom and schemaFrom",
+			compatMariaDBOrg)
+	}
+	return nil
 }
 
 // checkFiles finds what does not go together with a volume, or with the user's data and SQL.

@@ -61,6 +61,14 @@ func TestTPROCHLoadRefuses(t *testing.T) {
 		"scaleFactor cannot be swept with dataFrom: every point would load": func(c *result.Config, _ *Parameters) {
 			c.Workload.Data, c.Parameters = &result.Data{}, map[string]string{"scaleFactor": "0.01"}
 		},
+		`compat is "Article", it must be one of None, MariaDBOrg`:  func(_ *result.Config, p *Parameters) { p.Compat = "Article" },
+		"compat MariaDBOrg goes with loadMode OneStatement and fo": func(_ *result.Config, p *Parameters) { p.Compat = compatMariaDBOrg },
+		"MariaDBOrg goes with loadMode OneStatement and foreignKe": func(_ *result.Config, p *Parameters) {
+			p.Compat, p.ForeignKeyChecks, p.LoadMode, p.RowsPerChunk = compatMariaDBOrg, false, loadChunked, 1
+		},
+		"leave out dataFrom and schemaFrom": func(c *result.Config, p *Parameters) {
+			p.Compat, p.ForeignKeyChecks, c.Workload.SchemaFile = compatMariaDBOrg, false, "own.sql"
+		},
 		"limits.seconds is not for TPROCHLoad": func(c *result.Config, _ *Parameters) { c.LimitSeconds = 5 },
 	} {
 		if _, err := New(tprochConfig(change)); err == nil || !strings.Contains(err.Error(), want) {
@@ -183,6 +191,27 @@ func names(tables []tproch.Table) []string {
 		all = append(all, t.String())
 	}
 	return all
+}
+
+// The article loads tables in the order of their names, with statements that name neither columns nor a character set.
+func TestTPROCHLoadCompat(t *testing.T) {
+	w, b := newTestTPROCHLoad(t, func(_ *result.Config, p *Parameters) {
+		p.Compat, p.ForeignKeyChecks = compatMariaDBOrg, false
+	}), &bulk{}
+	if err := b.measure(t, w, 1); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"CUSTOMER", "LINEITEM", "NATION", "ORDERS", "PART", "PARTSUPP", "REGION", "SUPPLIER"}
+	if diff := cmp.Diff(want, b.begun); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+	if got := w.clause(tproch.PartSupp); got != "INTO TABLE PARTSUPP FIELDS TERMINATED BY '|'" {
+		t.Errorf("it sends %s", got)
+	}
+	own := newTestTPROCHLoad(t, func(*result.Config, *Parameters) {}).clause(tproch.Region)
+	if own != "INTO TABLE REGION CHARACTER SET latin1 FIELDS TERMINATED BY '|' (R_REGIONKEY, R_NAME, R_COMMENT)" {
+		t.Errorf("without compat it sends %s", own)
+	}
 }
 
 func TestTPROCHLoadSendsEveryTable(t *testing.T) {
