@@ -48,7 +48,7 @@ func (c *clients) open(ctx context.Context, connections *conn.Connections, schem
 			continue
 		}
 		if err := plan.Ready(i, s); err != nil {
-			return fmt.Errorf("preparing a client's statements: %w", err)
+			return fmt.Errorf("preparing the statements: %w", err)
 		}
 	}
 	if len(c.sessions) == 0 {

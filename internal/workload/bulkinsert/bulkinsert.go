@@ -146,7 +146,7 @@ func (w *bulkInsert) useFileList(data *fileList) {
 	w.kinds = []userdata.Kind{userdata.KindOf("varbinary(4096)"), userdata.KindOf("datetime(6)"), userdata.KindOf("bigint")}
 	w.load.AppendRow, w.load.RowBytes = data.appendRow, int64(maxFileRow)
 	if w.prepares() {
-		w.load.AppendRow = w.binary().ofFiles(data)
+		w.load.AppendRow = w.values().ofFiles(data)
 		w.load.Prepare(w.params.Protocol == insert.ProtocolBulk, fileTypes, int64(maxFileValues))
 	}
 }
@@ -160,7 +160,7 @@ func (w *bulkInsert) useNarrow(data narrow) {
 	w.kinds = []userdata.Kind{userdata.KindOf("int"), userdata.KindOf("int")}
 	w.load.AppendRow, w.load.RowBytes = data.appendRow, int64(maxNarrowRow)
 	if w.prepares() {
-		w.load.AppendRow = w.binary().ofNarrow(data)
+		w.load.AppendRow = w.values().ofNarrow(data)
 		w.load.Prepare(w.params.Protocol == insert.ProtocolBulk, narrowTypes, int64(maxNarrowValues))
 	}
 }

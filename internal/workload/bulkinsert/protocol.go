@@ -63,28 +63,28 @@ func (w *bulkInsert) prepares() bool {
 	return w.params.Protocol == insert.ProtocolPrepared || w.params.Protocol == insert.ProtocolBulk
 }
 
-// binary makes rows' values for prepared statements.
-type binary struct{ generate.Binary }
+// values makes rows' values for prepared statements.
+type values struct{ generate.Binary }
 
-func (w *bulkInsert) binary() binary {
-	return binary{generate.Binary{Indicated: w.params.Protocol == insert.ProtocolBulk}}
+func (w *bulkInsert) values() values {
+	return values{generate.Binary{Indicated: w.params.Protocol == insert.ProtocolBulk}}
 }
 
 // ofFiles appends path, modification_time and file_size of row n.
-func (b binary) ofFiles(data *fileList) func(dst []byte, n int64) []byte {
+func (v values) ofFiles(data *fileList) func(dst []byte, n int64) []byte {
 	return func(dst []byte, n int64) []byte {
 		folder := data.folder(n)
-		dst = b.AppendLength(dst, uint8(len(folder)+len("/")+generate.TextLength+len(fileSuffix))) //nolint:gosec // at most 175
+		dst = v.AppendLength(dst, uint8(len(folder)+len("/")+generate.TextLength+len(fileSuffix))) //nolint:gosec // at most 175
 		dst = data.appendPath(dst, folder, n)
 		micros, size := data.numbers(n)
-		return b.AppendBigInt(b.AppendTime(dst, micros), size)
+		return v.AppendBigInt(v.AppendTime(dst, micros), size)
 	}
 }
 
 // ofNarrow appends id and k of row n.
-func (b binary) ofNarrow(data narrow) func(dst []byte, n int64) []byte {
+func (v values) ofNarrow(data narrow) func(dst []byte, n int64) []byte {
 	return func(dst []byte, n int64) []byte {
 		//nolint:gosec // rows are at most a billion, and k is smaller
-		return b.AppendInt(b.AppendInt(dst, uint32(n)), uint32(data.number(n)))
+		return v.AppendInt(v.AppendInt(dst, uint32(n)), uint32(data.number(n)))
 	}
 }

@@ -4,7 +4,7 @@
 package insert
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,7 +58,7 @@ func (l *Load) Ready(client int, s workload.Session) error {
 		}
 		var err error
 		if heads[rows], err = s.Prepare(statement); err != nil {
-			return fmt.Errorf("preparing an INSERT of %d rows: %w", max(rows, 1), err)
+			return err
 		}
 	}
 	l.prepared.heads[client] = heads
@@ -86,7 +86,8 @@ func (l *Load) preparedSizes() []int64 {
 			sizes = append(sizes, rest)
 		}
 	}
-	return sizes
+	slices.Sort(sizes)
+	return slices.Compact(sizes)
 }
 
 // executions makes one client's executions of prepared statements.
