@@ -77,6 +77,28 @@ func TestProtocolsHaveTheSameRows(t *testing.T) {
 	}
 }
 
+// No execution is longer than what is compared with the server's max_allowed_packet.
+func TestExecutionsFit(t *testing.T) {
+	for _, rows := range []int64{1, 2, 7, 1000} {
+		for _, table := range []string{tableFileList, tableNarrow} {
+			for _, protocol := range []string{"Prepared", "Bulk"} {
+				w := newTestBulkInsert(t, func(p *Parameters) { p.Table, p.Protocol, p.Rows, p.RowsPerStatement = table, protocol, rows, rows })
+				columns := int64(len(w.columns))
+				longest := 7 + 2*columns
+				if protocol == "Prepared" {
+					longest = 11 + (rows*columns+7)/8 + 2*rows*columns
+				}
+				for n := int64(1); n <= rows; n++ {
+					longest += int64(len(w.load.AppendRow(nil, n)))
+				}
+				if most := w.load.StatementBytes(); longest > most || most > 2*longest {
+					t.Errorf("%d rows of %s by %s: %d bytes, said to be at most %d", rows, table, protocol, longest, most)
+				}
+			}
+		}
+	}
+}
+
 func TestPreparedStatements(t *testing.T) {
 	for protocol, want := range map[string][]workload.Prepared{
 		"Text": nil,
