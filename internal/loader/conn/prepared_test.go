@@ -32,21 +32,27 @@ func TestPrepare(t *testing.T) {
 		err     string
 	}{
 		"for one row": {
-			agreement{}, 1, []string{preparedTwo, description, description, end},
+			agreement{},
+			1,
+			[]string{preparedTwo, description, description, end},
 			&workload.PreparedHead{
 				First: []byte("\x17\x04\x03\x02\x01\x00\x01\x00\x00\x00\x00\x01\x03\x00\x08\x80"),
 				Later: []byte("\x17\x04\x03\x02\x01\x00\x01\x00\x00\x00\x00\x00"),
 			}, "",
 		},
 		"for five rows, whose placeholders take two bytes, and without an end": {
-			agreement{endless: true}, 5, []string{preparedTwo[:7], preparedTwo[7:] + description + description[:2], description[2:]},
+			agreement{endless: true},
+			5,
+			[]string{preparedTwo[:7], preparedTwo[7:] + description + description[:2], description[2:]},
 			&workload.PreparedHead{
 				First: []byte("\x17\x04\x03\x02\x01\x00\x01\x00\x00\x00\x00\x00\x01" + strings.Repeat("\x03\x00\x08\x80", 5)),
 				Later: []byte("\x17\x04\x03\x02\x01\x00\x01\x00\x00\x00\x00\x00\x00"),
 			}, "",
 		},
 		"for any number of rows": {
-			agreement{bulk: true}, 0, []string{preparedTwo, description, description, end},
+			agreement{bulk: true},
+			0,
+			[]string{preparedTwo, description, description, end},
 			&workload.PreparedHead{
 				First: []byte("\xfa\x04\x03\x02\x01\x80\x00\x03\x00\x08\x80"), Later: []byte("\xfa\x04\x03\x02\x01\x00\x00"),
 			}, "",
