@@ -166,7 +166,8 @@ func sysbench(rows int64, threads int, script string) program {
 		if err := b.rest(ctx); err != nil {
 			return sample{}, err
 		}
-		command := fmt.Sprintf("sysbench --config-file=/bench/sysbench.conf --threads=%d --events=%d --time=0 %s", threads, rows, script)
+		command := fmt.Sprintf("sysbench --config-file=/bench/sysbench.conf --threads=%d --events=%d --time=0 %s",
+			threads, rows, script)
 		if _, err := b.exec(ctx, command+" prepare"); err != nil {
 			return sample{}, err
 		}

@@ -46,7 +46,8 @@ func autocommitted() []comparison {
 	}
 	return append(all, comparison{
 		name:     "BulkInsert, file list, 1 row per statement, autocommit, 64 connections",
-		original: "a COMMIT after each row", ours: loads(singleRows(rows, 64, "Autocommit")), theirs: loads(singleRows(rows, 64, "Explicit")),
+		original: "a COMMIT after each row",
+		ours:     loads(singleRows(rows, 64, "Autocommit")), theirs: loads(singleRows(rows, 64, "Explicit")),
 	})
 }
 

@@ -7,8 +7,8 @@ import (
 	"bufio"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -28,7 +28,7 @@ func (s *Session) Prepare(p workload.Prepared) (*workload.PreparedHead, error) {
 	case s.below == nil:
 		return nil, workload.Refused{Reason: "prepared statements are for connections without TLS: database.tls.mode must be Disabled"}
 	case p.Rows == 0 && !s.agreed.bulk:
-		return nil, workload.Refused{Reason: fmt.Sprintf("protocol Bulk needs MariaDB 10.2 or newer; this server is %s", s.agreed.version)}
+		return nil, workload.Refused{Reason: "protocol Bulk needs MariaDB 10.2 or newer; this server is " + s.agreed.version}
 	}
 	id, err := s.below.prepare(p.SQL, s.agreed.endless)
 	if err != nil {
@@ -103,7 +103,7 @@ func execution(id uint32, types []workload.ValueType, rows int) *workload.Prepar
 	head = binary.LittleEndian.AppendUint32(append(head, noCursor), iterations)
 	// A bit for each NULL, of which there is none.
 	head = append(head, make([]byte, (rows*len(types)+7)/8)...)
-	x := &workload.PreparedHead{First: append(head[:len(head):len(head)], typesFollow), Later: append(head[:len(head):len(head)], 0)}
+	x := &workload.PreparedHead{First: append(slices.Clip(head), typesFollow), Later: append(slices.Clip(head), 0)}
 	for range rows {
 		x.First = appendTypes(x.First, types)
 	}
@@ -115,8 +115,8 @@ func bulkExecution(id uint32, types []workload.ValueType) *workload.PreparedHead
 	const typesFollow = 128
 	head := binary.LittleEndian.AppendUint32([]byte{commandBulk}, id)
 	return &workload.PreparedHead{
-		First: appendTypes(binary.LittleEndian.AppendUint16(head[:len(head):len(head)], typesFollow), types),
-		Later: binary.LittleEndian.AppendUint16(head[:len(head):len(head)], 0),
+		First: appendTypes(binary.LittleEndian.AppendUint16(slices.Clip(head), typesFollow), types),
+		Later: binary.LittleEndian.AppendUint16(slices.Clip(head), 0),
 	}
 }
 

@@ -52,8 +52,8 @@ func (p *Parameters) checkPlaceholders() error {
 	}
 	most := int64(workload.MaxPlaceholders / columns)
 	if p.Protocol == insert.ProtocolPrepared && min(p.RowsPerStatement, p.Rows) > most {
-		return fmt.Errorf("rowsPerStatement is %d: a prepared statement has at most %d placeholders, which are %d rows of %s (Bulk has "+
-			"no such limit)", p.RowsPerStatement, workload.MaxPlaceholders, most, p.Table)
+		return fmt.Errorf("rowsPerStatement is %d: a prepared statement has at most %d placeholders, which are %d rows of %s (Bulk "+
+			"has no such limit)", p.RowsPerStatement, workload.MaxPlaceholders, most, p.Table)
 	}
 	return nil
 }

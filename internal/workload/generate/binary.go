@@ -38,7 +38,7 @@ func (b Binary) AppendLength(dst []byte, length uint8) []byte { return append(b.
 var dates = func() (all [timeDays][4]byte) {
 	for i := range all {
 		year, month, day := time.Date(2010, time.January, 1+i, 0, 0, 0, 0, time.UTC).Date()
-		all[i] = [4]byte{byte(year), byte(year >> 8), byte(month), byte(day)} //nolint:gosec // a date
+		all[i] = [4]byte{byte(year), byte(year >> 8), byte(month), byte(day)}
 	}
 	return all
 }()
@@ -48,7 +48,6 @@ func (b Binary) AppendTime(dst []byte, micros uint64) []byte {
 	const second, length = 1_000_000, 11
 	seconds, fraction := micros/second, micros%second
 	date, clock := dates[seconds/86400], seconds%86400
-	//nolint:gosec // hours, minutes and seconds
 	dst = append(b.begin(dst), length, date[0], date[1], date[2], date[3], byte(clock/3600), byte(clock/60%60), byte(clock%60))
-	return binary.LittleEndian.AppendUint32(dst, uint32(fraction)) //nolint:gosec // below a million
+	return binary.LittleEndian.AppendUint32(dst, uint32(fraction))
 }
