@@ -16,6 +16,20 @@ const (
 	BulkInsertNarrow BulkInsertTable = "Narrow"
 )
 
+// BulkInsertProtocol is how rows reach the server.
+//
+// +kubebuilder:validation:Enum=Text;Prepared;Bulk
+type BulkInsertProtocol string
+
+const (
+	// BulkInsertText: each INSERT is SQL.
+	BulkInsertText BulkInsertProtocol = "Text"
+	// BulkInsertPrepared: an INSERT with placeholders is prepared once, and executed with the rows' values (COM_STMT_EXECUTE).
+	BulkInsertPrepared BulkInsertProtocol = "Prepared"
+	// BulkInsertBulk: an INSERT of one row is prepared once, and executed for many rows at once (COM_STMT_BULK_EXECUTE).
+	BulkInsertBulk BulkInsertProtocol = "Bulk"
+)
+
 // BulkInsertSize is a number of rows in a statement or of statements in a transaction.
 //
 // +kubebuilder:validation:Minimum=1
@@ -33,6 +47,8 @@ type Connections int32
 // number of connections.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
+// +kubebuilder:validation:XValidation:rule="has(self.points) || self.commit != 'Autocommit' && !(has(self.sweep) && has(self.sweep.commit) && 'Autocommit' in self.sweep.commit) || self.statementsPerTransaction == 1 && (!has(self.sweep) || !has(self.sweep.statementsPerTransaction) || self.sweep.statementsPerTransaction == [1])",message="commit Autocommit makes each statement a transaction: statementsPerTransaction must be 1"
+// +kubebuilder:validation:XValidation:rule="!has(self.points) || self.points.all(p, (has(p.commit) ? p.commit : self.commit) != 'Autocommit' || (has(p.statementsPerTransaction) ? p.statementsPerTransaction : self.statementsPerTransaction) == 1)",message="commit Autocommit makes each statement a transaction: statementsPerTransaction must be 1"
 type BulkInsertWorkload struct {
 	// table is FileList (id, path, modification_time, file_size; about 190 bytes of SQL per row) or Narrow (two integer
 	// columns; about 17 bytes). Neither has a secondary index. Defaults to FileList.
@@ -58,7 +74,8 @@ type BulkInsertWorkload struct {
 	Rows int64 `json:"rows,omitempty"`
 
 	// rowsPerStatement is the number of rows in an INSERT; the last INSERT has the remainder. A statement must fit into the
-	// server's max_allowed_packet: 16 MiB hold about 75000 rows of FileList. From 1 to 1000000; defaults to 2000.
+	// server's max_allowed_packet: 16 MiB hold about 75000 rows of FileList. With protocol Prepared, a statement has at most 65535
+	// placeholders: 21845 rows of FileList, 32767 of Narrow. From 1 to 1000000; defaults to 2000.
 	// +optional
 	// +kubebuilder:default=2000
 	RowsPerStatement BulkInsertSize `json:"rowsPerStatement,omitempty"`
@@ -80,6 +97,21 @@ type BulkInsertWorkload struct {
 	// +optional
 	// +kubebuilder:default=InnoDB
 	StorageEngine StorageEngine `json:"storageEngine,omitempty"`
+
+	// protocol is Text (each INSERT is SQL), Prepared (an INSERT with placeholders for rowsPerStatement rows is prepared once and
+	// executed with the rows' values in binary form, COM_STMT_EXECUTE) or Bulk (an INSERT of one row is prepared once and executed
+	// for rowsPerStatement rows at once, COM_STMT_BULK_EXECUTE; MariaDB 10.2 or newer). Statements are prepared before the clock
+	// starts. Prepared and Bulk need database.tls.mode Disabled, and do not load files of dataFrom. Defaults to Text.
+	// +optional
+	// +kubebuilder:default=Text
+	Protocol BulkInsertProtocol `json:"protocol,omitempty"`
+
+	// commit is Explicit (autocommit is off, and a COMMIT ends each transaction) or Autocommit (the server commits each INSERT, so
+	// that a transaction takes one round trip instead of two; insert latencies include the commit, and there are no commit
+	// latencies). Autocommit goes with statementsPerTransaction 1. Defaults to Explicit.
+	// +optional
+	// +kubebuilder:default=Explicit
+	Commit CommitMode `json:"commit,omitempty"`
 
 	// sweep lists the values to measure. Unset: the values above.
 	// +optional
@@ -124,6 +156,20 @@ type BulkInsertSweep struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	StorageEngine []StorageEngine `json:"storageEngine,omitempty"`
+
+	// protocol lists protocols.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=3
+	Protocol []BulkInsertProtocol `json:"protocol,omitempty"`
+
+	// commit lists ways to commit.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=2
+	Commit []CommitMode `json:"commit,omitempty"`
 }
 
 // BulkInsertPoint is one combination. Parameters that are left out keep the workload's own values.
@@ -145,4 +191,12 @@ type BulkInsertPoint struct {
 	// storageEngine of this point.
 	// +optional
 	StorageEngine *StorageEngine `json:"storageEngine,omitempty"`
+
+	// protocol of this point.
+	// +optional
+	Protocol *BulkInsertProtocol `json:"protocol,omitempty"`
+
+	// commit of this point.
+	// +optional
+	Commit *CommitMode `json:"commit,omitempty"`
 }

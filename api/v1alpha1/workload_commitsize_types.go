@@ -29,6 +29,8 @@ type CommitSizeRowsPerCommit int64
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.sweep.rowsPerCommit) || self.rows == 0 || self.sweep.rowsPerCommit.all(n, n <= self.rows)",message="rowsPerCommit must not be above rows"
 // +kubebuilder:validation:XValidation:rule="!has(self.points) || self.rows == 0 || self.points.all(p, !has(p.rowsPerCommit) || p.rowsPerCommit <= self.rows)",message="rowsPerCommit must not be above rows"
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
+// +kubebuilder:validation:XValidation:rule="has(self.points) || self.commit != 'Autocommit' && !(has(self.sweep) && has(self.sweep.commit) && 'Autocommit' in self.sweep.commit) || self.rowsPerCommit == 1 && (!has(self.sweep) || !has(self.sweep.rowsPerCommit) || self.sweep.rowsPerCommit == [1])",message="commit Autocommit makes each row a transaction: rowsPerCommit must be 1"
+// +kubebuilder:validation:XValidation:rule="!has(self.points) || self.points.all(p, (has(p.commit) ? p.commit : self.commit) != 'Autocommit' || (has(p.rowsPerCommit) ? p.rowsPerCommit : self.rowsPerCommit) == 1)",message="commit Autocommit makes each row a transaction: rowsPerCommit must be 1"
 type CommitSizeWorkload struct {
 	// rows to insert in each trial. 0 inserts until limits.seconds, so that slow and fast points are measured for the same time.
 	// From 0 to 1000000000; defaults to 10000.
@@ -50,6 +52,13 @@ type CommitSizeWorkload struct {
 	// +kubebuilder:default=None
 	// +kubebuilder:validation:Enum=None;Isotopp
 	Compat CommitSizeCompat `json:"compat,omitempty"`
+
+	// commit is Explicit (autocommit is off, and a COMMIT ends each transaction) or Autocommit (the server commits each INSERT, so
+	// that a transaction takes one round trip instead of two; insert latencies include the commit, and there are no commit
+	// latencies). Autocommit goes with rowsPerCommit 1. Defaults to Explicit.
+	// +optional
+	// +kubebuilder:default=Explicit
+	Commit CommitMode `json:"commit,omitempty"`
 
 	// sweep lists the values to measure. Unset: the values above.
 	// +optional
@@ -73,6 +82,13 @@ type CommitSizeSweep struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=1000
 	RowsPerCommit []CommitSizeRowsPerCommit `json:"rowsPerCommit,omitempty"`
+
+	// commit lists ways to commit.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=2
+	Commit []CommitMode `json:"commit,omitempty"`
 }
 
 // CommitSizePoint is one combination. Parameters that are left out keep the workload's own values.
@@ -82,4 +98,8 @@ type CommitSizePoint struct {
 	// rowsPerCommit of this point.
 	// +optional
 	RowsPerCommit *CommitSizeRowsPerCommit `json:"rowsPerCommit,omitempty"`
+
+	// commit of this point.
+	// +optional
+	Commit *CommitMode `json:"commit,omitempty"`
 }

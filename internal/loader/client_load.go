@@ -92,15 +92,8 @@ func (l *clientLoad) measure(ctx context.Context, w window) error {
 		interrupt: l.connections.End, tryAgain: func(err error) bool { return failure.TryAgain(l.engine, err) },
 	}
 	defer c.close()
-	for range l.plan.Clients {
-		s, err := l.connections.Session(ctx, l.cfg.Server.Schema, l.plan.Setup)
-		if err != nil {
-			return err
-		}
-		c.sessions = append(c.sessions, s)
-	}
-	if len(c.sessions) == 0 {
-		return errors.New("the workload has no client")
+	if err := c.open(ctx, l.connections, l.cfg.Server.Schema, &l.plan); err != nil {
+		return err
 	}
 	if err := l.readSession(c.sessions[0]); err != nil {
 		return err

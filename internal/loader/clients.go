@@ -5,6 +5,8 @@ package loader
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -32,6 +34,27 @@ type clients struct {
 	tryAgain func(error) bool
 	// milestones of all together, or nil.
 	milestones *record.Milestones
+}
+
+// open opens the sessions that the plan asks for.
+func (c *clients) open(ctx context.Context, connections *conn.Connections, schema string, plan *workload.Plan) error {
+	for i := range plan.Clients {
+		s, err := connections.Session(ctx, schema, plan.Setup)
+		if err != nil {
+			return err
+		}
+		c.sessions = append(c.sessions, s)
+		if plan.Ready == nil {
+			continue
+		}
+		if err := plan.Ready(i, s); err != nil {
+			return fmt.Errorf("preparing the statements: %w", err)
+		}
+	}
+	if len(c.sessions) == 0 {
+		return errors.New("the workload has no client")
+	}
+	return nil
 }
 
 // run lets all clients work at the same time, from start on, and returns what they measured together. The first error ends

@@ -207,8 +207,14 @@ func other(t testing.TB) *sql.DB {
 	return db
 }
 
-// whileMeasuring calls do when so many rows are in the table, and then lets the attempt go on.
+// whileMeasuring calls do when so many rows are in CommitSize's table, and then lets the attempt go on.
 func whileMeasuring(t testing.TB, rows int, do func(db *sql.DB)) {
+	t.Helper()
+	whileFilling(t, "demo", rows, do)
+}
+
+// whileFilling is whileMeasuring for another table.
+func whileFilling(t testing.TB, table string, rows int, do func(db *sql.DB)) {
 	t.Helper()
 	db := other(t)
 	done := make(chan struct{})
@@ -216,7 +222,7 @@ func whileMeasuring(t testing.TB, rows int, do func(db *sql.DB)) {
 		defer close(done)
 		for range 10000 {
 			var n int
-			err := db.QueryRow("SELECT COUNT(*) FROM bench.demo").Scan(&n)
+			err := db.QueryRow("SELECT COUNT(*) FROM bench." + table).Scan(&n)
 			if err == nil && n >= rows {
 				do(db)
 				return

@@ -69,12 +69,8 @@ func Noop(ctx context.Context, workloadJSON string, seed int64, limit time.Durat
 	if err != nil {
 		return nil, err
 	}
-	for range plan.Clients {
-		s, err := connections.Session(ctx, "noop", plan.Setup)
-		if err != nil {
-			return nil, err
-		}
-		c.sessions = append(c.sessions, s)
+	if err := c.open(ctx, connections, "noop", &plan); err != nil {
+		return nil, err
 	}
 	out := progress.Start(io.Discard)
 	defer out.Finish()

@@ -22,6 +22,8 @@ func TestNoop(t *testing.T) {
 		{`{"type":"CommitSize","parameters":{"rows":100,"rowsPerCommit":10}}`, 100, 110, 100 * 60},
 		{`{"type":"BulkInsert","parameters":{"table":"Narrow","tables":2,"rows":10000,"rowsPerStatement":30,"statementsPerTransaction":2,"concurrency":3,"storageEngine":"InnoDB"}}`, 10_000, 334 + 167, 10_000 * 14},
 		{`{"type":"BulkInsert","parameters":{"table":"FileList","tables":1,"rows":200000,"rowsPerStatement":200000,"statementsPerTransaction":1,"concurrency":1,"storageEngine":"InnoDB"}}`, 200_000, 2, 200_000 * 170},
+		{`{"type":"BulkInsert","parameters":{"table":"FileList","tables":2,"rows":10000,"rowsPerStatement":30,"statementsPerTransaction":2,"concurrency":3,"storageEngine":"InnoDB","protocol":"Prepared"}}`, 10_000, 334 + 167, 10_000 * 150},
+		{`{"type":"BulkInsert","parameters":{"table":"Narrow","tables":1,"rows":2000000,"rowsPerStatement":2000000,"statementsPerTransaction":1,"concurrency":1,"storageEngine":"InnoDB","protocol":"Bulk","commit":"Autocommit"}}`, 2_000_000, 1, 2_000_000 * 10},
 		{`{"type":"IIBench","parameters":{"schema":"Tokutek2008","rows":5000,"rowsPerCommit":1000,"rowsPerStatement":500,"storageEngine":"InnoDB","secondaryIndexes":3,"indexesAt":"Start","insertThreads":2,"reportEveryRows":1000}}`, 5000, 15, 5000 * 40},
 		{`{"type":"TPROCHLoad","parameters":{"scaleFactor":"0.01","data":"Streamed","loadMode":"Chunked","rowsPerChunk":2000,"foreignKeyChecks":true,"uniqueChecks":true,"indexes":"Before"}}`, 86260, 47, 10_401_513},
 		{`{"type":"TPROCHLoad","parameters":{"scaleFactor":"0.01","data":"Streamed","loadMode":"Parallel","streams":8,"foreignKeyChecks":true,"uniqueChecks":true,"indexes":"Before"}}`, 86260, 8, 10_401_513},

@@ -25,11 +25,17 @@ func rolledBack(t testing.TB, db *sql.DB) (n int) {
 	return n
 }
 
-// inTheWay lets somebody lock the end of the table until the attempt has given a transaction up.
+// inTheWay lets somebody lock the end of CommitSize's table until the attempt has given a transaction up.
 func inTheWay(t testing.TB) {
 	t.Helper()
+	inTheWayOf(t, "demo")
+}
+
+// inTheWayOf is inTheWay for another table.
+func inTheWayOf(t testing.TB, table string) {
+	t.Helper()
 	setGlobal(t, "innodb_lock_wait_timeout", "1")
-	whileMeasuring(t, 100, func(db *sql.DB) {
+	whileFilling(t, table, 100, func(db *sql.DB) {
 		conn, err := db.Conn(context.Background())
 		if err != nil {
 			t.Error(err)
@@ -37,7 +43,7 @@ func inTheWay(t testing.TB) {
 		}
 		defer conn.Close()
 		before := rolledBack(t, db)
-		for _, statement := range []string{"START TRANSACTION", "SELECT * FROM bench.demo WHERE id > 1000000000 FOR UPDATE"} {
+		for _, statement := range []string{"START TRANSACTION", "SELECT * FROM bench." + table + " WHERE id > 1000000000 FOR UPDATE"} {
 			if _, err := conn.ExecContext(context.Background(), statement); err != nil {
 				t.Error(err)
 			}

@@ -56,6 +56,9 @@ type Plan struct {
 	Clients int
 	// Setup are statements that each session executes before the measured phase begins.
 	Setup []string
+	// Ready makes the session of a Pod's client ready after Setup, before the measured phase begins; nil if there is nothing to
+	// do. Errors are those of Measure. It is called for one client after the other, which count from 0.
+	Ready func(client int, s Session) error
 	// Rows is how many rows all Pods are to insert; 0 if that is not known. A phase that its time limit ends is extrapolated
 	// to it.
 	Rows int64
@@ -112,6 +115,11 @@ type Session interface {
 	// works, the next statement can be made. The statement's bytes may be reused by then. It returns how long ago the answer
 	// came, which is before meanwhile was done if that took longer than the server.
 	ExecWhile(statement []byte, meanwhile func()) (ago time.Duration, err error)
+	// Prepare has the server prepare a statement. It is Refused by a server that does not take its form of execution, and over
+	// an encrypted connection.
+	Prepare(p Prepared) (*PreparedHead, error)
+	// ExecuteWhile is ExecWhile for an execution of a prepared statement: what Prepare returned, and the values.
+	ExecuteWhile(execution []byte, meanwhile func()) (ago time.Duration, err error)
 	// ExecAffected is Exec, and returns how many rows the statement changed.
 	ExecAffected(statement []byte) (int64, error)
 	// Fetch sends a query, reads all of its rows and returns their number.

@@ -27,14 +27,13 @@ func comparisons() []comparison {
 		all = append(all, commitSize(size, "Python", python, ""))
 	}
 	all = append(all, narrow(1, "≥ 1.1"), narrow(2, "≥ 1"), narrow(4, "≥ 1"))
-	fileList := workloadtest.Load(bulkinsert.Definition, bulkinsert.Parameters{
-		Table: "FileList", Tables: 1, Rows: 500_000, RowsPerStatement: 2000, StatementsPerTransaction: 1, Concurrency: 1,
-		StorageEngine: "InnoDB",
-	})
+	files := workloadtest.Load(bulkinsert.Definition, fileList(500_000, 2000, 1))
 	all = append(all, comparison{
 		name: "BulkInsert, file list, 2,000 rows per statement", original: "mariadb client", wantedRate: "≥ 1",
-		wantedCPU: "ours ≤ 0.35 µs", ours: loads(fileList), theirs: mariadbClient("filelist.sql", fileList),
+		wantedCPU: "ours ≤ 0.35 µs", ours: loads(files), theirs: mariadbClient("filelist.sql", files),
 	})
+	all = append(all, protocols()...)
+	all = append(all, autocommitted()...)
 	all = append(all, tprochLoad(), tprochStreamed())
 	one, two := iiBench(1), iiBench(2)
 	return append(all, comparison{
@@ -155,14 +154,20 @@ func narrow(connections int, wanted string) comparison {
 
 var sysbenchTime = regexp.MustCompile(`total time: +([\d.]+)s`)
 
-// sysbenchBulkInsert has a table for each connection. Its own time is taken, which begins when all are connected.
+// sysbenchBulkInsert has a table for each connection.
 func sysbenchBulkInsert(rows int64, threads int) program {
+	return sysbench(rows, threads, "bulk_insert")
+}
+
+// sysbench runs one of its scripts, with the script's options, for so many events of a row each. Its own time is taken, which
+// begins when all are connected.
+func sysbench(rows int64, threads int, script string) program {
 	return func(ctx context.Context, b *bench) (sample, error) {
 		if err := b.rest(ctx); err != nil {
 			return sample{}, err
 		}
-		command := fmt.Sprintf("sysbench --config-file=/bench/sysbench.conf --threads=%d --events=%d --time=0 bulk_insert",
-			threads, rows)
+		command := fmt.Sprintf("sysbench --config-file=/bench/sysbench.conf --threads=%d --events=%d --time=0 %s",
+			threads, rows, script)
 		if _, err := b.exec(ctx, command+" prepare"); err != nil {
 			return sample{}, err
 		}

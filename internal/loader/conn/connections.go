@@ -93,30 +93,34 @@ func (c *Connections) Connector(schema string) (driver.Connector, error) {
 
 // connect connects to the schema for the measured phase, and returns the connection below the driver's too; nil if it is
 // encrypted: only the driver can speak over it then.
-func (c *Connections) connect(ctx context.Context, schema string) (driver.Conn, net.Conn, error) {
-	var own net.Conn
+func (c *Connections) connect(ctx context.Context, schema string) (driver.Conn, net.Conn, agreement, error) {
+	var login handshake
 	cfg := c.cfg.Clone()
 	cfg.DBName = schema
 	dial := cfg.DialFunc
-	cfg.DialFunc = func(ctx context.Context, network, addr string) (_ net.Conn, err error) {
-		own, err = dial(ctx, network, addr)
+	cfg.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		own, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
 		if s, ok := own.(*socket); ok {
 			s.measure()
 		}
-		return own, err
+		login.Conn = own
+		return &login, nil
 	}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
-		return nil, nil, fmt.Errorf("configuring the connection: %w", err)
+		return nil, nil, agreement{}, fmt.Errorf("configuring the connection: %w", err)
 	}
 	conn, err := connector.Connect(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("connecting: %w", err)
+		return nil, nil, agreement{}, fmt.Errorf("connecting: %w", err)
 	}
 	if cfg.TLS != nil {
-		own = nil
+		return conn, nil, login.agreement, nil
 	}
-	return conn, own, nil
+	return conn, login.Conn, login.agreement, nil
 }
 
 func (c *Connections) dial(ctx context.Context, network, addr string) (net.Conn, error) {

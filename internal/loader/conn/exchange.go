@@ -37,10 +37,10 @@ const (
 	answerError  = 0xff
 )
 
-// send sends a statement. Its bytes may be reused afterwards.
-func (e *exchange) send(statement []byte) error {
+// send sends a command with what belongs to it, a statement for example. These bytes may be reused afterwards.
+func (e *exchange) send(command byte, statement []byte) error {
 	size := min(1+len(statement), maxPacketSize)
-	e.packet = append(appendHeader(e.packet[:0], size, 0), commandQuery)
+	e.packet = append(appendHeader(e.packet[:0], size, 0), command)
 	if len(statement) <= shortStatement {
 		e.packet = append(e.packet, statement...)
 		statement = statement[len(statement):]

@@ -40,7 +40,7 @@ func TestExchangeSends(t *testing.T) {
 		statement := bytes.Repeat([]byte("0123456789abcdef"), length/16+1)[:length]
 		out := &tape{}
 		e := exchange{conn: out}
-		if err := e.send(statement); err != nil {
+		if err := e.send(commandQuery, statement); err != nil {
 			t.Fatal(err)
 		}
 		var payload []byte
@@ -101,7 +101,7 @@ func TestExchangeDoesNotAllocate(t *testing.T) {
 	allocs := testing.AllocsPerRun(100, func() {
 		out.written.Reset()
 		out.answers = answers
-		if err := errors.Join(e.send(statement), e.receive()); err != nil {
+		if err := errors.Join(e.send(commandQuery, statement), e.receive()); err != nil {
 			t.Error(err)
 		}
 	})

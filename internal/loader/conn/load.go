@@ -52,7 +52,7 @@ func (s *Session) loadByDriver(clause string, data io.Reader) (rows, warnings in
 
 // load sends a statement, the file that the server then asks for, and returns what the server says about it.
 func (e *exchange) load(statement []byte, data io.Reader) (rows, warnings int64, err error) {
-	if err := e.send(statement); err != nil {
+	if err := e.send(commandQuery, statement); err != nil {
 		return 0, 0, err
 	}
 	request, err := e.receivePacket()

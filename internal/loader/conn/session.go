@@ -21,7 +21,8 @@ type Session struct {
 	exec  driver.ExecerContext
 	query driver.QueryerContext
 	// below the driver, for statements without a result set; nil if the connection is encrypted.
-	below *exchange
+	below  *exchange
+	agreed agreement
 	// ctx cannot be cancelled, so that the driver starts no watcher for each statement: interrupting closes the
 	// connection.
 	ctx context.Context //nolint:containedctx // it carries nothing and lives as long as the session
@@ -32,7 +33,7 @@ type Session struct {
 
 // Session connects to the schema and executes the setup statements.
 func (c *Connections) Session(ctx context.Context, schema string, setup []string) (*Session, error) {
-	conn, below, err := c.connect(ctx, schema)
+	conn, below, agreed, err := c.connect(ctx, schema)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func (c *Connections) Session(ctx context.Context, schema string, setup []string
 	if !executes || !queries {
 		return nil, errors.Join(fmt.Errorf("the driver's connection %T executes no statements", conn), conn.Close())
 	}
-	s := &Session{conn: conn, exec: exec, query: query, ctx: context.WithoutCancel(ctx)}
+	s := &Session{conn: conn, exec: exec, query: query, agreed: agreed, ctx: context.WithoutCancel(ctx)}
 	if below != nil {
 		s.below = &exchange{conn: below}
 	}
@@ -59,7 +60,7 @@ func (s *Session) Exec(statement []byte) error {
 		_, err := s.ExecAffected(statement)
 		return err
 	}
-	if err := s.below.send(statement); err != nil {
+	if err := s.below.send(commandQuery, statement); err != nil {
 		return err
 	}
 	return s.below.receive()
@@ -73,7 +74,12 @@ func (s *Session) ExecWhile(statement []byte, meanwhile func()) (ago time.Durati
 		meanwhile()
 		return time.Since(answered), err
 	}
-	if err := s.below.send(statement); err != nil {
+	return s.while(commandQuery, statement, meanwhile)
+}
+
+// while sends a command and waits for its answer after meanwhile.
+func (s *Session) while(command byte, rest []byte, meanwhile func()) (ago time.Duration, err error) {
+	if err := s.below.send(command, rest); err != nil {
 		return 0, err
 	}
 	meanwhile()

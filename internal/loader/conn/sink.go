@@ -24,8 +24,8 @@ type Sink struct {
 	more bool
 	// loading is when the packets of a file come, the last of which is empty.
 	loading bool
-	// file says that the statement asks for one.
-	file bool
+	// file says that the statement asks for one, prepares that it is one to prepare.
+	file, prepares bool
 	// answer is what is still to be read.
 	answer []byte
 }
@@ -33,7 +33,8 @@ type Sink struct {
 // NewSink returns a connection over which the server has greeted.
 func NewSink() *Sink { return &Sink{answer: greeting()} }
 
-// greeting is a server's first packet: protocol 10, a password is asked for by a challenge of 20 bytes.
+// greeting is a server's first packet: protocol 10, a password is asked for by a challenge of 20 bytes, and prepared statements
+// can be executed for many rows at once.
 func greeting() []byte {
 	const (
 		longFlag, withSchema, protocol41, transactions = 1 << 2, 1 << 3, 1 << 9, 1 << 13
@@ -45,7 +46,8 @@ func greeting() []byte {
 	p = append(p, 1, 0, 0, 0)
 	p = append(append(p, "12345678"...), 0)
 	p = append(p, capabilities&0xff, capabilities>>8&0xff, utf8mb4, autocommit, 0, capabilities>>16, 0, 21)
-	p = append(append(p, make([]byte, 10)...), "123456789012\x00mysql_native_password\x00"...)
+	p = append(append(p, make([]byte, 6)...), bulkOperations, 0, 0, 0)
+	p = append(p, "123456789012\x00mysql_native_password\x00"...)
 	return append(appendHeader(nil, len(p), 0), p...)
 }
 
@@ -61,6 +63,7 @@ func (s *Sink) Write(p []byte) (int, error) {
 			s.size, s.more, s.sequence = s.left, s.left == maxPacketSize, rest[3]
 			rest = rest[packetHeader:]
 			s.file = !s.loading && bytes.HasPrefix(rest, loadStatement)
+			s.prepares = !s.loading && len(rest) > 0 && rest[0] == commandPrepare
 		}
 		n := min(s.left, len(rest))
 		s.left, rest = s.left-n, rest[n:]
@@ -86,6 +89,9 @@ func (s *Sink) reply() {
 	case s.file:
 		// The file of no name.
 		s.answer = append(s.answer, 1, 0, 0, s.sequence+1, answerFile)
+	case s.prepares:
+		// OK: statement 1, without columns and without placeholders to describe.
+		s.answer = append(s.answer, 12, 0, 0, s.sequence+1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 	default:
 		// OK: nothing changed, no id, autocommit, no warning.
 		s.answer = append(s.answer, 7, 0, 0, s.sequence+1, 0, 0, 0, 2, 0, 0, 0)

@@ -35,6 +35,10 @@ type Parameters struct {
 	// Concurrency is the number of connections.
 	Concurrency   int    `json:"concurrency"`
 	StorageEngine string `json:"storageEngine"`
+	// Protocol is Text, empty for Text, Prepared or Bulk.
+	Protocol string `json:"protocol,omitempty"`
+	// Commit is Explicit, empty for Explicit, or Autocommit: each statement is a transaction by itself.
+	Commit string `json:"commit,omitempty"`
 }
 
 // The tables of BulkInsert.
@@ -83,7 +87,8 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 	return p, cmp.Or(
 		insert.CheckEngine(p.StorageEngine),
 		insert.CheckSizes(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction),
-		workload.ShareOf(cfg).Enough("concurrency", int64(p.Concurrency)), checkFile(cfg),
+		workload.ShareOf(cfg).Enough("concurrency", int64(p.Concurrency)), checkFile(cfg), p.checkProtocol(cfg),
+		insert.CheckCommit(p.Commit, "statementsPerTransaction", p.StatementsPerTransaction),
 	)
 }
 
@@ -101,6 +106,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 		w.useFileList(newFileList(cfg.Seed))
 	}
 	w.table.Engine = p.StorageEngine
+	w.load.Autocommit = p.Commit == insert.CommitAutocommit
 	if err := w.useOwn(cfg); err != nil {
 		return nil, err
 	}
@@ -139,6 +145,10 @@ func (w *bulkInsert) useFileList(data *fileList) {
 	w.name, w.columns = "inserts", []string{"path", "modification_time", "file_size"}
 	w.kinds = []userdata.Kind{userdata.KindOf("varbinary(4096)"), userdata.KindOf("datetime(6)"), userdata.KindOf("bigint")}
 	w.load.AppendRow, w.load.RowBytes = data.appendRow, int64(maxFileRow)
+	if w.prepares() {
+		w.load.AppendRow = w.values().ofFiles(data)
+		w.load.Prepare(w.params.Protocol == insert.ProtocolBulk, fileTypes, int64(maxFileValues))
+	}
 }
 
 func (w *bulkInsert) useNarrow(data narrow) {
@@ -149,6 +159,10 @@ func (w *bulkInsert) useNarrow(data narrow) {
 	w.name, w.columns = "narrow", []string{"id", "k"}
 	w.kinds = []userdata.Kind{userdata.KindOf("int"), userdata.KindOf("int")}
 	w.load.AppendRow, w.load.RowBytes = data.appendRow, int64(maxNarrowRow)
+	if w.prepares() {
+		w.load.AppendRow = w.values().ofNarrow(data)
+		w.load.Prepare(w.params.Protocol == insert.ProtocolBulk, narrowTypes, int64(maxNarrowValues))
+	}
 }
 
 // Plan implements Planned.
@@ -157,7 +171,8 @@ func (w *bulkInsert) Plan() workload.Plan {
 		return w.planFile(nil)
 	}
 	return workload.Plan{
-		Clients: int(w.load.Share.Of(int64(w.params.Concurrency))), Rows: w.params.Rows, Setup: []string{"SET autocommit=0"},
+		Clients: int(w.load.Share.Of(int64(w.params.Concurrency))), Rows: w.params.Rows, Ready: w.load.Ready,
+		Setup: []string{"SET " + insert.SessionCommit(w.load.Autocommit)},
 	}
 }
 
@@ -205,7 +220,12 @@ func (d narrow) appendRow(dst []byte, n int64) []byte {
 func (d narrow) appendText(dst []byte, n int64) []byte { return d.appendFields(dst, n, ':') }
 
 func (d narrow) appendFields(dst []byte, n int64, separator byte) []byte {
-	draws := d.rows.Draws(n)
 	dst = generate.AppendNumber(dst, uint64(n)) //nolint:gosec // n is above 0
-	return generate.AppendNumber(append(dst, separator), draws.Below(narrowSpan))
+	return generate.AppendNumber(append(dst, separator), d.number(n))
+}
+
+// number is k of row n.
+func (d narrow) number(n int64) uint64 {
+	draws := d.rows.Draws(n)
+	return draws.Below(narrowSpan)
 }

@@ -78,7 +78,8 @@ func (w *bulkInsert) planFile(db *sql.DB) workload.Plan {
 	return workload.Plan{
 		Clients: w.params.Concurrency,
 		// A value that does not fit is an error, whatever the server's sql_mode is: changed silently, it would be no result.
-		Setup: []string{"SET autocommit=0, sql_mode=CONCAT_WS(',', NULLIF(@@SESSION.sql_mode, ''), 'STRICT_ALL_TABLES')"},
+		Setup: []string{"SET " + insert.SessionCommit(w.load.Autocommit) +
+			", sql_mode=CONCAT_WS(',', NULLIF(@@SESSION.sql_mode, ''), 'STRICT_ALL_TABLES')"},
 		Stage: func(ctx context.Context) error {
 			if len(w.columns) == 0 {
 				return errors.New("without a server, dataFrom.columns must name the columns")

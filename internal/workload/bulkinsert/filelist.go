@@ -57,16 +57,31 @@ func (f *fileList) appendRow(dst []byte, n int64) []byte {
 func (f *fileList) appendText(dst []byte, n int64) []byte { return f.appendFields(dst, n, ":", ":") }
 
 func (f *fileList) appendFields(dst []byte, n int64, afterPath, afterTime string) []byte {
-	folder := f.rows.Draws(-1 - n>>filesPerFolderLog)
-	dst = append(dst, f.folders[folder.Below(folderCount)]...)
-	dst = append(dst, '/')
-	dst = f.rows.AppendText(dst, n)
-	dst = append(dst, fileSuffix...)
+	dst = f.appendPath(dst, f.folder(n), n)
 	dst = append(dst, afterPath...)
-	draws := f.rows.Draws(n)
-	dst = generate.AppendTime(dst, draws.Below(generate.TimeSpan))
+	micros, size := f.numbers(n)
+	dst = generate.AppendTime(dst, micros)
 	dst = append(dst, afterTime...)
+	return generate.AppendNumber(dst, size)
+}
+
+// folder of row n.
+func (f *fileList) folder(n int64) string {
+	draws := f.rows.Draws(-1 - n>>filesPerFolderLog)
+	return f.folders[draws.Below(folderCount)]
+}
+
+// appendPath appends the path of row n, which is in that folder.
+func (f *fileList) appendPath(dst []byte, folder string, n int64) []byte {
+	dst = append(append(dst, folder...), '/')
+	return append(f.rows.AppendText(dst, n), fileSuffix...)
+}
+
+// numbers are row n's time of modification and its size.
+func (f *fileList) numbers(n int64) (micros, size uint64) {
+	draws := f.rows.Draws(n)
+	micros = draws.Below(generate.TimeSpan)
 	// Sizes of all magnitudes up to 8 TiB, small ones as often as large ones.
-	size := draws.Next()
-	return generate.AppendNumber(dst, size>>(21+size%40))
+	size = draws.Next()
+	return micros, size >> (21 + size%40)
 }

@@ -30,6 +30,8 @@ type Parameters struct {
 	RowsPerCommit int64 `json:"rowsPerCommit"`
 	// Compat is None, empty for None, or Isotopp: the first transaction then has one row.
 	Compat string `json:"compat,omitempty"`
+	// Commit is Explicit, empty for Explicit, or Autocommit: each row is a transaction by itself.
+	Commit string `json:"commit,omitempty"`
 }
 
 const (
@@ -53,7 +55,7 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 	case p.Compat != "" && p.Compat != compatNone && p.Compat != compatIsotopp:
 		return nil, fmt.Errorf("compat is %q, it must be %s or %s", p.Compat, compatNone, compatIsotopp)
 	}
-	return p, nil
+	return p, insert.CheckCommit(p.Commit, "rowsPerCommit", p.RowsPerCommit)
 }
 
 // commitSize inserts row after row over one connection, each with a statement of its own, and commits after so many
@@ -83,8 +85,12 @@ func (w *commitSize) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, er
 
 // Plan implements Planned.
 func (w *commitSize) Plan() workload.Plan {
-	return workload.Plan{Clients: 1, Rows: w.params.Rows, ByTime: w.params.Rows == 0, Setup: []string{"SET autocommit=0"}}
+	return workload.Plan{
+		Clients: 1, Rows: w.params.Rows, ByTime: w.params.Rows == 0, Setup: []string{"SET " + insert.SessionCommit(w.autocommits())},
+	}
 }
+
+func (w *commitSize) autocommits() bool { return w.params.Commit == insert.CommitAutocommit }
 
 // inserter is the client.
 type inserter struct {
@@ -136,7 +142,7 @@ func (w *commitSize) Measure(_ context.Context, c *workload.Client) (result.Stop
 		}
 		i.counted = i.last
 		if w.commitsAfter(i.last) {
-			if err := insert.Commit(c, i.last, again); err != nil {
+			if err := i.commit(again); err != nil {
 				return "", err
 			}
 			i.first = i.last + 1
@@ -153,6 +159,15 @@ func (w *commitSize) Measure(_ context.Context, c *workload.Client) (result.Stop
 		return stopped, insert.Commit(c, i.last, again)
 	}
 	return stopped, nil
+}
+
+// commit ends a transaction, unless the server has done so.
+func (i *inserter) commit(again func() error) error {
+	if i.autocommits() {
+		i.client.Recorder.Committed()
+		return nil
+	}
+	return insert.Commit(i.client, i.last, again)
 }
 
 // commitsAfter says whether a COMMIT follows row n.

@@ -59,6 +59,29 @@ func TestCommitSizeCommits(t *testing.T) {
 	}
 }
 
+// The server commits each row: nothing is sent for it, and a row that failed is sent again.
+func TestCommitSizeAutocommit(t *testing.T) {
+	s := &workloadtest.Script{Fail: func(n int, _ string) error {
+		if n == 2 {
+			return workloadtest.ErrDeadlock
+		}
+		return nil
+	}}
+	w := newTestCommitSize(t, Parameters{Rows: 3, RowsPerCommit: 1, Commit: "Autocommit"})
+	if setup := w.(workload.Planned).Plan().Setup; len(setup) != 1 || setup[0] != "SET autocommit=1" {
+		t.Errorf("set up by %v", setup)
+	}
+	if _, err := w.Measure(t.Context(), workloadtest.Client(0, s)); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Statements) != 5 || s.Statements[2] != "ROLLBACK" || s.Statements[1] != s.Statements[3] || s.Rows != 3 {
+		t.Errorf("%d rows by %v", s.Rows, s.Statements)
+	}
+	if diff := cmp.Diff([]int64{1, 2, 3}, s.Commits); diff != "" {
+		t.Errorf("rows at each commit (-want +got):\n%s", diff)
+	}
+}
+
 func TestCommitSizeStatements(t *testing.T) {
 	s := &workloadtest.Script{}
 	w := newTestCommitSize(t, Parameters{Rows: 2, RowsPerCommit: 2})
@@ -157,6 +180,10 @@ func TestNewRefuses(t *testing.T) {
 		{
 			result.Workload{Type: "CommitSize", Parameters: []byte(`{"rows":1,"rowsPerCommit":1,"rowsPerComit":2}`)},
 			`reading the parameters: json: unknown field "rowsPerComit"`,
+		},
+		{
+			workloadtest.Load(Definition, Parameters{Rows: 9, RowsPerCommit: 2, Commit: "Autocommit"}),
+			"commit Autocommit makes each statement a transaction: rowsPerCommit is 2, it must be 1",
 		},
 		{workloadtest.Load(Definition, Parameters{RowsPerCommit: 1}), "rows is 0"},
 		{workloadtest.Load(Definition, Parameters{Rows: 1}), "rowsPerCommit is 0"},

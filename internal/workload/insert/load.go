@@ -76,6 +76,8 @@ type Load struct {
 	dispenser
 	// perStatement rows are in a statement; the last one of a transaction has what is left.
 	perStatement int64
+	// prepared are the statements that are prepared; nil if they are text.
+	prepared *prepared
 	// Autocommit says that sessions commit each statement, which must be a whole transaction.
 	Autocommit bool
 	// Heads of statements, up to the rows: one for each table. Client c, from 0, writes to table c modulo their number.
@@ -130,6 +132,9 @@ type inserter struct {
 	head   string
 	// source has the rows, unless they are made.
 	source Source
+	// executions of prepared statements are what is sent; nil for text.
+	executions *executions
+	send       func(statement []byte, meanwhile func()) (ago time.Duration, err error)
 	// statement inserts the rows first to last; none if it is empty.
 	statement   []byte
 	first, last int64
@@ -147,7 +152,7 @@ type inserter struct {
 // that was taken meanwhile.
 func (l *Load) Insert(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
 	w := &inserter{
-		Load: l, client: c, head: l.Heads[l.Share.Number(int64(c.Index))%int64(len(l.Heads))],
+		Load: l, client: c, head: l.head(c.Index), executions: l.executions(c.Index), send: l.send(c.Session),
 		statement: make([]byte, 0, l.StatementBytes()+generate.NumberRoom),
 	}
 	if l.Open != nil {
@@ -163,7 +168,7 @@ func (l *Load) Insert(ctx context.Context, c *workload.Client) (result.StoppedBy
 	for len(w.statement) > 0 {
 		first, last, end := w.first, w.last, w.end
 		began := c.Recorder.Now()
-		ago, err := c.Session.ExecWhile(w.statement, next)
+		ago, err := w.send(w.statement, next)
 		if err == nil {
 			c.Recorder.Insert(began, answered(began, c.Recorder.Now(), ago), last-first+1)
 		} else if err := w.retry(began, err, part{first, last, end}); err != nil {
@@ -202,7 +207,15 @@ func (l *Load) StatementBytes() int64 {
 	return l.headBytes() + min(l.perStatement, l.PerTransaction, l.Rows)*l.RowBytes
 }
 
+// head of the statements of a client of this Pod.
+func (l *Load) head(client int) string {
+	return l.Heads[l.Share.Number(int64(client))%int64(len(l.Heads))]
+}
+
 func (l *Load) headBytes() int64 {
+	if l.prepared != nil {
+		return l.prepared.headBytes()
+	}
 	return int64(len(slices.MaxFunc(l.Heads, func(a, b string) int { return cmp.Compare(len(a), len(b)) })))
 }
 
@@ -217,6 +230,10 @@ func (w *inserter) next() {
 		return
 	}
 	w.last = min(w.first+w.perStatement-1, w.end)
+	if w.executions != nil {
+		w.statement = w.executions.next(w.statement, w.first, w.last)
+		return
+	}
 	w.statement = w.appendStatement(w.statement, w.first, w.last)
 }
 

@@ -54,11 +54,13 @@ func (w *inserter) repeat() error {
 	r, p := w.client.Recorder, w.part
 	for first := p.end - w.rowsOfTransaction(p.end) + 1; first <= p.last; first += w.perStatement {
 		last := min(first+w.perStatement-1, p.last)
-		if w.repeated = w.appendStatement(w.repeated[:0], first, last); len(w.repeated) == 0 {
+		if w.executions != nil {
+			w.repeated = w.executions.again(w.repeated[:0], first, last)
+		} else if w.repeated = w.appendStatement(w.repeated[:0], first, last); len(w.repeated) == 0 {
 			return w.source.Failed()
 		}
 		began := r.Now()
-		if err := w.client.Session.Exec(w.repeated); err != nil {
+		if _, err := w.send(w.repeated, func() {}); err != nil {
 			return err
 		}
 		r.Insert(began, r.Now(), max(last-max(first, p.uncounted)+1, 0))

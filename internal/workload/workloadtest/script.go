@@ -6,6 +6,7 @@ package workloadtest
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -27,6 +28,8 @@ func Client(index int, s *Script) *workload.Client {
 // Script is a session that writes down what it is sent, and a recorder whose clock ticks once a call.
 type Script struct {
 	Statements []string
+	// Prepared are the statements that were prepared. What the n-th one's executions begin with is "n:".
+	Prepared []workload.Prepared
 	// Refuse is a statement that ends in an error.
 	Refuse string
 	// Fail, if there is one, is the error of a statement, which counts from 1.
@@ -58,6 +61,18 @@ func (s *Script) ExecWhile(statement []byte, meanwhile func()) (time.Duration, e
 	clear(statement) // whoever still needs its bytes is found out
 	meanwhile()
 	return 0, err
+}
+
+// Prepare remembers the statement as if it had been sent, and begins its executions with its number.
+func (s *Script) Prepare(p workload.Prepared) (*workload.PreparedHead, error) {
+	s.Prepared = append(s.Prepared, p)
+	n := len(s.Prepared)
+	return &workload.PreparedHead{First: fmt.Appendf(nil, "first of %d:", n), Later: fmt.Appendf(nil, "%d:", n)}, nil
+}
+
+// ExecuteWhile implements workload.Session.
+func (s *Script) ExecuteWhile(execution []byte, meanwhile func()) (time.Duration, error) {
+	return s.ExecWhile(execution, meanwhile)
 }
 
 // ExecAffected finds as many rows as a statement limits itself to, but at most 1,000.
@@ -121,6 +136,16 @@ func (Silence) Exec([]byte) error { return nil }
 func (Silence) ExecWhile(_ []byte, meanwhile func()) (time.Duration, error) {
 	meanwhile()
 	return 0, nil
+}
+
+// Prepare implements workload.Session.
+func (Silence) Prepare(workload.Prepared) (*workload.PreparedHead, error) {
+	return &workload.PreparedHead{}, nil
+}
+
+// ExecuteWhile implements workload.Session.
+func (s Silence) ExecuteWhile(_ []byte, meanwhile func()) (time.Duration, error) {
+	return s.ExecWhile(nil, meanwhile)
 }
 
 // ExecAffected implements workload.Session.
