@@ -34,6 +34,8 @@ type Connections int32
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
 type BulkInsertWorkload struct {
+	Pacing `json:",inline"`
+
 	// table is FileList (id, path, modification_time, file_size; about 190 bytes of SQL per row) or Narrow (two integer
 	// columns; about 17 bytes). Neither has a secondary index. Defaults to FileList.
 	// +optional
@@ -97,6 +99,8 @@ type BulkInsertWorkload struct {
 //
 // +kubebuilder:validation:MinProperties=1
 type BulkInsertSweep struct {
+	PacingSweep `json:",inline"`
+
 	// rowsPerStatement lists numbers of rows in an INSERT.
 	// +optional
 	// +listType=set
@@ -130,6 +134,8 @@ type BulkInsertSweep struct {
 //
 // +kubebuilder:validation:MinProperties=1
 type BulkInsertPoint struct {
+	PacingPoint `json:",inline"`
+
 	// rowsPerStatement of this point.
 	// +optional
 	RowsPerStatement *BulkInsertSize `json:"rowsPerStatement,omitempty"`

@@ -30,6 +30,8 @@ type CommitSizeRowsPerCommit int64
 // +kubebuilder:validation:XValidation:rule="!has(self.points) || self.rows == 0 || self.points.all(p, !has(p.rowsPerCommit) || p.rowsPerCommit <= self.rows)",message="rowsPerCommit must not be above rows"
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
 type CommitSizeWorkload struct {
+	Pacing `json:",inline"`
+
 	// rows to insert in each trial. 0 inserts until limits.seconds, so that slow and fast points are measured for the same time.
 	// From 0 to 1000000000; defaults to 10000.
 	// +optional
@@ -67,6 +69,8 @@ type CommitSizeWorkload struct {
 //
 // +kubebuilder:validation:MinProperties=1
 type CommitSizeSweep struct {
+	PacingSweep `json:",inline"`
+
 	// rowsPerCommit lists sizes of transactions.
 	// +optional
 	// +listType=set
@@ -79,6 +83,8 @@ type CommitSizeSweep struct {
 //
 // +kubebuilder:validation:MinProperties=1
 type CommitSizePoint struct {
+	PacingPoint `json:",inline"`
+
 	// rowsPerCommit of this point.
 	// +optional
 	RowsPerCommit *CommitSizeRowsPerCommit `json:"rowsPerCommit,omitempty"`

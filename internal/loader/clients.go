@@ -53,7 +53,9 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 	})
 	var working sync.WaitGroup
 	for i, s := range c.sessions {
-		client := &workload.Client{Index: i, Session: s, Recorder: recorders[i], TryAgain: c.tryAgain, Limit: limit}
+		client := &workload.Client{
+			Index: i, Session: s, Recorder: recorders[i], TryAgain: c.tryAgain, Limit: limit, SleepUntil: recorders[i].SleepUntil,
+		}
 		working.Go(func() {
 			stopped, err := guarded(ctx, w, client)
 			outcomes[i] = stopped

@@ -32,6 +32,11 @@ func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
 	if w, ok := l.workload.(workload.Reporter); ok {
 		w.Report(doc)
 	}
+	if l.plan.Rate > 0 {
+		o := offered{rate: l.plan.Rate, rows: l.plan.Rows, began: l.measured.Began()}
+		doc.Metrics = append(doc.Metrics, o.metrics(doc)...)
+		doc.Warnings = append(doc.Warnings, o.warnings(doc)...)
+	}
 	doc.Warnings = append(doc.Warnings, stopped(doc, &l.plan)...)
 	return l.plan.Clients, nil
 }

@@ -28,6 +28,8 @@ type Part struct {
 	Loader    string           `json:"loader"`
 	Totals    result.Totals    `json:"totals"`
 	StoppedBy result.StoppedBy `json:"stoppedBy"`
+	// BeganMicros is when the last transaction of an offered rate began.
+	BeganMicros int64 `json:"beganMicros,omitempty"`
 	// Latencies have their histograms only.
 	Latencies    []result.Latency  `json:"latencies,omitempty"`
 	SeriesMicros int64             `json:"seriesMicros,omitempty"`
@@ -90,7 +92,8 @@ func (r *Recorder) Part(m *Milestones) (*Part, error) {
 		return nil, fmt.Errorf("encoding the latencies: %w", err)
 	}
 	p := &Part{
-		Totals: r.totals, Latencies: latencies, SeriesMicros: r.series.length.Microseconds(), Series: r.series.intervals,
+		BeganMicros: r.began.Microseconds(),
+		Totals:      r.totals, Latencies: latencies, SeriesMicros: r.series.length.Microseconds(), Series: r.series.intervals,
 	}
 	p.Totals.Micros = r.ended.Microseconds()
 	if m != nil {
@@ -105,6 +108,7 @@ func (r *Recorder) Part(m *Milestones) (*Part, error) {
 func (p *Part) Recorder() (*Recorder, error) {
 	r := &Recorder{
 		totals: p.Totals, ended: time.Duration(p.Totals.Micros) * time.Microsecond,
+		began:  time.Duration(p.BeganMicros) * time.Microsecond,
 		series: series{length: time.Duration(p.SeriesMicros) * time.Microsecond, intervals: p.Series},
 	}
 	r.series.end = time.Duration(len(p.Series)) * r.series.length

@@ -6,11 +6,13 @@
 package record
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -32,11 +34,14 @@ const (
 	load
 	wait
 	rolledBack
+	transaction
+	queued
 )
 
 // operations by their names in a result.
 var operations = [...]string{
 	commit: "commit", insert: "insert", remove: "delete", query: "query", load: "load", wait: "wait", rolledBack: "rolledBack",
+	transaction: "transaction", queued: "queued",
 }
 
 // Recorder is what one client measures. Only that client's goroutine may use it, except for RowsSoFar.
@@ -46,7 +51,9 @@ type Recorder struct {
 	histograms [len(operations)]*hdrhistogram.Histogram
 	totals     result.Totals
 	// ended is when the last statement was answered.
-	ended  time.Duration
+	ended time.Duration
+	// began is when the last transaction of an offered rate began.
+	began  time.Duration
 	series series
 	// milestones of all clients, or nil.
 	milestones *Milestones
@@ -80,6 +87,11 @@ func newHistogram() *hdrhistogram.Histogram {
 
 // Now implements workload.Recorder.
 func (r *Recorder) Now() time.Duration { return time.Since(r.start) }
+
+// SleepUntil is workload.Client's.
+func (r *Recorder) SleepUntil(ctx context.Context, at time.Duration) error {
+	return sleep.Until(ctx, r.start.Add(at))
+}
 
 // Insert implements workload.Recorder.
 func (r *Recorder) Insert(began, ended time.Duration, rows int64) {
@@ -134,6 +146,13 @@ func (r *Recorder) Loaded(began, ended time.Duration) {
 // Wait implements workload.Recorder.
 func (r *Recorder) Wait(began, ended time.Duration) { r.span(wait, began, ended) }
 
+// Transaction implements workload.Recorder.
+func (r *Recorder) Transaction(due, began, ended time.Duration) {
+	r.span(queued, due, began)
+	r.span(transaction, due, ended)
+	r.began = max(r.began, began)
+}
+
 // RolledBack implements workload.Recorder.
 func (r *Recorder) RolledBack(began, ended time.Duration) {
 	r.span(rolledBack, began, ended).Errors++
@@ -171,6 +190,9 @@ func (r *Recorder) Totals() result.Totals { return r.totals }
 // Ended is when the last statement was answered.
 func (r *Recorder) Ended() time.Duration { return r.ended }
 
+// Began is when the last transaction of an offered rate began.
+func (r *Recorder) Began() time.Duration { return r.began }
+
 // Series are the intervals until then.
 func (r *Recorder) Series() []result.Interval { return r.series.cut(r.ended) }
 
@@ -187,6 +209,7 @@ func (r *Recorder) Merge(other *Recorder) {
 	r.totals.Errors += other.totals.Errors
 	r.totals.Bytes += other.totals.Bytes
 	r.ended = max(r.ended, other.ended)
+	r.began = max(r.began, other.began)
 	r.series.merge(&other.series)
 }
 

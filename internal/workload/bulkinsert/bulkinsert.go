@@ -15,6 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
+	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 	"github.com/benchrun-dev/benchrun/internal/workload/userdata"
 )
 
@@ -35,6 +36,8 @@ type Parameters struct {
 	// Concurrency is the number of connections.
 	Concurrency   int    `json:"concurrency"`
 	StorageEngine string `json:"storageEngine"`
+
+	pace.Parameters
 }
 
 // The tables of BulkInsert.
@@ -81,6 +84,7 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		return nil, fmt.Errorf("table is %q, it must be %s or %s", p.Table, tableFileList, tableNarrow)
 	}
 	return p, cmp.Or(
+		p.Check(),
 		insert.CheckEngine(p.StorageEngine),
 		insert.CheckSizes(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction),
 		workload.ShareOf(cfg).Enough("concurrency", int64(p.Concurrency)), checkFile(cfg),
@@ -94,6 +98,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 		return nil, err
 	}
 	rows := insert.New(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction, workload.ShareOf(cfg))
+	rows.Pace = p.Parameters
 	w := &bulkInsert{params: *p, load: rows}
 	if p.Table == tableNarrow {
 		w.useNarrow(narrow{generate.NewRows(cfg.Seed)})
@@ -157,7 +162,8 @@ func (w *bulkInsert) Plan() workload.Plan {
 		return w.planFile(nil)
 	}
 	return workload.Plan{
-		Clients: int(w.load.Share.Of(int64(w.params.Concurrency))), Rows: w.params.Rows, Setup: []string{"SET autocommit=0"},
+		Clients: int(w.load.Share.Of(int64(w.params.Concurrency))), Rows: w.params.Rows, Rate: w.params.RatePerSecond,
+		Setup: []string{"SET autocommit=0"},
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
+	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // Definition of the workload.
@@ -42,6 +43,8 @@ type Parameters struct {
 	ReportEveryRows int64 `json:"reportEveryRows"`
 	// Rules is None, empty for None, or Contest2008.
 	Rules string `json:"rules,omitempty"`
+
+	pace.Parameters
 }
 
 // iiBench inserts into a table with secondary indexes, whose values are random: what is left of the rate when the indexes
@@ -74,6 +77,7 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 			"loader.pods must be 1")
 	}
 	return p, cmp.Or(
+		p.Check(),
 		errors.Join(checkIIBench(p), insert.CheckEngine(p.StorageEngine)), checkContest(p),
 		share.Enough("insertThreads", int64(p.InsertThreads)), insert.CheckSizes(p.Rows, p.RowsPerStatement, p.RowsPerCommit),
 	)
@@ -121,6 +125,7 @@ func checkIIBench(p *Parameters) error {
 const indexesAtEnd = "End"
 
 func (w *iiBench) prepareLoad() {
+	w.load.Pace = w.params.Parameters
 	w.inserting.Store(int64(w.inserters))
 	w.load.Autocommit = w.load.WholeTransactions()
 	w.load.Heads, w.load.RowBytes = []string{w.schema.head}, w.schema.rowBytes
@@ -147,7 +152,7 @@ func (w *iiBench) indexes() []index { return w.schema.indexes[:w.params.Secondar
 // Plan implements Planned.
 func (w *iiBench) Plan() workload.Plan {
 	p := workload.Plan{
-		Clients: w.inserters + w.queriers, Rows: w.params.Rows,
+		Clients: w.inserters + w.queriers, Rows: w.params.Rows, Rate: w.params.RatePerSecond,
 		Setup: []string{"SET autocommit=0"},
 		Milestones: workload.Milestones{
 			Every: w.params.ReportEveryRows,

@@ -19,6 +19,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
+	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // dispenser hands out the transactions of a load in order, each once, to whoever asks. One Pod's dispenser has every n-th
@@ -87,6 +88,8 @@ type Load struct {
 	// take StatementRows bytes.
 	Open          func() (Source, error)
 	StatementRows int64
+	// Pace says when transactions begin; the zero value is as soon as a client is free.
+	Pace pace.Parameters
 	// Committed, if there is one, is told of each transaction how many rows it had.
 	Committed func(ctx context.Context, c *workload.Client, rows int64) error
 }
@@ -136,6 +139,8 @@ type inserter struct {
 	// end is the last row of the transaction that statement belongs to.
 	end     int64
 	expired bool
+	// due and began are of the transaction that is being sent, if there is a rate.
+	due, began time.Duration
 	// again is repeat, and repeated what it makes statements in.
 	again    func() error
 	part     part
@@ -159,9 +164,12 @@ func (l *Load) Insert(ctx context.Context, c *workload.Client) (result.StoppedBy
 	}
 	w.again = w.repeat
 	w.next()
-	next := w.next
+	next := w.meanwhile()
 	for len(w.statement) > 0 {
 		first, last, end := w.first, w.last, w.end
+		if err := w.await(ctx); err != nil {
+			return "", err
+		}
 		began := c.Recorder.Now()
 		ago, err := c.Session.ExecWhile(w.statement, next)
 		if err == nil {
@@ -173,6 +181,9 @@ func (l *Load) Insert(ctx context.Context, c *workload.Client) (result.StoppedBy
 			continue
 		}
 		if err := w.commit(ctx, end); err != nil {
+			return "", err
+		}
+		if err := w.goOn(ctx); err != nil {
 			return "", err
 		}
 	}

@@ -1,0 +1,99 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build integration
+
+package loader
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
+	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
+	"github.com/benchrun-dev/benchrun/internal/workload/pace"
+)
+
+// counts of latencies by operation.
+func counts(doc *result.Document) map[string]int64 {
+	all := map[string]int64{}
+	for _, l := range doc.Latencies {
+		all[l.Operation] = l.Count
+	}
+	return all
+}
+
+// An offered rate is neither exceeded nor a limit of the server's: the load takes as long as the rate says. Each transaction has a
+// latency of its own.
+func TestIntegrationOfferedRate(t *testing.T) {
+	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) {
+		p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Concurrency = 3005, 5, 2, 8
+		p.Parameters = pace.Parameters{RatePerSecond: 1000}
+	})
+	_, doc := tr.mustRun(t)
+	sums(t, doc)
+	if doc.Totals.Rows != 3005 || doc.Totals.Micros < 3_005_000 || doc.Totals.Micros > 3_500_000 {
+		t.Errorf("totals %+v, the rate asks for 3.005 s", doc.Totals)
+	}
+	if got := counts(doc); got["transaction"] != 301 || got["queued"] != 301 || got["insert"] != 601 || got["commit"] != 301 {
+		t.Errorf("latencies of %v", got)
+	}
+	m := metricsOf(doc)
+	if m["offeredRowsPerSecond"] != 1000 || m["rateReachedPercent"] < 90 || m["transactionP50Micros"] < 1 {
+		t.Errorf("metrics %v", m)
+	}
+}
+
+// A rate that is above what the server can do is said beside the number, and shows in the latencies: they count from when each
+// transaction was due.
+func TestIntegrationOfferedRateNotReached(t *testing.T) {
+	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) {
+		p.Table, p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Concurrency = "Narrow", 1_000_000_000, 1, 1, 2
+		p.Parameters = pace.Parameters{RatePerSecond: 10_000_000}
+	})
+	tr.cfg.LimitSeconds = 2
+	_, doc := tr.mustRun(t)
+	if all := strings.Join(doc.Warnings, "\n"); !strings.Contains(all, "the rate of 10000000 rows/s was not reached") ||
+		!strings.Contains(all, "still waited at the end") {
+		t.Errorf("warnings %q", doc.Warnings)
+	}
+	for _, l := range doc.Latencies {
+		if l.Operation == "transaction" && (l.P50Micros < 500_000 || l.MaxMicros < 1_500_000) {
+			t.Errorf("half of the transactions took no more than %d µs from when they were due, and none above %d", l.P50Micros, l.MaxMicros)
+		}
+	}
+}
+
+// While rows come at a rate, others query as fast as they can, and as many rows are deleted.
+func TestIntegrationIIBenchOfferedRate(t *testing.T) {
+	tr := newIIBench(t, func(p *iibench.Parameters) {
+		p.Rows, p.RowsPerCommit, p.KeepRows, p.QueryThreads, p.InsertThreads = 2000, 50, 500, 2, 2
+		p.Parameters = pace.Parameters{RatePerSecond: 1000}
+	})
+	_, doc := tr.mustRun(t)
+	sums(t, doc)
+	if doc.Totals.Micros < 2_000_000 || doc.Totals.Micros > 2_500_000 || doc.Totals.RowsDeleted != 1500 || doc.Totals.Queries < 1000 {
+		t.Errorf("totals %+v, the rate asks for 2 s", doc.Totals)
+	}
+	if got := counts(doc); got["transaction"] != 40 || got["query"] != doc.Totals.Queries {
+		t.Errorf("latencies of %v", got)
+	}
+}
+
+// A pause is in no latency.
+func TestIntegrationThinkTime(t *testing.T) {
+	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) {
+		p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Concurrency = 20, 1, 1, 2
+		p.Parameters = pace.Parameters{ThinkTimeMillis: 200}
+	})
+	_, doc := tr.mustRun(t)
+	if doc.Totals.Micros < 1_800_000 || counts(doc)["transaction"] != 0 {
+		t.Errorf("%+v, latencies of %v", doc.Totals, counts(doc))
+	}
+	for _, l := range doc.Latencies {
+		if l.P50Micros > 150_000 {
+			t.Errorf("latency %+v", l)
+		}
+	}
+}
