@@ -21,7 +21,7 @@ func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
 		return 0, fmt.Errorf("encoding the latencies: %w", err)
 	}
 	doc.Totals, doc.Series, doc.Milestones = l.totals(), l.measured.Series(), l.milestones.Results()
-	doc.Checks = l.checks
+	doc.LatencySeries, doc.Checks = l.measured.OverTime(), l.checks
 	doc.Metrics = slices.Concat(l.terminal(doc.Totals), metrics(l.engine, doc.Totals, doc.Server, doc.Client),
 		serverCosts(doc.Observed, doc.Totals.Rows, "row", "PerRow"), heldBack(doc.Observed, doc.Totals), l.afterwards())
 	if l.milestones != nil {

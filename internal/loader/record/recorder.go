@@ -55,6 +55,8 @@ type Recorder struct {
 	// began is when the last transaction of an offered rate began.
 	began  time.Duration
 	series series
+	// latencies over time.
+	latencies counting
 	// milestones of all clients, or nil.
 	milestones *Milestones
 	// rowsSoFar is for progress lines.
@@ -63,10 +65,10 @@ type Recorder struct {
 
 // NewRecorders are those of n clients that begin at start; its zero is now. m may be nil.
 func NewRecorders(n int, m *Milestones, start time.Time) []*Recorder {
-	all := make([]*Recorder, n)
+	all, together := make([]*Recorder, n), newOverTime()
 	for i := range all {
 		all[i] = newRecorder(time.Time{})
-		all[i].milestones = m
+		all[i].milestones, all[i].latencies.all = m, together
 	}
 	if start.IsZero() {
 		start = time.Now()
@@ -78,7 +80,7 @@ func NewRecorders(n int, m *Milestones, start time.Time) []*Recorder {
 }
 
 func newRecorder(start time.Time) *Recorder {
-	return &Recorder{start: start, series: newSeries()}
+	return &Recorder{start: start, series: newSeries(), latencies: counting{all: newOverTime()}}
 }
 
 func newHistogram() *hdrhistogram.Histogram {
@@ -176,6 +178,7 @@ func (r *Recorder) span(op operation, began, ended time.Duration) *result.Interv
 	// The value lies within the histogram's bounds, which is the only thing that it objects to.
 	_ = h.RecordValue(micros)
 	r.ended = ended
+	r.latencies.count(op, ended, micros)
 	interval := r.series.at(ended)
 	interval.MaxMicros = max(interval.MaxMicros, micros)
 	return interval
@@ -196,6 +199,12 @@ func (r *Recorder) Began() time.Duration { return r.began }
 // Series are the intervals until then.
 func (r *Recorder) Series() []result.Interval { return r.series.cut(r.ended) }
 
+// OverTime are the percentiles of latencies in intervals until then.
+func (r *Recorder) OverTime() []result.IntervalLatency {
+	r.latencies.flush()
+	return r.latencies.all.results(r.ended)
+}
+
 // Merge adds what another client measured at the same time, which is used up.
 func (r *Recorder) Merge(other *Recorder) {
 	for op, h := range other.histograms {
@@ -211,6 +220,11 @@ func (r *Recorder) Merge(other *Recorder) {
 	r.ended = max(r.ended, other.ended)
 	r.began = max(r.began, other.began)
 	r.series.merge(&other.series)
+	r.latencies.flush()
+	other.latencies.flush()
+	if r.latencies.all != other.latencies.all {
+		r.latencies.all.merge(other.latencies.all)
+	}
 }
 
 // merged adds two histograms, either of which may be nil. Both are used up.
