@@ -5,7 +5,10 @@
 
 package v1alpha1_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestEnvtestPacingRules asks a real API server about the rules of rates and pauses, which three workloads have in common.
 func TestEnvtestPacingRules(t *testing.T) {
@@ -33,6 +36,13 @@ func TestEnvtestPacingRules(t *testing.T) {
 				refused: []string{with("thinkTimeMillis: -1"), with("thinkTimeMillis: 3600001")},
 				says:    "thinkTimeMillis",
 			},
+			"warm-up and ramp": {
+				allowed: []string{with("warmupSeconds: 0, rampSeconds: 0"), with("warmupSeconds: 3600, rampSeconds: 3600")},
+				refused: []string{
+					with("warmupSeconds: -1"), with("warmupSeconds: 3601"), with("rampSeconds: -1"), with("rampSeconds: 3601"),
+				},
+				says: "Seconds",
+			},
 			"rate and think time": {
 				allowed: []string{with("thinkTimeMillis: 0, ratePerSecond: 5")},
 				refused: []string{with("thinkTimeMillis: 5, ratePerSecond: 5")},
@@ -40,5 +50,15 @@ func TestEnvtestPacingRules(t *testing.T) {
 				says:    "set ratePerSecond or thinkTimeMillis, not both",
 			},
 		})
+	}
+	const file = "spec: {workload: {dataFrom: {persistentVolumeClaim: files, path: rows.tsv}}}"
+	if err := firstSight(t, parsed(t, minimalBulkInsert, file, bulk("warmupSeconds: 0, rampSeconds: 0"))); err != nil {
+		t.Error(err)
+	}
+	for _, field := range []string{"warmupSeconds", "rampSeconds"} {
+		err := dryRun(t, parsed(t, minimalBulkInsert, file, bulk(field+": 1")))
+		if err == nil || !strings.Contains(err.Error(), "warmupSeconds and rampSeconds need rows without an end") {
+			t.Errorf("%s with a file: %v", field, err)
+		}
 	}
 }

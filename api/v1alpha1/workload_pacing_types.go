@@ -25,6 +25,20 @@ type Pacing struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600000
 	ThinkTimeMillis *int32 `json:"thinkTimeMillis,omitempty"`
+
+	// warmupSeconds makes the same load, on the same tables and over the same connections, for this long before each trial is
+	// measured. Its rows are not among rows, and in no number; they stay in the table. Not with dataFrom. From 0 to 3600. Unset: 0.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3600
+	WarmupSeconds *int32 `json:"warmupSeconds,omitempty"`
+
+	// rampSeconds is for how long connections begin one after another, at equal distances, before warmupSeconds and the measured
+	// phase. Not with dataFrom. From 0 to 3600. Unset: 0, all begin at once.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3600
+	RampSeconds *int32 `json:"rampSeconds,omitempty"`
 }
 
 // PacingSweep are the parameters of Pacing that can be varied.

@@ -27,6 +27,7 @@ type WorkloadType string
 // +kubebuilder:validation:XValidation:rule="!has(self.dataFrom) || !has(self.dataFrom.table) || has(self.schemaFrom)",message="dataFrom.table needs schemaFrom with the SQL that makes the table"
 // +kubebuilder:validation:XValidation:rule="!has(self.dataFrom) || !has(self.tprochLoad) || self.tprochLoad.data == 'Streamed'",message="data: Staged is for generated data: leave it out with dataFrom"
 // +kubebuilder:validation:XValidation:rule="!has(self.schemaFrom) || !has(self.tprochLoad) || self.tprochLoad.indexes == 'Before'",message="indexes: After is for Benchrun's own tables: with schemaFrom, its SQL defines all keys"
+// +kubebuilder:validation:XValidation:rule="!has(self.dataFrom) || !has(self.bulkInsert) || (!has(self.bulkInsert.warmupSeconds) || self.bulkInsert.warmupSeconds == 0) && (!has(self.bulkInsert.rampSeconds) || self.bulkInsert.rampSeconds == 0)",message="warmupSeconds and rampSeconds need rows without an end: leave them out with dataFrom"
 type WorkloadSpec struct {
 	// type selects the workload, and with it the member below: CommitSize, BulkInsert, IIBench, TPROCHLoad, Sysbench or
 	// Custom.

@@ -23,6 +23,10 @@ type clientLoad struct {
 	*attempt
 	workload workload.Workload
 	plan     workload.Plan
+	// sessions of the clients, once they are open.
+	sessions []*conn.Session
+	// warmed is what was done before the measured phase.
+	warmed   result.Totals
 	measured *record.Recorder
 	stopped  result.StoppedBy
 	// milestones of the measured phase, or nil.
@@ -58,10 +62,17 @@ func (l *clientLoad) share(context.Context) error {
 }
 
 // extras implements load.
-func (l *clientLoad) extras(window) extras {
+func (l *clientLoad) extras(w window) extras {
 	x := extras{share: []phase{{"prepare", l.share}}}
 	if l.plan.Stage != nil {
 		x.stage = []phase{{"stage", l.plan.Stage}}
+	}
+	if c, ok := l.workload.(workload.Continued); ok {
+		if whole, _ := c.Before(); whole > 0 {
+			x.warmUp = []phase{{"warmup", func(ctx context.Context) error {
+				return w.together(ctx, func(ctx context.Context) error { return l.begin(ctx, c) })
+			}}}
+		}
 	}
 	for _, after := range l.plan.After {
 		x.after = append(x.after, phase{after.Name, l.execute(after.Statements)})
@@ -88,20 +99,11 @@ func (l *clientLoad) execute(statements []string) func(context.Context) error {
 
 // measure implements load.
 func (l *clientLoad) measure(ctx context.Context, w window) error {
-	c := &clients{
-		interrupt: l.connections.End, tryAgain: func(err error) bool { return failure.TryAgain(l.engine, err) },
+	c, err := l.open(ctx)
+	if err != nil {
+		return err
 	}
 	defer c.close()
-	for range l.plan.Clients {
-		s, err := l.connections.Session(ctx, l.cfg.Server.Schema, l.plan.Setup)
-		if err != nil {
-			return err
-		}
-		c.sessions = append(c.sessions, s)
-	}
-	if len(c.sessions) == 0 {
-		return errors.New("the workload has no client")
-	}
 	if err := l.readSession(c.sessions[0]); err != nil {
 		return err
 	}
@@ -109,6 +111,24 @@ func (l *clientLoad) measure(ctx context.Context, w window) error {
 		return err
 	}
 	return w.end(ctx)
+}
+
+// open connects the clients, unless they are connected.
+func (l *clientLoad) open(ctx context.Context) (*clients, error) {
+	for len(l.sessions) < l.plan.Clients {
+		s, err := l.connections.Session(ctx, l.cfg.Server.Schema, l.plan.Setup)
+		if err != nil {
+			return nil, err
+		}
+		l.sessions = append(l.sessions, s)
+	}
+	if len(l.sessions) == 0 {
+		return nil, errors.New("the workload has no client")
+	}
+	return &clients{
+		sessions: l.sessions, interrupt: l.connections.End,
+		tryAgain: func(err error) bool { return failure.TryAgain(l.engine, err) },
+	}, nil
 }
 
 // runClients is what is timed, with the loader's consumption around it.
@@ -164,6 +184,7 @@ func (l *clientLoad) part() (*record.Part, error) {
 	}
 	p.StoppedBy = l.stopped
 	p.Facts, p.Loader = l.facts(l.plan.Clients, p.Totals), l.identity.Loader
+	p.Facts.WarmupRows = l.warmed.Rows
 	return p, nil
 }
 
@@ -188,20 +209,25 @@ func (l *clientLoad) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if l.checks, err = l.workload.Verify(ctx, l.db, l.totals(), l.rowsOfPods()); err != nil {
+	rows, totals := l.rowsOfPods(), l.totals()
+	totals.Rows, totals.RowsDeleted = 0, totals.RowsDeleted+l.warmed.RowsDeleted
+	for _, n := range rows {
+		totals.Rows += n
+	}
+	if l.checks, err = l.workload.Verify(ctx, l.db, totals, rows); err != nil {
 		return fmt.Errorf("verifying the data: %w", err)
 	}
 	return failedChecks(l.checks)
 }
 
-// rowsOfPods are the rows that each Pod has sent.
+// rowsOfPods are the rows that each Pod has sent, also before the measured phase.
 func (l *clientLoad) rowsOfPods() []int64 {
 	if len(l.pods) == 0 {
-		return []int64{l.measured.Totals().Rows}
+		return []int64{l.warmed.Rows + l.measured.Totals().Rows}
 	}
 	var rows []int64
 	for _, p := range l.pods {
-		rows = append(rows, p.Rows)
+		rows = append(rows, p.WarmupRows+p.Rows)
 	}
 	return rows
 }

@@ -6,11 +6,14 @@
 package loader
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
+	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
 	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
 	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
@@ -95,5 +98,65 @@ func TestIntegrationThinkTime(t *testing.T) {
 		if l.P50Micros > 150_000 {
 			t.Errorf("latency %+v", l)
 		}
+	}
+}
+
+// Rows from before the measured phase are in the table, and in none of its numbers. One connection after the other has begun.
+func TestIntegrationWarmUpBefore(t *testing.T) {
+	warm := pace.Parameters{WarmupSeconds: 1, RampSeconds: 1}
+	for name, tc := range map[string]struct {
+		tr   *trial
+		rows int64
+	}{
+		"BulkInsert": {newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.Parameters = 5003, warm }), 5003},
+		"CommitSize": {newTrialOf(t, commitsize.Definition, commitsize.Parameters{Rows: 503, RowsPerCommit: 7, Parameters: warm}), 503},
+		"IIBench":    {newIIBench(t, func(p *iibench.Parameters) { p.Rows, p.Parameters = 5003, warm }), 5003},
+		"IIBench that deletes": {newIIBench(t, func(p *iibench.Parameters) {
+			p.Rows, p.RowsPerCommit, p.KeepRows, p.QueryThreads, p.Parameters = 5000, 100, 1000, 1, warm
+		}), 5000},
+	} {
+		_, doc := tc.tr.mustRun(t)
+		sums(t, doc)
+		if doc.Totals.Rows != tc.rows {
+			t.Errorf("%s: totals %+v", name, doc.Totals)
+		}
+		for _, p := range doc.Phases {
+			if p.Name == "warmup" && (p.Micros < 1_900_000 || p.Micros > 4_000_000) {
+				t.Errorf("%s: the warm-up took %d µs", name, p.Micros)
+			}
+		}
+		if i := slices.IndexFunc(doc.Phases, func(p result.Phase) bool { return p.Name == "warmup" }); i < 0 || doc.Phases[i+1].Name != "measure" {
+			t.Errorf("%s: phases %v", name, doc.Phases)
+		}
+		if !strings.Contains(doc.Checks[0].Detail, "in the table") || strings.HasPrefix(doc.Checks[0].Detail, fmt.Sprint(tc.rows, " ")) {
+			t.Errorf("%s: check %+v", name, doc.Checks[0])
+		}
+	}
+}
+
+// Several Pods have one schedule, and each its own rows from before the measured phase.
+func TestIntegrationPacedPods(t *testing.T) {
+	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) {
+		p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Concurrency = 3005, 10, 1, 4
+		p.Parameters = pace.Parameters{RatePerSecond: 1000, WarmupSeconds: 1}
+	})
+	doc := tr.mustLoad(t, 3)
+	sums(t, doc)
+	if doc.Totals.Rows != 3005 || doc.Totals.Micros < 3_005_000 || doc.Totals.Micros > 3_500_000 {
+		t.Errorf("totals %+v, the rate asks for 3.005 s", doc.Totals)
+	}
+	for _, p := range doc.Pods {
+		if p.WarmupRows < 100 || p.WarmupRows > 400 {
+			t.Errorf("Pod %d sent %d rows in the second before, its share of 1000 was due", p.Pod, p.WarmupRows)
+		}
+	}
+	transactions := int64(0)
+	for _, l := range doc.LatencySeries {
+		if l.Operation == "transaction" {
+			transactions += l.Count
+		}
+	}
+	if transactions != doc.Totals.Transactions || transactions != 301 {
+		t.Errorf("%d transactions over time, %d in all", transactions, doc.Totals.Transactions)
 	}
 }

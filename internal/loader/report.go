@@ -127,9 +127,10 @@ const (
 )
 
 // stopped warns of a load that its time limit ended before its rows: how many were inserted, and how long all would take, as
-// far as that is known. A load that is measured by time is not warned of.
+// far as that is known. Of a load that is measured by time there is no
+// warning, and at an offered rate that is another one.
 func stopped(doc *result.Document, plan *workload.Plan) []string {
-	if doc.Totals.StoppedBy != result.StoppedBySeconds || plan.ByTime {
+	if doc.Totals.StoppedBy != result.StoppedBySeconds || plan.ByTime || plan.Rate > 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("stopped by the limit of %d s%s", doc.Config.LimitSeconds, unfinished(doc, plan.Rows))}

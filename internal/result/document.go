@@ -246,6 +246,8 @@ type PodFacts struct {
 	Clients      int   `json:"clients"`
 	Rows         int64 `json:"rows"`
 	Transactions int64 `json:"transactions"`
+	// WarmupRows were inserted before the measured phase, and are not in Rows.
+	WarmupRows int64 `json:"warmupRows,omitempty"`
 	// Micros from the start that all Pods had in common to the end of this one's last statement.
 	Micros int64       `json:"micros"`
 	Client ClientFacts `json:"client"`

@@ -27,6 +27,18 @@ type Workload interface {
 	Verify(ctx context.Context, db *sql.DB, totals result.Totals, rowsOfPods []int64) ([]result.Check, error)
 }
 
+// Continued is a Workload whose load can be made for a time on the tables that are measured afterwards: Measure is then called for
+// each client twice.
+type Continued interface {
+	// Before is for how long, and for how much of that one client after the other begins; 0 is not at all.
+	Before() (whole, ramp time.Duration)
+	// BeginWarmUp is called after Prepare: until Continue, there is no end of rows.
+	BeginWarmUp()
+	// Continue is called when all clients have ended their first Measure: in the second, as many rows are sent as were asked for,
+	// after those that are there. Verify's totals and rows are of both.
+	Continue()
+}
+
 // Refused is an error about what was asked for, which this server, or the Pod, cannot do: a new attempt would meet the
 // same.
 type Refused struct{ Reason string }

@@ -20,7 +20,7 @@ func TestHeld(t *testing.T) {
 		doc := &result.Document{
 			Totals:    result.Totals{Rows: rows, Micros: 20_000_000},
 			Client:    result.ClientFacts{UserMicros: rows, SystemMicros: rows},
-			Latencies: []result.Latency{{Operation: "commit", P99Micros: 5}, {Operation: "transaction", P50Micros: 200, P99Micros: 900}},
+			Latencies: []result.Latency{{Operation: "transaction", P50Micros: 200, P99Micros: 900}, {Operation: "commit", P99Micros: 5}},
 		}
 		h := heldOf(doc, 1000)
 		err := h.missed("x")

@@ -10,6 +10,7 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -87,7 +88,7 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		p.Check(),
 		insert.CheckEngine(p.StorageEngine),
 		insert.CheckSizes(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction),
-		workload.ShareOf(cfg).Enough("concurrency", int64(p.Concurrency)), checkFile(cfg),
+		workload.ShareOf(cfg).Enough("concurrency", int64(p.Concurrency)), checkFile(cfg, p),
 	)
 }
 
@@ -184,6 +185,15 @@ func (w *bulkInsert) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, er
 func (w *bulkInsert) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
 	return w.load.Insert(ctx, c)
 }
+
+// Before implements workload.Continued.
+func (w *bulkInsert) Before() (whole, ramp time.Duration) { return w.params.Before() }
+
+// BeginWarmUp implements workload.Continued.
+func (w *bulkInsert) BeginWarmUp() { w.load.BeginWarmUp() }
+
+// Continue implements workload.Continued.
+func (w *bulkInsert) Continue() { w.load.Continue() }
 
 // Verify implements Workload.
 func (w *bulkInsert) Verify(ctx context.Context, db *sql.DB, totals result.Totals, rowsOfPods []int64) ([]result.Check, error) {

@@ -65,6 +65,10 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 type commitSize struct {
 	params Parameters
 	rows   generate.Rows
+	// asked is how many rows the measured phase has, warmed how many were sent before it.
+	asked, warmed int64
+	// sent is how many rows were committed, all in all.
+	sent int64
 }
 
 // New makes the load.
@@ -92,6 +96,15 @@ func (w *commitSize) Plan() workload.Plan {
 	}
 }
 
+// Before implements workload.Continued.
+func (w *commitSize) Before() (whole, ramp time.Duration) { return w.params.Before() }
+
+// BeginWarmUp implements workload.Continued.
+func (w *commitSize) BeginWarmUp() { w.asked, w.params.Rows = w.params.Rows, 0 }
+
+// Continue implements workload.Continued.
+func (w *commitSize) Continue() { w.params.Rows, w.warmed = w.asked, w.sent }
+
 // inserter is the client.
 type inserter struct {
 	*commitSize
@@ -107,6 +120,7 @@ type inserter struct {
 func (i *inserter) write(n int64) []byte {
 	const prefix = "INSERT INTO demo (id, data) VALUES ("
 	i.statement = append(i.statement[:0], prefix...)
+	n += i.warmed
 	i.statement = append(strconv.AppendInt(i.statement, n, 10), ", '"...)
 	i.statement = append(i.rows.AppendText(i.statement, n), "')"...)
 	return i.statement
@@ -174,6 +188,7 @@ func (i *inserter) commit(ctx context.Context, again func() error) error {
 		return err
 	}
 	i.first = i.last + 1
+	i.sent = i.warmed + i.last
 	if i.params.RatePerSecond > 0 {
 		i.client.Recorder.Transaction(i.due, i.began, i.client.Recorder.Now())
 	}

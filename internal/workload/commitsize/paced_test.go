@@ -4,6 +4,7 @@
 package commitsize
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -65,5 +66,38 @@ func TestCommitSizeThinkTime(t *testing.T) {
 	})})
 	if err == nil || !strings.Contains(err.Error(), "set ratePerSecond or thinkTimeMillis, not both") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// The measured phase continues with the row after the last of the warm-up, wherever that has ended.
+func TestCommitSizeContinues(t *testing.T) {
+	w := newTestCommitSize(t, Parameters{Rows: 5, RowsPerCommit: 2, Parameters: pace.Parameters{WarmupSeconds: 1}}).(*commitSize)
+	w.BeginWarmUp()
+	s := &workloadtest.Script{Took: 100 * time.Millisecond}
+	c := workloadtest.Client(0, s)
+	c.Limit = time.Second
+	if stopped, err := w.Measure(t.Context(), c); err != nil || stopped != result.StoppedBySeconds {
+		t.Fatal(stopped, err)
+	}
+	before := s.Rows
+	w.Continue()
+	again := &workloadtest.Script{}
+	if stopped, err := w.Measure(t.Context(), workloadtest.Client(0, again)); err != nil || stopped != result.StoppedByRows {
+		t.Fatal(stopped, err)
+	}
+	if !slices.Equal(again.Commits, []int64{2, 4, 5}) || before < 3 {
+		t.Errorf("%d rows before, then commits at %v", before, again.Commits)
+	}
+	n := int64(0)
+	for _, statement := range append(s.Statements, again.Statements...) {
+		if !strings.HasPrefix(statement, "INSERT") {
+			continue
+		}
+		if n++; !strings.Contains(statement, fmt.Sprintf("VALUES (%d, '%s')", n, w.rows.AppendText(nil, n))) {
+			t.Fatalf("row %d: %s", n, statement)
+		}
+	}
+	if n != before+5 {
+		t.Errorf("%d rows were sent, %d of them before", n, before)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -61,8 +62,9 @@ type iiBench struct {
 	inserting atomic.Int64
 	// inserted tells the client that deletes of each transaction. It has little room: who inserts waits for who deletes.
 	inserted chan int64
-	// deleted is how many rows, the oldest ones, were deleted.
+	// deleted is how many rows, the oldest ones, were deleted. told is how many of those that were inserted its client knows of.
 	deleted atomic.Int64
+	told    int64
 }
 
 // parameters reads and checks them.
@@ -126,14 +128,10 @@ const indexesAtEnd = "End"
 
 func (w *iiBench) prepareLoad() {
 	w.load.Pace = w.params.Parameters
-	w.inserting.Store(int64(w.inserters))
+	w.beginInserting()
 	w.load.Autocommit = w.load.WholeTransactions()
 	w.load.Heads, w.load.RowBytes = []string{w.schema.head}, w.schema.rowBytes
 	w.load.AppendRow = func(dst []byte, n int64) []byte { return w.schema.appendRow(dst, purchaseOf(w.rows, n)) }
-	if w.params.KeepRows > 0 {
-		w.inserted = make(chan int64, w.inserters)
-		w.load.Committed = w.tellDeleter
-	}
 	columns := []string{w.schema.columns}
 	if w.params.IndexesAt != indexesAtEnd {
 		for _, index := range w.indexes() {
@@ -145,6 +143,27 @@ func (w *iiBench) prepareLoad() {
 		Canonical:  w.schema.canonical,
 		AppendText: func(dst []byte, n int64) []byte { return w.schema.appendText(dst, purchaseOf(w.rows, n)) },
 	}
+}
+
+// beginInserting is before each phase in which rows are inserted.
+func (w *iiBench) beginInserting() {
+	w.inserting.Store(int64(w.inserters))
+	if w.params.KeepRows > 0 {
+		w.inserted = make(chan int64, w.inserters)
+		w.load.Committed = w.tellDeleter
+	}
+}
+
+// Before implements workload.Continued.
+func (w *iiBench) Before() (whole, ramp time.Duration) { return w.params.Before() }
+
+// BeginWarmUp implements workload.Continued.
+func (w *iiBench) BeginWarmUp() { w.load.BeginWarmUp() }
+
+// Continue implements workload.Continued.
+func (w *iiBench) Continue() {
+	w.load.Continue()
+	w.beginInserting()
 }
 
 func (w *iiBench) indexes() []index { return w.schema.indexes[:w.params.SecondaryIndexes] }

@@ -30,6 +30,8 @@ type dispenser struct {
 	Share                workload.Share
 	// Taken and done are how many transactions this Pod has begun and ended.
 	Taken, done atomic.Int64
+	// warmed is what was sent before the measured phase, if anything was to be.
+	warmed warmed
 }
 
 // take returns the rows of the next transaction; first is above last if there is none.
@@ -48,7 +50,9 @@ func (d *dispenser) left() bool {
 }
 
 // Done is about how many rows all Pods have committed.
-func (d *dispenser) Done() int64 { return min(d.done.Load()*d.Share.Pods*d.PerTransaction, d.Rows) }
+func (d *dispenser) Done() int64 {
+	return min(d.done.Load()*d.Share.Pods*d.PerTransaction, d.warmed.rows+d.Rows)
+}
 
 // Sent are the rows that were sent, each once, if each Pod has sent so many: the first ones of its share.
 func (d *dispenser) Sent(rowsOfPods []int64) iter.Seq[int64] {
@@ -57,6 +61,9 @@ func (d *dispenser) Sent(rowsOfPods []int64) iter.Seq[int64] {
 			s := workload.Share{Pod: int64(pod), Pods: int64(len(rowsOfPods))}
 			for k := int64(0); left > 0; k++ {
 				first, last := d.transaction(s, k)
+				if d.warmed.up {
+					last = first + d.PerTransaction - 1 // the measured phase ends somewhere after its rows
+				}
 				if first > last {
 					break // more than there is: that shows in the number of rows
 				}
@@ -239,7 +246,7 @@ func (w *inserter) appendStatement(dst []byte, first, last int64) []byte {
 		appendRow = w.source.AppendRow
 	}
 	for n := first; n <= last; n++ {
-		dst = appendRow(dst, n)
+		dst = appendRow(dst, w.warmed.rows+n)
 		dst = append(dst, ',')
 	}
 	if w.source != nil && w.source.Failed() != nil {

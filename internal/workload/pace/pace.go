@@ -17,12 +17,17 @@ type Parameters struct {
 	RatePerSecond Rate `json:"ratePerSecond,omitempty"`
 	// ThinkTimeMillis is for how long a connection pauses after each transaction.
 	ThinkTimeMillis int64 `json:"thinkTimeMillis,omitempty"`
+	// WarmupSeconds is for how long the load is made, on the tables that are measured, before it is. RampSeconds come before that:
+	// one connection after the other begins.
+	WarmupSeconds int64 `json:"warmupSeconds,omitempty"`
+	RampSeconds   int64 `json:"rampSeconds,omitempty"`
 }
 
 // Bounds are the API's.
 const (
 	maxRate            = 100_000_000
 	maxThinkTimeMillis = 3_600_000
+	maxSeconds         = 3600
 )
 
 // Check finds parameters that are out of bounds or exclude each other. Names in errors are the API's.
@@ -32,6 +37,10 @@ func (p Parameters) Check() error {
 		return fmt.Errorf("ratePerSecond is %d, it must be 0 to %d", p.RatePerSecond, maxRate)
 	case p.ThinkTimeMillis < 0 || p.ThinkTimeMillis > maxThinkTimeMillis:
 		return fmt.Errorf("thinkTimeMillis is %d, it must be 0 to %d", p.ThinkTimeMillis, maxThinkTimeMillis)
+	case p.WarmupSeconds < 0 || p.WarmupSeconds > maxSeconds:
+		return fmt.Errorf("warmupSeconds is %d, it must be 0 to %d", p.WarmupSeconds, maxSeconds)
+	case p.RampSeconds < 0 || p.RampSeconds > maxSeconds:
+		return fmt.Errorf("rampSeconds is %d, it must be 0 to %d", p.RampSeconds, maxSeconds)
 	case p.RatePerSecond > 0 && p.ThinkTimeMillis > 0:
 		return errors.New("set ratePerSecond or thinkTimeMillis, not both: a rate does not depend on when the server has answered")
 	}
@@ -41,6 +50,11 @@ func (p Parameters) Check() error {
 // ThinkTime is ThinkTimeMillis.
 func (p Parameters) ThinkTime() time.Duration {
 	return time.Duration(p.ThinkTimeMillis) * time.Millisecond
+}
+
+// Before is for how long the load is made before it is measured, and how much of that is the ramp.
+func (p Parameters) Before() (whole, ramp time.Duration) {
+	return time.Duration(p.WarmupSeconds+p.RampSeconds) * time.Second, time.Duration(p.RampSeconds) * time.Second
 }
 
 // Rate is a number of rows per second; 0 offers none.

@@ -52,6 +52,10 @@ func TestCheck(t *testing.T) {
 		"set ratePerSecond or thinkTimeMillis":  {RatePerSecond: 1, ThinkTimeMillis: 1},
 		"ratePerSecond is -1, it must be 0":     {RatePerSecond: -1},
 		"ratePerSecond is 100000001, it must":   {RatePerSecond: maxRate + 1},
+		"warmupSeconds is -1, it must be 0":     {WarmupSeconds: -1},
+		"warmupSeconds is 3601, it must be 0":   {WarmupSeconds: maxSeconds + 1},
+		"rampSeconds is -1, it must be 0":       {RampSeconds: -1},
+		"rampSeconds is 3601, it must be 0":     {RampSeconds: maxSeconds + 1},
 		"thinkTimeMillis is -1, it must be 0":   {ThinkTimeMillis: -1},
 		"thinkTimeMillis is 3600001, it must b": {ThinkTimeMillis: maxThinkTimeMillis + 1},
 	} {
