@@ -16,7 +16,8 @@ func TestEnvtestPacingRules(t *testing.T) {
 		valid string
 		with  func(string) string
 	}{
-		{minimalBulkInsert, bulk}, {minimalIIBench, ii},
+		{minimalBulkInsert, bulk},
+		{minimalIIBench, ii},
 		{minimal, func(s string) string { return spec("workload: {commitSize: {" + s + "}}") }},
 	} {
 		with := of.with

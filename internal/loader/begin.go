@@ -12,8 +12,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
-// begin makes the load before it is measured, over the connections and on the tables that are measured. What is sent is counted, for
-// the verification, and in no other number.
+// begin makes the load before it is measured, over the connections and on the tables that are measured. What is sent is counted,
+// for the verification, and in no other number.
 func (l *clientLoad) begin(ctx context.Context, w workload.Continued) error {
 	whole, ramp := w.Before()
 	c, err := l.open(ctx)

@@ -27,8 +27,8 @@ type Workload interface {
 	Verify(ctx context.Context, db *sql.DB, totals result.Totals, rowsOfPods []int64) ([]result.Check, error)
 }
 
-// Continued is a Workload whose load can be made for a time on the tables that are measured afterwards: Measure is then called for
-// each client twice.
+// Continued is a Workload whose load can be made for a time on the tables that are measured afterwards: Measure is then called
+// for each client twice.
 type Continued interface {
 	// Before is for how long, and for how much of that one client after the other begins; 0 is not at all.
 	Before() (whole, ramp time.Duration)

@@ -11,7 +11,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// percentilesOverTime shows the latencies of each operation in each interval: of one series three percentiles, of several the 99th.
+// percentilesOverTime shows the latencies of each operation in each interval: of one series three percentiles, of several the
+// 99th.
 func percentilesOverTime(of []timed, at, whose string) []Drawing {
 	where := ""
 	if at != "" {
@@ -24,7 +25,8 @@ func percentilesOverTime(of []timed, at, whose string) []Drawing {
 			lines, shown = percentileLines(of, op), "Percentiles"
 		}
 		caption := fmt.Sprintf("%s of the latencies in each interval %s; of intervals that are shown as one, the largest.", shown, whose)
-		drawn = with(drawn, plot.Lines("Latency of "+op+" over time"+where, "seconds since the measured phase began", "ms", caption, lines),
+		title := "Latency of " + op + " over time" + where
+		drawn = with(drawn, plot.Lines(title, "seconds since the measured phase began", "ms", caption, lines),
 			dotted(at), "percentiles_over_time", op)
 	}
 	return drawn

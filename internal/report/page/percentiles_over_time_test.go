@@ -46,7 +46,7 @@ func TestPercentilesOverTime(t *testing.T) {
 		got := map[string]int{}
 		for _, d := range percentilesOverTime(tc.of, "", "of it") {
 			var text bytes.Buffer
-			if err := d.Plot.SVG(&text); err != nil {
+			if err := d.SVG(&text); err != nil {
 				t.Fatal(err)
 			}
 			got[d.Name] = strings.Count(text.String(), ` curve"`)

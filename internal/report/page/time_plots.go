@@ -22,8 +22,8 @@ type timed struct {
 // fewestIntervals make a line.
 const fewestIntervals = 3
 
-// overTime shows the rate, the longest latency and percentiles of each interval. at is the label of the point that all series are of, or
-// empty; whose says which trials they are of.
+// overTime shows the rate, the longest latency and percentiles of each interval. at is the label of the point that all series are
+// of, or empty; whose says which trials they are of.
 func overTime(of []timed, at, whose string) []Drawing {
 	var rates, longest []plot.Line
 	unit := "rows/s"

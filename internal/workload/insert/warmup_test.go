@@ -44,12 +44,12 @@ func TestWarmUpAndThenContinue(t *testing.T) {
 	for _, p := range []pace.Parameters{{}, {RatePerSecond: 4}, {ThinkTimeMillis: 500}} {
 		var sent, rowsOfPods []int64
 		var load *Load
-		for pod, seconds := range []time.Duration{3, 7} {
+		for pod, limit := range seconds(3, 7) {
 			load = numbers(21, 2, 4, workload.Share{Pod: int64(pod), Pods: 2}, p)
 			load.BeginWarmUp()
 			s := &workloadtest.Script{Took: 100 * time.Millisecond}
 			c := workloadtest.Client(0, s)
-			c.Limit = seconds * time.Second
+			c.Limit = limit
 			if stopped, err := load.Insert(t.Context(), c); err != nil || stopped != result.StoppedBySeconds {
 				t.Fatal(stopped, err)
 			}

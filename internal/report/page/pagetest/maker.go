@@ -114,7 +114,8 @@ func (m *maker) document(number int, rate float64) *result.Document {
 		})
 		doc.LatencySeries = append(doc.LatencySeries, result.IntervalLatency{
 			EndMicros: int64(i+1) * 250_000, Operation: "commit", Count: int64(rate / 4),
-			P50Micros: int64(float64(median) / dip), P95Micros: int64(2 * float64(median) / dip), P99Micros: int64(3 * float64(median) / dip),
+			P50Micros: int64(float64(median) / dip), P95Micros: int64(2 * float64(median) / dip),
+			P99Micros: int64(3 * float64(median) / dip),
 		})
 	}
 	return doc
