@@ -50,6 +50,8 @@ type Connections int32
 // +kubebuilder:validation:XValidation:rule="has(self.points) || self.commit != 'Autocommit' && !(has(self.sweep) && has(self.sweep.commit) && 'Autocommit' in self.sweep.commit) || self.statementsPerTransaction == 1 && (!has(self.sweep) || !has(self.sweep.statementsPerTransaction) || self.sweep.statementsPerTransaction == [1])",message="commit Autocommit makes each statement a transaction: statementsPerTransaction must be 1"
 // +kubebuilder:validation:XValidation:rule="!has(self.points) || self.points.all(p, (has(p.commit) ? p.commit : self.commit) != 'Autocommit' || (has(p.statementsPerTransaction) ? p.statementsPerTransaction : self.statementsPerTransaction) == 1)",message="commit Autocommit makes each statement a transaction: statementsPerTransaction must be 1"
 type BulkInsertWorkload struct {
+	Pacing `json:",inline"`
+
 	// table is FileList (id, path, modification_time, file_size; about 190 bytes of SQL per row) or Narrow (two integer
 	// columns; about 17 bytes). Neither has a secondary index. Defaults to FileList.
 	// +optional
@@ -129,6 +131,8 @@ type BulkInsertWorkload struct {
 //
 // +kubebuilder:validation:MinProperties=1
 type BulkInsertSweep struct {
+	PacingSweep `json:",inline"`
+
 	// rowsPerStatement lists numbers of rows in an INSERT.
 	// +optional
 	// +listType=set
@@ -176,6 +180,8 @@ type BulkInsertSweep struct {
 //
 // +kubebuilder:validation:MinProperties=1
 type BulkInsertPoint struct {
+	PacingPoint `json:",inline"`
+
 	// rowsPerStatement of this point.
 	// +optional
 	RowsPerStatement *BulkInsertSize `json:"rowsPerStatement,omitempty"`

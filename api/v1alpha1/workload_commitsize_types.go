@@ -32,6 +32,8 @@ type CommitSizeRowsPerCommit int64
 // +kubebuilder:validation:XValidation:rule="has(self.points) || self.commit != 'Autocommit' && !(has(self.sweep) && has(self.sweep.commit) && 'Autocommit' in self.sweep.commit) || self.rowsPerCommit == 1 && (!has(self.sweep) || !has(self.sweep.rowsPerCommit) || self.sweep.rowsPerCommit == [1])",message="commit Autocommit makes each row a transaction: rowsPerCommit must be 1"
 // +kubebuilder:validation:XValidation:rule="!has(self.points) || self.points.all(p, (has(p.commit) ? p.commit : self.commit) != 'Autocommit' || (has(p.rowsPerCommit) ? p.rowsPerCommit : self.rowsPerCommit) == 1)",message="commit Autocommit makes each row a transaction: rowsPerCommit must be 1"
 type CommitSizeWorkload struct {
+	Pacing `json:",inline"`
+
 	// rows to insert in each trial. 0 inserts until limits.seconds, so that slow and fast points are measured for the same time.
 	// From 0 to 1000000000; defaults to 10000.
 	// +optional
@@ -76,6 +78,8 @@ type CommitSizeWorkload struct {
 //
 // +kubebuilder:validation:MinProperties=1
 type CommitSizeSweep struct {
+	PacingSweep `json:",inline"`
+
 	// rowsPerCommit lists sizes of transactions.
 	// +optional
 	// +listType=set
@@ -95,6 +99,8 @@ type CommitSizeSweep struct {
 //
 // +kubebuilder:validation:MinProperties=1
 type CommitSizePoint struct {
+	PacingPoint `json:",inline"`
+
 	// rowsPerCommit of this point.
 	// +optional
 	RowsPerCommit *CommitSizeRowsPerCommit `json:"rowsPerCommit,omitempty"`

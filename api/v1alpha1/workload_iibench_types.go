@@ -69,6 +69,8 @@ type IIBenchQueryThreads int32
 // +kubebuilder:validation:XValidation:rule="self.rules != 'Contest2008' || self.indexesAt == 'Start' && self.secondaryIndexes == 3",message="rules Contest2008 ask for 3 secondaryIndexes with indexesAt Start: inserting first and indexing later is not allowed"
 // +kubebuilder:validation:XValidation:rule="self.rules != 'Contest2008' || self.queryThreads == 0 && !has(self.keepRows)",message="rules Contest2008 allow inserts only: leave out queryThreads and keepRows"
 type IIBenchWorkload struct {
+	Pacing `json:",inline"`
+
 	// schema is InsertBenchmark (purchases_index, as in today's insert benchmark) or Tokutek2008 (mypurchases, as in the
 	// contest of 2008; it indexes other columns). Defaults to InsertBenchmark.
 	// +optional
@@ -163,6 +165,8 @@ type IIBenchWorkload struct {
 //
 // +kubebuilder:validation:MinProperties=1
 type IIBenchSweep struct {
+	PacingSweep `json:",inline"`
+
 	// rowsPerCommit lists numbers of rows in a transaction.
 	// +optional
 	// +listType=set
@@ -210,6 +214,8 @@ type IIBenchSweep struct {
 //
 // +kubebuilder:validation:MinProperties=1
 type IIBenchPoint struct {
+	PacingPoint `json:",inline"`
+
 	// rowsPerCommit of this point.
 	// +optional
 	RowsPerCommit *IIBenchRowsPerCommit `json:"rowsPerCommit,omitempty"`

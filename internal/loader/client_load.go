@@ -23,6 +23,10 @@ type clientLoad struct {
 	*attempt
 	workload workload.Workload
 	plan     workload.Plan
+	// sessions of the clients, once they are open.
+	sessions []*conn.Session
+	// warmed is what was done before the measured phase.
+	warmed   result.Totals
 	measured *record.Recorder
 	stopped  result.StoppedBy
 	// milestones of the measured phase, or nil.
@@ -58,10 +62,17 @@ func (l *clientLoad) share(context.Context) error {
 }
 
 // extras implements load.
-func (l *clientLoad) extras(window) extras {
+func (l *clientLoad) extras(w window) extras {
 	x := extras{share: []phase{{"prepare", l.share}}}
 	if l.plan.Stage != nil {
 		x.stage = []phase{{"stage", l.plan.Stage}}
+	}
+	if c, ok := l.workload.(workload.Continued); ok {
+		if whole, _ := c.Before(); whole > 0 {
+			x.warmUp = []phase{{"warmup", func(ctx context.Context) error {
+				return w.together(ctx, func(ctx context.Context) error { return l.begin(ctx, c) })
+			}}}
+		}
 	}
 	for _, after := range l.plan.After {
 		x.after = append(x.after, phase{after.Name, l.execute(after.Statements)})
@@ -88,13 +99,11 @@ func (l *clientLoad) execute(statements []string) func(context.Context) error {
 
 // measure implements load.
 func (l *clientLoad) measure(ctx context.Context, w window) error {
-	c := &clients{
-		interrupt: l.connections.End, tryAgain: func(err error) bool { return failure.TryAgain(l.engine, err) },
-	}
-	defer c.close()
-	if err := c.open(ctx, l.connections, l.cfg.Server.Schema, &l.plan); err != nil {
+	c, err := l.open(ctx)
+	if err != nil {
 		return err
 	}
+	defer c.close()
 	if err := l.readSession(c.sessions[0]); err != nil {
 		return err
 	}
@@ -102,6 +111,17 @@ func (l *clientLoad) measure(ctx context.Context, w window) error {
 		return err
 	}
 	return w.end(ctx)
+}
+
+// open connects the clients, unless they are connected.
+func (l *clientLoad) open(ctx context.Context) (*clients, error) {
+	c := &clients{
+		sessions: l.sessions, interrupt: l.connections.End,
+		tryAgain: func(err error) bool { return failure.TryAgain(l.engine, err) },
+	}
+	err := c.open(ctx, l.connections, l.cfg.Server.Schema, &l.plan)
+	l.sessions = c.sessions
+	return c, err
 }
 
 // runClients is what is timed, with the loader's consumption around it.
@@ -157,6 +177,7 @@ func (l *clientLoad) part() (*record.Part, error) {
 	}
 	p.StoppedBy = l.stopped
 	p.Facts, p.Loader = l.facts(l.plan.Clients, p.Totals), l.identity.Loader
+	p.Facts.WarmupRows = l.warmed.Rows
 	return p, nil
 }
 
@@ -181,20 +202,25 @@ func (l *clientLoad) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if l.checks, err = l.workload.Verify(ctx, l.db, l.totals(), l.rowsOfPods()); err != nil {
+	rows, totals := l.rowsOfPods(), l.totals()
+	totals.Rows, totals.RowsDeleted = 0, totals.RowsDeleted+l.warmed.RowsDeleted
+	for _, n := range rows {
+		totals.Rows += n
+	}
+	if l.checks, err = l.workload.Verify(ctx, l.db, totals, rows); err != nil {
 		return fmt.Errorf("verifying the data: %w", err)
 	}
 	return failedChecks(l.checks)
 }
 
-// rowsOfPods are the rows that each Pod has sent.
+// rowsOfPods are the rows that each Pod has sent, also before the measured phase.
 func (l *clientLoad) rowsOfPods() []int64 {
 	if len(l.pods) == 0 {
-		return []int64{l.measured.Totals().Rows}
+		return []int64{l.warmed.Rows + l.measured.Totals().Rows}
 	}
 	var rows []int64
 	for _, p := range l.pods {
-		rows = append(rows, p.Rows)
+		rows = append(rows, p.WarmupRows+p.Rows)
 	}
 	return rows
 }

@@ -38,7 +38,7 @@ type clients struct {
 
 // open opens the sessions that the plan asks for.
 func (c *clients) open(ctx context.Context, connections *conn.Connections, schema string, plan *workload.Plan) error {
-	for i := range plan.Clients {
+	for i := len(c.sessions); i < plan.Clients; i++ {
 		s, err := connections.Session(ctx, schema, plan.Setup)
 		if err != nil {
 			return err
@@ -76,7 +76,9 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 	})
 	var working sync.WaitGroup
 	for i, s := range c.sessions {
-		client := &workload.Client{Index: i, Session: s, Recorder: recorders[i], TryAgain: c.tryAgain, Limit: limit}
+		client := &workload.Client{
+			Index: i, Session: s, Recorder: recorders[i], TryAgain: c.tryAgain, Limit: limit, SleepUntil: recorders[i].SleepUntil,
+		}
 		working.Go(func() {
 			stopped, err := guarded(ctx, w, client)
 			outcomes[i] = stopped

@@ -80,6 +80,9 @@ func TestStopped(t *testing.T) {
 			t.Errorf("warning %q, want %q", got, want)
 		}
 	}
+	if got := said(workload.Plan{Rows: 5000, Rate: 200}); got != "" {
+		t.Errorf("a rate that was offered for as long as it was to be is warned of: %s", got)
+	}
 }
 
 func TestCheckErrors(t *testing.T) {

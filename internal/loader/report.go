@@ -21,7 +21,7 @@ func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
 		return 0, fmt.Errorf("encoding the latencies: %w", err)
 	}
 	doc.Totals, doc.Series, doc.Milestones = l.totals(), l.measured.Series(), l.milestones.Results()
-	doc.Checks = l.checks
+	doc.LatencySeries, doc.Checks = l.measured.OverTime(), l.checks
 	doc.Metrics = slices.Concat(l.terminal(doc.Totals), metrics(l.engine, doc.Totals, doc.Server, doc.Client),
 		serverCosts(doc.Observed, doc.Totals.Rows, "row", "PerRow"), heldBack(doc.Observed, doc.Totals),
 		l.afterwards(doc.Totals.Micros), l.sizes(doc.Milestones))
@@ -32,6 +32,11 @@ func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
 	}
 	if w, ok := l.workload.(workload.Reporter); ok {
 		w.Report(doc)
+	}
+	if l.plan.Rate > 0 {
+		o := offered{rate: l.plan.Rate, rows: l.plan.Rows, began: l.measured.Began()}
+		doc.Metrics = append(doc.Metrics, o.metrics(doc)...)
+		doc.Warnings = append(doc.Warnings, o.warnings(doc)...)
 	}
 	doc.Warnings = append(doc.Warnings, stopped(doc, &l.plan)...)
 	return l.plan.Clients, nil
@@ -149,9 +154,10 @@ const (
 )
 
 // stopped warns of a load that its time limit ended before its rows: how many were inserted, and how long all would take, as
-// far as that is known. A load that is measured by time is not warned of.
+// far as that is known. Of a load that is measured by time there is no
+// warning, and at an offered rate that is another one.
 func stopped(doc *result.Document, plan *workload.Plan) []string {
-	if doc.Totals.StoppedBy != result.StoppedBySeconds || plan.ByTime {
+	if doc.Totals.StoppedBy != result.StoppedBySeconds || plan.ByTime || plan.Rate > 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("stopped by the limit of %d s%s", doc.Config.LimitSeconds, unfinished(doc, plan.Rows))}

@@ -10,15 +10,17 @@ const DocumentVersion = 1
 
 // Document is everything that one loader Pod knows about one attempt.
 type Document struct {
-	Version    int         `json:"version"`
-	Identity   Identity    `json:"identity"`
-	Config     Config      `json:"config"`
-	Phases     []Phase     `json:"phases"`
-	Totals     Totals      `json:"totals"`
-	Metrics    []Metric    `json:"metrics"`
-	Latencies  []Latency   `json:"latencies,omitempty"`
-	Series     []Interval  `json:"series,omitempty"`
-	Milestones []Milestone `json:"milestones,omitempty"`
+	Version   int        `json:"version"`
+	Identity  Identity   `json:"identity"`
+	Config    Config     `json:"config"`
+	Phases    []Phase    `json:"phases"`
+	Totals    Totals     `json:"totals"`
+	Metrics   []Metric   `json:"metrics"`
+	Latencies []Latency  `json:"latencies,omitempty"`
+	Series    []Interval `json:"series,omitempty"`
+	// LatencySeries are the latencies over time, by interval and then by operation.
+	LatencySeries []IntervalLatency `json:"latencySeries,omitempty"`
+	Milestones    []Milestone       `json:"milestones,omitempty"`
 	// Inputs are the files that the run brought along.
 	Inputs []Input `json:"inputs,omitempty"`
 	// Tables are how a workload that loads tables loaded each, in the order of their first statements.
@@ -145,6 +147,20 @@ type Interval struct {
 	PercentileMicros int64 `json:"percentileMicros,omitempty"`
 }
 
+// IntervalLatency are the latencies of an operation that ended in one stretch of the measured phase. Percentiles are exact to
+// 1.6 %, the longest latency exactly.
+type IntervalLatency struct {
+	// EndMicros since the measured phase began. Stretches are equally long, a second at first and more in a long phase, only the last
+	// one may be shorter. One in which nothing ended is not there.
+	EndMicros int64  `json:"endMicros"`
+	Operation string `json:"operation"`
+	Count     int64  `json:"count"`
+	P50Micros int64  `json:"p50Micros"`
+	P95Micros int64  `json:"p95Micros"`
+	P99Micros int64  `json:"p99Micros"`
+	MaxMicros int64  `json:"maxMicros"`
+}
+
 // Milestone is a point of the measured phase after a number of rows.
 type Milestone struct {
 	// Rows inserted so far, and when the statement with the last of them was answered.
@@ -230,6 +246,8 @@ type PodFacts struct {
 	Clients      int   `json:"clients"`
 	Rows         int64 `json:"rows"`
 	Transactions int64 `json:"transactions"`
+	// WarmupRows were inserted before the measured phase, and are not in Rows.
+	WarmupRows int64 `json:"warmupRows,omitempty"`
 	// Micros from the start that all Pods had in common to the end of this one's last statement.
 	Micros int64       `json:"micros"`
 	Client ClientFacts `json:"client"`

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // Workload is one kind of load. Its methods are called once each, in this order.
@@ -24,6 +25,18 @@ type Workload interface {
 	// Verify compares what the server has with what was sent according to the totals of all clients of all Pods, and to the
 	// rows that each Pod has sent. A check that does not hold is no error.
 	Verify(ctx context.Context, db *sql.DB, totals result.Totals, rowsOfPods []int64) ([]result.Check, error)
+}
+
+// Continued is a Workload whose load can be made for a time on the tables that are measured afterwards: Measure is then called
+// for each client twice.
+type Continued interface {
+	// Before is for how long, and for how much of that one client after the other begins; 0 is not at all.
+	Before() (whole, ramp time.Duration)
+	// BeginWarmUp is called after Prepare: until Continue, there is no end of rows.
+	BeginWarmUp()
+	// Continue is called when all clients have ended their first Measure: in the second, as many rows are sent as were asked for,
+	// after those that are there. Verify's totals and rows are of both.
+	Continue()
 }
 
 // Refused is an error about what was asked for, which this server, or the Pod, cannot do: a new attempt would meet the
@@ -64,6 +77,8 @@ type Plan struct {
 	Rows int64
 	// ByTime says that nothing but the time limit ends the measured phase: it is what was asked for, and no warning.
 	ByTime bool
+	// Rate is offered, by all Pods together; 0 is none.
+	Rate pace.Rate
 	// Milestones asks for a point of the series every so many rows, beside the intervals of equal time.
 	Milestones Milestones
 	// Stage makes what the measured phase reads besides the server, as a phase of its own before the server comes to rest;
@@ -102,6 +117,8 @@ type Client struct {
 	TryAgain func(error) bool
 	// Limit of the measured phase by the recorder's clock; 0 is no limit.
 	Limit time.Duration
+	// SleepUntil returns at a moment of the recorder's clock, or with the cause of ctx when that has ended.
+	SleepUntil func(ctx context.Context, at time.Duration) error
 }
 
 // Expired says whether the client must stop at the given time of its recorder's clock.
@@ -153,6 +170,9 @@ type Recorder interface {
 	Loaded(began, ended time.Duration)
 	// Wait records that the client waited for another one.
 	Wait(began, ended time.Duration)
+	// Transaction records a transaction of an offered rate, whose statements are recorded besides: when it was due, and when it
+	// began and was committed. Its latency counts from the first of these.
+	Transaction(due, began, ended time.Duration)
 	// RolledBack records a transaction that is tried again.
 	RolledBack(began, ended time.Duration)
 }

@@ -90,18 +90,18 @@ func loads(w result.Workload) program {
 
 // attempt runs the loader in the schema that all programs use. It leaves that with the tables of this workload and no others.
 func (b *bench) attempt(ctx context.Context, w result.Workload) (*result.Document, error) {
-	return b.attemptIn(ctx, schema, w)
+	return b.attemptIn(ctx, schema, w, 0)
 }
 
 // attemptIn runs the loader as its Pod would, in the container of the other programs: who shares a busy machine by another
-// control group gets another share of it.
-func (b *bench) attemptIn(ctx context.Context, schema string, w result.Workload) (*result.Document, error) {
+// control group gets another share of it. The measured phase ends after so many seconds; 0 is with its last row.
+func (b *bench) attemptIn(ctx context.Context, schema string, w result.Workload, limitSeconds int) (*result.Document, error) {
 	b.attempts++
 	server := b.server
 	server.Schema = schema
 	config, err := json.Marshal(result.Config{
 		Version: result.ConfigVersion, Namespace: "bench", Run: "loader", Trial: 1, Attempt: 1, Seed: 42,
-		Server: server, Workload: w, ConnectSeconds: 10, Scratch: inContainer,
+		Server: server, Workload: w, ConnectSeconds: 10, Scratch: inContainer, LimitSeconds: limitSeconds, ErrorPercent: 10,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encoding the loader's configuration: %w", err)

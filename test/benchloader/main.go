@@ -57,7 +57,7 @@ func main() {
 	}
 }
 
-// head of the table.
+// head of the table of comparisons.
 const head = "| workload | against | rows/s | against | ratio (95 % interval) | wanted |" +
 	" client CPU, µs/row | against | ratio | wanted | largest RSS |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
 
@@ -69,6 +69,14 @@ func run(ctx context.Context, b *bench, rounds int, only string, out io.Writer) 
 	if err := b.open(); err != nil {
 		return err
 	}
+	if err := compare(ctx, b, names, rounds, out); err != nil {
+		return err
+	}
+	return offer(ctx, b, names, out)
+}
+
+// compare prints the table of comparisons.
+func compare(ctx context.Context, b *bench, names *regexp.Regexp, rounds int, out io.Writer) error {
 	if _, err := io.WriteString(out, head); err != nil {
 		return err
 	}

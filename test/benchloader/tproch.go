@@ -68,7 +68,7 @@ func localInfile(staged result.Workload) program {
 			return sample{}, err
 		}
 		// The loader waits until the server is at rest before it measures: so does this, beside the tables.
-		if _, err := b.attemptIn(ctx, schema+"_rest", commits(1, 1)); err != nil {
+		if _, err := b.attemptIn(ctx, schema+"_rest", commits(1, 1), 0); err != nil {
 			return sample{}, err
 		}
 		s, _, err := b.timed(ctx, rows, client+` -e "`+strings.Join(load, "; ")+`"`)

@@ -28,11 +28,16 @@ type Part struct {
 	Loader    string           `json:"loader"`
 	Totals    result.Totals    `json:"totals"`
 	StoppedBy result.StoppedBy `json:"stoppedBy"`
+	// BeganMicros is when the last transaction of an offered rate began.
+	BeganMicros int64 `json:"beganMicros,omitempty"`
 	// Latencies have their histograms only.
 	Latencies    []result.Latency  `json:"latencies,omitempty"`
 	SeriesMicros int64             `json:"seriesMicros,omitempty"`
 	Series       []result.Interval `json:"series,omitempty"`
 	Milestones   []partMilestone   `json:"milestones,omitempty"`
+	// OverTime are the distributions of latencies in intervals of that length.
+	OverTimeMicros int64              `json:"overTimeMicros,omitempty"`
+	OverTime       []partDistribution `json:"overTime,omitempty"`
 	// Executed is what another program printed, if that made the load.
 	Executed []Execution `json:"executed,omitempty"`
 }
@@ -89,8 +94,11 @@ func (r *Recorder) Part(m *Milestones) (*Part, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding the latencies: %w", err)
 	}
+	r.latencies.flush()
 	p := &Part{
-		Totals: r.totals, Latencies: latencies, SeriesMicros: r.series.length.Microseconds(), Series: r.series.intervals,
+		OverTimeMicros: r.latencies.all.length.Microseconds(), OverTime: r.latencies.all.pack(),
+		BeganMicros: r.began.Microseconds(),
+		Totals:      r.totals, Latencies: latencies, SeriesMicros: r.series.length.Microseconds(), Series: r.series.intervals,
 	}
 	p.Totals.Micros = r.ended.Microseconds()
 	if m != nil {
@@ -103,8 +111,14 @@ func (r *Recorder) Part(m *Milestones) (*Part, error) {
 
 // Recorder is as if the part had been measured here.
 func (p *Part) Recorder() (*Recorder, error) {
+	over, err := unpack(time.Duration(p.OverTimeMicros)*time.Microsecond, p.OverTime)
+	if err != nil {
+		return nil, fmt.Errorf("reading what Pod %d measured: %w", p.Facts.Pod, err)
+	}
 	r := &Recorder{
-		totals: p.Totals, ended: time.Duration(p.Totals.Micros) * time.Microsecond,
+		latencies: counting{all: over},
+		totals:    p.Totals, ended: time.Duration(p.Totals.Micros) * time.Microsecond,
+		began:  time.Duration(p.BeganMicros) * time.Microsecond,
 		series: series{length: time.Duration(p.SeriesMicros) * time.Microsecond, intervals: p.Series},
 	}
 	r.series.end = time.Duration(len(p.Series)) * r.series.length

@@ -6,11 +6,13 @@
 package record
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -32,11 +34,14 @@ const (
 	load
 	wait
 	rolledBack
+	transaction
+	queued
 )
 
 // operations by their names in a result.
 var operations = [...]string{
 	commit: "commit", insert: "insert", remove: "delete", query: "query", load: "load", wait: "wait", rolledBack: "rolledBack",
+	transaction: "transaction", queued: "queued",
 }
 
 // Recorder is what one client measures. Only that client's goroutine may use it, except for RowsSoFar.
@@ -46,8 +51,12 @@ type Recorder struct {
 	histograms [len(operations)]*hdrhistogram.Histogram
 	totals     result.Totals
 	// ended is when the last statement was answered.
-	ended  time.Duration
+	ended time.Duration
+	// began is when the last transaction of an offered rate began.
+	began  time.Duration
 	series series
+	// latencies over time.
+	latencies counting
 	// milestones of all clients, or nil.
 	milestones *Milestones
 	// rowsSoFar is for progress lines.
@@ -56,10 +65,10 @@ type Recorder struct {
 
 // NewRecorders are those of n clients that begin at start; its zero is now. m may be nil.
 func NewRecorders(n int, m *Milestones, start time.Time) []*Recorder {
-	all := make([]*Recorder, n)
+	all, together := make([]*Recorder, n), newOverTime()
 	for i := range all {
 		all[i] = newRecorder(time.Time{})
-		all[i].milestones = m
+		all[i].milestones, all[i].latencies.all = m, together
 	}
 	if start.IsZero() {
 		start = time.Now()
@@ -71,7 +80,7 @@ func NewRecorders(n int, m *Milestones, start time.Time) []*Recorder {
 }
 
 func newRecorder(start time.Time) *Recorder {
-	return &Recorder{start: start, series: newSeries()}
+	return &Recorder{start: start, series: newSeries(), latencies: counting{all: newOverTime()}}
 }
 
 func newHistogram() *hdrhistogram.Histogram {
@@ -80,6 +89,11 @@ func newHistogram() *hdrhistogram.Histogram {
 
 // Now implements workload.Recorder.
 func (r *Recorder) Now() time.Duration { return time.Since(r.start) }
+
+// SleepUntil is workload.Client's.
+func (r *Recorder) SleepUntil(ctx context.Context, at time.Duration) error {
+	return sleep.Until(ctx, r.start.Add(at))
+}
 
 // Insert implements workload.Recorder.
 func (r *Recorder) Insert(began, ended time.Duration, rows int64) {
@@ -134,6 +148,13 @@ func (r *Recorder) Loaded(began, ended time.Duration) {
 // Wait implements workload.Recorder.
 func (r *Recorder) Wait(began, ended time.Duration) { r.span(wait, began, ended) }
 
+// Transaction implements workload.Recorder.
+func (r *Recorder) Transaction(due, began, ended time.Duration) {
+	r.span(queued, due, began)
+	r.span(transaction, due, ended)
+	r.began = max(r.began, began)
+}
+
 // RolledBack implements workload.Recorder.
 func (r *Recorder) RolledBack(began, ended time.Duration) {
 	r.span(rolledBack, began, ended).Errors++
@@ -157,6 +178,7 @@ func (r *Recorder) span(op operation, began, ended time.Duration) *result.Interv
 	// The value lies within the histogram's bounds, which is the only thing that it objects to.
 	_ = h.RecordValue(micros)
 	r.ended = ended
+	r.latencies.count(op, ended, micros)
 	interval := r.series.at(ended)
 	interval.MaxMicros = max(interval.MaxMicros, micros)
 	return interval
@@ -171,8 +193,17 @@ func (r *Recorder) Totals() result.Totals { return r.totals }
 // Ended is when the last statement was answered.
 func (r *Recorder) Ended() time.Duration { return r.ended }
 
+// Began is when the last transaction of an offered rate began.
+func (r *Recorder) Began() time.Duration { return r.began }
+
 // Series are the intervals until then.
 func (r *Recorder) Series() []result.Interval { return r.series.cut(r.ended) }
+
+// OverTime are the percentiles of latencies in intervals until then.
+func (r *Recorder) OverTime() []result.IntervalLatency {
+	r.latencies.flush()
+	return r.latencies.all.results(r.ended)
+}
 
 // Merge adds what another client measured at the same time, which is used up.
 func (r *Recorder) Merge(other *Recorder) {
@@ -187,7 +218,13 @@ func (r *Recorder) Merge(other *Recorder) {
 	r.totals.Errors += other.totals.Errors
 	r.totals.Bytes += other.totals.Bytes
 	r.ended = max(r.ended, other.ended)
+	r.began = max(r.began, other.began)
 	r.series.merge(&other.series)
+	r.latencies.flush()
+	other.latencies.flush()
+	if r.latencies.all != other.latencies.all {
+		r.latencies.all.merge(other.latencies.all)
+	}
 }
 
 // merged adds two histograms, either of which may be nil. Both are used up.

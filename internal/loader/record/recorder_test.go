@@ -4,6 +4,7 @@
 package record
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -183,5 +184,34 @@ func BenchmarkRecorder(b *testing.B) {
 		sent := r.Now()
 		r.Insert(began, sent, 16)
 		r.Commit(sent, r.Now())
+	}
+}
+
+// A transaction of an offered rate is measured from when it was due, and so is for how long it was not begun; it is no statement.
+func TestTransactionOfARate(t *testing.T) {
+	r, other := newRecorder(time.Now()), newRecorder(time.Now())
+	r.Transaction(1*time.Second, 3*time.Second, 7*time.Second)
+	other.Transaction(2*time.Second, 5*time.Second, 6*time.Second)
+	r.Merge(other)
+	p, err := r.Part(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := p.Recorder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*Recorder{r, again} {
+		longest := map[string]float64{}
+		latencies, err := r.Latencies()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range latencies {
+			longest[l.Operation] = math.Round(float64(l.MaxMicros) / 1e6)
+		}
+		if longest["transaction"] != 6 || longest["queued"] != 3 || r.Began() != 5*time.Second || r.Totals().Statements != 0 {
+			t.Errorf("longest %v, the last one began at %s, %+v", longest, r.Began(), r.Totals())
+		}
 	}
 }

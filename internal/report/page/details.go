@@ -30,8 +30,9 @@ type Details struct {
 type pointDetails struct {
 	// latencies are histograms by operation, encoded: one that is merged, and a few that are still to be.
 	latencies map[string][]string
-	// series is that of the first attempt.
-	series []result.Interval
+	// series and latencySeries are those of the first attempt.
+	series        []result.Interval
+	latencySeries []result.IntervalLatency
 	// milestones are those of several attempts, by their rows.
 	milestones map[int64]*milestone
 }
@@ -69,7 +70,7 @@ func (d *Details) Add(record *result.Record, doc *result.Document) {
 		d.points[key] = p
 	}
 	if p.series == nil {
-		p.series = thinned(doc.Series)
+		p.series, p.latencySeries = thinned(doc.Series), thinnedLatencies(doc.LatencySeries)
 	}
 	for _, l := range doc.Latencies {
 		p.merge(l)
@@ -85,12 +86,12 @@ func (d *Details) of(parameters map[string]string) *pointDetails {
 	return d.points[stats.Label(parameters)]
 }
 
-// seriesOf a point: of its first attempt; nil if nothing is known of it.
-func (d *Details) seriesOf(parameters map[string]string) []result.Interval {
+// timed is what is known of a point over time, of its first attempt, with the name of its line.
+func (d *Details) timed(name string, parameters map[string]string) timed {
 	if of := d.of(parameters); of != nil {
-		return of.series
+		return timed{name, of.series, of.latencySeries}
 	}
-	return nil
+	return timed{name: name}
 }
 
 // maxNamed is how many variables that changed are named.

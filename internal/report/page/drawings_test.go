@@ -73,7 +73,7 @@ func TestOverTimeWithoutLatencies(t *testing.T) {
 		{EndMicros: 1_000_000, Transactions: 5}, {EndMicros: 2_000_000, Transactions: 6}, {EndMicros: 3_000_000, Transactions: 4},
 	}
 	names := func() (list []string) {
-		for _, d := range overTime([]timed{{"a", series}}, "", "of it") {
+		for _, d := range overTime([]timed{{name: "a", series: series}}, "", "of it") {
 			list = append(list, d.Name)
 		}
 		return list

@@ -65,7 +65,7 @@ func TestNamesOfDrawings(t *testing.T) {
 	for _, p := range constant.Report.Points {
 		p.Parameters["mode"] = "a/b"
 	}
-	times := []string{"throughput_over_time", "longest_latency_over_time", "latency.commit"}
+	times := []string{"throughput_over_time", "longest_latency_over_time", "percentiles_over_time.commit", "latency.commit"}
 	for name, c := range map[string]struct {
 		drawn *page.Drawings
 		text  string
@@ -74,7 +74,7 @@ func TestNamesOfDrawings(t *testing.T) {
 		"sweep":           {drawingsOfRun(t, pagetest.CommitSize()), runPage(t, pagetest.CommitSize()), append([]string{"against_rowsPerCommit"}, times...)},
 		"no documents":    {drawingsOfRun(t, bare), runPage(t, bare), []string{"against_rowsPerCommit", "latency.commit"}},
 		"grid":            {drawingsOfRun(t, pagetest.Grid()), runPage(t, pagetest.Grid()), append([]string{"against_threads", "against_tableSize_and_threads"}, times...)},
-		"fixed parameter": {drawingsOfRun(t, constant), runPage(t, constant), append([]string{"mode=a-b.against_threads"}, times[2:]...)},
+		"fixed parameter": {drawingsOfRun(t, constant), runPage(t, constant), append([]string{"mode=a-b.against_threads"}, times[3:]...)},
 		"parts":           {drawingsOfRun(t, pagetest.Words()), runPage(t, pagetest.Words()), []string{"against_uniqueChecks", "by_part"}},
 		"milestones":      {drawingsOfRun(t, pagetest.IIBench()), runPage(t, pagetest.IIBench()), append([]string{"against_repetition", "rate.against_rowsInserted"}, times...)},
 		"nothing":         {drawingsOfRun(t, pagetest.Failed()), runPage(t, pagetest.Failed()), nil},
@@ -82,7 +82,7 @@ func TestNamesOfDrawings(t *testing.T) {
 			"ratios", "rounds.variant=lazy.rowsPerCommit=1", "rounds.variant=lazy.rowsPerCommit=4", "rounds.variant=lazy.rowsPerCommit=16",
 			"rounds.variant=lazy.rowsPerCommit=256", "rounds.variant=lazy.rowsPerCommit=1024", "rounds.variant=lazy.rowsPerCommit=64",
 			"against_rowsPerCommit", "rowsPerCommit=1.throughput_over_time", "rowsPerCommit=1.longest_latency_over_time",
-			"rowsPerCommit=1.latency.commit",
+			"rowsPerCommit=1.percentiles_over_time.commit", "rowsPerCommit=1.latency.commit",
 		}},
 	} {
 		if diff := cmp.Diff(c.want, namesOf(c.drawn)); diff != "" {

@@ -52,7 +52,7 @@ func drawRun(r *report.Report, d *Details) (*runDrawings, error) {
 	v.details = with(v.details, partBars(points, chosen), "by_part")
 	var series []timed
 	for _, p := range chosen {
-		series = append(series, timed{p.name, d.seriesOf(p.Parameters)})
+		series = append(series, d.timed(p.name, p.Parameters))
 	}
 	v.details = append(v.details, overTime(series, "", "of the first trial of each point")...)
 	_, operations := r.Columns()

@@ -142,7 +142,7 @@ func variantsOverTime(s *report.Suite, pairs []stats.Paired, d *SuiteDetails) []
 	at := pairs[0].Parameters
 	var series []timed
 	for _, variant := range spread(s.Variants, plot.MaxSeries) {
-		series = append(series, timed{variant.Name, d.of(variant.Name).seriesOf(at)})
+		series = append(series, d.of(variant.Name).timed(variant.Name, at))
 	}
 	return overTime(series, stats.Label(at), "of the first run of each variant")
 }

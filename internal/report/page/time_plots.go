@@ -14,18 +14,21 @@ import (
 
 // timed is a series with the name of its line.
 type timed struct {
-	name   string
-	series []result.Interval
+	name      string
+	series    []result.Interval
+	latencies []result.IntervalLatency
 }
 
-// overTime shows the rate and the longest latency of each interval. at is the label of the point that all series are of, or
-// empty; whose says which trials they are of.
+// fewestIntervals make a line.
+const fewestIntervals = 3
+
+// overTime shows the rate, the longest latency and percentiles of each interval. at is the label of the point that all series are
+// of, or empty; whose says which trials they are of.
 func overTime(of []timed, at, whose string) []Drawing {
 	var rates, longest []plot.Line
 	unit := "rows/s"
 	for _, t := range of {
-		const fewest = 3
-		if len(t.series) < fewest {
+		if len(t.series) < fewestIntervals {
 			continue
 		}
 		rate, latency, rows := timeLines(t.name, t.series)
@@ -41,8 +44,9 @@ func overTime(of []timed, at, whose string) []Drawing {
 	const since = "seconds since the measured phase began"
 	drawn := with(nil, plot.Lines("Rate over time"+where, since, unit, "The rate in each interval "+whose+".", rates),
 		dotted(at), "throughput_over_time")
-	return with(drawn, plot.Lines("Longest latency over time"+where, since, "ms, the longest in each interval",
+	drawn = with(drawn, plot.Lines("Longest latency over time"+where, since, "ms, the longest in each interval",
 		"The longest latency in each interval "+whose+": where stalls show.", longest), dotted(at), "longest_latency_over_time")
+	return append(drawn, percentilesOverTime(of, at, whose)...)
 }
 
 // timeLines are the rate and the longest latency. Rows are not counted by every tool: then transactions are.

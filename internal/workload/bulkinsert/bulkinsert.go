@@ -10,11 +10,13 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
+	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 	"github.com/benchrun-dev/benchrun/internal/workload/userdata"
 )
 
@@ -39,6 +41,8 @@ type Parameters struct {
 	Protocol string `json:"protocol,omitempty"`
 	// Commit is Explicit, empty for Explicit, or Autocommit: each statement is a transaction by itself.
 	Commit string `json:"commit,omitempty"`
+
+	pace.Parameters
 }
 
 // The tables of BulkInsert.
@@ -85,9 +89,10 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		return nil, fmt.Errorf("table is %q, it must be %s or %s", p.Table, tableFileList, tableNarrow)
 	}
 	return p, cmp.Or(
+		p.Check(),
 		insert.CheckEngine(p.StorageEngine),
 		insert.CheckSizes(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction),
-		workload.ShareOf(cfg).Enough("concurrency", int64(p.Concurrency)), checkFile(cfg), p.checkProtocol(cfg),
+		workload.ShareOf(cfg).Enough("concurrency", int64(p.Concurrency)), checkFile(cfg, p), p.checkProtocol(cfg),
 		insert.CheckCommit(p.Commit, "statementsPerTransaction", p.StatementsPerTransaction),
 	)
 }
@@ -99,6 +104,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 		return nil, err
 	}
 	rows := insert.New(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction, workload.ShareOf(cfg))
+	rows.Pace = p.Parameters
 	w := &bulkInsert{params: *p, load: rows}
 	if p.Table == tableNarrow {
 		w.useNarrow(narrow{generate.NewRows(cfg.Seed)})
@@ -171,8 +177,8 @@ func (w *bulkInsert) Plan() workload.Plan {
 		return w.planFile(nil)
 	}
 	return workload.Plan{
-		Clients: int(w.load.Share.Of(int64(w.params.Concurrency))), Rows: w.params.Rows, Ready: w.load.Ready,
-		Setup: []string{"SET " + insert.SessionCommit(w.load.Autocommit)},
+		Clients: int(w.load.Share.Of(int64(w.params.Concurrency))), Rows: w.params.Rows, Rate: w.params.RatePerSecond,
+		Ready: w.load.Ready, Setup: []string{"SET " + insert.SessionCommit(w.load.Autocommit)},
 	}
 }
 
@@ -193,6 +199,15 @@ func (w *bulkInsert) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, er
 func (w *bulkInsert) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
 	return w.load.Insert(ctx, c)
 }
+
+// Before implements workload.Continued.
+func (w *bulkInsert) Before() (whole, ramp time.Duration) { return w.params.Before() }
+
+// BeginWarmUp implements workload.Continued.
+func (w *bulkInsert) BeginWarmUp() { w.load.BeginWarmUp() }
+
+// Continue implements workload.Continued.
+func (w *bulkInsert) Continue() { w.load.Continue() }
 
 // Verify implements Workload.
 func (w *bulkInsert) Verify(ctx context.Context, db *sql.DB, totals result.Totals, rowsOfPods []int64) ([]result.Check, error) {

@@ -22,13 +22,15 @@ import (
 var userName = regexp.MustCompile(`^[A-Za-z0-9_$]{1,64}$`)
 
 // checkFile finds what is wrong with the user's tables and rows, as far as that can be seen without them.
-func checkFile(cfg *result.Config) error {
+func checkFile(cfg *result.Config, p *Parameters) error {
 	d := cfg.Workload.Data
 	switch {
 	case d == nil:
 		return nil
 	case cfg.Pods > 1:
 		return fmt.Errorf("a file of dataFrom is read by one Pod, and loader.pods is %d", cfg.Pods)
+	case p.WarmupSeconds > 0 || p.RampSeconds > 0:
+		return errors.New("warmupSeconds and rampSeconds need rows without an end: leave them out with dataFrom")
 	case d.Table != "" && cfg.Workload.SchemaFile == "":
 		return fmt.Errorf("dataFrom.table is %q, and there is no schemaFrom that makes it", d.Table)
 	}
@@ -76,7 +78,7 @@ func (w *bulkInsert) open() (insert.Source, error) {
 // limits a statement.
 func (w *bulkInsert) planFile(db *sql.DB) workload.Plan {
 	return workload.Plan{
-		Clients: w.params.Concurrency,
+		Clients: w.params.Concurrency, Rate: w.params.RatePerSecond,
 		// A value that does not fit is an error, whatever the server's sql_mode is: changed silently, it would be no result.
 		Setup: []string{"SET " + insert.SessionCommit(w.load.Autocommit) +
 			", sql_mode=CONCAT_WS(',', NULLIF(@@SESSION.sql_mode, ''), 'STRICT_ALL_TABLES')"},

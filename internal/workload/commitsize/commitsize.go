@@ -5,17 +5,20 @@
 package commitsize
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
+	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // Definition of the workload.
@@ -32,6 +35,8 @@ type Parameters struct {
 	Compat string `json:"compat,omitempty"`
 	// Commit is Explicit, empty for Explicit, or Autocommit: each row is a transaction by itself.
 	Commit string `json:"commit,omitempty"`
+
+	pace.Parameters
 }
 
 const (
@@ -55,7 +60,7 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 	case p.Compat != "" && p.Compat != compatNone && p.Compat != compatIsotopp:
 		return nil, fmt.Errorf("compat is %q, it must be %s or %s", p.Compat, compatNone, compatIsotopp)
 	}
-	return p, insert.CheckCommit(p.Commit, "rowsPerCommit", p.RowsPerCommit)
+	return p, cmp.Or(p.Check(), insert.CheckCommit(p.Commit, "rowsPerCommit", p.RowsPerCommit))
 }
 
 // commitSize inserts row after row over one connection, each with a statement of its own, and commits after so many
@@ -63,6 +68,10 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 type commitSize struct {
 	params Parameters
 	rows   generate.Rows
+	// asked is how many rows the measured phase has, warmed how many were sent before it.
+	asked, warmed int64
+	// sent is how many rows were committed, all in all.
+	sent int64
 }
 
 // New makes the load.
@@ -86,11 +95,21 @@ func (w *commitSize) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, er
 // Plan implements Planned.
 func (w *commitSize) Plan() workload.Plan {
 	return workload.Plan{
-		Clients: 1, Rows: w.params.Rows, ByTime: w.params.Rows == 0, Setup: []string{"SET " + insert.SessionCommit(w.autocommits())},
+		Clients: 1, Rows: w.params.Rows, ByTime: w.params.Rows == 0, Rate: w.params.RatePerSecond,
+		Setup: []string{"SET " + insert.SessionCommit(w.autocommits())},
 	}
 }
 
 func (w *commitSize) autocommits() bool { return w.params.Commit == insert.CommitAutocommit }
+
+// Before implements workload.Continued.
+func (w *commitSize) Before() (whole, ramp time.Duration) { return w.params.Before() }
+
+// BeginWarmUp implements workload.Continued.
+func (w *commitSize) BeginWarmUp() { w.asked, w.params.Rows = w.params.Rows, 0 }
+
+// Continue implements workload.Continued.
+func (w *commitSize) Continue() { w.params.Rows, w.warmed = w.asked, w.sent }
 
 // inserter is the client.
 type inserter struct {
@@ -99,12 +118,15 @@ type inserter struct {
 	statement []byte
 	// first and last row of the transaction; those up to counted were counted.
 	first, last, counted int64
+	// due and began are the transaction's, if there is a rate.
+	due, began time.Duration
 }
 
 // write makes the statement that inserts a row.
 func (i *inserter) write(n int64) []byte {
 	const prefix = "INSERT INTO demo (id, data) VALUES ("
 	i.statement = append(i.statement[:0], prefix...)
+	n += i.warmed
 	i.statement = append(strconv.AppendInt(i.statement, n, 10), ", '"...)
 	i.statement = append(i.rows.AppendText(i.statement, n), "')"...)
 	return i.statement
@@ -125,12 +147,18 @@ func (i *inserter) again() error {
 }
 
 // Measure implements Workload.
-func (w *commitSize) Measure(_ context.Context, c *workload.Client) (result.StoppedBy, error) {
+func (w *commitSize) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
 	i := &inserter{commitSize: w, client: c, statement: make([]byte, 0, 128), first: 1}
 	again := i.again
 	stopped := result.StoppedByRows
 	for i.last < w.params.Rows || w.params.Rows == 0 {
-		i.last++
+		if i.last++; i.last == i.first {
+			if due, err := i.await(ctx); err != nil {
+				return "", err
+			} else if !due {
+				return result.StoppedBySeconds, nil
+			}
+		}
 		statement := i.write(i.last)
 		began := c.Recorder.Now()
 		err := c.Session.Exec(statement)
@@ -142,10 +170,9 @@ func (w *commitSize) Measure(_ context.Context, c *workload.Client) (result.Stop
 		}
 		i.counted = i.last
 		if w.commitsAfter(i.last) {
-			if err := i.commit(again); err != nil {
+			if err := i.commit(ctx, again); err != nil {
 				return "", err
 			}
-			i.first = i.last + 1
 		}
 		if c.Expired(ended) {
 			if i.last != w.params.Rows {
@@ -156,18 +183,53 @@ func (w *commitSize) Measure(_ context.Context, c *workload.Client) (result.Stop
 	}
 	// A COMMIT of nothing, which the published script may send here, would measure nothing.
 	if i.first <= i.last {
-		return stopped, insert.Commit(c, i.last, again)
+		return stopped, i.commit(ctx, again)
 	}
 	return stopped, nil
 }
 
-// commit ends a transaction, unless the server has done so.
-func (i *inserter) commit(again func() error) error {
+// commit ends the transaction, unless the server has done so, and thinks.
+func (i *inserter) commit(ctx context.Context, again func() error) error {
 	if i.autocommits() {
 		i.client.Recorder.Committed()
-		return nil
+	} else if err := insert.Commit(i.client, i.last, again); err != nil {
+		return err
 	}
-	return insert.Commit(i.client, i.last, again)
+	i.first = i.last + 1
+	i.sent = i.warmed + i.last
+	if i.params.RatePerSecond > 0 {
+		i.client.Recorder.Transaction(i.due, i.began, i.client.Recorder.Now())
+	}
+	return insert.Think(ctx, i.client, i.params.Parameters)
+}
+
+// await waits until the transaction is due that begins, if there is a rate. It says false if the time is over by then.
+func (i *inserter) await(ctx context.Context) (bool, error) {
+	if i.params.RatePerSecond == 0 {
+		// Only who has thought may begin when the time is over.
+		return i.params.ThinkTimeMillis == 0 || !i.client.Expired(i.client.Recorder.Now()), nil
+	}
+	i.due = i.params.RatePerSecond.Due(i.end(i.first))
+	if i.client.Expired(i.due) {
+		return false, nil
+	}
+	if err := i.client.SleepUntil(ctx, i.due); err != nil {
+		return false, err
+	}
+	i.began = i.client.Recorder.Now()
+	return true, nil
+}
+
+// end is the last row of the transaction that begins with the given one.
+func (w *commitSize) end(first int64) int64 {
+	last := first + w.params.RowsPerCommit - 1
+	if w.params.Compat == compatIsotopp && first == 1 {
+		last = 1
+	}
+	if w.params.Rows > 0 {
+		last = min(last, w.params.Rows)
+	}
+	return last
 }
 
 // commitsAfter says whether a COMMIT follows row n.

@@ -36,19 +36,18 @@ func (w *iiBench) tellDeleter(ctx context.Context, c *workload.Client, rows int6
 
 // remove deletes the oldest rows as others are inserted, so that keepRows stay.
 func (w *iiBench) remove(ctx context.Context, c *workload.Client) error {
-	total := int64(0)
 	for {
 		select {
 		case rows, more := <-w.inserted:
 			if !more {
 				return nil
 			}
-			total += rows
+			w.told += rows
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 		deleted := w.deleted.Load()
-		if surplus := total - w.params.KeepRows - deleted; surplus > 0 {
+		if surplus := w.told - w.params.KeepRows - deleted; surplus > 0 {
 			// Nobody is to query what is being deleted.
 			w.deleted.Store(deleted + surplus)
 			if err := w.removeOldest(c, deleted, surplus); err != nil {

@@ -12,11 +12,13 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
+	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // Definition of the workload.
@@ -42,6 +44,8 @@ type Parameters struct {
 	ReportEveryRows int64 `json:"reportEveryRows"`
 	// Rules is None, empty for None, or Contest2008.
 	Rules string `json:"rules,omitempty"`
+
+	pace.Parameters
 }
 
 // iiBench inserts into a table with secondary indexes, whose values are random: what is left of the rate when the indexes
@@ -58,8 +62,9 @@ type iiBench struct {
 	inserting atomic.Int64
 	// inserted tells the client that deletes of each transaction. It has little room: who inserts waits for who deletes.
 	inserted chan int64
-	// deleted is how many rows, the oldest ones, were deleted.
+	// deleted is how many rows, the oldest ones, were deleted. told is how many of those that were inserted its client knows of.
 	deleted atomic.Int64
+	told    int64
 }
 
 // parameters reads and checks them.
@@ -74,6 +79,7 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 			"loader.pods must be 1")
 	}
 	return p, cmp.Or(
+		p.Check(),
 		errors.Join(checkIIBench(p), insert.CheckEngine(p.StorageEngine)), checkContest(p),
 		share.Enough("insertThreads", int64(p.InsertThreads)), insert.CheckSizes(p.Rows, p.RowsPerStatement, p.RowsPerCommit),
 	)
@@ -121,14 +127,11 @@ func checkIIBench(p *Parameters) error {
 const indexesAtEnd = "End"
 
 func (w *iiBench) prepareLoad() {
-	w.inserting.Store(int64(w.inserters))
+	w.load.Pace = w.params.Parameters
+	w.beginInserting()
 	w.load.Autocommit = w.load.WholeTransactions()
 	w.load.Heads, w.load.RowBytes = []string{w.schema.head}, w.schema.rowBytes
 	w.load.AppendRow = func(dst []byte, n int64) []byte { return w.schema.appendRow(dst, purchaseOf(w.rows, n)) }
-	if w.params.KeepRows > 0 {
-		w.inserted = make(chan int64, w.inserters)
-		w.load.Committed = w.tellDeleter
-	}
 	columns := []string{w.schema.columns}
 	if w.params.IndexesAt != indexesAtEnd {
 		for _, index := range w.indexes() {
@@ -142,12 +145,33 @@ func (w *iiBench) prepareLoad() {
 	}
 }
 
+// beginInserting is before each phase in which rows are inserted.
+func (w *iiBench) beginInserting() {
+	w.inserting.Store(int64(w.inserters))
+	if w.params.KeepRows > 0 {
+		w.inserted = make(chan int64, w.inserters)
+		w.load.Committed = w.tellDeleter
+	}
+}
+
+// Before implements workload.Continued.
+func (w *iiBench) Before() (whole, ramp time.Duration) { return w.params.Before() }
+
+// BeginWarmUp implements workload.Continued.
+func (w *iiBench) BeginWarmUp() { w.load.BeginWarmUp() }
+
+// Continue implements workload.Continued.
+func (w *iiBench) Continue() {
+	w.load.Continue()
+	w.beginInserting()
+}
+
 func (w *iiBench) indexes() []index { return w.schema.indexes[:w.params.SecondaryIndexes] }
 
 // Plan implements Planned.
 func (w *iiBench) Plan() workload.Plan {
 	p := workload.Plan{
-		Clients: w.inserters + w.queriers, Rows: w.params.Rows,
+		Clients: w.inserters + w.queriers, Rows: w.params.Rows, Rate: w.params.RatePerSecond,
 		Setup: []string{"SET autocommit=0"},
 		Milestones: workload.Milestones{
 			Every: w.params.ReportEveryRows,

@@ -19,6 +19,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
+	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // dispenser hands out the transactions of a load in order, each once, to whoever asks. One Pod's dispenser has every n-th
@@ -29,6 +30,8 @@ type dispenser struct {
 	Share                workload.Share
 	// Taken and done are how many transactions this Pod has begun and ended.
 	Taken, done atomic.Int64
+	// warmed is what was sent before the measured phase, if anything was to be.
+	warmed warmed
 }
 
 // take returns the rows of the next transaction; first is above last if there is none.
@@ -47,7 +50,9 @@ func (d *dispenser) left() bool {
 }
 
 // Done is about how many rows all Pods have committed.
-func (d *dispenser) Done() int64 { return min(d.done.Load()*d.Share.Pods*d.PerTransaction, d.Rows) }
+func (d *dispenser) Done() int64 {
+	return min(d.done.Load()*d.Share.Pods*d.PerTransaction, d.warmed.rows+d.Rows)
+}
 
 // Sent are the rows that were sent, each once, if each Pod has sent so many: the first ones of its share.
 func (d *dispenser) Sent(rowsOfPods []int64) iter.Seq[int64] {
@@ -56,6 +61,9 @@ func (d *dispenser) Sent(rowsOfPods []int64) iter.Seq[int64] {
 			s := workload.Share{Pod: int64(pod), Pods: int64(len(rowsOfPods))}
 			for k := int64(0); left > 0; k++ {
 				first, last := d.transaction(s, k)
+				if d.warmed.up {
+					last = first + d.PerTransaction - 1 // the measured phase ends somewhere after its rows
+				}
 				if first > last {
 					break // more than there is: that shows in the number of rows
 				}
@@ -89,6 +97,8 @@ type Load struct {
 	// take StatementRows bytes.
 	Open          func() (Source, error)
 	StatementRows int64
+	// Pace says when transactions begin; the zero value is as soon as a client is free.
+	Pace pace.Parameters
 	// Committed, if there is one, is told of each transaction how many rows it had.
 	Committed func(ctx context.Context, c *workload.Client, rows int64) error
 }
@@ -141,6 +151,8 @@ type inserter struct {
 	// end is the last row of the transaction that statement belongs to.
 	end     int64
 	expired bool
+	// due and began are of the transaction that is being sent, if there is a rate.
+	due, began time.Duration
 	// again is repeat, and repeated what it makes statements in.
 	again    func() error
 	part     part
@@ -164,9 +176,12 @@ func (l *Load) Insert(ctx context.Context, c *workload.Client) (result.StoppedBy
 	}
 	w.again = w.repeat
 	w.next()
-	next := w.next
+	next := w.meanwhile()
 	for len(w.statement) > 0 {
 		first, last, end := w.first, w.last, w.end
+		if err := w.await(ctx); err != nil {
+			return "", err
+		}
 		began := c.Recorder.Now()
 		ago, err := w.send(w.statement, next)
 		if err == nil {
@@ -178,6 +193,9 @@ func (l *Load) Insert(ctx context.Context, c *workload.Client) (result.StoppedBy
 			continue
 		}
 		if err := w.commit(ctx, end); err != nil {
+			return "", err
+		}
+		if err := w.goOn(ctx); err != nil {
 			return "", err
 		}
 	}
@@ -245,7 +263,7 @@ func (w *inserter) appendStatement(dst []byte, first, last int64) []byte {
 		appendRow = w.source.AppendRow
 	}
 	for n := first; n <= last; n++ {
-		dst = appendRow(dst, n)
+		dst = appendRow(dst, w.warmed.rows+n)
 		dst = append(dst, ',')
 	}
 	if w.source != nil && w.source.Failed() != nil {

@@ -19,6 +19,10 @@ func (w *inserter) take() bool {
 		return false
 	}
 	w.first, w.end = w.Load.take()
+	if w.first <= w.end && w.dueTooLate() {
+		w.expired = true
+		return false
+	}
 	return w.first <= w.end
 }
 
@@ -36,6 +40,7 @@ func (w *inserter) commit(ctx context.Context, end int64) error {
 			return err
 		}
 	}
+	w.committed()
 	w.done.Add(1)
 	if w.Committed == nil {
 		return nil

@@ -5,6 +5,7 @@
 package workloadtest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,8 +23,12 @@ var ErrDeadlock = errors.New("deadlock")
 func Client(index int, s *Script) *workload.Client {
 	return &workload.Client{
 		Index: index, Session: s, Recorder: s, TryAgain: func(err error) bool { return errors.Is(err, ErrDeadlock) },
+		SleepUntil: s.sleepUntil,
 	}
 }
+
+// Transaction is what was recorded of one.
+type Transaction struct{ Due, Began, Ended time.Duration }
 
 // Script is a session that writes down what it is sent, and a recorder whose clock ticks once a call.
 type Script struct {
@@ -39,6 +44,12 @@ type Script struct {
 	Commits       []int64
 	// Errors is how many transactions were tried again, Waits how often a client waited for another one.
 	Errors, Waits int
+	// Transactions are those of an offered rate.
+	Transactions []Transaction
+	// Slept are the moments until which a client has slept.
+	Slept []time.Duration
+	// Took is how long a statement takes, beside the clock's ticks.
+	Took time.Duration
 
 	now time.Duration
 }
@@ -46,6 +57,7 @@ type Script struct {
 // Exec implements workload.Session.
 func (s *Script) Exec(statement []byte) error {
 	s.Statements = append(s.Statements, string(statement))
+	s.now += s.Took
 	if string(statement) == s.Refuse {
 		return errors.New("refused")
 	}
@@ -93,6 +105,18 @@ func (s *Script) Warning() (string, error) { return "", nil }
 
 // Now implements workload.Recorder.
 func (s *Script) Now() time.Duration { s.now += time.Millisecond; return s.now }
+
+// sleepUntil is a Client's: the clock goes on to that moment.
+func (s *Script) sleepUntil(ctx context.Context, at time.Duration) error {
+	s.Slept = append(s.Slept, at)
+	s.now = max(s.now, at)
+	return context.Cause(ctx)
+}
+
+// Transaction implements workload.Recorder.
+func (s *Script) Transaction(due, began, ended time.Duration) {
+	s.Transactions = append(s.Transactions, Transaction{due, began, ended})
+}
 
 // Insert implements workload.Recorder.
 func (s *Script) Insert(began, ended time.Duration, rows int64) {
@@ -186,6 +210,9 @@ func (Silence) Committed() {}
 
 // Wait implements workload.Recorder.
 func (Silence) Wait(time.Duration, time.Duration) {}
+
+// Transaction implements workload.Recorder.
+func (Silence) Transaction(time.Duration, time.Duration, time.Duration) {}
 
 // RolledBack implements workload.Recorder.
 func (Silence) RolledBack(time.Duration, time.Duration) {}

@@ -1,0 +1,11 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !linux
+
+package sleep
+
+import "time"
+
+// nap sleeps.
+func nap(d time.Duration) { time.Sleep(d) }

@@ -1,0 +1,50 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sleep
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+)
+
+// No wait is too short, and some are too long by less than a timer of the Go runtime may be, whichever way they take.
+func TestUntil(t *testing.T) {
+	for _, wait := range []time.Duration{200 * time.Microsecond, 3 * time.Millisecond, 12 * time.Millisecond} {
+		var late []time.Duration
+		for range 15 {
+			moment := time.Now().Add(wait)
+			if err := Until(t.Context(), moment); err != nil {
+				t.Fatal(err)
+			}
+			late = append(late, time.Since(moment))
+		}
+		slices.Sort(late)
+		t.Logf("%s: too late by %s", wait, late)
+		if late[0] < 0 || late[2] > 500*time.Microsecond {
+			t.Errorf("waits of %s are too late by %s", wait, late)
+		}
+	}
+}
+
+// A moment that has passed is no wait, and an end is noticed: at once in a long wait, and by whoever comes later.
+func TestUntilEnds(t *testing.T) {
+	began := time.Now()
+	if err := Until(t.Context(), began.Add(-time.Hour)); err != nil || time.Since(began) > time.Minute {
+		t.Errorf("error %v after %s", err, time.Since(began))
+	}
+	ended := errors.New("ended")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(time.Millisecond, func() { cancel(ended) })
+	for range 2 {
+		if err := Until(ctx, began.Add(time.Hour)); !errors.Is(err, ended) {
+			t.Errorf("error %v, want that of the context", err)
+		}
+	}
+	if err := Until(ctx, began.Add(-time.Hour)); !errors.Is(err, ended) {
+		t.Errorf("error %v where nothing is waited for, want that of the context", err)
+	}
+}

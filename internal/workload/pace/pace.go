@@ -1,0 +1,83 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package pace says when the transactions of a load begin, where that is not as soon as the server has answered: at a rate that
+// does not depend on the answers, or after a pause.
+package pace
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Parameters are those of the API's Pacing at one point.
+type Parameters struct {
+	// RatePerSecond is how many rows per second all connections of all Pods together are to insert; 0 is as many as they can.
+	RatePerSecond Rate `json:"ratePerSecond,omitempty"`
+	// ThinkTimeMillis is for how long a connection pauses after each transaction.
+	ThinkTimeMillis int64 `json:"thinkTimeMillis,omitempty"`
+	// WarmupSeconds is for how long the load is made, on the tables that are measured, before it is. RampSeconds come before that:
+	// one connection after the other begins.
+	WarmupSeconds int64 `json:"warmupSeconds,omitempty"`
+	RampSeconds   int64 `json:"rampSeconds,omitempty"`
+}
+
+// Bounds are the API's.
+const (
+	maxRate            = 100_000_000
+	maxThinkTimeMillis = 3_600_000
+	maxSeconds         = 3600
+)
+
+// Check finds parameters that are out of bounds or exclude each other. Names in errors are the API's.
+func (p Parameters) Check() error {
+	switch {
+	case p.RatePerSecond < 0 || p.RatePerSecond > maxRate:
+		return fmt.Errorf("ratePerSecond is %d, it must be 0 to %d", p.RatePerSecond, maxRate)
+	case p.ThinkTimeMillis < 0 || p.ThinkTimeMillis > maxThinkTimeMillis:
+		return fmt.Errorf("thinkTimeMillis is %d, it must be 0 to %d", p.ThinkTimeMillis, maxThinkTimeMillis)
+	case p.WarmupSeconds < 0 || p.WarmupSeconds > maxSeconds:
+		return fmt.Errorf("warmupSeconds is %d, it must be 0 to %d", p.WarmupSeconds, maxSeconds)
+	case p.RampSeconds < 0 || p.RampSeconds > maxSeconds:
+		return fmt.Errorf("rampSeconds is %d, it must be 0 to %d", p.RampSeconds, maxSeconds)
+	case p.RatePerSecond > 0 && p.ThinkTimeMillis > 0:
+		return errors.New("set ratePerSecond or thinkTimeMillis, not both: a rate does not depend on when the server has answered")
+	}
+	return nil
+}
+
+// ThinkTime is ThinkTimeMillis.
+func (p Parameters) ThinkTime() time.Duration {
+	return time.Duration(p.ThinkTimeMillis) * time.Millisecond
+}
+
+// Before is for how long the load is made before it is measured, and how much of that is the ramp.
+func (p Parameters) Before() (whole, ramp time.Duration) {
+	return time.Duration(p.WarmupSeconds+p.RampSeconds) * time.Second, time.Duration(p.RampSeconds) * time.Second
+}
+
+// Rate is a number of rows per second; 0 offers none.
+type Rate int64
+
+// Due is when the transaction is due that ends with the given row, counted from 1: at the moment by which so many rows are to
+// have been offered. Transactions of equal size are therefore due at equal distances, the first one after one distance, and
+// rounding does not add up. The rate must be above 0.
+func (r Rate) Due(row int64) time.Duration {
+	rate := int64(r)
+	// In two parts: rows of many hours times a second are more than an int64 holds.
+	return time.Duration(row/rate)*time.Second + time.Duration(row%rate)*time.Second/time.Duration(rate)
+}
+
+// DueBy is how many rows are due by the given time: Due of that row is no later, Due of the next one is. The rate must be above
+// 0.
+func (r Rate) DueBy(at time.Duration) int64 {
+	rate := int64(r)
+	whole, rest := at/time.Second, at%time.Second
+	row := int64(whole)*rate + int64(rest)*rate/int64(time.Second)
+	// Due rounds down: a row more may be due.
+	for r.Due(row+1) <= at {
+		row++
+	}
+	return row
+}
