@@ -117,7 +117,7 @@ func restore(r *Record, seen Observed, now time.Time) Decision {
 	switch {
 	case r.Restored:
 		return r.forget(seen, now)
-	case r.Before == nil || r.Asked == (result.HostSettings{}):
+	case !r.Changes():
 		next.Restored, next.Tried = true, now
 		return Decision{Write: &next}
 	case seen.NodeGone && r.Gone:

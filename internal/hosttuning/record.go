@@ -57,6 +57,9 @@ type Record struct {
 // reportedAfter so many failed attempts a node counts as not restored. The operator goes on trying.
 const reportedAfter = 3
 
+// Changes says whether the node has, or may have, other values than before.
+func (r *Record) Changes() bool { return r.Before != nil && r.Asked != (result.HostSettings{}) }
+
 // Tuned says whether the node has what was asked for.
 func (r *Record) Tuned() bool { return r.After != nil && r.Failed == "" && !r.Release }
 

@@ -6,7 +6,6 @@ package lifecycle
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"k8s.io/utils/ptr"
 
@@ -146,7 +145,7 @@ func (s *situation) unsettled() bool {
 // noted says whether the status says that a node was restored, or that nothing was changed: its record is not needed any more.
 func (s *situation) noted(r *hosttuning.Record) bool {
 	have := statusOfNode(s.run.Status.HostTuning, r.Node)
-	return r.Before == nil || have != nil && have.Restored != nil && *have.Restored == r.Restored
+	return !r.Changes() || have != nil && have.Restored != nil && *have.Restored == r.Restored
 }
 
 // lost says whether the record of a tuned node is gone, and nobody knows what the node had before.
@@ -180,7 +179,7 @@ func (s *situation) hostTuning(status *v1alpha1.BenchmarkRunStatus) {
 	for _, n := range s.tunedByMe() {
 		r := n.Record
 		seen[r.Node] = true
-		if r.Before == nil || r.Asked == (result.HostSettings{}) {
+		if !r.Changes() {
 			continue
 		}
 		current := v1alpha1.HostTuningStatus{
@@ -225,6 +224,3 @@ func HostTuningOf(list []v1alpha1.HostTuningStatus) []result.HostTuning {
 	}
 	return all
 }
-
-// hostInterval is the time between two looks at a node that is to be restored before the lane is left.
-const hostInterval = time.Second
