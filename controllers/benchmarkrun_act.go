@@ -17,6 +17,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/hosttuning"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
@@ -37,6 +38,14 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *step, action lifecy
 		return r.databaseWriter(run).removeInstance(ctx, run.Spec.Database.Provisioner, a.Instance)
 	case lifecycle.ReleaseNodes:
 		return r.databaseWriter(run).removeOfInstance(ctx, a.Instance, &policyv1.PodDisruptionBudgetList{})
+	case lifecycle.TuneHost:
+		return r.tuneHost(ctx, run, a)
+	case lifecycle.DropPageCache:
+		return r.changeHost(ctx, run, a.Node, func(record *hosttuning.Record) { record.Drop = a.Attempt })
+	case lifecycle.ReleaseHost:
+		return r.changeHost(ctx, run, a.Node, func(record *hosttuning.Record) { record.Release = true })
+	case lifecycle.ForgetHost:
+		return r.forgetHost(ctx, run, a.Node)
 	case lifecycle.StartAttempt:
 		return r.startAttempt(ctx, s, a.Attempt)
 	case lifecycle.RecordAttempt:

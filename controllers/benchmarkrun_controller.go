@@ -51,6 +51,10 @@ type BenchmarkRunReconciler struct {
 	Images podutil.Images
 	// Namespace is the only one to work in; empty is all. LaneNamespace has the Leases of the lanes.
 	Namespace, LaneNamespace string
+	// HostTuningAllowed says whether runs may have the kernel settings of their database's node changed, by HostTuningReconciler.
+	// HostNamespace has the Leases of tuned nodes.
+	HostTuningAllowed bool
+	HostNamespace     string
 
 	memories memories[memory]
 	// decoding is held while a document is decoded: whoever wrote it, that may take a good part of the operator's memory.

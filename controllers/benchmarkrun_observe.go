@@ -54,6 +54,9 @@ func (r *BenchmarkRunReconciler) observe(
 	if o.seen.Lane, err = r.lanes().observe(ctx, lifecycle.ContenderOf(run), reader); err != nil {
 		return nil, err
 	}
+	if o.seen.TunedNodes, err = r.tunedNodes(ctx, run); err != nil {
+		return nil, err
+	}
 	if o.seen.Earlier, err = r.earlier(ctx, run); err != nil {
 		return nil, err
 	}

@@ -170,6 +170,8 @@ func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *step, outcome s
 	if err != nil {
 		return err
 	}
+	status := lifecycle.Status(s.run, s.plan, s.seen, s.decision, s.now)
+	rep.Run.HostTuning = lifecycle.HostTuningOf(status.HostTuning)
 	rep.Run.Warnings = s.seen.Earlier.Warnings(rep.Accepted())
 	files, err := report.Files(rep)
 	if err != nil {

@@ -83,6 +83,8 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 	s.seen = seen
 	if invalid != nil {
 		s.seen.Obstacle = lifecycle.Invalid(invalid)
+	} else if refused := lifecycle.HostTuningRefused(run, r.HostTuningAllowed); refused != nil {
+		s.seen.Obstacle = refused
 	}
 	s.seen.Trouble, s.seen.Unwritten = r.memories.of(run).told()
 	s.next()

@@ -36,6 +36,8 @@ type BenchmarkSuiteReconciler struct {
 	Clock clock.PassiveClock
 	// Namespace is the only one to work in; empty is all. LaneNamespace has the Leases of the lanes.
 	Namespace, LaneNamespace string
+	// HostNamespace has the Leases of tuned nodes.
+	HostNamespace string
 
 	// decoding is held while a document is decoded.
 	decoding sync.Mutex

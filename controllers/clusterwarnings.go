@@ -69,7 +69,7 @@ const kueuePodGroup = "kueue.x-k8s.io/pod-group-name"
 // kueueWarning is why Kueue does not admit the Workload whose name begins so (that of a Job's ends with a hash of Kueue's own).
 // It says so in an event, which the operator may read without access to Kueue's kinds. Of a queue that is stopped there is none.
 func (r *BenchmarkRunReconciler) kueueWarning(ctx context.Context, namespace, workload string) string {
-	return r.warning(ctx, namespace, client.MatchingFields{"involvedObject.kind": "Workload"}, func(e *corev1.Event) bool {
+	return warning(ctx, r.Live, namespace, client.MatchingFields{"involvedObject.kind": "Workload"}, func(e *corev1.Event) bool {
 		return workload != "" && strings.HasPrefix(e.InvolvedObject.Name, workload)
 	})
 }
@@ -94,19 +94,24 @@ func (r *BenchmarkRunReconciler) beginningOfLog(ctx context.Context, pod *corev1
 
 // latestWarning about an object, or empty if there is none.
 func (r *BenchmarkRunReconciler) latestWarning(ctx context.Context, namespace string, about types.UID) string {
-	return r.warning(ctx, namespace, client.MatchingFields{"involvedObject.uid": string(about)}, func(e *corev1.Event) bool {
+	return latestWarning(ctx, r.Live, namespace, about)
+}
+
+func latestWarning(ctx context.Context, live client.Reader, namespace string, about types.UID) string {
+	fields := client.MatchingFields{"involvedObject.uid": string(about)}
+	return warning(ctx, live, namespace, fields, func(e *corev1.Event) bool {
 		return e.Reason != "FailedScheduling" // the Pod's own condition says the same
 	})
 }
 
 // warning is the latest of those events in a namespace that matches, or empty if none does.
-func (r *BenchmarkRunReconciler) warning(
-	ctx context.Context, namespace string, about client.MatchingFields, matches func(*corev1.Event) bool,
+func warning(
+	ctx context.Context, live client.Reader, namespace string, about client.MatchingFields, matches func(*corev1.Event) bool,
 ) string {
 	fields := maps.Clone(about)
 	fields["type"] = corev1.EventTypeWarning
 	var list corev1.EventList
-	if err := r.Live.List(ctx, &list, client.InNamespace(namespace), fields); err != nil {
+	if err := live.List(ctx, &list, client.InNamespace(namespace), fields); err != nil {
 		log.FromContext(ctx).Error(err, "Reading events", "about", about)
 		return ""
 	}

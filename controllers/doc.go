@@ -31,6 +31,11 @@
 //	                              database that these share
 //	benchmarksuite_results.go     creates the ConfigMap of results
 //
+// Files for nodes that runs tune:
+//
+//	tunednodes.go             reads, takes and releases a node: a Lease
+//	hosttuning_controller.go  tunes and restores the nodes that have a Lease, by Jobs, also when their runs are gone
+//
 // Files that work for both kinds of owner:
 //
 //	lanes.go         reads, takes and releases a lane: a Lease

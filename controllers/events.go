@@ -74,5 +74,18 @@ func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Obs
 			}
 		}
 	}
+	for _, h := range status.HostTuning {
+		if h.Restored != nil && !*h.Restored && !notRestored(old.HostTuning, h.Node) {
+			list = append(list, newAnnouncement(corev1.EventTypeWarning, "HostNotRestored", "Restore",
+				fmt.Sprintf("node %s was not restored: %s", h.Node, h.Message)))
+		}
+	}
 	return append(list, becameTrue(runConditions, old.Conditions, status.Conditions)...)
+}
+
+// notRestored says whether a status says that a node was not restored.
+func notRestored(list []v1alpha1.HostTuningStatus, node string) bool {
+	return slices.ContainsFunc(list, func(h v1alpha1.HostTuningStatus) bool {
+		return h.Node == node && h.Restored != nil && !*h.Restored
+	})
 }

@@ -101,7 +101,11 @@ func (l *lanes) remains(
 			return nil, fmt.Errorf("listing MariaDB resources: %w", err)
 		}
 	}
-	r := &lifecycle.Remains{Pods: pods.Items, Jobs: jobs.Items}
+	nodes, err := unsettledNodes(ctx, reader, l.hosts, label)
+	if err != nil {
+		return nil, err
+	}
+	r := &lifecycle.Remains{Pods: pods.Items, Jobs: jobs.Items, Tuned: nodes}
 	for _, list := range []client.ObjectList{&sets, mariaDBs} {
 		err := apimeta.EachListItem(list, func(item runtime.Object) error {
 			object, err := apimeta.Accessor(item)

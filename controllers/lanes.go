@@ -32,18 +32,21 @@ type lanes struct {
 	// kind of the holders that are worked for, one of lifecycle's.
 	kind string
 	// namespace is the only one to work in; empty is all. leases has the Leases.
-	namespace, leases string
+	// hosts has those of tuned nodes.
+	namespace, leases, hosts string
 }
 
 func (r *BenchmarkRunReconciler) lanes() *lanes {
 	return &lanes{
 		Client: r.Client, live: r.Live, clock: r.Clock, kind: lifecycle.RunKind, namespace: r.Namespace, leases: r.LaneNamespace,
+		hosts: r.HostNamespace,
 	}
 }
 
 func (r *BenchmarkSuiteReconciler) lanes() *lanes {
 	return &lanes{
 		Client: r.Client, live: r.Live, clock: r.Clock, kind: lifecycle.SuiteKind, namespace: r.Namespace, leases: r.LaneNamespace,
+		hosts: r.HostNamespace,
 	}
 }
 

@@ -58,6 +58,9 @@ type cluster struct {
 	loader func(*batchv1.Job, *corev1.Pod)
 	// jobs counts how often a Job of each name was seen to be made.
 	jobs map[string]int
+	// databaseNode is the database's node. hosts are what the nodes are like, by their names, in tests that tune them.
+	databaseNode string
+	hosts        *fakeHosts
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -69,6 +72,7 @@ func newCluster(t *testing.T) *cluster {
 	c := &cluster{
 		t: t, namespace: namespace.Name, clock: clocktesting.NewFakeClock(time.Now()), events: events.NewFakeRecorder(1000),
 		logs: map[string][]byte{}, jobs: map[string]int{}, server: testutil.ReadyDatabasePod,
+		databaseNode: "node-of-statefulset",
 	}
 	c.loader = c.succeed
 	c.reconciler = c.newReconciler()
@@ -80,7 +84,7 @@ func newCluster(t *testing.T) *cluster {
 func (c *cluster) newReconciler() *BenchmarkRunReconciler {
 	return &BenchmarkRunReconciler{
 		Client: api, Live: api, Logs: c, Recorder: c.events, Clock: c.clock, Images: podutil.Images{Loader: "loader:test"},
-		Namespace: c.namespace, LaneNamespace: c.namespace,
+		Namespace: c.namespace, LaneNamespace: c.namespace, HostTuningAllowed: c.hosts != nil, HostNamespace: c.namespace,
 	}
 }
 
@@ -231,7 +235,11 @@ func (c *cluster) react() {
 		template := job.Spec.Template.DeepCopy()
 		template.Labels[batchv1.JobNameLabel], template.Labels[batchv1.ControllerUidLabel] = job.Name, string(job.UID)
 		c.jobs[job.Name]++
-		c.startPod(job, "Job", job.Name+"-pod-"+strconv.Itoa(c.jobs[job.Name]), *template, func(p *corev1.Pod) { c.loader(job, p) })
+		works := c.loader
+		if job.Labels[v1alpha1.LabelComponent] == v1alpha1.ComponentHostTuning {
+			works = c.hosts.work
+		}
+		c.startPod(job, "Job", job.Name+"-pod-"+strconv.Itoa(c.jobs[job.Name]), *template, func(p *corev1.Pod) { works(job, p) })
 		if len(job.Status.Conditions) > 0 {
 			if job.Status.StartTime == nil {
 				job.Status.StartTime = &metav1.Time{Time: c.clock.Now()}
@@ -260,7 +268,12 @@ func (c *cluster) startPod(
 		},
 		Spec: template.Spec,
 	}
-	pod.Spec.NodeName = "node-of-" + strings.ToLower(kind)
+	if pod.Spec.NodeName == "" {
+		pod.Spec.NodeName = "node-of-" + strings.ToLower(kind)
+	}
+	if kind == "StatefulSet" {
+		pod.Spec.NodeName = c.databaseNode
+	}
 	c.must(api.Create(c.t.Context(), pod))
 	happen(pod)
 	c.must(api.Status().Update(c.t.Context(), pod))

@@ -8,7 +8,8 @@ import (
 )
 
 // BenchmarkRunStatus is the progress of a run and what it has measured. It is computed from the records of the attempts, of
-// which it names the newest. Once the run has finished it does not change, except for ResultsAvailable.
+// which it names the newest. Once the run has finished it does not change, except for ResultsAvailable
+// and, if a node could be restored only later, hostTuning.
 type BenchmarkRunStatus struct {
 	// conditions are Admitted (it is the run's turn in its lane), DatabaseReady, Complete, Failed, Suspended, ResultsAvailable,
 	// Finished (Complete or Failed, and the results are written: scripts wait for it), and Ready, Reconciling and Stalled for
@@ -90,6 +91,14 @@ type BenchmarkRunStatus struct {
 	// environment is the server, images, nodes and storage of the run.
 	// +optional
 	Environment Environment `json:"environment,omitzero"`
+
+	// hostTuning is what database.hostTuning has changed, on each node that the database ran on. At most 16 nodes are listed.
+	// +optional
+	// +listType=map
+	// +listMapKey=node
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MinItems=1
+	HostTuning []HostTuningStatus `json:"hostTuning,omitempty"`
 
 	// results names the published results.
 	// +optional

@@ -41,6 +41,9 @@ const (
 	ReasonWaitingForPredecessor = "WaitingForPredecessor"
 	// ReasonProvisioningDatabase: the database is being created or is starting.
 	ReasonProvisioningDatabase = "ProvisioningDatabase"
+	// ReasonTuningHost: the database's node is being tuned or restored, as database.hostTuning asks; the server or the next trial
+	// waits for it.
+	ReasonTuningHost = "TuningHost"
 	// ReasonWaitingForKueue: Kueue has not admitted the database or the loader yet; the message names the queue, which is that of
 	// the run's label.
 	ReasonWaitingForKueue = "WaitingForKueue"
@@ -99,13 +102,18 @@ const (
 	ReasonRejected = "Rejected"
 	// ReasonDatabaseNotStarted: the database was not up within trials.startDeadlineSeconds (image, volume, no node fits).
 	ReasonDatabaseNotStarted = "DatabaseNotStarted"
+	// ReasonHostTuningNotAllowed: the run has database.hostTuning, and no administrator has allowed it. Nothing was created.
+	ReasonHostTuningNotAllowed = "HostTuningNotAllowed"
+	// ReasonHostTuningFailed: the database's node could not be tuned; the message says why.
+	ReasonHostTuningFailed = "HostTuningFailed"
 	// ReasonMariaDBOperatorMissing: provisioner MariaDBOperator, and its kind is not installed; the message says how to.
 	ReasonMariaDBOperatorMissing = "MariaDBOperatorMissing"
 	// ReasonDatabaseUnreachable: the loader could not connect (host, credentials, TLS); the message is the server's.
 	ReasonDatabaseUnreachable = "DatabaseUnreachable"
 	// ReasonServerRefusedConfiguration: the server ended at once because of a variable; the message is its error line.
 	ReasonServerRefusedConfiguration = "ServerRefusedConfiguration"
-	// ReasonSettingNotEffective: the server runs, but not with what was asked; the message names both values.
+	// ReasonSettingNotEffective: the server runs, but not with what was asked, or the node's kernel refuses a value of
+	// database.hostTuning; the message names both values, or those that are allowed.
 	ReasonSettingNotEffective = "SettingNotEffective"
 	// ReasonLoaderNotStarted: no loader Pod ran within trials.startDeadlineSeconds.
 	ReasonLoaderNotStarted = "LoaderNotStarted"

@@ -21,6 +21,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'StatefulSet' || !has(self.tls) || self.tls.mode != 'VerifyIdentity'",message="a server of provisioner StatefulSet has a self-signed certificate, which cannot be verified: tls.mode must be Disabled or Required"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.tls) || !has(self.tls.caSecretName)",message="provisioner MariaDBOperator brings its own authority: leave out tls.caSecretName"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || self.storage.medium != 'Memory'",message="storage.medium Memory needs provisioner StatefulSet: the MariaDB operator keeps data on disks only"
+// +kubebuilder:validation:XValidation:rule="!has(self.hostTuning) || self.provisioner == 'StatefulSet'",message="hostTuning needs provisioner StatefulSet: the node is tuned before the server starts"
+// +kubebuilder:validation:XValidation:rule="!has(self.hostTuning) || !has(self.hostTuning.ioScheduler) || !has(self.storage) || self.storage.medium != 'Memory'",message="hostTuning.ioScheduler needs a disk: leave it out with storage.medium Memory"
 type DatabaseSpec struct {
 	// engine is the family of the database server. MariaDB is the only one so far. Defaults to MariaDB.
 	// +optional
@@ -87,6 +89,11 @@ type DatabaseSpec struct {
 	// +optional
 	// +kubebuilder:validation:Enum=Enabled;Disabled
 	Observer ObserverMode `json:"observer,omitempty"`
+
+	// hostTuning changes kernel settings of the database's node before the server starts, and restores them at the end. A run that
+	// asks for it ends HostTuningNotAllowed unless an administrator has allowed it for the installation. Unset: nothing is changed.
+	// +optional
+	HostTuning *HostTuningSpec `json:"hostTuning,omitempty"`
 
 	// nodeSelector restricts the database to nodes with these labels.
 	// +optional

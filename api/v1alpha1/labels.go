@@ -33,6 +33,11 @@ const (
 	// LabelLane is on the Lease of a lane: the lane's name.
 	LabelLane = "benchrun.dev/lane"
 
+	// LabelTunedNode is on the Lease of a tuned node: LabelTunedNodeValue.
+	LabelTunedNode = "benchrun.dev/tuned-node"
+	// LabelTunedNodeValue is the only value of LabelTunedNode: the name of a node may be too long for a label.
+	LabelTunedNodeValue = "true"
+
 	// LabelKueueQueue and LabelKueuePriority of a run, or of its suite, are copied to its Jobs and StatefulSets, which Kueue then
 	// admits.
 	LabelKueueQueue    = "kueue.x-k8s.io/queue-name"
@@ -53,6 +58,9 @@ const (
 	// AnnotationSharedPod is the UID of the Pod of that instance which served the run before.
 	AnnotationSharedPod = "benchrun.dev/shared-pod"
 
+	// AnnotationHostTuning of the Lease of a tuned node has what was asked and done there, as JSON.
+	AnnotationHostTuning = "benchrun.dev/host-tuning"
+
 	// FieldOwner is the name under which Benchrun applies objects.
 	FieldOwner = "benchrun.dev"
 
@@ -64,4 +72,6 @@ const (
 	ComponentAttempt = "attempt"
 	// ComponentResults marks the ConfigMap of a finished run.
 	ComponentResults = "results"
+	// ComponentHostTuning marks the Lease of a tuned node, and the Jobs that tune and restore it.
+	ComponentHostTuning = "host-tuning"
 )

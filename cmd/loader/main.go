@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The loader is what runs in a Pod of a trial: it makes one attempt and says what it measured. As a probe it says what
-// a database's node and volume are like, and as an observer what the server in its Pod uses.
+// a database's node and volume are like, and as an observer what the server in its Pod uses. In a privileged Pod it changes and
+// restores settings of the node.
 package main
 
 import (
@@ -19,6 +20,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/loader"
 	"github.com/benchrun-dev/benchrun/internal/loader/probe"
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/version"
 )
 
@@ -43,7 +45,8 @@ func rootCommand() *cobra.Command {
 	root := runCommand("loader")
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(runCommand("run"), probeCommand(), observeCommand(), installCommand(), noopCommand(), versionCommand())
+	root.AddCommand(runCommand("run"), probeCommand(), observeCommand(), installCommand(), noopCommand(), versionCommand(),
+		hostCommand(), diskCommand())
 	return root
 }
 
@@ -64,12 +67,18 @@ func runCommand(name string) *cobra.Command {
 }
 
 func probeCommand() *cobra.Command {
-	var data, terminationLog string
+	var (
+		data, terminationLog string
+		await                result.HostSettings
+	)
 	cmd := &cobra.Command{
 		Use:   "probe",
 		Short: "Say what the node and the data directory are like",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := probe.Await(cmd.Context(), "/", data, await); err != nil {
+				return fmt.Errorf("waiting until the node is tuned: %w", err)
+			}
 			fingerprint, err := probe.Encode(probe.Read(cmd.Context(), "/", data))
 			if err != nil {
 				return err
@@ -82,6 +91,7 @@ func probeCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&data, "data", "", "the database's data directory")
+	hostFlags(cmd, &await) // which it waits for
 	terminationLogFlag(cmd, &terminationLog)
 	if err := cmd.MarkFlagRequired("data"); err != nil {
 		panic(err)

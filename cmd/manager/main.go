@@ -62,7 +62,7 @@ func run(ctx context.Context, o *options) error {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	cacheOptions, err := cacheOptions(o.namespace, o.lanes())
+	cacheOptions, err := cacheOptions(o.namespace, o.lanes(), o.hosts())
 	if err != nil {
 		return err
 	}
@@ -88,13 +88,16 @@ func run(ctx context.Context, o *options) error {
 	runs := &controllers.BenchmarkRunReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Logs: controllers.PodLogs{Clientset: clientset},
 		Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{}, Images: o.images,
-		Namespace: o.namespace, LaneNamespace: o.lanes(),
+		Namespace: o.namespace, LaneNamespace: o.lanes(), HostTuningAllowed: o.hostTuning, HostNamespace: o.hosts(),
 	}
 	suites := &controllers.BenchmarkSuiteReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{},
-		Namespace: o.namespace, LaneNamespace: o.lanes(),
+		Namespace: o.namespace, LaneNamespace: o.lanes(), HostNamespace: o.hosts(),
 	}
-	for _, c := range []interface{ SetupWithManager(ctrl.Manager) error }{runs, suites} {
+	hosts := &controllers.HostTuningReconciler{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: clock.RealClock{}, Images: o.images, Namespace: o.hosts(),
+	}
+	for _, c := range []interface{ SetupWithManager(ctrl.Manager) error }{runs, suites, hosts} {
 		if err := c.SetupWithManager(mgr); err != nil {
 			return fmt.Errorf("setting up a controller: %w", err)
 		}
@@ -117,18 +120,14 @@ func metricsOptions(o *options) metricsserver.Options {
 	return m
 }
 
-// cacheOptions keep only what belongs to runs and suites, the Leases of lanes in their namespace, and of ConfigMaps, which are
+// cacheOptions keep only what belongs to runs and suites, the Leases of lanes and of tuned nodes in their namespaces, and of ConfigMaps, which are
 // watched by their metadata alone, only what decisions need: anybody may put a label of Benchrun on a ConfigMap, with as many
 // annotations as fit.
-func cacheOptions(namespace, lanes string) (cache.Options, error) {
+func cacheOptions(namespace, lanes, hosts string) (cache.Options, error) {
 	// Every object has it, also those of a database that the runs of a suite share.
 	component, err := labels.NewRequirement(v1alpha1.LabelComponent, selection.Exists, nil)
 	if err != nil {
 		return cache.Options{}, fmt.Errorf("making the cache's selector: %w", err)
-	}
-	ofLane, err := labels.NewRequirement(v1alpha1.LabelLane, selection.Exists, nil)
-	if err != nil {
-		return cache.Options{}, fmt.Errorf("making the selector of Leases: %w", err)
 	}
 	selector := labels.NewSelector().Add(*component)
 	strip := cache.TransformStripManagedFields()
@@ -139,7 +138,9 @@ func cacheOptions(namespace, lanes string) (cache.Options, error) {
 			&corev1.Service{}: {Label: selector}, &corev1.PersistentVolumeClaim{}: {Label: selector},
 			&policyv1.PodDisruptionBudget{}: {Label: selector},
 			&coordinationv1.Lease{}: {
-				Label: labels.NewSelector().Add(*ofLane), Namespaces: map[string]cache.Config{lanes: {}},
+				// Those of leader election have no such label.
+				Label:      labels.SelectorFromSet(labels.Set{"app.kubernetes.io/managed-by": "benchrun"}),
+				Namespaces: map[string]cache.Config{lanes: {}, hosts: {}},
 			},
 			&corev1.ConfigMap{}: {Label: selector, Transform: func(object any) (any, error) {
 				if meta, ok := object.(*metav1.PartialObjectMetadata); ok {

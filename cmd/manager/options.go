@@ -26,6 +26,7 @@ type options struct {
 	laneNamespace  string
 	installation   string
 	namespace      string
+	hostTuning     bool
 	images         podutil.Images
 }
 
@@ -42,6 +43,8 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.installation, "installation", "benchrun",
 		"Name of the installation, a label's value. A manager that waits for one of another installation is not ready.")
 	flags.StringVar(&o.namespace, "namespace", "", "The only namespace to work in; empty is all.")
+	flags.BoolVar(&o.hostTuning, "host-tuning", false,
+		"Let runs change kernel settings of their database's node, by privileged Pods in the manager's own namespace.")
 	flags.StringVar(&o.images.Loader, "loader-image", "", "Image of the loader; required.")
 	flags.StringVar(&o.images.Sysbench, "sysbench-image", "", "Image of the loader that also has sysbench; required.")
 	flags.StringVar(&o.images.Database, "database-image", "",
@@ -73,6 +76,9 @@ func (o *options) validate() error {
 	}
 	return nil
 }
+
+// hosts is the namespace of the Leases of tuned nodes, and of the Jobs that tune them: the manager's own.
+func (o *options) hosts() string { return cmp.Or(o.leaseNamespace, o.laneNamespace) }
 
 // lanes is the namespace of the Leases of lanes.
 func (o *options) lanes() string { return cmp.Or(o.laneNamespace, o.leaseNamespace) }

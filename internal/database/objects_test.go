@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
@@ -52,7 +53,12 @@ func goldenRuns() map[string]goldenRun {
 		"mariadb-operator-everything": {testutil.MakeRun("run", "ns").Everything().With(operator).Obj(), 12, "worker-3"},
 		"default":                     {testutil.MakeRun("run", "ns").Obj(), 1, ""},
 		"everything":                  {testutil.MakeRun("run", "ns").Everything().Obj(), 12, "worker-3"},
-		"memory":                      {testutil.MakeRun("run", "ns").With(memory).Obj(), 2, "worker-3"},
+		"tuned": {testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) {
+			r.Spec.Database.HostTuning = &v1alpha1.HostTuningSpec{
+				Swappiness: ptr.To[int32](0), IOScheduler: "none", TransparentHugePages: "never",
+			}
+		}).Obj(), 1, ""},
+		"memory": {testutil.MakeRun("run", "ns").With(memory).Obj(), 2, "worker-3"},
 	}
 }
 
@@ -90,6 +96,9 @@ func TestObjectsPullAsInstalled(t *testing.T) {
 			}
 			if plan.HasObserver(&run.Spec.Database) {
 				want = slices.Insert(want, 0, want[0]) // the probe and the observer
+			}
+			if run.Spec.Database.HostTuning != nil {
+				want = slices.Insert(want, 0, want[0]) // what finds the disk
 			}
 			var images []string
 			text := testutil.YAML(t, objects(t, run, tc.instance, tc.node, installed)...)

@@ -220,6 +220,15 @@ func (i *Instance) Interrupted(since time.Time) string {
 	return "the database's Pod was not ready in the meantime: its node " + i.Pod.Spec.NodeName + " did not answer"
 }
 
+// Disk is the name of the disk below the data volume, or false if the Pod has not said it. Its node can be tuned then.
+func Disk(pod *corev1.Pod) (string, bool) {
+	end := podutil.Ended(pod, DiskContainer)
+	if end == nil || end.ExitCode != 0 {
+		return "", false
+	}
+	return end.Message, true
+}
+
 // Fingerprint is the probe's termination message, or false if the probe has not succeeded.
 func Fingerprint(pod *corev1.Pod) (string, bool) {
 	end := podutil.Ended(pod, ProbeContainer)

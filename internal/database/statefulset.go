@@ -14,6 +14,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/hosttuning"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
@@ -24,6 +25,8 @@ const (
 	ServerContainer = "server"
 	// ProbeContainer reads the node and the volume before the server starts.
 	ProbeContainer = "probe"
+	// DiskContainer says which disk is below the volume, in a Pod whose node is to be tuned.
+	DiskContainer = "disk"
 
 	configKey  = "benchrun.cnf"
 	dataVolume = "data"
@@ -63,7 +66,7 @@ func podSpec(e *engine.Engine, run *v1alpha1.BenchmarkRun, instanceName, node st
 		Affinity:                      podutil.BindToNodes(affinity(db), node),
 		PriorityClassName:             db.PriorityClassName,
 		SecurityContext:               podSecurity(e),
-		InitContainers:                []corev1.Container{probeContainer(e, run, images)},
+		InitContainers:                probeContainers(e, run, images),
 		Containers:                    []corev1.Container{serverContainer(e, run, images)},
 		Volumes: []corev1.Volume{
 			{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
@@ -132,6 +135,20 @@ func serverContainer(e *engine.Engine, run *v1alpha1.BenchmarkRun, images poduti
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		SecurityContext:          podutil.RestrictedContainer(),
 	}
+}
+
+// probeContainers read the node and the volume. If the node is to be tuned, the first one finds the disk that this is about, and
+// the second one waits until the node has what the run asks for: the server starts on a node that is tuned.
+func probeContainers(e *engine.Engine, run *v1alpha1.BenchmarkRun, images podutil.Images) []corev1.Container {
+	probe := probeContainer(e, run, images)
+	tuning := run.Spec.Database.HostTuning
+	if tuning == nil {
+		return []corev1.Container{probe}
+	}
+	disk := *probe.DeepCopy()
+	disk.Name, disk.Args = DiskContainer, []string{"disk", "--data=" + e.Image.DataPath}
+	probe.Args = append(probe.Args, hosttuning.Flags(hosttuning.Settings(tuning))...)
+	return []corev1.Container{disk, probe}
 }
 
 func probeContainer(e *engine.Engine, run *v1alpha1.BenchmarkRun, images podutil.Images) corev1.Container {

@@ -46,6 +46,7 @@ var reasons = map[string]advice{
 		"The database is being created or is starting.",
 		"nothing, unless the message names an obstacle: an image, a volume, or a node that has no room.",
 	},
+	v1alpha1.ReasonTuningHost: {"The database's node is being tuned or restored, as database.hostTuning asks.", ""},
 	v1alpha1.ReasonWaitingForKueue: {
 		"Kueue has not admitted the database or the loader yet.",
 		"check the quota of the queue that the message names. Database and loader need it at the same time.",
@@ -97,6 +98,14 @@ var reasons = map[string]advice{
 		"The database did not start within trials.startDeadlineSeconds.",
 		"check image, volume, quota, LimitRange and nodes. If a resource is missing, the message says what would fit.",
 	},
+	v1alpha1.ReasonHostTuningNotAllowed: {
+		"The run asks for changes to the kernel settings of a node, which the administrator has not allowed.",
+		"leave out database.hostTuning, or ask the administrator to set hostTuning.enabled in the Helm chart.",
+	},
+	v1alpha1.ReasonHostTuningFailed: {
+		"The database's node could not be tuned. What had been changed is restored.",
+		"read the message: the operator's namespace must allow privileged Pods, and no other run may have the node tuned.",
+	},
 	v1alpha1.ReasonMariaDBOperatorMissing: {
 		"The run asks for the MariaDB operator, which is not installed.",
 		"install it as the message says, or leave out database.provisioner.",
@@ -110,8 +119,8 @@ var reasons = map[string]advice{
 		"correct the variable. The message is the server's error line.",
 	},
 	v1alpha1.ReasonSettingNotEffective: {
-		"The server runs with another value than the one that was asked for.",
-		"ask for a value that the server takes. A variable that may not exist gets the prefix loose_.",
+		"The server, or the kernel of its node, runs with another value than the one that was asked for.",
+		"ask for a value that it takes. A variable that may not exist gets the prefix loose_.",
 	},
 	v1alpha1.ReasonLoaderNotStarted: {
 		"No loader Pod started within trials.startDeadlineSeconds.",

@@ -62,6 +62,14 @@ type (
 	Publish struct{ Outcome string }
 	// ReleaseNodes deletes the PodDisruptionBudget of an instance that stays: nothing is measured any more.
 	ReleaseNodes struct{ Instance int }
+	// TuneHost creates the Lease of a node, by which that is tuned. Disk is the one below the data volume, or unknown.
+	TuneHost struct{ Node, Disk string }
+	// DropPageCache has the page cache of a tuned node dropped before an attempt.
+	DropPageCache struct{ Node, Attempt string }
+	// ReleaseHost has a node restored. ForgetHost deletes the Lease of one whose end the status tells.
+	ReleaseHost struct{ Node string }
+	// ForgetHost deletes the Lease of a node.
+	ForgetHost struct{ Node string }
 	// DeleteRun deletes the run, because spec.ttlSecondsAfterFinished has passed.
 	DeleteRun struct{}
 )
@@ -106,6 +114,8 @@ func (d *Decision) Irrevocable() bool {
 	switch a := d.Action.(type) {
 	case RecordAttempt:
 		return a.Attempt.Verdict.Outcome != result.OutcomeAccepted
+	case TuneHost, ReleaseHost, ForgetHost:
+		return true
 	case TakeLane, ReleaseLane, ProvideDatabase, RemoveDatabase, DeleteRun, RemoveMember, DeleteSuite:
 		return true
 	}
@@ -122,6 +132,10 @@ func (RecordAttempt) action()   {}
 func (RemoveJob) action()       {}
 func (Publish) action()         {}
 func (ReleaseNodes) action()    {}
+func (TuneHost) action()        {}
+func (DropPageCache) action()   {}
+func (ReleaseHost) action()     {}
+func (ForgetHost) action()      {}
 func (DeleteRun) action()       {}
 func (CheckVariants) action()   {}
 func (CreateMember) action()    {}

@@ -12,7 +12,8 @@
 //	recorded?     -> remove the Job              ended?      -> record the attempt
 //	failed, or invalid too often? -> Failed      running?    -> wait
 //	all measured? -> publish, then Complete      old database? -> remove it
-//	no database?  -> provide one, wait for it
+//	not tuned?    -> tune its node               no database?  -> provide one, wait for it
+//	cache full?   -> drop the page cache
 //	otherwise     -> start the next attempt
 //
 // The records of its attempts are the only memory of what a run has done. The status is computed from them each time, so that an

@@ -54,6 +54,9 @@ func failing(s *situation) *Decision {
 	if s.nothingToPublish() || s.seen.Trouble != "" && left <= 0 {
 		return &Decision{Action: Wait{}, Finished: true}
 	}
+	if d := s.restoring(); d != nil && left > 0 {
+		return d
+	}
 	return &Decision{
 		Action: Publish{Outcome: v1alpha1.ConditionFailed}, Reason: v1alpha1.ReasonPublishing, After: max(0, left),
 		Message: "the run has failed; the results of what was measured before are being written",
@@ -80,7 +83,10 @@ func keeps(policy v1alpha1.CleanupPolicy, complete bool) bool {
 // cleanUp is the next step of spec.cleanup, or nil. The Jobs of a failed run stay if its database stays: both can be inspected.
 func (s *situation) cleanUp(complete bool) Action {
 	if s.keeps(complete) {
-		return cleanUp(s.seen.Instances, true)
+		if a := cleanUp(s.seen.Instances, true); a != nil {
+			return a
+		}
+		return s.leaveNodes("")
 	}
 	return s.removeEverything()
 }

@@ -48,7 +48,7 @@ func queued(s *situation) *Decision {
 func (s *situation) leave(d *Decision) {
 	switch me := HolderOf(s.run); {
 	case !s.seen.Lane.is(me):
-	case s.disturbs():
+	case s.disturbs() || s.unsettled():
 		d.After = time.Second // a server that a MariaDB resource stands for, and a node that does not answer, are not watched
 	default:
 		d.Action = ReleaseLane{Holder: me}

@@ -46,7 +46,9 @@ var (
 		running,
 		measured,
 		retired,
+		tuned,
 		provided,
+		dropped,
 		start,
 	}
 )
@@ -126,14 +128,17 @@ func suspended(s *situation) *Decision {
 	return &d
 }
 
-// removeEverything is the next step on the way to no Job and no database, or nil.
+// removeEverything is the next step on the way to no Job, no database and no tuned node, or nil.
 func (s *situation) removeEverything() Action {
 	for _, a := range s.seen.Attempts {
 		if a.Job.DeletionTimestamp == nil {
 			return RemoveJob{Name: a.Job.Name, UID: a.Job.UID}
 		}
 	}
-	return removal(s.seen.Instances)
+	if a := removal(s.seen.Instances); a != nil {
+		return a
+	}
+	return s.leaveNodes("")
 }
 
 // measured publishes when no trial is left, and completes the run when that is done.
@@ -142,6 +147,9 @@ func measured(s *situation) *Decision {
 		return nil
 	}
 	if s.seen.Results == nil {
+		if d := s.restoring(); d != nil {
+			return d
+		}
 		return &Decision{
 			Action: Publish{Outcome: v1alpha1.ConditionComplete},
 			Reason: v1alpha1.ReasonPublishing, Message: "every trial is measured; the results are being written",

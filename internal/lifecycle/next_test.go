@@ -68,8 +68,13 @@ func TestPrecedenceOfRules(t *testing.T) {
 		{"lifecycle.Wait fail LoaderFailed", func() { seen.Records = seen.Records[1:] }},
 		{"lifecycle.Wait Measuring", func() { seen.Attempts = nil }},
 		{"lifecycle.Publish Publishing", func() { seen.Records = seen.Records[:3] }},
-		{"lifecycle.RemoveDatabase ProvisioningDatabase", func() { seen.Instances = nil }},
-		{"lifecycle.ProvideDatabase ProvisioningDatabase", func() { seen.Instances = []Instance{instanceOf(2, "new")} }},
+		{"lifecycle.RemoveDatabase ProvisioningDatabase", func() {
+			run.Spec.Database.HostTuning = &v1alpha1.HostTuningSpec{DropPageCache: v1alpha1.DropPageCacheBeforeEachTrial}
+			seen.Instances = []Instance{instanceOf(2, "new", onDisk)}
+		}},
+		{"lifecycle.TuneHost TuningHost", func() { seen.TunedNodes, seen.Instances = []TunedNode{tunedNode(run)}, nil }},
+		{"lifecycle.ProvideDatabase ProvisioningDatabase", func() { seen.Instances = []Instance{instanceOf(2, "new", onDisk)} }},
+		{"lifecycle.DropPageCache TuningHost", func() { run.Spec.Database.HostTuning = nil }},
 		{"lifecycle.StartAttempt Measuring", func() {}},
 	}
 	if rules := len(ends) + len(steps); len(cases) != rules {

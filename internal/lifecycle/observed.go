@@ -31,6 +31,8 @@ type Observed struct {
 	// Instances of the database that have at least one object. A run that has finished sees none of a database that it shared:
 	// they are its suite's, and others may be measuring them.
 	Instances []Instance
+	// TunedNodes are all nodes that are tuned at the moment, by this run or by others; none if the run does not ask for that.
+	TunedNodes []TunedNode
 	// Missing says which ConfigMaps of a finished run are gone, or is empty.
 	Missing string
 	// Newest is the newest record, or its zero value.

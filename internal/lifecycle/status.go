@@ -31,6 +31,7 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 	if remove, ok := d.Action.(RemoveDatabase); ok {
 		status.RemovedInstances = ptr.To(max(ptr.Deref(status.RemovedInstances, 0), *count(remove.Instance)))
 	}
+	s.hostTuning(&status)
 	ready, reason, message := s.databaseReady(d)
 	c.set(v1alpha1.ConditionDatabaseReady, ready, reason, message)
 	if c.have(v1alpha1.ConditionFinished) {

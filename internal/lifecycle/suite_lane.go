@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/hosttuning"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
@@ -84,6 +85,8 @@ type Remains struct {
 	Jobs []batchv1.Job
 	// Servers has the UID of a run, or of a suite whose runs share it, for each StatefulSet and each MariaDB resource.
 	Servers []types.UID
+	// Tuned are nodes that are still to be restored.
+	Tuned []*hosttuning.Record
 }
 
 // OwnerOf what remains is a run or, of a database that runs share, a suite.
@@ -95,7 +98,7 @@ func OwnerOf(o metav1.Object) types.UID {
 // Disturb says whether something of it works, or may begin to. The databases of owners that keep them are idle, and so are their
 // Jobs when they have ended.
 func (r *Remains) Disturb(kept sets.Set[types.UID], now time.Time) bool {
-	return slices.ContainsFunc(r.Servers, func(run types.UID) bool { return !kept.Has(run) }) ||
+	return len(r.Tuned) > 0 || slices.ContainsFunc(r.Servers, func(run types.UID) bool { return !kept.Has(run) }) ||
 		slices.ContainsFunc(r.Pods, func(pod corev1.Pod) bool {
 			idle := kept.Has(OwnerOf(&pod)) && pod.Labels[v1alpha1.LabelComponent] == v1alpha1.ComponentDatabase
 			return !idle && podutil.Works(&pod, now)

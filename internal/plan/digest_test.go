@@ -104,6 +104,9 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 			func(s *v1alpha1.BenchmarkRunSpec) {
 				s.Database.Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}
 			},
+			func(s *v1alpha1.BenchmarkRunSpec) {
+				s.Database.HostTuning = &v1alpha1.HostTuningSpec{Swappiness: ptr.To[int32](0)}
+			},
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.NodeSelector = map[string]string{"disk": "ssd"} },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Tolerations = []corev1.Toleration{{Key: "k"}} },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.NodeAffinity = &corev1.NodeAffinity{} },

@@ -41,6 +41,9 @@ func TestSharesDatabase(t *testing.T) {
 		"external": {func(s *v1alpha1.BenchmarkSuite) {
 			s.Spec.Template.Spec.Database.Provisioner = v1alpha1.ProvisionerExternal
 		}, false},
+		"on a tuned node": {func(s *v1alpha1.BenchmarkSuite) {
+			s.Spec.Template.Spec.Database.HostTuning = &v1alpha1.HostTuningSpec{Swappiness: ptr.To[int32](1)}
+		}, false},
 		"fresh": {func(s *v1alpha1.BenchmarkSuite) { s.Spec.Template.Spec.Trials.Database = v1alpha1.DatabaseFresh }, false},
 	} {
 		if got := plan.SharesDatabase(testutil.MakeSuite("s", "ns", "a", "b").With(tc.change).Obj()); got != tc.want {

@@ -31,6 +31,8 @@ type Run struct {
 	Started time.Time `json:"started"`
 	// Warnings are about the run as a whole: how the database's node differed between trials.
 	Warnings []string `json:"warnings,omitempty"`
+	// HostTuning is what was changed on nodes.
+	HostTuning []result.HostTuning `json:"hostTuning,omitempty"`
 	// Spec is what was asked, as it is stored.
 	Spec json.RawMessage `json:"spec"`
 }

@@ -130,6 +130,7 @@ func (r *Report) where() []string {
 		lines = append(lines, fmt.Sprintf("before the trials, in the median: fdatasync %d µs (p95 %d µs), a fixed piece of work "+
 			"%s µs of CPU", p.FdatasyncMicros, p.FdatasyncP95Micros, stats.Format(float64(p.WorkNanos)/1000)))
 	}
+	lines = append(lines, tuned(r.Run.HostTuning)...)
 	lines = append(lines, inputLines(last.Summary)...)
 	return append(lines, "settings "+last.Summary.SettingsDigest, "specification "+r.Run.SpecDigest)
 }

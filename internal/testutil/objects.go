@@ -4,6 +4,7 @@
 package testutil
 
 import (
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -29,6 +30,11 @@ func ReadyDatabasePod(pod *corev1.Pod) {
 		Name: database.ProbeContainer, ImageID: "loader@sha256:1111",
 		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 0, Message: Fingerprint}},
 	}}
+	if slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == database.DiskContainer }) {
+		pod.Status.InitContainerStatuses = append(pod.Status.InitContainerStatuses, corev1.ContainerStatus{
+			Name: database.DiskContainer, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: "sda"}},
+		})
+	}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
 		Name: database.ServerContainer, ImageID: "mariadb@sha256:2222", Ready: true, Started: ptr.To(true),
 		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},

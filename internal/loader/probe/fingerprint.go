@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/loader/host"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -28,7 +29,7 @@ func Read(ctx context.Context, root, data string) result.Fingerprint {
 		Version:              result.FingerprintVersion,
 		Kernel:               line(root, "proc/sys/kernel/osrelease"),
 		Swappiness:           line(root, "proc/sys/vm/swappiness"),
-		TransparentHugePages: chosen(line(root, "sys/kernel/mm/transparent_hugepage/enabled")),
+		TransparentHugePages: host.Chosen(line(root, "sys/kernel/mm/transparent_hugepage/enabled")),
 		CPUGovernor:          line(root, "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
 		MemoryBytes:          memory(read(root, "proc/meminfo")),
 		FdatasyncMicros:      fdatasync(ctx, data),
@@ -83,16 +84,6 @@ func orUnknown(s string) string {
 		return strings.ToValidUTF8(s[:maxText], "") + "…"
 	}
 	return s
-}
-
-// chosen is the word in brackets of a kernel setting like "always [madvise] never".
-func chosen(s string) string {
-	_, after, found := strings.Cut(s, "[")
-	word, _, closed := strings.Cut(after, "]")
-	if !found || !closed {
-		return s
-	}
-	return word
 }
 
 // cpu is the processor's model, and how many of them the machine has.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/loader/host"
 )
 
 // mount is what the kernel says of one mounted file system.
@@ -71,6 +73,19 @@ func unescape(s string) string {
 
 // scheduler is the I/O scheduler of the disk below a mount; empty if it is not known.
 func scheduler(root string, m mount) string {
+	dir := disk(root, m)
+	if dir == "" {
+		return ""
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "queue/scheduler"))
+	if err != nil {
+		return ""
+	}
+	return host.Chosen(strings.TrimSpace(string(data)))
+}
+
+// disk is the folder of sysfs of the disk below a mount; empty if it is not known.
+func disk(root string, m mount) string {
 	dir := filepath.Join(root, "sys/dev/block", m.device)
 	if _, err := os.Stat(dir); err != nil && strings.HasPrefix(m.source, "/dev/") {
 		// File systems like btrfs have a number of their own; the source is a device nevertheless.
@@ -95,11 +110,7 @@ func scheduler(root string, m mount) string {
 		}
 		dir = lower
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "queue/scheduler"))
-	if err != nil {
-		return ""
-	}
-	return chosen(strings.TrimSpace(string(data)))
+	return dir
 }
 
 // onlyEntry is the path of a directory's entry if it has exactly one.

@@ -1,0 +1,103 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// HostTuningSpec is what a run changes in the kernel of its database's node. These settings are the whole node's: they affect
+// everything that runs there.
+//
+// +kubebuilder:validation:MinProperties=1
+type HostTuningSpec struct {
+	// swappiness is vm.swappiness: how readily the kernel swaps memory of processes out to keep files in its cache. From 0 to 200.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=200
+	Swappiness *int32 `json:"swappiness,omitempty"`
+
+	// ioScheduler is the I/O scheduler of the disk below the data volume: none, mq-deadline, kyber or bfq. The kernel may not offer
+	// all of them: the run ends SettingNotEffective with the names of those that it does.
+	// +optional
+	// +kubebuilder:validation:Enum=none;mq-deadline;kyber;bfq
+	IOScheduler IOScheduler `json:"ioScheduler,omitempty"`
+
+	// transparentHugePages is /sys/kernel/mm/transparent_hugepage/enabled: always, madvise or never.
+	// +optional
+	// +kubebuilder:validation:Enum=always;madvise;never
+	TransparentHugePages TransparentHugePages `json:"transparentHugePages,omitempty"`
+
+	// dropPageCache says when the node's cache of files, directory entries and inodes is written back and dropped: BeforeEachTrial,
+	// or Never. Unset: Never.
+	// +optional
+	// +kubebuilder:validation:Enum=Never;BeforeEachTrial
+	DropPageCache DropPageCache `json:"dropPageCache,omitempty"`
+}
+
+// IOScheduler is the kernel's name of an I/O scheduler.
+type IOScheduler string
+
+// TransparentHugePages is the kernel's name of a policy for transparent huge pages.
+type TransparentHugePages string
+
+// DropPageCache says when the page cache is dropped.
+type DropPageCache string
+
+const (
+	// DropPageCacheNever leaves it alone.
+	DropPageCacheNever DropPageCache = "Never"
+	// DropPageCacheBeforeEachTrial drops it before each attempt at a trial.
+	DropPageCacheBeforeEachTrial DropPageCache = "BeforeEachTrial"
+)
+
+// HostSettings are kernel settings of a node. Those that the run does not change are left out.
+type HostSettings struct {
+	// swappiness is vm.swappiness.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Swappiness string `json:"swappiness,omitempty"`
+
+	// ioScheduler is the I/O scheduler of the disk below the data volume.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	IOScheduler string `json:"ioScheduler,omitempty"`
+
+	// transparentHugePages is /sys/kernel/mm/transparent_hugepage/enabled.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	TransparentHugePages string `json:"transparentHugePages,omitempty"`
+}
+
+// HostTuningStatus is what a run has changed on a node, and whether that was restored.
+type HostTuningStatus struct {
+	// node that was tuned.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Node string `json:"node,omitempty"`
+
+	// disk whose I/O scheduler was changed, for example sda.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Disk string `json:"disk,omitempty"`
+
+	// before has the values that the node had, and gets back.
+	// +optional
+	Before HostSettings `json:"before,omitzero"`
+
+	// after has the values that were read back after the change.
+	// +optional
+	After HostSettings `json:"after,omitzero"`
+
+	// restored says whether the values of before were read back at the end. Unset: the node is still tuned.
+	// +optional
+	Restored *bool `json:"restored,omitempty"`
+
+	// message says why the node was not restored.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+}
