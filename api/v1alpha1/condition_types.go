@@ -107,6 +107,9 @@ const (
 	ReasonServerRefusedConfiguration = "ServerRefusedConfiguration"
 	// ReasonSettingNotEffective: the server runs, but not with what was asked; the message names both values.
 	ReasonSettingNotEffective = "SettingNotEffective"
+	// ReasonBlockIOClassNotEffective: the node's container runtime does not know storage.blockIOClass, or nothing limits the disk
+	// of the data volume; the message says which.
+	ReasonBlockIOClassNotEffective = "BlockIOClassNotEffective"
 	// ReasonLoaderNotStarted: no loader Pod ran within trials.startDeadlineSeconds.
 	ReasonLoaderNotStarted = "LoaderNotStarted"
 	// ReasonBarrierTimeout: not all of several loader Pods were there within trials.startDeadlineSeconds.

@@ -21,6 +21,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'StatefulSet' || !has(self.tls) || self.tls.mode != 'VerifyIdentity'",message="a server of provisioner StatefulSet has a self-signed certificate, which cannot be verified: tls.mode must be Disabled or Required"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.tls) || !has(self.tls.caSecretName)",message="provisioner MariaDBOperator brings its own authority: leave out tls.caSecretName"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || self.storage.medium != 'Memory'",message="storage.medium Memory needs provisioner StatefulSet: the MariaDB operator keeps data on disks only"
+// +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || !has(self.storage.blockIOClass)",message="storage.blockIOClass needs provisioner StatefulSet: the Pods of the MariaDB operator have no block I/O class"
 type DatabaseSpec struct {
 	// engine is the family of the database server. MariaDB is the only one so far. Defaults to MariaDB.
 	// +optional
@@ -181,6 +182,7 @@ const (
 // StorageSpec is the volume of the data directory.
 //
 // +kubebuilder:validation:XValidation:rule="self.medium != 'Memory' || !has(self.storageClassName)",message="storageClassName goes with medium Volume only: Memory is a tmpfs"
+// +kubebuilder:validation:XValidation:rule="self.medium != 'Memory' || !has(self.blockIOClass)",message="blockIOClass goes with medium Volume only: a tmpfs has no disk to limit"
 type StorageSpec struct {
 	// medium is Volume (a PersistentVolume that is provisioned for the run and deleted with it) or Memory (a tmpfs). Defaults to
 	// Volume.
@@ -199,4 +201,15 @@ type StorageSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	StorageClassName string `json:"storageClassName,omitempty"`
+
+	// blockIOClass is the name of a block I/O class of the nodes' container runtime, which limits how much the database's Pod may
+	// read from a disk and write to it: a slow disk, if none is at hand. The administrator of the nodes defines the classes. What is
+	// in force is read back before the server starts and recorded in status.environment.blockIO; the run ends
+	// BlockIOClassNotEffective if the node has no such class, or if it does not limit the disk of the volume. At most 63 letters,
+	// digits, dots, dashes and underscores. Needs provisioner StatefulSet and medium Volume. Unset: no class.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`
+	BlockIOClass string `json:"blockIOClass,omitempty"`
 }

@@ -82,6 +82,12 @@ type Environment struct {
 	// +kubebuilder:validation:MaxLength=64
 	IOScheduler string `json:"ioScheduler,omitempty"`
 
+	// blockIO is what limits the database's Pod on the disk of the data volume, for example "write 100/s on 254:0", or none.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	BlockIO string `json:"blockIO,omitempty"`
+
 	// swappiness of the database's node.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -99,6 +105,12 @@ type Environment struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	FdatasyncMicros int64 `json:"fdatasyncMicros,omitempty"`
+
+	// fdatasyncMeanMicros is the mean of that latency. It is far above the median where a limit of block I/O lets a few writes pass
+	// at once and then makes the next one wait.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	FdatasyncMeanMicros int64 `json:"fdatasyncMeanMicros,omitempty"`
 
 	// trialProbe is what the node and the volume were like before the trials, in the medians of all of them.
 	// +optional

@@ -45,7 +45,7 @@ func statefulSet(
 			ServiceName: meta.Name,
 			Selector:    &metav1.LabelSelector{MatchLabels: selector(run, instance)},
 			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: template},
+				ObjectMeta: metav1.ObjectMeta{Labels: template, Annotations: blockIOAnnotation(&run.Spec.Database)},
 				Spec:       podSpec(e, run, meta.Name, node, images),
 			},
 		},

@@ -50,8 +50,8 @@ func (s *situation) environment() v1alpha1.Environment {
 func unknownEnvironment() v1alpha1.Environment {
 	const u = result.Unknown
 	return v1alpha1.Environment{
-		DatabaseImage: u, DatabaseNode: u, Kernel: u, CPUModel: u, Filesystem: u, MountOptions: u, IOScheduler: u, Swappiness: u,
-		TransparentHugePages: u,
+		DatabaseImage: u, DatabaseNode: u, Kernel: u, CPUModel: u, Filesystem: u, MountOptions: u, IOScheduler: u, BlockIO: u,
+		Swappiness: u, TransparentHugePages: u,
 	}
 }
 
@@ -77,7 +77,8 @@ func fingerprint(e *v1alpha1.Environment, f *result.Fingerprint) {
 	e.MemoryBytes = f.MemoryBytes
 	e.Filesystem, e.MountOptions, e.IOScheduler = f.Filesystem, f.MountOptions, f.IOScheduler
 	e.Swappiness, e.TransparentHugePages = f.Swappiness, f.TransparentHugePages
-	e.FdatasyncMicros = f.FdatasyncMicros.Median
+	e.FdatasyncMicros, e.FdatasyncMeanMicros = f.FdatasyncMicros.Median, f.FdatasyncMicros.Mean
+	e.BlockIO = f.BlockIO
 }
 
 // PodFingerprint is what the probe in a database's Pod found, or nil.

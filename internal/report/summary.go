@@ -122,7 +122,7 @@ func (r *Report) where() []string {
 		lines = append(
 			lines,
 			fmt.Sprintf("%d × %s, %s memory, kernel %s", f.CPUs, f.CPUModel, memory(f.MemoryBytes), f.Kernel),
-			fmt.Sprintf("data on %s (%s), I/O scheduler %s; %s", f.Filesystem, f.MountOptions, f.IOScheduler,
+			fmt.Sprintf("data on %s (%s), I/O scheduler %s%s; %s", f.Filesystem, f.MountOptions, f.IOScheduler, limited(f.BlockIO),
 				fdatasync(f.FdatasyncMicros)),
 		)
 	}
@@ -147,7 +147,23 @@ func fdatasync(l result.FsyncLatency) string {
 	if l.Calls == 0 {
 		return "fdatasync was not measured"
 	}
-	return fmt.Sprintf("fdatasync takes %d µs (median of %d; p95 %d µs)", l.Median, l.Calls, l.P95)
+	return fmt.Sprintf("fdatasync takes %s (median of %d; p95 %d µs)", FdatasyncMicros(l), l.Calls, l.P95)
+}
+
+// FdatasyncMicros is the median latency, with the mean where that is far above: a limit makes one call of several wait.
+func FdatasyncMicros(l result.FsyncLatency) string {
+	if l.Mean > 2*l.Median {
+		return fmt.Sprintf("%d µs on average, %d µs", l.Mean, l.Median)
+	}
+	return fmt.Sprintf("%d µs", l.Median)
+}
+
+// limited says what limits block I/O, or nothing.
+func limited(limit string) string {
+	if limit == "" || limit == result.NoLimit {
+		return ""
+	}
+	return ", block I/O limited: " + limit
 }
 
 func label(parameters map[string]string) string {

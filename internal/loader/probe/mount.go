@@ -69,8 +69,9 @@ func unescape(s string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }
 
-// scheduler is the I/O scheduler of the disk below a mount; empty if it is not known.
-func scheduler(root string, m mount) string {
+// devices are the directories in sysfs of the block device below a mount, and of those that it lies on: the disk comes last.
+// There are none if they are not known.
+func devices(root string, m mount) []string {
 	dir := filepath.Join(root, "sys/dev/block", m.device)
 	if _, err := os.Stat(dir); err != nil && strings.HasPrefix(m.source, "/dev/") {
 		// File systems like btrfs have a number of their own; the source is a device nevertheless.
@@ -78,13 +79,15 @@ func scheduler(root string, m mount) string {
 	}
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return ""
+		return nil
 	}
+	list := []string{dir}
 	// A volume may lie on another one, and that on a disk: device mapper's own scheduler is none.
 	const depth = 5
 	for range depth {
 		if _, err := os.Stat(filepath.Join(dir, "partition")); err == nil {
 			dir = filepath.Dir(dir)
+			list = append(list, dir)
 		}
 		lower, ok := onlyEntry(filepath.Join(dir, "slaves"))
 		if !ok {
@@ -94,8 +97,18 @@ func scheduler(root string, m mount) string {
 			break
 		}
 		dir = lower
+		list = append(list, dir)
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "queue/scheduler"))
+	return list
+}
+
+// scheduler is the I/O scheduler of the disk below a mount; empty if it is not known.
+func scheduler(root string, m mount) string {
+	list := devices(root, m)
+	if len(list) == 0 {
+		return ""
+	}
+	data, err := os.ReadFile(filepath.Join(list[len(list)-1], "queue/scheduler"))
 	if err != nil {
 		return ""
 	}
