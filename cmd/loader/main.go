@@ -65,12 +65,17 @@ func runCommand(name string) *cobra.Command {
 
 func probeCommand() *cobra.Command {
 	var data, terminationLog string
+	var baseline bool
 	cmd := &cobra.Command{
 		Use:   "probe",
 		Short: "Say what the node and the data directory are like",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			fingerprint, err := probe.Encode(probe.Read(cmd.Context(), "/", data))
+			found := probe.Read(cmd.Context(), "/", data)
+			if baseline {
+				found.Baseline = probe.Baseline(cmd.Context(), data, probe.PatternTime)
+			}
+			fingerprint, err := probe.Encode(found)
 			if err != nil {
 				return err
 			}
@@ -82,6 +87,7 @@ func probeCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&data, "data", "", "the database's data directory")
+	cmd.Flags().BoolVar(&baseline, "baseline", false, "measure what the volume can do, in about 30 seconds")
 	terminationLogFlag(cmd, &terminationLog)
 	if err := cmd.MarkFlagRequired("data"); err != nil {
 		panic(err)

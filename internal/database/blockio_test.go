@@ -4,6 +4,7 @@
 package database_test
 
 import (
+	"slices"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -41,5 +42,18 @@ func TestBlockIORefused(t *testing.T) {
 	p.Annotations = map[string]string{database.AnnotationBlockIO: "disk-100"}
 	if database.BlockIORefused(p) {
 		t.Error("a Pod without its image was refused a class")
+	}
+}
+
+func TestBaselineIsMeasuredByTheProbe(t *testing.T) {
+	for mode, want := range map[v1alpha1.BaselineMode]bool{"": false, v1alpha1.BaselineDisabled: false, v1alpha1.BaselineEnabled: true} {
+		run := testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Database.Storage.Baseline = mode }).Obj()
+		for _, o := range objects(t, run, 1, "", images) {
+			if set, ok := o.(*appsv1.StatefulSet); ok {
+				if got := slices.Contains(set.Spec.Template.Spec.InitContainers[0].Args, "--baseline"); got != want {
+					t.Errorf("mode %q: the probe measures a baseline: %t, want %t", mode, got, want)
+				}
+			}
+		}
 	}
 }

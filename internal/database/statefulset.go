@@ -139,13 +139,21 @@ func probeContainer(e *engine.Engine, run *v1alpha1.BenchmarkRun, images podutil
 		Name:            ProbeContainer,
 		Image:           images.Loader,
 		ImagePullPolicy: corev1.PullIfNotPresent,
-		Args:            []string{"probe", "--data=" + e.Image.DataPath},
+		Args:            probeArgs(e, &run.Spec.Database),
 		// The same as the server's, so that the Pod keeps its class of service; they do not add up.
 		Resources:                resources(&run.Spec.Database),
 		VolumeMounts:             []corev1.VolumeMount{{Name: dataVolume, MountPath: e.Image.DataPath}},
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		SecurityContext:          podutil.RestrictedContainer(),
 	}
+}
+
+func probeArgs(e *engine.Engine, db *v1alpha1.DatabaseSpec) []string {
+	args := []string{"probe", "--data=" + e.Image.DataPath}
+	if db.Storage.Baseline == v1alpha1.BaselineEnabled {
+		args = append(args, "--baseline")
+	}
+	return args
 }
 
 func volumeClaim(run *v1alpha1.BenchmarkRun, instance int) *corev1.PersistentVolumeClaim {

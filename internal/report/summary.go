@@ -122,9 +122,12 @@ func (r *Report) where() []string {
 		lines = append(
 			lines,
 			fmt.Sprintf("%d × %s, %s memory, kernel %s", f.CPUs, f.CPUModel, memory(f.MemoryBytes), f.Kernel),
-			fmt.Sprintf("data on %s (%s), I/O scheduler %s%s; %s", f.Filesystem, f.MountOptions, f.IOScheduler, limited(f.BlockIO),
+			fmt.Sprintf("data on %s (%s), I/O scheduler %s%s; %s", f.Filesystem, f.MountOptions, f.IOScheduler, limited(f),
 				fdatasync(f.FdatasyncMicros)),
 		)
+		if text := Baseline(f.Baseline); text != "" {
+			lines = append(lines, "the empty volume, one operation at a time: "+text)
+		}
 	}
 	if p := stats.ProbeOfAll(list); p.FdatasyncMicros > 0 {
 		lines = append(lines, fmt.Sprintf("before the trials, in the median: fdatasync %d µs (p95 %d µs), a fixed piece of work "+
@@ -158,12 +161,21 @@ func FdatasyncMicros(l result.FsyncLatency) string {
 	return fmt.Sprintf("%d µs", l.Median)
 }
 
+// Baseline says what a volume can do; it is empty if that was not measured.
+func Baseline(list []result.IOPattern) string {
+	var parts []string
+	for _, p := range list {
+		parts = append(parts, fmt.Sprintf("%s %d/s (median %d µs, p99 %d µs)", p.Name, p.PerSecond, p.Median, p.P99))
+	}
+	return strings.Join(parts, ", ")
+}
+
 // limited says what limits block I/O, or nothing.
-func limited(limit string) string {
-	if limit == "" || limit == result.NoLimit {
+func limited(f *result.Fingerprint) string {
+	if !f.Limited() {
 		return ""
 	}
-	return ", block I/O limited: " + limit
+	return ", block I/O limited: " + f.BlockIO
 }
 
 func label(parameters map[string]string) string {

@@ -144,7 +144,7 @@ func TestReadAndEncode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back, err := result.DecodeFingerprint(string(encoded)); err != nil || *back != got {
+	if back, err := result.DecodeFingerprint(string(encoded)); err != nil || !cmp.Equal(*back, got) {
 		t.Errorf("%+v, %v", back, err)
 	}
 }

@@ -140,6 +140,9 @@ func disks(accepted []*result.Record) []row {
 			words(fmt.Sprintf("%s (median of %d; p95 %d µs, longest %d µs)", report.FdatasyncMicros(l), l.Calls, l.P95, l.Max)),
 		}})
 	}
+	if f := accepted[len(accepted)-1].Fingerprint; f != nil && len(f.Baseline) > 0 {
+		rows = append(rows, row{Cells: []cell{words("the empty volume, one operation at a time"), words(report.Baseline(f.Baseline))}})
+	}
 	if p := stats.ProbeOfAll(accepted); p.FdatasyncMicros > 0 {
 		rows = append(rows, row{Cells: []cell{
 			words("before the trials, in the median"),
