@@ -17,6 +17,8 @@ kind() { tool kind "$@" --name "$NAME"; }
 
 nodes() { docker ps --all --filter "label=io.x-k8s.kind.cluster=$NAME" --format '{{.Names}}'; }
 
+workers() { nodes | grep -v "^$NAME-control-plane\$"; } # the control plane takes no Pods of ours
+
 # available NAMESPACE DEPLOYMENT
 available() { kube -n "$1" wait --for=condition=Available --timeout=1s "deployment/$2"; }
 
@@ -66,6 +68,21 @@ kubectl_of() {
 # kubeconfig exists for this cluster: the folder bin may have been emptied since it was made.
 ensure_kubeconfig() { kube config get-contexts "kind-$NAME" >/dev/null 2>&1 || kind export kubeconfig --quiet; }
 
+# offer_storage makes the StorageClasses besides standard. A worker that cannot have them is no reason to have no cluster.
+offer_storage() {
+	local node
+	if kube get storageclass fast-xfs fast-ext4 >/dev/null 2>&1; then return; fi
+	for node in $(workers); do
+		docker exec -i "$node" bash -s <"$HACK/node-image/node-storage" || {
+			log "node $node has no file systems for fast-xfs and fast-ext4, see above: standard is the only StorageClass"
+			return
+		}
+	done
+	kube -n local-path-storage patch configmap local-path-config --patch-file "$HACK/storage-config.yaml" >/dev/null
+	kube -n local-path-storage rollout restart deployment local-path-provisioner >/dev/null
+	kube apply -f "$HACK/storage.yaml" >/dev/null
+}
+
 up() {
 	local images node_image key
 	images=$("$HACK/images.sh" node "$@")
@@ -89,6 +106,7 @@ up() {
 			die "kind could not create the cluster"
 		}
 	fi
+	offer_storage
 	# shellcheck disable=SC2046 # one argument for each
 	load $(tail -n +2 <<<"$images") # while the cluster gets ready
 	if ! wait_until 180 healthy; then
@@ -116,7 +134,7 @@ has() {
 
 load() {
 	local image id node workers missing=()
-	workers=$(nodes | grep -v "^$NAME-control-plane\$") # which takes no Pods of ours
+	workers=$(workers)
 	for image; do
 		id=$(docker image inspect --format '{{.Id}}' "$image" 2>/dev/null) || die "Docker has no image $image"
 		for node in $workers; do

@@ -87,7 +87,7 @@ mariadb() {
 
 "$HACK/docker.sh"
 node=kindest/node:$KUBERNETES
-node_recipe=$(fingerprint "$0" "$HACK"/programs.sh "$HACK"/node-image/{build.sh,entrypoint,runc-without-sys-resource} \
+node_recipe=$(fingerprint "$0" "$HACK"/programs.sh "$HACK"/node-image/{build.sh,entrypoint,node-storage,runc-without-sys-resource} \
 	"$HACK"/node-image/*.{toml,yaml,mod,sum} "$HACK"/node-image/*/main.go)
 recipe=$(fingerprint "$0" "$HACK/lib.sh")
 for name; do

@@ -105,6 +105,14 @@ type BenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Differences []string `json:"differences,omitempty"`
 
+	// volumes say of each variant on what its data was, by its first run that was measured.
+	// +optional
+	// +listType=map
+	// +listMapKey=variant
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MinItems=1
+	Volumes []VolumeStatus `json:"volumes,omitempty"`
+
 	// database says, if the variants share one, how many servers the runs have measured: one, unless a server was disturbed and
 	// replaced.
 	// +optional
@@ -245,4 +253,47 @@ type ComparisonStatus struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Detail string `json:"detail,omitempty"`
+}
+
+// VolumeStatus is what the data volume of a variant was like. A value that could not be read is "unknown".
+type VolumeStatus struct {
+	// variant whose runs had this volume.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	Variant string `json:"variant,omitempty"`
+
+	// filesystem of the volume, for example xfs.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Filesystem string `json:"filesystem,omitempty"`
+
+	// mountOptions of the volume.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	MountOptions string `json:"mountOptions,omitempty"`
+
+	// ioScheduler of the volume's device.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	IOScheduler string `json:"ioScheduler,omitempty"`
+
+	// blockIO is what limits the database's Pod on the disk of the volume, for example "write 100/s on 254:0", or none.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	BlockIO string `json:"blockIO,omitempty"`
+
+	// fdatasyncMicros is the median latency of a 4 KiB write with fdatasync on the volume, before the server started.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	FdatasyncMicros int64 `json:"fdatasyncMicros,omitempty"`
+
+	// fdatasyncMeanMicros is the mean of that latency.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	FdatasyncMeanMicros int64 `json:"fdatasyncMeanMicros,omitempty"`
 }

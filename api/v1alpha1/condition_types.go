@@ -115,6 +115,9 @@ const (
 	// ReasonSettingNotEffective: the server runs, but not with what was asked, or the node's kernel refuses a value of
 	// database.hostTuning; the message names both values, or those that are allowed.
 	ReasonSettingNotEffective = "SettingNotEffective"
+	// ReasonBlockIOClassNotEffective: the node's container runtime does not know storage.blockIOClass, or nothing limits the disk
+	// of the data volume; the message says which.
+	ReasonBlockIOClassNotEffective = "BlockIOClassNotEffective"
 	// ReasonLoaderNotStarted: no loader Pod ran within trials.startDeadlineSeconds.
 	ReasonLoaderNotStarted = "LoaderNotStarted"
 	// ReasonBarrierTimeout: not all of several loader Pods were there within trials.startDeadlineSeconds.

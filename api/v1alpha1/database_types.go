@@ -23,6 +23,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || self.storage.medium != 'Memory'",message="storage.medium Memory needs provisioner StatefulSet: the MariaDB operator keeps data on disks only"
 // +kubebuilder:validation:XValidation:rule="!has(self.hostTuning) || self.provisioner == 'StatefulSet'",message="hostTuning needs provisioner StatefulSet: the node is tuned before the server starts"
 // +kubebuilder:validation:XValidation:rule="!has(self.hostTuning) || !has(self.hostTuning.ioScheduler) || !has(self.storage) || self.storage.medium != 'Memory'",message="hostTuning.ioScheduler needs a disk: leave it out with storage.medium Memory"
+// +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || !has(self.storage.blockIOClass)",message="storage.blockIOClass needs provisioner StatefulSet: the Pods of the MariaDB operator have no block I/O class"
+// +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || !has(self.storage.baseline) || self.storage.baseline == 'Disabled'",message="storage.baseline Enabled needs provisioner StatefulSet: it is measured before the server starts"
 type DatabaseSpec struct {
 	// engine is the family of the database server. MariaDB is the only one so far. Defaults to MariaDB.
 	// +optional
@@ -188,6 +190,7 @@ const (
 // StorageSpec is the volume of the data directory.
 //
 // +kubebuilder:validation:XValidation:rule="self.medium != 'Memory' || !has(self.storageClassName)",message="storageClassName goes with medium Volume only: Memory is a tmpfs"
+// +kubebuilder:validation:XValidation:rule="self.medium != 'Memory' || !has(self.blockIOClass)",message="blockIOClass goes with medium Volume only: a tmpfs has no disk to limit"
 type StorageSpec struct {
 	// medium is Volume (a PersistentVolume that is provisioned for the run and deleted with it) or Memory (a tmpfs). Defaults to
 	// Volume.
@@ -206,4 +209,32 @@ type StorageSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	StorageClassName string `json:"storageClassName,omitempty"`
+
+	// blockIOClass is the name of a block I/O class of the nodes' container runtime, which limits how much the database's Pod may
+	// read from a disk and write to it: a slow disk, if none is at hand. The administrator of the nodes defines the classes. What is
+	// in force is read back before the server starts and recorded in status.environment.blockIO; the run ends
+	// BlockIOClassNotEffective if the node has no such class, or if it does not limit the disk of the volume. At most 63 letters,
+	// digits, dots, dashes and underscores. Needs provisioner StatefulSet and medium Volume. Unset: no class.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`
+	BlockIOClass string `json:"blockIOClass,omitempty"`
+
+	// baseline is Enabled, or Disabled. Enabled measures what the volume can do before the server of each database instance starts,
+	// in about 30 seconds: sequential reads and writes of 1 MiB and random ones of 16 KiB, with direct I/O, and writes of 4 KiB with
+	// fdatasync, one at a time. status.environment.baseline has the results. Needs provisioner StatefulSet. Defaults to Disabled.
+	// +optional
+	// +kubebuilder:validation:Enum=Enabled;Disabled
+	Baseline BaselineMode `json:"baseline,omitempty"`
 }
+
+// BaselineMode is whether a volume is measured before the server starts.
+type BaselineMode string
+
+const (
+	// BaselineEnabled measures it.
+	BaselineEnabled BaselineMode = "Enabled"
+	// BaselineDisabled does not.
+	BaselineDisabled BaselineMode = "Disabled"
+)

@@ -82,6 +82,12 @@ type Environment struct {
 	// +kubebuilder:validation:MaxLength=64
 	IOScheduler string `json:"ioScheduler,omitempty"`
 
+	// blockIO is what limits the database's Pod on the disk of the data volume, for example "write 100/s on 254:0", or none.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	BlockIO string `json:"blockIO,omitempty"`
+
 	// swappiness of the database's node.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -99,6 +105,20 @@ type Environment struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	FdatasyncMicros int64 `json:"fdatasyncMicros,omitempty"`
+
+	// fdatasyncMeanMicros is the mean of that latency. It is far above the median where a limit of block I/O lets a few writes pass
+	// at once and then makes the next one wait.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	FdatasyncMeanMicros int64 `json:"fdatasyncMeanMicros,omitempty"`
+
+	// baseline is what the empty volume could do before the server started, if storage.baseline is Enabled.
+	// +optional
+	// +listType=map
+	// +listMapKey=pattern
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:MinItems=1
+	Baseline []VolumePattern `json:"baseline,omitempty"`
 
 	// trialProbe is what the node and the volume were like before the trials, in the medians of all of them.
 	// +optional
@@ -131,4 +151,33 @@ type TrialProbe struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	WorkNanos int64 `json:"workNanos,omitempty"`
+}
+
+// VolumePattern is what a volume does of one kind of operations, one at a time.
+type VolumePattern struct {
+	// pattern of the operations, for example randomRead16KiB.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Pattern string `json:"pattern,omitempty"`
+
+	// operationsPerSecond that were done.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	OperationsPerSecond *int64 `json:"operationsPerSecond,omitempty"`
+
+	// bytesPerSecond that were read or written.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	BytesPerSecond *int64 `json:"bytesPerSecond,omitempty"`
+
+	// medianMicros is the median latency.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MedianMicros *int64 `json:"medianMicros,omitempty"`
+
+	// p99Micros is the 99th percentile of the latency.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	P99Micros *int64 `json:"p99Micros,omitempty"`
 }

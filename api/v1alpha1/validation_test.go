@@ -134,6 +134,33 @@ func TestEnvtestRules(t *testing.T) {
 		"flush log bound":    {refused: []string{spec(`database: {settings: {flushLogAtTrxCommit: 4}}`)}, says: "less than or equal to 3"},
 		"no quantity":        {refused: []string{spec(`database: {settings: {bufferPoolSize: 12Xi}}`)}, says: "bufferPoolSize"},
 		"storage size bound": {refused: []string{spec(`database: {storage: {size: 1Mi}}`)}, says: "at least 256Mi"},
+		"block I/O class": {
+			allowed: []string{
+				spec(`database: {storage: {blockIOClass: disk-100}}`), spec(`database: {storage: {blockIOClass: Slow_1.b, storageClassName: x}}`),
+			},
+			refused: []string{
+				spec(`database: {storage: {blockIOClass: ""}}`), spec(`database: {storage: {blockIOClass: -a}}`),
+				spec(`database: {storage: {blockIOClass: a b}}`), spec(`database: {storage: {blockIOClass: "` + strings.Repeat("a", 64) + `"}}`),
+			},
+			says: "spec.database.storage.blockIOClass",
+		},
+		"baseline": {
+			allowed: []string{
+				spec(`database: {storage: {baseline: Enabled}}`), spec(`database: {provisioner: MariaDBOperator, storage: {baseline: Disabled}}`),
+			},
+			refused: []string{spec(`database: {storage: {baseline: "yes"}}`)}, says: `supported values: "Enabled", "Disabled"`,
+		},
+		"baseline, provisioner": {
+			refused: []string{spec(`database: {provisioner: MariaDBOperator, storage: {baseline: Enabled}}`)},
+			says:    "storage.baseline Enabled needs provisioner StatefulSet",
+		},
+		"block I/O class of a disk": {
+			refused: []string{spec(`database: {storage: {medium: Memory, blockIOClass: x}}`)}, says: "a tmpfs has no disk to limit",
+		},
+		"block I/O class, provisioner": {
+			refused: []string{spec(`database: {provisioner: MariaDBOperator, storage: {blockIOClass: x}}`)},
+			says:    "storage.blockIOClass needs provisioner StatefulSet",
+		},
 		"storage class": {
 			allowed: []string{spec(`database: {storage: {storageClassName: x}}`), spec(`database: {storage: {medium: Memory}}`)},
 			refused: []string{spec(`database: {storage: {medium: Memory, storageClassName: x}}`)},

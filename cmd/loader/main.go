@@ -69,6 +69,7 @@ func runCommand(name string) *cobra.Command {
 func probeCommand() *cobra.Command {
 	var (
 		data, terminationLog string
+		baseline             bool
 		await                result.HostSettings
 	)
 	cmd := &cobra.Command{
@@ -79,7 +80,11 @@ func probeCommand() *cobra.Command {
 			if err := probe.Await(cmd.Context(), "/", data, await); err != nil {
 				return fmt.Errorf("waiting until the node is tuned: %w", err)
 			}
-			fingerprint, err := probe.Encode(probe.Read(cmd.Context(), "/", data))
+			found := probe.Read(cmd.Context(), "/", data)
+			if baseline {
+				found.Baseline = probe.Baseline(cmd.Context(), data, probe.PatternTime)
+			}
+			fingerprint, err := probe.Encode(found)
 			if err != nil {
 				return err
 			}
@@ -92,6 +97,7 @@ func probeCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&data, "data", "", "the database's data directory")
 	hostFlags(cmd, &await) // which it waits for
+	cmd.Flags().BoolVar(&baseline, "baseline", false, "measure what the volume can do, in about 30 seconds")
 	terminationLogFlag(cmd, &terminationLog)
 	if err := cmd.MarkFlagRequired("data"); err != nil {
 		panic(err)

@@ -34,7 +34,7 @@ programs=$("$HACK/programs.sh")
 log "making the root file system"
 # shellcheck disable=SC2016 # $1 is for the hook: the folder that mmdebstrap works in
 debian_tar trixie \
-	containerd,iptables,iproute2,conntrack,mount,kmod,procps,containernetworking-plugins,ca-certificates,jq,socat,ethtool \
+	containerd,iptables,iproute2,conntrack,mount,kmod,procps,containernetworking-plugins,ca-certificates,jq,socat,ethtool,xfsprogs,e2fsprogs \
 	--customize-hook="copy-in $here/containerd.toml /tmp" --customize-hook='mv "$1/tmp/containerd.toml" "$1/etc/containerd/config.toml"' \
 	--customize-hook="sync-in $programs /usr/bin" \
 	--customize-hook='ln -s /usr/bin/kube-proxy "$1/usr/local/bin"' "$work/root.tar" # where kubeadm says it is
@@ -42,7 +42,7 @@ debian_tar trixie \
 root=$work/root
 mkdir -p "$root"/{etc/kubernetes/manifests,kind/{images,manifests},usr/local/{bin,sbin},var/lib/kubelet}
 archive "$work/root.tar" "$root/kind/images/system.tar"
-cp "$here/entrypoint" "$root/usr/local/bin"
+cp "$here"/{entrypoint,node-storage} "$root/usr/local/bin"
 cp "$here/runc-without-sys-resource" "$root/usr/local/sbin/runc" # before Debian's in the PATH
 cp "$here"/default-{cni,storage}.yaml "$root/kind/manifests"
 printf '%s' "$KUBERNETES" >"$root/kind/version"

@@ -35,6 +35,10 @@ func OfSuite(
 	if suite.Status.StartTime != nil {
 		rep.Started = suite.Status.StartTime.UTC()
 	}
+	volumes := map[string]string{}
+	for _, v := range lifecycle.Volumes(suite, p, seen) {
+		volumes[v.Variant] = lifecycle.VolumeText(&v)
+	}
 	for i, v := range p.Variants {
 		digest, err := plan.Digest(&v.Run.Spec)
 		if err != nil {
@@ -47,6 +51,7 @@ func OfSuite(
 		rep.Variants = append(rep.Variants, report.SuiteVariant{
 			Name: suite.Spec.Variants[i].Name, Title: suite.Spec.Variants[i].Title, Baseline: i == p.Baseline,
 			Differences: v.Differences, Besides: unasked.Text, Unasked: unasked.Count, SpecDigest: digest,
+			Volume: volumes[suite.Spec.Variants[i].Name],
 		})
 	}
 	named := lifecycle.NamedMetrics(nil, suite.Spec.Plots, suite.Spec.Tables)

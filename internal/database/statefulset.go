@@ -48,7 +48,7 @@ func statefulSet(
 			ServiceName: meta.Name,
 			Selector:    &metav1.LabelSelector{MatchLabels: selector(run, instance)},
 			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: template},
+				ObjectMeta: metav1.ObjectMeta{Labels: template, Annotations: blockIOAnnotation(&run.Spec.Database)},
 				Spec:       podSpec(e, run, meta.Name, node, images),
 			},
 		},
@@ -156,13 +156,21 @@ func probeContainer(e *engine.Engine, run *v1alpha1.BenchmarkRun, images podutil
 		Name:            ProbeContainer,
 		Image:           images.Loader,
 		ImagePullPolicy: corev1.PullIfNotPresent,
-		Args:            []string{"probe", "--data=" + e.Image.DataPath},
+		Args:            probeArgs(e, &run.Spec.Database),
 		// The same as the server's, so that the Pod keeps its class of service; they do not add up.
 		Resources:                Resources(&run.Spec.Database),
 		VolumeMounts:             []corev1.VolumeMount{{Name: dataVolume, MountPath: e.Image.DataPath}},
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		SecurityContext:          podutil.RestrictedContainer(),
 	}
+}
+
+func probeArgs(e *engine.Engine, db *v1alpha1.DatabaseSpec) []string {
+	args := []string{"probe", "--data=" + e.Image.DataPath}
+	if db.Storage.Baseline == v1alpha1.BaselineEnabled {
+		args = append(args, "--baseline")
+	}
+	return args
 }
 
 func volumeClaim(run *v1alpha1.BenchmarkRun, instance int) *corev1.PersistentVolumeClaim {

@@ -118,6 +118,10 @@ var reasons = map[string]advice{
 		"The server exited because of a variable.",
 		"correct the variable. The message is the server's error line.",
 	},
+	v1alpha1.ReasonBlockIOClassNotEffective: {
+		"The node does not limit the disk of the data volume as storage.blockIOClass asks.",
+		"define the class in the configuration of the node's container runtime, for the disk of the volume, or leave out the class.",
+	},
 	v1alpha1.ReasonSettingNotEffective: {
 		"The server, or the kernel of its node, runs with another value than the one that was asked for.",
 		"ask for a value that it takes. A variable that may not exist gets the prefix loose_.",

@@ -27,7 +27,7 @@ const (
 // fit cuts every text of a status that comes from elsewhere, and its numbers, to what the schema allows.
 func fit(s *v1alpha1.BenchmarkRunStatus) {
 	e := &s.Environment
-	shorten(512, &s.Headline, &e.DatabaseImage, &e.LoaderImage)
+	shorten(512, &s.Headline, &e.DatabaseImage, &e.LoaderImage, &e.BlockIO)
 	shorten(253, &e.DatabaseNode, &s.Results.ConfigMap)
 	shorten(16384, &e.LoaderNode)
 	shorten(128, &e.SettingsDigest, &s.Results.Digest)
@@ -36,6 +36,7 @@ func fit(s *v1alpha1.BenchmarkRunStatus) {
 	shorten(64, &e.Filesystem, &e.IOScheduler)
 	shorten(32, &e.Swappiness, &e.TransparentHugePages)
 	e.CPUs, e.MemoryBytes, e.FdatasyncMicros = max(0, e.CPUs), max(0, e.MemoryBytes), max(0, e.FdatasyncMicros)
+	e.FdatasyncMeanMicros = max(0, e.FdatasyncMeanMicros)
 	for i := range e.Warnings {
 		shorten(maxWarning, &e.Warnings[i])
 	}

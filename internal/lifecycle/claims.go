@@ -168,7 +168,9 @@ func ClaimsOfSuite(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObse
 		d.Comparisons = comparisons
 		return d.Interval(of, to)
 	}
-	judged := claims.Judge(claimsOf(suite.Spec.Claims), measured, interval)
+	list := claimsOf(suite.Spec.Claims)
+	judged := claims.Judge(list, measured, interval)
+	addSuiteReasons(judged, list, suite, p, seen)
 	addReasons(suite.Spec.Claims, judged, placeOfSuite(p, seen))
 	return judged
 }

@@ -84,6 +84,7 @@ func TestReasonOfClaims(t *testing.T) {
 	for name, change := range map[string]func(*result.Record){
 		"no wait":   func(r *result.Record) { r.Summary.Metrics[len(r.Summary.Metrics)-1].Value = 0.01 },
 		"slow disk": func(r *result.Record) { r.Fingerprint.FdatasyncMicros.Median = 9000 },
+		"limited":   func(r *result.Record) { r.Fingerprint.FdatasyncMicros.Mean = 9000 },
 		"unknown":   func(r *result.Record) { r.Fingerprint = nil },
 	} {
 		run, seen := claimedRun(3, tenfold()...)

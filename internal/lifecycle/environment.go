@@ -4,9 +4,11 @@
 package lifecycle
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
@@ -50,8 +52,8 @@ func (s *situation) environment() v1alpha1.Environment {
 func unknownEnvironment() v1alpha1.Environment {
 	const u = result.Unknown
 	return v1alpha1.Environment{
-		DatabaseImage: u, DatabaseNode: u, Kernel: u, CPUModel: u, Filesystem: u, MountOptions: u, IOScheduler: u, Swappiness: u,
-		TransparentHugePages: u,
+		DatabaseImage: u, DatabaseNode: u, Kernel: u, CPUModel: u, Filesystem: u, MountOptions: u, IOScheduler: u, BlockIO: u,
+		Swappiness: u, TransparentHugePages: u,
 	}
 }
 
@@ -67,6 +69,9 @@ func (s *situation) earlyEnvironment() v1alpha1.Environment {
 	return e
 }
 
+// maxPatterns is how many the status has of a baseline.
+const maxPatterns = 8
+
 // fingerprint copies what the probe found; fit leaves out the numbers that it could not find (-1).
 func fingerprint(e *v1alpha1.Environment, f *result.Fingerprint) {
 	if f == nil {
@@ -77,7 +82,26 @@ func fingerprint(e *v1alpha1.Environment, f *result.Fingerprint) {
 	e.MemoryBytes = f.MemoryBytes
 	e.Filesystem, e.MountOptions, e.IOScheduler = f.Filesystem, f.MountOptions, f.IOScheduler
 	e.Swappiness, e.TransparentHugePages = f.Swappiness, f.TransparentHugePages
-	e.FdatasyncMicros = f.FdatasyncMicros.Median
+	e.FdatasyncMicros, e.FdatasyncMeanMicros = f.FdatasyncMicros.Median, f.FdatasyncMicros.Mean
+	e.BlockIO = f.BlockIO
+	e.Baseline = volumePatterns(f.Baseline)
+}
+
+// volumePatterns are those of a baseline, each once.
+func volumePatterns(list []result.IOPattern) []v1alpha1.VolumePattern {
+	var patterns []v1alpha1.VolumePattern
+	for _, p := range list {
+		name := cut(p.Name, 63)
+		same := func(other v1alpha1.VolumePattern) bool { return other.Pattern == name }
+		if name == "" || len(patterns) == maxPatterns || slices.ContainsFunc(patterns, same) {
+			continue
+		}
+		patterns = append(patterns, v1alpha1.VolumePattern{
+			Pattern: name, OperationsPerSecond: ptr.To(max(0, p.PerSecond)), BytesPerSecond: ptr.To(max(0, p.BytesPerSecond)),
+			MedianMicros: ptr.To(max(0, p.Median)), P99Micros: ptr.To(max(0, p.P99)),
+		})
+	}
+	return patterns
 }
 
 // PodFingerprint is what the probe in a database's Pod found, or nil.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -65,5 +66,19 @@ func TestPodFingerprint(t *testing.T) {
 	}
 	if f := PodFingerprint(instanceOf(1, "u").Pod); f == nil || f.Kernel != "6.1.0" {
 		t.Errorf("fingerprint is %+v", f)
+	}
+}
+
+func TestEnvironmentHasTheBaseline(t *testing.T) {
+	var e v1alpha1.Environment
+	fingerprint(&e, &result.Fingerprint{Baseline: []result.IOPattern{
+		{Name: "randomRead16KiB", PerSecond: 9000, BytesPerSecond: 147456000, Median: 90, P95: 200, P99: 300, Max: 4000},
+	}})
+	want := []v1alpha1.VolumePattern{{
+		Pattern: "randomRead16KiB", OperationsPerSecond: ptr.To[int64](9000), BytesPerSecond: ptr.To[int64](147456000),
+		MedianMicros: ptr.To[int64](90), P99Micros: ptr.To[int64](300),
+	}}
+	if diff := cmp.Diff(want, e.Baseline); diff != "" {
+		t.Errorf("baseline (-want +got):\n%s", diff)
 	}
 }

@@ -105,7 +105,7 @@ func loading(a *Attempt) {
 }
 
 func vanished(a *Attempt) {
-	testutil.JobCondition(a.Job, batchv1.JobFailed, batchv1.JobReasonPodFailurePolicy)
+	testutil.JobCondition(a.Job, batchv1.JobFailed, batchv1.JobReasonBackoffLimitExceeded)
 }
 
 func jobGoing(a *Attempt) { a.Job.DeletionTimestamp = ptr.To(ago(time.Second)) }

@@ -98,6 +98,9 @@ func provided(s *situation) *Decision {
 		d.Action, d.Message = provide, "the database is being created"
 		return &d
 	}
+	if text := classNotEffective(s.run, instance); text != "" {
+		return fail(Failure{Reason: v1alpha1.ReasonBlockIOClassNotEffective, Message: text})
+	}
 	state := instance.State()
 	left := s.remaining(instance.Root().GetCreationTimestamp().Time)
 	switch {

@@ -171,7 +171,7 @@ func (w *world) start(a trial.Attempt) {
 	switch w.rng.IntN(20) {
 	case 0, 1: // its Pod is evicted
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
-		testutil.JobCondition(attempt.Job, batchv1.JobFailureTarget, batchv1.JobReasonPodFailurePolicy)
+		testutil.JobCondition(attempt.Job, batchv1.JobFailureTarget, batchv1.JobReasonBackoffLimitExceeded)
 	case 2: // somebody deletes its Job before it has ended
 		return
 	case 3: // it restarts the database

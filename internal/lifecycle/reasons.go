@@ -9,9 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
-	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
@@ -21,8 +22,8 @@ const fastFdatasync = 1000
 
 // place is what a claim may fail for although it is true elsewhere.
 type place struct {
-	// fdatasyncMicros is the median latency of fdatasync on the data volume; 0 if it is not known.
-	fdatasyncMicros int64
+	// median and mean latency of fdatasync on the data volume, in microseconds; 0 if they are not known.
+	median, mean int64
 	// waits says that commits wait for the disk.
 	waits bool
 	// cpus that the server may use; 0 if that is not known.
@@ -36,9 +37,8 @@ func addReasons(list v1alpha1.Claims, judged []claims.Judgement, at place) {
 		if judged[i].Verdict != claims.DoesNotHold {
 			continue
 		}
-		if at.waits && at.fdatasyncMicros > 0 && at.fdatasyncMicros < fastFdatasync {
-			judged[i].Detail += fmt.Sprintf("; a commit waits for the disk, and here fdatasync takes only %s ms (median)",
-				stats.Format(float64(at.fdatasyncMicros)/1000))
+		if at.waits && at.median > 0 && max(at.median, at.mean) < fastFdatasync {
+			judged[i].Detail += "; a commit waits for the disk, and here fdatasync takes only " + fdatasyncText(at.median, at.mean)
 		}
 		if n := connections(&list[i]); at.cpus > 0 && float64(n) > at.cpus {
 			judged[i].Detail += fmt.Sprintf("; here %d connections share %s", n, cpuCount(at.cpus))
@@ -87,24 +87,25 @@ func connections(c *v1alpha1.Claim) int {
 
 // placeOfRun by the records of its points.
 func placeOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) place {
-	at, nodeCPUs := place{}, 0
+	at, nodeCPUs := place{waits: writesThrough(&run.Spec.Database)}, 0
 	for i := range points {
 		for _, r := range points[i].Records {
 			if f := r.Fingerprint; f != nil {
 				nodeCPUs = max(nodeCPUs, f.CPUs)
 				if f.FdatasyncMicros.Calls > 0 {
-					at.fdatasyncMicros = f.FdatasyncMicros.Median
+					at.median, at.mean = f.FdatasyncMicros.Median, f.FdatasyncMicros.Mean
 				}
 			}
-			at.waits = at.waits || slices.ContainsFunc(r.Summary.Metrics, waitsForDisk)
+			for _, m := range r.Summary.Metrics {
+				at.waits = at.waits || waitsForDisk(m.Name, m.Value)
+			}
 		}
 	}
 	at.cpus = serverCPUs(&run.Spec, nodeCPUs)
 	return at
 }
 
-// placeOfSuite by the environments of its runs. Its runs may wait for the disk in some variants and not in others: that is no
-// matter of the place.
+// placeOfSuite by the environments of its runs. What they wait for differs by variant: addSuiteReasons says it.
 func placeOfSuite(p *SuitePlan, seen *SuiteObserved) place {
 	at := place{}
 	for i := range seen.Members {
@@ -129,7 +130,23 @@ func serverCPUs(spec *v1alpha1.BenchmarkRunSpec, ofNode int) float64 {
 	return float64(max(ofNode, 0))
 }
 
-// waitsForDisk says whether a metric shows that transactions flush the redo log.
-func waitsForDisk(m result.Metric) bool {
-	return strings.Contains(m.Name, "FsyncsPerTransaction") && m.Value > 0.5
+// waitsForDisk says whether a metric is how often a transaction calls fsync, and at some point it does.
+func waitsForDisk(metric string, values ...float64) bool {
+	return strings.Contains(metric, "FsyncsPerTransaction") && slices.ContainsFunc(values, func(v float64) bool { return v > 0.5 })
+}
+
+// writesThrough says whether a server writes its log to the disk without fsync calls, which it could count.
+func writesThrough(db *v1alpha1.DatabaseSpec) bool {
+	through := strings.ToUpper(string(db.Variables["innodb_log_file_write_through"]))
+	return (through == "ON" || through == "1") && ptr.Deref(db.Settings.FlushLogAtTrxCommit, 1) == 1
+}
+
+// fdatasyncText says the latency of fdatasync: its median, and its mean where that is something else, because a limit makes one
+// write of several wait.
+func fdatasyncText(median, mean int64) string {
+	text := stats.Format(float64(median)/1000) + " ms (median)"
+	if mean > 2*median {
+		text = stats.Format(float64(mean)/1000) + " ms (mean; median " + stats.Format(float64(median)/1000) + " ms)"
+	}
+	return text
 }

@@ -41,12 +41,13 @@ func TestReasons(t *testing.T) {
 		"of something else":  {ratio(parameter("rows", "5"), parameter("rows", "1")), place{cpus: 2}, claims.DoesNotHold, ""},
 		"a fast disk": {
 			best,
-			place{cpus: 8, waits: true, fdatasyncMicros: 131},
+			place{cpus: 8, waits: true, median: 131},
 			claims.DoesNotHold,
 			"; a commit waits for the disk, and here fdatasync takes only 0.131 ms (median)",
 		},
-		"a slow disk":          {best, place{cpus: 8, waits: true, fdatasyncMicros: 1000}, claims.DoesNotHold, ""},
-		"no wait for the disk": {best, place{cpus: 8, fdatasyncMicros: 131}, claims.DoesNotHold, ""},
+		"a slow disk":          {best, place{cpus: 8, waits: true, median: 1000}, claims.DoesNotHold, ""},
+		"a limited disk":       {best, place{cpus: 8, waits: true, median: 131, mean: 9000}, claims.DoesNotHold, ""},
+		"no wait for the disk": {best, place{cpus: 8, median: 131}, claims.DoesNotHold, ""},
 	} {
 		judged := []claims.Judgement{{Verdict: c.verdict}}
 		addReasons(v1alpha1.Claims{c.claim}, judged, c.at)

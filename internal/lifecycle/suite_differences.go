@@ -138,7 +138,12 @@ var (
 		{"kernels", func(e *v1alpha1.Environment) string { return e.Kernel }},
 		{"CPU models", func(e *v1alpha1.Environment) string { return e.CPUModel }},
 	}
-	ofVariant = []property{serverImage, settingsRead}
+	ofVariant = []property{
+		serverImage,
+		settingsRead,
+		{"file systems", func(e *v1alpha1.Environment) string { return e.Filesystem }},
+		{"limits of block I/O", func(e *v1alpha1.Environment) string { return e.BlockIO }},
+	}
 )
 
 // environments of the finished runs of a variant, or of all with -1.

@@ -126,6 +126,7 @@ func (s *Suite) blocks() []block {
 		listed("Claims", claimLines(s.Claims)),
 		listed("What a unit of work takes", s.costs()),
 		listed("What the variants differ in", s.differences()),
+		listed("Where", s.Volumes()),
 		listed("Comparisons without an answer", s.Undecided()),
 		listed("Warnings", s.Warnings),
 		listed("Discarded", s.Discarded()),

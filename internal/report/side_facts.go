@@ -48,6 +48,9 @@ func factsOf(records []*result.Record) []fact {
 			add("memory", strconv.FormatInt(f.MemoryBytes, 10)+" bytes")
 			add("file system", fmt.Sprintf("%s (%s)", f.Filesystem, f.MountOptions))
 			add("I/O scheduler", f.IOScheduler)
+			if f.BlockIO != "" {
+				add("limit of block I/O", f.BlockIO)
+			}
 			add("CPU governor", f.CPUGovernor)
 			add("transparent huge pages", f.TransparentHugePages)
 		}

@@ -57,6 +57,8 @@ type SuiteVariant struct {
 	Differences []string `json:"differences,omitempty"`
 	// Besides says which server variables differ from the baseline's without being asked for; empty if that is not known.
 	Besides string `json:"besides,omitempty"`
+	// Volume says on what the data was; empty if that is not known.
+	Volume string `json:"volume,omitempty"`
 	// Unasked is how many there are.
 	Unasked int `json:"unasked,omitempty"`
 	// SpecDigest is the same for runs that ask for the same.

@@ -154,6 +154,17 @@ func (s *Suite) differences() []string {
 	return append(list, s.Shared()...)
 }
 
+// Volumes say of each variant on what its data was, a line for each; none if that is not known.
+func (s *Suite) Volumes() []string {
+	var list []string
+	for _, v := range s.Variants {
+		if v.Volume != "" {
+			list = append(list, v.Name+": data on "+v.Volume)
+		}
+	}
+	return list
+}
+
 // Shared is what the variants have in common.
 func (s *Suite) Shared() []string {
 	var list []string

@@ -122,9 +122,12 @@ func (r *Report) where() []string {
 		lines = append(
 			lines,
 			fmt.Sprintf("%d × %s, %s memory, kernel %s", f.CPUs, f.CPUModel, memory(f.MemoryBytes), f.Kernel),
-			fmt.Sprintf("data on %s (%s), I/O scheduler %s; %s", f.Filesystem, f.MountOptions, f.IOScheduler,
+			fmt.Sprintf("data on %s (%s), I/O scheduler %s%s; %s", f.Filesystem, f.MountOptions, f.IOScheduler, limited(f),
 				fdatasync(f.FdatasyncMicros)),
 		)
+		if text := Baseline(f.Baseline); text != "" {
+			lines = append(lines, "the empty volume, one operation at a time: "+text)
+		}
 	}
 	if p := stats.ProbeOfAll(list); p.FdatasyncMicros > 0 {
 		lines = append(lines, fmt.Sprintf("before the trials, in the median: fdatasync %d µs (p95 %d µs), a fixed piece of work "+
@@ -148,7 +151,32 @@ func fdatasync(l result.FsyncLatency) string {
 	if l.Calls == 0 {
 		return "fdatasync was not measured"
 	}
-	return fmt.Sprintf("fdatasync takes %d µs (median of %d; p95 %d µs)", l.Median, l.Calls, l.P95)
+	return fmt.Sprintf("fdatasync takes %s (median of %d; p95 %d µs)", FdatasyncMicros(l), l.Calls, l.P95)
+}
+
+// FdatasyncMicros is the median latency, with the mean where that is far above: a limit makes one call of several wait.
+func FdatasyncMicros(l result.FsyncLatency) string {
+	if l.Mean > 2*l.Median {
+		return fmt.Sprintf("%d µs on average, %d µs", l.Mean, l.Median)
+	}
+	return fmt.Sprintf("%d µs", l.Median)
+}
+
+// Baseline says what a volume can do; it is empty if that was not measured.
+func Baseline(list []result.IOPattern) string {
+	var parts []string
+	for _, p := range list {
+		parts = append(parts, fmt.Sprintf("%s %d/s (median %d µs, p99 %d µs)", p.Name, p.PerSecond, p.Median, p.P99))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// limited says what limits block I/O, or nothing.
+func limited(f *result.Fingerprint) string {
+	if !f.Limited() {
+		return ""
+	}
+	return ", block I/O limited: " + f.BlockIO
 }
 
 func label(parameters map[string]string) string {

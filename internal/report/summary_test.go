@@ -225,6 +225,17 @@ func TestSummaryOfAnUnknownMachine(t *testing.T) {
 			t.Errorf("%s\nlacks %q", text, want)
 		}
 	}
+	f.BlockIO, f.FdatasyncMicros = "write 100/s on 254:0", result.FsyncLatency{Calls: 90, Median: 250, Mean: 21_000, P95: 98_000}
+	f.Baseline = []result.IOPattern{{Name: "randomRead16KiB", PerSecond: 9000, Median: 90, P99: 300}}
+	text = printed(t, report.Summary, r)
+	for _, want := range []string{
+		"block I/O limited: write 100/s on 254:0; fdatasync takes 21000 µs on average, 250 µs (median of 90; p95 98000 µs)\n",
+		"- the empty volume, one operation at a time: randomRead16KiB 9000/s (median 90 µs, p99 300 µs)\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s\nlacks %q", text, want)
+		}
+	}
 	r.Records[0].Fingerprint = nil
 	if text := printed(t, report.Summary, r); !strings.Contains(text, "loader on node worker2\n- settings ") {
 		t.Errorf("without a fingerprint:\n%s", text)

@@ -14,31 +14,57 @@ const FingerprintVersion = 1
 // Unknown stands for a fact that could not be read. It is never left empty, and never zero.
 const Unknown = "unknown"
 
+// NoLimit stands for a limit that does not exist.
+const NoLimit = "none"
+
 // Fingerprint is what the probe reads of a database's node and data volume before the server starts. It travels in the
 // termination message of the probe's container.
 type Fingerprint struct {
-	Version              int    `json:"version"`
-	Kernel               string `json:"kernel"`
-	CPUModel             string `json:"cpuModel"`
-	CPUs                 int    `json:"cpus"`
-	MemoryBytes          int64  `json:"memoryBytes"`
-	Filesystem           string `json:"filesystem"`
-	MountOptions         string `json:"mountOptions"`
-	Device               string `json:"device"`
-	IOScheduler          string `json:"ioScheduler"`
+	Version      int    `json:"version"`
+	Kernel       string `json:"kernel"`
+	CPUModel     string `json:"cpuModel"`
+	CPUs         int    `json:"cpus"`
+	MemoryBytes  int64  `json:"memoryBytes"`
+	Filesystem   string `json:"filesystem"`
+	MountOptions string `json:"mountOptions"`
+	Device       string `json:"device"`
+	IOScheduler  string `json:"ioScheduler"`
+	// BlockIO is what limits the Pod on the disk of the data volume, or NoLimit; empty in records of older versions.
+	BlockIO              string `json:"blockIO,omitempty"`
 	Swappiness           string `json:"swappiness"`
 	TransparentHugePages string `json:"transparentHugePages"`
 	CPUGovernor          string `json:"cpuGovernor"`
 	// FdatasyncMicros are latencies of a 4 KiB overwrite with fdatasync on the data volume.
 	FdatasyncMicros FsyncLatency `json:"fdatasyncMicros"`
+	// Baseline is what the volume can do, pattern by pattern; empty unless it was asked for.
+	Baseline []IOPattern `json:"baseline,omitempty"`
+}
+
+// IOPattern is what a volume does of one kind of operations, one at a time. The latencies are in microseconds.
+type IOPattern struct {
+	Name           string `json:"name"`
+	PerSecond      int64  `json:"perSecond"`
+	BytesPerSecond int64  `json:"bytesPerSecond"`
+	Median         int64  `json:"median"`
+	P95            int64  `json:"p95"`
+	P99            int64  `json:"p99"`
+	Max            int64  `json:"max"`
+}
+
+// Limited says whether something limits the Pod on the disk of the data volume.
+func (f *Fingerprint) Limited() bool {
+	return f.BlockIO != "" && f.BlockIO != NoLimit && f.BlockIO != Unknown
 }
 
 // FsyncLatency summarises fdatasync calls, in microseconds.
 type FsyncLatency struct {
 	Calls  int   `json:"calls"`
 	Median int64 `json:"median"`
-	P95    int64 `json:"p95"`
-	Max    int64 `json:"max"`
+	// Mean is far above the median where a limit lets some calls pass at once and then makes one wait; 0 in records of older
+	// versions.
+	Mean int64 `json:"mean,omitempty"`
+	P95  int64 `json:"p95"`
+	Max  int64 `json:"max"`
 }
 
 // DecodeFingerprint reads the probe's termination message.

@@ -70,7 +70,7 @@ func ProbeWarnings(records []*result.Record, earlier Probe, run string) []string
 		return list
 	}
 	now := ProbeOfAll(records)
-	if diskDiffers(now, earlier) {
+	if !limited(records) && diskDiffers(now, earlier) {
 		list = append(list, fmt.Sprintf("fdatasync took %d µs on the data volume (p95 %d); in run %s, the last that asked for "+
 			"the same, %d µs (p95 %d)", now.FdatasyncMicros, now.FdatasyncP95Micros, run,
 			earlier.FdatasyncMicros, earlier.FdatasyncP95Micros))
@@ -106,7 +106,7 @@ func drift(records []*result.Record) []string {
 	if !differs(low.FdatasyncMicros, high.FdatasyncMicros, driftBound, minDrift) {
 		low, high, from, to = extremes(records, tail)
 	}
-	if diskDiffers(low, high) {
+	if !limited(records) && diskDiffers(low, high) {
 		list = append(list, fmt.Sprintf("fdatasync took from %d µs (p95 %d) before trial %d to %d µs (p95 %d) before trial %d: the "+
 			"disk was not the same for all trials", low.FdatasyncMicros, low.FdatasyncP95Micros, from,
 			high.FdatasyncMicros, high.FdatasyncP95Micros, to))
@@ -117,6 +117,12 @@ func drift(records []*result.Record) []string {
 			"%d: the CPU was not as fast for all trials", workTime(low), from, workTime(high), to))
 	}
 	return list
+}
+
+// limited says whether block I/O was limited. Some calls then pass at once and others wait, so that the few calls of a probe say
+// nothing about the disk.
+func limited(records []*result.Record) bool {
+	return slices.ContainsFunc(records, func(r *result.Record) bool { return r.Fingerprint != nil && r.Fingerprint.Limited() })
 }
 
 // extremes are the lowest and the highest probe by one of its numbers, and the trials after them. Of many trials a twentieth at

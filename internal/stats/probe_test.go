@@ -42,6 +42,13 @@ func unseen(trial int, value float64) *result.Record {
 	return r
 }
 
+// limited is a trial whose disk was limited, before which the node was like that.
+func limited(trial int, median, p95 int64) *result.Record {
+	r := probed(trial, 1, median, p95, 500_000)
+	r.Fingerprint = &result.Fingerprint{BlockIO: "write 100/s on 254:0"}
+	return r
+}
+
 func TestProbeWarnings(t *testing.T) {
 	earlier := stats.Probe{FdatasyncMicros: 100, FdatasyncP95Micros: 200, WorkNanos: 500_000}
 	unmeasured := probed(1, 1, -1, -1, -1)
@@ -57,6 +64,7 @@ func TestProbeWarnings(t *testing.T) {
 		"nobody saw it":       {[]*result.Record{unseen(1, 5), unseen(2, 6)}, earlier, run, nil},
 		"it was not measured": {[]*result.Record{unmeasured, probed(2, 1, 100, 200, 500_000)}, earlier, run, nil},
 		"alike":               {[]*result.Record{probed(1, 1, 100, 300, 500_000), probed(2, 1, 125, 200, 620_000)}, earlier, run, nil},
+		"limited":             {[]*result.Record{limited(1, 300, 98_000), limited(2, 2000, 97_000)}, earlier, run, nil},
 		"in memory":           {[]*result.Record{probed(1, 1, 1, 2, 500_000), probed(2, 1, 4, 9, 500_000)}, stats.Probe{}, "", nil},
 		"the disk": {
 			[]*result.Record{probed(1, 1, 110, 200, 500_000), probed(2, 1, 400, 900, 500_000), probed(3, 1, 104, 156, 500_000)},

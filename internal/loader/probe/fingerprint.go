@@ -37,9 +37,9 @@ func Read(ctx context.Context, root, data string) result.Fingerprint {
 	f.CPUModel, f.CPUs = cpu(read(root, "proc/cpuinfo"))
 	m, found := mountOf(read(root, "proc/self/mountinfo"), resolved(data))
 	f.Filesystem, f.MountOptions, f.Device = orUnknown(m.filesystem), orUnknown(m.options), orUnknown(m.source)
-	f.IOScheduler = result.Unknown
+	f.IOScheduler, f.BlockIO = result.Unknown, result.Unknown
 	if found {
-		f.IOScheduler = orUnknown(scheduler(root, m))
+		f.IOScheduler, f.BlockIO = orUnknown(scheduler(root, m)), orUnknown(blockIO(root, m))
 	}
 	return f
 }

@@ -41,9 +41,14 @@ func summarize(took []time.Duration) result.FsyncLatency {
 		return result.FsyncLatency{Median: -1, P95: -1, Max: -1}
 	}
 	slices.Sort(took)
+	sum := time.Duration(0)
+	for _, t := range took {
+		sum += t
+	}
 	return result.FsyncLatency{
 		Calls:  n,
 		Median: took[n/2].Microseconds(),
+		Mean:   (sum / time.Duration(n)).Microseconds(),
 		P95:    took[min(n*95/100, n-1)].Microseconds(),
 		Max:    took[n-1].Microseconds(),
 	}

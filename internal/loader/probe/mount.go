@@ -71,6 +71,48 @@ func unescape(s string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }
 
+// disk is the folder of sysfs of the disk below a mount; empty if it is not known.
+func disk(root string, m mount) string {
+	list := devices(root, m)
+	if len(list) == 0 {
+		return ""
+	}
+	return list[len(list)-1]
+}
+
+// devices are the directories in sysfs of the block device below a mount, and of those that it lies on: the disk comes last.
+// There are none if they are not known.
+func devices(root string, m mount) []string {
+	dir := filepath.Join(root, "sys/dev/block", m.device)
+	if _, err := os.Stat(dir); err != nil && strings.HasPrefix(m.source, "/dev/") {
+		// File systems like btrfs have a number of their own; the source is a device nevertheless.
+		dir = filepath.Join(root, "sys/class/block", filepath.Base(m.source))
+	}
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil
+	}
+	list := []string{dir}
+	// A volume may lie on another one, and that on a disk: device mapper's own scheduler is none.
+	const depth = 5
+	for range depth {
+		if _, err := os.Stat(filepath.Join(dir, "partition")); err == nil {
+			dir = filepath.Dir(dir)
+			list = append(list, dir)
+		}
+		lower, ok := onlyEntry(filepath.Join(dir, "slaves"))
+		if !ok {
+			break
+		}
+		if lower, err = filepath.EvalSymlinks(lower); err != nil {
+			break
+		}
+		dir = lower
+		list = append(list, dir)
+	}
+	return list
+}
+
 // scheduler is the I/O scheduler of the disk below a mount; empty if it is not known.
 func scheduler(root string, m mount) string {
 	dir := disk(root, m)
@@ -82,35 +124,6 @@ func scheduler(root string, m mount) string {
 		return ""
 	}
 	return host.Chosen(strings.TrimSpace(string(data)))
-}
-
-// disk is the folder of sysfs of the disk below a mount; empty if it is not known.
-func disk(root string, m mount) string {
-	dir := filepath.Join(root, "sys/dev/block", m.device)
-	if _, err := os.Stat(dir); err != nil && strings.HasPrefix(m.source, "/dev/") {
-		// File systems like btrfs have a number of their own; the source is a device nevertheless.
-		dir = filepath.Join(root, "sys/class/block", filepath.Base(m.source))
-	}
-	dir, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return ""
-	}
-	// A volume may lie on another one, and that on a disk: device mapper's own scheduler is none.
-	const depth = 5
-	for range depth {
-		if _, err := os.Stat(filepath.Join(dir, "partition")); err == nil {
-			dir = filepath.Dir(dir)
-		}
-		lower, ok := onlyEntry(filepath.Join(dir, "slaves"))
-		if !ok {
-			break
-		}
-		if lower, err = filepath.EvalSymlinks(lower); err != nil {
-			break
-		}
-		dir = lower
-	}
-	return dir
 }
 
 // onlyEntry is the path of a directory's entry if it has exactly one.

@@ -117,16 +117,20 @@ func TestReadAndEncode(t *testing.T) {
 		"proc/self/mountinfo":                        "22 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n",
 		"sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never\n",
 		"sys/dev/block/254:0/queue/scheduler":        "[none]\n",
+		"sys/dev/block/254:0/dev":                    "254:0\n",
+		"proc/self/cgroup":                           "0::/\n",
+		"sys/fs/cgroup/io.max":                       "254:0 rbps=max wbps=max riops=max wiops=100\n",
 	})
 	got := Read(t.Context(), root, data)
 	latency := got.FdatasyncMicros
-	if latency.Calls < 1 || latency.Calls > maxCalls || latency.Median < 0 || latency.Max < latency.P95 || latency.P95 < latency.Median {
+	if latency.Calls < 1 || latency.Calls > maxCalls || latency.Median < 0 || latency.Max < latency.P95 || latency.P95 < latency.Median ||
+		latency.Mean > latency.Max {
 		t.Errorf("fdatasync %+v", latency)
 	}
 	got.FdatasyncMicros = result.FsyncLatency{}
 	want := result.Fingerprint{
 		Version: 1, Kernel: "6.1.0-1", CPUModel: "Some CPU @ 3 GHz", CPUs: 2, MemoryBytes: 1 << 20, Filesystem: "ext4",
-		MountOptions: "rw,relatime", Device: "/dev/vda", IOScheduler: "none", Swappiness: "60", TransparentHugePages: "madvise",
+		MountOptions: "rw,relatime", Device: "/dev/vda", IOScheduler: "none", BlockIO: "write 100/s on 254:0", Swappiness: "60", TransparentHugePages: "madvise",
 		CPUGovernor: result.Unknown,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -140,7 +144,7 @@ func TestReadAndEncode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back, err := result.DecodeFingerprint(string(encoded)); err != nil || *back != got {
+	if back, err := result.DecodeFingerprint(string(encoded)); err != nil || !cmp.Equal(*back, got) {
 		t.Errorf("%+v, %v", back, err)
 	}
 }
@@ -156,7 +160,7 @@ func TestReadOfNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
-		"kernel", "cpuModel", "filesystem", "mountOptions", "device", "ioScheduler", "swappiness", "transparentHugePages", "cpuGovernor",
+		"blockIO", "kernel", "cpuModel", "filesystem", "mountOptions", "device", "ioScheduler", "swappiness", "transparentHugePages", "cpuGovernor",
 	} {
 		if all[name] != result.Unknown {
 			t.Errorf("%s is %v", name, all[name])
@@ -179,7 +183,7 @@ func TestSummarize(t *testing.T) {
 	for i := range 100 {
 		took = append(took, time.Duration(100-i)*time.Microsecond)
 	}
-	want := result.FsyncLatency{Calls: 100, Median: 51, P95: 96, Max: 100}
+	want := result.FsyncLatency{Calls: 100, Median: 51, Mean: 50, P95: 96, Max: 100}
 	if diff := cmp.Diff(want, summarize(took)); diff != "" {
 		t.Errorf("latency (-want +got):\n%s", diff)
 	}

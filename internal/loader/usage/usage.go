@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -78,10 +79,15 @@ func ThrottledIn(root fs.FS, groups string) time.Duration {
 	return -1
 }
 
-// groupFiles are the places where a process of these control groups may find a file of the CPU controller, by its names in
-// both versions. Version 1 comes first: where it has the CPU controller, version 2 does not. A container may see its own
-// group at the top, or below the host's.
+// groupFiles are filesOf the CPU controller.
 func groupFiles(groups, nameV1, nameV2 string) []string {
+	return filesOf(groups, "cpu", nameV1, nameV2)
+}
+
+// filesOf are the places where a process of these control groups may find a file of a controller, by its names in both versions;
+// an empty name is no file. Version 1 comes first: where it has the controller, version 2 does not. A container may see its own
+// group at the top, or below the host's.
+func filesOf(groups, controller, nameV1, nameV2 string) []string {
 	var v1, v2 []string
 	for line := range strings.Lines(groups) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -89,15 +95,11 @@ func groupFiles(groups, nameV1, nameV2 string) []string {
 			continue
 		}
 		controllers, group := parts[1], path.Clean("/"+parts[2])
-		if controllers == "" {
+		switch {
+		case controllers == "" && nameV2 != "":
 			v2 = append(v2, path.Join("sys/fs/cgroup", group, nameV2), path.Join("sys/fs/cgroup", nameV2))
-			continue
-		}
-		for controller := range strings.SplitSeq(controllers, ",") {
-			if controller != "cpu" {
-				continue
-			}
-			for _, mount := range []string{controllers, "cpu", "cpuacct,cpu"} {
+		case nameV1 != "" && slices.Contains(strings.Split(controllers, ","), controller):
+			for _, mount := range []string{controllers, controller, "cpuacct,cpu"} {
 				v1 = append(v1, path.Join("sys/fs/cgroup", mount, group, nameV1), path.Join("sys/fs/cgroup", mount, nameV1))
 			}
 		}

@@ -63,6 +63,7 @@ func (f *facts) add(who string, r *result.Record) {
 		f.set(who, "kernel", p.Kernel)
 		f.set(who, "file system of the data", fmt.Sprintf("%s (%s)", p.Filesystem, p.MountOptions))
 		f.set(who, "device, I/O scheduler", p.Device+", "+p.IOScheduler)
+		f.set(who, "limit of block I/O on the data", p.BlockIO)
 		f.set(who, "CPU governor", p.CPUGovernor)
 		f.set(who, "transparent huge pages", p.TransparentHugePages)
 		f.set(who, "swappiness", p.Swappiness)
@@ -136,8 +137,11 @@ func disks(accepted []*result.Record) []row {
 		l := f.FdatasyncMicros
 		rows = append(rows, row{Cells: []cell{
 			words("fdatasync on the data volume"),
-			words(fmt.Sprintf("%d µs (median of %d; p95 %d µs, longest %d µs)", l.Median, l.Calls, l.P95, l.Max)),
+			words(fmt.Sprintf("%s (median of %d; p95 %d µs, longest %d µs)", report.FdatasyncMicros(l), l.Calls, l.P95, l.Max)),
 		}})
+	}
+	if f := accepted[len(accepted)-1].Fingerprint; f != nil && len(f.Baseline) > 0 {
+		rows = append(rows, row{Cells: []cell{words("the empty volume, one operation at a time"), words(report.Baseline(f.Baseline))}})
 	}
 	if p := stats.ProbeOfAll(accepted); p.FdatasyncMicros > 0 {
 		rows = append(rows, row{Cells: []cell{
@@ -169,7 +173,7 @@ func environment(r *report.Report, d *Details) (*table, string) {
 	t.Rows = append(t.Rows, row{Cells: []cell{words("digest of the specification"), words(r.Run.SpecDigest)}})
 	place := []string{f.one("server"), f.one("CPUs"), f.one("file system of the data")}
 	if fp := accepted[len(accepted)-1].Fingerprint; fp != nil && fp.FdatasyncMicros.Calls > 0 {
-		place = append(place, fmt.Sprintf("fdatasync %d µs", fp.FdatasyncMicros.Median))
+		place = append(place, "fdatasync "+report.FdatasyncMicros(fp.FdatasyncMicros))
 	}
 	return t, list(slices.DeleteFunc(place, func(s string) bool { return s == "" }))
 }

@@ -223,6 +223,11 @@ func suiteEnvironment(s *report.Suite, d *SuiteDetails) *table {
 		return nil
 	}
 	for _, v := range s.Variants {
+		if v.Volume != "" {
+			t.Rows = append(t.Rows, row{Cells: []cell{words("data volume of " + v.Name), words(v.Volume)}})
+		}
+	}
+	for _, v := range s.Variants {
 		t.Rows = append(t.Rows, row{Cells: []cell{words("specification of " + v.Name), words(v.SpecDigest)}})
 	}
 	return t

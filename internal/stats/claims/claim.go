@@ -108,6 +108,29 @@ type Claim struct {
 	Published []Figure
 }
 
+// Variants are those that a claim names; none, if it is about all of them.
+func (c *Claim) Variants() []string {
+	var list []string
+	add := func(all ...Selector) {
+		for _, s := range all {
+			if s.Variant != "" && !slices.Contains(list, s.Variant) {
+				list = append(list, s.Variant)
+			}
+		}
+	}
+	switch {
+	case c.Ratio != nil:
+		add(c.Ratio.Of, c.Ratio.To)
+	case c.NoDifference != nil:
+		add(c.NoDifference.Of, c.NoDifference.To)
+	case c.BestAt != nil:
+		add(c.BestAt.Among)
+	case c.Monotonic != nil:
+		add(c.Monotonic.Among)
+	}
+	return list
+}
+
 // Ratio says that the values of a point are so many times those of another.
 type Ratio struct {
 	Of, To Selector

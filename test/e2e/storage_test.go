@@ -1,0 +1,94 @@
+//go:build e2e
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+// onDisk is a run of commits that wait for the disk of its volume. The log is written past the page cache.
+func onDisk(name, storage, workload string) string {
+	return fmt.Sprintf(`
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: %s}
+spec:
+  database:
+    image: mariadb:11.8
+    settings: {flushLogAtTrxCommit: 1, binaryLog: false}
+    variables: {innodb_log_file_buffering: "OFF", innodb_log_file_write_through: "ON"}
+    storage: {size: 512Mi, %s}
+  workload: {type: CommitSize, commitSize: %s, limits: {seconds: 3}}
+  trials: {repetitions: 1}
+`, name, storage, workload)
+}
+
+var _ = Describe("storage", func() {
+	It("is named in a suite that compares XFS with ext4", func(ctx SpecContext) {
+		apply(ctx, `
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkSuite
+metadata: {name: filesystems}
+spec:
+  template:
+    spec:
+      database: {image: "mariadb:11.8", storage: {size: 512Mi, storageClassName: fast-xfs}}
+      workload: {type: CommitSize, commitSize: {rows: 500, rowsPerCommit: 1}}
+      trials: {repetitions: 1}
+  variants:
+  - {name: xfs}
+  - {name: ext4, database: {storage: {storageClassName: fast-ext4}}}
+  rounds: 1
+  earlyStop: {policy: Disabled}
+`)
+		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+runTime.String(), "benchmarksuite/filesystems")
+		suite := getSuite(ctx, "filesystems")
+		Expect(apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", suite.Status)
+		Expect(suite.Status.Volumes).To(HaveLen(2))
+		for i, filesystem := range []string{"xfs", "ext4"} {
+			v := suite.Status.Volumes[i]
+			Expect(v.Variant).To(Equal(filesystem))
+			Expect(v.Filesystem).To(Equal(filesystem))
+			Expect(v.MountOptions).To(ContainSubstring("discard"))
+			Expect(v.IOScheduler).NotTo(BeElementOf("", "unknown"))
+			Expect(v.FdatasyncMicros).To(BeNumerically(">", 0))
+		}
+		Expect(suite.Status.Differences).To(HaveExactElements(ContainSubstring("storageClassName (fast-xfs → fast-ext4)")))
+		summary := configMap(ctx, suite.Status.Results.ConfigMap).Data["summary.md"]
+		Expect(summary).To(And(ContainSubstring("- xfs: data on xfs ("), ContainSubstring("- ext4: data on ext4 (")))
+	}, SpecTimeout(2*runTime))
+
+	It("is slow if a block I/O class limits it: 16 rows per commit are more than ten times as fast as one", func(ctx SpecContext) {
+		apply(ctx, onDisk("slow", "blockIOClass: disk-100", "{rows: 0, sweep: {rowsPerCommit: [1, 16]}}"))
+		run := complete(ctx, "slow")
+		Expect(run.Status.Environment.BlockIO).To(MatchRegexp(`^write 100/s on \d+:\d+$`))
+		Expect(run.Status.Environment.FdatasyncMeanMicros).To(BeNumerically(">", 5000))
+		var medians []float64
+		for _, p := range run.Status.Points {
+			median, err := strconv.ParseFloat(p.Median, 64)
+			Expect(err).NotTo(HaveOccurred())
+			medians = append(medians, median)
+		}
+		Expect(medians).To(HaveLen(2))
+		Expect(medians[0]).To(BeNumerically("<", 100), "each commit is a write")
+		Expect(medians[1]/medians[0]).To(BeNumerically(">", 10), "%v", medians)
+	}, SpecTimeout(runTime))
+
+	It("ends a run that asks for a block I/O class that the node has not", func(ctx SpecContext) {
+		apply(ctx, onDisk("unheard-of", "blockIOClass: unheard-of", "{rows: 10, rowsPerCommit: 1}"))
+		run := finished(ctx, "unheard-of")
+		Expect(failure(run)).To(MatchRegexp("^BlockIOClassNotEffective: the container runtime of node .* has no block I/O class unheard-of"))
+		Expect(run.Status.CompletionTime.Sub(run.Status.StartTime.Time)).To(BeNumerically("<", time.Minute))
+	}, SpecTimeout(runTime))
+})
