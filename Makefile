@@ -31,13 +31,13 @@ test: ## The tests that every change must pass: unit, API server, report page, l
 
 .PHONY: test-all
 test-all: ## Everything, the slow tests too; writes docs/test-results.md.
-	@hack/test.sh --record unit envtest page loader loader-old e2e faults samples fuzz
+	@hack/test.sh --record unit envtest page loader loader-old loader-mysql e2e faults samples fuzz
 
 ##@ Cluster
 
 .PHONY: cluster
 cluster: ## Bring up the kind cluster: one control plane, two workers. Needs nothing but Docker, and installs that on Debian.
-	hack/cluster.sh up mariadb:11.8 mariadb:10.11
+	hack/cluster.sh up mariadb:11.8 mariadb:10.11 mysql:9.7
 
 .PHONY: cluster-down
 cluster-down: ## Remove the cluster.
@@ -135,6 +135,10 @@ test-page: ## The report pages, in a real browser and on paper.
 .PHONY: test-loader
 test-loader: ## The loader, against a real MariaDB.
 	@hack/test.sh loader
+
+.PHONY: test-loader-mysql
+test-loader-mysql: ## The loader, against a real MySQL.
+	@hack/test.sh loader-mysql
 
 .PHONY: test-e2e
 test-e2e: ## Everything together, on the kind cluster.

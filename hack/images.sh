@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# images.sh NAME… — makes sure that Docker has these images, and prints their full names: node, mariadb:VERSION, mariadb-operator,
-# kueue, sysbench (what the loader is put on where it needs that), originals (what the loader is compared with); node-sources
+# images.sh NAME… — makes sure that Docker has these images, and prints their full names: node, mariadb:VERSION, mysql:VERSION,
+# mariadb-operator, kueue, sysbench (what the loader is put on where it needs that), originals (what the loader is compared with); node-sources
 # is the part of node that can be done while something compiles. The official ones are pulled where there is a registry. Where there is none, stand-ins are built from Debian packages and Go modules
 # and kept in the cache, so that neither a second run nor an emptied Docker builds anything again.
 set -euo pipefail
@@ -66,23 +66,38 @@ build() {
 
 # mariadb VERSION FILE — Debian's server, as far as it has that version, set up as the official image is.
 mariadb() {
-	local version=$1 suite
-	case $version in
+	local suite
+	case $1 in
 	11.8) suite=trixie ;;
 	10.11) suite=bookworm ;;
-	*) die "no Debian release has MariaDB $version: it can only be pulled" ;;
+	*) die "no Debian release has MariaDB $1: it can only be pulled" ;;
 	esac
 	# Not the -server package: it is a system service with a configuration of its own. The -client package has mariadb-admin and
-	# mariadb-dump; /etc/mysql goes because both bring settings. $1 is for the hooks: the folder that mmdebstrap works in.
+	# mariadb-dump.
+	server "$HACK/mariadb-image" "$suite" mariadb-server-core,mariadb-client "$2"
+}
+
+# mysql VERSION FILE — the same of MySQL. No release of Debian has it, but sid, which has one version at a time.
+mysql() {
+	# shellcheck disable=SC2016 # $1 is for the hooks
+	server "$HACK/mysql-image" sid mysql-server-core,mysql-client-core --aptopt='Acquire::Check-Valid-Until "false"' \
+		--customize-hook='install -d -o 999 -g 999 "$1"/var/lib/mysql-files' \
+		--customize-hook='version=$(chroot "$1" mysqld --version); case $version in *" Ver '"$1"'."*) ;;
+			*) echo "sid has $version and not MySQL '"$1"', which can therefore only be pulled" >&2; exit 1 ;; esac' "$2"
+}
+
+# server FOLDER SUITE PACKAGES [MMDEBSTRAP-OPTION…] FILE — a root file system with a server of Debian's and the entrypoint and my.cnf
+# of the folder. /etc/mysql goes because packages bring settings. $1 is for the hooks: the folder that mmdebstrap works in.
+server() {
 	# shellcheck disable=SC2016
-	debian_tar "$suite" mariadb-server-core,mariadb-client --skip=cleanup/run \
+	debian_tar "$2" "$3" --skip=cleanup/run \
 		--customize-hook='rm -rf "$1"/etc/mysql && mkdir -p "$1"/etc/mysql/conf.d "$1"/docker-entrypoint-initdb.d' \
-		--customize-hook="copy-in $HACK/mariadb-image/my.cnf /etc/mysql" \
-		--customize-hook="copy-in $HACK/mariadb-image/entrypoint /usr/local/bin" \
+		--customize-hook="copy-in $1/my.cnf /etc/mysql" \
+		--customize-hook="copy-in $1/entrypoint /usr/local/bin" \
 		--customize-hook='echo mysql:x:999: >>"$1"/etc/group' \
 		--customize-hook='echo mysql:x:999:999::/var/lib/mysql:/usr/sbin/nologin >>"$1"/etc/passwd' \
 		--customize-hook='install -d -o 999 -g 999 "$1"/var/lib/mysql' \
-		--customize-hook='install -d -o 999 -g 999 -m 1777 "$1"/run/mysqld' "$2"
+		--customize-hook='install -d -o 999 -g 999 -m 1777 "$1"/run/mysqld' "${@:4}"
 }
 
 "$HACK/docker.sh"
@@ -99,6 +114,10 @@ for name; do
 	mariadb:*)
 		provide "$name" "$(fingerprint "$0" "$HACK"/mariadb-image/{entrypoint,my.cnf})" 'ENV LANG=C.UTF-8' \
 			'ENTRYPOINT ["entrypoint"]' 'CMD ["mariadbd"]' 'EXPOSE 3306' 'VOLUME /var/lib/mysql' -- mariadb "${name#*:}"
+		;;
+	mysql:*)
+		provide "$name" "$(fingerprint "$0" "$HACK"/mysql-image/{entrypoint,my.cnf})" 'ENV LANG=C.UTF-8' \
+			'ENTRYPOINT ["entrypoint"]' 'CMD ["mysqld"]' 'EXPOSE 3306' 'VOLUME /var/lib/mysql' -- mysql "${name#*:}"
 		;;
 	mariadb-operator)
 		image=$("$HACK/mariadb-operator.sh" image)

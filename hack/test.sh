@@ -2,8 +2,8 @@
 # test.sh [--record] LAYER… — runs layers of tests, each with all the set-up that it needs, and says how many tests of each
 # layer ran. A skipped test counts as a failure: what cannot run must say so. --record writes each layer's result to
 # docs/test-results.md as soon as it is there, with date and commit, and leaves the other layers' lines alone. Layers: unit,
-# envtest, page (report pages in a browser), loader (MariaDB 11.8), loader-old (10.11), e2e, faults (what goes wrong on a cluster),
-# samples (each to its end), fuzz.
+# envtest, page (report pages in a browser), loader (MariaDB 11.8), loader-old (10.11), loader-mysql (MySQL 9.7), e2e, faults (what
+# goes wrong on a cluster), samples (each to its end), fuzz.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -61,24 +61,25 @@ page() {
 	tally page
 }
 
-# loader LAYER VERSION runs the loader's tests against a MariaDB of that version.
+# loader LAYER IMAGE OTHERS runs the loader's tests against the server of that image, without those of other engines alone, whose
+# names begin with OTHERS after TestIntegration or TestSysbench.
 loader() {
-	local environment image
+	local environment image others="^Test(Integration|Sysbench)$3"
 	race_detector
-	environment=$("$HACK/mariadb.sh" up "$2")
+	environment=$("$HACK/server.sh" up "$2")
 	set -a
 	eval "$environment"
 	set +a
-	tests "$1" -race -tags integration -run '^TestIntegration' -timeout 20m ./internal/loader/...
+	tests "$1" -race -tags integration -run '^TestIntegration' -skip "$others" -timeout 20m ./internal/loader/...
 	tally "$1"
 	# sysbench is where the loader has it in a cluster. Its statements are counted.
-	environment=$("$HACK/mariadb.sh" up "$2" digests)
+	environment=$("$HACK/server.sh" up "$2" digests)
 	set -a
 	eval "$environment"
 	set +a
 	make --no-print-directory build
 	image=$("$HACK/build-images.sh" loader-sysbench)
-	CGO_ENABLED=0 tests "$1-sysbench" -tags integration,sysbench -run '^TestSysbench' -timeout 20m \
+	CGO_ENABLED=0 tests "$1-sysbench" -tags integration,sysbench -run '^TestSysbench' -skip "$others" -timeout 20m \
 		-exec "$HACK/in-image.sh $image" ./internal/loader
 	tally "$1-sysbench"
 }
@@ -130,9 +131,10 @@ for layer; do
 	case $layer in
 	unit | envtest | page | fuzz) "$layer" ;;
 	e2e | faults | samples) e2e "$layer" ;;
-	loader) loader "$layer" 11.8 ;;
-	loader-old) loader "$layer" 10.11 ;;
-	*) die "layer $layer is not known: unit, envtest, page, loader, loader-old, e2e, faults, samples, fuzz" ;;
+	loader) loader "$layer" mariadb:11.8 MySQL ;;
+	loader-old) loader "$layer" mariadb:10.11 MySQL ;;
+	loader-mysql) loader "$layer" mysql:9.7 MariaDB ;;
+	*) die "layer $layer is not known: unit, envtest, page, loader, loader-old, loader-mysql, e2e, faults, samples, fuzz" ;;
 	esac
 	if [ -n "$recording" ]; then record "${summary[@]:before}"; fi
 done

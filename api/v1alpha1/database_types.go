@@ -14,7 +14,7 @@ import (
 // a list of this type would multiply.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.bufferPoolSize) || !('innodb_buffer_pool_size' in self.variables || 'loose_innodb_buffer_pool_size' in self.variables)",message="settings.bufferPoolSize sets innodb_buffer_pool_size: set one of them"
-// +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.logFileSize) || !('innodb_log_file_size' in self.variables || 'loose_innodb_log_file_size' in self.variables)",message="settings.logFileSize sets innodb_log_file_size: set one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.logFileSize) || !self.variables.exists(k, k in ['innodb_log_file_size', 'loose_innodb_log_file_size', 'innodb_redo_log_capacity', 'loose_innodb_redo_log_capacity'])",message="settings.logFileSize sets innodb_log_file_size or, with engine MySQL, innodb_redo_log_capacity: set one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.flushLogAtTrxCommit) || !('innodb_flush_log_at_trx_commit' in self.variables || 'loose_innodb_flush_log_at_trx_commit' in self.variables)",message="settings.flushLogAtTrxCommit sets innodb_flush_log_at_trx_commit: set one of them"
 // +kubebuilder:validation:XValidation:rule="(self.provisioner == 'External') == has(self.external)",message="provisioner External goes with external (host, credentialsSecretName), and external with no other provisioner"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'External' || !(has(self.image) || has(self.storage) || has(self.resources) || has(self.nodeSelector) || has(self.tolerations) || has(self.nodeAffinity) || has(self.priorityClassName))",message="image, storage, resources, nodeSelector, tolerations, nodeAffinity and priorityClassName are for servers that Benchrun makes: leave them out with provisioner External"
@@ -25,17 +25,19 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.hostTuning) || !has(self.hostTuning.ioScheduler) || !has(self.storage) || self.storage.medium != 'Memory'",message="hostTuning.ioScheduler needs a disk: leave it out with storage.medium Memory"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || !has(self.storage.blockIOClass)",message="storage.blockIOClass needs provisioner StatefulSet: the Pods of the MariaDB operator have no block I/O class"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || !has(self.storage.baseline) || self.storage.baseline == 'Disabled'",message="storage.baseline Enabled needs provisioner StatefulSet: it is measured before the server starts"
+// +kubebuilder:validation:XValidation:rule="self.engine != 'MySQL' || self.provisioner != 'MariaDBOperator'",message="provisioner MariaDBOperator makes MariaDB servers: with engine MySQL it must be StatefulSet or External"
+// +kubebuilder:validation:XValidation:rule="self.engine != 'MySQL' || !has(self.settings) || !has(self.settings.flushLogAtTrxCommit) || self.settings.flushLogAtTrxCommit <= 2",message="settings.flushLogAtTrxCommit must be 0, 1 or 2 with engine MySQL"
 type DatabaseSpec struct {
-	// engine is the family of the database server. MariaDB is the only one so far. Defaults to MariaDB.
+	// engine is the family of the database server: MariaDB or MySQL. Defaults to MariaDB.
 	// +optional
 	// +kubebuilder:default=MariaDB
-	// +kubebuilder:validation:Enum=MariaDB
+	// +kubebuilder:validation:Enum=MariaDB;MySQL
 	Engine Engine `json:"engine,omitempty"`
 
-	// image is the server's container image. It must honor the contract of the official MariaDB image
-	// (MARIADB_ROOT_PASSWORD_FILE, /etc/mysql/conf.d). It is pulled if the node does not have it, and the digest of the image
-	// that ran is recorded in status.environment. Unset: the operator's default, which is mariadb:11.8 unless it was installed with
-	// another, or none if the server is external.
+	// image is the server's container image. It must honor the contract of the engine's official image
+	// (MARIADB_ROOT_PASSWORD_FILE or MYSQL_ROOT_PASSWORD_FILE, /etc/mysql/conf.d). It is pulled if the node does not have it, and
+	// the digest of the image that ran is recorded in status.environment. Unset: the operator's default for the engine, which is
+	// mariadb:11.8 or mysql:8.4 unless it was installed with another, or none if the server is external.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -80,7 +82,7 @@ type DatabaseSpec struct {
 	Storage StorageSpec `json:"storage,omitzero"`
 
 	// resources of the server's container. Requests that are left out equal the limits, so that the Pod is Guaranteed.
-	// Unset: one CPU, and memory for 1.25 times the buffer pool plus 512Mi.
+	// Unset: one CPU, and memory for 1.25 times the buffer pool plus 512Mi, with engine MySQL plus 1Gi.
 	// +optional
 	Resources corev1.ResourceRequirements `json:"resources,omitzero"`
 
@@ -124,8 +126,12 @@ type DatabaseSpec struct {
 // Engine is a family of database servers.
 type Engine string
 
-// EngineMariaDB is MariaDB Server.
-const EngineMariaDB Engine = "MariaDB"
+const (
+	// EngineMariaDB is MariaDB Server.
+	EngineMariaDB Engine = "MariaDB"
+	// EngineMySQL is MySQL Server, from 8.4 on.
+	EngineMySQL Engine = "MySQL"
+)
 
 // Provisioner is a way to provide a database.
 type Provisioner string
@@ -161,18 +167,19 @@ type ServerSettings struct {
 	// +optional
 	BufferPoolSize *resource.Quantity `json:"bufferPoolSize,omitempty"`
 
-	// logFileSize is the size of the redo log (innodb_log_file_size), for example 96Mi. From 4Mi on.
+	// logFileSize is the size of the redo log, for example 96Mi: innodb_log_file_size or, with engine MySQL,
+	// innodb_redo_log_capacity. From 4Mi on, with engine MySQL from 8Mi on.
 	// +optional
 	LogFileSize *resource.Quantity `json:"logFileSize,omitempty"`
 
 	// flushLogAtTrxCommit is innodb_flush_log_at_trx_commit: 1 makes every commit durable; with 0 or 2 a crash may lose the
-	// last second. From 0 to 3.
+	// last second. From 0 to 3, with engine MySQL to 2.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3
 	FlushLogAtTrxCommit *int32 `json:"flushLogAtTrxCommit,omitempty"`
 
-	// binaryLog switches the binary log on or off. Unset: off, unless the server is external.
+	// binaryLog switches the binary log on or off. Unset: off, whatever the engine's own default is, unless the server is external.
 	// +optional
 	BinaryLog *bool `json:"binaryLog,omitempty"`
 }

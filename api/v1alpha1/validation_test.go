@@ -117,6 +117,27 @@ func TestEnvtestRules(t *testing.T) {
 			refused: []string{spec(`database: {settings: {logFileSize: 64Mi}, variables: {loose_innodb_log_file_size: 128M}}`)},
 			says:    "settings.logFileSize sets innodb_log_file_size",
 		},
+		"an engine that is not known": {
+			allowed: []string{spec(`database: {engine: MySQL, settings: {logFileSize: 8Mi, flushLogAtTrxCommit: 2}}`)},
+			refused: []string{spec(`database: {engine: Oracle}`)},
+			says:    `supported values: "MariaDB", "MySQL"`,
+		},
+		"MySQL by the MariaDB operator": {
+			allowed: []string{spec(`database: {engine: MySQL, provisioner: External, external: {host: h, credentialsSecretName: s}}`)},
+			refused: []string{spec(`database: {engine: MySQL, provisioner: MariaDBOperator}`)},
+			says:    "with engine MySQL it must be StatefulSet or External",
+		},
+		"MySQL's log file bound": {
+			refused: []string{spec(`database: {engine: MySQL, settings: {logFileSize: 7Mi}}`)}, says: "at least 8Mi with engine MySQL",
+		},
+		"MySQL's flush bound": {
+			refused: []string{spec(`database: {engine: MySQL, settings: {flushLogAtTrxCommit: 3}}`)}, says: "0, 1 or 2 with engine MySQL",
+		},
+		"redo log capacity said twice": {
+			allowed: []string{spec(`database: {engine: MySQL, variables: {innodb_redo_log_capacity: 128M}}`)},
+			refused: []string{spec(`database: {engine: MySQL, settings: {logFileSize: 64Mi}, variables: {innodb_redo_log_capacity: 128M}}`)},
+			says:    "settings.logFileSize sets innodb_log_file_size or, with engine MySQL, innodb_redo_log_capacity",
+		},
 		"flush said twice": {
 			refused: []string{spec(`database: {settings: {flushLogAtTrxCommit: 1}, variables: {innodb_flush_log_at_trx_commit: "2"}}`)},
 			says:    "settings.flushLogAtTrxCommit sets innodb_flush_log_at_trx_commit",

@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
@@ -47,8 +48,8 @@ func (o *options) bind(flags *flag.FlagSet) {
 		"Let runs change kernel settings of their database's node, by privileged Pods in the manager's own namespace.")
 	flags.StringVar(&o.images.Loader, "loader-image", "", "Image of the loader; required.")
 	flags.StringVar(&o.images.Sysbench, "sysbench-image", "", "Image of the loader that also has sysbench; required.")
-	flags.StringVar(&o.images.Database, "database-image", "",
-		"Image of the database for runs that name none; empty is the engine's own.")
+	flags.Func("database-image", "Image of MariaDB for runs that name none; empty is mariadb:11.8.", o.databaseImage(&engine.MariaDB))
+	flags.Func("mysql-image", "Image of MySQL for runs that name none; empty is mysql:8.4.", o.databaseImage(&engine.MySQL))
 	flags.StringVar(&o.images.Registry, "image-registry", "",
 		"What the names of images that name no registry are completed with, for example registry.example.com/mirror.")
 	flags.Func("image-pull-secrets",
@@ -57,6 +58,17 @@ func (o *options) bind(flags *flag.FlagSet) {
 			o.images.PullSecrets = strings.FieldsFunc(names, func(c rune) bool { return c == ',' })
 			return nil
 		})
+}
+
+// databaseImage keeps the image of an engine.
+func (o *options) databaseImage(e *engine.Engine) func(string) error {
+	return func(image string) error {
+		if o.images.Databases == nil {
+			o.images.Databases = map[string]string{}
+		}
+		o.images.Databases[e.Name] = image
+		return nil
+	}
 }
 
 // validate says what is missing, and what to do about it.

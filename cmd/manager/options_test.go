@@ -60,8 +60,8 @@ func TestLaneNamespace(t *testing.T) {
 }
 
 func TestImageOptions(t *testing.T) {
-	got := parsed(t, "--loader-image=l", "--sysbench-image=s", "--database-image=d", "--image-registry=r", "--image-pull-secrets=a,b").images
-	want := podutil.Images{Loader: "l", Sysbench: "s", Database: "d", Registry: "r", PullSecrets: []string{"a", "b"}}
+	got := parsed(t, "--loader-image=l", "--sysbench-image=s", "--database-image=d", "--mysql-image=m", "--image-registry=r", "--image-pull-secrets=a,b").images
+	want := podutil.Images{Loader: "l", Sysbench: "s", Databases: map[string]string{"MariaDB": "d", "MySQL": "m"}, Registry: "r", PullSecrets: []string{"a", "b"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("images (-want +got):\n%s", diff)
 	}

@@ -26,9 +26,9 @@ func storage(db *v1alpha1.DatabaseSpec) v1alpha1.StorageSpec {
 // defaultBufferPool is the server's own default, for sizing the container.
 const defaultBufferPool = 128 << 20
 
-// Resources of the server: those of the specification, with missing requests equal to limits. Unset: one CPU, and memory for
-// 1.25 times the buffer pool plus 512Mi, and for a data directory in memory.
-func Resources(db *v1alpha1.DatabaseSpec) corev1.ResourceRequirements {
+// resources of the server: those of the specification, with missing requests equal to limits. Unset: one CPU, and memory for
+// 1.25 times the buffer pool plus the memory that the engine takes beside it, and for a data directory in memory.
+func resources(db *v1alpha1.DatabaseSpec, beside int64) corev1.ResourceRequirements {
 	if db.Resources.Limits != nil || db.Resources.Requests != nil {
 		return podutil.Guaranteed(db.Resources)
 	}
@@ -36,7 +36,7 @@ func Resources(db *v1alpha1.DatabaseSpec) corev1.ResourceRequirements {
 	if db.Settings.BufferPoolSize != nil {
 		pool = db.Settings.BufferPoolSize.Value()
 	}
-	memory := pool + pool/4 + 512<<20
+	memory := pool + pool/4 + beside
 	if asked := storage(db); asked.Medium == v1alpha1.MediumMemory {
 		memory += asked.Size.Value()
 	}

@@ -59,7 +59,7 @@ func mariaDB(
 	db := &run.Spec.Database
 	meta := objectMeta(run, instance)
 	spec := map[string]any{
-		"image":           images.Server(db.Image, e.Image.Default),
+		"image":           images.Server(db.Image, e.Name, e.Image.Default),
 		"imagePullPolicy": corev1.PullIfNotPresent,
 		"replicas":        int64(1),
 		"port":            int64(e.Image.Port),
@@ -71,7 +71,7 @@ func mariaDB(
 		"storage":            mariaDBStorage(db, ownLabels(meta.Labels)),
 		"tls":                map[string]any{"enabled": encrypted(db), "required": false},
 		"updateStrategy":     map[string]any{"type": "Never"},
-		"resources":          Resources(db),
+		"resources":          resources(db, e.Image.Memory),
 		"tolerations":        podutil.Tolerations(db.Tolerations),
 		"podSecurityContext": podSecurity(e),
 		"securityContext":    podutil.RestrictedContainer(),
@@ -95,7 +95,7 @@ func mariaDB(
 		},
 		"initContainers": []any{map[string]any{
 			"name": ProbeContainer, "image": images.Name(images.Loader), "imagePullPolicy": corev1.PullIfNotPresent,
-			"args": []string{"probe", "--data=" + e.Image.DataPath}, "resources": Resources(db),
+			"args": []string{"probe", "--data=" + e.Image.DataPath}, "resources": resources(db, e.Image.Memory),
 		}},
 	}
 	if bound := podutil.BindToNodes(affinity(db), node); bound != nil {

@@ -47,6 +47,9 @@ func goldenRuns() map[string]goldenRun {
 	bare := func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Database = v1alpha1.DatabaseSpec{Engine: v1alpha1.EngineMariaDB, Provisioner: v1alpha1.ProvisionerMariaDBOperator}
 	}
+	mysql := func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Database.Engine, r.Spec.Database.Image = v1alpha1.EngineMySQL, ""
+	}
 	return map[string]goldenRun{
 		"external":                    {testutil.MakeRun("run", "ns").With(external).Obj(), 1, "unknown"},
 		"mariadb-operator":            {testutil.MakeRun("run", "ns").With(bare).Obj(), 1, ""},
@@ -58,6 +61,7 @@ func goldenRuns() map[string]goldenRun {
 				Swappiness: ptr.To[int32](0), IOScheduler: "none", TransparentHugePages: "never",
 			}
 		}).Obj(), 1, ""},
+		"mysql":  {testutil.MakeRun("run", "ns").With(mysql).Obj(), 1, ""},
 		"memory": {testutil.MakeRun("run", "ns").With(memory).Obj(), 2, "worker-3"},
 	}
 }
@@ -82,7 +86,7 @@ func TestObjectsGolden(t *testing.T) {
 
 // Every image comes from the registry of the installation, with its credentials and the run's, whoever makes the server.
 func TestObjectsPullAsInstalled(t *testing.T) {
-	installed := podutil.Images{Loader: "loader:1", Database: "mariadb:11.4", Registry: "mirror.example.com", PullSecrets: []string{"shared"}}
+	installed := podutil.Images{Loader: "loader:1", Databases: map[string]string{"MariaDB": "mariadb:11.4"}, Registry: "mirror.example.com", PullSecrets: []string{"shared"}}
 	for name, tc := range goldenRuns() {
 		t.Run(name, func(t *testing.T) {
 			run := tc.run.DeepCopy()
@@ -91,6 +95,8 @@ func TestObjectsPullAsInstalled(t *testing.T) {
 			switch {
 			case run.Spec.Database.Provisioner == v1alpha1.ProvisionerExternal:
 				want = nil
+			case run.Spec.Database.Engine == v1alpha1.EngineMySQL:
+				want[1] = "mirror.example.com/mysql:8.4" // the installation names no other
 			case run.Spec.Database.Image == "":
 				want[1] = "mirror.example.com/mariadb:11.4"
 			}
@@ -120,7 +126,11 @@ func TestObjectsPullAsInstalled(t *testing.T) {
 func TestMyCnfGolden(t *testing.T) {
 	for name, tc := range goldenRuns() {
 		t.Run(name, func(t *testing.T) {
-			testutil.Golden(t, name+".cnf", []byte(database.MyCnf(&engine.MariaDB, &tc.run.Spec.Database)))
+			e, err := engine.ByName(string(tc.run.Spec.Database.Engine))
+			if err != nil {
+				t.Fatal(err)
+			}
+			testutil.Golden(t, name+".cnf", []byte(database.MyCnf(e, &tc.run.Spec.Database)))
 		})
 	}
 }

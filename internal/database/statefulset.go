@@ -110,14 +110,14 @@ func podSecurity(e *engine.Engine) *corev1.PodSecurityContext {
 func serverContainer(e *engine.Engine, run *v1alpha1.BenchmarkRun, images podutil.Images) corev1.Container {
 	return corev1.Container{
 		Name:            ServerContainer,
-		Image:           images.Server(run.Spec.Database.Image, e.Image.Default),
+		Image:           images.Server(run.Spec.Database.Image, e.Name, e.Image.Default),
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Env: []corev1.EnvVar{
 			{Name: e.Image.RootPasswordFile, Value: podutil.CredentialPath + "/" + podutil.PasswordKey},
 			{Name: e.Image.RootHost, Value: "%"},
 		},
 		Ports:     []corev1.ContainerPort{{Name: "mysql", ContainerPort: e.Image.Port}},
-		Resources: Resources(&run.Spec.Database),
+		Resources: resources(&run.Spec.Database, e.Image.Memory),
 		VolumeMounts: []corev1.VolumeMount{
 			{Name: dataVolume, MountPath: e.Image.DataPath},
 			{Name: "config", MountPath: e.Image.ConfigPath, ReadOnly: true},
@@ -158,7 +158,7 @@ func probeContainer(e *engine.Engine, run *v1alpha1.BenchmarkRun, images podutil
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Args:            probeArgs(e, &run.Spec.Database),
 		// The same as the server's, so that the Pod keeps its class of service; they do not add up.
-		Resources:                Resources(&run.Spec.Database),
+		Resources:                resources(&run.Spec.Database, e.Image.Memory),
 		VolumeMounts:             []corev1.VolumeMount{{Name: dataVolume, MountPath: e.Image.DataPath}},
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		SecurityContext:          podutil.RestrictedContainer(),

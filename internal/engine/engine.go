@@ -11,12 +11,13 @@ package engine
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
 
 // engines are all that are known.
-var engines = []*Engine{&MariaDB}
+var engines = []*Engine{&MariaDB, &MySQL}
 
 // Engine is a family of database servers.
 type Engine struct {
@@ -45,13 +46,17 @@ type Image struct {
 	User int64
 	// DataPath holds the data, ConfigPath option files that the server includes, RunPath its socket and PID file.
 	DataPath, ConfigPath, RunPath string
+	// Memory that the server may take beside 1.25 times its buffer pool, in bytes.
+	Memory int64
 	// Processes are the names that the server's process may have, as the kernel has them: at most 15 characters.
 	Processes []string
 	// RootPasswordFile and RootHost are the names of environment variables: the file with root's password, and from where
 	// root may connect.
 	RootPasswordFile, RootHost string
-	// ErrorMark precedes the text of an error in the server's log. ErrorEnd is the text of the last one, which has no cause.
-	ErrorMark, ErrorEnd string
+	// Error matches an error in the server's log, of this engine and of no other; its group is the text. ErrorEnd is the text of
+	// the last one, which has no cause.
+	Error    *regexp.Regexp
+	ErrorEnd string
 }
 
 // Options are how the option file is written.
@@ -85,6 +90,8 @@ func Assignment(name, value string) Setting {
 type Variables struct {
 	// Version and VersionComment are the names of those that name the server.
 	Version, VersionComment string
+	// Matches says whether a server with this version is one of the engine.
+	Matches func(version string) bool
 	// StateAndIdentity are those that say what the server has done so far, or which server it is, instead of how it is set.
 	// They are left out of the digest of settings and of every comparison. A name that ends in * stands for all that begin
 	// so.
@@ -101,10 +108,10 @@ type Variables struct {
 	Combinations map[string][]string
 }
 
-// Rounding is what the values of a variable are multiples of: To, or the value of the variable By if that is larger.
+// Rounding is what the values of a variable are multiples of: To, or the product of the variables By if that is larger.
 type Rounding struct {
 	To int64
-	By string
+	By []string
 }
 
 // IsState says whether a variable is one of StateAndIdentity.
@@ -139,8 +146,10 @@ type Gauge struct {
 	Description string
 	Goal        int64
 	HundredthOf string
-	// Query asks for the value if the server does not have the counter; empty if there is no other way.
+	// Query asks for the value if the server does not have the counter; empty if there is no other way. Its last column is the
+	// value or, with Read, a text that Read finds the value in.
 	Query string
+	Read  func(text string) (value string)
 }
 
 // ByName finds an engine by its name in the API.
@@ -159,10 +168,8 @@ func ByName(name string) (*Engine, error) {
 func ErrorLine(log string) string {
 	for line := range strings.Lines(log) {
 		for _, e := range engines {
-			_, text, found := strings.Cut(line, e.Image.ErrorMark)
-			text = strings.TrimSpace(text)
-			if found && text != "" && text != e.Image.ErrorEnd {
-				return text
+			if found := e.Image.Error.FindStringSubmatch(line); found != nil && strings.TrimSpace(found[1]) != e.Image.ErrorEnd {
+				return strings.TrimSpace(found[1])
 			}
 		}
 	}

@@ -3,7 +3,11 @@
 
 package engine
 
-import "strconv"
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
 
 // MariaDB is MariaDB Server.
 var MariaDB = Engine{
@@ -13,9 +17,10 @@ var MariaDB = Engine{
 		Port:     3306,
 		User:     999,
 		DataPath: "/var/lib/mysql", ConfigPath: "/etc/mysql/conf.d", RunPath: "/run/mysqld",
+		Memory:           512 << 20,
 		Processes:        []string{"mariadbd", "mysqld"},
 		RootPasswordFile: "MARIADB_ROOT_PASSWORD_FILE", RootHost: "MARIADB_ROOT_HOST",
-		ErrorMark: "[ERROR] ", ErrorEnd: "Aborting",
+		Error: regexp.MustCompile(`\[ERROR\] ([^\s[].*)`), ErrorEnd: "Aborting",
 	},
 	Options: Options{
 		Group: "mariadbd",
@@ -36,6 +41,7 @@ var MariaDB = Engine{
 	},
 	Variables: Variables{
 		Version: "version", VersionComment: "version_comment",
+		Matches:          func(version string) bool { return strings.Contains(version, mariaDBName) },
 		StateAndIdentity: mariaDBState,
 		Hidden:           []string{"report_password", "wsrep_sst_auth"},
 		Synonyms: map[string]string{
@@ -60,8 +66,8 @@ var MariaDB = Engine{
 			"innodb_flush_method":       {"fsync", "O_DSYNC", "littlesync", "nosync", "O_DIRECT", "O_DIRECT_NO_FSYNC"},
 			"innodb_stats_method":       {"nulls_equal", "nulls_unequal", "nulls_ignored"},
 			"query_cache_type":          {"OFF", "ON", "DEMAND"},
-			"transaction_isolation":     mariaDBIsolation,
-			"tx_isolation":              mariaDBIsolation,
+			"transaction_isolation":     isolationLevels,
+			"tx_isolation":              isolationLevels,
 			"myisam_stats_method":       {"nulls_unequal", "nulls_equal", "nulls_ignored"},
 			"innodb_default_row_format": {"redundant", "compact", "dynamic"},
 		},
@@ -103,7 +109,10 @@ var MariaDB = Engine{
 	TryAgain: []uint16{1020, 1205, 1213},
 }
 
-var mariaDBIsolation = []string{"READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"}
+// mariaDBName is in the version of each MariaDB server.
+const mariaDBName = "MariaDB"
+
+var isolationLevels = []string{"READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"}
 
 var mariaDBState = []string{
 	// What it has done: positions, counters, the last of something.

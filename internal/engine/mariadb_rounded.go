@@ -16,7 +16,7 @@ var mariaDBRounded = map[string]Rounding{
 	"binlog_stmt_cache_size":        {To: 4 << 10},
 	"innodb_buffer_pool_chunk_size": {To: 1 << 20},
 	// Up to a multiple of the chunks, which older versions choose.
-	"innodb_buffer_pool_size":          {To: 1 << 20, By: "innodb_buffer_pool_chunk_size"},
+	"innodb_buffer_pool_size":          {To: 1 << 20, By: []string{"innodb_buffer_pool_chunk_size"}},
 	"innodb_buffer_pool_size_auto_min": {To: 8 << 20},
 	"innodb_buffer_pool_size_max":      {To: 8 << 20},
 	"innodb_log_buffer_size":           {To: 4 << 10},

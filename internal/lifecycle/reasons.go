@@ -121,8 +121,7 @@ func placeOfSuite(p *SuitePlan, seen *SuiteObserved) place {
 func serverCPUs(spec *v1alpha1.BenchmarkRunSpec, ofNode int) float64 {
 	limit := 0.0
 	if spec.Database.Provisioner != v1alpha1.ProvisionerExternal {
-		resources := database.Resources(&spec.Database)
-		limit = resources.Limits.Cpu().AsApproximateFloat64()
+		limit = float64(database.CPULimitMillis(&spec.Database)) / 1000
 	}
 	if limit > 0 && (ofNode <= 0 || limit < float64(ofNode)) {
 		return limit

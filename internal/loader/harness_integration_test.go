@@ -63,9 +63,25 @@ func env(t testing.TB, name string) string {
 	t.Helper()
 	value := os.Getenv(name)
 	if value == "" {
-		t.Fatalf("%s is not set: the integration tests need a server, see hack/mariadb.sh", name)
+		t.Fatalf("%s is not set: the integration tests need a server, see hack/server.sh", name)
 	}
 	return value
+}
+
+// testedEngine is the engine of the server that the environment names.
+func testedEngine(t testing.TB) *engine.Engine {
+	t.Helper()
+	e, err := engine.ByName(env(t, "BENCHRUN_TEST_ENGINE"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// storageEngines are those of the server under test. Rows are the same in each.
+func storageEngines(t testing.TB) []string {
+	t.Helper()
+	return append([]string{"InnoDB", "MyISAM"}, map[*engine.Engine][]string{&engine.MariaDB: {"Aria", "aria"}}[testedEngine(t)]...)
 }
 
 // trials counts them, so that each has a run of its own.
@@ -95,7 +111,7 @@ func newTrialOf(t testing.TB, definition workload.Definition, parameters any) *t
 		cfg: result.Config{
 			Version: result.ConfigVersion, Namespace: "ns", Run: "run", Trial: 1, Attempt: 1, Seed: 42, ConnectSeconds: 10, ErrorPercent: 10,
 			Server: result.Server{
-				Engine: "MariaDB", Host: env(t, "BENCHRUN_TEST_HOST"), Port: port, Schema: "bench",
+				Engine: testedEngine(t).Name, Host: env(t, "BENCHRUN_TEST_HOST"), Port: port, Schema: "bench",
 				UserFile:     write("user", env(t, "BENCHRUN_TEST_USER")),
 				PasswordFile: write("password", env(t, "BENCHRUN_TEST_PASSWORD")),
 			},
@@ -245,7 +261,7 @@ func dropTable(t testing.TB) {
 // globals are the server's variables.
 func globals(t testing.TB) map[string]string {
 	t.Helper()
-	variables, err := server.Variables(t.Context(), &engine.MariaDB, other(t))
+	variables, err := server.Variables(t.Context(), testedEngine(t), other(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func TestIntegrationBulkInsertLimit(t *testing.T) {
 
 func TestIntegrationStorageEngines(t *testing.T) {
 	var seen []string
-	for _, engine := range []string{"InnoDB", "MyISAM", "Aria", "aria"} {
+	for _, engine := range storageEngines(t) {
 		_, doc := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.StorageEngine = engine }).mustRun(t)
 		seen = append(seen, checksum(doc))
 	}
@@ -174,7 +174,7 @@ func dropInserts(t *testing.T) {
 func TestIntegrationIIBench(t *testing.T) {
 	for _, schema := range []string{"InsertBenchmark", "Tokutek2008"} {
 		seen := map[string]bool{}
-		for _, engine := range []string{"InnoDB", "MyISAM", "Aria"} {
+		for _, engine := range storageEngines(t) {
 			_, doc := newIIBench(t, func(p *iibench.Parameters) { p.Schema, p.StorageEngine = schema, engine }).mustRun(t)
 			seen[checksum(doc)] = true
 			sums(t, doc)

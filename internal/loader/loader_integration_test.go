@@ -218,7 +218,7 @@ func TestIntegrationSettingsAreReadBack(t *testing.T) {
 }
 
 // The server's own list of what it rounds, and to what, is within the engine's.
-func TestIntegrationRoundedVariables(t *testing.T) {
+func TestIntegrationMariaDBRoundedVariables(t *testing.T) {
 	rows, err := other(t).Query(`SELECT LOWER(variable_name), numeric_block_size FROM information_schema.system_variables
 		WHERE numeric_block_size > 1 AND global_value IS NOT NULL`)
 	if err != nil {

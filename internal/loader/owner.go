@@ -66,6 +66,9 @@ func (o *owner) readback(ctx context.Context) error {
 	}
 	facts.Version = facts.Variables[e.Variables.Version]
 	facts.VersionComment = facts.Variables[e.Variables.VersionComment]
+	if !e.Variables.Matches(facts.Version) {
+		return failure.Newf(result.CauseSettingNotEffective, "engine %s was asked for, the server is %s", e.Name, facts.Version)
+	}
 	facts.SettingsDigest = server.SettingsDigest(e, facts.Variables)
 	facts.Settings = server.CompareSettings(e, o.cfg.Settings, facts.Variables)
 	return server.RefusedSettings(e, o.cfg.Settings, facts.Settings, facts.Variables)

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
 )
 
@@ -39,7 +38,7 @@ func indebted(t testing.TB) *sql.DB {
 func TestIntegrationQuiesceReachesItsGoals(t *testing.T) {
 	db := indebted(t)
 	before := dirtyPages(t)
-	warning, err := server.Quiesce(t.Context(), &engine.MariaDB, db, server.QuiesceAtMost)
+	warning, err := server.Quiesce(t.Context(), testedEngine(t), db, server.QuiesceAtMost)
 	// A hundredth of the buffer pool of 128 MiB, and what the server writes on its own.
 	if after := dirtyPages(t); err != nil || warning != "" || before < 1000 || after > 200 {
 		t.Errorf("of %d dirty pages %d are left: warning %q, error %v", before, after, warning, err)
@@ -63,7 +62,7 @@ func TestIntegrationQuiesceNamesTheDebt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	warning, err := server.Quiesce(t.Context(), &engine.MariaDB, db, time.Second)
+	warning, err := server.Quiesce(t.Context(), testedEngine(t), db, time.Second)
 	if err != nil || !strings.HasPrefix(warning, "the server did not come to rest: after 1s it had ") ||
 		!strings.Contains(warning, " transactions in the purge history (the goal is 100)") {
 		t.Errorf("warning %q, error %v", warning, err)
@@ -71,9 +70,9 @@ func TestIntegrationQuiesceNamesTheDebt(t *testing.T) {
 }
 
 // Where the server cannot be asked, it is waited for as long as its debt falls: this one keeps its dirty pages.
-func TestIntegrationQuiesceOfAServerThatKeepsItsDebt(t *testing.T) {
+func TestIntegrationMariaDBQuiesceOfAServerThatKeepsItsDebt(t *testing.T) {
 	db := indebted(t)
-	unasked := engine.MariaDB
+	unasked := *testedEngine(t)
 	unasked.Counters.WriteBack = "SET GLOBAL innodb_no_such_variable=ON"
 	began := time.Now()
 	warning, err := server.Quiesce(t.Context(), &unasked, db, time.Hour)
@@ -86,7 +85,7 @@ func TestIntegrationQuiesceOfAServerThatKeepsItsDebt(t *testing.T) {
 func TestIntegrationQuiesceInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := server.Quiesce(ctx, &engine.MariaDB, other(t), time.Hour); err == nil {
+	if _, err := server.Quiesce(ctx, testedEngine(t), other(t), time.Hour); err == nil {
 		t.Error("the wait went on")
 	}
 }

@@ -99,9 +99,9 @@ func digests(t *testing.T) map[string]int64 {
 	return sent
 }
 
-// TestSysbenchTPCCCompat compares what the server has counted with what it counted of the published script, and both with how
+// TestSysbenchMariaDBTPCCCompat compares what the server has counted with what it counted of the published script, and both with how
 // many statements of each kind there should be.
-func TestSysbenchTPCCCompat(t *testing.T) {
+func TestSysbenchMariaDBTPCCCompat(t *testing.T) {
 	const transactions = 5000
 	want := published(t)
 	isolation := slices.IndexFunc(want, func(s publishedStatement) bool { return strings.HasPrefix(s.digest, "SET SESSION") })

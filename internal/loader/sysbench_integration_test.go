@@ -144,7 +144,7 @@ func TestSysbenchPasswords(t *testing.T) {
 		user := fmt.Sprintf("benchrun_odd%d", i)
 		db := other(t)
 		mustExec(t, "CREATE DATABASE IF NOT EXISTS "+sysbenchSchema,
-			fmt.Sprintf("CREATE OR REPLACE USER %s IDENTIFIED BY %s", user, quoted(password)),
+			"DROP USER IF EXISTS "+user, fmt.Sprintf("CREATE USER %s IDENTIFIED BY %s", user, quoted(password)),
 			fmt.Sprintf("GRANT ALL ON *.* TO %s", user))
 		t.Cleanup(func() {
 			if _, err := db.Exec("DROP USER " + user); err != nil {

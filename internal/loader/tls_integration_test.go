@@ -11,14 +11,18 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
 	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
 )
 
-// encrypts says whether the server speaks TLS. MariaDB from 11.4 on does without being told, with a certificate of its own.
-func encrypts(t testing.TB) bool { return globals(t)["have_ssl"] == "YES" }
+// encrypts says whether the server speaks TLS. MariaDB from 11.4 on does without being told, with a certificate of its own, and so
+// does MySQL, which has no such variable.
+func encrypts(t testing.TB) bool {
+	return testedEngine(t) == &engine.MySQL || globals(t)["have_ssl"] == "YES"
+}
 
 // Each way of sending something works over an encrypted connection: single statements, statements made while the server
 // works, and the files of LOAD DATA.

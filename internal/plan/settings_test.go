@@ -65,6 +65,27 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// What the API has by name is each engine's own variable.
+func TestSettingsOfMySQL(t *testing.T) {
+	db := v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{
+		BufferPoolSize: ptr.To(resource.MustParse("1Gi")), LogFileSize: ptr.To(resource.MustParse("96Mi")),
+		FlushLogAtTrxCommit: ptr.To[int32](2),
+	}}
+	want := []engine.Setting{
+		{Name: "innodb_buffer_pool_size", Value: "1073741824", Line: "innodb_buffer_pool_size = 1073741824"},
+		{Name: "innodb_flush_log_at_trx_commit", Value: "2", Line: "innodb_flush_log_at_trx_commit = 2"},
+		{Name: "innodb_redo_log_capacity", Value: "100663296", Line: "innodb_redo_log_capacity = 100663296"},
+		{Name: "log_bin", Value: "OFF", Line: "skip_log_bin"},
+	}
+	if diff := cmp.Diff(want, plan.Settings(&engine.MySQL, &db)); diff != "" {
+		t.Errorf("settings (-want +got):\n%s", diff)
+	}
+	db.Settings = v1alpha1.ServerSettings{BinaryLog: ptr.To(true)}
+	if got := plan.Settings(&engine.MySQL, &db)[0].Line; got != "log_bin = binlog" {
+		t.Errorf("the binary log is switched on by %q", got)
+	}
+}
+
 // The value that is read back is the one that was asked for; only its line is quoted.
 func TestSettingsQuoting(t *testing.T) {
 	cases := map[string]string{

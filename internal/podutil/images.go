@@ -18,8 +18,8 @@ type Images struct {
 	Loader string
 	// Sysbench has the loader and sysbench.
 	Sysbench string
-	// Database is the server's image for runs that name none. Empty: the engine's own.
-	Database string
+	// Databases are the servers' images for runs that name none, by the name of the engine. Without one: the engine's own.
+	Databases map[string]string
 	// Registry is what the names of images that name no registry are completed with: a host, a port and a path. Empty: they stay,
 	// and the node's container runtime completes them.
 	Registry string
@@ -38,9 +38,10 @@ func (i Images) Name(image string) string {
 	return strings.TrimSuffix(i.Registry, "/") + "/" + image
 }
 
-// Server is the full name of the server's image: the one that the run asks for, or the installation's, or the engine's.
-func (i Images) Server(asked, engine string) string {
-	return i.Name(cmp.Or(asked, i.Database, engine))
+// Server is the full name of the server's image: the one that the run asks for, or the installation's for this
+// engine, or the engine's own.
+func (i Images) Server(asked, engine, engineImage string) string {
+	return i.Name(cmp.Or(asked, i.Databases[engine], engineImage))
 }
 
 // Secrets are the run's own pull secrets and then the installation's, each once.

@@ -36,17 +36,18 @@ func TestImageNames(t *testing.T) {
 }
 
 func TestServerImage(t *testing.T) {
-	installed := podutil.Images{Database: "mariadb:11.4", Registry: "mirror"}
+	installed := podutil.Images{Databases: map[string]string{"MariaDB": "mariadb:11.4"}, Registry: "mirror"}
 	for name, tc := range map[string]struct {
-		images      podutil.Images
-		asked, want string
+		images              podutil.Images
+		asked, engine, want string
 	}{
-		"asked for":                 {installed, "mariadb:10.11", "mirror/mariadb:10.11"},
-		"the installation's":        {installed, "", "mirror/mariadb:11.4"},
-		"the engine's":              {podutil.Images{Registry: "mirror"}, "", "mirror/mariadb:11.8"},
-		"the engine's, nothing set": {podutil.Images{}, "", "mariadb:11.8"},
+		"asked for":                      {installed, "mariadb:10.11", "MariaDB", "mirror/mariadb:10.11"},
+		"the installation's":             {installed, "", "MariaDB", "mirror/mariadb:11.4"},
+		"the installation's, not for it": {installed, "", "MySQL", "mirror/engine:1"},
+		"the engine's":                   {podutil.Images{Registry: "mirror"}, "", "MariaDB", "mirror/engine:1"},
+		"the engine's, nothing set":      {podutil.Images{}, "", "MariaDB", "engine:1"},
 	} {
-		if got := tc.images.Server(tc.asked, "mariadb:11.8"); got != tc.want {
+		if got := tc.images.Server(tc.asked, tc.engine, "engine:1"); got != tc.want {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)
 		}
 	}

@@ -40,7 +40,7 @@ type bench struct {
 	attempts               int
 }
 
-// open reads how to reach the server, which hack/mariadb.sh prints, and writes the credentials for the loader.
+// open reads how to reach the server, which hack/server.sh prints, and writes the credentials for the loader.
 func (b *bench) open() error {
 	port, err := strconv.Atoi(b.getenv("BENCHRUN_TEST_PORT"))
 	if err != nil || b.dir == "" {

@@ -24,7 +24,7 @@ func testServer(t *testing.T) result.Server {
 	env := func(name string) string {
 		value := os.Getenv("BENCHRUN_TEST_" + name)
 		if value == "" {
-			t.Fatalf("BENCHRUN_TEST_%s is not set: the integration tests need a server, see hack/mariadb.sh", name)
+			t.Fatalf("BENCHRUN_TEST_%s is not set: the integration tests need a server, see hack/server.sh", name)
 		}
 		return value
 	}
@@ -39,7 +39,7 @@ func testServer(t *testing.T) result.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return result.Server{Engine: "MariaDB", Host: env("HOST"), Port: port, UserFile: write("USER"), PasswordFile: write("PASSWORD")}
+	return result.Server{Engine: env("ENGINE"), Host: env("HOST"), Port: port, UserFile: write("USER"), PasswordFile: write("PASSWORD")}
 }
 
 // Both ways of sending a file, below the driver and by it, which is for encrypted connections, say the same.
@@ -51,7 +51,7 @@ func TestIntegrationLoadWithAndWithoutTheDriver(t *testing.T) {
 				t.Fatal(err)
 			}
 			s, err := c.Session(t.Context(), "", []string{
-				"CREATE OR REPLACE DATABASE conn_test", "USE conn_test", "CREATE TABLE loaded (n INT PRIMARY KEY, t VARCHAR(3))",
+				"DROP DATABASE IF EXISTS conn_test", "CREATE DATABASE conn_test", "USE conn_test", "CREATE TABLE loaded (n INT PRIMARY KEY, t VARCHAR(3))",
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -43,6 +43,8 @@ func TestReasons(t *testing.T) {
 		"the connection was killed":           {&engine.MariaDB, server(1927), result.CauseConnectionLost},
 		"a number of another engine's":        {&engine.MariaDB, server(4031), result.CauseSQL},
 		"the same number there":               {&other, server(4031), result.CauseConnectionLost},
+		"the same of its own":                 {&engine.MySQL, server(4031), result.CauseConnectionLost},
+		"killed, as MySQL says it":            {&engine.MySQL, server(1053), result.CauseConnectionLost},
 		"no answer":                           {&engine.MariaDB, io.ErrUnexpectedEOF, result.CauseConnectionLost},
 		"the driver lost it":                  {&engine.MariaDB, fmt.Errorf("x: %w", mysql.ErrInvalidConn), result.CauseConnectionLost},
 		"the pool lost it":                    {&engine.MariaDB, driver.ErrBadConn, result.CauseConnectionLost},

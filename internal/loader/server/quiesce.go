@@ -4,6 +4,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -146,9 +147,10 @@ func restStatus(ctx context.Context, e *engine.Engine, db *sql.DB) (map[string]s
 		if _, found := status[g.Counter]; found || g.Query == "" {
 			continue
 		}
-		var value string
-		err = db.QueryRowContext(ctx, g.Query).Scan(&value)
+		value, err := lastOfRow(ctx, db, g.Query)
 		switch {
+		case err == nil && g.Read != nil:
+			status[g.Counter] = g.Read(value)
 		case err == nil:
 			status[g.Counter] = value
 		case ctx.Err() != nil:
@@ -157,4 +159,26 @@ func restStatus(ctx context.Context, e *engine.Engine, db *sql.DB) (map[string]s
 		// Otherwise the server does not have it, or this user may not read it.
 	}
 	return status, nil
+}
+
+// lastOfRow is the last column of the first row of a query.
+func lastOfRow(ctx context.Context, db *sql.DB, query string) (value string, err error) {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
+	columns, err := rows.Columns()
+	if err != nil {
+		return "", err
+	}
+	row := make([]any, len(columns))
+	for i := range row {
+		row[i] = &value
+	}
+	if !rows.Next() {
+		return "", cmp.Or(rows.Err(), sql.ErrNoRows)
+	}
+	err = rows.Scan(row...)
+	return value, err
 }

@@ -147,8 +147,15 @@ func roundedTo(e *engine.Engine, variables map[string]string, name string) *big.
 	if !rounded {
 		return nil
 	}
-	step := new(big.Rat).SetInt64(rounding.To)
-	if by, isNumber := number(variables[rounding.By]); isNumber && by.Cmp(step) > 0 {
+	step, by := new(big.Rat).SetInt64(rounding.To), big.NewRat(1, 1)
+	for _, name := range rounding.By {
+		factor, isNumber := number(variables[name])
+		if !isNumber {
+			return step
+		}
+		by.Mul(by, factor)
+	}
+	if by.Cmp(step) > 0 {
 		return by
 	}
 	return step

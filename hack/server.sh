@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# mariadb.sh up VERSION [digests] — runs a MariaDB for tests in Docker, benchrun-mariadb-VERSION, and prints how to reach it, as
-# BENCHRUN_TEST_HOST=… lines for eval, env or make. Again: the same one. With digests, another one, which counts statements.
+# server.sh up IMAGE [digests] — runs a database server for tests in Docker, benchrun-mariadb-11-8 for mariadb:11.8, and prints how
+# to reach it, as BENCHRUN_TEST_HOST=… lines for eval, env or make. Again: the same one. With digests, another one, which counts
+# statements.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -10,12 +11,9 @@ PASSWORD=benchrun # of a database on the loopback interface, without data
 # port prints where the container's server is published.
 port() { docker port "$1" 3306/tcp | sed -n '1s/.*://p'; }
 
-# answers tells whether the server is up, and whether it greets whoever comes by the published port: the way there is
-# open a moment after the server is.
-answers() {
-	docker exec "$1" mariadb-admin --user=root --password="$PASSWORD" --host=127.0.0.1 ping &&
-		with_timeout 5 bash -c "head -c 40 </dev/tcp/127.0.0.1/$(port "$1") | grep -aqi mariadb"
-}
+# answers tells whether the server greets whoever comes by the published port, with version 10 of the protocol: it does not listen
+# while it is initialised, and the way there is open a moment after the server is.
+answers() { with_timeout 5 bash -c "[ \$(head -c 5 </dev/tcp/127.0.0.1/$(port "$1") | od -An -tu1 -j4) -eq 10 ]"; }
 
 # same NAME IMAGE — the container runs, and its image has not been built anew since.
 same() {
@@ -24,23 +22,29 @@ same() {
 }
 
 up() {
-	local image name=benchrun-mariadb-${1//./-} options=(--local-infile=1 --innodb-flush-log-at-trx-commit=0)
+	local image engine name=benchrun-${1//[:.]/-} options=(--local-infile=1 --innodb-flush-log-at-trx-commit=0 --skip-log-bin)
+	case $1 in
+	mariadb:*) engine=MariaDB ;;
+	mysql:*) engine=MySQL ;;
+	*) die "$1 is no image of an engine that Benchrun knows: mariadb:VERSION, mysql:VERSION" ;;
+	esac
 	if [ "${2:-}" = digests ]; then
 		name+=-digests options+=(--performance-schema=ON) # which slows the server down
 	fi
-	image=$("$HACK/images.sh" "mariadb:$1")
+	image=$("$HACK/images.sh" "$1")
 	if ! same "$name" "$image"; then
 		docker rm --force --volumes "$name" >/dev/null 2>&1 || true
 		# The data are on the container's own disk, as gone as the container afterwards, and not in
 		# memory, so that the tests cannot eat it up. The port is one that the system finds free.
 		docker run --detach --name "$name" --publish 127.0.0.1::3306 \
-			--env MARIADB_ROOT_PASSWORD="$PASSWORD" "$image" "${options[@]}" >/dev/null
+			--env "${engine^^}_ROOT_PASSWORD=$PASSWORD" "$image" "${options[@]}" >/dev/null
 	fi
 	if ! wait_until 60 answers "$name"; then
 		docker logs --tail 20 "$name" >&2
-		die "MariaDB $1 does not answer; its last lines are above"
+		die "$1 does not answer; its last lines are above"
 	fi
 	cat <<-ENV
+		BENCHRUN_TEST_ENGINE=$engine
 		BENCHRUN_TEST_HOST=127.0.0.1
 		BENCHRUN_TEST_PORT=$(port "$name")
 		BENCHRUN_TEST_USER=root
@@ -49,6 +53,6 @@ up() {
 }
 
 case "${1:-} $# ${3:-digests}" in
-"up 2 digests" | "up 3 digests") locked mariadb up "${@:2}" ;;
+"up 2 digests" | "up 3 digests") locked server up "${@:2}" ;;
 *) usage ;;
 esac

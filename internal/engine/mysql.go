@@ -1,0 +1,180 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// MySQL is MySQL Server, from 8.4 on.
+var MySQL = Engine{
+	Name: "MySQL",
+	Image: Image{
+		Default:  "mysql:8.4",
+		Port:     3306,
+		User:     999,
+		DataPath: "/var/lib/mysql", ConfigPath: "/etc/mysql/conf.d", RunPath: "/run/mysqld",
+		// An idle server takes 360 MiB beside its buffer pool, most of it for performance_schema.
+		Memory:           1 << 30,
+		Processes:        []string{"mysqld"},
+		RootPasswordFile: "MYSQL_ROOT_PASSWORD_FILE", RootHost: "MYSQL_ROOT_HOST",
+		// Its number and the part of the server stand before the text.
+		Error: regexp.MustCompile(`\[ERROR\] \[MY-\d+\] \[\w+\] (.+)`), ErrorEnd: "Aborting",
+	},
+	Options: Options{
+		Group: "mysqld",
+		BufferPoolSize: func(bytes int64) Setting {
+			return Assignment("innodb_buffer_pool_size", strconv.FormatInt(bytes, 10))
+		},
+		// The whole of the redo log, as innodb_log_file_size is in MariaDB. A variable of that name exists, and is ignored.
+		LogFileSize: func(bytes int64) Setting { return Assignment("innodb_redo_log_capacity", strconv.FormatInt(bytes, 10)) },
+		FlushLogAtTrxCommit: func(mode int32) Setting {
+			return Assignment("innodb_flush_log_at_trx_commit", strconv.Itoa(int(mode)))
+		},
+		// The option takes a file's name. Without either line the log is on, in files of this name.
+		BinaryLog: func(on bool) Setting {
+			if on {
+				return Setting{Name: "log_bin", Value: "ON", Line: "log_bin = binlog"}
+			}
+			return Setting{Name: "log_bin", Value: "OFF", Line: "skip_log_bin"}
+		},
+	},
+	Variables: Variables{
+		Version: "version", VersionComment: "version_comment",
+		// MariaDB's name is in its version.
+		Matches:          func(version string) bool { return !strings.Contains(version, mariaDBName) },
+		StateAndIdentity: mySQLState,
+		Hidden:           []string{"report_password"},
+		Synonyms:         map[string]string{"default_time_zone": "time_zone"},
+		Enums: map[string][]string{
+			"binlog_checksum":                 {"NONE", "CRC32"},
+			"binlog_format":                   {"MIXED", "STATEMENT", "ROW"},
+			"binlog_row_image":                {"MINIMAL", "NOBLOB", "FULL"},
+			"binlog_row_metadata":             {"MINIMAL", "FULL"},
+			"completion_type":                 {"NO_CHAIN", "CHAIN", "RELEASE"},
+			"concurrent_insert":               {"NEVER", "AUTO", "ALWAYS"},
+			"delay_key_write":                 {"OFF", "ON", "ALL"},
+			"gtid_mode":                       {"OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON"},
+			"innodb_change_buffering":         {"none", "inserts", "deletes", "changes", "purges", "all"},
+			"innodb_default_row_format":       {"redundant", "compact", "dynamic"},
+			"innodb_doublewrite":              {"OFF", "ON", "DETECT_ONLY", "DETECT_AND_RECOVER"},
+			"innodb_flush_method":             {"fsync", "O_DSYNC", "littlesync", "nosync", "O_DIRECT", "O_DIRECT_NO_FSYNC"},
+			"innodb_stats_method":             {"nulls_equal", "nulls_unequal", "nulls_ignored"},
+			"internal_tmp_mem_storage_engine": {"MEMORY", "TempTable"},
+			"log_timestamps":                  {"UTC", "SYSTEM"},
+			"myisam_stats_method":             {"nulls_unequal", "nulls_equal", "nulls_ignored"},
+			"transaction_isolation":           isolationLevels,
+		},
+		Rounded:      mySQLRounded,
+		Combinations: map[string][]string{"sql_mode": {"ANSI", "TRADITIONAL"}},
+	},
+	Counters: Counters{
+		Fsyncs:      []Fsyncs{{Counter: "Innodb_os_log_fsyncs", Metric: "redoFsyncsPerTransaction"}},
+		RestPattern: "Innodb%",
+		Debt: []Gauge{
+			{
+				Counter: "Innodb_buffer_pool_pages_dirty", Description: "dirty pages",
+				HundredthOf: "Innodb_buffer_pool_pages_total",
+			},
+			{
+				// No counter has it. The length of the history, trx_rseg_history_len, stays in the thousands on an idle server that
+				// has purged all: it counts what is not truncated yet.
+				Counter: "Innodb_purge_lag", Description: "transactions in the purge history", Goal: 100,
+				Query: "SHOW ENGINE INNODB STATUS", Read: purgeLag,
+			},
+			{Counter: "Innodb_redo_log_logical_size", Description: "bytes of redo log since the last checkpoint", Goal: 1 << 20},
+		},
+		Pending: []string{
+			"Innodb_data_pending_fsyncs", "Innodb_data_pending_reads", "Innodb_data_pending_writes",
+			"Innodb_os_log_pending_fsyncs", "Innodb_os_log_pending_writes",
+		},
+		// innodb_log_checkpoint_now exists in debug builds only. A server that is left alone writes its dirty pages back by itself,
+		// at innodb_io_capacity pages per second.
+		WriteBack: "",
+	},
+	SystemSchemas: []string{"mysql", "sys", "information_schema", "performance_schema"},
+	// ER_SERVER_SHUTDOWN, also of a connection that is killed, and ER_CLIENT_INTERACTION_TIMEOUT.
+	ConnectionEnded: []uint16{1053, 4031},
+	// ER_LOCK_WAIT_TIMEOUT and ER_LOCK_DEADLOCK.
+	TryAgain: []uint16{1205, 1213},
+}
+
+var purgeDone = regexp.MustCompile(`Trx id counter (\d+)\nPurge done for trx's n:o < (\d+)`)
+
+// purgeLag is how many transactions have begun since the first that is not purged, by InnoDB's report; empty if it does not say so.
+func purgeLag(report string) string {
+	found := purgeDone.FindStringSubmatch(report)
+	if found == nil {
+		return ""
+	}
+	next, err := strconv.ParseInt(found[1], 10, 64)
+	purged, also := strconv.ParseInt(found[2], 10, 64)
+	if err != nil || also != nil {
+		return ""
+	}
+	return strconv.FormatInt(next-purged, 10)
+}
+
+// mySQLRounded is what the manual calls the block size of a variable, where that is more than 1.
+var mySQLRounded = map[string]Rounding{
+	"binlog_cache_size":             {To: 4 << 10},
+	"binlog_row_event_max_size":     {To: 256},
+	"binlog_stmt_cache_size":        {To: 4 << 10},
+	"innodb_buffer_pool_chunk_size": {To: 1 << 20},
+	// Up to a multiple of the chunks of all instances.
+	"innodb_buffer_pool_size":       {To: 1 << 20, By: []string{"innodb_buffer_pool_chunk_size", "innodb_buffer_pool_instances"}},
+	"innodb_fsync_threshold":        {To: 8 << 10},
+	"innodb_log_buffer_size":        {To: 1 << 10},
+	"innodb_log_write_ahead_size":   {To: 512},
+	"innodb_redo_log_capacity":      {To: 1 << 20},
+	"join_buffer_size":              {To: 128},
+	"key_buffer_size":               {To: 4 << 10},
+	"key_cache_age_threshold":       {To: 100},
+	"key_cache_block_size":          {To: 512},
+	"max_allowed_packet":            {To: 1 << 10},
+	"max_binlog_cache_size":         {To: 4 << 10},
+	"max_binlog_size":               {To: 4 << 10},
+	"max_binlog_stmt_cache_size":    {To: 4 << 10},
+	"max_heap_table_size":           {To: 1 << 10},
+	"max_relay_log_size":            {To: 4 << 10},
+	"myisam_block_size":             {To: 1 << 10},
+	"myisam_max_sort_file_size":     {To: 1 << 20},
+	"net_buffer_length":             {To: 1 << 10},
+	"query_alloc_block_size":        {To: 1 << 10},
+	"query_prealloc_size":           {To: 1 << 10},
+	"range_alloc_block_size":        {To: 1 << 10},
+	"read_buffer_size":              {To: 4 << 10},
+	"replica_checkpoint_group":      {To: 8},
+	"replica_max_allowed_packet":    {To: 1 << 10},
+	"replica_pending_jobs_size_max": {To: 1 << 10},
+	"rpl_read_size":                 {To: 4 << 10},
+	"select_into_buffer_size":       {To: 4 << 10},
+	"set_operations_buffer_size":    {To: 1 << 10},
+	"thread_stack":                  {To: 1 << 10},
+	"transaction_alloc_block_size":  {To: 1 << 10},
+	"transaction_prealloc_size":     {To: 1 << 10},
+}
+
+var mySQLState = []string{
+	// What it has done: positions, counters, the last of something.
+	"gtid_executed", "gtid_next", "gtid_owned", "gtid_purged", "last_insert_id", "insert_id", "identity", "timestamp",
+	"rand_seed1", "rand_seed2", "pseudo_thread_id", "error_count", "warning_count", "statement_id",
+	"innodb_buffer_pool_load_now", "innodb_buffer_pool_load_abort", "innodb_buffer_pool_dump_now",
+	// Who it is.
+	"hostname", "server_id", "server_uuid", "report_*",
+	// Where it listens.
+	"port", "admin_port", "admin_address", "mysqlx_port", "mysqlx_socket", "mysqlx_bind_address", "socket", "bind_address",
+	// Where its files are.
+	"basedir", "datadir", "tmpdir", "slave_load_tmpdir", "replica_load_tmpdir", "pid_file", "plugin_dir", "character_sets_dir",
+	"lc_messages_dir", "secure_file_priv", "log_error", "general_log_file", "slow_query_log_file",
+	"log_bin_basename", "log_bin_index", "relay_log", "relay_log_basename", "relay_log_index", "innodb_data_home_dir",
+	"innodb_directories", "innodb_doublewrite_dir", "innodb_log_group_home_dir", "innodb_redo_log_archive_dirs",
+	"innodb_temp_tablespaces_dir", "innodb_tmpdir", "innodb_undo_directory", "innodb_buffer_pool_filename",
+	// Its keys.
+	"ssl_ca", "ssl_capath", "ssl_cert", "ssl_crl", "ssl_crlpath", "ssl_key", "admin_ssl_*", "mysqlx_ssl_*",
+	"caching_sha2_password_private_key_path", "caching_sha2_password_public_key_path",
+	"sha256_password_private_key_path", "sha256_password_public_key_path",
+}
