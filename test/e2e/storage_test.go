@@ -45,11 +45,10 @@ spec:
     spec:
       database: {image: "mariadb:11.8", storage: {size: 512Mi, storageClassName: fast-xfs}}
       workload: {type: CommitSize, commitSize: {rows: 500, rowsPerCommit: 1}}
-      trials: {repetitions: 1}
   variants:
   - {name: xfs}
   - {name: ext4, database: {storage: {storageClassName: fast-ext4}}}
-  rounds: 1
+  rounds: 2
   earlyStop: {policy: Disabled}
 `)
 		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+runTime.String(), "benchmarksuite/filesystems")
