@@ -82,7 +82,11 @@ func TestDecisionsAboutNodes(t *testing.T) {
 		nodes  []func(*TunedNode)
 		want   string
 	}{
-		"nobody has tuned it":           {seen: Observed{Instances: []Instance{up}}, want: "TuneHost: node worker is being tuned"},
+		"nobody has tuned it": {seen: Observed{Instances: []Instance{up}}, want: "TuneHost: node worker is being tuned"},
+		"its server waits for that": {
+			seen:  Observed{Instances: []Instance{instanceOf(1, "db-pod", onDisk, func(i *Instance) { i.Pod.Status.ContainerStatuses = nil })}},
+			nodes: []func(*TunedNode){untuned}, want: "Wait: node worker is being tuned",
+		},
 		"its Pod has not said the disk": {seen: Observed{Instances: []Instance{instanceOf(1, "db-pod")}}, want: "StartAttempt: trial 1 of 2 (rowsPerCommit=1)"},
 		"it is tuned":                   {seen: Observed{Instances: []Instance{up}}, nodes: []func(*TunedNode){nil}, want: "StartAttempt: trial 1 of 2 (rowsPerCommit=1)"},
 		"it is being tuned":             {seen: Observed{Instances: []Instance{up}}, nodes: []func(*TunedNode){untuned}, want: "Wait: node worker is being tuned"},

@@ -30,10 +30,14 @@ func Disk(root, data string) string {
 
 // Await returns when the node has these settings, as far as any are asked for. It fails if the context ends before.
 func Await(ctx context.Context, root, data string, asked result.HostSettings) error {
+	return await(ctx, func() result.HostSettings { return settings(root, data, asked) }, asked)
+}
+
+func await(ctx context.Context, look func() result.HostSettings, asked result.HostSettings) error {
 	ticker := time.NewTicker(awaitInterval)
 	defer ticker.Stop()
 	for {
-		if settings(root, data, asked) == asked {
+		if look() == asked {
 			return nil
 		}
 		select {
