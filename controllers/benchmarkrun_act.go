@@ -38,14 +38,6 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *step, action lifecy
 		return r.databaseWriter(run).removeInstance(ctx, run.Spec.Database.Provisioner, a.Instance)
 	case lifecycle.ReleaseNodes:
 		return r.databaseWriter(run).removeOfInstance(ctx, a.Instance, &policyv1.PodDisruptionBudgetList{})
-	case lifecycle.TuneHost:
-		return r.tuneHost(ctx, run, a)
-	case lifecycle.DropPageCache:
-		return r.changeHost(ctx, run, a.Node, func(record *hosttuning.Record) { record.Drop = a.Attempt })
-	case lifecycle.ReleaseHost:
-		return r.changeHost(ctx, run, a.Node, func(record *hosttuning.Record) { record.Release = true })
-	case lifecycle.ForgetHost:
-		return r.forgetHost(ctx, run, a.Node)
 	case lifecycle.StartAttempt:
 		return r.startAttempt(ctx, s, a.Attempt)
 	case lifecycle.RecordAttempt:
@@ -57,6 +49,22 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *step, action lifecy
 		return r.publish(ctx, s, a.Outcome)
 	case lifecycle.DeleteRun:
 		return r.writer(run).remove(ctx, run)
+	default:
+		return r.actOnHost(ctx, run, action)
+	}
+}
+
+// actOnHost carries out an action that concerns a node's kernel settings.
+func (r *BenchmarkRunReconciler) actOnHost(ctx context.Context, run *v1alpha1.BenchmarkRun, action lifecycle.Action) error {
+	switch a := action.(type) {
+	case lifecycle.TuneHost:
+		return r.tuneHost(ctx, run, a)
+	case lifecycle.DropPageCache:
+		return r.changeHost(ctx, run, a.Node, func(record *hosttuning.Record) { record.Drop = a.Attempt })
+	case lifecycle.ReleaseHost:
+		return r.changeHost(ctx, run, a.Node, func(record *hosttuning.Record) { record.Release = true })
+	case lifecycle.ForgetHost:
+		return r.forgetHost(ctx, run, a.Node)
 	default:
 		return fmt.Errorf("action %T is not known", a)
 	}

@@ -31,9 +31,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
-// HostTuningReconciler tunes nodes for runs and restores them. It works for the Leases of tuned nodes, whether or not host tuning is
-// allowed any more, and restores a node whose run is gone. It reads everything from the API server: a node must not be tuned or
-// forgotten because a cache is behind.
+// HostTuningReconciler tunes nodes for runs and restores them. It works for the Leases of tuned nodes, whether or not host tuning
+// is allowed any more, and restores a node whose run is gone. It reads everything from the API server: a node must not be tuned
+// or forgotten because a cache is behind.
 type HostTuningReconciler struct {
 	client.Client
 	// Live reads from the API server.
@@ -99,8 +99,8 @@ func (r *HostTuningReconciler) observe(
 	return seen, nil
 }
 
-// holder says whether the run that has tuned a node may still need that, and whether the run is gone. Whom the manager may not read
-// counts as there.
+// holder says whether the run that has tuned a node may still need that, and whether the run is gone. Whom the manager may not
+// read counts as there.
 func (r *HostTuningReconciler) holder(ctx context.Context, h lifecycle.Holder) (needed, gone bool, err error) {
 	var run v1alpha1.BenchmarkRun
 	err = r.Live.Get(ctx, client.ObjectKey{Namespace: h.Namespace, Name: h.Name}, &run)
@@ -130,7 +130,9 @@ func (r *HostTuningReconciler) nodeGone(ctx context.Context, node string) (bool,
 }
 
 // outcome of the Job with a name.
-func (r *HostTuningReconciler) outcome(ctx context.Context, lease *coordinationv1.Lease, name string) (hosttuning.Outcome, error) {
+func (r *HostTuningReconciler) outcome(
+	ctx context.Context, lease *coordinationv1.Lease, name string,
+) (hosttuning.Outcome, error) {
 	var job batchv1.Job
 	err := r.Live.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: name}, &job)
 	switch {

@@ -26,7 +26,7 @@ var tunedLabel = client.MatchingLabels{v1alpha1.LabelTunedNode: v1alpha1.LabelTu
 func recordOf(lease *coordinationv1.Lease) (*hosttuning.Record, error) {
 	record, err := hosttuning.Decode(lease.Annotations[v1alpha1.AnnotationHostTuning])
 	if err != nil {
-		return nil, fmt.Errorf("Lease %s: %w", lease.Name, err)
+		return nil, fmt.Errorf("reading Lease %s: %w", lease.Name, err)
 	}
 	return record, nil
 }

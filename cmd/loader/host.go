@@ -8,22 +8,23 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"github.com/benchrun-dev/benchrun/internal/loader/host"
 	"github.com/benchrun-dev/benchrun/internal/loader/probe"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// hostCommand has the subcommands that run in privileged Pods. Each leaves a report, also about a value that the node does not take.
+// hostCommand has the subcommands that run in privileged Pods. Each leaves a report, also about a value that the node does not
+// take.
 func hostCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "host", Short: "Read or change kernel settings of the node, in a privileged container", Args: cobra.NoArgs}
+	cmd := &cobra.Command{
+		Use: "host", Short: "Read or change kernel settings of the node, in a privileged container", Args: cobra.NoArgs,
+	}
 	cmd.AddCommand(
 		hostStep("read", "Read the settings that are named by any value", (*host.Host).Read),
 		hostStep("set", "Change settings, and read them back", (*host.Host).Set),
 		hostStep("drop-page-cache", "Write dirty pages back, and drop the page cache",
 			func(h *host.Host, _ result.HostSettings) (result.HostSettings, error) {
-				unix.Sync()
 				return result.HostSettings{}, h.DropPageCache()
 			}),
 	)

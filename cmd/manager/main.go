@@ -120,9 +120,9 @@ func metricsOptions(o *options) metricsserver.Options {
 	return m
 }
 
-// cacheOptions keep only what belongs to runs and suites, the Leases of lanes and of tuned nodes in their namespaces, and of ConfigMaps, which are
-// watched by their metadata alone, only what decisions need: anybody may put a label of Benchrun on a ConfigMap, with as many
-// annotations as fit.
+// cacheOptions keep only what belongs to runs and suites, the Leases of lanes and of tuned nodes in their namespaces, and of
+// ConfigMaps, which are watched by their metadata alone, only what decisions need: anybody may put a label of Benchrun on a
+// ConfigMap, with as many annotations as fit.
 func cacheOptions(namespace, lanes, hosts string) (cache.Options, error) {
 	// Every object has it, also those of a database that the runs of a suite share.
 	component, err := labels.NewRequirement(v1alpha1.LabelComponent, selection.Exists, nil)

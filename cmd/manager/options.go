@@ -48,7 +48,8 @@ func (o *options) bind(flags *flag.FlagSet) {
 		"Let runs change kernel settings of their database's node, by privileged Pods in the manager's own namespace.")
 	flags.StringVar(&o.images.Loader, "loader-image", "", "Image of the loader; required.")
 	flags.StringVar(&o.images.Sysbench, "sysbench-image", "", "Image of the loader that also has sysbench; required.")
-	flags.Func("database-image", "Image of MariaDB for runs that name none; empty is mariadb:11.8.", o.databaseImage(&engine.MariaDB))
+	flags.Func("database-image", "Image of MariaDB for runs that name none; empty is mariadb:11.8.",
+		o.databaseImage(&engine.MariaDB))
 	flags.Func("mysql-image", "Image of MySQL for runs that name none; empty is mysql:8.4.", o.databaseImage(&engine.MySQL))
 	flags.StringVar(&o.images.Registry, "image-registry", "",
 		"What the names of images that name no registry are completed with, for example registry.example.com/mirror.")

@@ -104,7 +104,8 @@ var MySQL = Engine{
 
 var purgeDone = regexp.MustCompile(`Trx id counter (\d+)\nPurge done for trx's n:o < (\d+)`)
 
-// purgeLag is how many transactions have begun since the first that is not purged, by InnoDB's report; empty if it does not say so.
+// purgeLag is how many transactions have begun since the first that is not purged, by InnoDB's report; empty if it does not say
+// so.
 func purgeLag(report string) string {
 	found := purgeDone.FindStringSubmatch(report)
 	if found == nil {

@@ -35,12 +35,10 @@ type Outcome struct {
 
 // problem is why an ended step did not do all it should, or empty.
 func (o *Outcome) problem() string {
-	switch {
-	case o.Report == nil:
+	if o.Report == nil {
 		return "the Job that should do it failed: " + o.Failure
-	default:
-		return o.Report.Problem
 	}
+	return o.Report.Problem
 }
 
 // Observed is what a decision about a node depends on, beside its record.

@@ -70,7 +70,8 @@ func TestNext(t *testing.T) {
 		"failed": {record(read, failed), needed, nil, Decision{}},
 		"drop":   {record(set, func(r *Record) { r.Drop = "t1" }), needed, nil, Decision{Start: StepDrop}},
 		"drop again": {
-			record(set, func(r *Record) { r.Drop, r.Dropped = "t2", "t1" }), needed, map[Step]Outcome{StepDrop: ended(one)},
+			record(set, func(r *Record) { r.Drop, r.Dropped = "t2", "t1" }), needed,
+			map[Step]Outcome{StepDrop: ended(one)},
 			write(record(set, func(r *Record) { r.Drop, r.Dropped = "t2", "t2" })),
 		},
 		"dropped": {record(set, func(r *Record) { r.Drop, r.Dropped = "t1", "t1" }), needed, nil, Decision{}},
@@ -102,11 +103,15 @@ func TestNext(t *testing.T) {
 			record(set, release, func(r *Record) { r.Attempts, r.Tried = 99, now.Add(-4*time.Minute) }), needed, nil, Decision{After: time.Minute},
 		},
 		"the cache alone": {
-			record(set, func(r *Record) { r.Asked = result.HostSettings{} }), Observed{}, nil,
+			record(set, func(r *Record) { r.Asked = result.HostSettings{} }),
+			Observed{},
+			nil,
 			write(record(set, release, restored, func(r *Record) { r.Asked = result.HostSettings{} })),
 		},
 		"the node is gone": {
-			record(set, release), Observed{NodeGone: true}, nil,
+			record(set, release),
+			Observed{NodeGone: true},
+			nil,
 			write(record(set, release, func(r *Record) { r.Gone, r.Tried, r.Unrestored = true, now, "node a does not exist any more" })),
 		},
 		"the node came back":      {record(set, release, func(r *Record) { r.Gone = true }), needed, nil, Decision{Start: StepRestore}},

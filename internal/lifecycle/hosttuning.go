@@ -22,15 +22,15 @@ type TunedNode struct {
 	Record *hosttuning.Record
 }
 
-// HostTuningRefused is why a run that asks for host tuning cannot have it, or nil. It is allowed if the administrator has switched
-// it on for the installation.
+// HostTuningRefused is why a run that asks for host tuning cannot have it, or nil. It is allowed if the administrator has
+// switched it on for the installation.
 func HostTuningRefused(run *v1alpha1.BenchmarkRun, allowed bool) *Failure {
 	if run.Spec.Database.HostTuning == nil || allowed {
 		return nil
 	}
 	return &Failure{Reason: v1alpha1.ReasonHostTuningNotAllowed, Message: "database.hostTuning changes kernel settings of a node, " +
-		"which this installation does not allow: leave it out, or have an administrator set hostTuning.enabled: true in the Helm chart " +
-		"(the operator's flag --host-tuning)"}
+		"which this installation does not allow: leave it out, or have an administrator set hostTuning.enabled: true in the Helm " +
+		"chart (the operator's flag --host-tuning)"}
 }
 
 // tunedByMe are the nodes that this run has tuned, and not forgotten.
@@ -38,16 +38,24 @@ func (s *situation) tunedByMe() []TunedNode {
 	return slices.DeleteFunc(slices.Clone(s.seen.TunedNodes), func(n TunedNode) bool { return n.Holder != HolderOf(s.run) })
 }
 
+// toTune is the node of an instance that is to be tuned, and the disk of its data; empty if there is none, or not yet.
+func (s *situation) toTune(instance *Instance) (node, disk string) {
+	if s.run.Spec.Database.HostTuning == nil || instance == nil || instance.Pod == nil || instance.Going() {
+		return "", ""
+	}
+	disk, known := database.Disk(instance.Pod)
+	if !known {
+		return "", ""
+	}
+	return instance.Pod.Spec.NodeName, disk
+}
+
 // tuned has the node of the wanted instance tuned before its server starts: the instance's own probe waits for it. A node that the
 // run has left is restored meanwhile.
 func tuned(s *situation) *Decision {
-	asked, instance := s.run.Spec.Database.HostTuning, s.seen.instance(s.wantedInstance())
-	if asked == nil || instance == nil || instance.Pod == nil || instance.Going() {
-		return nil
-	}
-	node := instance.Pod.Spec.NodeName
-	disk, known := database.Disk(instance.Pod)
-	if node == "" || !known {
+	instance := s.seen.instance(s.wantedInstance())
+	node, disk := s.toTune(instance)
+	if node == "" {
 		return nil
 	}
 	if a := s.leaveNodes(node); a != nil {
@@ -70,17 +78,27 @@ func tuned(s *situation) *Decision {
 		wait.Action = ForgetHost{Node: node}
 	case r.Release:
 		wait.Message = "node " + node + " is being restored, before it is tuned again"
-	case r.Failed != "" && r.NotEffective:
-		return fail(Failure{Reason: v1alpha1.ReasonSettingNotEffective, Message: "node " + node + ": " + r.Failed})
 	case r.Failed != "":
-		return fail(Failure{Reason: v1alpha1.ReasonHostTuningFailed, Message: "node " + node + " could not be tuned: " + r.Failed})
+		return notTuned(r)
 	case r.Tuned():
 		return nil
 	}
 	if s.remaining(instance.Root().GetCreationTimestamp().Time) == 0 {
-		return fail(Failure{Reason: v1alpha1.ReasonHostTuningFailed, Message: s.deadlineMessage("the node was not tuned", wait.Message)})
+		return fail(Failure{
+			Reason: v1alpha1.ReasonHostTuningFailed, Message: s.deadlineMessage("the node was not tuned", wait.Message),
+		})
 	}
 	return wait
+}
+
+// notTuned ends a run whose node could not be tuned, or does not take a value.
+func notTuned(r *hosttuning.Record) *Decision {
+	if r.NotEffective {
+		return fail(Failure{Reason: v1alpha1.ReasonSettingNotEffective, Message: "node " + r.Node + ": " + r.Failed})
+	}
+	return fail(Failure{
+		Reason: v1alpha1.ReasonHostTuningFailed, Message: "node " + r.Node + " could not be tuned: " + r.Failed,
+	})
 }
 
 // dropped has the page cache of the tuned node dropped before an attempt, if the run asks for it.
@@ -183,7 +201,8 @@ func (s *situation) hostTuning(status *v1alpha1.BenchmarkRunStatus) {
 			continue
 		}
 		current := v1alpha1.HostTuningStatus{
-			Node: r.Node, Disk: cut(r.Disk, 64), Before: hostSettings(*r.Before), After: hostSettings(ptr.Deref(r.After, result.HostSettings{})),
+			Node: r.Node, Disk: cut(r.Disk, 64),
+			Before: hostSettings(*r.Before), After: hostSettings(ptr.Deref(r.After, result.HostSettings{})),
 		}
 		switch {
 		case r.Restored:

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -125,10 +127,10 @@ func (s *setting) notEffective(want, got, text string, refused error) error {
 	return errors.New(message)
 }
 
-// DropPageCache has the kernel drop what it can of its caches of files, directory entries and inodes. Callers write dirty pages
-// back before.
+// DropPageCache has the kernel write dirty pages back, and drop what it can of its caches of files, directory entries and inodes.
 func (h *Host) DropPageCache() error {
 	const all = "3"
+	unix.Sync() // dirty pages are not dropped
 	if err := h.write("proc/sys/vm/drop_caches", all); err != nil {
 		return fmt.Errorf("dropping the page cache: %w", err)
 	}

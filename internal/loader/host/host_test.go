@@ -126,12 +126,16 @@ func TestNotEffective(t *testing.T) {
 			result.HostSettings{},
 		},
 		"the disk is unknown": {
-			func(h *host.Host) { h.Disk = result.Unknown }, result.HostSettings{Swappiness: "1", IOScheduler: "none"},
-			[]string{"the disk below the data volume is not known"}, result.HostSettings{},
+			func(h *host.Host) { h.Disk = result.Unknown },
+			result.HostSettings{Swappiness: "1", IOScheduler: "none"},
+			[]string{"the disk below the data volume is not known"},
+			result.HostSettings{},
 		},
 		"no disk of /sys/block": {
-			func(h *host.Host) { h.Disk = "../../kernel/mm" }, result.HostSettings{IOScheduler: "none"},
-			[]string{"is not the name of a disk"}, result.HostSettings{},
+			func(h *host.Host) { h.Disk = "../../kernel/mm" },
+			result.HostSettings{IOScheduler: "none"},
+			[]string{"is not the name of a disk"},
+			result.HostSettings{},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
