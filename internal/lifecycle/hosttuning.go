@@ -50,8 +50,8 @@ func (s *situation) toTune(instance *Instance) (node, disk string) {
 	return instance.Pod.Spec.NodeName, disk
 }
 
-// tuned has the node of the wanted instance tuned before its server starts: the instance's own probe waits for it. A node that the
-// run has left is restored meanwhile.
+// tuned has the node of the wanted instance tuned before its server starts: the instance's own probe waits for it. A node that
+// the run has left is restored meanwhile.
 func tuned(s *situation) *Decision {
 	instance := s.seen.instance(s.wantedInstance())
 	node, disk := s.toTune(instance)

@@ -10,7 +10,8 @@ import (
 )
 
 // SharesDatabase says whether the runs of a suite share one database, which is then the suite's. It must be the same for all
-// variants, be provided by Benchrun, and be reused between trials. Its node is not tuned: a run tunes it for a database of its own.
+// variants, be provided by Benchrun, and be reused between trials. Its node is not tuned: a run tunes it for a database of its
+// own.
 func SharesDatabase(suite *v1alpha1.BenchmarkSuite) bool {
 	first := MemberRun(suite, Member{}).Spec
 	if first.Database.Provisioner == v1alpha1.ProvisionerExternal || first.Trials.Database == v1alpha1.DatabaseFresh ||

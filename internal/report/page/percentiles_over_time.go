@@ -24,7 +24,8 @@ func percentilesOverTime(of []timed, at, whose string) []Drawing {
 		if len(lines) == 1 {
 			lines, shown = percentileLines(of, op), "Percentiles"
 		}
-		caption := fmt.Sprintf("%s of the latencies in each interval %s; of intervals that are shown as one, the largest.", shown, whose)
+		caption := fmt.Sprintf("%s of the latencies in each interval %s; of intervals that are shown as one, the largest.", shown,
+			whose)
 		title := "Latency of " + op + " over time" + where
 		drawn = with(drawn, plot.Lines(title, "seconds since the measured phase began", "ms", caption, lines),
 			dotted(at), "percentiles_over_time", op)
