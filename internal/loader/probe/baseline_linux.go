@@ -76,7 +76,7 @@ func measureBaseline(ctx context.Context, dir string, each time.Duration) (list 
 	if err != nil {
 		return nil, fmt.Errorf("writing to the data directory: %w", err)
 	}
-	random := rand.New(source) //nolint:gosec // it chooses places in a file
+	random := rand.New(source)
 	for _, p := range patterns {
 		measured, err := p.measure(ctx, file, block[:p.bytes], size, each, random)
 		if err != nil {
