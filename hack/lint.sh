@@ -7,5 +7,5 @@ set -euo pipefail
 have shellcheck || apt_install shellcheck || die "install shellcheck: https://www.shellcheck.net"
 tool golangci-lint-kube-api-linter run
 tool golangci-lint-kube-api-linter run --config .golangci-kal.yml ./api/...
-git ls-files -z 'hack/*.sh' 'hack/*/entrypoint' 'hack/*/runc*' .ci/run | xargs -0 shellcheck -x
+git ls-files -z 'hack/*.sh' 'hack/*/entrypoint' hack/node-image/node-storage 'hack/*/runc*' .ci/run | xargs -0 shellcheck -x
 tool helm lint --strict --quiet charts/benchrun
