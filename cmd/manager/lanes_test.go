@@ -60,8 +60,12 @@ func TestEnvtestManagersShareALane(t *testing.T) {
 	says(t, ours, one, "the-last", waiting+"/next, which holds lane default; position 1 of 1")
 
 	// The holder is deleted. There is no garbage collector here: what it has is deleted by hand, and the last of it wakes the next.
+	server := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: one, Name: "next-db1"}}
+	eventually(t, "next has its server", func(ctx context.Context) bool {
+		return api.Get(ctx, client.ObjectKeyFromObject(server), server) == nil
+	})
 	remove(t, next)
-	remove(t, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: one, Name: "next-db1"}})
+	remove(t, server)
 	says(t, ours, one, "the-last", "")
 	runIn(t, two, "elsewhere")
 	says(t, theirs, two, "elsewhere", waiting+"/the-last of another installation, which holds lane default (Lease "+home+
