@@ -21,7 +21,8 @@ import (
 // A Pod that was there all the time, and the run's own, are not.
 func TestEnvtestNeighbors(t *testing.T) {
 	c := newCluster(t)
-	const node = "node-of-statefulset"
+	const node = "node-with-neighbors"
+	c.databaseNode = node
 	c.must(api.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}))
 	t.Cleanup(func() {
 		if err := api.Delete(context.Background(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}); err != nil {

@@ -43,7 +43,8 @@ func TestEnvtestPilot(t *testing.T) {
 	if diff := cmp.Diff(want, c.attemptNames()); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}
-	pilot, trial := `2 s, {"compat":"None","rows":1000000000,"rowsPerCommit":%d}`, `0 s, {"compat":"None","rows":220,"rowsPerCommit":%d}`
+	pilot, trial := `2 s, {"commit":"Explicit","compat":"None","rows":1000000000,"rowsPerCommit":%d}`,
+		`0 s, {"commit":"Explicit","compat":"None","rows":220,"rowsPerCommit":%d}`
 	if diff := cmp.Diff(map[string]string{
 		"t1-a1": fmt.Sprintf(pilot, 1), "t1-a2": fmt.Sprintf(trial, 1), "t2-a1": fmt.Sprintf(trial, 1),
 		"t3-a1": fmt.Sprintf(pilot, 2), "t3-a2": fmt.Sprintf(trial, 2), "t4-a1": fmt.Sprintf(trial, 2),
