@@ -178,7 +178,7 @@ func TestSuiteIsDecidedWithItsClaims(t *testing.T) {
 // A claim may be about a metric that is not compared.
 func TestMeasurementsOfClaimedMetrics(t *testing.T) {
 	p := planOf(t, oneAxis(2, 1))
-	r := testutil.Record(2, 1, nil, 30)
+	r := testutil.Record(2, 1, p.Points[1].Parameters, 30)
 	r.Summary.Metrics = append(r.Summary.Metrics, result.Metric{Name: "lineitemSeconds", Value: 7, Unit: "s", Better: "lower"})
 	m := MeasurementsOf(p, []*result.Record{r}, []string{"lineitemSeconds", "none", "durationSeconds", "rowsPerSecond"})
 	of, values := m.Of("lineitemSeconds")

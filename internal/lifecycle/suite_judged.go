@@ -97,8 +97,8 @@ func Judge(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, be
 	return j
 }
 
-// MeasurementsOf a run with that plan, from the records of its attempts, with the metrics that the suite names besides the
-// headline metric.
+// MeasurementsOf a run with the points of that plan, from the records of its attempts, with the metrics that the suite names
+// besides the headline metric. The order of the trials is the run's own: it is drawn from the seed of the round.
 func MeasurementsOf(p *plan.Plan, records []*result.Record, named []string) *Measurements {
 	m := &Measurements{
 		Values: notMeasured(len(p.Points)), Rows: decidedRows(records), Served: lastServed(records, plan.Served{}),
@@ -108,21 +108,29 @@ func MeasurementsOf(p *plan.Plan, records []*result.Record, named []string) *Mea
 			m.Servers = append(m.Servers, server)
 		}
 	}
+	points := map[string]int{}
+	for i, point := range p.Points {
+		points[stats.Label(point.Parameters)] = i
+	}
 	accepted := acceptedOf(records)
 	for _, t := range p.Trials {
 		r := accepted[t.Number]
 		if r == nil || len(r.Summary.Metrics) == 0 {
 			continue
 		}
-		m.Metric, m.Values[t.Point] = r.Summary.Metrics[0], r.Summary.Metrics[0].Value
+		point, known := points[stats.Label(r.Parameters)]
+		if !known {
+			continue
+		}
+		m.Metric, m.Values[point] = r.Summary.Metrics[0], r.Summary.Metrics[0].Value
 		for _, other := range r.Summary.Metrics[1:] {
 			if slices.Contains(named, other.Name) || len(p.Points) <= maxStatusPoints && isCost(other) {
-				m.add(t.Point, other)
+				m.add(point, other)
 			}
 		}
 		for _, name := range named { // what follows from the totals is none of the metrics above
 			if other, found := r.Summary.Metric(name); found && name != m.Metric.Name {
-				m.add(t.Point, other)
+				m.add(point, other)
 			}
 		}
 	}

@@ -117,11 +117,24 @@ func TestJudgeCosts(t *testing.T) {
 	}
 }
 
+// A suite knows the plan of a variant by one seed, and every round measures the points in an order of its own.
+func TestMeasurementsInAnotherOrder(t *testing.T) {
+	p := planOf(t, oneAxis(3, 1))
+	var records []*result.Record
+	for number, point := range []int{2, 0, 1} {
+		records = append(records, testutil.Record(number+1, 1, p.Points[point].Parameters, float64(10*(point+1))))
+	}
+	if diff := cmp.Diff([]float64{10, 20, 30}, MeasurementsOf(p, records, nil).Values); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+}
+
 // Values are those of accepted attempts, in the order of the points; a point without one is not a number.
 func TestMeasurementsOf(t *testing.T) {
 	p := planOf(t, oneAxis(3, 1))
 	lost := disturbed(2, 1, result.OutcomeInvalidated, result.CauseEvicted)
-	got := MeasurementsOf(p, []*result.Record{testutil.Record(3, 1, nil, 30), lost, testutil.Record(1, 1, nil, 10)}, nil)
+	at := func(point int) map[string]string { return p.Points[point].Parameters }
+	got := MeasurementsOf(p, []*result.Record{testutil.Record(3, 1, at(2), 30), lost, testutil.Record(1, 1, at(0), 10)}, nil)
 	want := &Measurements{
 		Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}, Values: []float64{10, math.NaN(), 30},
 		Served: plan.Served{Number: 1, PodUID: "db-pod"}, Servers: []string{"db-pod"},
