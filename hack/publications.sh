@@ -80,6 +80,7 @@ document() {
 		header "${file/-small/}" | sed 's/^  /    /'
 		for folder in "$REPORTS/$base"/*/; do
 			folder=${folder%/}
+			[ -d "$folder" ] || die "$base is not measured: make publications NAMES=${base%%-*}"
 			at=${folder#docs/}
 			printf '\n### %s\n\n' "$(sed -n '1s/^# //p' "$folder/summary.md")"
 			printf '[The page](%s/report.html), [the summary](%s/summary.md), [a row for each trial](%s/results.csv).\n' "$at" "$at" "$at"
