@@ -118,24 +118,27 @@ func MeasurementsOf(p *plan.Plan, records []*result.Record, named []string) *Mea
 		if r == nil || len(r.Summary.Metrics) == 0 {
 			continue
 		}
-		point, known := points[stats.Label(r.Parameters)]
-		if !known {
-			continue
-		}
-		m.Metric, m.Values[point] = r.Summary.Metrics[0], r.Summary.Metrics[0].Value
-		for _, other := range r.Summary.Metrics[1:] {
-			if slices.Contains(named, other.Name) || len(p.Points) <= maxStatusPoints && isCost(other) {
-				m.add(point, other)
-			}
-		}
-		for _, name := range named { // what follows from the totals is none of the metrics above
-			if other, found := r.Summary.Metric(name); found && name != m.Metric.Name {
-				m.add(point, other)
-			}
+		if point, known := points[stats.Label(r.Parameters)]; known {
+			m.read(point, r.Summary, named)
 		}
 	}
 	m.Metric.Value = 0
 	return m
+}
+
+// read what was measured at a point: the headline metric, those that are named and, if there are few points, costs.
+func (m *Measurements) read(point int, summary *result.Summary, named []string) {
+	m.Metric, m.Values[point] = summary.Metrics[0], summary.Metrics[0].Value
+	for _, other := range summary.Metrics[1:] {
+		if slices.Contains(named, other.Name) || len(m.Values) <= maxStatusPoints && isCost(other) {
+			m.add(point, other)
+		}
+	}
+	for _, name := range named { // what follows from the totals is none of the metrics above
+		if other, found := summary.Metric(name); found && name != m.Metric.Name {
+			m.add(point, other)
+		}
+	}
 }
 
 // design is how the comparisons of a suite are made.
