@@ -17,9 +17,9 @@ only_by() {
 by_chart() {
 	only_by Helm
 	tool helm upgrade benchrun charts/benchrun --install --take-ownership --force-conflicts --namespace $NAMESPACE --create-namespace \
-		--set image.repository="${1%:*}" --set image.tag="${1#*:}" \
-		--set loader.image.repository="${2%:*}" --set loader.image.tag="${2#*:}" \
-		--set loader.sysbenchImage.repository="${3%:*}" --set loader.sysbenchImage.tag="${3#*:}" \
+		--set-string image.repository="${1%:*}" --set-string image.tag="${1#*:}" \
+		--set-string loader.image.repository="${2%:*}" --set-string loader.image.tag="${2#*:}" \
+		--set-string loader.sysbenchImage.repository="${3%:*}" --set-string loader.sysbenchImage.tag="${3#*:}" \
 		--wait --timeout 3m >&2
 }
 

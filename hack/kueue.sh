@@ -44,7 +44,7 @@ up() {
 	chmod -R u+w "$work"
 	rm -r "$work/kueue/templates/visibility" # what kueue.yaml switches off
 	helm_install "$NAMESPACE" kueue "$work/kueue" --values "$HACK/kueue.yaml" \
-		--set "controllerManager.manager.image.repository=${image%:*},controllerManager.manager.image.tag=${image##*:}"
+		--set-string "controllerManager.manager.image.repository=${image%:*},controllerManager.manager.image.tag=${image##*:}"
 	wait_until_accepted takes_queues
 	# kubectl remembers for hours which kinds a server has.
 	kubectl api-resources --api-group=kueue.x-k8s.io >/dev/null
