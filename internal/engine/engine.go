@@ -164,6 +164,22 @@ func ByName(name string) (*Engine, error) {
 	return nil, fmt.Errorf("engine is %q, it must be %s", name, strings.Join(names, " or "))
 }
 
+// NamesIn are the settings that the API has by name and whose variable has another name in another engine, with that name.
+func (e *Engine) NamesIn(other *Engine) map[string]string {
+	names := map[string]string{}
+	for i, ours := range e.Options.named() {
+		if theirs := other.Options.named()[i]; ours != theirs {
+			names[ours] = theirs
+		}
+	}
+	return names
+}
+
+// named are the names of the variables behind the settings that the API has by name, in the same order for each engine.
+func (o *Options) named() []string {
+	return []string{o.BufferPoolSize(0).Name, o.LogFileSize(0).Name, o.FlushLogAtTrxCommit(0).Name, o.BinaryLog(false).Name}
+}
+
 // ErrorLine finds the first error in the log of a server of any engine; empty if there is none.
 func ErrorLine(log string) string {
 	for line := range strings.Lines(log) {

@@ -4,6 +4,7 @@
 package engine_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +23,21 @@ func TestByName(t *testing.T) {
 		e, err := engine.ByName(name)
 		if e != nil || err == nil || !strings.Contains(err.Error(), `engine is "`+name+`", it must be MariaDB or MySQL`) {
 			t.Errorf("%q: %v, %v", name, e, err)
+		}
+	}
+}
+
+func TestNamesIn(t *testing.T) {
+	for _, tc := range []struct {
+		of, in *engine.Engine
+		want   map[string]string
+	}{
+		{&engine.MariaDB, &engine.MySQL, map[string]string{"innodb_log_file_size": "innodb_redo_log_capacity"}},
+		{&engine.MySQL, &engine.MariaDB, map[string]string{"innodb_redo_log_capacity": "innodb_log_file_size"}},
+		{&engine.MySQL, &engine.MySQL, map[string]string{}},
+	} {
+		if got := tc.of.NamesIn(tc.in); !maps.Equal(got, tc.want) {
+			t.Errorf("%s in %s: %v, want %v", tc.of.Name, tc.in.Name, got, tc.want)
 		}
 	}
 }

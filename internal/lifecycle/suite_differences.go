@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -50,13 +51,24 @@ func UnaskedOf(p *SuitePlan, seen *SuiteObserved, variant int) Unasked {
 		return Unasked{}
 	}
 	baseline, v := p.Variants[p.Baseline].Run, p.Variants[variant].Run
-	list, same, err := plan.Unasked(&baseline.Spec, &v.Spec, seen.Variables[p.Baseline], seen.Variables[variant])
-	switch {
-	case err != nil: // an engine that is not known has no plan either
+	u, err := plan.UnaskedDifferences(&baseline.Spec, &v.Spec, seen.Variables[p.Baseline], seen.Variables[variant])
+	if err != nil { // an engine that is not known has no plan either
 		return Unasked{}
-	case len(list) == 0:
-		return Unasked{Text: fmt.Sprintf("none of %d other server variables differs", same)}
 	}
+	text := fmt.Sprintf("none of %d other server variables differs", u.Same)
+	if len(u.Differ) > 0 {
+		text = fmt.Sprintf("%d of %d other server variables differ without being asked for: %s", len(u.Differ), len(u.Differ)+u.Same,
+			someOf(u.Differ))
+	}
+	if u.OnlyTheirs+u.OnlyOurs > 0 {
+		text += fmt.Sprintf("; %d more exist in %s only, %d in %s only", u.OnlyTheirs, baseline.Spec.Database.Engine, u.OnlyOurs,
+			v.Spec.Database.Engine)
+	}
+	return Unasked{len(u.Differ), text}
+}
+
+// someOf a list of differences, as a text of bounded length.
+func someOf(list []string) string {
 	shown := slices.Clone(list[:min(len(list), maxBesides)])
 	for i := range shown {
 		if short := cut(shown[i], maxDifference); short != shown[i] {
@@ -66,8 +78,7 @@ func UnaskedOf(p *SuitePlan, seen *SuiteObserved, variant int) Unasked {
 	if more := len(list) - len(shown); more > 0 {
 		shown = append(shown, fmt.Sprintf("and %d more: the documents of the attempts have all variables", more))
 	}
-	return Unasked{len(list), fmt.Sprintf("%d of %d other server variables differ without being asked for: %s", len(list),
-		len(list)+same, strings.Join(shown, ", "))}
+	return strings.Join(shown, ", ")
 }
 
 // maxBesides is how many variables that differ without being asked for are named, and maxDifference the length of what is said of
@@ -106,6 +117,7 @@ func SuiteWarnings(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObse
 	if p.Baseline < len(p.Variants) {
 		for i, v := range p.Variants {
 			add(unsaid(suite, p, seen, i, v.Differences))
+			add(otherLog(suite, p, seen, i))
 		}
 	}
 	return append(list, warningsOfRuns(seen)...)
@@ -187,6 +199,41 @@ func unsaid(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, v
 		return serverImage.differs(whose, both) + ", although the same is asked for"
 	case len(asked) == 0 && settingsRead.differs(whose, both) != "":
 		return settingsRead.differs(whose, both) + ", although the same is asked for"
+	}
+	return ""
+}
+
+// otherLog says that a variant and the baseline differ in the binary log and in something else, so that the log's cost is part of
+// the difference; it is empty if they do not.
+func otherLog(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, variant int) string {
+	const name, on = "log_bin", "ON"
+	ours, theirs := valueOf(p, seen, variant, name), valueOf(p, seen, p.Baseline, name)
+	asked := p.Variants[variant].Differences
+	alone := len(asked) == 1 && strings.HasPrefix(asked[0], name+" ")
+	if variant == p.Baseline || alone || ours == "" || theirs == "" || ours == theirs {
+		return ""
+	}
+	with, without := suite.Spec.Variants[variant].Name, suite.Spec.Variants[p.Baseline].Name
+	if theirs == on {
+		with, without = without, with
+	}
+	return fmt.Sprintf("%s writes a binary log and %s does not: what the log costs is part of the difference", with, without)
+}
+
+// valueOf a variable of a variant's server: what it said, or what is asked for; empty if neither is known.
+func valueOf(p *SuitePlan, seen *SuiteObserved, variant int, name string) string {
+	if variant < len(seen.Variables) && seen.Variables[variant] != nil {
+		return seen.Variables[variant][name]
+	}
+	db := &p.Variants[variant].Run.Spec.Database
+	e, err := engine.ByName(string(db.Engine))
+	if err != nil {
+		return ""
+	}
+	for _, s := range plan.Settings(e, db) {
+		if s.Name == name {
+			return s.Value
+		}
 	}
 	return ""
 }

@@ -223,6 +223,26 @@ func TestSuiteWarnings(t *testing.T) {
 			},
 			want: []string{"lazy and durable had different server variables: a, b, although the same is asked for"},
 		},
+		"a binary log that is the variant": {
+			suite: suite(func(s *v1alpha1.BenchmarkSuite) {
+				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(true)}}
+			}),
+		},
+		"a binary log beside another difference": {
+			suite: suite(func(s *v1alpha1.BenchmarkSuite) {
+				s.Spec.Template.Spec.Database.Settings.BinaryLog = ptr.To(true)
+				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{
+					Engine: v1alpha1.EngineMySQL, Image: "mysql:8.4", Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(false)},
+				}
+			}),
+			want: []string{"durable writes a binary log and lazy does not: what the log costs is part of the difference"},
+		},
+		"a binary log that nobody asked for": {
+			see: func(o *SuiteObserved) {
+				o.Variables = []map[string]string{{"log_bin": "OFF"}, {"log_bin": "ON"}}
+			},
+			want: []string{"lazy writes a binary log and durable does not: what the log costs is part of the difference"},
+		},
 		"of a run": {
 			see: func(o *SuiteObserved) {
 				o.Members[1].Run.Status.Points = []v1alpha1.PointStatus{{Warnings: []string{"beware"}}, {Warnings: []string{"beware"}}}
@@ -292,6 +312,23 @@ func TestManyDifferences(t *testing.T) {
 	if unasked.Count != 20 || !strings.Contains(text, "20 of 20 other") || !strings.HasSuffix(text, "and 8 more: the documents of the attempts have all variables") ||
 		len(text) > 1500 || !strings.Contains(text, "v11 (1 → xxx") {
 		t.Errorf("%d bytes: %s", len(text), text)
+	}
+}
+
+// Of two engines, what only one of them has is counted beside what differs.
+func TestVariantDifferencesOfEngines(t *testing.T) {
+	s := suite(func(s *v1alpha1.BenchmarkSuite) {
+		s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Engine: v1alpha1.EngineMySQL, Image: "mysql:8.4"}
+	})
+	got := VariantDifferences(s, planOfSuite(t, s), &SuiteObserved{Variables: []map[string]string{
+		{"innodb_flush_method": "fsync", "aria_block_size": "8192", "autocommit": "ON"},
+		{"innodb_flush_method": "O_DIRECT", "mysqlx_max_connections": "100", "autocommit": "ON", "gtid_mode": "OFF"},
+	}})
+	want := []string{"lazy differs from durable in: database.engine (MariaDB → MySQL), database.image (mariadb:11.8 → mysql:8.4); " +
+		"1 of 2 other server variables differ without being asked for: innodb_flush_method (fsync → O_DIRECT); " +
+		"1 more exist in MariaDB only, 2 in MySQL only"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

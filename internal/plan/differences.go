@@ -18,21 +18,19 @@ import (
 const unset = "unset"
 
 // Differences are what one run asks for and another does not, as "name (theirs → ours)": first server settings by their own
-// names, then everything else by its path in the specification.
+// names, then everything else by its path in the specification. Of two engines, a setting that has another name in each has both.
 func Differences(from, to *v1alpha1.BenchmarkRunSpec) ([]string, error) {
-	theirs, err := settingValues(from)
+	p, err := enginesOf(from, to)
 	if err != nil {
 		return nil, err
 	}
-	ours, err := settingValues(to)
+	list := changes(p.common(p.from, settingValues(p.from, from)), p.common(p.to, settingValues(p.to, to)))
+	theirs, err := leaves(from)
 	if err != nil {
 		return nil, err
 	}
-	list := changes(theirs, ours)
-	if theirs, err = leaves(from); err != nil {
-		return nil, err
-	}
-	if ours, err = leaves(to); err != nil {
+	ours, err := leaves(to)
+	if err != nil {
 		return nil, err
 	}
 	return append(list, changes(theirs, ours)...), nil
@@ -60,42 +58,92 @@ func changes(from, to map[string]string) []string {
 	return list
 }
 
-// Unasked are the variables that differ from one server to another although no setting asks for it, as "name (theirs → ours)",
-// and how many variables are the same. State and identity of a server are left out.
-func Unasked(from, to *v1alpha1.BenchmarkRunSpec, theirs, ours map[string]string) (list []string, same int, err error) {
-	e, err := engine.ByName(string(to.Database.Engine))
+// Unasked is how the variables of two servers differ although no setting asks for it. State and identity of a server are left
+// out.
+type Unasked struct {
+	// Differ are those with different values, as "name (theirs → ours)". Servers of one engine differ in what one of them lacks, too.
+	Differ []string
+	// Same is how many have the same value.
+	Same int
+	// OnlyTheirs and OnlyOurs are how many variables one engine has, and the other has not. They are 0 if the engine is the same.
+	OnlyTheirs, OnlyOurs int
+}
+
+// UnaskedDifferences of the variables of two servers.
+func UnaskedDifferences(from, to *v1alpha1.BenchmarkRunSpec, theirs, ours map[string]string) (Unasked, error) {
+	p, err := enginesOf(from, to)
 	if err != nil {
-		return nil, 0, err
+		return Unasked{}, err
 	}
 	asked := map[string]bool{}
-	for _, spec := range []*v1alpha1.BenchmarkRunSpec{from, to} {
-		for _, s := range Settings(e, &spec.Database) {
-			asked[s.Name], asked[e.Variables.Synonyms[s.Name]] = true, true
+	for _, side := range []struct {
+		e    *engine.Engine
+		spec *v1alpha1.BenchmarkRunSpec
+	}{{p.from, from}, {p.to, to}} {
+		for _, s := range Settings(side.e, &side.spec.Database) {
+			asked[s.Name], asked[side.e.Variables.Synonyms[s.Name]] = true, true
 		}
 	}
-	skip := func(name, _ string) bool { return asked[name] || e.Variables.IsState(name) }
-	theirs, ours = maps.Clone(theirs), maps.Clone(ours)
-	maps.DeleteFunc(theirs, skip)
-	maps.DeleteFunc(ours, skip)
+	state := func(name string) bool {
+		_, before := theirs[name]
+		_, after := ours[name]
+		return before && p.from.Variables.IsState(name) || after && p.to.Variables.IsState(name)
+	}
+	known := func(of *engine.Engine, variables map[string]string) map[string]string {
+		rest := maps.Clone(variables)
+		maps.DeleteFunc(rest, func(name, _ string) bool { return asked[name] || state(name) })
+		return p.common(of, rest)
+	}
+	theirs, ours = known(p.from, theirs), known(p.to, ours)
+	var u Unasked
 	for name, value := range ours {
 		if other, found := theirs[name]; found && other == value {
-			same++
+			u.Same++
 		}
 	}
-	return changes(theirs, ours), same, nil
+	if p.from != p.to {
+		before, after := len(theirs), len(ours)
+		maps.DeleteFunc(theirs, func(name, _ string) bool { _, both := ours[name]; return !both })
+		maps.DeleteFunc(ours, func(name, _ string) bool { _, both := theirs[name]; return !both })
+		u.OnlyTheirs, u.OnlyOurs = before-len(theirs), after-len(ours)
+	}
+	u.Differ = changes(theirs, ours)
+	return u, nil
+}
+
+// pair of engines that are compared.
+type pair struct{ from, to *engine.Engine }
+
+func enginesOf(from, to *v1alpha1.BenchmarkRunSpec) (p pair, err error) {
+	if p.from, err = engine.ByName(string(from.Database.Engine)); err != nil {
+		return pair{}, err
+	}
+	p.to, err = engine.ByName(string(to.Database.Engine))
+	return p, err
+}
+
+// common gives the variables of one of the engines, under the names that both have: where these differ, the name is both.
+func (p pair) common(of *engine.Engine, variables map[string]string) map[string]string {
+	for theirs, ours := range p.from.NamesIn(p.to) {
+		name := theirs
+		if of == p.to {
+			name = ours
+		}
+		if value, found := variables[name]; found {
+			delete(variables, name)
+			variables[theirs+" or "+ours] = value
+		}
+	}
+	return variables
 }
 
 // settingValues are the server settings that a specification asks for.
-func settingValues(spec *v1alpha1.BenchmarkRunSpec) (map[string]string, error) {
-	e, err := engine.ByName(string(spec.Database.Engine))
-	if err != nil {
-		return nil, err
-	}
+func settingValues(e *engine.Engine, spec *v1alpha1.BenchmarkRunSpec) map[string]string {
 	values := map[string]string{}
 	for _, s := range Settings(e, &spec.Database) {
 		values[s.Name] = s.Value
 	}
-	return values, nil
+	return values
 }
 
 // leaves are all other values of a specification, by their paths. The seed is not among them: it belongs to the round.

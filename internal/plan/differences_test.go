@@ -4,6 +4,7 @@
 package plan_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,12 +28,59 @@ func TestUnasked(t *testing.T) {
 	ours := map[string]string{
 		"innodb_flush_log_at_trx_commit": "0", "sort_buffer_size": "2", "new": "y", "hostname": "b", "autocommit": "ON", "sql_mode": "",
 	}
-	got, same, err := plan.Unasked(&from, to, theirs, ours)
+	got, err := plan.UnaskedDifferences(&from, to, theirs, ours)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"gone (x → unset)", "new (unset → y)", "sort_buffer_size (1 → 2)"}, got); diff != "" || same != 2 {
-		t.Errorf("%d are the same; differences (-want +got):\n%s", same, diff)
+	want := plan.Unasked{Differ: []string{"gone (x → unset)", "new (unset → y)", "sort_buffer_size (1 → 2)"}, Same: 2}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Two engines have variables that the other has not: these are counted. A setting that both have under different names is one.
+func TestUnaskedOfTwoEngines(t *testing.T) {
+	from := testutil.MakeRun("r", "ns").Obj().Spec
+	to := from.DeepCopy()
+	to.Database.Engine = v1alpha1.EngineMySQL
+	to.Database.Settings.LogFileSize, from.Database.Settings.LogFileSize = nil, nil
+	theirs := map[string]string{
+		"innodb_log_file_size": "1", "innodb_flush_method": "fsync", "sql_mode": "", "aria_group_commit": "none", "gtid_slave_pos": "1",
+		"aria_block_size": "8192",
+	}
+	ours := map[string]string{
+		"innodb_redo_log_capacity": "2", "innodb_flush_method": "O_DIRECT", "sql_mode": "", "mysqlx_max_connections": "100",
+		"admin_port": "33062", "gtid_mode": "OFF", "log_bin": "OFF",
+	}
+	got, err := plan.UnaskedDifferences(&from, to, theirs, ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := plan.Unasked{
+		Differ: []string{"innodb_flush_method (fsync → O_DIRECT)", "innodb_log_file_size or innodb_redo_log_capacity (1 → 2)"},
+		Same:   1, OnlyTheirs: 2, OnlyOurs: 2,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, found := theirs["innodb_log_file_size"]; !found || ours["innodb_redo_log_capacity"] == "" {
+		t.Error("the variables of the caller were changed")
+	}
+}
+
+// The same size of the redo log is no difference of two engines, whatever its variable is called.
+func TestDifferencesOfTwoEngines(t *testing.T) {
+	from := testutil.MakeRun("r", "ns").Obj().Spec
+	to := from.DeepCopy()
+	to.Database.Engine, to.Database.Image = v1alpha1.EngineMySQL, "mysql:8.4"
+	want := []string{"database.engine (MariaDB → MySQL)", "database.image (mariadb:11.8 → mysql:8.4)"}
+	if got, err := plan.Differences(&from, to); err != nil || !cmp.Equal(want, got) {
+		t.Errorf("%v (-want +got):\n%s", err, cmp.Diff(want, got))
+	}
+	to.Database.Settings.LogFileSize = ptr.To(resource.MustParse("48Mi"))
+	want = slices.Insert(want, 0, "innodb_redo_log_capacity or innodb_log_file_size (50331648 → 100663296)")
+	if got, err := plan.Differences(to, &from); err != nil || len(got) != 3 || got[0] != want[0] {
+		t.Errorf("%v: %q, want first %s", err, got, want[0])
 	}
 }
 

@@ -41,19 +41,28 @@ var publications = map[string][]side{
 	},
 	"002-tpcc-four-configurations": {
 		{1, 0, []string{
+			"database.hostTuning.ioScheduler", "database.hostTuning.swappiness",
 			"database.settings.bufferPoolSize", "database.settings.logFileSize", "database.storage.storageClassName",
 			"database.variables.innodb_buffer_pool_instances", "database.variables.innodb_flush_method",
 			"database.variables.innodb_stats_on_metadata", "database.variables.query_cache_size", "database.variables.query_cache_type",
 		}},
 		{2, 1, []string{"database.storage.storageClassName"}},
-		{3, 1, []string{"database.settings.binaryLog"}},
+		{3, 1, []string{
+			"database.engine", "database.image", "database.settings.binaryLog", "database.variables.innodb_buffer_pool_chunk_size",
+			"database.variables.query_cache_size", "database.variables.query_cache_type",
+		}},
+		{4, 1, []string{"database.settings.binaryLog"}},
 	},
 	"003-iibench-contest": nil,
 	"004-commit-size":     {{1, 0, []string{"workload.commitSize.rows", "workload.commitSize.sweep.rowsPerCommit"}}},
 }
 
-// notSmall are what only the full size of a publication varies: a small cluster has one storage class, and a new server.
-var notSmall = []string{"database.storage.storageClassName", "database.variables.innodb_buffer_pool_instances"}
+// notSmall are what only the full size of a publication varies: a small cluster has a new server, a pool of one chunk, and nobody
+// who allows that its nodes are tuned.
+var notSmall = []string{
+	"database.variables.innodb_buffer_pool_instances", "database.variables.innodb_buffer_pool_chunk_size",
+	"database.hostTuning.swappiness", "database.hostTuning.ioScheduler",
+}
 
 // A comparison's sides differ in what they say, and in nothing else.
 func TestSidesOfPublications(t *testing.T) {

@@ -5,6 +5,7 @@
 package samples
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,7 +96,7 @@ func runs(t *testing.T, file string) []*v1alpha1.BenchmarkRun {
 		}
 		for _, run := range of {
 			run.UID = "01234567-89ab-cdef-0123-456789abcdef"
-			run.Spec.Database.Engine = v1alpha1.EngineMariaDB
+			run.Spec.Database.Engine = cmp.Or(run.Spec.Database.Engine, v1alpha1.EngineMariaDB)
 			run.Spec.Loader.Pods = max(1, run.Spec.Loader.Pods)
 			list = append(list, run)
 		}

@@ -1,0 +1,127 @@
+//go:build e2e
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"encoding/csv"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// recorded is a suite's member with the records of its trials.
+type recorded struct {
+	round, variant string
+	records        []*result.Record
+}
+
+// membersOf a suite of so many rounds whose runs have two trials each.
+func membersOf(ctx SpecContext, suite *v1alpha1.BenchmarkSuite) []recorded {
+	GinkgoHelper()
+	var list []recorded
+	for round := 1; round <= int(suite.Spec.Rounds); round++ {
+		for _, v := range suite.Spec.Variants {
+			m := recorded{round: strconv.Itoa(round), variant: v.Name}
+			for trial := 1; trial <= 2; trial++ {
+				r, err := result.DecodeRecord(configMap(ctx, fmt.Sprintf("%s-r%d-%s-t%d-a1", suite.Name, round, v.Name, trial)).Data[result.RecordKey])
+				Expect(err).NotTo(HaveOccurred())
+				m.records = append(m.records, r)
+			}
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+var _ = Describe("engines", func() {
+	It("load the same rows, and a suite has the values of its runs at the points where they were measured", func(ctx SpecContext) {
+		apply(ctx, `
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkSuite
+metadata: {name: engines}
+spec:
+  template:
+    spec:
+      database:
+        image: mariadb:11.8
+        settings: {bufferPoolSize: 64Mi, logFileSize: 48Mi, flushLogAtTrxCommit: 1, binaryLog: false}
+        storage: {size: 2Gi}
+        resources: {requests: {cpu: 250m, memory: 1200Mi}, limits: {cpu: "1", memory: 1200Mi}}
+      workload: {type: CommitSize, commitSize: {rows: 2000, sweep: {rowsPerCommit: [1, 1000]}}}
+      trials: {warmUpSeconds: 5}
+      loader: {resources: {requests: {cpu: 50m}, limits: {cpu: "1", memory: 128Mi}}}
+  variants:
+  - {name: now}
+  - {name: before, database: {image: "mariadb:10.11"}}
+  - {name: mysql, database: {engine: MySQL, image: "mysql:9.7"}}
+  rounds: 2
+  earlyStop: {policy: Disabled}
+`)
+		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+(2*runTime).String(), "benchmarksuite/engines")
+		suite := getSuite(ctx, "engines")
+		Expect(apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", suite.Status)
+		members := membersOf(ctx, suite)
+
+		By("loading rows with the same checksum in each engine")
+		sums, versions := map[string]map[string]bool{}, map[string]bool{}
+		for _, m := range members {
+			if sums[m.round] == nil {
+				sums[m.round] = map[string]bool{}
+			}
+			for i := range m.records {
+				d := document(ctx, fmt.Sprintf("engines-r%s-%s-t%d-a1", m.round, m.variant, i+1))
+				Expect(contradictions(d)).To(BeEmpty())
+				sums[m.round][check(d, "checksum").Detail] = true
+				versions[d.Server.Version] = true
+			}
+		}
+		Expect(sums).To(HaveLen(2))
+		for round, of := range sums {
+			Expect(of).To(HaveLen(1), "round %s: %v", round, of)
+		}
+		Expect(versions).To(HaveLen(3), "%v", versions)
+
+		By("having each value at its point")
+		want := map[string]string{}
+		for _, m := range members {
+			for _, r := range m.records {
+				key := strings.Join([]string{m.round, m.variant, r.Parameters["rowsPerCommit"]}, " ")
+				want[key] = strconv.FormatFloat(r.Summary.Metrics[0].Value, 'f', -1, 64)
+			}
+		}
+		text := configMap(ctx, suite.Status.Results.ConfigMap).Data["results.csv"]
+		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(rows[0][:6]).To(Equal([]string{"round", "variant", "run", "rowsPerCommit", "metric", "value"}))
+		got := map[string]string{}
+		for _, row := range rows[1:] {
+			got[strings.Join([]string{row[0], row[1], row[3]}, " ")] = row[5]
+		}
+		Expect(got).To(HaveLen(12))
+		Expect(maps.Equal(got, want)).To(BeTrue(), "the suite has %v, its runs have %v", got, want)
+		for _, m := range members {
+			one, thousand := got[m.round+" "+m.variant+" 1"], got[m.round+" "+m.variant+" 1000"]
+			a, _ := strconv.ParseFloat(one, 64)
+			b, _ := strconv.ParseFloat(thousand, 64)
+			Expect(b).To(BeNumerically(">", 1.5*a), "%s in round %s: %s and %s rows/s at 1 and at 1,000 rows per commit", m.variant, m.round, one, thousand)
+		}
+
+		By("naming the differences of two engines in the terms of both")
+		Expect(suite.Status.Differences).To(HaveLen(2))
+		Expect(suite.Status.Differences[1]).To(And(
+			ContainSubstring("database.engine (MariaDB → MySQL)"), MatchRegexp(`\d+ more exist in MariaDB only, \d+ in MySQL only`),
+			Not(ContainSubstring("innodb_redo_log_capacity"))))
+		Expect(strings.Join(suite.Status.Warnings, "\n")).NotTo(ContainSubstring("binary log"))
+	}, SpecTimeout(3*runTime))
+})
