@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// maxLimitSeconds is 30 days.
-	maxLimitSeconds = 30 * 24 * 3600
+	// maxLimitSeconds is the API's: 180 days.
+	maxLimitSeconds = 180 * 24 * 3600
 	// maxPods is the API's.
 	maxPods = 64
 )
