@@ -73,6 +73,7 @@ type BenchmarkRunList struct {
 // +kubebuilder:validation:XValidation:rule="(!self.database.?settings.?bufferPoolSize.hasValue() || quantity(string(self.database.settings.bufferPoolSize)).compareTo(quantity('5Mi')) >= 0) && (!self.database.?settings.?logFileSize.hasValue() || quantity(string(self.database.settings.logFileSize)).compareTo(quantity('4Mi')) >= 0)",message="settings.bufferPoolSize must be at least 5Mi, settings.logFileSize at least 4Mi"
 // +kubebuilder:validation:XValidation:rule="self.database.engine != 'MySQL' || !self.database.?settings.?logFileSize.hasValue() || quantity(string(self.database.settings.logFileSize)).compareTo(quantity('8Mi')) >= 0",message="settings.logFileSize must be at least 8Mi with engine MySQL"
 // +kubebuilder:validation:XValidation:rule="!self.database.?storage.?size.hasValue() || quantity(string(self.database.storage.size)).compareTo(quantity('256Mi')) >= 0",message="storage.size must be at least 256Mi"
+// +kubebuilder:validation:XValidation:rule="!has(self.loader) || !has(self.loader.transport) || self.loader.transport != 'UnixSocket' || self.database.provisioner == 'StatefulSet' && self.loader.separateFromDatabase == 'None' && (!has(self.database.tls) || self.database.tls.mode == 'Disabled')",message="loader.transport UnixSocket puts the loader beside the server: database.provisioner must be StatefulSet, loader.separateFromDatabase None, and database.tls.mode Disabled"
 type BenchmarkRunSpec struct {
 	// database is the server to measure: its image, settings, storage and resources.
 	// +required

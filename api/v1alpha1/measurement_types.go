@@ -203,6 +203,16 @@ const (
 	SeparationNone Separation = "None"
 )
 
+// Transport is how the loader reaches the server.
+type Transport string
+
+const (
+	// TransportTCP is a connection over the network.
+	TransportTCP Transport = "TCP"
+	// TransportUnixSocket is a connection within one node.
+	TransportUnixSocket Transport = "UnixSocket"
+)
+
 // LoaderSpec is where the loader runs, and with which resources.
 type LoaderSpec struct {
 	// pods is the number of Pods that make the load together, for BulkInsert, IIBench and Sysbench. They share the connections
@@ -237,6 +247,14 @@ type LoaderSpec struct {
 	// +kubebuilder:default=Preferred
 	// +kubebuilder:validation:Enum=Preferred;Required;None
 	SeparateFromDatabase Separation `json:"separateFromDatabase,omitempty"`
+
+	// transport is TCP, or UnixSocket: connections by a socket in the file system, without the network, as of a client on the
+	// server's own machine. The loader's Pods then run on the database's node, and share a small volume of the database's storage
+	// class with its Pod, in which the server has its socket: mysqld.sock in /run/mysqld, as in the official images. UnixSocket
+	// needs database.provisioner StatefulSet, no TLS, and separateFromDatabase None. Unset: TCP.
+	// +optional
+	// +kubebuilder:validation:Enum=TCP;UnixSocket
+	Transport Transport `json:"transport,omitempty"`
 
 	// scratch adds an empty volume at /scratch for workloads that write files before they load them.
 	// +optional

@@ -49,6 +49,9 @@ func Objects(run *v1alpha1.BenchmarkRun, instance int, node string, images podut
 		if storage(&run.Spec.Database).Medium != v1alpha1.MediumMemory {
 			objects = append(objects, volumeClaim(run, instance))
 		}
+		if plan.UsesSocket(run) {
+			objects = append(objects, socketClaim(run, instance))
+		}
 		return append(objects, statefulSet(e, run, instance, node, images)), nil
 	}
 }

@@ -61,6 +61,9 @@ func goldenRuns() map[string]goldenRun {
 				Swappiness: ptr.To[int32](0), IOScheduler: "none", TransparentHugePages: "never",
 			}
 		}).Obj(), 1, ""},
+		"socket": {testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) {
+			r.Spec.Loader.Transport, r.Spec.Database.Storage.StorageClassName = v1alpha1.TransportUnixSocket, "fast-xfs"
+		}).Obj(), 2, ""},
 		"mysql":  {testutil.MakeRun("run", "ns").With(mysql).Obj(), 1, ""},
 		"memory": {testutil.MakeRun("run", "ns").With(memory).Obj(), 2, "worker-3"},
 	}

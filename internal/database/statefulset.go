@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -49,14 +50,14 @@ func statefulSet(
 			Selector:    &metav1.LabelSelector{MatchLabels: selector(run, instance)},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: template, Annotations: blockIOAnnotation(&run.Spec.Database)},
-				Spec:       podSpec(e, run, meta.Name, node, images),
+				Spec:       podSpec(e, run, instance, node, images),
 			},
 		},
 	}
 }
 
-func podSpec(e *engine.Engine, run *v1alpha1.BenchmarkRun, instanceName, node string, images podutil.Images) corev1.PodSpec {
-	db := &run.Spec.Database
+func podSpec(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int, node string, images podutil.Images) corev1.PodSpec {
+	db, instanceName := &run.Spec.Database, plan.InstanceName(run, instance)
 	spec := corev1.PodSpec{
 		AutomountServiceAccountToken:  ptr.To(false),
 		EnableServiceLinks:            ptr.To(false),
@@ -75,7 +76,7 @@ func podSpec(e *engine.Engine, run *v1alpha1.BenchmarkRun, instanceName, node st
 			{Name: "credentials", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
 				SecretName: plan.SecretName(run),
 			}}},
-			{Name: "run", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+			{Name: "run", VolumeSource: runSource(run, instance)},
 			{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 		},
 	}
@@ -94,6 +95,14 @@ func dataSource(db *v1alpha1.DatabaseSpec, instanceName string) corev1.VolumeSou
 		}}
 	}
 	return corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: instanceName}}
+}
+
+// runSource is the volume with the server's socket: its own, or one that it shares with the loader.
+func runSource(run *v1alpha1.BenchmarkRun, instance int) corev1.VolumeSource {
+	if !plan.UsesSocket(run) {
+		return corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
+	}
+	return corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: plan.SocketClaim(run, instance)}}
 }
 
 func podSecurity(e *engine.Engine) *corev1.PodSecurityContext {
@@ -175,17 +184,30 @@ func probeArgs(e *engine.Engine, db *v1alpha1.DatabaseSpec) []string {
 
 func volumeClaim(run *v1alpha1.BenchmarkRun, instance int) *corev1.PersistentVolumeClaim {
 	asked := storage(&run.Spec.Database)
+	return claimOf(objectMeta(run, instance), asked.Size, asked.StorageClassName)
+}
+
+// socketSize is what the volume with the socket asks for: nothing is written to it, and no disk is smaller.
+var socketSize = resource.MustParse("16Mi")
+
+func socketClaim(run *v1alpha1.BenchmarkRun, instance int) *corev1.PersistentVolumeClaim {
+	meta := objectMeta(run, instance)
+	meta.Name = plan.SocketClaim(run, instance)
+	return claimOf(meta, socketSize, storage(&run.Spec.Database).StorageClassName)
+}
+
+func claimOf(meta metav1.ObjectMeta, size resource.Quantity, class string) *corev1.PersistentVolumeClaim {
 	claim := &corev1.PersistentVolumeClaim{
-		ObjectMeta: objectMeta(run, instance),
+		ObjectMeta: meta,
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 			Resources: corev1.VolumeResourceRequirements{
-				Requests: corev1.ResourceList{corev1.ResourceStorage: asked.Size.DeepCopy()},
+				Requests: corev1.ResourceList{corev1.ResourceStorage: size.DeepCopy()},
 			},
 		},
 	}
-	if asked.StorageClassName != "" {
-		claim.Spec.StorageClassName = ptr.To(asked.StorageClassName)
+	if class != "" {
+		claim.Spec.StorageClassName = ptr.To(class)
 	}
 	return claim
 }

@@ -55,16 +55,16 @@ func UnaskedOf(p *SuitePlan, seen *SuiteObserved, variant int) Unasked {
 	if err != nil { // an engine that is not known has no plan either
 		return Unasked{}
 	}
-	text := fmt.Sprintf("none of %d other server variables differs", u.Same)
-	if len(u.Differ) > 0 {
-		text = fmt.Sprintf("%d of %d other server variables differ without being asked for: %s", len(u.Differ), len(u.Differ)+u.Same,
-			someOf(u.Differ))
-	}
+	onlyOne := "" // before the list, whose end may be cut off
 	if u.OnlyTheirs+u.OnlyOurs > 0 {
-		text += fmt.Sprintf("; %d more exist in %s only, %d in %s only", u.OnlyTheirs, baseline.Spec.Database.Engine, u.OnlyOurs,
+		onlyOne = fmt.Sprintf(" (%d more exist in %s only, %d in %s only)", u.OnlyTheirs, baseline.Spec.Database.Engine, u.OnlyOurs,
 			v.Spec.Database.Engine)
 	}
-	return Unasked{len(u.Differ), text}
+	if len(u.Differ) == 0 {
+		return Unasked{Text: fmt.Sprintf("none of %d other server variables differs%s", u.Same, onlyOne)}
+	}
+	return Unasked{len(u.Differ), fmt.Sprintf("%d of %d other server variables differ without being asked for%s: %s", len(u.Differ),
+		len(u.Differ)+u.Same, onlyOne, someOf(u.Differ))}
 }
 
 // someOf a list of differences, as a text of bounded length.

@@ -325,8 +325,8 @@ func TestVariantDifferencesOfEngines(t *testing.T) {
 		{"innodb_flush_method": "O_DIRECT", "mysqlx_max_connections": "100", "autocommit": "ON", "gtid_mode": "OFF"},
 	}})
 	want := []string{"lazy differs from durable in: database.engine (MariaDB → MySQL), database.image (mariadb:11.8 → mysql:8.4); " +
-		"1 of 2 other server variables differ without being asked for: innodb_flush_method (fsync → O_DIRECT); " +
-		"1 more exist in MariaDB only, 2 in MySQL only"}
+		"1 of 2 other server variables differ without being asked for (1 more exist in MariaDB only, 2 in MySQL only): " +
+		"innodb_flush_method (fsync → O_DIRECT)"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -6,6 +6,7 @@ package loader
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -65,6 +66,10 @@ func validateServer(s *result.Server) error {
 		return fmt.Errorf("the server's port is %d, it must be 1 to 65535", s.Port)
 	case s.ObserverPort < 0 || s.ObserverPort > 65535:
 		return fmt.Errorf("the observer's port is %d, it must be 0 to 65535", s.ObserverPort)
+	case s.Socket != "" && !filepath.IsAbs(s.Socket):
+		return fmt.Errorf("the server's socket is %q, it must be an absolute path", s.Socket)
+	case s.Socket != "" && s.TLS != "":
+		return errors.New("connections by a Unix socket are not encrypted: tls must be empty")
 	case s.UserFile == "" || s.PasswordFile == "":
 		return errors.New("the files with the server's user and password are not named")
 	case !schemaName.MatchString(s.Schema):

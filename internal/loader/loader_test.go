@@ -170,6 +170,8 @@ func TestConfigurationIsCheckedBeforeConnecting(t *testing.T) {
 		{`"bench"`, `"a-b"`, `schema is "a-b"`},
 		{`"bench"`, `"MySQL"`, "schema mysql is not for workloads"},
 		{`"bench"`, `"` + strings.Repeat("x", 51) + `"`, "1 to 50 letters"},
+		{`"bench"`, `"bench","socket":"mysqld.sock"`, `socket is "mysqld.sock", it must be an absolute path`},
+		{`"bench"`, `"bench","socket":"/run/mysqld.sock","tls":"Required"`, "connections by a Unix socket are not encrypted"},
 		{`"bench"`, `"bench","tls":"Preferred"`, `tls is "Preferred"`},
 		{`"bench"`, `"bench","tls":"VerifyIdentity","caFile":"/does/not/exist"`, "reading the authorities to trust"},
 		{`"connectSeconds":1`, `"connectSeconds":0`, "connectSeconds is 0"},

@@ -137,6 +137,7 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 		},
 		"Loader": {
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Loader.SeparateFromDatabase = v1alpha1.SeparationNone },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Loader.Transport = v1alpha1.TransportUnixSocket },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Loader.Scratch = &v1alpha1.ScratchSpec{} },
 		},
 		"Placement": {func(s *v1alpha1.BenchmarkRunSpec) { s.Placement = v1alpha1.PlacementAny }},

@@ -67,9 +67,11 @@ type Config struct {
 
 // Server is a database server's address. The files hold a password or user name each, without a line break at the end.
 type Server struct {
-	Engine       string `json:"engine"`
-	Host         string `json:"host"`
-	Port         int    `json:"port"`
+	Engine string `json:"engine"`
+	Host   string `json:"host"`
+	Port   int    `json:"port"`
+	// Socket is the path of the server's Unix socket, by which to connect instead; empty if there is none.
+	Socket       string `json:"socket,omitempty"`
 	UserFile     string `json:"userFile"`
 	PasswordFile string `json:"passwordFile"`
 	// Schema that the workload's tables are made in.

@@ -83,6 +83,9 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 		ErrorPercent:   int(ptr.Deref(run.Spec.Workload.Limits.ErrorPercent, v1alpha1.DefaultErrorPercent)),
 		ConnectSeconds: int(run.Spec.Trials.StartDeadlineSeconds),
 	}
+	if plan.UsesSocket(run) {
+		c.Server.Socket = socketPath + "/" + plan.SocketFile
+	}
 	if plan.HasObserver(db) {
 		c.Server.ObserverPort = plan.ObserverPort
 	}

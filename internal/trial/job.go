@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -23,8 +24,12 @@ import (
 // Container is the name of the container that measures.
 const Container = "loader"
 
-// scratchPath is where loader.scratch is mounted.
-const scratchPath = "/scratch"
+const (
+	// scratchPath is where loader.scratch is mounted.
+	scratchPath = "/scratch"
+	// socketPath is where the volume with the server's socket is mounted.
+	socketPath = "/run/benchrun"
+)
 
 // loaderUser is the user of distroless images that is not root.
 const loaderUser int64 = 65532
@@ -139,12 +144,28 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images poduti
 	if secret, found := authority(run, a.Instance); found {
 		mount(secretVolume("authority", secret, caKey), caPath, true)
 	}
+	if plan.UsesSocket(run) {
+		mount(corev1.Volume{Name: "socket", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: plan.SocketClaim(run, a.Instance)},
+		}}, socketPath, true)
+		// The cluster gives the volume to this group, and must not take it from the server.
+		spec.SecurityContext.FSGroup = ptr.To(serverGroup(run))
+	}
 	if loader.Scratch != nil {
 		mount(corev1.Volume{Name: "scratch", VolumeSource: corev1.VolumeSource{
 			EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(loader.Scratch.Size.DeepCopy())},
 		}}, scratchPath, false)
 	}
 	return spec
+}
+
+// serverGroup is the group as which the database's server runs.
+func serverGroup(run *v1alpha1.BenchmarkRun) int64 {
+	e, err := engine.ByName(string(run.Spec.Database.Engine))
+	if err != nil { // the API knows no other
+		return loaderUser
+	}
+	return e.Image.User
 }
 
 // secretVolume has those keys of a Secret as files. The keys are named, so that the cluster says which one is missing.
@@ -197,7 +218,7 @@ func environment(config string) []corev1.EnvVar {
 	}
 }
 
-// separation keeps the loader away from the database's node, as far as was asked.
+// separation keeps the loader away from the database's node, as far as was asked, or on it, where its socket is.
 func separation(run *v1alpha1.BenchmarkRun) *corev1.Affinity {
 	owner := plan.DatabaseOwner(run)
 	term := corev1.PodAffinityTerm{
@@ -205,6 +226,11 @@ func separation(run *v1alpha1.BenchmarkRun) *corev1.Affinity {
 			owner.NameLabel: owner.Name, v1alpha1.LabelComponent: v1alpha1.ComponentDatabase,
 		}},
 		TopologyKey: corev1.LabelHostname,
+	}
+	if plan.UsesSocket(run) {
+		return &corev1.Affinity{PodAffinity: &corev1.PodAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{term},
+		}}
 	}
 	switch run.Spec.Loader.SeparateFromDatabase {
 	case v1alpha1.SeparationNone:

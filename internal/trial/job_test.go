@@ -69,6 +69,13 @@ func goldenJobs() map[string]goldenJob {
 				Point: pointOf(testutil.MakeRun("run", "ns").Sweep(1, 16).Obj(), 1),
 			},
 		},
+		"socket": {
+			testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) {
+				together(r)
+				r.Spec.Loader.Transport = v1alpha1.TransportUnixSocket
+			}).Obj(),
+			trial.Attempt{Trial: plan.Trial{Number: 1, Round: 1}, Number: 1, Instance: 2},
+		},
 		"together": {
 			testutil.MakeRun("run", "ns").With(together).Obj(),
 			trial.Attempt{Trial: plan.Trial{Number: 1, Round: 1}, Number: 1, Instance: 1, Nodes: []string{"worker-2"}},

@@ -124,9 +124,7 @@ var _ = Describe("a run", func() {
 		Expect(run.Status.Environment.ServerVersion).To(HavePrefix("10.11."))
 		Expect(run.Status.Environment.Filesystem).To(Equal("tmpfs"))
 		for trial, instance := range map[string]int{"fresh-t1-a1": 1, "fresh-t2-a1": 2} {
-			record, err := result.DecodeRecord(configMap(ctx, trial).Data[result.RecordKey])
-			Expect(err).NotTo(HaveOccurred())
-			Expect(record.Instance).To(Equal(instance))
+			Expect(record(ctx, trial).Instance).To(Equal(instance))
 		}
 	}, SpecTimeout(runTime))
 

@@ -110,8 +110,7 @@ spec:
 		_, pod, _ := strings.Cut(seen[0], " ")
 		warmedUp := 0
 		for _, run := range []string{"clients-r1-single", "clients-r1-fifty", "clients-r2-single", "clients-r2-fifty"} {
-			r, err := result.DecodeRecord(configMap(ctx, run+"-t1-a1").Data[result.RecordKey])
-			Expect(err).NotTo(HaveOccurred())
+			r := record(ctx, run+"-t1-a1")
 			Expect(r.Place.DatabasePodUID).To(Equal(pod), run)
 			Expect(r.Instance).To(Equal(1), run)
 			if slices.ContainsFunc(document(ctx, run+"-t1-a1").Phases, func(p result.Phase) bool { return p.Name == "warmup" }) {

@@ -34,9 +34,7 @@ func membersOf(ctx SpecContext, suite *v1alpha1.BenchmarkSuite) []recorded {
 		for _, v := range suite.Spec.Variants {
 			m := recorded{round: strconv.Itoa(round), variant: v.Name}
 			for trial := 1; trial <= 2; trial++ {
-				r, err := result.DecodeRecord(configMap(ctx, fmt.Sprintf("%s-r%d-%s-t%d-a1", suite.Name, round, v.Name, trial)).Data[result.RecordKey])
-				Expect(err).NotTo(HaveOccurred())
-				m.records = append(m.records, r)
+				m.records = append(m.records, record(ctx, fmt.Sprintf("%s-r%d-%s-t%d-a1", suite.Name, round, v.Name, trial)))
 			}
 			list = append(list, m)
 		}

@@ -51,14 +51,6 @@ func measuring(ctx SpecContext, run string) {
 	}).WithContext(ctx).WithTimeout(2*time.Minute).WithPolling(300*time.Millisecond).Should(ContainSubstring("measure"), "the loader's log")
 }
 
-// record is what became of an attempt.
-func record(ctx SpecContext, name string) *result.Record {
-	GinkgoHelper()
-	r, err := result.DecodeRecord(configMap(ctx, name).Data[result.RecordKey])
-	Expect(err).NotTo(HaveOccurred())
-	return r
-}
-
 // outcomes are the records of all attempts of a run, by name.
 func outcomes(ctx SpecContext, run string) map[string]string {
 	GinkgoHelper()

@@ -201,6 +201,14 @@ func document(ctx context.Context, name string) *result.Document {
 	return d
 }
 
+// record of an attempt.
+func record(ctx context.Context, name string) *result.Record {
+	GinkgoHelper()
+	r, err := result.DecodeRecord(configMap(ctx, name).Data[result.RecordKey])
+	Expect(err).NotTo(HaveOccurred())
+	return r
+}
+
 // check finds a check of a document by its name.
 func check(d *result.Document, name string) result.Check {
 	GinkgoHelper()

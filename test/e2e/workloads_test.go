@@ -8,6 +8,7 @@ package e2e
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -26,6 +27,26 @@ spec:
   seed: 7
 %s`, name, workload, rest)
 }
+
+var _ = DescribeTable("a workload loads by a Unix socket, from the database's node",
+	func(ctx SpecContext, name, workload string) {
+		const small = "resources: {requests: {cpu: 100m}, limits: {cpu: '1', memory: 672Mi}}"
+		manifest := loads(name, workload, "  loader: {transport: UnixSocket, separateFromDatabase: None, "+
+			"resources: {requests: {cpu: 50m}, limits: {cpu: '1', memory: 256Mi}}}")
+		apply(ctx, strings.Replace(manifest, "storage: {size: 1Gi}", "storage: {size: 1Gi}, "+small, 1))
+		run := complete(ctx, name)
+		place := record(ctx, name+"-t1-a1").Place
+		Expect(place.Loaders()).To(Equal([]string{place.DatabaseNode}))
+		Expect(run.Status.Environment.DatabaseNode).To(Equal(place.DatabaseNode))
+		d := document(ctx, name+"-t1-a1")
+		Expect(d.Config.Server.Socket).To(Equal("/run/benchrun/mysqld.sock"))
+		Expect(contradictions(d)).To(BeEmpty())
+		Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
+	},
+	Entry(nil, "by-socket", "type: CommitSize, commitSize: {rows: 200, rowsPerCommit: 10}", SpecTimeout(runTime)),
+	Entry(nil, "by-socket", "type: Sysbench, sysbench: {script: oltp_read_write, tables: 1, tableSize: 500, threads: 2, seconds: 2}",
+		SpecTimeout(runTime)),
+)
 
 var _ = DescribeTable("a workload runs to its end, with numbers that add up",
 	func(ctx SpecContext, name, workload, rest, metric string, rows int64) {

@@ -54,6 +54,9 @@ func New(server result.Server) (*Connections, error) {
 	cfg := mysql.NewConfig()
 	cfg.User, cfg.Passwd = user, password
 	cfg.Net, cfg.Addr = "tcp", net.JoinHostPort(server.Host, strconv.Itoa(server.Port))
+	if server.Socket != "" {
+		cfg.Net, cfg.Addr = "unix", server.Socket
+	}
 	if cfg.TLS, err = tlsConfig(server); err != nil {
 		return nil, err
 	}

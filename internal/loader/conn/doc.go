@@ -8,7 +8,7 @@
 //	 └ Session    one client's: opened by the driver, which also reads result sets
 //	    ├ handshake  what both sides can do, of which the driver knows a part
 //	    └ exchange   statements, values of prepared ones and files past the driver, which would copy each twice
-//	       └ socket     a TCP connection for a closed loop, past Go's network poller
+//	       └ socket     a connection for a closed loop, past Go's network poller
 //
 // Over an encrypted connection the driver does everything, and nothing is prepared. Sink is a server in memory that swallows what
 // it is sent.

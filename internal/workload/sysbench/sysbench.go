@@ -115,8 +115,12 @@ func (t *sysbenchTool) command(command string, extra ...string) workload.Command
 	for _, name := range slices.Sorted(maps.Keys(p.Options)) {
 		args = append(args, "--"+name+"="+p.Options[name])
 	}
+	where := []string{"--mysql-host=" + s.Host, fmt.Sprintf("--mysql-port=%d", s.Port)}
+	if s.Socket != "" {
+		where = []string{"--mysql-host=localhost", "--mysql-socket=" + s.Socket}
+	}
+	args = append(append(args, "--db-driver=mysql"), where...)
 	args = append(args,
-		"--db-driver=mysql", "--mysql-host="+s.Host, fmt.Sprintf("--mysql-port=%d", s.Port),
 		"--mysql-user="+t.user, "--mysql-db="+s.Schema,
 		fmt.Sprintf("--threads=%d", p.Threads), fmt.Sprintf("--rate=%d", p.Rate),
 		fmt.Sprintf("--percentile=%d", p.Percentile), "--rand-type="+p.RandType)
