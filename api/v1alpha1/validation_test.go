@@ -261,7 +261,16 @@ func TestEnvtestRules(t *testing.T) {
 			says:    "greater than or equal to 10",
 		},
 		"loader pods": {refused: []string{spec(`loader: {pods: 2}`)}, says: "loader.pods must be 1"},
-		"seed":        {allowed: []string{spec(`seed: 0`)}, refused: []string{spec(`seed: -1`)}, says: "greater than or equal to 0"},
+		"transport": {
+			allowed: []string{spec(`loader: {transport: TCP}`), spec(`loader: {transport: UnixSocket, separateFromDatabase: None}`)},
+			refused: []string{
+				spec(`loader: {transport: UnixSocket}`), spec(`loader: {transport: UnixSocket, separateFromDatabase: Required}`),
+				spec(`loader: {transport: UnixSocket, separateFromDatabase: None}, database: {tls: {mode: Required}}`),
+				spec(`loader: {transport: UnixSocket, separateFromDatabase: None}, database: {provisioner: MariaDBOperator}`),
+			},
+			says: "loader.transport UnixSocket puts the loader beside the server",
+		},
+		"seed": {allowed: []string{spec(`seed: 0`)}, refused: []string{spec(`seed: -1`)}, says: "greater than or equal to 0"},
 		"unknown field": {
 			refused: []string{spec(`repetitions: 3`), spec(`database: {variable: {}}`)},
 			says:    "unknown field",

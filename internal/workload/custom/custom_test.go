@@ -42,7 +42,7 @@ func TestCustomEnvironment(t *testing.T) {
 	}
 	env := tool.Commands(workload.PhaseMeasure)[0].Env
 	for _, want := range []string{
-		"PATH=/bin", "BENCHRUN_DB_HOST=db", "BENCHRUN_DB_PORT=3306", "BENCHRUN_DB_TLS=Disabled", "BENCHRUN_DB_PASSWORD_FILE=/creds/password",
+		"PATH=/bin", "BENCHRUN_DB_HOST=db", "BENCHRUN_DB_PORT=3306", "BENCHRUN_DB_SOCKET=", "BENCHRUN_DB_TLS=Disabled", "BENCHRUN_DB_PASSWORD_FILE=/creds/password",
 		"BENCHRUN_SEED=7", "BENCHRUN_PARAM_vu=8", "MODE=fast", "BENCHRUN_RESULT_FILE=" + filepath.Join(tool.dir, "result.json"),
 	} {
 		if !slices.Contains(env, want) {
