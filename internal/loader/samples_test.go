@@ -15,7 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
-	"github.com/benchrun-dev/benchrun/internal/trial"
+	attempts "github.com/benchrun-dev/benchrun/internal/trial" // trial is the harness of the integration tests
 )
 
 // What the API server admits, the loader must not refuse: not even what no test has the time to measure.
@@ -67,7 +67,7 @@ func taken(t *testing.T, run *v1alpha1.BenchmarkRun) {
 		t.Fatal(err)
 	}
 	for _, of := range p.Trials {
-		config, err := trial.Config(run, trial.Attempt{Trial: of, Point: p.Points[of.Point], Number: 1, Instance: 1})
+		config, err := attempts.Config(run, attempts.Attempt{Trial: of, Point: p.Points[of.Point], Number: 1, Instance: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
