@@ -21,12 +21,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
 )
 
-// Files in the tool's folder. The first loads the second.
-const (
-	tpccFile       = "tpcc.lua"
-	tpccCompatFile = "tpcc_compat.lua"
-)
-
 // sysbenchTool runs sysbench 1.0, as distributions ship it.
 //
 // What is measured is an execution of its own, and so is the warm-up, because 1.0 has no --warmup-time. The other way, a
@@ -62,7 +56,7 @@ func (t *sysbenchTool) Files() map[string]string {
 	if t.params.Script != scriptTPCC {
 		return nil
 	}
-	return map[string]string{tpccFile: tpccScript, tpccCompatFile: tpccCompat}
+	return tpccFiles
 }
 
 // Commands implements Tool.

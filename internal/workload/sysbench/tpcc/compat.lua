@@ -11,15 +11,15 @@
 --   The customer's numbers of payments, and the sums of stock, stay as they are.
 -- - A new order with an unknown item ends with a rollback, which counts as an ignored error.
 --
--- tpcc.lua passes what both share, and gets a table of functions, each of which makes one transaction in a table set.
+-- Like transactions.lua, it returns a table of functions, each of which makes one transaction in a table set.
 
 local tpcc = ...
 
 local ffi = require("ffi")
 ffi.cdef("void sb_counter_inc(int thread, sb_counter_type counter);") -- the type is sysbench's own
 
-local sql, row, uniform = tpcc.sql, tpcc.row, tpcc.uniform
-local DISTRICTS = tpcc.districts
+local sql, row, random = tpcc.sql, tpcc.row, tpcc.random
+local uniform = random.uniform
 
 -- Of 2,414 customers, the published script chose 1,376 by their last names. The specification says 60 % (clause 2.5.1.2).
 local BY_LAST_NAME = 57
@@ -37,9 +37,9 @@ function compat.session(level)
 end
 
 function compat.new_order(set, scale)
-  local w, d, c = uniform(1, scale), uniform(1, DISTRICTS), tpcc.customer_number()
+  local w, d, c = uniform(1, scale), uniform(1, tpcc.districts), random.customer_number()
   local count, items = uniform(5, 15), {}
-  for n = 1, count do items[n] = tpcc.item_number() end
+  for n = 1, count do items[n] = random.item_number() end
   if uniform(1, 100) == 1 then items[count] = UNKNOWN_ITEM end
   sql("BEGIN")
   local discount, _, _, w_tax = row("SELECT c_discount, c_last, c_credit, w_tax FROM customer%d, warehouse%d " ..
@@ -61,7 +61,7 @@ function compat.new_order(set, scale)
       "FOR UPDATE", d, set, item, w)
     local quantity = uniform(1, 10)
     sql("UPDATE stock%d SET s_quantity = %d WHERE s_i_id = %d AND s_w_id = %d", set,
-      tpcc.stock_left(tonumber(stock), quantity), item, w)
+      tpcc.transactions.stock_left(tonumber(stock), quantity), item, w)
     local amount = quantity * tonumber(price)
     total = total + amount
     sql("INSERT INTO order_line%d (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, " ..
@@ -75,7 +75,7 @@ end
 
 -- named counts the customers of a last name, and returns the columns of the one in the middle, by first name.
 local function named(set, w, d, columns)
-  local name = tpcc.customer_name()
+  local name = random.customer_name()
   local count = tonumber((row("SELECT COUNT(c_id) namecnt FROM customer%d WHERE c_w_id = %d AND c_d_id = %d AND c_last = '%s'",
     set, w, d, name)))
   local found = sql("SELECT %s FROM customer%d WHERE c_w_id = %d AND c_d_id = %d AND c_last = '%s' ORDER BY c_first",
@@ -86,8 +86,8 @@ local function named(set, w, d, columns)
 end
 
 function compat.payment(set, scale)
-  local w, d, amount = uniform(1, scale), uniform(1, DISTRICTS), uniform(100, 500000) / 100
-  local c_d = uniform(1, 100) > 85 and uniform(1, DISTRICTS) or d
+  local w, d, amount = uniform(1, scale), uniform(1, tpcc.districts), uniform(100, 500000) / 100
+  local c_d = uniform(1, 100) > 85 and uniform(1, tpcc.districts) or d
   sql("BEGIN")
   sql("UPDATE warehouse%d SET w_ytd = w_ytd + %.2f WHERE w_id = %d", set, amount, w)
   local _, _, _, _, _, w_name = row("SELECT w_street_1, w_street_2, w_city, w_state, w_zip, w_name FROM warehouse%d " ..
@@ -99,7 +99,7 @@ function compat.payment(set, scale)
   if uniform(1, 100) <= BY_LAST_NAME then
     c = named(set, w, c_d, "c_id")[1]
   else
-    c = tpcc.customer_number()
+    c = random.customer_number()
   end
   local _, _, _, _, _, _, _, _, _, credit, _, _, balance, paid = row("SELECT c_first, c_middle, c_last, c_street_1, c_street_2, " ..
     "c_city, c_state, c_zip, c_phone, c_credit, c_credit_lim, c_discount, c_balance, c_ytd_payment, c_since FROM customer%d " ..
@@ -119,13 +119,13 @@ function compat.payment(set, scale)
 end
 
 function compat.order_status(set, scale)
-  local w, d = uniform(1, scale), uniform(1, DISTRICTS)
+  local w, d = uniform(1, scale), uniform(1, tpcc.districts)
   local c
   sql("BEGIN")
   if uniform(1, 100) <= BY_LAST_NAME then
     c = named(set, w, d, "c_balance, c_first, c_middle, c_id")[4]
   else
-    c = tpcc.customer_number()
+    c = random.customer_number()
     row("SELECT c_balance, c_first, c_middle, c_last FROM customer%d WHERE c_w_id = %d AND c_d_id = %d AND c_id = %d",
       set, w, d, c)
   end
@@ -142,7 +142,7 @@ end
 function compat.delivery(set, scale)
   local w, carrier = uniform(1, scale), uniform(1, 10)
   sql("BEGIN")
-  for d = 1, DISTRICTS do
+  for d = 1, tpcc.districts do
     local o = row("SELECT no_o_id FROM new_orders%d WHERE no_d_id = %d AND no_w_id = %d ORDER BY no_o_id ASC LIMIT 1 FOR UPDATE",
       set, d, w)
     if o then
@@ -161,7 +161,7 @@ function compat.delivery(set, scale)
 end
 
 function compat.stock_level(set, scale)
-  local w, d = uniform(1, scale), uniform(1, DISTRICTS)
+  local w, d = uniform(1, scale), uniform(1, tpcc.districts)
   sql("BEGIN")
   local next_o = tonumber((row("SELECT d_next_o_id FROM district%d WHERE d_id = %d AND d_w_id = %d", set, d, w)))
   row("SELECT COUNT(DISTINCT (s_i_id)) FROM order_line%d, stock%d WHERE ol_w_id = %d AND ol_d_id = %d AND ol_o_id < %d " ..
