@@ -20,19 +20,19 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// recorded is a suite's member with the records of its trials.
-type recorded struct {
+// member is a suite's member with the records of its trials.
+type member struct {
 	round, variant string
 	records        []*result.Record
 }
 
 // membersOf a suite of so many rounds whose runs have two trials each.
-func membersOf(ctx SpecContext, suite *v1alpha1.BenchmarkSuite) []recorded {
+func membersOf(ctx SpecContext, suite *v1alpha1.BenchmarkSuite) []member {
 	GinkgoHelper()
-	var list []recorded
+	var list []member
 	for round := 1; round <= int(suite.Spec.Rounds); round++ {
 		for _, v := range suite.Spec.Variants {
-			m := recorded{round: strconv.Itoa(round), variant: v.Name}
+			m := member{round: strconv.Itoa(round), variant: v.Name}
 			for trial := 1; trial <= 2; trial++ {
 				m.records = append(m.records, record(ctx, fmt.Sprintf("%s-r%d-%s-t%d-a1", suite.Name, round, v.Name, trial)))
 			}
