@@ -102,7 +102,8 @@ func runSource(run *v1alpha1.BenchmarkRun, instance int) corev1.VolumeSource {
 	if !plan.UsesSocket(run) {
 		return corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
 	}
-	return corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: plan.SocketClaim(run, instance)}}
+	claim := &corev1.PersistentVolumeClaimVolumeSource{ClaimName: plan.SocketClaim(run, instance)}
+	return corev1.VolumeSource{PersistentVolumeClaim: claim}
 }
 
 func podSecurity(e *engine.Engine) *corev1.PodSecurityContext {

@@ -11,7 +11,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -225,17 +224,7 @@ func valueOf(p *SuitePlan, seen *SuiteObserved, variant int, name string) string
 	if variant < len(seen.Variables) && seen.Variables[variant] != nil {
 		return seen.Variables[variant][name]
 	}
-	db := &p.Variants[variant].Run.Spec.Database
-	e, err := engine.ByName(string(db.Engine))
-	if err != nil {
-		return ""
-	}
-	for _, s := range plan.Settings(e, db) {
-		if s.Name == name {
-			return s.Value
-		}
-	}
-	return ""
+	return plan.SettingOf(&p.Variants[variant].Run.Spec.Database, name)
 }
 
 // warningsOfRuns are those of all points of all runs that were measured, with the number of their runs. Each is there

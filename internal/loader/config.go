@@ -57,19 +57,13 @@ func validate(cfg *result.Config) error {
 
 func validateServer(s *result.Server) error {
 	e, err := engine.ByName(s.Engine)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case s.Host == "":
-		return errors.New("the server's host is empty")
-	case s.Port < 1 || s.Port > 65535:
-		return fmt.Errorf("the server's port is %d, it must be 1 to 65535", s.Port)
-	case s.ObserverPort < 0 || s.ObserverPort > 65535:
-		return fmt.Errorf("the observer's port is %d, it must be 0 to 65535", s.ObserverPort)
-	case s.Socket != "" && !filepath.IsAbs(s.Socket):
-		return fmt.Errorf("the server's socket is %q, it must be an absolute path", s.Socket)
-	case s.Socket != "" && s.TLS != "":
-		return errors.New("connections by a Unix socket are not encrypted: tls must be empty")
+	}
+	if err := validateAddress(s); err != nil {
+		return err
+	}
+	switch {
 	case s.UserFile == "" || s.PasswordFile == "":
 		return errors.New("the files with the server's user and password are not named")
 	case !schemaName.MatchString(s.Schema):
@@ -81,6 +75,23 @@ func validateServer(s *result.Server) error {
 		if strings.EqualFold(s.Schema, taken) {
 			return fmt.Errorf("schema %s is not for workloads", taken)
 		}
+	}
+	return nil
+}
+
+// validateAddress is where the server and its observer listen.
+func validateAddress(s *result.Server) error {
+	switch {
+	case s.Host == "":
+		return errors.New("the server's host is empty")
+	case s.Port < 1 || s.Port > 65535:
+		return fmt.Errorf("the server's port is %d, it must be 1 to 65535", s.Port)
+	case s.ObserverPort < 0 || s.ObserverPort > 65535:
+		return fmt.Errorf("the observer's port is %d, it must be 0 to 65535", s.ObserverPort)
+	case s.Socket != "" && !filepath.IsAbs(s.Socket):
+		return fmt.Errorf("the server's socket is %q, it must be an absolute path", s.Socket)
+	case s.Socket != "" && s.TLS != "":
+		return errors.New("connections by a Unix socket are not encrypted: tls must be empty")
 	}
 	return nil
 }

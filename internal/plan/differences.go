@@ -61,7 +61,8 @@ func changes(from, to map[string]string) []string {
 // Unasked is how the variables of two servers differ although no setting asks for it. State and identity of a server are left
 // out.
 type Unasked struct {
-	// Differ are those with different values, as "name (theirs → ours)". Servers of one engine differ in what one of them lacks, too.
+	// Differ are those with different values, as "name (theirs → ours)". Servers of one engine differ in what one of them lacks,
+	// too.
 	Differ []string
 	// Same is how many have the same value.
 	Same int

@@ -41,6 +41,20 @@ func Settings(e *engine.Engine, db *v1alpha1.DatabaseSpec) []engine.Setting {
 	return list
 }
 
+// SettingOf is what a specification asks a variable of the server to be; empty if it asks for nothing.
+func SettingOf(db *v1alpha1.DatabaseSpec, name string) string {
+	e, err := engine.ByName(string(db.Engine))
+	if err != nil { // an engine that is not known has no settings
+		return ""
+	}
+	for _, s := range Settings(e, db) {
+		if s.Name == name {
+			return s.Value
+		}
+	}
+	return ""
+}
+
 // quote protects a value with characters that option files treat as their own: '#' begins a comment, blanks at the ends
 // are cut off, a backslash escapes.
 func quote(value string) string {

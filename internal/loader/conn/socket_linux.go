@@ -22,7 +22,8 @@ import (
 // patience is how long a thread waits in the kernel for an answer before it tells the scheduler that it does.
 const patience = 10 * time.Millisecond
 
-// socket is a connection for a closed loop, by TCP or a Unix socket: send a statement, wait for the answer, a hundred microseconds later.
+// socket is a connection for a closed loop, by TCP or a Unix socket: send a statement, wait for the answer, a hundred
+// microseconds later.
 //
 // Go's own connection asks the kernel (in vain), parks the goroutine, sleeps in epoll, wakes and asks again; and while
 // one of its threads is in a system call, another one watches it. For one round trip after the other that costs more

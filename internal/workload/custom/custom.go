@@ -98,7 +98,8 @@ func (t *customTool) env() []string {
 	}
 	env = append(env,
 		"BENCHRUN_DB_ENGINE="+s.Engine, "BENCHRUN_DB_HOST="+s.Host, "BENCHRUN_DB_PORT="+strconv.Itoa(s.Port),
-		"BENCHRUN_DB_SOCKET="+s.Socket, "BENCHRUN_DB_SCHEMA="+s.Schema, "BENCHRUN_DB_USER_FILE="+s.UserFile, "BENCHRUN_DB_PASSWORD_FILE="+s.PasswordFile,
+		"BENCHRUN_DB_SOCKET="+s.Socket, "BENCHRUN_DB_SCHEMA="+s.Schema,
+		"BENCHRUN_DB_USER_FILE="+s.UserFile, "BENCHRUN_DB_PASSWORD_FILE="+s.PasswordFile,
 		"BENCHRUN_DB_TLS="+tls, "BENCHRUN_DB_CA_FILE="+s.CAFile,
 		"BENCHRUN_SEED="+strconv.FormatInt(t.cfg.Seed, 10), "BENCHRUN_RESULT_FILE="+filepath.Join(t.dir, customResultFile))
 	for _, name := range slices.Sorted(maps.Keys(t.params.Parameters)) {
