@@ -11,6 +11,8 @@ const (
 	SchemaPath = "/etc/benchrun/schema"
 	// FilesPath has the user's files for the workload, read-only.
 	FilesPath = "/etc/benchrun/files"
+	// SocketPath has the server's Unix socket, read-only.
+	SocketPath = "/run/benchrun-socket"
 	// WorkPath is in memory, for files that a program is started with.
 	WorkPath = "/run/benchrun"
 	// ToolPath is where the loader is copied to in an image that is not its own.

@@ -24,12 +24,8 @@ import (
 // Container is the name of the container that measures.
 const Container = "loader"
 
-const (
-	// scratchPath is where loader.scratch is mounted.
-	scratchPath = "/scratch"
-	// socketPath is where the volume with the server's socket is mounted.
-	socketPath = "/run/benchrun"
-)
+// scratchPath is where loader.scratch is mounted.
+const scratchPath = "/scratch"
 
 // loaderUser is the user of distroless images that is not root.
 const loaderUser int64 = 65532
@@ -147,7 +143,7 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images poduti
 	if plan.UsesSocket(run) {
 		mount(corev1.Volume{Name: "socket", VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: plan.SocketClaim(run, a.Instance)},
-		}}, socketPath, true)
+		}}, result.SocketPath, true)
 		// The cluster gives the volume to this group, and must not take it from the server.
 		spec.SecurityContext.FSGroup = ptr.To(serverGroup(run))
 	}

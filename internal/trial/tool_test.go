@@ -110,3 +110,25 @@ func TestCustomArguments(t *testing.T) {
 		t.Errorf("error is %v, want %s", err, want)
 	}
 }
+
+// No container mounts two volumes at one path, by whatever way the server is reached: an API server refuses such a Job.
+func TestMountPaths(t *testing.T) {
+	all := goldenJobs()
+	maps.Copy(all, toolJobs())
+	for name, g := range all {
+		for _, transport := range []v1alpha1.Transport{v1alpha1.TransportTCP, v1alpha1.TransportUnixSocket} {
+			g.run = g.run.DeepCopy()
+			g.run.Spec.Loader.Transport = transport
+			pod := job(t, g).Spec.Template.Spec
+			for _, c := range append(pod.InitContainers, pod.Containers...) {
+				paths := map[string]string{}
+				for _, m := range c.VolumeMounts {
+					if other, taken := paths[m.MountPath]; taken {
+						t.Errorf("%s by %s: container %s mounts %s and %s at %s", name, transport, c.Name, other, m.Name, m.MountPath)
+					}
+					paths[m.MountPath] = m.Name
+				}
+			}
+		}
+	}
+}

@@ -12,6 +12,8 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // loads is a run of one trial; rest goes into its spec.
@@ -39,7 +41,7 @@ var _ = DescribeTable("a workload loads by a Unix socket, from the database's no
 		Expect(place.Loaders()).To(Equal([]string{place.DatabaseNode}))
 		Expect(run.Status.Environment.DatabaseNode).To(Equal(place.DatabaseNode))
 		d := document(ctx, name+"-t1-a1")
-		Expect(d.Config.Server.Socket).To(Equal("/run/benchrun/mysqld.sock"))
+		Expect(d.Config.Server.Socket).To(Equal(result.SocketPath + "/mysqld.sock"))
 		Expect(contradictions(d)).To(BeEmpty())
 		Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
 	},

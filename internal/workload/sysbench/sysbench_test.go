@@ -46,10 +46,10 @@ func newTestTool(t *testing.T, cfg *result.Config) *sysbenchTool {
 // By a Unix socket, the client library knows no other host than its own.
 func TestSysbenchBySocket(t *testing.T) {
 	tool := newTestSysbench(t, 42, nil)
-	tool.cfg.Server.Socket = "/run/benchrun/mysqld.sock"
+	tool.cfg.Server.Socket = "/run/benchrun-socket/mysqld.sock"
 	for _, phase := range []workload.ToolPhase{workload.PhasePrepare, workload.PhaseMeasure, workload.PhaseCleanup} {
 		args := tool.Commands(phase)[0].Args
-		if !slices.Contains(args, "--mysql-socket=/run/benchrun/mysqld.sock") || !slices.Contains(args, "--mysql-host=localhost") ||
+		if !slices.Contains(args, "--mysql-socket=/run/benchrun-socket/mysqld.sock") || !slices.Contains(args, "--mysql-host=localhost") ||
 			slices.Contains(args, "--mysql-host=db") {
 			t.Errorf("%s: %q", phase, args)
 		}
