@@ -202,17 +202,16 @@ func reported(ctx context.Context, from client.Reader, namespace, name string) (
 	return p, err
 }
 
-// print the report in a format. The page is that of the operator if there is one: it has seen the documents of the attempts.
+// print the report in a format. A file that the operator has published is printed as it is: the operator has seen the documents
+// of the attempts, whose histograms results.json does not have.
 func (p *printable) print(w io.Writer, f report.Format) error {
-	if f.File == page.File {
-		published, err := result.UnpackFile(page.File, p.contents)
-		if err != nil {
-			return err
-		}
-		if published != nil {
-			_, err := w.Write(published)
-			return err
-		}
+	published, err := result.UnpackFile(f.File, p.contents)
+	if err != nil {
+		return err
+	}
+	if published != nil {
+		_, err := w.Write(published)
+		return err
 	}
 	if p.run != nil {
 		return f.Run(w, p.run)

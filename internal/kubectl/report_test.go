@@ -111,14 +111,18 @@ func TestReportOfAFailedRun(t *testing.T) {
 	}
 }
 
-// The page is that of the operator, which has seen the documents, if there is one.
-func TestReportHasTheOperatorsPage(t *testing.T) {
+// Files are those of the operator, which has seen the documents, if there are any: results.json has no histograms.
+func TestReportHasTheOperatorsFiles(t *testing.T) {
 	_, rep := measuredRun(t, "main", 1)
-	if got := text(t, &printable{run: rep, contents: map[string][]byte{page.File: []byte("its page")}}, "html"); got != "its page" {
-		t.Errorf("it prints %.300s", got)
-	}
-	if got := text(t, &printable{run: rep}, "html"); !strings.HasPrefix(got, "<!") {
-		t.Errorf("without one it prints %.300s", got)
+	for format, file := range map[string]string{
+		"html": page.File, "markdown": report.SummaryFile, "csv": report.CSVFile, "benchfmt": report.BenchFile,
+	} {
+		if got := text(t, &printable{run: rep, contents: map[string][]byte{file: []byte("its own")}}, format); got != "its own" {
+			t.Errorf("%s prints %.300s", format, got)
+		}
+		if got := text(t, &printable{run: rep}, format); len(got) < 100 {
+			t.Errorf("without one, %s prints %.300s", format, got)
+		}
 	}
 }
 
