@@ -79,7 +79,7 @@ document() {
 		printf 'From [%s-small.yaml](../%s); [in full](../%s).\n\n' "$base" "$file" "${file/-small/}"
 		header "${file/-small/}" | sed 's/^  /    /'
 		printf '\n'
-		header "$file" | sed '/^$/Q' # its first paragraph
+		header "$file" | sed '/^$/,$d' # its first paragraph
 		for folder in "$REPORTS/$base"/*/; do
 			folder=${folder%/}
 			[ -d "$folder" ] || die "$base is not measured: make publications NAMES=${base%%-*}"
