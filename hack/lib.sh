@@ -38,6 +38,10 @@ usage() {
 # apt_install PACKAGE… where that can be done without asking anybody: on Debian and its relatives, as root.
 apt_install() {
 	if ! have apt-get || [ "$(id -u)" -ne 0 ]; then return 1; fi
+	locked apt apt_get_install "$@" # layers of tests run beside each other, and apt-get does not wait
+}
+
+apt_get_install() {
 	log "installing $*"
 	# A package index older than the mirror names files that are gone: always refresh it.
 	apt-get -qq update

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# test.sh [--record] LAYER… — runs layers of tests, each with all the set-up that it needs, and says how many tests of each
-# layer ran. A skipped test counts as a failure: what cannot run must say so. --record writes each layer's result to
+# test.sh [--record] [LAYER… --] LAYER… — runs layers of tests, each with all the set-up that it needs, and says how many tests of
+# each layer ran. A skipped test counts as a failure: what cannot run must say so. Layers before -- run beside the others, because
+# both wait for much of their time; what they print comes when the last of them has ended. --record writes each layer's result to
 # docs/test-results.md as soon as it is there, with date and commit, and leaves the other layers' lines alone. Layers: unit,
 # envtest, page (report pages in a browser), loader (MariaDB 11.8), loader-old (10.11), loader-mysql (MySQL 9.7), e2e, faults (what
 # goes wrong on a cluster), samples (each to its end), fuzz.
@@ -11,7 +12,6 @@ set -euo pipefail
 LOGS=$BIN/test
 mkdir -p "$LOGS"
 rm -f "$LOGS"/*
-summary=()
 failed=0
 
 # tests NAME ARGUMENT… runs `go test` with these arguments and writes its result to NAME.xml. Its status is in $status.
@@ -28,17 +28,19 @@ race_detector() {
 	export CGO_ENABLED=1
 }
 
-# tally LAYER [NAME…] counts what the files of these names say, by default that of the layer.
+# tally LAYER [NAME…] counts what the files of these names say, by default that of the layer, and adds a line to the results.
 tally() {
-	local names=("${@:2}")
+	local names=("${@:2}") result
 	[ $# -gt 1 ] || names=("$1")
 	names=("${names[@]/#/$LOGS/}")
-	summary+=("$(go run ./hack/tally "$1" "$status" "${names[@]/%/.xml}")") || failed=1
+	result=$(go run ./hack/tally "$1" "$status" "${names[@]/%/.xml}") || failed=1
+	echo "$result" >>"$LOGS/results"
+	if [ -n "$recording" ]; then locked test-results record "$result"; fi
 }
 
 unit() {
 	race_detector
-	tests unit -race ./api/... ./cmd/... ./controllers/... ./hack/... ./internal/... ./test/deadtime ./test/benchloader ./test/docs ./test/newworkload ./test/samples \
+	tests unit -race -timeout 30m ./api/... ./cmd/... ./controllers/... ./hack/... ./internal/... ./test/deadtime ./test/benchloader ./test/docs ./test/newworkload ./test/samples \
 		./test/statistics
 	tally unit
 }
@@ -108,14 +110,32 @@ fuzz() {
 	tally fuzz "${names[@]}"
 }
 
-# record RESULT… puts what a layer gave into the document, in place of what it gave before.
+# record RESULT puts what a layer gave into the document, in place of what it gave before.
 record() {
-	local document=docs/test-results.md result where
-	where="$(date -u +%F), commit $commit, $(go env GOVERSION)"
-	for result; do
-		sed -i "/^- ${result%%:*}: /d" "$document"
-		echo "- $result ($where, $(uname -sm), $(nproc) CPUs)" >>"$document"
+	local document=docs/test-results.md
+	sed -i "/^- ${1%%:*}: /d" "$document"
+	echo "- $1 ($(date -u +%F), commit $commit, $(go env GOVERSION), $(uname -sm), $(nproc) CPUs)" >>"$document"
+}
+
+layers() {
+	local layer
+	for layer; do
+		case $layer in
+		unit | envtest | page | fuzz) "$layer" ;;
+		e2e | faults | samples) e2e "$layer" ;;
+		loader) loader "$layer" mariadb:11.8 MySQL ;;
+		loader-old) loader "$layer" mariadb:10.11 MySQL ;;
+		loader-mysql) loader "$layer" mysql:9.7 MariaDB ;;
+		*) die "layer $layer is not known: unit, envtest, page, loader, loader-old, loader-mysql, e2e, faults, samples, fuzz" ;;
+		esac
 	done
+}
+
+# beside LAYER… runs them with their output in a file, which it prints whole at the end, whatever ends it.
+beside() {
+	trap 'cat "$LOGS/beside.log" >&3' EXIT
+	layers "$@" >"$LOGS/beside.log" 2>&1
+	return "$failed"
 }
 
 # The document itself does not make the tree another one.
@@ -126,18 +146,22 @@ if [ "${1:-}" = --record ]; then
 	recording=yes
 	shift
 fi
-for layer; do
-	before=${#summary[@]}
-	case $layer in
-	unit | envtest | page | fuzz) "$layer" ;;
-	e2e | faults | samples) e2e "$layer" ;;
-	loader) loader "$layer" mariadb:11.8 MySQL ;;
-	loader-old) loader "$layer" mariadb:10.11 MySQL ;;
-	loader-mysql) loader "$layer" mysql:9.7 MariaDB ;;
-	*) die "layer $layer is not known: unit, envtest, page, loader, loader-old, loader-mysql, e2e, faults, samples, fuzz" ;;
-	esac
-	if [ -n "$recording" ]; then record "${summary[@]:before}"; fi
-done
+if [[ " $* " == *" -- "* ]]; then
+	others=()
+	while [ "$1" != -- ]; do others+=("$1") && shift; done
+	shift
+	log "beside these layers, with output in ${LOGS#"$REPO/"}/beside.log: ${others[*]}"
+	set -m # a process group of its own, which ends with this one
+	beside "${others[@]}" 3>&1 &
+	set +m
+	group=$!
+	trap 'kill -- "-$group" 2>/dev/null || true' EXIT
+fi
+layers "$@"
+if [ -n "${group:-}" ]; then
+	wait "$group" || failed=1
+	trap - EXIT
+fi
 echo
-printf '%s\n' "${summary[@]}"
+cat "$LOGS/results"
 if [ "$failed" -ne 0 ]; then die "failed"; fi
