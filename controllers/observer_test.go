@@ -80,7 +80,7 @@ func TestEnvtestThrottled(t *testing.T) {
 	c.settle("run")
 	c.apply(testutil.MakeRun("own-limit", "").Repetitions(1).Obj())
 	run = c.until("own-limit", v1alpha1.ConditionComplete)
-	want := []string{"the server was held back at its CPU limit for 25 to 50 % of the measured phase: the number is also that of the limit"}
+	want := []string{"the server was held back at its CPU limit for 30 % of the measured phase: the number is also that of the limit"}
 	if diff := cmp.Diff(want, run.Status.Points[0].Warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}

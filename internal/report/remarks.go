@@ -63,14 +63,11 @@ func warnings(points []stats.Point) []string {
 		if of := r.OfTrials(); of != "" {
 			text += " (" + of + ")"
 		}
-		switch {
-		case measured == 1:
-		case len(r.Points) == measured:
-			text = "everywhere: " + text
-		default:
-			text = labels(points, r.Points, measured) + ": " + text
+		var at []map[string]string
+		for _, i := range r.Points {
+			at = append(at, points[i].Parameters)
 		}
-		list = append(list, text)
+		list = append(list, where(at, measured)+text)
 	}
 	return list
 }
@@ -78,12 +75,23 @@ func warnings(points []stats.Point) []string {
 // maxLabels is how many points of several parameters are named; of more there is only the number.
 const maxLabels = 4
 
+// where is what to say before a text about some points, given by their parameters, of all that were measured.
+func where(some []map[string]string, measured int) string {
+	switch {
+	case measured == 1:
+		return ""
+	case len(some) == measured:
+		return "everywhere: "
+	}
+	return labels(some, measured) + ": "
+}
+
 // labels names some points of all that were measured: rowsPerCommit=1, 2, 4.
-func labels(points []stats.Point, some []int, measured int) string {
+func labels(some []map[string]string, measured int) string {
 	var names, values []string
-	for _, i := range some {
-		names = append(names, stats.Label(points[i].Parameters))
-		for _, value := range points[i].Parameters {
+	for _, parameters := range some {
+		names = append(names, stats.Label(parameters))
+		for _, value := range parameters {
 			values = append(values, value)
 		}
 	}

@@ -93,13 +93,23 @@ func VerdictWords(p *stats.Paired) string {
 	return "cannot say"
 }
 
-// Undecided are the comparisons without an answer, in a sentence each.
+// Undecided are the comparisons without an answer, in a sentence each. Those that differ only in their point and in what was
+// measured are one.
 func (s *Suite) Undecided() []string {
-	var list []string
+	var texts []string
+	var pairs []*stats.Paired
 	for i := range s.Pairs {
 		if p := &s.Pairs[i]; !p.Answered() {
-			list = append(list, label(p.Parameters)+p.String())
+			texts, pairs = append(texts, p.String()), append(pairs, p)
 		}
+	}
+	var list []string
+	for _, said := range stats.Condense(texts) {
+		var at []map[string]string
+		for _, i := range said.From {
+			at = append(at, pairs[i].Parameters)
+		}
+		list = append(list, where(at, len(s.Of(pairs[said.From[0]].Variant)))+said.Text)
 	}
 	return list
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -106,6 +108,31 @@ func TestSuiteSummaryWithoutAnAnswer(t *testing.T) {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("it lacks %q:\n%s", want, &b)
 		}
+	}
+}
+
+// Points without an answer for the same reason are one sentence, with what it would have taken at each.
+func TestUndecidedPoints(t *testing.T) {
+	undecided := func(variant, value string, rounds int, detectable float64) stats.Paired {
+		return stats.Paired{
+			Variant: variant, Baseline: "durable", Parameters: map[string]string{"rowsPerCommit": value}, DifferencePercent: 5,
+			Comparison: stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, RoundsNeeded: rounds, Detectable: detectable},
+		}
+	}
+	s := &report.Suite{Pairs: []stats.Paired{
+		undecided("lazy", "1", 323, 0.58), undecided("lazy", "32", 189, 0.41),
+		{Variant: "lazy", Baseline: "durable", Comparison: stats.Comparison{Verdict: stats.Equal, Ratio: 1}},
+		undecided("same", "1", 116, 0.31), undecided("same", "32", 122, 0.31), undecided("same", "1024", 392, 0.65),
+	}}
+	const because = "the ratios scatter too much from round to round; a difference of 5 % would take about"
+	want := []string{
+		"rowsPerCommit=1, 32: cannot say whether lazy differs from durable: " + because +
+			" 189–323 rounds; one of 41–58 % would probably have been seen",
+		"everywhere: cannot say whether same differs from durable: " + because +
+			" 116–392 rounds; one of 31–65 % would probably have been seen",
+	}
+	if diff := cmp.Diff(want, s.Undecided()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

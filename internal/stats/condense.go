@@ -80,7 +80,7 @@ var (
 	unit  = regexp.MustCompile(`^ ?(?:%|(?:s|ms|µs)\b)`)
 	// counting is what is before a number that counts what follows it. After a noun, a number may be a name; after a
 	// number and a comma, it may be one of several names.
-	counting = regexp.MustCompile(`(?:^|\(|[^\d], |[:;] |\b(?:of|after|had|than|anew) )$`)
+	counting = regexp.MustCompile(`(?:^|\(|[^\d], |[:;] |\b(?:of|about|after|had|than|anew) )$`)
 	counted  = regexp.MustCompile(`^ [a-z]`)
 )
 

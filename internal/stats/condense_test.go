@@ -121,14 +121,16 @@ func TestCondense(t *testing.T) {
 			[]string{"file 1 is missing", "file 3 is missing", "lost: row 5, 7", "lost: row 6, 9", "partitions 1, 2 failed", "partitions 1, 4 failed"},
 			[]string{"file 1 is missing", "file 3 is missing", "lost: row 5, 7", "lost: row 6, 9", "partitions 1, 2 failed", "partitions 1, 4 failed"},
 		},
-		"how long the server was held back is a step": {
+		"how many rounds it would take": {
 			[]string{
-				"the server was held back at its CPU limit for 1 to 5 % of the measured phase",
-				"the server was held back at its CPU limit for 5 to 10 % of the measured phase",
+				"cannot say whether b1 differs from b2: a difference of 5 % would take about 323 rounds; one of 58 % would probably have been seen",
+				"cannot say whether b1 differs from b2: a difference of 5 % would take about 189 rounds; one of 7.5 % would probably have been seen",
+				"cannot say whether b3 differs from b2: a difference of 5 % would take about 189 rounds; one of 41 % would probably have been seen",
 			},
 			[]string{
-				"the server was held back at its CPU limit for 1 to 5 % of the measured phase",
-				"the server was held back at its CPU limit for 5 to 10 % of the measured phase",
+				"cannot say whether b1 differs from b2: a difference of 5 % would take about 189–323 rounds; one of 7.5–58 % would " +
+					"probably have been seen",
+				"cannot say whether b3 differs from b2: a difference of 5 % would take about 189 rounds; one of 41 % would probably have been seen",
 			},
 		},
 		"nor are settings with a unit, names that go on with one, and ordinals": {

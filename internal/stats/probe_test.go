@@ -166,12 +166,12 @@ func TestThrottledWarning(t *testing.T) {
 		r.Summary.Observed.ThrottledMicros = int64(share * 1e6)
 		return r
 	}
-	const text = "the server was held back at its CPU limit for 10 to 25 % of the measured phase: the number is also that of the limit"
+	const text = "the server was held back at its CPU limit for 11–20 % of the measured phase: the number is also that of the limit"
 	got := stats.Warnings([]*result.Record{held(0.11), held(0.2), held(0.009), unseen(4, 1)}, []float64{1, 1, 1, 1})
 	if diff := cmp.Diff([]stats.Warning{{Text: text, Trials: 2, Of: 4}}, got); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
-	const most = "the server was held back at its CPU limit for 75 to 100 % of the measured phase: the number is also that of the limit"
+	const most = "the server was held back at its CPU limit for 100 % of the measured phase: the number is also that of the limit"
 	got = stats.Warnings([]*result.Record{held(3)}, []float64{1})
 	if diff := cmp.Diff([]stats.Warning{{Text: most, Trials: 1, Of: 1}}, got); diff != "" {
 		t.Errorf("on several CPUs (-want +got):\n%s", diff)
