@@ -1,0 +1,175 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+// Whatever differs between runs without being the variant stands beside the answer.
+func TestSuiteWarnings(t *testing.T) {
+	environment := func(o *SuiteObserved, i int) *v1alpha1.Environment { return &o.Members[i].Run.Status.Environment }
+	for name, tc := range map[string]struct {
+		suite *v1alpha1.BenchmarkSuite
+		see   func(*SuiteObserved)
+		want  []string
+	}{
+		"nothing": {},
+		"too few rounds": {
+			suite: suite(fixedRounds(2)),
+			want:  []string{"rounds (2) is too small for any verdict: the first is possible after 4 rounds (comparisons: 1)"},
+		},
+		"nodes":  {see: func(o *SuiteObserved) { environment(o, 2).DatabaseNode = "other" }, want: []string{"the runs had different database nodes: worker, other"}},
+		"loader": {see: func(o *SuiteObserved) { environment(o, 1).LoaderNode = "other" }, want: []string{"the runs had different loader nodes: worker2, other"}},
+		"a tag that moved": {
+			see:  func(o *SuiteObserved) { environment(o, 3).DatabaseImage = "mariadb@2" },
+			want: []string{"the runs of lazy had different server images: mariadb@1, mariadb@2"},
+		},
+		"a tag that moved between variants": {
+			see: func(o *SuiteObserved) {
+				environment(o, 1).DatabaseImage, environment(o, 2).DatabaseImage = "mariadb@2", "mariadb@2"
+			},
+			want: []string{"lazy and durable had different server images: mariadb@1, mariadb@2, although the same is asked for"},
+		},
+		"an image that is the variant": {
+			suite: suite(func(s *v1alpha1.BenchmarkSuite) {
+				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Image: "mariadb:10.11"}
+			}),
+			see: func(o *SuiteObserved) {
+				environment(o, 1).DatabaseImage, environment(o, 2).DatabaseImage = "mariadb@2", "mariadb@2"
+			},
+		},
+		"variables": {
+			see: func(o *SuiteObserved) {
+				for i, digest := range []string{"a", "b", "b", "a"} {
+					environment(o, i).SettingsDigest = digest
+				}
+			},
+			want: []string{"lazy and durable had different server variables: a, b, although the same is asked for"},
+		},
+		"a binary log that is the variant": {
+			suite: suite(func(s *v1alpha1.BenchmarkSuite) {
+				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(true)}}
+			}),
+		},
+		"a binary log beside another difference": {
+			suite: suite(func(s *v1alpha1.BenchmarkSuite) {
+				s.Spec.Template.Spec.Database.Settings.BinaryLog = ptr.To(true)
+				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{
+					Engine: v1alpha1.EngineMySQL, Image: "mysql:8.4", Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(false)},
+				}
+			}),
+			want: []string{"durable writes a binary log and lazy does not: what the log costs is part of the difference"},
+		},
+		"a binary log that nobody asked for": {
+			see: func(o *SuiteObserved) {
+				o.Variables = []map[string]string{{"log_bin": "OFF"}, {"log_bin": "ON"}}
+			},
+			want: []string{"lazy writes a binary log and durable does not: what the log costs is part of the difference"},
+		},
+		"of a run": {
+			see: func(o *SuiteObserved) {
+				o.Members[1].Run.Status.Points = []v1alpha1.PointStatus{{Warnings: []string{"beware"}}, {Warnings: []string{"beware"}}}
+			},
+			want: []string{"beware (1 of 4 runs)"},
+		},
+		"of runs with other figures": {
+			see: func(o *SuiteObserved) {
+				for i, text := range []string{
+					"the server did not come to rest: after 5s it had 194 dirty pages (the goal is 81)",
+					"the server did not come to rest: after 6s it had 180 dirty pages (the goal is 81)",
+					"commits are not durable: innodb_flush_log_at_trx_commit is 0",
+					"the server did not come to rest: after 5–7s it had 90–210 dirty pages (the goal is 81)",
+				} {
+					o.Members[i].Run.Status.Points = []v1alpha1.PointStatus{{Warnings: []string{text}}}
+				}
+			},
+			want: []string{
+				"the server did not come to rest: after 5–7s it had 90–210 dirty pages (the goal is 81) (3 of 4 runs)",
+				"commits are not durable: innodb_flush_log_at_trx_commit is 0 (1 of 4 runs)",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := tc.suite
+			if s == nil {
+				s = suite()
+			}
+			p := planOfSuite(t, s)
+			seen := measuredRuns(s, p, 4)
+			if tc.see != nil {
+				tc.see(seen)
+			}
+			if diff := cmp.Diff(tc.want, SuiteWarnings(s, p, seen)); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+// Of many variables that differ, a few are named, and no value is longer than a person reads.
+func TestManyDifferences(t *testing.T) {
+	s := suite()
+	p := planOfSuite(t, s)
+	seen := measuredRuns(s, p, 2)
+	seen.Variables = []map[string]string{{}, {}}
+	for i := range 20 {
+		name := fmt.Sprintf("v%02d", i)
+		seen.Variables[0][name], seen.Variables[1][name] = "1", strings.Repeat("x", 1000)
+	}
+	unasked := UnaskedOf(p, seen, 1)
+	text := unasked.Text
+	if unasked.Count != 20 || !strings.Contains(text, "20 of 20 other") || !strings.HasSuffix(text, "and 8 more: the documents of the attempts have all variables") ||
+		len(text) > 1500 || !strings.Contains(text, "v11 (1 → xxx") {
+		t.Errorf("%d bytes: %s", len(text), text)
+	}
+}
+
+// Of two engines, what only one of them has is counted beside what differs.
+func TestVariantDifferencesOfEngines(t *testing.T) {
+	s := suite(func(s *v1alpha1.BenchmarkSuite) {
+		s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Engine: v1alpha1.EngineMySQL, Image: "mysql:8.4"}
+	})
+	got := VariantDifferences(s, planOfSuite(t, s), &SuiteObserved{Variables: []map[string]string{
+		{"innodb_flush_method": "fsync", "aria_block_size": "8192", "autocommit": "ON"},
+		{"innodb_flush_method": "O_DIRECT", "mysqlx_max_connections": "100", "autocommit": "ON", "gtid_mode": "OFF"},
+	}})
+	want := []string{"lazy differs from durable in: database.engine (MariaDB → MySQL), database.image (mariadb:11.8 → mysql:8.4); " +
+		"1 of 2 other server variables differ without being asked for (1 more exist in MariaDB only, 2 in MySQL only): " +
+		"innodb_flush_method (fsync → O_DIRECT)"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What the servers say of themselves is compared as soon as both have been measured.
+func TestVariantDifferences(t *testing.T) {
+	s := suite()
+	p := planOfSuite(t, s)
+	variables := func(size string) map[string]string {
+		return map[string]string{"sort_buffer_size": size, "autocommit": "ON", "hostname": size}
+	}
+	for name, tc := range map[string]struct {
+		variables []map[string]string
+		want      string
+	}{
+		"not known":       {nil, "lazy asks for the same as durable"},
+		"one is known":    {[]map[string]string{nil, variables("1")}, "lazy asks for the same as durable"},
+		"no difference":   {[]map[string]string{variables("1"), variables("1")}, "lazy asks for the same as durable; none of 2 other server variables differs"},
+		"some difference": {[]map[string]string{variables("1"), variables("2")}, "lazy asks for the same as durable; 1 of 2 other server variables differ without being asked for: sort_buffer_size (1 → 2)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := VariantDifferences(s, p, &SuiteObserved{Variables: tc.variables})
+			if diff := cmp.Diff([]string{tc.want}, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
