@@ -23,8 +23,8 @@ import (
 )
 
 // act carries out an action.
-func (r *BenchmarkRunReconciler) act(ctx context.Context, s *step, action lifecycle.Action) error {
-	run := s.run
+func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lifecycle.Action) error {
+	run := s.owner
 	switch a := action.(type) {
 	case lifecycle.Wait:
 		return nil
@@ -71,9 +71,9 @@ func (r *BenchmarkRunReconciler) actOnHost(ctx context.Context, run *v1alpha1.Be
 }
 
 // takeLane takes the run's lane, and adds that to what was seen.
-func (r *BenchmarkRunReconciler) takeLane(ctx context.Context, s *step) error {
-	one := lifecycle.ContenderOf(s.run)
-	if err := r.lanes().take(ctx, r.writer(s.run), one); err != nil {
+func (r *BenchmarkRunReconciler) takeLane(ctx context.Context, s *runStep) error {
+	one := lifecycle.ContenderOf(s.owner)
+	if err := r.lanes().take(ctx, r.writer(s.owner), one); err != nil {
 		return err
 	}
 	s.seen.Lane.Holder, s.seen.Lane.Line = &one.Holder, nil
@@ -135,8 +135,8 @@ func (w *writer) createSecret(ctx context.Context, run *v1alpha1.BenchmarkRun) e
 
 // startAttempt creates the Job of an attempt. It asks the API server, not the cache, whether the attempt has its record already:
 // another Job would be a second measurement under the name of the first.
-func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *step, a trial.Attempt) error {
-	run := s.run
+func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a trial.Attempt) error {
+	run := s.owner
 	job, err := trial.Job(run, a, r.Images)
 	if err != nil {
 		return &obstacleError{*lifecycle.Invalid(fmt.Errorf("making the Job of trial %d: %w", a.Trial.Number, err))}

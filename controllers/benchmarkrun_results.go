@@ -31,18 +31,18 @@ const digestAnnotation = "benchrun.dev/digest"
 
 // recordAttempt writes what became of an attempt, once, and adds it to what was seen. An accepted attempt without its document is
 // invalidated.
-func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *step, action lifecycle.RecordAttempt) error {
+func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *runStep, action lifecycle.RecordAttempt) error {
 	a := &action.Attempt
 	var doc *document
 	if a.Verdict.Outcome == result.OutcomeAccepted {
 		var err error
-		if doc, err = r.fetchDocument(ctx, s.run, a); err != nil {
+		if doc, err = r.fetchDocument(ctx, s.owner, a); err != nil {
 			return err
 		}
 	}
 	record := newRecord(a, s.seen)
 	if before := neighborsBefore(a.Job); before != nil {
-		record.Neighbors = result.Between(before, r.neighborhood(ctx, s.run, record.Place.DatabaseNode))
+		record.Neighbors = result.Between(before, r.neighborhood(ctx, s.owner, record.Place.DatabaseNode))
 	}
 	record.Parameters, record.Rows, record.Recorded = action.Parameters, action.Rows, r.recordedAt(a)
 	if s.seen.Newest.ConfigMap != "" {
@@ -53,16 +53,16 @@ func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *step, act
 		return err
 	}
 	meta := metav1.ObjectMeta{
-		Name: plan.AttemptName(s.run, record.Trial, record.Attempt), Labels: plan.Labels(s.run, v1alpha1.ComponentAttempt),
+		Name: plan.AttemptName(s.owner, record.Trial, record.Attempt), Labels: plan.Labels(s.owner, v1alpha1.ComponentAttempt),
 	}
 	meta.Labels[v1alpha1.LabelTrial] = strconv.Itoa(record.Trial)
 	meta.Labels[v1alpha1.LabelAttempt] = strconv.Itoa(record.Attempt)
 	meta.Labels[v1alpha1.LabelOutcome] = string(record.Outcome)
-	if err := r.writer(s.run).store(ctx, meta, files, s.run.Spec.Results.Retention); err != nil {
+	if err := r.writer(s.owner).store(ctx, meta, files, s.owner.Spec.Results.Retention); err != nil {
 		return unrecorded(record, err)
 	}
 	newest := v1alpha1.RecordReference{ConfigMap: meta.Name, Digest: recordDigest(string(files[0].Data))}
-	m := r.memories.of(s.run)
+	m := r.memories.of(s.owner)
 	m.chain = m.chain.with(newest, record)
 	s.seen.Records, s.seen.Newest = m.chain.records, newest
 	return nil
@@ -161,33 +161,33 @@ func placeLoaders(place *result.Place, pods []corev1.Pod) {
 }
 
 // publish writes the results of the run, once, and adds them to what was seen.
-func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *step, outcome string) error {
+func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *runStep, outcome string) error {
 	records, err := r.fullRecords(ctx, s)
 	if err != nil {
 		return err
 	}
-	rep, err := analysis.OfRun(s.run, s.plan, records, outcome)
+	rep, err := analysis.OfRun(s.owner, s.plan, records, outcome)
 	if err != nil {
 		return err
 	}
-	status := lifecycle.Status(s.run, s.plan, s.seen, s.decision, s.now)
+	status := lifecycle.Status(s.owner, s.plan, s.seen, s.decision, s.now)
 	rep.Run.HostTuning = lifecycle.HostTuningOf(status.HostTuning)
 	rep.Run.Warnings = s.seen.Earlier.Warnings(rep.Accepted())
 	files, err := report.Files(rep)
 	if err != nil {
 		return err
 	}
-	shown, err := pages{r.Live, &r.decoding}.ofRun(ctx, s.run, rep)
+	shown, err := pages{r.Live, &r.decoding}.ofRun(ctx, s.owner, rep)
 	if err != nil {
 		return err
 	}
 	files = append(files, shown...)
-	published := &v1alpha1.ResultsReference{ConfigMap: plan.ResultsName(s.run), Digest: digestOf(files)}
+	published := &v1alpha1.ResultsReference{ConfigMap: plan.ResultsName(s.owner), Digest: digestOf(files)}
 	meta := metav1.ObjectMeta{
-		Name: published.ConfigMap, Labels: plan.Labels(s.run, v1alpha1.ComponentResults),
+		Name: published.ConfigMap, Labels: plan.Labels(s.owner, v1alpha1.ComponentResults),
 		Annotations: map[string]string{digestAnnotation: published.Digest},
 	}
-	if err := r.writer(s.run).store(ctx, meta, files, s.run.Spec.Results.Retention); err != nil {
+	if err := r.writer(s.owner).store(ctx, meta, files, s.owner.Spec.Results.Retention); err != nil {
 		return err
 	}
 	s.seen.Results = published
@@ -204,10 +204,10 @@ func digestOf(files []result.File) string {
 }
 
 // fullRecords reads all records of a run again, with what the ledger does not keep.
-func (r *BenchmarkRunReconciler) fullRecords(ctx context.Context, s *step) ([]*result.Record, error) {
+func (r *BenchmarkRunReconciler) fullRecords(ctx context.Context, s *runStep) ([]*result.Record, error) {
 	var records []*result.Record
 	for ref := s.seen.Newest; ref.ConfigMap != ""; {
-		record, err := r.readRecord(ctx, s.run, ref)
+		record, err := r.readRecord(ctx, s.owner, ref)
 		if err != nil {
 			return nil, err
 		}

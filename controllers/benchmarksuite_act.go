@@ -23,27 +23,27 @@ import (
 
 // act carries out an action.
 func (r *BenchmarkSuiteReconciler) act(ctx context.Context, s *suiteStep, action lifecycle.Action) error {
-	w := r.writer(s.suite)
+	w := r.writer(s.owner)
 	switch a := action.(type) {
 	case lifecycle.Wait:
 		return nil
 	case lifecycle.TakeLane:
 		return r.takeLane(ctx, s)
 	case lifecycle.ReleaseLane:
-		return r.lanes().release(ctx, s.suite.Spec.Template.Spec.Lane, a.Holder)
+		return r.lanes().release(ctx, s.owner.Spec.Template.Spec.Lane, a.Holder)
 	case lifecycle.CheckVariants:
 		return r.check(ctx, s)
 	case lifecycle.CreateMember:
-		run, err := memberRun(s.suite, a)
+		run, err := memberRun(s.owner, a)
 		if err != nil {
 			return err
 		}
 		return w.create(ctx, run, true)
 	case lifecycle.SuspendMember:
-		return r.suspendMember(ctx, s.suite, a)
+		return r.suspendMember(ctx, s.owner, a)
 	case lifecycle.RemoveMember:
 		return w.remove(ctx, &v1alpha1.BenchmarkRun{
-			ObjectMeta: metav1.ObjectMeta{Namespace: s.suite.Namespace, Name: a.Name, UID: a.UID},
+			ObjectMeta: metav1.ObjectMeta{Namespace: s.owner.Namespace, Name: a.Name, UID: a.UID},
 		})
 	case lifecycle.RemoveDatabase:
 		return w.removeInstance(ctx, s.plan.Variants[0].Run.Spec.Database.Provisioner, a.Instance)
@@ -52,7 +52,7 @@ func (r *BenchmarkSuiteReconciler) act(ctx context.Context, s *suiteStep, action
 	case lifecycle.PublishSuite:
 		return r.publish(ctx, s, a.Outcome)
 	case lifecycle.DeleteSuite:
-		return w.remove(ctx, s.suite)
+		return w.remove(ctx, s.owner)
 	default:
 		return fmt.Errorf("action %T is not known", a)
 	}
@@ -60,8 +60,8 @@ func (r *BenchmarkSuiteReconciler) act(ctx context.Context, s *suiteStep, action
 
 // takeLane takes the suite's lane, and adds that to what was seen.
 func (r *BenchmarkSuiteReconciler) takeLane(ctx context.Context, s *suiteStep) error {
-	one := lifecycle.ContenderOfSuite(s.suite)
-	if err := r.lanes().take(ctx, r.writer(s.suite), one); err != nil {
+	one := lifecycle.ContenderOfSuite(s.owner)
+	if err := r.lanes().take(ctx, r.writer(s.owner), one); err != nil {
 		return err
 	}
 	s.seen.Lane.Holder, s.seen.Lane.Line = &one.Holder, nil
@@ -95,21 +95,21 @@ func memberRun(suite *v1alpha1.BenchmarkSuite, a lifecycle.CreateMember) (*v1alp
 // check has the API server check the runs of the first round, one of each variant, without creating them. It also looks whether
 // the name of the results is free, before hours are spent on them.
 func (r *BenchmarkSuiteReconciler) check(ctx context.Context, s *suiteStep) error {
-	if err := r.resultsFree(ctx, s.suite); err != nil {
+	if err := r.resultsFree(ctx, s.owner); err != nil {
 		return err
 	}
 	for _, m := range s.plan.Members[:len(s.plan.Variants)] {
-		err := r.checkRun(ctx, s.suite, plan.MemberRun(s.suite, m))
+		err := r.checkRun(ctx, s.owner, plan.MemberRun(s.owner, m))
 		refused := new(obstacleError)
 		if errors.As(err, &refused) && refused.failure.Reason == v1alpha1.ReasonRejected {
 			return &obstacleError{*lifecycle.InvalidVariant(
-				fmt.Errorf("variant %s: %s", s.suite.Spec.Variants[m.Variant].Name, refused.failure.Message))}
+				fmt.Errorf("variant %s: %s", s.owner.Spec.Variants[m.Variant].Name, refused.failure.Message))}
 		}
 		if err != nil {
 			return err
 		}
 	}
-	r.memories.of(s.suite).checked, s.seen.Checked = true, true
+	r.memories.of(s.owner).checked, s.seen.Checked = true, true
 	return nil
 }
 

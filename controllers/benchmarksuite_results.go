@@ -19,7 +19,7 @@ import (
 
 // publish writes the results of the suite, once, and adds them to what was seen.
 func (r *BenchmarkSuiteReconciler) publish(ctx context.Context, s *suiteStep, outcome string) error {
-	rep, err := analysis.OfSuite(s.suite, s.plan, s.seen, outcome, lifecycle.WhyStopped(s.suite, s.plan, s.seen, s.now))
+	rep, err := analysis.OfSuite(s.owner, s.plan, s.seen, outcome, lifecycle.WhyStopped(s.owner, s.plan, s.seen, s.now))
 	if err != nil {
 		return err
 	}
@@ -32,13 +32,13 @@ func (r *BenchmarkSuiteReconciler) publish(ctx context.Context, s *suiteStep, ou
 		return err
 	}
 	files = append(files, shown...)
-	published := &v1alpha1.ResultsReference{ConfigMap: plan.SuiteResultsName(s.suite), Digest: digestOf(files)}
+	published := &v1alpha1.ResultsReference{ConfigMap: plan.SuiteResultsName(s.owner), Digest: digestOf(files)}
 	meta := metav1.ObjectMeta{
-		Name: published.ConfigMap, Labels: plan.SuiteLabels(s.suite),
+		Name: published.ConfigMap, Labels: plan.SuiteLabels(s.owner),
 		Annotations: map[string]string{digestAnnotation: published.Digest},
 	}
 	meta.Labels[v1alpha1.LabelComponent] = v1alpha1.ComponentResults
-	if err := r.writer(s.suite).store(ctx, meta, files, s.suite.Spec.Results.Retention); err != nil {
+	if err := r.writer(s.owner).store(ctx, meta, files, s.owner.Spec.Results.Retention); err != nil {
 		return err
 	}
 	s.seen.Results = published
@@ -50,7 +50,7 @@ func (r *BenchmarkSuiteReconciler) page(ctx context.Context, s *suiteStep, rep *
 	var members []pagedRun
 	for i, m := range s.plan.Members {
 		if seen := s.seen.Members[i]; seen.Measured != nil {
-			members = append(members, pagedRun{seen.Run, s.suite.Spec.Variants[m.Variant].Name})
+			members = append(members, pagedRun{seen.Run, s.owner.Spec.Variants[m.Variant].Name})
 		}
 	}
 	return pages{r.Live, &r.decoding}.ofSuite(ctx, rep, members, func(run *v1alpha1.BenchmarkRun) ([]*result.Record, error) {

@@ -86,10 +86,10 @@ func TestConditions(t *testing.T) {
 		"publishing":              {seen: Observed{Records: records(1, 2), Instances: up}, want: way("Publishing", "True DatabaseAnswers")},
 		"suspended":               {suspend: true, want: suspended},
 		"queued":                  {seen: Observed{Lane: heldByOther}, want: queued},
-		"cannot take its lane":    {seen: Observed{Lane: Lane{Lease: "x"}, Trouble: "etcd"}, want: troubled},
-		"cannot be read":          {seen: Observed{Lane: Lane{Lease: "x"}, Blind: true, Trouble: "etcd"}, want: troubled},
+		"cannot take its lane":    {seen: Observed{Lane: Lane{Lease: "x"}, Hindrances: Hindrances{Trouble: "etcd"}}, want: troubled},
+		"cannot be read":          {seen: Observed{Lane: Lane{Lease: "x"}, Hindrances: Hindrances{Blind: true, Trouble: "etcd"}}, want: troubled},
 		"complete":                {seen: Observed{Records: records(1, 2), Instances: up, Results: &v1alpha1.ResultsReference{}}, want: complete},
-		"failed, nothing is left": {seen: Observed{Obstacle: &Failure{"Rejected", "quota"}}, want: rejected},
+		"failed, nothing is left": {seen: Observed{Hindrances: Hindrances{Obstacle: &Failure{"Rejected", "quota"}}}, want: rejected},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -115,12 +115,12 @@ func TestConditions(t *testing.T) {
 func TestEndIsNeverTakenBack(t *testing.T) {
 	ends := map[string]Observed{
 		"complete": {Records: records(1, 2), Results: &v1alpha1.ResultsReference{ConfigMap: "run-results"}, Instances: []Instance{instanceOf(1, "db-pod")}},
-		"failed":   {Obstacle: &Failure{"Rejected", "quota"}, Instances: []Instance{instanceOf(1, "db-pod")}},
+		"failed":   {Hindrances: Hindrances{Obstacle: &Failure{"Rejected", "quota"}}, Instances: []Instance{instanceOf(1, "db-pod")}},
 	}
 	later := map[string]Observed{
 		"nothing":    {},
 		"everything": {Records: records(1, 2), Results: &v1alpha1.ResultsReference{ConfigMap: "run-results"}, Attempts: []Attempt{attemptOf(1, 1, loading)}},
-		"obstacle":   {Obstacle: &Failure{"NameTaken", "another"}, Predecessor: []string{"x"}},
+		"obstacle":   {Hindrances: Hindrances{Obstacle: &Failure{"NameTaken", "another"}}, Predecessor: []string{"x"}},
 		"failure":    {Records: append(records(1, 2), disturbed(1, 2, "Failed", "SQL"))},
 	}
 	for end, atEnd := range ends {
@@ -153,7 +153,7 @@ func TestEndIsNeverTakenBack(t *testing.T) {
 
 func TestMessagesAreCut(t *testing.T) {
 	run := oneAxis(1, 2)
-	seen := &Observed{Obstacle: &Failure{"Rejected", strings.Repeat("ü", 40_000)}}
+	seen := &Observed{Hindrances: Hindrances{Obstacle: &Failure{"Rejected", strings.Repeat("ü", 40_000)}}}
 	for _, c := range statusOf(t, run, seen, now).Conditions {
 		if n := len([]rune(c.Message)); n > 4096 {
 			t.Errorf("%s has a message of %d characters", c.Type, n)

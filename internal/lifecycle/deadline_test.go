@@ -40,10 +40,10 @@ func TestEveryWaitEndsAtTheDeadline(t *testing.T) {
 		"instance that stays":  {Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod", removed)}}, "database instance 1 is being removed"},
 		"database":             {Observed{}, "the database is being created"},
 		"attempt":              {Observed{Attempts: []Attempt{attemptOf(1, 1, loading)}, Instances: []Instance{instanceOf(1, "u")}}, trialOne},
-		"refused results":      {Observed{Records: records(1, 2), Trouble: "ConfigMap x cannot be written: quota", Unwritten: true}, "quota"},
-		"what cannot be read":  {Observed{Blind: true, Trouble: "listing Jobs: forbidden"}, "listing Jobs: forbidden"},
+		"refused results":      {Observed{Records: records(1, 2), Hindrances: Hindrances{Trouble: "ConfigMap x cannot be written: quota", Unwritten: true}}, "quota"},
+		"what cannot be read":  {Observed{Hindrances: Hindrances{Blind: true, Trouble: "listing Jobs: forbidden"}}, "listing Jobs: forbidden"},
 		"a Job that is going":  {Observed{Attempts: []Attempt{attemptOf(1, 1, jobGoing)}}, trialOne},
-		"a step that is stuck": {Observed{Trouble: "etcd: timeout"}, "etcd: timeout"},
+		"a step that is stuck": {Observed{Hindrances: Hindrances{Trouble: "etcd: timeout"}}, "etcd: timeout"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 2)

@@ -48,7 +48,7 @@ func TestNextAfterTheEnd(t *testing.T) {
 		"results deleted, not made anew": {run: complete(), seen: Observed{Records: records(1)}, want: done(Wait{})},
 		"results were never written":     {run: failed(), seen: Observed{Records: records(1), Instances: db}, want: done(RemoveDatabase{1})},
 		"failed without an attempt":      {run: failed(), seen: Observed{Instances: db}, want: done(RemoveDatabase{1})},
-		"obstacles do not matter":        {run: failed(), seen: Observed{Obstacle: &Failure{}, Predecessor: []string{"x"}}, want: done(Wait{})},
+		"obstacles do not matter":        {run: failed(), seen: Observed{Hindrances: Hindrances{Obstacle: &Failure{}}, Predecessor: []string{"x"}}, want: done(Wait{})},
 		"Job first":                      {run: complete(), seen: everything, want: done(RemoveJob{Name: "run-t2-a1"})},
 		"then the database":              {run: complete(), seen: onlyDB, want: done(RemoveDatabase{1})},
 		"suspended, cleaned up":          {run: complete(suspend), seen: onlyDB, want: done(RemoveDatabase{1})},
@@ -86,7 +86,7 @@ func TestNextBetweenFailureAndEnd(t *testing.T) {
 			Message: "the run has failed; the results of what was measured before are being written",
 		}
 	}
-	refused := Observed{Records: records(1), Trouble: "quota", Unwritten: true}
+	refused := Observed{Records: records(1), Hindrances: Hindrances{Trouble: "quota", Unwritten: true}}
 	over := Decision{Action: Wait{}, Finished: true}
 	longer := func(r *v1alpha1.BenchmarkRun) {
 		failedAgo(time.Hour)(r)

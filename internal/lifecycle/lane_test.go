@@ -153,12 +153,12 @@ func TestNextInTheQueue(t *testing.T) {
 			want: queue(Wait{}, "waiting for run ns/run, which holds lane default; position 1 of 1"),
 		},
 		"predecessor, taken":   {seen: Observed{Lane: taken, Predecessor: []string{"run-db1"}}, want: queue(Wait{}, waiting)},
-		"invalid, taken":       {seen: Observed{Lane: taken, Obstacle: &Failure{"InvalidSpecification", "no"}}, want: failsWith("InvalidSpecification", "no")},
+		"invalid, taken":       {seen: Observed{Lane: taken, Hindrances: Hindrances{Obstacle: &Failure{"InvalidSpecification", "no"}}}, want: failsWith("InvalidSpecification", "no")},
 		"lost":                 {run: admitted, seen: Observed{Lane: taken}, want: unexpected(queue(Wait{}, waiting))},
 		"lost, with a Job":     {run: admitted, seen: Observed{Lane: taken, Attempts: []Attempt{attemptOf(1, 1)}, Instances: up}, want: unexpected(queue(RemoveJob{Name: "run-t1-a1"}, waiting))},
 		"lost, with a server":  {run: admitted, seen: Observed{Lane: taken, Instances: up}, want: unexpected(queue(RemoveDatabase{1}, waiting))},
 		"lost, and taken back": {run: admitted, seen: Observed{Lane: free, Instances: up}, want: queue(TakeLane{}, "lane default is free; position 1 of 2")},
-		"trouble": {seen: Observed{Lane: free, Trouble: "no"}, want: Decision{
+		"trouble": {seen: Observed{Lane: free, Hindrances: Hindrances{Trouble: "no"}}, want: Decision{
 			Action: TakeLane{}, Reason: v1alpha1.ReasonRetrying, Message: "no",
 		}},
 	})
@@ -268,7 +268,9 @@ func TestQueuedTimeDoesNotCount(t *testing.T) {
 func TestTroubleInTheQueueEndsAtTheDeadline(t *testing.T) {
 	run := oneAxis(1, 2)
 	run.Spec.DeadlineSeconds = ptr.To[int32](60)
-	seen := func() *Observed { return &Observed{Lane: Lane{Lease: "s/l"}, Trouble: "leases is forbidden"} }
+	seen := func() *Observed {
+		return &Observed{Lane: Lane{Lease: "s/l"}, Hindrances: Hindrances{Trouble: "leases is forbidden"}}
+	}
 	run.Status = statusOf(t, run, seen(), now)
 	d := next(t, run, seen(), now.Add(time.Minute))
 	if d.Failure == nil || d.Failure.Reason != v1alpha1.ReasonDeadlineExceeded || !strings.Contains(d.Failure.Message, "leases is forbidden") {

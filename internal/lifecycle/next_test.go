@@ -39,7 +39,7 @@ func TestPrecedenceOfRules(t *testing.T) {
 	endedRun(run, v1alpha1.ConditionComplete)
 	run.Spec.Suspend = ptr.To(true)
 	seen := &Observed{
-		Obstacle:    &Failure{Reason: v1alpha1.ReasonNameTaken},
+		Hindrances:  Hindrances{Obstacle: &Failure{Reason: v1alpha1.ReasonNameTaken}},
 		Predecessor: []string{"run-db1"},
 		Records: append([]*result.Record{disturbed(4, 1, result.OutcomeFailed, result.CauseSQL)},
 			append(records(1, 2, 3), testutil.Record(4, 3, nil, 1000))...),
@@ -140,7 +140,7 @@ func TestNextBeforeMeasuring(t *testing.T) {
 	leave := suspended(ReleaseLane{Holder{Kind: RunKind, Namespace: "ns", Name: "run", UID: testutil.MakeRun("run", "ns").Obj().UID}})
 	leftover := Instance{Number: 1, Others: true}
 	checkDecisions(t, map[string]decision{
-		"obstacle": {seen: Observed{Obstacle: &Failure{"Rejected", "quota"}}, want: failsWith("Rejected", "quota")},
+		"obstacle": {seen: Observed{Hindrances: Hindrances{Obstacle: &Failure{"Rejected", "quota"}}}, want: failsWith("Rejected", "quota")},
 		"predecessor": {seen: Observed{Predecessor: []string{"run-db1", "run-t1-a1"}}, want: Decision{
 			Action: Wait{}, Reason: v1alpha1.ReasonWaitingForPredecessor, After: time.Second,
 			Message: "objects of an earlier run of this name are still being deleted: run-db1, run-t1-a1",

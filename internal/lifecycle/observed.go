@@ -39,19 +39,29 @@ type Observed struct {
 	Newest v1alpha1.RecordReference
 	// Results are the published results, or nil.
 	Results *v1alpha1.ResultsReference
-	// Blind: the objects of the run could not be read. Unreadable: its records could not, because one was deleted or changed.
-	Blind, Unreadable bool
-	// Trouble is the error of the step that the operator has tried several times and tries again, or empty. Unwritten says that
-	// this step writes records or results.
-	Trouble   string
-	Unwritten bool
+	// Unreadable: its records could not be read, because one was deleted or changed.
+	Unreadable bool
 	// Predecessor names objects of an earlier run of the same name that are still being deleted.
 	Predecessor []string
 	// Earlier is the last run before this one that asked for the same, or its zero value.
 	Earlier Earlier
+	Hindrances
+}
+
+// Hindrances are what keeps a run or a suite from going on.
+type Hindrances struct {
+	// Blind: what it has could not be read.
+	Blind bool
+	// Trouble is the error of the step that the operator has tried several times and tries again, or empty. Unwritten says that
+	// this step writes records or results.
+	Trouble   string
+	Unwritten bool
 	// Obstacle is a final answer of the cluster, which trying again does not change: a name is taken, or an object is refused.
 	Obstacle *Failure
 }
+
+// Hindered are the hindrances themselves, of whatever was seen.
+func (h *Hindrances) Hindered() *Hindrances { return h }
 
 // Attempt is a Job, its Pods and what they mean.
 type Attempt struct {

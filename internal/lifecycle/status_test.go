@@ -129,7 +129,7 @@ func TestStatusIsAFixedPoint(t *testing.T) {
 		"starting":  {Instances: []Instance{instanceOf(1, "u", starting)}},
 		"measuring": {Records: records(1, 3), Instances: []Instance{instanceOf(1, "db-pod")}},
 		"complete":  {Records: records(1, 2, 3, 4), Results: &v1alpha1.ResultsReference{ConfigMap: "run-results"}},
-		"failed":    {Obstacle: &Failure{"Rejected", "quota"}},
+		"failed":    {Hindrances: Hindrances{Obstacle: &Failure{"Rejected", "quota"}}},
 		"disturbed": {Records: []*result.Record{disturbed(1, 1, result.OutcomeInvalidated, result.CauseEvicted)}},
 	}
 	for name, seen := range observations {

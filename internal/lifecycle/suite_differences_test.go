@@ -114,6 +114,7 @@ func TestSuiteWarnings(t *testing.T) {
 		})
 	}
 }
+
 // Of many variables that differ, a few are named, and no value is longer than a person reads.
 func TestManyDifferences(t *testing.T) {
 	s := suite()

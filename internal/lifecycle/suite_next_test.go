@@ -243,7 +243,7 @@ func TestNextOfSuite(t *testing.T) {
 		},
 		"blind": {
 			see: func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) {
-				*o = SuiteObserved{Blind: true, Trouble: "no answer"}
+				*o = SuiteObserved{Hindrances: Hindrances{Blind: true, Trouble: "no answer"}}
 			},
 			want: Decision{Action: Wait{}, Reason: v1alpha1.ReasonRetrying, Message: "no answer"},
 		},

@@ -23,12 +23,6 @@ type SuiteObserved struct {
 	Judged Judged
 	// Results are the published results, or nil.
 	Results *v1alpha1.ResultsReference
-	// Blind: the runs of the suite could not be read.
-	Blind bool
-	// Trouble is the error of the step that the operator has tried several times and tries again, or empty. Unwritten says that
-	// this step writes the results.
-	Trouble   string
-	Unwritten bool
 	// Lane of the suite.
 	Lane Lane
 	// Lingering: something of the suite's runs may put load on a node.
@@ -37,8 +31,7 @@ type SuiteObserved struct {
 	Instances []Instance
 	// Predecessor names objects of an earlier suite of the same name that are still being deleted.
 	Predecessor []string
-	// Obstacle is a final answer of the cluster, which trying again does not change.
-	Obstacle *Failure
+	Hindrances
 }
 
 // SuiteMember is a run of the suite, and what it measured.

@@ -1,0 +1,134 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+)
+
+// step is a decision about an owner, a run or a suite, and what it was made of: its plan P, and what was seen, S.
+type step[O client.Object, P any, S seen] struct {
+	owner O
+	// old is the owner as it was read.
+	old      O
+	plan     P
+	seen     S
+	decision lifecycle.Decision
+	now      time.Time
+}
+
+// seen is what was seen of an owner.
+type seen interface {
+	Hindered() *lifecycle.Hindrances
+}
+
+// stepper is the reconciler of owners of one kind.
+type stepper[O client.Object, P any, S seen] interface {
+	// decide what to do with an owner that was read by the same reader. If what it has cannot be read, the step is blind.
+	decide(ctx context.Context, owner O, reader client.Reader) (*step[O, P, S], error)
+	// next decides, after something new was seen.
+	next(s *step[O, P, S])
+	act(ctx context.Context, s *step[O, P, S], action lifecycle.Action) error
+	// writeStatus writes the status that follows from a step, and announces what changed.
+	writeStatus(ctx context.Context, s *step[O, P, S]) error
+	troublesOf(owner O) *troubles
+}
+
+// takeStep observes, decides, acts, and writes the status. What cannot be taken back is decided again on live reads, with the
+// owner in fresh.
+func takeStep[O client.Object, P any, S seen](
+	ctx context.Context, r stepper[O, P, S], owner, fresh O, cached, live client.Reader,
+) (*step[O, P, S], error) {
+	s, err := r.decide(ctx, owner, cached)
+	if err == nil && s.decision.Irrevocable() {
+		if err := live.Get(ctx, client.ObjectKeyFromObject(owner), fresh); err != nil {
+			return nil, client.IgnoreNotFound(err)
+		}
+		if fresh.GetUID() != owner.GetUID() {
+			return nil, errStale
+		}
+		s, err = r.decide(ctx, fresh, live)
+	}
+	if err == nil {
+		err = carryOut(ctx, r, s)
+	}
+	switch {
+	case isStale(err):
+		return nil, err
+	case err != nil && !inTrouble(r, s, err):
+		return nil, err
+	}
+	if err := r.writeStatus(ctx, s); err != nil {
+		return nil, err
+	}
+	return s, err
+}
+
+// carryOut the decision. An obstacle becomes a new decision. What was written becomes a part of what was seen, so that the status
+// tells of it at once. Checking writes nothing: the next decision follows, on live reads if it cannot be taken back.
+func carryOut[O client.Object, P any, S seen](ctx context.Context, r stepper[O, P, S], s *step[O, P, S]) error {
+	action := s.decision.Action
+	if _, remove := action.(lifecycle.RemoveDatabase); remove {
+		// The number of an instance that is removed must never be used again, whatever happens next.
+		if err := r.writeStatus(ctx, s); err != nil {
+			return err
+		}
+		s.old = s.owner.DeepCopyObject().(O)
+	}
+	err := r.act(ctx, s, action)
+	obstacle, unwritten := new(obstacleError), new(unwrittenError)
+	switch {
+	case errors.As(err, &obstacle) && !errors.As(err, &unwritten):
+		s.seen.Hindered().Obstacle = &obstacle.failure
+		r.next(s)
+		return nil
+	case err != nil:
+		return fmt.Errorf("acting: %w", err)
+	}
+	switch action.(type) {
+	case lifecycle.CheckVariants:
+		return errStale
+	case lifecycle.TakeLane, lifecycle.RecordAttempt, lifecycle.Publish, lifecycle.PublishSuite:
+		r.next(s)
+		s.decision.Action = lifecycle.Wait{}
+	}
+	return nil
+}
+
+// inTrouble notes a step that failed, and says whether the status is to tell of it: not before the same step has failed several
+// times.
+func inTrouble[O client.Object, P any, S seen](r stepper[O, P, S], s *step[O, P, S], err error) bool {
+	troubles, hindered := r.troublesOf(s.owner), s.seen.Hindered()
+	troubles.fail(err)
+	hindered.Trouble, hindered.Unwritten = troubles.told()
+	if hindered.Trouble == "" {
+		return false
+	}
+	r.next(s)
+	s.decision.Action = lifecycle.Wait{}
+	return true
+}
+
+// lookAgain is when to look at an owner again if nothing happens before: at its deadline at the latest.
+func lookAgain(d lifecycle.Decision, conditions []metav1.Condition, deadline *metav1.Time, now time.Time) time.Duration {
+	finished := apimeta.IsStatusConditionTrue(conditions, v1alpha1.ConditionFinished)
+	if finished || deadline == nil || d.Pauses() {
+		return d.After
+	}
+	left := max(firstRetry, deadline.Sub(now))
+	if d.After == 0 {
+		return left
+	}
+	return min(d.After, left)
+}
