@@ -11,6 +11,10 @@ func encrypted(s string) string {
 	return spec("database: {tls: {mode: Required}}, workload: {bulkInsert: {" + s + "}}")
 }
 
+func onMySQL(s string) string {
+	return spec("database: {engine: MySQL}, workload: {bulkInsert: {" + s + "}}")
+}
+
 func fromFile(s string) string {
 	return spec("workload: {dataFrom: {persistentVolumeClaim: rows, path: a.csv}, bulkInsert: {" + s + "}}")
 }
@@ -41,6 +45,17 @@ func TestEnvtestProtocolRules(t *testing.T) {
 				encrypted("points: [{concurrency: 2}, {protocol: Prepared}]"),
 			},
 			"database.tls.mode must be Disabled",
+		},
+		"protocols of MySQL": {
+			minimalBulkInsert,
+			[]string{
+				onMySQL(""), onMySQL("protocol: Prepared"), onMySQL("sweep: {protocol: [Text, Prepared]}"),
+				onMySQL("points: [{protocol: Prepared}, {concurrency: 2}]"),
+			},
+			[]string{
+				onMySQL("protocol: Bulk"), onMySQL("sweep: {protocol: [Text, Bulk]}"), onMySQL("points: [{concurrency: 2}, {protocol: Bulk}]"),
+			},
+			"bulkInsert.protocol must be Text or Prepared with engine MySQL",
 		},
 		"protocols of files": {
 			minimalBulkInsert,
