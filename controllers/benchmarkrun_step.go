@@ -47,9 +47,13 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 	return s, nil
 }
 
-func (r *BenchmarkRunReconciler) next(s *runStep) { s.decision = lifecycle.Next(s.owner, s.plan, s.seen, s.now) }
+func (r *BenchmarkRunReconciler) next(s *runStep) {
+	s.decision = lifecycle.Next(s.owner, s.plan, s.seen, s.now)
+}
 
-func (r *BenchmarkRunReconciler) troublesOf(run *v1alpha1.BenchmarkRun) *troubles { return &r.memories.of(run).troubles }
+func (r *BenchmarkRunReconciler) troublesOf(run *v1alpha1.BenchmarkRun) *troubles {
+	return &r.memories.of(run).troubles
+}
 
 func (r *BenchmarkRunReconciler) writeStatus(ctx context.Context, s *runStep) error {
 	s.owner.Status = lifecycle.Status(s.owner, s.plan, s.seen, s.decision, s.now)

@@ -50,7 +50,9 @@ func (r *BenchmarkSuiteReconciler) next(s *suiteStep) {
 	s.decision = lifecycle.NextOfSuite(s.owner, s.plan, s.seen, s.now)
 }
 
-func (r *BenchmarkSuiteReconciler) troublesOf(suite *v1alpha1.BenchmarkSuite) *troubles { return &r.memories.of(suite).troubles }
+func (r *BenchmarkSuiteReconciler) troublesOf(suite *v1alpha1.BenchmarkSuite) *troubles {
+	return &r.memories.of(suite).troubles
+}
 
 func (r *BenchmarkSuiteReconciler) writeStatus(ctx context.Context, s *suiteStep) error {
 	s.owner.Status = lifecycle.StatusOfSuite(s.owner, s.plan, s.seen, s.decision, s.now)
