@@ -47,7 +47,8 @@ func TestIntegrationPrepared(t *testing.T) {
 	bulk := workload.Prepared{SQL: "INSERT INTO prepared VALUES (?)", Types: []workload.ValueType{workload.TypeInt}}
 	all, commits := []workload.Prepared{prepared, bulk}, int64(6)
 	if server.Engine == engine.MySQL.Name {
-		if _, err := s.Prepare(bulk); err == nil || !strings.Contains(err.Error(), "protocol Bulk needs MariaDB 10.2 or newer; this server is ") {
+		const says = "protocol Bulk needs MariaDB 10.2 or newer; this server is "
+		if _, err := s.Prepare(bulk); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("MySQL prepares for Bulk: %v", err)
 		}
 		all, commits = []workload.Prepared{prepared, prepared}, 6+2 // it commits what preparing has read, too
