@@ -18,6 +18,6 @@ func heldBack(s *result.Summary) string {
 	if share < throttledFrom {
 		return ""
 	}
-	return fmt.Sprintf("the server was held back at its CPU limit for %.0f %% of the measured phase: the number is also that of the "+
-		"limit", 100*share)
+	return fmt.Sprintf("the server was held back at its CPU limit for %.0f %% of the measured phase: the number is also that of "+
+		"the limit", 100*share)
 }
