@@ -48,6 +48,8 @@ unit() {
 envtest() {
 	local assets
 	assets=$("$HACK/envtest.sh")
+	# Other layers run beside it: an API server may take longer to start than the 20 seconds that it is given otherwise.
+	export KUBEBUILDER_CONTROLPLANE_START_TIMEOUT=180s
 	KUBEBUILDER_ASSETS=$assets tests envtest -tags envtest -parallel 4 -run 'TestEnvtest' -timeout 30m \
 		./api/... ./cmd/manager ./controllers/... ./internal/kubectl ./test/install
 	tally envtest
