@@ -152,20 +152,8 @@ func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a
 	case err != nil:
 		return fmt.Errorf("looking for the record of trial %d: %w", a.Trial.Number, err)
 	}
-	if err := r.upToDate(ctx, run); err != nil {
+	if err := w.upToDate(ctx); err != nil {
 		return err
 	}
 	return w.owner.taken("ConfigMap", record.Name)
-}
-
-// upToDate fails if the run was read before it was last written.
-func (r *BenchmarkRunReconciler) upToDate(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
-	var live v1alpha1.BenchmarkRun
-	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(run), &live); err != nil {
-		return fmt.Errorf("reading the run again: %w", err)
-	}
-	if live.ResourceVersion != run.ResourceVersion {
-		return errStale
-	}
-	return nil
 }

@@ -58,10 +58,15 @@ func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *runStep, 
 	meta.Labels[v1alpha1.LabelTrial] = strconv.Itoa(record.Trial)
 	meta.Labels[v1alpha1.LabelAttempt] = strconv.Itoa(record.Attempt)
 	meta.Labels[v1alpha1.LabelOutcome] = string(record.Outcome)
-	if err := r.writer(s.owner).store(ctx, meta, files, s.owner.Spec.Results.Retention); err != nil {
+	text, err := r.writer(s.owner).storeRecord(ctx, meta, record, files, s.owner.Spec.Results.Retention)
+	if err != nil {
 		return unrecorded(record, err)
 	}
-	newest := v1alpha1.RecordReference{ConfigMap: meta.Name, Digest: recordDigest(string(files[0].Data))}
+	// The one that is there may have been written before, and say of what was looked up something else.
+	if record, err = result.DecodeRecord(text); err != nil {
+		return fmt.Errorf("reading the record that was written: %w", err)
+	}
+	newest := v1alpha1.RecordReference{ConfigMap: meta.Name, Digest: recordDigest(text)}
 	m := r.memories.of(s.owner)
 	m.chain = m.chain.with(newest, record)
 	s.seen.Records, s.seen.Newest = m.chain.records, newest
@@ -109,7 +114,7 @@ func recordFiles(record *result.Record, doc *document) ([]result.File, error) {
 // newRecord says what became of an attempt, and where it ran.
 func newRecord(a *lifecycle.Attempt, seen *lifecycle.Observed) *result.Record {
 	record := &result.Record{
-		Version: result.RecordVersion, Trial: a.Trial, Attempt: a.Number, Instance: a.Instance,
+		Version: result.RecordVersion, Trial: a.Trial, Attempt: a.Number, JobUID: string(a.Job.UID), Instance: a.Instance,
 		Outcome: a.Verdict.Outcome, Cause: a.Verdict.Cause, Message: a.Verdict.Message, Summary: a.Verdict.Summary,
 		Place: placeOf(seen, a.Instance),
 	}
@@ -187,7 +192,7 @@ func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *runStep, outcom
 		Name: published.ConfigMap, Labels: plan.Labels(s.owner, v1alpha1.ComponentResults),
 		Annotations: map[string]string{digestAnnotation: published.Digest},
 	}
-	if err := r.writer(s.owner).store(ctx, meta, files, s.owner.Spec.Results.Retention); err != nil {
+	if err := r.writer(s.owner).storeResults(ctx, meta, files, s.owner.Spec.Results.Retention); err != nil {
 		return err
 	}
 	s.seen.Results = published

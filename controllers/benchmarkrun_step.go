@@ -42,7 +42,7 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 	} else if refused := lifecycle.HostTuningRefused(run, r.HostTuningAllowed); refused != nil {
 		s.seen.Obstacle = refused
 	}
-	s.seen.Trouble, s.seen.Unwritten = r.troublesOf(run).told()
+	s.seen.Trouble, s.seen.Unwritten = r.basicsOf(run).told()
 	r.next(s)
 	return s, nil
 }
@@ -51,8 +51,12 @@ func (r *BenchmarkRunReconciler) next(s *runStep) {
 	s.decision = lifecycle.Next(s.owner, s.plan, s.seen, s.now)
 }
 
-func (r *BenchmarkRunReconciler) troublesOf(run *v1alpha1.BenchmarkRun) *troubles {
-	return &r.memories.of(run).troubles
+func (r *BenchmarkRunReconciler) basicsOf(run *v1alpha1.BenchmarkRun) *basics {
+	return &r.memories.of(run).basics
+}
+
+func (r *BenchmarkRunReconciler) forget(run *v1alpha1.BenchmarkRun) {
+	r.memories.forget(client.ObjectKeyFromObject(run))
 }
 
 func (r *BenchmarkRunReconciler) writeStatus(ctx context.Context, s *runStep) error {

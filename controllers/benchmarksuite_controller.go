@@ -47,7 +47,7 @@ type BenchmarkSuiteReconciler struct {
 // suiteMemory is what the operator remembers of a suite from one step to the next. An operator that has just started finds
 // everything in it again.
 type suiteMemory struct {
-	troubles
+	basics
 	// checked: the API server has accepted the runs of all variants.
 	checked bool
 	// measured is what was read from the results of runs, by the digest of these.

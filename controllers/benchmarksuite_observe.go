@@ -29,7 +29,7 @@ func (r *BenchmarkSuiteReconciler) observe(
 		return nil, err
 	}
 	if apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionFinished) {
-		*m = suiteMemory{troubles: m.troubles}
+		*m = suiteMemory{basics: m.basics}
 		return r.afterTheEnd(ctx, suite, p, lane, reader)
 	}
 	if m.measured == nil {

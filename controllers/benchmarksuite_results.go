@@ -38,7 +38,7 @@ func (r *BenchmarkSuiteReconciler) publish(ctx context.Context, s *suiteStep, ou
 		Annotations: map[string]string{digestAnnotation: published.Digest},
 	}
 	meta.Labels[v1alpha1.LabelComponent] = v1alpha1.ComponentResults
-	if err := r.writer(s.owner).store(ctx, meta, files, s.owner.Spec.Results.Retention); err != nil {
+	if err := r.writer(s.owner).storeResults(ctx, meta, files, s.owner.Spec.Results.Retention); err != nil {
 		return err
 	}
 	s.seen.Results = published

@@ -41,7 +41,7 @@ func (r *BenchmarkSuiteReconciler) decide(
 	if invalid != nil {
 		s.seen.Obstacle = lifecycle.InvalidVariant(invalid)
 	}
-	s.seen.Trouble, s.seen.Unwritten = r.troublesOf(suite).told()
+	s.seen.Trouble, s.seen.Unwritten = r.basicsOf(suite).told()
 	r.next(s)
 	return s, nil
 }
@@ -50,8 +50,12 @@ func (r *BenchmarkSuiteReconciler) next(s *suiteStep) {
 	s.decision = lifecycle.NextOfSuite(s.owner, s.plan, s.seen, s.now)
 }
 
-func (r *BenchmarkSuiteReconciler) troublesOf(suite *v1alpha1.BenchmarkSuite) *troubles {
-	return &r.memories.of(suite).troubles
+func (r *BenchmarkSuiteReconciler) basicsOf(suite *v1alpha1.BenchmarkSuite) *basics {
+	return &r.memories.of(suite).basics
+}
+
+func (r *BenchmarkSuiteReconciler) forget(suite *v1alpha1.BenchmarkSuite) {
+	r.memories.forget(client.ObjectKeyFromObject(suite))
 }
 
 func (r *BenchmarkSuiteReconciler) writeStatus(ctx context.Context, s *suiteStep) error {

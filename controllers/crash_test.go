@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -144,13 +145,17 @@ func crashAfter(t *testing.T, n int) (outcome, int) {
 	c.loader = c.failSilently("")
 	c.apply(testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(1).Obj())
 	settled := 0
+	w := newWorld(c, rand.New(rand.NewPCG(uint64(n), 0)))
 	for range 400 {
+		w.pass()
 		_, err := c.reconciler.Reconcile(t.Context(), ctrl.Request{
 			NamespacedName: client.ObjectKey{Namespace: c.namespace, Name: "run"},
 		})
 		switch {
 		case m.dead:
-			m.dead, m.dieAfter = false, 0 // another manager takes over
+			m.dead, m.dieAfter = false, 0
+			c.reconciler = c.newReconciler() // another manager takes over, and remembers nothing
+			c.reconciler.Client = m.client()
 		case err != nil:
 			t.Fatalf("killed after write %d: reconciling: %v", n, err)
 		}
@@ -165,6 +170,7 @@ func crashAfter(t *testing.T, n int) (outcome, int) {
 		}
 	}
 	run := c.get("run")
+	w.leave()
 	c.nothingRuns()
 	return outcome{
 		Attempts: c.attemptNames(), Jobs: c.jobs, Headline: run.Status.Headline, Progress: run.Status.Progress,

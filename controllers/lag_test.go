@@ -39,6 +39,8 @@ type lag struct {
 	rng     *rand.Rand
 	history map[reflect.Type][]client.ObjectList
 	at      map[reflect.Type]int
+	// meddle is what somebody does to an owner right before its status is written, or nil.
+	meddle func(client.Object)
 }
 
 func newLag(c *cluster, seed uint64) *lag {
@@ -91,6 +93,14 @@ func (l *lag) behind() client.Client {
 			})
 			return apimeta.SetList(list, items)
 		},
+		SubResourcePatch: func(
+			ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption,
+		) error {
+			if l.meddle != nil {
+				l.meddle(o)
+			}
+			return c.SubResource(sub).Patch(ctx, o, p, opts...)
+		},
 	})
 }
 
@@ -115,19 +125,22 @@ func (l *lag) state(list client.ObjectList) client.ObjectList {
 }
 
 // Decisions that are made on a cache that is behind end as those on the API server itself: no attempt is lost that was not, no Job
-// is made twice, no database is used twice.
+// is made twice, no database is used twice. Meanwhile the world changes between any two looks.
 func TestEnvtestCacheThatIsBehind(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			c := newCluster(t)
 			l := newLag(c, seed)
-			c.reconciler.Client = l.behind()
+			w := newWorld(c, l.rng)
+			l.meddle = w.meddle
+			c.reconciler.Client, c.reconciler.Logs = l.behind(), w
 			c.apply(testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(2).With(func(r *v1alpha1.BenchmarkRun) {
 				if seed%2 == 1 {
 					r.Spec.Trials.Database = v1alpha1.DatabaseFresh
 				}
 			}).Obj())
-			for range 600 {
+			for range 800 {
+				w.pass()
 				l.pass()
 				if _, err := c.try("run"); err != nil {
 					t.Logf("to be tried again: %v", err)
@@ -138,6 +151,7 @@ func TestEnvtestCacheThatIsBehind(t *testing.T) {
 				}
 			}
 			c.allAccepted("run", 4)
+			w.noRecordDeleted()
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
@@ -16,13 +17,39 @@ import (
 // memory is what the operator remembers of a run from one step to the next, so that nothing is read or tried twice for nothing.
 // An operator that has just started finds everything in it again.
 type memory struct {
-	troubles
+	basics
 	// chain of records that were read or written.
 	chain chain
 	// earlier is the last run that asked for the same, or nil until it was looked for.
 	earlier *lifecycle.Earlier
 	// lookedFor is since when the document of a Pod is looked for.
 	lookedFor map[types.UID]time.Time
+}
+
+// basics are what is remembered of an owner of any kind.
+type basics struct {
+	troubles
+	watermark
+}
+
+// watermark is the newest version of an owner that was decided about or written. Nothing is decided about an older one, which a
+// cache may still have: the operator would not know what it has done itself.
+type watermark struct{ version string }
+
+// reach the version of an owner.
+func (w *watermark) reach(owner client.Object) {
+	if !w.isAbove(owner) {
+		w.version = owner.GetResourceVersion()
+	}
+}
+
+// isAbove says whether an owner is an older version than one that was decided about.
+func (w *watermark) isAbove(owner client.Object) bool {
+	if w.version == "" {
+		return false
+	}
+	order, err := resourceversion.CompareResourceVersion(owner.GetResourceVersion(), w.version)
+	return err == nil && order < 0 // an API server whose versions have no order has no cache that could be behind
 }
 
 // memories are those of all owners of a kind. One step of an owner is taken at a time, so that only the map has a lock.

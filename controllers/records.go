@@ -35,14 +35,9 @@ func (c chain) newest() v1alpha1.RecordReference {
 	return c.refs[len(c.refs)-1]
 }
 
-// until is the part of a chain that ends with a reference, or nothing.
-func (c chain) until(ref v1alpha1.RecordReference) (chain, bool) {
-	for i, have := range slices.Backward(c.refs) {
-		if have == ref {
-			return chain{c.refs[: i+1 : i+1], c.records[: i+1 : i+1]}, true
-		}
-	}
-	return chain{}, ref.ConfigMap == ""
+// has says whether a reference is a part of a chain, or the beginning of every chain.
+func (c chain) has(ref v1alpha1.RecordReference) bool {
+	return ref.ConfigMap == "" || slices.Contains(c.refs, ref)
 }
 
 // with is a chain with one more record, which is kept without what no decision needs.
@@ -55,25 +50,31 @@ type changedError struct{ message string }
 
 func (e *changedError) Error() string { return e.message }
 
-// readChain reads the records of a run that the operator does not remember. The error is a changedError if one of them is not
-// what it was.
+// readChain reads the records of a run that the operator does not remember. What it remembers is never less than what it has
+// written: a status that names an older record is behind, because it could not be written since. The error is a changedError if
+// one of the records is not what it was.
 func (r *BenchmarkRunReconciler) readChain(ctx context.Context, run *v1alpha1.BenchmarkRun) (chain, error) {
 	m := r.memories.of(run)
 	var added chain
 	ref := run.Status.Records
-	base, found := m.chain.until(ref)
-	for !found {
+	for !m.chain.has(ref) {
 		record, err := r.readRecord(ctx, run, ref)
 		if err != nil {
 			return chain{}, err
 		}
 		added = added.with(ref, record)
 		ref = v1alpha1.RecordReference(ptr.Deref(record.Previous, result.Reference{}))
-		base, found = m.chain.until(ref)
+	}
+	if len(added.refs) == 0 {
+		return m.chain, nil
+	}
+	if ref != m.chain.newest() {
+		m.chain = chain{} // another operator has recorded something else: what the status names counts
+		return r.readChain(ctx, run)
 	}
 	slices.Reverse(added.refs)
 	slices.Reverse(added.records)
-	m.chain = chain{append(base.refs, added.refs...), append(base.records, added.records...)}
+	m.chain = chain{append(m.chain.refs, added.refs...), append(m.chain.records, added.records...)}
 	return m.chain, nil
 }
 

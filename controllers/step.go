@@ -42,14 +42,19 @@ type stepper[O client.Object, P any, S seen] interface {
 	act(ctx context.Context, s *step[O, P, S], action lifecycle.Action) error
 	// writeStatus writes the status that follows from a step, and announces what changed.
 	writeStatus(ctx context.Context, s *step[O, P, S]) error
-	troublesOf(owner O) *troubles
+	basicsOf(owner O) *basics
+	// forget what is remembered of an owner.
+	forget(owner O)
 }
 
 // takeStep observes, decides, acts, and writes the status. What cannot be taken back is decided again on live reads, with the
-// owner in fresh.
+// owner in fresh. Nothing is decided about an owner that is older than what was decided about before.
 func takeStep[O client.Object, P any, S seen](
 	ctx context.Context, r stepper[O, P, S], owner, fresh O, cached, live client.Reader,
 ) (*step[O, P, S], error) {
+	if r.basicsOf(owner).isAbove(owner) {
+		return nil, behind(ctx, r, owner, fresh, live)
+	}
 	s, err := r.decide(ctx, owner, cached)
 	if err == nil && s.decision.Irrevocable() {
 		if err := live.Get(ctx, client.ObjectKeyFromObject(owner), fresh); err != nil {
@@ -60,6 +65,7 @@ func takeStep[O client.Object, P any, S seen](
 		}
 		s, err = r.decide(ctx, fresh, live)
 	}
+	r.basicsOf(owner).reach(s.owner)
 	if err == nil {
 		err = carryOut(ctx, r, s)
 	}
@@ -69,10 +75,33 @@ func takeStep[O client.Object, P any, S seen](
 	case err != nil && !inTrouble(r, s, err):
 		return nil, err
 	}
-	if err := r.writeStatus(ctx, s); err != nil {
+	if err := writeStatus(ctx, r, s); err != nil {
 		return nil, err
 	}
 	return s, err
+}
+
+// behind is errStale: the cache has an older version of the owner than the operator has seen. If the API server has none that is
+// newer, it was restored from a backup, and what is remembered did not happen.
+func behind[O client.Object, P any, S seen](
+	ctx context.Context, r stepper[O, P, S], owner, fresh O, live client.Reader,
+) error {
+	if err := live.Get(ctx, client.ObjectKeyFromObject(owner), fresh); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if r.basicsOf(owner).isAbove(fresh) {
+		r.forget(owner)
+	}
+	return errStale
+}
+
+// writeStatus of a step, and remember its version.
+func writeStatus[O client.Object, P any, S seen](ctx context.Context, r stepper[O, P, S], s *step[O, P, S]) error {
+	if err := r.writeStatus(ctx, s); err != nil {
+		return err
+	}
+	r.basicsOf(s.owner).reach(s.owner)
+	return nil
 }
 
 // carryOut the decision. An obstacle becomes a new decision. What was written becomes a part of what was seen, so that the status
@@ -81,7 +110,7 @@ func carryOut[O client.Object, P any, S seen](ctx context.Context, r stepper[O, 
 	action := s.decision.Action
 	if _, remove := action.(lifecycle.RemoveDatabase); remove {
 		// The number of an instance that is removed must never be used again, whatever happens next.
-		if err := r.writeStatus(ctx, s); err != nil {
+		if err := writeStatus(ctx, r, s); err != nil {
 			return err
 		}
 		s.old = s.owner.DeepCopyObject().(O)
@@ -109,7 +138,7 @@ func carryOut[O client.Object, P any, S seen](ctx context.Context, r stepper[O, 
 // inTrouble notes a step that failed, and says whether the status is to tell of it: not before the same step has failed several
 // times.
 func inTrouble[O client.Object, P any, S seen](r stepper[O, P, S], s *step[O, P, S], err error) bool {
-	troubles, hindered := r.troublesOf(s.owner), s.seen.Hindered()
+	troubles, hindered := &r.basicsOf(s.owner).troubles, s.seen.Hindered()
 	troubles.fail(err)
 	hindered.Trouble, hindered.Unwritten = troubles.told()
 	if hindered.Trouble == "" {

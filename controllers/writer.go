@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -15,14 +14,12 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
-	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // writer creates and deletes the objects of an owner, and writes the owner's status.
@@ -83,63 +80,6 @@ func (w *writer) remove(ctx context.Context, object client.Object) error {
 		return fmt.Errorf("deleting %s: %w", object.GetName(), err)
 	}
 	return nil
-}
-
-// store writes files into immutable ConfigMaps: as many as they need, and last the one that has the given name, so that all are
-// there if it is. Every error is an unwrittenError, also a refusal: what was measured is worth another try.
-func (w *writer) store(
-	ctx context.Context, meta metav1.ObjectMeta, files []result.File, retention v1alpha1.Retention,
-) error {
-	bins, err := result.Pack(files)
-	if err != nil {
-		return err
-	}
-	for i, bin := range slices.Backward(bins) {
-		cm := &corev1.ConfigMap{
-			ObjectMeta: *meta.DeepCopy(), Immutable: ptr.To(true), Data: map[string]string{}, BinaryData: map[string][]byte{},
-		}
-		cm.Namespace = w.owner.GetNamespace()
-		if i > 0 {
-			cm.Name = fmt.Sprintf("%s-%d", meta.Name, i+1)
-		}
-		for _, f := range bin {
-			if f.Binary {
-				cm.BinaryData[f.Name] = f.Data
-			} else {
-				cm.Data[f.Name] = string(f.Data)
-			}
-		}
-		if err := w.storeOne(ctx, cm, retention != v1alpha1.RetentionRetain); err != nil {
-			return &unwrittenError{"ConfigMap " + cm.Name, err}
-		}
-	}
-	return nil
-}
-
-// storeOne creates a ConfigMap. If there is one already, an operator that was killed has written it, and it must say the same. It
-// does not if something else was seen since: then it was never counted, and is written anew.
-func (w *writer) storeOne(ctx context.Context, cm *corev1.ConfigMap, referenced bool) error {
-	err := w.createBlindly(ctx, cm.DeepCopy(), referenced)
-	if !apierrors.IsAlreadyExists(err) {
-		return err
-	}
-	var there corev1.ConfigMap
-	if err := w.live.Get(ctx, client.ObjectKeyFromObject(cm), &there); err != nil {
-		return fmt.Errorf("reading the one that exists already: %w", err)
-	}
-	same := equality.Semantic.DeepEqual(there.Data, cm.Data) && equality.Semantic.DeepEqual(there.BinaryData, cm.BinaryData)
-	switch {
-	case there.DeletionTimestamp != nil:
-		return errStale
-	case !w.owner.owns(&there, referenced) || !same && !referenced:
-		return w.owner.taken("ConfigMap", cm.Name)
-	case same && ptr.Deref(there.Immutable, false):
-		return nil
-	}
-	if err := w.remove(ctx, &there); err != nil {
-		return err
-	}
-	return errStale
 }
 
 // patchStatus writes the owner's status if it is not that of the old object any more. It fails with a conflict if somebody has

@@ -32,9 +32,11 @@ const (
 
 // Record is what became of one attempt. Status and results are computed from the records and from nothing else.
 type Record struct {
-	Version    int               `json:"version"`
-	Trial      int               `json:"trial"`
-	Attempt    int               `json:"attempt"`
+	Version int `json:"version"`
+	Trial   int `json:"trial"`
+	Attempt int `json:"attempt"`
+	// JobUID is that of the attempt's Job.
+	JobUID     string            `json:"jobUID,omitempty"`
 	Instance   int               `json:"instance"`
 	Parameters map[string]string `json:"parameters,omitempty"`
 	Outcome    Outcome           `json:"outcome"`
@@ -129,6 +131,24 @@ func (r *Record) Complete(d *Document, doc EncodedDocument) error {
 	}
 	r.Summary = &whole
 	return nil
+}
+
+// SameAttempt says whether another record says of the same attempt the same, in what follows from the attempt alone: its Job and Pod,
+// what the loader reported, the outcome. It leaves out what is looked up when the record is made, and differs from one look to the
+// next: neighbours, the cause of a disturbance, the time, and whatever of the database is gone by now.
+func (r *Record) SameAttempt(other *Record) bool {
+	mine, theirs := *r, *other
+	for _, record := range []*Record{&mine, &theirs} {
+		record.Cause, record.Message, record.Neighbors, record.Recorded = "", "", nil, time.Time{}
+	}
+	if mine.Place.DatabasePodUID == "" {
+		mine.Fingerprint = theirs.Fingerprint
+		mine.Place.DatabaseNode, mine.Place.DatabaseImage = theirs.Place.DatabaseNode, theirs.Place.DatabaseImage
+		mine.Place.DatabasePodUID, mine.Place.DatabaseQoS = theirs.Place.DatabasePodUID, theirs.Place.DatabaseQoS
+	}
+	a, errA := mine.Encode()
+	b, errB := theirs.Encode()
+	return errA == nil && errB == nil && a == b
 }
 
 // Bounds of the warnings that Condensed keeps: more than a status can show.
