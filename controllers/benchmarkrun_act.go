@@ -40,6 +40,8 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lif
 		return r.databaseWriter(run).removeOfInstance(ctx, a.Instance, &policyv1.PodDisruptionBudgetList{})
 	case lifecycle.StartAttempt:
 		return r.startAttempt(ctx, s, a.Attempt)
+	case lifecycle.ClaimAttempt:
+		return r.claimAttempt(ctx, s, a.Attempt)
 	case lifecycle.RecordAttempt:
 		return r.recordAttempt(ctx, s, a)
 	case lifecycle.RemoveJob:
@@ -137,23 +139,70 @@ func (w *writer) createSecret(ctx context.Context, run *v1alpha1.BenchmarkRun) e
 // another Job would be a second measurement under the name of the first.
 func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a trial.Attempt) error {
 	run := s.owner
-	job, err := trial.Job(run, a, r.Images)
+	job, err := r.job(run, a)
 	if err != nil {
-		return &obstacleError{*lifecycle.Invalid(fmt.Errorf("making the Job of trial %d: %w", a.Trial.Number, err))}
+		return err
 	}
 	w := r.writer(run)
 	record := metav1.PartialObjectMetadata{}
 	record.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	err = r.Live.Get(ctx, client.ObjectKeyFromObject(job), &record)
 	switch {
-	case apierrors.IsNotFound(err):
-		annotateNeighbors(job, r.neighborhood(ctx, run, placeOf(s.seen, a.Instance).DatabaseNode))
-		return w.create(ctx, job, true)
-	case err != nil:
+	case err == nil:
+		if err := w.upToDate(ctx); err != nil {
+			return err
+		}
+		return w.owner.taken("ConfigMap", record.Name)
+	case !apierrors.IsNotFound(err):
 		return fmt.Errorf("looking for the record of trial %d: %w", a.Trial.Number, err)
 	}
-	if err := w.upToDate(ctx); err != nil {
+	annotateNeighbors(job, r.neighborhood(ctx, run, placeOf(s.seen, a.Instance).DatabaseNode))
+	err = w.createBlindly(ctx, job, true, client.FieldValidation("Strict"))
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		return r.claimAttempt(ctx, s, a)
+	case err != nil:
 		return err
 	}
-	return w.owner.taken("ConfigMap", record.Name)
+	r.claim(s, job)
+	return nil
+}
+
+// job of an attempt, which is to be made or to be compared.
+func (r *BenchmarkRunReconciler) job(run *v1alpha1.BenchmarkRun, a trial.Attempt) (*batchv1.Job, error) {
+	job, err := trial.Job(run, a, r.Images)
+	if err != nil {
+		return nil, &obstacleError{*lifecycle.Invalid(fmt.Errorf("making the Job of trial %d: %w", a.Trial.Number, err))}
+	}
+	return job, nil
+}
+
+// claimAttempt claims a Job that exists under the name of the next attempt, as the API server has it: the operator made it, and
+// could not write its UID to the status. Anybody can make a Job with the run's owner reference: it must be what the operator
+// makes, in all that measures.
+func (r *BenchmarkRunReconciler) claimAttempt(ctx context.Context, s *runStep, a trial.Attempt) error {
+	want, err := r.job(s.owner, a)
+	if err != nil {
+		return err
+	}
+	var there batchv1.Job
+	err = r.Live.Get(ctx, client.ObjectKeyFromObject(want), &there)
+	switch {
+	case apierrors.IsNotFound(err):
+		return errStale
+	case err != nil:
+		return fmt.Errorf("reading Job %s, which exists already: %w", want.Name, err)
+	case there.DeletionTimestamp != nil:
+		return errStale
+	case !metav1.IsControlledBy(&there, s.owner), !trial.Same(want, &there):
+		return r.writer(s.owner).owner.taken("Job", want.Name)
+	}
+	r.claim(s, &there)
+	return nil
+}
+
+// claim a Job: that of the newest attempt.
+func (r *BenchmarkRunReconciler) claim(s *runStep, job *batchv1.Job) {
+	s.seen.Claimed = v1alpha1.AttemptReference{Job: job.Name, UID: string(job.UID)}
+	r.memories.of(s.owner).attempt = s.seen.Claimed
 }

@@ -4,7 +4,6 @@
 package controllers
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,9 +42,14 @@ func (r *BenchmarkRunReconciler) observe(
 	}
 	o := &observer{ownership: &ownership{owner: runOwner(run)}, run: run, kept: sets.New[string]()}
 	o.seen.Instances = instancesOf(o.ownership, run.Spec.Database.Provisioner, own)
+	m := r.memories.of(run)
+	if m.attempt.UID == "" {
+		m.attempt = run.Status.Attempt
+	}
+	o.seen.Claimed = m.attempt
 	o.jobs(own.jobs.Items, own.pods.Items)
 	o.configMaps(own.configs.Items)
-	o.seen.Predecessor, o.seen.Obstacle = o.predecessor, o.obstacle
+	o.seen.Predecessor, o.seen.Strangers = o.predecessor, o.strangers
 	if _, shares := plan.SharedBy(run); shares {
 		if err := r.observeShared(ctx, o, reader); err != nil {
 			return nil, err
@@ -81,7 +85,7 @@ func (r *BenchmarkRunReconciler) observeShared(ctx context.Context, o *observer,
 	}
 	o.seen.Instances = instancesOf(shared, o.run.Spec.Database.Provisioner, l)
 	o.seen.Predecessor = append(o.seen.Predecessor, shared.predecessor...)
-	o.seen.Obstacle = cmp.Or(o.seen.Obstacle, shared.obstacle)
+	o.seen.Strangers = append(o.seen.Strangers, shared.strangers...)
 	return nil
 }
 
@@ -143,7 +147,11 @@ func (o *observer) jobs(jobs []batchv1.Job, pods []corev1.Pod) {
 				a.Pods = append(a.Pods, pod)
 			}
 		}
-		o.seen.Attempts = append(o.seen.Attempts, a)
+		if string(job.UID) == o.seen.Claimed.UID {
+			o.seen.Attempts = append(o.seen.Attempts, a)
+		} else {
+			o.seen.Unclaimed = append(o.seen.Unclaimed, a)
+		}
 	}
 	for _, pod := range pods {
 		if !ofDatabase(&pod) {

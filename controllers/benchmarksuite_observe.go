@@ -49,7 +49,7 @@ func (r *BenchmarkSuiteReconciler) observe(
 	if seen.Instances, err = r.instances(ctx, o, p, reader); err != nil {
 		return nil, err
 	}
-	seen.Predecessor, seen.Obstacle = o.predecessor, o.obstacle
+	seen.Predecessor, seen.Strangers = o.predecessor, o.strangers
 	if err := r.members(ctx, suite, p, ours, seen); err != nil {
 		return nil, err
 	}

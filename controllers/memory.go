@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
@@ -20,6 +21,8 @@ type memory struct {
 	basics
 	// chain of records that were read or written.
 	chain chain
+	// attempt is the newest attempt's Job that the operator has made or claimed.
+	attempt v1alpha1.AttemptReference
 	// earlier is the last run that asked for the same, or nil until it was looked for.
 	earlier *lifecycle.Earlier
 	// lookedFor is since when the document of a Pod is looked for.

@@ -75,13 +75,12 @@ func (o owner) taken(kind, name string) error {
 }
 
 // ownership sorts observed objects that have the owner's name in their label: into its own, those of an earlier owner of the same
-// name that are being deleted, and those that stand in the way. All others are somebody else's, whatever their labels say.
+// name that are being deleted, and those that stay and have a name that the owner may need. All others are somebody else's,
+// whatever their labels say.
 type ownership struct {
 	owner owner
-	// predecessor has the names of the objects that are being deleted, in order.
-	predecessor []string
-	// obstacle is the first object that is kept.
-	obstacle *lifecycle.Failure
+	// predecessor and strangers have the names of the objects that are being deleted, and of those that stay, in order.
+	predecessor, strangers []string
 }
 
 // ours says whether the owner controls an object, and sorts it otherwise.
@@ -100,12 +99,9 @@ func (o *ownership) sort(object client.Object) {
 	case o.goes(object):
 		o.predecessor = append(o.predecessor, object.GetName())
 		slices.Sort(o.predecessor)
-	case o.obstacle == nil:
-		o.obstacle = &lifecycle.Failure{
-			Reason: v1alpha1.ReasonNameTaken,
-			Message: fmt.Sprintf("%s is not this %[2]s's, or is kept from an earlier %[2]s of this name: "+
-				"delete it, or use another name for the %[2]s", object.GetName(), o.owner.noun),
-		}
+	default:
+		o.strangers = append(o.strangers, object.GetName())
+		slices.Sort(o.strangers)
 	}
 }
 

@@ -109,6 +109,10 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Records RecordReference `json:"records,omitzero"`
 
+	// attempt is the newest attempt's Job. A Job with another UID is not this run's, whatever its name and its owner reference say.
+	// +optional
+	Attempt AttemptReference `json:"attempt,omitzero"`
+
 	// removedInstances is the highest number of a database instance that was removed. A number is never used again.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -128,6 +132,21 @@ type RecordReference struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	Digest string `json:"digest,omitempty"`
+}
+
+// AttemptReference names the Job of an attempt.
+type AttemptReference struct {
+	// job is the name of the Job.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Job string `json:"job,omitempty"`
+
+	// uid of the Job.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	UID string `json:"uid,omitempty"`
 }
 
 // TrialCounts counts trials and attempts.

@@ -47,6 +47,8 @@ type (
 	RemoveDatabase struct{ Instance int }
 	// StartAttempt creates an attempt's Job.
 	StartAttempt struct{ Attempt trial.Attempt }
+	// ClaimAttempt makes a Job that exists that of the next attempt, if it is what the operator would have made.
+	ClaimAttempt struct{ Attempt trial.Attempt }
 	// RecordAttempt fetches an accepted attempt's document and writes the attempt's record. Rows is what a pilot has decided.
 	RecordAttempt struct {
 		Attempt    Attempt
@@ -128,6 +130,7 @@ func (ReleaseLane) action()     {}
 func (ProvideDatabase) action() {}
 func (RemoveDatabase) action()  {}
 func (StartAttempt) action()    {}
+func (ClaimAttempt) action()    {}
 func (RecordAttempt) action()   {}
 func (RemoveJob) action()       {}
 func (Publish) action()         {}

@@ -94,6 +94,30 @@ func running(s *situation) *Decision {
 	return d
 }
 
+// unclaimed are the Jobs that have the name of the next attempt and are not known to be the operator's: one that it made before it
+// could write that to the status, or one that somebody else has made. All others are nobody's.
+func (s *situation) unclaimed() []Attempt {
+	if s.next == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(s.seen.Unclaimed), func(a Attempt) bool {
+		return a.Job.Name != plan.AttemptName(s.run, s.next.Number, s.attempt)
+	})
+}
+
+// unclaimed finds out whose the Job with the next attempt's name is.
+func unclaimed(s *situation) *Decision {
+	for _, a := range s.unclaimed() {
+		if a.Job.DeletionTimestamp != nil {
+			d := s.measuring(Wait{})
+			d.After = time.Second
+			return d
+		}
+		return s.measuring(ClaimAttempt{Attempt: s.attemptOn(a.Instance)})
+	}
+	return nil
+}
+
 // waiting says what a pending attempt waits for, with the cluster's warning about it.
 func (a *Attempt) waiting() string {
 	if a.Warning == "" {
@@ -120,16 +144,19 @@ func (s *situation) cold(instance int) bool {
 
 // start creates the next attempt's Job.
 func start(s *situation) *Decision {
-	a := trial.Attempt{
-		Trial: *s.next, Point: s.plan.Points[s.next.Point], Number: s.attempt, Instance: s.wantedInstance(),
-	}
+	return s.measuring(StartAttempt{Attempt: s.attemptOn(s.wantedInstance())})
+}
+
+// attemptOn is the next attempt on an instance.
+func (s *situation) attemptOn(instance int) trial.Attempt {
+	a := trial.Attempt{Trial: *s.next, Point: s.plan.Points[s.next.Point], Number: s.attempt, Instance: instance}
 	a.WarmUp = s.cold(a.Instance)
 	a.Rows, a.Pilot = s.rowsAt(s.next.Point)
 	if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
 		bound := s.boundPlace()
 		a.Nodes = bound.Loaders()
 	}
-	return s.measuring(StartAttempt{Attempt: a})
+	return a
 }
 
 // measuring is a decision while trials are being measured.

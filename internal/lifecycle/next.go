@@ -44,6 +44,7 @@ var (
 		ended,
 		failed,
 		running,
+		unclaimed,
 		measured,
 		retired,
 		tuned,
@@ -99,10 +100,13 @@ func deleted(s *situation) *Decision {
 }
 
 func obstructed(s *situation) *Decision {
-	if s.seen.Obstacle == nil {
-		return nil
+	if s.seen.Obstacle != nil {
+		return fail(*s.seen.Obstacle)
 	}
-	return fail(*s.seen.Obstacle)
+	if f := s.seen.taken("run", s.needs); f != nil {
+		return fail(*f)
+	}
+	return nil
 }
 
 func predecessor(s *situation) *Decision {
@@ -130,7 +134,7 @@ func suspended(s *situation) *Decision {
 
 // removeEverything is the next step on the way to no Job, no database and no tuned node, or nil.
 func (s *situation) removeEverything() Action {
-	for _, a := range s.seen.Attempts {
+	for _, a := range append(s.unclaimed(), s.seen.Attempts...) {
 		if a.Job.DeletionTimestamp == nil {
 			return RemoveJob{Name: a.Job.Name, UID: a.Job.UID}
 		}

@@ -40,6 +40,7 @@ func TestPrecedenceOfRules(t *testing.T) {
 	run.Spec.Suspend = ptr.To(true)
 	seen := &Observed{
 		Hindrances:  Hindrances{Obstacle: &Failure{Reason: v1alpha1.ReasonNameTaken}},
+		Unclaimed:   []Attempt{attemptOf(4, 1), attemptOf(9, 1)},
 		Predecessor: []string{"run-db1"},
 		Records: append([]*result.Record{disturbed(4, 1, result.OutcomeFailed, result.CauseSQL)},
 			append(records(1, 2, 3), testutil.Record(4, 3, nil, 1000))...),
@@ -68,6 +69,7 @@ func TestPrecedenceOfRules(t *testing.T) {
 		{"lifecycle.Wait fail LoaderFailed", func() { seen.Records = seen.Records[1:] }},
 		{"lifecycle.Wait Measuring", func() { seen.Attempts = nil }},
 		{"lifecycle.Publish Publishing", func() { seen.Records = seen.Records[:3] }},
+		{"lifecycle.ClaimAttempt Measuring", func() { seen.Unclaimed = nil }},
 		{"lifecycle.RemoveDatabase ProvisioningDatabase", func() {
 			run.Spec.Database.HostTuning = &v1alpha1.HostTuningSpec{DropPageCache: v1alpha1.DropPageCacheBeforeEachTrial}
 			seen.Instances = []Instance{instanceOf(2, "new", onDisk)}

@@ -24,6 +24,10 @@ type Observed struct {
 	Records []*result.Record
 	// Attempts that have a Job.
 	Attempts []Attempt
+	// Claimed is the newest attempt's Job, or its zero value: the one that the operator has made. Unclaimed are Jobs with the run's
+	// controller reference that it has not, or does not remember.
+	Claimed   v1alpha1.AttemptReference
+	Unclaimed []Attempt
 	// Lane of the run.
 	Lane Lane
 	// Lingering are Pods of loaders whose Job is gone already.
@@ -58,6 +62,9 @@ type Hindrances struct {
 	Unwritten bool
 	// Obstacle is a final answer of the cluster, which trying again does not change: a name is taken, or an object is refused.
 	Obstacle *Failure
+	// Strangers are the names of objects that are somebody else's, or are kept from an earlier run or suite of the same name. Only a
+	// name that is needed is in the way.
+	Strangers []string
 }
 
 // Hindered are the hindrances themselves, of whatever was seen.

@@ -28,6 +28,9 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 	status := *run.Status.DeepCopy()
 	c := conditions{&status.Conditions, run.Generation, now}
 	status.ObservedGeneration = run.Generation
+	if !s.seen.Blind {
+		status.Attempt = s.seen.Claimed
+	}
 	if remove, ok := d.Action.(RemoveDatabase); ok {
 		status.RemovedInstances = ptr.To(max(ptr.Deref(status.RemovedInstances, 0), *count(remove.Instance)))
 	}

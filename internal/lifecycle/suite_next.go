@@ -176,10 +176,13 @@ func (s *suiteSituation) underWay() *v1alpha1.BenchmarkRun {
 }
 
 func suiteObstructed(s *suiteSituation) *Decision {
-	if s.seen.Obstacle == nil {
-		return nil
+	if s.seen.Obstacle != nil {
+		return fail(*s.seen.Obstacle)
 	}
-	return fail(*s.seen.Obstacle)
+	if f := s.seen.taken("suite", s.needs); f != nil {
+		return fail(*f)
+	}
+	return nil
 }
 
 // suiteSuspended suspends the run that is under way, and leaves the lane when that has removed what it had.
