@@ -163,3 +163,46 @@ func TestRecordIsCompletedFromItsDocument(t *testing.T) {
 		})
 	}
 }
+
+// The first record of an attempt stands for another that says the same of what follows from the attempt alone.
+func TestSameAttempt(t *testing.T) {
+	record := func(change func(*result.Record)) *result.Record {
+		r := testutil.Record(7, 2, map[string]string{"rowsPerCommit": "16"}, 14973.25)
+		r.JobUID, r.Previous = "job", &result.Reference{ConfigMap: "run-t6-a1", Digest: "sha256:feed"}
+		change(r)
+		return r
+	}
+	for name, tc := range map[string]struct {
+		mine, theirs func(*result.Record)
+		same         bool
+	}{
+		"the same":              {same: true},
+		"other neighbours":      {theirs: func(r *result.Record) { r.Neighbors = &result.Neighbors{Pods: 3, CameCount: 1} }, same: true},
+		"another time":          {theirs: func(r *result.Record) { r.Recorded = r.Recorded.Add(1) }, same: true},
+		"another cause":         {theirs: func(r *result.Record) { r.Cause, r.Message = result.CauseEvicted, "drained" }, same: true},
+		"the database is gone":  {mine: func(r *result.Record) { r.Place.DatabaseNode, r.Place.DatabaseImage, r.Place.DatabasePodUID = "", "", "" }, same: true},
+		"the database was gone": {theirs: func(r *result.Record) { r.Place.DatabasePodUID = "" }},
+		"another Job":           {theirs: func(r *result.Record) { r.JobUID = "other" }},
+		"another Pod":           {theirs: func(r *result.Record) { r.Place.LoaderPodUID = "other" }},
+		"another outcome":       {theirs: func(r *result.Record) { r.Outcome = result.OutcomeInvalidated }},
+		"another number":        {theirs: func(r *result.Record) { r.Summary.Metrics[0].Value++ }},
+		"another document":      {theirs: func(r *result.Record) { r.Summary.DocumentSHA256 = "other" }},
+		"other parameters":      {theirs: func(r *result.Record) { r.Parameters = map[string]string{"rowsPerCommit": "17"} }},
+		"another predecessor":   {theirs: func(r *result.Record) { r.Previous = nil }},
+		"another attempt":       {theirs: func(r *result.Record) { r.Attempt = 3 }},
+		"rows of a pilot":       {theirs: func(r *result.Record) { r.Rows = 1 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			nothing := func(*result.Record) {}
+			if tc.mine == nil {
+				tc.mine = nothing
+			}
+			if tc.theirs == nil {
+				tc.theirs = nothing
+			}
+			if got := record(tc.mine).SameAttempt(record(tc.theirs)); got != tc.same {
+				t.Errorf("got %t, want %t", got, tc.same)
+			}
+		})
+	}
+}
