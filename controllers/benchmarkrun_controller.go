@@ -87,9 +87,6 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 		r.memories.forget(req.NamespacedName)
 		return r.lanes().releaseAbandoned(ctx, req.NamespacedName, "")
 	}
-	if run.DeletionTimestamp != nil {
-		return ctrl.Result{}, nil // what it owns is deleted with it
-	}
 	after, err := r.step(ctx, &run)
 	abandoned, left := r.lanes().releaseAbandoned(ctx, req.NamespacedName, run.UID)
 	switch {

@@ -61,6 +61,9 @@ func (r *BenchmarkRunReconciler) observe(
 	if o.seen.TunedNodes, err = r.tunedNodes(ctx, run); err != nil {
 		return nil, err
 	}
+	if run.DeletionTimestamp != nil {
+		return &o.seen, nil // what it has recorded concerns nobody any more, and may be deleted already
+	}
 	if o.seen.Earlier, err = r.earlier(ctx, run); err != nil {
 		return nil, err
 	}

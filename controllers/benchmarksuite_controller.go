@@ -75,9 +75,6 @@ func (r *BenchmarkSuiteReconciler) Reconcile(ctx context.Context, req ctrl.Reque
 		r.memories.forget(req.NamespacedName)
 		return r.lanes().releaseAbandoned(ctx, req.NamespacedName, "")
 	}
-	if suite.DeletionTimestamp != nil {
-		return ctrl.Result{}, nil // what it owns is deleted with it
-	}
 	after, err := r.step(ctx, &suite)
 	abandoned, left := r.lanes().releaseAbandoned(ctx, req.NamespacedName, suite.UID)
 	switch {

@@ -84,7 +84,8 @@ func (r *BenchmarkSuiteReconciler) members(
 	for i, member := range p.Members {
 		run := ours[plan.MemberName(suite, member)]
 		seen.Members[i].Run = run
-		if run == nil || !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete) {
+		if run == nil || !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete) ||
+			suite.DeletionTimestamp != nil { // whose results may be deleted already
 			continue
 		}
 		measured, err := r.measured(ctx, m, run, suite.Spec.Variants[member.Variant].Name, p.Variants[member.Variant].Plan)

@@ -109,7 +109,7 @@ func (l *lanes) remains(
 	for _, list := range []client.ObjectList{&sets, mariaDBs} {
 		err := apimeta.EachListItem(list, func(item runtime.Object) error {
 			object, err := apimeta.Accessor(item)
-			if err == nil {
+			if err == nil && object.GetDeletionTimestamp() == nil {
 				r.Servers = append(r.Servers, lifecycle.OwnerOf(object))
 			}
 			return err

@@ -55,6 +55,9 @@ const (
 	ReasonRetrying = "Retrying"
 	// ReasonSuspended: spec.suspend is true.
 	ReasonSuspended = "Suspended"
+	// ReasonBeingDeleted: the run or suite has a deletionTimestamp. It stops, removes its Jobs and its database, and leaves its
+	// lane; the message names the finalizers that keep it.
+	ReasonBeingDeleted = "BeingDeleted"
 	// ReasonComplete: every trial is measured and the results are published.
 	ReasonComplete = "Complete"
 	// ReasonInProgress: the condition's answer is not known yet.

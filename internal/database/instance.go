@@ -83,9 +83,11 @@ func (i *Instance) CutOff(now time.Time) bool {
 	return i.Root() == nil && i.Set == nil && i.Pod != nil && podutil.CutOff(i.Pod, now)
 }
 
-// Works says whether an instance has a server that may still put load on its node, or something that would start one.
+// Works says whether an instance has a server that may still put load on its node, or something that would start one: not what is
+// being deleted, which may stay for long, with foreground deletion and a node that does not answer.
 func (i *Instance) Works(now time.Time) bool {
-	return i.Set != nil || i.MariaDB != nil || i.Pod != nil && podutil.Works(i.Pod, now)
+	return i.Set != nil && i.Set.DeletionTimestamp == nil || i.MariaDB != nil && i.MariaDB.GetDeletionTimestamp() == nil ||
+		i.Pod != nil && podutil.Works(i.Pod, now)
 }
 
 // Intact says whether an instance is still the server that it was for an earlier attempt, by the UID of its Pod. Of an external

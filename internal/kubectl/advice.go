@@ -61,6 +61,10 @@ var reasons = map[string]advice{
 		"spec.suspend is true. Everything that was measured is kept.",
 		"set spec.suspend to false to go on.",
 	},
+	v1alpha1.ReasonBeingDeleted: {
+		"It is being deleted: it has stopped, or stops, and leaves its lane. Nothing more is recorded.",
+		"if it stays, remove the finalizers that the message names, or have whoever has set them do it.",
+	},
 	v1alpha1.ReasonComplete:         {"Everything is measured, and the results are published.", ""},
 	v1alpha1.ReasonInProgress:       {"It is under way, and the answer is not known yet.", ""},
 	v1alpha1.ReasonDatabaseAnswers:  {"The database is up.", ""},

@@ -22,6 +22,8 @@ type Decision struct {
 	Complete, Finished bool
 	// Reason is what the run is doing, one of the API's reasons; Message says it in a sentence. A Failure has its own.
 	Reason, Message string
+	// Stopped: the run or suite is being deleted, and nothing of it is left that has to be removed.
+	Stopped bool
 	// Unexpected: the run or suite has been admitted, and its lane is another's now. Only a cache that is behind should say so.
 	Unexpected bool
 	// After is the time until the next reconcile if no watch triggers it earlier; 0 waits for a watch.

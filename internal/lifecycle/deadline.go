@@ -55,7 +55,7 @@ func (s *situation) deadline() time.Time {
 func (d *Decision) Pauses() bool { return pauses(d.Reason) }
 
 func pauses(reason string) bool {
-	return reason == v1alpha1.ReasonSuspended || reason == v1alpha1.ReasonQueued
+	return reason == v1alpha1.ReasonSuspended || reason == v1alpha1.ReasonQueued || reason == v1alpha1.ReasonBeingDeleted
 }
 
 // pausedFor is how long the run has been suspended since its start, and then queued. It is not admitted from the one to the end

@@ -61,7 +61,8 @@ func (s *situation) disturbs() bool {
 	works := func(pod corev1.Pod) bool { return podutil.Works(&pod, s.now) }
 	kept := s.is(v1alpha1.ConditionFinished) && s.keeps(s.is(v1alpha1.ConditionComplete))
 	for _, a := range append(s.unclaimed(), s.seen.Attempts...) {
-		if !kept || slices.ContainsFunc(a.Pods, works) || len(a.Pods) == 0 && !jobEnded(a.Job) {
+		starts := a.Job.DeletionTimestamp == nil && (!kept || len(a.Pods) == 0 && !jobEnded(a.Job))
+		if starts || slices.ContainsFunc(a.Pods, works) {
 			return true
 		}
 	}

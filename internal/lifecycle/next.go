@@ -31,8 +31,8 @@ type rule func(*situation) *Decision
 // are asked.
 var (
 	ends = []rule{
-		deleted,
 		finished,
+		deleted,
 		failing,
 		obstructed,
 		suspended,
@@ -64,7 +64,10 @@ func Next(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now time.Tim
 
 func (s *situation) decide() Decision {
 	if s.seen.Blind {
-		if s.is(v1alpha1.ConditionFailed) || s.is(v1alpha1.ConditionFinished) {
+		switch {
+		case s.run.DeletionTimestamp != nil:
+			return beingDeleted("run", s.run, &s.seen.Hindrances)
+		case s.is(v1alpha1.ConditionFailed), s.is(v1alpha1.ConditionFinished):
 			return Decision{Action: Wait{}}
 		}
 		return s.bound(Decision{Action: Wait{}})
@@ -90,13 +93,6 @@ func (s *situation) first(rules []rule) *Decision {
 
 func newSituation(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now time.Time) *situation {
 	return &situation{run: run, plan: p, seen: seen, now: now, progress: progressOf(run, p, seen.Records)}
-}
-
-func deleted(s *situation) *Decision {
-	if s.run.DeletionTimestamp == nil {
-		return nil
-	}
-	return &Decision{Action: Wait{}}
 }
 
 func obstructed(s *situation) *Decision {

@@ -53,12 +53,12 @@ func TestPrecedenceOfRules(t *testing.T) {
 		want string
 		undo func()
 	}{
-		{"lifecycle.Wait ", func() { run.DeletionTimestamp = nil }},
 		{"lifecycle.RemoveJob ", func() {
 			run.Status = v1alpha1.BenchmarkRunStatus{}
 			endedRun(run, v1alpha1.ConditionFailed)
 			run.Status.Conditions = run.Status.Conditions[1:] // not yet finished
 		}},
+		{"lifecycle.RemoveJob BeingDeleted", func() { run.DeletionTimestamp = nil }},
 		{"lifecycle.Publish Publishing", func() { run.Status = v1alpha1.BenchmarkRunStatus{} }},
 		{"lifecycle.Wait fail NameTaken", func() { seen.Obstacle = nil }},
 		{"lifecycle.RemoveJob Suspended", func() { run.Spec.Suspend, seen.Lane = nil, heldByOther }},

@@ -42,6 +42,10 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 		s.resultsOfFinished(c)
 		return status
 	}
+	if run.DeletionTimestamp != nil {
+		c.deleting("run", d)
+		return status
+	}
 	if !s.seen.Blind && !s.seen.Unreadable {
 		s.measurements(&status)
 	}

@@ -47,18 +47,21 @@ func suiteQueued(s *suiteSituation) *Decision {
 func (s *suiteSituation) leave(d *Decision) {
 	switch {
 	case !s.holds():
-	case s.seen.Lingering || !s.quiet() || s.serves():
+	case s.disturbs():
 		d.After = time.Second // a node that does not answer is not watched
 	default:
 		d.Action = ReleaseLane{Holder: HolderOfSuite(s.suite)}
 	}
 }
 
-// quiet says whether every run that has not finished says itself that it is suspended. Until then, a step that it has begun may
-// still create a Job.
+// disturbs says whether something of the suite may put load on a node, or begin to.
+func (s *suiteSituation) disturbs() bool { return s.seen.Lingering || !s.quiet() || s.serves() }
+
+// quiet says whether every run that has not finished says itself that it is suspended, or being deleted. Until then, a step that
+// it has begun may still create a Job.
 func (s *suiteSituation) quiet() bool {
 	return !slices.ContainsFunc(s.seen.Members, func(m SuiteMember) bool {
-		if m.Run == nil || m.Finished() {
+		if m.Run == nil || m.Finished() || saysDeleted(m.Run.Status.Conditions) {
 			return false
 		}
 		suspended := ptr.Deref(m.Run.Spec.Suspend, false) && m.is(v1alpha1.ConditionSuspended)
@@ -83,7 +86,8 @@ func (s *suiteSituation) admitted(d Decision) (status metav1.ConditionStatus, re
 type Remains struct {
 	Pods []corev1.Pod
 	Jobs []batchv1.Job
-	// Servers has the UID of a run, or of a suite whose runs share it, for each StatefulSet and each MariaDB resource.
+	// Servers has the UID of a run, or of a suite whose runs share it, for each StatefulSet and each MariaDB resource that is not
+	// being deleted: those make no Pod any more.
 	Servers []types.UID
 	// Tuned are nodes that are still to be restored.
 	Tuned []*hosttuning.Record
@@ -105,7 +109,7 @@ func (r *Remains) Disturb(kept sets.Set[types.UID], now time.Time) bool {
 		}) ||
 		slices.ContainsFunc(r.Jobs, func(job batchv1.Job) bool {
 			made := slices.ContainsFunc(r.Pods, func(pod corev1.Pod) bool { return metav1.IsControlledBy(&pod, &job) })
-			return !kept.Has(OwnerOf(&job)) || !made && !jobEnded(&job)
+			return job.DeletionTimestamp == nil && (!kept.Has(OwnerOf(&job)) || !made && !jobEnded(&job))
 		})
 }
 

@@ -32,8 +32,8 @@ type suiteRule func(*suiteSituation) *Decision
 // which they are asked.
 var (
 	suiteEnds = []suiteRule{
-		suiteDeleted,
 		suiteFinished,
+		suiteDeleted,
 		suiteFailing,
 		suiteObstructed,
 		suiteSuspended,
@@ -69,7 +69,10 @@ func newSuiteSituation(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *Suite
 
 func (s *suiteSituation) decide() Decision {
 	if s.seen.Blind {
-		if s.is(v1alpha1.ConditionFailed) || s.is(v1alpha1.ConditionFinished) {
+		switch {
+		case s.suite.DeletionTimestamp != nil:
+			return beingDeleted("suite", s.suite, &s.seen.Hindrances)
+		case s.is(v1alpha1.ConditionFailed), s.is(v1alpha1.ConditionFinished):
 			return Decision{Action: Wait{}}
 		}
 		return s.bound(Decision{Action: Wait{}})
@@ -92,13 +95,6 @@ func (s *suiteSituation) is(condition string) bool {
 	return apimeta.IsStatusConditionTrue(s.suite.Status.Conditions, condition)
 }
 
-func suiteDeleted(s *suiteSituation) *Decision {
-	if s.suite.DeletionTimestamp == nil {
-		return nil
-	}
-	return &Decision{Action: Wait{}}
-}
-
 // suiteFinished gives the lane to the next, and deletes the suite when its time to live is over. The database that its runs share
 // was removed before, unless a run that the suite has removed was about to make it.
 func suiteFinished(s *suiteSituation) *Decision {
@@ -113,7 +109,7 @@ func suiteFinished(s *suiteSituation) *Decision {
 	if s.leave(&d); d.Action != (Wait{}) {
 		return &d
 	}
-	if s.suite.Spec.TTLSecondsAfterFinished != nil && s.suite.Status.CompletionTime != nil {
+	if s.suite.Spec.TTLSecondsAfterFinished != nil && s.suite.Status.CompletionTime != nil && s.suite.DeletionTimestamp == nil {
 		ttl := time.Duration(*s.suite.Spec.TTLSecondsAfterFinished) * time.Second
 		if left := s.suite.Status.CompletionTime.Add(ttl).Sub(s.now); left > 0 {
 			d.After = Sooner(d.After, left)
@@ -157,10 +153,11 @@ func (s *suiteSituation) nothingLeft() bool {
 	return s.unfinished() == nil && s.cleanUp(false) == nil && (s.seen.Results != nil || s.seen.Judged.Rounds == 0)
 }
 
-// unfinished is a run that exists and has not finished, or nil: that which is under way, unless runs before it were deleted.
+// unfinished is a run that exists and has not finished, or nil: that which is under way, unless runs before it were deleted. One
+// that is being deleted, and says so, will not finish: somebody's finalizer may keep it.
 func (s *suiteSituation) unfinished() *v1alpha1.BenchmarkRun {
 	for i := range s.seen.Members {
-		if m := &s.seen.Members[i]; m.Run != nil && !m.Finished() {
+		if m := &s.seen.Members[i]; m.Run != nil && !m.Finished() && !saysDeleted(m.Run.Status.Conditions) {
 			return m.Run
 		}
 	}

@@ -34,6 +34,10 @@ func StatusOfSuite(
 		c.keep()
 		return status
 	}
+	if suite.DeletionTimestamp != nil {
+		c.deleting("suite", d)
+		return status
+	}
 	if !seen.Blind && len(p.Members) > 0 {
 		s.measurements(&status, d)
 	}
