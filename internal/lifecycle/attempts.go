@@ -95,9 +95,13 @@ func running(s *situation) *Decision {
 }
 
 // unclaimed are the Jobs that have the name of the next attempt and are not known to be the operator's: one that it made before it
-// could write that to the status, or one that somebody else has made. All others are nobody's.
+// could write that to the status, or one that somebody else has made. All others are nobody's. Of a run that is being deleted they
+// are all: what it has recorded is not read any more, and the garbage collector deletes each of them.
 func (s *situation) unclaimed() []Attempt {
-	if s.next == nil {
+	switch {
+	case s.run.DeletionTimestamp != nil:
+		return slices.Clone(s.seen.Unclaimed)
+	case s.next == nil:
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(s.seen.Unclaimed), func(a Attempt) bool {
