@@ -182,7 +182,7 @@ func TestEnvtestOlderRunIsNotDecidedAbout(t *testing.T) {
 		t.Errorf("%d writes with an old run, looked at again after %s", m.writes-before, again.RequeueAfter)
 	}
 	behind = false
-	c.reconciler.memories.of(old).watermark.version = "9" + c.get("run").ResourceVersion
+	c.reconciler.memories.of(old).version = "9" + c.get("run").ResourceVersion
 	if again := c.reconcile("run"); again.RequeueAfter != staleRetry {
 		t.Errorf("looked at again after %s", again.RequeueAfter)
 	}

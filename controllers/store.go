@@ -5,6 +5,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -19,9 +20,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// storeRecord writes the record of an attempt, and returns its text as the cluster has it. Somebody may have written it before: an
-// operator that was killed, or this one, when the status could not be written. The one that is there stands if it is the same
-// attempt's, by what cannot be looked up anew. It is never deleted: a record may have been counted by whoever wrote it.
+// storeRecord writes the record of an attempt, and returns its text as the cluster has it. An operator that was killed may have
+// written it before, or this one, when the status could not be written. The one that is there stands if it is the same attempt's,
+// by what cannot be looked up anew. It is never deleted: a record may have been counted by whoever wrote it.
 func (w *writer) storeRecord(
 	ctx context.Context, meta metav1.ObjectMeta, record *result.Record, files []result.File, retention v1alpha1.Retention,
 ) (string, error) {
@@ -34,11 +35,13 @@ func (w *writer) storeRecord(
 	}
 	text := there.Data[result.RecordKey]
 	if written, err := result.DecodeRecord(text); err != nil || !record.SameAttempt(written) {
-		return "", &unwrittenError{"ConfigMap " + meta.Name, fmt.Errorf(
-			"it exists and does not say what this attempt measured: delete it if nobody needs it")}
+		return "", &unwrittenError{"ConfigMap " + meta.Name, errOtherRecord}
 	}
 	return text, nil
 }
+
+// errOtherRecord: a ConfigMap with the name of a record, and with the run's owner reference, says something else.
+var errOtherRecord = errors.New("it exists and does not say what this attempt measured: delete it if nobody needs it")
 
 // storeResults writes results. If there are any already, an operator that was killed has written them. They are written anew if
 // they do not say the same, and if the owner's status does not name them: then nobody was told of them.

@@ -94,9 +94,9 @@ func running(s *situation) *Decision {
 	return d
 }
 
-// unclaimed are the Jobs that have the name of the next attempt and are not known to be the operator's: one that it made before it
-// could write that to the status, or one that somebody else has made. All others are nobody's. Of a run that is being deleted they
-// are all: what it has recorded is not read any more, and the garbage collector deletes each of them.
+// unclaimed are the Jobs that have the name of the next attempt and are not known to be the operator's: one that it made before
+// it could write that to the status, or one that somebody else has made. All others are nobody's. Of a run that is being deleted
+// they are all: what it has recorded is not read any more, and the garbage collector deletes each of them.
 func (s *situation) unclaimed() []Attempt {
 	switch {
 	case s.run.DeletionTimestamp != nil:
@@ -111,15 +111,16 @@ func (s *situation) unclaimed() []Attempt {
 
 // unclaimed finds out whose the Job with the next attempt's name is.
 func unclaimed(s *situation) *Decision {
-	for _, a := range s.unclaimed() {
-		if a.Job.DeletionTimestamp != nil {
-			d := s.measuring(Wait{})
-			d.After = time.Second
-			return d
-		}
-		return s.measuring(ClaimAttempt{Attempt: s.attemptOn(a.Instance)})
+	jobs := s.unclaimed()
+	switch {
+	case len(jobs) == 0:
+		return nil
+	case jobs[0].Job.DeletionTimestamp != nil:
+		d := s.measuring(Wait{})
+		d.After = time.Second
+		return d
 	}
-	return nil
+	return s.measuring(ClaimAttempt{Attempt: s.attemptOn(jobs[0].Instance)})
 }
 
 // waiting says what a pending attempt waits for, with the cluster's warning about it.

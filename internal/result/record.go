@@ -133,9 +133,9 @@ func (r *Record) Complete(d *Document, doc EncodedDocument) error {
 	return nil
 }
 
-// SameAttempt says whether another record says of the same attempt the same, in what follows from the attempt alone: its Job and Pod,
-// what the loader reported, the outcome. It leaves out what is looked up when the record is made, and differs from one look to the
-// next: neighbours, the cause of a disturbance, the time, and whatever of the database is gone by now.
+// SameAttempt says whether another record says of the same attempt the same, in what follows from the attempt alone: its Job and
+// Pod, what the loader reported, the outcome. It leaves out what is looked up when the record is made, and differs from one look
+// to the next: neighbours, the cause of a disturbance, the time, and whatever of the database is gone by now.
 func (r *Record) SameAttempt(other *Record) bool {
 	mine, theirs := *r, *other
 	for _, record := range []*Record{&mine, &theirs} {

@@ -176,11 +176,13 @@ func TestSameAttempt(t *testing.T) {
 		mine, theirs func(*result.Record)
 		same         bool
 	}{
-		"the same":              {same: true},
-		"other neighbours":      {theirs: func(r *result.Record) { r.Neighbors = &result.Neighbors{Pods: 3, CameCount: 1} }, same: true},
-		"another time":          {theirs: func(r *result.Record) { r.Recorded = r.Recorded.Add(1) }, same: true},
-		"another cause":         {theirs: func(r *result.Record) { r.Cause, r.Message = result.CauseEvicted, "drained" }, same: true},
-		"the database is gone":  {mine: func(r *result.Record) { r.Place.DatabaseNode, r.Place.DatabaseImage, r.Place.DatabasePodUID = "", "", "" }, same: true},
+		"the same":         {same: true},
+		"other neighbours": {theirs: func(r *result.Record) { r.Neighbors = &result.Neighbors{Pods: 3, CameCount: 1} }, same: true},
+		"another time":     {theirs: func(r *result.Record) { r.Recorded = r.Recorded.Add(1) }, same: true},
+		"another cause":    {theirs: func(r *result.Record) { r.Cause, r.Message = result.CauseEvicted, "drained" }, same: true},
+		"the database is gone": {mine: func(r *result.Record) {
+			r.Place.DatabaseNode, r.Place.DatabaseImage, r.Place.DatabasePodUID = "", "", ""
+		}, same: true},
 		"the database was gone": {theirs: func(r *result.Record) { r.Place.DatabasePodUID = "" }},
 		"another Job":           {theirs: func(r *result.Record) { r.JobUID = "other" }},
 		"another Pod":           {theirs: func(r *result.Record) { r.Place.LoaderPodUID = "other" }},
