@@ -79,8 +79,8 @@ func (m *mortal) client() client.Client {
 	})
 }
 
-// TestEnvtestWritesPerTrial counts what a trial on a reused database costs the API server, Events not counted: the Job, the
-// record, the Job's deletion, the status.
+// TestEnvtestWritesPerTrial counts what a trial on a reused database costs the API server, Events not counted: the Job, the status
+// that names it, the record, the status that names this, the Job's deletion.
 func TestEnvtestWritesPerTrial(t *testing.T) {
 	writes := func(trials int32) int {
 		c := newCluster(t)
@@ -93,8 +93,8 @@ func TestEnvtestWritesPerTrial(t *testing.T) {
 	few, many := writes(2), writes(6)
 	perTrial := float64(many-few) / 4
 	fmt.Printf("API writes per trial: %.2f\n", perTrial)
-	if perTrial > 4 {
-		t.Errorf("a trial takes %.2f API writes (2 trials: %d, 6 trials: %d), want 4", perTrial, few, many)
+	if perTrial > 5 {
+		t.Errorf("a trial takes %.2f API writes (2 trials: %d, 6 trials: %d), want 5", perTrial, few, many)
 	}
 }
 
