@@ -7,9 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,7 +45,7 @@ func (r *BenchmarkRunReconciler) observe(
 		m.attempt = run.Status.Attempt
 	}
 	o.seen.Claimed = m.attempt
-	o.jobs(own.jobs.Items, own.pods.Items)
+	o.jobs(own)
 	o.configMaps(own.configs.Items)
 	o.seen.Predecessor, o.seen.Strangers = o.predecessor, o.strangers
 	if _, shares := plan.SharedBy(run); shares {
@@ -135,7 +133,8 @@ func (o *observer) missing() string {
 	return ""
 }
 
-func (o *observer) jobs(jobs []batchv1.Job, pods []corev1.Pod) {
+func (o *observer) jobs(own *listed) {
+	jobs, pods := own.jobs.Items, own.pods.Items
 	for i := range jobs {
 		job := &jobs[i]
 		if !o.ours(job) {
@@ -160,19 +159,16 @@ func (o *observer) jobs(jobs []batchv1.Job, pods []corev1.Pod) {
 		if !ofDatabase(&pod) {
 			o.sort(&pod)
 		}
-		if o.lingers(&pod, jobs) {
+		if o.lingers(&pod, own.descent) {
 			o.seen.Lingering = append(o.seen.Lingering, pod)
 		}
 	}
 }
 
 // lingers says whether a Pod is one of a loader whose Job is gone.
-func (o *observer) lingers(pod *corev1.Pod, jobs []batchv1.Job) bool {
+func (o *observer) lingers(pod *corev1.Pod, descent *descent) bool {
 	controller := metav1.GetControllerOf(pod)
-	if !o.owner.isLabelled(pod) || controller == nil || controller.Kind != "Job" || !o.wanted(controller.Name) {
-		return false
-	}
-	return !slices.ContainsFunc(jobs, func(job batchv1.Job) bool { return job.UID == controller.UID })
+	return o.owner.isLabelled(pod) && controller != nil && controller.Kind == "Job" && o.wanted(controller.Name) && descent.dangles(pod)
 }
 
 // configMaps sorts ConfigMaps by their metadata. Whether one holds a record, only the chain of records says.

@@ -121,8 +121,7 @@ func (r *BenchmarkSuiteReconciler) lingering(
 	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan, runs []v1alpha1.BenchmarkRun, reader client.Reader,
 ) (bool, error) {
 	anyMariaDB := slices.ContainsFunc(p.Variants, func(v lifecycle.PlannedVariant) bool { return withMariaDBs(v.Run) })
-	of := client.MatchingLabels{v1alpha1.LabelSuiteUID: string(suite.UID)}
-	remains, err := r.lanes().remains(ctx, reader, suite.Namespace, of, anyMariaDB)
+	remains, err := r.lanes().remains(ctx, reader, lifecycle.HolderOfSuite(suite), anyMariaDB)
 	if err != nil {
 		return false, err
 	}

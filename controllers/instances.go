@@ -56,6 +56,8 @@ type listed struct {
 	claims       corev1.PersistentVolumeClaimList
 	budgets      policyv1.PodDisruptionBudgetList
 	mariaDBs     unstructured.UnstructuredList
+	// descent of the Pods and StatefulSets.
+	descent *descent
 }
 
 // listOf reads them by a reader, except for the kind of the MariaDB operator: it may not be installed, and a watch of a kind that
@@ -77,19 +79,49 @@ func listOf(
 			return nil, fmt.Errorf("listing MariaDB resources: %w", err)
 		}
 	}
-	return l, nil
+	return l, l.ask(ctx, live, namespace)
+}
+
+// ask which controllers of the Pods and StatefulSets exist.
+func (l *listed) ask(ctx context.Context, live client.Reader, namespace string) error {
+	l.descent = newDescent(live, namespace)
+	var made []metav1.Object
+	for i := range l.mariaDBs.Items {
+		l.descent.exist.Insert(l.mariaDBs.Items[i].GetUID())
+	}
+	for i := range l.statefulSets.Items {
+		l.descent.exist.Insert(l.statefulSets.Items[i].UID)
+		made = append(made, &l.statefulSets.Items[i])
+	}
+	for i := range l.jobs.Items {
+		l.descent.exist.Insert(l.jobs.Items[i].UID)
+	}
+	for i := range l.pods.Items {
+		made = append(made, &l.pods.Items[i])
+	}
+	for _, object := range made {
+		// Those that a run itself controls are the run's.
+		if ref := metav1.GetControllerOf(object); ref == nil || ref.Kind == lifecycle.RunKind || ref.Kind == lifecycle.SuiteKind {
+			continue
+		}
+		if err := l.descent.ask(ctx, object); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // instances sorts the objects of an owner's database instances.
 type instances struct {
 	*ownership
+	*descent
 	provisioner v1alpha1.Provisioner
 	found       map[int]*lifecycle.Instance
 }
 
 // instancesOf an owner, in their order, from the objects that were listed. What stands in the way is noted by the ownership.
 func instancesOf(o *ownership, provisioner v1alpha1.Provisioner, l *listed) []lifecycle.Instance {
-	i := instances{o, provisioner, map[int]*lifecycle.Instance{}}
+	i := instances{o, l.descent, provisioner, map[int]*lifecycle.Instance{}}
 	i.servers(l)
 	for n := range l.services.Items {
 		if service := &l.services.Items[n]; i.ours(service) {
@@ -161,13 +193,12 @@ func (i *instances) madeOf(object client.Object, kind string) bool {
 		return false
 	}
 	switch one := i.found[n]; {
-	case one == nil:
-		return true
-	case kind == "MariaDB":
-		return one.MariaDB == nil || one.MariaDB.GetUID() == controller.UID
-	default:
-		return one.Set == nil || one.Set.UID == controller.UID
+	case one != nil && kind == "MariaDB" && one.MariaDB != nil:
+		return one.MariaDB.GetUID() == controller.UID
+	case one != nil && kind != "MariaDB" && one.Set != nil:
+		return one.Set.UID == controller.UID
 	}
+	return i.dangles(object)
 }
 
 // of is the database instance that an object belongs to, according to its label.

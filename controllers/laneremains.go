@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -25,9 +24,8 @@ import (
 // node. A holder that is suspended may be resumed at any moment: only its own manager knows.
 func (l *lanes) abandoned(ctx context.Context, holder lifecycle.Holder) (bool, error) {
 	var (
-		gone  bool
-		err   error
-		label = v1alpha1.LabelRunUID
+		gone bool
+		err  error
 	)
 	switch holder.Kind {
 	case lifecycle.RunKind:
@@ -39,12 +37,11 @@ func (l *lanes) abandoned(ctx context.Context, holder lifecycle.Holder) (bool, e
 		if gone && err == nil {
 			gone, err = l.withoutRuns(ctx, holder)
 		}
-		label = v1alpha1.LabelSuiteUID
 	}
 	if err != nil || !gone {
 		return false, err
 	}
-	remains, err := l.remains(ctx, l.live, holder.Namespace, client.MatchingLabels{label: string(holder.UID)}, true)
+	remains, err := l.remains(ctx, l.live, holder, true)
 	if err != nil {
 		return false, fmt.Errorf("looking for what %s has left: %w", holder, err)
 	}
@@ -81,23 +78,28 @@ func (l *lanes) withoutRuns(ctx context.Context, suite lifecycle.Holder) (bool, 
 	return true, nil
 }
 
-// remains are the objects with a label that put load on nodes, or may. MariaDB resources are always read from the API server.
+// remains are the objects of a holder that put load on nodes, or may: those that its UID leads to, by controller references. Its
+// label only selects them. MariaDB resources are always read from the API server.
 func (l *lanes) remains(
-	ctx context.Context, reader client.Reader, namespace string, label client.MatchingLabels, withMariaDBs bool,
+	ctx context.Context, reader client.Reader, holder lifecycle.Holder, withMariaDBs bool,
 ) (*lifecycle.Remains, error) {
+	o := ownerOfHolder(holder)
+	label := client.MatchingLabels{o.uidLabel: string(holder.UID)}
 	var (
+		runs     v1alpha1.BenchmarkRunList
 		pods     corev1.PodList
 		jobs     batchv1.JobList
 		sets     appsv1.StatefulSetList
 		mariaDBs = database.MariaDBList()
 	)
-	for _, list := range []client.ObjectList{&pods, &jobs, &sets} {
-		if err := reader.List(ctx, list, client.InNamespace(namespace), label); err != nil {
+	// What is made of another object is read before that, so that it is not taken for one whose controller is gone.
+	for _, list := range []client.ObjectList{&pods, &jobs, &sets, &runs} {
+		if err := reader.List(ctx, list, client.InNamespace(holder.Namespace), label); err != nil {
 			return nil, fmt.Errorf("listing %T: %w", list, err)
 		}
 	}
 	if withMariaDBs {
-		if err := l.live.List(ctx, mariaDBs, client.InNamespace(namespace), label); err != nil && !apimeta.IsNoMatchError(err) {
+		if err := l.live.List(ctx, mariaDBs, client.InNamespace(holder.Namespace), label); err != nil && !apimeta.IsNoMatchError(err) {
 			return nil, fmt.Errorf("listing MariaDB resources: %w", err)
 		}
 	}
@@ -105,18 +107,32 @@ func (l *lanes) remains(
 	if err != nil {
 		return nil, err
 	}
-	r := &lifecycle.Remains{Pods: pods.Items, Jobs: jobs.Items, Tuned: nodes}
-	for _, list := range []client.ObjectList{&sets, mariaDBs} {
-		err := apimeta.EachListItem(list, func(item runtime.Object) error {
-			object, err := apimeta.Accessor(item)
-			if err == nil && object.GetDeletionTimestamp() == nil {
+	made, err := madeBy(ctx, newDescent(l.live, holder.Namespace), &ownership{owner: o}, &runs, mariaDBs, &sets, &jobs, &pods)
+	if err != nil {
+		return nil, err
+	}
+	r := &lifecycle.Remains{Tuned: nodes}
+	for _, object := range made {
+		switch one := object.(type) {
+		case *v1alpha1.BenchmarkRun:
+		case *corev1.Pod:
+			r.Pods = append(r.Pods, *one)
+		case *batchv1.Job:
+			r.Jobs = append(r.Jobs, *one)
+		default:
+			if object.GetDeletionTimestamp() == nil {
 				r.Servers = append(r.Servers, lifecycle.OwnerOf(object))
 			}
-			return err
-		})
-		if err != nil {
-			return nil, fmt.Errorf("sorting %T: %w", list, err)
 		}
 	}
 	return r, nil
+}
+
+// ownerOfHolder is a holder of a lane, which may be gone, as the owner of what it has made.
+func ownerOfHolder(holder lifecycle.Holder) owner {
+	meta := metav1.ObjectMeta{Namespace: holder.Namespace, Name: holder.Name, UID: holder.UID}
+	if holder.Kind == lifecycle.SuiteKind {
+		return suiteOwner(&v1alpha1.BenchmarkSuite{ObjectMeta: meta})
+	}
+	return runOwner(&v1alpha1.BenchmarkRun{ObjectMeta: meta})
 }

@@ -263,7 +263,8 @@ func (c *cluster) startPod(
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Namespace: c.namespace, Labels: template.Labels,
 			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: "v1", Kind: kind, Name: owner.GetName(), UID: owner.GetUID(), Controller: ptr.To(true),
+				APIVersion: map[string]string{"Job": "batch/v1", "StatefulSet": "apps/v1"}[kind],
+				Kind:       kind, Name: owner.GetName(), UID: owner.GetUID(), Controller: ptr.To(true),
 			}},
 		},
 		Spec: template.Spec,
