@@ -22,7 +22,7 @@ import (
 )
 
 // neighborsAnnotation of a Job has what else was on the database's node when the Job was created: an operator that has started
-// since then knows it too.
+// since then knows it too. Whoever has "view" of the run's namespace can read it: it is sealed.
 const neighborsAnnotation = "benchrun.dev/neighbors"
 
 // maxNeighborhood bounds what is noted of a node.
@@ -57,10 +57,9 @@ func (r *BenchmarkRunReconciler) look(
 	seen := &result.Neighborhood{}
 	for i := range pods.Items {
 		if p := &pods.Items[i]; !belongs(p, run) {
-			seen.Pods = append(seen.Pods, p.Namespace+"/"+p.Name)
+			seen.Pods = append(seen.Pods, r.neighbor(p, run.Namespace))
 		}
 	}
-	slices.Sort(seen.Pods)
 	var nodes corev1.NodeList
 	if err := r.Live.List(ctx, &nodes, client.MatchingFields{"metadata.name": node}); err != nil {
 		return nil, err
@@ -71,11 +70,33 @@ func (r *BenchmarkRunReconciler) look(
 	return seen, nil
 }
 
-// belongs says whether a Pod is one of the run's own, or of its suite.
+// neighbor is what may be noted of a Pod: whoever can read the results may be allowed to see one namespace only, so that a Pod of
+// another one has no name unless the administrator says so.
+func (r *BenchmarkRunReconciler) neighbor(pod *metav1.PartialObjectMetadata, namespace string) result.Neighbor {
+	n := result.Neighbor{ID: string(pod.UID)}
+	if pod.Namespace == namespace || r.NameNeighbors {
+		n.Name = pod.Namespace + "/" + pod.Name
+	}
+	if owner := metav1.GetControllerOf(pod); owner != nil {
+		n.Owner = result.OwnerOther
+		if kind := result.OwnerKind(owner.Kind); slices.Contains(ownerKinds, kind) {
+			n.Owner = kind
+		}
+	}
+	return n
+}
+
+// ownerKinds are those that every cluster has. Others may tell what somebody runs.
+var ownerKinds = []result.OwnerKind{
+	result.OwnerJob, result.OwnerDaemonSet, result.OwnerStatefulSet, result.OwnerReplicaSet, result.OwnerNode,
+}
+
+// belongs says whether a Pod is one of the run's own, or of its suite. Anybody may give a Pod in another namespace their labels.
 func belongs(pod client.Object, run *v1alpha1.BenchmarkRun) bool {
 	labels := pod.GetLabels()
 	_, suite := plan.SuiteOf(run)
-	return labels[v1alpha1.LabelRunUID] == string(run.UID) || suite != "" && labels[v1alpha1.LabelSuiteUID] == suite
+	return pod.GetNamespace() == run.Namespace &&
+		(labels[v1alpha1.LabelRunUID] == string(run.UID) || suite != "" && labels[v1alpha1.LabelSuiteUID] == suite)
 }
 
 // pressures are conditions that are true when something is wrong. Others, which add-ons set, may mean anything.
@@ -103,7 +124,7 @@ func annotateNeighbors(job *batchv1.Job, seen *result.Neighborhood) {
 	if seen == nil {
 		return
 	}
-	if text, err := json.Marshal(seen); err == nil { // it has nothing that cannot be encoded
+	if text, err := json.Marshal(seen.Sealed(neighborsKey(job))); err == nil { // it has nothing that cannot be encoded
 		metav1.SetMetaDataAnnotation(&job.ObjectMeta, neighborsAnnotation, string(text))
 	}
 }
@@ -115,6 +136,10 @@ func neighborsBefore(job *batchv1.Job) *result.Neighborhood {
 	if !noted || json.Unmarshal([]byte(text), seen) != nil {
 		return nil
 	}
-	slices.Sort(seen.Pods) // as Between needs them, whoever wrote the annotation
+	seen.Key = neighborsKey(job)
 	return seen
 }
+
+// neighborsKey seals what is noted on a Job. It is another one for each attempt, so that nobody can follow a Pod from one to the
+// next. It need not be secret: the UIDs that are sealed with it cannot be guessed.
+func neighborsKey(job *batchv1.Job) string { return job.Labels[v1alpha1.LabelRunUID] + "/" + job.Name }

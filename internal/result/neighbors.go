@@ -4,6 +4,10 @@
 package result
 
 import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,52 +15,132 @@ import (
 
 // Neighborhood is what else is on the database's node at one moment.
 type Neighborhood struct {
-	// Pods of others, as namespace/name, sorted.
-	Pods []string `json:"pods,omitempty"`
+	// Pods of others.
+	Pods []Neighbor `json:"pods,omitempty"`
 	// Conditions of the node under which it should not be measured, for example DiskPressure, sorted.
 	Conditions []string `json:"conditions,omitempty"`
+	// Key with which the Pods are sealed; empty if they are not.
+	Key string `json:"-"`
+}
+
+// Neighbor is a Pod on the database's node that belongs to somebody else.
+type Neighbor struct {
+	// ID is the UID of the Pod or, if the neighborhood is sealed, a keyed digest of it.
+	ID string `json:"id"`
+	// Owner is the kind of the Pod's controller.
+	Owner OwnerKind `json:"owner,omitempty"`
+	// Name of the Pod as namespace/name, if readers of the results may know it.
+	Name string `json:"name,omitempty"`
+}
+
+// OwnerKind is the kind of a Pod's controller. The list is closed: other kinds may tell what somebody runs.
+type OwnerKind string
+
+// Kinds of owners; empty is none.
+const (
+	OwnerJob         OwnerKind = "Job"
+	OwnerDaemonSet   OwnerKind = "DaemonSet"
+	OwnerStatefulSet OwnerKind = "StatefulSet"
+	OwnerReplicaSet  OwnerKind = "ReplicaSet"
+	OwnerNode        OwnerKind = "Node"
+	OwnerOther       OwnerKind = "Other"
+)
+
+// phrases say where Pods are from.
+var phrases = map[OwnerKind]string{
+	"": "without an owner", OwnerJob: "from Jobs", OwnerDaemonSet: "from DaemonSets", OwnerStatefulSet: "from StatefulSets",
+	OwnerReplicaSet: "from ReplicaSets", OwnerNode: "from the node's own manifests", OwnerOther: "from other kinds of owners",
+}
+
+// Sealed is the neighborhood with keyed digests instead of UIDs, in their order. They only show whether two Pods are the same.
+func (n *Neighborhood) Sealed(key string) *Neighborhood {
+	sealed := &Neighborhood{Conditions: n.Conditions, Key: key}
+	for _, p := range n.Pods {
+		mac := hmac.New(sha256.New, []byte(key))
+		mac.Write([]byte(p.ID)) // it never fails
+		p.ID = hex.EncodeToString(mac.Sum(nil)[:8])
+		sealed.Pods = append(sealed.Pods, p)
+	}
+	slices.SortFunc(sealed.Pods, func(a, b Neighbor) int { return cmp.Compare(a.ID, b.ID) })
+	return sealed
 }
 
 // Neighbors say what else was on the database's node while an attempt lasted, as far as that was seen at its start and its end.
 type Neighbors struct {
 	// Pods of others at the start.
 	Pods int `json:"pods"`
-	// Came and Went are Pods of others, as namespace/name, that were there at the end only, or at the start only. At most
-	// maxNeighbors of each are named; CameCount and WentCount are all.
-	Came      []string `json:"came,omitempty"`
-	Went      []string `json:"went,omitempty"`
-	CameCount int      `json:"cameCount,omitempty"`
-	WentCount int      `json:"wentCount,omitempty"`
+	// Arrived and Departed are the Pods of others that were there at the end only, or at the start only.
+	Arrived  Visitors `json:"arrived,omitzero"`
+	Departed Visitors `json:"departed,omitzero"`
 	// Conditions of the node at the start or the end under which it should not be measured, for example DiskPressure.
 	Conditions []string `json:"conditions,omitempty"`
 }
 
-// maxNeighbors bounds the names in a record, which the operator keeps in memory.
-const maxNeighbors = 5
+// Visitors are Pods of others.
+type Visitors struct {
+	// Count of all of them.
+	Count int `json:"count,omitempty"`
+	// Names of those that may be named, as namespace/name; at most maxNames.
+	Names []string `json:"names,omitempty"`
+	// Unnamed counts the Pods that may not be named, by the kind of their owner.
+	Unnamed []OwnerCount `json:"unnamed,omitempty"`
+}
 
-// Between compares what was on the node at the start of an attempt and at its end; nil if one of them is not known.
+// OwnerCount is how many Pods a kind of owner has.
+type OwnerCount struct {
+	Owner OwnerKind `json:"owner,omitempty"`
+	Pods  int       `json:"pods"`
+}
+
+// maxNames bounds the names in a record, which the operator keeps in memory.
+const maxNames = 5
+
+// Between compares what was on the node at the start of an attempt, sealed or not, and at its end; nil if one of them is not
+// known.
 func Between(before, after *Neighborhood) *Neighbors {
 	if before == nil || after == nil {
 		return nil
 	}
-	came, went := missing(after.Pods, before.Pods), missing(before.Pods, after.Pods)
+	if before.Key != "" {
+		after = after.Sealed(before.Key)
+	}
 	conditions := slices.Concat(before.Conditions, after.Conditions)
 	slices.Sort(conditions)
 	return &Neighbors{
-		Pods: len(before.Pods), CameCount: len(came), WentCount: len(went), Conditions: slices.Compact(conditions),
-		Came: came[:min(len(came), maxNeighbors)], Went: went[:min(len(went), maxNeighbors)],
+		Pods: len(before.Pods), Arrived: visitors(after.Pods, before.Pods), Departed: visitors(before.Pods, after.Pods),
+		Conditions: slices.Compact(conditions),
 	}
 }
 
-// missing are those of a sorted list that another one lacks.
-func missing(of, from []string) []string {
-	var list []string
-	for _, name := range of {
-		if _, found := slices.BinarySearch(from, name); !found {
-			list = append(list, name)
-		}
+// visitors are those Pods that are not among others.
+func visitors(pods, others []Neighbor) Visitors {
+	known := map[string]bool{}
+	for _, p := range others {
+		known[p.ID] = true
 	}
-	return list
+	var all Visitors
+	var unnamed []OwnerKind
+	for _, p := range pods {
+		switch {
+		case known[p.ID]:
+			continue
+		case p.Name != "":
+			all.Names = append(all.Names, p.Name)
+		default:
+			unnamed = append(unnamed, p.Owner)
+		}
+		all.Count++
+	}
+	slices.Sort(all.Names)
+	all.Names = all.Names[:min(len(all.Names), maxNames)]
+	slices.Sort(unnamed)
+	for _, owner := range unnamed {
+		if last := len(all.Unnamed) - 1; last < 0 || all.Unnamed[last].Owner != owner {
+			all.Unnamed = append(all.Unnamed, OwnerCount{Owner: owner})
+		}
+		all.Unnamed[len(all.Unnamed)-1].Pods++
+	}
+	return all
 }
 
 // Warnings about an attempt that did not have its node to itself, or whose node had a problem. nil has none.
@@ -65,11 +149,11 @@ func (n *Neighbors) Warnings() []string {
 		return nil
 	}
 	var all []string
-	if n.CameCount > 0 {
-		all = append(all, "Pods came to the database's node during the attempt: "+named(n.Came, n.CameCount))
+	if n.Arrived.Count > 0 {
+		all = append(all, "Pods came to the database's node during the attempt: "+n.Arrived.String())
 	}
-	if n.WentCount > 0 {
-		all = append(all, "Pods left the database's node during the attempt: "+named(n.Went, n.WentCount))
+	if n.Departed.Count > 0 {
+		all = append(all, "Pods left the database's node during the attempt: "+n.Departed.String())
 	}
 	if len(n.Conditions) > 0 {
 		all = append(all, "the database's node had conditions that disturb: "+strings.Join(n.Conditions, ", "))
@@ -77,10 +161,18 @@ func (n *Neighbors) Warnings() []string {
 	return all
 }
 
-// named lists names, and says how many more there are.
-func named(names []string, all int) string {
-	text := strings.Join(names, ", ")
-	if more := all - len(names); more > 0 {
+// String lists names, and where the others are from.
+func (v Visitors) String() string {
+	parts, more := slices.Clone(v.Names), v.Count-len(v.Names)
+	for _, c := range v.Unnamed {
+		phrase, known := phrases[c.Owner]
+		if !known {
+			phrase = phrases[OwnerOther] // somebody has edited the annotation
+		}
+		parts, more = append(parts, fmt.Sprintf("%d %s", c.Pods, phrase)), more-c.Pods
+	}
+	text := strings.Join(parts, ", ")
+	if more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text

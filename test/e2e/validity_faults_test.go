@@ -187,9 +187,9 @@ spec:
 `, db.Spec.NodeName))
 		run := complete(ctx, "visited")
 		Expect(outcomes(ctx, "visited")).To(Equal(undisturbed))
-		Expect(record(ctx, "visited-t1-a1").Neighbors.Came).To(ContainElement(namespace + "/visitor"))
+		Expect(record(ctx, "visited-t1-a1").Neighbors.Arrived.Names).To(ContainElement(namespace + "/visitor"))
 		Expect(run.Status.Points[0].Warnings).To(ContainElement(
 			ContainSubstring("Pods came to the database's node during the attempt: " + namespace + "/visitor")))
-		Expect(record(ctx, "visited-t2-a1").Neighbors.Came).NotTo(ContainElement(namespace+"/visitor"), "it was there before")
+		Expect(record(ctx, "visited-t2-a1").Neighbors.Arrived.Names).NotTo(ContainElement(namespace+"/visitor"), "it was there before")
 	}, SpecTimeout(runTime))
 })
