@@ -55,8 +55,8 @@ type BenchmarkRunReconciler struct {
 	// HostNamespace has the Leases of tuned nodes.
 	HostTuningAllowed bool
 	HostNamespace     string
-	// NameNeighbors lets results name what other namespaces have: Pods on a database's node, and who holds a lane.
-	NameNeighbors bool
+	// NameOthers lets results and statuses name what is in other namespaces: Pods on a database's node, and who holds a lane or a node.
+	NameOthers bool
 
 	memories memories[memory]
 	// decoding is held while a document is decoded: whoever wrote it, that may take a good part of the operator's memory.

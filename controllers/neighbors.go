@@ -74,7 +74,7 @@ func (r *BenchmarkRunReconciler) look(
 // another one has no name unless the administrator says so.
 func (r *BenchmarkRunReconciler) neighbor(pod *metav1.PartialObjectMetadata, namespace string) result.Neighbor {
 	n := result.Neighbor{ID: string(pod.UID)}
-	if pod.Namespace == namespace || r.NameNeighbors {
+	if pod.Namespace == namespace || r.NameOthers {
 		n.Name = pod.Namespace + "/" + pod.Name
 	}
 	if owner := metav1.GetControllerOf(pod); owner != nil {

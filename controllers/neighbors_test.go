@@ -54,7 +54,7 @@ func TestEnvtestNeighbors(t *testing.T) {
 // An administrator may let results name Pods of all namespaces.
 func TestEnvtestNeighborsWithNames(t *testing.T) {
 	c := newCluster(t)
-	c.reconciler.NameNeighbors = true
+	c.reconciler.NameOthers = true
 	visitors := summaryBesideNeighbors(t, c)
 	want := visitors.elsewhere + "/confidential-visitor"
 	if !strings.Contains(visitors.summary, want) {

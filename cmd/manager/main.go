@@ -89,6 +89,7 @@ func run(ctx context.Context, o *options) error {
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Logs: controllers.PodLogs{Clientset: clientset},
 		Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{}, Images: o.images,
 		Namespace: o.namespace, LaneNamespace: o.lanes(), HostTuningAllowed: o.hostTuning, HostNamespace: o.hosts(),
+		NameOthers: o.nameOthers,
 	}
 	suites := &controllers.BenchmarkSuiteReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{},

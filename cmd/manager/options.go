@@ -28,6 +28,7 @@ type options struct {
 	installation   string
 	namespace      string
 	hostTuning     bool
+	nameOthers     bool
 	images         podutil.Images
 }
 
@@ -46,6 +47,8 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.namespace, "namespace", "", "The only namespace to work in; empty is all.")
 	flags.BoolVar(&o.hostTuning, "host-tuning", false,
 		"Let runs change kernel settings of their database's node, by privileged Pods in the manager's own namespace.")
+	flags.BoolVar(&o.nameOthers, "name-other-namespaces", false,
+		"Name Pods, runs and suites of other namespaces in the status and the results of runs, for everybody who can read these.")
 	flags.StringVar(&o.images.Loader, "loader-image", "", "Image of the loader; required.")
 	flags.StringVar(&o.images.Sysbench, "sysbench-image", "", "Image of the loader that also has sysbench; required.")
 	flags.Func("database-image", "Image of MariaDB for runs that name none; empty is mariadb:11.8.",

@@ -113,6 +113,17 @@ func TestCondense(t *testing.T) {
 				"Pods came to the database's node during the attempt: bench/cron-29 and 2 more",
 			},
 		},
+		"Pods that are not named": {
+			[]string{
+				"Pods came to the database's node during the attempt: 3 from Jobs, 1 without an owner",
+				"Pods came to the database's node during the attempt: 12 from Jobs, 2 without an owner",
+				"Pods came to the database's node during the attempt: 1 from DaemonSets",
+			},
+			[]string{
+				"Pods came to the database's node during the attempt: 3–12 from Jobs, 1–2 without an owner",
+				"Pods came to the database's node during the attempt: 1 from DaemonSets",
+			},
+		},
 		"nor are versions": {
 			[]string{"the server is 5.1.73, not 5.1.x", "the server is 5.1.72, not 5.1.x"},
 			[]string{"the server is 5.1.73, not 5.1.x", "the server is 5.1.72, not 5.1.x"},
