@@ -5,7 +5,9 @@ package bundle
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -24,17 +26,33 @@ func TestReadWithinBounds(t *testing.T) {
 	if err := errors.Join(w.Add(ResultsFolder+"results.json", []byte("{}")), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	exact := bounds{files: len(w.files)}
+	unzipped, err := gzip.NewReader(bytes.NewReader(b.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	size, err := io.Copy(io.Discard, unzipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact := bounds{files: len(w.files), totalBytes: size, ratio: size/int64(b.Len()) + 1, values: 1}
 	for _, f := range w.files {
-		exact.fileBytes, exact.totalBytes = max(exact.fileBytes, int64(f.size)), exact.totalBytes+int64(f.size)
+		switch f.name {
+		case SumsFile:
+			exact.keptBytes = int64(f.size)
+		case ManifestFile:
+			exact.objectBytes = int64(f.size)
+		}
 	}
 	if _, err := read(bytes.NewReader(b.Bytes()), exact); err != nil {
 		t.Fatal(err)
 	}
-	for name, less := range map[string]bounds{
-		"a file": {exact.fileBytes - 1, exact.totalBytes, exact.files}, "all files": {exact.fileBytes, exact.totalBytes - 1, exact.files},
-		"their number": {exact.fileBytes, exact.totalBytes, exact.files - 1},
+	for name, change := range map[string]func(*bounds){
+		"a file": func(b *bounds) { b.keptBytes-- }, "an object": func(b *bounds) { b.objectBytes-- },
+		"the values": func(b *bounds) { b.values-- }, "all files": func(b *bounds) { b.totalBytes-- },
+		"their number": func(b *bounds) { b.files-- }, "the ratio": func(b *bounds) { b.ratio -= 2 },
 	} {
+		less := exact
+		change(&less)
 		if _, err := read(bytes.NewReader(b.Bytes()), less); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "is too much") {
 			t.Errorf("%s: the error is %v", name, err)
 		}

@@ -5,7 +5,8 @@ package bundle
 
 import (
 	"archive/tar"
-	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -16,14 +17,6 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
-
-// bounds of an archive: a bundle is what a stranger sends.
-type bounds struct {
-	fileBytes, totalBytes int64
-	files                 int
-}
-
-var defaultBounds = bounds{fileBytes: 128 << 20, totalBytes: 2 << 30, files: 200_000}
 
 // ErrInvalid is wrapped by every error about an archive that is not a whole, unchanged bundle.
 var ErrInvalid = errors.New("this is not a whole, unchanged bundle")
@@ -37,28 +30,23 @@ type Bundle struct {
 	Manifest *Manifest
 	// Benchmark is the resource to apply, as YAML.
 	Benchmark []byte
-	// results are the files of the results, of the runs of a suite too, by their paths.
-	results map[string][]byte
+	// Results is the file results.json.
+	Results []byte
 }
 
-// Results is the file results.json.
-func (b *Bundle) Results() []byte { return b.results[ResultsFolder+"results.json"] }
+// resultsFile is that of what the bundle is of, and not of a run of a suite.
+const resultsFile = ResultsFolder + "results.json"
 
-// ResultsOf a run of a suite: its results.json, or nil.
-func (b *Bundle) ResultsOf(run string) []byte {
-	return b.results[RunsFolder+run+"/"+ResultsFolder+"results.json"]
-}
-
-// Read reads a bundle and verifies it. Documents of attempts are verified and not kept.
+// Read reads a bundle and verifies it. What is not in a Bundle is verified and not kept.
 func Read(from io.Reader) (*Bundle, error) { return read(from, defaultBounds) }
 
 func read(from io.Reader, within bounds) (*Bundle, error) {
-	zr, err := gzip.NewReader(from)
+	all, err := newUnpacked(from, within)
 	if err != nil {
 		return nil, invalid("%v", err)
 	}
-	r := &reading{bounds: within, kept: map[string][]byte{}, sums: result.Sums{}}
-	archive := tar.NewReader(zr)
+	r := &reading{bounds: within, kept: map[string][]byte{}, sums: result.Sums{}, documents: result.Sums{}}
+	archive := tar.NewReader(all)
 	for {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
@@ -72,7 +60,7 @@ func read(from io.Reader, within bounds) (*Bundle, error) {
 		}
 	}
 	// What follows the archive counts for the checksum of the compression.
-	if _, err := io.Copy(io.Discard, io.LimitReader(zr, within.fileBytes)); err != nil {
+	if _, err := io.Copy(io.Discard, all); err != nil {
 		return nil, invalid("after %s: %v", r.last, err)
 	}
 	return r.finish()
@@ -82,10 +70,9 @@ func read(from io.Reader, within bounds) (*Bundle, error) {
 type reading struct {
 	bounds
 	folder, last string
-	total        int64
 	kept         map[string][]byte
-	// sums of what was read, by name.
-	sums result.Sums
+	// sums of what was read, by name; documents has those that the records of accepted attempts name.
+	sums, documents result.Sums
 }
 
 func (r *reading) add(header *tar.Header, from io.Reader) error {
@@ -97,29 +84,58 @@ func (r *reading) add(header *tar.Header, from io.Reader) error {
 		return invalid("%q is not in the folder %s", header.Name, r.folder)
 	case r.sums[name] != "":
 		return invalid("%s is there twice", name)
-	case header.Size > r.fileBytes || r.total+header.Size > r.totalBytes || len(r.sums) >= r.files:
-		return invalid("%s is too much: a file may have %d bytes, all %d files together %d", name, r.fileBytes,
-			r.files, r.totalBytes)
+	case len(r.sums) >= r.files:
+		return invalid("%s is too much: a bundle may have %d files", name, r.files)
 	}
-	data, err := io.ReadAll(io.LimitReader(from, r.fileBytes+1))
+	r.folder, r.last = folder, name
+	sum := sha256.New()
+	var err error
+	switch within := r.keptWithin(name); {
+	case within == 0:
+		_, err = io.Copy(sum, from)
+	case header.Size > within:
+		return invalid("%s is too much: it may have %d bytes", name, within)
+	default:
+		var data []byte
+		if data, err = io.ReadAll(io.TeeReader(from, sum)); err == nil {
+			err = r.keep(name, data)
+		}
+	}
 	if err != nil {
 		return invalid("%s: %v", name, err)
 	}
-	r.folder, r.last, r.total = folder, name, r.total+header.Size
-	r.sums[name] = result.Digest(data)
-	if keep(name) {
-		r.kept[name] = data
-	}
+	r.sums[name] = hex.EncodeToString(sum.Sum(nil))
 	return nil
 }
 
-// keep says which files are needed after they were verified.
-func keep(name string) bool {
-	switch path.Base(name) {
-	case ManifestFile, BenchmarkFile, SumsFile, "results.json", result.RecordKey:
-		return true
+// keptWithin is how many bytes a file may have that is looked at; 0 is one whose checksum is enough.
+func (r *reading) keptWithin(name string) int64 {
+	switch name {
+	case SumsFile, resultsFile:
+		return r.keptBytes
+	case ManifestFile, BenchmarkFile:
+		return r.objectBytes
 	}
-	return false
+	if path.Base(name) == result.RecordKey {
+		return r.objectBytes
+	}
+	return 0
+}
+
+// keep what is needed of a file.
+func (r *reading) keep(name string, data []byte) error {
+	if path.Base(name) != result.RecordKey {
+		r.kept[name] = data
+		if name == resultsFile && result.Values(data) > r.values {
+			return fmt.Errorf("it is too much: it may have %d values", r.values)
+		}
+		return nil
+	}
+	record, err := result.DecodeRecord(string(data))
+	if err == nil && record.Outcome == result.OutcomeAccepted {
+		r.documents[name] = record.Summary.DocumentSHA256
+	}
+	return err
 }
 
 // finish verifies what was read.
@@ -131,16 +147,16 @@ func (r *reading) finish() (*Bundle, error) {
 	if err != nil {
 		return nil, invalid("%v", err)
 	}
-	b := &Bundle{Manifest: m, Benchmark: r.kept[BenchmarkFile], results: r.kept}
+	b := &Bundle{Manifest: m, Benchmark: r.kept[BenchmarkFile], Results: r.kept[resultsFile]}
 	switch {
 	case r.folder != m.Name:
 		return nil, invalid("the folder %s is not that of %s", r.folder, m.Name)
 	case b.Benchmark == nil:
 		return nil, invalid("%s is missing", BenchmarkFile)
-	case b.Results() == nil:
-		return nil, invalid("%sresults.json is missing", ResultsFolder)
-	case result.NamedDigest(b.Results()) != m.ResultsDigest:
-		return nil, invalid("%sresults.json is not what %s says", ResultsFolder, ManifestFile)
+	case b.Results == nil:
+		return nil, invalid("%s is missing", resultsFile)
+	case result.NamedDigest(b.Results) != m.ResultsDigest:
+		return nil, invalid("%s is not what %s says", resultsFile, ManifestFile)
 	}
 	return b, r.verifyDocuments()
 }
@@ -174,16 +190,8 @@ func (r *reading) verify() error {
 
 // verifyDocuments compares the documents of accepted attempts with the checksums in their records.
 func (r *reading) verifyDocuments() error {
-	for name, text := range r.kept {
-		if path.Base(name) != result.RecordKey {
-			continue
-		}
-		record, err := result.DecodeRecord(string(text))
-		if err != nil {
-			return invalid("%s: %v", name, err)
-		}
-		document := path.Join(path.Dir(name), result.DocumentKey)
-		if record.Outcome == result.OutcomeAccepted && r.sums[document] != record.Summary.DocumentSHA256 {
+	for name, sum := range r.documents {
+		if document := path.Join(path.Dir(name), result.DocumentKey); r.sums[document] != sum {
 			return invalid("%s is not the document that %s names", document, name)
 		}
 	}

@@ -6,6 +6,7 @@ package kubectl
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -74,10 +75,21 @@ func TestExportSuite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, run := range p.suite.Runs {
-		if decoded, err := report.Decode(b.ResultsOf(run.Name)); err != nil || decoded.Run.Name != run.Name {
+		if decoded, err := report.Decode(fileIn(t, path, "twice/runs/"+run.Name+"/results/results.json")); err != nil ||
+			decoded.Run.Name != run.Name {
 			t.Errorf("the results of %s: %v", run.Name, err)
 		}
 	}
+}
+
+// fileIn is a file of a bundle.
+func fileIn(t *testing.T, bundle, name string) []byte {
+	t.Helper()
+	text, err := exec.CommandContext(t.Context(), "tar", "-xzOf", bundle, name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // What is not what the operator has written is not exported, and nothing is left behind.

@@ -248,6 +248,6 @@ func measuredMember(
 
 // printableOf is the report in a bundle.
 func printableOf(b *bundle.Bundle) (*printable, error) {
-	p := &printable{contents: map[string][]byte{report.JSONFile: b.Results()}}
-	return p, p.decode(b.Manifest.Kind == plan.RunKind, b.Results())
+	p := &printable{contents: map[string][]byte{report.JSONFile: b.Results}}
+	return p, p.decode(b.Manifest.Kind == plan.RunKind, b.Results)
 }

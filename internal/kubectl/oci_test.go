@@ -146,7 +146,7 @@ func TestExportToARegistry(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.Manifest.Name != "commit-size" || len(b.Results()) == 0 {
+		if b.Manifest.Name != "commit-size" || len(b.Results) == 0 {
 			t.Errorf("%s: %+v", from, b.Manifest)
 		}
 	}

@@ -51,9 +51,9 @@ func EncodeDocument(d *Document) (EncodedDocument, error) {
 	if err != nil {
 		return EncodedDocument{}, fmt.Errorf("encoding the result document: %w", err)
 	}
-	if len(plain) > maxDocumentExpanded || values(plain) > maxDocumentValues {
+	if len(plain) > maxDocumentExpanded || Values(plain) > maxDocumentValues {
 		return EncodedDocument{}, fmt.Errorf("the result document has %d bytes and %d values, at most %d and %d are allowed",
-			len(plain), values(plain), maxDocumentExpanded, maxDocumentValues)
+			len(plain), Values(plain), maxDocumentExpanded, maxDocumentValues)
 	}
 	gz, err := compress(plain)
 	if err != nil {
@@ -135,14 +135,14 @@ func Unpack(gz []byte) (Text, error) {
 		return nil, invalid("unpacking it: %v", err)
 	case len(plain) > maxDocumentExpanded:
 		return nil, invalid("it unpacks to more than %d bytes", maxDocumentExpanded)
-	case values(plain) > maxDocumentValues:
+	case Values(plain) > maxDocumentValues:
 		return nil, invalid("it has more than %d values", maxDocumentValues)
 	}
 	return plain, nil
 }
 
-// values is how many values a text in JSON has at most: one for each comma and bracket that does not stand in a string.
-func values(text []byte) int {
+// Values is how many values a text in JSON has at most: one for each comma and bracket that does not stand in a string.
+func Values(text []byte) int {
 	n, inString, escaped := 0, false, false
 	for _, c := range text {
 		switch {
