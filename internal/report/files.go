@@ -5,7 +5,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
@@ -59,12 +58,11 @@ func CSV(w io.Writer, r *Report) error {
 		}
 	}
 	header = append(header, "instance", "databaseNode", "loaderNode", "started", "documentSHA256")
-	cw := csv.NewWriter(w)
 	rows := [][]string{header}
 	for _, record := range r.Accepted() {
 		rows = append(rows, row(record, rounds[record.Trial], parameters, metrics, operations))
 	}
-	return cw.WriteAll(rows)
+	return writeCSV(w, rows)
 }
 
 func row(record *result.Record, round int, parameters, metrics, operations []string) []string {

@@ -88,8 +88,12 @@ func githubTable(b *strings.Builder, rows [][]string) {
 	}
 }
 
-// escaped text has no HTML, ends no cell and mentions nobody; it keeps the emphasis. It is one line that is not too long.
+// githubMarkup is what makes more than a text of a text.
+var githubMarkup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "|", `\|`, "`", "\\`", "@", "&#64;",
+	"[", "&#91;", `\`, "&#92;")
+
+// escaped text has no HTML and no links, ends no cell and mentions nobody; it keeps the emphasis. It is one line that is not too long.
 func escaped(text string) string {
-	text = result.Truncate(strings.Join(strings.Fields(text), " "), githubLine)
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "|", `\|`, "`", "\\`", "@", "&#64;").Replace(text)
+	text = result.Truncate(strings.Join(strings.Fields(oneLine(text)), " "), githubLine)
+	return githubMarkup.Replace(text)
 }

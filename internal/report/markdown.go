@@ -24,14 +24,14 @@ func ComparedMarkdown(w io.Writer, c *Compared) error {
 
 func writeMarkdown(w io.Writer, headline string, blocks []block) error {
 	var b strings.Builder
-	b.WriteString("# " + headline + "\n")
+	b.WriteString("# " + markdown(headline) + "\n")
 	for _, part := range blocks {
 		if part.empty() {
 			continue
 		}
 		b.WriteString("\n")
 		if part.title != "" {
-			b.WriteString(part.title + ":\n")
+			b.WriteString(markdown(part.title) + ":\n")
 		}
 		if len(part.rows) > 0 {
 			if part.title != "" {
@@ -46,7 +46,7 @@ func writeMarkdown(w io.Writer, headline string, blocks []block) error {
 			if part.list {
 				b.WriteString("- ")
 			}
-			b.WriteString(line + "\n")
+			b.WriteString(markdown(line) + "\n")
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -58,11 +58,12 @@ func markdownTable(b *strings.Builder, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, cells := range rows {
 		for i, c := range cells {
-			widths[i] = max(widths[i], utf8.RuneCountInString(c), 2)
+			widths[i] = max(widths[i], utf8.RuneCountInString(markdownCell(c)), 2)
 		}
 	}
 	for n, cells := range rows {
 		for i, c := range cells {
+			c = markdownCell(c)
 			b.WriteString("| " + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)) + c + " ")
 		}
 		b.WriteString("|\n")

@@ -4,7 +4,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"io"
 	"maps"
@@ -134,7 +133,7 @@ func SuiteCSV(w io.Writer, s *Suite) error {
 				strconv.FormatInt(run.Seed, 10)))
 		}
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return writeCSV(w, rows)
 }
 
 // Parameters are the names of the swept parameters.

@@ -6,7 +6,6 @@ package report
 import (
 	"bytes"
 	"cmp"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -304,6 +303,6 @@ func tableCSV(metrics []string, points []tabled) ([]byte, error) {
 		}
 	}
 	var b bytes.Buffer
-	err := csv.NewWriter(&b).WriteAll(rows)
+	err := writeCSV(&b, rows)
 	return b.Bytes(), err
 }

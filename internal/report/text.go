@@ -42,14 +42,7 @@ func writeText(w io.Writer, headline string, blocks []block) error {
 }
 
 // plain is a line without emphasis and without anything that a terminal would obey.
-func plain(line string) string {
-	return strings.Map(func(c rune) rune {
-		if c < ' ' || c >= 0x7f && c < 0xa0 {
-			return ' '
-		}
-		return c
-	}, strings.ReplaceAll(line, "**", ""))
-}
+func plain(text string) string { return oneLine(strings.ReplaceAll(text, "**", "")) }
 
 // writeColumns writes rows with columns that are aligned to the right, two spaces apart.
 func writeColumns(b *strings.Builder, rows [][]string) {
