@@ -120,7 +120,7 @@ func printRows(streams genericiooptions.IOStreams, rows []row, everywhere bool) 
 			fmt.Fprint(w, r.namespace+"\t") //nolint:errcheck // Flush has the error
 		}
 		fmt.Fprintln(w, strings.Join([]string{ //nolint:errcheck // Flush has the error
-			r.name, r.kind, r.status, r.progress, r.answer, duration.HumanDuration(time.Since(r.created.Time)),
+			r.name, r.kind, shown(r.status), shown(r.progress), shown(r.answer), duration.HumanDuration(time.Since(r.created.Time)),
 		}, "\t"))
 	}
 	return w.Flush()

@@ -114,7 +114,7 @@ func printPlot(
 	if err != nil {
 		return err
 	}
-	return as.write(of, streams.Out)
+	return as.write(of, raw(streams.Out))
 }
 
 // plotFiles are all plots of the page in each format, with what is to be said of those that there are not.

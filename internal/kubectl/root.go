@@ -30,6 +30,7 @@ func (e verdictError) Error() string { return fmt.Sprintf("exit code %d", e.code
 
 // Main runs the plugin with these arguments and returns its exit code.
 func Main(ctx context.Context, streams genericiooptions.IOStreams, arguments []string) int {
+	streams = safe(streams)
 	command := NewCommand(streams)
 	command.SetArgs(arguments)
 	err := command.ExecuteContext(ctx)
@@ -46,6 +47,7 @@ func Main(ctx context.Context, streams genericiooptions.IOStreams, arguments []s
 
 // NewCommand is `kubectl benchrun`.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
+	streams = safe(streams)
 	cluster := &cluster{flags: genericclioptions.NewConfigFlags(true)}
 	command := &cobra.Command{
 		Use:   "kubectl-benchrun",

@@ -29,14 +29,14 @@ type screen interface {
 
 // terminalOf is the terminal that an output is, if it is one.
 func terminalOf(out io.Writer) (*os.File, bool) {
-	file, isFile := out.(*os.File)
+	file, isFile := raw(out).(*os.File)
 	return file, isFile && term.IsTerminal(int(file.Fd()))
 }
 
 // newScreen is a live display on a terminal, and lines elsewhere.
 func newScreen(streams genericiooptions.IOStreams) screen {
 	if file, is := terminalOf(streams.Out); is {
-		return &terminal{plain: plain{out: streams.Out, errors: streams.ErrOut}, width: func() int {
+		return &terminal{plain: plain{out: streams.Out, errors: streams.ErrOut}, canvas: file, width: func() int {
 			width, _, err := term.GetSize(int(file.Fd()))
 			if err != nil {
 				return defaultWidth
@@ -87,7 +87,9 @@ func say(w io.Writer, line string) {
 // terminal shows a few lines, which are written over again and again.
 type terminal struct {
 	plain
-	width func() int
+	// canvas is the output, on which the lines are written over.
+	canvas io.Writer
+	width  func() int
 	// drawn is how many lines there are.
 	drawn int
 }
@@ -104,9 +106,9 @@ func (t *terminal) show(m *moment, now time.Time) {
 	t.clear()
 	lines := live(m, now)
 	for i, line := range lines {
-		lines[i] = cut(line, t.width()-1)
+		lines[i] = cut(shown(line), t.width()-1)
 	}
-	fmt.Fprintln(t.out, strings.Join(lines, "\n")) //nolint:errcheck // see say
+	fmt.Fprintln(t.canvas, strings.Join(lines, "\n")) //nolint:errcheck // see say
 	t.drawn = len(lines)
 }
 
@@ -116,7 +118,7 @@ func (t *terminal) note(words string) {
 }
 
 func (t *terminal) clear() {
-	fmt.Fprint(t.out, toStartAndClear+strings.Repeat(upAndClear, t.drawn)) //nolint:errcheck // see say
+	fmt.Fprint(t.canvas, toStartAndClear+strings.Repeat(upAndClear, t.drawn)) //nolint:errcheck // see say
 	t.drawn = 0
 }
 

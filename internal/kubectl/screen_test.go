@@ -76,7 +76,7 @@ func TestLeft(t *testing.T) {
 // TestTerminal: lines are not wider than the terminal, and are removed before the next ones and at the end.
 func TestTerminal(t *testing.T) {
 	var out bytes.Buffer
-	term := &terminal{plain: plain{out: &out, errors: &out}, width: func() int { return 40 }}
+	term := &terminal{plain: plain{out: &out, errors: &out}, canvas: &out, width: func() int { return 40 }}
 	m := momentOf(measuring())
 	m.soFar = "lazy 3.1 times (2.6–3.7), faster"
 	term.show(m, began)

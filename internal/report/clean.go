@@ -22,8 +22,8 @@ func Command(c rune) bool {
 	return c >= 0x202a && c <= 0x202e || c >= 0x2066 && c <= 0x2069 // overrides of the direction of writing
 }
 
-// oneLine is a text in one line, without commands.
-func oneLine(text string) string {
+// OneLine is a text in one line, without commands.
+func OneLine(text string) string {
 	return strings.Map(func(c rune) rune {
 		if c == '\n' || c == '\t' || Command(c) {
 			return ' '
@@ -36,7 +36,7 @@ func oneLine(text string) string {
 var markup = strings.NewReplacer(`\`, `\\`, "[", `\[`, "<", `\<`)
 
 // markdown is a text in one line that is nothing but a text, apart from emphasis.
-func markdown(text string) string { return markup.Replace(oneLine(text)) }
+func markdown(text string) string { return markup.Replace(OneLine(text)) }
 
 // markdownCell is the same in a table.
 func markdownCell(text string) string { return strings.ReplaceAll(markdown(text), "|", `\|`) }

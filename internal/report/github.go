@@ -94,6 +94,6 @@ var githubMarkup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "
 
 // escaped text has no HTML and no links, ends no cell and mentions nobody; it keeps the emphasis. It is one line that is not too long.
 func escaped(text string) string {
-	text = result.Truncate(strings.Join(strings.Fields(oneLine(text)), " "), githubLine)
+	text = result.Truncate(strings.Join(strings.Fields(OneLine(text)), " "), githubLine)
 	return githubMarkup.Replace(text)
 }

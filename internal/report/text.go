@@ -42,7 +42,7 @@ func writeText(w io.Writer, headline string, blocks []block) error {
 }
 
 // plain is a line without emphasis and without anything that a terminal would obey.
-func plain(text string) string { return oneLine(strings.ReplaceAll(text, "**", "")) }
+func plain(text string) string { return OneLine(strings.ReplaceAll(text, "**", "")) }
 
 // writeColumns writes rows with columns that are aligned to the right, two spaces apart.
 func writeColumns(b *strings.Builder, rows [][]string) {
