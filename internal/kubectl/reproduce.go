@@ -4,6 +4,7 @@
 package kubectl
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -30,6 +32,8 @@ type reproduction struct {
 	output    string
 	within    percentage
 	plainHTTP bool
+	// yes: create what the bundle specifies without asking.
+	yes bool
 }
 
 func newReproduce(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
@@ -44,10 +48,17 @@ A point of a run is reproduced if no difference between there and here is shown,
 With --within 10% it is reproduced if differences of 10 % are excluded. A suite is reproduced if the ratios of its variants are,
 on the same conditions.
 
+Of the bundle, the specification is created, without labels, annotations and other metadata. Before that, the command
+shows which images, commands, Secrets, ConfigMaps, claims and changes of the host it names, and asks; --yes answers. Programs
+of the bundle run with the rights of Pods of the namespace, and can read what the specification mounts.
+
 The command may be repeated: a run or suite of that name with the same specification is used, and not created again.
 Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot be compared, 3 error.`,
 		Example: `  # Measure again what somebody else has measured.
   kubectl benchrun reproduce commit-size.tgz
+
+  # In a script, which has no terminal to ask.
+  kubectl benchrun reproduce commit-size.tgz --yes
 
   # From a registry, under another name, and only differences of 10 % and more count.
   kubectl benchrun reproduce oci://registry.example.com/benchmarks/commit-size:2026-11 --name again --within 10%`,
@@ -70,6 +81,7 @@ Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot 
 	command.Flags().StringVar(&o.name, "name", "", "name of the run or suite here (default: that in the bundle)")
 	command.Flags().StringVarP(&o.output, "output", "o", o.output, "text or json")
 	command.Flags().Var(&o.within, "within", "the difference that counts as none, for example 10%")
+	command.Flags().BoolVarP(&o.yes, "yes", "y", false, "create what the bundle specifies without asking")
 	command.Flags().BoolVar(&o.plainHTTP, "plain-http", false, "talk HTTP without TLS to the registry")
 	return command
 }
@@ -133,10 +145,18 @@ func (o *reproduction) create(ctx context.Context, cl client.Client, namespace s
 	if err != nil {
 		return nil, err
 	}
+	s = s.specified(namespace, o.name)
 	object := s.object()
-	object.SetNamespace(namespace)
-	if o.name != "" {
-		object.SetName(o.name)
+	existing := object.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy has the same type
+	err = cl.Get(ctx, client.ObjectKeyFromObject(object), existing)
+	switch {
+	case err == nil:
+		return alreadyThere(ctx, cl, s)
+	case !apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("looking for %s %s: %w", s.kind(), object.GetName(), err)
+	}
+	if err := consented(o.streams, s, o.yes); err != nil {
+		return nil, err
 	}
 	err = cl.Create(ctx, object, client.FieldOwner("kubectl-benchrun"))
 	switch {
@@ -147,6 +167,16 @@ func (o *reproduction) create(ctx context.Context, cl client.Client, namespace s
 	}
 	_, err = fmt.Fprintf(o.streams.ErrOut, "%s %s is created in namespace %s\n", s.kind(), object.GetName(), namespace)
 	return s, err
+}
+
+// specified is a new run or suite with the same specification and nothing else: labels, annotations, finalizers and owners in a
+// bundle are those of whoever made it.
+func (s *subject) specified(namespace, name string) *subject {
+	meta := metav1.ObjectMeta{Namespace: namespace, Name: cmp.Or(name, s.object().GetName())}
+	if s.run != nil {
+		return &subject{run: &v1alpha1.BenchmarkRun{ObjectMeta: meta, Spec: *s.run.Spec.DeepCopy()}}
+	}
+	return &subject{suite: &v1alpha1.BenchmarkSuite{ObjectMeta: meta, Spec: *s.suite.Spec.DeepCopy()}}
 }
 
 // subjectIn is the resource in a bundle, with a specification that its results are of.

@@ -170,7 +170,7 @@ func TestReproduceCreates(t *testing.T) {
 	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
 	cl := clusterWith()
 	streams, _, _, _ := genericiooptions.NewTestIOStreams()
-	s, err := (&reproduction{name: "again", streams: streams}).create(t.Context(), cl, "other", b)
+	s, err := (&reproduction{name: "again", streams: streams, yes: true}).create(t.Context(), cl, "other", b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestReproduceRefusesAnotherSpecification(t *testing.T) {
 func TestReproduceMeasures(t *testing.T) {
 	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
 	streams, _, out, errOut := genericiooptions.NewTestIOStreams()
-	o := &reproduction{name: "again", output: "json", streams: streams, wait: func(
+	o := &reproduction{name: "again", output: "json", yes: true, streams: streams, wait: func(
 		ctx context.Context, _ genericiooptions.IOStreams, cl client.WithWatch, created client.Object,
 	) error {
 		if created.GetName() != "again" || created.GetNamespace() != "bench" {
@@ -228,7 +228,7 @@ func TestReproduceMeasures(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &printed); err != nil || printed.Counts()[report.SlowerHere] != 2 {
 		t.Errorf("%v: %s", err, out)
 	}
-	if errOut.String() != "run again is created in namespace bench\n" {
+	if !strings.HasSuffix(errOut.String(), "\nrun again is created in namespace bench\n") {
 		t.Errorf("it says %q", errOut)
 	}
 }

@@ -31,7 +31,7 @@ var _ = Describe("a bundle", func() {
 		Expect(cluster.Create(ctx, other)).To(Succeed())
 		DeferCleanup(func(ctx SpecContext) { Expect(cluster.Delete(ctx, other)).To(Succeed()) })
 		// A machine that others use may be twice as slow a minute later: what is proven here is the way, not the number.
-		code, out, errs = plugin(ctx, "", "reproduce", path, "-n", other.Name, "--within", "900%")
+		code, out, errs = plugin(ctx, "", "reproduce", path, "-n", other.Name, "--within", "900%", "--yes")
 		GinkgoWriter.Println(out)
 		Expect(code).To(Equal(0), out+errs)
 		Expect(out).To(And(HavePrefix("# handed: all 2 points are reproduced\n"), ContainSubstring("What differs between there and here")))

@@ -1,0 +1,98 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/term"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/benchrun-dev/benchrun/internal/apischema"
+)
+
+// revealing are the fields of a specification that say which programs run with the rights of a namespace, and what of the
+// namespace or of its nodes they read or change, with all that is below them.
+var revealing = []string{
+	"caSecretName", "command", "commands", "credentialsSecretName", "dataFrom", "external", "filesFrom", "host", "hostTuning",
+	"image", "imagePullSecrets", "priorityClassName", "schemaFrom", "script", "scriptFrom", "storageClassName", "tolerations",
+	"type",
+}
+
+// revealed are the revealing fields of a value and what they are set to, a line each.
+func revealed(path string, value any) []string {
+	var lines []string
+	switch of := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(of)) {
+			at := strings.TrimPrefix(path+"."+name, ".")
+			if slices.Contains(revealing, name) {
+				text, err := json.Marshal(of[name])
+				if err != nil {
+					text = []byte(err.Error())
+				}
+				lines = append(lines, fmt.Sprintf("  %s: %s", at, text))
+				continue
+			}
+			lines = append(lines, revealed(at, of[name])...)
+		}
+	case []any:
+		for i, element := range of {
+			lines = append(lines, revealed(path+"["+strconv.Itoa(i)+"]", element)...)
+		}
+	}
+	return lines
+}
+
+var (
+	errNoConsent = errors.New("nothing is created without --yes, because the input is no terminal: read above what the bundle runs, " +
+		"then repeat the command with --yes")
+	errDeclined = errors.New("nothing is created")
+)
+
+// consented shows what the specification of a stranger would run, and asks unless that was answered by a flag.
+func consented(streams genericiooptions.IOStreams, s *subject, yes bool) error {
+	object, err := apischema.Object(s.object())
+	if err != nil {
+		return err
+	}
+	say(streams.ErrOut, fmt.Sprintf("The bundle runs this as %s %s in namespace %s:", s.kind(), s.object().GetName(),
+		s.object().GetNamespace()))
+	for _, line := range revealed("", object["spec"]) {
+		say(streams.ErrOut, shown(line))
+	}
+	if yes {
+		return nil
+	}
+	file, isFile := streams.In.(*os.File)
+	if !isFile || !term.IsTerminal(int(file.Fd())) {
+		return errNoConsent
+	}
+	return asked(streams)
+}
+
+// asked is nil if the user agrees.
+func asked(streams genericiooptions.IOStreams) error {
+	if _, err := io.WriteString(streams.ErrOut, "Create it? [y/N] "); err != nil {
+		return err
+	}
+	answer, err := bufio.NewReader(streams.In).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("reading the answer: %w", err)
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	}
+	return errDeclined
+}

@@ -1,0 +1,184 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"context"
+	"errors"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+// Of a stranger's object, the specification is created, and nothing else.
+func TestReproduceCreatesTheSpecificationOnly(t *testing.T) {
+	for name, objects := range map[string][]client.Object{
+		"commit-size": finishedRun(t, "commit-size", 1), "twice": finishedSuite(t),
+	} {
+		b := bundleOf(t, name, objects)
+		var object map[string]any
+		if err := yaml.Unmarshal(b.Benchmark, &object); err != nil {
+			t.Fatal(err)
+		}
+		object["metadata"] = map[string]any{
+			"name": name, "namespace": "kube-system", "generateName": "x-", "finalizers": []string{"example.com/stays"},
+			"labels":      map[string]string{"kueue.x-k8s.io/queue-name": "theirs", v1alpha1.LabelSuiteUID: "1"},
+			"annotations": map[string]string{"example.com/a": "b"},
+			"ownerReferences": []metav1.OwnerReference{{
+				APIVersion: "benchrun.dev/v1alpha1", Kind: "BenchmarkSuite", Name: "s", UID: "1",
+			}},
+		}
+		object["status"] = map[string]any{"startTime": "2026-01-02T03:04:05Z"}
+		var err error
+		if b.Benchmark, err = yaml.Marshal(object); err != nil {
+			t.Fatal(err)
+		}
+		cl := clusterWith()
+		streams, _, _, _ := genericiooptions.NewTestIOStreams()
+		if _, err := (&reproduction{streams: streams, yes: true}).create(t.Context(), cl, "bench", b); err != nil {
+			t.Fatal(err)
+		}
+		created, err := find(t.Context(), cl, "bench", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := created.object()
+		wanted := metav1.ObjectMeta{Namespace: "bench", Name: name, ResourceVersion: o.GetResourceVersion()}
+		got := metav1.ObjectMeta{
+			Namespace: o.GetNamespace(), Name: o.GetName(), GenerateName: o.GetGenerateName(), Labels: o.GetLabels(),
+			Annotations: o.GetAnnotations(), Finalizers: o.GetFinalizers(), OwnerReferences: o.GetOwnerReferences(),
+			ResourceVersion: o.GetResourceVersion(),
+		}
+		if diff := cmp.Diff(wanted, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if created.run != nil && created.run.Status.StartTime != nil || created.suite != nil && created.suite.Status.StartTime != nil {
+			t.Errorf("%s has the status of the bundle", name)
+		}
+	}
+}
+
+// Without a terminal and without --yes, what would run is shown, and nothing is created. What is there already is compared.
+func TestReproduceAsksFirst(t *testing.T) {
+	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
+	cl := clusterWith()
+	streams, in, _, problems := genericiooptions.NewTestIOStreams()
+	in.WriteString("y\n") // a pipe is nobody who has read what is shown
+	waited := func(context.Context, genericiooptions.IOStreams, client.WithWatch, client.Object) error {
+		t.Error("it is waited for")
+		return nil
+	}
+	err := (&reproduction{streams: streams, output: "text", wait: waited}).reproduce(t.Context(), cl, "bench", b)
+	if !errors.Is(err, errNoConsent) {
+		t.Errorf("the error is %v", err)
+	}
+	if _, err := find(t.Context(), cl, "bench", "commit-size"); err == nil {
+		t.Error("it is created")
+	}
+	for _, want := range []string{"run commit-size in namespace bench", "  database.image: \"mariadb:", "  workload.type: \"CommitSize\""} {
+		if !strings.Contains(problems.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, problems)
+		}
+	}
+	if _, err := reproducing(t, b, &reproduction{}, finishedRun(t, "commit-size", 1)...); err != nil {
+		t.Errorf("what is there is not compared: %v", err)
+	}
+}
+
+func TestAsked(t *testing.T) {
+	for answer, agrees := range map[string]bool{"y\n": true, "Yes\n": true, "y": true, "n\n": false, "\n": false, "": false, "yup\n": false} {
+		streams, in, _, problems := genericiooptions.NewTestIOStreams()
+		in.WriteString(answer)
+		if err := asked(streams); (err == nil) != agrees || !strings.Contains(problems.String(), "[y/N]") {
+			t.Errorf("%q: %v, %s", answer, err, problems)
+		}
+	}
+}
+
+// Everything that the specification names is shown, in templates and variants too, in one line each.
+func TestRevealed(t *testing.T) {
+	var spec any
+	if err := yaml.Unmarshal([]byte(`
+template:
+  spec:
+    database: {image: "a\nb", hostTuning: {swappiness: 1}, external: {host: db, credentialsSecretName: s}, settings: {bufferPoolSize: 1Gi}}
+    workload: {type: Custom, custom: {image: evil, command: [sh, -c, id], filesFrom: files}}
+variants:
+- {name: a, database: {image: other}}
+- {name: b, workload: {dataFrom: {persistentVolumeClaim: claim}}}
+`), &spec); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`  template.spec.database.external: {"credentialsSecretName":"s","host":"db"}`,
+		`  template.spec.database.hostTuning: {"swappiness":1}`,
+		`  template.spec.database.image: "a\nb"`,
+		`  template.spec.workload.custom.command: ["sh","-c","id"]`,
+		`  template.spec.workload.custom.filesFrom: "files"`,
+		`  template.spec.workload.custom.image: "evil"`,
+		`  template.spec.workload.type: "Custom"`,
+		`  variants[0].database.image: "other"`,
+		`  variants[1].workload.dataFrom: {"persistentVolumeClaim":"claim"}`,
+	}
+	if diff := cmp.Diff(want, revealed("", spec)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A field that is added to the API and names an image, a program, a Secret, a ConfigMap, a claim or a host is shown.
+func TestRevealingFieldsAreAll(t *testing.T) {
+	text, err := os.ReadFile("../../config/crd/bases/benchrun.dev_benchmarkruns.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd struct {
+		Spec struct {
+			Versions []struct {
+				Schema struct {
+					OpenAPIV3Schema struct {
+						Properties map[string]map[string]any
+					}
+				}
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &crd); err != nil {
+		t.Fatal(err)
+	}
+	suspicious := regexp.MustCompile(`(?i)(image|secret|configmap|claim$|claimname|from$|command|script$|^host|privileged|classname|tolerations)`)
+	found := 0
+	var walk func(schema map[string]any)
+	walk = func(schema map[string]any) {
+		properties, _ := schema["properties"].(map[string]any)
+		for name, of := range properties {
+			if slices.Contains(revealing, name) {
+				found++
+				continue
+			}
+			if suspicious.MatchString(name) {
+				t.Errorf("%s is not shown before a bundle is reproduced", name)
+			}
+			if below, is := of.(map[string]any); is {
+				walk(below)
+			}
+		}
+		if items, is := schema["items"].(map[string]any); is {
+			walk(items)
+		}
+	}
+	walk(crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"])
+	if found < 15 {
+		t.Errorf("%d fields are shown", found)
+	}
+}
