@@ -38,6 +38,8 @@ type BenchmarkSuiteReconciler struct {
 	Namespace, LaneNamespace string
 	// HostNamespace has the Leases of tuned nodes.
 	HostNamespace string
+	// NameOthers lets the status name who holds a lane in another namespace.
+	NameOthers bool
 
 	// decoding is held while a document is decoded.
 	decoding sync.Mutex

@@ -34,19 +34,21 @@ type lanes struct {
 	// namespace is the only one to work in; empty is all. leases has the Leases.
 	// hosts has those of tuned nodes.
 	namespace, leases, hosts string
+	// nameOthers lets messages name who is in another namespace.
+	nameOthers bool
 }
 
 func (r *BenchmarkRunReconciler) lanes() *lanes {
 	return &lanes{
 		Client: r.Client, live: r.Live, clock: r.Clock, kind: lifecycle.RunKind, namespace: r.Namespace, leases: r.LaneNamespace,
-		hosts: r.HostNamespace,
+		hosts: r.HostNamespace, nameOthers: r.NameOthers,
 	}
 }
 
 func (r *BenchmarkSuiteReconciler) lanes() *lanes {
 	return &lanes{
 		Client: r.Client, live: r.Live, clock: r.Clock, kind: lifecycle.SuiteKind, namespace: r.Namespace, leases: r.LaneNamespace,
-		hosts: r.HostNamespace,
+		hosts: r.HostNamespace, nameOthers: r.NameOthers,
 	}
 }
 
@@ -69,7 +71,7 @@ func holderOf(lease *coordinationv1.Lease) lifecycle.Holder {
 // observe who holds a lane and, if one wants it that does not hold it, who waits for it.
 func (l *lanes) observe(ctx context.Context, one lifecycle.Contender, reader client.Reader) (lifecycle.Lane, error) {
 	key := l.leaseOf(one.Lane)
-	lane := lifecycle.Lane{Lease: key.String()}
+	lane := lifecycle.Lane{Lease: key.String(), Anonymous: !l.nameOthers}
 	var lease coordinationv1.Lease
 	err := reader.Get(ctx, key, &lease)
 	switch {

@@ -48,7 +48,7 @@ func TestEnvtestLaneOfAnotherInstallation(t *testing.T) {
 				t.Errorf("it looks again after %s, want 10 s", again)
 			}
 			lease := "(Lease " + other.namespace + "/default.lane.benchrun.dev)"
-			c.says("ours", "False Queued: waiting for run "+other.namespace+"/theirs of another installation, which holds lane default "+lease+
+			c.says("ours", "False Queued: waiting for a run of another installation, which holds lane default "+lease+
 				"; position 1 of 1")
 			other.until("theirs", v1alpha1.ConditionDatabaseReady)
 			c.must(api.Delete(t.Context(), other.get("theirs")))

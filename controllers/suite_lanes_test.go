@@ -206,7 +206,7 @@ func TestEnvtestSuiteOfAnotherInstallation(t *testing.T) {
 	if result.RequeueAfter != 10*time.Second {
 		t.Errorf("it looks again after %s, want 10 s", result.RequeueAfter)
 	}
-	l.waits("ours", "waiting for suite "+other.namespace+"/theirs of another installation, which holds lane default (Lease "+
+	l.waits("ours", "waiting for a suite of another installation, which holds lane default (Lease "+
 		other.namespace+"/default.lane.benchrun.dev); position 1 of 1")
 	l.must(api.Delete(t.Context(), other.suiteNamed("theirs")))
 	l.turn("ours")

@@ -68,7 +68,7 @@ func TestEnvtestManagersShareALane(t *testing.T) {
 	remove(t, server)
 	says(t, ours, one, "the-last", "")
 	runIn(t, two, "elsewhere")
-	says(t, theirs, two, "elsewhere", waiting+"/the-last of another installation, which holds lane default (Lease "+home+
+	says(t, theirs, two, "elsewhere", "waiting for a run of another installation, which holds lane default (Lease "+home+
 		"/default.lane.benchrun.dev); position 1 of 1")
 	suspend(t, last)
 	says(t, theirs, two, "elsewhere", "")

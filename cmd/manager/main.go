@@ -93,7 +93,7 @@ func run(ctx context.Context, o *options) error {
 	}
 	suites := &controllers.BenchmarkSuiteReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{},
-		Namespace: o.namespace, LaneNamespace: o.lanes(), HostNamespace: o.hosts(),
+		Namespace: o.namespace, LaneNamespace: o.lanes(), HostNamespace: o.hosts(), NameOthers: o.nameOthers,
 	}
 	hosts := &controllers.HostTuningReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: clock.RealClock{}, Images: o.images, Namespace: o.hosts(),

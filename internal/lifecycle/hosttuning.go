@@ -73,7 +73,8 @@ func tuned(s *situation) *Decision {
 	n := s.seen.TunedNodes[i]
 	switch r := n.Record; {
 	case n.Holder != HolderOf(s.run):
-		wait.Message = fmt.Sprintf("node %s is tuned by %s, and not restored yet", node, n.Holder)
+		wait.Message = fmt.Sprintf("node %s is tuned by %s, and not restored yet", node,
+			n.Holder.called(s.run.Namespace, s.seen.Lane.Anonymous))
 	case r.Restored && s.noted(r):
 		wait.Action = ForgetHost{Node: node}
 	case r.Release:

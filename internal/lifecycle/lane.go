@@ -31,6 +31,8 @@ type Lane struct {
 	// Foreign: the holder belongs to another installation, so that nothing wakes this one when it ends. Abandoned: the holder is
 	// gone or has finished, nothing of it is left, and nobody has released the lane.
 	Foreign, Abandoned bool
+	// Anonymous: messages name nobody of another namespace.
+	Anonymous bool
 }
 
 // Holder is who holds a lane, or wants it: an object of any kind that measures.
@@ -186,11 +188,9 @@ func (l *Lane) position(lane string, one Holder) string {
 	case l.Holder == nil && at <= 1:
 		return fmt.Sprintf("lane %s is free; %s", lane, place)
 	case l.Holder == nil:
-		return fmt.Sprintf("waiting for %s, which is next in lane %s; %s", l.Line[0], lane, place)
-	case l.Foreign:
-		return fmt.Sprintf("waiting for %s of another installation, which holds lane %s (Lease %s); %s", l.Holder, lane, l.Lease, place)
+		return fmt.Sprintf("waiting for %s, which is next in lane %s; %s", l.Line[0].called(one.Namespace, l.Anonymous), lane, place)
 	}
-	return fmt.Sprintf("waiting for %s, which holds lane %s; %s", l.Holder, lane, place)
+	return fmt.Sprintf("waiting for %s; %s", l.holder(lane, one), place)
 }
 
 // is says whether somebody holds the lane.
