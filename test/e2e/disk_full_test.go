@@ -6,28 +6,11 @@
 package e2e
 
 import (
-	"fmt"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 )
-
-// tooMuch is a run that loads more than there is room for: a volume in memory has the size that it was asked with.
-func tooMuch(name, engine string, deadlineSeconds int) string {
-	return fmt.Sprintf(`
-apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkRun
-metadata: {name: %s}
-spec:
-  database:
-    image: mariadb:11.8
-    storage: {medium: Memory, size: 256Mi}
-    settings: {bufferPoolSize: 64Mi, logFileSize: 16Mi}
-  workload: {type: BulkInsert, bulkInsert: {rows: 100000000, rowsPerStatement: 1000, storageEngine: %s}}
-  trials: {repetitions: 1, warmUpSeconds: 0, deadlineSeconds: %d}
-`, name, engine, deadlineSeconds)
-}
 
 var _ = Describe("a disk that is full", func() {
 	It("ends the run with the server's error", func(ctx SpecContext) {

@@ -15,59 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/result"
 )
-
-// twice is a run of two trials of a workload; the overlay is put into its spec.
-func twice(name, workload, overlay string) string {
-	return fmt.Sprintf(`
-apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkRun
-metadata: {name: %s}
-spec:
-  database: {image: mariadb:11.8, storage: {size: 1Gi}}
-  workload: {%s}
-  trials: {repetitions: 2}
-%s`, name, workload, overlay)
-}
-
-// long takes eight seconds for each of its two trials, and quick hardly any time.
-func long(name, overlay string) string {
-	return twice(name, "type: CommitSize, commitSize: {rows: 100000000}, limits: {seconds: 8}", overlay)
-}
-
-func quick(name, overlay string) string {
-	return twice(name, "type: CommitSize, commitSize: {rows: 100}", overlay)
-}
-
-// measuring waits until the first attempt of a run is in the middle of it.
-func measuring(ctx SpecContext, run string) {
-	GinkgoHelper()
-	kubectl(ctx, "wait", "--for=create", "--timeout=4m", "job/"+run+"-t1-a1")
-	Eventually(func() (string, error) {
-		return command(ctx, "logs", "-n", namespace, "job/"+run+"-t1-a1")
-	}).WithContext(ctx).WithTimeout(2*time.Minute).WithPolling(300*time.Millisecond).Should(ContainSubstring("measure"), "the loader's log")
-}
-
-// outcomes are the records of all attempts of a run, by name.
-func outcomes(ctx SpecContext, run string) map[string]string {
-	GinkgoHelper()
-	var configs corev1.ConfigMapList
-	Expect(cluster.List(ctx, &configs, client.InNamespace(namespace), client.MatchingLabels{
-		v1alpha1.LabelRun: run, v1alpha1.LabelComponent: v1alpha1.ComponentAttempt,
-	})).To(Succeed())
-	found := map[string]string{}
-	for _, cm := range configs.Items {
-		r, err := result.DecodeRecord(cm.Data[result.RecordKey])
-		Expect(err).NotTo(HaveOccurred())
-		found[strings.TrimPrefix(cm.Name, run+"-")] = strings.TrimSpace(string(r.Outcome) + " " + string(r.Cause))
-	}
-	return found
-}
-
-var undisturbed = map[string]string{"t1-a1": "Accepted", "t2-a1": "Accepted"}
 
 var _ = Describe("bad luck", func() {
 	It("a loader Pod that is deleted is measured again", func(ctx SpecContext) {

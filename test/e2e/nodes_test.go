@@ -6,27 +6,16 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
-	"os/exec"
 	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
-
-// docker is what happens to a node of the kind cluster from outside.
-func docker(ctx context.Context, args ...string) string {
-	GinkgoHelper()
-	out, err := exec.CommandContext(ctx, "docker", args...).CombinedOutput()
-	Expect(err).NotTo(HaveOccurred(), string(out))
-	return string(out)
-}
 
 // resume a node, if it was stopped.
 func resume(ctx SpecContext, node string) {
@@ -34,15 +23,6 @@ func resume(ctx SpecContext, node string) {
 	if strings.TrimSpace(docker(ctx, "inspect", "--format", "{{.State.Paused}}", node)) == "true" {
 		docker(ctx, "unpause", node)
 	}
-}
-
-// nodeOf is the node of a Pod with these labels.
-func nodeOf(ctx SpecContext, labels client.MatchingLabels) string {
-	GinkgoHelper()
-	var pods corev1.PodList
-	Expect(cluster.List(ctx, &pods, client.InNamespace(namespace), labels)).To(Succeed())
-	Expect(pods.Items).To(HaveLen(1))
-	return pods.Items[0].Spec.NodeName
 }
 
 // managerElsewhere keeps the manager's Pods away from a node: one that stops takes a manager with it, and nobody would be there to look.
@@ -54,12 +34,6 @@ func managerElsewhere(ctx SpecContext, node string) {
 		"--field-selector=spec.nodeName="+node)
 	Expect(err).NotTo(HaveOccurred(), out)
 	managerRuns(ctx)
-}
-
-func managerRuns(ctx SpecContext) {
-	GinkgoHelper()
-	out, err := commandWith(ctx, "", "rollout", "status", "-n", "benchrun-system", "deployment/benchrun-manager", "--timeout=2m")
-	Expect(err).NotTo(HaveOccurred(), out)
 }
 
 // recorded waits until an attempt has a record.

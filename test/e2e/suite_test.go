@@ -1,4 +1,4 @@
-//go:build e2e || faults || samples
+//go:build e2e || faults || samples || reliability
 
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
@@ -28,8 +28,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -40,6 +42,7 @@ import (
 const runTime = 8 * time.Minute
 
 var (
+	restConfig *rest.Config
 	cluster    client.WithWatch
 	repository string
 	namespace  string
@@ -53,14 +56,16 @@ func TestE2E(t *testing.T) {
 var _ = BeforeSuite(func(SpecContext) {
 	_, here, _, _ := runtime.Caller(0)
 	repository = filepath.Join(filepath.Dir(here), "..", "..")
+	log.SetLogger(GinkgoLogr)
 	Expect(os.Setenv("KUBECONFIG", filepath.Join(repository, "bin", "kubeconfig"))).To(Succeed())
-	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
+	var err error
+	restConfig, err = clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	Expect(err).NotTo(HaveOccurred())
-	config.QPS, config.Burst = 100, 200
+	restConfig.QPS, restConfig.Burst = 100, 200
 	scheme := k8sruntime.NewScheme()
 	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
 	Expect(v1alpha1.AddToScheme(scheme)).To(Succeed())
-	cluster, err = client.NewWithWatch(config, client.Options{Scheme: scheme})
+	cluster, err = client.NewWithWatch(restConfig, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
 })
 

@@ -26,13 +26,6 @@ func disturbedOnce(cause string) map[string]string {
 	return map[string]string{"t1-a1": "Invalidated " + cause, "t1-a2": "Accepted", "t2-a1": "Accepted"}
 }
 
-// sql is what somebody else does on a run's first server.
-func sql(ctx context.Context, run, statement string) {
-	GinkgoHelper()
-	kubectl(ctx, "exec", run+"-db1-0", "-c", database.ServerContainer, "--", "sh", "-c",
-		`mariadb --user=root --password="$(cat /etc/benchrun/credentials/password)" --execute="$1"`, "sh", statement)
-}
-
 // throttledMicros is for how long a run's first server was held back so far, in the words of either version of control
 // groups.
 func throttledMicros(ctx context.Context, run string) int64 {
@@ -58,26 +51,19 @@ func resize(ctx context.Context, run, cpu string) {
 		`{"spec":{"containers":[{"name":%q,"resources":{"limits":{"cpu":%q}}}]}}`, database.ServerContainer, cpu))
 }
 
-// workers are the nodes of the cluster that run what users run.
-func workers(ctx context.Context) []string {
-	GinkgoHelper()
-	var nodes corev1.NodeList
-	Expect(cluster.List(ctx, &nodes)).To(Succeed())
-	var names []string
-	for _, node := range nodes.Items {
-		if _, found := node.Labels["node-role.kubernetes.io/control-plane"]; !found {
-			names = append(names, node.Name)
-		}
-	}
-	return names
-}
-
 // tag moves a tag to another image, on every worker.
 func tag(ctx context.Context, image, name string) {
 	GinkgoHelper()
 	for _, node := range workers(ctx) {
 		docker(ctx, "exec", node, "ctr", "-n", "k8s.io", "images", "tag", "--force", "docker.io/library/"+image, "docker.io/library/"+name)
 	}
+}
+
+// sql is what somebody else does on a run's first server.
+func sql(ctx context.Context, run, statement string) {
+	GinkgoHelper()
+	kubectl(ctx, "exec", run+"-db1-0", "-c", database.ServerContainer, "--", "sh", "-c",
+		`mariadb --user=root --password="$(cat /etc/benchrun/credentials/password)" --execute="$1"`, "sh", statement)
 }
 
 var _ = Describe("a measurement that is not what was asked for", func() {
