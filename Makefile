@@ -158,6 +158,10 @@ test-fuzz: ## The wire format, the status and what reads the files and output of
 
 ##@ Measure Benchrun itself
 
+.PHONY: reliability
+reliability: ## What happens to runs while kubelets, etcd, clocks and others in the cluster misbehave; writes docs/reliability.md.
+	@FLAGS='$(FLAGS)' hack/test.sh reliability
+
 .PHONY: bench-operator
 bench-operator: deploy ## How long nothing is measured between two trials.
 	@hack/bench-operator.sh

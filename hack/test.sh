@@ -4,7 +4,7 @@
 # both wait for much of their time; what they print comes when the last of them has ended. --record writes each layer's result to
 # docs/test-results.md as soon as it is there, with date and commit, and leaves the other layers' lines alone. Layers: unit,
 # envtest, page (report pages in a browser), loader (MariaDB 11.8), loader-old (10.11), loader-mysql (MySQL 9.7), e2e, faults (what
-# goes wrong on a cluster), samples (each to its end), fuzz.
+# goes wrong on a cluster), reliability (the cases of docs/reliability.md), samples (each to its end), fuzz. FLAGS go to Ginkgo.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -91,10 +91,11 @@ loader() {
 # e2e LAYER runs the Ginkgo specs with that build tag.
 e2e() {
 	make --no-print-directory deploy
-	if [ "$1" != e2e ]; then "$HACK/mariadb-operator.sh" up; fi
+	case $1 in e2e | reliability) ;; *) "$HACK/mariadb-operator.sh" up ;; esac
 	if [ "$1" = faults ]; then "$HACK/kueue.sh" up; fi
 	status=0
-	tool ginkgo run --tags "$1" --timeout 120m --no-color -v --output-dir "$LOGS" --junit-report "$1.xml" ./test/e2e || status=$?
+	# shellcheck disable=SC2086 # flags
+	tool ginkgo run --tags "$1" --timeout 120m ${FLAGS:-} --no-color -v --output-dir "$LOGS" --junit-report "$1.xml" ./test/e2e || status=$?
 	# What is measured on this cluster later must not share it with Kueue.
 	if [ "$1" = faults ]; then "$HACK/kueue.sh" down || failed=1; fi
 	tally "$1"
@@ -124,11 +125,11 @@ layers() {
 	for layer; do
 		case $layer in
 		unit | envtest | page | fuzz) "$layer" ;;
-		e2e | faults | samples) e2e "$layer" ;;
+		e2e | faults | reliability | samples) e2e "$layer" ;;
 		loader) loader "$layer" mariadb:11.8 MySQL ;;
 		loader-old) loader "$layer" mariadb:10.11 MySQL ;;
 		loader-mysql) loader "$layer" mysql:9.7 MariaDB ;;
-		*) die "layer $layer is not known: unit, envtest, page, loader, loader-old, loader-mysql, e2e, faults, samples, fuzz" ;;
+		*) die "layer $layer is not known: unit, envtest, page, loader, loader-old, loader-mysql, e2e, faults, reliability, samples, fuzz" ;;
 		esac
 	done
 }

@@ -1,0 +1,183 @@
+//go:build reliability
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+// trialSeconds is how long a trial of these cases measures: time enough for what happens in the middle of it.
+const trialSeconds = 20
+
+// mid is a run of two trials, each with a middle.
+func mid(name, overlay string) string {
+	return strings.ReplaceAll(long(name, overlay), "seconds: 8", fmt.Sprintf("seconds: %d", trialSeconds))
+}
+
+// inNode runs a line in a node's shell.
+func inNode(ctx context.Context, node, line string) string {
+	GinkgoHelper()
+	return docker(ctx, "exec", node, "bash", "-c", line)
+}
+
+// eventuallyInNode waits until a line succeeds in a node's shell.
+func eventuallyInNode(ctx context.Context, node, line string) {
+	GinkgoHelper()
+	Eventually(func() error {
+		return exec.CommandContext(ctx, "docker", "exec", node, "bash", "-c", line).Run()
+	}).WithContext(ctx).WithTimeout(2*time.Minute).WithPolling(300*time.Millisecond).Should(Succeed(), line)
+}
+
+func controlPlane(ctx context.Context) string {
+	GinkgoHelper()
+	var nodes corev1.NodeList
+	Expect(cluster.List(ctx, &nodes, client.HasLabels{"node-role.kubernetes.io/control-plane"})).To(Succeed())
+	Expect(nodes.Items).NotTo(BeEmpty())
+	return nodes.Items[0].Name
+}
+
+// apiServerIsBack waits until the API server answers again for some time: it may be restarted once more with etcd.
+func apiServerIsBack(ctx context.Context) {
+	GinkgoHelper()
+	ready := 0
+	Eventually(func() int {
+		if _, err := commandWith(ctx, "", "-n", "default", "get", "--raw=/readyz"); err != nil {
+			ready = 0
+		} else {
+			ready++
+		}
+		return ready
+	}).WithContext(ctx).WithTimeout(3 * time.Minute).WithPolling(time.Second).Should(BeNumerically(">=", 3))
+}
+
+var _ = Describe("reliability", Serial, func() {
+	It("kubelet", func(ctx SpecContext) {
+		d := disturb(ctx, "kubelet of the loader's node killed four times in mid-trial")
+		apply(ctx, mid("kubelet", ""))
+		measuring(ctx, "kubelet")
+		node := nodeOf(ctx, client.MatchingLabels{v1alpha1.LabelRun: "kubelet", v1alpha1.LabelComponent: v1alpha1.ComponentLoader})
+		for range 4 {
+			pid := strings.TrimSpace(inNode(ctx, node, "pgrep -x kubelet"))
+			inNode(ctx, node, "kill -9 "+pid)
+			eventuallyInNode(ctx, node, "pid=$(pgrep -x kubelet) && [ $pid != "+pid+" ] && : </dev/tcp/127.0.0.1/10248")
+		}
+		d.ended()
+		complete(ctx, "kubelet")
+		d.tell(ctx, "kubelet")
+	}, SpecTimeout(runTime))
+
+	It("control plane", func(ctx SpecContext) {
+		d := disturb(ctx, "etcd and the API server killed in mid-trial, twice")
+		apply(ctx, mid("control", ""))
+		measuring(ctx, "control")
+		for range 2 {
+			inNode(ctx, controlPlane(ctx), "pkill -9 -x etcd; pkill -9 -x kube-apiserver")
+			apiServerIsBack(ctx)
+		}
+		d.ended()
+		complete(ctx, "control")
+		d.tell(ctx, "control")
+	}, SpecTimeout(2*runTime))
+
+	It("namespace", func(ctx SpecContext) {
+		d := disturb(ctx, "namespace deleted in mid-trial")
+		apply(ctx, mid("gone", ""))
+		measuring(ctx, "gone")
+		ns := &corev1.Namespace{}
+		Expect(cluster.Get(ctx, client.ObjectKey{Name: namespace}, ns)).To(Succeed())
+		Expect(cluster.Delete(ctx, ns)).To(Succeed())
+		d.ended()
+		Eventually(func() bool {
+			return apierrors.IsNotFound(cluster.Get(ctx, client.ObjectKeyFromObject(ns), ns))
+		}).WithContext(ctx).WithTimeout(2 * time.Minute).WithPolling(300 * time.Millisecond).Should(BeTrue())
+		d.row("the namespace is gone, with all that the run made; its lane is free", time.Since(d.over), "–", "–", "–")
+		Eventually(func() (string, error) {
+			return commandWith(ctx, "", "-n", managerKey.Namespace, "get", "leases", "-o", "name")
+		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(time.Second).ShouldNot(ContainSubstring(ns.Name))
+	}, SpecTimeout(runTime))
+
+	It("upgrade", func(ctx SpecContext) {
+		d := disturb(ctx, "CRD and manager upgraded in mid-trial, to another loader image")
+		manager, loader := restoreOperator(ctx)
+		upgraded := derive(ctx, loader, "upgraded", GinkgoT().TempDir(), "LABEL benchrun.dev/e2e=upgraded")
+		apply(ctx, mid("upgraded", ""))
+		measuring(ctx, "upgraded")
+		const crd = "customresourcedefinition/benchmarkruns.benchrun.dev"
+		described := "/spec/versions/0/schema/openAPIV3Schema/description"
+		was := kubectl(ctx, "get", crd, "-o", "jsonpath={.spec.versions[0].schema.openAPIV3Schema.description}")
+		describe := func(ctx context.Context, text string) {
+			kubectl(ctx, "patch", crd, "--type=json", "-p", fmt.Sprintf(`[{"op":"replace","path":%q,"value":%q}]`, described, text))
+		}
+		DeferCleanup(func(ctx SpecContext) { describe(ctx, was) })
+		describe(ctx, was+" Upgraded.")
+		upgrade(ctx, manager, upgraded)
+		d.ended()
+		complete(ctx, "upgraded")
+		d.tell(ctx, "upgraded")
+	}, SpecTimeout(runTime))
+
+	It("manager", func(ctx SpecContext) {
+		d := disturb(ctx, "manager killed six times")
+		apply(ctx, mid("killed", ""))
+		measuring(ctx, "killed")
+		for range 6 {
+			kill, err := commandWith(ctx, "", "delete", "pod", "-n", managerKey.Namespace, "-l", "app.kubernetes.io/component=manager",
+				"--grace-period=0", "--force")
+			Expect(err).NotTo(HaveOccurred(), kill)
+			managerRuns(ctx)
+		}
+		d.ended()
+		complete(ctx, "killed")
+		d.tell(ctx, "killed")
+	}, SpecTimeout(runTime))
+
+	It("clock", func(ctx SpecContext) {
+		d := disturb(ctx, "manager's clock 301 s ahead, and set right in mid-trial")
+		manager, loader := restoreOperator(ctx)
+		ahead := derive(ctx, manager, "ahead", managerAhead(ctx), "COPY manager /manager")
+		upgrade(ctx, ahead, loader)
+		apply(ctx, mid("ahead", ""))
+		measuring(ctx, "ahead")
+		Expect(getRun(ctx, "ahead").Status.StartTime.Time).To(BeTemporally(">", time.Now().Add(2*time.Minute)), "the manager's clock")
+		upgrade(ctx, manager, loader)
+		d.ended()
+		complete(ctx, "ahead")
+		d.tell(ctx, "ahead")
+	}, SpecTimeout(2*runTime))
+
+	It("disk full", func(ctx SpecContext) {
+		d := disturb(ctx, "disk full")
+		d.ended()
+		apply(ctx, tooMuch("full", "InnoDB", 300))
+		finished(ctx, "full")
+		d.tell(ctx, "full")
+		Expect(failure(getRun(ctx, "full"))).To(HavePrefix("LoaderFailed: "))
+	}, SpecTimeout(runTime))
+
+	It("architecture", func(ctx SpecContext) {
+		d := disturb(ctx, "loader image of another architecture, until the manager has the right one")
+		manager, loader := restoreOperator(ctx)
+		foreign := derive(ctx, loader, "foreign", foreignLoader(), "COPY loader /loader")
+		upgrade(ctx, manager, foreign)
+		d.ended()
+		apply(ctx, strings.Replace(mid("foreign", ""), "trials: {", "trials: {startDeadlineSeconds: 30, ", 1))
+		finished(ctx, "foreign")
+		d.tell(ctx, "foreign")
+		Expect(failure(getRun(ctx, "foreign"))).NotTo(BeEmpty())
+	}, SpecTimeout(runTime))
+})

@@ -1,0 +1,71 @@
+//go:build reliability
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"debug/elf"
+	"encoding/binary"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+// managerAhead compiles a manager whose clock, the one that all its controllers and its election use, is 301 seconds ahead, and
+// returns its folder. The nodes of a kind cluster have one clock, which is the machine's.
+func managerAhead(ctx context.Context) string {
+	GinkgoHelper()
+	goTool := func(args ...string) string {
+		cmd := exec.CommandContext(ctx, "go", args...)
+		cmd.Dir = repository
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		cmd.Stderr = GinkgoWriter
+		out, err := cmd.Output()
+		Expect(err).NotTo(HaveOccurred(), string(out))
+		return strings.TrimSpace(string(out))
+	}
+	clock := filepath.Join(goTool("list", "-m", "-f", "{{.Dir}}", "k8s.io/utils"), "clock", "clock.go")
+	text, err := os.ReadFile(clock)
+	Expect(err).NotTo(HaveOccurred())
+	ahead := strings.NewReplacer("return time.Now()", "return time.Now().Add(301 * time.Second)",
+		"return time.Since(ts)", "return time.Since(ts) + 301*time.Second").Replace(string(text))
+	Expect(ahead).NotTo(Equal(string(text)))
+	folder := GinkgoT().TempDir()
+	write := func(name string, content []byte) string {
+		path := filepath.Join(folder, name)
+		Expect(os.WriteFile(path, content, 0o600)).To(Succeed())
+		return path
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{clock: write("clock.go", []byte(ahead))}})
+	Expect(err).NotTo(HaveOccurred())
+	// The flags of hack/lib.sh, so that what is the same is compiled once.
+	goTool("build", "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false", "-ldflags=-s -w",
+		"-overlay", write("overlay.json", overlay), "-o", filepath.Join(folder, "manager"), "./cmd/manager")
+	return folder
+}
+
+// foreignLoader is a folder with the loader's program, as it looks to a node of another architecture: its header names one that
+// this machine does not have.
+func foreignLoader() string {
+	GinkgoHelper()
+	program, err := os.ReadFile(filepath.Join(repository, "bin", "linux-"+runtime.GOARCH, "loader"))
+	Expect(err).NotTo(HaveOccurred())
+	other := elf.EM_AARCH64
+	if runtime.GOARCH == "arm64" {
+		other = elf.EM_X86_64
+	}
+	const machine = 18 // where the header of an ELF file has it
+	binary.LittleEndian.PutUint16(program[machine:], uint16(other))
+	folder := GinkgoT().TempDir()
+	Expect(os.WriteFile(filepath.Join(folder, "loader"), program, 0o755)).To(Succeed()) //nolint:gosec // a program
+	return folder
+}
