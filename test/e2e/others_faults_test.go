@@ -88,6 +88,7 @@ var _ = Describe("somebody else", func() {
 		kubectl(ctx, "wait", "--for=condition=Ready", "--timeout=1m", "pod/not-its-own")
 		applyInLane(ctx, quick("behind", ""))
 		kubectl(ctx, "delete", "benchmarkrun/holder", "--wait=false")
+		kubectl(ctx, "wait", "--for=condition=Admitted", "--timeout=90s", "benchmarkrun/behind")
 		complete(ctx, "behind")
 		kubectl(ctx, "get", "pod", "not-its-own")
 	}, SpecTimeout(runTime))
