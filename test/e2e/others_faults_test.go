@@ -117,11 +117,9 @@ var _ = Describe("somebody else", func() {
 	It("who takes the name of an attempt that is not planned changes nothing", func(ctx SpecContext) {
 		apply(ctx, long("labelled", ""))
 		measuring(ctx, "labelled")
-		run := getRun(ctx, "labelled")
 		Expect(cluster.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 			Name: "labelled-t999-a1", Namespace: namespace, Labels: map[string]string{
-				v1alpha1.LabelRun: run.Name, v1alpha1.LabelRunUID: string(run.UID), v1alpha1.LabelComponent: v1alpha1.ComponentAttempt,
-				v1alpha1.LabelTrial: "999", v1alpha1.LabelAttempt: "1",
+				v1alpha1.LabelRun: "labelled", v1alpha1.LabelComponent: v1alpha1.ComponentAttempt,
 			},
 		}})).To(Succeed())
 		Expect(complete(ctx, "labelled").Status.Progress).To(Equal("2/2"))

@@ -9,7 +9,6 @@ import (
 	"context"
 	"debug/elf"
 	"encoding/binary"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,23 +32,26 @@ func managerAhead(ctx context.Context) string {
 		Expect(err).NotTo(HaveOccurred(), string(out))
 		return strings.TrimSpace(string(out))
 	}
-	clock := filepath.Join(goTool("list", "-m", "-f", "{{.Dir}}", "k8s.io/utils"), "clock", "clock.go")
+	folder := GinkgoT().TempDir()
+	const module = "k8s.io/utils"
+	utils := filepath.Join(folder, "utils")
+	Expect(os.CopyFS(utils, os.DirFS(goTool("list", "-m", "-f", "{{.Dir}}", module)))).To(Succeed())
+	clock := filepath.Join(utils, "clock", "clock.go")
 	text, err := os.ReadFile(clock)
 	Expect(err).NotTo(HaveOccurred())
 	ahead := strings.NewReplacer("return time.Now()", "return time.Now().Add(301 * time.Second)",
 		"return time.Since(ts)", "return time.Since(ts) + 301*time.Second").Replace(string(text))
 	Expect(ahead).NotTo(Equal(string(text)))
-	folder := GinkgoT().TempDir()
-	write := func(name string, content []byte) string {
-		path := filepath.Join(folder, name)
-		Expect(os.WriteFile(path, content, 0o600)).To(Succeed())
-		return path
+	Expect(os.WriteFile(clock, []byte(ahead), 0o600)).To(Succeed())
+	for _, name := range []string{"go.mod", "go.sum"} {
+		content, err := os.ReadFile(filepath.Join(repository, name))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(os.WriteFile(filepath.Join(folder, name), content, 0o600)).To(Succeed())
 	}
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{clock: write("clock.go", []byte(ahead))}})
-	Expect(err).NotTo(HaveOccurred())
+	goTool("mod", "edit", "-replace", module+"="+utils, filepath.Join(folder, "go.mod"))
 	// The flags of hack/lib.sh, so that what is the same is compiled once.
-	goTool("build", "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false", "-ldflags=-s -w",
-		"-overlay", write("overlay.json", overlay), "-o", filepath.Join(folder, "manager"), "./cmd/manager")
+	goTool("build", "-modfile", filepath.Join(folder, "go.mod"), "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false",
+		"-ldflags=-s -w", "-o", filepath.Join(folder, "manager"), "./cmd/manager")
 	return folder
 }
 
