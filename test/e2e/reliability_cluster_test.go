@@ -24,9 +24,10 @@ import (
 // trialSeconds is how long a trial of these cases measures: time enough for what happens in the middle of it.
 const trialSeconds = 20
 
-// mid is a run of two trials, each with a middle.
-func mid(name, overlay string) string {
-	return strings.ReplaceAll(long(name, overlay), "seconds: 8", fmt.Sprintf("seconds: %d", trialSeconds))
+// mid is a run of two trials, each with a middle. It asks for little, so that its Pods find room whatever else is on the nodes.
+func mid(name string) string {
+	return strings.NewReplacer("seconds: 8", fmt.Sprintf("seconds: %d", trialSeconds), "storage: {size: 1Gi}",
+		"storage: {size: 1Gi}, resources: {requests: {cpu: 100m}, limits: {cpu: '1', memory: 672Mi}}").Replace(long(name, modest))
 }
 
 // inNode runs a line in a node's shell.
@@ -68,7 +69,7 @@ func apiServerIsBack(ctx context.Context) {
 var _ = Describe("reliability", Serial, func() {
 	It("kubelet", func(ctx SpecContext) {
 		d := disturb(ctx, "kubelet of the loader's node killed four times in mid-trial")
-		apply(ctx, mid("kubelet", ""))
+		apply(ctx, mid("kubelet"))
 		measuring(ctx, "kubelet")
 		node := nodeOf(ctx, client.MatchingLabels{v1alpha1.LabelRun: "kubelet", v1alpha1.LabelComponent: v1alpha1.ComponentLoader})
 		for range 4 {
@@ -83,7 +84,7 @@ var _ = Describe("reliability", Serial, func() {
 
 	It("control plane", func(ctx SpecContext) {
 		d := disturb(ctx, "etcd and the API server killed in mid-trial, twice")
-		apply(ctx, mid("control", ""))
+		apply(ctx, mid("control"))
 		measuring(ctx, "control")
 		for range 2 {
 			inNode(ctx, controlPlane(ctx), "pkill -9 -x etcd; pkill -9 -x kube-apiserver")
@@ -96,7 +97,7 @@ var _ = Describe("reliability", Serial, func() {
 
 	It("namespace", func(ctx SpecContext) {
 		d := disturb(ctx, "namespace deleted in mid-trial")
-		apply(ctx, mid("gone", ""))
+		apply(ctx, mid("gone"))
 		measuring(ctx, "gone")
 		ns := &corev1.Namespace{}
 		Expect(cluster.Get(ctx, client.ObjectKey{Name: namespace}, ns)).To(Succeed())
@@ -115,7 +116,7 @@ var _ = Describe("reliability", Serial, func() {
 		d := disturb(ctx, "CRD and manager upgraded in mid-trial, to another loader image")
 		manager, loader := restoreOperator(ctx)
 		upgraded := derive(ctx, loader, "upgraded", GinkgoT().TempDir(), "LABEL benchrun.dev/e2e=upgraded")
-		apply(ctx, mid("upgraded", ""))
+		apply(ctx, mid("upgraded"))
 		measuring(ctx, "upgraded")
 		const crd = "customresourcedefinition/benchmarkruns.benchrun.dev"
 		described := "/spec/versions/0/schema/openAPIV3Schema/description"
@@ -133,7 +134,7 @@ var _ = Describe("reliability", Serial, func() {
 
 	It("manager", func(ctx SpecContext) {
 		d := disturb(ctx, "manager killed six times")
-		apply(ctx, mid("killed", ""))
+		apply(ctx, mid("killed"))
 		measuring(ctx, "killed")
 		for range 6 {
 			kill, err := commandWith(ctx, "", "delete", "pod", "-n", managerKey.Namespace, "-l", "app.kubernetes.io/component=manager",
@@ -151,7 +152,7 @@ var _ = Describe("reliability", Serial, func() {
 		manager, loader := restoreOperator(ctx)
 		ahead := derive(ctx, manager, "ahead", managerAhead(ctx), "COPY manager /manager")
 		upgrade(ctx, ahead, loader)
-		apply(ctx, mid("ahead", ""))
+		apply(ctx, mid("ahead"))
 		measuring(ctx, "ahead")
 		Expect(getRun(ctx, "ahead").Status.StartTime.Time).To(BeTemporally(">", time.Now().Add(2*time.Minute)), "the manager's clock")
 		upgrade(ctx, manager, loader)
@@ -175,7 +176,7 @@ var _ = Describe("reliability", Serial, func() {
 		foreign := derive(ctx, loader, "foreign", foreignLoader(), "COPY loader /loader")
 		upgrade(ctx, manager, foreign)
 		d.ended()
-		apply(ctx, strings.Replace(mid("foreign", ""), "trials: {", "trials: {startDeadlineSeconds: 30, ", 1))
+		apply(ctx, strings.Replace(mid("foreign"), "trials: {", "trials: {startDeadlineSeconds: 30, ", 1))
 		finished(ctx, "foreign")
 		d.tell(ctx, "foreign")
 		Expect(failure(getRun(ctx, "foreign"))).NotTo(BeEmpty())

@@ -52,7 +52,7 @@ spec:
     applyConfiguration:
       expression: >
         Object{spec: Object.spec{securityContext: Object.spec.securityContext{
-          runAsUser: 1000680000, runAsGroup: 0, fsGroup: 1000680000, supplementalGroups: [1000680000]}}}
+          runAsUser: 1000680000, runAsGroup: 0, fsGroup: 1000680000}}}
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicyBinding
@@ -96,7 +96,7 @@ var _ = Describe("reliability", Serial, func() {
 		Expect(policies.Items).To(HaveLen(1), "no other policy allows what this one denies")
 		dropBetweenPods(ctx)
 		d.ended()
-		apply(ctx, strings.Replace(mid("denied", ""), "trials: {", "trials: {startDeadlineSeconds: 45, ", 1))
+		apply(ctx, strings.Replace(mid("denied"), "trials: {", "trials: {startDeadlineSeconds: 45, ", 1))
 		finished(ctx, "denied")
 		d.tell(ctx, "denied")
 		Expect(failure(getRun(ctx, "denied"))).NotTo(BeEmpty())
@@ -104,7 +104,7 @@ var _ = Describe("reliability", Serial, func() {
 
 	It("connections", func(ctx SpecContext) {
 		d := disturb(ctx, "160 connections of somebody else fill max_connections from mid-trial on, for 45 s")
-		apply(ctx, mid("crowded", ""))
+		apply(ctx, mid("crowded"))
 		measuring(ctx, "crowded")
 		apply(ctx, crowd(ctx, "crowded", 160, 45))
 		kubectl(ctx, "wait", "--for=jsonpath={.status.phase}=Running", "--timeout=1m", "pod/crowd")
@@ -127,7 +127,7 @@ var _ = Describe("reliability", Serial, func() {
 				`--overrides={"spec":{"securityContext":{"runAsNonRoot":true,"seccompProfile":{"type":"RuntimeDefault"}},"containers":[{"name":"who","image":"mariadb:11.8","securityContext":{"allowPrivilegeEscalation":false,"capabilities":{"drop":["ALL"]}}}]}}`)
 		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(time.Second).Should(Equal("1000680000"))
 		d.ended()
-		apply(ctx, mid("shifted", ""))
+		apply(ctx, mid("shifted"))
 		finished(ctx, "shifted")
 		d.tell(ctx, "shifted")
 	}, SpecTimeout(runTime))
@@ -138,9 +138,9 @@ var _ = Describe("reliability", Serial, func() {
 			_, _ = command(ctx, "patch", "benchmarkrun/held", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`) // if it is there
 		}
 		DeferCleanup(letGo)
-		applyInLane(ctx, strings.Replace(mid("held", ""), "{name: held}", "{name: held, finalizers: [e.com/x]}", 1))
+		applyInLane(ctx, strings.Replace(mid("held"), "{name: held}", "{name: held, finalizers: [e.com/x]}", 1))
 		measuring(ctx, "held")
-		applyInLane(ctx, quick("next", ""))
+		applyInLane(ctx, quick("next", modest))
 		kubectl(ctx, "wait", "--for=condition=Admitted=False", "--timeout=1m", "benchmarkrun/next")
 		kubectl(ctx, "delete", "benchmarkrun/held", "--wait=false")
 		d.ended()
