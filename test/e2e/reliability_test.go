@@ -45,6 +45,7 @@ type disturbance struct {
 // disturb begins the case of that name.
 func disturb(ctx SpecContext, name string) *disturbance {
 	GinkgoHelper()
+	commit() // before the tree can change
 	d := &disturbance{name: name, ledger: keepLedger(ctx), statuses: map[string][]string{}}
 	informer, err := d.ledger.cache.GetInformer(ctx, &v1alpha1.BenchmarkRun{}, cache.BlockUntilSynced(true))
 	Expect(err).NotTo(HaveOccurred())
@@ -169,9 +170,8 @@ func serverVersion() string {
 	return nodes.Items[0].Status.NodeInfo.KubeletVersion
 }
 
-// commit is what was measured: what has changed since then is said, but for the table itself.
-func commit() string {
-	GinkgoHelper()
+// commit is what is measured: what has changed since then is said, but for the table itself.
+var commit = sync.OnceValue(func() string {
 	git := func(args ...string) ([]byte, error) {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = repository
@@ -184,4 +184,4 @@ func commit() string {
 		name += "-dirty"
 	}
 	return name
-}
+})
