@@ -78,8 +78,7 @@ var _ = Describe("reliability", Serial, func() {
 			eventuallyInNode(ctx, node, "pid=$(pgrep -x kubelet) && [ $pid != "+pid+" ] && : </dev/tcp/127.0.0.1/10248")
 		}
 		d.ended()
-		complete(ctx, "kubelet")
-		d.tell(ctx, "kubelet")
+		Expect(failure(d.tell(ctx, "kubelet"))).To(BeEmpty())
 	}, SpecTimeout(runTime))
 
 	It("control plane", func(ctx SpecContext) {
@@ -91,8 +90,7 @@ var _ = Describe("reliability", Serial, func() {
 			apiServerIsBack(ctx)
 		}
 		d.ended()
-		complete(ctx, "control")
-		d.tell(ctx, "control")
+		Expect(failure(d.tell(ctx, "control"))).To(BeEmpty())
 	}, SpecTimeout(2*runTime))
 
 	It("namespace", func(ctx SpecContext) {
@@ -128,8 +126,7 @@ var _ = Describe("reliability", Serial, func() {
 		describe(ctx, was+" Upgraded.")
 		upgrade(ctx, manager, upgraded)
 		d.ended()
-		complete(ctx, "upgraded")
-		d.tell(ctx, "upgraded")
+		Expect(failure(d.tell(ctx, "upgraded"))).To(BeEmpty())
 	}, SpecTimeout(runTime))
 
 	It("manager", func(ctx SpecContext) {
@@ -143,8 +140,7 @@ var _ = Describe("reliability", Serial, func() {
 			managerRuns(ctx)
 		}
 		d.ended()
-		complete(ctx, "killed")
-		d.tell(ctx, "killed")
+		Expect(failure(d.tell(ctx, "killed"))).To(BeEmpty())
 	}, SpecTimeout(runTime))
 
 	It("clock", func(ctx SpecContext) {
@@ -157,17 +153,14 @@ var _ = Describe("reliability", Serial, func() {
 		Expect(getRun(ctx, "ahead").Status.StartTime.Time).To(BeTemporally(">", time.Now().Add(2*time.Minute)), "the manager's clock")
 		upgrade(ctx, manager, loader)
 		d.ended()
-		complete(ctx, "ahead")
-		d.tell(ctx, "ahead")
+		Expect(failure(d.tell(ctx, "ahead"))).To(BeEmpty())
 	}, SpecTimeout(2*runTime))
 
 	It("disk full", func(ctx SpecContext) {
 		d := disturb(ctx, "disk full")
 		d.ended()
 		apply(ctx, tooMuch("full", "InnoDB", 300))
-		finished(ctx, "full")
-		d.tell(ctx, "full")
-		Expect(failure(getRun(ctx, "full"))).To(HavePrefix("LoaderFailed: "))
+		Expect(failure(d.tell(ctx, "full"))).To(HavePrefix("LoaderFailed: "))
 	}, SpecTimeout(runTime))
 
 	It("architecture", func(ctx SpecContext) {
@@ -177,8 +170,6 @@ var _ = Describe("reliability", Serial, func() {
 		upgrade(ctx, manager, foreign)
 		d.ended()
 		apply(ctx, strings.Replace(mid("foreign"), "trials: {", "trials: {startDeadlineSeconds: 30, ", 1))
-		finished(ctx, "foreign")
-		d.tell(ctx, "foreign")
-		Expect(failure(getRun(ctx, "foreign"))).NotTo(BeEmpty())
+		Expect(failure(d.tell(ctx, "foreign"))).NotTo(BeEmpty())
 	}, SpecTimeout(runTime))
 })

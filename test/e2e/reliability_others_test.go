@@ -98,9 +98,7 @@ var _ = Describe("reliability", Serial, func() {
 		dropBetweenPods(ctx)
 		d.ended()
 		apply(ctx, strings.Replace(mid("denied"), "trials: {", "trials: {startDeadlineSeconds: 45, ", 1))
-		finished(ctx, "denied")
-		d.tell(ctx, "denied")
-		Expect(failure(getRun(ctx, "denied"))).NotTo(BeEmpty())
+		Expect(failure(d.tell(ctx, "denied"))).NotTo(BeEmpty())
 	}, SpecTimeout(2*runTime))
 
 	It("connections", func(ctx SpecContext) {
@@ -115,8 +113,7 @@ var _ = Describe("reliability", Serial, func() {
 		var pod corev1.Pod
 		Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "crowd"}, &pod)).To(Succeed())
 		d.over = pod.Status.ContainerStatuses[0].State.Terminated.FinishedAt.Time
-		complete(ctx, "crowded")
-		d.tell(ctx, "crowded")
+		Expect(failure(d.tell(ctx, "crowded"))).To(BeEmpty())
 	}, SpecTimeout(2*runTime))
 
 	It("users", func(ctx SpecContext) {
@@ -131,8 +128,7 @@ var _ = Describe("reliability", Serial, func() {
 		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(time.Second).Should(ContainSubstring("runAsUser: 1000680000"))
 		d.ended()
 		apply(ctx, mid("shifted"))
-		finished(ctx, "shifted")
-		d.tell(ctx, "shifted")
+		Expect(failure(d.tell(ctx, "shifted"))).To(BeEmpty())
 	}, SpecTimeout(runTime))
 
 	It("finalizer", func(ctx SpecContext) {
@@ -147,8 +143,7 @@ var _ = Describe("reliability", Serial, func() {
 		kubectl(ctx, "wait", "--for=condition=Admitted=False", "--timeout=1m", "benchmarkrun/next")
 		kubectl(ctx, "delete", "benchmarkrun/held", "--wait=false")
 		d.ended()
-		complete(ctx, "next")
-		d.tell(ctx, "next")
+		Expect(failure(d.tell(ctx, "next"))).To(BeEmpty())
 		Expect(kubectl(ctx, "get", "pods,jobs,statefulsets", "-l", v1alpha1.LabelRun+"=held", "-o", "name")).To(BeEmpty())
 		letGo(ctx)
 		kubectl(ctx, "wait", "--for=delete", "--timeout=1m", "benchmarkrun/held")

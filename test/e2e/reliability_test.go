@@ -113,14 +113,15 @@ func (d *disturbance) sees(ctx context.Context, run *v1alpha1.BenchmarkRun) stri
 	return strings.Join(words, "; ")
 }
 
-// tell writes the case's row, of a run that has ended.
-func (d *disturbance) tell(ctx context.Context, name string) {
+// tell waits for a run's end, and writes the case's row, however it ended.
+func (d *disturbance) tell(ctx context.Context, name string) *v1alpha1.BenchmarkRun {
 	GinkgoHelper()
-	run := getRun(ctx, name)
+	run := finished(ctx, name)
 	a := d.ledger.account(ctx, run)
 	d.row(d.sees(ctx, run), d.recovered(run).Sub(d.over), fmt.Sprintf("%d of %d", a.Measured, a.Planned), fmt.Sprint(a.Lost), fmt.Sprint(a.Doubled))
 	Expect(a.Lost).To(BeZero(), "results lost")
 	Expect(a.Doubled).To(BeZero(), "results doubled")
+	return run
 }
 
 // row is written into the table at once, in place of the row that the case had: an aborted run of the command leaves what it found.
