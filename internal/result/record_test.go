@@ -177,7 +177,7 @@ func TestSameAttempt(t *testing.T) {
 		same         bool
 	}{
 		"the same":         {same: true},
-		"other neighbours": {theirs: func(r *result.Record) { r.Neighbors = &result.Neighbors{Pods: 3, CameCount: 1} }, same: true},
+		"other neighbours": {theirs: func(r *result.Record) { r.Neighbors = &result.Neighbors{Pods: 3, Arrived: result.Visitors{Count: 1}} }, same: true},
 		"another time":     {theirs: func(r *result.Record) { r.Recorded = r.Recorded.Add(1) }, same: true},
 		"another cause":    {theirs: func(r *result.Record) { r.Cause, r.Message = result.CauseEvicted, "drained" }, same: true},
 		"the database is gone": {mine: func(r *result.Record) {
