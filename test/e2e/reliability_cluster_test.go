@@ -164,7 +164,7 @@ var _ = Describe("reliability", Serial, func() {
 	}, SpecTimeout(runTime))
 
 	It("architecture", func(ctx SpecContext) {
-		d := disturb(ctx, "loader image of another architecture, until the manager has the right one")
+		d := disturb(ctx, "loader image of another architecture")
 		manager, loader := restoreOperator(ctx)
 		foreign := derive(ctx, loader, "foreign", foreignLoader(), "COPY loader /loader")
 		upgrade(ctx, manager, foreign)
