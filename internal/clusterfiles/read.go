@@ -20,7 +20,7 @@ import (
 // so on. It returns nil if there is none. Use result.UnpackFile to read a file in them.
 func Read(ctx context.Context, from client.Reader, namespace, name string) (map[string][]byte, error) {
 	var contents map[string][]byte
-	for n := 1; ; n++ {
+	for n := 1; n <= maxConfigMaps; n++ {
 		key := client.ObjectKey{Namespace: namespace, Name: name}
 		if n > 1 {
 			key.Name = fmt.Sprintf("%s-%d", name, n)
@@ -35,12 +35,22 @@ func Read(ctx context.Context, from client.Reader, namespace, name string) (map[
 		case contents == nil:
 			contents = map[string][]byte{}
 		}
-		maps.Copy(contents, cm.BinaryData)
-		for file, text := range cm.Data {
-			contents[file] = []byte(text)
+		// The first one is ours: the others cannot replace what it has.
+		further := maps.Clone(cm.BinaryData)
+		if further == nil {
+			further = map[string][]byte{}
 		}
+		for file, text := range cm.Data {
+			further[file] = []byte(text)
+		}
+		maps.Copy(further, contents)
+		contents = further
 	}
+	return nil, fmt.Errorf("ConfigMap %s goes on in more than %d others: Benchrun writes fewer", name, maxConfigMaps)
 }
+
+// maxConfigMaps that are read for one name: anybody may create further ones.
+const maxConfigMaps = 100
 
 // File reads a file that result.Pack has distributed; nil if there is none. Nearly always that takes one request.
 func File(ctx context.Context, from client.Reader, namespace, name, file string) ([]byte, error) {

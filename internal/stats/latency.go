@@ -31,7 +31,7 @@ func LatencyOf(records []*result.Record, operation string) (Latency, bool) {
 		}
 		l := &r.Summary.Latencies[i]
 		p50, p99 = append(p50, float64(l.P50Micros)), append(p99, float64(l.P99Micros))
-		h, err := hdrhistogram.Decode([]byte(l.Histogram))
+		h, err := DecodeHistogram(l.Histogram)
 		switch {
 		case l.Histogram == "" || err != nil:
 			merged = false

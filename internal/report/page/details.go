@@ -139,7 +139,7 @@ func (p *pointDetails) merge(l result.Latency) {
 func merged(encoded []string) *hdrhistogram.Histogram {
 	var all *hdrhistogram.Histogram
 	for _, text := range encoded {
-		h, err := hdrhistogram.Decode([]byte(text))
+		h, err := stats.DecodeHistogram(text)
 		switch {
 		case err != nil:
 		case all == nil:
