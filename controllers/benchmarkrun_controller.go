@@ -26,6 +26,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
+	"github.com/benchrun-dev/benchrun/internal/telemetry"
 )
 
 const (
@@ -45,6 +46,8 @@ type BenchmarkRunReconciler struct {
 	Logs LogOpener
 	// Recorder of events.
 	Recorder events.EventRecorder
+	// Metrics of what changes, or nil.
+	Metrics *telemetry.Metrics
 	// Clock for deadlines and records.
 	Clock clock.PassiveClock
 	// Images of the loader.
@@ -91,6 +94,9 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 	}
 	after, err := r.step(ctx, &run)
 	abandoned, left := r.lanes().releaseAbandoned(ctx, req.NamespacedName, run.UID)
+	if err != nil {
+		r.Metrics.Fail(telemetry.RunController, isStale(err), err)
+	}
 	switch {
 	case isStale(err):
 		return ctrl.Result{RequeueAfter: staleRetry}, nil
@@ -103,7 +109,7 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 
 // writer writes on behalf of a run.
 func (r *BenchmarkRunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
-	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, owner: runOwner(run)}
+	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, metrics: r.Metrics, owner: runOwner(run)}
 }
 
 // databaseWriter writes on behalf of the owner of a run's database: the run, or its suite.

@@ -13,6 +13,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/telemetry"
 )
 
 // runStep is a step of a run.
@@ -61,9 +62,13 @@ func (r *BenchmarkRunReconciler) forget(run *v1alpha1.BenchmarkRun) {
 
 func (r *BenchmarkRunReconciler) writeStatus(ctx context.Context, s *runStep) error {
 	s.owner.Status = lifecycle.Status(s.owner, s.plan, s.seen, s.decision, s.now)
-	err := r.writer(s.owner).patchStatus(ctx, s.old, announcements(&s.old.Status, &s.owner.Status, s.seen))
-	if err != nil {
+	r.tellStart(ctx, s)
+	c := changes{
+		announcements(&s.old.Status, &s.owner.Status, s.seen), telemetry.OfRun(s.owner, &s.old.Status, s.seen.Records),
+	}
+	if err := r.writer(s.owner).patchStatus(ctx, s.old, c); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}
+	r.tellHeadline(s)
 	return nil
 }

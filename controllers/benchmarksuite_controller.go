@@ -23,6 +23,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/telemetry"
 )
 
 // BenchmarkSuiteReconciler carries out BenchmarkSuites: it creates their runs, one after the other, and compares these.
@@ -32,6 +33,8 @@ type BenchmarkSuiteReconciler struct {
 	Live client.Reader
 	// Recorder of events.
 	Recorder events.EventRecorder
+	// Metrics of what changes, or nil.
+	Metrics *telemetry.Metrics
 	// Clock for deadlines.
 	Clock clock.PassiveClock
 	// Namespace is the only one to work in; empty is all. LaneNamespace has the Leases of the lanes.
@@ -79,6 +82,9 @@ func (r *BenchmarkSuiteReconciler) Reconcile(ctx context.Context, req ctrl.Reque
 	}
 	after, err := r.step(ctx, &suite)
 	abandoned, left := r.lanes().releaseAbandoned(ctx, req.NamespacedName, suite.UID)
+	if err != nil {
+		r.Metrics.Fail(telemetry.SuiteController, isStale(err), err)
+	}
 	switch {
 	case isStale(err):
 		return ctrl.Result{RequeueAfter: staleRetry}, nil
@@ -91,7 +97,7 @@ func (r *BenchmarkSuiteReconciler) Reconcile(ctx context.Context, req ctrl.Reque
 
 // writer writes on behalf of a suite.
 func (r *BenchmarkSuiteReconciler) writer(suite *v1alpha1.BenchmarkSuite) *writer {
-	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, owner: suiteOwner(suite)}
+	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, metrics: r.Metrics, owner: suiteOwner(suite)}
 }
 
 // SetupWithManager watches suites, all runs that have the name of a suite in their label, and what makes load when it comes or

@@ -12,6 +12,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/telemetry"
 )
 
 // suiteStep is a step of a suite.
@@ -60,8 +61,10 @@ func (r *BenchmarkSuiteReconciler) forget(suite *v1alpha1.BenchmarkSuite) {
 
 func (r *BenchmarkSuiteReconciler) writeStatus(ctx context.Context, s *suiteStep) error {
 	s.owner.Status = lifecycle.StatusOfSuite(s.owner, s.plan, s.seen, s.decision, s.now)
-	changed := becameTrue(suiteConditions, s.old.Status.Conditions, s.owner.Status.Conditions)
-	if err := r.writer(s.owner).patchStatus(ctx, s.old, changed); err != nil {
+	c := changes{
+		becameTrue(suiteConditions, s.old.Status.Conditions, s.owner.Status.Conditions), telemetry.OfSuite(s.owner, &s.old.Status),
+	}
+	if err := r.writer(s.owner).patchStatus(ctx, s.old, c); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}
 	return nil

@@ -45,6 +45,7 @@
 //	instances.go     reads and removes database instances, those of a run and those that the runs of a suite share
 //	writer.go        creates, stores, deletes, and patches the status
 //	events.go        what is announced when a status changes
+//	telemetry.go     what is counted and logged when a status changes, and what the metrics read
 //	memory.go        what is remembered of an owner from one step to the next
 //	troubles.go      steps that failed the last time, and which errors mean that the cache is behind
 //

@@ -20,6 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/telemetry"
 )
 
 // writer creates and deletes the objects of an owner, and writes the owner's status.
@@ -28,6 +29,7 @@ type writer struct {
 	// live reads past the cache.
 	live     client.Reader
 	recorder events.EventRecorder
+	metrics  *telemetry.Metrics
 	owner    owner
 }
 
@@ -83,8 +85,8 @@ func (w *writer) remove(ctx context.Context, object client.Object) error {
 }
 
 // patchStatus writes the owner's status if it is not that of the old object any more. It fails with a conflict if somebody has
-// written to the owner since it was read. The events that announce the change are sent after it was written.
-func (w *writer) patchStatus(ctx context.Context, old client.Object, list []announcement) error {
+// written to the owner since it was read. What changed is told after it was written: each change once.
+func (w *writer) patchStatus(ctx context.Context, old client.Object, c changes) error {
 	if equality.Semantic.DeepEqual(old, w.owner.Object) {
 		return nil
 	}
@@ -92,9 +94,7 @@ func (w *writer) patchStatus(ctx context.Context, old client.Object, list []anno
 	if err := w.Status().Patch(ctx, w.owner.Object, patch); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	for _, a := range list {
-		w.recorder.Eventf(w.owner.Object, nil, a.kind, a.reason, a.action, "%s", a.message)
-	}
+	w.tell(ctx, c)
 	return nil
 }
 

@@ -6,11 +6,11 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"flag"
 	"fmt"
 	"os"
 
+	"go.uber.org/zap/zapcore"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -29,8 +29,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/controllers"
@@ -40,7 +38,8 @@ import (
 func main() {
 	o := new(options)
 	o.bind(flag.CommandLine)
-	zapOptions := zap.Options{}
+	// Every step that is tried again logs its error; where in controller-runtime that is done says nothing.
+	zapOptions := zap.Options{StacktraceLevel: zapcore.PanicLevel}
 	zapOptions.BindFlags(flag.CommandLine)
 	flag.Parse()
 	if o.version {
@@ -85,15 +84,20 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return fmt.Errorf("making a client for logs: %w", err)
 	}
+	metrics, err := registerMetrics(o, mgr)
+	if err != nil {
+		return err
+	}
 	runs := &controllers.BenchmarkRunReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Logs: controllers.PodLogs{Clientset: clientset},
-		Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{}, Images: o.images,
+		Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{}, Images: o.images, Metrics: metrics,
 		Namespace: o.namespace, LaneNamespace: o.lanes(), HostTuningAllowed: o.hostTuning, HostNamespace: o.hosts(),
 		NameOthers: o.nameOthers,
 	}
 	suites := &controllers.BenchmarkSuiteReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{},
 		Namespace: o.namespace, LaneNamespace: o.lanes(), HostNamespace: o.hosts(), NameOthers: o.nameOthers,
+		Metrics: metrics,
 	}
 	hosts := &controllers.HostTuningReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: clock.RealClock{}, Images: o.images, Namespace: o.hosts(),
@@ -110,15 +114,6 @@ func run(ctx context.Context, o *options) error {
 		return fmt.Errorf("setting up the readiness check: %w", err)
 	}
 	return mgr.Start(ctx)
-}
-
-func metricsOptions(o *options) metricsserver.Options {
-	m := metricsserver.Options{BindAddress: o.metricsAddress, SecureServing: o.metricsSecure}
-	if o.metricsSecure {
-		m.FilterProvider = filters.WithAuthenticationAndAuthorization
-		m.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
-	}
-	return m
 }
 
 // cacheOptions keep only what belongs to runs and suites, the Leases of lanes and of tuned nodes in their namespaces, and of

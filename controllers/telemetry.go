@@ -1,0 +1,82 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"fmt"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/telemetry"
+)
+
+// changes from one status to the next: the events to be sent, and the transitions to be counted and logged.
+type changes struct {
+	announcements []announcement
+	transitions   []telemetry.Transition
+}
+
+// tell what changed: events, metrics and log.
+func (w *writer) tell(ctx context.Context, c changes) {
+	for _, a := range c.announcements {
+		w.recorder.Eventf(w.owner.Object, nil, a.kind, a.reason, a.action, "%s", a.message)
+	}
+	w.metrics.Count(c.transitions)
+	for i := range c.transitions {
+		logTransition(ctx, &c.transitions[i])
+	}
+}
+
+func logTransition(ctx context.Context, t *telemetry.Transition) {
+	log.FromContext(ctx).Info("Transition", t.KeysAndValues()...)
+}
+
+// tellStart logs that an attempt has its Job: no status tells of that. With a cache that is behind, the same attempt is started
+// again, to no effect.
+func (r *BenchmarkRunReconciler) tellStart(ctx context.Context, s *runStep) {
+	start, ok := s.decision.Action.(lifecycle.StartAttempt)
+	if !ok {
+		return
+	}
+	m, this := r.memories.of(s.owner), [2]int{start.Attempt.Trial.Number, start.Attempt.Number}
+	if m.started == this {
+		return
+	}
+	m.started = this
+	t := telemetry.Started(s.owner, this[0], this[1])
+	logTransition(ctx, &t)
+}
+
+// tellHeadline keeps the answer of a run that has become complete.
+func (r *BenchmarkRunReconciler) tellHeadline(s *runStep) {
+	complete := v1alpha1.ConditionComplete
+	before, now := s.old.Status.Conditions, s.owner.Status.Conditions
+	if !apimeta.IsStatusConditionTrue(now, complete) || apimeta.IsStatusConditionTrue(before, complete) {
+		return
+	}
+	r.Metrics.Headline(s.owner, func() []stats.Point {
+		_, points := lifecycle.Measured(s.owner, s.plan, s.seen.Records)
+		return points
+	})
+}
+
+// ReadObjects has all runs and suites of a namespace, or of all if that is empty, as the cache has them: they must not be changed.
+func ReadObjects(ctx context.Context, cache client.Reader, namespace string) (telemetry.Objects, error) {
+	var (
+		runs   v1alpha1.BenchmarkRunList
+		suites v1alpha1.BenchmarkSuiteList
+	)
+	for _, list := range []client.ObjectList{&runs, &suites} {
+		if err := cache.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+			return telemetry.Objects{}, fmt.Errorf("listing %T: %w", list, err)
+		}
+	}
+	return telemetry.Objects{Runs: runs.Items, Suites: suites.Items}, nil
+}

@@ -1,0 +1,189 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	prometheustesting "github.com/prometheus/client_golang/prometheus/testutil"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// nonZero are the counters and histograms that have counted anything, as "name{labels} value".
+func nonZero(t *testing.T, c prometheus.Collector) []string {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	if err := registry.Register(c); err != nil {
+		t.Fatal(err)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			var labels []string
+			for _, l := range m.GetLabel() {
+				labels = append(labels, l.GetName()+"="+l.GetValue())
+			}
+			value := strconv.FormatFloat(m.GetCounter().GetValue()+m.GetGauge().GetValue(), 'f', -1, 64)
+			if h := m.GetHistogram(); h != nil {
+				value = fmt.Sprintf("%d, sum %g", h.GetSampleCount(), h.GetSampleSum())
+			}
+			if !strings.HasPrefix(value, "0") {
+				list = append(list, fmt.Sprintf("%s{%s} %s", f.GetName(), strings.Join(labels, ","), value))
+			}
+		}
+	}
+	return list
+}
+
+func TestCounts(t *testing.T) {
+	run := testutil.MakeRun("r", "ns").Obj()
+	old := statusAfter(run, 0, conditions("Measuring"))
+	records := attempts("poxxf")
+	records[3].Cause = "whatever a loader says"
+	run.Status.Conditions = conditions("Publishing", v1alpha1.ConditionFailed)
+	run.Status.Conditions[1].Reason = v1alpha1.ReasonLoaderFailed
+	m := New(0)
+	m.Count(append(OfRun(run, &old, records), Started(run, 9, 1)))
+	complete := testutil.MakeRun("c", "ns").Obj()
+	complete.Status.Conditions = conditions("Complete", v1alpha1.ConditionComplete)
+	m.Count(OfRun(complete, &old, nil))
+	suite := testutil.MakeSuite("s", "ns", "a", "b").Obj()
+	for _, end := range []string{"Decided", "Undecided", "Queued"} {
+		suite.Status.Conditions = conditions(end)
+		m.Count(OfSuite(suite, &v1alpha1.BenchmarkSuiteStatus{}))
+	}
+	suite.Status.Conditions = conditions("MemberLost", v1alpha1.ConditionFailed)
+	m.Count(OfSuite(suite, &v1alpha1.BenchmarkSuiteStatus{}))
+	want := []string{
+		"benchrun_attempts_invalidated_total{cause=Evicted} 1",
+		"benchrun_attempts_invalidated_total{cause=Other} 1",
+		"benchrun_attempts_total{outcome=Accepted} 1",
+		"benchrun_attempts_total{outcome=Failed} 1",
+		"benchrun_attempts_total{outcome=Invalidated} 2",
+		"benchrun_attempts_total{outcome=Pilot} 1",
+		"benchrun_runs_completed_total{} 1",
+		"benchrun_runs_failed_total{reason=LoaderFailed} 1",
+		"benchrun_suites_completed_total{reason=Decided} 1",
+		"benchrun_suites_completed_total{reason=Undecided} 1",
+		"benchrun_suites_failed_total{reason=MemberLost} 1",
+		"benchrun_trial_dead_seconds{} 4, sum 4",
+		"benchrun_trial_measured_seconds{} 1, sum 1",
+	}
+	if diff := cmp.Diff(want, nonZero(t, m)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	m := New(0)
+	pods := schema.GroupResource{Resource: "pods"}
+	m.Fail(RunController, true, apierrors.NewConflict(pods, "x", nil))
+	m.Fail(RunController, false, fmt.Errorf("acting: %w", apierrors.NewForbidden(pods, "x", nil)))
+	webhook := apierrors.NewForbidden(pods, "x", nil)
+	webhook.ErrStatus.Reason = "whatever a webhook says"
+	m.Fail(SuiteController, false, webhook)
+	m.Fail(SuiteController, false, errors.New("text"))
+	m.Fail(SuiteController, false, fmt.Errorf("reading: %w", context.DeadlineExceeded))
+	want := []string{
+		"benchrun_reconcile_failures_total{controller=benchmarkrun,reason=Forbidden} 1",
+		"benchrun_reconcile_failures_total{controller=benchmarkrun,reason=Stale} 1",
+		"benchrun_reconcile_failures_total{controller=benchmarksuite,reason=DeadlineExceeded} 1",
+		"benchrun_reconcile_failures_total{controller=benchmarksuite,reason=Other} 2",
+	}
+	if diff := cmp.Diff(want, nonZero(t, m)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	var none *Metrics
+	none.Fail(RunController, false, webhook)
+	none.Count([]Transition{{Subject: Run}})
+}
+
+// Names and help texts are as Prometheus' conventions want them.
+func TestConventions(t *testing.T) {
+	for _, c := range []prometheus.Collector{New(1), stateOf(Objects{})} {
+		problems, err := prometheustesting.CollectAndLint(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range problems {
+			t.Errorf("%s: %s", p.Metric, p.Text)
+		}
+	}
+}
+
+// Every cause of an invalidated attempt, and every reason of a failure, has a series from the start.
+func TestLabelsAreComplete(t *testing.T) {
+	for _, cause := range constants(t, "../result/cause.go", "Cause") {
+		if c := result.Cause(cause); c.Outcome() == result.OutcomeInvalidated != slices.Contains(disturbances, c) {
+			t.Errorf("cause %s is %s", c, c.Outcome())
+		}
+	}
+	text, err := os.ReadFile("../../api/v1alpha1/condition_types.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ofRuns, _ := strings.Cut(string(text), "// Reasons for which a run ends Failed.")
+	ofRuns, ofSuites, found := strings.Cut(ofRuns, "// Reasons for which a suite ends Failed")
+	if !found {
+		t.Fatal("the reasons of failures are not found in the API")
+	}
+	for _, c := range []struct {
+		text string
+		list []string
+	}{{ofRuns, runFailures}, {ofSuites, suiteFailures}} {
+		reasons := regexp.MustCompile(`Reason\w+ = "(\w+)"`).FindAllStringSubmatch(c.text, -1)
+		if len(reasons) < 3 {
+			t.Errorf("only %d reasons were found", len(reasons))
+		}
+		for _, reason := range reasons {
+			if !slices.Contains(c.list, reason[1]) {
+				t.Errorf("reason %s has no series", reason[1])
+			}
+		}
+	}
+}
+
+// constants of a file whose names have that prefix: their values.
+func constants(t *testing.T, path, prefix string) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, prefix) && len(spec.Values) == 1 {
+			if literal, ok := spec.Values[0].(*ast.BasicLit); ok {
+				list = append(list, strings.Trim(literal.Value, `"`))
+			}
+		}
+		return true
+	})
+	if len(list) == 0 {
+		t.Fatalf("%s has no constants %s", path, prefix)
+	}
+	return list
+}

@@ -1,0 +1,177 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+)
+
+// Objects are all runs and suites of an installation. They are only read.
+type Objects struct {
+	Runs   []v1alpha1.BenchmarkRun
+	Suites []v1alpha1.BenchmarkSuite
+}
+
+// State computes the gauges at each scrape. Only the manager that leads has any: the sum over all managers is then right.
+type State struct {
+	// Read the objects, from a cache.
+	Read func(context.Context) (Objects, error)
+	// Leads is closed when this manager leads.
+	Leads <-chan struct{}
+	Clock clock.PassiveClock
+	Log   logr.Logger
+	// Metrics has the headlines of runs.
+	Metrics *Metrics
+}
+
+// maxLanes is how many lanes have series of their own, those with the longest queues; anybody who may create a run may name a new
+// lane. The others are summed up as otherLanes, which no lane can be called.
+const (
+	maxLanes   = 100
+	otherLanes = "_others"
+)
+
+// readTimeout bounds the wait for a cache that is not filled yet.
+const readTimeout = 5 * time.Second
+
+var (
+	runsDesc     = desc("runs", "Runs by state, as the column STATUS shows it; those that have failed are Failed.", "state")
+	suitesDesc   = desc("suites", "Suites by state, as the column STATUS shows it; those that have failed are Failed.", "state")
+	queueDesc    = desc("lane_queue_length", "Runs and suites that wait for their lane.", "lane")
+	headDesc     = desc("lane_queue_head_age_seconds", "How long the next run or suite of a lane's queue has waited.", "lane")
+	headlineDesc = desc("run_headline",
+		"Median of the best point of a complete run, if --headline-metrics asks for it.", "namespace", "run", "metric", "unit")
+)
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(prometheus.BuildFQName(prefix, "", name), help, labels, nil)
+}
+
+// Describe implements prometheus.Collector.
+func (s *State) Describe(descriptions chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{runsDesc, suitesDesc, queueDesc, headDesc, headlineDesc} {
+		descriptions <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (s *State) Collect(samples chan<- prometheus.Metric) {
+	select {
+	case <-s.Leads:
+	default:
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+	defer cancel()
+	objects, err := s.Read(ctx)
+	if err != nil {
+		s.Log.Error(err, "Reading runs and suites for the metrics")
+		return
+	}
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		samples <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	runs := func(i int) []metav1.Condition { return objects.Runs[i].Status.Conditions }
+	for state, n := range statesOf(runStates, len(objects.Runs), runs) {
+		gauge(runsDesc, float64(n), state)
+	}
+	suites := func(i int) []metav1.Condition { return objects.Suites[i].Status.Conditions }
+	for state, n := range statesOf(suiteStates, len(objects.Suites), suites) {
+		gauge(suitesDesc, float64(n), state)
+	}
+	for _, q := range bounded(queuesOf(objects, s.Clock.Now())) {
+		gauge(queueDesc, float64(q.length), q.lane)
+		gauge(headDesc, q.age.Seconds(), q.lane)
+	}
+	if s.Metrics != nil {
+		s.Metrics.headlines.collect(objects.Runs, gauge)
+	}
+}
+
+// statesOf n objects: how many are in each state.
+func statesOf(always []string, n int, conditions func(int) []metav1.Condition) map[string]int {
+	counts := map[string]int{}
+	for _, state := range always {
+		counts[state] = 0
+	}
+	for i := range n {
+		counts[StateOf(conditions(i))]++
+	}
+	return counts
+}
+
+// laneQueue is the queue of a lane: how many wait in it, and for how long the next one.
+type laneQueue struct {
+	lane   string
+	length int
+	age    time.Duration
+}
+
+// queuesOf all lanes that anybody is in: one that holds its lane, or waits for it.
+func queuesOf(objects Objects, now time.Time) []laneQueue {
+	waiting, since := map[string][]lifecycle.Contender{}, map[lifecycle.Holder]time.Time{}
+	add := func(c lifecycle.Contender, conditions []metav1.Condition) {
+		if !c.Wants {
+			return
+		}
+		list := waiting[c.Lane]
+		if !c.Admitted {
+			list = append(list, c)
+			since[c.Holder] = waitingSince(c.Created.Time, conditions)
+		}
+		waiting[c.Lane] = list // a lane that is held has a queue, too: an empty one
+	}
+	for i := range objects.Runs {
+		add(lifecycle.ContenderOf(&objects.Runs[i]), objects.Runs[i].Status.Conditions)
+	}
+	for i := range objects.Suites {
+		add(lifecycle.ContenderOfSuite(&objects.Suites[i]), objects.Suites[i].Status.Conditions)
+	}
+	queues := make([]laneQueue, 0, len(waiting))
+	for lane, list := range waiting {
+		q := laneQueue{lane: lane, length: len(list)}
+		if len(list) > 0 {
+			q.age = max(0, now.Sub(since[lifecycle.Line(list[0], list[1:], nil)[0]]))
+		}
+		queues = append(queues, q)
+	}
+	return queues
+}
+
+// waitingSince is when a run or a suite came into its queue: when it was created or resumed, or when it lost its lane.
+func waitingSince(created time.Time, conditions []metav1.Condition) time.Time {
+	since := created
+	for _, name := range []string{v1alpha1.ConditionSuspended, v1alpha1.ConditionAdmitted} {
+		c := apimeta.FindStatusCondition(conditions, name)
+		if c != nil && c.Status == metav1.ConditionFalse && c.LastTransitionTime.After(since) {
+			since = c.LastTransitionTime.Time
+		}
+	}
+	return since
+}
+
+// bounded are the longest queues, and what there is in the others.
+func bounded(queues []laneQueue) []laneQueue {
+	if len(queues) <= maxLanes {
+		return queues
+	}
+	slices.SortFunc(queues, func(a, b laneQueue) int { return cmp.Or(b.length-a.length, cmp.Compare(a.lane, b.lane)) })
+	rest := laneQueue{lane: otherLanes}
+	for _, q := range queues[maxLanes:] {
+		rest.length, rest.age = rest.length+q.length, max(rest.age, q.age)
+	}
+	return append(queues[:maxLanes:maxLanes], rest)
+}

@@ -1,0 +1,217 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
+
+// stateOf objects, of a manager that leads.
+func stateOf(objects Objects) *State {
+	return &State{
+		Read:  func(context.Context) (Objects, error) { return objects, nil },
+		Leads: closed, Clock: clocktesting.NewFakePassiveClock(now), Log: logr.Discard(), Metrics: New(2),
+	}
+}
+
+// queued is a run that was created so many minutes ago and waits, with that in its Admitted condition.
+func queued(name, lane string, minutes int) v1alpha1.BenchmarkRun {
+	run := testutil.MakeRun(name, "ns").Obj()
+	run.UID, run.Spec.Lane = types.UID(name), lane
+	run.CreationTimestamp = metav1.NewTime(now.Add(-time.Duration(minutes) * time.Minute))
+	run.Status.Conditions = append(conditions("Queued"), metav1.Condition{
+		Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionFalse, Reason: "Queued", LastTransitionTime: run.CreationTimestamp,
+	})
+	return *run
+}
+
+func objects() Objects {
+	holder, resumed, suspended, fresh := queued("holder", "a", 90), queued("resumed", "b", 60), queued("suspended", "b", 95), queued("fresh", "c", 0)
+	holder.Status.Conditions = conditions("Measuring", v1alpha1.ConditionAdmitted)
+	resumed.Status.Conditions = append(resumed.Status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionSuspended, Status: metav1.ConditionFalse, LastTransitionTime: metav1.NewTime(now.Add(-time.Minute)),
+	})
+	suspended.Spec.Suspend = ptr.To(true)
+	suspended.Status.Conditions = conditions("Suspended", v1alpha1.ConditionSuspended)
+	fresh.Status.Conditions = nil
+	complete, failed := queued("complete", "d", 99), queued("failed", "d", 99)
+	complete.Status.Conditions = conditions("Complete", v1alpha1.ConditionComplete, v1alpha1.ConditionFinished)
+	failed.Status.Conditions = conditions("Rejected", v1alpha1.ConditionFailed, v1alpha1.ConditionFinished)
+	suite := testutil.MakeSuite("suite", "ns", "a", "b").Obj()
+	suite.Spec.Template.Spec.Lane = "a"
+	suite.CreationTimestamp = metav1.NewTime(now.Add(-50 * time.Minute))
+	suite.Status.Conditions = conditions("Queued")
+	return Objects{
+		Runs:   []v1alpha1.BenchmarkRun{holder, queued("second", "a", 10), resumed, suspended, fresh, complete, failed},
+		Suites: []v1alpha1.BenchmarkSuite{*suite},
+	}
+}
+
+func TestState(t *testing.T) {
+	want := []string{
+		"benchrun_lane_queue_head_age_seconds{lane=a} 3000",
+		"benchrun_lane_queue_head_age_seconds{lane=b} 60",
+		"benchrun_lane_queue_length{lane=a} 2",
+		"benchrun_lane_queue_length{lane=b} 1",
+		"benchrun_lane_queue_length{lane=c} 1",
+		"benchrun_runs{state=Complete} 1",
+		"benchrun_runs{state=Failed} 1",
+		"benchrun_runs{state=Measuring} 1",
+		"benchrun_runs{state=Pending} 1",
+		"benchrun_runs{state=Queued} 2",
+		"benchrun_runs{state=Suspended} 1",
+		"benchrun_suites{state=Queued} 1",
+	}
+	if diff := cmp.Diff(want, nonZero(t, stateOf(objects()))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// A state has its series also while nobody is in it, and a lane that is held also while nobody waits for it.
+func TestZeros(t *testing.T) {
+	holder := queued("holder", "lane", 1)
+	holder.Status.Conditions = conditions("Measuring", v1alpha1.ConditionAdmitted)
+	got := map[string]int{}
+	for name, m := range samples(t, stateOf(Objects{Runs: []v1alpha1.BenchmarkRun{holder}})) {
+		got[name] = m
+	}
+	want := map[string]int{
+		"benchrun_runs": len(runStates), "benchrun_suites": len(suiteStates), "benchrun_lane_queue_length": 1,
+		"benchrun_lane_queue_head_age_seconds": 1,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("series (-want +got):\n%s", diff)
+	}
+}
+
+// samples are the numbers of series by name.
+func samples(t *testing.T, c prometheus.Collector) map[string]int {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(c)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for _, f := range families {
+		counts[f.GetName()] = len(f.GetMetric())
+	}
+	return counts
+}
+
+// Whoever may create runs may name any number of lanes, and any number of metrics.
+func TestSeriesAreBounded(t *testing.T) {
+	var o Objects
+	for i := range 3 * maxLanes {
+		o.Runs = append(o.Runs, queued(fmt.Sprintf("run%d", i), fmt.Sprintf("lane%d", i), i))
+	}
+	o.Runs = append(o.Runs, queued("one", "long", 1), queued("two", "long", 2))
+	s := stateOf(o)
+	for i := range o.Runs {
+		s.Metrics.Headline(&o.Runs[i], func() []stats.Point {
+			r := testutil.Record(1, 1, nil, float64(i))
+			r.Summary.Metrics[0].Name = fmt.Sprintf("metric%d", i)
+			return []stats.Point{stats.Summarized(nil, attempts("o")), stats.Summarized(nil, append(attempts(""), r))}
+		})
+	}
+	counts := samples(t, s)
+	for name, most := range map[string]int{
+		"benchrun_lane_queue_length": maxLanes + 1, "benchrun_lane_queue_head_age_seconds": maxLanes + 1, "benchrun_run_headline": 2,
+	} {
+		if counts[name] != most {
+			t.Errorf("%s has %d series, want %d", name, counts[name], most)
+		}
+	}
+	for _, want := range []string{
+		"benchrun_lane_queue_length{lane=_others} 201", "benchrun_lane_queue_head_age_seconds{lane=_others} 17940",
+		"benchrun_lane_queue_length{lane=long} 2",
+	} {
+		if !strings.Contains(strings.Join(nonZero(t, s), "\n")+"\n", want+"\n") {
+			t.Errorf("there is no %s in %v", want, nonZero(t, s))
+		}
+	}
+}
+
+// A headline goes with its run.
+func TestHeadlines(t *testing.T) {
+	o := Objects{Runs: []v1alpha1.BenchmarkRun{queued("one", "a", 1), queued("two", "a", 2)}}
+	s := stateOf(o)
+	points := func() []stats.Point { return []stats.Point{stats.Summarized(nil, attempts("ooo"))} }
+	for i := range o.Runs {
+		s.Metrics.Headline(&o.Runs[i], points)
+	}
+	s.Metrics.Headline(&o.Runs[0], func() []stats.Point { return []stats.Point{{}} }) // nothing was measured
+	if n := samples(t, s)["benchrun_run_headline"]; n != 2 {
+		t.Errorf("%d series", n)
+	}
+	s.Read = func(context.Context) (Objects, error) { return Objects{Runs: o.Runs[1:]}, nil }
+	want := "benchrun_run_headline{metric=rowsPerSecond,namespace=ns,run=two,unit=rows/s} 1000"
+	if got := strings.Join(nonZero(t, s), "\n"); !strings.Contains(got, want) || strings.Contains(got, "run=one") {
+		t.Errorf("there is no %s in\n%s", want, got)
+	}
+	New(0).Headline(&o.Runs[0], func() []stats.Point { t.Error("points are computed for nothing"); return nil })
+}
+
+// A manager that does not lead serves no gauges: the sum over all managers is right.
+func TestStandby(t *testing.T) {
+	s := stateOf(objects())
+	s.Leads = make(chan struct{})
+	if got := samples(t, s); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+}
+
+// If the cache does not answer, the other metrics are served, and the log says so.
+func TestUnreadable(t *testing.T) {
+	s := stateOf(Objects{})
+	s.Read = func(context.Context) (Objects, error) { return Objects{}, errors.New("no cache") }
+	var log strings.Builder
+	s.Log = funcr.New(func(_, args string) { log.WriteString(args) }, funcr.Options{})
+	if got := samples(t, s); len(got) != 0 || !strings.Contains(log.String(), "no cache") {
+		t.Errorf("%v, log %s", got, log.String())
+	}
+}
+
+// BenchmarkScrape is a scrape with 1,000 runs: all of them waiting in one lane, each in a lane of its own, or finished.
+func BenchmarkScrape(b *testing.B) {
+	for name, lane := range map[string]func(int) string{
+		"one lane": func(int) string { return "lane" }, "many lanes": func(i int) string { return fmt.Sprintf("lane%d", i) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			var o Objects
+			for i := range 1000 {
+				o.Runs = append(o.Runs, queued(fmt.Sprintf("run%d", i), lane(i), i))
+			}
+			registry := prometheus.NewRegistry()
+			registry.MustRegister(stateOf(o))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := registry.Gather(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

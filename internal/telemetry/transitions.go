@@ -1,0 +1,167 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// Subject is what changes its state.
+type Subject string
+
+// Subjects.
+const (
+	Run     Subject = "run"
+	Suite   Subject = "suite"
+	Attempt Subject = "attempt"
+)
+
+const (
+	// statePending is that of a run or a suite that has no status yet.
+	statePending = "Pending"
+	// stateFailed is that of all that have failed, for whatever reason.
+	stateFailed = "Failed"
+	// stateStarted is that of an attempt that has a Job and no record.
+	stateStarted = "Started"
+)
+
+// Transition from one state to another.
+type Transition struct {
+	Subject Subject
+	// Namespace and Name of the run or suite.
+	Namespace, Name string
+	// Trial and Attempt are set for an attempt.
+	Trial, Attempt int
+	From, To       string
+	// Reason and Message say why. An attempt that counts has none.
+	Reason, Message string
+
+	// record of an attempt that has ended.
+	record *result.Record
+	// dead is the time between the end of the attempt before and the start of this one, or nil if that is not known.
+	dead *time.Duration
+}
+
+// StateOf a run or a suite is what the column STATUS shows, but for failures, which are one state.
+func StateOf(conditions []metav1.Condition) string {
+	if apimeta.IsStatusConditionTrue(conditions, v1alpha1.ConditionFailed) {
+		return stateFailed
+	}
+	if ready := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionReady); ready != nil {
+		return ready.Reason
+	}
+	return statePending
+}
+
+// OfRun has the transitions from an old status of a run to its current one: of the attempts that were recorded in between, in their
+// order, and of the run itself. The records are all that the status was computed from.
+func OfRun(run *v1alpha1.BenchmarkRun, old *v1alpha1.BenchmarkRunStatus, records []*result.Record) []Transition {
+	var list []Transition
+	for i := firstNew(run, old, records); i < len(records); i++ {
+		r := records[i]
+		t := Transition{
+			Subject: Attempt, Namespace: run.Namespace, Name: run.Name, Trial: r.Trial, Attempt: r.Attempt,
+			From: stateStarted, To: string(r.Outcome), Reason: string(r.Cause), Message: r.Message, record: r,
+		}
+		if i > 0 {
+			t.dead = deadTime(records[i-1], r, run.Status.Conditions)
+		}
+		list = append(list, t)
+	}
+	return append(list, between(Run, run, old.Conditions, run.Status.Conditions)...)
+}
+
+// OfSuite has the transition from an old status of a suite to its current one.
+func OfSuite(suite *v1alpha1.BenchmarkSuite, old *v1alpha1.BenchmarkSuiteStatus) []Transition {
+	return between(Suite, suite, old.Conditions, suite.Status.Conditions)
+}
+
+// Started is the transition of an attempt that has got its Job.
+func Started(run *v1alpha1.BenchmarkRun, trial, attempt int) Transition {
+	return Transition{
+		Subject: Attempt, Namespace: run.Namespace, Name: run.Name, Trial: trial, Attempt: attempt,
+		From: statePending, To: stateStarted,
+	}
+}
+
+// firstNew is the index of the first record that the old status does not count, or the number of records: if the status names one
+// that is not among them, nobody knows which are new.
+func firstNew(run *v1alpha1.BenchmarkRun, old *v1alpha1.BenchmarkRunStatus, records []*result.Record) int {
+	if old.Records.ConfigMap == "" {
+		return 0
+	}
+	at := slices.IndexFunc(records, func(r *result.Record) bool {
+		return plan.AttemptName(run, r.Trial, r.Attempt) == old.Records.ConfigMap
+	})
+	if at < 0 {
+		return len(records)
+	}
+	return at + 1
+}
+
+// deadTime from the end of one loader to the start of the next. The run must have held its lane all that time: a pause is not dead
+// time. Clocks of two nodes may differ: what is negative is not known.
+func deadTime(last, next *result.Record, conditions []metav1.Condition) *time.Duration {
+	if last.Summary == nil || next.Summary == nil {
+		return nil
+	}
+	ended, started := last.Summary.Identity.Ended, next.Summary.Identity.Started
+	if ended.IsZero() || started.IsZero() || started.Before(ended) {
+		return nil
+	}
+	admitted := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionAdmitted)
+	if admitted != nil && admitted.Status == metav1.ConditionTrue && admitted.LastTransitionTime.After(ended) {
+		return nil
+	}
+	dead := started.Sub(ended)
+	return &dead
+}
+
+// between two lists of conditions there is at most one transition.
+func between(subject Subject, of metav1.Object, old, current []metav1.Condition) []Transition {
+	from, to := StateOf(old), StateOf(current)
+	if from == to {
+		return nil
+	}
+	t := Transition{Subject: subject, Namespace: of.GetNamespace(), Name: of.GetName(), From: from, To: to}
+	why := cmp.Or(
+		trueCondition(current, v1alpha1.ConditionFailed), apimeta.FindStatusCondition(current, v1alpha1.ConditionReady))
+	if why != nil {
+		t.Reason, t.Message = why.Reason, why.Message
+	}
+	return []Transition{t}
+}
+
+func trueCondition(conditions []metav1.Condition, name string) *metav1.Condition {
+	c := apimeta.FindStatusCondition(conditions, name)
+	if c == nil || c.Status != metav1.ConditionTrue {
+		return nil
+	}
+	return c
+}
+
+// maxLogged bounds the message in a log line.
+const maxLogged = 1024
+
+// KeysAndValues of a transition for a structured log.
+func (t *Transition) KeysAndValues() []any {
+	list := []any{string(t.Subject), t.Namespace + "/" + t.Name}
+	if t.Subject == Attempt {
+		list = []any{string(Run), t.Namespace + "/" + t.Name, "trial", t.Trial, "attempt", t.Attempt}
+	}
+	list = append(list, "from", t.From, "to", t.To)
+	if t.Reason != "" {
+		list = append(list, "reason", t.Reason, "message", result.Truncate(t.Message, maxLogged))
+	}
+	return list
+}
