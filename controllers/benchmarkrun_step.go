@@ -62,7 +62,6 @@ func (r *BenchmarkRunReconciler) forget(run *v1alpha1.BenchmarkRun) {
 
 func (r *BenchmarkRunReconciler) writeStatus(ctx context.Context, s *runStep) error {
 	s.owner.Status = lifecycle.Status(s.owner, s.plan, s.seen, s.decision, s.now)
-	r.tellStart(ctx, s)
 	c := changes{
 		announcements(&s.old.Status, &s.owner.Status, s.seen), telemetry.OfRun(s.owner, &s.old.Status, s.seen.Records),
 	}

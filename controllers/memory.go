@@ -27,8 +27,6 @@ type memory struct {
 	earlier *lifecycle.Earlier
 	// lookedFor is since when the document of a Pod is looked for.
 	lookedFor map[types.UID]time.Time
-	// started is the attempt whose start was logged last.
-	started [2]int
 }
 
 // basics are what is remembered of an owner of any kind.

@@ -30,28 +30,8 @@ func (w *writer) tell(ctx context.Context, c changes) {
 	}
 	w.metrics.Count(c.transitions)
 	for i := range c.transitions {
-		logTransition(ctx, &c.transitions[i])
+		log.FromContext(ctx).Info("Transition", c.transitions[i].KeysAndValues()...)
 	}
-}
-
-func logTransition(ctx context.Context, t *telemetry.Transition) {
-	log.FromContext(ctx).Info("Transition", t.KeysAndValues()...)
-}
-
-// tellStart logs that an attempt has its Job: no status tells of that. With a cache that is behind, the same attempt is started
-// again, to no effect.
-func (r *BenchmarkRunReconciler) tellStart(ctx context.Context, s *runStep) {
-	start, ok := s.decision.Action.(lifecycle.StartAttempt)
-	if !ok {
-		return
-	}
-	m, this := r.memories.of(s.owner), [2]int{start.Attempt.Trial.Number, start.Attempt.Number}
-	if m.started == this {
-		return
-	}
-	m.started = this
-	t := telemetry.Started(s.owner, this[0], this[1])
-	logTransition(ctx, &t)
 }
 
 // tellHeadline keeps the answer of a run that has become complete.

@@ -64,6 +64,15 @@ func AttemptName(run *v1alpha1.BenchmarkRun, trial, attempt int) string {
 	return fmt.Sprintf("%s-t%d-a%d", run.Name, trial, attempt)
 }
 
+// AttemptOf is which attempt of a run has that name, or false: none.
+func AttemptOf(run *v1alpha1.BenchmarkRun, name string) (trial, attempt int, found bool) {
+	rest, _ := strings.CutPrefix(name, run.Name)
+	if _, err := fmt.Sscanf(rest, "-t%d-a%d", &trial, &attempt); err != nil {
+		return 0, 0, false
+	}
+	return trial, attempt, AttemptName(run, trial, attempt) == name
+}
+
 // ResultsName is the name of the ConfigMap of a finished run.
 func ResultsName(run *v1alpha1.BenchmarkRun) string {
 	return run.Name + "-results"

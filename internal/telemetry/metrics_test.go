@@ -66,7 +66,8 @@ func TestCounts(t *testing.T) {
 	run.Status.Conditions = conditions("Publishing", v1alpha1.ConditionFailed)
 	run.Status.Conditions[1].Reason = v1alpha1.ReasonLoaderFailed
 	m := New(0)
-	m.Count(append(OfRun(run, &old, records), Started(run, 9, 1)))
+	run.Status.Attempt = v1alpha1.AttemptReference{Job: "r-t9-a1", UID: "u"}
+	m.Count(OfRun(run, &old, records))
 	complete := testutil.MakeRun("c", "ns").Obj()
 	complete.Status.Conditions = conditions("Complete", v1alpha1.ConditionComplete)
 	m.Count(OfRun(complete, &old, nil))

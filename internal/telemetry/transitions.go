@@ -63,35 +63,50 @@ func StateOf(conditions []metav1.Condition) string {
 	return statePending
 }
 
-// OfRun has the transitions from an old status of a run to its current one: of the attempts that were recorded in between, in their
-// order, and of the run itself. The records are all that the status was computed from.
+// OfRun has the transitions from an old status of a run to its current one: of its attempts, in their order, and of the run itself.
+// The records are all that the status was computed from.
 func OfRun(run *v1alpha1.BenchmarkRun, old *v1alpha1.BenchmarkRunStatus, records []*result.Record) []Transition {
+	start := started(run, old)
 	var list []Transition
 	for i := firstNew(run, old, records); i < len(records); i++ {
-		r := records[i]
-		t := Transition{
-			Subject: Attempt, Namespace: run.Namespace, Name: run.Name, Trial: r.Trial, Attempt: r.Attempt,
-			From: stateStarted, To: string(r.Outcome), Reason: string(r.Cause), Message: r.Message, record: r,
-		}
+		t := recorded(run, records[i])
 		if i > 0 {
-			t.dead = deadTime(records[i-1], r, run.Status.Conditions)
+			t.dead = deadTime(records[i-1], records[i], run.Status.Conditions)
+		}
+		if start != nil && start.Trial == t.Trial && start.Attempt == t.Attempt {
+			list, start = append(list, *start), nil
 		}
 		list = append(list, t)
 	}
+	if start != nil {
+		list = append(list, *start)
+	}
 	return append(list, between(Run, run, old.Conditions, run.Status.Conditions)...)
+}
+
+// started is the transition of an attempt that has got its Job, or nil.
+func started(run *v1alpha1.BenchmarkRun, old *v1alpha1.BenchmarkRunStatus) *Transition {
+	trial, attempt, found := plan.AttemptOf(run, run.Status.Attempt.Job)
+	if !found || run.Status.Attempt == old.Attempt {
+		return nil
+	}
+	return &Transition{
+		Subject: Attempt, Namespace: run.Namespace, Name: run.Name, Trial: trial, Attempt: attempt,
+		From: statePending, To: stateStarted,
+	}
+}
+
+// recorded is the transition of an attempt that has got its record.
+func recorded(run *v1alpha1.BenchmarkRun, r *result.Record) Transition {
+	return Transition{
+		Subject: Attempt, Namespace: run.Namespace, Name: run.Name, Trial: r.Trial, Attempt: r.Attempt,
+		From: stateStarted, To: string(r.Outcome), Reason: string(r.Cause), Message: r.Message, record: r,
+	}
 }
 
 // OfSuite has the transition from an old status of a suite to its current one.
 func OfSuite(suite *v1alpha1.BenchmarkSuite, old *v1alpha1.BenchmarkSuiteStatus) []Transition {
 	return between(Suite, suite, old.Conditions, suite.Status.Conditions)
-}
-
-// Started is the transition of an attempt that has got its Job.
-func Started(run *v1alpha1.BenchmarkRun, trial, attempt int) Transition {
-	return Transition{
-		Subject: Attempt, Namespace: run.Namespace, Name: run.Name, Trial: trial, Attempt: attempt,
-		From: statePending, To: stateStarted,
-	}
 }
 
 // firstNew is the index of the first record that the old status does not count, or the number of records: if the status names one

@@ -75,8 +75,12 @@ func TestTransitionsOfARun(t *testing.T) {
 	failed[1].Reason, failed[1].Message = "Rejected", "quota"
 	const attempt = "run ns/r trial %d attempt 1 from Started to %s"
 	accepted := func(trial int) string { return fmt.Sprintf(attempt, trial, "Accepted") }
+	starts := func(trial int) string {
+		return fmt.Sprintf("run ns/r trial %d attempt 1 from Pending to Started", trial)
+	}
 	for name, tc := range map[string]struct {
 		counted int
+		started string
 		old     []metav1.Condition
 		current []metav1.Condition
 		records string
@@ -97,6 +101,16 @@ func TestTransitionsOfARun(t *testing.T) {
 				fmt.Sprintf(attempt, 3, "Invalidated reason Evicted message drained"), fmt.Sprintf(attempt, 4, "Failed reason SQL message syntax"),
 			},
 		},
+		"started": {
+			counted: 1, started: "r-t2-a1", old: measuring, current: measuring, records: "o", want: []string{starts(2)},
+		},
+		"started before": {counted: 1, started: "r-t1-a1", old: measuring, current: measuring, records: "o"},
+		"recorded, and the next started": {
+			started: "r-t2-a1", old: measuring, current: measuring, records: "o", want: []string{accepted(1), starts(2)},
+		},
+		"started and recorded": {
+			started: "r-t2-a1", old: measuring, current: measuring, records: "oo", want: []string{accepted(1), starts(2), accepted(2)},
+		},
 		"the end": {
 			counted: 1, old: measuring, current: complete, records: "oo",
 			want: []string{accepted(2), "run ns/r from Measuring to Complete reason Complete message message of Complete"},
@@ -108,6 +122,7 @@ func TestTransitionsOfARun(t *testing.T) {
 	} {
 		run := testutil.MakeRun("r", "ns").Obj()
 		old := statusAfter(run, tc.counted, tc.old)
+		old.Attempt.Job, run.Status.Attempt.Job = "r-t1-a1", tc.started
 		run.Status.Conditions = tc.current
 		if diff := cmp.Diff(tc.want, lines(OfRun(run, &old, attempts(tc.records)))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
