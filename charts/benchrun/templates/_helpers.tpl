@@ -40,3 +40,12 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- $image }}
 {{- end }}
+
+{{- /* benchrun.metricsSecret is the name of the Secret with the certificate of the metrics endpoint, or empty. */}}
+{{- define "benchrun.metricsSecret" -}}
+{{- with .Values.metrics }}
+{{- if and .enabled (or .certificate.secretName .certificate.certManager.enabled) }}
+{{- .certificate.secretName | default (printf "%s-metrics-tls" (include "benchrun.fullname" $)) }}
+{{- end }}
+{{- end }}
+{{- end }}
