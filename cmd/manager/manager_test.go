@@ -85,19 +85,13 @@ func command(ctx context.Context, t *testing.T, args ...string) *exec.Cmd {
 }
 
 // start a manager that elects a leader in that namespace. It ends with the test.
-func start(t *testing.T, leaseNamespace, installation, namespace string) *manager {
+func start(t *testing.T, leaseNamespace, installation, namespace string, args ...string) *manager {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &manager{address: listener.Addr().String(), log: new(output)}
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	c := command(context.WithoutCancel(t.Context()), t, "--loader-image=example.com/loader:1", "--sysbench-image=example.com/sysbench:1",
+	m := &manager{address: freeAddress(t), log: new(output)}
+	args = append(args, "--loader-image=example.com/loader:1", "--sysbench-image=example.com/sysbench:1",
 		"--leader-elect", "--lease-namespace="+leaseNamespace, "--installation="+installation, "--namespace="+namespace,
 		"--health-probe-bind-address="+m.address)
+	c := command(context.WithoutCancel(t.Context()), t, args...)
 	c.Stdout, c.Stderr = m.log, m.log
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -110,6 +104,17 @@ func start(t *testing.T, leaseNamespace, installation, namespace string) *manage
 		}
 	})
 	return m
+}
+
+// freeAddress is one at which nobody listens.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
 }
 
 // ready is the status of the readiness probe, or 0 if there is no answer.

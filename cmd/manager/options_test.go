@@ -30,15 +30,22 @@ func TestMissingOptions(t *testing.T) {
 		args []string
 		want string
 	}{
-		"nothing":           {nil, "--loader-image is not set: Benchrun publishes no images"},
-		"no loader":         {[]string{sysbench}, "--loader-image is not set: Benchrun publishes no images"},
-		"no sysbench":       {[]string{loader}, "--sysbench-image is not set: Benchrun publishes no images"},
-		"no Lease":          {[]string{loader, sysbench, "--leader-elect"}, "--leader-elect needs --lease-namespace"},
-		"no installation":   {[]string{loader, sysbench, "--installation="}, `--installation is "", and must be the value of a label`},
-		"two installations": {[]string{loader, sysbench, "--installation=a/b"}, `--installation is "a/b", and must be the value of a label`},
-		"all":               {[]string{loader, sysbench, "--leader-elect", "--lease-namespace=here"}, ""},
-		"no lanes":          {[]string{loader, sysbench}, "--lane-namespace is not set, and neither is --lease-namespace"},
-		"one manager alone": {[]string{loader, sysbench, "--lane-namespace=here"}, ""},
+		"a certificate that is not there": {
+			[]string{loader, sysbench, "--lease-namespace=x", "--metrics-cert-dir=/nonexistent"}, "reading the certificate in --metrics-cert-dir",
+		},
+		"a certificate without HTTPS": {
+			[]string{loader, sysbench, "--lease-namespace=x", "--metrics-cert-dir=/x", "--metrics-secure=false"}, "needs --metrics-secure",
+		},
+		"too many headlines": {[]string{loader, sysbench, "--headline-metrics=1001"}, "must be from 0 to 1000"},
+		"nothing":            {nil, "--loader-image is not set: Benchrun publishes no images"},
+		"no loader":          {[]string{sysbench}, "--loader-image is not set: Benchrun publishes no images"},
+		"no sysbench":        {[]string{loader}, "--sysbench-image is not set: Benchrun publishes no images"},
+		"no Lease":           {[]string{loader, sysbench, "--leader-elect"}, "--leader-elect needs --lease-namespace"},
+		"no installation":    {[]string{loader, sysbench, "--installation="}, `--installation is "", and must be the value of a label`},
+		"two installations":  {[]string{loader, sysbench, "--installation=a/b"}, `--installation is "a/b", and must be the value of a label`},
+		"all":                {[]string{loader, sysbench, "--leader-elect", "--lease-namespace=here"}, ""},
+		"no lanes":           {[]string{loader, sysbench}, "--lane-namespace is not set, and neither is --lease-namespace"},
+		"one manager alone":  {[]string{loader, sysbench, "--lane-namespace=here"}, ""},
 	} {
 		err := parsed(t, tc.args...).validate()
 		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
