@@ -61,9 +61,9 @@ func (r *BenchmarkSuiteReconciler) forget(suite *v1alpha1.BenchmarkSuite) {
 
 func (r *BenchmarkSuiteReconciler) writeStatus(ctx context.Context, s *suiteStep) error {
 	s.owner.Status = lifecycle.StatusOfSuite(s.owner, s.plan, s.seen, s.decision, s.now)
-	c := changes{
-		becameTrue(suiteConditions, s.old.Status.Conditions, s.owner.Status.Conditions), telemetry.OfSuite(s.owner, &s.old.Status),
-	}
+	events := becameTrue(suiteConditions, s.old.Status.Conditions, s.owner.Status.Conditions)
+	events = append(events, becameRefused(s.old.Status.Refusal, s.owner.Status.Refusal, s.owner.Status.Conditions)...)
+	c := changes{events, telemetry.OfSuite(s.owner, &s.old.Status)}
 	if err := r.writer(s.owner).patchStatus(ctx, s.old, c); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}

@@ -59,6 +59,15 @@ func becameTrue(conditions []announcedCondition, old, current []metav1.Condition
 	return list
 }
 
+// becameRefused is the announcement of an object that the cluster refuses from now on.
+func becameRefused(old, status v1alpha1.RefusalStatus, conditions []metav1.Condition) []announcement {
+	c := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionReady)
+	if c == nil || c.Reason != v1alpha1.ReasonRefused || status.Object == old.Object {
+		return nil
+	}
+	return []announcement{newAnnouncement(corev1.EventTypeWarning, c.Reason, "Create", c.Message)}
+}
+
 // announcements of what changed from one status of a run to the next.
 func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Observed) []announcement {
 	var list []announcement
@@ -80,6 +89,7 @@ func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Obs
 				fmt.Sprintf("node %s was not restored: %s", h.Node, h.Message)))
 		}
 	}
+	list = append(list, becameRefused(old.Refusal, status.Refusal, status.Conditions)...)
 	return append(list, becameTrue(runConditions, old.Conditions, status.Conditions)...)
 }
 

@@ -120,7 +120,7 @@ func TestEnvtestFailures(t *testing.T) {
 				quota.Status.Used = quota.Spec.Hard
 				c.must(api.Status().Update(c.t.Context(), &quota))
 			},
-			reason: v1alpha1.ReasonRejected, says: "exceeded quota: none",
+			advanceSeconds: 301, reason: v1alpha1.ReasonRejected, says: "exceeded quota: none",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -104,8 +104,9 @@ func writeStatus[O client.Object, P any, S seen](ctx context.Context, r stepper[
 	return nil
 }
 
-// carryOut the decision. An obstacle becomes a new decision. What was written becomes a part of what was seen, so that the status
-// tells of it at once. Checking writes nothing: the next decision follows, on live reads if it cannot be taken back.
+// carryOut the decision. An obstacle becomes a new decision, and so does an object that is refused. What was written becomes a part
+// of what was seen, so that the status tells of it at once. Checking writes nothing: the next decision follows, on live reads if it
+// cannot be taken back.
 func carryOut[O client.Object, P any, S seen](ctx context.Context, r stepper[O, P, S], s *step[O, P, S]) error {
 	action := s.decision.Action
 	if _, remove := action.(lifecycle.RemoveDatabase); remove {
@@ -115,12 +116,25 @@ func carryOut[O client.Object, P any, S seen](ctx context.Context, r stepper[O, 
 		}
 		s.old = s.owner.DeepCopyObject().(O)
 	}
+	troubles := &r.basicsOf(s.owner).troubles
+	if refused := troubles.refusedLately(action, s.now); refused != nil {
+		s.seen.Hindered().Refused = refused
+		r.next(s)
+		return nil
+	}
 	err := r.act(ctx, s, action)
-	obstacle, unwritten := new(obstacleError), new(unwrittenError)
+	obstacle, refused, unwritten := new(obstacleError), new(refusedError), new(unwrittenError)
 	switch {
-	case errors.As(err, &obstacle) && !errors.As(err, &unwritten):
+	case errors.As(err, &unwritten):
+		return fmt.Errorf("acting: %w", err)
+	case errors.As(err, &obstacle):
 		s.seen.Hindered().Obstacle = &obstacle.failure
 		r.next(s)
+		return nil
+	case errors.As(err, &refused):
+		s.seen.Hindered().Refused = &refused.Refusal
+		r.next(s)
+		troubles.refuse(action, &refused.Refusal, s.now.Add(s.decision.After))
 		return nil
 	case err != nil:
 		return fmt.Errorf("acting: %w", err)

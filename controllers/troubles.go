@@ -5,18 +5,40 @@ package controllers
 
 import (
 	"errors"
+	"reflect"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
 // toldAfter is how often in a row a step must fail before the status tells of it: most errors of an API server are gone at the
 // next try.
 const toldAfter = 3
 
-// troubles of an owner: how often in a row a step has failed, and the error of the last time.
+// troubles of an owner: how often in a row a step has failed, the error of the last time, and what the cluster refuses.
 type troubles struct {
 	failures int
 	last     error
+	// refusal is the last one, of an action of the type refused, which is to be tried again at that time.
+	refusal *lifecycle.Refusal
+	refused reflect.Type
+	again   time.Time
+}
+
+// refuse notes that the cluster has refused what an action creates, and when that is to be tried again.
+func (t *troubles) refuse(action lifecycle.Action, refused *lifecycle.Refusal, again time.Time) {
+	t.refusal, t.refused, t.again = refused, reflect.TypeOf(action), again
+}
+
+// refusedLately is the refusal of such an action if it is too early to try again, or nil. Whatever wakes an owner meanwhile, its
+// own status among it, does not ask the cluster again.
+func (t *troubles) refusedLately(action lifecycle.Action, now time.Time) *lifecycle.Refusal {
+	if t.refused != reflect.TypeOf(action) || !now.Before(t.again) {
+		return nil
+	}
+	return t.refusal
 }
 
 // fail notes a step that failed.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -106,8 +107,13 @@ func (w *writer) kindOf(object client.Object) string {
 	return gvk.Kind
 }
 
-// refusal turns an answer that trying again does not change into an obstacle. A namespace that is being deleted refuses
-// everything: that is no error, because the owner will be deleted too.
+// refusedError is an answer of the cluster that trying again may change.
+type refusedError struct{ lifecycle.Refusal }
+
+func (e *refusedError) Error() string { return "creating " + e.Object + ": " + e.Message }
+
+// refusal turns an answer that trying again does not change into an obstacle, and one that may change into a refusedError. A
+// namespace that is being deleted refuses everything: that is no error, because the owner will be deleted too.
 func refusal(kind, name string, err error) error {
 	switch {
 	case err == nil:
@@ -118,17 +124,31 @@ func refusal(kind, name string, err error) error {
 		return &obstacleError{lifecycle.Failure{
 			Reason: v1alpha1.ReasonMariaDBOperatorMissing, Message: database.InstallMariaDBOperator,
 		}}
-	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-		status := apierrors.APIStatus(nil)
-		message := err.Error()
-		if errors.As(err, &status) {
-			message = status.Status().Message
-		}
+	}
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) {
+		return fmt.Errorf("creating %s %s: %w", kind, name, err)
+	}
+	switch answer := status.Status(); {
+	case neverValid(&answer):
 		return &obstacleError{lifecycle.Failure{
-			Reason:  v1alpha1.ReasonRejected,
-			Message: fmt.Sprintf("the cluster refuses %s %s: %s", kind, name, message),
+			Reason: v1alpha1.ReasonRejected, Message: fmt.Sprintf("the cluster refuses %s %s: %s", kind, name, answer.Message),
 		}}
+	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		return &refusedError{lifecycle.Refusal{Object: kind + " " + name, Message: answer.Message}}
 	default:
 		return fmt.Errorf("creating %s %s: %w", kind, name, err)
 	}
+}
+
+// neverValid says whether an object is refused for what it is. A policy (ValidatingAdmissionPolicy) answers Invalid too, but
+// names no field, and a webhook that gives no reason answers with the code of a bad request alone: both may change their minds.
+func neverValid(answer *metav1.Status) bool {
+	switch answer.Reason { //nolint:exhaustive // the others may pass
+	case metav1.StatusReasonBadRequest, metav1.StatusReasonRequestEntityTooLarge:
+		return true
+	case metav1.StatusReasonInvalid:
+		return answer.Details != nil && slices.ContainsFunc(answer.Details.Causes, func(c metav1.StatusCause) bool { return c.Field != "" })
+	}
+	return false
 }

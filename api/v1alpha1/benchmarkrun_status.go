@@ -40,6 +40,10 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:Minimum=1
 	SuspendedSeconds *int64 `json:"suspendedSeconds,omitempty"`
 
+	// refusal is the object that the API server refuses at the moment. Absent: none.
+	// +optional
+	Refusal RefusalStatus `json:"refusal,omitzero"`
+
 	// completionTime is when the run finished.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
@@ -117,6 +121,20 @@ type BenchmarkRunStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	RemovedInstances *int32 `json:"removedInstances,omitempty"`
+}
+
+// RefusalStatus is an object that the API server refuses: a quota is full, a permission is missing, or a policy or a webhook
+// denies it. It is created again until trials.startDeadlineSeconds after startTime; then the run or suite ends as Rejected.
+type RefusalStatus struct {
+	// object that is refused: its kind and its name, for example Job commit-size-t9-a1.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Object string `json:"object,omitempty"`
+
+	// startTime is since when the object has been refused.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
 }
 
 // RecordReference names the record of an attempt.

@@ -38,6 +38,10 @@ type BenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:Minimum=1
 	SuspendedSeconds *int64 `json:"suspendedSeconds,omitempty"`
 
+	// refusal is the object, for example a run, that the API server refuses at the moment. Absent: none.
+	// +optional
+	Refusal RefusalStatus `json:"refusal,omitzero"`
+
 	// completionTime is when the suite finished.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`

@@ -53,6 +53,10 @@ const (
 	ReasonPublishing = "Publishing"
 	// ReasonRetrying: the same step has failed several times; the message is the last error. The operator tries again.
 	ReasonRetrying = "Retrying"
+	// ReasonRefused: the API server refuses an object for now (a full quota, a missing permission, a policy or a webhook); the
+	// message is its own. The operator tries again until trials.startDeadlineSeconds after the first refusal, and then ends the
+	// run as Rejected.
+	ReasonRefused = "Refused"
 	// ReasonSuspended: spec.suspend is true.
 	ReasonSuspended = "Suspended"
 	// ReasonBeingDeleted: the run or suite has a deletionTimestamp. It stops, removes its Jobs and its database, and leaves its
@@ -101,7 +105,8 @@ const (
 	ReasonInvalidSpecification = "InvalidSpecification"
 	// ReasonNameTaken: an object that is not Benchrun's has a name that the run needs; it is left alone.
 	ReasonNameTaken = "NameTaken"
-	// ReasonRejected: the API server refused an object of the run (a quota, a policy); the message is its own.
+	// ReasonRejected: the API server refused an object of the run throughout trials.startDeadlineSeconds (a quota, a policy), or
+	// will never accept it (a value that is not valid); the message is its own.
 	ReasonRejected = "Rejected"
 	// ReasonDatabaseNotStarted: the database was not up within trials.startDeadlineSeconds (image, volume, no node fits).
 	ReasonDatabaseNotStarted = "DatabaseNotStarted"

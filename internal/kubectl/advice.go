@@ -57,6 +57,10 @@ var reasons = map[string]advice{
 		"The same step has failed several times. The operator tries again, at least every 30 seconds, until the deadline.",
 		"remove what the message names: a quota, an admission webhook that does not answer, a permission that is missing.",
 	},
+	v1alpha1.ReasonRefused: {
+		"The API server refuses an object for now. The operator tries again, until trials.startDeadlineSeconds have passed.",
+		"remove what the message names: a full quota, a missing permission, a policy or a webhook.",
+	},
 	v1alpha1.ReasonSuspended: {
 		"spec.suspend is true. Everything that was measured is kept.",
 		"set spec.suspend to false to go on.",
@@ -95,7 +99,7 @@ var reasons = map[string]advice{
 		"delete it, or use another name.",
 	},
 	v1alpha1.ReasonRejected: {
-		"The API server refused an object, for example because of a quota or a policy.",
+		"The API server refused an object throughout trials.startDeadlineSeconds, or will never accept it.",
 		"read the message, which is the API server's, and repeat it when the cluster allows it.",
 	},
 	v1alpha1.ReasonDatabaseNotStarted: {

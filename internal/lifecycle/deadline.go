@@ -85,15 +85,19 @@ func pausedFor(start *metav1.Time, seconds *int64, pause *metav1.Condition, now 
 }
 
 // bound a step by the run's deadline: a run that is over it ends, and says what it waited for. What has been measured is recorded
-// and published all the same if the cluster takes it. A step that fails again and again says so.
+// and published all the same if the cluster takes it. A step that fails again and again says so, and so does one that the cluster
+// refuses.
 func (s *situation) bound(d Decision) Decision {
 	if d.Failure != nil || d.Complete {
 		return d
 	}
+	if r := s.seen.Refused; r != nil {
+		d = r.decide(s.run.Status.Refusal, s.run.Spec.Trials.StartDeadlineSeconds, s.now)
+	}
 	if s.seen.Trouble != "" {
 		d.Reason, d.Message = v1alpha1.ReasonRetrying, s.seen.Trouble
 	}
-	if over := !s.now.Before(s.deadline()); over && (s.seen.Trouble != "" || !writes(d.Action)) {
+	if over := !s.now.Before(s.deadline()); over && d.Failure == nil && (s.seen.Trouble != "" || !writes(d.Action)) {
 		return *fail(Failure{Reason: v1alpha1.ReasonDeadlineExceeded, Message: fmt.Sprintf(
 			"the run did not end within %s (spec.deadlineSeconds): %s", Deadline(s.run, s.plan), d.Message)})
 	}

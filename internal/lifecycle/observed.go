@@ -60,7 +60,9 @@ type Hindrances struct {
 	// this step writes records or results.
 	Trouble   string
 	Unwritten bool
-	// Obstacle is a final answer of the cluster, which trying again does not change: a name is taken, or an object is refused.
+	// Refused is the object that the cluster refuses for now, or nil.
+	Refused *Refusal
+	// Obstacle is a final answer of the cluster, which trying again does not change: a name is taken, or an object is not valid.
 	Obstacle *Failure
 	// Strangers are the names of objects that are somebody else's, or are kept from an earlier run or suite of the same name. Only a
 	// name that is needed is in the way.

@@ -39,16 +39,20 @@ func (s *suiteSituation) pausedFor() time.Duration {
 	return pausedFor(status.StartTime, status.SuspendedSeconds, pause(status.Conditions), s.now)
 }
 
-// bound a step by the suite's deadline, as that of a run is. A step that fails again and again says so.
+// bound a step by the suite's deadline, as that of a run is. A step that fails again and again says so, and so does one
+// that the cluster refuses.
 func (s *suiteSituation) bound(d Decision) Decision {
 	if d.Failure != nil || d.Complete {
 		return d
+	}
+	if r := s.seen.Refused; r != nil {
+		d = r.decide(s.suite.Status.Refusal, s.suite.Spec.Template.Spec.Trials.StartDeadlineSeconds, s.now)
 	}
 	if s.seen.Trouble != "" {
 		d.Reason, d.Message = v1alpha1.ReasonRetrying, s.seen.Trouble
 	}
 	ends := d.Reason == v1alpha1.ReasonPublishing
-	if over := !s.now.Before(s.deadline()); over && !ends {
+	if over := !s.now.Before(s.deadline()); over && !ends && d.Failure == nil {
 		return *fail(Failure{Reason: v1alpha1.ReasonDeadlineExceeded, Message: fmt.Sprintf(
 			"the suite did not end within %s (spec.deadlineSeconds): %s", SuiteDeadline(s.suite, s.plan), d.Message)})
 	}

@@ -1,0 +1,268 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// quota of the test's namespace, of which so many are used. Nobody recounts it: the API server adds what is created, and the
+// controller that takes away what is deleted is not there.
+func (c *cluster) quota(what corev1.ResourceName, hard, used string) *corev1.ResourceQuota {
+	c.t.Helper()
+	q := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Name: "few", Namespace: c.namespace},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{what: resource.MustParse(hard)}},
+	}
+	c.must(client.IgnoreAlreadyExists(api.Create(c.t.Context(), q)))
+	c.must(api.Get(c.t.Context(), client.ObjectKeyFromObject(q), q))
+	q.Spec.Hard[what] = resource.MustParse(hard)
+	c.must(api.Update(c.t.Context(), q))
+	q.Status.Hard, q.Status.Used = q.Spec.Hard, corev1.ResourceList{what: resource.MustParse(used)}
+	c.must(api.Status().Update(c.t.Context(), q))
+	return q
+}
+
+// whileRefused reconciles a run for some time, as often as it asks for, and returns how often that was.
+func (c *cluster) whileRefused(name string, d time.Duration) int {
+	c.t.Helper()
+	for tries, end := 1, c.clock.Now().Add(d); ; tries++ {
+		after := c.reconcile(name).RequeueAfter
+		c.react()
+		if reason := c.condition(name, v1alpha1.ConditionReady).Reason; reason != v1alpha1.ReasonRefused {
+			c.t.Fatalf("after %d tries it is %s, not Refused", tries, reason)
+		}
+		if after < firstRetry || after > lastRetry {
+			c.t.Fatalf("it is tried again after %s", after)
+		}
+		if c.clock.Step(after); !c.clock.Now().Before(end) {
+			return tries
+		}
+	}
+}
+
+// A quota of one Job lets a run measure all of its trials: the next Job waits until the last one is not counted any more. An
+// operator that starts meanwhile goes on counting.
+func TestEnvtestQuotaOfOneJob(t *testing.T) {
+	c := newCluster(t)
+	c.quota("count/jobs.batch", "1", "0")
+	c.apply(testutil.MakeRun("run", "").Repetitions(3).Obj())
+	for trials := int32(1); trials < 3; trials++ {
+		for range 20 {
+			c.reconcile("run")
+			c.react()
+		}
+		run := c.get("run")
+		ready := c.condition("run", v1alpha1.ConditionReady)
+		if ready.Reason != v1alpha1.ReasonRefused || !strings.Contains(ready.Message, "exceeded quota: few") {
+			t.Fatalf("after %d trials it is %s: %s", trials, ready.Reason, ready.Message)
+		}
+		if measured := ptr.Deref(run.Status.Trials.Measured, 0); measured != trials {
+			t.Fatalf("%d trials are measured, want %d", measured, trials)
+		}
+		since := run.Status.Refusal.StartTime
+		c.reconciler = c.newReconciler()
+		c.whileRefused("run", time.Minute)
+		if now := c.get("run").Status.Refusal.StartTime; !now.Equal(since) {
+			t.Errorf("refused since %s, and for a later operator since %s", since, now)
+		}
+		c.quota("count/jobs.batch", "1", "0")
+	}
+	run := c.until("run", v1alpha1.ConditionComplete)
+	if run.Status.Progress != "3/3" || run.Status.Refusal != (v1alpha1.RefusalStatus{}) {
+		t.Errorf("%s, refusal %+v", run.Status.Progress, run.Status.Refusal)
+	}
+	c.eventSays("Warning Refused")
+}
+
+// A policy that denies a Job for a minute loses nothing, although it answers as for an object that is not valid.
+func TestEnvtestPolicyThatDenies(t *testing.T) {
+	c := newCluster(t)
+	c.deny()
+	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
+	for range 20 {
+		c.reconcile("run")
+		c.react()
+	}
+	if ready := c.condition("run", v1alpha1.ConditionReady); ready.Reason != v1alpha1.ReasonRefused || !strings.Contains(ready.Message, "no Jobs on Fridays") {
+		t.Errorf("it is %s: %s", ready.Reason, ready.Message)
+	}
+	c.whileRefused("run", time.Minute)
+	c.allow()
+	c.clock.Step(lastRetry)
+	c.until("run", v1alpha1.ConditionComplete)
+}
+
+// Whatever wakes a run, it does not ask the cluster again before the time: a webhook that says something else each time would wake
+// it by its own status.
+func TestEnvtestRefusedIsNotAskedAllTheTime(t *testing.T) {
+	c := newCluster(t)
+	asked := 0
+	c.reconciler.Client = interceptor.NewClient(api, interceptor.Funcs{
+		Create: func(ctx context.Context, w client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			if !isJob(o) {
+				return w.Create(ctx, o, opts...)
+			}
+			asked++
+			return apierrors.NewForbidden(batchv1.Resource("jobs"), o.GetName(), errors.New(strings.Repeat("no ", asked)))
+		},
+	})
+	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
+	for range 50 {
+		c.reconcile("run")
+		c.react()
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times within a second", asked)
+	}
+	if tries := c.whileRefused("run", 200*time.Second); tries > 30 || asked > 30 {
+		t.Errorf("in 200 s it was reconciled %d times, and asked %d times", tries, asked)
+	}
+	failed := c.refusedToTheEnd("run")
+	if condition := apimeta.FindStatusCondition(failed.Status.Conditions, v1alpha1.ConditionFailed); condition.Reason != v1alpha1.ReasonRejected {
+		t.Errorf("failed with %s: %s", condition.Reason, condition.Message)
+	}
+}
+
+// refusedToTheEnd reconciles, and lets time pass, until a run has finished.
+func (c *cluster) refusedToTheEnd(name string) *v1alpha1.BenchmarkRun {
+	c.t.Helper()
+	for range 100 {
+		after := c.reconcile(name).RequeueAfter
+		c.react()
+		if run := c.get(name); apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) {
+			return run
+		}
+		c.clock.Step(min(after, lastRetry))
+	}
+	c.t.Fatalf("%s has not finished: %+v", name, c.get(name).Status.Conditions)
+	return nil
+}
+
+// A suite waits for room for its runs, whether they are only checked or created.
+func TestEnvtestQuotaOfRuns(t *testing.T) {
+	s := newSuites(t)
+	s.quota("count/benchmarkruns.benchrun.dev", "1", "1")
+	s.applySuite(testutil.MakeSuite("s", "", "a", "b").Rounds(2).Obj())
+	refused := func(when string) {
+		t.Helper()
+		for range 10 {
+			s.turn()
+		}
+		suite := s.getSuite()
+		ready := apimeta.FindStatusCondition(suite.Status.Conditions, v1alpha1.ConditionReady)
+		if ready.Reason != v1alpha1.ReasonRefused || !strings.Contains(ready.Message, "exceeded quota: few") || suite.Status.Refusal.StartTime == nil {
+			t.Fatalf("%s it is %s: %s (%+v)", when, ready.Reason, ready.Message, suite.Status.Refusal)
+		}
+		s.clock.Step(lastRetry)
+	}
+	refused("when its runs are checked")
+	s.quota("count/benchmarkruns.benchrun.dev", "3", "0")
+	refused("when the fourth run is created")
+	if len(s.made) != 3 {
+		t.Errorf("made %v", s.made)
+	}
+	s.suites = s.newSuiteReconciler()
+	s.quota("count/benchmarkruns.benchrun.dev", "9", "3")
+	if suite := s.untilSuite(v1alpha1.ConditionComplete); suite.Status.Refusal != (v1alpha1.RefusalStatus{}) || len(s.made) != 4 {
+		t.Errorf("made %v, refusal %+v", s.made, suite.Status.Refusal)
+	}
+}
+
+// A suite whose runs are refused for ever ends at the start deadline, in the API server's words.
+func TestEnvtestSuiteRefusedForEver(t *testing.T) {
+	s := newSuites(t)
+	s.quota("count/benchmarkruns.benchrun.dev", "0", "0")
+	s.applySuite(testutil.MakeSuite("s", "", "a", "b").Obj())
+	for range 100 {
+		if suite := s.getSuite(); apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionFinished) {
+			if got := reasonOfEnd(suite); !strings.HasPrefix(got, "Rejected: ") || !strings.Contains(got, "exceeded quota: few") {
+				t.Errorf("it ended %s", got)
+			}
+			if began := suite.Status.StartTime; s.clock.Now().Sub(began.Time) > 301*time.Second {
+				t.Errorf("it ended after %s", s.clock.Now().Sub(began.Time))
+			}
+			return
+		}
+		r, err := s.reconcileSuite()
+		s.must(err)
+		s.clock.Step(min(r.RequeueAfter, lastRetry))
+	}
+	t.Fatalf("it did not end: %+v", s.getSuite().Status)
+}
+
+// deny all Jobs in the test's namespace by a policy, and wait until the API server has read it.
+func (c *cluster) deny() {
+	c.t.Helper()
+	name := metav1.ObjectMeta{Name: c.namespace}
+	c.must(api.Create(c.t.Context(), &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: name, Spec: admissionv1.ValidatingAdmissionPolicySpec{
+		MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{
+			RuleWithOperations: admissionv1.RuleWithOperations{
+				Operations: []admissionv1.OperationType{admissionv1.Create},
+				Rule:       admissionv1.Rule{APIGroups: []string{"batch"}, APIVersions: []string{"v1"}, Resources: []string{"jobs"}},
+			},
+		}}},
+		Validations: []admissionv1.Validation{{Expression: "false", Message: "no Jobs on Fridays"}},
+	}}))
+	c.must(api.Create(c.t.Context(), &admissionv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: name,
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName: c.namespace, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+			MatchResources: &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{
+				MatchLabels: map[string]string{corev1.LabelMetadataName: c.namespace},
+			}},
+		},
+	}))
+	c.t.Cleanup(c.allow)
+	c.admits(false)
+}
+
+// allow Jobs again.
+func (c *cluster) allow() {
+	c.t.Helper()
+	for _, o := range []client.Object{&admissionv1.ValidatingAdmissionPolicyBinding{}, &admissionv1.ValidatingAdmissionPolicy{}} {
+		o.SetName(c.namespace)
+		c.must(client.IgnoreNotFound(api.Delete(context.WithoutCancel(c.t.Context()), o)))
+	}
+	if c.t.Context().Err() == nil {
+		c.admits(true)
+	}
+}
+
+// admits waits until the API server lets Jobs in, or does not.
+func (c *cluster) admits(want bool) {
+	c.t.Helper()
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: "probe", Namespace: c.namespace},
+		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}},
+		}}},
+	}
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+		if err := api.Create(c.t.Context(), job.DeepCopy(), client.DryRunAll); (err == nil) == want {
+			return
+		}
+	}
+	c.t.Fatalf("the policy does not work; Jobs admitted should be %t", want)
+}

@@ -1,0 +1,141 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// refusedJob is what is seen of a run whose Job the cluster refuses.
+func refusedJob(object, message string) *Observed {
+	return &Observed{
+		Instances:  []Instance{instanceOf(1, "u")},
+		Hindrances: Hindrances{Refused: &Refusal{Object: object, Message: message}},
+	}
+}
+
+// An object that is refused is waited for, from its first refusal until the start deadline, whoever counts: the status carries the
+// time from one operator to the next.
+func TestRefusedUntilTheStartDeadline(t *testing.T) {
+	run := oneAxis(1, 2)
+	const quota = "exceeded quota: jobs"
+	for _, at := range []time.Duration{0, time.Second, 100 * time.Second, 299 * time.Second} {
+		seen := refusedJob("Job run-t1-a1", quota)
+		d := next(t, run, seen, now.Add(at))
+		if d.Failure != nil || d.Action != (Wait{}) || d.Reason != v1alpha1.ReasonRefused || d.Message != "the cluster refuses Job run-t1-a1: "+quota {
+			t.Fatalf("after %s: %+v, %v", at, d, d.Failure)
+		}
+		run.Status = statusOf(t, run, seen, now.Add(at))
+		if r := run.Status.Refusal; r.Object != "Job run-t1-a1" || !r.StartTime.Time.Equal(now) {
+			t.Errorf("after %s the status says %+v", at, r)
+		}
+	}
+	d := next(t, run, refusedJob("Job run-t1-a1", quota), now.Add(300*time.Second))
+	if d.Failure == nil || d.Failure.Reason != v1alpha1.ReasonRejected || !strings.Contains(d.Failure.Message, quota) ||
+		!strings.Contains(d.Failure.Message, "trials.startDeadlineSeconds, 300") {
+		t.Errorf("at the start deadline: %+v", d.Failure)
+	}
+}
+
+// The next object has its own time.
+func TestRefusalsOfTwoObjects(t *testing.T) {
+	run := oneAxis(1, 2)
+	run.Status.Refusal = v1alpha1.RefusalStatus{Object: "Job run-t1-a1", StartTime: ptr.To(ago(time.Hour))}
+	seen := refusedJob("Job run-t2-a1", "no")
+	if d := next(t, run, seen, now); d.Failure != nil || d.Reason != v1alpha1.ReasonRefused {
+		t.Errorf("decided %+v, %v", d, d.Failure)
+	}
+	if r := statusOf(t, run, seen, now).Refusal; r.Object != "Job run-t2-a1" || !r.StartTime.Time.Equal(now) {
+		t.Errorf("the status says %+v", r)
+	}
+}
+
+// The first tries come soon, the later ones every 30 seconds, and the last at the start deadline.
+func TestRefusedIsTriedAgain(t *testing.T) {
+	for refused, want := range map[time.Duration]time.Duration{
+		0: time.Second, 2 * time.Second: time.Second, 40 * time.Second: 10 * time.Second, 200 * time.Second: 30 * time.Second,
+		295 * time.Second: 5 * time.Second,
+	} {
+		run := oneAxis(1, 2)
+		run.Status.Refusal = v1alpha1.RefusalStatus{Object: "Job x", StartTime: ptr.To(ago(refused))}
+		if d := next(t, run, refusedJob("Job x", "no"), now); d.After != want {
+			t.Errorf("refused for %s, tried again after %s, want %s", refused, d.After, want)
+		}
+	}
+}
+
+// What was refused is forgotten when it is accepted, but not while the cluster does not answer, nor because the run says why it
+// cannot go on.
+func TestRefusalIsForgotten(t *testing.T) {
+	before := v1alpha1.RefusalStatus{Object: "Job x", StartTime: ptr.To(ago(time.Minute))}
+	for name, tc := range map[string]struct {
+		seen Observed
+		kept bool
+	}{
+		"accepted":           {Observed{Attempts: []Attempt{attemptOf(1, 1, loading)}}, false},
+		"cannot be read":     {Observed{Hindrances: Hindrances{Blind: true}}, true},
+		"another step fails": {Observed{Hindrances: Hindrances{Trouble: "etcd: timeout"}}, true},
+	} {
+		run := oneAxis(1, 2)
+		run.Status.Refusal = before
+		tc.seen.Lane = held(run)
+		got := statusOf(t, run, &tc.seen, now).Refusal
+		if kept := got.Object == before.Object && got.StartTime.Equal(before.StartTime); kept != tc.kept {
+			t.Errorf("%s: the status says %+v, kept should be %t", name, got, tc.kept)
+		}
+	}
+}
+
+// A run that is suspended meanwhile is not refused, and one that is over its deadline ends with what the cluster says.
+func TestRefusedAndSomethingElse(t *testing.T) {
+	run := oneAxis(1, 2)
+	run.Spec.Suspend = ptr.To(true)
+	if d := next(t, run, refusedJob("Job x", "no"), now); d.Reason != v1alpha1.ReasonSuspended {
+		t.Errorf("suspended, decided %+v", d)
+	}
+	late := oneAxis(1, 2)
+	late.Spec.DeadlineSeconds, late.Status.StartTime = ptr.To[int32](60), ptr.To(ago(time.Minute))
+	d := next(t, late, refusedJob("Job x", "exceeded quota"), now)
+	if d.Failure == nil || d.Failure.Reason != v1alpha1.ReasonDeadlineExceeded || !strings.Contains(d.Failure.Message, "exceeded quota") {
+		t.Errorf("at the run's deadline: %+v", d.Failure)
+	}
+}
+
+// Suites wait in the same way.
+func TestSuiteRefusedUntilTheStartDeadline(t *testing.T) {
+	s := testutil.MakeSuite("s", "ns", "a", "b").Obj()
+	p, err := PlanSuite(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := func(at time.Time) Decision {
+		seen := &SuiteObserved{
+			Members: make([]SuiteMember, len(p.Members)), Lane: Lane{Holder: ptr.To(HolderOfSuite(s))}, Checked: true,
+			Hindrances: Hindrances{Refused: &Refusal{"BenchmarkRun s-r1-a", "exceeded quota: runs"}},
+		}
+		d := NextOfSuite(s, p, seen, at)
+		s.Status = StatusOfSuite(s, p, seen, d, at)
+		return d
+	}
+	look(now)
+	if d := look(now.Add(299 * time.Second)); d.Failure != nil || d.Reason != v1alpha1.ReasonRefused {
+		t.Errorf("before the start deadline: %+v, %v", d, d.Failure)
+	}
+	if c := apimeta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); !strings.Contains(c.Message, "exceeded quota: runs") ||
+		!s.Status.Refusal.StartTime.Equal(ptr.To(metav1.NewTime(now))) {
+		t.Errorf("the status says %+v, %s", s.Status.Refusal, c.Message)
+	}
+	if d := look(now.Add(300 * time.Second)); d.Failure == nil || d.Failure.Reason != v1alpha1.ReasonRejected {
+		t.Errorf("at the start deadline: %+v", d)
+	}
+}
