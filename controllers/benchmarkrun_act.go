@@ -19,6 +19,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/hosttuning"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -33,7 +34,7 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lif
 	case lifecycle.ReleaseLane:
 		return r.lanes().release(ctx, run.Spec.Lane, a.Holder)
 	case lifecycle.ProvideDatabase:
-		return r.provideDatabase(ctx, run, a)
+		return r.provideDatabase(ctx, run, s.seen.Images, a)
 	case lifecycle.RemoveDatabase:
 		return r.databaseWriter(run).removeInstance(ctx, run.Spec.Database.Provisioner, a.Instance)
 	case lifecycle.ReleaseNodes:
@@ -85,9 +86,9 @@ func (r *BenchmarkRunReconciler) takeLane(ctx context.Context, s *runStep) error
 // provideDatabase creates the objects of an instance, in order. An object that others would make of these must not be there yet:
 // a StatefulSet takes whatever claim it finds under the name, with the data in it.
 func (r *BenchmarkRunReconciler) provideDatabase(
-	ctx context.Context, run *v1alpha1.BenchmarkRun, a lifecycle.ProvideDatabase,
+	ctx context.Context, run *v1alpha1.BenchmarkRun, images podutil.Images, a lifecycle.ProvideDatabase,
 ) error {
-	objects, err := database.Objects(run, a.Instance, a.Node, r.Images)
+	objects, err := database.Objects(run, a.Instance, a.Node, images)
 	if err != nil {
 		return &obstacleError{*lifecycle.Invalid(err)}
 	}
@@ -139,7 +140,7 @@ func (w *writer) createSecret(ctx context.Context, run *v1alpha1.BenchmarkRun) e
 // another Job would be a second measurement under the name of the first.
 func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a trial.Attempt) error {
 	run := s.owner
-	job, err := r.job(run, a)
+	job, err := job(s, a)
 	if err != nil {
 		return err
 	}
@@ -169,8 +170,8 @@ func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a
 }
 
 // job of an attempt, which is to be made or to be compared.
-func (r *BenchmarkRunReconciler) job(run *v1alpha1.BenchmarkRun, a trial.Attempt) (*batchv1.Job, error) {
-	job, err := trial.Job(run, a, r.Images)
+func job(s *runStep, a trial.Attempt) (*batchv1.Job, error) {
+	job, err := trial.Job(s.owner, a, s.seen.Images)
 	if err != nil {
 		return nil, &obstacleError{*lifecycle.Invalid(fmt.Errorf("making the Job of trial %d: %w", a.Trial.Number, err))}
 	}
@@ -181,7 +182,7 @@ func (r *BenchmarkRunReconciler) job(run *v1alpha1.BenchmarkRun, a trial.Attempt
 // could not write its UID to the status. Anybody can make a Job with the run's owner reference: it must be what the operator
 // makes, in all that measures.
 func (r *BenchmarkRunReconciler) claimAttempt(ctx context.Context, s *runStep, a trial.Attempt) error {
-	want, err := r.job(s.owner, a)
+	want, err := job(s, a)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
 // observer sorts the objects of a run from the lists that were read.
@@ -62,6 +63,9 @@ func (r *BenchmarkRunReconciler) observe(
 	if run.DeletionTimestamp != nil {
 		return &o.seen, nil // what it has recorded concerns nobody any more, and may be deleted already
 	}
+	if o.seen.Images, err = r.images(ctx, run); err != nil {
+		return nil, err
+	}
 	if o.seen.Earlier, err = r.earlier(ctx, run); err != nil {
 		return nil, err
 	}
@@ -71,6 +75,24 @@ func (r *BenchmarkRunReconciler) observe(
 	o.seen.Judge(&run.Spec)
 	r.readWarnings(ctx, run.Namespace, &o.seen)
 	return &o.seen, nil
+}
+
+// images that a run uses: those that it has pinned, or its suite. The suite is read once, from the API server: the cache may not
+// know yet what it has pinned.
+func (r *BenchmarkRunReconciler) images(ctx context.Context, run *v1alpha1.BenchmarkRun) (podutil.Images, error) {
+	of, finished := lifecycle.MemberOf(run), apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
+	if run.Status.Images.Loader != "" || of == nil || finished {
+		return lifecycle.ImagesOf(run.Status.Images, r.Images), nil
+	}
+	var suite v1alpha1.BenchmarkSuite
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: of.Name}, &suite)
+	if client.IgnoreNotFound(err) != nil {
+		return podutil.Images{}, fmt.Errorf("reading suite %s for its images: %w", of.Name, err)
+	}
+	if suite.UID != of.UID {
+		return r.Images, nil // a suite that is gone: so will be the run
+	}
+	return lifecycle.ImagesOf(suite.Status.Images, r.Images), nil
 }
 
 // observeShared reads the instances of the database that a run shares. A run that has finished does not look at them: its suite

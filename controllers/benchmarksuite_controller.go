@@ -23,6 +23,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
 )
 
@@ -37,6 +38,8 @@ type BenchmarkSuiteReconciler struct {
 	Metrics *telemetry.Metrics
 	// Clock for deadlines.
 	Clock clock.PassiveClock
+	// Images of the loader, which the runs of a suite share.
+	Images podutil.Images
 	// Namespace is the only one to work in; empty is all. LaneNamespace has the Leases of the lanes.
 	Namespace, LaneNamespace string
 	// HostNamespace has the Leases of tuned nodes.

@@ -36,7 +36,10 @@ func (r *BenchmarkSuiteReconciler) observe(
 		m.measured, m.variables = map[string]*lifecycle.Measurements{}, map[string]map[string]string{}
 		m.named = lifecycle.NamedMetrics(suite.Spec.Claims, suite.Spec.Plots, suite.Spec.Tables)
 	}
-	seen := &lifecycle.SuiteObserved{Lane: lane, Checked: m.checked, Members: make([]lifecycle.SuiteMember, len(p.Members))}
+	seen := &lifecycle.SuiteObserved{
+		Lane: lane, Checked: m.checked, Members: make([]lifecycle.SuiteMember, len(p.Members)),
+		Images: lifecycle.ImagesOf(suite.Status.Images, r.Images),
+	}
 	if suite.Status.Results.ConfigMap != "" {
 		seen.Results = &suite.Status.Results
 	}

@@ -48,7 +48,7 @@ func newSuites(t *testing.T) *suites {
 func (s *suites) newSuiteReconciler() *BenchmarkSuiteReconciler {
 	return &BenchmarkSuiteReconciler{
 		Client: api, Live: api, Recorder: s.events, Clock: s.clock, Namespace: s.namespace, LaneNamespace: s.namespace,
-		HostNamespace: s.namespace,
+		HostNamespace: s.namespace, Images: s.reconciler.Images,
 	}
 }
 

@@ -92,6 +92,11 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Claims []ClaimStatus `json:"claims,omitempty"`
 
+	// images are those that the run uses, as they were when it was admitted. An operator that is upgraded meanwhile goes on with
+	// them. From the first accepted attempt on they are named by digest, if the nodes pull them from a registry.
+	// +optional
+	Images ImagesStatus `json:"images,omitzero"`
+
 	// environment is the server, images, nodes and storage of the run.
 	// +optional
 	Environment Environment `json:"environment,omitzero"`

@@ -38,6 +38,10 @@ type BenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:Minimum=1
 	SuspendedSeconds *int64 `json:"suspendedSeconds,omitempty"`
 
+	// images are those that all runs of the suite use, as they were when it was admitted.
+	// +optional
+	Images ImagesStatus `json:"images,omitzero"`
+
 	// refusal is the object, for example a run, that the API server refuses at the moment. Absent: none.
 	// +optional
 	Refusal RefusalStatus `json:"refusal,omitzero"`

@@ -3,6 +3,33 @@
 
 package v1alpha1
 
+// ImageName is the name of a container image, or what such names begin with.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=512
+type ImageName string
+
+// ImagesStatus are the images that an installation gives its runs.
+type ImagesStatus struct {
+	// loader has the loader, the probe and the observer.
+	// +optional
+	Loader ImageName `json:"loader,omitempty"`
+
+	// sysbench has the loader and sysbench.
+	// +optional
+	Sysbench ImageName `json:"sysbench,omitempty"`
+
+	// databases are the servers of runs that name no image, by engine.
+	// +optional
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=8
+	Databases map[string]ImageName `json:"databases,omitempty"`
+
+	// registry is what the names of images that name none are completed with. Absent: the node completes them.
+	// +optional
+	Registry ImageName `json:"registry,omitempty"`
+}
+
 // Environment is where a run took place. A value that could not be read is "unknown", never empty.
 type Environment struct {
 	// serverVersion is the server's own VERSION().

@@ -19,6 +19,9 @@ import (
 // engines are all that are known.
 var engines = []*Engine{&MariaDB, &MySQL}
 
+// All engines that are known.
+func All() []*Engine { return slices.Clone(engines) }
+
 // Engine is a family of database servers.
 type Engine struct {
 	// Name in the API, as spec.database.engine.

@@ -47,6 +47,8 @@ type Observed struct {
 	Unreadable bool
 	// Predecessor names objects of an earlier run of the same name that are still being deleted.
 	Predecessor []string
+	// Images that the run uses: those that it has pinned, or its suite, or the installation's.
+	Images podutil.Images
 	// Earlier is the last run before this one that asked for the same, or its zero value.
 	Earlier Earlier
 	Hindrances
@@ -103,11 +105,11 @@ func (o *Observed) Judge(spec *v1alpha1.BenchmarkRunSpec) {
 // changedImage says which image of an attempt is another than that of the run's first accepted attempt, or is empty: a tag was
 // moved meanwhile.
 func (o *Observed) changedImage(a *Attempt) string {
-	i := slices.IndexFunc(o.Records, func(r *result.Record) bool { return r.Outcome == result.OutcomeAccepted })
-	if i < 0 {
+	record := o.firstAccepted()
+	if record == nil {
 		return ""
 	}
-	first, db := o.Records[i].Place, o.instance(a.Instance)
+	first, db := record.Place, o.instance(a.Instance)
 	server, loader := "", podutil.ImageID(a.Verdict.Pod, trial.Container)
 	if db != nil {
 		server = db.Image()

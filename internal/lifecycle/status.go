@@ -50,6 +50,7 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 		s.measurements(&status)
 	}
 	s.times(&status, d, now)
+	status.Images = s.images(d)
 	status.Refusal = s.seen.refusalStatus(status.Refusal, now)
 	s.setConditions(c, d)
 	if c.have(v1alpha1.ConditionFinished) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -21,6 +22,8 @@ type SuiteObserved struct {
 	Checked bool
 	// Judged is what the whole rounds say.
 	Judged Judged
+	// Images that the suite has pinned, or the installation's.
+	Images podutil.Images
 	// Results are the published results, or nil.
 	Results *v1alpha1.ResultsReference
 	// Lane of the suite.

@@ -42,6 +42,7 @@ func StatusOfSuite(
 		s.measurements(&status, d)
 	}
 	s.times(&status, d)
+	status.Images = s.images(d)
 	status.Refusal = seen.refusalStatus(status.Refusal, s.now)
 	s.decided(c, d)
 	admitted, reason, message := s.admitted(d)

@@ -30,18 +30,44 @@ type Images struct {
 // registry is how the name of an image begins that names its registry.
 var registry = regexp.MustCompile(`^(localhost|[^/]*[.:][^/]*)/`)
 
-// Name is the full name of an image.
+// Name is the full name of an image. A full name stays what it is.
 func (i Images) Name(image string) string {
-	if i.Registry == "" || image == "" || registry.MatchString(image) {
+	prefix := strings.TrimSuffix(i.Registry, "/") + "/"
+	if i.Registry == "" || image == "" || registry.MatchString(image) || strings.HasPrefix(image, prefix) {
 		return image
 	}
-	return strings.TrimSuffix(i.Registry, "/") + "/" + image
+	return prefix + image
 }
 
 // Server is the full name of the server's image: the one that the run asks for, or the installation's for this
 // engine, or the engine's own.
 func (i Images) Server(asked, engine, engineImage string) string {
 	return i.Name(cmp.Or(asked, i.Databases[engine], engineImage))
+}
+
+// ByDigest is the name of an image by the digest that a node ran, as the kubelet reports it, if nodes can pull it by that: the
+// container runtime names the image's own repository. An image that was loaded onto the node has no such digest, and keeps its name.
+func ByDigest(image, ran string) string {
+	repository, digest, found := strings.Cut(strings.TrimPrefix(ran, "docker-pullable://"), "@")
+	if !found || image == "" || digest == "" || repository != repositoryOf(image) {
+		return image
+	}
+	return repository + "@" + digest
+}
+
+// repositoryOf an image, as container runtimes complete its name.
+func repositoryOf(image string) string {
+	name, _, _ := strings.Cut(image, "@")
+	if tag := strings.LastIndex(name, ":"); tag > strings.LastIndex(name, "/") {
+		name = name[:tag]
+	}
+	switch {
+	case registry.MatchString(name):
+		return name
+	case strings.Contains(name, "/"):
+		return "docker.io/" + name
+	}
+	return "docker.io/library/" + name
 }
 
 // Secrets are the run's own pull secrets and then the installation's, each once.

@@ -22,6 +22,7 @@ func TestImageNames(t *testing.T) {
 		"registry:5000/mariadb:11.8":       "registry:5000/mariadb:11.8",
 		"localhost/mariadb:11.8":           "localhost/mariadb:11.8",
 		"mirror.example.com/hub/mariadb:1": "mirror.example.com/hub/mariadb:1",
+		"mirror.example.com/hub/deep/er":   "mirror.example.com/hub/deep/er",
 		"":                                 "",
 	} {
 		for _, registry := range []string{"mirror.example.com/hub", "mirror.example.com/hub/"} {
@@ -32,6 +33,14 @@ func TestImageNames(t *testing.T) {
 		if got := (podutil.Images{}).Name(image); got != image {
 			t.Errorf("%q is %q without a registry", image, got)
 		}
+	}
+}
+
+// The name that an image was pinned with is not completed again.
+func TestImageNameOfFullName(t *testing.T) {
+	mirror := podutil.Images{Registry: "mirror"}
+	if got := mirror.Name(mirror.Name("mariadb:1")); got != "mirror/mariadb:1" {
+		t.Errorf("named twice, it is %s", got)
 	}
 }
 
@@ -64,5 +73,27 @@ func TestComplete(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, spec); diff != "" {
 		t.Errorf("Pod (-want +got):\n%s", diff)
+	}
+}
+
+// Only the digest of an image's own repository can be pulled: that of a loaded image is of its configuration, or of a name that
+// kind has made up.
+func TestByDigest(t *testing.T) {
+	const digest = "@sha256:0123"
+	for _, tc := range []struct{ image, ran, want string }{
+		{"mariadb:11.8", "docker.io/library/mariadb" + digest, "docker.io/library/mariadb" + digest},
+		{"mariadb/server", "docker.io/mariadb/server" + digest, "docker.io/mariadb/server" + digest},
+		{"registry:5000/loader:1", "registry:5000/loader" + digest, "registry:5000/loader" + digest},
+		{"registry:5000/loader", "docker-pullable://registry:5000/loader" + digest, "registry:5000/loader" + digest},
+		{"loader@sha256:0123", "docker.io/library/loader" + digest, "docker.io/library/loader" + digest},
+		{"localhost/loader:1", "docker.io/library/import-2026-01-02" + digest, "localhost/loader:1"},
+		{"loader:1", "sha256:0123", "loader:1"},
+		{"loader:1", "quay.io/library/loader" + digest, "loader:1"},
+		{"loader:1", "", "loader:1"},
+		{"", "docker.io/library/" + digest, ""},
+	} {
+		if got := podutil.ByDigest(tc.image, tc.ran); got != tc.want {
+			t.Errorf("%q that ran as %q is %q, want %q", tc.image, tc.ran, got, tc.want)
+		}
 	}
 }
