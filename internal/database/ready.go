@@ -21,6 +21,8 @@ type State struct {
 	Ready bool
 	// Refused is the server's own error line, if it ended at once because of its configuration.
 	Refused string
+	// Broken says why no waiting helps: the node cannot execute one of the images.
+	Broken string
 	// Waiting says what it waits for, in the cluster's words if it has any. It is stable: no Pod names, no counters.
 	Waiting string
 	// Held: it waits until Kueue admits its Pod.
@@ -39,6 +41,9 @@ func (i *Instance) State() State {
 	}
 	if line := i.refusal(); line != "" {
 		return State{Refused: line}
+	}
+	if broken := podutil.NotExecutable(i.Pod); broken != "" {
+		return State{Broken: broken}
 	}
 	server := i.server()
 	switch {

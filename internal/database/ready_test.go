@@ -149,6 +149,18 @@ func TestObserve(t *testing.T) {
 			})),
 			want: database.State{Ready: true},
 		},
+		"a probe for another processor": {
+			pod: pod(func(p *corev1.Pod) {
+				p.Spec.NodeName = "worker"
+				p.Status.InitContainerStatuses = []corev1.ContainerStatus{{
+					Name: database.ProbeContainer, Image: "loader:arm64", State: backOff,
+					LastTerminationState: terminated("Error", "exec /loader: exec format error", 255),
+				}}
+			}),
+			want: database.State{
+				Broken: "node worker cannot execute image loader:arm64 of container probe: it is for another processor (exec format error)",
+			},
+		},
 		"an error of another container is no refusal": {
 			pod: pod(func(p *corev1.Pod) {
 				p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: database.ProbeContainer, State: terminated("Error", refusalLog, 1)}}

@@ -217,6 +217,10 @@ var causes = map[result.Cause]advice{
 	result.CauseBarrierTimeout: {
 		"Some of several loader Pods were not there in time.", "check whether the nodes have room for all of them.",
 	},
+	result.CauseTooManyConnections: {
+		"The server had no connection left for the loader: others have them.",
+		"end the other connections, or raise max_connections.",
+	},
 	result.CauseStartedLate: {"One of several loader Pods started after the others.", ""},
 	result.CauseToolFailed: {
 		"The program that makes the load failed, or ended without a result.",
@@ -240,6 +244,10 @@ var causes = map[result.Cause]advice{
 	result.CauseSilent: {
 		"The loader ended without a complete result.",
 		"look at its node, if it happens again.",
+	},
+	result.CauseLoaderVersion: {
+		"The loader's summary is of another version than the operator reads: the operator was upgraded during the run.",
+		"repeat the run, or go back to the operator's earlier release until it has ended.",
 	},
 	result.CauseDocumentLost: {
 		"The summary of the result arrived, but not its document.",

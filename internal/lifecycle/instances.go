@@ -108,6 +108,8 @@ func provided(s *situation) *Decision {
 		return nil
 	case state.Refused != "":
 		return fail(Failure{Reason: v1alpha1.ReasonServerRefusedConfiguration, Message: "the server says: " + state.Refused})
+	case state.Broken != "":
+		return fail(Failure{Reason: v1alpha1.ReasonDatabaseNotStarted, Message: state.Broken})
 	case left == 0:
 		return fail(Failure{
 			Reason:  v1alpha1.ReasonDatabaseNotStarted,

@@ -4,6 +4,7 @@
 package lifecycle
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -215,5 +216,22 @@ func TestRemovedInstanceIsNotNumberedAgain(t *testing.T) {
 	d := next(t, run, &Observed{}, now)
 	if diff := cmp.Diff(provisioning(ProvideDatabase{Instance: 2}, "the database is being created"), d); diff != "" {
 		t.Errorf("decision (-want +got):\n%s", diff)
+	}
+}
+
+// A node that cannot execute an image ends the run at once: no waiting helps.
+func TestImageForAnotherProcessor(t *testing.T) {
+	broken := func(i *Instance) {
+		starting(i)
+		i.Pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{
+			Name: "probe", Image: "loader:arm64", LastTerminationState: corev1.ContainerState{
+				Terminated: &corev1.ContainerStateTerminated{ExitCode: 255, Message: "exec /loader: exec format error"},
+			},
+		}}
+	}
+	d := next(t, oneAxis(1, 2), &Observed{Instances: []Instance{instanceOf(1, "u", broken)}}, now)
+	if d.Failure == nil || d.Failure.Reason != v1alpha1.ReasonDatabaseNotStarted ||
+		!strings.Contains(d.Failure.Message, "node worker cannot execute image loader:arm64 of container probe") {
+		t.Errorf("decided %+v, %+v", d, d.Failure)
 	}
 }

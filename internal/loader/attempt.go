@@ -107,7 +107,24 @@ func (a *attempt) through(ctx context.Context, phases ...phase) error {
 
 // wait waits until the server answers.
 func (a *attempt) wait(ctx context.Context) error {
-	return failure.New(result.CauseConnect, conn.Wait(ctx, a.anywhere, a.connectAtMost()))
+	err := conn.Wait(ctx, a.anywhere, a.connectAtMost())
+	if conn.TooMany(err) {
+		return failure.New(result.CauseTooManyConnections, err)
+	}
+	return failure.New(result.CauseConnect, err)
+}
+
+// ownDemand makes it the fault of what was asked for if so many clients can never be connected at the same time: another attempt
+// would end as this one.
+func (a *attempt) ownDemand(ctx context.Context, err error, clients int) error {
+	if err == nil || failure.Of(a.engine, err).Reason != result.CauseTooManyConnections {
+		return err
+	}
+	var most int
+	if a.db.QueryRowContext(ctx, "SELECT @@max_connections").Scan(&most) != nil || clients*max(1, a.cfg.Pods) < most {
+		return err
+	}
+	return failure.Newf(result.CauseSQL, "clients: %d, max_connections: %d: %w", clients*max(1, a.cfg.Pods), most, err)
 }
 
 func (a *attempt) connectAtMost() time.Duration {

@@ -121,7 +121,7 @@ func (l *clientLoad) open(ctx context.Context) (*clients, error) {
 	}
 	err := c.open(ctx, l.connections, l.cfg.Server.Schema, &l.plan)
 	l.sessions = c.sessions
-	return c, err
+	return c, l.ownDemand(ctx, err, l.plan.Clients)
 }
 
 // runClients is what is timed, with the loader's consumption around it.

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
 )
 
@@ -189,5 +190,63 @@ func TestIntegrationSIGTERM(t *testing.T) {
 	summary, err := result.DecodeSummary(string(data))
 	if err != nil || summary.Failure == nil || summary.Failure.Reason != result.CauseInterrupted {
 		t.Errorf("%v, %s", err, data)
+	}
+}
+
+// few leaves a server with room for a few connections until the test has ended.
+func few(t *testing.T) (admin *sql.DB) {
+	t.Helper()
+	admin = other(t)
+	admin.SetMaxOpenConns(1)
+	var before int
+	if err := admin.QueryRow("SELECT @@max_connections").Scan(&before); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := admin.Exec("SET GLOBAL max_connections = 12"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := admin.Exec("SET GLOBAL max_connections = " + strconv.Itoa(before)); err != nil {
+			t.Error(err)
+		}
+	})
+	return admin
+}
+
+// Somebody else has all connections: the loader waits for one, and then leaves the attempt to be repeated.
+func TestIntegrationConnectionsTakenByOthers(t *testing.T) {
+	dropTable(t)
+	few(t)
+	for i := 0; ; i++ {
+		db := other(t)
+		if err := db.Ping(); err != nil {
+			break
+		}
+		if i == 20 {
+			t.Fatal("the server has room for 20 more connections")
+		}
+	}
+	tr := newTrial(t, commitsize.Parameters{Rows: 10, RowsPerCommit: 1})
+	tr.cfg.ConnectSeconds = 1
+	tr.mustFail(t.Context(), t, result.CauseTooManyConnections, "Error 1040", "did not answer for 1s")
+}
+
+// A server that others fill while the clients connect disturbs the attempt. One that has no room for the clients themselves refuses
+// what was asked for: another attempt would end as well.
+func TestIntegrationMoreClientsThanConnections(t *testing.T) {
+	for name, tc := range map[string]struct {
+		clients int
+		cause   result.Cause
+		says    string
+	}{
+		"of others":  {10, result.CauseTooManyConnections, "Error 1040"},
+		"of its own": {20, result.CauseSQL, "clients: 20, max_connections: 12"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dropTable(t)
+			few(t)
+			tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Concurrency = tc.clients })
+			tr.mustFail(t.Context(), t, tc.cause, tc.says)
+		})
 	}
 }

@@ -41,6 +41,23 @@ func ImageID(pod *corev1.Pod, container string) string {
 	return ""
 }
 
+// notExecutable is what the kernel answers (ENOEXEC) to a program for another processor. The container runtime says so in the state
+// of the container, or in its log, which becomes its termination message.
+const notExecutable = "exec format error"
+
+// NotExecutable says which container's program the node cannot execute, or is empty. Another try on such a node would end as well.
+func NotExecutable(pod *corev1.Pod) string {
+	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		for _, end := range []*corev1.ContainerStateTerminated{s.State.Terminated, s.LastTerminationState.Terminated} {
+			if end != nil && end.ExitCode != 0 && strings.Contains(end.Message, notExecutable) {
+				return fmt.Sprintf("node %s cannot execute image %s of container %s: it is for another processor (%s)",
+					pod.Spec.NodeName, s.Image, s.Name, notExecutable)
+			}
+		}
+	}
+	return ""
+}
+
 // Disruption is the condition of a Pod that Kubernetes ended: it was evicted or preempted, or its node was drained or lost.
 func Disruption(pod *corev1.Pod) *corev1.PodCondition {
 	i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {

@@ -21,6 +21,8 @@ const (
 	CauseSQL Cause = "SQL"
 	// CauseConnectionLost: a connection broke during the measurement.
 	CauseConnectionLost Cause = "ConnectionLost"
+	// CauseTooManyConnections: the server had no connection left for the loader, because others have them.
+	CauseTooManyConnections Cause = "TooManyConnections"
 	// CauseCheckFailed: a check of the result failed, for example because rows are missing.
 	CauseCheckFailed Cause = "CheckFailed"
 	// CauseVariablesChanged: server variables changed during the measurement.
@@ -55,6 +57,8 @@ const (
 	CausePodDeleted Cause = "PodDeleted"
 	// CauseSilent: the loader ended without a whole, valid result.
 	CauseSilent Cause = "Silent"
+	// CauseLoaderVersion: the loader's summary is of another version than the operator reads.
+	CauseLoaderVersion Cause = "LoaderVersion"
 	// CauseDocumentLost: the summary arrived, but not its document.
 	CauseDocumentLost Cause = "DocumentLost"
 	// CauseDocumentInvalid: the document arrived whole and is none: too large, not readable, or of another version.
@@ -83,9 +87,9 @@ const (
 func (c Cause) Outcome() Outcome {
 	switch c {
 	case CauseConfiguration, CauseConnect, CauseSettingNotEffective, CauseSchemaTaken, CauseSQL, CauseBarrierTimeout,
-		CauseToolFailed, CauseTooManyErrors, CauseInternal, CauseDeadlineExceeded, CauseNotStarted:
+		CauseToolFailed, CauseTooManyErrors, CauseInternal, CauseDeadlineExceeded, CauseNotStarted, CauseLoaderVersion:
 		return OutcomeFailed
-	case CauseConnectionLost, CauseCheckFailed, CauseVariablesChanged, CauseServerRestarted, CauseInterrupted, CauseStartedLate,
+	case CauseConnectionLost, CauseTooManyConnections, CauseCheckFailed, CauseVariablesChanged, CauseServerRestarted, CauseInterrupted, CauseStartedLate,
 		CauseStartedTwice, CauseEvicted, CauseOutOfMemory, CausePodDeleted, CauseSilent, CauseDocumentLost, CauseDocumentInvalid,
 		CauseImageChanged, CauseForeignResult,
 		CauseDatabaseLost, CauseNodeNotReady, CauseNodeLost, CauseThrottled:

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -18,7 +19,11 @@ const MaxSummaryBytes = 3 << 10
 const maxFailureMessage = 1 << 10
 
 // summaryPrefix marks a termination message as a summary: a container that crashes may leave any text there.
-const summaryPrefix = "benchrun-summary-v1 "
+const (
+	summaryPrefix = anySummaryPrefix + "1 "
+	// anySummaryPrefix is how the message of a loader of any release begins.
+	anySummaryPrefix = "benchrun-summary-v"
+)
 
 // ErrNoSummary is returned for a termination message that is not a summary.
 var ErrNoSummary = errors.New("the termination message holds no summary")
@@ -60,11 +65,19 @@ func EncodeSummary(s Summary) ([]byte, error) {
 	return nil, fmt.Errorf("the summary does not fit into %d bytes", MaxSummaryBytes)
 }
 
+// ErrSummaryVersion is wrapped by the error of DecodeSummary about a loader of another release.
+var ErrSummaryVersion = errors.New("the summary has another version")
+
 // DecodeSummary reads a termination message, which must be one whole summary of a known version. The error is ErrNoSummary if it
 // does not begin like a summary.
 func DecodeSummary(message string) (*Summary, error) {
 	data, found := bytes.CutPrefix([]byte(message), []byte(summaryPrefix))
-	if !found {
+	switch {
+	case found:
+	case strings.HasPrefix(message, anySummaryPrefix):
+		version, _, _ := strings.Cut(message[len(anySummaryPrefix):], " ")
+		return nil, fmt.Errorf("%w: format %s, this program knows format 1", ErrSummaryVersion, Truncate(version, 16))
+	default:
 		return nil, ErrNoSummary
 	}
 	if len(message) > MaxSummaryBytes {
@@ -75,7 +88,7 @@ func DecodeSummary(message string) (*Summary, error) {
 		return nil, fmt.Errorf("reading the summary: %w", err)
 	}
 	if s.Version != DocumentVersion {
-		return nil, fmt.Errorf("the summary has version %d, this program knows %d", s.Version, DocumentVersion)
+		return nil, fmt.Errorf("%w: it has version %d, this program knows %d", ErrSummaryVersion, s.Version, DocumentVersion)
 	}
 	if s.Failure == nil && s.DocumentSHA256 == "" && !s.Delivered {
 		return nil, errors.New("the summary has neither a document nor a failure, and nothing was delivered")

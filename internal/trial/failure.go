@@ -4,6 +4,7 @@
 package trial
 
 import (
+	"errors"
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -73,6 +74,10 @@ func judgeReport(v Verdict, l loaders) Verdict {
 	switch {
 	case v.Pod.DeletionTimestamp != nil:
 		return v.Because(result.CausePodDeleted, l.podName(PodIndex(v.Pod))+" was deleted")
+	case errors.Is(err, result.ErrSummaryVersion):
+		return v.Because(result.CauseLoaderVersion, "the loader is of another release: "+err.Error())
+	case err != nil && podutil.NotExecutable(v.Pod) != "":
+		return v.Because(result.CauseNotStarted, podutil.NotExecutable(v.Pod))
 	case err != nil:
 		return v.Because(result.CauseSilent, withoutSummary(v.Pod))
 	case summary.Failure == nil:

@@ -74,6 +74,21 @@ func TestJudgeFailure(t *testing.T) {
 			failedJob, []corev1.Pod{loader(interrupted, disrupted(corev1.ConditionFalse))}, saysSo(result.OutcomeInvalidated, result.CauseInterrupted),
 		},
 
+		"a loader for another processor": {
+			failedJob, []corev1.Pod{loader(left(255, "exec /loader: exec format error\n"), foreign)},
+			verdict{Outcome: result.OutcomeFailed, Cause: result.CauseNotStarted, Message: "node n cannot execute image loader:arm64 of container loader: " +
+				"it is for another processor (exec format error)"},
+		},
+		"a loader of another release": {
+			failedJob, []corev1.Pod{loader(left(1, `benchrun-summary-v1 {"version":7}`))},
+			verdict{Outcome: result.OutcomeFailed, Cause: result.CauseLoaderVersion, Message: "the loader is of another release: " +
+				"the summary has another version: it has version 7, this program knows 1"},
+		},
+		"a loader of a later release": {
+			failedJob, []corev1.Pod{loader(left(1, `benchrun-summary-v2 {}`))},
+			verdict{Outcome: result.OutcomeFailed, Cause: result.CauseLoaderVersion, Message: "the loader is of another release: " +
+				"the summary has another version: format 2, this program knows format 1"},
+		},
 		"memory": {failedJob, []corev1.Pod{loader(left(137, ""), outOfMemory)}, memory},
 		"memory comes before what the loader says": {
 			failedJob, []corev1.Pod{loader(leftFailure(result.CauseSQL), outOfMemory)}, memory,
@@ -155,4 +170,9 @@ func TestFactsOfTheLoadersPod(t *testing.T) {
 	if got := podutil.ImageID(&over, trial.Container); got != "loader@sha256:1111" {
 		t.Errorf("image is %q", got)
 	}
+}
+
+// foreign lets a Pod be on a node that cannot execute its image.
+func foreign(p *corev1.Pod) {
+	p.Spec.NodeName, p.Status.ContainerStatuses[0].Image = "n", "loader:arm64"
 }

@@ -126,7 +126,7 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images poduti
 			VolumeMounts: []corev1.VolumeMount{
 				{Name: "credentials", MountPath: podutil.CredentialPath, ReadOnly: true},
 			},
-			TerminationMessagePolicy: corev1.TerminationMessageReadFile,
+			TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		}},
 		Volumes: []corev1.Volume{
 			secretVolume("credentials", plan.SecretName(run), podutil.UserKey, podutil.PasswordKey),

@@ -4,6 +4,7 @@
 package trial
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -125,6 +126,9 @@ func judgeSucceeded(l loaders) Verdict {
 			return v.Because(result.CausePodDeleted, l.podName(i)+" was being deleted")
 		}
 		summary, err := result.DecodeSummary(terminationMessage(pod))
+		if errors.Is(err, result.ErrSummaryVersion) {
+			return v.Because(result.CauseLoaderVersion, l.loaderName(i)+" is of another release: "+err.Error())
+		}
 		if err != nil {
 			return v.Because(result.CauseSilent, l.loaderName(i)+" exited with code 0 but left no result: "+err.Error())
 		}

@@ -44,6 +44,7 @@ func useImage(spec *corev1.PodSpec, needs workload.Pod, images podutil.Images) {
 		Name: installContainer, Image: images.Loader, ImagePullPolicy: corev1.PullIfNotPresent,
 		Args: []string{"install", result.ToolPath + "/loader"}, Resources: spec.Containers[0].Resources,
 		SecurityContext: podutil.RestrictedContainer(), VolumeMounts: []corev1.VolumeMount{tool},
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	})
 	c := &spec.Containers[0]
 	c.Image, c.Command = needs.Image, []string{result.ToolPath + "/loader"}

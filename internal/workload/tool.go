@@ -17,6 +17,9 @@ import (
 // ErrConnectionLost is wrapped by the errors of a Tool that lost its connection to the server: the attempt was disturbed.
 var ErrConnectionLost = errors.New("the connection to the server was lost")
 
+// ErrTooManyConnections is wrapped by the errors of a Tool for which the server had no connection left.
+var ErrTooManyConnections = errors.New("the server has no connection left")
+
 // Tool is a load that another program makes. It says which commands are executed when, and what their output means; the
 // loader executes them, one after another and never by a shell.
 type Tool interface {

@@ -216,12 +216,15 @@ func worthAnotherTry(err error) bool {
 		// Nobody listens, the name is not known yet, the server broke off: all of it is what starting looks like.
 		return true
 	}
-	const tooManyConnections, tooManyOfThisUser, serverShutdown = 1040, 1203, 1053
-	switch server.Number {
-	case tooManyConnections, tooManyOfThisUser, serverShutdown:
-		return true
-	}
-	return false
+	const serverShutdown = 1053
+	return server.Number == serverShutdown || TooMany(err)
+}
+
+// TooMany says whether the server has no connection left: for nobody, or for this user.
+func TooMany(err error) bool {
+	const tooManyConnections, tooManyOfThisUser = 1040, 1203
+	server, answered := errors.AsType[*mysql.MySQLError](err)
+	return answered && (server.Number == tooManyConnections || server.Number == tooManyOfThisUser)
 }
 
 // ReadCredential reads a file with a user name or password; a line break at its end is not part of it.

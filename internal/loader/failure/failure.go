@@ -20,6 +20,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -74,8 +75,14 @@ func reasonOf(e *engine.Engine, err error) result.Cause {
 	if _, ok := errors.AsType[workload.GaveUp](err); ok {
 		return result.CauseTooManyErrors
 	}
+	if errors.Is(err, workload.ErrTooManyConnections) {
+		return result.CauseTooManyConnections
+	}
 	if server, answered := errors.AsType[*mysql.MySQLError](err); answered {
-		if slices.Contains(e.ConnectionEnded, server.Number) {
+		switch {
+		case conn.TooMany(err):
+			return result.CauseTooManyConnections
+		case slices.Contains(e.ConnectionEnded, server.Number):
 			return result.CauseConnectionLost
 		}
 		return result.CauseSQL

@@ -32,6 +32,7 @@ func TestSysbenchJudge(t *testing.T) {
 	}{
 		"its own words":        {e(1, "sysbench 1.0.20\ninvalid option: --x=1\n"), "invalid option: --x=1", false},
 		"errors and code 0":    {e(0, "FATAL: error 1045: Access denied\nCheck 1: PASSED\n"), "Access denied", false},
+		"no connection left":   {e(1, "FATAL: error 1040: Too many connections\n"), "error 1040", false},
 		"connection lost":      {e(1, "FATAL: mysql_stmt_execute() returned error 2013 (Lost connection to server during query)\n"), "error 2013", true},
 		"nothing of its own":   {e(1, "first\nlast words\n"), "last words", false},
 		"long":                 {e(1, "FATAL: "+strings.Repeat("x", 100000)), "FATAL: xxx", false},
@@ -41,6 +42,10 @@ func TestSysbenchJudge(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tc.says) || errors.Is(err, workload.ErrConnectionLost) != tc.lost || len(err.Error()) > 2000 {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	full := e(1, "FATAL: error 1040: Too many connections\n")
+	if _, err := tool.Judge(workload.PhaseVerify, full); !errors.Is(err, workload.ErrTooManyConnections) {
+		t.Errorf("no connection left: %v", err)
 	}
 	checks, err := tool.Judge(workload.PhasePrepare, e(0, "Check 1: PASSED\nCheck 2: FAILED!!! 3 of 4\n"))
 	want := []result.Check{{Name: "before: Check 1", Passed: true}, {Name: "before: Check 2", Detail: "3 of 4"}}

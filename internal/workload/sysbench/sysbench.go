@@ -260,5 +260,10 @@ func sysbenchError(e *workload.Execution, lines []string) error {
 			return errors.Join(err, workload.ErrConnectionLost)
 		}
 	}
+	for _, full := range []string{"error 1040", "error 1203", "errno = 1040", "errno = 1203", "Too many connections"} {
+		if strings.Contains(text, full) {
+			return errors.Join(err, workload.ErrTooManyConnections)
+		}
+	}
 	return err
 }
