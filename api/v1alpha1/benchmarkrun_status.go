@@ -30,8 +30,8 @@ type BenchmarkRunStatus struct {
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// deadline is when the run ends at the latest: startTime plus spec.deadlineSeconds, later by the time for which the run was
-	// suspended or waited for its lane again.
+	// deadline is when the run ends unless it makes progress before; with spec.deadlineSeconds, when it ends at the latest: that
+	// long after startTime, later by the time for which it was suspended or waited for its lane again.
 	// +optional
 	Deadline *metav1.Time `json:"deadline,omitempty"`
 

@@ -150,8 +150,10 @@ type BenchmarkRunSpec struct {
 	Suspend *bool `json:"suspend,omitempty"`
 
 	// deadlineSeconds ends the run this long after its start, whatever it waits for; the time for which it is suspended or waits
-	// for its lane does not count. Unset: as long as all trials and all allowed disturbances may take by their own deadlines. From
-	// 1 to 31536000.
+	// for its lane does not count. Unset: the run ends when it has made no progress (nothing was created, no attempt was recorded)
+	// for as long as one attempt may take: trials.deadlineSeconds, twice trials.startDeadlineSeconds, twice trials.warmUpSeconds
+	// and ten minutes. A slow run does not end then, but it takes at most as long as all trials and all allowed disturbances may
+	// take. From 1 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000

@@ -29,7 +29,8 @@ type BenchmarkSuiteStatus struct {
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// deadline is when the suite ends at the latest; later by the time for which it was suspended or waited for its lane again.
+	// deadline is when the suite ends unless it makes progress before; with spec.deadlineSeconds, when it ends at the latest; later
+	// by the time for which it was suspended or waited for its lane again.
 	// +optional
 	Deadline *metav1.Time `json:"deadline,omitempty"`
 

@@ -125,8 +125,9 @@ type BenchmarkSuiteSpec struct {
 	Suspend *bool `json:"suspend,omitempty"`
 
 	// deadlineSeconds ends the suite this long after its start, which is when it had its lane for the first time; the time for
-	// which it is suspended or waits for its lane does not count. Unset: as long as all of its runs may take by their own
-	// deadlines. From 1 to 31536000.
+	// which it is suspended or waits for its lane does not count. Unset: the suite ends when it has made no progress for
+	// as long as one attempt of its runs may take, counted from the end, or the deadline, of its last run; at most, it takes as
+	// long as all of its runs may take. From 1 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000

@@ -23,8 +23,8 @@ const (
 	maxDeadline = 365 * 24 * time.Hour
 )
 
-// Deadline is how long a run may take from its start, without the time for which it is suspended or queued: what it asks for
-// or, by default, as long as all trials and all allowed disturbances may take by their own deadlines.
+// Deadline is how long a run may take at most from its start, without the time for which it is suspended or queued: what it asks
+// for or, by default, as long as all trials and all allowed disturbances may take by their own deadlines.
 func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 	if asked := run.Spec.DeadlineSeconds; asked != nil {
 		return time.Duration(*asked) * time.Second
@@ -37,18 +37,88 @@ func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 			attempts += int64(len(p.Points)) // pilots
 		}
 	}
-	// Each attempt may need a new database, and its warm-up.
-	seconds := attempts * (2*int64(t.StartDeadlineSeconds) + int64(t.DeadlineSeconds) + 2*int64(ptr.Deref(t.WarmUpSeconds, 0)))
+	seconds := attempts * attemptSeconds(t)
 	if seconds >= int64(maxDeadline/time.Second) {
 		return maxDeadline
 	}
 	return time.Duration(seconds)*time.Second + spareTime
 }
 
-// deadline of the run.
+// attemptSeconds is how long one attempt may take: it may need a new database, and its warm-up.
+func attemptSeconds(t *v1alpha1.TrialsSpec) int64 {
+	return 2*int64(t.StartDeadlineSeconds) + int64(t.DeadlineSeconds) + 2*int64(ptr.Deref(t.WarmUpSeconds, 0))
+}
+
+// quietTime is for how long a run without spec.deadlineSeconds may make no progress: as long as one attempt may take.
+func quietTime(t *v1alpha1.TrialsSpec) time.Duration {
+	return min(maxDeadline, time.Duration(attemptSeconds(t))*time.Second+spareTime)
+}
+
+// deadline of the run. By default it moves on with the run's progress: however slow a run is, it has time for the next attempt, and
+// one that is stuck ends soon.
 func (s *situation) deadline() time.Time {
-	start := ptr.Deref(s.run.Status.StartTime, metav1.NewTime(s.now))
-	return start.Add(Deadline(s.run, s.plan) + s.pausedFor())
+	status := &s.run.Status
+	latest := ptr.Deref(status.StartTime, metav1.NewTime(s.now)).Add(Deadline(s.run, s.plan) + s.pausedFor())
+	if s.run.Spec.DeadlineSeconds != nil {
+		return latest
+	}
+	return earlier(latest, movingDeadline(status.Deadline, s.seen.Blind, s.lastProgress(), quietTime(&s.run.Spec.Trials)))
+}
+
+// lastProgress is when the run was admitted, or made something, or recorded an attempt that its status does not know yet: what was
+// recorded before has moved the deadline then.
+func (s *situation) lastProgress() time.Time {
+	status := &s.run.Status
+	if status.StartTime == nil || pause(status.Conditions) != nil || s.seen.Newest != status.Records {
+		return s.now
+	}
+	last := later(status.StartTime.Time, admittedSince(status.Conditions, s.now))
+	for _, a := range s.seen.Attempts {
+		last = later(last, a.Job.CreationTimestamp.Time)
+	}
+	for i := range s.seen.Instances {
+		if root := s.seen.Instances[i].Root(); root != nil {
+			last = later(last, root.GetCreationTimestamp().Time)
+		}
+	}
+	return last
+}
+
+// movingDeadline is a quiet time after the last progress. It is never earlier than before, and stays while nothing can be seen.
+func movingDeadline(before *metav1.Time, blind bool, progress time.Time, quiet time.Duration) time.Time {
+	if before == nil {
+		return progress.Add(quiet)
+	}
+	if blind {
+		return before.Time
+	}
+	return later(before.Time, progress.Add(quiet))
+}
+
+// admittedSince is since when an object has had its lane, or the zero time if it has not. An object without a status is seen for the
+// first time.
+func admittedSince(conditions []metav1.Condition, now time.Time) time.Time {
+	switch c := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionAdmitted); {
+	case c == nil:
+		return now
+	case c.Status == metav1.ConditionTrue:
+		return c.LastTransitionTime.Time
+	}
+	return time.Time{}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // Pauses says whether no step is taken, by the will of a person or for the sake of another run: such time does not count.
@@ -97,11 +167,22 @@ func (s *situation) bound(d Decision) Decision {
 	if s.seen.Trouble != "" {
 		d.Reason, d.Message = v1alpha1.ReasonRetrying, s.seen.Trouble
 	}
-	if over := !s.now.Before(s.deadline()); over && d.Failure == nil && (s.seen.Trouble != "" || !writes(d.Action)) {
-		return *fail(Failure{Reason: v1alpha1.ReasonDeadlineExceeded, Message: fmt.Sprintf(
-			"the run did not end within %s (spec.deadlineSeconds): %s", Deadline(s.run, s.plan), d.Message)})
+	over := !s.now.Before(s.deadline())
+	if !over || d.Failure != nil || s.seen.Trouble == "" && (writes(d.Action) || s.run.Spec.DeadlineSeconds == nil && d.Action != (Wait{})) {
+		return d // by default, what it does next is progress: the operator may have been away for long
 	}
-	return d
+	return *fail(Failure{
+		Reason:  v1alpha1.ReasonDeadlineExceeded,
+		Message: overDeadline("run", s.run.Spec.DeadlineSeconds, quietTime(&s.run.Spec.Trials)) + d.Message,
+	})
+}
+
+// overDeadline says which deadline has ended a run or a suite.
+func overDeadline(noun string, asked *int32, quiet time.Duration) string {
+	if asked != nil {
+		return fmt.Sprintf("the %s did not end within %s (spec.deadlineSeconds): ", noun, time.Duration(*asked)*time.Second)
+	}
+	return fmt.Sprintf("the %s made no progress for %s (spec.deadlineSeconds is not set): ", noun, quiet)
 }
 
 // writes says whether an action keeps what was measured.

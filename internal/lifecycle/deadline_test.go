@@ -97,3 +97,141 @@ func TestSuspendedTimeMovesTheDeadline(t *testing.T) {
 		t.Errorf("after a second time the deadline is %s, want %s", run.Status.Deadline, want)
 	}
 }
+
+// defaultRun is a run without spec.deadlineSeconds, whose attempts may take 12 minutes with everything around them.
+func defaultRun(repetitions int32) *v1alpha1.BenchmarkRun {
+	run := oneAxis(1, repetitions)
+	run.Spec.Trials.StartDeadlineSeconds, run.Spec.Trials.DeadlineSeconds = 10, 100
+	return run
+}
+
+const defaultQuiet = 120*time.Second + spareTime
+
+// A run that makes no progress ends when one attempt could have ended, and not when all could have.
+func TestStuckRunEndsSoon(t *testing.T) {
+	run := defaultRun(36)
+	stuck := &Observed{Predecessor: []string{"run-db1"}}
+	run.Status = statusOf(t, run, stuck, now)
+	if d := next(t, run, stuck, now.Add(defaultQuiet-time.Second)); d.Failure != nil {
+		t.Errorf("ended too early: %v", d.Failure)
+	}
+	d := next(t, run, stuck, now.Add(defaultQuiet))
+	if d.Failure == nil || d.Failure.Reason != v1alpha1.ReasonDeadlineExceeded ||
+		d.Failure.Message != "the run made no progress for 12m0s (spec.deadlineSeconds is not set): "+
+			"objects of an earlier run of this name are still being deleted: run-db1" {
+		t.Errorf("decided %+v", d.Failure)
+	}
+}
+
+// However slow a run is, each attempt that is recorded gives it time for the next, also if an operator was away for long before.
+func TestSlowRunDoesNotEnd(t *testing.T) {
+	run, at := defaultRun(36), now
+	for trial := 1; trial < 36; trial++ {
+		at = at.Add(119 * time.Second) // of 120 that an attempt may take
+		seen := &Observed{Instances: []Instance{instanceOf(1, "u", starting)}}
+		for n := range trial {
+			seen.Records = append(seen.Records, records(n+1)...)
+		}
+		seen.Newest = v1alpha1.RecordReference{ConfigMap: "run-t1-a1", Digest: strings.Repeat("1", trial)}
+		d := next(t, run, seen, at)
+		if d.Failure != nil && d.Failure.Reason == v1alpha1.ReasonDeadlineExceeded {
+			t.Fatalf("after %d trials it ended: %v", trial, d.Failure)
+		}
+		run.Status = statusOf(t, run, seen, at)
+		if want := metav1.NewTime(at.Add(defaultQuiet)); !run.Status.Deadline.Equal(&want) {
+			t.Fatalf("after %d trials the deadline is %s, want %s", trial, run.Status.Deadline, want)
+		}
+		// Nothing is new: the deadline stays, also while nothing can be read.
+		for _, same := range []*Observed{seen, {Hindrances: Hindrances{Blind: true}}} {
+			if later := statusOf(t, run, same, at.Add(time.Minute)).Deadline; !later.Equal(run.Status.Deadline) {
+				t.Fatalf("a minute later it is %s", later)
+			}
+		}
+	}
+}
+
+// An operator that was away for longer than a run may be quiet goes on with it.
+func TestOperatorThatWasAway(t *testing.T) {
+	run := defaultRun(36)
+	seen := &Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod")}}
+	run.Status = statusOf(t, run, seen, now)
+	back := now.Add(2 * defaultQuiet)
+	if d := next(t, run, seen, back); d.Failure != nil || d.Action == (Wait{}) {
+		t.Fatalf("back again, it decides %T, %+v", d.Action, d.Failure)
+	}
+	attempt := attemptOf(2, 1, loading)
+	attempt.Job.CreationTimestamp = metav1.NewTime(back)
+	seen.Attempts = []Attempt{attempt}
+	if d := next(t, run, seen, back.Add(time.Minute)); d.Failure != nil {
+		t.Errorf("with the next attempt under way: %+v", d.Failure)
+	}
+	if d := next(t, run, seen, back.Add(defaultQuiet)); d.Failure == nil {
+		t.Error("an attempt that never ends does not end the run")
+	}
+}
+
+// The time for which a run waits again does not count, and it has all of its time afterwards.
+func TestPausedRunHasAllOfItsTime(t *testing.T) {
+	run := defaultRun(3)
+	run.Status = statusOf(t, run, &Observed{}, now)
+	run.Spec.Suspend = ptr.To(true)
+	run.Status = statusOf(t, run, &Observed{}, now.Add(time.Minute))
+	run.Spec.Suspend = ptr.To(false)
+	at := now.Add(48 * time.Hour)
+	seen := &Observed{Predecessor: []string{"x"}}
+	if d := next(t, run, seen, at); d.Failure != nil {
+		t.Fatalf("after two days: %+v", d.Failure)
+	}
+	run.Status = statusOf(t, run, seen, at)
+	if want := metav1.NewTime(at.Add(defaultQuiet)); !run.Status.Deadline.Equal(&want) {
+		t.Errorf("the deadline is %s, want %s", run.Status.Deadline, want)
+	}
+	if d := next(t, run, seen, at.Add(defaultQuiet-time.Second)); d.Failure != nil {
+		t.Errorf("before its deadline: %+v", d.Failure)
+	}
+}
+
+// Progress without end is none: a Job that somebody deletes again and again does not keep a run for ever.
+func TestDefaultDeadlineIsBounded(t *testing.T) {
+	run := defaultRun(2)
+	run.Status = statusOf(t, run, &Observed{}, now)
+	at := now
+	for range 1000 {
+		at = at.Add(time.Minute)
+		attempt := attemptOf(1, 1, loading)
+		attempt.Job.CreationTimestamp = metav1.NewTime(at)
+		seen := &Observed{Attempts: []Attempt{attempt}, Instances: []Instance{instanceOf(1, "u")}}
+		if d := next(t, run, seen, at); d.Failure != nil {
+			if took := at.Sub(now); took < Deadline(run, planOf(t, run)) || took > Deadline(run, planOf(t, run))+time.Minute {
+				t.Errorf("it ended after %s", took)
+			}
+			return
+		}
+		run.Status = statusOf(t, run, seen, at)
+	}
+	t.Error("it did not end")
+}
+
+// A suite without a deadline of its own waits for its runs, which have theirs, and ends soon if it cannot make the next.
+func TestStuckSuiteEndsSoon(t *testing.T) {
+	s := suite()
+	p := planOfSuite(t, s)
+	seen := measuredRuns(s, p, 1)
+	seen.Members[0].Run.Status.CompletionTime = ptr.To(metav1.NewTime(now))
+	seen.Predecessor = []string{"s-db1"}
+	s.Status.StartTime = ptr.To(ago(time.Hour))
+	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionTrue, LastTransitionTime: ago(time.Hour)}}
+	quiet := newSuiteSituation(s, p, seen, now).quietTime()
+	if d := NextOfSuite(s, p, seen, now.Add(quiet-time.Second)); d.Failure != nil {
+		t.Errorf("too early: %+v", d.Failure)
+	}
+	d := NextOfSuite(s, p, seen, now.Add(quiet))
+	if d.Failure == nil || !strings.Contains(d.Failure.Message, "the suite made no progress for "+quiet.String()) {
+		t.Errorf("decided %+v", d.Failure)
+	}
+	seen.Predecessor = nil
+	seen.begin(s, p, 1, func(run *v1alpha1.BenchmarkRun) { run.Status.Deadline = ptr.To(metav1.NewTime(now.Add(10 * time.Hour))) })
+	if d := NextOfSuite(s, p, seen, now.Add(10*time.Hour)); d.Failure != nil {
+		t.Errorf("with a run under way: %+v", d.Failure)
+	}
+}

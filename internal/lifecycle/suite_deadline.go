@@ -4,7 +4,6 @@
 package lifecycle
 
 import (
-	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,7 +12,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// SuiteDeadline is how long a suite may take from its start, without the time for which it is suspended or queued: what it
+// SuiteDeadline is how long a suite may take at most from its start, without the time for which it is suspended or queued: what it
 // asks for or, by default, as long as all of its runs may take by their own deadlines.
 func SuiteDeadline(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) time.Duration {
 	if asked := suite.Spec.DeadlineSeconds; asked != nil {
@@ -27,10 +26,45 @@ func SuiteDeadline(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) time.Duration {
 	return total
 }
 
-// deadline of the suite.
+// deadline of the suite. By default it moves on with the suite's progress, as that of a run does.
 func (s *suiteSituation) deadline() time.Time {
-	start := ptr.Deref(s.suite.Status.StartTime, metav1.NewTime(s.now))
-	return start.Add(SuiteDeadline(s.suite, s.plan) + s.pausedFor())
+	status := &s.suite.Status
+	latest := ptr.Deref(status.StartTime, metav1.NewTime(s.now)).Add(SuiteDeadline(s.suite, s.plan) + s.pausedFor())
+	if s.suite.Spec.DeadlineSeconds != nil {
+		return latest
+	}
+	return earlier(latest, movingDeadline(status.Deadline, s.seen.Blind, s.lastProgress(), s.quietTime()))
+}
+
+// lastProgress is when the suite was admitted, or created a run, or when one has ended or will end at the latest.
+func (s *suiteSituation) lastProgress() time.Time {
+	status := &s.suite.Status
+	if status.StartTime == nil || pause(status.Conditions) != nil {
+		return s.now
+	}
+	last := later(status.StartTime.Time, admittedSince(status.Conditions, s.now))
+	for i := range s.seen.Members {
+		run := s.seen.Members[i].Run
+		if run == nil {
+			continue
+		}
+		last = later(last, run.CreationTimestamp.Time)
+		if end := run.Status.CompletionTime; end != nil {
+			last = later(last, end.Time)
+		} else if run.Status.Deadline != nil {
+			last = later(last, run.Status.Deadline.Time)
+		}
+	}
+	return last
+}
+
+// quietTime is for how long a suite may make no progress: as long as an attempt of any of its runs may take.
+func (s *suiteSituation) quietTime() time.Duration {
+	longest := quietTime(&s.suite.Spec.Template.Spec.Trials)
+	for _, v := range s.plan.Variants {
+		longest = max(longest, quietTime(&v.Run.Spec.Trials))
+	}
+	return longest
 }
 
 // pausedFor is how long the suite has been suspended since its start, and then queued, as with a run.
@@ -51,10 +85,12 @@ func (s *suiteSituation) bound(d Decision) Decision {
 	if s.seen.Trouble != "" {
 		d.Reason, d.Message = v1alpha1.ReasonRetrying, s.seen.Trouble
 	}
-	ends := d.Reason == v1alpha1.ReasonPublishing
+	ends := d.Reason == v1alpha1.ReasonPublishing || s.seen.Trouble == "" && s.suite.Spec.DeadlineSeconds == nil && d.Action != (Wait{})
 	if over := !s.now.Before(s.deadline()); over && !ends && d.Failure == nil {
-		return *fail(Failure{Reason: v1alpha1.ReasonDeadlineExceeded, Message: fmt.Sprintf(
-			"the suite did not end within %s (spec.deadlineSeconds): %s", SuiteDeadline(s.suite, s.plan), d.Message)})
+		return *fail(Failure{
+			Reason:  v1alpha1.ReasonDeadlineExceeded,
+			Message: overDeadline("suite", s.suite.Spec.DeadlineSeconds, s.quietTime()) + d.Message,
+		})
 	}
 	return d
 }
