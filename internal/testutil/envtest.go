@@ -37,6 +37,9 @@ func RunWithEnvironment(m *testing.M, set func(*envtest.Environment, client.With
 		CRDDirectoryPaths:     []string{filepath.Join(filepath.Dir(here), "..", "..", "config", "crd", "bases")},
 		ErrorIfCRDPathMissing: true,
 	}
+	// Some tests store more than the 2 GiB that etcd takes unless it is told otherwise.
+	environment.ControlPlane.Etcd = new(envtest.Etcd)
+	environment.ControlPlane.Etcd.Configure().Set("quota-backend-bytes", "8589934592")
 	config, err := environment.Start()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starting the API server:", err)
