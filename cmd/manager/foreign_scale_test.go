@@ -50,7 +50,7 @@ func TestScaleForeign(t *testing.T) {
 
 	for _, features := range []string{"", "KUBE_FEATURE_WatchListClient=false"} {
 		t.Run("with "+features, func(t *testing.T) {
-			m := start(t, madeNamespace(t, "leases-"), "foreign", "", "GOMEMLIMIT=256MiB", features)
+			m := startIn(t, []string{"GOMEMLIMIT=256MiB", features}, madeNamespace(t, "leases-"), "foreign", "")
 			peak := 0
 			err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, 10*time.Minute, true, func(ctx context.Context) (bool, error) {
 				_, peak = memory(t, m.pid)

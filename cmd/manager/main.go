@@ -9,24 +9,15 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"go.uber.org/zap/zapcore"
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/selection"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
@@ -47,6 +38,8 @@ func main() {
 		return
 	}
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&zapOptions)))
+	// GOMEMLIMIT is the container's limit (none by default): a quarter of it is for what Go does not count.
+	debug.SetMemoryLimit(debug.SetMemoryLimit(-1) / 4 * 3)
 	if err := run(ctrl.SetupSignalHandler(), o); err != nil {
 		fmt.Fprintln(os.Stderr, "manager:", err)
 		os.Exit(1)
@@ -114,40 +107,4 @@ func run(ctx context.Context, o *options) error {
 		return fmt.Errorf("setting up the readiness check: %w", err)
 	}
 	return mgr.Start(ctx)
-}
-
-// cacheOptions keep only what belongs to runs and suites, the Leases of lanes and of tuned nodes in their namespaces, and of
-// ConfigMaps, which are watched by their metadata alone, only what decisions need: anybody may put a label of Benchrun on a
-// ConfigMap, with as many annotations as fit.
-func cacheOptions(namespace, lanes, hosts string) (cache.Options, error) {
-	// Every object has it, also those of a database that the runs of a suite share.
-	component, err := labels.NewRequirement(v1alpha1.LabelComponent, selection.Exists, nil)
-	if err != nil {
-		return cache.Options{}, fmt.Errorf("making the cache's selector: %w", err)
-	}
-	selector := labels.NewSelector().Add(*component)
-	strip := cache.TransformStripManagedFields()
-	o := cache.Options{
-		DefaultTransform: strip,
-		ByObject: map[client.Object]cache.ByObject{
-			&batchv1.Job{}: {Label: selector}, &appsv1.StatefulSet{}: {Label: selector}, &corev1.Pod{}: {Label: selector},
-			&corev1.Service{}: {Label: selector}, &corev1.PersistentVolumeClaim{}: {Label: selector},
-			&policyv1.PodDisruptionBudget{}: {Label: selector},
-			&coordinationv1.Lease{}: {
-				// Those of leader election have no such label.
-				Label:      labels.SelectorFromSet(labels.Set{"app.kubernetes.io/managed-by": "benchrun"}),
-				Namespaces: map[string]cache.Config{lanes: {}, hosts: {}},
-			},
-			&corev1.ConfigMap{}: {Label: selector, Transform: func(object any) (any, error) {
-				if meta, ok := object.(*metav1.PartialObjectMetadata); ok {
-					meta.Annotations = nil
-				}
-				return strip(object)
-			}},
-		},
-	}
-	if namespace != "" {
-		o.DefaultNamespaces = map[string]cache.Config{namespace: {}}
-	}
-	return o, nil
 }

@@ -1,0 +1,144 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/database"
+)
+
+// Anybody may make objects with the labels of Benchrun in his own namespace, and fill them. The cache therefore keeps of each
+// object only what the operator reads.
+
+// cachedLabels and cachedAnnotations are those that are read.
+var (
+	cachedLabels = []string{
+		v1alpha1.LabelRun, v1alpha1.LabelRunUID, v1alpha1.LabelSuite, v1alpha1.LabelSuiteUID, v1alpha1.LabelRound,
+		v1alpha1.LabelVariant, v1alpha1.LabelComponent, v1alpha1.LabelInstance, v1alpha1.LabelTrial, v1alpha1.LabelAttempt,
+		v1alpha1.LabelOutcome, v1alpha1.LabelLane, v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority, kueuePodGroup,
+	}
+	cachedAnnotations = []string{
+		v1alpha1.AnnotationDatabaseNode, v1alpha1.AnnotationLoaderNodes, v1alpha1.AnnotationSharedInstance,
+		v1alpha1.AnnotationSharedPod, neighborsAnnotation, database.AnnotationBlockIO, batchv1.JobCompletionIndexAnnotation,
+	}
+)
+
+// Bounds of what is kept of lists and specifications: more than those of Benchrun's own objects have.
+const (
+	cachedFinalizers = 16
+	cachedSpecBytes  = 32 << 10
+)
+
+// Cached reduces an object to what the operator reads in its cache. Leases are written back whole, and stand in namespaces of the
+// operator's choice: they only lose their managed fields.
+func Cached(object any) (any, error) {
+	o, is := object.(client.Object)
+	if !is {
+		return object, nil
+	}
+	o.SetManagedFields(nil)
+	if _, lease := object.(*coordinationv1.Lease); lease {
+		return object, nil
+	}
+	cacheMetadata(o)
+	switch one := object.(type) {
+	case *corev1.Pod:
+		one.Spec = cachedPod(&one.Spec)
+	case *batchv1.Job:
+		one.Spec = batchv1.JobSpec{
+			Completions: one.Spec.Completions, Parallelism: one.Spec.Parallelism, Suspend: one.Spec.Suspend,
+			ActiveDeadlineSeconds: one.Spec.ActiveDeadlineSeconds,
+		}
+	case *appsv1.StatefulSet:
+		observer := observerOf(one.Spec.Template.Spec.InitContainers)
+		one.Spec = appsv1.StatefulSetSpec{Replicas: one.Spec.Replicas}
+		one.Spec.Template.Spec.InitContainers = observer
+	case *corev1.Service:
+		one.Spec, one.Status = corev1.ServiceSpec{}, corev1.ServiceStatus{}
+	case *corev1.PersistentVolumeClaim:
+		one.Spec, one.Status = corev1.PersistentVolumeClaimSpec{}, corev1.PersistentVolumeClaimStatus{Phase: one.Status.Phase}
+	case *policyv1.PodDisruptionBudget:
+		one.Spec, one.Status = policyv1.PodDisruptionBudgetSpec{}, policyv1.PodDisruptionBudgetStatus{}
+	}
+	return object, nil
+}
+
+// cacheMetadata keeps of an object's metadata what is read. Rows that a pilot has decided are many: only a suite writes them.
+func cacheMetadata(o client.Object) {
+	controller := metav1.GetControllerOf(o)
+	keys := cachedAnnotations
+	if _, run := o.(*v1alpha1.BenchmarkRun); run && controller != nil {
+		keys = append(slices.Clone(keys), v1alpha1.AnnotationRows)
+	}
+	annotations := only(o.GetAnnotations(), keys)
+	if _, configMap := o.(*metav1.PartialObjectMetadata); configMap {
+		annotations = nil
+	}
+	o.SetAnnotations(annotations)
+	o.SetLabels(only(o.GetLabels(), cachedLabels))
+	var owners []metav1.OwnerReference
+	if controller != nil {
+		owners = []metav1.OwnerReference{*controller}
+	}
+	o.SetOwnerReferences(owners)
+	if finalizers := o.GetFinalizers(); len(finalizers) > cachedFinalizers {
+		o.SetFinalizers(slices.Clone(finalizers[:cachedFinalizers]))
+	}
+}
+
+// only what has one of the keys.
+func only(from map[string]string, keys []string) map[string]string {
+	kept := map[string]string{}
+	for _, key := range keys {
+		if value, found := from[key]; found {
+			kept[key] = value
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	return kept
+}
+
+// cachedPod is what says where a Pod is, or why it is nowhere: what it asks of nodes.
+func cachedPod(spec *corev1.PodSpec) corev1.PodSpec {
+	kept := corev1.PodSpec{
+		NodeName: spec.NodeName, NodeSelector: spec.NodeSelector, Affinity: spec.Affinity, Tolerations: spec.Tolerations,
+		SchedulingGates: spec.SchedulingGates, Overhead: spec.Overhead, Resources: spec.Resources,
+		InitContainers: cachedContainers(spec.InitContainers), Containers: cachedContainers(spec.Containers),
+	}
+	if kept.Size() > cachedSpecBytes {
+		return corev1.PodSpec{NodeName: spec.NodeName}
+	}
+	return kept
+}
+
+func cachedContainers(list []corev1.Container) []corev1.Container {
+	var kept []corev1.Container
+	for i := range list {
+		kept = append(kept, corev1.Container{
+			Name: list[i].Name, Resources: list[i].Resources, RestartPolicy: list[i].RestartPolicy,
+		})
+	}
+	return kept
+}
+
+// observerOf is the observer alone: what it asks for is said when a LimitRange refuses it.
+func observerOf(list []corev1.Container) []corev1.Container {
+	i := slices.IndexFunc(list, func(c corev1.Container) bool { return c.Name == database.ObserverContainer })
+	if i < 0 {
+		return nil
+	}
+	return cachedContainers(list[i : i+1])
+}
