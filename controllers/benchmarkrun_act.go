@@ -79,7 +79,7 @@ func (r *BenchmarkRunReconciler) takeLane(ctx context.Context, s *runStep) error
 	if err := r.lanes().take(ctx, r.writer(s.owner), one); err != nil {
 		return err
 	}
-	s.seen.Lane.Holder, s.seen.Lane.Line = &one.Holder, nil
+	s.seen.Lane.Holder, s.seen.Lane.Next = &one.Holder, lifecycle.Holder{}
 	return nil
 }
 

@@ -126,8 +126,8 @@ func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 			MaxConcurrentReconciles: 4,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 		}).
-		Watches(&v1alpha1.BenchmarkRun{}, r.lanes().enqueueLine()).
-		Watches(&v1alpha1.BenchmarkSuite{}, r.lanes().enqueueLine()).
+		Watches(&v1alpha1.BenchmarkRun{}, r.lanes().enqueueNext()).
+		Watches(&v1alpha1.BenchmarkSuite{}, r.lanes().enqueueNext()).
 		Watches(&coordinationv1.Lease{}, handler.EnqueueRequestsFromMapFunc(r.lanes().waitFor)).
 		WatchesMetadata(&corev1.ConfigMap{}, r.enqueueRuns())
 	for _, object := range []client.Object{

@@ -64,7 +64,7 @@ func (r *BenchmarkSuiteReconciler) takeLane(ctx context.Context, s *suiteStep) e
 	if err := r.lanes().take(ctx, r.writer(s.owner), one); err != nil {
 		return err
 	}
-	s.seen.Lane.Holder, s.seen.Lane.Line = &one.Holder, nil
+	s.seen.Lane.Holder, s.seen.Lane.Next = &one.Holder, lifecycle.Holder{}
 	return nil
 }
 

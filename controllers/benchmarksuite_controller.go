@@ -113,8 +113,8 @@ func (r *BenchmarkSuiteReconciler) SetupWithManager(mgr ctrl.Manager) error {
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 		}).
 		Watches(&v1alpha1.BenchmarkRun{}, enqueueOwner(v1alpha1.LabelSuite)).
-		Watches(&v1alpha1.BenchmarkRun{}, r.lanes().enqueueLine()).
-		Watches(&v1alpha1.BenchmarkSuite{}, r.lanes().enqueueLine()).
+		Watches(&v1alpha1.BenchmarkRun{}, r.lanes().enqueueNext()).
+		Watches(&v1alpha1.BenchmarkSuite{}, r.lanes().enqueueNext()).
 		Watches(&coordinationv1.Lease{}, handler.EnqueueRequestsFromMapFunc(r.lanes().waitFor))
 	for _, object := range []client.Object{&batchv1.Job{}, &appsv1.StatefulSet{}, &corev1.Pod{}} {
 		b = b.Watches(object, enqueueSuite())

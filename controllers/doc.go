@@ -39,6 +39,7 @@
 // Files that work for both kinds of owner:
 //
 //	lanes.go         reads, takes and releases a lane: a Lease
+//	descent.go       what was made of what, by controller references
 //	laneremains.go   what a holder of a lane has left that may put load on a node
 //	lanewatches.go   whom a change of a run, a suite or a Lease wakes in the queue of a lane
 //	owner.go         who owns an object: this owner, an earlier one of the same name, or somebody else

@@ -76,16 +76,16 @@ func TestEnvtestOnlyWhatARunHasMadeHoldsItsLane(t *testing.T) {
 			if gone {
 				c.must(api.Delete(t.Context(), run))
 				c.tryAll("first", "second")
-				c.says("second", "False Queued: waiting for run "+c.namespace+"/first, which holds lane default; position 1 of 1")
+				c.says("second", "False Queued: waiting for run "+c.namespace+"/first, which holds lane default; next in the queue")
 				for _, name := range []string{"first-t1-a1", "first-db1"} {
 					c.must(api.Delete(t.Context(), c.owned(name), client.PropagationPolicy(metav1.DeletePropagationBackground)))
 				}
 				c.tryAll("first", "second") // the Pods are still there, and what controlled them is not
-				c.says("second", "False Queued: waiting for run "+c.namespace+"/first, which holds lane default; position 1 of 1")
+				c.says("second", "False Queued: waiting for run "+c.namespace+"/first, which holds lane default; next in the queue")
 			} else {
 				c.change("first", func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = ptr.To(true) })
 				c.tryAll("first", "first", "first", "second")
-				c.says("second", "False Queued: waiting for run "+c.namespace+"/first, which holds lane default; position 1 of 1")
+				c.says("second", "False Queued: waiting for run "+c.namespace+"/first, which holds lane default; next in the queue")
 			}
 			var pods corev1.PodList
 			c.list(&pods)

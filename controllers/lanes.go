@@ -87,11 +87,14 @@ func (l *lanes) observe(ctx context.Context, one lifecycle.Contender, reader cli
 	if err != nil {
 		return lane, err
 	}
-	lane.Line = lifecycle.Line(one, all, lane.Holder)
+	lane.Next = lifecycle.NextInLine(one, all, lane.Holder)
 	if lane.Holder == nil || !l.foreign(*lane.Holder) {
 		return lane, nil
 	}
 	lane.Foreign = true
+	if lane.Next != one.Holder {
+		return lane, nil // the next one looks after it
+	}
 	lane.Abandoned, err = l.abandoned(ctx, *lane.Holder)
 	if err != nil && !apierrors.IsForbidden(err) {
 		return lane, err

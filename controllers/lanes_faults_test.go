@@ -81,7 +81,7 @@ func TestEnvtestLeaseDeletedByHand(t *testing.T) {
 				}
 				c.react()
 			}
-			c.says("zebra", "False Queued: waiting for run "+c.namespace+"/ape, which holds lane default; position 1 of 1")
+			c.says("zebra", "False Queued: waiting for run "+c.namespace+"/ape, which holds lane default; next in the queue")
 			if busy := c.busy(); len(busy) != 0 {
 				t.Errorf("%v have something", busy)
 			}

@@ -49,7 +49,7 @@ func TestEnvtestLaneOfAnotherInstallation(t *testing.T) {
 			}
 			lease := "(Lease " + other.namespace + "/default.lane.benchrun.dev)"
 			c.says("ours", "False Queued: waiting for a run of another installation, which holds lane default "+lease+
-				"; position 1 of 1")
+				"; next in the queue")
 			other.until("theirs", v1alpha1.ConditionDatabaseReady)
 			c.must(api.Delete(t.Context(), other.get("theirs")))
 			c.turn("ours", "ours")
@@ -72,7 +72,7 @@ func TestEnvtestLaneOfAnotherInstallation(t *testing.T) {
 	}
 }
 
-// What changes in a lane leads to the runs that wait for it, and to the name of its holder, who may be gone.
+// What changes in a lane leads to the run that is next, and to the name of its holder, who may be gone: not to all that wait.
 func TestEnvtestLaneWakesItsQueue(t *testing.T) {
 	c := newCluster(t)
 	c.queue(nil, "a", "b", "c")
@@ -86,10 +86,10 @@ func TestEnvtestLaneWakesItsQueue(t *testing.T) {
 		slices.Sort(list)
 		return list
 	}
-	if got := names(c.reconciler.lanes().waitFor(t.Context(), c.lease())); !slices.Equal(got, []string{"a", "b", "c"}) {
+	if got := names(c.reconciler.lanes().waitFor(t.Context(), c.lease())); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("the Lease leads to %v", got)
 	}
-	h := c.reconciler.lanes().enqueueLine()
+	h := c.reconciler.lanes().enqueueNext()
 	measured := func(tell func(queue)) []string {
 		q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 		defer q.ShutDown()
@@ -103,17 +103,17 @@ func TestEnvtestLaneWakesItsQueue(t *testing.T) {
 		return names(requests)
 	}
 	a, b := c.get("a"), c.get("b")
-	suspended := b.DeepCopy()
-	suspended.Spec.Suspend = ptr.To(true)
+	c.change("b", func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = ptr.To(true) })
+	suspended := c.get("b")
 	for what, tc := range map[string]struct {
 		tell func(queue)
 		want []string
 	}{
-		"a run is created": {func(q queue) { h.Create(t.Context(), event.CreateEvent{Object: b}, q) }, []string{"b", "c"}},
-		"a run is deleted": {func(q queue) { h.Delete(t.Context(), event.DeleteEvent{Object: b}, q) }, []string{"b", "c"}},
+		"a run is created": {func(q queue) { h.Create(t.Context(), event.CreateEvent{Object: b}, q) }, nil},
+		"a run is deleted": {func(q queue) { h.Delete(t.Context(), event.DeleteEvent{Object: b}, q) }, []string{"c"}},
 		"a run is suspended": {func(q queue) {
 			h.Update(t.Context(), event.UpdateEvent{ObjectOld: b, ObjectNew: suspended}, q)
-		}, []string{"b", "c"}},
+		}, []string{"c"}},
 		"a trial is measured": {func(q queue) { h.Update(t.Context(), event.UpdateEvent{ObjectOld: a, ObjectNew: a}, q) }, nil},
 	} {
 		if got := measured(tc.tell); !slices.Equal(got, tc.want) {

@@ -110,7 +110,7 @@ func TestEnvtestLaneOneAfterTheOther(t *testing.T) {
 	c.queue(func(r *v1alpha1.BenchmarkRun) { r.Spec.DeadlineSeconds = ptr.To[int32](600) }, "first", "second")
 	c.turn("first", "second")
 	c.says("first", "True Admitted: the run holds lane default")
-	c.says("second", "False Queued: waiting for run "+c.namespace+"/first, which holds lane default; position 1 of 1")
+	c.says("second", "False Queued: waiting for run "+c.namespace+"/first, which holds lane default; next in the queue")
 	if ready := c.condition("second", v1alpha1.ConditionReady); ready.Reason != v1alpha1.ReasonQueued {
 		t.Errorf("its status is %s: %s", ready.Reason, ready.Message)
 	}
@@ -189,7 +189,7 @@ func TestEnvtestLaneIsLeft(t *testing.T) {
 			c.turn("second", "first")
 			deleted := strings.HasPrefix(name, "deleted")
 			if deleted {
-				c.says("second", "False Queued: waiting for run "+c.namespace+"/first, which holds lane default; position 1 of 1")
+				c.says("second", "False Queued: waiting for run "+c.namespace+"/first, which holds lane default; next in the queue")
 				c.collectGarbageOf("first")
 			}
 			c.turns("second", v1alpha1.ConditionAdmitted, "first", "second")
@@ -242,10 +242,10 @@ func TestEnvtestLaneInOrder(t *testing.T) {
 	c.older("b")
 	c.queue(nil, "a")
 	c.turn("a", "b", "c")
-	c.says("a", "False Queued: waiting for run "+c.namespace+"/c, which is next in lane default; position 3 of 3")
+	c.says("a", "False Queued: in the queue of lane default; others are before it")
 	c.turn("a", "b", "c")
-	c.says("b", "False Queued: waiting for run "+c.namespace+"/c, which holds lane default; position 1 of 2")
-	c.says("a", "False Queued: waiting for run "+c.namespace+"/c, which holds lane default; position 2 of 2")
+	c.says("b", "False Queued: waiting for run "+c.namespace+"/c, which holds lane default; next in the queue")
+	c.says("a", "False Queued: in the queue of lane default; others are before it")
 	var began []string
 	for range 40 {
 		c.turn(names...)

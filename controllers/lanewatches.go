@@ -5,6 +5,7 @@ package controllers
 
 import (
 	"context"
+	"slices"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/client-go/util/workqueue"
@@ -20,22 +21,17 @@ import (
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// enqueueLine leads from a run or a suite that comes into the queue of its lane, or leaves it, to all in that queue: each of them
-// says at which position it is. What else changes about it does not concern the others.
-func (l *lanes) enqueueLine() handler.EventHandler {
+// enqueueNext leads from a run or a suite that leaves the queue of its lane to who is next there now. Who comes into it, and what
+// else changes, does not concern the others: a departure costs the same however many wait.
+func (l *lanes) enqueueNext() handler.EventHandler {
 	enqueue := func(ctx context.Context, object client.Object, q queue) {
-		for _, request := range l.line(ctx, contender(object).Lane) {
+		for _, request := range l.next(ctx, contender(object).Lane) {
 			q.Add(request)
 		}
 	}
 	return handler.Funcs{
-		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) {
-			if waits(contender(e.Object)) {
-				enqueue(ctx, e.Object, q)
-			}
-		},
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
-			if waits(contender(e.ObjectOld)) != waits(contender(e.ObjectNew)) {
+			if waits(contender(e.ObjectOld)) && !waits(contender(e.ObjectNew)) {
 				enqueue(ctx, e.ObjectNew, q)
 			}
 		},
@@ -47,47 +43,54 @@ func (l *lanes) enqueueLine() handler.EventHandler {
 	}
 }
 
-// waitFor leads from the Lease of a lane to its holder, to all in the lane's queue, and to the runs that wait for their suite to
-// have the lane. The holder may have gone while the manager was down, and nothing else would lead to its name.
+// waitFor leads from the Lease of a lane to its holder, to who is next in the lane's queue, and to the runs of the suite that holds
+// the lane. The holder may have gone while the manager was down, and nothing else would lead to its name.
 func (l *lanes) waitFor(ctx context.Context, object client.Object) []reconcile.Request {
-	lane := object.GetLabels()[v1alpha1.LabelLane]
-	requests := append(l.line(ctx, lane), l.members(ctx, lane)...)
-	if lease, ok := object.(*coordinationv1.Lease); ok && holderOf(lease).Kind == l.kind && !l.foreign(holderOf(lease)) {
-		requests = append(requests, requestFor(holderOf(lease)))
+	requests := l.next(ctx, object.GetLabels()[v1alpha1.LabelLane])
+	lease, ok := object.(*coordinationv1.Lease)
+	if !ok || l.foreign(holderOf(lease)) {
+		return requests
 	}
-	return requests
+	holder := holderOf(lease)
+	if holder.Kind == l.kind {
+		requests = append(requests, requestFor(holder))
+	}
+	return append(requests, l.members(ctx, holder)...)
 }
 
-// line has those of the kind in the queue of a lane, in any order.
-func (l *lanes) line(ctx context.Context, lane string) []reconcile.Request {
+// next is who is next in the queue of a lane, if it is of the kind.
+func (l *lanes) next(ctx context.Context, lane string) []reconcile.Request {
 	all, err := l.contenders(ctx, l.Client)
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Looking for the queue of a lane", "lane", lane)
 		return nil
 	}
-	var requests []reconcile.Request
-	for _, c := range all {
-		if c.Kind == l.kind && c.Lane == lane && waits(c) {
-			requests = append(requests, requestFor(c.Holder))
-		}
+	all = slices.DeleteFunc(all, func(c lifecycle.Contender) bool { return c.Lane != lane || !waits(c) })
+	if len(all) == 0 {
+		return nil
 	}
-	return requests
+	next := lifecycle.NextInLine(all[0], all, nil)
+	if next.Kind != l.kind {
+		return nil
+	}
+	return []reconcile.Request{requestFor(next)}
 }
 
-// members are the runs of suites in a lane that are not admitted, if the kind is that of runs.
-func (l *lanes) members(ctx context.Context, lane string) []reconcile.Request {
-	if l.kind != lifecycle.RunKind {
+// members are the runs of a suite that are not admitted, if the kind is that of runs.
+func (l *lanes) members(ctx context.Context, suite lifecycle.Holder) []reconcile.Request {
+	if l.kind != lifecycle.RunKind || suite.Kind != lifecycle.SuiteKind {
 		return nil
 	}
 	var runs v1alpha1.BenchmarkRunList
-	if err := l.List(ctx, &runs, client.InNamespace(l.namespace), client.HasLabels{v1alpha1.LabelSuite}); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Looking for the runs of suites in a lane", "lane", lane)
+	of := client.MatchingLabels{v1alpha1.LabelSuiteUID: string(suite.UID)}
+	if err := l.List(ctx, &runs, client.InNamespace(suite.Namespace), of); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Looking for the runs of a suite that has its lane", "suite", suite.String())
 		return nil
 	}
 	var requests []reconcile.Request
 	for i := range runs.Items {
 		run := &runs.Items[i]
-		if run.Spec.Lane == lane && lifecycle.Wants(run) && !lifecycle.Admitted(run.Status.Conditions) {
+		if lifecycle.Wants(run) && !lifecycle.Admitted(run.Status.Conditions) {
 			requests = append(requests, requestFor(lifecycle.HolderOf(run)))
 		}
 	}

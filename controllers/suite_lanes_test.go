@@ -33,7 +33,7 @@ func TestEnvtestSuitesAndRunsInOneLane(t *testing.T) {
 	for !l.get("lone").CreationTimestamp.Before(&l.suiteNamed("one").CreationTimestamp) {
 		t.Fatal("the suite is not younger")
 	}
-	l.waits("one", "waiting for run "+l.namespace+"/lone, which holds lane default; position 1 of 1")
+	l.waits("one", "waiting for run "+l.namespace+"/lone, which holds lane default; next in the queue")
 	if s := l.suiteNamed("one").Status; s.StartTime != nil || s.Deadline != nil {
 		t.Errorf("in the queue it has begun: %+v", s)
 	}
@@ -42,7 +42,7 @@ func TestEnvtestSuitesAndRunsInOneLane(t *testing.T) {
 	l.clock.Step(time.Hour)
 	l.turn("two", "one")
 	l.turn("two", "one")
-	l.waits("two", "waiting for run "+l.namespace+"/lone, which holds lane default; position 2 of 3")
+	l.waits("two", "in the queue of lane default; others are before it")
 	for _, name := range []string{"lone", "one", "two", "zebra"} {
 		l.until(name, v1alpha1.ConditionComplete, "one", "two")
 	}
@@ -149,7 +149,7 @@ func TestEnvtestSuiteLeavesItsLane(t *testing.T) {
 			}
 			l.queue(nil, "second")
 			l.turn("first")
-			l.waits("second", "waiting for suite "+l.namespace+"/first, which holds lane default; position 1 of 1")
+			l.waits("second", "waiting for suite "+l.namespace+"/first, which holds lane default; next in the queue")
 			leave(l)
 			if strings.HasPrefix(name, "deleted without") {
 				// What measured is a run like any other now. It is older than the second.
@@ -183,7 +183,7 @@ func TestEnvtestSuiteOfAnEarlierVersion(t *testing.T) {
 	if _, err := l.reconcileNamed("s"); err != nil {
 		t.Fatal(err)
 	}
-	l.waits("s", "waiting for run "+l.namespace+"/"+run.Name+", which holds lane default; position 1 of 2")
+	l.waits("s", "waiting for run "+l.namespace+"/"+run.Name+", which holds lane default; next in the queue")
 	l.until("s", v1alpha1.ConditionComplete, "s")
 	l.until("zebra", v1alpha1.ConditionComplete, "s")
 	if l.jobs[run.Name+"-t1-a1"] == 0 || len(l.jobs) != 5 {
@@ -207,7 +207,7 @@ func TestEnvtestSuiteOfAnotherInstallation(t *testing.T) {
 		t.Errorf("it looks again after %s, want 10 s", result.RequeueAfter)
 	}
 	l.waits("ours", "waiting for a suite of another installation, which holds lane default (Lease "+
-		other.namespace+"/default.lane.benchrun.dev); position 1 of 1")
+		other.namespace+"/default.lane.benchrun.dev); next in the queue")
 	l.must(api.Delete(t.Context(), other.suiteNamed("theirs")))
 	l.turn("ours")
 	l.turn("ours")

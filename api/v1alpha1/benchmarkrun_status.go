@@ -26,6 +26,11 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:Minimum=1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
+	// queuedTime is since when the run could measure, if its lane was free: since its creation, or since it was last resumed. Runs
+	// and suites are admitted to a lane in this order. Unset while it is suspended.
+	// +optional
+	QueuedTime *metav1.Time `json:"queuedTime,omitempty"`
+
 	// startTime is when the run was first admitted to its lane.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`

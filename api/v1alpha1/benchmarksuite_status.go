@@ -25,6 +25,11 @@ type BenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:Minimum=1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
+	// queuedTime is since when the suite could measure, if its lane was free: since its creation, or since it was last resumed. Runs
+	// and suites are admitted to a lane in this order. Unset while it is suspended.
+	// +optional
+	QueuedTime *metav1.Time `json:"queuedTime,omitempty"`
+
 	// startTime is when the suite was first admitted: when it had its lane.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`

@@ -33,7 +33,7 @@ const (
 const (
 	// ReasonAdmitted: the run or its suite holds the lane.
 	ReasonAdmitted = "Admitted"
-	// ReasonQueued: another run or suite holds the lane, or is next; the message names it and the position in the queue.
+	// ReasonQueued: it waits for its lane. The message of the next one in the queue names the holder.
 	ReasonQueued = "Queued"
 	// ReasonFinished: the run has finished, and gives its lane to the next as soon as its Jobs and its database are gone.
 	ReasonFinished = "Finished"

@@ -50,14 +50,14 @@ func TestEnvtestManagersShareALane(t *testing.T) {
 	first := runIn(t, one, "first")
 	says(t, ours, one, "first", "")
 	next := runIn(t, one, "next")
-	says(t, ours, one, "next", "waiting for run "+one+"/first, which holds lane default; position 1 of 1")
+	says(t, ours, one, "next", "waiting for run "+one+"/first, which holds lane default; next in the queue")
 	last := runIn(t, one, "the-last")
 	waiting := "waiting for run " + one
-	says(t, ours, one, "next", waiting+"/first, which holds lane default; position 1 of 2")
-	says(t, ours, one, "the-last", waiting+"/first, which holds lane default; position 2 of 2")
+	says(t, ours, one, "next", waiting+"/first, which holds lane default; next in the queue")
+	says(t, ours, one, "the-last", "in the queue of lane default; others are before it")
 	suspend(t, first)
 	says(t, ours, one, "next", "")
-	says(t, ours, one, "the-last", waiting+"/next, which holds lane default; position 1 of 1")
+	says(t, ours, one, "the-last", waiting+"/next, which holds lane default; next in the queue")
 
 	// The holder is deleted. There is no garbage collector here: what it has is deleted by hand, and the last of it wakes the next.
 	server := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: one, Name: "next-db1"}}
@@ -69,7 +69,7 @@ func TestEnvtestManagersShareALane(t *testing.T) {
 	says(t, ours, one, "the-last", "")
 	runIn(t, two, "elsewhere")
 	says(t, theirs, two, "elsewhere", "waiting for a run of another installation, which holds lane default (Lease "+home+
-		"/default.lane.benchrun.dev); position 1 of 1")
+		"/default.lane.benchrun.dev); next in the queue")
 	suspend(t, last)
 	says(t, theirs, two, "elsewhere", "")
 }
@@ -94,7 +94,7 @@ func TestEnvtestSuitesAndRunsShareALane(t *testing.T) {
 	admitted()
 	says(t, m, namespace, "compare-r1-b", "")
 	run := runIn(t, namespace, "run")
-	says(t, m, namespace, "run", "waiting for suite "+namespace+"/compare, which holds lane default; position 1 of 1")
+	says(t, m, namespace, "run", "waiting for suite "+namespace+"/compare, which holds lane default; next in the queue")
 	suspend(t, suite)
 	says(t, m, namespace, "run", "")
 	resumed := client.RawPatch(types.MergePatchType, []byte(`{"spec": {"suspend": false}}`))

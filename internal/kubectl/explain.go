@@ -48,6 +48,11 @@ docs/troubleshooting.md explains every reason and cause at greater length.`,
 			if err != nil {
 				text = append(text, "Invalidated attempts cannot be listed: "+explained(err))
 			}
+			position, err := s.position(command.Context(), cl)
+			if err != nil {
+				position = []string{"Its position in the queue is not known: " + explained(err)}
+			}
+			text = append(text, position...)
 			_, err = io.WriteString(streams.Out, strings.Join(text, "\n")+"\n")
 			return err
 		},

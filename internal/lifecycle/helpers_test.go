@@ -126,7 +126,7 @@ func held(run *v1alpha1.BenchmarkRun) Lane { return Lane{Holder: ptr.To(HolderOf
 // heldByOther is the lane of a run that waits for another.
 var heldByOther = Lane{
 	Lease: "benchrun-system/default.lane.benchrun.dev", Holder: &Holder{Kind: RunKind, Namespace: "ns", Name: "other", UID: "other-uid"},
-	Line: []Holder{{Kind: RunKind, Namespace: "a", Name: "earlier"}, HolderOf(testutil.MakeRun("run", "ns").Obj())},
+	Next: Holder{Kind: RunKind, Namespace: "a", Name: "earlier"},
 }
 
 // next decides what a run does in a situation. It holds its lane, unless the situation says something else about that, or it has

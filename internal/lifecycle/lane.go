@@ -25,9 +25,9 @@ type Lane struct {
 	Holder *Holder
 	// Lease is the name of the lane's Lease, with its namespace.
 	Lease string
-	// Line has all that want the lane and do not hold it, the next one first. It is empty for who holds the lane, and for a run
-	// of a suite, which does not stand in it.
-	Line []Holder
+	// Next is the first of those that want the lane and do not hold it. It is the zero value for who holds the lane, and for a run
+	// of a suite, which does not stand in the queue.
+	Next Holder
 	// Foreign: the holder belongs to another installation, so that nothing wakes this one when it ends. Abandoned: the holder is
 	// gone or has finished, nothing of it is left, and nobody has released the lane.
 	Foreign, Abandoned bool
@@ -116,15 +116,16 @@ type Contender struct {
 	Lane string
 	// Wants the lane, or holds it. Admitted: its status says that it holds it.
 	Wants, Admitted bool
-	// Created is its age, by which it is admitted.
-	Created metav1.Time
+	// Ready is since when it could measure: the order of the queue.
+	Ready metav1.Time
 }
 
 // ContenderOf a run that belongs to no suite.
 func ContenderOf(run *v1alpha1.BenchmarkRun) Contender {
 	return Contender{
 		Holder: HolderOf(run), Lane: run.Spec.Lane, Wants: Wants(run) && MemberOf(run) == nil,
-		Admitted: Admitted(run.Status.Conditions), Created: run.CreationTimestamp,
+		Admitted: Admitted(run.Status.Conditions),
+		Ready:    ready(run.CreationTimestamp, run.Status.QueuedTime, run.Status.Conditions),
 	}
 }
 
@@ -132,30 +133,77 @@ func ContenderOf(run *v1alpha1.BenchmarkRun) Contender {
 func ContenderOfSuite(suite *v1alpha1.BenchmarkSuite) Contender {
 	return Contender{
 		Holder: HolderOfSuite(suite), Lane: suite.Spec.Template.Spec.Lane, Wants: SuiteWants(suite),
-		Admitted: Admitted(suite.Status.Conditions), Created: suite.CreationTimestamp,
+		Admitted: Admitted(suite.Status.Conditions),
+		Ready:    ready(suite.CreationTimestamp, suite.Status.QueuedTime, suite.Status.Conditions),
 	}
 }
 
-// Line of those among some contenders that want one's lane and do not hold it: the oldest first, but before it one that was
-// admitted and has lost its Lease. The one that asks is in it as it was read, whatever the list says of it.
-func Line(one Contender, all []Contender, holder *Holder) []Holder {
-	waiting := []Contender{one}
-	for _, other := range all {
-		same := other.Kind == one.Kind && other.Namespace == one.Namespace && other.Name == one.Name
-		if !same && other.Wants && other.Lane == one.Lane && (holder == nil || *holder != other.Holder) {
-			waiting = append(waiting, other)
+// ready is since when a run or a suite could measure, if its lane was free: since its creation, or since it was last resumed. Of one
+// that was resumed a moment ago nobody has noted that yet, and it comes last.
+func ready(created metav1.Time, queued *metav1.Time, conditions []metav1.Condition) metav1.Time {
+	switch {
+	case queued != nil:
+		return *queued
+	case apimeta.IsStatusConditionTrue(conditions, v1alpha1.ConditionSuspended):
+		return metav1.NewTime(time.Unix(1<<40, 0))
+	}
+	return created
+}
+
+// queuedTime is what the status says of that: nothing of one that is suspended.
+func queuedTime(created metav1.Time, queued *metav1.Time, conditions []metav1.Condition, d Decision, now time.Time) *metav1.Time {
+	switch {
+	case d.Reason == v1alpha1.ReasonSuspended:
+		return nil
+	case queued == nil && apimeta.IsStatusConditionTrue(conditions, v1alpha1.ConditionSuspended):
+		return ptr.To(metav1.NewTime(now))
+	}
+	since := ready(created, queued, conditions)
+	if since.IsZero() {
+		return nil
+	}
+	return &since
+}
+
+// compare says which of two in the queue of a lane comes first: who has been ready for longer, but before that one who was admitted
+// and has lost its Lease.
+func (c Contender) compare(other Contender) int {
+	first := func(c Contender) int {
+		if c.Admitted {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(first(c), first(other)), c.Ready.Compare(other.Ready.Time),
+		cmp.Compare(c.Namespace, other.Namespace), cmp.Compare(c.Name, other.Name), cmp.Compare(c.Kind, other.Kind))
+}
+
+// competes says whether another one stands in the same queue, whatever the list that it is from says of this one.
+func (c Contender) competes(other *Contender, holder *Holder) bool {
+	same := other.Kind == c.Kind && other.Namespace == c.Namespace && other.Name == c.Name
+	return !same && other.Wants && other.Lane == c.Lane && (holder == nil || *holder != other.Holder)
+}
+
+// NextInLine is the first of those among some contenders that want one's lane and do not hold it. The one that asks is among them as it was read.
+func NextInLine(one Contender, all []Contender, holder *Holder) Holder {
+	next := one
+	for i := range all {
+		if one.competes(&all[i], holder) && all[i].compare(next) < 0 {
+			next = all[i]
 		}
 	}
-	slices.SortFunc(waiting, func(a, b Contender) int {
-		first := func(c Contender) int {
-			if c.Admitted {
-				return 0
-			}
-			return 1
+	return next.Holder
+}
+
+// Line has all of them, the next one first.
+func Line(one Contender, all []Contender, holder *Holder) []Holder {
+	waiting := []Contender{one}
+	for i := range all {
+		if one.competes(&all[i], holder) {
+			waiting = append(waiting, all[i])
 		}
-		return cmp.Or(cmp.Compare(first(a), first(b)), a.Created.Compare(b.Created.Time),
-			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
-	})
+	}
+	slices.SortFunc(waiting, Contender.compare)
 	var line []Holder
 	for _, c := range waiting {
 		line = append(line, c.Holder)
@@ -166,31 +214,25 @@ func Line(one Contender, all []Contender, holder *Holder) []Holder {
 // foreignInterval is the time between two looks at a lane that another installation holds.
 const foreignInterval = 10 * time.Second
 
-// turn is what one does that does not hold its lane: it waits, releases the lane of a holder that is gone, or takes it.
+// turn is what one does that does not hold its lane: it waits, releases the lane of a holder that is gone, or takes it. Only the
+// next one says whom it waits for, and looks after a holder that nobody watches: what happens in a lane does not concern the others.
 func (l *Lane) turn(lane string, one Holder) Decision {
-	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonQueued, Message: l.position(lane, one)}
+	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonQueued}
+	if l.Next != (Holder{}) && l.Next != one {
+		d.Message = fmt.Sprintf("in the queue of lane %s; others are before it", lane)
+		return d
+	}
 	switch {
+	case l.Holder == nil:
+		d.Action, d.Message = TakeLane{}, fmt.Sprintf("lane %s is free; next in the queue", lane)
+		return d
 	case l.Abandoned:
 		d.Action = ReleaseLane{Holder: *l.Holder}
 	case l.Foreign:
 		d.After = foreignInterval
-	case l.Holder == nil && (len(l.Line) == 0 || l.Line[0] == one):
-		d.Action = TakeLane{}
 	}
+	d.Message = fmt.Sprintf("waiting for %s; next in the queue", l.holder(lane, one))
 	return d
-}
-
-// position says whom one waits for, and where it stands in the queue.
-func (l *Lane) position(lane string, one Holder) string {
-	at := slices.Index(l.Line, one) + 1
-	place := fmt.Sprintf("position %d of %d", at, len(l.Line))
-	switch {
-	case l.Holder == nil && at <= 1:
-		return fmt.Sprintf("lane %s is free; %s", lane, place)
-	case l.Holder == nil:
-		return fmt.Sprintf("waiting for %s, which is next in lane %s; %s", l.Line[0].called(one.Namespace, l.Anonymous), lane, place)
-	}
-	return fmt.Sprintf("waiting for %s; %s", l.holder(lane, one), place)
 }
 
 // is says whether somebody holds the lane.

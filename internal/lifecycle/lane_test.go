@@ -73,6 +73,9 @@ func TestLine(t *testing.T) {
 		in("default", "b", "run", time.Hour, suspended), // as a cache that is behind may have it
 		in("default", "b", "member", time.Hour, ofSuite("s", "uid")),
 	}
+	all = append(all,
+		in("default", "a", "resumed", time.Hour, func(r *v1alpha1.BenchmarkRun) { r.Status.QueuedTime = ptr.To(ago(5 * time.Second)) }),
+		in("default", "a", "just-resumed", time.Hour, condition(v1alpha1.ConditionSuspended)))
 	holder := HolderOf(&all[10])
 	contenders := []Contender{
 		suite("of-a-suite", 10*time.Second), suite("run", 10*time.Second), suite("suspended", time.Hour, func(s *v1alpha1.BenchmarkSuite) {
@@ -84,7 +87,7 @@ func TestLine(t *testing.T) {
 	}
 	want := []string{
 		"run a/admitted", "run z/older", "run a/zebra", "suite b/of-a-suite", "run b/run", "suite b/run", "run b/sam", "run c/same-age",
-		"run b/younger",
+		"run b/younger", "run a/resumed", "run a/just-resumed",
 	}
 	for range 3 {
 		slices.Reverse(contenders)
@@ -94,6 +97,9 @@ func TestLine(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("line (-want +got):\n%s", diff)
+		}
+		if next := NextInLine(ContenderOf(&run), contenders, &holder); next.String() != want[0] {
+			t.Errorf("next is %s", next)
 		}
 	}
 	if line := Line(ContenderOf(&run), contenders, nil); line[1].Name != "holder" {
@@ -129,35 +135,35 @@ func TestNextInTheQueue(t *testing.T) {
 		d.Unexpected = true
 		return d
 	}
-	free := Lane{Lease: "s/l", Line: []Holder{me, first}}
-	notYet := Lane{Lease: "s/l", Line: []Holder{first, me}}
-	taken := Lane{Lease: "s/l", Holder: &first, Line: []Holder{me}}
+	free := Lane{Lease: "s/l", Next: me}
+	notYet := Lane{Lease: "s/l", Next: first}
+	taken := Lane{Lease: "s/l", Holder: &first, Next: me}
 	foreign, gone := taken, taken
 	foreign.Foreign, gone.Foreign, gone.Abandoned = true, true, true
-	suite := Lane{Lease: "s/l", Holder: &Holder{Kind: "BenchmarkSuite", Namespace: "a", Name: "compare"}, Line: []Holder{first, {}, me}}
-	waiting := "waiting for run a/first, which holds lane default; position 1 of 1"
-	elsewhere := "waiting for run a/first of another installation, which holds lane default (Lease s/l); position 1 of 1"
+	suite := Lane{Lease: "s/l", Holder: &Holder{Kind: "BenchmarkSuite", Namespace: "a", Name: "compare"}, Next: first}
+	waiting := "waiting for run a/first, which holds lane default; next in the queue"
+	elsewhere := "waiting for run a/first of another installation, which holds lane default (Lease s/l); next in the queue"
 	provide := Decision{Action: ProvideDatabase{Instance: 1}, Reason: v1alpha1.ReasonProvisioningDatabase, Message: "the database is being created"}
 	admitted := condition(v1alpha1.ConditionAdmitted)
 	up := []Instance{instanceOf(1, "u")}
 	checkDecisions(t, map[string]decision{
-		"free, and first":      {seen: Observed{Lane: free}, want: queue(TakeLane{}, "lane default is free; position 1 of 2")},
-		"free, not first":      {seen: Observed{Lane: notYet}, want: queue(Wait{}, "waiting for run a/first, which is next in lane default; position 2 of 2")},
+		"free, and first":      {seen: Observed{Lane: free}, want: queue(TakeLane{}, "lane default is free; next in the queue")},
+		"free, not first":      {seen: Observed{Lane: notYet}, want: queue(Wait{}, "in the queue of lane default; others are before it")},
 		"taken":                {seen: Observed{Lane: taken}, want: queue(Wait{}, waiting)},
-		"taken by a suite":     {seen: Observed{Lane: suite}, want: queue(Wait{}, "waiting for suite a/compare, which holds lane default; position 3 of 3")},
+		"taken by a suite":     {seen: Observed{Lane: suite}, want: queue(Wait{}, "in the queue of lane default; others are before it")},
 		"elsewhere":            {seen: Observed{Lane: foreign}, want: after(queue(Wait{}, elsewhere), 10*time.Second)},
 		"elsewhere, abandoned": {seen: Observed{Lane: gone}, want: queue(ReleaseLane{first}, elsewhere)},
 		"held":                 {seen: Observed{Lane: Lane{Lease: "s/l", Holder: &me}}, want: provide},
 		"held under this name by an earlier run": {
-			seen: Observed{Lane: Lane{Lease: "s/l", Holder: &Holder{RunKind, me.Namespace, me.Name, "old"}, Line: []Holder{me}}},
-			want: queue(Wait{}, "waiting for run ns/run, which holds lane default; position 1 of 1"),
+			seen: Observed{Lane: Lane{Lease: "s/l", Holder: &Holder{RunKind, me.Namespace, me.Name, "old"}, Next: me}},
+			want: queue(Wait{}, "waiting for run ns/run, which holds lane default; next in the queue"),
 		},
 		"predecessor, taken":   {seen: Observed{Lane: taken, Predecessor: []string{"run-db1"}}, want: queue(Wait{}, waiting)},
 		"invalid, taken":       {seen: Observed{Lane: taken, Hindrances: Hindrances{Obstacle: &Failure{"InvalidSpecification", "no"}}}, want: failsWith("InvalidSpecification", "no")},
 		"lost":                 {run: admitted, seen: Observed{Lane: taken}, want: unexpected(queue(Wait{}, waiting))},
 		"lost, with a Job":     {run: admitted, seen: Observed{Lane: taken, Attempts: []Attempt{attemptOf(1, 1)}, Instances: up}, want: unexpected(queue(RemoveJob{Name: "run-t1-a1"}, waiting))},
 		"lost, with a server":  {run: admitted, seen: Observed{Lane: taken, Instances: up}, want: unexpected(queue(RemoveDatabase{1}, waiting))},
-		"lost, and taken back": {run: admitted, seen: Observed{Lane: free, Instances: up}, want: queue(TakeLane{}, "lane default is free; position 1 of 2")},
+		"lost, and taken back": {run: admitted, seen: Observed{Lane: free, Instances: up}, want: queue(TakeLane{}, "lane default is free; next in the queue")},
 		"trouble": {seen: Observed{Lane: free, Hindrances: Hindrances{Trouble: "no"}}, want: Decision{
 			Action: TakeLane{}, Reason: v1alpha1.ReasonRetrying, Message: "no",
 		}},

@@ -18,28 +18,24 @@ func TestPositionNamesNobodyElse(t *testing.T) {
 		lane Lane
 		want string
 	}{
-		"a run":   {Lane{Holder: &run}, "waiting for a run of another namespace, which holds lane default (Lease " + lease + "); position 1 of 2"},
-		"a suite": {Lane{Holder: &suite}, "waiting for a suite of another namespace, which holds lane default (Lease " + lease + "); position 1 of 2"},
-		"near":    {Lane{Holder: &near}, "waiting for run ns/near, which holds lane default; position 1 of 2"},
+		"a run":   {Lane{Holder: &run}, "waiting for a run of another namespace, which holds lane default (Lease " + lease + "); next in the queue"},
+		"a suite": {Lane{Holder: &suite}, "waiting for a suite of another namespace, which holds lane default (Lease " + lease + "); next in the queue"},
+		"near":    {Lane{Holder: &near}, "waiting for run ns/near, which holds lane default; next in the queue"},
 		"foreign": {
 			Lane{Holder: &run, Foreign: true},
-			"waiting for a run of another installation, which holds lane default (Lease " + lease + "); position 1 of 2",
+			"waiting for a run of another installation, which holds lane default (Lease " + lease + "); next in the queue",
 		},
 		"no holder that we know": {
 			Lane{Holder: &odd, Foreign: true},
-			"waiting for a holder that is no run and no suite of another installation, which holds lane default (Lease " + lease + "); position 1 of 2",
+			"waiting for a holder that is no run and no suite of another installation, which holds lane default (Lease " + lease + "); next in the queue",
 		},
-		"next": {Lane{Line: []Holder{suite, me}}, "waiting for a suite of another namespace, which is next in lane default; position 2 of 2"},
 	} {
-		tc.lane.Lease, tc.lane.Anonymous = lease, true
-		if tc.lane.Line == nil {
-			tc.lane.Line = []Holder{me, suite}
-		}
-		if got := tc.lane.position("default", me); got != tc.want {
+		tc.lane.Lease, tc.lane.Anonymous, tc.lane.Next = lease, true, me
+		if got := tc.lane.turn("default", me).Message; got != tc.want {
 			t.Errorf("%s: %s\nwant %s", name, got, tc.want)
 		}
 		tc.lane.Anonymous = false
-		if got := tc.lane.position("default", me); name != "near" && !strings.Contains(got, "secret") {
+		if got := tc.lane.turn("default", me).Message; name != "near" && !strings.Contains(got, "secret") {
 			t.Errorf("%s: with names: %s", name, got)
 		}
 	}

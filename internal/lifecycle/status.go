@@ -84,6 +84,7 @@ func (s *situation) measurements(status *v1alpha1.BenchmarkRunStatus) {
 // times sets when the run began, and when it ends at the latest. A run has not begun as long as it is suspended or queued; one
 // that an error keeps from its lane has, because it must end too.
 func (s *situation) times(status *v1alpha1.BenchmarkRunStatus, d Decision, now time.Time) {
+	status.QueuedTime = queuedTime(s.run.CreationTimestamp, s.run.Status.QueuedTime, s.run.Status.Conditions, d, now)
 	if d.Pauses() {
 		return
 	}

@@ -56,8 +56,8 @@ func TestRunOfASuiteInItsLane(t *testing.T) {
 				member(r)
 				r.OwnerReferences[0].APIVersion = "example.com/v1"
 			},
-			seen: Observed{Lane: Lane{Lease: "s/l", Line: []Holder{me}}},
-			want: Decision{Action: TakeLane{}, Reason: v1alpha1.ReasonQueued, Message: "lane default is free; position 1 of 1"},
+			seen: Observed{Lane: Lane{Lease: "s/l", Next: me}},
+			want: Decision{Action: TakeLane{}, Reason: v1alpha1.ReasonQueued, Message: "lane default is free; next in the queue"},
 		},
 	})
 }
@@ -95,10 +95,10 @@ func TestNextOfSuiteInTheQueue(t *testing.T) {
 	queue := func(a Action, message string) Decision {
 		return Decision{Action: a, Reason: v1alpha1.ReasonQueued, Message: message}
 	}
-	waiting := queue(Wait{}, "waiting for run a/first, which holds lane default; position 1 of 1")
+	waiting := queue(Wait{}, "waiting for run a/first, which holds lane default; next in the queue")
 	lost := waiting
 	lost.Unexpected = true
-	taken := Lane{Lease: "s/l", Holder: &other, Line: []Holder{me}}
+	taken := Lane{Lease: "s/l", Holder: &other, Next: me}
 	gone, mine := taken, Lane{Lease: "s/l", Holder: &me}
 	gone.Foreign, gone.Abandoned = true, true
 	suspends := Decision{Action: Wait{}, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"}
@@ -122,10 +122,10 @@ func TestNextOfSuiteInTheQueue(t *testing.T) {
 		lingers bool
 		want    Decision
 	}{
-		"free":                {lane: Lane{Line: []Holder{me, other}}, want: queue(TakeLane{}, "lane default is free; position 1 of 2")},
-		"free, not first":     {lane: Lane{Line: []Holder{other, me}}, want: queue(Wait{}, "waiting for run a/first, which is next in lane default; position 2 of 2")},
+		"free":                {lane: Lane{Next: me}, want: queue(TakeLane{}, "lane default is free; next in the queue")},
+		"free, not first":     {lane: Lane{Next: other}, want: queue(Wait{}, "in the queue of lane default; others are before it")},
 		"taken":               {lane: taken, want: waiting},
-		"abandoned elsewhere": {lane: gone, want: queue(ReleaseLane{other}, "waiting for run a/first of another installation, which holds lane default (Lease s/l); position 1 of 1")},
+		"abandoned elsewhere": {lane: gone, want: queue(ReleaseLane{other}, "waiting for run a/first of another installation, which holds lane default (Lease s/l); next in the queue")},
 		"lost": {suite: []func(*v1alpha1.BenchmarkSuite){func(s *v1alpha1.BenchmarkSuite) {
 			s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionTrue}}
 		}}, lane: taken, member: func(*v1alpha1.BenchmarkRun) {}, want: lost},
@@ -162,7 +162,7 @@ func TestQueuedTimeOfASuiteDoesNotCount(t *testing.T) {
 	s := suite(func(s *v1alpha1.BenchmarkSuite) { s.Spec.DeadlineSeconds = ptr.To[int32](60) })
 	p := planOfSuite(t, s)
 	mine := Lane{Lease: "s/l", Holder: ptr.To(HolderOfSuite(s))}
-	taken := Lane{Lease: "s/l", Holder: &Holder{RunKind, "a", "first", "1"}, Line: []Holder{HolderOfSuite(s)}}
+	taken := Lane{Lease: "s/l", Holder: &Holder{RunKind, "a", "first", "1"}, Next: HolderOfSuite(s)}
 	at := now
 	look := func(after time.Duration, suspend bool, lane Lane) {
 		t.Helper()

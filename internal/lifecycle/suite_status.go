@@ -122,6 +122,7 @@ func texts(list []string, most int) []string {
 // times sets when the suite began, and when it ends at the latest. As with a run, it has not begun as long as it is suspended or
 // queued.
 func (s *suiteSituation) times(status *v1alpha1.BenchmarkSuiteStatus, d Decision) {
+	status.QueuedTime = queuedTime(s.suite.CreationTimestamp, s.suite.Status.QueuedTime, s.suite.Status.Conditions, d, s.now)
 	if d.Pauses() {
 		return
 	}

@@ -27,7 +27,7 @@ var _ = It("measures the runs of a lane one after the other, also if the first i
 	kubectl(ctx, "wait", "--for=condition=Admitted=False", "--timeout=1m", "benchmarkrun/second")
 	Expect(kubectl(ctx, "get", "benchmarkrun/second")).To(ContainSubstring("Queued"))
 	Expect(kubectl(ctx, "get", "benchmarkrun/second", "-o", `jsonpath={.status.conditions[?(@.type=="Admitted")].message}`)).To(Equal(
-		"waiting for run " + namespace + "/first, which holds lane " + namespace + "; position 1 of 1"))
+		"waiting for run " + namespace + "/first, which holds lane " + namespace + "; next in the queue"))
 	kubectl(ctx, "wait", "--for=create", "--timeout=4m", "job/first-t1-a1")
 	Expect(kubectl(ctx, "get", "all,secrets,configmaps,pvc", "-l", v1alpha1.LabelRun+"=second", "-o", "name")).To(BeEmpty())
 	kubectl(ctx, "delete", "benchmarkrun/first", "--wait=false")
@@ -70,7 +70,9 @@ var _ = It("measures two suites and a run in one lane one after the other", func
 	applyInLane(ctx, suiteOfTwo("two"))
 	kubectl(ctx, "wait", "--for=condition=Admitted=False", "--timeout=1m", "benchmarksuite/two")
 	waiting := "waiting for suite " + namespace + "/one, which holds lane " + namespace
-	for object, want := range map[string]string{"brun/lone": waiting + "; position 1 of 2", "bsuite/two": waiting + "; position 2 of 2"} {
+	for object, want := range map[string]string{
+		"brun/lone": waiting + "; next in the queue", "bsuite/two": "in the queue of lane " + namespace + "; others are before it",
+	} {
 		Expect(kubectl(ctx, "get", object, "-o", `jsonpath={.status.conditions[?(@.type=="Admitted")].message}`)).To(Equal(want))
 	}
 	Expect(kubectl(ctx, "get", "bsuite/two")).To(ContainSubstring("Queued"))

@@ -1,0 +1,74 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+)
+
+// contender in the queue of a lane that a run or a suite is.
+func (s *subject) contender() lifecycle.Contender {
+	if s.run != nil {
+		return lifecycle.ContenderOf(s.run)
+	}
+	return lifecycle.ContenderOfSuite(s.suite)
+}
+
+// position says at which place of its lane's queue a run or a suite is, and whom all wait for. The status does not: it would have to
+// be written for all whenever one comes or goes. Nothing is said of what does not stand in the queue.
+func (s *subject) position(ctx context.Context, from client.Reader) ([]string, error) {
+	one := s.contender()
+	if momentOf(s.object()).ready().Reason != v1alpha1.ReasonQueued || !one.Wants {
+		return nil, nil
+	}
+	where := ""
+	all, err := contenders(ctx, from)
+	if apierrors.IsForbidden(err) {
+		where = " among those of this namespace: you may not list the others"
+		all, err = contenders(ctx, from, client.InNamespace(one.Namespace))
+	}
+	if err != nil {
+		return nil, err
+	}
+	text := []string{}
+	for _, c := range all {
+		if c.Lane == one.Lane && c.Wants && c.Admitted && c.Holder != one.Holder {
+			text = append(text, fmt.Sprintf("%s is admitted to lane %s.", c.Holder, c.Lane))
+		}
+	}
+	all = slices.DeleteFunc(all, func(c lifecycle.Contender) bool { return c.Admitted })
+	line := lifecycle.Line(one, all, nil)
+	return append(text, fmt.Sprintf("It is at position %d of %d in the queue of lane %s%s.",
+		slices.Index(line, one.Holder)+1, len(line), one.Lane, where)), nil
+}
+
+// contenders are all runs and suites that may be listed.
+func contenders(ctx context.Context, from client.Reader, opts ...client.ListOption) ([]lifecycle.Contender, error) {
+	var (
+		runs   v1alpha1.BenchmarkRunList
+		suites v1alpha1.BenchmarkSuiteList
+		all    []lifecycle.Contender
+	)
+	if err := from.List(ctx, &runs, opts...); err != nil {
+		return nil, err
+	}
+	if err := from.List(ctx, &suites, opts...); err != nil {
+		return nil, err
+	}
+	for i := range runs.Items {
+		all = append(all, lifecycle.ContenderOf(&runs.Items[i]))
+	}
+	for i := range suites.Items {
+		all = append(all, lifecycle.ContenderOfSuite(&suites.Items[i]))
+	}
+	return all, nil
+}
