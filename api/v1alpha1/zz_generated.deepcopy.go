@@ -168,6 +168,10 @@ func (in *BenchmarkRunStatus) DeepCopyInto(out *BenchmarkRunStatus) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.QueuedTime != nil {
+		in, out := &in.QueuedTime, &out.QueuedTime
+		*out = (*in).DeepCopy()
+	}
 	if in.StartTime != nil {
 		in, out := &in.StartTime, &out.StartTime
 		*out = (*in).DeepCopy()
@@ -362,6 +366,10 @@ func (in *BenchmarkSuiteStatus) DeepCopyInto(out *BenchmarkSuiteStatus) {
 		for i := range *in {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
+	}
+	if in.QueuedTime != nil {
+		in, out := &in.QueuedTime, &out.QueuedTime
+		*out = (*in).DeepCopy()
 	}
 	if in.StartTime != nil {
 		in, out := &in.StartTime, &out.StartTime
