@@ -141,7 +141,13 @@ func (m *manager) ready(ctx context.Context) int {
 // eventually waits for a condition.
 func eventually(t *testing.T, what string, condition func(context.Context) bool) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	within(t, time.Minute, what, condition)
+}
+
+// within waits for a condition for so long.
+func within(t *testing.T, most time.Duration, what string, condition func(context.Context) bool) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, most, true, func(ctx context.Context) (bool, error) {
 		return condition(ctx), nil
 	})
 	if err != nil {

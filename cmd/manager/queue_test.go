@@ -44,7 +44,8 @@ func departures(t *testing.T, waiting int) (took time.Duration, writes int) {
 			return err == nil && c != nil && c.Reason == reason
 		}
 	}
-	eventually(t, "all have their place\n"+m.log.String(), func(ctx context.Context) bool {
+	// The first status of each run is written, by a client that is limited to some writes per second.
+	within(t, 5*time.Minute, "all have their place\n"+m.log.String(), func(ctx context.Context) bool {
 		var runs v1alpha1.BenchmarkRunList
 		if err := api.List(ctx, &runs, client.InNamespace(namespace)); err != nil {
 			return false
