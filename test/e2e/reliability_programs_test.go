@@ -68,6 +68,6 @@ func foreignLoader() string {
 	const machine = 18 // where the header of an ELF file has it
 	binary.LittleEndian.PutUint16(program[machine:], uint16(other))
 	folder := GinkgoT().TempDir()
-	Expect(os.WriteFile(filepath.Join(folder, "loader"), program, 0o755)).To(Succeed()) //nolint:gosec // a program
+	Expect(os.WriteFile(filepath.Join(folder, "loader"), program, 0o755)).To(Succeed())
 	return folder
 }
