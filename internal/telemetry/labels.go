@@ -26,7 +26,8 @@ var (
 	}
 	// disturbances are the causes of invalidated attempts. A cause that a loader reports may be any text.
 	disturbances = []result.Cause{
-		result.CauseConnectionLost, result.CauseCheckFailed, result.CauseVariablesChanged, result.CauseServerRestarted,
+		result.CauseConnectionLost, result.CauseTooManyConnections, result.CauseCheckFailed, result.CauseVariablesChanged,
+		result.CauseServerRestarted,
 		result.CauseInterrupted, result.CauseStartedLate, result.CauseStartedTwice, result.CauseEvicted, result.CauseOutOfMemory,
 		result.CausePodDeleted, result.CauseSilent, result.CauseDocumentLost, result.CauseDocumentInvalid,
 		result.CauseImageChanged, result.CauseForeignResult, result.CauseDatabaseLost, result.CauseNodeNotReady,

@@ -130,7 +130,7 @@ func queuesOf(objects Objects, now time.Time) []laneQueue {
 		list := waiting[c.Lane]
 		if !c.Admitted {
 			list = append(list, c)
-			since[c.Holder] = waitingSince(c.Created.Time, conditions)
+			since[c.Holder] = waitingSince(c.Ready.Time, conditions)
 		}
 		waiting[c.Lane] = list // a lane that is held has a queue, too: an empty one
 	}
