@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -39,11 +40,36 @@ func (r *BenchmarkRunReconciler) rooms(ctx context.Context, pod *corev1.Pod) ([]
 	}
 	var rooms []podutil.Room
 	for i := range nodes.Items {
-		var pods corev1.PodList
-		if err := r.Live.List(ctx, &pods, client.MatchingFields{"spec.nodeName": nodes.Items[i].Name}); err != nil {
+		pods, err := r.podsOn(ctx, nodes.Items[i].Name)
+		if err != nil {
 			return nil, err
 		}
-		rooms = append(rooms, podutil.Room{Node: &nodes.Items[i], Pods: pods.Items})
+		rooms = append(rooms, podutil.Room{Node: &nodes.Items[i], Pods: pods})
 	}
 	return rooms, nil
+}
+
+// roomPage is how many Pods are read at once: each may have more than a megabyte.
+const roomPage = 10
+
+// podsOn a node, each with what it requests and is labelled with.
+func (r *BenchmarkRunReconciler) podsOn(ctx context.Context, node string) ([]corev1.Pod, error) {
+	var all []corev1.Pod
+	for next := ""; ; {
+		var page corev1.PodList
+		err := r.Live.List(ctx, &page, client.MatchingFields{"spec.nodeName": node}, client.Limit(roomPage), client.Continue(next))
+		if err != nil {
+			return nil, err
+		}
+		for i := range page.Items {
+			pod := &page.Items[i]
+			all = append(all, corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, Labels: pod.Labels},
+				Spec:       cachedPod(&pod.Spec), Status: corev1.PodStatus{Phase: pod.Status.Phase},
+			})
+		}
+		if next = page.Continue; next == "" {
+			return all, nil
+		}
+	}
 }
