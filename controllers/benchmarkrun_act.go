@@ -46,8 +46,7 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lif
 	case lifecycle.RecordAttempt:
 		return r.recordAttempt(ctx, s, a)
 	case lifecycle.RemoveJob:
-		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: a.Name, UID: a.UID}}
-		return r.writer(run).remove(ctx, job)
+		return r.removeJob(ctx, s, a)
 	case lifecycle.Publish:
 		return r.publish(ctx, s, a.Outcome)
 	case lifecycle.DeleteRun:
@@ -55,6 +54,19 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lif
 	default:
 		return r.actOnHost(ctx, run, action)
 	}
+}
+
+// removeJob removes the Job of an attempt that has its record. The status must count the record first: until then, the Job is what
+// leads a manager that starts to it.
+func (r *BenchmarkRunReconciler) removeJob(ctx context.Context, s *runStep, a lifecycle.RemoveJob) error {
+	if s.old.Status.Records != s.seen.Newest {
+		if err := writeStatus(ctx, r, s); err != nil {
+			return err
+		}
+		s.old = s.owner.DeepCopy()
+	}
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: s.owner.Namespace, Name: a.Name, UID: a.UID}}
+	return r.writer(s.owner).remove(ctx, job)
 }
 
 // actOnHost carries out an action that concerns a node's kernel settings.

@@ -20,6 +20,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -124,7 +125,14 @@ func TestEnvtestTransitionsAreCountedOnce(t *testing.T) {
 			c := newCluster(t)
 			l := newLag(c, seed)
 			w := newWorld(c, l.rng)
-			l.meddle = w.meddle
+			// People edit the run, so that writes meet conflicts. Nobody removes Pods here: a manager that starts would judge the
+			// attempt anew.
+			l.meddle = func(client.Object) {
+				if w.rng.IntN(4) == 0 {
+					note := fmt.Appendf(nil, `{"metadata":{"annotations":{"example.com/note":"%d"}}}`, w.rng.Int())
+					c.must(api.Patch(t.Context(), c.get("run"), client.RawPatch(types.MergePatchType, note)))
+				}
+			}
 			c.reconciler.Client, c.reconciler.Logs = l.behind(), w
 			c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
 				if job.Labels[v1alpha1.LabelTrial] == "2" && job.Labels[v1alpha1.LabelAttempt] == "1" {
