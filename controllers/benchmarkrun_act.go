@@ -56,8 +56,8 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lif
 	}
 }
 
-// removeJob removes the Job of an attempt that has its record. The status must count the record first: until then, the Job is what
-// leads a manager that starts to it.
+// removeJob removes the Job of an attempt that has its record. The status must count the record first: until then, the Job is
+// what leads a manager that starts to it.
 func (r *BenchmarkRunReconciler) removeJob(ctx context.Context, s *runStep, a lifecycle.RemoveJob) error {
 	if s.old.Status.Records != s.seen.Newest {
 		if err := writeStatus(ctx, r, s); err != nil {

@@ -58,7 +58,8 @@ type BenchmarkRunReconciler struct {
 	// HostNamespace has the Leases of tuned nodes.
 	HostTuningAllowed bool
 	HostNamespace     string
-	// NameOthers lets results and statuses name what is in other namespaces: Pods on a database's node, and who holds a lane or a node.
+	// NameOthers lets results and statuses name what is in other namespaces: Pods on a database's node, and who holds a lane or a
+	// node.
 	NameOthers bool
 
 	memories memories[memory]

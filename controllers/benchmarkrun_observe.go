@@ -190,7 +190,8 @@ func (o *observer) jobs(own *listed) {
 // lingers says whether a Pod is one of a loader whose Job is gone.
 func (o *observer) lingers(pod *corev1.Pod, descent *descent) bool {
 	controller := metav1.GetControllerOf(pod)
-	return o.owner.isLabelled(pod) && controller != nil && controller.Kind == "Job" && o.wanted(controller.Name) && descent.dangles(pod)
+	return o.owner.isLabelled(pod) && controller != nil && controller.Kind == "Job" && o.wanted(controller.Name) &&
+		descent.dangles(pod)
 }
 
 // configMaps sorts ConfigMaps by their metadata. Whether one holds a record, only the chain of records says.

@@ -43,8 +43,8 @@ func (l *lanes) enqueueNext() handler.EventHandler {
 	}
 }
 
-// waitFor leads from the Lease of a lane to its holder, to who is next in the lane's queue, and to the runs of the suite that holds
-// the lane. The holder may have gone while the manager was down, and nothing else would lead to its name.
+// waitFor leads from the Lease of a lane to its holder, to who is next in the lane's queue, and to the runs of the suite that
+// holds the lane. The holder may have gone while the manager was down, and nothing else would lead to its name.
 func (l *lanes) waitFor(ctx context.Context, object client.Object) []reconcile.Request {
 	requests := l.next(ctx, object.GetLabels()[v1alpha1.LabelLane])
 	lease, ok := object.(*coordinationv1.Lease)

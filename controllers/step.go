@@ -104,9 +104,9 @@ func writeStatus[O client.Object, P any, S seen](ctx context.Context, r stepper[
 	return nil
 }
 
-// carryOut the decision. An obstacle becomes a new decision, and so does an object that is refused. What was written becomes a part
-// of what was seen, so that the status tells of it at once. Checking writes nothing: the next decision follows, on live reads if it
-// cannot be taken back.
+// carryOut the decision. An obstacle becomes a new decision, and so does an object that is refused. What was written becomes a
+// part of what was seen, so that the status tells of it at once. Checking writes nothing: the next decision follows, on live
+// reads if it cannot be taken back.
 func carryOut[O client.Object, P any, S seen](ctx context.Context, r stepper[O, P, S], s *step[O, P, S]) error {
 	action := s.decision.Action
 	if _, remove := action.(lifecycle.RemoveDatabase); remove {

@@ -148,7 +148,8 @@ func neverValid(answer *metav1.Status) bool {
 	case metav1.StatusReasonBadRequest, metav1.StatusReasonRequestEntityTooLarge:
 		return true
 	case metav1.StatusReasonInvalid:
-		return answer.Details != nil && slices.ContainsFunc(answer.Details.Causes, func(c metav1.StatusCause) bool { return c.Field != "" })
+		return answer.Details != nil &&
+			slices.ContainsFunc(answer.Details.Causes, func(c metav1.StatusCause) bool { return c.Field != "" })
 	}
 	return false
 }

@@ -98,7 +98,9 @@ func inPages(ctx context.Context, source toolscache.ListerWithContext, o metav1.
 }
 
 // onePage reads a page, and takes out of it what is kept, so that the page itself is not.
-func onePage(ctx context.Context, source toolscache.ListerWithContext, o metav1.ListOptions) (runtime.Object, []runtime.Object, error) {
+func onePage(
+	ctx context.Context, source toolscache.ListerWithContext, o metav1.ListOptions,
+) (runtime.Object, []runtime.Object, error) {
 	listing.Lock()
 	defer listing.Unlock()
 	page, err := source.ListWithContext(ctx, o)

@@ -29,8 +29,8 @@ func metricsOptions(o *options) metricsserver.Options {
 	return m
 }
 
-// checkCertificate says why the endpoint would not have the certificate that it is to have: controller-runtime would take one that
-// it signs itself instead.
+// checkCertificate says why the endpoint would not have the certificate that it is to have: controller-runtime would take one
+// that it signs itself instead.
 func checkCertificate(folder string) error {
 	if folder == "" {
 		return nil

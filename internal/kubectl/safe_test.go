@@ -61,8 +61,13 @@ func TestCommandsAreSafe(t *testing.T) {
 	manifest := write("run.json", `{"apiVersion": "benchrun.dev/v1alpha1", "kind": "BenchmarkRun", "metadata": {"name": `+quoted+
 		`}, "spec": {`+quoted+`: 1}}`)
 	for _, arguments := range [][]string{
-		{"validate", "-f", manifest}, {"run", "-f", manifest, "--dry-run=client"}, {"validate", "-f", hostileText},
-		{"compare", "./" + hostileText + ".json", manifest}, {"reproduce", hostileText + ".tgz"}, {hostileText}, {"report", "--" + hostileText},
+		{"validate", "-f", manifest},
+		{"run", "-f", manifest, "--dry-run=client"},
+		{"validate", "-f", hostileText},
+		{"compare", "./" + hostileText + ".json", manifest},
+		{"reproduce", hostileText + ".tgz"},
+		{hostileText},
+		{"report", "--" + hostileText},
 	} {
 		var out, problems bytes.Buffer
 		Main(t.Context(), genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &problems}, arguments)

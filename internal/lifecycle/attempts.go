@@ -213,7 +213,8 @@ func reasonOf(c result.Cause) string {
 	case result.CauseConfiguration, result.CauseSQL, result.CauseToolFailed, result.CauseInternal,
 		result.CauseLoaderVersion:
 		return v1alpha1.ReasonLoaderFailed
-	case result.CauseConnectionLost, result.CauseTooManyConnections, result.CauseCheckFailed, result.CauseVariablesChanged, result.CauseServerRestarted,
+	case result.CauseConnectionLost, result.CauseTooManyConnections, result.CauseCheckFailed,
+		result.CauseVariablesChanged, result.CauseServerRestarted,
 		result.CauseInterrupted, result.CauseStartedLate, result.CauseStartedTwice, result.CauseEvicted, result.CauseOutOfMemory,
 		result.CausePodDeleted, result.CauseSilent, result.CauseDocumentLost, result.CauseDocumentInvalid, result.CauseImageChanged,
 		result.CauseForeignResult, result.CauseDatabaseLost, result.CauseNodeNotReady, result.CauseNodeLost,

@@ -167,9 +167,11 @@ func (s *situation) bound(d Decision) Decision {
 	if s.seen.Trouble != "" {
 		d.Reason, d.Message = v1alpha1.ReasonRetrying, s.seen.Trouble
 	}
+	// By default, what it does next is progress: the operator may have been away for long.
+	progress := s.run.Spec.DeadlineSeconds == nil && d.Action != (Wait{})
 	over := !s.now.Before(s.deadline())
-	if !over || d.Failure != nil || s.seen.Trouble == "" && (writes(d.Action) || s.run.Spec.DeadlineSeconds == nil && d.Action != (Wait{})) {
-		return d // by default, what it does next is progress: the operator may have been away for long
+	if !over || d.Failure != nil || s.seen.Trouble == "" && (writes(d.Action) || progress) {
+		return d
 	}
 	return *fail(Failure{
 		Reason:  v1alpha1.ReasonDeadlineExceeded,

@@ -230,7 +230,9 @@ func TestStuckSuiteEndsSoon(t *testing.T) {
 		t.Errorf("decided %+v", d.Failure)
 	}
 	seen.Predecessor = nil
-	seen.begin(s, p, 1, func(run *v1alpha1.BenchmarkRun) { run.Status.Deadline = ptr.To(metav1.NewTime(now.Add(10 * time.Hour))) })
+	seen.begin(s, p, 1, func(run *v1alpha1.BenchmarkRun) {
+		run.Status.Deadline = ptr.To(metav1.NewTime(now.Add(10 * time.Hour)))
+	})
 	if d := NextOfSuite(s, p, seen, now.Add(10*time.Hour)); d.Failure != nil {
 		t.Errorf("with a run under way: %+v", d.Failure)
 	}

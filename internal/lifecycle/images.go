@@ -7,7 +7,7 @@ import (
 	"maps"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -34,8 +34,8 @@ func pinImages(images podutil.Images) v1alpha1.ImagesStatus {
 		Loader: name(images.Loader), Sysbench: name(images.Sysbench), Registry: v1alpha1.ImageName(cut(images.Registry, maxImage)),
 		Databases: map[string]v1alpha1.ImageName{},
 	}
-	for _, e := range engine.All() {
-		pinned.Databases[e.Name] = v1alpha1.ImageName(cut(images.Server("", e.Name, e.Image.Default), maxImage))
+	for engine, image := range database.Images(images) {
+		pinned.Databases[engine] = v1alpha1.ImageName(cut(image, maxImage))
 	}
 	return pinned
 }

@@ -138,8 +138,8 @@ func ContenderOfSuite(suite *v1alpha1.BenchmarkSuite) Contender {
 	}
 }
 
-// ready is since when a run or a suite could measure, if its lane was free: since its creation, or since it was last resumed. Of one
-// that was resumed a moment ago nobody has noted that yet, and it comes last.
+// ready is since when a run or a suite could measure, if its lane was free: since its creation, or since it was last resumed. Of
+// one that was resumed a moment ago nobody has noted that yet, and it comes last.
 func ready(created metav1.Time, queued *metav1.Time, conditions []metav1.Condition) metav1.Time {
 	switch {
 	case queued != nil:
@@ -165,8 +165,8 @@ func queuedTime(created metav1.Time, queued *metav1.Time, conditions []metav1.Co
 	return &since
 }
 
-// compare says which of two in the queue of a lane comes first: who has been ready for longer, but before that one who was admitted
-// and has lost its Lease.
+// compare says which of two in the queue of a lane comes first: who has been ready for longer, but before that one who was
+// admitted and has lost its Lease.
 func (c Contender) compare(other Contender) int {
 	first := func(c Contender) int {
 		if c.Admitted {
@@ -184,7 +184,8 @@ func (c Contender) competes(other *Contender, holder *Holder) bool {
 	return !same && other.Wants && other.Lane == c.Lane && (holder == nil || *holder != other.Holder)
 }
 
-// NextInLine is the first of those among some contenders that want one's lane and do not hold it. The one that asks is among them as it was read.
+// NextInLine is the first of those among some contenders that want one's lane and do not hold it. The one that asks is among them
+// as it was read.
 func NextInLine(one Contender, all []Contender, holder *Holder) Holder {
 	next := one
 	for i := range all {
@@ -215,7 +216,8 @@ func Line(one Contender, all []Contender, holder *Holder) []Holder {
 const foreignInterval = 10 * time.Second
 
 // turn is what one does that does not hold its lane: it waits, releases the lane of a holder that is gone, or takes it. Only the
-// next one says whom it waits for, and looks after a holder that nobody watches: what happens in a lane does not concern the others.
+// next one says whom it waits for, and looks after a holder that nobody watches: what happens in a lane does not concern the
+// others.
 func (l *Lane) turn(lane string, one Holder) Decision {
 	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonQueued}
 	if l.Next != (Holder{}) && l.Next != one {

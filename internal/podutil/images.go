@@ -46,7 +46,8 @@ func (i Images) Server(asked, engine, engineImage string) string {
 }
 
 // ByDigest is the name of an image by the digest that a node ran, as the kubelet reports it, if nodes can pull it by that: the
-// container runtime names the image's own repository. An image that was loaded onto the node has no such digest, and keeps its name.
+// container runtime names the image's own repository. An image that was loaded onto the node has no such digest, and keeps its
+// name.
 func ByDigest(image, ran string) string {
 	repository, digest, found := strings.Cut(strings.TrimPrefix(ran, "docker-pullable://"), "@")
 	if !found || image == "" || digest == "" || repository != repositoryOf(image) {

@@ -41,11 +41,12 @@ func ImageID(pod *corev1.Pod, container string) string {
 	return ""
 }
 
-// notExecutable is what the kernel answers (ENOEXEC) to a program for another processor. The container runtime says so in the state
-// of the container, or in its log, which becomes its termination message.
+// notExecutable is what the kernel answers (ENOEXEC) to a program for another processor. The container runtime says so in the
+// state of the container, or in its log, which becomes its termination message.
 const notExecutable = "exec format error"
 
-// NotExecutable says which container's program the node cannot execute, or is empty. Another try on such a node would end as well.
+// NotExecutable says which container's program the node cannot execute, or is empty. Another try on such a node would end as
+// well.
 func NotExecutable(pod *corev1.Pod) string {
 	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		for _, end := range []*corev1.ContainerStateTerminated{s.State.Terminated, s.LastTerminationState.Terminated} {

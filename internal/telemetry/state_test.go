@@ -92,10 +92,7 @@ func TestState(t *testing.T) {
 func TestZeros(t *testing.T) {
 	holder := queued("holder", "lane", 1)
 	holder.Status.Conditions = conditions("Measuring", v1alpha1.ConditionAdmitted)
-	got := map[string]int{}
-	for name, m := range samples(t, stateOf(Objects{Runs: []v1alpha1.BenchmarkRun{holder}})) {
-		got[name] = m
-	}
+	got := samples(t, stateOf(Objects{Runs: []v1alpha1.BenchmarkRun{holder}}))
 	want := map[string]int{
 		"benchrun_runs": len(runStates), "benchrun_suites": len(suiteStates), "benchrun_lane_queue_length": 1,
 		"benchrun_lane_queue_head_age_seconds": 1,

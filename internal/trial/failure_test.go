@@ -75,17 +75,20 @@ func TestJudgeFailure(t *testing.T) {
 		},
 
 		"a loader for another processor": {
-			failedJob, []corev1.Pod{loader(left(255, "exec /loader: exec format error\n"), foreign)},
+			failedJob,
+			[]corev1.Pod{loader(left(255, "exec /loader: exec format error\n"), foreign)},
 			verdict{Outcome: result.OutcomeFailed, Cause: result.CauseNotStarted, Message: "node n cannot execute image loader:arm64 of container loader: " +
 				"it is for another processor (exec format error)"},
 		},
 		"a loader of another release": {
-			failedJob, []corev1.Pod{loader(left(1, `benchrun-summary-v1 {"version":7}`))},
+			failedJob,
+			[]corev1.Pod{loader(left(1, `benchrun-summary-v1 {"version":7}`))},
 			verdict{Outcome: result.OutcomeFailed, Cause: result.CauseLoaderVersion, Message: "the loader is of another release: " +
 				"the summary has another version: it has version 7, this program knows 1"},
 		},
 		"a loader of a later release": {
-			failedJob, []corev1.Pod{loader(left(1, `benchrun-summary-v2 {}`))},
+			failedJob,
+			[]corev1.Pod{loader(left(1, `benchrun-summary-v2 {}`))},
 			verdict{Outcome: result.OutcomeFailed, Cause: result.CauseLoaderVersion, Message: "the loader is of another release: " +
 				"the summary has another version: format 2, this program knows format 1"},
 		},
