@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
@@ -123,44 +122,32 @@ type laneQueue struct {
 // queuesOf all lanes that anybody is in: one that holds its lane, or waits for it.
 func queuesOf(objects Objects, now time.Time) []laneQueue {
 	waiting, since := map[string][]lifecycle.Contender{}, map[lifecycle.Holder]time.Time{}
-	add := func(c lifecycle.Contender, conditions []metav1.Condition) {
+	add := func(c lifecycle.Contender) {
 		if !c.Wants {
 			return
 		}
 		list := waiting[c.Lane]
 		if !c.Admitted {
 			list = append(list, c)
-			since[c.Holder] = waitingSince(c.Ready.Time, conditions)
+			since[c.Holder] = c.Ready.Time
 		}
 		waiting[c.Lane] = list // a lane that is held has a queue, too: an empty one
 	}
 	for i := range objects.Runs {
-		add(lifecycle.ContenderOf(&objects.Runs[i]), objects.Runs[i].Status.Conditions)
+		add(lifecycle.ContenderOf(&objects.Runs[i]))
 	}
 	for i := range objects.Suites {
-		add(lifecycle.ContenderOfSuite(&objects.Suites[i]), objects.Suites[i].Status.Conditions)
+		add(lifecycle.ContenderOfSuite(&objects.Suites[i]))
 	}
 	queues := make([]laneQueue, 0, len(waiting))
 	for lane, list := range waiting {
 		q := laneQueue{lane: lane, length: len(list)}
 		if len(list) > 0 {
-			q.age = max(0, now.Sub(since[lifecycle.Line(list[0], list[1:], nil)[0]]))
+			q.age = max(0, now.Sub(since[lifecycle.NextInLine(list[0], list[1:], nil)]))
 		}
 		queues = append(queues, q)
 	}
 	return queues
-}
-
-// waitingSince is when a run or a suite came into its queue: when it was created or resumed, or when it lost its lane.
-func waitingSince(created time.Time, conditions []metav1.Condition) time.Time {
-	since := created
-	for _, name := range []string{v1alpha1.ConditionSuspended, v1alpha1.ConditionAdmitted} {
-		c := apimeta.FindStatusCondition(conditions, name)
-		if c != nil && c.Status == metav1.ConditionFalse && c.LastTransitionTime.After(since) {
-			since = c.LastTransitionTime.Time
-		}
-	}
-	return since
 }
 
 // bounded are the longest queues, and what there is in the others.

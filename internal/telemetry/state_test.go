@@ -49,9 +49,7 @@ func queued(name, lane string, minutes int) v1alpha1.BenchmarkRun {
 func objects() Objects {
 	holder, resumed, suspended, fresh := queued("holder", "a", 90), queued("resumed", "b", 60), queued("suspended", "b", 95), queued("fresh", "c", 0)
 	holder.Status.Conditions = conditions("Measuring", v1alpha1.ConditionAdmitted)
-	resumed.Status.Conditions = append(resumed.Status.Conditions, metav1.Condition{
-		Type: v1alpha1.ConditionSuspended, Status: metav1.ConditionFalse, LastTransitionTime: metav1.NewTime(now.Add(-time.Minute)),
-	})
+	resumed.Status.QueuedTime = ptr.To(metav1.NewTime(now.Add(-time.Minute)))
 	suspended.Spec.Suspend = ptr.To(true)
 	suspended.Status.Conditions = conditions("Suspended", v1alpha1.ConditionSuspended)
 	fresh.Status.Conditions = nil

@@ -63,8 +63,8 @@ func StateOf(conditions []metav1.Condition) string {
 	return statePending
 }
 
-// OfRun has the transitions from an old status of a run to its current one: of its attempts, in their order, and of the run itself.
-// The records are all that the status was computed from.
+// OfRun has the transitions from an old status of a run to its current one: of its attempts, in their order, and of the run
+// itself. The records are all that the status was computed from.
 func OfRun(run *v1alpha1.BenchmarkRun, old *v1alpha1.BenchmarkRunStatus, records []*result.Record) []Transition {
 	start := started(run, old)
 	var list []Transition
@@ -124,8 +124,8 @@ func firstNew(run *v1alpha1.BenchmarkRun, old *v1alpha1.BenchmarkRunStatus, reco
 	return at + 1
 }
 
-// deadTime from the end of one loader to the start of the next. The run must have held its lane all that time: a pause is not dead
-// time. Clocks of two nodes may differ: what is negative is not known.
+// deadTime from the end of one loader to the start of the next. The run must have held its lane all that time: a pause is not
+// dead time. Clocks of two nodes may differ: what is negative is not known.
 func deadTime(last, next *result.Record, conditions []metav1.Condition) *time.Duration {
 	if last.Summary == nil || next.Summary == nil {
 		return nil
