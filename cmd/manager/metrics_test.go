@@ -130,10 +130,10 @@ func TestEnvtestMetricsEndpoint(t *testing.T) {
 	var body string
 	eventually(t, "the metrics tell of both runs", func(ctx context.Context) bool {
 		status, body = scrape(ctx, token)
-		return status == http.StatusOK && strings.Contains(body, `benchrun_lane_queue_length{lane="default"} 1`)
+		return status == http.StatusOK && strings.Contains(body, `benchrun_runs{state="Queued"} 1`)
 	})
 	for _, want := range []string{
-		`benchrun_runs{state="ProvisioningDatabase"} 1`, `benchrun_runs{state="Queued"} 1`, `benchrun_runs{state="Measuring"} 0`,
+		`benchrun_runs{state="ProvisioningDatabase"} 1`, `benchrun_lane_queue_length{lane="default"} 1`, `benchrun_runs{state="Measuring"} 0`,
 		`benchrun_attempts_total{outcome="Accepted"} 0`, `benchrun_lane_queue_head_age_seconds{lane="default"}`,
 		"process_resident_memory_bytes",
 	} {
