@@ -90,7 +90,7 @@ func TestEnvtestQuotaOfOneJob(t *testing.T) {
 		c.quota("count/jobs.batch", "1", "0")
 	}
 	run := c.until("run", v1alpha1.ConditionComplete)
-	if run.Status.Progress != "3/3" || run.Status.Refusal != (v1alpha1.RefusalStatus{}) {
+	if run.Status.Progress != "3/3" || run.Status.Refusal.Object != "" {
 		t.Errorf("%s, refusal %+v", run.Status.Progress, run.Status.Refusal)
 	}
 	c.eventSays("Warning Refused")
@@ -160,6 +160,25 @@ func (c *cluster) refusedToTheEnd(name string) *v1alpha1.BenchmarkRun {
 	return nil
 }
 
+// A database of which the cluster refuses one object is not made anew each time: the time runs for that object, and the claim that is
+// there already is not deleted and made again.
+func TestEnvtestQuotaOfStatefulSets(t *testing.T) {
+	c := newCluster(t)
+	c.quota("count/statefulsets.apps", "0", "0")
+	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
+	for range 10 {
+		c.reconcile("run")
+		c.react()
+	}
+	c.whileRefused("run", 200*time.Second)
+	if run := c.get("run"); run.Status.Refusal.Object != "StatefulSet run-db1" || ptr.Deref(run.Status.RemovedInstances, 0) != 0 {
+		t.Errorf("refused %+v, removed %d", run.Status.Refusal, ptr.Deref(run.Status.RemovedInstances, 0))
+	}
+	c.quota("count/statefulsets.apps", "1", "0")
+	c.clock.Step(lastRetry)
+	c.until("run", v1alpha1.ConditionComplete)
+}
+
 // A suite waits for room for its runs, whether they are only checked or created.
 func TestEnvtestQuotaOfRuns(t *testing.T) {
 	s := newSuites(t)
@@ -185,7 +204,7 @@ func TestEnvtestQuotaOfRuns(t *testing.T) {
 	}
 	s.suites = s.newSuiteReconciler()
 	s.quota("count/benchmarkruns.benchrun.dev", "9", "3")
-	if suite := s.untilSuite(v1alpha1.ConditionComplete); suite.Status.Refusal != (v1alpha1.RefusalStatus{}) || len(s.made) != 4 {
+	if suite := s.untilSuite(v1alpha1.ConditionComplete); suite.Status.Refusal.Object != "" || len(s.made) != 4 {
 		t.Errorf("made %v, refusal %+v", s.made, suite.Status.Refusal)
 	}
 }

@@ -132,6 +132,9 @@ func carryOut[O client.Object, P any, S seen](ctx context.Context, r stepper[O, 
 		r.next(s)
 		return nil
 	case errors.As(err, &refused):
+		if a, ok := action.(lifecycle.ProvideDatabase); ok {
+			refused.Instance = a.Instance
+		}
 		s.seen.Hindered().Refused = &refused.Refusal
 		r.next(s)
 		troubles.refuse(action, &refused.Refusal, s.now.Add(s.decision.After))

@@ -142,6 +142,11 @@ type RefusalStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	Object string `json:"object,omitempty"`
 
+	// instance is the number of the database instance that the object is a part of. Absent: it is of none.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	Instance *int32 `json:"instance,omitempty"`
+
 	// startTime is since when the object has been refused.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`

@@ -70,7 +70,7 @@ func cleanUp(instances []Instance, keep bool) Action {
 func retired(s *situation) *Decision {
 	wanted := s.wantedInstance()
 	for _, i := range s.seen.Instances {
-		if i.Number == wanted && (!i.Going() || i.PartlyMade()) || i.CutOff(s.now) {
+		if i.Number == wanted && (!i.Going() || i.PartlyMade() || s.refusedIn(&i)) || i.CutOff(s.now) {
 			continue
 		}
 		d := Decision{
@@ -83,6 +83,12 @@ func retired(s *situation) *Decision {
 		return &d
 	}
 	return nil
+}
+
+// refusedIn says whether the cluster refuses an object of an instance that has no server yet. What is there already is kept for it: a
+// claim that is as new as it is empty.
+func (s *situation) refusedIn(i *Instance) bool {
+	return int(ptr.Deref(s.run.Status.Refusal.Instance, 0)) == i.Number && i.Root() == nil && i.Set == nil && i.Pod == nil
 }
 
 // provided creates the wanted instance and waits until its server answers.

@@ -30,6 +30,8 @@ type Refusal struct {
 	Object string
 	// Message is the API server's.
 	Message string
+	// Instance is the number of the database instance that the object is a part of, or 0.
+	Instance int
 }
 
 // since is when the object was refused first, according to the status: an operator that has just started goes on counting.
@@ -61,9 +63,13 @@ func (r *Refusal) decide(before v1alpha1.RefusalStatus, startDeadlineSeconds int
 func (h *Hindrances) refusalStatus(before v1alpha1.RefusalStatus, now time.Time) v1alpha1.RefusalStatus {
 	switch {
 	case h.Refused != nil:
-		return v1alpha1.RefusalStatus{
+		status := v1alpha1.RefusalStatus{
 			Object: h.Refused.object(), StartTime: ptr.To(metav1.NewTime(h.Refused.since(before, now).Truncate(time.Second))),
 		}
+		if h.Refused.Instance > 0 {
+			status.Instance = count(h.Refused.Instance)
+		}
+		return status
 	case h.Blind, h.Trouble != "":
 		return before
 	}

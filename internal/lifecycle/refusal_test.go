@@ -121,7 +121,7 @@ func TestSuiteRefusedUntilTheStartDeadline(t *testing.T) {
 	look := func(at time.Time) Decision {
 		seen := &SuiteObserved{
 			Members: make([]SuiteMember, len(p.Members)), Lane: Lane{Holder: ptr.To(HolderOfSuite(s))}, Checked: true,
-			Hindrances: Hindrances{Refused: &Refusal{"BenchmarkRun s-r1-a", "exceeded quota: runs"}},
+			Hindrances: Hindrances{Refused: &Refusal{Object: "BenchmarkRun s-r1-a", Message: "exceeded quota: runs"}},
 		}
 		d := NextOfSuite(s, p, seen, at)
 		s.Status = StatusOfSuite(s, p, seen, d, at)
