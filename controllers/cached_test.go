@@ -53,7 +53,7 @@ func TestCachedIsSmall(t *testing.T) {
 		&v1alpha1.BenchmarkSuite{ObjectMeta: meta},
 	} {
 		object = object.DeepCopyObject().(client.Object)
-		cached(t, object)
+		reduce(t, object)
 		if text, err := json.Marshal(object); err != nil || len(text) > 8<<10 {
 			t.Errorf("%T: %d bytes are kept, %v", object, len(text), err)
 		}
@@ -61,7 +61,7 @@ func TestCachedIsSmall(t *testing.T) {
 			t.Errorf("%T: its name or label is lost: %v", object, object.GetLabels())
 		}
 		once := object.DeepCopyObject()
-		cached(t, object)
+		reduce(t, object)
 		if diff := cmp.Diff(once, object); diff != "" {
 			t.Errorf("%T: reduced again, it is another one:\n%s", object, diff)
 		}
@@ -92,14 +92,14 @@ func TestCachedKeepsWhatIsRead(t *testing.T) {
 	}
 	for _, object := range []client.Object{run, set, job} {
 		want := object.DeepCopyObject()
-		cached(t, object)
+		reduce(t, object)
 		if diff := cmp.Diff(want, object); diff != "" {
 			t.Errorf("%T has lost what is read:\n%s", object, diff)
 		}
 	}
 }
 
-func cached(t *testing.T, object client.Object) {
+func reduce(t *testing.T, object client.Object) {
 	t.Helper()
 	if _, err := Cached(object); err != nil {
 		t.Fatal(err)

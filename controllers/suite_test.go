@@ -85,7 +85,7 @@ func newCluster(t *testing.T) *cluster {
 // other tests are not in its lanes.
 func (c *cluster) newReconciler() *BenchmarkRunReconciler {
 	return &BenchmarkRunReconciler{
-		Client: asCached(api), Live: api, Logs: c, Recorder: c.events, Clock: c.clock, Images: podutil.Images{Loader: "loader:test"},
+		Client: asCached(api), Live: &Live{Reader: api}, Logs: c, Recorder: c.events, Clock: c.clock, Images: podutil.Images{Loader: "loader:test"},
 		Namespace: c.namespace, LaneNamespace: c.namespace, HostTuningAllowed: c.hosts != nil, HostNamespace: c.namespace,
 	}
 }

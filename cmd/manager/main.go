@@ -40,6 +40,7 @@ func main() {
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&zapOptions)))
 	// GOMEMLIMIT is the container's limit (none by default): a quarter of it is for what Go does not count.
 	debug.SetMemoryLimit(debug.SetMemoryLimit(-1) / 4 * 3)
+	debug.SetGCPercent(50) // most of the memory is the cache, which stays: half as much again is room enough
 	if err := run(ctrl.SetupSignalHandler(), o); err != nil {
 		fmt.Fprintln(os.Stderr, "manager:", err)
 		os.Exit(1)
@@ -81,19 +82,20 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
+	live := &controllers.Live{Reader: mgr.GetAPIReader()}
 	runs := &controllers.BenchmarkRunReconciler{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Logs: controllers.PodLogs{Clientset: clientset},
+		Client: mgr.GetClient(), Live: live, Logs: controllers.PodLogs{Clientset: clientset},
 		Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{}, Images: o.images, Metrics: metrics,
 		Namespace: o.namespace, LaneNamespace: o.lanes(), HostTuningAllowed: o.hostTuning, HostNamespace: o.hosts(),
 		NameOthers: o.nameOthers,
 	}
 	suites := &controllers.BenchmarkSuiteReconciler{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{},
+		Client: mgr.GetClient(), Live: live, Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{},
 		Images: o.images, Namespace: o.namespace, LaneNamespace: o.lanes(), HostNamespace: o.hosts(), NameOthers: o.nameOthers,
 		Metrics: metrics,
 	}
 	hosts := &controllers.HostTuningReconciler{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: clock.RealClock{}, Images: o.images, Namespace: o.hosts(),
+		Client: mgr.GetClient(), Live: live, Clock: clock.RealClock{}, Images: o.images, Namespace: o.hosts(),
 	}
 	for _, c := range []interface{ SetupWithManager(ctrl.Manager) error }{runs, suites, hosts} {
 		if err := c.SetupWithManager(mgr); err != nil {
