@@ -91,8 +91,8 @@ func (d *descent) dangles(object metav1.Object) bool {
 	return asked && uid != somebodys && uid != ref.UID
 }
 
-// madeBy are the objects in some lists that an owner has made, directly or by what it has made. What controls an object of a later
-// list stands in an earlier one, or is gone.
+// madeBy are the objects in some lists that an owner has made, directly or by what it has made. What controls an object of a
+// later list stands in an earlier one, or is gone.
 func madeBy(ctx context.Context, d *descent, o *ownership, lists ...client.ObjectList) ([]client.Object, error) {
 	ours := sets.New(o.owner.GetUID())
 	d.exist.Insert(o.owner.GetUID())

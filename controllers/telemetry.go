@@ -47,7 +47,8 @@ func (r *BenchmarkRunReconciler) tellHeadline(s *runStep) {
 	})
 }
 
-// ReadObjects has all runs and suites of a namespace, or of all if that is empty, as the cache has them: they must not be changed.
+// ReadObjects has all runs and suites of a namespace, or of all if that is empty, as the cache has them: they must not be
+// changed.
 func ReadObjects(ctx context.Context, cache client.Reader, namespace string) (telemetry.Objects, error) {
 	var (
 		runs   v1alpha1.BenchmarkRunList

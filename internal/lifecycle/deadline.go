@@ -54,8 +54,8 @@ func quietTime(t *v1alpha1.TrialsSpec) time.Duration {
 	return min(maxDeadline, time.Duration(attemptSeconds(t))*time.Second+spareTime)
 }
 
-// deadline of the run. By default it moves on with the run's progress: however slow a run is, it has time for the next attempt, and
-// one that is stuck ends soon.
+// deadline of the run. By default it moves on with the run's progress: however slow a run is, it has time for the next attempt,
+// and one that is stuck ends soon.
 func (s *situation) deadline() time.Time {
 	status := &s.run.Status
 	latest := ptr.Deref(status.StartTime, metav1.NewTime(s.now)).Add(Deadline(s.run, s.plan) + s.pausedFor())
@@ -65,8 +65,8 @@ func (s *situation) deadline() time.Time {
 	return earlier(latest, movingDeadline(status.Deadline, s.seen.Blind, s.lastProgress(), quietTime(&s.run.Spec.Trials)))
 }
 
-// lastProgress is when the run was admitted, or made something, or recorded an attempt that its status does not know yet: what was
-// recorded before has moved the deadline then.
+// lastProgress is when the run was admitted, or made something, or recorded an attempt that its status does not know yet: what
+// was recorded before has moved the deadline then.
 func (s *situation) lastProgress() time.Time {
 	status := &s.run.Status
 	if status.StartTime == nil || pause(status.Conditions) != nil || s.seen.Newest != status.Records {
@@ -84,19 +84,21 @@ func (s *situation) lastProgress() time.Time {
 	return last
 }
 
+// leastMove of a deadline is worth a write of the status: an attempt that is made right after another was recorded moves it by
+// less.
+const leastMove = 10 * time.Second
+
 // movingDeadline is a quiet time after the last progress. It is never earlier than before, and stays while nothing can be seen.
 func movingDeadline(before *metav1.Time, blind bool, progress time.Time, quiet time.Duration) time.Time {
-	if before == nil {
-		return progress.Add(quiet)
-	}
-	if blind {
+	moved := progress.Add(quiet)
+	if before != nil && (blind || moved.Sub(before.Time) < leastMove) {
 		return before.Time
 	}
-	return later(before.Time, progress.Add(quiet))
+	return moved
 }
 
-// admittedSince is since when an object has had its lane, or the zero time if it has not. An object without a status is seen for the
-// first time.
+// admittedSince is since when an object has had its lane, or the zero time if it has not. An object without a status is seen for
+// the first time.
 func admittedSince(conditions []metav1.Condition, now time.Time) time.Time {
 	switch c := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionAdmitted); {
 	case c == nil:

@@ -85,7 +85,8 @@ func (s *suiteSituation) bound(d Decision) Decision {
 	if s.seen.Trouble != "" {
 		d.Reason, d.Message = v1alpha1.ReasonRetrying, s.seen.Trouble
 	}
-	ends := d.Reason == v1alpha1.ReasonPublishing || s.seen.Trouble == "" && s.suite.Spec.DeadlineSeconds == nil && d.Action != (Wait{})
+	progress := s.seen.Trouble == "" && s.suite.Spec.DeadlineSeconds == nil && d.Action != (Wait{})
+	ends := d.Reason == v1alpha1.ReasonPublishing || progress
 	if over := !s.now.Before(s.deadline()); over && !ends && d.Failure == nil {
 		return *fail(Failure{
 			Reason:  v1alpha1.ReasonDeadlineExceeded,
