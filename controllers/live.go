@@ -19,8 +19,8 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// livePage is how many objects are read at once: of the largest that there can be, they have 15 MB.
-const livePage = 10
+// livePage is how many objects are read at once: of the largest that there can be, they have 6 MB.
+const livePage = 4
 
 // Live reads from the API server. Lists of the kinds that the cache has are read in pages, one at a time, and of each object only
 // what the cache keeps is kept: with the objects of everybody in one answer, the operator would run out of memory.

@@ -56,23 +56,29 @@ func cacheOptions(namespace, lanes, hosts string) (cache.Options, error) {
 	return o, nil
 }
 
-// newInformer makes informers whose lists are read in pages. They are needed where the API server does not stream what exists,
-// which is the default since Kubernetes 1.34: a list of all objects would be decoded at once.
+// newInformer makes informers whose lists are read in pages, one at a time.
 func newInformer(
 	lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 ) toolscache.SharedIndexInformer {
 	source := toolscache.ToListerWatcherWithContext(lw)
-	return toolscache.NewSharedIndexInformer(&toolscache.ListWatch{
+	return toolscache.NewSharedIndexInformer(&pages{toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			return inPages(ctx, source, o)
 		},
 		WatchFuncWithContext: source.WatchWithContext,
-	}, example, resync, indexers)
+	}}, example, resync, indexers)
 }
 
-// listPage is how many objects a page has: of the largest that there can be, it has 15 MB. One page is read at a time, of all
+// pages are read instead of a stream of what exists: those of all kinds come at the same time, each with buffers as large as the
+// largest object, which stay.
+type pages struct{ toolscache.ListWatch }
+
+// IsWatchListSemanticsUnSupported tells the reflector to list.
+func (*pages) IsWatchListSemanticsUnSupported() bool { return true }
+
+// listPage is how many objects a page has: of the largest that there can be, it has 6 MB. One page is read at a time, of all
 // kinds.
-const listPage = 10
+const listPage = 4
 
 var listing sync.Mutex
 
@@ -100,14 +106,13 @@ func inPages(ctx context.Context, source toolscache.ListerWithContext, o metav1.
 // onePage reads a page, and takes out of it what is kept, so that the page itself is not.
 func onePage(
 	ctx context.Context, source toolscache.ListerWithContext, o metav1.ListOptions,
-) (runtime.Object, []runtime.Object, error) {
+) (page runtime.Object, items []runtime.Object, err error) {
 	listing.Lock()
 	defer listing.Unlock()
-	page, err := source.ListWithContext(ctx, o)
+	page, err = source.ListWithContext(ctx, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	var items []runtime.Object
 	err = apimeta.EachListItemWithAlloc(page, func(object runtime.Object) error {
 		_, err := controllers.Cached(object)
 		items = append(items, object)
