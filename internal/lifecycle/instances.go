@@ -85,8 +85,8 @@ func retired(s *situation) *Decision {
 	return nil
 }
 
-// refusedIn says whether the cluster refuses an object of an instance that has no server yet. What is there already is kept for it: a
-// claim that is as new as it is empty.
+// refusedIn says whether the cluster refuses an object of an instance that has no server yet. What is there already is kept for
+// it: a claim that is as new as it is empty.
 func (s *situation) refusedIn(i *Instance) bool {
 	return int(ptr.Deref(s.run.Status.Refusal.Instance, 0)) == i.Number && i.Root() == nil && i.Set == nil && i.Pod == nil
 }
