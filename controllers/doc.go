@@ -44,6 +44,7 @@
 //	lanewatches.go   whom a change of a run, a suite or a Lease wakes in the queue of a lane
 //	owner.go         who owns an object: this owner, an earlier one of the same name, or somebody else
 //	instances.go     reads and removes database instances, those of a run and those that the runs of a suite share
+//	apiclock.go      what time it is: the API server's clock
 //	writer.go        creates, stores, deletes, and patches the status
 //	events.go        what is announced when a status changes
 //	telemetry.go     what is counted and logged when a status changes, and what the metrics read

@@ -59,7 +59,8 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	config := ctrl.GetConfigOrDie()
+	config, now := ctrl.GetConfigOrDie(), controllers.NewAPIClock(clock.RealClock{})
+	config.Wrap(now.Wrap)
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
 		Cache:                         cacheOptions,
@@ -85,17 +86,17 @@ func run(ctx context.Context, o *options) error {
 	live := &controllers.Live{Reader: mgr.GetAPIReader()}
 	runs := &controllers.BenchmarkRunReconciler{
 		Client: mgr.GetClient(), Live: live, Logs: controllers.PodLogs{Clientset: clientset},
-		Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{}, Images: o.images, Metrics: metrics,
+		Recorder: mgr.GetEventRecorder("benchrun"), Clock: now, Images: o.images, Metrics: metrics,
 		Namespace: o.namespace, LaneNamespace: o.lanes(), HostTuningAllowed: o.hostTuning, HostNamespace: o.hosts(),
 		NameOthers: o.nameOthers,
 	}
 	suites := &controllers.BenchmarkSuiteReconciler{
-		Client: mgr.GetClient(), Live: live, Recorder: mgr.GetEventRecorder("benchrun"), Clock: clock.RealClock{},
+		Client: mgr.GetClient(), Live: live, Recorder: mgr.GetEventRecorder("benchrun"), Clock: now,
 		Images: o.images, Namespace: o.namespace, LaneNamespace: o.lanes(), HostNamespace: o.hosts(), NameOthers: o.nameOthers,
 		Metrics: metrics,
 	}
 	hosts := &controllers.HostTuningReconciler{
-		Client: mgr.GetClient(), Live: live, Clock: clock.RealClock{}, Images: o.images, Namespace: o.hosts(),
+		Client: mgr.GetClient(), Live: live, Clock: now, Images: o.images, Namespace: o.hosts(),
 	}
 	for _, c := range []interface{ SetupWithManager(ctrl.Manager) error }{runs, suites, hosts} {
 		if err := c.SetupWithManager(mgr); err != nil {
