@@ -12,8 +12,8 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// SuiteDeadline is how long a suite may take at most from its start, without the time for which it is suspended or queued: what it
-// asks for or, by default, as long as all of its runs may take by their own deadlines.
+// SuiteDeadline is how long a suite may take at most from its start, without the time for which it is suspended or queued: what
+// it asks for or, by default, as long as all of its runs may take by their own deadlines.
 func SuiteDeadline(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) time.Duration {
 	if asked := suite.Spec.DeadlineSeconds; asked != nil {
 		return time.Duration(*asked) * time.Second
