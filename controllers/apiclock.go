@@ -11,12 +11,12 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// tolerated is by how much the clocks of the operator and of the API server may differ: an answer travels for a while, and its date
-// has whole seconds.
+// tolerated is by how much the clocks of the operator and of the API server may differ: an answer travels for a while, and its
+// date has whole seconds.
 const tolerated = 5 * time.Second
 
-// APIClock is the API server's clock, as far as its answers say. What the operator waits for was created by that clock: one of its
-// own that is five minutes ahead would find each object at its start deadline, and each Pod that is being deleted cut off.
+// APIClock is the API server's clock, as far as its answers say. What the operator waits for was created by that clock: one of
+// its own that is five minutes ahead would find each object at its start deadline, and each Pod that is being deleted cut off.
 type APIClock struct {
 	clock.PassiveClock
 	offset atomic.Int64
