@@ -45,7 +45,12 @@
 //	owner.go         who owns an object: this owner, an earlier one of the same name, or somebody else
 //	instances.go     reads and removes database instances, those of a run and those that the runs of a suite share
 //	apiclock.go      what time it is: the API server's clock
-//	writer.go        creates, stores, deletes, and patches the status
+//	cached.go        what the cache keeps of each object, and live.go the same of what is listed past the cache
+//	writer.go        creates, deletes, and patches the status
+//	store.go         writes records, once, and results
+//	pages.go         makes the report page
+//	neighbors.go     what else is on a database's node
+//	shortage.go      what would fit on which node
 //	events.go        what is announced when a status changes
 //	telemetry.go     what is counted and logged when a status changes, and what the metrics read
 //	memory.go        what is remembered of an owner from one step to the next
