@@ -31,7 +31,7 @@ type BenchmarkRun struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is what to measure. Only suspend, deadlineSeconds and ttlSecondsAfterFinished can be changed: a result has numbers of
+	// spec is what to measure. Only suspend, the deadlines and ttlSecondsAfterFinished can be changed: a result has numbers of
 	// one specification only.
 	// +required
 	Spec BenchmarkRunSpec `json:"spec,omitzero"`
@@ -158,6 +158,13 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000
 	DeadlineSeconds *int32 `json:"deadlineSeconds,omitempty"`
+
+	// queueDeadlineSeconds ends the run when it has waited for its lane for so long, since it was created or resumed. A run of a
+	// suite does not wait by itself. Unset: it waits as long as it takes. From 1 to 31536000.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=31536000
+	QueueDeadlineSeconds *int32 `json:"queueDeadlineSeconds,omitempty"`
 
 	// cleanup is when the database of a finished run is removed: Always, OnSuccess (a failed run keeps it, for inspection) or
 	// Never (it stays until the run is deleted). Defaults to Always.

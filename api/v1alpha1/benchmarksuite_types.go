@@ -133,6 +133,13 @@ type BenchmarkSuiteSpec struct {
 	// +kubebuilder:validation:Maximum=31536000
 	DeadlineSeconds *int32 `json:"deadlineSeconds,omitempty"`
 
+	// queueDeadlineSeconds ends the suite when it has waited for its lane for so long, since it was created or resumed. Unset: it
+	// waits as long as it takes. From 1 to 31536000.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=31536000
+	QueueDeadlineSeconds *int32 `json:"queueDeadlineSeconds,omitempty"`
+
 	// ttlSecondsAfterFinished deletes the suite with its runs this long after it has finished, with its results if
 	// results.retention is WithRun. Unset: the suite stays. From 0 to 31536000.
 	// +optional

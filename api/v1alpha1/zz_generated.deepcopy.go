@@ -140,6 +140,11 @@ func (in *BenchmarkRunSpec) DeepCopyInto(out *BenchmarkRunSpec) {
 		*out = new(int32)
 		**out = **in
 	}
+	if in.QueueDeadlineSeconds != nil {
+		in, out := &in.QueueDeadlineSeconds, &out.QueueDeadlineSeconds
+		*out = new(int32)
+		**out = **in
+	}
 	if in.TTLSecondsAfterFinished != nil {
 		in, out := &in.TTLSecondsAfterFinished, &out.TTLSecondsAfterFinished
 		*out = new(int32)
@@ -336,6 +341,11 @@ func (in *BenchmarkSuiteSpec) DeepCopyInto(out *BenchmarkSuiteSpec) {
 	}
 	if in.DeadlineSeconds != nil {
 		in, out := &in.DeadlineSeconds, &out.DeadlineSeconds
+		*out = new(int32)
+		**out = **in
+	}
+	if in.QueueDeadlineSeconds != nil {
+		in, out := &in.QueueDeadlineSeconds, &out.QueueDeadlineSeconds
 		*out = new(int32)
 		**out = **in
 	}

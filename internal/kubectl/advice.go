@@ -154,6 +154,10 @@ var reasons = map[string]advice{
 		"An attempt or the whole took longer than its deadline.",
 		"remove what the message says it waited for, or raise trials.deadlineSeconds or spec.deadlineSeconds.",
 	},
+	v1alpha1.ReasonQueueDeadlineExceeded: {
+		"It waited for its lane for longer than spec.queueDeadlineSeconds.",
+		"apply it again when the lane is free, raise the deadline, or use another lane if the two do not share nodes.",
+	},
 	v1alpha1.ReasonTooManyErrors: {
 		"More transactions were rolled back and retried than workload.limits.errorPercent allows.",
 		"use fewer connections or more rows, or raise the limit if contention is what you measure.",

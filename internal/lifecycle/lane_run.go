@@ -40,6 +40,10 @@ func queued(s *situation) *Decision {
 	d.Unexpected = s.is(v1alpha1.ConditionAdmitted)
 	if a := s.removeEverything(); a != nil {
 		d.Action, d.Unexpected = a, true
+	} else if MemberOf(s.run) == nil && !d.Unexpected {
+		status := &s.run.Status
+		since := queuedSince(ready(s.run.CreationTimestamp, status.QueuedTime, status.Conditions), status.Conditions)
+		return d.queueDeadline("run", s.run.Spec.QueueDeadlineSeconds, s.now.Sub(since))
 	}
 	return &d
 }

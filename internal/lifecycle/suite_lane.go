@@ -39,6 +39,10 @@ func suiteQueued(s *suiteSituation) *Decision {
 	d.Unexpected = s.is(v1alpha1.ConditionAdmitted)
 	if a := s.vacate(); a != nil {
 		d.Action, d.Unexpected = a, true
+	} else if !d.Unexpected {
+		status := &s.suite.Status
+		since := queuedSince(ready(s.suite.CreationTimestamp, status.QueuedTime, status.Conditions), status.Conditions)
+		return d.queueDeadline("suite", s.suite.Spec.QueueDeadlineSeconds, s.now.Sub(since))
 	}
 	return &d
 }

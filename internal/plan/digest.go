@@ -13,7 +13,7 @@ import (
 )
 
 // Digest of what a specification asks to be measured: runs with the same digest ask for the same. Claims, plots, tables, lane,
-// suspend, deadline, lifetime, clean-up and pull secrets are left out, because they do not change a number. The prefix is
+// suspend, deadlines, lifetime, clean-up and pull secrets are left out, because they do not change a number. The prefix is
 // the version of this method.
 func Digest(spec *v1alpha1.BenchmarkRunSpec) (string, error) {
 	measured := spec.DeepCopy()
@@ -23,6 +23,7 @@ func Digest(spec *v1alpha1.BenchmarkRunSpec) (string, error) {
 	measured.Lane = ""
 	measured.Suspend = nil
 	measured.DeadlineSeconds = nil
+	measured.QueueDeadlineSeconds = nil
 	measured.TTLSecondsAfterFinished = nil
 	measured.Cleanup = ""
 	measured.ImagePullSecrets = nil

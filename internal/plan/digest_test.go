@@ -56,6 +56,7 @@ func TestDigestIsBlindToWhatChangesNoNumber(t *testing.T) {
 	spec.Lane = "fast"
 	spec.Suspend = ptr.To(true)
 	spec.DeadlineSeconds = ptr.To[int32](1)
+	spec.QueueDeadlineSeconds = ptr.To[int32](1)
 	spec.TTLSecondsAfterFinished = ptr.To[int32](60)
 	spec.Cleanup = v1alpha1.CleanupNever
 	spec.ImagePullSecrets = []v1alpha1.ImagePullSecret{{Name: "registry"}}
@@ -160,7 +161,7 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 		}
 	}
 	// A new field must be decided about.
-	fields := append(slices.Collect(maps.Keys(changes)), "Claims", "Plots", "Tables", "Lane", "Suspend", "DeadlineSeconds", "TTLSecondsAfterFinished", "Cleanup", "ImagePullSecrets", "Results")
+	fields := append(slices.Collect(maps.Keys(changes)), "Claims", "Plots", "Tables", "Lane", "Suspend", "DeadlineSeconds", "QueueDeadlineSeconds", "TTLSecondsAfterFinished", "Cleanup", "ImagePullSecrets", "Results")
 	var have []string
 	for field := range reflect.TypeFor[v1alpha1.BenchmarkRunSpec]().Fields() {
 		have = append(have, field.Name)

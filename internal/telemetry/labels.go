@@ -39,11 +39,13 @@ var (
 		v1alpha1.ReasonMariaDBOperatorMissing, v1alpha1.ReasonDatabaseUnreachable, v1alpha1.ReasonServerRefusedConfiguration,
 		v1alpha1.ReasonSettingNotEffective, v1alpha1.ReasonBlockIOClassNotEffective, v1alpha1.ReasonLoaderNotStarted,
 		v1alpha1.ReasonBarrierTimeout, v1alpha1.ReasonLoaderFailed, v1alpha1.ReasonRecordsChanged,
-		v1alpha1.ReasonDeadlineExceeded, v1alpha1.ReasonTooManyErrors, v1alpha1.ReasonTooManyInvalid, other,
+		v1alpha1.ReasonDeadlineExceeded, v1alpha1.ReasonQueueDeadlineExceeded, v1alpha1.ReasonTooManyErrors,
+		v1alpha1.ReasonTooManyInvalid, other,
 	}
 	suiteFailures = []string{
 		v1alpha1.ReasonVariantInvalid, v1alpha1.ReasonMemberFailed, v1alpha1.ReasonMemberLost,
-		v1alpha1.ReasonDeadlineExceeded, v1alpha1.ReasonNameTaken, v1alpha1.ReasonRejected, other,
+		v1alpha1.ReasonDeadlineExceeded, v1alpha1.ReasonQueueDeadlineExceeded, v1alpha1.ReasonNameTaken,
+		v1alpha1.ReasonRejected, other,
 	}
 	// answers of suites that are complete.
 	answers = []string{v1alpha1.ReasonDecided, v1alpha1.ReasonUndecided, other}
