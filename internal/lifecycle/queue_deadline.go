@@ -12,7 +12,8 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// queuedSince is since when an object waits for its lane: since it could measure or, if it had the lane and has lost it, since then.
+// queuedSince is since when an object waits for its lane: since it could measure or, if it had the lane and has lost it, since
+// then.
 func queuedSince(ready metav1.Time, conditions []metav1.Condition) time.Time {
 	if c := pause(conditions); c != nil {
 		return later(ready.Time, c.LastTransitionTime.Time)
