@@ -194,8 +194,9 @@ func aboutWork(path string) bool {
 func irrelevant(path string) bool {
 	for _, prefix := range []string{
 		"spec.claims", "spec.results", "spec.suspend", "spec.cleanup", "spec.lane", "spec.ttlSecondsAfterFinished",
-		"spec.deadlineSeconds", "spec.queueDeadlineSeconds", "spec.trials.repetitions", "spec.trials.precision", "spec.trials.startDeadlineSeconds",
-		"spec.trials.deadlineSeconds", "spec.trials.maxInvalid", "spec.sweep", "spec.workload.type",
+		"spec.deadlineSeconds", "spec.queueDeadlineSeconds", "spec.trials.repetitions", "spec.trials.precision",
+		"spec.trials.startDeadlineSeconds", "spec.trials.deadlineSeconds", "spec.trials.maxInvalid", "spec.sweep",
+		"spec.workload.type",
 	} {
 		if path == prefix || strings.HasPrefix(path, prefix+".") {
 			return true
