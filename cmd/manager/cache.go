@@ -63,6 +63,7 @@ func newInformer(
 	source := toolscache.ToListerWatcherWithContext(lw)
 	return toolscache.NewSharedIndexInformer(&pages{toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			o.Limit = controllers.PageSize(example)
 			return inPages(ctx, source, o)
 		},
 		WatchFuncWithContext: source.WatchWithContext,
@@ -76,16 +77,13 @@ type pages struct{ toolscache.ListWatch }
 // IsWatchListSemanticsUnSupported tells the reflector to list.
 func (*pages) IsWatchListSemanticsUnSupported() bool { return true }
 
-// listPage is how many objects a page has: of the largest that there can be, it has 6 MB. One page is read at a time, of all
-// kinds.
-const listPage = 4
-
+// listing is held while a page is read: one at a time, of all kinds.
 var listing sync.Mutex
 
-// inPages reads a list in pages, and keeps of each object what the cache keeps. It asks for the present state: from a state that
-// may be older, the API server answers with everything at once.
+// inPages reads a list in pages of o.Limit objects, and keeps of each object what the cache keeps. It asks for the present state:
+// from a state that may be older, the API server answers with everything at once.
 func inPages(ctx context.Context, source toolscache.ListerWithContext, o metav1.ListOptions) (runtime.Object, error) {
-	o.ResourceVersion, o.ResourceVersionMatch, o.Limit, o.Continue = "", "", listPage, ""
+	o.ResourceVersion, o.ResourceVersionMatch, o.Continue = "", "", ""
 	var all []runtime.Object
 	for {
 		page, items, err := onePage(ctx, source, o)
