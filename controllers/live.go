@@ -19,8 +19,9 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// PageSize is how many objects of a list are read at once: of the largest that there can be, they have 6 MB. Of those that are read
-// by their metadata alone, as the many ConfigMaps of results are, most are small and none has annotations of more than 256 KiB.
+// PageSize is how many objects of a list are read at once: of the largest that there can be, they have 6 MB. Of those that are
+// read by their metadata alone, as the many ConfigMaps of results are, most are small and none has annotations of more than 256
+// KiB.
 func PageSize(example runtime.Object) int64 {
 	switch example.(type) {
 	case *metav1.PartialObjectMetadata, *metav1.PartialObjectMetadataList:
