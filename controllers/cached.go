@@ -4,6 +4,7 @@
 package controllers
 
 import (
+	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -11,7 +12,9 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -72,6 +75,20 @@ func Cached(object any) (any, error) {
 		one.Spec, one.Status = policyv1.PodDisruptionBudgetSpec{}, policyv1.PodDisruptionBudgetStatus{}
 	}
 	return object, nil
+}
+
+// CachedItems are the objects of a list, reduced, in memory of their own: the list itself can go.
+func CachedItems(list runtime.Object) ([]runtime.Object, error) {
+	var items []runtime.Object
+	err := apimeta.EachListItemWithAlloc(list, func(object runtime.Object) error {
+		_, err := Cached(object)
+		items = append(items, object)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the objects of a list: %w", err)
+	}
+	return items, nil
 }
 
 // cacheMetadata keeps of an object's metadata what is read. Rows that a pilot has decided are many: only a suite writes them.

@@ -66,13 +66,7 @@ func (l *Live) page(ctx context.Context, list client.ObjectList, opts ...client.
 	if err := l.Reader.List(ctx, list, opts...); err != nil {
 		return nil, err
 	}
-	var items []runtime.Object
-	err := apimeta.EachListItemWithAlloc(list, func(object runtime.Object) error {
-		_, err := Cached(object)
-		items = append(items, object)
-		return err
-	})
-	return items, err
+	return CachedItems(list)
 }
 
 // isCached says whether a list is one of a kind that the cache reduces.

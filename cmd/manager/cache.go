@@ -111,13 +111,6 @@ func onePage(
 	if err != nil {
 		return nil, nil, err
 	}
-	err = apimeta.EachListItemWithAlloc(page, func(object runtime.Object) error {
-		_, err := controllers.Cached(object)
-		items = append(items, object)
-		return err
-	})
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading a page of a list: %w", err)
-	}
-	return page, items, nil
+	items, err = controllers.CachedItems(page)
+	return page, items, err
 }
