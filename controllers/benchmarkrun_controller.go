@@ -63,6 +63,8 @@ type BenchmarkRunReconciler struct {
 	NameOthers bool
 
 	memories memories[memory]
+	// queues of lanes, as watches tell of them; nil without any.
+	queues *laneQueues
 	// decoding is held while a document is decoded: whoever wrote it, that may take a good part of the operator's memory.
 	decoding sync.Mutex
 }
@@ -121,6 +123,7 @@ func (r *BenchmarkRunReconciler) databaseWriter(run *v1alpha1.BenchmarkRun) *wri
 // SetupWithManager watches runs, suites and Leases for the queues of lanes, and all objects that have the name of a run in their
 // label. Of ConfigMaps, which hold the results of all runs, only the metadata.
 func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	r.queues = new(laneQueues)
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.BenchmarkRun{}).
 		WithOptions(controller.Options{
@@ -129,6 +132,7 @@ func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		}).
 		Watches(&v1alpha1.BenchmarkRun{}, r.lanes().enqueueNext()).
 		Watches(&v1alpha1.BenchmarkSuite{}, r.lanes().enqueueNext()).
+		Watches(&v1alpha1.BenchmarkSuite{}, enqueueCurrent()).
 		Watches(&coordinationv1.Lease{}, handler.EnqueueRequestsFromMapFunc(r.lanes().waitFor)).
 		WatchesMetadata(&corev1.ConfigMap{}, r.enqueueRuns())
 	for _, object := range []client.Object{

@@ -57,6 +57,9 @@ func (r *BenchmarkRunReconciler) observe(
 	if o.seen.Lane, err = r.lanes().observe(ctx, lifecycle.ContenderOf(run), reader); err != nil {
 		return nil, err
 	}
+	if o.seen.Named, err = isCurrent(ctx, run, reader); err != nil {
+		return nil, err
+	}
 	if o.seen.TunedNodes, err = r.tunedNodes(ctx, run); err != nil {
 		return nil, err
 	}
@@ -75,6 +78,22 @@ func (r *BenchmarkRunReconciler) observe(
 	o.seen.Judge(&run.Spec)
 	r.readWarnings(ctx, run.Namespace, &o.seen)
 	return &o.seen, nil
+}
+
+// isCurrent says whether the suite that a run belongs to names it as its current run: anybody may make one with an owner reference.
+func isCurrent(ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Reader) (bool, error) {
+	of := lifecycle.MemberOf(run)
+	if of == nil {
+		return false, nil
+	}
+	var suite v1alpha1.BenchmarkSuite
+	if err := reader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: of.Name}, &suite); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return false, nil
+		}
+		return false, fmt.Errorf("reading suite %s for its current run: %w", of.Name, err)
+	}
+	return suite.UID == of.UID && suite.Status.CurrentRun.UID == string(run.UID), nil
 }
 
 // images that a run uses: those that it has pinned, or its suite. The suite is read once, from the API server: the cache may not

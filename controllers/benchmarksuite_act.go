@@ -38,7 +38,7 @@ func (r *BenchmarkSuiteReconciler) act(ctx context.Context, s *suiteStep, action
 		if err != nil {
 			return err
 		}
-		return w.create(ctx, run, true)
+		return r.createMember(ctx, s, run)
 	case lifecycle.SuspendMember:
 		return r.suspendMember(ctx, s.owner, a)
 	case lifecycle.RemoveMember:
@@ -92,6 +92,33 @@ func memberRun(suite *v1alpha1.BenchmarkSuite, a lifecycle.CreateMember) (*v1alp
 	return run, nil
 }
 
+// createMember creates a run, which the suite then knows as its own. One that exists already is not in the cache yet.
+func (r *BenchmarkSuiteReconciler) createMember(ctx context.Context, s *suiteStep, run *v1alpha1.BenchmarkRun) error {
+	err := r.writer(s.owner).createBlindly(ctx, run, true, client.FieldValidation("Strict"))
+	if apierrors.IsAlreadyExists(err) {
+		return r.existing(ctx, s.owner, run)
+	}
+	if err == nil && run.UID != "" { // a namespace that is being deleted has taken nothing
+		s.seen.Current = v1alpha1.RunReference{Name: run.Name, UID: string(run.UID)}
+	}
+	return err
+}
+
+// existing is what the run means that has the name of another one.
+func (r *BenchmarkSuiteReconciler) existing(
+	ctx context.Context, suite *v1alpha1.BenchmarkSuite, run *v1alpha1.BenchmarkRun,
+) error {
+	var there v1alpha1.BenchmarkRun
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(run), &there); err != nil {
+		return fmt.Errorf("reading run %s, which exists already: %w", run.Name, err)
+	}
+	w := r.writer(suite)
+	if w.owner.owns(&there, true) {
+		return errStale // created before the operator was killed, or by somebody else, and not in the cache yet
+	}
+	return w.owner.taken("BenchmarkRun", run.Name)
+}
+
 // check has the API server check the runs of the first round, one of each variant, without creating them. It also looks whether
 // the name of the results is free, before hours are spent on them.
 func (r *BenchmarkSuiteReconciler) check(ctx context.Context, s *suiteStep) error {
@@ -122,14 +149,7 @@ func (r *BenchmarkSuiteReconciler) checkRun(
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	var there v1alpha1.BenchmarkRun
-	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(run), &there); err != nil {
-		return fmt.Errorf("reading run %s, which exists already: %w", run.Name, err)
-	}
-	if w.owner.owns(&there, true) {
-		return errStale // created before the operator was killed, and not in the cache yet
-	}
-	return w.owner.taken("BenchmarkRun", run.Name)
+	return r.existing(ctx, suite, run)
 }
 
 // resultsFree fails if somebody else's ConfigMap has the name of the suite's results.

@@ -50,6 +50,8 @@ type BenchmarkSuiteReconciler struct {
 	// decoding is held while a document is decoded.
 	decoding sync.Mutex
 	memories memories[suiteMemory]
+	// queues of lanes, as watches tell of them; nil without any.
+	queues *laneQueues
 }
 
 // suiteMemory is what the operator remembers of a suite from one step to the next. An operator that has just started finds
@@ -107,6 +109,7 @@ func (r *BenchmarkSuiteReconciler) writer(suite *v1alpha1.BenchmarkSuite) *write
 // goes; and runs, suites and Leases for the queues of lanes. One suite is reconciled at a time: the results of a run may be
 // large.
 func (r *BenchmarkSuiteReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	r.queues = new(laneQueues)
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.BenchmarkSuite{}).
 		WithOptions(controller.Options{

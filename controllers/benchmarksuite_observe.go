@@ -38,7 +38,7 @@ func (r *BenchmarkSuiteReconciler) observe(
 	}
 	seen := &lifecycle.SuiteObserved{
 		Lane: lane, Checked: m.checked, Members: make([]lifecycle.SuiteMember, len(p.Members)),
-		Images: lifecycle.ImagesOf(suite.Status.Images, r.Images),
+		Images: lifecycle.ImagesOf(suite.Status.Images, r.Images), Current: suite.Status.CurrentRun,
 	}
 	if suite.Status.Results.ConfigMap != "" {
 		seen.Results = &suite.Status.Results

@@ -36,19 +36,21 @@ type lanes struct {
 	namespace, leases, hosts string
 	// nameOthers lets messages name who is in another namespace.
 	nameOthers bool
+	// queues as the watches tell of them, or nil: they are listed.
+	queues *laneQueues
 }
 
 func (r *BenchmarkRunReconciler) lanes() *lanes {
 	return &lanes{
 		Client: r.Client, live: r.Live, clock: r.Clock, kind: lifecycle.RunKind, namespace: r.Namespace, leases: r.LaneNamespace,
-		hosts: r.HostNamespace, nameOthers: r.NameOthers,
+		hosts: r.HostNamespace, nameOthers: r.NameOthers, queues: r.queues,
 	}
 }
 
 func (r *BenchmarkSuiteReconciler) lanes() *lanes {
 	return &lanes{
 		Client: r.Client, live: r.Live, clock: r.Clock, kind: lifecycle.SuiteKind, namespace: r.Namespace, leases: r.LaneNamespace,
-		hosts: r.HostNamespace, nameOthers: r.NameOthers,
+		hosts: r.HostNamespace, nameOthers: r.NameOthers, queues: r.queues,
 	}
 }
 
@@ -83,7 +85,7 @@ func (l *lanes) observe(ctx context.Context, one lifecycle.Contender, reader cli
 	if !one.Wants || lane.Holder != nil && *lane.Holder == one.Holder {
 		return lane, nil
 	}
-	all, err := l.contenders(ctx, reader)
+	all, err := l.contenders(ctx, one.Lane, reader)
 	if err != nil {
 		return lane, err
 	}
@@ -102,8 +104,11 @@ func (l *lanes) observe(ctx context.Context, one lifecycle.Contender, reader cli
 	return lane, nil // whose holder may not be looked at counts as held
 }
 
-// contenders are all runs and suites, of whatever lane.
-func (l *lanes) contenders(ctx context.Context, reader client.Reader) ([]lifecycle.Contender, error) {
+// contenders of a lane: at least all runs and suites that want it.
+func (l *lanes) contenders(ctx context.Context, lane string, reader client.Reader) ([]lifecycle.Contender, error) {
+	if l.queues != nil && reader == client.Reader(l.Client) {
+		return l.queues.of(lane), nil
+	}
 	var (
 		runs   v1alpha1.BenchmarkRunList
 		suites v1alpha1.BenchmarkSuiteList

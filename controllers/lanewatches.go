@@ -21,23 +21,29 @@ import (
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// enqueueNext leads from a run or a suite that leaves the queue of its lane to who is next there now. Who comes into it, and what
-// else changes, does not concern the others: a departure costs the same however many wait.
+// enqueueNext keeps the queues of lanes, and leads from a run or a suite that leaves one to who is next there now. Who comes into
+// it, and what else changes, does not concern the others: a departure costs the same however many wait.
 func (l *lanes) enqueueNext() handler.EventHandler {
-	enqueue := func(ctx context.Context, object client.Object, q queue) {
-		for _, request := range l.next(ctx, contender(object).Lane) {
+	leave := func(ctx context.Context, one lifecycle.Contender, q queue) {
+		for _, request := range l.next(ctx, one.Lane) {
 			q.Add(request)
 		}
 	}
 	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, _ queue) { l.queues.tell(contender(e.Object)) },
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
-			if waits(contender(e.ObjectOld)) && !waits(contender(e.ObjectNew)) {
-				enqueue(ctx, e.ObjectNew, q)
+			before, now := contender(e.ObjectOld), contender(e.ObjectNew)
+			l.queues.gone(before)
+			l.queues.tell(now)
+			if waits(before) && !waits(now) {
+				leave(ctx, now, q)
 			}
 		},
 		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) {
-			if waits(contender(e.Object)) {
-				enqueue(ctx, e.Object, q)
+			one := contender(e.Object)
+			l.queues.gone(one)
+			if waits(one) {
+				leave(ctx, one, q)
 			}
 		},
 	}
@@ -60,7 +66,7 @@ func (l *lanes) waitFor(ctx context.Context, object client.Object) []reconcile.R
 
 // next is who is next in the queue of a lane, if it is of the kind.
 func (l *lanes) next(ctx context.Context, lane string) []reconcile.Request {
-	all, err := l.contenders(ctx, l.Client)
+	all, err := l.contenders(ctx, lane, l.Client)
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Looking for the queue of a lane", "lane", lane)
 		return nil
@@ -74,6 +80,17 @@ func (l *lanes) next(ctx context.Context, lane string) []reconcile.Request {
 		return nil
 	}
 	return []reconcile.Request{requestFor(next)}
+}
+
+// enqueueCurrent leads from a suite to its current run, when that is another one: it may have its turn.
+func enqueueCurrent() handler.EventHandler {
+	return handler.Funcs{UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
+		before, was := e.ObjectOld.(*v1alpha1.BenchmarkSuite)
+		now, is := e.ObjectNew.(*v1alpha1.BenchmarkSuite)
+		if was && is && before.Status.CurrentRun != now.Status.CurrentRun {
+			q.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: now.Namespace, Name: now.Status.CurrentRun.Name}})
+		}
+	}}
 }
 
 // members are the runs of a suite that are not admitted, if the kind is that of runs.

@@ -19,16 +19,9 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// PageSize is how many objects of a list are read at once: of the largest that there can be, they have 6 MB. Of those that are
-// read by their metadata alone, as the many ConfigMaps of results are, most are small and none has annotations of more than 256
-// KiB.
-func PageSize(example runtime.Object) int64 {
-	switch example.(type) {
-	case *metav1.PartialObjectMetadata, *metav1.PartialObjectMetadataList:
-		return 25
-	}
-	return 4
-}
+// PageSize is how many objects of a list are read at once: of the largest that there can be, they have 6 MB. Those that are read by
+// their metadata alone are not smaller: labels have no bound.
+const PageSize = 4
 
 // Live reads from the API server. Lists of the kinds that the cache has are read in pages, one at a time, and of each object only
 // what the cache keeps is kept: with the objects of everybody in one answer, the operator would run out of memory.
@@ -45,7 +38,7 @@ func (l *Live) List(ctx context.Context, list client.ObjectList, opts ...client.
 	}
 	var all []runtime.Object
 	for next := ""; ; {
-		items, err := l.page(ctx, list, append(opts, client.Limit(PageSize(list)), client.Continue(next))...)
+		items, err := l.page(ctx, list, append(opts, client.Limit(PageSize), client.Continue(next))...)
 		if err != nil {
 			return err
 		}

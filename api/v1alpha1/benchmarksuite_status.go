@@ -76,6 +76,11 @@ type BenchmarkSuiteStatus struct {
 	// +optional
 	Runs RunCounts `json:"runs,omitzero"`
 
+	// currentRun is the run that the suite has made last. Only that one measures while the suite has its lane: a run with the suite's
+	// owner reference that somebody else has made never has a turn.
+	// +optional
+	CurrentRun RunReference `json:"currentRun,omitzero"`
+
 	// baseline is the name of the variant that the others are compared with.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -164,6 +169,21 @@ type RoundCounts struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Measured *int32 `json:"measured,omitempty"`
+}
+
+// RunReference names a run.
+type RunReference struct {
+	// name of the run.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+
+	// uid of the run.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	UID string `json:"uid,omitempty"`
 }
 
 // RunCounts counts the runs of a suite.

@@ -63,7 +63,7 @@ func newInformer(
 	source := toolscache.ToListerWatcherWithContext(lw)
 	return toolscache.NewSharedIndexInformer(&pages{toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			o.Limit = controllers.PageSize(example)
+			o.Limit = controllers.PageSize
 			return inPages(ctx, source, o)
 		},
 		WatchFuncWithContext: source.WatchWithContext,

@@ -7,7 +7,9 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"flag"
 	"fmt"
 	"net"
 	"net/http"
@@ -72,14 +74,17 @@ func (o *output) String() string {
 	return o.buffer.String()
 }
 
-// command is this program as the manager.
+// asIs is the manager as it is installed, for what this program would not show: how much memory it takes.
+var asIs = flag.String("manager", "", "the manager's program; empty is this one")
+
+// command is the manager.
 func command(ctx context.Context, t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := os.WriteFile(file, kubeconfig, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.CommandContext(ctx, os.Args[0], args...)
+	c := exec.CommandContext(ctx, cmp.Or(*asIs, os.Args[0]), args...)
 	c.Env = append(os.Environ(), asManager+"=yes", "KUBECONFIG="+file)
 	return c
 }

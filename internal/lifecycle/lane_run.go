@@ -16,11 +16,10 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
-// holds says whether the run is admitted: it holds its lane, or its suite does. A run of a suite holds the lane itself if an
-// earlier version of the operator has admitted it.
+// holds says whether the run is admitted: it holds its lane, or its suite does and measures this one.
 func (s *situation) holds() bool {
 	suite := MemberOf(s.run)
-	return s.seen.Lane.is(HolderOf(s.run)) || suite != nil && s.seen.Lane.is(*suite)
+	return s.seen.Lane.is(HolderOf(s.run)) || suite != nil && s.seen.Lane.is(*suite) && s.seen.Named
 }
 
 // queued waits until it is the run's turn, or its suite's. A run that is not admitted has no Job and no database: if it has lost
@@ -33,6 +32,10 @@ func queued(s *situation) *Decision {
 	if suite := MemberOf(s.run); suite != nil {
 		d = Decision{Action: Wait{}, Reason: v1alpha1.ReasonQueued, Message: fmt.Sprintf(
 			"waiting until %s, which this run belongs to, has lane %s", suite, s.run.Spec.Lane)}
+		if s.seen.Lane.is(*suite) {
+			d.Message = fmt.Sprintf("waiting until %s, which has lane %s, measures this run; it measures none that it has not made",
+				suite, s.run.Spec.Lane)
+		}
 	}
 	if d.Action == (TakeLane{}) {
 		return &d

@@ -30,6 +30,8 @@ type Observed struct {
 	Unclaimed []Attempt
 	// Lane of the run.
 	Lane Lane
+	// Named: the suite that it belongs to names it as its current run.
+	Named bool
 	// Lingering are Pods of loaders whose Job is gone already.
 	Lingering []corev1.Pod
 	// Instances of the database that have at least one object. A run that has finished sees none of a database that it shared:

@@ -59,7 +59,7 @@ func TestInstanceOfTheRunBefore(t *testing.T) {
 			for _, r := range tc.records {
 				r.Instance = 2
 			}
-			seen := &Observed{Records: tc.records, Instances: tc.instances, Lane: Lane{Lease: "s/l", Holder: MemberOf(run)}}
+			seen := &Observed{Records: tc.records, Instances: tc.instances, Lane: Lane{Lease: "s/l", Holder: MemberOf(run)}, Named: true}
 			d := next(t, run, seen, now)
 			if start, ok := d.Action.(StartAttempt); ok {
 				if start.Attempt.Instance != 2 || start.Attempt.WarmUp {
@@ -78,7 +78,7 @@ func TestInstanceOfTheRunBefore(t *testing.T) {
 func TestWarmUpOfASharedInstance(t *testing.T) {
 	run := oneAxis(1, 2)
 	sharedBy(2, "pod")(run)
-	seen := &Observed{Instances: []Instance{instanceOf(3, "new")}, Lane: Lane{Lease: "s/l", Holder: MemberOf(run)}}
+	seen := &Observed{Instances: []Instance{instanceOf(3, "new")}, Lane: Lane{Lease: "s/l", Holder: MemberOf(run)}, Named: true}
 	run.Status.RemovedInstances = ptr.To[int32](2)
 	if start, ok := next(t, run, seen, now).Action.(StartAttempt); !ok || start.Attempt.Instance != 3 || !start.Attempt.WarmUp {
 		t.Errorf("starts %+v", start)

@@ -67,6 +67,7 @@ func (o *SuiteObserved) begin(s *v1alpha1.BenchmarkSuite, p *SuitePlan, next int
 		change(run)
 	}
 	o.Members[next].Run = run
+	o.Current = v1alpha1.RunReference{Name: run.Name, UID: string(run.UID)}
 	return o
 }
 

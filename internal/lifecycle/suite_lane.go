@@ -61,11 +61,11 @@ func (s *suiteSituation) leave(d *Decision) {
 // disturbs says whether something of the suite may put load on a node, or begin to.
 func (s *suiteSituation) disturbs() bool { return s.seen.Lingering || !s.quiet() || s.serves() }
 
-// quiet says whether every run that has not finished says itself that it is suspended, or being deleted. Until then, a step that
-// it has begun may still create a Job.
+// quiet says whether the current run, unless it has finished, says itself that it is suspended, or being deleted. Until then, a step
+// that it has begun may still create a Job.
 func (s *suiteSituation) quiet() bool {
 	return !slices.ContainsFunc(s.seen.Members, func(m SuiteMember) bool {
-		if m.Run == nil || m.Finished() || saysDeleted(m.Run.Status.Conditions) {
+		if m.Run == nil || m.Finished() || saysDeleted(m.Run.Status.Conditions) || string(m.Run.UID) != s.seen.Current.UID {
 			return false
 		}
 		suspended := ptr.Deref(m.Run.Spec.Suspend, false) && m.is(v1alpha1.ConditionSuspended)

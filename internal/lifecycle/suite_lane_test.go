@@ -28,6 +28,8 @@ func TestRunOfASuiteInItsLane(t *testing.T) {
 	lane := func(holder *Holder) Lane { return Lane{Lease: "s/l", Holder: holder} }
 	waits := Decision{Action: Wait{}, Reason: v1alpha1.ReasonQueued, Message: "waiting until suite ns/s, which this run belongs to, has lane default"}
 	provide := Decision{Action: ProvideDatabase{Instance: 1}, Reason: v1alpha1.ReasonProvisioningDatabase, Message: "the database is being created"}
+	unnamed := waits
+	unnamed.Message = "waiting until suite ns/s, which has lane default, measures this run; it measures none that it has not made"
 	lost := waits
 	lost.Action, lost.Unexpected = RemoveJob{Name: "run-t1-a1"}, true
 	suspended := func(r *v1alpha1.BenchmarkRun) {
@@ -42,7 +44,8 @@ func TestRunOfASuiteInItsLane(t *testing.T) {
 	left := pauses
 	left.Action = ReleaseLane{me}
 	checkDecisions(t, map[string]decision{
-		"its suite has it":                  {run: member, seen: Observed{Lane: lane(&suite)}, want: provide},
+		"its suite has it":                  {run: member, seen: Observed{Lane: lane(&suite), Named: true}, want: provide},
+		"made by somebody else":             {run: member, seen: Observed{Lane: lane(&suite)}, want: unnamed},
 		"free":                              {run: member, seen: Observed{Lane: lane(nil)}, want: waits},
 		"an earlier suite has it":           {run: member, seen: Observed{Lane: lane(&earlier)}, want: waits},
 		"another suite has it":              {run: member, seen: Observed{Lane: lane(&other)}, want: waits},
@@ -73,7 +76,7 @@ func TestAdmittedRunOfASuite(t *testing.T) {
 	} {
 		run := oneAxis(1, 2)
 		ofSuite("s", "uid")(run)
-		status := statusOf(t, run, &Observed{Lane: tc.lane}, now)
+		status := statusOf(t, run, &Observed{Lane: tc.lane, Named: true}, now)
 		if c := status.Conditions; !containsMessage(c, v1alpha1.ConditionAdmitted, tc.want) {
 			t.Errorf("%s: %+v", name, c)
 		}

@@ -20,7 +20,7 @@ import (
 // runs that it is compared with.
 func memberLost(s *suiteSituation) *Decision {
 	had := int(ptr.Deref(s.suite.Status.Runs.Finished, 0))
-	later := s.underWay() == nil && slices.ContainsFunc(s.seen.Members[s.next:], func(m SuiteMember) bool { return m.Run != nil })
+	later := s.underWay() == nil && slices.ContainsFunc(s.seen.Members[s.next:], func(m SuiteMember) bool { return m.Finished() })
 	if s.next >= had && !later {
 		return nil
 	}
@@ -38,6 +38,21 @@ func memberFailed(s *suiteSituation) *Decision {
 		}
 	}
 	return nil
+}
+
+// memberNotMade removes a run under the name of the next one that the suite does not know as its own: somebody else has made it, or
+// the suite before its operator was killed. It has had no turn, so nothing is lost with it.
+func memberNotMade(s *suiteSituation) *Decision {
+	run := s.underWay()
+	if run == nil || string(run.UID) == s.seen.Current.UID {
+		return nil
+	}
+	d := s.measuring(Wait{})
+	d.Message += fmt.Sprintf(": run %s, which the suite has not made, is being removed", run.Name)
+	if run.DeletionTimestamp == nil {
+		d.Action = RemoveMember{Name: run.Name, UID: run.UID}
+	}
+	return d
 }
 
 // memberUnderWay waits for the end of the run that is under way, and resumes it if the suite was suspended.

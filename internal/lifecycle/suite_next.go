@@ -45,6 +45,7 @@ var (
 		suiteQueued,
 		suitePredecessor,
 		answered,
+		memberNotMade,
 		memberUnderWay,
 		memberLingers,
 		createMember,

@@ -44,6 +44,7 @@ func TestPrecedenceOfSuiteRules(t *testing.T) {
 		{"lifecycle.TakeLane Queued", func() { seen.Lane.Holder = ptr.To(HolderOfSuite(s)) }},
 		{"lifecycle.Wait WaitingForPredecessor", func() { seen.Predecessor = nil }},
 		{"lifecycle.PublishSuite Publishing", func() { s.Spec.EarlyStop.Policy, seen.Judged = v1alpha1.EarlyStopDisabled, Judged{} }},
+		{"lifecycle.RemoveMember Measuring", func() { seen.Current.UID = string(seen.Members[2].Run.UID) }},
 		{"lifecycle.Wait Measuring", func() { seen.Members[3].Run = nil }},
 		{"lifecycle.Wait Measuring", func() { seen.Lingering = false }},
 		{"lifecycle.CreateMember Measuring", func() {}},
@@ -64,8 +65,8 @@ func TestPrecedenceOfSuiteRules(t *testing.T) {
 			seen.Judged = Judged{Rounds: 1, Pairs: []stats.Paired{{Comparison: stats.Comparison{Decided: true, Verdict: stats.Equal}}}}
 		case 11:
 			seen.begin(s, p, 2)
-			seen.Members[3] = SuiteMember{}
-		case 12:
+			seen.Members[3], seen.Current.UID = SuiteMember{}, "another"
+		case 13:
 			seen.Members[2].Run = nil
 		}
 		if got := said(NextOfSuite(s, p, seen, now)); got != tc.want {

@@ -30,6 +30,8 @@ type SuiteObserved struct {
 	Lane Lane
 	// Lingering: something of the suite's runs may put load on a node.
 	Lingering bool
+	// Current is the run that the suite has made last, or its zero value.
+	Current v1alpha1.RunReference
 	// Instances of the database that the runs share.
 	Instances []Instance
 	// Predecessor names objects of an earlier suite of the same name that are still being deleted.

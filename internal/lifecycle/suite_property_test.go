@@ -69,9 +69,12 @@ func (w *suiteWorld) step() bool {
 	w.chance()
 	seen := w.look()
 	d := NextOfSuite(w.suite, w.plan, seen, w.clock)
+	if a, ok := d.Action.(CreateMember); ok {
+		w.create(a, seen)
+	}
 	w.suite.Status = StatusOfSuite(w.suite, w.plan, seen, d, w.clock)
 	switch a := d.Action.(type) {
-	case Wait, DeleteSuite:
+	case Wait, DeleteSuite, CreateMember:
 	case TakeLane:
 		w.lane = ptr.To(HolderOfSuite(w.suite))
 	case ReleaseLane:
@@ -79,8 +82,6 @@ func (w *suiteWorld) step() bool {
 			w.t.Error("the lane is left beside a server or a loader")
 		}
 		w.lane = nil
-	case CreateMember:
-		w.create(a)
 	case SuspendMember:
 		w.runs[a.Name].run.Spec.Suspend = ptr.To(a.Suspend)
 	case RemoveMember:
@@ -140,7 +141,7 @@ func (w *suiteWorld) chance() {
 func (w *suiteWorld) look() *SuiteObserved {
 	seen := &SuiteObserved{
 		Checked: true, Members: make([]SuiteMember, len(w.plan.Members)), Lane: Lane{Lease: "s/l", Holder: w.lane},
-		Instances: slices.Clone(w.instances), Results: w.results,
+		Instances: slices.Clone(w.instances), Results: w.results, Current: w.suite.Status.CurrentRun,
 	}
 	for i, m := range w.plan.Members {
 		r := w.runs[plan.MemberName(w.suite, m)]
@@ -157,12 +158,13 @@ func (w *suiteWorld) look() *SuiteObserved {
 	return seen
 }
 
-func (w *suiteWorld) create(a CreateMember) {
+func (w *suiteWorld) create(a CreateMember, seen *SuiteObserved) {
 	run := plan.MemberRun(w.suite, a.Member)
 	if w.runs[run.Name] != nil {
 		w.t.Errorf("run %s is there already", run.Name)
 	}
 	run.UID = w.uid()
+	seen.Current = v1alpha1.RunReference{Name: run.Name, UID: string(run.UID)}
 	ofSuite(w.suite.Name, w.suite.UID)(run)
 	plan.Share(run, *a.Shared)
 	w.runs[run.Name] = &world{t: w.t, run: run, plan: planOf(w.t, run), rng: w.rng, served: map[int]string{}}
@@ -185,6 +187,7 @@ func (w *world) finished() bool {
 func (w *suiteWorld) stepRun(r *world) {
 	w.t.Helper()
 	r.seen.Lane, r.seen.Instances, r.clock = Lane{Lease: "s/l", Holder: w.lane}, slices.Clone(w.instances), w.clock
+	r.seen.Named = w.suite.Status.CurrentRun.UID == string(r.run.UID)
 	if r.finished() {
 		r.seen.Instances = nil
 	}

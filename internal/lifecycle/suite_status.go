@@ -63,6 +63,7 @@ func StatusOfSuite(
 // measurements sets what was measured, and what it says.
 func (s *suiteSituation) measurements(status *v1alpha1.BenchmarkSuiteStatus, d Decision) {
 	j := &s.seen.Judged
+	status.CurrentRun = s.seen.Current
 	status.Baseline = s.suite.Spec.Variants[s.plan.Baseline].Name
 	status.Rounds = v1alpha1.RoundCounts{Planned: count(int(s.suite.Spec.Rounds)), Measured: count(j.Rounds)}
 	status.Progress = fmt.Sprintf("%d/%d", j.Rounds, s.suite.Spec.Rounds)
