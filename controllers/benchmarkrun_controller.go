@@ -54,6 +54,8 @@ type BenchmarkRunReconciler struct {
 	Images podutil.Images
 	// Namespace is the only one to work in; empty is all. LaneNamespace has the Leases of the lanes.
 	Namespace, LaneNamespace string
+	// MaxTurn is for how long a run may have its lane; 0 is without a bound.
+	MaxTurn time.Duration
 	// HostTuningAllowed says whether runs may have the kernel settings of their database's node changed, by HostTuningReconciler.
 	// HostNamespace has the Leases of tuned nodes.
 	HostTuningAllowed bool

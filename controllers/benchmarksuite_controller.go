@@ -6,6 +6,7 @@ package controllers
 import (
 	"context"
 	"sync"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -46,6 +47,8 @@ type BenchmarkSuiteReconciler struct {
 	HostNamespace string
 	// NameOthers lets the status name who holds a lane in another namespace.
 	NameOthers bool
+	// MaxTurn is for how long a suite may have its lane; 0 is without a bound.
+	MaxTurn time.Duration
 
 	// decoding is held while a document is decoded.
 	decoding sync.Mutex

@@ -35,13 +35,16 @@ func (r *BenchmarkSuiteReconciler) decide(
 	s.plan = p
 	seen, err := r.observe(ctx, suite, p, reader)
 	if err != nil {
-		s.seen = &lifecycle.SuiteObserved{Hindrances: lifecycle.Hindrances{Blind: true}}
+		s.seen = &lifecycle.SuiteObserved{Hindrances: lifecycle.Hindrances{Blind: true, MaxTurn: r.MaxTurn}}
 		return s, fmt.Errorf("observing: %w", err)
 	}
 	s.seen = seen
 	if invalid != nil {
 		s.seen.Obstacle = lifecycle.InvalidVariant(invalid)
+	} else if long := lifecycle.SuiteTurnRefused(suite, r.MaxTurn); long != nil {
+		s.seen.Obstacle = long
 	}
+	s.seen.MaxTurn = r.MaxTurn
 	s.seen.Trouble, s.seen.Unwritten = r.basicsOf(suite).told()
 	r.next(s)
 	return s, nil

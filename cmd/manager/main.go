@@ -88,12 +88,12 @@ func run(ctx context.Context, o *options) error {
 		Client: mgr.GetClient(), Live: live, Logs: controllers.PodLogs{Clientset: clientset},
 		Recorder: mgr.GetEventRecorder("benchrun"), Clock: now, Images: o.images, Metrics: metrics,
 		Namespace: o.namespace, LaneNamespace: o.lanes(), HostTuningAllowed: o.hostTuning, HostNamespace: o.hosts(),
-		NameOthers: o.nameOthers,
+		NameOthers: o.nameOthers, MaxTurn: o.maxTurn,
 	}
 	suites := &controllers.BenchmarkSuiteReconciler{
 		Client: mgr.GetClient(), Live: live, Recorder: mgr.GetEventRecorder("benchrun"), Clock: now,
 		Images: o.images, Namespace: o.namespace, LaneNamespace: o.lanes(), HostNamespace: o.hosts(), NameOthers: o.nameOthers,
-		Metrics: metrics,
+		Metrics: metrics, MaxTurn: o.maxTurn,
 	}
 	hosts := &controllers.HostTuningReconciler{
 		Client: mgr.GetClient(), Live: live, Clock: now, Images: o.images, Namespace: o.hosts(),

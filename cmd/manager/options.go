@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -31,6 +32,7 @@ type options struct {
 	namespace      string
 	hostTuning     bool
 	nameOthers     bool
+	maxTurn        time.Duration
 	images         podutil.Images
 }
 
@@ -59,6 +61,8 @@ func (o *options) bind(flags *flag.FlagSet) {
 		"Let runs change kernel settings of their database's node, by privileged Pods in the manager's own namespace.")
 	flags.BoolVar(&o.nameOthers, "name-other-namespaces", false,
 		"Name Pods, runs and suites of other namespaces in the status and the results of runs, for everybody who can read these.")
+	flags.DurationVar(&o.maxTurn, "max-turn", 0,
+		"For how long a run or a suite may have its lane, for example 24h; then it ends, and the next one begins. 0 is without a bound.")
 	flags.StringVar(&o.images.Loader, "loader-image", "", "Image of the loader; required.")
 	flags.StringVar(&o.images.Sysbench, "sysbench-image", "", "Image of the loader that also has sysbench; required.")
 	flags.Func("database-image", "Image of MariaDB for runs that name none; empty is mariadb:11.8.",
@@ -97,6 +101,8 @@ func (o *options) validate() error {
 	case o.installation == "" || len(validation.IsValidLabelValue(o.installation)) > 0:
 		return fmt.Errorf("--installation is %q, and must be the value of a label: 1 to 63 letters, digits, '-', '_' and '.'",
 			o.installation)
+	case o.maxTurn < 0 || o.maxTurn%time.Second != 0:
+		return fmt.Errorf("--max-turn is %s, and must be whole seconds, or 0 for no bound", o.maxTurn)
 	case o.headlines < 0 || o.headlines > maxHeadlines:
 		return fmt.Errorf("--headline-metrics is %d, and must be from 0 to %d", o.headlines, maxHeadlines)
 	case o.metricsCertDir != "" && !o.metricsSecure:

@@ -59,10 +59,15 @@ func quietTime(t *v1alpha1.TrialsSpec) time.Duration {
 func (s *situation) deadline() time.Time {
 	status := &s.run.Status
 	latest := ptr.Deref(status.StartTime, metav1.NewTime(s.now)).Add(Deadline(s.run, s.plan) + s.pausedFor())
-	if s.run.Spec.DeadlineSeconds != nil {
-		return latest
+	if s.run.Spec.DeadlineSeconds == nil {
+		latest = earlier(latest, movingDeadline(status.Deadline, s.seen.Blind, s.lastProgress(), quietTime(&s.run.Spec.Trials)))
 	}
-	return earlier(latest, movingDeadline(status.Deadline, s.seen.Blind, s.lastProgress(), quietTime(&s.run.Spec.Trials)))
+	return within(latest, s.turnEnd())
+}
+
+// turnEnd is when the run's turn is over, or nil.
+func (s *situation) turnEnd() *time.Time {
+	return s.seen.turnEnd(s.run.Status.StartTime, s.pausedFor(), s.now)
 }
 
 // lastProgress is when the run was admitted, or made something, or recorded an attempt that its status does not know yet: what
@@ -169,10 +174,14 @@ func (s *situation) bound(d Decision) Decision {
 	if s.seen.Trouble != "" {
 		d.Reason, d.Message = v1alpha1.ReasonRetrying, s.seen.Trouble
 	}
+	kept := d.Failure != nil || s.seen.Trouble == "" && writes(d.Action)
+	if over := s.seen.turnOver("run", s.turnEnd(), s.now, d.Message); over != nil && !kept {
+		return *over
+	}
 	// By default, what it does next is progress: the operator may have been away for long.
 	progress := s.run.Spec.DeadlineSeconds == nil && d.Action != (Wait{})
 	over := !s.now.Before(s.deadline())
-	if !over || d.Failure != nil || s.seen.Trouble == "" && (writes(d.Action) || progress) {
+	if !over || kept || s.seen.Trouble == "" && progress {
 		return d
 	}
 	return *fail(Failure{

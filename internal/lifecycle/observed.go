@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -64,6 +65,8 @@ type Hindrances struct {
 	// this step writes records or results.
 	Trouble   string
 	Unwritten bool
+	// MaxTurn is for how long the installation lets a run or a suite have its lane; 0 is without a bound.
+	MaxTurn time.Duration
 	// Refused is the object that the cluster refuses for now, or nil.
 	Refused *Refusal
 	// Obstacle is a final answer of the cluster, which trying again does not change: a name is taken, or an object is not valid.

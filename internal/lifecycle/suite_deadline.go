@@ -30,10 +30,15 @@ func SuiteDeadline(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) time.Duration {
 func (s *suiteSituation) deadline() time.Time {
 	status := &s.suite.Status
 	latest := ptr.Deref(status.StartTime, metav1.NewTime(s.now)).Add(SuiteDeadline(s.suite, s.plan) + s.pausedFor())
-	if s.suite.Spec.DeadlineSeconds != nil {
-		return latest
+	if s.suite.Spec.DeadlineSeconds == nil {
+		latest = earlier(latest, movingDeadline(status.Deadline, s.seen.Blind, s.lastProgress(), s.quietTime()))
 	}
-	return earlier(latest, movingDeadline(status.Deadline, s.seen.Blind, s.lastProgress(), s.quietTime()))
+	return within(latest, s.turnEnd())
+}
+
+// turnEnd is when the suite's turn is over, or nil.
+func (s *suiteSituation) turnEnd() *time.Time {
+	return s.seen.turnEnd(s.suite.Status.StartTime, s.pausedFor(), s.now)
 }
 
 // lastProgress is when the suite was admitted, or created a run, or when one has ended or will end at the latest.
@@ -86,8 +91,11 @@ func (s *suiteSituation) bound(d Decision) Decision {
 		d.Reason, d.Message = v1alpha1.ReasonRetrying, s.seen.Trouble
 	}
 	progress := s.seen.Trouble == "" && s.suite.Spec.DeadlineSeconds == nil && d.Action != (Wait{})
-	ends := d.Reason == v1alpha1.ReasonPublishing || progress
-	if over := !s.now.Before(s.deadline()); over && !ends && d.Failure == nil {
+	kept := d.Reason == v1alpha1.ReasonPublishing || d.Failure != nil
+	if over := s.seen.turnOver("suite", s.turnEnd(), s.now, d.Message); over != nil && !kept {
+		return *over
+	}
+	if over := !s.now.Before(s.deadline()); over && !kept && !progress {
 		return *fail(Failure{
 			Reason:  v1alpha1.ReasonDeadlineExceeded,
 			Message: overDeadline("suite", s.suite.Spec.DeadlineSeconds, s.quietTime()) + d.Message,

@@ -1,0 +1,66 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+// A turn is the time for which a run or a suite has its lane, without the time for which it is suspended or waits for the lane
+// again. An administrator may bound it, so that nobody keeps a lane from the others for months.
+
+// RunTurnRefused says why a run that has not begun does not: it asks for more than a turn. It returns nil if it may begin. A run of a
+// suite has no turn of its own. Most is 0 without a bound.
+func RunTurnRefused(run *v1alpha1.BenchmarkRun, most time.Duration) *Failure {
+	if MemberOf(run) != nil {
+		return nil
+	}
+	return turnRefused("run", run.Spec.DeadlineSeconds, run.Status.StartTime, most)
+}
+
+// SuiteTurnRefused says the same of a suite.
+func SuiteTurnRefused(suite *v1alpha1.BenchmarkSuite, most time.Duration) *Failure {
+	return turnRefused("suite", suite.Spec.DeadlineSeconds, suite.Status.StartTime, most)
+}
+
+func turnRefused(noun string, asked *int32, start *metav1.Time, most time.Duration) *Failure {
+	if most == 0 || asked == nil || start != nil || time.Duration(*asked)*time.Second <= most {
+		return nil
+	}
+	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: fmt.Sprintf(
+		"spec.deadlineSeconds is %d, and must be at most %d: for so long this installation lets a %s have its lane (--max-turn)",
+		*asked, int64(most/time.Second), noun)}
+}
+
+// turnEnd is when a turn that began then is over. It returns nil without a bound.
+func (h *Hindrances) turnEnd(start *metav1.Time, paused time.Duration, now time.Time) *time.Time {
+	if h.MaxTurn == 0 {
+		return nil
+	}
+	return ptr.To(ptr.Deref(start, metav1.NewTime(now)).Add(h.MaxTurn + paused))
+}
+
+// turnOver ends a run or a suite whose turn is over, or returns nil. Like a deadline that was asked for, it does not wait for what is
+// about to be made, only for what keeps what was measured.
+func (h *Hindrances) turnOver(noun string, end *time.Time, now time.Time, waits string) *Decision {
+	if end == nil || now.Before(*end) {
+		return nil
+	}
+	return fail(Failure{Reason: v1alpha1.ReasonDeadlineExceeded, Message: fmt.Sprintf(
+		"the %s has had its lane for %s, which is the most that this installation allows (--max-turn): %s", noun, h.MaxTurn, waits)})
+}
+
+// within is the earlier of a deadline and the end of a turn, if that has one.
+func within(deadline time.Time, turn *time.Time) time.Time {
+	if turn == nil {
+		return deadline
+	}
+	return earlier(deadline, *turn)
+}
