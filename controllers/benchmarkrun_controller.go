@@ -54,6 +54,8 @@ type BenchmarkRunReconciler struct {
 	Images podutil.Images
 	// Namespace is the only one to work in; empty is all. LaneNamespace has the Leases of the lanes.
 	Namespace, LaneNamespace string
+	// Installation that the manager is a part of, or nil: it is alone.
+	Installation *Installation
 	// MaxTurn is for how long a run may have its lane; 0 is without a bound.
 	MaxTurn time.Duration
 	// HostTuningAllowed says whether runs may have the kernel settings of their database's node changed, by HostTuningReconciler.
@@ -85,7 +87,9 @@ type BenchmarkRunReconciler struct {
 // +kubebuilder:rbac:groups=k8s.mariadb.com,resources=mariadbs,verbs=get;list;create;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// The permissions on Leases are for one namespace only, and stand with those of leader election.
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=list
+
+// More permissions on Leases are for one namespace only, and stand with those of leader election.
 
 // Reconcile takes a run one step further.
 func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
@@ -96,6 +100,9 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 		}
 		r.memories.forget(req.NamespacedName)
 		return r.lanes().releaseAbandoned(ctx, req.NamespacedName, "")
+	}
+	if acts, after, err := r.Installation.actsOnRun(ctx, r.Client, &run); !acts {
+		return notNow(after, err)
 	}
 	after, err := r.step(ctx, &run)
 	abandoned, left := r.lanes().releaseAbandoned(ctx, req.NamespacedName, run.UID)

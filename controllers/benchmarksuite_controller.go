@@ -47,6 +47,8 @@ type BenchmarkSuiteReconciler struct {
 	HostNamespace string
 	// NameOthers lets the status name who holds a lane in another namespace.
 	NameOthers bool
+	// Installation that the manager is a part of, or nil: it is alone.
+	Installation *Installation
 	// MaxTurn is for how long a suite may have its lane; 0 is without a bound.
 	MaxTurn time.Duration
 
@@ -87,6 +89,9 @@ func (r *BenchmarkSuiteReconciler) Reconcile(ctx context.Context, req ctrl.Reque
 		}
 		r.memories.forget(req.NamespacedName)
 		return r.lanes().releaseAbandoned(ctx, req.NamespacedName, "")
+	}
+	if acts, after, err := r.Installation.acts(ctx, r.Client, claimedSuite(&suite)); !acts {
+		return notNow(after, err)
 	}
 	after, err := r.step(ctx, &suite)
 	abandoned, left := r.lanes().releaseAbandoned(ctx, req.NamespacedName, suite.UID)

@@ -97,6 +97,13 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Claims []ClaimStatus `json:"claims,omitempty"`
 
+	// installation is the one that acts on this run, as NAMESPACE/NAME: the namespace of its manager's Leases, and its name. Of several
+	// that see the run, it was the first. Another one takes over when it is gone.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=127
+	Installation string `json:"installation,omitempty"`
+
 	// images are those that the run uses, as they were when it was admitted. An operator that is upgraded meanwhile goes on with
 	// them. From the first accepted attempt on they are named by digest, if the nodes pull them from a registry.
 	// +optional

@@ -44,6 +44,13 @@ type BenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:Minimum=1
 	SuspendedSeconds *int64 `json:"suspendedSeconds,omitempty"`
 
+	// installation is the one that acts on this suite, as NAMESPACE/NAME: the namespace of its manager's Leases, and its name. Of several
+	// that see the suite, it was the first. Another one takes over when it is gone.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=127
+	Installation string `json:"installation,omitempty"`
+
 	// images are those that all runs of the suite use, as they were when it was admitted.
 	// +optional
 	Images ImagesStatus `json:"images,omitzero"`

@@ -10,14 +10,14 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
-)
 
-// installationLabel of a Lease is the installation of the manager that holds it.
-const installationLabel = "app.kubernetes.io/instance"
+	"github.com/benchrun-dev/benchrun/controllers"
+)
 
 // leaseName is the Lease of the managers that work in a namespace, or in all if that is empty: one of several that would do the
 // same work may do it, and those that work elsewhere do not wait for each other.
@@ -27,6 +27,14 @@ func leaseName(namespace string) string {
 		return all
 	}
 	return namespace + "." + all
+}
+
+// part is the installation of this manager, or nil: without an election of leaders, nobody could see that it is gone.
+func (o *options) part(live client.Reader, now clock.PassiveClock) *controllers.Installation {
+	if !o.leaderElect {
+		return nil
+	}
+	return &controllers.Installation{Namespace: o.leaseNamespace, Name: o.installation, Live: live, Clock: now}
 }
 
 // leadership is what a manager's readiness depends on.
@@ -77,7 +85,7 @@ func (l *leadership) obstacle(request *http.Request) error {
 		}
 		return fmt.Errorf("reading Lease %s: %w", l.lease, err)
 	}
-	holder := lease.Labels[installationLabel]
+	holder := lease.Labels[controllers.LabelInstallation]
 	if ptr.Deref(lease.Spec.HolderIdentity, "") == "" || holder == "" || holder == l.installation {
 		return nil // a holder without a label is one of before there was one
 	}

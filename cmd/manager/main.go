@@ -69,7 +69,7 @@ func run(ctx context.Context, o *options) error {
 		LeaderElection:                o.leaderElect,
 		LeaderElectionNamespace:       o.leaseNamespace,
 		LeaderElectionID:              leaseName(o.namespace),
-		LeaderElectionLabels:          map[string]string{installationLabel: o.installation},
+		LeaderElectionLabels:          map[string]string{controllers.LabelInstallation: o.installation},
 		LeaderElectionReleaseOnCancel: true,
 	})
 	if err != nil {
@@ -84,16 +84,17 @@ func run(ctx context.Context, o *options) error {
 		return err
 	}
 	live := &controllers.Live{Reader: mgr.GetAPIReader()}
+	installation := o.part(live, now)
 	runs := &controllers.BenchmarkRunReconciler{
 		Client: mgr.GetClient(), Live: live, Logs: controllers.PodLogs{Clientset: clientset},
 		Recorder: mgr.GetEventRecorder("benchrun"), Clock: now, Images: o.images, Metrics: metrics,
 		Namespace: o.namespace, LaneNamespace: o.lanes(), HostTuningAllowed: o.hostTuning, HostNamespace: o.hosts(),
-		NameOthers: o.nameOthers, MaxTurn: o.maxTurn,
+		NameOthers: o.nameOthers, MaxTurn: o.maxTurn, Installation: installation,
 	}
 	suites := &controllers.BenchmarkSuiteReconciler{
 		Client: mgr.GetClient(), Live: live, Recorder: mgr.GetEventRecorder("benchrun"), Clock: now,
 		Images: o.images, Namespace: o.namespace, LaneNamespace: o.lanes(), HostNamespace: o.hosts(), NameOthers: o.nameOthers,
-		Metrics: metrics, MaxTurn: o.maxTurn,
+		Metrics: metrics, MaxTurn: o.maxTurn, Installation: installation,
 	}
 	hosts := &controllers.HostTuningReconciler{
 		Client: mgr.GetClient(), Live: live, Clock: now, Images: o.images, Namespace: o.hosts(),

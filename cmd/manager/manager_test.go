@@ -30,6 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"github.com/benchrun-dev/benchrun/controllers"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
@@ -170,7 +171,7 @@ func holders(ctx context.Context, t *testing.T, namespace string) map[string]str
 	names := map[string]string{}
 	for _, lease := range leases.Items {
 		if ptr.Deref(lease.Spec.HolderIdentity, "") != "" {
-			names[lease.Name] = lease.Labels[installationLabel]
+			names[lease.Name] = lease.Labels[controllers.LabelInstallation]
 		}
 	}
 	return names

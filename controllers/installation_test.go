@@ -1,0 +1,166 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// installed are two installations that see the same runs, each with the Leases of its lanes in a namespace of its own.
+type installed struct {
+	*cluster
+	one, two *BenchmarkRunReconciler
+	leases   map[*BenchmarkRunReconciler]string
+}
+
+func newInstalled(t *testing.T) *installed {
+	t.Helper()
+	c := newCluster(t)
+	i := &installed{cluster: c, one: c.newReconciler(), two: c.newReconciler(), leases: map[*BenchmarkRunReconciler]string{}}
+	for r, name := range map[*BenchmarkRunReconciler]string{i.one: "one", i.two: "two"} {
+		other := newCluster(t).namespace
+		r.LaneNamespace, r.HostNamespace, i.leases[r] = other, other, other
+		r.Installation = &Installation{Namespace: other, Name: name, Live: api, Clock: c.clock}
+		i.renew(r)
+	}
+	return i
+}
+
+// renew the Lease by which the managers of an installation elect their leader.
+func (i *installed) renew(r *BenchmarkRunReconciler) {
+	i.t.Helper()
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+		Namespace: i.leases[r], Name: "manager", Labels: map[string]string{LabelInstallation: r.Installation.Name},
+	}}
+	if err := i.exists(lease, "manager"); err != nil {
+		i.must(api.Create(i.t.Context(), lease))
+	}
+	lease.Spec.RenewTime = ptr.To(metav1.NewMicroTime(i.clock.Now()))
+	i.must(api.Update(i.t.Context(), lease))
+}
+
+// takes a turn of an installation, whatever comes of it.
+func (i *installed) takes(r *BenchmarkRunReconciler, name string) {
+	i.t.Helper()
+	i.reconciler = r
+	for range 5 {
+		if _, err := i.try(name); err != nil {
+			i.t.Logf("to be tried again: %v", err)
+		}
+	}
+}
+
+// lanes that an installation holds.
+func (i *installed) held(r *BenchmarkRunReconciler) int {
+	i.t.Helper()
+	var leases coordinationv1.LeaseList
+	i.must(api.List(i.t.Context(), &leases, client.InNamespace(i.leases[r]), client.HasLabels{v1alpha1.LabelLane}))
+	return len(leases.Items)
+}
+
+func TestEnvtestOneInstallationActs(t *testing.T) {
+	i := newInstalled(t)
+	i.apply(testutil.MakeRun("run", "").Obj())
+	i.takes(i.one, "run")
+	i.takes(i.two, "run")
+	if got, want := i.get("run").Status.Installation, i.one.Installation.identity(); got != want {
+		t.Errorf("%q acts, want %q", got, want)
+	}
+	if one, two := i.held(i.one), i.held(i.two); one != 1 || two != 0 {
+		t.Errorf("lanes that are held: %d by the first, %d by the second", one, two)
+	}
+	i.reconciler = i.one
+	i.until("run", v1alpha1.ConditionComplete)
+}
+
+// The other one takes over when nobody of the first has renewed its Lease for a while, and not before: its manager may be updated.
+func TestEnvtestInstallationThatIsGone(t *testing.T) {
+	i := newInstalled(t)
+	i.apply(testutil.MakeRun("run", "").Obj())
+	i.takes(i.one, "run")
+	i.clock.Step(goneAfter - time.Minute)
+	i.takes(i.two, "run")
+	if got := i.held(i.two); got != 0 {
+		t.Fatalf("the second has %d lanes while the first is there", got)
+	}
+	i.clock.Step(2 * time.Minute)
+	i.takes(i.two, "run")
+	if got, want := i.get("run").Status.Installation, i.two.Installation.identity(); got != want {
+		t.Errorf("%q acts, want %q", got, want)
+	}
+	i.until("run", v1alpha1.ConditionComplete)
+}
+
+// Who may not read the Leases of the other one leaves its runs alone, however long it is away.
+func TestEnvtestInstallationThatMayNotBeRead(t *testing.T) {
+	i := newInstalled(t)
+	i.apply(testutil.MakeRun("run", "").Obj())
+	i.takes(i.one, "run")
+	i.clock.Step(24 * time.Hour)
+	i.two.Installation.Live = forbidden{api}
+	i.takes(i.two, "run")
+	if got, want := i.get("run").Status.Installation, i.one.Installation.identity(); got != want {
+		t.Errorf("%q acts, want %q", got, want)
+	}
+}
+
+type forbidden struct{ client.Reader }
+
+func (forbidden) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	return apierrors.NewForbidden(schema.GroupResource{Resource: "leases"}, "", nil)
+}
+
+// Of two that look at a new run at the same time, with the same version of it, one acts.
+func TestEnvtestInstallationsAtTheSameTime(t *testing.T) {
+	i := newInstalled(t)
+	run := testutil.MakeRun("run", "").Obj()
+	i.apply(run)
+	one, two := i.get("run"), i.get("run")
+	if acts, _, err := i.one.Installation.actsOnRun(t.Context(), api, one); acts || err != nil {
+		t.Errorf("the first: acts at once %t, %v", acts, err)
+	}
+	if acts, _, err := i.two.Installation.actsOnRun(t.Context(), api, two); acts || !apierrors.IsConflict(err) {
+		t.Errorf("the second: acts %t, %v", acts, err)
+	}
+}
+
+// A run of a suite is its suite's installation's, whoever sees it first.
+func TestEnvtestInstallationOfAMember(t *testing.T) {
+	i := newInstalled(t)
+	suite := testutil.MakeSuite("s", i.namespace, "a", "b").Obj()
+	suite.UID = ""
+	i.must(api.Create(t.Context(), suite))
+	l := &inLane{suites: &suites{cluster: i.cluster}}
+	member := l.forge(suite, "s-r1-a")
+	for _, r := range []*BenchmarkRunReconciler{i.two, i.one} {
+		if acts, _, err := r.Installation.actsOnRun(t.Context(), api, member); acts || err != nil {
+			t.Errorf("%s acts before its suite's: %t, %v", r.Installation.Name, acts, err)
+		}
+	}
+	if acts, _, err := i.one.Installation.acts(t.Context(), api, claimedSuite(suite)); acts || err != nil {
+		t.Fatal(acts, err)
+	}
+	for _, r := range []*BenchmarkRunReconciler{i.two, i.one} {
+		if _, _, err := r.Installation.actsOnRun(t.Context(), api, member); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := i.get("s-r1-a").Status.Installation, i.one.Installation.identity(); got != want {
+		t.Errorf("%q acts, want %q", got, want)
+	}
+}
