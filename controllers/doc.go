@@ -42,6 +42,8 @@
 //	descent.go       what was made of what, by controller references
 //	laneremains.go   what a holder of a lane has left that may put load on a node
 //	lanewatches.go   whom a change of a run, a suite or a Lease wakes in the queue of a lane
+//	lanequeue.go     the queues of the lanes, kept up to date by watches
+//	installation.go  which of several installations acts on an owner
 //	owner.go         who owns an object: this owner, an earlier one of the same name, or somebody else
 //	instances.go     reads and removes database instances, those of a run and those that the runs of a suite share
 //	apiclock.go      what time it is: the API server's clock

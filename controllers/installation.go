@@ -52,7 +52,7 @@ type Installation struct {
 // otherInstallation is what was last seen of one.
 type otherInstallation struct {
 	looked time.Time
-	gone   bool
+	state  installationState
 }
 
 // identity is what the status of a run names an installation.
@@ -63,14 +63,16 @@ type claimed struct {
 	client.Object
 	by         *string
 	conditions []metav1.Condition
+	// deadline at which whoever acts ends it, if it has one yet.
+	deadline *metav1.Time
 }
 
 func claimedRun(run *v1alpha1.BenchmarkRun) claimed {
-	return claimed{run, &run.Status.Installation, run.Status.Conditions}
+	return claimed{run, &run.Status.Installation, run.Status.Conditions, run.Status.Deadline}
 }
 
 func claimedSuite(suite *v1alpha1.BenchmarkSuite) claimed {
-	return claimed{suite, &suite.Status.Installation, suite.Status.Conditions}
+	return claimed{suite, &suite.Status.Installation, suite.Status.Conditions, suite.Status.Deadline}
 }
 
 // acts says whether this installation acts on an owner. If nobody does, it first writes that it will, and nothing else: of two that
@@ -85,14 +87,19 @@ func (i *Installation) acts(ctx context.Context, w client.Client, o claimed) (ac
 	case finished:
 		return false, 0, nil
 	}
-	gone, err := i.isGone(ctx, *o.by)
-	if err != nil {
+	state, err := i.stateOf(ctx, *o.by)
+	switch {
+	case err != nil:
 		return false, 0, err
-	}
-	if !gone {
+	case state == present, state == unknown && !i.overdue(o):
 		return false, otherInterval, nil
 	}
 	return false, 0, i.claim(ctx, w, o)
+}
+
+// overdue says whether an owner should have ended some time ago: nobody acts on it any more.
+func (i *Installation) overdue(o claimed) bool {
+	return o.deadline != nil && i.Clock.Since(o.deadline.Time) > goneAfter
 }
 
 // notNow is the result for an owner on which the installation does not act, or not yet.
@@ -118,47 +125,58 @@ func (i *Installation) claim(ctx context.Context, w client.Client, o claimed) er
 	return nil
 }
 
-// isGone says whether another installation is known to be gone: no Lease of its managers was renewed lately. One whose Leases may
-// not be read counts as there. What was seen is remembered for a while, and said when it is new.
-func (i *Installation) isGone(ctx context.Context, other string) (bool, error) {
+// installationState is what is known of another installation.
+type installationState int
+
+const (
+	// present: a manager of it has renewed its Lease lately.
+	present installationState = iota
+	// gone: its Leases can be read, and none was renewed lately.
+	gone
+	// unknown: this installation may not read its Leases. Who acts for it is told by its runs alone.
+	unknown
+)
+
+// stateOf another installation. What was seen is remembered for a while, and logged when it is new.
+func (i *Installation) stateOf(ctx context.Context, other string) (installationState, error) {
 	i.mutex.Lock()
 	defer i.mutex.Unlock()
 	now := i.Clock.Now()
 	known, met := i.others[other]
 	if met && now.Sub(known.looked) < otherInterval {
-		return known.gone, nil
+		return known.state, nil
 	}
-	gone, err := i.look(ctx, other, now)
+	state, err := i.look(ctx, other, now)
 	if err != nil {
-		return false, err
+		return unknown, err
 	}
 	if i.others == nil {
 		i.others = map[string]otherInstallation{}
 	}
-	i.others[other] = otherInstallation{now, gone}
-	if !gone && !met {
+	i.others[other] = otherInstallation{now, state}
+	if state != gone && !met {
 		ctrl.LoggerFrom(ctx).Info("Another installation acts on runs that this one sees too, and leaves alone: remove one of them, or "+
 			"have them watch different namespaces", "installation", other, "this", i.identity())
 	}
-	return gone, nil
+	return state, nil
 }
 
-func (i *Installation) look(ctx context.Context, other string, now time.Time) (gone bool, err error) {
+func (i *Installation) look(ctx context.Context, other string, now time.Time) (installationState, error) {
 	namespace, name, _ := strings.Cut(other, "/")
 	var leases coordinationv1.LeaseList
-	err = i.Live.List(ctx, &leases, client.InNamespace(namespace), client.MatchingLabels{LabelInstallation: name})
+	err := i.Live.List(ctx, &leases, client.InNamespace(namespace), client.MatchingLabels{LabelInstallation: name})
 	switch {
 	case apierrors.IsForbidden(err):
-		return false, nil
+		return unknown, nil
 	case err != nil:
-		return false, fmt.Errorf("listing the Leases of installation %s: %w", other, err)
+		return unknown, fmt.Errorf("listing the Leases of installation %s: %w", other, err)
 	}
 	for _, lease := range leases.Items {
 		if lease.Spec.RenewTime != nil && now.Sub(lease.Spec.RenewTime.Time) < goneAfter {
-			return false, nil
+			return present, nil
 		}
 	}
-	return true, nil
+	return gone, nil
 }
 
 // actsOnRun says whether this installation acts on a run. A run of a suite is the suite's installation's.

@@ -91,7 +91,9 @@ func TestEnvtestOneInstallationActs(t *testing.T) {
 // The other one takes over when nobody of the first has renewed its Lease for a while, and not before: its manager may be updated.
 func TestEnvtestInstallationThatIsGone(t *testing.T) {
 	i := newInstalled(t)
-	i.apply(testutil.MakeRun("run", "").Obj())
+	i.apply(testutil.MakeRun("run", "").With(func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Trials.StartDeadlineSeconds = 3600
+	}).Obj())
 	i.takes(i.one, "run")
 	i.clock.Step(goneAfter - time.Minute)
 	i.takes(i.two, "run")
@@ -106,17 +108,23 @@ func TestEnvtestInstallationThatIsGone(t *testing.T) {
 	i.until("run", v1alpha1.ConditionComplete)
 }
 
-// Who may not read the Leases of the other one leaves its runs alone, however long it is away.
+// Who may not read the Leases of the other one leaves its runs alone until they are long past their deadline: nobody acts then.
 func TestEnvtestInstallationThatMayNotBeRead(t *testing.T) {
 	i := newInstalled(t)
 	i.apply(testutil.MakeRun("run", "").Obj())
 	i.takes(i.one, "run")
-	i.clock.Step(24 * time.Hour)
 	i.two.Installation.Live = forbidden{api}
+	i.clock.SetTime(i.get("run").Status.Deadline.Time)
 	i.takes(i.two, "run")
 	if got, want := i.get("run").Status.Installation, i.one.Installation.identity(); got != want {
 		t.Errorf("%q acts, want %q", got, want)
 	}
+	i.clock.Step(goneAfter + time.Minute)
+	i.takes(i.two, "run")
+	if got, want := i.get("run").Status.Installation, i.two.Installation.identity(); got != want {
+		t.Errorf("%q acts, want %q", got, want)
+	}
+	i.until("run", v1alpha1.ConditionFailed)
 }
 
 type forbidden struct{ client.Reader }
