@@ -60,6 +60,9 @@ func (r *BenchmarkRunReconciler) observe(
 	if o.seen.Named, err = isCurrent(ctx, run, reader); err != nil {
 		return nil, err
 	}
+	if o.seen.SuiteRows, err = r.suiteRows(ctx, run, o.seen.Named); err != nil {
+		return nil, err
+	}
 	if o.seen.TunedNodes, err = r.tunedNodes(ctx, run); err != nil {
 		return nil, err
 	}
@@ -94,6 +97,21 @@ func isCurrent(ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Re
 		return false, fmt.Errorf("reading suite %s for its current run: %w", of.Name, err)
 	}
 	return suite.UID == of.UID && suite.Status.CurrentRun.UID == string(run.UID), nil
+}
+
+// suiteRows are the rows that pilots of a run's suite have decided, read once: the cache does not keep the annotation, which
+// anybody may fill on a run of his own.
+func (r *BenchmarkRunReconciler) suiteRows(ctx context.Context, run *v1alpha1.BenchmarkRun, named bool) (map[string]int64, error) {
+	m := r.memories.of(run)
+	if m.suiteRows != nil || !lifecycle.NeedsSuiteRows(run, named) {
+		return m.suiteRows, nil
+	}
+	var live v1alpha1.BenchmarkRun
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(run), &live); err != nil {
+		return nil, fmt.Errorf("reading the rows that pilots of its suite have decided: %w", err)
+	}
+	m.suiteRows = lifecycle.SuiteRows(live.Annotations)
+	return m.suiteRows, nil
 }
 
 // images that a run uses: those that it has pinned, or its suite. The suite is read once, from the API server: the cache may not

@@ -5,6 +5,7 @@ package controllers
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -24,18 +25,29 @@ import (
 // Anybody may make objects with the labels of Benchrun in his own namespace, and fill them. The cache therefore keeps of each
 // object only what the operator reads.
 
-// cachedLabels and cachedAnnotations are those that are read.
-var (
-	cachedLabels = []string{
-		v1alpha1.LabelRun, v1alpha1.LabelRunUID, v1alpha1.LabelSuite, v1alpha1.LabelSuiteUID, v1alpha1.LabelRound,
-		v1alpha1.LabelVariant, v1alpha1.LabelComponent, v1alpha1.LabelInstance, v1alpha1.LabelTrial, v1alpha1.LabelAttempt,
-		v1alpha1.LabelOutcome, v1alpha1.LabelLane, v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority, kueuePodGroup,
+// cachedLabels are those that are read.
+var cachedLabels = []string{
+	v1alpha1.LabelRun, v1alpha1.LabelRunUID, v1alpha1.LabelSuite, v1alpha1.LabelSuiteUID, v1alpha1.LabelRound,
+	v1alpha1.LabelVariant, v1alpha1.LabelComponent, v1alpha1.LabelInstance, v1alpha1.LabelTrial, v1alpha1.LabelAttempt,
+	v1alpha1.LabelOutcome, v1alpha1.LabelLane, v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority, kueuePodGroup,
+}
+
+// annotationBytes are the annotations of a kind that are read, each with its bound: more than the operator writes. One that is
+// longer is not the operator's. AnnotationRows has no such bound, and is read where it is needed.
+func annotationBytes(o client.Object) map[string]int {
+	switch o.(type) {
+	case *v1alpha1.BenchmarkRun:
+		return map[string]int{
+			v1alpha1.AnnotationDatabaseNode: 256, v1alpha1.AnnotationLoaderNodes: 17 << 10, // 64 names
+			v1alpha1.AnnotationSharedInstance: 64, v1alpha1.AnnotationSharedPod: 64,
+		}
+	case *batchv1.Job:
+		return map[string]int{neighborsAnnotation: 64 << 10}
+	case *corev1.Pod:
+		return map[string]int{database.AnnotationBlockIO: 256, batchv1.JobCompletionIndexAnnotation: 16}
 	}
-	cachedAnnotations = []string{
-		v1alpha1.AnnotationDatabaseNode, v1alpha1.AnnotationLoaderNodes, v1alpha1.AnnotationSharedInstance,
-		v1alpha1.AnnotationSharedPod, neighborsAnnotation, database.AnnotationBlockIO, batchv1.JobCompletionIndexAnnotation,
-	}
-)
+	return nil
+}
 
 // Bounds of what is kept of lists and specifications: more than those of Benchrun's own objects have.
 const (
@@ -91,21 +103,18 @@ func CachedItems(list runtime.Object) ([]runtime.Object, error) {
 	return items, nil
 }
 
-// cacheMetadata keeps of an object's metadata what is read. Rows that a pilot has decided are many: only a suite writes them.
+// cacheMetadata keeps of an object's metadata what is read.
 func cacheMetadata(o client.Object) {
-	controller := metav1.GetControllerOf(o)
-	keys := cachedAnnotations
-	if _, run := o.(*v1alpha1.BenchmarkRun); run && controller != nil {
-		keys = append(slices.Clone(keys), v1alpha1.AnnotationRows)
-	}
-	annotations := only(o.GetAnnotations(), keys)
-	if _, configMap := o.(*metav1.PartialObjectMetadata); configMap {
+	bounds := annotationBytes(o)
+	annotations := only(o.GetAnnotations(), slices.Collect(maps.Keys(bounds)))
+	maps.DeleteFunc(annotations, func(key, value string) bool { return len(value) > bounds[key] })
+	if len(annotations) == 0 {
 		annotations = nil
 	}
 	o.SetAnnotations(annotations)
 	o.SetLabels(only(o.GetLabels(), cachedLabels))
 	var owners []metav1.OwnerReference
-	if controller != nil {
+	if controller := metav1.GetControllerOf(o); controller != nil {
 		owners = []metav1.OwnerReference{*controller}
 	}
 	o.SetOwnerReferences(owners)

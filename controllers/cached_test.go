@@ -29,6 +29,13 @@ func TestCachedIsSmall(t *testing.T) {
 		Name: "a", Labels: map[string]string{v1alpha1.LabelRun: "run"}, Annotations: map[string]string{"example.com/any": bulk},
 		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: bulk}},
 	}
+	for _, key := range []string{
+		v1alpha1.AnnotationRows, v1alpha1.AnnotationDatabaseNode, v1alpha1.AnnotationLoaderNodes, v1alpha1.AnnotationSharedInstance,
+		v1alpha1.AnnotationSharedPod, neighborsAnnotation, database.AnnotationBlockIO, batchv1.JobCompletionIndexAnnotation,
+	} {
+		meta.Annotations[key] = bulk
+	}
+	meta.OwnerReferences = []metav1.OwnerReference{{Kind: "BenchmarkSuite", Name: "any", UID: "forged", Controller: ptr.To(true)}}
 	for i := range 1000 {
 		meta.Labels[fmt.Sprint("example.com/", i)] = "any"
 		meta.Finalizers = append(meta.Finalizers, fmt.Sprint("example.com/", i))
@@ -73,7 +80,7 @@ func TestCachedKeepsWhatIsRead(t *testing.T) {
 	owner := metav1.OwnerReference{Kind: "BenchmarkSuite", Name: "suite", UID: "uid", Controller: ptr.To(true)}
 	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{
 		Annotations: map[string]string{
-			v1alpha1.AnnotationRows: "{}", v1alpha1.AnnotationDatabaseNode: "node", v1alpha1.AnnotationLoaderNodes: "nodes",
+			v1alpha1.AnnotationDatabaseNode: "node", v1alpha1.AnnotationLoaderNodes: "nodes",
 			v1alpha1.AnnotationSharedInstance: "1", v1alpha1.AnnotationSharedPod: "pod",
 		},
 		Labels:          map[string]string{v1alpha1.LabelKueueQueue: "queue", v1alpha1.LabelKueuePriority: "high"},

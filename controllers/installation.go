@@ -75,8 +75,8 @@ func claimedSuite(suite *v1alpha1.BenchmarkSuite) claimed {
 	return claimed{suite, &suite.Status.Installation, suite.Status.Conditions, suite.Status.Deadline}
 }
 
-// acts says whether this installation acts on an owner. If nobody does, it first writes that it will, and nothing else: of two that
-// do so, the API server lets one. After says when to look again if it does not act; 0 is when the owner changes.
+// acts says whether this installation acts on an owner. If nobody does, it first writes that it will, and nothing else: of two
+// that do so, the API server lets one. After says when to look again if it does not act; 0 is when the owner changes.
 func (i *Installation) acts(ctx context.Context, w client.Client, o claimed) (acts bool, after time.Duration, err error) {
 	finished := apimeta.IsStatusConditionTrue(o.conditions, v1alpha1.ConditionFinished)
 	switch {

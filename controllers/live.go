@@ -19,8 +19,8 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// PageSize is how many objects of a list are read at once: of the largest that there can be, they have 6 MB. Those that are read by
-// their metadata alone are not smaller: labels have no bound.
+// PageSize is how many objects of a list are read at once: of the largest that there can be, they have 6 MB. Those that are read
+// by their metadata alone are not smaller: labels have no bound.
 const PageSize = 4
 
 // Live reads from the API server. Lists of the kinds that the cache has are read in pages, one at a time, and of each object only

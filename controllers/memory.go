@@ -25,6 +25,8 @@ type memory struct {
 	attempt v1alpha1.AttemptReference
 	// earlier is the last run that asked for the same, or nil until it was looked for.
 	earlier *lifecycle.Earlier
+	// suiteRows are the rows that pilots of the run's suite have decided, or nil until they were read.
+	suiteRows map[string]int64
 	// lookedFor is since when the document of a Pod is looked for.
 	lookedFor map[types.UID]time.Time
 }

@@ -97,8 +97,8 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Claims []ClaimStatus `json:"claims,omitempty"`
 
-	// installation is the one that acts on this run, as NAMESPACE/NAME: the namespace of its manager's Leases, and its name. Of several
-	// that see the run, it was the first. Another one takes over when it is gone.
+	// installation is the installation of Benchrun that acts on this run, as NAMESPACE/NAME. Of several that see the run, it was
+	// the first. Another one takes over when it is gone.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=127

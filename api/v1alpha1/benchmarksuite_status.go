@@ -44,8 +44,8 @@ type BenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:Minimum=1
 	SuspendedSeconds *int64 `json:"suspendedSeconds,omitempty"`
 
-	// installation is the one that acts on this suite, as NAMESPACE/NAME: the namespace of its manager's Leases, and its name. Of several
-	// that see the suite, it was the first. Another one takes over when it is gone.
+	// installation is the installation of Benchrun that acts on this suite, as NAMESPACE/NAME. Of several that see the suite, it
+	// was the first. Another one takes over when it is gone.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=127
@@ -83,8 +83,8 @@ type BenchmarkSuiteStatus struct {
 	// +optional
 	Runs RunCounts `json:"runs,omitzero"`
 
-	// currentRun is the run that the suite has made last. Only that one measures while the suite has its lane: a run with the suite's
-	// owner reference that somebody else has made never has a turn.
+	// currentRun is the run that the suite has made last. Only that one measures while the suite has its lane: a run with the
+	// suite's owner reference that somebody else has made never has a turn.
 	// +optional
 	CurrentRun RunReference `json:"currentRun,omitzero"`
 

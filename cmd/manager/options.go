@@ -62,7 +62,7 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.BoolVar(&o.nameOthers, "name-other-namespaces", false,
 		"Name Pods, runs and suites of other namespaces in the status and the results of runs, for everybody who can read these.")
 	flags.DurationVar(&o.maxTurn, "max-turn", 0,
-		"For how long a run or a suite may have its lane, for example 24h; then it ends, and the next one begins. 0 is without a bound.")
+		"For how long a run or a suite may have its lane, for example 24h; then it ends, and the next one begins. 0: without a bound.")
 	flags.StringVar(&o.images.Loader, "loader-image", "", "Image of the loader; required.")
 	flags.StringVar(&o.images.Sysbench, "sysbench-image", "", "Image of the loader that also has sysbench; required.")
 	flags.Func("database-image", "Image of MariaDB for runs that name none; empty is mariadb:11.8.",

@@ -33,6 +33,8 @@ type Observed struct {
 	Lane Lane
 	// Named: the suite that it belongs to names it as its current run.
 	Named bool
+	// SuiteRows are the rows that pilots of its suite have decided, by the label of the point.
+	SuiteRows map[string]int64
 	// Lingering are Pods of loaders whose Job is gone already.
 	Lingering []corev1.Pod
 	// Instances of the database that have at least one object. A run that has finished sees none of a database that it shared:

@@ -9,10 +9,10 @@ import (
 	"math"
 	"strconv"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/trial"
@@ -27,7 +27,7 @@ func (s *situation) rowsAt(point int) (rows int64, pilot bool) {
 	if s.run.Spec.Trials.MinSeconds == nil {
 		return 0, false
 	}
-	if rows := suiteRows(s.run)[stats.Label(s.plan.Points[point].Parameters)]; rows > 0 {
+	if rows := s.seen.SuiteRows[stats.Label(s.plan.Points[point].Parameters)]; rows > 0 {
 		return rows, false
 	}
 	for _, r := range s.seen.Records {
@@ -107,11 +107,18 @@ func PilotRows(seen *SuiteObserved) map[string]int64 {
 	return all
 }
 
-// suiteRows are the rows that the suite of a run gives it; none if it has no suite, or there were no pilots.
-func suiteRows(run *v1alpha1.BenchmarkRun) map[string]int64 {
-	var rows map[string]int64
-	if _, suite := plan.SuiteOf(run); suite == "" || json.Unmarshal([]byte(run.Annotations[v1alpha1.AnnotationRows]), &rows) != nil {
-		return nil
+// NeedsSuiteRows says whether the rows of a run may have been decided by the pilots of its suite. Of a run that the suite has not
+// made, and of one that does not measure, nobody needs to know.
+func NeedsSuiteRows(run *v1alpha1.BenchmarkRun, named bool) bool {
+	finished := apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
+	return run.Spec.Trials.MinSeconds != nil && MemberOf(run) != nil && !finished && (named || run.Status.StartTime != nil)
+}
+
+// SuiteRows are the rows that an annotation of a suite's run has; none if it has no annotation, or not one of the suite.
+func SuiteRows(annotations map[string]string) map[string]int64 {
+	rows := map[string]int64{}
+	if json.Unmarshal([]byte(annotations[v1alpha1.AnnotationRows]), &rows) != nil {
+		return map[string]int64{}
 	}
 	return rows
 }

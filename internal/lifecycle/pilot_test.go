@@ -5,6 +5,7 @@ package lifecycle
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -159,14 +160,21 @@ func TestPilotsOfSuite(t *testing.T) {
 	}
 
 	run := piloted()
-	run.Annotations = map[string]string{v1alpha1.AnnotationRows: `{"rowsPerCommit=1":4400}`}
-	situation := newSituation(run, planOf(t, run), &Observed{}, now)
-	if _, pilot := situation.rowsAt(0); !pilot {
-		t.Error("a run without a suite has rows from its annotation")
+	if NeedsSuiteRows(run, false) {
+		t.Error("a run without a suite needs the rows of its annotation")
 	}
 	run.OwnerReferences = []metav1.OwnerReference{{
 		APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkSuite", Name: "s", UID: "suite-uid", Controller: ptr.To(true),
 	}}
+	if NeedsSuiteRows(run, false) || !NeedsSuiteRows(run, true) {
+		t.Error("want that only a run which its suite has made needs the rows of its annotation")
+	}
+	run.Status.StartTime = ptr.To(ago(time.Minute))
+	if !NeedsSuiteRows(run, false) {
+		t.Error("a run that has begun does not know its rows any more when its suite makes the next one")
+	}
+	rows := SuiteRows(map[string]string{v1alpha1.AnnotationRows: `{"rowsPerCommit=1":4400}`})
+	situation := newSituation(run, planOf(t, run), &Observed{SuiteRows: rows}, now)
 	if rows, pilot := situation.rowsAt(0); rows != 4400 || pilot {
 		t.Errorf("%d rows, pilot %t; want those of the suite", rows, pilot)
 	}

@@ -61,8 +61,8 @@ func (s *suiteSituation) leave(d *Decision) {
 // disturbs says whether something of the suite may put load on a node, or begin to.
 func (s *suiteSituation) disturbs() bool { return s.seen.Lingering || !s.quiet() || s.serves() }
 
-// quiet says whether the current run, unless it has finished, says itself that it is suspended, or being deleted. Until then, a step
-// that it has begun may still create a Job.
+// quiet says whether the current run, unless it has finished, says itself that it is suspended, or being deleted. Until then, a
+// step that it has begun may still create a Job.
 func (s *suiteSituation) quiet() bool {
 	return !slices.ContainsFunc(s.seen.Members, func(m SuiteMember) bool {
 		if m.Run == nil || m.Finished() || saysDeleted(m.Run.Status.Conditions) || string(m.Run.UID) != s.seen.Current.UID {

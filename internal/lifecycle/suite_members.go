@@ -40,8 +40,8 @@ func memberFailed(s *suiteSituation) *Decision {
 	return nil
 }
 
-// memberNotMade removes a run under the name of the next one that the suite does not know as its own: somebody else has made it, or
-// the suite before its operator was killed. It has had no turn, so nothing is lost with it.
+// memberNotMade removes a run under the name of the next one that the suite does not know as its own: somebody else has made it,
+// or the suite before its operator was killed. It has had no turn, so nothing is lost with it.
 func memberNotMade(s *suiteSituation) *Decision {
 	run := s.underWay()
 	if run == nil || string(run.UID) == s.seen.Current.UID {
