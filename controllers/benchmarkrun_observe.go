@@ -79,7 +79,7 @@ func (r *BenchmarkRunReconciler) observe(
 		return nil, err
 	}
 	o.seen.Judge(&run.Spec)
-	r.readWarnings(ctx, run.Namespace, &o.seen)
+	r.readWarnings(ctx, m, run.Namespace, &o.seen)
 	return &o.seen, nil
 }
 

@@ -28,7 +28,9 @@ const warningsAfter = 3 * time.Second
 
 // readWarnings adds the cluster's warnings about what does not start. Only an event tells of an exhausted quota, a Secret or key
 // that does not exist, or a volume that cannot be provisioned. If they cannot be read, the run goes on without them.
-func (r *BenchmarkRunReconciler) readWarnings(ctx context.Context, namespace string, seen *lifecycle.Observed) {
+func (r *BenchmarkRunReconciler) readWarnings(
+	ctx context.Context, m *memory, namespace string, seen *lifecycle.Observed,
+) {
 	late := func(object client.Object) bool {
 		return r.Clock.Since(object.GetCreationTimestamp().Time) > warningsAfter
 	}
@@ -36,7 +38,7 @@ func (r *BenchmarkRunReconciler) readWarnings(ctx context.Context, namespace str
 		i := &seen.Instances[n]
 		switch {
 		case i.Pod != nil && i.Pod.Status.Phase == corev1.PodPending && late(i.Pod):
-			i.Warning = cmp.Or(r.shortage(ctx, i.Pod, "database.resources"), r.latestWarning(ctx, namespace, i.Pod.UID))
+			i.Warning = cmp.Or(r.shortage(ctx, m, i.Pod, "database.resources"), r.latestWarning(ctx, namespace, i.Pod.UID))
 			if podutil.HeldByKueue(i.Pod) {
 				i.Warning = cmp.Or(i.Warning, r.kueueWarning(ctx, namespace, i.Pod.Labels[kueuePodGroup]))
 			}
@@ -54,7 +56,7 @@ func (r *BenchmarkRunReconciler) readWarnings(ctx context.Context, namespace str
 		}
 		about, short := a.Job.UID, ""
 		if pod := a.Verdict.Pod; pod != nil {
-			about, short = pod.UID, r.shortage(ctx, pod, "loader.resources")
+			about, short = pod.UID, r.shortage(ctx, m, pod, "loader.resources")
 		}
 		a.Warning = cmp.Or(short, r.latestWarning(ctx, namespace, about))
 		if a.Verdict.Held {

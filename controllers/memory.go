@@ -27,6 +27,8 @@ type memory struct {
 	earlier *lifecycle.Earlier
 	// suiteRows are the rows that pilots of the run's suite have decided, or nil until they were read.
 	suiteRows map[string]int64
+	// shortage is what the newest Pod lacked that found no room.
+	shortage shortage
 	// lookedFor is since when the document of a Pod is looked for.
 	lookedFor map[types.UID]time.Time
 }

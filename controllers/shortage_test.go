@@ -17,6 +17,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -43,9 +44,14 @@ func TestEnvtestLoaderThatFitsNowhere(t *testing.T) {
 	c.apply(testutil.MakeRun("run", "").With(func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Loader.NodeSelector = map[string]string{"of": c.namespace}
 	}).Obj())
+	looks := &countedNodes{Reader: c.reconciler.Live}
+	c.reconciler.Live = looks
 	for range 6 {
 		c.reconcile("run")
 		c.react()
+	}
+	if looks.n > 1 {
+		t.Errorf("nodes were listed %d times in one minute, want once", looks.n)
 	}
 	c.clock.Step(10 * time.Minute) // far beyond the deadline: objects carry the API server's time, not this clock's
 	failed := apimeta.FindStatusCondition(c.until("run", v1alpha1.ConditionFailed).Status.Conditions, v1alpha1.ConditionFailed)
@@ -55,6 +61,19 @@ func TestEnvtestLoaderThatFitsNowhere(t *testing.T) {
 		t.Errorf("failed with %s: %s", failed.Reason, failed.Message)
 	}
 	c.settle("run")
+}
+
+// countedNodes counts how often nodes are listed.
+type countedNodes struct {
+	client.Reader
+	n int
+}
+
+func (c *countedNodes) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	if _, nodes := list.(*corev1.NodeList); nodes {
+		c.n++
+	}
+	return c.Reader.List(ctx, list, opts...)
 }
 
 // Pods whose requests are below their limits share their node's CPUs with others, and the results say so.
