@@ -50,8 +50,14 @@ func TestEnvtestLoaderThatFitsNowhere(t *testing.T) {
 		c.reconcile("run")
 		c.react()
 	}
-	if looks.n > 1 {
-		t.Errorf("nodes were listed %d times in one minute, want once", looks.n)
+	c.clock.Step(10 * time.Second)
+	c.reconcile("run")
+	first := looks.n
+	for range 6 {
+		c.reconcile("run")
+	}
+	if first == 0 || looks.n > first {
+		t.Errorf("nodes were listed %d times at first, and %d times more in the same minute", first, looks.n-first)
 	}
 	c.clock.Step(10 * time.Minute) // far beyond the deadline: objects carry the API server's time, not this clock's
 	failed := apimeta.FindStatusCondition(c.until("run", v1alpha1.ConditionFailed).Status.Conditions, v1alpha1.ConditionFailed)
