@@ -173,6 +173,11 @@ bench-scale: build ## The manager's memory, its queue, and a trial, beside many 
 	  go test -count 1 -tags envtest,scale -run TestScale -timeout 60m -v ./cmd/manager \
 	    -manager "$$PWD/bin/linux-$(ARCH)/manager" | grep -v "^=== RUN"
 
+.PHONY: bench-etcd
+bench-etcd: ## What a finished run of 36 trials leaves in etcd, by kind of object, and how many such runs there is room for.
+	@$(LIB) export KUBEBUILDER_ASSETS=$$(hack/envtest.sh); \
+	  go test -count 1 -tags envtest,scale -run TestEtcdPerFinishedRun -timeout 20m -v ./controllers | grep -v "^=== RUN"
+
 .PHONY: bench-plan
 bench-plan: ## How long 1,000 points of five trials take to plan, summarise and compare, in a run and in a suite.
 	go test -run '^$$' -bench ThousandPoints -benchtime 5x ./internal/lifecycle
