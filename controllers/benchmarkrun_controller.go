@@ -58,6 +58,8 @@ type BenchmarkRunReconciler struct {
 	Installation *Installation
 	// MaxTurn is for how long a run may have its lane; 0 is without a bound.
 	MaxTurn time.Duration
+	// DefaultTTL is after how long a finished run is deleted that sets no spec.ttlSecondsAfterFinished; 0 is never.
+	DefaultTTL time.Duration
 	// HostTuningAllowed says whether runs may have the kernel settings of their database's node changed, by HostTuningReconciler.
 	// HostNamespace has the Leases of tuned nodes.
 	HostTuningAllowed bool

@@ -34,7 +34,7 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 	s.plan = p
 	seen, err := r.observe(ctx, run, reader)
 	if err != nil {
-		s.seen = &lifecycle.Observed{Hindrances: lifecycle.Hindrances{Blind: true, MaxTurn: r.MaxTurn}}
+		s.seen = &lifecycle.Observed{Hindrances: lifecycle.Hindrances{Blind: true, MaxTurn: r.MaxTurn, DefaultTTL: r.DefaultTTL}}
 		return s, fmt.Errorf("observing: %w", err)
 	}
 	s.seen = seen
@@ -45,7 +45,7 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 	} else if long := lifecycle.RunTurnRefused(run, r.MaxTurn); long != nil {
 		s.seen.Obstacle = long
 	}
-	s.seen.MaxTurn = r.MaxTurn
+	s.seen.MaxTurn, s.seen.DefaultTTL = r.MaxTurn, r.DefaultTTL
 	s.seen.Trouble, s.seen.Unwritten = r.basicsOf(run).told()
 	r.next(s)
 	return s, nil

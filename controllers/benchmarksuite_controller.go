@@ -51,6 +51,8 @@ type BenchmarkSuiteReconciler struct {
 	Installation *Installation
 	// MaxTurn is for how long a suite may have its lane; 0 is without a bound.
 	MaxTurn time.Duration
+	// DefaultTTL is after how long a finished suite is deleted that sets no spec.ttlSecondsAfterFinished; 0 is never.
+	DefaultTTL time.Duration
 
 	// decoding is held while a document is decoded.
 	decoding sync.Mutex

@@ -35,7 +35,7 @@ func (r *BenchmarkSuiteReconciler) decide(
 	s.plan = p
 	seen, err := r.observe(ctx, suite, p, reader)
 	if err != nil {
-		s.seen = &lifecycle.SuiteObserved{Hindrances: lifecycle.Hindrances{Blind: true, MaxTurn: r.MaxTurn}}
+		s.seen = &lifecycle.SuiteObserved{Hindrances: lifecycle.Hindrances{Blind: true, MaxTurn: r.MaxTurn, DefaultTTL: r.DefaultTTL}}
 		return s, fmt.Errorf("observing: %w", err)
 	}
 	s.seen = seen
@@ -44,7 +44,7 @@ func (r *BenchmarkSuiteReconciler) decide(
 	} else if long := lifecycle.SuiteTurnRefused(suite, r.MaxTurn); long != nil {
 		s.seen.Obstacle = long
 	}
-	s.seen.MaxTurn = r.MaxTurn
+	s.seen.MaxTurn, s.seen.DefaultTTL = r.MaxTurn, r.DefaultTTL
 	s.seen.Trouble, s.seen.Unwritten = r.basicsOf(suite).told()
 	r.next(s)
 	return s, nil

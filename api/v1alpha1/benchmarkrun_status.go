@@ -53,6 +53,11 @@ type BenchmarkRunStatus struct {
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
+	// expirationTime is when the run is deleted: spec.ttlSecondsAfterFinished after completionTime or, without that, the default
+	// of the installation after it. Unset: it stays, or it is deleted with its suite.
+	// +optional
+	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
+
 	// elapsed is the time from startTime to the last result, for people, for example 4m31s.
 	// +optional
 	// +kubebuilder:validation:MinLength=1

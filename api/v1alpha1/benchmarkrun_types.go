@@ -174,7 +174,8 @@ type BenchmarkRunSpec struct {
 	Cleanup CleanupPolicy `json:"cleanup,omitempty"`
 
 	// ttlSecondsAfterFinished deletes the run this long after it has finished, with its results if results.retention is WithRun.
-	// Unset: the run stays. From 0 to 31536000.
+	// Unset: a run of a suite is deleted with its suite; another run after the installation's default, 30 days unless the
+	// administrator has changed it (status.expirationTime). From 0 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000

@@ -63,6 +63,11 @@ type BenchmarkSuiteStatus struct {
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
+	// expirationTime is when the suite is deleted: spec.ttlSecondsAfterFinished after completionTime or, without that, the default
+	// of the installation after it. Unset: it stays.
+	// +optional
+	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
+
 	// elapsed is the time from startTime to the last result, for people, for example 4m31s.
 	// +optional
 	// +kubebuilder:validation:MinLength=1

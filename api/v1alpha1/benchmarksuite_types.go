@@ -141,7 +141,8 @@ type BenchmarkSuiteSpec struct {
 	QueueDeadlineSeconds *int32 `json:"queueDeadlineSeconds,omitempty"`
 
 	// ttlSecondsAfterFinished deletes the suite with its runs this long after it has finished, with its results if
-	// results.retention is WithRun. Unset: the suite stays. From 0 to 31536000.
+	// results.retention is WithRun. Unset: the suite is deleted after the installation's default, 30 days unless the administrator
+	// has changed it (status.expirationTime). From 0 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000

@@ -195,6 +195,10 @@ func (in *BenchmarkRunStatus) DeepCopyInto(out *BenchmarkRunStatus) {
 		in, out := &in.CompletionTime, &out.CompletionTime
 		*out = (*in).DeepCopy()
 	}
+	if in.ExpirationTime != nil {
+		in, out := &in.ExpirationTime, &out.ExpirationTime
+		*out = (*in).DeepCopy()
+	}
 	in.Trials.DeepCopyInto(&out.Trials)
 	if in.Points != nil {
 		in, out := &in.Points, &out.Points
@@ -398,6 +402,10 @@ func (in *BenchmarkSuiteStatus) DeepCopyInto(out *BenchmarkSuiteStatus) {
 	in.Refusal.DeepCopyInto(&out.Refusal)
 	if in.CompletionTime != nil {
 		in, out := &in.CompletionTime, &out.CompletionTime
+		*out = (*in).DeepCopy()
+	}
+	if in.ExpirationTime != nil {
+		in, out := &in.ExpirationTime, &out.ExpirationTime
 		*out = (*in).DeepCopy()
 	}
 	in.Rounds.DeepCopyInto(&out.Rounds)

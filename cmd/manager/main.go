@@ -89,12 +89,12 @@ func run(ctx context.Context, o *options) error {
 		Client: mgr.GetClient(), Live: live, Logs: controllers.PodLogs{Clientset: clientset},
 		Recorder: mgr.GetEventRecorder("benchrun"), Clock: now, Images: o.images, Metrics: metrics,
 		Namespace: o.namespace, LaneNamespace: o.lanes(), HostTuningAllowed: o.hostTuning, HostNamespace: o.hosts(),
-		NameOthers: o.nameOthers, MaxTurn: o.maxTurn, Installation: installation,
+		NameOthers: o.nameOthers, MaxTurn: o.maxTurn, DefaultTTL: o.defaultTTL, Installation: installation,
 	}
 	suites := &controllers.BenchmarkSuiteReconciler{
 		Client: mgr.GetClient(), Live: live, Recorder: mgr.GetEventRecorder("benchrun"), Clock: now,
 		Images: o.images, Namespace: o.namespace, LaneNamespace: o.lanes(), HostNamespace: o.hosts(), NameOthers: o.nameOthers,
-		Metrics: metrics, MaxTurn: o.maxTurn, Installation: installation,
+		Metrics: metrics, MaxTurn: o.maxTurn, DefaultTTL: o.defaultTTL, Installation: installation,
 	}
 	hosts := &controllers.HostTuningReconciler{
 		Client: mgr.GetClient(), Live: live, Clock: now, Images: o.images, Namespace: o.hosts(),

@@ -33,6 +33,7 @@ type options struct {
 	hostTuning     bool
 	nameOthers     bool
 	maxTurn        time.Duration
+	defaultTTL     time.Duration
 	images         podutil.Images
 }
 
@@ -63,6 +64,8 @@ func (o *options) bind(flags *flag.FlagSet) {
 		"Name Pods, runs and suites of other namespaces in the status and the results of runs, for everybody who can read these.")
 	flags.DurationVar(&o.maxTurn, "max-turn", 0,
 		"For how long a run or a suite may have its lane, for example 24h; then it ends, and the next one begins. 0: without a bound.")
+	flags.DurationVar(&o.defaultTTL, "default-ttl", 30*24*time.Hour,
+		"After how long a finished run or suite is deleted that sets no spec.ttlSecondsAfterFinished. 0 keeps it.")
 	flags.StringVar(&o.images.Loader, "loader-image", "", "Image of the loader; required.")
 	flags.StringVar(&o.images.Sysbench, "sysbench-image", "", "Image of the loader that also has sysbench; required.")
 	flags.Func("database-image", "Image of MariaDB for runs that name none; empty is mariadb:11.8.",
@@ -101,8 +104,6 @@ func (o *options) validate() error {
 	case o.installation == "" || len(validation.IsValidLabelValue(o.installation)) > 0:
 		return fmt.Errorf("--installation is %q, and must be the value of a label: 1 to 63 letters, digits, '-', '_' and '.'",
 			o.installation)
-	case o.maxTurn < 0 || o.maxTurn%time.Second != 0:
-		return fmt.Errorf("--max-turn is %s, and must be whole seconds, or 0 for no bound", o.maxTurn)
 	case o.headlines < 0 || o.headlines > maxHeadlines:
 		return fmt.Errorf("--headline-metrics is %d, and must be from 0 to %d", o.headlines, maxHeadlines)
 	case o.metricsCertDir != "" && !o.metricsSecure:
@@ -110,7 +111,21 @@ func (o *options) validate() error {
 	case o.lanes() == "":
 		return errors.New("--lane-namespace is not set, and neither is --lease-namespace: name the manager's own namespace")
 	}
+	if err := cmp.Or(
+		checkSeconds("--max-turn", o.maxTurn, "for no bound"),
+		checkSeconds("--default-ttl", o.defaultTTL, "to keep finished runs and suites"),
+	); err != nil {
+		return err
+	}
 	return checkCertificate(o.metricsCertDir)
+}
+
+// checkSeconds says what is wrong with a duration, whose 0 is for something else.
+func checkSeconds(name string, value time.Duration, zero string) error {
+	if value < 0 || value%time.Second != 0 {
+		return fmt.Errorf("%s is %s, and must be whole seconds, or 0 %s", name, value, zero)
+	}
+	return nil
 }
 
 // hosts is the namespace of the Leases of tuned nodes, and of the Jobs that tune them: the manager's own.

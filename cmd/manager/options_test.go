@@ -7,6 +7,7 @@ import (
 	"flag"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -37,6 +38,9 @@ func TestMissingOptions(t *testing.T) {
 			[]string{loader, sysbench, "--lease-namespace=x", "--metrics-cert-dir=/x", "--metrics-secure=false"}, "needs --metrics-secure",
 		},
 		"too many headlines": {[]string{loader, sysbench, "--headline-metrics=1001"}, "must be from 0 to 1000"},
+		"a broken lifetime":  {[]string{loader, sysbench, "--lane-namespace=here", "--default-ttl=1500ms"}, "--default-ttl is 1.5s, and must be whole seconds"},
+		"negative lifetime":  {[]string{loader, sysbench, "--lane-namespace=here", "--default-ttl=-1h"}, "--default-ttl is -1h0m0s, and must be whole seconds"},
+		"no lifetime":        {[]string{loader, sysbench, "--lane-namespace=here", "--default-ttl=0"}, ""},
 		"nothing":            {nil, "--loader-image is not set: Benchrun publishes no images"},
 		"no loader":          {[]string{sysbench}, "--loader-image is not set: Benchrun publishes no images"},
 		"no sysbench":        {[]string{loader}, "--sysbench-image is not set: Benchrun publishes no images"},
@@ -50,6 +54,15 @@ func TestMissingOptions(t *testing.T) {
 		err := parsed(t, tc.args...).validate()
 		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%s: error is %v, want %q", name, err, tc.want)
+		}
+	}
+}
+
+// Finished runs do not fill etcd unless the administrator says that they may.
+func TestDefaultTTL(t *testing.T) {
+	for want, args := range map[time.Duration][]string{30 * 24 * time.Hour: nil, 0: {"--default-ttl=0"}} {
+		if got := parsed(t, args...).defaultTTL; got != want {
+			t.Errorf("%v: finished runs are deleted after %s, want %s", args, got, want)
 		}
 	}
 }

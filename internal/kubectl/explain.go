@@ -112,6 +112,7 @@ func (s *subject) explanation(invalidated []attempt, now time.Time) []string {
 		text = append(text, fmt.Sprintf("It ends at %s at the latest, in %s.",
 			deadline.UTC().Format("2006-01-02 15:04:05 MST"), duration.HumanDuration(deadline.Sub(now))))
 	}
+	text = append(text, s.explainExpiry(now)...)
 	text = append(text, explainInvalidated(s, invalidated)...)
 	text = append(text, explainWarnings(s.warnings())...)
 	if ready.Reason != v1alpha1.ReasonComplete && ready.Reason != v1alpha1.ReasonDecided {
@@ -179,6 +180,28 @@ func (s *subject) deadline() *metav1.Time {
 		return s.run.Status.Deadline
 	}
 	return s.suite.Status.Deadline
+}
+
+// explainExpiry says when it is deleted, and how to keep what it has measured.
+func (s *subject) explainExpiry(now time.Time) []string {
+	at, retention := s.expiry()
+	if at == nil {
+		return nil
+	}
+	what := "with its results; kubectl benchrun export saves them"
+	if retention == v1alpha1.RetentionRetain {
+		what = "without its results"
+	}
+	return []string{fmt.Sprintf("It is deleted at %s, in %s, %s. spec.ttlSecondsAfterFinished changes that.",
+		at.UTC().Format("2006-01-02 15:04:05 MST"), duration.HumanDuration(max(0, at.Sub(now))), what)}
+}
+
+// expiry is when it is deleted, or nil, and whether its results are deleted with it.
+func (s *subject) expiry() (*metav1.Time, v1alpha1.Retention) {
+	if s.run != nil {
+		return s.run.Status.ExpirationTime, s.run.Spec.Results.Retention
+	}
+	return s.suite.Status.ExpirationTime, s.suite.Spec.Results.Retention
 }
 
 // explainInvalidated lists attempts that did not count. There may be more than are recorded: the count is that of the status.

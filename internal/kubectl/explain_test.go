@@ -4,6 +4,7 @@
 package kubectl
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,27 @@ func TestExplainQueued(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// A finished run says when it is deleted, and how to keep what it has measured.
+func TestExplainExpiry(t *testing.T) {
+	run := measuring()
+	run.Status.ExpirationTime = ptr.To(metav1.NewTime(began.Add(30 * 24 * time.Hour)))
+	suite := testutil.MakeSuite("s", "ns", "a", "b").Obj()
+	suite.Status.ExpirationTime = ptr.To(metav1.NewTime(began.Add(-time.Second)))
+	suite.Spec.Results.Retention = v1alpha1.RetentionRetain
+	for want, s := range map[string]*subject{
+		"It is deleted at 2026-02-01 03:04:05 UTC, in 30d, with its results; kubectl benchrun export saves them. " +
+			"spec.ttlSecondsAfterFinished changes that.": {run: run},
+		"It is deleted at 2026-01-02 03:04:04 UTC, in 0s, without its results. spec.ttlSecondsAfterFinished changes that.": {suite: suite},
+	} {
+		if got := s.explanation(nil, began); !slices.Contains(got, want) {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+	if got := (&subject{run: measuring()}).explainExpiry(began); got != nil {
+		t.Errorf("one that stays says %q", got)
 	}
 }
 

@@ -74,7 +74,7 @@ type (
 	ReleaseHost struct{ Node string }
 	// ForgetHost deletes the Lease of a node.
 	ForgetHost struct{ Node string }
-	// DeleteRun deletes the run, because spec.ttlSecondsAfterFinished has passed.
+	// DeleteRun deletes the run, because its time to live has passed.
 	DeleteRun struct{}
 )
 
@@ -104,7 +104,7 @@ type (
 	}
 	// PublishSuite writes the results of the suite.
 	PublishSuite struct{ Outcome string }
-	// DeleteSuite deletes the suite, because spec.ttlSecondsAfterFinished has passed.
+	// DeleteSuite deletes the suite, because its time to live has passed.
 	DeleteSuite struct{}
 )
 

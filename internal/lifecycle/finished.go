@@ -25,14 +25,7 @@ func finished(s *situation) *Decision {
 	if s.leave(&d); d.Action != (Wait{}) {
 		return &d
 	}
-	if s.run.Spec.TTLSecondsAfterFinished != nil && s.run.Status.CompletionTime != nil && s.run.DeletionTimestamp == nil {
-		ttl := time.Duration(*s.run.Spec.TTLSecondsAfterFinished) * time.Second
-		if left := s.run.Status.CompletionTime.Add(ttl).Sub(s.now); left > 0 {
-			d.After = Sooner(d.After, left)
-		} else {
-			d.Action = DeleteRun{}
-		}
-	}
+	expire(&d, s.run, runExpiry(s.run, s.run.Status.CompletionTime, s.seen.DefaultTTL), s.now, DeleteRun{})
 	return &d
 }
 

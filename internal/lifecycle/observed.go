@@ -69,6 +69,8 @@ type Hindrances struct {
 	Unwritten bool
 	// MaxTurn is for how long the installation lets a run or a suite have its lane; 0 is without a bound.
 	MaxTurn time.Duration
+	// DefaultTTL is after how long a finished run or suite is deleted that does not say so itself; 0 is never.
+	DefaultTTL time.Duration
 	// Refused is the object that the cluster refuses for now, or nil.
 	Refused *Refusal
 	// Obstacle is a final answer of the cluster, which trying again does not change: a name is taken, or an object is not valid.

@@ -40,6 +40,7 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 	if c.have(v1alpha1.ConditionFinished) {
 		c.keep()
 		s.resultsOfFinished(c)
+		status.ExpirationTime = runExpiry(run, status.CompletionTime, s.seen.DefaultTTL)
 		return status
 	}
 	if run.DeletionTimestamp != nil {
@@ -55,6 +56,7 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 	s.setConditions(c, d)
 	if c.have(v1alpha1.ConditionFinished) {
 		status.CompletionTime = ptr.To(metav1.NewTime(now))
+		status.ExpirationTime = runExpiry(run, status.CompletionTime, s.seen.DefaultTTL)
 	}
 	status.Elapsed = s.elapsed(&status)
 	return status

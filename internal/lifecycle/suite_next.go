@@ -110,14 +110,7 @@ func suiteFinished(s *suiteSituation) *Decision {
 	if s.leave(&d); d.Action != (Wait{}) {
 		return &d
 	}
-	if s.suite.Spec.TTLSecondsAfterFinished != nil && s.suite.Status.CompletionTime != nil && s.suite.DeletionTimestamp == nil {
-		ttl := time.Duration(*s.suite.Spec.TTLSecondsAfterFinished) * time.Second
-		if left := s.suite.Status.CompletionTime.Add(ttl).Sub(s.now); left > 0 {
-			d.After = Sooner(d.After, left)
-		} else {
-			d.Action = DeleteSuite{}
-		}
-	}
+	expire(&d, s.suite, suiteExpiry(s.suite, s.suite.Status.CompletionTime, s.seen.DefaultTTL), s.now, DeleteSuite{})
 	return &d
 }
 

@@ -32,6 +32,7 @@ func StatusOfSuite(
 	c := conditions{&status.Conditions, suite.Generation, s.now}
 	if c.have(v1alpha1.ConditionFinished) {
 		c.keep()
+		status.ExpirationTime = suiteExpiry(suite, status.CompletionTime, seen.DefaultTTL)
 		return status
 	}
 	if suite.DeletionTimestamp != nil {
@@ -55,6 +56,7 @@ func StatusOfSuite(
 	c.summarize("suite", d)
 	if c.have(v1alpha1.ConditionFinished) {
 		status.CompletionTime = ptr.To(metav1.NewTime(s.now))
+		status.ExpirationTime = suiteExpiry(suite, status.CompletionTime, seen.DefaultTTL)
 	}
 	status.Elapsed = s.elapsed(&status)
 	return status
