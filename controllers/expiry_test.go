@@ -51,3 +51,30 @@ func TestEnvtestDefaultTimeToLive(t *testing.T) {
 		t.Error("the run with its own time to live is deleted")
 	}
 }
+
+// So is a suite, with its runs, and not one of its runs before it.
+func TestEnvtestDefaultTimeToLiveOfASuite(t *testing.T) {
+	s := newSuites(t)
+	s.suites.DefaultTTL, s.reconciler.DefaultTTL = time.Hour, time.Hour
+	s.applySuite(testutil.MakeSuite("s", "", "a", "b").Obj())
+	suite := s.untilSuite(v1alpha1.ConditionFinished)
+	if got := suite.Status.ExpirationTime; got == nil || !got.Time.Equal(suite.Status.CompletionTime.Add(time.Hour)) {
+		t.Errorf("it completed at %s, and its status says that it is deleted at %v", suite.Status.CompletionTime, got)
+	}
+	s.clock.Step(time.Hour + time.Minute)
+	var runs v1alpha1.BenchmarkRunList
+	s.list(&runs)
+	for _, run := range runs.Items {
+		s.reconcile(run.Name)
+		if after := s.get(run.Name); after.DeletionTimestamp != nil || after.Status.ExpirationTime != nil {
+			t.Errorf("run %s is deleted by itself, at %v", run.Name, after.Status.ExpirationTime)
+		}
+	}
+	for range 3 { // it leaves its lane first
+		_, err := s.reconcileSuite()
+		s.must(err)
+	}
+	if err := api.Get(t.Context(), client.ObjectKeyFromObject(suite), suite); !apierrors.IsNotFound(err) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
