@@ -83,7 +83,8 @@ func (r *BenchmarkRunReconciler) observe(
 	return &o.seen, nil
 }
 
-// isCurrent says whether the suite that a run belongs to names it as its current run: anybody may make one with an owner reference.
+// isCurrent says whether the suite that a run belongs to names it as its current run: anybody may make one with an owner
+// reference.
 func isCurrent(ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Reader) (bool, error) {
 	of := lifecycle.MemberOf(run)
 	if of == nil {
@@ -101,7 +102,9 @@ func isCurrent(ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Re
 
 // suiteRows are the rows that pilots of a run's suite have decided, read once: the cache does not keep the annotation, which
 // anybody may fill on a run of his own.
-func (r *BenchmarkRunReconciler) suiteRows(ctx context.Context, run *v1alpha1.BenchmarkRun, named bool) (map[string]int64, error) {
+func (r *BenchmarkRunReconciler) suiteRows(
+	ctx context.Context, run *v1alpha1.BenchmarkRun, named bool,
+) (map[string]int64, error) {
 	m := r.memories.of(run)
 	if m.suiteRows != nil || !lifecycle.NeedsSuiteRows(run, named) {
 		return m.suiteRows, nil

@@ -47,8 +47,8 @@ func (h *Hindrances) turnEnd(start *metav1.Time, paused time.Duration, now time.
 	return ptr.To(ptr.Deref(start, metav1.NewTime(now)).Add(h.MaxTurn + paused))
 }
 
-// turnOver ends a run or a suite whose turn is over, or returns nil. Like a deadline that was asked for, it does not wait for what
-// is about to be made, only for what keeps what was measured.
+// turnOver ends a run or a suite whose turn is over, or returns nil. Like a deadline that was asked for, it does not wait for
+// what is about to be made, only for what keeps what was measured.
 func (h *Hindrances) turnOver(noun string, end *time.Time, now time.Time, waits string) *Decision {
 	if end == nil || now.Before(*end) {
 		return nil
