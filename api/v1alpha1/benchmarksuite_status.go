@@ -99,7 +99,8 @@ type BenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:MaxLength=20
 	Baseline string `json:"baseline,omitempty"`
 
-	// answer is what the comparison shows, for example "lazy is 3.1 times as fast as durable (2.8–3.4)".
+	// answer is what the comparison shows, for example "lazy is 3.1 times as fast as durable (2.8–3.4)". Until the suite is
+	// Finished, it is what the rounds so far show, and may change.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512

@@ -50,7 +50,7 @@ func OfSuite(
 		}
 		rep.Variants = append(rep.Variants, report.SuiteVariant{
 			Name: suite.Spec.Variants[i].Name, Title: suite.Spec.Variants[i].Title, Baseline: i == p.Baseline,
-			Differences: v.Differences, Besides: unasked.Text, Unasked: unasked.Count, SpecDigest: digest,
+			Differences: differences(v.Differences), Besides: unasked.Text, Unasked: unasked.Count, SpecDigest: digest,
 			Volume: volumes[suite.Spec.Variants[i].Name],
 		})
 	}
@@ -97,4 +97,12 @@ func valuesAt(points []plan.Point, values []float64) []report.SuiteValue {
 		}
 	}
 	return list
+}
+
+func differences(list []plan.Difference) []report.Difference {
+	var all []report.Difference
+	for _, d := range list {
+		all = append(all, report.Difference(d))
+	}
+	return all
 }

@@ -105,7 +105,7 @@ func (s *subject) explanation(invalidated []attempt, now time.Time) []string {
 	}
 	text = append(text, explainReason(ready.Reason)...)
 	if m.answer != "" {
-		text = append(text, "So far: "+m.answer)
+		text = append(text, m.answerSoFar())
 	}
 	text = append(text, s.obstacles(ready.Reason)...)
 	if deadline := s.deadline(); deadline != nil && !m.finished() {

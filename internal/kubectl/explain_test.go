@@ -119,7 +119,7 @@ func TestExplainEverything(t *testing.T) {
 		t.Error(got)
 	}
 	suite := testutil.MakeSuite("pair", "ns", "a", "b").Obj()
-	suite.Status.Answer = "so far: cannot say"
+	suite.Status.Answer = "cannot say"
 	if got := momentOf(suite).answer; got != "cannot say" {
 		t.Errorf("%q", got)
 	}

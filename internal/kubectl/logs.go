@@ -145,7 +145,19 @@ func (r logRequest) printDatabase(ctx context.Context, cl client.Reader, from lo
 		s.object().GetName())
 }
 
-// copyLog prints a log without the lines of an encoded document.
+// forPeople is a line of a log as it is printed; empty if it is not for people.
+func forPeople(line string) string {
+	text := strings.TrimRight(line, "\r\n")
+	if result.IsDocumentLine(text) {
+		return ""
+	}
+	if p, is := result.ParseProgress(text); is {
+		return p.String() + line[len(text):]
+	}
+	return line
+}
+
+// copyLog prints a log without the lines of an encoded document, and what a loader does in words.
 func copyLog(ctx context.Context, from logs, pod *corev1.Pod, container string, follow bool, out io.Writer) error {
 	log, err := from.open(ctx, pod.Namespace, pod.Name, &corev1.PodLogOptions{Container: container, Follow: follow})
 	if err != nil {
@@ -155,10 +167,8 @@ func copyLog(ctx context.Context, from logs, pod *corev1.Pod, container string, 
 	lines := bufio.NewReader(log)
 	for {
 		line, err := lines.ReadString('\n')
-		if !result.IsDocumentLine(strings.TrimRight(line, "\r\n")) {
-			if _, err := io.WriteString(out, line); err != nil {
-				return err
-			}
+		if _, err := io.WriteString(out, forPeople(line)); err != nil {
+			return err
 		}
 		if errors.Is(err, io.EOF) {
 			return nil

@@ -67,8 +67,9 @@ func TestLogs(t *testing.T) {
 	if err := result.WriteDocument(&document, result.EncodedDocument{Gzip: []byte("x"), SHA256: "00"}); err != nil {
 		t.Fatal(err)
 	}
+	const progressed = `{"kind":"benchrun-progress","seconds":1,"phase":"measure","rows":1000}` + "\n"
 	from := fakeLogs{texts: map[string]string{
-		first.Name: "first\n" + document.String() + "the end", second.Name: "second\n", server.Name: "ready for connections\n",
+		first.Name: progressed + "first\n" + document.String() + "the end", second.Name: "second\n", server.Name: "ready for connections\n",
 	}}
 	objects := []client.Object{
 		run, first, second, server, recorded(t, 3, 1, result.OutcomeInvalidated, result.CauseEvicted), recorded(t, 3, 2, result.OutcomeAccepted, ""),
@@ -78,7 +79,7 @@ func TestLogs(t *testing.T) {
 		want, says string
 	}{
 		"the newest attempt": {logRequest{trial: 8}, "second\n", ""},
-		"an earlier one":     {logRequest{trial: 8, attempt: 1}, "first\nthe end", ""},
+		"an earlier one":     {logRequest{trial: 8, attempt: 1}, "   1 s: measure, 1000 rows\nfirst\nthe end", ""},
 		"the database":       {logRequest{database: true}, "ready for connections\n", ""},
 		"not begun":          {logRequest{trial: 9}, "", "trial 9 of sizes has no Pod and no record: it has not begun, or does not exist (7/33 trials so far)"},
 		"no such attempt":    {logRequest{trial: 3, attempt: 3}, "", "trial 3, attempt 3, of sizes has no Pod"},

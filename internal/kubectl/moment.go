@@ -43,7 +43,7 @@ func momentOf(object client.Object) *moment {
 			mayEndEarly: suite.Spec.EarlyStop.Policy != v1alpha1.EarlyStopDisabled,
 			done:        int(ptr.Deref(s.Rounds.Measured, 0)), planned: int(ptr.Deref(s.Rounds.Planned, 0)),
 			started: s.StartTime, elapsed: s.Elapsed, suspended: seconds(s.SuspendedSeconds), soFar: soFar(s.Comparisons),
-			answer: strings.TrimPrefix(s.Answer, "so far: "),
+			answer: s.Answer,
 		}
 	}
 	run := object.(*v1alpha1.BenchmarkRun) //nolint:forcetypeassert // there are two kinds
@@ -115,6 +115,14 @@ func (m *moment) state() string {
 		return fmt.Sprintf("%s: %s", ready.Reason, ready.Message)
 	}
 	return fmt.Sprintf("%d/%d %s, %s: %s", m.done, m.planned, m.unit, ready.Reason, ready.Message)
+}
+
+// answerSoFar is what was found, and whether that may change.
+func (m *moment) answerSoFar() string {
+	if m.finished() {
+		return "Answer: " + m.answer
+	}
+	return "So far: " + m.answer
 }
 
 // left is how much longer it takes, at the pace up to now; empty if nobody can say.

@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -30,9 +29,6 @@ func (l podLogs) open(ctx context.Context, namespace, pod string, options *corev
 	return l.client.CoreV1().Pods(namespace).GetLogs(pod, options).Stream(ctx)
 }
 
-// progressLine is a line that the loader writes each second: see package progress.
-var progressLine = regexp.MustCompile(`^ *(\d+) s: ([^,]+)(?:, (\d+) rows)?(?:, (.*))?$`)
-
 // paceLines are how many lines the rate is computed over.
 const paceLines = 6
 
@@ -40,22 +36,21 @@ const paceLines = 6
 type pace struct {
 	phase         string
 	seconds, rows []float64
-	words         string
+	note          string
 }
 
 // add reads a line, and says whether it was one about progress.
 func (p *pace) add(line string) bool {
-	m := progressLine.FindStringSubmatch(line)
-	if m == nil {
+	now, is := result.ParseProgress(line)
+	if !is {
 		return false
 	}
-	if m[2] != p.phase {
-		*p = pace{phase: m[2]}
+	if now.Phase != p.phase {
+		*p = pace{phase: now.Phase}
 	}
-	p.words = m[4]
-	seconds, _ := strconv.ParseFloat(m[1], 64) // digits
-	if rows, err := strconv.ParseFloat(m[3], 64); err == nil {
-		p.seconds, p.rows = append(p.seconds, seconds), append(p.rows, rows)
+	p.note = now.Note
+	if now.Rows != nil {
+		p.seconds, p.rows = append(p.seconds, float64(now.Seconds)), append(p.rows, float64(*now.Rows))
 		if len(p.rows) > paceLines {
 			p.seconds, p.rows = p.seconds[1:], p.rows[1:]
 		}
@@ -71,8 +66,8 @@ func (p *pace) String() string {
 			return fmt.Sprintf("%s %s rows/s", p.phase, grouped(int64(rate+0.5)))
 		}
 	}
-	if p.words != "" {
-		return p.phase + ", " + p.words
+	if p.note != "" {
+		return p.phase + ", " + p.note
 	}
 	return p.phase
 }

@@ -100,12 +100,12 @@ func TestTerminal(t *testing.T) {
 func TestPace(t *testing.T) {
 	p := new(pace)
 	for _, tc := range []struct{ line, want string }{
-		{"   1 s: start", "start"},
-		{"   2 s: prepare, 100 rows", "prepare"},
-		{"   3 s: prepare, 1100 rows", "prepare 1,000 rows/s"},
-		{"   4 s: measure, 10 rows", "measure"},
-		{"   6 s: measure, 1234570 rows, 3 connections", "measure 617,280 rows/s"},
-		{"   7 s: quiesce, 12 dirty pages", "quiesce, 12 dirty pages"},
+		{`{"kind":"benchrun-progress","seconds":1,"phase":"start"}`, "start"},
+		{`{"kind":"benchrun-progress","seconds":2,"phase":"prepare","rows":100}`, "prepare"},
+		{`{"kind":"benchrun-progress","seconds":3,"phase":"prepare","rows":1100}`, "prepare 1,000 rows/s"},
+		{`{"kind":"benchrun-progress","seconds":4,"phase":"measure","rows":10}`, "measure"},
+		{`{"kind":"benchrun-progress","seconds":6,"phase":"measure","rows":1234570,"note":"3 connections"}`, "measure 617,280 rows/s"},
+		{`{"kind":"benchrun-progress","seconds":7,"phase":"quiesce","note":"12 dirty pages"}`, "quiesce, 12 dirty pages"},
 	} {
 		if !p.add(tc.line) || p.String() != tc.want {
 			t.Errorf("%s: %q, want %q", tc.line, p, tc.want)

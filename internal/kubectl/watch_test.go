@@ -262,7 +262,9 @@ func TestWarnedOnce(t *testing.T) {
 func TestWatchRate(t *testing.T) {
 	pod := loaderPod("sizes-t8-a1-0-x")
 	w := &watcher{
-		logs: fakeLogs{texts: map[string]string{pod.Name: "   1 s: measure, 1000 rows\n   2 s: measure, 12840 rows\n"}}, namespace: "ns",
+		logs: fakeLogs{texts: map[string]string{pod.Name: `{"kind":"benchrun-progress","seconds":1,"phase":"measure","rows":1000}
+{"kind":"benchrun-progress","seconds":2,"phase":"measure","rows":12840}
+`}}, namespace: "ns",
 		paces: make(chan string), troubles: make(chan error), stopReading: func() {}, now: momentOf(measuring()),
 	}
 	w.read(t.Context(), change[*corev1.Pod]{object: pod})

@@ -26,7 +26,7 @@ func VariantDifferences(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *Suit
 		name, baseline := suite.Spec.Variants[i].Name, suite.Spec.Variants[p.Baseline].Name
 		text := fmt.Sprintf("%s asks for the same as %s", name, baseline)
 		if len(v.Differences) > 0 {
-			text = fmt.Sprintf("%s differs from %s in: %s", name, baseline, strings.Join(v.Differences, ", "))
+			text = fmt.Sprintf("%s differs from %s in: %s", name, baseline, plan.List(v.Differences))
 		}
 		if besides := UnaskedOf(p, seen, i).Text; besides != "" {
 			text += "; " + besides
@@ -67,12 +67,14 @@ func UnaskedOf(p *SuitePlan, seen *SuiteObserved, variant int) Unasked {
 }
 
 // someOf a list of differences, as a text of bounded length.
-func someOf(list []string) string {
-	shown := slices.Clone(list[:min(len(list), maxBesides)])
-	for i := range shown {
-		if short := cut(shown[i], maxDifference); short != shown[i] {
-			shown[i] = short + "…"
+func someOf(list []plan.Difference) string {
+	var shown []string
+	for _, d := range list[:min(len(list), maxBesides)] {
+		text := d.String()
+		if short := cut(text, maxDifference); short != text {
+			text = short + "…"
 		}
+		shown = append(shown, text)
 	}
 	if more := len(list) - len(shown); more > 0 {
 		shown = append(shown, fmt.Sprintf("and %d more: the documents of the attempts have all variables", more))
@@ -182,17 +184,20 @@ func (p property) differs(whose string, list []*v1alpha1.Environment) string {
 	return fmt.Sprintf("%s had different %s: %s", whose, p.name, strings.Join(values, ", "))
 }
 
+// imageField is the path of the server's image in the specification of a run.
+const imageField = "database.image"
+
 // unsaid is a difference between a variant and the baseline that nobody asked for, or empty: the same image reference was another
 // image, or the server had other variables although none was to differ.
-func unsaid(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, variant int, asked []string) string {
+func unsaid(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, variant int, asked []plan.Difference) string {
 	ours, theirs := environments(p, seen, variant), environments(p, seen, p.Baseline)
 	if len(ours) == 0 || len(theirs) == 0 {
 		return ""
 	}
 	whose := fmt.Sprintf("%s and %s", suite.Spec.Variants[variant].Name, suite.Spec.Variants[p.Baseline].Name)
 	both := []*v1alpha1.Environment{ours[0], theirs[0]}
-	switch database := func(d string) bool { return strings.HasPrefix(d, "database.image ") }; {
-	case slices.ContainsFunc(asked, database):
+	switch image := func(d plan.Difference) bool { return d.Name == imageField }; {
+	case slices.ContainsFunc(asked, image):
 		return ""
 	case serverImage.differs(whose, both) != "":
 		return serverImage.differs(whose, both) + ", although the same is asked for"
@@ -208,7 +213,7 @@ func otherLog(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved,
 	const name, on = "log_bin", "ON"
 	ours, theirs := valueOf(p, seen, variant, name), valueOf(p, seen, p.Baseline, name)
 	asked := p.Variants[variant].Differences
-	alone := len(asked) == 1 && strings.HasPrefix(asked[0], name+" ")
+	alone := len(asked) == 1 && asked[0].Name == name
 	if variant == p.Baseline || alone || ours == "" || theirs == "" || ours == theirs {
 		return ""
 	}

@@ -225,7 +225,7 @@ func answered(s *suiteSituation) *Decision {
 		d.Reason = v1alpha1.ReasonUndecided
 		d.Message += fmt.Sprintf("; comparisons without an answer: %d of %d", n, len(pairs))
 	}
-	d.Message += ": " + stats.Answer(pairs)
+	d.Message += ": " + stats.AnswerOf(pairs).Text
 	return d
 }
 

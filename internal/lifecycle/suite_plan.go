@@ -29,8 +29,8 @@ type SuitePlan struct {
 type PlannedVariant struct {
 	Run  *v1alpha1.BenchmarkRun
 	Plan *plan.Plan
-	// Differences from the baseline, each as "name (theirs → ours)".
-	Differences []string
+	// Differences from the baseline.
+	Differences []plan.Difference
 }
 
 // PlannedPair is a point of a variant that the baseline has too.

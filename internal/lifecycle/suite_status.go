@@ -72,10 +72,7 @@ func (s *suiteSituation) measurements(status *v1alpha1.BenchmarkSuiteStatus, d D
 	// A run that was lost was there: its suite must not forget that it has failed for it.
 	status.Runs.Finished = count(max(s.next, int(ptr.Deref(status.Runs.Finished, 0))))
 	status.Runs.Invalidated = count(max(0, Invalidated(s.seen)))
-	status.Answer = cut(stats.Answer(j.Pairs), maxSuiteText)
-	if status.Answer != "" && !d.Complete && d.Failure == nil && !s.is(v1alpha1.ConditionFailed) {
-		status.Answer = cut("so far: "+status.Answer, maxSuiteText)
-	}
+	status.Answer = cut(stats.AnswerOf(j.Pairs).Text, maxSuiteText)
 	status.Comparisons = comparisons(j.Pairs)
 	status.Claims, status.Claimed = claimStatus(j.Claims)
 	status.Database, status.LastInstance = SharedDatabase(s.seen), s.lastInstance()

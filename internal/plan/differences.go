@@ -17,9 +17,28 @@ import (
 // unset is how a difference shows that one side says nothing.
 const unset = "unset"
 
-// Differences are what one run asks for and another does not, as "name (theirs → ours)": first server settings by their own
-// names, then everything else by its path in the specification. Of two engines, a setting that has another name in each has both.
-func Differences(from, to *v1alpha1.BenchmarkRunSpec) ([]string, error) {
+// Difference is a setting, a server variable or another field that has two values.
+type Difference struct {
+	// Name of the variable, or the field's path in the specification.
+	Name string
+	// From and To are the values; unset is one, too.
+	From, To string
+}
+
+func (d Difference) String() string { return fmt.Sprintf("%s (%s → %s)", d.Name, d.From, d.To) }
+
+// List are differences for people.
+func List(differences []Difference) string {
+	texts := make([]string, 0, len(differences))
+	for _, d := range differences {
+		texts = append(texts, d.String())
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Differences are what one run asks for and another does not: first server settings by their own names, then everything else
+// by its path in the specification. Of two engines, a setting that has another name in each has both.
+func Differences(from, to *v1alpha1.BenchmarkRunSpec) ([]Difference, error) {
 	p, err := enginesOf(from, to)
 	if err != nil {
 		return nil, err
@@ -37,10 +56,10 @@ func Differences(from, to *v1alpha1.BenchmarkRunSpec) ([]string, error) {
 }
 
 // changes are the names that have another value, in order.
-func changes(from, to map[string]string) []string {
+func changes(from, to map[string]string) []Difference {
 	all := maps.Clone(from)
 	maps.Copy(all, to)
-	var list []string
+	var list []Difference
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		a, before := from[name]
 		b, after := to[name]
@@ -53,7 +72,7 @@ func changes(from, to map[string]string) []string {
 		if !after {
 			b = unset
 		}
-		list = append(list, fmt.Sprintf("%s (%s → %s)", name, a, b))
+		list = append(list, Difference{name, a, b})
 	}
 	return list
 }
@@ -61,9 +80,8 @@ func changes(from, to map[string]string) []string {
 // Unasked is how the variables of two servers differ although no setting asks for it. State and identity of a server are left
 // out.
 type Unasked struct {
-	// Differ are those with different values, as "name (theirs → ours)". Servers of one engine differ in what one of them lacks,
-	// too.
-	Differ []string
+	// Differ are those with different values. Servers of one engine differ in what one of them lacks, too.
+	Differ []Difference
 	// Same is how many have the same value.
 	Same int
 	// OnlyTheirs and OnlyOurs are how many variables one engine has, and the other has not. They are 0 if the engine is the same.

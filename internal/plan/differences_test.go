@@ -32,7 +32,7 @@ func TestUnasked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := plan.Unasked{Differ: []string{"gone (x → unset)", "new (unset → y)", "sort_buffer_size (1 → 2)"}, Same: 2}
+	want := plan.Unasked{Differ: []plan.Difference{{"gone", "x", "unset"}, {"new", "unset", "y"}, {"sort_buffer_size", "1", "2"}}, Same: 2}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -57,7 +57,9 @@ func TestUnaskedOfTwoEngines(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := plan.Unasked{
-		Differ: []string{"innodb_flush_method (fsync → O_DIRECT)", "innodb_log_file_size or innodb_redo_log_capacity (1 → 2)"},
+		Differ: []plan.Difference{
+			{"innodb_flush_method", "fsync", "O_DIRECT"}, {"innodb_log_file_size or innodb_redo_log_capacity", "1", "2"},
+		},
 		Same:   1, OnlyTheirs: 2, OnlyOurs: 2,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -73,14 +75,14 @@ func TestDifferencesOfTwoEngines(t *testing.T) {
 	from := testutil.MakeRun("r", "ns").Obj().Spec
 	to := from.DeepCopy()
 	to.Database.Engine, to.Database.Image = v1alpha1.EngineMySQL, "mysql:8.4"
-	want := []string{"database.engine (MariaDB → MySQL)", "database.image (mariadb:11.8 → mysql:8.4)"}
+	want := []plan.Difference{{"database.engine", "MariaDB", "MySQL"}, {"database.image", "mariadb:11.8", "mysql:8.4"}}
 	if got, err := plan.Differences(&from, to); err != nil || !cmp.Equal(want, got) {
 		t.Errorf("%v (-want +got):\n%s", err, cmp.Diff(want, got))
 	}
 	to.Database.Settings.LogFileSize = ptr.To(resource.MustParse("48Mi"))
-	want = slices.Insert(want, 0, "innodb_redo_log_capacity or innodb_log_file_size (50331648 → 100663296)")
+	want = slices.Insert(want, 0, plan.Difference{"innodb_redo_log_capacity or innodb_log_file_size", "50331648", "100663296"})
 	if got, err := plan.Differences(to, &from); err != nil || len(got) != 3 || got[0] != want[0] {
-		t.Errorf("%v: %q, want first %s", err, got, want[0])
+		t.Errorf("%v: %v, want first %v", err, got, want[0])
 	}
 }
 
@@ -99,10 +101,13 @@ func TestDifferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{
-		"innodb_flush_log_at_trx_commit (1 → 0)", "innodb_log_file_size (100663296 → unset)", "log_bin (OFF → ON)",
-		"sync_binlog (unset → 1)", "database.image (mariadb:11.8 → mariadb:10.11)", "database.resources.limits.cpu (unset → 2)",
-		"workload.commitSize.rowsPerCommit (1 → 16)",
+	want := []plan.Difference{
+		{"innodb_flush_log_at_trx_commit", "1", "0"}, {"innodb_log_file_size", "100663296", "unset"}, {"log_bin", "OFF", "ON"},
+		{"sync_binlog", "unset", "1"}, {"database.image", "mariadb:11.8", "mariadb:10.11"},
+		{"database.resources.limits.cpu", "unset", "2"}, {"workload.commitSize.rowsPerCommit", "1", "16"},
+	}
+	if got := plan.List(want[:2]); got != "innodb_flush_log_at_trx_commit (1 → 0), innodb_log_file_size (100663296 → unset)" {
+		t.Error(got)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -97,8 +97,13 @@ func tableBlocks(tables []AskedTable, err error) []block {
 	return list
 }
 
-// Answer of all comparisons in a sentence.
-func (s *Suite) Answer() string { return cmp.Or(stats.Answer(s.Pairs), "no answer") }
+// Answer of all comparisons, as a part of a sentence.
+func (s *Suite) Answer() string { return s.answer().Text }
+
+// Sentence is the answer with a capital letter, unless it begins with a name.
+func (s *Suite) Sentence() string { return s.answer().Sentence() }
+
+func (s *Suite) answer() stats.Answer { return cmp.Or(stats.AnswerOf(s.Pairs), stats.Answer{Text: "no answer"}) }
 
 // headline is the answer of a suite in a line, as that of a run.
 func (s *Suite) headline() string { return titled(s.Name, s.Outcome) + ": " + s.Answer() }

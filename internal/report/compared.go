@@ -160,7 +160,7 @@ func CompareVariants(s *Suite, baseline, variant, metric string) (*Compared, err
 	for _, v := range s.Variants {
 		if !v.Baseline && (v.Name == baseline || v.Name == variant) && len(v.Differences) > 0 {
 			c.Differences = append(c.Differences, fmt.Sprintf("%s from the suite's baseline: %s", v.Name,
-				strings.Join(v.Differences, ", ")))
+				strings.Join(v.Asked(), ", ")))
 		}
 	}
 	design, err := s.design()

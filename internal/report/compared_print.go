@@ -58,7 +58,7 @@ func (c *Compared) answer() string {
 			worst = i
 		}
 	}
-	text := stats.Answer(c.Pairs)
+	text := stats.AnswerOf(c.Pairs).Text
 	if worst >= 0 && len(c.Pairs) > 1 {
 		p := &c.Pairs[worst]
 		if text = p.String(); len(p.Parameters) > 0 {

@@ -44,6 +44,8 @@ type sidePoint struct {
 type fact struct {
 	name   string
 	values []string
+	// input says that it is about a file that the run has loaded.
+	input bool
 }
 
 // at is the point with that label, or nil.

@@ -17,19 +17,17 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// inputFact begins the name of a fact about a file that the run has loaded.
-const inputFact = "input "
-
 // factsOf what was measured and where, over all attempts that count.
 func factsOf(records []*result.Record) []fact {
 	var list []fact
-	add := func(name, value string) {
-		i := slices.IndexFunc(list, func(f fact) bool { return f.name == name })
+	note := func(of fact, value string) {
+		i := slices.IndexFunc(list, func(f fact) bool { return f.name == of.name })
 		if i < 0 {
-			i, list = len(list), append(list, fact{name: name})
+			i, list = len(list), append(list, of)
 		}
 		list[i].values = appendNew(list[i].values, value)
 	}
+	add := func(name, value string) { note(fact{name: name}, value) }
 	for _, r := range records {
 		add("database node", r.Place.DatabaseNode)
 		add("loader node", strings.Join(r.Place.Loaders(), " and "))
@@ -38,7 +36,7 @@ func factsOf(records []*result.Record) []fact {
 		add("server version", r.Summary.ServerVersion)
 		add("settings digest", r.Summary.SettingsDigest)
 		for _, in := range r.Summary.Inputs {
-			add(inputFact+in.Name, "sha256 "+in.SHA256)
+			note(fact{name: "input " + in.Name, input: true}, "sha256 "+in.SHA256)
 		}
 		add("database's class of service", r.Place.DatabaseQoS)
 		add("loader's class of service", r.Place.LoaderQoS)
@@ -88,18 +86,19 @@ func differences(a, b *Side) []string {
 			list = append(list, path.String())
 		}
 	}
-	for _, fact := range differingFacts(a, b) {
-		if !strings.HasPrefix(fact.name, inputFact) {
-			list = append(list, fact.String())
-		}
+	for _, fact := range differingFacts(a, b, false) {
+		list = append(list, fact.String())
 	}
 	return append(list, stats.ProbeDifferences(a.probe, b.probe)...)
 }
 
-// differingFacts are those that both sides know, and that are not the same.
-func differingFacts(a, b *Side) []change {
+// differingFacts are those that both sides know, and that are not the same: about inputs, or about everything else.
+func differingFacts(a, b *Side, inputs bool) []change {
 	var list []change
 	for _, f := range a.facts {
+		if f.input != inputs {
+			continue
+		}
 		i := slices.IndexFunc(b.facts, func(other fact) bool { return other.name == f.name })
 		if i < 0 || len(f.values) == 0 || len(b.facts[i].values) == 0 {
 			continue
@@ -123,10 +122,8 @@ func otherwise(a, b *Side) []string {
 			list = append(list, path.String())
 		}
 	}
-	for _, fact := range differingFacts(a, b) {
-		if strings.HasPrefix(fact.name, inputFact) {
-			list = append(list, fact.String())
-		}
+	for _, fact := range differingFacts(a, b, true) {
+		list = append(list, fact.String())
 	}
 	return append(list, otherRows(a, b)...)
 }

@@ -5,6 +5,7 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -52,8 +53,8 @@ type SuiteVariant struct {
 	Title string `json:"title,omitempty"`
 	// Baseline: the others are compared with it.
 	Baseline bool `json:"baseline,omitempty"`
-	// Differences from the baseline, each as "name (theirs → ours)".
-	Differences []string `json:"differences,omitempty"`
+	// Differences from the baseline in what is asked for.
+	Differences []Difference `json:"differences,omitempty"`
 	// Besides says which server variables differ from the baseline's without being asked for; empty if that is not known.
 	Besides string `json:"besides,omitempty"`
 	// Volume says on what the data was; empty if that is not known.
@@ -62,6 +63,25 @@ type SuiteVariant struct {
 	Unasked int `json:"unasked,omitempty"`
 	// SpecDigest is the same for runs that ask for the same.
 	SpecDigest string `json:"specDigest"`
+}
+
+// Difference is a setting or another field of the specification that has two values.
+type Difference struct {
+	Name string `json:"name"`
+	// From is the baseline's value, To the variant's.
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+func (d Difference) String() string { return fmt.Sprintf("%s (%s → %s)", d.Name, d.From, d.To) }
+
+// Asked are the differences from the baseline for people.
+func (v *SuiteVariant) Asked() []string {
+	var list []string
+	for _, d := range v.Differences {
+		list = append(list, d.String())
+	}
+	return list
 }
 
 // SuiteRun is a run of a suite that has finished.

@@ -61,7 +61,7 @@ type cost struct {
 
 // SuiteJSON writes everything: what was asked, the answer, the comparisons, and what every run measured.
 func SuiteJSON(w io.Writer, s *Suite) error {
-	d := suiteDocument{Version: documentVersion, Answer: stats.Answer(s.Pairs), Suite: s}
+	d := suiteDocument{Version: documentVersion, Answer: stats.AnswerOf(s.Pairs).Text, Suite: s}
 	for i := range s.Pairs {
 		d.Comparisons = append(d.Comparisons, encodePair(&s.Pairs[i]))
 	}

@@ -154,7 +154,7 @@ func (s *Suite) differences() []string {
 		}
 		text := v.Name + ": nothing; it asks for the same as the baseline"
 		if len(v.Differences) > 0 {
-			text = v.Name + ": " + strings.Join(v.Differences, ", ") + "; nothing else is asked for differently"
+			text = v.Name + ": " + strings.Join(v.Asked(), ", ") + "; nothing else is asked for differently"
 		}
 		if v.Besides != "" {
 			text += "; " + v.Besides

@@ -31,7 +31,7 @@ func reportOfSuite() *report.Suite {
 			{Name: "durable", Title: "every commit on disk", Baseline: true, SpecDigest: "v1:sha256:01"},
 			{
 				Name: "lazy", Title: "flushed once a second", SpecDigest: "v1:sha256:02",
-				Differences: []string{"innodb_flush_log_at_trx_commit (1 → 2)"}, Besides: "none of 214 other server variables differs",
+				Differences: []report.Difference{{Name: "innodb_flush_log_at_trx_commit", From: "1", To: "2"}}, Besides: "none of 214 other server variables differs",
 			},
 			{
 				Name: "same", SpecDigest: "v1:sha256:01",

@@ -54,7 +54,7 @@ func TestDocumentRoundTrip(t *testing.T) {
 				t.Errorf("line %d has %d bytes", i, len(line))
 			}
 		}
-		noise := "   1 s: measure, 5 rows\nbenchrun-documentation is elsewhere\n"
+		noise := `{"kind":"benchrun-progress","seconds":1,"phase":"measure"}` + "\nbenchrun-documentation is elsewhere\n"
 		got, err := ReadDocument(strings.NewReader(noise+log+"afterwards\n"), doc.SHA256)
 		if err != nil {
 			t.Fatalf("%d bytes: %v", size, err)

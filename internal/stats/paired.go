@@ -7,6 +7,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -94,6 +96,9 @@ func (p *Paired) String() string {
 	return fmt.Sprintf("cannot say whether %s differs from %s: %s", p.Variant, p.Baseline, p.cause())
 }
 
+// named says whether String begins with the name of the variant.
+func (p *Paired) named() bool { return p.Verdict == Faster || p.Verdict == Slower || p.Verdict == Equal }
+
 // cause of CannotSay, in words.
 func (p *Paired) cause() string {
 	switch {
@@ -122,8 +127,24 @@ func (p *Paired) cause() string {
 	return text
 }
 
-// Answer says what all comparisons of a suite show, the largest difference first; empty if there are none.
-func Answer(list []Paired) string {
+// Answer is what comparisons show, in words.
+type Answer struct {
+	Text string
+	// Named: the text begins with the name of a variant.
+	Named bool
+}
+
+// Sentence begins with a capital letter, unless its first word is a name.
+func (a Answer) Sentence() string {
+	if a.Named || a.Text == "" {
+		return a.Text
+	}
+	r, n := utf8.DecodeRuneInString(a.Text)
+	return string(unicode.ToUpper(r)) + a.Text[n:]
+}
+
+// AnswerOf says what all comparisons of a suite show, the largest difference first; empty if there are none.
+func AnswerOf(list []Paired) Answer {
 	differ, equal, none, largest := 0, 0, 0, -1
 	variants := map[string]bool{}
 	size := func(p *Paired) float64 { return math.Abs(math.Log(p.Ratio)) }
@@ -148,15 +169,16 @@ func Answer(list []Paired) string {
 	}
 	switch n := len(list); {
 	case n == 0:
-		return ""
+		return Answer{}
 	case n == 1:
-		return list[0].String() + at(list[0].Parameters)
+		return Answer{list[0].String() + at(list[0].Parameters), list[0].named()}
 	case differ > 0:
-		return fmt.Sprintf("%s%s; %d of %d %s differ", list[largest].String(), at(list[largest].Parameters), differ, n, things)
+		text := fmt.Sprintf("%s%s; %d of %d %s differ", list[largest].String(), at(list[largest].Parameters), differ, n, things)
+		return Answer{text, list[largest].named()}
 	case equal == n:
-		return fmt.Sprintf("all %d %s are equal within %d %%", n, things, list[0].DifferencePercent)
+		return Answer{Text: fmt.Sprintf("all %d %s are equal within %d %%", n, things, list[0].DifferencePercent)}
 	default:
-		return undecided(list, equal, none, things)
+		return Answer{Text: undecided(list, equal, none, things)}
 	}
 }
 

@@ -91,7 +91,7 @@ func TestAnswer(t *testing.T) {
 		"too few": {[]stats.Paired{pair("higher", few, "1"), pair("higher", few, "2")}, "cannot say: too few rounds, 3; the first answer takes 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, stats.Answer(tc.list)); diff != "" {
+			if diff := cmp.Diff(tc.want, stats.AnswerOf(tc.list).Text); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

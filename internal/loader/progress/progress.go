@@ -5,11 +5,12 @@
 package progress
 
 import (
-	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 const (
@@ -18,7 +19,7 @@ const (
 	dense = 600
 )
 
-// Progress writes a line a second about what the loader is doing.
+// Progress writes a line a second about what the loader is doing: a result.Progress as JSON.
 type Progress struct {
 	out   io.Writer
 	phase atomic.Pointer[string]
@@ -68,20 +69,25 @@ func (p *Progress) run() {
 		if n > dense && n%10 != 0 {
 			continue
 		}
-		p.Say(fmt.Sprintf("%4.0f s: %s", time.Since(began).Seconds(), p.Where()))
+		now := p.now()
+		now.Seconds = int64(time.Since(began).Round(time.Second).Seconds())
+		p.Say(now.Line())
 	}
 }
 
 // Where is what the loader does now, and how far it is.
-func (p *Progress) Where() string {
-	text := *p.phase.Load()
-	if rows := p.rows.Load(); rows != nil {
-		text += fmt.Sprintf(", %d rows", (*rows)())
+func (p *Progress) Where() string { return p.now().Where() }
+
+func (p *Progress) now() result.Progress {
+	now := result.Progress{Phase: *p.phase.Load()}
+	if count := p.rows.Load(); count != nil {
+		rows := (*count)()
+		now.Rows = &rows
 	}
 	if words := p.words.Load(); words != nil {
-		text += ", " + *words
+		now.Note = *words
 	}
-	return text
+	return now
 }
 
 // Finish returns when no line will be written any more. It may be called more than once, by one goroutine.

@@ -11,8 +11,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
@@ -56,7 +54,7 @@ func newSuiteView(s *report.Suite, d *SuiteDetails) (*suiteView, error) {
 			Name: s.Name, Kind: "BenchmarkSuite", Namespace: s.Namespace, Claims: judged(s.Claims), Warnings: s.Warnings,
 			Discarded: discardedRuns(s), Environment: suiteEnvironment(s, d),
 		},
-		Answer:    sentence(s.Answer()),
+		Answer:    s.Sentence(),
 		Stopped:   fmt.Sprintf("%d of at most %d rounds, paired: %s.", s.Rounds, s.Planned, strings.TrimSuffix(s.Message, ".")),
 		Undecided: s.Undecided(),
 	}
@@ -92,21 +90,10 @@ func newSuiteView(s *report.Suite, d *SuiteDetails) (*suiteView, error) {
 	return v, v.reproduced("BenchmarkSuite", s.Name, s.Spec)
 }
 
-// sentence begins with a capital letter, unless its first word is a name.
-func sentence(text string) string {
-	for _, start := range []string{"all ", "no ", "cannot "} {
-		if strings.HasPrefix(text, start) {
-			r, n := utf8.DecodeRuneInString(text)
-			return string(unicode.ToUpper(r)) + text[n:]
-		}
-	}
-	return text
-}
-
 func (v *suiteView) addDifferences(s *report.Suite) {
 	for _, variant := range s.Variants {
 		v.Differences = append(v.Differences, difference{
-			Name: variant.Name, Title: variant.Title, Baseline: variant.Baseline, Asked: variant.Differences, Besides: variant.Besides,
+			Name: variant.Name, Title: variant.Title, Baseline: variant.Baseline, Asked: variant.Asked(), Besides: variant.Besides,
 			Unasked: variant.Unasked > 0,
 		})
 	}

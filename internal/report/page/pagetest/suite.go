@@ -40,7 +40,7 @@ func Suite() SuiteCase {
 			{Name: "durable", Title: "every commit on disk", Baseline: true, SpecDigest: "v1:sha256:01ab"},
 			{
 				Name: "lazy", Title: "flushed once a second", SpecDigest: "v1:sha256:02cd",
-				Differences: []string{"innodb_flush_log_at_trx_commit (1 → 2)"},
+				Differences: []report.Difference{{Name: "innodb_flush_log_at_trx_commit", From: "1", To: "2"}},
 				Unasked:     1,
 				Besides:     "1 of 214 other server variables differ without being asked for: innodb_io_capacity (200 → 400)",
 			},
