@@ -1,0 +1,54 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+// Code says which finding it is. The set is closed: the table has every one.
+type Code string
+
+// Findings of the loader, about one attempt.
+const (
+	ShortMeasurement        Code = "ShortMeasurement"
+	ShortProgram            Code = "ShortProgram"
+	TransactionsRetried     Code = "TransactionsRetried"
+	ClientBusy              Code = "ClientBusy"
+	ClientBusyOneConnection Code = "ClientBusyOneConnection"
+	ClientThrottled         Code = "ClientThrottled"
+	LateAnswers             Code = "LateAnswers"
+	CommitsNotDurable       Code = "CommitsNotDurable"
+	BinaryLogNotDurable     Code = "BinaryLogNotDurable"
+	SettingRounded          Code = "SettingRounded"
+	ServerNotAtRest         Code = "ServerNotAtRest"
+	ObserverSilent          Code = "ObserverSilent"
+	SchemaLeft              Code = "SchemaLeft"
+	StoppedByLimit          Code = "StoppedByLimit"
+	RateNotReached          Code = "RateNotReached"
+	Reconnected             Code = "Reconnected"
+	InputNotUsedWhole       Code = "InputNotUsedWhole"
+	ContestRows             Code = "ContestRows"
+	ContestServer           Code = "ContestServer"
+	ContestHardware         Code = "ContestHardware"
+	ProgramWarning          Code = "ProgramWarning"
+)
+
+// Findings of the operator, about an attempt, its place, and the trials of a point or of a run.
+const (
+	PodsArrived        Code = "PodsArrived"
+	PodsDeparted       Code = "PodsDeparted"
+	NodeConditions     Code = "NodeConditions"
+	PodsNotGuaranteed  Code = "PodsNotGuaranteed"
+	ServerThrottled    Code = "ServerThrottled"
+	SummaryTooLarge    Code = "SummaryTooLarge"
+	WideSpread         Code = "WideSpread"
+	SpreadFollowsDisk  Code = "SpreadFollowsDisk"
+	SpreadFollowsCPU   Code = "SpreadFollowsCPU"
+	DiskVaried         Code = "DiskVaried"
+	CPUVaried          Code = "CPUVaried"
+	DiskUnlikeEarlier  Code = "DiskUnlikeEarlier"
+	CPUUnlikeEarlier   Code = "CPUUnlikeEarlier"
+	InputChanged       Code = "InputChanged"
+	TooFewRounds       Code = "TooFewRounds"
+	EnvironmentsDiffer Code = "EnvironmentsDiffer"
+	Unrequested        Code = "UnrequestedDifference"
+	BinaryLogDiffers   Code = "BinaryLogDiffers"
+)

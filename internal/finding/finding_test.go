@@ -1,0 +1,277 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/finding"
+)
+
+// samples has a finding of every code, with its text.
+var samples = []struct {
+	of   finding.Finding
+	text string
+}{
+	{finding.Short(false), "the measured phase took less than a second: ask for more rows"},
+	{finding.Short(true), "the measured phase took less than a second: let the program do more"},
+	{finding.Retried(12, 3.25), "12 transactions, 3.2 % of all, were rolled back and tried again"},
+	{
+		finding.Client{}.Busy(89.4, finding.CPUBound{NodeCPUs: 4}),
+		"the client used 89 % of the node's 4 CPUs: it may be what was measured",
+	},
+	{
+		finding.Client{Pod: 2, Many: true}.Busy(90, finding.CPUBound{Connections: 8}),
+		"the client of Pod 2 used 90 % of 8 CPUs, one for each connection: it may be what was measured",
+	},
+	{
+		finding.Client{}.Busy(90, finding.CPUBound{LimitMillis: 500}),
+		"the client used 90 % of its limit of 500 thousandths of a CPU: it may be what was measured",
+	},
+	{
+		finding.Client{}.Busy(85, finding.CPUBound{Connections: 1}),
+		"the client used 85 % of one CPU, and one connection cannot use more: it may be what was measured",
+	},
+	{
+		finding.Client{Pod: 3, Many: true}.Busy(85, finding.CPUBound{}),
+		"the client of Pod 3 used 85 % of one CPU, and one connection cannot use more: it may be what was measured",
+	},
+	{
+		finding.Client{Pod: 0, Many: true}.Throttled(1),
+		"the client of Pod 0 was held back at its CPU limit for 1.0 % of the time",
+	},
+	{
+		finding.Late(7), "7 insert latencies are too long: they last until the client had made its next statement, because its " +
+			"kernel does not say when an answer came",
+	},
+	{finding.FlushedLate("2"), "commits are not durable: innodb_flush_log_at_trx_commit is 2"},
+	{finding.SyncedLate("0"), "the binary log is not durable: sync_binlog is 0"},
+	{finding.Rounded("x", "100", "95", 5), "the server made 95 of x=100, a difference of 5.0 %"},
+	{
+		finding.Debt("dirty pages", 5, 1940, 0),
+		"the server did not come to rest: after 5s it had 1940 dirty pages (the goal is 0)",
+	},
+	{finding.Unobserved(), "the observer in the database's Pod did not answer: what the server used is unknown"},
+	{finding.Left("b", "no"), "the schema b may still be on the server, because removing it failed: no"},
+	{finding.Stopped{Limit: 5}.Finding(), "stopped by the limit of 5 s"},
+	{
+		finding.Stopped{Limit: 5, Rows: 1000, Planned: 1_000_000_000}.Finding(),
+		"stopped by the limit of 5 s, after 1000 of 1000000000 rows",
+	},
+	{
+		finding.Stopped{Limit: 5, Rows: 10, Planned: 50, Estimate: 25.2}.Finding(),
+		"stopped by the limit of 5 s, after 10 of 50 rows; at the terminal rate all would take 25 s",
+	},
+	{
+		finding.Missed{Rate: 100, Reached: 90.26, Share: 90.3, Unit: "rows/s"}.Finding(),
+		"the rate of 100 rows/s was not reached: 90.3 rows/s, 90.3 % of those that were due",
+	},
+	{
+		finding.Missed{Rate: 100, Reached: 90, Share: 90, Waiting: 3, Unit: "transactions/s"}.Finding(),
+		"the rate of 100 transactions/s was not reached: 90.0 transactions/s, 90.0 % of those that were due; 3 still waited at the " +
+			"end, and are in no latency",
+	},
+	{finding.Anew("sysbench", 2), "sysbench connected anew 2 times while it measured"},
+	{finding.PartOf("a.csv", 100, 40), "of the 100 rows of a.csv, the first 40 were asked for: bulkInsert.rows"},
+	{finding.OtherRows("the contest", 7, 1e9), "deviates from the contest: 7 rows in place of 1000000000"},
+	{finding.OtherServer("the contest", "11.8", "5.1.x"), "deviates from the contest: the server is 11.8, not 5.1.x"},
+	{
+		finding.OtherHardware("the contest"),
+		"deviates from the contest: hardware is not limited to 8 cores, 16 GB of memory and 8 drives: see the environment",
+	},
+	{finding.OfProgram("it was [cold] {x}"), "it was [cold] {x}"},
+	{finding.Arrived("ns/a and 2 more"), "Pods came to the database's node during the attempt: ns/a and 2 more"},
+	{finding.Departed("ns/a"), "Pods left the database's node during the attempt: ns/a"},
+	{
+		finding.Troubled([]string{"DiskPressure", "PIDPressure"}),
+		"the database's node had conditions that disturb: DiskPressure, PIDPressure",
+	},
+	{
+		finding.Unguaranteed([]string{"database Burstable"}),
+		"Pods are not Guaranteed (database Burstable): others on their nodes may take CPU and memory from them",
+	},
+	{
+		finding.HeldBack(12.4),
+		"the server was held back at its CPU limit for 12 % of the measured phase: the number is also that of the limit",
+	},
+	{
+		finding.Shortened("document.json.gz", 200000, 131072),
+		"the summary of the result document has 200000 bytes, at most 131072 are kept: see document.json.gz for all warnings, " +
+			"settings and latencies",
+	},
+	{finding.Spread(25), "the values differ by more than 25 % of their median"},
+	{
+		finding.SpreadFollows(finding.SpreadFollowsDisk, 25, 0.9),
+		"the values differ by more than 25 % of their median, and follow fdatasync's latency before each trial (rank correlation " +
+			"0.90): the node explains it",
+	},
+	{
+		finding.SpreadFollows(finding.SpreadFollowsCPU, 25, 0.9),
+		"the values differ by more than 25 % of their median, and follow the speed of the node's CPU before each trial (rank " +
+			"correlation 0.90): the node explains it",
+	},
+	{
+		finding.DiskDrift(finding.Fdatasync{Median: 100, P95: 200}, finding.Fdatasync{Median: 300, P95: 400}, 2, 5),
+		"fdatasync took from 100 µs (p95 200) before trial 2 to 300 µs (p95 400) before trial 5: the disk was not the same for all " +
+			"trials",
+	},
+	{
+		finding.CPUDrift(420.123, 548.9, 2, 5),
+		"a fixed piece of work took from 420.1 µs of the node's CPU before trial 2 to 548.9 µs before trial 5: the CPU was not as " +
+			"fast for all trials",
+	},
+	{
+		finding.OtherDisk(finding.Fdatasync{Median: 100, P95: 200}, finding.Fdatasync{Median: 300, P95: 400}, "before"),
+		"fdatasync took 100 µs on the data volume (p95 200); in run before, the last that asked for the same, 300 µs (p95 400)",
+	},
+	{
+		finding.OtherCPU(420, 0.01234567, "before"),
+		"a fixed piece of work took 420 µs of the node's CPU; in run before, the last that asked for the same, 0.01235 µs",
+	},
+	{finding.Changed("a", "sha256 x for trial 1"), "input a was not the same for all trials: sha256 x for trial 1"},
+	{
+		finding.FewRounds(1, 5, 2),
+		"rounds (1) is too small for any verdict: the first is possible after 5 rounds (comparisons: 2)",
+	},
+	{
+		finding.Differ(finding.EnvironmentsDiffer, "the runs", "kernels", []string{"6.1", "6.6"}),
+		"the runs had different kernels: 6.1, 6.6",
+	},
+	{
+		finding.Differ(finding.Unrequested, "a and b", "server images", []string{"x", "y"}),
+		"a and b had different server images: x, y, although the same is asked for",
+	},
+	{
+		finding.OtherLog("a", "b"),
+		"a writes a binary log and b does not: what the log costs is part of the difference",
+	},
+}
+
+func TestTexts(t *testing.T) {
+	missing := finding.Codes()
+	for _, tc := range samples {
+		if diff := cmp.Diff(tc.text, tc.of.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.of.Code, diff)
+		}
+		missing = slices.DeleteFunc(missing, func(c finding.Code) bool { return c == tc.of.Code })
+		e, known := finding.Lookup(tc.of.Code)
+		if !known || tc.of.Severity != e.Severity || e.Means == "" {
+			t.Errorf("%s: %+v is not what the table says: %+v", tc.of.Code, tc.of, e)
+		}
+		if long := tc.of.Long(); long[0] != tc.text || len(long) < 2 {
+			t.Errorf("%s: %q", tc.of.Code, long)
+		}
+	}
+	if len(missing) > 0 {
+		t.Errorf("codes without a sample: %v", missing)
+	}
+}
+
+// Every name and measure of a finding is in its text, and everything that the text names is something that findings have.
+func TestTableFitsFindings(t *testing.T) {
+	placeholder := regexp.MustCompile(`{([A-Za-z0-9]+)(?::[0-9g])?}`)
+	has := map[finding.Code][]string{}
+	for _, tc := range samples {
+		for name := range tc.of.Where {
+			has[tc.of.Code] = append(has[tc.of.Code], name)
+		}
+		for _, m := range tc.of.Measures {
+			has[tc.of.Code] = append(has[tc.of.Code], m.Name)
+		}
+	}
+	for _, code := range finding.Codes() {
+		e, _ := finding.Lookup(code)
+		var named []string
+		for _, m := range placeholder.FindAllStringSubmatch(e.Text, -1) {
+			named = append(named, m[1])
+		}
+		named = slices.Compact(slices.Sorted(slices.Values(named)))
+		mine := slices.Compact(slices.Sorted(slices.Values(has[code])))
+		if diff := cmp.Diff(mine, named); diff != "" {
+			t.Errorf("%s: what findings have and what the text names (-have +named):\n%s", code, diff)
+		}
+		if strings.ContainsAny(e.Pattern(), "{}") {
+			t.Errorf("%s: %s", code, e.Pattern())
+		}
+	}
+}
+
+// Findings that differ only in what they measured are one, and can be merged with others later; other names are other findings.
+func TestMerge(t *testing.T) {
+	list := []finding.Finding{
+		finding.Debt("dirty pages", 5, 1940, 81), finding.Unobserved(), finding.Debt("undo records", 5, 7, 0),
+		finding.Debt("dirty pages", 6, 1200, 81), finding.Client{Pod: 1, Many: true}.Throttled(2), finding.Unobserved(),
+		finding.Client{Pod: 2, Many: true}.Throttled(3), finding.Stopped{Limit: 5}.Finding(),
+		finding.Stopped{Limit: 5, Rows: 1, Planned: 2}.Finding(),
+	}
+	type said struct {
+		Text string
+		From []int
+	}
+	want := []said{
+		{"the server did not come to rest: after 5–6s it had 1200–1940 dirty pages (the goal is 81)", []int{0, 3}},
+		{"the observer in the database's Pod did not answer: what the server used is unknown", []int{1, 5}},
+		{"the server did not come to rest: after 5s it had 7 undo records (the goal is 0)", []int{2}},
+		{"the client of Pod 1 was held back at its CPU limit for 2.0 % of the time", []int{4}},
+		{"the client of Pod 2 was held back at its CPU limit for 3.0 % of the time", []int{6}},
+		{"stopped by the limit of 5 s", []int{7}},
+		{"stopped by the limit of 5 s, after 1 of 2 rows", []int{8}},
+	}
+	merged := finding.Merge(list)
+	var got []said
+	for _, m := range merged {
+		got = append(got, said{m.String(), m.From})
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if list[0].Measures[0].High != 5 {
+		t.Error("merging has changed what was merged")
+	}
+	again := finding.Merge([]finding.Finding{finding.Debt("dirty pages", 9, 90, 81), merged[0].Finding})
+	if text := again[0].String(); len(again) != 1 ||
+		text != "the server did not come to rest: after 5–9s it had 90–1940 dirty pages (the goal is 81)" {
+		t.Errorf("merged again: %s", text)
+	}
+}
+
+// The JSON is what documents and records keep for years.
+func TestJSON(t *testing.T) {
+	f := finding.Client{Pod: 2, Many: true}.Throttled(2.5)
+	const want = `{"code":"ClientThrottled","severity":"Warning","measures":[{"name":"share","low":2.5,"high":2.5,"unit":"%"}],` +
+		`"where":{"pod":"2"}}`
+	data, err := json.Marshal(f)
+	if err != nil || string(data) != want {
+		t.Errorf("%v\n%s, want\n%s", err, data, want)
+	}
+	var read finding.Finding
+	if err := json.Unmarshal(data, &read); err != nil || !cmp.Equal(f, read) {
+		t.Errorf("%v: %s", err, cmp.Diff(f, read))
+	}
+}
+
+// A record of a later release has findings that this one has no words for.
+func TestUnknownCode(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"code":"NotYetKnown"}`: "NotYetKnown",
+		`{"code":"NotYetKnown","where":{"node":"n","a":"b"},"measures":[{"name":"share","low":1,"high":2.34567,"unit":"%"}]}`: "NotYetKnown (a b, node n, share 1–2.346 %)",
+	} {
+		var f finding.Finding
+		if err := json.Unmarshal([]byte(text), &f); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.String(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		if long := f.Long(); len(long) != 1 {
+			t.Errorf("%q", long)
+		}
+	}
+}

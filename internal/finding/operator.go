@@ -1,0 +1,90 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import "strings"
+
+// Arrived are Pods that came to the database's node during an attempt.
+func Arrived(pods string) Finding { return made(PodsArrived, map[string]string{"pods": pods}) }
+
+// Departed are Pods that left it.
+func Departed(pods string) Finding { return made(PodsDeparted, map[string]string{"pods": pods}) }
+
+// Troubled is a node with conditions under which it should not be measured.
+func Troubled(conditions []string) Finding {
+	return made(NodeConditions, map[string]string{"conditions": strings.Join(conditions, ", ")})
+}
+
+// Unguaranteed are Pods with their classes of service.
+func Unguaranteed(pods []string) Finding {
+	return made(PodsNotGuaranteed, map[string]string{"pods": strings.Join(pods, ", ")})
+}
+
+// HeldBack is a server that its CPU limit held back for so many percent of the measured phase.
+func HeldBack(share float64) Finding {
+	return made(ServerThrottled, nil, measure("share", share, percent))
+}
+
+// Shortened is a record for which the summary of its document, in a file, is too large.
+func Shortened(file string, bytes, most int) Finding {
+	return made(SummaryTooLarge, map[string]string{"file": file}, measure("bytes", bytes, "bytes"), measure("most", most, "bytes"))
+}
+
+// Spread is a range of values above so many percent of their median.
+func Spread(bound float64) Finding { return made(WideSpread, nil, measure("bound", bound, percent)) }
+
+// SpreadFollows is a spread that one of the node's probes explains, by its code.
+func SpreadFollows(code Code, bound, correlation float64) Finding {
+	return made(code, nil, measure("bound", bound, percent), measure("correlation", correlation, ""))
+}
+
+const micros = "µs"
+
+// Fdatasync is what a probe of a disk has: median and 95th percentile in microseconds.
+type Fdatasync struct{ Median, P95 int64 }
+
+// DiskDrift is a disk that was not as fast before one trial as before another.
+func DiskDrift(fast, slow Fdatasync, before, after int) Finding {
+	return made(DiskVaried, nil, measure("fast", fast.Median, micros), measure("fastP95", fast.P95, micros),
+		measure("first", before, ""), measure("slow", slow.Median, micros), measure("slowP95", slow.P95, micros),
+		measure("last", after, ""))
+}
+
+// CPUDrift is a CPU that was not as fast before one trial as before another, by the microseconds of a fixed piece of work.
+func CPUDrift(fast, slow float64, before, after int) Finding {
+	return made(CPUVaried, nil, measure("fast", fast, micros), measure("first", before, ""), measure("slow", slow, micros),
+		measure("last", after, ""))
+}
+
+// OtherDisk is a disk that is not as it was in an earlier run.
+func OtherDisk(now, then Fdatasync, run string) Finding {
+	return made(DiskUnlikeEarlier, map[string]string{"run": run}, measure("now", now.Median, micros),
+		measure("nowP95", now.P95, micros), measure("then", then.Median, micros), measure("thenP95", then.P95, micros))
+}
+
+// OtherCPU is a CPU that is not as fast as it was in an earlier run, by the microseconds of a fixed piece of work.
+func OtherCPU(now, then float64, run string) Finding {
+	return made(CPUUnlikeEarlier, map[string]string{"run": run}, measure("now", now, micros), measure("then", then, micros))
+}
+
+// Changed is an input of which trials had several versions.
+func Changed(input, versions string) Finding {
+	return made(InputChanged, map[string]string{"input": input, "versions": versions})
+}
+
+// FewRounds are too few for any verdict.
+func FewRounds(rounds, first, comparisons int) Finding {
+	return made(TooFewRounds, nil, measure("rounds", rounds, ""), measure("first", first, "rounds"),
+		measure("comparisons", comparisons, ""))
+}
+
+// Differ are runs that had different values of a property although they should not, or although the same was asked for.
+func Differ(code Code, runs, property string, values []string) Finding {
+	return made(code, map[string]string{"runs": runs, "property": property, "values": strings.Join(values, ", ")})
+}
+
+// OtherLog are variants of which one writes a binary log and the other does not.
+func OtherLog(with, without string) Finding {
+	return made(BinaryLogDiffers, map[string]string{"with": with, "without": without})
+}
