@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/finding"
 )
 
 // TestPage: the page in the repository is that of the commands, and names no folder of a machine.
@@ -21,5 +23,26 @@ func TestPage(t *testing.T) {
 	}
 	if !strings.Contains(string(want), "$HOME/.kube/cache") {
 		t.Error("the default of --cache-dir is not for everybody")
+	}
+}
+
+// TestFindings: the page in the repository is that of the table, and has every code.
+func TestFindings(t *testing.T) {
+	want, err := os.ReadFile("../../docs/reference/findings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(findings()); got != string(want) {
+		t.Error("docs/reference/findings.md is not up to date: run `make docs-reference`")
+	}
+	troubleshooting, err := os.ReadFile("../../docs/troubleshooting.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, code := range finding.Codes() {
+		row := "| [`" + string(code) + "`](reference/findings.md#" + strings.ToLower(string(code)) + ") |"
+		if !strings.Contains(string(troubleshooting), row) {
+			t.Errorf("docs/troubleshooting.md has no row %s", row)
+		}
 	}
 }

@@ -27,14 +27,15 @@ func Lookup(code Code) (Entry, bool) {
 // Codes are all of them, in alphabetical order.
 func Codes() []Code { return slices.Sorted(maps.Keys(table)) }
 
-// Pattern is the text of a code with names in place of measures, for example "N dirty pages".
+// Pattern is the text of a code with names in capital letters in place of what is measured or named. What is between brackets
+// is not always there.
 func (e Entry) Pattern() string {
 	var b strings.Builder
 	for i, part := range strings.Split(e.Text, "{") {
 		if i > 0 {
 			inside, after, _ := strings.Cut(part, "}")
 			name, _, _ := strings.Cut(inside, ":")
-			part = "*" + name + "*" + after
+			part = strings.ToUpper(name) + after
 		}
 		b.WriteString(part)
 	}

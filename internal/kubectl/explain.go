@@ -20,25 +20,40 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 func newExplain(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
-	return &cobra.Command{
-		Use:   "explain NAME",
+	code := ""
+	command := &cobra.Command{
+		Use:   "explain (NAME | --finding CODE)",
 		Short: "Say in plain words what a run or suite does or waits for, and what to do",
 		Long: `Say in plain words in which state a run or suite is, why and since when, what it waits for, and what to do.
 
-docs/troubleshooting.md explains every reason and cause at greater length.`,
+With --finding, explain what a finding means for a number, without a cluster.
+
+docs/troubleshooting.md explains every reason and cause at greater length, docs/reference/findings.md every finding.`,
 		Example: `  # Why does it not begin?
   kubectl benchrun explain commit-size
 
   # Why did it fail?
-  kubectl benchrun explain suite/durable-or-not`,
-		Args:              cobra.ExactArgs(1),
+  kubectl benchrun explain suite/durable-or-not
+
+  # What does a warning mean?
+  kubectl benchrun explain --finding ServerNotAtRest`,
+		Args: func(command *cobra.Command, arguments []string) error {
+			if code != "" {
+				return cobra.NoArgs(command, arguments)
+			}
+			return cobra.ExactArgs(1)(command, arguments)
+		},
 		ValidArgsFunction: c.names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
+			if code != "" {
+				return explainFinding(streams.Out, finding.Code(code))
+			}
 			cl, s, err := c.subject(command.Context(), arguments[0])
 			if err != nil {
 				return err
@@ -57,6 +72,9 @@ docs/troubleshooting.md explains every reason and cause at greater length.`,
 			return err
 		},
 	}
+	command.Flags().StringVar(&code, "finding", "", "explain this finding, for example ServerNotAtRest")
+	_ = command.RegisterFlagCompletionFunc("finding", cobra.FixedCompletions(codes(), cobra.ShellCompDirectiveNoFileComp))
+	return command
 }
 
 // attempt that is recorded.

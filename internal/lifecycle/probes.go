@@ -9,6 +9,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -64,5 +65,5 @@ func (s *situation) probes(e *v1alpha1.Environment) {
 
 // Warnings about the node of accepted attempts: see stats.ProbeWarnings.
 func (e Earlier) Warnings(accepted []*result.Record) []string {
-	return stats.ProbeWarnings(accepted, stats.Probe(e.Probe), e.Run)
+	return finding.Texts(stats.ProbeWarnings(accepted, stats.Probe(e.Probe), e.Run))
 }

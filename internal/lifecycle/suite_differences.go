@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -100,38 +101,41 @@ func Invalidated(seen *SuiteObserved) int {
 // SuiteWarnings are what must be read with the answer: runs that should have had the same environment and had not, and the
 // warnings of the runs themselves.
 func SuiteWarnings(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved) []string {
-	var list []string
-	add := func(text string) {
-		if text != "" {
-			list = append(list, text)
+	return append(finding.Texts(suiteFindings(suite, p, seen)), warningsOfRuns(seen)...)
+}
+
+// suiteFindings are about the suite, and about what its runs were to have in common.
+func suiteFindings(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved) []finding.Finding {
+	list := tooFewRounds(suite, p)
+	differ := func(runs string, s property, variant int) {
+		if values := s.several(environments(p, seen, variant)); values != nil {
+			list = append(list, finding.Differ(finding.EnvironmentsDiffer, runs, s.name, values))
 		}
 	}
-	add(tooFewRounds(suite, p))
 	for _, s := range shared {
-		add(s.differs("the runs", environments(p, seen, -1)))
+		differ("the runs", s, -1)
 	}
 	for i := range suite.Spec.Variants {
 		for _, s := range ofVariant {
-			add(s.differs("the runs of "+suite.Spec.Variants[i].Name, environments(p, seen, i)))
+			differ("the runs of "+suite.Spec.Variants[i].Name, s, i)
 		}
 	}
 	if p.Baseline < len(p.Variants) {
 		for i, v := range p.Variants {
-			add(unsaid(suite, p, seen, i, v.Differences))
-			add(otherLog(suite, p, seen, i))
+			list = append(list, unrequested(suite, p, seen, i, v.Differences)...)
+			list = append(list, otherLog(suite, p, seen, i)...)
 		}
 	}
-	return append(list, warningsOfRuns(seen)...)
+	return list
 }
 
-// tooFewRounds says that no comparison can have a verdict, or is empty.
-func tooFewRounds(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) string {
+// tooFewRounds says that no comparison can have a verdict.
+func tooFewRounds(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) []finding.Finding {
 	first := design(suite, p).FirstLook()
 	if first <= int(suite.Spec.Rounds) {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("rounds (%d) is too small for any verdict: the first is possible after %d rounds (comparisons: %d)",
-		suite.Spec.Rounds, first, len(p.Pairs))
+	return []finding.Finding{finding.FewRounds(int(suite.Spec.Rounds), first, len(p.Pairs))}
 }
 
 // property of an environment.
@@ -170,8 +174,8 @@ func environments(p *SuitePlan, seen *SuiteObserved, variant int) []*v1alpha1.En
 	return list
 }
 
-// differs says which values a property has if it has several, or is empty.
-func (p property) differs(whose string, list []*v1alpha1.Environment) string {
+// several are the values of a property; nil if it has only one.
+func (p property) several(list []*v1alpha1.Environment) []string {
 	var values []string
 	for _, e := range list {
 		if value := p.of(e); value != "" && !slices.Contains(values, value) {
@@ -179,49 +183,55 @@ func (p property) differs(whose string, list []*v1alpha1.Environment) string {
 		}
 	}
 	if len(values) < 2 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("%s had different %s: %s", whose, p.name, strings.Join(values, ", "))
+	return values
 }
 
 // imageField is the path of the server's image in the specification of a run.
 const imageField = "database.image"
 
-// unsaid is a difference between a variant and the baseline that nobody asked for, or empty: the same image reference was another
+// unrequested is a difference between a variant and the baseline that nobody asked for: the same image reference was another
 // image, or the server had other variables although none was to differ.
-func unsaid(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, variant int, asked []plan.Difference) string {
+func unrequested(
+	suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, variant int, asked []plan.Difference,
+) []finding.Finding {
 	ours, theirs := environments(p, seen, variant), environments(p, seen, p.Baseline)
 	if len(ours) == 0 || len(theirs) == 0 {
-		return ""
+		return nil
 	}
 	whose := fmt.Sprintf("%s and %s", suite.Spec.Variants[variant].Name, suite.Spec.Variants[p.Baseline].Name)
 	both := []*v1alpha1.Environment{ours[0], theirs[0]}
-	switch image := func(d plan.Difference) bool { return d.Name == imageField }; {
-	case slices.ContainsFunc(asked, image):
-		return ""
-	case serverImage.differs(whose, both) != "":
-		return serverImage.differs(whose, both) + ", although the same is asked for"
-	case len(asked) == 0 && settingsRead.differs(whose, both) != "":
-		return settingsRead.differs(whose, both) + ", although the same is asked for"
+	if slices.ContainsFunc(asked, func(d plan.Difference) bool { return d.Name == imageField }) {
+		return nil
 	}
-	return ""
+	candidates := []property{serverImage}
+	if len(asked) == 0 {
+		candidates = append(candidates, settingsRead)
+	}
+	for _, s := range candidates {
+		if values := s.several(both); values != nil {
+			return []finding.Finding{finding.Differ(finding.Unrequested, whose, s.name, values)}
+		}
+	}
+	return nil
 }
 
 // otherLog says that a variant and the baseline differ in the binary log and in something else, so that the log's cost is part of
-// the difference; it is empty if they do not.
-func otherLog(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, variant int) string {
+// the difference.
+func otherLog(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, variant int) []finding.Finding {
 	const name, on = "log_bin", "ON"
 	ours, theirs := valueOf(p, seen, variant, name), valueOf(p, seen, p.Baseline, name)
 	asked := p.Variants[variant].Differences
 	alone := len(asked) == 1 && asked[0].Name == name
 	if variant == p.Baseline || alone || ours == "" || theirs == "" || ours == theirs {
-		return ""
+		return nil
 	}
 	with, without := suite.Spec.Variants[variant].Name, suite.Spec.Variants[p.Baseline].Name
 	if theirs == on {
 		with, without = without, with
 	}
-	return fmt.Sprintf("%s writes a binary log and %s does not: what the log costs is part of the difference", with, without)
+	return []finding.Finding{finding.OtherLog(with, without)}
 }
 
 // valueOf a variable of a variant's server: what it said, or what is asked for; empty if neither is known.

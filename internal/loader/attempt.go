@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
@@ -40,7 +41,7 @@ type attempt struct {
 	client result.ClientFacts
 	// pods are what each of several Pods did; the first one knows.
 	pods     []result.PodFacts
-	warnings []string
+	findings []finding.Finding
 }
 
 // newAttempt reads everything that can be wrong before the first connection. It fills in the identity as far as it

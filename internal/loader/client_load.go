@@ -45,7 +45,7 @@ func (l *clientLoad) prepare(ctx context.Context) error {
 	}); err != nil {
 		return fmt.Errorf("preparing the workload's tables: %w", err)
 	}
-	l.warnings = append(l.warnings, l.plan.Warnings...)
+	l.findings = append(l.findings, l.plan.Findings...)
 	return nil
 }
 

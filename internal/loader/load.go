@@ -5,10 +5,10 @@ package loader
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -29,7 +29,7 @@ type load interface {
 	merge(others []*record.Part) error
 	// verify finds out whether the server has what was sent.
 	verify(ctx context.Context) error
-	// report adds to a document what this load knows. The warnings about its clients need their number.
+	// report adds to a document what this load knows. The findings about its clients need their number.
 	report(doc *result.Document) (clients int, err error)
 	// close removes what the load has made outside of the server.
 	close() error
@@ -95,9 +95,9 @@ func checkErrors(cfg *result.Config, t result.Totals) error {
 const warnedErrorPercent = 1
 
 // retried warns of transactions that were tried again.
-func retried(t result.Totals) []string {
+func retried(t result.Totals) []finding.Finding {
 	if share := t.ErrorRate().Value; share > warnedErrorPercent {
-		return []string{fmt.Sprintf("%d transactions, %.1f %% of all, were rolled back and tried again", t.Errors, share)}
+		return []finding.Finding{finding.Retried(t.Errors, share)}
 	}
 	return nil
 }

@@ -91,9 +91,9 @@ func attemptGuarded(ctx context.Context, in *Input) (doc *result.Document, err e
 	defer stop()
 	r := newRole(a, l)
 	err = r.run(ctx)
-	if warning := r.release(); warning != "" {
-		a.warnings = append(a.warnings, warning)
-		out.Say(warning)
+	for _, left := range r.release() {
+		a.findings = append(a.findings, left)
+		out.Say(left.String())
 	}
 	if err != nil {
 		return nil, err

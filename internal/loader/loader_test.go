@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -58,7 +59,7 @@ func TestWarnings(t *testing.T) {
 	} {
 		doc := quiet()
 		tc.change(doc)
-		if got := strings.Join(warnings(doc, tc.clients), "\n"); got != tc.want {
+		if got := strings.Join(finding.Texts(findings(doc, tc.clients)), "\n"); got != tc.want {
 			t.Errorf("warnings %q, want %q", got, tc.want)
 		}
 	}
@@ -66,7 +67,7 @@ func TestWarnings(t *testing.T) {
 
 func TestStopped(t *testing.T) {
 	doc := &result.Document{Config: result.Config{LimitSeconds: 5}, Totals: result.Totals{Rows: 1000, StoppedBy: result.StoppedByRows}}
-	said := func(plan workload.Plan) string { return strings.Join(stopped(doc, &plan), "\n") }
+	said := func(plan workload.Plan) string { return strings.Join(finding.Texts(stopped(doc, &plan)), "\n") }
 	if got := said(workload.Plan{Rows: 1000}); got != "" {
 		t.Errorf("a load that has done its work is said to be %s", got)
 	}
@@ -107,7 +108,7 @@ func TestCheckErrors(t *testing.T) {
 			}
 		}
 		if !strings.HasPrefix(message, tc.message) || (message == "") != (tc.message == "") || len(retried(tc.totals)) != tc.warned {
-			t.Errorf("%+v, %d %% allowed: %q, want %q; warnings %q", tc.totals, tc.allowed, message, tc.message, retried(tc.totals))
+			t.Errorf("%+v, %d %% allowed: %q, want %q; findings %v", tc.totals, tc.allowed, message, tc.message, retried(tc.totals))
 		}
 	}
 }

@@ -6,6 +6,7 @@ package loader
 import (
 	"context"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/observer"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -34,9 +35,6 @@ func (w *watch) observed() *result.Observed {
 	return &w.seen
 }
 
-// silentObserver is the warning if the observer did not answer.
-const silentObserver = "the observer in the database's Pod did not answer: what the server used is unknown"
-
 // ask does something with the observer, if there is one that answers.
 func (o *owner) ask(do func(*watch) error) {
 	if o.watch.client == nil || o.watch.silent {
@@ -44,7 +42,7 @@ func (o *owner) ask(do func(*watch) error) {
 	}
 	if err := do(&o.watch); err != nil {
 		o.watch.silent = true
-		o.warnings = append(o.warnings, silentObserver)
+		o.findings = append(o.findings, finding.Unobserved())
 		o.progress.Say(err.Error())
 	}
 }

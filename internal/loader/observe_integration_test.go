@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/observer"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
@@ -83,7 +84,7 @@ func TestIntegrationObserved(t *testing.T) {
 			t.Errorf("%s is not among %v", name, doc.Metrics)
 		}
 	}
-	if slices.Contains(doc.Warnings, silentObserver) {
+	if slices.Contains(doc.Warnings, finding.Unobserved().String()) {
 		t.Errorf("warnings %q", doc.Warnings)
 	}
 }
@@ -95,7 +96,7 @@ func TestIntegrationObserverSilent(t *testing.T) {
 	_, doc := tr.mustRun(t)
 	count := 0
 	for _, w := range doc.Warnings {
-		if w == silentObserver {
+		if w == finding.Unobserved().String() {
 			count++
 		}
 	}
@@ -108,7 +109,7 @@ func TestIntegrationObserverSilent(t *testing.T) {
 		}
 	}
 	tr = newTrial(t, commitsize.Parameters{Rows: 100, RowsPerCommit: 1})
-	if _, doc := tr.mustRun(t); slices.Contains(doc.Warnings, silentObserver) {
+	if _, doc := tr.mustRun(t); slices.Contains(doc.Warnings, finding.Unobserved().String()) {
 		t.Error("a warning about an observer that is not there")
 	}
 }

@@ -4,10 +4,10 @@
 package loader
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
@@ -62,17 +62,15 @@ func (o offered) metrics(doc *result.Document) []result.Metric {
 	)
 }
 
-// warnings say that the rate was not reached. Rows that never were sent are in no latency: without the warning, the worst ones
+// findings say that the rate was not reached. Rows that never were sent are in no latency: without a finding, the worst ones
 // would be missing without a word.
-func (o offered) warnings(doc *result.Document) []string {
+func (o offered) findings(doc *result.Document) []finding.Finding {
 	t, reached := doc.Totals, o.reached(doc.Totals.Rows)
 	if reached >= reachedShare {
 		return nil
 	}
-	text := fmt.Sprintf("the rate of %d rows/s was not reached: %.1f rows/s, %.1f %% of those that were due", o.rate,
-		1e6*float64(t.Rows)/float64(max(t.Micros, 1)), 100*reached)
-	if waiting := o.waiting(doc); waiting > 0 {
-		text += fmt.Sprintf("; %d still waited at the end, and are in no latency", waiting)
-	}
-	return []string{text}
+	return []finding.Finding{finding.Missed{
+		Rate: int64(o.rate), Reached: 1e6 * float64(t.Rows) / float64(max(t.Micros, 1)), Share: 100 * reached, Waiting: o.waiting(doc),
+		Unit: "rows/s",
+	}.Finding()}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -36,7 +37,7 @@ func TestOfferedRateReached(t *testing.T) {
 		if doc.Config.LimitSeconds = tc.limit; tc.limit > 0 {
 			doc.Totals.StoppedBy = result.StoppedBySeconds
 		}
-		said := strings.Join(tc.o.warnings(doc), "\n")
+		said := strings.Join(finding.Texts(tc.o.findings(doc)), "\n")
 		if !strings.Contains(said, tc.want) || (said == "") != (tc.want == "") {
 			t.Errorf("%s: warning %q, want %q", name, said, tc.want)
 		}

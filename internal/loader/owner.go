@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/schema"
@@ -76,10 +77,8 @@ func (o *owner) readback(ctx context.Context) error {
 
 // quiesce waits until the server is at rest. Then its node is probed, which nothing disturbs and which disturbs nothing.
 func (o *owner) quiesce(ctx context.Context) error {
-	warning, err := server.Quiesce(ctx, o.engine, o.admin, server.QuiesceAtMost)
-	if warning != "" {
-		o.warnings = append(o.warnings, warning)
-	}
+	unrest, err := server.Quiesce(ctx, o.engine, o.admin, server.QuiesceAtMost)
+	o.findings = append(o.findings, unrest...)
 	if err == nil {
 		o.probeNode(ctx)
 	}
@@ -142,22 +141,21 @@ func (o *owner) explain(ctx context.Context, err error) error {
 }
 
 // release implements role. It connects anew, because interrupting has closed every connection.
-func (o *owner) release() (warning string) {
+func (o *owner) release() []finding.Finding {
 	if o.keeper == nil {
-		return ""
+		return nil
 	}
 	if !o.cfg.Server.Borrowed {
 		o.keeper.Close()
-		return ""
+		return nil
 	}
 	o.progress.Enter("release")
 	ctx, cancel := context.WithTimeout(context.Background(), releaseAtMost)
 	defer cancel()
 	if err := o.removeSchema(ctx); err != nil {
-		return fmt.Sprintf("the schema %s may still be on the server, because removing it failed: %s",
-			o.keeper.Schema(), failure.Sentence(err))
+		return []finding.Finding{finding.Left(o.keeper.Schema(), failure.Sentence(err))}
 	}
-	return ""
+	return nil
 }
 
 func (o *owner) removeSchema(ctx context.Context) error {
@@ -185,6 +183,6 @@ func (o *owner) document() (*result.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc.Warnings = slices.Concat(o.warnings, doc.Warnings, warnings(doc, clients))
+	doc.Warnings = slices.Concat(finding.Texts(o.findings), doc.Warnings, finding.Texts(findings(doc, clients)))
 	return doc, nil
 }

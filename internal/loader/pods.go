@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/loader/schema"
@@ -167,7 +168,7 @@ func (f *follower) deliver(ctx context.Context) error {
 }
 
 // release implements role: the first Pod holds the schema.
-func (*follower) release() string { return "" }
+func (*follower) release() []finding.Finding { return nil }
 
 // document implements role.
 func (*follower) document() (*result.Document, error) { return nil, nil }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
 )
 
@@ -38,10 +39,10 @@ func indebted(t testing.TB) *sql.DB {
 func TestIntegrationQuiesceReachesItsGoals(t *testing.T) {
 	db := indebted(t)
 	before := dirtyPages(t)
-	warning, err := server.Quiesce(t.Context(), testedEngine(t), db, server.QuiesceAtMost)
+	found, err := server.Quiesce(t.Context(), testedEngine(t), db, server.QuiesceAtMost)
 	// A hundredth of the buffer pool of 128 MiB, and what the server writes on its own.
-	if after := dirtyPages(t); err != nil || warning != "" || before < 1000 || after > 200 {
-		t.Errorf("of %d dirty pages %d are left: warning %q, error %v", before, after, warning, err)
+	if after := dirtyPages(t); err != nil || len(found) > 0 || before < 1000 || after > 200 {
+		t.Errorf("of %d dirty pages %d are left: findings %v, error %v", before, after, found, err)
 	}
 }
 
@@ -62,8 +63,8 @@ func TestIntegrationQuiesceNamesTheDebt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	warning, err := server.Quiesce(t.Context(), testedEngine(t), db, time.Second)
-	if err != nil || !strings.HasPrefix(warning, "the server did not come to rest: after 1s it had ") ||
+	found, err := server.Quiesce(t.Context(), testedEngine(t), db, time.Second)
+	if warning := strings.Join(finding.Texts(found), "\n"); err != nil || !strings.HasPrefix(warning, "the server did not come to rest: after 1s it had ") ||
 		!strings.Contains(warning, " transactions in the purge history (the goal is 100)") {
 		t.Errorf("warning %q, error %v", warning, err)
 	}
@@ -75,8 +76,8 @@ func TestIntegrationMariaDBQuiesceOfAServerThatKeepsItsDebt(t *testing.T) {
 	unasked := *testedEngine(t)
 	unasked.Counters.WriteBack = "SET GLOBAL innodb_no_such_variable=ON"
 	began := time.Now()
-	warning, err := server.Quiesce(t.Context(), &unasked, db, time.Hour)
-	if err != nil || !strings.Contains(warning, " dirty pages (the goal is ") || time.Since(began) > 5*time.Minute {
+	found, err := server.Quiesce(t.Context(), &unasked, db, time.Hour)
+	if warning := strings.Join(finding.Texts(found), "\n"); err != nil || !strings.Contains(warning, " dirty pages (the goal is ") || time.Since(began) > 5*time.Minute {
 		t.Errorf("warning %q after %s, error %v", warning, time.Since(began), err)
 	}
 }

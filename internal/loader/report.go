@@ -6,10 +6,10 @@ package loader
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -36,9 +36,9 @@ func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
 	if l.plan.Rate > 0 {
 		o := offered{rate: l.plan.Rate, rows: l.plan.Rows, began: l.measured.Began()}
 		doc.Metrics = append(doc.Metrics, o.metrics(doc)...)
-		doc.Warnings = append(doc.Warnings, o.warnings(doc)...)
+		doc.Warnings = append(doc.Warnings, finding.Texts(o.findings(doc))...)
 	}
-	doc.Warnings = append(doc.Warnings, stopped(doc, &l.plan)...)
+	doc.Warnings = append(doc.Warnings, finding.Texts(stopped(doc, &l.plan))...)
 	return l.plan.Clients, nil
 }
 
@@ -156,82 +156,65 @@ const (
 // stopped warns of a load that its time limit ended before its rows: how many were inserted, and how long all would take, as
 // far as that is known. Of a load that is measured by time there is no
 // warning, and at an offered rate that is another one.
-func stopped(doc *result.Document, plan *workload.Plan) []string {
+func stopped(doc *result.Document, plan *workload.Plan) []finding.Finding {
 	if doc.Totals.StoppedBy != result.StoppedBySeconds || plan.ByTime || plan.Rate > 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("stopped by the limit of %d s%s", doc.Config.LimitSeconds, unfinished(doc, plan.Rows))}
+	found := finding.Stopped{Limit: int64(doc.Config.LimitSeconds), Rows: doc.Totals.Rows, Planned: plan.Rows}
+	if i := slices.IndexFunc(doc.Metrics, func(m result.Metric) bool { return m.Name == metricEstimate }); i >= 0 {
+		found.Estimate = doc.Metrics[i].Value
+	}
+	return []finding.Finding{found.Finding()}
 }
 
-func unfinished(doc *result.Document, rows int64) string {
-	if rows == 0 {
-		return ""
-	}
-	text := fmt.Sprintf(", after %d of %d rows", doc.Totals.Rows, rows)
-	i := slices.IndexFunc(doc.Metrics, func(m result.Metric) bool { return m.Name == metricEstimate })
-	if i < 0 {
-		return text
-	}
-	return text + fmt.Sprintf("; at the terminal rate all would take %.0f s", doc.Metrics[i].Value)
-}
-
-// warnings are what a reader must know beside the numbers, whatever makes the load.
-func warnings(doc *result.Document, clients int) []string {
-	var all []string
+// findings are what a reader must know beside the numbers, whatever makes the load.
+func findings(doc *result.Document, clients int) []finding.Finding {
+	var all []finding.Finding
 	t := doc.Totals
 	if t.Micros < shortMicros {
-		more := "ask for more rows"
-		if doc.Tool != nil {
-			more = "let the program do more"
-		}
-		all = append(all, "the measured phase took less than a second: "+more)
+		all = append(all, finding.Short(doc.Tool != nil))
 	}
 	all = append(all, retried(t)...)
 	if len(doc.Pods) == 0 {
-		all = append(all, clientWarnings("the client", doc.Client, clients, t.Micros)...)
+		all = append(all, clientFindings(finding.Client{}, doc.Client, clients, t.Micros)...)
 	}
 	for _, p := range doc.Pods {
-		all = append(all, clientWarnings(fmt.Sprintf("the client of Pod %d", p.Pod), p.Client, p.Clients, p.Micros)...)
+		all = append(all, clientFindings(finding.Client{Pod: p.Pod, Many: true}, p.Client, p.Clients, p.Micros)...)
 	}
 	if n := doc.Client.LateAnswers; n > 0 {
-		all = append(all, fmt.Sprintf("%d insert latencies are too long: they last until the client had made its next statement, "+
-			"because its kernel does not say when an answer came", n))
+		all = append(all, finding.Late(n))
 	}
 	v := doc.Server.Variables
 	if mode, known := v["innodb_flush_log_at_trx_commit"]; known && mode != "1" {
-		all = append(all, "commits are not durable: innodb_flush_log_at_trx_commit is "+mode)
+		all = append(all, finding.FlushedLate(mode))
 	}
 	if v["log_bin"] == "ON" && v["sync_binlog"] != "1" {
-		all = append(all, "the binary log is not durable: sync_binlog is "+v["sync_binlog"])
+		all = append(all, finding.SyncedLate(v["sync_binlog"]))
 	}
-	return append(all, server.AdjustmentWarnings(doc.Server.Settings)...)
+	return append(all, server.Adjustments(doc.Server.Settings)...)
 }
 
-// clientWarnings are about a client that may have measured itself.
-func clientWarnings(who string, c result.ClientFacts, clients int, micros int64) []string {
-	var all []string
-	available, whose := availableCPU(c, clients)
+// clientFindings are about a client that may have measured itself.
+func clientFindings(who finding.Client, c result.ClientFacts, clients int, micros int64) []finding.Finding {
+	var all []finding.Finding
+	available, bound := availableCPU(c, clients)
 	if share := float64(c.UserMicros+c.SystemMicros) / (float64(micros) * available); share > clientShare {
-		all = append(all, fmt.Sprintf("%s used %.0f %% of %s: it may be what was measured", who, 100*share, whose))
+		all = append(all, who.Busy(100*share, bound))
 	}
 	if c.ThrottledMicros > 0 && float64(c.ThrottledMicros) > throttledShare*float64(micros) {
-		all = append(all, fmt.Sprintf("%s was held back at its CPU limit for %.1f %% of the time",
-			who, 100*float64(c.ThrottledMicros)/float64(micros)))
+		all = append(all, who.Throttled(100*float64(c.ThrottledMicros)/float64(micros)))
 	}
 	return all
 }
 
 // availableCPU is how many CPUs the clients could use: each one at most, within the container's limit.
-func availableCPU(c result.ClientFacts, clients int) (cpus float64, whose string) {
-	cpus, whose = float64(clients), strconv.Itoa(clients)+" CPUs, one for each connection"
-	if clients == 1 {
-		whose = "one CPU, and one connection cannot use more"
-	}
+func availableCPU(c result.ClientFacts, clients int) (cpus float64, bound finding.CPUBound) {
+	cpus, bound = float64(clients), finding.CPUBound{Connections: int64(clients)}
 	if c.CPUs > 0 && float64(c.CPUs) < cpus {
-		cpus, whose = float64(c.CPUs), fmt.Sprintf("the node's %d CPUs", c.CPUs)
+		cpus, bound = float64(c.CPUs), finding.CPUBound{NodeCPUs: int64(c.CPUs)}
 	}
 	if limit := float64(c.CPULimitMillis) / 1000; limit > 0 && limit < cpus {
-		cpus, whose = limit, fmt.Sprintf("its limit of %d thousandths of a CPU", c.CPULimitMillis)
+		cpus, bound = limit, finding.CPUBound{LimitMillis: c.CPULimitMillis}
 	}
-	return cpus, whose
+	return cpus, bound
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/schema"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -17,8 +18,8 @@ type role interface {
 	// run goes through the phases.
 	run(ctx context.Context) error
 	// release removes what the attempt has made on a server that is not the run's own, whatever became of the attempt. The
-	// warning is empty if nothing is left.
-	release() (warning string)
+	// release finds what is left.
+	release() []finding.Finding
 	// document puts together what is known; nil if this Pod has delivered that to another one. The identity is filled in when
 	// it is published.
 	document() (*result.Document, error)

@@ -127,8 +127,8 @@ func TestIntegrationTPROCHSpoiltFiles(t *testing.T) {
 			spoilt := spoiler{w, func() { replaceInFile(t, filepath.Join(tr.cfg.Scratch, tc.table+".tbl"), tc.from, tc.to) }}
 			r := newRole(a, &clientLoad{attempt: a, workload: spoilt})
 			err = r.run(t.Context())
-			if warning := r.release(); warning != "" {
-				t.Error(warning)
+			if left := r.release(); len(left) > 0 {
+				t.Error(left)
 			}
 			why := failure.Describe(t.Context(), err)
 			if why.Reason != tc.reason {

@@ -40,7 +40,7 @@ func (l *clientLoad) rehearse(ctx context.Context) error {
 		cfg.LimitSeconds = cfg.WarmUpSeconds
 	}
 	a := *l.attempt
-	a.cfg, a.phases, a.warnings = &cfg, nil, nil
+	a.cfg, a.phases, a.findings = &cfg, nil, nil
 	r := &clientLoad{attempt: &a, workload: w}
 	if err := r.prepare(ctx); err != nil {
 		return fmt.Errorf("warming up: %w", err)

@@ -60,7 +60,7 @@ func TestUnaskedOfTwoEngines(t *testing.T) {
 		Differ: []plan.Difference{
 			{"innodb_flush_method", "fsync", "O_DIRECT"}, {"innodb_log_file_size or innodb_redo_log_capacity", "1", "2"},
 		},
-		Same:   1, OnlyTheirs: 2, OnlyOurs: 2,
+		Same: 1, OnlyTheirs: 2, OnlyOurs: 2,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

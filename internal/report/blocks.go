@@ -103,7 +103,9 @@ func (s *Suite) Answer() string { return s.answer().Text }
 // Sentence is the answer with a capital letter, unless it begins with a name.
 func (s *Suite) Sentence() string { return s.answer().Sentence() }
 
-func (s *Suite) answer() stats.Answer { return cmp.Or(stats.AnswerOf(s.Pairs), stats.Answer{Text: "no answer"}) }
+func (s *Suite) answer() stats.Answer {
+	return cmp.Or(stats.AnswerOf(s.Pairs), stats.Answer{Text: "no answer"})
+}
 
 // headline is the answer of a suite in a line, as that of a run.
 func (s *Suite) headline() string { return titled(s.Name, s.Outcome) + ": " + s.Answer() }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -50,7 +51,7 @@ func (r *Report) ChangedInputs() []string {
 		for _, digest := range digests[name] {
 			versions = append(versions, fmt.Sprintf("sha256 %s for trial %s", digest, strings.Join(trials[name+" "+digest], ", ")))
 		}
-		changed = append(changed, fmt.Sprintf("input %s was not the same for all trials: %s", name, strings.Join(versions, "; ")))
+		changed = append(changed, finding.Changed(name, strings.Join(versions, "; ")).String())
 	}
 	return changed
 }

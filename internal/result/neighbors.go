@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/finding"
 )
 
 // Neighborhood is what else is on the database's node at one moment.
@@ -143,20 +145,20 @@ func visitors(pods, others []Neighbor) Visitors {
 	return all
 }
 
-// Warnings about an attempt that did not have its node to itself, or whose node had a problem. nil has none.
-func (n *Neighbors) Warnings() []string {
+// Findings about an attempt that did not have its node to itself, or whose node had a problem. nil has none.
+func (n *Neighbors) Findings() []finding.Finding {
 	if n == nil {
 		return nil
 	}
-	var all []string
+	var all []finding.Finding
 	if n.Arrived.Count > 0 {
-		all = append(all, "Pods came to the database's node during the attempt: "+n.Arrived.String())
+		all = append(all, finding.Arrived(n.Arrived.String()))
 	}
 	if n.Departed.Count > 0 {
-		all = append(all, "Pods left the database's node during the attempt: "+n.Departed.String())
+		all = append(all, finding.Departed(n.Departed.String()))
 	}
 	if len(n.Conditions) > 0 {
-		all = append(all, "the database's node had conditions that disturb: "+strings.Join(n.Conditions, ", "))
+		all = append(all, finding.Troubled(n.Conditions))
 	}
 	return all
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/finding"
 )
 
 // pods have their names as UIDs.
@@ -84,7 +86,7 @@ func TestBetween(t *testing.T) {
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if diff := cmp.Diff(tc.warnings, got.Warnings()); diff != "" {
+		if diff := cmp.Diff(tc.warnings, finding.Texts(got.Findings())); diff != "" {
 			t.Errorf("%s: warnings (-want +got):\n%s", name, diff)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unique"
+
+	"github.com/benchrun-dev/benchrun/internal/finding"
 )
 
 // RecordVersion is the version of Record.
@@ -82,8 +84,8 @@ type Place struct {
 // guaranteed is the class of a Pod that has what its limits say, whatever else runs on its node.
 const guaranteed = "Guaranteed"
 
-// Unguaranteed is a sentence about the Pods that other Pods of their nodes may take resources from, or empty.
-func (p *Place) Unguaranteed() string {
+// Findings are about Pods that other Pods of their nodes may take resources from.
+func (p *Place) Findings() []finding.Finding {
 	var pods []string
 	for _, pod := range []struct{ name, class string }{{"database", p.DatabaseQoS}, {"loader", p.LoaderQoS}} {
 		if pod.class != "" && pod.class != guaranteed {
@@ -91,9 +93,9 @@ func (p *Place) Unguaranteed() string {
 		}
 	}
 	if len(pods) == 0 {
-		return ""
+		return nil
 	}
-	return "Pods are not Guaranteed (" + strings.Join(pods, ", ") + "): others on their nodes may take CPU and memory from them"
+	return []finding.Finding{finding.Unguaranteed(pods)}
 }
 
 // Loaders are the nodes that loaders ran on.
@@ -124,9 +126,7 @@ func (r *Record) Complete(d *Document, doc EncodedDocument) error {
 	}
 	if len(data) > maxRecordSummary {
 		short := *r.Summary
-		short.Warnings = append(slices.Clone(short.Warnings), fmt.Sprintf(
-			"the summary of the result document has %d bytes, at most %d are kept: see %s for all warnings, settings and latencies",
-			len(data), maxRecordSummary, DocumentKey))
+		short.Warnings = append(slices.Clone(short.Warnings), finding.Shortened(DocumentKey, len(data), maxRecordSummary).String())
 		whole = short
 	}
 	r.Summary = &whole

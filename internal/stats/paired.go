@@ -97,7 +97,9 @@ func (p *Paired) String() string {
 }
 
 // named says whether String begins with the name of the variant.
-func (p *Paired) named() bool { return p.Verdict == Faster || p.Verdict == Slower || p.Verdict == Equal }
+func (p *Paired) named() bool {
+	return p.Verdict == Faster || p.Verdict == Slower || p.Verdict == Equal
+}
 
 // cause of CannotSay, in words.
 func (p *Paired) cause() string {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -64,20 +65,17 @@ func ProbeOfAll(records []*result.Record) Probe {
 
 // ProbeWarnings say how the node differed between trials, and from what it was in an earlier run that asked for the same.
 // Without one, the name of the run is empty.
-func ProbeWarnings(records []*result.Record, earlier Probe, run string) []string {
+func ProbeWarnings(records []*result.Record, earlier Probe, run string) []finding.Finding {
 	list := drift(records)
 	if run == "" {
 		return list
 	}
 	now := ProbeOfAll(records)
 	if !limited(records) && diskDiffers(now, earlier) {
-		list = append(list, fmt.Sprintf("fdatasync took %d µs on the data volume (p95 %d); in run %s, the last that asked for "+
-			"the same, %d µs (p95 %d)", now.FdatasyncMicros, now.FdatasyncP95Micros, run,
-			earlier.FdatasyncMicros, earlier.FdatasyncP95Micros))
+		list = append(list, finding.OtherDisk(now.fdatasync(), earlier.fdatasync(), run))
 	}
 	if differs(now.WorkNanos, earlier.WorkNanos, driftBound, 0) {
-		list = append(list, fmt.Sprintf("a fixed piece of work took %s of the node's CPU; in run %s, the last that asked for the "+
-			"same, %s", workTime(now), run, workTime(earlier)))
+		list = append(list, finding.OtherCPU(now.workMicros(), earlier.workMicros(), run))
 	}
 	return list
 }
@@ -98,8 +96,8 @@ func ProbeDifferences(before, after Probe) []string {
 }
 
 // drift says between which trials the node differed the most.
-func drift(records []*result.Record) []string {
-	var list []string
+func drift(records []*result.Record) []finding.Finding {
+	var list []finding.Finding
 	disk := func(p Probe) int64 { return p.FdatasyncMicros }
 	tail := func(p Probe) int64 { return p.FdatasyncP95Micros }
 	low, high, from, to := extremes(records, disk)
@@ -107,14 +105,11 @@ func drift(records []*result.Record) []string {
 		low, high, from, to = extremes(records, tail)
 	}
 	if !limited(records) && diskDiffers(low, high) {
-		list = append(list, fmt.Sprintf("fdatasync took from %d µs (p95 %d) before trial %d to %d µs (p95 %d) before trial %d: the "+
-			"disk was not the same for all trials", low.FdatasyncMicros, low.FdatasyncP95Micros, from,
-			high.FdatasyncMicros, high.FdatasyncP95Micros, to))
+		list = append(list, finding.DiskDrift(low.fdatasync(), high.fdatasync(), from, to))
 	}
 	work := func(p Probe) int64 { return p.WorkNanos }
 	if low, high, from, to := extremes(records, work); differs(low.WorkNanos, high.WorkNanos, driftBound, 0) {
-		list = append(list, fmt.Sprintf("a fixed piece of work took from %s of the node's CPU before trial %d to %s before trial "+
-			"%d: the CPU was not as fast for all trials", workTime(low), from, workTime(high), to))
+		list = append(list, finding.CPUDrift(low.workMicros(), high.workMicros(), from, to))
 	}
 	return list
 }
@@ -159,7 +154,13 @@ func differs(a, b int64, bound float64, least int64) bool {
 	return low > 0 && float64(high) > bound*float64(low) && high-low > least
 }
 
-func workTime(p Probe) string { return Format(float64(p.WorkNanos)/1000) + " µs" }
+func (p Probe) fdatasync() finding.Fdatasync {
+	return finding.Fdatasync{Median: p.FdatasyncMicros, P95: p.FdatasyncP95Micros}
+}
+
+func (p Probe) workMicros() float64 { return float64(p.WorkNanos) / 1000 }
+
+func workTime(p Probe) string { return Format(p.workMicros()) + " µs" }
 
 const (
 	// minForExplanation is how many trials a point must have, so that its values can be seen to follow anything.
@@ -169,19 +170,20 @@ const (
 	explained = 0.8
 )
 
-// explanation says which probe the values of a point follow, in their order: where the node was slower, the value was worse.
-// It is empty if they follow none.
-func explanation(records []*result.Record, values []float64) string {
+// spread is about values that differ widely. It says which probe they follow, in their order: where the node was slower, the
+// value was worse.
+func spread(records []*result.Record, values []float64) finding.Finding {
+	const bound = 100 * wideSpread
 	if len(values) < minForExplanation || len(values) != len(records) {
-		return ""
+		return finding.Spread(bound)
 	}
-	best, what := 0.0, ""
+	best, code := 0.0, finding.WideSpread
 	for _, probe := range []struct {
 		of   func(Probe) int64
-		name string
+		code finding.Code
 	}{
-		{func(p Probe) int64 { return p.FdatasyncMicros }, "fdatasync's latency before each trial"},
-		{func(p Probe) int64 { return p.WorkNanos }, "the speed of the node's CPU before each trial"},
+		{func(p Probe) int64 { return p.FdatasyncMicros }, finding.SpreadFollowsDisk},
+		{func(p Probe) int64 { return p.WorkNanos }, finding.SpreadFollowsCPU},
 	} {
 		slowness := make([]float64, 0, len(records))
 		for _, r := range records {
@@ -197,13 +199,13 @@ func explanation(records []*result.Record, values []float64) string {
 			c = -c
 		}
 		if c >= explained && c > best {
-			best, what = c, probe.name
+			best, code = c, probe.code
 		}
 	}
-	if what == "" {
-		return ""
+	if code == finding.WideSpread {
+		return finding.Spread(bound)
 	}
-	return fmt.Sprintf(", and follow %s (rank correlation %.2f): the node explains it", what, best)
+	return finding.SpreadFollows(code, bound, best)
 }
 
 // rankCorrelation of two lists of the same length, by Spearman; 0 if either has only one value.

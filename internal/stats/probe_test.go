@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -110,7 +111,7 @@ func TestProbeWarnings(t *testing.T) {
 			[]string{"fdatasync took 100 µs on the data volume (p95 1785); in run last-week, the last that asked for the same, 100 µs (p95 156)"},
 		},
 	} {
-		if diff := cmp.Diff(tc.want, stats.ProbeWarnings(tc.records, tc.earlier, tc.run)); diff != "" {
+		if diff := cmp.Diff(tc.want, finding.Texts(stats.ProbeWarnings(tc.records, tc.earlier, tc.run))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

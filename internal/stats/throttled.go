@@ -4,20 +4,18 @@
 package stats
 
 import (
-	"fmt"
-
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // throttledFrom is the part of the measured phase from which on being held back is said.
 const throttledFrom = 0.01
 
-// heldBack is the warning of a trial whose server was held back at its CPU limit; empty if it was not, or if nobody knows.
-func heldBack(s *result.Summary) string {
+// heldBack is about a trial whose server was held back at its CPU limit; none if it was not, or if nobody knows.
+func heldBack(s *result.Summary) []finding.Finding {
 	share := s.Throttled()
 	if share < throttledFrom {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("the server was held back at its CPU limit for %.0f %% of the measured phase: the number is also that of "+
-		"the limit", 100*share)
+	return []finding.Finding{finding.HeldBack(100 * share)}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -50,22 +51,13 @@ func Warnings(records []*result.Record, values []float64) []Warning {
 		list = append(list, Warning{Text: said.Text, Trials: len(about), Of: len(records)})
 	}
 	if s := Summarize(values); s.N > 1 && slices.Max(values)-slices.Min(values) > wideSpread*math.Abs(s.Median) {
-		list = append(list, Warning{
-			Text: fmt.Sprintf("the values differ by more than %.0f %% of their median", 100*wideSpread) +
-				explanation(records, values),
-			Trials: len(records), Of: len(records),
-		})
+		list = append(list, Warning{Text: spread(records, values).String(), Trials: len(records), Of: len(records)})
 	}
 	return list
 }
 
 // warningsOf a trial are those of its loader, those about where it ran, and one about a server that its limit held back.
 func warningsOf(r *result.Record) []string {
-	all := slices.Concat(r.Summary.Warnings, r.Neighbors.Warnings())
-	for _, text := range []string{r.Place.Unguaranteed(), heldBack(r.Summary)} {
-		if text != "" {
-			all = append(all, text)
-		}
-	}
-	return all
+	found := slices.Concat(r.Neighbors.Findings(), r.Place.Findings(), heldBack(r.Summary))
+	return slices.Concat(r.Summary.Warnings, finding.Texts(found))
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -96,7 +97,7 @@ type Reading struct {
 	Latencies []result.Latency
 	Series    []result.Interval
 	Checks    []result.Check
-	Warnings  []string
+	Findings  []finding.Finding
 	Version   string
 	// Clients is the number of connections; 0 is not known.
 	Clients int

@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
@@ -86,8 +87,8 @@ type Plan struct {
 	Stage func(ctx context.Context) error
 	// After are the phases between the measured one and the verification, each timed on its own.
 	After []Phase
-	// Warnings are what a reader must know beside the numbers.
-	Warnings []string
+	// Findings are what a reader must know beside the numbers.
+	Findings []finding.Finding
 }
 
 // Milestones are points of the measured phase after equal numbers of rows, whoever inserted them.

@@ -9,10 +9,10 @@ import (
 	"database/sql"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 )
 
 const (
@@ -31,8 +31,6 @@ type debt struct {
 	what        string
 	value, goal int64
 }
-
-func (d debt) String() string { return fmt.Sprintf("%d %s (the goal is %d)", d.value, d.what, d.goal) }
 
 // rest is what is known of a server that is waited for.
 type rest struct {
@@ -69,9 +67,9 @@ func (r *rest) falls(owed []debt) bool {
 }
 
 // Quiesce waits until the server is at rest: for restFor no debt is above its goal. The server is asked to write its dirty pages
-// back, which it would otherwise do while it is measured; nothing else is changed. The warning names the debt that was left after
-// atMost, or when it did not fall any more; it is empty if the server came to rest.
-func Quiesce(ctx context.Context, e *engine.Engine, db *sql.DB, atMost time.Duration) (warning string, err error) {
+// back, which it would otherwise do while it is measured; nothing else is changed. It finds each debt that was left after atMost,
+// or when none fell any more.
+func Quiesce(ctx context.Context, e *engine.Engine, db *sql.DB, atMost time.Duration) ([]finding.Finding, error) {
 	patience, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
 	began := time.Now()
@@ -79,16 +77,15 @@ func Quiesce(ctx context.Context, e *engine.Engine, db *sql.DB, atMost time.Dura
 	for {
 		status, err := restStatus(ctx, e, db)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		owed := debts(&e.Counters, status)
 		over := seen.look(time.Now(), owed) || patience.Err() != nil
 		switch {
 		case over && len(owed) == 0:
-			return "", nil
+			return nil, nil
 		case over:
-			return fmt.Sprintf("the server did not come to rest: after %s it had %s", time.Since(began).Round(time.Second),
-				list(owed)), nil
+			return unrest(time.Since(began), owed), nil
 		case len(owed) > 0:
 			writeBack(patience, e, db)
 		}
@@ -99,12 +96,12 @@ func Quiesce(ctx context.Context, e *engine.Engine, db *sql.DB, atMost time.Dura
 	}
 }
 
-func list(owed []debt) string {
-	texts := make([]string, 0, len(owed))
+func unrest(after time.Duration, owed []debt) []finding.Finding {
+	var found []finding.Finding
 	for _, d := range owed {
-		texts = append(texts, d.String())
+		found = append(found, finding.Debt(d.what, after.Round(time.Second).Seconds(), d.value, d.goal))
 	}
-	return strings.Join(texts, ", ")
+	return found
 }
 
 // writeBack has the server write its dirty pages back. An error is none of the attempt's: a server that does not know the

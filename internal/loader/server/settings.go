@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -195,9 +196,9 @@ func RefusedSettings(
 	return failure.Newf(result.CauseSettingNotEffective, "%s", strings.Join(refused, "; "))
 }
 
-// AdjustmentWarnings says which settings the server rounded by more than 1 %.
-func AdjustmentWarnings(applied []result.AppliedSetting) []string {
-	var warnings []string
+// Adjustments are the settings that the server rounded by more than 1 %.
+func Adjustments(applied []result.AppliedSetting) []finding.Finding {
+	var found []finding.Finding
 	for _, a := range applied {
 		want, wantNumber := number(a.Requested)
 		have, haveNumber := number(a.Effective)
@@ -206,9 +207,8 @@ func AdjustmentWarnings(applied []result.AppliedSetting) []string {
 		}
 		if d := difference(want, have); d != nil && d.Cmp(warnRounding) > 0 {
 			percent, _ := new(big.Rat).Mul(d, big.NewRat(100, 1)).Float64()
-			warnings = append(warnings, fmt.Sprintf("the server made %s of %s=%s, a difference of %.1f %%",
-				a.Effective, a.Name, a.Requested, percent))
+			found = append(found, finding.Rounded(a.Name, a.Requested, a.Effective, percent))
 		}
 	}
-	return warnings
+	return found
 }

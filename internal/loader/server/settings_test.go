@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -219,8 +220,8 @@ func TestRefusedSettingsNamesEachOne(t *testing.T) {
 	}
 }
 
-func TestAdjustmentWarnings(t *testing.T) {
-	got := AdjustmentWarnings([]result.AppliedSetting{
+func TestAdjustments(t *testing.T) {
+	got := adjustmentTexts([]result.AppliedSetting{
 		{Name: "a", Requested: "1000", Effective: "1010", Outcome: adjusted},
 		{Name: "b", Requested: "1000", Effective: "1011", Outcome: adjusted},
 		{Name: "c", Requested: "1000", Effective: "1", Outcome: refused},
@@ -252,4 +253,8 @@ func TestSettingsDigestLeavesOutStateAndIdentity(t *testing.T) {
 	if diff := cmp.Diff(want, ChangedVariables(&engine.MariaDB, one, other)); diff != "" {
 		t.Errorf("changed (-want +got):\n%s", diff)
 	}
+}
+
+func adjustmentTexts(applied []result.AppliedSetting) []string {
+	return finding.Texts(Adjustments(applied))
 }

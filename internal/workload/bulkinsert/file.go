@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
@@ -229,8 +230,7 @@ func (w *bulkInsert) Report(doc *result.Document) {
 	}
 	doc.Inputs = append(doc.Inputs, w.file.Before)
 	if all := w.file.Before.Rows; all > w.load.Rows {
-		doc.Warnings = append(doc.Warnings, fmt.Sprintf("of the %d rows of %s, the first %d were asked for: bulkInsert.rows",
-			all, w.file.Name, w.load.Rows))
+		doc.Warnings = append(doc.Warnings, finding.PartOf(w.file.Name, all, w.load.Rows).String())
 	}
 	if doc.Totals.Rows == w.load.Rows {
 		// One client's time was over when another one took the last rows.

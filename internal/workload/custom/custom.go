@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -177,7 +178,7 @@ func (t *customTool) Read(executions []*workload.Execution) (*workload.Reading, 
 			Micros: e.Took.Microseconds(), StoppedBy: result.StoppedByRows,
 		},
 		Metrics: report.Metrics, Latencies: report.Latencies, Series: report.Series, Checks: report.Checks,
-		Warnings: report.Warnings, Version: report.Version,
+		Findings: reported(report.Warnings), Version: report.Version,
 	}
 	if report.Seconds > 0 {
 		r.Totals.Micros = int64(math.Round(report.Seconds * 1e6))
@@ -281,4 +282,13 @@ func validateMetric(m result.Metric) error {
 // Verify implements Tool.
 func (t *customTool) Verify(_ context.Context, in workload.VerifyInput) ([]result.Check, error) {
 	return []result.Check{workload.ServerCounted(in)}, nil
+}
+
+// reported are the warnings of a program, in its own words.
+func reported(warnings []string) []finding.Finding {
+	var all []finding.Finding
+	for _, text := range warnings {
+		all = append(all, finding.OfProgram(text))
+	}
+	return all
 }

@@ -6,6 +6,8 @@ package iibench
 import (
 	"fmt"
 	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/finding"
 )
 
 const (
@@ -45,17 +47,13 @@ func checkContest(p *Parameters) error {
 }
 
 // contestDeviations are what differs from the contest and cannot be made to fit, or cannot be seen from here.
-func contestDeviations(p *Parameters, version string) []string {
-	var all []string
-	deviates := func(format string, args ...any) {
-		all = append(all, "deviates from "+contest2008+": "+fmt.Sprintf(format, args...))
-	}
+func contestDeviations(p *Parameters, version string) []finding.Finding {
+	var all []finding.Finding
 	if p.Rows != contestRows {
-		deviates("%d rows in place of %d", p.Rows, contestRows)
+		all = append(all, finding.OtherRows(contest2008, p.Rows, contestRows))
 	}
 	if !strings.HasPrefix(version, contestVersion) {
-		deviates("the server is %s, not %sx", version, contestVersion)
+		all = append(all, finding.OtherServer(contest2008, version, contestVersion+"x"))
 	}
-	deviates("hardware is not limited to 8 cores, 16 GB of memory and 8 drives: see the environment")
-	return all
+	return append(all, finding.OtherHardware(contest2008))
 }

@@ -211,7 +211,7 @@ func (w *iiBench) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error
 	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
 		return workload.Plan{}, fmt.Errorf("asking for the server's version: %w", err)
 	}
-	p.Warnings = contestDeviations(&w.params, version)
+	p.Findings = contestDeviations(&w.params, version)
 	return p, nil
 }
 

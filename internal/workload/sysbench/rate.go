@@ -4,9 +4,9 @@
 package sysbench
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
 )
 
@@ -18,13 +18,13 @@ const (
 	chance = 3
 )
 
-// rateWarnings says that an offered rate was not reached: that too few were done of the transactions that were due. Those
+// rateFindings say that an offered rate was not reached: that too few were done of the transactions that were due. Those
 // are the ones that were done or still waited at the end, and no fewer than the rate says: the program may not have kept up
 // with making them. A rate of 0 offers none.
 //
 // A latency counts from when its transaction was due, so that it has the wait of one that had to. It is not known of those
-// that never began: without the warning, the worst latencies would be missing without a word.
-func rateWarnings(rate int64, report *output.Report) []string {
+// that never began: without a finding, the worst latencies would be missing without a word.
+func rateFindings(rate int64, report *output.Report) []finding.Finding {
 	if rate == 0 {
 		return nil
 	}
@@ -39,10 +39,7 @@ func rateWarnings(rate int64, report *output.Report) []string {
 	if reached >= reachedShare {
 		return nil
 	}
-	text := fmt.Sprintf("the rate of %d transactions/s was not reached: %.1f transactions/s, %.1f %% of those that were due", rate,
-		float64(f.Events) / *f.Seconds, 100*reached)
-	if waiting > 0 {
-		text += fmt.Sprintf("; %d still waited at the end, and are in no latency", waiting)
-	}
-	return []string{text}
+	return []finding.Finding{finding.Missed{
+		Rate: rate, Reached: float64(f.Events) / *f.Seconds, Share: 100 * reached, Waiting: waiting, Unit: "transactions/s",
+	}.Finding()}
 }

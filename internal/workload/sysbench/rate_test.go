@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
@@ -49,9 +50,10 @@ func TestSysbenchRate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := slices.ContainsFunc(r.Warnings, func(w string) bool { return tc.want != "" && strings.Contains(w, tc.want) })
-		if said != (tc.want != "") || len(r.Warnings) > 1 || tc.want == "" && len(r.Warnings) > 0 {
-			t.Errorf("%s: warnings %q, want %q", name, r.Warnings, tc.want)
+		texts := finding.Texts(r.Findings)
+		said := slices.ContainsFunc(texts, func(text string) bool { return tc.want != "" && strings.Contains(text, tc.want) })
+		if said != (tc.want != "") || len(texts) > 1 || tc.want == "" && len(texts) > 0 {
+			t.Errorf("%s: findings %q, want %q", name, texts, tc.want)
 		}
 	}
 }

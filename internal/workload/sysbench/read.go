@@ -10,6 +10,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
@@ -95,7 +96,7 @@ func (t *sysbenchTool) read(report *output.Report) (*workload.Reading, error) {
 		r.Metrics = append(r.Metrics, newOrders(report.Counts, *f.Seconds))
 		r.Checks = append(r.Checks, mixAddsUp(report))
 	}
-	r.Warnings = append(sysbenchWarnings(f), rateWarnings(int64(t.params.Rate), report)...)
+	r.Findings = append(reconnected(f), rateFindings(int64(t.params.Rate), report)...)
 	return r, nil
 }
 
@@ -221,10 +222,9 @@ func halved(all []result.Interval) []result.Interval {
 	return sums
 }
 
-func sysbenchWarnings(f *output.Summary) []string {
-	var all []string
+func reconnected(f *output.Summary) []finding.Finding {
 	if n := f.SQL.Reconnects; n > 0 {
-		all = append(all, fmt.Sprintf("sysbench connected anew %d times while it measured", n))
+		return []finding.Finding{finding.Anew("sysbench", int64(n))}
 	}
-	return all
+	return nil
 }
