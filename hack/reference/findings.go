@@ -41,7 +41,7 @@ const pageWidth = 125
 func wrapped(text string) string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if line != "" && len(line)+1+len(word) > pageWidth {
 			lines, line = append(lines, line), ""
 		}

@@ -140,7 +140,7 @@ func PartOf(file string, available, rows int64) Finding {
 		measure("rows", rows, "rows"))
 }
 
-// OtherRows, OtherServer and OtherHardware are deviations from the rules of a contest.
+// OtherRows is another number of rows than the contest's.
 func OtherRows(contest string, rows, required int64) Finding {
 	return made(ContestRows, map[string]string{"contest": contest}, measure("rows", rows, "rows"),
 		measure("required", required, "rows"))

@@ -40,7 +40,7 @@ func StatusOfSuite(
 		return status
 	}
 	if !seen.Blind && len(p.Members) > 0 {
-		s.measurements(&status, d)
+		s.measurements(&status)
 	}
 	s.times(&status, d)
 	status.Images = s.images(d)
@@ -63,7 +63,7 @@ func StatusOfSuite(
 }
 
 // measurements sets what was measured, and what it says.
-func (s *suiteSituation) measurements(status *v1alpha1.BenchmarkSuiteStatus, d Decision) {
+func (s *suiteSituation) measurements(status *v1alpha1.BenchmarkSuiteStatus) {
 	j := &s.seen.Judged
 	status.CurrentRun = s.seen.Current
 	status.Baseline = s.suite.Spec.Variants[s.plan.Baseline].Name

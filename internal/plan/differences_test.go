@@ -102,9 +102,13 @@ func TestDifferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []plan.Difference{
-		{"innodb_flush_log_at_trx_commit", "1", "0"}, {"innodb_log_file_size", "100663296", "unset"}, {"log_bin", "OFF", "ON"},
-		{"sync_binlog", "unset", "1"}, {"database.image", "mariadb:11.8", "mariadb:10.11"},
-		{"database.resources.limits.cpu", "unset", "2"}, {"workload.commitSize.rowsPerCommit", "1", "16"},
+		{"innodb_flush_log_at_trx_commit", "1", "0"},
+		{"innodb_log_file_size", "100663296", "unset"},
+		{"log_bin", "OFF", "ON"},
+		{"sync_binlog", "unset", "1"},
+		{"database.image", "mariadb:11.8", "mariadb:10.11"},
+		{"database.resources.limits.cpu", "unset", "2"},
+		{"workload.commitSize.rowsPerCommit", "1", "16"},
 	}
 	if got := plan.List(want[:2]); got != "innodb_flush_log_at_trx_commit (1 → 0), innodb_log_file_size (100663296 → unset)" {
 		t.Error(got)

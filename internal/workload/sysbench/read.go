@@ -224,7 +224,7 @@ func halved(all []result.Interval) []result.Interval {
 
 func reconnected(f *output.Summary) []finding.Finding {
 	if n := f.SQL.Reconnects; n > 0 {
-		return []finding.Finding{finding.Anew("sysbench", int64(n))}
+		return []finding.Finding{finding.Anew("sysbench", n)}
 	}
 	return nil
 }
