@@ -167,11 +167,11 @@ bench-operator: deploy ## How long nothing is measured between two trials.
 	@hack/bench-operator.sh
 
 .PHONY: bench-scale
-bench-scale: build ## The manager's memory, its queue, and a trial, beside many large objects, 1,000 runs and 5,000 trials.
+bench-scale: build ## The manager's memory, its queue, and a trial, beside many large objects, 1,000 runs and 5,000 trials; FLAGS="-foreign 60".
 	@$(LIB) export KUBEBUILDER_ASSETS=$$(hack/envtest.sh); \
 	  go test -count 1 -tags envtest,scale -run TestScale -timeout 60m -v ./controllers | grep -v "^=== RUN"; \
 	  go test -count 1 -tags envtest,scale -run TestScale -timeout 60m -v ./cmd/manager \
-	    -manager "$$PWD/bin/linux-$(ARCH)/manager" | grep -v "^=== RUN"
+	    -manager "$$PWD/bin/linux-$(ARCH)/manager" $(FLAGS) | grep -v "^=== RUN"
 
 .PHONY: bench-etcd
 bench-etcd: ## What a finished run of 36 trials leaves in etcd, by kind of object, and how many such runs there is room for.
