@@ -5,7 +5,6 @@ package controllers
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -106,13 +105,11 @@ func CachedItems(list runtime.Object) ([]runtime.Object, error) {
 // cacheMetadata keeps of an object's metadata what is read.
 func cacheMetadata(o client.Object) {
 	bounds := annotationBytes(o)
-	annotations := only(o.GetAnnotations(), slices.Collect(maps.Keys(bounds)))
-	maps.DeleteFunc(annotations, func(key, value string) bool { return len(value) > bounds[key] })
-	if len(annotations) == 0 {
-		annotations = nil
-	}
-	o.SetAnnotations(annotations)
-	o.SetLabels(only(o.GetLabels(), cachedLabels))
+	o.SetAnnotations(only(o.GetAnnotations(), func(key, value string) bool {
+		most, read := bounds[key]
+		return read && len(value) <= most
+	}))
+	o.SetLabels(only(o.GetLabels(), func(key, _ string) bool { return slices.Contains(cachedLabels, key) }))
 	var owners []metav1.OwnerReference
 	if controller := metav1.GetControllerOf(o); controller != nil {
 		owners = []metav1.OwnerReference{*controller}
@@ -123,16 +120,17 @@ func cacheMetadata(o client.Object) {
 	}
 }
 
-// only what has one of the keys.
-func only(from map[string]string, keys []string) map[string]string {
-	kept := map[string]string{}
-	for _, key := range keys {
-		if value, found := from[key]; found {
-			kept[key] = value
+// only what is to be kept, or nil.
+func only(from map[string]string, keep func(key, value string) bool) map[string]string {
+	var kept map[string]string
+	for key, value := range from {
+		if !keep(key, value) {
+			continue
 		}
-	}
-	if len(kept) == 0 {
-		return nil
+		if kept == nil {
+			kept = map[string]string{}
+		}
+		kept[key] = value
 	}
 	return kept
 }

@@ -34,6 +34,8 @@ const (
 	goneAfter = 5 * time.Minute
 	// otherInterval is the time between two looks at an installation that acts on a run.
 	otherInterval = 30 * time.Second
+	// finishedInterval is the same for what has finished: there are many, and only their deletion is left.
+	finishedInterval = time.Hour
 )
 
 // Installation is what this manager is a part of. A nil one is alone: it acts on everything.
@@ -61,45 +63,53 @@ func (i *Installation) identity() string { return i.Namespace + "/" + i.Name }
 // claimed is an owner, and the place in its status that names the installation which acts on it.
 type claimed struct {
 	client.Object
-	by         *string
-	conditions []metav1.Condition
-	// deadline at which whoever acts ends it, if it has one yet.
-	deadline *metav1.Time
+	by       *string
+	finished bool
+	// due is when whoever acts ends it or, once it has finished, deletes it; nil if that is not known yet, or never.
+	due *metav1.Time
 }
 
 func claimedRun(run *v1alpha1.BenchmarkRun) claimed {
-	return claimed{run, &run.Status.Installation, run.Status.Conditions, run.Status.Deadline}
+	s := &run.Status
+	return newClaimed(run, &s.Installation, s.Conditions, s.Deadline, s.ExpirationTime)
 }
 
 func claimedSuite(suite *v1alpha1.BenchmarkSuite) claimed {
-	return claimed{suite, &suite.Status.Installation, suite.Status.Conditions, suite.Status.Deadline}
+	s := &suite.Status
+	return newClaimed(suite, &s.Installation, s.Conditions, s.Deadline, s.ExpirationTime)
+}
+
+func newClaimed(owner client.Object, by *string, conditions []metav1.Condition, deadline, expires *metav1.Time) claimed {
+	if apimeta.IsStatusConditionTrue(conditions, v1alpha1.ConditionFinished) {
+		return claimed{owner, by, true, expires}
+	}
+	return claimed{owner, by, false, deadline}
 }
 
 // acts says whether this installation acts on an owner. If nobody does, it first writes that it will, and nothing else: of two
 // that do so, the API server lets one. After says when to look again if it does not act; 0 is when the owner changes.
 func (i *Installation) acts(ctx context.Context, w client.Client, o claimed) (acts bool, after time.Duration, err error) {
-	finished := apimeta.IsStatusConditionTrue(o.conditions, v1alpha1.ConditionFinished)
 	switch {
-	case i == nil, *o.by == i.identity(), *o.by == "" && finished:
+	case i == nil, *o.by == i.identity(), *o.by == "" && o.finished:
 		return true, 0, nil
 	case *o.by == "":
 		return false, 0, i.claim(ctx, w, o)
-	case finished:
-		return false, 0, nil
 	}
 	state, err := i.stateOf(ctx, *o.by)
 	switch {
 	case err != nil:
 		return false, 0, err
-	case state == present, state == unknown && !i.overdue(o):
-		return false, otherInterval, nil
+	case state == gone, state == unknown && i.overdue(o):
+		return false, 0, i.claim(ctx, w, o)
+	case o.finished:
+		return false, finishedInterval, nil
 	}
-	return false, 0, i.claim(ctx, w, o)
+	return false, otherInterval, nil
 }
 
-// overdue says whether an owner should have ended some time ago: nobody acts on it any more.
+// overdue says whether something should have happened to an owner some time ago: nobody acts on it any more.
 func (i *Installation) overdue(o claimed) bool {
-	return o.deadline != nil && i.Clock.Since(o.deadline.Time) > goneAfter
+	return o.due != nil && i.Clock.Since(o.due.Time) > goneAfter
 }
 
 // notNow is the result for an owner on which the installation does not act, or not yet.

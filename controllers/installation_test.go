@@ -47,9 +47,11 @@ func (i *installed) renew(r *BenchmarkRunReconciler) {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
 		Namespace: i.leases[r], Name: "manager", Labels: map[string]string{LabelInstallation: r.Installation.Name},
 	}}
-	if err := i.exists(lease, "manager"); err != nil {
-		i.must(api.Create(i.t.Context(), lease))
+	err := api.Get(i.t.Context(), client.ObjectKeyFromObject(lease), lease)
+	if apierrors.IsNotFound(err) {
+		err = api.Create(i.t.Context(), lease)
 	}
+	i.must(err)
 	lease.Spec.RenewTime = ptr.To(metav1.NewMicroTime(i.clock.Now()))
 	i.must(api.Update(i.t.Context(), lease))
 }
@@ -106,6 +108,27 @@ func TestEnvtestInstallationThatIsGone(t *testing.T) {
 		t.Errorf("%q acts, want %q", got, want)
 	}
 	i.until("run", v1alpha1.ConditionComplete)
+}
+
+// What has finished needs somebody too: it is deleted when its time is over. The other one takes that over as well, and not before.
+func TestEnvtestFinishedRunOfAnInstallationThatIsGone(t *testing.T) {
+	i := newInstalled(t)
+	i.apply(testutil.MakeRun("run", "").With(func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.TTLSecondsAfterFinished = ptr.To[int32](3600)
+	}).Obj())
+	i.reconciler = i.one
+	i.until("run", v1alpha1.ConditionComplete)
+	i.clock.Step(2 * time.Hour)
+	i.renew(i.one)
+	i.takes(i.two, "run")
+	if got, want := i.get("run").Status.Installation, i.one.Installation.identity(); got != want {
+		t.Fatalf("%q acts while the first is there, want %q", got, want)
+	}
+	i.clock.Step(goneAfter + time.Minute)
+	i.takes(i.two, "run")
+	if err := i.exists(&v1alpha1.BenchmarkRun{}, "run"); !apierrors.IsNotFound(err) {
+		t.Errorf("the run is still there: %v", err)
+	}
 }
 
 // Who may not read the Leases of the other one leaves its runs alone until they are long past their deadline: nobody acts then.

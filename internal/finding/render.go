@@ -22,9 +22,6 @@ func (f Finding) String() string {
 	return text
 }
 
-// Long is the finding with what it means and what to do, a paragraph each.
-func (f Finding) Long() []string { return append([]string{f.String()}, table[f.Code].advice()...) }
-
 // Texts are findings for people, a line for each.
 func Texts(list []Finding) []string {
 	var texts []string

@@ -42,17 +42,6 @@ func (e Entry) Pattern() string {
 	return b.String()
 }
 
-func (e Entry) advice() []string {
-	var lines []string
-	if e.Means != "" {
-		lines = append(lines, e.Means)
-	}
-	if e.Do != "" {
-		lines = append(lines, "What to do: "+e.Do)
-	}
-	return lines
-}
-
 var table = func() map[Code]Entry {
 	all := maps.Clone(ofLoader)
 	maps.Copy(all, ofOperator)
