@@ -13,10 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
@@ -56,6 +58,38 @@ func TestEnvtestPilot(t *testing.T) {
 	}
 	if text := c.summary("run"); !strings.Contains(text, "- rowsPerCommit=2: 220 rows in each trial; the pilot inserted 100 in 1.0 s\n") {
 		t.Errorf("the summary does not say what the pilots decided:\n%s", text)
+	}
+}
+
+// The cache has no rows of pilots: a run of the suite knows them all the same, and one that somebody else has made does not.
+func TestEnvtestRowsOfItsSuite(t *testing.T) {
+	l := newInLane(t)
+	suite := testutil.MakeSuite("s", l.namespace, "a", "b").Obj()
+	suite.UID = ""
+	l.must(api.Create(t.Context(), suite))
+	observed := func(name string) map[string]int64 {
+		run := testutil.MakeRun(name, l.namespace).With(func(r *v1alpha1.BenchmarkRun) {
+			r.Spec.Trials.MinSeconds = ptr.To[int32](5)
+		}).Obj()
+		run.UID, run.Labels = "", plan.SuiteLabels(suite)
+		run.Annotations = map[string]string{v1alpha1.AnnotationRows: `{"":4400}`}
+		run.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(suite, v1alpha1.GroupVersion.WithKind("BenchmarkSuite"))}
+		l.must(api.Create(t.Context(), run))
+		if name == "made" {
+			suite.Status.CurrentRun = v1alpha1.RunReference{Name: name, UID: string(run.UID)}
+			l.must(api.Status().Update(t.Context(), suite))
+		}
+		cached := new(v1alpha1.BenchmarkRun)
+		l.must(l.reconciler.Client.Get(t.Context(), client.ObjectKeyFromObject(run), cached))
+		seen, err := l.reconciler.observe(t.Context(), cached, l.reconciler.Client)
+		l.must(err)
+		return seen.SuiteRows
+	}
+	if diff := cmp.Diff(map[string]int64{"": 4400}, observed("made")); diff != "" {
+		t.Errorf("rows of a run that the suite has made (-want +got):\n%s", diff)
+	}
+	if rows := observed("forged"); rows != nil {
+		t.Errorf("a run that somebody else has made has the rows %v", rows)
 	}
 }
 
