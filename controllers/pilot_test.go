@@ -80,7 +80,7 @@ func TestEnvtestRowsOfItsSuite(t *testing.T) {
 			l.must(api.Status().Update(t.Context(), suite))
 		}
 		cached := new(v1alpha1.BenchmarkRun)
-		l.must(l.reconciler.Client.Get(t.Context(), client.ObjectKeyFromObject(run), cached))
+		l.must(l.reconciler.Get(t.Context(), client.ObjectKeyFromObject(run), cached))
 		seen, err := l.reconciler.observe(t.Context(), cached, l.reconciler.Client)
 		l.must(err)
 		return seen.SuiteRows
