@@ -103,10 +103,11 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 		r.memories.forget(req.NamespacedName)
 		return r.lanes().releaseAbandoned(ctx, req.NamespacedName, "")
 	}
-	if acts, after, err := r.Installation.actsOnRun(ctx, r.Client, &run); !acts {
-		return notNow(after, err)
+	is, after, err := r.Installation.partInRun(ctx, r.Client, &run)
+	if err != nil || is == bystander {
+		return ctrl.Result{RequeueAfter: after}, err
 	}
-	after, err := r.step(ctx, &run)
+	after, err = r.step(ctx, &run, is)
 	abandoned, left := r.lanes().releaseAbandoned(ctx, req.NamespacedName, run.UID)
 	if err != nil {
 		r.Metrics.Fail(telemetry.RunController, isStale(err), err)

@@ -20,8 +20,8 @@ import (
 type runStep = step[*v1alpha1.BenchmarkRun, *plan.Plan, *lifecycle.Observed]
 
 // step of a run. It returns when to look again if nothing happens before.
-func (r *BenchmarkRunReconciler) step(ctx context.Context, run *v1alpha1.BenchmarkRun) (time.Duration, error) {
-	s, err := takeStep(ctx, r, run, new(v1alpha1.BenchmarkRun), r.Client, r.Live)
+func (r *BenchmarkRunReconciler) step(ctx context.Context, run *v1alpha1.BenchmarkRun, is part) (time.Duration, error) {
+	s, err := takeStep(ctx, r, is, run, new(v1alpha1.BenchmarkRun), r.Client, r.Live)
 	if s == nil {
 		return 0, err
 	}
@@ -50,6 +50,8 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 	r.next(s)
 	return s, nil
 }
+
+func (r *BenchmarkRunReconciler) actOn(run *v1alpha1.BenchmarkRun) { run.Status.Installation = r.Installation.identity() }
 
 func (r *BenchmarkRunReconciler) next(s *runStep) {
 	s.decision = lifecycle.Next(s.owner, s.plan, s.seen, s.now)

@@ -92,10 +92,11 @@ func (r *BenchmarkSuiteReconciler) Reconcile(ctx context.Context, req ctrl.Reque
 		r.memories.forget(req.NamespacedName)
 		return r.lanes().releaseAbandoned(ctx, req.NamespacedName, "")
 	}
-	if acts, after, err := r.Installation.acts(ctx, r.Client, claimedSuite(&suite)); !acts {
-		return notNow(after, err)
+	is, after, err := r.Installation.partIn(ctx, claimedSuite(&suite))
+	if err != nil || is == bystander {
+		return ctrl.Result{RequeueAfter: after}, err
 	}
-	after, err := r.step(ctx, &suite)
+	after, err = r.step(ctx, &suite, is)
 	abandoned, left := r.lanes().releaseAbandoned(ctx, req.NamespacedName, suite.UID)
 	if err != nil {
 		r.Metrics.Fail(telemetry.SuiteController, isStale(err), err)

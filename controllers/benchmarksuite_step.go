@@ -19,8 +19,8 @@ import (
 type suiteStep = step[*v1alpha1.BenchmarkSuite, *lifecycle.SuitePlan, *lifecycle.SuiteObserved]
 
 // step of a suite. It returns when to look again if nothing happens before.
-func (r *BenchmarkSuiteReconciler) step(ctx context.Context, suite *v1alpha1.BenchmarkSuite) (time.Duration, error) {
-	s, err := takeStep(ctx, r, suite, new(v1alpha1.BenchmarkSuite), r.Client, r.Live)
+func (r *BenchmarkSuiteReconciler) step(ctx context.Context, suite *v1alpha1.BenchmarkSuite, is part) (time.Duration, error) {
+	s, err := takeStep(ctx, r, is, suite, new(v1alpha1.BenchmarkSuite), r.Client, r.Live)
 	if s == nil {
 		return 0, err
 	}
@@ -49,6 +49,8 @@ func (r *BenchmarkSuiteReconciler) decide(
 	r.next(s)
 	return s, nil
 }
+
+func (r *BenchmarkSuiteReconciler) actOn(suite *v1alpha1.BenchmarkSuite) { suite.Status.Installation = r.Installation.identity() }
 
 func (r *BenchmarkSuiteReconciler) next(s *suiteStep) {
 	s.decision = lifecycle.NextOfSuite(s.owner, s.plan, s.seen, s.now)

@@ -60,10 +60,9 @@ type otherInstallation struct {
 // identity is what the status of a run names an installation.
 func (i *Installation) identity() string { return i.Namespace + "/" + i.Name }
 
-// claimed is an owner, and the place in its status that names the installation which acts on it.
+// claimed is what the status of an owner says of the installation that acts on it.
 type claimed struct {
-	client.Object
-	by       *string
+	by       string
 	finished bool
 	// due is when whoever acts ends it or, once it has finished, deletes it; nil if that is not known yet, or never.
 	due *metav1.Time
@@ -71,68 +70,58 @@ type claimed struct {
 
 func claimedRun(run *v1alpha1.BenchmarkRun) claimed {
 	s := &run.Status
-	return newClaimed(run, &s.Installation, s.Conditions, s.Deadline, s.ExpirationTime)
+	return newClaimed(s.Installation, s.Conditions, s.Deadline, s.ExpirationTime)
 }
 
 func claimedSuite(suite *v1alpha1.BenchmarkSuite) claimed {
 	s := &suite.Status
-	return newClaimed(suite, &s.Installation, s.Conditions, s.Deadline, s.ExpirationTime)
+	return newClaimed(s.Installation, s.Conditions, s.Deadline, s.ExpirationTime)
 }
 
-func newClaimed(owner client.Object, by *string, conditions []metav1.Condition, deadline, expires *metav1.Time) claimed {
+func newClaimed(by string, conditions []metav1.Condition, deadline, expires *metav1.Time) claimed {
 	if apimeta.IsStatusConditionTrue(conditions, v1alpha1.ConditionFinished) {
-		return claimed{owner, by, true, expires}
+		return claimed{by, true, expires}
 	}
-	return claimed{owner, by, false, deadline}
+	return claimed{by, false, deadline}
 }
 
-// acts says whether this installation acts on an owner. If nobody does, it first writes that it will, and nothing else: of two
-// that do so, the API server lets one. After says when to look again if it does not act; 0 is when the owner changes.
-func (i *Installation) acts(ctx context.Context, w client.Client, o claimed) (acts bool, after time.Duration, err error) {
+// part is what an installation has in what happens to an owner.
+type part int
+
+const (
+	// bystander: another installation acts.
+	bystander part = iota
+	// claimant: none acts yet, or not any more. The first status that this one writes says that it does; before, it does nothing. Of
+	// two that do so, the API server lets one.
+	claimant
+	// actor: this one acts.
+	actor
+)
+
+// partIn an owner. After says when a bystander looks again; 0 is when the owner changes.
+func (i *Installation) partIn(ctx context.Context, o claimed) (is part, after time.Duration, err error) {
 	switch {
-	case i == nil, *o.by == i.identity(), *o.by == "" && o.finished:
-		return true, 0, nil
-	case *o.by == "":
-		return false, 0, i.claim(ctx, w, o)
+	case i == nil, o.by == i.identity(), o.by == "" && o.finished:
+		return actor, 0, nil
+	case o.by == "":
+		return claimant, 0, nil
 	}
-	state, err := i.stateOf(ctx, *o.by)
+	state, err := i.stateOf(ctx, o.by)
 	switch {
 	case err != nil:
-		return false, 0, err
+		return bystander, 0, err
 	case state == gone, state == unknown && i.overdue(o):
-		return false, 0, i.claim(ctx, w, o)
+		ctrl.LoggerFrom(ctx).Info("Taking over from an installation that is gone", "installation", o.by)
+		return claimant, 0, nil
 	case o.finished:
-		return false, finishedInterval, nil
+		return bystander, finishedInterval, nil
 	}
-	return false, otherInterval, nil
+	return bystander, otherInterval, nil
 }
 
 // overdue says whether something should have happened to an owner some time ago: nobody acts on it any more.
 func (i *Installation) overdue(o claimed) bool {
 	return o.due != nil && i.Clock.Since(o.due.Time) > goneAfter
-}
-
-// notNow is the result for an owner on which the installation does not act, or not yet.
-func notNow(after time.Duration, err error) (ctrl.Result, error) {
-	if apierrors.IsConflict(err) {
-		return ctrl.Result{RequeueAfter: staleRetry}, nil // somebody was faster, or the cache is behind
-	}
-	return ctrl.Result{RequeueAfter: after}, err
-}
-
-// claim an owner. It fails with a conflict if somebody has written to it since it was read.
-func (i *Installation) claim(ctx context.Context, w client.Client, o claimed) error {
-	patch := client.MergeFromWithOptions(o.DeepCopyObject().(client.Object), client.MergeFromWithOptimisticLock{})
-	before := *o.by
-	*o.by = i.identity()
-	err := w.Status().Patch(ctx, o.Object, patch, client.FieldOwner(v1alpha1.FieldOwner))
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("writing status.installation: %w", err)
-	}
-	if before != "" && err == nil {
-		ctrl.LoggerFrom(ctx).Info("Taken over from an installation that is gone", "installation", before)
-	}
-	return nil
 }
 
 // installationState is what is known of another installation.
@@ -189,21 +178,21 @@ func (i *Installation) look(ctx context.Context, other string, now time.Time) (i
 	return gone, nil
 }
 
-// actsOnRun says whether this installation acts on a run. A run of a suite is the suite's installation's.
-func (i *Installation) actsOnRun(
-	ctx context.Context, w client.Client, run *v1alpha1.BenchmarkRun,
-) (acts bool, after time.Duration, err error) {
+// partInRun is the part in a run. A run of a suite is the suite's installation's.
+func (i *Installation) partInRun(
+	ctx context.Context, reader client.Reader, run *v1alpha1.BenchmarkRun,
+) (is part, after time.Duration, err error) {
 	of := lifecycle.MemberOf(run)
 	if i == nil || of == nil || run.Status.Installation != "" {
-		return i.acts(ctx, w, claimedRun(run))
+		return i.partIn(ctx, claimedRun(run))
 	}
 	var suite v1alpha1.BenchmarkSuite
-	err = w.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: of.Name}, &suite)
+	err = reader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: of.Name}, &suite)
 	switch {
 	case client.IgnoreNotFound(err) != nil:
-		return false, 0, fmt.Errorf("reading suite %s for its installation: %w", of.Name, err)
+		return bystander, 0, fmt.Errorf("reading suite %s for its installation: %w", of.Name, err)
 	case err == nil && suite.UID == of.UID && suite.Status.Installation != i.identity():
-		return false, otherInterval, nil
+		return bystander, otherInterval, nil
 	}
-	return i.acts(ctx, w, claimedRun(run))
+	return i.partIn(ctx, claimedRun(run))
 }

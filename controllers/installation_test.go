@@ -156,17 +156,43 @@ func (forbidden) List(context.Context, client.ObjectList, ...client.ListOption) 
 	return apierrors.NewForbidden(schema.GroupResource{Resource: "leases"}, "", nil)
 }
 
-// Of two that look at a new run at the same time, with the same version of it, one acts.
+// Of two that look at a new run at the same time, with the same version of it, one acts; and not before everybody can see that.
 func TestEnvtestInstallationsAtTheSameTime(t *testing.T) {
-	i := newInstalled(t)
-	run := testutil.MakeRun("run", "").Obj()
-	i.apply(run)
-	one, two := i.get("run"), i.get("run")
-	if acts, _, err := i.one.Installation.actsOnRun(t.Context(), api, one); acts || err != nil {
-		t.Errorf("the first: acts at once %t, %v", acts, err)
+	for _, suspended := range []bool{false, true} {
+		i := newInstalled(t)
+		i.apply(testutil.MakeRun("run", "").With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = &suspended }).Obj())
+		one, two := i.get("run"), i.get("run")
+		if _, err := i.one.step(t.Context(), one, claimant); err != nil {
+			t.Errorf("the first: %v", err)
+		}
+		if _, err := i.two.step(t.Context(), two, claimant); !isStale(err) {
+			t.Errorf("the second: %v, want that it is stale", err)
+		}
+		if one, two := i.held(i.one), i.held(i.two); one != 0 || two != 0 {
+			t.Errorf("lanes that are held by claimants: %d by the first, %d by the second", one, two)
+		}
+		status := i.get("run").Status
+		if got, want := status.Installation, i.one.Installation.identity(); got != want || len(status.Conditions) == 0 {
+			t.Errorf("%q acts, want %q, with a status: %v", got, want, status.Conditions)
+		}
 	}
-	if acts, _, err := i.two.Installation.actsOnRun(t.Context(), api, two); acts || !apierrors.IsConflict(err) {
-		t.Errorf("the second: acts %t, %v", acts, err)
+}
+
+// A claim is what a claimant saw, not what came meanwhile.
+func TestEnvtestClaimOfAnOwnerThatChanged(t *testing.T) {
+	i := newInstalled(t)
+	i.apply(testutil.MakeRun("run", "").With(func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Trials.StartDeadlineSeconds = 3600
+	}).Obj())
+	seen := i.get("run")
+	i.takes(i.one, "run")
+	i.clock.SetTime(i.get("run").Status.Deadline.Add(time.Minute)) // that it failed is decided by live reads
+	seen.Status.Deadline = i.get("run").Status.Deadline
+	if _, err := i.two.step(t.Context(), seen, claimant); !isStale(err) {
+		t.Errorf("the second: %v, want that it is stale", err)
+	}
+	if got, want := i.get("run").Status.Installation, i.one.Installation.identity(); got != want {
+		t.Errorf("%q acts, want %q", got, want)
 	}
 }
 
@@ -179,19 +205,15 @@ func TestEnvtestInstallationOfAMember(t *testing.T) {
 	l := &inLane{suites: &suites{cluster: i.cluster}}
 	member := l.forge(suite, "s-r1-a")
 	for _, r := range []*BenchmarkRunReconciler{i.two, i.one} {
-		if acts, _, err := r.Installation.actsOnRun(t.Context(), api, member); acts || err != nil {
-			t.Errorf("%s acts before its suite's: %t, %v", r.Installation.Name, acts, err)
+		if is, _, err := r.Installation.partInRun(t.Context(), api, member); is != bystander || err != nil {
+			t.Errorf("%s is %d before its suite's installation is known: %v", r.Installation.Name, is, err)
 		}
 	}
-	if acts, _, err := i.one.Installation.acts(t.Context(), api, claimedSuite(suite)); acts || err != nil {
-		t.Fatal(acts, err)
-	}
-	for _, r := range []*BenchmarkRunReconciler{i.two, i.one} {
-		if _, _, err := r.Installation.actsOnRun(t.Context(), api, member); err != nil {
-			t.Fatal(err)
+	suite.Status.Installation = i.one.Installation.identity()
+	i.must(api.Status().Update(t.Context(), suite))
+	for r, want := range map[*BenchmarkRunReconciler]part{i.two: bystander, i.one: claimant} {
+		if is, _, err := r.Installation.partInRun(t.Context(), api, member); is != want || err != nil {
+			t.Errorf("%s is %d, want %d: %v", r.Installation.Name, is, want, err)
 		}
-	}
-	if got, want := i.get("s-r1-a").Status.Installation, i.one.Installation.identity(); got != want {
-		t.Errorf("%q acts, want %q", got, want)
 	}
 }

@@ -37,6 +37,8 @@ type seen interface {
 type stepper[O client.Object, P any, S seen] interface {
 	// decide what to do with an owner that was read by the same reader. If what it has cannot be read, the step is blind.
 	decide(ctx context.Context, owner O, reader client.Reader) (*step[O, P, S], error)
+	// actOn notes in the status of an owner that this installation acts on it.
+	actOn(owner O)
 	// next decides, after something new was seen.
 	next(s *step[O, P, S])
 	act(ctx context.Context, s *step[O, P, S], action lifecycle.Action) error
@@ -48,9 +50,10 @@ type stepper[O client.Object, P any, S seen] interface {
 }
 
 // takeStep observes, decides, acts, and writes the status. What cannot be taken back is decided again on live reads, with the
-// owner in fresh. Nothing is decided about an owner that is older than what was decided about before.
+// owner in fresh. Nothing is decided about an owner that is older than what was decided about before. A claimant writes the status
+// alone, so that no other installation has begun as well.
 func takeStep[O client.Object, P any, S seen](
-	ctx context.Context, r stepper[O, P, S], owner, fresh O, cached, live client.Reader,
+	ctx context.Context, r stepper[O, P, S], is part, owner, fresh O, cached, live client.Reader,
 ) (*step[O, P, S], error) {
 	if r.basicsOf(owner).isAbove(owner) {
 		return nil, behind(ctx, r, owner, fresh, live)
@@ -66,6 +69,13 @@ func takeStep[O client.Object, P any, S seen](
 		s, err = r.decide(ctx, fresh, live)
 	}
 	r.basicsOf(owner).reach(s.owner)
+	if is == claimant {
+		if s.owner.GetResourceVersion() != owner.GetResourceVersion() {
+			return nil, errStale // it may be another one's by now
+		}
+		r.actOn(s.owner)
+		s.decision.Action = lifecycle.Wait{}
+	}
 	if err == nil {
 		err = carryOut(ctx, r, s)
 	}
