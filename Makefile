@@ -190,6 +190,10 @@ bench-page: ## How long the report page of 1,000 points of ten trials takes, and
 bench-loader: build ## The loader and the programs that it stands in for, in turns; FLAGS="-rounds 10 -run REGEXP".
 	@hack/bench-loader.sh $(FLAGS)
 
+.PHONY: bench-client
+bench-client: ## The loader's own client and go-sql-driver, in turns; ROUNDS=8, RUN=REGEXP of the transport and the load.
+	@hack/bench-client.sh $(or $(ROUNDS),8) "$(RUN)"
+
 .PHONY: bench-sysbench
 bench-sysbench: build ## Whether sysbench is any slower when the loader runs it.
 	@hack/bench-sysbench.sh

@@ -223,6 +223,16 @@ func other(t testing.TB) *sql.DB {
 	return db
 }
 
+func mustExec(t testing.TB, statements ...string) {
+	t.Helper()
+	db := other(t)
+	for _, statement := range statements {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
 // whileMeasuring calls do when so many rows are in CommitSize's table, and then lets the attempt go on.
 func whileMeasuring(t testing.TB, rows int, do func(db *sql.DB)) {
 	t.Helper()

@@ -50,16 +50,6 @@ func (tr *trial) ownScript(t testing.TB, lua string, commands ...string) {
 	tr.parameters.(*sysbench.Parameters).ScriptFrom = &sysbench.ScriptFrom{Name: "scripts", Key: "own.lua", Commands: commands}
 }
 
-func mustExec(t testing.TB, statements ...string) {
-	t.Helper()
-	db := other(t)
-	for _, statement := range statements {
-		if _, err := db.Exec(statement); err != nil {
-			t.Fatalf("%s: %v", statement, err)
-		}
-	}
-}
-
 func TestSysbenchWholeRun(t *testing.T) {
 	tr := newSysbenchTrial(t, sysbench.Parameters{
 		Script: "oltp_read_write", Threads: 2, Tables: ptr.To[int32](2), TableSize: ptr.To[int64](1000), Seconds: 3, WarmupSeconds: 1,
