@@ -32,19 +32,10 @@ func TestEnvtestProtocolRules(t *testing.T) {
 			minimalBulkInsert,
 			[]string{
 				bulk("protocol: Text"), bulk("protocol: Prepared"), bulk("sweep: {protocol: [Text, Prepared, Bulk]}"),
-				bulk("points: [{protocol: Bulk}, {protocol: Text}]"),
+				bulk("points: [{protocol: Bulk}, {protocol: Text}]"), encrypted("protocol: Bulk"),
 			},
 			[]string{bulk("protocol: Binary"), bulk("sweep: {protocol: [bulk]}"), bulk("points: [{protocol: X}]")},
 			`supported values: "Text", "Prepared", "Bulk"`,
-		},
-		"protocols of encrypted connections": {
-			minimalBulkInsert,
-			[]string{encrypted(""), encrypted("protocol: Text, sweep: {protocol: [Text]}"), encrypted("points: [{protocol: Text}, {concurrency: 2}]")},
-			[]string{
-				encrypted("protocol: Prepared"), encrypted("protocol: Bulk"), encrypted("sweep: {protocol: [Text, Bulk]}"),
-				encrypted("points: [{concurrency: 2}, {protocol: Prepared}]"),
-			},
-			"database.tls.mode must be Disabled",
 		},
 		"protocols of MySQL": {
 			minimalBulkInsert,

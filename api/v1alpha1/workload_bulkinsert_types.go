@@ -103,7 +103,7 @@ type BulkInsertWorkload struct {
 	// protocol is Text (each INSERT is SQL), Prepared (an INSERT with placeholders for rowsPerStatement rows is prepared once and
 	// executed with the rows' values in binary form, COM_STMT_EXECUTE) or Bulk (an INSERT of one row is prepared once and executed
 	// for rowsPerStatement rows at once, COM_STMT_BULK_EXECUTE; MariaDB 10.2 or newer). Statements are prepared before the clock
-	// starts. Prepared and Bulk need database.tls.mode Disabled, and do not load files of dataFrom. Defaults to Text.
+	// starts. Prepared and Bulk do not load files of dataFrom. Defaults to Text.
 	// +optional
 	// +kubebuilder:default=Text
 	Protocol BulkInsertProtocol `json:"protocol,omitempty"`

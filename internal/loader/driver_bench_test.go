@@ -131,11 +131,17 @@ func benchArms(b *testing.B, server result.Server) []arm {
 		b.Fatal(err)
 	}
 	by := func(c *conn.Connections) func(context.Context, []string) (closingSession, error) {
-		return func(ctx context.Context, setup []string) (closingSession, error) { return c.Session(ctx, benchSchema, setup) }
+		return func(ctx context.Context, setup []string) (closingSession, error) {
+			return c.Session(ctx, benchSchema, setup)
+		}
 	}
 	return []arm{
 		{"ours", by(ours)},
 		{"ours/net", by(overNet)},
+		{"driver/socket", func(ctx context.Context, setup []string) (closingSession, error) {
+			s, err := ours.Session(ctx, benchSchema, setup)
+			return byDriver{s}, err
+		}},
 		{"driver", func(ctx context.Context, setup []string) (closingSession, error) {
 			c := cfg.Clone()
 			c.DBName = benchSchema

@@ -19,6 +19,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/benchrun-dev/benchrun/internal/loader/conn"
+	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
@@ -39,7 +41,7 @@ type driverSession struct {
 // driverStatement is a prepared statement with room for the values of an execution.
 type driverStatement struct {
 	driver.StmtExecContext
-	types  []workload.ValueType
+	types  []mysqlwire.Type
 	values []driver.NamedValue
 }
 
@@ -66,7 +68,9 @@ func newDriverSession(ctx context.Context, cfg *mysql.Config, setup []string) (*
 	return s, nil
 }
 
-func uncopied(statement []byte) string { return unsafe.String(unsafe.SliceData(statement), len(statement)) }
+func uncopied(statement []byte) string {
+	return unsafe.String(unsafe.SliceData(statement), len(statement))
+}
 
 // Exec implements workload.Session.
 func (s *driverSession) Exec(statement []byte) error {
@@ -95,7 +99,7 @@ func (s *driverSession) ExecAffected(statement []byte) (int64, error) {
 }
 
 // Prepare implements workload.Session. What executions begin with is the statement's number.
-func (s *driverSession) Prepare(p workload.Prepared) (*workload.PreparedHead, error) {
+func (s *driverSession) Prepare(p workload.Prepared) (*mysqlwire.Execution, error) {
 	statement, err := s.conn.Prepare(p.SQL)
 	if err != nil {
 		return nil, err
@@ -108,7 +112,7 @@ func (s *driverSession) Prepare(p workload.Prepared) (*workload.PreparedHead, er
 		StmtExecContext: statement.(driver.StmtExecContext), types: p.Types, values: values,
 	})
 	head := []byte{byte(len(s.prepared) - 1)}
-	return &workload.PreparedHead{First: head, Later: head}, nil
+	return &mysqlwire.Execution{First: head, Later: head}, nil
 }
 
 // ExecuteWhile implements workload.Session. The values come in the binary form, and the driver makes the same of them again.
@@ -124,13 +128,13 @@ func (s *driverSession) ExecuteWhile(execution []byte, meanwhile func()) (time.D
 	return after(err, meanwhile)
 }
 
-func binaryValue(of workload.ValueType, p []byte) (driver.Value, int) {
+func binaryValue(of mysqlwire.Type, p []byte) (driver.Value, int) {
 	switch of {
-	case workload.TypeInt:
+	case mysqlwire.TypeInt:
 		return int64(int32(binary.LittleEndian.Uint32(p))), 4
-	case workload.TypeUnsignedBigInt:
+	case mysqlwire.TypeUnsignedBigInt:
 		return int64(binary.LittleEndian.Uint64(p)), 8
-	case workload.TypeDatetime:
+	case mysqlwire.TypeDatetime:
 		const length, year, fraction = 1, 2, 8
 		at := time.Date(int(binary.LittleEndian.Uint16(p[length:])), time.Month(p[length+year]), int(p[length+3]), int(p[length+4]),
 			int(p[length+5]), int(p[length+6]), 1000*int(binary.LittleEndian.Uint32(p[fraction:])), time.UTC)
@@ -203,3 +207,17 @@ func (s *driverSession) first(query string) (_ string, err error) {
 
 // Close ends the session.
 func (s *driverSession) Close() error { return s.conn.Close() }
+
+// byDriver is the loader's session whose statements without a result set go through the driver, as the others do.
+type byDriver struct{ *conn.Session }
+
+// Exec implements workload.Session.
+func (s byDriver) Exec(statement []byte) error {
+	_, err := s.ExecAffected(statement)
+	return err
+}
+
+// ExecWhile implements workload.Session.
+func (s byDriver) ExecWhile(statement []byte, meanwhile func()) (time.Duration, error) {
+	return after(s.Exec(statement), meanwhile)
+}

@@ -7,6 +7,7 @@ package loader
 
 import (
 	"database/sql"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -107,9 +108,23 @@ func commitsOf(t *testing.T, db *sql.DB) (n int) {
 	return n
 }
 
-// Over an encrypted connection only the driver can speak: the configuration is refused before anything is sent.
-func TestIntegrationProtocolsNeedNoTLS(t *testing.T) {
-	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Protocol = "Bulk" })
-	tr.cfg.Server.TLS = result.TLSRequired
-	tr.mustFail(t.Context(), t, result.CauseConfiguration, "protocol Bulk needs database.tls.mode Disabled")
+// Over an encrypted connection, the same is sent in the same statements: it is the same client.
+func TestIntegrationProtocolsEncrypted(t *testing.T) {
+	if !encrypts(t) {
+		t.Skip("the server does not encrypt")
+	}
+	for _, protocol := range protocols(t) {
+		plain := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Protocol, p.Rows = protocol, 10_001 })
+		_, want := plain.mustRun(t)
+		encrypted := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Protocol, p.Rows = protocol, 10_001 })
+		encrypted.cfg.Server.TLS = result.TLSRequired
+		_, doc := encrypted.mustRun(t)
+		doc.Totals.Micros = want.Totals.Micros
+		if diff := cmp.Diff(want.Totals, doc.Totals); diff != "" || checksum(doc) != checksum(want) || !strings.HasPrefix(doc.Server.Encryption, "TLSv1.3 ") {
+			t.Errorf("%s, encryption %q: totals (-plain +encrypted):\n%s", protocol, doc.Server.Encryption, diff)
+		}
+		if limit := doc.Totals.Statements / 10; doc.Client.LateAnswers > limit {
+			t.Errorf("%s: of %d answers it is not known when they came", protocol, doc.Client.LateAnswers)
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
@@ -133,9 +134,8 @@ type Session interface {
 	// works, the next statement can be made. The statement's bytes may be reused by then. It returns how long ago the answer
 	// came, which is before meanwhile was done if that took longer than the server.
 	ExecWhile(statement []byte, meanwhile func()) (ago time.Duration, err error)
-	// Prepare has the server prepare a statement. It is Refused by a server that does not take its form of execution, and over
-	// an encrypted connection.
-	Prepare(p Prepared) (*PreparedHead, error)
+	// Prepare has the server prepare a statement. It is Refused by a server that does not take its form of execution.
+	Prepare(p Prepared) (*mysqlwire.Execution, error)
 	// ExecuteWhile is ExecWhile for an execution of a prepared statement: what Prepare returned, and the values.
 	ExecuteWhile(execution []byte, meanwhile func()) (ago time.Duration, err error)
 	// ExecAffected is Exec, and returns how many rows the statement changed.

@@ -4,7 +4,6 @@
 package conn
 
 import (
-	"io"
 	"time"
 	"unsafe"
 
@@ -20,7 +19,12 @@ import (
 type arrivals struct {
 	// noted is true from the first segment on whose time the kernel had noted. Some kernels do not, those of sandboxes for
 	// example.
-	noted   bool
+	noted bool
+	// expected says that an answer is being read whose time somebody will ask for, and waiting that it, or something before it, had
+	// come before, of a kernel that has noted no time yet.
+	expected, waiting bool
+	// at is when the last of what was read since then came, if that was noted; its zero if not.
+	at      time.Time
 	message unix.Msghdr
 	data    unix.Iovec
 	control arrival
@@ -39,23 +43,33 @@ func (s *socket) measure() {
 	_ = unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
 }
 
-// readArrival implements arrivalObserver.
-func (s *socket) readArrival(p []byte) (n int, ago time.Duration, known bool, err error) {
+// expect implements arrivalObserver.
+func (s *socket) expect() {
+	a := &s.arrivals
 	// A kernel that has noted a time once does so always.
-	waiting := !s.arrivals.noted && s.readable()
-	n, err = s.transfer(unix.SYS_RECVMSG, unix.POLLIN, s.arrivals.into(p), 0)
-	if err != nil {
-		return 0, 0, true, err
+	a.expected, a.waiting, a.at = true, !a.noted && s.readable(), time.Time{}
+}
+
+// arrived implements arrivalObserver.
+func (s *socket) arrived() (ago time.Duration, known bool) {
+	a := &s.arrivals
+	a.expected = false
+	if a.at.IsZero() {
+		return 0, !a.waiting && !a.noted
 	}
-	if n == 0 {
-		return 0, 0, true, io.EOF
+	return max(time.Since(a.at), 0), true
+}
+
+// readExpected is Read, and notes when what it reads came.
+func (s *socket) readExpected(p []byte) (int, error) {
+	n, err := s.transfer(unix.SYS_RECVMSG, unix.POLLIN, s.arrivals.into(p), 0)
+	if err != nil || n == 0 {
+		return n, err
 	}
-	at, noted := s.arrivals.last()
-	if !noted {
-		return n, 0, !waiting && !s.arrivals.noted, nil
+	if at, noted := s.arrivals.last(); noted {
+		s.arrivals.noted, s.arrivals.at = true, at
 	}
-	s.arrivals.noted = true
-	return n, max(time.Since(at), 0), true, nil
+	return n, nil
 }
 
 // into is the argument of recvmsg(2) that has p filled.

@@ -23,7 +23,7 @@ type answering struct {
 func newAnswering(t *testing.T) *answering {
 	t.Helper()
 	s, peer := socketPair(t)
-	a := &answering{Session: &Session{below: &exchange{conn: s}}, socket: s, answered: make(chan struct{})}
+	a := &answering{Session: &Session{below: newExchange(s, s)}, socket: s, answered: make(chan struct{})}
 	go a.answer(peer)
 	t.Cleanup(func() { _ = s.Close() })
 	return a

@@ -94,9 +94,19 @@ func (c *Connections) Connector(schema string) (driver.Connector, error) {
 	return connector, nil
 }
 
-// connect connects to the schema for the measured phase, and returns the connection below the driver's too; nil if it is
-// encrypted: only the driver can speak over it then.
-func (c *Connections) connect(ctx context.Context, schema string) (driver.Conn, net.Conn, agreement, error) {
+// opened is a connection for the measured phase, as the driver has it and below.
+type opened struct {
+	driver.Conn
+	// transport is what the driver reads and writes.
+	transport net.Conn
+	// arrivals of what comes over the network; nil if nobody notices.
+	arrivals arrivalObserver
+	agreed   agreement
+}
+
+// connect connects to the schema for the measured phase.
+func (c *Connections) connect(ctx context.Context, schema string) (*opened, error) {
+	var o opened
 	var login handshake
 	cfg := c.cfg.Clone()
 	cfg.DBName = schema
@@ -108,22 +118,25 @@ func (c *Connections) connect(ctx context.Context, schema string) (driver.Conn, 
 		}
 		if s, ok := own.(*socket); ok {
 			s.measure()
+			o.arrivals = s
 		}
-		login.Conn = own
+		login.Conn, o.transport = own, own
 		return &login, nil
 	}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
-		return nil, nil, agreement{}, fmt.Errorf("configuring the connection: %w", err)
+		return nil, fmt.Errorf("configuring the connection: %w", err)
 	}
-	conn, err := connector.Connect(ctx)
-	if err != nil {
-		return nil, nil, agreement{}, fmt.Errorf("connecting: %w", err)
+	if o.Conn, err = connector.Connect(ctx); err != nil {
+		return nil, fmt.Errorf("connecting: %w", err)
 	}
 	if cfg.TLS != nil {
-		return conn, nil, login.agreement, nil
+		if o.transport, err = encrypted(o.Conn); err != nil {
+			return nil, errors.Join(err, o.Close())
+		}
 	}
-	return conn, login.Conn, login.agreement, nil
+	o.agreed = login.agreement
+	return &o, nil
 }
 
 func (c *Connections) dial(ctx context.Context, network, addr string) (net.Conn, error) {

@@ -10,6 +10,6 @@
 //	    └ exchange   statements, values of prepared ones and files past the driver, which would copy each twice
 //	       └ socket     a connection for a closed loop, past Go's network poller
 //
-// Over an encrypted connection the driver does everything, and nothing is prepared. Sink is a server in memory that swallows what
-// it is sent.
+// An encrypted session has crypto/tls between exchange and socket, and nothing else is different. Package mysqlwire knows what
+// packets look like. Sink is a server in memory that swallows what it is sent.
 package conn

@@ -4,43 +4,48 @@
 package conn
 
 import (
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
+	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 )
 
-// exchange sends statements over a connection that the driver has opened, and reads their answers, as far as loading needs
+// exchange sends commands over a connection that the driver has opened, and reads their answers, as far as loading needs
 // it: statements without a result set. The driver would copy each statement twice, into a new buffer if it is longer than
 // 256 KiB, and could not work while the server does.
 type exchange struct {
 	conn net.Conn
+	// arrivals says when answers came; nil if nobody knows.
+	arrivals arrivalObserver
 	// packet is for statements that are short enough to be sent together with their header, and for headers.
 	packet []byte
-	answer [4096]byte
+	in     *mysqlwire.Reader
 	// file is for the packets of LOAD DATA LOCAL, made when the first is sent.
 	file []byte
 }
 
-const (
-	packetHeader  = 4
-	maxPacketSize = 1<<24 - 1
-	// shortStatement is copied behind its header: that costs less than a second system call.
-	shortStatement = 16 << 10
+// arrivalObserver is what a connection reads from, if that notices when something comes while nobody reads.
+type arrivalObserver interface {
+	// expect is called before an answer is read.
+	expect()
+	// arrived returns how long ago the answer came that was read since then; known is false if it came before expect, and nobody
+	// knows when.
+	arrived() (ago time.Duration, known bool)
+}
 
-	commandQuery = 3
-	answerOK     = 0x00
-	answerError  = 0xff
-)
+// shortStatement is copied behind its header: that costs less than a second system call.
+const shortStatement = 16 << 10
+
+func newExchange(conn net.Conn, arrivals arrivalObserver) *exchange {
+	return &exchange{conn: conn, arrivals: arrivals, in: mysqlwire.NewReader(conn)}
+}
 
 // send sends a command with what belongs to it, a statement for example. These bytes may be reused afterwards.
 func (e *exchange) send(command byte, statement []byte) error {
-	size := min(1+len(statement), maxPacketSize)
-	e.packet = append(appendHeader(e.packet[:0], size, 0), command)
+	size := min(1+len(statement), mysqlwire.MaxPayload)
+	e.packet = append(mysqlwire.AppendHeader(e.packet[:0], size, 0), command)
 	if len(statement) <= shortStatement {
 		e.packet = append(e.packet, statement...)
 		statement = statement[len(statement):]
@@ -56,106 +61,113 @@ func (e *exchange) send(command byte, statement []byte) error {
 			}
 			statement = statement[n:]
 		}
-		if size < maxPacketSize {
+		if size < mysqlwire.MaxPayload {
 			return nil
 		}
-		size = min(len(statement), maxPacketSize)
+		size = min(len(statement), mysqlwire.MaxPayload)
 		left = size
-		e.packet = appendHeader(e.packet[:0], size, sequence)
+		e.packet = mysqlwire.AppendHeader(e.packet[:0], size, sequence)
 		if _, err := e.conn.Write(e.packet); err != nil {
 			return err
 		}
 	}
 }
 
-// appendHeader appends a packet's size in three bytes, and its number.
-func appendHeader(dst []byte, size int, sequence byte) []byte {
-	//nolint:gosec // a size is at most maxPacketSize
-	return binary.LittleEndian.AppendUint32(dst, uint32(size)|uint32(sequence)<<24)
-}
-
 // receive waits for the answer to a statement.
-func (e *exchange) receive() error { return done(e.receivePacket()) }
+func (e *exchange) receive() error {
+	answer, err := e.in.Packet()
+	if err != nil {
+		return err
+	}
+	return mysqlwire.Done(answer)
+}
 
 // receiveEarlier is receive after work that may have taken longer than the server. It returns how long ago the answer came;
 // known is false if it came before the call, and nobody knows when.
 func (e *exchange) receiveEarlier() (ago time.Duration, known bool, err error) {
-	observer, ok := e.conn.(arrivalObserver)
-	if !ok {
+	if e.arrivals == nil {
 		return 0, false, e.receive()
 	}
-	have, ago, known, err := observer.readArrival(e.answer[:])
-	return ago, known, done(e.restOfPacket(have, err))
+	e.arrivals.expect()
+	err = e.receive()
+	ago, known = e.arrivals.arrived()
+	return ago, known, err
 }
 
-// arrivalObserver is a connection that notices when something comes while nobody reads.
-type arrivalObserver interface {
-	// readArrival is Read, and returns how long ago came what is read; known is as receiveEarlier's.
-	readArrival(p []byte) (n int, ago time.Duration, known bool, err error)
-}
-
-// done is the error of an answer to a statement, if there is one.
-func done(payload []byte, err error) error {
+// prepare has a statement prepared that returns no rows. The server describes each placeholder, and ends the list unless it is
+// endless.
+func (e *exchange) prepare(sql string, endless bool) (mysqlwire.Prepared, error) {
+	if err := e.send(mysqlwire.CommandPrepare, []byte(sql)); err != nil {
+		return mysqlwire.Prepared{}, err
+	}
+	answer, err := e.in.Packet()
 	if err != nil {
-		return err
+		return mysqlwire.Prepared{}, err
 	}
-	if payload[0] == answerOK {
-		return nil
+	prepared, err := mysqlwire.ReadPrepared(answer)
+	if err != nil {
+		return mysqlwire.Prepared{}, err
 	}
-	return unexpected(payload, "as to a query")
-}
-
-// unexpected is the error of an answer that is not what the statement should get, and how so if it is none of the server's.
-func unexpected(payload []byte, how string) error {
-	if payload[0] == answerError {
-		return serverError(payload[1:])
+	descriptions := prepared.Placeholders
+	if descriptions > 0 && !endless {
+		descriptions++
 	}
-	return fmt.Errorf("the server answers with a packet of kind %#x, %s", payload[0], how)
-}
-
-// receivePacket waits for a packet of at least one byte. It is overwritten by the next one.
-func (e *exchange) receivePacket() ([]byte, error) {
-	have, err := e.conn.Read(e.answer[:])
-	return e.restOfPacket(have, err)
-}
-
-// restOfPacket waits for what is missing of a packet whose beginning was read, with this error.
-func (e *exchange) restOfPacket(have int, err error) ([]byte, error) {
-	for {
-		if errors.Is(err, io.EOF) {
-			return nil, mysql.ErrInvalidConn
+	for range descriptions {
+		if _, err := e.in.Packet(); err != nil {
+			return mysqlwire.Prepared{}, err
 		}
-		if err != nil {
+	}
+	return prepared, nil
+}
+
+// load sends a statement, the file that the server then asks for, and returns what the server says about it.
+func (e *exchange) load(statement []byte, data io.Reader) (rows, warnings int64, err error) {
+	if err := e.send(mysqlwire.CommandQuery, statement); err != nil {
+		return 0, 0, err
+	}
+	request, err := e.in.Packet()
+	if err != nil {
+		return 0, 0, err
+	}
+	if request[0] != mysqlwire.KindFile {
+		return 0, 0, mysqlwire.Unexpected(request, "and asks for no file")
+	}
+	// The server goes on when the file's end has come, also if it is too early.
+	readErr, err := e.sendFile(data)
+	if err != nil {
+		return 0, 0, err
+	}
+	answer, err := e.in.Packet()
+	if err != nil {
+		return 0, 0, err
+	}
+	if readErr != nil {
+		return 0, 0, readErr
+	}
+	return mysqlwire.ReadLoaded(answer)
+}
+
+// filePacket is how much of a file is sent at once: a quarter of the system calls that the driver and the server's own
+// client make, and far below any max_allowed_packet in use.
+const filePacket = 64 << 10
+
+// sendFile sends data in packets, and an empty one as its end. The reader's error is apart from the connection's.
+func (e *exchange) sendFile(data io.Reader) (readErr, err error) {
+	if e.file == nil {
+		e.file = make([]byte, mysqlwire.HeaderSize+filePacket)
+	}
+	// The statement's packet was number 0, the server's request number 1.
+	for sequence := byte(2); ; sequence++ {
+		n, readErr := io.ReadAtLeast(data, e.file[mysqlwire.HeaderSize:], 1)
+		mysqlwire.AppendHeader(e.file[:0], n, sequence)
+		if _, err := e.conn.Write(e.file[:mysqlwire.HeaderSize+n]); err != nil {
 			return nil, err
 		}
-		need := packetHeader + 1
-		if have >= packetHeader {
-			need = packetHeader + (int(e.answer[0]) | int(e.answer[1])<<8 | int(e.answer[2])<<16)
+		switch {
+		case errors.Is(readErr, io.EOF):
+			return nil, nil
+		case readErr != nil:
+			return readErr, nil
 		}
-		if need > len(e.answer) {
-			return nil, fmt.Errorf("the server's answer has %d bytes, which no statement without a result set has", need)
-		}
-		if have >= need {
-			return e.answer[packetHeader:have], nil
-		}
-		var n int
-		n, err = e.conn.Read(e.answer[have:])
-		have += n
 	}
-}
-
-// serverError reads the number, the state and the message of an error.
-func serverError(payload []byte) error {
-	const number, state = 2, 6
-	if len(payload) < number {
-		return errors.New("the server answers with an error that has no number")
-	}
-	e := &mysql.MySQLError{Number: binary.LittleEndian.Uint16(payload)}
-	message := payload[number:]
-	if len(message) >= state && message[0] == '#' {
-		copy(e.SQLState[:], message[1:state])
-		message = message[state:]
-	}
-	e.Message = string(message)
-	return e
 }

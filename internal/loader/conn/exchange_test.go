@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 )
 
 // tape is a connection that keeps what is written and plays answers.
@@ -35,12 +37,12 @@ func (t *tape) Read(p []byte) (int, error) {
 // TestExchangeSends reads what was sent back as a server does, at the lengths where something changes.
 func TestExchangeSends(t *testing.T) {
 	for _, length := range []int{
-		0, 1, shortStatement, shortStatement + 1, maxPacketSize - 2, maxPacketSize - 1, maxPacketSize, 2*maxPacketSize - 1, 2*maxPacketSize + 5,
+		0, 1, shortStatement, shortStatement + 1, mysqlwire.MaxPayload - 2, mysqlwire.MaxPayload - 1, mysqlwire.MaxPayload, 2*mysqlwire.MaxPayload - 1, 2*mysqlwire.MaxPayload + 5,
 	} {
 		statement := bytes.Repeat([]byte("0123456789abcdef"), length/16+1)[:length]
 		out := &tape{}
-		e := exchange{conn: out}
-		if err := e.send(commandQuery, statement); err != nil {
+		e := newExchange(out, nil)
+		if err := e.send(mysqlwire.CommandQuery, statement); err != nil {
 			t.Fatal(err)
 		}
 		var payload []byte
@@ -50,13 +52,13 @@ func TestExchangeSends(t *testing.T) {
 			if rest[3] != sequence {
 				t.Fatalf("%d bytes: packet %d has the number %d", length, sequence, rest[3])
 			}
-			payload = append(payload, rest[packetHeader:packetHeader+size]...)
-			rest = rest[packetHeader+size:]
-			if size < maxPacketSize {
+			payload = append(payload, rest[mysqlwire.HeaderSize:mysqlwire.HeaderSize+size]...)
+			rest = rest[mysqlwire.HeaderSize+size:]
+			if size < mysqlwire.MaxPayload {
 				break
 			}
 		}
-		if len(rest) > 0 || payload[0] != commandQuery || !bytes.Equal(payload[1:], statement) {
+		if len(rest) > 0 || payload[0] != mysqlwire.CommandQuery || !bytes.Equal(payload[1:], statement) {
 			t.Errorf("%d bytes: %d of %d arrive, %d too many", length, len(payload)-1, length, len(rest))
 		}
 	}
@@ -80,13 +82,13 @@ func TestExchangeReceives(t *testing.T) {
 		"far too much":          {[]string{"\xff\xff\x00\x01\x00"}, "which no statement without a result set has"},
 		"an error without end":  {[]string{"\x02\x00\x00\x01\xff\x01"}, "has no number"},
 	} {
-		e := exchange{conn: &tape{answers: tc.answers}}
+		e := newExchange(&tape{answers: tc.answers}, nil)
 		err := e.receive()
 		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
 		}
 	}
-	e := exchange{conn: &tape{answers: []string{refused}}}
+	e := newExchange(&tape{answers: []string{refused}}, nil)
 	if server, ok := errors.AsType[*mysql.MySQLError](e.receive()); !ok || server.Number != 1146 {
 		t.Errorf("a refusal is not the server's error: %v", server)
 	}
@@ -95,13 +97,13 @@ func TestExchangeReceives(t *testing.T) {
 func TestExchangeDoesNotAllocate(t *testing.T) {
 	const ok = "\x07\x00\x00\x01\x00\x01\x00\x02\x00\x00\x00"
 	out := &tape{}
-	e := exchange{conn: out}
+	e := newExchange(out, nil)
 	statement := make([]byte, 100_000)
 	answers := []string{ok}
 	allocs := testing.AllocsPerRun(100, func() {
 		out.written.Reset()
 		out.answers = answers
-		if err := errors.Join(e.send(commandQuery, statement), e.receive()); err != nil {
+		if err := errors.Join(e.send(mysqlwire.CommandQuery, statement), e.receive()); err != nil {
 			t.Error(err)
 		}
 	})

@@ -4,10 +4,9 @@
 package conn
 
 import (
-	"bytes"
-	"encoding/binary"
 	"net"
-	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 )
 
 // handshake is a connection during the driver's login. It reads along what server and client can do, and adds to the client's
@@ -31,17 +30,6 @@ type agreement struct {
 	endless bool
 }
 
-const (
-	// clientMySQL is a capability that MariaDB has not: it has more capabilities instead, in bytes that were reserved.
-	clientMySQL        = 1 << 0
-	clientDeprecateEOF = 1 << 24
-	// bulkOperations is the third of MariaDB's own.
-	bulkOperations = 1 << 2
-	// ownCapabilities is where the client's packet has MariaDB's own: behind the header, the capabilities, the largest packet,
-	// the character set and 19 reserved bytes.
-	ownCapabilities = packetHeader + 4 + 4 + 1 + 19
-)
-
 // Read implements net.Conn.
 func (h *handshake) Read(p []byte) (int, error) {
 	n, err := h.Conn.Read(p)
@@ -52,44 +40,32 @@ func (h *handshake) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readGreeting reads the server's first packet, if it is there.
+// readGreeting reads the server's first packet, if it is there. What is no greeting is the driver's to report.
 func (h *handshake) readGreeting() {
-	if len(h.greeting) < packetHeader {
+	if len(h.greeting) < mysqlwire.HeaderSize {
 		return
 	}
-	size := int(h.greeting[0]) | int(h.greeting[1])<<8 | int(h.greeting[2])<<16
-	if len(h.greeting) < packetHeader+size {
+	size, _ := mysqlwire.ReadHeader(h.greeting)
+	if len(h.greeting) < mysqlwire.HeaderSize+size {
 		return
 	}
-	h.greeted = true
-	payload := h.greeting[packetHeader : packetHeader+size]
-	h.greeting = nil
-	const protocol = 10
-	end := bytes.IndexByte(payload, 0)
-	if end < 1 || payload[0] != protocol {
-		return // an error, which the driver reports
-	}
-	// Before version 11, MariaDB says that it is a MySQL which old clients can bear.
-	h.version = strings.TrimPrefix(string(payload[1:end]), "5.5.5-")
-	// The session's number, 8 bytes of the challenge and one for nothing; half of the capabilities, the character set, the
-	// status, the other half, a length and 6 bytes for nothing; MariaDB's own capabilities.
-	const capabilities, own = 4 + 8 + 1, 4 + 8 + 1 + 2 + 1 + 2 + 2 + 1 + 6
-	if rest := payload[end+1:]; len(rest) >= own+4 && rest[capabilities]&clientMySQL == 0 {
-		h.bulk = binary.LittleEndian.Uint32(rest[own:])&bulkOperations != 0
-	}
+	g, _ := mysqlwire.ReadGreeting(h.greeting[mysqlwire.HeaderSize : mysqlwire.HeaderSize+size])
+	h.greeted, h.greeting = true, nil
+	h.version, h.bulk = g.Version, g.Own&mysqlwire.OwnBulk != 0
 }
 
-// Write implements net.Conn. The driver writes its first packet in one piece.
+// Write implements net.Conn. The driver writes its first packet in one piece. For an encrypted connection, that is the request for
+// one, which has the client's capabilities as the login behind it has.
 func (h *handshake) Write(p []byte) (int, error) {
-	if h.answered || len(p) < ownCapabilities+4 {
+	login := mysqlwire.Login(p)
+	if h.answered || !login.Whole() {
 		return h.Conn.Write(p)
 	}
 	h.answered = true
-	capabilities := binary.LittleEndian.Uint32(p[packetHeader:])
-	h.endless = capabilities&clientDeprecateEOF != 0
-	if h.bulk = h.bulk && capabilities&clientMySQL == 0; h.bulk {
-		p = bytes.Clone(p)
-		p[ownCapabilities] |= bulkOperations
+	capabilities := login.Capabilities()
+	h.endless = capabilities&mysqlwire.CapabilityEndless != 0
+	if h.bulk = h.bulk && capabilities&mysqlwire.CapabilityMySQL == 0; h.bulk {
+		p = login.WithOwn(mysqlwire.OwnBulk)
 	}
 	return h.Conn.Write(p)
 }

@@ -8,6 +8,8 @@ import (
 	"encoding/binary"
 	"io"
 	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 )
 
 // greetingOf is a server's first packet.
@@ -18,7 +20,7 @@ func greetingOf(version string, capabilities uint32, own byte) string {
 	p = binary.LittleEndian.AppendUint16(append(p, 45, 2, 0), uint16(capabilities>>16))
 	p = append(append(p, 21), make([]byte, 6)...)
 	p = append(append(p, own, 0, 0, 0), "123456789012\x00mysql_native_password\x00"...)
-	return string(append(appendHeader(nil, len(p), 0), p...))
+	return string(append(mysqlwire.AppendHeader(nil, len(p), 0), p...))
 }
 
 // loginOf is the driver's first packet.
@@ -26,7 +28,7 @@ func loginOf(capabilities uint32, own byte) []byte {
 	p := binary.LittleEndian.AppendUint32(nil, capabilities)
 	p = append(append(p, 0, 0, 0, 0, 45), make([]byte, 19)...)
 	p = append(append(p, own, 0, 0, 0), "root\x00\x00"...)
-	return append(appendHeader(nil, len(p), 1), p...)
+	return append(mysqlwire.AppendHeader(nil, len(p), 1), p...)
 }
 
 // The driver's first packet asks for the bulk protocol where a MariaDB offers it, and is otherwise what the driver made of it.
@@ -39,11 +41,11 @@ func TestHandshake(t *testing.T) {
 		want              agreement
 	}{
 		"a MariaDB with all of it": {
-			"11.8.3-MariaDB-log", 1<<24 | 1<<15, 1<<24 | 1<<15, 0x1d, cache, cache | bulkOperations,
+			"11.8.3-MariaDB-log", 1<<24 | 1<<15, 1<<24 | 1<<15, 0x1d, cache, cache | byte(mysqlwire.OwnBulk),
 			agreement{version: "11.8.3-MariaDB-log", bulk: true, endless: true},
 		},
 		"one that ends lists": {
-			"5.5.5-10.3.39-MariaDB", 1 << 15, 1 << 15, 0x04, 0, bulkOperations, agreement{version: "10.3.39-MariaDB", bulk: true},
+			"5.5.5-10.3.39-MariaDB", 1 << 15, 1 << 15, 0x04, 0, byte(mysqlwire.OwnBulk), agreement{version: "10.3.39-MariaDB", bulk: true},
 		},
 		"an old one": {"5.5.5-10.1.48-MariaDB", 1 << 15, 1 << 15, 0, 0, 0, agreement{version: "10.1.48-MariaDB"}},
 		"a MySQL":    {"8.4.3", 1<<24 | mysqlBit, 1<<24 | mysqlBit, 0x04, 0, 0, agreement{version: "8.4.3", endless: true}},

@@ -14,6 +14,8 @@ import (
 	"testing/iotest"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 )
 
 // fileServer asks for the file of one LOAD DATA and answers, over a pipe.
@@ -28,7 +30,7 @@ type fileServer struct {
 
 // packet reads a packet and checks its number.
 func (s *fileServer) packet(sequence byte) []byte {
-	var header [packetHeader]byte
+	var header [mysqlwire.HeaderSize]byte
 	if _, err := io.ReadFull(s.conn, header[:]); err != nil {
 		s.err = errors.Join(s.err, err)
 		return nil
@@ -51,7 +53,7 @@ func (s *fileServer) answer(sequence byte, payload []byte) {
 func (s *fileServer) serve(request, end []byte) {
 	s.statement = s.packet(0)
 	s.answer(1, request)
-	if request[0] != answerFile {
+	if request[0] != mysqlwire.KindFile {
 		return
 	}
 	for sequence := byte(2); s.err == nil; sequence++ {
@@ -66,8 +68,8 @@ func (s *fileServer) serve(request, end []byte) {
 }
 
 func TestLoad(t *testing.T) {
-	request := append([]byte{answerFile}, "benchrun"...)
-	refusal := append([]byte{answerError, 0x26, 0x04, '#'}, "42000no such table"...)
+	request := append([]byte{mysqlwire.KindFile}, "benchrun"...)
+	refusal := append([]byte{mysqlwire.KindError, 0x26, 0x04, '#'}, "42000no such table"...)
 	broken := errors.New("the disk is gone")
 	long := strings.Repeat("0123456789abcdef", 10<<10) // two and a half packets
 	for name, tc := range map[string]struct {
@@ -78,31 +80,31 @@ func TestLoad(t *testing.T) {
 		rows, warnings int64
 		err            string
 	}{
-		"a file":        {request, []byte{answerOK, 2, 0, 2, 0, 0, 0}, strings.NewReader("a\nb\n"), "a\nb\n", 2, 2, 0, ""},
-		"an empty file": {request, []byte{answerOK, 0, 0, 2, 0, 0, 0}, strings.NewReader(""), "", 1, 0, 0, ""},
-		"three packets": {request, []byte{answerOK, 1, 0, 2, 0, 0, 0}, strings.NewReader(long), long, 4, 1, 0, ""},
+		"a file":        {request, []byte{mysqlwire.KindOK, 2, 0, 2, 0, 0, 0}, strings.NewReader("a\nb\n"), "a\nb\n", 2, 2, 0, ""},
+		"an empty file": {request, []byte{mysqlwire.KindOK, 0, 0, 2, 0, 0, 0}, strings.NewReader(""), "", 1, 0, 0, ""},
+		"three packets": {request, []byte{mysqlwire.KindOK, 1, 0, 2, 0, 0, 0}, strings.NewReader(long), long, 4, 1, 0, ""},
 		"more packets than there are numbers": {
-			request, []byte{answerOK, 1, 0, 2, 0, 0, 0}, iotest.OneByteReader(strings.NewReader(long[:600])), long[:600], 601, 1, 0, "",
+			request, []byte{mysqlwire.KindOK, 1, 0, 2, 0, 0, 0}, iotest.OneByteReader(strings.NewReader(long[:600])), long[:600], 601, 1, 0, "",
 		},
 		"the last bytes come with the end": {
-			request, []byte{answerOK, 1, 0, 2, 0, 0, 0}, iotest.DataErrReader(strings.NewReader("ab")), "ab", 2, 1, 0, "",
+			request, []byte{mysqlwire.KindOK, 1, 0, 2, 0, 0, 0}, iotest.DataErrReader(strings.NewReader("ab")), "ab", 2, 1, 0, "",
 		},
 		"many rows, with warnings": {
-			request, []byte{answerOK, 0xfc, 0x34, 0x12, 0, 2, 0, 0x01, 0x02}, strings.NewReader("a"), "a", 2, 0x1234, 0x0201, "",
+			request, []byte{mysqlwire.KindOK, 0xfc, 0x34, 0x12, 0, 2, 0, 0x01, 0x02}, strings.NewReader("a"), "a", 2, 0x1234, 0x0201, "",
 		},
 		"very many rows": {
 			request,
-			[]byte{answerOK, 0xfe, 1, 2, 3, 4, 5, 0, 0, 0, 0xfd, 1, 1, 1, 2, 0, 7, 0},
+			[]byte{mysqlwire.KindOK, 0xfe, 1, 2, 3, 4, 5, 0, 0, 0, 0xfd, 1, 1, 1, 2, 0, 7, 0},
 			strings.NewReader("a"), "a", 2,
 			0x0504030201, 7, "",
 		},
 		"the server refuses the statement": {refusal, nil, strings.NewReader("a"), "", 0, 0, 0, "no such table"},
 		"the server refuses the file":      {request, refusal, strings.NewReader("a"), "a", 2, 0, 0, "no such table"},
-		"the server wants no file":         {[]byte{answerOK, 0, 0, 0, 0, 0, 0}, nil, strings.NewReader("a"), "", 0, 0, 0, "asks for no file"},
-		"the answer is cut":                {request, []byte{answerOK, 0xfd, 1}, strings.NewReader("a"), "a", 2, 0, 0, "too short"},
+		"the server wants no file":         {[]byte{mysqlwire.KindOK, 0, 0, 0, 0, 0, 0}, nil, strings.NewReader("a"), "", 0, 0, 0, "asks for no file"},
+		"the answer is cut":                {request, []byte{mysqlwire.KindOK, 0xfd, 1}, strings.NewReader("a"), "a", 2, 0, 0, "too short"},
 		"the file breaks": {
 			request,
-			[]byte{answerOK, 1, 0, 2, 0, 0, 0},
+			[]byte{mysqlwire.KindOK, 1, 0, 2, 0, 0, 0},
 			io.MultiReader(strings.NewReader("a"), iotest.ErrReader(broken)), "a", 2, 0, 0,
 			broken.Error(),
 		},
@@ -115,7 +117,7 @@ func TestLoad(t *testing.T) {
 				defer close(done)
 				server.serve(tc.request, tc.end)
 			}()
-			e := &exchange{conn: ours}
+			e := newExchange(ours, nil)
 			rows, warnings, err := e.load([]byte("LOAD"), tc.data)
 			<-done
 			if server.err != nil {
@@ -140,11 +142,11 @@ func TestLoadOverALostConnection(t *testing.T) {
 	server := &fileServer{conn: theirs}
 	go func() {
 		server.packet(0)
-		server.answer(1, []byte{answerFile})
+		server.answer(1, []byte{mysqlwire.KindFile})
 		server.packet(2)
 		_ = theirs.Close()
 	}()
-	e := &exchange{conn: ours}
+	e := newExchange(ours, nil)
 	if _, _, err := e.load([]byte("LOAD"), iotest.OneByteReader(strings.NewReader("abc"))); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("error %v", err)
 	}
@@ -154,7 +156,7 @@ func TestLoadOverALostConnection(t *testing.T) {
 		server.packet(0)
 		_ = theirs.Close()
 	}()
-	e = &exchange{conn: ours}
+	e = newExchange(ours, nil)
 	if _, _, err := e.load([]byte("LOAD"), strings.NewReader("a")); !errors.Is(err, mysql.ErrInvalidConn) {
 		t.Errorf("error %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
@@ -42,9 +43,9 @@ func TestIntegrationPrepared(t *testing.T) {
 		return dst
 	}
 	prepared := workload.Prepared{
-		SQL: "INSERT INTO prepared VALUES (?),(?),(?)", Types: []workload.ValueType{workload.TypeInt}, Rows: 3,
+		SQL: "INSERT INTO prepared VALUES (?),(?),(?)", Types: []mysqlwire.Type{mysqlwire.TypeInt}, Rows: 3,
 	}
-	bulk := workload.Prepared{SQL: "INSERT INTO prepared VALUES (?)", Types: []workload.ValueType{workload.TypeInt}}
+	bulk := workload.Prepared{SQL: "INSERT INTO prepared VALUES (?)", Types: []mysqlwire.Type{mysqlwire.TypeInt}}
 	all, commits := []workload.Prepared{prepared, bulk}, int64(6)
 	if server.Engine == engine.MySQL.Name {
 		const says = "protocol Bulk needs MariaDB 10.2 or newer; this server is "

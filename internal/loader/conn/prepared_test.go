@@ -4,13 +4,13 @@
 package conn
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
@@ -23,19 +23,19 @@ const (
 )
 
 func TestPrepare(t *testing.T) {
-	types := []workload.ValueType{workload.TypeInt, workload.TypeUnsignedBigInt}
+	types := []mysqlwire.Type{mysqlwire.TypeInt, mysqlwire.TypeUnsignedBigInt}
 	for name, tc := range map[string]struct {
 		agreed  agreement
 		rows    int64
 		answers []string
-		want    *workload.PreparedHead
+		want    *mysqlwire.Execution
 		err     string
 	}{
 		"for one row": {
 			agreement{},
 			1,
 			[]string{preparedTwo, description, description, end},
-			&workload.PreparedHead{
+			&mysqlwire.Execution{
 				First: []byte("\x17\x04\x03\x02\x01\x00\x01\x00\x00\x00\x00\x01\x03\x00\x08\x80"),
 				Later: []byte("\x17\x04\x03\x02\x01\x00\x01\x00\x00\x00\x00\x00"),
 			}, "",
@@ -44,7 +44,7 @@ func TestPrepare(t *testing.T) {
 			agreement{endless: true},
 			5,
 			[]string{preparedTwo[:7], preparedTwo[7:] + description + description[:2], description[2:]},
-			&workload.PreparedHead{
+			&mysqlwire.Execution{
 				First: []byte("\x17\x04\x03\x02\x01\x00\x01\x00\x00\x00\x00\x00\x01" + strings.Repeat("\x03\x00\x08\x80", 5)),
 				Later: []byte("\x17\x04\x03\x02\x01\x00\x01\x00\x00\x00\x00\x00\x00"),
 			}, "",
@@ -53,7 +53,7 @@ func TestPrepare(t *testing.T) {
 			agreement{bulk: true},
 			0,
 			[]string{preparedTwo, description, description, end},
-			&workload.PreparedHead{
+			&mysqlwire.Execution{
 				First: []byte("\xfa\x04\x03\x02\x01\x80\x00\x03\x00\x08\x80"), Later: []byte("\xfa\x04\x03\x02\x01\x00\x00"),
 			}, "",
 		},
@@ -71,7 +71,7 @@ func TestPrepare(t *testing.T) {
 		"nothing":                   {agreement{}, 1, []string{"\x00\x00\x00\x01"}, nil, "the server's answer is empty"},
 	} {
 		out := &tape{answers: tc.answers}
-		s := &Session{below: &exchange{conn: out}, agreed: tc.agreed}
+		s := &Session{below: newExchange(out, nil), agreed: tc.agreed}
 		got, err := s.Prepare(workload.Prepared{SQL: "INSERT …", Types: types, Rows: tc.rows})
 		if tc.err == "" && err != nil || tc.err != "" && (err == nil || !strings.Contains(err.Error(), tc.err)) {
 			t.Errorf("%s: error %v, want %q", name, err, tc.err)
@@ -88,18 +88,10 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// Over an encrypted connection there is nothing below the driver.
-func TestPrepareEncrypted(t *testing.T) {
-	_, err := new(Session).Prepare(workload.Prepared{})
-	if refused, ok := errors.AsType[workload.Refused](err); !ok || !strings.Contains(refused.Reason, "database.tls.mode must be Disabled") {
-		t.Errorf("error %v", err)
-	}
-}
-
 // An execution is sent as a command of its own, and the client works meanwhile.
 func TestExecuteWhile(t *testing.T) {
 	out := &tape{answers: []string{allWell}}
-	s := &Session{below: &exchange{conn: out}}
+	s := &Session{below: newExchange(out, nil)}
 	execution := []byte("\xfa\x04\x03\x02\x01\x00\x00values")
 	worked := false
 	_, err := s.ExecuteWhile(execution, func() {
@@ -116,7 +108,7 @@ func TestExecuteWhile(t *testing.T) {
 
 func TestExecutionsDoNotAllocate(t *testing.T) {
 	out := &tape{}
-	s := &Session{below: &exchange{conn: out}}
+	s := &Session{below: newExchange(out, nil)}
 	execution, answers, nothing := make([]byte, 100_000), []string{allWell}, func() {}
 	allocs := testing.AllocsPerRun(100, func() {
 		out.written.Reset()

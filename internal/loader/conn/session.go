@@ -12,6 +12,9 @@ import (
 	"slices"
 	"time"
 	"unsafe"
+
+	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 // Session is one connection, opened by the driver: database/sql would take a lock, look at the context and convert no
@@ -20,7 +23,7 @@ type Session struct {
 	conn  driver.Conn
 	exec  driver.ExecerContext
 	query driver.QueryerContext
-	// below the driver, for statements without a result set; nil if the connection is encrypted.
+	// below the driver, for statements without a result set.
 	below  *exchange
 	agreed agreement
 	// ctx cannot be cancelled, so that the driver starts no watcher for each statement: interrupting closes the
@@ -33,18 +36,18 @@ type Session struct {
 
 // Session connects to the schema and executes the setup statements.
 func (c *Connections) Session(ctx context.Context, schema string, setup []string) (*Session, error) {
-	conn, below, agreed, err := c.connect(ctx, schema)
+	o, err := c.connect(ctx, schema)
 	if err != nil {
 		return nil, err
 	}
-	exec, executes := conn.(driver.ExecerContext)
-	query, queries := conn.(driver.QueryerContext)
+	exec, executes := o.Conn.(driver.ExecerContext)
+	query, queries := o.Conn.(driver.QueryerContext)
 	if !executes || !queries {
-		return nil, errors.Join(fmt.Errorf("the driver's connection %T executes no statements", conn), conn.Close())
+		return nil, errors.Join(fmt.Errorf("the driver's connection %T executes no statements", o.Conn), o.Close())
 	}
-	s := &Session{conn: conn, exec: exec, query: query, agreed: agreed, ctx: context.WithoutCancel(ctx)}
-	if below != nil {
-		s.below = &exchange{conn: below}
+	s := &Session{
+		conn: o.Conn, exec: exec, query: query, agreed: o.agreed, ctx: context.WithoutCancel(ctx),
+		below: newExchange(o.transport, o.arrivals),
 	}
 	for _, statement := range setup {
 		if err := s.Exec([]byte(statement)); err != nil {
@@ -56,25 +59,41 @@ func (c *Connections) Session(ctx context.Context, schema string, setup []string
 
 // Exec implements workload.Session.
 func (s *Session) Exec(statement []byte) error {
-	if s.below == nil {
-		_, err := s.ExecAffected(statement)
-		return err
-	}
-	if err := s.below.send(commandQuery, statement); err != nil {
+	if err := s.below.send(mysqlwire.CommandQuery, statement); err != nil {
 		return err
 	}
 	return s.below.receive()
 }
 
-// ExecWhile implements workload.Session. Over an encrypted connection, meanwhile is afterwards.
+// ExecWhile implements workload.Session.
 func (s *Session) ExecWhile(statement []byte, meanwhile func()) (ago time.Duration, err error) {
-	if s.below == nil {
-		err := s.Exec(statement)
-		answered := time.Now()
-		meanwhile()
-		return time.Since(answered), err
+	return s.while(mysqlwire.CommandQuery, statement, meanwhile)
+}
+
+// Prepare implements workload.Session.
+func (s *Session) Prepare(p workload.Prepared) (*mysqlwire.Execution, error) {
+	if p.Rows == 0 && !s.agreed.bulk {
+		return nil, workload.Refused{Reason: "protocol Bulk needs MariaDB 10.2 or newer; this server is " + s.agreed.version}
 	}
-	return s.while(commandQuery, statement, meanwhile)
+	prepared, err := s.below.prepare(p.SQL, s.agreed.endless)
+	if err != nil {
+		return nil, err
+	}
+	if p.Rows == 0 {
+		return prepared.Bulk(p.Types), nil
+	}
+	return prepared.Execution(p.Types, int(p.Rows)), nil
+}
+
+// ExecuteWhile implements workload.Session.
+func (s *Session) ExecuteWhile(execution []byte, meanwhile func()) (ago time.Duration, err error) {
+	return s.while(execution[0], execution[1:], meanwhile)
+}
+
+// Load implements workload.Session.
+func (s *Session) Load(clause string, data io.Reader) (rows, warnings int64, err error) {
+	// There is no file of this name: what the server asks for is sent, whatever it is called.
+	return s.below.load([]byte("LOAD DATA LOCAL INFILE 'benchrun' "+clause), data)
 }
 
 // while sends a command and waits for its answer after meanwhile.
@@ -128,6 +147,22 @@ func (s *Session) Fetch(statement []byte) (n int64, err error) {
 // nothing of it.
 func borrowed(statement []byte) string {
 	return unsafe.String(unsafe.SliceData(statement), len(statement)) //nolint:gosec // see above
+}
+
+// Warning implements workload.Session.
+func (s *Session) Warning() (string, error) {
+	const query = "SHOW WARNINGS LIMIT 1"
+	rows, err := s.query.QueryContext(s.ctx, query, nil)
+	if err != nil {
+		return "", fmt.Errorf("executing %s: %w", query, err)
+	}
+	// Level, number and text.
+	row := make([]driver.Value, len(rows.Columns()))
+	err = rows.Next(row)
+	if err = errors.Join(err, rows.Close()); err != nil {
+		return "", fmt.Errorf("reading the rows of %s: %w", query, err)
+	}
+	return text(row[len(row)-1]), nil
 }
 
 // Pairs executes a query with two columns, a name and a value.

@@ -10,6 +10,8 @@ import (
 	"net"
 	"os"
 	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 )
 
 // Sink is a connection to nobody: it greets as a server does, swallows each packet and answers that all is well.
@@ -30,25 +32,10 @@ type Sink struct {
 	answer []byte
 }
 
-// NewSink returns a connection over which the server has greeted.
-func NewSink() *Sink { return &Sink{answer: greeting()} }
-
-// greeting is a server's first packet: protocol 10, a password is asked for by a challenge of 20 bytes, and prepared statements
-// can be executed for many rows at once.
-func greeting() []byte {
-	const (
-		longFlag, withSchema, protocol41, transactions = 1 << 2, 1 << 3, 1 << 9, 1 << 13
-		challenge, authPlugins                         = 1 << 15, 1 << 19
-		capabilities                                   = longFlag | withSchema | protocol41 | transactions | challenge | authPlugins
-		utf8mb4, autocommit                            = 45, 2
-	)
-	p := append([]byte{10}, "11.8.0-noop\x00"...)
-	p = append(p, 1, 0, 0, 0)
-	p = append(append(p, "12345678"...), 0)
-	p = append(p, capabilities&0xff, capabilities>>8&0xff, utf8mb4, autocommit, 0, capabilities>>16, 0, 21)
-	p = append(append(p, make([]byte, 6)...), bulkOperations, 0, 0, 0)
-	p = append(p, "123456789012\x00mysql_native_password\x00"...)
-	return append(appendHeader(nil, len(p), 0), p...)
+// NewSink returns a connection over which the server has greeted: one that executes prepared statements for many rows at once.
+func NewSink() *Sink {
+	g := mysqlwire.Greeting{Version: "11.8.0-noop", Capabilities: mysqlwire.Plain, Own: mysqlwire.OwnBulk}
+	return &Sink{answer: g.AppendPacket(nil)}
 }
 
 // Write implements net.Conn. Headers are written in one piece.
@@ -56,14 +43,14 @@ func (s *Sink) Write(p []byte) (int, error) {
 	s.Bytes += int64(len(p))
 	for rest := p; len(rest) > 0 || s.left == 0; {
 		if s.left == 0 {
-			if len(rest) < packetHeader {
+			if len(rest) < mysqlwire.HeaderSize {
 				return 0, errors.New("a packet without its header")
 			}
-			s.left = int(rest[0]) | int(rest[1])<<8 | int(rest[2])<<16
-			s.size, s.more, s.sequence = s.left, s.left == maxPacketSize, rest[3]
-			rest = rest[packetHeader:]
+			s.left, s.sequence = mysqlwire.ReadHeader(rest)
+			s.size, s.more = s.left, s.left == mysqlwire.MaxPayload
+			rest = rest[mysqlwire.HeaderSize:]
 			s.file = !s.loading && bytes.HasPrefix(rest, loadStatement)
-			s.prepares = !s.loading && len(rest) > 0 && rest[0] == commandPrepare
+			s.prepares = !s.loading && len(rest) > 0 && rest[0] == mysqlwire.CommandPrepare
 		}
 		n := min(s.left, len(rest))
 		s.left, rest = s.left-n, rest[n:]
@@ -79,7 +66,7 @@ func (s *Sink) Write(p []byte) (int, error) {
 }
 
 // loadStatement is how a statement begins that comes with a file.
-var loadStatement = append([]byte{commandQuery}, "LOAD DATA LOCAL"...)
+var loadStatement = append([]byte{mysqlwire.CommandQuery}, "LOAD DATA LOCAL"...)
 
 // reply answers the packet that has come in whole, if an answer is due.
 func (s *Sink) reply() {
@@ -88,13 +75,11 @@ func (s *Sink) reply() {
 		return
 	case s.file:
 		// The file of no name.
-		s.answer = append(s.answer, 1, 0, 0, s.sequence+1, answerFile)
+		s.answer = append(mysqlwire.AppendHeader(s.answer, 1, s.sequence+1), mysqlwire.KindFile)
 	case s.prepares:
-		// OK: statement 1, without columns and without placeholders to describe.
-		s.answer = append(s.answer, 12, 0, 0, s.sequence+1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+		s.answer = mysqlwire.AppendPrepared(s.answer, s.sequence+1)
 	default:
-		// OK: nothing changed, no id, autocommit, no warning.
-		s.answer = append(s.answer, 7, 0, 0, s.sequence+1, 0, 0, 0, 2, 0, 0, 0)
+		s.answer = mysqlwire.AppendOK(s.answer, s.sequence+1)
 	}
 	s.loading = s.file
 }

@@ -88,8 +88,14 @@ func (s *socket) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	//nolint:gosec // as the syscall package does
-	n, err := s.transfer(unix.SYS_READ, unix.POLLIN, unsafe.Pointer(&p[0]), uintptr(len(p)))
+	var n int
+	var err error
+	if s.arrivals.expected {
+		n, err = s.readExpected(p)
+	} else {
+		//nolint:gosec // as the syscall package does
+		n, err = s.transfer(unix.SYS_READ, unix.POLLIN, unsafe.Pointer(&p[0]), uintptr(len(p)))
+	}
 	if err == nil && n == 0 {
 		return 0, io.EOF
 	}

@@ -6,8 +6,10 @@ package conn
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"database/sql/driver"
 	"fmt"
 	"os"
+	"reflect"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -35,4 +37,15 @@ func tlsConfig(server result.Server) (*tls.Config, error) {
 	default:
 		return nil, nil
 	}
+}
+
+// encrypted is the connection that the driver has made of the one that it was given. Sessions speak over it below the driver, as
+// they do over one that is not encrypted. The driver encrypts in the middle of its login and keeps what it made to itself, in a
+// field that its next version may call otherwise: that would be an error here, and in the tests.
+func encrypted(conn driver.Conn) (*tls.Conn, error) {
+	field := reflect.Indirect(reflect.ValueOf(conn)).FieldByName("netConn")
+	if !field.IsValid() || field.Kind() != reflect.Interface || field.Elem().Type() != reflect.TypeFor[*tls.Conn]() {
+		return nil, fmt.Errorf("the driver's connection %T does not have its encrypted connection where it had", conn)
+	}
+	return (*tls.Conn)(field.Elem().UnsafePointer()), nil
 }

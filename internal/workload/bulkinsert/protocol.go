@@ -7,16 +7,16 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
 )
 
 // Types of the values of a row, and their length: a byte says how long a path or a time is.
 var (
-	fileTypes   = []workload.ValueType{workload.TypeBytes, workload.TypeDatetime, workload.TypeUnsignedBigInt}
-	narrowTypes = []workload.ValueType{workload.TypeInt, workload.TypeInt}
+	fileTypes   = []mysqlwire.Type{mysqlwire.TypeBytes, mysqlwire.TypeDatetime, mysqlwire.TypeUnsignedBigInt}
+	narrowTypes = []mysqlwire.Type{mysqlwire.TypeInt, mysqlwire.TypeInt}
 )
 
 const (
@@ -38,9 +38,6 @@ func (p *Parameters) checkProtocol(cfg *result.Config) error {
 	if cfg.Workload.Data != nil {
 		return errors.New("dataFrom goes with protocol Text: rows of a file are sent as text")
 	}
-	if cfg.Server.TLS != "" {
-		return fmt.Errorf("protocol %s needs database.tls.mode Disabled", p.Protocol)
-	}
 	return p.checkPlaceholders()
 }
 
@@ -50,10 +47,10 @@ func (p *Parameters) checkPlaceholders() error {
 	if p.Table == tableNarrow {
 		columns = len(narrowTypes)
 	}
-	most := int64(workload.MaxPlaceholders / columns)
+	most := int64(mysqlwire.MaxPlaceholders / columns)
 	if p.Protocol == insert.ProtocolPrepared && min(p.RowsPerStatement, p.Rows) > most {
 		return fmt.Errorf("rowsPerStatement is %d: a prepared statement has at most %d placeholders, which are %d rows of %s (Bulk "+
-			"has no such limit)", p.RowsPerStatement, workload.MaxPlaceholders, most, p.Table)
+			"has no such limit)", p.RowsPerStatement, mysqlwire.MaxPlaceholders, most, p.Table)
 	}
 	return nil
 }
@@ -64,10 +61,10 @@ func (w *bulkInsert) prepares() bool {
 }
 
 // values makes rows' values for prepared statements.
-type values struct{ generate.Binary }
+type values struct{ mysqlwire.Values }
 
 func (w *bulkInsert) values() values {
-	return values{generate.Binary{Indicated: w.params.Protocol == insert.ProtocolBulk}}
+	return values{mysqlwire.Values{Indicated: w.params.Protocol == insert.ProtocolBulk}}
 }
 
 // ofFiles appends path, modification_time and file_size of row n.
@@ -77,7 +74,7 @@ func (v values) ofFiles(data *fileList) func(dst []byte, n int64) []byte {
 		dst = v.AppendLength(dst, uint8(len(folder)+len("/")+generate.TextLength+len(fileSuffix))) //nolint:gosec // at most 175
 		dst = data.appendPath(dst, folder, n)
 		micros, size := data.numbers(n)
-		return v.AppendBigInt(v.AppendTime(dst, micros), size)
+		return v.AppendBigInt(generate.AppendTimeValue(v.Values, dst, micros), size)
 	}
 }
 

@@ -12,13 +12,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
 // asText reads values as a server does, and returns the row as it is in a statement, and what follows.
-func asText(t *testing.T, indicated bool, types []workload.ValueType, p []byte) (row string, rest []byte) {
+func asText(t *testing.T, indicated bool, types []mysqlwire.Type, p []byte) (row string, rest []byte) {
 	t.Helper()
 	take := func(n int) []byte {
 		if len(p) < n {
@@ -34,13 +35,13 @@ func asText(t *testing.T, indicated bool, types []workload.ValueType, p []byte) 
 			t.Fatal("there is no value")
 		}
 		switch kind {
-		case workload.TypeInt:
+		case mysqlwire.TypeInt:
 			fields = append(fields, fmt.Sprint(binary.LittleEndian.Uint32(take(4))))
-		case workload.TypeUnsignedBigInt:
+		case mysqlwire.TypeUnsignedBigInt:
 			fields = append(fields, fmt.Sprint(binary.LittleEndian.Uint64(take(8))))
-		case workload.TypeBytes:
+		case mysqlwire.TypeBytes:
 			fields = append(fields, "'"+string(take(int(take(1)[0])))+"'")
-		case workload.TypeDatetime:
+		case mysqlwire.TypeDatetime:
 			d := take(int(take(1)[0]))
 			fields = append(fields, fmt.Sprintf("'%04d-%02d-%02d %02d:%02d:%02d.%06d'",
 				binary.LittleEndian.Uint16(d), d[2], d[3], d[4], d[5], d[6], binary.LittleEndian.Uint32(d[7:])))
@@ -141,9 +142,6 @@ func TestProtocolIsRefused(t *testing.T) {
 		},
 		"which are 21845 rows of FileList": func(p *Parameters, _ *result.Config) {
 			p.Protocol, p.Rows, p.RowsPerStatement = "Prepared", 1e6, 21846
-		},
-		"protocol Bulk needs database.tls.mode Disabled": func(p *Parameters, cfg *result.Config) {
-			p.Protocol, cfg.Server.TLS = "Bulk", result.TLSRequired
 		},
 		"dataFrom goes with protocol Text": func(p *Parameters, cfg *result.Config) {
 			p.Protocol, cfg.Workload.Data = "Prepared", &result.Data{Path: "a.tsv", Format: "TSV"}

@@ -3,7 +3,11 @@
 
 package generate
 
-import "time"
+import (
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
+)
 
 const (
 	// timeDays are the days from 2010-01-01 on in which files were modified, TimeSpan the same in microseconds.
@@ -33,4 +37,20 @@ func AppendSecond(dst []byte, seconds uint64) []byte {
 	dst = append(dst, days[day][:]...)
 	hour, minute, second := TwoDigits[clock/3600], TwoDigits[clock/60%60], TwoDigits[clock%60]
 	return append(dst, ' ', hour[0], hour[1], ':', minute[0], minute[1], ':', second[0], second[1])
+}
+
+// dates are the days that files were modified, in the binary form.
+var dates = func() (all [timeDays]mysqlwire.Date) {
+	for i := range all {
+		year, month, day := time.Date(2010, time.January, 1+i, 0, 0, 0, 0, time.UTC).Date()
+		all[i] = mysqlwire.NewDate(year, int(month), day)
+	}
+	return all
+}()
+
+// AppendTimeValue is AppendTime in the binary form.
+func AppendTimeValue(v mysqlwire.Values, dst []byte, micros uint64) []byte {
+	const second, day = 1_000_000, 86400
+	seconds := micros / second
+	return v.AppendDatetime(dst, dates[seconds/day], uint32(seconds%day), uint32(micros%second)) //nolint:gosec // seconds of a day
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
@@ -23,8 +24,8 @@ const (
 
 // Prepare has the statements prepared instead of being sent as text. The load's AppendRow then appends a row's values, of these
 // types, in the binary form of the protocol, for bulk with indicators; rowBytes bounds them.
-func (l *Load) Prepare(bulk bool, types []workload.ValueType, rowBytes int64) {
-	l.prepared = &prepared{bulk: bulk, types: types, heads: map[int]map[int64]*workload.PreparedHead{}}
+func (l *Load) Prepare(bulk bool, types []mysqlwire.Type, rowBytes int64) {
+	l.prepared = &prepared{bulk: bulk, types: types, heads: map[int]map[int64]*mysqlwire.Execution{}}
 	l.RowBytes = rowBytes
 	if !bulk {
 		// Each placeholder has a type and, together with others, a byte that says which are NULL.
@@ -35,9 +36,9 @@ func (l *Load) Prepare(bulk bool, types []workload.ValueType, rowBytes int64) {
 // prepared are the statements of a load that are prepared.
 type prepared struct {
 	bulk  bool
-	types []workload.ValueType
+	types []mysqlwire.Type
 	// heads of the clients' statements by the number of their rows. Those for bulk have any number: it is 0 here.
-	heads map[int]map[int64]*workload.PreparedHead
+	heads map[int]map[int64]*mysqlwire.Execution
 }
 
 // headBytes bounds what comes before the values, but for what RowBytes has.
@@ -51,7 +52,7 @@ func (l *Load) Ready(client int, s workload.Session) error {
 	if l.prepared == nil {
 		return nil
 	}
-	heads := map[int64]*workload.PreparedHead{}
+	heads := map[int64]*mysqlwire.Execution{}
 	for _, rows := range l.preparedSizes() {
 		statement := workload.Prepared{
 			SQL: l.head(client) + placeholders(len(l.prepared.types), max(rows, 1)), Types: l.prepared.types, Rows: rows,
@@ -93,10 +94,10 @@ func (l *Load) preparedSizes() []int64 {
 // executions makes one client's executions of prepared statements.
 type executions struct {
 	appendRow func(dst []byte, n int64) []byte
-	heads     map[int64]*workload.PreparedHead
+	heads     map[int64]*mysqlwire.Execution
 	bulk      bool
 	// typed are the statements whose types the server knows.
-	typed map[*workload.PreparedHead]bool
+	typed map[*mysqlwire.Execution]bool
 }
 
 func (l *Load) executions(client int) *executions {
@@ -105,7 +106,7 @@ func (l *Load) executions(client int) *executions {
 	}
 	return &executions{
 		appendRow: l.AppendRow, heads: l.prepared.heads[client], bulk: l.prepared.bulk,
-		typed: map[*workload.PreparedHead]bool{},
+		typed: map[*mysqlwire.Execution]bool{},
 	}
 }
 
@@ -124,7 +125,7 @@ func (x *executions) again(dst []byte, first, last int64) []byte {
 	return x.rows(append(dst, x.head(first, last).First...), first, last)
 }
 
-func (x *executions) head(first, last int64) *workload.PreparedHead {
+func (x *executions) head(first, last int64) *mysqlwire.Execution {
 	if x.bulk {
 		return x.heads[0]
 	}

@@ -11,12 +11,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
-var twoInts = []workload.ValueType{workload.TypeInt, workload.TypeInt}
+var twoInts = []mysqlwire.Type{mysqlwire.TypeInt, mysqlwire.TypeInt}
 
 func preparedLoad(rows, perStatement, perTransaction int64, bulk bool) *Load {
 	l := New(rows, perStatement, perTransaction, workload.Share{Pods: 1})
@@ -115,7 +116,7 @@ func TestPreparedSizes(t *testing.T) {
 // refusing is a session on which nothing can be prepared.
 type refusing struct{ workloadtest.Silence }
 
-func (refusing) Prepare(workload.Prepared) (*workload.PreparedHead, error) {
+func (refusing) Prepare(workload.Prepared) (*mysqlwire.Execution, error) {
 	return nil, workload.Refused{Reason: "not here"}
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
@@ -76,10 +77,10 @@ func (s *Script) ExecWhile(statement []byte, meanwhile func()) (time.Duration, e
 }
 
 // Prepare remembers the statement as if it had been sent, and begins its executions with its number.
-func (s *Script) Prepare(p workload.Prepared) (*workload.PreparedHead, error) {
+func (s *Script) Prepare(p workload.Prepared) (*mysqlwire.Execution, error) {
 	s.Prepared = append(s.Prepared, p)
 	n := len(s.Prepared)
-	return &workload.PreparedHead{First: fmt.Appendf(nil, "first of %d:", n), Later: fmt.Appendf(nil, "%d:", n)}, nil
+	return &mysqlwire.Execution{First: fmt.Appendf(nil, "first of %d:", n), Later: fmt.Appendf(nil, "%d:", n)}, nil
 }
 
 // ExecuteWhile implements workload.Session.
@@ -163,8 +164,8 @@ func (Silence) ExecWhile(_ []byte, meanwhile func()) (time.Duration, error) {
 }
 
 // Prepare implements workload.Session.
-func (Silence) Prepare(workload.Prepared) (*workload.PreparedHead, error) {
-	return &workload.PreparedHead{}, nil
+func (Silence) Prepare(workload.Prepared) (*mysqlwire.Execution, error) {
+	return &mysqlwire.Execution{}, nil
 }
 
 // ExecuteWhile implements workload.Session.

@@ -1,0 +1,102 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package mysqlwire reads and writes MySQL's client/server protocol, as far as a load needs it: what statements, their answers, the
+// values of prepared statements, files of LOAD DATA LOCAL and the first packets of a session look like on the wire. Logging in and
+// reading result sets is left to go-sql-driver. Nothing here connects to anything.
+package mysqlwire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+const (
+	// HeaderSize is the bytes of a packet's header: three of its payload's size, one of its number.
+	HeaderSize = 4
+	// MaxPayload is the largest size of a packet's payload. A payload of that size goes on in the next packet, which may be empty.
+	MaxPayload = 1<<24 - 1
+)
+
+// Commands, which are the first byte of a client's packet number 0.
+const (
+	CommandQuery   byte = 0x03
+	CommandPrepare byte = 0x16
+	CommandExecute byte = 0x17
+	// CommandBulk is MariaDB's: an execution for many rows.
+	CommandBulk byte = 0xfa
+)
+
+// AppendHeader appends the header of a packet with so many bytes, at most MaxPayload.
+func AppendHeader(dst []byte, size int, sequence byte) []byte {
+	return binary.LittleEndian.AppendUint32(dst, uint32(size)|uint32(sequence)<<24) //nolint:gosec // at most MaxPayload
+}
+
+// ReadHeader reads the first HeaderSize bytes of a packet.
+func ReadHeader(p []byte) (size int, sequence byte) {
+	_ = p[HeaderSize-1]
+	return int(p[0]) | int(p[1])<<8 | int(p[2])<<16, p[3]
+}
+
+// Reader reads a server's packets.
+type Reader struct {
+	from io.Reader
+	// buffer has what was read; what is not returned yet begins at next and ends at end.
+	buffer    [4096]byte
+	next, end int
+}
+
+// NewReader returns a reader of a connection. It reads ahead: between two packets of one answer, nobody else may read.
+func NewReader(from io.Reader) *Reader { return &Reader{from: from} }
+
+// Packet waits for a packet and returns its payload, of at least one byte, which the next call overwrites. A packet that is larger
+// than those that a statement without a result set gets is an error. The server's end is mysql.ErrInvalidConn.
+func (r *Reader) Packet() ([]byte, error) {
+	for {
+		size, err := r.have()
+		if err != nil {
+			return nil, err
+		}
+		if payload := r.next + HeaderSize; size > 0 && r.end-payload >= size {
+			r.next = payload + size
+			return r.buffer[payload:r.next], nil
+		}
+		if err := r.more(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// have is the size of the next packet's payload; 0 if it is not known yet.
+func (r *Reader) have() (size int, err error) {
+	if r.end-r.next < HeaderSize {
+		return 0, nil
+	}
+	size, _ = ReadHeader(r.buffer[r.next:])
+	switch {
+	case size == 0:
+		return 0, errors.New("the server's answer is empty")
+	case size > len(r.buffer)-HeaderSize:
+		return 0, fmt.Errorf("the server's answer has %d bytes, which no statement without a result set has", size)
+	}
+	return size, nil
+}
+
+// more reads what there is, behind what is there already.
+func (r *Reader) more() error {
+	r.end = copy(r.buffer[:], r.buffer[r.next:r.end])
+	r.next = 0
+	n, err := r.from.Read(r.buffer[r.end:])
+	r.end += n
+	switch {
+	case n > 0 || err == nil:
+		return nil
+	case errors.Is(err, io.EOF):
+		return mysql.ErrInvalidConn
+	}
+	return err
+}
