@@ -56,46 +56,44 @@ func NewReader(from io.Reader) *Reader { return &Reader{from: from} }
 // Packet waits for a packet and returns its payload, of at least one byte, which the next call overwrites. A packet that is larger
 // than those that a statement without a result set gets is an error. The server's end is mysql.ErrInvalidConn.
 func (r *Reader) Packet() ([]byte, error) {
+	if r.next == r.end {
+		r.next, r.end = 0, 0
+	}
 	for {
-		size, err := r.have()
-		if err != nil {
-			return nil, err
+		if have := r.end - r.next; have >= HeaderSize {
+			size, _ := ReadHeader(r.buffer[r.next:])
+			if size == 0 || size > len(r.buffer)-HeaderSize {
+				return nil, refused(size)
+			}
+			if have >= HeaderSize+size {
+				payload := r.next + HeaderSize
+				r.next = payload + size
+				return r.buffer[payload:r.next], nil
+			}
 		}
-		if payload := r.next + HeaderSize; size > 0 && r.end-payload >= size {
-			r.next = payload + size
-			return r.buffer[payload:r.next], nil
+		if r.next > 0 {
+			r.end = copy(r.buffer[:], r.buffer[r.next:r.end])
+			r.next = 0
 		}
-		if err := r.more(); err != nil {
-			return nil, err
+		n, err := r.from.Read(r.buffer[r.end:])
+		r.end += n
+		if n == 0 && err != nil {
+			return nil, ended(err)
 		}
 	}
 }
 
-// have is the size of the next packet's payload; 0 if it is not known yet.
-func (r *Reader) have() (size int, err error) {
-	if r.end-r.next < HeaderSize {
-		return 0, nil
+// refused is the error of a packet of a size that no answer has.
+func refused(size int) error {
+	if size == 0 {
+		return errors.New("the server's answer is empty")
 	}
-	size, _ = ReadHeader(r.buffer[r.next:])
-	switch {
-	case size == 0:
-		return 0, errors.New("the server's answer is empty")
-	case size > len(r.buffer)-HeaderSize:
-		return 0, fmt.Errorf("the server's answer has %d bytes, which no statement without a result set has", size)
-	}
-	return size, nil
+	return fmt.Errorf("the server's answer has %d bytes, which no statement without a result set has", size)
 }
 
-// more reads what there is, behind what is there already.
-func (r *Reader) more() error {
-	r.end = copy(r.buffer[:], r.buffer[r.next:r.end])
-	r.next = 0
-	n, err := r.from.Read(r.buffer[r.end:])
-	r.end += n
-	switch {
-	case n > 0 || err == nil:
-		return nil
-	case errors.Is(err, io.EOF):
+// ended is the error of a connection that cannot be read any more.
+func ended(err error) error {
+	if errors.Is(err, io.EOF) {
 		return mysql.ErrInvalidConn
 	}
 	return err

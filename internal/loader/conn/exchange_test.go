@@ -78,6 +78,7 @@ func TestExchangeReceives(t *testing.T) {
 		"an error before login": {[]string{"\x06\x00\x00\x01\xff\x10\x04Too"}, "Error 1040: Too"},
 		"rows":                  {[]string{"\x01\x00\x00\x01\x02"}, "as to a query"},
 		"nothing":               {nil, mysql.ErrInvalidConn.Error()},
+		"an empty packet":       {[]string{"\x00\x00\x00\x01"}, "the server's answer is empty"},
 		"half":                  {[]string{ok[:6]}, mysql.ErrInvalidConn.Error()},
 		"far too much":          {[]string{"\xff\xff\x00\x01\x00"}, "which no statement without a result set has"},
 		"an error without end":  {[]string{"\x02\x00\x00\x01\xff\x01"}, "has no number"},

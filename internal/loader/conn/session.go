@@ -11,7 +11,6 @@ import (
 	"io"
 	"slices"
 	"time"
-	"unsafe"
 
 	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -115,7 +114,7 @@ func (s *Session) LateAnswers() int64 { return s.lateAnswers }
 
 // ExecAffected implements workload.Session.
 func (s *Session) ExecAffected(statement []byte) (int64, error) {
-	done, err := s.exec.ExecContext(s.ctx, borrowed(statement), nil)
+	done, err := s.exec.ExecContext(s.ctx, string(statement), nil)
 	if err != nil {
 		return 0, err
 	}
@@ -124,7 +123,7 @@ func (s *Session) ExecAffected(statement []byte) (int64, error) {
 
 // Fetch implements workload.Session.
 func (s *Session) Fetch(statement []byte) (n int64, err error) {
-	rows, err := s.query.QueryContext(s.ctx, borrowed(statement), nil)
+	rows, err := s.query.QueryContext(s.ctx, string(statement), nil)
 	if err != nil {
 		return 0, err
 	}
@@ -141,12 +140,6 @@ func (s *Session) Fetch(statement []byte) (n int64, err error) {
 		}
 		n++
 	}
-}
-
-// borrowed is the statement as a string, not copied: the driver copies it into its packet before it sends it, and keeps
-// nothing of it.
-func borrowed(statement []byte) string {
-	return unsafe.String(unsafe.SliceData(statement), len(statement)) //nolint:gosec // see above
 }
 
 // Warning implements workload.Session.
