@@ -34,7 +34,8 @@ import (
 // benchSchema is what is loaded into.
 const benchSchema = "benchclient"
 
-// shape is a load whose cost depends on the client in a way of its own. An operation is a row or, where none is inserted, a query.
+// shape is a load whose cost depends on the client in a way of its own. An operation is a row or, where none is inserted, a
+// query.
 type shape struct {
 	name     string
 	workload result.Workload
@@ -99,17 +100,19 @@ type closingSession interface {
 // and the loader's CPU time for an operation; medians over all rounds and, from six rounds on, the ends of their 95% intervals by
 // order statistics. Operations are the same, made by the workload itself.
 func BenchmarkClient(b *testing.B) {
-	transports := map[string]string{"TCP": ""}
-	if path := os.Getenv("BENCHRUN_TEST_SOCKET"); path != "" {
-		transports["Unix socket"] = path
-	}
-	for transport, socket := range transports {
-		server := newTrial(b, commitsize.Parameters{}).cfg.Server
-		server.Schema, server.Socket = benchSchema, socket
+	server := newTrial(b, commitsize.Parameters{}).cfg.Server
+	server.Schema = benchSchema
+	over := func(name string) {
 		arms := benchArms(b, server)
 		for _, s := range shapes() {
-			b.Run(transport+"/"+s.name, func(b *testing.B) { compareClients(b, s, server, arms) })
+			b.Run(name+"/"+s.name, func(b *testing.B) { compareClients(b, s, server, arms) })
 		}
+	}
+	over("TCP")
+	server.TLS = result.TLSRequired
+	over("TLS")
+	if server.TLS, server.Socket = "", os.Getenv("BENCHRUN_TEST_SOCKET"); server.Socket != "" {
+		over("Unix socket")
 	}
 	mustExec(b, "DROP DATABASE IF EXISTS "+benchSchema)
 }
@@ -121,6 +124,9 @@ func benchArms(b *testing.B, server result.Server) []arm {
 	cfg.Net, cfg.Addr = "tcp", net.JoinHostPort(server.Host, fmt.Sprint(server.Port))
 	if server.Socket != "" {
 		cfg.Net, cfg.Addr = "unix", server.Socket
+	}
+	if server.TLS != "" {
+		cfg.TLSConfig = "skip-verify"
 	}
 	ours, err := conn.New(server)
 	if err != nil {

@@ -27,8 +27,8 @@ func Done(payload []byte) error {
 	return Unexpected(payload, "as to a query")
 }
 
-// Unexpected is the error of an answer that is not the one that a statement should get: the server's own if it has one, or else that
-// its kind is none for it, in the words of how.
+// Unexpected is the error of an answer that is not the one that a statement should get: the server's own if it has one, or else
+// that its kind is none for it, in the words of how.
 func Unexpected(payload []byte, how string) error {
 	if payload[0] == KindError {
 		return serverError(payload[1:])

@@ -74,14 +74,15 @@ func (g Greeting) AppendPacket(dst []byte) []byte {
 }
 
 // Plain are the capabilities that a server needs for a client to log in with a password.
-const Plain = capabilityLongFlag | capabilityWithSchema | capability41 | capabilityTransactions | capabilityChallenge | capabilityAuthPlugins
+const Plain = capabilityLongFlag | capabilityWithSchema | capability41 | capabilityTransactions | capabilityChallenge |
+	capabilityAuthPlugins
 
-// Login is a client's first packet, with its header: the login, or the request for an encrypted connection, which begins in the same
-// way.
+// Login is a client's first packet, with its header: the login, or the request for an encrypted connection, which begins in the
+// same way.
 type Login []byte
 
-// loginOwn is where MariaDB's own capabilities are: behind the header, the capabilities, the largest packet, the character set and 19
-// reserved bytes.
+// loginOwn is where MariaDB's own capabilities are: behind the header, the capabilities, the largest packet, the character set and
+// 19 reserved bytes.
 const loginOwn = HeaderSize + 4 + 4 + 1 + 19
 
 // Whole says whether the packet is long enough to be one.

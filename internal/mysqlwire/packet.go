@@ -1,9 +1,9 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mysqlwire reads and writes MySQL's client/server protocol, as far as a load needs it: what statements, their answers, the
-// values of prepared statements, files of LOAD DATA LOCAL and the first packets of a session look like on the wire. Logging in and
-// reading result sets is left to go-sql-driver. Nothing here connects to anything.
+// Package mysqlwire reads and writes MySQL's client/server protocol, as far as a load needs it: what statements, their answers,
+// the values of prepared statements, files of LOAD DATA LOCAL and the first packets of a session look like on the wire. Logging in
+// and reading result sets is left to go-sql-driver. Nothing here connects to anything.
 package mysqlwire
 
 import (
@@ -53,8 +53,8 @@ type Reader struct {
 // NewReader returns a reader of a connection. It reads ahead: between two packets of one answer, nobody else may read.
 func NewReader(from io.Reader) *Reader { return &Reader{from: from} }
 
-// Packet waits for a packet and returns its payload, of at least one byte, which the next call overwrites. A packet that is larger
-// than those that a statement without a result set gets is an error. The server's end is mysql.ErrInvalidConn.
+// Packet waits for a packet and returns its payload, of at least one byte, which the next call overwrites. A packet that is
+// larger than those that a statement without a result set gets is an error. The server's end is mysql.ErrInvalidConn.
 func (r *Reader) Packet() ([]byte, error) {
 	if r.next == r.end {
 		r.next, r.end = 0, 0

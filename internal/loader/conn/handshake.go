@@ -54,8 +54,8 @@ func (h *handshake) readGreeting() {
 	h.version, h.bulk = g.Version, g.Own&mysqlwire.OwnBulk != 0
 }
 
-// Write implements net.Conn. The driver writes its first packet in one piece. For an encrypted connection, that is the request for
-// one, which has the client's capabilities as the login behind it has.
+// Write implements net.Conn. The driver writes its first packet in one piece. For an encrypted connection, that is the request
+// for one, which has the client's capabilities as the login behind it has.
 func (h *handshake) Write(p []byte) (int, error) {
 	login := mysqlwire.Login(p)
 	if h.answered || !login.Whole() {
