@@ -7,6 +7,7 @@ package loader
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"fmt"
 	"net"
@@ -126,7 +127,7 @@ func benchArms(b *testing.B, server result.Server) []arm {
 		cfg.Net, cfg.Addr = "unix", server.Socket
 	}
 	if server.TLS != "" {
-		cfg.TLSConfig = "skip-verify"
+		cfg.TLS = &tls.Config{InsecureSkipVerify: true}
 	}
 	ours, err := conn.New(server)
 	if err != nil {
