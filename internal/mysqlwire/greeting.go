@@ -81,8 +81,8 @@ const Plain = capabilityLongFlag | capabilityWithSchema | capability41 | capabil
 // same way.
 type Login []byte
 
-// loginOwn is where MariaDB's own capabilities are: behind the header, the capabilities, the largest packet, the character set and
-// 19 reserved bytes.
+// loginOwn is where MariaDB's own capabilities are: behind the header, the capabilities, the largest packet, the character set
+// and 19 reserved bytes.
 const loginOwn = HeaderSize + 4 + 4 + 1 + 19
 
 // Whole says whether the packet is long enough to be one.

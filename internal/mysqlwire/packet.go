@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package mysqlwire reads and writes MySQL's client/server protocol, as far as a load needs it: what statements, their answers,
-// the values of prepared statements, files of LOAD DATA LOCAL and the first packets of a session look like on the wire. Logging in
-// and reading result sets is left to go-sql-driver. Nothing here connects to anything.
+// the values of prepared statements, files of LOAD DATA LOCAL and the first packets of a session look like on the wire. Logging
+// in and reading result sets is left to go-sql-driver. Nothing here connects to anything.
 package mysqlwire
 
 import (

@@ -101,7 +101,7 @@ func wholePacket(from io.Reader) ([]byte, error) {
 	size, _ := mysqlwire.ReadHeader(header)
 	payload := make([]byte, size)
 	_, err := io.ReadFull(from, payload)
-	return append(header, payload...), err
+	return slices.Concat(header, payload), err
 }
 
 // An encrypted session sends what a plain one sends, works while the server does, and knows when the answer came. That it finds the

@@ -52,5 +52,5 @@ var dates = func() (all [timeDays]mysqlwire.Date) {
 func AppendTimeValue(v mysqlwire.Values, dst []byte, micros uint64) []byte {
 	const second, day = 1_000_000, 86400
 	seconds := micros / second
-	return v.AppendDatetime(dst, dates[seconds/day], uint32(seconds%day), uint32(micros%second)) //nolint:gosec // seconds of a day
+	return v.AppendDatetime(dst, dates[seconds/day], uint32(seconds%day), uint32(micros%second))
 }
