@@ -14,13 +14,13 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// suites is how many are simulated for each figure. With -short, as the race detector runs, it is a quarter.
+// suites is how many are simulated for each figure. With -short, as the race detector runs, it is an eighth.
 var suites = 4000
 
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if testing.Short() {
-		suites /= 4
+		suites /= 8
 	}
 	os.Exit(m.Run())
 }
