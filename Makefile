@@ -27,7 +27,7 @@ readme: ## Run the demo and put its output into README.md.
 
 .PHONY: test
 test: ## The tests that every change must pass: unit, API server, report page, loader against MariaDB, kind cluster.
-	@hack/test.sh unit envtest page -- loader e2e
+	@hack/test.sh unit envtest page loader -- e2e
 
 .PHONY: test-all
 test-all: ## Everything, the slow tests too; writes docs/test-results.md.
@@ -64,8 +64,8 @@ kueue: cluster ## Install Kueue into the kind cluster. It manages namespaces wit
 .PHONY: build
 build: ## Compile the binaries into bin/linux-ARCH, and the kubectl plugin for this machine: static, the same bytes from the same source.
 	@mkdir -p bin/linux-$(ARCH)
-	$(LIB) GOOS=linux GOARCH=$(ARCH) go_build -ldflags "$(LDFLAGS)" -o bin/linux-$(ARCH)/ ./cmd/manager ./cmd/loader
-	$(LIB) go_build -ldflags "$(LDFLAGS)" -o bin/kubectl-benchrun ./cmd/kubectl-benchrun
+	$(LIB) GOOS=linux GOARCH=$(ARCH) locked "build$$PWD" go_build -ldflags "$(LDFLAGS)" -o bin/linux-$(ARCH)/ ./cmd/manager ./cmd/loader
+	$(LIB) locked "build$$PWD" go_build -ldflags "$(LDFLAGS)" -o bin/kubectl-benchrun ./cmd/kubectl-benchrun
 
 .PHONY: release
 release: ## Make what is published of a version, in dist/: the plugin, its krew manifest, the chart, images, an SBOM; VERSION=v1.2.3.

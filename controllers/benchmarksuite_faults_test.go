@@ -114,6 +114,7 @@ func TestEnvtestSuiteWithItsRuns(t *testing.T) {
 // TestEnvtestSuiteCrashAfterEveryWrite kills the operator after its n-th write, for every n of a whole suite, and starts another:
 // the end is the same each time, and every run is made once, in the same order.
 func TestEnvtestSuiteCrashAfterEveryWrite(t *testing.T) {
+	t.Parallel()
 	type end struct {
 		Made     []string
 		Answer   string

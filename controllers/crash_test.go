@@ -110,6 +110,7 @@ type outcome struct {
 // TestEnvtestCrashAfterEveryWrite kills the manager after its n-th write, for every n of a whole run with an invalidated
 // attempt, and starts another: the end is the same each time, and no Job is made twice.
 func TestEnvtestCrashAfterEveryWrite(t *testing.T) {
+	t.Parallel()
 	want, writes := crashAfter(t, 0)
 	var all []int
 	for n := range writes {

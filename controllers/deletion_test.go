@@ -150,8 +150,10 @@ func (c *cluster) tryAll(names ...string) {
 // A suite that is deleted and kept by somebody else's finalizer stops its run, and leaves its lane; so does a run of it, if the
 // garbage collector deletes that first.
 func TestEnvtestDeletedSuiteLeavesItsLane(t *testing.T) {
+	t.Parallel()
 	for name, foreground := range map[string]bool{"its run stays": false, "its run is deleted, too": true} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l := newInLane(t)
 			l.loader = func(job *batchv1.Job, pod *corev1.Pod) {
 				if strings.HasPrefix(job.Name, "s-r2") {

@@ -118,6 +118,7 @@ func (c *tuning) published(name string) []result.HostTuning {
 // A node whose run is deleted is restored, however far the run was; and so is one whose run was deleted while no manager ran, or made
 // again under the same name.
 func TestEnvtestHostOfADeletedRunIsRestored(t *testing.T) {
+	t.Parallel()
 	for name, until := range map[string]func(*tuning) bool{
 		"there is only a Lease": func(c *tuning) bool { return len(c.leases()) == 1 },
 		"the values are read": func(c *tuning) bool {
@@ -129,6 +130,7 @@ func TestEnvtestHostOfADeletedRunIsRestored(t *testing.T) {
 	} {
 		for _, again := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, made again: %t", name, again), func(t *testing.T) {
+				t.Parallel()
 				c := newTuning(t)
 				c.apply(tunedRun("run", 1))
 				c.turns(name, func() bool { return until(c) }, "run")
@@ -226,6 +228,7 @@ func TestEnvtestPageCacheIsDropped(t *testing.T) {
 // TestEnvtestHostTuningCrashAfterEveryWrite kills the manager after its n-th write, for every n of a run on a tuned node, and starts
 // another: the node is measured tuned, and is restored.
 func TestEnvtestHostTuningCrashAfterEveryWrite(t *testing.T) {
+	t.Parallel()
 	want, writes := tunedAndKilled(t, 0)
 	var all []int
 	for n := range writes {

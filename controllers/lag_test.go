@@ -127,8 +127,10 @@ func (l *lag) state(list client.ObjectList) client.ObjectList {
 // Decisions that are made on a cache that is behind end as those on the API server itself: no attempt is lost that was not, no Job
 // is made twice, no database is used twice. Meanwhile the world changes between any two looks.
 func TestEnvtestCacheThatIsBehind(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(6) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			t.Parallel()
 			c := newCluster(t)
 			l := newLag(c, seed)
 			w := newWorld(c, l.rng)

@@ -119,6 +119,7 @@ func TestEnvtestTwoManagersOneLane(t *testing.T) {
 // The manager is killed after each write of a Lease, and after the next one, while two runs share a lane, and another goes on: both
 // are measured, never at the same time, and the lane is free at the end. What else is written, another test kills it after.
 func TestEnvtestCrashAfterEveryWriteOfALease(t *testing.T) {
+	t.Parallel()
 	leases := crashInLane(t, 0)
 	if len(leases) != 4 {
 		t.Fatalf("two runs take and leave their lane by %d writes", len(leases))

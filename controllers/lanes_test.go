@@ -160,6 +160,7 @@ func TestEnvtestTwoLanes(t *testing.T) {
 
 // However a run ends that holds a lane, the next one gets it, and not before what the first had is gone.
 func TestEnvtestLaneIsLeft(t *testing.T) {
+	t.Parallel()
 	suspended := func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = ptr.To(true) }
 	for name, leave := range map[string]func(*cluster){
 		"suspended": func(c *cluster) { c.change("first", suspended) },
@@ -178,6 +179,7 @@ func TestEnvtestLaneIsLeft(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := newCluster(t)
 			c.loader = func(*batchv1.Job, *corev1.Pod) {} // it runs until it is removed
 			c.queue(nil, "first", "second")

@@ -90,6 +90,7 @@ func TestEnvtestSharedServerIsReplaced(t *testing.T) {
 
 // A suite that is suspended has no database, and a new one when it is resumed.
 func TestEnvtestSharedDatabaseOfASuspendedSuite(t *testing.T) {
+	t.Parallel()
 	for name, until := range map[string]func(*sharing){
 		"during a run": func(s *sharing) {
 			s.loader = func(*batchv1.Job, *corev1.Pod) {} // it runs until it is removed
@@ -100,6 +101,7 @@ func TestEnvtestSharedDatabaseOfASuspendedSuite(t *testing.T) {
 		"between two runs": (*sharing).untilBetweenRuns,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newSharing(t, 2, nil)
 			until(s)
 			s.suspend(true)
@@ -162,6 +164,7 @@ func TestEnvtestSharedDatabaseOfASuiteThatFails(t *testing.T) {
 // The operator is killed before and after each write of an object of the database that the runs share: there is one server, every
 // trial is measured once, and nothing is left.
 func TestEnvtestCrashAfterEveryWriteOfASharedDatabase(t *testing.T) {
+	t.Parallel()
 	crash := func(t *testing.T, n int) []int {
 		t.Helper()
 		s := newSharing(t, 2, nil)

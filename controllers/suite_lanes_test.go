@@ -23,6 +23,7 @@ import (
 // Suites and runs stand in one queue, the oldest first. Nobody comes between the runs of a suite, and the time in the queue does
 // not count for it.
 func TestEnvtestSuitesAndRunsInOneLane(t *testing.T) {
+	t.Parallel()
 	l := newInLane(t)
 	l.queue(nil, "lone")
 	l.older("lone")
@@ -62,6 +63,7 @@ func TestEnvtestSuitesAndRunsInOneLane(t *testing.T) {
 
 // However a suite ends that holds a lane, the next one gets it, and not before what its run had is gone.
 func TestEnvtestSuiteLeavesItsLane(t *testing.T) {
+	t.Parallel()
 	suspended := func(l *inLane, value bool) {
 		s := l.suiteNamed("first")
 		s.Spec.Suspend = &value
@@ -138,6 +140,7 @@ func TestEnvtestSuiteLeavesItsLane(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l := newInLane(t)
 			l.loader = func(*batchv1.Job, *corev1.Pod) {} // it runs until it is removed
 			l.suite("first", 2, func(s *v1alpha1.BenchmarkSuite) { s.Spec.Seed = ptr.To[int64](4) })
@@ -227,6 +230,7 @@ func TestEnvtestSuiteOfAnotherInstallation(t *testing.T) {
 // The manager is killed after each write of the Lease of a suite, and after the next one, while a run waits, and another goes on:
 // the run begins when the suite has finished, and the lane is free at the end. The runs of the suite end at once.
 func TestEnvtestCrashAfterEveryWriteOfASuitesLease(t *testing.T) {
+	t.Parallel()
 	crash := func(t *testing.T, n int) []int {
 		t.Helper()
 		l := newInLane(t)
@@ -276,6 +280,7 @@ func TestEnvtestCrashAfterEveryWriteOfASuitesLease(t *testing.T) {
 
 // A suite and a run whose operator has a cache that is behind are measured once, one after the other.
 func TestEnvtestSuiteAndACacheThatIsBehind(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(2) {
 		l := newInLane(t)
 		cache := newLag(l.cluster, seed)

@@ -23,6 +23,7 @@ import (
 
 // A result that does not leave its Pod whole is no result, whatever of it arrives.
 func TestEnvtestResultsThatDoNotArriveWhole(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		log     func([]byte) []byte
 		message func(string) string
@@ -65,6 +66,7 @@ func TestEnvtestResultsThatDoNotArriveWhole(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := newCluster(t)
 			c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
 				c.succeed(job, pod)

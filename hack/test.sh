@@ -38,11 +38,25 @@ tally() {
 	if [ -n "$recording" ]; then locked test-results record "$result"; fi
 }
 
+# concurrent are the packages with code or tests that start goroutines.
+concurrent() {
+	git grep -lE '(^|[[:space:]])go (func|[[:alpha:]].*\()|\.Go\(|\.Parallel\(\)|httptest\.New' -- 'api/*.go' 'cmd/*.go' 'controllers/*.go' \
+		'hack/*.go' 'internal/*.go' 'test/*.go' | xargs -n 1 dirname | sort -u | sed 's#^#./#'
+}
+
+# unit runs everything, and once more, with the race detector, the packages that start goroutines: it finds nothing in the others, and
+# makes a test take five times as long. -short has these tests repeat less of what they do hundreds of times.
 unit() {
-	race_detector
-	tests unit -race -timeout 30m ./api/... ./cmd/... ./controllers/... ./hack/... ./internal/... ./test/deadtime ./test/benchloader ./test/docs ./test/newworkload ./test/samples \
-		./test/statistics
+	local packages
+	packages=$(go list -f '{{.Dir}}' ./api/... ./cmd/... ./controllers/... ./hack/... ./internal/... ./test/deadtime ./test/benchloader \
+		./test/docs ./test/newworkload ./test/samples ./test/statistics | sed "s#^$REPO#.#")
+	# shellcheck disable=SC2086 # one argument for each
+	tests unit -timeout 30m $packages
 	tally unit
+	race_detector
+	# shellcheck disable=SC2046
+	tests unit-race -race -short -timeout 30m $(grep -Fx "$(concurrent)" <<<"$packages")
+	tally unit-race
 }
 
 envtest() {
@@ -50,7 +64,7 @@ envtest() {
 	assets=$("$HACK/envtest.sh")
 	# Other layers run beside it: an API server may take longer to start than the 20 seconds that it is given otherwise.
 	export KUBEBUILDER_CONTROLPLANE_START_TIMEOUT=180s
-	KUBEBUILDER_ASSETS=$assets tests envtest -tags envtest -parallel 4 -run 'TestEnvtest' -timeout 30m \
+	KUBEBUILDER_ASSETS=$assets tests envtest -tags envtest -parallel 8 -run 'TestEnvtest' -timeout 30m \
 		./api/... ./cmd/manager ./controllers/... ./internal/kubectl ./test/install
 	tally envtest
 	# Figures that tests of the controllers print.
@@ -93,9 +107,12 @@ e2e() {
 	make --no-print-directory deploy
 	case $1 in e2e | reliability) ;; *) "$HACK/mariadb-operator.sh" up ;; esac
 	if [ "$1" = faults ]; then "$HACK/kueue.sh" up; fi
+	# The other layers have specs that stop nodes and kill managers, one at a time.
+	local processes=''
+	if [ "$1" = e2e ]; then processes='--procs 2 --randomize-all'; fi
 	status=0
 	# shellcheck disable=SC2086 # flags
-	tool ginkgo run --tags "$1" --timeout 120m ${FLAGS:-} --no-color -v --output-dir "$LOGS" --junit-report "$1.xml" ./test/e2e || status=$?
+	tool ginkgo run --tags "$1" $processes --timeout 120m ${FLAGS:-} --no-color -v --output-dir "$LOGS" --junit-report "$1.xml" ./test/e2e || status=$?
 	# What is measured on this cluster later must not share it with Kueue.
 	if [ "$1" = faults ]; then "$HACK/kueue.sh" down || failed=1; fi
 	tally "$1"

@@ -39,11 +39,19 @@ func filesToDamage(t *testing.T) []damaged {
 	}
 }
 
+// stride is 1 if each place is damaged. With -short, as the race detector runs, it is every tenth.
+func stride() int {
+	if testing.Short() {
+		return 10
+	}
+	return 1
+}
+
 // A file that is cut off, anywhere, or empty, is an error and never an answer.
 func TestCompareOfPrefixes(t *testing.T) {
 	for _, d := range filesToDamage(t) {
 		last := bytes.LastIndexByte(d.content, '}')
-		for cut := 0; cut <= last; cut += 1 + last/100 {
+		for cut := 0; cut <= last; cut += stride() * (1 + last/100) {
 			for _, end := range []int{cut, last - cut} {
 				if err := os.WriteFile(d.path, d.content[:end], 0o600); err != nil {
 					t.Fatal(err)
@@ -66,6 +74,9 @@ func TestCompareOfFilesWithHoles(t *testing.T) {
 		}
 		tried := 0
 		holes("", tree, func(what string) {
+			if tried++; tried%stride() != 0 {
+				return
+			}
 			text, err := json.Marshal(tree)
 			if err != nil {
 				t.Fatal(err)
@@ -78,10 +89,9 @@ func TestCompareOfFilesWithHoles(t *testing.T) {
 			if (code == ExitError) != (out == "") || isAttempt && code != ExitError || strings.Contains(errOut, "goroutine") {
 				t.Errorf("%v without %s: exit code %d\n%s%s", d.arguments, what, code, out, errOut)
 			}
-			tried++
 		})
 		if tried < 100 {
-			t.Errorf("only %d holes were tried", tried)
+			t.Errorf("only %d holes can be made", tried)
 		}
 	}
 }

@@ -30,7 +30,8 @@ func getSuite(ctx SpecContext, name string) *v1alpha1.BenchmarkSuite {
 }
 
 var _ = Describe("a suite", func() {
-	It("says whether a server that does not wait for the disk is faster, by how much, and why", func(ctx SpecContext) {
+	// Serial: a verdict is about times, and what runs beside it on two CPUs would have its share in them.
+	It("says whether a server that does not wait for the disk is faster, by how much, and why", Serial, func(ctx SpecContext) {
 		sample, err := os.ReadFile(filepath.Join(repository, "config", "samples", "suite-durable-or-not.yaml"))
 		Expect(err).NotTo(HaveOccurred())
 		manifest := strings.Replace(string(sample), "limits: {seconds: 3}", "limits: {seconds: 1}", 1)
@@ -73,7 +74,7 @@ var _ = Describe("a suite", func() {
 			WithContext(ctx).WithTimeout(time.Minute).Should(ContainSubstring("No resources found"))
 	}, SpecTimeout(15*time.Minute))
 
-	It("measures one server if its variants differ in the workload alone", func(ctx SpecContext) {
+	It("measures one server if its variants differ in the workload alone", takesMinutes, func(ctx SpecContext) {
 		apply(ctx, `
 apiVersion: benchrun.dev/v1alpha1
 kind: BenchmarkSuite

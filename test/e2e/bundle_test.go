@@ -17,7 +17,7 @@ import (
 )
 
 var _ = Describe("a bundle", func() {
-	It("is measured again in another namespace, and compared", func(ctx SpecContext) {
+	It("is measured again in another namespace, and compared", takesMinutes, func(ctx SpecContext) {
 		apply(ctx, strings.Replace(small("handed", ""), "repetitions: 1", "repetitions: 6", 1))
 		complete(ctx, "handed")
 		path := filepath.Join(GinkgoT().TempDir(), "handed.tgz")

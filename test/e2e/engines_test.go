@@ -43,7 +43,7 @@ func membersOf(ctx SpecContext, suite *v1alpha1.BenchmarkSuite) []member {
 }
 
 var _ = Describe("engines", func() {
-	It("load the same rows, and a suite has the values of its runs at the points where they were measured", func(ctx SpecContext) {
+	It("load the same rows, and a suite has the values of its runs at the points where they were measured", takesMinutes, func(ctx SpecContext) {
 		apply(ctx, `
 apiVersion: benchrun.dev/v1alpha1
 kind: BenchmarkSuite

@@ -90,7 +90,7 @@ metadata: {name: %s}
 spec:
   database: {provisioner: External, external: {%s}%s}
   workload: {type: CommitSize, commitSize: {rows: 200, sweep: {rowsPerCommit: [1, 50]}}}
-  trials: {repetitions: 1, startDeadlineSeconds: 10}
+  trials: {repetitions: 1, startDeadlineSeconds: 20}
   loader: {resources: {requests: {cpu: 50m}, limits: {cpu: "1", memory: 128Mi}}}
   seed: 7
 `, name, external, more)

@@ -32,8 +32,8 @@ var _ = Describe("an external server", func() {
 		serve(ctx, "mariadb:11.8")
 		rows := []struct{ name, external, more, reason, words string }{
 			{"password", "host: server, credentialsSecretName: wrong", "", "DatabaseUnreachable", "Access denied for user 'bench'@"},
-			{"host", "host: no-such-host, credentialsSecretName: credentials", "", "DatabaseUnreachable", "the server did not answer for 10s"},
-			{"port", "host: server, port: 3307, credentialsSecretName: credentials", "", "DatabaseUnreachable", "the server did not answer for 10s"},
+			{"host", "host: no-such-host, credentialsSecretName: credentials", "", "DatabaseUnreachable", "the server did not answer for 20s"},
+			{"port", "host: server, port: 3307, credentialsSecretName: credentials", "", "DatabaseUnreachable", "the server did not answer for 20s"},
 			{"identity", reachable, ", tls: {mode: VerifyIdentity}", "DatabaseUnreachable", "failed to verify certificate"},
 			{"privilege", reachable + ", schema: forbidden", "", "LoaderFailed", "Access denied for user 'bench'@'%' to database 'forbidden'"},
 			{"taken", reachable + ", schema: theirs", "", "NameTaken", "the schema theirs holds objects that Benchrun did not make (table "},

@@ -18,12 +18,9 @@ import (
 )
 
 var _ = It("measures the runs of a lane one after the other, also if the first is deleted", func(ctx SpecContext) {
-	inLane := func(manifest string) string {
-		return strings.Replace(manifest, "\nspec:\n", "\nspec:\n  lane: "+namespace+"\n", 1)
-	}
-	apply(ctx, inLane(strings.ReplaceAll(small("first", ""), "rows: 200", "rows: 1000000000")))
+	applyInLane(ctx, strings.ReplaceAll(small("first", ""), "rows: 200", "rows: 1000000000"))
 	kubectl(ctx, "wait", "--for=condition=Admitted", "--timeout=1m", "benchmarkrun/first")
-	apply(ctx, inLane(small("second", "")))
+	applyInLane(ctx, small("second", ""))
 	kubectl(ctx, "wait", "--for=condition=Admitted=False", "--timeout=1m", "benchmarkrun/second")
 	Expect(kubectl(ctx, "get", "benchmarkrun/second")).To(ContainSubstring("Queued"))
 	Expect(kubectl(ctx, "get", "benchmarkrun/second", "-o", `jsonpath={.status.conditions[?(@.type=="Admitted")].message}`)).To(Equal(
@@ -62,7 +59,7 @@ spec:
 `
 }
 
-var _ = It("measures two suites and a run in one lane one after the other", func(ctx SpecContext) {
+var _ = It("measures two suites and a run in one lane one after the other", takesMinutes, func(ctx SpecContext) {
 	applyInLane(ctx, suiteOfTwo("one"))
 	kubectl(ctx, "wait", "--for=condition=Admitted", "--timeout=1m", "benchmarksuite/one")
 	applyInLane(ctx, small("lone", ""))

@@ -38,7 +38,7 @@ func plugin(ctx context.Context, stdin string, arguments ...string) (code int, o
 
 var _ = Describe("the kubectl plugin", func() {
 	It("takes a run from its file to its report, and repeats it", func(ctx SpecContext) {
-		manifest := strings.Replace(small("sizes", ""), "spec:\n", "spec:\n  lane: "+namespace+"\n", 1)
+		manifest := inLane(small("sizes", ""))
 
 		By("checking the file without a cluster")
 		code, out, errs := plugin(ctx, manifest, "validate", "-f", "-")
@@ -79,7 +79,7 @@ var _ = Describe("the kubectl plugin", func() {
 	}, SpecTimeout(2*runTime))
 
 	It("ends with exit code 3 and the reason when a run fails", func(ctx SpecContext) {
-		manifest := strings.Replace(small("refused", "    variables: {innodb_flash_method: O_DIRECT}"), "spec:\n", "spec:\n  lane: "+namespace+"\n", 1)
+		manifest := inLane(small("refused", "    variables: {innodb_flash_method: O_DIRECT}"))
 		code, _, errs := plugin(ctx, manifest, "run", "-f", "-", "--watch")
 		Expect(code).To(Equal(3))
 		Expect(errs).To(And(
@@ -91,8 +91,7 @@ var _ = Describe("the kubectl plugin", func() {
 	}, SpecTimeout(runTime))
 
 	It("follows the loader's log while it measures", func(ctx SpecContext) {
-		manifest := strings.Replace(small("long", ""), "spec:\n", "spec:\n  lane: "+namespace+"\n", 1)
-		manifest = strings.ReplaceAll(manifest, "rows: 200", "rows: 1000000000")
+		manifest := inLane(strings.ReplaceAll(small("long", ""), "rows: 200", "rows: 1000000000"))
 		code, _, errs := plugin(ctx, manifest, "run", "-f", "-")
 		Expect(code).To(Equal(0), errs)
 		kubectl(ctx, "wait", "--for=create", "--timeout=4m", "job/long-t1-a1")

@@ -35,7 +35,7 @@ spec:
 }
 
 var _ = Describe("storage", func() {
-	It("is named in a suite that compares XFS with ext4", func(ctx SpecContext) {
+	It("is named in a suite that compares XFS with ext4", takesMinutes, func(ctx SpecContext) {
 		apply(ctx, `
 apiVersion: benchrun.dev/v1alpha1
 kind: BenchmarkSuite
@@ -68,7 +68,8 @@ spec:
 		Expect(summary).To(And(ContainSubstring("- xfs: data on xfs ("), ContainSubstring("- ext4: data on ext4 (")))
 	}, SpecTimeout(2*runTime))
 
-	It("is slow if a block I/O class limits it: 16 rows per commit are more than ten times as fast as one", func(ctx SpecContext) {
+	// Serial: its two rates are compared, and the disk is to limit them, not the CPU.
+	It("is slow if a block I/O class limits it: 16 rows per commit are more than ten times as fast as one", Serial, func(ctx SpecContext) {
 		apply(ctx, onDisk("slow", "blockIOClass: disk-100", "{rows: 0, sweep: {rowsPerCommit: [1, 16]}}"))
 		run := complete(ctx, "slow")
 		Expect(run.Status.Environment.BlockIO).To(MatchRegexp(`^write 100/s on \d+:\d+$`))
@@ -82,6 +83,11 @@ spec:
 		Expect(medians).To(HaveLen(2))
 		Expect(medians[0]).To(BeNumerically("<", 100), "each commit is a write")
 		Expect(medians[1]/medians[0]).To(BeNumerically(">", 10), "%v", medians)
+
+		By("having had the default resources")
+		used, known := document(ctx, "slow-t1-a1").Observed.Used()
+		Expect(known).To(BeTrue())
+		Expect(used.CPULimitMillis).To(BeEquivalentTo(1000))
 	}, SpecTimeout(runTime))
 
 	It("ends a run that asks for a block I/O class that the node has not", func(ctx SpecContext) {

@@ -32,7 +32,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -40,6 +39,9 @@ import (
 
 // runTime is how long a small run may take on a slow and busy machine.
 const runTime = 8 * time.Minute
+
+// takesMinutes starts a spec before shorter ones, so that two processes end at about the same time.
+const takesMinutes = SpecPriority(1)
 
 var (
 	restConfig *rest.Config
@@ -127,37 +129,6 @@ func kubectl(ctx context.Context, args ...string) string {
 	out, err := command(ctx, args...)
 	Expect(err).NotTo(HaveOccurred(), out)
 	return out
-}
-
-// apply a manifest. A run that names no lane gets one of its own: it must not wait for other runs of its spec, or for what the spec
-// before has left. A suite gets the lane of its spec.
-func apply(ctx context.Context, manifest string) {
-	GinkgoHelper()
-	applyInLanes(ctx, manifest, func(name string) string { return namespace + "-" + name })
-}
-
-// applyInLane applies a manifest, all of it in the lane of its spec unless it names another one.
-func applyInLane(ctx context.Context, manifest string) {
-	GinkgoHelper()
-	applyInLanes(ctx, manifest, func(string) string { return namespace })
-}
-
-func applyInLanes(ctx context.Context, manifest string, laneOf func(name string) string) {
-	GinkgoHelper()
-	documents := strings.Split(manifest, "\n---\n")
-	for i, document := range documents {
-		var run v1alpha1.BenchmarkRun
-		var suite v1alpha1.BenchmarkSuite
-		if yaml.Unmarshal([]byte(document), &run) == nil && run.Kind == "BenchmarkRun" && run.Spec.Lane == "" {
-			lane := fmt.Sprintf("%.40s", laneOf(run.Name))
-			documents[i] = strings.Replace(document, "\nspec:\n", "\nspec:\n  lane: "+strings.TrimRight(lane, "-")+"\n", 1)
-		}
-		if yaml.Unmarshal([]byte(document), &suite) == nil && suite.Kind == "BenchmarkSuite" && suite.Spec.Template.Spec.Lane == "" {
-			documents[i] = strings.Replace(document, "\n    spec:\n", "\n    spec:\n      lane: "+namespace+"\n", 1)
-		}
-	}
-	out, err := commandWith(ctx, strings.Join(documents, "\n---\n"), "apply", "-f", "-")
-	Expect(err).NotTo(HaveOccurred(), out)
 }
 
 func getRun(ctx context.Context, name string) *v1alpha1.BenchmarkRun {

@@ -17,7 +17,7 @@ import (
 )
 
 var _ = Describe("runs", func() {
-	It("in four lanes beside Pods of somebody else that come and go on their node: each is Complete with its 36 trials", func(ctx SpecContext) {
+	It("in four lanes beside Pods of somebody else that come and go on their node: each is Complete with its 36 trials", takesMinutes, func(ctx SpecContext) {
 		l := keepLedger(ctx)
 		node := workers(ctx)[0]
 		others := startChurn(ctx, node, 400)
@@ -32,18 +32,15 @@ var _ = Describe("runs", func() {
 	}, SpecTimeout(20*time.Minute))
 
 	It("leave their lane when they are deleted, whoever else has a finalizer on them", func(ctx SpecContext) {
-		inLane := func(manifest string) string {
-			return strings.Replace(manifest, "\nspec:\n", "\nspec:\n  lane: "+namespace+"\n", 1)
-		}
 		held := strings.Replace(small("held", ""), "{name: held}", "{name: held, finalizers: [e.com/x]}", 1)
 		letGo := func(ctx SpecContext) {
 			_, _ = command(ctx, "patch", "benchmarkrun/held", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`) // if it is there
 		}
 		DeferCleanup(letGo)
-		apply(ctx, inLane(strings.ReplaceAll(held, "rows: 200", "rows: 1000000000")))
+		applyInLane(ctx, strings.ReplaceAll(held, "rows: 200", "rows: 1000000000"))
 		kubectl(ctx, "wait", "--for=create", "--timeout=4m", "job/held-t1-a1")
 		kubectl(ctx, "wait", "--for=jsonpath={.status.ready}=1", "--timeout=2m", "job/held-t1-a1")
-		apply(ctx, inLane(small("next", "")))
+		applyInLane(ctx, small("next", ""))
 		kubectl(ctx, "wait", "--for=condition=Admitted=False", "--timeout=1m", "benchmarkrun/next")
 
 		kubectl(ctx, "delete", "benchmarkrun/held", "--wait=false")

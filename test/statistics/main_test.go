@@ -4,6 +4,7 @@
 package main
 
 import (
+	"flag"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,7 +14,16 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-const suites = 4000
+// suites is how many are simulated for each figure. With -short, as the race detector runs, it is an eighth.
+var suites = 4000
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		suites /= 8
+	}
+	os.Exit(m.Run())
+}
 
 // above says whether a share of simulated suites is above a limit by more than chance explains.
 func above(share, limit float64, suites int) bool {
