@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -92,11 +93,21 @@ func (w *writer) patchStatus(ctx context.Context, old client.Object, c changes) 
 		return nil
 	}
 	patch := client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})
-	if err := w.Status().Patch(ctx, w.owner.Object, patch); err != nil {
+	if err := w.writeStatus(ctx, patch); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	w.tell(ctx, c)
 	return nil
+}
+
+// answering is held while a status is written: the API server answers with the whole owner, which anybody may have made large, and
+// not more than one such answer is to be in memory.
+var answering sync.Mutex
+
+func (w *writer) writeStatus(ctx context.Context, patch client.Patch) error {
+	answering.Lock()
+	defer answering.Unlock()
+	return w.Status().Patch(ctx, w.owner.Object, patch)
 }
 
 func (w *writer) kindOf(object client.Object) string {

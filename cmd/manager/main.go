@@ -39,7 +39,7 @@ func main() {
 	}
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&zapOptions)))
 	// GOMEMLIMIT is the container's limit (none by default). The rest is for the pages of the program, and for bursts.
-	debug.SetMemoryLimit(debug.SetMemoryLimit(-1) / 8 * 3)
+	debug.SetMemoryLimit(debug.SetMemoryLimit(-1) / 16 * 5)
 	debug.SetGCPercent(25) // most of the memory is the cache, which stays: a quarter as much again is room enough
 	if err := run(ctrl.SetupSignalHandler(), o); err != nil {
 		fmt.Fprintln(os.Stderr, "manager:", err)
