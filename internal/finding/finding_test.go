@@ -5,10 +5,13 @@ package finding_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -236,6 +239,46 @@ func TestMerge(t *testing.T) {
 	if text := again[0].String(); len(again) != 1 ||
 		text != "the server did not come to rest: after 5–9s it had 90–1940 dirty pages (the goal is 81)" {
 		t.Errorf("merged again: %s", text)
+	}
+}
+
+// Whatever a finding has, what is kept of it in memory is bounded, and can be merged and printed.
+func TestCondensed(t *testing.T) {
+	f := finding.Rounded("x", "100", "95", 5)
+	if diff := cmp.Diff(f, f.Condensed(2048, 16)); diff != "" {
+		t.Errorf("a usual finding (-want +got):\n%s", diff)
+	}
+	large := finding.Finding{Code: "Unknown", Severity: finding.Warning, Where: map[string]string{}}
+	for i := range 100 {
+		name := fmt.Sprintf("%02d%s", i, strings.Repeat("ä", 50))
+		large.Where[name] = strings.Repeat("ö", 301)
+		large.Measures = append(large.Measures, finding.Measure{Name: name, Unit: name, High: float64(i)})
+	}
+	short := large.Condensed(2048, 4)
+	size := len(short.Code) + len(short.Severity)
+	for name, value := range short.Where {
+		size += len(name) + len(value)
+		if !utf8.ValidString(value) {
+			t.Errorf("%q", value)
+		}
+	}
+	for _, m := range short.Measures {
+		size += len(m.Name) + len(m.Unit)
+	}
+	if size > 2048 || len(short.Measures) != 4 || len(short.Where) < 2 || len(large.Where) != 100 {
+		t.Errorf("%d bytes, %d measures, %d names", size, len(short.Measures), len(short.Where))
+	}
+	if merged := finding.Merge([]finding.Finding{short, large, short}); len(merged) != 2 {
+		t.Errorf("merged: %v", merged)
+	}
+}
+
+// What no document could have is not a measure.
+func TestMeasuresAreFinite(t *testing.T) {
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if _, err := json.Marshal(finding.HeldBack(v)); err != nil {
+			t.Errorf("%v: %v", v, err)
+		}
 	}
 }
 

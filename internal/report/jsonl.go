@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -62,7 +63,7 @@ func JSONLines(w io.Writer, r *Report) error {
 				}
 				line.Latencies[l.Operation] = l
 			}
-			line.Rows, line.Micros, line.Warnings = s.Totals.Rows, s.Totals.Micros, s.Warnings
+			line.Rows, line.Micros, line.Warnings = s.Totals.Rows, s.Totals.Micros, finding.Texts(s.Findings)
 			line.ServerVersion, line.SettingsDigest = s.ServerVersion, s.SettingsDigest
 		}
 		if err := enc.Encode(line); err != nil {

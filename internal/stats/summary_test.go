@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -104,7 +105,9 @@ func TestFormatHasFourDigits(t *testing.T) {
 
 func warned(trial int, value float64, warnings ...string) *result.Record {
 	r := testutil.Record(trial, 1, nil, value)
-	r.Summary.Warnings = warnings
+	for _, text := range warnings {
+		r.Summary.Findings = append(r.Summary.Findings, finding.OfProgram(text))
+	}
 	return r
 }
 

@@ -36,7 +36,7 @@ func Warnings(records []*result.Record, values []float64) []Warning {
 	var texts []string
 	var trials []int
 	for i, r := range records {
-		for _, text := range warningsOf(r) {
+		for _, text := range finding.Texts(findingsOf(r)) {
 			if strings.TrimSpace(text) != "" { // or it says nothing
 				texts, trials = append(texts, text), append(trials, i)
 			}
@@ -56,8 +56,7 @@ func Warnings(records []*result.Record, values []float64) []Warning {
 	return list
 }
 
-// warningsOf a trial are those of its loader, those about where it ran, and one about a server that its limit held back.
-func warningsOf(r *result.Record) []string {
-	found := slices.Concat(r.Neighbors.Findings(), r.Place.Findings(), heldBack(r.Summary))
-	return slices.Concat(r.Summary.Warnings, finding.Texts(found))
+// findingsOf a trial are those of its loader, those about where it ran, and one about a server that its limit held back.
+func findingsOf(r *result.Record) []finding.Finding {
+	return slices.Concat(r.Summary.Findings, r.Neighbors.Findings(), r.Place.Findings(), heldBack(r.Summary))
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -55,7 +56,7 @@ func CommitSize() Case {
 	points := sweep("rowsPerCommit", "1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024")
 	m.measure(6, points, durable, func(doc *result.Document) {
 		if doc.Identity.Trial%17 == 3 {
-			doc.Warnings = []string{"Pods came to the database's node during the attempt: bench/other"}
+			doc.Findings = []finding.Finding{finding.Arrived("bench/other")}
 		}
 	})
 	disturbed := *m.Report.Records[20]
