@@ -13,6 +13,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 	"unique"
@@ -72,7 +73,8 @@ type Merged struct {
 }
 
 // Merge says each finding once, in the order in which they first come. Those that differ only in what they measured are one, with
-// the range of each measure. What was merged can be merged again, with others.
+// the range of each measure, and with the higher severity if they differ in that. What was merged can be merged again, with
+// others.
 func Merge(list []Finding) []Merged {
 	var all []Merged
 	known := map[string]int{}
@@ -87,7 +89,10 @@ func Merge(list []Finding) []Merged {
 		}
 		m := &all[at]
 		m.From = append(m.From, i)
-		for n := range m.Measures {
+		if f.Severity == Warning {
+			m.Severity = Warning
+		}
+		for n := range m.Measures { // as many, by their identity
 			m.Measures[n].Low = min(m.Measures[n].Low, f.Measures[n].Low)
 			m.Measures[n].High = max(m.Measures[n].High, f.Measures[n].High)
 		}
@@ -97,7 +102,7 @@ func Merge(list []Finding) []Merged {
 
 // identity is the same for findings that are one: same code, same names, same kinds of measures.
 func (f *Finding) identity() string {
-	parts := []string{string(f.Code)}
+	parts := []string{strconv.Quote(string(f.Code))} // or a code of a stranger could look like names
 	for _, name := range slices.Sorted(maps.Keys(f.Where)) {
 		parts = append(parts, fmt.Sprintf("%q=%q", name, f.Where[name]))
 	}

@@ -245,29 +245,29 @@ func valueOf(p *SuitePlan, seen *SuiteObserved, variant int, name string) string
 // warningsOfRuns are those of all points of all runs that were measured, with the number of their runs. Each is there
 // once: those that differ only in what they measured are one.
 func warningsOfRuns(seen *SuiteObserved) []string {
-	var texts, runs []string
+	var all []stats.Warning
+	var runs []int
 	measured := 0
-	for _, m := range seen.Members {
+	for i, m := range seen.Members {
 		if m.Measured == nil {
 			continue
 		}
 		measured++
-		for _, point := range m.Run.Status.Points {
-			for _, text := range point.Warnings {
-				texts, runs = append(texts, text), append(runs, m.Run.Name)
-			}
+		for _, w := range m.Measured.Warnings {
+			all, runs = append(all, w), append(runs, i)
 		}
 	}
 	var list []string
-	for _, said := range stats.Condense(texts) {
-		of := map[string]bool{}
-		for _, i := range said.From {
+	for _, m := range stats.MergeWarnings(all) {
+		of := map[int]bool{}
+		for _, i := range m.From {
 			of[runs[i]] = true
 		}
+		text := m.String()
 		if len(of) < measured {
-			said.Text = fmt.Sprintf("%s (%d of %d runs)", said.Text, len(of), measured)
+			text = fmt.Sprintf("%s (%d of %d runs)", text, len(of), measured)
 		}
-		list = append(list, said.Text)
+		list = append(list, text)
 	}
 	return list
 }

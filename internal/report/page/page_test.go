@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
@@ -151,7 +152,7 @@ func TestEscaping(t *testing.T) {
 	c.Report.Records[20].Message = evil
 	for i := range c.Report.Points {
 		c.Report.Points[i].Parameters = map[string]string{evil: evil + c.Report.Points[i].Parameters["rowsPerCommit"]}
-		c.Report.Points[i].Warnings = []stats.Warning{{Text: evil, Trials: 1, Of: 1}}
+		c.Report.Points[i].Warnings = []stats.Warning{{Finding: finding.OfProgram(evil), Trials: 1, Of: 1}}
 	}
 	if text := runPage(t, c); strings.Contains(text, "<script>alert") || strings.Count(text, "<script>") != 1 {
 		t.Error("the page has a script of somebody else")
