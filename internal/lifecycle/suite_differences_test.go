@@ -111,7 +111,7 @@ func TestSuiteWarnings(t *testing.T) {
 			if tc.see != nil {
 				tc.see(seen)
 			}
-			if diff := cmp.Diff(tc.want, SuiteWarnings(s, p, seen)); diff != "" {
+			if diff := cmp.Diff(tc.want, stats.SuiteTexts(SuiteWarnings(s, p, seen))); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
 		})

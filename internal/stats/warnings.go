@@ -18,8 +18,9 @@ const wideSpread = 0.25
 // Warning is a finding that must be read with a number.
 type Warning struct {
 	finding.Finding
-	// Trials that it is about, of the point's Of trials.
-	Trials, Of int
+	// Trials that it is about, of the point's Of trials; both are 0 if it is not about trials.
+	Trials int `json:"trials,omitempty"`
+	Of     int `json:"ofTrials,omitempty"`
 }
 
 // String says how many trials it is about, if it is not about all of them.
@@ -36,6 +37,31 @@ func (w Warning) OfTrials() string {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d trials", w.Trials, w.Of)
+}
+
+// SuiteWarning is a finding that must be read with the answer of a suite.
+type SuiteWarning struct {
+	Warning
+	// Runs that it is about, of the OfRuns that were measured; both are 0 if it is about the suite itself.
+	Runs   int `json:"runs,omitempty"`
+	OfRuns int `json:"ofRuns,omitempty"`
+}
+
+// String says how many trials and runs it is about, if it is not about all of them.
+func (w SuiteWarning) String() string {
+	if w.Runs == w.OfRuns {
+		return w.Warning.String()
+	}
+	return fmt.Sprintf("%s (%d of %d runs)", w.Warning, w.Runs, w.OfRuns)
+}
+
+// SuiteTexts are warnings for people, a line for each.
+func SuiteTexts(list []SuiteWarning) []string {
+	var texts []string
+	for _, w := range list {
+		texts = append(texts, w.String())
+	}
+	return texts
 }
 
 // MergedWarning is what several warnings say.

@@ -148,7 +148,7 @@ func TestNothingFromOutside(t *testing.T) {
 func TestEscaping(t *testing.T) {
 	c := pagetest.CommitSize()
 	const evil = `<script>alert(1)</script>"'`
-	c.Report.Run.Name, c.Report.Run.Warnings = evil, []string{evil}
+	c.Report.Run.Name, c.Report.Run.Findings = evil, []finding.Finding{finding.OfProgram(evil)}
 	c.Report.Records[20].Message = evil
 	for i := range c.Report.Points {
 		c.Report.Points[i].Parameters = map[string]string{evil: evil + c.Report.Points[i].Parameters["rowsPerCommit"]}
