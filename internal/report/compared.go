@@ -156,7 +156,9 @@ func CompareVariants(s *Suite, baseline, variant, metric string) (*Compared, err
 	if baseline == variant {
 		return nil, fmt.Errorf("both are variant %s of suite %s", variant, s.Name)
 	}
-	c := &Compared{Title: s.Name, Baseline: baseline, Variant: variant, Threshold: -1, Method: all.Method, Warnings: stats.SuiteTexts(s.Findings)}
+	c := &Compared{
+		Title: s.Name, Baseline: baseline, Variant: variant, Threshold: -1, Method: all.Method, Warnings: stats.SuiteTexts(s.Findings),
+	}
 	for _, v := range s.Variants {
 		if !v.Baseline && (v.Name == baseline || v.Name == variant) && len(v.Differences) > 0 {
 			c.Differences = append(c.Differences, fmt.Sprintf("%s from the suite's baseline: %s", v.Name,

@@ -86,8 +86,8 @@ func (p *Paired) unanswered() *Unanswered { return &Unanswered{least: *p, most: 
 func (u *Unanswered) String() string {
 	low, high := &u.least, &u.most
 	if low.Verdict == NoDifferenceShown {
-		return fmt.Sprintf("no difference shown between %s and %s (ratio %.2f–%.2f); one of %s %% would probably have been", low.Variant,
-			low.Baseline, low.Low, high.High, percentRange(low.Detectable, high.Detectable))
+		return fmt.Sprintf("no difference shown between %s and %s (ratio %.2f–%.2f); one of %s %% would probably have been",
+			low.Variant, low.Baseline, low.Low, high.High, percentRange(low.Detectable, high.Detectable))
 	}
 	return fmt.Sprintf("cannot say whether %s differs from %s: %s", low.Variant, low.Baseline, u.cause())
 }
