@@ -177,7 +177,7 @@ func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *runStep, outcom
 	}
 	status := lifecycle.Status(s.owner, s.plan, s.seen, s.decision, s.now)
 	rep.Run.HostTuning = lifecycle.HostTuningOf(status.HostTuning)
-	rep.Run.Warnings = s.seen.Earlier.Warnings(rep.Accepted())
+	rep.Run.Findings = s.seen.Earlier.Findings(rep.Accepted())
 	files, err := report.Files(rep)
 	if err != nil {
 		return err

@@ -51,7 +51,9 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 	return s, nil
 }
 
-func (r *BenchmarkRunReconciler) actOn(run *v1alpha1.BenchmarkRun) { run.Status.Installation = r.Installation.identity() }
+func (r *BenchmarkRunReconciler) actOn(run *v1alpha1.BenchmarkRun) {
+	run.Status.Installation = r.Installation.identity()
+}
 
 func (r *BenchmarkRunReconciler) next(s *runStep) {
 	s.decision = lifecycle.Next(s.owner, s.plan, s.seen, s.now)

@@ -50,7 +50,9 @@ func (r *BenchmarkSuiteReconciler) decide(
 	return s, nil
 }
 
-func (r *BenchmarkSuiteReconciler) actOn(suite *v1alpha1.BenchmarkSuite) { suite.Status.Installation = r.Installation.identity() }
+func (r *BenchmarkSuiteReconciler) actOn(suite *v1alpha1.BenchmarkSuite) {
+	suite.Status.Installation = r.Installation.identity()
+}
 
 func (r *BenchmarkSuiteReconciler) next(s *suiteStep) {
 	s.decision = lifecycle.NextOfSuite(s.owner, s.plan, s.seen, s.now)

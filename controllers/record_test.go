@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
@@ -25,20 +26,22 @@ import (
 func TestEnvtestRecordIsCompletedFromTheDocument(t *testing.T) {
 	const warnings = 40
 	var want []string
+	var findings []finding.Finding
 	for i := range warnings {
 		want = append(want, fmt.Sprintf("warning %02d: %s", i, strings.Repeat("x", 400)))
+		findings = append(findings, finding.OfProgram(want[i]))
 	}
 	c := newCluster(t)
 	c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
 		document := testutil.Document(pod.UID, 1, 1, 1000)
-		document.Warnings = want
+		document.Findings = findings
 		document.Server.Settings = []result.AppliedSetting{{Name: strings.Repeat("s", 4000), Outcome: result.SettingAdjusted}}
 		document.Inputs = []result.Input{{Name: strings.Repeat("i", 4000), SHA256: "feed"}}
 		document.Latencies = append(document.Latencies, result.Latency{Operation: strings.Repeat("l", 4000), Count: 1})
 		c.leave(job, pod, document)
 		left, err := result.DecodeSummary(pod.Status.ContainerStatuses[0].State.Terminated.Message)
 		c.must(err)
-		if len(left.Warnings)+len(left.Adjusted)+len(left.Inputs)+len(left.Latencies) != 0 {
+		if len(left.Findings)+len(left.Adjusted)+len(left.Inputs)+len(left.Latencies) != 0 {
 			t.Errorf("the termination message has room for more than was thought: %+v", left)
 		}
 	}
@@ -50,8 +53,8 @@ func TestEnvtestRecordIsCompletedFromTheDocument(t *testing.T) {
 	c.must(api.Get(t.Context(), client.ObjectKey{Namespace: c.namespace, Name: "run-results"}, &results))
 	record, err := result.DecodeRecord(attempt.Data[result.RecordKey])
 	c.must(err)
-	if diff := cmp.Diff(want, record.Summary.Warnings); diff != "" {
-		t.Errorf("warnings of the record (-want +got):\n%s", diff)
+	if diff := cmp.Diff(findings, record.Summary.Findings); diff != "" {
+		t.Errorf("findings of the record (-want +got):\n%s", diff)
 	}
 	if s := record.Summary; len(s.Adjusted) != 1 || len(s.Inputs) != 1 || len(s.Latencies) != 2 {
 		t.Errorf("the record has %d adjusted settings, %d inputs and %d latencies", len(s.Adjusted), len(s.Inputs), len(s.Latencies))

@@ -50,8 +50,8 @@ type stepper[O client.Object, P any, S seen] interface {
 }
 
 // takeStep observes, decides, acts, and writes the status. What cannot be taken back is decided again on live reads, with the
-// owner in fresh. Nothing is decided about an owner that is older than what was decided about before. A claimant writes the status
-// alone, so that no other installation has begun as well.
+// owner in fresh. Nothing is decided about an owner that is older than what was decided about before. A claimant writes the
+// status alone, so that no other installation has begun as well.
 func takeStep[O client.Object, P any, S seen](
 	ctx context.Context, r stepper[O, P, S], is part, owner, fresh O, cached, live client.Reader,
 ) (*step[O, P, S], error) {

@@ -5,7 +5,6 @@ package analysis_test
 
 import (
 	"math"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
@@ -123,8 +123,8 @@ func TestOfSuiteHasWhatWasJudged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if rep.Rounds != 3 || len(rep.Pairs) != 1 || rep.Pairs[0].Variant != "lazy" || len(rep.Claims) != 1 || rep.Claims[0].Name != "twice" ||
-		rep.Outcome != "Failed" || rep.Message != "why" || len(rep.Warnings) != 1 ||
-		!strings.Contains(rep.Warnings[0], "rounds (1) is too small for any verdict") {
+		rep.Outcome != "Failed" || rep.Message != "why" || len(rep.Findings) != 1 ||
+		rep.Findings[0].Code != finding.TooFewRounds {
 		t.Errorf("%+v", rep)
 	}
 }

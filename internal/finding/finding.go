@@ -11,8 +11,12 @@ package finding
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
+	"unique"
 )
 
 // Severity says what a finding means for the number.
@@ -47,9 +51,13 @@ type Measure struct {
 // number of things, or of anything else that can be counted or timed.
 type number interface{ ~int | ~int64 | ~float64 }
 
-// measure is one number.
+// measure is one number. One that JSON cannot have is 0: a document must not be lost for it.
 func measure[N number](name string, value N, unit string) Measure {
-	return Measure{name, float64(value), float64(value), unit}
+	v := float64(value)
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		v = 0
+	}
+	return Measure{name, v, v, unit}
 }
 
 // made is a finding, with the severity that its code has.
@@ -65,7 +73,8 @@ type Merged struct {
 }
 
 // Merge says each finding once, in the order in which they first come. Those that differ only in what they measured are one, with
-// the range of each measure. What was merged can be merged again, with others.
+// the range of each measure, and with the higher severity if they differ in that. What was merged can be merged again, with
+// others.
 func Merge(list []Finding) []Merged {
 	var all []Merged
 	known := map[string]int{}
@@ -80,7 +89,10 @@ func Merge(list []Finding) []Merged {
 		}
 		m := &all[at]
 		m.From = append(m.From, i)
-		for n := range m.Measures {
+		if f.Severity == Warning {
+			m.Severity = Warning
+		}
+		for n := range m.Measures { // as many, by their identity
 			m.Measures[n].Low = min(m.Measures[n].Low, f.Measures[n].Low)
 			m.Measures[n].High = max(m.Measures[n].High, f.Measures[n].High)
 		}
@@ -90,7 +102,7 @@ func Merge(list []Finding) []Merged {
 
 // identity is the same for findings that are one: same code, same names, same kinds of measures.
 func (f *Finding) identity() string {
-	parts := []string{string(f.Code)}
+	parts := []string{strconv.Quote(string(f.Code))} // or a code of a stranger could look like names
 	for _, name := range slices.Sorted(maps.Keys(f.Where)) {
 		parts = append(parts, fmt.Sprintf("%q=%q", name, f.Where[name]))
 	}
@@ -98,6 +110,44 @@ func (f *Finding) identity() string {
 		parts = append(parts, fmt.Sprintf("%q in %q", m.Name, m.Unit))
 	}
 	return strings.Join(parts, " ")
+}
+
+// Condensed is a finding of bounded size: names and texts of at most so many bytes together, in the order of the names, and at
+// most so many measures. Its texts are kept once for all findings that have the same.
+func (f Finding) Condensed(bytes, measures int) Finding {
+	left := bytes
+	kept := func(text string) string {
+		text = truncate(text, left)
+		left -= len(text)
+		return unique.Make(strings.Clone(text)).Value()
+	}
+	short := Finding{Code: Code(kept(string(f.Code))), Severity: Severity(kept(string(f.Severity)))}
+	for _, m := range f.Measures[:min(len(f.Measures), measures)] {
+		m.Name, m.Unit = kept(m.Name), kept(m.Unit)
+		short.Measures = append(short.Measures, m)
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Where)) {
+		if len(name) >= left {
+			break
+		}
+		if short.Where == nil {
+			short.Where = map[string]string{}
+		}
+		name, value := kept(name), f.Where[name]
+		short.Where[name] = kept(value)
+	}
+	return short
+}
+
+// truncate cuts a text to at most n bytes, between two characters.
+func truncate(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
 }
 
 func (f *Finding) clone() Finding {

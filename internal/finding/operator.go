@@ -5,11 +5,37 @@ package finding
 
 import "strings"
 
+// Pods are some of the database's node.
+type Pods struct {
+	// Names of those that may be named; empty if there are none.
+	Names string
+	// Others are counted.
+	Others []PodCount
+}
+
+// PodCount is how many Pods come from somewhere, for example "from Jobs".
+type PodCount struct {
+	From string
+	Pods int
+}
+
+func (p Pods) finding(code Code) Finding {
+	var where map[string]string
+	if p.Names != "" {
+		where = map[string]string{"pods": p.Names}
+	}
+	var counts []Measure
+	for _, o := range p.Others {
+		counts = append(counts, measure(o.From, o.Pods, ""))
+	}
+	return made(code, where, counts...)
+}
+
 // Arrived are Pods that came to the database's node during an attempt.
-func Arrived(pods string) Finding { return made(PodsArrived, map[string]string{"pods": pods}) }
+func Arrived(p Pods) Finding { return p.finding(PodsArrived) }
 
 // Departed are Pods that left it.
-func Departed(pods string) Finding { return made(PodsDeparted, map[string]string{"pods": pods}) }
+func Departed(p Pods) Finding { return p.finding(PodsDeparted) }
 
 // Troubled is a node with conditions under which it should not be measured.
 func Troubled(conditions []string) Finding {

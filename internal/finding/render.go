@@ -46,8 +46,9 @@ func (f Finding) bare() string {
 	return fmt.Sprintf("%s (%s)", f.Code, strings.Join(parts, ", "))
 }
 
-// fill a template: {name} is a name or a measure, and {name:1} a measure with one decimal place. What is between brackets is left
-// out unless the finding has all that is in it. ok says that it has all that is outside of brackets.
+// fill a template: {name} is a name or a measure, {name:1} a measure with one decimal place, and {name:+} a name and all measures
+// after it: a/x, 3 from Jobs. What is between brackets is left out unless the finding has all that is in it. ok says that it has
+// all that is outside of brackets.
 func (f Finding) fill(template string) (text string, ok bool) {
 	var b strings.Builder
 	ok = true
@@ -79,6 +80,9 @@ var closing = map[byte]byte{'{': '}', '[': ']'}
 // value of a placeholder.
 func (f Finding) value(placeholder string) (text string, found bool) {
 	name, format, _ := strings.Cut(placeholder, ":")
+	if format == "+" {
+		return f.list(name)
+	}
 	if where, is := f.Where[name]; is {
 		return where, true
 	}
@@ -88,6 +92,18 @@ func (f Finding) value(placeholder string) (text string, found bool) {
 		}
 	}
 	return "", false
+}
+
+// list is a name, if there is one, and what was counted besides.
+func (f Finding) list(name string) (text string, found bool) {
+	var parts []string
+	if where, is := f.Where[name]; is {
+		parts = append(parts, where)
+	}
+	for _, m := range f.Measures {
+		parts = append(parts, m.text("")+" "+m.Name)
+	}
+	return strings.Join(parts, ", "), len(parts) > 0
 }
 
 // text is the number, or the two ends of the range.

@@ -6,12 +6,12 @@ package finding
 // ofOperator are the findings that the operator makes, of an attempt's place and of several trials.
 var ofOperator = map[Code]Entry{
 	PodsArrived: {
-		Warning, "Pods came to the database's node during the attempt: {pods}",
+		Warning, "Pods came to the database's node during the attempt: {pods:+}",
 		"What they used of the node, the server did not have.",
 		"keep other Pods off the node: a taint, or an affinity rule.",
 	},
 	PodsDeparted: {
-		Warning, "Pods left the database's node during the attempt: {pods}",
+		Warning, "Pods left the database's node during the attempt: {pods:+}",
 		"The server had less of the node before they left than afterwards.",
 		"keep other Pods off the node: a taint, or an affinity rule.",
 	},

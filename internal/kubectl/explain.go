@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,7 +60,7 @@ docs/troubleshooting.md explains every reason and cause at greater length, docs/
 				return err
 			}
 			invalidated, err := s.invalidated(command.Context(), cl)
-			text := s.explanation(invalidated, time.Now())
+			text := s.explanation(invalidated, s.warnings(command.Context(), cl), time.Now())
 			if err != nil {
 				text = append(text, "Invalidated attempts cannot be listed: "+explained(err))
 			}
@@ -113,7 +114,7 @@ func (s *subject) counts() int32 {
 }
 
 // explanation is the answer, line by line.
-func (s *subject) explanation(invalidated []attempt, now time.Time) []string {
+func (s *subject) explanation(invalidated []attempt, warnings []string, now time.Time) []string {
 	m := momentOf(s.object())
 	ready := m.ready()
 	text := []string{
@@ -132,7 +133,7 @@ func (s *subject) explanation(invalidated []attempt, now time.Time) []string {
 	}
 	text = append(text, s.explainExpiry(now)...)
 	text = append(text, explainInvalidated(s, invalidated)...)
-	text = append(text, explainWarnings(s.warnings())...)
+	text = append(text, explainWarnings(warnings)...)
 	if ready.Reason != v1alpha1.ReasonComplete && ready.Reason != v1alpha1.ReasonDecided {
 		text = append(text, "docs/troubleshooting.md explains every reason and cause at greater length.")
 	}
@@ -245,29 +246,53 @@ func explainInvalidated(of *subject, attempts []attempt) []string {
 // maxWarnings is how many warnings are listed.
 const maxWarnings = 5
 
-// warnings that the status has.
-func (s *subject) warnings() []string {
+// warnings of the results or, as long as there are none that can be read, of the status. Those of results are values, so that
+// several that differ only in what they measured are one.
+func (s *subject) warnings(ctx context.Context, from client.Reader) []string {
 	if s.run == nil {
 		return s.suite.Status.Warnings
 	}
-	all := append([]string(nil), s.run.Status.Environment.Warnings...)
+	all := slices.Clone(s.run.Status.Environment.Warnings)
+	if s.results().ConfigMap != "" {
+		if p, err := s.published(ctx, from); err == nil { // or report says what is wrong with them
+			return append(all, eachOnce(p.run.Points)...)
+		}
+	}
 	for i := range s.run.Status.Points {
 		all = append(all, s.run.Status.Points[i].Warnings...)
 	}
 	return all
 }
 
+// eachOnce are the warnings of all points.
+func eachOnce(points []stats.Point) []string {
+	var all []stats.Warning
+	for i := range points {
+		all = append(all, points[i].Warnings...)
+	}
+	var texts []string
+	for _, m := range stats.MergeWarnings(all) {
+		texts = append(texts, m.String())
+	}
+	return texts
+}
+
 // explainWarnings lists each warning once.
 func explainWarnings(warnings []string) []string {
-	said := stats.Condense(warnings)
-	if len(said) == 0 {
+	var each []string
+	for _, w := range warnings {
+		if !slices.Contains(each, w) {
+			each = append(each, w)
+		}
+	}
+	if len(each) == 0 {
 		return nil
 	}
 	text := []string{"Warnings, to be read with the numbers:"}
-	for _, w := range said[:min(len(said), maxWarnings)] {
-		text = append(text, "  "+w.Text)
+	for _, w := range each[:min(len(each), maxWarnings)] {
+		text = append(text, "  "+w)
 	}
-	if more := len(said) - maxWarnings; more > 0 {
+	if more := len(each) - maxWarnings; more > 0 {
 		text = append(text, fmt.Sprintf("  and %d more: see kubectl benchrun report", more))
 	}
 	return text

@@ -15,7 +15,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
@@ -28,7 +30,7 @@ func TestExplainQueued(t *testing.T) {
 		LastTransitionTime: metav1.NewTime(began),
 	})
 	run.Status.Trials.Planned = ptr.To[int32](3)
-	got := (&subject{run: run}).explanation(nil, began.Add(4*time.Minute))
+	got := (&subject{run: run}).explanation(nil, nil, began.Add(4*time.Minute))
 	want := []string{
 		"Run sizes is Queued since 03:04:05 UTC (4m), 0 of 3 trials measured.",
 		"  " + message,
@@ -53,7 +55,7 @@ func TestExplainExpiry(t *testing.T) {
 			"spec.ttlSecondsAfterFinished changes that.": {run: run},
 		"It is deleted at 2026-01-02 03:04:04 UTC, in 0s, without its results. spec.ttlSecondsAfterFinished changes that.": {suite: suite},
 	} {
-		if got := s.explanation(nil, began); !slices.Contains(got, want) {
+		if got := s.explanation(nil, nil, began); !slices.Contains(got, want) {
 			t.Errorf("it says %q, want %q", got, want)
 		}
 	}
@@ -79,7 +81,7 @@ func TestExplainFailed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := s.explanation(records, began)
+	got := s.explanation(records, s.warnings(t.Context(), cl), began)
 	want := []string{
 		"Run sizes is TooManyInvalid, 7 of 33 trials measured.",
 		"  4 attempts were invalidated",
@@ -105,7 +107,7 @@ func TestExplainEverything(t *testing.T) {
 	for reason := range reasons {
 		run := measuring()
 		said(&run.Status.Conditions, reason, "m")
-		if text := strings.Join((&subject{run: run}).explanation(nil, began), "\n"); !strings.Contains(text, reasons[reason].what) {
+		if text := strings.Join((&subject{run: run}).explanation(nil, nil, began), "\n"); !strings.Contains(text, reasons[reason].what) {
 			t.Errorf("%s is not explained: %s", reason, text)
 		}
 	}
@@ -114,7 +116,7 @@ func TestExplainEverything(t *testing.T) {
 	apimeta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: "Complete", LastTransitionTime: metav1.NewTime(began),
 	})
-	if got := (&subject{run: run}).explanation(nil, began.Add(time.Hour))[0]; got !=
+	if got := (&subject{run: run}).explanation(nil, nil, began.Add(time.Hour))[0]; got !=
 		"Run sizes is Complete since 03:04:05 UTC (60m), 7 of 33 trials measured." {
 		t.Error(got)
 	}
@@ -131,8 +133,40 @@ func TestExplainEverything(t *testing.T) {
 		got[0] != "1 attempt did not count, and was measured again:" || !strings.HasPrefix(got[1], "  run sizes, trial 3, attempt 1") {
 		t.Error(got, err)
 	}
-	text := strings.Join((&subject{suite: suite}).explanation(nil, began), "\n")
+	text := strings.Join((&subject{suite: suite}).explanation(nil, nil, began), "\n")
 	if !strings.Contains(text, "Suite pair is New") || !strings.Contains(text, "is the operator running?") {
 		t.Error(text)
+	}
+}
+
+// Results have values, which become one line; the status has texts, of which each is said once.
+func TestExplainedWarnings(t *testing.T) {
+	points := []stats.Point{
+		{Warnings: []stats.Warning{{Finding: finding.Retried(7, 5), Trials: 2, Of: 3}}},
+		{Warnings: []stats.Warning{{Finding: finding.Retried(3, 6), Trials: 3, Of: 3}, {Finding: finding.SyncedLate("0"), Trials: 3, Of: 3}}},
+	}
+	want := []string{
+		"3–7 transactions, 5.0–6.0 % of all, were rolled back and tried again (5 of 6 trials)",
+		"the binary log is not durable: sync_binlog is 0",
+	}
+	if d := cmp.Diff(want, eachOnce(points)); d != "" {
+		t.Error(d)
+	}
+	objects := finishedRun(t, "sizes", 1)
+	cl := fakeCluster(objects...)
+	for _, o := range objects {
+		run, is := o.(*v1alpha1.BenchmarkRun)
+		if !is {
+			continue
+		}
+		s := &subject{run: run}
+		run.Status.Points = []v1alpha1.PointStatus{{Warnings: []string{"of the status"}}}
+		if got := s.warnings(t.Context(), cl); got != nil {
+			t.Errorf("results without a warning: %q", got)
+		}
+		run.Status.Results.ConfigMap = "deleted"
+		if d := cmp.Diff([]string{"of the status"}, s.warnings(t.Context(), cl)); d != "" {
+			t.Errorf("without results: %s", d)
+		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -39,7 +40,7 @@ func recorded(t *testing.T, trial, attempt int, outcome result.Outcome, cause re
 		record.Message = "evicted because of memory"
 	} else {
 		record.Summary = &result.Summary{
-			Version: result.DocumentVersion, Metrics: []result.Metric{{Name: "rowsPerSecond", Value: 11840, Unit: "rows/s"}}, Warnings: []string{"short"},
+			Version: result.DocumentVersion, Metrics: []result.Metric{{Name: "rowsPerSecond", Value: 11840, Unit: "rows/s"}}, Findings: []finding.Finding{finding.OfProgram("short")},
 		}
 	}
 	text, err := record.Encode()

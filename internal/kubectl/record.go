@@ -15,6 +15,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -110,7 +111,7 @@ func printSummary(s *result.Summary, out io.Writer) {
 	for _, m := range s.Metrics {
 		say(out, fmt.Sprintf("%s: %s %s", m.Name, stats.Format(m.Value), m.Unit))
 	}
-	for _, w := range s.Warnings {
-		say(out, "warning: "+w)
+	for _, text := range finding.Texts(s.Findings) {
+		say(out, "warning: "+text)
 	}
 }

@@ -60,10 +60,10 @@ func (s *situation) probes(e *v1alpha1.Environment) {
 	accepted := slices.DeleteFunc(slices.Clone(s.seen.Records), disturbed)
 	p := stats.ProbeOfAll(accepted)
 	e.TrialProbe = v1alpha1.TrialProbe(p)
-	e.Warnings = s.seen.Earlier.Warnings(accepted)
+	e.Warnings = finding.Texts(s.seen.Earlier.Findings(accepted))
 }
 
-// Warnings about the node of accepted attempts: see stats.ProbeWarnings.
-func (e Earlier) Warnings(accepted []*result.Record) []string {
-	return finding.Texts(stats.ProbeWarnings(accepted, stats.Probe(e.Probe), e.Run))
+// Findings about the node of accepted attempts: see stats.ProbeWarnings.
+func (e Earlier) Findings(accepted []*result.Record) []finding.Finding {
+	return stats.ProbeWarnings(accepted, stats.Probe(e.Probe), e.Run)
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
@@ -46,7 +47,7 @@ func TestStatusOfAPartOfARun(t *testing.T) {
 		testutil.Record(2, 2, map[string]string{"rowsPerCommit": "1"}, 1200),
 		testutil.Record(3, 1, map[string]string{"rowsPerCommit": "2"}, 14973.2),
 	}
-	list[3].Summary.Warnings = []string{"the client was busy"}
+	list[3].Summary.Findings = []finding.Finding{finding.OfProgram("the client was busy")}
 	status := statusOf(t, run, &Observed{Records: list}, now)
 	status.Conditions, status.Environment = nil, v1alpha1.Environment{}
 	// Four trials and four disturbances, each with 2 × 300 s to start and 3600 s to measure, and ten minutes.
@@ -173,7 +174,7 @@ func TestStatusIsBounded(t *testing.T) {
 	for i, trial := range planOf(t, run).Trials {
 		r := testutil.Record(trial.Number, 1, nil, float64(1000+i))
 		for w := range 20 {
-			r.Summary.Warnings = append(r.Summary.Warnings, strconv.Itoa(w)+long)
+			r.Summary.Findings = append(r.Summary.Findings, finding.OfProgram(strconv.Itoa(w)+long))
 		}
 		r.Summary.ServerVersion, r.Summary.SettingsDigest = long, long
 		r.Place.DatabaseImage, r.Place.LoaderImage = long, long

@@ -100,8 +100,12 @@ func Invalidated(seen *SuiteObserved) int {
 
 // SuiteWarnings are what must be read with the answer: runs that should have had the same environment and had not, and the
 // warnings of the runs themselves.
-func SuiteWarnings(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved) []string {
-	return append(finding.Texts(suiteFindings(suite, p, seen)), warningsOfRuns(seen)...)
+func SuiteWarnings(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved) []stats.SuiteWarning {
+	var list []stats.SuiteWarning
+	for _, f := range suiteFindings(suite, p, seen) {
+		list = append(list, stats.SuiteWarning{Warning: stats.Warning{Finding: f}})
+	}
+	return append(list, warningsOfRuns(seen)...)
 }
 
 // suiteFindings are about the suite, and about what its runs were to have in common.
@@ -244,30 +248,26 @@ func valueOf(p *SuitePlan, seen *SuiteObserved, variant int, name string) string
 
 // warningsOfRuns are those of all points of all runs that were measured, with the number of their runs. Each is there
 // once: those that differ only in what they measured are one.
-func warningsOfRuns(seen *SuiteObserved) []string {
-	var texts, runs []string
+func warningsOfRuns(seen *SuiteObserved) []stats.SuiteWarning {
+	var all []stats.Warning
+	var runs []int
 	measured := 0
-	for _, m := range seen.Members {
+	for i, m := range seen.Members {
 		if m.Measured == nil {
 			continue
 		}
 		measured++
-		for _, point := range m.Run.Status.Points {
-			for _, text := range point.Warnings {
-				texts, runs = append(texts, text), append(runs, m.Run.Name)
-			}
+		for _, w := range m.Measured.Warnings {
+			all, runs = append(all, w), append(runs, i)
 		}
 	}
-	var list []string
-	for _, said := range stats.Condense(texts) {
-		of := map[string]bool{}
-		for _, i := range said.From {
+	var list []stats.SuiteWarning
+	for _, m := range stats.MergeWarnings(all) {
+		of := map[int]bool{}
+		for _, i := range m.From {
 			of[runs[i]] = true
 		}
-		if len(of) < measured {
-			said.Text = fmt.Sprintf("%s (%d of %d runs)", said.Text, len(of), measured)
-		}
-		list = append(list, said.Text)
+		list = append(list, stats.SuiteWarning{Warning: m.Warning, Runs: len(of), OfRuns: measured})
 	}
 	return list
 }

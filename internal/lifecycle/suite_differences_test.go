@@ -12,6 +12,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // Whatever differs between runs without being the variant stands beside the answer.
@@ -77,23 +79,24 @@ func TestSuiteWarnings(t *testing.T) {
 		},
 		"of a run": {
 			see: func(o *SuiteObserved) {
-				o.Members[1].Run.Status.Points = []v1alpha1.PointStatus{{Warnings: []string{"beware"}}, {Warnings: []string{"beware"}}}
+				o.Members[1].Measured.Warnings = []stats.Warning{{Finding: finding.OfProgram("beware"), Trials: 1, Of: 1}}
 			},
 			want: []string{"beware (1 of 4 runs)"},
 		},
 		"of runs with other figures": {
 			see: func(o *SuiteObserved) {
-				for i, text := range []string{
-					"the server did not come to rest: after 5s it had 194 dirty pages (the goal is 81)",
-					"the server did not come to rest: after 6s it had 180 dirty pages (the goal is 81)",
-					"commits are not durable: innodb_flush_log_at_trx_commit is 0",
-					"the server did not come to rest: after 5–7s it had 90–210 dirty pages (the goal is 81)",
+				seven := finding.Merge([]finding.Finding{finding.Debt("dirty pages", 7, 90, 81), finding.Debt("dirty pages", 5, 210, 81)})
+				for i, w := range []stats.Warning{
+					{Finding: finding.Debt("dirty pages", 5, 194, 81), Trials: 1, Of: 3},
+					{Finding: finding.Debt("dirty pages", 6, 180, 81), Trials: 3, Of: 3},
+					{Finding: finding.FlushedLate("0"), Trials: 3, Of: 3},
+					{Finding: seven[0].Finding, Trials: 2, Of: 3},
 				} {
-					o.Members[i].Run.Status.Points = []v1alpha1.PointStatus{{Warnings: []string{text}}}
+					o.Members[i].Measured.Warnings = []stats.Warning{w}
 				}
 			},
 			want: []string{
-				"the server did not come to rest: after 5–7s it had 90–210 dirty pages (the goal is 81) (3 of 4 runs)",
+				"the server did not come to rest: after 5–7s it had 90–210 dirty pages (the goal is 81) (6 of 9 trials) (3 of 4 runs)",
 				"commits are not durable: innodb_flush_log_at_trx_commit is 0 (1 of 4 runs)",
 			},
 		},
@@ -108,7 +111,7 @@ func TestSuiteWarnings(t *testing.T) {
 			if tc.see != nil {
 				tc.see(seen)
 			}
-			if diff := cmp.Diff(tc.want, SuiteWarnings(s, p, seen)); diff != "" {
+			if diff := cmp.Diff(tc.want, stats.SuiteTexts(SuiteWarnings(s, p, seen))); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
 		})

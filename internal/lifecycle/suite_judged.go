@@ -113,6 +113,7 @@ func MeasurementsOf(p *plan.Plan, records []*result.Record, named []string) *Mea
 		points[stats.Label(point.Parameters)] = i
 	}
 	accepted := acceptedOf(records)
+	byPoint := make([][]*result.Record, len(p.Points))
 	for _, t := range p.Trials {
 		r := accepted[t.Number]
 		if r == nil || len(r.Summary.Metrics) == 0 {
@@ -120,10 +121,28 @@ func MeasurementsOf(p *plan.Plan, records []*result.Record, named []string) *Mea
 		}
 		if point, known := points[stats.Label(r.Parameters)]; known {
 			m.read(point, r.Summary, named)
+			byPoint[point] = append(byPoint[point], r)
 		}
 	}
 	m.Metric.Value = 0
+	m.warn(byPoint)
 	return m
+}
+
+// Bounds of the warnings that are kept of a run: as many as a status can show of each, and not much longer.
+const maxRunWarnings, maxRunWarningBytes, maxRunMeasures = 64, 512, 16
+
+// warn keeps the warnings of the points, given by their records. A suite has them of all of its runs in memory.
+func (m *Measurements) warn(byPoint [][]*result.Record) {
+	var all []stats.Warning
+	for _, records := range byPoint {
+		all = append(all, stats.Summarized(nil, records).Warnings...)
+	}
+	merged := stats.MergeWarnings(all)
+	for _, w := range merged[:min(len(merged), maxRunWarnings)] {
+		w.Finding = w.Condensed(maxRunWarningBytes, maxRunMeasures)
+		m.Warnings = append(m.Warnings, w.Warning)
+	}
 }
 
 // read what was measured at a point: the headline metric, those that are named and, if there are few points, costs.

@@ -6,6 +6,7 @@ package lifecycle
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -126,6 +128,32 @@ func TestMeasurementsInAnotherOrder(t *testing.T) {
 	}
 	if diff := cmp.Diff([]float64{10, 20, 30}, MeasurementsOf(p, records, nil).Values); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
+	}
+}
+
+// A run's warnings are those of its points, each once, and of bounded size.
+func TestMeasurementsHaveWarnings(t *testing.T) {
+	p := planOf(t, oneAxis(2, 2))
+	var records []*result.Record
+	for number, point := range []int{1, 0, 0, 1} {
+		r := testutil.Record(number+1, 1, p.Points[point].Parameters, 10)
+		if point == 1 {
+			r.Summary.Findings = []finding.Finding{finding.Retried(int64(number+1), 1)}
+		}
+		records = append(records, r)
+	}
+	records[1].Summary.Findings = []finding.Finding{finding.Retried(9, 2)}
+	want := []stats.Warning{{Finding: finding.Merge([]finding.Finding{finding.Retried(1, 1), finding.Retried(9, 2)})[0].Finding, Trials: 3, Of: 4}}
+	if diff := cmp.Diff(want, MeasurementsOf(p, records, nil).Warnings); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for i := range 1000 {
+		f := finding.OfProgram(fmt.Sprintf("%d%s", i, strings.Repeat("x", 10_000)))
+		records[0].Summary.Findings = append(records[0].Summary.Findings, f)
+	}
+	got := MeasurementsOf(p, records, nil).Warnings
+	if len(got) != 64 || len(got[63].String()) > 600 {
+		t.Errorf("%d warnings, the last has %d bytes", len(got), len(got[63].String()))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // SuiteObserved is everything that a decision about a suite depends on.
@@ -60,6 +61,8 @@ type Measurements struct {
 	Others []MetricValues
 	// Rows that the run's pilots have decided, by the label of the point.
 	Rows map[string]int64
+	// Warnings of the points, each once.
+	Warnings []stats.Warning
 }
 
 // MetricValues are the values of a metric by the points of the plan. Value in the metric is of no meaning.

@@ -78,7 +78,7 @@ func (s *suiteSituation) measurements(status *v1alpha1.BenchmarkSuiteStatus) {
 	status.Database, status.LastInstance = SharedDatabase(s.seen), s.lastInstance()
 	status.Differences = texts(VariantDifferences(s.suite, s.plan, s.seen), maxDifferences)
 	status.Volumes = Volumes(s.suite, s.plan, s.seen)
-	status.Warnings = texts(SuiteWarnings(s.suite, s.plan, s.seen), maxPointWarnings)
+	status.Warnings = texts(stats.SuiteTexts(SuiteWarnings(s.suite, s.plan, s.seen)), maxPointWarnings)
 	if s.seen.Results != nil {
 		status.Results = *s.seen.Results
 	}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
@@ -170,8 +171,8 @@ func TestBoundsOfSuiteStatus(t *testing.T) {
 	})
 	seen := measuredRuns(s, planOfSuite(t, s), 2)
 	for i := range 20 {
-		point := v1alpha1.PointStatus{Warnings: []string{fmt.Sprintf("warning %d%s", i, strings.Repeat("é", 600))}}
-		seen.Members[0].Run.Status.Points = append(seen.Members[0].Run.Status.Points, point)
+		w := stats.Warning{Finding: finding.OfProgram(fmt.Sprintf("warning %d%s", i, strings.Repeat("é", 600))), Trials: 1, Of: 1}
+		seen.Members[0].Measured.Warnings = append(seen.Members[0].Measured.Warnings, w)
 	}
 	got := statusOfSuite(t, s, seen)
 	if len(got.Comparisons) != 64 || len(got.Warnings) != 16 || got.Warnings[15] != "5 more, see the results" {

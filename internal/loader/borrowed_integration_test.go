@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
 )
@@ -127,8 +128,8 @@ func TestIntegrationBorrowedSchemaIsGivenBack(t *testing.T) {
 				own(t, everything).mustRun(t)
 			}
 			_, doc := tc.trial.mustRun(t)
-			if diff := cmp.Diff(tc.want, left(t)); diff != "" || strings.Contains(strings.Join(doc.Warnings, "\n"), "schema") {
-				t.Errorf("left (-want +got):\n%s\nwarnings %q", diff, doc.Warnings)
+			if diff := cmp.Diff(tc.want, left(t)); diff != "" || strings.Contains(strings.Join(finding.Texts(doc.Findings), "\n"), "schema") {
+				t.Errorf("left (-want +got):\n%s\nwarnings %q", diff, doc.Findings)
 			}
 		})
 	}
@@ -147,8 +148,8 @@ func TestIntegrationBorrowedSchemaIsUsedMeanwhile(t *testing.T) {
 	if diff := cmp.Diff([]string{"bench.", "precious"}, left(t)); diff != "" {
 		t.Errorf("left (-want +got):\n%s", diff)
 	}
-	if !strings.Contains(strings.Join(doc.Warnings, "\n"), "table precious") {
-		t.Errorf("warnings %q", doc.Warnings)
+	if !strings.Contains(strings.Join(finding.Texts(doc.Findings), "\n"), "table precious") {
+		t.Errorf("warnings %q", doc.Findings)
 	}
 }
 

@@ -56,8 +56,8 @@ echo '{"metrics": [{"name": "ordersPerSecond", "value": 12.5, "unit": "orders/s"
 	if diff := cmp.Diff(wantOutput, doc.ToolOutput); diff != "" {
 		t.Errorf("output (-want +got):\n%s", diff)
 	}
-	if len(doc.Checks) != 2 || doc.Warnings[0] != "it was cold" || doc.Client.MaxRSSBytes < 1 || len(doc.Server.StatusAfter) < 200 {
-		t.Errorf("checks %+v, warnings %q, client %+v", doc.Checks, doc.Warnings, doc.Client)
+	if len(doc.Checks) != 2 || doc.Findings[0].String() != "it was cold" || doc.Client.MaxRSSBytes < 1 || len(doc.Server.StatusAfter) < 200 {
+		t.Errorf("checks %+v, warnings %q, client %+v", doc.Checks, doc.Findings, doc.Client)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
@@ -273,14 +274,14 @@ func TestIntegrationIIBenchUnfinished(t *testing.T) {
 	if want := float64(doc.Totals.Micros)/1e6 + left/m["terminalRowsPerSecond"]; m["estimatedSeconds"] != want {
 		t.Errorf("estimated %g s, want %g", m["estimatedSeconds"], want)
 	}
-	if text := strings.Join(summary.Warnings, "\n"); !strings.Contains(text, fmt.Sprintf("after %d of 1000000000 rows", doc.Totals.Rows)) {
+	if text := strings.Join(finding.Texts(summary.Findings), "\n"); !strings.Contains(text, fmt.Sprintf("after %d of 1000000000 rows", doc.Totals.Rows)) {
 		t.Errorf("warnings %s", text)
 	}
 }
 
 func TestIntegrationContest2008(t *testing.T) {
 	_, doc := newIIBench(t, func(p *iibench.Parameters) { p.Schema, p.Rules = "Tokutek2008", "Contest2008" }).mustRun(t)
-	text := strings.Join(doc.Warnings, "\n")
+	text := strings.Join(finding.Texts(doc.Findings), "\n")
 	for _, word := range []string{"25000 rows in place of 1000000000", "the server is " + doc.Server.Version, "hardware"} {
 		if !strings.Contains(text, "deviates from Contest2008: "+word) {
 			t.Errorf("no deviation %q in %s", word, text)

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
@@ -128,8 +129,8 @@ func TestIntegrationLimitSeconds(t *testing.T) {
 		doc.Totals.Rows < 1 || doc.Totals.Transactions != 1 {
 		t.Errorf("totals %+v", doc.Totals)
 	}
-	if len(summary.Warnings) == 0 || !strings.HasPrefix(summary.Warnings[0], "stopped by the limit of 1 s, after ") {
-		t.Errorf("warnings %v", summary.Warnings)
+	if len(summary.Findings) == 0 || !strings.HasPrefix(summary.Findings[0].String(), "stopped by the limit of 1 s, after ") {
+		t.Errorf("warnings %v", summary.Findings)
 	}
 }
 
@@ -141,8 +142,8 @@ func TestIntegrationByTime(t *testing.T) {
 	if doc.Totals.StoppedBy != result.StoppedBySeconds || doc.Totals.Micros < 1e6 || doc.Totals.Rows < 1 {
 		t.Errorf("totals %+v", doc.Totals)
 	}
-	if strings.Contains(strings.Join(summary.Warnings, "\n"), "limit") {
-		t.Errorf("warnings %v", summary.Warnings)
+	if strings.Contains(strings.Join(finding.Texts(summary.Findings), "\n"), "limit") {
+		t.Errorf("warnings %v", summary.Findings)
 	}
 	sums(t, doc)
 }
@@ -193,8 +194,8 @@ func TestIntegrationSettingsAreReadBack(t *testing.T) {
 	if diff := cmp.Diff(want, summary.Adjusted); diff != "" {
 		t.Errorf("adjusted (-want +got):\n%s", diff)
 	}
-	if strings.Contains(strings.Join(doc.Warnings, "\n"), "max_allowed_packet") {
-		t.Errorf("one byte is not worth a warning: %v", doc.Warnings)
+	if strings.Contains(strings.Join(finding.Texts(doc.Findings), "\n"), "max_allowed_packet") {
+		t.Errorf("one byte is not worth a warning: %v", doc.Findings)
 	}
 
 	buffer, err := strconv.ParseInt(variables["net_buffer_length"], 10, 64)
@@ -203,8 +204,8 @@ func TestIntegrationSettingsAreReadBack(t *testing.T) {
 	}
 	tr = newTrial(t, one)
 	tr.cfg.Settings = []result.Setting{{Name: "net_buffer_length", Value: strconv.FormatInt(buffer+1023, 10)}}
-	if _, doc = tr.mustRun(t); !strings.Contains(strings.Join(doc.Warnings, "\n"), "net_buffer_length") {
-		t.Errorf("rounded by %d of %d bytes, warnings %v", 1023, buffer, doc.Warnings)
+	if _, doc = tr.mustRun(t); !strings.Contains(strings.Join(finding.Texts(doc.Findings), "\n"), "net_buffer_length") {
+		t.Errorf("rounded by %d of %d bytes, warnings %v", 1023, buffer, doc.Findings)
 	}
 
 	connections, err := strconv.Atoi(variables["max_connections"])

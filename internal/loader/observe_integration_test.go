@@ -84,8 +84,8 @@ func TestIntegrationObserved(t *testing.T) {
 			t.Errorf("%s is not among %v", name, doc.Metrics)
 		}
 	}
-	if slices.Contains(doc.Warnings, finding.Unobserved().String()) {
-		t.Errorf("warnings %q", doc.Warnings)
+	if slices.Contains(finding.Texts(doc.Findings), finding.Unobserved().String()) {
+		t.Errorf("warnings %q", doc.Findings)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestIntegrationObserverSilent(t *testing.T) {
 	tr.cfg.Server.ObserverPort = freePort(t)
 	_, doc := tr.mustRun(t)
 	count := 0
-	for _, w := range doc.Warnings {
+	for _, w := range finding.Texts(doc.Findings) {
 		if w == finding.Unobserved().String() {
 			count++
 		}
@@ -109,7 +109,7 @@ func TestIntegrationObserverSilent(t *testing.T) {
 		}
 	}
 	tr = newTrial(t, commitsize.Parameters{Rows: 100, RowsPerCommit: 1})
-	if _, doc := tr.mustRun(t); slices.Contains(doc.Warnings, finding.Unobserved().String()) {
+	if _, doc := tr.mustRun(t); slices.Contains(finding.Texts(doc.Findings), finding.Unobserved().String()) {
 		t.Error("a warning about an observer that is not there")
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 )
@@ -151,8 +152,8 @@ func TestIntegrationOwnFileIntoFileList(t *testing.T) {
 		if doc.Totals.Rows != 900 || len(doc.Inputs) != 1 || doc.Inputs[0].Rows != 1000 || len(doc.Checks) != 3 {
 			t.Errorf("totals %+v, inputs %+v, checks %+v", doc.Totals, doc.Inputs, doc.Checks)
 		}
-		if !slices.Contains(doc.Warnings, "of the 1000 rows of own.csv, the first 900 were asked for: bulkInsert.rows") {
-			t.Errorf("warnings %q", doc.Warnings)
+		if !slices.Contains(finding.Texts(doc.Findings), "of the 1000 rows of own.csv, the first 900 were asked for: bulkInsert.rows") {
+			t.Errorf("warnings %q", doc.Findings)
 		}
 		if c := checkNamed(t, doc, "checksum"); !strings.HasSuffix(c.Detail, "compared by their text: file_size, path, modification_time") {
 			t.Errorf("%+v", c)

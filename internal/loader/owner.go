@@ -183,6 +183,6 @@ func (o *owner) document() (*result.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc.Warnings = slices.Concat(finding.Texts(o.findings), doc.Warnings, finding.Texts(findings(doc, clients)))
+	doc.Findings = slices.Concat(o.findings, doc.Findings, findings(doc, clients))
 	return doc, nil
 }

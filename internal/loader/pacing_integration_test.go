@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
@@ -57,9 +58,9 @@ func TestIntegrationOfferedRateNotReached(t *testing.T) {
 	})
 	tr.cfg.LimitSeconds = 2
 	_, doc := tr.mustRun(t)
-	if all := strings.Join(doc.Warnings, "\n"); !strings.Contains(all, "the rate of 10000000 rows/s was not reached") ||
+	if all := strings.Join(finding.Texts(doc.Findings), "\n"); !strings.Contains(all, "the rate of 10000000 rows/s was not reached") ||
 		!strings.Contains(all, "still waited at the end") {
-		t.Errorf("warnings %q", doc.Warnings)
+		t.Errorf("warnings %q", doc.Findings)
 	}
 	for _, l := range doc.Latencies {
 		if l.Operation == "transaction" && (l.P50Micros < 500_000 || l.MaxMicros < 1_500_000) {

@@ -36,9 +36,9 @@ func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
 	if l.plan.Rate > 0 {
 		o := offered{rate: l.plan.Rate, rows: l.plan.Rows, began: l.measured.Began()}
 		doc.Metrics = append(doc.Metrics, o.metrics(doc)...)
-		doc.Warnings = append(doc.Warnings, finding.Texts(o.findings(doc))...)
+		doc.Findings = append(doc.Findings, o.findings(doc)...)
 	}
-	doc.Warnings = append(doc.Warnings, finding.Texts(stopped(doc, &l.plan))...)
+	doc.Findings = append(doc.Findings, stopped(doc, &l.plan)...)
 	return l.plan.Clients, nil
 }
 
@@ -196,6 +196,9 @@ func findings(doc *result.Document, clients int) []finding.Finding {
 
 // clientFindings are about a client that may have measured itself.
 func clientFindings(who finding.Client, c result.ClientFacts, clients int, micros int64) []finding.Finding {
+	if micros <= 0 { // a Pod that did nothing
+		return nil
+	}
 	var all []finding.Finding
 	available, bound := availableCPU(c, clients)
 	if share := float64(c.UserMicros+c.SystemMicros) / (float64(micros) * available); share > clientShare {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
 )
 
@@ -21,9 +22,9 @@ function thread_init() con = sysbench.sql.driver():connect() end
 function event() con:query("SELECT SLEEP(0.05)") end
 `)
 	_, doc := tr.mustRun(t)
-	if all := strings.Join(doc.Warnings, "\n"); !strings.Contains(all, "the rate of 100 transactions/s was not reached") ||
+	if all := strings.Join(finding.Texts(doc.Findings), "\n"); !strings.Contains(all, "the rate of 100 transactions/s was not reached") ||
 		!strings.Contains(all, "still waited at the end") {
-		t.Errorf("warnings %q", doc.Warnings)
+		t.Errorf("warnings %q", doc.Findings)
 	}
 	if l := doc.Latencies[0]; l.P50Micros < 500_000 {
 		t.Errorf("half of the transactions took no more than %d µs from when they were due", l.P50Micros)

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/loader/schema"
 	"github.com/benchrun-dev/benchrun/internal/loader/usage"
@@ -139,7 +138,7 @@ func (l *toolLoad) verify(ctx context.Context) error {
 func (l *toolLoad) report(doc *result.Document) (clients int, err error) {
 	r := l.reading
 	doc.Totals, doc.Metrics, doc.Latencies, doc.Series = r.Totals, r.Metrics, r.Latencies, r.Series
-	doc.Checks, doc.Warnings = l.checks, finding.Texts(r.Findings)
+	doc.Checks, doc.Findings = l.checks, r.Findings
 	doc.Inputs, doc.Tool, doc.ToolOutput = l.inputs, &l.about, l.output
 	if n := r.Totals.Transactions; n > 0 {
 		doc.Metrics = append(slices.Concat(r.Metrics, fsyncs(l.engine, l.server, n)), result.Metric{

@@ -76,7 +76,7 @@ func (r *Report) blocks() []block {
 	return append(
 		append(list, tableBlocks(r.AskedTables())...),
 		listed("Claims", claimLines(r.Claims)),
-		listed("Warnings", slices.Concat(r.Run.Warnings, r.ChangedInputs(), warnings(r.Points))),
+		listed("Warnings", slices.Concat(r.Warnings(), warnings(r.Points))),
 		listed("Pilots", r.Pilots()),
 		listed("Attempts that do not count", r.disturbances()),
 		listed("Where", r.where()),
@@ -135,7 +135,7 @@ func (s *Suite) blocks() []block {
 		listed("What the variants differ in", s.differences()),
 		listed("Where", s.Volumes()),
 		listed("Comparisons without an answer", s.Undecided()),
-		listed("Warnings", s.Warnings),
+		listed("Warnings", stats.SuiteTexts(s.Findings)),
 		listed("Discarded", s.Discarded()),
 	)
 }

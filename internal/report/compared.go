@@ -93,7 +93,7 @@ func CompareSuite(s *Suite, metric string) (*Compared, error) {
 	}
 	return &Compared{
 		Title: s.Name, Baseline: s.Pairs[0].Baseline, Pairs: s.Pairs, Threshold: -1,
-		Differences: s.differences(), Warnings: s.Warnings,
+		Differences: s.differences(), Warnings: stats.SuiteTexts(s.Findings),
 		Method: []string{fmt.Sprintf("Paired by round, %d of at most %d rounds; intervals of the ratio hold at 95 %%%s.", s.Rounds,
 			s.Planned, overAll(len(s.Pairs)))},
 	}, nil
@@ -156,7 +156,9 @@ func CompareVariants(s *Suite, baseline, variant, metric string) (*Compared, err
 	if baseline == variant {
 		return nil, fmt.Errorf("both are variant %s of suite %s", variant, s.Name)
 	}
-	c := &Compared{Title: s.Name, Baseline: baseline, Variant: variant, Threshold: -1, Method: all.Method, Warnings: s.Warnings}
+	c := &Compared{
+		Title: s.Name, Baseline: baseline, Variant: variant, Threshold: -1, Method: all.Method, Warnings: stats.SuiteTexts(s.Findings),
+	}
 	for _, v := range s.Variants {
 		if !v.Baseline && (v.Name == baseline || v.Name == variant) && len(v.Differences) > 0 {
 			c.Differences = append(c.Differences, fmt.Sprintf("%s from the suite's baseline: %s", v.Name,

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -88,7 +89,7 @@ func everyKind() (before, after *report.Report) {
 	// Claims, and which points there are, say nothing about what a trial measures.
 	after.Run.Spec = json.RawMessage(`{"workload":{"type":"CommitSize","commitSize":{"rows":200,"sweep":{"rowsPerCommit":[1]}}},
 		"database":{"image":"mariadb:12.0"},"claims":[{"name":"c"}],"trials":{"repetitions":6}}`)
-	after.Run.Warnings = []string{"the disk was not the same for all trials"}
+	after.Run.Findings = []finding.Finding{finding.OfProgram("the disk was not the same for all trials")}
 	for _, r := range after.Records {
 		r.Summary.Totals.Rows, r.Place.DatabaseNode = 200, "other"
 		fingerprint := *r.Fingerprint

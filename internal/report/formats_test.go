@@ -14,6 +14,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -35,7 +36,7 @@ func hostile() *report.Report {
 	const nasty = "a|b <img src=x> & \"q\" 'x' `c` \\ @all\n# EOF\x1b[31m\x00 ünï 日本 **b** {x=\"1\"},;"
 	r := small()
 	r.Run.Name, r.Run.Outcome, r.Run.Message, r.Run.Workload = nasty, "Failed", nasty, nasty
-	r.Run.Warnings = []string{nasty}
+	r.Run.Findings = []finding.Finding{finding.OfProgram(nasty)}
 	for i := range r.Points {
 		r.Points[i].Parameters = map[string]string{"a b": nasty + fmt.Sprint(i), "a-b": "", "a_b": "1"}
 		for _, record := range r.Points[i].Records {
@@ -57,7 +58,7 @@ func thousand() *report.Report {
 	for i := range 1000 {
 		parameters := map[string]string{"rowsPerCommit": fmt.Sprint(i), "secondaryIndexes": fmt.Sprint(i % 7)}
 		record := testutil.Record(i+1, 2, parameters, float64(1000+i))
-		record.Summary.Warnings = []string{fmt.Sprintf("warning %d: %s", i, strings.Repeat("long ", 1000))}
+		record.Summary.Findings = []finding.Finding{finding.OfProgram(fmt.Sprintf("warning %d: %s", i, strings.Repeat("long ", 1000)))}
 		r.Records = append(r.Records, record, &result.Record{
 			Version: 1, Trial: i + 1, Attempt: 1, Parameters: parameters, Outcome: result.OutcomeInvalidated, Cause: result.CauseEvicted,
 			Message: strings.Repeat("evicted ", 100),

@@ -26,7 +26,7 @@ func inputLines(s *result.Summary) []string {
 }
 
 // ChangedInputs says which files were not the same for all trials that count: their numbers do not compare.
-func (r *Report) ChangedInputs() []string {
+func (r *Report) ChangedInputs() []finding.Finding {
 	var names []string
 	digests := map[string][]string{}
 	trials := map[string][]string{}
@@ -42,7 +42,7 @@ func (r *Report) ChangedInputs() []string {
 			trials[version] = append(trials[version], strconv.Itoa(record.Trial))
 		}
 	}
-	var changed []string
+	var changed []finding.Finding
 	for _, name := range names {
 		if len(digests[name]) < 2 {
 			continue
@@ -51,7 +51,7 @@ func (r *Report) ChangedInputs() []string {
 		for _, digest := range digests[name] {
 			versions = append(versions, fmt.Sprintf("sha256 %s for trial %s", digest, strings.Join(trials[name+" "+digest], ", ")))
 		}
-		changed = append(changed, finding.Changed(name, strings.Join(versions, "; ")).String())
+		changed = append(changed, finding.Changed(name, strings.Join(versions, "; ")))
 	}
 	return changed
 }

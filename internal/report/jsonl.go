@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -32,7 +33,7 @@ type attemptLine struct {
 	Latencies map[string]result.Latency `json:"latencies,omitempty"`
 	Rows      int64                     `json:"rows"`
 	Micros    int64                     `json:"micros"`
-	Warnings  []string                  `json:"warnings,omitempty"`
+	Findings  []finding.Finding         `json:"findings,omitempty"`
 	// ServerVersion, SettingsDigest, DatabaseImage and DatabaseNode say what was measured and where; empty if it is not
 	// known.
 	ServerVersion  string `json:"serverVersion,omitempty"`
@@ -62,7 +63,7 @@ func JSONLines(w io.Writer, r *Report) error {
 				}
 				line.Latencies[l.Operation] = l
 			}
-			line.Rows, line.Micros, line.Warnings = s.Totals.Rows, s.Totals.Micros, s.Warnings
+			line.Rows, line.Micros, line.Findings = s.Totals.Rows, s.Totals.Micros, s.Findings
 			line.ServerVersion, line.SettingsDigest = s.ServerVersion, s.SettingsDigest
 		}
 		if err := enc.Encode(line); err != nil {

@@ -12,41 +12,30 @@ import (
 
 // Remark is a warning, with the points that it is about.
 type Remark struct {
-	Text string
+	// Warning has the trials of all these points.
+	stats.Warning
 	// Points are their indexes.
 	Points []int
-	// Trials that it is about, of the Of trials of these points.
-	Trials, Of int
 }
 
 // Remarks are the warnings of points, each once: those that differ only in what they measured are one.
 func Remarks(points []stats.Point) []Remark {
-	var texts []string
-	var from [][2]int
+	var all []stats.Warning
+	var at []int
 	for i := range points {
-		for j, w := range points[i].Warnings {
-			texts, from = append(texts, w.Text), append(from, [2]int{i, j})
+		for _, w := range points[i].Warnings {
+			all, at = append(all, w), append(at, i)
 		}
 	}
 	var list []Remark
-	for _, said := range stats.Condense(texts) {
-		r := Remark{Text: said.Text}
-		for _, n := range said.From {
-			point := from[n][0]
-			w := &points[point].Warnings[from[n][1]]
-			r.Points, r.Trials, r.Of = append(r.Points, point), r.Trials+w.Trials, r.Of+w.Of
+	for _, m := range stats.MergeWarnings(all) {
+		r := Remark{Warning: m.Warning}
+		for _, i := range m.From {
+			r.Points = append(r.Points, at[i])
 		}
 		list = append(list, r)
 	}
 	return list
-}
-
-// OfTrials says how many trials it is about; empty if it is about all trials of its points.
-func (r *Remark) OfTrials() string {
-	if r.Trials == r.Of {
-		return ""
-	}
-	return fmt.Sprintf("%d of %d trials", r.Trials, r.Of)
 }
 
 // warnings of all points, a line for each, with the points that it is about.
@@ -59,15 +48,11 @@ func warnings(points []stats.Point) []string {
 	}
 	var list []string
 	for _, r := range Remarks(points) {
-		text := r.Text
-		if of := r.OfTrials(); of != "" {
-			text += " (" + of + ")"
-		}
 		var at []map[string]string
 		for _, i := range r.Points {
 			at = append(at, points[i].Parameters)
 		}
-		list = append(list, where(at, measured)+text)
+		list = append(list, where(at, measured)+r.String())
 	}
 	return list
 }

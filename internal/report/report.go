@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
@@ -29,8 +30,8 @@ type Run struct {
 	Outcome string    `json:"outcome"`
 	Message string    `json:"message,omitempty"`
 	Started time.Time `json:"started"`
-	// Warnings are about the run as a whole: how the database's node differed between trials.
-	Warnings []string `json:"warnings,omitempty"`
+	// Findings are about the run as a whole: how the database's node differed between trials.
+	Findings []finding.Finding `json:"findings,omitempty"`
 	// HostTuning is what was changed on nodes.
 	HostTuning []result.HostTuning `json:"hostTuning,omitempty"`
 	// Spec is what was asked, as it is stored.
@@ -54,6 +55,11 @@ type Report struct {
 	Claims []claims.Judgement
 	// Records of all attempts, in the order in which they were recorded.
 	Records []*result.Record
+}
+
+// Warnings are the texts of what must be read with all numbers.
+func (r *Report) Warnings() []string {
+	return finding.Texts(slices.Concat(r.Run.Findings, r.ChangedInputs()))
 }
 
 // Accepted are the attempts that count, in the order of measuring.

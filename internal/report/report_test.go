@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/perf/benchfmt"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -52,7 +53,7 @@ func small() *report.Report {
 			}
 			record := testutil.Record(number, attempt, parameters, values[i][round])
 			if number == 5 {
-				record.Summary.Warnings = []string{"the client was held back at its CPU limit"}
+				record.Summary.Findings = []finding.Finding{finding.OfProgram("the client was held back at its CPU limit")}
 			}
 			r.Records = append(r.Records, record)
 			byPoint[i] = append(byPoint[i], record)

@@ -72,7 +72,7 @@ func RunSide(r *Report, metric, reference string) (*Side, error) {
 	s := &Side{
 		name: r.Run.Name, reference: reference, uid: r.Run.UID, workload: r.Run.Workload, started: r.Run.Started, spec: r.Run.Spec,
 		probe: stats.ProbeOfAll(r.Accepted()), rows: map[string][]string{},
-		warnings: slices.Concat(r.Run.Warnings, r.ChangedInputs(), warnings(r.Points)),
+		warnings: slices.Concat(r.Warnings(), warnings(r.Points)),
 	}
 	found := false
 	for i := range r.Points {
@@ -129,7 +129,7 @@ func variantSide(s *Suite, variant, metric string, rounds int) (*Side, error) {
 	}
 	side := &Side{
 		name: s.Name + ":" + variant, reference: s.Name + ":" + variant, uid: s.UID, workload: s.Workload, started: s.Started,
-		warnings: s.Warnings, facts: suiteFacts(s, variant),
+		warnings: stats.SuiteTexts(s.Findings), facts: suiteFacts(s, variant),
 	}
 	better := ""
 	for i := range s.Pairs {

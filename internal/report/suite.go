@@ -39,8 +39,9 @@ type Suite struct {
 	// Database says how many servers the runs have measured if they share a database; empty otherwise.
 	Database string `json:"database,omitempty"`
 	// Runs in the order of measuring.
-	Runs     []SuiteRun `json:"runs"`
-	Warnings []string   `json:"warnings,omitempty"`
+	Runs []SuiteRun `json:"runs"`
+	// Findings must be read with the answer.
+	Findings []stats.SuiteWarning `json:"findings,omitempty"`
 	// Rows that pilots have decided for the trials of all variants, by the label of the point; empty if there were none.
 	Rows map[string]int64 `json:"rows,omitempty"`
 	// Spec is what was asked, as it is stored.

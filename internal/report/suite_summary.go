@@ -96,20 +96,19 @@ func VerdictWords(p *stats.Paired) string {
 // Undecided are the comparisons without an answer, in a sentence each. Those that differ only in their point and in what was
 // measured are one.
 func (s *Suite) Undecided() []string {
-	var texts []string
 	var pairs []*stats.Paired
 	for i := range s.Pairs {
 		if p := &s.Pairs[i]; !p.Answered() {
-			texts, pairs = append(texts, p.String()), append(pairs, p)
+			pairs = append(pairs, p)
 		}
 	}
 	var list []string
-	for _, said := range stats.Condense(texts) {
+	for _, u := range stats.MergeUnanswered(pairs) {
 		var at []map[string]string
-		for _, i := range said.From {
+		for _, i := range u.From {
 			at = append(at, pairs[i].Parameters)
 		}
-		list = append(list, where(at, len(s.Of(pairs[said.From[0]].Variant)))+said.Text)
+		list = append(list, where(at, len(s.Of(pairs[u.From[0]].Variant)))+u.String())
 	}
 	return list
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -26,7 +27,9 @@ func reportOfSuite() *report.Suite {
 		Namespace: "bench", Name: "durable-or-not", UID: "uid", Workload: "CommitSize", Seed: 1, Outcome: "Complete",
 		Message: "every comparison has its answer after 2 rounds", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		Rounds: 2, Planned: 20, Spec: json.RawMessage(`{"rounds":20}`),
-		Warnings: []string{"the runs had different loader nodes: a, b"},
+		Findings: []stats.SuiteWarning{{
+			Warning: stats.Warning{Finding: finding.Differ(finding.EnvironmentsDiffer, "the runs", "loader nodes", []string{"a", "b"})},
+		}},
 		Variants: []report.SuiteVariant{
 			{Name: "durable", Title: "every commit on disk", Baseline: true, SpecDigest: "v1:sha256:01"},
 			{

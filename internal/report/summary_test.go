@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -151,7 +152,7 @@ func TestSummaryWarningOfManyPoints(t *testing.T) {
 		for i := range r.Points {
 			r.Points[i].Parameters["connections"] = "2"
 			if i < warned {
-				r.Points[i].Warnings = []stats.Warning{{Text: "x", Trials: 1, Of: 1}}
+				r.Points[i].Warnings = []stats.Warning{{Finding: finding.OfProgram("x"), Trials: 1, Of: 1}}
 			}
 		}
 		text, _, _ := strings.Cut(printed(t, report.Summary, r), "\nWhere:")
@@ -164,34 +165,37 @@ func TestSummaryWarningOfManyPoints(t *testing.T) {
 // A warning says how many trials of its points it is about, if not about all.
 func TestSummaryWarningOfSomeTrials(t *testing.T) {
 	r := pointsOf("higher", 1, 2, 3)
-	r.Points[0].Warnings = []stats.Warning{{Text: "x", Trials: 1, Of: 3}}
-	r.Points[2].Warnings = []stats.Warning{{Text: "x", Trials: 3, Of: 3}}
+	r.Points[0].Warnings = []stats.Warning{{Finding: finding.OfProgram("x"), Trials: 1, Of: 3}}
+	r.Points[2].Warnings = []stats.Warning{{Finding: finding.OfProgram("x"), Trials: 3, Of: 3}}
 	if text := printed(t, report.Summary, r); !strings.Contains(text, "\n- rowsPerCommit=a, c: x (4 of 6 trials)\n") {
 		t.Errorf("%s", text)
 	}
 }
 
 func TestSummaryWarnings(t *testing.T) {
+	x, y := finding.OfProgram("x"), finding.OfProgram("y")
 	cases := map[string]struct {
-		warnings [][]string
+		warnings [][]finding.Finding
 		want     []string
 	}{
-		"none":                {[][]string{nil, nil}, nil},
-		"of one point":        {[][]string{nil, {"x"}}, []string{"- rowsPerCommit=b: x"}},
-		"of some points":      {[][]string{{"x"}, nil, {"x"}}, []string{"- rowsPerCommit=a, c: x"}},
-		"of all points, once": {[][]string{{"x", "y"}, {"x"}}, []string{"- everywhere: x", "- rowsPerCommit=a: y"}},
-		"of the only point":   {[][]string{{"x"}}, []string{"- x"}},
+		"none":                {[][]finding.Finding{nil, nil}, nil},
+		"of one point":        {[][]finding.Finding{nil, {x}}, []string{"- rowsPerCommit=b: x"}},
+		"of some points":      {[][]finding.Finding{{x}, nil, {x}}, []string{"- rowsPerCommit=a, c: x"}},
+		"of all points, once": {[][]finding.Finding{{x, y}, {x}}, []string{"- everywhere: x", "- rowsPerCommit=a: y"}},
+		"of the only point":   {[][]finding.Finding{{x}}, []string{"- x"}},
 		"with other figures": {
-			[][]string{{"after 5s it had 7 dirty pages"}, nil, {"x", "after 5–6s it had 3 dirty pages"}},
-			[]string{"- rowsPerCommit=a, c: after 5–6s it had 3–7 dirty pages", "- rowsPerCommit=c: x"},
+			[][]finding.Finding{{finding.Retried(7, 5)}, nil, {x, finding.Retried(3, 6)}},
+			[]string{
+				"- rowsPerCommit=a, c: 3–7 transactions, 5.0–6.0 % of all, were rolled back and tried again", "- rowsPerCommit=c: x",
+			},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := pointsOf("higher", make([]float64, len(tc.warnings))...)
 			for i := range r.Points {
-				for _, text := range tc.warnings[i] {
-					r.Points[i].Warnings = append(r.Points[i].Warnings, stats.Warning{Text: text, Trials: 1, Of: 1})
+				for _, f := range tc.warnings[i] {
+					r.Points[i].Warnings = append(r.Points[i].Warnings, stats.Warning{Finding: f, Trials: 1, Of: 1})
 				}
 			}
 			text, _, _ := strings.Cut(printed(t, report.Summary, r), "\nWhere:")

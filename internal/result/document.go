@@ -3,7 +3,11 @@
 
 package result
 
-import "time"
+import (
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/finding"
+)
 
 // DocumentVersion is the version of Document and Summary that this package writes and reads.
 const DocumentVersion = 1
@@ -32,7 +36,8 @@ type Document struct {
 	// Observed is what the observer in the database's Pod saw; nil if there is none, or if it did not answer.
 	Observed *Observed `json:"observed,omitempty"`
 	Checks   []Check   `json:"checks"`
-	Warnings []string  `json:"warnings,omitempty"`
+	// Findings are what must be read with the numbers.
+	Findings []finding.Finding `json:"findings,omitempty"`
 	// Tool is the program that made the load, if it was not the loader itself. ToolOutput is what it printed, by phase.
 	Tool       *ToolFacts        `json:"tool,omitempty"`
 	ToolOutput map[string]string `json:"toolOutput,omitempty"`
@@ -269,15 +274,15 @@ type Summary struct {
 	// Delivered says that this Pod's part is in the result of the Pod that leads.
 	Delivered bool `json:"delivered,omitempty"`
 	// DocumentSHA256 is the hexadecimal digest of the Document as it stands in the log, compressed; DocumentBytes its size.
-	DocumentSHA256 string           `json:"documentSHA256,omitempty"`
-	DocumentBytes  int64            `json:"documentBytes,omitempty"`
-	Totals         Totals           `json:"totals,omitzero"`
-	Metrics        []Metric         `json:"metrics,omitempty"`
-	Latencies      []Latency        `json:"latencies,omitempty"`
-	ServerVersion  string           `json:"serverVersion,omitempty"`
-	SettingsDigest string           `json:"settingsDigest,omitempty"`
-	Adjusted       []AppliedSetting `json:"adjusted,omitempty"`
-	Warnings       []string         `json:"warnings,omitempty"`
+	DocumentSHA256 string            `json:"documentSHA256,omitempty"`
+	DocumentBytes  int64             `json:"documentBytes,omitempty"`
+	Totals         Totals            `json:"totals,omitzero"`
+	Metrics        []Metric          `json:"metrics,omitempty"`
+	Latencies      []Latency         `json:"latencies,omitempty"`
+	ServerVersion  string            `json:"serverVersion,omitempty"`
+	SettingsDigest string            `json:"settingsDigest,omitempty"`
+	Adjusted       []AppliedSetting  `json:"adjusted,omitempty"`
+	Findings       []finding.Finding `json:"findings,omitempty"`
 	// Observed is nil if nothing is known.
 	Observed *ObservedSummary `json:"observed,omitempty"`
 	// Inputs are the document's; more than MaxSummaryInputs are one, see there.

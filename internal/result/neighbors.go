@@ -152,10 +152,10 @@ func (n *Neighbors) Findings() []finding.Finding {
 	}
 	var all []finding.Finding
 	if n.Arrived.Count > 0 {
-		all = append(all, finding.Arrived(n.Arrived.String()))
+		all = append(all, finding.Arrived(n.Arrived.pods()))
 	}
 	if n.Departed.Count > 0 {
-		all = append(all, finding.Departed(n.Departed.String()))
+		all = append(all, finding.Departed(n.Departed.pods()))
 	}
 	if len(n.Conditions) > 0 {
 		all = append(all, finding.Troubled(n.Conditions))
@@ -163,19 +163,21 @@ func (n *Neighbors) Findings() []finding.Finding {
 	return all
 }
 
-// String lists names, and where the others are from.
-func (v Visitors) String() string {
-	parts, more := slices.Clone(v.Names), v.Count-len(v.Names)
+// pods are the names, and where the others are from.
+func (v Visitors) pods() finding.Pods {
+	p, more := finding.Pods{Names: strings.Join(v.Names, ", ")}, v.Count-len(v.Names)
 	for _, c := range v.Unnamed {
 		phrase, known := phrases[c.Owner]
 		if !known {
 			phrase = phrases[OwnerOther] // somebody has edited the annotation
 		}
-		parts, more = append(parts, fmt.Sprintf("%d %s", c.Pods, phrase)), more-c.Pods
+		p.Others, more = append(p.Others, finding.PodCount{From: phrase, Pods: c.Pods}), more-c.Pods
 	}
-	text := strings.Join(parts, ", ")
-	if more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+	switch {
+	case more > 0 && p.Names != "":
+		p.Names += fmt.Sprintf(" and %d more", more)
+	case more > 0:
+		p.Others = append(p.Others, finding.PodCount{From: "more", Pods: more})
 	}
-	return text
+	return p
 }

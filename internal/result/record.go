@@ -8,9 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unique"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
 )
@@ -112,7 +110,7 @@ const maxRecordSummary = 128 << 10
 
 // Complete gives the record of an accepted attempt the summary of its document, with the histograms if there is room for them. Up
 // to then it has that of the termination message, from which EncodeSummary left out what did not fit. If the document's is too
-// large even for a record, the short one stays, with a warning that says so.
+// large even for a record, the short one stays, with a finding that says so.
 func (r *Record) Complete(d *Document, doc EncodedDocument) error {
 	whole := d.Summarize(doc)
 	whole.Latencies = d.Latencies
@@ -126,7 +124,7 @@ func (r *Record) Complete(d *Document, doc EncodedDocument) error {
 	}
 	if len(data) > maxRecordSummary {
 		short := *r.Summary
-		short.Warnings = append(slices.Clone(short.Warnings), finding.Shortened(DocumentKey, len(data), maxRecordSummary).String())
+		short.Findings = append(slices.Clone(short.Findings), finding.Shortened(DocumentKey, len(data), maxRecordSummary))
 		whole = short
 	}
 	r.Summary = &whole
@@ -151,13 +149,14 @@ func (r *Record) SameAttempt(other *Record) bool {
 	return errA == nil && errB == nil && a == b
 }
 
-// Bounds of the warnings that Condensed keeps: more than a status can show.
+// Bounds of the findings that Condensed keeps: more than a status can show.
 const (
-	condensedWarnings     = 64
-	condensedWarningBytes = 2 << 10
+	condensedFindings     = 64
+	condensedFindingBytes = 2 << 10
+	condensedMeasures     = 16
 )
 
-// Condensed is a record without what only the published results need: latencies, inputs, adjusted settings, and the warnings that
+// Condensed is a record without what only the published results need: latencies, inputs, adjusted settings, and the findings that
 // no status has room for. The operator keeps a condensed record of every attempt in memory.
 func (r *Record) Condensed() *Record {
 	short := *r
@@ -166,10 +165,9 @@ func (r *Record) Condensed() *Record {
 	}
 	s := *r.Summary
 	s.Latencies, s.Inputs, s.Adjusted = nil, nil, nil
-	s.Warnings = slices.Clone(s.Warnings[:min(len(s.Warnings), condensedWarnings)])
-	for i, w := range s.Warnings {
-		// Most attempts have the same ones: they are kept once.
-		s.Warnings[i] = unique.Make(strings.Clone(Truncate(w, condensedWarningBytes))).Value()
+	s.Findings = slices.Clone(s.Findings[:min(len(s.Findings), condensedFindings)])
+	for i, f := range s.Findings {
+		s.Findings[i] = f.Condensed(condensedFindingBytes, condensedMeasures)
 	}
 	short.Summary = &s
 	return &short

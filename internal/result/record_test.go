@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
@@ -45,6 +46,26 @@ func TestRecordGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	testutil.Golden(t, "record.json", []byte(text+"\n"))
+}
+
+// A record of an earlier build has warnings that are texts. It can be read; they are not.
+func TestRecordWithWarnings(t *testing.T) {
+	r, err := result.DecodeRecord(`{"version":1,"outcome":"Accepted","summary":{"version":1,"warnings":["short"]}}`)
+	if err != nil || r.Summary == nil || r.Summary.Findings != nil {
+		t.Errorf("record %+v: %v", r, err)
+	}
+}
+
+// In memory, a record has as many findings as a status could show, none of which is large.
+func TestCondensedFindings(t *testing.T) {
+	r := testutil.Record(1, 1, nil, 1)
+	for range 1000 {
+		r.Summary.Findings = append(r.Summary.Findings, finding.OfProgram(strings.Repeat("x", 10_000)))
+	}
+	short := r.Condensed().Summary.Findings
+	if len(short) != 64 || len(short[63].Where["text"]) > 2048 || len(r.Summary.Findings[0].Where["text"]) != 10_000 {
+		t.Errorf("%d findings of %d bytes", len(short), len(short[0].Where["text"]))
+	}
 }
 
 func TestRecordRefusals(t *testing.T) {
@@ -111,7 +132,7 @@ func TestFingerprintRefusals(t *testing.T) {
 // The record has what its termination message had no room for, up to a bound; beyond it, it says that there is more.
 func TestRecordIsCompletedFromItsDocument(t *testing.T) {
 	for name, tc := range map[string]struct {
-		warnings, histogram, kept int
+		findings, histogram, kept int
 		want                      string
 	}{
 		"few":      {1, 1 << 10, 1 << 10, "warning"},
@@ -122,8 +143,8 @@ func TestRecordIsCompletedFromItsDocument(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			doc := testutil.Document("pod", 1, 1, 1000)
 			doc.Latencies[0].Histogram = strings.Repeat("h", tc.histogram)
-			for range tc.warnings {
-				doc.Warnings = append(doc.Warnings, "warning"+strings.Repeat(".", 1000))
+			for range tc.findings {
+				doc.Findings = append(doc.Findings, finding.OfProgram("warning"+strings.Repeat(".", 1000)))
 			}
 			encoded, err := result.EncodeDocument(doc)
 			if err != nil {
@@ -142,18 +163,18 @@ func TestRecordIsCompletedFromItsDocument(t *testing.T) {
 			if err := record.Complete(doc, encoded); err != nil {
 				t.Fatal(err)
 			}
-			wanted := tc.warnings
+			wanted := tc.findings
 			if name == "too many" {
 				wanted = 1
 			}
-			if got := record.Summary.Warnings; len(got) != wanted || !strings.Contains(got[0], tc.want) {
-				t.Errorf("%d warnings, the first: %.200s", len(got), got[0])
+			if got := finding.Texts(record.Summary.Findings); len(got) != wanted || !strings.Contains(got[0], tc.want) {
+				t.Errorf("%d findings, the first: %.200s", len(got), got[0])
 			}
 			if got := len(record.Summary.Latencies[0].Histogram); got != tc.kept {
 				t.Errorf("%d bytes of the histogram, want %d", got, tc.kept)
 			}
 			record.Summary.Latencies[0].Histogram = ""
-			short.Warnings, record.Summary.Warnings = nil, nil
+			short.Findings, record.Summary.Findings = nil, nil
 			if diff := cmp.Diff(short, record.Summary); diff != "" {
 				t.Errorf("the rest of the summary (-termination message +record):\n%s", diff)
 			}

@@ -28,7 +28,7 @@ const (
 // ErrNoSummary is returned for a termination message that is not a summary.
 var ErrNoSummary = errors.New("the termination message holds no summary")
 
-// EncodeSummary writes a summary within MaxSummaryBytes. It leaves out what does not fit, in this order: warnings, adjusted
+// EncodeSummary writes a summary within MaxSummaryBytes. It leaves out what does not fit, in this order: findings, adjusted
 // settings, inputs, latencies, and the end of a failure's message. All but the last are in the document too, and the record of
 // an accepted attempt has them from there: see Record.Complete.
 func EncodeSummary(s Summary) ([]byte, error) {
@@ -42,7 +42,7 @@ func EncodeSummary(s Summary) ([]byte, error) {
 	}
 	shorten := []func(){
 		func() {},
-		func() { s.Warnings = nil },
+		func() { s.Findings = nil },
 		func() { s.Adjusted = nil },
 		func() { s.Inputs = nil },
 		func() { s.Latencies = nil },
@@ -103,7 +103,7 @@ func (d *Document) Summarize(doc EncodedDocument) Summary {
 		DocumentSHA256: doc.SHA256, DocumentBytes: int64(len(doc.Gzip)),
 		Totals: d.Totals, Metrics: d.Metrics,
 		ServerVersion: d.Server.Version, SettingsDigest: d.Server.SettingsDigest,
-		Warnings: d.Warnings, Observed: d.Observed.Summarize(),
+		Findings: d.Findings, Observed: d.Observed.Summarize(),
 	}
 	s.Inputs = condense(d.Inputs)
 	for _, l := range d.Latencies {

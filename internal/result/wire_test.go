@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/benchrun-dev/benchrun/internal/finding"
 )
 
 // testDocument has about so many bytes that do not compress.
@@ -192,6 +194,8 @@ func TestDecodingIsBounded(t *testing.T) {
 		"settings":  `{"version":1,"server":{"settings":` + list("{}") + `}}`,
 		"pods":      `{"version":1,"pods":` + list("{}") + `}`,
 		"tables":    `{"version":1,"tables":` + list("{}") + `}`,
+		"findings":  `{"version":1,"findings":` + list("{}") + `}`,
+		"measures":  `{"version":1,"findings":[{"measures":` + list("{}") + `}]}`,
 	} {
 		gz, err := compress([]byte(text))
 		if err != nil {
@@ -212,7 +216,7 @@ func TestDecodingIsBounded(t *testing.T) {
 
 func TestSummaryRoundTrip(t *testing.T) {
 	d := testDocument(100)
-	d.Warnings = []string{"short"}
+	d.Findings = []finding.Finding{finding.OfProgram("short")}
 	doc, _ := encode(t, d)
 	data, err := EncodeSummary(d.Summarize(doc))
 	if err != nil {
@@ -223,7 +227,7 @@ func TestSummaryRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.DocumentSHA256 != doc.SHA256 || s.Identity != d.Identity || len(s.Latencies) != 1 || s.Latencies[0].Histogram != "" ||
-		len(s.Warnings) != 1 || len(s.Adjusted) != 1 || s.Adjusted[0].Name != "b" {
+		len(s.Findings) != 1 || len(s.Adjusted) != 1 || s.Adjusted[0].Name != "b" {
 		t.Errorf("%+v", s)
 	}
 	if d.Latencies[0].Histogram != "HIST" {
@@ -235,11 +239,11 @@ func TestSummaryBudget(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("ä", n/2) }
 	base := Summary{Version: 1, DocumentSHA256: strings.Repeat("0", 64), Identity: Identity{RunUID: "run"}}
 	for name, fill := range map[string]func(*Summary){
-		"warnings":  func(s *Summary) { s.Warnings = []string{long(4000)} },
+		"findings":  func(s *Summary) { s.Findings = []finding.Finding{finding.OfProgram(long(4000))} },
 		"adjusted":  func(s *Summary) { s.Adjusted = []AppliedSetting{{Name: long(4000)}} },
 		"latencies": func(s *Summary) { s.Latencies = []Latency{{Operation: long(4000)}} },
 		"all": func(s *Summary) {
-			s.Warnings, s.Adjusted = []string{long(2000)}, []AppliedSetting{{Name: long(2000)}}
+			s.Findings, s.Adjusted = []finding.Finding{finding.OfProgram(long(2000))}, []AppliedSetting{{Name: long(2000)}}
 			s.Latencies = []Latency{{Operation: long(2000)}}
 		},
 		"failure": func(s *Summary) {

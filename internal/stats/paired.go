@@ -88,45 +88,14 @@ func (p *Paired) String() string {
 	case Equal:
 		return fmt.Sprintf("%s and %s are equal within %d %% (ratio %.2f–%.2f)", p.Variant, p.Baseline, p.DifferencePercent,
 			p.Low, p.High)
-	case NoDifferenceShown:
-		return fmt.Sprintf("no difference shown between %s and %s (ratio %.2f–%.2f); one of %s %% would probably have been", p.Variant,
-			p.Baseline, p.Low, p.High, percent(p.Detectable))
-	case CannotSay:
+	case NoDifferenceShown, CannotSay:
 	}
-	return fmt.Sprintf("cannot say whether %s differs from %s: %s", p.Variant, p.Baseline, p.cause())
+	return p.unanswered().String()
 }
 
 // named says whether String begins with the name of the variant.
 func (p *Paired) named() bool {
 	return p.Verdict == Faster || p.Verdict == Slower || p.Verdict == Equal
-}
-
-// cause of CannotSay, in words.
-func (p *Paired) cause() string {
-	switch {
-	case p.Obstacle != "":
-		return p.Obstacle
-	case p.Cause == TooFewRounds && p.Separate:
-		return fmt.Sprintf("too few trials, %d and %d; the first answer takes %d on each side", len(p.BaselineValues), len(p.Values),
-			p.FirstLook)
-	case p.Cause == TooFewRounds:
-		return fmt.Sprintf("too few rounds, %d; the first answer takes %d", p.Rounds, p.FirstLook)
-	case p.Cause == NoRatio:
-		return "a value is missing, zero or negative"
-	case p.Cause == Contradiction:
-		return "the rounds contradict each other: something changed on the way"
-	}
-	text, unit := "the ratios scatter too much from round to round", "rounds"
-	if p.Separate {
-		text, unit = "the values scatter too much from trial to trial", "trials on each side"
-	}
-	if p.RoundsNeeded > p.Rounds {
-		text += fmt.Sprintf("; a difference of %d %% would take about %d %s", p.DifferencePercent, p.RoundsNeeded, unit)
-	}
-	if p.Detectable > 0 && !math.IsInf(p.Detectable, 1) {
-		text += fmt.Sprintf("; one of %s %% would probably have been seen", percent(p.Detectable))
-	}
-	return text
 }
 
 // Answer is what comparisons show, in words.
@@ -206,11 +175,11 @@ func undecided(list []Paired, equal, none int, things string) string {
 // sameCause is why nothing can be said of any comparison, or empty if one says something.
 func sameCause(list []Paired) string {
 	for i := range list {
-		if list[i].Verdict != CannotSay || list[i].cause() != list[0].cause() {
+		if list[i].Verdict != CannotSay || list[i].unanswered().cause() != list[0].unanswered().cause() {
 			return ""
 		}
 	}
-	return "cannot say: " + list[0].cause()
+	return "cannot say: " + list[0].unanswered().cause()
 }
 
 func at(parameters map[string]string) string {

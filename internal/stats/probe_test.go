@@ -155,7 +155,7 @@ func TestSpreadExplained(t *testing.T) {
 		"one was not seen":    {missing, spread},
 	} {
 		p := stats.Summarized(nil, tc.records)
-		if len(p.Warnings) != 1 || p.Warnings[0].Text != tc.want {
+		if len(p.Warnings) != 1 || p.Warnings[0].Finding.String() != tc.want {
 			t.Errorf("%s: %v, want %q", name, p.Warnings, tc.want)
 		}
 	}
@@ -167,14 +167,20 @@ func TestThrottledWarning(t *testing.T) {
 		r.Summary.Observed.ThrottledMicros = int64(share * 1e6)
 		return r
 	}
+	said := func(list []stats.Warning) (all []string) {
+		for _, w := range list {
+			all = append(all, w.String())
+		}
+		return all
+	}
 	const text = "the server was held back at its CPU limit for 11–20 % of the measured phase: the number is also that of the limit"
 	got := stats.Warnings([]*result.Record{held(0.11), held(0.2), held(0.009), unseen(4, 1)}, []float64{1, 1, 1, 1})
-	if diff := cmp.Diff([]stats.Warning{{Text: text, Trials: 2, Of: 4}}, got); diff != "" {
+	if diff := cmp.Diff([]string{text + " (2 of 4 trials)"}, said(got)); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 	const most = "the server was held back at its CPU limit for 100 % of the measured phase: the number is also that of the limit"
 	got = stats.Warnings([]*result.Record{held(3)}, []float64{1})
-	if diff := cmp.Diff([]stats.Warning{{Text: most, Trials: 1, Of: 1}}, got); diff != "" {
+	if diff := cmp.Diff([]string{most}, said(got)); diff != "" {
 		t.Errorf("on several CPUs (-want +got):\n%s", diff)
 	}
 }

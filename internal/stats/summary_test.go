@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -104,7 +105,15 @@ func TestFormatHasFourDigits(t *testing.T) {
 
 func warned(trial int, value float64, warnings ...string) *result.Record {
 	r := testutil.Record(trial, 1, nil, value)
-	r.Summary.Warnings = warnings
+	for _, text := range warnings {
+		r.Summary.Findings = append(r.Summary.Findings, finding.OfProgram(text))
+	}
+	return r
+}
+
+func found(trial int, list ...finding.Finding) *result.Record {
+	r := testutil.Record(trial, 1, nil, 1)
+	r.Summary.Findings = list
 	return r
 }
 
@@ -114,14 +123,18 @@ func TestWarnings(t *testing.T) {
 		values  []float64
 		want    []string
 	}{
-		"nothing":          {},
-		"that say nothing": {[]*result.Record{warned(1, 1, "", " \n")}, []float64{100}, nil},
-		"none":             {[]*result.Record{warned(1, 1)}, []float64{100}, nil},
-		"of all trials":    {[]*result.Record{warned(1, 1, "a"), warned(2, 1, "a")}, []float64{100, 100}, []string{"a"}},
-		"of some trials":   {[]*result.Record{warned(1, 1, "a"), warned(2, 1, "b"), warned(3, 1, "b", "a")}, []float64{100, 100, 100}, []string{"a (2 of 3 trials)", "b (2 of 3 trials)"}},
-		"with other figures": {[]*result.Record{
-			warned(1, 1, "after 5s it had 7 dirty pages"), warned(2, 1), warned(3, 1, "after 6s it had 3 dirty pages", "after 6s it had 9 dirty pages"),
-		}, []float64{100, 100, 100}, []string{"after 5–6s it had 3–9 dirty pages (2 of 3 trials)"}},
+		"nothing":        {},
+		"none":           {[]*result.Record{warned(1, 1)}, []float64{100}, nil},
+		"of all trials":  {[]*result.Record{warned(1, 1, "a"), warned(2, 1, "a")}, []float64{100, 100}, []string{"a"}},
+		"of some trials": {[]*result.Record{warned(1, 1, "a"), warned(2, 1, "b"), warned(3, 1, "b", "a")}, []float64{100, 100, 100}, []string{"a (2 of 3 trials)", "b (2 of 3 trials)"}},
+		"with other figures": {
+			[]*result.Record{
+				found(1, finding.Debt("dirty pages", 5, 7, 0)), found(2),
+				found(3, finding.Debt("dirty pages", 6, 3, 0), finding.Debt("dirty pages", 6, 9, 0)),
+			},
+			[]float64{100, 100, 100},
+			[]string{"the server did not come to rest: after 5–6s it had 3–9 dirty pages (the goal is 0) (2 of 3 trials)"},
+		},
 		"narrow spread":             {[]*result.Record{warned(1, 1), warned(2, 1), warned(3, 1)}, []float64{90, 100, 115}, nil},
 		"wide spread":               {[]*result.Record{warned(1, 1), warned(2, 1), warned(3, 1)}, []float64{90, 100, 116}, []string{"the values differ by more than 25 % of their median"}},
 		"one value does not spread": {[]*result.Record{warned(1, 1)}, []float64{0}, nil},
@@ -146,7 +159,7 @@ func TestSummarizedPoint(t *testing.T) {
 	want := stats.Point{
 		Parameters: parameters, Records: list, Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"},
 		Values: []float64{1000, 1100}, Summary: stats.Summary{N: 2, Median: 1050, Low: 1000, High: 1100, Interval: stats.MinMax},
-		Warnings: []stats.Warning{{Text: "a", Trials: 2, Of: 2}},
+		Warnings: []stats.Warning{{Finding: finding.OfProgram("a"), Trials: 2, Of: 2}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("point (-want +got):\n%s", diff)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -16,48 +15,104 @@ import (
 // wideSpread is the range of a point's values relative to their median from which on it is warned of.
 const wideSpread = 0.25
 
-// Warning is something that must be read with a number.
+// Warning is a finding that must be read with a number.
 type Warning struct {
-	Text string
-	// Trials that it is about, of the point's Of trials.
-	Trials, Of int
+	finding.Finding
+	// Trials that it is about, of the point's Of trials; both are 0 if it is not about trials.
+	Trials int `json:"trials,omitempty"`
+	Of     int `json:"ofTrials,omitempty"`
 }
 
 // String says how many trials it is about, if it is not about all of them.
 func (w Warning) String() string {
-	if w.Trials == w.Of {
-		return w.Text
+	if of := w.OfTrials(); of != "" {
+		return fmt.Sprintf("%s (%s)", w.Finding, of)
 	}
-	return fmt.Sprintf("%s (%d of %d trials)", w.Text, w.Trials, w.Of)
+	return w.Finding.String()
+}
+
+// OfTrials says how many trials it is about; empty if it is about all of them.
+func (w Warning) OfTrials() string {
+	if w.Trials == w.Of {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d trials", w.Trials, w.Of)
+}
+
+// SuiteWarning is a finding that must be read with the answer of a suite.
+type SuiteWarning struct {
+	Warning
+	// Runs that it is about, of the OfRuns that were measured; both are 0 if it is about the suite itself.
+	Runs   int `json:"runs,omitempty"`
+	OfRuns int `json:"ofRuns,omitempty"`
+}
+
+// String says how many trials and runs it is about, if it is not about all of them.
+func (w SuiteWarning) String() string {
+	if w.Runs == w.OfRuns {
+		return w.Warning.String()
+	}
+	return fmt.Sprintf("%s (%d of %d runs)", w.Warning, w.Runs, w.OfRuns)
+}
+
+// SuiteTexts are warnings for people, a line for each.
+func SuiteTexts(list []SuiteWarning) []string {
+	var texts []string
+	for _, w := range list {
+		texts = append(texts, w.String())
+	}
+	return texts
+}
+
+// MergedWarning is what several warnings say.
+type MergedWarning struct {
+	// Warning has the trials of all of them.
+	Warning
+	// From are their indexes.
+	From []int
+}
+
+// MergeWarnings says the warnings of several points or runs each once: see finding.Merge.
+func MergeWarnings(list []Warning) []MergedWarning {
+	var found []finding.Finding
+	for _, w := range list {
+		found = append(found, w.Finding)
+	}
+	var merged []MergedWarning
+	for _, m := range finding.Merge(found) {
+		w := MergedWarning{Warning{Finding: m.Finding}, m.From}
+		for _, i := range m.From {
+			w.Trials, w.Of = w.Trials+list[i].Trials, w.Of+list[i].Of
+		}
+		merged = append(merged, w)
+	}
+	return merged
 }
 
 // Warnings that belong to a point: those of its trials, each once, and a wide spread.
 func Warnings(records []*result.Record, values []float64) []Warning {
-	var texts []string
+	var found []finding.Finding
 	var trials []int
 	for i, r := range records {
-		for _, text := range warningsOf(r) {
-			if strings.TrimSpace(text) != "" { // or it says nothing
-				texts, trials = append(texts, text), append(trials, i)
-			}
+		for _, f := range findingsOf(r) {
+			found, trials = append(found, f), append(trials, i)
 		}
 	}
 	var list []Warning
-	for _, said := range Condense(texts) {
+	for _, m := range finding.Merge(found) {
 		about := map[int]bool{}
-		for _, i := range said.From {
+		for _, i := range m.From {
 			about[trials[i]] = true
 		}
-		list = append(list, Warning{Text: said.Text, Trials: len(about), Of: len(records)})
+		list = append(list, Warning{Finding: m.Finding, Trials: len(about), Of: len(records)})
 	}
 	if s := Summarize(values); s.N > 1 && slices.Max(values)-slices.Min(values) > wideSpread*math.Abs(s.Median) {
-		list = append(list, Warning{Text: spread(records, values).String(), Trials: len(records), Of: len(records)})
+		list = append(list, Warning{Finding: spread(records, values), Trials: len(records), Of: len(records)})
 	}
 	return list
 }
 
-// warningsOf a trial are those of its loader, those about where it ran, and one about a server that its limit held back.
-func warningsOf(r *result.Record) []string {
-	found := slices.Concat(r.Neighbors.Findings(), r.Place.Findings(), heldBack(r.Summary))
-	return slices.Concat(r.Summary.Warnings, finding.Texts(found))
+// findingsOf a trial are those of its loader, those about where it ran, and one about a server that its limit held back.
+func findingsOf(r *result.Record) []finding.Finding {
+	return slices.Concat(r.Summary.Findings, r.Neighbors.Findings(), r.Place.Findings(), heldBack(r.Summary))
 }

@@ -61,7 +61,7 @@ type Planned interface {
 
 // Reporter is a Workload that adds to a result what only it knows.
 type Reporter interface {
-	// Report changes a document that has everything else, but for its warnings: those that it has already are the workload's.
+	// Report changes a document that has everything else, but for its findings: those that it has already are the workload's.
 	Report(doc *result.Document)
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
@@ -94,7 +95,7 @@ func TestTexts(t *testing.T) {
 		"run": {
 			"<strong>12,850 rows/s</strong>", "(12,700–13,560)", " at rowsPerCommit=512; 64 to 1024 may be as good", "66 of 66 trials",
 			`<span class="verdict no">does not hold</span>`, "10-fold speed increase", `<tr class="best">`, `<tr class="rival">`,
-			`<li id="remark-1">Pods came to`, "EvictionByEvictionAPI", "fdatasync before the trials differs", "<h2>Environment</h2>",
+			`<li id="remark-1">Pods came to`, "EvictionByEvictionAPI", "fdatasync took from 118 µs", "<h2>Environment</h2>",
 			"innodb_log_file_size", "kubectl create --filename commit-size.yaml", "kind: BenchmarkRun", "Rate over time", "Latency of commit",
 		},
 		"run without details": {"Latency of commit"},
@@ -147,11 +148,11 @@ func TestNothingFromOutside(t *testing.T) {
 func TestEscaping(t *testing.T) {
 	c := pagetest.CommitSize()
 	const evil = `<script>alert(1)</script>"'`
-	c.Report.Run.Name, c.Report.Run.Warnings = evil, []string{evil}
+	c.Report.Run.Name, c.Report.Run.Findings = evil, []finding.Finding{finding.OfProgram(evil)}
 	c.Report.Records[20].Message = evil
 	for i := range c.Report.Points {
 		c.Report.Points[i].Parameters = map[string]string{evil: evil + c.Report.Points[i].Parameters["rowsPerCommit"]}
-		c.Report.Points[i].Warnings = []stats.Warning{{Text: evil, Trials: 1, Of: 1}}
+		c.Report.Points[i].Warnings = []stats.Warning{{Finding: finding.OfProgram(evil), Trials: 1, Of: 1}}
 	}
 	if text := runPage(t, c); strings.Contains(text, "<script>alert") || strings.Count(text, "<script>") != 1 {
 		t.Error("the page has a script of somebody else")

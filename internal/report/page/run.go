@@ -33,7 +33,7 @@ type runView struct {
 func newRunView(r *report.Report, d *Details) (*runView, error) {
 	v := &runView{frame: frame{
 		Name: r.Run.Name, Kind: "BenchmarkRun", Namespace: r.Run.Namespace, Claims: judged(r.Claims),
-		Warnings: slices.Concat(r.Run.Warnings, r.ChangedInputs()), Discarded: discardedAttempts(r),
+		Warnings: r.Warnings(), Discarded: discardedAttempts(r),
 	}}
 	if r.Run.Outcome == "Failed" {
 		v.Failed = cmp.Or(r.Run.Message, "it says nothing more")

@@ -118,9 +118,9 @@ func inWords(r *report.Remark, points int) string {
 		about = append(about, of)
 	}
 	if len(about) == 0 {
-		return r.Text
+		return r.Finding.String()
 	}
-	return fmt.Sprintf("%s (%s)", r.Text, strings.Join(about, ", "))
+	return fmt.Sprintf("%s (%s)", r.Finding, strings.Join(about, ", "))
 }
 
 func ratioCell(r stats.Ratio) cell {

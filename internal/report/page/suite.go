@@ -51,7 +51,7 @@ type difference struct {
 func newSuiteView(s *report.Suite, d *SuiteDetails) (*suiteView, error) {
 	v := &suiteView{
 		frame: frame{
-			Name: s.Name, Kind: "BenchmarkSuite", Namespace: s.Namespace, Claims: judged(s.Claims), Warnings: s.Warnings,
+			Name: s.Name, Kind: "BenchmarkSuite", Namespace: s.Namespace, Claims: judged(s.Claims), Warnings: stats.SuiteTexts(s.Findings),
 			Discarded: discardedRuns(s), Environment: suiteEnvironment(s, d),
 		},
 		Answer:    s.Sentence(),

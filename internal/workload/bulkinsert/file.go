@@ -230,7 +230,7 @@ func (w *bulkInsert) Report(doc *result.Document) {
 	}
 	doc.Inputs = append(doc.Inputs, w.file.Before)
 	if all := w.file.Before.Rows; all > w.load.Rows {
-		doc.Warnings = append(doc.Warnings, finding.PartOf(w.file.Name, all, w.load.Rows).String())
+		doc.Findings = append(doc.Findings, finding.PartOf(w.file.Name, all, w.load.Rows))
 	}
 	if doc.Totals.Rows == w.load.Rows {
 		// One client's time was over when another one took the last rows.

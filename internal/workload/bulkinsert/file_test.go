@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/userdata"
@@ -153,7 +154,7 @@ func TestFileInsertRowsAreLimited(t *testing.T) {
 	}
 	doc := &result.Document{Totals: result.Totals{Rows: 40, StoppedBy: result.StoppedBySeconds}}
 	w.Report(doc)
-	if diff := cmp.Diff([]string{"of the 100 rows of rows.txt, the first 40 were asked for: bulkInsert.rows"}, doc.Warnings); diff != "" {
+	if diff := cmp.Diff([]string{"of the 100 rows of rows.txt, the first 40 were asked for: bulkInsert.rows"}, finding.Texts(doc.Findings)); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 	if len(doc.Inputs) != 1 || doc.Inputs[0].Rows != 100 || doc.Totals.StoppedBy != result.StoppedByRows {

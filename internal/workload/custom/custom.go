@@ -288,6 +288,9 @@ func (t *customTool) Verify(_ context.Context, in workload.VerifyInput) ([]resul
 func reported(warnings []string) []finding.Finding {
 	var all []finding.Finding
 	for _, text := range warnings {
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
 		all = append(all, finding.OfProgram(text))
 	}
 	return all

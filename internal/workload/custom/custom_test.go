@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
@@ -194,6 +195,14 @@ func TestCustomResultFile(t *testing.T) {
 		case says != "" && (err == nil || !strings.Contains(err.Error(), says)):
 			t.Errorf("%.100s: %v, want %s", text, err, says)
 		}
+	}
+}
+
+// Warnings are the program's own words; one that says nothing is none.
+func TestReportedWarnings(t *testing.T) {
+	want := []finding.Finding{finding.OfProgram("it was cold"), finding.OfProgram("cold")}
+	if diff := cmp.Diff(want, reported([]string{"it was cold", "", " \n", "cold"})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

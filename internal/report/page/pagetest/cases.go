@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -55,7 +56,7 @@ func CommitSize() Case {
 	points := sweep("rowsPerCommit", "1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024")
 	m.measure(6, points, durable, func(doc *result.Document) {
 		if doc.Identity.Trial%17 == 3 {
-			doc.Warnings = []string{"Pods came to the database's node during the attempt: bench/other"}
+			doc.Findings = []finding.Finding{finding.Arrived(finding.Pods{Names: "bench/other"})}
 		}
 	})
 	disturbed := *m.Report.Records[20]
@@ -71,7 +72,9 @@ func CommitSize() Case {
 		},
 		{Name: "never-falls", Verdict: claims.CannotSay, Detail: "512 to 1024: 1.00 times (0.98–1.03)"},
 	}
-	m.Report.Run.Warnings = []string{"fdatasync before the trials differs: 118 µs at trial 4, 171 µs at trial 31"}
+	m.Report.Run.Findings = []finding.Finding{
+		finding.DiskDrift(finding.Fdatasync{Median: 118, P95: 160}, finding.Fdatasync{Median: 171, P95: 240}, 4, 31),
+	}
 	return m.Case
 }
 

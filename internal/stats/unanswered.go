@@ -1,0 +1,135 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Unanswered are comparisons without an answer that differ only in their point and in what was measured.
+type Unanswered struct {
+	// least and most have the two ends of the range of each number.
+	least, most Paired
+	// From are their indexes.
+	From []int
+}
+
+// MergeUnanswered says each reason for which comparisons have no answer once, in the order in which they first come.
+func MergeUnanswered(pairs []*Paired) []Unanswered {
+	var list []Unanswered
+	known := map[reason]int{}
+	for i, p := range pairs {
+		key := p.reason()
+		at, seen := known[key]
+		if !seen {
+			at = len(list)
+			known[key], list = at, append(list, Unanswered{least: *p, most: *p})
+		}
+		list[at].add(p, i)
+	}
+	return list
+}
+
+// reason why a comparison has no answer, without numbers.
+type reason struct {
+	variant, baseline, obstacle          string
+	verdict                              Verdict
+	cause                                Cause
+	percent                              int32
+	firstLook                            int
+	separate, needsRounds, hasDetectable bool
+}
+
+func (p *Paired) reason() reason {
+	return reason{
+		variant: p.Variant, baseline: p.Baseline, obstacle: p.Obstacle, verdict: p.Verdict, cause: p.Cause,
+		percent: p.DifferencePercent, firstLook: p.FirstLook, separate: p.Separate, needsRounds: p.needsRounds(),
+		hasDetectable: p.hasDetectable(),
+	}
+}
+
+// needsRounds says whether it is known how many rounds would show the difference that matters.
+func (p *Paired) needsRounds() bool { return p.RoundsNeeded > p.Rounds }
+
+// hasDetectable says whether it is known which difference would have been seen.
+func (p *Paired) hasDetectable() bool { return p.Detectable > 0 && !math.IsInf(p.Detectable, 1) }
+
+func (u *Unanswered) add(p *Paired, index int) {
+	u.From = append(u.From, index)
+	low, high := &u.least, &u.most
+	low.Low, high.High = min(low.Low, p.Low), max(high.High, p.High)
+	low.Detectable, high.Detectable = min(low.Detectable, p.Detectable), max(high.Detectable, p.Detectable)
+	low.Rounds, high.Rounds = min(low.Rounds, p.Rounds), max(high.Rounds, p.Rounds)
+	low.RoundsNeeded, high.RoundsNeeded = min(low.RoundsNeeded, p.RoundsNeeded), max(high.RoundsNeeded, p.RoundsNeeded)
+	low.BaselineValues, high.BaselineValues = extend(low.BaselineValues, high.BaselineValues, p.BaselineValues)
+	low.Values, high.Values = extend(low.Values, high.Values, p.Values)
+}
+
+// extend is the shorter of two lists and a third, and the longer of the other and that.
+func extend(short, long, list []float64) (shortest, longest []float64) {
+	if len(list) < len(short) {
+		short = list
+	}
+	if len(list) > len(long) {
+		long = list
+	}
+	return short, long
+}
+
+// unanswered is one comparison.
+func (p *Paired) unanswered() *Unanswered { return &Unanswered{least: *p, most: *p} }
+
+// String says it in a sentence, without the points.
+func (u *Unanswered) String() string {
+	low, high := &u.least, &u.most
+	if low.Verdict == NoDifferenceShown {
+		return fmt.Sprintf("no difference shown between %s and %s (ratio %.2f–%.2f); one of %s %% would probably have been",
+			low.Variant, low.Baseline, low.Low, high.High, percentRange(low.Detectable, high.Detectable))
+	}
+	return fmt.Sprintf("cannot say whether %s differs from %s: %s", low.Variant, low.Baseline, u.cause())
+}
+
+// cause of CannotSay, in words.
+func (u *Unanswered) cause() string {
+	low, high := &u.least, &u.most
+	switch {
+	case low.Obstacle != "":
+		return low.Obstacle
+	case low.Cause == TooFewRounds && low.Separate:
+		return fmt.Sprintf("too few trials, %s and %s; the first answer takes %d on each side",
+			countRange(len(low.BaselineValues), len(high.BaselineValues)), countRange(len(low.Values), len(high.Values)), low.FirstLook)
+	case low.Cause == TooFewRounds:
+		return fmt.Sprintf("too few rounds, %s; the first answer takes %d", countRange(low.Rounds, high.Rounds), low.FirstLook)
+	case low.Cause == NoRatio:
+		return "a value is missing, zero or negative"
+	case low.Cause == Contradiction:
+		return "the rounds contradict each other: something changed on the way"
+	}
+	text, unit := "the ratios scatter too much from round to round", "rounds"
+	if low.Separate {
+		text, unit = "the values scatter too much from trial to trial", "trials on each side"
+	}
+	if low.needsRounds() {
+		text += fmt.Sprintf("; a difference of %d %% would take about %s %s", low.DifferencePercent,
+			countRange(low.RoundsNeeded, high.RoundsNeeded), unit)
+	}
+	if low.hasDetectable() {
+		text += fmt.Sprintf("; one of %s %% would probably have been seen", percentRange(low.Detectable, high.Detectable))
+	}
+	return text
+}
+
+func countRange(low, high int) string { return textRange(strconv.Itoa(low), strconv.Itoa(high)) }
+
+func percentRange(low, high float64) string { return textRange(percent(low), percent(high)) }
+
+// textRange has two numbers as they are written, or one if they are written alike.
+func textRange(low, high string) string {
+	if low == high {
+		return low
+	}
+	return low + "–" + high
+}

@@ -1,0 +1,78 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stats_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// Comparisons without an answer are one if they differ only in their point and in what was measured.
+func TestMergeUnanswered(t *testing.T) {
+	noise := func(needed int, detectable float64) stats.Paired {
+		return pair("higher", stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, Rounds: 20, RoundsNeeded: needed, Detectable: detectable})
+	}
+	shown := func(low, high, detectable float64) stats.Paired {
+		return pair("higher", stats.Comparison{Verdict: stats.NoDifferenceShown, Low: low, High: high, Detectable: detectable})
+	}
+	separate := func(ours, theirs int) stats.Paired {
+		p := pair("higher", few)
+		p.Separate, p.Values, p.BaselineValues = true, make([]float64, ours), make([]float64, theirs)
+		return p
+	}
+	other := noise(30, 0.2)
+	other.Variant = "eager"
+	obstacle := pair("higher", few)
+	obstacle.Obstacle = "they measure different things"
+	const scatter = "cannot say whether lazy differs from durable: the ratios scatter too much from round to round"
+	for name, tc := range map[string]struct {
+		pairs []stats.Paired
+		want  []string
+	}{
+		"none": {},
+		"noise": {
+			[]stats.Paired{noise(323, 0.58), noise(189, 0.075), other, noise(200, 0.2)},
+			[]string{
+				scatter + "; a difference of 5 % would take about 189–323 rounds; one of 7.5–58 % would probably have been seen",
+				"cannot say whether eager differs from durable: the ratios scatter too much from round to round; a difference of 5 % would " +
+					"take about 30 rounds; one of 20 % would probably have been seen",
+			},
+		},
+		"numbers that are not known": {
+			[]stats.Paired{noise(10, 0.58), noise(60, math.Inf(1)), noise(5, math.Inf(1)), noise(5, 0.6)},
+			[]string{
+				scatter + "; one of 58–60 % would probably have been seen", scatter + "; a difference of 5 % would take about 60 rounds", scatter,
+			},
+		},
+		"no difference": {
+			[]stats.Paired{shown(0.96, 1.08, 0.061), shown(0.99, 1.1, 0.03)},
+			[]string{"no difference shown between lazy and durable (ratio 0.96–1.10); one of 3–6.1 % would probably have been"},
+		},
+		"too few": {
+			[]stats.Paired{separate(2, 3), pair("higher", few), separate(3, 3), obstacle},
+			[]string{
+				"cannot say whether lazy differs from durable: too few trials, 3 and 2–3; the first answer takes 4 on each side",
+				"cannot say whether lazy differs from durable: too few rounds, 3; the first answer takes 4",
+				"cannot say whether lazy differs from durable: they measure different things",
+			},
+		},
+	} {
+		var pairs []*stats.Paired
+		for i := range tc.pairs {
+			pairs = append(pairs, &tc.pairs[i])
+		}
+		var got []string
+		n := 0
+		for _, u := range stats.MergeUnanswered(pairs) {
+			got, n = append(got, u.String()), n+len(u.From)
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" || n != len(pairs) {
+			t.Errorf("%s: made of %d (-want +got):\n%s", name, n, diff)
+		}
+	}
+}
