@@ -37,8 +37,9 @@ type seen interface {
 type stepper[O client.Object, P any, S seen] interface {
 	// decide what to do with an owner that was read by the same reader. If what it has cannot be read, the step is blind.
 	decide(ctx context.Context, owner O, reader client.Reader) (*step[O, P, S], error)
-	// actOn notes in the status of an owner that this installation acts on it.
-	actOn(owner O)
+	// writeClaim writes that this installation acts on the owner and, unless that is to stand alone, the status that follows from
+	// the step.
+	writeClaim(ctx context.Context, s *step[O, P, S], alone bool) error
 	// next decides, after something new was seen.
 	next(s *step[O, P, S])
 	act(ctx context.Context, s *step[O, P, S], action lifecycle.Action) error
@@ -59,6 +60,10 @@ func takeStep[O client.Object, P any, S seen](
 		return nil, behind(ctx, r, owner, fresh, live)
 	}
 	s, err := r.decide(ctx, owner, cached)
+	if is == claimant {
+		r.basicsOf(owner).reach(owner)
+		return nil, claim(ctx, r, s, err == nil)
+	}
 	if err == nil && s.decision.Irrevocable() {
 		if err := live.Get(ctx, client.ObjectKeyFromObject(owner), fresh); err != nil {
 			return nil, client.IgnoreNotFound(err)
@@ -69,13 +74,6 @@ func takeStep[O client.Object, P any, S seen](
 		s, err = r.decide(ctx, fresh, live)
 	}
 	r.basicsOf(owner).reach(s.owner)
-	if is == claimant {
-		if s.owner.GetResourceVersion() != owner.GetResourceVersion() {
-			return nil, errStale // it may be another one's by now
-		}
-		r.actOn(s.owner)
-		s.decision.Action = lifecycle.Wait{}
-	}
 	if err == nil {
 		err = carryOut(ctx, r, s)
 	}
@@ -89,6 +87,16 @@ func takeStep[O client.Object, P any, S seen](
 		return nil, err
 	}
 	return s, err
+}
+
+// claim an owner that was read by the cache. The write leads to the next step, which acts.
+func claim[O client.Object, P any, S seen](ctx context.Context, r stepper[O, P, S], s *step[O, P, S], decided bool) error {
+	_, waits := s.decision.Action.(lifecycle.Wait)
+	if err := r.writeClaim(ctx, s, !decided || !waits || s.decision.Irrevocable()); err != nil {
+		return fmt.Errorf("writing status.installation: %w", err)
+	}
+	r.basicsOf(s.owner).reach(s.owner)
+	return nil
 }
 
 // behind is errStale: the cache has an older version of the owner than the operator has seen. If the API server has none that is

@@ -100,8 +100,8 @@ func (w *writer) patchStatus(ctx context.Context, old client.Object, c changes) 
 	return nil
 }
 
-// answering is held while a status is written: the API server answers with the whole owner, which anybody may have made large, and
-// not more than one such answer is to be in memory.
+// answering is held while a status is written: the API server answers with the whole owner, which anybody may have made large.
+// Not more than one such answer is to be in memory.
 var answering sync.Mutex
 
 func (w *writer) writeStatus(ctx context.Context, patch client.Patch) error {

@@ -144,6 +144,11 @@ func TestEnvtestMetricsEndpoint(t *testing.T) {
 	if status, body := scrape(t.Context(), stranger); status != http.StatusForbidden {
 		t.Errorf("a client without rights gets %d %s", status, body)
 	}
+	for _, token := range []string{"", "x", token + "x"} {
+		if status, body := scrape(t.Context(), token); status != http.StatusUnauthorized || strings.Contains(body, "benchrun_") {
+			t.Errorf("a client with the token %q gets %d %s", token, status, body)
+		}
+	}
 	eventually(t, "the log has the transition", func(context.Context) bool {
 		return strings.Contains(m.log.String(), `"msg":"Transition"`) &&
 			strings.Contains(m.log.String(), `"run":"`+namespace+`/first","from":"Pending","to":"ProvisioningDatabase"`)
