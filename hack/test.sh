@@ -120,7 +120,7 @@ e2e() {
 
 fuzz() {
 	local target names=() worst=0
-	for target in mysqlwire.FuzzReader result.FuzzReadDocument result.FuzzDecodeSummary workload/sysbench/output.FuzzParse workload/delimited.FuzzReader \
+	for target in mysqlwire.FuzzReader finding.FuzzMerge result.FuzzReadDocument result.FuzzDecodeSummary workload/sysbench/output.FuzzParse workload/delimited.FuzzReader \
 		lifecycle.FuzzStatus lifecycle.FuzzSuiteStatus; do
 		tests "${target##*.}" -run '^$' -fuzz "^${target#*.}\$" -fuzztime 30s -fuzzminimizetime 10x "./internal/${target%.*}"
 		names+=("${target##*.}")
