@@ -51,12 +51,8 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 	return s, nil
 }
 
-func (r *BenchmarkRunReconciler) writeClaim(ctx context.Context, s *runStep, alone bool) error {
-	s.owner.Status.Installation = r.Installation.identity()
-	if alone {
-		return r.writer(s.owner).patchStatus(ctx, s.old, changes{})
-	}
-	return r.writeStatus(ctx, s)
+func (r *BenchmarkRunReconciler) actOn(run *v1alpha1.BenchmarkRun) {
+	run.Status.Installation = r.Installation.identity()
 }
 
 func (r *BenchmarkRunReconciler) next(s *runStep) {

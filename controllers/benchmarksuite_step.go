@@ -50,12 +50,8 @@ func (r *BenchmarkSuiteReconciler) decide(
 	return s, nil
 }
 
-func (r *BenchmarkSuiteReconciler) writeClaim(ctx context.Context, s *suiteStep, alone bool) error {
-	s.owner.Status.Installation = r.Installation.identity()
-	if alone {
-		return r.writer(s.owner).patchStatus(ctx, s.old, changes{})
-	}
-	return r.writeStatus(ctx, s)
+func (r *BenchmarkSuiteReconciler) actOn(suite *v1alpha1.BenchmarkSuite) {
+	suite.Status.Installation = r.Installation.identity()
 }
 
 func (r *BenchmarkSuiteReconciler) next(s *suiteStep) {

@@ -37,22 +37,22 @@ type seen interface {
 type stepper[O client.Object, P any, S seen] interface {
 	// decide what to do with an owner that was read by the same reader. If what it has cannot be read, the step is blind.
 	decide(ctx context.Context, owner O, reader client.Reader) (*step[O, P, S], error)
-	// writeClaim writes that this installation acts on the owner and, unless that is to stand alone, the status that follows from
-	// the step.
-	writeClaim(ctx context.Context, s *step[O, P, S], alone bool) error
+	// actOn says in the owner's status that this installation acts on it.
+	actOn(owner O)
 	// next decides, after something new was seen.
 	next(s *step[O, P, S])
 	act(ctx context.Context, s *step[O, P, S], action lifecycle.Action) error
 	// writeStatus writes the status that follows from a step, and announces what changed.
 	writeStatus(ctx context.Context, s *step[O, P, S]) error
 	basicsOf(owner O) *basics
+	writer(owner O) *writer
 	// forget what is remembered of an owner.
 	forget(owner O)
 }
 
 // takeStep observes, decides, acts, and writes the status. What cannot be taken back is decided again on live reads, with the
-// owner in fresh. Nothing is decided about an owner that is older than what was decided about before. A claimant writes the
-// status alone, so that no other installation has begun as well.
+// owner in fresh. Nothing is decided about an owner that is older than what was decided about before. A claimant only
+// claims it, so that no other installation has begun as well.
 func takeStep[O client.Object, P any, S seen](
 	ctx context.Context, r stepper[O, P, S], is part, owner, fresh O, cached, live client.Reader,
 ) (*step[O, P, S], error) {
@@ -89,10 +89,14 @@ func takeStep[O client.Object, P any, S seen](
 	return s, err
 }
 
-// claim an owner that was read by the cache. The write leads to the next step, which acts.
+// claim an owner that was read by the cache: the write leads to the next step, which acts. If there is nothing to be done yet,
+// the status says so at once; otherwise it would tell of what has not begun.
 func claim[O client.Object, P any, S seen](ctx context.Context, r stepper[O, P, S], s *step[O, P, S], decided bool) error {
-	_, waits := s.decision.Action.(lifecycle.Wait)
-	if err := r.writeClaim(ctx, s, !decided || !waits || s.decision.Irrevocable()); err != nil {
+	r.actOn(s.owner)
+	if _, waits := s.decision.Action.(lifecycle.Wait); decided && waits && !s.decision.Irrevocable() {
+		return writeStatus(ctx, r, s)
+	}
+	if err := r.writer(s.owner).patchStatus(ctx, s.old, changes{}); err != nil {
 		return fmt.Errorf("writing status.installation: %w", err)
 	}
 	r.basicsOf(s.owner).reach(s.owner)

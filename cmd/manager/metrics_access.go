@@ -20,7 +20,7 @@ import (
 )
 
 // readers asks the API server who a client is, and whether he may read. The filter of controller-runtime does the same with the
-// library of the API server, which takes 10 MB of the program, and of memory. This one remembers no answers: a scrape is rare.
+// library of the API server, which is 10 MB of the program. This one remembers no answers: a scrape is rare.
 type readers struct {
 	tokens authenticationclient.TokenReviewInterface
 	access authorizationclient.SubjectAccessReviewInterface

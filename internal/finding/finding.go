@@ -117,7 +117,7 @@ func (f *Finding) identity() string {
 func (f Finding) Condensed(bytes, measures int) Finding {
 	left := bytes
 	kept := func(text string) string {
-		text = truncate(text, left)
+		text = Truncate(text, left)
 		left -= len(text)
 		return unique.Make(strings.Clone(text)).Value()
 	}
@@ -139,8 +139,8 @@ func (f Finding) Condensed(bytes, measures int) Finding {
 	return short
 }
 
-// truncate cuts a text to at most n bytes, between two characters.
-func truncate(text string, n int) string {
+// Truncate cuts a text to at most n bytes, between two characters.
+func Truncate(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}

@@ -9,7 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/benchrun-dev/benchrun/internal/finding"
 )
 
 // MaxSummaryBytes is the budget of a termination message: Kubernetes cuts at 4 KiB per container.
@@ -119,12 +120,4 @@ func (d *Document) Summarize(doc EncodedDocument) Summary {
 }
 
 // Truncate cuts s to at most n bytes, between two characters.
-func Truncate(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
+func Truncate(s string, n int) string { return finding.Truncate(s, n) }

@@ -43,8 +43,11 @@ func tlsConfig(server result.Server) (*tls.Config, error) {
 // they do over one that is not encrypted. The driver encrypts in the middle of its login and keeps what it made to itself, in a
 // field that its next version may call otherwise: that would be an error here, and in the tests.
 func encrypted(conn driver.Conn) (*tls.Conn, error) {
-	field := reflect.Indirect(reflect.ValueOf(conn)).FieldByName("netConn")
-	if !field.IsValid() || field.Kind() != reflect.Interface || field.Elem().Type() != reflect.TypeFor[*tls.Conn]() {
+	var field reflect.Value
+	if kept := reflect.Indirect(reflect.ValueOf(conn)); kept.Kind() == reflect.Struct {
+		field = kept.FieldByName("netConn")
+	}
+	if field.Kind() != reflect.Interface || field.IsNil() || field.Elem().Type() != reflect.TypeFor[*tls.Conn]() {
 		return nil, fmt.Errorf("the driver's connection %T does not have its encrypted connection where it had", conn)
 	}
 	return (*tls.Conn)(field.Elem().UnsafePointer()), nil

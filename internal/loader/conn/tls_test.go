@@ -5,6 +5,7 @@ package conn
 
 import (
 	"crypto/tls"
+	"database/sql/driver"
 	"io"
 	"net"
 	"net/http/httptest"
@@ -151,6 +152,23 @@ func TestEncryptedSession(t *testing.T) {
 	for _, want := range []string{"\x03SET x = 1", "\x16INSERT", "\xfav", "\x03DELETE", "\x03WORK"} {
 		if !slices.Contains(server.commands, want) {
 			t.Errorf("%q was not sent, but %q", want, server.commands)
+		}
+	}
+}
+
+// A driver that keeps its connection elsewhere, or has none, is an error and no panic.
+func TestEncryptedConnectionNotFound(t *testing.T) {
+	type otherwise struct {
+		driver.Conn
+		_ net.Conn
+	}
+	type another struct {
+		driver.Conn
+		netConn net.Conn
+	}
+	for _, conn := range []driver.Conn{nil, &otherwise{}, &another{}, &another{netConn: &net.TCPConn{}}} {
+		if _, err := encrypted(conn); err == nil {
+			t.Errorf("%T: no error", conn)
 		}
 	}
 }
