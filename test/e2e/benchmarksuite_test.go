@@ -37,7 +37,7 @@ var _ = Describe("a suite", func() {
 		manifest := strings.Replace(string(sample), "limits: {seconds: 3}", "limits: {seconds: 1}", 1)
 		apply(ctx, strings.Replace(manifest, "  rounds: 12\n", `  rounds: 12
   claims:
-  - {name: faster, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "1"}}
+  - {name: notHalf, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "0.5"}}
   - {name: unknown, metric: coffee, ratio: {of: {variant: lazy}, to: {variant: durable}, atMost: "0.5"}}
   - {name: hundredfold, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "100"}}
 `, 1))
@@ -52,6 +52,7 @@ var _ = Describe("a suite", func() {
 		Expect(strings.Join(suite.Status.Warnings, "\n")).NotTo(ContainSubstring("different"))
 		Expect(suite.Status.Differences).To(HaveExactElements(ContainSubstring("innodb_flush_log_at_trx_commit (1 → 0)")))
 
+		// The bounds are far from what is measured: three claims share their error, and a busy machine decides a close one late.
 		By("judging what was claimed")
 		var verdicts []v1alpha1.ClaimVerdict
 		for _, c := range suite.Status.Claims {

@@ -45,7 +45,7 @@ var _ = Describe("bad luck", func() {
 		Expect(failure(finished(ctx, "oom"))).To(And(HavePrefix("TooManyInvalid"), ContainSubstring("OutOfMemory")))
 	}, SpecTimeout(runTime))
 
-	It("a manager that is killed again and again changes neither the results nor their number", func(ctx SpecContext) {
+	It("a manager that is killed again and again changes neither the results nor their number", Serial, func(ctx SpecContext) {
 		apply(ctx, long("killed", ""))
 		for range 6 {
 			out, err := commandWith(ctx, "", "delete", "pod", "-n", "benchrun-system", "-l", "app.kubernetes.io/component=manager",

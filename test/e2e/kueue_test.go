@@ -128,7 +128,8 @@ func waitsForKueue(ctx SpecContext, name string, words ...string) {
 	Expect(kubectl(ctx, "get", "brun", name)).To(ContainSubstring("WaitingForKueue"))
 }
 
-var _ = Describe("Kueue", func() {
+// Serial: its queues have room for requests of a known size.
+var _ = Describe("Kueue", Serial, func() {
 	It("admits the StatefulSet and the Jobs of a run with its label", func(ctx SpecContext) {
 		withQueues(ctx, "None", "4")
 		apply(ctx, inQueue(long("admitted", "")))

@@ -151,7 +151,8 @@ var _ = Describe("an observer", func() {
 	}, SpecTimeout(runTime))
 })
 
-var _ = Describe("a node that is not the run's alone", func() {
+// Serial: the Pods of a spec beside it would be named too.
+var _ = Describe("a node that is not the run's alone", Serial, func() {
 	It("a Pod that comes in mid-trial is named beside the number", func(ctx SpecContext) {
 		apply(ctx, long("visited", ""))
 		measuring(ctx, "visited")
