@@ -27,11 +27,12 @@ readme: ## Run the demo and put its output into README.md.
 
 .PHONY: test
 test: ## The tests that every change must pass: unit, API server, report page, loader against MariaDB, kind cluster.
-	@hack/test.sh unit envtest page -- e2e loader
+	@hack/test.sh unit envtest page loader-sysbench -- e2e loader
 
 .PHONY: test-all
 test-all: ## Everything, the slow tests too; writes docs/test-results.md.
-	@hack/test.sh --record unit envtest page loader loader-old loader-mysql e2e faults samples fuzz
+	@hack/test.sh --record unit envtest page loader loader-sysbench loader-old loader-old-sysbench \
+	  loader-mysql loader-mysql-sysbench e2e faults samples fuzz
 
 ##@ Cluster
 
@@ -134,11 +135,11 @@ test-page: ## The report pages, in a real browser and on paper.
 
 .PHONY: test-loader
 test-loader: ## The loader, against a real MariaDB.
-	@hack/test.sh loader
+	@hack/test.sh loader loader-sysbench
 
 .PHONY: test-loader-mysql
 test-loader-mysql: ## The loader, against a real MySQL.
-	@hack/test.sh loader-mysql
+	@hack/test.sh loader-mysql loader-mysql-sysbench
 
 .PHONY: test-e2e
 test-e2e: ## Everything together, on the kind cluster.

@@ -3,8 +3,9 @@
 # each layer ran. A skipped test counts as a failure: what cannot run must say so. Layers before -- run beside the others, because
 # both wait for much of their time; what they print comes when the last of them has ended. --record writes each layer's result to
 # docs/test-results.md as soon as it is there, with date and commit, and leaves the other layers' lines alone. Layers: unit,
-# envtest, page (report pages in a browser), loader (MariaDB 11.8), loader-old (10.11), loader-mysql (MySQL 9.7), e2e, faults (what
-# goes wrong on a cluster), reliability (the cases of docs/reliability.md), samples (each to its end), fuzz. FLAGS go to Ginkgo.
+# envtest, page (report pages in a browser), loader (MariaDB 11.8), loader-old (10.11), loader-mysql (MySQL 9.7), the same with
+# -sysbench, e2e, faults (what goes wrong on a cluster), reliability (the cases of docs/reliability.md), samples (each to its end),
+# fuzz. FLAGS go to Ginkgo.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -79,27 +80,33 @@ page() {
 	tally page
 }
 
+# reach IMAGE [digests] starts that server, and has the tests reach it.
+reach() {
+	local environment
+	environment=$("$HACK/server.sh" up "$@")
+	set -a
+	eval "$environment"
+	set +a
+}
+
 # loader LAYER IMAGE OTHERS runs the loader's tests against the server of that image, without those of other engines alone, whose
-# names begin with OTHERS after TestIntegration or TestSysbench.
+# names begin with OTHERS after TestIntegration.
 loader() {
-	local environment image others="^Test(Integration|Sysbench)$3"
 	race_detector
-	environment=$("$HACK/server.sh" up "$2")
-	set -a
-	eval "$environment"
-	set +a
-	tests "$1" -race -tags integration -run '^TestIntegration' -skip "$others" -timeout 20m ./internal/loader/...
+	reach "$2"
+	tests "$1" -race -tags integration -run '^TestIntegration' -skip "^TestIntegration$3" -timeout 20m ./internal/loader/...
 	tally "$1"
-	# sysbench is where the loader has it in a cluster. Its statements are counted.
-	environment=$("$HACK/server.sh" up "$2" digests)
-	set -a
-	eval "$environment"
-	set +a
+}
+
+# sysbench LAYER IMAGE OTHERS does the same with sysbench, which is where the loader has it in a cluster. Its statements are counted.
+sysbench() {
+	local image
+	reach "$2" digests
 	make --no-print-directory build
 	image=$("$HACK/build-images.sh" loader-sysbench)
-	CGO_ENABLED=0 tests "$1-sysbench" -tags integration,sysbench -run '^TestSysbench' -skip "$others" -timeout 20m \
+	CGO_ENABLED=0 tests "$1" -tags integration,sysbench -run '^TestSysbench' -skip "^TestSysbench$3" -timeout 20m \
 		-exec "$HACK/in-image.sh $image" ./internal/loader
-	tally "$1-sysbench"
+	tally "$1"
 }
 
 # e2e LAYER runs the Ginkgo specs with that build tag.
@@ -144,9 +151,12 @@ layers() {
 		unit | envtest | page | fuzz) "$layer" ;;
 		e2e | faults | reliability | samples) e2e "$layer" ;;
 		loader) loader "$layer" mariadb:11.8 MySQL ;;
+		loader-sysbench) sysbench "$layer" mariadb:11.8 MySQL ;;
 		loader-old) loader "$layer" mariadb:10.11 MySQL ;;
+		loader-old-sysbench) sysbench "$layer" mariadb:10.11 MySQL ;;
 		loader-mysql) loader "$layer" mysql:9.7 MariaDB ;;
-		*) die "layer $layer is not known: unit, envtest, page, loader, loader-old, loader-mysql, e2e, faults, reliability, samples, fuzz" ;;
+		loader-mysql-sysbench) sysbench "$layer" mysql:9.7 MariaDB ;;
+		*) die "layer $layer is not known: unit, envtest, page, loader, loader-old, loader-mysql, each of these three with -sysbench, e2e, faults, reliability, samples, fuzz" ;;
 		esac
 	done
 }
