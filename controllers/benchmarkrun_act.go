@@ -217,5 +217,5 @@ func (r *BenchmarkRunReconciler) claimAttempt(ctx context.Context, s *runStep, a
 // claim a Job: that of the newest attempt.
 func (r *BenchmarkRunReconciler) claim(s *runStep, job *batchv1.Job) {
 	s.seen.Claimed = v1alpha1.AttemptReference{Job: job.Name, UID: string(job.UID)}
-	r.memories.of(s.owner).attempt = s.seen.Claimed
+	r.memories.of(s.owner).claimed = claimedJob{job: s.seen.Claimed, after: s.owner.Status.Attempt}
 }

@@ -42,10 +42,7 @@ func (r *BenchmarkRunReconciler) observe(
 	o := &observer{ownership: &ownership{owner: runOwner(run)}, run: run, kept: sets.New[string]()}
 	o.seen.Instances = instancesOf(o.ownership, run.Spec.Database.Provisioner, own)
 	m := r.memories.of(run)
-	if m.attempt.UID == "" {
-		m.attempt = run.Status.Attempt
-	}
-	o.seen.Claimed = m.attempt
+	o.seen.Claimed = m.claimed.over(run.Status.Attempt)
 	o.jobs(own)
 	o.configMaps(own.configs.Items)
 	o.seen.Predecessor, o.seen.Strangers = o.predecessor, o.strangers

@@ -191,3 +191,34 @@ func TestEnvtestOlderRunIsNotDecidedAbout(t *testing.T) {
 	c.until("run", v1alpha1.ConditionComplete)
 	c.allAccepted("run", 1)
 }
+
+// An operator that has just started may read a run that is behind. What that run says of its newest attempt does not count later.
+func TestEnvtestStartBehindAnAttempt(t *testing.T) {
+	c := newCluster(t)
+	c.apply(testutil.MakeRun("run", "").Repetitions(2).Obj())
+	for c.jobs["run-t1-a1"] == 0 {
+		c.reconcile("run")
+		c.react()
+	}
+	old := c.get("run")
+	want := c.until("run", v1alpha1.ConditionComplete).Status.Attempt
+
+	c.reconciler = c.newReconciler()
+	upToDate := c.reconciler.Client
+	c.reconciler.Client = interceptor.NewClient(api, interceptor.Funcs{
+		Get: func(ctx context.Context, k client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if run, ok := o.(*v1alpha1.BenchmarkRun); ok {
+				old.DeepCopyInto(run)
+				return nil
+			}
+			return k.Get(ctx, key, o, opts...)
+		},
+	})
+	_, err := c.try("run")
+	t.Logf("with an old run: %v", err)
+	c.reconciler.Client = upToDate
+	c.reconcile("run")
+	if got := c.get("run").Status.Attempt; got != want {
+		t.Errorf("the newest attempt is %v, was %v", got, want)
+	}
+}
