@@ -115,7 +115,7 @@ func (c chance) trials() any {
 	c.sometimes(2, t, "repetitions", func() any { return c.pick(int64(1), int64(100), int64(101)) })
 	c.sometimes(4, t, "precision", func() any { return map[string]any{"targetRelativeCIPercent": c.pick(int64(2), int64(0))} })
 	c.sometimes(2, t, "order", func() any { return c.pick("Interleaved", "Shuffled", "Sequential") })
-	c.sometimes(2, t, "database", func() any { return c.pick("Reused", "Fresh") })
+	c.sometimes(2, t, "server", func() any { return c.pick("Reused", "Fresh") })
 	c.sometimes(5, t, "data", func() any { return c.pick("Recreate", "Keep") })
 	c.sometimes(3, t, "maxInvalid", func() any { return c.pick(int64(0), int64(1000), int64(-1)) })
 	c.sometimes(3, t, "deadlineSeconds", func() any { return c.pick(int64(10), int64(15552000), int64(1)) })

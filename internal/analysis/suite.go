@@ -28,7 +28,7 @@ func OfSuite(
 	rep := &report.Suite{
 		Namespace: suite.Namespace, Name: suite.Name, UID: string(suite.UID),
 		Workload: string(suite.Spec.Template.Spec.Workload.Type), Seed: ptr.Deref(suite.Spec.Seed, v1alpha1.DefaultSeed),
-		Outcome: outcome, Message: message, Rounds: seen.Judged.Rounds, Planned: int(suite.Spec.Rounds),
+		Outcome: outcome, Message: message, Rounds: seen.Judged.Rounds, Planned: int(suite.Spec.MaxRounds),
 		Pairs: seen.Judged.Pairs, Claims: seen.Judged.Claims, Findings: lifecycle.SuiteWarnings(suite, p, seen), Spec: spec,
 		Rows: lifecycle.PilotRows(seen), Database: lifecycle.SharedDatabase(seen),
 	}

@@ -117,7 +117,7 @@ func TestOfSuiteHasWhatWasJudged(t *testing.T) {
 	seen.Judged = lifecycle.Judged{
 		Rounds: 3, Pairs: []stats.Paired{{Variant: "lazy", Baseline: "durable"}}, Claims: []claims.Judgement{{Name: "twice"}},
 	}
-	suite.Spec.Rounds = 1
+	suite.Spec.MaxRounds = 1
 	rep, err := analysis.OfSuite(suite, p, seen, "Failed", "why")
 	if err != nil {
 		t.Fatal(err)

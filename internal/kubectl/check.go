@@ -144,7 +144,7 @@ func (c *checker) checkSuite(ctx context.Context, object *unstructured.Unstructu
 		points += len(v.Plan.Points)
 	}
 	return fmt.Sprintf("at most %s × %d variants = %s, %s; it ends after %s at the latest",
-		counted(int(suite.Spec.Rounds), "round"), len(p.Variants), counted(len(p.Members), "run"),
-		counted(int(suite.Spec.Rounds)*points, "trial"),
+		counted(int(suite.Spec.MaxRounds), "round"), len(p.Variants), counted(len(p.Members), "run"),
+		counted(int(suite.Spec.MaxRounds)*points, "trial"),
 		duration.HumanDuration(lifecycle.SuiteDeadline(suite, p))), nil
 }

@@ -136,7 +136,7 @@ func (a *Attempt) waiting() string {
 // the server (its caches, its log, its volume), and not a workload, whose tables are new in each trial anyway.
 func (s *situation) cold(instance int) bool {
 	t := &s.run.Spec.Trials
-	if t.Database == v1alpha1.DatabaseFresh || ptr.Deref(t.WarmUpSeconds, 0) == 0 {
+	if t.Server == v1alpha1.ServerFresh || ptr.Deref(t.WarmUpSeconds, 0) == 0 {
 		return false
 	}
 	if before, _ := plan.SharedBy(s.run); before.Number == instance && before.PodUID != "" {

@@ -84,7 +84,7 @@ func fingerprint(e *v1alpha1.Environment, f *result.Fingerprint) {
 	e.Swappiness, e.TransparentHugePages = f.Swappiness, f.TransparentHugePages
 	e.FdatasyncMicros, e.FdatasyncMeanMicros = f.FdatasyncMicros.Median, f.FdatasyncMicros.Mean
 	e.BlockIO = f.BlockIO
-	e.Baseline = volumePatterns(f.Baseline)
+	e.VolumeBenchmark = volumePatterns(f.VolumeBenchmark)
 }
 
 // volumePatterns are those of a baseline, each once.

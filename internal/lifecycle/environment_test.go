@@ -69,16 +69,16 @@ func TestPodFingerprint(t *testing.T) {
 	}
 }
 
-func TestEnvironmentHasTheBaseline(t *testing.T) {
+func TestEnvironmentHasTheVolumeBenchmark(t *testing.T) {
 	var e v1alpha1.Environment
-	fingerprint(&e, &result.Fingerprint{Baseline: []result.IOPattern{
+	fingerprint(&e, &result.Fingerprint{VolumeBenchmark: []result.IOPattern{
 		{Name: "randomRead16KiB", PerSecond: 9000, BytesPerSecond: 147456000, Median: 90, P95: 200, P99: 300, Max: 4000},
 	}})
 	want := []v1alpha1.VolumePattern{{
 		Pattern: "randomRead16KiB", OperationsPerSecond: ptr.To[int64](9000), BytesPerSecond: ptr.To[int64](147456000),
 		MedianMicros: ptr.To[int64](90), P99Micros: ptr.To[int64](300),
 	}}
-	if diff := cmp.Diff(want, e.Baseline); diff != "" {
+	if diff := cmp.Diff(want, e.VolumeBenchmark); diff != "" {
 		t.Errorf("baseline (-want +got):\n%s", diff)
 	}
 }

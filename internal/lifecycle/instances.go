@@ -21,7 +21,7 @@ func (s *situation) wantedInstance() int {
 	removed := int(ptr.Deref(s.run.Status.RemovedInstances, 0))
 	before, _ := plan.SharedBy(s.run)
 	last := lastServed(s.seen.Records, before)
-	if last.Number > removed && s.run.Spec.Trials.Database != v1alpha1.DatabaseFresh {
+	if last.Number > removed && s.run.Spec.Trials.Server != v1alpha1.ServerFresh {
 		if i := s.seen.instance(last.Number); i != nil && i.Intact(last.PodUID) {
 			return last.Number
 		}

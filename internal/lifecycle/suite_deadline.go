@@ -21,7 +21,7 @@ func SuiteDeadline(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) time.Duration {
 	total := spareTime
 	for _, v := range p.Variants {
 		// A deadline is at most a year and rounds are at most 20: this does not overflow.
-		total = min(maxDeadline, total+time.Duration(suite.Spec.Rounds)*Deadline(v.Run, v.Plan))
+		total = min(maxDeadline, total+time.Duration(suite.Spec.MaxRounds)*Deadline(v.Run, v.Plan))
 	}
 	return total
 }

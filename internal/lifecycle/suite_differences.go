@@ -136,10 +136,10 @@ func suiteFindings(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObse
 // tooFewRounds says that no comparison can have a verdict.
 func tooFewRounds(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) []finding.Finding {
 	first := design(suite, p).FirstLook()
-	if first <= int(suite.Spec.Rounds) {
+	if first <= int(suite.Spec.MaxRounds) {
 		return nil
 	}
-	return []finding.Finding{finding.FewRounds(int(suite.Spec.Rounds), first, len(p.Pairs))}
+	return []finding.Finding{finding.FewRounds(int(suite.Spec.MaxRounds), first, len(p.Pairs))}
 }
 
 // property of an environment.

@@ -28,7 +28,7 @@ func suite(changes ...func(*v1alpha1.BenchmarkSuite)) *v1alpha1.BenchmarkSuite {
 
 func fixedRounds(n int32) func(*v1alpha1.BenchmarkSuite) {
 	return func(s *v1alpha1.BenchmarkSuite) {
-		s.Spec.Rounds, s.Spec.EarlyStop.Policy = n, v1alpha1.EarlyStopDisabled
+		s.Spec.MaxRounds, s.Spec.EarlyStop.Policy = n, v1alpha1.EarlyStopDisabled
 	}
 }
 

@@ -164,7 +164,7 @@ func (m *Measurements) read(point int, summary *result.Summary, named []string) 
 func design(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) stats.Design {
 	stop := &suite.Spec.EarlyStop
 	return stats.Design{
-		MinRounds: int(stop.MinRounds), MaxRounds: int(suite.Spec.Rounds), EarlyStop: stop.Policy != v1alpha1.EarlyStopDisabled,
-		DifferencePercent: float64(stop.DifferencePercent), Comparisons: len(p.Pairs),
+		MinRounds: int(stop.MinRounds), MaxRounds: int(suite.Spec.MaxRounds), EarlyStop: stop.Policy != v1alpha1.EarlyStopDisabled,
+		EquivalencePercent: float64(suite.Spec.EquivalencePercent), Comparisons: len(p.Pairs),
 	}
 }

@@ -112,7 +112,7 @@ func createMember(s *suiteSituation) *Decision {
 func (s *suiteSituation) measuring(a Action) *Decision {
 	m := s.plan.Members[s.next]
 	return &Decision{Action: a, Reason: v1alpha1.ReasonMeasuring, Message: fmt.Sprintf(
-		"round %d of at most %d, %s", m.Round, s.suite.Spec.Rounds, s.suite.Spec.Variants[m.Variant].Name)}
+		"round %d of at most %d, %s", m.Round, s.suite.Spec.MaxRounds, s.suite.Spec.Variants[m.Variant].Name)}
 }
 
 // name of a member's run.

@@ -67,8 +67,8 @@ func (s *suiteSituation) measurements(status *v1alpha1.BenchmarkSuiteStatus) {
 	j := &s.seen.Judged
 	status.CurrentRun = s.seen.Current
 	status.Baseline = s.suite.Spec.Variants[s.plan.Baseline].Name
-	status.Rounds = v1alpha1.RoundCounts{Planned: count(int(s.suite.Spec.Rounds)), Measured: count(j.Rounds)}
-	status.Progress = fmt.Sprintf("%d/%d", j.Rounds, s.suite.Spec.Rounds)
+	status.Rounds = v1alpha1.RoundCounts{Planned: count(int(s.suite.Spec.MaxRounds)), Measured: count(j.Rounds)}
+	status.Progress = fmt.Sprintf("%d/%d", j.Rounds, s.suite.Spec.MaxRounds)
 	// A run that was lost was there: its suite must not forget that it has failed for it.
 	status.Runs.Finished = count(max(s.next, int(ptr.Deref(status.Runs.Finished, 0))))
 	status.Runs.Invalidated = count(max(0, Invalidated(s.seen)))

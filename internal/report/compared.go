@@ -184,7 +184,7 @@ func CompareVariants(s *Suite, baseline, variant, metric string) (*Compared, err
 // CompareSides compares two things that were not measured in the same rounds: runs, or variants of different suites. The
 // error of 5 % is divided by the number of points that both have. Smaller differences than that of so many percent count
 // as none.
-func CompareSides(a, b *Side, differencePercent int) (*Compared, error) {
+func CompareSides(a, b *Side, equivalencePercent int) (*Compared, error) {
 	if a.uid != "" && a.uid == b.uid && a.name == b.name {
 		return nil, fmt.Errorf("both are %s: there is nothing to compare", a.name)
 	}
@@ -202,7 +202,7 @@ func CompareSides(a, b *Side, differencePercent int) (*Compared, error) {
 		}
 	}
 	common := inCommon(a, b)
-	design := stats.Design{DifferencePercent: float64(differencePercent), Comparisons: common}
+	design := stats.Design{EquivalencePercent: float64(equivalencePercent), Comparisons: common}
 	c.Method = separateMethod(a, b, names, common)
 	return c, c.pair(a, b, func(p *stats.Paired) {
 		p.Separate = true

@@ -161,11 +161,11 @@ func variantSide(s *Suite, variant, metric string, rounds int) (*Side, error) {
 // design is how the suite compares: as its specification says, for as many comparisons as it makes.
 func (s *Suite) design() (stats.Design, error) {
 	var spec struct {
-		Rounds    int `json:"rounds"`
-		EarlyStop struct {
-			Policy            string  `json:"policy"`
-			DifferencePercent float64 `json:"differencePercent"`
-			MinRounds         int     `json:"minRounds"`
+		MaxRounds          int     `json:"maxRounds"`
+		EquivalencePercent float64 `json:"equivalencePercent"`
+		EarlyStop          struct {
+			Policy    string `json:"policy"`
+			MinRounds int    `json:"minRounds"`
 		} `json:"earlyStop"`
 	}
 	if err := json.Unmarshal(s.Spec, &spec); err != nil {
@@ -173,8 +173,8 @@ func (s *Suite) design() (stats.Design, error) {
 	}
 	stop := &spec.EarlyStop
 	return stats.Design{
-		MinRounds: stop.MinRounds, MaxRounds: cmp.Or(spec.Rounds, s.Planned), EarlyStop: stop.Policy != "Disabled",
-		DifferencePercent: cmp.Or(stop.DifferencePercent, defaultDifference), Comparisons: len(s.Pairs),
+		MinRounds: stop.MinRounds, MaxRounds: cmp.Or(spec.MaxRounds, s.Planned), EarlyStop: stop.Policy != "Disabled",
+		EquivalencePercent: cmp.Or(spec.EquivalencePercent, defaultDifference), Comparisons: len(s.Pairs),
 	}, nil
 }
 

@@ -85,7 +85,7 @@ func VerdictWords(p *stats.Paired) string {
 	case stats.Slower:
 		return "slower"
 	case stats.Equal:
-		return fmt.Sprintf("equal within %d %%", p.DifferencePercent)
+		return fmt.Sprintf("equal within %d %%", p.EquivalencePercent)
 	case stats.NoDifferenceShown:
 		return "no difference shown"
 	case stats.CannotSay:

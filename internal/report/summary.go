@@ -125,7 +125,7 @@ func (r *Report) where() []string {
 			fmt.Sprintf("data on %s (%s), I/O scheduler %s%s; %s", f.Filesystem, f.MountOptions, f.IOScheduler, limited(f),
 				fdatasync(f.FdatasyncMicros)),
 		)
-		if text := Baseline(f.Baseline); text != "" {
+		if text := VolumeBenchmark(f.VolumeBenchmark); text != "" {
 			lines = append(lines, "the empty volume, one operation at a time: "+text)
 		}
 	}
@@ -162,8 +162,8 @@ func FdatasyncMicros(l result.FsyncLatency) string {
 	return fmt.Sprintf("%d µs", l.Median)
 }
 
-// Baseline says what a volume can do; it is empty if that was not measured.
-func Baseline(list []result.IOPattern) string {
+// VolumeBenchmark says what a volume can do; it is empty if that was not measured.
+func VolumeBenchmark(list []result.IOPattern) string {
 	var parts []string
 	for _, p := range list {
 		parts = append(parts, fmt.Sprintf("%s %d/s (median %d µs, p99 %d µs)", p.Name, p.PerSecond, p.Median, p.P99))

@@ -140,8 +140,8 @@ func disks(accepted []*result.Record) []row {
 			words(fmt.Sprintf("%s (median of %d; p95 %d µs, longest %d µs)", report.FdatasyncMicros(l), l.Calls, l.P95, l.Max)),
 		}})
 	}
-	if f := accepted[len(accepted)-1].Fingerprint; f != nil && len(f.Baseline) > 0 {
-		rows = append(rows, row{Cells: []cell{words("the empty volume, one operation at a time"), words(report.Baseline(f.Baseline))}})
+	if f := accepted[len(accepted)-1].Fingerprint; f != nil && len(f.VolumeBenchmark) > 0 {
+		rows = append(rows, row{Cells: []cell{words("the empty volume, one operation at a time"), words(report.VolumeBenchmark(f.VolumeBenchmark))}})
 	}
 	if p := stats.ProbeOfAll(accepted); p.FdatasyncMicros > 0 {
 		rows = append(rows, row{Cells: []cell{
