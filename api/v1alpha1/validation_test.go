@@ -165,13 +165,13 @@ func TestEnvtestRules(t *testing.T) {
 			},
 			says: "spec.database.storage.blockIOClass",
 		},
-		"baseline": {
+		"volume benchmark": {
 			allowed: []string{
 				spec(`database: {storage: {volumeBenchmark: Enabled}}`), spec(`database: {provisioner: MariaDBOperator, storage: {volumeBenchmark: Disabled}}`),
 			},
-			refused: []string{spec(`database: {storage: {baseline: "yes"}}`)}, says: `supported values: "Enabled", "Disabled"`,
+			refused: []string{spec(`database: {storage: {volumeBenchmark: "yes"}}`)}, says: `supported values: "Enabled", "Disabled"`,
 		},
-		"baseline, provisioner": {
+		"volume benchmark, provisioner": {
 			refused: []string{spec(`database: {provisioner: MariaDBOperator, storage: {volumeBenchmark: Enabled}}`)},
 			says:    "storage.volumeBenchmark Enabled needs provisioner StatefulSet",
 		},
