@@ -11,12 +11,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
 )
 
 // suiteStep is a step of a suite.
-type suiteStep = step[*v1alpha1.BenchmarkSuite, *lifecycle.SuitePlan, *lifecycle.SuiteObserved]
+type suiteStep = step[*v1alpha1.BenchmarkSuite, *analysis.SuitePlan, *lifecycle.SuiteObserved]
 
 // step of a suite. It returns when to look again if nothing happens before.
 func (r *BenchmarkSuiteReconciler) step(ctx context.Context, suite *v1alpha1.BenchmarkSuite, is part) (time.Duration, error) {

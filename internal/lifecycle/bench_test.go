@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -85,7 +86,7 @@ func BenchmarkThousandPoints(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			seen.Judged = Judge(s, p, seen, Judged{})
+			seen.Judged = analysis.Judge(s, p, &seen.SuiteRuns, analysis.Verdicts{})
 			status := StatusOfSuite(s, p, seen, NextOfSuite(s, p, seen, now), now)
 			if len(status.Comparisons) != maxComparisons || len(status.Claims) != 1 {
 				b.Fatalf("%d comparisons and %d claims in the status", len(status.Comparisons), len(status.Claims))

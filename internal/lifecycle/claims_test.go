@@ -135,15 +135,6 @@ func TestPlanRefusesPlots(t *testing.T) {
 	}
 }
 
-// Metrics that claims, plots and tables name, each once.
-func TestNamedMetrics(t *testing.T) {
-	got := NamedMetrics(v1alpha1.Claims{{Metric: "b"}, {}, {Metric: "a"}}, v1alpha1.Plots{{Metric: "b"}, {Metric: "c"}, {}},
-		v1alpha1.Tables{{Metrics: []string{"d", "a"}}})
-	if diff := cmp.Diff([]string{"a", "b", "c", "d"}, got); diff != "" {
-		t.Errorf("metrics (-want +got):\n%s", diff)
-	}
-}
-
 // A suite is decided when its claims are, too.
 func TestSuiteIsDecidedWithItsClaims(t *testing.T) {
 	of := v1alpha1.PointSelector{Variant: "lazy"}
@@ -172,26 +163,5 @@ func TestSuiteIsDecidedWithItsClaims(t *testing.T) {
 		if seen.Judged.Decided() {
 			t.Errorf("at least %s: decided after 3 rounds", least)
 		}
-	}
-}
-
-// A claim may be about a metric that is not compared.
-func TestMeasurementsOfClaimedMetrics(t *testing.T) {
-	p := planOf(t, oneAxis(2, 1))
-	r := testutil.Record(2, 1, p.Points[1].Parameters, 30)
-	r.Summary.Metrics = append(r.Summary.Metrics, result.Metric{Name: "lineitemSeconds", Value: 7, Unit: "s", Better: "lower"})
-	m := MeasurementsOf(p, []*result.Record{r}, []string{"lineitemSeconds", "none", "durationSeconds", "rowsPerSecond"})
-	of, values := m.Of("lineitemSeconds")
-	if of.Unit != "s" || of.Value != 0 || len(values) != 2 || values[1] != 7 {
-		t.Errorf("%+v %v", of, values)
-	}
-	if of, values := m.Of("durationSeconds"); of.Unit != "s" || len(values) != 2 || values[1] != 1 {
-		t.Errorf("%+v %v", of, values)
-	}
-	if _, values := m.Of("none"); values != nil {
-		t.Errorf("%v", values)
-	}
-	if of, _ := m.Of(""); of.Name != "rowsPerSecond" || m.index("rowsPerSecond") >= 0 {
-		t.Errorf("%+v", of)
 	}
 }

@@ -84,7 +84,7 @@ func TestImagesOfSuite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := &SuiteObserved{Members: make([]SuiteMember, len(p.Members)), Checked: true, Lane: Lane{Holder: new(Holder)}, Images: installed("1")}
+	seen := &SuiteObserved{SuiteRuns: membersOf(p), Checked: true, Lane: Lane{Holder: new(Holder)}, Images: installed("1")}
 	*seen.Lane.Holder = HolderOfSuite(s)
 	s.Status = StatusOfSuite(s, p, seen, NextOfSuite(s, p, seen, now), now)
 	if s.Status.Images.Loader != "registry.example.com/loader:1" {

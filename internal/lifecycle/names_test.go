@@ -41,7 +41,7 @@ func TestNamesThatASuiteNeeds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen := &SuiteObserved{Hindrances: Hindrances{Strangers: []string{name}}, Members: make([]SuiteMember, len(p.Members))}
+			seen := &SuiteObserved{Hindrances: Hindrances{Strangers: []string{name}}, SuiteRuns: membersOf(p)}
 			d := NextOfSuite(suite, p, seen, now)
 			if taken := d.Failure != nil && d.Failure.Reason == v1alpha1.ReasonNameTaken; taken != needed {
 				t.Errorf("decision is %+v", d)

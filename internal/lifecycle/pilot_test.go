@@ -73,8 +73,8 @@ func TestPilot(t *testing.T) {
 	if a := started(); a.Pilot || a.Trial.Number != 4 || a.Rows != 9000 {
 		t.Errorf("in its second round: %+v, want 9000 rows", a)
 	}
-	if s := newSituation(run, planOf(t, run), seen, now); s.measured != 3 || s.invalidated != 0 || s.planned != 4 {
-		t.Errorf("%d of %d trials measured, %d invalidated; pilots must not count", s.measured, s.planned, s.invalidated)
+	if s := newSituation(run, planOf(t, run), seen, now); s.Measured != 3 || s.Invalidated != 0 || s.Planned != 4 {
+		t.Errorf("%d of %d trials measured, %d invalidated; pilots must not count", s.Measured, s.Planned, s.Invalidated)
 	}
 }
 

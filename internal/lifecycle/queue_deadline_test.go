@@ -50,7 +50,7 @@ func TestQueueDeadline(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen := &SuiteObserved{Lane: heldByOther, Checked: true, Members: make([]SuiteMember, len(p.Members))}
+			seen := &SuiteObserved{Lane: heldByOther, Checked: true, SuiteRuns: membersOf(p)}
 			for noun, d := range map[string]Decision{
 				"run":   next(t, run, &Observed{Lane: heldByOther}, now),
 				"suite": NextOfSuite(suite, p, seen, now),

@@ -120,7 +120,7 @@ func TestSuiteRefusedUntilTheStartDeadline(t *testing.T) {
 	}
 	look := func(at time.Time) Decision {
 		seen := &SuiteObserved{
-			Members: make([]SuiteMember, len(p.Members)), Lane: Lane{Holder: ptr.To(HolderOfSuite(s))}, Checked: true,
+			SuiteRuns: membersOf(p), Lane: Lane{Holder: ptr.To(HolderOfSuite(s))}, Checked: true,
 			Hindrances: Hindrances{Refused: &Refusal{Object: "BenchmarkRun s-r1-a", Message: "exceeded quota: runs"}},
 		}
 		d := NextOfSuite(s, p, seen, at)

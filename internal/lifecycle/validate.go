@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
@@ -27,17 +28,30 @@ func Plan(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 			return p, fmt.Errorf("%w%s", err, atPoint(point.Parameters))
 		}
 	}
-	points := pointsIn(p, "")
-	if err := checkClaims(run.Spec.Claims, points); err != nil {
-		return p, err
+	return p, analysis.CheckRun(run, p)
+}
+
+// PlanSuite is the plan of a suite, or the empty plan with the error for its author, as Plan is of a run.
+func PlanSuite(suite *v1alpha1.BenchmarkSuite) (*analysis.SuitePlan, error) {
+	p, err := analysis.PlanSuite(suite, Plan)
+	if err == nil {
+		err = checkPilots(suite, p)
 	}
-	if err := checkPlots(run.Spec.Plots, points); err != nil {
-		return p, err
+	if err == nil {
+		err = analysis.CheckSuite(suite, p)
 	}
-	return p, checkTables(run.Spec.Tables, points)
+	if err != nil {
+		return new(analysis.SuitePlan), err
+	}
+	return p, nil
 }
 
 // Invalid is the failure of a run whose specification cannot be carried out.
 func Invalid(err error) *Failure {
 	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: err.Error()}
+}
+
+// InvalidVariant is the failure of a suite with a variant that cannot be measured.
+func InvalidVariant(err error) *Failure {
+	return &Failure{Reason: v1alpha1.ReasonVariantInvalid, Message: err.Error()}
 }

@@ -1,16 +1,51 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package lifecycle
+package analysis
 
 import (
 	"maps"
 	"slices"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/stats/asked"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
+
+// CheckRun says which claim, plot or table of a run with that plan is about points that it does not measure.
+func CheckRun(run *v1alpha1.BenchmarkRun, p *plan.Plan) error {
+	return check(run.Spec.Claims, run.Spec.Plots, run.Spec.Tables, pointsIn(p, ""))
+}
+
+// CheckSuite does for a suite what CheckRun does for a run: its points are those of all variants.
+func CheckSuite(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) error {
+	var points []claims.Series
+	for i := range p.Variants {
+		points = append(points, pointsIn(p.Variants[i].Plan, suite.Spec.Variants[i].Name)...)
+	}
+	return check(suite.Spec.Claims, suite.Spec.Plots, suite.Spec.Tables, points)
+}
+
+func check(list v1alpha1.Claims, plots v1alpha1.Plots, tables v1alpha1.Tables, points []claims.Series) error {
+	if err := checkClaims(list, points); err != nil {
+		return err
+	}
+	if err := checkPlots(plots, points); err != nil {
+		return err
+	}
+	return checkTables(tables, points)
+}
+
+// checkClaims says which claim is about points that are not measured.
+func checkClaims(list v1alpha1.Claims, points []claims.Series) error {
+	for _, c := range claimsOf(list) {
+		if err := c.Check(points); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // checkPlots says which plot is of points that are not measured.
 func checkPlots(list v1alpha1.Plots, points []claims.Series) error {
