@@ -4,8 +4,10 @@
 package analysis
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
@@ -49,9 +51,7 @@ func checkClaims(list v1alpha1.Claims, points []claims.Series) error {
 
 // checkPlots says which plot is of points that are not measured.
 func checkPlots(list v1alpha1.Plots, points []claims.Series) error {
-	for i := range list {
-		p := &list[i]
-		c := asked.Curve{Name: p.Name, Against: p.Against, Lines: p.Lines, Among: selector(p.Among)}
+	for _, c := range Curves(list) {
 		if err := c.Check(points); err != nil {
 			return err
 		}
@@ -61,17 +61,43 @@ func checkPlots(list v1alpha1.Plots, points []claims.Series) error {
 
 // checkTables says which table is of points that are not measured, and which published figure has no place in its table.
 func checkTables(list v1alpha1.Tables, points []claims.Series) error {
-	for i := range list {
-		t := &list[i]
-		of := asked.Table{Name: t.Name, Metrics: t.Metrics, Among: selector(t.Among)}
-		for _, f := range t.Published {
-			of.Published = append(of.Published, asked.Figure{Of: selector(f.Of), Metric: f.Metric})
-		}
-		if err := of.Check(points); err != nil {
+	tables, err := Tables(list)
+	for i := range tables {
+		if err := tables[i].Check(points); err != nil {
 			return err
 		}
 	}
-	return nil
+	return err
+}
+
+// Curves are the plots of a specification.
+func Curves(list v1alpha1.Plots) []asked.Curve {
+	var all []asked.Curve
+	for i := range list {
+		p := &list[i]
+		all = append(all, asked.Curve{
+			Name: p.Name, Title: p.Title, Against: p.Against, Lines: p.Lines, Metric: p.Metric, Among: selector(p.Among),
+		})
+	}
+	return all
+}
+
+// Tables are the tables of a specification. The error names one whose published figures are not numbers.
+func Tables(list v1alpha1.Tables) ([]asked.Table, error) {
+	var all []asked.Table
+	for i := range list {
+		t := &list[i]
+		of := asked.Table{Name: t.Name, Title: t.Title, Metrics: t.Metrics, Among: selector(t.Among)}
+		for _, f := range t.Published {
+			value, err := strconv.ParseFloat(string(f.Value), 64)
+			if err != nil {
+				return all, fmt.Errorf("reading the published figures of table %s: %w", t.Name, err)
+			}
+			of.Published = append(of.Published, asked.Figure{Of: selector(f.Of), Metric: f.Metric, Value: value})
+		}
+		all = append(all, of)
+	}
+	return all, nil
 }
 
 // NamedMetrics are the names of the metrics that claims, plots and tables are about, besides the headline metric.

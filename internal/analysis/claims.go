@@ -113,7 +113,7 @@ func claimsOfSuite(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns
 		}
 		return list
 	}
-	d := DesignOf(suite, p)
+	d := DesignOf(&suite.Spec, len(p.Pairs))
 	interval := func(of, to []float64, comparisons int) (stats.Ratio, string) {
 		d.Comparisons = comparisons
 		return d.Interval(of, to)

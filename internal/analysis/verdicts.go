@@ -72,7 +72,7 @@ func Judge(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns, before
 	first := func(variant int) *Measurements {
 		return runs.Members[slices.IndexFunc(p.Members, func(m plan.Member) bool { return m.Variant == variant })].Measured
 	}
-	design := DesignOf(suite, p)
+	design := DesignOf(&suite.Spec, len(p.Pairs))
 	baselines := map[int][]float64{}
 	v := Verdicts{Rounds: rounds}
 	for _, pair := range p.Pairs {
@@ -96,11 +96,11 @@ func Judge(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns, before
 	return v
 }
 
-// DesignOf a suite is how its comparisons are made.
-func DesignOf(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) stats.Design {
-	stop := &suite.Spec.EarlyStop
+// DesignOf a suite is how it makes that many comparisons.
+func DesignOf(spec *v1alpha1.BenchmarkSuiteSpec, comparisons int) stats.Design {
+	stop := &spec.EarlyStop
 	return stats.Design{
-		MinRounds: int(stop.MinRounds), MaxRounds: int(suite.Spec.Rounds), EarlyStop: stop.Policy != v1alpha1.EarlyStopDisabled,
-		DifferencePercent: float64(stop.DifferencePercent), Comparisons: len(p.Pairs),
+		MinRounds: int(stop.MinRounds), MaxRounds: int(spec.Rounds), EarlyStop: stop.Policy != v1alpha1.EarlyStopDisabled,
+		DifferencePercent: float64(stop.DifferencePercent), Comparisons: comparisons,
 	}
 }

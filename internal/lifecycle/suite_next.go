@@ -207,7 +207,7 @@ func suitePredecessor(s *suiteSituation) *Decision {
 // then completes the suite.
 func answered(s *suiteSituation) *Decision {
 	wholeRound := s.next%len(s.plan.Variants) == 0 && s.next/len(s.plan.Variants) == s.seen.Judged.Rounds
-	stop := analysis.DesignOf(s.suite, s.plan).EarlyStop && wholeRound && s.underWay() == nil && s.seen.Judged.Decided()
+	stop := s.stopsEarly() && wholeRound && s.underWay() == nil && s.seen.Judged.Decided()
 	if !stop && s.next < len(s.seen.Members) {
 		return nil
 	}
@@ -228,6 +228,11 @@ func answered(s *suiteSituation) *Decision {
 	}
 	d.Message += ": " + stats.AnswerOf(pairs).Text
 	return d
+}
+
+// stopsEarly says whether the suite ends when every comparison has its answer.
+func (s *suiteSituation) stopsEarly() bool {
+	return analysis.DesignOf(&s.suite.Spec, len(s.plan.Pairs)).EarlyStop
 }
 
 // WhyStopped says why no further round is measured.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -40,7 +41,7 @@ func (r *Report) headline() string {
 
 // titled is a name, and how it ended if it has not completed.
 func titled(name, outcome string) string {
-	if outcome == complete || outcome == "" {
+	if outcome == v1alpha1.ConditionComplete || outcome == "" {
 		return name
 	}
 	return name + " (" + strings.ToLower(outcome) + ")"

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/asked"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
@@ -54,17 +55,13 @@ func askedTables(spec json.RawMessage, trials []measuredTrial) ([]AskedTable, er
 	if err != nil {
 		return nil, err
 	}
+	tables, err := analysis.Tables(wanted.Tables)
+	if err != nil {
+		return nil, err
+	}
 	var list []AskedTable
-	for _, t := range wanted.Tables {
-		of := asked.Table{Name: t.Name, Title: t.Title, Metrics: t.Metrics, Among: claims.Selector(t.Among)}
-		for _, f := range t.Published {
-			value, err := strconv.ParseFloat(f.Value, 64)
-			if err != nil {
-				return nil, fmt.Errorf("reading the published figures of table %s: %w", t.Name, err)
-			}
-			of.Published = append(of.Published, asked.Figure{Of: claims.Selector(f.Of), Metric: f.Metric, Value: value})
-		}
-		table, err := newTable(&of, trials)
+	for i := range tables {
+		table, err := newTable(&tables[i], trials)
 		if err != nil {
 			return nil, err
 		}
