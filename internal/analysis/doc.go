@@ -7,7 +7,7 @@
 //	suite, plan, what its runs measured  -> OfSuite: pairs, claims, variants, warnings
 //
 // The operator decides by it, and writes it into the status; the report prints it; the plugin prints the same of what is not
-// published yet. The file of each part has its name; suites are analysed in these files:
+// published yet. Table is what every format shows of the points. Suites are analysed in these files:
 //
 //	suite.go         the input, and the whole analysis
 //	plan.go          which runs, variants and pairs of points a suite has

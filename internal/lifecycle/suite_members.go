@@ -21,7 +21,8 @@ import (
 // runs that it is compared with.
 func memberLost(s *suiteSituation) *Decision {
 	had := int(ptr.Deref(s.suite.Status.Runs.Finished, 0))
-	later := s.underWay() == nil && slices.ContainsFunc(s.seen.Members[s.next:], func(m analysis.Member) bool { return m.Finished() })
+	finished := func(m analysis.Member) bool { return m.Finished() }
+	later := s.underWay() == nil && slices.ContainsFunc(s.seen.Members[s.next:], finished)
 	if s.next >= had && !later {
 		return nil
 	}

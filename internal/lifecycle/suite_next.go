@@ -61,7 +61,9 @@ func NextOfSuite(suite *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, seen *Su
 	return d
 }
 
-func newSuiteSituation(suite *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, seen *SuiteObserved, now time.Time) *suiteSituation {
+func newSuiteSituation(
+	suite *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, seen *SuiteObserved, now time.Time,
+) *suiteSituation {
 	s := &suiteSituation{suite: suite, plan: p, seen: seen, now: now}
 	for s.next < len(seen.Members) && seen.Members[s.next].Finished() {
 		s.next++

@@ -61,14 +61,13 @@ func (r *Report) state() string {
 // with the numbers, and where they were measured.
 func (r *Report) blocks() []block {
 	list := []block{paragraphs(r.state())}
-	if points := r.Measured(); len(points) > 0 {
+	if t := r.Table(); t != nil {
+		points := r.Measured()
 		table := paragraphs(Intervals(points))
-		_, operations := r.Columns()
-		latencies := Latencies(points, operations)
-		if len(operations) > 0 {
-			table.lines = append(table.lines, LatencyNote(latencies))
+		if note := LatencyNote(t); note != "" {
+			table.lines = append(table.lines, note)
 		}
-		table.rows = r.table(points, operations, latencies)
+		table.rows = tableRows(t)
 		list = append(list, table, paragraphs(Ranks(points)))
 		if rows, unit := r.parts(points); rows != nil {
 			list = append(list, block{title: "Medians by part, " + unit, rows: rows})

@@ -79,7 +79,7 @@ func RunSide(r *Report, metric, reference string) (*Side, error) {
 		point := sidePoint{label: stats.Label(p.Parameters), parameters: p.Parameters}
 		for _, m := range metricsAt(p) {
 			if m.Name == cmp.Or(metric, p.Metric.Name) {
-				point.metric, point.values = m, ValuesOf(p.Records, m.Name)
+				point.metric, point.values = m, analysis.ValuesOf(p.Records, m.Name)
 			}
 		}
 		if found = found || len(point.values) > 0; len(point.values) > 0 {
