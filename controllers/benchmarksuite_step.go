@@ -14,6 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // suiteStep is a step of a suite.
@@ -32,7 +33,7 @@ func (r *BenchmarkSuiteReconciler) decide(
 	ctx context.Context, suite *v1alpha1.BenchmarkSuite, reader client.Reader,
 ) (*suiteStep, error) {
 	s := &suiteStep{owner: suite, old: suite.DeepCopy(), now: r.Clock.Now()}
-	p, invalid := lifecycle.PlanSuite(suite)
+	p, invalid := validation.PlanSuite(suite)
 	s.plan = p
 	seen, err := r.observe(ctx, suite, p, reader)
 	if err != nil {

@@ -15,16 +15,14 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // judgedSoFar is the report of a suite whose results are not published: of its runs that are complete. Its outcome is
 // Unfinished, or Failed if the suite has failed. The documents of attempts are not read: which variables differ without
 // being asked for is left out.
 func judgedSoFar(ctx context.Context, from client.Reader, suite *v1alpha1.BenchmarkSuite) (*report.Suite, error) {
-	p, err := analysis.PlanSuite(suite, func(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) { return plan.ForRun(&run.Spec) })
-	if err == nil {
-		err = analysis.CheckSuite(suite, p)
-	}
+	p, err := validation.PlanSuite(suite)
 	if err != nil {
 		return nil, fmt.Errorf("planning suite %s: %w", suite.Name, err)
 	}

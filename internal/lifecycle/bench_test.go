@@ -12,6 +12,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // BenchmarkStep is a decision and its status, in a run of 5,000 trials at 100 points of which so many are measured.
@@ -54,7 +55,7 @@ func BenchmarkThousandPoints(b *testing.B) {
 		}
 		b.ReportAllocs()
 		for b.Loop() {
-			p, err := Plan(run)
+			p, err := validation.PlanRun(run)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -69,7 +70,7 @@ func BenchmarkThousandPoints(b *testing.B) {
 			s.Spec.Claims = claims
 			s.Spec.Claims[0].BestAt.At.Variant = "lazy"
 		})
-		p, err := PlanSuite(s)
+		p, err := validation.PlanSuite(s)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -82,7 +83,7 @@ func BenchmarkThousandPoints(b *testing.B) {
 		}
 		b.ReportAllocs()
 		for b.Loop() {
-			p, err := PlanSuite(s)
+			p, err := validation.PlanSuite(s)
 			if err != nil {
 				b.Fatal(err)
 			}

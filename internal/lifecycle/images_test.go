@@ -12,6 +12,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // installed are the images of an installation of that release.
@@ -80,7 +81,7 @@ func TestImagesByDigest(t *testing.T) {
 // The runs of a suite begin with its images, and with the digests that the first of them has found.
 func TestImagesOfSuite(t *testing.T) {
 	s := testutil.MakeSuite("s", "ns", "a", "b").Obj()
-	p, err := PlanSuite(s)
+	p, err := validation.PlanSuite(s)
 	if err != nil {
 		t.Fatal(err)
 	}

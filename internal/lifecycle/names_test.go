@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // A name of somebody else's object is in the way of a run only if that needs it next.
@@ -37,7 +38,7 @@ func TestNamesThatASuiteNeeds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			suite := testutil.MakeSuite("s", "ns", "a", "b").Rounds(6).Obj()
-			p, err := PlanSuite(suite)
+			p, err := validation.PlanSuite(suite)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,6 @@ package lifecycle
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"strconv"
 
@@ -13,7 +12,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/trial"
@@ -85,17 +83,4 @@ func SuiteRows(annotations map[string]string) map[string]int64 {
 		return map[string]int64{}
 	}
 	return rows
-}
-
-// checkPilots refuses variants that ask for different numbers of rows if a pilot decides about those of all.
-func checkPilots(suite *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan) error {
-	for _, pair := range p.Pairs {
-		ours, theirs := &p.Variants[pair.Variant], &p.Variants[p.Baseline]
-		a, b := trial.Rows(ours.Run, ours.Plan.Points[pair.Of]), trial.Rows(theirs.Run, theirs.Plan.Points[pair.With])
-		if ours.Run.Spec.Trials.MinSeconds != nil && a != b {
-			return fmt.Errorf("variant %s: rows is %d, that of the baseline is %d: trials.minSeconds decides about the rows of all "+
-				"variants; leave out one of the two", suite.Spec.Variants[pair.Variant].Name, a, b)
-		}
-	}
-	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // FuzzSuiteStatus: whatever the runs of a suite measured, the API server accepts the suite's status.
@@ -32,7 +33,7 @@ func FuzzSuiteStatus(f *testing.F) {
 		}
 		for n := range 2 { // the second status is made from the first one
 			seen, p := new(SuiteObserved), new(analysis.SuitePlan)
-			planned, err := PlanSuite(suite)
+			planned, err := validation.PlanSuite(suite)
 			if err != nil {
 				seen.Obstacle = InvalidVariant(err)
 			} else {

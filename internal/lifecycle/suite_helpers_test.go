@@ -16,6 +16,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // suite is one of two variants at one point, durable and lazy.
@@ -35,7 +36,7 @@ func fixedRounds(n int32) func(*v1alpha1.BenchmarkSuite) {
 
 func planOfSuite(t *testing.T, s *v1alpha1.BenchmarkSuite) *analysis.SuitePlan {
 	t.Helper()
-	p, err := PlanSuite(s)
+	p, err := validation.PlanSuite(s)
 	if err != nil {
 		t.Fatal(err)
 	}
