@@ -18,9 +18,9 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
-	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/trial"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // chance makes specifications by chance: every field is sometimes there, mostly with a value that is allowed.
@@ -171,7 +171,7 @@ func (c *cluster) carriesOut(seed uint64, object *unstructured.Unstructured) {
 	var run v1alpha1.BenchmarkRun
 	c.must(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &run))
 	run.UID = "01234567-89ab-cdef-0123-456789abcdef"
-	p, err := lifecycle.Plan(&run)
+	p, err := validation.PlanRun(&run)
 	if err != nil {
 		return // the run ends with this sentence, before anything is created
 	}

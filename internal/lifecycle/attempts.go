@@ -61,7 +61,7 @@ func failed(s *situation) *Decision {
 		return fail(Failure{Reason: reasonOf(r.Cause), Message: message})
 	}
 	limit := int(ptr.Deref(s.run.Spec.Trials.MaxInvalid, v1alpha1.DefaultMaxInvalid))
-	if s.invalidated <= limit {
+	if s.Invalidated <= limit {
 		return nil
 	}
 	last := result.Record{}
@@ -72,7 +72,7 @@ func failed(s *situation) *Decision {
 	}
 	return fail(Failure{Reason: v1alpha1.ReasonTooManyInvalid, Message: fmt.Sprintf(
 		"attempts disturbed: %d, allowed by trials.maxInvalid: %d; the last one was of trial %d%s: %s: %s",
-		s.invalidated, limit, last.Trial, atPoint(last.Parameters), last.Cause, last.Message)})
+		s.Invalidated, limit, last.Trial, atPoint(last.Parameters), last.Cause, last.Message)})
 }
 
 // running waits for the end of an attempt.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
@@ -52,7 +53,9 @@ func TestEnvironment(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 3)
-			got := newSituation(run, planOf(t, run), &tc.seen, now).environment()
+			p := planOf(t, run)
+			a := analysis.OfRun(run, p, tc.seen.Records, analysis.Earlier{})
+			got := newSituation(run, p, &tc.seen, now).environment(a)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("environment (-want +got):\n%s", diff)
 			}

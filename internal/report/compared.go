@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
@@ -103,7 +104,7 @@ var errNoComparison = errors.New("it has no comparisons: not every variant was m
 
 // usable is an error if there is nothing in the suite to compare, or if it cannot be trusted.
 func (s *Suite) usable() error {
-	if s.Outcome != complete {
+	if s.Outcome != v1alpha1.ConditionComplete {
 		return fmt.Errorf("suite %s has not completed: %s: %s", s.Name, cmp.Or(s.Outcome, Unfinished), s.Message)
 	}
 	if len(s.Pairs) == 0 {
