@@ -34,6 +34,8 @@ func fixedRounds(n int32) func(*v1alpha1.BenchmarkSuite) {
 	}
 }
 
+type suitePlan = analysis.SuitePlan
+
 func planOfSuite(t *testing.T, s *v1alpha1.BenchmarkSuite) *analysis.SuitePlan {
 	t.Helper()
 	p, err := validation.PlanSuite(s)

@@ -85,7 +85,7 @@ func TestNextOfSuite(t *testing.T) {
 		return Decision{Action: Wait{}, Failure: &Failure{Reason: reason, Message: message}, Finished: finished}
 	}
 	const answer = "lazy is 3 times as fast as durable (2.8–3.2)"
-	published := func(_ *v1alpha1.BenchmarkSuite, _ *analysis.SuitePlan, o *SuiteObserved) {
+	published := func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) {
 		o.Results = new(v1alpha1.ResultsReference)
 		o.Judged.Pairs[0].Comparison = stats.Comparison{Verdict: stats.Faster, Decided: true, Ratio: 3, Low: 2.8, High: 3.2}
 	}
@@ -93,21 +93,21 @@ func TestNextOfSuite(t *testing.T) {
 		suite *v1alpha1.BenchmarkSuite
 		// runs that are measured, and what else is seen.
 		runs int
-		see  func(*v1alpha1.BenchmarkSuite, *analysis.SuitePlan, *SuiteObserved)
+		see  func(*v1alpha1.BenchmarkSuite, *suitePlan, *SuiteObserved)
 		want Decision
 	}
 	members := planOfSuite(t, suite()).Members // lazy, durable, durable, lazy, …
 	bound := func(i int) CreateMember {
 		return CreateMember{Member: members[i], DatabaseNode: "worker", LoaderNodes: "worker2"}
 	}
-	going := func(s *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, o *SuiteObserved) {
+	going := func(s *v1alpha1.BenchmarkSuite, p *suitePlan, o *SuiteObserved) {
 		o.begin(s, p, 1, func(r *v1alpha1.BenchmarkRun) { r.DeletionTimestamp = ptr.To(ago(time.Second)) })
 	}
-	left := func(_ *v1alpha1.BenchmarkSuite, _ *analysis.SuitePlan, o *SuiteObserved) { o.Lane = Lane{} }
+	left := func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) { o.Lane = Lane{} }
 	for name, tc := range map[string]situation{
 		"first": {runs: 0, want: measuring(CreateMember{Member: members[0], Shared: &plan.Served{}}, "round 1 of at most 20, lazy")},
 		"not checked": {
-			see:  func(_ *v1alpha1.BenchmarkSuite, _ *analysis.SuitePlan, o *SuiteObserved) { o.Checked = false },
+			see:  func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) { o.Checked = false },
 			want: Decision{Action: CheckVariants{}, Reason: v1alpha1.ReasonChecking, Message: "the runs of all variants are being checked"},
 		},
 		"second, on the same nodes": {runs: 1, want: measuring(bound(1), "round 1 of at most 20, durable")},
@@ -116,13 +116,13 @@ func TestNextOfSuite(t *testing.T) {
 			want: measuring(CreateMember{Member: members[1]}, "round 1 of at most 20, durable"),
 		},
 		"second, on an external server": {
-			runs: 1, see: func(_ *v1alpha1.BenchmarkSuite, _ *analysis.SuitePlan, o *SuiteObserved) {
+			runs: 1, see: func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) {
 				o.Members[0].Run.Status.Environment.DatabaseNode = result.Unknown
 			},
 			want: measuring(CreateMember{Member: members[1], LoaderNodes: "worker2"}, "round 1 of at most 20, durable"),
 		},
 		"under way": {
-			runs: 1, see: func(s *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, o *SuiteObserved) {
+			runs: 1, see: func(s *v1alpha1.BenchmarkSuite, p *suitePlan, o *SuiteObserved) {
 				o.begin(s, p, 1, func(r *v1alpha1.BenchmarkRun) {
 					r.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Reason: "Measuring", Message: "trial 1 of 1"}}
 				})
@@ -130,21 +130,17 @@ func TestNextOfSuite(t *testing.T) {
 			want: measuring(Wait{}, "round 1 of at most 20, durable: Measuring: trial 1 of 1"),
 		},
 		"to be resumed": {
-			runs: 1, see: func(s *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, o *SuiteObserved) {
-				o.begin(s, p, 1, suspendedRun)
-			},
+			runs: 1, see: func(s *v1alpha1.BenchmarkSuite, p *suitePlan, o *SuiteObserved) { o.begin(s, p, 1, suspendedRun) },
 			want: measuring(SuspendMember{Name: "s-r1-durable"}, "round 1 of at most 20, durable"),
 		},
 		"to be suspended": {
 			suite: suite(func(s *v1alpha1.BenchmarkSuite) { s.Spec.Suspend = ptr.To(true) }), runs: 1,
-			see:  func(s *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, o *SuiteObserved) { o.begin(s, p, 1) },
+			see:  func(s *v1alpha1.BenchmarkSuite, p *suitePlan, o *SuiteObserved) { o.begin(s, p, 1) },
 			want: Decision{Action: SuspendMember{"s-r1-durable", true}, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"},
 		},
 		"suspended": {
 			suite: suite(func(s *v1alpha1.BenchmarkSuite) { s.Spec.Suspend = ptr.To(true) }), runs: 1,
-			see: func(s *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, o *SuiteObserved) {
-				o.begin(s, p, 1, suspendedRun)
-			},
+			see:  func(s *v1alpha1.BenchmarkSuite, p *suitePlan, o *SuiteObserved) { o.begin(s, p, 1, suspendedRun) },
 			want: after(Decision{Action: Wait{}, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"}, time.Second),
 		},
 		"not decided after too few rounds": {runs: 6, want: measuring(bound(6), "round 4 of at most 20, lazy")},
@@ -170,7 +166,7 @@ func TestNextOfSuite(t *testing.T) {
 			want: Decision{Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonDecided, Message: "all 6 rounds are measured: " + answer},
 		},
 		"all rounds, without an answer": {
-			suite: suite(fixedRounds(6)), runs: 12, see: func(_ *v1alpha1.BenchmarkSuite, _ *analysis.SuitePlan, o *SuiteObserved) {
+			suite: suite(fixedRounds(6)), runs: 12, see: func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) {
 				o.Results = new(v1alpha1.ResultsReference)
 				o.Judged.Pairs[0].Comparison = stats.Comparison{Verdict: stats.NoDifferenceShown, Low: 0.9, High: 1.1, Detectable: 0.1}
 			},
@@ -181,7 +177,7 @@ func TestNextOfSuite(t *testing.T) {
 			},
 		},
 		"a run failed in the first round": {
-			runs: 1, see: func(_ *v1alpha1.BenchmarkSuite, _ *analysis.SuitePlan, o *SuiteObserved) {
+			runs: 1, see: func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) {
 				o.Members[0].Run.Status.Conditions[1] = metav1.Condition{
 					Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: "LoaderFailed", Message: "no",
 				}
@@ -189,7 +185,7 @@ func TestNextOfSuite(t *testing.T) {
 			want: failed(v1alpha1.ReasonMemberFailed, "run s-r1-lazy of round 1 failed: LoaderFailed: no", true),
 		},
 		"a run was deleted": {
-			runs: 3, see: func(_ *v1alpha1.BenchmarkSuite, _ *analysis.SuitePlan, o *SuiteObserved) {
+			runs: 3, see: func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) {
 				o.Members[1] = analysis.Member{}
 			},
 			want: failed(v1alpha1.ReasonMemberLost, "run s-r1-durable was deleted while the suite was under way", false),
@@ -199,7 +195,7 @@ func TestNextOfSuite(t *testing.T) {
 			want: failed(v1alpha1.ReasonMemberLost, "run s-r2-durable was deleted while the suite was under way", false),
 		},
 		"failed, a run is under way": {
-			suite: suite(failedSuite), runs: 1, see: func(s *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, o *SuiteObserved) { o.begin(s, p, 1) },
+			suite: suite(failedSuite), runs: 1, see: func(s *v1alpha1.BenchmarkSuite, p *suitePlan, o *SuiteObserved) { o.begin(s, p, 1) },
 			want: Decision{
 				Action: RemoveMember{Name: "s-r1-durable", UID: "u"}, Reason: v1alpha1.ReasonPublishing, Message: "run s-r1-durable is being removed",
 			},
@@ -218,7 +214,7 @@ func TestNextOfSuite(t *testing.T) {
 		"failed within the first round": {suite: suite(failedSuite), runs: 1, want: Decision{Action: Wait{}, Finished: true}},
 		"failed, the results are refused for too long": {
 			suite: suite(failedSuite, func(s *v1alpha1.BenchmarkSuite) { s.Status.Conditions[0].LastTransitionTime = ago(time.Hour) }), runs: 3,
-			see:  func(_ *v1alpha1.BenchmarkSuite, _ *analysis.SuitePlan, o *SuiteObserved) { o.Trouble = "no" },
+			see:  func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) { o.Trouble = "no" },
 			want: Decision{Action: Wait{}, Finished: true},
 		},
 		"to live for a while": {
@@ -246,13 +242,13 @@ func TestNextOfSuite(t *testing.T) {
 			},
 		},
 		"in trouble": {
-			runs: 1, see: func(_ *v1alpha1.BenchmarkSuite, _ *analysis.SuitePlan, o *SuiteObserved) {
+			runs: 1, see: func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) {
 				o.Trouble = "the quota is used up"
 			},
 			want: Decision{Action: bound(1), Reason: v1alpha1.ReasonRetrying, Message: "the quota is used up"},
 		},
 		"blind": {
-			see: func(_ *v1alpha1.BenchmarkSuite, _ *analysis.SuitePlan, o *SuiteObserved) {
+			see: func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) {
 				*o = SuiteObserved{Hindrances: Hindrances{Blind: true, Trouble: "no answer"}}
 			},
 			want: Decision{Action: Wait{}, Reason: v1alpha1.ReasonRetrying, Message: "no answer"},

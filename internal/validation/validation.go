@@ -1,8 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package validation plans runs and suites, and says what is wrong with one that the API server accepts and that cannot be carried
-// out. The operator asks it before it creates anything, and the plugin without a cluster.
+// Package validation plans runs and suites, and says what is wrong with one that the API server accepts and that cannot be
+// carried out. The operator asks it before it creates anything, and the plugin without a cluster.
 package validation
 
 import (
