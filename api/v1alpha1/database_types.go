@@ -228,9 +228,10 @@ type StorageSpec struct {
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`
 	BlockIOClass string `json:"blockIOClass,omitempty"`
 
-	// volumeBenchmark is Enabled, or Disabled. Enabled measures what the volume can do before the server of each database instance starts,
-	// in about 30 seconds: sequential reads and writes of 1 MiB and random ones of 16 KiB, with direct I/O, and writes of 4 KiB with
-	// fdatasync, one at a time. status.environment.volumeBenchmark has the results. Needs provisioner StatefulSet. Defaults to Disabled.
+	// volumeBenchmark is Enabled, or Disabled. Enabled measures what the volume can do before the server of each database instance
+	// starts, in about 30 seconds: sequential reads and writes of 1 MiB and random ones of 16 KiB, with direct I/O, and writes of
+	// 4 KiB with fdatasync, one at a time. status.environment.volumeBenchmark has the results. Needs provisioner StatefulSet.
+	// Defaults to Disabled.
 	// +optional
 	// +kubebuilder:validation:Enum=Enabled;Disabled
 	VolumeBenchmark VolumeBenchmarkMode `json:"volumeBenchmark,omitempty"`

@@ -19,8 +19,8 @@ type Pacing struct {
 	// +optional
 	RatePerSecond *RowsPerSecond `json:"ratePerSecond,omitempty"`
 
-	// thinkTimeMilliseconds is for how many milliseconds a connection pauses after each transaction. It is in no latency. Not together
-	// with ratePerSecond. 0 or unset: it does not pause. From 0 to 3600000.
+	// thinkTimeMilliseconds is for how many milliseconds a connection pauses after each transaction. It is in no latency. Not
+	// together with ratePerSecond. 0 or unset: it does not pause. From 0 to 3600000.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600000

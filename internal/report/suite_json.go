@@ -90,8 +90,8 @@ func encodePair(p *stats.Paired) comparison {
 		Variant: p.Variant, Baseline: p.Baseline, Parameters: p.Parameters,
 		Metric: p.Metric.Name, Unit: p.Metric.Unit, Better: p.Metric.Better,
 		Verdict: p.Verdict, Decided: p.Decided, Rounds: p.Rounds, Ratio: finite(p.Ratio), Low: finite(p.Low), High: finite(p.High),
-		Detectable: finite(p.Detectable), RoundsNeeded: p.RoundsNeeded, EquivalencePercent: p.EquivalencePercent, FirstLook: p.FirstLook,
-		Cause: p.Cause, Obstacle: p.Obstacle,
+		Detectable: finite(p.Detectable), RoundsNeeded: p.RoundsNeeded,
+		EquivalencePercent: p.EquivalencePercent, FirstLook: p.FirstLook, Cause: p.Cause, Obstacle: p.Obstacle,
 		BaselineMedian: finite(stats.Summarize(p.BaselineValues).Median), Median: finite(stats.Summarize(p.Values).Median),
 		BaselineValues: p.BaselineValues, Values: p.Values, Detail: p.String(),
 	}

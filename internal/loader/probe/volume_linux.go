@@ -47,8 +47,8 @@ var patterns = []pattern{
 	{"write4KiBFdatasync", blockBytes, false, false, writeSync},
 }
 
-// VolumeBenchmark measures what the volume of a directory can do, with one operation at a time: each pattern for so long. If the file
-// system has no direct I/O, or something fails, it is nil. The directory is left as it was.
+// VolumeBenchmark measures what the volume of a directory can do, with one operation at a time: each pattern for so long. If the
+// file system has no direct I/O, or something fails, it is nil. The directory is left as it was.
 func VolumeBenchmark(ctx context.Context, dir string, each time.Duration) []result.IOPattern {
 	list, err := measureVolume(ctx, dir, each)
 	if err != nil {

@@ -142,7 +142,9 @@ func disks(accepted []*result.Record) []row {
 		}})
 	}
 	if f := e.Fingerprint; f != nil && len(f.VolumeBenchmark) > 0 {
-		rows = append(rows, row{Cells: []cell{words("the empty volume, one operation at a time"), words(report.VolumeBenchmark(f.VolumeBenchmark))}})
+		rows = append(rows, row{Cells: []cell{
+			words("the empty volume, one operation at a time"), words(report.VolumeBenchmark(f.VolumeBenchmark)),
+		}})
 	}
 	if text := report.ProbeText(e.Probe); text != "" {
 		rows = append(rows, row{Cells: []cell{words("before the trials, in the median"), words(text)}})

@@ -42,7 +42,7 @@ func (p Parameters) Check() error {
 	case p.RampSeconds < 0 || p.RampSeconds > maxSeconds:
 		return fmt.Errorf("rampSeconds is %d, it must be 0 to %d", p.RampSeconds, maxSeconds)
 	case p.RatePerSecond > 0 && p.ThinkTimeMilliseconds > 0:
-		return errors.New("set ratePerSecond or thinkTimeMilliseconds, not both: a rate does not depend on when the server has answered")
+		return errors.New("set ratePerSecond or thinkTimeMilliseconds, not both: a rate does not depend on when the server answers")
 	}
 	return nil
 }
