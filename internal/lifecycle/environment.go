@@ -58,7 +58,7 @@ func (s *situation) earlyEnvironment() v1alpha1.Environment {
 	return e
 }
 
-// maxPatterns is how many the status has of a baseline.
+// maxPatterns is how many patterns of a volume benchmark the status has.
 const maxPatterns = 8
 
 // fingerprint copies what the probe found; fit leaves out the numbers that it could not find (-1).
@@ -76,7 +76,7 @@ func fingerprint(e *v1alpha1.Environment, f *result.Fingerprint) {
 	e.VolumeBenchmark = volumePatterns(f.VolumeBenchmark)
 }
 
-// volumePatterns are those of a baseline, each once.
+// volumePatterns are those of a volume benchmark, each once.
 func volumePatterns(list []result.IOPattern) []v1alpha1.VolumePattern {
 	var patterns []v1alpha1.VolumePattern
 	for _, p := range list {
