@@ -16,7 +16,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
@@ -171,7 +170,7 @@ func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *runStep, outcom
 	if err != nil {
 		return err
 	}
-	rep, err := analysis.OfRun(s.owner, s.plan, records, outcome)
+	rep, err := report.OfRun(s.owner, s.plan, records, outcome)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // runStep is a step of a run.
@@ -30,7 +31,7 @@ func (r *BenchmarkRunReconciler) step(ctx context.Context, run *v1alpha1.Benchma
 
 func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Reader) (*runStep, error) {
 	s := &runStep{owner: run, old: run.DeepCopy(), now: r.Clock.Now()}
-	p, invalid := lifecycle.Plan(run)
+	p, invalid := validation.PlanRun(run)
 	s.plan = p
 	seen, err := r.observe(ctx, run, reader)
 	if err != nil {

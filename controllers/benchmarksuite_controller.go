@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
@@ -68,13 +69,13 @@ type suiteMemory struct {
 	// checked: the API server has accepted the runs of all variants.
 	checked bool
 	// measured is what was read from the results of runs, by the digest of these.
-	measured map[string]*lifecycle.Measurements
+	measured map[string]*analysis.Measurements
 	// named are the metrics that claims and plots are about, besides the headline metric.
 	named []string
 	// variables of the servers by variant, from its first complete run.
 	variables map[string]map[string]string
 	// judged is what the whole rounds said when there were so many.
-	judged lifecycle.Judged
+	judged analysis.Verdicts
 }
 
 // +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarksuites,verbs=get;list;watch;delete

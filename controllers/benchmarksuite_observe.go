@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
@@ -21,7 +22,7 @@ import (
 // observe reads everything that a decision about a suite depends on, by a reader: the cache, or the API server itself. The
 // results of runs, which do not change, are read once, from the API server. Those of a finished suite are not needed any more.
 func (r *BenchmarkSuiteReconciler) observe(
-	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan, reader client.Reader,
+	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, reader client.Reader,
 ) (*lifecycle.SuiteObserved, error) {
 	m := r.memories.of(suite)
 	lane, err := r.lanes().observe(ctx, lifecycle.ContenderOfSuite(suite), reader)
@@ -33,11 +34,11 @@ func (r *BenchmarkSuiteReconciler) observe(
 		return r.afterTheEnd(ctx, suite, p, lane, reader)
 	}
 	if m.measured == nil {
-		m.measured, m.variables = map[string]*lifecycle.Measurements{}, map[string]map[string]string{}
-		m.named = lifecycle.NamedMetrics(suite.Spec.Claims, suite.Spec.Plots, suite.Spec.Tables)
+		m.measured, m.variables = map[string]*analysis.Measurements{}, map[string]map[string]string{}
+		m.named = analysis.NamedMetrics(suite.Spec.Claims, suite.Spec.Plots, suite.Spec.Tables)
 	}
 	seen := &lifecycle.SuiteObserved{
-		Lane: lane, Checked: m.checked, Members: make([]lifecycle.SuiteMember, len(p.Members)),
+		Lane: lane, Checked: m.checked, SuiteRuns: analysis.SuiteRuns{Members: make([]analysis.Member, len(p.Members))},
 		Images: lifecycle.ImagesOf(suite.Status.Images, r.Images), Current: suite.Status.CurrentRun,
 	}
 	if suite.Status.Results.ConfigMap != "" {
@@ -62,7 +63,7 @@ func (r *BenchmarkSuiteReconciler) observe(
 	for _, v := range suite.Spec.Variants {
 		seen.Variables = append(seen.Variables, m.variables[v.Name])
 	}
-	m.judged = lifecycle.Judge(suite, p, seen, m.judged)
+	m.judged = analysis.Judge(suite, p, &seen.SuiteRuns, m.judged)
 	seen.Judged = m.judged
 	return seen, nil
 }
@@ -80,7 +81,7 @@ func (o *ownership) runs(list *v1alpha1.BenchmarkRunList) map[string]*v1alpha1.B
 
 // members adds the runs of a suite, by their names, and what they measured.
 func (r *BenchmarkSuiteReconciler) members(
-	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan, ours map[string]*v1alpha1.BenchmarkRun,
+	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, ours map[string]*v1alpha1.BenchmarkRun,
 	seen *lifecycle.SuiteObserved,
 ) error {
 	m := r.memories.of(suite)
@@ -106,7 +107,7 @@ func (r *BenchmarkSuiteReconciler) members(
 
 // instances of the database that the runs of a suite share.
 func (r *BenchmarkSuiteReconciler) instances(
-	ctx context.Context, o *ownership, p *lifecycle.SuitePlan, reader client.Reader,
+	ctx context.Context, o *ownership, p *analysis.SuitePlan, reader client.Reader,
 ) ([]lifecycle.Instance, error) {
 	if !p.SharesDatabase {
 		return nil, nil
@@ -121,9 +122,9 @@ func (r *BenchmarkSuiteReconciler) instances(
 
 // lingering says whether something of the suite's runs may put load on a node. What they share is looked at by itself.
 func (r *BenchmarkSuiteReconciler) lingering(
-	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan, runs []v1alpha1.BenchmarkRun, reader client.Reader,
+	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, runs []v1alpha1.BenchmarkRun, reader client.Reader,
 ) (bool, error) {
-	anyMariaDB := slices.ContainsFunc(p.Variants, func(v lifecycle.PlannedVariant) bool { return withMariaDBs(v.Run) })
+	anyMariaDB := slices.ContainsFunc(p.Variants, func(v analysis.PlannedVariant) bool { return withMariaDBs(v.Run) })
 	remains, err := r.lanes().remains(ctx, reader, lifecycle.HolderOfSuite(suite), anyMariaDB)
 	if err != nil {
 		return false, err
@@ -140,7 +141,7 @@ func (r *BenchmarkSuiteReconciler) lingering(
 // afterTheEnd reads what the last things that a finished suite does depend on: it removes what is left of the database that its
 // runs shared, and leaves its lane, if it has not left it yet.
 func (r *BenchmarkSuiteReconciler) afterTheEnd(
-	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan, lane lifecycle.Lane, reader client.Reader,
+	ctx context.Context, suite *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, lane lifecycle.Lane, reader client.Reader,
 ) (*lifecycle.SuiteObserved, error) {
 	seen := &lifecycle.SuiteObserved{Lane: lane}
 	var err error
@@ -161,7 +162,7 @@ func (r *BenchmarkSuiteReconciler) afterTheEnd(
 // measured is what a complete run of a variant measured. The error is a changedError if its results are not what they were.
 func (r *BenchmarkSuiteReconciler) measured(
 	ctx context.Context, m *suiteMemory, run *v1alpha1.BenchmarkRun, variant string, p *plan.Plan,
-) (*lifecycle.Measurements, error) {
+) (*analysis.Measurements, error) {
 	// Two runs never have the same results: these have the run's UID.
 	digest := run.Status.Results.Digest
 	if known := m.measured[digest]; known != nil {
@@ -178,6 +179,6 @@ func (r *BenchmarkSuiteReconciler) measured(
 		}
 		m.variables[variant] = variables
 	}
-	m.measured[digest] = lifecycle.MeasurementsOf(p, attempts, m.named)
+	m.measured[digest] = analysis.MeasurementsOf(p, attempts, m.named)
 	return m.measured[digest], nil
 }

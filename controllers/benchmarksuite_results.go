@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
@@ -19,7 +18,8 @@ import (
 
 // publish writes the results of the suite, once, and adds them to what was seen.
 func (r *BenchmarkSuiteReconciler) publish(ctx context.Context, s *suiteStep, outcome string) error {
-	rep, err := analysis.OfSuite(s.owner, s.plan, s.seen, outcome, lifecycle.WhyStopped(s.owner, s.plan, s.seen, s.now))
+	rep, err := report.OfSuite(s.owner, s.plan, &s.seen.SuiteRuns, s.seen.Judged, outcome,
+		lifecycle.WhyStopped(s.owner, s.plan, s.seen, s.now))
 	if err != nil {
 		return err
 	}

@@ -11,12 +11,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // suiteStep is a step of a suite.
-type suiteStep = step[*v1alpha1.BenchmarkSuite, *lifecycle.SuitePlan, *lifecycle.SuiteObserved]
+type suiteStep = step[*v1alpha1.BenchmarkSuite, *analysis.SuitePlan, *lifecycle.SuiteObserved]
 
 // step of a suite. It returns when to look again if nothing happens before.
 func (r *BenchmarkSuiteReconciler) step(ctx context.Context, suite *v1alpha1.BenchmarkSuite, is part) (time.Duration, error) {
@@ -31,7 +33,7 @@ func (r *BenchmarkSuiteReconciler) decide(
 	ctx context.Context, suite *v1alpha1.BenchmarkSuite, reader client.Reader,
 ) (*suiteStep, error) {
 	s := &suiteStep{owner: suite, old: suite.DeepCopy(), now: r.Clock.Now()}
-	p, invalid := lifecycle.PlanSuite(suite)
+	p, invalid := validation.PlanSuite(suite)
 	s.plan = p
 	seen, err := r.observe(ctx, suite, p, reader)
 	if err != nil {

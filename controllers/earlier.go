@@ -11,16 +11,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
 // earlier is the last run of the namespace that asked for the same, from the cache. It is looked for once: what was complete
 // when the run began does not change.
-func (r *BenchmarkRunReconciler) earlier(ctx context.Context, run *v1alpha1.BenchmarkRun) (lifecycle.Earlier, error) {
+func (r *BenchmarkRunReconciler) earlier(ctx context.Context, run *v1alpha1.BenchmarkRun) (analysis.Earlier, error) {
 	finished := apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
 	if finished || run.Status.StartTime == nil || !plan.HasObserver(&run.Spec.Database) {
-		return lifecycle.Earlier{}, nil
+		return analysis.Earlier{}, nil
 	}
 	m := r.memories.of(run)
 	if m.earlier != nil {
@@ -28,11 +28,11 @@ func (r *BenchmarkRunReconciler) earlier(ctx context.Context, run *v1alpha1.Benc
 	}
 	var runs v1alpha1.BenchmarkRunList
 	if err := r.List(ctx, &runs, client.InNamespace(run.Namespace), client.UnsafeDisableDeepCopy); err != nil {
-		return lifecycle.Earlier{}, fmt.Errorf("listing runs: %w", err)
+		return analysis.Earlier{}, fmt.Errorf("listing runs: %w", err)
 	}
-	found, err := lifecycle.EarlierOf(run, runs.Items)
+	found, err := analysis.EarlierOf(run, runs.Items)
 	if err != nil {
-		return lifecycle.Earlier{}, err
+		return analysis.Earlier{}, err
 	}
 	m.earlier = &found
 	return found, nil

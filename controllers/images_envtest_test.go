@@ -52,7 +52,7 @@ func TestEnvtestOperatorUpgradedInMidRun(t *testing.T) {
 	c.server = func(p *corev1.Pod) { server(p); saw(p) }
 	c.loader = func(job *batchv1.Job, p *corev1.Pod) { succeed(job, p); saw(p) }
 	c.apply(testutil.MakeRun("run", "").Repetitions(4).With(func(r *v1alpha1.BenchmarkRun) {
-		r.Spec.Trials.Database = v1alpha1.DatabaseFresh
+		r.Spec.Trials.Server = v1alpha1.ServerFresh
 	}).Obj())
 	for len(c.attemptNames()) < 2 {
 		c.reconcile("run")

@@ -138,7 +138,7 @@ func TestEnvtestCacheThatIsBehind(t *testing.T) {
 			c.reconciler.Client, c.reconciler.Logs = l.behind(), w
 			c.apply(testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(2).With(func(r *v1alpha1.BenchmarkRun) {
 				if seed%2 == 1 {
-					r.Spec.Trials.Database = v1alpha1.DatabaseFresh
+					r.Spec.Trials.Server = v1alpha1.ServerFresh
 				}
 			}).Obj())
 			for range 800 {

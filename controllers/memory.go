@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 )
 
 // memory is what the operator remembers of a run from one step to the next, so that nothing is read or tried twice for nothing.
@@ -24,7 +24,7 @@ type memory struct {
 	// claimed is the Job that this operator has made or claimed last.
 	claimed claimedJob
 	// earlier is the last run that asked for the same, or nil until it was looked for.
-	earlier *lifecycle.Earlier
+	earlier *analysis.Earlier
 	// suiteRows are the rows that pilots of the run's suite have decided, or nil until they were read.
 	suiteRows map[string]int64
 	// shortage is what the newest Pod lacked that found no room.

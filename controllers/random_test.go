@@ -18,9 +18,9 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
-	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/trial"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // chance makes specifications by chance: every field is sometimes there, mostly with a value that is allowed.
@@ -115,7 +115,7 @@ func (c chance) trials() any {
 	c.sometimes(2, t, "repetitions", func() any { return c.pick(int64(1), int64(100), int64(101)) })
 	c.sometimes(4, t, "precision", func() any { return map[string]any{"targetRelativeCIPercent": c.pick(int64(2), int64(0))} })
 	c.sometimes(2, t, "order", func() any { return c.pick("Interleaved", "Shuffled", "Sequential") })
-	c.sometimes(2, t, "database", func() any { return c.pick("Reused", "Fresh") })
+	c.sometimes(2, t, "server", func() any { return c.pick("Reused", "Fresh") })
 	c.sometimes(5, t, "data", func() any { return c.pick("Recreate", "Keep") })
 	c.sometimes(3, t, "maxInvalid", func() any { return c.pick(int64(0), int64(1000), int64(-1)) })
 	c.sometimes(3, t, "deadlineSeconds", func() any { return c.pick(int64(10), int64(15552000), int64(1)) })
@@ -171,7 +171,7 @@ func (c *cluster) carriesOut(seed uint64, object *unstructured.Unstructured) {
 	var run v1alpha1.BenchmarkRun
 	c.must(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &run))
 	run.UID = "01234567-89ab-cdef-0123-456789abcdef"
-	p, err := lifecycle.Plan(&run)
+	p, err := validation.PlanRun(&run)
 	if err != nil {
 		return // the run ends with this sentence, before anything is created
 	}

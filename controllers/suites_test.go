@@ -18,10 +18,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // suites is a cluster with the reconciler of suites, in which a test says how runs end.
@@ -123,7 +123,7 @@ func (s *suites) untilSuite(condition string) *v1alpha1.BenchmarkSuite {
 // complete ends a run as its own reconciler does: every point has that value.
 func (s *suites) complete(run *v1alpha1.BenchmarkRun, value float64) {
 	s.t.Helper()
-	p, err := lifecycle.Plan(run)
+	p, err := validation.PlanRun(run)
 	s.must(err)
 	rep := &report.Report{Run: report.Run{Name: run.Name, UID: string(run.UID)}, Records: s.pilots}
 	for _, trial := range p.Trials {

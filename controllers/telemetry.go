@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
 )
@@ -42,8 +42,7 @@ func (r *BenchmarkRunReconciler) tellHeadline(s *runStep) {
 		return
 	}
 	r.Metrics.Headline(s.owner, func() []stats.Point {
-		_, points := lifecycle.Measured(s.owner, s.plan, s.seen.Records)
-		return points
+		return analysis.Points(s.owner, s.plan, s.seen.Records)
 	})
 }
 

@@ -130,6 +130,13 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Results ResultsReference `json:"results,omitzero"`
 
+	// operatorState is what the operator keeps for itself, so that it can go on after a restart.
+	// +optional
+	RunState `json:"operatorState,omitzero"`
+}
+
+// RunState is what the operator cannot compute again.
+type RunState struct {
 	// records is the newest record of an attempt. Each record names the one before it: a ConfigMap that cannot be reached from
 	// here is not a measurement of this run.
 	// +optional

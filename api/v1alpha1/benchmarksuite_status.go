@@ -88,11 +88,6 @@ type BenchmarkSuiteStatus struct {
 	// +optional
 	Runs RunCounts `json:"runs,omitzero"`
 
-	// currentRun is the run that the suite has made last. Only that one measures while the suite has its lane: a run with the
-	// suite's owner reference that somebody else has made never has a turn.
-	// +optional
-	CurrentRun RunReference `json:"currentRun,omitzero"`
-
 	// baseline is the name of the variant that the others are compared with.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -152,11 +147,6 @@ type BenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	Database string `json:"database,omitempty"`
 
-	// lastInstance is the highest number of an instance of that database so far. A number is never used again.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	LastInstance *int32 `json:"lastInstance,omitempty"`
-
 	// warnings that must be read with the answer, for example that runs did not share a node.
 	// +optional
 	// +listType=atomic
@@ -169,6 +159,23 @@ type BenchmarkSuiteStatus struct {
 	// results names the published results.
 	// +optional
 	Results ResultsReference `json:"results,omitzero"`
+
+	// operatorState is what the operator keeps for itself, so that it can go on after a restart.
+	// +optional
+	SuiteState `json:"operatorState,omitzero"`
+}
+
+// SuiteState is what the operator cannot compute again.
+type SuiteState struct {
+	// currentRun is the run that the suite has made last. Only that one measures while the suite has its lane: a run with the
+	// suite's owner reference that somebody else has made never has a turn.
+	// +optional
+	CurrentRun RunReference `json:"currentRun,omitzero"`
+
+	// lastInstance is the highest number of an instance of a database that variants share so far. A number is never used again.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	LastInstance *int32 `json:"lastInstance,omitempty"`
 }
 
 // RoundCounts counts the rounds of a suite.
@@ -220,9 +227,9 @@ const (
 	VerdictFaster Verdict = "Faster"
 	// VerdictSlower: the variant is slower than the baseline.
 	VerdictSlower Verdict = "Slower"
-	// VerdictEqual: the variant differs from the baseline by less than earlyStop.differencePercent.
+	// VerdictEqual: the variant differs from the baseline by less than equivalencePercent.
 	VerdictEqual Verdict = "Equal"
-	// VerdictNoDifferenceShown: neither a difference nor equality is shown, although a difference of earlyStop.differencePercent
+	// VerdictNoDifferenceShown: neither a difference nor equality is shown, although a difference of equivalencePercent
 	// would probably have been seen.
 	VerdictNoDifferenceShown Verdict = "NoDifferenceShown"
 	// VerdictCannotSay: there is no answer (too few rounds, too much scatter); detail says why.
@@ -243,7 +250,7 @@ type ComparisonStatus struct {
 	// +kubebuilder:validation:MinProperties=1
 	Parameters map[string]ParameterValue `json:"parameters,omitempty"`
 
-	// verdict is Faster, Slower, Equal (within earlyStop.differencePercent), NoDifferenceShown or CannotSay.
+	// verdict is Faster, Slower, Equal (within equivalencePercent), NoDifferenceShown or CannotSay.
 	// +optional
 	// +kubebuilder:validation:Enum=Faster;Slower;Equal;NoDifferenceShown;CannotSay
 	Verdict Verdict `json:"verdict,omitempty"`

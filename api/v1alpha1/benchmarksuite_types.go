@@ -57,9 +57,9 @@ type BenchmarkSuiteList struct {
 // +kubebuilder:validation:XValidation:rule="has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline) && has(self.claims) == has(oldSelf.claims) && (!has(self.claims) || self.claims == oldSelf.claims)",message="baseline and claims cannot be changed: delete the suite, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="has(self.plots) == has(oldSelf.plots) && (!has(self.plots) || self.plots == oldSelf.plots)",message="plots cannot be changed: delete the suite, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="has(self.tables) == has(oldSelf.tables) && (!has(self.tables) || self.tables == oldSelf.tables)",message="tables cannot be changed: delete the suite, or create one with another name"
-// +kubebuilder:validation:XValidation:rule="self.rounds == oldSelf.rounds && self.earlyStop == oldSelf.earlyStop && self.seed == oldSelf.seed && self.results == oldSelf.results",message="rounds, earlyStop, seed and results cannot be changed: delete the suite, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="self.maxRounds == oldSelf.maxRounds && self.equivalencePercent == oldSelf.equivalencePercent && self.earlyStop == oldSelf.earlyStop && self.seed == oldSelf.seed && self.results == oldSelf.results",message="maxRounds, equivalencePercent, earlyStop, seed and results cannot be changed: delete the suite, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.variants.exists(v, v.name == self.baseline)",message="baseline must be the name of one of the variants"
-// +kubebuilder:validation:XValidation:rule="self.earlyStop.policy == 'Disabled' || self.earlyStop.minRounds <= self.rounds",message="earlyStop.minRounds (4 by default) must not be above rounds"
+// +kubebuilder:validation:XValidation:rule="self.earlyStop.policy == 'Disabled' || self.earlyStop.minRounds <= self.maxRounds",message="earlyStop.minRounds (4 by default) must not be above maxRounds"
 // +kubebuilder:validation:XValidation:rule="self.variants.all(v, !has(v.workload) || !has(v.workload.type) || v.workload.type == self.template.spec.workload.type)",message="all variants have the template's workload.type: numbers of different workloads cannot be compared"
 type BenchmarkSuiteSpec struct {
 	// template is the run that all variants are made of. It must be a whole run by itself. The suite holds the lane of the template
@@ -69,7 +69,7 @@ type BenchmarkSuiteSpec struct {
 
 	// variants are the 2 to 16 runs to compare: each is the template with what the variant names laid over it. A variant that
 	// names nothing is the template itself. Variants that all ask for the same database, and differ in their workload alone, are
-	// measured on one server, which belongs to the suite: unless provisioner is External, or trials.database is Fresh. Otherwise
+	// measured on one server, which belongs to the suite: unless provisioner is External, or trials.server is Fresh. Otherwise
 	// each run has a server of its own.
 	// +required
 	// +listType=map
@@ -84,13 +84,21 @@ type BenchmarkSuiteSpec struct {
 	// +kubebuilder:validation:MaxLength=20
 	Baseline string `json:"baseline,omitempty"`
 
-	// rounds is how often each variant is measured at most; see earlyStop. Rounds come in pairs that measure the variants in
+	// maxRounds is how often each variant is measured at most; see earlyStop. Rounds come in pairs that measure the variants in
 	// opposite order (A B, B A), so that a steady drift of the machine affects all variants alike. From 2 to 20; defaults to 20.
 	// +optional
 	// +kubebuilder:default=20
 	// +kubebuilder:validation:Minimum=2
 	// +kubebuilder:validation:Maximum=20
-	Rounds int32 `json:"rounds,omitempty"`
+	MaxRounds int32 `json:"maxRounds,omitempty"`
+
+	// equivalencePercent is the difference that does not matter: variants that are closer than that count as equal, and the suite
+	// plans for a difference of that size. From 1 to 50; defaults to 5.
+	// +optional
+	// +kubebuilder:default=5
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=50
+	EquivalencePercent int32 `json:"equivalencePercent,omitempty"`
 
 	// earlyStop ends the suite as soon as the answer is known.
 	// +optional
@@ -158,7 +166,7 @@ type BenchmarkSuiteSpec struct {
 //
 // What the suite decides cannot be set in it. Its rules of immutability are left out of the CRD: the suite has its own.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.trials) || !(has(self.spec.trials.repetitions) || has(self.spec.trials.precision))",message="leave out repetitions and precision of template.spec.trials: each run of a suite measures every point once, and rounds says how often that is repeated"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.trials) || !(has(self.spec.trials.repetitions) || has(self.spec.trials.precision))",message="leave out repetitions and precision of template.spec.trials: each run of a suite measures every point once, and maxRounds says how often that is repeated"
 // +kubebuilder:validation:XValidation:rule="self.spec.seed == 1 && !self.spec.suspend && !has(self.spec.ttlSecondsAfterFinished)",message="leave out seed, suspend and ttlSecondsAfterFinished of template.spec: set those of the suite"
 // +kubebuilder:validation:XValidation:rule="self.spec.cleanup != 'Never'",message="template.spec.cleanup must not be Never: the database of each run is removed before the next run is measured"
 type RunTemplate struct {
@@ -212,19 +220,11 @@ const (
 // EarlyStopSpec is when a suite ends before all rounds are measured.
 type EarlyStopSpec struct {
 	// policy is WhenDecided (the suite ends when every comparison has its answer: faster, slower, or equal within
-	// differencePercent) or Disabled (all rounds are measured). Defaults to WhenDecided.
+	// equivalencePercent) or Disabled (all rounds are measured). Defaults to WhenDecided.
 	// +optional
 	// +kubebuilder:default=WhenDecided
 	// +kubebuilder:validation:Enum=WhenDecided;Disabled
 	Policy EarlyStopPolicy `json:"policy,omitempty"`
-
-	// differencePercent is the difference that does not matter: variants that are closer than that count as equal. From 1 to 50;
-	// defaults to 5.
-	// +optional
-	// +kubebuilder:default=5
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=50
-	DifferencePercent int32 `json:"differencePercent,omitempty"`
 
 	// minRounds is the number of rounds before which the suite does not end. With several comparisons, the first answer is possible
 	// later: after 5 rounds for 3 comparisons, after 6 for 10. From 4 to 20; defaults to 4.

@@ -24,7 +24,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.hostTuning) || self.provisioner == 'StatefulSet'",message="hostTuning needs provisioner StatefulSet: the node is tuned before the server starts"
 // +kubebuilder:validation:XValidation:rule="!has(self.hostTuning) || !has(self.hostTuning.ioScheduler) || !has(self.storage) || self.storage.medium != 'Memory'",message="hostTuning.ioScheduler needs a disk: leave it out with storage.medium Memory"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || !has(self.storage.blockIOClass)",message="storage.blockIOClass needs provisioner StatefulSet: the Pods of the MariaDB operator have no block I/O class"
-// +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || !has(self.storage.baseline) || self.storage.baseline == 'Disabled'",message="storage.baseline Enabled needs provisioner StatefulSet: it is measured before the server starts"
+// +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || !has(self.storage.volumeBenchmark) || self.storage.volumeBenchmark == 'Disabled'",message="storage.volumeBenchmark Enabled needs provisioner StatefulSet: it is measured before the server starts"
 // +kubebuilder:validation:XValidation:rule="self.engine != 'MySQL' || self.provisioner != 'MariaDBOperator'",message="provisioner MariaDBOperator makes MariaDB servers: with engine MySQL it must be StatefulSet or External"
 // +kubebuilder:validation:XValidation:rule="self.engine != 'MySQL' || !has(self.settings) || !has(self.settings.flushLogAtTrxCommit) || self.settings.flushLogAtTrxCommit <= 2",message="settings.flushLogAtTrxCommit must be 0, 1 or 2 with engine MySQL"
 type DatabaseSpec struct {
@@ -228,20 +228,21 @@ type StorageSpec struct {
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`
 	BlockIOClass string `json:"blockIOClass,omitempty"`
 
-	// baseline is Enabled, or Disabled. Enabled measures what the volume can do before the server of each database instance starts,
-	// in about 30 seconds: sequential reads and writes of 1 MiB and random ones of 16 KiB, with direct I/O, and writes of 4 KiB with
-	// fdatasync, one at a time. status.environment.baseline has the results. Needs provisioner StatefulSet. Defaults to Disabled.
+	// volumeBenchmark is Enabled, or Disabled. Enabled measures what the volume can do before the server of each database instance
+	// starts, in about 30 seconds: sequential reads and writes of 1 MiB and random ones of 16 KiB, with direct I/O, and writes of
+	// 4 KiB with fdatasync, one at a time. status.environment.volumeBenchmark has the results. Needs provisioner StatefulSet.
+	// Defaults to Disabled.
 	// +optional
 	// +kubebuilder:validation:Enum=Enabled;Disabled
-	Baseline BaselineMode `json:"baseline,omitempty"`
+	VolumeBenchmark VolumeBenchmarkMode `json:"volumeBenchmark,omitempty"`
 }
 
-// BaselineMode is whether a volume is measured before the server starts.
-type BaselineMode string
+// VolumeBenchmarkMode is whether a volume is measured before the server starts.
+type VolumeBenchmarkMode string
 
 const (
-	// BaselineEnabled measures it.
-	BaselineEnabled BaselineMode = "Enabled"
-	// BaselineDisabled does not.
-	BaselineDisabled BaselineMode = "Disabled"
+	// VolumeBenchmarkEnabled measures it.
+	VolumeBenchmarkEnabled VolumeBenchmarkMode = "Enabled"
+	// VolumeBenchmarkDisabled does not.
+	VolumeBenchmarkDisabled VolumeBenchmarkMode = "Disabled"
 )

@@ -139,13 +139,13 @@ type Environment struct {
 	// +kubebuilder:validation:Minimum=1
 	FdatasyncMeanMicros int64 `json:"fdatasyncMeanMicros,omitempty"`
 
-	// baseline is what the empty volume could do before the server started, if storage.baseline is Enabled.
+	// volumeBenchmark is what the empty volume could do before the server started, if storage.volumeBenchmark is Enabled.
 	// +optional
 	// +listType=map
 	// +listMapKey=pattern
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:MinItems=1
-	Baseline []VolumePattern `json:"baseline,omitempty"`
+	VolumeBenchmark []VolumePattern `json:"volumeBenchmark,omitempty"`
 
 	// trialProbe is what the node and the volume were like before the trials, in the medians of all of them.
 	// +optional

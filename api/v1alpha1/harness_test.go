@@ -21,8 +21,8 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/apischema"
-	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 var api client.WithWatch
@@ -175,12 +175,12 @@ func plannable(t *testing.T, object *unstructured.Unstructured) error {
 	if object.GetKind() == "BenchmarkSuite" {
 		var suite v1alpha1.BenchmarkSuite
 		convert(&suite)
-		_, err := lifecycle.PlanSuite(&suite)
+		_, err := validation.PlanSuite(&suite)
 		return err
 	}
 	var run v1alpha1.BenchmarkRun
 	convert(&run)
-	_, err := lifecycle.Plan(&run)
+	_, err := validation.PlanRun(&run)
 	return err
 }
 

@@ -54,14 +54,14 @@ const (
 	OrderSequential TrialOrder = "Sequential"
 )
 
-// DatabaseLifetime is how long one database instance is used.
-type DatabaseLifetime string
+// ServerLifetime is how long one database instance is used.
+type ServerLifetime string
 
 const (
-	// DatabaseReused keeps one instance; between trials the tables are recreated and the server is quiesced.
-	DatabaseReused DatabaseLifetime = "Reused"
-	// DatabaseFresh gives each attempt a new instance on a new volume.
-	DatabaseFresh DatabaseLifetime = "Fresh"
+	// ServerReused keeps one instance; between trials the tables are recreated and the server is quiesced.
+	ServerReused ServerLifetime = "Reused"
+	// ServerFresh gives each attempt a new instance on a new volume.
+	ServerFresh ServerLifetime = "Fresh"
 )
 
 // DataLifetime is how long the workload's data is used.
@@ -96,12 +96,12 @@ type TrialsSpec struct {
 	// +kubebuilder:validation:Enum=Interleaved;Shuffled;Sequential
 	Order TrialOrder `json:"order,omitempty"`
 
-	// database is Reused (one instance; between trials the tables are recreated and the server is quiesced) or Fresh (a new
+	// server is Reused (one instance; between trials the tables are recreated and the server is quiesced) or Fresh (a new
 	// instance on a new volume for each attempt). Defaults to Reused.
 	// +optional
 	// +kubebuilder:default=Reused
 	// +kubebuilder:validation:Enum=Reused;Fresh
-	Database DatabaseLifetime `json:"database,omitempty"`
+	Server ServerLifetime `json:"server,omitempty"`
 
 	// warmUpSeconds bounds the warm-up of a new database instance: before the first trial on it is measured, its load is made once
 	// without being measured, for at most so long, and what it made is removed. The first load on a server that has just started

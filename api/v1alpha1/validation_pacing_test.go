@@ -33,9 +33,9 @@ func TestEnvtestPacingRules(t *testing.T) {
 			},
 			"rates are a set": {refused: []string{with("sweep: {ratePerSecond: [5, 5]}")}, says: "Duplicate value"},
 			"think time": {
-				allowed: []string{with("thinkTimeMillis: 0"), with("thinkTimeMillis: 3600000"), with("thinkTimeMillis: 5, ratePerSecond: 0")},
-				refused: []string{with("thinkTimeMillis: -1"), with("thinkTimeMillis: 3600001")},
-				says:    "thinkTimeMillis",
+				allowed: []string{with("thinkTimeMilliseconds: 0"), with("thinkTimeMilliseconds: 3600000"), with("thinkTimeMilliseconds: 5, ratePerSecond: 0")},
+				refused: []string{with("thinkTimeMilliseconds: -1"), with("thinkTimeMilliseconds: 3600001")},
+				says:    "thinkTimeMilliseconds",
 			},
 			"warm-up and ramp": {
 				allowed: []string{with("warmupSeconds: 0, rampSeconds: 0"), with("warmupSeconds: 3600, rampSeconds: 3600")},
@@ -45,10 +45,10 @@ func TestEnvtestPacingRules(t *testing.T) {
 				says: "Seconds",
 			},
 			"rate and think time": {
-				allowed: []string{with("thinkTimeMillis: 0, ratePerSecond: 5")},
-				refused: []string{with("thinkTimeMillis: 5, ratePerSecond: 5")},
-				later:   []string{with("thinkTimeMillis: 5, sweep: {ratePerSecond: [5]}")},
-				says:    "set ratePerSecond or thinkTimeMillis, not both",
+				allowed: []string{with("thinkTimeMilliseconds: 0, ratePerSecond: 5")},
+				refused: []string{with("thinkTimeMilliseconds: 5, ratePerSecond: 5")},
+				later:   []string{with("thinkTimeMilliseconds: 5, sweep: {ratePerSecond: [5]}")},
+				says:    "set ratePerSecond or thinkTimeMilliseconds, not both",
 			},
 		})
 	}

@@ -75,18 +75,18 @@ func TestEnvtestSuiteRules(t *testing.T) {
 			allowed: []string{spec("baseline: lazy")}, refused: []string{spec("baseline: other")},
 			says: "baseline must be the name of one of the variants",
 		},
-		"rounds": {
-			allowed: []string{spec("rounds: 20"), spec("rounds: 4"), spec("rounds: 2, earlyStop: {policy: Disabled}")},
-			refused: []string{spec("rounds: 1, earlyStop: {policy: Disabled}"), spec("rounds: 21")}, says: "spec.rounds",
+		"maxRounds": {
+			allowed: []string{spec("maxRounds: 20"), spec("maxRounds: 4"), spec("maxRounds: 2, earlyStop: {policy: Disabled}")},
+			refused: []string{spec("maxRounds: 1, earlyStop: {policy: Disabled}"), spec("maxRounds: 21")}, says: "spec.maxRounds",
 		},
 		"rounds before the stop": {
-			allowed: []string{spec("rounds: 6, earlyStop: {minRounds: 6}")},
-			refused: []string{spec("rounds: 6, earlyStop: {minRounds: 7}"), spec("rounds: 3")},
-			says:    "earlyStop.minRounds (4 by default) must not be above rounds",
+			allowed: []string{spec("maxRounds: 6, earlyStop: {minRounds: 6}")},
+			refused: []string{spec("maxRounds: 6, earlyStop: {minRounds: 7}"), spec("maxRounds: 3")},
+			says:    "earlyStop.minRounds (4 by default) must not be above maxRounds",
 		},
 		"fewest rounds":  {refused: []string{spec("earlyStop: {minRounds: 3}")}, says: "greater than or equal to 4"},
 		"policy":         {refused: []string{spec("earlyStop: {policy: Never}")}, says: `supported values: "WhenDecided", "Disabled"`},
-		"difference":     {allowed: []string{spec("earlyStop: {differencePercent: 50}")}, refused: []string{spec("earlyStop: {differencePercent: 51}")}, says: "differencePercent"},
+		"difference":     {allowed: []string{spec("equivalencePercent: 50")}, refused: []string{spec("equivalencePercent: 51")}, says: "equivalencePercent"},
 		"repetitions":    {refused: []string{template("trials: {repetitions: 3}"), template("trials: {precision: {targetRelativeCIPercent: 2}}")}, says: "leave out repetitions and precision of template.spec.trials"},
 		"suite's to set": {refused: []string{template("seed: 2"), template("suspend: true"), template("ttlSecondsAfterFinished: 1")}, says: "leave out seed, suspend and ttlSecondsAfterFinished of template.spec"},
 		"cleanup":        {allowed: []string{template("cleanup: OnSuccess")}, refused: []string{template("cleanup: Never")}, says: "template.spec.cleanup must not be Never"},
@@ -130,8 +130,8 @@ func TestEnvtestSuiteOverlaysHaveNoDefaults(t *testing.T) {
 		v.Workload.CommitSize.Rows != nil || v.Workload.CommitSize.Compat != "" {
 		t.Errorf("the overlay has defaults: %+v, %+v", v.Database, v.Workload.CommitSize)
 	}
-	if suite.Spec.Template.Spec.Database.Engine == "" || suite.Spec.Rounds != 20 || ptr.Deref(suite.Spec.Seed, 0) != v1alpha1.DefaultSeed ||
-		suite.Spec.EarlyStop.MinRounds != 4 || suite.Spec.EarlyStop.DifferencePercent != 5 {
+	if suite.Spec.Template.Spec.Database.Engine == "" || suite.Spec.MaxRounds != 20 || ptr.Deref(suite.Spec.Seed, 0) != v1alpha1.DefaultSeed ||
+		suite.Spec.EarlyStop.MinRounds != 4 || suite.Spec.EquivalencePercent != 5 {
 		t.Errorf("the suite lacks defaults: %+v", suite.Spec)
 	}
 }
@@ -145,7 +145,7 @@ func TestEnvtestSuiteIsImmutable(t *testing.T) {
 	t.Cleanup(func() { _ = api.Delete(t.Context(), object) })
 	for patch, says := range map[string]string{
 		`{"suspend":true}`: "", `{"deadlineSeconds":60}`: "", `{"ttlSecondsAfterFinished":60}`: "",
-		`{"rounds":10}`: "rounds, earlyStop, seed and results cannot be changed", `{"seed":2}`: "cannot be changed",
+		`{"maxRounds":10}`: "maxRounds, equivalencePercent, earlyStop, seed and results cannot be changed", `{"equivalencePercent":6}`: "cannot be changed", `{"seed":2}`: "cannot be changed",
 		`{"earlyStop":{"policy":"Disabled"}}`: "cannot be changed", `{"results":{"retention":"Retain"}}`: "cannot be changed",
 		`{"baseline":"lazy"}`: "baseline and claims cannot be changed", `{"baseline":null}`: "baseline and claims cannot be changed",
 		`{"claims":[{"name":"c","noDifference":{"of":{},"to":{}}}]}`:  "baseline and claims cannot be changed",

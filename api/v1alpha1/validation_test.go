@@ -165,15 +165,15 @@ func TestEnvtestRules(t *testing.T) {
 			},
 			says: "spec.database.storage.blockIOClass",
 		},
-		"baseline": {
+		"volume benchmark": {
 			allowed: []string{
-				spec(`database: {storage: {baseline: Enabled}}`), spec(`database: {provisioner: MariaDBOperator, storage: {baseline: Disabled}}`),
+				spec(`database: {storage: {volumeBenchmark: Enabled}}`), spec(`database: {provisioner: MariaDBOperator, storage: {volumeBenchmark: Disabled}}`),
 			},
-			refused: []string{spec(`database: {storage: {baseline: "yes"}}`)}, says: `supported values: "Enabled", "Disabled"`,
+			refused: []string{spec(`database: {storage: {volumeBenchmark: "yes"}}`)}, says: `supported values: "Enabled", "Disabled"`,
 		},
-		"baseline, provisioner": {
-			refused: []string{spec(`database: {provisioner: MariaDBOperator, storage: {baseline: Enabled}}`)},
-			says:    "storage.baseline Enabled needs provisioner StatefulSet",
+		"volume benchmark, provisioner": {
+			refused: []string{spec(`database: {provisioner: MariaDBOperator, storage: {volumeBenchmark: Enabled}}`)},
+			says:    "storage.volumeBenchmark Enabled needs provisioner StatefulSet",
 		},
 		"block I/O class of a disk": {
 			refused: []string{spec(`database: {storage: {medium: Memory, blockIOClass: x}}`)}, says: "a tmpfs has no disk to limit",

@@ -11,7 +11,7 @@ type RowsPerSecond int64
 
 // Pacing says when the transactions of BulkInsert, CommitSize and IIBench begin.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.thinkTimeMillis) || self.thinkTimeMillis == 0 || !has(self.ratePerSecond) || self.ratePerSecond == 0",message="set ratePerSecond or thinkTimeMillis, not both: a rate does not depend on when the server has answered"
+// +kubebuilder:validation:XValidation:rule="!has(self.thinkTimeMilliseconds) || self.thinkTimeMilliseconds == 0 || !has(self.ratePerSecond) || self.ratePerSecond == 0",message="set ratePerSecond or thinkTimeMilliseconds, not both: a rate does not depend on when the server answers"
 type Pacing struct {
 	// ratePerSecond is the number of rows offered per second, over all connections. Transactions are due at equal distances, also
 	// when the server lags behind, and their latency (transaction) counts from when they are due. 0 or unset: a connection begins
@@ -19,12 +19,12 @@ type Pacing struct {
 	// +optional
 	RatePerSecond *RowsPerSecond `json:"ratePerSecond,omitempty"`
 
-	// thinkTimeMillis is for how many milliseconds a connection pauses after each transaction. It is in no latency. Not together
-	// with ratePerSecond. 0 or unset: it does not pause. From 0 to 3600000.
+	// thinkTimeMilliseconds is for how many milliseconds a connection pauses after each transaction. It is in no latency. Not
+	// together with ratePerSecond. 0 or unset: it does not pause. From 0 to 3600000.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600000
-	ThinkTimeMillis *int32 `json:"thinkTimeMillis,omitempty"`
+	ThinkTimeMilliseconds *int32 `json:"thinkTimeMilliseconds,omitempty"`
 
 	// warmupSeconds makes the same load, on the same tables and over the same connections, for this long before each trial is
 	// measured. Its rows are not among rows, and in no number; they stay in the table. Not with dataFrom. From 0 to 3600. Unset: 0.

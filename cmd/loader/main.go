@@ -69,7 +69,7 @@ func runCommand(name string) *cobra.Command {
 func probeCommand() *cobra.Command {
 	var (
 		data, terminationLog string
-		baseline             bool
+		volumeBenchmark      bool
 		await                result.HostSettings
 	)
 	cmd := &cobra.Command{
@@ -81,8 +81,8 @@ func probeCommand() *cobra.Command {
 				return fmt.Errorf("waiting until the node is tuned: %w", err)
 			}
 			found := probe.Read(cmd.Context(), "/", data)
-			if baseline {
-				found.Baseline = probe.Baseline(cmd.Context(), data, probe.PatternTime)
+			if volumeBenchmark {
+				found.VolumeBenchmark = probe.VolumeBenchmark(cmd.Context(), data, probe.PatternTime)
 			}
 			fingerprint, err := probe.Encode(found)
 			if err != nil {
@@ -97,7 +97,7 @@ func probeCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&data, "data", "", "the database's data directory")
 	hostFlags(cmd, &await) // which it waits for
-	cmd.Flags().BoolVar(&baseline, "baseline", false, "measure what the volume can do, in about 30 seconds")
+	cmd.Flags().BoolVar(&volumeBenchmark, "volume-benchmark", false, "measure what the volume can do, in about 30 seconds")
 	terminationLogFlag(cmd, &terminationLog)
 	if err := cmd.MarkFlagRequired("data"); err != nil {
 		panic(err)

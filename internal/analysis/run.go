@@ -1,73 +1,73 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package analysis makes reports: from the records of a run's attempts, from the results that were published, and from
-// what the runs of a suite have measured. The operator and the kubectl plugin use the same functions, so that they print
-// the same numbers.
 package analysis
 
 import (
-	"encoding/json"
-	"fmt"
-
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
-// OfRun is the report of a run with that plan, from the records of all of its attempts so far. The outcome is how the run
-// ended: Complete or Failed.
-func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, outcome string) (*report.Report, error) {
-	digest, err := plan.Digest(&run.Spec)
-	if err != nil {
-		return nil, err
-	}
-	spec, err := json.Marshal(run.Spec)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the specification: %w", err)
-	}
-	rep := &report.Report{
-		Run: report.Run{
-			Namespace: run.Namespace, Name: run.Name, UID: string(run.UID), Workload: string(run.Spec.Workload.Type),
-			Seed: plan.Seed(&run.Spec), SpecDigest: digest, Outcome: outcome, Spec: spec,
-		},
-		Records: records,
-	}
-	if run.Status.StartTime != nil {
-		rep.Run.Started = run.Status.StartTime.UTC()
-	}
-	if outcome == v1alpha1.ConditionFailed {
-		for _, c := range run.Status.Conditions {
-			if c.Type == v1alpha1.ConditionFailed {
-				rep.Run.Message = c.Reason + ": " + c.Message
-			}
-		}
-	}
-	for _, t := range p.Trials {
-		rep.Trials = append(rep.Trials, report.Trial{Number: t.Number, Round: t.Round, Parameters: p.Points[t.Point].Parameters})
-	}
-	rep.Run.Planned, rep.Points = lifecycle.Measured(run, p, records)
-	rep.Claims = lifecycle.ClaimsOfRun(run, rep.Points)
-	return rep, nil
+// Run is the analysis of a run: what the records of its attempts say so far.
+type Run struct {
+	Progress
+	// Points in the order of the plan, with what was measured at them.
+	Points []stats.Point
+	// Claims are judged in the order of the specification.
+	Claims []claims.Judgement
+	// Environment is nil without a record.
+	Environment *Environment
+	// Findings say how the database's node differed between the trials, and from that of an earlier run.
+	Findings []finding.Finding
 }
 
-// FromResults is the report that the results.json of a run was printed from. Latencies have no histograms: those are in the
-// documents of the attempts.
-func FromResults(text []byte) (*report.Report, error) {
-	rep, err := report.Decode(text)
-	if err != nil {
-		return nil, err
+// OfRun analyses a run with that plan, from the records of all of its attempts so far.
+func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, earlier Earlier) *Run {
+	a := &Run{
+		Progress: ProgressOf(run, p, records), Points: Points(run, p, records), Environment: EnvironmentOf(records),
+		Findings: earlier.Findings(AcceptedIn(records)),
 	}
-	run := new(v1alpha1.BenchmarkRun)
-	if err := json.Unmarshal(rep.Run.Spec, &run.Spec); err != nil {
-		return nil, fmt.Errorf("reading the specification in %s: %w", report.JSONFile, err)
+	a.Claims = claimsOfRun(run, a.Points)
+	return a
+}
+
+// Points are all points of a plan, in its order, with what was measured at them.
+func Points(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) []stats.Point {
+	byPoint := make([][]*result.Record, len(p.Points))
+	accepted := byTrial(records)
+	for _, t := range p.Trials {
+		if r := accepted[t.Number]; r != nil {
+			byPoint[t.Point] = append(byPoint[t.Point], r)
+		}
 	}
-	p, err := plan.ForRun(&run.Spec)
-	if err != nil {
-		return nil, fmt.Errorf("reading the specification in %s: %w", report.JSONFile, err)
+	looks := looksOf(run)
+	var points []stats.Point
+	for i, point := range p.Points {
+		points = append(points, looks.Summarized(point.Parameters, byPoint[i]))
 	}
-	_, rep.Points = lifecycle.Measured(run, p, rep.Records)
-	return rep, nil
+	return points
+}
+
+// AcceptedIn records are those of attempts that count, in the order in which they were recorded.
+func AcceptedIn(records []*result.Record) []*result.Record {
+	var list []*result.Record
+	for _, r := range records {
+		if r.Outcome == result.OutcomeAccepted {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// byTrial are the accepted records by the number of their trial.
+func byTrial(records []*result.Record) map[int]*result.Record {
+	accepted := map[int]*result.Record{}
+	for _, r := range AcceptedIn(records) {
+		accepted[r.Trial] = r
+	}
+	return accepted
 }

@@ -4,105 +4,130 @@
 package analysis
 
 import (
-	"encoding/json"
 	"fmt"
-	"math"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// OfSuite is the report of a suite with that plan, from what its runs have measured so far. The outcome is how the suite
-// ended, Complete, Failed or Unfinished; the message says why there are no more rounds.
-func OfSuite(
-	suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan, seen *lifecycle.SuiteObserved, outcome, message string,
-) (*report.Suite, error) {
-	spec, err := json.Marshal(suite.Spec)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the specification: %w", err)
-	}
-	rep := &report.Suite{
-		Namespace: suite.Namespace, Name: suite.Name, UID: string(suite.UID),
-		Workload: string(suite.Spec.Template.Spec.Workload.Type), Seed: ptr.Deref(suite.Spec.Seed, v1alpha1.DefaultSeed),
-		Outcome: outcome, Message: message, Rounds: seen.Judged.Rounds, Planned: int(suite.Spec.Rounds),
-		Pairs: seen.Judged.Pairs, Claims: seen.Judged.Claims, Findings: lifecycle.SuiteWarnings(suite, p, seen), Spec: spec,
-		Rows: lifecycle.PilotRows(seen), Database: lifecycle.SharedDatabase(seen),
-	}
-	if suite.Status.StartTime != nil {
-		rep.Started = suite.Status.StartTime.UTC()
-	}
-	volumes := map[string]string{}
-	for _, v := range lifecycle.Volumes(suite, p, seen) {
-		volumes[v.Variant] = lifecycle.VolumeText(&v)
-	}
-	for i, v := range p.Variants {
-		digest, err := plan.Digest(&v.Run.Spec)
-		if err != nil {
-			return nil, err
-		}
-		var unasked lifecycle.Unasked
-		if i != p.Baseline {
-			unasked = lifecycle.UnaskedOf(p, seen, i)
-		}
-		rep.Variants = append(rep.Variants, report.SuiteVariant{
-			Name: suite.Spec.Variants[i].Name, Title: suite.Spec.Variants[i].Title, Baseline: i == p.Baseline,
-			Differences: differences(v.Differences), Besides: unasked.Text, Unasked: unasked.Count, SpecDigest: digest,
-			Volume: volumes[suite.Spec.Variants[i].Name],
-		})
-	}
-	named := lifecycle.NamedMetrics(nil, suite.Spec.Plots, suite.Spec.Tables)
-	for i, m := range p.Members {
-		if seen.Members[i].Finished() {
-			variant := suite.Spec.Variants[m.Variant].Name
-			rep.Runs = append(rep.Runs, ofMember(m, variant, p.Variants[m.Variant].Plan, &seen.Members[i], named))
-		}
-	}
-	return rep, nil
+// SuiteRuns are the runs of a suite: the input of its analysis.
+type SuiteRuns struct {
+	// Members in the order of the plan.
+	Members []Member
+	// Variables of the servers, as the first complete run of each variant read them; nil where they are not known.
+	Variables []map[string]string
 }
 
-// ofMember is what the report says of a run that has finished. Plots and tables may be of the named metrics too.
-func ofMember(
-	m plan.Member, variant string, p *plan.Plan, seen *lifecycle.SuiteMember, named []string,
-) report.SuiteRun {
-	e := &seen.Run.Status.Environment
-	run := report.SuiteRun{
-		Name: seen.Run.Name, Round: m.Round, Variant: variant, Seed: m.Seed, Outcome: v1alpha1.ConditionFailed,
-		Invalidated: int(ptr.Deref(seen.Run.Status.Trials.Invalidated, 0)), Results: seen.Run.Status.Results.Digest,
-		ServerVersion: e.ServerVersion, SettingsDigest: e.SettingsDigest, DatabaseImage: e.DatabaseImage,
-		DatabaseNode: e.DatabaseNode, LoaderNode: e.LoaderNode,
-	}
-	if seen.Measured == nil {
-		return run
-	}
-	run.Outcome, run.Metric, run.Unit = v1alpha1.ConditionComplete, seen.Measured.Metric.Name, seen.Measured.Metric.Unit
-	run.Values = valuesAt(p.Points, seen.Measured.Values)
-	for _, name := range named {
-		if of, values := seen.Measured.Of(name); values != nil && name != run.Metric {
-			run.Others = append(run.Others, report.SuiteMetric{Metric: of.Name, Unit: of.Unit, Values: valuesAt(p.Points, values)})
-		}
-	}
-	return run
+// Member is a run of a suite, and what it measured.
+type Member struct {
+	// Run is nil if it does not exist.
+	Run *v1alpha1.BenchmarkRun
+	// Measured is nil unless the run is Complete.
+	Measured *Measurements
 }
 
-// valuesAt points are those that were measured.
-func valuesAt(points []plan.Point, values []float64) []report.SuiteValue {
-	var list []report.SuiteValue
-	for i, point := range points {
-		if v := values[i]; !math.IsNaN(v) {
-			list = append(list, report.SuiteValue{Parameters: point.Parameters, Value: v})
-		}
-	}
-	return list
+// Finished says whether the member's run has finished.
+func (m *Member) Finished() bool { return m.Is(v1alpha1.ConditionFinished) }
+
+// Is says whether a condition of the member's run is true.
+func (m *Member) Is(condition string) bool {
+	return m.Run != nil && apimeta.IsStatusConditionTrue(m.Run.Status.Conditions, condition)
 }
 
-func differences(list []plan.Difference) []report.Difference {
-	var all []report.Difference
-	for _, d := range list {
-		all = append(all, report.Difference(d))
+// Suite is the analysis of a suite.
+type Suite struct {
+	Verdicts
+	// Variants in the order of the specification.
+	Variants []Variant
+	// Warnings must be read with the answer.
+	Warnings []stats.SuiteWarning
+	// Database says how many servers the runs have measured if they share a database; it is empty otherwise.
+	Database string
+	// Rows are those that the pilots of the runs have decided, by the label of the point.
+	Rows map[string]int64
+	// Invalidated is how many attempts of all runs were disturbed and measured again.
+	Invalidated int
+}
+
+// Variant is what a suite asks for in a variant, and what its runs say of the place.
+type Variant struct {
+	Name     string
+	Baseline bool
+	// Differences from the baseline that are asked for, and Unasked the others.
+	Differences []plan.Difference
+	Unasked     Unasked
+	// Volume is nil if nothing is known of it.
+	Volume *Volume
+}
+
+// OfSuite analyses a suite with that plan, of which the runs have these verdicts.
+func OfSuite(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns, verdicts Verdicts) *Suite {
+	s := &Suite{
+		Verdicts: verdicts, Warnings: warningsOfSuite(suite, p, runs), Database: runs.sharedDatabase(), Rows: runs.DecidedRows(),
+		Invalidated: runs.invalidated(),
+	}
+	for i := range p.Variants {
+		v := Variant{
+			Name: suite.Spec.Variants[i].Name, Baseline: i == p.Baseline, Differences: p.Variants[i].Differences,
+			Volume: volumeOf(p, runs, i),
+		}
+		if !v.Baseline {
+			v.Unasked = unaskedOf(p, runs, i)
+		}
+		s.Variants = append(s.Variants, v)
+	}
+	return s
+}
+
+// invalidated is how many attempts of all runs were disturbed and measured again.
+func (r *SuiteRuns) invalidated() int {
+	n := 0
+	for _, m := range r.Members {
+		if m.Run != nil {
+			n += int(ptr.Deref(m.Run.Status.Trials.Invalidated, 0))
+		}
+	}
+	return n
+}
+
+// sharedDatabase says how many servers the runs that share a database have measured, or is empty if they share none.
+func (r *SuiteRuns) sharedDatabase() string {
+	servers := sets.New[string]()
+	for i := range r.Members {
+		m := &r.Members[i]
+		if m.Measured == nil {
+			continue
+		}
+		if _, shares := plan.SharedBy(m.Run); shares {
+			servers.Insert(m.Measured.Servers...)
+		}
+	}
+	switch n := servers.Len(); n {
+	case 0:
+		return ""
+	case 1:
+		return "all runs have measured one database server"
+	default:
+		return fmt.Sprintf("the runs have shared a database, whose server was replaced: %d servers", n)
+	}
+}
+
+// DecidedRows are those that the pilots of the runs have decided, by the label of the point. The first decision holds.
+func (r *SuiteRuns) DecidedRows() map[string]int64 {
+	var all map[string]int64
+	for i := range r.Members {
+		m := r.Members[i].Measured
+		if m == nil {
+			continue
+		}
+		for label, rows := range m.Rows {
+			all = addRows(all, label, rows)
+		}
 	}
 	return all
 }

@@ -1,146 +1,41 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package analysis_test
+package analysis
 
 import (
-	"math"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
-	"github.com/benchrun-dev/benchrun/internal/finding"
-	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/report"
-	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
-	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// pair is a suite of which one run is complete, one has failed and one is under way.
-func pair(t *testing.T) (*v1alpha1.BenchmarkSuite, *lifecycle.SuitePlan, *lifecycle.SuiteObserved) {
-	t.Helper()
-	suite := testutil.MakeSuite("pair", "bench", "durable", "lazy").Sweep(1, 16).With(func(s *v1alpha1.BenchmarkSuite) {
-		s.Spec.Variants[1].Title = "once a second"
-		s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Image: "mariadb:10.11"}
-		s.Status.StartTime = &metav1.Time{Time: time.Date(2026, 1, 2, 4, 4, 5, 0, time.FixedZone("", 3600))}
-	}).Obj()
-	p, err := lifecycle.PlanSuite(suite)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := &lifecycle.SuiteObserved{
-		Members:   make([]lifecycle.SuiteMember, len(p.Members)),
-		Variables: []map[string]string{{"sort_buffer_size": "1"}, {"sort_buffer_size": "2"}},
-	}
-	for i, m := range p.Members[:3] {
-		run := plan.MemberRun(suite, m)
-		run.Status.Results.Digest = "sha256:" + run.Name
-		if i < 2 {
-			run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}}
+func TestSharedDatabase(t *testing.T) {
+	s := suite(fixedRounds(2))
+	p := planOfSuite(t, s)
+	shared := func() *SuiteRuns {
+		runs := measuredRuns(s, p, 3)
+		for _, m := range runs.Members[:3] {
+			plan.Share(m.Run, plan.Served{})
+			m.Run.OwnerReferences = []metav1.OwnerReference{{
+				APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkSuite", Name: s.Name, UID: s.UID, Controller: ptr.To(true),
+			}}
+			m.Measured.Servers = []string{"pod"}
 		}
-		seen.Members[i].Run = run
+		return runs
 	}
-	seen.Members[0].Measured = &lifecycle.Measurements{
-		Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s"}, Values: []float64{math.NaN(), 4000},
-	}
-	return suite, p, seen
-}
-
-func TestOfSuite(t *testing.T) {
-	suite, p, seen := pair(t)
-	rep, err := analysis.OfSuite(suite, p, seen, report.Unfinished, "so far")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if rep.Name != "pair" || rep.Namespace != "bench" || rep.UID != string(suite.UID) || rep.Workload != "CommitSize" ||
-		rep.Outcome != "Unfinished" || rep.Message != "so far" || rep.Planned != 20 || rep.Seed != 1 ||
-		!rep.Started.Equal(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)) {
-		t.Errorf("%+v", rep)
-	}
-	want := []report.SuiteRun{
-		{
-			Name: seen.Members[0].Run.Name, Round: 1, Outcome: "Complete", Metric: "rowsPerSecond", Unit: "rows/s",
-			Values: []report.SuiteValue{{Parameters: map[string]string{"rowsPerCommit": "16"}, Value: 4000}},
-		},
-		{Name: seen.Members[1].Run.Name, Round: 1, Outcome: "Failed"},
-	}
-	for i := range want {
-		m := p.Members[i]
-		want[i].Variant, want[i].Seed, want[i].Results = suite.Spec.Variants[m.Variant].Name, m.Seed, "sha256:"+want[i].Name
-	}
-	if diff := cmp.Diff(want, rep.Runs); diff != "" {
-		t.Errorf("runs (-want +got):\n%s", diff)
-	}
-	baseline, lazy := rep.Variants[0], rep.Variants[1]
-	if !baseline.Baseline || baseline.Besides != "" || baseline.Unasked != 0 || lazy.Baseline || lazy.Title != "once a second" ||
-		lazy.Unasked != 1 || len(lazy.Differences) != 1 || lazy.SpecDigest == baseline.SpecDigest {
-		t.Errorf("variants %+v", rep.Variants)
-	}
-}
-
-// The metrics that plots name are in the report besides the first one, each once and where it was measured.
-func TestOfSuiteHasMetricsOfPlots(t *testing.T) {
-	suite, p, seen := pair(t)
-	suite.Spec.Plots = v1alpha1.Plots{
-		{Name: "headline", Metric: "rowsPerSecond"},
-		{Name: "seconds", Metric: result.DurationMetric},
-		{Name: "first"},
-		{Name: "again", Metric: result.DurationMetric},
-		{Name: "lost", Metric: "notMeasured"},
-	}
-	seen.Members[0].Measured.Others = []lifecycle.MetricValues{
-		{Metric: result.Metric{Name: "bytesPerRow", Unit: "B"}, Values: []float64{7, 8}},
-		{Metric: result.Metric{Name: result.DurationMetric, Unit: "s"}, Values: []float64{math.NaN(), 12}},
-	}
-	rep, err := analysis.OfSuite(suite, p, seen, report.Unfinished, "so far")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []report.SuiteMetric{{
-		Metric: "durationSeconds", Unit: "s", Values: []report.SuiteValue{{Parameters: map[string]string{"rowsPerCommit": "16"}, Value: 12}},
-	}}
-	if diff := cmp.Diff(want, rep.Runs[0].Others); diff != "" {
-		t.Errorf("the other metrics (-want +got):\n%s", diff)
-	}
-}
-
-// What was judged is in the report as it is.
-func TestOfSuiteHasWhatWasJudged(t *testing.T) {
-	suite, p, seen := pair(t)
-	seen.Judged = lifecycle.Judged{
-		Rounds: 3, Pairs: []stats.Paired{{Variant: "lazy", Baseline: "durable"}}, Claims: []claims.Judgement{{Name: "twice"}},
-	}
-	suite.Spec.Rounds = 1
-	rep, err := analysis.OfSuite(suite, p, seen, "Failed", "why")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if rep.Rounds != 3 || len(rep.Pairs) != 1 || rep.Pairs[0].Variant != "lazy" || len(rep.Claims) != 1 || rep.Claims[0].Name != "twice" ||
-		rep.Outcome != "Failed" || rep.Message != "why" || len(rep.Findings) != 1 ||
-		rep.Findings[0].Code != finding.TooFewRounds {
-		t.Errorf("%+v", rep)
-	}
-}
-
-// The report of the same runs is the same each time.
-func TestOfSuiteIsDeterministic(t *testing.T) {
-	var reports []*report.Suite
-	for range 2 {
-		suite, p, seen := pair(t)
-		rep, err := analysis.OfSuite(suite, p, seen, "Complete", "m")
-		if err != nil {
-			t.Fatal(err)
+	same, replaced := shared(), shared()
+	replaced.Members[2].Measured.Servers = []string{"another"}
+	for want, runs := range map[string]*SuiteRuns{
+		"all runs have measured one database server":                            same,
+		"the runs have shared a database, whose server was replaced: 2 servers": replaced,
+		"": measuredRuns(s, p, 3),
+	} {
+		if got := OfSuite(s, p, runs, Verdicts{}).Database; got != want {
+			t.Errorf("it says %q, want %q", got, want)
 		}
-		reports = append(reports, rep)
-	}
-	if diff := cmp.Diff(reports[0], reports[1]); diff != "" {
-		t.Errorf("(-first +second):\n%s", diff)
 	}
 }

@@ -45,13 +45,13 @@ func TestBlockIORefused(t *testing.T) {
 	}
 }
 
-func TestBaselineIsMeasuredByTheProbe(t *testing.T) {
-	for mode, want := range map[v1alpha1.BaselineMode]bool{"": false, v1alpha1.BaselineDisabled: false, v1alpha1.BaselineEnabled: true} {
-		run := testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Database.Storage.Baseline = mode }).Obj()
+func TestVolumeIsMeasuredByTheProbe(t *testing.T) {
+	for mode, want := range map[v1alpha1.VolumeBenchmarkMode]bool{"": false, v1alpha1.VolumeBenchmarkDisabled: false, v1alpha1.VolumeBenchmarkEnabled: true} {
+		run := testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Database.Storage.VolumeBenchmark = mode }).Obj()
 		for _, o := range objects(t, run, 1, "", images) {
 			if set, ok := o.(*appsv1.StatefulSet); ok {
-				if got := slices.Contains(set.Spec.Template.Spec.InitContainers[0].Args, "--baseline"); got != want {
-					t.Errorf("mode %q: the probe measures a baseline: %t, want %t", mode, got, want)
+				if got := slices.Contains(set.Spec.Template.Spec.InitContainers[0].Args, "--volume-benchmark"); got != want {
+					t.Errorf("mode %q: the probe measures the volume: %t, want %t", mode, got, want)
 				}
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
@@ -41,7 +42,7 @@ func resources(db *v1alpha1.DatabaseSpec, beside int64) corev1.ResourceRequireme
 		memory += asked.Size.Value()
 	}
 	return podutil.Guaranteed(corev1.ResourceRequirements{Limits: corev1.ResourceList{
-		corev1.ResourceCPU:    resource.MustParse("1"),
+		corev1.ResourceCPU:    *resource.NewMilliQuantity(plan.DefaultCPUMillis, resource.DecimalSI),
 		corev1.ResourceMemory: *resource.NewQuantity(memory, resource.BinarySI),
 	}})
 }

@@ -56,12 +56,6 @@ func addObserver(spec *corev1.PodSpec, e *engine.Engine, run *v1alpha1.Benchmark
 	})
 }
 
-// CPULimitMillis is the CPU limit of the server that a run asks for, in thousandths of a CPU; 0 is none.
-func CPULimitMillis(db *v1alpha1.DatabaseSpec) int64 {
-	r := resources(db, 0) // memory is no matter here
-	return r.Limits.Cpu().MilliValue()
-}
-
 // observerStarted is when the observer was last started, or the zero time. While it is not there, the Pod is not ready,
 // although nothing has happened to the server.
 func (i *Instance) observerStarted() time.Time {

@@ -60,26 +60,6 @@ func TestObserverInThePod(t *testing.T) {
 	}
 }
 
-func TestCPULimitMillis(t *testing.T) {
-	run := testutil.MakeRun("run", "ns").Obj()
-	for name, tc := range map[string]struct {
-		resources corev1.ResourceRequirements
-		want      int64
-	}{
-		"unset":  {corev1.ResourceRequirements{}, 1000},
-		"a half": {corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: apiresource.MustParse("500m")}}, 500},
-		"none":   {corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: apiresource.MustParse("1Gi")}}, 0},
-		"requests only": {
-			corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: apiresource.MustParse("500m")}}, 0,
-		},
-	} {
-		run.Spec.Database.Resources = tc.resources
-		if got := database.CPULimitMillis(&run.Spec.Database); got != tc.want {
-			t.Errorf("%s: %d, want %d", name, got, tc.want)
-		}
-	}
-}
-
 // An observer that is started again makes the Pod unready for a moment. That says nothing about the server or its node, and
 // the instance stays as it was.
 func TestObserverIsNotTheServer(t *testing.T) {

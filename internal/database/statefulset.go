@@ -177,8 +177,8 @@ func probeContainer(e *engine.Engine, run *v1alpha1.BenchmarkRun, images podutil
 
 func probeArgs(e *engine.Engine, db *v1alpha1.DatabaseSpec) []string {
 	args := []string{"probe", "--data=" + e.Image.DataPath}
-	if db.Storage.Baseline == v1alpha1.BaselineEnabled {
-		args = append(args, "--baseline")
+	if db.Storage.VolumeBenchmark == v1alpha1.VolumeBenchmarkEnabled {
+		args = append(args, "--volume-benchmark")
 	}
 	return args
 }

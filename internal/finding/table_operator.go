@@ -88,7 +88,7 @@ var ofOperator = map[Code]Entry{
 		Warning, "rounds ({rounds}) is too small for any verdict: the first is possible after {first} rounds " +
 			"(comparisons: {comparisons})",
 		"With so few rounds no difference can be told from chance.",
-		"raise `rounds`, or compare fewer variants and points.",
+		"raise `maxRounds`, or compare fewer variants and points.",
 	},
 	EnvironmentsDiffer: {
 		Warning, "{runs} had different {property}: {values}",

@@ -17,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/apischema"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // checker applies every rule for runs and suites that needs no cluster: those of the API server, and then those of the
@@ -86,7 +87,7 @@ func (c *checker) checkRun(object *unstructured.Unstructured) (string, []string)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, run); err != nil {
 		return "", []string{err.Error()}
 	}
-	p, err := lifecycle.Plan(run)
+	p, err := validation.PlanRun(run)
 	if err != nil {
 		return "", []string{"spec: " + err.Error()}
 	}
@@ -135,7 +136,7 @@ func (c *checker) checkSuite(ctx context.Context, object *unstructured.Unstructu
 	if len(problems) > 0 {
 		return "", problems
 	}
-	p, err := lifecycle.PlanSuite(suite)
+	p, err := validation.PlanSuite(suite)
 	if err != nil {
 		return "", []string{"spec: " + err.Error()}
 	}
@@ -144,7 +145,7 @@ func (c *checker) checkSuite(ctx context.Context, object *unstructured.Unstructu
 		points += len(v.Plan.Points)
 	}
 	return fmt.Sprintf("at most %s × %d variants = %s, %s; it ends after %s at the latest",
-		counted(int(suite.Spec.Rounds), "round"), len(p.Variants), counted(len(p.Members), "run"),
-		counted(int(suite.Spec.Rounds)*points, "trial"),
+		counted(int(suite.Spec.MaxRounds), "round"), len(p.Variants), counted(len(p.Members), "run"),
+		counted(int(suite.Spec.MaxRounds)*points, "trial"),
 		duration.HumanDuration(lifecycle.SuiteDeadline(suite, p))), nil
 }

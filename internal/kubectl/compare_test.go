@@ -17,7 +17,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -39,7 +38,7 @@ func measuredRun(t *testing.T, name string, factor float64) (*v1alpha1.Benchmark
 		records = append(records, testutil.Record(trial.Number, 1, p.Points[trial.Point].Parameters,
 			1000*factor*math.Exp(0.01*r.NormFloat64())))
 	}
-	rep, err := analysis.OfRun(run, p, records, v1alpha1.ConditionComplete)
+	rep, err := report.OfRun(run, p, records, v1alpha1.ConditionComplete)
 	if err != nil {
 		t.Fatal(err)
 	}

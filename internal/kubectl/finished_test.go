@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -74,7 +73,7 @@ func finishedRun(t *testing.T, name string, factor float64, change ...func(*resu
 		{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonComplete},
 		{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonComplete},
 	}
-	rep, err := analysis.OfRun(run, p, records, v1alpha1.ConditionComplete)
+	rep, err := report.OfRun(run, p, records, v1alpha1.ConditionComplete)
 	if err != nil {
 		t.Fatal(err)
 	}

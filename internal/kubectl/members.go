@@ -6,7 +6,6 @@ package kubectl
 import (
 	"context"
 	"fmt"
-	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,50 +13,51 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
-	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // judgedSoFar is the report of a suite whose results are not published: of its runs that are complete. Its outcome is
 // Unfinished, or Failed if the suite has failed. The documents of attempts are not read: which variables differ without
 // being asked for is left out.
 func judgedSoFar(ctx context.Context, from client.Reader, suite *v1alpha1.BenchmarkSuite) (*report.Suite, error) {
-	p, err := lifecycle.PlanSuite(suite)
+	p, err := validation.PlanSuite(suite)
 	if err != nil {
 		return nil, fmt.Errorf("planning suite %s: %w", suite.Name, err)
 	}
-	seen, err := readMembers(ctx, from, suite, p)
+	runs, err := readMembers(ctx, from, suite, p)
 	if err != nil {
 		return nil, err
 	}
 	outcome, message := report.Unfinished, notWhole(suite.Status.Conditions)
-	if apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionFailed) {
-		outcome, message = v1alpha1.ConditionFailed, lifecycle.WhyStopped(suite, p, seen, time.Now())
+	failed := apimeta.FindStatusCondition(suite.Status.Conditions, v1alpha1.ConditionFailed)
+	if failed != nil && failed.Status == metav1.ConditionTrue {
+		outcome, message = v1alpha1.ConditionFailed, failed.Reason+": "+failed.Message
 	}
-	return analysis.OfSuite(suite, p, seen, outcome, message)
+	return report.OfSuite(suite, p, runs, analysis.Judge(suite, p, runs, analysis.Verdicts{}), outcome, message)
 }
 
 // readMembers reads the runs of a suite, and the results of those that are complete.
 func readMembers(
-	ctx context.Context, from client.Reader, suite *v1alpha1.BenchmarkSuite, p *lifecycle.SuitePlan,
-) (*lifecycle.SuiteObserved, error) {
+	ctx context.Context, from client.Reader, suite *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan,
+) (*analysis.SuiteRuns, error) {
 	var list v1alpha1.BenchmarkRunList
 	of := &subject{suite: suite}
 	if err := from.List(ctx, &list, client.InNamespace(suite.Namespace), of.label()); err != nil {
 		return nil, fmt.Errorf("listing the runs of suite %s: %w", suite.Name, err)
 	}
-	runs := map[string]*v1alpha1.BenchmarkRun{}
+	byName := map[string]*v1alpha1.BenchmarkRun{}
 	for i := range list.Items {
 		if metav1.IsControlledBy(&list.Items[i], suite) {
-			runs[list.Items[i].Name] = &list.Items[i]
+			byName[list.Items[i].Name] = &list.Items[i]
 		}
 	}
-	seen := &lifecycle.SuiteObserved{Members: make([]lifecycle.SuiteMember, len(p.Members))}
-	named := lifecycle.NamedMetrics(suite.Spec.Claims, suite.Spec.Plots, suite.Spec.Tables)
+	runs := &analysis.SuiteRuns{Members: make([]analysis.Member, len(p.Members))}
+	named := analysis.NamedMetrics(suite.Spec.Claims, suite.Spec.Plots, suite.Spec.Tables)
 	for i, m := range p.Members {
-		run := runs[plan.MemberName(suite, m)]
-		seen.Members[i].Run = run
+		run := byName[plan.MemberName(suite, m)]
+		runs.Members[i].Run = run
 		if run == nil || !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete) {
 			continue
 		}
@@ -65,8 +65,7 @@ func readMembers(
 		if err != nil {
 			return nil, err
 		}
-		seen.Members[i].Measured = lifecycle.MeasurementsOf(p.Variants[m.Variant].Plan, published.run.Records, named)
+		runs.Members[i].Measured = analysis.MeasurementsOf(p.Variants[m.Variant].Plan, published.run.Records, named)
 	}
-	seen.Judged = lifecycle.Judge(suite, p, seen, lifecycle.Judged{})
-	return seen, nil
+	return runs, nil
 }

@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -47,7 +46,7 @@ func completed(t *testing.T, run *v1alpha1.BenchmarkRun, value float64) client.O
 		t.Fatal(err)
 	}
 	records := []*result.Record{testutil.Record(1, 1, p.Points[0].Parameters, value)}
-	rep, err := analysis.OfRun(run, p, records, v1alpha1.ConditionComplete)
+	rep, err := report.OfRun(run, p, records, v1alpha1.ConditionComplete)
 	if err != nil {
 		t.Fatal(err)
 	}

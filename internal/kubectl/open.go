@@ -14,7 +14,6 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/report"
 )
 
@@ -178,7 +177,7 @@ func decodeResults(text []byte) (*printable, error) {
 	var err error
 	switch {
 	case kind.Run != nil:
-		p.run, err = analysis.FromResults(text)
+		p.run, err = report.FromResults(text)
 	case kind.Suite != nil:
 		p.suite, err = report.DecodeSuite(text)
 	default:

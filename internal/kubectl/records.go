@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -37,7 +36,7 @@ func measuredSoFar(ctx context.Context, from client.Reader, run *v1alpha1.Benchm
 	if apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFailed) {
 		outcome = v1alpha1.ConditionFailed
 	}
-	rep, err := analysis.OfRun(run, p, records, outcome)
+	rep, err := report.OfRun(run, p, records, outcome)
 	if err != nil {
 		return nil, err
 	}

@@ -131,7 +131,7 @@ func TestReproduceSuite(t *testing.T) {
 	}
 	objects := finishedSuite(t)
 	suite, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkSuite)
-	suite.Spec.Rounds = 7
+	suite.Spec.MaxRounds = 7
 	if _, err := reproducing(t, b, &reproduction{}, objects...); err == nil ||
 		!strings.Contains(err.Error(), "there is a suite twice already, with another specification") {
 		t.Errorf("the error is %v", err)

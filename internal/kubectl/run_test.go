@@ -94,7 +94,7 @@ func TestAgain(t *testing.T) {
 		t.Error(d, object.Object["status"])
 	}
 	var out bytes.Buffer
-	if err := digests(&out, of, again); err != nil || !strings.HasPrefix(out.String(), "specification: v1:sha256:") ||
+	if err := digests(&out, of, again); err != nil || !strings.HasPrefix(out.String(), "specification: v2:sha256:") ||
 		!strings.HasSuffix(out.String(), ", as that of sizes\n") {
 		t.Error(out.String(), err)
 	}
@@ -105,7 +105,7 @@ func TestAgain(t *testing.T) {
 	suite := &subject{suite: testutil.MakeSuite("pair", "ns", "a", "b").Obj()}
 	out.Reset()
 	if err := digests(&out, suite, suite.again(nil, false)); err != nil || strings.Count(out.String(), ", as that of pair\n") != 2 ||
-		!strings.Contains(out.String(), "specification of variant b: v1:sha256:") {
+		!strings.Contains(out.String(), "specification of variant b: v2:sha256:") {
 		t.Error(out.String(), err)
 	}
 }

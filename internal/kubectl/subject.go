@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -144,7 +143,7 @@ func (s *subject) published(ctx context.Context, from client.Reader) (*printable
 // decode sets the report whose results.json this is.
 func (p *printable) decode(isRun bool, text []byte) (err error) {
 	if isRun {
-		p.run, err = analysis.FromResults(text)
+		p.run, err = report.FromResults(text)
 	} else {
 		p.suite, err = report.DecodeSuite(text)
 	}

@@ -53,7 +53,7 @@ func validate(ctx context.Context, streams genericiooptions.IOStreams, names []s
 	if err != nil {
 		return err
 	}
-	report := &validation{out: streams.Out}
+	report := &tally{out: streams.Out}
 	for _, name := range names {
 		found, err := files(name, recursive)
 		if err != nil {
@@ -66,13 +66,13 @@ func validate(ctx context.Context, streams genericiooptions.IOStreams, names []s
 	return report.end()
 }
 
-// validation counts what was found.
-type validation struct {
+// tally counts what was found.
+type tally struct {
 	out            io.Writer
 	checked, wrong int
 }
 
-func (v *validation) file(ctx context.Context, c *checker, file string, stdin io.Reader) {
+func (v *tally) file(ctx context.Context, c *checker, file string, stdin io.Reader) {
 	all, err := readManifests(file, stdin)
 	if err != nil {
 		v.checked++
@@ -99,11 +99,11 @@ func (v *validation) file(ctx context.Context, c *checker, file string, stdin io
 	}
 }
 
-func (v *validation) say(format string, arguments ...any) {
+func (v *tally) say(format string, arguments ...any) {
 	say(v.out, strings.Join(strings.Fields(fmt.Sprintf(format, arguments...)), " "))
 }
 
-func (v *validation) end() error {
+func (v *tally) end() error {
 	switch {
 	case v.checked == 0:
 		return errors.New("there is no run and no suite: nothing was checked")

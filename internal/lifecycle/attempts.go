@@ -61,7 +61,7 @@ func failed(s *situation) *Decision {
 		return fail(Failure{Reason: reasonOf(r.Cause), Message: message})
 	}
 	limit := int(ptr.Deref(s.run.Spec.Trials.MaxInvalid, v1alpha1.DefaultMaxInvalid))
-	if s.invalidated <= limit {
+	if s.Invalidated <= limit {
 		return nil
 	}
 	last := result.Record{}
@@ -72,7 +72,7 @@ func failed(s *situation) *Decision {
 	}
 	return fail(Failure{Reason: v1alpha1.ReasonTooManyInvalid, Message: fmt.Sprintf(
 		"attempts disturbed: %d, allowed by trials.maxInvalid: %d; the last one was of trial %d%s: %s: %s",
-		s.invalidated, limit, last.Trial, atPoint(last.Parameters), last.Cause, last.Message)})
+		s.Invalidated, limit, last.Trial, atPoint(last.Parameters), last.Cause, last.Message)})
 }
 
 // running waits for the end of an attempt.
@@ -136,7 +136,7 @@ func (a *Attempt) waiting() string {
 // the server (its caches, its log, its volume), and not a workload, whose tables are new in each trial anyway.
 func (s *situation) cold(instance int) bool {
 	t := &s.run.Spec.Trials
-	if t.Database == v1alpha1.DatabaseFresh || ptr.Deref(t.WarmUpSeconds, 0) == 0 {
+	if t.Server == v1alpha1.ServerFresh || ptr.Deref(t.WarmUpSeconds, 0) == 0 {
 		return false
 	}
 	if before, _ := plan.SharedBy(s.run); before.Number == instance && before.PodUID != "" {

@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // BenchmarkStep is a decision and its status, in a run of 5,000 trials at 100 points of which so many are measured.
@@ -53,7 +55,7 @@ func BenchmarkThousandPoints(b *testing.B) {
 		}
 		b.ReportAllocs()
 		for b.Loop() {
-			p, err := Plan(run)
+			p, err := validation.PlanRun(run)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -68,7 +70,7 @@ func BenchmarkThousandPoints(b *testing.B) {
 			s.Spec.Claims = claims
 			s.Spec.Claims[0].BestAt.At.Variant = "lazy"
 		})
-		p, err := PlanSuite(s)
+		p, err := validation.PlanSuite(s)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -81,11 +83,11 @@ func BenchmarkThousandPoints(b *testing.B) {
 		}
 		b.ReportAllocs()
 		for b.Loop() {
-			p, err := PlanSuite(s)
+			p, err := validation.PlanSuite(s)
 			if err != nil {
 				b.Fatal(err)
 			}
-			seen.Judged = Judge(s, p, seen, Judged{})
+			seen.Judged = analysis.Judge(s, p, &seen.SuiteRuns, analysis.Verdicts{})
 			status := StatusOfSuite(s, p, seen, NextOfSuite(s, p, seen, now), now)
 			if len(status.Comparisons) != maxComparisons || len(status.Claims) != 1 {
 				b.Fatalf("%d comparisons and %d claims in the status", len(status.Comparisons), len(status.Claims))

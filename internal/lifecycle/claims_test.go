@@ -97,53 +97,6 @@ func TestReasonOfClaims(t *testing.T) {
 	}
 }
 
-// A claim about a point that is not measured ends the run before anything is created.
-func TestPlanRefusesClaims(t *testing.T) {
-	run, _ := claimedRun(3, tenfold()...)
-	if _, err := Plan(run); err != nil {
-		t.Error(err)
-	}
-	run.Spec.Claims[0].Ratio.Of = rows("3")
-	if _, err := Plan(run); err == nil || err.Error() != "claim tenfold: of: rowsPerCommit=3 names no point" {
-		t.Errorf("error %v", err)
-	}
-	s := suite(func(s *v1alpha1.BenchmarkSuite) {
-		s.Spec.Claims = v1alpha1.Claims{{Name: "c", BestAt: &v1alpha1.BestAtClaim{At: v1alpha1.PointSelector{Variant: "other"}}}}
-	})
-	if _, err := PlanSuite(s); err == nil || err.Error() != "claim c: bestAt: other names no point of everything" {
-		t.Errorf("error %v", err)
-	}
-}
-
-// A plot of what is not measured ends the run or the suite before anything is created.
-func TestPlanRefusesPlots(t *testing.T) {
-	run, _ := claimedRun(3)
-	run.Spec.Plots = v1alpha1.Plots{{Name: "p", Against: "rowsPerCommit", Lines: "threads"}}
-	if _, err := Plan(run); err == nil || err.Error() != "plot p: lines: threads is not swept; use one of rowsPerCommit" {
-		t.Errorf("error %v", err)
-	}
-	run.Spec.Plots[0].Lines = ""
-	if _, err := Plan(run); err != nil {
-		t.Error(err)
-	}
-	s := suite(func(s *v1alpha1.BenchmarkSuite) {
-		s.Spec.Plots = v1alpha1.Plots{{Name: "p", Against: "rowsPerCommit", Among: v1alpha1.PointSelector{Variant: "other"}}}
-		s.Spec.Template.Spec.Workload.CommitSize.Sweep = run.Spec.Workload.CommitSize.Sweep
-	})
-	if _, err := PlanSuite(s); err == nil || err.Error() != "plot p: among: there is no variant other; use one of durable, lazy" {
-		t.Errorf("error %v", err)
-	}
-}
-
-// Metrics that claims, plots and tables name, each once.
-func TestNamedMetrics(t *testing.T) {
-	got := NamedMetrics(v1alpha1.Claims{{Metric: "b"}, {}, {Metric: "a"}}, v1alpha1.Plots{{Metric: "b"}, {Metric: "c"}, {}},
-		v1alpha1.Tables{{Metrics: []string{"d", "a"}}})
-	if diff := cmp.Diff([]string{"a", "b", "c", "d"}, got); diff != "" {
-		t.Errorf("metrics (-want +got):\n%s", diff)
-	}
-}
-
 // A suite is decided when its claims are, too.
 func TestSuiteIsDecidedWithItsClaims(t *testing.T) {
 	of := v1alpha1.PointSelector{Variant: "lazy"}
@@ -172,26 +125,5 @@ func TestSuiteIsDecidedWithItsClaims(t *testing.T) {
 		if seen.Judged.Decided() {
 			t.Errorf("at least %s: decided after 3 rounds", least)
 		}
-	}
-}
-
-// A claim may be about a metric that is not compared.
-func TestMeasurementsOfClaimedMetrics(t *testing.T) {
-	p := planOf(t, oneAxis(2, 1))
-	r := testutil.Record(2, 1, p.Points[1].Parameters, 30)
-	r.Summary.Metrics = append(r.Summary.Metrics, result.Metric{Name: "lineitemSeconds", Value: 7, Unit: "s", Better: "lower"})
-	m := MeasurementsOf(p, []*result.Record{r}, []string{"lineitemSeconds", "none", "durationSeconds", "rowsPerSecond"})
-	of, values := m.Of("lineitemSeconds")
-	if of.Unit != "s" || of.Value != 0 || len(values) != 2 || values[1] != 7 {
-		t.Errorf("%+v %v", of, values)
-	}
-	if of, values := m.Of("durationSeconds"); of.Unit != "s" || len(values) != 2 || values[1] != 1 {
-		t.Errorf("%+v %v", of, values)
-	}
-	if _, values := m.Of("none"); values != nil {
-		t.Errorf("%v", values)
-	}
-	if of, _ := m.Of(""); of.Name != "rowsPerSecond" || m.index("rowsPerSecond") >= 0 {
-		t.Errorf("%+v", of)
 	}
 }

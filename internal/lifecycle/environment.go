@@ -11,40 +11,29 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// environment is where the run measures: according to the record of the latest accepted attempt, or of the latest one, or else
-// according to the database's Pod.
-func (s *situation) environment() v1alpha1.Environment {
-	var r *result.Record
-	for _, candidate := range s.seen.Records {
-		if r == nil || candidate.Outcome == result.OutcomeAccepted || r.Outcome != result.OutcomeAccepted {
-			r = candidate
-		}
-	}
-	external := s.run.Spec.Database.Provisioner == v1alpha1.ProvisionerExternal
+// environment is where the run measures: by the records of its attempts or, before the first, by the database's Pod.
+func (s *situation) environment(a *analysis.Run) v1alpha1.Environment {
+	external, at := s.run.Spec.Database.Provisioner == v1alpha1.ProvisionerExternal, a.Environment
 	switch {
-	case r == nil && external:
+	case at == nil && external:
 		return unknownEnvironment()
-	case r == nil:
+	case at == nil:
 		return s.earlyEnvironment()
 	}
-	e := v1alpha1.Environment{
-		DatabaseImage: r.Place.DatabaseImage, DatabaseNode: r.Place.DatabaseNode,
-		LoaderImage: r.Place.LoaderImage, LoaderNode: strings.Join(r.Place.Loaders(), nodeSeparator),
-	}
+	e := v1alpha1.Environment{DatabaseImage: at.Place.DatabaseImage, DatabaseNode: at.Place.DatabaseNode}
 	if external {
-		loader := e
 		e = unknownEnvironment()
-		e.LoaderImage, e.LoaderNode = loader.LoaderImage, loader.LoaderNode
 	}
-	if r.Summary != nil {
-		e.ServerVersion, e.SettingsDigest = r.Summary.ServerVersion, r.Summary.SettingsDigest
-	}
-	fingerprint(&e, r.Fingerprint)
-	s.probes(&e)
+	e.LoaderImage, e.LoaderNode = at.Place.LoaderImage, strings.Join(at.Place.Loaders(), nodeSeparator)
+	e.ServerVersion, e.SettingsDigest = at.ServerVersion, at.SettingsDigest
+	fingerprint(&e, at.Fingerprint)
+	e.TrialProbe, e.Warnings = v1alpha1.TrialProbe(at.Probe), finding.Texts(a.Findings)
 	return e
 }
 
@@ -69,7 +58,7 @@ func (s *situation) earlyEnvironment() v1alpha1.Environment {
 	return e
 }
 
-// maxPatterns is how many the status has of a baseline.
+// maxPatterns is how many patterns of a volume benchmark the status has.
 const maxPatterns = 8
 
 // fingerprint copies what the probe found; fit leaves out the numbers that it could not find (-1).
@@ -84,10 +73,10 @@ func fingerprint(e *v1alpha1.Environment, f *result.Fingerprint) {
 	e.Swappiness, e.TransparentHugePages = f.Swappiness, f.TransparentHugePages
 	e.FdatasyncMicros, e.FdatasyncMeanMicros = f.FdatasyncMicros.Median, f.FdatasyncMicros.Mean
 	e.BlockIO = f.BlockIO
-	e.Baseline = volumePatterns(f.Baseline)
+	e.VolumeBenchmark = volumePatterns(f.VolumeBenchmark)
 }
 
-// volumePatterns are those of a baseline, each once.
+// volumePatterns are those of a volume benchmark, each once.
 func volumePatterns(list []result.IOPattern) []v1alpha1.VolumePattern {
 	var patterns []v1alpha1.VolumePattern
 	for _, p := range list {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
@@ -52,7 +53,9 @@ func TestEnvironment(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 3)
-			got := newSituation(run, planOf(t, run), &tc.seen, now).environment()
+			p := planOf(t, run)
+			a := analysis.OfRun(run, p, tc.seen.Records, analysis.Earlier{})
+			got := newSituation(run, p, &tc.seen, now).environment(a)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("environment (-want +got):\n%s", diff)
 			}
@@ -69,16 +72,16 @@ func TestPodFingerprint(t *testing.T) {
 	}
 }
 
-func TestEnvironmentHasTheBaseline(t *testing.T) {
+func TestEnvironmentHasTheVolumeBenchmark(t *testing.T) {
 	var e v1alpha1.Environment
-	fingerprint(&e, &result.Fingerprint{Baseline: []result.IOPattern{
+	fingerprint(&e, &result.Fingerprint{VolumeBenchmark: []result.IOPattern{
 		{Name: "randomRead16KiB", PerSecond: 9000, BytesPerSecond: 147456000, Median: 90, P95: 200, P99: 300, Max: 4000},
 	}})
 	want := []v1alpha1.VolumePattern{{
 		Pattern: "randomRead16KiB", OperationsPerSecond: ptr.To[int64](9000), BytesPerSecond: ptr.To[int64](147456000),
 		MedianMicros: ptr.To[int64](90), P99Micros: ptr.To[int64](300),
 	}}
-	if diff := cmp.Diff(want, e.Baseline); diff != "" {
+	if diff := cmp.Diff(want, e.VolumeBenchmark); diff != "" {
 		t.Errorf("baseline (-want +got):\n%s", diff)
 	}
 }

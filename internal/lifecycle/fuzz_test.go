@@ -21,6 +21,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // maxStatusBytes leaves half of what etcd takes to the specification.
@@ -40,7 +41,7 @@ func FuzzStatus(f *testing.F) {
 		}
 		for n := range 2 { // the second status is made from the first one
 			seen := anything(append(facts, byte(n)), run)
-			p, err := Plan(run)
+			p, err := validation.PlanRun(run)
 			if err != nil {
 				seen.Obstacle = Invalid(err)
 			}

@@ -87,7 +87,7 @@ func (s *suiteSituation) images(d Decision) v1alpha1.ImagesStatus {
 	pinned := pinImages(s.seen.Images)
 	for i := range s.seen.Members {
 		m := &s.seen.Members[i]
-		if !m.is(v1alpha1.ConditionComplete) || m.Run.Status.Images.Loader == "" {
+		if !m.Is(v1alpha1.ConditionComplete) || m.Run.Status.Images.Loader == "" {
 			continue
 		}
 		found := &m.Run.Status.Images

@@ -12,6 +12,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // installed are the images of an installation of that release.
@@ -80,11 +81,11 @@ func TestImagesByDigest(t *testing.T) {
 // The runs of a suite begin with its images, and with the digests that the first of them has found.
 func TestImagesOfSuite(t *testing.T) {
 	s := testutil.MakeSuite("s", "ns", "a", "b").Obj()
-	p, err := PlanSuite(s)
+	p, err := validation.PlanSuite(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := &SuiteObserved{Members: make([]SuiteMember, len(p.Members)), Checked: true, Lane: Lane{Holder: new(Holder)}, Images: installed("1")}
+	seen := &SuiteObserved{SuiteRuns: membersOf(p), Checked: true, Lane: Lane{Holder: new(Holder)}, Images: installed("1")}
 	*seen.Lane.Holder = HolderOfSuite(s)
 	s.Status = StatusOfSuite(s, p, seen, NextOfSuite(s, p, seen, now), now)
 	if s.Status.Images.Loader != "registry.example.com/loader:1" {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // wantedInstance is the number of the instance that the next attempt measures: a new one for each attempt, or one for all. An
@@ -20,24 +20,13 @@ import (
 func (s *situation) wantedInstance() int {
 	removed := int(ptr.Deref(s.run.Status.RemovedInstances, 0))
 	before, _ := plan.SharedBy(s.run)
-	last := lastServed(s.seen.Records, before)
-	if last.Number > removed && s.run.Spec.Trials.Database != v1alpha1.DatabaseFresh {
+	last := analysis.LastServed(s.seen.Records, before)
+	if last.Number > removed && s.run.Spec.Trials.Server != v1alpha1.ServerFresh {
 		if i := s.seen.instance(last.Number); i != nil && i.Intact(last.PodUID) {
 			return last.Number
 		}
 	}
 	return max(last.Number, removed) + 1
-}
-
-// lastServed is the newest instance that served the attempts of these records, or those before them.
-func lastServed(records []*result.Record, before plan.Served) plan.Served {
-	last := before
-	for _, r := range records {
-		if r.Instance >= last.Number {
-			last = plan.Served{Number: r.Instance, PodUID: r.Place.DatabasePodUID}
-		}
-	}
-	return last
 }
 
 // removal is the next step on the way to no instance, or nil.

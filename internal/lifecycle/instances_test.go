@@ -36,34 +36,34 @@ func TestWantedInstance(t *testing.T) {
 	one := func(changes ...func(*Instance)) []Instance { return []Instance{instanceOf(1, "db-pod", changes...)} }
 	podGoing := func(i *Instance) { i.Pod.DeletionTimestamp = i.Set.CreationTimestamp.DeepCopy() }
 	cases := map[string]struct {
-		lifetime  v1alpha1.DatabaseLifetime
+		lifetime  v1alpha1.ServerLifetime
 		records   []*result.Record
 		instances []Instance
 		want      int
 	}{
-		"reused, the first":                       {v1alpha1.DatabaseReused, nil, nil, 1},
-		"reused, the first is there":              {v1alpha1.DatabaseReused, nil, one(), 1},
-		"reused, the first was restarted, unused": {v1alpha1.DatabaseReused, nil, one(restarted), 1},
-		"reused, intact":                          {v1alpha1.DatabaseReused, served(1, 1), one(), 1},
-		"reused, a later one":                     {v1alpha1.DatabaseReused, served(1, 3), []Instance{instanceOf(3, "db-pod")}, 3},
-		"reused, restarted":                       {v1alpha1.DatabaseReused, served(1), one(restarted), 2},
-		"reused, not ready":                       {v1alpha1.DatabaseReused, served(1), one(starting), 2},
-		"reused, Pod was replaced":                {v1alpha1.DatabaseReused, served(1), []Instance{instanceOf(1, "another")}, 2},
-		"reused, Pod was replaced in between":     {v1alpha1.DatabaseReused, replaced, one(), 2},
-		"reused, Pod is not known":                {v1alpha1.DatabaseReused, unknown, one(), 2},
-		"reused, Pod is going":                    {v1alpha1.DatabaseReused, served(1), one(podGoing), 2},
-		"reused, Pod is gone":                     {v1alpha1.DatabaseReused, served(1), one(withoutPod), 2},
-		"reused, being removed":                   {v1alpha1.DatabaseReused, served(1), one(removed), 2},
-		"reused, StatefulSet is gone":             {v1alpha1.DatabaseReused, served(1), one(setGone), 2},
-		"reused, gone":                            {v1alpha1.DatabaseReused, served(1, 2), nil, 3},
-		"fresh, the first":                        {v1alpha1.DatabaseFresh, nil, one(), 1},
-		"fresh, after the first":                  {v1alpha1.DatabaseFresh, served(1), one(), 2},
-		"fresh, after the highest":                {v1alpha1.DatabaseFresh, served(4, 2), nil, 5},
+		"reused, the first":                       {v1alpha1.ServerReused, nil, nil, 1},
+		"reused, the first is there":              {v1alpha1.ServerReused, nil, one(), 1},
+		"reused, the first was restarted, unused": {v1alpha1.ServerReused, nil, one(restarted), 1},
+		"reused, intact":                          {v1alpha1.ServerReused, served(1, 1), one(), 1},
+		"reused, a later one":                     {v1alpha1.ServerReused, served(1, 3), []Instance{instanceOf(3, "db-pod")}, 3},
+		"reused, restarted":                       {v1alpha1.ServerReused, served(1), one(restarted), 2},
+		"reused, not ready":                       {v1alpha1.ServerReused, served(1), one(starting), 2},
+		"reused, Pod was replaced":                {v1alpha1.ServerReused, served(1), []Instance{instanceOf(1, "another")}, 2},
+		"reused, Pod was replaced in between":     {v1alpha1.ServerReused, replaced, one(), 2},
+		"reused, Pod is not known":                {v1alpha1.ServerReused, unknown, one(), 2},
+		"reused, Pod is going":                    {v1alpha1.ServerReused, served(1), one(podGoing), 2},
+		"reused, Pod is gone":                     {v1alpha1.ServerReused, served(1), one(withoutPod), 2},
+		"reused, being removed":                   {v1alpha1.ServerReused, served(1), one(removed), 2},
+		"reused, StatefulSet is gone":             {v1alpha1.ServerReused, served(1), one(setGone), 2},
+		"reused, gone":                            {v1alpha1.ServerReused, served(1, 2), nil, 3},
+		"fresh, the first":                        {v1alpha1.ServerFresh, nil, one(), 1},
+		"fresh, after the first":                  {v1alpha1.ServerFresh, served(1), one(), 2},
+		"fresh, after the highest":                {v1alpha1.ServerFresh, served(4, 2), nil, 5},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 9)
-			run.Spec.Trials.Database = tc.lifetime
+			run.Spec.Trials.Server = tc.lifetime
 			s := newSituation(run, planOf(t, run), &Observed{Records: tc.records, Instances: tc.instances}, now)
 			if got := s.wantedInstance(); got != tc.want {
 				t.Errorf("instance %d, want %d", got, tc.want)
@@ -106,7 +106,7 @@ func TestRetiredInstances(t *testing.T) {
 			want: provisioning(ProvideDatabase{Instance: 1}, "the database is being created"),
 		},
 		"fresh": {
-			run:  func(r *v1alpha1.BenchmarkRun) { r.Spec.Trials.Database = v1alpha1.DatabaseFresh },
+			run:  func(r *v1alpha1.BenchmarkRun) { r.Spec.Trials.Server = v1alpha1.ServerFresh },
 			seen: Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod")}}, want: going(RemoveDatabase{1}),
 		},
 	})

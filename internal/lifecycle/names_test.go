@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // A name of somebody else's object is in the way of a run only if that needs it next.
@@ -37,11 +38,11 @@ func TestNamesThatASuiteNeeds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			suite := testutil.MakeSuite("s", "ns", "a", "b").Rounds(6).Obj()
-			p, err := PlanSuite(suite)
+			p, err := validation.PlanSuite(suite)
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen := &SuiteObserved{Hindrances: Hindrances{Strangers: []string{name}}, Members: make([]SuiteMember, len(p.Members))}
+			seen := &SuiteObserved{Hindrances: Hindrances{Strangers: []string{name}}, SuiteRuns: membersOf(p)}
 			d := NextOfSuite(suite, p, seen, now)
 			if taken := d.Failure != nil && d.Failure.Reason == v1alpha1.ReasonNameTaken; taken != needed {
 				t.Errorf("decision is %+v", d)

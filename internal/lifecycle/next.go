@@ -157,7 +157,7 @@ func measured(s *situation) *Decision {
 	}
 	return &Decision{
 		Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonComplete,
-		Message: fmt.Sprintf("%d trials at %d points were measured", s.measured, len(s.points)),
+		Message: fmt.Sprintf("%d trials at %d points were measured", s.Measured, len(s.plan.Points)),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -55,7 +56,7 @@ type Observed struct {
 	// Images that the run uses: those that it has pinned, or its suite, or the installation's.
 	Images podutil.Images
 	// Earlier is the last run before this one that asked for the same, or its zero value.
-	Earlier Earlier
+	Earlier analysis.Earlier
 	Hindrances
 }
 

@@ -5,7 +5,6 @@ package lifecycle
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"strconv"
 
@@ -70,43 +69,6 @@ func enoughRows(asked int64, pilot result.Totals, seconds int32) int64 {
 	return min(int64(math.Ceil(need/unit-1e-9)*unit), trial.MaxRows) // what multiplying adds is no reason to round up
 }
 
-// decidedRows are those of a run's pilots, by the label of their point.
-func decidedRows(records []*result.Record) map[string]int64 {
-	var rows map[string]int64
-	for _, r := range records {
-		if r.Outcome == result.OutcomePilot {
-			rows = addRows(rows, stats.Label(r.Parameters), r.Rows)
-		}
-	}
-	return rows
-}
-
-// addRows adds a decision about a point, unless there is one.
-func addRows(all map[string]int64, label string, rows int64) map[string]int64 {
-	if all == nil {
-		all = map[string]int64{}
-	}
-	if all[label] == 0 {
-		all[label] = rows
-	}
-	return all
-}
-
-// PilotRows are the rows that the pilots of the runs of a suite have decided, by the label of the point.
-func PilotRows(seen *SuiteObserved) map[string]int64 {
-	var all map[string]int64
-	for i := range seen.Members {
-		m := seen.Members[i].Measured
-		if m == nil {
-			continue
-		}
-		for label, rows := range m.Rows {
-			all = addRows(all, label, rows)
-		}
-	}
-	return all
-}
-
 // NeedsSuiteRows says whether the rows of a run may have been decided by the pilots of its suite. Of a run that the suite has not
 // made, and of one that does not measure, nobody needs to know.
 func NeedsSuiteRows(run *v1alpha1.BenchmarkRun, named bool) bool {
@@ -121,17 +83,4 @@ func SuiteRows(annotations map[string]string) map[string]int64 {
 		return map[string]int64{}
 	}
 	return rows
-}
-
-// checkPilots refuses variants that ask for different numbers of rows if a pilot decides about those of all.
-func checkPilots(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) error {
-	for _, pair := range p.Pairs {
-		ours, theirs := &p.Variants[pair.Variant], &p.Variants[p.Baseline]
-		a, b := trial.Rows(ours.Run, ours.Plan.Points[pair.Of]), trial.Rows(theirs.Run, theirs.Plan.Points[pair.With])
-		if ours.Run.Spec.Trials.MinSeconds != nil && a != b {
-			return fmt.Errorf("variant %s: rows is %d, that of the baseline is %d: trials.minSeconds decides about the rows of all "+
-				"variants; leave out one of the two", suite.Spec.Variants[pair.Variant].Name, a, b)
-		}
-	}
-	return nil
 }

@@ -73,8 +73,8 @@ func TestPilot(t *testing.T) {
 	if a := started(); a.Pilot || a.Trial.Number != 4 || a.Rows != 9000 {
 		t.Errorf("in its second round: %+v, want 9000 rows", a)
 	}
-	if s := newSituation(run, planOf(t, run), seen, now); s.measured != 3 || s.invalidated != 0 || s.planned != 4 {
-		t.Errorf("%d of %d trials measured, %d invalidated; pilots must not count", s.measured, s.planned, s.invalidated)
+	if s := newSituation(run, planOf(t, run), seen, now); s.Measured != 3 || s.Invalidated != 0 || s.Planned != 4 {
+		t.Errorf("%d of %d trials measured, %d invalidated; pilots must not count", s.Measured, s.Planned, s.Invalidated)
 	}
 }
 
@@ -180,52 +180,5 @@ func TestPilotsOfSuite(t *testing.T) {
 	}
 	if _, pilot := situation.rowsAt(1); !pilot {
 		t.Error("a point that the suite has no rows for needs a pilot")
-	}
-}
-
-func TestMinSecondsRefused(t *testing.T) {
-	for name, tc := range map[string]struct {
-		change func(*v1alpha1.BenchmarkRun)
-		want   string
-	}{
-		"fine": {func(*v1alpha1.BenchmarkRun) {}, ""},
-		"by time": {
-			func(r *v1alpha1.BenchmarkRun) {
-				r.Spec.Workload.CommitSize.Rows, r.Spec.Workload.Limits.Seconds = ptr.To[int64](0), ptr.To[int32](60)
-			},
-			"workload CommitSize: trials.minSeconds cannot be combined with rows 0, which inserts until limits.seconds: leave it out " +
-				"(rowsPerCommit=1)",
-		},
-		"a limit below": {
-			func(r *v1alpha1.BenchmarkRun) { r.Spec.Workload.Limits.Seconds = ptr.To[int32](5) },
-			"limits.seconds (5) must be more than trials.minSeconds (5): it ends trials before that (rowsPerCommit=1)",
-		},
-		"no rows": {
-			func(r *v1alpha1.BenchmarkRun) {
-				r.Spec.Workload = v1alpha1.WorkloadSpec{
-					Type: v1alpha1.WorkloadTPROCHLoad, TPROCHLoad: &v1alpha1.TPROCHLoadWorkload{ScaleFactor: "0.01"},
-				}
-			},
-			"trials.minSeconds is for workloads with a number of rows, BulkInsert and CommitSize: leave it out",
-		},
-	} {
-		run := piloted()
-		tc.change(run)
-		got := ""
-		if _, err := Plan(run); err != nil {
-			got = err.Error()
-		}
-		if got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
-	}
-	s := suite(func(s *v1alpha1.BenchmarkSuite) {
-		s.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5)
-		s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{Rows: ptr.To[int64](7)}}
-	})
-	want := "variant lazy: rows is 7, that of the baseline is 100: trials.minSeconds decides about the rows of all variants; leave out " +
-		"one of the two"
-	if _, err := PlanSuite(s); err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // Who waits for a lane waits as long as it takes, or as long as was asked since it could measure: since it was created or resumed, or
@@ -46,11 +47,11 @@ func TestQueueDeadline(t *testing.T) {
 			suite := testutil.MakeSuite("s", "ns", "a", "b").Obj()
 			suite.CreationTimestamp, suite.Spec.QueueDeadlineSeconds = ago(tc.created), tc.asked
 			suite.Status.QueuedTime, suite.Status.Conditions = tc.queued, tc.conditions
-			p, err := PlanSuite(suite)
+			p, err := validation.PlanSuite(suite)
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen := &SuiteObserved{Lane: heldByOther, Checked: true, Members: make([]SuiteMember, len(p.Members))}
+			seen := &SuiteObserved{Lane: heldByOther, Checked: true, SuiteRuns: membersOf(p)}
 			for noun, d := range map[string]Decision{
 				"run":   next(t, run, &Observed{Lane: heldByOther}, now),
 				"suite": NextOfSuite(suite, p, seen, now),

@@ -14,6 +14,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // refusedJob is what is seen of a run whose Job the cluster refuses.
@@ -114,13 +115,13 @@ func TestRefusedAndSomethingElse(t *testing.T) {
 // Suites wait in the same way.
 func TestSuiteRefusedUntilTheStartDeadline(t *testing.T) {
 	s := testutil.MakeSuite("s", "ns", "a", "b").Obj()
-	p, err := PlanSuite(s)
+	p, err := validation.PlanSuite(s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	look := func(at time.Time) Decision {
 		seen := &SuiteObserved{
-			Members: make([]SuiteMember, len(p.Members)), Lane: Lane{Holder: ptr.To(HolderOfSuite(s))}, Checked: true,
+			SuiteRuns: membersOf(p), Lane: Lane{Holder: ptr.To(HolderOfSuite(s))}, Checked: true,
 			Hindrances: Hindrances{Refused: &Refusal{Object: "BenchmarkRun s-r1-a", Message: "exceeded quota: runs"}},
 		}
 		d := NextOfSuite(s, p, seen, at)

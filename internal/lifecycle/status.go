@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -64,10 +65,11 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 
 // measurements sets what was measured, and where.
 func (s *situation) measurements(status *v1alpha1.BenchmarkRunStatus) {
-	status.Environment, status.Points, status.Headline = s.environment(), s.statusPoints(), stats.Headline(s.points)
+	a := analysis.OfRun(s.run, s.plan, s.seen.Records, s.seen.Earlier)
+	status.Environment, status.Points, status.Headline = s.environment(a), statusPoints(a.Points), stats.Headline(a.Points)
 	status.Claims, status.Claimed = nil, ""
-	if s.measured > 0 {
-		status.Claims, status.Claimed = claimStatus(ClaimsOfRun(s.run, s.points))
+	if a.Measured > 0 {
+		status.Claims, status.Claimed = claimStatus(a.Claims)
 	}
 	status.Records = s.seen.Newest
 	if s.seen.Results != nil {
@@ -78,9 +80,9 @@ func (s *situation) measurements(status *v1alpha1.BenchmarkRunStatus) {
 		failed = 1
 	}
 	status.Trials = v1alpha1.TrialCounts{
-		Planned: count(s.planned), Measured: count(s.measured), Invalidated: count(s.invalidated), Failed: count(failed),
+		Planned: count(a.Planned), Measured: count(a.Measured), Invalidated: count(a.Invalidated), Failed: count(failed),
 	}
-	status.Progress = fmt.Sprintf("%d/%d", s.measured, s.planned)
+	status.Progress = fmt.Sprintf("%d/%d", a.Measured, a.Planned)
 }
 
 // times sets when the run began, and when it ends at the latest. A run has not begun as long as it is suspended or queued; one
@@ -175,10 +177,10 @@ func (s *situation) elapsed(status *v1alpha1.BenchmarkRunStatus) string {
 	return end.Sub(status.StartTime.Time).Round(time.Second).String()
 }
 
-func (s *situation) statusPoints() []v1alpha1.PointStatus {
+func statusPoints(points []stats.Point) []v1alpha1.PointStatus {
 	var list []v1alpha1.PointStatus
 	room := maxWarningsBytes
-	for _, p := range s.points {
+	for _, p := range points {
 		if p.Summary.N == 0 || len(list) == maxStatusPoints {
 			continue
 		}

@@ -4,10 +4,8 @@
 package lifecycle
 
 import (
-	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -81,26 +79,4 @@ func (s *suiteSituation) serves() bool {
 		return false
 	}
 	return slices.ContainsFunc(s.seen.Instances, func(i Instance) bool { return i.Works(s.now) })
-}
-
-// SharedDatabase says how many servers the runs that share a database have measured, or is empty if they share none.
-func SharedDatabase(seen *SuiteObserved) string {
-	servers := sets.New[string]()
-	for i := range seen.Members {
-		m := &seen.Members[i]
-		if m.Measured == nil {
-			continue
-		}
-		if _, shares := plan.SharedBy(m.Run); shares {
-			servers.Insert(m.Measured.Servers...)
-		}
-	}
-	switch n := servers.Len(); n {
-	case 0:
-		return ""
-	case 1:
-		return "all runs have measured one database server"
-	default:
-		return fmt.Sprintf("the runs have shared a database, whose server was replaced: %d servers", n)
-	}
 }

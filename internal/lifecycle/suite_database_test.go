@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -86,7 +87,7 @@ func TestWarmUpOfASharedInstance(t *testing.T) {
 }
 
 // sharedRuns are what is seen after so many runs that share a database: all of them have measured instance 2.
-func sharedRuns(s *v1alpha1.BenchmarkSuite, p *SuitePlan, runs int) *SuiteObserved {
+func sharedRuns(s *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, runs int) *SuiteObserved {
 	seen := measuredRuns(s, p, runs)
 	for i := range seen.Members[:runs] {
 		m := &seen.Members[i]
@@ -184,7 +185,7 @@ func TestLastInstanceOfASuite(t *testing.T) {
 	look(1)
 	seen.Instances = []Instance{instanceOf(2, "pod")}
 	look(2)
-	seen.Instances, seen.Members[0] = nil, SuiteMember{}
+	seen.Instances, seen.Members[0] = nil, analysis.Member{}
 	look(2)
 }
 
@@ -198,21 +199,5 @@ func TestSuiteEndsAfterItsDeadline(t *testing.T) {
 	seen.Results = new(v1alpha1.ResultsReference)
 	if d := NextOfSuite(s, p, seen, now); d.Action != (RemoveDatabase{2}) || d.Failure != nil {
 		t.Errorf("it decides %+v", d)
-	}
-}
-
-func TestSharedDatabase(t *testing.T) {
-	s := suite(fixedRounds(2))
-	p := planOfSuite(t, s)
-	same, replaced := sharedRuns(s, p, 3), sharedRuns(s, p, 3)
-	replaced.Members[2].Measured.Servers = []string{"another"}
-	for want, seen := range map[string]*SuiteObserved{
-		"all runs have measured one database server":                            same,
-		"the runs have shared a database, whose server was replaced: 2 servers": replaced,
-		"": measuredRuns(s, p, 3),
-	} {
-		if got := SharedDatabase(seen); got != want {
-			t.Errorf("it says %q, want %q", got, want)
-		}
 	}
 }

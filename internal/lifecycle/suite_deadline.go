@@ -10,18 +10,19 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 )
 
 // SuiteDeadline is how long a suite may take at most from its start, without the time for which it is suspended or queued: what
 // it asks for or, by default, as long as all of its runs may take by their own deadlines.
-func SuiteDeadline(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) time.Duration {
+func SuiteDeadline(suite *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan) time.Duration {
 	if asked := suite.Spec.DeadlineSeconds; asked != nil {
 		return time.Duration(*asked) * time.Second
 	}
 	total := spareTime
 	for _, v := range p.Variants {
 		// A deadline is at most a year and rounds are at most 20: this does not overflow.
-		total = min(maxDeadline, total+time.Duration(suite.Spec.Rounds)*Deadline(v.Run, v.Plan))
+		total = min(maxDeadline, total+time.Duration(suite.Spec.MaxRounds)*Deadline(v.Run, v.Plan))
 	}
 	return total
 }

@@ -7,14 +7,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
 	"sigs.k8s.io/randfill"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // FuzzSuiteStatus: whatever the runs of a suite measured, the API server accepts the suite's status.
@@ -29,8 +32,8 @@ func FuzzSuiteStatus(f *testing.F) {
 			return
 		}
 		for n := range 2 { // the second status is made from the first one
-			seen, p := new(SuiteObserved), new(SuitePlan)
-			planned, err := PlanSuite(suite)
+			seen, p := new(SuiteObserved), new(analysis.SuitePlan)
+			planned, err := validation.PlanSuite(suite)
 			if err != nil {
 				seen.Obstacle = InvalidVariant(err)
 			} else {
@@ -65,9 +68,9 @@ func suiteOf(spec string) []byte {
 }
 
 // anyRuns are runs of a suite that have ended, as many as facts say, with any values.
-func anyRuns(facts []byte, suite *v1alpha1.BenchmarkSuite, p *SuitePlan) *SuiteObserved {
+func anyRuns(facts []byte, suite *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan) *SuiteObserved {
 	fill := randfill.NewFromGoFuzz(facts).NilChance(0.2).NumElements(0, 20).Funcs(anyText, anyNumber, anyInteger)
-	seen := &SuiteObserved{Checked: true, Members: make([]SuiteMember, len(p.Members)), Variables: make([]map[string]string, len(p.Variants))}
+	seen := &SuiteObserved{Checked: true, SuiteRuns: membersOf(p)}
 	var ended, chance uint8
 	fill.Fill(&ended)
 	for i, m := range p.Members[:min(int(ended), len(p.Members))] {
@@ -76,18 +79,18 @@ func anyRuns(facts []byte, suite *v1alpha1.BenchmarkSuite, p *SuitePlan) *SuiteO
 		fill.Fill(&run.Status.Trials)
 		if fill.Fill(&chance); chance%16 == 0 {
 			endedRun(run, v1alpha1.ConditionFailed)
-			seen.Members[i] = SuiteMember{Run: run}
+			seen.Members[i] = analysis.Member{Run: run}
 			break
 		}
 		endedRun(run, v1alpha1.ConditionComplete)
-		measured := &Measurements{Values: notMeasured(len(p.Variants[m.Variant].Plan.Points))}
+		measured := &analysis.Measurements{Values: slices.Repeat([]float64{math.NaN()}, len(p.Variants[m.Variant].Plan.Points))}
 		fill.Fill(&measured.Metric)
 		for point := range measured.Values {
 			if fill.Fill(&measured.Values[point]); chance%4 == 1 {
 				measured.Values[point] = math.Abs(measured.Values[point]) + 1
 			}
 		}
-		seen.Members[i] = SuiteMember{Run: run, Measured: measured}
+		seen.Members[i] = analysis.Member{Run: run, Measured: measured}
 	}
 	fill.Fill(&seen.Variables)
 	if len(seen.Variables) != len(p.Variants) {
@@ -101,6 +104,6 @@ func anyRuns(facts []byte, suite *v1alpha1.BenchmarkSuite, p *SuitePlan) *SuiteO
 		fill.Fill(&seen.Predecessor)
 	}
 	fill.Fill(&seen.Trouble)
-	seen.Judged = Judge(suite, p, seen, Judged{})
+	seen.Judged = analysis.Judge(suite, p, &seen.SuiteRuns, analysis.Verdicts{})
 	return seen
 }

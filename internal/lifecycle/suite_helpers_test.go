@@ -12,9 +12,11 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // suite is one of two variants at one point, durable and lazy.
@@ -28,39 +30,46 @@ func suite(changes ...func(*v1alpha1.BenchmarkSuite)) *v1alpha1.BenchmarkSuite {
 
 func fixedRounds(n int32) func(*v1alpha1.BenchmarkSuite) {
 	return func(s *v1alpha1.BenchmarkSuite) {
-		s.Spec.Rounds, s.Spec.EarlyStop.Policy = n, v1alpha1.EarlyStopDisabled
+		s.Spec.MaxRounds, s.Spec.EarlyStop.Policy = n, v1alpha1.EarlyStopDisabled
 	}
 }
 
-func planOfSuite(t *testing.T, s *v1alpha1.BenchmarkSuite) *SuitePlan {
+type suitePlan = analysis.SuitePlan
+
+func planOfSuite(t *testing.T, s *v1alpha1.BenchmarkSuite) *analysis.SuitePlan {
 	t.Helper()
-	p, err := PlanSuite(s)
+	p, err := validation.PlanSuite(s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
+// membersOf a suite with that plan are runs that do not exist yet.
+func membersOf(p *analysis.SuitePlan) analysis.SuiteRuns {
+	return analysis.SuiteRuns{Members: make([]analysis.Member, len(p.Members))}
+}
+
 // measuredRuns are what is seen after so many runs of a suite that holds its lane: those of lazy are three times as fast. The noise is small, and the same
 // whatever the number of runs.
-func measuredRuns(s *v1alpha1.BenchmarkSuite, p *SuitePlan, runs int) *SuiteObserved {
-	seen := &SuiteObserved{Checked: true, Lane: Lane{Holder: ptr.To(HolderOfSuite(s))}, Members: make([]SuiteMember, len(p.Members))}
+func measuredRuns(s *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, runs int) *SuiteObserved {
+	seen := &SuiteObserved{Checked: true, Lane: Lane{Holder: ptr.To(HolderOfSuite(s))}, SuiteRuns: membersOf(p)}
 	for i, m := range p.Members[:runs] {
 		run := plan.MemberRun(s, m)
 		endedRun(run, v1alpha1.ConditionComplete)
 		run.Status.Environment = v1alpha1.Environment{DatabaseNode: "worker", LoaderNode: "worker2", DatabaseImage: "mariadb@1"}
-		seen.Members[i] = SuiteMember{Run: run, Measured: &Measurements{Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}}}
+		seen.Members[i] = analysis.Member{Run: run, Measured: &analysis.Measurements{Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}}}
 		for range p.Variants[m.Variant].Plan.Points {
 			seen.Members[i].Measured.Values = append(seen.Members[i].Measured.Values,
 				1000*math.Pow(3, float64(m.Variant))*(1+0.002*float64(i%3)))
 		}
 	}
-	seen.Judged = Judge(s, p, seen, Judged{})
+	seen.Judged = analysis.Judge(s, p, &seen.SuiteRuns, analysis.Verdicts{})
 	return seen
 }
 
 // begin adds the next run, which is under way.
-func (o *SuiteObserved) begin(s *v1alpha1.BenchmarkSuite, p *SuitePlan, next int, changes ...func(*v1alpha1.BenchmarkRun)) *SuiteObserved {
+func (o *SuiteObserved) begin(s *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, next int, changes ...func(*v1alpha1.BenchmarkRun)) *SuiteObserved {
 	run := plan.MemberRun(s, p.Members[next])
 	run.UID = "u"
 	for _, change := range changes {

@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/hosttuning"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
@@ -64,11 +65,11 @@ func (s *suiteSituation) disturbs() bool { return s.seen.Lingering || !s.quiet()
 // quiet says whether the current run, unless it has finished, says itself that it is suspended, or being deleted. Until then, a
 // step that it has begun may still create a Job.
 func (s *suiteSituation) quiet() bool {
-	return !slices.ContainsFunc(s.seen.Members, func(m SuiteMember) bool {
+	return !slices.ContainsFunc(s.seen.Members, func(m analysis.Member) bool {
 		if m.Run == nil || m.Finished() || saysDeleted(m.Run.Status.Conditions) || string(m.Run.UID) != s.seen.Current.UID {
 			return false
 		}
-		suspended := ptr.Deref(m.Run.Spec.Suspend, false) && m.is(v1alpha1.ConditionSuspended)
+		suspended := ptr.Deref(m.Run.Spec.Suspend, false) && m.Is(v1alpha1.ConditionSuspended)
 		return !suspended || m.Run.Status.ObservedGeneration != m.Run.Generation
 	})
 }

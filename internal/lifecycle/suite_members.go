@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -20,7 +21,8 @@ import (
 // runs that it is compared with.
 func memberLost(s *suiteSituation) *Decision {
 	had := int(ptr.Deref(s.suite.Status.Runs.Finished, 0))
-	later := s.underWay() == nil && slices.ContainsFunc(s.seen.Members[s.next:], func(m SuiteMember) bool { return m.Finished() })
+	finished := func(m analysis.Member) bool { return m.Finished() }
+	later := s.underWay() == nil && slices.ContainsFunc(s.seen.Members[s.next:], finished)
 	if s.next >= had && !later {
 		return nil
 	}
@@ -32,7 +34,7 @@ func memberLost(s *suiteSituation) *Decision {
 func memberFailed(s *suiteSituation) *Decision {
 	for i := range s.seen.Members[:s.next] {
 		c := apimeta.FindStatusCondition(s.seen.Members[i].Run.Status.Conditions, v1alpha1.ConditionFailed)
-		if s.seen.Members[i].is(v1alpha1.ConditionFailed) {
+		if s.seen.Members[i].Is(v1alpha1.ConditionFailed) {
 			return fail(Failure{Reason: v1alpha1.ReasonMemberFailed, Message: fmt.Sprintf(
 				"run %s of round %d failed: %s: %s", s.name(i), s.plan.Members[i].Round, c.Reason, c.Message)})
 		}
@@ -85,7 +87,7 @@ func memberLingers(s *suiteSituation) *Decision {
 // unchecked has the runs of all variants checked before the suite stands in the queue of its lane: one that cannot be carried out
 // ends at once. Runs of an earlier suite of this name would be in the way.
 func unchecked(s *suiteSituation) *Decision {
-	begun := slices.ContainsFunc(s.seen.Members, func(m SuiteMember) bool { return m.Run != nil })
+	begun := slices.ContainsFunc(s.seen.Members, func(m analysis.Member) bool { return m.Run != nil })
 	if s.seen.Checked || begun || len(s.seen.Predecessor) > 0 || ptr.Deref(s.suite.Status.Runs.Finished, 0) > 0 {
 		return nil
 	}
@@ -94,7 +96,7 @@ func unchecked(s *suiteSituation) *Decision {
 
 // createMember creates the next run, on the nodes of the first one.
 func createMember(s *suiteSituation) *Decision {
-	create := CreateMember{Member: s.plan.Members[s.next], Rows: PilotRows(s.seen)}
+	create := CreateMember{Member: s.plan.Members[s.next], Rows: s.seen.DecidedRows()}
 	if s.next > 0 && s.suite.Spec.Template.Spec.Placement == v1alpha1.PlacementSameNode {
 		e := &s.seen.Members[0].Run.Status.Environment
 		if e.DatabaseNode != result.Unknown {
@@ -112,7 +114,7 @@ func createMember(s *suiteSituation) *Decision {
 func (s *suiteSituation) measuring(a Action) *Decision {
 	m := s.plan.Members[s.next]
 	return &Decision{Action: a, Reason: v1alpha1.ReasonMeasuring, Message: fmt.Sprintf(
-		"round %d of at most %d, %s", m.Round, s.suite.Spec.Rounds, s.suite.Spec.Variants[m.Variant].Name)}
+		"round %d of at most %d, %s", m.Round, s.suite.Spec.MaxRounds, s.suite.Spec.Variants[m.Variant].Name)}
 }
 
 // name of a member's run.

@@ -12,13 +12,14 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // suiteSituation is the input of every rule about suites.
 type suiteSituation struct {
 	suite *v1alpha1.BenchmarkSuite
-	plan  *SuitePlan
+	plan  *analysis.SuitePlan
 	seen  *SuiteObserved
 	now   time.Time
 	// next is the index of the first member that has not finished, or the number of members.
@@ -53,14 +54,16 @@ var (
 )
 
 // NextOfSuite decides what a suite does next.
-func NextOfSuite(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, now time.Time) Decision {
+func NextOfSuite(suite *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, seen *SuiteObserved, now time.Time) Decision {
 	s := newSuiteSituation(suite, p, seen, now)
 	d := s.decide()
 	d.Finished = d.Finished || d.Failure != nil && s.nothingLeft()
 	return d
 }
 
-func newSuiteSituation(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, now time.Time) *suiteSituation {
+func newSuiteSituation(
+	suite *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, seen *SuiteObserved, now time.Time,
+) *suiteSituation {
 	s := &suiteSituation{suite: suite, plan: p, seen: seen, now: now}
 	for s.next < len(seen.Members) && seen.Members[s.next].Finished() {
 		s.next++
@@ -206,7 +209,7 @@ func suitePredecessor(s *suiteSituation) *Decision {
 // then completes the suite.
 func answered(s *suiteSituation) *Decision {
 	wholeRound := s.next%len(s.plan.Variants) == 0 && s.next/len(s.plan.Variants) == s.seen.Judged.Rounds
-	stop := design(s.suite, s.plan).EarlyStop && wholeRound && s.underWay() == nil && s.seen.Judged.Decided()
+	stop := s.stopsEarly() && wholeRound && s.underWay() == nil && s.seen.Judged.Decided()
 	if !stop && s.next < len(s.seen.Members) {
 		return nil
 	}
@@ -221,7 +224,7 @@ func answered(s *suiteSituation) *Decision {
 	}
 	pairs := s.seen.Judged.Pairs
 	d := &Decision{Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonDecided, Message: s.whyStopped()}
-	if n := s.seen.Judged.unanswered(); n > 0 {
+	if n := s.seen.Judged.Unanswered(); n > 0 {
 		d.Reason = v1alpha1.ReasonUndecided
 		d.Message += fmt.Sprintf("; comparisons without an answer: %d of %d", n, len(pairs))
 	}
@@ -229,8 +232,13 @@ func answered(s *suiteSituation) *Decision {
 	return d
 }
 
+// stopsEarly says whether the suite ends when every comparison has its answer.
+func (s *suiteSituation) stopsEarly() bool {
+	return analysis.DesignOf(&s.suite.Spec, len(s.plan.Pairs)).EarlyStop
+}
+
 // WhyStopped says why no further round is measured.
-func WhyStopped(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, now time.Time) string {
+func WhyStopped(suite *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, seen *SuiteObserved, now time.Time) string {
 	return newSuiteSituation(suite, p, seen, now).whyStopped()
 }
 

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -43,7 +44,7 @@ func TestPrecedenceOfSuiteRules(t *testing.T) {
 		{"lifecycle.Wait fail MemberFailed", func() { seen.Members[1].Run.Status.Conditions[1].Type = v1alpha1.ConditionComplete }},
 		{"lifecycle.TakeLane Queued", func() { seen.Lane.Holder = ptr.To(HolderOfSuite(s)) }},
 		{"lifecycle.Wait WaitingForPredecessor", func() { seen.Predecessor = nil }},
-		{"lifecycle.PublishSuite Publishing", func() { s.Spec.EarlyStop.Policy, seen.Judged = v1alpha1.EarlyStopDisabled, Judged{} }},
+		{"lifecycle.PublishSuite Publishing", func() { s.Spec.EarlyStop.Policy, seen.Judged = v1alpha1.EarlyStopDisabled, analysis.Verdicts{} }},
 		{"lifecycle.RemoveMember Measuring", func() { seen.Current.UID = string(seen.Members[2].Run.UID) }},
 		{"lifecycle.Wait Measuring", func() { seen.Members[3].Run = nil }},
 		{"lifecycle.Wait Measuring", func() { seen.Lingering = false }},
@@ -56,16 +57,16 @@ func TestPrecedenceOfSuiteRules(t *testing.T) {
 	for i, tc := range cases {
 		switch i {
 		case 5: // no run is there yet, and none is in the way
-			*seen, s.Status.Runs.Finished = SuiteObserved{Members: make([]SuiteMember, len(p.Members))}, nil
+			*seen, s.Status.Runs.Finished = SuiteObserved{SuiteRuns: membersOf(p)}, nil
 		case 6:
 			*seen, s.Status.Runs.Finished = begun, ptr.To[int32](4)
 			seen.Obstacle = nil
 		case 10: // every comparison has its answer, after a whole round and with no run under way
-			s.Spec.EarlyStop.Policy, seen.Members[2], seen.Members[3] = v1alpha1.EarlyStopWhenDecided, SuiteMember{}, SuiteMember{}
-			seen.Judged = Judged{Rounds: 1, Pairs: []stats.Paired{{Comparison: stats.Comparison{Decided: true, Verdict: stats.Equal}}}}
+			s.Spec.EarlyStop.Policy, seen.Members[2], seen.Members[3] = v1alpha1.EarlyStopWhenDecided, analysis.Member{}, analysis.Member{}
+			seen.Judged = analysis.Verdicts{Rounds: 1, Pairs: []stats.Paired{{Comparison: stats.Comparison{Decided: true, Verdict: stats.Equal}}}}
 		case 11:
 			seen.begin(s, p, 2)
-			seen.Members[3], seen.Current.UID = SuiteMember{}, "another"
+			seen.Members[3], seen.Current.UID = analysis.Member{}, "another"
 		case 13:
 			seen.Members[2].Run = nil
 		}
@@ -84,7 +85,7 @@ func TestNextOfSuite(t *testing.T) {
 		return Decision{Action: Wait{}, Failure: &Failure{Reason: reason, Message: message}, Finished: finished}
 	}
 	const answer = "lazy is 3 times as fast as durable (2.8–3.2)"
-	published := func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) {
+	published := func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) {
 		o.Results = new(v1alpha1.ResultsReference)
 		o.Judged.Pairs[0].Comparison = stats.Comparison{Verdict: stats.Faster, Decided: true, Ratio: 3, Low: 2.8, High: 3.2}
 	}
@@ -92,21 +93,21 @@ func TestNextOfSuite(t *testing.T) {
 		suite *v1alpha1.BenchmarkSuite
 		// runs that are measured, and what else is seen.
 		runs int
-		see  func(*v1alpha1.BenchmarkSuite, *SuitePlan, *SuiteObserved)
+		see  func(*v1alpha1.BenchmarkSuite, *suitePlan, *SuiteObserved)
 		want Decision
 	}
 	members := planOfSuite(t, suite()).Members // lazy, durable, durable, lazy, …
 	bound := func(i int) CreateMember {
 		return CreateMember{Member: members[i], DatabaseNode: "worker", LoaderNodes: "worker2"}
 	}
-	going := func(s *v1alpha1.BenchmarkSuite, p *SuitePlan, o *SuiteObserved) {
+	going := func(s *v1alpha1.BenchmarkSuite, p *suitePlan, o *SuiteObserved) {
 		o.begin(s, p, 1, func(r *v1alpha1.BenchmarkRun) { r.DeletionTimestamp = ptr.To(ago(time.Second)) })
 	}
-	left := func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) { o.Lane = Lane{} }
+	left := func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) { o.Lane = Lane{} }
 	for name, tc := range map[string]situation{
 		"first": {runs: 0, want: measuring(CreateMember{Member: members[0], Shared: &plan.Served{}}, "round 1 of at most 20, lazy")},
 		"not checked": {
-			see:  func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) { o.Checked = false },
+			see:  func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) { o.Checked = false },
 			want: Decision{Action: CheckVariants{}, Reason: v1alpha1.ReasonChecking, Message: "the runs of all variants are being checked"},
 		},
 		"second, on the same nodes": {runs: 1, want: measuring(bound(1), "round 1 of at most 20, durable")},
@@ -115,13 +116,13 @@ func TestNextOfSuite(t *testing.T) {
 			want: measuring(CreateMember{Member: members[1]}, "round 1 of at most 20, durable"),
 		},
 		"second, on an external server": {
-			runs: 1, see: func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) {
+			runs: 1, see: func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) {
 				o.Members[0].Run.Status.Environment.DatabaseNode = result.Unknown
 			},
 			want: measuring(CreateMember{Member: members[1], LoaderNodes: "worker2"}, "round 1 of at most 20, durable"),
 		},
 		"under way": {
-			runs: 1, see: func(s *v1alpha1.BenchmarkSuite, p *SuitePlan, o *SuiteObserved) {
+			runs: 1, see: func(s *v1alpha1.BenchmarkSuite, p *suitePlan, o *SuiteObserved) {
 				o.begin(s, p, 1, func(r *v1alpha1.BenchmarkRun) {
 					r.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Reason: "Measuring", Message: "trial 1 of 1"}}
 				})
@@ -129,17 +130,17 @@ func TestNextOfSuite(t *testing.T) {
 			want: measuring(Wait{}, "round 1 of at most 20, durable: Measuring: trial 1 of 1"),
 		},
 		"to be resumed": {
-			runs: 1, see: func(s *v1alpha1.BenchmarkSuite, p *SuitePlan, o *SuiteObserved) { o.begin(s, p, 1, suspendedRun) },
+			runs: 1, see: func(s *v1alpha1.BenchmarkSuite, p *suitePlan, o *SuiteObserved) { o.begin(s, p, 1, suspendedRun) },
 			want: measuring(SuspendMember{Name: "s-r1-durable"}, "round 1 of at most 20, durable"),
 		},
 		"to be suspended": {
 			suite: suite(func(s *v1alpha1.BenchmarkSuite) { s.Spec.Suspend = ptr.To(true) }), runs: 1,
-			see:  func(s *v1alpha1.BenchmarkSuite, p *SuitePlan, o *SuiteObserved) { o.begin(s, p, 1) },
+			see:  func(s *v1alpha1.BenchmarkSuite, p *suitePlan, o *SuiteObserved) { o.begin(s, p, 1) },
 			want: Decision{Action: SuspendMember{"s-r1-durable", true}, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"},
 		},
 		"suspended": {
 			suite: suite(func(s *v1alpha1.BenchmarkSuite) { s.Spec.Suspend = ptr.To(true) }), runs: 1,
-			see:  func(s *v1alpha1.BenchmarkSuite, p *SuitePlan, o *SuiteObserved) { o.begin(s, p, 1, suspendedRun) },
+			see:  func(s *v1alpha1.BenchmarkSuite, p *suitePlan, o *SuiteObserved) { o.begin(s, p, 1, suspendedRun) },
 			want: after(Decision{Action: Wait{}, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"}, time.Second),
 		},
 		"not decided after too few rounds": {runs: 6, want: measuring(bound(6), "round 4 of at most 20, lazy")},
@@ -165,7 +166,7 @@ func TestNextOfSuite(t *testing.T) {
 			want: Decision{Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonDecided, Message: "all 6 rounds are measured: " + answer},
 		},
 		"all rounds, without an answer": {
-			suite: suite(fixedRounds(6)), runs: 12, see: func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) {
+			suite: suite(fixedRounds(6)), runs: 12, see: func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) {
 				o.Results = new(v1alpha1.ResultsReference)
 				o.Judged.Pairs[0].Comparison = stats.Comparison{Verdict: stats.NoDifferenceShown, Low: 0.9, High: 1.1, Detectable: 0.1}
 			},
@@ -176,7 +177,7 @@ func TestNextOfSuite(t *testing.T) {
 			},
 		},
 		"a run failed in the first round": {
-			runs: 1, see: func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) {
+			runs: 1, see: func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) {
 				o.Members[0].Run.Status.Conditions[1] = metav1.Condition{
 					Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: "LoaderFailed", Message: "no",
 				}
@@ -184,7 +185,9 @@ func TestNextOfSuite(t *testing.T) {
 			want: failed(v1alpha1.ReasonMemberFailed, "run s-r1-lazy of round 1 failed: LoaderFailed: no", true),
 		},
 		"a run was deleted": {
-			runs: 3, see: func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) { o.Members[1] = SuiteMember{} },
+			runs: 3, see: func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) {
+				o.Members[1] = analysis.Member{}
+			},
 			want: failed(v1alpha1.ReasonMemberLost, "run s-r1-durable was deleted while the suite was under way", false),
 		},
 		"the last run was deleted": {
@@ -192,7 +195,7 @@ func TestNextOfSuite(t *testing.T) {
 			want: failed(v1alpha1.ReasonMemberLost, "run s-r2-durable was deleted while the suite was under way", false),
 		},
 		"failed, a run is under way": {
-			suite: suite(failedSuite), runs: 1, see: func(s *v1alpha1.BenchmarkSuite, p *SuitePlan, o *SuiteObserved) { o.begin(s, p, 1) },
+			suite: suite(failedSuite), runs: 1, see: func(s *v1alpha1.BenchmarkSuite, p *suitePlan, o *SuiteObserved) { o.begin(s, p, 1) },
 			want: Decision{
 				Action: RemoveMember{Name: "s-r1-durable", UID: "u"}, Reason: v1alpha1.ReasonPublishing, Message: "run s-r1-durable is being removed",
 			},
@@ -211,7 +214,7 @@ func TestNextOfSuite(t *testing.T) {
 		"failed within the first round": {suite: suite(failedSuite), runs: 1, want: Decision{Action: Wait{}, Finished: true}},
 		"failed, the results are refused for too long": {
 			suite: suite(failedSuite, func(s *v1alpha1.BenchmarkSuite) { s.Status.Conditions[0].LastTransitionTime = ago(time.Hour) }), runs: 3,
-			see:  func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) { o.Trouble = "no" },
+			see:  func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) { o.Trouble = "no" },
 			want: Decision{Action: Wait{}, Finished: true},
 		},
 		"to live for a while": {
@@ -239,11 +242,13 @@ func TestNextOfSuite(t *testing.T) {
 			},
 		},
 		"in trouble": {
-			runs: 1, see: func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) { o.Trouble = "the quota is used up" },
+			runs: 1, see: func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) {
+				o.Trouble = "the quota is used up"
+			},
 			want: Decision{Action: bound(1), Reason: v1alpha1.ReasonRetrying, Message: "the quota is used up"},
 		},
 		"blind": {
-			see: func(_ *v1alpha1.BenchmarkSuite, _ *SuitePlan, o *SuiteObserved) {
+			see: func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) {
 				*o = SuiteObserved{Hindrances: Hindrances{Blind: true, Trouble: "no answer"}}
 			},
 			want: Decision{Action: Wait{}, Reason: v1alpha1.ReasonRetrying, Message: "no answer"},

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -29,7 +30,7 @@ import (
 type suiteWorld struct {
 	t     *testing.T
 	suite *v1alpha1.BenchmarkSuite
-	plan  *SuitePlan
+	plan  *analysis.SuitePlan
 	// runs by name, each with what it has; Instances and Lane are set when it is looked at.
 	runs      map[string]*world
 	instances []Instance
@@ -140,7 +141,7 @@ func (w *suiteWorld) chance() {
 
 func (w *suiteWorld) look() *SuiteObserved {
 	seen := &SuiteObserved{
-		Checked: true, Members: make([]SuiteMember, len(w.plan.Members)), Lane: Lane{Lease: "s/l", Holder: w.lane},
+		Checked: true, SuiteRuns: membersOf(w.plan), Lane: Lane{Lease: "s/l", Holder: w.lane},
 		Instances: slices.Clone(w.instances), Results: w.results, Current: w.suite.Status.CurrentRun,
 	}
 	for i, m := range w.plan.Members {
@@ -151,10 +152,10 @@ func (w *suiteWorld) look() *SuiteObserved {
 		seen.Members[i].Run = r.run
 		seen.Lingering = seen.Lingering || len(r.seen.Attempts) > 0
 		if told(r.run.Status.Conditions)[v1alpha1.ConditionComplete] == "True Complete" {
-			seen.Members[i].Measured = MeasurementsOf(r.plan, r.seen.Records, nil)
+			seen.Members[i].Measured = analysis.MeasurementsOf(r.plan, r.seen.Records, nil)
 		}
 	}
-	seen.Judged = Judge(w.suite, w.plan, seen, Judged{})
+	seen.Judged = analysis.Judge(w.suite, w.plan, &seen.SuiteRuns, analysis.Verdicts{})
 	return seen
 }
 

@@ -11,6 +11,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
@@ -24,7 +26,7 @@ const (
 // StatusOfSuite is the whole status of a suite. From the old one it takes what cannot be observed again: when the suite began,
 // the transition times of its conditions, and how it ended, because an end is never taken back.
 func StatusOfSuite(
-	suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, d Decision, now time.Time,
+	suite *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, seen *SuiteObserved, d Decision, now time.Time,
 ) v1alpha1.BenchmarkSuiteStatus {
 	s := newSuiteSituation(suite, p, seen, now.Truncate(time.Second)) // as the API server stores it
 	status := *suite.Status.DeepCopy()
@@ -64,21 +66,21 @@ func StatusOfSuite(
 
 // measurements sets what was measured, and what it says.
 func (s *suiteSituation) measurements(status *v1alpha1.BenchmarkSuiteStatus) {
-	j := &s.seen.Judged
+	a := analysis.OfSuite(s.suite, s.plan, &s.seen.SuiteRuns, s.seen.Judged)
 	status.CurrentRun = s.seen.Current
 	status.Baseline = s.suite.Spec.Variants[s.plan.Baseline].Name
-	status.Rounds = v1alpha1.RoundCounts{Planned: count(int(s.suite.Spec.Rounds)), Measured: count(j.Rounds)}
-	status.Progress = fmt.Sprintf("%d/%d", j.Rounds, s.suite.Spec.Rounds)
+	status.Rounds = v1alpha1.RoundCounts{Planned: count(int(s.suite.Spec.MaxRounds)), Measured: count(a.Rounds)}
+	status.Progress = fmt.Sprintf("%d/%d", a.Rounds, s.suite.Spec.MaxRounds)
 	// A run that was lost was there: its suite must not forget that it has failed for it.
 	status.Runs.Finished = count(max(s.next, int(ptr.Deref(status.Runs.Finished, 0))))
-	status.Runs.Invalidated = count(max(0, Invalidated(s.seen)))
-	status.Answer = cut(stats.AnswerOf(j.Pairs).Text, maxSuiteText)
-	status.Comparisons = comparisons(j.Pairs)
-	status.Claims, status.Claimed = claimStatus(j.Claims)
-	status.Database, status.LastInstance = SharedDatabase(s.seen), s.lastInstance()
-	status.Differences = texts(VariantDifferences(s.suite, s.plan, s.seen), maxDifferences)
-	status.Volumes = Volumes(s.suite, s.plan, s.seen)
-	status.Warnings = texts(stats.SuiteTexts(SuiteWarnings(s.suite, s.plan, s.seen)), maxPointWarnings)
+	status.Runs.Invalidated = count(max(0, a.Invalidated))
+	status.Answer = cut(stats.AnswerOf(a.Pairs).Text, maxSuiteText)
+	status.Comparisons = comparisons(a.Pairs)
+	status.Claims, status.Claimed = claimStatus(a.Claims)
+	status.Database, status.LastInstance = a.Database, s.lastInstance()
+	status.Differences = texts(variantDifferences(a.Variants, status.Baseline), maxDifferences)
+	status.Volumes = volumes(a.Variants)
+	status.Warnings = texts(stats.SuiteTexts(a.Warnings), maxPointWarnings)
 	if s.seen.Results != nil {
 		status.Results = *s.seen.Results
 	}
@@ -103,6 +105,47 @@ func comparisons(pairs []stats.Paired) []v1alpha1.ComparisonStatus {
 			c.Parameters[name] = v1alpha1.ParameterValue(cut(string(value), 256))
 		}
 		list = append(list, c)
+	}
+	return list
+}
+
+// variantDifferences say of each variant in what it asks for something else than the baseline, and which server variables differ
+// besides: a sentence or two for each.
+func variantDifferences(variants []analysis.Variant, baseline string) []string {
+	var list []string
+	for i := range variants {
+		v := &variants[i]
+		if v.Baseline {
+			continue
+		}
+		text := fmt.Sprintf("%s asks for the same as %s", v.Name, baseline)
+		if len(v.Differences) > 0 {
+			text = fmt.Sprintf("%s differs from %s in: %s", v.Name, baseline, plan.List(v.Differences))
+		}
+		if v.Unasked.Text != "" {
+			text += "; " + v.Unasked.Text
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+// volumes are what the data of each variant was on. A variant is left out if nothing is known of it.
+func volumes(variants []analysis.Variant) []v1alpha1.VolumeStatus {
+	var list []v1alpha1.VolumeStatus
+	for i := range variants {
+		v := variants[i].Volume
+		if v == nil {
+			continue
+		}
+		volume := v1alpha1.VolumeStatus{
+			Variant: variants[i].Name, Filesystem: v.Filesystem, MountOptions: v.MountOptions, IOScheduler: v.IOScheduler,
+			BlockIO: v.BlockIO, FdatasyncMicros: v.FdatasyncMicros, FdatasyncMeanMicros: v.FdatasyncMeanMicros,
+		}
+		shorten(64, &volume.Filesystem, &volume.IOScheduler)
+		shorten(512, &volume.BlockIO)
+		shorten(1024, &volume.MountOptions)
+		list = append(list, volume)
 	}
 	return list
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -194,5 +195,53 @@ func TestSuspendedSuiteHasMoreTime(t *testing.T) {
 	got := statusOfSuite(t, s, measuredRuns(s, planOfSuite(t, s), 1))
 	if *got.SuspendedSeconds != 600 || !got.Deadline.Equal(ptr.To(ago(-40*time.Minute))) {
 		t.Errorf("suspended for %d s, deadline %v", *got.SuspendedSeconds, got.Deadline)
+	}
+}
+
+// differencesOf the variants of a suite whose servers had these variables.
+func differencesOf(s *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, variables []map[string]string) []string {
+	a := analysis.OfSuite(s, p, &analysis.SuiteRuns{Variables: variables}, analysis.Verdicts{})
+	return variantDifferences(a.Variants, s.Spec.Variants[p.Baseline].Name)
+}
+
+// Of two engines, what only one of them has is counted beside what differs.
+func TestVariantDifferencesOfEngines(t *testing.T) {
+	s := suite(func(s *v1alpha1.BenchmarkSuite) {
+		s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Engine: v1alpha1.EngineMySQL, Image: "mysql:8.4"}
+	})
+	got := differencesOf(s, planOfSuite(t, s), []map[string]string{
+		{"innodb_flush_method": "fsync", "aria_block_size": "8192", "autocommit": "ON"},
+		{"innodb_flush_method": "O_DIRECT", "mysqlx_max_connections": "100", "autocommit": "ON", "gtid_mode": "OFF"},
+	})
+	want := []string{"lazy differs from durable in: database.engine (MariaDB → MySQL), database.image (mariadb:11.8 → mysql:8.4); " +
+		"1 of 2 other server variables differ without being asked for (1 more exist in MariaDB only, 2 in MySQL only): " +
+		"innodb_flush_method (fsync → O_DIRECT)"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What the servers say of themselves is compared as soon as both have been measured.
+func TestVariantDifferences(t *testing.T) {
+	s := suite()
+	p := planOfSuite(t, s)
+	variables := func(size string) map[string]string {
+		return map[string]string{"sort_buffer_size": size, "autocommit": "ON", "hostname": size}
+	}
+	for name, tc := range map[string]struct {
+		variables []map[string]string
+		want      string
+	}{
+		"not known":       {nil, "lazy asks for the same as durable"},
+		"one is known":    {[]map[string]string{nil, variables("1")}, "lazy asks for the same as durable"},
+		"no difference":   {[]map[string]string{variables("1"), variables("1")}, "lazy asks for the same as durable; none of 2 other server variables differs"},
+		"some difference": {[]map[string]string{variables("1"), variables("2")}, "lazy asks for the same as durable; 1 of 2 other server variables differ without being asked for: sort_buffer_size (1 → 2)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := differencesOf(s, p, tc.variables)
+			if diff := cmp.Diff([]string{tc.want}, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -28,7 +28,7 @@ func throttled(spec *v1alpha1.BenchmarkRunSpec, s *result.Summary) string {
 	if s == nil || s.Throttled() < 0 {
 		return ""
 	}
-	asked, had := database.CPULimitMillis(&spec.Database), s.Observed.CPULimitMillis
+	asked, had := plan.CPULimitMillis(&spec.Database), s.Observed.CPULimitMillis
 	foreign := had > 0 && (asked == 0 || had < asked-limitTolerance)
 	allowed, by := int32(100), "trials.maxThrottledPercent allows"
 	switch bound := spec.Trials.MaxThrottledPercent; {

@@ -35,7 +35,7 @@ func TestWarmUpOfAnInstance(t *testing.T) {
 		"the first one was not": {records: first(result.OutcomeInvalidated), instance: 1, want: true},
 		"another instance":      {records: first(result.OutcomeAccepted), instance: 2, want: true},
 		"not asked for":         {instance: 1, change: func(t *v1alpha1.TrialsSpec) { t.WarmUpSeconds = ptr.To[int32](0) }},
-		"fresh":                 {instance: 1, change: func(t *v1alpha1.TrialsSpec) { t.Database = v1alpha1.DatabaseFresh }},
+		"fresh":                 {instance: 1, change: func(t *v1alpha1.TrialsSpec) { t.Server = v1alpha1.ServerFresh }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 3)

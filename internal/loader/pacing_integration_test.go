@@ -89,7 +89,7 @@ func TestIntegrationIIBenchOfferedRate(t *testing.T) {
 func TestIntegrationThinkTime(t *testing.T) {
 	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) {
 		p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Concurrency = 20, 1, 1, 2
-		p.Parameters = pace.Parameters{ThinkTimeMillis: 200}
+		p.Parameters = pace.Parameters{ThinkTimeMilliseconds: 200}
 	})
 	_, doc := tr.mustRun(t)
 	if doc.Totals.Micros < 1_800_000 || counts(doc)["transaction"] != 0 {

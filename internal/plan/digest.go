@@ -14,7 +14,7 @@ import (
 
 // Digest of what a specification asks to be measured: runs with the same digest ask for the same. Claims, plots, tables, lane,
 // suspend, deadlines, lifetime, clean-up and pull secrets are left out, because they do not change a number. The prefix is
-// the version of this method.
+// the version of this method and of the names of the fields: v2 since trials.server.
 func Digest(spec *v1alpha1.BenchmarkRunSpec) (string, error) {
 	measured := spec.DeepCopy()
 	measured.Claims = nil
@@ -33,5 +33,5 @@ func Digest(spec *v1alpha1.BenchmarkRunSpec) (string, error) {
 		return "", fmt.Errorf("encoding the specification: %w", err)
 	}
 	sum := sha256.Sum256(data)
-	return "v1:sha256:" + hex.EncodeToString(sum[:]), nil
+	return "v2:sha256:" + hex.EncodeToString(sum[:]), nil
 }

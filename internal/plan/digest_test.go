@@ -29,14 +29,14 @@ func digest(t *testing.T, spec *v1alpha1.BenchmarkRunSpec) string {
 	return d
 }
 
-// The digest of a specification never changes: it is how published runs are found to have asked for the same.
+// The digest of a specification does not change within a version of the method: it is how published runs are found to have asked for the same.
 func TestDigestGolden(t *testing.T) {
 	cases := map[string]struct {
 		spec *v1alpha1.BenchmarkRunSpec
 		want string
 	}{
-		"default": {&testutil.MakeRun("r", "ns").Obj().Spec, "v1:sha256:c20e2141081eebe1e79dccf42508bbc7663e68bb481ce4b74c9e22fede48b98b"},
-		"sweep":   {commits(1, 16), "v1:sha256:2f3966929176f5b51eb2ade1fd906dbfd24af23cd6008e9f39c8d44ae5f02997"},
+		"default": {&testutil.MakeRun("r", "ns").Obj().Spec, "v2:sha256:8867fcfd085ec75130dfd7d12cb7b338da80c0e3b2c3d3cad72a51e6346c85aa"},
+		"sweep":   {commits(1, 16), "v2:sha256:50cdea3e41ad19260d3c27352932b5ce44e77906c6410326fb623cab27414707"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.Repetitions = ptr.To[int32](4) },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.Precision = &v1alpha1.PrecisionSpec{Min: 6, Max: 12} },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.Order = v1alpha1.OrderShuffled },
-			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.Database = v1alpha1.DatabaseFresh },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.Server = v1alpha1.ServerFresh },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.DeadlineSeconds++ },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.MaxInvalid = ptr.To[int32](0) },
 		},

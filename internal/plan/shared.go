@@ -14,7 +14,7 @@ import (
 // own.
 func SharesDatabase(suite *v1alpha1.BenchmarkSuite) bool {
 	first := MemberRun(suite, Member{}).Spec
-	if first.Database.Provisioner == v1alpha1.ProvisionerExternal || first.Trials.Database == v1alpha1.DatabaseFresh ||
+	if first.Database.Provisioner == v1alpha1.ProvisionerExternal || first.Trials.Server == v1alpha1.ServerFresh ||
 		first.Database.HostTuning != nil {
 		return false
 	}

@@ -44,7 +44,7 @@ func TestSharesDatabase(t *testing.T) {
 		"on a tuned node": {func(s *v1alpha1.BenchmarkSuite) {
 			s.Spec.Template.Spec.Database.HostTuning = &v1alpha1.HostTuningSpec{Swappiness: ptr.To[int32](1)}
 		}, false},
-		"fresh": {func(s *v1alpha1.BenchmarkSuite) { s.Spec.Template.Spec.Trials.Database = v1alpha1.DatabaseFresh }, false},
+		"fresh": {func(s *v1alpha1.BenchmarkSuite) { s.Spec.Template.Spec.Trials.Server = v1alpha1.ServerFresh }, false},
 	} {
 		if got := plan.SharesDatabase(testutil.MakeSuite("s", "ns", "a", "b").With(tc.change).Obj()); got != tc.want {
 			t.Errorf("%s: %t", name, got)

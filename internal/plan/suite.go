@@ -43,7 +43,7 @@ func ForSuite(spec *v1alpha1.BenchmarkSuiteSpec) []Member {
 	orders, seeds := rand.NewPCG(seed, suiteOrderStream), rand.NewPCG(seed, roundSeedStream)
 	variants := make([]int, len(spec.Variants))
 	var members []Member
-	for round := 1; round <= int(spec.Rounds); round++ {
+	for round := 1; round <= int(spec.MaxRounds); round++ {
 		if round%2 == 1 {
 			for i := range variants {
 				variants[i] = i

@@ -45,7 +45,7 @@ func TestSuiteOrderGolden(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			suite := testutil.MakeSuite("s", "ns", tc.variants...).Obj()
-			suite.Spec.Rounds = int32(len(tc.want))
+			suite.Spec.MaxRounds = int32(len(tc.want))
 			if suite.Spec.Seed = &tc.seed; tc.seed < 0 {
 				suite.Spec.Seed = nil
 			}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -40,7 +41,7 @@ func (r *Report) headline() string {
 
 // titled is a name, and how it ended if it has not completed.
 func titled(name, outcome string) string {
-	if outcome == complete || outcome == "" {
+	if outcome == v1alpha1.ConditionComplete || outcome == "" {
 		return name
 	}
 	return name + " (" + strings.ToLower(outcome) + ")"
@@ -60,14 +61,13 @@ func (r *Report) state() string {
 // with the numbers, and where they were measured.
 func (r *Report) blocks() []block {
 	list := []block{paragraphs(r.state())}
-	if points := r.Measured(); len(points) > 0 {
+	if t := r.Table(); t != nil {
+		points := r.Measured()
 		table := paragraphs(Intervals(points))
-		_, operations := r.Columns()
-		latencies := Latencies(points, operations)
-		if len(operations) > 0 {
-			table.lines = append(table.lines, LatencyNote(latencies))
+		if note := LatencyNote(t); note != "" {
+			table.lines = append(table.lines, note)
 		}
-		table.rows = r.table(points, operations, latencies)
+		table.rows = tableRows(t)
 		list = append(list, table, paragraphs(Ranks(points)))
 		if rows, unit := r.parts(points); rows != nil {
 			list = append(list, block{title: "Medians by part, " + unit, rows: rows})

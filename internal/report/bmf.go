@@ -8,6 +8,7 @@ import (
 	"io"
 	"unicode/utf8"
 
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -38,7 +39,7 @@ func BMF(w io.Writer, r *Report) error {
 	for _, p := range r.Measured() {
 		name := benchmark(r.Run.Workload, "", p.Parameters)
 		for _, m := range metricsAt(&p) {
-			summary := stats.Summarize(ValuesOf(p.Records, m.Name))
+			summary := stats.Summarize(analysis.ValuesOf(p.Records, m.Name))
 			if m.Name == p.Metric.Name {
 				summary = p.Summary
 			}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
@@ -103,7 +104,7 @@ var errNoComparison = errors.New("it has no comparisons: not every variant was m
 
 // usable is an error if there is nothing in the suite to compare, or if it cannot be trusted.
 func (s *Suite) usable() error {
-	if s.Outcome != complete {
+	if s.Outcome != v1alpha1.ConditionComplete {
 		return fmt.Errorf("suite %s has not completed: %s: %s", s.Name, cmp.Or(s.Outcome, Unfinished), s.Message)
 	}
 	if len(s.Pairs) == 0 {
@@ -184,7 +185,7 @@ func CompareVariants(s *Suite, baseline, variant, metric string) (*Compared, err
 // CompareSides compares two things that were not measured in the same rounds: runs, or variants of different suites. The
 // error of 5 % is divided by the number of points that both have. Smaller differences than that of so many percent count
 // as none.
-func CompareSides(a, b *Side, differencePercent int) (*Compared, error) {
+func CompareSides(a, b *Side, equivalencePercent int) (*Compared, error) {
 	if a.uid != "" && a.uid == b.uid && a.name == b.name {
 		return nil, fmt.Errorf("both are %s: there is nothing to compare", a.name)
 	}
@@ -202,7 +203,7 @@ func CompareSides(a, b *Side, differencePercent int) (*Compared, error) {
 		}
 	}
 	common := inCommon(a, b)
-	design := stats.Design{DifferencePercent: float64(differencePercent), Comparisons: common}
+	design := stats.Design{EquivalencePercent: float64(equivalencePercent), Comparisons: common}
 	c.Method = separateMethod(a, b, names, common)
 	return c, c.pair(a, b, func(p *stats.Paired) {
 		p.Separate = true

@@ -17,7 +17,7 @@ import (
 // suiteToCompare has six whole rounds at one point, of which the suite has compared lazy with durable.
 func suiteToCompare() *report.Suite {
 	s := reportOfSuite()
-	s.Spec = json.RawMessage(`{"rounds":20,"earlyStop":{"policy":"WhenDecided","differencePercent":5,"minRounds":4}}`)
+	s.Spec = json.RawMessage(`{"maxRounds":20,"equivalencePercent":5,"earlyStop":{"policy":"WhenDecided","minRounds":4}}`)
 	s.Rounds = 6
 	s.Runs = nil
 	for round := range s.Rounds {

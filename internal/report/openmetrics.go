@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
@@ -28,7 +29,7 @@ func OpenMetrics(w io.Writer, r *Report) error {
 		at := slices.Concat(about, parameterLabels(names, p.Parameters))
 		trials.add(float64(p.Summary.N), at)
 		for _, m := range metricsAt(p) {
-			summary := stats.Summarize(ValuesOf(p.Records, m.Name))
+			summary := stats.Summarize(analysis.ValuesOf(p.Records, m.Name))
 			if m.Name == p.Metric.Name {
 				summary = p.Summary
 			}

@@ -4,6 +4,7 @@
 package report
 
 import (
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -43,28 +44,11 @@ func (r *Report) parts(points []stats.Point) (rows [][]string, unit string) {
 			cells = append(cells, p.Parameters[name])
 		}
 		for _, m := range columns {
-			cells = append(cells, medianOfMetric(p.Records, m.Name))
+			cells = append(cells, median(analysis.ValuesOf(p.Records, m.Name)))
 		}
 		rows = append(rows, cells)
 	}
 	return rows, columns[0].Unit
-}
-
-// ValuesOf a metric in the trials that have it.
-func ValuesOf(records []*result.Record, metric string) []float64 {
-	var values []float64
-	for _, r := range records {
-		for _, m := range r.Summary.Metrics {
-			if m.Name == metric {
-				values = append(values, m.Value)
-			}
-		}
-	}
-	return values
-}
-
-func medianOfMetric(records []*result.Record, name string) string {
-	return median(ValuesOf(records, name))
 }
 
 // median is that of some values for people; empty if there are none.

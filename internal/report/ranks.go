@@ -10,23 +10,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// Marks of the points: the best, and those that cannot be told from it; none if there are too few trials to say.
-func Marks(points []stats.Point) []string {
-	marks := make([]string, len(points))
-	if !stats.Ranked(points) {
-		return marks
-	}
-	standing := stats.Stand(points)
-	for _, i := range standing.Rivals {
-		marks[i] = "as good?"
-	}
-	marks[standing.Best] = "best"
-	if len(standing.Rivals) > 0 {
-		marks[standing.Best] = "best?"
-	}
-	return marks
-}
-
 // RatioText is a ratio with its interval, if it has one.
 func RatioText(r stats.Ratio) string {
 	switch {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -63,15 +64,7 @@ func (r *Report) Warnings() []string {
 }
 
 // Accepted are the attempts that count, in the order of measuring.
-func (r *Report) Accepted() []*result.Record {
-	var list []*result.Record
-	for _, record := range r.Records {
-		if record.Outcome == result.OutcomeAccepted {
-			list = append(list, record)
-		}
-	}
-	return list
-}
+func (r *Report) Accepted() []*result.Record { return analysis.AcceptedIn(r.Records) }
 
 // Disturbed are the attempts that should have counted and do not.
 func (r *Report) Disturbed() []*result.Record {

@@ -67,7 +67,7 @@ func Reproduce(there, here *Report, within float64) *Reproduction {
 	for i := range here.Points {
 		byLabel[stats.Label(here.Points[i].Parameters)] = &here.Points[i]
 	}
-	design := stats.Design{DifferencePercent: 5, Comparisons: len(there.Points)}
+	design := stats.Design{EquivalencePercent: 5, Comparisons: len(there.Points)}
 	for i := range there.Points {
 		their := &there.Points[i]
 		label := stats.Label(their.Parameters)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -57,13 +59,10 @@ func (s *Side) at(label string) *sidePoint {
 	return &s.points[i]
 }
 
-// complete is the outcome of a run or suite that has all of its results.
-const complete = "Complete"
-
 // RunSide is a run that has completed, with the values of a metric; an empty one is the headline. The reference is what
 // the user calls it.
 func RunSide(r *Report, metric, reference string) (*Side, error) {
-	if r.Run.Outcome != complete {
+	if r.Run.Outcome != v1alpha1.ConditionComplete {
 		return nil, fmt.Errorf("run %s has not completed: %s: %s", r.Run.Name, cmp.Or(r.Run.Outcome, Unfinished), r.Run.Message)
 	}
 	if n := len(r.Accepted()); n < r.Run.Planned {
@@ -80,7 +79,7 @@ func RunSide(r *Report, metric, reference string) (*Side, error) {
 		point := sidePoint{label: stats.Label(p.Parameters), parameters: p.Parameters}
 		for _, m := range metricsAt(p) {
 			if m.Name == cmp.Or(metric, p.Metric.Name) {
-				point.metric, point.values = m, ValuesOf(p.Records, m.Name)
+				point.metric, point.values = m, analysis.ValuesOf(p.Records, m.Name)
 			}
 		}
 		if found = found || len(point.values) > 0; len(point.values) > 0 {
@@ -160,22 +159,13 @@ func variantSide(s *Suite, variant, metric string, rounds int) (*Side, error) {
 
 // design is how the suite compares: as its specification says, for as many comparisons as it makes.
 func (s *Suite) design() (stats.Design, error) {
-	var spec struct {
-		Rounds    int `json:"rounds"`
-		EarlyStop struct {
-			Policy            string  `json:"policy"`
-			DifferencePercent float64 `json:"differencePercent"`
-			MinRounds         int     `json:"minRounds"`
-		} `json:"earlyStop"`
-	}
+	var spec v1alpha1.BenchmarkSuiteSpec
 	if err := json.Unmarshal(s.Spec, &spec); err != nil {
 		return stats.Design{}, fmt.Errorf("reading the specification of suite %s: %w", s.Name, err)
 	}
-	stop := &spec.EarlyStop
-	return stats.Design{
-		MinRounds: stop.MinRounds, MaxRounds: cmp.Or(spec.Rounds, s.Planned), EarlyStop: stop.Policy != "Disabled",
-		DifferencePercent: cmp.Or(stop.DifferencePercent, defaultDifference), Comparisons: len(s.Pairs),
-	}, nil
+	d := analysis.DesignOf(&spec, len(s.Pairs))
+	d.MaxRounds, d.EquivalencePercent = cmp.Or(d.MaxRounds, s.Planned), cmp.Or(d.EquivalencePercent, defaultDifference)
+	return d, nil
 }
 
 // defaultDifference is the difference, in percent, that counts as none unless something else is said.

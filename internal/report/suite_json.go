@@ -37,13 +37,13 @@ type comparison struct {
 	High         float64           `json:"high,omitempty"`
 	Detectable   float64           `json:"detectable,omitempty"`
 	RoundsNeeded int               `json:"roundsNeeded,omitempty"`
-	// DifferencePercent counts as none; FirstLook is the round after which there can be an answer.
-	DifferencePercent int32       `json:"differencePercent"`
-	FirstLook         int         `json:"firstLook"`
-	Cause             stats.Cause `json:"cause,omitempty"`
-	Obstacle          string      `json:"obstacle,omitempty"`
-	BaselineMedian    float64     `json:"baselineMedian"`
-	Median            float64     `json:"median"`
+	// EquivalencePercent counts as none; FirstLook is the round after which there can be an answer.
+	EquivalencePercent int32       `json:"equivalencePercent"`
+	FirstLook          int         `json:"firstLook"`
+	Cause              stats.Cause `json:"cause,omitempty"`
+	Obstacle           string      `json:"obstacle,omitempty"`
+	BaselineMedian     float64     `json:"baselineMedian"`
+	Median             float64     `json:"median"`
 	// BaselineValues and Values have one for each round.
 	BaselineValues []float64 `json:"baselineValues,omitempty"`
 	Values         []float64 `json:"values,omitempty"`
@@ -90,8 +90,8 @@ func encodePair(p *stats.Paired) comparison {
 		Variant: p.Variant, Baseline: p.Baseline, Parameters: p.Parameters,
 		Metric: p.Metric.Name, Unit: p.Metric.Unit, Better: p.Metric.Better,
 		Verdict: p.Verdict, Decided: p.Decided, Rounds: p.Rounds, Ratio: finite(p.Ratio), Low: finite(p.Low), High: finite(p.High),
-		Detectable: finite(p.Detectable), RoundsNeeded: p.RoundsNeeded, DifferencePercent: p.DifferencePercent, FirstLook: p.FirstLook,
-		Cause: p.Cause, Obstacle: p.Obstacle,
+		Detectable: finite(p.Detectable), RoundsNeeded: p.RoundsNeeded,
+		EquivalencePercent: p.EquivalencePercent, FirstLook: p.FirstLook, Cause: p.Cause, Obstacle: p.Obstacle,
 		BaselineMedian: finite(stats.Summarize(p.BaselineValues).Median), Median: finite(stats.Summarize(p.Values).Median),
 		BaselineValues: p.BaselineValues, Values: p.Values, Detail: p.String(),
 	}
@@ -105,7 +105,7 @@ func (c *comparison) decode() stats.Paired {
 	p := stats.Paired{
 		Variant: c.Variant, Baseline: c.Baseline, Parameters: c.Parameters,
 		Metric:         result.Metric{Name: c.Metric, Unit: c.Unit, Better: c.Better},
-		BaselineValues: c.BaselineValues, Values: c.Values, DifferencePercent: c.DifferencePercent, FirstLook: c.FirstLook,
+		BaselineValues: c.BaselineValues, Values: c.Values, EquivalencePercent: c.EquivalencePercent, FirstLook: c.FirstLook,
 		Obstacle: c.Obstacle,
 		Comparison: stats.Comparison{
 			Verdict: c.Verdict, Decided: c.Decided, Rounds: c.Rounds, Ratio: c.Ratio, Low: c.Low,

@@ -59,13 +59,18 @@ func (s *Suite) table(pairs []stats.Paired) [][]string {
 		for _, name := range s.Parameters() {
 			cells = append(cells, p.Parameters[name])
 		}
-		ratio, interval := "", ""
-		if p.Bounded() {
-			ratio, interval = fmt.Sprintf("%.2f", p.Ratio), fmt.Sprintf("%.2f–%.2f", p.Low, p.High)
-		}
+		ratio, interval := PairTexts(p)
 		rows = append(rows, append(cells, median(p.BaselineValues), median(p.Values), ratio, interval, verdict(p)))
 	}
 	return rows
+}
+
+// PairTexts are the ratio of a comparison and its interval; both are empty if there is none.
+func PairTexts(p *stats.Paired) (ratio, interval string) {
+	if !p.Bounded() {
+		return "", ""
+	}
+	return fmt.Sprintf("%.2f", p.Ratio), fmt.Sprintf("%.2f–%.2f", p.Low, p.High)
 }
 
 // verdict as Markdown: differences stand out.
@@ -85,7 +90,7 @@ func VerdictWords(p *stats.Paired) string {
 	case stats.Slower:
 		return "slower"
 	case stats.Equal:
-		return fmt.Sprintf("equal within %d %%", p.DifferencePercent)
+		return fmt.Sprintf("equal within %d %%", p.EquivalencePercent)
 	case stats.NoDifferenceShown:
 		return "no difference shown"
 	case stats.CannotSay:

@@ -26,7 +26,7 @@ func reportOfSuite() *report.Suite {
 	s := &report.Suite{
 		Namespace: "bench", Name: "durable-or-not", UID: "uid", Workload: "CommitSize", Seed: 1, Outcome: "Complete",
 		Message: "every comparison has its answer after 2 rounds", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
-		Rounds: 2, Planned: 20, Spec: json.RawMessage(`{"rounds":20}`),
+		Rounds: 2, Planned: 20, Spec: json.RawMessage(`{"maxRounds":20}`),
 		Findings: []stats.SuiteWarning{{
 			Warning: stats.Warning{Finding: finding.Differ(finding.EnvironmentsDiffer, "the runs", "loader nodes", []string{"a", "b"})},
 		}},
@@ -74,7 +74,7 @@ func reportOfSuite() *report.Suite {
 	} {
 		p := stats.Paired{
 			Variant: pair.variant, Baseline: "durable", Parameters: map[string]string{"rowsPerCommit": pair.value}, Metric: rows,
-			DifferencePercent: 5, Comparison: pair.Comparison,
+			EquivalencePercent: 5, Comparison: pair.Comparison,
 		}
 		p.Rounds, p.Costs = 2, []stats.Cost{
 			{Name: "innodbFsyncsPerTransaction", Unit: "fsyncs/transaction", Baseline: 1.01, Variant: 0.001},
@@ -118,7 +118,7 @@ func TestSuiteSummaryWithoutAnAnswer(t *testing.T) {
 func TestUndecidedPoints(t *testing.T) {
 	undecided := func(variant, value string, rounds int, detectable float64) stats.Paired {
 		return stats.Paired{
-			Variant: variant, Baseline: "durable", Parameters: map[string]string{"rowsPerCommit": value}, DifferencePercent: 5,
+			Variant: variant, Baseline: "durable", Parameters: map[string]string{"rowsPerCommit": value}, EquivalencePercent: 5,
 			Comparison: stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, RoundsNeeded: rounds, Detectable: detectable},
 		}
 	}

@@ -9,61 +9,55 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// table has a row per point: its parameters, the median, the interval, how many times the first point that is, the medians of
+// Table is the table of the points at which something was measured; nil if there are none.
+func (r *Report) Table() *analysis.Table {
+	points := r.Measured()
+	if len(points) == 0 {
+		return nil
+	}
+	_, operations := r.Columns()
+	return analysis.TableOf(points, r.Parameters(), operations)
+}
+
+// tableRows are a row per point: its parameters, the median, the interval, how many times the first point that is, the medians of
 // other metrics that are shown, and latencies. The best point is marked, and those that may be as good.
-func (r *Report) table(points []stats.Point, operations []string, latencies [][]*stats.Latency) [][]string {
-	header := r.Parameters()
-	header = append(header, points[0].Metric.Unit, "interval", "n")
-	if len(points) > 1 {
+func tableRows(t *analysis.Table) [][]string {
+	several := len(t.Rows) > 1
+	header := append(slices.Clone(t.Parameters), t.Rows[0].Metric.Unit, "interval", "n")
+	if several {
 		header = append(header, "", "× the first")
 	}
-	shown := ShownMetrics(points)
-	for _, m := range shown {
+	for _, m := range t.Metrics {
 		header = append(header, m.Name)
 	}
-	for _, op := range operations {
+	for _, op := range t.Operations {
 		header = append(header, op+" p50 µs", op+" p99 µs")
 	}
 	rows := [][]string{header}
-	marks, ratios := Marks(points), stats.RatioTo(points, 0)
-	for i, p := range points {
+	for i := range t.Rows {
+		row := &t.Rows[i]
 		var cells []string
-		for _, name := range r.Parameters() {
-			cells = append(cells, p.Parameters[name])
+		for _, name := range t.Parameters {
+			cells = append(cells, row.Parameters[name])
 		}
-		cells = append(cells, stats.Format(p.Summary.Median), p.Summary.Range(), strconv.Itoa(p.Summary.N))
-		if len(points) > 1 {
-			cells = append(cells, marks[i], RatioText(ratios[i]))
+		cells = append(cells, stats.Format(row.Summary.Median), row.Summary.Range(), strconv.Itoa(row.Summary.N))
+		if several {
+			cells = append(cells, string(row.Mark), RatioText(row.Ratio))
 		}
-		for _, m := range shown {
-			cells = append(cells, medianOfMetric(p.Records, m.Name))
+		for _, values := range row.Values {
+			cells = append(cells, median(values))
 		}
-		for _, l := range latencies[i] {
+		for _, l := range row.Latencies {
 			cells = append(cells, latencyCells(l)...)
 		}
 		rows = append(rows, cells)
 	}
 	return rows
-}
-
-// ShownMetrics are those that stand beside the headline.
-func ShownMetrics(points []stats.Point) []result.Metric {
-	var list []result.Metric
-	for _, p := range points {
-		for _, record := range p.Records {
-			for _, m := range record.Summary.Metrics {
-				known := slices.ContainsFunc(list, func(have result.Metric) bool { return have.Name == m.Name })
-				if m.Shown && m.Name != p.Metric.Name && !known {
-					list = append(list, m)
-				}
-			}
-		}
-	}
-	return list
 }
 
 // Intervals says what the table's numbers are.
@@ -113,29 +107,37 @@ func (r *Report) where() []string {
 	if len(list) == 0 {
 		return nil
 	}
-	last := list[len(list)-1]
+	e := analysis.EnvironmentOf(list)
 	lines := []string{
-		fmt.Sprintf("server %s, image %s", last.Summary.ServerVersion, last.Place.DatabaseImage),
-		fmt.Sprintf("database on node %s, loader on node %s", last.Place.DatabaseNode, strings.Join(last.Place.Loaders(), ", ")),
+		fmt.Sprintf("server %s, image %s", e.ServerVersion, e.Place.DatabaseImage),
+		fmt.Sprintf("database on node %s, loader on node %s", e.Place.DatabaseNode, strings.Join(e.Place.Loaders(), ", ")),
 	}
-	if f := last.Fingerprint; f != nil {
+	if f := e.Fingerprint; f != nil {
 		lines = append(
 			lines,
 			fmt.Sprintf("%d × %s, %s memory, kernel %s", f.CPUs, f.CPUModel, memory(f.MemoryBytes), f.Kernel),
 			fmt.Sprintf("data on %s (%s), I/O scheduler %s%s; %s", f.Filesystem, f.MountOptions, f.IOScheduler, limited(f),
 				fdatasync(f.FdatasyncMicros)),
 		)
-		if text := Baseline(f.Baseline); text != "" {
+		if text := VolumeBenchmark(f.VolumeBenchmark); text != "" {
 			lines = append(lines, "the empty volume, one operation at a time: "+text)
 		}
 	}
-	if p := stats.ProbeOfAll(list); p.FdatasyncMicros > 0 {
-		lines = append(lines, fmt.Sprintf("before the trials, in the median: fdatasync %d µs (p95 %d µs), a fixed piece of work "+
-			"%s µs of CPU", p.FdatasyncMicros, p.FdatasyncP95Micros, stats.Format(float64(p.WorkNanos)/1000)))
+	if text := ProbeText(e.Probe); text != "" {
+		lines = append(lines, "before the trials, in the median: "+text)
 	}
 	lines = append(lines, tuned(r.Run.HostTuning)...)
-	lines = append(lines, inputLines(last.Summary)...)
-	return append(lines, "settings "+last.Summary.SettingsDigest, "specification "+r.Run.SpecDigest)
+	lines = append(lines, inputLines(list[len(list)-1].Summary)...)
+	return append(lines, "settings "+e.SettingsDigest, "specification "+r.Run.SpecDigest)
+}
+
+// ProbeText says what a node was like before trials; it is empty if that is not known.
+func ProbeText(p stats.Probe) string {
+	if p.FdatasyncMicros <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("fdatasync %d µs (p95 %d µs), a fixed piece of work %s µs of CPU", p.FdatasyncMicros, p.FdatasyncP95Micros,
+		stats.Format(float64(p.WorkNanos)/1000))
 }
 
 // memory of a machine; the probe says -1 if it does not know.
@@ -162,8 +164,8 @@ func FdatasyncMicros(l result.FsyncLatency) string {
 	return fmt.Sprintf("%d µs", l.Median)
 }
 
-// Baseline says what a volume can do; it is empty if that was not measured.
-func Baseline(list []result.IOPattern) string {
+// VolumeBenchmark says what a volume can do; it is empty if that was not measured.
+func VolumeBenchmark(list []result.IOPattern) string {
 	var parts []string
 	for _, p := range list {
 		parts = append(parts, fmt.Sprintf("%s %d/s (median %d µs, p99 %d µs)", p.Name, p.PerSecond, p.Median, p.P99))

@@ -230,7 +230,7 @@ func TestSummaryOfAnUnknownMachine(t *testing.T) {
 		}
 	}
 	f.BlockIO, f.FdatasyncMicros = "write 100/s on 254:0", result.FsyncLatency{Calls: 90, Median: 250, Mean: 21_000, P95: 98_000}
-	f.Baseline = []result.IOPattern{{Name: "randomRead16KiB", PerSecond: 9000, Median: 90, P99: 300}}
+	f.VolumeBenchmark = []result.IOPattern{{Name: "randomRead16KiB", PerSecond: 9000, Median: 90, P99: 300}}
 	text = printed(t, report.Summary, r)
 	for _, want := range []string{
 		"block I/O limited: write 100/s on 254:0; fdatasync takes 21000 µs on average, 250 µs (median of 90; p95 98000 µs)\n",

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/asked"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
@@ -54,75 +55,19 @@ func askedTables(spec json.RawMessage, trials []measuredTrial) ([]AskedTable, er
 	if err != nil {
 		return nil, err
 	}
+	tables, err := analysis.Tables(wanted.Tables)
+	if err != nil {
+		return nil, err
+	}
 	var list []AskedTable
-	for _, t := range wanted.Tables {
-		of := asked.Table{Name: t.Name, Title: t.Title, Metrics: t.Metrics, Among: claims.Selector(t.Among)}
-		for _, f := range t.Published {
-			value, err := strconv.ParseFloat(f.Value, 64)
-			if err != nil {
-				return nil, fmt.Errorf("reading the published figures of table %s: %w", t.Name, err)
-			}
-			of.Published = append(of.Published, asked.Figure{Of: claims.Selector(f.Of), Metric: f.Metric, Value: value})
-		}
-		table, err := newTable(&of, trials)
+	for i := range tables {
+		table, err := newTable(&tables[i], trials)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, *table)
 	}
 	return list, nil
-}
-
-// measuredTrial is a trial that counts: in a suite, what a run measured at a point.
-type measuredTrial struct {
-	claims.Series
-	round int
-	of    func(metric string) (float64, bool)
-}
-
-// measuredTrials in the order of the sweep, and of measuring at each point.
-func (r *Report) measuredTrials() []measuredTrial {
-	var list []measuredTrial
-	rounds := r.roundOf()
-	for _, p := range r.Points {
-		for _, record := range p.Records {
-			of := func(metric string) (float64, bool) {
-				m, found := record.Summary.Metric(metric)
-				return m.Value, found
-			}
-			list = append(list, measuredTrial{claims.Series{Parameters: p.Parameters}, rounds[record.Trial], of})
-		}
-	}
-	return list
-}
-
-// measuredTrials in the order of the variants, of the rounds and of the sweep.
-func (s *Suite) measuredTrials() []measuredTrial {
-	var list []measuredTrial
-	for i := range s.Variants {
-		for j := range s.Runs {
-			run := &s.Runs[j]
-			if run.Variant != s.Variants[i].Name || run.Round > s.Rounds {
-				continue
-			}
-			for _, v := range run.Values {
-				of := func(metric string) (float64, bool) { return run.at(metric, v.Parameters) }
-				list = append(list, measuredTrial{claims.Series{Variant: run.Variant, Parameters: v.Parameters}, run.Round, of})
-			}
-		}
-	}
-	return list
-}
-
-// at a point the value of a metric; false if there is none.
-func (r *SuiteRun) at(metric string, parameters map[string]string) (float64, bool) {
-	_, values := r.Of(metric)
-	label := stats.Label(parameters)
-	i := slices.IndexFunc(values, func(v SuiteValue) bool { return stats.Label(v.Parameters) == label })
-	if i < 0 {
-		return 0, false
-	}
-	return values[i].Value, true
 }
 
 // tabled is a point of a table with its trials.

@@ -36,8 +36,8 @@ type Fingerprint struct {
 	CPUGovernor          string `json:"cpuGovernor"`
 	// FdatasyncMicros are latencies of a 4 KiB overwrite with fdatasync on the data volume.
 	FdatasyncMicros FsyncLatency `json:"fdatasyncMicros"`
-	// Baseline is what the volume can do, pattern by pattern; empty unless it was asked for.
-	Baseline []IOPattern `json:"baseline,omitempty"`
+	// VolumeBenchmark is what the volume can do, pattern by pattern; empty unless it was asked for.
+	VolumeBenchmark []IOPattern `json:"volumeBenchmark,omitempty"`
 }
 
 // IOPattern is what a volume does of one kind of operations, one at a time. The latencies are in microseconds.

@@ -60,8 +60,8 @@ type Design struct {
 	// round from MinRounds on; without, once, after MaxRounds.
 	MinRounds, MaxRounds int
 	EarlyStop            bool
-	// DifferencePercent is the difference that matters, above 0: ratios that are nearer to one are Equal.
-	DifferencePercent float64
+	// EquivalencePercent is the difference that matters, above 0: ratios that are nearer to one are Equal.
+	EquivalencePercent float64
 	// Comparisons is the number of points times the number of variants besides the baseline. The error is divided by it.
 	Comparisons int
 }
@@ -91,7 +91,7 @@ type Comparison struct {
 func (c *Comparison) Bounded() bool { return c.Low > 0 && !math.IsInf(c.High, 1) }
 
 // Margin is the logarithm of the smallest ratio above one that is not Equal.
-func (d Design) Margin() float64 { return math.Log1p(d.DifferencePercent / 100) }
+func (d Design) Margin() float64 { return math.Log1p(d.EquivalencePercent / 100) }
 
 // Compare judges the values of a baseline and a variant that were measured in the same rounds; the better values are the "higher"
 // or the "lower" ones. Rounds that only one of them has, at the end, do not count.

@@ -13,7 +13,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-var early = stats.Design{MinRounds: 4, MaxRounds: 20, EarlyStop: true, DifferencePercent: 5, Comparisons: 1}
+var early = stats.Design{MinRounds: 4, MaxRounds: 20, EarlyStop: true, EquivalencePercent: 5, Comparisons: 1}
 
 // times multiplies a baseline, round by round.
 func times(baseline []float64, factors ...float64) []float64 {
@@ -32,7 +32,7 @@ func TestCompare(t *testing.T) {
 	short := early
 	short.MaxRounds = 6
 	tight := short
-	tight.DifferencePercent = 20
+	tight.EquivalencePercent = 20
 	many := early
 	many.Comparisons = 1000
 	cases := map[string]struct {

@@ -24,10 +24,10 @@ type Paired struct {
 	// Separate says that the two were not measured in the same rounds: there is a value for each trial, and their order is of no
 	// meaning. Rounds are then trials on the smaller side.
 	Separate bool
-	// DifferencePercent is the difference that counts as none, and FirstLook the round after which there can be an answer; with
+	// EquivalencePercent is the difference that counts as none, and FirstLook the round after which there can be an answer; with
 	// Separate it is the number of trials that it takes on each side.
-	DifferencePercent int32
-	FirstLook         int
+	EquivalencePercent int32
+	FirstLook          int
 	// Obstacle says why the two cannot be compared, or is empty.
 	Obstacle string
 	// Costs of a unit of work, which may explain the difference.
@@ -43,7 +43,7 @@ type Cost struct {
 
 // Judge sets the comparison.
 func (p *Paired) Judge(d Design) {
-	p.DifferencePercent, p.FirstLook = int32(d.DifferencePercent), d.FirstLook()
+	p.EquivalencePercent, p.FirstLook = int32(d.EquivalencePercent), d.FirstLook()
 	if p.Obstacle != "" {
 		p.Comparison = Comparison{Verdict: CannotSay, Rounds: len(p.Values)}
 		return
@@ -86,7 +86,7 @@ func (p *Paired) String() string {
 	case Slower:
 		return fmt.Sprintf("%s is %s %% slower than %s (%s %%)", p.Variant, percent(1-speed), p.Baseline, percents(1-high, 1-low))
 	case Equal:
-		return fmt.Sprintf("%s and %s are equal within %d %% (ratio %.2f–%.2f)", p.Variant, p.Baseline, p.DifferencePercent,
+		return fmt.Sprintf("%s and %s are equal within %d %% (ratio %.2f–%.2f)", p.Variant, p.Baseline, p.EquivalencePercent,
 			p.Low, p.High)
 	case NoDifferenceShown, CannotSay:
 	}
@@ -147,7 +147,7 @@ func AnswerOf(list []Paired) Answer {
 		text := fmt.Sprintf("%s%s; %d of %d %s differ", list[largest].String(), at(list[largest].Parameters), differ, n, things)
 		return Answer{text, list[largest].named()}
 	case equal == n:
-		return Answer{Text: fmt.Sprintf("all %d %s are equal within %d %%", n, things, list[0].DifferencePercent)}
+		return Answer{Text: fmt.Sprintf("all %d %s are equal within %d %%", n, things, list[0].EquivalencePercent)}
 	default:
 		return Answer{Text: undecided(list, equal, none, things)}
 	}
@@ -162,7 +162,7 @@ func undecided(list []Paired, equal, none int, things string) string {
 		if equal+none == n {
 			others = "of the others no difference is shown"
 		}
-		return fmt.Sprintf("%d of %d %s are equal within %d %%; %s", equal, n, things, list[0].DifferencePercent, others)
+		return fmt.Sprintf("%d of %d %s are equal within %d %%; %s", equal, n, things, list[0].EquivalencePercent, others)
 	case none == n:
 		return fmt.Sprintf("no difference is shown at any of %d %s", n, things)
 	case none > 0:

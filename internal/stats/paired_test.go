@@ -15,7 +15,7 @@ import (
 // pair is a comparison of lazy with durable with that outcome.
 func pair(better string, c stats.Comparison, parameters ...string) stats.Paired {
 	p := stats.Paired{
-		Variant: "lazy", Baseline: "durable", Metric: result.Metric{Better: better}, DifferencePercent: 5, FirstLook: 4, Comparison: c,
+		Variant: "lazy", Baseline: "durable", Metric: result.Metric{Better: better}, EquivalencePercent: 5, FirstLook: 4, Comparison: c,
 	}
 	for _, value := range parameters {
 		p.Parameters = map[string]string{"rowsPerCommit": value}

@@ -16,7 +16,7 @@ import (
 )
 
 func separate(comparisons int) stats.Design {
-	return stats.Design{DifferencePercent: 5, Comparisons: comparisons}
+	return stats.Design{EquivalencePercent: 5, Comparisons: comparisons}
 }
 
 // around n values scatter around a center.

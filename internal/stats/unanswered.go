@@ -46,7 +46,7 @@ type reason struct {
 func (p *Paired) reason() reason {
 	return reason{
 		variant: p.Variant, baseline: p.Baseline, obstacle: p.Obstacle, verdict: p.Verdict, cause: p.Cause,
-		percent: p.DifferencePercent, firstLook: p.FirstLook, separate: p.Separate, needsRounds: p.needsRounds(),
+		percent: p.EquivalencePercent, firstLook: p.FirstLook, separate: p.Separate, needsRounds: p.needsRounds(),
 		hasDetectable: p.hasDetectable(),
 	}
 }
@@ -113,7 +113,7 @@ func (u *Unanswered) cause() string {
 		text, unit = "the values scatter too much from trial to trial", "trials on each side"
 	}
 	if low.needsRounds() {
-		text += fmt.Sprintf("; a difference of %d %% would take about %s %s", low.DifferencePercent,
+		text += fmt.Sprintf("; a difference of %d %% would take about %s %s", low.EquivalencePercent,
 			countRange(low.RoundsNeeded, high.RoundsNeeded), unit)
 	}
 	if low.hasDetectable() {

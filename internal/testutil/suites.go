@@ -22,8 +22,8 @@ func MakeSuite(name, namespace string, variants ...string) *SuiteWrapper {
 			Name: name, Namespace: namespace, UID: types.UID("89abcdef-0123-4567-89ab-cdef01234567"), Generation: 1,
 		},
 		Spec: v1alpha1.BenchmarkSuiteSpec{
-			Template: v1alpha1.RunTemplate{Spec: MakeRun("", "").Obj().Spec}, Rounds: 20,
-			EarlyStop: v1alpha1.EarlyStopSpec{Policy: v1alpha1.EarlyStopWhenDecided, DifferencePercent: 5, MinRounds: 4},
+			Template: v1alpha1.RunTemplate{Spec: MakeRun("", "").Obj().Spec}, MaxRounds: 20, EquivalencePercent: 5,
+			EarlyStop: v1alpha1.EarlyStopSpec{Policy: v1alpha1.EarlyStopWhenDecided, MinRounds: 4},
 			Seed:      ptr.To[int64](1), Suspend: ptr.To(false), Results: v1alpha1.ResultsSpec{Retention: v1alpha1.RetentionWithRun},
 		},
 	}
@@ -35,7 +35,7 @@ func MakeSuite(name, namespace string, variants ...string) *SuiteWrapper {
 
 // Rounds sets the most rounds, and measures all of them.
 func (w *SuiteWrapper) Rounds(n int32) *SuiteWrapper {
-	w.suite.Spec.Rounds, w.suite.Spec.EarlyStop.Policy = n, v1alpha1.EarlyStopDisabled
+	w.suite.Spec.MaxRounds, w.suite.Spec.EarlyStop.Policy = n, v1alpha1.EarlyStopDisabled
 	return w
 }
 

@@ -39,7 +39,7 @@ func MakeRun(name, namespace string) *RunWrapper {
 				CommitSize: &v1alpha1.CommitSizeWorkload{Rows: ptr.To[int64](100), RowsPerCommit: 1, Compat: v1alpha1.CompatNone},
 			},
 			Trials: v1alpha1.TrialsSpec{
-				Order: v1alpha1.OrderInterleaved, Database: v1alpha1.DatabaseReused, Data: v1alpha1.DataRecreate,
+				Order: v1alpha1.OrderInterleaved, Server: v1alpha1.ServerReused, Data: v1alpha1.DataRecreate,
 				WarmUpSeconds: ptr.To[int32](30), StartDeadlineSeconds: 300, DeadlineSeconds: 3600, MaxInvalid: ptr.To[int32](3),
 			},
 			Loader:    v1alpha1.LoaderSpec{Pods: 1, SeparateFromDatabase: v1alpha1.SeparationPreferred},

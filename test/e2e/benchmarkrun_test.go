@@ -118,7 +118,7 @@ var _ = Describe("a run", func() {
 
 	It("measures another version, on a fresh database in memory for each attempt", func(ctx SpecContext) {
 		manifest := strings.NewReplacer("mariadb:11.8", "mariadb:10.11", "{size: 1Gi}", "{medium: Memory, size: 512Mi}",
-			"{repetitions: 1}", "{repetitions: 1, database: Fresh}").Replace(small("fresh", ""))
+			"{repetitions: 1}", "{repetitions: 1, server: Fresh}").Replace(small("fresh", ""))
 		apply(ctx, manifest)
 		run := complete(ctx, "fresh")
 		Expect(run.Status.Environment.ServerVersion).To(HavePrefix("10.11."))

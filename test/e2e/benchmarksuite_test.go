@@ -35,7 +35,7 @@ var _ = Describe("a suite", func() {
 		sample, err := os.ReadFile(filepath.Join(repository, "config", "samples", "suite-durable-or-not.yaml"))
 		Expect(err).NotTo(HaveOccurred())
 		manifest := strings.Replace(string(sample), "limits: {seconds: 3}", "limits: {seconds: 1}", 1)
-		apply(ctx, strings.Replace(manifest, "  rounds: 12\n", `  rounds: 12
+		apply(ctx, strings.Replace(manifest, "  maxRounds: 12\n", `  maxRounds: 12
   claims:
   - {name: notHalf, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "0.5"}}
   - {name: unknown, metric: coffee, ratio: {of: {variant: lazy}, to: {variant: durable}, atMost: "0.5"}}
@@ -89,7 +89,7 @@ spec:
   variants:
   - {name: single}
   - {name: fifty, workload: {commitSize: {rowsPerCommit: 50}}}
-  rounds: 2
+  maxRounds: 2
   earlyStop: {policy: Disabled}
 `)
 		var seen []string

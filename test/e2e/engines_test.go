@@ -30,7 +30,7 @@ type member struct {
 func membersOf(ctx SpecContext, suite *v1alpha1.BenchmarkSuite) []member {
 	GinkgoHelper()
 	var list []member
-	for round := 1; round <= int(suite.Spec.Rounds); round++ {
+	for round := 1; round <= int(suite.Spec.MaxRounds); round++ {
 		for _, v := range suite.Spec.Variants {
 			m := member{round: strconv.Itoa(round), variant: v.Name}
 			for trial := 1; trial <= 2; trial++ {
@@ -63,7 +63,7 @@ spec:
   - {name: now}
   - {name: before, database: {image: "mariadb:10.11"}}
   - {name: mysql, database: {engine: MySQL, image: "mysql:9.7"}}
-  rounds: 2
+  maxRounds: 2
   earlyStop: {policy: Disabled}
 `)
 		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+(2*runTime).String(), "benchmarksuite/engines")

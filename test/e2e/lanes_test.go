@@ -54,7 +54,7 @@ spec:
   variants:
   - {name: a}
   - {name: b}
-  rounds: 2
+  maxRounds: 2
   earlyStop: {policy: Disabled}
 `
 }

@@ -48,7 +48,7 @@ spec:
   variants:
   - {name: xfs}
   - {name: ext4, database: {storage: {storageClassName: fast-ext4}}}
-  rounds: 2
+  maxRounds: 2
   earlyStop: {policy: Disabled}
 `)
 		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+runTime.String(), "benchmarksuite/filesystems")

@@ -11,19 +11,19 @@ import (
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/loader"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/trial"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // TestChain takes the workload through the whole chain: specification, plan, validation, Job, configuration, loader.
 func TestChain(t *testing.T) {
 	run := testutil.MakeRun("run", "ns").Repetitions(1).Obj()
 	specify(t, run, `{"type": "Example", "example": {"rows": 10, "start": 5, "sweep": {"rows": [20, 7]}}}`)
-	plan, err := lifecycle.Plan(run)
+	plan, err := validation.PlanRun(run)
 	if err != nil || len(plan.Points) != 2 {
 		t.Fatalf("plan %+v, %v", plan, err)
 	}
@@ -47,7 +47,7 @@ func TestChain(t *testing.T) {
 	}
 	specify(t, run, `{"type": "Example", "example": {"rows": 10, "points": [{"rows": 12}, {"rows": 13}]}}`)
 	const want = "workload Example: rows is 13, which brings bad luck (rows=13)"
-	if _, err := lifecycle.Plan(run); err == nil || err.Error() != want {
+	if _, err := validation.PlanRun(run); err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}
 }

@@ -77,7 +77,7 @@ func TestPower(t *testing.T) {
 
 // The intervals after all rounds together contain the true ratio in 95 % of the suites, and the last one alone in no fewer.
 func TestCoverage(t *testing.T) {
-	never := stats.Design{MinRounds: 4, MaxRounds: 20, EarlyStop: true, DifferencePercent: 1e-9, Comparisons: 1}
+	never := stats.Design{MinRounds: 4, MaxRounds: 20, EarlyStop: true, EquivalencePercent: 1e-9, Comparisons: 1}
 	for _, cv := range []float64{0.02, 0.10} {
 		o := Experiment{Design: never, Noise: normal(cv), Points: 1, WholeLength: true}.Run(suites)
 		if math.Abs(o.Always-0.95) > 0.02 {

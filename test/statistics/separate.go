@@ -34,7 +34,7 @@ type Method func(first, second []float64, truth float64, points int) (differ, co
 
 // shipped is what `kubectl benchrun compare` does.
 func shipped(first, second []float64, truth float64, points int) (differ, covered bool) {
-	c := stats.Design{DifferencePercent: 5, Comparisons: points}.CompareSeparate("higher", first, second)
+	c := stats.Design{EquivalencePercent: 5, Comparisons: points}.CompareSeparate("higher", first, second)
 	return c.Verdict == stats.Faster || c.Verdict == stats.Slower, c.Low <= truth && truth <= c.High
 }
 

@@ -17,12 +17,12 @@ const seed = 12
 
 // asShipped is the design of a suite that says nothing else.
 func asShipped(points int) stats.Design {
-	return stats.Design{MinRounds: 4, MaxRounds: 20, EarlyStop: true, DifferencePercent: 5, Comparisons: points}
+	return stats.Design{MinRounds: 4, MaxRounds: 20, EarlyStop: true, EquivalencePercent: 5, Comparisons: points}
 }
 
 // atEnd looks once, after a fixed number of rounds.
 func atEnd(rounds, points int) stats.Design {
-	return stats.Design{MaxRounds: rounds, DifferencePercent: 5, Comparisons: points}
+	return stats.Design{MaxRounds: rounds, EquivalencePercent: 5, Comparisons: points}
 }
 
 // writer of tables in Markdown; its first error is kept.

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // facts about where something was measured: a value for each name, or several, if they changed on the way.
@@ -133,22 +133,21 @@ func disks(accepted []*result.Record) []row {
 	if len(accepted) == 0 {
 		return nil
 	}
-	if f := accepted[len(accepted)-1].Fingerprint; f != nil && f.FdatasyncMicros.Calls > 0 {
+	e := analysis.EnvironmentOf(accepted)
+	if f := e.Fingerprint; f != nil && f.FdatasyncMicros.Calls > 0 {
 		l := f.FdatasyncMicros
 		rows = append(rows, row{Cells: []cell{
 			words("fdatasync on the data volume"),
 			words(fmt.Sprintf("%s (median of %d; p95 %d µs, longest %d µs)", report.FdatasyncMicros(l), l.Calls, l.P95, l.Max)),
 		}})
 	}
-	if f := accepted[len(accepted)-1].Fingerprint; f != nil && len(f.Baseline) > 0 {
-		rows = append(rows, row{Cells: []cell{words("the empty volume, one operation at a time"), words(report.Baseline(f.Baseline))}})
-	}
-	if p := stats.ProbeOfAll(accepted); p.FdatasyncMicros > 0 {
+	if f := e.Fingerprint; f != nil && len(f.VolumeBenchmark) > 0 {
 		rows = append(rows, row{Cells: []cell{
-			words("before the trials, in the median"),
-			words(fmt.Sprintf("fdatasync %d µs (p95 %d µs), a fixed piece of work %s µs of CPU", p.FdatasyncMicros, p.FdatasyncP95Micros,
-				stats.Format(float64(p.WorkNanos)/1000))),
+			words("the empty volume, one operation at a time"), words(report.VolumeBenchmark(f.VolumeBenchmark)),
 		}})
+	}
+	if text := report.ProbeText(e.Probe); text != "" {
+		rows = append(rows, row{Cells: []cell{words("before the trials, in the median"), words(text)}})
 	}
 	return rows
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -209,7 +210,7 @@ func partBars(all []stats.Point, points []chosen) *plot.Plot {
 		bar := plot.Bar{Name: m.Part}
 		for _, p := range points {
 			value := math.NaN()
-			if values := report.ValuesOf(p.Records, m.Name); len(values) > 0 {
+			if values := analysis.ValuesOf(p.Records, m.Name); len(values) > 0 {
 				value = stats.Summarize(values).Median
 			}
 			bar.Values = append(bar.Values, value)
@@ -241,7 +242,7 @@ func partsTable(parameters []string, points []stats.Point) *table {
 			r.Cells = append(r.Cells, setting(p.Parameters[name]))
 		}
 		for _, m := range metrics {
-			r.Cells = append(r.Cells, medianCell(report.ValuesOf(p.Records, m.Name)))
+			r.Cells = append(r.Cells, medianCell(analysis.ValuesOf(p.Records, m.Name)))
 		}
 		t.Rows = append(t.Rows, r)
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -18,46 +19,42 @@ import (
 
 // addTable sets the table of the points, in the order of the sweep.
 func (v *runView) addTable(rep *report.Report, points []stats.Point) {
-	_, operations := rep.Columns()
-	latencies := report.Latencies(points, operations)
-	parameters := rep.Parameters()
-	shown := report.ShownMetrics(points)
-	seconds := points[0].Metric.Unit != "s" // beside a rate, how long the measured phase took
-	t := &table{Name: "Every point", Sorted: len(points) > 2, Head: runHead(points, parameters, shown, operations, seconds)}
-	marks, ratios := report.Marks(points), stats.RatioTo(points, 0)
+	of := rep.Table()
+	several, seconds := len(of.Rows) > 1, of.Rows[0].Metric.Unit != "s" // beside a rate, how long the measured phase took
+	t := &table{Name: "Every point", Sorted: len(of.Rows) > 2, Head: runHead(of, seconds)}
 	remarks := report.Remarks(points)
-	for i := range points {
-		p := &points[i]
+	for i := range of.Rows {
+		p := &of.Rows[i]
 		var cells []cell
-		for _, name := range parameters {
+		for _, name := range of.Parameters {
 			cells = append(cells, setting(p.Parameters[name]))
 		}
 		value := amount(p.Summary.Median)
 		value.Notes = remarked(remarks, i)
 		interval := cell{Text: p.Summary.RangeIn(plot.Number), Value: written(p.Summary.Low), Number: true}
 		cells = append(cells, value, interval, count(p.Summary.N))
-		if len(points) > 1 {
-			cells = append(cells, cell{Text: marks[i], Class: "mark"}, ratioCell(ratios[i]))
+		if several {
+			cells = append(cells, cell{Text: string(p.Mark), Class: "mark"}, ratioCell(p.Ratio))
 		}
 		if seconds {
 			cells = append(cells, medianCell(secondsOf(p.Records)))
 		}
-		for _, m := range shown {
-			cells = append(cells, medianCell(report.ValuesOf(p.Records, m.Name)))
+		for _, values := range p.Values {
+			cells = append(cells, medianCell(values))
 		}
-		for _, l := range latencies[i] {
+		for _, l := range p.Latencies {
 			cells = append(cells, latencyCells(l)...)
 		}
 		r := row{Cells: cells}
-		if len(points) > 1 {
-			r.Class = classes[marks[i]]
+		if several {
+			r.Class = classes[p.Mark]
 		}
 		t.Rows = append(t.Rows, r)
 	}
 	v.Points = t
 	v.Reading = []string{report.Intervals(points)}
-	if len(operations) > 0 {
-		v.Reading = append(v.Reading, report.LatencyNote(latencies))
+	if note := report.LatencyNote(of); note != "" {
+		v.Reading = append(v.Reading, note)
 	}
 	if said := report.Ranks(points); said != "" {
 		v.Reading = append(v.Reading, said)
@@ -68,26 +65,32 @@ func (v *runView) addTable(rep *report.Report, points []stats.Point) {
 }
 
 // classes of the rows that are marked.
-var classes = map[string]string{"best": "best", "best?": "best", "as good?": "rival"}
+var classes = map[analysis.Mark]string{
+	analysis.MarkBest: "best", analysis.MarkBestMedian: "best", analysis.MarkRival: "rival",
+}
 
-func runHead(points []stats.Point, parameters []string, shown []result.Metric, operations []string, seconds bool) []head {
+func runHead(of *analysis.Table, seconds bool) []head {
 	var list []head
-	for _, name := range parameters {
-		_, numeric := plot.Numbers(valuesOf(name, parametersOf(points)))
+	var points []map[string]string
+	for i := range of.Rows {
+		points = append(points, of.Rows[i].Parameters)
+	}
+	for _, name := range of.Parameters {
+		_, numeric := plot.Numbers(valuesOf(name, points))
 		list = append(list, head{Text: name, Number: numeric})
 	}
-	unit := points[0].Metric.Unit
-	list = slices.Concat(list, inUnit(unit, points[0].Metric.Name, "interval"), numbers("n"))
-	if len(points) > 1 {
+	m := of.Rows[0].Metric
+	list = slices.Concat(list, inUnit(m.Unit, m.Name, "interval"), numbers("n"))
+	if len(of.Rows) > 1 {
 		list = slices.Concat(list, texts("mark"), numbers("× the first"))
 	}
 	if seconds {
 		list = append(list, head{Text: "took", Unit: "s", Number: true})
 	}
-	for _, m := range shown {
+	for _, m := range of.Metrics {
 		list = append(list, head{Text: m.Name, Unit: m.Unit, Number: true})
 	}
-	for _, op := range operations {
+	for _, op := range of.Operations {
 		list = slices.Concat(list, inUnit("µs", op+" p50", op+" p99"))
 	}
 	return list

@@ -166,9 +166,9 @@ func pairsTable(s *report.Suite) *table {
 			cells = append(cells, setting(p.Parameters[name]))
 		}
 		ratio, span := none(), none()
-		if p.Bounded() {
-			ratio = cell{Text: fmt.Sprintf("%.2f", p.Ratio), Value: written(p.Ratio), Number: true}
-			span = cell{Text: fmt.Sprintf("%.2f–%.2f", p.Low, p.High), Value: written(p.Low), Number: true}
+		if text, interval := report.PairTexts(p); text != "" {
+			ratio = cell{Text: text, Value: written(p.Ratio), Number: true}
+			span = cell{Text: interval, Value: written(p.Low), Number: true}
 		}
 		verdict := cell{Text: report.VerdictWords(p), Class: strings.ToLower(string(p.Verdict))}
 		cells = append(cells, medianCell(p.BaselineValues), medianCell(p.Values), ratio, span, count(p.Rounds), verdict)

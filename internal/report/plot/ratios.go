@@ -50,9 +50,9 @@ func Ratios(title string, pairs []stats.Paired, name func(*stats.Paired) string)
 	for _, v := range verdictMarks {
 		p.series = append(p.series, v.name)
 	}
-	within := float64(shown[0].DifferencePercent) / 100
+	within := float64(shown[0].EquivalencePercent) / 100
 	p.Text = fmt.Sprintf("The ratio of each comparison with its interval; the band is where two count as equal, within %d %%.",
-		shown[0].DifferencePercent)
+		shown[0].EquivalencePercent)
 	ratioAxis(&p.frame.X, shown, within)
 	labels := make([]string, len(shown))
 	for i, pair := range shown {

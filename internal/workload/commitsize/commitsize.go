@@ -207,7 +207,7 @@ func (i *inserter) commit(ctx context.Context, again func() error) error {
 func (i *inserter) await(ctx context.Context) (bool, error) {
 	if i.params.RatePerSecond == 0 {
 		// Only who has thought may begin when the time is over.
-		return i.params.ThinkTimeMillis == 0 || !i.client.Expired(i.client.Recorder.Now()), nil
+		return i.params.ThinkTimeMilliseconds == 0 || !i.client.Expired(i.client.Recorder.Now()), nil
 	}
 	i.due = i.params.RatePerSecond.Due(i.end(i.first))
 	if i.client.Expired(i.due) {

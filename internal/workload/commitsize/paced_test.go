@@ -56,15 +56,15 @@ func TestCommitSizeThinkTime(t *testing.T) {
 	s := &workloadtest.Script{}
 	c := workloadtest.Client(0, s)
 	c.Limit = 3 * time.Second
-	w := newTestCommitSize(t, Parameters{RowsPerCommit: 2, Parameters: pace.Parameters{ThinkTimeMillis: 1000}})
+	w := newTestCommitSize(t, Parameters{RowsPerCommit: 2, Parameters: pace.Parameters{ThinkTimeMilliseconds: 1000}})
 	stopped, err := w.Measure(t.Context(), c)
 	if err != nil || stopped != result.StoppedBySeconds || !slices.Equal(s.Commits, []int64{2, 4, 6}) || len(s.Slept) != 3 {
 		t.Errorf("%s, commits at %v, thought until %v, %v", stopped, s.Commits, s.Slept, err)
 	}
 	_, err = New(&result.Config{Workload: workloadtest.Load(Definition, Parameters{
-		Rows: 1, RowsPerCommit: 1, Parameters: pace.Parameters{RatePerSecond: 1, ThinkTimeMillis: 1},
+		Rows: 1, RowsPerCommit: 1, Parameters: pace.Parameters{RatePerSecond: 1, ThinkTimeMilliseconds: 1},
 	})})
-	if err == nil || !strings.Contains(err.Error(), "set ratePerSecond or thinkTimeMillis, not both") {
+	if err == nil || !strings.Contains(err.Error(), "set ratePerSecond or thinkTimeMilliseconds, not both") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -123,7 +123,7 @@ func TestOfferedRateEnds(t *testing.T) {
 
 // A client thinks after each transaction, and no longer than it may work.
 func TestThinkTime(t *testing.T) {
-	l := numbers(100, 1, 2, workload.Share{Pods: 1}, pace.Parameters{ThinkTimeMillis: 2000})
+	l := numbers(100, 1, 2, workload.Share{Pods: 1}, pace.Parameters{ThinkTimeMilliseconds: 2000})
 	s := &workloadtest.Script{}
 	c := workloadtest.Client(0, s)
 	c.Limit = 5 * time.Second

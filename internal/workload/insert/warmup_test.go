@@ -41,7 +41,7 @@ func rowsIn(t *testing.T, s *workloadtest.Script) []int64 {
 // After a warm-up the measured phase has as many rows as were asked for, those that follow, also where the Pods got on unequally.
 // What is expected in the table is what was sent.
 func TestWarmUpAndThenContinue(t *testing.T) {
-	for _, p := range []pace.Parameters{{}, {RatePerSecond: 4}, {ThinkTimeMillis: 500}} {
+	for _, p := range []pace.Parameters{{}, {RatePerSecond: 4}, {ThinkTimeMilliseconds: 500}} {
 		var sent, rowsOfPods []int64
 		var load *Load
 		for pod, limit := range seconds(3, 7) {

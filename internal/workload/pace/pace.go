@@ -15,8 +15,8 @@ import (
 type Parameters struct {
 	// RatePerSecond is how many rows per second all connections of all Pods together are to insert; 0 is as many as they can.
 	RatePerSecond Rate `json:"ratePerSecond,omitempty"`
-	// ThinkTimeMillis is for how long a connection pauses after each transaction.
-	ThinkTimeMillis int64 `json:"thinkTimeMillis,omitempty"`
+	// ThinkTimeMilliseconds is for how long a connection pauses after each transaction.
+	ThinkTimeMilliseconds int64 `json:"thinkTimeMilliseconds,omitempty"`
 	// WarmupSeconds is for how long the load is made, on the tables that are measured, before it is. RampSeconds come before that:
 	// one connection after the other begins.
 	WarmupSeconds int64 `json:"warmupSeconds,omitempty"`
@@ -35,21 +35,21 @@ func (p Parameters) Check() error {
 	switch {
 	case p.RatePerSecond < 0 || p.RatePerSecond > maxRate:
 		return fmt.Errorf("ratePerSecond is %d, it must be 0 to %d", p.RatePerSecond, maxRate)
-	case p.ThinkTimeMillis < 0 || p.ThinkTimeMillis > maxThinkTimeMillis:
-		return fmt.Errorf("thinkTimeMillis is %d, it must be 0 to %d", p.ThinkTimeMillis, maxThinkTimeMillis)
+	case p.ThinkTimeMilliseconds < 0 || p.ThinkTimeMilliseconds > maxThinkTimeMillis:
+		return fmt.Errorf("thinkTimeMilliseconds is %d, it must be 0 to %d", p.ThinkTimeMilliseconds, maxThinkTimeMillis)
 	case p.WarmupSeconds < 0 || p.WarmupSeconds > maxSeconds:
 		return fmt.Errorf("warmupSeconds is %d, it must be 0 to %d", p.WarmupSeconds, maxSeconds)
 	case p.RampSeconds < 0 || p.RampSeconds > maxSeconds:
 		return fmt.Errorf("rampSeconds is %d, it must be 0 to %d", p.RampSeconds, maxSeconds)
-	case p.RatePerSecond > 0 && p.ThinkTimeMillis > 0:
-		return errors.New("set ratePerSecond or thinkTimeMillis, not both: a rate does not depend on when the server has answered")
+	case p.RatePerSecond > 0 && p.ThinkTimeMilliseconds > 0:
+		return errors.New("set ratePerSecond or thinkTimeMilliseconds, not both: a rate does not depend on when the server answers")
 	}
 	return nil
 }
 
-// ThinkTime is ThinkTimeMillis.
+// ThinkTime is ThinkTimeMilliseconds.
 func (p Parameters) ThinkTime() time.Duration {
-	return time.Duration(p.ThinkTimeMillis) * time.Millisecond
+	return time.Duration(p.ThinkTimeMilliseconds) * time.Millisecond
 }
 
 // Before is for how long the load is made before it is measured, and how much of that is the ramp.

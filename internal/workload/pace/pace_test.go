@@ -48,16 +48,16 @@ func TestRateDueBy(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for want, p := range map[string]Parameters{
-		"":                                      {RatePerSecond: maxRate},
-		"set ratePerSecond or thinkTimeMillis":  {RatePerSecond: 1, ThinkTimeMillis: 1},
-		"ratePerSecond is -1, it must be 0":     {RatePerSecond: -1},
-		"ratePerSecond is 100000001, it must":   {RatePerSecond: maxRate + 1},
-		"warmupSeconds is -1, it must be 0":     {WarmupSeconds: -1},
-		"warmupSeconds is 3601, it must be 0":   {WarmupSeconds: maxSeconds + 1},
-		"rampSeconds is -1, it must be 0":       {RampSeconds: -1},
-		"rampSeconds is 3601, it must be 0":     {RampSeconds: maxSeconds + 1},
-		"thinkTimeMillis is -1, it must be 0":   {ThinkTimeMillis: -1},
-		"thinkTimeMillis is 3600001, it must b": {ThinkTimeMillis: maxThinkTimeMillis + 1},
+		"": {RatePerSecond: maxRate},
+		"set ratePerSecond or thinkTimeMilliseconds":  {RatePerSecond: 1, ThinkTimeMilliseconds: 1},
+		"ratePerSecond is -1, it must be 0":           {RatePerSecond: -1},
+		"ratePerSecond is 100000001, it must":         {RatePerSecond: maxRate + 1},
+		"warmupSeconds is -1, it must be 0":           {WarmupSeconds: -1},
+		"warmupSeconds is 3601, it must be 0":         {WarmupSeconds: maxSeconds + 1},
+		"rampSeconds is -1, it must be 0":             {RampSeconds: -1},
+		"rampSeconds is 3601, it must be 0":           {RampSeconds: maxSeconds + 1},
+		"thinkTimeMilliseconds is -1, it must be 0":   {ThinkTimeMilliseconds: -1},
+		"thinkTimeMilliseconds is 3600001, it must b": {ThinkTimeMilliseconds: maxThinkTimeMillis + 1},
 	} {
 		if err := p.Check(); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", p, err, want)

@@ -21,7 +21,7 @@ type SuiteCase struct {
 	Details *page.SuiteDetails
 }
 
-const suiteSpec = `{"baseline":"durable","rounds":8,"earlyStop":{"differencePercent":5,"minRounds":6},` +
+const suiteSpec = `{"baseline":"durable","maxRounds":8,"equivalencePercent":5,"earlyStop":{"minRounds":6},` +
 	`"variants":[{"name":"durable"},` +
 	`{"name":"lazy","database":{"settings":{"flushLogAtTrxCommit":2}}}],"template":{"spec":` + commitSpec + `}}`
 
@@ -86,7 +86,7 @@ func scatter(point map[string]string) float64 {
 var commitMicros = map[string]float64{"durable": 215, "lazy": 18}
 
 func judge(s *report.Suite, points []map[string]string, metric result.Metric) {
-	design := stats.Design{MinRounds: 6, MaxRounds: rounds, EarlyStop: true, DifferencePercent: 5, Comparisons: len(points)}
+	design := stats.Design{MinRounds: 6, MaxRounds: rounds, EarlyStop: true, EquivalencePercent: 5, Comparisons: len(points)}
 	for i, p := range points {
 		pair := stats.Paired{Variant: "lazy", Baseline: "durable", Parameters: p, Metric: metric}
 		for _, run := range s.Runs {

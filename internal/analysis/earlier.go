@@ -1,11 +1,9 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package lifecycle
+package analysis
 
 import (
-	"slices"
-
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -52,15 +50,6 @@ func EarlierOf(run *v1alpha1.BenchmarkRun, all []v1alpha1.BenchmarkRun) (Earlier
 		return Earlier{}, nil
 	}
 	return Earlier{Run: last.Name, Probe: last.Status.Environment.TrialProbe}, nil
-}
-
-// probes sets what the node was like before the trials that count, and how it differed.
-func (s *situation) probes(e *v1alpha1.Environment) {
-	disturbed := func(r *result.Record) bool { return r.Outcome != result.OutcomeAccepted }
-	accepted := slices.DeleteFunc(slices.Clone(s.seen.Records), disturbed)
-	p := stats.ProbeOfAll(accepted)
-	e.TrialProbe = v1alpha1.TrialProbe(p)
-	e.Warnings = finding.Texts(s.seen.Earlier.Findings(accepted))
 }
 
 // Findings about the node of accepted attempts: see stats.ProbeWarnings.

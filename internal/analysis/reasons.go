@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package lifecycle
+package analysis
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
@@ -106,10 +106,10 @@ func placeOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) place {
 }
 
 // placeOfSuite by the environments of its runs. What they wait for differs by variant: addSuiteReasons says it.
-func placeOfSuite(p *SuitePlan, seen *SuiteObserved) place {
+func placeOfSuite(p *SuitePlan, runs *SuiteRuns) place {
 	at := place{}
-	for i := range seen.Members {
-		if run := seen.Members[i].Run; run != nil {
+	for i := range runs.Members {
+		if run := runs.Members[i].Run; run != nil {
 			cpus := serverCPUs(&p.Variants[p.Members[i].Variant].Run.Spec, int(run.Status.Environment.CPUs))
 			at.cpus = max(at.cpus, cpus)
 		}
@@ -121,7 +121,7 @@ func placeOfSuite(p *SuitePlan, seen *SuiteObserved) place {
 func serverCPUs(spec *v1alpha1.BenchmarkRunSpec, ofNode int) float64 {
 	limit := 0.0
 	if spec.Database.Provisioner != v1alpha1.ProvisionerExternal {
-		limit = float64(database.CPULimitMillis(&spec.Database)) / 1000
+		limit = float64(plan.CPULimitMillis(&spec.Database)) / 1000
 	}
 	if limit > 0 && (ofNode <= 0 || limit < float64(ofNode)) {
 		return limit

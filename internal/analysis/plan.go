@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package lifecycle
+package analysis
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // SuitePlan is what a suite measures, and what it compares.
@@ -40,16 +39,18 @@ type PlannedPair struct {
 	Of, With int
 }
 
-// PlanSuite is the plan of a suite. The error is for the author of a suite that the API server accepts and that cannot be carried
-// out. As with a run, the parameters of workloads are checked as long as the suite has no condition.
-func PlanSuite(suite *v1alpha1.BenchmarkSuite) (*SuitePlan, error) {
+// PlanSuite is the plan of a suite. Each variant's run is planned by the function; it has the conditions of the suite. The error
+// is for the author of a suite that the API server accepts and that cannot be carried out.
+func PlanSuite(
+	suite *v1alpha1.BenchmarkSuite, planRun func(*v1alpha1.BenchmarkRun) (*plan.Plan, error),
+) (*SuitePlan, error) {
 	p := &SuitePlan{
 		Members: plan.ForSuite(&suite.Spec), Baseline: plan.Baseline(&suite.Spec), SharesDatabase: plan.SharesDatabase(suite),
 	}
 	for i, v := range suite.Spec.Variants {
 		run := plan.MemberRun(suite, plan.Member{Round: 1, Variant: i, Seed: v1alpha1.DefaultSeed})
 		run.Status.Conditions = suite.Status.Conditions
-		of, err := Plan(run)
+		of, err := planRun(run)
 		if err != nil {
 			return new(SuitePlan), fmt.Errorf("variant %s: %w", v.Name, err)
 		}
@@ -73,22 +74,6 @@ func PlanSuite(suite *v1alpha1.BenchmarkSuite) (*SuitePlan, error) {
 			return new(SuitePlan), fmt.Errorf("variant %s: %w", suite.Spec.Variants[i].Name, err)
 		}
 	}
-	if err := checkPilots(suite, p); err != nil {
-		return new(SuitePlan), err
-	}
-	var points []claims.Series
-	for i := range p.Variants {
-		points = append(points, pointsIn(p.Variants[i].Plan, suite.Spec.Variants[i].Name)...)
-	}
-	if err := checkClaims(suite.Spec.Claims, points); err != nil {
-		return new(SuitePlan), err
-	}
-	if err := checkPlots(suite.Spec.Plots, points); err != nil {
-		return new(SuitePlan), err
-	}
-	if err := checkTables(suite.Spec.Tables, points); err != nil {
-		return new(SuitePlan), err
-	}
 	return p, nil
 }
 
@@ -105,9 +90,4 @@ func pairsOf(variant int, of, baseline *plan.Plan) []PlannedPair {
 		}
 	}
 	return pairs
-}
-
-// InvalidVariant is the failure of a suite with a variant that cannot be measured.
-func InvalidVariant(err error) *Failure {
-	return &Failure{Reason: v1alpha1.ReasonVariantInvalid, Message: err.Error()}
 }

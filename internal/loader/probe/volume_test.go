@@ -15,9 +15,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-func TestBaseline(t *testing.T) {
+func TestVolumeBenchmark(t *testing.T) {
 	dir := t.TempDir()
-	list := Baseline(t.Context(), dir, 20*time.Millisecond)
+	list := VolumeBenchmark(t.Context(), dir, 20*time.Millisecond)
 	var names []string
 	for _, p := range list {
 		names = append(names, p.Name)
@@ -35,13 +35,13 @@ func TestBaseline(t *testing.T) {
 }
 
 // What cannot be measured is left out, and the probe goes on.
-func TestBaselineOfNothing(t *testing.T) {
-	if list := Baseline(t.Context(), filepath.Join(t.TempDir(), "missing"), time.Millisecond); list != nil {
+func TestVolumeBenchmarkOfNothing(t *testing.T) {
+	if list := VolumeBenchmark(t.Context(), filepath.Join(t.TempDir(), "missing"), time.Millisecond); list != nil {
 		t.Errorf("%+v", list)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if list := Baseline(ctx, t.TempDir(), time.Millisecond); list != nil {
+	if list := VolumeBenchmark(ctx, t.TempDir(), time.Millisecond); list != nil {
 		t.Errorf("%+v", list)
 	}
 }

@@ -1,12 +1,11 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package analysis_test
+package report_test
 
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +17,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -63,7 +61,7 @@ func measured(t *testing.T, run *v1alpha1.BenchmarkRun, n int) (*plan.Plan, []*r
 func reportOf(t *testing.T, run *v1alpha1.BenchmarkRun, n int, outcome string) *report.Report {
 	t.Helper()
 	p, records := measured(t, run, n)
-	rep, err := analysis.OfRun(run, p, records, outcome)
+	rep, err := report.OfRun(run, p, records, outcome)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +125,7 @@ func TestOfRunIsDeterministic(t *testing.T) {
 	run := claimed()
 	p, records := measured(t, run, 6)
 	text := func(records []*result.Record) string {
-		rep, err := analysis.OfRun(run, p, records, v1alpha1.ConditionComplete)
+		rep, err := report.OfRun(run, p, records, v1alpha1.ConditionComplete)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,22 +160,13 @@ func TestOfRunWithoutEveryTrial(t *testing.T) {
 	p, records := measured(t, run, 2)
 	records[1].Outcome, records[1].Cause = result.OutcomeInvalidated, result.CauseEvicted
 	stranger := testutil.Record(99, 1, map[string]string{"rowsPerCommit": "1"}, 1e9)
-	rep, err := analysis.OfRun(run, p, append(records, stranger), report.Unfinished)
+	rep, err := report.OfRun(run, p, append(records, stranger), report.Unfinished)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if points := rep.Measured(); len(points) != 1 || points[0].Summary.N != 1 || points[0].Summary.Median > 1e6 {
 		t.Errorf("one trial that counts, one that does not, and one that is not planned: %+v", points)
 	}
-}
-
-func printed(t *testing.T, printer func(io.Writer, *report.Report) error, r *report.Report) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := printer(&b, r); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
 }
 
 // The results that were published give the report that they were printed from: all files that are printed from it are the same.
@@ -195,7 +184,7 @@ func TestFromResults(t *testing.T) {
 			t.Fatal(err)
 		}
 		i := slices.IndexFunc(want, func(f result.File) bool { return f.Name == report.JSONFile })
-		read, err := analysis.FromResults(want[i].Data)
+		read, err := report.FromResults(want[i].Data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +221,7 @@ func TestFromResultsRefuses(t *testing.T) {
 		"no workload":           {`"type": "CommitSize"`, `"type": "Other"`, "Other"},
 		"cut off":               {`"attempts"`, `"attempts": [null], "x"`, "attempt 1 of 1 has no result"},
 	} {
-		_, err := analysis.FromResults(resultsWith(t, tc.old, tc.replacement))
+		_, err := report.FromResults(resultsWith(t, tc.old, tc.replacement))
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: the error is %v, want %q", name, err, tc.want)
 		}
@@ -252,7 +241,7 @@ func FuzzFromResults(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(_ *testing.T, text []byte) {
-		rep, err := analysis.FromResults(text)
+		rep, err := report.FromResults(text)
 		if err != nil {
 			return
 		}

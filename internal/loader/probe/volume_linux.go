@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// PatternTime is for how long each pattern of the baseline is measured.
+	// PatternTime is for how long each pattern of the volume benchmark is measured.
 	PatternTime = 5 * time.Second
-	// baselineBytes is the size of the file, and layoutTime for how long it is written at most: a slow disk gets a smaller one.
-	baselineBytes = 256 << 20
-	layoutTime    = 10 * time.Second
+	// benchmarkBytes is the size of the file, and layoutTime for how long it is written at most: a slow disk gets a smaller one.
+	benchmarkBytes = 256 << 20
+	layoutTime     = 10 * time.Second
 	// chunkBytes is an operation of the sequential patterns, and pageBytes, a page of InnoDB, one of the random patterns.
 	chunkBytes = 1 << 20
 	pageBytes  = 16 << 10
@@ -47,10 +47,10 @@ var patterns = []pattern{
 	{"write4KiBFdatasync", blockBytes, false, false, writeSync},
 }
 
-// Baseline measures what the volume of a directory can do, with one operation at a time: each pattern for so long. If the file
-// system has no direct I/O, or something fails, it is nil. The directory is left as it was.
-func Baseline(ctx context.Context, dir string, each time.Duration) []result.IOPattern {
-	list, err := measureBaseline(ctx, dir, each)
+// VolumeBenchmark measures what the volume of a directory can do, with one operation at a time: each pattern for so long. If the
+// file system has no direct I/O, or something fails, it is nil. The directory is left as it was.
+func VolumeBenchmark(ctx context.Context, dir string, each time.Duration) []result.IOPattern {
+	list, err := measureVolume(ctx, dir, each)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "measuring the volume:", err)
 		return nil
@@ -58,7 +58,7 @@ func Baseline(ctx context.Context, dir string, each time.Duration) []result.IOPa
 	return list
 }
 
-func measureBaseline(ctx context.Context, dir string, each time.Duration) (list []result.IOPattern, err error) {
+func measureVolume(ctx context.Context, dir string, each time.Duration) (list []result.IOPattern, err error) {
 	file, err := scratch(dir)
 	if err != nil {
 		return nil, fmt.Errorf("making a file in the data directory: %w", err)
@@ -93,7 +93,7 @@ func layOut(ctx context.Context, file *os.File, dir string, block []byte) (size 
 	if err := unix.Statfs(dir, &fs); err != nil {
 		return 0, err
 	}
-	most := min(baselineBytes, int64(fs.Bavail)*fs.Bsize/4) //nolint:gosec // no disk has so many blocks
+	most := min(benchmarkBytes, int64(fs.Bavail)*fs.Bsize/4) //nolint:gosec // no disk has so many blocks
 	if err := direct(file, true); err != nil {
 		return 0, fmt.Errorf("switching to direct I/O: %w", err)
 	}

@@ -1,14 +1,11 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package lifecycle
+package analysis
 
 import (
 	"fmt"
 	"slices"
-	"strings"
-
-	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/finding"
@@ -16,104 +13,22 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// VariantDifferences says of each variant in what it asks for something else than the baseline, and which server variables differ
-// besides: a sentence or two for each.
-func VariantDifferences(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved) []string {
-	var list []string
-	for i, v := range p.Variants {
-		if i == p.Baseline {
-			continue
-		}
-		name, baseline := suite.Spec.Variants[i].Name, suite.Spec.Variants[p.Baseline].Name
-		text := fmt.Sprintf("%s asks for the same as %s", name, baseline)
-		if len(v.Differences) > 0 {
-			text = fmt.Sprintf("%s differs from %s in: %s", name, baseline, plan.List(v.Differences))
-		}
-		if besides := UnaskedOf(p, seen, i).Text; besides != "" {
-			text += "; " + besides
-		}
-		list = append(list, text)
-	}
-	return list
-}
-
-// Unasked are the server variables of a variant that differ from the baseline's without being asked for.
-type Unasked struct {
-	// Count is how many there are.
-	Count int
-	// Text names them, or says that there is none; it is empty if they are not known yet.
-	Text string
-}
-
-// UnaskedOf a variant.
-func UnaskedOf(p *SuitePlan, seen *SuiteObserved, variant int) Unasked {
-	if len(seen.Variables) == 0 || seen.Variables[variant] == nil || seen.Variables[p.Baseline] == nil {
-		return Unasked{}
-	}
-	baseline, v := p.Variants[p.Baseline].Run, p.Variants[variant].Run
-	u, err := plan.UnaskedDifferences(&baseline.Spec, &v.Spec, seen.Variables[p.Baseline], seen.Variables[variant])
-	if err != nil { // an engine that is not known has no plan either
-		return Unasked{}
-	}
-	onlyOne := "" // before the list, whose end may be cut off
-	if u.OnlyTheirs+u.OnlyOurs > 0 {
-		onlyOne = fmt.Sprintf(" (%d more exist in %s only, %d in %s only)", u.OnlyTheirs, baseline.Spec.Database.Engine, u.OnlyOurs,
-			v.Spec.Database.Engine)
-	}
-	if len(u.Differ) == 0 {
-		return Unasked{Text: fmt.Sprintf("none of %d other server variables differs%s", u.Same, onlyOne)}
-	}
-	return Unasked{len(u.Differ), fmt.Sprintf("%d of %d other server variables differ without being asked for%s: %s", len(u.Differ),
-		len(u.Differ)+u.Same, onlyOne, someOf(u.Differ))}
-}
-
-// someOf a list of differences, as a text of bounded length.
-func someOf(list []plan.Difference) string {
-	var shown []string
-	for _, d := range list[:min(len(list), maxBesides)] {
-		text := d.String()
-		if short := cut(text, maxDifference); short != text {
-			text = short + "…"
-		}
-		shown = append(shown, text)
-	}
-	if more := len(list) - len(shown); more > 0 {
-		shown = append(shown, fmt.Sprintf("and %d more: the documents of the attempts have all variables", more))
-	}
-	return strings.Join(shown, ", ")
-}
-
-// maxBesides is how many variables that differ without being asked for are named, and maxDifference the length of what is said of
-// one: two versions of a server differ in dozens, some of which are lists.
-const maxBesides, maxDifference = 12, 80
-
-// Invalidated is how many attempts of all runs were disturbed and measured again.
-func Invalidated(seen *SuiteObserved) int {
-	n := 0
-	for _, m := range seen.Members {
-		if m.Run != nil {
-			n += int(ptr.Deref(m.Run.Status.Trials.Invalidated, 0))
-		}
-	}
-	return n
-}
-
-// SuiteWarnings are what must be read with the answer: runs that should have had the same environment and had not, and the
+// warningsOfSuite are what must be read with the answer: runs that should have had the same environment and had not, and the
 // warnings of the runs themselves.
-func SuiteWarnings(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved) []stats.SuiteWarning {
+func warningsOfSuite(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns) []stats.SuiteWarning {
 	var list []stats.SuiteWarning
-	for _, f := range suiteFindings(suite, p, seen) {
+	for _, f := range suiteFindings(suite, p, runs) {
 		list = append(list, stats.SuiteWarning{Warning: stats.Warning{Finding: f}})
 	}
-	return append(list, warningsOfRuns(seen)...)
+	return append(list, warningsOfRuns(runs)...)
 }
 
 // suiteFindings are about the suite, and about what its runs were to have in common.
-func suiteFindings(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved) []finding.Finding {
+func suiteFindings(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns) []finding.Finding {
 	list := tooFewRounds(suite, p)
-	differ := func(runs string, s property, variant int) {
-		if values := s.several(environments(p, seen, variant)); values != nil {
-			list = append(list, finding.Differ(finding.EnvironmentsDiffer, runs, s.name, values))
+	differ := func(whose string, s property, variant int) {
+		if values := s.several(environments(p, runs, variant)); values != nil {
+			list = append(list, finding.Differ(finding.EnvironmentsDiffer, whose, s.name, values))
 		}
 	}
 	for _, s := range shared {
@@ -126,8 +41,8 @@ func suiteFindings(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObse
 	}
 	if p.Baseline < len(p.Variants) {
 		for i, v := range p.Variants {
-			list = append(list, unrequested(suite, p, seen, i, v.Differences)...)
-			list = append(list, otherLog(suite, p, seen, i)...)
+			list = append(list, unrequested(suite, p, runs, i, v.Differences)...)
+			list = append(list, otherLog(suite, p, runs, i)...)
 		}
 	}
 	return list
@@ -135,11 +50,11 @@ func suiteFindings(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObse
 
 // tooFewRounds says that no comparison can have a verdict.
 func tooFewRounds(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) []finding.Finding {
-	first := design(suite, p).FirstLook()
-	if first <= int(suite.Spec.Rounds) {
+	first := DesignOf(&suite.Spec, len(p.Pairs)).FirstLook()
+	if first <= int(suite.Spec.MaxRounds) {
 		return nil
 	}
-	return []finding.Finding{finding.FewRounds(int(suite.Spec.Rounds), first, len(p.Pairs))}
+	return []finding.Finding{finding.FewRounds(int(suite.Spec.MaxRounds), first, len(p.Pairs))}
 }
 
 // property of an environment.
@@ -168,9 +83,9 @@ var (
 )
 
 // environments of the finished runs of a variant, or of all with -1.
-func environments(p *SuitePlan, seen *SuiteObserved, variant int) []*v1alpha1.Environment {
+func environments(p *SuitePlan, runs *SuiteRuns, variant int) []*v1alpha1.Environment {
 	var list []*v1alpha1.Environment
-	for i, m := range seen.Members {
+	for i, m := range runs.Members {
 		if m.Measured != nil && (variant < 0 || p.Members[i].Variant == variant) {
 			list = append(list, &m.Run.Status.Environment)
 		}
@@ -198,9 +113,9 @@ const imageField = "database.image"
 // unrequested is a difference between a variant and the baseline that nobody asked for: the same image reference was another
 // image, or the server had other variables although none was to differ.
 func unrequested(
-	suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, variant int, asked []plan.Difference,
+	suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns, variant int, asked []plan.Difference,
 ) []finding.Finding {
-	ours, theirs := environments(p, seen, variant), environments(p, seen, p.Baseline)
+	ours, theirs := environments(p, runs, variant), environments(p, runs, p.Baseline)
 	if len(ours) == 0 || len(theirs) == 0 {
 		return nil
 	}
@@ -223,9 +138,9 @@ func unrequested(
 
 // otherLog says that a variant and the baseline differ in the binary log and in something else, so that the log's cost is part of
 // the difference.
-func otherLog(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved, variant int) []finding.Finding {
+func otherLog(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns, variant int) []finding.Finding {
 	const name, on = "log_bin", "ON"
-	ours, theirs := valueOf(p, seen, variant, name), valueOf(p, seen, p.Baseline, name)
+	ours, theirs := valueOf(p, runs, variant, name), valueOf(p, runs, p.Baseline, name)
 	asked := p.Variants[variant].Differences
 	alone := len(asked) == 1 && asked[0].Name == name
 	if variant == p.Baseline || alone || ours == "" || theirs == "" || ours == theirs {
@@ -239,33 +154,33 @@ func otherLog(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, seen *SuiteObserved,
 }
 
 // valueOf a variable of a variant's server: what it said, or what is asked for; empty if neither is known.
-func valueOf(p *SuitePlan, seen *SuiteObserved, variant int, name string) string {
-	if variant < len(seen.Variables) && seen.Variables[variant] != nil {
-		return seen.Variables[variant][name]
+func valueOf(p *SuitePlan, runs *SuiteRuns, variant int, name string) string {
+	if variant < len(runs.Variables) && runs.Variables[variant] != nil {
+		return runs.Variables[variant][name]
 	}
 	return plan.SettingOf(&p.Variants[variant].Run.Spec.Database, name)
 }
 
 // warningsOfRuns are those of all points of all runs that were measured, with the number of their runs. Each is there
 // once: those that differ only in what they measured are one.
-func warningsOfRuns(seen *SuiteObserved) []stats.SuiteWarning {
+func warningsOfRuns(runs *SuiteRuns) []stats.SuiteWarning {
 	var all []stats.Warning
-	var runs []int
+	var from []int
 	measured := 0
-	for i, m := range seen.Members {
+	for i, m := range runs.Members {
 		if m.Measured == nil {
 			continue
 		}
 		measured++
 		for _, w := range m.Measured.Warnings {
-			all, runs = append(all, w), append(runs, i)
+			all, from = append(all, w), append(from, i)
 		}
 	}
 	var list []stats.SuiteWarning
 	for _, m := range stats.MergeWarnings(all) {
 		of := map[int]bool{}
 		for _, i := range m.From {
-			of[runs[i]] = true
+			of[from[i]] = true
 		}
 		list = append(list, stats.SuiteWarning{Warning: m.Warning, Runs: len(of), OfRuns: measured})
 	}

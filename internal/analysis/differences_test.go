@@ -1,0 +1,28 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Of many variables that differ, a few are named, and no value is longer than a person reads.
+func TestManyDifferences(t *testing.T) {
+	s := suite()
+	p := planOfSuite(t, s)
+	runs := measuredRuns(s, p, 2)
+	runs.Variables = []map[string]string{{}, {}}
+	for i := range 20 {
+		name := fmt.Sprintf("v%02d", i)
+		runs.Variables[0][name], runs.Variables[1][name] = "1", strings.Repeat("x", 1000)
+	}
+	unasked := OfSuite(s, p, runs, Verdicts{}).Variants[1].Unasked
+	text := unasked.Text
+	if unasked.Count != 20 || !strings.Contains(text, "20 of 20 other") || !strings.HasSuffix(text, "and 8 more: the documents of the attempts have all variables") ||
+		len(text) > 1500 || !strings.Contains(text, "v11 (1 → xxx") {
+		t.Errorf("%d bytes: %s", len(text), text)
+	}
+}

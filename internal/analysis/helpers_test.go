@@ -1,0 +1,91 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// now is when a run began that others came before.
+var now = time.Date(2026, 1, 2, 4, 0, 0, 0, time.UTC)
+
+// oneAxis is a run with points rowsPerCommit=1, 2 and so on, in the order of the sweep.
+func oneAxis(points int, repetitions int32) *v1alpha1.BenchmarkRun {
+	var values []v1alpha1.CommitSizeRowsPerCommit
+	for i := range points {
+		values = append(values, v1alpha1.CommitSizeRowsPerCommit(i+1))
+	}
+	return testutil.MakeRun("run", "ns").Sweep(values...).Repetitions(repetitions).With(func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Trials.Order = v1alpha1.OrderSequential
+	}).Obj()
+}
+
+func planRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) { return plan.ForRun(&run.Spec) }
+
+func planOf(t *testing.T, run *v1alpha1.BenchmarkRun) *plan.Plan {
+	t.Helper()
+	p, err := planRun(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// disturbed is the record of an attempt that does not count.
+func disturbed(number, attempt int, outcome result.Outcome, cause result.Cause) *result.Record {
+	r := testutil.Record(number, attempt, map[string]string{"rowsPerCommit": "1"}, 0)
+	r.Outcome, r.Cause, r.Message, r.Summary = outcome, cause, "what happened", nil
+	return r
+}
+
+// suite is one of two variants at one point, durable and lazy.
+func suite(changes ...func(*v1alpha1.BenchmarkSuite)) *v1alpha1.BenchmarkSuite {
+	w := testutil.MakeSuite("s", "ns", "durable", "lazy")
+	for _, change := range changes {
+		w.With(change)
+	}
+	return w.Obj()
+}
+
+func fixedRounds(n int32) func(*v1alpha1.BenchmarkSuite) {
+	return func(s *v1alpha1.BenchmarkSuite) {
+		s.Spec.MaxRounds, s.Spec.EarlyStop.Policy = n, v1alpha1.EarlyStopDisabled
+	}
+}
+
+func planOfSuite(t *testing.T, s *v1alpha1.BenchmarkSuite) *SuitePlan {
+	t.Helper()
+	p, err := PlanSuite(s, planRun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// measuredRuns are so many runs of a suite that are complete: those of lazy are three times as fast. The noise is small, and the
+// same whatever the number of runs.
+func measuredRuns(s *v1alpha1.BenchmarkSuite, p *SuitePlan, n int) *SuiteRuns {
+	runs := &SuiteRuns{Members: make([]Member, len(p.Members))}
+	for i, m := range p.Members[:n] {
+		run := plan.MemberRun(s, m)
+		run.Status.Environment = v1alpha1.Environment{DatabaseNode: "worker", LoaderNode: "worker2", DatabaseImage: "mariadb@1"}
+		runs.Members[i] = Member{Run: run, Measured: &Measurements{Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}}}
+		for range p.Variants[m.Variant].Plan.Points {
+			runs.Members[i].Measured.Values = append(runs.Members[i].Measured.Values,
+				1000*math.Pow(3, float64(m.Variant))*(1+0.002*float64(i%3)))
+		}
+	}
+	return runs
+}
+
+func rows(value string) v1alpha1.PointSelector {
+	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": v1alpha1.ParameterValue(value)}}
+}

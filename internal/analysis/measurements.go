@@ -1,0 +1,179 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"math"
+	"slices"
+
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// Measurements are the values of a run's headline metric, in the order of the points of its plan. A point without a value has
+// NaN.
+type Measurements struct {
+	Metric result.Metric
+	Values []float64
+	// Served is the newest database instance that was measured, and Servers are the UIDs of the Pods that served what counts.
+	Served  plan.Served
+	Servers []string
+	// Others are the metrics besides it that are looked at: those that claims, plots and tables are about and, if there are few
+	// enough points to show them, costs of a unit of work.
+	Others []MetricValues
+	// Rows that the run's pilots have decided, by the label of the point.
+	Rows map[string]int64
+	// Warnings of the points, each once.
+	Warnings []stats.Warning
+}
+
+// MetricValues are the values of a metric by the points of the plan. Value in the metric is of no meaning.
+type MetricValues struct {
+	Metric result.Metric
+	Values []float64
+}
+
+// MeasurementsOf a run with the points of that plan, from the records of its attempts, with the metrics that the suite names
+// besides the headline metric. The order of the trials is the run's own: it is drawn from the seed of the round.
+func MeasurementsOf(p *plan.Plan, records []*result.Record, named []string) *Measurements {
+	m := &Measurements{
+		Values: notMeasured(len(p.Points)), Rows: decidedRows(records), Served: LastServed(records, plan.Served{}),
+	}
+	for _, r := range records {
+		if server := r.Place.DatabasePodUID; r.Outcome == result.OutcomeAccepted && !slices.Contains(m.Servers, server) {
+			m.Servers = append(m.Servers, server)
+		}
+	}
+	points := map[string]int{}
+	for i, point := range p.Points {
+		points[stats.Label(point.Parameters)] = i
+	}
+	accepted := byTrial(records)
+	byPoint := make([][]*result.Record, len(p.Points))
+	for _, t := range p.Trials {
+		r := accepted[t.Number]
+		if r == nil || len(r.Summary.Metrics) == 0 {
+			continue
+		}
+		if point, known := points[stats.Label(r.Parameters)]; known {
+			m.read(point, r.Summary, named)
+			byPoint[point] = append(byPoint[point], r)
+		}
+	}
+	m.Metric.Value = 0
+	m.warn(byPoint)
+	return m
+}
+
+// maxPointsWithCosts is the largest number of points of which costs are kept: what a status shows.
+const maxPointsWithCosts = 64
+
+// Bounds of the warnings that are kept of a run: as many as a status can show of each, and not much longer.
+const maxRunWarnings, maxRunWarningBytes, maxRunMeasures = 64, 512, 16
+
+// warn keeps the warnings of the points, given by their records. A suite has them of all of its runs in memory.
+func (m *Measurements) warn(byPoint [][]*result.Record) {
+	var all []stats.Warning
+	for _, records := range byPoint {
+		all = append(all, stats.Summarized(nil, records).Warnings...)
+	}
+	merged := stats.MergeWarnings(all)
+	for _, w := range merged[:min(len(merged), maxRunWarnings)] {
+		w.Finding = w.Condensed(maxRunWarningBytes, maxRunMeasures)
+		m.Warnings = append(m.Warnings, w.Warning)
+	}
+}
+
+// read what was measured at a point: the headline metric, those that are named and, if there are few points, costs.
+func (m *Measurements) read(point int, summary *result.Summary, named []string) {
+	m.Metric, m.Values[point] = summary.Metrics[0], summary.Metrics[0].Value
+	for _, other := range summary.Metrics[1:] {
+		if slices.Contains(named, other.Name) || len(m.Values) <= maxPointsWithCosts && isCost(other) {
+			m.add(point, other)
+		}
+	}
+	for _, name := range named { // what follows from the totals is none of the metrics above
+		if other, found := summary.Metric(name); found && name != m.Metric.Name {
+			m.add(point, other)
+		}
+	}
+}
+
+// add keeps a metric's value at a point.
+func (m *Measurements) add(point int, metric result.Metric) {
+	i := m.index(metric.Name)
+	if i < 0 {
+		i = len(m.Others)
+		m.Others = append(m.Others, MetricValues{Metric: metric, Values: notMeasured(len(m.Values))})
+		m.Others[i].Metric.Value = 0
+	}
+	m.Others[i].Values[point] = metric.Value
+}
+
+// index of a metric among the others, or -1.
+func (m *Measurements) index(name string) int {
+	return slices.IndexFunc(m.Others, func(o MetricValues) bool { return o.Metric.Name == name })
+}
+
+// Of a metric: its values by point, or nil if nothing was measured of it; an empty name is that of the headline metric.
+func (m *Measurements) Of(name string) (result.Metric, []float64) {
+	if name == "" || name == m.Metric.Name {
+		return m.Metric, m.Values
+	}
+	if i := m.index(name); i >= 0 {
+		return m.Others[i].Metric, m.Others[i].Values
+	}
+	return result.Metric{}, nil
+}
+
+// at is the value of a metric at a point, or not a number.
+func (m *Measurements) at(name string, point int) float64 {
+	if _, values := m.Of(name); values != nil {
+		return values[point]
+	}
+	return math.NaN()
+}
+
+// notMeasured are values of so many points that nothing is known of.
+func notMeasured(points int) []float64 {
+	list := make([]float64, points)
+	for i := range list {
+		list[i] = math.NaN()
+	}
+	return list
+}
+
+// LastServed is the newest instance that served the attempts of these records, or those before them.
+func LastServed(records []*result.Record, before plan.Served) plan.Served {
+	last := before
+	for _, r := range records {
+		if r.Instance >= last.Number {
+			last = plan.Served{Number: r.Instance, PodUID: r.Place.DatabasePodUID}
+		}
+	}
+	return last
+}
+
+// decidedRows are those of a run's pilots, by the label of their point.
+func decidedRows(records []*result.Record) map[string]int64 {
+	var rows map[string]int64
+	for _, r := range records {
+		if r.Outcome == result.OutcomePilot {
+			rows = addRows(rows, stats.Label(r.Parameters), r.Rows)
+		}
+	}
+	return rows
+}
+
+// addRows adds a decision about a point, unless there is one.
+func addRows(all map[string]int64, label string, rows int64) map[string]int64 {
+	if all == nil {
+		all = map[string]int64{}
+	}
+	if all[label] == 0 {
+		all[label] = rows
+	}
+	return all
+}

@@ -1,0 +1,94 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// A suite knows the plan of a variant by one seed, and every round measures the points in an order of its own.
+func TestMeasurementsInAnotherOrder(t *testing.T) {
+	p := planOf(t, oneAxis(3, 1))
+	var records []*result.Record
+	for number, point := range []int{2, 0, 1} {
+		records = append(records, testutil.Record(number+1, 1, p.Points[point].Parameters, float64(10*(point+1))))
+	}
+	if diff := cmp.Diff([]float64{10, 20, 30}, MeasurementsOf(p, records, nil).Values); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+}
+
+// A run's warnings are those of its points, each once, and of bounded size.
+func TestMeasurementsHaveWarnings(t *testing.T) {
+	p := planOf(t, oneAxis(2, 2))
+	var records []*result.Record
+	for number, point := range []int{1, 0, 0, 1} {
+		r := testutil.Record(number+1, 1, p.Points[point].Parameters, 10)
+		if point == 1 {
+			r.Summary.Findings = []finding.Finding{finding.Retried(int64(number+1), 1)}
+		}
+		records = append(records, r)
+	}
+	records[1].Summary.Findings = []finding.Finding{finding.Retried(9, 2)}
+	want := []stats.Warning{{Finding: finding.Merge([]finding.Finding{finding.Retried(1, 1), finding.Retried(9, 2)})[0].Finding, Trials: 3, Of: 4}}
+	if diff := cmp.Diff(want, MeasurementsOf(p, records, nil).Warnings); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for i := range 1000 {
+		f := finding.OfProgram(fmt.Sprintf("%d%s", i, strings.Repeat("x", 10_000)))
+		records[0].Summary.Findings = append(records[0].Summary.Findings, f)
+	}
+	got := MeasurementsOf(p, records, nil).Warnings
+	if len(got) != 64 || len(got[63].String()) > 600 {
+		t.Errorf("%d warnings, the last has %d bytes", len(got), len(got[63].String()))
+	}
+}
+
+// Values are those of accepted attempts, in the order of the points; a point without one is not a number.
+func TestMeasurementsOf(t *testing.T) {
+	p := planOf(t, oneAxis(3, 1))
+	lost := disturbed(2, 1, result.OutcomeInvalidated, result.CauseEvicted)
+	at := func(point int) map[string]string { return p.Points[point].Parameters }
+	got := MeasurementsOf(p, []*result.Record{testutil.Record(3, 1, at(2), 30), lost, testutil.Record(1, 1, at(0), 10)}, nil)
+	want := &Measurements{
+		Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}, Values: []float64{10, math.NaN(), 30},
+		Served: plan.Served{Number: 1, PodUID: "db-pod"}, Servers: []string{"db-pod"},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A claim may be about a metric that is not compared.
+func TestMeasurementsOfClaimedMetrics(t *testing.T) {
+	p := planOf(t, oneAxis(2, 1))
+	r := testutil.Record(2, 1, p.Points[1].Parameters, 30)
+	r.Summary.Metrics = append(r.Summary.Metrics, result.Metric{Name: "lineitemSeconds", Value: 7, Unit: "s", Better: "lower"})
+	m := MeasurementsOf(p, []*result.Record{r}, []string{"lineitemSeconds", "none", "durationSeconds", "rowsPerSecond"})
+	of, values := m.Of("lineitemSeconds")
+	if of.Unit != "s" || of.Value != 0 || len(values) != 2 || values[1] != 7 {
+		t.Errorf("%+v %v", of, values)
+	}
+	if of, values := m.Of("durationSeconds"); of.Unit != "s" || len(values) != 2 || values[1] != 1 {
+		t.Errorf("%+v %v", of, values)
+	}
+	if _, values := m.Of("none"); values != nil {
+		t.Errorf("%v", values)
+	}
+	if of, _ := m.Of(""); of.Name != "rowsPerSecond" || m.index("rowsPerSecond") >= 0 {
+		t.Errorf("%+v", of)
+	}
+}

@@ -1,0 +1,164 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// counts are what is compared of a progress.
+type counts struct{ Planned, Measured, Invalidated, Next int }
+
+func counted(g Progress) counts {
+	c := counts{Planned: g.Planned, Measured: g.Measured, Invalidated: g.Invalidated}
+	if len(g.Left) > 0 {
+		c.Next = g.Left[0].Number
+	}
+	return c
+}
+
+// preciseRun has three points, of which each round visits each once, from 6 to 8 times.
+func preciseRun() *v1alpha1.BenchmarkRun {
+	run := oneAxis(3, 1)
+	run.Spec.Trials.Repetitions, run.Spec.Trials.Order = nil, v1alpha1.OrderInterleaved
+	run.Spec.Trials.Precision = &v1alpha1.PrecisionSpec{TargetRelativeCIPercent: 5, Min: 6, Max: 8}
+	return run
+}
+
+// measure a plan's first trials; the value is a function of the point and the round.
+func measure(p *plan.Plan, n int, value func(point, round int) float64) []*result.Record {
+	var list []*result.Record
+	for _, t := range p.Trials[:n] {
+		list = append(list, testutil.Record(t.Number, 1, p.Points[t.Point].Parameters, value(t.Point, t.Round)))
+	}
+	return list
+}
+
+// steady points have a narrow interval from the start; wide ones never.
+func steady(points ...int) func(point, round int) float64 {
+	return func(point, round int) float64 {
+		if slices.Contains(points, point) {
+			return 1000 + float64(round%2)
+		}
+		return 1000 + 500*float64(round%2)
+	}
+}
+
+func TestPrecisionSkipsAfterWholeRoundsOnly(t *testing.T) {
+	run := preciseRun()
+	p := planOf(t, run)
+	// After five rounds no point may be left out, however steady it is, nor in the middle of the sixth.
+	for n := range 6 * 3 {
+		g := ProgressOf(run, p, measure(p, n, steady(0, 1, 2)))
+		if want := (counts{Planned: 24, Measured: n, Next: n + 1}); counted(g) != want {
+			t.Errorf("after %d trials: %+v, want %+v", n, counted(g), want)
+		}
+	}
+	// After the sixth, all are precise enough.
+	g := ProgressOf(run, p, measure(p, 18, steady(0, 1, 2)))
+	if want := (counts{Planned: 18, Measured: 18}); counted(g) != want {
+		t.Errorf("after 18 trials: %+v, want %+v", counted(g), want)
+	}
+}
+
+// A point that has reached its target is not measured again, and its trials leave the plan as soon as it has.
+func TestPrecisionLeavesOutPoints(t *testing.T) {
+	for point := range 3 {
+		run := preciseRun()
+		p := planOf(t, run)
+		all := measure(p, 18, steady(point))
+		for {
+			g := ProgressOf(run, p, all)
+			if g.Planned != 22 {
+				t.Errorf("point %d, after %d trials: %d are planned, want 22", point, len(all), g.Planned)
+			}
+			if len(g.Left) == 0 {
+				break
+			}
+			next := g.Left[0]
+			if next.Point == point {
+				t.Fatalf("point %d is measured in round %d", point, next.Round)
+			}
+			all = append(all, testutil.Record(next.Number, 1, nil, steady(point)(next.Point, next.Round)))
+		}
+		if len(all) != 22 {
+			t.Errorf("point %d: %d trials were measured, want 22", point, len(all))
+		}
+	}
+}
+
+// Points reach their targets in different rounds: one value far above and one far below the others are outside of the
+// interval of the median from ten values on, if it was looked at from the sixth on.
+func TestPrecisionShrinksThePlanStepByStep(t *testing.T) {
+	run := preciseRun()
+	run.Spec.Trials.Precision.Max = 12
+	p := planOf(t, run)
+	value := func(point, round int) float64 {
+		switch {
+		case point == 1 && round == 1:
+			return 100
+		case point == 1 && round == 2:
+			return 9000
+		default:
+			return steady(0, 1)(point, round)
+		}
+	}
+	planned := []int{36}
+	var all []*result.Record
+	for g := ProgressOf(run, p, nil); len(g.Left) > 0; g = ProgressOf(run, p, all) {
+		if g.Planned != planned[len(planned)-1] {
+			planned = append(planned, g.Planned)
+		}
+		next := g.Left[0]
+		all = append(all, testutil.Record(next.Number, 1, nil, value(next.Point, next.Round)))
+	}
+	if diff := cmp.Diff([]int{36, 30, 28}, planned); diff != "" {
+		t.Errorf("planned trials (-want +got):\n%s", diff)
+	}
+	if len(all) != 28 {
+		t.Errorf("%d trials were measured, want 28", len(all))
+	}
+}
+
+// A disturbed attempt in the sixth round holds up the look at the precision; it is not a value.
+func TestPrecisionWaitsForDisturbedTrials(t *testing.T) {
+	run := preciseRun()
+	p := planOf(t, run)
+	all := measure(p, 18, steady(0, 1, 2))
+	all[16] = disturbed(17, 1, result.OutcomeInvalidated, result.CauseEvicted)
+	if got, want := counted(ProgressOf(run, p, all)), (counts{24, 17, 1, 17}); got != want {
+		t.Errorf("progress is %+v, want %+v", got, want)
+	}
+	all = append(all, testutil.Record(17, 2, nil, 1000))
+	if got, want := counted(ProgressOf(run, p, all)), (counts{18, 18, 1, 0}); got != want {
+		t.Errorf("progress is %+v, want %+v", got, want)
+	}
+}
+
+func TestPoints(t *testing.T) {
+	run := oneAxis(2, 2)
+	p := planOf(t, run)
+	list := []*result.Record{
+		testutil.Record(3, 1, nil, 30), testutil.Record(2, 2, nil, 20), testutil.Record(1, 1, nil, 10),
+		disturbed(2, 1, result.OutcomeInvalidated, result.CauseEvicted),
+	}
+	var values [][]float64
+	for i, point := range Points(run, p, list) {
+		if diff := cmp.Diff(p.Points[i].Parameters, point.Parameters); diff != "" {
+			t.Errorf("point %d (-want +got):\n%s", i, diff)
+		}
+		values = append(values, point.Values)
+	}
+	if diff := cmp.Diff([][]float64{{10, 20}, {30}}, values); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+}

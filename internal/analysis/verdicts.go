@@ -1,0 +1,106 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+)
+
+// Verdicts are what the whole rounds of a suite say.
+type Verdicts struct {
+	// Rounds in which every variant was measured.
+	Rounds int
+	// Pairs are the comparisons in the order of the plan.
+	Pairs []stats.Paired
+	// Claims are judged in the order of the specification.
+	Claims []claims.Judgement
+}
+
+// Decided says whether neither a comparison nor a claim needs more rounds.
+func (v *Verdicts) Decided() bool {
+	return len(v.Pairs) > 0 && !slices.ContainsFunc(v.Pairs, func(p stats.Paired) bool { return !p.Decided }) &&
+		!slices.ContainsFunc(v.Claims, func(c claims.Judgement) bool { return !c.Settled })
+}
+
+// Unanswered is how many comparisons have no answer.
+func (v *Verdicts) Unanswered() int {
+	n := 0
+	for i := range v.Pairs {
+		if !v.Pairs[i].Answered() {
+			n++
+		}
+	}
+	return n
+}
+
+// wholeRounds is how many rounds there are in which every variant was measured, from the first on without a gap.
+func wholeRounds(p *SuitePlan, runs *SuiteRuns) int {
+	rounds := 0
+	for first := 0; first+len(p.Variants) <= len(runs.Members) && len(p.Variants) > 0; first += len(p.Variants) {
+		round := runs.Members[first : first+len(p.Variants)]
+		if slices.ContainsFunc(round, func(m Member) bool { return m.Measured == nil }) {
+			break
+		}
+		rounds++
+	}
+	return rounds
+}
+
+// Judge compares the variants by their whole rounds, unless that was done before for as many.
+func Judge(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns, before Verdicts) Verdicts {
+	rounds := wholeRounds(p, runs)
+	if rounds == 0 || rounds == before.Rounds {
+		return before
+	}
+	// values of a variant at a point, round by round.
+	values := func(variant, point int) []float64 {
+		list := make([]float64, rounds)
+		for i, m := range p.Members[:rounds*len(p.Variants)] {
+			if m.Variant == variant {
+				list[m.Round-1] = runs.Members[i].Measured.Values[point]
+			}
+		}
+		return list
+	}
+	first := func(variant int) *Measurements {
+		return runs.Members[slices.IndexFunc(p.Members, func(m plan.Member) bool { return m.Variant == variant })].Measured
+	}
+	design := DesignOf(&suite.Spec, len(p.Pairs))
+	baselines := map[int][]float64{}
+	v := Verdicts{Rounds: rounds}
+	for _, pair := range p.Pairs {
+		if baselines[pair.With] == nil {
+			baselines[pair.With] = values(p.Baseline, pair.With)
+		}
+		ours, theirs := first(pair.Variant).Metric, first(p.Baseline).Metric
+		paired := stats.Paired{
+			Variant: suite.Spec.Variants[pair.Variant].Name, Baseline: suite.Spec.Variants[p.Baseline].Name,
+			Parameters: p.Variants[pair.Variant].Plan.Points[pair.Of].Parameters, Metric: ours,
+			BaselineValues: baselines[pair.With], Values: values(pair.Variant, pair.Of),
+		}
+		if ours != theirs {
+			paired.Obstacle = fmt.Sprintf("one measures %s in %s, the other %s in %s", ours.Name, ours.Unit, theirs.Name, theirs.Unit)
+		}
+		paired.Judge(design)
+		paired.Costs = costs(p, runs, rounds, pair)
+		v.Pairs = append(v.Pairs, paired)
+	}
+	v.Claims = claimsOfSuite(suite, p, runs, rounds)
+	return v
+}
+
+// DesignOf a suite is how it makes that many comparisons.
+func DesignOf(spec *v1alpha1.BenchmarkSuiteSpec, comparisons int) stats.Design {
+	stop := &spec.EarlyStop
+	return stats.Design{
+		MinRounds: int(stop.MinRounds), MaxRounds: int(spec.MaxRounds), EarlyStop: stop.Policy != v1alpha1.EarlyStopDisabled,
+		EquivalencePercent: float64(spec.EquivalencePercent), Comparisons: comparisons,
+	}
+}

@@ -1,0 +1,69 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+func TestJudge(t *testing.T) {
+	s := suite(func(s *v1alpha1.BenchmarkSuite) {
+		s.Spec.Template.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
+	})
+	p := planOfSuite(t, s)
+	for n, want := range map[int]string{0: "0 []", 1: "0 []", 2: "1 [CannotSay CannotSay]", 9: "4 [CannotSay CannotSay]", 10: "5 [Faster Faster]"} {
+		j := Judge(s, p, measuredRuns(s, p, n), Verdicts{})
+		var verdicts []stats.Verdict
+		for _, pair := range j.Pairs {
+			verdicts = append(verdicts, pair.Verdict)
+		}
+		if got := fmt.Sprint(j.Rounds, verdicts); got != want {
+			t.Errorf("after %d runs: %s, want %s", n, got, want)
+		}
+	}
+	runs := measuredRuns(s, p, 8)
+	before := Judge(s, p, runs, Verdicts{})
+	before.Pairs[0].Variant = "remembered"
+	if j := Judge(s, p, runs, before); j.Pairs[0].Variant != "remembered" {
+		t.Error("the same rounds are judged again")
+	}
+	runs.Members[1].Measured.Metric.Unit = "s"
+	if j := Judge(s, p, runs, Verdicts{}); j.Pairs[0].Verdict != stats.CannotSay || j.Pairs[0].Obstacle == "" {
+		t.Errorf("different units were compared: %+v", j.Pairs[0].Comparison)
+	}
+}
+
+// Costs of a unit of work are compared by their medians, where both variants have them.
+func TestJudgeCosts(t *testing.T) {
+	s := suite()
+	p := planOfSuite(t, s)
+	runs := measuredRuns(s, p, 8)
+	for i := range 8 {
+		m := runs.Members[i].Measured
+		fsyncs := 1.0 / (1 + 9*float64(p.Members[i].Variant))
+		metrics := []result.Metric{
+			{Name: "rowsPerSecond", Value: 5, Unit: "rows/s"},
+			{Name: "errorPercent", Value: 0, Unit: "%"},
+			{Name: "fsyncsPerTransaction", Value: fsyncs, Unit: "fsyncs/transaction"},
+		}
+		if p.Members[i].Variant == p.Baseline {
+			metrics = append(metrics, result.Metric{Name: "waitsPerRow", Value: 3, Unit: "waits/row"})
+		}
+		for _, metric := range metrics {
+			m.add(0, metric)
+		}
+	}
+	got := Judge(s, p, runs, Verdicts{}).Pairs[0].Costs
+	want := []stats.Cost{{Name: "fsyncsPerTransaction", Unit: "fsyncs/transaction", Baseline: 1, Variant: 0.1}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("costs (-want +got):\n%s", diff)
+	}
+}

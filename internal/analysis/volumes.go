@@ -1,0 +1,95 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+)
+
+// Volume is what the data of a variant was on.
+type Volume struct {
+	Filesystem, MountOptions, IOScheduler, BlockIO string
+	// FdatasyncMicros and FdatasyncMeanMicros are the median and the mean latency of fdatasync; 0 if they are not known.
+	FdatasyncMicros, FdatasyncMeanMicros int64
+}
+
+// volumeOf a variant by its first run that was measured; nil if nothing is known of it.
+func volumeOf(p *SuitePlan, runs *SuiteRuns, variant int) *Volume {
+	measured := environments(p, runs, variant)
+	if len(measured) == 0 || measured[0].Filesystem == "" {
+		return nil
+	}
+	e := measured[0]
+	return &Volume{
+		Filesystem: e.Filesystem, MountOptions: e.MountOptions, IOScheduler: e.IOScheduler, BlockIO: e.BlockIO,
+		FdatasyncMicros: max(0, e.FdatasyncMicros), FdatasyncMeanMicros: max(0, e.FdatasyncMeanMicros),
+	}
+}
+
+// String says what the volume is like; it is empty if that is not known.
+func (v *Volume) String() string {
+	if v == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%s (%s), I/O scheduler %s", v.Filesystem, v.MountOptions, v.IOScheduler)
+	if v.BlockIO != "" && v.BlockIO != result.NoLimit {
+		text += ", block I/O limited: " + v.BlockIO
+	}
+	if v.FdatasyncMicros > 0 {
+		text += ", fdatasync takes " + v.fdatasync()
+	}
+	return text
+}
+
+func (v *Volume) fdatasync() string { return fdatasyncText(v.FdatasyncMicros, v.FdatasyncMeanMicros) }
+
+// addSuiteReasons does for claims about variants what addReasons does for those of a run. It says the latency in all variants:
+// what is claimed may hold in another one, where commits wait longer.
+func addSuiteReasons(
+	judged []claims.Judgement, list []claims.Claim, suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns,
+) {
+	quick := map[string]bool{} // variants whose commits wait for the disk, and do not wait for long
+	var all []string
+	for i := range p.Variants {
+		v, name := volumeOf(p, runs, i), suite.Spec.Variants[i].Name
+		if v == nil || v.FdatasyncMicros == 0 {
+			continue
+		}
+		all = append(all, fmt.Sprintf("%s in %s", v.fdatasync(), name))
+		quick[name] = max(v.FdatasyncMicros, v.FdatasyncMeanMicros) < fastFdatasync && variantWaits(p, runs, i)
+	}
+	for i := range judged {
+		named := list[i].Variants()
+		about := func(v v1alpha1.Variant) bool {
+			return quick[v.Name] && (len(named) == 0 || slices.Contains(named, v.Name))
+		}
+		if judged[i].Verdict == claims.DoesNotHold && slices.ContainsFunc(suite.Spec.Variants, about) {
+			judged[i].Detail += "; a commit waits for the disk, and here fdatasync takes " + strings.Join(all, ", ")
+		}
+	}
+}
+
+// variantWaits says whether the commits of a variant wait for the disk.
+func variantWaits(p *SuitePlan, runs *SuiteRuns, variant int) bool {
+	if writesThrough(&p.Variants[variant].Run.Spec.Database) {
+		return true
+	}
+	for i, m := range runs.Members {
+		if m.Measured == nil || p.Members[i].Variant != variant {
+			continue
+		}
+		for _, o := range m.Measured.Others {
+			if waitsForDisk(o.Metric.Name, o.Values...) {
+				return true
+			}
+		}
+	}
+	return false
+}

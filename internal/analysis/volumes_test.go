@@ -1,0 +1,76 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// onVolumes puts the data of the first variant on a disk with a limit, and that of the second on one without.
+func onVolumes(runs *SuiteRuns, p *SuitePlan) {
+	for i, m := range runs.Members {
+		if m.Run == nil {
+			continue
+		}
+		e := &m.Run.Status.Environment
+		e.Filesystem, e.FdatasyncMicros, e.FdatasyncMeanMicros = "ext4", 250, 9870
+		if p.Members[i].Variant == 1 {
+			e.FdatasyncMeanMicros = 260
+		}
+	}
+}
+
+// Where commits hardly wait for the disk, a claim about slow disks does not hold, and the detail says what they wait for in each
+// variant.
+func TestReasonsOfSuiteClaims(t *testing.T) {
+	const reason = "; a commit waits for the disk, and here fdatasync takes 9.87 ms (mean; median 0.25 ms) in durable, 0.25 ms (median) in lazy"
+	about := func(variant string) v1alpha1.Claims {
+		at := func(points string) v1alpha1.PointSelector {
+			s := rows(points)
+			s.Variant = variant
+			return s
+		}
+		return v1alpha1.Claims{{Name: "tenfold", Ratio: &v1alpha1.RatioClaim{Of: at("16"), To: at("1"), AtLeast: "10"}}}
+	}
+	for name, tc := range map[string]struct {
+		variant string
+		fsyncs  float64
+		through bool
+		want    string
+	}{
+		"a fast disk":                           {"lazy", 1, false, reason},
+		"a fast disk, commits that do not wait": {"lazy", 0, false, ""},
+		"a fast disk, log written through":      {"lazy", 0, true, reason},
+		"a slow disk":                           {"durable", 1, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := suite(fixedRounds(4), func(s *v1alpha1.BenchmarkSuite) {
+				s.Spec.Template.Spec.Workload.CommitSize.RowsPerCommit = 0
+				s.Spec.Template.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
+				s.Spec.Template.Spec.Database.Settings.FlushLogAtTrxCommit = ptr.To[int32](1)
+				if tc.through {
+					s.Spec.Template.Spec.Database.Variables = map[string]v1alpha1.VariableValue{"innodb_log_file_write_through": "ON"}
+				}
+				s.Spec.Claims = about(tc.variant)
+			})
+			p := planOfSuite(t, s)
+			runs := measuredRuns(s, p, 8)
+			onVolumes(runs, p)
+			for _, m := range runs.Members {
+				m.Measured.Others = []MetricValues{{
+					Metric: result.Metric{Name: "innodbFsyncsPerTransaction", Unit: "fsyncs/transaction"}, Values: []float64{tc.fsyncs, tc.fsyncs},
+				}}
+			}
+			got := Judge(s, p, runs, Verdicts{}).Claims[0]
+			if want := "1 times (1–1), at least 10 was claimed" + tc.want; got.Detail != want {
+				t.Errorf("detail %q, want %q", got.Detail, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,117 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// Whatever differs between runs without being the variant stands beside the answer.
+func TestWarningsOfSuite(t *testing.T) {
+	environment := func(o *SuiteRuns, i int) *v1alpha1.Environment { return &o.Members[i].Run.Status.Environment }
+	for name, tc := range map[string]struct {
+		suite *v1alpha1.BenchmarkSuite
+		see   func(*SuiteRuns)
+		want  []string
+	}{
+		"nothing": {},
+		"too few rounds": {
+			suite: suite(fixedRounds(2)),
+			want:  []string{"rounds (2) is too small for any verdict: the first is possible after 4 rounds (comparisons: 1)"},
+		},
+		"nodes":  {see: func(o *SuiteRuns) { environment(o, 2).DatabaseNode = "other" }, want: []string{"the runs had different database nodes: worker, other"}},
+		"loader": {see: func(o *SuiteRuns) { environment(o, 1).LoaderNode = "other" }, want: []string{"the runs had different loader nodes: worker2, other"}},
+		"a tag that moved": {
+			see:  func(o *SuiteRuns) { environment(o, 3).DatabaseImage = "mariadb@2" },
+			want: []string{"the runs of lazy had different server images: mariadb@1, mariadb@2"},
+		},
+		"a tag that moved between variants": {
+			see: func(o *SuiteRuns) {
+				environment(o, 1).DatabaseImage, environment(o, 2).DatabaseImage = "mariadb@2", "mariadb@2"
+			},
+			want: []string{"lazy and durable had different server images: mariadb@1, mariadb@2, although the same is asked for"},
+		},
+		"an image that is the variant": {
+			suite: suite(func(s *v1alpha1.BenchmarkSuite) {
+				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Image: "mariadb:10.11"}
+			}),
+			see: func(o *SuiteRuns) {
+				environment(o, 1).DatabaseImage, environment(o, 2).DatabaseImage = "mariadb@2", "mariadb@2"
+			},
+		},
+		"variables": {
+			see: func(o *SuiteRuns) {
+				for i, digest := range []string{"a", "b", "b", "a"} {
+					environment(o, i).SettingsDigest = digest
+				}
+			},
+			want: []string{"lazy and durable had different server variables: a, b, although the same is asked for"},
+		},
+		"a binary log that is the variant": {
+			suite: suite(func(s *v1alpha1.BenchmarkSuite) {
+				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(true)}}
+			}),
+		},
+		"a binary log beside another difference": {
+			suite: suite(func(s *v1alpha1.BenchmarkSuite) {
+				s.Spec.Template.Spec.Database.Settings.BinaryLog = ptr.To(true)
+				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{
+					Engine: v1alpha1.EngineMySQL, Image: "mysql:8.4", Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(false)},
+				}
+			}),
+			want: []string{"durable writes a binary log and lazy does not: what the log costs is part of the difference"},
+		},
+		"a binary log that nobody asked for": {
+			see: func(o *SuiteRuns) {
+				o.Variables = []map[string]string{{"log_bin": "OFF"}, {"log_bin": "ON"}}
+			},
+			want: []string{"lazy writes a binary log and durable does not: what the log costs is part of the difference"},
+		},
+		"of a run": {
+			see: func(o *SuiteRuns) {
+				o.Members[1].Measured.Warnings = []stats.Warning{{Finding: finding.OfProgram("beware"), Trials: 1, Of: 1}}
+			},
+			want: []string{"beware (1 of 4 runs)"},
+		},
+		"of runs with other figures": {
+			see: func(o *SuiteRuns) {
+				seven := finding.Merge([]finding.Finding{finding.Debt("dirty pages", 7, 90, 81), finding.Debt("dirty pages", 5, 210, 81)})
+				for i, w := range []stats.Warning{
+					{Finding: finding.Debt("dirty pages", 5, 194, 81), Trials: 1, Of: 3},
+					{Finding: finding.Debt("dirty pages", 6, 180, 81), Trials: 3, Of: 3},
+					{Finding: finding.FlushedLate("0"), Trials: 3, Of: 3},
+					{Finding: seven[0].Finding, Trials: 2, Of: 3},
+				} {
+					o.Members[i].Measured.Warnings = []stats.Warning{w}
+				}
+			},
+			want: []string{
+				"the server did not come to rest: after 5–7s it had 90–210 dirty pages (the goal is 81) (6 of 9 trials) (3 of 4 runs)",
+				"commits are not durable: innodb_flush_log_at_trx_commit is 0 (1 of 4 runs)",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := tc.suite
+			if s == nil {
+				s = suite()
+			}
+			p := planOfSuite(t, s)
+			runs := measuredRuns(s, p, 4)
+			if tc.see != nil {
+				tc.see(runs)
+			}
+			if diff := cmp.Diff(tc.want, stats.SuiteTexts(OfSuite(s, p, runs, Verdicts{}).Warnings)); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

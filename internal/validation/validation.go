@@ -1,0 +1,66 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package validation plans runs and suites, and says what is wrong with one that the API server accepts and that cannot be
+// carried out. The operator asks it before it creates anything, and the plugin without a cluster.
+package validation
+
+import (
+	"fmt"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/trial"
+)
+
+// PlanRun is the plan of a run, which is empty if there is none. The error is for the author of a run whose specification the API
+// server accepts and that cannot be carried out: nothing has been created yet. The workload's parameters are checked as long as
+// the run has no condition, because the specification cannot change afterwards.
+func PlanRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
+	p, err := plan.ForRun(&run.Spec)
+	if err != nil {
+		return new(plan.Plan), err
+	}
+	if len(run.Status.Conditions) > 0 {
+		return p, nil
+	}
+	for _, point := range p.Points {
+		if err := trial.Validate(run, point); err != nil {
+			if len(point.Parameters) > 0 {
+				err = fmt.Errorf("%w (%s)", err, stats.Label(point.Parameters))
+			}
+			return p, err
+		}
+	}
+	return p, analysis.CheckRun(run, p)
+}
+
+// PlanSuite is the plan of a suite, or the empty plan with the error for its author, as PlanRun is of a run.
+func PlanSuite(suite *v1alpha1.BenchmarkSuite) (*analysis.SuitePlan, error) {
+	p, err := analysis.PlanSuite(suite, PlanRun)
+	if err == nil {
+		err = checkPilots(suite, p)
+	}
+	if err == nil {
+		err = analysis.CheckSuite(suite, p)
+	}
+	if err != nil {
+		return new(analysis.SuitePlan), err
+	}
+	return p, nil
+}
+
+// checkPilots refuses variants that ask for different numbers of rows if a pilot decides about those of all.
+func checkPilots(suite *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan) error {
+	for _, pair := range p.Pairs {
+		ours, theirs := &p.Variants[pair.Variant], &p.Variants[p.Baseline]
+		a, b := trial.Rows(ours.Run, ours.Plan.Points[pair.Of]), trial.Rows(theirs.Run, theirs.Plan.Points[pair.With])
+		if ours.Run.Spec.Trials.MinSeconds != nil && a != b {
+			return fmt.Errorf("variant %s: rows is %d, that of the baseline is %d: trials.minSeconds decides about the rows of all "+
+				"variants; leave out one of the two", suite.Spec.Variants[pair.Variant].Name, a, b)
+		}
+	}
+	return nil
+}

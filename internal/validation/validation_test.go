@@ -1,0 +1,112 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation_test
+
+import (
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/validation"
+)
+
+// twoPoints is a run with points rowsPerCommit=1 and 2.
+func twoPoints() *v1alpha1.BenchmarkRun {
+	return testutil.MakeRun("run", "ns").Sweep(1, 2).Repetitions(3).Obj()
+}
+
+func rows(value v1alpha1.ParameterValue) v1alpha1.PointSelector {
+	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": value}}
+}
+
+// A claim about a point that is not measured ends the run before anything is created.
+func TestPlanRefusesClaims(t *testing.T) {
+	run := twoPoints()
+	run.Spec.Claims = v1alpha1.Claims{{
+		Name: "tenfold", Ratio: &v1alpha1.RatioClaim{Of: rows("2"), To: rows("1"), AtLeast: "10"},
+	}}
+	if _, err := validation.PlanRun(run); err != nil {
+		t.Error(err)
+	}
+	run.Spec.Claims[0].Ratio.Of = rows("3")
+	if _, err := validation.PlanRun(run); err == nil || err.Error() != "claim tenfold: of: rowsPerCommit=3 names no point" {
+		t.Errorf("error %v", err)
+	}
+	s := testutil.MakeSuite("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkSuite) {
+		s.Spec.Claims = v1alpha1.Claims{{Name: "c", BestAt: &v1alpha1.BestAtClaim{At: v1alpha1.PointSelector{Variant: "other"}}}}
+	}).Obj()
+	if _, err := validation.PlanSuite(s); err == nil || err.Error() != "claim c: bestAt: other names no point of everything" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A plot of what is not measured ends the run or the suite before anything is created.
+func TestPlanRefusesPlots(t *testing.T) {
+	run := twoPoints()
+	run.Spec.Plots = v1alpha1.Plots{{Name: "p", Against: "rowsPerCommit", Lines: "threads"}}
+	if _, err := validation.PlanRun(run); err == nil || err.Error() != "plot p: lines: threads is not swept; use one of rowsPerCommit" {
+		t.Errorf("error %v", err)
+	}
+	run.Spec.Plots[0].Lines = ""
+	if _, err := validation.PlanRun(run); err != nil {
+		t.Error(err)
+	}
+	s := testutil.MakeSuite("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkSuite) {
+		s.Spec.Plots = v1alpha1.Plots{{Name: "p", Against: "rowsPerCommit", Among: v1alpha1.PointSelector{Variant: "other"}}}
+		s.Spec.Template.Spec.Workload.CommitSize.Sweep = run.Spec.Workload.CommitSize.Sweep
+	}).Obj()
+	if _, err := validation.PlanSuite(s); err == nil || err.Error() != "plot p: among: there is no variant other; use one of durable, lazy" {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestMinSecondsRefused(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.BenchmarkRun)
+		want   string
+	}{
+		"fine": {func(*v1alpha1.BenchmarkRun) {}, ""},
+		"by time": {
+			func(r *v1alpha1.BenchmarkRun) {
+				r.Spec.Workload.CommitSize.Rows, r.Spec.Workload.Limits.Seconds = ptr.To[int64](0), ptr.To[int32](60)
+			},
+			"workload CommitSize: trials.minSeconds cannot be combined with rows 0, which inserts until limits.seconds: leave it out " +
+				"(rowsPerCommit=1)",
+		},
+		"a limit below": {
+			func(r *v1alpha1.BenchmarkRun) { r.Spec.Workload.Limits.Seconds = ptr.To[int32](5) },
+			"limits.seconds (5) must be more than trials.minSeconds (5): it ends trials before that (rowsPerCommit=1)",
+		},
+		"no rows": {
+			func(r *v1alpha1.BenchmarkRun) {
+				r.Spec.Workload = v1alpha1.WorkloadSpec{
+					Type: v1alpha1.WorkloadTPROCHLoad, TPROCHLoad: &v1alpha1.TPROCHLoadWorkload{ScaleFactor: "0.01"},
+				}
+			},
+			"trials.minSeconds is for workloads with a number of rows, BulkInsert and CommitSize: leave it out",
+		},
+	} {
+		run := twoPoints()
+		run.Spec.Trials.MinSeconds = ptr.To[int32](5)
+		tc.change(run)
+		got := ""
+		if _, err := validation.PlanRun(run); err != nil {
+			got = err.Error()
+		}
+		if got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+	s := testutil.MakeSuite("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkSuite) {
+		s.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5)
+		s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{Rows: ptr.To[int64](7)}}
+	}).Obj()
+	want := "variant lazy: rows is 7, that of the baseline is 100: trials.minSeconds decides about the rows of all variants; leave out " +
+		"one of the two"
+	if _, err := validation.PlanSuite(s); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
