@@ -37,7 +37,7 @@ var _ = Describe("a suite", func() {
 		manifest := strings.Replace(string(sample), "limits: {seconds: 3}", "limits: {seconds: 1}", 1)
 		apply(ctx, strings.Replace(manifest, "  maxRounds: 12\n", `  maxRounds: 12
   claims:
-  - {name: notHalf, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "0.5"}}
+  - {name: not-half, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "0.5"}}
   - {name: unknown, metric: coffee, ratio: {of: {variant: lazy}, to: {variant: durable}, atMost: "0.5"}}
   - {name: hundredfold, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "100"}}
 `, 1))
