@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 // Of many variables that differ, a few are named, and no value is longer than a person reads.
 func TestManyDifferences(t *testing.T) {
-	s := suite()
+	s := testutil.Pair()
 	p := planOfSuite(t, s)
 	runs := measuredRuns(s, p, 2)
 	runs.Variables = []map[string]string{{}, {}}

@@ -4,7 +4,6 @@
 package analysis
 
 import (
-	"math"
 	"testing"
 	"time"
 
@@ -46,21 +45,6 @@ func disturbed(number, attempt int, outcome result.Outcome, cause result.Cause) 
 	return r
 }
 
-// suite is one of two variants at one point, durable and lazy.
-func suite(changes ...func(*v1alpha1.BenchmarkSuite)) *v1alpha1.BenchmarkSuite {
-	w := testutil.MakeSuite("s", "ns", "durable", "lazy")
-	for _, change := range changes {
-		w.With(change)
-	}
-	return w.Obj()
-}
-
-func fixedRounds(n int32) func(*v1alpha1.BenchmarkSuite) {
-	return func(s *v1alpha1.BenchmarkSuite) {
-		s.Spec.MaxRounds, s.Spec.EarlyStop.Policy = n, v1alpha1.EarlyStopDisabled
-	}
-}
-
 func planOfSuite(t *testing.T, s *v1alpha1.BenchmarkSuite) *SuitePlan {
 	t.Helper()
 	p, err := PlanSuite(s, planRun)
@@ -80,7 +64,7 @@ func measuredRuns(s *v1alpha1.BenchmarkSuite, p *SuitePlan, n int) *SuiteRuns {
 		runs.Members[i] = Member{Run: run, Measured: &Measurements{Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}}}
 		for range p.Variants[m.Variant].Plan.Points {
 			runs.Members[i].Measured.Values = append(runs.Members[i].Measured.Values,
-				1000*math.Pow(3, float64(m.Variant))*(1+0.002*float64(i%3)))
+				testutil.PairValue(i, m.Variant))
 		}
 	}
 	return runs

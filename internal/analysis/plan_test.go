@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 func TestPlanSuite(t *testing.T) {
@@ -42,7 +43,7 @@ func TestPlanSuite(t *testing.T) {
 		}, nil, "variant lazy: sweep.mode OneFactor goes with workload.commitSize.sweep: points are measured as they are listed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := PlanSuite(suite(tc.change), planRun)
+			p, err := PlanSuite(testutil.Pair(tc.change), planRun)
 			said := ""
 			if err != nil {
 				said = err.Error()

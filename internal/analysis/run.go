@@ -4,6 +4,9 @@
 package analysis
 
 import (
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
@@ -14,7 +17,6 @@ import (
 
 // Run is the analysis of a run: what the records of its attempts say so far.
 type Run struct {
-	Progress
 	// Points in the order of the plan, with what was measured at them.
 	Points []stats.Point
 	// Claims are judged in the order of the specification.
@@ -28,8 +30,7 @@ type Run struct {
 // OfRun analyses a run with that plan, from the records of all of its attempts so far.
 func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, earlier Earlier) *Run {
 	a := &Run{
-		Progress: ProgressOf(run, p, records), Points: Points(run, p, records), Environment: EnvironmentOf(records),
-		Findings: earlier.Findings(AcceptedIn(records)),
+		Points: Points(run, p, records), Environment: EnvironmentOf(records), Findings: earlier.Findings(AcceptedIn(records)),
 	}
 	a.Claims = claimsOfRun(run, a.Points)
 	return a
@@ -70,4 +71,13 @@ func byTrial(records []*result.Record) map[int]*result.Record {
 		accepted[r.Trial] = r
 	}
 	return accepted
+}
+
+// FailureOf a run or a suite with these conditions is why it has failed, reason and message; empty if it has not.
+func FailureOf(conditions []metav1.Condition) string {
+	c := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionFailed)
+	if c == nil || c.Status != metav1.ConditionTrue {
+		return ""
+	}
+	return c.Reason + ": " + c.Message
 }

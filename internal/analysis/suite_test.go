@@ -11,10 +11,11 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 func TestSharedDatabase(t *testing.T) {
-	s := suite(fixedRounds(2))
+	s := testutil.Pair(testutil.FixedRounds(2))
 	p := planOfSuite(t, s)
 	shared := func() *SuiteRuns {
 		runs := measuredRuns(s, p, 3)

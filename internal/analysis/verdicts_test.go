@@ -12,10 +12,11 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 func TestJudge(t *testing.T) {
-	s := suite(func(s *v1alpha1.BenchmarkSuite) {
+	s := testutil.Pair(func(s *v1alpha1.BenchmarkSuite) {
 		s.Spec.Template.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
 	})
 	p := planOfSuite(t, s)
@@ -43,7 +44,7 @@ func TestJudge(t *testing.T) {
 
 // Costs of a unit of work are compared by their medians, where both variants have them.
 func TestJudgeCosts(t *testing.T) {
-	s := suite()
+	s := testutil.Pair()
 	p := planOfSuite(t, s)
 	runs := measuredRuns(s, p, 8)
 	for i := range 8 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 // onVolumes puts the data of the first variant on a disk with a limit, and that of the second on one without.
@@ -50,7 +51,7 @@ func TestReasonsOfSuiteClaims(t *testing.T) {
 		"a slow disk":                           {"durable", 1, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := suite(fixedRounds(4), func(s *v1alpha1.BenchmarkSuite) {
+			s := testutil.Pair(testutil.FixedRounds(4), func(s *v1alpha1.BenchmarkSuite) {
 				s.Spec.Template.Spec.Workload.CommitSize.RowsPerCommit = 0
 				s.Spec.Template.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
 				s.Spec.Template.Spec.Database.Settings.FlushLogAtTrxCommit = ptr.To[int32](1)

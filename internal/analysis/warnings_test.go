@@ -12,6 +12,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 // Whatever differs between runs without being the variant stands beside the answer.
@@ -24,7 +25,7 @@ func TestWarningsOfSuite(t *testing.T) {
 	}{
 		"nothing": {},
 		"too few rounds": {
-			suite: suite(fixedRounds(2)),
+			suite: testutil.Pair(testutil.FixedRounds(2)),
 			want:  []string{"rounds (2) is too small for any verdict: the first is possible after 4 rounds (comparisons: 1)"},
 		},
 		"nodes":  {see: func(o *SuiteRuns) { environment(o, 2).DatabaseNode = "other" }, want: []string{"the runs had different database nodes: worker, other"}},
@@ -40,7 +41,7 @@ func TestWarningsOfSuite(t *testing.T) {
 			want: []string{"lazy and durable had different server images: mariadb@1, mariadb@2, although the same is asked for"},
 		},
 		"an image that is the variant": {
-			suite: suite(func(s *v1alpha1.BenchmarkSuite) {
+			suite: testutil.Pair(func(s *v1alpha1.BenchmarkSuite) {
 				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Image: "mariadb:10.11"}
 			}),
 			see: func(o *SuiteRuns) {
@@ -56,12 +57,12 @@ func TestWarningsOfSuite(t *testing.T) {
 			want: []string{"lazy and durable had different server variables: a, b, although the same is asked for"},
 		},
 		"a binary log that is the variant": {
-			suite: suite(func(s *v1alpha1.BenchmarkSuite) {
+			suite: testutil.Pair(func(s *v1alpha1.BenchmarkSuite) {
 				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(true)}}
 			}),
 		},
 		"a binary log beside another difference": {
-			suite: suite(func(s *v1alpha1.BenchmarkSuite) {
+			suite: testutil.Pair(func(s *v1alpha1.BenchmarkSuite) {
 				s.Spec.Template.Spec.Database.Settings.BinaryLog = ptr.To(true)
 				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{
 					Engine: v1alpha1.EngineMySQL, Image: "mysql:8.4", Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(false)},
@@ -102,7 +103,7 @@ func TestWarningsOfSuite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := tc.suite
 			if s == nil {
-				s = suite()
+				s = testutil.Pair()
 			}
 			p := planOfSuite(t, s)
 			runs := measuredRuns(s, p, 4)

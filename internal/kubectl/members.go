@@ -31,9 +31,8 @@ func judgedSoFar(ctx context.Context, from client.Reader, suite *v1alpha1.Benchm
 		return nil, err
 	}
 	outcome, message := report.Unfinished, notWhole(suite.Status.Conditions)
-	failed := apimeta.FindStatusCondition(suite.Status.Conditions, v1alpha1.ConditionFailed)
-	if failed != nil && failed.Status == metav1.ConditionTrue {
-		outcome, message = v1alpha1.ConditionFailed, failed.Reason+": "+failed.Message
+	if why := analysis.FailureOf(suite.Status.Conditions); why != "" {
+		outcome, message = v1alpha1.ConditionFailed, why
 	}
 	return report.OfSuite(suite, p, runs, analysis.Judge(suite, p, runs, analysis.Verdicts{}), outcome, message)
 }

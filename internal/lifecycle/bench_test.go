@@ -65,7 +65,7 @@ func BenchmarkThousandPoints(b *testing.B) {
 		}
 	})
 	b.Run("suite", func(b *testing.B) {
-		s := suite(func(s *v1alpha1.BenchmarkSuite) {
+		s := testutil.Pair(func(s *v1alpha1.BenchmarkSuite) {
 			s.Spec.Template.Spec.Workload.CommitSize = oneAxis(points, 1).Spec.Workload.CommitSize
 			s.Spec.Claims = claims
 			s.Spec.Claims[0].BestAt.At.Variant = "lazy"

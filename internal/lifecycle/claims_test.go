@@ -110,7 +110,7 @@ func TestSuiteIsDecidedWithItsClaims(t *testing.T) {
 	for least, want := range map[v1alpha1.ClaimedNumber]string{
 		"2": "Holds", "10": "DoesNotHold", "3": "CannotSay",
 	} {
-		s := suite(claim(least))
+		s := testutil.Pair(claim(least))
 		p := planOfSuite(t, s)
 		seen := measuredRuns(s, p, 8)
 		if got := string(seen.Judged.Claims[0].Verdict); got != want || !seen.Judged.Decided() {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 func TestDefaultDeadline(t *testing.T) {
@@ -214,7 +215,7 @@ func TestDefaultDeadlineIsBounded(t *testing.T) {
 
 // A suite without a deadline of its own waits for its runs, which have theirs, and ends soon if it cannot make the next.
 func TestStuckSuiteEndsSoon(t *testing.T) {
-	s := suite()
+	s := testutil.Pair()
 	p := planOfSuite(t, s)
 	seen := measuredRuns(s, p, 1)
 	seen.Members[0].Run.Status.CompletionTime = ptr.To(metav1.NewTime(now))

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 // expiryCases are about runs and suites that ended an hour ago. Left is for how long they still stay, or nil if for ever.
@@ -63,7 +64,7 @@ func TestExpiryOfARun(t *testing.T) {
 func TestExpiryOfASuite(t *testing.T) {
 	for name, tc := range expiryCases {
 		t.Run(name, func(t *testing.T) {
-			s := suite(finishedSuite)
+			s := testutil.Pair(finishedSuite)
 			s.Spec.TTLSecondsAfterFinished = tc.seconds
 			p := planOfSuite(t, s)
 			seen := measuredRuns(s, p, 1)
@@ -93,7 +94,7 @@ func TestExpiryOfWhatIsBeingDeleted(t *testing.T) {
 		if d := next(t, run, &Observed{Hindrances: Hindrances{DefaultTTL: byDefault}}, now); d.Action != (Wait{}) || d.After != 0 {
 			t.Errorf("a run: decided %+v after %s", d.Action, d.After)
 		}
-		s := suite(finishedSuite)
+		s := testutil.Pair(finishedSuite)
 		s.DeletionTimestamp = ptr.To(ago(0))
 		p := planOfSuite(t, s)
 		seen := measuredRuns(s, p, 1)

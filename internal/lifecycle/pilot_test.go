@@ -149,7 +149,7 @@ func TestEnoughRows(t *testing.T) {
 
 // The runs of a suite have the rows of its first pilots. A run that no suite controls cannot be given any.
 func TestPilotsOfSuite(t *testing.T) {
-	s := suite(fixedRounds(4), func(s *v1alpha1.BenchmarkSuite) { s.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5) })
+	s := testutil.Pair(testutil.FixedRounds(4), func(s *v1alpha1.BenchmarkSuite) { s.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5) })
 	p := planOfSuite(t, s)
 	seen := measuredRuns(s, p, 2)
 	seen.Members[0].Measured.Rows = map[string]int64{"": 4400}

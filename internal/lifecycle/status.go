@@ -68,7 +68,7 @@ func (s *situation) measurements(status *v1alpha1.BenchmarkRunStatus) {
 	a := analysis.OfRun(s.run, s.plan, s.seen.Records, s.seen.Earlier)
 	status.Environment, status.Points, status.Headline = s.environment(a), statusPoints(a.Points), stats.Headline(a.Points)
 	status.Claims, status.Claimed = nil, ""
-	if a.Measured > 0 {
+	if s.Measured > 0 {
 		status.Claims, status.Claimed = claimStatus(a.Claims)
 	}
 	status.Records = s.seen.Newest
@@ -80,9 +80,9 @@ func (s *situation) measurements(status *v1alpha1.BenchmarkRunStatus) {
 		failed = 1
 	}
 	status.Trials = v1alpha1.TrialCounts{
-		Planned: count(a.Planned), Measured: count(a.Measured), Invalidated: count(a.Invalidated), Failed: count(failed),
+		Planned: count(s.Planned), Measured: count(s.Measured), Invalidated: count(s.Invalidated), Failed: count(failed),
 	}
-	status.Progress = fmt.Sprintf("%d/%d", a.Measured, a.Planned)
+	status.Progress = fmt.Sprintf("%d/%d", s.Measured, s.Planned)
 }
 
 // times sets when the run began, and when it ends at the latest. A run has not begun as long as it is suspended or queued; one

@@ -15,6 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 // sharedBy has a run share the database of its suite, after that instance.
@@ -143,11 +144,11 @@ func TestNextOfSuiteThatSharesItsDatabase(t *testing.T) {
 		"finished, the server goes down": {suite: []func(*v1alpha1.BenchmarkSuite){complete}, runs: 4, see: func(o *SuiteObserved) { removed(&o.Instances[0]) }, want: Wait{}},
 		"finished, it stays": {
 			suite: []func(*v1alpha1.BenchmarkSuite){finishedSuite, onSuccess}, runs: 1,
-			see: func(o *SuiteObserved) { o.Instances[0].Budget = nil }, want: ReleaseLane{HolderOfSuite(suite())},
+			see: func(o *SuiteObserved) { o.Instances[0].Budget = nil }, want: ReleaseLane{HolderOfSuite(testutil.Pair())},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := suite(append(tc.suite, fixedRounds(2))...)
+			s := testutil.Pair(append(tc.suite, testutil.FixedRounds(2))...)
 			p := planOfSuite(t, s)
 			seen := sharedRuns(s, p, tc.runs)
 			if tc.see != nil {
@@ -169,7 +170,7 @@ func TestNextOfSuiteThatSharesItsDatabase(t *testing.T) {
 
 // The highest number of an instance is not forgotten, whoever has made or removed it.
 func TestLastInstanceOfASuite(t *testing.T) {
-	s := suite(fixedRounds(2))
+	s := testutil.Pair(testutil.FixedRounds(2))
 	p := planOfSuite(t, s)
 	seen := sharedRuns(s, p, 1)
 	look := func(want int32) {
@@ -191,7 +192,7 @@ func TestLastInstanceOfASuite(t *testing.T) {
 
 // A removal in the last second of a suite is not one second late.
 func TestSuiteEndsAfterItsDeadline(t *testing.T) {
-	s := suite(fixedRounds(2), func(s *v1alpha1.BenchmarkSuite) {
+	s := testutil.Pair(testutil.FixedRounds(2), func(s *v1alpha1.BenchmarkSuite) {
 		s.Spec.DeadlineSeconds, s.Status.StartTime = ptr.To[int32](3600), ptr.To(ago(time.Hour))
 	})
 	p := planOfSuite(t, s)

@@ -4,7 +4,6 @@
 package lifecycle
 
 import (
-	"math"
 	"testing"
 	"time"
 
@@ -18,21 +17,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
-
-// suite is one of two variants at one point, durable and lazy.
-func suite(changes ...func(*v1alpha1.BenchmarkSuite)) *v1alpha1.BenchmarkSuite {
-	w := testutil.MakeSuite("s", "ns", "durable", "lazy")
-	for _, change := range changes {
-		w.With(change)
-	}
-	return w.Obj()
-}
-
-func fixedRounds(n int32) func(*v1alpha1.BenchmarkSuite) {
-	return func(s *v1alpha1.BenchmarkSuite) {
-		s.Spec.MaxRounds, s.Spec.EarlyStop.Policy = n, v1alpha1.EarlyStopDisabled
-	}
-}
 
 type suitePlan = analysis.SuitePlan
 
@@ -61,7 +45,7 @@ func measuredRuns(s *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, runs int) *
 		seen.Members[i] = analysis.Member{Run: run, Measured: &analysis.Measurements{Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}}}
 		for range p.Variants[m.Variant].Plan.Points {
 			seen.Members[i].Measured.Values = append(seen.Members[i].Measured.Values,
-				1000*math.Pow(3, float64(m.Variant))*(1+0.002*float64(i%3)))
+				testutil.PairValue(i, m.Variant))
 		}
 	}
 	seen.Judged = analysis.Judge(s, p, &seen.SuiteRuns, analysis.Verdicts{})

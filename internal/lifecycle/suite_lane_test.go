@@ -93,7 +93,7 @@ func containsMessage(conditions []metav1.Condition, name, message string) bool {
 }
 
 func TestNextOfSuiteInTheQueue(t *testing.T) {
-	me := HolderOfSuite(suite())
+	me := HolderOfSuite(testutil.Pair())
 	other := Holder{RunKind, "a", "first", "1"}
 	queue := func(a Action, message string) Decision {
 		return Decision{Action: a, Reason: v1alpha1.ReasonQueued, Message: message}
@@ -145,7 +145,7 @@ func TestNextOfSuiteInTheQueue(t *testing.T) {
 		"failed, the results are not written": {suite: []func(*v1alpha1.BenchmarkSuite){failedSuite}, lane: mine, want: Decision{Action: Wait{}, Finished: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := suite(tc.suite...)
+			s := testutil.Pair(tc.suite...)
 			p := planOfSuite(t, s)
 			seen := measuredRuns(s, p, 0)
 			tc.lane.Lease = "s/l"
@@ -162,7 +162,7 @@ func TestNextOfSuiteInTheQueue(t *testing.T) {
 
 // The time in the queue counts neither for the start of a suite nor against its deadline.
 func TestQueuedTimeOfASuiteDoesNotCount(t *testing.T) {
-	s := suite(func(s *v1alpha1.BenchmarkSuite) { s.Spec.DeadlineSeconds = ptr.To[int32](60) })
+	s := testutil.Pair(func(s *v1alpha1.BenchmarkSuite) { s.Spec.DeadlineSeconds = ptr.To[int32](60) })
 	p := planOfSuite(t, s)
 	mine := Lane{Lease: "s/l", Holder: ptr.To(HolderOfSuite(s))}
 	taken := Lane{Lease: "s/l", Holder: &Holder{RunKind, "a", "first", "1"}, Next: HolderOfSuite(s)}

@@ -243,8 +243,8 @@ func WhyStopped(suite *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, seen *Sui
 }
 
 func (s *suiteSituation) whyStopped() string {
-	if c := apimeta.FindStatusCondition(s.suite.Status.Conditions, v1alpha1.ConditionFailed); c != nil && s.is(c.Type) {
-		return c.Reason + ": " + c.Message
+	if why := analysis.FailureOf(s.suite.Status.Conditions); why != "" {
+		return why
 	}
 	if s.next == len(s.seen.Members) {
 		return fmt.Sprintf("all %d rounds are measured", s.seen.Judged.Rounds)

@@ -16,11 +16,12 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 // In a situation in which every rule has something to say, the first one is heard; without its reason, the next one.
 func TestPrecedenceOfSuiteRules(t *testing.T) {
-	s := suite(fixedRounds(2))
+	s := testutil.Pair(testutil.FixedRounds(2))
 	p := planOfSuite(t, s)
 	s.DeletionTimestamp = ptr.To(ago(time.Second))
 	s.Spec.Suspend = ptr.To(true)
@@ -96,7 +97,7 @@ func TestNextOfSuite(t *testing.T) {
 		see  func(*v1alpha1.BenchmarkSuite, *suitePlan, *SuiteObserved)
 		want Decision
 	}
-	members := planOfSuite(t, suite()).Members // lazy, durable, durable, lazy, …
+	members := planOfSuite(t, testutil.Pair()).Members // lazy, durable, durable, lazy, …
 	bound := func(i int) CreateMember {
 		return CreateMember{Member: members[i], DatabaseNode: "worker", LoaderNodes: "worker2"}
 	}
@@ -112,7 +113,7 @@ func TestNextOfSuite(t *testing.T) {
 		},
 		"second, on the same nodes": {runs: 1, want: measuring(bound(1), "round 1 of at most 20, durable")},
 		"second, anywhere": {
-			suite: suite(func(s *v1alpha1.BenchmarkSuite) { s.Spec.Template.Spec.Placement = v1alpha1.PlacementAny }), runs: 1,
+			suite: testutil.Pair(func(s *v1alpha1.BenchmarkSuite) { s.Spec.Template.Spec.Placement = v1alpha1.PlacementAny }), runs: 1,
 			want: measuring(CreateMember{Member: members[1]}, "round 1 of at most 20, durable"),
 		},
 		"second, on an external server": {
@@ -134,12 +135,12 @@ func TestNextOfSuite(t *testing.T) {
 			want: measuring(SuspendMember{Name: "s-r1-durable"}, "round 1 of at most 20, durable"),
 		},
 		"to be suspended": {
-			suite: suite(func(s *v1alpha1.BenchmarkSuite) { s.Spec.Suspend = ptr.To(true) }), runs: 1,
+			suite: testutil.Pair(func(s *v1alpha1.BenchmarkSuite) { s.Spec.Suspend = ptr.To(true) }), runs: 1,
 			see:  func(s *v1alpha1.BenchmarkSuite, p *suitePlan, o *SuiteObserved) { o.begin(s, p, 1) },
 			want: Decision{Action: SuspendMember{"s-r1-durable", true}, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"},
 		},
 		"suspended": {
-			suite: suite(func(s *v1alpha1.BenchmarkSuite) { s.Spec.Suspend = ptr.To(true) }), runs: 1,
+			suite: testutil.Pair(func(s *v1alpha1.BenchmarkSuite) { s.Spec.Suspend = ptr.To(true) }), runs: 1,
 			see:  func(s *v1alpha1.BenchmarkSuite, p *suitePlan, o *SuiteObserved) { o.begin(s, p, 1, suspendedRun) },
 			want: after(Decision{Action: Wait{}, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"}, time.Second),
 		},
@@ -159,14 +160,14 @@ func TestNextOfSuite(t *testing.T) {
 			},
 		},
 		"decided, and all rounds are asked for": {
-			suite: suite(fixedRounds(6)), runs: 8, want: measuring(bound(8), "round 5 of at most 6, "+[]string{"durable", "lazy"}[members[8].Variant]),
+			suite: testutil.Pair(testutil.FixedRounds(6)), runs: 8, want: measuring(bound(8), "round 5 of at most 6, "+[]string{"durable", "lazy"}[members[8].Variant]),
 		},
 		"all rounds": {
-			suite: suite(fixedRounds(6)), runs: 12, see: published,
+			suite: testutil.Pair(testutil.FixedRounds(6)), runs: 12, see: published,
 			want: Decision{Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonDecided, Message: "all 6 rounds are measured: " + answer},
 		},
 		"all rounds, without an answer": {
-			suite: suite(fixedRounds(6)), runs: 12, see: func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) {
+			suite: testutil.Pair(testutil.FixedRounds(6)), runs: 12, see: func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) {
 				o.Results = new(v1alpha1.ResultsReference)
 				o.Judged.Pairs[0].Comparison = stats.Comparison{Verdict: stats.NoDifferenceShown, Low: 0.9, High: 1.1, Detectable: 0.1}
 			},
@@ -191,49 +192,49 @@ func TestNextOfSuite(t *testing.T) {
 			want: failed(v1alpha1.ReasonMemberLost, "run s-r1-durable was deleted while the suite was under way", false),
 		},
 		"the last run was deleted": {
-			suite: suite(func(s *v1alpha1.BenchmarkSuite) { s.Status.Runs.Finished = ptr.To[int32](3) }), runs: 2,
+			suite: testutil.Pair(func(s *v1alpha1.BenchmarkSuite) { s.Status.Runs.Finished = ptr.To[int32](3) }), runs: 2,
 			want: failed(v1alpha1.ReasonMemberLost, "run s-r2-durable was deleted while the suite was under way", false),
 		},
 		"failed, a run is under way": {
-			suite: suite(failedSuite), runs: 1, see: func(s *v1alpha1.BenchmarkSuite, p *suitePlan, o *SuiteObserved) { o.begin(s, p, 1) },
+			suite: testutil.Pair(failedSuite), runs: 1, see: func(s *v1alpha1.BenchmarkSuite, p *suitePlan, o *SuiteObserved) { o.begin(s, p, 1) },
 			want: Decision{
 				Action: RemoveMember{Name: "s-r1-durable", UID: "u"}, Reason: v1alpha1.ReasonPublishing, Message: "run s-r1-durable is being removed",
 			},
 		},
 		"failed, the run is going": {
-			suite: suite(failedSuite), runs: 1, see: going,
+			suite: testutil.Pair(failedSuite), runs: 1, see: going,
 			want: Decision{Action: Wait{}, Reason: v1alpha1.ReasonPublishing, Message: "run s-r1-durable is being removed"},
 		},
 		"failed after a round": {
-			suite: suite(failedSuite), runs: 3,
+			suite: testutil.Pair(failedSuite), runs: 3,
 			want: Decision{
 				Action: PublishSuite{Outcome: v1alpha1.ConditionFailed}, Reason: v1alpha1.ReasonPublishing, After: 59 * time.Second,
 				Message: "the suite has failed; the results of the rounds before are being written",
 			},
 		},
-		"failed within the first round": {suite: suite(failedSuite), runs: 1, want: Decision{Action: Wait{}, Finished: true}},
+		"failed within the first round": {suite: testutil.Pair(failedSuite), runs: 1, want: Decision{Action: Wait{}, Finished: true}},
 		"failed, the results are refused for too long": {
-			suite: suite(failedSuite, func(s *v1alpha1.BenchmarkSuite) { s.Status.Conditions[0].LastTransitionTime = ago(time.Hour) }), runs: 3,
+			suite: testutil.Pair(failedSuite, func(s *v1alpha1.BenchmarkSuite) { s.Status.Conditions[0].LastTransitionTime = ago(time.Hour) }), runs: 3,
 			see:  func(_ *v1alpha1.BenchmarkSuite, _ *suitePlan, o *SuiteObserved) { o.Trouble = "no" },
 			want: Decision{Action: Wait{}, Finished: true},
 		},
 		"to live for a while": {
-			suite: suite(finishedSuite, func(s *v1alpha1.BenchmarkSuite) { s.Spec.TTLSecondsAfterFinished = ptr.To[int32](3660) }),
+			suite: testutil.Pair(finishedSuite, func(s *v1alpha1.BenchmarkSuite) { s.Spec.TTLSecondsAfterFinished = ptr.To[int32](3660) }),
 			see:   left, want: Decision{Action: Wait{}, After: time.Minute},
 		},
 		"lived for long enough": {
-			suite: suite(finishedSuite, func(s *v1alpha1.BenchmarkSuite) { s.Spec.TTLSecondsAfterFinished = ptr.To[int32](3600) }),
+			suite: testutil.Pair(finishedSuite, func(s *v1alpha1.BenchmarkSuite) { s.Spec.TTLSecondsAfterFinished = ptr.To[int32](3600) }),
 			see:   left, want: Decision{Action: DeleteSuite{}},
 		},
 		"late": {
-			suite: suite(func(s *v1alpha1.BenchmarkSuite) {
+			suite: testutil.Pair(func(s *v1alpha1.BenchmarkSuite) {
 				s.Spec.DeadlineSeconds, s.Status.StartTime = ptr.To[int32](3600), ptr.To(ago(time.Hour))
 			}), runs: 1,
 			want: failed(v1alpha1.ReasonDeadlineExceeded,
 				"the suite did not end within 1h0m0s (spec.deadlineSeconds): round 1 of at most 20, durable", true),
 		},
 		"late, but publishing": {
-			suite: suite(fixedRounds(2), func(s *v1alpha1.BenchmarkSuite) {
+			suite: testutil.Pair(testutil.FixedRounds(2), func(s *v1alpha1.BenchmarkSuite) {
 				s.Spec.DeadlineSeconds, s.Status.StartTime = ptr.To[int32](3600), ptr.To(ago(time.Hour))
 			}), runs: 4,
 			want: Decision{
@@ -257,7 +258,7 @@ func TestNextOfSuite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := tc.suite
 			if s == nil {
-				s = suite()
+				s = testutil.Pair()
 			}
 			p := planOfSuite(t, s)
 			seen := measuredRuns(s, p, tc.runs)
@@ -273,7 +274,7 @@ func TestNextOfSuite(t *testing.T) {
 
 // The deadline of a suite is that of all its runs, and no longer than a year.
 func TestSuiteDeadline(t *testing.T) {
-	s := suite()
+	s := testutil.Pair()
 	p := planOfSuite(t, s)
 	if got, want := SuiteDeadline(s, p), 40*Deadline(p.Variants[0].Run, p.Variants[0].Plan)+spareTime; got != want {
 		t.Errorf("%v, want %v", got, want)

@@ -47,7 +47,7 @@ func newSuiteWorld(t *testing.T, seed uint64) *suiteWorld {
 	t.Helper()
 	w := &suiteWorld{
 		t: t, rng: rand.New(rand.NewPCG(seed, 1)), clock: now, runs: map[string]*world{}, made: map[int]types.UID{},
-		suite: suite(fixedRounds(3), func(s *v1alpha1.BenchmarkSuite) {
+		suite: testutil.Pair(testutil.FixedRounds(3), func(s *v1alpha1.BenchmarkSuite) {
 			s.Spec.Template.Spec.Trials.MaxInvalid = ptr.To[int32](1000)
 			s.Spec.Template.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{
 				RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 2},

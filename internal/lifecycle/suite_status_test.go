@@ -19,6 +19,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 // conditionsOf are the conditions of a suite as text, sorted.
@@ -39,7 +40,7 @@ func statusOfSuite(t *testing.T, s *v1alpha1.BenchmarkSuite, seen *SuiteObserved
 }
 
 func TestStatusOfSuite(t *testing.T) {
-	s := suite(func(s *v1alpha1.BenchmarkSuite) {
+	s := testutil.Pair(func(s *v1alpha1.BenchmarkSuite) {
 		s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{FlushLogAtTrxCommit: ptr.To[int32](0)}}
 	})
 	s.Status.StartTime = ptr.To(ago(2 * time.Hour))
@@ -84,23 +85,23 @@ func TestConditionsOfSuites(t *testing.T) {
 		want  string
 	}{
 		"first": {
-			suite: suite(),
+			suite: testutil.Pair(),
 			see:   func(_ *v1alpha1.BenchmarkSuite, o *SuiteObserved) { o.Checked = false },
 			want: "Admitted=T/Admitted Complete=F/InProgress Decided=F/InProgress Failed=F/InProgress Finished=F/InProgress Ready=F/Checking " +
 				"Reconciling=T/Checking Stalled=F/InProgress Suspended=F/NotSuspended",
 		},
 		"suspended": {
-			suite: suite(func(s *v1alpha1.BenchmarkSuite) { s.Spec.Suspend = ptr.To(true) }),
+			suite: testutil.Pair(func(s *v1alpha1.BenchmarkSuite) { s.Spec.Suspend = ptr.To(true) }),
 			want: "Admitted=F/Suspended Complete=F/InProgress Decided=F/InProgress Failed=F/InProgress Finished=F/InProgress Ready=F/Suspended " +
 				"Reconciling=F/Suspended Stalled=F/InProgress Suspended=T/Suspended",
 		},
 		"decided": {
-			suite: suite(), runs: 8, see: published,
+			suite: testutil.Pair(), runs: 8, see: published,
 			want: "Admitted=F/Finished Complete=T/Decided Decided=T/Decided Failed=F/Decided Finished=T/Decided Ready=T/Decided Reconciling=F/Decided " +
 				"Stalled=F/Decided Suspended=F/NotSuspended",
 		},
 		"undecided": {
-			suite: suite(fixedRounds(2)), runs: 4,
+			suite: testutil.Pair(testutil.FixedRounds(2)), runs: 4,
 			see: func(s *v1alpha1.BenchmarkSuite, o *SuiteObserved) {
 				published(s, o)
 				o.Judged.Pairs[0].Verdict = stats.NoDifferenceShown
@@ -109,7 +110,7 @@ func TestConditionsOfSuites(t *testing.T) {
 				"Reconciling=F/Undecided Stalled=F/Undecided Suspended=F/NotSuspended",
 		},
 		"failed, with results to write": {
-			suite: suite(), runs: 4,
+			suite: testutil.Pair(), runs: 4,
 			see: func(_ *v1alpha1.BenchmarkSuite, o *SuiteObserved) {
 				o.Obstacle = &Failure{v1alpha1.ReasonMemberLost, "why"}
 			},
@@ -117,7 +118,7 @@ func TestConditionsOfSuites(t *testing.T) {
 				"Stalled=T/MemberLost Suspended=F/NotSuspended",
 		},
 		"failed at once": {
-			suite: suite(),
+			suite: testutil.Pair(),
 			see: func(_ *v1alpha1.BenchmarkSuite, o *SuiteObserved) {
 				o.Obstacle = &Failure{v1alpha1.ReasonVariantInvalid, "why"}
 			},
@@ -139,7 +140,7 @@ func TestConditionsOfSuites(t *testing.T) {
 
 // A finished suite does not change, whatever becomes of its runs.
 func TestFinishedSuiteStays(t *testing.T) {
-	s := suite(finishedSuite)
+	s := testutil.Pair(finishedSuite)
 	s.Status.Answer, s.Status.Progress = "an answer", "4/20"
 	s.Generation = 2
 	got := StatusOfSuite(s, planOfSuite(t, s), &SuiteObserved{}, Decision{Action: Wait{}}, now)
@@ -155,7 +156,7 @@ func TestFinishedSuiteStays(t *testing.T) {
 
 // A suite that lost a run says how many it had, so that it does not forget that it has failed.
 func TestSuiteRemembersItsRuns(t *testing.T) {
-	s := suite(func(s *v1alpha1.BenchmarkSuite) { s.Status.Runs.Finished = ptr.To[int32](3) })
+	s := testutil.Pair(func(s *v1alpha1.BenchmarkSuite) { s.Status.Runs.Finished = ptr.To[int32](3) })
 	if got := statusOfSuite(t, s, measuredRuns(s, planOfSuite(t, s), 1)); *got.Runs.Finished != 3 {
 		t.Errorf("%d runs had finished", *got.Runs.Finished)
 	}
@@ -163,7 +164,7 @@ func TestSuiteRemembersItsRuns(t *testing.T) {
 
 // A status has room for 64 comparisons and 16 warnings; the results have all.
 func TestBoundsOfSuiteStatus(t *testing.T) {
-	s := suite(func(s *v1alpha1.BenchmarkSuite) {
+	s := testutil.Pair(func(s *v1alpha1.BenchmarkSuite) {
 		var values []v1alpha1.CommitSizeRowsPerCommit
 		for i := range 100 {
 			values = append(values, v1alpha1.CommitSizeRowsPerCommit(i+1))
@@ -186,7 +187,7 @@ func TestBoundsOfSuiteStatus(t *testing.T) {
 
 // The time for which a suite is suspended does not count.
 func TestSuspendedSuiteHasMoreTime(t *testing.T) {
-	s := suite(func(s *v1alpha1.BenchmarkSuite) { s.Spec.DeadlineSeconds = ptr.To[int32](3600) })
+	s := testutil.Pair(func(s *v1alpha1.BenchmarkSuite) { s.Spec.DeadlineSeconds = ptr.To[int32](3600) })
 	s.Status.StartTime = ptr.To(ago(30 * time.Minute))
 	s.Status.Conditions = []metav1.Condition{{
 		Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonSuspended,
@@ -206,7 +207,7 @@ func differencesOf(s *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan, variables 
 
 // Of two engines, what only one of them has is counted beside what differs.
 func TestVariantDifferencesOfEngines(t *testing.T) {
-	s := suite(func(s *v1alpha1.BenchmarkSuite) {
+	s := testutil.Pair(func(s *v1alpha1.BenchmarkSuite) {
 		s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Engine: v1alpha1.EngineMySQL, Image: "mysql:8.4"}
 	})
 	got := differencesOf(s, planOfSuite(t, s), []map[string]string{
@@ -223,7 +224,7 @@ func TestVariantDifferencesOfEngines(t *testing.T) {
 
 // What the servers say of themselves is compared as soon as both have been measured.
 func TestVariantDifferences(t *testing.T) {
-	s := suite()
+	s := testutil.Pair()
 	p := planOfSuite(t, s)
 	variables := func(size string) map[string]string {
 		return map[string]string{"sort_buffer_size": size, "autocommit": "ON", "hostname": size}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 // onVolumes puts the data of the first variant on ext4 with a limit, and that of the second on XFS without.
@@ -29,7 +30,7 @@ func onVolumes(seen *SuiteObserved, p *analysis.SuitePlan) {
 }
 
 func TestVolumesOfSuite(t *testing.T) {
-	s := suite(fixedRounds(4))
+	s := testutil.Pair(testutil.FixedRounds(4))
 	p := planOfSuite(t, s)
 	seen := measuredRuns(s, p, 8)
 	if got := statusOfSuite(t, s, seen).Volumes; got != nil {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 const bounded = "which is the most that this installation allows (--max-turn)"
@@ -60,7 +61,7 @@ func TestTurnWithoutPauses(t *testing.T) {
 }
 
 func TestTurnOfASuite(t *testing.T) {
-	s := suite(fixedRounds(2))
+	s := testutil.Pair(testutil.FixedRounds(2))
 	p := planOfSuite(t, s)
 	s.Status.StartTime = ptr.To(ago(time.Hour))
 	seen := measuredRuns(s, p, 1)
@@ -102,7 +103,7 @@ func TestTurnRefused(t *testing.T) {
 			t.Errorf("%s: it says %q", name, f.Message)
 		}
 	}
-	s := suite(func(s *v1alpha1.BenchmarkSuite) { s.Spec.DeadlineSeconds = ptr.To[int32](61) })
+	s := testutil.Pair(func(s *v1alpha1.BenchmarkSuite) { s.Spec.DeadlineSeconds = ptr.To[int32](61) })
 	if SuiteTurnRefused(s, time.Minute) == nil || SuiteTurnRefused(s, 0) != nil {
 		t.Error("of a suite")
 	}

@@ -35,17 +35,13 @@ func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, o
 		rep.Run.Started = run.Status.StartTime.UTC()
 	}
 	if outcome == v1alpha1.ConditionFailed {
-		for _, c := range run.Status.Conditions {
-			if c.Type == v1alpha1.ConditionFailed {
-				rep.Run.Message = c.Reason + ": " + c.Message
-			}
-		}
+		rep.Run.Message = analysis.FailureOf(run.Status.Conditions)
 	}
 	for _, t := range p.Trials {
 		rep.Trials = append(rep.Trials, Trial{Number: t.Number, Round: t.Round, Parameters: p.Points[t.Point].Parameters})
 	}
 	a := analysis.OfRun(run, p, records, analysis.Earlier{})
-	rep.Run.Planned, rep.Points, rep.Claims = a.Planned, a.Points, a.Claims
+	rep.Run.Planned, rep.Points, rep.Claims = analysis.ProgressOf(run, p, records).Planned, a.Points, a.Claims
 	return rep, nil
 }
 
