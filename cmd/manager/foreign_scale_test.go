@@ -53,7 +53,7 @@ func TestScaleForeign(t *testing.T) {
 	inParallel(t, queued, func(o client.Object) { o.SetUID(""); create(t, o) })
 	large := largeRun(t, namespace)
 
-	m := startIn(t, []string{"GOMEMLIMIT=256MiB"}, madeNamespace(t, "leases-"), "foreign", "")
+	m := start(t, madeNamespace(t, "leases-"), "foreign", "")
 	peak := 0
 	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, 20*time.Minute, true, func(ctx context.Context) (bool, error) {
 		_, now := memory(t, m.pid)

@@ -93,18 +93,12 @@ func command(ctx context.Context, t *testing.T, args ...string) *exec.Cmd {
 // start a manager that elects a leader in that namespace. It ends with the test.
 func start(t *testing.T, leaseNamespace, installation, namespace string, args ...string) *manager {
 	t.Helper()
-	return startIn(t, nil, leaseNamespace, installation, namespace, args...)
-}
-
-// startIn starts one with more variables in its environment.
-func startIn(t *testing.T, environment []string, leaseNamespace, installation, namespace string, args ...string) *manager {
-	t.Helper()
 	m := &manager{address: freeAddress(t), log: new(output)}
 	args = append(args, "--loader-image=example.com/loader:1", "--sysbench-image=example.com/sysbench:1",
 		"--leader-elect", "--lease-namespace="+leaseNamespace, "--installation="+installation, "--namespace="+namespace,
 		"--health-probe-bind-address="+m.address)
 	c := command(context.WithoutCancel(t.Context()), t, args...)
-	c.Env = append(c.Env, environment...)
+	c.Env = append(c.Env, "GOMEMLIMIT=256MiB") // as the chart has it: the container's limit
 	c.Stdout, c.Stderr = m.log, m.log
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
