@@ -81,7 +81,7 @@ generate: ## Regenerate deep copies.
 .PHONY: manifests
 manifests: ## Regenerate the CRD and the operator's role, for kustomize and for the chart.
 	$(LIB) tool controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
-	go run ./hack/overlays config/crd/bases/benchrun.dev_benchmarksuites.yaml
+	go run ./hack/overlays config/crd/bases/benchrun.dev_benchmarkcomparisons.yaml
 	$(LIB) tool controller-gen rbac:roleName=manager paths=./controllers/... output:rbac:dir=config/rbac
 	@$(MAKE) --no-print-directory manifests-chart
 
@@ -180,7 +180,7 @@ bench-etcd: ## What a finished run of 36 trials leaves in etcd, by kind of objec
 	  go test -count 1 -tags envtest,scale -run TestEtcdPerFinishedRun -timeout 20m -v ./controllers | grep -v "^=== RUN"
 
 .PHONY: bench-plan
-bench-plan: ## How long 1,000 points of five trials take to plan, summarise and compare, in a run and in a suite.
+bench-plan: ## How long 1,000 points of five trials take to plan, summarise and compare, in a run and in a comparison.
 	go test -run '^$$' -bench ThousandPoints -benchtime 5x ./internal/lifecycle
 
 .PHONY: bench-page
@@ -200,7 +200,7 @@ bench-sysbench: build ## Whether sysbench is any slower when the loader runs it.
 	@hack/bench-sysbench.sh
 
 .PHONY: bench-statistics
-bench-statistics: ## How often verdicts and intervals are right, in simulated suites; writes docs/statistics.md.
+bench-statistics: ## How often verdicts and intervals are right, in simulated comparisons; writes docs/statistics.md.
 	@$(LIB) go run ./test/statistics -write docs/statistics.md $(FLAGS)
 
 .PHONY: bench-verdict

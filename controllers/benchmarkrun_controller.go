@@ -127,12 +127,12 @@ func (r *BenchmarkRunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
 	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, metrics: r.Metrics, owner: runOwner(run)}
 }
 
-// databaseWriter writes on behalf of the owner of a run's database: the run, or its suite.
+// databaseWriter writes on behalf of the owner of a run's database: the run, or its comparison.
 func (r *BenchmarkRunReconciler) databaseWriter(run *v1alpha1.BenchmarkRun) *writer {
 	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, owner: databaseOwner(run)}
 }
 
-// SetupWithManager watches runs, suites and Leases for the queues of lanes, and all objects that have the name of a run in their
+// SetupWithManager watches runs, comparisons and Leases for the queues of lanes, and all objects that have the name of a run in their
 // label. Of ConfigMaps, which hold the results of all runs, only the metadata.
 func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	r.queues = new(laneQueues)
@@ -143,8 +143,8 @@ func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 		}).
 		Watches(&v1alpha1.BenchmarkRun{}, r.lanes().enqueueNext()).
-		Watches(&v1alpha1.BenchmarkSuite{}, r.lanes().enqueueNext()).
-		Watches(&v1alpha1.BenchmarkSuite{}, enqueueCurrent()).
+		Watches(&v1alpha1.BenchmarkComparison{}, r.lanes().enqueueNext()).
+		Watches(&v1alpha1.BenchmarkComparison{}, enqueueCurrent()).
 		Watches(&coordinationv1.Lease{}, handler.EnqueueRequestsFromMapFunc(r.lanes().waitFor)).
 		WatchesMetadata(&corev1.ConfigMap{}, r.enqueueRuns())
 	for _, object := range []client.Object{

@@ -57,7 +57,7 @@ func (r *BenchmarkRunReconciler) observe(
 	if o.seen.Named, err = isCurrent(ctx, run, reader); err != nil {
 		return nil, err
 	}
-	if o.seen.SuiteRows, err = r.suiteRows(ctx, run, o.seen.Named); err != nil {
+	if o.seen.ComparisonRows, err = r.comparisonRows(ctx, run, o.seen.Named); err != nil {
 		return nil, err
 	}
 	if o.seen.TunedNodes, err = r.tunedNodes(ctx, run); err != nil {
@@ -80,59 +80,59 @@ func (r *BenchmarkRunReconciler) observe(
 	return &o.seen, nil
 }
 
-// isCurrent says whether the suite that a run belongs to names it as its current run: anybody may make one with an owner
+// isCurrent says whether the comparison that a run belongs to names it as its current run: anybody may make one with an owner
 // reference.
 func isCurrent(ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Reader) (bool, error) {
 	of := lifecycle.MemberOf(run)
 	if of == nil {
 		return false, nil
 	}
-	var suite v1alpha1.BenchmarkSuite
-	if err := reader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: of.Name}, &suite); err != nil {
+	var comparison v1alpha1.BenchmarkComparison
+	if err := reader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: of.Name}, &comparison); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			return false, nil
 		}
-		return false, fmt.Errorf("reading suite %s for its current run: %w", of.Name, err)
+		return false, fmt.Errorf("reading comparison %s for its current run: %w", of.Name, err)
 	}
-	return suite.UID == of.UID && suite.Status.CurrentRun.UID == string(run.UID), nil
+	return comparison.UID == of.UID && comparison.Status.CurrentRun.UID == string(run.UID), nil
 }
 
-// suiteRows are the rows that pilots of a run's suite have decided, read once: the cache does not keep the annotation, which
+// comparisonRows are the rows that pilots of a run's comparison have decided, read once: the cache does not keep the annotation, which
 // anybody may fill on a run of his own.
-func (r *BenchmarkRunReconciler) suiteRows(
+func (r *BenchmarkRunReconciler) comparisonRows(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, named bool,
 ) (map[string]int64, error) {
 	m := r.memories.of(run)
-	if m.suiteRows != nil || !lifecycle.NeedsSuiteRows(run, named) {
-		return m.suiteRows, nil
+	if m.comparisonRows != nil || !lifecycle.NeedsComparisonRows(run, named) {
+		return m.comparisonRows, nil
 	}
 	var live v1alpha1.BenchmarkRun
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(run), &live); err != nil {
-		return nil, fmt.Errorf("reading the rows that pilots of its suite have decided: %w", err)
+		return nil, fmt.Errorf("reading the rows that pilots of its comparison have decided: %w", err)
 	}
-	m.suiteRows = lifecycle.SuiteRows(live.Annotations)
-	return m.suiteRows, nil
+	m.comparisonRows = lifecycle.ComparisonRows(live.Annotations)
+	return m.comparisonRows, nil
 }
 
-// images that a run uses: those that it has pinned, or its suite. The suite is read once, from the API server: the cache may not
+// images that a run uses: those that it has pinned, or its comparison. The comparison is read once, from the API server: the cache may not
 // know yet what it has pinned.
 func (r *BenchmarkRunReconciler) images(ctx context.Context, run *v1alpha1.BenchmarkRun) (podutil.Images, error) {
 	of, finished := lifecycle.MemberOf(run), apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
 	if run.Status.Images.Loader != "" || of == nil || finished {
 		return lifecycle.ImagesOf(run.Status.Images, r.Images), nil
 	}
-	var suite v1alpha1.BenchmarkSuite
-	err := r.Live.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: of.Name}, &suite)
+	var comparison v1alpha1.BenchmarkComparison
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: of.Name}, &comparison)
 	if client.IgnoreNotFound(err) != nil {
-		return podutil.Images{}, fmt.Errorf("reading suite %s for its images: %w", of.Name, err)
+		return podutil.Images{}, fmt.Errorf("reading comparison %s for its images: %w", of.Name, err)
 	}
-	if suite.UID != of.UID {
-		return r.Images, nil // a suite that is gone: so will be the run
+	if comparison.UID != of.UID {
+		return r.Images, nil // a comparison that is gone: so will be the run
 	}
-	return lifecycle.ImagesOf(suite.Status.Images, r.Images), nil
+	return lifecycle.ImagesOf(comparison.Status.Images, r.Images), nil
 }
 
-// observeShared reads the instances of the database that a run shares. A run that has finished does not look at them: its suite
+// observeShared reads the instances of the database that a run shares. A run that has finished does not look at them: its comparison
 // removes them.
 func (r *BenchmarkRunReconciler) observeShared(ctx context.Context, o *observer, reader client.Reader) error {
 	if apimeta.IsStatusConditionTrue(o.run.Status.Conditions, v1alpha1.ConditionFinished) {

@@ -26,7 +26,7 @@ import (
 
 // cachedLabels are those that are read.
 var cachedLabels = []string{
-	v1alpha1.LabelRun, v1alpha1.LabelRunUID, v1alpha1.LabelSuite, v1alpha1.LabelSuiteUID, v1alpha1.LabelRound,
+	v1alpha1.LabelRun, v1alpha1.LabelRunUID, v1alpha1.LabelComparison, v1alpha1.LabelComparisonUID, v1alpha1.LabelRound,
 	v1alpha1.LabelVariant, v1alpha1.LabelComponent, v1alpha1.LabelInstance, v1alpha1.LabelTrial, v1alpha1.LabelAttempt,
 	v1alpha1.LabelOutcome, v1alpha1.LabelLane, v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority, kueuePodGroup,
 }

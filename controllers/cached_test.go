@@ -35,7 +35,7 @@ func TestCachedIsSmall(t *testing.T) {
 	} {
 		meta.Annotations[key] = bulk
 	}
-	meta.OwnerReferences = []metav1.OwnerReference{{Kind: "BenchmarkSuite", Name: "any", UID: "forged", Controller: ptr.To(true)}}
+	meta.OwnerReferences = []metav1.OwnerReference{{Kind: "BenchmarkComparison", Name: "any", UID: "forged", Controller: ptr.To(true)}}
 	for i := range 1000 {
 		meta.Labels[fmt.Sprint("example.com/", i)] = "any"
 		meta.Finalizers = append(meta.Finalizers, fmt.Sprint("example.com/", i))
@@ -57,7 +57,7 @@ func TestCachedIsSmall(t *testing.T) {
 		}},
 		&metav1.PartialObjectMetadata{ObjectMeta: meta},
 		&v1alpha1.BenchmarkRun{ObjectMeta: meta},
-		&v1alpha1.BenchmarkSuite{ObjectMeta: meta},
+		&v1alpha1.BenchmarkComparison{ObjectMeta: meta},
 	} {
 		object = object.DeepCopyObject().(client.Object)
 		reduce(t, object)
@@ -77,7 +77,7 @@ func TestCachedIsSmall(t *testing.T) {
 
 // What decisions read is kept.
 func TestCachedKeepsWhatIsRead(t *testing.T) {
-	owner := metav1.OwnerReference{Kind: "BenchmarkSuite", Name: "suite", UID: "uid", Controller: ptr.To(true)}
+	owner := metav1.OwnerReference{Kind: "BenchmarkComparison", Name: "comparison", UID: "uid", Controller: ptr.To(true)}
 	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{
 		Annotations: map[string]string{
 			v1alpha1.AnnotationDatabaseNode: "node", v1alpha1.AnnotationLoaderNodes: "nodes",

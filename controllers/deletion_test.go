@@ -147,9 +147,9 @@ func (c *cluster) tryAll(names ...string) {
 	}
 }
 
-// A suite that is deleted and kept by somebody else's finalizer stops its run, and leaves its lane; so does a run of it, if the
+// A comparison that is deleted and kept by somebody else's finalizer stops its run, and leaves its lane; so does a run of it, if the
 // garbage collector deletes that first.
-func TestEnvtestDeletedSuiteLeavesItsLane(t *testing.T) {
+func TestEnvtestDeletedComparisonLeavesItsLane(t *testing.T) {
 	t.Parallel()
 	for name, foreground := range map[string]bool{"its run stays": false, "its run is deleted, too": true} {
 		t.Run(name, func(t *testing.T) {
@@ -162,14 +162,14 @@ func TestEnvtestDeletedSuiteLeavesItsLane(t *testing.T) {
 				}
 				l.succeed(job, pod)
 			}
-			l.suite("s", 3, nil)
+			l.comparison("s", 3, nil)
 			for l.jobs["s-r2-b-t1-a1"] == 0 && l.jobs["s-r2-a-t1-a1"] == 0 {
 				l.turn("s")
 			}
 			l.queue(nil, "next")
-			answer := l.suiteNamed("s").Status.Answer
-			l.keep(l.suiteNamed("s"))
-			l.must(api.Delete(t.Context(), l.suiteNamed("s")))
+			answer := l.comparisonNamed("s").Status.Answer
+			l.keep(l.comparisonNamed("s"))
+			l.must(api.Delete(t.Context(), l.comparisonNamed("s")))
 			if foreground {
 				var runs v1alpha1.BenchmarkRunList
 				l.list(&runs)
@@ -181,9 +181,9 @@ func TestEnvtestDeletedSuiteLeavesItsLane(t *testing.T) {
 				}
 			}
 			l.until("next", v1alpha1.ConditionComplete, "s")
-			status := l.suiteNamed("s").Status
+			status := l.comparisonNamed("s").Status
 			ready := apimeta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
-			want := "the suite is being deleted and has stopped; it stays until its finalizers are removed: example.com/keep"
+			want := "the comparison is being deleted and has stopped; it stays until its finalizers are removed: example.com/keep"
 			if ready.Reason != v1alpha1.ReasonBeingDeleted || ready.Message != want || status.Answer != answer {
 				t.Errorf("it says %s: %s; answer %q, before %q", ready.Reason, ready.Message, status.Answer, answer)
 			}

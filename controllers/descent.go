@@ -46,11 +46,11 @@ func newDescent(live client.Reader, namespace string) *descent {
 
 // controllerKinds are the kinds that control what is made for a run.
 var controllerKinds = map[string]schema.GroupVersionKind{
-	"Job":               batchv1.SchemeGroupVersion.WithKind("Job"),
-	"StatefulSet":       appsv1.SchemeGroupVersion.WithKind("StatefulSet"),
-	"MariaDB":           database.MariaDBList().GroupVersionKind().GroupVersion().WithKind("MariaDB"),
-	lifecycle.RunKind:   v1alpha1.GroupVersion.WithKind(lifecycle.RunKind),
-	lifecycle.SuiteKind: v1alpha1.GroupVersion.WithKind(lifecycle.SuiteKind),
+	"Job":                    batchv1.SchemeGroupVersion.WithKind("Job"),
+	"StatefulSet":            appsv1.SchemeGroupVersion.WithKind("StatefulSet"),
+	"MariaDB":                database.MariaDBList().GroupVersionKind().GroupVersion().WithKind("MariaDB"),
+	lifecycle.RunKind:        v1alpha1.GroupVersion.WithKind(lifecycle.RunKind),
+	lifecycle.ComparisonKind: v1alpha1.GroupVersion.WithKind(lifecycle.ComparisonKind),
 }
 
 // ask the API server for the controller of an object, if it was not read.

@@ -21,15 +21,15 @@
 //	benchmarkrun_results.go     creates the ConfigMaps of attempts and of results
 //	benchmarkrun_documents.go   reads the result document from a loader's log, for the record
 //
-// Files of the BenchmarkSuite controller, of the same shape:
+// Files of the BenchmarkComparison controller, of the same shape:
 //
-//	benchmarksuite_controller.go  Reconcile, the permissions, and what is watched
-//	benchmarksuite_step.go        observe, decide, act, write the status: one step
-//	benchmarksuite_observe.go     reads the suite's runs, and the database that these share
-//	benchmarksuite_read.go        reads the results of runs that are complete
-//	benchmarksuite_act.go         carries out actions: checks the variants; creates, suspends and removes runs; removes the
+//	benchmarkcomparison_controller.go  Reconcile, the permissions, and what is watched
+//	benchmarkcomparison_step.go        observe, decide, act, write the status: one step
+//	benchmarkcomparison_observe.go     reads the comparison's runs, and the database that these share
+//	benchmarkcomparison_read.go        reads the results of runs that are complete
+//	benchmarkcomparison_act.go         carries out actions: checks the variants; creates, suspends and removes runs; removes the
 //	                              database that these share
-//	benchmarksuite_results.go     creates the ConfigMap of results
+//	benchmarkcomparison_results.go     creates the ConfigMap of results
 //
 // Files for nodes that runs tune:
 //
@@ -41,11 +41,11 @@
 //	lanes.go         reads, takes and releases a lane: a Lease
 //	descent.go       what was made of what, by controller references
 //	laneremains.go   what a holder of a lane has left that may put load on a node
-//	lanewatches.go   whom a change of a run, a suite or a Lease wakes in the queue of a lane
+//	lanewatches.go   whom a change of a run, a comparison or a Lease wakes in the queue of a lane
 //	lanequeue.go     the queues of the lanes, kept up to date by watches
 //	installation.go  which of several installations acts on an owner
 //	owner.go         who owns an object: this owner, an earlier one of the same name, or somebody else
-//	instances.go     reads and removes database instances, those of a run and those that the runs of a suite share
+//	instances.go     reads and removes database instances, those of a run and those that the runs of a comparison share
 //	apiclock.go      what time it is: the API server's clock
 //	cached.go        what the cache keeps of each object, and live.go the same of what is listed past the cache
 //	writer.go        creates, deletes, and patches the status

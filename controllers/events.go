@@ -39,8 +39,8 @@ var runConditions = []announcedCondition{
 	{v1alpha1.ConditionFailed, corev1.EventTypeWarning, "Finish"},
 }
 
-// suiteConditions of a suite that are announced.
-var suiteConditions = []announcedCondition{
+// comparisonConditions of a comparison that are announced.
+var comparisonConditions = []announcedCondition{
 	{v1alpha1.ConditionAdmitted, corev1.EventTypeNormal, "Admit"},
 	{v1alpha1.ConditionSuspended, corev1.EventTypeNormal, "Suspend"},
 	{v1alpha1.ConditionComplete, corev1.EventTypeNormal, "Finish"},

@@ -52,14 +52,14 @@ func TestEnvtestDefaultTimeToLive(t *testing.T) {
 	}
 }
 
-// So is a suite, with its runs, and not one of its runs before it.
-func TestEnvtestDefaultTimeToLiveOfASuite(t *testing.T) {
-	s := newSuites(t)
-	s.suites.DefaultTTL, s.reconciler.DefaultTTL = time.Hour, time.Hour
-	s.applySuite(testutil.MakeSuite("s", "", "a", "b").Obj())
-	suite := s.untilSuite(v1alpha1.ConditionFinished)
-	if got := suite.Status.ExpirationTime; got == nil || !got.Time.Equal(suite.Status.CompletionTime.Add(time.Hour)) {
-		t.Errorf("it completed at %s, and its status says that it is deleted at %v", suite.Status.CompletionTime, got)
+// So is a comparison, with its runs, and not one of its runs before it.
+func TestEnvtestDefaultTimeToLiveOfAComparison(t *testing.T) {
+	s := newComparisons(t)
+	s.comparisons.DefaultTTL, s.reconciler.DefaultTTL = time.Hour, time.Hour
+	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Obj())
+	comparison := s.untilComparison(v1alpha1.ConditionFinished)
+	if got := comparison.Status.ExpirationTime; got == nil || !got.Time.Equal(comparison.Status.CompletionTime.Add(time.Hour)) {
+		t.Errorf("it completed at %s, and its status says that it is deleted at %v", comparison.Status.CompletionTime, got)
 	}
 	s.clock.Step(time.Hour + time.Minute)
 	var runs v1alpha1.BenchmarkRunList
@@ -71,10 +71,10 @@ func TestEnvtestDefaultTimeToLiveOfASuite(t *testing.T) {
 		}
 	}
 	for range 3 { // it leaves its lane first
-		_, err := s.reconcileSuite()
+		_, err := s.reconcileComparison()
 		s.must(err)
 	}
-	if err := api.Get(t.Context(), client.ObjectKeyFromObject(suite), suite); !apierrors.IsNotFound(err) {
+	if err := api.Get(t.Context(), client.ObjectKeyFromObject(comparison), comparison); !apierrors.IsNotFound(err) {
 		t.Errorf("it is still there: %v", err)
 	}
 }

@@ -75,9 +75,9 @@ func TestEnvtestOperatorUpgradedInMidRun(t *testing.T) {
 	}
 }
 
-// The runs of a suite use the images that the suite began with.
-func TestEnvtestOperatorUpgradedInMidSuite(t *testing.T) {
-	s := newSuites(t)
+// The runs of a comparison use the images that the comparison began with.
+func TestEnvtestOperatorUpgradedInMidComparison(t *testing.T) {
+	s := newComparisons(t)
 	fine := s.end
 	s.end = func(run *v1alpha1.BenchmarkRun) {
 		s.reconcile(run.Name)
@@ -87,12 +87,12 @@ func TestEnvtestOperatorUpgradedInMidSuite(t *testing.T) {
 		fine(s.get(run.Name))
 		if len(s.made) == 3 {
 			s.reconciler = s.upgraded()
-			s.suites = s.newSuiteReconciler()
+			s.comparisons = s.newComparisonReconciler()
 		}
 	}
-	s.applySuite(testutil.MakeSuite("s", "", "a", "b").Rounds(4).Obj())
-	suite := s.untilSuite(v1alpha1.ConditionComplete)
-	if suite.Status.Images.Loader != "loader:test" || len(s.made) != 8 || s.suites.Images.Loader != "loader:next" {
-		t.Errorf("%d runs with %+v", len(s.made), suite.Status.Images)
+	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Rounds(4).Obj())
+	comparison := s.untilComparison(v1alpha1.ConditionComplete)
+	if comparison.Status.Images.Loader != "loader:test" || len(s.made) != 8 || s.comparisons.Images.Loader != "loader:next" {
+		t.Errorf("%d runs with %+v", len(s.made), comparison.Status.Images)
 	}
 }

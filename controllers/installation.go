@@ -73,8 +73,8 @@ func claimedRun(run *v1alpha1.BenchmarkRun) claimed {
 	return newClaimed(s.Installation, s.Conditions, s.Deadline, s.ExpirationTime)
 }
 
-func claimedSuite(suite *v1alpha1.BenchmarkSuite) claimed {
-	s := &suite.Status
+func claimedComparison(comparison *v1alpha1.BenchmarkComparison) claimed {
+	s := &comparison.Status
 	return newClaimed(s.Installation, s.Conditions, s.Deadline, s.ExpirationTime)
 }
 
@@ -178,7 +178,7 @@ func (i *Installation) look(ctx context.Context, other string, now time.Time) (i
 	return gone, nil
 }
 
-// partInRun is the part in a run. A run of a suite is the suite's installation's.
+// partInRun is the part in a run. A run of a comparison is the comparison's installation's.
 func (i *Installation) partInRun(
 	ctx context.Context, reader client.Reader, run *v1alpha1.BenchmarkRun,
 ) (is part, after time.Duration, err error) {
@@ -186,12 +186,12 @@ func (i *Installation) partInRun(
 	if i == nil || of == nil || run.Status.Installation != "" {
 		return i.partIn(ctx, claimedRun(run))
 	}
-	var suite v1alpha1.BenchmarkSuite
-	err = reader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: of.Name}, &suite)
+	var comparison v1alpha1.BenchmarkComparison
+	err = reader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: of.Name}, &comparison)
 	switch {
 	case client.IgnoreNotFound(err) != nil:
-		return bystander, 0, fmt.Errorf("reading suite %s for its installation: %w", of.Name, err)
-	case err == nil && suite.UID == of.UID && suite.Status.Installation != i.identity():
+		return bystander, 0, fmt.Errorf("reading comparison %s for its installation: %w", of.Name, err)
+	case err == nil && comparison.UID == of.UID && comparison.Status.Installation != i.identity():
 		return bystander, otherInterval, nil
 	}
 	return i.partIn(ctx, claimedRun(run))

@@ -199,21 +199,21 @@ func TestEnvtestClaimOfAnOwnerThatChanged(t *testing.T) {
 	}
 }
 
-// A run of a suite is its suite's installation's, whoever sees it first.
+// A run of a comparison is its comparison's installation's, whoever sees it first.
 func TestEnvtestInstallationOfAMember(t *testing.T) {
 	i := newInstalled(t)
-	suite := testutil.MakeSuite("s", i.namespace, "a", "b").Obj()
-	suite.UID = ""
-	i.must(api.Create(t.Context(), suite))
-	l := &inLane{suites: &suites{cluster: i.cluster}}
-	member := l.forge(suite, "s-r1-a")
+	comparison := testutil.MakeComparison("s", i.namespace, "a", "b").Obj()
+	comparison.UID = ""
+	i.must(api.Create(t.Context(), comparison))
+	l := &inLane{comparisons: &comparisons{cluster: i.cluster}}
+	member := l.forge(comparison, "s-r1-a")
 	for _, r := range []*BenchmarkRunReconciler{i.two, i.one} {
 		if is, _, err := r.Installation.partInRun(t.Context(), api, member); is != bystander || err != nil {
-			t.Errorf("%s is %d before its suite's installation is known: %v", r.Installation.Name, is, err)
+			t.Errorf("%s is %d before its comparison's installation is known: %v", r.Installation.Name, is, err)
 		}
 	}
-	suite.Status.Installation = i.one.Installation.identity()
-	i.must(api.Status().Update(t.Context(), suite))
+	comparison.Status.Installation = i.one.Installation.identity()
+	i.must(api.Status().Update(t.Context(), comparison))
 	for r, want := range map[*BenchmarkRunReconciler]part{i.two: bystander, i.one: claimant} {
 		if is, _, err := r.Installation.partInRun(t.Context(), api, member); is != want || err != nil {
 			t.Errorf("%s is %d, want %d: %v", r.Installation.Name, is, want, err)

@@ -29,14 +29,14 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// databaseOwner is the owner of a run's database instances. The suite that it may be is known by its name and UID, which is all
+// databaseOwner is the owner of a run's database instances. The comparison that it may be is known by its name and UID, which is all
 // that owning takes.
 func databaseOwner(run *v1alpha1.BenchmarkRun) owner {
 	of := plan.DatabaseOwner(run)
-	if of.Kind != plan.SuiteKind {
+	if of.Kind != plan.ComparisonKind {
 		return runOwner(run)
 	}
-	return suiteOwner(&v1alpha1.BenchmarkSuite{
+	return comparisonOwner(&v1alpha1.BenchmarkComparison{
 		ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: of.Name, UID: types.UID(of.UID)},
 	})
 }
@@ -101,7 +101,7 @@ func (l *listed) ask(ctx context.Context, live client.Reader, namespace string) 
 	}
 	for _, object := range made {
 		// Those that a run itself controls are the run's.
-		if ref := metav1.GetControllerOf(object); ref == nil || ref.Kind == lifecycle.RunKind || ref.Kind == lifecycle.SuiteKind {
+		if ref := metav1.GetControllerOf(object); ref == nil || ref.Kind == lifecycle.RunKind || ref.Kind == lifecycle.ComparisonKind {
 			continue
 		}
 		if err := l.descent.ask(ctx, object); err != nil {
@@ -259,27 +259,27 @@ func (w *writer) removeOfInstance(ctx context.Context, instance int, list client
 	})
 }
 
-// enqueueRuns leads from an object to the run whose name it has in a label and, from one of a database that the runs of a suite
+// enqueueRuns leads from an object to the run whose name it has in a label and, from one of a database that the runs of a comparison
 // share, to those of them that use it: one, unless a run was resumed by hand.
 func (r *BenchmarkRunReconciler) enqueueRuns() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
-		name, suite := object.GetLabels()[v1alpha1.LabelRun], object.GetLabels()[v1alpha1.LabelSuite]
+		name, comparison := object.GetLabels()[v1alpha1.LabelRun], object.GetLabels()[v1alpha1.LabelComparison]
 		if name != "" {
 			return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: object.GetNamespace(), Name: name}}}
 		}
-		if suite == "" || !ofDatabase(object) {
+		if comparison == "" || !ofDatabase(object) {
 			return nil
 		}
-		return r.sharing(ctx, object.GetNamespace(), suite)
+		return r.sharing(ctx, object.GetNamespace(), comparison)
 	})
 }
 
-// sharing are the runs of a suite that use its database, and have not finished.
-func (r *BenchmarkRunReconciler) sharing(ctx context.Context, namespace, suite string) []reconcile.Request {
+// sharing are the runs of a comparison that use its database, and have not finished.
+func (r *BenchmarkRunReconciler) sharing(ctx context.Context, namespace, comparison string) []reconcile.Request {
 	var runs v1alpha1.BenchmarkRunList
-	err := r.List(ctx, &runs, client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelSuite: suite})
+	err := r.List(ctx, &runs, client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelComparison: comparison})
 	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Looking for the runs that share a database", "suite", suite)
+		ctrl.LoggerFrom(ctx).Error(err, "Looking for the runs that share a database", "comparison", comparison)
 		return nil
 	}
 	var requests []reconcile.Request

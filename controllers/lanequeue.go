@@ -11,7 +11,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
-// laneQueues are the runs and suites that want a lane, as the watches of one controller tell of them. To list all of them for
+// laneQueues are the runs and comparisons that want a lane, as the watches of one controller tell of them. To list all of them for
 // each one that waits would cost the square of their number. Whoever is woken because somebody has left finds that in it: it is
 // told first. A nil one keeps nothing.
 type laneQueues struct {
@@ -29,7 +29,7 @@ func nameIn(one *lifecycle.Contender) laneName {
 	return laneName{one.Kind, client.ObjectKey{Namespace: one.Namespace, Name: one.Name}}
 }
 
-// tell of a contender as it is now. The lane of a run or a suite never changes while its name is the same.
+// tell of a contender as it is now. The lane of a run or a comparison never changes while its name is the same.
 func (q *laneQueues) tell(one lifecycle.Contender) {
 	if q == nil {
 		return

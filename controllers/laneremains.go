@@ -31,9 +31,9 @@ func (l *lanes) abandoned(ctx context.Context, holder lifecycle.Holder) (bool, e
 	case lifecycle.RunKind:
 		var run v1alpha1.BenchmarkRun
 		gone, err = l.ended(ctx, holder, &run, &run.Status.Conditions)
-	case lifecycle.SuiteKind:
-		var suite v1alpha1.BenchmarkSuite
-		gone, err = l.ended(ctx, holder, &suite, &suite.Status.Conditions)
+	case lifecycle.ComparisonKind:
+		var comparison v1alpha1.BenchmarkComparison
+		gone, err = l.ended(ctx, holder, &comparison, &comparison.Status.Conditions)
 		if gone && err == nil {
 			gone, err = l.withoutRuns(ctx, holder)
 		}
@@ -62,18 +62,18 @@ func (l *lanes) ended(
 	return object.GetUID() != holder.UID || apimeta.IsStatusConditionTrue(*conditions, v1alpha1.ConditionFinished), nil
 }
 
-// withoutRuns says whether no run is left that a suite holds its lane for: one that was admitted. Those of a suite that is gone
+// withoutRuns says whether no run is left that a comparison holds its lane for: one that was admitted. Those of a comparison that is gone
 // will be deleted.
-func (l *lanes) withoutRuns(ctx context.Context, suite lifecycle.Holder) (bool, error) {
+func (l *lanes) withoutRuns(ctx context.Context, comparison lifecycle.Holder) (bool, error) {
 	var runs v1alpha1.BenchmarkRunList
-	of := client.MatchingLabels{v1alpha1.LabelSuiteUID: string(suite.UID)}
-	if err := l.live.List(ctx, &runs, client.InNamespace(suite.Namespace), of); err != nil {
-		return false, fmt.Errorf("looking for runs of %s: %w", suite, err)
+	of := client.MatchingLabels{v1alpha1.LabelComparisonUID: string(comparison.UID)}
+	if err := l.live.List(ctx, &runs, client.InNamespace(comparison.Namespace), of); err != nil {
+		return false, fmt.Errorf("looking for runs of %s: %w", comparison, err)
 	}
 	for i := range runs.Items {
 		member := lifecycle.MemberOf(&runs.Items[i])
 		measures := lifecycle.Wants(&runs.Items[i]) && lifecycle.Admitted(runs.Items[i].Status.Conditions)
-		if member != nil && *member == suite && measures {
+		if member != nil && *member == comparison && measures {
 			return false, nil
 		}
 	}
@@ -133,8 +133,8 @@ func (l *lanes) remains(
 // ownerOfHolder is a holder of a lane, which may be gone, as the owner of what it has made.
 func ownerOfHolder(holder lifecycle.Holder) owner {
 	meta := metav1.ObjectMeta{Namespace: holder.Namespace, Name: holder.Name, UID: holder.UID}
-	if holder.Kind == lifecycle.SuiteKind {
-		return suiteOwner(&v1alpha1.BenchmarkSuite{ObjectMeta: meta})
+	if holder.Kind == lifecycle.ComparisonKind {
+		return comparisonOwner(&v1alpha1.BenchmarkComparison{ObjectMeta: meta})
 	}
 	return runOwner(&v1alpha1.BenchmarkRun{ObjectMeta: meta})
 }

@@ -24,7 +24,7 @@ import (
 // A lane is held by whoever has created its Lease, until it is deleted. That Lease has no time of expiry: a manager that is down
 // measures nothing new, but what it has started may still run.
 
-// lanes are read, taken and released for one kind of holder, runs or suites, which stand in the same queues.
+// lanes are read, taken and released for one kind of holder, runs or comparisons, which stand in the same queues.
 type lanes struct {
 	client.Client
 	live  client.Reader
@@ -47,9 +47,9 @@ func (r *BenchmarkRunReconciler) lanes() *lanes {
 	}
 }
 
-func (r *BenchmarkSuiteReconciler) lanes() *lanes {
+func (r *BenchmarkComparisonReconciler) lanes() *lanes {
 	return &lanes{
-		Client: r.Client, live: r.Live, clock: r.Clock, kind: lifecycle.SuiteKind, namespace: r.Namespace, leases: r.LaneNamespace,
+		Client: r.Client, live: r.Live, clock: r.Clock, kind: lifecycle.ComparisonKind, namespace: r.Namespace, leases: r.LaneNamespace,
 		hosts: r.HostNamespace, nameOthers: r.NameOthers, queues: r.queues,
 	}
 }
@@ -61,7 +61,7 @@ func (l *lanes) leaseOf(lane string) client.ObjectKey {
 
 // foreign says whether another installation works for a holder.
 func (l *lanes) foreign(holder lifecycle.Holder) bool {
-	known := holder.Kind == lifecycle.RunKind || holder.Kind == lifecycle.SuiteKind
+	known := holder.Kind == lifecycle.RunKind || holder.Kind == lifecycle.ComparisonKind
 	return !known || l.namespace != "" && holder.Namespace != l.namespace
 }
 
@@ -104,26 +104,26 @@ func (l *lanes) observe(ctx context.Context, one lifecycle.Contender, reader cli
 	return lane, nil // whose holder may not be looked at counts as held
 }
 
-// contenders of a lane: at least all runs and suites that want it.
+// contenders of a lane: at least all runs and comparisons that want it.
 func (l *lanes) contenders(ctx context.Context, lane string, reader client.Reader) ([]lifecycle.Contender, error) {
 	if l.queues != nil && reader == client.Reader(l.Client) {
 		return l.queues.of(lane), nil
 	}
 	var (
-		runs   v1alpha1.BenchmarkRunList
-		suites v1alpha1.BenchmarkSuiteList
+		runs        v1alpha1.BenchmarkRunList
+		comparisons v1alpha1.BenchmarkComparisonList
 	)
-	for _, list := range []client.ObjectList{&runs, &suites} {
+	for _, list := range []client.ObjectList{&runs, &comparisons} {
 		if err := reader.List(ctx, list, client.InNamespace(l.namespace), client.UnsafeDisableDeepCopy); err != nil {
 			return nil, fmt.Errorf("listing %T for the queue of a lane: %w", list, err)
 		}
 	}
-	all := make([]lifecycle.Contender, 0, len(runs.Items)+len(suites.Items))
+	all := make([]lifecycle.Contender, 0, len(runs.Items)+len(comparisons.Items))
 	for i := range runs.Items {
 		all = append(all, lifecycle.ContenderOf(&runs.Items[i]))
 	}
-	for i := range suites.Items {
-		all = append(all, lifecycle.ContenderOfSuite(&suites.Items[i]))
+	for i := range comparisons.Items {
+		all = append(all, lifecycle.ContenderOfComparison(&comparisons.Items[i]))
 	}
 	return all, nil
 }

@@ -53,7 +53,7 @@ func (c *cluster) turn(names ...string) {
 	c.react()
 }
 
-// busy are the runs, and the suites whose runs share a database, that have a Job, a StatefulSet or a Pod.
+// busy are the runs, and the comparisons whose runs share a database, that have a Job, a StatefulSet or a Pod.
 func (c *cluster) busy() []string {
 	c.t.Helper()
 	names := sets.New[string]()
@@ -199,13 +199,13 @@ func TestEnvtestLaneIsLeft(t *testing.T) {
 	}
 }
 
-// ownerOf an object is a run or, of a database that runs share, their suite.
+// ownerOf an object is a run or, of a database that runs share, their comparison.
 func ownerOf(item runtime.Object) string {
 	labels := item.(client.Object).GetLabels()
-	return cmp.Or(labels[v1alpha1.LabelRun], labels[v1alpha1.LabelSuite])
+	return cmp.Or(labels[v1alpha1.LabelRun], labels[v1alpha1.LabelComparison])
 }
 
-// collectGarbageOf a run, or a suite, that is gone.
+// collectGarbageOf a run, or a comparison, that is gone.
 func (c *cluster) collectGarbageOf(name string) {
 	c.t.Helper()
 	for _, list := range []client.ObjectList{&appsv1.StatefulSetList{}, &batchv1.JobList{}, &corev1.PodList{}} {

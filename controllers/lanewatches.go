@@ -21,7 +21,7 @@ import (
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// enqueueNext keeps the queues of lanes, and leads from a run or a suite that leaves one to who is next there now. Who comes into
+// enqueueNext keeps the queues of lanes, and leads from a run or a comparison that leaves one to who is next there now. Who comes into
 // it, and what else changes, does not concern the others: a departure costs the same however many wait.
 func (l *lanes) enqueueNext() handler.EventHandler {
 	leave := func(ctx context.Context, one lifecycle.Contender, q queue) {
@@ -49,7 +49,7 @@ func (l *lanes) enqueueNext() handler.EventHandler {
 	}
 }
 
-// waitFor leads from the Lease of a lane to its holder, to who is next in the lane's queue, and to the runs of the suite that
+// waitFor leads from the Lease of a lane to its holder, to who is next in the lane's queue, and to the runs of the comparison that
 // holds the lane. The holder may have gone while the manager was down, and nothing else would lead to its name.
 func (l *lanes) waitFor(ctx context.Context, object client.Object) []reconcile.Request {
 	requests := l.next(ctx, object.GetLabels()[v1alpha1.LabelLane])
@@ -82,26 +82,26 @@ func (l *lanes) next(ctx context.Context, lane string) []reconcile.Request {
 	return []reconcile.Request{requestFor(next)}
 }
 
-// enqueueCurrent leads from a suite to its current run, when that is another one: it may have its turn.
+// enqueueCurrent leads from a comparison to its current run, when that is another one: it may have its turn.
 func enqueueCurrent() handler.EventHandler {
 	return handler.Funcs{UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
-		before, was := e.ObjectOld.(*v1alpha1.BenchmarkSuite)
-		now, is := e.ObjectNew.(*v1alpha1.BenchmarkSuite)
+		before, was := e.ObjectOld.(*v1alpha1.BenchmarkComparison)
+		now, is := e.ObjectNew.(*v1alpha1.BenchmarkComparison)
 		if was && is && before.Status.CurrentRun != now.Status.CurrentRun {
 			q.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: now.Namespace, Name: now.Status.CurrentRun.Name}})
 		}
 	}}
 }
 
-// members are the runs of a suite that are not admitted, if the kind is that of runs.
-func (l *lanes) members(ctx context.Context, suite lifecycle.Holder) []reconcile.Request {
-	if l.kind != lifecycle.RunKind || suite.Kind != lifecycle.SuiteKind {
+// members are the runs of a comparison that are not admitted, if the kind is that of runs.
+func (l *lanes) members(ctx context.Context, comparison lifecycle.Holder) []reconcile.Request {
+	if l.kind != lifecycle.RunKind || comparison.Kind != lifecycle.ComparisonKind {
 		return nil
 	}
 	var runs v1alpha1.BenchmarkRunList
-	of := client.MatchingLabels{v1alpha1.LabelSuiteUID: string(suite.UID)}
-	if err := l.List(ctx, &runs, client.InNamespace(suite.Namespace), of); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Looking for the runs of a suite that has its lane", "suite", suite.String())
+	of := client.MatchingLabels{v1alpha1.LabelComparisonUID: string(comparison.UID)}
+	if err := l.List(ctx, &runs, client.InNamespace(comparison.Namespace), of); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Looking for the runs of a comparison that has its lane", "comparison", comparison.String())
 		return nil
 	}
 	var requests []reconcile.Request
@@ -117,23 +117,23 @@ func (l *lanes) members(ctx context.Context, suite lifecycle.Holder) []reconcile
 // waits says whether a contender is in the queue of its lane.
 func waits(c lifecycle.Contender) bool { return c.Wants && !c.Admitted }
 
-// contender that an object is: a run or a suite. Others want nothing.
+// contender that an object is: a run or a comparison. Others want nothing.
 func contender(object client.Object) lifecycle.Contender {
 	switch o := object.(type) {
 	case *v1alpha1.BenchmarkRun:
 		return lifecycle.ContenderOf(o)
-	case *v1alpha1.BenchmarkSuite:
-		return lifecycle.ContenderOfSuite(o)
+	case *v1alpha1.BenchmarkComparison:
+		return lifecycle.ContenderOfComparison(o)
 	}
 	return lifecycle.Contender{}
 }
 
-// enqueueSuite leads from an object of a suite's run that is gone to the suite, which may wait for that to give its lane to the
-// next, or to measure its next run; and from one of the database that its runs share when it is made: the suite may have ended.
-func enqueueSuite() handler.EventHandler {
+// enqueueComparison leads from an object of a comparison's run that is gone to the comparison, which may wait for that to give its lane to the
+// next, or to measure its next run; and from one of the database that its runs share when it is made: the comparison may have ended.
+func enqueueComparison() handler.EventHandler {
 	enqueue := func(object client.Object, q queue) {
-		if suite := object.GetLabels()[v1alpha1.LabelSuite]; suite != "" {
-			q.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: object.GetNamespace(), Name: suite}})
+		if comparison := object.GetLabels()[v1alpha1.LabelComparison]; comparison != "" {
+			q.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: object.GetNamespace(), Name: comparison}})
 		}
 	}
 	return handler.Funcs{

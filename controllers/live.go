@@ -65,7 +65,7 @@ func (l *Live) page(ctx context.Context, list client.ObjectList, opts ...client.
 // isCached says whether a list is one of a kind that the cache reduces.
 func isCached(list client.ObjectList) bool {
 	switch list.(type) {
-	case *v1alpha1.BenchmarkRunList, *v1alpha1.BenchmarkSuiteList, *batchv1.JobList, *appsv1.StatefulSetList, *corev1.PodList,
+	case *v1alpha1.BenchmarkRunList, *v1alpha1.BenchmarkComparisonList, *batchv1.JobList, *appsv1.StatefulSetList, *corev1.PodList,
 		*corev1.ServiceList, *corev1.PersistentVolumeClaimList, *policyv1.PodDisruptionBudgetList, *metav1.PartialObjectMetadataList:
 		return true
 	}

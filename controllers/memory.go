@@ -25,8 +25,8 @@ type memory struct {
 	claimed claimedJob
 	// earlier is the last run that asked for the same, or nil until it was looked for.
 	earlier *analysis.Earlier
-	// suiteRows are the rows that pilots of the run's suite have decided, or nil until they were read.
-	suiteRows map[string]int64
+	// comparisonRows are the rows that pilots of the run's comparison have decided, or nil until they were read.
+	comparisonRows map[string]int64
 	// shortage is what the newest Pod lacked that found no room.
 	shortage shortage
 	// lookedFor is since when the document of a Pod is looked for.

@@ -91,12 +91,12 @@ var ownerKinds = []result.OwnerKind{
 	result.OwnerJob, result.OwnerDaemonSet, result.OwnerStatefulSet, result.OwnerReplicaSet, result.OwnerNode,
 }
 
-// belongs says whether a Pod is one of the run's own, or of its suite. Anybody may give a Pod in another namespace their labels.
+// belongs says whether a Pod is one of the run's own, or of its comparison. Anybody may give a Pod in another namespace their labels.
 func belongs(pod client.Object, run *v1alpha1.BenchmarkRun) bool {
 	labels := pod.GetLabels()
-	_, suite := plan.SuiteOf(run)
+	_, comparison := plan.ComparisonOf(run)
 	return pod.GetNamespace() == run.Namespace &&
-		(labels[v1alpha1.LabelRunUID] == string(run.UID) || suite != "" && labels[v1alpha1.LabelSuiteUID] == suite)
+		(labels[v1alpha1.LabelRunUID] == string(run.UID) || comparison != "" && labels[v1alpha1.LabelComparisonUID] == comparison)
 }
 
 // pressures are conditions that are true when something is wrong. Others, which add-ons set, may mean anything.

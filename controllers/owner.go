@@ -36,9 +36,9 @@ func runOwner(run *v1alpha1.BenchmarkRun) owner {
 	return owner{Object: run, noun: "run", nameLabel: v1alpha1.LabelRun, uidLabel: v1alpha1.LabelRunUID, derived: ofRun}
 }
 
-func suiteOwner(suite *v1alpha1.BenchmarkSuite) owner {
+func comparisonOwner(comparison *v1alpha1.BenchmarkComparison) owner {
 	return owner{
-		Object: suite, noun: "suite", nameLabel: v1alpha1.LabelSuite, uidLabel: v1alpha1.LabelSuiteUID, derived: ofSuite,
+		Object: comparison, noun: "comparison", nameLabel: v1alpha1.LabelComparison, uidLabel: v1alpha1.LabelComparisonUID, derived: ofComparison,
 	}
 }
 
@@ -106,10 +106,10 @@ func (o *ownership) sort(object client.Object) {
 }
 
 // Ends of names that Benchrun gives: of the instances, attempts and results of a run, and of the Pods, claims and further
-// ConfigMaps of these; and of the runs and results of a suite, and of the instances that its runs share.
+// ConfigMaps of these; and of the runs and results of a comparison, and of the instances that its runs share.
 var (
-	ofRun   = regexp.MustCompile(`^-(db[0-9]+|t[0-9]+-a[0-9]+|results)(-|$)`)
-	ofSuite = regexp.MustCompile(`^-(r[0-9]+-|(db[0-9]+|results)(-|$))`)
+	ofRun        = regexp.MustCompile(`^-(db[0-9]+|t[0-9]+-a[0-9]+|results)(-|$)`)
+	ofComparison = regexp.MustCompile(`^-(r[0-9]+-|(db[0-9]+|results)(-|$))`)
 )
 
 // wanted says whether the owner may need an object's name.

@@ -24,7 +24,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// pages make the page of a run or suite that has ended. Documents are read from the API server one after another: no cache holds
+// pages make the page of a run or comparison that has ended. Documents are read from the API server one after another: no cache holds
 // them, and not more than one is to be in memory.
 type pages struct {
 	live     client.Reader
@@ -40,17 +40,17 @@ func (p pages) ofRun(ctx context.Context, run *v1alpha1.BenchmarkRun, rep *repor
 	return rendered(ctx, func(w io.Writer) error { return page.Run(w, rep, &details) }), nil
 }
 
-// pagedRun is a run of a suite, and its variant.
+// pagedRun is a run of a comparison, and its variant.
 type pagedRun struct {
 	run     *v1alpha1.BenchmarkRun
 	variant string
 }
 
-// ofSuite is the page of a suite as a file, by the records of each of its runs; none if it cannot be made.
-func (p pages) ofSuite(
-	ctx context.Context, rep *report.Suite, members []pagedRun, records func(*v1alpha1.BenchmarkRun) ([]*result.Record, error),
+// ofComparison is the page of a comparison as a file, by the records of each of its runs; none if it cannot be made.
+func (p pages) ofComparison(
+	ctx context.Context, rep *report.Comparison, members []pagedRun, records func(*v1alpha1.BenchmarkRun) ([]*result.Record, error),
 ) ([]result.File, error) {
-	var details page.SuiteDetails
+	var details page.ComparisonDetails
 	for _, m := range members {
 		list, err := records(m.run)
 		if err != nil {
@@ -62,7 +62,7 @@ func (p pages) ofSuite(
 			return nil, err
 		}
 	}
-	return rendered(ctx, func(w io.Writer) error { return page.Suite(w, rep, &details) }), nil
+	return rendered(ctx, func(w io.Writer) error { return page.Comparison(w, rep, &details) }), nil
 }
 
 // rendered is a page. The results are worth more than their page: they are published without it if it cannot be drawn, which the

@@ -61,48 +61,48 @@ func TestEnvtestPilot(t *testing.T) {
 	}
 }
 
-// The cache has no rows of pilots: a run of the suite knows them all the same, and one that somebody else has made does not.
-func TestEnvtestRowsOfItsSuite(t *testing.T) {
+// The cache has no rows of pilots: a run of the comparison knows them all the same, and one that somebody else has made does not.
+func TestEnvtestRowsOfItsComparison(t *testing.T) {
 	l := newInLane(t)
-	suite := testutil.MakeSuite("s", l.namespace, "a", "b").Obj()
-	suite.UID = ""
-	l.must(api.Create(t.Context(), suite))
+	comparison := testutil.MakeComparison("s", l.namespace, "a", "b").Obj()
+	comparison.UID = ""
+	l.must(api.Create(t.Context(), comparison))
 	observed := func(name string) map[string]int64 {
 		run := testutil.MakeRun(name, l.namespace).With(func(r *v1alpha1.BenchmarkRun) {
 			r.Spec.Trials.MinSeconds = ptr.To[int32](5)
 		}).Obj()
-		run.UID, run.Labels = "", plan.SuiteLabels(suite)
+		run.UID, run.Labels = "", plan.ComparisonLabels(comparison)
 		run.Annotations = map[string]string{v1alpha1.AnnotationRows: `{"":4400}`}
-		run.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(suite, v1alpha1.GroupVersion.WithKind("BenchmarkSuite"))}
+		run.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(comparison, v1alpha1.GroupVersion.WithKind("BenchmarkComparison"))}
 		l.must(api.Create(t.Context(), run))
 		if name == "made" {
-			suite.Status.CurrentRun = v1alpha1.RunReference{Name: name, UID: string(run.UID)}
-			l.must(api.Status().Update(t.Context(), suite))
+			comparison.Status.CurrentRun = v1alpha1.RunReference{Name: name, UID: string(run.UID)}
+			l.must(api.Status().Update(t.Context(), comparison))
 		}
 		cached := new(v1alpha1.BenchmarkRun)
 		l.must(l.reconciler.Get(t.Context(), client.ObjectKeyFromObject(run), cached))
 		seen, err := l.reconciler.observe(t.Context(), cached, l.reconciler.Client)
 		l.must(err)
-		return seen.SuiteRows
+		return seen.ComparisonRows
 	}
 	if diff := cmp.Diff(map[string]int64{"": 4400}, observed("made")); diff != "" {
-		t.Errorf("rows of a run that the suite has made (-want +got):\n%s", diff)
+		t.Errorf("rows of a run that the comparison has made (-want +got):\n%s", diff)
 	}
 	if rows := observed("forged"); rows != nil {
 		t.Errorf("a run that somebody else has made has the rows %v", rows)
 	}
 }
 
-// What the first run of a suite has decided holds for all others.
-func TestEnvtestSuitePilot(t *testing.T) {
-	s := newSuites(t)
+// What the first run of a comparison has decided holds for all others.
+func TestEnvtestComparisonPilot(t *testing.T) {
+	s := newComparisons(t)
 	pilot := testutil.Record(1, 1, nil, 1000)
 	pilot.Outcome, pilot.Rows = result.OutcomePilot, 4400
 	s.pilots = []*result.Record{pilot}
-	s.applySuite(testutil.MakeSuite("s", "", "a", "b").Rounds(4).With(func(suite *v1alpha1.BenchmarkSuite) {
-		suite.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5)
+	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Rounds(4).With(func(comparison *v1alpha1.BenchmarkComparison) {
+		comparison.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5)
 	}).Obj())
-	s.untilSuite(v1alpha1.ConditionFinished)
+	s.untilComparison(v1alpha1.ConditionFinished)
 	for i, name := range s.made {
 		want := `{"":4400}`
 		if i == 0 {

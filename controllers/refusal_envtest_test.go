@@ -179,20 +179,20 @@ func TestEnvtestQuotaOfStatefulSets(t *testing.T) {
 	c.until("run", v1alpha1.ConditionComplete)
 }
 
-// A suite waits for room for its runs, whether they are only checked or created.
+// A comparison waits for room for its runs, whether they are only checked or created.
 func TestEnvtestQuotaOfRuns(t *testing.T) {
-	s := newSuites(t)
+	s := newComparisons(t)
 	s.quota("count/benchmarkruns.benchrun.dev", "1", "1")
-	s.applySuite(testutil.MakeSuite("s", "", "a", "b").Rounds(2).Obj())
+	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Rounds(2).Obj())
 	refused := func(when string) {
 		t.Helper()
 		for range 10 {
 			s.turn()
 		}
-		suite := s.getSuite()
-		ready := apimeta.FindStatusCondition(suite.Status.Conditions, v1alpha1.ConditionReady)
-		if ready.Reason != v1alpha1.ReasonRefused || !strings.Contains(ready.Message, "exceeded quota: few") || suite.Status.Refusal.StartTime == nil {
-			t.Fatalf("%s it is %s: %s (%+v)", when, ready.Reason, ready.Message, suite.Status.Refusal)
+		comparison := s.getComparison()
+		ready := apimeta.FindStatusCondition(comparison.Status.Conditions, v1alpha1.ConditionReady)
+		if ready.Reason != v1alpha1.ReasonRefused || !strings.Contains(ready.Message, "exceeded quota: few") || comparison.Status.Refusal.StartTime == nil {
+			t.Fatalf("%s it is %s: %s (%+v)", when, ready.Reason, ready.Message, comparison.Status.Refusal)
 		}
 		s.clock.Step(lastRetry)
 	}
@@ -202,33 +202,33 @@ func TestEnvtestQuotaOfRuns(t *testing.T) {
 	if len(s.made) != 3 {
 		t.Errorf("made %v", s.made)
 	}
-	s.suites = s.newSuiteReconciler()
+	s.comparisons = s.newComparisonReconciler()
 	s.quota("count/benchmarkruns.benchrun.dev", "9", "3")
-	if suite := s.untilSuite(v1alpha1.ConditionComplete); suite.Status.Refusal.Object != "" || len(s.made) != 4 {
-		t.Errorf("made %v, refusal %+v", s.made, suite.Status.Refusal)
+	if comparison := s.untilComparison(v1alpha1.ConditionComplete); comparison.Status.Refusal.Object != "" || len(s.made) != 4 {
+		t.Errorf("made %v, refusal %+v", s.made, comparison.Status.Refusal)
 	}
 }
 
-// A suite whose runs are refused for ever ends at the start deadline, in the API server's words.
-func TestEnvtestSuiteRefusedForEver(t *testing.T) {
-	s := newSuites(t)
+// A comparison whose runs are refused for ever ends at the start deadline, in the API server's words.
+func TestEnvtestComparisonRefusedForEver(t *testing.T) {
+	s := newComparisons(t)
 	s.quota("count/benchmarkruns.benchrun.dev", "0", "0")
-	s.applySuite(testutil.MakeSuite("s", "", "a", "b").Obj())
+	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Obj())
 	for range 100 {
-		if suite := s.getSuite(); apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionFinished) {
-			if got := reasonOfEnd(suite); !strings.HasPrefix(got, "Rejected: ") || !strings.Contains(got, "exceeded quota: few") {
+		if comparison := s.getComparison(); apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionFinished) {
+			if got := reasonOfEnd(comparison); !strings.HasPrefix(got, "Rejected: ") || !strings.Contains(got, "exceeded quota: few") {
 				t.Errorf("it ended %s", got)
 			}
-			if began := suite.Status.StartTime; s.clock.Now().Sub(began.Time) > 301*time.Second {
+			if began := comparison.Status.StartTime; s.clock.Now().Sub(began.Time) > 301*time.Second {
 				t.Errorf("it ended after %s", s.clock.Now().Sub(began.Time))
 			}
 			return
 		}
-		r, err := s.reconcileSuite()
+		r, err := s.reconcileComparison()
 		s.must(err)
 		s.clock.Step(min(r.RequeueAfter, lastRetry))
 	}
-	t.Fatalf("it did not end: %+v", s.getSuite().Status)
+	t.Fatalf("it did not end: %+v", s.getComparison().Status)
 }
 
 // deny all Jobs in the test's namespace by a policy, and wait until the API server has read it.

@@ -23,7 +23,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// finishedRuns of the suite, and how many there are.
+// finishedRuns of the comparison, and how many there are.
 func (s *sharing) finishedRuns() (finished, all int) {
 	s.t.Helper()
 	var runs v1alpha1.BenchmarkRunList
@@ -50,17 +50,17 @@ func (s *sharing) untilBetweenRuns() {
 
 func (s *sharing) suspend(value bool) {
 	s.t.Helper()
-	suite := s.getSuite()
-	suite.Spec.Suspend = &value
-	s.must(api.Update(s.t.Context(), suite))
+	comparison := s.getComparison()
+	comparison.Spec.Suspend = &value
+	s.must(api.Update(s.t.Context(), comparison))
 }
 
 func (s *sharing) ends(condition string, sets ...string) {
 	s.t.Helper()
 	s.until("s", v1alpha1.ConditionFinished, "s")
 	s.turn("s")
-	if suite := s.getSuite(); !apimeta.IsStatusConditionTrue(suite.Status.Conditions, condition) {
-		s.t.Errorf("it is not %s: %+v", condition, suite.Status)
+	if comparison := s.getComparison(); !apimeta.IsStatusConditionTrue(comparison.Status.Conditions, condition) {
+		s.t.Errorf("it is not %s: %+v", condition, comparison.Status)
 	}
 	if diff := cmp.Diff(sets, s.setNames()); diff != "" {
 		s.t.Errorf("StatefulSets (-want +got):\n%s", diff)
@@ -82,14 +82,14 @@ func TestEnvtestSharedServerIsReplaced(t *testing.T) {
 	if diff := cmp.Diff(map[int]int{1: 1, 2: 3}, counts); diff != "" {
 		t.Errorf("records by instance (-want +got):\n%s", diff)
 	}
-	if got := s.getSuite().Status.Database; got != "the runs have shared a database, whose server was replaced: 2 servers" {
+	if got := s.getComparison().Status.Database; got != "the runs have shared a database, whose server was replaced: 2 servers" {
 		t.Errorf("the status says %q", got)
 	}
 	s.nothingShared()
 }
 
-// A suite that is suspended has no database, and a new one when it is resumed.
-func TestEnvtestSharedDatabaseOfASuspendedSuite(t *testing.T) {
+// A comparison that is suspended has no database, and a new one when it is resumed.
+func TestEnvtestSharedDatabaseOfASuspendedComparison(t *testing.T) {
 	t.Parallel()
 	for name, until := range map[string]func(*sharing){
 		"during a run": func(s *sharing) {
@@ -113,7 +113,7 @@ func TestEnvtestSharedDatabaseOfASuspendedSuite(t *testing.T) {
 			s.loader = s.succeed
 			s.suspend(false)
 			s.ends(v1alpha1.ConditionComplete, "s-db1", "s-db2")
-			if got := ptr.Deref(s.getSuite().Status.LastInstance, 0); got != 2 {
+			if got := ptr.Deref(s.getComparison().Status.LastInstance, 0); got != 2 {
 				t.Errorf("the last instance is %d, want 2", got)
 			}
 			s.nothingShared()
@@ -121,22 +121,22 @@ func TestEnvtestSharedDatabaseOfASuspendedSuite(t *testing.T) {
 	}
 }
 
-// A suite that fails removes the database, or keeps it to be looked at. What is kept does not keep the lane, nor a node from being
+// A comparison that fails removes the database, or keeps it to be looked at. What is kept does not keep the lane, nor a node from being
 // drained.
-func TestEnvtestSharedDatabaseOfASuiteThatFails(t *testing.T) {
+func TestEnvtestSharedDatabaseOfAComparisonThatFails(t *testing.T) {
 	for name, policy := range map[string]v1alpha1.CleanupPolicy{"removed": v1alpha1.CleanupAlways, "kept": v1alpha1.CleanupOnSuccess} {
 		t.Run(name, func(t *testing.T) {
-			s := newSharing(t, 2, func(suite *v1alpha1.BenchmarkSuite) { suite.Spec.Template.Spec.Cleanup = policy })
+			s := newSharing(t, 2, func(comparison *v1alpha1.BenchmarkComparison) { comparison.Spec.Template.Spec.Cleanup = policy })
 			s.untilBetweenRuns()
 			s.loader = func(*batchv1.Job, *corev1.Pod) {}
 			for len(s.jobs) == 1 {
 				s.turn("s")
 			}
-			suite := s.getSuite()
-			suite.Spec.DeadlineSeconds = ptr.To[int32](1)
-			s.must(api.Update(t.Context(), suite))
+			comparison := s.getComparison()
+			comparison.Spec.DeadlineSeconds = ptr.To[int32](1)
+			s.must(api.Update(t.Context(), comparison))
 			s.clock.Step(time.Minute)
-			for range 3 { // the suite removes its run
+			for range 3 { // the comparison removes its run
 				s.turn("s")
 			}
 			for name := range s.jobs {
@@ -171,8 +171,8 @@ func TestEnvtestCrashAfterEveryWriteOfASharedDatabase(t *testing.T) {
 		m := &mortal{dieAfter: n}
 		start := func() {
 			m.dead = false
-			s.reconciler, s.suites.suites = s.newReconciler(), s.newSuiteReconciler()
-			s.reconciler.Client, s.suites.suites.Client = m.client(), m.client()
+			s.reconciler, s.comparisons.comparisons = s.newReconciler(), s.newComparisonReconciler()
+			s.reconciler.Client, s.comparisons.comparisons.Client = m.client(), m.client()
 		}
 		start()
 		look := s.before

@@ -22,14 +22,14 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// sharing is a lane with a suite s of two variants that differ in their workload alone, and has seen which StatefulSets there were.
+// sharing is a lane with a comparison s of two variants that differ in their workload alone, and has seen which StatefulSets there were.
 type sharing struct {
 	*inLane
 	// sets are the names of the StatefulSets that were seen, each with its UID.
 	sets sets.Set[string]
 }
 
-func newSharing(t *testing.T, rounds int32, change func(*v1alpha1.BenchmarkSuite)) *sharing {
+func newSharing(t *testing.T, rounds int32, change func(*v1alpha1.BenchmarkComparison)) *sharing {
 	t.Helper()
 	s := &sharing{newInLane(t), sets.New[string]()}
 	s.before = func() {
@@ -39,10 +39,10 @@ func newSharing(t *testing.T, rounds int32, change func(*v1alpha1.BenchmarkSuite
 			s.sets.Insert(set.Name + " " + string(set.UID))
 		}
 	}
-	s.suite("s", rounds, func(suite *v1alpha1.BenchmarkSuite) {
-		suite.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{RowsPerCommit: 2}}
+	s.comparison("s", rounds, func(comparison *v1alpha1.BenchmarkComparison) {
+		comparison.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{RowsPerCommit: 2}}
 		if change != nil {
-			change(suite)
+			change(comparison)
 		}
 	})
 	return s
@@ -73,7 +73,7 @@ func (s *sharing) servers() []result.Record {
 	return all
 }
 
-// nothingShared is left of the suite's database. Its credentials go with the suite.
+// nothingShared is left of the comparison's database. Its credentials go with the comparison.
 func (s *sharing) nothingShared() {
 	s.t.Helper()
 	for _, list := range []client.ObjectList{
@@ -88,8 +88,8 @@ func (s *sharing) nothingShared() {
 	}
 }
 
-// Runs that differ in their workload alone measure one server, which is gone when the suite has ended.
-func TestEnvtestSuiteSharesItsDatabase(t *testing.T) {
+// Runs that differ in their workload alone measure one server, which is gone when the comparison has ended.
+func TestEnvtestComparisonSharesItsDatabase(t *testing.T) {
 	s := newSharing(t, 2, nil)
 	s.until("s", v1alpha1.ConditionFinished, "s")
 	if diff := cmp.Diff([]string{"s-db1"}, s.setNames()); diff != "" {
@@ -102,7 +102,7 @@ func TestEnvtestSuiteSharesItsDatabase(t *testing.T) {
 	if records := s.servers(); len(records) != 4 || len(pods) != 1 || pods.Has("") {
 		t.Errorf("%d records, of the servers %v", len(records), pods)
 	}
-	if got := s.getSuite().Status.Database; got != "all runs have measured one database server" {
+	if got := s.getComparison().Status.Database; got != "all runs have measured one database server" {
 		t.Errorf("the status says %q", got)
 	}
 	for range 3 {
@@ -112,7 +112,7 @@ func TestEnvtestSuiteSharesItsDatabase(t *testing.T) {
 	s.nothingRuns()
 }
 
-// What has the name of the database and is not the suite's is left alone.
+// What has the name of the database and is not the comparison's is left alone.
 func TestEnvtestSharedDatabaseNameTaken(t *testing.T) {
 	s := newSharing(t, 2, nil)
 	labels := map[string]string{"app": "theirs"}
@@ -128,7 +128,7 @@ func TestEnvtestSharedDatabaseNameTaken(t *testing.T) {
 	}
 	s.must(api.Create(t.Context(), theirs))
 	for range 10 {
-		_, err := s.reconcileSuite()
+		_, err := s.reconcileComparison()
 		s.must(err)
 		var runs v1alpha1.BenchmarkRunList
 		s.list(&runs)
@@ -136,8 +136,8 @@ func TestEnvtestSharedDatabaseNameTaken(t *testing.T) {
 			s.reconcile(run.Name)
 		}
 	}
-	want := "NameTaken: StatefulSet s-db1 exists and is not this suite's"
-	if got := reasonOfEnd(s.getSuite()); !strings.HasPrefix(got, "MemberFailed: ") || !strings.Contains(got, want) {
+	want := "NameTaken: StatefulSet s-db1 exists and is not this comparison's"
+	if got := reasonOfEnd(s.getComparison()); !strings.HasPrefix(got, "MemberFailed: ") || !strings.Contains(got, want) {
 		t.Errorf("it ended %s", got)
 	}
 	if err := s.exists(theirs, "s-db1"); err != nil || theirs.DeletionTimestamp != nil || len(theirs.OwnerReferences) > 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
-// step is a decision about an owner, a run or a suite, and what it was made of: its plan P, and what was seen, S.
+// step is a decision about an owner, a run or a comparison, and what it was made of: its plan P, and what was seen, S.
 type step[O client.Object, P any, S seen] struct {
 	owner O
 	// old is the owner as it was read.
@@ -167,7 +167,7 @@ func carryOut[O client.Object, P any, S seen](ctx context.Context, r stepper[O, 
 	switch action.(type) {
 	case lifecycle.CheckVariants:
 		return errStale
-	case lifecycle.TakeLane, lifecycle.RecordAttempt, lifecycle.Publish, lifecycle.PublishSuite:
+	case lifecycle.TakeLane, lifecycle.RecordAttempt, lifecycle.Publish, lifecycle.PublishComparison:
 		r.next(s)
 		s.decision.Action = lifecycle.Wait{}
 	}

@@ -46,17 +46,17 @@ func (r *BenchmarkRunReconciler) tellHeadline(s *runStep) {
 	})
 }
 
-// ReadObjects has all runs and suites of a namespace, or of all if that is empty, as the cache has them: they must not be
+// ReadObjects has all runs and comparisons of a namespace, or of all if that is empty, as the cache has them: they must not be
 // changed.
 func ReadObjects(ctx context.Context, cache client.Reader, namespace string) (telemetry.Objects, error) {
 	var (
-		runs   v1alpha1.BenchmarkRunList
-		suites v1alpha1.BenchmarkSuiteList
+		runs        v1alpha1.BenchmarkRunList
+		comparisons v1alpha1.BenchmarkComparisonList
 	)
-	for _, list := range []client.ObjectList{&runs, &suites} {
+	for _, list := range []client.ObjectList{&runs, &comparisons} {
 		if err := cache.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
 			return telemetry.Objects{}, fmt.Errorf("listing %T: %w", list, err)
 		}
 	}
-	return telemetry.Objects{Runs: runs.Items, Suites: suites.Items}, nil
+	return telemetry.Objects{Runs: runs.Items, Comparisons: comparisons.Items}, nil
 }

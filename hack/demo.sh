@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # demo.sh [--record] — measures the commit sizes of config/samples/commit-size.yaml on the kind cluster, then asks with
-# config/samples/suite-durable-or-not.yaml whether a server that does not wait for the disk is faster, and prints the results.
+# config/samples/comparison-durable-or-not.yaml whether a server that does not wait for the disk is faster, and prints the results.
 # --record puts what is printed into README.md, in place of the last time's.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
@@ -29,7 +29,7 @@ measure() {
 all() {
 	measure benchmarkrun commit-size commit-size.yaml
 	echo
-	measure benchmarksuite durable-or-not suite-durable-or-not.yaml
+	measure benchmarkcomparison durable-or-not comparison-durable-or-not.yaml
 }
 
 if [ "${1:-}" = --record ]; then
@@ -44,7 +44,7 @@ if [ "${1:-}" = --record ]; then
 else
 	all
 fi
-for object in benchmarkrun/commit-size benchmarksuite/durable-or-not; do
+for object in benchmarkrun/commit-size benchmarkcomparison/durable-or-not; do
 	[ "$(kubectl get "$object" -o jsonpath='{.status.conditions[?(@.type=="Complete")].status}')" = True ] ||
 		die "it has failed: kubectl describe $object"
 done

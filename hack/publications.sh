@@ -40,7 +40,7 @@ measure() {
 # left are the objects of the namespace, and the volumes of its claims.
 left() {
 	kubectl get -n $NAMESPACE -o name \
-		pods,jobs,statefulsets,services,persistentvolumeclaims,secrets,configmaps,poddisruptionbudgets,networkpolicies,bruns,bsuites |
+		pods,jobs,statefulsets,services,persistentvolumeclaims,secrets,configmaps,poddisruptionbudgets,networkpolicies,bruns,bcmp |
 		grep -v '^configmap/kube-root-ca.crt$' || true
 	kubectl get persistentvolumes -o jsonpath="{.items[?(@.spec.claimRef.namespace=='$NAMESPACE')].metadata.name}"
 }
@@ -54,7 +54,7 @@ header() { sed -n '/^#/!q; s/^# \{0,1\}//p' "$1"; }
 answer() { sed -n '1d; /^\(What a unit of work takes\|What the variants differ in\|Warnings\|Pilots\|Where\):/q; p' "$1"; }
 
 
-# plot of a folder: of a suite the ratios, of a run the first.
+# plot of a folder: of a comparison the ratios, of a run the first.
 plot() {
 	local file
 	for file in "$1"/ratios.svg "$1"/*.svg; do

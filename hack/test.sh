@@ -128,7 +128,7 @@ e2e() {
 fuzz() {
 	local target names=() worst=0
 	for target in mysqlwire.FuzzReader finding.FuzzMerge result.FuzzReadDocument result.FuzzDecodeSummary workload/sysbench/output.FuzzParse workload/delimited.FuzzReader \
-		lifecycle.FuzzStatus lifecycle.FuzzSuiteStatus; do
+		lifecycle.FuzzStatus lifecycle.FuzzComparisonStatus; do
 		tests "${target##*.}" -run '^$' -fuzz "^${target#*.}\$" -fuzztime 30s -fuzzminimizetime 10x "./internal/${target%.*}"
 		names+=("${target##*.}")
 		worst=$((worst > status ? worst : status))

@@ -27,7 +27,7 @@ type BenchmarkRunStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// queuedTime is since when the run could measure, if its lane was free: since its creation, or since it was last resumed. Runs
-	// and suites are admitted to a lane in this order. Unset while it is suspended.
+	// and comparisons are admitted to a lane in this order. Unset while it is suspended.
 	// +optional
 	QueuedTime *metav1.Time `json:"queuedTime,omitempty"`
 
@@ -54,7 +54,7 @@ type BenchmarkRunStatus struct {
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
 	// expirationTime is when the run is deleted: spec.ttlSecondsAfterFinished after completionTime or, without that, the default
-	// of the installation after it. Unset: it stays, or it is deleted with its suite.
+	// of the installation after it. Unset: it stays, or it is deleted with its comparison.
 	// +optional
 	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
 
@@ -153,7 +153,7 @@ type RunState struct {
 }
 
 // RefusalStatus is an object that the API server refuses: a quota is full, a permission is missing, or a policy or a webhook
-// denies it. It is created again until trials.startDeadlineSeconds after startTime; then the run or suite ends as Rejected.
+// denies it. It is created again until trials.startDeadlineSeconds after startTime; then the run or comparison ends as Rejected.
 type RefusalStatus struct {
 	// object that is refused: its kind and its name, for example Job commit-size-t9-a1.
 	// +optional

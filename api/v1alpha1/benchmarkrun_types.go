@@ -158,7 +158,7 @@ type BenchmarkRunSpec struct {
 	DeadlineSeconds *int32 `json:"deadlineSeconds,omitempty"`
 
 	// queueDeadlineSeconds ends the run when it has waited for its lane for so long, since it was created or resumed. A run of a
-	// suite does not wait by itself. Unset: it waits as long as it takes. From 1 to 31536000.
+	// comparison does not wait by itself. Unset: it waits as long as it takes. From 1 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000
@@ -172,7 +172,7 @@ type BenchmarkRunSpec struct {
 	Cleanup CleanupPolicy `json:"cleanup,omitempty"`
 
 	// ttlSecondsAfterFinished deletes the run this long after it has finished, with its results if results.retention is WithRun.
-	// Unset: a run of a suite is deleted with its suite; another run after the installation's default, 30 days unless the
+	// Unset: a run of a comparison is deleted with its comparison; another run after the installation's default, 30 days unless the
 	// administrator has changed it (status.expirationTime). From 0 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=0

@@ -19,10 +19,10 @@ import (
 // clientSideApply is how large an object may be: kubectl apply keeps a copy in an annotation.
 const clientSideApply = 256 << 10
 
-// TestEnvtestBudget: the schemas of both kinds have room to spare. A suite holds a run's specification as a template, and its
+// TestEnvtestBudget: the schemas of both kinds have room to spare. A comparison holds a run's specification as a template, and its
 // database and workload once more in a list of variants: the API server multiplies the cost of each rule by the length of the list.
 func TestEnvtestBudget(t *testing.T) {
-	for _, kind := range []string{"benchmarkruns", "benchmarksuites"} {
+	for _, kind := range []string{"benchmarkruns", "benchmarkcomparisons"} {
 		c := crd(t, kind)
 		encoded, err := json.Marshal(c)
 		if err != nil {
@@ -35,17 +35,17 @@ func TestEnvtestBudget(t *testing.T) {
 	}
 	fits := 0
 	for n := int64(16); n <= 1<<20; n *= 2 {
-		suite := crd(t, "benchmarksuites")
-		*suite.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["variants"].MaxItems = n
-		if err := accepted(t, suite); err != nil {
-			t.Logf("CRD budget: the rules do not fit into a suite of %d variants: %.300v", n, err)
+		comparison := crd(t, "benchmarkcomparisons")
+		*comparison.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["variants"].MaxItems = n
+		if err := accepted(t, comparison); err != nil {
+			t.Logf("CRD budget: the rules do not fit into a comparison of %d variants: %.300v", n, err)
 			break
 		}
 		fits = int(n)
 	}
-	t.Logf("CRD budget: the rules fit into a suite of %d variants", fits)
+	t.Logf("CRD budget: the rules fit into a comparison of %d variants", fits)
 	if fits < 32 {
-		t.Errorf("the rules fit into a suite of %d variants: it has up to 16, and there is no room to spare", fits)
+		t.Errorf("the rules fit into a comparison of %d variants: it has up to 16, and there is no room to spare", fits)
 	}
 }
 

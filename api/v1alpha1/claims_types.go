@@ -12,7 +12,7 @@ package v1alpha1
 // +kubebuilder:validation:MaxItems=16
 type Claims []Claim
 
-// Claim is something that is said of the numbers. It is true or false of the ratio between points: the run or suite judges it by
+// Claim is something that is said of the numbers. It is true or false of the ratio between points: the run or comparison judges it by
 // the interval of that ratio, which holds at 95 % for all claims together.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.ratio), has(self.bestAt), has(self.monotonic), has(self.noDifference)].filter(set, set).size() == 1",message="a claim has exactly one of ratio, bestAt, monotonic and noDifference"
@@ -66,7 +66,7 @@ type Claim struct {
 //
 // +kubebuilder:validation:MinProperties=1
 type PointSelector struct {
-	// variant is the name of a variant of the suite. In a run there is none.
+	// variant is the name of a variant of the comparison. In a run there is none.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=20

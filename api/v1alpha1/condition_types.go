@@ -3,9 +3,9 @@
 
 package v1alpha1
 
-// Condition types of a BenchmarkRun, most of them of a BenchmarkSuite too. All of a run's are set from the first reconcile on.
+// Condition types of a BenchmarkRun, most of them of a BenchmarkComparison too. All of a run's are set from the first reconcile on.
 const (
-	// ConditionAdmitted is True while it is the turn of the run, or of its suite, in its lane. A run that is not admitted has no
+	// ConditionAdmitted is True while it is the turn of the run, or of its comparison, in its lane. A run that is not admitted has no
 	// database and no Job.
 	ConditionAdmitted = "Admitted"
 	// ConditionDatabaseReady is True while the database answers with the settings that were asked for.
@@ -31,7 +31,7 @@ const (
 
 // Reasons of a run under way, as shown in the STATUS column.
 const (
-	// ReasonAdmitted: the run or its suite holds the lane.
+	// ReasonAdmitted: the run or its comparison holds the lane.
 	ReasonAdmitted = "Admitted"
 	// ReasonQueued: it waits for its lane. The message of the next one in the queue names the holder.
 	ReasonQueued = "Queued"
@@ -59,7 +59,7 @@ const (
 	ReasonRefused = "Refused"
 	// ReasonSuspended: spec.suspend is true.
 	ReasonSuspended = "Suspended"
-	// ReasonBeingDeleted: the run or suite has a deletionTimestamp. It stops, removes its Jobs and its database, and leaves its
+	// ReasonBeingDeleted: the run or comparison has a deletionTimestamp. It stops, removes its Jobs and its database, and leaves its
 	// lane; the message names the finalizers that keep it.
 	ReasonBeingDeleted = "BeingDeleted"
 	// ReasonComplete: every trial is measured and the results are published.
@@ -83,18 +83,18 @@ const (
 	ReasonNothingMeasured = "NothingMeasured"
 )
 
-// ConditionDecided of a BenchmarkSuite is True when every comparison has its answer: Faster, Slower or Equal. A suite also has
+// ConditionDecided of a BenchmarkComparison is True when every pair has its answer: Faster, Slower or Equal. A comparison also has
 // the conditions Admitted, Complete, Failed, Suspended, Finished, Ready, Reconciling and Stalled; all are set from the first
 // reconcile on.
 const ConditionDecided = "Decided"
 
-// Reasons of a suite, as shown in the STATUS column, besides those of a run.
+// Reasons of a comparison, as shown in the STATUS column, besides those of a run.
 const (
 	// ReasonChecking: the runs of all variants are being checked by the API server, before the first is created.
 	ReasonChecking = "Checking"
-	// ReasonDecided: every comparison has its answer, and the results are published.
+	// ReasonDecided: every pair has its answer, and the results are published.
 	ReasonDecided = "Decided"
-	// ReasonUndecided: all rounds are measured, and at least one comparison has no answer; its detail says why.
+	// ReasonUndecided: all rounds are measured, and at least one pair has no answer; its detail says why.
 	ReasonUndecided = "Undecided"
 )
 
@@ -145,13 +145,13 @@ const (
 	ReasonTooManyInvalid = "TooManyInvalid"
 )
 
-// Reasons for which a suite ends Failed, besides DeadlineExceeded, NameTaken and Rejected.
+// Reasons for which a comparison ends Failed, besides DeadlineExceeded, NameTaken and Rejected.
 const (
 	// ReasonVariantInvalid: the run of a variant is refused; the message is that of the API server or of the operator. Nothing was
 	// created.
 	ReasonVariantInvalid = "VariantInvalid"
-	// ReasonMemberFailed: a run of the suite ended Failed; the message has its reason. The answers are those of the rounds before.
+	// ReasonMemberFailed: a run of the comparison ended Failed; the message has its reason. The answers are those of the rounds before.
 	ReasonMemberFailed = "MemberFailed"
-	// ReasonMemberLost: a run of the suite, or its results, was deleted or changed while the suite was under way.
+	// ReasonMemberLost: a run of the comparison, or its results, was deleted or changed while the comparison was under way.
 	ReasonMemberLost = "MemberLost"
 )

@@ -21,7 +21,7 @@ var (
 )
 
 func addKnownTypes(s *runtime.Scheme) error {
-	s.AddKnownTypes(GroupVersion, &BenchmarkRun{}, &BenchmarkRunList{}, &BenchmarkSuite{}, &BenchmarkSuiteList{})
+	s.AddKnownTypes(GroupVersion, &BenchmarkRun{}, &BenchmarkRunList{}, &BenchmarkComparison{}, &BenchmarkComparisonList{})
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
 }

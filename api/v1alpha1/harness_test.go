@@ -134,7 +134,7 @@ func firstSight(t *testing.T, object *unstructured.Unstructured) error {
 	return plannable(t, object)
 }
 
-// offline is what is said of a run or a suite without an API server, in the API server's words.
+// offline is what is said of a run or a comparison without an API server, in the API server's words.
 func offline(t *testing.T, from *unstructured.Unstructured) error {
 	t.Helper()
 	schema, err := schemas[from.GetKind()]()
@@ -160,10 +160,10 @@ func offline(t *testing.T, from *unstructured.Unstructured) error {
 
 // schemas by kind. Rules are compiled once.
 var schemas = map[string]func() (*apischema.Schema, error){
-	"BenchmarkRun": sync.OnceValues(apischema.Runs), "BenchmarkSuite": sync.OnceValues(apischema.Suites),
+	"BenchmarkRun": sync.OnceValues(apischema.Runs), "BenchmarkComparison": sync.OnceValues(apischema.Comparisons),
 }
 
-// plannable is what the operator says of a run or a suite that the API server has stored.
+// plannable is what the operator says of a run or a comparison that the API server has stored.
 func plannable(t *testing.T, object *unstructured.Unstructured) error {
 	t.Helper()
 	convert := func(into any) {
@@ -172,10 +172,10 @@ func plannable(t *testing.T, object *unstructured.Unstructured) error {
 			t.Fatal(err)
 		}
 	}
-	if object.GetKind() == "BenchmarkSuite" {
-		var suite v1alpha1.BenchmarkSuite
-		convert(&suite)
-		_, err := validation.PlanSuite(&suite)
+	if object.GetKind() == "BenchmarkComparison" {
+		var comparison v1alpha1.BenchmarkComparison
+		convert(&comparison)
+		_, err := validation.PlanComparison(&comparison)
 		return err
 	}
 	var run v1alpha1.BenchmarkRun

@@ -38,7 +38,7 @@ type PlotSpec struct {
 	// +kubebuilder:validation:MaxLength=64
 	Against string `json:"against,omitempty"`
 
-	// lines is the name of a swept parameter that has a line for each of its values. In a suite, a plot whose among names no
+	// lines is the name of a swept parameter that has a line for each of its values. In a comparison, a plot whose among names no
 	// variant also has a line for each variant. Unset: no parameter has lines.
 	// +optional
 	// +kubebuilder:validation:MinLength=1

@@ -29,7 +29,7 @@ func TestEnvtestSamples(t *testing.T) {
 		}
 		for document := range strings.SplitSeq(string(text), "\n---\n") {
 			object := parsed(t, "metadata: {namespace: default}", document)
-			if kind := object.GetKind(); kind != "BenchmarkRun" && kind != "BenchmarkSuite" {
+			if kind := object.GetKind(); kind != "BenchmarkRun" && kind != "BenchmarkComparison" {
 				continue // what a run needs besides, for example a ConfigMap with a script
 			}
 			if err := dryRun(t, object); err != nil {

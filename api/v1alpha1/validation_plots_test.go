@@ -60,12 +60,12 @@ func TestEnvtestPlotRules(t *testing.T) {
 		"a variant": {later: []string{plot("among: {variant: a}")}, says: "plot p: among: a run has no variants"},
 	})
 	sweep := "workload: {commitSize: {sweep: {rowsPerCommit: [1, 4, 16]}}}"
-	suite := func(s string) string {
+	comparison := func(s string) string {
 		return spec("plots: [{name: p, against: rowsPerCommit, " + s + "}], template: {spec: {" + sweep + "}}")
 	}
-	checkRules(t, minimalSuite, map[string]rule{
-		"variants":   {allowed: []string{suite("among: {variant: lazy}"), suite("title: all of them")}},
-		"no variant": {later: []string{suite("among: {variant: other}")}, says: "there is no variant other; use one of durable, lazy"},
+	checkRules(t, minimalComparison, map[string]rule{
+		"variants":   {allowed: []string{comparison("among: {variant: lazy}"), comparison("title: all of them")}},
+		"no variant": {later: []string{comparison("among: {variant: other}")}, says: "there is no variant other; use one of durable, lazy"},
 		"a template's": {
 			refused: []string{template("plots: [{name: p, against: rowsPerCommit}]")}, says: `unknown field "spec.template.spec.plots"`,
 		},

@@ -68,12 +68,12 @@ func TestEnvtestTableRules(t *testing.T) {
 		},
 		"a variant": {later: []string{table("among: {variant: a}")}, says: "table t: among: a run has no variants"},
 	})
-	suite := func(s string) string {
+	comparison := func(s string) string {
 		return spec("tables: [{name: t, metrics: [x], " + s + "}], template: {spec: {}}")
 	}
-	checkRules(t, minimalSuite, map[string]rule{
-		"variants":   {allowed: []string{suite("among: {variant: lazy}"), suite("title: all of them")}},
-		"no variant": {later: []string{suite("among: {variant: other}")}, says: "there is no variant other; use one of durable, lazy"},
+	checkRules(t, minimalComparison, map[string]rule{
+		"variants":   {allowed: []string{comparison("among: {variant: lazy}"), comparison("title: all of them")}},
+		"no variant": {later: []string{comparison("among: {variant: other}")}, says: "there is no variant other; use one of durable, lazy"},
 		"a template's": {
 			refused: []string{template("tables: [{name: t, metrics: [x]}]")}, says: `unknown field "spec.template.spec.tables"`,
 		},

@@ -74,31 +74,31 @@ func TestEnvtestManagersShareALane(t *testing.T) {
 	says(t, theirs, two, "elsewhere", "")
 }
 
-// Suites and runs wake each other.
-func TestEnvtestSuitesAndRunsShareALane(t *testing.T) {
+// Comparisons and runs wake each other.
+func TestEnvtestComparisonsAndRunsShareALane(t *testing.T) {
 	namespace := makeNamespace(t)
-	m := start(t, namespace, "suites", namespace)
-	suite := testutil.MakeSuite("compare", namespace, "a", "b").Obj()
-	suite.UID = ""
-	if err := api.Create(t.Context(), suite); err != nil {
+	m := start(t, namespace, "comparisons", namespace)
+	comparison := testutil.MakeComparison("compare", namespace, "a", "b").Obj()
+	comparison.UID = ""
+	if err := api.Create(t.Context(), comparison); err != nil {
 		t.Fatal(err)
 	}
 	admitted := func() {
 		t.Helper()
-		eventually(t, "the suite has its lane\n"+m.log.String(), func(ctx context.Context) bool {
-			var now v1alpha1.BenchmarkSuite
-			err := api.Get(ctx, client.ObjectKeyFromObject(suite), &now)
+		eventually(t, "the comparison has its lane\n"+m.log.String(), func(ctx context.Context) bool {
+			var now v1alpha1.BenchmarkComparison
+			err := api.Get(ctx, client.ObjectKeyFromObject(comparison), &now)
 			return err == nil && apimeta.IsStatusConditionTrue(now.Status.Conditions, v1alpha1.ConditionAdmitted)
 		})
 	}
 	admitted()
 	says(t, m, namespace, "compare-r1-b", "")
 	run := runIn(t, namespace, "run")
-	says(t, m, namespace, "run", "waiting for suite "+namespace+"/compare, which holds lane default; next in the queue")
-	suspend(t, suite)
+	says(t, m, namespace, "run", "waiting for comparison "+namespace+"/compare, which holds lane default; next in the queue")
+	suspend(t, comparison)
 	says(t, m, namespace, "run", "")
 	resumed := client.RawPatch(types.MergePatchType, []byte(`{"spec": {"suspend": false}}`))
-	if err := api.Patch(t.Context(), suite, resumed); err != nil {
+	if err := api.Patch(t.Context(), comparison, resumed); err != nil {
 		t.Fatal(err)
 	}
 	suspend(t, run)

@@ -91,7 +91,7 @@ func run(ctx context.Context, o *options) error {
 		Namespace: o.namespace, LaneNamespace: o.lanes(), HostTuningAllowed: o.hostTuning, HostNamespace: o.hosts(),
 		NameOthers: o.nameOthers, MaxTurn: o.maxTurn, DefaultTTL: o.defaultTTL, Installation: installation,
 	}
-	suites := &controllers.BenchmarkSuiteReconciler{
+	comparisons := &controllers.BenchmarkComparisonReconciler{
 		Client: mgr.GetClient(), Live: live, Recorder: mgr.GetEventRecorder("benchrun"), Clock: now,
 		Images: o.images, Namespace: o.namespace, LaneNamespace: o.lanes(), HostNamespace: o.hosts(), NameOthers: o.nameOthers,
 		Metrics: metrics, MaxTurn: o.maxTurn, DefaultTTL: o.defaultTTL, Installation: installation,
@@ -99,7 +99,7 @@ func run(ctx context.Context, o *options) error {
 	hosts := &controllers.HostTuningReconciler{
 		Client: mgr.GetClient(), Live: live, Clock: now, Images: o.images, Namespace: o.hosts(),
 	}
-	for _, c := range []interface{ SetupWithManager(ctrl.Manager) error }{runs, suites, hosts} {
+	for _, c := range []interface{ SetupWithManager(ctrl.Manager) error }{runs, comparisons, hosts} {
 		if err := c.SetupWithManager(mgr); err != nil {
 			return fmt.Errorf("setting up a controller: %w", err)
 		}

@@ -53,7 +53,7 @@ func registerMetrics(o *options, mgr ctrl.Manager) (*telemetry.Metrics, error) {
 		return nil, fmt.Errorf("registering the metrics: %w", err)
 	}
 	if err := metrics.Registry.Register(state); err != nil {
-		return nil, fmt.Errorf("registering the metrics of runs and suites: %w", err)
+		return nil, fmt.Errorf("registering the metrics of runs and comparisons: %w", err)
 	}
 	return counted, nil
 }

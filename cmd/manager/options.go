@@ -61,11 +61,11 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.BoolVar(&o.hostTuning, "host-tuning", false,
 		"Let runs change kernel settings of their database's node, by privileged Pods in the manager's own namespace.")
 	flags.BoolVar(&o.nameOthers, "name-other-namespaces", false,
-		"Name Pods, runs and suites of other namespaces in the status and the results of runs, for everybody who can read these.")
+		"Name Pods, runs and comparisons of other namespaces in the status and the results of runs, for everybody who can read these.")
 	flags.DurationVar(&o.maxTurn, "max-turn", 0,
-		"For how long a run or a suite may have its lane, for example 24h; then it ends, and the next one begins. 0: without a bound.")
+		"For how long a run or a comparison may have its lane, for example 24h; then it ends, and the next one begins. 0: without a bound.")
 	flags.DurationVar(&o.defaultTTL, "default-ttl", 30*24*time.Hour,
-		"After how long a finished run or suite is deleted that sets no spec.ttlSecondsAfterFinished. 0 keeps it.")
+		"After how long a finished run or comparison is deleted that sets no spec.ttlSecondsAfterFinished. 0 keeps it.")
 	flags.StringVar(&o.images.Loader, "loader-image", "", "Image of the loader; required.")
 	flags.StringVar(&o.images.Sysbench, "sysbench-image", "", "Image of the loader that also has sysbench; required.")
 	flags.Func("database-image", "Image of MariaDB for runs that name none; empty is mariadb:11.8.",
@@ -113,7 +113,7 @@ func (o *options) validate() error {
 	}
 	if err := cmp.Or(
 		checkSeconds("--max-turn", o.maxTurn, "for no bound"),
-		checkSeconds("--default-ttl", o.defaultTTL, "to keep finished runs and suites"),
+		checkSeconds("--default-ttl", o.defaultTTL, "to keep finished runs and comparisons"),
 	); err != nil {
 		return err
 	}

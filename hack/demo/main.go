@@ -52,7 +52,7 @@ func steps(measure ...string) []step {
 			first: 20 * time.Second, again: 10 * time.Second, needs: []string{"cluster"},
 		},
 		{
-			name: "measure", why: "apply a BenchmarkRun and a BenchmarkSuite, and wait for their results", command: measure,
+			name: "measure", why: "apply a BenchmarkRun and a BenchmarkComparison, and wait for their results", command: measure,
 			first: 300 * time.Second, again: 300 * time.Second, needs: []string{"install"}, result: true,
 		},
 	}

@@ -1,14 +1,14 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Program overlays completes the CRD of BenchmarkSuite, which controller-gen makes of the types. There a template and the
+// Program overlays completes the CRD of BenchmarkComparison, which controller-gen makes of the types. There a template and the
 // overlays of variants have the types of a run, but not all of a run's rules hold for them:
 //
 //   - A default would be laid over the template although nobody asked for it, a required field could not be left out, and a rule
 //     about several fields sees only some of them. Overlays have none of these. What is replaced as a whole (an item of a list, a
 //     value of a map) keeps them.
-//   - What may change in a template is the suite's to say: the template has no rules about changes.
-//   - The claims, the plots and the tables are the suite's own: each of its runs has too few values for them.
+//   - What may change in a template is the comparison's to say: the template has no rules about changes.
+//   - The claims, the plots and the tables are the comparison's own: each of its runs has too few values for them.
 package main
 
 import (

@@ -46,7 +46,7 @@ func writeKrew(version string, platforms []platform, path string) error {
 		Spec: krewSpec{
 			Version: version, Homepage: "https://github.com/benchrun-dev/benchrun",
 			ShortDescription: "Run, watch and compare database benchmarks",
-			Description: "Creates BenchmarkRuns and BenchmarkSuites, shows their progress, prints and compares their results,\n" +
+			Description: "Creates BenchmarkRuns and BenchmarkComparisons, shows their progress, prints and compares their results,\n" +
 				"and packs them so that others can measure the same. Needs the Benchrun operator in the cluster.\n",
 		},
 	}

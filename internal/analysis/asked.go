@@ -20,13 +20,13 @@ func CheckRun(run *v1alpha1.BenchmarkRun, p *plan.Plan) error {
 	return check(run.Spec.Claims, run.Spec.Plots, run.Spec.Tables, pointsIn(p, ""))
 }
 
-// CheckSuite does for a suite what CheckRun does for a run: its points are those of all variants.
-func CheckSuite(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) error {
+// CheckComparison does for a comparison what CheckRun does for a run: its points are those of all variants.
+func CheckComparison(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan) error {
 	var points []claims.Series
 	for i := range p.Variants {
-		points = append(points, pointsIn(p.Variants[i].Plan, suite.Spec.Variants[i].Name)...)
+		points = append(points, pointsIn(p.Variants[i].Plan, comparison.Spec.Variants[i].Name)...)
 	}
-	return check(suite.Spec.Claims, suite.Spec.Plots, suite.Spec.Tables, points)
+	return check(comparison.Spec.Claims, comparison.Spec.Plots, comparison.Spec.Tables, points)
 }
 
 func check(list v1alpha1.Claims, plots v1alpha1.Plots, tables v1alpha1.Tables, points []claims.Series) error {

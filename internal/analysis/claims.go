@@ -90,12 +90,12 @@ func claimsOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) []claims.Judg
 	return judged
 }
 
-// claimsOfSuite are what the whole rounds of a suite say of its claims.
-func claimsOfSuite(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns, rounds int) []claims.Judgement {
+// claimsOfComparison are what the whole rounds of a comparison say of its claims.
+func claimsOfComparison(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns, rounds int) []claims.Judgement {
 	measured := func(metric string) []claims.Series {
 		var list []claims.Series
 		for v := range p.Variants {
-			series := pointsIn(p.Variants[v].Plan, suite.Spec.Variants[v].Name)
+			series := pointsIn(p.Variants[v].Plan, comparison.Spec.Variants[v].Name)
 			for i, m := range p.Members[:rounds*len(p.Variants)] {
 				if m.Variant != v {
 					continue
@@ -113,14 +113,14 @@ func claimsOfSuite(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns
 		}
 		return list
 	}
-	d := DesignOf(&suite.Spec, len(p.Pairs))
+	d := DesignOf(&comparison.Spec, len(p.Pairs))
 	interval := func(of, to []float64, comparisons int) (stats.Ratio, string) {
 		d.Comparisons = comparisons
 		return d.Interval(of, to)
 	}
-	list := claimsOf(suite.Spec.Claims)
+	list := claimsOf(comparison.Spec.Claims)
 	judged := claims.Judge(list, measured, interval)
-	addSuiteReasons(judged, list, suite, p, runs)
-	addReasons(suite.Spec.Claims, judged, placeOfSuite(p, runs))
+	addComparisonReasons(judged, list, comparison, p, runs)
+	addReasons(comparison.Spec.Claims, judged, placeOfComparison(p, runs))
 	return judged
 }

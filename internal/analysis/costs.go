@@ -21,7 +21,7 @@ func isCost(m result.Metric) bool {
 }
 
 // costs of a pair: the medians over the rounds, of what was measured for both.
-func costs(p *SuitePlan, runs *SuiteRuns, rounds int, pair PlannedPair) []stats.Cost {
+func costs(p *ComparisonPlan, runs *ComparisonRuns, rounds int, pair PlannedPair) []stats.Cost {
 	values := func(variant, point int, name string) (list []float64) {
 		for i, m := range p.Members[:rounds*len(p.Variants)] {
 			if v := runs.Members[i].Measured.at(name, point); m.Variant == variant && !math.IsNaN(v) {

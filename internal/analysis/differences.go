@@ -19,7 +19,7 @@ type Unasked struct {
 }
 
 // unaskedOf a variant.
-func unaskedOf(p *SuitePlan, runs *SuiteRuns, variant int) Unasked {
+func unaskedOf(p *ComparisonPlan, runs *ComparisonRuns, variant int) Unasked {
 	if len(runs.Variables) == 0 || runs.Variables[variant] == nil || runs.Variables[p.Baseline] == nil {
 		return Unasked{}
 	}

@@ -14,14 +14,14 @@ import (
 // Of many variables that differ, a few are named, and no value is longer than a person reads.
 func TestManyDifferences(t *testing.T) {
 	s := testutil.Pair()
-	p := planOfSuite(t, s)
+	p := planOfComparison(t, s)
 	runs := measuredRuns(s, p, 2)
 	runs.Variables = []map[string]string{{}, {}}
 	for i := range 20 {
 		name := fmt.Sprintf("v%02d", i)
 		runs.Variables[0][name], runs.Variables[1][name] = "1", strings.Repeat("x", 1000)
 	}
-	unasked := OfSuite(s, p, runs, Verdicts{}).Variants[1].Unasked
+	unasked := OfComparison(s, p, runs, Verdicts{}).Variants[1].Unasked
 	text := unasked.Text
 	if unasked.Count != 20 || !strings.Contains(text, "20 of 20 other") || !strings.HasSuffix(text, "and 8 more: the documents of the attempts have all variables") ||
 		len(text) > 1500 || !strings.Contains(text, "v11 (1 → xxx") {

@@ -4,15 +4,15 @@
 // Package analysis judges what was measured. It has no client and no clock:
 //
 //	run, plan, records                   -> OfRun:   counts, points, claims, environment, findings
-//	suite, plan, what its runs measured  -> OfSuite: pairs, claims, variants, warnings
+//	comparison, plan, what its runs measured  -> OfComparison: pairs, claims, variants, warnings
 //
 // The operator decides by it, and writes it into the status; the report prints it; the plugin prints the same of what is not
-// published yet. Table is what every format shows of the points. Suites are analysed in these files:
+// published yet. Table is what every format shows of the points. Comparisons are analysed in these files:
 //
-//	suite.go         the input, and the whole analysis
-//	plan.go          which runs, variants and pairs of points a suite has
-//	measurements.go  what a run of a suite measured
-//	verdicts.go      comparisons of the variants, by whole rounds
+//	comparison.go         the input, and the whole analysis
+//	plan.go          which runs, variants and pairs of points a comparison has
+//	measurements.go  what a run of a comparison measured
+//	verdicts.go      pairs of the variants, by whole rounds
 //	differences.go   which server variables differ although nobody asked for that
 //	warnings.go      what must be read with the answer
 //	volumes.go       what the data was on

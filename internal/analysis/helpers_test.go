@@ -45,19 +45,19 @@ func disturbed(number, attempt int, outcome result.Outcome, cause result.Cause) 
 	return r
 }
 
-func planOfSuite(t *testing.T, s *v1alpha1.BenchmarkSuite) *SuitePlan {
+func planOfComparison(t *testing.T, s *v1alpha1.BenchmarkComparison) *ComparisonPlan {
 	t.Helper()
-	p, err := PlanSuite(s, planRun)
+	p, err := PlanComparison(s, planRun)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// measuredRuns are so many runs of a suite that are complete: those of lazy are three times as fast. The noise is small, and the
+// measuredRuns are so many runs of a comparison that are complete: those of lazy are three times as fast. The noise is small, and the
 // same whatever the number of runs.
-func measuredRuns(s *v1alpha1.BenchmarkSuite, p *SuitePlan, n int) *SuiteRuns {
-	runs := &SuiteRuns{Members: make([]Member, len(p.Members))}
+func measuredRuns(s *v1alpha1.BenchmarkComparison, p *ComparisonPlan, n int) *ComparisonRuns {
+	runs := &ComparisonRuns{Members: make([]Member, len(p.Members))}
 	for i, m := range p.Members[:n] {
 		run := plan.MemberRun(s, m)
 		run.Status.Environment = v1alpha1.Environment{DatabaseNode: "worker", LoaderNode: "worker2", DatabaseImage: "mariadb@1"}

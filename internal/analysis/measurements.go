@@ -35,7 +35,7 @@ type MetricValues struct {
 	Values []float64
 }
 
-// MeasurementsOf a run with the points of that plan, from the records of its attempts, with the metrics that the suite names
+// MeasurementsOf a run with the points of that plan, from the records of its attempts, with the metrics that the comparison names
 // besides the headline metric. The order of the trials is the run's own: it is drawn from the seed of the round.
 func MeasurementsOf(p *plan.Plan, records []*result.Record, named []string) *Measurements {
 	m := &Measurements{
@@ -73,7 +73,7 @@ const maxPointsWithCosts = 64
 // Bounds of the warnings that are kept of a run: as many as a status can show of each, and not much longer.
 const maxRunWarnings, maxRunWarningBytes, maxRunMeasures = 64, 512, 16
 
-// warn keeps the warnings of the points, given by their records. A suite has them of all of its runs in memory.
+// warn keeps the warnings of the points, given by their records. A comparison has them of all of its runs in memory.
 func (m *Measurements) warn(byPoint [][]*result.Record) {
 	var all []stats.Warning
 	for _, records := range byPoint {

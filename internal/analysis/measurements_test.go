@@ -19,7 +19,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// A suite knows the plan of a variant by one seed, and every round measures the points in an order of its own.
+// A comparison knows the plan of a variant by one seed, and every round measures the points in an order of its own.
 func TestMeasurementsInAnotherOrder(t *testing.T) {
 	p := planOf(t, oneAxis(3, 1))
 	var records []*result.Record

@@ -11,8 +11,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// SuitePlan is what a suite measures, and what it compares.
-type SuitePlan struct {
+// ComparisonPlan is what a comparison measures, and what it compares.
+type ComparisonPlan struct {
 	// Members are the runs in the order of measuring.
 	Members []plan.Member
 	// Variants are their runs in the first round, and the plans of these; Baseline is an index into them.
@@ -20,7 +20,7 @@ type SuitePlan struct {
 	Baseline int
 	// Pairs are the points to compare.
 	Pairs []PlannedPair
-	// SharesDatabase: the runs use one database, which is the suite's.
+	// SharesDatabase: the runs use one database, which is the comparison's.
 	SharesDatabase bool
 }
 
@@ -39,20 +39,20 @@ type PlannedPair struct {
 	Of, With int
 }
 
-// PlanSuite is the plan of a suite. Each variant's run is planned by the function; it has the conditions of the suite. The error
-// is for the author of a suite that the API server accepts and that cannot be carried out.
-func PlanSuite(
-	suite *v1alpha1.BenchmarkSuite, planRun func(*v1alpha1.BenchmarkRun) (*plan.Plan, error),
-) (*SuitePlan, error) {
-	p := &SuitePlan{
-		Members: plan.ForSuite(&suite.Spec), Baseline: plan.Baseline(&suite.Spec), SharesDatabase: plan.SharesDatabase(suite),
+// PlanComparison is the plan of a comparison. Each variant's run is planned by the function; it has the conditions of the comparison. The error
+// is for the author of a comparison that the API server accepts and that cannot be carried out.
+func PlanComparison(
+	comparison *v1alpha1.BenchmarkComparison, planRun func(*v1alpha1.BenchmarkRun) (*plan.Plan, error),
+) (*ComparisonPlan, error) {
+	p := &ComparisonPlan{
+		Members: plan.ForComparison(&comparison.Spec), Baseline: plan.Baseline(&comparison.Spec), SharesDatabase: plan.SharesDatabase(comparison),
 	}
-	for i, v := range suite.Spec.Variants {
-		run := plan.MemberRun(suite, plan.Member{Round: 1, Variant: i, Seed: v1alpha1.DefaultSeed})
-		run.Status.Conditions = suite.Status.Conditions
+	for i, v := range comparison.Spec.Variants {
+		run := plan.MemberRun(comparison, plan.Member{Round: 1, Variant: i, Seed: v1alpha1.DefaultSeed})
+		run.Status.Conditions = comparison.Status.Conditions
 		of, err := planRun(run)
 		if err != nil {
-			return new(SuitePlan), fmt.Errorf("variant %s: %w", v.Name, err)
+			return new(ComparisonPlan), fmt.Errorf("variant %s: %w", v.Name, err)
 		}
 		run.Status.Conditions = nil
 		p.Variants = append(p.Variants, PlannedVariant{Run: run, Plan: of})
@@ -65,13 +65,13 @@ func PlanSuite(
 		v := &p.Variants[i]
 		pairs := pairsOf(i, v.Plan, baseline.Plan)
 		if len(pairs) == 0 {
-			return new(SuitePlan), fmt.Errorf("variant %s has no point in common with the baseline %s: nothing can be compared",
-				suite.Spec.Variants[i].Name, suite.Spec.Variants[p.Baseline].Name)
+			return new(ComparisonPlan), fmt.Errorf("variant %s has no point in common with the baseline %s: nothing can be compared",
+				comparison.Spec.Variants[i].Name, comparison.Spec.Variants[p.Baseline].Name)
 		}
 		p.Pairs = append(p.Pairs, pairs...)
 		var err error
 		if v.Differences, err = plan.Differences(&baseline.Run.Spec, &v.Run.Spec); err != nil {
-			return new(SuitePlan), fmt.Errorf("variant %s: %w", suite.Spec.Variants[i].Name, err)
+			return new(ComparisonPlan), fmt.Errorf("variant %s: %w", comparison.Spec.Variants[i].Name, err)
 		}
 	}
 	return p, nil

@@ -105,8 +105,8 @@ func placeOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) place {
 	return at
 }
 
-// placeOfSuite by the environments of its runs. What they wait for differs by variant: addSuiteReasons says it.
-func placeOfSuite(p *SuitePlan, runs *SuiteRuns) place {
+// placeOfComparison by the environments of its runs. What they wait for differs by variant: addComparisonReasons says it.
+func placeOfComparison(p *ComparisonPlan, runs *ComparisonRuns) place {
 	at := place{}
 	for i := range runs.Members {
 		if run := runs.Members[i].Run; run != nil {

@@ -73,7 +73,7 @@ func byTrial(records []*result.Record) map[int]*result.Record {
 	return accepted
 }
 
-// FailureOf a run or a suite with these conditions is why it has failed, reason and message; empty if it has not.
+// FailureOf a run or a comparison with these conditions is why it has failed, reason and message; empty if it has not.
 func FailureOf(conditions []metav1.Condition) string {
 	c := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionFailed)
 	if c == nil || c.Status != metav1.ConditionTrue {

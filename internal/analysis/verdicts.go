@@ -13,11 +13,11 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
-// Verdicts are what the whole rounds of a suite say.
+// Verdicts are what the whole rounds of a comparison say.
 type Verdicts struct {
 	// Rounds in which every variant was measured.
 	Rounds int
-	// Pairs are the comparisons in the order of the plan.
+	// Pairs are the pairs in the order of the plan.
 	Pairs []stats.Paired
 	// Claims are judged in the order of the specification.
 	Claims []claims.Judgement
@@ -29,7 +29,7 @@ func (v *Verdicts) Decided() bool {
 		!slices.ContainsFunc(v.Claims, func(c claims.Judgement) bool { return !c.Settled })
 }
 
-// Unanswered is how many comparisons have no answer.
+// Unanswered is how many pairs have no answer.
 func (v *Verdicts) Unanswered() int {
 	n := 0
 	for i := range v.Pairs {
@@ -41,7 +41,7 @@ func (v *Verdicts) Unanswered() int {
 }
 
 // wholeRounds is how many rounds there are in which every variant was measured, from the first on without a gap.
-func wholeRounds(p *SuitePlan, runs *SuiteRuns) int {
+func wholeRounds(p *ComparisonPlan, runs *ComparisonRuns) int {
 	rounds := 0
 	for first := 0; first+len(p.Variants) <= len(runs.Members) && len(p.Variants) > 0; first += len(p.Variants) {
 		round := runs.Members[first : first+len(p.Variants)]
@@ -54,7 +54,7 @@ func wholeRounds(p *SuitePlan, runs *SuiteRuns) int {
 }
 
 // Judge compares the variants by their whole rounds, unless that was done before for as many.
-func Judge(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns, before Verdicts) Verdicts {
+func Judge(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns, before Verdicts) Verdicts {
 	rounds := wholeRounds(p, runs)
 	if rounds == 0 || rounds == before.Rounds {
 		return before
@@ -72,7 +72,7 @@ func Judge(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns, before
 	first := func(variant int) *Measurements {
 		return runs.Members[slices.IndexFunc(p.Members, func(m plan.Member) bool { return m.Variant == variant })].Measured
 	}
-	design := DesignOf(&suite.Spec, len(p.Pairs))
+	design := DesignOf(&comparison.Spec, len(p.Pairs))
 	baselines := map[int][]float64{}
 	v := Verdicts{Rounds: rounds}
 	for _, pair := range p.Pairs {
@@ -81,7 +81,7 @@ func Judge(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns, before
 		}
 		ours, theirs := first(pair.Variant).Metric, first(p.Baseline).Metric
 		paired := stats.Paired{
-			Variant: suite.Spec.Variants[pair.Variant].Name, Baseline: suite.Spec.Variants[p.Baseline].Name,
+			Variant: comparison.Spec.Variants[pair.Variant].Name, Baseline: comparison.Spec.Variants[p.Baseline].Name,
 			Parameters: p.Variants[pair.Variant].Plan.Points[pair.Of].Parameters, Metric: ours,
 			BaselineValues: baselines[pair.With], Values: values(pair.Variant, pair.Of),
 		}
@@ -92,12 +92,12 @@ func Judge(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns, before
 		paired.Costs = costs(p, runs, rounds, pair)
 		v.Pairs = append(v.Pairs, paired)
 	}
-	v.Claims = claimsOfSuite(suite, p, runs, rounds)
+	v.Claims = claimsOfComparison(comparison, p, runs, rounds)
 	return v
 }
 
-// DesignOf a suite is how it makes that many comparisons.
-func DesignOf(spec *v1alpha1.BenchmarkSuiteSpec, comparisons int) stats.Design {
+// DesignOf a comparison is how it makes that many pairs.
+func DesignOf(spec *v1alpha1.BenchmarkComparisonSpec, comparisons int) stats.Design {
 	stop := &spec.EarlyStop
 	return stats.Design{
 		MinRounds: int(stop.MinRounds), MaxRounds: int(spec.MaxRounds), EarlyStop: stop.Policy != v1alpha1.EarlyStopDisabled,

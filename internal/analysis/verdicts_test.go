@@ -16,10 +16,10 @@ import (
 )
 
 func TestJudge(t *testing.T) {
-	s := testutil.Pair(func(s *v1alpha1.BenchmarkSuite) {
+	s := testutil.Pair(func(s *v1alpha1.BenchmarkComparison) {
 		s.Spec.Template.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
 	})
-	p := planOfSuite(t, s)
+	p := planOfComparison(t, s)
 	for n, want := range map[int]string{0: "0 []", 1: "0 []", 2: "1 [CannotSay CannotSay]", 9: "4 [CannotSay CannotSay]", 10: "5 [Faster Faster]"} {
 		j := Judge(s, p, measuredRuns(s, p, n), Verdicts{})
 		var verdicts []stats.Verdict
@@ -45,7 +45,7 @@ func TestJudge(t *testing.T) {
 // Costs of a unit of work are compared by their medians, where both variants have them.
 func TestJudgeCosts(t *testing.T) {
 	s := testutil.Pair()
-	p := planOfSuite(t, s)
+	p := planOfComparison(t, s)
 	runs := measuredRuns(s, p, 8)
 	for i := range 8 {
 		m := runs.Members[i].Measured

@@ -21,7 +21,7 @@ type Volume struct {
 }
 
 // volumeOf a variant by its first run that was measured; nil if nothing is known of it.
-func volumeOf(p *SuitePlan, runs *SuiteRuns, variant int) *Volume {
+func volumeOf(p *ComparisonPlan, runs *ComparisonRuns, variant int) *Volume {
 	measured := environments(p, runs, variant)
 	if len(measured) == 0 || measured[0].Filesystem == "" {
 		return nil
@@ -50,15 +50,15 @@ func (v *Volume) String() string {
 
 func (v *Volume) fdatasync() string { return fdatasyncText(v.FdatasyncMicros, v.FdatasyncMeanMicros) }
 
-// addSuiteReasons does for claims about variants what addReasons does for those of a run. It says the latency in all variants:
+// addComparisonReasons does for claims about variants what addReasons does for those of a run. It says the latency in all variants:
 // what is claimed may hold in another one, where commits wait longer.
-func addSuiteReasons(
-	judged []claims.Judgement, list []claims.Claim, suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns,
+func addComparisonReasons(
+	judged []claims.Judgement, list []claims.Claim, comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns,
 ) {
 	quick := map[string]bool{} // variants whose commits wait for the disk, and do not wait for long
 	var all []string
 	for i := range p.Variants {
-		v, name := volumeOf(p, runs, i), suite.Spec.Variants[i].Name
+		v, name := volumeOf(p, runs, i), comparison.Spec.Variants[i].Name
 		if v == nil || v.FdatasyncMicros == 0 {
 			continue
 		}
@@ -70,14 +70,14 @@ func addSuiteReasons(
 		about := func(v v1alpha1.Variant) bool {
 			return quick[v.Name] && (len(named) == 0 || slices.Contains(named, v.Name))
 		}
-		if judged[i].Verdict == claims.DoesNotHold && slices.ContainsFunc(suite.Spec.Variants, about) {
+		if judged[i].Verdict == claims.DoesNotHold && slices.ContainsFunc(comparison.Spec.Variants, about) {
 			judged[i].Detail += "; a commit waits for the disk, and here fdatasync takes " + strings.Join(all, ", ")
 		}
 	}
 }
 
 // variantWaits says whether the commits of a variant wait for the disk.
-func variantWaits(p *SuitePlan, runs *SuiteRuns, variant int) bool {
+func variantWaits(p *ComparisonPlan, runs *ComparisonRuns, variant int) bool {
 	if writesThrough(&p.Variants[variant].Run.Spec.Database) {
 		return true
 	}

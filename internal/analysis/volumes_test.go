@@ -14,7 +14,7 @@ import (
 )
 
 // onVolumes puts the data of the first variant on a disk with a limit, and that of the second on one without.
-func onVolumes(runs *SuiteRuns, p *SuitePlan) {
+func onVolumes(runs *ComparisonRuns, p *ComparisonPlan) {
 	for i, m := range runs.Members {
 		if m.Run == nil {
 			continue
@@ -29,7 +29,7 @@ func onVolumes(runs *SuiteRuns, p *SuitePlan) {
 
 // Where commits hardly wait for the disk, a claim about slow disks does not hold, and the detail says what they wait for in each
 // variant.
-func TestReasonsOfSuiteClaims(t *testing.T) {
+func TestReasonsOfComparisonClaims(t *testing.T) {
 	const reason = "; a commit waits for the disk, and here fdatasync takes 9.87 ms (mean; median 0.25 ms) in durable, 0.25 ms (median) in lazy"
 	about := func(variant string) v1alpha1.Claims {
 		at := func(points string) v1alpha1.PointSelector {
@@ -51,7 +51,7 @@ func TestReasonsOfSuiteClaims(t *testing.T) {
 		"a slow disk":                           {"durable", 1, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := testutil.Pair(testutil.FixedRounds(4), func(s *v1alpha1.BenchmarkSuite) {
+			s := testutil.Pair(testutil.FixedRounds(4), func(s *v1alpha1.BenchmarkComparison) {
 				s.Spec.Template.Spec.Workload.CommitSize.RowsPerCommit = 0
 				s.Spec.Template.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
 				s.Spec.Template.Spec.Database.Settings.FlushLogAtTrxCommit = ptr.To[int32](1)
@@ -60,7 +60,7 @@ func TestReasonsOfSuiteClaims(t *testing.T) {
 				}
 				s.Spec.Claims = about(tc.variant)
 			})
-			p := planOfSuite(t, s)
+			p := planOfComparison(t, s)
 			runs := measuredRuns(s, p, 8)
 			onVolumes(runs, p)
 			for _, m := range runs.Members {

@@ -13,19 +13,19 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// warningsOfSuite are what must be read with the answer: runs that should have had the same environment and had not, and the
+// warningsOfComparison are what must be read with the answer: runs that should have had the same environment and had not, and the
 // warnings of the runs themselves.
-func warningsOfSuite(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns) []stats.SuiteWarning {
-	var list []stats.SuiteWarning
-	for _, f := range suiteFindings(suite, p, runs) {
-		list = append(list, stats.SuiteWarning{Warning: stats.Warning{Finding: f}})
+func warningsOfComparison(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns) []stats.ComparisonWarning {
+	var list []stats.ComparisonWarning
+	for _, f := range comparisonFindings(comparison, p, runs) {
+		list = append(list, stats.ComparisonWarning{Warning: stats.Warning{Finding: f}})
 	}
 	return append(list, warningsOfRuns(runs)...)
 }
 
-// suiteFindings are about the suite, and about what its runs were to have in common.
-func suiteFindings(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns) []finding.Finding {
-	list := tooFewRounds(suite, p)
+// comparisonFindings are about the comparison, and about what its runs were to have in common.
+func comparisonFindings(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns) []finding.Finding {
+	list := tooFewRounds(comparison, p)
 	differ := func(whose string, s property, variant int) {
 		if values := s.several(environments(p, runs, variant)); values != nil {
 			list = append(list, finding.Differ(finding.EnvironmentsDiffer, whose, s.name, values))
@@ -34,27 +34,27 @@ func suiteFindings(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns
 	for _, s := range shared {
 		differ("the runs", s, -1)
 	}
-	for i := range suite.Spec.Variants {
+	for i := range comparison.Spec.Variants {
 		for _, s := range ofVariant {
-			differ("the runs of "+suite.Spec.Variants[i].Name, s, i)
+			differ("the runs of "+comparison.Spec.Variants[i].Name, s, i)
 		}
 	}
 	if p.Baseline < len(p.Variants) {
 		for i, v := range p.Variants {
-			list = append(list, unrequested(suite, p, runs, i, v.Differences)...)
-			list = append(list, otherLog(suite, p, runs, i)...)
+			list = append(list, unrequested(comparison, p, runs, i, v.Differences)...)
+			list = append(list, otherLog(comparison, p, runs, i)...)
 		}
 	}
 	return list
 }
 
 // tooFewRounds says that no comparison can have a verdict.
-func tooFewRounds(suite *v1alpha1.BenchmarkSuite, p *SuitePlan) []finding.Finding {
-	first := DesignOf(&suite.Spec, len(p.Pairs)).FirstLook()
-	if first <= int(suite.Spec.MaxRounds) {
+func tooFewRounds(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan) []finding.Finding {
+	first := DesignOf(&comparison.Spec, len(p.Pairs)).FirstLook()
+	if first <= int(comparison.Spec.MaxRounds) {
 		return nil
 	}
-	return []finding.Finding{finding.FewRounds(int(suite.Spec.MaxRounds), first, len(p.Pairs))}
+	return []finding.Finding{finding.FewRounds(int(comparison.Spec.MaxRounds), first, len(p.Pairs))}
 }
 
 // property of an environment.
@@ -66,7 +66,7 @@ type property struct {
 var (
 	serverImage  = property{"server images", func(e *v1alpha1.Environment) string { return e.DatabaseImage }}
 	settingsRead = property{"server variables", func(e *v1alpha1.Environment) string { return e.SettingsDigest }}
-	// shared is what all runs of a suite are to have in common, and ofVariant those of one variant.
+	// shared is what all runs of a comparison are to have in common, and ofVariant those of one variant.
 	shared = []property{
 		{"database nodes", func(e *v1alpha1.Environment) string { return e.DatabaseNode }},
 		{"loader nodes", func(e *v1alpha1.Environment) string { return e.LoaderNode }},
@@ -83,7 +83,7 @@ var (
 )
 
 // environments of the finished runs of a variant, or of all with -1.
-func environments(p *SuitePlan, runs *SuiteRuns, variant int) []*v1alpha1.Environment {
+func environments(p *ComparisonPlan, runs *ComparisonRuns, variant int) []*v1alpha1.Environment {
 	var list []*v1alpha1.Environment
 	for i, m := range runs.Members {
 		if m.Measured != nil && (variant < 0 || p.Members[i].Variant == variant) {
@@ -113,13 +113,13 @@ const imageField = "database.image"
 // unrequested is a difference between a variant and the baseline that nobody asked for: the same image reference was another
 // image, or the server had other variables although none was to differ.
 func unrequested(
-	suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns, variant int, asked []plan.Difference,
+	comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns, variant int, asked []plan.Difference,
 ) []finding.Finding {
 	ours, theirs := environments(p, runs, variant), environments(p, runs, p.Baseline)
 	if len(ours) == 0 || len(theirs) == 0 {
 		return nil
 	}
-	whose := fmt.Sprintf("%s and %s", suite.Spec.Variants[variant].Name, suite.Spec.Variants[p.Baseline].Name)
+	whose := fmt.Sprintf("%s and %s", comparison.Spec.Variants[variant].Name, comparison.Spec.Variants[p.Baseline].Name)
 	both := []*v1alpha1.Environment{ours[0], theirs[0]}
 	if slices.ContainsFunc(asked, func(d plan.Difference) bool { return d.Name == imageField }) {
 		return nil
@@ -138,7 +138,7 @@ func unrequested(
 
 // otherLog says that a variant and the baseline differ in the binary log and in something else, so that the log's cost is part of
 // the difference.
-func otherLog(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns, variant int) []finding.Finding {
+func otherLog(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns, variant int) []finding.Finding {
 	const name, on = "log_bin", "ON"
 	ours, theirs := valueOf(p, runs, variant, name), valueOf(p, runs, p.Baseline, name)
 	asked := p.Variants[variant].Differences
@@ -146,7 +146,7 @@ func otherLog(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns, var
 	if variant == p.Baseline || alone || ours == "" || theirs == "" || ours == theirs {
 		return nil
 	}
-	with, without := suite.Spec.Variants[variant].Name, suite.Spec.Variants[p.Baseline].Name
+	with, without := comparison.Spec.Variants[variant].Name, comparison.Spec.Variants[p.Baseline].Name
 	if theirs == on {
 		with, without = without, with
 	}
@@ -154,7 +154,7 @@ func otherLog(suite *v1alpha1.BenchmarkSuite, p *SuitePlan, runs *SuiteRuns, var
 }
 
 // valueOf a variable of a variant's server: what it said, or what is asked for; empty if neither is known.
-func valueOf(p *SuitePlan, runs *SuiteRuns, variant int, name string) string {
+func valueOf(p *ComparisonPlan, runs *ComparisonRuns, variant int, name string) string {
 	if variant < len(runs.Variables) && runs.Variables[variant] != nil {
 		return runs.Variables[variant][name]
 	}
@@ -163,7 +163,7 @@ func valueOf(p *SuitePlan, runs *SuiteRuns, variant int, name string) string {
 
 // warningsOfRuns are those of all points of all runs that were measured, with the number of their runs. Each is there
 // once: those that differ only in what they measured are one.
-func warningsOfRuns(runs *SuiteRuns) []stats.SuiteWarning {
+func warningsOfRuns(runs *ComparisonRuns) []stats.ComparisonWarning {
 	var all []stats.Warning
 	var from []int
 	measured := 0
@@ -176,13 +176,13 @@ func warningsOfRuns(runs *SuiteRuns) []stats.SuiteWarning {
 			all, from = append(all, w), append(from, i)
 		}
 	}
-	var list []stats.SuiteWarning
+	var list []stats.ComparisonWarning
 	for _, m := range stats.MergeWarnings(all) {
 		of := map[int]bool{}
 		for _, i := range m.From {
 			of[from[i]] = true
 		}
-		list = append(list, stats.SuiteWarning{Warning: m.Warning, Runs: len(of), OfRuns: measured})
+		list = append(list, stats.ComparisonWarning{Warning: m.Warning, Runs: len(of), OfRuns: measured})
 	}
 	return list
 }

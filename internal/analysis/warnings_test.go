@@ -16,40 +16,40 @@ import (
 )
 
 // Whatever differs between runs without being the variant stands beside the answer.
-func TestWarningsOfSuite(t *testing.T) {
-	environment := func(o *SuiteRuns, i int) *v1alpha1.Environment { return &o.Members[i].Run.Status.Environment }
+func TestWarningsOfComparison(t *testing.T) {
+	environment := func(o *ComparisonRuns, i int) *v1alpha1.Environment { return &o.Members[i].Run.Status.Environment }
 	for name, tc := range map[string]struct {
-		suite *v1alpha1.BenchmarkSuite
-		see   func(*SuiteRuns)
-		want  []string
+		comparison *v1alpha1.BenchmarkComparison
+		see        func(*ComparisonRuns)
+		want       []string
 	}{
 		"nothing": {},
 		"too few rounds": {
-			suite: testutil.Pair(testutil.FixedRounds(2)),
-			want:  []string{"rounds (2) is too small for any verdict: the first is possible after 4 rounds (comparisons: 1)"},
+			comparison: testutil.Pair(testutil.FixedRounds(2)),
+			want:       []string{"rounds (2) is too small for any verdict: the first is possible after 4 rounds (pairs: 1)"},
 		},
-		"nodes":  {see: func(o *SuiteRuns) { environment(o, 2).DatabaseNode = "other" }, want: []string{"the runs had different database nodes: worker, other"}},
-		"loader": {see: func(o *SuiteRuns) { environment(o, 1).LoaderNode = "other" }, want: []string{"the runs had different loader nodes: worker2, other"}},
+		"nodes":  {see: func(o *ComparisonRuns) { environment(o, 2).DatabaseNode = "other" }, want: []string{"the runs had different database nodes: worker, other"}},
+		"loader": {see: func(o *ComparisonRuns) { environment(o, 1).LoaderNode = "other" }, want: []string{"the runs had different loader nodes: worker2, other"}},
 		"a tag that moved": {
-			see:  func(o *SuiteRuns) { environment(o, 3).DatabaseImage = "mariadb@2" },
+			see:  func(o *ComparisonRuns) { environment(o, 3).DatabaseImage = "mariadb@2" },
 			want: []string{"the runs of lazy had different server images: mariadb@1, mariadb@2"},
 		},
 		"a tag that moved between variants": {
-			see: func(o *SuiteRuns) {
+			see: func(o *ComparisonRuns) {
 				environment(o, 1).DatabaseImage, environment(o, 2).DatabaseImage = "mariadb@2", "mariadb@2"
 			},
 			want: []string{"lazy and durable had different server images: mariadb@1, mariadb@2, although the same is asked for"},
 		},
 		"an image that is the variant": {
-			suite: testutil.Pair(func(s *v1alpha1.BenchmarkSuite) {
+			comparison: testutil.Pair(func(s *v1alpha1.BenchmarkComparison) {
 				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Image: "mariadb:10.11"}
 			}),
-			see: func(o *SuiteRuns) {
+			see: func(o *ComparisonRuns) {
 				environment(o, 1).DatabaseImage, environment(o, 2).DatabaseImage = "mariadb@2", "mariadb@2"
 			},
 		},
 		"variables": {
-			see: func(o *SuiteRuns) {
+			see: func(o *ComparisonRuns) {
 				for i, digest := range []string{"a", "b", "b", "a"} {
 					environment(o, i).SettingsDigest = digest
 				}
@@ -57,12 +57,12 @@ func TestWarningsOfSuite(t *testing.T) {
 			want: []string{"lazy and durable had different server variables: a, b, although the same is asked for"},
 		},
 		"a binary log that is the variant": {
-			suite: testutil.Pair(func(s *v1alpha1.BenchmarkSuite) {
+			comparison: testutil.Pair(func(s *v1alpha1.BenchmarkComparison) {
 				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(true)}}
 			}),
 		},
 		"a binary log beside another difference": {
-			suite: testutil.Pair(func(s *v1alpha1.BenchmarkSuite) {
+			comparison: testutil.Pair(func(s *v1alpha1.BenchmarkComparison) {
 				s.Spec.Template.Spec.Database.Settings.BinaryLog = ptr.To(true)
 				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{
 					Engine: v1alpha1.EngineMySQL, Image: "mysql:8.4", Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(false)},
@@ -71,19 +71,19 @@ func TestWarningsOfSuite(t *testing.T) {
 			want: []string{"durable writes a binary log and lazy does not: what the log costs is part of the difference"},
 		},
 		"a binary log that nobody asked for": {
-			see: func(o *SuiteRuns) {
+			see: func(o *ComparisonRuns) {
 				o.Variables = []map[string]string{{"log_bin": "OFF"}, {"log_bin": "ON"}}
 			},
 			want: []string{"lazy writes a binary log and durable does not: what the log costs is part of the difference"},
 		},
 		"of a run": {
-			see: func(o *SuiteRuns) {
+			see: func(o *ComparisonRuns) {
 				o.Members[1].Measured.Warnings = []stats.Warning{{Finding: finding.OfProgram("beware"), Trials: 1, Of: 1}}
 			},
 			want: []string{"beware (1 of 4 runs)"},
 		},
 		"of runs with other figures": {
-			see: func(o *SuiteRuns) {
+			see: func(o *ComparisonRuns) {
 				seven := finding.Merge([]finding.Finding{finding.Debt("dirty pages", 7, 90, 81), finding.Debt("dirty pages", 5, 210, 81)})
 				for i, w := range []stats.Warning{
 					{Finding: finding.Debt("dirty pages", 5, 194, 81), Trials: 1, Of: 3},
@@ -101,16 +101,16 @@ func TestWarningsOfSuite(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := tc.suite
+			s := tc.comparison
 			if s == nil {
 				s = testutil.Pair()
 			}
-			p := planOfSuite(t, s)
+			p := planOfComparison(t, s)
 			runs := measuredRuns(s, p, 4)
 			if tc.see != nil {
 				tc.see(runs)
 			}
-			if diff := cmp.Diff(tc.want, stats.SuiteTexts(OfSuite(s, p, runs, Verdicts{}).Warnings)); diff != "" {
+			if diff := cmp.Diff(tc.want, stats.ComparisonTexts(OfComparison(s, p, runs, Verdicts{}).Warnings)); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
 		})

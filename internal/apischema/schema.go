@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package apischema does with a run or suite what the API server does before it stores one, by the API server's own code and
+// Package apischema does with a run or comparison what the API server does before it stores one, by the API server's own code and
 // without an API server: unknown fields, defaults, schema and rules.
 package apischema
 
@@ -41,8 +41,8 @@ type Schema struct {
 // Runs is the schema of a BenchmarkRun.
 func Runs() (*Schema, error) { return load("benchmarkruns") }
 
-// Suites is the schema of a BenchmarkSuite.
-func Suites() (*Schema, error) { return load("benchmarksuites") }
+// Comparisons is the schema of a BenchmarkComparison.
+func Comparisons() (*Schema, error) { return load("benchmarkcomparisons") }
 
 // load reads the generated CRD of a kind.
 func load(plural string) (*Schema, error) {

@@ -34,7 +34,7 @@ type Bundle struct {
 	Results []byte
 }
 
-// resultsFile is that of what the bundle is of, and not of a run of a suite.
+// resultsFile is that of what the bundle is of, and not of a run of a comparison.
 const resultsFile = ResultsFolder + "results.json"
 
 // Read reads a bundle and verifies it. What is not in a Bundle is verified and not kept.

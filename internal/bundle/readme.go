@@ -33,7 +33,7 @@ Without the plugin, apply the resource and read the results yourself:
 | results/results.json | the results for programs: the specification, the plan, the environment and every attempt |
 | attempts/ | each attempt: its record, and everything the loader knows about it (series, histograms, counters, variables) |
 | server-variables.txt | all variables of the server |
-| runs/ | the runs of a suite, each with the files above |
+| runs/ | the runs of a comparison, each with the files above |
 | SHA256SUMS | checksums; "sha256sum -c SHA256SUMS" verifies them |
 `, m.Name)
 	return []byte(b.String())

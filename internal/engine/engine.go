@@ -96,7 +96,7 @@ type Variables struct {
 	// Matches says whether a server with this version is one of the engine.
 	Matches func(version string) bool
 	// StateAndIdentity are those that say what the server has done so far, or which server it is, instead of how it is set.
-	// They are left out of the digest of settings and of every comparison. A name that ends in * stands for all that begin
+	// They are left out of the digest of settings and of every pair. A name that ends in * stands for all that begin
 	// so.
 	StateAndIdentity []string
 	// Hidden may hold a secret: they are recorded without their value.

@@ -148,7 +148,7 @@ var samples = []struct {
 	{finding.Changed("a", "sha256 x for trial 1"), "input a was not the same for all trials: sha256 x for trial 1"},
 	{
 		finding.FewRounds(1, 5, 2),
-		"rounds (1) is too small for any verdict: the first is possible after 5 rounds (comparisons: 2)",
+		"rounds (1) is too small for any verdict: the first is possible after 5 rounds (pairs: 2)",
 	},
 	{
 		finding.Differ(finding.EnvironmentsDiffer, "the runs", "kernels", []string{"6.1", "6.6"}),

@@ -100,9 +100,9 @@ func Changed(input, versions string) Finding {
 }
 
 // FewRounds are too few for any verdict.
-func FewRounds(rounds, first, comparisons int) Finding {
+func FewRounds(rounds, first, pairs int) Finding {
 	return made(TooFewRounds, nil, measure("rounds", rounds, ""), measure("first", first, "rounds"),
-		measure("comparisons", comparisons, ""))
+		measure("pairs", pairs, ""))
 }
 
 // Differ are runs that had different values of a property although they should not, or although the same was asked for.

@@ -72,12 +72,12 @@ var ofOperator = map[Code]Entry{
 			"the same, {then} µs " +
 			"(p95 {thenP95})",
 		"The disk is not what it was for the earlier run: a difference between the two may be that of the disks.",
-		"compare the variants in one suite, which measures both on the same disk.",
+		"compare the variants in one comparison, which measures both on the same disk.",
 	},
 	CPUUnlikeEarlier: {
 		Warning, "a fixed piece of work took {now:g} µs of the node's CPU; in run {run}, the last that asked for the same, {then:g} µs",
 		"The CPU is not as fast as it was for the earlier run: a difference between the two may be that of the CPUs.",
-		"compare the variants in one suite, which measures both on the same CPU.",
+		"compare the variants in one comparison, which measures both on the same CPU.",
 	},
 	InputChanged: {
 		Warning, "input {input} was not the same for all trials: {versions}",
@@ -86,7 +86,7 @@ var ofOperator = map[Code]Entry{
 	},
 	TooFewRounds: {
 		Warning, "rounds ({rounds}) is too small for any verdict: the first is possible after {first} rounds " +
-			"(comparisons: {comparisons})",
+			"(pairs: {pairs})",
 		"With so few rounds no difference can be told from chance.",
 		"raise `maxRounds`, or compare fewer variants and points.",
 	},

@@ -34,7 +34,7 @@ func (a advice) remedy() []string {
 var reasons = map[string]advice{
 	v1alpha1.ReasonAdmitted: {"It holds its lane: it is its turn to measure.", ""},
 	v1alpha1.ReasonQueued: {
-		"It waits for its lane, in which one run or suite measures at a time.",
+		"It waits for its lane, in which one run or comparison measures at a time.",
 		"wait, suspend or delete what holds the lane, or use other lanes (spec.lane) for runs that cannot disturb each other.",
 	},
 	v1alpha1.ReasonFinished: {"It has ended, and gives its lane to the next when its Jobs and its database are gone.", ""},
@@ -85,7 +85,7 @@ var reasons = map[string]advice{
 	},
 	v1alpha1.ReasonNothingMeasured: {"It ended before an attempt was recorded: there are no results.", ""},
 	v1alpha1.ReasonChecking:        {"The API server checks the runs of all variants, before the first is created.", ""},
-	v1alpha1.ReasonDecided:         {"Every comparison has its answer, and the results are published.", ""},
+	v1alpha1.ReasonDecided:         {"Every pair has its answer, and the results are published.", ""},
 	v1alpha1.ReasonUndecided: {
 		"All rounds are measured, and at least one comparison has no answer.",
 		"read the detail of that comparison. More rounds, a quieter node or longer trials show smaller differences.",
@@ -171,12 +171,12 @@ var reasons = map[string]advice{
 		"correct the variant that the message names; kubectl benchrun validate checks it without a cluster.",
 	},
 	v1alpha1.ReasonMemberFailed: {
-		"A run of the suite failed. The answers are those of the rounds before.",
+		"A run of the comparison failed. The answers are those of the rounds before.",
 		"explain that run: kubectl benchrun explain and its name, which the message has.",
 	},
 	v1alpha1.ReasonMemberLost: {
-		"A run of the suite, or its results, was deleted or changed before the suite had finished.",
-		"repeat the suite, and leave its runs alone until it has finished.",
+		"A run of the comparison, or its results, was deleted or changed before the comparison had finished.",
+		"repeat the comparison, and leave its runs alone until it has finished.",
 	},
 }
 

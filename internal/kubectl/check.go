@@ -20,10 +20,10 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
-// checker applies every rule for runs and suites that needs no cluster: those of the API server, and then those of the
+// checker applies every rule for runs and comparisons that needs no cluster: those of the API server, and then those of the
 // operator.
 type checker struct {
-	runs, suites *apischema.Schema
+	runs, comparisons *apischema.Schema
 }
 
 func newChecker() (*checker, error) {
@@ -31,11 +31,11 @@ func newChecker() (*checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	suites, err := apischema.Suites()
-	return &checker{runs, suites}, err
+	comparisons, err := apischema.Comparisons()
+	return &checker{runs, comparisons}, err
 }
 
-// check returns what is wrong with a run or suite, one line each, or what it will do. It sets the defaults of the object.
+// check returns what is wrong with a run or comparison, one line each, or what it will do. It sets the defaults of the object.
 func (c *checker) check(ctx context.Context, object *unstructured.Unstructured) (summary string, problems []string) {
 	if object.GetAPIVersion() != v1alpha1.GroupVersion.String() {
 		return "", []string{fmt.Sprintf("apiVersion: %s is not known, use %s", object.GetAPIVersion(), v1alpha1.GroupVersion)}
@@ -44,7 +44,7 @@ func (c *checker) check(ctx context.Context, object *unstructured.Unstructured) 
 		object.SetNamespace("default") // as the API server does, with the namespace of the request
 	}
 	isRun := object.GetKind() == plan.RunKind
-	schema := c.suites
+	schema := c.comparisons
 	if isRun {
 		schema = c.runs
 	}
@@ -57,7 +57,7 @@ func (c *checker) check(ctx context.Context, object *unstructured.Unstructured) 
 	if isRun {
 		return c.checkRun(object)
 	}
-	return c.checkSuite(ctx, object)
+	return c.checkComparison(ctx, object)
 }
 
 // decoded is what strict decoding says. What is unknown is removed.
@@ -113,16 +113,16 @@ func counted(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// checkSuite also has the API server's rules look at the run of each variant, as the operator does before it creates the
+// checkComparison also has the API server's rules look at the run of each variant, as the operator does before it creates the
 // first.
-func (c *checker) checkSuite(ctx context.Context, object *unstructured.Unstructured) (string, []string) {
-	suite := new(v1alpha1.BenchmarkSuite)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, suite); err != nil {
+func (c *checker) checkComparison(ctx context.Context, object *unstructured.Unstructured) (string, []string) {
+	comparison := new(v1alpha1.BenchmarkComparison)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, comparison); err != nil {
 		return "", []string{err.Error()}
 	}
 	var problems []string
-	for i, v := range suite.Spec.Variants {
-		run := plan.MemberRun(suite, plan.Member{Round: 1, Variant: i, Seed: v1alpha1.DefaultSeed})
+	for i, v := range comparison.Spec.Variants {
+		run := plan.MemberRun(comparison, plan.Member{Round: 1, Variant: i, Seed: v1alpha1.DefaultSeed})
 		run.APIVersion, run.Kind = v1alpha1.GroupVersion.String(), plan.RunKind
 		member, err := apischema.Object(run)
 		if err != nil {
@@ -136,7 +136,7 @@ func (c *checker) checkSuite(ctx context.Context, object *unstructured.Unstructu
 	if len(problems) > 0 {
 		return "", problems
 	}
-	p, err := validation.PlanSuite(suite)
+	p, err := validation.PlanComparison(comparison)
 	if err != nil {
 		return "", []string{"spec: " + err.Error()}
 	}
@@ -145,7 +145,7 @@ func (c *checker) checkSuite(ctx context.Context, object *unstructured.Unstructu
 		points += len(v.Plan.Points)
 	}
 	return fmt.Sprintf("at most %s × %d variants = %s, %s; it ends after %s at the latest",
-		counted(int(suite.Spec.MaxRounds), "round"), len(p.Variants), counted(len(p.Members), "run"),
-		counted(int(suite.Spec.MaxRounds)*points, "trial"),
-		duration.HumanDuration(lifecycle.SuiteDeadline(suite, p))), nil
+		counted(int(comparison.Spec.MaxRounds), "round"), len(p.Variants), counted(len(p.Members), "run"),
+		counted(int(comparison.Spec.MaxRounds)*points, "trial"),
+		duration.HumanDuration(lifecycle.ComparisonDeadline(comparison, p))), nil
 }

@@ -117,7 +117,7 @@ func permission(err error) string {
 			return "Ask for the role view in this namespace, or benchrun-benchmarkrun-editor to create runs, too"
 		}
 	}
-	return "Ask for the role benchrun-benchmarkrun-editor, or benchrun-benchmarkrun-viewer to read runs and suites only"
+	return "Ask for the role benchrun-benchmarkrun-editor, or benchrun-benchmarkrun-viewer to read runs and comparisons only"
 }
 
 // unreachable says whether no API server has answered.

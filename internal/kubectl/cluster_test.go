@@ -59,10 +59,10 @@ func inNamespace(t *testing.T) (func(stdin string, arguments ...string) (int, st
 	}, ns.Name
 }
 
-// TestEnvtestRun creates, lists, completes and repeats runs and suites, and has the API server refuse mistakes.
+// TestEnvtestRun creates, lists, completes and repeats runs and comparisons, and has the API server refuse mistakes.
 func TestEnvtestRun(t *testing.T) {
 	plugin, ns := inNamespace(t)
-	suite := "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkSuite\nmetadata: {name: pair}\nspec:\n  template: {spec: {database: {}, " +
+	comparison := "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkComparison\nmetadata: {name: pair}\nspec:\n  template: {spec: {database: {}, " +
 		"workload: {type: CommitSize, commitSize: {rows: 100}}}}\n  variants: [{name: one}, {name: two}]\n"
 	for _, tc := range []struct {
 		name, stdin string
@@ -70,16 +70,16 @@ func TestEnvtestRun(t *testing.T) {
 		code        int
 		out, errs   string
 	}{
-		{"nothing yet", "", "list", ExitFine, "", "There are no runs and no suites."},
+		{"nothing yet", "", "list", ExitFine, "", "There are no runs and no comparisons."},
 		{"an unknown field", runWith("database: {}\n  repetitions: 3"), "run -f -", ExitError, "", `strict decoding error: unknown field "spec.repetitions"`},
 		{"a rule", runWith("database: {}\n  seed: -1"), "run -f -", ExitError, "", "spec.seed: Invalid value: -1"},
 		{"on the server only", runWith("database: {}"), "run -f - --dry-run=server", ExitFine, "benchmarkrun.benchrun.dev/a created (server dry run)\n", ""},
-		{"a run and a suite", runWith("database: {}") + "---\n" + suite, "run -f -", ExitFine, "benchmarkrun.benchrun.dev/a created\nbenchmarksuite.benchrun.dev/pair created\n", ""},
+		{"a run and a comparison", runWith("database: {}") + "---\n" + comparison, "run -f -", ExitFine, "benchmarkrun.benchrun.dev/a created\nbenchmarkcomparison.benchrun.dev/pair created\n", ""},
 		{"the same again", runWith("database: {}"), "run -f -", ExitError, "", "BenchmarkRun a exists already: use another name, or repeat it with `kubectl benchrun rerun a`"},
 		{"from flags", "", "run b --workload CommitSize --set workload.commitSize.sweep.rowsPerCommit=1,16 -o name", ExitFine, "benchmarkrun.benchrun.dev/b\n", ""},
 		{"repeated", "", "rerun a", ExitFine, "benchmarkrun.benchrun.dev/a-2 created\n", ", as that of a\n"},
 		{"once more", "", "rerun a --seed 7", ExitFine, "benchmarkrun.benchrun.dev/a-3 created\n", "they ask for different measurements"},
-		{"a suite repeated", "", "rerun pair --name again", ExitFine, "benchmarksuite.benchrun.dev/again created\n", ", as that of pair\n"},
+		{"a comparison repeated", "", "rerun pair --name again", ExitFine, "benchmarkcomparison.benchrun.dev/again created\n", ", as that of pair\n"},
 		{"explained", "", "explain b", ExitFine, "is the operator running?", ""},
 		{"a label's name", "", "logs b --trial 1", ExitError, "", "has no Pod and no record"},
 	} {

@@ -29,15 +29,15 @@ type comparing struct {
 func newCompare(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	o := comparing{output: "text", threshold: percentage{below: 100}}
 	command := &cobra.Command{
-		Use:   "compare (SUITE | BASELINE NEW)",
-		Short: "Compare two runs, or the variants of a suite; the exit code says whether there is a regression",
-		Long: `Compare two runs, or the variants of a suite, point by point.
+		Use:   "compare (COMPARISON | BASELINE NEW)",
+		Short: "Compare two runs, or the variants of a comparison; the exit code says whether there is a regression",
+		Long: `Compare two runs, or the variants of a comparison, point by point.
 
-  SUITE                  the suite's own verdicts
-  SUITE:base SUITE:new   two variants of a suite, paired by round
+  COMPARISON                  the comparison's own verdicts
+  COMPARISON:base COMPARISON:new   two variants of a comparison, paired by round
   BASELINE NEW           two runs, which were not measured in turns: what else changed between them is part of the difference
 
-A run or a suite is named as in report, or is a file: results.json, or a folder that report --dir has written. A path
+A run or a comparison is named as in report, or is a file: results.json, or a folder that report --dir has written. A path
 begins with /, ./ or ../, or ends in / or .json.
 
 Exit codes:
@@ -50,7 +50,7 @@ With --fail-on-regression P, a point whose interval excludes a loss of more than
 		Example: `  # Is the new run slower by more than 5 %?
   kubectl benchrun compare main pr-1234 --fail-on-regression 5%
 
-  # What a suite says of its variants.
+  # What a comparison says of its variants.
   kubectl benchrun compare durable-or-not
 
   # Results that were kept from an earlier build, and those of this one.
@@ -113,8 +113,8 @@ func (o *comparing) run(command *cobra.Command, from *opener, streams genericioo
 }
 
 var (
-	errOneArgument = errors.New("name two runs, or two variants as SUITE:VARIANT; only a suite can be compared by itself")
-	errWholeSuite  = errors.New("a suite has several variants: compare it by itself, or say which ones as SUITE:VARIANT")
+	errOneArgument     = errors.New("name two runs, or two variants as COMPARISON:VARIANT; only a comparison can be compared by itself")
+	errWholeComparison = errors.New("a comparison has several variants: compare it by itself, or say which ones as COMPARISON:VARIANT")
 )
 
 // compare what the arguments name.
@@ -128,14 +128,14 @@ func (o *comparing) compare(from *opener, arguments []string) (*report.Compared,
 		opened[i] = ref
 	}
 	if len(opened) == 1 {
-		if opened[0].suite == nil || opened[0].variant != "" {
+		if opened[0].comparison == nil || opened[0].variant != "" {
 			return nil, errOneArgument
 		}
-		return report.CompareSuite(opened[0].suite, o.metric)
+		return report.CompareBaseline(opened[0].comparison, o.metric)
 	}
 	a, b := opened[0], opened[1]
-	if a.suite != nil && b.suite != nil && a.suite.UID == b.suite.UID && a.variant != "" && b.variant != "" {
-		return report.CompareVariants(a.suite, a.variant, b.variant, o.metric)
+	if a.comparison != nil && b.comparison != nil && a.comparison.UID == b.comparison.UID && a.variant != "" && b.variant != "" {
+		return report.CompareVariants(a.comparison, a.variant, b.variant, o.metric)
 	}
 	before, after := called(a, b)
 	x, err := a.side(o.metric, before)

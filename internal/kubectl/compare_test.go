@@ -111,7 +111,7 @@ func TestCompareExitCodes(t *testing.T) {
 		{[]string{main, main}, ExitError, "both are main"},
 		{[]string{main, file(t, failed)}, ExitError, "run failed has not completed: Failed"},
 		{[]string{main, file(t, unfinished)}, ExitError, "has not completed"},
-		{[]string{main}, ExitError, "only a suite can be compared by itself"},
+		{[]string{main}, ExitError, "only a comparison can be compared by itself"},
 		{nil, ExitError, "arg(s)"},
 		{[]string{main, slow, fast}, ExitError, "arg(s)"},
 		{[]string{main + ":lazy", slow}, ExitError, "is a run, which has no variants"},
@@ -149,24 +149,24 @@ func TestCompareFormats(t *testing.T) {
 	}
 }
 
-// suiteFile has the results of a suite.
-const suiteFile = "../report/testdata/suite.results.json"
+// comparisonFile has the results of a comparison.
+const comparisonFile = "../report/testdata/comparison.results.json"
 
-func TestCompareSuiteFile(t *testing.T) {
+func TestCompareComparisonFile(t *testing.T) {
 	for _, test := range []struct {
 		arguments []string
 		code      int
 		says      string
 	}{
-		{[]string{suiteFile}, ExitCannotSay, "durable-or-not: lazy is 3 times as fast as durable"},
-		{[]string{suiteFile, "--allow-undecided"}, ExitFine, "CANNOT SAY"},
-		{[]string{suiteFile + ":durable", suiteFile + ":lazy"}, ExitFine, "2 rounds  OK"},
-		{[]string{suiteFile + ":durable", suiteFile + ":lazy", "--metric", "rowsPerSecond"}, ExitFine, "2 rounds  OK"},
-		{[]string{suiteFile + ":lazy", suiteFile + ":same"}, ExitCannotSay, "too few rounds, 2"},
-		{[]string{suiteFile + ":durable"}, ExitError, "only a suite can be compared by itself"},
-		{[]string{suiteFile, suiteFile}, ExitError, "a suite has several variants"},
-		{[]string{suiteFile, "--metric", "other"}, ExitError, "no other metric"},
-		{[]string{suiteFile + ":durable", suiteFile + ":none"}, ExitError, "it has durable, lazy, same"},
+		{[]string{comparisonFile}, ExitCannotSay, "durable-or-not: lazy is 3 times as fast as durable"},
+		{[]string{comparisonFile, "--allow-undecided"}, ExitFine, "CANNOT SAY"},
+		{[]string{comparisonFile + ":durable", comparisonFile + ":lazy"}, ExitFine, "2 rounds  OK"},
+		{[]string{comparisonFile + ":durable", comparisonFile + ":lazy", "--metric", "rowsPerSecond"}, ExitFine, "2 rounds  OK"},
+		{[]string{comparisonFile + ":lazy", comparisonFile + ":same"}, ExitCannotSay, "too few rounds, 2"},
+		{[]string{comparisonFile + ":durable"}, ExitError, "only a comparison can be compared by itself"},
+		{[]string{comparisonFile, comparisonFile}, ExitError, "a comparison has several variants"},
+		{[]string{comparisonFile, "--metric", "other"}, ExitError, "no other metric"},
+		{[]string{comparisonFile + ":durable", comparisonFile + ":none"}, ExitError, "it has durable, lazy, same"},
 	} {
 		code, out, errOut := plugin(t, append([]string{"compare"}, test.arguments...)...)
 		if code != test.code || !strings.Contains(out+errOut, test.says) {
@@ -198,9 +198,9 @@ func TestCompareCrashes(t *testing.T) {
 	}
 }
 
-// Variants of two suites were not measured in the same rounds, even if the suites have one name.
-func TestCompareVariantsOfTwoSuites(t *testing.T) {
-	content, err := os.ReadFile(suiteFile)
+// Variants of two comparisons were not measured in the same rounds, even if the comparisons have one name.
+func TestCompareVariantsOfTwoComparisons(t *testing.T) {
+	content, err := os.ReadFile(comparisonFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestCompareVariantsOfTwoSuites(t *testing.T) {
 	if err := os.WriteFile(other, bytes.Replace(content, []byte(`"uid": "`), []byte(`"uid": "another `), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code, out, errOut := plugin(t, "compare", suiteFile+":durable", other+":lazy")
+	code, out, errOut := plugin(t, "compare", comparisonFile+":durable", other+":lazy")
 	if code != ExitCannotSay || !strings.Contains(out, "too few trials, 2 and 2") {
 		t.Errorf("exit code %d\n%s%s", code, out, errOut)
 	}

@@ -28,7 +28,7 @@ func fixed(words ...string) completions {
 	}
 }
 
-// names offers the runs and suites of the namespace, the newest first, for one argument.
+// names offers the runs and comparisons of the namespace, the newest first, for one argument.
 func (c *cluster) names() completions {
 	return func(command *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
 		const done = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
@@ -46,18 +46,18 @@ func (c *cluster) names() completions {
 // named are the names, without those that were given already. What cannot be read is not offered.
 func named(command *cobra.Command, cl client.Reader, namespace string, given []string) []string {
 	var (
-		runs    v1alpha1.BenchmarkRunList
-		suites  v1alpha1.BenchmarkSuiteList
-		objects []client.Object
+		runs        v1alpha1.BenchmarkRunList
+		comparisons v1alpha1.BenchmarkComparisonList
+		objects     []client.Object
 	)
 	if cl.List(command.Context(), &runs, client.InNamespace(namespace)) == nil {
 		for i := range runs.Items {
 			objects = append(objects, &runs.Items[i])
 		}
 	}
-	if cl.List(command.Context(), &suites, client.InNamespace(namespace)) == nil {
-		for i := range suites.Items {
-			objects = append(objects, &suites.Items[i])
+	if cl.List(command.Context(), &comparisons, client.InNamespace(namespace)) == nil {
+		for i := range comparisons.Items {
+			objects = append(objects, &comparisons.Items[i])
 		}
 	}
 	slices.SortStableFunc(objects, func(a, b client.Object) int {
@@ -86,7 +86,7 @@ func addCompletion(root *cobra.Command, streams genericiooptions.IOStreams) {
 			continue
 		}
 		command.Short = "Print a script that completes commands, flags and names in a shell"
-		command.Long = "Print a script that completes commands, flags and names of runs and suites in a shell.\n\n" +
+		command.Long = "Print a script that completes commands, flags and names of runs and comparisons in a shell.\n\n" +
 			"kubectl completes the arguments of a plugin by a program in the PATH: use `completion kubectl` if you type\n" +
 			"`kubectl benchrun`. The scripts of the other commands are for `kubectl-benchrun` as a program of its own."
 		command.Example = `  # kubectl benchrun watch <TAB>

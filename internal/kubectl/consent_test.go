@@ -24,7 +24,7 @@ import (
 // Of a stranger's object, the specification is created, and nothing else.
 func TestReproduceCreatesTheSpecificationOnly(t *testing.T) {
 	for name, objects := range map[string][]client.Object{
-		"commit-size": finishedRun(t, "commit-size", 1), "twice": finishedSuite(t),
+		"commit-size": finishedRun(t, "commit-size", 1), "twice": finishedComparison(t),
 	} {
 		b := bundleOf(t, name, objects)
 		var object map[string]any
@@ -33,10 +33,10 @@ func TestReproduceCreatesTheSpecificationOnly(t *testing.T) {
 		}
 		object["metadata"] = map[string]any{
 			"name": name, "namespace": "kube-system", "generateName": "x-", "finalizers": []string{"example.com/stays"},
-			"labels":      map[string]string{"kueue.x-k8s.io/queue-name": "theirs", v1alpha1.LabelSuiteUID: "1"},
+			"labels":      map[string]string{"kueue.x-k8s.io/queue-name": "theirs", v1alpha1.LabelComparisonUID: "1"},
 			"annotations": map[string]string{"example.com/a": "b"},
 			"ownerReferences": []metav1.OwnerReference{{
-				APIVersion: "benchrun.dev/v1alpha1", Kind: "BenchmarkSuite", Name: "s", UID: "1",
+				APIVersion: "benchrun.dev/v1alpha1", Kind: "BenchmarkComparison", Name: "s", UID: "1",
 			}},
 		}
 		object["status"] = map[string]any{"startTime": "2026-01-02T03:04:05Z"}
@@ -63,7 +63,7 @@ func TestReproduceCreatesTheSpecificationOnly(t *testing.T) {
 		if diff := cmp.Diff(wanted, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if created.run != nil && created.run.Status.StartTime != nil || created.suite != nil && created.suite.Status.StartTime != nil {
+		if created.run != nil && created.run.Status.StartTime != nil || created.comparison != nil && created.comparison.Status.StartTime != nil {
 			t.Errorf("%s has the status of the bundle", name)
 		}
 	}

@@ -22,20 +22,20 @@ type damaged struct {
 	arguments []string
 }
 
-// filesToDamage are the results of a run and of a suite.
+// filesToDamage are the results of a run and of a comparison.
 func filesToDamage(t *testing.T) []damaged {
 	t.Helper()
 	_, a := measuredRun(t, "main", 1)
 	_, b := measuredRun(t, "new", 1)
-	suite, err := os.ReadFile(suiteFile)
+	comparison, err := os.ReadFile(comparisonFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, copied := file(t, b), filepath.Join(t.TempDir(), "suite.json")
+	run, copied := file(t, b), filepath.Join(t.TempDir(), "comparison.json")
 	return []damaged{
 		{resultsJSON(t, b), run, []string{"compare", file(t, a), run}},
-		{suite, copied, []string{"compare", copied}},
-		{suite, copied, []string{"compare", copied + ":lazy", copied + ":same"}},
+		{comparison, copied, []string{"compare", copied}},
+		{comparison, copied, []string{"compare", copied + ":lazy", copied + ":same"}},
 	}
 }
 

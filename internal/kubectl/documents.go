@@ -70,8 +70,8 @@ func (d *documents) ofRun(ctx context.Context, rep *report.Report, add func(*res
 	}
 }
 
-// ofSuite gives details the documents of the runs of a suite.
-func (d *documents) ofSuite(ctx context.Context, rep *report.Suite, details *page.SuiteDetails) {
+// ofComparison gives details the documents of the runs of a comparison.
+func (d *documents) ofComparison(ctx context.Context, rep *report.Comparison, details *page.ComparisonDetails) {
 	for i := range rep.Runs {
 		of := &rep.Runs[i]
 		if of.Results == "" {

@@ -115,9 +115,9 @@ func TestPrintPlotWithoutDocuments(t *testing.T) {
 	}
 }
 
-// Of a suite, the documents are those of its runs; a run that is gone is said.
-func TestPlotsOfSuiteDocuments(t *testing.T) {
-	objects := finishedSuite(t, documentSeries)
+// Of a comparison, the documents are those of its runs; a run that is gone is said.
+func TestPlotsOfComparisonDocuments(t *testing.T) {
+	objects := finishedComparison(t, documentSeries)
 	want := []string{"rowsPerCommit=1.throughput_over_time"}
 	p, docs := reportOf(t, "twice", clusterWith(objects...))
 	of, err := p.plot(t.Context(), docs, want[0])
@@ -136,14 +136,14 @@ func TestPlotsOfSuiteDocuments(t *testing.T) {
 	}
 	p, docs = reportOf(t, "twice", clusterWith(left...))
 	_, remarks, err := p.plotFiles(t.Context(), docs)
-	if err != nil || len(remarks) != 1 || !strings.Contains(remarks[0], `there is no run or suite "run/twice-r1-one"`) {
+	if err != nil || len(remarks) != 1 || !strings.Contains(remarks[0], `there is no run or comparison "run/twice-r1-one"`) {
 		t.Errorf("%v %q", err, remarks)
 	}
 }
 
-// A run without results in a suite has no documents: nothing is missing.
-func TestPlotsOfSuiteWithoutARun(t *testing.T) {
-	p, docs := reportOf(t, "twice", clusterWith(suiteWithout(t, finishedSuite(t, documentSeries), "twice-r1-one")...))
+// A run without results in a comparison has no documents: nothing is missing.
+func TestPlotsOfComparisonWithoutARun(t *testing.T) {
+	p, docs := reportOf(t, "twice", clusterWith(comparisonWithout(t, finishedComparison(t, documentSeries), "twice-r1-one")...))
 	if _, remarks, err := p.plotFiles(t.Context(), docs); err != nil || len(remarks) > 0 {
 		t.Errorf("%v %q", err, remarks)
 	}
@@ -151,11 +151,11 @@ func TestPlotsOfSuiteWithoutARun(t *testing.T) {
 
 // All documents that are missing are counted: of a run that is gone, one for each point at least.
 func TestMissingDocuments(t *testing.T) {
-	rep := &report.Suite{Runs: []report.SuiteRun{
-		{Name: "a", Results: "sha256:1", Values: make([]report.SuiteValue, 3)}, {Name: "b", Results: "sha256:2"}, {Name: "c"},
+	rep := &report.Comparison{Runs: []report.ComparisonRun{
+		{Name: "a", Results: "sha256:1", Values: make([]report.ComparisonValue, 3)}, {Name: "b", Results: "sha256:2"}, {Name: "c"},
 	}}
 	docs := &documents{from: clusterWith(), namespace: "bench"}
-	docs.ofSuite(t.Context(), rep, nil)
+	docs.ofComparison(t.Context(), rep, nil)
 	if got := docs.words(); !strings.HasPrefix(got, "The plots lack what 4 documents of the attempts would show") ||
 		!strings.Contains(got, `"run/a"`) {
 		t.Error(got)

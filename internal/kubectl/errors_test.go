@@ -56,7 +56,7 @@ func kinds(more map[string]answer) map[string]answer {
 			TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "benchrun.dev/v1alpha1",
 			APIResources: []metav1.APIResource{
 				{Name: "benchmarkruns", SingularName: "benchmarkrun", Namespaced: true, Kind: "BenchmarkRun"},
-				{Name: "benchmarksuites", SingularName: "benchmarksuite", Namespaced: true, Kind: "BenchmarkSuite"},
+				{Name: "benchmarkcomparisons", SingularName: "benchmarkcomparison", Namespaced: true, Kind: "BenchmarkComparison"},
 			},
 		}},
 	})
@@ -110,7 +110,7 @@ func TestErrors(t *testing.T) {
 			[]string{"list"},
 			"the cluster does not accept your credentials: log in again",
 		},
-		"no such run":      {serve(t, kinds(nil)), []string{"watch", "nobody"}, `there is no run or suite "nobody" in namespace default`},
+		"no such run":      {serve(t, kinds(nil)), []string{"watch", "nobody"}, `there is no run or comparison "nobody" in namespace default`},
 		"no such kind":     {serve(t, kinds(nil)), []string{"explain", "pod/a"}, `"pod" is no kind`},
 		"no such command":  {"", []string{"nonsense"}, `unknown command "nonsense"`},
 		"no such flag":     {"", []string{"list", "--nonsense"}, "unknown flag: --nonsense"},

@@ -30,8 +30,8 @@ func newExplain(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	code := ""
 	command := &cobra.Command{
 		Use:   "explain (NAME | --finding CODE)",
-		Short: "Say in plain words what a run or suite does or waits for, and what to do",
-		Long: `Say in plain words in which state a run or suite is, why and since when, what it waits for, and what to do.
+		Short: "Say in plain words what a run or comparison does or waits for, and what to do",
+		Long: `Say in plain words in which state a run or comparison is, why and since when, what it waits for, and what to do.
 
 With --finding, explain what a finding means for a number, without a cluster.
 
@@ -40,7 +40,7 @@ docs/troubleshooting.md explains every reason and cause at greater length, docs/
   kubectl benchrun explain commit-size
 
   # Why did it fail?
-  kubectl benchrun explain suite/durable-or-not
+  kubectl benchrun explain comparison/durable-or-not
 
   # What does a warning mean?
   kubectl benchrun explain --finding ServerNotAtRest`,
@@ -110,7 +110,7 @@ func (s *subject) counts() int32 {
 	if s.run != nil {
 		return ptr.Deref(s.run.Status.Trials.Invalidated, 0)
 	}
-	return ptr.Deref(s.suite.Status.Runs.Invalidated, 0)
+	return ptr.Deref(s.comparison.Status.Runs.Invalidated, 0)
 }
 
 // explanation is the answer, line by line.
@@ -198,7 +198,7 @@ func (s *subject) deadline() *metav1.Time {
 	if s.run != nil {
 		return s.run.Status.Deadline
 	}
-	return s.suite.Status.Deadline
+	return s.comparison.Status.Deadline
 }
 
 // explainExpiry says when it is deleted, and how to keep what it has measured.
@@ -220,7 +220,7 @@ func (s *subject) expiry() (*metav1.Time, v1alpha1.Retention) {
 	if s.run != nil {
 		return s.run.Status.ExpirationTime, s.run.Spec.Results.Retention
 	}
-	return s.suite.Status.ExpirationTime, s.suite.Spec.Results.Retention
+	return s.comparison.Status.ExpirationTime, s.comparison.Spec.Results.Retention
 }
 
 // explainInvalidated lists attempts that did not count. There may be more than are recorded: the count is that of the status.
@@ -235,7 +235,7 @@ func explainInvalidated(of *subject, attempts []attempt) []string {
 	}
 	for _, r := range attempts {
 		where := fmt.Sprintf("trial %d, attempt %d%s", r.Trial, r.Attempt, atPoint(r.Parameters))
-		if of.suite != nil {
+		if of.comparison != nil {
 			where = "run " + r.run + ", " + where
 		}
 		text = append(text, fmt.Sprintf("  %s: %s: %s", where, r.Cause, r.Message), "    "+causes[r.Cause].words())
@@ -250,7 +250,7 @@ const maxWarnings = 5
 // several that differ only in what they measured are one.
 func (s *subject) warnings(ctx context.Context, from client.Reader) []string {
 	if s.run == nil {
-		return s.suite.Status.Warnings
+		return s.comparison.Status.Warnings
 	}
 	all := slices.Clone(s.run.Status.Environment.Warnings)
 	if s.results().ConfigMap != "" {

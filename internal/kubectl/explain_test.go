@@ -34,7 +34,7 @@ func TestExplainQueued(t *testing.T) {
 	want := []string{
 		"Run sizes is Queued since 03:04:05 UTC (4m), 0 of 3 trials measured.",
 		"  " + message,
-		"It waits for its lane, in which one run or suite measures at a time.",
+		"It waits for its lane, in which one run or comparison measures at a time.",
 		"What to do: wait, suspend or delete what holds the lane, or use other lanes (spec.lane) for runs that cannot disturb each other.",
 		"docs/troubleshooting.md explains every reason and cause at greater length.",
 	}
@@ -47,13 +47,13 @@ func TestExplainQueued(t *testing.T) {
 func TestExplainExpiry(t *testing.T) {
 	run := measuring()
 	run.Status.ExpirationTime = ptr.To(metav1.NewTime(began.Add(30 * 24 * time.Hour)))
-	suite := testutil.MakeSuite("s", "ns", "a", "b").Obj()
-	suite.Status.ExpirationTime = ptr.To(metav1.NewTime(began.Add(-time.Second)))
-	suite.Spec.Results.Retention = v1alpha1.RetentionRetain
+	comparison := testutil.MakeComparison("s", "ns", "a", "b").Obj()
+	comparison.Status.ExpirationTime = ptr.To(metav1.NewTime(began.Add(-time.Second)))
+	comparison.Spec.Results.Retention = v1alpha1.RetentionRetain
 	for want, s := range map[string]*subject{
 		"It is deleted at 2026-02-01 03:04:05 UTC, in 30d, with its results; kubectl benchrun export saves them. " +
 			"spec.ttlSecondsAfterFinished changes that.": {run: run},
-		"It is deleted at 2026-01-02 03:04:04 UTC, in 0s, without its results. spec.ttlSecondsAfterFinished changes that.": {suite: suite},
+		"It is deleted at 2026-01-02 03:04:04 UTC, in 0s, without its results. spec.ttlSecondsAfterFinished changes that.": {comparison: comparison},
 	} {
 		if got := s.explanation(nil, nil, began); !slices.Contains(got, want) {
 			t.Errorf("it says %q, want %q", got, want)
@@ -120,21 +120,21 @@ func TestExplainEverything(t *testing.T) {
 		"Run sizes is Complete since 03:04:05 UTC (60m), 7 of 33 trials measured." {
 		t.Error(got)
 	}
-	suite := testutil.MakeSuite("pair", "ns", "a", "b").Obj()
-	suite.Status.Answer = "cannot say"
-	if got := momentOf(suite).answer; got != "cannot say" {
+	comparison := testutil.MakeComparison("pair", "ns", "a", "b").Obj()
+	comparison.Status.Answer = "cannot say"
+	if got := momentOf(comparison).answer; got != "cannot say" {
 		t.Errorf("%q", got)
 	}
-	suite.Status.Runs.Invalidated = ptr.To[int32](1)
+	comparison.Status.Runs.Invalidated = ptr.To[int32](1)
 	member := recorded(t, 3, 1, result.OutcomeInvalidated, result.CauseEvicted)
-	member.Labels[v1alpha1.LabelSuite] = "pair"
-	attempts, err := (&subject{suite: suite}).invalidated(t.Context(), fakeCluster(suite, member))
-	if got := explainInvalidated(&subject{suite: suite}, attempts); err != nil || len(got) != 3 ||
+	member.Labels[v1alpha1.LabelComparison] = "pair"
+	attempts, err := (&subject{comparison: comparison}).invalidated(t.Context(), fakeCluster(comparison, member))
+	if got := explainInvalidated(&subject{comparison: comparison}, attempts); err != nil || len(got) != 3 ||
 		got[0] != "1 attempt did not count, and was measured again:" || !strings.HasPrefix(got[1], "  run sizes, trial 3, attempt 1") {
 		t.Error(got, err)
 	}
-	text := strings.Join((&subject{suite: suite}).explanation(nil, nil, began), "\n")
-	if !strings.Contains(text, "Suite pair is New") || !strings.Contains(text, "is the operator running?") {
+	text := strings.Join((&subject{comparison: comparison}).explanation(nil, nil, began), "\n")
+	if !strings.Contains(text, "Comparison pair is New") || !strings.Contains(text, "is the operator running?") {
 		t.Error(text)
 	}
 }

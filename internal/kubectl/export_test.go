@@ -61,8 +61,8 @@ func TestExportRun(t *testing.T) {
 	}
 }
 
-func TestExportSuite(t *testing.T) {
-	path, err := exported(t, "twice", finishedSuite(t))
+func TestExportComparison(t *testing.T) {
+	path, err := exported(t, "twice", finishedComparison(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestExportSuite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, run := range p.suite.Runs {
+	for _, run := range p.comparison.Runs {
 		if decoded, err := report.Decode(fileIn(t, path, "twice/runs/"+run.Name+"/results/results.json")); err != nil ||
 			decoded.Run.Name != run.Name {
 			t.Errorf("the results of %s: %v", run.Name, err)

@@ -88,13 +88,13 @@ func finishedRun(t *testing.T, name string, factor float64, change ...func(*resu
 	return append(objects, results, run)
 }
 
-// finishedSuite is a suite of two variants and two rounds, with its runs.
-func finishedSuite(t *testing.T, change ...func(*result.Document)) []client.Object {
+// finishedComparison is a comparison of two variants and two rounds, with its runs.
+func finishedComparison(t *testing.T, change ...func(*result.Document)) []client.Object {
 	t.Helper()
-	suite := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Name: "twice", Namespace: "bench", UID: "suite"}}
-	rep := &report.Suite{
-		Name: "twice", Namespace: "bench", UID: "suite", Spec: json.RawMessage(`{}`),
-		Variants: []report.SuiteVariant{{Name: "one", Baseline: true}, {Name: "other"}},
+	comparison := &v1alpha1.BenchmarkComparison{ObjectMeta: metav1.ObjectMeta{Name: "twice", Namespace: "bench", UID: "comparison"}}
+	rep := &report.Comparison{
+		Name: "twice", Namespace: "bench", UID: "comparison", Spec: json.RawMessage(`{}`),
+		Variants: []report.ComparisonVariant{{Name: "one", Baseline: true}, {Name: "other"}},
 		Pairs:    []stats.Paired{{Variant: "other", Baseline: "one", Parameters: map[string]string{"rowsPerCommit": "1"}}},
 	}
 	var objects []client.Object
@@ -103,23 +103,23 @@ func finishedSuite(t *testing.T, change ...func(*result.Document)) []client.Obje
 			members := finishedRun(t, fmt.Sprintf("twice-r%d-%s", round, variant), 1, change...)
 			objects = append(objects, members...)
 			run, _ := members[len(members)-1].(*v1alpha1.BenchmarkRun)
-			rep.Runs = append(rep.Runs, report.SuiteRun{
+			rep.Runs = append(rep.Runs, report.ComparisonRun{
 				Name: run.Name, Round: round, Variant: variant, Outcome: v1alpha1.ConditionComplete, Results: run.Status.Results.Digest,
 			})
 		}
 	}
-	files, err := report.SuiteFiles(rep)
+	files, err := report.ComparisonFiles(rep)
 	if err != nil {
 		t.Fatal(err)
 	}
-	results := configMap(plan.SuiteResultsName(suite), files...)
-	suite.Status.Results = v1alpha1.ResultsReference{
+	results := configMap(plan.ComparisonResultsName(comparison), files...)
+	comparison.Status.Results = v1alpha1.ResultsReference{
 		ConfigMap: results.Name, Digest: result.NamedDigest([]byte(results.Data[report.JSONFile])),
 	}
-	suite.Status.StartTime = &metav1.Time{Time: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)}
-	suite.Status.CompletionTime = &metav1.Time{Time: time.Date(2026, 1, 2, 3, 9, 0, 0, time.UTC)}
-	suite.Status.Answer = "one and other are equal within 5 %"
-	return append(objects, results, suite)
+	comparison.Status.StartTime = &metav1.Time{Time: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)}
+	comparison.Status.CompletionTime = &metav1.Time{Time: time.Date(2026, 1, 2, 3, 9, 0, 0, time.UTC)}
+	comparison.Status.Answer = "one and other are equal within 5 %"
+	return append(objects, results, comparison)
 }
 
 func configMap(name string, files ...result.File) *corev1.ConfigMap {

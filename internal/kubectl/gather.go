@@ -24,13 +24,13 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/version"
 )
 
-// gathering puts what the cluster has of a run or suite into a bundle, one attempt after another.
+// gathering puts what the cluster has of a run or comparison into a bundle, one attempt after another.
 type gathering struct {
 	from client.Reader
 	to   *bundle.Writer
 }
 
-// gather writes the bundle of a run or suite whose results are published.
+// gather writes the bundle of a run or comparison whose results are published.
 func gather(ctx context.Context, from client.Reader, s *subject, to io.Writer) (*bundle.Manifest, error) {
 	printed, err := s.published(ctx, from)
 	if err != nil {
@@ -48,7 +48,7 @@ func gather(ctx context.Context, from client.Reader, s *subject, to io.Writer) (
 	if s.run != nil {
 		err = g.addRun(ctx, "", s.run, printed)
 	} else {
-		err = g.addSuite(ctx, s.suite, printed)
+		err = g.addComparison(ctx, s.comparison, printed)
 	}
 	if err != nil {
 		return nil, err
@@ -71,8 +71,8 @@ func manifestOf(s *subject, printed *printable) (*bundle.Manifest, []byte, error
 		m.Kind, m.SpecDigest, m.Answer = plan.RunKind, printed.run.Run.SpecDigest, s.run.Status.Headline
 		started, finished, resource["spec"] = s.run.Status.StartTime, s.run.Status.CompletionTime, s.run.Spec
 	} else {
-		m.Kind, m.Answer = plan.SuiteKind, s.suite.Status.Answer
-		started, finished, resource["spec"] = s.suite.Status.StartTime, s.suite.Status.CompletionTime, s.suite.Spec
+		m.Kind, m.Answer = plan.ComparisonKind, s.comparison.Status.Answer
+		started, finished, resource["spec"] = s.comparison.Status.StartTime, s.comparison.Status.CompletionTime, s.comparison.Spec
 	}
 	if started == nil || finished == nil {
 		return nil, nil, fmt.Errorf("%s has not finished: wait for it with `kubectl benchrun watch %s`", m.Name, m.Name)
@@ -208,16 +208,16 @@ func (g *gathering) addVariables(prefix string, document []byte) error {
 	return g.to.Add(prefix+bundle.VariablesFile, []byte(b.String()))
 }
 
-// addSuite adds the results of a suite, and its runs.
-func (g *gathering) addSuite(ctx context.Context, suite *v1alpha1.BenchmarkSuite, printed *printable) error {
+// addComparison adds the results of a comparison, and its runs.
+func (g *gathering) addComparison(ctx context.Context, comparison *v1alpha1.BenchmarkComparison, printed *printable) error {
 	if err := g.addResults("", printed.contents); err != nil {
 		return err
 	}
-	for _, of := range printed.suite.Runs {
+	for _, of := range printed.comparison.Runs {
 		if of.Results == "" {
 			continue
 		}
-		member, results, err := measuredMember(ctx, g.from, suite.Namespace, &of)
+		member, results, err := measuredMember(ctx, g.from, comparison.Namespace, &of)
 		if err != nil {
 			return err
 		}
@@ -228,9 +228,9 @@ func (g *gathering) addSuite(ctx context.Context, suite *v1alpha1.BenchmarkSuite
 	return nil
 }
 
-// measuredMember is a run of a suite with its results: those that the suite has measured.
+// measuredMember is a run of a comparison with its results: those that the comparison has measured.
 func measuredMember(
-	ctx context.Context, from client.Reader, namespace string, of *report.SuiteRun,
+	ctx context.Context, from client.Reader, namespace string, of *report.ComparisonRun,
 ) (*subject, *printable, error) {
 	member, err := find(ctx, from, namespace, "run/"+of.Name)
 	if err != nil {
@@ -241,7 +241,7 @@ func measuredMember(
 		return nil, nil, err
 	}
 	if member.run.Status.Results.Digest != of.Results {
-		return nil, nil, fmt.Errorf("run %s is not the one that the suite has measured: it has other results", of.Name)
+		return nil, nil, fmt.Errorf("run %s is not the one that the comparison has measured: it has other results", of.Name)
 	}
 	return member, results, nil
 }

@@ -92,21 +92,21 @@ func TestExportHasEverything(t *testing.T) {
 	}
 }
 
-// A run of a suite whose results are not those that the suite has measured is no part of its bundle; one that has no results
+// A run of a comparison whose results are not those that the comparison has measured is no part of its bundle; one that has no results
 // has no folder.
-func TestExportSuiteOfOtherRuns(t *testing.T) {
+func TestExportComparisonOfOtherRuns(t *testing.T) {
 	const name = "twice-r1-one"
 	var objects []client.Object
-	for _, o := range finishedSuite(t) {
+	for _, o := range finishedComparison(t) {
 		if !strings.HasPrefix(o.GetName(), name) {
 			objects = append(objects, o)
 		}
 	}
 	_, err := exported(t, "twice", append(objects, finishedRun(t, name, 2)...))
-	if err == nil || !strings.Contains(err.Error(), "run "+name+" is not the one that the suite has measured") {
+	if err == nil || !strings.Contains(err.Error(), "run "+name+" is not the one that the comparison has measured") {
 		t.Errorf("the error is %v", err)
 	}
-	path, err := exported(t, "twice", suiteWithout(t, finishedSuite(t), name))
+	path, err := exported(t, "twice", comparisonWithout(t, finishedComparison(t), name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,12 +117,12 @@ func TestExportSuiteOfOtherRuns(t *testing.T) {
 	}
 }
 
-// suiteWithout is a suite in whose results one run has none.
-func suiteWithout(t *testing.T, objects []client.Object, run string) []client.Object {
+// comparisonWithout is a comparison in whose results one run has none.
+func comparisonWithout(t *testing.T, objects []client.Object, run string) []client.Object {
 	t.Helper()
-	suite, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkSuite)
+	comparison, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkComparison)
 	results, _ := objects[len(objects)-2].(*corev1.ConfigMap)
-	rep, err := report.DecodeSuite([]byte(results.Data[report.JSONFile]))
+	rep, err := report.DecodeComparison([]byte(results.Data[report.JSONFile]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,11 +132,11 @@ func suiteWithout(t *testing.T, objects []client.Object, run string) []client.Ob
 		}
 	}
 	var text bytes.Buffer
-	if err := report.SuiteJSON(&text, rep); err != nil {
+	if err := report.ComparisonJSON(&text, rep); err != nil {
 		t.Fatal(err)
 	}
 	results.Data[report.JSONFile] = text.String()
-	suite.Status.Results.Digest = result.NamedDigest(text.Bytes())
+	comparison.Status.Results.Digest = result.NamedDigest(text.Bytes())
 	return objects
 }
 

@@ -24,8 +24,8 @@ func newList(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	everywhere := false
 	command := &cobra.Command{
 		Use:   "list",
-		Short: "List runs and suites, the newest first",
-		Example: `  # Runs and suites of the current namespace.
+		Short: "List runs and comparisons, the newest first",
+		Example: `  # Runs and comparisons of the current namespace.
   kubectl benchrun list
 
   # Those of all namespaces.
@@ -45,7 +45,7 @@ func newList(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 			}
 			if len(rows) == 0 {
 				_, err := fmt.Fprintln(streams.ErrOut,
-					"There are no runs and no suites. `kubectl benchrun run --help` shows how to start one.")
+					"There are no runs and no comparisons. `kubectl benchrun run --help` shows how to start one.")
 				return err
 			}
 			return printRows(streams, rows, everywhere)
@@ -61,23 +61,23 @@ type row struct {
 	created                                         metav1.Time
 }
 
-// listed are all runs that stand alone, and all suites. Runs of a suite are not listed.
+// listed are all runs that stand alone, and all comparisons. Runs of a comparison are not listed.
 func listed(command *cobra.Command, cl client.Reader, namespace string) ([]row, error) {
 	var (
-		runs   v1alpha1.BenchmarkRunList
-		suites v1alpha1.BenchmarkSuiteList
-		rows   []row
+		runs        v1alpha1.BenchmarkRunList
+		comparisons v1alpha1.BenchmarkComparisonList
+		rows        []row
 	)
 	in := client.InNamespace(namespace)
 	if err := cl.List(command.Context(), &runs, in); err != nil {
 		return nil, fmt.Errorf("listing runs: %w", err)
 	}
-	if err := cl.List(command.Context(), &suites, in); err != nil {
-		return nil, fmt.Errorf("listing suites: %w", err)
+	if err := cl.List(command.Context(), &comparisons, in); err != nil {
+		return nil, fmt.Errorf("listing comparisons: %w", err)
 	}
 	for i := range runs.Items {
 		run := &runs.Items[i]
-		if run.Labels[v1alpha1.LabelSuite] != "" {
+		if run.Labels[v1alpha1.LabelComparison] != "" {
 			continue
 		}
 		rows = append(rows, row{
@@ -85,11 +85,11 @@ func listed(command *cobra.Command, cl client.Reader, namespace string) ([]row, 
 			run.CreationTimestamp,
 		})
 	}
-	for i := range suites.Items {
-		suite := &suites.Items[i]
+	for i := range comparisons.Items {
+		comparison := &comparisons.Items[i]
 		rows = append(rows, row{
-			suite.Namespace, suite.Name, "suite", statusOf(suite.Status.Conditions), suite.Status.Progress, suite.Status.Answer,
-			suite.CreationTimestamp,
+			comparison.Namespace, comparison.Name, "comparison", statusOf(comparison.Status.Conditions), comparison.Status.Progress, comparison.Status.Answer,
+			comparison.CreationTimestamp,
 		})
 	}
 	slices.SortStableFunc(rows, func(a, b row) int {

@@ -77,8 +77,8 @@ func (r logRequest) print(ctx context.Context, cl client.Reader, from logs, s *s
 		return r.printDatabase(ctx, cl, from, s, out)
 	}
 	if s.run == nil {
-		return fmt.Errorf("%s is a suite, and trials belong to its runs: `kubectl get brun -l %s=%s` lists them", s.suite.Name,
-			v1alpha1.LabelSuite, s.suite.Name)
+		return fmt.Errorf("%s is a comparison, and trials belong to its runs: `kubectl get brun -l %s=%s` lists them", s.comparison.Name,
+			v1alpha1.LabelComparison, s.comparison.Name)
 	}
 	pods, err := podsOf(ctx, cl, s, v1alpha1.ComponentLoader, client.MatchingLabels{v1alpha1.LabelTrial: strconv.Itoa(r.trial)})
 	if err != nil && !apierrors.IsForbidden(err) {
@@ -112,7 +112,7 @@ func attemptOf(pod *corev1.Pod) int {
 	return n
 }
 
-// podsOf are the Pods of a run or suite.
+// podsOf are the Pods of a run or comparison.
 func podsOf(
 	ctx context.Context, cl client.Reader, s *subject, component string, more client.MatchingLabels,
 ) ([]corev1.Pod, error) {
@@ -125,9 +125,9 @@ func podsOf(
 func (r logRequest) printDatabase(ctx context.Context, cl client.Reader, from logs, s *subject, out io.Writer) error {
 	of := s
 	if s.run != nil {
-		if owner := plan.DatabaseOwner(s.run); owner.Name != s.run.Name { // the database of a suite
-			of = &subject{suite: new(v1alpha1.BenchmarkSuite)}
-			of.suite.Namespace, of.suite.Name = s.run.Namespace, owner.Name
+		if owner := plan.DatabaseOwner(s.run); owner.Name != s.run.Name { // the database of a comparison
+			of = &subject{comparison: new(v1alpha1.BenchmarkComparison)}
+			of.comparison.Namespace, of.comparison.Name = s.run.Namespace, owner.Name
 		}
 	}
 	pods, err := podsOf(ctx, cl, of, v1alpha1.ComponentDatabase, nil)

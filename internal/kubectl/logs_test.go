@@ -120,9 +120,9 @@ func TestLogsForbidden(t *testing.T) {
 	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{}, &subject{run: run}, &out); err != nil || !strings.HasPrefix(out.String(), "The Pod is gone.") {
 		t.Error(err, out.String())
 	}
-	suite := testutil.MakeSuite("pair", "ns", "a", "b").Obj()
-	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{}, &subject{suite: suite}, &out); err == nil ||
-		!strings.Contains(err.Error(), "kubectl get brun -l benchrun.dev/suite=pair") {
+	comparison := testutil.MakeComparison("pair", "ns", "a", "b").Obj()
+	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{}, &subject{comparison: comparison}, &out); err == nil ||
+		!strings.Contains(err.Error(), "kubectl get brun -l benchrun.dev/comparison=pair") {
 		t.Error(err)
 	}
 	if err := (logRequest{database: true}).print(t.Context(), cl, fakeLogs{}, &subject{run: run}, &out); err == nil ||

@@ -29,10 +29,10 @@ type manifest struct {
 	object *unstructured.Unstructured
 }
 
-// ours says whether it is a run or a suite, of whatever version.
+// ours says whether it is a run or a comparison, of whatever version.
 func (m *manifest) ours() bool {
 	group, _, _ := strings.Cut(m.object.GetAPIVersion(), "/")
-	return group == v1alpha1.GroupVersion.Group && (m.object.GetKind() == plan.RunKind || m.object.GetKind() == plan.SuiteKind)
+	return group == v1alpha1.GroupVersion.Group && (m.object.GetKind() == plan.RunKind || m.object.GetKind() == plan.ComparisonKind)
 }
 
 // title is how messages name the object.

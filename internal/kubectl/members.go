@@ -18,44 +18,44 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
-// judgedSoFar is the report of a suite whose results are not published: of its runs that are complete. Its outcome is
-// Unfinished, or Failed if the suite has failed. The documents of attempts are not read: which variables differ without
+// judgedSoFar is the report of a comparison whose results are not published: of its runs that are complete. Its outcome is
+// Unfinished, or Failed if the comparison has failed. The documents of attempts are not read: which variables differ without
 // being asked for is left out.
-func judgedSoFar(ctx context.Context, from client.Reader, suite *v1alpha1.BenchmarkSuite) (*report.Suite, error) {
-	p, err := validation.PlanSuite(suite)
+func judgedSoFar(ctx context.Context, from client.Reader, comparison *v1alpha1.BenchmarkComparison) (*report.Comparison, error) {
+	p, err := validation.PlanComparison(comparison)
 	if err != nil {
-		return nil, fmt.Errorf("planning suite %s: %w", suite.Name, err)
+		return nil, fmt.Errorf("planning comparison %s: %w", comparison.Name, err)
 	}
-	runs, err := readMembers(ctx, from, suite, p)
+	runs, err := readMembers(ctx, from, comparison, p)
 	if err != nil {
 		return nil, err
 	}
-	outcome, message := report.Unfinished, notWhole(suite.Status.Conditions)
-	if why := analysis.FailureOf(suite.Status.Conditions); why != "" {
+	outcome, message := report.Unfinished, notWhole(comparison.Status.Conditions)
+	if why := analysis.FailureOf(comparison.Status.Conditions); why != "" {
 		outcome, message = v1alpha1.ConditionFailed, why
 	}
-	return report.OfSuite(suite, p, runs, analysis.Judge(suite, p, runs, analysis.Verdicts{}), outcome, message)
+	return report.OfComparison(comparison, p, runs, analysis.Judge(comparison, p, runs, analysis.Verdicts{}), outcome, message)
 }
 
-// readMembers reads the runs of a suite, and the results of those that are complete.
+// readMembers reads the runs of a comparison, and the results of those that are complete.
 func readMembers(
-	ctx context.Context, from client.Reader, suite *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan,
-) (*analysis.SuiteRuns, error) {
+	ctx context.Context, from client.Reader, comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan,
+) (*analysis.ComparisonRuns, error) {
 	var list v1alpha1.BenchmarkRunList
-	of := &subject{suite: suite}
-	if err := from.List(ctx, &list, client.InNamespace(suite.Namespace), of.label()); err != nil {
-		return nil, fmt.Errorf("listing the runs of suite %s: %w", suite.Name, err)
+	of := &subject{comparison: comparison}
+	if err := from.List(ctx, &list, client.InNamespace(comparison.Namespace), of.label()); err != nil {
+		return nil, fmt.Errorf("listing the runs of comparison %s: %w", comparison.Name, err)
 	}
 	byName := map[string]*v1alpha1.BenchmarkRun{}
 	for i := range list.Items {
-		if metav1.IsControlledBy(&list.Items[i], suite) {
+		if metav1.IsControlledBy(&list.Items[i], comparison) {
 			byName[list.Items[i].Name] = &list.Items[i]
 		}
 	}
-	runs := &analysis.SuiteRuns{Members: make([]analysis.Member, len(p.Members))}
-	named := analysis.NamedMetrics(suite.Spec.Claims, suite.Spec.Plots, suite.Spec.Tables)
+	runs := &analysis.ComparisonRuns{Members: make([]analysis.Member, len(p.Members))}
+	named := analysis.NamedMetrics(comparison.Spec.Claims, comparison.Spec.Plots, comparison.Spec.Tables)
 	for i, m := range p.Members {
-		run := byName[plan.MemberName(suite, m)]
+		run := byName[plan.MemberName(comparison, m)]
 		runs.Members[i].Run = run
 		if run == nil || !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete) {
 			continue

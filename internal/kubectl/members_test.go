@@ -17,25 +17,25 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// begunSuite is a suite of two variants of which so many runs are complete and the next is under way, with what the cluster has
+// begunComparison is a comparison of two variants of which so many runs are complete and the next is under way, with what the cluster has
 // of it. The second variant is twice as fast.
-func begunSuite(t *testing.T, complete int) (*v1alpha1.BenchmarkSuite, []client.Object) {
+func begunComparison(t *testing.T, complete int) (*v1alpha1.BenchmarkComparison, []client.Object) {
 	t.Helper()
-	suite := testutil.MakeSuite("pair", "bench", "durable", "lazy").Sweep(1).With(func(s *v1alpha1.BenchmarkSuite) {
+	comparison := testutil.MakeComparison("pair", "bench", "durable", "lazy").Sweep(1).With(func(s *v1alpha1.BenchmarkComparison) {
 		s.Status.Conditions = []metav1.Condition{{
 			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonMeasuring, Message: "round 2 of 20",
 		}}
 	}).Obj()
-	objects := []client.Object{suite}
-	for i, m := range plan.ForSuite(&suite.Spec)[:complete+1] {
-		run := plan.MemberRun(suite, m)
-		run.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(suite, v1alpha1.GroupVersion.WithKind(plan.SuiteKind))}
+	objects := []client.Object{comparison}
+	for i, m := range plan.ForComparison(&comparison.Spec)[:complete+1] {
+		run := plan.MemberRun(comparison, m)
+		run.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(comparison, v1alpha1.GroupVersion.WithKind(plan.ComparisonKind))}
 		if i < complete {
 			objects = append(objects, completed(t, run, 1000*(1+float64(m.Variant))+float64(i)))
 		}
 		objects = append(objects, run)
 	}
-	return suite, objects
+	return comparison, objects
 }
 
 // completed makes a run of one trial complete. It returns its results.
@@ -64,8 +64,8 @@ func completed(t *testing.T, run *v1alpha1.BenchmarkRun, value float64) client.O
 	return cm
 }
 
-// A suite that has not finished has a report of its runs that are complete, which says so in every format for people.
-func TestReportOfASuiteSoFar(t *testing.T) {
+// A comparison that has not finished has a report of its runs that are complete, which says so in every format for people.
+func TestReportOfAComparisonSoFar(t *testing.T) {
 	for complete, want := range map[int]struct {
 		rounds  int
 		answer  string
@@ -73,12 +73,12 @@ func TestReportOfASuiteSoFar(t *testing.T) {
 	}{
 		0: {0, "no answer", false}, 1: {0, "no answer", false}, 3: {1, "cannot say", true}, 8: {4, "lazy is ", true},
 	} {
-		_, objects := begunSuite(t, complete)
+		_, objects := begunComparison(t, complete)
 		p, err := reported(t.Context(), clusterWith(objects...), "bench", "pair")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := p.suite; s.Rounds != want.rounds || len(s.Runs) != complete || (len(s.Pairs) > 0) != want.compare {
+		if s := p.comparison; s.Rounds != want.rounds || len(s.Runs) != complete || (len(s.Pairs) > 0) != want.compare {
 			t.Errorf("%d runs: %d rounds, %d runs, %d comparisons", complete, s.Rounds, len(s.Runs), len(s.Pairs))
 		}
 		for _, format := range []string{"text", "markdown", "github"} {
@@ -99,10 +99,10 @@ func TestReportOfASuiteSoFar(t *testing.T) {
 }
 
 // It compares as the operator does. The documents are not read, so that nothing is said of variables that nobody asked for.
-func TestReportOfASuiteCompares(t *testing.T) {
-	suite, objects := begunSuite(t, 8)
-	suite.Spec.Plots = v1alpha1.Plots{{Name: "seconds", Against: "rowsPerCommit", Metric: result.DurationMetric}}
-	got, err := judgedSoFar(t.Context(), clusterWith(objects...), suite)
+func TestReportOfAComparisonCompares(t *testing.T) {
+	comparison, objects := begunComparison(t, 8)
+	comparison.Spec.Plots = v1alpha1.Plots{{Name: "seconds", Against: "rowsPerCommit", Metric: result.DurationMetric}}
+	got, err := judgedSoFar(t.Context(), clusterWith(objects...), comparison)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,18 +117,18 @@ func TestReportOfASuiteCompares(t *testing.T) {
 	}
 }
 
-// A suite that has failed says why; a run that somebody else has made is none of its own; results that were changed or deleted are
+// A comparison that has failed says why; a run that somebody else has made is none of its own; results that were changed or deleted are
 // an error.
-func TestReportOfASuiteThatIsNotWhole(t *testing.T) {
-	suite, objects := begunSuite(t, 3)
-	suite.Status.Conditions = append(suite.Status.Conditions, metav1.Condition{
+func TestReportOfAComparisonThatIsNotWhole(t *testing.T) {
+	comparison, objects := begunComparison(t, 3)
+	comparison.Status.Conditions = append(comparison.Status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMemberFailed, Message: "run x failed",
 	})
-	rep, err := judgedSoFar(t.Context(), clusterWith(objects...), suite)
+	rep, err := judgedSoFar(t.Context(), clusterWith(objects...), comparison)
 	if err != nil || rep.Outcome != "Failed" || rep.Message != "MemberFailed: run x failed" {
 		t.Errorf("%v, %+v", err, rep)
 	}
-	stranger, others := begunSuite(t, 3)
+	stranger, others := begunComparison(t, 3)
 	others[2].SetOwnerReferences(nil)
 	rep, err = judgedSoFar(t.Context(), clusterWith(others...), stranger)
 	if err != nil || len(rep.Runs) != 2 || rep.Rounds != 0 {
@@ -142,14 +142,14 @@ func TestReportOfASuiteThatIsNotWhole(t *testing.T) {
 			return list
 		},
 	} {
-		suite, objects := begunSuite(t, 1)
-		if _, err := judgedSoFar(t.Context(), clusterWith(change(objects)...), suite); err == nil || !strings.Contains(err.Error(), want) {
+		comparison, objects := begunComparison(t, 1)
+		if _, err := judgedSoFar(t.Context(), clusterWith(change(objects)...), comparison); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}
-	broken, _ := begunSuite(t, 0)
+	broken, _ := begunComparison(t, 0)
 	broken.Spec.Template.Spec.Workload.CommitSize.Sweep = new(v1alpha1.CommitSizeSweep)
-	if _, err := judgedSoFar(t.Context(), clusterWith(broken), broken); err == nil || !strings.Contains(err.Error(), "planning suite pair") {
+	if _, err := judgedSoFar(t.Context(), clusterWith(broken), broken); err == nil || !strings.Contains(err.Error(), "planning comparison pair") {
 		t.Errorf("the error is %v", err)
 	}
 }

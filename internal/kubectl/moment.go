@@ -17,7 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// moment is what there is to say of a run or suite.
+// moment is what there is to say of a run or comparison.
 type moment struct {
 	kind, name string
 	// unit is what is counted: trials or rounds.
@@ -29,20 +29,20 @@ type moment struct {
 	started     *metav1.Time
 	elapsed     string
 	suspended   time.Duration
-	// answer is what was found, and soFar the answers of a suite up to now.
+	// answer is what was found, and soFar the answers of a comparison up to now.
 	answer, soFar string
 	// pace is what the loader does, if that is known.
 	pace string
 }
 
 func momentOf(object client.Object) *moment {
-	if suite, isSuite := object.(*v1alpha1.BenchmarkSuite); isSuite {
-		s := &suite.Status
+	if comparison, isComparison := object.(*v1alpha1.BenchmarkComparison); isComparison {
+		s := &comparison.Status
 		return &moment{
-			kind: "suite", name: suite.Name, unit: "rounds", conditions: s.Conditions,
-			mayEndEarly: suite.Spec.EarlyStop.Policy != v1alpha1.EarlyStopDisabled,
+			kind: "comparison", name: comparison.Name, unit: "rounds", conditions: s.Conditions,
+			mayEndEarly: comparison.Spec.EarlyStop.Policy != v1alpha1.EarlyStopDisabled,
 			done:        int(ptr.Deref(s.Rounds.Measured, 0)), planned: int(ptr.Deref(s.Rounds.Planned, 0)),
-			started: s.StartTime, elapsed: s.Elapsed, suspended: seconds(s.SuspendedSeconds), soFar: soFar(s.Comparisons),
+			started: s.StartTime, elapsed: s.Elapsed, suspended: seconds(s.SuspendedSeconds), soFar: soFar(s.Pairs),
 			answer: s.Answer,
 		}
 	}
@@ -57,14 +57,14 @@ func momentOf(object client.Object) *moment {
 
 func seconds(n *int64) time.Duration { return time.Duration(ptr.Deref(n, 0)) * time.Second }
 
-// maxAnswers is how many comparisons are listed while a suite is under way.
+// maxAnswers is how many pairs are listed while a comparison is under way.
 const maxAnswers = 4
 
-// soFar lists the comparisons of a suite with their ratios.
-func soFar(comparisons []v1alpha1.ComparisonStatus) string {
+// soFar lists the pairs of a comparison with their ratios.
+func soFar(pairs []v1alpha1.PairStatus) string {
 	var parts []string
-	for i := range comparisons {
-		c := &comparisons[i]
+	for i := range pairs {
+		c := &pairs[i]
 		if c.Ratio == "" {
 			continue
 		}
@@ -144,7 +144,7 @@ func (m *moment) left(now time.Time) string {
 	return words
 }
 
-// end is the line that stays when it has finished, or the error that says how it failed. The code of a suite without an
+// end is the line that stays when it has finished, or the error that says how it failed. The code of a comparison without an
 // answer is one of its own.
 func (m *moment) end() (string, error) {
 	ready := m.ready()
@@ -152,7 +152,7 @@ func (m *moment) end() (string, error) {
 		return "", fmt.Errorf("%s %s failed: %s: %s", m.kind, m.name, ready.Reason, ready.Message)
 	}
 	words := fmt.Sprintf("%s: %s, %d/%d %s in %s: %s", m.name, ready.Reason, m.done, m.planned, m.unit, m.elapsed, m.answer)
-	if m.kind == "suite" && !m.is(v1alpha1.ConditionDecided) {
+	if m.kind == "comparison" && !m.is(v1alpha1.ConditionDecided) {
 		return words, verdictError{ExitCannotSay}
 	}
 	return words, nil

@@ -26,7 +26,7 @@ type opener struct {
 	namespace string
 }
 
-// reference is what an argument names: the report of a run or of a suite, of which one is nil, and a variant of the suite.
+// reference is what an argument names: the report of a run or of a comparison, of which one is nil, and a variant of the comparison.
 type reference struct {
 	printable
 	// name is the argument without the variant.
@@ -56,29 +56,29 @@ func called(a, b *reference) (string, string) {
 	return short(a), short(b)
 }
 
-var errNeitherKind = errors.New(report.JSONFile + " is neither that of a run nor that of a suite")
+var errNeitherKind = errors.New(report.JSONFile + " is neither that of a run nor that of a comparison")
 
 // open reads what an argument names:
 //
-//	NAME, run/NAME, suite/NAME   the published results of a run or a suite in the cluster
+//	NAME, run/NAME, comparison/NAME   the published results of a run or a comparison in the cluster
 //	PATH/                        a folder that `report --dir` has written
-//	PATH.json                    results.json of a run or a suite
+//	PATH.json                    results.json of a run or a comparison
 //	PATH.tgz, oci://…            a bundle
 //
-// each with :VARIANT behind it for a variant of a suite. No name in a cluster has a colon.
+// each with :VARIANT behind it for a variant of a comparison. No name in a cluster has a colon.
 func (o *opener) open(text string) (*reference, error) {
 	name, variant := text, ""
 	// What follows the last colon of an address in a registry is the tag.
 	if i := strings.LastIndex(text, ":"); i >= 0 && !strings.Contains(text[i:], "/") && !strings.HasPrefix(text, ociPrefix) {
 		if name, variant = text[:i], text[i+1:]; name == "" || variant == "" {
-			return nil, fmt.Errorf("%q is no reference: use SUITE:VARIANT", text)
+			return nil, fmt.Errorf("%q is no reference: use COMPARISON:VARIANT", text)
 		}
 	}
 	p, err := o.printable(name)
 	if err != nil {
 		return nil, err
 	}
-	if variant != "" && p.suite == nil {
+	if variant != "" && p.comparison == nil {
 		return nil, fmt.Errorf("%s is a run, which has no variants", name)
 	}
 	return &reference{*p, name, variant}, nil
@@ -133,7 +133,7 @@ func isBundle(name string) bool {
 // isKind says whether a word before a slash names a kind: see find.
 func isKind(word string) bool {
 	switch word {
-	case "run", "brun", "benchmarkrun", "suite", "bsuite", "benchmarksuite":
+	case "run", "brun", "benchmarkrun", "comparison", "bcmp", "benchmarkcomparison":
 		return true
 	}
 	return false
@@ -164,11 +164,11 @@ func openPath(ctx context.Context, name string) (*printable, error) {
 	return decodeResults(text)
 }
 
-// decodeResults reads results.json of a run or of a suite.
+// decodeResults reads results.json of a run or of a comparison.
 func decodeResults(text []byte) (*printable, error) {
 	var kind struct {
-		Run   *json.RawMessage `json:"run"`
-		Suite *json.RawMessage `json:"suite"`
+		Run        *json.RawMessage `json:"run"`
+		Comparison *json.RawMessage `json:"comparison"`
 	}
 	if err := json.Unmarshal(text, &kind); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", report.JSONFile, err)
@@ -178,8 +178,8 @@ func decodeResults(text []byte) (*printable, error) {
 	switch {
 	case kind.Run != nil:
 		p.run, err = report.FromResults(text)
-	case kind.Suite != nil:
-		p.suite, err = report.DecodeSuite(text)
+	case kind.Comparison != nil:
+		p.comparison, err = report.DecodeComparison(text)
 	default:
 		err = errNeitherKind
 	}
@@ -192,7 +192,7 @@ func (r *reference) side(metric, called string) (*report.Side, error) {
 	case r.run != nil:
 		return report.RunSide(r.run, metric, called)
 	case r.variant != "":
-		return report.VariantSide(r.suite, r.variant, metric, called)
+		return report.VariantSide(r.comparison, r.variant, metric, called)
 	}
-	return nil, errWholeSuite
+	return nil, errWholeComparison
 }

@@ -62,7 +62,7 @@ func TestCalled(t *testing.T) {
 
 func TestIsPath(t *testing.T) {
 	for name, want := range map[string]bool{
-		"commit-size": false, "run/commit-size": false, "suite/x": false, "brun/x": false, "a.b": false,
+		"commit-size": false, "run/commit-size": false, "comparison/x": false, "brun/x": false, "a.b": false,
 		"./x": true, "../x": true, "/x": true, "x/": true, "run/": true, "out/x": true, "x.json": true, "out/x.json": true, ".": true,
 		"x.tgz": true, "oci://host/x:v1": true,
 	} {

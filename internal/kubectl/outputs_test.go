@@ -22,7 +22,7 @@ func documentOutput(doc *result.Document) {
 	doc.ToolOutput = map[string]string{"measure": "transactions: 7\n", "prepare": "Creating tables\n"}
 }
 
-// report --dir writes what a program printed that made the load: one file for each attempt of a run, or of the runs of a suite.
+// report --dir writes what a program printed that made the load: one file for each attempt of a run, or of the runs of a comparison.
 func TestReportDirHasOutputs(t *testing.T) {
 	const whole = "--- what the program printed, prepare ---\nCreating tables\n\n" +
 		"--- what the program printed, measure ---\ntransactions: 7\n"
@@ -32,7 +32,7 @@ func TestReportDirHasOutputs(t *testing.T) {
 		one     string
 	}{
 		"x":     {finishedRun(t, "x", 1, documentOutput), 12, "x-t1-a1.txt"},
-		"twice": {finishedSuite(t, documentOutput), 48, "twice-r2-other-t3-a1.txt"},
+		"twice": {finishedComparison(t, documentOutput), 48, "twice-r2-other-t3-a1.txt"},
 	} {
 		p, docs := reportOf(t, name, clusterWith(tc.objects...))
 		dir := t.TempDir()

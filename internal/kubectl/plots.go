@@ -60,11 +60,11 @@ func (p *printable) drawings(ctx context.Context, docs *documents) (*page.Drawin
 		}
 		return page.RunDrawings(p.run, &details)
 	}
-	var details page.SuiteDetails
+	var details page.ComparisonDetails
 	if docs != nil {
-		docs.ofSuite(ctx, p.suite, &details)
+		docs.ofComparison(ctx, p.comparison, &details)
 	}
-	return page.SuiteDrawings(p.suite, &details)
+	return page.ComparisonDrawings(p.comparison, &details)
 }
 
 // plot with that name; an empty name is that of the headline. Documents are read only if the results do not have the plot.

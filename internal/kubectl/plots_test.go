@@ -84,9 +84,9 @@ func TestNoSuchPlot(t *testing.T) {
 	if err == nil || err.Error() != `there is no plot "against_rows"; --plot takes one of against_rowsPerCommit` {
 		t.Errorf("%v", err)
 	}
-	suite := pagetest.Suite()
-	suite.Suite.Pairs = suite.Suite.Pairs[:0]
-	_, err = (&printable{suite: suite.Suite}).plot(t.Context(), docs, "")
+	comparison := pagetest.Comparison()
+	comparison.Comparison.Pairs = comparison.Comparison.Pairs[:0]
+	_, err = (&printable{comparison: comparison.Comparison}).plot(t.Context(), docs, "")
 	if err == nil || err.Error() != "there is no plot of the headline; --plot takes one of against_rowsPerCommit" {
 		t.Errorf("%v", err)
 	}

@@ -15,15 +15,15 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
-// contender in the queue of a lane that a run or a suite is.
+// contender in the queue of a lane that a run or a comparison is.
 func (s *subject) contender() lifecycle.Contender {
 	if s.run != nil {
 		return lifecycle.ContenderOf(s.run)
 	}
-	return lifecycle.ContenderOfSuite(s.suite)
+	return lifecycle.ContenderOfComparison(s.comparison)
 }
 
-// position says at which place of its lane's queue a run or a suite is, and whom all wait for. The status does not: it would have
+// position says at which place of its lane's queue a run or a comparison is, and whom all wait for. The status does not: it would have
 // to be written for all whenever one comes or goes. Nothing is said of what does not stand in the queue.
 func (s *subject) position(ctx context.Context, from client.Reader) ([]string, error) {
 	one := s.contender()
@@ -51,24 +51,24 @@ func (s *subject) position(ctx context.Context, from client.Reader) ([]string, e
 		slices.Index(line, one.Holder)+1, len(line), one.Lane, where)), nil
 }
 
-// contenders are all runs and suites that may be listed.
+// contenders are all runs and comparisons that may be listed.
 func contenders(ctx context.Context, from client.Reader, opts ...client.ListOption) ([]lifecycle.Contender, error) {
 	var (
-		runs   v1alpha1.BenchmarkRunList
-		suites v1alpha1.BenchmarkSuiteList
-		all    []lifecycle.Contender
+		runs        v1alpha1.BenchmarkRunList
+		comparisons v1alpha1.BenchmarkComparisonList
+		all         []lifecycle.Contender
 	)
 	if err := from.List(ctx, &runs, opts...); err != nil {
 		return nil, err
 	}
-	if err := from.List(ctx, &suites, opts...); err != nil {
+	if err := from.List(ctx, &comparisons, opts...); err != nil {
 		return nil, err
 	}
 	for i := range runs.Items {
 		all = append(all, lifecycle.ContenderOf(&runs.Items[i]))
 	}
-	for i := range suites.Items {
-		all = append(all, lifecycle.ContenderOfSuite(&suites.Items[i]))
+	for i := range comparisons.Items {
+		all = append(all, lifecycle.ContenderOfComparison(&comparisons.Items[i]))
 	}
 	return all, nil
 }

@@ -31,9 +31,9 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	r := &reporting{output: "text"}
 	command := &cobra.Command{
 		Use:   "report NAME",
-		Short: "Print the report of a run or suite",
-		Long: "Print the report of a run or suite. That of a run that has not finished has what was measured so far, and says so.\n\n" +
-			"NAME is that of a run or suite; run/NAME and suite/NAME say which.\n\n" +
+		Short: "Print the report of a run or comparison",
+		Long: "Print the report of a run or comparison. That of a run that has not finished has what was measured so far, and says so.\n\n" +
+			"NAME is that of a run or comparison; run/NAME and comparison/NAME say which.\n\n" +
 			"-o svg and -o png print a plot: that of the headline, or the one that --plot names. --dir writes all plots of the\n" +
 			"page, and the whole output of a program that made the load, as sysbench, in a file for each attempt that counts.\n" +
 			"Plots over time, distributions of latencies and milestones are drawn from the documents of the attempts.",
@@ -136,7 +136,7 @@ const tablesFolder = "tables/"
 
 // tableFiles are the tables that the specification asks for, with a row for each trial.
 func (p *printable) tableFiles() ([]result.File, error) {
-	asked := p.suite.AskedTables
+	asked := p.comparison.AskedTables
 	if p.run != nil {
 		asked = p.run.AskedTables
 	}
@@ -157,8 +157,8 @@ func (p *printable) tableFiles() ([]result.File, error) {
 func formats() []report.Format {
 	return append(report.Formats(), report.Format{
 		Name: "html", File: page.File,
-		Run:   func(w io.Writer, r *report.Report) error { return page.Run(w, r, nil) },
-		Suite: func(w io.Writer, s *report.Suite) error { return page.Suite(w, s, nil) },
+		Run:        func(w io.Writer, r *report.Report) error { return page.Run(w, r, nil) },
+		Comparison: func(w io.Writer, s *report.Comparison) error { return page.Comparison(w, s, nil) },
 	})
 }
 
@@ -184,7 +184,7 @@ func formatOf(name string) (report.Format, error) {
 	return all[i], nil
 }
 
-// reported is what there is of a run or suite: its published results, or what was measured so far.
+// reported is what there is of a run or comparison: its published results, or what was measured so far.
 func reported(ctx context.Context, from client.Reader, namespace, name string) (*printable, error) {
 	s, err := find(ctx, from, namespace, name)
 	if err != nil {
@@ -197,7 +197,7 @@ func reported(ctx context.Context, from client.Reader, namespace, name string) (
 	if s.run != nil {
 		p.run, err = measuredSoFar(ctx, from, s.run)
 	} else {
-		p.suite, err = judgedSoFar(ctx, from, s.suite)
+		p.comparison, err = judgedSoFar(ctx, from, s.comparison)
 	}
 	return p, err
 }
@@ -216,7 +216,7 @@ func (p *printable) print(w io.Writer, f report.Format) error {
 	if p.run != nil {
 		return f.Run(w, p.run)
 	}
-	return f.Suite(w, p.suite)
+	return f.Comparison(w, p.comparison)
 }
 
 // files of all formats.

@@ -45,14 +45,14 @@ func newReproduce(c *cluster, streams genericiooptions.IOStreams) *cobra.Command
 and compare.
 
 A point of a run is reproduced if no difference between there and here is shown, and one of a factor of two would have been.
-With --within 10% it is reproduced if differences of 10 % are excluded. A suite is reproduced if the ratios of its variants are,
+With --within 10% it is reproduced if differences of 10 % are excluded. A comparison is reproduced if the ratios of its variants are,
 on the same conditions.
 
 Of the bundle, the specification is created, without labels, annotations and other metadata. Before that, the command
 shows which images, commands, Secrets, ConfigMaps, claims and changes of the host it names, and asks; --yes answers. Programs
 of the bundle run with the rights of Pods of the namespace, and can read what the specification mounts.
 
-The command may be repeated: a run or suite of that name with the same specification is used, and not created again.
+The command may be repeated: a run or comparison of that name with the same specification is used, and not created again.
 Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot be compared, 3 error.`,
 		Example: `  # Measure again what somebody else has measured.
   kubectl benchrun reproduce commit-size.tgz
@@ -78,7 +78,7 @@ Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot 
 			return o.reproduce(command.Context(), cl, namespace, b)
 		},
 	}
-	command.Flags().StringVar(&o.name, "name", "", "name of the run or suite here (default: that in the bundle)")
+	command.Flags().StringVar(&o.name, "name", "", "name of the run or comparison here (default: that in the bundle)")
 	command.Flags().StringVarP(&o.output, "output", "o", o.output, "text or json")
 	command.Flags().Var(&o.within, "within", "the difference that counts as none, for example 10%")
 	command.Flags().BoolVarP(&o.yes, "yes", "y", false, "create what the bundle specifies without asking")
@@ -125,7 +125,7 @@ func exitOf(r *report.Reproduction) error {
 // compared is what was measured there beside what was measured here.
 func compared(there, here *printable, within float64) *report.Reproduction {
 	if there.run == nil {
-		return report.ReproduceSuite(there.suite, here.suite, within)
+		return report.ReproduceComparison(there.comparison, here.comparison, within)
 	}
 	return report.Reproduce(there.run, here.run, within)
 }
@@ -139,7 +139,7 @@ func (o *reproduction) print(r *report.Reproduction) error {
 	return enc.Encode(r)
 }
 
-// create the run or suite of a bundle, unless there is one that asks for the same.
+// create the run or comparison of a bundle, unless there is one that asks for the same.
 func (o *reproduction) create(ctx context.Context, cl client.Client, namespace string, b *bundle.Bundle) (*subject, error) {
 	s, err := subjectIn(b)
 	if err != nil {
@@ -169,22 +169,22 @@ func (o *reproduction) create(ctx context.Context, cl client.Client, namespace s
 	return s, err
 }
 
-// specified is a new run or suite with the same specification and nothing else: labels, annotations, finalizers and owners in a
+// specified is a new run or comparison with the same specification and nothing else: labels, annotations, finalizers and owners in a
 // bundle are those of whoever made it.
 func (s *subject) specified(namespace, name string) *subject {
 	meta := metav1.ObjectMeta{Namespace: namespace, Name: cmp.Or(name, s.object().GetName())}
 	if s.run != nil {
 		return &subject{run: &v1alpha1.BenchmarkRun{ObjectMeta: meta, Spec: *s.run.Spec.DeepCopy()}}
 	}
-	return &subject{suite: &v1alpha1.BenchmarkSuite{ObjectMeta: meta, Spec: *s.suite.Spec.DeepCopy()}}
+	return &subject{comparison: &v1alpha1.BenchmarkComparison{ObjectMeta: meta, Spec: *s.comparison.Spec.DeepCopy()}}
 }
 
 // subjectIn is the resource in a bundle, with a specification that its results are of.
 func subjectIn(b *bundle.Bundle) (*subject, error) {
 	s := new(subject)
-	if b.Manifest.Kind == plan.SuiteKind {
-		s.suite = new(v1alpha1.BenchmarkSuite)
-		return s, decodeBenchmark(b, s.suite)
+	if b.Manifest.Kind == plan.ComparisonKind {
+		s.comparison = new(v1alpha1.BenchmarkComparison)
+		return s, decodeBenchmark(b, s.comparison)
 	}
 	s.run = new(v1alpha1.BenchmarkRun)
 	if err := decodeBenchmark(b, s.run); err != nil {
@@ -205,7 +205,7 @@ func decodeBenchmark(b *bundle.Bundle, object client.Object) error {
 	return nil
 }
 
-// alreadyThere is the run or suite that has the name, if it asks for the same.
+// alreadyThere is the run or comparison that has the name, if it asks for the same.
 func alreadyThere(ctx context.Context, cl client.Reader, wanted *subject) (*subject, error) {
 	object := wanted.object()
 	s, err := find(ctx, cl, object.GetNamespace(), wanted.kind()+"/"+object.GetName())
@@ -219,11 +219,11 @@ func alreadyThere(ctx context.Context, cl client.Reader, wanted *subject) (*subj
 	return s, err
 }
 
-// asksForTheSame compares what two runs or suites ask for. The API server has set the defaults of both.
+// asksForTheSame compares what two runs or comparisons ask for. The API server has set the defaults of both.
 func asksForTheSame(a, b *subject) (bool, error) {
 	if a.run == nil {
-		ours, err := json.Marshal(a.suite.Spec)
-		theirs, err2 := json.Marshal(b.suite.Spec)
+		ours, err := json.Marshal(a.comparison.Spec)
+		theirs, err2 := json.Marshal(b.comparison.Spec)
 		return string(ours) == string(theirs), errors.Join(err, err2)
 	}
 	ours, err := plan.Digest(&a.run.Spec)
@@ -231,7 +231,7 @@ func asksForTheSame(a, b *subject) (bool, error) {
 	return ours == theirs, errors.Join(err, err2)
 }
 
-// waitFor returns a run or suite when it has finished. It is an error if it failed; a suite without an answer has values all the
+// waitFor returns a run or comparison when it has finished. It is an error if it failed; a comparison without an answer has values all the
 // same.
 func (o *reproduction) waitFor(ctx context.Context, cl client.WithWatch, s *subject) (*subject, error) {
 	object := s.object()

@@ -96,7 +96,7 @@ func TestReproduceExitCodes(t *testing.T) {
 	}
 }
 
-// What is shown while it waits does not mix with the answer. A run that fails ends the command; a suite without an answer does
+// What is shown while it waits does not mix with the answer. A run that fails ends the command; a comparison without an answer does
 // not.
 func TestReproduceWaits(t *testing.T) {
 	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
@@ -122,33 +122,33 @@ func TestReproduceWaits(t *testing.T) {
 	}
 }
 
-// A suite of the same name is used if it asks for the same, and only then.
-func TestReproduceSuite(t *testing.T) {
-	b := bundleOf(t, "twice", finishedSuite(t))
-	out, err := reproducing(t, b, &reproduction{}, finishedSuite(t)...)
+// A comparison of the same name is used if it asks for the same, and only then.
+func TestReproduceComparison(t *testing.T) {
+	b := bundleOf(t, "twice", finishedComparison(t))
+	out, err := reproducing(t, b, &reproduction{}, finishedComparison(t)...)
 	if !errors.Is(err, verdictError{ExitCannotSay}) || !strings.Contains(out, "cannot say at 1 of 1 points") {
 		t.Errorf("%v: %s", err, out)
 	}
-	objects := finishedSuite(t)
-	suite, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkSuite)
-	suite.Spec.MaxRounds = 7
+	objects := finishedComparison(t)
+	comparison, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkComparison)
+	comparison.Spec.MaxRounds = 7
 	if _, err := reproducing(t, b, &reproduction{}, objects...); err == nil ||
-		!strings.Contains(err.Error(), "there is a suite twice already, with another specification") {
+		!strings.Contains(err.Error(), "there is a comparison twice already, with another specification") {
 		t.Errorf("the error is %v", err)
 	}
 }
 
-// Both suites have ratios: the one in the bundle is there, the other one here.
-func TestReproduceSuiteDirection(t *testing.T) {
-	suite := func(ratio float64) *printable {
+// Both comparisons have ratios: the one in the bundle is there, the other one here.
+func TestReproduceComparisonDirection(t *testing.T) {
+	comparison := func(ratio float64) *printable {
 		p := stats.Paired{Variant: "b", Baseline: "a", Comparison: stats.Comparison{Ratio: ratio, Low: ratio * 0.99, High: ratio * 1.01}}
-		return &printable{suite: &report.Suite{Name: "s", Pairs: []stats.Paired{p}}}
+		return &printable{comparison: &report.Comparison{Name: "s", Pairs: []stats.Paired{p}}}
 	}
-	r := compared(suite(2), suite(3), 0)
+	r := compared(comparison(2), comparison(3), 0)
 	if len(r.Points) != 1 || r.Points[0].Ratio != 1.5 || r.Points[0].Verdict != report.OtherRatio {
 		t.Errorf("%+v", r.Points)
 	}
-	if r = compared(suite(2), suite(3), 0.6); r.Points[0].Verdict != report.Reproduced {
+	if r = compared(comparison(2), comparison(3), 0.6); r.Points[0].Verdict != report.Reproduced {
 		t.Errorf("within 60 %%: %+v", r.Points)
 	}
 }

@@ -27,9 +27,9 @@ func newRerun(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	name, seed := "", int64(-1)
 	command := &cobra.Command{
 		Use:   "rerun NAME",
-		Short: "Repeat a run or suite with the same specification",
-		Long: `Repeat a run or suite: create a new one with the same specification. Of its labels, only those of Kueue are
-kept. A run of a suite is repeated as a run that stands alone.
+		Short: "Repeat a run or comparison with the same specification",
+		Long: `Repeat a run or comparison: create a new one with the same specification. Of its labels, only those of Kueue are
+kept. A run of a comparison is repeated as a run that stands alone.
 
 The digest of the specification is printed. Runs with the same digest ask for the same measurement.`,
 		Example: `  # The same again, under the next free name: commit-size-2.
@@ -62,13 +62,13 @@ The digest of the specification is printed. Runs with the same digest ask for th
 			return o.all(ctx, []*unstructured.Unstructured{object})
 		},
 	}
-	command.Flags().StringVar(&name, "name", "", "name of the new run or suite; unset: the next free one")
-	command.Flags().Int64Var(&seed, "seed", 0, "seed of the new run or suite; unset: the same")
+	command.Flags().StringVar(&name, "name", "", "name of the new run or comparison; unset: the next free one")
+	command.Flags().Int64Var(&seed, "seed", 0, "seed of the new run or comparison; unset: the same")
 	o.addFlags(command)
 	return command
 }
 
-// again is a new run or suite that asks for the same.
+// again is a new run or comparison that asks for the same.
 func (s *subject) again(seed *int64, seeded bool) *subject {
 	meta := metav1.ObjectMeta{Namespace: s.object().GetNamespace(), Labels: plan.QueueLabels(s.object().GetLabels())}
 	if s.run != nil {
@@ -79,12 +79,12 @@ func (s *subject) again(seed *int64, seeded bool) *subject {
 		}
 		return &subject{run: run}
 	}
-	suite := &v1alpha1.BenchmarkSuite{ObjectMeta: meta, Spec: *s.suite.Spec.DeepCopy()}
-	suite.Spec.Suspend = nil
+	comparison := &v1alpha1.BenchmarkComparison{ObjectMeta: meta, Spec: *s.comparison.Spec.DeepCopy()}
+	comparison.Spec.Suspend = nil
 	if seeded {
-		suite.Spec.Seed = seed
+		comparison.Spec.Seed = seed
 	}
-	return &subject{suite: suite}
+	return &subject{comparison: comparison}
 }
 
 // manifest is the object as a file would have it.
@@ -97,13 +97,13 @@ func (s *subject) manifest() (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{Object: object}
 	u.SetAPIVersion(v1alpha1.GroupVersion.String())
 	u.SetKind(plan.RunKind)
-	if s.suite != nil {
-		u.SetKind(plan.SuiteKind)
+	if s.comparison != nil {
+		u.SetKind(plan.ComparisonKind)
 	}
 	return u, nil
 }
 
-// maxName is how long the name of a run or suite may be.
+// maxName is how long the name of a run or comparison may be.
 const maxName = 40
 
 // freeName is the name of an object with a number from 2 on, the first that no object of its kind has.
@@ -143,7 +143,7 @@ func digests(w io.Writer, of, again *subject) error {
 	return nil
 }
 
-// specDigest is the digest of a run, or of what a variant of a suite measures in the first round.
+// specDigest is the digest of a run, or of what a variant of a comparison measures in the first round.
 type specDigest struct{ variant, digest string }
 
 func (s *subject) digests() ([]specDigest, error) {
@@ -152,13 +152,13 @@ func (s *subject) digests() ([]specDigest, error) {
 		return []specDigest{{digest: digest}}, err
 	}
 	var all []specDigest
-	first := plan.ForSuite(&s.suite.Spec)
-	for i, v := range s.suite.Spec.Variants {
+	first := plan.ForComparison(&s.comparison.Spec)
+	for i, v := range s.comparison.Spec.Variants {
 		for _, member := range first {
 			if member.Variant != i {
 				continue
 			}
-			digest, err := plan.Digest(&plan.MemberRun(s.suite, member).Spec)
+			digest, err := plan.Digest(&plan.MemberRun(s.comparison, member).Spec)
 			if err != nil {
 				return nil, err
 			}

@@ -59,8 +59,8 @@ func newRun(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	workload, image := "", ""
 	command := &cobra.Command{
 		Use:   "run -f FILE | NAME --workload TYPE [--set PATH=VALUE]...",
-		Short: "Start a run or a suite",
-		Long: `Start a run or a suite: from a file, or a run from flags.
+		Short: "Start a run or a comparison",
+		Long: `Start a run or a comparison: from a file, or a run from flags.
 
 The paths of --set are those that "kubectl explain brun.spec" shows. Write lists with commas, and anything that has parts as
 in YAML.`,
@@ -82,7 +82,7 @@ in YAML.`,
 			return o.all(command.Context(), objects)
 		},
 	}
-	command.Flags().StringSliceVarP(&names, "filename", "f", nil, "file with runs and suites; - is the standard input")
+	command.Flags().StringSliceVarP(&names, "filename", "f", nil, "file with runs and comparisons; - is the standard input")
 	command.Flags().StringVar(&workload, "workload", "", "workload type of a run without a file, for example CommitSize")
 	command.Flags().StringVar(&image, "database-image", "",
 		"image of the database of a run without a file, for example mariadb:11.8")
@@ -115,7 +115,7 @@ func (o *creation) described(
 	return []*unstructured.Unstructured{run}, nil
 }
 
-// read the runs and suites of files. What else they hold is not ours to create, and leaving it out would not do either.
+// read the runs and comparisons of files. What else they hold is not ours to create, and leaving it out would not do either.
 func (o *creation) read(names []string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	for _, name := range names {
@@ -125,14 +125,14 @@ func (o *creation) read(names []string) ([]*unstructured.Unstructured, error) {
 		}
 		for i := range all {
 			if !all[i].ours() {
-				return nil, fmt.Errorf("%s also has %s, which is no run and no suite: create everything with "+
+				return nil, fmt.Errorf("%s also has %s, which is no run and no comparison: create everything with "+
 					"`kubectl apply -f %s`, then use `kubectl benchrun watch NAME`", name, all[i].title(), name)
 			}
 			objects = append(objects, all[i].object)
 		}
 	}
 	if len(objects) == 0 {
-		return nil, errors.New("there is no run and no suite in the file")
+		return nil, errors.New("there is no run and no comparison in the file")
 	}
 	return objects, nil
 }
@@ -147,7 +147,7 @@ func (o *creation) all(ctx context.Context, objects []*unstructured.Unstructured
 		return fmt.Errorf("--dry-run %s is not known; use %s, %s or %s", o.dryRun, dryRunNone, dryRunClient, dryRunServer)
 	}
 	if o.watch && len(objects) != 1 {
-		return fmt.Errorf("--watch is for one run or suite, there are %d", len(objects))
+		return fmt.Errorf("--watch is for one run or comparison, there are %d", len(objects))
 	}
 	cl, namespace, err := o.cluster.connect()
 	if err != nil {

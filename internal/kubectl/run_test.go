@@ -60,10 +60,10 @@ spec:
 			runWith("database: {}") + "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: sql}}\n",
 			[]string{"run", "-f", "-"},
 			ExitError, "",
-			"error: - also has ConfigMap sql, which is no run and no suite: create everything with `kubectl apply -f -`, then use " +
+			"error: - also has ConfigMap sql, which is no run and no comparison: create everything with `kubectl apply -f -`, then use " +
 				"`kubectl benchrun watch NAME`\n",
 		},
-		"nothing": {"---\n", []string{"run", "-f", "-"}, ExitError, "", "error: there is no run and no suite in the file\n"},
+		"nothing": {"---\n", []string{"run", "-f", "-"}, ExitError, "", "error: there is no run and no comparison in the file\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, errs := runMain(t, tc.stdin, tc.arguments...)
@@ -78,7 +78,7 @@ spec:
 func TestAgain(t *testing.T) {
 	run := testutil.MakeRun("sizes", "ns").Sweep(1, 16).With(func(run *v1alpha1.BenchmarkRun) {
 		run.Spec.Suspend = ptr.To(true)
-		run.Labels = map[string]string{v1alpha1.LabelKueueQueue: "q", v1alpha1.LabelSuite: "s", "mine": "x"}
+		run.Labels = map[string]string{v1alpha1.LabelKueueQueue: "q", v1alpha1.LabelComparison: "s", "mine": "x"}
 		run.Annotations = map[string]string{v1alpha1.AnnotationSharedInstance: "1"}
 		run.Status.Headline = "fast"
 	}).Obj()
@@ -102,9 +102,9 @@ func TestAgain(t *testing.T) {
 	if err := digests(&out, of, of.again(ptr.To[int64](7), true)); err != nil || !strings.Contains(out.String(), "they ask for different measurements") {
 		t.Error(out.String(), err)
 	}
-	suite := &subject{suite: testutil.MakeSuite("pair", "ns", "a", "b").Obj()}
+	comparison := &subject{comparison: testutil.MakeComparison("pair", "ns", "a", "b").Obj()}
 	out.Reset()
-	if err := digests(&out, suite, suite.again(nil, false)); err != nil || strings.Count(out.String(), ", as that of pair\n") != 2 ||
+	if err := digests(&out, comparison, comparison.again(nil, false)); err != nil || strings.Count(out.String(), ", as that of pair\n") != 2 ||
 		!strings.Contains(out.String(), "specification of variant b: v2:sha256:") {
 		t.Error(out.String(), err)
 	}
@@ -121,9 +121,9 @@ func TestFreeName(t *testing.T) {
 	}
 }
 
-// TestCompletion: names of runs and suites, those given already left out; and a script for kubectl.
+// TestCompletion: names of runs and comparisons, those given already left out; and a script for kubectl.
 func TestCompletion(t *testing.T) {
-	cl := fakeCluster(testutil.MakeRun("sizes", "ns").Obj(), testutil.MakeSuite("pair", "ns", "a", "b").Obj(), testutil.MakeRun("far", "other").Obj())
+	cl := fakeCluster(testutil.MakeRun("sizes", "ns").Obj(), testutil.MakeComparison("pair", "ns", "a", "b").Obj(), testutil.MakeRun("far", "other").Obj())
 	command := new(cobra.Command)
 	command.SetContext(t.Context())
 	if d := cmp.Diff([]string{"pair", "sizes"}, named(command, client.Reader(cl), "ns", nil)); d != "" {

@@ -15,7 +15,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
-// screen shows how a run or suite goes on.
+// screen shows how a run or comparison goes on.
 type screen interface {
 	// show what is new.
 	show(m *moment, now time.Time)
@@ -122,7 +122,7 @@ func (t *terminal) clear() {
 	t.drawn = 0
 }
 
-// live is what a terminal shows: how far it is and how much longer it takes; what it does or waits for; and a suite's
+// live is what a terminal shows: how far it is and how much longer it takes; what it does or waits for; and a comparison's
 // answers so far.
 func live(m *moment, now time.Time) []string {
 	ready := m.ready()

@@ -17,10 +17,10 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// subject is what a command is about: a run or a suite, of which one is nil.
+// subject is what a command is about: a run or a comparison, of which one is nil.
 type subject struct {
-	run   *v1alpha1.BenchmarkRun
-	suite *v1alpha1.BenchmarkSuite
+	run        *v1alpha1.BenchmarkRun
+	comparison *v1alpha1.BenchmarkComparison
 }
 
 // subject that a name of a command line names, and a client of its cluster.
@@ -33,7 +33,7 @@ func (c *cluster) subject(ctx context.Context, name string) (client.WithWatch, *
 	return cl, s, err
 }
 
-// find reads the run or suite with that name. run/NAME and suite/NAME say which, in case that both exist.
+// find reads the run or comparison with that name. run/NAME and comparison/NAME say which, in case that both exist.
 func find(ctx context.Context, from client.Reader, namespace, name string) (*subject, error) {
 	kind, plain, said := strings.Cut(name, "/")
 	if !said {
@@ -52,42 +52,42 @@ func find(ctx context.Context, from client.Reader, namespace, name string) (*sub
 		}
 	}
 	switch kind {
-	case "", "suite", "bsuite", "benchmarksuite":
-		suite := new(v1alpha1.BenchmarkSuite)
-		err := from.Get(ctx, key, suite)
+	case "", "comparison", "bcmp", "benchmarkcomparison":
+		comparison := new(v1alpha1.BenchmarkComparison)
+		err := from.Get(ctx, key, comparison)
 		if err == nil {
-			found.suite = suite
+			found.comparison = comparison
 		} else if !apierrors.IsNotFound(err) {
-			return nil, fmt.Errorf("reading suite %s: %w", plain, err)
+			return nil, fmt.Errorf("reading comparison %s: %w", plain, err)
 		}
 	case "run", "brun", "benchmarkrun":
 	default:
-		return nil, fmt.Errorf("%q is no kind that has a report: use NAME, run/NAME or suite/NAME", kind)
+		return nil, fmt.Errorf("%q is no kind that has a report: use NAME, run/NAME or comparison/NAME", kind)
 	}
 	switch {
-	case found.run == nil && found.suite == nil:
-		return nil, fmt.Errorf("there is no run or suite %q in namespace %s: `kubectl benchrun list` shows those that exist", name,
+	case found.run == nil && found.comparison == nil:
+		return nil, fmt.Errorf("there is no run or comparison %q in namespace %s: `kubectl benchrun list` shows those that exist", name,
 			namespace)
-	case found.run != nil && found.suite != nil:
-		return nil, fmt.Errorf("there is a run and a suite %q: say run/%s or suite/%s", plain, plain, plain)
+	case found.run != nil && found.comparison != nil:
+		return nil, fmt.Errorf("there is a run and a comparison %q: say run/%s or comparison/%s", plain, plain, plain)
 	}
 	return found, nil
 }
 
-// object is the run or the suite.
+// object is the run or the comparison.
 func (s *subject) object() client.Object {
 	if s.run != nil {
 		return s.run
 	}
-	return s.suite
+	return s.comparison
 }
 
-// kind is run or suite.
+// kind is run or comparison.
 func (s *subject) kind() string {
 	if s.run != nil {
 		return "run"
 	}
-	return "suite"
+	return "comparison"
 }
 
 // label that its Pods and ConfigMaps have.
@@ -95,7 +95,7 @@ func (s *subject) label() client.MatchingLabels {
 	if s.run != nil {
 		return client.MatchingLabels{v1alpha1.LabelRun: s.run.Name}
 	}
-	return client.MatchingLabels{v1alpha1.LabelSuite: s.suite.Name}
+	return client.MatchingLabels{v1alpha1.LabelComparison: s.comparison.Name}
 }
 
 // results is where they are published; empty if they are not.
@@ -103,13 +103,13 @@ func (s *subject) results() v1alpha1.ResultsReference {
 	if s.run != nil {
 		return s.run.Status.Results
 	}
-	return s.suite.Status.Results
+	return s.comparison.Status.Results
 }
 
 // printable is a report of either kind, of which one is nil.
 type printable struct {
-	run   *report.Report
-	suite *report.Suite
+	run        *report.Report
+	comparison *report.Comparison
 	// files as they were published, by name.
 	contents map[string][]byte
 }
@@ -145,7 +145,7 @@ func (p *printable) decode(isRun bool, text []byte) (err error) {
 	if isRun {
 		p.run, err = report.FromResults(text)
 	} else {
-		p.suite, err = report.DecodeSuite(text)
+		p.comparison, err = report.DecodeComparison(text)
 	}
 	return err
 }

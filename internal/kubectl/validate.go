@@ -19,13 +19,13 @@ func newValidate(streams genericiooptions.IOStreams) *cobra.Command {
 	recursive := false
 	command := &cobra.Command{
 		Use:   "validate -f FILE|FOLDER|-",
-		Short: "Check runs and suites without a cluster",
-		Long: `Check runs and suites without a cluster.
+		Short: "Check runs and comparisons without a cluster",
+		Long: `Check runs and comparisons without a cluster.
 
 The rules are those of this version of Benchrun: what the API server checks (unknown fields, types, bounds and rules), and
 then what the operator checks before it creates anything. Each problem is one line. Objects of other kinds are skipped.
 
-The exit code is 0 if everything is valid, and 3 if something is not, or if there is no run and no suite.`,
+The exit code is 0 if everything is valid, and 3 if something is not, or if there is no run and no comparison.`,
 		Example: `  # One file.
   kubectl benchrun validate -f run.yaml
 
@@ -42,12 +42,12 @@ The exit code is 0 if everything is valid, and 3 if something is not, or if ther
 			return validate(command.Context(), streams, names, recursive)
 		},
 	}
-	command.Flags().StringSliceVarP(&names, "filename", "f", nil, "file or folder with runs and suites; - is the standard input")
+	command.Flags().StringSliceVarP(&names, "filename", "f", nil, "file or folder with runs and comparisons; - is the standard input")
 	command.Flags().BoolVarP(&recursive, "recursive", "R", false, "read the folders below a folder, too")
 	return command
 }
 
-// validate prints a line for each problem, and for each run and suite that has none.
+// validate prints a line for each problem, and for each run and comparison that has none.
 func validate(ctx context.Context, streams genericiooptions.IOStreams, names []string, recursive bool) error {
 	c, err := newChecker()
 	if err != nil {
@@ -83,7 +83,7 @@ func (v *tally) file(ctx context.Context, c *checker, file string, stdin io.Read
 	for i := range all {
 		m := &all[i]
 		if !m.ours() {
-			v.say("%s: %s: skipped, it is no run and no suite", file, m.title())
+			v.say("%s: %s: skipped, it is no run and no comparison", file, m.title())
 			continue
 		}
 		v.checked++
@@ -106,9 +106,9 @@ func (v *tally) say(format string, arguments ...any) {
 func (v *tally) end() error {
 	switch {
 	case v.checked == 0:
-		return errors.New("there is no run and no suite: nothing was checked")
+		return errors.New("there is no run and no comparison: nothing was checked")
 	case v.wrong > 0:
-		return fmt.Errorf("%d of %d runs and suites are not valid", v.wrong, v.checked)
+		return fmt.Errorf("%d of %d runs and comparisons are not valid", v.wrong, v.checked)
 	}
 	return nil
 }

@@ -24,8 +24,8 @@ func TestSamplesAreValid(t *testing.T) {
 	}
 	for _, line := range []string{
 		"config/samples/commit-size.yaml: BenchmarkRun commit-size: valid: 6 points × 6 repetitions = 36 trials; it ends after 47h at the latest",
-		"suite-durable-or-not.yaml: BenchmarkSuite durable-or-not: valid: at most 12 rounds × 2 variants = 24 runs, 24 trials; it ends after",
-		"own-data.yaml: ConfigMap own-data-schema: skipped, it is no run and no suite",
+		"comparison-durable-or-not.yaml: BenchmarkComparison durable-or-not: valid: at most 12 rounds × 2 variants = 24 runs, 24 trials; it ends after",
+		"own-data.yaml: ConfigMap own-data-schema: skipped, it is no run and no comparison",
 		"publications/004-commit-size.yaml: BenchmarkRun commit-size-to-16384: valid",
 	} {
 		if !strings.Contains(out, line) {
@@ -39,7 +39,7 @@ func TestSamplesAreValid(t *testing.T) {
 
 // TestRefused: each problem is one line with file, kind, name, path and message.
 func TestRefused(t *testing.T) {
-	suite := "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkSuite\nmetadata: {name: s}\nspec:\n  template: {spec: {database: {}, workload: {type: CommitSize, " +
+	comparison := "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkComparison\nmetadata: {name: s}\nspec:\n  template: {spec: {database: {}, workload: {type: CommitSize, " +
 		"commitSize: {rows: 100}}}}\n  variants: [{name: one}, {name: two, %}]\n"
 	for name, tc := range map[string]struct {
 		text string
@@ -71,11 +71,11 @@ func TestRefused(t *testing.T) {
 			[]string{"BenchmarkRun A_b: metadata.name: Invalid value: \"A_b\": a lowercase RFC 1123 subdomain", "a run's name has at most 40 characters"},
 		},
 		"a variant": {
-			strings.Replace(suite, "%", "workload: {commitSize: {rowsPerCommit: 101}}", 1),
-			[]string{"BenchmarkSuite s: spec.variants[two]: spec.workload.commitSize: Invalid value: rowsPerCommit must not be above rows"},
+			strings.Replace(comparison, "%", "workload: {commitSize: {rowsPerCommit: 101}}", 1),
+			[]string{"BenchmarkComparison s: spec.variants[two]: spec.workload.commitSize: Invalid value: rowsPerCommit must not be above rows"},
 		},
-		"a suite": {
-			strings.Replace(suite, "%", "database: {}}, {name: two", 1), []string{"spec.variants[2]: Duplicate value: {\"name\":\"two\"}"},
+		"a comparison": {
+			strings.Replace(comparison, "%", "database: {}}, {name: two", 1), []string{"spec.variants[2]: Duplicate value: {\"name\":\"two\"}"},
 		},
 		"said twice":      {runWith("database: {}\n  database: {}"), []string{`key "database" already set in map`}},
 		"no object":       {"- 1\n", []string{"it is not a Kubernetes object"}},

@@ -22,12 +22,12 @@ import (
 func newWatch(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch NAME",
-		Short: "Follow a run or suite until it has finished",
-		Long: `Follow a run or suite until it has finished: a live line on a terminal, and otherwise a line for each change.
+		Short: "Follow a run or comparison until it has finished",
+		Long: `Follow a run or comparison until it has finished: a live line on a terminal, and otherwise a line for each change.
 
 The current rate is read from the loader's log. It is left out if you may not read logs of Pods.
 
-The exit code is 0 for a run that is Complete and a suite that is Decided, 2 for a suite that is Undecided, and 3 if it
+The exit code is 0 for a run that is Complete and a comparison that is Decided, 2 for a comparison that is Undecided, and 3 if it
 Failed.`,
 		Example: `  # Where it stands, at what rate, and how much longer it takes.
   kubectl benchrun watch commit-size
@@ -46,7 +46,7 @@ Failed.`,
 	}
 }
 
-// watch a run or suite until it has finished.
+// watch a run or comparison until it has finished.
 func (c *cluster) watch(
 	ctx context.Context, streams genericiooptions.IOStreams, cl client.WithWatch, object client.Object,
 ) error {
@@ -55,17 +55,17 @@ func (c *cluster) watch(
 		return err
 	}
 	w := &watcher{cl: cl, logs: from, screen: newScreen(streams), namespace: object.GetNamespace(), name: object.GetName()}
-	_, w.suite = object.(*v1alpha1.BenchmarkSuite)
-	w.suite = w.suite || object.GetObjectKind().GroupVersionKind().Kind == plan.SuiteKind
+	_, w.comparison = object.(*v1alpha1.BenchmarkComparison)
+	w.comparison = w.comparison || object.GetObjectKind().GroupVersionKind().Kind == plan.ComparisonKind
 	return w.follow(ctx)
 }
 
-// watcher follows one run or suite.
+// watcher follows one run or comparison.
 type watcher struct {
 	cl              client.WithWatch
 	logs            logs
 	screen          screen
-	suite           bool
+	comparison      bool
 	namespace, name string
 
 	// now is what is known, or nil before the first answer of the API server.
@@ -87,8 +87,8 @@ func (w *watcher) follow(ctx context.Context) error {
 	w.stopReading, w.paces, w.troubles = func() {}, make(chan string), make(chan error)
 	in := client.InNamespace(w.namespace)
 	list, label := client.ObjectList(new(v1alpha1.BenchmarkRunList)), v1alpha1.LabelRun
-	if w.suite {
-		list, label = new(v1alpha1.BenchmarkSuiteList), v1alpha1.LabelSuite
+	if w.comparison {
+		list, label = new(v1alpha1.BenchmarkComparisonList), v1alpha1.LabelComparison
 	}
 	objects := changes[client.Object](ctx, w.cl, list, in, client.MatchingFields{"metadata.name": w.name})
 	pods := changes[*corev1.Pod](ctx, w.cl, new(corev1.PodList), in,

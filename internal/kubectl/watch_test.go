@@ -34,7 +34,7 @@ import (
 func fakeCluster(objects ...client.Object) client.WithWatch {
 	byName := func(o client.Object) []string { return []string{o.GetName()} }
 	return fake.NewClientBuilder().WithScheme(scheme()).WithObjects(objects...).
-		WithIndex(&v1alpha1.BenchmarkRun{}, "metadata.name", byName).WithIndex(&v1alpha1.BenchmarkSuite{}, "metadata.name", byName).Build()
+		WithIndex(&v1alpha1.BenchmarkRun{}, "metadata.name", byName).WithIndex(&v1alpha1.BenchmarkComparison{}, "metadata.name", byName).Build()
 }
 
 // fakeLogs are logs by the name of the Pod, or an error.
@@ -134,7 +134,7 @@ func watched(t *testing.T, cl client.WithWatch, from logs, object client.Object,
 		return w, err
 	}})
 	w := &watcher{cl: watching, logs: from, screen: &plain{out: out, errors: errs}, namespace: "ns", name: object.GetName()}
-	_, w.suite = object.(*v1alpha1.BenchmarkSuite)
+	_, w.comparison = object.(*v1alpha1.BenchmarkComparison)
 	ended := make(chan error, 1)
 	go func() { ended <- w.follow(t.Context()) }()
 	for _, s := range steps {
@@ -193,26 +193,26 @@ func TestWatchFailure(t *testing.T) {
 	}
 }
 
-// TestWatchSuite: a suite without an answer has an exit code of its own, and its answers so far are shown.
-func TestWatchSuite(t *testing.T) {
+// TestWatchComparison: a comparison without an answer has an exit code of its own, and its answers so far are shown.
+func TestWatchComparison(t *testing.T) {
 	for decided, want := range map[bool]error{true: nil, false: verdictError{ExitCannotSay}} {
-		suite := testutil.MakeSuite("pair", "ns", "durable", "lazy").Obj()
-		suite.Status.Rounds = v1alpha1.RoundCounts{Planned: ptr.To[int32](20), Measured: ptr.To[int32](3)}
-		suite.Status.Comparisons = []v1alpha1.ComparisonStatus{{
+		comparison := testutil.MakeComparison("pair", "ns", "durable", "lazy").Obj()
+		comparison.Status.Rounds = v1alpha1.RoundCounts{Planned: ptr.To[int32](20), Measured: ptr.To[int32](3)}
+		comparison.Status.Pairs = []v1alpha1.PairStatus{{
 			Variant: "lazy", Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": "1"}, Verdict: v1alpha1.VerdictFaster,
 			Ratio: "3.1", Low: "2.6", High: "3.7",
 		}}
-		said(&suite.Status.Conditions, v1alpha1.ReasonMeasuring, "round 4 of at most 20, lazy")
-		cl := fakeCluster(suite)
-		out, _, err := watched(t, cl, fakeLogs{}, suite, step{"3/20 rounds", func() {
-			suite.Status.Answer = "lazy is 3.1 times as fast"
+		said(&comparison.Status.Conditions, v1alpha1.ReasonMeasuring, "round 4 of at most 20, lazy")
+		cl := fakeCluster(comparison)
+		out, _, err := watched(t, cl, fakeLogs{}, comparison, step{"3/20 rounds", func() {
+			comparison.Status.Answer = "lazy is 3.1 times as fast"
 			end := []string{v1alpha1.ConditionFinished, v1alpha1.ConditionComplete}
 			reason := v1alpha1.ReasonUndecided
 			if decided {
 				end, reason = append(end, v1alpha1.ConditionDecided), v1alpha1.ReasonDecided
 			}
-			said(&suite.Status.Conditions, reason, "it has ended", end...)
-			if err := cl.Update(t.Context(), suite); err != nil {
+			said(&comparison.Status.Conditions, reason, "it has ended", end...)
+			if err := cl.Update(t.Context(), comparison); err != nil {
 				t.Error(err)
 			}
 		}})

@@ -22,9 +22,9 @@ type Decision struct {
 	Complete, Finished bool
 	// Reason is what the run is doing, one of the API's reasons; Message says it in a sentence. A Failure has its own.
 	Reason, Message string
-	// Stopped: the run or suite is being deleted, and nothing of it is left that has to be removed.
+	// Stopped: the run or comparison is being deleted, and nothing of it is left that has to be removed.
 	Stopped bool
-	// Unexpected: the run or suite has been admitted, and its lane is another's now. Only a cache that is behind should say so.
+	// Unexpected: the run or comparison has been admitted, and its lane is another's now. Only a cache that is behind should say so.
 	Unexpected bool
 	// After is the time until the next reconcile if no watch triggers it earlier; 0 waits for a watch.
 	After time.Duration
@@ -36,7 +36,7 @@ type Action interface{ action() }
 type (
 	// Wait does nothing.
 	Wait struct{}
-	// TakeLane creates the Lease of the lane of a run or a suite, if the lane is free.
+	// TakeLane creates the Lease of the lane of a run or a comparison, if the lane is free.
 	TakeLane struct{}
 	// ReleaseLane deletes the Lease of that lane, if it is still this holder's.
 	ReleaseLane struct{ Holder Holder }
@@ -78,7 +78,7 @@ type (
 	DeleteRun struct{}
 )
 
-// Actions of a suite, besides Wait, TakeLane, ReleaseLane and, if its runs share a database, RemoveDatabase and ReleaseNodes.
+// Actions of a comparison, besides Wait, TakeLane, ReleaseLane and, if its runs share a database, RemoveDatabase and ReleaseNodes.
 type (
 	// CheckVariants has the API server check the run of every variant without creating it.
 	CheckVariants struct{}
@@ -89,23 +89,23 @@ type (
 		DatabaseNode, LoaderNodes string
 		// Rows that pilots of earlier runs have decided, by the label of the point.
 		Rows map[string]int64
-		// Shared is the newest instance of the suite's database if the run is to use that, or nil.
+		// Shared is the newest instance of the comparison's database if the run is to use that, or nil.
 		Shared *plan.Served
 	}
-	// SuspendMember sets spec.suspend of a run to that of the suite.
+	// SuspendMember sets spec.suspend of a run to that of the comparison.
 	SuspendMember struct {
 		Name    string
 		Suspend bool
 	}
-	// RemoveMember deletes a run that has not finished, if it still has that UID: its suite has failed.
+	// RemoveMember deletes a run that has not finished, if it still has that UID: its comparison has failed.
 	RemoveMember struct {
 		Name string
 		UID  types.UID
 	}
-	// PublishSuite writes the results of the suite.
-	PublishSuite struct{ Outcome string }
-	// DeleteSuite deletes the suite, because its time to live has passed.
-	DeleteSuite struct{}
+	// PublishComparison writes the results of the comparison.
+	PublishComparison struct{ Outcome string }
+	// DeleteComparison deletes the comparison, because its time to live has passed.
+	DeleteComparison struct{}
 )
 
 // Irrevocable says whether a decision cannot be taken back. It must not be carried out because of what a cache says that may be
@@ -120,31 +120,31 @@ func (d *Decision) Irrevocable() bool {
 		return a.Attempt.Verdict.Outcome != result.OutcomeAccepted
 	case TuneHost, ReleaseHost, ForgetHost:
 		return true
-	case TakeLane, ReleaseLane, ProvideDatabase, RemoveDatabase, DeleteRun, RemoveMember, DeleteSuite:
+	case TakeLane, ReleaseLane, ProvideDatabase, RemoveDatabase, DeleteRun, RemoveMember, DeleteComparison:
 		return true
 	}
 	return false
 }
 
-func (Wait) action()            {}
-func (TakeLane) action()        {}
-func (ReleaseLane) action()     {}
-func (ProvideDatabase) action() {}
-func (RemoveDatabase) action()  {}
-func (StartAttempt) action()    {}
-func (ClaimAttempt) action()    {}
-func (RecordAttempt) action()   {}
-func (RemoveJob) action()       {}
-func (Publish) action()         {}
-func (ReleaseNodes) action()    {}
-func (TuneHost) action()        {}
-func (DropPageCache) action()   {}
-func (ReleaseHost) action()     {}
-func (ForgetHost) action()      {}
-func (DeleteRun) action()       {}
-func (CheckVariants) action()   {}
-func (CreateMember) action()    {}
-func (SuspendMember) action()   {}
-func (RemoveMember) action()    {}
-func (PublishSuite) action()    {}
-func (DeleteSuite) action()     {}
+func (Wait) action()              {}
+func (TakeLane) action()          {}
+func (ReleaseLane) action()       {}
+func (ProvideDatabase) action()   {}
+func (RemoveDatabase) action()    {}
+func (StartAttempt) action()      {}
+func (ClaimAttempt) action()      {}
+func (RecordAttempt) action()     {}
+func (RemoveJob) action()         {}
+func (Publish) action()           {}
+func (ReleaseNodes) action()      {}
+func (TuneHost) action()          {}
+func (DropPageCache) action()     {}
+func (ReleaseHost) action()       {}
+func (ForgetHost) action()        {}
+func (DeleteRun) action()         {}
+func (CheckVariants) action()     {}
+func (CreateMember) action()      {}
+func (SuspendMember) action()     {}
+func (RemoveMember) action()      {}
+func (PublishComparison) action() {}
+func (DeleteComparison) action()  {}

@@ -37,7 +37,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// BenchmarkThousandPoints plans, summarises and compares the largest run that there is, 1,000 points of five trials, and a suite of
+// BenchmarkThousandPoints plans, summarises and compares the largest run that there is, 1,000 points of five trials, and a comparison of
 // two variants that have as many points, after five rounds. Each has a claim about all of its points.
 func BenchmarkThousandPoints(b *testing.B) {
 	const points, rounds = 1000, 5
@@ -64,13 +64,13 @@ func BenchmarkThousandPoints(b *testing.B) {
 			}
 		}
 	})
-	b.Run("suite", func(b *testing.B) {
-		s := testutil.Pair(func(s *v1alpha1.BenchmarkSuite) {
+	b.Run("comparison", func(b *testing.B) {
+		s := testutil.Pair(func(s *v1alpha1.BenchmarkComparison) {
 			s.Spec.Template.Spec.Workload.CommitSize = oneAxis(points, 1).Spec.Workload.CommitSize
 			s.Spec.Claims = claims
 			s.Spec.Claims[0].BestAt.At.Variant = "lazy"
 		})
-		p, err := validation.PlanSuite(s)
+		p, err := validation.PlanComparison(s)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -83,14 +83,14 @@ func BenchmarkThousandPoints(b *testing.B) {
 		}
 		b.ReportAllocs()
 		for b.Loop() {
-			p, err := validation.PlanSuite(s)
+			p, err := validation.PlanComparison(s)
 			if err != nil {
 				b.Fatal(err)
 			}
-			seen.Judged = analysis.Judge(s, p, &seen.SuiteRuns, analysis.Verdicts{})
-			status := StatusOfSuite(s, p, seen, NextOfSuite(s, p, seen, now), now)
-			if len(status.Comparisons) != maxComparisons || len(status.Claims) != 1 {
-				b.Fatalf("%d comparisons and %d claims in the status", len(status.Comparisons), len(status.Claims))
+			seen.Judged = analysis.Judge(s, p, &seen.ComparisonRuns, analysis.Verdicts{})
+			status := StatusOfComparison(s, p, seen, NextOfComparison(s, p, seen, now), now)
+			if len(status.Pairs) != maxComparisons || len(status.Claims) != 1 {
+				b.Fatalf("%d pairs and %d claims in the status", len(status.Pairs), len(status.Claims))
 			}
 		}
 	})

@@ -17,7 +17,7 @@ func claimStatus(judged []claims.Judgement) (list []v1alpha1.ClaimStatus, togeth
 	for _, j := range judged {
 		counts[j.Verdict]++
 		list = append(list, v1alpha1.ClaimStatus{
-			Name: j.Name, Verdict: v1alpha1.ClaimVerdict(j.Verdict), Detail: cut(detail(j), maxSuiteText),
+			Name: j.Name, Verdict: v1alpha1.ClaimVerdict(j.Verdict), Detail: cut(detail(j), maxComparisonText),
 			Published: v1alpha1.ClaimVerdict(j.Published),
 		})
 	}

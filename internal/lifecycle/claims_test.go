@@ -97,11 +97,11 @@ func TestReasonOfClaims(t *testing.T) {
 	}
 }
 
-// A suite is decided when its claims are, too.
-func TestSuiteIsDecidedWithItsClaims(t *testing.T) {
+// A comparison is decided when its claims are, too.
+func TestComparisonIsDecidedWithItsClaims(t *testing.T) {
 	of := v1alpha1.PointSelector{Variant: "lazy"}
-	claim := func(least v1alpha1.ClaimedNumber) func(*v1alpha1.BenchmarkSuite) {
-		return func(s *v1alpha1.BenchmarkSuite) {
+	claim := func(least v1alpha1.ClaimedNumber) func(*v1alpha1.BenchmarkComparison) {
+		return func(s *v1alpha1.BenchmarkComparison) {
 			s.Spec.Claims = v1alpha1.Claims{{
 				Name: "c", Ratio: &v1alpha1.RatioClaim{Of: of, To: v1alpha1.PointSelector{Variant: "durable"}, AtLeast: least},
 			}}
@@ -111,12 +111,12 @@ func TestSuiteIsDecidedWithItsClaims(t *testing.T) {
 		"2": "Holds", "10": "DoesNotHold", "3": "CannotSay",
 	} {
 		s := testutil.Pair(claim(least))
-		p := planOfSuite(t, s)
+		p := planOfComparison(t, s)
 		seen := measuredRuns(s, p, 8)
 		if got := string(seen.Judged.Claims[0].Verdict); got != want || !seen.Judged.Decided() {
 			t.Errorf("at least %s: %s, decided %t: %s", least, got, seen.Judged.Decided(), seen.Judged.Claims[0].Detail)
 		}
-		status := StatusOfSuite(s, p, seen, NextOfSuite(s, p, seen, now), now)
+		status := StatusOfComparison(s, p, seen, NextOfComparison(s, p, seen, now), now)
 		if len(status.Claims) != 1 || string(status.Claims[0].Verdict) != want || status.Claimed == "" {
 			t.Errorf("status %+v, %s", status.Claims, status.Claimed)
 		}

@@ -190,7 +190,7 @@ func (s *situation) bound(d Decision) Decision {
 	})
 }
 
-// overDeadline says which deadline has ended a run or a suite.
+// overDeadline says which deadline has ended a run or a comparison.
 func overDeadline(noun string, asked *int32, quiet time.Duration) string {
 	if asked != nil {
 		return fmt.Sprintf("the %s did not end within %s (spec.deadlineSeconds): ", noun, time.Duration(*asked)*time.Second)

@@ -213,28 +213,28 @@ func TestDefaultDeadlineIsBounded(t *testing.T) {
 	t.Error("it did not end")
 }
 
-// A suite without a deadline of its own waits for its runs, which have theirs, and ends soon if it cannot make the next.
-func TestStuckSuiteEndsSoon(t *testing.T) {
+// A comparison without a deadline of its own waits for its runs, which have theirs, and ends soon if it cannot make the next.
+func TestStuckComparisonEndsSoon(t *testing.T) {
 	s := testutil.Pair()
-	p := planOfSuite(t, s)
+	p := planOfComparison(t, s)
 	seen := measuredRuns(s, p, 1)
 	seen.Members[0].Run.Status.CompletionTime = ptr.To(metav1.NewTime(now))
 	seen.Predecessor = []string{"s-db1"}
 	s.Status.StartTime = ptr.To(ago(time.Hour))
 	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionTrue, LastTransitionTime: ago(time.Hour)}}
-	quiet := newSuiteSituation(s, p, seen, now).quietTime()
-	if d := NextOfSuite(s, p, seen, now.Add(quiet-time.Second)); d.Failure != nil {
+	quiet := newComparisonSituation(s, p, seen, now).quietTime()
+	if d := NextOfComparison(s, p, seen, now.Add(quiet-time.Second)); d.Failure != nil {
 		t.Errorf("too early: %+v", d.Failure)
 	}
-	d := NextOfSuite(s, p, seen, now.Add(quiet))
-	if d.Failure == nil || !strings.Contains(d.Failure.Message, "the suite made no progress for "+quiet.String()) {
+	d := NextOfComparison(s, p, seen, now.Add(quiet))
+	if d.Failure == nil || !strings.Contains(d.Failure.Message, "the comparison made no progress for "+quiet.String()) {
 		t.Errorf("decided %+v", d.Failure)
 	}
 	seen.Predecessor = nil
 	seen.begin(s, p, 1, func(run *v1alpha1.BenchmarkRun) {
 		run.Status.Deadline = ptr.To(metav1.NewTime(now.Add(10 * time.Hour)))
 	})
-	if d := NextOfSuite(s, p, seen, now.Add(10*time.Hour)); d.Failure != nil {
+	if d := NextOfComparison(s, p, seen, now.Add(10*time.Hour)); d.Failure != nil {
 		t.Errorf("with a run under way: %+v", d.Failure)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// A run or a suite that is being deleted may stay for as long as somebody likes: by a finalizer, or with foreground deletion by a
+// A run or a comparison that is being deleted may stay for as long as somebody likes: by a finalizer, or with foreground deletion by a
 // Pod on a node that does not answer. It must not hold anything meanwhile. What it has recorded is left to the garbage collector.
 
 // beingDeleted is the decision about what is being deleted, as long as it has something.
@@ -62,13 +62,13 @@ func deleted(s *situation) *Decision {
 	return &d
 }
 
-// suiteDeleted suspends the run that is under way, removes the database that the runs share, and leaves the lane. It does not
-// delete runs: whoever deletes a suite may want to keep them.
-func suiteDeleted(s *suiteSituation) *Decision {
-	if s.suite.DeletionTimestamp == nil {
+// comparisonDeleted suspends the run that is under way, removes the database that the runs share, and leaves the lane. It does not
+// delete runs: whoever deletes a comparison may want to keep them.
+func comparisonDeleted(s *comparisonSituation) *Decision {
+	if s.comparison.DeletionTimestamp == nil {
 		return nil
 	}
-	d := beingDeleted("suite", s.suite, &s.seen.Hindrances)
+	d := beingDeleted("comparison", s.comparison, &s.seen.Hindrances)
 	run := s.unfinished()
 	if run != nil && run.DeletionTimestamp == nil && !ptr.Deref(run.Spec.Suspend, false) {
 		d.Action = SuspendMember{Name: run.Name, Suspend: true}
@@ -77,7 +77,7 @@ func suiteDeleted(s *suiteSituation) *Decision {
 	} else if s.disturbs() {
 		d.After = time.Second
 	} else if s.leave(&d); d.Action == (Wait{}) {
-		d.stopped("suite", s.suite)
+		d.stopped("comparison", s.comparison)
 	}
 	return &d
 }

@@ -16,7 +16,7 @@
 //	cache full?   -> drop the page cache
 //	otherwise     -> start the next attempt
 //
-// What the records say, package analysis knows: this package writes it into the status, and asks it whether a suite needs more
+// What the records say, package analysis knows: this package writes it into the status, and asks it whether a comparison needs more
 // rounds.
 //
 // The records of its attempts are the only memory of what a run has done. The status is computed from them each time, so that an
@@ -25,7 +25,7 @@
 // A verdict about an attempt is made once, when it was observed (Observed.Judge). The conditions that every kind has are set in
 // one place (conditions.go).
 //
-// The files suite_*.go decide for a BenchmarkSuite in the same way; its rules are in suite_next.go:
+// The files comparison_*.go decide for a BenchmarkComparison in the same way; its rules are in comparison_next.go:
 //
 //	deleted?      -> nothing                     finished?   -> delete after its time to live
 //	failed?       -> remove the run under way, publish

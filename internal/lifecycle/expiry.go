@@ -16,7 +16,7 @@ import (
 // to live, so that runs that nobody deletes do not fill it.
 
 // runExpiry is when a run that finished at that time is deleted, or nil if it stays. The default does not hold for a run of a
-// suite, which is deleted with its suite: a suite without one of its runs has lost what its answer is based on.
+// comparison, which is deleted with its comparison: a comparison without one of its runs has lost what its answer is based on.
 func runExpiry(run *v1alpha1.BenchmarkRun, finished *metav1.Time, byDefault time.Duration) *metav1.Time {
 	if MemberOf(run) != nil {
 		byDefault = 0
@@ -24,9 +24,9 @@ func runExpiry(run *v1alpha1.BenchmarkRun, finished *metav1.Time, byDefault time
 	return expiry(run.Spec.TTLSecondsAfterFinished, finished, byDefault)
 }
 
-// suiteExpiry is when a suite that finished at that time is deleted with its runs, or nil if it stays.
-func suiteExpiry(suite *v1alpha1.BenchmarkSuite, finished *metav1.Time, byDefault time.Duration) *metav1.Time {
-	return expiry(suite.Spec.TTLSecondsAfterFinished, finished, byDefault)
+// comparisonExpiry is when a comparison that finished at that time is deleted with its runs, or nil if it stays.
+func comparisonExpiry(comparison *v1alpha1.BenchmarkComparison, finished *metav1.Time, byDefault time.Duration) *metav1.Time {
+	return expiry(comparison.Spec.TTLSecondsAfterFinished, finished, byDefault)
 }
 
 // expiry prefers the time to live of the specification, whether it is longer or shorter. A default of 0 is none, whereas a
@@ -41,7 +41,7 @@ func expiry(seconds *int32, finished *metav1.Time, byDefault time.Duration) *met
 	return ptr.To(metav1.NewTime(finished.Add(byDefault)))
 }
 
-// expire adds to the decision about a finished run or suite that it is deleted at that time, unless it is being deleted already.
+// expire adds to the decision about a finished run or comparison that it is deleted at that time, unless it is being deleted already.
 func expire(d *Decision, object metav1.Object, at *metav1.Time, now time.Time, deletion Action) {
 	if at == nil || object.GetDeletionTimestamp() != nil {
 		return

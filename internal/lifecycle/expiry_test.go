@@ -14,7 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// expiryCases are about runs and suites that ended an hour ago. Left is for how long they still stay, or nil if for ever.
+// expiryCases are about runs and comparisons that ended an hour ago. Left is for how long they still stay, or nil if for ever.
 var expiryCases = map[string]struct {
 	seconds   *int32
 	byDefault time.Duration
@@ -61,24 +61,24 @@ func TestExpiryOfARun(t *testing.T) {
 	}
 }
 
-func TestExpiryOfASuite(t *testing.T) {
+func TestExpiryOfAComparison(t *testing.T) {
 	for name, tc := range expiryCases {
 		t.Run(name, func(t *testing.T) {
-			s := testutil.Pair(finishedSuite)
+			s := testutil.Pair(finishedComparison)
 			s.Spec.TTLSecondsAfterFinished = tc.seconds
-			p := planOfSuite(t, s)
+			p := planOfComparison(t, s)
 			seen := measuredRuns(s, p, 1)
 			seen.DefaultTTL, seen.Lane = tc.byDefault, Lane{} // it has left its lane
-			checkExpiry(t, NextOfSuite(s, p, seen, now), DeleteSuite{}, statusOfSuite(t, s, seen).ExpirationTime, tc.left)
+			checkExpiry(t, NextOfComparison(s, p, seen, now), DeleteComparison{}, statusOfComparison(t, s, seen).ExpirationTime, tc.left)
 		})
 	}
 }
 
-// A run of a suite is deleted with its suite; the default does not hold for it. What somebody has set on it does.
-func TestExpiryOfARunOfASuite(t *testing.T) {
+// A run of a comparison is deleted with its comparison; the default does not hold for it. What somebody has set on it does.
+func TestExpiryOfARunOfAComparison(t *testing.T) {
 	run := oneAxis(1, 1)
 	endedRun(run, v1alpha1.ConditionComplete)
-	ofSuite("s", "uid")(run)
+	ofComparison("s", "uid")(run)
 	seen := &Observed{Hindrances: Hindrances{DefaultTTL: time.Minute}}
 	checkExpiry(t, next(t, run, seen, now), DeleteRun{}, statusOf(t, run, seen, now).ExpirationTime, nil)
 	run.Spec.TTLSecondsAfterFinished = ptr.To[int32](3660)
@@ -94,13 +94,13 @@ func TestExpiryOfWhatIsBeingDeleted(t *testing.T) {
 		if d := next(t, run, &Observed{Hindrances: Hindrances{DefaultTTL: byDefault}}, now); d.Action != (Wait{}) || d.After != 0 {
 			t.Errorf("a run: decided %+v after %s", d.Action, d.After)
 		}
-		s := testutil.Pair(finishedSuite)
+		s := testutil.Pair(finishedComparison)
 		s.DeletionTimestamp = ptr.To(ago(0))
-		p := planOfSuite(t, s)
+		p := planOfComparison(t, s)
 		seen := measuredRuns(s, p, 1)
 		seen.DefaultTTL, seen.Lane = byDefault, Lane{} // it has left its lane
-		if d := NextOfSuite(s, p, seen, now); d.Action != (Wait{}) || d.After != 0 {
-			t.Errorf("a suite: decided %+v after %s", d.Action, d.After)
+		if d := NextOfComparison(s, p, seen, now); d.Action != (Wait{}) || d.After != 0 {
+			t.Errorf("a comparison: decided %+v after %s", d.Action, d.After)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// ImagesOf are the images that a run or suite uses: those that it has pinned or, before that, the installation's.
+// ImagesOf are the images that a run or comparison uses: those that it has pinned or, before that, the installation's.
 func ImagesOf(pinned v1alpha1.ImagesStatus, installation podutil.Images) podutil.Images {
 	if pinned.Loader == "" {
 		return installation
@@ -78,9 +78,9 @@ func (o *Observed) firstAccepted() *result.Record {
 	return nil
 }
 
-// images that the runs of the suite begin with: those that the suite began with, by the digests that its runs have found.
-func (s *suiteSituation) images(d Decision) v1alpha1.ImagesStatus {
-	before := s.suite.Status.Images
+// images that the runs of the comparison begin with: those that the comparison began with, by the digests that its runs have found.
+func (s *comparisonSituation) images(d Decision) v1alpha1.ImagesStatus {
+	before := s.comparison.Status.Images
 	if s.seen.Images.Loader == "" || before.Loader == "" && d.Pauses() {
 		return before
 	}

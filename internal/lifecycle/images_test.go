@@ -78,16 +78,16 @@ func TestImagesByDigest(t *testing.T) {
 	}
 }
 
-// The runs of a suite begin with its images, and with the digests that the first of them has found.
-func TestImagesOfSuite(t *testing.T) {
-	s := testutil.MakeSuite("s", "ns", "a", "b").Obj()
-	p, err := validation.PlanSuite(s)
+// The runs of a comparison begin with its images, and with the digests that the first of them has found.
+func TestImagesOfComparison(t *testing.T) {
+	s := testutil.MakeComparison("s", "ns", "a", "b").Obj()
+	p, err := validation.PlanComparison(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := &SuiteObserved{SuiteRuns: membersOf(p), Checked: true, Lane: Lane{Holder: new(Holder)}, Images: installed("1")}
-	*seen.Lane.Holder = HolderOfSuite(s)
-	s.Status = StatusOfSuite(s, p, seen, NextOfSuite(s, p, seen, now), now)
+	seen := &ComparisonObserved{ComparisonRuns: membersOf(p), Checked: true, Lane: Lane{Holder: new(Holder)}, Images: installed("1")}
+	*seen.Lane.Holder = HolderOfComparison(s)
+	s.Status = StatusOfComparison(s, p, seen, NextOfComparison(s, p, seen, now), now)
 	if s.Status.Images.Loader != "registry.example.com/loader:1" {
 		t.Fatalf("pinned %+v", s.Status.Images)
 	}
@@ -98,7 +98,7 @@ func TestImagesOfSuite(t *testing.T) {
 	run.Status.Images.Loader, run.Status.Images.Databases["MariaDB"] = "registry.example.com/loader@sha256:1", "mirror/mariadb@sha256:2"
 	endedRun(run, v1alpha1.ConditionComplete)
 	seen.Members[0].Run = run
-	got := StatusOfSuite(s, p, seen, NextOfSuite(s, p, seen, now), now).Images
+	got := StatusOfComparison(s, p, seen, NextOfComparison(s, p, seen, now), now).Images
 	if got.Loader != "registry.example.com/loader@sha256:1" || got.Databases["MariaDB"] != "mirror/mariadb@sha256:2" ||
 		got.Databases["MySQL"] != "mirror/mysql:8.4" || got.Sysbench != "mirror/sysbench:1" {
 		t.Errorf("after its first run: %+v", got)

@@ -181,17 +181,17 @@ func TestBoundNodes(t *testing.T) {
 	list := records(1, 2, 3)
 	list[0].Place = result.Place{DatabaseNode: "a"}
 	list[1].Place, list[1].Outcome = result.Place{DatabaseNode: "b", LoaderNode: "c"}, result.OutcomeInvalidated
-	bySuite := map[string]string{v1alpha1.AnnotationDatabaseNode: "d", v1alpha1.AnnotationLoaderNodes: "e, f"}
+	byComparison := map[string]string{v1alpha1.AnnotationDatabaseNode: "d", v1alpha1.AnnotationLoaderNodes: "e, f"}
 	for name, tc := range map[string]struct {
 		records     []*result.Record
 		annotations map[string]string
 		want        result.Place
 	}{
-		"nothing":                       {nil, nil, result.Place{}},
-		"an attempt":                    {list, nil, result.Place{DatabaseNode: "b", LoaderNode: "c"}},
-		"a later run of a suite":        {list[:1], bySuite, result.Place{DatabaseNode: "d", LoaderNodes: []string{"e", "f"}}},
-		"its own attempts come first":   {list, bySuite, result.Place{DatabaseNode: "b", LoaderNode: "c"}},
-		"a suite of an external server": {nil, map[string]string{v1alpha1.AnnotationLoaderNodes: "e"}, result.Place{LoaderNodes: []string{"e"}}},
+		"nothing":                            {nil, nil, result.Place{}},
+		"an attempt":                         {list, nil, result.Place{DatabaseNode: "b", LoaderNode: "c"}},
+		"a later run of a comparison":        {list[:1], byComparison, result.Place{DatabaseNode: "d", LoaderNodes: []string{"e", "f"}}},
+		"its own attempts come first":        {list, byComparison, result.Place{DatabaseNode: "b", LoaderNode: "c"}},
+		"a comparison of an external server": {nil, map[string]string{v1alpha1.AnnotationLoaderNodes: "e"}, result.Place{LoaderNodes: []string{"e"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 1)

@@ -19,14 +19,14 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// Lane is what was observed of the lane of a run or a suite.
+// Lane is what was observed of the lane of a run or a comparison.
 type Lane struct {
 	// Holder of the lane, or nil: it is free.
 	Holder *Holder
 	// Lease is the name of the lane's Lease, with its namespace.
 	Lease string
 	// Next is the first of those that want the lane and do not hold it. It is the zero value for who holds the lane, and for a run
-	// of a suite, which does not stand in the queue.
+	// of a comparison, which does not stand in the queue.
 	Next Holder
 	// Foreign: the holder belongs to another installation, so that nothing wakes this one when it ends. Abandoned: the holder is
 	// gone or has finished, nothing of it is left, and nobody has released the lane.
@@ -41,29 +41,29 @@ type Holder struct {
 	UID                   types.UID
 }
 
-// Kinds of a Holder: a run that stands alone, and a suite, which holds the lane for all of its runs.
+// Kinds of a Holder: a run that stands alone, and a comparison, which holds the lane for all of its runs.
 const (
-	RunKind   = plan.RunKind
-	SuiteKind = plan.SuiteKind
+	RunKind        = plan.RunKind
+	ComparisonKind = plan.ComparisonKind
 )
 
-// HolderOf a run's lane is the run itself, unless it belongs to a suite: see MemberOf.
+// HolderOf a run's lane is the run itself, unless it belongs to a comparison: see MemberOf.
 func HolderOf(run *v1alpha1.BenchmarkRun) Holder {
 	return Holder{Kind: RunKind, Namespace: run.Namespace, Name: run.Name, UID: run.UID}
 }
 
-// HolderOfSuite is the holder of the lane that the runs of a suite are in.
-func HolderOfSuite(suite *v1alpha1.BenchmarkSuite) Holder {
-	return Holder{Kind: SuiteKind, Namespace: suite.Namespace, Name: suite.Name, UID: suite.UID}
+// HolderOfComparison is the holder of the lane that the runs of a comparison are in.
+func HolderOfComparison(comparison *v1alpha1.BenchmarkComparison) Holder {
+	return Holder{Kind: ComparisonKind, Namespace: comparison.Namespace, Name: comparison.Name, UID: comparison.UID}
 }
 
-// MemberOf is the suite that a run belongs to and that holds the lane for it, or nil.
+// MemberOf is the comparison that a run belongs to and that holds the lane for it, or nil.
 func MemberOf(run *v1alpha1.BenchmarkRun) *Holder {
-	suite, uid := plan.SuiteOf(run)
+	comparison, uid := plan.ComparisonOf(run)
 	if uid == "" {
 		return nil
 	}
-	return &Holder{Kind: SuiteKind, Namespace: run.Namespace, Name: suite, UID: types.UID(uid)}
+	return &Holder{Kind: ComparisonKind, Namespace: run.Namespace, Name: comparison, UID: types.UID(uid)}
 }
 
 // Identity of a holder, as a Lease has it.
@@ -88,14 +88,14 @@ func (h Holder) String() string {
 	return fmt.Sprintf("%s %s/%s", strings.ToLower(strings.TrimPrefix(h.Kind, "Benchmark")), h.Namespace, h.Name)
 }
 
-// Wants says whether a run holds its lane or wants it, by itself or by its suite: it is neither suspended nor at its end.
+// Wants says whether a run holds its lane or wants it, by itself or by its comparison: it is neither suspended nor at its end.
 func Wants(run *v1alpha1.BenchmarkRun) bool {
 	return wants(run.DeletionTimestamp, run.Spec.Suspend, run.Status.Conditions)
 }
 
-// SuiteWants says the same of a suite.
-func SuiteWants(suite *v1alpha1.BenchmarkSuite) bool {
-	return wants(suite.DeletionTimestamp, suite.Spec.Suspend, suite.Status.Conditions)
+// ComparisonWants says the same of a comparison.
+func ComparisonWants(comparison *v1alpha1.BenchmarkComparison) bool {
+	return wants(comparison.DeletionTimestamp, comparison.Spec.Suspend, comparison.Status.Conditions)
 }
 
 func wants(deletion *metav1.Time, suspend *bool, conditions []metav1.Condition) bool {
@@ -104,7 +104,7 @@ func wants(deletion *metav1.Time, suspend *bool, conditions []metav1.Condition) 
 		!ended(v1alpha1.ConditionFailed) && !ended(v1alpha1.ConditionFinished)
 }
 
-// Admitted says whether these conditions say that a run or a suite is admitted.
+// Admitted says whether these conditions say that a run or a comparison is admitted.
 func Admitted(conditions []metav1.Condition) bool {
 	return apimeta.IsStatusConditionTrue(conditions, v1alpha1.ConditionAdmitted)
 }
@@ -120,7 +120,7 @@ type Contender struct {
 	Ready metav1.Time
 }
 
-// ContenderOf a run that belongs to no suite.
+// ContenderOf a run that belongs to no comparison.
 func ContenderOf(run *v1alpha1.BenchmarkRun) Contender {
 	return Contender{
 		Holder: HolderOf(run), Lane: run.Spec.Lane, Wants: Wants(run) && MemberOf(run) == nil,
@@ -129,16 +129,16 @@ func ContenderOf(run *v1alpha1.BenchmarkRun) Contender {
 	}
 }
 
-// ContenderOfSuite is a suite with all of its runs.
-func ContenderOfSuite(suite *v1alpha1.BenchmarkSuite) Contender {
+// ContenderOfComparison is a comparison with all of its runs.
+func ContenderOfComparison(comparison *v1alpha1.BenchmarkComparison) Contender {
 	return Contender{
-		Holder: HolderOfSuite(suite), Lane: suite.Spec.Template.Spec.Lane, Wants: SuiteWants(suite),
-		Admitted: Admitted(suite.Status.Conditions),
-		Ready:    ready(suite.CreationTimestamp, suite.Status.QueuedTime, suite.Status.Conditions),
+		Holder: HolderOfComparison(comparison), Lane: comparison.Spec.Template.Spec.Lane, Wants: ComparisonWants(comparison),
+		Admitted: Admitted(comparison.Status.Conditions),
+		Ready:    ready(comparison.CreationTimestamp, comparison.Status.QueuedTime, comparison.Status.Conditions),
 	}
 }
 
-// ready is since when a run or a suite could measure, if its lane was free: since its creation, or since it was last resumed. Of
+// ready is since when a run or a comparison could measure, if its lane was free: since its creation, or since it was last resumed. Of
 // one that was resumed a moment ago nobody has noted that yet, and it comes last.
 func ready(created metav1.Time, queued *metav1.Time, conditions []metav1.Condition) metav1.Time {
 	switch {

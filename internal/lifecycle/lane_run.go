@@ -16,25 +16,25 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
-// holds says whether the run is admitted: it holds its lane, or its suite does and measures this one.
+// holds says whether the run is admitted: it holds its lane, or its comparison does and measures this one.
 func (s *situation) holds() bool {
-	suite := MemberOf(s.run)
-	return s.seen.Lane.is(HolderOf(s.run)) || suite != nil && s.seen.Lane.is(*suite) && s.seen.Named
+	comparison := MemberOf(s.run)
+	return s.seen.Lane.is(HolderOf(s.run)) || comparison != nil && s.seen.Lane.is(*comparison) && s.seen.Named
 }
 
-// queued waits until it is the run's turn, or its suite's. A run that is not admitted has no Job and no database: if it has lost
+// queued waits until it is the run's turn, or its comparison's. A run that is not admitted has no Job and no database: if it has lost
 // its lane, because somebody has deleted the Lease, it removes them.
 func queued(s *situation) *Decision {
 	if s.holds() {
 		return nil
 	}
 	d := s.seen.Lane.turn(s.run.Spec.Lane, HolderOf(s.run))
-	if suite := MemberOf(s.run); suite != nil {
+	if comparison := MemberOf(s.run); comparison != nil {
 		d = Decision{Action: Wait{}, Reason: v1alpha1.ReasonQueued, Message: fmt.Sprintf(
-			"waiting until %s, which this run belongs to, has lane %s", suite, s.run.Spec.Lane)}
-		if s.seen.Lane.is(*suite) {
+			"waiting until %s, which this run belongs to, has lane %s", comparison, s.run.Spec.Lane)}
+		if s.seen.Lane.is(*comparison) {
 			d.Message = fmt.Sprintf("waiting until %s, which has lane %s, measures this run; it measures none that it has not made",
-				suite, s.run.Spec.Lane)
+				comparison, s.run.Spec.Lane)
 		}
 	}
 	if d.Action == (TakeLane{}) {
@@ -90,20 +90,20 @@ func jobEnded(job *batchv1.Job) bool {
 
 // admitted is the condition Admitted.
 func (s *situation) admitted(d Decision) (status metav1.ConditionStatus, reason, message string) {
-	suite := MemberOf(s.run)
+	comparison := MemberOf(s.run)
 	switch {
 	case d.Finished, d.Complete, d.Failure != nil, s.is(v1alpha1.ConditionFailed):
 		message = "the run has ended, and leaves its lane"
-		if suite != nil {
-			message = fmt.Sprintf("the run has ended; its lane is left when %s has", suite)
+		if comparison != nil {
+			message = fmt.Sprintf("the run has ended; its lane is left when %s has", comparison)
 		}
 		return metav1.ConditionFalse, v1alpha1.ReasonFinished, message
 	case d.Pauses():
 		return metav1.ConditionFalse, d.Reason, d.Message
 	case s.holds(), s.seen.Blind && s.is(v1alpha1.ConditionAdmitted):
 		message = "the run holds lane " + s.run.Spec.Lane
-		if suite != nil {
-			message = fmt.Sprintf("%s, which this run belongs to, holds lane %s", suite, s.run.Spec.Lane)
+		if comparison != nil {
+			message = fmt.Sprintf("%s, which this run belongs to, holds lane %s", comparison, s.run.Spec.Lane)
 		}
 		return metav1.ConditionTrue, v1alpha1.ReasonAdmitted, message
 	}

@@ -37,11 +37,11 @@ func condition(name string) func(*v1alpha1.BenchmarkRun) {
 	}
 }
 
-// ofSuite makes a run that of a suite.
-func ofSuite(name string, uid types.UID) func(*v1alpha1.BenchmarkRun) {
+// ofComparison makes a run that of a comparison.
+func ofComparison(name string, uid types.UID) func(*v1alpha1.BenchmarkRun) {
 	return func(r *v1alpha1.BenchmarkRun) {
 		r.OwnerReferences = []metav1.OwnerReference{{
-			APIVersion: v1alpha1.GroupVersion.String(), Kind: SuiteKind, Name: name, UID: uid, Controller: ptr.To(true),
+			APIVersion: v1alpha1.GroupVersion.String(), Kind: ComparisonKind, Name: name, UID: uid, Controller: ptr.To(true),
 		}}
 	}
 }
@@ -50,12 +50,12 @@ func TestLine(t *testing.T) {
 	suspended := func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = ptr.To(true) }
 	deleted := func(r *v1alpha1.BenchmarkRun) { r.DeletionTimestamp = ptr.To(ago(0)) }
 	run := in("default", "b", "run", 10*time.Second)
-	suite := func(name string, age time.Duration, changes ...func(*v1alpha1.BenchmarkSuite)) Contender {
-		s := testutil.MakeSuite(name, "b", "x", "y").With(func(s *v1alpha1.BenchmarkSuite) { s.CreationTimestamp = ago(age) })
+	comparison := func(name string, age time.Duration, changes ...func(*v1alpha1.BenchmarkComparison)) Contender {
+		s := testutil.MakeComparison(name, "b", "x", "y").With(func(s *v1alpha1.BenchmarkComparison) { s.CreationTimestamp = ago(age) })
 		for _, change := range changes {
 			s = s.With(change)
 		}
-		return ContenderOfSuite(s.Obj())
+		return ContenderOfComparison(s.Obj())
 	}
 	all := []v1alpha1.BenchmarkRun{
 		in("default", "b", "younger", 9*time.Second),
@@ -71,22 +71,22 @@ func TestLine(t *testing.T) {
 		in("default", "a", "holder", time.Hour),
 		in("default", "a", "admitted", time.Second, condition(v1alpha1.ConditionAdmitted)),
 		in("default", "b", "run", time.Hour, suspended), // as a cache that is behind may have it
-		in("default", "b", "member", time.Hour, ofSuite("s", "uid")),
+		in("default", "b", "member", time.Hour, ofComparison("s", "uid")),
 	}
 	all = append(all,
 		in("default", "a", "resumed", time.Hour, func(r *v1alpha1.BenchmarkRun) { r.Status.QueuedTime = ptr.To(ago(5 * time.Second)) }),
 		in("default", "a", "just-resumed", time.Hour, condition(v1alpha1.ConditionSuspended)))
 	holder := HolderOf(&all[10])
 	contenders := []Contender{
-		suite("of-a-suite", 10*time.Second), suite("run", 10*time.Second), suite("suspended", time.Hour, func(s *v1alpha1.BenchmarkSuite) {
+		comparison("of-a-comparison", 10*time.Second), comparison("run", 10*time.Second), comparison("suspended", time.Hour, func(s *v1alpha1.BenchmarkComparison) {
 			s.Spec.Suspend = ptr.To(true)
-		}), suite("elsewhere", time.Hour, func(s *v1alpha1.BenchmarkSuite) { s.Spec.Template.Spec.Lane = "other" }),
+		}), comparison("elsewhere", time.Hour, func(s *v1alpha1.BenchmarkComparison) { s.Spec.Template.Spec.Lane = "other" }),
 	}
 	for i := range all {
 		contenders = append(contenders, ContenderOf(&all[i]))
 	}
 	want := []string{
-		"run a/admitted", "run z/older", "run a/zebra", "suite b/of-a-suite", "run b/run", "suite b/run", "run b/sam", "run c/same-age",
+		"run a/admitted", "run z/older", "run a/zebra", "comparison b/of-a-comparison", "run b/run", "comparison b/run", "run b/sam", "run c/same-age",
 		"run b/younger", "run a/resumed", "run a/just-resumed",
 	}
 	for range 3 {
@@ -109,11 +109,11 @@ func TestLine(t *testing.T) {
 
 func TestHolderIdentity(t *testing.T) {
 	for identity, says := range map[string]string{
-		"BenchmarkRun/ns/name/uid":   "run ns/name",
-		"BenchmarkSuite/ns/name/uid": "suite ns/name",
-		"somebody":                   "somebody",
-		"a/b":                        "a/b",
-		"":                           "",
+		"BenchmarkRun/ns/name/uid":        "run ns/name",
+		"BenchmarkComparison/ns/name/uid": "comparison ns/name",
+		"somebody":                        "somebody",
+		"a/b":                             "a/b",
+		"":                                "",
 	} {
 		h := ParseHolder(identity)
 		if h.String() != says {
@@ -140,20 +140,20 @@ func TestNextInTheQueue(t *testing.T) {
 	taken := Lane{Lease: "s/l", Holder: &first, Next: me}
 	foreign, gone := taken, taken
 	foreign.Foreign, gone.Foreign, gone.Abandoned = true, true, true
-	suite := Lane{Lease: "s/l", Holder: &Holder{Kind: "BenchmarkSuite", Namespace: "a", Name: "compare"}, Next: first}
+	comparison := Lane{Lease: "s/l", Holder: &Holder{Kind: "BenchmarkComparison", Namespace: "a", Name: "compare"}, Next: first}
 	waiting := "waiting for run a/first, which holds lane default; next in the queue"
 	elsewhere := "waiting for run a/first of another installation, which holds lane default (Lease s/l); next in the queue"
 	provide := Decision{Action: ProvideDatabase{Instance: 1}, Reason: v1alpha1.ReasonProvisioningDatabase, Message: "the database is being created"}
 	admitted := condition(v1alpha1.ConditionAdmitted)
 	up := []Instance{instanceOf(1, "u")}
 	checkDecisions(t, map[string]decision{
-		"free, and first":      {seen: Observed{Lane: free}, want: queue(TakeLane{}, "lane default is free; next in the queue")},
-		"free, not first":      {seen: Observed{Lane: notYet}, want: queue(Wait{}, "in the queue of lane default; others are before it")},
-		"taken":                {seen: Observed{Lane: taken}, want: queue(Wait{}, waiting)},
-		"taken by a suite":     {seen: Observed{Lane: suite}, want: queue(Wait{}, "in the queue of lane default; others are before it")},
-		"elsewhere":            {seen: Observed{Lane: foreign}, want: after(queue(Wait{}, elsewhere), 10*time.Second)},
-		"elsewhere, abandoned": {seen: Observed{Lane: gone}, want: queue(ReleaseLane{first}, elsewhere)},
-		"held":                 {seen: Observed{Lane: Lane{Lease: "s/l", Holder: &me}}, want: provide},
+		"free, and first":       {seen: Observed{Lane: free}, want: queue(TakeLane{}, "lane default is free; next in the queue")},
+		"free, not first":       {seen: Observed{Lane: notYet}, want: queue(Wait{}, "in the queue of lane default; others are before it")},
+		"taken":                 {seen: Observed{Lane: taken}, want: queue(Wait{}, waiting)},
+		"taken by a comparison": {seen: Observed{Lane: comparison}, want: queue(Wait{}, "in the queue of lane default; others are before it")},
+		"elsewhere":             {seen: Observed{Lane: foreign}, want: after(queue(Wait{}, elsewhere), 10*time.Second)},
+		"elsewhere, abandoned":  {seen: Observed{Lane: gone}, want: queue(ReleaseLane{first}, elsewhere)},
+		"held":                  {seen: Observed{Lane: Lane{Lease: "s/l", Holder: &me}}, want: provide},
 		"held under this name by an earlier run": {
 			seen: Observed{Lane: Lane{Lease: "s/l", Holder: &Holder{RunKind, me.Namespace, me.Name, "old"}, Next: me}},
 			want: queue(Wait{}, "waiting for run ns/run, which holds lane default; next in the queue"),

@@ -22,10 +22,10 @@ func (h Holder) named(namespace string, anonymous bool) (words string, elsewhere
 	switch {
 	case !anonymous || h.Namespace == namespace:
 		return h.String(), false
-	case h.Kind == RunKind, h.Kind == SuiteKind:
+	case h.Kind == RunKind, h.Kind == ComparisonKind:
 		return "a " + strings.ToLower(strings.TrimPrefix(h.Kind, "Benchmark")), true
 	}
-	return "a holder that is no run and no suite", false
+	return "a holder that is no run and no comparison", false
 }
 
 // holder is what a message to somebody who waits calls the holder of the lane, with the Lease if the message does not name it.

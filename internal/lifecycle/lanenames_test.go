@@ -11,23 +11,23 @@ import (
 // Who waits is not told who is in another namespace, and where the administrator finds it; its own namespace has names.
 func TestPositionNamesNobodyElse(t *testing.T) {
 	me := Holder{Kind: RunKind, Namespace: "ns", Name: "run"}
-	run, suite := Holder{Kind: RunKind, Namespace: "tenant", Name: "secret"}, Holder{Kind: SuiteKind, Namespace: "tenant", Name: "secret"}
+	run, comparison := Holder{Kind: RunKind, Namespace: "tenant", Name: "secret"}, Holder{Kind: ComparisonKind, Namespace: "tenant", Name: "secret"}
 	near, odd := Holder{Kind: RunKind, Namespace: "ns", Name: "near"}, ParseHolder("tenant secret")
 	const lease = "s/default.lane.benchrun.dev"
 	for name, tc := range map[string]struct {
 		lane Lane
 		want string
 	}{
-		"a run":   {Lane{Holder: &run}, "waiting for a run of another namespace, which holds lane default (Lease " + lease + "); next in the queue"},
-		"a suite": {Lane{Holder: &suite}, "waiting for a suite of another namespace, which holds lane default (Lease " + lease + "); next in the queue"},
-		"near":    {Lane{Holder: &near}, "waiting for run ns/near, which holds lane default; next in the queue"},
+		"a run":        {Lane{Holder: &run}, "waiting for a run of another namespace, which holds lane default (Lease " + lease + "); next in the queue"},
+		"a comparison": {Lane{Holder: &comparison}, "waiting for a comparison of another namespace, which holds lane default (Lease " + lease + "); next in the queue"},
+		"near":         {Lane{Holder: &near}, "waiting for run ns/near, which holds lane default; next in the queue"},
 		"foreign": {
 			Lane{Holder: &run, Foreign: true},
 			"waiting for a run of another installation, which holds lane default (Lease " + lease + "); next in the queue",
 		},
 		"no holder that we know": {
 			Lane{Holder: &odd, Foreign: true},
-			"waiting for a holder that is no run and no suite of another installation, which holds lane default (Lease " + lease + "); next in the queue",
+			"waiting for a holder that is no run and no comparison of another installation, which holds lane default (Lease " + lease + "); next in the queue",
 		},
 	} {
 		tc.lane.Lease, tc.lane.Anonymous, tc.lane.Next = lease, true, me

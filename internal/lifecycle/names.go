@@ -47,13 +47,13 @@ func ofInstance(name, instance string) bool {
 	return name == instance || strings.HasPrefix(name, instance+"-")
 }
 
-// needs says whether a suite needs an object's name: for one of its runs, for the database that they share, or for its results.
-func (s *suiteSituation) needs(name string) bool {
-	if name == plan.SuiteResultsName(s.suite) && s.seen.Results == nil {
+// needs says whether a comparison needs an object's name: for one of its runs, for the database that they share, or for its results.
+func (s *comparisonSituation) needs(name string) bool {
+	if name == plan.ComparisonResultsName(s.comparison) && s.seen.Results == nil {
 		return true
 	}
-	if s.plan.SharesDatabase && ofInstance(name, plan.NameOfInstance(s.suite.Name, int(ptr.Deref(s.lastInstance(), 0))+1)) {
+	if s.plan.SharesDatabase && ofInstance(name, plan.NameOfInstance(s.comparison.Name, int(ptr.Deref(s.lastInstance(), 0))+1)) {
 		return true
 	}
-	return slices.ContainsFunc(s.plan.Members, func(m plan.Member) bool { return plan.MemberName(s.suite, m) == name })
+	return slices.ContainsFunc(s.plan.Members, func(m plan.Member) bool { return plan.MemberName(s.comparison, m) == name })
 }

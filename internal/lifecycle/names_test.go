@@ -31,19 +31,19 @@ func TestNamesThatARunNeeds(t *testing.T) {
 	}
 }
 
-// The same of a suite: all runs of its plan are its.
-func TestNamesThatASuiteNeeds(t *testing.T) {
+// The same of a comparison: all runs of its plan are its.
+func TestNamesThatAComparisonNeeds(t *testing.T) {
 	for name, needed := range map[string]bool{
 		"s-results": true, "s-r1-a": true, "s-r2-b": true, "s-db1": true, "s-r1-c": false, "s-r99-a": false, "s-db2": false,
 	} {
 		t.Run(name, func(t *testing.T) {
-			suite := testutil.MakeSuite("s", "ns", "a", "b").Rounds(6).Obj()
-			p, err := validation.PlanSuite(suite)
+			comparison := testutil.MakeComparison("s", "ns", "a", "b").Rounds(6).Obj()
+			p, err := validation.PlanComparison(comparison)
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen := &SuiteObserved{Hindrances: Hindrances{Strangers: []string{name}}, SuiteRuns: membersOf(p)}
-			d := NextOfSuite(suite, p, seen, now)
+			seen := &ComparisonObserved{Hindrances: Hindrances{Strangers: []string{name}}, ComparisonRuns: membersOf(p)}
+			d := NextOfComparison(comparison, p, seen, now)
 			if taken := d.Failure != nil && d.Failure.Reason == v1alpha1.ReasonNameTaken; taken != needed {
 				t.Errorf("decision is %+v", d)
 			}

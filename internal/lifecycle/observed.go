@@ -32,14 +32,14 @@ type Observed struct {
 	Unclaimed []Attempt
 	// Lane of the run.
 	Lane Lane
-	// Named: the suite that it belongs to names it as its current run.
+	// Named: the comparison that it belongs to names it as its current run.
 	Named bool
-	// SuiteRows are the rows that pilots of its suite have decided, by the label of the point.
-	SuiteRows map[string]int64
+	// ComparisonRows are the rows that pilots of its comparison have decided, by the label of the point.
+	ComparisonRows map[string]int64
 	// Lingering are Pods of loaders whose Job is gone already.
 	Lingering []corev1.Pod
 	// Instances of the database that have at least one object. A run that has finished sees none of a database that it shared:
-	// they are its suite's, and others may be measuring them.
+	// they are its comparison's, and others may be measuring them.
 	Instances []Instance
 	// TunedNodes are all nodes that are tuned at the moment, by this run or by others; none if the run does not ask for that.
 	TunedNodes []TunedNode
@@ -53,14 +53,14 @@ type Observed struct {
 	Unreadable bool
 	// Predecessor names objects of an earlier run of the same name that are still being deleted.
 	Predecessor []string
-	// Images that the run uses: those that it has pinned, or its suite, or the installation's.
+	// Images that the run uses: those that it has pinned, or its comparison, or the installation's.
 	Images podutil.Images
 	// Earlier is the last run before this one that asked for the same, or its zero value.
 	Earlier analysis.Earlier
 	Hindrances
 }
 
-// Hindrances are what keeps a run or a suite from going on.
+// Hindrances are what keeps a run or a comparison from going on.
 type Hindrances struct {
 	// Blind: what it has could not be read.
 	Blind bool
@@ -68,15 +68,15 @@ type Hindrances struct {
 	// this step writes records or results.
 	Trouble   string
 	Unwritten bool
-	// MaxTurn is for how long the installation lets a run or a suite have its lane; 0 is without a bound.
+	// MaxTurn is for how long the installation lets a run or a comparison have its lane; 0 is without a bound.
 	MaxTurn time.Duration
-	// DefaultTTL is after how long a finished run or suite is deleted that does not say so itself; 0 is never.
+	// DefaultTTL is after how long a finished run or comparison is deleted that does not say so itself; 0 is never.
 	DefaultTTL time.Duration
 	// Refused is the object that the cluster refuses for now, or nil.
 	Refused *Refusal
 	// Obstacle is a final answer of the cluster, which trying again does not change: a name is taken, or an object is not valid.
 	Obstacle *Failure
-	// Strangers are the names of objects that are somebody else's, or are kept from an earlier run or suite of the same name. Only a
+	// Strangers are the names of objects that are somebody else's, or are kept from an earlier run or comparison of the same name. Only a
 	// name that is needed is in the way.
 	Strangers []string
 }
@@ -181,7 +181,7 @@ func (o *Observed) instance(number int) *Instance {
 }
 
 // boundPlace has the nodes of the first attempt that ran on any: later attempts are bound to them. For an external server, whose
-// node is not known, Unknown counts as a node. The first attempt itself is bound if the run is a later one of a suite.
+// node is not known, Unknown counts as a node. The first attempt itself is bound if the run is a later one of a comparison.
 func (s *situation) boundPlace() result.Place {
 	for _, r := range s.seen.Records {
 		if r.Place.DatabaseNode != "" && r.Place.LoaderNode != "" {

@@ -21,12 +21,12 @@ import (
 const pilotMargin = 1.1
 
 // rowsAt is how many rows the trials of a point insert, as a pilot has decided; 0 is as many as the workload asks for. pilot says
-// that this is still to be found out. The first decision holds: it is that of the suite, if there is one.
+// that this is still to be found out. The first decision holds: it is that of the comparison, if there is one.
 func (s *situation) rowsAt(point int) (rows int64, pilot bool) {
 	if s.run.Spec.Trials.MinSeconds == nil {
 		return 0, false
 	}
-	if rows := s.seen.SuiteRows[stats.Label(s.plan.Points[point].Parameters)]; rows > 0 {
+	if rows := s.seen.ComparisonRows[stats.Label(s.plan.Points[point].Parameters)]; rows > 0 {
 		return rows, false
 	}
 	for _, r := range s.seen.Records {
@@ -69,15 +69,15 @@ func enoughRows(asked int64, pilot result.Totals, seconds int32) int64 {
 	return min(int64(math.Ceil(need/unit-1e-9)*unit), trial.MaxRows) // what multiplying adds is no reason to round up
 }
 
-// NeedsSuiteRows says whether the rows of a run may have been decided by the pilots of its suite. Of a run that the suite has not
+// NeedsComparisonRows says whether the rows of a run may have been decided by the pilots of its comparison. Of a run that the comparison has not
 // made, and of one that does not measure, nobody needs to know.
-func NeedsSuiteRows(run *v1alpha1.BenchmarkRun, named bool) bool {
+func NeedsComparisonRows(run *v1alpha1.BenchmarkRun, named bool) bool {
 	finished := apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
 	return run.Spec.Trials.MinSeconds != nil && MemberOf(run) != nil && !finished && (named || run.Status.StartTime != nil)
 }
 
-// SuiteRows are the rows that an annotation of a suite's run has; none if it has no annotation, or not one of the suite.
-func SuiteRows(annotations map[string]string) map[string]int64 {
+// ComparisonRows are the rows that an annotation of a comparison's run has; none if it has no annotation, or not one of the comparison.
+func ComparisonRows(annotations map[string]string) map[string]int64 {
 	rows := map[string]int64{}
 	if json.Unmarshal([]byte(annotations[v1alpha1.AnnotationRows]), &rows) != nil {
 		return map[string]int64{}

@@ -147,38 +147,38 @@ func TestEnoughRows(t *testing.T) {
 	}
 }
 
-// The runs of a suite have the rows of its first pilots. A run that no suite controls cannot be given any.
-func TestPilotsOfSuite(t *testing.T) {
-	s := testutil.Pair(testutil.FixedRounds(4), func(s *v1alpha1.BenchmarkSuite) { s.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5) })
-	p := planOfSuite(t, s)
+// The runs of a comparison have the rows of its first pilots. A run that no comparison controls cannot be given any.
+func TestPilotsOfComparison(t *testing.T) {
+	s := testutil.Pair(testutil.FixedRounds(4), func(s *v1alpha1.BenchmarkComparison) { s.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5) })
+	p := planOfComparison(t, s)
 	seen := measuredRuns(s, p, 2)
 	seen.Members[0].Measured.Rows = map[string]int64{"": 4400}
 	seen.Members[1].Measured.Rows = map[string]int64{"": 9999, "rowsPerCommit=2": 700}
-	create, ok := NextOfSuite(s, p, seen, now).Action.(CreateMember)
+	create, ok := NextOfComparison(s, p, seen, now).Action.(CreateMember)
 	if diff := cmp.Diff(map[string]int64{"": 4400, "rowsPerCommit=2": 700}, create.Rows); !ok || diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
 
 	run := piloted()
-	if NeedsSuiteRows(run, false) {
-		t.Error("a run without a suite needs the rows of its annotation")
+	if NeedsComparisonRows(run, false) {
+		t.Error("a run without a comparison needs the rows of its annotation")
 	}
 	run.OwnerReferences = []metav1.OwnerReference{{
-		APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkSuite", Name: "s", UID: "suite-uid", Controller: ptr.To(true),
+		APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkComparison", Name: "s", UID: "comparison-uid", Controller: ptr.To(true),
 	}}
-	if NeedsSuiteRows(run, false) || !NeedsSuiteRows(run, true) {
-		t.Error("want that only a run which its suite has made needs the rows of its annotation")
+	if NeedsComparisonRows(run, false) || !NeedsComparisonRows(run, true) {
+		t.Error("want that only a run which its comparison has made needs the rows of its annotation")
 	}
 	run.Status.StartTime = ptr.To(ago(time.Minute))
-	if !NeedsSuiteRows(run, false) {
-		t.Error("a run that has begun does not know its rows any more when its suite makes the next one")
+	if !NeedsComparisonRows(run, false) {
+		t.Error("a run that has begun does not know its rows any more when its comparison makes the next one")
 	}
-	rows := SuiteRows(map[string]string{v1alpha1.AnnotationRows: `{"rowsPerCommit=1":4400}`})
-	situation := newSituation(run, planOf(t, run), &Observed{SuiteRows: rows}, now)
+	rows := ComparisonRows(map[string]string{v1alpha1.AnnotationRows: `{"rowsPerCommit=1":4400}`})
+	situation := newSituation(run, planOf(t, run), &Observed{ComparisonRows: rows}, now)
 	if rows, pilot := situation.rowsAt(0); rows != 4400 || pilot {
-		t.Errorf("%d rows, pilot %t; want those of the suite", rows, pilot)
+		t.Errorf("%d rows, pilot %t; want those of the comparison", rows, pilot)
 	}
 	if _, pilot := situation.rowsAt(1); !pilot {
-		t.Error("a point that the suite has no rows for needs a pilot")
+		t.Error("a point that the comparison has no rows for needs a pilot")
 	}
 }

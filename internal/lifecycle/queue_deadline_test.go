@@ -44,17 +44,17 @@ func TestQueueDeadline(t *testing.T) {
 			run := oneAxis(1, 2)
 			run.CreationTimestamp, run.Spec.QueueDeadlineSeconds = ago(tc.created), tc.asked
 			run.Status.QueuedTime, run.Status.Conditions = tc.queued, tc.conditions
-			suite := testutil.MakeSuite("s", "ns", "a", "b").Obj()
-			suite.CreationTimestamp, suite.Spec.QueueDeadlineSeconds = ago(tc.created), tc.asked
-			suite.Status.QueuedTime, suite.Status.Conditions = tc.queued, tc.conditions
-			p, err := validation.PlanSuite(suite)
+			comparison := testutil.MakeComparison("s", "ns", "a", "b").Obj()
+			comparison.CreationTimestamp, comparison.Spec.QueueDeadlineSeconds = ago(tc.created), tc.asked
+			comparison.Status.QueuedTime, comparison.Status.Conditions = tc.queued, tc.conditions
+			p, err := validation.PlanComparison(comparison)
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen := &SuiteObserved{Lane: heldByOther, Checked: true, SuiteRuns: membersOf(p)}
+			seen := &ComparisonObserved{Lane: heldByOther, Checked: true, ComparisonRuns: membersOf(p)}
 			for noun, d := range map[string]Decision{
-				"run":   next(t, run, &Observed{Lane: heldByOther}, now),
-				"suite": NextOfSuite(suite, p, seen, now),
+				"run":        next(t, run, &Observed{Lane: heldByOther}, now),
+				"comparison": NextOfComparison(comparison, p, seen, now),
 			} {
 				ends := d.Failure != nil && d.Failure.Reason == v1alpha1.ReasonQueueDeadlineExceeded
 				if ends != tc.ends || !ends && (d.Reason != v1alpha1.ReasonQueued || d.After != tc.after) {

@@ -112,20 +112,20 @@ func TestRefusedAndSomethingElse(t *testing.T) {
 	}
 }
 
-// Suites wait in the same way.
-func TestSuiteRefusedUntilTheStartDeadline(t *testing.T) {
-	s := testutil.MakeSuite("s", "ns", "a", "b").Obj()
-	p, err := validation.PlanSuite(s)
+// Comparisons wait in the same way.
+func TestComparisonRefusedUntilTheStartDeadline(t *testing.T) {
+	s := testutil.MakeComparison("s", "ns", "a", "b").Obj()
+	p, err := validation.PlanComparison(s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	look := func(at time.Time) Decision {
-		seen := &SuiteObserved{
-			SuiteRuns: membersOf(p), Lane: Lane{Holder: ptr.To(HolderOfSuite(s))}, Checked: true,
+		seen := &ComparisonObserved{
+			ComparisonRuns: membersOf(p), Lane: Lane{Holder: ptr.To(HolderOfComparison(s))}, Checked: true,
 			Hindrances: Hindrances{Refused: &Refusal{Object: "BenchmarkRun s-r1-a", Message: "exceeded quota: runs"}},
 		}
-		d := NextOfSuite(s, p, seen, at)
-		s.Status = StatusOfSuite(s, p, seen, d, at)
+		d := NextOfComparison(s, p, seen, at)
+		s.Status = StatusOfComparison(s, p, seen, d, at)
 		return d
 	}
 	look(now)

@@ -13,11 +13,11 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// A turn is the time for which a run or a suite has its lane, without the time for which it is suspended or waits for the lane
+// A turn is the time for which a run or a comparison has its lane, without the time for which it is suspended or waits for the lane
 // again. An administrator may bound it, so that nobody keeps a lane from the others for months.
 
 // RunTurnRefused says why a run that has not begun does not: it asks for more than a turn. It returns nil if it may begin. A run
-// of a suite has no turn of its own. Most is 0 without a bound.
+// of a comparison has no turn of its own. Most is 0 without a bound.
 func RunTurnRefused(run *v1alpha1.BenchmarkRun, most time.Duration) *Failure {
 	if MemberOf(run) != nil {
 		return nil
@@ -25,9 +25,9 @@ func RunTurnRefused(run *v1alpha1.BenchmarkRun, most time.Duration) *Failure {
 	return turnRefused("run", run.Spec.DeadlineSeconds, run.Status.StartTime, most)
 }
 
-// SuiteTurnRefused says the same of a suite.
-func SuiteTurnRefused(suite *v1alpha1.BenchmarkSuite, most time.Duration) *Failure {
-	return turnRefused("suite", suite.Spec.DeadlineSeconds, suite.Status.StartTime, most)
+// ComparisonTurnRefused says the same of a comparison.
+func ComparisonTurnRefused(comparison *v1alpha1.BenchmarkComparison, most time.Duration) *Failure {
+	return turnRefused("comparison", comparison.Spec.DeadlineSeconds, comparison.Status.StartTime, most)
 }
 
 func turnRefused(noun string, asked *int32, start *metav1.Time, most time.Duration) *Failure {
@@ -47,7 +47,7 @@ func (h *Hindrances) turnEnd(start *metav1.Time, paused time.Duration, now time.
 	return ptr.To(ptr.Deref(start, metav1.NewTime(now)).Add(h.MaxTurn + paused))
 }
 
-// turnOver ends a run or a suite whose turn is over, or returns nil. Like a deadline that was asked for, it does not wait for
+// turnOver ends a run or a comparison whose turn is over, or returns nil. Like a deadline that was asked for, it does not wait for
 // what is about to be made, only for what keeps what was measured.
 func (h *Hindrances) turnOver(noun string, end *time.Time, now time.Time, waits string) *Decision {
 	if end == nil || now.Before(*end) {

@@ -60,22 +60,22 @@ func TestTurnWithoutPauses(t *testing.T) {
 	}
 }
 
-func TestTurnOfASuite(t *testing.T) {
+func TestTurnOfAComparison(t *testing.T) {
 	s := testutil.Pair(testutil.FixedRounds(2))
-	p := planOfSuite(t, s)
+	p := planOfComparison(t, s)
 	s.Status.StartTime = ptr.To(ago(time.Hour))
 	seen := measuredRuns(s, p, 1)
 	seen.MaxTurn = time.Hour
-	if d := NextOfSuite(s, p, seen, now.Add(-time.Second)); d.Failure != nil {
+	if d := NextOfComparison(s, p, seen, now.Add(-time.Second)); d.Failure != nil {
 		t.Errorf("ended before its turn was over: %v", d.Failure)
 	}
-	if d := NextOfSuite(s, p, seen, now); d.Failure == nil || !strings.Contains(d.Failure.Message, bounded) {
+	if d := NextOfComparison(s, p, seen, now); d.Failure == nil || !strings.Contains(d.Failure.Message, bounded) {
 		t.Errorf("decided %+v", d)
 	}
 }
 
 // One that asks for more than a turn does not begin. One that has begun, under a longer bound, goes on to the end of its turn; and a
-// run of a suite has no turn of its own.
+// run of a comparison has no turn of its own.
 func TestTurnRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		asked   *int32
@@ -83,12 +83,12 @@ func TestTurnRefused(t *testing.T) {
 		most    time.Duration
 		refused bool
 	}{
-		"more":               {asked: ptr.To[int32](61), most: time.Minute, refused: true},
-		"as much":            {asked: ptr.To[int32](60), most: time.Minute},
-		"nothing":            {most: time.Minute},
-		"no bound":           {asked: ptr.To[int32](61)},
-		"has begun":          {asked: ptr.To[int32](61), most: time.Minute, change: func(r *v1alpha1.BenchmarkRun) { r.Status.StartTime = ptr.To(ago(0)) }},
-		"belongs to a suite": {asked: ptr.To[int32](61), most: time.Minute, change: ofSuite("s", "uid")},
+		"more":                    {asked: ptr.To[int32](61), most: time.Minute, refused: true},
+		"as much":                 {asked: ptr.To[int32](60), most: time.Minute},
+		"nothing":                 {most: time.Minute},
+		"no bound":                {asked: ptr.To[int32](61)},
+		"has begun":               {asked: ptr.To[int32](61), most: time.Minute, change: func(r *v1alpha1.BenchmarkRun) { r.Status.StartTime = ptr.To(ago(0)) }},
+		"belongs to a comparison": {asked: ptr.To[int32](61), most: time.Minute, change: ofComparison("s", "uid")},
 	} {
 		run := oneAxis(1, 2)
 		run.Spec.DeadlineSeconds = tc.asked
@@ -103,8 +103,8 @@ func TestTurnRefused(t *testing.T) {
 			t.Errorf("%s: it says %q", name, f.Message)
 		}
 	}
-	s := testutil.Pair(func(s *v1alpha1.BenchmarkSuite) { s.Spec.DeadlineSeconds = ptr.To[int32](61) })
-	if SuiteTurnRefused(s, time.Minute) == nil || SuiteTurnRefused(s, 0) != nil {
-		t.Error("of a suite")
+	s := testutil.Pair(func(s *v1alpha1.BenchmarkComparison) { s.Spec.DeadlineSeconds = ptr.To[int32](61) })
+	if ComparisonTurnRefused(s, time.Minute) == nil || ComparisonTurnRefused(s, 0) != nil {
+		t.Error("of a comparison")
 	}
 }

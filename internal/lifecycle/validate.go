@@ -12,7 +12,7 @@ func Invalid(err error) *Failure {
 	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: err.Error()}
 }
 
-// InvalidVariant is the failure of a suite with a variant that cannot be measured.
+// InvalidVariant is the failure of a comparison with a variant that cannot be measured.
 func InvalidVariant(err error) *Failure {
 	return &Failure{Reason: v1alpha1.ReasonVariantInvalid, Message: err.Error()}
 }

@@ -81,11 +81,11 @@ func taken(t *testing.T, run *v1alpha1.BenchmarkRun) {
 	}
 }
 
-// runsIn a document: a run, or those of the first round of a suite.
+// runsIn a document: a run, or those of the first round of a comparison.
 func runsIn(t *testing.T, document string) []*v1alpha1.BenchmarkRun {
 	t.Helper()
-	var suite v1alpha1.BenchmarkSuite
-	if err := yaml.Unmarshal([]byte(document), &suite); err != nil || suite.Kind != plan.SuiteKind {
+	var comparison v1alpha1.BenchmarkComparison
+	if err := yaml.Unmarshal([]byte(document), &comparison); err != nil || comparison.Kind != plan.ComparisonKind {
 		var run v1alpha1.BenchmarkRun
 		if err := yaml.UnmarshalStrict([]byte(document), &run); err != nil {
 			t.Fatal(err)
@@ -93,8 +93,8 @@ func runsIn(t *testing.T, document string) []*v1alpha1.BenchmarkRun {
 		return []*v1alpha1.BenchmarkRun{stored(t, &run)}
 	}
 	var runs []*v1alpha1.BenchmarkRun
-	for i := range suite.Spec.Variants {
-		run := plan.MemberRun(&suite, plan.Member{Round: 1, Variant: i})
+	for i := range comparison.Spec.Variants {
+		run := plan.MemberRun(&comparison, plan.Member{Round: 1, Variant: i})
 		run.APIVersion, run.Kind = v1alpha1.GroupVersion.String(), "BenchmarkRun"
 		runs = append(runs, stored(t, run))
 	}

@@ -78,7 +78,7 @@ func ResultsName(run *v1alpha1.BenchmarkRun) string {
 	return run.Name + "-results"
 }
 
-// Labels are on every object of a run, except a database that it shares. Those of a suite's run name the suite too, so that what
+// Labels are on every object of a run, except a database that it shares. Those of a comparison's run name the comparison too, so that what
 // is left of it is found when the run is gone.
 func Labels(run *v1alpha1.BenchmarkRun, component string) map[string]string {
 	labels := map[string]string{
@@ -90,13 +90,13 @@ func Labels(run *v1alpha1.BenchmarkRun, component string) map[string]string {
 		v1alpha1.LabelRunUID:           string(run.UID),
 		v1alpha1.LabelComponent:        component,
 	}
-	if suite, uid := SuiteOf(run); uid != "" {
-		labels[v1alpha1.LabelSuite], labels[v1alpha1.LabelSuiteUID] = suite, uid
+	if comparison, uid := ComparisonOf(run); uid != "" {
+		labels[v1alpha1.LabelComparison], labels[v1alpha1.LabelComparisonUID] = comparison, uid
 	}
 	return labels
 }
 
-// QueueLabels are the labels of a run or suite that tell Kueue in which of its queues a Job or StatefulSet stands. They are for
+// QueueLabels are the labels of a run or comparison that tell Kueue in which of its queues a Job or StatefulSet stands. They are for
 // these objects alone: their Pods get from Kueue what they need.
 func QueueLabels(of map[string]string) map[string]string {
 	labels := map[string]string{}

@@ -9,17 +9,17 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// SharesDatabase says whether the runs of a suite share one database, which is then the suite's. It must be the same for all
+// SharesDatabase says whether the runs of a comparison share one database, which is then the comparison's. It must be the same for all
 // variants, be provided by Benchrun, and be reused between trials. Its node is not tuned: a run tunes it for a database of its
 // own.
-func SharesDatabase(suite *v1alpha1.BenchmarkSuite) bool {
-	first := MemberRun(suite, Member{}).Spec
+func SharesDatabase(comparison *v1alpha1.BenchmarkComparison) bool {
+	first := MemberRun(comparison, Member{}).Spec
 	if first.Database.Provisioner == v1alpha1.ProvisionerExternal || first.Trials.Server == v1alpha1.ServerFresh ||
 		first.Database.HostTuning != nil {
 		return false
 	}
-	for i := range suite.Spec.Variants {
-		other := MemberRun(suite, Member{Variant: i}).Spec
+	for i := range comparison.Spec.Variants {
+		other := MemberRun(comparison, Member{Variant: i}).Spec
 		other.Workload = first.Workload // the rest that a variant can change is the database
 		if differences, err := Differences(&first, &other); err != nil || len(differences) > 0 {
 			return false
@@ -36,7 +36,7 @@ type Served struct {
 	PodUID string
 }
 
-// Share has a run of a suite use the suite's database, of which this instance is the one with the highest number so far.
+// Share has a run of a comparison use the comparison's database, of which this instance is the one with the highest number so far.
 func Share(run *v1alpha1.BenchmarkRun, last Served) {
 	if run.Annotations == nil {
 		run.Annotations = map[string]string{}
@@ -47,11 +47,11 @@ func Share(run *v1alpha1.BenchmarkRun, last Served) {
 	}
 }
 
-// SharedBy is the instance that the runs before this one of the same suite have used, and whether the run shares the database of
-// its suite at all. Only a run that a suite controls does, whatever its annotations say.
+// SharedBy is the instance that the runs before this one of the same comparison have used, and whether the run shares the database of
+// its comparison at all. Only a run that a comparison controls does, whatever its annotations say.
 func SharedBy(run *v1alpha1.BenchmarkRun) (last Served, shares bool) {
 	number, shares := run.Annotations[v1alpha1.AnnotationSharedInstance]
-	if _, uid := SuiteOf(run); uid == "" || !shares {
+	if _, uid := ComparisonOf(run); uid == "" || !shares {
 		return Served{}, false
 	}
 	last.PodUID = run.Annotations[v1alpha1.AnnotationSharedPod]
@@ -63,7 +63,7 @@ func SharedBy(run *v1alpha1.BenchmarkRun) (last Served, shares bool) {
 }
 
 // Owner is the object that the database instances of a run belong to: their names, their labels and their credentials follow from
-// it. It is the run itself or, if the run shares its database with others, its suite.
+// it. It is the run itself or, if the run shares its database with others, its comparison.
 type Owner struct {
 	Kind, Name, UID string
 	// NameLabel and UIDLabel are the keys of the labels with its name and its UID.
@@ -76,13 +76,13 @@ const RunKind = "BenchmarkRun"
 // DatabaseOwner is the owner of a run's database instances.
 func DatabaseOwner(run *v1alpha1.BenchmarkRun) Owner {
 	if _, shares := SharedBy(run); shares {
-		name, uid := SuiteOf(run)
-		return Owner{SuiteKind, name, uid, v1alpha1.LabelSuite, v1alpha1.LabelSuiteUID}
+		name, uid := ComparisonOf(run)
+		return Owner{ComparisonKind, name, uid, v1alpha1.LabelComparison, v1alpha1.LabelComparisonUID}
 	}
 	return Owner{RunKind, run.Name, string(run.UID), v1alpha1.LabelRun, v1alpha1.LabelRunUID}
 }
 
-// InstanceLabels are on every object of a database instance. One that runs share is none of theirs: its labels name the suite
+// InstanceLabels are on every object of a database instance. One that runs share is none of theirs: its labels name the comparison
 // alone.
 func InstanceLabels(run *v1alpha1.BenchmarkRun, instance int) map[string]string {
 	labels := DatabaseLabels(run)
@@ -95,7 +95,7 @@ func DatabaseLabels(run *v1alpha1.BenchmarkRun) map[string]string {
 	labels := Labels(run, v1alpha1.ComponentDatabase)
 	owner := DatabaseOwner(run)
 	labels["app.kubernetes.io/instance"] = owner.Name
-	if owner.Kind == SuiteKind {
+	if owner.Kind == ComparisonKind {
 		delete(labels, v1alpha1.LabelRun)
 		delete(labels, v1alpha1.LabelRunUID)
 	}

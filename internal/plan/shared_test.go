@@ -20,51 +20,51 @@ import (
 func TestSharesDatabase(t *testing.T) {
 	lazy := &v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{FlushLogAtTrxCommit: ptr.To[int32](0)}}
 	for name, tc := range map[string]struct {
-		change func(*v1alpha1.BenchmarkSuite)
+		change func(*v1alpha1.BenchmarkComparison)
 		want   bool
 	}{
-		"nothing differs": {func(*v1alpha1.BenchmarkSuite) {}, true},
-		"the workload differs": {func(s *v1alpha1.BenchmarkSuite) {
+		"nothing differs": {func(*v1alpha1.BenchmarkComparison) {}, true},
+		"the workload differs": {func(s *v1alpha1.BenchmarkComparison) {
 			s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{RowsPerCommit: 2}}
 		}, true},
-		"the database differs":            {func(s *v1alpha1.BenchmarkSuite) { s.Spec.Variants[1].Database = lazy }, false},
-		"the baseline's database differs": {func(s *v1alpha1.BenchmarkSuite) { s.Spec.Variants[0].Database = lazy }, false},
-		"all differ from the template alike": {func(s *v1alpha1.BenchmarkSuite) {
+		"the database differs":            {func(s *v1alpha1.BenchmarkComparison) { s.Spec.Variants[1].Database = lazy }, false},
+		"the baseline's database differs": {func(s *v1alpha1.BenchmarkComparison) { s.Spec.Variants[0].Database = lazy }, false},
+		"all differ from the template alike": {func(s *v1alpha1.BenchmarkComparison) {
 			s.Spec.Variants[0].Database, s.Spec.Variants[1].Database = lazy, lazy.DeepCopy()
 		}, true},
-		"the template is said again": {func(s *v1alpha1.BenchmarkSuite) {
+		"the template is said again": {func(s *v1alpha1.BenchmarkComparison) {
 			s.Spec.Variants[1].Database = s.Spec.Template.Spec.Database.DeepCopy()
 		}, true},
-		"of the MariaDB operator": {func(s *v1alpha1.BenchmarkSuite) {
+		"of the MariaDB operator": {func(s *v1alpha1.BenchmarkComparison) {
 			s.Spec.Template.Spec.Database.Provisioner = v1alpha1.ProvisionerMariaDBOperator
 		}, true},
-		"external": {func(s *v1alpha1.BenchmarkSuite) {
+		"external": {func(s *v1alpha1.BenchmarkComparison) {
 			s.Spec.Template.Spec.Database.Provisioner = v1alpha1.ProvisionerExternal
 		}, false},
-		"on a tuned node": {func(s *v1alpha1.BenchmarkSuite) {
+		"on a tuned node": {func(s *v1alpha1.BenchmarkComparison) {
 			s.Spec.Template.Spec.Database.HostTuning = &v1alpha1.HostTuningSpec{Swappiness: ptr.To[int32](1)}
 		}, false},
-		"fresh": {func(s *v1alpha1.BenchmarkSuite) { s.Spec.Template.Spec.Trials.Server = v1alpha1.ServerFresh }, false},
+		"fresh": {func(s *v1alpha1.BenchmarkComparison) { s.Spec.Template.Spec.Trials.Server = v1alpha1.ServerFresh }, false},
 	} {
-		if got := plan.SharesDatabase(testutil.MakeSuite("s", "ns", "a", "b").With(tc.change).Obj()); got != tc.want {
+		if got := plan.SharesDatabase(testutil.MakeComparison("s", "ns", "a", "b").With(tc.change).Obj()); got != tc.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
 }
 
-// sharing is a run of a suite that is told to share its database.
+// sharing is a run of a comparison that is told to share its database.
 func sharing(last plan.Served) *v1alpha1.BenchmarkRun {
-	suite := testutil.MakeSuite("s", "bench", "a", "b").Obj()
-	run := plan.MemberRun(suite, plan.Member{Round: 1})
+	comparison := testutil.MakeComparison("s", "bench", "a", "b").Obj()
+	run := plan.MemberRun(comparison, plan.Member{Round: 1})
 	run.UID = "01234567-89ab-cdef-0123-456789abcdef"
 	run.OwnerReferences = []metav1.OwnerReference{{
-		APIVersion: v1alpha1.GroupVersion.String(), Kind: plan.SuiteKind, Name: "s", UID: suite.UID, Controller: ptr.To(true),
+		APIVersion: v1alpha1.GroupVersion.String(), Kind: plan.ComparisonKind, Name: "s", UID: comparison.UID, Controller: ptr.To(true),
 	}}
 	plan.Share(run, last)
 	return run
 }
 
-// A database that runs share has the suite's name, labels and credentials. What else a run has is its own.
+// A database that runs share has the comparison's name, labels and credentials. What else a run has is its own.
 func TestNamesOfASharedDatabase(t *testing.T) {
 	run := sharing(plan.Served{Number: 2, PodUID: "pod"})
 	host, _ := plan.Address(&engine.MariaDB, run, 3)
@@ -76,7 +76,7 @@ func TestNamesOfASharedDatabase(t *testing.T) {
 	labels := map[string]string{
 		"app.kubernetes.io/name": "benchrun", "app.kubernetes.io/instance": "s", "app.kubernetes.io/component": "database",
 		"app.kubernetes.io/managed-by": "benchrun", v1alpha1.LabelComponent: "database", v1alpha1.LabelInstance: "3",
-		v1alpha1.LabelSuite: "s", v1alpha1.LabelSuiteUID: "89abcdef-0123-4567-89ab-cdef01234567",
+		v1alpha1.LabelComparison: "s", v1alpha1.LabelComparisonUID: "89abcdef-0123-4567-89ab-cdef01234567",
 	}
 	if diff := cmp.Diff(labels, plan.InstanceLabels(run, 3)); diff != "" {
 		t.Errorf("labels (-want +got):\n%s", diff)
@@ -86,7 +86,7 @@ func TestNamesOfASharedDatabase(t *testing.T) {
 	}
 }
 
-// An annotation alone gives nobody a suite's database.
+// An annotation alone gives nobody a comparison's database.
 func TestSharedBy(t *testing.T) {
 	served := plan.Served{Number: 2, PodUID: "pod"}
 	for name, tc := range map[string]struct {
@@ -94,13 +94,13 @@ func TestSharedBy(t *testing.T) {
 		last   plan.Served
 		shares bool
 	}{
-		"told by its suite":      {func(*v1alpha1.BenchmarkRun) {}, served, true},
-		"not told":               {func(r *v1alpha1.BenchmarkRun) { delete(r.Annotations, v1alpha1.AnnotationSharedInstance) }, plan.Served{}, false},
-		"changed by hand":        {func(r *v1alpha1.BenchmarkRun) { r.Annotations[v1alpha1.AnnotationSharedInstance] = "two" }, plan.Served{}, true},
-		"of no suite":            {func(r *v1alpha1.BenchmarkRun) { r.OwnerReferences = nil }, plan.Served{}, false},
-		"owned, not controlled":  {func(r *v1alpha1.BenchmarkRun) { r.OwnerReferences[0].Controller = nil }, plan.Served{}, false},
-		"of another kind":        {func(r *v1alpha1.BenchmarkRun) { r.OwnerReferences[0].Kind = "Suite" }, plan.Served{}, false},
-		"of another API's suite": {func(r *v1alpha1.BenchmarkRun) { r.OwnerReferences[0].APIVersion = "example.com/v1" }, plan.Served{}, false},
+		"told by its comparison":      {func(*v1alpha1.BenchmarkRun) {}, served, true},
+		"not told":                    {func(r *v1alpha1.BenchmarkRun) { delete(r.Annotations, v1alpha1.AnnotationSharedInstance) }, plan.Served{}, false},
+		"changed by hand":             {func(r *v1alpha1.BenchmarkRun) { r.Annotations[v1alpha1.AnnotationSharedInstance] = "two" }, plan.Served{}, true},
+		"of no comparison":            {func(r *v1alpha1.BenchmarkRun) { r.OwnerReferences = nil }, plan.Served{}, false},
+		"owned, not controlled":       {func(r *v1alpha1.BenchmarkRun) { r.OwnerReferences[0].Controller = nil }, plan.Served{}, false},
+		"of another kind":             {func(r *v1alpha1.BenchmarkRun) { r.OwnerReferences[0].Kind = "Comparison" }, plan.Served{}, false},
+		"of another API's comparison": {func(r *v1alpha1.BenchmarkRun) { r.OwnerReferences[0].APIVersion = "example.com/v1" }, plan.Served{}, false},
 	} {
 		run := sharing(served)
 		tc.change(run)

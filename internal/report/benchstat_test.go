@@ -82,9 +82,9 @@ func lineOf(text, word string) string {
 	return ""
 }
 
-// benchstat has a column for each variant of a suite, the baseline first.
+// benchstat has a column for each variant of a comparison, the baseline first.
 func TestBenchstatComparesVariants(t *testing.T) {
-	s := reportOfSuite()
+	s := reportOfComparison()
 	slices.Reverse(s.Variants)
 	s.Runs = s.Runs[:6]
 	for round := 2; round <= 3; round++ {
@@ -96,8 +96,8 @@ func TestBenchstatComparesVariants(t *testing.T) {
 			s.Runs = append(s.Runs, run)
 		}
 	}
-	file := filepath.Join(t.TempDir(), "suite.bench")
-	if err := os.WriteFile(file, []byte(printedSuite(t, report.SuiteBench, s)), 0o600); err != nil {
+	file := filepath.Join(t.TempDir(), "comparison.bench")
+	if err := os.WriteFile(file, []byte(printedComparison(t, report.ComparisonBench, s)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.CommandContext(t.Context(), "go", "tool", "benchstat", "-col", "variant", file).CombinedOutput()

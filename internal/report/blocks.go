@@ -97,22 +97,22 @@ func tableBlocks(tables []AskedTable, err error) []block {
 	return list
 }
 
-// Answer of all comparisons, as a part of a sentence.
-func (s *Suite) Answer() string { return s.answer().Text }
+// Answer of all pairs, as a part of a sentence.
+func (s *Comparison) Answer() string { return s.answer().Text }
 
 // Sentence is the answer with a capital letter, unless it begins with a name.
-func (s *Suite) Sentence() string { return s.answer().Sentence() }
+func (s *Comparison) Sentence() string { return s.answer().Sentence() }
 
-func (s *Suite) answer() stats.Answer {
+func (s *Comparison) answer() stats.Answer {
 	return cmp.Or(stats.AnswerOf(s.Pairs), stats.Answer{Text: "no answer"})
 }
 
-// headline is the answer of a suite in a line, as that of a run.
-func (s *Suite) headline() string { return titled(s.Name, s.Outcome) + ": " + s.Answer() }
+// headline is the answer of a comparison in a line, as that of a run.
+func (s *Comparison) headline() string { return titled(s.Name, s.Outcome) + ": " + s.Answer() }
 
-// blocks of a suite's report: a table of the comparisons, why the suite stopped, what the variants differ in, and what
+// blocks of a comparison's report: a table of the pairs, why the comparison stopped, what the variants differ in, and what
 // must be read with the answer.
-func (s *Suite) blocks() []block {
+func (s *Comparison) blocks() []block {
 	var list []block
 	for i := range s.Variants {
 		baseline := &s.Variants[i]
@@ -134,18 +134,18 @@ func (s *Suite) blocks() []block {
 		listed("What a unit of work takes", s.costs()),
 		listed("What the variants differ in", s.differences()),
 		listed("Where", s.Volumes()),
-		listed("Comparisons without an answer", s.Undecided()),
-		listed("Warnings", stats.SuiteTexts(s.Findings)),
+		listed("Pairs without an answer", s.Undecided()),
+		listed("Warnings", stats.ComparisonTexts(s.Findings)),
 		listed("Discarded", s.Discarded()),
 	)
 }
 
-// overAll says what the intervals of so many comparisons of a suite hold over.
-func overAll(comparisons int) string {
-	if comparisons == 1 {
+// overAll says what the intervals of so many pairs of a comparison hold over.
+func overAll(pairs int) string {
+	if pairs == 1 {
 		return ", the stop included"
 	}
-	return " over all comparisons, the stop included"
+	return " over all pairs, the stop included"
 }
 
 // roundOf each trial of the plan, by its number.

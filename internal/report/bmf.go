@@ -55,8 +55,8 @@ func BMF(w io.Writer, r *Report) error {
 	return all.write(w)
 }
 
-// SuiteBMF writes the Bencher Metric Format: a benchmark for each variant at each point.
-func SuiteBMF(w io.Writer, s *Suite) error {
+// ComparisonBMF writes the Bencher Metric Format: a benchmark for each variant at each point.
+func ComparisonBMF(w io.Writer, s *Comparison) error {
 	type key struct{ benchmark, metric string }
 	values := map[key][]float64{}
 	for _, run := range s.Runs {

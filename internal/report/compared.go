@@ -16,9 +16,9 @@ import (
 
 // Compared is a comparison of two things that were measured, and what must be read with it.
 type Compared struct {
-	// Title says what was compared: the workload, or the suite.
+	// Title says what was compared: the workload, or the comparison.
 	Title string
-	// Baseline and Variant name the two sides; in a suite's own comparisons, Variant is empty and the pairs name it.
+	// Baseline and Variant name the two sides; in a comparison's own pairs, Variant is empty and the pairs name it.
 	Baseline, Variant string
 	Pairs             []stats.Paired
 	// OnlyOne are the points that only one side has, in words.
@@ -82,37 +82,37 @@ func (c *Compared) Ruling() Ruling {
 	return all
 }
 
-// CompareSuite is what a suite says of its variants: its own comparisons. The metric is the one that the suite has
+// CompareBaseline is what a comparison says of its variants: its own pairs. The metric is the one that the comparison has
 // compared, or empty.
-func CompareSuite(s *Suite, metric string) (*Compared, error) {
+func CompareBaseline(s *Comparison, metric string) (*Compared, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
 	if published := s.Pairs[0].Metric.Name; metric != "" && metric != published {
-		return nil, fmt.Errorf("suite %s has compared %s and no other metric: compare two of its runs to see %s", s.Name,
+		return nil, fmt.Errorf("comparison %s has compared %s and no other metric: compare two of its runs to see %s", s.Name,
 			published, metric)
 	}
 	return &Compared{
 		Title: s.Name, Baseline: s.Pairs[0].Baseline, Pairs: s.Pairs, Threshold: -1,
-		Differences: s.differences(), Warnings: stats.SuiteTexts(s.Findings),
+		Differences: s.differences(), Warnings: stats.ComparisonTexts(s.Findings),
 		Method: []string{fmt.Sprintf("Paired by round, %d of at most %d rounds; intervals of the ratio hold at 95 %%%s.", s.Rounds,
 			s.Planned, overAll(len(s.Pairs)))},
 	}, nil
 }
 
-var errNoComparison = errors.New("it has no comparisons: not every variant was measured in a whole round")
+var errNoPairs = errors.New("it has no pairs: not every variant was measured in a whole round")
 
-// usable is an error if there is nothing in the suite to compare, or if it cannot be trusted.
-func (s *Suite) usable() error {
+// usable is an error if there is nothing in the comparison to compare, or if it cannot be trusted.
+func (s *Comparison) usable() error {
 	if s.Outcome != v1alpha1.ConditionComplete {
-		return fmt.Errorf("suite %s has not completed: %s: %s", s.Name, cmp.Or(s.Outcome, Unfinished), s.Message)
+		return fmt.Errorf("comparison %s has not completed: %s: %s", s.Name, cmp.Or(s.Outcome, Unfinished), s.Message)
 	}
 	if len(s.Pairs) == 0 {
-		return fmt.Errorf("suite %s: %w", s.Name, errNoComparison)
+		return fmt.Errorf("comparison %s: %w", s.Name, errNoPairs)
 	}
 	for i := range s.Pairs {
 		if p := &s.Pairs[i]; !consistent(p, s.Rounds) {
-			return fmt.Errorf("suite %s: the comparison %s contradicts itself (%s): it is not what the operator wrote", s.Name,
+			return fmt.Errorf("comparison %s: the comparison %s contradicts itself (%s): it is not what the operator wrote", s.Name,
 				pairName(p), p.Verdict)
 		}
 	}
@@ -139,10 +139,10 @@ func consistent(p *stats.Paired, rounds int) bool {
 	return false
 }
 
-// CompareVariants compares two variants of a suite round by round. If the suite has compared them so itself, these are
-// its own comparisons; otherwise the method is the same, with the looks and the number of comparisons of the suite.
-func CompareVariants(s *Suite, baseline, variant, metric string) (*Compared, error) {
-	all, err := CompareSuite(s, metric)
+// CompareVariants compares two variants of a comparison round by round. If the comparison has compared them so itself, these are
+// its own pairs; otherwise the method is the same, with the looks and the number of pairs of the comparison.
+func CompareVariants(s *Comparison, baseline, variant, metric string) (*Compared, error) {
+	all, err := CompareBaseline(s, metric)
 	if err != nil {
 		return nil, err
 	}
@@ -155,14 +155,14 @@ func CompareVariants(s *Suite, baseline, variant, metric string) (*Compared, err
 		return nil, err
 	}
 	if baseline == variant {
-		return nil, fmt.Errorf("both are variant %s of suite %s", variant, s.Name)
+		return nil, fmt.Errorf("both are variant %s of comparison %s", variant, s.Name)
 	}
 	c := &Compared{
-		Title: s.Name, Baseline: baseline, Variant: variant, Threshold: -1, Method: all.Method, Warnings: stats.SuiteTexts(s.Findings),
+		Title: s.Name, Baseline: baseline, Variant: variant, Threshold: -1, Method: all.Method, Warnings: stats.ComparisonTexts(s.Findings),
 	}
 	for _, v := range s.Variants {
 		if !v.Baseline && (v.Name == baseline || v.Name == variant) && len(v.Differences) > 0 {
-			c.Differences = append(c.Differences, fmt.Sprintf("%s from the suite's baseline: %s", v.Name,
+			c.Differences = append(c.Differences, fmt.Sprintf("%s from the comparison's baseline: %s", v.Name,
 				strings.Join(v.Asked(), ", ")))
 		}
 	}
@@ -182,7 +182,7 @@ func CompareVariants(s *Suite, baseline, variant, metric string) (*Compared, err
 	})
 }
 
-// CompareSides compares two things that were not measured in the same rounds: runs, or variants of different suites. The
+// CompareSides compares two things that were not measured in the same rounds: runs, or variants of different comparisons. The
 // error of 5 % is divided by the number of points that both have. Smaller differences than that of so many percent count
 // as none.
 func CompareSides(a, b *Side, equivalencePercent int) (*Compared, error) {

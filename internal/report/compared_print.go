@@ -46,7 +46,7 @@ func (r Ruling) inWords() string {
 	return "OK"
 }
 
-// answer of all comparisons in a sentence: the worst regression, or what a suite says of its comparisons.
+// answer of all pairs in a sentence: the worst regression, or what a comparison says of its pairs.
 func (c *Compared) answer() string {
 	worst, regressions := -1, 0
 	for i := range c.Pairs {
@@ -175,7 +175,7 @@ func ComparedText(w io.Writer, c *Compared) error { return writeText(w, c.headli
 // ComparedGitHub writes a job summary for GitHub Actions, the answer first.
 func ComparedGitHub(w io.Writer, c *Compared) error { return writeGitHub(w, c.headline(), c.blocks()) }
 
-// comparedDocument is the layout of a comparison in JSON.
+// comparedDocument is the layout of a pair in JSON.
 type comparedDocument struct {
 	Version  int    `json:"version"`
 	Title    string `json:"title"`
@@ -185,7 +185,7 @@ type comparedDocument struct {
 	Answer   string `json:"answer"`
 	// ThresholdPercent is left out if nothing is a regression.
 	ThresholdPercent *float64       `json:"thresholdPercent,omitempty"`
-	Comparisons      []ruledCompare `json:"comparisons"`
+	Pairs            []ruledCompare `json:"pairs"`
 	OnlyOne          []string       `json:"onlyOne,omitempty"`
 	Method           []string       `json:"method"`
 	Otherwise        []string       `json:"otherwise,omitempty"`
@@ -193,12 +193,12 @@ type comparedDocument struct {
 	Warnings         []string       `json:"warnings,omitempty"`
 }
 
-// ruledCompare is a comparison as in a suite's results.json, with the ruling. Of separate runs, rounds are trials on the
+// ruledCompare is a comparison as in a comparison's results.json, with the ruling. Of separate runs, rounds are trials on the
 // smaller side.
 type ruledCompare struct {
 	Ruling   Ruling `json:"ruling"`
 	Separate bool   `json:"separate,omitempty"`
-	comparison
+	pairDocument
 }
 
 // ComparedJSON writes everything about a comparison.
@@ -217,7 +217,7 @@ func ComparedJSON(w io.Writer, c *Compared) error {
 	}
 	for i := range c.Pairs {
 		p := &c.Pairs[i]
-		d.Comparisons = append(d.Comparisons, ruledCompare{c.Of(p), p.Separate, encodePair(p)})
+		d.Pairs = append(d.Pairs, ruledCompare{c.Of(p), p.Separate, encodePair(p)})
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
@@ -227,7 +227,7 @@ func ComparedJSON(w io.Writer, c *Compared) error {
 // ComparedJUnit writes a test case for each point: one that has failed for a regression, and one that is skipped if there
 // is no answer or if only one side has the point.
 func ComparedJUnit(w io.Writer, c *Compared) error {
-	class := c.Title + "." + cmp.Or(c.Variant, "comparisons")
+	class := c.Title + "." + cmp.Or(c.Variant, "pairs")
 	var cases []junitCase
 	for i := range c.Pairs {
 		p := &c.Pairs[i]

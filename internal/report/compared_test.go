@@ -109,13 +109,13 @@ func everyKind() (before, after *report.Report) {
 
 func TestComparedGolden(t *testing.T) {
 	before, after := everyKind()
-	suite, err := report.CompareSuite(reportOfSuite(), "")
+	comparison, err := report.CompareBaseline(reportOfComparison(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	suffix := map[string]string{"text": "txt", "markdown": "md", "json": "json", "github": "github.md", "junit": "junit.xml"}
 	for _, f := range report.ComparedFormats() {
-		for name, c := range map[string]*report.Compared{"compared": compared(t, before, after, 0.05), "compared-suite": suite} {
+		for name, c := range map[string]*report.Compared{"compared": compared(t, before, after, 0.05), "compared-variants": comparison} {
 			text := printedCompared(t, f.Print, c)
 			if f.Name == "junit" {
 				parseJUnit(t, text)

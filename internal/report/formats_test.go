@@ -22,7 +22,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-func printedSuite(t *testing.T, printer func(io.Writer, *report.Suite) error, s *report.Suite) string {
+func printedComparison(t *testing.T, printer func(io.Writer, *report.Comparison) error, s *report.Comparison) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := printer(&b, s); err != nil {
@@ -69,7 +69,7 @@ func thousand() *report.Report {
 	return r
 }
 
-// The formats that Files and SuiteFiles do not have.
+// The formats that Files and ComparisonFiles do not have.
 func TestFormatsGolden(t *testing.T) {
 	published := []string{report.SummaryFile, report.CSVFile, report.JSONFile}
 	for _, f := range report.Formats() {
@@ -79,7 +79,7 @@ func TestFormatsGolden(t *testing.T) {
 			}
 		}
 		if !slices.Contains(published, f.File) {
-			testutil.Golden(t, "suite."+f.File, []byte(printedSuite(t, f.Suite, reportOfSuite())))
+			testutil.Golden(t, "comparison."+f.File, []byte(printedComparison(t, f.Comparison, reportOfComparison())))
 		}
 	}
 }
@@ -109,8 +109,8 @@ func TestFormats(t *testing.T) {
 			}
 			check(name, printed(t, f.Run, r), printed(t, f.Run, r), f.Run(brokenWriter{}, r))
 		}
-		for name, s := range map[string]*report.Suite{"suite": reportOfSuite(), "empty": {Spec: json.RawMessage("{}")}} {
-			check(name, printedSuite(t, f.Suite, s), printedSuite(t, f.Suite, s), f.Suite(brokenWriter{}, s))
+		for name, s := range map[string]*report.Comparison{"comparison": reportOfComparison(), "empty": {Spec: json.RawMessage("{}")}} {
+			check(name, printedComparison(t, f.Comparison, s), printedComparison(t, f.Comparison, s), f.Comparison(brokenWriter{}, s))
 		}
 	}
 }
@@ -121,7 +121,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("the disk 
 
 // The text for terminals has no Markdown.
 func TestTextHasNoMarkdown(t *testing.T) {
-	texts := map[string]string{"suite": printedSuite(t, report.SuiteText, reportOfSuite())}
+	texts := map[string]string{"comparison": printedComparison(t, report.ComparisonText, reportOfComparison())}
 	for name, r := range reports() {
 		texts[name] = printed(t, report.Text, r)
 	}
@@ -174,7 +174,7 @@ func TestJSONLines(t *testing.T) {
 		t.Errorf("outcomes: %v", outcomes)
 	}
 	values, without := 0, 0
-	for line := range strings.Lines(printedSuite(t, report.SuiteJSONLines, reportOfSuite())) {
+	for line := range strings.Lines(printedComparison(t, report.ComparisonJSONLines, reportOfComparison())) {
 		var got struct {
 			Variant, Outcome string
 			Value            *float64
@@ -207,17 +207,17 @@ func TestGitHubIsShort(t *testing.T) {
 			t.Errorf("it lacks %q", want)
 		}
 	}
-	s := reportOfSuite()
+	s := reportOfComparison()
 	for i := range 60 {
 		variant := fmt.Sprintf("variant-%d", i)
-		s.Variants = append(s.Variants, report.SuiteVariant{Name: variant})
+		s.Variants = append(s.Variants, report.ComparisonVariant{Name: variant})
 		for point := range 210 {
 			p := s.Pairs[0]
 			p.Variant, p.Parameters = variant, map[string]string{"rowsPerCommit": fmt.Sprint(point)}
 			s.Pairs = append(s.Pairs, p)
 		}
 	}
-	if text := printedSuite(t, report.SuiteGitHub, s); len(text) >= 1<<20 || !strings.Contains(text, "\n*The rest is left out") {
+	if text := printedComparison(t, report.ComparisonGitHub, s); len(text) >= 1<<20 || !strings.Contains(text, "\n*The rest is left out") {
 		t.Errorf("%d bytes", len(text))
 	}
 }

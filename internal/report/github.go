@@ -26,8 +26,10 @@ const (
 // MiB: a table that is too long ends with a line that says how many rows are left out.
 func GitHub(w io.Writer, r *Report) error { return writeGitHub(w, r.headline(), r.blocks()) }
 
-// SuiteGitHub writes a job summary of a suite.
-func SuiteGitHub(w io.Writer, s *Suite) error { return writeGitHub(w, s.headline(), s.blocks()) }
+// ComparisonGitHub writes a job summary of a comparison.
+func ComparisonGitHub(w io.Writer, s *Comparison) error {
+	return writeGitHub(w, s.headline(), s.blocks())
+}
 
 func writeGitHub(w io.Writer, headline string, blocks []block) error {
 	var b strings.Builder

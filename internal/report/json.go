@@ -18,8 +18,8 @@ import (
 const documentVersion = 1
 
 var (
-	errNoRun   = errors.New(JSONFile + " is not that of a run")
-	errNoSuite = errors.New(JSONFile + " is not that of a suite")
+	errNoRun        = errors.New(JSONFile + " is not that of a run")
+	errNoComparison = errors.New(JSONFile + " is not that of a comparison")
 )
 
 // document is the layout of a run's results.json.

@@ -46,27 +46,27 @@ func TestDecodeGivesWhatWasEncoded(t *testing.T) {
 	}
 }
 
-func TestDecodeSuiteGivesWhatWasEncoded(t *testing.T) {
-	s := reportOfSuite()
+func TestDecodeComparisonGivesWhatWasEncoded(t *testing.T) {
+	s := reportOfComparison()
 	s.Pairs[3].High, s.Pairs[3].Detectable, s.Pairs[3].Obstacle = math.Inf(1), math.Inf(1), "one measures seconds"
 	for i := range s.Pairs[:3] {
 		p := &s.Pairs[i]
 		p.Detectable, p.Decided, p.RoundsNeeded, p.FirstLook, p.Cause = 0.1, true, 7+i, 4, stats.Contradiction
 		p.Costs = []stats.Cost{{Name: "fsyncs", Unit: "fsyncs/row", Baseline: 1, Variant: 0.1}}
 	}
-	s.Runs[0].Others = []report.SuiteMetric{{Metric: "durationSeconds", Unit: "s", Values: []report.SuiteValue{{
+	s.Runs[0].Others = []report.ComparisonMetric{{Metric: "durationSeconds", Unit: "s", Values: []report.ComparisonValue{{
 		Parameters: map[string]string{"rowsPerCommit": "1"}, Value: 12,
 	}}}}
 	var text bytes.Buffer
-	if err := report.SuiteJSON(&text, s); err != nil {
+	if err := report.ComparisonJSON(&text, s); err != nil {
 		t.Fatal(err)
 	}
-	decoded, err := report.DecodeSuite(text.Bytes())
+	decoded, err := report.DecodeComparison(text.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(s, decoded, cmpopts.IgnoreFields(claims.Judgement{}, "Settled"), cmpopts.EquateEmpty(), specText()); diff != "" {
-		t.Errorf("suite (-want +got):\n%s", diff)
+		t.Errorf("comparison (-want +got):\n%s", diff)
 	}
 }
 
@@ -95,11 +95,11 @@ func TestJSONHasNoHistograms(t *testing.T) {
 }
 
 // Numbers that JSON has not are left out.
-func TestSuiteJSONOfNoNumbers(t *testing.T) {
-	s := reportOfSuite()
+func TestComparisonJSONOfNoNumbers(t *testing.T) {
+	s := reportOfComparison()
 	p := &s.Pairs[0]
 	p.Ratio, p.Low, p.High, p.BaselineValues = math.NaN(), math.Inf(-1), math.Inf(1), nil
-	decoded, err := report.DecodeSuite([]byte(printedSuite(t, report.SuiteJSON, s)))
+	decoded, err := report.DecodeComparison([]byte(printedComparison(t, report.ComparisonJSON, s)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,13 +115,13 @@ func TestDecodeRefuses(t *testing.T) {
 		`{"run":{"name":"a"}}`: "results.json has version 0, this program knows 1",
 		`{"version":1,"run":{"name":"a"},"attempts":[{"outcome":"Failed"},{"outcome":"Accepted"}]}`: "results.json: attempt 2 of 2 " +
 			"has no result",
-		`{"version":1,"suite":{}}`: "results.json is not that of a run",
+		`{"version":1,"comparison":{}}`: "results.json is not that of a run",
 	} {
 		if _, err := report.Decode([]byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%s: the error is %v, want %s", text, err, want)
 		}
 	}
-	if _, err := report.DecodeSuite([]byte(`{"version":1,"run":{"name":"a"}}`)); err == nil {
-		t.Error("the results of a run are decoded as those of a suite")
+	if _, err := report.DecodeComparison([]byte(`{"version":1,"run":{"name":"a"}}`)); err == nil {
+		t.Error("the results of a run are decoded as those of a comparison")
 	}
 }

@@ -73,10 +73,10 @@ func JSONLines(w io.Writer, r *Report) error {
 	return nil
 }
 
-// valueLine is the layout of a line of a suite's results.jsonl.
+// valueLine is the layout of a line of a comparison's results.jsonl.
 type valueLine struct {
 	Namespace  string            `json:"namespace"`
-	Suite      string            `json:"suite"`
+	Comparison string            `json:"comparison"`
 	UID        string            `json:"uid"`
 	Workload   string            `json:"workload"`
 	Round      int               `json:"round"`
@@ -95,13 +95,13 @@ type valueLine struct {
 	DatabaseNode   string   `json:"databaseNode,omitempty"`
 }
 
-// SuiteJSONLines writes a JSON object per line for every value: of a point, in a run. A run that has measured nothing has
+// ComparisonJSONLines writes a JSON object per line for every value: of a point, in a run. A run that has measured nothing has
 // one line without a value.
-func SuiteJSONLines(w io.Writer, s *Suite) error {
+func ComparisonJSONLines(w io.Writer, s *Comparison) error {
 	enc := json.NewEncoder(w)
 	for _, run := range s.Runs {
 		line := valueLine{
-			Namespace: s.Namespace, Suite: s.Name, UID: s.UID, Workload: s.Workload,
+			Namespace: s.Namespace, Comparison: s.Name, UID: s.UID, Workload: s.Workload,
 			Round: run.Round, Variant: run.Variant, Run: run.Name, Outcome: run.Outcome, Seed: run.Seed,
 			Parameters: map[string]string{}, Metric: run.Metric, Unit: run.Unit,
 			ServerVersion: run.ServerVersion, SettingsDigest: run.SettingsDigest,

@@ -15,13 +15,13 @@ import (
 
 // junitSuites is the root of a JUnit report, in the layout that Jenkins, GitLab and others read.
 type junitSuites struct {
-	XMLName  xml.Name     `xml:"testsuites"`
-	Name     string       `xml:"name,attr"`
-	Tests    int          `xml:"tests,attr"`
-	Failures int          `xml:"failures,attr"`
-	Errors   int          `xml:"errors,attr"`
-	Time     junitTime    `xml:"time,attr"`
-	Suites   []junitSuite `xml:"testsuite"`
+	XMLName     xml.Name     `xml:"testsuites"`
+	Name        string       `xml:"name,attr"`
+	Tests       int          `xml:"tests,attr"`
+	Failures    int          `xml:"failures,attr"`
+	Errors      int          `xml:"errors,attr"`
+	Time        junitTime    `xml:"time,attr"`
+	Comparisons []junitSuite `xml:"testsuite"`
 }
 
 type junitSuite struct {
@@ -92,9 +92,9 @@ func JUnit(w io.Writer, r *Report) error {
 	return writeJUnit(w, r.Run.Name, r.Run.Started, append(cases, claimCases(class, r.Claims)...))
 }
 
-// SuiteJUnit writes a test case for the suite, one for each comparison, which is skipped if nothing can be said and passes
+// ComparisonJUnit writes a test case for the comparison, one for each pair, which is skipped if nothing can be said and passes
 // whichever variant is faster, and one for each claim.
-func SuiteJUnit(w io.Writer, s *Suite) error {
+func ComparisonJUnit(w io.Writer, s *Comparison) error {
 	class := s.Namespace + "." + s.Name
 	cases := []junitCase{ended(class, s.Outcome, s.Message, s.headline())}
 	for i := range s.Pairs {
@@ -110,7 +110,7 @@ func SuiteJUnit(w io.Writer, s *Suite) error {
 	return writeJUnit(w, s.Name, s.Started, append(cases, claimCases(class, s.Claims)...))
 }
 
-// pairName names a comparison among those of its suite.
+// pairName names a comparison among those of its comparison.
 func pairName(p *stats.Paired) string {
 	name := p.Variant + " / " + p.Baseline
 	if len(p.Parameters) > 0 {
@@ -119,7 +119,7 @@ func pairName(p *stats.Paired) string {
 	return name
 }
 
-// ended is the test case of a run or suite as a whole.
+// ended is the test case of a run or comparison as a whole.
 func ended(class, outcome, message, state string) junitCase {
 	c := junitCase{Name: "finished", ClassName: class}
 	switch outcome {
@@ -161,19 +161,19 @@ func seconds(p *stats.Point) junitTime {
 
 // writeJUnit writes a test suite with its sums.
 func writeJUnit(w io.Writer, name string, started time.Time, cases []junitCase) error {
-	suite := junitSuite{Name: name, Tests: len(cases), Cases: cases}
+	comparison := junitSuite{Name: name, Tests: len(cases), Cases: cases}
 	if !started.IsZero() {
-		suite.Timestamp = started.UTC().Format("2006-01-02T15:04:05")
+		comparison.Timestamp = started.UTC().Format("2006-01-02T15:04:05")
 	}
 	for _, c := range cases {
-		suite.Time += c.Time
+		comparison.Time += c.Time
 		switch {
 		case c.Failure != nil:
-			suite.Failures++
+			comparison.Failures++
 		case c.Error != nil:
-			suite.Errors++
+			comparison.Errors++
 		case c.Skipped != nil:
-			suite.Skipped++
+			comparison.Skipped++
 		}
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
@@ -182,8 +182,8 @@ func writeJUnit(w io.Writer, name string, started time.Time, cases []junitCase) 
 	enc := xml.NewEncoder(w)
 	enc.Indent("", "  ")
 	if err := enc.Encode(junitSuites{
-		Name: "benchrun", Tests: suite.Tests, Failures: suite.Failures, Errors: suite.Errors, Time: suite.Time,
-		Suites: []junitSuite{suite},
+		Name: "benchrun", Tests: comparison.Tests, Failures: comparison.Failures, Errors: comparison.Errors, Time: comparison.Time,
+		Comparisons: []junitSuite{comparison},
 	}); err != nil {
 		return fmt.Errorf("encoding: %w", err)
 	}

@@ -104,13 +104,13 @@ func checkOrder(t *testing.T, e *element) {
 	}
 }
 
-// checkSums of a suite, and that a case has one outcome.
+// checkSums of a comparison, and that a case has one outcome.
 func checkSums(t *testing.T, root *element) {
 	t.Helper()
-	for _, suite := range root.children {
-		counts := map[string]int{"tests": len(suite.children)}
+	for _, comparison := range root.children {
+		counts := map[string]int{"tests": len(comparison.children)}
 		names := map[string]bool{}
-		for _, c := range suite.children {
+		for _, c := range comparison.children {
 			outcomes := 0
 			for _, child := range c.children {
 				counts[map[string]string{"failure": "failures", "error": "errors", "skipped": "skipped"}[child.name]]++
@@ -125,8 +125,8 @@ func checkSums(t *testing.T, root *element) {
 			}
 		}
 		for _, name := range []string{"tests", "failures", "errors", "skipped"} {
-			if suite.attrs[name] != strconv.Itoa(counts[name]) || name != "skipped" && root.attrs[name] != suite.attrs[name] {
-				t.Errorf("%s is %s, and not %d", name, suite.attrs[name], counts[name])
+			if comparison.attrs[name] != strconv.Itoa(counts[name]) || name != "skipped" && root.attrs[name] != comparison.attrs[name] {
+				t.Errorf("%s is %s, and not %d", name, comparison.attrs[name], counts[name])
 			}
 		}
 	}
@@ -135,8 +135,8 @@ func checkSums(t *testing.T, root *element) {
 // outcomes of test cases by name: the element that is not system-out, or "passed".
 func outcomes(root *element) map[string]string {
 	found := map[string]string{}
-	for _, suite := range root.children {
-		for _, c := range suite.children {
+	for _, comparison := range root.children {
+		for _, c := range comparison.children {
 			found[c.attrs["name"]] = "passed"
 			for _, child := range c.children {
 				if child.name != "system-out" {
@@ -166,7 +166,7 @@ func TestJUnitIsReadStrictly(t *testing.T) {
 		{parseJUnit(t, printed(t, report.JUnit, unmeasured())), map[string]string{"finished": "error", "rowsPerCommit=1": "error"}},
 		{parseJUnit(t, printed(t, report.JUnit, unfinished)), map[string]string{"finished": "skipped", "rowsPerCommit=1": "skipped"}},
 		{parseJUnit(t, printed(t, report.JUnit, single())), map[string]string{"finished": "passed", "CommitSize": "passed"}},
-		{parseJUnit(t, printedSuite(t, report.SuiteJUnit, reportOfSuite())), map[string]string{
+		{parseJUnit(t, printedComparison(t, report.ComparisonJUnit, reportOfComparison())), map[string]string{
 			"finished": "passed", "lazy / durable at rowsPerCommit=1": "passed", "lazy / durable at rowsPerCommit=1024": "passed",
 			"same / durable at rowsPerCommit=1": "passed", "same / durable at rowsPerCommit=1024": "skipped", "threefold": "failure",
 		}},

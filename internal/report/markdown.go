@@ -13,9 +13,11 @@ import (
 // in the order of the sweep, what must be read with the numbers, and where they were measured.
 func Summary(w io.Writer, r *Report) error { return writeMarkdown(w, r.Run.Name, r.blocks()) }
 
-// SuiteSummary writes what a person wants to know first, as Markdown that also reads well on a terminal: the answer, a
-// table of the comparisons, why the suite stopped, what the variants differ in, and what must be read with the answer.
-func SuiteSummary(w io.Writer, s *Suite) error { return writeMarkdown(w, s.headline(), s.blocks()) }
+// ComparisonSummary writes what a person wants to know first, as Markdown that also reads well on a terminal: the answer, a
+// table of the pairs, why the comparison stopped, what the variants differ in, and what must be read with the answer.
+func ComparisonSummary(w io.Writer, s *Comparison) error {
+	return writeMarkdown(w, s.headline(), s.blocks())
+}
 
 // ComparedMarkdown writes a comparison as Markdown that also reads well on a terminal.
 func ComparedMarkdown(w io.Writer, c *Compared) error {

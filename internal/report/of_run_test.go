@@ -213,7 +213,7 @@ func resultsWith(t *testing.T, old, replacement string) []byte {
 func TestFromResultsRefuses(t *testing.T) {
 	for name, tc := range map[string]struct{ old, replacement, want string }{
 		"another version":       {`"version": 1`, `"version": 7`, "version 7"},
-		"another kind":          {`"run"`, `"suite"`, "not that of a run"},
+		"another kind":          {`"run"`, `"comparison"`, "not that of a run"},
 		"a plan that is a word": {`"trials": {`, `"trials": "many", "x": {`, "reading the specification"},
 		"no values":             {`"rowsPerCommit": [`, `"none": [`, "lists no values"},
 		"too many trials":       {`"repetitions": 3`, `"repetitions": 1000000000`, "at most 5000 trials"},

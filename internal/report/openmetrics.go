@@ -40,12 +40,12 @@ func OpenMetrics(w io.Writer, r *Report) error {
 	return writeFamilies(w, values, trials, claimFamily(about, r.Claims))
 }
 
-// SuiteOpenMetrics writes gauges of a suite: benchrun_ratio for the ratio of each variant to the baseline at each point,
+// ComparisonOpenMetrics writes gauges of a comparison: benchrun_ratio for the ratio of each variant to the baseline at each point,
 // and its interval, benchrun_verdict for what it says, and benchrun_claim.
-func SuiteOpenMetrics(w io.Writer, s *Suite) error {
-	about := []tag{{"namespace", s.Namespace}, {"suite", s.Name}, {"workload", s.Workload}}
+func ComparisonOpenMetrics(w io.Writer, s *Comparison) error {
+	about := []tag{{"namespace", s.Namespace}, {"comparison", s.Name}, {"workload", s.Workload}}
 	ratios := family{name: "benchrun_ratio", help: "Ratio of a variant to the baseline at a point, and its interval."}
-	verdicts := family{name: "benchrun_verdict", help: "1 for the verdict of a comparison."}
+	verdicts := family{name: "benchrun_verdict", help: "1 for the verdict of a pair."}
 	names := labelNames(s.Parameters())
 	for i := range s.Pairs {
 		p := &s.Pairs[i]

@@ -15,15 +15,15 @@ import (
 // AskedPlots are the plots that the specification of the run asks for.
 func (r *Report) AskedPlots() ([]asked.Curve, error) { return askedPlots(r.Run.Spec) }
 
-// AskedPlots are the plots that the specification of the suite asks for.
-func (s *Suite) AskedPlots() ([]asked.Curve, error) { return askedPlots(s.Spec) }
+// AskedPlots are the plots that the specification of the comparison asks for.
+func (s *Comparison) AskedPlots() ([]asked.Curve, error) { return askedPlots(s.Spec) }
 
 func askedPlots(spec json.RawMessage) ([]asked.Curve, error) {
 	wanted, err := readAsked(spec)
 	return analysis.Curves(wanted.Plots), err
 }
 
-// askedOf is what the specification of a run or of a suite asks to be shown.
+// askedOf is what the specification of a run or of a comparison asks to be shown.
 type askedOf struct {
 	Plots  v1alpha1.Plots  `json:"plots"`
 	Tables v1alpha1.Tables `json:"tables"`

@@ -62,9 +62,9 @@ func TestBMFKeepsToItsSchema(t *testing.T) {
 	if m := got["rowsPerSecond"]; *m.Value != 14973.25 || *m.Lower != 14310 || *m.Upper != 15240 || *got["commitP99Micros"].Value != 250 {
 		t.Errorf("%+v", got)
 	}
-	suite := read(printedSuite(t, report.SuiteBMF, reportOfSuite()))
-	if m := suite["CommitSize/variant=lazy/rowsPerCommit=1"]["rowsPerSecond"]; len(suite) != 6 || *m.Value != 10353 {
-		t.Errorf("%d benchmarks, %+v", len(suite), m)
+	comparison := read(printedComparison(t, report.ComparisonBMF, reportOfComparison()))
+	if m := comparison["CommitSize/variant=lazy/rowsPerCommit=1"]["rowsPerSecond"]; len(comparison) != 6 || *m.Value != 10353 {
+		t.Errorf("%d benchmarks, %+v", len(comparison), m)
 	}
 }
 
@@ -149,15 +149,15 @@ func TestOpenMetricsIsReadByPrometheus(t *testing.T) {
 			t.Errorf("%s is %g", statistic, value)
 		}
 	}
-	suite := openMetrics(t, printedSuite(t, report.SuiteOpenMetrics, reportOfSuite()))
-	at := map[string]string{"suite": "durable-or-not", "variant": "lazy", "baseline": "durable", "param_rowsPerCommit": "1"}
+	comparison := openMetrics(t, printedComparison(t, report.ComparisonOpenMetrics, reportOfComparison()))
+	at := map[string]string{"comparison": "durable-or-not", "variant": "lazy", "baseline": "durable", "param_rowsPerCommit": "1"}
 	at["statistic"] = "low"
-	if low := find(suite["benchrun_ratio"], at); low != 2.8 {
+	if low := find(comparison["benchrun_ratio"], at); low != 2.8 {
 		t.Errorf("low is %g", low)
 	}
 	delete(at, "statistic")
 	at["verdict"] = "Faster"
-	if find(suite["benchrun_verdict"], at) != 1 {
+	if find(comparison["benchrun_verdict"], at) != 1 {
 		t.Error("the verdict is not 1")
 	}
 	// What a label holds comes out as it went in.

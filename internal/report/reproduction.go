@@ -23,7 +23,7 @@ const (
 	// FasterHere and SlowerHere: the difference is shown.
 	FasterHere ReproductionVerdict = "faster here"
 	SlowerHere ReproductionVerdict = "slower here"
-	// OtherRatio of a suite: the difference is shown, as the intervals of the ratios there and here have nothing in common.
+	// OtherRatio of a comparison: the difference is shown, as the intervals of the ratios there and here have nothing in common.
 	OtherRatio ReproductionVerdict = "another ratio here"
 	// NotComparable: there is no answer; the detail says why.
 	NotComparable ReproductionVerdict = "cannot say"
@@ -35,7 +35,7 @@ const maxReproducedFactor = 2
 
 // ReproducedPoint is a number that was measured there and here.
 type ReproducedPoint struct {
-	// Label is the point, with the variant in a suite.
+	// Label is the point, with the variant in a comparison.
 	Label string `json:"point"`
 	// There and Here are what was measured, for people: medians with their unit, or ratios with their intervals.
 	There string `json:"there"`
@@ -139,9 +139,9 @@ func (p *ReproducedPoint) judge(difference ReproductionVerdict, within float64) 
 	}
 }
 
-// ReproduceSuite compares the ratios of two suites of the same specification. Values themselves are not compared: a suite is
+// ReproduceComparison compares the ratios of two comparisons of the same specification. Values themselves are not compared: a comparison is
 // about what the variants do on one machine. A ratio is reproduced on the same conditions as a point of a run.
-func ReproduceSuite(there, here *Suite, within float64) *Reproduction {
+func ReproduceComparison(there, here *Comparison, within float64) *Reproduction {
 	r := &Reproduction{Name: there.Name}
 	key := func(p *stats.Paired) string {
 		return strings.Join([]string{p.Variant, p.Baseline, stats.Label(p.Parameters)}, "\n")

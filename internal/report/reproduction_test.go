@@ -133,22 +133,22 @@ func TestReproduceDifferences(t *testing.T) {
 	if !strings.Contains(text, "kernel: 6.1.0 → 6.6.0") || !strings.Contains(text, "rows in each trial: 100 → 200") {
 		t.Errorf("the differences are %s", text)
 	}
-	suite := reportOfSuite()
-	for i := range suite.Runs {
-		suite.Runs[i].DatabaseNode = "elsewhere"
+	comparison := reportOfComparison()
+	for i := range comparison.Runs {
+		comparison.Runs[i].DatabaseNode = "elsewhere"
 	}
-	text = strings.Join(report.ReproduceSuite(reportOfSuite(), suite, 0).Differences, "\n")
+	text = strings.Join(report.ReproduceComparison(reportOfComparison(), comparison, 0).Differences, "\n")
 	if !strings.Contains(text, "database node: worker → elsewhere") {
-		t.Errorf("the differences of the suites are %s", text)
+		t.Errorf("the differences of the comparisons are %s", text)
 	}
 	if got := report.Reproduce(runOf("there", around100), runOf("there", around100), 0).Differences; len(got) > 0 {
 		t.Errorf("the differences of the same are %q", got)
 	}
 }
 
-// A suite is reproduced if its ratios are: the machine may be another one.
-func TestReproduceSuite(t *testing.T) {
-	there := reportOfSuite()
+// A comparison is reproduced if its ratios are: the machine may be another one.
+func TestReproduceComparison(t *testing.T) {
+	there := reportOfComparison()
 	there.Pairs = there.Pairs[:2]
 	for name, c := range map[string]struct {
 		ratio, low, high, within float64
@@ -167,38 +167,38 @@ func TestReproduceSuite(t *testing.T) {
 		"scatter down to half":   {3, 1.4, 4, 0, report.NotComparable, "scatter too much"},
 		"no answer":              {0, 0, math.Inf(1), 0, report.NotComparable, "cannot say"},
 	} {
-		here := reportOfSuite()
+		here := reportOfComparison()
 		here.Pairs[0].Ratio, here.Pairs[0].Low, here.Pairs[0].High = c.ratio, c.low, c.high
 		if c.ratio == 0 {
 			here.Pairs[0].Verdict = stats.CannotSay
 		}
-		r := report.ReproduceSuite(there, here, c.within)
+		r := report.ReproduceComparison(there, here, c.within)
 		if p := r.Points[0]; p.Verdict != c.verdict || !strings.Contains(p.Detail, c.detail) || r.Points[1].Verdict != report.Reproduced {
 			t.Errorf("%s: %+v", name, r.Points)
 		}
 	}
-	here := reportOfSuite()
+	here := reportOfComparison()
 	here.Pairs = here.Pairs[:1]
-	if got := report.ReproduceSuite(there, here, 0).Answer(); got != "reproduced at 1, cannot say at 1 of 2 points" {
+	if got := report.ReproduceComparison(there, here, 0).Answer(); got != "reproduced at 1, cannot say at 1 of 2 points" {
 		t.Error(got)
 	}
 }
 
 // The ratio of ratios is of here to there, and its interval has both of theirs.
-func TestReproduceSuiteDirection(t *testing.T) {
-	there, here := reportOfSuite(), reportOfSuite()
+func TestReproduceComparisonDirection(t *testing.T) {
+	there, here := reportOfComparison(), reportOfComparison()
 	here.Pairs[0].Ratio, here.Pairs[0].Low, here.Pairs[0].High = 4.5, 4, 5
 	// Its own comparison has the same variant and point, and another baseline.
 	other := here.Pairs[0]
 	other.Baseline, other.Ratio, other.Low, other.High = "same", 1, 0.9, 1.1
 	here.Pairs = append(here.Pairs, other)
-	p := report.ReproduceSuite(there, here, 0).Points[0]
+	p := report.ReproduceComparison(there, here, 0).Points[0]
 	if p.There != "3.00 (2.80–3.21)" || p.Here != "4.50 (4.00–5.00)" || p.Ratio != 1.5 || p.Low != 4/3.21 || p.High != 5/2.8 {
 		t.Errorf("%+v", p)
 	}
-	without := reportOfSuite()
+	without := reportOfComparison()
 	without.Pairs[0].Low, without.Pairs[0].High = 0, math.Inf(1)
-	p = report.ReproduceSuite(without, here, 0).Points[0]
+	p = report.ReproduceComparison(without, here, 0).Points[0]
 	if p.Verdict != report.NotComparable || !strings.HasPrefix(p.Detail, "there was no answer there: ") || p.There != "no ratio" {
 		t.Errorf("%+v", p)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// Side is one of two things that are compared: a run, or a variant of a suite.
+// Side is one of two things that are compared: a run, or a variant of a comparison.
 type Side struct {
 	// name is for people; reference is what the user has written, which is used where two names are the same.
 	name, reference, uid, workload string
@@ -104,8 +104,8 @@ func namesOf(r *Report) string {
 	return cmp.Or(strings.Join(metrics, ", "), "none")
 }
 
-// VariantSide is a variant of a suite that has completed. A suite publishes the values of one metric only.
-func VariantSide(s *Suite, variant, metric, reference string) (*Side, error) {
+// VariantSide is a variant of a comparison that has completed. A comparison publishes the values of one metric only.
+func VariantSide(s *Comparison, variant, metric, reference string) (*Side, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
@@ -118,17 +118,17 @@ func VariantSide(s *Suite, variant, metric, reference string) (*Side, error) {
 }
 
 // variantSide has the values of the first rounds.
-func variantSide(s *Suite, variant, metric string, rounds int) (*Side, error) {
+func variantSide(s *Comparison, variant, metric string, rounds int) (*Side, error) {
 	var names []string
 	for _, v := range s.Variants {
 		names = append(names, v.Name)
 	}
 	if !slices.Contains(names, variant) {
-		return nil, fmt.Errorf("suite %s has no variant %q; it has %s", s.Name, variant, strings.Join(names, ", "))
+		return nil, fmt.Errorf("comparison %s has no variant %q; it has %s", s.Name, variant, strings.Join(names, ", "))
 	}
 	side := &Side{
 		name: s.Name + ":" + variant, reference: s.Name + ":" + variant, uid: s.UID, workload: s.Workload, started: s.Started,
-		warnings: stats.SuiteTexts(s.Findings), facts: suiteFacts(s, variant),
+		warnings: stats.ComparisonTexts(s.Findings), facts: comparisonFacts(s, variant),
 	}
 	better := ""
 	for i := range s.Pairs {
@@ -139,7 +139,7 @@ func variantSide(s *Suite, variant, metric string, rounds int) (*Side, error) {
 			continue
 		}
 		if metric != "" && metric != run.Metric {
-			return nil, fmt.Errorf("suite %s publishes %s and no other metric: compare runs of it to see %s", s.Name, run.Metric,
+			return nil, fmt.Errorf("comparison %s publishes %s and no other metric: compare runs of it to see %s", s.Name, run.Metric,
 				metric)
 		}
 		for _, v := range run.Values {
@@ -157,11 +157,11 @@ func variantSide(s *Suite, variant, metric string, rounds int) (*Side, error) {
 	return side, nil
 }
 
-// design is how the suite compares: as its specification says, for as many comparisons as it makes.
-func (s *Suite) design() (stats.Design, error) {
-	var spec v1alpha1.BenchmarkSuiteSpec
+// design is how the comparison compares: as its specification says, for as many pairs as it makes.
+func (s *Comparison) design() (stats.Design, error) {
+	var spec v1alpha1.BenchmarkComparisonSpec
 	if err := json.Unmarshal(s.Spec, &spec); err != nil {
-		return stats.Design{}, fmt.Errorf("reading the specification of suite %s: %w", s.Name, err)
+		return stats.Design{}, fmt.Errorf("reading the specification of comparison %s: %w", s.Name, err)
 	}
 	d := analysis.DesignOf(&spec, len(s.Pairs))
 	d.MaxRounds, d.EquivalencePercent = cmp.Or(d.MaxRounds, s.Planned), cmp.Or(d.EquivalencePercent, defaultDifference)

@@ -56,8 +56,8 @@ func factsOf(records []*result.Record) []fact {
 	return list
 }
 
-// suiteFacts about the runs of a variant.
-func suiteFacts(s *Suite, variant string) []fact {
+// comparisonFacts about the runs of a variant.
+func comparisonFacts(s *Comparison, variant string) []fact {
 	list := []fact{
 		{name: "database node"},
 		{name: "loader node"},
@@ -172,7 +172,7 @@ func separateMethod(a, b *Side, names [2]string, points int) []string {
 		when += fmt.Sprintf(": %s began %s after %s", second, between.Round(time.Second), first)
 	}
 	return []string{method, when + ". If the machine was not the same at both times, that is part of the difference. " +
-		"A suite cancels it, because it measures both in each round."}
+		"A comparison cancels it, because it measures both in each round."}
 }
 
 // change of a field between two specifications.

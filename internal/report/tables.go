@@ -45,8 +45,8 @@ func (r *Report) AskedTables() ([]AskedTable, error) {
 	return askedTables(r.Run.Spec, r.measuredTrials())
 }
 
-// AskedTables are the tables that the specification of the suite asks for, over the rounds that are whole.
-func (s *Suite) AskedTables() ([]AskedTable, error) {
+// AskedTables are the tables that the specification of the comparison asks for, over the rounds that are whole.
+func (s *Comparison) AskedTables() ([]AskedTable, error) {
 	return askedTables(s.Spec, s.measuredTrials())
 }
 

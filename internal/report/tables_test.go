@@ -70,7 +70,7 @@ func TestTablesOfRun(t *testing.T) {
 }
 
 // Rounds that are not whole are in no table, and two variants are told apart.
-func TestTablesOfSuite(t *testing.T) {
+func TestTablesOfComparison(t *testing.T) {
 	for name, c := range map[string]struct{ spec, rows string }{
 		"variants": {
 			`{"name":"p","title":"T","metrics":["rowsPerSecond"],"among":{"parameters":{"rowsPerCommit":"1"}},
@@ -87,13 +87,13 @@ func TestTablesOfSuite(t *testing.T) {
 			"metric|lazy, 1\ndurationSeconds|7\nrowsPerSecond|10350",
 		},
 	} {
-		s := reportOfSuite()
+		s := reportOfComparison()
 		for i := range s.Runs {
-			seconds := report.SuiteMetric{Metric: "durationSeconds", Unit: "s"}
+			seconds := report.ComparisonMetric{Metric: "durationSeconds", Unit: "s"}
 			for _, v := range s.Runs[i].Values {
-				seconds.Values = append(seconds.Values, report.SuiteValue{Parameters: v.Parameters, Value: 7})
+				seconds.Values = append(seconds.Values, report.ComparisonValue{Parameters: v.Parameters, Value: 7})
 			}
-			s.Runs[i].Others = []report.SuiteMetric{seconds}
+			s.Runs[i].Others = []report.ComparisonMetric{seconds}
 		}
 		late := s.Runs[0]
 		late.Round = 3

@@ -12,8 +12,8 @@ import (
 // Text writes a report for a terminal: the answer first, columns that are aligned, and no Markdown.
 func Text(w io.Writer, r *Report) error { return writeText(w, r.headline(), r.blocks()) }
 
-// SuiteText writes the report of a suite for a terminal.
-func SuiteText(w io.Writer, s *Suite) error { return writeText(w, s.headline(), s.blocks()) }
+// ComparisonText writes the report of a comparison for a terminal.
+func ComparisonText(w io.Writer, s *Comparison) error { return writeText(w, s.headline(), s.blocks()) }
 
 func writeText(w io.Writer, headline string, blocks []block) error {
 	var b strings.Builder

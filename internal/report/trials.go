@@ -10,7 +10,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
-// measuredTrial is a trial that counts: in a suite, what a run measured at a point.
+// measuredTrial is a trial that counts: in a comparison, what a run measured at a point.
 type measuredTrial struct {
 	claims.Series
 	round int
@@ -34,7 +34,7 @@ func (r *Report) measuredTrials() []measuredTrial {
 }
 
 // measuredTrials in the order of the variants, of the rounds and of the sweep.
-func (s *Suite) measuredTrials() []measuredTrial {
+func (s *Comparison) measuredTrials() []measuredTrial {
 	var list []measuredTrial
 	for i := range s.Variants {
 		for j := range s.Runs {
@@ -52,10 +52,10 @@ func (s *Suite) measuredTrials() []measuredTrial {
 }
 
 // at a point the value of a metric; false if there is none.
-func (r *SuiteRun) at(metric string, parameters map[string]string) (float64, bool) {
+func (r *ComparisonRun) at(metric string, parameters map[string]string) (float64, bool) {
 	_, values := r.Of(metric)
 	label := stats.Label(parameters)
-	i := slices.IndexFunc(values, func(v SuiteValue) bool { return stats.Label(v.Parameters) == label })
+	i := slices.IndexFunc(values, func(v ComparisonValue) bool { return stats.Label(v.Parameters) == label })
 	if i < 0 {
 		return 0, false
 	}

@@ -114,7 +114,7 @@ func (a Answer) Sentence() string {
 	return string(unicode.ToUpper(r)) + a.Text[n:]
 }
 
-// AnswerOf says what all comparisons of a suite show, the largest difference first; empty if there are none.
+// AnswerOf says what all comparisons of a comparison show, the largest difference first; empty if there are none.
 func AnswerOf(list []Paired) Answer {
 	differ, equal, none, largest := 0, 0, 0, -1
 	variants := map[string]bool{}
@@ -136,7 +136,7 @@ func AnswerOf(list []Paired) Answer {
 	}
 	things := "points"
 	if len(variants) > 1 {
-		things = "comparisons"
+		things = "pairs"
 	}
 	switch n := len(list); {
 	case n == 0:

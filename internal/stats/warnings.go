@@ -39,24 +39,24 @@ func (w Warning) OfTrials() string {
 	return fmt.Sprintf("%d of %d trials", w.Trials, w.Of)
 }
 
-// SuiteWarning is a finding that must be read with the answer of a suite.
-type SuiteWarning struct {
+// ComparisonWarning is a finding that must be read with the answer of a comparison.
+type ComparisonWarning struct {
 	Warning
-	// Runs that it is about, of the OfRuns that were measured; both are 0 if it is about the suite itself.
+	// Runs that it is about, of the OfRuns that were measured; both are 0 if it is about the comparison itself.
 	Runs   int `json:"runs,omitempty"`
 	OfRuns int `json:"ofRuns,omitempty"`
 }
 
 // String says how many trials and runs it is about, if it is not about all of them.
-func (w SuiteWarning) String() string {
+func (w ComparisonWarning) String() string {
 	if w.Runs == w.OfRuns {
 		return w.Warning.String()
 	}
 	return fmt.Sprintf("%s (%d of %d runs)", w.Warning, w.Runs, w.OfRuns)
 }
 
-// SuiteTexts are warnings for people, a line for each.
-func SuiteTexts(list []SuiteWarning) []string {
+// ComparisonTexts are warnings for people, a line for each.
+func ComparisonTexts(list []ComparisonWarning) []string {
 	var texts []string
 	for _, w := range list {
 		texts = append(texts, w.String())

@@ -5,12 +5,12 @@
 //
 // Two kinds of metrics differ in where they come from. Counters and histograms follow the transitions from one status to the
 // next, after the new one was written: a step that is tried again is not counted twice, and a manager that starts begins with
-// zero, as Prometheus expects. Gauges are computed from the runs and suites themselves at each scrape: they hold after a
+// zero, as Prometheus expects. Gauges are computed from the runs and comparisons themselves at each scrape: they hold after a
 // restart, too.
 //
 //	transitions.go  two statuses → the transitions between them
 //	metrics.go      transitions → counters and histograms
 //	labels.go       the values that labels may have: nobody outside of the operator can add one
-//	state.go        runs and suites → gauges
+//	state.go        runs and comparisons → gauges
 //	headlines.go    the last results of runs, if a flag asks for them
 package telemetry

@@ -42,20 +42,20 @@ var (
 		v1alpha1.ReasonDeadlineExceeded, v1alpha1.ReasonQueueDeadlineExceeded, v1alpha1.ReasonTooManyErrors,
 		v1alpha1.ReasonTooManyInvalid, other,
 	}
-	suiteFailures = []string{
+	comparisonFailures = []string{
 		v1alpha1.ReasonVariantInvalid, v1alpha1.ReasonMemberFailed, v1alpha1.ReasonMemberLost,
 		v1alpha1.ReasonDeadlineExceeded, v1alpha1.ReasonQueueDeadlineExceeded, v1alpha1.ReasonNameTaken,
 		v1alpha1.ReasonRejected, other,
 	}
-	// answers of suites that are complete.
+	// answers of comparisons that are complete.
 	answers = []string{v1alpha1.ReasonDecided, v1alpha1.ReasonUndecided, other}
-	// states that always have a series. Whatever else the operator says of a run or a suite has one while it says so.
+	// states that always have a series. Whatever else the operator says of a run or a comparison has one while it says so.
 	runStates = []string{
 		statePending, v1alpha1.ReasonSuspended, v1alpha1.ReasonQueued, v1alpha1.ReasonWaitingForPredecessor,
 		v1alpha1.ReasonProvisioningDatabase, v1alpha1.ReasonTuningHost, v1alpha1.ReasonWaitingForKueue, v1alpha1.ReasonMeasuring,
 		v1alpha1.ReasonPublishing, v1alpha1.ReasonRetrying, v1alpha1.ReasonComplete, stateFailed,
 	}
-	suiteStates = []string{
+	comparisonStates = []string{
 		statePending, v1alpha1.ReasonChecking, v1alpha1.ReasonSuspended, v1alpha1.ReasonQueued, v1alpha1.ReasonMeasuring,
 		v1alpha1.ReasonPublishing, v1alpha1.ReasonRetrying, v1alpha1.ReasonDecided, v1alpha1.ReasonUndecided, stateFailed,
 	}
@@ -63,8 +63,8 @@ var (
 
 // Controllers whose reconciles may fail.
 const (
-	RunController   = "benchmarkrun"
-	SuiteController = "benchmarksuite"
+	RunController        = "benchmarkrun"
+	ComparisonController = "benchmarkcomparison"
 )
 
 // Reasons for which a reconcile is tried again, besides those that an API server gives.

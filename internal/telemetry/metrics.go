@@ -12,15 +12,15 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// Metrics are counted while runs and suites change. A nil value counts nothing.
+// Metrics are counted while runs and comparisons change. A nil value counts nothing.
 type Metrics struct {
-	attempts, invalidated         *prometheus.CounterVec
-	measured, dead                prometheus.Histogram
-	runsCompleted                 prometheus.Counter
-	runsFailed                    *prometheus.CounterVec
-	suitesCompleted, suitesFailed *prometheus.CounterVec
-	troubles                      *prometheus.CounterVec
-	headlines                     *headlines
+	attempts, invalidated                   *prometheus.CounterVec
+	measured, dead                          prometheus.Histogram
+	runsCompleted                           prometheus.Counter
+	runsFailed                              *prometheus.CounterVec
+	comparisonsCompleted, comparisonsFailed *prometheus.CounterVec
+	troubles                                *prometheus.CounterVec
+	headlines                               *headlines
 }
 
 // New metrics, with the headlines of so many runs; 0 is none.
@@ -37,9 +37,9 @@ func New(headlineRuns int) *Metrics {
 		runsCompleted: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: prefix, Name: "runs_completed_total", Help: "Runs that have measured every trial.",
 		}),
-		runsFailed:      counters("runs_failed_total", "Runs that have failed, by reason.", "reason"),
-		suitesCompleted: counters("suites_completed_total", "Suites that have measured what they need, by reason.", "reason"),
-		suitesFailed:    counters("suites_failed_total", "Suites that have failed, by reason.", "reason"),
+		runsFailed:           counters("runs_failed_total", "Runs that have failed, by reason.", "reason"),
+		comparisonsCompleted: counters("comparisons_completed_total", "Comparisons that have measured what they need, by reason.", "reason"),
+		comparisonsFailed:    counters("comparisons_failed_total", "Comparisons that have failed, by reason.", "reason"),
 		troubles: counters("reconcile_failures_total",
 			"Reconciles that failed and are tried again, by controller and reason.", "controller", "reason"),
 		headlines: newHeadlines(headlineRuns),
@@ -68,13 +68,13 @@ func (m *Metrics) begin() {
 		m.invalidated.WithLabelValues(string(c))
 	}
 	for vector, reasons := range map[*prometheus.CounterVec][]string{
-		m.runsFailed: runFailures, m.suitesFailed: suiteFailures, m.suitesCompleted: answers,
+		m.runsFailed: runFailures, m.comparisonsFailed: comparisonFailures, m.comparisonsCompleted: answers,
 	} {
 		for _, reason := range reasons {
 			vector.WithLabelValues(reason)
 		}
 	}
-	for _, controller := range []string{RunController, SuiteController} {
+	for _, controller := range []string{RunController, ComparisonController} {
 		for _, reason := range troubles() {
 			m.troubles.WithLabelValues(controller, reason)
 		}
@@ -83,7 +83,7 @@ func (m *Metrics) begin() {
 
 func (m *Metrics) collectors() []prometheus.Collector {
 	return []prometheus.Collector{
-		m.attempts, m.invalidated, m.measured, m.dead, m.runsCompleted, m.runsFailed, m.suitesCompleted, m.suitesFailed, m.troubles,
+		m.attempts, m.invalidated, m.measured, m.dead, m.runsCompleted, m.runsFailed, m.comparisonsCompleted, m.comparisonsFailed, m.troubles,
 	}
 }
 
@@ -112,7 +112,7 @@ func (m *Metrics) Count(transitions []Transition) {
 			m.countAttempt(t)
 		case Run:
 			m.countEnd(t, v1alpha1.ReasonComplete)
-		case Suite:
+		case Comparison:
 			m.countEnd(t, v1alpha1.ReasonDecided, v1alpha1.ReasonUndecided)
 		}
 	}
@@ -135,7 +135,7 @@ func (m *Metrics) countAttempt(t *Transition) {
 	}
 }
 
-// countEnd counts a run or a suite that has ended. How it ended is never taken back.
+// countEnd counts a run or a comparison that has ended. How it ended is never taken back.
 func (m *Metrics) countEnd(t *Transition, complete ...string) {
 	failed := t.To == stateFailed
 	switch {
@@ -145,9 +145,9 @@ func (m *Metrics) countEnd(t *Transition, complete ...string) {
 	case t.Subject == Run:
 		m.runsCompleted.Inc()
 	case failed:
-		m.suitesFailed.WithLabelValues(known(t.Reason, suiteFailures)).Inc()
+		m.comparisonsFailed.WithLabelValues(known(t.Reason, comparisonFailures)).Inc()
 	default:
-		m.suitesCompleted.WithLabelValues(known(t.To, answers)).Inc()
+		m.comparisonsCompleted.WithLabelValues(known(t.To, answers)).Inc()
 	}
 }
 

@@ -71,13 +71,13 @@ func TestCounts(t *testing.T) {
 	complete := testutil.MakeRun("c", "ns").Obj()
 	complete.Status.Conditions = conditions("Complete", v1alpha1.ConditionComplete)
 	m.Count(OfRun(complete, &old, nil))
-	suite := testutil.MakeSuite("s", "ns", "a", "b").Obj()
+	comparison := testutil.MakeComparison("s", "ns", "a", "b").Obj()
 	for _, end := range []string{"Decided", "Undecided", "Queued"} {
-		suite.Status.Conditions = conditions(end)
-		m.Count(OfSuite(suite, &v1alpha1.BenchmarkSuiteStatus{}))
+		comparison.Status.Conditions = conditions(end)
+		m.Count(OfComparison(comparison, &v1alpha1.BenchmarkComparisonStatus{}))
 	}
-	suite.Status.Conditions = conditions("MemberLost", v1alpha1.ConditionFailed)
-	m.Count(OfSuite(suite, &v1alpha1.BenchmarkSuiteStatus{}))
+	comparison.Status.Conditions = conditions("MemberLost", v1alpha1.ConditionFailed)
+	m.Count(OfComparison(comparison, &v1alpha1.BenchmarkComparisonStatus{}))
 	want := []string{
 		"benchrun_attempts_invalidated_total{cause=Evicted} 1",
 		"benchrun_attempts_invalidated_total{cause=Other} 1",
@@ -87,9 +87,9 @@ func TestCounts(t *testing.T) {
 		"benchrun_attempts_total{outcome=Pilot} 1",
 		"benchrun_runs_completed_total{} 1",
 		"benchrun_runs_failed_total{reason=LoaderFailed} 1",
-		"benchrun_suites_completed_total{reason=Decided} 1",
-		"benchrun_suites_completed_total{reason=Undecided} 1",
-		"benchrun_suites_failed_total{reason=MemberLost} 1",
+		"benchrun_comparisons_completed_total{reason=Decided} 1",
+		"benchrun_comparisons_completed_total{reason=Undecided} 1",
+		"benchrun_comparisons_failed_total{reason=MemberLost} 1",
 		"benchrun_trial_dead_seconds{} 4, sum 4",
 		"benchrun_trial_measured_seconds{} 1, sum 1",
 	}
@@ -105,14 +105,14 @@ func TestFailures(t *testing.T) {
 	m.Fail(RunController, false, fmt.Errorf("acting: %w", apierrors.NewForbidden(pods, "x", nil)))
 	webhook := apierrors.NewForbidden(pods, "x", nil)
 	webhook.ErrStatus.Reason = "whatever a webhook says"
-	m.Fail(SuiteController, false, webhook)
-	m.Fail(SuiteController, false, errors.New("text"))
-	m.Fail(SuiteController, false, fmt.Errorf("reading: %w", context.DeadlineExceeded))
+	m.Fail(ComparisonController, false, webhook)
+	m.Fail(ComparisonController, false, errors.New("text"))
+	m.Fail(ComparisonController, false, fmt.Errorf("reading: %w", context.DeadlineExceeded))
 	want := []string{
 		"benchrun_reconcile_failures_total{controller=benchmarkrun,reason=Forbidden} 1",
 		"benchrun_reconcile_failures_total{controller=benchmarkrun,reason=Stale} 1",
-		"benchrun_reconcile_failures_total{controller=benchmarksuite,reason=DeadlineExceeded} 1",
-		"benchrun_reconcile_failures_total{controller=benchmarksuite,reason=Other} 2",
+		"benchrun_reconcile_failures_total{controller=benchmarkcomparison,reason=DeadlineExceeded} 1",
+		"benchrun_reconcile_failures_total{controller=benchmarkcomparison,reason=Other} 2",
 	}
 	if diff := cmp.Diff(want, nonZero(t, m)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -147,14 +147,14 @@ func TestLabelsAreComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, ofRuns, _ := strings.Cut(string(text), "// Reasons for which a run ends Failed.")
-	ofRuns, ofSuites, found := strings.Cut(ofRuns, "// Reasons for which a suite ends Failed")
+	ofRuns, ofComparisons, found := strings.Cut(ofRuns, "// Reasons for which a comparison ends Failed")
 	if !found {
 		t.Fatal("the reasons of failures are not found in the API")
 	}
 	for _, c := range []struct {
 		text string
 		list []string
-	}{{ofRuns, runFailures}, {ofSuites, suiteFailures}} {
+	}{{ofRuns, runFailures}, {ofComparisons, comparisonFailures}} {
 		reasons := regexp.MustCompile(`Reason\w+ = "(\w+)"`).FindAllStringSubmatch(c.text, -1)
 		if len(reasons) < 3 {
 			t.Errorf("only %d reasons were found", len(reasons))

@@ -18,10 +18,10 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
-// Objects are all runs and suites of an installation. They are only read.
+// Objects are all runs and comparisons of an installation. They are only read.
 type Objects struct {
-	Runs   []v1alpha1.BenchmarkRun
-	Suites []v1alpha1.BenchmarkSuite
+	Runs        []v1alpha1.BenchmarkRun
+	Comparisons []v1alpha1.BenchmarkComparison
 }
 
 // State computes the gauges at each scrape. Only the manager that leads has any: the sum over all managers is then right.
@@ -47,11 +47,11 @@ const (
 const readTimeout = 5 * time.Second
 
 var (
-	runsDesc     = desc("runs", "Runs by state, as the column STATUS shows it; those that have failed are Failed.", "state")
-	suitesDesc   = desc("suites", "Suites by state, as the column STATUS shows it; those that have failed are Failed.", "state")
-	queueDesc    = desc("lane_queue_length", "Runs and suites that wait for their lane.", "lane")
-	headDesc     = desc("lane_queue_head_age_seconds", "How long the next run or suite of a lane's queue has waited.", "lane")
-	headlineDesc = desc("run_headline",
+	runsDesc        = desc("runs", "Runs by state, as the column STATUS shows it; those that have failed are Failed.", "state")
+	comparisonsDesc = desc("comparisons", "Comparisons by state, as the column STATUS shows it; those that have failed are Failed.", "state")
+	queueDesc       = desc("lane_queue_length", "Runs and comparisons that wait for their lane.", "lane")
+	headDesc        = desc("lane_queue_head_age_seconds", "How long the next run or comparison of a lane's queue has waited.", "lane")
+	headlineDesc    = desc("run_headline",
 		"Median of the best point of a complete run, if --headline-metrics asks for it.", "namespace", "run", "metric", "unit")
 )
 
@@ -61,7 +61,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 // Describe implements prometheus.Collector.
 func (s *State) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{runsDesc, suitesDesc, queueDesc, headDesc, headlineDesc} {
+	for _, d := range []*prometheus.Desc{runsDesc, comparisonsDesc, queueDesc, headDesc, headlineDesc} {
 		descriptions <- d
 	}
 }
@@ -77,7 +77,7 @@ func (s *State) Collect(samples chan<- prometheus.Metric) {
 	defer cancel()
 	objects, err := s.Read(ctx)
 	if err != nil {
-		s.Log.Error(err, "Reading runs and suites for the metrics")
+		s.Log.Error(err, "Reading runs and comparisons for the metrics")
 		return
 	}
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
@@ -87,9 +87,9 @@ func (s *State) Collect(samples chan<- prometheus.Metric) {
 	for state, n := range statesOf(runStates, len(objects.Runs), runs) {
 		gauge(runsDesc, float64(n), state)
 	}
-	suites := func(i int) []metav1.Condition { return objects.Suites[i].Status.Conditions }
-	for state, n := range statesOf(suiteStates, len(objects.Suites), suites) {
-		gauge(suitesDesc, float64(n), state)
+	comparisons := func(i int) []metav1.Condition { return objects.Comparisons[i].Status.Conditions }
+	for state, n := range statesOf(comparisonStates, len(objects.Comparisons), comparisons) {
+		gauge(comparisonsDesc, float64(n), state)
 	}
 	for _, q := range bounded(queuesOf(objects, s.Clock.Now())) {
 		gauge(queueDesc, float64(q.length), q.lane)
@@ -136,8 +136,8 @@ func queuesOf(objects Objects, now time.Time) []laneQueue {
 	for i := range objects.Runs {
 		add(lifecycle.ContenderOf(&objects.Runs[i]))
 	}
-	for i := range objects.Suites {
-		add(lifecycle.ContenderOfSuite(&objects.Suites[i]))
+	for i := range objects.Comparisons {
+		add(lifecycle.ContenderOfComparison(&objects.Comparisons[i]))
 	}
 	queues := make([]laneQueue, 0, len(waiting))
 	for lane, list := range waiting {

@@ -56,13 +56,13 @@ func objects() Objects {
 	complete, failed := queued("complete", "d", 99), queued("failed", "d", 99)
 	complete.Status.Conditions = conditions("Complete", v1alpha1.ConditionComplete, v1alpha1.ConditionFinished)
 	failed.Status.Conditions = conditions("Rejected", v1alpha1.ConditionFailed, v1alpha1.ConditionFinished)
-	suite := testutil.MakeSuite("suite", "ns", "a", "b").Obj()
-	suite.Spec.Template.Spec.Lane = "a"
-	suite.CreationTimestamp = metav1.NewTime(now.Add(-50 * time.Minute))
-	suite.Status.Conditions = conditions("Queued")
+	comparison := testutil.MakeComparison("comparison", "ns", "a", "b").Obj()
+	comparison.Spec.Template.Spec.Lane = "a"
+	comparison.CreationTimestamp = metav1.NewTime(now.Add(-50 * time.Minute))
+	comparison.Status.Conditions = conditions("Queued")
 	return Objects{
-		Runs:   []v1alpha1.BenchmarkRun{holder, queued("second", "a", 10), resumed, suspended, fresh, complete, failed},
-		Suites: []v1alpha1.BenchmarkSuite{*suite},
+		Runs:        []v1alpha1.BenchmarkRun{holder, queued("second", "a", 10), resumed, suspended, fresh, complete, failed},
+		Comparisons: []v1alpha1.BenchmarkComparison{*comparison},
 	}
 }
 
@@ -79,7 +79,7 @@ func TestState(t *testing.T) {
 		"benchrun_runs{state=Pending} 1",
 		"benchrun_runs{state=Queued} 2",
 		"benchrun_runs{state=Suspended} 1",
-		"benchrun_suites{state=Queued} 1",
+		"benchrun_comparisons{state=Queued} 1",
 	}
 	if diff := cmp.Diff(want, nonZero(t, stateOf(objects()))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -92,7 +92,7 @@ func TestZeros(t *testing.T) {
 	holder.Status.Conditions = conditions("Measuring", v1alpha1.ConditionAdmitted)
 	got := samples(t, stateOf(Objects{Runs: []v1alpha1.BenchmarkRun{holder}}))
 	want := map[string]int{
-		"benchrun_runs": len(runStates), "benchrun_suites": len(suiteStates), "benchrun_lane_queue_length": 1,
+		"benchrun_runs": len(runStates), "benchrun_comparisons": len(comparisonStates), "benchrun_lane_queue_length": 1,
 		"benchrun_lane_queue_head_age_seconds": 1,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -130,11 +130,11 @@ func TestTransitionsOfARun(t *testing.T) {
 	}
 }
 
-func TestTransitionsOfASuite(t *testing.T) {
-	suite := testutil.MakeSuite("s", "ns", "a", "b").Obj()
-	suite.Status.Conditions = conditions("Decided", v1alpha1.ConditionComplete)
-	want := []string{"suite ns/s from Measuring to Decided reason Decided message message of Decided"}
-	got := lines(OfSuite(suite, &v1alpha1.BenchmarkSuiteStatus{Conditions: conditions("Measuring")}))
+func TestTransitionsOfAComparison(t *testing.T) {
+	comparison := testutil.MakeComparison("s", "ns", "a", "b").Obj()
+	comparison.Status.Conditions = conditions("Decided", v1alpha1.ConditionComplete)
+	want := []string{"comparison ns/s from Measuring to Decided reason Decided message message of Decided"}
+	got := lines(OfComparison(comparison, &v1alpha1.BenchmarkComparisonStatus{Conditions: conditions("Measuring")}))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -23,10 +23,10 @@ func MakeRunSchema(t testing.TB) *Schema[v1alpha1.BenchmarkRun] {
 	return makeSchema[v1alpha1.BenchmarkRun](t, apischema.Runs)
 }
 
-// MakeSuiteSchema is the schema of a BenchmarkSuite.
-func MakeSuiteSchema(t testing.TB) *Schema[v1alpha1.BenchmarkSuite] {
+// MakeComparisonSchema is the schema of a BenchmarkComparison.
+func MakeComparisonSchema(t testing.TB) *Schema[v1alpha1.BenchmarkComparison] {
 	t.Helper()
-	return makeSchema[v1alpha1.BenchmarkSuite](t, apischema.Suites)
+	return makeSchema[v1alpha1.BenchmarkComparison](t, apischema.Comparisons)
 }
 
 func makeSchema[T any](t testing.TB, load func() (*apischema.Schema, error)) *Schema[T] {

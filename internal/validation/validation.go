@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package validation plans runs and suites, and says what is wrong with one that the API server accepts and that cannot be
+// Package validation plans runs and comparisons, and says what is wrong with one that the API server accepts and that cannot be
 // carried out. The operator asks it before it creates anything, and the plugin without a cluster.
 package validation
 
@@ -37,29 +37,29 @@ func PlanRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	return p, analysis.CheckRun(run, p)
 }
 
-// PlanSuite is the plan of a suite, or the empty plan with the error for its author, as PlanRun is of a run.
-func PlanSuite(suite *v1alpha1.BenchmarkSuite) (*analysis.SuitePlan, error) {
-	p, err := analysis.PlanSuite(suite, PlanRun)
+// PlanComparison is the plan of a comparison, or the empty plan with the error for its author, as PlanRun is of a run.
+func PlanComparison(comparison *v1alpha1.BenchmarkComparison) (*analysis.ComparisonPlan, error) {
+	p, err := analysis.PlanComparison(comparison, PlanRun)
 	if err == nil {
-		err = checkPilots(suite, p)
+		err = checkPilots(comparison, p)
 	}
 	if err == nil {
-		err = analysis.CheckSuite(suite, p)
+		err = analysis.CheckComparison(comparison, p)
 	}
 	if err != nil {
-		return new(analysis.SuitePlan), err
+		return new(analysis.ComparisonPlan), err
 	}
 	return p, nil
 }
 
 // checkPilots refuses variants that ask for different numbers of rows if a pilot decides about those of all.
-func checkPilots(suite *v1alpha1.BenchmarkSuite, p *analysis.SuitePlan) error {
+func checkPilots(comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan) error {
 	for _, pair := range p.Pairs {
 		ours, theirs := &p.Variants[pair.Variant], &p.Variants[p.Baseline]
 		a, b := trial.Rows(ours.Run, ours.Plan.Points[pair.Of]), trial.Rows(theirs.Run, theirs.Plan.Points[pair.With])
 		if ours.Run.Spec.Trials.MinSeconds != nil && a != b {
 			return fmt.Errorf("variant %s: rows is %d, that of the baseline is %d: trials.minSeconds decides about the rows of all "+
-				"variants; leave out one of the two", suite.Spec.Variants[pair.Variant].Name, a, b)
+				"variants; leave out one of the two", comparison.Spec.Variants[pair.Variant].Name, a, b)
 		}
 	}
 	return nil

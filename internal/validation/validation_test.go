@@ -35,15 +35,15 @@ func TestPlanRefusesClaims(t *testing.T) {
 	if _, err := validation.PlanRun(run); err == nil || err.Error() != "claim tenfold: of: rowsPerCommit=3 names no point" {
 		t.Errorf("error %v", err)
 	}
-	s := testutil.MakeSuite("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkSuite) {
+	s := testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkComparison) {
 		s.Spec.Claims = v1alpha1.Claims{{Name: "c", BestAt: &v1alpha1.BestAtClaim{At: v1alpha1.PointSelector{Variant: "other"}}}}
 	}).Obj()
-	if _, err := validation.PlanSuite(s); err == nil || err.Error() != "claim c: bestAt: other names no point of everything" {
+	if _, err := validation.PlanComparison(s); err == nil || err.Error() != "claim c: bestAt: other names no point of everything" {
 		t.Errorf("error %v", err)
 	}
 }
 
-// A plot of what is not measured ends the run or the suite before anything is created.
+// A plot of what is not measured ends the run or the comparison before anything is created.
 func TestPlanRefusesPlots(t *testing.T) {
 	run := twoPoints()
 	run.Spec.Plots = v1alpha1.Plots{{Name: "p", Against: "rowsPerCommit", Lines: "threads"}}
@@ -54,11 +54,11 @@ func TestPlanRefusesPlots(t *testing.T) {
 	if _, err := validation.PlanRun(run); err != nil {
 		t.Error(err)
 	}
-	s := testutil.MakeSuite("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkSuite) {
+	s := testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkComparison) {
 		s.Spec.Plots = v1alpha1.Plots{{Name: "p", Against: "rowsPerCommit", Among: v1alpha1.PointSelector{Variant: "other"}}}
 		s.Spec.Template.Spec.Workload.CommitSize.Sweep = run.Spec.Workload.CommitSize.Sweep
 	}).Obj()
-	if _, err := validation.PlanSuite(s); err == nil || err.Error() != "plot p: among: there is no variant other; use one of durable, lazy" {
+	if _, err := validation.PlanComparison(s); err == nil || err.Error() != "plot p: among: there is no variant other; use one of durable, lazy" {
 		t.Errorf("error %v", err)
 	}
 }
@@ -100,13 +100,13 @@ func TestMinSecondsRefused(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
-	s := testutil.MakeSuite("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkSuite) {
+	s := testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkComparison) {
 		s.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5)
 		s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{Rows: ptr.To[int64](7)}}
 	}).Obj()
 	want := "variant lazy: rows is 7, that of the baseline is 100: trials.minSeconds decides about the rows of all variants; leave out " +
 		"one of the two"
-	if _, err := validation.PlanSuite(s); err == nil || err.Error() != want {
+	if _, err := validation.PlanComparison(s); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

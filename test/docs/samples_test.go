@@ -20,7 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// side is one of the runs of a publication, or a variant of its suite, by its place in the file, with what it says otherwise than
+// side is one of the runs of a publication, or a variant of its comparison, by its place in the file, with what it says otherwise than
 // another one.
 type side struct {
 	run, than int
@@ -122,16 +122,16 @@ func runsOf(t *testing.T, file string) []map[string]string {
 	return runs
 }
 
-// variantsOf are the specifications of the variants of a file's suite, by path; none if it has no suite.
+// variantsOf are the specifications of the variants of a file's comparison, by path; none if it has no comparison.
 func variantsOf(t *testing.T, file string) []map[string]string {
 	t.Helper()
-	var suite v1alpha1.BenchmarkSuite
-	if err := yaml.Unmarshal([]byte(read(t, file)), &suite); err != nil || suite.Kind != "BenchmarkSuite" {
+	var comparison v1alpha1.BenchmarkComparison
+	if err := yaml.Unmarshal([]byte(read(t, file)), &comparison); err != nil || comparison.Kind != "BenchmarkComparison" {
 		return nil
 	}
 	var variants []map[string]string
-	for i := range suite.Spec.Variants {
-		text, err := yaml.Marshal(plan.MemberRun(&suite, plan.Member{Round: 1, Variant: i}).Spec)
+	for i := range comparison.Spec.Variants {
+		text, err := yaml.Marshal(plan.MemberRun(&comparison, plan.Member{Round: 1, Variant: i}).Spec)
 		if err != nil {
 			t.Fatal(err)
 		}

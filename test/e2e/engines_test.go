@@ -20,21 +20,21 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// member is a suite's member with the records of its trials.
+// member is a comparison's member with the records of its trials.
 type member struct {
 	round, variant string
 	records        []*result.Record
 }
 
-// membersOf a suite of so many rounds whose runs have two trials each.
-func membersOf(ctx SpecContext, suite *v1alpha1.BenchmarkSuite) []member {
+// membersOf a comparison of so many rounds whose runs have two trials each.
+func membersOf(ctx SpecContext, comparison *v1alpha1.BenchmarkComparison) []member {
 	GinkgoHelper()
 	var list []member
-	for round := 1; round <= int(suite.Spec.MaxRounds); round++ {
-		for _, v := range suite.Spec.Variants {
+	for round := 1; round <= int(comparison.Spec.MaxRounds); round++ {
+		for _, v := range comparison.Spec.Variants {
 			m := member{round: strconv.Itoa(round), variant: v.Name}
 			for trial := 1; trial <= 2; trial++ {
-				m.records = append(m.records, record(ctx, fmt.Sprintf("%s-r%d-%s-t%d-a1", suite.Name, round, v.Name, trial)))
+				m.records = append(m.records, record(ctx, fmt.Sprintf("%s-r%d-%s-t%d-a1", comparison.Name, round, v.Name, trial)))
 			}
 			list = append(list, m)
 		}
@@ -43,10 +43,10 @@ func membersOf(ctx SpecContext, suite *v1alpha1.BenchmarkSuite) []member {
 }
 
 var _ = Describe("engines", func() {
-	It("load the same rows, and a suite has the values of its runs at the points where they were measured", takesMinutes, func(ctx SpecContext) {
+	It("load the same rows, and a comparison has the values of its runs at the points where they were measured", takesMinutes, func(ctx SpecContext) {
 		apply(ctx, `
 apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkSuite
+kind: BenchmarkComparison
 metadata: {name: engines}
 spec:
   template:
@@ -66,10 +66,10 @@ spec:
   maxRounds: 2
   earlyStop: {policy: Disabled}
 `)
-		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+(2*runTime).String(), "benchmarksuite/engines")
-		suite := getSuite(ctx, "engines")
-		Expect(apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", suite.Status)
-		members := membersOf(ctx, suite)
+		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+(2*runTime).String(), "benchmarkcomparison/engines")
+		comparison := getComparison(ctx, "engines")
+		Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", comparison.Status)
+		members := membersOf(ctx, comparison)
 
 		By("loading rows with the same checksum in each engine")
 		sums, versions := map[string]map[string]bool{}, map[string]bool{}
@@ -99,7 +99,7 @@ spec:
 				want[key] = strconv.FormatFloat(r.Summary.Metrics[0].Value, 'f', -1, 64)
 			}
 		}
-		text := configMap(ctx, suite.Status.Results.ConfigMap).Data["results.csv"]
+		text := configMap(ctx, comparison.Status.Results.ConfigMap).Data["results.csv"]
 		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 		Expect(err).NotTo(HaveOccurred())
 		Expect(rows[0][:6]).To(Equal([]string{"round", "variant", "run", "rowsPerCommit", "metric", "value"}))
@@ -108,13 +108,13 @@ spec:
 			got[strings.Join([]string{row[0], row[1], row[3]}, " ")] = row[5]
 		}
 		Expect(got).To(HaveLen(12))
-		Expect(maps.Equal(got, want)).To(BeTrue(), "the suite has %v, its runs have %v", got, want)
+		Expect(maps.Equal(got, want)).To(BeTrue(), "the comparison has %v, its runs have %v", got, want)
 
 		By("naming the differences of two engines in the terms of both")
-		Expect(suite.Status.Differences).To(HaveLen(2))
-		Expect(suite.Status.Differences[1]).To(And(
+		Expect(comparison.Status.Differences).To(HaveLen(2))
+		Expect(comparison.Status.Differences[1]).To(And(
 			ContainSubstring("database.engine (MariaDB → MySQL)"), MatchRegexp(`\d+ more exist in MariaDB only, \d+ in MySQL only`),
 			Not(ContainSubstring("innodb_redo_log_capacity"))))
-		Expect(strings.Join(suite.Status.Warnings, "\n")).NotTo(ContainSubstring("binary log"))
+		Expect(strings.Join(comparison.Status.Warnings, "\n")).NotTo(ContainSubstring("binary log"))
 	}, SpecTimeout(3*runTime))
 })

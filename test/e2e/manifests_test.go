@@ -17,7 +17,7 @@ import (
 )
 
 // apply a manifest. A run that names no lane gets one of its own: it must not wait for other runs of its spec, or for what the
-// spec before has left. A suite gets the lane of its spec.
+// spec before has left. A comparison gets the lane of its spec.
 func apply(ctx context.Context, manifest string) {
 	GinkgoHelper()
 	applyText(ctx, prepared(manifest, func(name string) string { return namespace + "-" + name }))
@@ -41,7 +41,7 @@ func applyText(ctx context.Context, manifest string) {
 	Expect(err).NotTo(HaveOccurred(), out)
 }
 
-// prepared is a manifest whose runs and suites name a lane, those of runs by their name, and leave room for other specs.
+// prepared is a manifest whose runs and comparisons name a lane, those of runs by their name, and leave room for other specs.
 func prepared(manifest string, laneOf func(name string) string) string {
 	GinkgoHelper()
 	documents := strings.Split(manifest, "\n---\n")
@@ -51,7 +51,7 @@ func prepared(manifest string, laneOf func(name string) string) string {
 		path, lane := []string{"spec"}, laneOf(o.GetName())
 		switch o.GetKind() {
 		case "BenchmarkRun":
-		case "BenchmarkSuite":
+		case "BenchmarkComparison":
 			path, lane = []string{"spec", "template", "spec"}, namespace
 		default:
 			continue
@@ -73,7 +73,7 @@ func prepared(manifest string, laneOf func(name string) string) string {
 // default a server and its loader claim a CPU each, so that the second run's server would take the place of the first run's next
 // loader. A Serial spec runs alone, and keeps the defaults.
 func leaveRoom(spec map[string]any) {
-	if suite, _ := GinkgoConfiguration(); suite.ParallelTotal == 1 || CurrentSpecReport().IsSerial {
+	if comparison, _ := GinkgoConfiguration(); comparison.ParallelTotal == 1 || CurrentSpecReport().IsSerial {
 		return
 	}
 	if provisioner, _, _ := unstructured.NestedString(spec, "database", "provisioner"); provisioner != "External" {

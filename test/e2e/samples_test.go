@@ -82,12 +82,12 @@ var _ = DescribeTable("a sample ends Complete, with numbers that add up",
 			manifest = aMinuteOf(manifest)
 		}
 		applyInLane(ctx, manifest)
-		suites := suitesOf(manifest)
-		for _, name := range suites {
-			kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+sampleTime.String(), "benchmarksuite/"+name)
-			judgeSuite(ctx, file, name)
+		comparisons := comparisonsOf(manifest)
+		for _, name := range comparisons {
+			kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+sampleTime.String(), "benchmarkcomparison/"+name)
+			judgeComparison(ctx, file, name)
 		}
-		for _, name := range runsOf(ctx, manifest, len(suites) > 0) {
+		for _, name := range runsOf(ctx, manifest, len(comparisons) > 0) {
 			// What is suspended waits for the one before it.
 			kubectl(ctx, "patch", "benchmarkrun/"+name, "--type=merge", "-p", `{"spec":{"suspend":false}}`)
 			kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+sampleTime.String(), "benchmarkrun/"+name)
@@ -95,41 +95,41 @@ var _ = DescribeTable("a sample ends Complete, with numbers that add up",
 		}
 	}, samples())
 
-// suitesOf are the names of the suites of a manifest.
-func suitesOf(manifest string) []string {
+// comparisonsOf are the names of the comparisons of a manifest.
+func comparisonsOf(manifest string) []string {
 	GinkgoHelper()
 	var names []string
 	for document := range strings.SplitSeq(manifest, "\n---\n") {
-		var suite v1alpha1.BenchmarkSuite
-		Expect(yaml.Unmarshal([]byte(document), &suite)).To(Succeed())
-		if suite.Kind == "BenchmarkSuite" {
-			names = append(names, suite.Name)
+		var comparison v1alpha1.BenchmarkComparison
+		Expect(yaml.Unmarshal([]byte(document), &comparison)).To(Succeed())
+		if comparison.Kind == "BenchmarkComparison" {
+			names = append(names, comparison.Name)
 		}
 	}
 	return names
 }
 
-// judgeSuite wants an answer, and judges every run that it is made of.
-func judgeSuite(ctx SpecContext, file, name string) {
+// judgeComparison wants an answer, and judges every run that it is made of.
+func judgeComparison(ctx SpecContext, file, name string) {
 	GinkgoHelper()
-	var suite v1alpha1.BenchmarkSuite
-	Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &suite)).To(Succeed())
-	fmt.Fprintln(GinkgoWriter, kubectl(ctx, "get", "benchmarksuite", name))
-	Expect(apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", suite.Status.Conditions)
-	fmt.Fprintln(GinkgoWriter, configMap(ctx, suite.Status.Results.ConfigMap).Data["summary.md"])
-	Expect(suite.Status.Answer).NotTo(BeEmpty())
-	Expect(suite.Status.Claims).To(HaveLen(len(suite.Spec.Claims)), "%+v", suite.Status.Claims)
+	var comparison v1alpha1.BenchmarkComparison
+	Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &comparison)).To(Succeed())
+	fmt.Fprintln(GinkgoWriter, kubectl(ctx, "get", "benchmarkcomparison", name))
+	Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", comparison.Status.Conditions)
+	fmt.Fprintln(GinkgoWriter, configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"])
+	Expect(comparison.Status.Answer).NotTo(BeEmpty())
+	Expect(comparison.Status.Claims).To(HaveLen(len(comparison.Spec.Claims)), "%+v", comparison.Status.Claims)
 	var runs v1alpha1.BenchmarkRunList
-	Expect(cluster.List(ctx, &runs, client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelSuite: name})).To(Succeed())
-	Expect(runs.Items).To(HaveLen(int(*suite.Status.Rounds.Measured) * len(suite.Spec.Variants)))
+	Expect(cluster.List(ctx, &runs, client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelComparison: name})).To(Succeed())
+	Expect(runs.Items).To(HaveLen(int(*comparison.Status.Rounds.Measured) * len(comparison.Spec.Variants)))
 	for i := range runs.Items {
 		judge(ctx, file, &runs.Items[i])
 	}
 }
 
-// runsOf are the names of the runs of a manifest, in its order; there may be none beside suites. Jobs that make what they need are
+// runsOf are the names of the runs of a manifest, in its order; there may be none beside comparisons. Jobs that make what they need are
 // waited for.
-func runsOf(ctx SpecContext, manifest string, besideSuites bool) []string {
+func runsOf(ctx SpecContext, manifest string, besideComparisons bool) []string {
 	GinkgoHelper()
 	var names []string
 	for document := range strings.SplitSeq(manifest, "\n---\n") {
@@ -142,12 +142,12 @@ func runsOf(ctx SpecContext, manifest string, besideSuites bool) []string {
 			kubectl(ctx, "wait", "--for=condition=Complete", "--timeout="+runTime.String(), "job/"+run.Name)
 		}
 	}
-	Expect(len(names) > 0 || besideSuites).To(BeTrue(), "the sample has neither a run nor a suite")
+	Expect(len(names) > 0 || besideComparisons).To(BeTrue(), "the sample has neither a run nor a comparison")
 	return names
 }
 
 // byTime are the samples that measure for so many seconds, as all of sysbench do.
-var byTime = []string{"commit-size.yaml", "suite-durable-or-not.yaml", contest, smallContest}
+var byTime = []string{"commit-size.yaml", "comparison-durable-or-not.yaml", contest, smallContest}
 
 // judge compares what a finished run shows with what each of its attempts says, and prints what a person would look at.
 func judge(ctx SpecContext, file string, run *v1alpha1.BenchmarkRun) {

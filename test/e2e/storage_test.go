@@ -35,10 +35,10 @@ spec:
 }
 
 var _ = Describe("storage", func() {
-	It("is named in a suite that compares XFS with ext4", takesMinutes, func(ctx SpecContext) {
+	It("is named in a comparison that compares XFS with ext4", takesMinutes, func(ctx SpecContext) {
 		apply(ctx, `
 apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkSuite
+kind: BenchmarkComparison
 metadata: {name: filesystems}
 spec:
   template:
@@ -51,20 +51,20 @@ spec:
   maxRounds: 2
   earlyStop: {policy: Disabled}
 `)
-		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+runTime.String(), "benchmarksuite/filesystems")
-		suite := getSuite(ctx, "filesystems")
-		Expect(apimeta.IsStatusConditionTrue(suite.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", suite.Status)
-		Expect(suite.Status.Volumes).To(HaveLen(2))
+		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+runTime.String(), "benchmarkcomparison/filesystems")
+		comparison := getComparison(ctx, "filesystems")
+		Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", comparison.Status)
+		Expect(comparison.Status.Volumes).To(HaveLen(2))
 		for i, filesystem := range []string{"xfs", "ext4"} {
-			v := suite.Status.Volumes[i]
+			v := comparison.Status.Volumes[i]
 			Expect(v.Variant).To(Equal(filesystem))
 			Expect(v.Filesystem).To(Equal(filesystem))
 			Expect(v.MountOptions).To(ContainSubstring("discard"))
 			Expect(v.IOScheduler).NotTo(BeElementOf("", "unknown"))
 			Expect(v.FdatasyncMicros).To(BeNumerically(">", 0))
 		}
-		Expect(suite.Status.Differences).To(HaveExactElements(ContainSubstring("storageClassName (fast-xfs → fast-ext4)")))
-		summary := configMap(ctx, suite.Status.Results.ConfigMap).Data["summary.md"]
+		Expect(comparison.Status.Differences).To(HaveExactElements(ContainSubstring("storageClassName (fast-xfs → fast-ext4)")))
+		summary := configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"]
 		Expect(summary).To(And(ContainSubstring("- xfs: data on xfs ("), ContainSubstring("- ext4: data on ext4 (")))
 	}, SpecTimeout(2*runTime))
 

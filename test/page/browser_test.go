@@ -67,11 +67,11 @@ func pages(t *testing.T) map[string][]byte {
 		all[name] = b.Bytes()
 	}
 	var b bytes.Buffer
-	s := pagetest.Suite()
-	if err := reportpage.Suite(&b, s.Suite, s.Details); err != nil {
+	s := pagetest.Comparison()
+	if err := reportpage.Comparison(&b, s.Comparison, s.Details); err != nil {
 		t.Fatal(err)
 	}
-	all["suite"] = b.Bytes()
+	all["comparison"] = b.Bytes()
 	return all
 }
 

@@ -44,11 +44,11 @@ func TestPageIsQuiet(t *testing.T) {
 func TestPageHasThePoints(t *testing.T) {
 	all := pages(t)
 	for name, want := range map[string]map[string]int{
-		"sweep":  {"#values g.dot circle": 66, "#values g.median circle": 11, "#values tbody tr": 11},
-		"grid":   {"#values g.dot circle": 80, "#values g.median > *": 20, "#values g.cell path": 20},
-		"suite":  {"#verdicts figure:first-of-type g.ratio > *": 6, "#verdicts g.dot > *": 6 * 2 * 8, "#values g.median > *": 12, "#values g.dot circle": 96},
-		"words":  {"#values g.dot circle": 12, "#further g.bar path": 16},
-		"failed": {"svg": 0},
+		"sweep":      {"#values g.dot circle": 66, "#values g.median circle": 11, "#values tbody tr": 11},
+		"grid":       {"#values g.dot circle": 80, "#values g.median > *": 20, "#values g.cell path": 20},
+		"comparison": {"#verdicts figure:first-of-type g.ratio > *": 6, "#verdicts g.dot > *": 6 * 2 * 8, "#values g.median > *": 12, "#values g.dot circle": 96},
+		"words":      {"#values g.dot circle": 12, "#further g.bar path": 16},
+		"failed":     {"svg": 0},
 		// Four lines of five points, and a line of five.
 		"asked": {"main > section:first-of-type svg": 2, "#plots g.median > *": 25, "#plots > p": 1, "#tables tbody tr": 5, "#tables > p": 1},
 	} {
@@ -200,7 +200,7 @@ func TestPagePictures(t *testing.T) {
 		how  look
 	}{
 		"report-run-light.png": {"sweep", light}, "report-run-dark.png": {"sweep", dark}, "report-run-phone.png": {"sweep", tall},
-		"report-suite-light.png": {"suite", light},
+		"report-comparison-light.png": {"comparison", light},
 	} {
 		picture := open(t, all[c.page], c.how).picture()
 		const most = 300 << 10

@@ -36,7 +36,7 @@ func TestSmallSamplesFitOneNode(t *testing.T) {
 	if err != nil || len(files) != 5 {
 		t.Fatalf("%d small samples, %v", len(files), err)
 	}
-	for _, file := range append(files, folder+"/commit-size.yaml", folder+"/suite-durable-or-not.yaml") {
+	for _, file := range append(files, folder+"/commit-size.yaml", folder+"/comparison-durable-or-not.yaml") {
 		for _, run := range runs(t, file) {
 			requests := requested(t, run)
 			for name, available := range room {
@@ -76,7 +76,7 @@ func TestSamplesAreAppliedOneByOne(t *testing.T) {
 	}
 }
 
-// runs of a file, with the defaults of the API server that matter here. Of a suite, those of the first round.
+// runs of a file, with the defaults of the API server that matter here. Of a comparison, those of the first round.
 func runs(t *testing.T, file string) []*v1alpha1.BenchmarkRun {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -86,10 +86,10 @@ func runs(t *testing.T, file string) []*v1alpha1.BenchmarkRun {
 	var list []*v1alpha1.BenchmarkRun
 	for document := range strings.SplitSeq(string(text), "\n---\n") {
 		of := []*v1alpha1.BenchmarkRun{new(v1alpha1.BenchmarkRun)}
-		if suite := new(v1alpha1.BenchmarkSuite); yaml.UnmarshalStrict([]byte(document), suite) == nil && suite.Kind == "BenchmarkSuite" {
+		if comparison := new(v1alpha1.BenchmarkComparison); yaml.UnmarshalStrict([]byte(document), comparison) == nil && comparison.Kind == "BenchmarkComparison" {
 			of = nil
-			for i := range suite.Spec.Variants {
-				of = append(of, plan.MemberRun(suite, plan.Member{Round: 1, Variant: i}))
+			for i := range comparison.Spec.Variants {
+				of = append(of, plan.MemberRun(comparison, plan.Member{Round: 1, Variant: i}))
 			}
 		} else if err := yaml.UnmarshalStrict([]byte(document), of[0]); err != nil {
 			t.Fatalf("%s: %v", file, err)

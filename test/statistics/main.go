@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command statistics simulates suites whose true ratios are known, and prints how often their verdicts and intervals are right:
+// Command statistics simulates comparisons whose true ratios are known, and prints how often their verdicts and intervals are right:
 // what `make bench-statistics` puts into docs/statistics.md, and with -verdicts what `make bench-verdict` prints.
 package main
 
@@ -16,26 +16,26 @@ import (
 )
 
 func main() {
-	suites := flag.Int("suites", 20_000, "how many suites of one point are simulated for each figure; of more points, fewer")
+	comparisons := flag.Int("comparisons", 20_000, "how many comparisons of one point are simulated for each figure; of more points, fewer")
 	verdicts := flag.Bool("verdicts", false, "print how many rounds a verdict takes, and nothing else")
 	separate := flag.Bool("separate", false, "only the tables of runs that are compared with each other")
 	seconds := flag.Float64("seconds-per-round", 50, "how long a round of two variants takes, for -verdicts")
 	document := flag.String("write", "", "a document in which the parts between <!-- tables --> and <!-- /tables -->, and between "+
 		"<!-- separate --> and <!-- /separate -->, are replaced")
 	flag.Parse()
-	if err := run(*suites, *verdicts, *separate, *seconds, *document); err != nil {
+	if err := run(*comparisons, *verdicts, *separate, *seconds, *document); err != nil {
 		fmt.Fprintln(os.Stderr, "statistics:", err)
 		os.Exit(1)
 	}
 }
 
-func run(suites int, verdicts, separate bool, seconds float64, document string) error {
+func run(comparisons int, verdicts, separate bool, seconds float64, document string) error {
 	trials, err := recorded()
 	if err != nil {
 		return err
 	}
 	var text bytes.Buffer
-	w := &writer{out: io.MultiWriter(os.Stdout, &text), suites: suites}
+	w := &writer{out: io.MultiWriter(os.Stdout, &text), comparisons: comparisons}
 	if verdicts {
 		w.verdicts(slices.Concat([]Noise{normal(0.01), normal(0.02), normal(0.05), normal(0.10)}, trials), seconds)
 		return w.err

@@ -70,7 +70,7 @@ func load(correlation float64) Noise {
 	}
 }
 
-// drift is a machine that becomes slower, by this fraction over the whole suite.
+// drift is a machine that becomes slower, by this fraction over the whole comparison.
 func drift(by float64) Noise {
 	return Noise{
 		Name: fmt.Sprintf("drift by %g %% over 20 rounds", 100*by),
@@ -147,7 +147,7 @@ func wandering() Noise {
 //go:embed recorded
 var recordings embed.FS
 
-// recorded noise: values of trials of one configuration, in the order in which they were measured. A suite gets a stretch of
+// recorded noise: values of trials of one configuration, in the order in which they were measured. A comparison gets a stretch of
 // them that begins anywhere; after the last value comes the first.
 func recorded() ([]Noise, error) {
 	names, err := fs.Glob(recordings, "recorded/*.csv")
@@ -165,7 +165,7 @@ func recorded() ([]Noise, error) {
 	return list, nil
 }
 
-// minRecorded is the least length of a recording. A suite takes 40 values: in a shorter recording all suites would be nearly the
+// minRecorded is the least length of a recording. A comparison takes 40 values: in a shorter recording all comparisons would be nearly the
 // same one.
 const minRecorded = 200
 
@@ -192,7 +192,7 @@ func recording(file string) (Noise, error) {
 		values = append(values, math.Log(value))
 	}
 	if len(values) < minRecorded {
-		return Noise{}, fmt.Errorf("%d values are too few for a rate: at least %d, the length of five suites", len(values), minRecorded)
+		return Noise{}, fmt.Errorf("%d values are too few for a rate: at least %d, the length of five comparisons", len(values), minRecorded)
 	}
 	return Noise{
 		Name: fmt.Sprintf("recorded: %s (%d trials, CV %.1f %%)", name, len(values), 100*deviation(values)),

@@ -109,7 +109,7 @@ func (s Separate) simulate(r *rand.Rand, method Method) (differ, covered bool) {
 
 // runSeparate simulates comparisons: with many points fewer, because each has as many tests.
 func (w *writer) runSeparate(s Separate, method Method) (differ, covered float64) {
-	return s.Run(method, max(500, w.suites/max(1, s.Points/3)))
+	return s.Run(method, max(500, w.comparisons/max(1, s.Points/3)))
 }
 
 // separate are all tables of runs that are compared with each other.

@@ -15,7 +15,7 @@ import (
 // seed of all simulations.
 const seed = 12
 
-// asShipped is the design of a suite that says nothing else.
+// asShipped is the design of a comparison that says nothing else.
 func asShipped(points int) stats.Design {
 	return stats.Design{MinRounds: 4, MaxRounds: 20, EarlyStop: true, EquivalencePercent: 5, Comparisons: points}
 }
@@ -27,9 +27,9 @@ func atEnd(rounds, points int) stats.Design {
 
 // writer of tables in Markdown; its first error is kept.
 type writer struct {
-	out    io.Writer
-	suites int
-	err    error
+	out         io.Writer
+	comparisons int
+	err         error
 }
 
 func (w *writer) row(cells ...string) {
@@ -51,8 +51,8 @@ func (w *writer) header(title string, cells ...string) {
 	w.row(rules...)
 }
 
-// run an experiment: with many points fewer suites, because each has as many comparisons.
-func (w *writer) run(e Experiment) Outcome { return e.Run(max(500, w.suites/max(1, e.Points/3))) }
+// run an experiment: with many points fewer comparisons, because each has as many comparisons.
+func (w *writer) run(e Experiment) Outcome { return e.Run(max(500, w.comparisons/max(1, e.Points/3))) }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
@@ -70,7 +70,7 @@ func (w *writer) noDifference(noises []Noise) {
 	}
 }
 
-// found is how many suites find a difference, and after how many rounds they stop.
+// found is how many comparisons find a difference, and after how many rounds they stop.
 func (w *writer) found() {
 	scatter := []float64{0.01, 0.02, 0.03, 0.05, 0.07, 0.10}
 	for _, points := range []int{1, 10, 30} {
@@ -95,7 +95,7 @@ func (w *writer) found() {
 // coverage of the intervals.
 func (w *writer) coverage() {
 	w.header("Intervals that contain the true ratios",
-		"points, noise, true difference", "after all rounds", "at the end of the suite")
+		"points, noise, true difference", "after all rounds", "at the end of the comparison")
 	for _, points := range []int{1, 30} {
 		for _, noise := range []Noise{normal(0.02), normal(0.05), normal(0.10)} {
 			for _, difference := range []float64{0, 0.02, 0.05, 0.10, 0.50} {
@@ -124,7 +124,7 @@ func (w *writer) interleaving() {
 // verdicts are the rounds until there is an answer, by this method and by a fixed number of rounds.
 func (w *writer) verdicts(noises []Noise, secondsPerRound float64) {
 	designs := []stats.Design{atEnd(6, 1), atEnd(12, 1), atEnd(20, 1), asShipped(1)}
-	w.header(fmt.Sprintf("Rounds until the verdict, minutes at %g s per round, and how many suites have an answer", secondsPerRound),
+	w.header(fmt.Sprintf("Rounds until the verdict, minutes at %g s per round, and how many comparisons have an answer", secondsPerRound),
 		"noise, true difference", "6 rounds", "12 rounds", "20 rounds", "4 to 20 rounds, stopped when decided")
 	for _, noise := range noises {
 		for _, difference := range []float64{0, 0.02, 0.05, 0.10, 0.50} {

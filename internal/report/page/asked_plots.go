@@ -18,7 +18,7 @@ import (
 
 // askedPlots draws the plots that a specification asks for.
 type askedPlots struct {
-	// variants of the suite; one without a name in a run.
+	// variants of the comparison; one without a name in a run.
 	variants []string
 	// points of a variant, with their values of a metric; none if the metric was not measured.
 	points func(variant, metric string) []stats.Point
@@ -55,7 +55,7 @@ func inMetric(p *stats.Point, records []*result.Record, metric string) {
 	p.Summary = stats.Summarize(p.Values)
 }
 
-func askedOfSuite(s *report.Suite) *askedPlots {
+func askedOfComparison(s *report.Comparison) *askedPlots {
 	a := &askedPlots{points: func(variant, metric string) []stats.Point { return measured(s, variant, metric) }}
 	for _, v := range s.Variants {
 		a.variants = append(a.variants, v.Name)

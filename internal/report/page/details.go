@@ -192,14 +192,14 @@ func (p *pointDetails) addMilestones(list []result.Milestone) {
 	}
 }
 
-// SuiteDetails are the Details of each variant. The zero value is ready.
-type SuiteDetails struct {
+// ComparisonDetails are the Details of each variant. The zero value is ready.
+type ComparisonDetails struct {
 	variants map[string]*Details
 	facts    facts
 }
 
 // Add keeps what the page shows of an attempt of a variant.
-func (d *SuiteDetails) Add(variant string, record *result.Record, doc *result.Document) {
+func (d *ComparisonDetails) Add(variant string, record *result.Record, doc *result.Document) {
 	if d.variants == nil {
 		d.variants = map[string]*Details{}
 	}
@@ -213,7 +213,7 @@ func (d *SuiteDetails) Add(variant string, record *result.Record, doc *result.Do
 }
 
 // of a variant; nil if nothing is known of it.
-func (d *SuiteDetails) of(variant string) *Details {
+func (d *ComparisonDetails) of(variant string) *Details {
 	if d == nil {
 		return nil
 	}

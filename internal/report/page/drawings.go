@@ -24,7 +24,7 @@ type Drawings struct {
 	// All of them, in the order of the page. Their names are different ones on every file system.
 	All []Drawing
 	// Headline is the plot of the answer: of a run the curve, or the heat map if there are more lines than a curve shows; of a
-	// suite the ratios. It is nil if there is none.
+	// comparison the ratios. It is nil if there is none.
 	Headline *plot.Plot
 	// Remarks say which of the plots that the specification asks for are left out, and why.
 	Remarks []string

@@ -20,7 +20,7 @@ type facts struct {
 	values map[string][]*value
 }
 
-// value of a fact, and who has it: trials of a run, or variants of a suite.
+// value of a fact, and who has it: trials of a run, or variants of a comparison.
 type value struct {
 	text string
 	who  []string

@@ -47,13 +47,13 @@ func Run(w io.Writer, r *report.Report, d *Details) error {
 	return write(w, "run.html", view)
 }
 
-// Suite writes the page of a suite. Without details, or with empty ones, it lacks the plots that are made of them.
-func Suite(w io.Writer, s *report.Suite, d *SuiteDetails) error {
-	view, err := newSuiteView(s, d)
+// Comparison writes the page of a comparison. Without details, or with empty ones, it lacks the plots that are made of them.
+func Comparison(w io.Writer, s *report.Comparison, d *ComparisonDetails) error {
+	view, err := newComparisonView(s, d)
 	if err != nil {
 		return err
 	}
-	return write(w, "suite.html", view)
+	return write(w, "comparison.html", view)
 }
 
 // write fills a template. Nothing reaches w if that fails.

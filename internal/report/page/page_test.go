@@ -33,10 +33,10 @@ func runPage(tb testing.TB, c pagetest.Case) string {
 	return b.String()
 }
 
-func suitePage(tb testing.TB, c pagetest.SuiteCase) string {
+func comparisonPage(tb testing.TB, c pagetest.ComparisonCase) string {
 	tb.Helper()
 	var b bytes.Buffer
-	if err := page.Suite(&b, c.Suite, c.Details); err != nil {
+	if err := page.Comparison(&b, c.Comparison, c.Details); err != nil {
 		tb.Fatal(err)
 	}
 	return b.String()
@@ -45,9 +45,9 @@ func suitePage(tb testing.TB, c pagetest.SuiteCase) string {
 // pages of every kind.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
-	commit, suite, one := pagetest.CommitSize(), pagetest.Suite(), pagetest.Suite()
-	commit.Details, suite.Details = nil, nil
-	one.Suite.Pairs, one.Suite.Runs, one.Suite.Outcome = nil, nil, "Failed"
+	commit, comparison, one := pagetest.CommitSize(), pagetest.Comparison(), pagetest.Comparison()
+	commit.Details, comparison.Details = nil, nil
+	one.Comparison.Pairs, one.Comparison.Runs, one.Comparison.Outcome = nil, nil, "Failed"
 	unfinished := pagetest.CommitSize()
 	unfinished.Report.Run.Outcome, unfinished.Report.Claims = "", nil
 	for i := range unfinished.Report.Points[4:] {
@@ -59,8 +59,8 @@ func pages(t *testing.T) map[string]string {
 		"unfinished": runPage(t, unfinished),
 		"run":        runPage(t, pagetest.CommitSize()), "run without details": runPage(t, commit), "grid": runPage(t, pagetest.Grid()),
 		"words": runPage(t, pagetest.Words()), "milestones": runPage(t, pagetest.IIBench()), "failed": runPage(t, pagetest.Failed()),
-		"single": runPage(t, pagetest.Single()), "suite": suitePage(t, pagetest.Suite()), "suite without details": suitePage(t, suite),
-		"failed suite": suitePage(t, one),
+		"single": runPage(t, pagetest.Single()), "comparison": comparisonPage(t, pagetest.Comparison()), "comparison without details": comparisonPage(t, comparison),
+		"failed comparison": comparisonPage(t, one),
 	}
 }
 
@@ -76,11 +76,11 @@ func sections(text string) []string {
 func TestSections(t *testing.T) {
 	all := pages(t)
 	for name, want := range map[string]string{
-		"run":          "claims values further validity environment asked downloads",
-		"failed":       "validity asked downloads",
-		"single":       "values further validity environment asked downloads",
-		"suite":        "differences verdicts causes values claims validity environment asked downloads",
-		"failed suite": "differences claims validity environment asked downloads",
+		"run":               "claims values further validity environment asked downloads",
+		"failed":            "validity asked downloads",
+		"single":            "values further validity environment asked downloads",
+		"comparison":        "differences verdicts causes values claims validity environment asked downloads",
+		"failed comparison": "differences claims validity environment asked downloads",
 	} {
 		if got := strings.Join(sections(all[name]), " "); got != want {
 			t.Errorf("%s has %s\nwant %s", name, got, want)
@@ -104,13 +104,13 @@ func TestTexts(t *testing.T) {
 		"milestones":          {"Rate over rows inserted", "<caption>Milestones</caption>"},
 		"failed":              {"<strong>Failed.</strong> LoaderFailed: trial 1", "Nothing was measured.", "already exists"},
 		"single":              {"(one trial)", "one trial each says nothing about how they vary"},
-		"suite": {
+		"comparison": {
 			"lazy is 3 times as fast as durable (3–3.1) at rowsPerCommit=1; 3 of 6 points differ.", "8 of at most 8 rounds, paired: all 8 rounds are measured.",
 			`<dd class="unasked">1 of 214 other`, "Round by round", "innodbFsyncsPerTransaction", "Latency of commit at rowsPerCommit=1",
-			"cannot say", "measured again: 1 (run durable-or-not-r3-lazy)", "kind: BenchmarkSuite",
+			"cannot say", "measured again: 1 (run durable-or-not-r3-lazy)", "kind: BenchmarkComparison",
 		},
-		"unfinished":   {"15 of 66 trials at 11 points", " at rowsPerCommit=8</p>", "rowsPerSecond against rowsPerCommit"},
-		"failed suite": {"No answer."},
+		"unfinished":        {"15 of 66 trials at 11 points", " at rowsPerCommit=8</p>", "rowsPerSecond against rowsPerCommit"},
+		"failed comparison": {"No answer."},
 	} {
 		for _, text := range texts {
 			if !strings.Contains(all[name], text) {
@@ -216,7 +216,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("disk is full") }
 
 func TestWriteErrors(t *testing.T) {
 	for name, err := range map[string]error{
-		"run": page.Run(full{}, pagetest.Single().Report, nil), "suite": page.Suite(full{}, pagetest.Suite().Suite, nil),
+		"run": page.Run(full{}, pagetest.Single().Report, nil), "comparison": page.Comparison(full{}, pagetest.Comparison().Comparison, nil),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "disk is full") {
 			t.Errorf("%s: error is %v", name, err)
@@ -275,10 +275,10 @@ func TestPilotsDoNotCount(t *testing.T) {
 	}
 }
 
-// The comparisons that differ come first, the largest difference before the others.
+// The pairs that differ come first, the largest difference before the others.
 func TestChangedFirst(t *testing.T) {
-	text := suitePage(t, pagetest.Suite())
-	_, table, _ := strings.Cut(text, "<caption>Every comparison</caption>")
+	text := comparisonPage(t, pagetest.Comparison())
+	_, table, _ := strings.Cut(text, "<caption>Every pair</caption>")
 	table, _, _ = strings.Cut(table, "</table>")
 	var points, verdicts []string
 	for _, m := range regexp.MustCompile(`(?m)^<tr><th scope="row">lazy</th><td class="n " data-v="(\d+)">.*<td class="(\w+)">[^<]*</td></tr>`).FindAllStringSubmatch(table, -1) {

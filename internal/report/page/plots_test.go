@@ -28,9 +28,9 @@ func drawingsOfRun(t *testing.T, c pagetest.Case) *page.Drawings {
 	return d
 }
 
-func drawingsOfSuite(t *testing.T, c pagetest.SuiteCase) *page.Drawings {
+func drawingsOfComparison(t *testing.T, c pagetest.ComparisonCase) *page.Drawings {
 	t.Helper()
-	d, err := page.SuiteDrawings(c.Suite, c.Details)
+	d, err := page.ComparisonDrawings(c.Comparison, c.Details)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func svgOf(t *testing.T, p *plot.Plot) string {
 
 // Files are named by what is fixed, and then by what the plot is against. They are the plots of the page, in its order.
 func TestNamesOfDrawings(t *testing.T) {
-	bare, suite := pagetest.CommitSize(), pagetest.Suite()
+	bare, comparison := pagetest.CommitSize(), pagetest.Comparison()
 	bare.Details = nil
 	constant := pagetest.Grid()
 	for _, p := range constant.Report.Points {
@@ -78,7 +78,7 @@ func TestNamesOfDrawings(t *testing.T) {
 		"parts":           {drawingsOfRun(t, pagetest.Words()), runPage(t, pagetest.Words()), []string{"against_uniqueChecks", "by_part"}},
 		"milestones":      {drawingsOfRun(t, pagetest.IIBench()), runPage(t, pagetest.IIBench()), append([]string{"against_repetition", "rate.against_rowsInserted"}, times...)},
 		"nothing":         {drawingsOfRun(t, pagetest.Failed()), runPage(t, pagetest.Failed()), nil},
-		"suite": {drawingsOfSuite(t, suite), suitePage(t, suite), []string{
+		"comparison": {drawingsOfComparison(t, comparison), comparisonPage(t, comparison), []string{
 			"ratios", "rounds.variant=lazy.rowsPerCommit=1", "rounds.variant=lazy.rowsPerCommit=4", "rounds.variant=lazy.rowsPerCommit=16",
 			"rounds.variant=lazy.rowsPerCommit=256", "rounds.variant=lazy.rowsPerCommit=1024", "rounds.variant=lazy.rowsPerCommit=64",
 			"against_rowsPerCommit", "rowsPerCommit=1.throughput_over_time", "rowsPerCommit=1.longest_latency_over_time",
@@ -102,7 +102,7 @@ func TestNamesOfDrawings(t *testing.T) {
 	}
 }
 
-// The headline of a run is its curve, or the heat map where the curve leaves lines out; that of a suite the ratios.
+// The headline of a run is its curve, or the heat map where the curve leaves lines out; that of a comparison the ratios.
 func TestHeadline(t *testing.T) {
 	large := pagetest.Grid()
 	large.Report.Points = nil
@@ -114,15 +114,15 @@ func TestHeadline(t *testing.T) {
 			large.Report.Points = append(large.Report.Points, p)
 		}
 	}
-	undecided := pagetest.Suite()
-	undecided.Suite.Pairs = nil
+	undecided := pagetest.Comparison()
+	undecided.Comparison.Pairs = nil
 	for name, c := range map[string]struct {
 		drawn *page.Drawings
 		want  string
 	}{
 		"run": {drawingsOfRun(t, pagetest.Grid()), "against_threads"}, "large": {drawingsOfRun(t, large), "against_tableSize_and_threads"},
-		"suite": {drawingsOfSuite(t, pagetest.Suite()), "ratios"}, "one trial": {drawingsOfRun(t, pagetest.Single()), ""},
-		"without pairs": {drawingsOfSuite(t, undecided), ""},
+		"comparison": {drawingsOfComparison(t, pagetest.Comparison()), "ratios"}, "one trial": {drawingsOfRun(t, pagetest.Single()), ""},
+		"without pairs": {drawingsOfComparison(t, undecided), ""},
 	} {
 		if c.want == "" && c.drawn.Headline != nil || c.want != "" && c.drawn.Headline != c.drawn.Named(c.want) {
 			t.Errorf("%s: the headline is not %s", name, c.want)
@@ -175,22 +175,22 @@ func TestAskedPlotsOfRun(t *testing.T) {
 	}
 }
 
-// A plot of a suite has a line for each variant, unless it names one; a metric besides the headline is what the runs have
+// A plot of a comparison has a line for each variant, unless it names one; a metric besides the headline is what the runs have
 // kept of it.
-func TestAskedPlotsOfSuite(t *testing.T) {
-	c := pagetest.Suite()
-	c.Suite.Spec = json.RawMessage(`{"plots":[{"name":"both","against":"rowsPerCommit"},
+func TestAskedPlotsOfComparison(t *testing.T) {
+	c := pagetest.Comparison()
+	c.Comparison.Spec = json.RawMessage(`{"plots":[{"name":"both","against":"rowsPerCommit"},
 		{"name":"one","against":"rowsPerCommit","metric":"durationSeconds","among":{"variant":"lazy"}},
 		{"name":"none","against":"rowsPerCommit","metric":"commits"}]}`)
-	for i := range c.Suite.Runs {
-		run := &c.Suite.Runs[i]
-		seconds := report.SuiteMetric{Metric: "durationSeconds", Unit: "s"}
+	for i := range c.Comparison.Runs {
+		run := &c.Comparison.Runs[i]
+		seconds := report.ComparisonMetric{Metric: "durationSeconds", Unit: "s"}
 		for _, v := range run.Values {
-			seconds.Values = append(seconds.Values, report.SuiteValue{Parameters: v.Parameters, Value: 12.5})
+			seconds.Values = append(seconds.Values, report.ComparisonValue{Parameters: v.Parameters, Value: 12.5})
 		}
-		run.Others = []report.SuiteMetric{seconds}
+		run.Others = []report.ComparisonMetric{seconds}
 	}
-	d := drawingsOfSuite(t, c)
+	d := drawingsOfComparison(t, c)
 	both, one := svgOf(t, d.Named("both")), svgOf(t, d.Named("one"))
 	if strings.Count(both, "<title>lazy, rowsPerCommit=") != 6 || strings.Count(both, "<title>durable, rowsPerCommit=") != 6 {
 		t.Error(both)
@@ -202,7 +202,7 @@ func TestAskedPlotsOfSuite(t *testing.T) {
 	if diff := cmp.Diff(remarks, d.Remarks); diff != "" {
 		t.Errorf("remarks (-want +got):\n%s", diff)
 	}
-	if got := sections(suitePage(t, c))[:3]; !slices.Equal(got, []string{"differences", "verdicts", "plots"}) {
+	if got := sections(comparisonPage(t, c))[:3]; !slices.Equal(got, []string{"differences", "verdicts", "plots"}) {
 		t.Errorf("the first sections are %s", got)
 	}
 }
@@ -230,9 +230,9 @@ func TestManyAskedLines(t *testing.T) {
 }
 
 // The variants are shown over time where they differ the most, each by its first run.
-func TestSuiteOverTime(t *testing.T) {
-	c := pagetest.Suite()
-	d := drawingsOfSuite(t, c)
+func TestComparisonOverTime(t *testing.T) {
+	c := pagetest.Comparison()
+	d := drawingsOfComparison(t, c)
 	for _, name := range []string{"throughput_over_time", "longest_latency_over_time"} {
 		text := svgOf(t, d.Named("rowsPerCommit=1."+name))
 		if !strings.Contains(text, ">durable<") || !strings.Contains(text, ">lazy<") || strings.Count(text, " curve\"") != 2 ||
@@ -241,7 +241,7 @@ func TestSuiteOverTime(t *testing.T) {
 		}
 	}
 	c.Details = nil
-	if names := strings.Join(namesOf(drawingsOfSuite(t, c)), " "); strings.Contains(names, "over_time") {
+	if names := strings.Join(namesOf(drawingsOfComparison(t, c)), " "); strings.Contains(names, "over_time") {
 		t.Errorf("plots over time of nothing: %s", names)
 	}
 }

@@ -161,10 +161,10 @@ func TestDetailsOfAPointAreBounded(t *testing.T) {
 
 // A round that is not whole does not count.
 func TestMeasured(t *testing.T) {
-	s := &report.Suite{Rounds: 1}
+	s := &report.Comparison{Rounds: 1}
 	for round := 1; round <= 2; round++ {
 		for _, variant := range []string{"a", "b"} {
-			s.Runs = append(s.Runs, report.SuiteRun{Round: round, Variant: variant, Values: []report.SuiteValue{{Value: float64(round)}}})
+			s.Runs = append(s.Runs, report.ComparisonRun{Round: round, Variant: variant, Values: []report.ComparisonValue{{Value: float64(round)}}})
 		}
 	}
 	points := measured(s, "a", "")

@@ -33,7 +33,7 @@ func series(name string, at ...string) plot.Series {
 	return s
 }
 
-// pairs of a suite: one faster, one slower, one equal, one without an interval.
+// pairs of a comparison: one faster, one slower, one equal, one without an interval.
 func pairs() []stats.Paired {
 	var list []stats.Paired
 	for i, c := range []stats.Comparison{

@@ -19,7 +19,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// MaxRatios is how many comparisons a forest plot has room for.
+// MaxRatios is how many pairs a forest plot has room for.
 const MaxRatios = 40
 
 // verdictMarks are the colour and the shape of a verdict, as indexes of the palette and of the shapes.
@@ -33,7 +33,7 @@ var verdictMarks = []struct {
 	{[]stats.Verdict{stats.NoDifferenceShown, stats.CannotSay}, "no answer"},
 }
 
-// Ratios is a forest plot: for each comparison the ratio with its interval, on a logarithmic axis around 1, and the band of
+// Ratios is a forest plot: for each pair the ratio with its interval, on a logarithmic axis around 1, and the band of
 // differences that count as none. A comparison without an interval has none to show.
 func Ratios(title string, pairs []stats.Paired, name func(*stats.Paired) string) *Plot {
 	var shown []*stats.Paired
@@ -51,7 +51,7 @@ func Ratios(title string, pairs []stats.Paired, name func(*stats.Paired) string)
 		p.series = append(p.series, v.name)
 	}
 	within := float64(shown[0].EquivalencePercent) / 100
-	p.Text = fmt.Sprintf("The ratio of each comparison with its interval; the band is where two count as equal, within %d %%.",
+	p.Text = fmt.Sprintf("The ratio of each pair with its interval; the band is where two count as equal, within %d %%.",
 		shown[0].EquivalencePercent)
 	ratioAxis(&p.frame.X, shown, within)
 	labels := make([]string, len(shown))
@@ -186,7 +186,7 @@ func ratioSteps(span float64) []float64 {
 	return list
 }
 
-// Rounds shows what was measured of a comparison, round by round: two dots in each, and between them a line.
+// Rounds shows what was measured of a pair, round by round: two dots in each, and between them a line.
 func Rounds(title string, pair *stats.Paired) *Plot {
 	n := min(len(pair.Values), len(pair.BaselineValues))
 	if n == 0 {

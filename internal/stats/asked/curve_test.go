@@ -31,7 +31,7 @@ func among(variant string, parameters ...string) claims.Selector {
 }
 
 func TestCheck(t *testing.T) {
-	run, suite := points(""), points("small", "large")
+	run, comparison := points(""), points("small", "large")
 	var many []claims.Series
 	for i := range 20 {
 		many = append(many, claims.Series{Parameters: map[string]string{"n": fmt.Sprint(i)}})
@@ -45,13 +45,13 @@ func TestCheck(t *testing.T) {
 		"lines":          {run, asked.Curve{Against: "concurrency", Lines: "rows"}, ""},
 		"a selection":    {run, asked.Curve{Against: "rows", Among: among("", "concurrency", "5")}, ""},
 		"a number":       {run, asked.Curve{Against: "concurrency", Among: among("", "rows", "2e3")}, ""},
-		"all variants":   {suite, asked.Curve{Against: "concurrency", Lines: "rows"}, ""},
-		"a variant":      {suite, asked.Curve{Against: "concurrency", Lines: "rows", Among: among("large")}, ""},
+		"all variants":   {comparison, asked.Curve{Against: "concurrency", Lines: "rows"}, ""},
+		"a variant":      {comparison, asked.Curve{Against: "concurrency", Lines: "rows", Among: among("large")}, ""},
 		"no parameter":   {run, asked.Curve{Against: "threads"}, "plot p: against: threads is not swept; use one of concurrency, rows"},
 		"no lines":       {run, asked.Curve{Against: "rows", Lines: "x"}, "plot p: lines: x is not swept; use one of concurrency, rows"},
 		"nothing swept":  {[]claims.Series{{}}, asked.Curve{Against: "rows"}, "plot p: against: rows is not swept: nothing is"},
 		"no variants":    {run, asked.Curve{Against: "rows", Among: among("a")}, "plot p: among: a run has no variants"},
-		"no variant":     {suite, asked.Curve{Against: "rows", Among: among("a")}, "plot p: among: there is no variant a; use one of small, large"},
+		"no variant":     {comparison, asked.Curve{Against: "rows", Among: among("a")}, "plot p: among: there is no variant a; use one of small, large"},
 		"no such name":   {run, asked.Curve{Against: "rows", Among: among("", "x", "1")}, "plot p: among: parameters: x is not swept; use one of concurrency, rows"},
 		"no such value":  {run, asked.Curve{Against: "rows", Among: among("", "concurrency", "4")}, "plot p: among: no point has concurrency=4; concurrency is one of 1, 5, 20"},
 		"of many values": {many, asked.Curve{Against: "n", Among: among("", "n", "x")}, "plot p: among: no point has n=x; n is one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 8 more"},

@@ -16,7 +16,7 @@ import (
 
 // Series is what was measured at a point, round by round.
 type Series struct {
-	// Variant of a suite; empty in a run.
+	// Variant of a comparison; empty in a run.
 	Variant    string
 	Parameters map[string]string
 	// Metric of the values; Value in it is of no meaning.

@@ -39,7 +39,7 @@ func TestBoundaryKeepsItsError(t *testing.T) {
 		first, last int
 		alpha       float64
 	}{
-		"as a suite does by default":      {4, 20, 0.05},
+		"as a comparison does by default": {4, 20, 0.05},
 		"from the second value on":        {2, 20, 0.05},
 		"few looks":                       {6, 8, 0.05},
 		"thirty points":                   {4, 20, 0.05 / 30},

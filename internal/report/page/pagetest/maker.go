@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pagetest has runs and suites as they are measured, for tests of what shows them. The numbers are made up: they follow
+// Package pagetest has runs and comparisons as they are measured, for tests of what shows them. The numbers are made up: they follow
 // what was measured, scatter as much, and are the same each time.
 package pagetest
 

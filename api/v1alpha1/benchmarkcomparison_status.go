@@ -1,0 +1,263 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// BenchmarkComparisonStatus is the progress of a comparison and its answers. It is computed from the results of its runs. Once the comparison
+// has finished it does not change.
+type BenchmarkComparisonStatus struct {
+	// conditions are Admitted (its lane's turn), Decided (every pair has its answer), Complete, Failed, Suspended, Finished
+	// (Complete or Failed, and the results are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm, Flux
+	// and Argo CD.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MinItems=1
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status was computed for.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// queuedTime is since when the comparison could measure, if its lane was free: since its creation, or since it was last resumed. Runs
+	// and comparisons are admitted to a lane in this order. Unset while it is suspended.
+	// +optional
+	QueuedTime *metav1.Time `json:"queuedTime,omitempty"`
+
+	// startTime is when the comparison was first admitted: when it had its lane.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+
+	// deadline is when the comparison ends unless it makes progress before; with spec.deadlineSeconds, when it ends at the latest; later
+	// by the time for which it was suspended or waited for its lane again.
+	// +optional
+	Deadline *metav1.Time `json:"deadline,omitempty"`
+
+	// suspendedSeconds is for how long the comparison was suspended since its start, and then waited for its lane.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	SuspendedSeconds *int64 `json:"suspendedSeconds,omitempty"`
+
+	// installation is the installation of Benchrun that acts on this comparison, as NAMESPACE/NAME. Of several that see the comparison, it
+	// was the first. Another one takes over when it is gone.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=127
+	Installation string `json:"installation,omitempty"`
+
+	// images are those that all runs of the comparison use, as they were when it was admitted.
+	// +optional
+	Images ImagesStatus `json:"images,omitzero"`
+
+	// refusal is the object, for example a run, that the API server refuses at the moment. Absent: none.
+	// +optional
+	Refusal RefusalStatus `json:"refusal,omitzero"`
+
+	// completionTime is when the comparison finished.
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+
+	// expirationTime is when the comparison is deleted: spec.ttlSecondsAfterFinished after completionTime or, without that, the default
+	// of the installation after it. Unset: it stays.
+	// +optional
+	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
+
+	// elapsed is the time from startTime to the last result, for people, for example 4m31s.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Elapsed string `json:"elapsed,omitempty"`
+
+	// progress is rounds measured of the most, for example 6/20.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Progress string `json:"progress,omitempty"`
+
+	// rounds counts rounds.
+	// +optional
+	Rounds RoundCounts `json:"rounds,omitzero"`
+
+	// runs counts the runs of the comparison.
+	// +optional
+	Runs RunCounts `json:"runs,omitzero"`
+
+	// baseline is the name of the variant that the others are compared with.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	Baseline string `json:"baseline,omitempty"`
+
+	// answer is what the comparison shows, for example "lazy is 3.1 times as fast as durable (2.8–3.4)". Until the comparison is
+	// Finished, it is what the rounds so far show, and may change.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Answer string `json:"answer,omitempty"`
+
+	// pairs are those of each variant with the baseline, point by point, in the order of the variants and of the sweep. At
+	// most 64 are listed; the results have all of them.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:MinItems=1
+	Pairs []PairStatus `json:"pairs,omitempty"`
+
+	// claimed says how many claims hold, for example "2 hold, 1 does not hold".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Claimed string `json:"claimed,omitempty"`
+
+	// claims are what the numbers say of the claims, in the order of the specification.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MinItems=1
+	Claims []ClaimStatus `json:"claims,omitempty"`
+
+	// differences says of each variant in what it differs from the baseline: server settings, image, resources, storage, workload.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=512
+	// +kubebuilder:validation:MinItems=1
+	Differences []string `json:"differences,omitempty"`
+
+	// volumes say of each variant on what its data was, by its first run that was measured.
+	// +optional
+	// +listType=map
+	// +listMapKey=variant
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MinItems=1
+	Volumes []VolumeStatus `json:"volumes,omitempty"`
+
+	// database says, if the variants share one, how many servers the runs have measured: one, unless a server was disturbed and
+	// replaced.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Database string `json:"database,omitempty"`
+
+	// warnings that must be read with the answer, for example that runs did not share a node.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=512
+	// +kubebuilder:validation:MinItems=1
+	Warnings []string `json:"warnings,omitempty"`
+
+	// results names the published results.
+	// +optional
+	Results ResultsReference `json:"results,omitzero"`
+
+	// operatorState is what the operator keeps for itself, so that it can go on after a restart.
+	// +optional
+	ComparisonState `json:"operatorState,omitzero"`
+}
+
+// ComparisonState is what the operator cannot compute again.
+type ComparisonState struct {
+	// currentRun is the run that the comparison has made last. Only that one measures while the comparison has its lane: a run with the
+	// comparison's owner reference that somebody else has made never has a turn.
+	// +optional
+	CurrentRun RunReference `json:"currentRun,omitzero"`
+
+	// lastInstance is the highest number of an instance of a database that variants share so far. A number is never used again.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	LastInstance *int32 `json:"lastInstance,omitempty"`
+}
+
+// RoundCounts counts the rounds of a comparison.
+type RoundCounts struct {
+	// planned is the most rounds that are measured.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Planned *int32 `json:"planned,omitempty"`
+
+	// measured are the rounds in which every variant was measured.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Measured *int32 `json:"measured,omitempty"`
+}
+
+// RunReference names a run.
+type RunReference struct {
+	// name of the run.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+
+	// uid of the run.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	UID string `json:"uid,omitempty"`
+}
+
+// RunCounts counts the runs of a comparison.
+type RunCounts struct {
+	// finished runs, whatever their end. They stay as long as the comparison; one that is deleted before the comparison has finished ends it.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Finished *int32 `json:"finished,omitempty"`
+
+	// invalidated attempts of all runs: disturbed, and measured again.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Invalidated *int32 `json:"invalidated,omitempty"`
+}
+
+// VolumeStatus is what the data volume of a variant was like. A value that could not be read is "unknown".
+type VolumeStatus struct {
+	// variant whose runs had this volume.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	Variant string `json:"variant,omitempty"`
+
+	// filesystem of the volume, for example xfs.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Filesystem string `json:"filesystem,omitempty"`
+
+	// mountOptions of the volume.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	MountOptions string `json:"mountOptions,omitempty"`
+
+	// ioScheduler of the volume's device.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	IOScheduler string `json:"ioScheduler,omitempty"`
+
+	// blockIO is what limits the database's Pod on the disk of the volume, for example "write 100/s on 254:0", or none.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	BlockIO string `json:"blockIO,omitempty"`
+
+	// fdatasyncMicros is the median latency of a 4 KiB write with fdatasync on the volume, before the server started.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	FdatasyncMicros int64 `json:"fdatasyncMicros,omitempty"`
+
+	// fdatasyncMeanMicros is the mean of that latency.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	FdatasyncMeanMicros int64 `json:"fdatasyncMeanMicros,omitempty"`
+}

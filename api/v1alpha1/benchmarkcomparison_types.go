@@ -1,0 +1,236 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// BenchmarkComparison compares variants of one run. It measures every variant once in each round, as a BenchmarkRun of its own, in
+// rounds that alternate the order of the variants, and says of every point which variant is faster than the baseline.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=bcmp,categories=benchmarks
+// +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="What the comparison is doing, or how it ended"
+// +kubebuilder:printcolumn:name="Rounds",type=string,JSONPath=`.status.progress`,description="Rounds measured, of at most so many"
+// +kubebuilder:printcolumn:name="Answer",type=string,JSONPath=`.status.answer`,description="What the comparison shows"
+// +kubebuilder:printcolumn:name="Duration",type=string,JSONPath=`.status.elapsed`,description="From the first reconcile to the last result"
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Baseline",type=string,priority=1,JSONPath=`.status.baseline`
+// +kubebuilder:printcolumn:name="Claims",type=string,priority=1,JSONPath=`.status.claimed`,description="What the numbers say of the claims"
+// +kubebuilder:printcolumn:name="Workload",type=string,priority=1,JSONPath=`.spec.template.spec.workload.type`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="a comparison's name is lower case letters, digits and '-'; it begins with a letter and ends with a letter or digit"
+// +kubebuilder:validation:XValidation:rule="self.spec.variants.all(v, size(self.metadata.name) + size(v.name) <= 35)",message="the name of the comparison and the name of each variant have at most 35 characters together: a run's name has at most 40, and those of a comparison are <comparison>-r<round>-<variant>"
+type BenchmarkComparison struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is the standard object metadata. The names of the comparison and of each variant have at most 35 characters together,
+	// because the runs are called <comparison>-r<round>-<variant>.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// spec is what to compare. Only suspend, deadlineSeconds and ttlSecondsAfterFinished can be changed: an answer is about one
+	// specification only.
+	// +required
+	Spec BenchmarkComparisonSpec `json:"spec,omitzero"`
+
+	// status is the progress of the comparison and its answers.
+	// +optional
+	Status BenchmarkComparisonStatus `json:"status,omitzero"`
+}
+
+// BenchmarkComparisonList is a list of BenchmarkComparisons.
+//
+// +kubebuilder:object:root=true
+type BenchmarkComparisonList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitzero"`
+	Items           []BenchmarkComparison `json:"items"`
+}
+
+// BenchmarkComparisonSpec is what to compare.
+//
+// +kubebuilder:validation:XValidation:rule="self.template == oldSelf.template",message="template cannot be changed: delete the comparison, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="self.variants == oldSelf.variants",message="variants cannot be changed: delete the comparison, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline) && has(self.claims) == has(oldSelf.claims) && (!has(self.claims) || self.claims == oldSelf.claims)",message="baseline and claims cannot be changed: delete the comparison, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.plots) == has(oldSelf.plots) && (!has(self.plots) || self.plots == oldSelf.plots)",message="plots cannot be changed: delete the comparison, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.tables) == has(oldSelf.tables) && (!has(self.tables) || self.tables == oldSelf.tables)",message="tables cannot be changed: delete the comparison, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="self.maxRounds == oldSelf.maxRounds && self.equivalencePercent == oldSelf.equivalencePercent && self.earlyStop == oldSelf.earlyStop && self.seed == oldSelf.seed && self.results == oldSelf.results",message="maxRounds, equivalencePercent, earlyStop, seed and results cannot be changed: delete the comparison, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.variants.exists(v, v.name == self.baseline)",message="baseline must be the name of one of the variants"
+// +kubebuilder:validation:XValidation:rule="self.earlyStop.policy == 'Disabled' || self.earlyStop.minRounds <= self.maxRounds",message="earlyStop.minRounds (4 by default) must not be above maxRounds"
+// +kubebuilder:validation:XValidation:rule="self.variants.all(v, !has(v.workload) || !has(v.workload.type) || v.workload.type == self.template.spec.workload.type)",message="all variants have the template's workload.type: numbers of different workloads cannot be compared"
+type BenchmarkComparisonSpec struct {
+	// template is the run that all variants are made of. It must be a whole run by itself. The comparison holds the lane of the template
+	// from its first run to its end: nothing else in that lane is measured between its runs.
+	// +required
+	Template RunTemplate `json:"template,omitzero"`
+
+	// variants are the 2 to 16 runs to compare: each is the template with what the variant names laid over it. A variant that
+	// names nothing is the template itself. Variants that all ask for the same database, and differ in their workload alone, are
+	// measured on one server, which belongs to the comparison: unless provisioner is External, or trials.server is Fresh. Otherwise
+	// each run has a server of its own.
+	// +required
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=2
+	// +kubebuilder:validation:MaxItems=16
+	Variants []Variant `json:"variants,omitempty"`
+
+	// baseline is the name of the variant that the others are compared with. Unset: the first.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	Baseline string `json:"baseline,omitempty"`
+
+	// maxRounds is how often each variant is measured at most; see earlyStop. Rounds come in pairs that measure the variants in
+	// opposite order (A B, B A), so that a steady drift of the machine affects all variants alike. From 2 to 20; defaults to 20.
+	// +optional
+	// +kubebuilder:default=20
+	// +kubebuilder:validation:Minimum=2
+	// +kubebuilder:validation:Maximum=20
+	MaxRounds int32 `json:"maxRounds,omitempty"`
+
+	// equivalencePercent is the difference that does not matter: variants that are closer than that count as equal, and the comparison
+	// plans for a difference of that size. From 1 to 50; defaults to 5.
+	// +optional
+	// +kubebuilder:default=5
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=50
+	EquivalencePercent int32 `json:"equivalencePercent,omitempty"`
+
+	// earlyStop ends the comparison as soon as the answer is known.
+	// +optional
+	// +kubebuilder:default={}
+	EarlyStop EarlyStopSpec `json:"earlyStop,omitzero"`
+
+	// claims are what somebody says of the numbers of all variants. They are judged by what is measured, and the comparison does not end
+	// early before each of them has its answer.
+	// +optional
+	Claims Claims `json:"claims,omitempty"`
+
+	// plots are plots of the values of all variants that the report has before its own, for example those of a publication.
+	// +optional
+	Plots Plots `json:"plots,omitempty"`
+
+	// tables are tables of the values of all variants that the report has besides its own, for example those of a publication.
+	// +optional
+	Tables Tables `json:"tables,omitempty"`
+
+	// seed of all randomness: the order of the variants, and the seeds of the runs. All runs of a round have the same seed, which
+	// differs from round to round. From 0 to 9007199254740991; defaults to 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=9007199254740991
+	Seed *int64 `json:"seed,omitempty"`
+
+	// suspend stops the comparison, suspends the run that is under way, and gives the comparison's lane to the next; what was measured is
+	// kept. Defaults to false.
+	// +optional
+	// +kubebuilder:default=false
+	Suspend *bool `json:"suspend,omitempty"`
+
+	// deadlineSeconds ends the comparison this long after its start, which is when it had its lane for the first time; the time for
+	// which it is suspended or waits for its lane does not count. Unset: the comparison ends when it has made no progress for
+	// as long as one attempt of its runs may take, counted from the end, or the deadline, of its last run; at most, it takes as
+	// long as all of its runs may take. From 1 to 31536000.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=31536000
+	DeadlineSeconds *int32 `json:"deadlineSeconds,omitempty"`
+
+	// queueDeadlineSeconds ends the comparison when it has waited for its lane for so long, since it was created or resumed. Unset: it
+	// waits as long as it takes. From 1 to 31536000.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=31536000
+	QueueDeadlineSeconds *int32 `json:"queueDeadlineSeconds,omitempty"`
+
+	// ttlSecondsAfterFinished deletes the comparison with its runs this long after it has finished, with its results if
+	// results.retention is WithRun. Unset: the comparison is deleted after the installation's default, 30 days unless the administrator
+	// has changed it (status.expirationTime). From 0 to 31536000.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=31536000
+	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+
+	// results is how long the ConfigMap with the comparison's results is kept. Those of its runs are kept as the template says.
+	// +optional
+	// +kubebuilder:default={}
+	Results ResultsSpec `json:"results,omitzero"`
+}
+
+// RunTemplate is the run that variants are made of.
+//
+// What the comparison decides cannot be set in it. Its rules of immutability are left out of the CRD: the comparison has its own.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.trials) || !(has(self.spec.trials.repetitions) || has(self.spec.trials.precision))",message="leave out repetitions and precision of template.spec.trials: each run of a comparison measures every point once, and maxRounds says how often that is repeated"
+// +kubebuilder:validation:XValidation:rule="self.spec.seed == 1 && !self.spec.suspend && !has(self.spec.ttlSecondsAfterFinished)",message="leave out seed, suspend and ttlSecondsAfterFinished of template.spec: set those of the comparison"
+// +kubebuilder:validation:XValidation:rule="self.spec.cleanup != 'Never'",message="template.spec.cleanup must not be Never: the database of each run is removed before the next run is measured"
+type RunTemplate struct {
+	// spec is a run's specification. claims, plots, tables, seed, suspend, ttlSecondsAfterFinished, trials.repetitions and
+	// trials.precision are the comparison's to decide and cannot be set here.
+	// +required
+	Spec BenchmarkRunSpec `json:"spec,omitzero"`
+}
+
+// Variant is the template with changes.
+//
+// The overlays have the types of the specification. The CRD has them without defaults, which would be laid over the template too,
+// without required fields, and without the rules that look at several fields: those are applied to the whole run that results,
+// before anything is created (hack/overlays makes this part of the CRD). Bounds, enums and unknown fields are checked when the
+// comparison is applied.
+type Variant struct {
+	// name of the variant: a DNS label of at most 20 characters.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name,omitempty"`
+
+	// title says in a few words what the variant is, for reports. Unset: the name.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Title string `json:"title,omitempty"`
+
+	// database has the fields of the template's database to replace. What is not named stays as in the template; maps (variables,
+	// nodeSelector, limits, requests) and lists are replaced as a whole.
+	// +optional
+	Database *DatabaseSpec `json:"database,omitempty"`
+
+	// workload has the fields of the template's workload to replace. What is not named stays as in the template; maps and lists
+	// are replaced as a whole. The type cannot be changed.
+	// +optional
+	Workload *WorkloadSpec `json:"workload,omitempty"`
+}
+
+// EarlyStopPolicy is whether a comparison ends before all rounds are measured.
+type EarlyStopPolicy string
+
+const (
+	// EarlyStopWhenDecided ends it when every pair has its answer.
+	EarlyStopWhenDecided EarlyStopPolicy = "WhenDecided"
+	// EarlyStopDisabled measures all rounds.
+	EarlyStopDisabled EarlyStopPolicy = "Disabled"
+)
+
+// EarlyStopSpec is when a comparison ends before all rounds are measured.
+type EarlyStopSpec struct {
+	// policy is WhenDecided (the comparison ends when every pair has its answer: faster, slower, or equal within
+	// equivalencePercent) or Disabled (all rounds are measured). Defaults to WhenDecided.
+	// +optional
+	// +kubebuilder:default=WhenDecided
+	// +kubebuilder:validation:Enum=WhenDecided;Disabled
+	Policy EarlyStopPolicy `json:"policy,omitempty"`
+
+	// minRounds is the number of rounds before which the comparison does not end. With several pairs, the first answer is possible
+	// later: after 5 rounds for 3 pairs, after 6 for 10. From 4 to 20; defaults to 4.
+	// +optional
+	// +kubebuilder:default=4
+	// +kubebuilder:validation:Minimum=4
+	// +kubebuilder:validation:Maximum=20
+	MinRounds int32 `json:"minRounds,omitempty"`
+}

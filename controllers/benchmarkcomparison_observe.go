@@ -1,0 +1,184 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+)
+
+// observe reads everything that a decision about a comparison depends on, by a reader: the cache, or the API server itself. The
+// results of runs, which do not change, are read once, from the API server. Those of a finished comparison are not needed any more.
+func (r *BenchmarkComparisonReconciler) observe(
+	ctx context.Context, comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, reader client.Reader,
+) (*lifecycle.ComparisonObserved, error) {
+	m := r.memories.of(comparison)
+	lane, err := r.lanes().observe(ctx, lifecycle.ContenderOfComparison(comparison), reader)
+	if err != nil {
+		return nil, err
+	}
+	if apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionFinished) {
+		*m = comparisonMemory{basics: m.basics}
+		return r.afterTheEnd(ctx, comparison, p, lane, reader)
+	}
+	if m.measured == nil {
+		m.measured, m.variables = map[string]*analysis.Measurements{}, map[string]map[string]string{}
+		m.named = analysis.NamedMetrics(comparison.Spec.Claims, comparison.Spec.Plots, comparison.Spec.Tables)
+	}
+	seen := &lifecycle.ComparisonObserved{
+		Lane: lane, Checked: m.checked, ComparisonRuns: analysis.ComparisonRuns{Members: make([]analysis.Member, len(p.Members))},
+		Images: lifecycle.ImagesOf(comparison.Status.Images, r.Images), Current: comparison.Status.CurrentRun,
+	}
+	if comparison.Status.Results.ConfigMap != "" {
+		seen.Results = &comparison.Status.Results
+	}
+	var runs v1alpha1.BenchmarkRunList
+	o := &ownership{owner: comparisonOwner(comparison)}
+	if err := reader.List(ctx, &runs, client.InNamespace(comparison.Namespace), o.owner.byName()); err != nil {
+		return nil, fmt.Errorf("listing runs: %w", err)
+	}
+	ours := o.runs(&runs)
+	if seen.Instances, err = r.instances(ctx, o, p, reader); err != nil {
+		return nil, err
+	}
+	seen.Predecessor, seen.Strangers = o.predecessor, o.strangers
+	if err := r.members(ctx, comparison, p, ours, seen); err != nil {
+		return nil, err
+	}
+	if seen.Lingering, err = r.lingering(ctx, comparison, p, runs.Items, reader); err != nil {
+		return nil, err
+	}
+	for _, v := range comparison.Spec.Variants {
+		seen.Variables = append(seen.Variables, m.variables[v.Name])
+	}
+	m.judged = analysis.Judge(comparison, p, &seen.ComparisonRuns, m.judged)
+	seen.Judged = m.judged
+	return seen, nil
+}
+
+// runs are those of a list that are the owner's, by name.
+func (o *ownership) runs(list *v1alpha1.BenchmarkRunList) map[string]*v1alpha1.BenchmarkRun {
+	ours := map[string]*v1alpha1.BenchmarkRun{}
+	for i := range list.Items {
+		if o.ours(&list.Items[i]) {
+			ours[list.Items[i].Name] = &list.Items[i]
+		}
+	}
+	return ours
+}
+
+// members adds the runs of a comparison, by their names, and what they measured.
+func (r *BenchmarkComparisonReconciler) members(
+	ctx context.Context, comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, ours map[string]*v1alpha1.BenchmarkRun,
+	seen *lifecycle.ComparisonObserved,
+) error {
+	m := r.memories.of(comparison)
+	for i, member := range p.Members {
+		run := ours[plan.MemberName(comparison, member)]
+		seen.Members[i].Run = run
+		if run == nil || !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete) ||
+			comparison.DeletionTimestamp != nil { // whose results may be deleted already
+			continue
+		}
+		measured, err := r.measured(ctx, m, run, comparison.Spec.Variants[member.Variant].Name, p.Variants[member.Variant].Plan)
+		lost := new(changedError)
+		switch {
+		case errors.As(err, &lost):
+			seen.Obstacle = &lifecycle.Failure{Reason: v1alpha1.ReasonMemberLost, Message: lost.message}
+		case err != nil:
+			return err
+		}
+		seen.Members[i].Measured = measured
+	}
+	return nil
+}
+
+// instances of the database that the runs of a comparison share.
+func (r *BenchmarkComparisonReconciler) instances(
+	ctx context.Context, o *ownership, p *analysis.ComparisonPlan, reader client.Reader,
+) ([]lifecycle.Instance, error) {
+	if !p.SharesDatabase {
+		return nil, nil
+	}
+	run := p.Variants[0].Run
+	l, err := listOf(ctx, reader, r.Live, o.owner.GetNamespace(), o.owner.databases(), withMariaDBs(run))
+	if err != nil {
+		return nil, err
+	}
+	return instancesOf(o, run.Spec.Database.Provisioner, l), nil
+}
+
+// lingering says whether something of the comparison's runs may put load on a node. What they share is looked at by itself.
+func (r *BenchmarkComparisonReconciler) lingering(
+	ctx context.Context, comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, runs []v1alpha1.BenchmarkRun, reader client.Reader,
+) (bool, error) {
+	anyMariaDB := slices.ContainsFunc(p.Variants, func(v analysis.PlannedVariant) bool { return withMariaDBs(v.Run) })
+	remains, err := r.lanes().remains(ctx, reader, lifecycle.HolderOfComparison(comparison), anyMariaDB)
+	if err != nil {
+		return false, err
+	}
+	kept := sets.New(comparison.UID)
+	for i := range runs {
+		if lifecycle.Keeps(&runs[i]) {
+			kept.Insert(runs[i].UID)
+		}
+	}
+	return remains.Disturb(kept, r.Clock.Now()), nil
+}
+
+// afterTheEnd reads what the last things that a finished comparison does depend on: it removes what is left of the database that its
+// runs shared, and leaves its lane, if it has not left it yet.
+func (r *BenchmarkComparisonReconciler) afterTheEnd(
+	ctx context.Context, comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, lane lifecycle.Lane, reader client.Reader,
+) (*lifecycle.ComparisonObserved, error) {
+	seen := &lifecycle.ComparisonObserved{Lane: lane}
+	var err error
+	if seen.Instances, err = r.instances(ctx, &ownership{owner: comparisonOwner(comparison)}, p, reader); err != nil {
+		return nil, err
+	}
+	if lane.Holder == nil || *lane.Holder != lifecycle.HolderOfComparison(comparison) {
+		return seen, nil
+	}
+	var runs v1alpha1.BenchmarkRunList
+	if err := reader.List(ctx, &runs, client.InNamespace(comparison.Namespace), comparisonOwner(comparison).byName()); err != nil {
+		return nil, fmt.Errorf("listing runs: %w", err)
+	}
+	seen.Lingering, err = r.lingering(ctx, comparison, p, runs.Items, reader)
+	return seen, err
+}
+
+// measured is what a complete run of a variant measured. The error is a changedError if its results are not what they were.
+func (r *BenchmarkComparisonReconciler) measured(
+	ctx context.Context, m *comparisonMemory, run *v1alpha1.BenchmarkRun, variant string, p *plan.Plan,
+) (*analysis.Measurements, error) {
+	// Two runs never have the same results: these have the run's UID.
+	digest := run.Status.Results.Digest
+	if known := m.measured[digest]; known != nil {
+		return known, nil
+	}
+	attempts, err := r.readAttempts(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	if m.variables[variant] == nil {
+		variables, err := r.readVariables(ctx, run, attempts)
+		if err != nil {
+			return nil, err
+		}
+		m.variables[variant] = variables
+	}
+	m.measured[digest] = analysis.MeasurementsOf(p, attempts, m.named)
+	return m.measured[digest], nil
+}

@@ -1,0 +1,80 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/telemetry"
+	"github.com/benchrun-dev/benchrun/internal/validation"
+)
+
+// comparisonStep is a step of a comparison.
+type comparisonStep = step[*v1alpha1.BenchmarkComparison, *analysis.ComparisonPlan, *lifecycle.ComparisonObserved]
+
+// step of a comparison. It returns when to look again if nothing happens before.
+func (r *BenchmarkComparisonReconciler) step(ctx context.Context, comparison *v1alpha1.BenchmarkComparison, is part) (time.Duration, error) {
+	s, err := takeStep(ctx, r, is, comparison, new(v1alpha1.BenchmarkComparison), r.Client, r.Live)
+	if s == nil {
+		return 0, err
+	}
+	return lookAgain(s.decision, s.owner.Status.Conditions, s.owner.Status.Deadline, s.now), err
+}
+
+func (r *BenchmarkComparisonReconciler) decide(
+	ctx context.Context, comparison *v1alpha1.BenchmarkComparison, reader client.Reader,
+) (*comparisonStep, error) {
+	s := &comparisonStep{owner: comparison, old: comparison.DeepCopy(), now: r.Clock.Now()}
+	p, invalid := validation.PlanComparison(comparison)
+	s.plan = p
+	seen, err := r.observe(ctx, comparison, p, reader)
+	if err != nil {
+		s.seen = &lifecycle.ComparisonObserved{Hindrances: lifecycle.Hindrances{Blind: true, MaxTurn: r.MaxTurn, DefaultTTL: r.DefaultTTL}}
+		return s, fmt.Errorf("observing: %w", err)
+	}
+	s.seen = seen
+	if invalid != nil {
+		s.seen.Obstacle = lifecycle.InvalidVariant(invalid)
+	} else if long := lifecycle.ComparisonTurnRefused(comparison, r.MaxTurn); long != nil {
+		s.seen.Obstacle = long
+	}
+	s.seen.MaxTurn, s.seen.DefaultTTL = r.MaxTurn, r.DefaultTTL
+	s.seen.Trouble, s.seen.Unwritten = r.basicsOf(comparison).told()
+	r.next(s)
+	return s, nil
+}
+
+func (r *BenchmarkComparisonReconciler) actOn(comparison *v1alpha1.BenchmarkComparison) {
+	comparison.Status.Installation = r.Installation.identity()
+}
+
+func (r *BenchmarkComparisonReconciler) next(s *comparisonStep) {
+	s.decision = lifecycle.NextOfComparison(s.owner, s.plan, s.seen, s.now)
+}
+
+func (r *BenchmarkComparisonReconciler) basicsOf(comparison *v1alpha1.BenchmarkComparison) *basics {
+	return &r.memories.of(comparison).basics
+}
+
+func (r *BenchmarkComparisonReconciler) forget(comparison *v1alpha1.BenchmarkComparison) {
+	r.memories.forget(client.ObjectKeyFromObject(comparison))
+}
+
+func (r *BenchmarkComparisonReconciler) writeStatus(ctx context.Context, s *comparisonStep) error {
+	s.owner.Status = lifecycle.StatusOfComparison(s.owner, s.plan, s.seen, s.decision, s.now)
+	events := becameTrue(comparisonConditions, s.old.Status.Conditions, s.owner.Status.Conditions)
+	events = append(events, becameRefused(s.old.Status.Refusal, s.owner.Status.Refusal, s.owner.Status.Conditions)...)
+	c := changes{events, telemetry.OfComparison(s.owner, &s.old.Status)}
+	if err := r.writer(s.owner).patchStatus(ctx, s.old, c); err != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// sharedBy has a run share the database of its comparison, after that instance.
+func sharedBy(number int, podUID string) func(*v1alpha1.BenchmarkRun) {
+	return func(r *v1alpha1.BenchmarkRun) {
+		ofComparison("s", "uid")(r)
+		plan.Share(r, plan.Served{Number: number, PodUID: podUID})
+		r.Spec.Trials.WarmUpSeconds = ptr.To[int32](30)
+	}
+}
+
+// A run goes on with the instance that the run before has measured, which is warm, if nothing has happened to it. Otherwise it makes
+// the next one.
+func TestInstanceOfTheRunBefore(t *testing.T) {
+	for name, tc := range map[string]struct {
+		run       func(*v1alpha1.BenchmarkRun)
+		records   []*result.Record
+		instances []Instance
+		want      Action
+	}{
+		"the first run":       {run: sharedBy(0, ""), want: ProvideDatabase{Instance: 1}},
+		"intact":              {run: sharedBy(2, "pod"), instances: []Instance{instanceOf(2, "pod")}, want: StartAttempt{}},
+		"restarted meanwhile": {run: sharedBy(2, "pod"), instances: []Instance{instanceOf(2, "pod", restarted)}, want: RemoveDatabase{2}},
+		"replaced meanwhile":  {run: sharedBy(2, "pod"), instances: []Instance{instanceOf(2, "another")}, want: RemoveDatabase{2}},
+		"gone meanwhile":      {run: sharedBy(2, "pod"), want: ProvideDatabase{Instance: 3}},
+		"of a run that was deleted": {
+			run: sharedBy(2, ""), instances: []Instance{instanceOf(2, "pod")}, want: RemoveDatabase{2},
+		},
+		"lost by this run": {
+			run: sharedBy(2, "pod"), instances: []Instance{instanceOf(2, "another")},
+			records: []*result.Record{disturbed(1, 1, result.OutcomeInvalidated, result.CauseDatabaseLost)}, want: RemoveDatabase{2},
+		},
+		"removed by this run": {
+			run: func(r *v1alpha1.BenchmarkRun) {
+				sharedBy(2, "pod")(r)
+				r.Status.RemovedInstances = ptr.To[int32](3)
+			}, want: ProvideDatabase{Instance: 4},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := oneAxis(1, 2)
+			tc.run(run)
+			for _, r := range tc.records {
+				r.Instance = 2
+			}
+			seen := &Observed{Records: tc.records, Instances: tc.instances, Lane: Lane{Lease: "s/l", Holder: MemberOf(run)}, Named: true}
+			d := next(t, run, seen, now)
+			if start, ok := d.Action.(StartAttempt); ok {
+				if start.Attempt.Instance != 2 || start.Attempt.WarmUp {
+					t.Errorf("starts %+v", start.Attempt)
+				}
+				d.Action = StartAttempt{}
+			}
+			if diff := cmp.Diff(tc.want, d.Action); diff != "" {
+				t.Errorf("action (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// An instance that a run makes after the first one is new, and cold.
+func TestWarmUpOfASharedInstance(t *testing.T) {
+	run := oneAxis(1, 2)
+	sharedBy(2, "pod")(run)
+	seen := &Observed{Instances: []Instance{instanceOf(3, "new")}, Lane: Lane{Lease: "s/l", Holder: MemberOf(run)}, Named: true}
+	run.Status.RemovedInstances = ptr.To[int32](2)
+	if start, ok := next(t, run, seen, now).Action.(StartAttempt); !ok || start.Attempt.Instance != 3 || !start.Attempt.WarmUp {
+		t.Errorf("starts %+v", start)
+	}
+}
+
+// sharedRuns are what is seen after so many runs that share a database: all of them have measured instance 2.
+func sharedRuns(s *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, runs int) *ComparisonObserved {
+	seen := measuredRuns(s, p, runs)
+	for i := range seen.Members[:runs] {
+		m := &seen.Members[i]
+		m.Run.Annotations = nil
+		ofComparison(s.Name, s.UID)(m.Run)
+		plan.Share(m.Run, plan.Served{})
+		m.Measured.Served, m.Measured.Servers = plan.Served{Number: 2, PodUID: "pod"}, []string{"pod"}
+	}
+	seen.Instances = []Instance{instanceOf(2, "pod", func(i *Instance) { i.Budget = new(policyv1.PodDisruptionBudget) })}
+	return seen
+}
+
+// The comparison passes the instance on while it measures, and removes it whenever no run does so by itself.
+func TestNextOfComparisonThatSharesItsDatabase(t *testing.T) {
+	suspended := func(s *v1alpha1.BenchmarkComparison) { s.Spec.Suspend = ptr.To(true) }
+	onSuccess := func(s *v1alpha1.BenchmarkComparison) { s.Spec.Template.Spec.Cleanup = v1alpha1.CleanupOnSuccess }
+	complete := func(s *v1alpha1.BenchmarkComparison) {
+		finishedComparison(s)
+		s.Status.Conditions[0].Type = v1alpha1.ConditionComplete
+	}
+	published := func(o *ComparisonObserved) { o.Results = new(v1alpha1.ResultsReference) }
+	lost := func(o *ComparisonObserved) { o.Lane = Lane{Lease: "s/l", Holder: &Holder{RunKind, "a", "first", "1"}} }
+	for name, tc := range map[string]struct {
+		comparison []func(*v1alpha1.BenchmarkComparison)
+		runs       int
+		see        func(*ComparisonObserved)
+		// begun: a run is under way, which is suspended.
+		begun bool
+		want  Action
+	}{
+		"between two runs": {runs: 1, want: CreateMember{Shared: &plan.Served{Number: 2, PodUID: "pod"}}},
+		"a run that was deleted has made another": {
+			runs: 1, see: func(o *ComparisonObserved) { o.Instances = []Instance{instanceOf(3, "unknown")} },
+			want: CreateMember{Shared: &plan.Served{Number: 3}},
+		},
+		"a run that was deleted has removed another": {
+			comparison: []func(*v1alpha1.BenchmarkComparison){func(s *v1alpha1.BenchmarkComparison) { s.Status.LastInstance = ptr.To[int32](4) }},
+			runs:       1, want: CreateMember{Shared: &plan.Served{Number: 4}},
+		},
+		"the first run has a database of its own": {
+			runs: 1, see: func(o *ComparisonObserved) { o.Members[0].Run.Annotations, o.Instances = nil, nil }, want: CreateMember{},
+		},
+		"all rounds, not published":      {runs: 4, want: PublishComparison{Outcome: v1alpha1.ConditionComplete}},
+		"all rounds":                     {runs: 4, see: published, want: RemoveDatabase{2}},
+		"all rounds, on success":         {comparison: []func(*v1alpha1.BenchmarkComparison){onSuccess}, runs: 4, see: published, want: RemoveDatabase{2}},
+		"failed":                         {comparison: []func(*v1alpha1.BenchmarkComparison){failedComparison}, runs: 1, want: RemoveDatabase{2}},
+		"failed, on success":             {comparison: []func(*v1alpha1.BenchmarkComparison){failedComparison, onSuccess}, runs: 1, want: ReleaseNodes{2}},
+		"finished, it came late":         {comparison: []func(*v1alpha1.BenchmarkComparison){complete}, runs: 4, want: RemoveDatabase{2}},
+		"suspended":                      {comparison: []func(*v1alpha1.BenchmarkComparison){suspended}, runs: 1, want: RemoveDatabase{2}},
+		"suspended, a run is under way":  {comparison: []func(*v1alpha1.BenchmarkComparison){suspended}, runs: 1, begun: true, want: Wait{}},
+		"lane lost":                      {runs: 1, see: lost, want: RemoveDatabase{2}},
+		"lane lost, a run is under way":  {runs: 1, see: lost, begun: true, want: Wait{}},
+		"finished, the server goes down": {comparison: []func(*v1alpha1.BenchmarkComparison){complete}, runs: 4, see: func(o *ComparisonObserved) { removed(&o.Instances[0]) }, want: Wait{}},
+		"finished, it stays": {
+			comparison: []func(*v1alpha1.BenchmarkComparison){finishedComparison, onSuccess}, runs: 1,
+			see: func(o *ComparisonObserved) { o.Instances[0].Budget = nil }, want: ReleaseLane{HolderOfComparison(testutil.Pair())},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := testutil.Pair(append(tc.comparison, testutil.FixedRounds(2))...)
+			p := planOfComparison(t, s)
+			seen := sharedRuns(s, p, tc.runs)
+			if tc.see != nil {
+				tc.see(seen)
+			}
+			if tc.begun {
+				seen.begin(s, p, tc.runs, suspendedRun, sharedBy(2, "pod"))
+			}
+			got := NextOfComparison(s, p, seen, now).Action
+			if made, ok := got.(CreateMember); ok {
+				got = CreateMember{Shared: made.Shared}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("action (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The highest number of an instance is not forgotten, whoever has made or removed it.
+func TestLastInstanceOfAComparison(t *testing.T) {
+	s := testutil.Pair(testutil.FixedRounds(2))
+	p := planOfComparison(t, s)
+	seen := sharedRuns(s, p, 1)
+	look := func(want int32) {
+		t.Helper()
+		s.Status = StatusOfComparison(s, p, seen, Decision{Action: Wait{}}, now)
+		if got := ptr.Deref(s.Status.LastInstance, 0); got != want {
+			t.Errorf("the last instance is %d, want %d", got, want)
+		}
+	}
+	seen.Instances = nil
+	look(0)
+	seen.Members[0].Run.Status.RemovedInstances = ptr.To[int32](1)
+	look(1)
+	seen.Instances = []Instance{instanceOf(2, "pod")}
+	look(2)
+	seen.Instances, seen.Members[0] = nil, analysis.Member{}
+	look(2)
+}
+
+// A removal in the last second of a comparison is not one second late.
+func TestComparisonEndsAfterItsDeadline(t *testing.T) {
+	s := testutil.Pair(testutil.FixedRounds(2), func(s *v1alpha1.BenchmarkComparison) {
+		s.Spec.DeadlineSeconds, s.Status.StartTime = ptr.To[int32](3600), ptr.To(ago(time.Hour))
+	})
+	p := planOfComparison(t, s)
+	seen := sharedRuns(s, p, 4)
+	seen.Results = new(v1alpha1.ResultsReference)
+	if d := NextOfComparison(s, p, seen, now); d.Action != (RemoveDatabase{2}) || d.Failure != nil {
+		t.Errorf("it decides %+v", d)
+	}
+}

@@ -1,0 +1,125 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/hosttuning"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
+)
+
+// lane that the runs of the comparison are in.
+func (s *comparisonSituation) lane() string { return s.comparison.Spec.Template.Spec.Lane }
+
+// holds says whether the comparison holds its lane.
+func (s *comparisonSituation) holds() bool { return s.seen.Lane.is(HolderOfComparison(s.comparison)) }
+
+// comparisonQueued waits until it is the comparison's turn. If it has lost its lane, its run removes its Jobs and the database by itself.
+func comparisonQueued(s *comparisonSituation) *Decision {
+	if s.holds() {
+		return nil
+	}
+	d := s.seen.Lane.turn(s.lane(), HolderOfComparison(s.comparison))
+	if d.Action == (TakeLane{}) {
+		return &d
+	}
+	d.Unexpected = s.is(v1alpha1.ConditionAdmitted)
+	if a := s.vacate(); a != nil {
+		d.Action, d.Unexpected = a, true
+	} else if !d.Unexpected {
+		status := &s.comparison.Status
+		since := queuedSince(ready(s.comparison.CreationTimestamp, status.QueuedTime, status.Conditions), status.Conditions)
+		return d.queueDeadline("comparison", s.comparison.Spec.QueueDeadlineSeconds, s.now.Sub(since))
+	}
+	return &d
+}
+
+// leave releases the lane of a comparison that takes no further step, as soon as nothing of its runs disturbs the next one.
+func (s *comparisonSituation) leave(d *Decision) {
+	switch {
+	case !s.holds():
+	case s.disturbs():
+		d.After = time.Second // a node that does not answer is not watched
+	default:
+		d.Action = ReleaseLane{Holder: HolderOfComparison(s.comparison)}
+	}
+}
+
+// disturbs says whether something of the comparison may put load on a node, or begin to.
+func (s *comparisonSituation) disturbs() bool { return s.seen.Lingering || !s.quiet() || s.serves() }
+
+// quiet says whether the current run, unless it has finished, says itself that it is suspended, or being deleted. Until then, a
+// step that it has begun may still create a Job.
+func (s *comparisonSituation) quiet() bool {
+	return !slices.ContainsFunc(s.seen.Members, func(m analysis.Member) bool {
+		if m.Run == nil || m.Finished() || saysDeleted(m.Run.Status.Conditions) || string(m.Run.UID) != s.seen.Current.UID {
+			return false
+		}
+		suspended := ptr.Deref(m.Run.Spec.Suspend, false) && m.Is(v1alpha1.ConditionSuspended)
+		return !suspended || m.Run.Status.ObservedGeneration != m.Run.Generation
+	})
+}
+
+// admitted is the condition Admitted.
+func (s *comparisonSituation) admitted(d Decision) (status metav1.ConditionStatus, reason, message string) {
+	switch {
+	case d.Finished, d.Complete, d.Failure != nil, s.is(v1alpha1.ConditionFailed):
+		return metav1.ConditionFalse, v1alpha1.ReasonFinished, "the comparison has ended, and leaves its lane"
+	case d.Pauses():
+		return metav1.ConditionFalse, d.Reason, d.Message
+	case s.holds(), s.seen.Blind && s.is(v1alpha1.ConditionAdmitted):
+		return metav1.ConditionTrue, v1alpha1.ReasonAdmitted, "the comparison holds lane " + s.lane()
+	}
+	return metav1.ConditionUnknown, d.Reason, d.Message
+}
+
+// Remains are what there is of runs that puts load on nodes, or may.
+type Remains struct {
+	Pods []corev1.Pod
+	Jobs []batchv1.Job
+	// Servers has the UID of a run, or of a comparison whose runs share it, for each StatefulSet and each MariaDB resource that is not
+	// being deleted: those make no Pod any more.
+	Servers []types.UID
+	// Tuned are nodes that are still to be restored.
+	Tuned []*hosttuning.Record
+}
+
+// OwnerOf what remains is a run or, of a database that runs share, a comparison.
+func OwnerOf(o metav1.Object) types.UID {
+	labels := o.GetLabels()
+	return types.UID(cmp.Or(labels[v1alpha1.LabelRunUID], labels[v1alpha1.LabelComparisonUID]))
+}
+
+// Disturb says whether something of it works, or may begin to. The databases of owners that keep them are idle, and so are their
+// Jobs when they have ended.
+func (r *Remains) Disturb(kept sets.Set[types.UID], now time.Time) bool {
+	return len(r.Tuned) > 0 || slices.ContainsFunc(r.Servers, func(run types.UID) bool { return !kept.Has(run) }) ||
+		slices.ContainsFunc(r.Pods, func(pod corev1.Pod) bool {
+			idle := kept.Has(OwnerOf(&pod)) && pod.Labels[v1alpha1.LabelComponent] == v1alpha1.ComponentDatabase
+			return !idle && podutil.Works(&pod, now)
+		}) ||
+		slices.ContainsFunc(r.Jobs, func(job batchv1.Job) bool {
+			made := slices.ContainsFunc(r.Pods, func(pod corev1.Pod) bool { return metav1.IsControlledBy(&pod, &job) })
+			return job.DeletionTimestamp == nil && (!kept.Has(OwnerOf(&job)) || !made && !jobEnded(&job))
+		})
+}
+
+// Keeps says whether a run that has finished keeps its database, by spec.cleanup.
+func Keeps(run *v1alpha1.BenchmarkRun) bool {
+	is := func(condition string) bool { return apimeta.IsStatusConditionTrue(run.Status.Conditions, condition) }
+	return is(v1alpha1.ConditionFinished) && keeps(run.Spec.Cleanup, is(v1alpha1.ConditionComplete))
+}

@@ -1,0 +1,123 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// memberLost ends a comparison that misses a run which it has had. Another one in its place would be measured at another time than the
+// runs that it is compared with.
+func memberLost(s *comparisonSituation) *Decision {
+	had := int(ptr.Deref(s.comparison.Status.Runs.Finished, 0))
+	finished := func(m analysis.Member) bool { return m.Finished() }
+	later := s.underWay() == nil && slices.ContainsFunc(s.seen.Members[s.next:], finished)
+	if s.next >= had && !later {
+		return nil
+	}
+	return fail(Failure{Reason: v1alpha1.ReasonMemberLost, Message: fmt.Sprintf(
+		"run %s was deleted while the comparison was under way", s.name(s.next))})
+}
+
+// memberFailed ends a comparison with a run that has failed. Its round stays incomplete, whatever later rounds measure.
+func memberFailed(s *comparisonSituation) *Decision {
+	for i := range s.seen.Members[:s.next] {
+		c := apimeta.FindStatusCondition(s.seen.Members[i].Run.Status.Conditions, v1alpha1.ConditionFailed)
+		if s.seen.Members[i].Is(v1alpha1.ConditionFailed) {
+			return fail(Failure{Reason: v1alpha1.ReasonMemberFailed, Message: fmt.Sprintf(
+				"run %s of round %d failed: %s: %s", s.name(i), s.plan.Members[i].Round, c.Reason, c.Message)})
+		}
+	}
+	return nil
+}
+
+// memberNotMade removes a run under the name of the next one that the comparison does not know as its own: somebody else has made it,
+// or the comparison before its operator was killed. It has had no turn, so nothing is lost with it.
+func memberNotMade(s *comparisonSituation) *Decision {
+	run := s.underWay()
+	if run == nil || string(run.UID) == s.seen.Current.UID {
+		return nil
+	}
+	d := s.measuring(Wait{})
+	d.Message += fmt.Sprintf(": run %s, which the comparison has not made, is being removed", run.Name)
+	if run.DeletionTimestamp == nil {
+		d.Action = RemoveMember{Name: run.Name, UID: run.UID}
+	}
+	return d
+}
+
+// memberUnderWay waits for the end of the run that is under way, and resumes it if the comparison was suspended.
+func memberUnderWay(s *comparisonSituation) *Decision {
+	run := s.underWay()
+	if run == nil {
+		return nil
+	}
+	d := s.measuring(Wait{})
+	if ptr.Deref(run.Spec.Suspend, false) {
+		d.Action = SuspendMember{Name: run.Name}
+	}
+	if c := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionReady); c != nil && c.Reason != "" {
+		d.Message += ": " + c.Reason + ": " + c.Message
+	}
+	return d
+}
+
+// memberLingers waits until what the last run had is gone: its database, which stops, would disturb the next run.
+func memberLingers(s *comparisonSituation) *Decision {
+	if !s.seen.Lingering {
+		return nil
+	}
+	d := s.measuring(Wait{})
+	d.Message += ": the database of the run before is being removed"
+	d.After = time.Second
+	return d
+}
+
+// unchecked has the runs of all variants checked before the comparison stands in the queue of its lane: one that cannot be carried out
+// ends at once. Runs of an earlier comparison of this name would be in the way.
+func unchecked(s *comparisonSituation) *Decision {
+	begun := slices.ContainsFunc(s.seen.Members, func(m analysis.Member) bool { return m.Run != nil })
+	if s.seen.Checked || begun || len(s.seen.Predecessor) > 0 || ptr.Deref(s.comparison.Status.Runs.Finished, 0) > 0 {
+		return nil
+	}
+	return &Decision{Action: CheckVariants{}, Reason: v1alpha1.ReasonChecking, Message: "the runs of all variants are being checked"}
+}
+
+// createMember creates the next run, on the nodes of the first one.
+func createMember(s *comparisonSituation) *Decision {
+	create := CreateMember{Member: s.plan.Members[s.next], Rows: s.seen.DecidedRows()}
+	if s.next > 0 && s.comparison.Spec.Template.Spec.Placement == v1alpha1.PlacementSameNode {
+		e := &s.seen.Members[0].Run.Status.Environment
+		if e.DatabaseNode != result.Unknown {
+			create.DatabaseNode = e.DatabaseNode
+		}
+		create.LoaderNodes = e.LoaderNode
+	}
+	if s.shares() {
+		create.Shared = s.lastServed()
+	}
+	return s.measuring(create)
+}
+
+// measuring is a decision while rounds are being measured.
+func (s *comparisonSituation) measuring(a Action) *Decision {
+	m := s.plan.Members[s.next]
+	return &Decision{Action: a, Reason: v1alpha1.ReasonMeasuring, Message: fmt.Sprintf(
+		"round %d of at most %d, %s", m.Round, s.comparison.Spec.MaxRounds, s.comparison.Spec.Variants[m.Variant].Name)}
+}
+
+// name of a member's run.
+func (s *comparisonSituation) name(member int) string {
+	return plan.MemberName(s.comparison, s.plan.Members[member])
+}

@@ -1,0 +1,257 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// comparisonSituation is the input of every rule about comparisons.
+type comparisonSituation struct {
+	comparison *v1alpha1.BenchmarkComparison
+	plan       *analysis.ComparisonPlan
+	seen       *ComparisonObserved
+	now        time.Time
+	// next is the index of the first member that has not finished, or the number of members.
+	next int
+}
+
+// comparisonRule decides, or returns nil: then the next one is asked.
+type comparisonRule func(*comparisonSituation) *Decision
+
+// comparisonEnds are the rules for a comparison that takes no further step, and comparisonSteps those for one that does, each in the order in
+// which they are asked.
+var (
+	comparisonEnds = []comparisonRule{
+		comparisonFinished,
+		comparisonDeleted,
+		comparisonFailing,
+		comparisonObstructed,
+		comparisonSuspended,
+	}
+	comparisonSteps = []comparisonRule{
+		unchecked,
+		memberLost,
+		memberFailed,
+		comparisonQueued,
+		comparisonPredecessor,
+		answered,
+		memberNotMade,
+		memberUnderWay,
+		memberLingers,
+		createMember,
+	}
+)
+
+// NextOfComparison decides what a comparison does next.
+func NextOfComparison(comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, seen *ComparisonObserved, now time.Time) Decision {
+	s := newComparisonSituation(comparison, p, seen, now)
+	d := s.decide()
+	d.Finished = d.Finished || d.Failure != nil && s.nothingLeft()
+	return d
+}
+
+func newComparisonSituation(
+	comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, seen *ComparisonObserved, now time.Time,
+) *comparisonSituation {
+	s := &comparisonSituation{comparison: comparison, plan: p, seen: seen, now: now}
+	for s.next < len(seen.Members) && seen.Members[s.next].Finished() {
+		s.next++
+	}
+	return s
+}
+
+func (s *comparisonSituation) decide() Decision {
+	if s.seen.Blind {
+		switch {
+		case s.comparison.DeletionTimestamp != nil:
+			return beingDeleted("comparison", s.comparison, &s.seen.Hindrances)
+		case s.is(v1alpha1.ConditionFailed), s.is(v1alpha1.ConditionFinished):
+			return Decision{Action: Wait{}}
+		}
+		return s.bound(Decision{Action: Wait{}})
+	}
+	for _, rule := range comparisonEnds {
+		if d := rule(s); d != nil {
+			return *d
+		}
+	}
+	for _, rule := range comparisonSteps {
+		if d := rule(s); d != nil {
+			return s.bound(*d)
+		}
+	}
+	return Decision{Action: Wait{}}
+}
+
+// is says whether a condition of the comparison was true when it was read.
+func (s *comparisonSituation) is(condition string) bool {
+	return apimeta.IsStatusConditionTrue(s.comparison.Status.Conditions, condition)
+}
+
+// comparisonFinished gives the lane to the next, and deletes the comparison when its time to live is over. The database that its runs share
+// was removed before, unless a run that the comparison has removed was about to make it.
+func comparisonFinished(s *comparisonSituation) *Decision {
+	if !s.is(v1alpha1.ConditionFinished) {
+		return nil
+	}
+	d := Decision{Action: Wait{}}
+	if a := s.cleanUp(s.is(v1alpha1.ConditionComplete)); a != nil {
+		d.Action = a
+		return &d
+	}
+	if s.leave(&d); d.Action != (Wait{}) {
+		return &d
+	}
+	expire(&d, s.comparison, comparisonExpiry(s.comparison, s.comparison.Status.CompletionTime, s.seen.DefaultTTL), s.now, DeleteComparison{})
+	return &d
+}
+
+// comparisonFailing removes the run that is under way, if there is one, and the database that the runs share; publishes what was
+// measured before the failure; and then ends the comparison. If the cluster refuses that for too long, it ends without.
+func comparisonFailing(s *comparisonSituation) *Decision {
+	if !s.is(v1alpha1.ConditionFailed) {
+		return nil
+	}
+	if run := s.unfinished(); run != nil {
+		d := &Decision{Action: Wait{}, Reason: v1alpha1.ReasonPublishing, Message: "run " + run.Name + " is being removed"}
+		if run.DeletionTimestamp == nil {
+			d.Action = RemoveMember{Name: run.Name, UID: run.UID}
+		}
+		return d
+	}
+	over := apimeta.FindStatusCondition(s.comparison.Status.Conditions, v1alpha1.ConditionFailed).LastTransitionTime.Add(publishGrace)
+	left := over.Sub(s.now)
+	if s.nothingLeft() || s.seen.Trouble != "" && left <= 0 {
+		return &Decision{Action: Wait{}, Finished: true}
+	}
+	d := &Decision{
+		Action: PublishComparison{Outcome: v1alpha1.ConditionFailed}, Reason: v1alpha1.ReasonPublishing, After: max(0, left),
+		Message: "the comparison has failed; the results of the rounds before are being written",
+	}
+	if a := s.cleanUp(false); a != nil {
+		d.Action, d.Message = a, "the comparison has failed; the database that its runs share is being removed"
+	}
+	return d
+}
+
+// nothingLeft says whether a comparison that failed has nothing to remove and no results to publish.
+func (s *comparisonSituation) nothingLeft() bool {
+	return s.unfinished() == nil && s.cleanUp(false) == nil && (s.seen.Results != nil || s.seen.Judged.Rounds == 0)
+}
+
+// unfinished is a run that exists and has not finished, or nil: that which is under way, unless runs before it were deleted. One
+// that is being deleted, and says so, will not finish: somebody's finalizer may keep it.
+func (s *comparisonSituation) unfinished() *v1alpha1.BenchmarkRun {
+	for i := range s.seen.Members {
+		if m := &s.seen.Members[i]; m.Run != nil && !m.Finished() && !saysDeleted(m.Run.Status.Conditions) {
+			return m.Run
+		}
+	}
+	return nil
+}
+
+// underWay is the run of the next member if it exists, or nil.
+func (s *comparisonSituation) underWay() *v1alpha1.BenchmarkRun {
+	if s.next < len(s.seen.Members) {
+		return s.seen.Members[s.next].Run
+	}
+	return nil
+}
+
+func comparisonObstructed(s *comparisonSituation) *Decision {
+	if s.seen.Obstacle != nil {
+		return fail(*s.seen.Obstacle)
+	}
+	if f := s.seen.taken("comparison", s.needs); f != nil {
+		return fail(*f)
+	}
+	return nil
+}
+
+// comparisonSuspended suspends the run that is under way, and leaves the lane when that has removed what it had.
+func comparisonSuspended(s *comparisonSituation) *Decision {
+	if !ptr.Deref(s.comparison.Spec.Suspend, false) {
+		return nil
+	}
+	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"}
+	if run := s.underWay(); run != nil && !ptr.Deref(run.Spec.Suspend, false) {
+		d.Action = SuspendMember{Name: run.Name, Suspend: true}
+	} else if a := s.vacate(); a != nil {
+		d.Action = a
+	} else {
+		s.leave(&d)
+	}
+	return &d
+}
+
+func comparisonPredecessor(s *comparisonSituation) *Decision {
+	if len(s.seen.Predecessor) == 0 {
+		return nil
+	}
+	return &Decision{
+		Action: Wait{}, Reason: v1alpha1.ReasonWaitingForPredecessor, After: time.Second,
+		Message: "objects of an earlier comparison of this name are still being deleted: " + strings.Join(s.seen.Predecessor, ", "),
+	}
+}
+
+// answered publishes when every pair has its answer, or no round is left, removes the database that the runs share, and
+// then completes the comparison.
+func answered(s *comparisonSituation) *Decision {
+	wholeRound := s.next%len(s.plan.Variants) == 0 && s.next/len(s.plan.Variants) == s.seen.Judged.Rounds
+	stop := s.stopsEarly() && wholeRound && s.underWay() == nil && s.seen.Judged.Decided()
+	if !stop && s.next < len(s.seen.Members) {
+		return nil
+	}
+	if s.seen.Results == nil {
+		return &Decision{
+			Action: PublishComparison{Outcome: v1alpha1.ConditionComplete}, Reason: v1alpha1.ReasonPublishing,
+			Message: s.whyStopped() + "; the results are being written",
+		}
+	}
+	if a := s.cleanUp(true); a != nil {
+		return &Decision{Action: a, Reason: v1alpha1.ReasonPublishing, Message: s.whyStopped() + "; the database is being removed"}
+	}
+	pairs := s.seen.Judged.Pairs
+	d := &Decision{Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonDecided, Message: s.whyStopped()}
+	if n := s.seen.Judged.Unanswered(); n > 0 {
+		d.Reason = v1alpha1.ReasonUndecided
+		d.Message += fmt.Sprintf("; pairs without an answer: %d of %d", n, len(pairs))
+	}
+	d.Message += ": " + stats.AnswerOf(pairs).Text
+	return d
+}
+
+// stopsEarly says whether the comparison ends when every pair has its answer.
+func (s *comparisonSituation) stopsEarly() bool {
+	return analysis.DesignOf(&s.comparison.Spec, len(s.plan.Pairs)).EarlyStop
+}
+
+// WhyStopped says why no further round is measured.
+func WhyStopped(comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, seen *ComparisonObserved, now time.Time) string {
+	return newComparisonSituation(comparison, p, seen, now).whyStopped()
+}
+
+func (s *comparisonSituation) whyStopped() string {
+	if why := analysis.FailureOf(s.comparison.Status.Conditions); why != "" {
+		return why
+	}
+	if s.next == len(s.seen.Members) {
+		return fmt.Sprintf("all %d rounds are measured", s.seen.Judged.Rounds)
+	}
+	what := "every pair has"
+	if len(s.seen.Judged.Claims) > 0 {
+		what = "every pair and every claim has"
+	}
+	return fmt.Sprintf("%s its answer after %d rounds", what, s.seen.Judged.Rounds)
+}

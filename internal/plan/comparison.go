@@ -1,0 +1,118 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+// Streams of a comparison's random numbers: its order must not change when more seeds are drawn, nor the other way round.
+const (
+	comparisonOrderStream = 0x7375697465   // "comparison"
+	roundSeedStream       = 0x726f756e6473 // "rounds"
+)
+
+// seedBits is the size of a seed: the largest is 2^53-1, which JSON can hold everywhere.
+const seedBits = 53
+
+// Member is one run of a comparison: a variant in a round.
+type Member struct {
+	// Round counts from 1.
+	Round int
+	// Variant is an index into the comparison's variants.
+	Variant int
+	// Seed of the run: the same for all members of a round, so that they load the same data.
+	Seed int64
+}
+
+// ForComparison lists the members of a comparison in the order of measuring, for the most rounds that it may have: an early stop leaves
+// out the end. Rounds come in pairs. The first visits the variants in an order that is drawn from the seed, the second in the
+// opposite order, so that a steady drift adds the same to every variant. (See order.go for how numbers are drawn.)
+func ForComparison(spec *v1alpha1.BenchmarkComparisonSpec) []Member {
+	seed := uint64(ptr.Deref(spec.Seed, v1alpha1.DefaultSeed)) //nolint:gosec // a seed is not negative
+	orders, seeds := rand.NewPCG(seed, comparisonOrderStream), rand.NewPCG(seed, roundSeedStream)
+	variants := make([]int, len(spec.Variants))
+	var members []Member
+	for round := 1; round <= int(spec.MaxRounds); round++ {
+		if round%2 == 1 {
+			for i := range variants {
+				variants[i] = i
+			}
+			shuffle(orders, variants)
+		} else {
+			slices.Reverse(variants)
+		}
+		of := int64(seeds.Uint64() >> (64 - seedBits))
+		for _, v := range variants {
+			members = append(members, Member{Round: round, Variant: v, Seed: of})
+		}
+	}
+	return members
+}
+
+// Baseline is the index of the variant that the others are compared with.
+func Baseline(spec *v1alpha1.BenchmarkComparisonSpec) int {
+	return max(0, slices.IndexFunc(spec.Variants, func(v v1alpha1.Variant) bool { return v.Name == spec.Baseline }))
+}
+
+// MemberName is the name of a member's run.
+func MemberName(comparison *v1alpha1.BenchmarkComparison, m Member) string {
+	return fmt.Sprintf("%s-r%d-%s", comparison.Name, m.Round, comparison.Spec.Variants[m.Variant].Name)
+}
+
+// ComparisonKind is the kind of comparisons.
+const ComparisonKind = "BenchmarkComparison"
+
+// ComparisonOf is the name and the UID of the comparison that controls a run; both are empty if none does.
+func ComparisonOf(run *v1alpha1.BenchmarkRun) (name, uid string) {
+	for _, o := range run.OwnerReferences {
+		ours := strings.HasPrefix(o.APIVersion, v1alpha1.GroupVersion.Group+"/")
+		if ours && o.Kind == ComparisonKind && ptr.Deref(o.Controller, false) {
+			return o.Name, string(o.UID)
+		}
+	}
+	return "", ""
+}
+
+// ComparisonResultsName is the name of the ConfigMap of a finished comparison.
+func ComparisonResultsName(comparison *v1alpha1.BenchmarkComparison) string {
+	return comparison.Name + "-results"
+}
+
+// ComparisonLabels are on the runs and on the results of a comparison.
+func ComparisonLabels(comparison *v1alpha1.BenchmarkComparison) map[string]string {
+	return map[string]string{
+		"app.kubernetes.io/name":       "benchrun",
+		"app.kubernetes.io/managed-by": "benchrun",
+		v1alpha1.LabelComparison:       comparison.Name,
+		v1alpha1.LabelComparisonUID:    string(comparison.UID),
+	}
+}
+
+// MemberRun is the run of a member: the template with the variant laid over it, measured once.
+func MemberRun(comparison *v1alpha1.BenchmarkComparison, m Member) *v1alpha1.BenchmarkRun {
+	variant := comparison.Spec.Variants[m.Variant].DeepCopy()
+	run := &v1alpha1.BenchmarkRun{Spec: *comparison.Spec.Template.Spec.DeepCopy()}
+	run.Namespace, run.Name, run.Labels = comparison.Namespace, MemberName(comparison, m), ComparisonLabels(comparison)
+	run.Labels[v1alpha1.LabelRound], run.Labels[v1alpha1.LabelVariant] = strconv.Itoa(m.Round), variant.Name
+	maps.Copy(run.Labels, QueueLabels(comparison.Labels))
+	if variant.Database != nil {
+		overlay(&run.Spec.Database, variant.Database)
+	}
+	if variant.Workload != nil {
+		overlay(&run.Spec.Workload, variant.Workload)
+	}
+	run.Spec.Trials.Repetitions, run.Spec.Trials.Precision = ptr.To[int32](1), nil
+	run.Spec.Seed, run.Spec.Suspend, run.Spec.TTLSecondsAfterFinished = ptr.To(m.Seed), nil, nil
+	return run
+}

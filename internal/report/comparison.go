@@ -1,0 +1,171 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+)
+
+// Comparison is everything that the printers of a comparison show.
+type Comparison struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+	Workload  string `json:"workload"`
+	Seed      int64  `json:"seed"`
+	// Outcome is Complete, Failed or Unfinished; Message says why the comparison stopped, or failed.
+	Outcome string    `json:"outcome"`
+	Message string    `json:"message"`
+	Started time.Time `json:"started"`
+	// Rounds are those in which every variant was measured, of at most Planned.
+	Rounds   int                 `json:"rounds"`
+	Planned  int                 `json:"planned"`
+	Variants []ComparisonVariant `json:"variants"`
+	// Pairs are the pairs.
+	Pairs []stats.Paired `json:"-"`
+	// Claims are judged in the order of the specification.
+	Claims []claims.Judgement `json:"claims,omitempty"`
+	// Database says how many servers the runs have measured if they share a database; empty otherwise.
+	Database string `json:"database,omitempty"`
+	// Runs in the order of measuring.
+	Runs []ComparisonRun `json:"runs"`
+	// Findings must be read with the answer.
+	Findings []stats.ComparisonWarning `json:"findings,omitempty"`
+	// Rows that pilots have decided for the trials of all variants, by the label of the point; empty if there were none.
+	Rows map[string]int64 `json:"rows,omitempty"`
+	// Spec is what was asked, as it is stored.
+	Spec json.RawMessage `json:"spec"`
+}
+
+// ComparisonVariant is a variant of a comparison.
+type ComparisonVariant struct {
+	Name  string `json:"name"`
+	Title string `json:"title,omitempty"`
+	// Baseline: the others are compared with it.
+	Baseline bool `json:"baseline,omitempty"`
+	// Differences from the baseline in what is asked for.
+	Differences []Difference `json:"differences,omitempty"`
+	// Besides says which server variables differ from the baseline's without being asked for; empty if that is not known.
+	Besides string `json:"besides,omitempty"`
+	// Volume says on what the data was; empty if that is not known.
+	Volume string `json:"volume,omitempty"`
+	// Unasked is how many there are.
+	Unasked int `json:"unasked,omitempty"`
+	// SpecDigest is the same for runs that ask for the same.
+	SpecDigest string `json:"specDigest"`
+}
+
+// Difference is a setting or another field of the specification that has two values.
+type Difference struct {
+	Name string `json:"name"`
+	// From is the baseline's value, To the variant's.
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+func (d Difference) String() string { return fmt.Sprintf("%s (%s → %s)", d.Name, d.From, d.To) }
+
+// Asked are the differences from the baseline for people.
+func (v *ComparisonVariant) Asked() []string {
+	var list []string
+	for _, d := range v.Differences {
+		list = append(list, d.String())
+	}
+	return list
+}
+
+// ComparisonRun is a run of a comparison that has finished.
+type ComparisonRun struct {
+	Name    string `json:"name"`
+	Round   int    `json:"round"`
+	Variant string `json:"variant"`
+	Seed    int64  `json:"seed"`
+	// Outcome is Complete or Failed.
+	Outcome     string `json:"outcome"`
+	Invalidated int    `json:"invalidated,omitempty"`
+	// Results is the digest of the run's own results.
+	Results        string `json:"results,omitempty"`
+	ServerVersion  string `json:"serverVersion,omitempty"`
+	SettingsDigest string `json:"settingsDigest,omitempty"`
+	DatabaseImage  string `json:"databaseImage,omitempty"`
+	DatabaseNode   string `json:"databaseNode,omitempty"`
+	LoaderNode     string `json:"loaderNode,omitempty"`
+	Metric         string `json:"metric,omitempty"`
+	Unit           string `json:"unit,omitempty"`
+	// Values of the points, in the order of the sweep.
+	Values []ComparisonValue `json:"values,omitempty"`
+	// Others are the metrics besides it that plots and tables of the specification are about.
+	Others []ComparisonMetric `json:"others,omitempty"`
+}
+
+// ComparisonMetric is what a run measured of a metric that is not its headline.
+type ComparisonMetric struct {
+	Metric string            `json:"metric"`
+	Unit   string            `json:"unit"`
+	Values []ComparisonValue `json:"values"`
+}
+
+// Of a metric, by its name, the unit and the values by point; an empty name is that of the headline metric. Without such a
+// metric there are no values.
+func (r *ComparisonRun) Of(metric string) (unit string, values []ComparisonValue) {
+	if metric == "" || metric == r.Metric {
+		return r.Unit, r.Values
+	}
+	i := slices.IndexFunc(r.Others, func(m ComparisonMetric) bool { return m.Metric == metric })
+	if i < 0 {
+		return "", nil
+	}
+	return r.Others[i].Unit, r.Others[i].Values
+}
+
+// ComparisonValue is what a run measured at a point.
+type ComparisonValue struct {
+	Parameters map[string]string `json:"parameters,omitempty"`
+	Value      float64           `json:"value"`
+}
+
+// ComparisonFiles are all printed forms of a comparison's report, the summary first.
+func ComparisonFiles(s *Comparison) ([]result.File, error) {
+	return printed(s, []printer[Comparison]{{SummaryFile, ComparisonSummary}, {CSVFile, ComparisonCSV}, {JSONFile, ComparisonJSON}})
+}
+
+// ComparisonCSV writes a row for each value: of a point, in a run.
+func ComparisonCSV(w io.Writer, s *Comparison) error {
+	parameters := s.Parameters()
+	rows := [][]string{slices.Concat([]string{"round", "variant", "run"}, parameters, []string{"metric", "value", "unit", "seed"})}
+	for _, run := range s.Runs {
+		for _, v := range run.Values {
+			cells := []string{strconv.Itoa(run.Round), run.Variant, run.Name}
+			for _, name := range parameters {
+				cells = append(cells, v.Parameters[name])
+			}
+			rows = append(rows, append(cells, run.Metric, strconv.FormatFloat(v.Value, 'f', -1, 64), run.Unit,
+				strconv.FormatInt(run.Seed, 10)))
+		}
+	}
+	return writeCSV(w, rows)
+}
+
+// Parameters are the names of the swept parameters.
+func (s *Comparison) Parameters() []string {
+	names := map[string]bool{}
+	for _, run := range s.Runs {
+		for _, v := range run.Values {
+			for name := range v.Parameters {
+				names[name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}

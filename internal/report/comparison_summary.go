@@ -1,0 +1,228 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// Reading says what the numbers of the pairs are; empty if there are none.
+func (s *Comparison) Reading() string {
+	if len(s.Pairs) == 0 {
+		return ""
+	}
+	m := s.Pairs[0].Metric
+	return fmt.Sprintf("Values are medians in %s, the %s the better. Intervals of the ratio hold at 95 %%%s.", m.Unit, m.Better,
+		overAll(len(s.Pairs)))
+}
+
+// Baseline is the name of the variant that the others are compared with; empty if there is none.
+func (s *Comparison) Baseline() string {
+	for _, v := range s.Variants {
+		if v.Baseline {
+			return v.Name
+		}
+	}
+	return ""
+}
+
+// Called is the variant's name, with its title if it has one.
+func (v *ComparisonVariant) Called() string {
+	if v.Title == "" {
+		return v.Name
+	}
+	return fmt.Sprintf("%s (%s)", v.Name, v.Title)
+}
+
+// Of are the pairs of a variant.
+func (s *Comparison) Of(variant string) []stats.Paired {
+	return slices.DeleteFunc(slices.Clone(s.Pairs), func(p stats.Paired) bool { return p.Variant != variant })
+}
+
+// table has a row per point: its parameters, both medians, the ratio with its interval, and the verdict.
+func (s *Comparison) table(pairs []stats.Paired) [][]string {
+	header := s.Parameters()
+	header = append(header, pairs[0].Baseline, pairs[0].Variant, pairs[0].Variant+" / "+pairs[0].Baseline, "interval", "verdict")
+	rows := [][]string{header}
+	for i := range pairs {
+		p := &pairs[i]
+		var cells []string
+		for _, name := range s.Parameters() {
+			cells = append(cells, p.Parameters[name])
+		}
+		ratio, interval := PairTexts(p)
+		rows = append(rows, append(cells, median(p.BaselineValues), median(p.Values), ratio, interval, verdict(p)))
+	}
+	return rows
+}
+
+// PairTexts are the ratio of a pair and its interval; both are empty if there is none.
+func PairTexts(p *stats.Paired) (ratio, interval string) {
+	if !p.Bounded() {
+		return "", ""
+	}
+	return fmt.Sprintf("%.2f", p.Ratio), fmt.Sprintf("%.2f–%.2f", p.Low, p.High)
+}
+
+// verdict as Markdown: differences stand out.
+func verdict(p *stats.Paired) string {
+	text := VerdictWords(p)
+	if p.Verdict == stats.Faster || p.Verdict == stats.Slower {
+		return "**" + text + "**"
+	}
+	return text
+}
+
+// VerdictWords is the verdict in the fewest words.
+func VerdictWords(p *stats.Paired) string {
+	switch p.Verdict {
+	case stats.Faster:
+		return "faster"
+	case stats.Slower:
+		return "slower"
+	case stats.Equal:
+		return fmt.Sprintf("equal within %d %%", p.EquivalencePercent)
+	case stats.NoDifferenceShown:
+		return "no difference shown"
+	case stats.CannotSay:
+	}
+	return "cannot say"
+}
+
+// Undecided are the pairs without an answer, in a sentence each. Those that differ only in their point and in what was
+// measured are one.
+func (s *Comparison) Undecided() []string {
+	var pairs []*stats.Paired
+	for i := range s.Pairs {
+		if p := &s.Pairs[i]; !p.Answered() {
+			pairs = append(pairs, p)
+		}
+	}
+	var list []string
+	for _, u := range stats.MergeUnanswered(pairs) {
+		var at []map[string]string
+		for _, i := range u.From {
+			at = append(at, pairs[i].Parameters)
+		}
+		list = append(list, where(at, len(s.Of(pairs[u.From[0]].Variant)))+u.String())
+	}
+	return list
+}
+
+// maxExplained is the number of pairs whose costs are listed.
+const maxExplained = 8
+
+// Explained are the pairs with the largest differences, if their costs are known.
+func (s *Comparison) Explained() []stats.Paired {
+	pairs := slices.DeleteFunc(slices.Clone(s.Pairs), func(p stats.Paired) bool {
+		return len(p.Costs) == 0 || p.Verdict != stats.Faster && p.Verdict != stats.Slower
+	})
+	slices.SortStableFunc(pairs, func(a, b stats.Paired) int {
+		return cmp.Compare(math.Abs(math.Log(b.Ratio)), math.Abs(math.Log(a.Ratio)))
+	})
+	return pairs[:min(len(pairs), maxExplained)]
+}
+
+// costs of the pairs with the largest differences.
+func (s *Comparison) costs() []string {
+	var list []string
+	for _, p := range s.Explained() {
+		var parts []string
+		for _, c := range p.Costs {
+			parts = append(parts, fmt.Sprintf("%s %s → %s %s", c.Name, stats.Format(c.Baseline), stats.Format(c.Variant), c.Unit))
+		}
+		pair := p.Baseline + " → " + p.Variant
+		if len(p.Parameters) > 0 {
+			pair += ", " + stats.Label(p.Parameters)
+		}
+		list = append(list, pair+": "+strings.Join(parts, ", "))
+	}
+	return list
+}
+
+// differences of the variants from the baseline, a line for each.
+func (s *Comparison) differences() []string {
+	var list []string
+	for _, v := range s.Variants {
+		if v.Baseline {
+			continue
+		}
+		text := v.Name + ": nothing; it asks for the same as the baseline"
+		if len(v.Differences) > 0 {
+			text = v.Name + ": " + strings.Join(v.Asked(), ", ") + "; nothing else is asked for differently"
+		}
+		if v.Besides != "" {
+			text += "; " + v.Besides
+		}
+		list = append(list, text)
+	}
+	return append(list, s.Shared()...)
+}
+
+// Volumes say of each variant on what its data was, a line for each; none if that is not known.
+func (s *Comparison) Volumes() []string {
+	var list []string
+	for _, v := range s.Variants {
+		if v.Volume != "" {
+			list = append(list, v.Name+": data on "+v.Volume)
+		}
+	}
+	return list
+}
+
+// Shared is what the variants have in common.
+func (s *Comparison) Shared() []string {
+	var list []string
+	if s.Database != "" {
+		list = append(list, s.Database)
+	}
+	list = append(list, "the runs of a round have the same seed and the same data")
+	if len(s.Rows) > 0 {
+		list = append(list, "rows in each trial, as the first pilot decided for all variants: "+s.pilots())
+	}
+	return list
+}
+
+// maxPilots is how many decisions about rows are listed.
+const maxPilots = 12
+
+// pilots are the rows that were decided.
+func (s *Comparison) pilots() string {
+	var parts []string
+	for _, point := range slices.Sorted(maps.Keys(s.Rows)) {
+		text := strconv.FormatInt(s.Rows[point], 10)
+		if point != "" {
+			text += " (" + point + ")"
+		}
+		parts = append(parts, text)
+	}
+	if more := len(parts) - maxPilots; more > 0 {
+		parts = append(parts[:maxPilots], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Discarded are attempts and runs that do not count.
+func (s *Comparison) Discarded() []string {
+	var list []string
+	for _, run := range s.Runs {
+		if run.Invalidated > 0 {
+			list = append(list, fmt.Sprintf("round %d, %s: attempts that were disturbed and measured again: %d (run %s)", run.Round,
+				run.Variant, run.Invalidated, run.Name))
+		}
+		if run.Round > s.Rounds && s.Outcome != Unfinished { // the round may still become whole
+			list = append(list, fmt.Sprintf("round %d, %s: not every variant was measured in this round (run %s: %s)", run.Round,
+				run.Variant, run.Name, run.Outcome))
+		}
+	}
+	return list
+}

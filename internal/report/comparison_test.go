@@ -1,0 +1,193 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// reportOfComparison has three points, of which two differ, and a round in which only one variant was measured.
+func reportOfComparison() *report.Comparison {
+	rows := result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}
+	s := &report.Comparison{
+		Namespace: "bench", Name: "durable-or-not", UID: "uid", Workload: "CommitSize", Seed: 1, Outcome: "Complete",
+		Message: "every pair has its answer after 2 rounds", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Rounds: 2, Planned: 20, Spec: json.RawMessage(`{"maxRounds":20}`),
+		Findings: []stats.ComparisonWarning{{
+			Warning: stats.Warning{Finding: finding.Differ(finding.EnvironmentsDiffer, "the runs", "loader nodes", []string{"a", "b"})},
+		}},
+		Variants: []report.ComparisonVariant{
+			{Name: "durable", Title: "every commit on disk", Baseline: true, SpecDigest: "v1:sha256:01"},
+			{
+				Name: "lazy", Title: "flushed once a second", SpecDigest: "v1:sha256:02",
+				Differences: []report.Difference{{Name: "innodb_flush_log_at_trx_commit", From: "1", To: "2"}}, Besides: "none of 214 other server variables differs",
+			},
+			{
+				Name: "same", SpecDigest: "v1:sha256:01",
+				Volume: "xfs (rw,relatime), I/O scheduler none, fdatasync takes 0.131 ms (median)",
+			},
+		},
+	}
+	factor := map[string]map[string]float64{"durable": {"1": 1, "1024": 1}, "lazy": {"1": 3, "1024": 1.01}, "same": {"1": 1, "1024": 1}}
+	base := map[string]float64{"1": 3400, "1024": 12500}
+	for round := 1; round <= 2; round++ {
+		for _, variant := range []string{"durable", "lazy", "same"} {
+			run := report.ComparisonRun{
+				Name: fmt.Sprintf("durable-or-not-r%d-%s", round, variant), Round: round, Variant: variant, Seed: int64(round),
+				Outcome: "Complete", Results: "sha256:03", Metric: rows.Name, Unit: rows.Unit, DatabaseNode: "worker", LoaderNode: "worker2",
+			}
+			for _, value := range []string{"1", "1024"} {
+				run.Values = append(run.Values, report.ComparisonValue{
+					Parameters: map[string]string{"rowsPerCommit": value}, Value: base[value] * factor[variant][value] * float64(100+round) / 100,
+				})
+			}
+			s.Runs = append(s.Runs, run)
+		}
+	}
+	s.Claims = []claims.Judgement{{
+		Name: "threefold", Metric: rows.Name, Verdict: claims.DoesNotHold, Detail: "3 times (2.80–3.21), at least 8 was claimed",
+	}}
+	s.Runs[1].Invalidated = 1
+	s.Runs = append(s.Runs, report.ComparisonRun{Name: "durable-or-not-r3-same", Round: 3, Variant: "same", Seed: 3, Outcome: "Failed"})
+	for _, pair := range []struct {
+		variant, value string
+		stats.Comparison
+	}{
+		{"lazy", "1", stats.Comparison{Verdict: stats.Faster, Ratio: 3, Low: 2.8, High: 3.21}},
+		{"lazy", "1024", stats.Comparison{Verdict: stats.Equal, Ratio: 1.01, Low: 0.98, High: 1.03}},
+		{"same", "1", stats.Comparison{Verdict: stats.NoDifferenceShown, Ratio: 1, Low: 0.9, High: 1.11, Detectable: 0.11}},
+		{"same", "1024", stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, RoundsNeeded: 40}},
+	} {
+		p := stats.Paired{
+			Variant: pair.variant, Baseline: "durable", Parameters: map[string]string{"rowsPerCommit": pair.value}, Metric: rows,
+			EquivalencePercent: 5, Comparison: pair.Comparison,
+		}
+		p.Rounds, p.Costs = 2, []stats.Cost{
+			{Name: "innodbFsyncsPerTransaction", Unit: "fsyncs/transaction", Baseline: 1.01, Variant: 0.001},
+			{Name: "clientMicrosPerRow", Unit: "µs/row", Baseline: 61, Variant: 60},
+		}
+		for _, n := range []float64{1.01, 1.02} {
+			p.BaselineValues = append(p.BaselineValues, base[pair.value]*n)
+			p.Values = append(p.Values, base[pair.value]*factor[pair.variant][pair.value]*n)
+		}
+		s.Pairs = append(s.Pairs, p)
+	}
+	return s
+}
+
+func TestComparisonFilesGolden(t *testing.T) {
+	files, err := report.ComparisonFiles(reportOfComparison())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		testutil.Golden(t, "comparison."+f.Name, f.Data)
+	}
+}
+
+// A comparison that failed before a round was whole has a summary as well.
+func TestComparisonSummaryWithoutAnAnswer(t *testing.T) {
+	s := reportOfComparison()
+	s.Outcome, s.Message, s.Rounds, s.Pairs, s.Runs = "Failed", "MemberFailed: run x of round 1 failed: LoaderFailed: no", 0, nil, s.Runs[:1]
+	var b strings.Builder
+	if err := report.ComparisonSummary(&b, s); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"# durable-or-not (failed): no answer\n", "0 of at most 20 rounds", "LoaderFailed: no", "not every variant was measured"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("it lacks %q:\n%s", want, &b)
+		}
+	}
+}
+
+// Points without an answer for the same reason are one sentence, with what it would have taken at each.
+func TestUndecidedPoints(t *testing.T) {
+	undecided := func(variant, value string, rounds int, detectable float64) stats.Paired {
+		return stats.Paired{
+			Variant: variant, Baseline: "durable", Parameters: map[string]string{"rowsPerCommit": value}, EquivalencePercent: 5,
+			Comparison: stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, RoundsNeeded: rounds, Detectable: detectable},
+		}
+	}
+	s := &report.Comparison{Pairs: []stats.Paired{
+		undecided("lazy", "1", 323, 0.58), undecided("lazy", "32", 189, 0.41),
+		{Variant: "lazy", Baseline: "durable", Comparison: stats.Comparison{Verdict: stats.Equal, Ratio: 1}},
+		undecided("same", "1", 116, 0.31), undecided("same", "32", 122, 0.31), undecided("same", "1024", 392, 0.65),
+	}}
+	const because = "the ratios scatter too much from round to round; a difference of 5 % would take about"
+	want := []string{
+		"rowsPerCommit=1, 32: cannot say whether lazy differs from durable: " + because +
+			" 189–323 rounds; one of 41–58 % would probably have been seen",
+		"everywhere: cannot say whether same differs from durable: " + because +
+			" 116–392 rounds; one of 31–65 % would probably have been seen",
+	}
+	if diff := cmp.Diff(want, s.Undecided()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What a run publishes can be read again.
+func TestAttempts(t *testing.T) {
+	record := testutil.Record(1, 1, map[string]string{"rowsPerCommit": "1"}, 1000)
+	var b strings.Builder
+	if err := report.JSON(&b, &report.Report{Records: []*result.Record{record}}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := report.Attempts([]byte(b.String()))
+	if err != nil || len(got) != 1 || got[0].Summary.Metrics[0].Value != 1000 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for text, says := range map[string]string{`{"version":2}`: "version 2", `{`: "reading results.json"} {
+		if _, err := report.Attempts([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func summaryOfComparison(t *testing.T, s *report.Comparison) string {
+	t.Helper()
+	var b strings.Builder
+	if err := report.ComparisonSummary(&b, s); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// That the runs have shared a database stands with what the variants differ in.
+func TestComparisonSummarySaysWhatIsShared(t *testing.T) {
+	s := reportOfComparison()
+	s.Database = "all runs have measured one database server"
+	want := "\n- all runs have measured one database server\n- the runs of a round have"
+	if text := summaryOfComparison(t, s); !strings.Contains(text, want) {
+		t.Errorf("the summary does not say so:\n%s", text)
+	}
+}
+
+// The rows that pilots have decided are said once, for all variants.
+func TestComparisonSummaryOfPilots(t *testing.T) {
+	s := reportOfComparison()
+	s.Rows = map[string]int64{"rowsPerCommit=1": 4400, "rowsPerCommit=1024": 190_000}
+	want := "- rows in each trial, as the first pilot decided for all variants: 4400 (rowsPerCommit=1), 190000 (rowsPerCommit=1024)\n"
+	if text := summaryOfComparison(t, s); !strings.Contains(text, want) {
+		t.Errorf("summary lacks %q:\n%s", want, text)
+	}
+	for i := range 20 {
+		s.Rows[fmt.Sprintf("rowsPerCommit=%d", 2000+i)] = 1
+	}
+	if text := summaryOfComparison(t, s); !strings.Contains(text, "and 10 more\n") {
+		t.Errorf("summary lists all of %d:\n%s", len(s.Rows), text)
+	}
+}

@@ -1,0 +1,271 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/plot"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// comparisonView is what the template of a comparison's page shows.
+type comparisonView struct {
+	frame
+	// Answer is the verdict in a sentence, Stopped why there were no more rounds.
+	Answer, Stopped string
+	// Differences of the variants, those that nobody asked for marked.
+	Differences []difference
+	// Shared is what the variants have in common.
+	Shared []string
+	// Verdicts are the ratios, Rounds what was measured round by round, Curves the variants side by
+	// side.
+	Verdicts, Rounds, Curves []figure
+	// Causes is what a unit of work takes.
+	Causes *table
+	Pairs  *table
+	// Reading says how the table of the pairs is to be read.
+	Reading   string
+	Undecided []string
+}
+
+// difference of a variant from the baseline.
+type difference struct {
+	Name, Title string
+	Baseline    bool
+	Asked       []string
+	// Besides is what else differs; Unasked says that it is more than nothing.
+	Besides string
+	Unasked bool
+}
+
+func newComparisonView(s *report.Comparison, d *ComparisonDetails) (*comparisonView, error) {
+	v := &comparisonView{
+		frame: frame{
+			Name: s.Name, Kind: "BenchmarkComparison", Namespace: s.Namespace, Claims: judged(s.Claims), Warnings: stats.ComparisonTexts(s.Findings),
+			Discarded: discardedRuns(s), Environment: comparisonEnvironment(s, d),
+		},
+		Answer:    s.Sentence(),
+		Stopped:   fmt.Sprintf("%d of at most %d rounds, paired: %s.", s.Rounds, s.Planned, strings.TrimSuffix(s.Message, ".")),
+		Undecided: s.Undecided(),
+	}
+	if s.Outcome == "Failed" {
+		v.Failed = s.Message
+		v.Stopped = fmt.Sprintf("%d of at most %d rounds were measured.", s.Rounds, s.Planned)
+	}
+	v.About = fmt.Sprintf("%s, %d variants, seed %d", s.Workload, len(s.Variants), s.Seed)
+	if !s.Started.IsZero() {
+		v.About += ", started " + s.Started.UTC().Format("2 January 2006 15:04 UTC")
+	}
+	v.About += "."
+	v.addDifferences(s)
+	v.Causes = causes(s)
+	if len(s.Pairs) > 0 {
+		v.Pairs, v.Reading = pairsTable(s), s.Reading()
+	}
+	if baseline := d.of(s.Baseline()); baseline != nil {
+		v.Settings = settings(baseline.settings)
+		if v.Settings != nil {
+			v.Settings.Name += " of " + s.Baseline()
+		}
+	}
+	if err := v.addPlots(s, d); err != nil {
+		return nil, err
+	}
+	if err := v.addTables(s.AskedTables()); err != nil {
+		return nil, err
+	}
+	if err := v.addDownloads(s); err != nil {
+		return nil, err
+	}
+	return v, v.reproduced("BenchmarkComparison", s.Name, s.Spec)
+}
+
+func (v *comparisonView) addDifferences(s *report.Comparison) {
+	for _, variant := range s.Variants {
+		v.Differences = append(v.Differences, difference{
+			Name: variant.Name, Title: variant.Title, Baseline: variant.Baseline, Asked: variant.Asked(), Besides: variant.Besides,
+			Unasked: variant.Unasked > 0,
+		})
+	}
+	v.Shared = s.Shared()
+}
+
+// causes is a table of what a unit of work takes, of the largest differences; nil if nothing is known.
+func causes(s *report.Comparison) *table {
+	pairs := s.Explained()
+	if len(pairs) == 0 {
+		return nil
+	}
+	t := &table{
+		Name: "What a unit of work takes",
+		Head: slices.Concat(texts("comparison", "cost", "unit"), numbers("baseline", "variant", "times")),
+	}
+	for i := range pairs {
+		p := &pairs[i]
+		for _, c := range p.Costs {
+			times := none()
+			if c.Baseline > 0 {
+				ratio := c.Variant / c.Baseline
+				times = cell{Text: plot.Grouped(fmt.Sprintf("%.2g", ratio)), Value: written(ratio), Number: true}
+			}
+			t.Rows = append(t.Rows, row{Cells: []cell{
+				words(pairName(p)), words(c.Name), words(c.Unit), amount(c.Baseline), amount(c.Variant), times,
+			}})
+		}
+	}
+	return t
+}
+
+// pairName is the variant and the point of a pair.
+func pairName(p *stats.Paired) string {
+	if len(p.Parameters) == 0 {
+		return p.Variant
+	}
+	return p.Variant + ", " + stats.Label(p.Parameters)
+}
+
+// changedFirst sorts pairs: differences, the largest first, then what is equal, then what has no answer.
+func changedFirst(pairs []stats.Paired) []stats.Paired {
+	rank := map[stats.Verdict]int{stats.Equal: 1, stats.NoDifferenceShown: 2, stats.CannotSay: 3}
+	return slices.SortedStableFunc(slices.Values(pairs), func(a, b stats.Paired) int {
+		if c := cmp.Compare(rank[a.Verdict], rank[b.Verdict]); c != 0 || rank[a.Verdict] > 0 {
+			return c
+		}
+		return cmp.Compare(math.Abs(math.Log(b.Ratio)), math.Abs(math.Log(a.Ratio)))
+	})
+}
+
+func pairsTable(s *report.Comparison) *table {
+	pairs := changedFirst(s.Pairs)
+	parameters := s.Parameters()
+	t := &table{Name: "Every pair", Sorted: len(pairs) > 2, Head: []head{{Text: "variant"}}}
+	for _, name := range parameters {
+		var all []map[string]string
+		for _, p := range pairs {
+			all = append(all, p.Parameters)
+		}
+		t.Head = append(t.Head, head{Text: name, Number: setting(strings.Join(valuesOf(name, all)[:1], "")).Number})
+	}
+	m := pairs[0].Metric
+	t.Head = slices.Concat(t.Head, inUnit(m.Unit, pairs[0].Baseline, "variant's"), numbers("ratio", "interval", "rounds"),
+		texts("verdict"))
+	for i := range pairs {
+		p := &pairs[i]
+		cells := []cell{words(p.Variant)}
+		for _, name := range parameters {
+			cells = append(cells, setting(p.Parameters[name]))
+		}
+		ratio, span := none(), none()
+		if text, interval := report.PairTexts(p); text != "" {
+			ratio = cell{Text: text, Value: written(p.Ratio), Number: true}
+			span = cell{Text: interval, Value: written(p.Low), Number: true}
+		}
+		verdict := cell{Text: report.VerdictWords(p), Class: strings.ToLower(string(p.Verdict))}
+		cells = append(cells, medianCell(p.BaselineValues), medianCell(p.Values), ratio, span, count(p.Rounds), verdict)
+		t.Rows = append(t.Rows, row{Cells: cells})
+	}
+	return t
+}
+
+// discardedRuns are attempts and runs that do not count; nil if there are none.
+func discardedRuns(s *report.Comparison) *table {
+	lines := s.Discarded()
+	if len(lines) == 0 {
+		return nil
+	}
+	t := &table{Name: "Discarded", Head: []head{{Text: "what does not count"}}}
+	for _, line := range lines {
+		t.Rows = append(t.Rows, row{Cells: []cell{words(line)}})
+	}
+	return t
+}
+
+// comparisonEnvironment is where the runs were measured.
+func comparisonEnvironment(s *report.Comparison, d *ComparisonDetails) *table {
+	var f facts
+	if d != nil && len(d.facts.names) > 0 {
+		f = d.facts
+	} else {
+		for i := range s.Runs {
+			r := &s.Runs[i]
+			f.set(r.Variant, "server", r.ServerVersion)
+			f.set(r.Variant, "server image", r.DatabaseImage)
+			f.set(r.Variant, "database's node", r.DatabaseNode)
+			f.set(r.Variant, "loader's node", r.LoaderNode)
+			f.set(r.Variant, "digest of all server variables", r.SettingsDigest)
+		}
+	}
+	t := f.table("Where it was measured", "variants")
+	if t == nil {
+		return nil
+	}
+	for _, v := range s.Variants {
+		if v.Volume != "" {
+			t.Rows = append(t.Rows, row{Cells: []cell{words("data volume of " + v.Name), words(v.Volume)}})
+		}
+	}
+	for _, v := range s.Variants {
+		t.Rows = append(t.Rows, row{Cells: []cell{words("specification of " + v.Name), words(v.SpecDigest)}})
+	}
+	return t
+}
+
+func (v *comparisonView) addDownloads(s *report.Comparison) error {
+	for _, file := range []struct {
+		name, media, about string
+		print              func(io.Writer, *report.Comparison) error
+	}{
+		{report.CSVFile, "text/csv", "a row for each value: of a point, in a run", report.ComparisonCSV},
+		{report.JSONFile, "application/json", "the answer, the pairs and what every run measured", report.ComparisonJSON},
+	} {
+		var b bytes.Buffer
+		if err := file.print(&b, s); err != nil {
+			return err
+		}
+		d, err := packed(file.name, file.media, file.about, fmt.Sprintf("the ConfigMap %s-results has it", s.Name), b.Bytes())
+		if err != nil {
+			return err
+		}
+		v.Downloads = append(v.Downloads, d)
+	}
+	return nil
+}
+
+// measured are the points of a variant with their values of a metric, over the rounds that are whole. An empty name is that
+// of the headline metric.
+func measured(s *report.Comparison, variant, metric string) []stats.Point {
+	var points []stats.Point
+	at := map[string]int{}
+	for i := range s.Runs {
+		run := &s.Runs[i]
+		if run.Variant != variant || run.Round > s.Rounds {
+			continue
+		}
+		unit, values := run.Of(metric)
+		for _, value := range values {
+			key := stats.Label(value.Parameters)
+			i, known := at[key]
+			if !known {
+				i = len(points)
+				at[key] = i
+				m := result.Metric{Name: cmp.Or(metric, run.Metric), Unit: unit}
+				points = append(points, stats.Point{Parameters: value.Parameters, Metric: m})
+			}
+			points[i].Values = append(points[i].Values, value.Value)
+		}
+	}
+	for i := range points {
+		points[i].Summary = stats.Summarize(points[i].Values)
+	}
+	return points
+}

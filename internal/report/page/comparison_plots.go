@@ -1,0 +1,184 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/plot"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// maxRounds is how many pairs are shown round by round, and maxFacets how many plots the variants have side by side.
+const maxRounds, maxFacets = 6, 4
+
+// comparisonDrawings are the plots of a comparison's page by where they stand.
+type comparisonDrawings struct {
+	// asked are those of the specification, with remarks about the others of it.
+	asked, ratios, rounds, curves []Drawing
+	remarks                       []string
+}
+
+// ComparisonDrawings are the plots of the page of a comparison. Without details, or with empty ones, those are missing that are made
+// of them.
+func ComparisonDrawings(s *report.Comparison, d *ComparisonDetails) (*Drawings, error) {
+	v, err := drawComparison(s, d)
+	if err != nil {
+		return nil, err
+	}
+	of := &Drawings{All: unique(slices.Concat(v.asked, v.ratios, v.rounds, v.curves)), Remarks: v.remarks}
+	if len(v.ratios) > 0 {
+		of.Headline = v.ratios[0].Plot
+	}
+	return of, nil
+}
+
+func drawComparison(s *report.Comparison, d *ComparisonDetails) (*comparisonDrawings, error) {
+	asked, err := s.AskedPlots()
+	if err != nil {
+		return nil, err
+	}
+	v := new(comparisonDrawings)
+	v.asked, v.remarks = askedOfComparison(s).draw(asked)
+	pairs := changedFirst(s.Pairs)
+	shown := s.Pairs
+	if len(shown) > plot.MaxRatios {
+		shown = pairs
+	}
+	name := pairName
+	if !slices.ContainsFunc(shown, func(p stats.Paired) bool { return p.Variant != shown[0].Variant || len(p.Parameters) == 0 }) {
+		name = func(p *stats.Paired) string { return stats.Label(p.Parameters) }
+	}
+	title := "Ratios" + ofAll(min(len(shown), plot.MaxRatios), len(shown), "pairs")
+	v.ratios = with(nil, plot.Ratios(title, shown, name), "ratios")
+	for i := range pairs[:min(len(pairs), maxRounds)] {
+		p := &pairs[i]
+		v.rounds = with(v.rounds, plot.Rounds(pairName(p), p), "rounds", "variant="+p.Variant, dotted(stats.Label(p.Parameters)))
+	}
+	v.curves = slices.Concat(sideBySide(s), variantsOverTime(s, pairs, d), latenciesOfVariants(s, pairs, d))
+	return v, nil
+}
+
+// addPlots sets the figures.
+func (v *comparisonView) addPlots(s *report.Comparison, d *ComparisonDetails) error {
+	drawn, err := drawComparison(s, d)
+	if err != nil {
+		return err
+	}
+	v.AskedRemarks = drawn.remarks
+	if v.Asked, err = figures(drawn.asked); err != nil {
+		return err
+	}
+	if v.Verdicts, err = figures(drawn.ratios); err != nil {
+		return err
+	}
+	if v.Rounds, err = figures(drawn.rounds); err != nil {
+		return err
+	}
+	for i := range v.Rounds {
+		v.Rounds[i].Text = "" // the titles say it all
+	}
+	v.Curves, err = figures(drawn.curves)
+	return err
+}
+
+// sideBySide shows the variants on one axis, a plot for each combination of the parameters that are not on it.
+func sideBySide(s *report.Comparison) []Drawing {
+	parameters := s.Parameters()
+	if len(parameters) == 0 {
+		return with(nil, variantsOnly(s), against("variant"))
+	}
+	var facets []string
+	series := map[string][]plot.Series{}
+	var along, unit, metric string
+	for _, variant := range s.Variants {
+		points := measured(s, variant.Name, "")
+		if len(points) == 0 {
+			continue
+		}
+		sw := sweepOf(parameters, parametersOf(points))
+		along, unit, metric = sw.along, points[0].Metric.Unit, points[0].Metric.Name
+		for _, line := range sw.group(points) {
+			if series[line.Name] == nil {
+				facets = append(facets, line.Name)
+			}
+			series[line.Name] = append(series[line.Name], plot.Series{Name: variant.Name, Points: line.Points})
+		}
+	}
+	var drawn []Drawing
+	for _, facet := range spread(facets, maxFacets) {
+		title := fmt.Sprintf("%s against %s", metric, along)
+		if facet != "" {
+			title += ", " + facet
+		}
+		p := plot.Curve(title, along, unit, spread(series[facet], plot.MaxSeries))
+		drawn = with(drawn, p, dotted(facet), against(along))
+	}
+	return drawn
+}
+
+// variantsOnly shows variants that are compared at one point.
+func variantsOnly(s *report.Comparison) *plot.Plot {
+	var line plot.Series
+	metric, unit := "", ""
+	for _, variant := range s.Variants {
+		for _, p := range measured(s, variant.Name, "") {
+			metric, unit = p.Metric.Name, p.Metric.Unit
+			line.Points = append(line.Points, plot.Point{At: variant.Name, Values: p.Values, Summary: p.Summary})
+		}
+	}
+	return plot.Curve(metric+" of each variant", "variant", unit, []plot.Series{line})
+}
+
+// variantsOverTime shows the course of the measured phase where the difference is the largest.
+func variantsOverTime(s *report.Comparison, pairs []stats.Paired, d *ComparisonDetails) []Drawing {
+	if len(pairs) == 0 {
+		return nil
+	}
+	at := pairs[0].Parameters
+	var series []timed
+	for _, variant := range spread(s.Variants, plot.MaxSeries) {
+		series = append(series, d.of(variant.Name).timed(variant.Name, at))
+	}
+	return overTime(series, stats.Label(at), "of the first run of each variant")
+}
+
+// latenciesOfVariants shows the distributions where the difference is the largest.
+func latenciesOfVariants(s *report.Comparison, pairs []stats.Paired, d *ComparisonDetails) []Drawing {
+	if d == nil || len(pairs) == 0 {
+		return nil
+	}
+	at := pairs[0].Parameters
+	var operations []string
+	lines := map[string][]plot.Line{}
+	for _, variant := range spread(s.Variants, plot.MaxSeries) {
+		of := d.of(variant.Name).of(at)
+		if of == nil {
+			continue
+		}
+		for _, op := range slices.Sorted(maps.Keys(of.latencies)) {
+			h := histogram(chosen{Point: stats.Point{Parameters: at}}, op, d.of(variant.Name))
+			if h == nil {
+				continue
+			}
+			if lines[op] == nil {
+				operations = append(operations, op)
+			}
+			lines[op] = append(lines[op], plot.Line{Name: variant.Name, Points: distribution(h)})
+		}
+	}
+	var drawn []Drawing
+	for _, op := range operations {
+		title := "Latency of " + op
+		if len(at) > 0 {
+			title += " at " + stats.Label(at)
+		}
+		p := plot.Percentiles(title, "What share of the operations took no longer: all rounds together.", lines[op])
+		drawn = with(drawn, p, dotted(stats.Label(at)), "latency", op)
+	}
+	return drawn
+}

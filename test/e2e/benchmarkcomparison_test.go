@@ -1,0 +1,145 @@
+//go:build e2e
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+func getComparison(ctx SpecContext, name string) *v1alpha1.BenchmarkComparison {
+	GinkgoHelper()
+	var comparison v1alpha1.BenchmarkComparison
+	Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &comparison)).To(Succeed())
+	return &comparison
+}
+
+var _ = Describe("a comparison", func() {
+	// Serial: a verdict is about times, and what runs beside it on two CPUs would have its share in them.
+	It("says whether a server that does not wait for the disk is faster, by how much, and why", Serial, func(ctx SpecContext) {
+		sample, err := os.ReadFile(filepath.Join(repository, "config", "samples", "comparison-durable-or-not.yaml"))
+		Expect(err).NotTo(HaveOccurred())
+		manifest := strings.Replace(string(sample), "limits: {seconds: 3}", "limits: {seconds: 1}", 1)
+		apply(ctx, strings.Replace(manifest, "  maxRounds: 12\n", `  maxRounds: 12
+  claims:
+  - {name: not-half, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "0.5"}}
+  - {name: unknown, metric: coffee, ratio: {of: {variant: lazy}, to: {variant: durable}, atMost: "0.5"}}
+  - {name: hundredfold, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "100"}}
+`, 1))
+		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout=10m", "benchmarkcomparison/durable-or-not")
+
+		comparison := getComparison(ctx, "durable-or-not")
+		Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, "Decided")).To(BeTrue(), "%+v", comparison.Status)
+		Expect(comparison.Status.Pairs).To(HaveLen(1))
+		Expect(comparison.Status.Pairs[0].Verdict).To(BeEquivalentTo("Faster"))
+		Expect(*comparison.Status.Runs.Finished).To(Equal(2 * *comparison.Status.Rounds.Measured))
+		// Both variants ran on the same nodes, and on the same settings but the one that was to differ.
+		Expect(strings.Join(comparison.Status.Warnings, "\n")).NotTo(ContainSubstring("different"))
+		Expect(comparison.Status.Differences).To(HaveExactElements(ContainSubstring("innodb_flush_log_at_trx_commit (1 → 0)")))
+
+		// The bounds are far from what is measured: three claims share their error, and a busy machine decides a close one late.
+		By("judging what was claimed")
+		var verdicts []v1alpha1.ClaimVerdict
+		for _, c := range comparison.Status.Claims {
+			verdicts = append(verdicts, c.Verdict)
+		}
+		Expect(verdicts).To(HaveExactElements(v1alpha1.ClaimHolds, v1alpha1.ClaimCannotSay, v1alpha1.ClaimDoesNotHold), "%+v", comparison.Status.Claims)
+
+		By("showing what users look at")
+		Expect(kubectl(ctx, "get", "bcmp")).To(MatchRegexp(`durable-or-not\s+Decided\s+\d+/12\s+lazy is .* durable \(.*\)\s+\dm`))
+		summary := configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"]
+		Expect(summary).To(And(HavePrefix("# durable-or-not: lazy is "), ContainSubstring("**faster**"), ContainSubstring("hundredfold **does not hold**"),
+			MatchRegexp(`durable → lazy: innodbFsyncsPerTransaction 1(\.\d+)? → 0`)))
+
+		By("leaving nothing that runs, and nothing at all when it is deleted")
+		Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
+		kubectl(ctx, "delete", "bcmp", "durable-or-not")
+		Eventually(func() string {
+			return kubectl(ctx, "get", "brun,cm,pvc,secret", "-l", "app.kubernetes.io/name=benchrun")
+		}).
+			WithContext(ctx).WithTimeout(time.Minute).Should(ContainSubstring("No resources found"))
+	}, SpecTimeout(15*time.Minute))
+
+	It("measures one server if its variants differ in the workload alone", takesMinutes, func(ctx SpecContext) {
+		apply(ctx, `
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkComparison
+metadata: {name: clients}
+spec:
+  template:
+    spec:
+      database: {image: "mariadb:11.8", storage: {size: 1Gi}}
+      workload: {type: CommitSize, commitSize: {rows: 200, rowsPerCommit: 1}}
+      trials: {warmUpSeconds: 5}
+  variants:
+  - {name: single}
+  - {name: fifty, workload: {commitSize: {rowsPerCommit: 50}}}
+  maxRounds: 2
+  earlyStop: {policy: Disabled}
+`)
+		var seen []string
+		Eventually(func(g Gomega) bool {
+			var pods corev1.PodList
+			g.Expect(cluster.List(ctx, &pods, client.InNamespace(namespace),
+				client.MatchingLabels{v1alpha1.LabelComponent: v1alpha1.ComponentDatabase})).To(Succeed())
+			for _, pod := range pods.Items {
+				if !slices.Contains(seen, pod.Name+" "+string(pod.UID)) {
+					seen = append(seen, pod.Name+" "+string(pod.UID))
+				}
+			}
+			return apimeta.IsStatusConditionTrue(getComparison(ctx, "clients").Status.Conditions, v1alpha1.ConditionFinished)
+		}).WithContext(ctx).WithTimeout(2 * runTime).WithPolling(time.Second).Should(BeTrue())
+		comparison := getComparison(ctx, "clients")
+		Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", comparison.Status)
+
+		By("recording the same Pod in all runs, of which the first has warmed it up")
+		Expect(seen).To(HaveExactElements(HavePrefix("clients-db1-0 ")))
+		_, pod, _ := strings.Cut(seen[0], " ")
+		warmedUp := 0
+		for _, run := range []string{"clients-r1-single", "clients-r1-fifty", "clients-r2-single", "clients-r2-fifty"} {
+			r := record(ctx, run+"-t1-a1")
+			Expect(r.Place.DatabasePodUID).To(Equal(pod), run)
+			Expect(r.Instance).To(Equal(1), run)
+			if slices.ContainsFunc(document(ctx, run+"-t1-a1").Phases, func(p result.Phase) bool { return p.Name == "warmup" }) {
+				warmedUp++
+			}
+		}
+		Expect(warmedUp).To(Equal(1))
+		Expect(comparison.Status.Database).To(Equal("all runs have measured one database server"))
+		Expect(configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"]).To(ContainSubstring("- " + comparison.Status.Database + "\n"))
+
+		By("leaving nothing that runs, and nothing at all when it is deleted")
+		Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
+		kubectl(ctx, "delete", "bcmp", "clients")
+		Eventually(func() string {
+			return kubectl(ctx, "get", "brun,cm,pvc,secret,service,pdb", "-l", "app.kubernetes.io/name=benchrun")
+		}).
+			WithContext(ctx).WithTimeout(time.Minute).Should(ContainSubstring("No resources found"))
+	}, SpecTimeout(20*time.Minute))
+
+	It("ends before anything is measured if a variant cannot be", func(ctx SpecContext) {
+		sample, err := os.ReadFile(filepath.Join(repository, "config", "samples", "comparison-durable-or-not.yaml"))
+		Expect(err).NotTo(HaveOccurred())
+		apply(ctx, strings.Replace(string(sample), "flushLogAtTrxCommit: 0}", "bufferPoolSize: 8Gi}", 1))
+		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout=1m", "benchmarkcomparison/durable-or-not")
+		failed := apimeta.FindStatusCondition(getComparison(ctx, "durable-or-not").Status.Conditions, v1alpha1.ConditionFailed)
+		Expect(failed.Reason).To(Equal("VariantInvalid"))
+		Expect(failed.Message).To(And(ContainSubstring("lazy"), ContainSubstring("settings.bufferPoolSize must be below resources.limits.memory")))
+		Expect(kubectl(ctx, "get", "brun")).To(ContainSubstring("No resources found"))
+	}, SpecTimeout(2*time.Minute))
+})
