@@ -94,7 +94,7 @@ manifests-chart:
 .PHONY: docs-reference
 docs-reference: ## Regenerate docs/reference: api.md from the API's comments, kubectl.md from the plugin's help, findings.md.
 	GOWORK=off go tool -modfile hack/tools/docs/go.mod crd-ref-docs --config hack/tools/docs/config.yaml \
-	  --templates-dir hack/tools/docs/templates --renderer markdown --log-level ERROR \
+	  --templates-dir hack/tools/docs/templates --max-depth 20 --renderer markdown --log-level ERROR \
 	  --source-path api --output-path docs/reference/api.md
 	go run ./hack/reference docs/reference/kubectl.md docs/reference/findings.md
 

@@ -68,8 +68,8 @@ func (r *BenchmarkComparisonReconciler) takeLane(ctx context.Context, s *compari
 	return nil
 }
 
-// memberRun is the run of a member, bound to nodes if there are any, with what pilots have decided, and told to share the comparison's
-// database if it is to.
+// memberRun is the run of a member, bound to nodes if there are any, with what pilots have decided, and told to share the
+// comparison's database if it is to.
 func memberRun(comparison *v1alpha1.BenchmarkComparison, a lifecycle.CreateMember) (*v1alpha1.BenchmarkRun, error) {
 	run := plan.MemberRun(comparison, a.Member)
 	run.Annotations = map[string]string{}

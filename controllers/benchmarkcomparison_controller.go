@@ -62,8 +62,8 @@ type BenchmarkComparisonReconciler struct {
 	queues *laneQueues
 }
 
-// comparisonMemory is what the operator remembers of a comparison from one step to the next. An operator that has just started finds
-// everything in it again.
+// comparisonMemory is what the operator remembers of a comparison from one step to the next. An operator that has just started
+// finds everything in it again.
 type comparisonMemory struct {
 	basics
 	// checked: the API server has accepted the runs of all variants.
@@ -117,9 +117,9 @@ func (r *BenchmarkComparisonReconciler) writer(comparison *v1alpha1.BenchmarkCom
 	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, metrics: r.Metrics, owner: comparisonOwner(comparison)}
 }
 
-// SetupWithManager watches comparisons, all runs that have the name of a comparison in their label, and what makes load when it comes or
-// goes; and runs, comparisons and Leases for the queues of lanes. One comparison is reconciled at a time: the results of a run may be
-// large.
+// SetupWithManager watches comparisons, all runs that have the name of a comparison in their label, and what makes load when it
+// comes or goes; and runs, comparisons and Leases for the queues of lanes. One comparison is reconciled at a time: the results of
+// a run may be large.
 func (r *BenchmarkComparisonReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	r.queues = new(laneQueues)
 	b := ctrl.NewControllerManagedBy(mgr).

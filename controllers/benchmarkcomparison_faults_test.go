@@ -111,8 +111,8 @@ func TestEnvtestComparisonWithItsRuns(t *testing.T) {
 	}
 }
 
-// TestEnvtestComparisonCrashAfterEveryWrite kills the operator after its n-th write, for every n of a whole comparison, and starts another:
-// the end is the same each time, and every run is made once, in the same order.
+// TestEnvtestComparisonCrashAfterEveryWrite kills the operator after its n-th write, for every n of a whole comparison, and
+// starts another: the end is the same each time, and every run is made once, in the same order.
 func TestEnvtestComparisonCrashAfterEveryWrite(t *testing.T) {
 	t.Parallel()
 	type end struct {

@@ -20,7 +20,8 @@ import (
 )
 
 // observe reads everything that a decision about a comparison depends on, by a reader: the cache, or the API server itself. The
-// results of runs, which do not change, are read once, from the API server. Those of a finished comparison are not needed any more.
+// results of runs, which do not change, are read once, from the API server. Those of a finished comparison are not needed any
+// more.
 func (r *BenchmarkComparisonReconciler) observe(
 	ctx context.Context, comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, reader client.Reader,
 ) (*lifecycle.ComparisonObserved, error) {
@@ -81,7 +82,8 @@ func (o *ownership) runs(list *v1alpha1.BenchmarkRunList) map[string]*v1alpha1.B
 
 // members adds the runs of a comparison, by their names, and what they measured.
 func (r *BenchmarkComparisonReconciler) members(
-	ctx context.Context, comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, ours map[string]*v1alpha1.BenchmarkRun,
+	ctx context.Context, comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan,
+	ours map[string]*v1alpha1.BenchmarkRun,
 	seen *lifecycle.ComparisonObserved,
 ) error {
 	m := r.memories.of(comparison)
@@ -122,7 +124,8 @@ func (r *BenchmarkComparisonReconciler) instances(
 
 // lingering says whether something of the comparison's runs may put load on a node. What they share is looked at by itself.
 func (r *BenchmarkComparisonReconciler) lingering(
-	ctx context.Context, comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, runs []v1alpha1.BenchmarkRun, reader client.Reader,
+	ctx context.Context, comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, runs []v1alpha1.BenchmarkRun,
+	reader client.Reader,
 ) (bool, error) {
 	anyMariaDB := slices.ContainsFunc(p.Variants, func(v analysis.PlannedVariant) bool { return withMariaDBs(v.Run) })
 	remains, err := r.lanes().remains(ctx, reader, lifecycle.HolderOfComparison(comparison), anyMariaDB)
@@ -138,10 +141,11 @@ func (r *BenchmarkComparisonReconciler) lingering(
 	return remains.Disturb(kept, r.Clock.Now()), nil
 }
 
-// afterTheEnd reads what the last things that a finished comparison does depend on: it removes what is left of the database that its
-// runs shared, and leaves its lane, if it has not left it yet.
+// afterTheEnd reads what the last things that a finished comparison does depend on: it removes what is left of the database that
+// its runs shared, and leaves its lane, if it has not left it yet.
 func (r *BenchmarkComparisonReconciler) afterTheEnd(
-	ctx context.Context, comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, lane lifecycle.Lane, reader client.Reader,
+	ctx context.Context, comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, lane lifecycle.Lane,
+	reader client.Reader,
 ) (*lifecycle.ComparisonObserved, error) {
 	seen := &lifecycle.ComparisonObserved{Lane: lane}
 	var err error

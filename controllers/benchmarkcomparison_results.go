@@ -46,7 +46,9 @@ func (r *BenchmarkComparisonReconciler) publish(ctx context.Context, s *comparis
 }
 
 // page of what was measured so far.
-func (r *BenchmarkComparisonReconciler) page(ctx context.Context, s *comparisonStep, rep *report.Comparison) ([]result.File, error) {
+func (r *BenchmarkComparisonReconciler) page(
+	ctx context.Context, s *comparisonStep, rep *report.Comparison,
+) ([]result.File, error) {
 	var members []pagedRun
 	for i, m := range s.plan.Members {
 		if seen := s.seen.Members[i]; seen.Measured != nil {

@@ -21,7 +21,9 @@ import (
 type comparisonStep = step[*v1alpha1.BenchmarkComparison, *analysis.ComparisonPlan, *lifecycle.ComparisonObserved]
 
 // step of a comparison. It returns when to look again if nothing happens before.
-func (r *BenchmarkComparisonReconciler) step(ctx context.Context, comparison *v1alpha1.BenchmarkComparison, is part) (time.Duration, error) {
+func (r *BenchmarkComparisonReconciler) step(
+	ctx context.Context, comparison *v1alpha1.BenchmarkComparison, is part,
+) (time.Duration, error) {
 	s, err := takeStep(ctx, r, is, comparison, new(v1alpha1.BenchmarkComparison), r.Client, r.Live)
 	if s == nil {
 		return 0, err
@@ -37,7 +39,8 @@ func (r *BenchmarkComparisonReconciler) decide(
 	s.plan = p
 	seen, err := r.observe(ctx, comparison, p, reader)
 	if err != nil {
-		s.seen = &lifecycle.ComparisonObserved{Hindrances: lifecycle.Hindrances{Blind: true, MaxTurn: r.MaxTurn, DefaultTTL: r.DefaultTTL}}
+		s.seen = &lifecycle.ComparisonObserved{Hindrances: lifecycle.Hindrances{Blind: true, MaxTurn: r.MaxTurn,
+			DefaultTTL: r.DefaultTTL}}
 		return s, fmt.Errorf("observing: %w", err)
 	}
 	s.seen = seen

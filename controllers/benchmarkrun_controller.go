@@ -132,8 +132,8 @@ func (r *BenchmarkRunReconciler) databaseWriter(run *v1alpha1.BenchmarkRun) *wri
 	return &writer{Client: r.Client, live: r.Live, recorder: r.Recorder, owner: databaseOwner(run)}
 }
 
-// SetupWithManager watches runs, comparisons and Leases for the queues of lanes, and all objects that have the name of a run in their
-// label. Of ConfigMaps, which hold the results of all runs, only the metadata.
+// SetupWithManager watches runs, comparisons and Leases for the queues of lanes, and all objects that have the name of a run in
+// their label. Of ConfigMaps, which hold the results of all runs, only the metadata.
 func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	r.queues = new(laneQueues)
 	b := ctrl.NewControllerManagedBy(mgr).

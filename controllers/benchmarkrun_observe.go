@@ -97,8 +97,8 @@ func isCurrent(ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Re
 	return comparison.UID == of.UID && comparison.Status.CurrentRun.UID == string(run.UID), nil
 }
 
-// comparisonRows are the rows that pilots of a run's comparison have decided, read once: the cache does not keep the annotation, which
-// anybody may fill on a run of his own.
+// comparisonRows are the rows that pilots of a run's comparison have decided, read once: the cache does not keep the annotation,
+// which anybody may fill on a run of his own.
 func (r *BenchmarkRunReconciler) comparisonRows(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, named bool,
 ) (map[string]int64, error) {
@@ -114,8 +114,8 @@ func (r *BenchmarkRunReconciler) comparisonRows(
 	return m.comparisonRows, nil
 }
 
-// images that a run uses: those that it has pinned, or its comparison. The comparison is read once, from the API server: the cache may not
-// know yet what it has pinned.
+// images that a run uses: those that it has pinned, or its comparison. The comparison is read once, from the API server: the
+// cache may not know yet what it has pinned.
 func (r *BenchmarkRunReconciler) images(ctx context.Context, run *v1alpha1.BenchmarkRun) (podutil.Images, error) {
 	of, finished := lifecycle.MemberOf(run), apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
 	if run.Status.Images.Loader != "" || of == nil || finished {
@@ -132,8 +132,8 @@ func (r *BenchmarkRunReconciler) images(ctx context.Context, run *v1alpha1.Bench
 	return lifecycle.ImagesOf(comparison.Status.Images, r.Images), nil
 }
 
-// observeShared reads the instances of the database that a run shares. A run that has finished does not look at them: its comparison
-// removes them.
+// observeShared reads the instances of the database that a run shares. A run that has finished does not look at them: its
+// comparison removes them.
 func (r *BenchmarkRunReconciler) observeShared(ctx context.Context, o *observer, reader client.Reader) error {
 	if apimeta.IsStatusConditionTrue(o.run.Status.Conditions, v1alpha1.ConditionFinished) {
 		return nil

@@ -45,8 +45,8 @@ func (l *inLane) comparison(name string, rounds int32, change func(*v1alpha1.Ben
 	l.applyComparison(made.Obj())
 }
 
-// turn reconciles comparisons, whether they are there or not, then every run that has something to do, or the lane; and lets the cluster
-// react. No two runs may have anything at a time that puts load on a node.
+// turn reconciles comparisons, whether they are there or not, then every run that has something to do, or the lane; and lets the
+// cluster react. No two runs may have anything at a time that puts load on a node.
 func (l *inLane) turn(names ...string) {
 	l.t.Helper()
 	var runs v1alpha1.BenchmarkRunList

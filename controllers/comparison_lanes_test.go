@@ -20,8 +20,8 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// Comparisons and runs stand in one queue, the oldest first. Nobody comes between the runs of a comparison, and the time in the queue does
-// not count for it.
+// Comparisons and runs stand in one queue, the oldest first. Nobody comes between the runs of a comparison, and the time in the
+// queue does not count for it.
 func TestEnvtestComparisonsAndRunsInOneLane(t *testing.T) {
 	t.Parallel()
 	l := newInLane(t)
@@ -165,8 +165,8 @@ func TestEnvtestComparisonLeavesItsLane(t *testing.T) {
 	}
 }
 
-// A run that holds its lane itself, because an earlier version of the operator has admitted it, goes on; then its comparison has its
-// turn.
+// A run that holds its lane itself, because an earlier version of the operator has admitted it, goes on; then its comparison has
+// its turn.
 func TestEnvtestComparisonOfAnEarlierVersion(t *testing.T) {
 	l := newInLane(t)
 	l.comparison("s", 2, nil)
@@ -227,8 +227,9 @@ func TestEnvtestComparisonOfAnotherInstallation(t *testing.T) {
 	l.until("ours", v1alpha1.ConditionAdmitted, "ours")
 }
 
-// The manager is killed after each write of the Lease of a comparison, and after the next one, while a run waits, and another goes on:
-// the run begins when the comparison has finished, and the lane is free at the end. The runs of the comparison end at once.
+// The manager is killed after each write of the Lease of a comparison, and after the next one, while a run waits, and another
+// goes on: the run begins when the comparison has finished, and the lane is free at the end. The runs of the comparison end at
+// once.
 func TestEnvtestCrashAfterEveryWriteOfAComparisonsLease(t *testing.T) {
 	t.Parallel()
 	crash := func(t *testing.T, n int) []int {

@@ -31,8 +31,8 @@ func (l *inLane) forge(comparison *v1alpha1.BenchmarkComparison, name string) *v
 	return run
 }
 
-// A run with a hand-written owner reference to a comparison that has its lane gets no turn by it: not beside the comparison's own run, not in
-// its place, and it does not keep the lane when the comparison is suspended.
+// A run with a hand-written owner reference to a comparison that has its lane gets no turn by it: not beside the comparison's own
+// run, not in its place, and it does not keep the lane when the comparison is suspended.
 func TestEnvtestMemberMadeByHand(t *testing.T) {
 	l := newInLane(t)
 	l.loader = func(*batchv1.Job, *corev1.Pod) {} // it runs until it is removed

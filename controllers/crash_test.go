@@ -79,8 +79,8 @@ func (m *mortal) client() client.Client {
 	})
 }
 
-// TestEnvtestWritesPerTrial counts what a trial on a reused database costs the API server, Events not counted: the Job, the status
-// that names it, the record, the status that names this, the Job's deletion.
+// TestEnvtestWritesPerTrial counts what a trial on a reused database costs the API server, Events not counted: the Job, the
+// status that names it, the record, the status that names this, the Job's deletion.
 func TestEnvtestWritesPerTrial(t *testing.T) {
 	writes := func(trials int32) int {
 		c := newCluster(t)
@@ -125,8 +125,8 @@ func TestEnvtestCrashAfterEveryWrite(t *testing.T) {
 	fmt.Printf("crash after every write: n = %d\n", writes)
 }
 
-// killedAfter runs a scenario in which the manager is killed after a write, for each of these writes, several at a time: each has a
-// namespace and lanes of its own.
+// killedAfter runs a scenario in which the manager is killed after a write, for each of these writes, several at a time: each has
+// a namespace and lanes of its own.
 func killedAfter(t *testing.T, writes []int, scenario func(t *testing.T, n int)) {
 	t.Helper()
 	for _, n := range writes {

@@ -88,8 +88,8 @@ func TestEnvtestDeletedRunLeavesTheQueue(t *testing.T) {
 	c.nothingRuns()
 }
 
-// With foreground deletion, the garbage collector deletes what a run has, and on a node that does not answer that stays: the Job and
-// the StatefulSet as long as their Pods, which are Terminating. The lane is left when the Pods are cut off.
+// With foreground deletion, the garbage collector deletes what a run has, and on a node that does not answer that stays: the Job
+// and the StatefulSet as long as their Pods, which are Terminating. The lane is left when the Pods are cut off.
 func TestEnvtestDeletedInTheForegroundWithADeadNode(t *testing.T) {
 	c := newCluster(t)
 	c.loader = func(_ *batchv1.Job, pod *corev1.Pod) { pod.Status.Phase = corev1.PodRunning } // it runs until it is removed
@@ -147,8 +147,8 @@ func (c *cluster) tryAll(names ...string) {
 	}
 }
 
-// A comparison that is deleted and kept by somebody else's finalizer stops its run, and leaves its lane; so does a run of it, if the
-// garbage collector deletes that first.
+// A comparison that is deleted and kept by somebody else's finalizer stops its run, and leaves its lane; so does a run of it, if
+// the garbage collector deletes that first.
 func TestEnvtestDeletedComparisonLeavesItsLane(t *testing.T) {
 	t.Parallel()
 	for name, foreground := range map[string]bool{"its run stays": false, "its run is deleted, too": true} {

@@ -30,9 +30,9 @@ import (
 // etcdQuota is the size of etcd's database beyond which it accepts no write, unless it is told another one.
 const etcdQuota = 2 << 30
 
-// TestEtcdPerFinishedRun prints what a run of the sample commit-size leaves in etcd: 36 trials, whose documents are that of a real
-// loader and a real server but for the trial's number. The operator makes one such run; copies of what it has left show by how much
-// etcd's database grows.
+// TestEtcdPerFinishedRun prints what a run of the sample commit-size leaves in etcd: 36 trials, whose documents are that of a
+// real loader and a real server but for the trial's number. The operator makes one such run; copies of what it has left show by
+// how much etcd's database grows.
 func TestEtcdPerFinishedRun(t *testing.T) {
 	const copies = 100
 	c := newCluster(t)

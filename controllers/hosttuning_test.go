@@ -55,8 +55,8 @@ const (
 	toSixty = dbNode + " set --swappiness=60"
 )
 
-// The node is tuned before anything is measured, and restored before the results are written: they say both. The Jobs are privileged,
-// on that node alone, and in the operator's namespace.
+// The node is tuned before anything is measured, and restored before the results are written: they say both. The Jobs are
+// privileged, on that node alone, and in the operator's namespace.
 func TestEnvtestHostIsTunedAndRestored(t *testing.T) {
 	c := newTuning(t)
 	c.apply(tunedRun("run", 2))
@@ -115,8 +115,8 @@ func (c *tuning) published(name string) []result.HostTuning {
 	return document.Run.HostTuning
 }
 
-// A node whose run is deleted is restored, however far the run was; and so is one whose run was deleted while no manager ran, or made
-// again under the same name.
+// A node whose run is deleted is restored, however far the run was; and so is one whose run was deleted while no manager ran, or
+// made again under the same name.
 func TestEnvtestHostOfADeletedRunIsRestored(t *testing.T) {
 	t.Parallel()
 	for name, until := range map[string]func(*tuning) bool{
@@ -225,8 +225,8 @@ func TestEnvtestPageCacheIsDropped(t *testing.T) {
 	}
 }
 
-// TestEnvtestHostTuningCrashAfterEveryWrite kills the manager after its n-th write, for every n of a run on a tuned node, and starts
-// another: the node is measured tuned, and is restored.
+// TestEnvtestHostTuningCrashAfterEveryWrite kills the manager after its n-th write, for every n of a run on a tuned node, and
+// starts another: the node is measured tuned, and is restored.
 func TestEnvtestHostTuningCrashAfterEveryWrite(t *testing.T) {
 	t.Parallel()
 	want, writes := tunedAndKilled(t, 0)

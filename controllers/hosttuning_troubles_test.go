@@ -60,8 +60,8 @@ func TestEnvtestHostThatCannotBeTuned(t *testing.T) {
 	}
 }
 
-// A node that is not restored is reported after three attempts, in the status, the results and an event; the run ends, and the lane is
-// left. The operator goes on trying, and says when it has succeeded.
+// A node that is not restored is reported after three attempts, in the status, the results and an event; the run ends, and the
+// lane is left. The operator goes on trying, and says when it has succeeded.
 func TestEnvtestHostThatIsNotRestored(t *testing.T) {
 	c := newTuning(t)
 	broken := true

@@ -49,8 +49,8 @@ func otherRows(container *corev1.Container) {
 	}
 }
 
-// A Job of an attempt is the one that the operator has made. One that somebody makes by hand is nobody's, whatever its name, labels
-// and owner reference say; if it has the name that is needed next, the run ends.
+// A Job of an attempt is the one that the operator has made. One that somebody makes by hand is nobody's, whatever its name,
+// labels and owner reference say; if it has the name that is needed next, the run ends.
 func TestEnvtestJobMadeByHandDoesNotCount(t *testing.T) {
 	for name, tc := range map[string]struct {
 		trial  int

@@ -35,8 +35,8 @@ func digests(p *corev1.Pod) {
 	}
 }
 
-// An operator that is upgraded in mid-run goes on with the images that the run began with: for its loaders, and for the probe, the
-// observer and the server of each new database.
+// An operator that is upgraded in mid-run goes on with the images that the run began with: for its loaders, and for the probe,
+// the observer and the server of each new database.
 func TestEnvtestOperatorUpgradedInMidRun(t *testing.T) {
 	c := newCluster(t)
 	server, succeed := c.server, c.loader

@@ -90,7 +90,8 @@ func TestEnvtestOneInstallationActs(t *testing.T) {
 	i.until("run", v1alpha1.ConditionComplete)
 }
 
-// The other one takes over when nobody of the first has renewed its Lease for a while, and not before: its manager may be updated.
+// The other one takes over when nobody of the first has renewed its Lease for a while, and not before: its manager may be
+// updated.
 func TestEnvtestInstallationThatIsGone(t *testing.T) {
 	i := newInstalled(t)
 	i.apply(testutil.MakeRun("run", "").With(func(r *v1alpha1.BenchmarkRun) {
@@ -110,7 +111,8 @@ func TestEnvtestInstallationThatIsGone(t *testing.T) {
 	i.until("run", v1alpha1.ConditionComplete)
 }
 
-// What has finished needs somebody too: it is deleted when its time is over. The other one takes that over as well, and not before.
+// What has finished needs somebody too: it is deleted when its time is over. The other one takes that over as well, and not
+// before.
 func TestEnvtestFinishedRunOfAnInstallationThatIsGone(t *testing.T) {
 	i := newInstalled(t)
 	i.apply(testutil.MakeRun("run", "").With(func(r *v1alpha1.BenchmarkRun) {

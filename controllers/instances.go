@@ -29,8 +29,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// databaseOwner is the owner of a run's database instances. The comparison that it may be is known by its name and UID, which is all
-// that owning takes.
+// databaseOwner is the owner of a run's database instances. The comparison that it may be is known by its name and UID, which is
+// all that owning takes.
 func databaseOwner(run *v1alpha1.BenchmarkRun) owner {
 	of := plan.DatabaseOwner(run)
 	if of.Kind != plan.ComparisonKind {
@@ -259,8 +259,8 @@ func (w *writer) removeOfInstance(ctx context.Context, instance int, list client
 	})
 }
 
-// enqueueRuns leads from an object to the run whose name it has in a label and, from one of a database that the runs of a comparison
-// share, to those of them that use it: one, unless a run was resumed by hand.
+// enqueueRuns leads from an object to the run whose name it has in a label and, from one of a database that the runs of a
+// comparison share, to those of them that use it: one, unless a run was resumed by hand.
 func (r *BenchmarkRunReconciler) enqueueRuns() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
 		name, comparison := object.GetLabels()[v1alpha1.LabelRun], object.GetLabels()[v1alpha1.LabelComparison]

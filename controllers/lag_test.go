@@ -124,8 +124,8 @@ func (l *lag) state(list client.ObjectList) client.ObjectList {
 	return l.history[kind][l.at[kind]].DeepCopyObject().(client.ObjectList)
 }
 
-// Decisions that are made on a cache that is behind end as those on the API server itself: no attempt is lost that was not, no Job
-// is made twice, no database is used twice. Meanwhile the world changes between any two looks.
+// Decisions that are made on a cache that is behind end as those on the API server itself: no attempt is lost that was not, no
+// Job is made twice, no database is used twice. Meanwhile the world changes between any two looks.
 func TestEnvtestCacheThatIsBehind(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
@@ -158,8 +158,8 @@ func TestEnvtestCacheThatIsBehind(t *testing.T) {
 	}
 }
 
-// Nothing is decided about a run that is older than what was decided about before: the cache is behind. If the API server itself has
-// nothing newer, it was restored from a backup, and the operator goes on with what there is.
+// Nothing is decided about a run that is older than what was decided about before: the cache is behind. If the API server itself
+// has nothing newer, it was restored from a backup, and the operator goes on with what there is.
 func TestEnvtestOlderRunIsNotDecidedAbout(t *testing.T) {
 	c := newCluster(t)
 	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())

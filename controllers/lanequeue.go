@@ -11,9 +11,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
-// laneQueues are the runs and comparisons that want a lane, as the watches of one controller tell of them. To list all of them for
-// each one that waits would cost the square of their number. Whoever is woken because somebody has left finds that in it: it is
-// told first. A nil one keeps nothing.
+// laneQueues are the runs and comparisons that want a lane, as the watches of one controller tell of them. To list all of them
+// for each one that waits would cost the square of their number. Whoever is woken because somebody has left finds that in it: it
+// is told first. A nil one keeps nothing.
 type laneQueues struct {
 	mutex sync.Mutex
 	lanes map[string]map[laneName]lifecycle.Contender

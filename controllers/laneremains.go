@@ -62,8 +62,8 @@ func (l *lanes) ended(
 	return object.GetUID() != holder.UID || apimeta.IsStatusConditionTrue(*conditions, v1alpha1.ConditionFinished), nil
 }
 
-// withoutRuns says whether no run is left that a comparison holds its lane for: one that was admitted. Those of a comparison that is gone
-// will be deleted.
+// withoutRuns says whether no run is left that a comparison holds its lane for: one that was admitted. Those of a comparison that
+// is gone will be deleted.
 func (l *lanes) withoutRuns(ctx context.Context, comparison lifecycle.Holder) (bool, error) {
 	var runs v1alpha1.BenchmarkRunList
 	of := client.MatchingLabels{v1alpha1.LabelComparisonUID: string(comparison.UID)}

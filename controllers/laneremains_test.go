@@ -40,8 +40,8 @@ func (c *cluster) stranger(name string, labels map[string]string, controller *me
 	c.must(api.Create(c.t.Context(), pod))
 }
 
-// Whatever labels somebody gives to his own Pods, and whatever controls these: they do not hold the lane of a run, nor of a run that
-// is gone. What a run has made does, until it is gone, too.
+// Whatever labels somebody gives to his own Pods, and whatever controls these: they do not hold the lane of a run, nor of a run
+// that is gone. What a run has made does, until it is gone, too.
 func TestEnvtestOnlyWhatARunHasMadeHoldsItsLane(t *testing.T) {
 	for name, gone := range map[string]bool{"the run has finished": false, "the run is gone": true} {
 		t.Run(name, func(t *testing.T) {

@@ -116,8 +116,8 @@ func TestEnvtestTwoManagersOneLane(t *testing.T) {
 	c.nothingRuns()
 }
 
-// The manager is killed after each write of a Lease, and after the next one, while two runs share a lane, and another goes on: both
-// are measured, never at the same time, and the lane is free at the end. What else is written, another test kills it after.
+// The manager is killed after each write of a Lease, and after the next one, while two runs share a lane, and another goes on:
+// both are measured, never at the same time, and the lane is free at the end. What else is written, another test kills it after.
 func TestEnvtestCrashAfterEveryWriteOfALease(t *testing.T) {
 	t.Parallel()
 	leases := crashInLane(t, 0)

@@ -38,8 +38,8 @@ func (c *cluster) queue(change func(*v1alpha1.BenchmarkRun), names ...string) {
 	}
 }
 
-// turn reconciles some runs, whether they are there or not, and lets the cluster react. No two of them may have anything at a time
-// that puts load on a node.
+// turn reconciles some runs, whether they are there or not, and lets the cluster react. No two of them may have anything at a
+// time that puts load on a node.
 func (c *cluster) turn(names ...string) {
 	c.t.Helper()
 	for _, name := range names {

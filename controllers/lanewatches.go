@@ -21,8 +21,8 @@ import (
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// enqueueNext keeps the queues of lanes, and leads from a run or a comparison that leaves one to who is next there now. Who comes into
-// it, and what else changes, does not concern the others: a departure costs the same however many wait.
+// enqueueNext keeps the queues of lanes, and leads from a run or a comparison that leaves one to who is next there now. Who comes
+// into it, and what else changes, does not concern the others: a departure costs the same however many wait.
 func (l *lanes) enqueueNext() handler.EventHandler {
 	leave := func(ctx context.Context, one lifecycle.Contender, q queue) {
 		for _, request := range l.next(ctx, one.Lane) {
@@ -49,8 +49,8 @@ func (l *lanes) enqueueNext() handler.EventHandler {
 	}
 }
 
-// waitFor leads from the Lease of a lane to its holder, to who is next in the lane's queue, and to the runs of the comparison that
-// holds the lane. The holder may have gone while the manager was down, and nothing else would lead to its name.
+// waitFor leads from the Lease of a lane to its holder, to who is next in the lane's queue, and to the runs of the comparison
+// that holds the lane. The holder may have gone while the manager was down, and nothing else would lead to its name.
 func (l *lanes) waitFor(ctx context.Context, object client.Object) []reconcile.Request {
 	requests := l.next(ctx, object.GetLabels()[v1alpha1.LabelLane])
 	lease, ok := object.(*coordinationv1.Lease)
@@ -128,8 +128,9 @@ func contender(object client.Object) lifecycle.Contender {
 	return lifecycle.Contender{}
 }
 
-// enqueueComparison leads from an object of a comparison's run that is gone to the comparison, which may wait for that to give its lane to the
-// next, or to measure its next run; and from one of the database that its runs share when it is made: the comparison may have ended.
+// enqueueComparison leads from an object of a comparison's run that is gone to the comparison, which may wait for that to give
+// its lane to the next, or to measure its next run; and from one of the database that its runs share when it is made: the
+// comparison may have ended.
 func enqueueComparison() handler.EventHandler {
 	enqueue := func(object client.Object, q queue) {
 		if comparison := object.GetLabels()[v1alpha1.LabelComparison]; comparison != "" {

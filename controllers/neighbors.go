@@ -91,7 +91,8 @@ var ownerKinds = []result.OwnerKind{
 	result.OwnerJob, result.OwnerDaemonSet, result.OwnerStatefulSet, result.OwnerReplicaSet, result.OwnerNode,
 }
 
-// belongs says whether a Pod is one of the run's own, or of its comparison. Anybody may give a Pod in another namespace their labels.
+// belongs says whether a Pod is one of the run's own, or of its comparison. Anybody may give a Pod in another namespace their
+// labels.
 func belongs(pod client.Object, run *v1alpha1.BenchmarkRun) bool {
 	labels := pod.GetLabels()
 	_, comparison := plan.ComparisonOf(run)

@@ -24,8 +24,8 @@ import (
 )
 
 // A Pod of somebody else's that comes to the database's node during a trial, and a node under pressure, are said with the number.
-// A Pod that was there all the time, and the run's own, are not. Of a Pod of another namespace, nothing that whoever has "view" in
-// the run's namespace can read has its name.
+// A Pod that was there all the time, and the run's own, are not. Of a Pod of another namespace, nothing that whoever has "view"
+// in the run's namespace can read has its name.
 func TestEnvtestNeighbors(t *testing.T) {
 	c := newCluster(t)
 	visitors := summaryBesideNeighbors(t, c)

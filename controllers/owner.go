@@ -38,7 +38,8 @@ func runOwner(run *v1alpha1.BenchmarkRun) owner {
 
 func comparisonOwner(comparison *v1alpha1.BenchmarkComparison) owner {
 	return owner{
-		Object: comparison, noun: "comparison", nameLabel: v1alpha1.LabelComparison, uidLabel: v1alpha1.LabelComparisonUID, derived: ofComparison,
+		Object: comparison, noun: "comparison", nameLabel: v1alpha1.LabelComparison, uidLabel: v1alpha1.LabelComparisonUID,
+		derived: ofComparison,
 	}
 }
 

@@ -80,8 +80,8 @@ func TestEnvtestLabelAloneMeansNothing(t *testing.T) {
 	}
 }
 
-// A record that is deleted while the run is under way ends it: the run cannot say any more what it measured. What the status says of
-// what was measured before stays.
+// A record that is deleted while the run is under way ends it: the run cannot say any more what it measured. What the status says
+// of what was measured before stays.
 func TestEnvtestDeletedRecordEndsTheRun(t *testing.T) {
 	for name, restart := range map[string]bool{"the same operator": false, "another operator": true} {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,8 @@ func TestEnvtestDeletedRecordEndsTheRun(t *testing.T) {
 	}
 }
 
-// A finished run is finished: nothing that happens to its ConfigMaps changes what it says, and the condition says what is missing.
+// A finished run is finished: nothing that happens to its ConfigMaps changes what it says, and the condition says what is
+// missing.
 func TestEnvtestFinishedRunStaysAsItIs(t *testing.T) {
 	c := newCluster(t)
 	c.apply(testutil.MakeRun("run", "").Repetitions(2).Obj())

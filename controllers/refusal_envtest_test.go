@@ -114,8 +114,8 @@ func TestEnvtestPolicyThatDenies(t *testing.T) {
 	c.until("run", v1alpha1.ConditionComplete)
 }
 
-// Whatever wakes a run, it does not ask the cluster again before the time: a webhook that says something else each time would wake
-// it by its own status.
+// Whatever wakes a run, it does not ask the cluster again before the time: a webhook that says something else each time would
+// wake it by its own status.
 func TestEnvtestRefusedIsNotAskedAllTheTime(t *testing.T) {
 	c := newCluster(t)
 	asked := 0
@@ -160,8 +160,8 @@ func (c *cluster) refusedToTheEnd(name string) *v1alpha1.BenchmarkRun {
 	return nil
 }
 
-// A database of which the cluster refuses one object is not made anew each time: the time runs for that object, and the claim that is
-// there already is not deleted and made again.
+// A database of which the cluster refuses one object is not made anew each time: the time runs for that object, and the claim
+// that is there already is not deleted and made again.
 func TestEnvtestQuotaOfStatefulSets(t *testing.T) {
 	c := newCluster(t)
 	c.quota("count/statefulsets.apps", "0", "0")

@@ -21,8 +21,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// TestScaleTimePerTrial prints what a trial costs at the beginning and at the end of a run of 5,000 trials at 100 points: all of the
-// operator, and an API server that does nothing else.
+// TestScaleTimePerTrial prints what a trial costs at the beginning and at the end of a run of 5,000 trials at 100 points: all of
+// the operator, and an API server that does nothing else.
 func TestScaleTimePerTrial(t *testing.T) {
 	const trials, looked = plan.MaxTrials, 50
 	for _, before := range []int{0, trials - 2*looked} {

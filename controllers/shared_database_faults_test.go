@@ -121,8 +121,8 @@ func TestEnvtestSharedDatabaseOfASuspendedComparison(t *testing.T) {
 	}
 }
 
-// A comparison that fails removes the database, or keeps it to be looked at. What is kept does not keep the lane, nor a node from being
-// drained.
+// A comparison that fails removes the database, or keeps it to be looked at. What is kept does not keep the lane, nor a node from
+// being drained.
 func TestEnvtestSharedDatabaseOfAComparisonThatFails(t *testing.T) {
 	for name, policy := range map[string]v1alpha1.CleanupPolicy{"removed": v1alpha1.CleanupAlways, "kept": v1alpha1.CleanupOnSuccess} {
 		t.Run(name, func(t *testing.T) {

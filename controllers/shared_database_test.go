@@ -22,7 +22,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// sharing is a lane with a comparison s of two variants that differ in their workload alone, and has seen which StatefulSets there were.
+// sharing is a lane with a comparison s of two variants that differ in their workload alone, and has seen which StatefulSets
+// there were.
 type sharing struct {
 	*inLane
 	// sets are the names of the StatefulSets that were seen, each with its UID.

@@ -84,8 +84,8 @@ func (w *world) leave() {
 	}
 }
 
-// meddle edits a run now and then while its status is being written, so that the write meets a conflict, and removes Pods that have
-// ended: what was seen of an attempt cannot be seen again.
+// meddle edits a run now and then while its status is being written, so that the write meets a conflict, and removes Pods that
+// have ended: what was seen of an attempt cannot be seen again.
 func (w *world) meddle(owner client.Object) {
 	if w.rng.IntN(4) > 0 {
 		return

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bench-client.sh [ROUNDS [REGEXP]] — the loader's own client and go-sql-driver, in turns. See BenchmarkClient. Uses the MariaDB that
-# BENCHRUN_TEST_… name, its Unix socket too if BENCHRUN_TEST_SOCKET names that, or that of server.sh.
+# bench-client.sh [ROUNDS [REGEXP]] — the loader's own client and go-sql-driver, in turns. See BenchmarkClient. Uses the MariaDB
+# that BENCHRUN_TEST_… name, its Unix socket too if BENCHRUN_TEST_SOCKET names that, or that of server.sh.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # demo.sh [--record] — measures the commit sizes of config/samples/commit-size.yaml on the kind cluster, then asks with
-# config/samples/comparison-durable-or-not.yaml whether a server that does not wait for the disk is faster, and prints the results.
-# --record puts what is printed into README.md, in place of the last time's.
+# config/samples/comparison-durable-or-not.yaml whether a server that does not wait for the disk is faster, and prints the
+# results. --record puts what is printed into README.md, in place of the last time's.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# deploy.sh chart|kustomize — installs the operator that `make build` has compiled into the kind cluster, and waits until it is up.
-# By its chart, with all that its workloads need; or by kustomize: no Helm, no sysbench.
+# deploy.sh chart|kustomize — installs the operator that `make build` has compiled into the kind cluster, and waits until it is
+# up. By its chart, with all that its workloads need; or by kustomize: no Helm, no sysbench.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"

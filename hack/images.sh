@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # images.sh NAME… — makes sure that Docker has these images, and prints their full names: node, mariadb:VERSION, mysql:VERSION,
-# mariadb-operator, kueue, sysbench (what the loader is put on where it needs that), originals (what the loader is compared with); node-sources
-# is the part of node that can be done while something compiles. The official ones are pulled where there is a registry. Where there is none, stand-ins are built from Debian packages and Go modules
-# and kept in the cache, so that neither a second run nor an emptied Docker builds anything again.
+# mariadb-operator, kueue, sysbench (what the loader is put on where it needs that), originals (what the loader is compared with);
+# node-sources is the part of node that can be done while something compiles. The official ones are pulled where there is a
+# registry. Where there is none, stand-ins are built from Debian packages and Go modules and kept in the cache, so that neither a
+# second run nor an emptied Docker builds anything again.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -86,8 +87,8 @@ mysql() {
 			*) echo "sid has $version and not MySQL '"$1"', which can therefore only be pulled" >&2; exit 1 ;; esac' "$2"
 }
 
-# server FOLDER SUITE PACKAGES [MMDEBSTRAP-OPTION…] FILE — a root file system with a server of Debian's and the entrypoint and my.cnf
-# of the folder. /etc/mysql goes because packages bring settings. $1 is for the hooks: the folder that mmdebstrap works in.
+# server FOLDER SUITE PACKAGES [MMDEBSTRAP-OPTION…] FILE — a root file system with a server of Debian's and the entrypoint and
+# my.cnf of the folder. /etc/mysql goes because packages bring settings. $1 is for the hooks: the folder that mmdebstrap works in.
 server() {
 	# shellcheck disable=SC2016
 	debian_tar "$2" "$3" --skip=cleanup/run \

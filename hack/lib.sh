@@ -173,7 +173,8 @@ helm_install() {
 	}
 }
 
-# wait_until_accepted COMMAND… waits until it does what the cluster refuses while a webhook does not answer, and shows its last words else.
+# wait_until_accepted COMMAND… waits until it does what the cluster refuses while a webhook does not answer, and shows its last
+# words else.
 wait_until_accepted() {
 	wait_until 120 "$@" || {
 		"$@" >&2 || true

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# publications.sh [NAME…] — measures the small twin of each publication on the kind cluster, or of those whose file names begin so;
-# puts its report into docs/publications: the page, the summary, the results, the plots; and writes docs/publications.md of all.
-# Takes about 50 minutes. Fails if a publication does not end Complete, or if deleting it leaves anything.
+# publications.sh [NAME…] — measures the small twin of each publication on the kind cluster, or of those whose file names begin
+# so; puts its report into docs/publications: the page, the summary, the results, the plots; and writes docs/publications.md of
+# all. Takes about 50 minutes. Fails if a publication does not end Complete, or if deleting it leaves anything.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# server.sh up IMAGE [digests] — runs a database server for tests in Docker, benchrun-mariadb-11-8 for mariadb:11.8, and prints how
-# to reach it, as BENCHRUN_TEST_HOST=… lines for eval, env or make. Again: the same one. With digests, another one, which counts
-# statements.
+# server.sh up IMAGE [digests] — runs a database server for tests in Docker, benchrun-mariadb-11-8 for mariadb:11.8, and prints
+# how to reach it, as BENCHRUN_TEST_HOST=… lines for eval, env or make. Again: the same one. With digests, another one, which
+# counts statements.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"

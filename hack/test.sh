@@ -4,8 +4,8 @@
 # both wait for much of their time; what they print comes when the last of them has ended. --record writes each layer's result to
 # docs/test-results.md as soon as it is there, with date and commit, and leaves the other layers' lines alone. Layers: unit,
 # envtest, page (report pages in a browser), loader (MariaDB 11.8), loader-old (10.11), loader-mysql (MySQL 9.7), the same with
-# -sysbench, e2e, faults (what goes wrong on a cluster), reliability (the cases of docs/reliability.md), samples (each to its end),
-# fuzz. FLAGS go to Ginkgo.
+# -sysbench, e2e, faults (what goes wrong on a cluster), reliability (the cases of docs/reliability.md), samples (each to its
+# end), fuzz. FLAGS go to Ginkgo.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -45,8 +45,8 @@ concurrent() {
 		'hack/*.go' 'internal/*.go' 'test/*.go' | xargs -n 1 dirname | sort -u | sed 's#^#./#'
 }
 
-# unit runs everything, and once more, with the race detector, the packages that start goroutines: it finds nothing in the others, and
-# makes a test take five times as long. -short has these tests repeat less of what they do hundreds of times.
+# unit runs everything, and once more, with the race detector, the packages that start goroutines: it finds nothing in the others,
+# and makes a test take five times as long. -short has these tests repeat less of what they do hundreds of times.
 unit() {
 	local packages
 	packages=$(go list -f '{{.Dir}}' ./api/... ./cmd/... ./controllers/... ./hack/... ./internal/... ./test/deadtime ./test/benchloader \
@@ -98,7 +98,8 @@ loader() {
 	tally "$1"
 }
 
-# sysbench LAYER IMAGE OTHERS does the same with sysbench, which is where the loader has it in a cluster. Its statements are counted.
+# sysbench LAYER IMAGE OTHERS does the same with sysbench, which is where the loader has it in a cluster. Its statements are
+# counted.
 sysbench() {
 	local image
 	reach "$2" digests

@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// BenchmarkComparisonStatus is the progress of a comparison and its answers. It is computed from the results of its runs. Once the comparison
-// has finished it does not change.
+// BenchmarkComparisonStatus is the progress of a comparison and its answers. It is computed from the results of its runs. Once
+// the comparison has finished it does not change.
 type BenchmarkComparisonStatus struct {
 	// conditions are Admitted (its lane's turn), Decided (every pair has its answer), Complete, Failed, Suspended, Finished
 	// (Complete or Failed, and the results are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm, Flux
@@ -25,8 +25,8 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:Minimum=1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// queuedTime is since when the comparison could measure, if its lane was free: since its creation, or since it was last resumed. Runs
-	// and comparisons are admitted to a lane in this order. Unset while it is suspended.
+	// queuedTime is since when the comparison could measure, if its lane was free: since its creation, or since it was last resumed.
+	// Runs and comparisons are admitted to a lane in this order. Unset while it is suspended.
 	// +optional
 	QueuedTime *metav1.Time `json:"queuedTime,omitempty"`
 
@@ -34,8 +34,8 @@ type BenchmarkComparisonStatus struct {
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// deadline is when the comparison ends unless it makes progress before; with spec.deadlineSeconds, when it ends at the latest; later
-	// by the time for which it was suspended or waited for its lane again.
+	// deadline is when the comparison ends unless it makes progress before; with spec.deadlineSeconds, when it ends at the latest;
+	// later by the time for which it was suspended or waited for its lane again.
 	// +optional
 	Deadline *metav1.Time `json:"deadline,omitempty"`
 
@@ -44,8 +44,8 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:Minimum=1
 	SuspendedSeconds *int64 `json:"suspendedSeconds,omitempty"`
 
-	// installation is the installation of Benchrun that acts on this comparison, as NAMESPACE/NAME. Of several that see the comparison, it
-	// was the first. Another one takes over when it is gone.
+	// installation is the installation of Benchrun that acts on this comparison, as NAMESPACE/NAME. Of several that see the
+	// comparison, it was the first. Another one takes over when it is gone.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=127
@@ -63,8 +63,8 @@ type BenchmarkComparisonStatus struct {
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// expirationTime is when the comparison is deleted: spec.ttlSecondsAfterFinished after completionTime or, without that, the default
-	// of the installation after it. Unset: it stays.
+	// expirationTime is when the comparison is deleted: spec.ttlSecondsAfterFinished after completionTime or, without that, the
+	// default of the installation after it. Unset: it stays.
 	// +optional
 	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
 
@@ -167,8 +167,8 @@ type BenchmarkComparisonStatus struct {
 
 // ComparisonState is what the operator cannot compute again.
 type ComparisonState struct {
-	// currentRun is the run that the comparison has made last. Only that one measures while the comparison has its lane: a run with the
-	// comparison's owner reference that somebody else has made never has a turn.
+	// currentRun is the run that the comparison has made last. Only that one measures while the comparison has its lane: a run with
+	// the comparison's owner reference that somebody else has made never has a turn.
 	// +optional
 	CurrentRun RunReference `json:"currentRun,omitzero"`
 
@@ -208,7 +208,8 @@ type RunReference struct {
 
 // RunCounts counts the runs of a comparison.
 type RunCounts struct {
-	// finished runs, whatever their end. They stay as long as the comparison; one that is deleted before the comparison has finished ends it.
+	// finished runs, whatever their end. They stay as long as the comparison; one that is deleted before the comparison has finished
+	// ends it.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Finished *int32 `json:"finished,omitempty"`

@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// BenchmarkComparison compares variants of one run. It measures every variant once in each round, as a BenchmarkRun of its own, in
-// rounds that alternate the order of the variants, and says of every point which variant is faster than the baseline.
+// BenchmarkComparison compares variants of one run. It measures every variant once in each round, as a BenchmarkRun of its own,
+// in rounds that alternate the order of the variants, and says of every point which variant is faster than the baseline.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -62,8 +62,8 @@ type BenchmarkComparisonList struct {
 // +kubebuilder:validation:XValidation:rule="self.earlyStop.policy == 'Disabled' || self.earlyStop.minRounds <= self.maxRounds",message="earlyStop.minRounds (4 by default) must not be above maxRounds"
 // +kubebuilder:validation:XValidation:rule="self.variants.all(v, !has(v.workload) || !has(v.workload.type) || v.workload.type == self.template.spec.workload.type)",message="all variants have the template's workload.type: numbers of different workloads cannot be compared"
 type BenchmarkComparisonSpec struct {
-	// template is the run that all variants are made of. It must be a whole run by itself. The comparison holds the lane of the template
-	// from its first run to its end: nothing else in that lane is measured between its runs.
+	// template is the run that all variants are made of. It must be a whole run by itself. The comparison holds the lane of the
+	// template from its first run to its end: nothing else in that lane is measured between its runs.
 	// +required
 	Template RunTemplate `json:"template,omitzero"`
 
@@ -92,8 +92,8 @@ type BenchmarkComparisonSpec struct {
 	// +kubebuilder:validation:Maximum=20
 	MaxRounds int32 `json:"maxRounds,omitempty"`
 
-	// equivalencePercent is the difference that does not matter: variants that are closer than that count as equal, and the comparison
-	// plans for a difference of that size. From 1 to 50; defaults to 5.
+	// equivalencePercent is the difference that does not matter: variants that are closer than that count as equal, and the
+	// comparison plans for a difference of that size. From 1 to 50; defaults to 5.
 	// +optional
 	// +kubebuilder:default=5
 	// +kubebuilder:validation:Minimum=1
@@ -105,8 +105,8 @@ type BenchmarkComparisonSpec struct {
 	// +kubebuilder:default={}
 	EarlyStop EarlyStopSpec `json:"earlyStop,omitzero"`
 
-	// claims are what somebody says of the numbers of all variants. They are judged by what is measured, and the comparison does not end
-	// early before each of them has its answer.
+	// claims are what somebody says of the numbers of all variants. They are judged by what is measured, and the comparison does not
+	// end early before each of them has its answer.
 	// +optional
 	Claims Claims `json:"claims,omitempty"`
 
@@ -126,8 +126,8 @@ type BenchmarkComparisonSpec struct {
 	// +kubebuilder:validation:Maximum=9007199254740991
 	Seed *int64 `json:"seed,omitempty"`
 
-	// suspend stops the comparison, suspends the run that is under way, and gives the comparison's lane to the next; what was measured is
-	// kept. Defaults to false.
+	// suspend stops the comparison, suspends the run that is under way, and gives the comparison's lane to the next; what was
+	// measured is kept. Defaults to false.
 	// +optional
 	// +kubebuilder:default=false
 	Suspend *bool `json:"suspend,omitempty"`
@@ -141,16 +141,16 @@ type BenchmarkComparisonSpec struct {
 	// +kubebuilder:validation:Maximum=31536000
 	DeadlineSeconds *int32 `json:"deadlineSeconds,omitempty"`
 
-	// queueDeadlineSeconds ends the comparison when it has waited for its lane for so long, since it was created or resumed. Unset: it
-	// waits as long as it takes. From 1 to 31536000.
+	// queueDeadlineSeconds ends the comparison when it has waited for its lane for so long, since it was created or resumed. Unset:
+	// it waits as long as it takes. From 1 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000
 	QueueDeadlineSeconds *int32 `json:"queueDeadlineSeconds,omitempty"`
 
 	// ttlSecondsAfterFinished deletes the comparison with its runs this long after it has finished, with its results if
-	// results.retention is WithRun. Unset: the comparison is deleted after the installation's default, 30 days unless the administrator
-	// has changed it (status.expirationTime). From 0 to 31536000.
+	// results.retention is WithRun. Unset: the comparison is deleted after the installation's default, 30 days unless the
+	// administrator has changed it (status.expirationTime). From 0 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000

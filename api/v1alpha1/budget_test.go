@@ -19,8 +19,9 @@ import (
 // clientSideApply is how large an object may be: kubectl apply keeps a copy in an annotation.
 const clientSideApply = 256 << 10
 
-// TestEnvtestBudget: the schemas of both kinds have room to spare. A comparison holds a run's specification as a template, and its
-// database and workload once more in a list of variants: the API server multiplies the cost of each rule by the length of the list.
+// TestEnvtestBudget: the schemas of both kinds have room to spare. A comparison holds a run's specification as a template, and
+// its database and workload once more in a list of variants: the API server multiplies the cost of each rule by the length of the
+// list.
 func TestEnvtestBudget(t *testing.T) {
 	for _, kind := range []string{"benchmarkruns", "benchmarkcomparisons"} {
 		c := crd(t, kind)

@@ -12,8 +12,8 @@ package v1alpha1
 // +kubebuilder:validation:MaxItems=16
 type Claims []Claim
 
-// Claim is something that is said of the numbers. It is true or false of the ratio between points: the run or comparison judges it by
-// the interval of that ratio, which holds at 95 % for all claims together.
+// Claim is something that is said of the numbers. It is true or false of the ratio between points: the run or comparison judges
+// it by the interval of that ratio, which holds at 95 % for all claims together.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.ratio), has(self.bestAt), has(self.monotonic), has(self.noDifference)].filter(set, set).size() == 1",message="a claim has exactly one of ratio, bestAt, monotonic and noDifference"
 type Claim struct {

@@ -3,10 +3,11 @@
 
 package v1alpha1
 
-// Condition types of a BenchmarkRun, most of them of a BenchmarkComparison too. All of a run's are set from the first reconcile on.
+// Condition types of a BenchmarkRun, most of them of a BenchmarkComparison too. All of a run's are set from the first reconcile
+// on.
 const (
-	// ConditionAdmitted is True while it is the turn of the run, or of its comparison, in its lane. A run that is not admitted has no
-	// database and no Job.
+	// ConditionAdmitted is True while it is the turn of the run, or of its comparison, in its lane. A run that is not admitted has
+	// no database and no Job.
 	ConditionAdmitted = "Admitted"
 	// ConditionDatabaseReady is True while the database answers with the settings that were asked for.
 	ConditionDatabaseReady = "DatabaseReady"
@@ -83,8 +84,8 @@ const (
 	ReasonNothingMeasured = "NothingMeasured"
 )
 
-// ConditionDecided of a BenchmarkComparison is True when every pair has its answer: Faster, Slower or Equal. A comparison also has
-// the conditions Admitted, Complete, Failed, Suspended, Finished, Ready, Reconciling and Stalled; all are set from the first
+// ConditionDecided of a BenchmarkComparison is True when every pair has its answer: Faster, Slower or Equal. A comparison also
+// has the conditions Admitted, Complete, Failed, Suspended, Finished, Ready, Reconciling and Stalled; all are set from the first
 // reconcile on.
 const ConditionDecided = "Decided"
 
@@ -150,7 +151,8 @@ const (
 	// ReasonVariantInvalid: the run of a variant is refused; the message is that of the API server or of the operator. Nothing was
 	// created.
 	ReasonVariantInvalid = "VariantInvalid"
-	// ReasonMemberFailed: a run of the comparison ended Failed; the message has its reason. The answers are those of the rounds before.
+	// ReasonMemberFailed: a run of the comparison ended Failed; the message has its reason. The answers are those of the rounds
+	// before.
 	ReasonMemberFailed = "MemberFailed"
 	// ReasonMemberLost: a run of the comparison, or its results, was deleted or changed while the comparison was under way.
 	ReasonMemberLost = "MemberLost"

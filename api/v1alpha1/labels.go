@@ -10,8 +10,8 @@ const (
 	LabelRun = "benchrun.dev/run"
 	// LabelRunUID is its UID: a run that was deleted and made again under the same name is another run.
 	LabelRunUID = "benchrun.dev/run-uid"
-	// LabelComparison is the name of the BenchmarkComparison that an object belongs to: a run with its objects, the database that the runs
-	// share, or a ConfigMap with the comparison's results.
+	// LabelComparison is the name of the BenchmarkComparison that an object belongs to: a run with its objects, the database that
+	// the runs share, or a ConfigMap with the comparison's results.
 	LabelComparison = "benchrun.dev/comparison"
 	// LabelComparisonUID is its UID.
 	LabelComparisonUID = "benchrun.dev/comparison-uid"
@@ -38,8 +38,8 @@ const (
 	// LabelTunedNodeValue is the only value of LabelTunedNode: the name of a node may be too long for a label.
 	LabelTunedNodeValue = "true"
 
-	// LabelKueueQueue and LabelKueuePriority of a run, or of its comparison, are copied to its Jobs and StatefulSets, which Kueue then
-	// admits.
+	// LabelKueueQueue and LabelKueuePriority of a run, or of its comparison, are copied to its Jobs and StatefulSets, which Kueue
+	// then admits.
 	LabelKueueQueue    = "kueue.x-k8s.io/queue-name"
 	LabelKueuePriority = "kueue.x-k8s.io/priority-class"
 
@@ -48,12 +48,12 @@ const (
 	AnnotationDatabaseNode = "benchrun.dev/database-node"
 	// AnnotationLoaderNodes are the nodes of the loaders.
 	AnnotationLoaderNodes = "benchrun.dev/loader-nodes"
-	// AnnotationRows has the rows that pilots of a comparison have decided, as a JSON object by the label of the point. It counts for
-	// the runs of a comparison only.
+	// AnnotationRows has the rows that pilots of a comparison have decided, as a JSON object by the label of the point. It counts
+	// for the runs of a comparison only.
 	AnnotationRows = "benchrun.dev/rows"
 
-	// AnnotationSharedInstance says that a run of a comparison uses the comparison's database, and the highest number of an instance of it
-	// when the run was created; 0 is none.
+	// AnnotationSharedInstance says that a run of a comparison uses the comparison's database, and the highest number of an instance
+	// of it when the run was created; 0 is none.
 	AnnotationSharedInstance = "benchrun.dev/shared-instance"
 	// AnnotationSharedPod is the UID of the Pod of that instance which served the run before.
 	AnnotationSharedPod = "benchrun.dev/shared-pod"

@@ -18,7 +18,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// minimalComparison is the shortest suite that compares something.
+// minimalComparison is the shortest one that compares something.
 const minimalComparison = `
 apiVersion: benchrun.dev/v1alpha1
 kind: BenchmarkComparison

@@ -27,8 +27,8 @@ import (
 	"github.com/benchrun-dev/benchrun/controllers"
 )
 
-// cacheOptions keep only what belongs to runs and comparisons, the Leases of lanes and of tuned nodes in their namespaces, and of all
-// these only what is read: anybody may put a label of Benchrun on his objects, and fill them.
+// cacheOptions keep only what belongs to runs and comparisons, the Leases of lanes and of tuned nodes in their namespaces, and of
+// all these only what is read: anybody may put a label of Benchrun on his objects, and fill them.
 func cacheOptions(namespace, lanes, hosts string) (cache.Options, error) {
 	// Every object has it, also those of a database that the runs of a comparison share.
 	component, err := labels.NewRequirement(v1alpha1.LabelComponent, selection.Exists, nil)

@@ -107,8 +107,8 @@ func foreignMeta(namespace, name string) metav1.ObjectMeta {
 	}
 }
 
-// large fills an object by its metadata: annotations up to their bound, and labels, which have none. The API server adds their keys
-// to the managed fields.
+// large fills an object by its metadata: annotations up to their bound, and labels, which have none. The API server adds their
+// keys to the managed fields.
 func large(meta metav1.ObjectMeta) metav1.ObjectMeta {
 	meta.Annotations = map[string]string{v1alpha1.AnnotationRows: bulk[:125_000], "example.com/any": bulk[:130_000]}
 	for i := range 1500 {

@@ -42,8 +42,8 @@ func runIn(t *testing.T, namespace, name string) *v1alpha1.BenchmarkRun {
 	return run
 }
 
-// Whoever waits is woken by what happens, within an installation and from one to another with which it shares its lanes: a manager
-// does not look at its own runs from time to time.
+// Whoever waits is woken by what happens, within an installation and from one to another with which it shares its lanes: a
+// manager does not look at its own runs from time to time.
 func TestEnvtestManagersShareALane(t *testing.T) {
 	home, one, two := makeNamespace(t), makeNamespace(t), makeNamespace(t)
 	ours, theirs := start(t, home, "first", one), start(t, home, "second", two)

@@ -63,7 +63,7 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.BoolVar(&o.nameOthers, "name-other-namespaces", false,
 		"Name Pods, runs and comparisons of other namespaces in the status and the results of runs, for everybody who can read these.")
 	flags.DurationVar(&o.maxTurn, "max-turn", 0,
-		"For how long a run or a comparison may have its lane, for example 24h; then it ends, and the next one begins. 0: without a bound.")
+		"For how long a run or a comparison may have its lane, for example 24h; then it ends, and the next begins. 0: no bound.")
 	flags.DurationVar(&o.defaultTTL, "default-ttl", 30*24*time.Hour,
 		"After how long a finished run or comparison is deleted that sets no spec.ttlSecondsAfterFinished. 0 keeps it.")
 	flags.StringVar(&o.images.Loader, "loader-image", "", "Image of the loader; required.")

@@ -25,8 +25,9 @@ const mostWrites = 5
 
 func TestEnvtestDepartureFromALongQueue(t *testing.T) { departures(t, 100) }
 
-// departures lets the holder of a lane leave it while so many runs wait, and one of these leave the queue. It counts what is written
-// besides the status of those who come and go, and returns how long a manager takes that finds all of them when it starts.
+// departures lets the holder of a lane leave it while so many runs wait, and one of these leave the queue. It counts what is
+// written besides the status of those who come and go, and returns how long a manager takes that finds all of them when it
+// starts.
 func departures(t *testing.T, waiting int) (took time.Duration, writes int) {
 	t.Helper()
 	namespace := makeNamespace(t)

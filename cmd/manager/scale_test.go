@@ -27,8 +27,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// TestScaleMemory starts a manager beside 1,000 finished runs with five attempts and 50 kB of results each, a run of 5,000 measured
-// trials, and 250 ConfigMaps of 900 kB that anybody has made and labelled, and prints what it takes. More than 128 MiB is too much.
+// TestScaleMemory starts a manager beside 1,000 finished runs with five attempts and 50 kB of results each, a run of 5,000
+// measured trials, and 250 ConfigMaps of 900 kB that anybody has made and labelled, and prints what it takes. More than 128 MiB
+// is too much.
 func TestScaleMemory(t *testing.T) {
 	const most = 128
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "scale-"}}

@@ -31,8 +31,8 @@ func versions(t *testing.T, file string) map[string]string {
 	return found
 }
 
-// The programs of a node import much that the operator imports. Of equal versions it compiles once, of different ones twice: seven
-// minutes of processor time. No other behaviour depends on it.
+// The programs of a node import much that the operator imports. Of equal versions it compiles once, of different ones twice:
+// seven minutes of processor time. No other behaviour depends on it.
 func TestTheNodesProgramsShareTheOperatorsModules(t *testing.T) {
 	operator, node := versions(t, "../../go.mod"), versions(t, "../node-image/go.mod")
 	if len(operator) < 50 || len(node) < 100 {

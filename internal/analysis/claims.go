@@ -91,7 +91,9 @@ func claimsOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) []claims.Judg
 }
 
 // claimsOfComparison are what the whole rounds of a comparison say of its claims.
-func claimsOfComparison(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns, rounds int) []claims.Judgement {
+func claimsOfComparison(
+	comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns, rounds int,
+) []claims.Judgement {
 	measured := func(metric string) []claims.Series {
 		var list []claims.Series
 		for v := range p.Variants {

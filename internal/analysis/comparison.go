@@ -66,9 +66,12 @@ type Variant struct {
 }
 
 // OfComparison analyses a comparison with that plan, of which the runs have these verdicts.
-func OfComparison(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns, verdicts Verdicts) *Comparison {
+func OfComparison(
+	comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns, verdicts Verdicts,
+) *Comparison {
 	s := &Comparison{
-		Verdicts: verdicts, Warnings: warningsOfComparison(comparison, p, runs), Database: runs.sharedDatabase(), Rows: runs.DecidedRows(),
+		Verdicts: verdicts, Warnings: warningsOfComparison(comparison, p, runs), Database: runs.sharedDatabase(),
+		Rows:        runs.DecidedRows(),
 		Invalidated: runs.invalidated(),
 	}
 	for i := range p.Variants {

@@ -54,8 +54,8 @@ func planOfComparison(t *testing.T, s *v1alpha1.BenchmarkComparison) *Comparison
 	return p
 }
 
-// measuredRuns are so many runs of a comparison that are complete: those of lazy are three times as fast. The noise is small, and the
-// same whatever the number of runs.
+// measuredRuns are so many runs of a comparison that are complete: those of lazy are three times as fast. The noise is small, and
+// the same whatever the number of runs.
 func measuredRuns(s *v1alpha1.BenchmarkComparison, p *ComparisonPlan, n int) *ComparisonRuns {
 	runs := &ComparisonRuns{Members: make([]Member, len(p.Members))}
 	for i, m := range p.Members[:n] {

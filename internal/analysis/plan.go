@@ -39,13 +39,14 @@ type PlannedPair struct {
 	Of, With int
 }
 
-// PlanComparison is the plan of a comparison. Each variant's run is planned by the function; it has the conditions of the comparison. The error
-// is for the author of a comparison that the API server accepts and that cannot be carried out.
+// PlanComparison is the plan of a comparison. Each variant's run is planned by the function; it has the conditions of the
+// comparison. The error is for the author of a comparison that the API server accepts and that cannot be carried out.
 func PlanComparison(
 	comparison *v1alpha1.BenchmarkComparison, planRun func(*v1alpha1.BenchmarkRun) (*plan.Plan, error),
 ) (*ComparisonPlan, error) {
 	p := &ComparisonPlan{
-		Members: plan.ForComparison(&comparison.Spec), Baseline: plan.Baseline(&comparison.Spec), SharesDatabase: plan.SharesDatabase(comparison),
+		Members: plan.ForComparison(&comparison.Spec), Baseline: plan.Baseline(&comparison.Spec),
+		SharesDatabase: plan.SharesDatabase(comparison),
 	}
 	for i, v := range comparison.Spec.Variants {
 		run := plan.MemberRun(comparison, plan.Member{Round: 1, Variant: i, Seed: v1alpha1.DefaultSeed})

@@ -50,10 +50,11 @@ func (v *Volume) String() string {
 
 func (v *Volume) fdatasync() string { return fdatasyncText(v.FdatasyncMicros, v.FdatasyncMeanMicros) }
 
-// addComparisonReasons does for claims about variants what addReasons does for those of a run. It says the latency in all variants:
-// what is claimed may hold in another one, where commits wait longer.
+// addComparisonReasons does for claims about variants what addReasons does for those of a run. It says the latency in all
+// variants: what is claimed may hold in another one, where commits wait longer.
 func addComparisonReasons(
-	judged []claims.Judgement, list []claims.Claim, comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns,
+	judged []claims.Judgement, list []claims.Claim, comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan,
+	runs *ComparisonRuns,
 ) {
 	quick := map[string]bool{} // variants whose commits wait for the disk, and do not wait for long
 	var all []string

@@ -15,7 +15,9 @@ import (
 
 // warningsOfComparison are what must be read with the answer: runs that should have had the same environment and had not, and the
 // warnings of the runs themselves.
-func warningsOfComparison(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns) []stats.ComparisonWarning {
+func warningsOfComparison(
+	comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns,
+) []stats.ComparisonWarning {
 	var list []stats.ComparisonWarning
 	for _, f := range comparisonFindings(comparison, p, runs) {
 		list = append(list, stats.ComparisonWarning{Warning: stats.Warning{Finding: f}})

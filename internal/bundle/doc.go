@@ -1,8 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bundle packs what a run or comparison has measured, and everything that another laboratory needs to measure it again, into
-// one archive: the specification, the results, the record and document of each attempt, and the variables of the server.
+// Package bundle packs what a run or comparison has measured, and everything that another laboratory needs to measure it again,
+// into one archive: the specification, the results, the record and document of each attempt, and the variables of the server.
 //
 // A bundle is a compressed tar archive with one folder, named after the run or comparison:
 //

@@ -113,8 +113,8 @@ func (o *comparing) run(command *cobra.Command, from *opener, streams genericioo
 }
 
 var (
-	errOneArgument     = errors.New("name two runs, or two variants as COMPARISON:VARIANT; only a comparison can be compared by itself")
-	errWholeComparison = errors.New("a comparison has several variants: compare it by itself, or say which ones as COMPARISON:VARIANT")
+	errOneArgument     = errors.New("name two runs, or two variants as COMPARISON:VARIANT; only a comparison can stand alone")
+	errWholeComparison = errors.New("a comparison has several variants: name it alone, or two of them as COMPARISON:VARIANT")
 )
 
 // compare what the arguments name.

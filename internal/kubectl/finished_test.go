@@ -23,8 +23,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// finishedRun is a run of two points that is Complete, and the ConfigMaps that the operator has written for it. Its values are those
-// of every such run, multiplied; change is what its documents have besides.
+// finishedRun is a run of two points that is Complete, and the ConfigMaps that the operator has written for it. Its values are
+// those of every such run, multiplied; change is what its documents have besides.
 func finishedRun(t *testing.T, name string, factor float64, change ...func(*result.Document)) []client.Object {
 	t.Helper()
 	run := testutil.MakeRun(name, "bench").Repetitions(6).Obj()

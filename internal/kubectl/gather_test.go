@@ -92,8 +92,8 @@ func TestExportHasEverything(t *testing.T) {
 	}
 }
 
-// A run of a comparison whose results are not those that the comparison has measured is no part of its bundle; one that has no results
-// has no folder.
+// A run of a comparison whose results are not those that the comparison has measured is no part of its bundle; one that has no
+// results has no folder.
 func TestExportComparisonOfOtherRuns(t *testing.T) {
 	const name = "twice-r1-one"
 	var objects []client.Object

@@ -88,7 +88,8 @@ func listed(command *cobra.Command, cl client.Reader, namespace string) ([]row, 
 	for i := range comparisons.Items {
 		comparison := &comparisons.Items[i]
 		rows = append(rows, row{
-			comparison.Namespace, comparison.Name, "comparison", statusOf(comparison.Status.Conditions), comparison.Status.Progress, comparison.Status.Answer,
+			comparison.Namespace, comparison.Name, "comparison", statusOf(comparison.Status.Conditions), comparison.Status.Progress,
+			comparison.Status.Answer,
 			comparison.CreationTimestamp,
 		})
 	}

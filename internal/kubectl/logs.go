@@ -77,7 +77,7 @@ func (r logRequest) print(ctx context.Context, cl client.Reader, from logs, s *s
 		return r.printDatabase(ctx, cl, from, s, out)
 	}
 	if s.run == nil {
-		return fmt.Errorf("%s is a comparison, and trials belong to its runs: `kubectl get brun -l %s=%s` lists them", s.comparison.Name,
+		return fmt.Errorf("%s is a comparison; trials belong to its runs: `kubectl get brun -l %s=%s` lists them", s.comparison.Name,
 			v1alpha1.LabelComparison, s.comparison.Name)
 	}
 	pods, err := podsOf(ctx, cl, s, v1alpha1.ComponentLoader, client.MatchingLabels{v1alpha1.LabelTrial: strconv.Itoa(r.trial)})

@@ -17,8 +17,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// begunComparison is a comparison of two variants of which so many runs are complete and the next is under way, with what the cluster has
-// of it. The second variant is twice as fast.
+// begunComparison is a comparison of two variants of which so many runs are complete and the next is under way, with what the
+// cluster has of it. The second variant is twice as fast.
 func begunComparison(t *testing.T, complete int) (*v1alpha1.BenchmarkComparison, []client.Object) {
 	t.Helper()
 	comparison := testutil.MakeComparison("pair", "bench", "durable", "lazy").Sweep(1).With(func(s *v1alpha1.BenchmarkComparison) {
@@ -117,8 +117,8 @@ func TestReportOfAComparisonCompares(t *testing.T) {
 	}
 }
 
-// A comparison that has failed says why; a run that somebody else has made is none of its own; results that were changed or deleted are
-// an error.
+// A comparison that has failed says why; a run that somebody else has made is none of its own; results that were changed or
+// deleted are an error.
 func TestReportOfAComparisonThatIsNotWhole(t *testing.T) {
 	comparison, objects := begunComparison(t, 3)
 	comparison.Status.Conditions = append(comparison.Status.Conditions, metav1.Condition{

@@ -26,7 +26,8 @@ type opener struct {
 	namespace string
 }
 
-// reference is what an argument names: the report of a run or of a comparison, of which one is nil, and a variant of the comparison.
+// reference is what an argument names: the report of a run or of a comparison, of which one is nil, and a variant of the
+// comparison.
 type reference struct {
 	printable
 	// name is the argument without the variant.

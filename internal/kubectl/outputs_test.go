@@ -22,7 +22,8 @@ func documentOutput(doc *result.Document) {
 	doc.ToolOutput = map[string]string{"measure": "transactions: 7\n", "prepare": "Creating tables\n"}
 }
 
-// report --dir writes what a program printed that made the load: one file for each attempt of a run, or of the runs of a comparison.
+// report --dir writes what a program printed that made the load: one file for each attempt of a run, or of the runs of a
+// comparison.
 func TestReportDirHasOutputs(t *testing.T) {
 	const whole = "--- what the program printed, prepare ---\nCreating tables\n\n" +
 		"--- what the program printed, measure ---\ntransactions: 7\n"

@@ -23,8 +23,8 @@ func (s *subject) contender() lifecycle.Contender {
 	return lifecycle.ContenderOfComparison(s.comparison)
 }
 
-// position says at which place of its lane's queue a run or a comparison is, and whom all wait for. The status does not: it would have
-// to be written for all whenever one comes or goes. Nothing is said of what does not stand in the queue.
+// position says at which place of its lane's queue a run or a comparison is, and whom all wait for. The status does not: it would
+// have to be written for all whenever one comes or goes. Nothing is said of what does not stand in the queue.
 func (s *subject) position(ctx context.Context, from client.Reader) ([]string, error) {
 	one := s.contender()
 	if momentOf(s.object()).ready().Reason != v1alpha1.ReasonQueued || !one.Wants {

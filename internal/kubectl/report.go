@@ -32,7 +32,7 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "report NAME",
 		Short: "Print the report of a run or comparison",
-		Long: "Print the report of a run or comparison. That of a run that has not finished has what was measured so far, and says so.\n\n" +
+		Long: "Print the report of a run or comparison. That of an unfinished run has what was measured so far, and says so.\n\n" +
 			"NAME is that of a run or comparison; run/NAME and comparison/NAME say which.\n\n" +
 			"-o svg and -o png print a plot: that of the headline, or the one that --plot names. --dir writes all plots of the\n" +
 			"page, and the whole output of a program that made the load, as sysbench, in a file for each attempt that counts.\n" +

@@ -45,8 +45,8 @@ func newReproduce(c *cluster, streams genericiooptions.IOStreams) *cobra.Command
 and compare.
 
 A point of a run is reproduced if no difference between there and here is shown, and one of a factor of two would have been.
-With --within 10% it is reproduced if differences of 10 % are excluded. A comparison is reproduced if the ratios of its variants are,
-on the same conditions.
+With --within 10% it is reproduced if differences of 10 % are excluded. A comparison is reproduced if the
+ratios of its variants are, on the same conditions.
 
 Of the bundle, the specification is created, without labels, annotations and other metadata. Before that, the command
 shows which images, commands, Secrets, ConfigMaps, claims and changes of the host it names, and asks; --yes answers. Programs
@@ -169,8 +169,8 @@ func (o *reproduction) create(ctx context.Context, cl client.Client, namespace s
 	return s, err
 }
 
-// specified is a new run or comparison with the same specification and nothing else: labels, annotations, finalizers and owners in a
-// bundle are those of whoever made it.
+// specified is a new run or comparison with the same specification and nothing else: labels, annotations, finalizers and owners
+// in a bundle are those of whoever made it.
 func (s *subject) specified(namespace, name string) *subject {
 	meta := metav1.ObjectMeta{Namespace: namespace, Name: cmp.Or(name, s.object().GetName())}
 	if s.run != nil {
@@ -231,8 +231,8 @@ func asksForTheSame(a, b *subject) (bool, error) {
 	return ours == theirs, errors.Join(err, err2)
 }
 
-// waitFor returns a run or comparison when it has finished. It is an error if it failed; a comparison without an answer has values all the
-// same.
+// waitFor returns a run or comparison when it has finished. It is an error if it failed; a comparison without an answer has
+// values all the same.
 func (o *reproduction) waitFor(ctx context.Context, cl client.WithWatch, s *subject) (*subject, error) {
 	object := s.object()
 	// What is shown on the way must not mix with the answer.

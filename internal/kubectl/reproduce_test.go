@@ -96,8 +96,8 @@ func TestReproduceExitCodes(t *testing.T) {
 	}
 }
 
-// What is shown while it waits does not mix with the answer. A run that fails ends the command; a comparison without an answer does
-// not.
+// What is shown while it waits does not mix with the answer. A run that fails ends the command; a comparison without an answer
+// does not.
 func TestReproduceWaits(t *testing.T) {
 	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
 	waiting := func(err error) *reproduction {

@@ -42,7 +42,8 @@ The exit code is 0 if everything is valid, and 3 if something is not, or if ther
 			return validate(command.Context(), streams, names, recursive)
 		},
 	}
-	command.Flags().StringSliceVarP(&names, "filename", "f", nil, "file or folder with runs and comparisons; - is the standard input")
+	command.Flags().StringSliceVarP(&names, "filename", "f", nil,
+		"file or folder with runs and comparisons; - is the standard input")
 	command.Flags().BoolVarP(&recursive, "recursive", "R", false, "read the folders below a folder, too")
 	return command
 }

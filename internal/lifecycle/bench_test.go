@@ -37,8 +37,8 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// BenchmarkThousandPoints plans, summarises and compares the largest run that there is, 1,000 points of five trials, and a comparison of
-// two variants that have as many points, after five rounds. Each has a claim about all of its points.
+// BenchmarkThousandPoints plans, summarises and compares the largest run that there is, 1,000 points of five trials, and a
+// comparison of two variants that have as many points, after five rounds. Each has a claim about all of its points.
 func BenchmarkThousandPoints(b *testing.B) {
 	const points, rounds = 1000, 5
 	claims := v1alpha1.Claims{{Name: "best", BestAt: &v1alpha1.BestAtClaim{At: rows("1000")}}}

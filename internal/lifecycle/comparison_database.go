@@ -12,9 +12,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// The runs of a comparison may share a database, which is the comparison's. The run that is under way makes its instances and removes those
-// that were disturbed; it removes the last one, too, if it is suspended or loses its lane, because it notes by itself which
-// numbers were used. When no run is under way, the comparison does that.
+// The runs of a comparison may share a database, which is the comparison's. The run that is under way makes its instances and
+// removes those that were disturbed; it removes the last one, too, if it is suspended or loses its lane, because it notes by
+// itself which numbers were used. When no run is under way, the comparison does that.
 
 // shares says whether the next run shares its database with the others, as the first one does: what an earlier version of the
 // operator has begun goes on in its way.

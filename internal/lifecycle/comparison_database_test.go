@@ -27,8 +27,8 @@ func sharedBy(number int, podUID string) func(*v1alpha1.BenchmarkRun) {
 	}
 }
 
-// A run goes on with the instance that the run before has measured, which is warm, if nothing has happened to it. Otherwise it makes
-// the next one.
+// A run goes on with the instance that the run before has measured, which is warm, if nothing has happened to it. Otherwise it
+// makes the next one.
 func TestInstanceOfTheRunBefore(t *testing.T) {
 	for name, tc := range map[string]struct {
 		run       func(*v1alpha1.BenchmarkRun)

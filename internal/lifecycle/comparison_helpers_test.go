@@ -34,8 +34,8 @@ func membersOf(p *analysis.ComparisonPlan) analysis.ComparisonRuns {
 	return analysis.ComparisonRuns{Members: make([]analysis.Member, len(p.Members))}
 }
 
-// measuredRuns are what is seen after so many runs of a comparison that holds its lane: those of lazy are three times as fast. The noise is small, and the same
-// whatever the number of runs.
+// measuredRuns are what is seen after so many runs of a comparison that holds its lane: those of lazy are three times as fast.
+// The noise is small, and the same whatever the number of runs.
 func measuredRuns(s *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, runs int) *ComparisonObserved {
 	seen := &ComparisonObserved{Checked: true, Lane: Lane{Holder: ptr.To(HolderOfComparison(s))}, ComparisonRuns: membersOf(p)}
 	for i, m := range p.Members[:runs] {

@@ -28,7 +28,8 @@ func (s *comparisonSituation) lane() string { return s.comparison.Spec.Template.
 // holds says whether the comparison holds its lane.
 func (s *comparisonSituation) holds() bool { return s.seen.Lane.is(HolderOfComparison(s.comparison)) }
 
-// comparisonQueued waits until it is the comparison's turn. If it has lost its lane, its run removes its Jobs and the database by itself.
+// comparisonQueued waits until it is the comparison's turn. If it has lost its lane, its run removes its Jobs and the database by
+// itself.
 func comparisonQueued(s *comparisonSituation) *Decision {
 	if s.holds() {
 		return nil
@@ -91,8 +92,8 @@ func (s *comparisonSituation) admitted(d Decision) (status metav1.ConditionStatu
 type Remains struct {
 	Pods []corev1.Pod
 	Jobs []batchv1.Job
-	// Servers has the UID of a run, or of a comparison whose runs share it, for each StatefulSet and each MariaDB resource that is not
-	// being deleted: those make no Pod any more.
+	// Servers has the UID of a run, or of a comparison whose runs share it, for each StatefulSet and each MariaDB resource that is
+	// not being deleted: those make no Pod any more.
 	Servers []types.UID
 	// Tuned are nodes that are still to be restored.
 	Tuned []*hosttuning.Record

@@ -17,8 +17,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// memberLost ends a comparison that misses a run which it has had. Another one in its place would be measured at another time than the
-// runs that it is compared with.
+// memberLost ends a comparison that misses a run which it has had. Another one in its place would be measured at another time
+// than the runs that it is compared with.
 func memberLost(s *comparisonSituation) *Decision {
 	had := int(ptr.Deref(s.comparison.Status.Runs.Finished, 0))
 	finished := func(m analysis.Member) bool { return m.Finished() }
@@ -42,8 +42,8 @@ func memberFailed(s *comparisonSituation) *Decision {
 	return nil
 }
 
-// memberNotMade removes a run under the name of the next one that the comparison does not know as its own: somebody else has made it,
-// or the comparison before its operator was killed. It has had no turn, so nothing is lost with it.
+// memberNotMade removes a run under the name of the next one that the comparison does not know as its own: somebody else has made
+// it, or the comparison before its operator was killed. It has had no turn, so nothing is lost with it.
 func memberNotMade(s *comparisonSituation) *Decision {
 	run := s.underWay()
 	if run == nil || string(run.UID) == s.seen.Current.UID {
@@ -84,8 +84,8 @@ func memberLingers(s *comparisonSituation) *Decision {
 	return d
 }
 
-// unchecked has the runs of all variants checked before the comparison stands in the queue of its lane: one that cannot be carried out
-// ends at once. Runs of an earlier comparison of this name would be in the way.
+// unchecked has the runs of all variants checked before the comparison stands in the queue of its lane: one that cannot be
+// carried out ends at once. Runs of an earlier comparison of this name would be in the way.
 func unchecked(s *comparisonSituation) *Decision {
 	begun := slices.ContainsFunc(s.seen.Members, func(m analysis.Member) bool { return m.Run != nil })
 	if s.seen.Checked || begun || len(s.seen.Predecessor) > 0 || ptr.Deref(s.comparison.Status.Runs.Finished, 0) > 0 {

@@ -29,8 +29,8 @@ type comparisonSituation struct {
 // comparisonRule decides, or returns nil: then the next one is asked.
 type comparisonRule func(*comparisonSituation) *Decision
 
-// comparisonEnds are the rules for a comparison that takes no further step, and comparisonSteps those for one that does, each in the order in
-// which they are asked.
+// comparisonEnds are the rules for a comparison that takes no further step, and comparisonSteps those for one that does, each in
+// the order in which they are asked.
 var (
 	comparisonEnds = []comparisonRule{
 		comparisonFinished,
@@ -54,7 +54,9 @@ var (
 )
 
 // NextOfComparison decides what a comparison does next.
-func NextOfComparison(comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, seen *ComparisonObserved, now time.Time) Decision {
+func NextOfComparison(
+	comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, seen *ComparisonObserved, now time.Time,
+) Decision {
 	s := newComparisonSituation(comparison, p, seen, now)
 	d := s.decide()
 	d.Finished = d.Finished || d.Failure != nil && s.nothingLeft()
@@ -99,8 +101,8 @@ func (s *comparisonSituation) is(condition string) bool {
 	return apimeta.IsStatusConditionTrue(s.comparison.Status.Conditions, condition)
 }
 
-// comparisonFinished gives the lane to the next, and deletes the comparison when its time to live is over. The database that its runs share
-// was removed before, unless a run that the comparison has removed was about to make it.
+// comparisonFinished gives the lane to the next, and deletes the comparison when its time to live is over. The database that its
+// runs share was removed before, unless a run that the comparison has removed was about to make it.
 func comparisonFinished(s *comparisonSituation) *Decision {
 	if !s.is(v1alpha1.ConditionFinished) {
 		return nil
@@ -113,7 +115,8 @@ func comparisonFinished(s *comparisonSituation) *Decision {
 	if s.leave(&d); d.Action != (Wait{}) {
 		return &d
 	}
-	expire(&d, s.comparison, comparisonExpiry(s.comparison, s.comparison.Status.CompletionTime, s.seen.DefaultTTL), s.now, DeleteComparison{})
+	expire(&d, s.comparison, comparisonExpiry(s.comparison, s.comparison.Status.CompletionTime, s.seen.DefaultTTL), s.now,
+		DeleteComparison{})
 	return &d
 }
 
@@ -130,7 +133,8 @@ func comparisonFailing(s *comparisonSituation) *Decision {
 		}
 		return d
 	}
-	over := apimeta.FindStatusCondition(s.comparison.Status.Conditions, v1alpha1.ConditionFailed).LastTransitionTime.Add(publishGrace)
+	over := apimeta.FindStatusCondition(s.comparison.Status.Conditions,
+		v1alpha1.ConditionFailed).LastTransitionTime.Add(publishGrace)
 	left := over.Sub(s.now)
 	if s.nothingLeft() || s.seen.Trouble != "" && left <= 0 {
 		return &Decision{Action: Wait{}, Finished: true}
@@ -238,7 +242,9 @@ func (s *comparisonSituation) stopsEarly() bool {
 }
 
 // WhyStopped says why no further round is measured.
-func WhyStopped(comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, seen *ComparisonObserved, now time.Time) string {
+func WhyStopped(
+	comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, seen *ComparisonObserved, now time.Time,
+) string {
 	return newComparisonSituation(comparison, p, seen, now).whyStopped()
 }
 

@@ -25,8 +25,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
-// comparisonWorld carries out the decisions of a comparison whose runs share a database, and those of its runs, and lets things go wrong by
-// chance.
+// comparisonWorld carries out the decisions of a comparison whose runs share a database, and those of its runs, and lets things
+// go wrong by chance.
 type comparisonWorld struct {
 	t          *testing.T
 	comparison *v1alpha1.BenchmarkComparison
@@ -63,7 +63,8 @@ func (w *comparisonWorld) uid() types.UID {
 	return types.UID(fmt.Sprint("uid-", w.serial))
 }
 
-// step lets something go wrong, the comparison take a step, and then its runs. It says whether the comparison has ended and left its lane.
+// step lets something go wrong, the comparison take a step, and then its runs. It says whether the comparison has ended and left
+// its lane.
 func (w *comparisonWorld) step() bool {
 	w.t.Helper()
 	w.clock = w.clock.Add(time.Second)
@@ -257,8 +258,8 @@ func (w *comparisonWorld) start(r *world, a trial.Attempt) {
 	r.seen.Attempts = append(r.seen.Attempts, attempt)
 }
 
-// Whatever goes wrong: no number of an instance is used twice, a run measures the only one there is, a comparison leaves its lane without
-// a database, and comes to an end.
+// Whatever goes wrong: no number of an instance is used twice, a run measures the only one there is, a comparison leaves its lane
+// without a database, and comes to an end.
 func TestSharedDatabaseByChance(t *testing.T) {
 	instances, ends := map[int]int{}, map[string]int{}
 	for seed := range uint64(200) {

@@ -23,8 +23,8 @@ const (
 	maxComparisonText = 512
 )
 
-// StatusOfComparison is the whole status of a comparison. From the old one it takes what cannot be observed again: when the comparison began,
-// the transition times of its conditions, and how it ended, because an end is never taken back.
+// StatusOfComparison is the whole status of a comparison. From the old one it takes what cannot be observed again: when the
+// comparison began, the transition times of its conditions, and how it ended, because an end is never taken back.
 func StatusOfComparison(
 	comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, seen *ComparisonObserved, d Decision, now time.Time,
 ) v1alpha1.BenchmarkComparisonStatus {
@@ -162,10 +162,11 @@ func texts(list []string, most int) []string {
 	return short
 }
 
-// times sets when the comparison began, and when it ends at the latest. As with a run, it has not begun as long as it is suspended or
-// queued.
+// times sets when the comparison began, and when it ends at the latest. As with a run, it has not begun as long as it is
+// suspended or queued.
 func (s *comparisonSituation) times(status *v1alpha1.BenchmarkComparisonStatus, d Decision) {
-	status.QueuedTime = queuedTime(s.comparison.CreationTimestamp, s.comparison.Status.QueuedTime, s.comparison.Status.Conditions, d, s.now)
+	status.QueuedTime = queuedTime(s.comparison.CreationTimestamp, s.comparison.Status.QueuedTime, s.comparison.Status.Conditions, d,
+		s.now)
 	if d.Pauses() {
 		return
 	}

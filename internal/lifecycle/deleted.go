@@ -15,8 +15,9 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// A run or a comparison that is being deleted may stay for as long as somebody likes: by a finalizer, or with foreground deletion by a
-// Pod on a node that does not answer. It must not hold anything meanwhile. What it has recorded is left to the garbage collector.
+// A run or a comparison that is being deleted may stay for as long as somebody likes: by a finalizer, or with foreground deletion
+// by a Pod on a node that does not answer. It must not hold anything meanwhile. What it has recorded is left to the garbage
+// collector.
 
 // beingDeleted is the decision about what is being deleted, as long as it has something.
 func beingDeleted(noun string, object metav1.Object, hindered *Hindrances) Decision {
@@ -62,8 +63,8 @@ func deleted(s *situation) *Decision {
 	return &d
 }
 
-// comparisonDeleted suspends the run that is under way, removes the database that the runs share, and leaves the lane. It does not
-// delete runs: whoever deletes a comparison may want to keep them.
+// comparisonDeleted suspends the run that is under way, removes the database that the runs share, and leaves the lane. It does
+// not delete runs: whoever deletes a comparison may want to keep them.
 func comparisonDeleted(s *comparisonSituation) *Decision {
 	if s.comparison.DeletionTimestamp == nil {
 		return nil

@@ -16,8 +16,8 @@
 //	cache full?   -> drop the page cache
 //	otherwise     -> start the next attempt
 //
-// What the records say, package analysis knows: this package writes it into the status, and asks it whether a comparison needs more
-// rounds.
+// What the records say, package analysis knows: this package writes it into the status, and asks it whether a comparison needs
+// more rounds.
 //
 // The records of its attempts are the only memory of what a run has done. The status is computed from them each time, so that an
 // operator that is killed between any two writes continues where it was.

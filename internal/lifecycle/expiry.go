@@ -41,7 +41,8 @@ func expiry(seconds *int32, finished *metav1.Time, byDefault time.Duration) *met
 	return ptr.To(metav1.NewTime(finished.Add(byDefault)))
 }
 
-// expire adds to the decision about a finished run or comparison that it is deleted at that time, unless it is being deleted already.
+// expire adds to the decision about a finished run or comparison that it is deleted at that time, unless it is being deleted
+// already.
 func expire(d *Decision, object metav1.Object, at *metav1.Time, now time.Time, deletion Action) {
 	if at == nil || object.GetDeletionTimestamp() != nil {
 		return

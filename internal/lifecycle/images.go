@@ -78,7 +78,8 @@ func (o *Observed) firstAccepted() *result.Record {
 	return nil
 }
 
-// images that the runs of the comparison begin with: those that the comparison began with, by the digests that its runs have found.
+// images that the runs of the comparison begin with: those that the comparison began with, by the digests that its runs have
+// found.
 func (s *comparisonSituation) images(d Decision) v1alpha1.ImagesStatus {
 	before := s.comparison.Status.Images
 	if s.seen.Images.Loader == "" || before.Loader == "" && d.Pauses() {

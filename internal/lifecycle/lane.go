@@ -138,8 +138,8 @@ func ContenderOfComparison(comparison *v1alpha1.BenchmarkComparison) Contender {
 	}
 }
 
-// ready is since when a run or a comparison could measure, if its lane was free: since its creation, or since it was last resumed. Of
-// one that was resumed a moment ago nobody has noted that yet, and it comes last.
+// ready is since when a run or a comparison could measure, if its lane was free: since its creation, or since it was last
+// resumed. Of one that was resumed a moment ago nobody has noted that yet, and it comes last.
 func ready(created metav1.Time, queued *metav1.Time, conditions []metav1.Condition) metav1.Time {
 	switch {
 	case queued != nil:

@@ -22,8 +22,8 @@ func (s *situation) holds() bool {
 	return s.seen.Lane.is(HolderOf(s.run)) || comparison != nil && s.seen.Lane.is(*comparison) && s.seen.Named
 }
 
-// queued waits until it is the run's turn, or its comparison's. A run that is not admitted has no Job and no database: if it has lost
-// its lane, because somebody has deleted the Lease, it removes them.
+// queued waits until it is the run's turn, or its comparison's. A run that is not admitted has no Job and no database: if it has
+// lost its lane, because somebody has deleted the Lease, it removes them.
 func queued(s *situation) *Decision {
 	if s.holds() {
 		return nil

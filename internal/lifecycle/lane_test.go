@@ -86,7 +86,7 @@ func TestLine(t *testing.T) {
 		contenders = append(contenders, ContenderOf(&all[i]))
 	}
 	want := []string{
-		"run a/admitted", "run z/older", "run a/zebra", "comparison b/of-a-comparison", "run b/run", "comparison b/run", "run b/sam", "run c/same-age",
+		"run a/admitted", "run z/older", "run a/zebra", "comparison b/of-a-comparison", "comparison b/run", "run b/run", "run b/sam", "run c/same-age",
 		"run b/younger", "run a/resumed", "run a/just-resumed",
 	}
 	for range 3 {
@@ -235,7 +235,8 @@ func TestSuspendedJobHasNotEnded(t *testing.T) {
 	}
 }
 
-// The time in the queue counts neither for the start of a run nor against its deadline, before it starts and after it was suspended.
+// The time in the queue counts neither for the start of a run nor against its deadline, before it starts and after it was
+// suspended.
 func TestQueuedTimeDoesNotCount(t *testing.T) {
 	run := oneAxis(1, 2)
 	run.Spec.DeadlineSeconds = ptr.To[int32](60)

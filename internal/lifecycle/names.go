@@ -47,7 +47,8 @@ func ofInstance(name, instance string) bool {
 	return name == instance || strings.HasPrefix(name, instance+"-")
 }
 
-// needs says whether a comparison needs an object's name: for one of its runs, for the database that they share, or for its results.
+// needs says whether a comparison needs an object's name: for one of its runs, for the database that they share, or for its
+// results.
 func (s *comparisonSituation) needs(name string) bool {
 	if name == plan.ComparisonResultsName(s.comparison) && s.seen.Results == nil {
 		return true

@@ -76,8 +76,8 @@ type Hindrances struct {
 	Refused *Refusal
 	// Obstacle is a final answer of the cluster, which trying again does not change: a name is taken, or an object is not valid.
 	Obstacle *Failure
-	// Strangers are the names of objects that are somebody else's, or are kept from an earlier run or comparison of the same name. Only a
-	// name that is needed is in the way.
+	// Strangers are the names of objects that are somebody else's, or are kept from an earlier run or comparison of the same name.
+	// Only a name that is needed is in the way.
 	Strangers []string
 }
 

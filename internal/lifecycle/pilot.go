@@ -69,14 +69,15 @@ func enoughRows(asked int64, pilot result.Totals, seconds int32) int64 {
 	return min(int64(math.Ceil(need/unit-1e-9)*unit), trial.MaxRows) // what multiplying adds is no reason to round up
 }
 
-// NeedsComparisonRows says whether the rows of a run may have been decided by the pilots of its comparison. Of a run that the comparison has not
-// made, and of one that does not measure, nobody needs to know.
+// NeedsComparisonRows says whether the rows of a run may have been decided by the pilots of its comparison. Of a run that the
+// comparison has not made, and of one that does not measure, nobody needs to know.
 func NeedsComparisonRows(run *v1alpha1.BenchmarkRun, named bool) bool {
 	finished := apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
 	return run.Spec.Trials.MinSeconds != nil && MemberOf(run) != nil && !finished && (named || run.Status.StartTime != nil)
 }
 
-// ComparisonRows are the rows that an annotation of a comparison's run has; none if it has no annotation, or not one of the comparison.
+// ComparisonRows are the rows that an annotation of a comparison's run has; none if it has no annotation, or not one of the
+// comparison.
 func ComparisonRows(annotations map[string]string) map[string]int64 {
 	rows := map[string]int64{}
 	if json.Unmarshal([]byte(annotations[v1alpha1.AnnotationRows]), &rows) != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
-// Who waits for a lane waits as long as it takes, or as long as was asked since it could measure: since it was created or resumed, or
-// since it has lost its lane.
+// Who waits for a lane waits as long as it takes, or as long as was asked since it could measure: since it was created or
+// resumed, or since it has lost its lane.
 func TestQueueDeadline(t *testing.T) {
 	lost := func(ago time.Duration) []metav1.Condition {
 		return []metav1.Condition{{

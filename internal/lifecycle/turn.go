@@ -13,8 +13,8 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// A turn is the time for which a run or a comparison has its lane, without the time for which it is suspended or waits for the lane
-// again. An administrator may bound it, so that nobody keeps a lane from the others for months.
+// A turn is the time for which a run or a comparison has its lane, without the time for which it is suspended or waits for the
+// lane again. An administrator may bound it, so that nobody keeps a lane from the others for months.
 
 // RunTurnRefused says why a run that has not begun does not: it asks for more than a turn. It returns nil if it may begin. A run
 // of a comparison has no turn of its own. Most is 0 without a bound.
@@ -47,8 +47,8 @@ func (h *Hindrances) turnEnd(start *metav1.Time, paused time.Duration, now time.
 	return ptr.To(ptr.Deref(start, metav1.NewTime(now)).Add(h.MaxTurn + paused))
 }
 
-// turnOver ends a run or a comparison whose turn is over, or returns nil. Like a deadline that was asked for, it does not wait for
-// what is about to be made, only for what keeps what was measured.
+// turnOver ends a run or a comparison whose turn is over, or returns nil. Like a deadline that was asked for, it does not wait
+// for what is about to be made, only for what keeps what was measured.
 func (h *Hindrances) turnOver(noun string, end *time.Time, now time.Time, waits string) *Decision {
 	if end == nil || now.Before(*end) {
 		return nil

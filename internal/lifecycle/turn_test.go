@@ -74,8 +74,8 @@ func TestTurnOfAComparison(t *testing.T) {
 	}
 }
 
-// One that asks for more than a turn does not begin. One that has begun, under a longer bound, goes on to the end of its turn; and a
-// run of a comparison has no turn of its own.
+// One that asks for more than a turn does not begin. One that has begun, under a longer bound, goes on to the end of its turn;
+// and a run of a comparison has no turn of its own.
 func TestTurnRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		asked   *int32

@@ -96,10 +96,10 @@ type closingSession interface {
 	Close() error
 }
 
-// BenchmarkClient measures in turns, against one server, the loader's own client (ours), the same over Go's own connection instead
-// of conn's socket (ours/net), and go-sql-driver. It reports the ratios of the first to each of the others: operations per second,
-// and the loader's CPU time for an operation; medians over all rounds and, from six rounds on, the ends of their 95% intervals by
-// order statistics. Operations are the same, made by the workload itself.
+// BenchmarkClient measures in turns, against one server, the loader's own client (ours), the same over Go's own connection
+// instead of conn's socket (ours/net), and go-sql-driver. It reports the ratios of the first to each of the others: operations
+// per second, and the loader's CPU time for an operation; medians over all rounds and, from six rounds on, the ends of their 95%
+// intervals by order statistics. Operations are the same, made by the workload itself.
 func BenchmarkClient(b *testing.B) {
 	server := newTrial(b, commitsize.Parameters{}).cfg.Server
 	server.Schema = benchSchema

@@ -231,8 +231,8 @@ func TestIntegrationConnectionsTakenByOthers(t *testing.T) {
 	tr.mustFail(t.Context(), t, result.CauseTooManyConnections, "Error 1040", "did not answer for 1s")
 }
 
-// A server that others fill while the clients connect disturbs the attempt. One that has no room for the clients themselves refuses
-// what was asked for: another attempt would end as well.
+// A server that others fill while the clients connect disturbs the attempt. One that has no room for the clients themselves
+// refuses what was asked for: another attempt would end as well.
 func TestIntegrationMoreClientsThanConnections(t *testing.T) {
 	for name, tc := range map[string]struct {
 		clients int

@@ -12,8 +12,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// A rate that was not reached is a warning, and so is nothing else: a load that ends with its last row, or when its time is over, has
-// reached its rate if its last transaction began when it was due.
+// A rate that was not reached is a warning, and so is nothing else: a load that ends with its last row, or when its time is over,
+// has reached its rate if its last transaction began when it was due.
 func TestOfferedRateReached(t *testing.T) {
 	const second = time.Second
 	for name, tc := range map[string]struct {

@@ -28,8 +28,8 @@ func counts(doc *result.Document) map[string]int64 {
 	return all
 }
 
-// An offered rate is neither exceeded nor a limit of the server's: the load takes as long as the rate says. Each transaction has a
-// latency of its own.
+// An offered rate is neither exceeded nor a limit of the server's: the load takes as long as the rate says. Each transaction has
+// a latency of its own.
 func TestIntegrationOfferedRate(t *testing.T) {
 	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) {
 		p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Concurrency = 3005, 5, 2, 8

@@ -99,8 +99,8 @@ func digests(t *testing.T) map[string]int64 {
 	return sent
 }
 
-// TestSysbenchMariaDBTPCCCompat compares what the server has counted with what it counted of the published script, and both with how
-// many statements of each kind there should be.
+// TestSysbenchMariaDBTPCCCompat compares what the server has counted with what it counted of the published script, and both with
+// how many statements of each kind there should be.
 func TestSysbenchMariaDBTPCCCompat(t *testing.T) {
 	const transactions = 5000
 	want := published(t)

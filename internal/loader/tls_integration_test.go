@@ -18,8 +18,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
 )
 
-// encrypts says whether the server speaks TLS. MariaDB from 11.4 on does without being told, with a certificate of its own, and so
-// does MySQL, which has no such variable.
+// encrypts says whether the server speaks TLS. MariaDB from 11.4 on does without being told, with a certificate of its own, and
+// so does MySQL, which has no such variable.
 func encrypts(t testing.TB) bool {
 	return testedEngine(t) == &engine.MySQL || globals(t)["have_ssl"] == "YES"
 }

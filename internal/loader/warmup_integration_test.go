@@ -17,8 +17,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
 )
 
-// warmedUp makes an attempt that warms the server up, and one that does not, and checks that what was measured is the same but for
-// the phase before.
+// warmedUp makes an attempt that warms the server up, and one that does not, and checks that what was measured is the same but
+// for the phase before.
 func warmedUp(t *testing.T, definition workload.Definition, parameters any, rows int64) *result.Document {
 	t.Helper()
 	measured := func(seconds int) *result.Document {

@@ -35,9 +35,9 @@ type Member struct {
 	Seed int64
 }
 
-// ForComparison lists the members of a comparison in the order of measuring, for the most rounds that it may have: an early stop leaves
-// out the end. Rounds come in pairs. The first visits the variants in an order that is drawn from the seed, the second in the
-// opposite order, so that a steady drift adds the same to every variant. (See order.go for how numbers are drawn.)
+// ForComparison lists the members of a comparison in the order of measuring, for the most rounds that it may have: an early stop
+// leaves out the end. Rounds come in pairs. The first visits the variants in an order that is drawn from the seed, the second in
+// the opposite order, so that a steady drift adds the same to every variant. (See order.go for how numbers are drawn.)
 func ForComparison(spec *v1alpha1.BenchmarkComparisonSpec) []Member {
 	seed := uint64(ptr.Deref(spec.Seed, v1alpha1.DefaultSeed)) //nolint:gosec // a seed is not negative
 	orders, seeds := rand.NewPCG(seed, comparisonOrderStream), rand.NewPCG(seed, roundSeedStream)

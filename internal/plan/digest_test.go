@@ -29,7 +29,8 @@ func digest(t *testing.T, spec *v1alpha1.BenchmarkRunSpec) string {
 	return d
 }
 
-// The digest of a specification does not change within a version of the method: it is how published runs are found to have asked for the same.
+// The digest of a specification does not change within a version of the method: it is how published runs are found to have asked
+// for the same.
 func TestDigestGolden(t *testing.T) {
 	cases := map[string]struct {
 		spec *v1alpha1.BenchmarkRunSpec

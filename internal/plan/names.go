@@ -78,8 +78,8 @@ func ResultsName(run *v1alpha1.BenchmarkRun) string {
 	return run.Name + "-results"
 }
 
-// Labels are on every object of a run, except a database that it shares. Those of a comparison's run name the comparison too, so that what
-// is left of it is found when the run is gone.
+// Labels are on every object of a run, except a database that it shares. Those of a comparison's run name the comparison too, so
+// that what is left of it is found when the run is gone.
 func Labels(run *v1alpha1.BenchmarkRun, component string) map[string]string {
 	labels := map[string]string{
 		"app.kubernetes.io/name":       "benchrun",
@@ -96,8 +96,8 @@ func Labels(run *v1alpha1.BenchmarkRun, component string) map[string]string {
 	return labels
 }
 
-// QueueLabels are the labels of a run or comparison that tell Kueue in which of its queues a Job or StatefulSet stands. They are for
-// these objects alone: their Pods get from Kueue what they need.
+// QueueLabels are the labels of a run or comparison that tell Kueue in which of its queues a Job or StatefulSet stands. They are
+// for these objects alone: their Pods get from Kueue what they need.
 func QueueLabels(of map[string]string) map[string]string {
 	labels := map[string]string{}
 	for _, key := range []string{v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority} {

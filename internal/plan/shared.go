@@ -9,9 +9,9 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// SharesDatabase says whether the runs of a comparison share one database, which is then the comparison's. It must be the same for all
-// variants, be provided by Benchrun, and be reused between trials. Its node is not tuned: a run tunes it for a database of its
-// own.
+// SharesDatabase says whether the runs of a comparison share one database, which is then the comparison's. It must be the same
+// for all variants, be provided by Benchrun, and be reused between trials. Its node is not tuned: a run tunes it for a database
+// of its own.
 func SharesDatabase(comparison *v1alpha1.BenchmarkComparison) bool {
 	first := MemberRun(comparison, Member{}).Spec
 	if first.Database.Provisioner == v1alpha1.ProvisionerExternal || first.Trials.Server == v1alpha1.ServerFresh ||
@@ -36,7 +36,8 @@ type Served struct {
 	PodUID string
 }
 
-// Share has a run of a comparison use the comparison's database, of which this instance is the one with the highest number so far.
+// Share has a run of a comparison use the comparison's database, of which this instance is the one with the highest number so
+// far.
 func Share(run *v1alpha1.BenchmarkRun, last Served) {
 	if run.Annotations == nil {
 		run.Annotations = map[string]string{}
@@ -47,8 +48,8 @@ func Share(run *v1alpha1.BenchmarkRun, last Served) {
 	}
 }
 
-// SharedBy is the instance that the runs before this one of the same comparison have used, and whether the run shares the database of
-// its comparison at all. Only a run that a comparison controls does, whatever its annotations say.
+// SharedBy is the instance that the runs before this one of the same comparison have used, and whether the run shares the
+// database of its comparison at all. Only a run that a comparison controls does, whatever its annotations say.
 func SharedBy(run *v1alpha1.BenchmarkRun) (last Served, shares bool) {
 	number, shares := run.Annotations[v1alpha1.AnnotationSharedInstance]
 	if _, uid := ComparisonOf(run); uid == "" || !shares {
@@ -82,8 +83,8 @@ func DatabaseOwner(run *v1alpha1.BenchmarkRun) Owner {
 	return Owner{RunKind, run.Name, string(run.UID), v1alpha1.LabelRun, v1alpha1.LabelRunUID}
 }
 
-// InstanceLabels are on every object of a database instance. One that runs share is none of theirs: its labels name the comparison
-// alone.
+// InstanceLabels are on every object of a database instance. One that runs share is none of theirs: its labels name the
+// comparison alone.
 func InstanceLabels(run *v1alpha1.BenchmarkRun, instance int) map[string]string {
 	labels := DatabaseLabels(run)
 	labels[v1alpha1.LabelInstance] = strconv.Itoa(instance)

@@ -158,7 +158,8 @@ func CompareVariants(s *Comparison, baseline, variant, metric string) (*Compared
 		return nil, fmt.Errorf("both are variant %s of comparison %s", variant, s.Name)
 	}
 	c := &Compared{
-		Title: s.Name, Baseline: baseline, Variant: variant, Threshold: -1, Method: all.Method, Warnings: stats.ComparisonTexts(s.Findings),
+		Title: s.Name, Baseline: baseline, Variant: variant, Threshold: -1, Method: all.Method,
+		Warnings: stats.ComparisonTexts(s.Findings),
 	}
 	for _, v := range s.Variants {
 		if !v.Baseline && (v.Name == baseline || v.Name == variant) && len(v.Differences) > 0 {

@@ -65,7 +65,7 @@ func TestCompareVariants(t *testing.T) {
 		"unfinished": {"durable", "lazy", "", "has not completed: Unfinished", func(s *report.Comparison) { s.Outcome = report.Unfinished }},
 		"no outcome": {"durable", "lazy", "", "has not completed: Unfinished", func(s *report.Comparison) { s.Outcome = "" }},
 		"failed":     {"durable", "lazy", "", "has not completed", func(s *report.Comparison) { s.Outcome = "Failed" }},
-		"empty":      {"durable", "lazy", "", "no comparisons", func(s *report.Comparison) { s.Pairs = nil }},
+		"empty":      {"durable", "lazy", "", "no pairs", func(s *report.Comparison) { s.Pairs = nil }},
 		"verdict":    {"durable", "lazy", "", "contradicts itself", func(s *report.Comparison) { s.Pairs[0].Verdict = stats.Slower }},
 		"unknown v":  {"durable", "lazy", "", "contradicts itself", func(s *report.Comparison) { s.Pairs[0].Verdict = "Splendid" }},
 		"cut":        {"durable", "lazy", "", "contradicts itself", func(s *report.Comparison) { s.Pairs[0].Values = s.Pairs[0].Values[:5] }},

@@ -15,8 +15,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// OfComparison is the report of a comparison with that plan, from what its runs have measured so far. The outcome is how the comparison
-// ended, Complete, Failed or Unfinished; the message says why there are no more rounds.
+// OfComparison is the report of a comparison with that plan, from what its runs have measured so far. The outcome is how the
+// comparison ended, Complete, Failed or Unfinished; the message says why there are no more rounds.
 func OfComparison(
 	comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, runs *analysis.ComparisonRuns, verdicts analysis.Verdicts,
 	outcome, message string,

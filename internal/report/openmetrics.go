@@ -40,8 +40,8 @@ func OpenMetrics(w io.Writer, r *Report) error {
 	return writeFamilies(w, values, trials, claimFamily(about, r.Claims))
 }
 
-// ComparisonOpenMetrics writes gauges of a comparison: benchrun_ratio for the ratio of each variant to the baseline at each point,
-// and its interval, benchrun_verdict for what it says, and benchrun_claim.
+// ComparisonOpenMetrics writes gauges of a comparison: benchrun_ratio for the ratio of each variant to the baseline at each
+// point, and its interval, benchrun_verdict for what it says, and benchrun_claim.
 func ComparisonOpenMetrics(w io.Writer, s *Comparison) error {
 	about := []tag{{"namespace", s.Namespace}, {"comparison", s.Name}, {"workload", s.Workload}}
 	ratios := family{name: "benchrun_ratio", help: "Ratio of a variant to the baseline at a point, and its interval."}

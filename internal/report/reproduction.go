@@ -139,8 +139,8 @@ func (p *ReproducedPoint) judge(difference ReproductionVerdict, within float64) 
 	}
 }
 
-// ReproduceComparison compares the ratios of two comparisons of the same specification. Values themselves are not compared: a comparison is
-// about what the variants do on one machine. A ratio is reproduced on the same conditions as a point of a run.
+// ReproduceComparison compares the ratios of two comparisons of the same specification. Values themselves are not compared: a
+// comparison is about what the variants do on one machine. A ratio is reproduced on the same conditions as a point of a run.
 func ReproduceComparison(there, here *Comparison, within float64) *Reproduction {
 	r := &Reproduction{Name: there.Name}
 	key := func(p *stats.Paired) string {

@@ -37,9 +37,10 @@ func New(headlineRuns int) *Metrics {
 		runsCompleted: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: prefix, Name: "runs_completed_total", Help: "Runs that have measured every trial.",
 		}),
-		runsFailed:           counters("runs_failed_total", "Runs that have failed, by reason.", "reason"),
-		comparisonsCompleted: counters("comparisons_completed_total", "Comparisons that have measured what they need, by reason.", "reason"),
-		comparisonsFailed:    counters("comparisons_failed_total", "Comparisons that have failed, by reason.", "reason"),
+		runsFailed: counters("runs_failed_total", "Runs that have failed, by reason.", "reason"),
+		comparisonsCompleted: counters("comparisons_completed_total", "Comparisons that have measured what they need, by reason.",
+			"reason"),
+		comparisonsFailed: counters("comparisons_failed_total", "Comparisons that have failed, by reason.", "reason"),
 		troubles: counters("reconcile_failures_total",
 			"Reconciles that failed and are tried again, by controller and reason.", "controller", "reason"),
 		headlines: newHeadlines(headlineRuns),
@@ -83,7 +84,8 @@ func (m *Metrics) begin() {
 
 func (m *Metrics) collectors() []prometheus.Collector {
 	return []prometheus.Collector{
-		m.attempts, m.invalidated, m.measured, m.dead, m.runsCompleted, m.runsFailed, m.comparisonsCompleted, m.comparisonsFailed, m.troubles,
+		m.attempts, m.invalidated, m.measured, m.dead, m.runsCompleted, m.runsFailed, m.comparisonsCompleted, m.comparisonsFailed,
+		m.troubles,
 	}
 }
 

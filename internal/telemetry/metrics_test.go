@@ -85,11 +85,11 @@ func TestCounts(t *testing.T) {
 		"benchrun_attempts_total{outcome=Failed} 1",
 		"benchrun_attempts_total{outcome=Invalidated} 2",
 		"benchrun_attempts_total{outcome=Pilot} 1",
-		"benchrun_runs_completed_total{} 1",
-		"benchrun_runs_failed_total{reason=LoaderFailed} 1",
 		"benchrun_comparisons_completed_total{reason=Decided} 1",
 		"benchrun_comparisons_completed_total{reason=Undecided} 1",
 		"benchrun_comparisons_failed_total{reason=MemberLost} 1",
+		"benchrun_runs_completed_total{} 1",
+		"benchrun_runs_failed_total{reason=LoaderFailed} 1",
 		"benchrun_trial_dead_seconds{} 4, sum 4",
 		"benchrun_trial_measured_seconds{} 1, sum 1",
 	}
@@ -109,10 +109,10 @@ func TestFailures(t *testing.T) {
 	m.Fail(ComparisonController, false, errors.New("text"))
 	m.Fail(ComparisonController, false, fmt.Errorf("reading: %w", context.DeadlineExceeded))
 	want := []string{
-		"benchrun_reconcile_failures_total{controller=benchmarkrun,reason=Forbidden} 1",
-		"benchrun_reconcile_failures_total{controller=benchmarkrun,reason=Stale} 1",
 		"benchrun_reconcile_failures_total{controller=benchmarkcomparison,reason=DeadlineExceeded} 1",
 		"benchrun_reconcile_failures_total{controller=benchmarkcomparison,reason=Other} 2",
+		"benchrun_reconcile_failures_total{controller=benchmarkrun,reason=Forbidden} 1",
+		"benchrun_reconcile_failures_total{controller=benchmarkrun,reason=Stale} 1",
 	}
 	if diff := cmp.Diff(want, nonZero(t, m)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -48,10 +48,12 @@ const readTimeout = 5 * time.Second
 
 var (
 	runsDesc        = desc("runs", "Runs by state, as the column STATUS shows it; those that have failed are Failed.", "state")
-	comparisonsDesc = desc("comparisons", "Comparisons by state, as the column STATUS shows it; those that have failed are Failed.", "state")
-	queueDesc       = desc("lane_queue_length", "Runs and comparisons that wait for their lane.", "lane")
-	headDesc        = desc("lane_queue_head_age_seconds", "How long the next run or comparison of a lane's queue has waited.", "lane")
-	headlineDesc    = desc("run_headline",
+	comparisonsDesc = desc("comparisons", "Comparisons by state, as the column STATUS shows it; those that have failed are Failed.",
+		"state")
+	queueDesc = desc("lane_queue_length", "Runs and comparisons that wait for their lane.", "lane")
+	headDesc  = desc("lane_queue_head_age_seconds", "How long the next run or comparison of a lane's queue has waited.",
+		"lane")
+	headlineDesc = desc("run_headline",
 		"Median of the best point of a complete run, if --headline-metrics asks for it.", "namespace", "run", "metric", "unit")
 )
 

@@ -68,6 +68,7 @@ func objects() Objects {
 
 func TestState(t *testing.T) {
 	want := []string{
+		"benchrun_comparisons{state=Queued} 1",
 		"benchrun_lane_queue_head_age_seconds{lane=a} 3000",
 		"benchrun_lane_queue_head_age_seconds{lane=b} 60",
 		"benchrun_lane_queue_length{lane=a} 2",
@@ -79,7 +80,6 @@ func TestState(t *testing.T) {
 		"benchrun_runs{state=Pending} 1",
 		"benchrun_runs{state=Queued} 2",
 		"benchrun_runs{state=Suspended} 1",
-		"benchrun_comparisons{state=Queued} 1",
 	}
 	if diff := cmp.Diff(want, nonZero(t, stateOf(objects()))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -29,8 +29,8 @@ func conditions(reason string, isTrue ...string) []metav1.Condition {
 	return list
 }
 
-// attempts of trials 1, 2 and so on, each of three seconds and a second after the one before: o counts, x is disturbed, f failed, p
-// is a pilot.
+// attempts of trials 1, 2 and so on, each of three seconds and a second after the one before: o counts, x is disturbed, f failed,
+// p is a pilot.
 func attempts(kinds string) []*result.Record {
 	var list []*result.Record
 	start := now.Add(-time.Hour)

@@ -16,7 +16,8 @@ import (
 // ComparisonWrapper builds a BenchmarkComparison.
 type ComparisonWrapper struct{ comparison v1alpha1.BenchmarkComparison }
 
-// MakeComparison is a comparison of the run of MakeRun, with variants of these names that change nothing and with the API server's defaults.
+// MakeComparison is a comparison of the run of MakeRun, with variants of these names that change nothing and with the API
+// server's defaults.
 func MakeComparison(name, namespace string, variants ...string) *ComparisonWrapper {
 	comparison := v1alpha1.BenchmarkComparison{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkComparison"},

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The rules that stand on the specification of a run grow with each parameter unless somebody counts them. The architecture page has
-// the figures: a change that makes one larger is a change of that page, to be seen in its review.
+// The rules that stand on the specification of a run grow with each parameter unless somebody counts them. The architecture page
+// has the figures: a change that makes one larger is a change of that page, to be seen in its review.
 func TestRulesOfTheSpecification(t *testing.T) {
 	var crd apiextensionsv1.CustomResourceDefinition
 	if err := yaml.Unmarshal([]byte(read(t, "config/crd/bases/benchrun.dev_benchmarkruns.yaml")), &crd); err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// side is one of the runs of a publication, or a variant of its comparison, by its place in the file, with what it says otherwise than
-// another one.
+// side is one of the runs of a publication, or a variant of its comparison, by its place in the file, with what it says otherwise
+// than another one.
 type side struct {
 	run, than int
 	differs   []string

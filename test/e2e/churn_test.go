@@ -32,8 +32,8 @@ func workers(ctx context.Context) []string {
 	return names
 }
 
-// churn is a Job of somebody else in a namespace of his own: small Pods that come to a node and go, three at a time, until the spec
-// ends or that many have run.
+// churn is a Job of somebody else in a namespace of his own: small Pods that come to a node and go, three at a time, until the
+// spec ends or that many have run.
 type churn struct{ job *batchv1.Job }
 
 func startChurn(ctx context.Context, node string, completions int) churn {

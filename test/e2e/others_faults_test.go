@@ -41,8 +41,8 @@ func sleeper(name string, labels map[string]string) *corev1.Pod {
 	}
 }
 
-// forgedJob is a Job for trial 2 of a run, made by hand out of that for trial 1: it has the run as its owner, starts when trial 1 has
-// long been measured, and asks for another number of rows per commit.
+// forgedJob is a Job for trial 2 of a run, made by hand out of that for trial 1: it has the run as its owner, starts when trial 1
+// has long been measured, and asks for another number of rows per commit.
 func forgedJob(ctx SpecContext, run string) *batchv1.Job {
 	GinkgoHelper()
 	var job batchv1.Job

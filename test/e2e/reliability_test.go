@@ -76,7 +76,8 @@ func (d *disturbance) saw(object any) {
 // ended says that the disturbance is over: from now on the time to recovery counts.
 func (d *disturbance) ended() { d.over = time.Now() }
 
-// recovered is when a run's next attempt was recorded as measured after the disturbance, or when the run ended, if that was before.
+// recovered is when a run's next attempt was recorded as measured after the disturbance, or when the run ended, if that was
+// before.
 func (d *disturbance) recovered(run *v1alpha1.BenchmarkRun) time.Time {
 	var next time.Time
 	if run.Status.CompletionTime != nil {
@@ -90,7 +91,8 @@ func (d *disturbance) recovered(run *v1alpha1.BenchmarkRun) time.Time {
 	return next
 }
 
-// sees is what the user of a run sees: the column STATUS as it changed, attempts that were disturbed, and the message of a failure.
+// sees is what the user of a run sees: the column STATUS as it changed, attempts that were disturbed, and the message of a
+// failure.
 func (d *disturbance) sees(ctx context.Context, run *v1alpha1.BenchmarkRun) string {
 	GinkgoHelper()
 	d.mu.Lock()
@@ -124,7 +126,8 @@ func (d *disturbance) tell(ctx context.Context, name string) *v1alpha1.Benchmark
 	return run
 }
 
-// row is written into the table at once, in place of the row that the case had: an aborted run of the command leaves what it found.
+// row is written into the table at once, in place of the row that the case had: an aborted run of the command leaves what it
+// found.
 func (d *disturbance) row(sees string, recovery time.Duration, trials, lost, doubled string) {
 	GinkgoHelper()
 	sees = strings.NewReplacer("|", "\\|", "\n", " ", namespace, "NAMESPACE").Replace(sees)

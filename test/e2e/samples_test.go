@@ -127,8 +127,8 @@ func judgeComparison(ctx SpecContext, file, name string) {
 	}
 }
 
-// runsOf are the names of the runs of a manifest, in its order; there may be none beside comparisons. Jobs that make what they need are
-// waited for.
+// runsOf are the names of the runs of a manifest, in its order; there may be none beside comparisons. Jobs that make what they
+// need are waited for.
 func runsOf(ctx SpecContext, manifest string, besideComparisons bool) []string {
 	GinkgoHelper()
 	var names []string

@@ -13,8 +13,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// Host tuning is off unless the administrator switches it on. Then the manager may make Jobs in its own namespace, also if it works
-// for another one only.
+// Host tuning is off unless the administrator switches it on. Then the manager may make Jobs in its own namespace, also if it
+// works for another one only.
 func TestEnvtestHostTuningIsOff(t *testing.T) {
 	const flag = "--host-tuning"
 	for name, tc := range map[string]struct {

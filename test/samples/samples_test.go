@@ -26,8 +26,8 @@ import (
 
 const folder = "../../config/samples"
 
-// A single node of two CPUs has one left for a run, and 4Gi of memory three: what kubeadm's system requests there is 950m, and the
-// operator 10m.
+// A single node of two CPUs has one left for a run, and 4Gi of memory three: what kubeadm's system requests there is 950m, and
+// the operator 10m.
 var room = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("3Gi")}
 
 // TestSmallSamplesFitOneNode: the small samples and the demo's run beside the system on one node of two CPUs.

@@ -1,8 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command statistics simulates comparisons whose true ratios are known, and prints how often their verdicts and intervals are right:
-// what `make bench-statistics` puts into docs/statistics.md, and with -verdicts what `make bench-verdict` prints.
+// Command statistics simulates comparisons whose true ratios are known, and prints how often their verdicts and intervals are
+// right: what `make bench-statistics` puts into docs/statistics.md, and with -verdicts what `make bench-verdict` prints.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	comparisons := flag.Int("comparisons", 20_000, "how many comparisons of one point are simulated for each figure; of more points, fewer")
+	comparisons := flag.Int("comparisons", 20_000, "comparisons of one point to simulate for each figure; of more points, fewer")
 	verdicts := flag.Bool("verdicts", false, "print how many rounds a verdict takes, and nothing else")
 	separate := flag.Bool("separate", false, "only the tables of runs that are compared with each other")
 	seconds := flag.Float64("seconds-per-round", 50, "how long a round of two variants takes, for -verdicts")

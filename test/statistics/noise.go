@@ -165,8 +165,8 @@ func recorded() ([]Noise, error) {
 	return list, nil
 }
 
-// minRecorded is the least length of a recording. A comparison takes 40 values: in a shorter recording all comparisons would be nearly the
-// same one.
+// minRecorded is the least length of a recording. A comparison takes 40 values: in a shorter recording all comparisons would be
+// nearly the same one.
 const minRecorded = 200
 
 // recording of one file: a line "# name", more comments, and a value in each other line.
@@ -192,7 +192,7 @@ func recording(file string) (Noise, error) {
 		values = append(values, math.Log(value))
 	}
 	if len(values) < minRecorded {
-		return Noise{}, fmt.Errorf("%d values are too few for a rate: at least %d, the length of five comparisons", len(values), minRecorded)
+		return Noise{}, fmt.Errorf("%d values are too few for a rate, which takes %d: five comparisons", len(values), minRecorded)
 	}
 	return Noise{
 		Name: fmt.Sprintf("recorded: %s (%d trials, CV %.1f %%)", name, len(values), 100*deviation(values)),

@@ -124,7 +124,7 @@ func (w *writer) interleaving() {
 // verdicts are the rounds until there is an answer, by this method and by a fixed number of rounds.
 func (w *writer) verdicts(noises []Noise, secondsPerRound float64) {
 	designs := []stats.Design{atEnd(6, 1), atEnd(12, 1), atEnd(20, 1), asShipped(1)}
-	w.header(fmt.Sprintf("Rounds until the verdict, minutes at %g s per round, and how many comparisons have an answer", secondsPerRound),
+	w.header(fmt.Sprintf("Rounds until the verdict, minutes at %g s per round, and how many have an answer", secondsPerRound),
 		"noise, true difference", "6 rounds", "12 rounds", "20 rounds", "4 to 20 rounds, stopped when decided")
 	for _, noise := range noises {
 		for _, difference := range []float64{0, 0.02, 0.05, 0.10, 0.50} {

@@ -1,9 +1,9 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command promql reads PromQL expressions, a JSON list of texts on standard input, by Prometheus' own parser, and writes what they
-// select: a JSON list of metrics with the conditions on their labels. It fails if an expression is refused. It has a module of its
-// own, so that nothing else depends on Prometheus.
+// Command promql reads PromQL expressions, a JSON list of texts on standard input, by Prometheus' own parser, and writes what
+// they select: a JSON list of metrics with the conditions on their labels. It fails if an expression is refused. It has a module
+// of its own, so that nothing else depends on Prometheus.
 package main
 
 import (

@@ -105,8 +105,8 @@ func wholePacket(from io.Reader) ([]byte, error) {
 	return slices.Concat(header, payload), err
 }
 
-// An encrypted session sends what a plain one sends, works while the server does, and knows when the answer came. That it finds the
-// connection which the driver has encrypted is what another version of the driver may break.
+// An encrypted session sends what a plain one sends, works while the server does, and knows when the answer came. That it finds
+// the connection which the driver has encrypted is what another version of the driver may break.
 func TestEncryptedSession(t *testing.T) {
 	server, address := newEncryptingServer(t)
 	c, err := New(address)

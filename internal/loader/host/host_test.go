@@ -99,7 +99,8 @@ func TestReadAndSet(t *testing.T) {
 	}
 }
 
-// A value that the node does not take is a problem that names both values, and those that it takes; what was changed before is said.
+// A value that the node does not take is a problem that names both values, and those that it takes; what was changed before is
+// said.
 func TestNotEffective(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*host.Host)

@@ -51,7 +51,8 @@ type difference struct {
 func newComparisonView(s *report.Comparison, d *ComparisonDetails) (*comparisonView, error) {
 	v := &comparisonView{
 		frame: frame{
-			Name: s.Name, Kind: "BenchmarkComparison", Namespace: s.Namespace, Claims: judged(s.Claims), Warnings: stats.ComparisonTexts(s.Findings),
+			Name: s.Name, Kind: "BenchmarkComparison", Namespace: s.Namespace, Claims: judged(s.Claims),
+			Warnings:  stats.ComparisonTexts(s.Findings),
 			Discarded: discardedRuns(s), Environment: comparisonEnvironment(s, d),
 		},
 		Answer:    s.Sentence(),

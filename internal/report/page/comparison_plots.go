@@ -23,8 +23,8 @@ type comparisonDrawings struct {
 	remarks                       []string
 }
 
-// ComparisonDrawings are the plots of the page of a comparison. Without details, or with empty ones, those are missing that are made
-// of them.
+// ComparisonDrawings are the plots of the page of a comparison. Without details, or with empty ones, those are missing that are
+// made of them.
 func ComparisonDrawings(s *report.Comparison, d *ComparisonDetails) (*Drawings, error) {
 	v, err := drawComparison(s, d)
 	if err != nil {

@@ -27,8 +27,8 @@ func latenciesOf(n int, operations ...string) []result.IntervalLatency {
 	return list
 }
 
-// Of one series there are three percentiles, of several the 99th of each that has enough intervals. A transaction of an offered rate
-// stands for what it consists of.
+// Of one series there are three percentiles, of several the 99th of each that has enough intervals. A transaction of an offered
+// rate stands for what it consists of.
 func TestPercentilesOverTime(t *testing.T) {
 	two := latenciesOf(3, "insert", "commit")
 	for name, tc := range map[string]struct {

@@ -42,7 +42,8 @@ func dues(s *workloadtest.Script) []time.Duration {
 	return all
 }
 
-// Transactions begin when they are due, each statement is sent once, and a transaction is measured from when it was due to its end.
+// Transactions begin when they are due, each statement is sent once, and a transaction is measured from when it was due to its
+// end.
 func TestOfferedRate(t *testing.T) {
 	l := numbers(8, 2, 3, workload.Share{Pods: 1}, pace.Parameters{RatePerSecond: 2})
 	s := &workloadtest.Script{}

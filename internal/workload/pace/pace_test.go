@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A schedule does not drift: after any number of rows it is less than a nanosecond early, also where a distance is no whole number
-// of nanoseconds, and after a month.
+// A schedule does not drift: after any number of rows it is less than a nanosecond early, also where a distance is no whole
+// number of nanoseconds, and after a month.
 func TestRateDoesNotDrift(t *testing.T) {
 	for _, tc := range []struct {
 		rate Rate

@@ -1,8 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pagetest has runs and comparisons as they are measured, for tests of what shows them. The numbers are made up: they follow
-// what was measured, scatter as much, and are the same each time.
+// Package pagetest has runs and comparisons as they are measured, for tests of what shows them. The numbers are made up: they
+// follow what was measured, scatter as much, and are the same each time.
 package pagetest
 
 import (
