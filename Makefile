@@ -81,7 +81,7 @@ generate: ## Regenerate deep copies.
 .PHONY: manifests
 manifests: ## Regenerate the CRD and the operator's role, for kustomize and for the chart.
 	$(LIB) tool controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
-	go run ./hack/overlays config/crd/bases/benchrun.dev_benchmarkcomparisons.yaml
+	go run ./hack/crds config/crd/bases/*.yaml
 	$(LIB) tool controller-gen rbac:roleName=manager paths=./controllers/... output:rbac:dir=config/rbac
 	@$(MAKE) --no-print-directory manifests-chart
 

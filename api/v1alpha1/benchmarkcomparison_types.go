@@ -52,12 +52,8 @@ type BenchmarkComparisonList struct {
 
 // BenchmarkComparisonSpec is what to compare.
 //
-// +kubebuilder:validation:XValidation:rule="self.template == oldSelf.template",message="template cannot be changed: delete the comparison, or create one with another name"
-// +kubebuilder:validation:XValidation:rule="self.variants == oldSelf.variants",message="variants cannot be changed: delete the comparison, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline) && has(self.claims) == has(oldSelf.claims) && (!has(self.claims) || self.claims == oldSelf.claims)",message="baseline and claims cannot be changed: delete the comparison, or create one with another name"
-// +kubebuilder:validation:XValidation:rule="has(self.plots) == has(oldSelf.plots) && (!has(self.plots) || self.plots == oldSelf.plots)",message="plots cannot be changed: delete the comparison, or create one with another name"
-// +kubebuilder:validation:XValidation:rule="has(self.tables) == has(oldSelf.tables) && (!has(self.tables) || self.tables == oldSelf.tables)",message="tables cannot be changed: delete the comparison, or create one with another name"
-// +kubebuilder:validation:XValidation:rule="self.maxRounds == oldSelf.maxRounds && self.equivalencePercent == oldSelf.equivalencePercent && self.earlyStop == oldSelf.earlyStop && self.seed == oldSelf.seed && self.results == oldSelf.results",message="maxRounds, equivalencePercent, earlyStop, seed and results cannot be changed: delete the comparison, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.plots) == has(oldSelf.plots) && (!has(self.plots) || self.plots == oldSelf.plots) && has(self.tables) == has(oldSelf.tables) && (!has(self.tables) || self.tables == oldSelf.tables)",message="plots and tables cannot be changed: delete the comparison, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.variants.exists(v, v.name == self.baseline)",message="baseline must be the name of one of the variants"
 // +kubebuilder:validation:XValidation:rule="self.earlyStop.policy == 'Disabled' || self.earlyStop.minRounds <= self.maxRounds",message="earlyStop.minRounds (4 by default) must not be above maxRounds"
 // +kubebuilder:validation:XValidation:rule="self.variants.all(v, !has(v.workload) || !has(v.workload.type) || v.workload.type == self.template.spec.workload.type)",message="all variants have the template's workload.type: numbers of different workloads cannot be compared"
@@ -65,6 +61,7 @@ type BenchmarkComparisonSpec struct {
 	// template is the run that all variants are made of. It must be a whole run by itself. The comparison holds the lane of the
 	// template from its first run to its end: nothing else in that lane is measured between its runs.
 	// +required
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="template cannot be changed: delete the comparison, or create one with another name"
 	Template RunTemplate `json:"template,omitzero"`
 
 	// variants are the 2 to 16 runs to compare: each is the template with what the variant names laid over it. A variant that
@@ -76,6 +73,7 @@ type BenchmarkComparisonSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=2
 	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="variants cannot be changed: delete the comparison, or create one with another name"
 	Variants []Variant `json:"variants,omitempty"`
 
 	// baseline is the name of the variant that the others are compared with. Unset: the first.
@@ -90,6 +88,7 @@ type BenchmarkComparisonSpec struct {
 	// +kubebuilder:default=20
 	// +kubebuilder:validation:Minimum=2
 	// +kubebuilder:validation:Maximum=20
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="maxRounds cannot be changed: delete the comparison, or create one with another name"
 	MaxRounds int32 `json:"maxRounds,omitempty"`
 
 	// equivalencePercent is the difference that does not matter: variants that are closer than that count as equal, and the
@@ -98,11 +97,13 @@ type BenchmarkComparisonSpec struct {
 	// +kubebuilder:default=5
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=50
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="equivalencePercent cannot be changed: delete the comparison, or create one with another name"
 	EquivalencePercent int32 `json:"equivalencePercent,omitempty"`
 
 	// earlyStop ends the comparison as soon as the answer is known.
 	// +optional
 	// +kubebuilder:default={}
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="earlyStop cannot be changed: delete the comparison, or create one with another name"
 	EarlyStop EarlyStopSpec `json:"earlyStop,omitzero"`
 
 	// claims are what somebody says of the numbers of all variants. They are judged by what is measured, and the comparison does not
@@ -124,6 +125,7 @@ type BenchmarkComparisonSpec struct {
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=9007199254740991
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="seed cannot be changed: delete the comparison, or create one with another name"
 	Seed *int64 `json:"seed,omitempty"`
 
 	// suspend stops the comparison, suspends the run that is under way, and gives the comparison's lane to the next; what was
@@ -159,6 +161,7 @@ type BenchmarkComparisonSpec struct {
 	// results is how long the ConfigMap with the comparison's results is kept. Those of its runs are kept as the template says.
 	// +optional
 	// +kubebuilder:default={}
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="results cannot be changed: delete the comparison, or create one with another name"
 	Results ResultsSpec `json:"results,omitzero"`
 }
 
@@ -170,7 +173,7 @@ type BenchmarkComparisonSpec struct {
 // +kubebuilder:validation:XValidation:rule="self.spec.seed == 1 && !self.spec.suspend && !has(self.spec.ttlSecondsAfterFinished)",message="leave out seed, suspend and ttlSecondsAfterFinished of template.spec: set those of the comparison"
 // +kubebuilder:validation:XValidation:rule="self.spec.cleanup != 'Never'",message="template.spec.cleanup must not be Never: the database of each run is removed before the next run is measured"
 type RunTemplate struct {
-	// spec is a run's specification. claims, plots, tables, seed, suspend, ttlSecondsAfterFinished, trials.repetitions and
+	// spec is a run's specification. title, claims, plots, tables, seed, suspend, ttlSecondsAfterFinished, trials.repetitions and
 	// trials.precision are the comparison's to decide and cannot be set here.
 	// +required
 	Spec BenchmarkRunSpec `json:"spec,omitzero"`
@@ -180,7 +183,7 @@ type RunTemplate struct {
 //
 // The overlays have the types of the specification. The CRD has them without defaults, which would be laid over the template too,
 // without required fields, and without the rules that look at several fields: those are applied to the whole run that results,
-// before anything is created (hack/overlays makes this part of the CRD). Bounds, enums and unknown fields are checked when the
+// before anything is created (hack/crds makes this part of the CRD). Bounds, enums and unknown fields are checked when the
 // comparison is applied.
 type Variant struct {
 	// name of the variant: a DNS label of at most 20 characters.

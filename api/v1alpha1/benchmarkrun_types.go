@@ -52,21 +52,16 @@ type BenchmarkRunList struct {
 
 // BenchmarkRunSpec is what to measure.
 //
-// +kubebuilder:validation:XValidation:rule="self.database == oldSelf.database",message="database cannot be changed: delete the run, or create one with another name"
-// +kubebuilder:validation:XValidation:rule="self.workload == oldSelf.workload",message="workload cannot be changed: delete the run, or create one with another name"
-// +kubebuilder:validation:XValidation:rule="has(self.sweep) == has(oldSelf.sweep) && (!has(self.sweep) || self.sweep == oldSelf.sweep)",message="sweep cannot be changed: delete the run, or create one with another name"
-// +kubebuilder:validation:XValidation:rule="has(self.trials) == has(oldSelf.trials) && (!has(self.trials) || self.trials == oldSelf.trials)",message="trials cannot be changed: delete the run, or create one with another name"
-// +kubebuilder:validation:XValidation:rule="has(self.loader) == has(oldSelf.loader) && (!has(self.loader) || self.loader == oldSelf.loader)",message="loader cannot be changed: delete the run, or create one with another name"
-// +kubebuilder:validation:XValidation:rule="self.placement == oldSelf.placement && self.seed == oldSelf.seed && self.cleanup == oldSelf.cleanup && has(self.imagePullSecrets) == has(oldSelf.imagePullSecrets) && (!has(self.imagePullSecrets) || self.imagePullSecrets == oldSelf.imagePullSecrets)",message="placement, seed, cleanup and imagePullSecrets cannot be changed: delete the run, or create one with another name"
-// +kubebuilder:validation:XValidation:rule="has(self.results) == has(oldSelf.results) && (!has(self.results) || self.results == oldSelf.results) && has(self.claims) == has(oldSelf.claims) && (!has(self.claims) || self.claims == oldSelf.claims)",message="results and claims cannot be changed: delete the run, or create one with another name"
-// +kubebuilder:validation:XValidation:rule="has(self.plots) == has(oldSelf.plots) && (!has(self.plots) || self.plots == oldSelf.plots)",message="plots cannot be changed: delete the run, or create one with another name"
-// +kubebuilder:validation:XValidation:rule="has(self.tables) == has(oldSelf.tables) && (!has(self.tables) || self.tables == oldSelf.tables)",message="tables cannot be changed: delete the run, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.title) == has(oldSelf.title) && (!has(self.title) || self.title == oldSelf.title) && has(self.sweep) == has(oldSelf.sweep) && (!has(self.sweep) || self.sweep == oldSelf.sweep)",message="title and sweep cannot be changed: delete the run, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.podMetadata) == has(oldSelf.podMetadata) && (!has(self.podMetadata) || self.podMetadata == oldSelf.podMetadata) && has(self.imagePullSecrets) == has(oldSelf.imagePullSecrets) && (!has(self.imagePullSecrets) || self.imagePullSecrets == oldSelf.imagePullSecrets)",message="podMetadata and imagePullSecrets cannot be changed: delete the run, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.claims) == has(oldSelf.claims) && (!has(self.claims) || self.claims == oldSelf.claims) && has(self.plots) == has(oldSelf.plots) && (!has(self.plots) || self.plots == oldSelf.plots) && has(self.tables) == has(oldSelf.tables) && (!has(self.tables) || self.tables == oldSelf.tables)",message="claims, plots and tables cannot be changed: delete the run, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="!has(self.trials) || self.trials.server != 'Fresh' || self.database.provisioner != 'External'",message="trials.server: Fresh needs a provisioner that makes servers: an external server exists once"
 // +kubebuilder:validation:XValidation:rule="!has(self.trials) || self.trials.data != 'Keep' || has(self.workload.sysbench) && has(self.workload.sysbench.script) && self.workload.sysbench.script in ['oltp_read_only', 'oltp_point_select', 'select_random_points', 'select_random_ranges']",message="trials.data: Keep is for scripts of Sysbench that only read: oltp_read_only, oltp_point_select, select_random_points and select_random_ranges"
 // +kubebuilder:validation:XValidation:rule="!has(self.loader) || self.loader.pods == 1 || self.workload.type in ['BulkInsert', 'IIBench', 'Sysbench'] && !has(self.workload.dataFrom)",message="loader.pods must be 1: only BulkInsert, IIBench and Sysbench load from several Pods, and one Pod reads a file of dataFrom (concurrency adds connections)"
 // +kubebuilder:validation:XValidation:rule="!has(self.workload.tprochLoad) || self.workload.tprochLoad.data != 'Staged' || has(self.loader) && has(self.loader.scratch)",message="data: Staged needs a volume for the files: write loader: {scratch: {size: 5Gi}}, with about 1.1Gi for each 1 of scaleFactor"
 // +kubebuilder:validation:XValidation:rule="!has(self.workload.sysbench) || !has(self.database.tls) || self.database.tls.mode == 'Disabled'",message="sysbench 1.0 cannot be told which certificates to use: database.tls.mode must be Disabled with workload type Sysbench"
-// +kubebuilder:validation:XValidation:rule="self.database.engine != 'MySQL' || !has(self.workload.bulkInsert) || self.workload.bulkInsert.protocol != 'Bulk' && (!has(self.workload.bulkInsert.sweep) || !has(self.workload.bulkInsert.sweep.protocol) || !('Bulk' in self.workload.bulkInsert.sweep.protocol)) && (!has(self.workload.bulkInsert.points) || self.workload.bulkInsert.points.all(p, !has(p.protocol) || p.protocol != 'Bulk'))",message="bulkInsert.protocol must be Text or Prepared with engine MySQL: Bulk is a command of MariaDB"
+// +kubebuilder:validation:XValidation:rule="self.database.engine != 'MySQL' || !has(self.workload.bulkInsert) || self.workload.bulkInsert.protocol != 'Bulk' && !(has(self.workload.bulkInsert.sweep) && has(self.workload.bulkInsert.sweep.protocol) && 'Bulk' in self.workload.bulkInsert.sweep.protocol)",message="bulkInsert.protocol must be Text or Prepared with engine MySQL: Bulk is a command of MariaDB"
+// +kubebuilder:validation:XValidation:rule="self.database.engine != 'MySQL' || !has(self.workload.bulkInsert) || !has(self.workload.bulkInsert.points) || self.workload.bulkInsert.points.all(p, !has(p.protocol) || p.protocol != 'Bulk')",message="bulkInsert.protocol must be Text or Prepared with engine MySQL: Bulk is a command of MariaDB"
 // +kubebuilder:validation:XValidation:rule="!has(self.workload.custom) || self.workload.custom.command.all(a, a.split('${').all(part, a.startsWith(part) || part.contains('}') && part.split('}')[0] in (has(self.workload.custom.parameters) ? self.workload.custom.parameters : {})))",message="custom.command has a ${…} that custom.parameters does not name"
 // +kubebuilder:validation:XValidation:rule="!self.database.?settings.?bufferPoolSize.hasValue() || !self.database.?resources.?limits[?'memory'].hasValue() || quantity(string(self.database.settings.bufferPoolSize)).isLessThan(quantity(string(self.database.resources.limits['memory'])))",message="settings.bufferPoolSize must be below resources.limits.memory: the server needs memory beside its buffer pool"
 // +kubebuilder:validation:XValidation:rule="(!self.database.?settings.?bufferPoolSize.hasValue() || quantity(string(self.database.settings.bufferPoolSize)).compareTo(quantity('5Mi')) >= 0) && (!self.database.?settings.?logFileSize.hasValue() || quantity(string(self.database.settings.logFileSize)).compareTo(quantity('4Mi')) >= 0)",message="settings.bufferPoolSize must be at least 5Mi, settings.logFileSize at least 4Mi"
@@ -74,12 +69,20 @@ type BenchmarkRunList struct {
 // +kubebuilder:validation:XValidation:rule="!self.database.?storage.?size.hasValue() || quantity(string(self.database.storage.size)).compareTo(quantity('256Mi')) >= 0",message="storage.size must be at least 256Mi"
 // +kubebuilder:validation:XValidation:rule="!has(self.loader) || !has(self.loader.transport) || self.loader.transport != 'UnixSocket' || self.database.provisioner == 'StatefulSet' && self.loader.separateFromDatabase == 'None' && (!has(self.database.tls) || self.database.tls.mode == 'Disabled')",message="loader.transport UnixSocket puts the loader beside the server: database.provisioner must be StatefulSet, loader.separateFromDatabase None, and database.tls.mode Disabled"
 type BenchmarkRunSpec struct {
+	// title says in a few words what the run is, for its reports. Unset: its name.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Title string `json:"title,omitempty"`
+
 	// database is the server to measure: its image, settings, storage and resources.
 	// +required
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="database cannot be changed: delete the run, or create one with another name"
 	Database DatabaseSpec `json:"database,omitzero"`
 
 	// workload is the load on the database and the parameters to vary.
 	// +required
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="workload cannot be changed: delete the run, or create one with another name"
 	Workload WorkloadSpec `json:"workload,omitzero"`
 
 	// sweep says how the values of the workload's sweep are combined. Unset: every combination.
@@ -89,6 +92,7 @@ type BenchmarkRunSpec struct {
 	// trials is how often, in which order and under which deadlines each point is measured.
 	// +optional
 	// +kubebuilder:default={}
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="trials cannot be changed: delete the run, or create one with another name"
 	Trials TrialsSpec `json:"trials,omitzero"`
 
 	// claims are what somebody says of the numbers. They are judged by what is measured.
@@ -106,6 +110,7 @@ type BenchmarkRunSpec struct {
 	// loader is where the loader runs, and with which resources.
 	// +optional
 	// +kubebuilder:default={}
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="loader cannot be changed: delete the run, or create one with another name"
 	Loader LoaderSpec `json:"loader,omitzero"`
 
 	// imagePullSecrets are Secrets in the run's namespace with credentials for the registries of its images, as in a Pod. Those that
@@ -117,10 +122,15 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:MaxItems=8
 	ImagePullSecrets []ImagePullSecret `json:"imagePullSecrets,omitempty"`
 
+	// podMetadata is added to the Pods of the database and of the loader, for example to keep a service mesh out of them.
+	// +optional
+	PodMetadata PodMetadata `json:"podMetadata,omitzero"`
+
 	// placement is SameNode (all attempts run on the nodes of the first) or Any. Defaults to SameNode.
 	// +optional
 	// +kubebuilder:default=SameNode
 	// +kubebuilder:validation:Enum=SameNode;Any
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="placement cannot be changed: delete the run, or create one with another name"
 	Placement Placement `json:"placement,omitempty"`
 
 	// seed of all randomness: the order of the trials and the data. The same seed gives the same order and the same data on
@@ -129,6 +139,7 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=9007199254740991
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="seed cannot be changed: delete the run, or create one with another name"
 	Seed *int64 `json:"seed,omitempty"`
 
 	// lane is the queue of the run: of the runs in a lane one measures at a time, the oldest first, whatever their namespaces. A DNS
@@ -169,6 +180,7 @@ type BenchmarkRunSpec struct {
 	// +optional
 	// +kubebuilder:default=Always
 	// +kubebuilder:validation:Enum=Always;OnSuccess;Never
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cleanup cannot be changed: delete the run, or create one with another name"
 	Cleanup CleanupPolicy `json:"cleanup,omitempty"`
 
 	// ttlSecondsAfterFinished deletes the run this long after it has finished, with its results if results.retention is WithRun.
@@ -182,6 +194,7 @@ type BenchmarkRunSpec struct {
 	// results is how long the result ConfigMaps are kept.
 	// +optional
 	// +kubebuilder:default={}
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="results cannot be changed: delete the run, or create one with another name"
 	Results ResultsSpec `json:"results,omitzero"`
 }
 
@@ -192,6 +205,24 @@ func (s *BenchmarkRunSpec) PullSecrets() []string {
 		names = append(names, secret.Name)
 	}
 	return names
+}
+
+// PodMetadata is added to Pods.
+//
+// +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:XValidation:rule="!has(self.labels) || self.labels.all(k, !k.startsWith('benchrun.dev/') && !k.startsWith('app.kubernetes.io/'))",message="labels of benchrun.dev and app.kubernetes.io are Benchrun's own"
+type PodMetadata struct {
+	// labels by key, at most 16.
+	// +optional
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=16
+	Labels map[string]string `json:"labels,omitempty"`
+
+	// annotations by key, at most 16, for example {sidecar.istio.io/inject: "false"}.
+	// +optional
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=16
+	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
 // ImagePullSecret is a Secret with credentials for image registries.

@@ -3,6 +3,8 @@
 
 package v1alpha1
 
+import "k8s.io/apimachinery/pkg/util/intstr"
+
 // Claims are what somebody says of the numbers, for example a publication of its own. They are judged by what was measured, and
 // cannot be changed: a claim that is made when the numbers are known says nothing.
 //
@@ -62,6 +64,21 @@ type Claim struct {
 	Published []PublishedFigure `json:"published,omitempty"`
 }
 
+// SelectedValue is an integer, or a text of at most 256 characters.
+type SelectedValue intstr.IntOrString
+
+// SelectedText is a value as results have it.
+func SelectedText(value string) SelectedValue { return SelectedValue(intstr.FromString(value)) }
+
+// String is the value as results have it.
+func (v SelectedValue) String() string { return (*intstr.IntOrString)(&v).String() }
+
+// MarshalJSON writes a number or a text, as it was written.
+func (v SelectedValue) MarshalJSON() ([]byte, error) { return intstr.IntOrString(v).MarshalJSON() }
+
+// UnmarshalJSON reads a number or a text.
+func (v *SelectedValue) UnmarshalJSON(text []byte) error { return (*intstr.IntOrString)(v).UnmarshalJSON(text) }
+
 // PointSelector names points: those that have the values it says. What it does not say may be anything.
 //
 // +kubebuilder:validation:MinProperties=1
@@ -72,11 +89,12 @@ type PointSelector struct {
 	// +kubebuilder:validation:MaxLength=20
 	Variant string `json:"variant,omitempty"`
 
-	// parameters are values of swept parameters by name, in quotes as in the results, for example {rowsPerCommit: "16"}.
+	// parameters are values of swept parameters by name, for example {rowsPerCommit: 16}. A number with a decimal point is written
+	// in quotes.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=6
-	Parameters map[string]ParameterValue `json:"parameters,omitempty"`
+	Parameters map[string]SelectedValue `json:"parameters,omitempty"`
 }
 
 // ClaimedNumber is a number above 0 in quotes, for example "8" or "7.5".

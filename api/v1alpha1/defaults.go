@@ -8,7 +8,7 @@ const (
 	// DefaultSeed is the seed of a run.
 	DefaultSeed int64 = 1
 	// DefaultRepetitions is the number of trials of each point without repetitions and precision.
-	DefaultRepetitions int32 = 3
+	DefaultRepetitions int32 = 6
 	// DefaultMaxInvalid is how many attempts may be invalidated.
 	DefaultMaxInvalid int32 = 3
 	// DefaultErrorPercent is how many transactions of a trial may be rolled back, in percent.

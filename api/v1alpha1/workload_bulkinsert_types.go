@@ -48,7 +48,7 @@ type Connections int32
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
 // +kubebuilder:validation:XValidation:rule="has(self.points) || self.commit != 'Autocommit' && !(has(self.sweep) && has(self.sweep.commit) && 'Autocommit' in self.sweep.commit) || self.statementsPerTransaction == 1 && (!has(self.sweep) || !has(self.sweep.statementsPerTransaction) || self.sweep.statementsPerTransaction == [1])",message="commit Autocommit makes each statement a transaction: statementsPerTransaction must be 1"
-// +kubebuilder:validation:XValidation:rule="!has(self.points) || self.points.all(p, (has(p.commit) ? p.commit : self.commit) != 'Autocommit' || (has(p.statementsPerTransaction) ? p.statementsPerTransaction : self.statementsPerTransaction) == 1)",message="commit Autocommit makes each statement a transaction: statementsPerTransaction must be 1"
+// +kubebuilder:validation:XValidation:rule="!has(self.points) || self.points.all(p, p.?commit.orValue(self.commit) != 'Autocommit' || p.?statementsPerTransaction.orValue(self.statementsPerTransaction) == 1)",message="commit Autocommit makes each statement a transaction: statementsPerTransaction must be 1"
 type BulkInsertWorkload struct {
 	Pacing `json:",inline"`
 

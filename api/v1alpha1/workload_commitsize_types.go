@@ -25,20 +25,19 @@ type CommitSizeRowsPerCommit int64
 // CommitSizeWorkload fills a table of an ID and a string of 20 characters with single-row INSERT statements over one
 // connection.
 //
-// +kubebuilder:validation:XValidation:rule="self.rows == 0 || self.rowsPerCommit <= self.rows",message="rowsPerCommit must not be above rows"
-// +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.sweep.rowsPerCommit) || self.rows == 0 || self.sweep.rowsPerCommit.all(n, n <= self.rows)",message="rowsPerCommit must not be above rows"
-// +kubebuilder:validation:XValidation:rule="!has(self.points) || self.rows == 0 || self.points.all(p, !has(p.rowsPerCommit) || p.rowsPerCommit <= self.rows)",message="rowsPerCommit must not be above rows"
+// +kubebuilder:validation:XValidation:rule="!has(self.rows) || self.rowsPerCommit <= self.rows",message="rowsPerCommit must not be above rows"
+// +kubebuilder:validation:XValidation:rule="!has(self.rows) || !has(self.sweep) || !has(self.sweep.rowsPerCommit) || self.sweep.rowsPerCommit.all(n, n <= self.rows)",message="rowsPerCommit must not be above rows"
+// +kubebuilder:validation:XValidation:rule="!has(self.rows) || !has(self.points) || self.points.all(p, p.?rowsPerCommit.orValue(1) <= self.rows)",message="rowsPerCommit must not be above rows"
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
 // +kubebuilder:validation:XValidation:rule="has(self.points) || self.commit != 'Autocommit' && !(has(self.sweep) && has(self.sweep.commit) && 'Autocommit' in self.sweep.commit) || self.rowsPerCommit == 1 && (!has(self.sweep) || !has(self.sweep.rowsPerCommit) || self.sweep.rowsPerCommit == [1])",message="commit Autocommit makes each row a transaction: rowsPerCommit must be 1"
-// +kubebuilder:validation:XValidation:rule="!has(self.points) || self.points.all(p, (has(p.commit) ? p.commit : self.commit) != 'Autocommit' || (has(p.rowsPerCommit) ? p.rowsPerCommit : self.rowsPerCommit) == 1)",message="commit Autocommit makes each row a transaction: rowsPerCommit must be 1"
+// +kubebuilder:validation:XValidation:rule="!has(self.points) || self.points.all(p, p.?commit.orValue(self.commit) != 'Autocommit' || p.?rowsPerCommit.orValue(self.rowsPerCommit) == 1)",message="commit Autocommit makes each row a transaction: rowsPerCommit must be 1"
 type CommitSizeWorkload struct {
 	Pacing `json:",inline"`
 
-	// rows to insert in each trial. 0 inserts until limits.seconds, so that slow and fast points are measured for the same time.
-	// From 0 to 1000000000; defaults to 10000.
+	// rows to insert in each trial. Unset: as many as fit into limits.seconds, so that slow and fast points are measured for the
+	// same time; without that limit, 10000. From 1 to 1000000000.
 	// +optional
-	// +kubebuilder:default=10000
-	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000
 	Rows *int64 `json:"rows,omitempty"`
 

@@ -11,7 +11,7 @@ type RowsPerSecond int64
 
 // Pacing says when the transactions of BulkInsert, CommitSize and IIBench begin.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.thinkTimeMilliseconds) || self.thinkTimeMilliseconds == 0 || !has(self.ratePerSecond) || self.ratePerSecond == 0",message="set ratePerSecond or thinkTimeMilliseconds, not both: a rate does not depend on when the server answers"
+// +kubebuilder:validation:XValidation:rule="self.?thinkTimeMilliseconds.orValue(0) == 0 || self.?ratePerSecond.orValue(0) == 0",message="set ratePerSecond or thinkTimeMilliseconds, not both: a rate does not depend on when the server answers"
 type Pacing struct {
 	// ratePerSecond is the number of rows offered per second, over all connections. Transactions are due at equal distances, also
 	// when the server lags behind, and their latency (transaction) counts from when they are due. 0 or unset: a connection begins

@@ -77,11 +77,10 @@ type SysbenchOption string
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
 // +kubebuilder:validation:XValidation:rule="has(self.script) != has(self.scriptFrom)",message="set script, or scriptFrom for a script of your own, not both"
-// +kubebuilder:validation:XValidation:rule="(has(self.seconds) && self.seconds > 0) || (has(self.events) && self.events > 0)",message="the load needs an end: seconds or events must be above 0"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.script == 'tpcc' || !has(self.scale)",message="scale is the number of warehouses of script tpcc; the size of other scripts is tables and tableSize"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.script != 'tpcc' || !has(self.tableSize)",message="tableSize is for other scripts; the size of tpcc is tables and scale"
 // +kubebuilder:validation:XValidation:rule="!has(self.compat) || self.compat == 'None' || (has(self.script) && self.script == 'tpcc')",message="compat SysbenchTPCC is for script tpcc"
-// +kubebuilder:validation:XValidation:rule="!has(self.script) || self.script != 'bulk_insert' || (!has(self.tables) && !has(self.tableSize) && (!has(self.warmupSeconds) || self.warmupSeconds == 0))",message="bulk_insert fills one empty table for each thread: it takes no tables, no tableSize and no warmupSeconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || self.script != 'bulk_insert' || (!has(self.tables) && !has(self.tableSize) && self.?warmupSeconds.orValue(0) == 0)",message="bulk_insert fills one empty table for each thread: it takes no tables, no tableSize and no warmupSeconds"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || !self.script.startsWith('select_random_') || !has(self.tables) || self.tables == 1",message="select_random_points and select_random_ranges use one table only: leave out tables"
 // +kubebuilder:validation:XValidation:rule="!has(self.options) || self.options.all(o, o.matches('^[a-z][a-z0-9_-]{0,62}$'))",message="an option's name is lower case letters, digits, '-' and '_', at most 63, without the leading dashes"
 // +kubebuilder:validation:XValidation:rule="!has(self.options) || !self.options.exists(o, o.matches('^(threads|events|time|rate|tables|table[-_]size|scale|percentile|rand[-_](seed|type))$'))",message="threads, events, time, rate, tables, table_size, scale, percentile, rand_seed and rand_type are no options here: use the fields threads, events, seconds, rate, tables, tableSize, scale, percentile and randType, and the run's seed"
@@ -129,18 +128,16 @@ type SysbenchWorkload struct {
 	// +kubebuilder:default=0
 	Rate *SysbenchRate `json:"rate,omitempty"`
 
-	// seconds to measure; 0 measures until all events are done. From 0 to 86400; defaults to 60.
+	// seconds to measure. Unset: until all events are done or, without events, 60. From 1 to 86400.
 	// +optional
-	// +kubebuilder:default=60
-	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=86400
 	Seconds *int32 `json:"seconds,omitempty"`
 
-	// events is the number of transactions to measure, over all threads; 0 is as many as fit into seconds. Whichever of both
-	// comes first ends the measured phase. From 0 to 2000000000; defaults to 0.
+	// events is the number of transactions to measure, over all threads. Unset: as many as fit into seconds. If both are set,
+	// what comes first ends the measured phase. From 1 to 2000000000.
 	// +optional
-	// +kubebuilder:default=0
-	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=2000000000
 	Events *int64 `json:"events,omitempty"`
 

@@ -46,7 +46,7 @@ func claimsOf(list v1alpha1.Claims) []claims.Claim {
 func selector(s v1alpha1.PointSelector) claims.Selector {
 	parameters := map[string]string{}
 	for name, value := range s.Parameters {
-		parameters[name] = string(value)
+		parameters[name] = value.String()
 	}
 	return claims.Selector{Variant: s.Variant, Parameters: parameters}
 }

@@ -71,5 +71,5 @@ func measuredRuns(s *v1alpha1.BenchmarkComparison, p *ComparisonPlan, n int) *Co
 }
 
 func rows(value string) v1alpha1.PointSelector {
-	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": v1alpha1.ParameterValue(value)}}
+	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"rowsPerCommit": v1alpha1.SelectedText(value)}}
 }

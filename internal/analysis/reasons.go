@@ -68,7 +68,7 @@ func connections(c *v1alpha1.Claim) int {
 	for _, of := range named {
 		for _, name := range []string{"concurrency", "threads", "insertThreads"} {
 			if value, found := of.Parameters[name]; found {
-				values = append(values, string(value))
+				values = append(values, value.String())
 			}
 		}
 	}

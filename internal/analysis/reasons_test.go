@@ -14,7 +14,9 @@ import (
 )
 
 func parameter(name, value string) v1alpha1.PointSelector {
-	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.ParameterValue{name: v1alpha1.ParameterValue(value), "other": "1"}}
+	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{
+		name: v1alpha1.SelectedText(value), "other": v1alpha1.SelectedText("1"),
+	}}
 }
 
 func TestReasons(t *testing.T) {

@@ -107,6 +107,9 @@ func mariaDB(
 	if secrets := images.Secrets(run.Spec.PullSecrets()); len(secrets) > 0 {
 		spec["imagePullSecrets"] = secrets
 	}
+	if added := run.Spec.PodMetadata; len(added.Labels) > 0 || len(added.Annotations) > 0 {
+		spec["podMetadata"] = map[string]any{"labels": added.Labels, "annotations": added.Annotations}
+	}
 	if db.PriorityClassName != "" {
 		spec["priorityClassName"] = db.PriorityClassName
 	}

@@ -49,7 +49,10 @@ func statefulSet(
 			ServiceName: meta.Name,
 			Selector:    &metav1.LabelSelector{MatchLabels: selector(run, instance)},
 			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: template, Annotations: blockIOAnnotation(&run.Spec.Database)},
+				ObjectMeta: metav1.ObjectMeta{
+					Labels:      plan.PodLabels(run, template),
+					Annotations: plan.PodAnnotations(run, blockIOAnnotation(&run.Spec.Database)),
+				},
 				Spec:       podSpec(e, run, instance, node, images),
 			},
 		},

@@ -31,8 +31,8 @@ func begun(t *testing.T, n int) (*v1alpha1.BenchmarkRun, []*corev1.ConfigMap) {
 		}}
 		r.Spec.Claims = v1alpha1.Claims{{
 			Name: "early", NoDifference: &v1alpha1.NoDifferenceClaim{
-				Of: v1alpha1.PointSelector{Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": "1"}},
-				To: v1alpha1.PointSelector{Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": "16"}}, WithinPercent: 5,
+				Of: v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"rowsPerCommit": v1alpha1.SelectedText("1")}},
+				To: v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"rowsPerCommit": v1alpha1.SelectedText("16")}}, WithinPercent: 5,
 			},
 		}}
 	}).Obj()

@@ -15,7 +15,7 @@ import (
 )
 
 func rows(value string) v1alpha1.PointSelector {
-	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": v1alpha1.ParameterValue(value)}}
+	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"rowsPerCommit": v1alpha1.SelectedText(value)}}
 }
 
 // tenfold says that the second point is ten times the first, and publishes a factor of eight.

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -94,6 +95,25 @@ func Labels(run *v1alpha1.BenchmarkRun, component string) map[string]string {
 		labels[v1alpha1.LabelComparison], labels[v1alpha1.LabelComparisonUID] = comparison, uid
 	}
 	return labels
+}
+
+// PodLabels are those of a Pod of the run: its own, over what podMetadata adds.
+func PodLabels(run *v1alpha1.BenchmarkRun, own map[string]string) map[string]string {
+	return over(run.Spec.PodMetadata.Labels, own)
+}
+
+// PodAnnotations are those of a Pod of the run: its own, over what podMetadata adds; nil if there are none.
+func PodAnnotations(run *v1alpha1.BenchmarkRun, own map[string]string) map[string]string {
+	return over(run.Spec.PodMetadata.Annotations, own)
+}
+
+func over(added, own map[string]string) map[string]string {
+	if len(added) == 0 {
+		return own
+	}
+	all := maps.Clone(added)
+	maps.Copy(all, own)
+	return all
 }
 
 // QueueLabels are the labels of a run or comparison that tell Kueue in which of its queues a Job or StatefulSet stands. They are

@@ -26,7 +26,7 @@ func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, o
 	}
 	rep := &Report{
 		Run: Run{
-			Namespace: run.Namespace, Name: run.Name, UID: string(run.UID), Workload: string(run.Spec.Workload.Type),
+			Namespace: run.Namespace, Name: run.Name, Title: run.Spec.Title, UID: string(run.UID), Workload: string(run.Spec.Workload.Type),
 			Seed: plan.Seed(&run.Spec), SpecDigest: digest, Outcome: outcome, Spec: spec,
 		},
 		Records: records,

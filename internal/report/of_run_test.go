@@ -35,8 +35,8 @@ func claimed() *v1alpha1.BenchmarkRun {
 	}).Obj()
 }
 
-func at(rows v1alpha1.ParameterValue) v1alpha1.PointSelector {
-	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": rows}}
+func at(rows string) v1alpha1.PointSelector {
+	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"rowsPerCommit": v1alpha1.SelectedText(rows)}}
 }
 
 // measured are accepted records of the first n trials: 16 rows a commit are four times as fast.

@@ -20,9 +20,11 @@ import (
 type Run struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	UID       string `json:"uid"`
-	Workload  string `json:"workload"`
-	Seed      int64  `json:"seed"`
+	// Title says in a few words what the run is; empty if nobody has.
+	Title    string `json:"title,omitempty"`
+	UID      string `json:"uid"`
+	Workload string `json:"workload"`
+	Seed     int64  `json:"seed"`
 	// Planned is how many trials were to be measured; a precision target may have made some needless.
 	Planned int `json:"planned"`
 	// SpecDigest is the same for runs that ask for the same.

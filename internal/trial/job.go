@@ -93,7 +93,7 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 				},
 			}}},
 			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: template},
+				ObjectMeta: metav1.ObjectMeta{Labels: plan.PodLabels(run, template), Annotations: plan.PodAnnotations(run, nil)},
 				Spec:       spec,
 			},
 		},

@@ -18,8 +18,8 @@ func twoPoints() *v1alpha1.BenchmarkRun {
 	return testutil.MakeRun("run", "ns").Sweep(1, 2).Repetitions(3).Obj()
 }
 
-func rows(value v1alpha1.ParameterValue) v1alpha1.PointSelector {
-	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": value}}
+func rows(value string) v1alpha1.PointSelector {
+	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"rowsPerCommit": v1alpha1.SelectedText(value)}}
 }
 
 // A claim about a point that is not measured ends the run before anything is created.

@@ -70,7 +70,7 @@ spec:
 
 	// Serial: its two rates are compared, and the disk is to limit them, not the CPU.
 	It("is slow if a block I/O class limits it: 16 rows per commit are more than ten times as fast as one", Serial, func(ctx SpecContext) {
-		apply(ctx, onDisk("slow", "blockIOClass: disk-100", "{rows: 0, sweep: {rowsPerCommit: [1, 16]}}"))
+		apply(ctx, onDisk("slow", "blockIOClass: disk-100", "{sweep: {rowsPerCommit: [1, 16]}}"))
 		run := complete(ctx, "slow")
 		Expect(run.Status.Environment.BlockIO).To(MatchRegexp(`^write 100/s on \d+:\d+$`))
 		Expect(run.Status.Environment.FdatasyncMeanMicros).To(BeNumerically(">", 5000))

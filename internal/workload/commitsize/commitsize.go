@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -28,8 +27,8 @@ var Definition = workload.Definition{
 
 // Parameters are those of the API's member commitSize at one point.
 type Parameters struct {
-	// Rows to insert; 0 is as many as there is time for.
-	Rows          int64 `json:"rows"`
+	// Rows to insert; 0, which is unset in the API, is as many as there is time for or, without a limit, defaultRows.
+	Rows          int64 `json:"rows,omitempty"`
 	RowsPerCommit int64 `json:"rowsPerCommit"`
 	// Compat is None, empty for None, or Isotopp: the first transaction then has one row.
 	Compat string `json:"compat,omitempty"`
@@ -43,6 +42,9 @@ const (
 	compatNone = "None"
 	// compatIsotopp commits where the published script does.
 	compatIsotopp = "Isotopp"
+
+	// defaultRows is what the API says of a load that has neither rows nor a limit.
+	defaultRows = 10_000
 )
 
 // parameters reads and checks them.
@@ -53,12 +55,16 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		return nil, err
 	case p.Rows < 0:
 		return nil, fmt.Errorf("rows is %d, it must be at least 0", p.Rows)
-	case p.Rows == 0 && cfg.LimitSeconds == 0:
-		return nil, errors.New("rows is 0, which inserts until limits.seconds: set limits.seconds, or a number of rows")
 	case p.RowsPerCommit < 1:
 		return nil, fmt.Errorf("rowsPerCommit is %d, it must be at least 1", p.RowsPerCommit)
 	case p.Compat != "" && p.Compat != compatNone && p.Compat != compatIsotopp:
 		return nil, fmt.Errorf("compat is %q, it must be %s or %s", p.Compat, compatNone, compatIsotopp)
+	}
+	if p.Rows == 0 && cfg.LimitSeconds == 0 {
+		p.Rows = defaultRows
+	}
+	if p.Rows > 0 && p.RowsPerCommit > p.Rows {
+		return nil, fmt.Errorf("rowsPerCommit is %d, it must not be above rows, which is %d", p.RowsPerCommit, p.Rows)
 	}
 	return p, cmp.Or(p.Check(), insert.CheckCommit(p.Commit, "rowsPerCommit", p.RowsPerCommit))
 }

@@ -31,6 +31,7 @@ type Parameters struct {
 	TableSize     *int64            `json:"tableSize,omitempty"`
 	Scale         *int32            `json:"scale,omitempty"`
 	Rate          int32             `json:"rate,omitempty"`
+	// Seconds and Events end the measured phase; 0 is unset.
 	Seconds       int32             `json:"seconds,omitempty"`
 	Events        int64             `json:"events,omitempty"`
 	WarmupSeconds int32             `json:"warmupSeconds,omitempty"`
@@ -56,6 +57,8 @@ const (
 	scriptBulkInsert = "bulk_insert"
 	// Scripts that use one table.
 	oneTablePrefix = "select_random_"
+	// defaultSeconds is what the API says of a load without seconds and events.
+	defaultSeconds = 60
 )
 
 // parameters reads and checks them.
@@ -66,10 +69,13 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		return nil, err
 	case (p.Script == "") == (p.ScriptFrom == nil):
 		return nil, errors.New("one of script and scriptFrom must be set")
-	case p.Seconds < 1 && p.Events < 1:
-		return nil, errors.New("seconds or events must be above 0")
+	case p.Seconds < 0 || p.Events < 0:
+		return nil, fmt.Errorf("seconds is %d and events is %d: they must be at least 1, or unset", p.Seconds, p.Events)
 	case p.Threads < 1:
 		return nil, fmt.Errorf("threads is %d, it must be at least 1", p.Threads)
+	}
+	if p.Seconds == 0 && p.Events == 0 {
+		p.Seconds = defaultSeconds
 	}
 	return p, cmp.Or(p.checkCompat(), p.checkSize(), p.checkShare(workload.ShareOf(cfg)))
 }

@@ -1,0 +1,204 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command crds completes the CRDs that controller-gen makes of the types, in place.
+//
+// The lines of a description become one, up to the end of a paragraph: `kubectl explain` breaks lines where the terminal ends, and
+// a line of the source is none of its business. What Kubernetes' own types say of their fields is left out: it is a tenth of the
+// CRD, and `kubectl explain pod` has it.
+//
+// In the CRD of BenchmarkComparison a template and the overlays of variants have the types of a run, but not all of a run's rules
+// hold for them:
+//
+//   - A default would be laid over the template although nobody asked for it, a required field could not be left out, and a rule
+//     about several fields sees only some of them. Overlays have none of these. What is replaced as a whole (an item of a list, a
+//     value of a map) keeps them.
+//   - What may change in a template is the comparison's to say: the template has no rules about changes.
+//   - The title, the claims, the plots and the tables are the comparison's own: each of its runs has too few values for them.
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	yamlv2 "go.yaml.in/yaml/v2"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	rules = "x-kubernetes-validations"
+	// maxText is how many characters a text may have that may be an integer instead.
+	maxText = 256
+)
+
+func main() {
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "usage: crds CRD.yaml…")
+		os.Exit(2)
+	}
+	yamlv2.FutureLineWrap()
+	for _, file := range os.Args[1:] {
+		if err := complete(file); err != nil {
+			fmt.Fprintln(os.Stderr, "crds:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+func complete(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var crd map[string]any
+	if err := yaml.Unmarshal(text, &crd); err != nil {
+		return fmt.Errorf("reading %s: %w", file, err)
+	}
+	unfold(crd)
+	borrowed(crd)
+	bounded(crd)
+	if at(crd, "spec", "names")["kind"] == "BenchmarkComparison" {
+		completeComparison(crd)
+	}
+	out, err := yaml.Marshal(crd)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append([]byte("---\n"), out...), 0o644)
+}
+
+// unfold joins the lines of each paragraph of all descriptions. An item of a list begins a line of its own.
+func unfold(node any) {
+	switch node := node.(type) {
+	case map[string]any:
+		if text, isText := node["description"].(string); isText {
+			node["description"] = lineInParagraph.ReplaceAllString(text, "$1 $2")
+		}
+		for _, child := range node {
+			unfold(child)
+		}
+	case []any:
+		for _, child := range node {
+			unfold(child)
+		}
+	}
+}
+
+// lineInParagraph is the end of a line whose next line is neither empty nor the item of a list.
+var lineInParagraph = regexp.MustCompile(`(\S)\n([^\n\s-])`)
+
+// ofKubernetes are the fields whose types are Kubernetes' own.
+var ofKubernetes = []string{"conditions", "nodeAffinity", "resources", "tolerations"}
+
+// borrowed removes the descriptions below fields whose types are Kubernetes' own, but not theirs.
+func borrowed(node any) {
+	switch node := node.(type) {
+	case map[string]any:
+		for name, child := range node {
+			if field, isField := child.(map[string]any); isField && slices.Contains(ofKubernetes, name) {
+				description := field["description"]
+				undescribed(field)
+				field["description"] = description
+				continue
+			}
+			borrowed(child)
+		}
+	case []any:
+		for _, child := range node {
+			borrowed(child)
+		}
+	}
+}
+
+// bounded bounds the text of what may be an integer or a text, which no marker can. Quantities have a pattern. It also removes what
+// is said of the type of a map's values: that of the field says it, and nothing shows both.
+func bounded(node any) {
+	switch node := node.(type) {
+	case map[string]any:
+		if either, _ := node["x-kubernetes-int-or-string"].(bool); either && node["pattern"] == nil {
+			node["maxLength"] = maxText
+		}
+		if values, isMap := node["additionalProperties"].(map[string]any); isMap {
+			delete(values, "description")
+		}
+		for _, child := range node {
+			bounded(child)
+		}
+	case []any:
+		for _, child := range node {
+			bounded(child)
+		}
+	}
+}
+
+func undescribed(node any) {
+	switch node := node.(type) {
+	case map[string]any:
+		if _, isText := node["description"].(string); isText {
+			delete(node, "description")
+		}
+		for _, child := range node {
+			undescribed(child)
+		}
+	case []any:
+		for _, child := range node {
+			undescribed(child)
+		}
+	}
+}
+
+func completeComparison(crd map[string]any) {
+	versions := at(crd, "spec")["versions"].([]any)
+	spec := at(versions[0].(map[string]any), "schema", "openAPIV3Schema", "properties", "spec", "properties")
+	template := at(spec, "template", "properties", "spec")
+	changeable(template)
+	for _, own := range []string{"title", "claims", "plots", "tables"} {
+		delete(at(template, "properties"), own)
+	}
+	variant := at(spec, "variants", "items", "properties")
+	overlay(at(variant, "database"))
+	overlay(at(variant, "workload"))
+}
+
+func at(node map[string]any, path ...string) map[string]any {
+	for _, name := range path {
+		node = node[name].(map[string]any)
+	}
+	return node
+}
+
+// changeable removes the rules about changes of a specification and of its fields.
+func changeable(spec map[string]any) {
+	withoutChanges(spec)
+	for _, field := range at(spec, "properties") {
+		withoutChanges(field.(map[string]any))
+	}
+}
+
+func withoutChanges(node map[string]any) {
+	list, has := node[rules].([]any)
+	if !has {
+		return
+	}
+	list = slices.DeleteFunc(list, func(rule any) bool { return strings.Contains(rule.(map[string]any)["rule"].(string), "oldSelf") })
+	if node[rules] = list; len(list) == 0 {
+		delete(node, rules)
+	}
+}
+
+// overlay makes a node optional, with all nodes below it that are not replaced as a whole.
+func overlay(node map[string]any) {
+	delete(node, "default")
+	properties, isObject := node["properties"].(map[string]any)
+	if !isObject {
+		return
+	}
+	delete(node, "required")
+	delete(node, rules)
+	for _, property := range properties {
+		overlay(property.(map[string]any))
+	}
+}
