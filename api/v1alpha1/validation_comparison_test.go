@@ -145,12 +145,12 @@ func TestEnvtestComparisonIsImmutable(t *testing.T) {
 	t.Cleanup(func() { _ = api.Delete(t.Context(), object) })
 	for patch, says := range map[string]string{
 		`{"suspend":true}`: "", `{"deadlineSeconds":60}`: "", `{"ttlSecondsAfterFinished":60}`: "",
-		`{"maxRounds":10}`: "maxRounds, equivalencePercent, earlyStop, seed and results cannot be changed", `{"equivalencePercent":6}`: "cannot be changed", `{"seed":2}`: "cannot be changed",
-		`{"earlyStop":{"policy":"Disabled"}}`: "cannot be changed", `{"results":{"retention":"Retain"}}`: "cannot be changed",
+		`{"maxRounds":10}`: "spec.maxRounds: Invalid value: 10: maxRounds cannot be changed", `{"equivalencePercent":6}`: "equivalencePercent cannot be changed", `{"seed":2}`: "seed cannot be changed",
+		`{"earlyStop":{"policy":"Disabled"}}`: "earlyStop cannot be changed", `{"results":{"retention":"Retain"}}`: "results cannot be changed",
 		`{"baseline":"lazy"}`: "baseline and claims cannot be changed", `{"baseline":null}`: "baseline and claims cannot be changed",
 		`{"claims":[{"name":"c","noDifference":{"of":{},"to":{}}}]}`:  "baseline and claims cannot be changed",
 		`{"tables":[{"name":"c","metrics":["x"]}]}`:                   "tables cannot be changed: delete the comparison",
-		`{"plots":[{"name":"c","against":"x"}]}`:                      "plots cannot be changed: delete the comparison",
+		`{"plots":[{"name":"c","against":"x"}]}`:                      "plots and tables cannot be changed: delete the comparison",
 		`{"variants":[{"name":"durable"},{"name":"lazy"}]}`:           "variants cannot be changed",
 		`{"template":{"spec":{"database":{"image":"mariadb:10.6"}}}}`: "template cannot be changed: delete the comparison",
 		`{"template":{"spec":{"deadlineSeconds":60}}}`:                "template cannot be changed",

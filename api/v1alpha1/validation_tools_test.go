@@ -71,9 +71,9 @@ func TestEnvtestToolRules(t *testing.T) {
 		},
 		"end": {
 			minimalSysbench,
-			[]string{sysbench("seconds: 0, events: 100"), sysbench("seconds: 10, events: 100"), sysbench("seconds: 1")},
-			[]string{sysbench("seconds: 0"), sysbench("seconds: 0, events: 0")},
-			"the load needs an end",
+			[]string{sysbench("seconds: null, events: 100"), sysbench("seconds: 10, events: 100"), sysbench("seconds: 1")},
+			[]string{sysbench("seconds: 0"), sysbench("seconds: 10, events: 0")},
+			"should be greater than or equal to 1",
 		},
 		"limits": {
 			minimalSysbench,

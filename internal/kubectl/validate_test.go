@@ -82,7 +82,7 @@ func TestRefused(t *testing.T) {
 		"no kind":         {"a: 1\n", []string{"apiVersion or kind is missing"}},
 		"a later version": {strings.Replace(runWith("database: {}"), "v1alpha1", "v9", 1), []string{"apiVersion: benchrun.dev/v9 is not known, use benchrun.dev/v1alpha1"}},
 		"the second one": {
-			runWith("database: {}") + "---\n" + runWith("database: {}\n  seed: -1"), []string{"BenchmarkRun a: valid: 1 point × 3 repetitions = 3 trials", "spec.seed"},
+			runWith("database: {}") + "---\n" + runWith("database: {}\n  seed: -1"), []string{"BenchmarkRun a: valid: 1 point × 6 repetitions = 6 trials", "spec.seed"},
 		},
 		"nothing": {"---\n", nil},
 	} {

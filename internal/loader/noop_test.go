@@ -69,7 +69,7 @@ func TestNoopRefuses(t *testing.T) {
 		`{`:                  "reading the workload",
 		`{"typo":"x"}`:       "unknown field",
 		`{"type":"Unknown"}`: "is not known here",
-		`{"type":"CommitSize","parameters":{"rows":0,"rowsPerCommit":1}}`: "rows is 0",
+		`{"type":"CommitSize","parameters":{"rows":-1,"rowsPerCommit":1}}`: "rows is -1",
 	} {
 		if _, err := Noop(t.Context(), workload, 1, 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", workload, err, want)

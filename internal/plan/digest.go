@@ -12,11 +12,12 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// Digest of what a specification asks to be measured: runs with the same digest ask for the same. Claims, plots, tables, lane,
-// suspend, deadlines, lifetime, clean-up and pull secrets are left out, because they do not change a number. The prefix is
+// Digest of what a specification asks to be measured: runs with the same digest ask for the same. Title, claims, plots, tables,
+// lane, suspend, deadlines, lifetime, clean-up and pull secrets are left out, because they do not change a number. The prefix is
 // the version of this method and of the names of the fields: v2 since trials.server.
 func Digest(spec *v1alpha1.BenchmarkRunSpec) (string, error) {
 	measured := spec.DeepCopy()
+	measured.Title = ""
 	measured.Claims = nil
 	measured.Plots = nil
 	measured.Tables = nil

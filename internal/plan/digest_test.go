@@ -58,6 +58,7 @@ func TestDigestIsBlindToWhatChangesNoNumber(t *testing.T) {
 	spec.Suspend = ptr.To(true)
 	spec.DeadlineSeconds = ptr.To[int32](1)
 	spec.QueueDeadlineSeconds = ptr.To[int32](1)
+	spec.Title = "another"
 	spec.TTLSecondsAfterFinished = ptr.To[int32](60)
 	spec.Cleanup = v1alpha1.CleanupNever
 	spec.ImagePullSecrets = []v1alpha1.ImagePullSecret{{Name: "registry"}}
@@ -90,6 +91,10 @@ func TestDigestOfStoredSpecification(t *testing.T) {
 
 func TestDigestIsSensitiveToAllElse(t *testing.T) {
 	changes := map[string][]func(*v1alpha1.BenchmarkRunSpec){
+		"PodMetadata": {
+			func(s *v1alpha1.BenchmarkRunSpec) { s.PodMetadata.Labels = map[string]string{"a": "b"} },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.PodMetadata.Annotations = map[string]string{"a": "b"} },
+		},
 		"Database": {
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Engine = "Other" },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Image = "mariadb:11.4" },
@@ -162,7 +167,7 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 		}
 	}
 	// A new field must be decided about.
-	fields := append(slices.Collect(maps.Keys(changes)), "Claims", "Plots", "Tables", "Lane", "Suspend", "DeadlineSeconds", "QueueDeadlineSeconds", "TTLSecondsAfterFinished", "Cleanup", "ImagePullSecrets", "Results")
+	fields := append(slices.Collect(maps.Keys(changes)), "Title", "Claims", "Plots", "Tables", "Lane", "Suspend", "DeadlineSeconds", "QueueDeadlineSeconds", "TTLSecondsAfterFinished", "Cleanup", "ImagePullSecrets", "Results")
 	var have []string
 	for field := range reflect.TypeFor[v1alpha1.BenchmarkRunSpec]().Fields() {
 		have = append(have, field.Name)

@@ -151,7 +151,7 @@ func TestRounds(t *testing.T) {
 		trials v1alpha1.TrialsSpec
 		want   int
 	}{
-		"neither":     {v1alpha1.TrialsSpec{}, 3},
+		"neither":     {v1alpha1.TrialsSpec{}, 6},
 		"repetitions": {v1alpha1.TrialsSpec{Repetitions: ptr.To[int32](5)}, 5},
 		"precision":   {v1alpha1.TrialsSpec{Precision: &v1alpha1.PrecisionSpec{Min: 6, Max: 9}}, 9},
 	}

@@ -71,7 +71,7 @@ func TestAnswer(t *testing.T) {
 		},
 		"variants": {
 			[]stats.Paired{pair("higher", threefold), other},
-			"lazy is 3.1 times as fast as durable (2.8–3.4); 2 of 2 comparisons differ",
+			"lazy is 3.1 times as fast as durable (2.8–3.4); 2 of 2 pairs differ",
 		},
 		"all equal": {[]stats.Paired{pair("higher", equal, "1"), pair("higher", equal, "2")}, "all 2 points are equal within 5 %"},
 		"some equal": {

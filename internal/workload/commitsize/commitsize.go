@@ -61,10 +61,9 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		return nil, fmt.Errorf("compat is %q, it must be %s or %s", p.Compat, compatNone, compatIsotopp)
 	}
 	if p.Rows == 0 && cfg.LimitSeconds == 0 {
-		p.Rows = defaultRows
-	}
-	if p.Rows > 0 && p.RowsPerCommit > p.Rows {
-		return nil, fmt.Errorf("rowsPerCommit is %d, it must not be above rows, which is %d", p.RowsPerCommit, p.Rows)
+		if p.Rows = defaultRows; p.RowsPerCommit > p.Rows {
+			return nil, fmt.Errorf("rowsPerCommit is %d, which is above rows (%d unless set): set rows", p.RowsPerCommit, p.Rows)
+		}
 	}
 	return p, cmp.Or(p.Check(), insert.CheckCommit(p.Commit, "rowsPerCommit", p.RowsPerCommit))
 }
