@@ -53,7 +53,7 @@ func statefulSet(
 					Labels:      plan.PodLabels(run, template),
 					Annotations: plan.PodAnnotations(run, blockIOAnnotation(&run.Spec.Database)),
 				},
-				Spec:       podSpec(e, run, instance, node, images),
+				Spec: podSpec(e, run, instance, node, images),
 			},
 		},
 	}

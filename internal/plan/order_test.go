@@ -70,7 +70,7 @@ func TestSeedDefaultsToOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(planned(t, 4, int(v1alpha1.DefaultRepetitions), v1alpha1.OrderInterleaved, 1).Trials, p.Trials); diff != "" {
+	if diff := cmp.Diff(planned(t, 4, v1alpha1.DefaultRepetitions, v1alpha1.OrderInterleaved, 1).Trials, p.Trials); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
 }

@@ -12,11 +12,19 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The rules that stand on the specification of a run grow with each parameter unless somebody counts them. The architecture page
-// has the figures: a change that makes one larger is a change of that page, to be seen in its review.
+// What a specification may have: a rule that looks at several fields is one that its author must know.
+const (
+	maxRules   = 16
+	maxRule    = 300
+	maxCRDSize = 200_000
+)
+
+// The rules that stand on the specification of a run, and its CRD, grow with each parameter unless somebody counts them. The
+// architecture page has the figures: a change that makes one larger is a change of that page, to be seen in its review.
 func TestRulesOfTheSpecification(t *testing.T) {
+	text := read(t, "config/crd/bases/benchrun.dev_benchmarkruns.yaml")
 	var crd apiextensionsv1.CustomResourceDefinition
-	if err := yaml.Unmarshal([]byte(read(t, "config/crd/bases/benchrun.dev_benchmarkruns.yaml")), &crd); err != nil {
+	if err := yaml.Unmarshal([]byte(text), &crd); err != nil {
 		t.Fatal(err)
 	}
 	spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
@@ -27,8 +35,12 @@ func TestRulesOfTheSpecification(t *testing.T) {
 			transitions++
 		}
 	}
-	want := fmt.Sprintf("The specification itself has %d rules that look at several fields, and %d about what may change. The longest has %d characters.",
-		len(spec.XValidations)-transitions, transitions, longest)
+	if len(spec.XValidations) > maxRules || longest > maxRule || len(text) > maxCRDSize {
+		t.Errorf("%d rules, one of %d characters, in a CRD of %d bytes: at most %d, %d and %d", len(spec.XValidations), longest,
+			len(text), maxRules, maxRule, maxCRDSize)
+	}
+	want := fmt.Sprintf("The specification itself has %d rules that look at several fields, and %d about what may change. The longest has %d "+
+		"characters. The CRD of runs has %d kB.", len(spec.XValidations)-transitions, transitions, longest, len(text)/1000)
 	if page := strings.Join(strings.Fields(read(t, "docs/architecture.md")), " "); !strings.Contains(page, want) {
 		t.Errorf("docs/architecture.md does not say: %s", want)
 	}

@@ -25,12 +25,12 @@ type Parameters struct {
 	Script     string      `json:"script,omitempty"`
 	ScriptFrom *ScriptFrom `json:"scriptFrom,omitempty"`
 	// Compat is None, empty for None, or SysbenchTPCC: script tpcc then sends the statements of the published one.
-	Compat        string            `json:"compat,omitempty"`
-	Threads       int32             `json:"threads"`
-	Tables        *int32            `json:"tables,omitempty"`
-	TableSize     *int64            `json:"tableSize,omitempty"`
-	Scale         *int32            `json:"scale,omitempty"`
-	Rate          int32             `json:"rate,omitempty"`
+	Compat    string `json:"compat,omitempty"`
+	Threads   int32  `json:"threads"`
+	Tables    *int32 `json:"tables,omitempty"`
+	TableSize *int64 `json:"tableSize,omitempty"`
+	Scale     *int32 `json:"scale,omitempty"`
+	Rate      int32  `json:"rate,omitempty"`
 	// Seconds and Events end the measured phase; 0 is unset.
 	Seconds       int32             `json:"seconds,omitempty"`
 	Events        int64             `json:"events,omitempty"`

@@ -229,7 +229,7 @@ func TestSysbenchDataset(t *testing.T) {
 func TestSysbenchRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Parameters){
 		"one of script and scriptFrom must be set":       func(p *Parameters) { p.Script = "" },
-		"must be at least 1, or unset":                   func(p *Parameters) { p.Seconds = -1 },
+		"seconds is -1 and events is 0":                  func(p *Parameters) { p.Seconds = -1 },
 		"threads is 0, it must be at least 1":            func(p *Parameters) { p.Threads = 0 },
 		"script bulk_insert takes no warmupSeconds: it ": func(p *Parameters) { p.Script = scriptBulkInsert },
 		"compat SysbenchTPCC is for script tpcc":         func(p *Parameters) { p.Compat = compatTPCC },
