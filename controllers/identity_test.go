@@ -67,7 +67,7 @@ func TestEnvtestJobMadeByHandDoesNotCount(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
 			c.apply(testutil.MakeRun("run", "").Repetitions(3).With(func(r *v1alpha1.BenchmarkRun) {
-				r.Spec.Trials.WarmUpSeconds = ptr.To[int32](0)
+				r.Spec.Trials.PrimeSeconds = ptr.To[int32](0)
 			}).Obj())
 			for c.jobs["run-t1-a1"] == 0 {
 				c.reconcile("run")

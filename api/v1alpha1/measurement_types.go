@@ -104,17 +104,17 @@ type TrialsSpec struct {
 	// +kubebuilder:validation:Enum=Reused;Fresh
 	Server ServerLifetime `json:"server,omitempty"`
 
-	// warmUpSeconds bounds the warm-up of a new database instance: before the first trial on it is measured, its load is made once
-	// without being measured, for at most so long, and what it made is removed. The first load on a server that has just started
+	// primeSeconds is for how long at most a new database instance is primed: before the first trial on it is measured, its load
+	// is made once without being measured, and what it made is removed. The first load on a server that has just started
 	// meets empty caches, a new log and an untouched volume, and would differ from all others. The workloads CommitSize, BulkInsert
 	// and IIBench do this; TPROCHLoad cannot be ended by time, Sysbench has workload.sysbench.warmupSeconds for every trial, and
-	// Custom its own command. With database Fresh all trials are alike, and none is warmed up. 0 is no warm-up. From 0 to 3600;
+	// Custom its own command. With server Fresh all trials are alike, and no server is primed. 0 primes none. From 0 to 3600;
 	// defaults to 30.
 	// +optional
 	// +kubebuilder:default=30
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
-	WarmUpSeconds *int32 `json:"warmUpSeconds,omitempty"`
+	PrimeSeconds *int32 `json:"primeSeconds,omitempty"`
 
 	// minSeconds is how long the measured phase of each trial should last at least, for CommitSize and BulkInsert: in a second or
 	// less, chance rules. Before the first trial of each point a pilot makes its load for so long, without being measured; if it
@@ -141,7 +141,7 @@ type TrialsSpec struct {
 	StartDeadlineSeconds int32 `json:"startDeadlineSeconds,omitempty"`
 
 	// deadlineSeconds is how long one attempt may take, including preparation; the first one on a database instance has twice
-	// warmUpSeconds more. From 10 to 15552000, which is 180 days; defaults to 3600.
+	// primeSeconds more. From 10 to 15552000, which is 180 days; defaults to 3600.
 	// +optional
 	// +kubebuilder:default=3600
 	// +kubebuilder:validation:Minimum=10

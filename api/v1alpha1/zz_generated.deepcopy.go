@@ -2372,8 +2372,8 @@ func (in *TrialsSpec) DeepCopyInto(out *TrialsSpec) {
 		*out = new(PrecisionSpec)
 		**out = **in
 	}
-	if in.WarmUpSeconds != nil {
-		in, out := &in.WarmUpSeconds, &out.WarmUpSeconds
+	if in.PrimeSeconds != nil {
+		in, out := &in.PrimeSeconds, &out.PrimeSeconds
 		*out = new(int32)
 		**out = **in
 	}

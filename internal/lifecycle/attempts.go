@@ -131,12 +131,12 @@ func (a *Attempt) waiting() string {
 	return a.Verdict.Waiting + ": " + a.Warning
 }
 
-// cold says whether an instance needs a warm-up: it may be measured more than once, and never was. An attempt that did not
+// cold says whether an instance is to be primed: it may be measured more than once, and never was. An attempt that did not
 // count may have ended before it was warm. An instance that runs share is warmed up by the first of them alone: what is cold is
 // the server (its caches, its log, its volume), and not a workload, whose tables are new in each trial anyway.
 func (s *situation) cold(instance int) bool {
 	t := &s.run.Spec.Trials
-	if t.Server == v1alpha1.ServerFresh || ptr.Deref(t.WarmUpSeconds, 0) == 0 {
+	if t.Server == v1alpha1.ServerFresh || ptr.Deref(t.PrimeSeconds, 0) == 0 {
 		return false
 	}
 	if before, _ := plan.SharedBy(s.run); before.Number == instance && before.PodUID != "" {
@@ -155,7 +155,7 @@ func start(s *situation) *Decision {
 // attemptOn is the next attempt on an instance.
 func (s *situation) attemptOn(instance int) trial.Attempt {
 	a := trial.Attempt{Trial: *s.next, Point: s.plan.Points[s.next.Point], Number: s.attempt, Instance: instance}
-	a.WarmUp = s.cold(a.Instance)
+	a.Prime = s.cold(a.Instance)
 	a.Rows, a.Pilot = s.rowsAt(s.next.Point)
 	if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
 		bound := s.boundPlace()

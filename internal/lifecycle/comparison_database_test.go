@@ -23,7 +23,7 @@ func sharedBy(number int, podUID string) func(*v1alpha1.BenchmarkRun) {
 	return func(r *v1alpha1.BenchmarkRun) {
 		ofComparison("s", "uid")(r)
 		plan.Share(r, plan.Served{Number: number, PodUID: podUID})
-		r.Spec.Trials.WarmUpSeconds = ptr.To[int32](30)
+		r.Spec.Trials.PrimeSeconds = ptr.To[int32](30)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestInstanceOfTheRunBefore(t *testing.T) {
 			seen := &Observed{Records: tc.records, Instances: tc.instances, Lane: Lane{Lease: "s/l", Holder: MemberOf(run)}, Named: true}
 			d := next(t, run, seen, now)
 			if start, ok := d.Action.(StartAttempt); ok {
-				if start.Attempt.Instance != 2 || start.Attempt.WarmUp {
+				if start.Attempt.Instance != 2 || start.Attempt.Prime {
 					t.Errorf("starts %+v", start.Attempt)
 				}
 				d.Action = StartAttempt{}
@@ -82,7 +82,7 @@ func TestWarmUpOfASharedInstance(t *testing.T) {
 	sharedBy(2, "pod")(run)
 	seen := &Observed{Instances: []Instance{instanceOf(3, "new")}, Lane: Lane{Lease: "s/l", Holder: MemberOf(run)}, Named: true}
 	run.Status.RemovedInstances = ptr.To[int32](2)
-	if start, ok := next(t, run, seen, now).Action.(StartAttempt); !ok || start.Attempt.Instance != 3 || !start.Attempt.WarmUp {
+	if start, ok := next(t, run, seen, now).Action.(StartAttempt); !ok || start.Attempt.Instance != 3 || !start.Attempt.Prime {
 		t.Errorf("starts %+v", start)
 	}
 }

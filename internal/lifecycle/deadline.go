@@ -46,7 +46,7 @@ func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 
 // attemptSeconds is how long one attempt may take: it may need a new database, and its warm-up.
 func attemptSeconds(t *v1alpha1.TrialsSpec) int64 {
-	return 2*int64(t.StartDeadlineSeconds) + int64(t.DeadlineSeconds) + 2*int64(ptr.Deref(t.WarmUpSeconds, 0))
+	return 2*int64(t.StartDeadlineSeconds) + int64(t.DeadlineSeconds) + 2*int64(ptr.Deref(t.PrimeSeconds, 0))
 }
 
 // quietTime is for how long a run without spec.deadlineSeconds may make no progress: as long as one attempt may take.

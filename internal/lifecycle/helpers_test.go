@@ -35,7 +35,7 @@ func oneAxis(points int, repetitions int32) *v1alpha1.BenchmarkRun {
 		values = append(values, v1alpha1.CommitSizeRowsPerCommit(i+1))
 	}
 	return testutil.MakeRun("run", "ns").Sweep(values...).Repetitions(repetitions).With(func(r *v1alpha1.BenchmarkRun) {
-		r.Spec.Trials.Order, r.Spec.Trials.WarmUpSeconds = v1alpha1.OrderSequential, ptr.To[int32](0)
+		r.Spec.Trials.Order, r.Spec.Trials.PrimeSeconds = v1alpha1.OrderSequential, ptr.To[int32](0)
 	}).Obj()
 }
 

@@ -98,11 +98,11 @@ func TestPilotThatIsDisturbed(t *testing.T) {
 // The pilot's own warm-up is the instance's.
 func TestPilotWarmsUp(t *testing.T) {
 	run := piloted()
-	run.Spec.Trials.WarmUpSeconds = ptr.To[int32](30)
+	run.Spec.Trials.PrimeSeconds = ptr.To[int32](30)
 	seen := &Observed{Instances: []Instance{instanceOf(1, "db-pod")}}
 	for i, want := range []bool{true, false} {
 		start, ok := next(t, run, seen, now).Action.(StartAttempt)
-		if !ok || start.Attempt.WarmUp != want {
+		if !ok || start.Attempt.Prime != want {
 			t.Errorf("attempt %d: %+v, want a warm-up: %t", i+1, start, want)
 		}
 		seen.Records = []*result.Record{pilotRecord(1, 1, "1", 4400)}

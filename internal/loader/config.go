@@ -40,8 +40,8 @@ func validate(cfg *result.Config) error {
 		return fmt.Errorf("trial %d, attempt %d: both count from 1", cfg.Trial, cfg.Attempt)
 	case cfg.LimitSeconds < 0 || cfg.LimitSeconds > maxLimitSeconds:
 		return fmt.Errorf("limitSeconds is %d, it must be 0 to %d", cfg.LimitSeconds, maxLimitSeconds)
-	case cfg.WarmUpSeconds < 0 || cfg.WarmUpSeconds > maxLimitSeconds:
-		return fmt.Errorf("warmUpSeconds is %d, it must be 0 to %d", cfg.WarmUpSeconds, maxLimitSeconds)
+	case cfg.PrimeSeconds < 0 || cfg.PrimeSeconds > maxLimitSeconds:
+		return fmt.Errorf("primeSeconds is %d, it must be 0 to %d", cfg.PrimeSeconds, maxLimitSeconds)
 	case cfg.Pods < 0 || cfg.Pods > maxPods:
 		return fmt.Errorf("pods is %d, it must be 0 to %d", cfg.Pods, maxPods)
 	case cfg.ConnectSeconds < 1:

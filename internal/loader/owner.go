@@ -39,7 +39,7 @@ type owner struct {
 func (o *owner) prepare(ctx context.Context) error {
 	return o.through(ctx, slices.Concat(
 		[]phase{{"connect", o.connect}, {"readback", o.readback}},
-		o.warmUp(),
+		o.prime(),
 		[]phase{{"prepare", o.load.prepare}},
 	)...)
 }

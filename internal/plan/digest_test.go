@@ -41,7 +41,7 @@ func TestDigestGolden(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			tc.spec.Trials.WarmUpSeconds = nil // as it was stored before there was a warm-up
+			tc.spec.Trials.PrimeSeconds = nil // as it was stored before there was a warm-up
 			if got := digest(t, tc.spec); got != tc.want {
 				t.Errorf("digest is %s, want %s", got, tc.want)
 			}

@@ -57,8 +57,8 @@ type Config struct {
 	KeepData bool `json:"keepData,omitempty"`
 	// LimitSeconds ends the measured phase; 0 is no limit.
 	LimitSeconds int `json:"limitSeconds,omitempty"`
-	// WarmUpSeconds is for how long at most the load is made before, without being measured; 0 is not at all.
-	WarmUpSeconds int `json:"warmUpSeconds,omitempty"`
+	// PrimeSeconds is for how long at most the load is made before, without being measured; 0 is not at all.
+	PrimeSeconds int `json:"primeSeconds,omitempty"`
 	// ErrorPercent of all transactions may be rolled back and tried again; with more, the attempt fails.
 	ErrorPercent int `json:"errorPercent"`
 	// ConnectSeconds is how long the server may take to answer.

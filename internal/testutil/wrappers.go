@@ -40,7 +40,7 @@ func MakeRun(name, namespace string) *RunWrapper {
 			},
 			Trials: v1alpha1.TrialsSpec{
 				Order: v1alpha1.OrderInterleaved, Server: v1alpha1.ServerReused, Data: v1alpha1.DataRecreate,
-				WarmUpSeconds: ptr.To[int32](30), StartDeadlineSeconds: 300, DeadlineSeconds: 3600, MaxInvalid: ptr.To[int32](3),
+				PrimeSeconds: ptr.To[int32](30), StartDeadlineSeconds: 300, DeadlineSeconds: 3600, MaxInvalid: ptr.To[int32](3),
 			},
 			Loader:    v1alpha1.LoaderSpec{Pods: 1, SeparateFromDatabase: v1alpha1.SeparationPreferred},
 			Placement: v1alpha1.PlacementSameNode, Seed: ptr.To[int64](1), Lane: "default", Suspend: ptr.To(false),

@@ -104,8 +104,8 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 	if run.Spec.Loader.Scratch != nil {
 		c.Scratch = scratchPath
 	}
-	if a.WarmUp && registry.WarmsUp(c) {
-		c.WarmUpSeconds = int(ptr.Deref(run.Spec.Trials.WarmUpSeconds, 0))
+	if a.Prime && registry.Primes(c) {
+		c.PrimeSeconds = int(ptr.Deref(run.Spec.Trials.PrimeSeconds, 0))
 	}
 	return c, errors.Join(configureRows(c, &run.Spec.Trials, a), configureFiles(c))
 }

@@ -43,8 +43,8 @@ type Attempt struct {
 	Pilot bool
 	// Rows that a pilot has decided; 0 is what the workload asks for.
 	Rows int64
-	// WarmUp: nothing was measured on the instance before.
-	WarmUp bool
+	// Prime: nothing was measured on the instance before.
+	Prime bool
 	// Nodes bind it to these nodes; none binds it to none.
 	Nodes []string
 }
@@ -83,8 +83,8 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 			CompletionMode:       ptr.To(batchv1.IndexedCompletion),
 			BackoffLimit:         ptr.To[int32](0),
 			PodReplacementPolicy: ptr.To(batchv1.Failed),
-			// The load of a warm-up has a bound; its preparation has as long again.
-			ActiveDeadlineSeconds: ptr.To(int64(run.Spec.Trials.DeadlineSeconds) + 2*int64(config.WarmUpSeconds)),
+			// The load that primes the server has a bound; its preparation has as long again.
+			ActiveDeadlineSeconds: ptr.To(int64(run.Spec.Trials.DeadlineSeconds) + 2*int64(config.PrimeSeconds)),
 			// A disrupted Pod must end the Job at once: a replacement would measure a database that was already used.
 			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
 				Action: batchv1.PodFailurePolicyActionFailJob,

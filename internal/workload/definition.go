@@ -18,8 +18,8 @@ type Definition struct {
 	Type string
 	// Shared says that several loader Pods can make the load together.
 	Shared bool
-	// WarmUp says that the load can be made before, for a bounded time: each client ends it after a transaction.
-	WarmUp bool
+	// Primes says that the load can be made on a new server before, for a bounded time: each client ends it after a transaction.
+	Primes bool
 	// Grows says that one of the parameters is rows, the number of rows to insert, and that a pilot may raise it.
 	Grows bool
 	// Validate checks what the API's schema cannot express about the parameters of one point. It is pure: the operator calls

@@ -85,7 +85,7 @@ spec:
     spec:
       database: {image: "mariadb:11.8", storage: {size: 1Gi}}
       workload: {type: CommitSize, commitSize: {rows: 200, rowsPerCommit: 1}}
-      trials: {warmUpSeconds: 5}
+      trials: {primeSeconds: 5}
   variants:
   - {name: single}
   - {name: fifty, workload: {commitSize: {rowsPerCommit: 50}}}
@@ -115,7 +115,7 @@ spec:
 			r := record(ctx, run+"-t1-a1")
 			Expect(r.Place.DatabasePodUID).To(Equal(pod), run)
 			Expect(r.Instance).To(Equal(1), run)
-			if slices.ContainsFunc(document(ctx, run+"-t1-a1").Phases, func(p result.Phase) bool { return p.Name == "warmup" }) {
+			if slices.ContainsFunc(document(ctx, run+"-t1-a1").Phases, func(p result.Phase) bool { return p.Name == "prime" }) {
 				warmedUp++
 			}
 		}

@@ -105,6 +105,6 @@ spec:
     storage: {medium: Memory, size: 256Mi}
     settings: {bufferPoolSize: 64Mi, logFileSize: 16Mi}
   workload: {type: BulkInsert, bulkInsert: {rows: 100000000, rowsPerStatement: 1000, storageEngine: %s}}
-  trials: {repetitions: 1, warmUpSeconds: 0, deadlineSeconds: %d}
+  trials: {repetitions: 1, primeSeconds: 0, deadlineSeconds: %d}
 `, name, engine, deadlineSeconds)
 }

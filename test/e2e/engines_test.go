@@ -57,7 +57,7 @@ spec:
         storage: {size: 2Gi}
         resources: {requests: {cpu: 250m, memory: 1200Mi}, limits: {cpu: "1", memory: 1200Mi}}
       workload: {type: CommitSize, commitSize: {rows: 2000, sweep: {rowsPerCommit: [1, 1000]}}}
-      trials: {warmUpSeconds: 5}
+      trials: {primeSeconds: 5}
       loader: {resources: {requests: {cpu: 50m}, limits: {cpu: "1", memory: 128Mi}}}
   variants:
   - {name: now}

@@ -23,7 +23,7 @@ import (
 
 // Definition of the workload.
 var Definition = workload.Definition{
-	Type: "IIBench", Shared: true, WarmUp: true, Validate: workload.Checked(parameters), New: New,
+	Type: "IIBench", Shared: true, Primes: true, Validate: workload.Checked(parameters), New: New,
 }
 
 // Parameters are those of the API's member iiBench at one point.

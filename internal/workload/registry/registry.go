@@ -75,10 +75,10 @@ func IsTool(cfg *result.Config) bool {
 	return err == nil && d.NewTool != nil
 }
 
-// WarmsUp says whether the load can be made before it is measured. It is false for a workload that is not known.
-func WarmsUp(cfg *result.Config) bool {
+// Primes says whether the load can prime a new server. It is false for a workload that is not known.
+func Primes(cfg *result.Config) bool {
 	d, err := find(cfg)
-	return err == nil && d.WarmUp
+	return err == nil && d.Primes
 }
 
 // SetRows makes a load insert so many rows. It is an error if its number of rows is not for others to decide.

@@ -15,7 +15,7 @@ import (
 )
 
 // The first attempt on an instance is asked to warm it up, and has more time; workloads that cannot be ended by time are not.
-func TestWarmUp(t *testing.T) {
+func TestPrime(t *testing.T) {
 	tproch := func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadTPROCHLoad, TPROCHLoad: &v1alpha1.TPROCHLoadWorkload{}}
 	}
@@ -27,15 +27,15 @@ func TestWarmUp(t *testing.T) {
 	}{
 		"first":         {first: true, seconds: 20, deadline: 3640},
 		"later":         {deadline: 3600},
-		"not asked for": {change: func(r *v1alpha1.BenchmarkRun) { r.Spec.Trials.WarmUpSeconds = nil }, first: true, deadline: 3600},
+		"not asked for": {change: func(r *v1alpha1.BenchmarkRun) { r.Spec.Trials.PrimeSeconds = nil }, first: true, deadline: 3600},
 		"TPROCHLoad":    {change: tproch, first: true, deadline: 3600},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run := testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Trials.WarmUpSeconds = ptr.To[int32](20) }).Obj()
+			run := testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Trials.PrimeSeconds = ptr.To[int32](20) }).Obj()
 			if tc.change != nil {
 				tc.change(run)
 			}
-			a := trial.Attempt{Number: 1, Instance: 1, WarmUp: tc.first}
+			a := trial.Attempt{Number: 1, Instance: 1, Prime: tc.first}
 			a.Trial.Number = 1
 			c, err := trial.Config(run, a)
 			if err != nil {
@@ -45,8 +45,8 @@ func TestWarmUp(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.WarmUpSeconds != tc.seconds || *job.Spec.ActiveDeadlineSeconds != tc.deadline {
-				t.Errorf("warm-up of %d s, deadline %d s", c.WarmUpSeconds, *job.Spec.ActiveDeadlineSeconds)
+			if c.PrimeSeconds != tc.seconds || *job.Spec.ActiveDeadlineSeconds != tc.deadline {
+				t.Errorf("warm-up of %d s, deadline %d s", c.PrimeSeconds, *job.Spec.ActiveDeadlineSeconds)
 			}
 		})
 	}

@@ -34,12 +34,12 @@ func TestWarmUpOfAnInstance(t *testing.T) {
 		"second":                {records: first(result.OutcomeAccepted), instance: 1},
 		"the first one was not": {records: first(result.OutcomeInvalidated), instance: 1, want: true},
 		"another instance":      {records: first(result.OutcomeAccepted), instance: 2, want: true},
-		"not asked for":         {instance: 1, change: func(t *v1alpha1.TrialsSpec) { t.WarmUpSeconds = ptr.To[int32](0) }},
+		"not asked for":         {instance: 1, change: func(t *v1alpha1.TrialsSpec) { t.PrimeSeconds = ptr.To[int32](0) }},
 		"fresh":                 {instance: 1, change: func(t *v1alpha1.TrialsSpec) { t.Server = v1alpha1.ServerFresh }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 3)
-			run.Spec.Trials.WarmUpSeconds = ptr.To[int32](30)
+			run.Spec.Trials.PrimeSeconds = ptr.To[int32](30)
 			if tc.change != nil {
 				tc.change(&run.Spec.Trials)
 			}
@@ -48,7 +48,7 @@ func TestWarmUpOfAnInstance(t *testing.T) {
 			}
 			d := next(t, run, &Observed{Records: tc.records, Instances: []Instance{instanceOf(tc.instance, "db-pod")}}, now)
 			start, ok := d.Action.(StartAttempt)
-			if !ok || start.Attempt.Instance != tc.instance || start.Attempt.WarmUp != tc.want {
+			if !ok || start.Attempt.Instance != tc.instance || start.Attempt.Prime != tc.want {
 				t.Errorf("decided %+v", d)
 			}
 		})
@@ -59,7 +59,7 @@ func TestWarmUpOfAnInstance(t *testing.T) {
 func TestDefaultDeadlineHasRoomForWarmUps(t *testing.T) {
 	run := oneAxis(3, 2)
 	without := Deadline(run, planOf(t, run))
-	run.Spec.Trials.WarmUpSeconds = ptr.To[int32](30)
+	run.Spec.Trials.PrimeSeconds = ptr.To[int32](30)
 	if got, want := Deadline(run, planOf(t, run)), without+(6+4)*time.Minute; got != want {
 		t.Errorf("deadline is %s, want %s", got, want)
 	}

@@ -23,7 +23,7 @@ func warmedUp(t *testing.T, definition workload.Definition, parameters any, rows
 	t.Helper()
 	measured := func(seconds int) *result.Document {
 		tr := newTrialOf(t, definition, parameters)
-		tr.cfg.WarmUpSeconds = seconds
+		tr.cfg.PrimeSeconds = seconds
 		_, doc := tr.mustRun(t)
 		if doc.Totals.Rows != rows || doc.Totals.StoppedBy != result.StoppedByRows {
 			t.Errorf("with a warm-up of %d s: %+v", seconds, doc.Totals)
@@ -41,7 +41,7 @@ func warmedUp(t *testing.T, definition workload.Definition, parameters any, rows
 	for _, p := range warm.Phases {
 		phases = append(phases, p.Name)
 	}
-	at := slices.Index(phases, "warmup")
+	at := slices.Index(phases, "prime")
 	if at < 1 || phases[at-1] != "readback" || phases[at+1] != "prepare" || !slices.Equal(slices.Delete(slices.Clone(phases), at, at+1), without) {
 		t.Errorf("phases %v, without a warm-up %v", phases, without)
 	}
@@ -55,7 +55,7 @@ func warmedUp(t *testing.T, definition workload.Definition, parameters any, rows
 }
 
 // What is measured after a warm-up is the whole load, on new tables, and nothing of the warm-up is in its numbers.
-func TestIntegrationWarmUp(t *testing.T) {
+func TestIntegrationPrime(t *testing.T) {
 	for name, tc := range map[string]struct {
 		definition workload.Definition
 		parameters any
@@ -83,35 +83,35 @@ func TestIntegrationWarmUp(t *testing.T) {
 }
 
 // Of several Pods, the first one warms the server up for all.
-func TestIntegrationWarmUpWithSeveralPods(t *testing.T) {
+func TestIntegrationPrimeWithSeveralPods(t *testing.T) {
 	tr := newTrialOf(t, bulkinsert.Definition, &bulkinsert.Parameters{
 		Table: "Narrow", StorageEngine: "InnoDB", Rows: 3000, RowsPerStatement: 100, StatementsPerTransaction: 1, Concurrency: 4, Tables: 1,
 	})
-	tr.cfg.WarmUpSeconds = 30
+	tr.cfg.PrimeSeconds = 30
 	doc := tr.mustLoad(t, 2)
 	if doc.Totals.Rows != 3000 || len(doc.Pods) != 2 || doc.Pods[0].Rows+doc.Pods[1].Rows != 3000 || doc.Pods[1].Rows == 0 {
 		t.Errorf("%+v of Pods %+v", doc.Totals, doc.Pods)
 	}
-	if !slices.ContainsFunc(doc.Phases, func(p result.Phase) bool { return p.Name == "warmup" }) {
+	if !slices.ContainsFunc(doc.Phases, func(p result.Phase) bool { return p.Name == "prime" }) {
 		t.Errorf("phases %+v", doc.Phases)
 	}
 }
 
 // A warm-up ends when its time is over, whatever the load.
-func TestIntegrationWarmUpIsBounded(t *testing.T) {
+func TestIntegrationPrimeIsBounded(t *testing.T) {
 	tr := newTrial(t, commitsize.Parameters{Rows: 1_000_000_000, RowsPerCommit: 100})
-	tr.cfg.WarmUpSeconds, tr.cfg.LimitSeconds = 1, 2
+	tr.cfg.PrimeSeconds, tr.cfg.LimitSeconds = 1, 2
 	_, doc := tr.mustRun(t)
 	for _, p := range doc.Phases {
 		took := time.Duration(p.Micros) * time.Microsecond
-		if p.Name == "warmup" && (took < time.Second || took > 8*time.Second) {
+		if p.Name == "prime" && (took < time.Second || took > 8*time.Second) {
 			t.Errorf("the warm-up took %s", took)
 		}
 	}
 	if doc.Totals.StoppedBy != result.StoppedBySeconds || doc.Totals.Micros < 2_000_000 {
 		t.Errorf("totals %+v", doc.Totals)
 	}
-	if !slices.ContainsFunc(doc.Phases, func(p result.Phase) bool { return p.Name == "warmup" }) {
+	if !slices.ContainsFunc(doc.Phases, func(p result.Phase) bool { return p.Name == "prime" }) {
 		t.Errorf("phases %+v", doc.Phases)
 	}
 }

@@ -17,14 +17,14 @@ type rehearsed interface {
 	rehearse(ctx context.Context) error
 }
 
-// warmUp is the phase in which the load is made on a server on which nothing was measured yet. Of several Pods the first one does
+// prime is the phase in which the load is made on a server on which nothing was measured yet. Of several Pods the first one does
 // that alone, with the clients of all; the others wait.
-func (o *owner) warmUp() []phase {
+func (o *owner) prime() []phase {
 	r, ok := o.load.(rehearsed)
-	if o.cfg.WarmUpSeconds == 0 || !ok {
+	if o.cfg.PrimeSeconds == 0 || !ok {
 		return nil
 	}
-	return []phase{{"warmup", r.rehearse}}
+	return []phase{{"prime", r.rehearse}}
 }
 
 // rehearse makes the load for a bounded time, and removes what it has made. Nothing that it notes belongs to the attempt, and the
@@ -36,23 +36,23 @@ func (l *clientLoad) rehearse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if cfg.LimitSeconds == 0 || cfg.LimitSeconds > cfg.WarmUpSeconds {
-		cfg.LimitSeconds = cfg.WarmUpSeconds
+	if cfg.LimitSeconds == 0 || cfg.LimitSeconds > cfg.PrimeSeconds {
+		cfg.LimitSeconds = cfg.PrimeSeconds
 	}
 	a := *l.attempt
 	a.cfg, a.phases, a.findings = &cfg, nil, nil
 	r := &clientLoad{attempt: &a, workload: w}
 	if err := r.prepare(ctx); err != nil {
-		return fmt.Errorf("warming up: %w", err)
+		return fmt.Errorf("priming the server: %w", err)
 	}
 	if r.plan.Stage != nil {
 		if err := r.plan.Stage(ctx); err != nil {
-			return fmt.Errorf("warming up: %w", err)
+			return fmt.Errorf("priming the server: %w", err)
 		}
 	}
 	r.plan.Milestones = workload.Milestones{}
 	if err := r.measure(ctx, unmeasured{}); err != nil {
-		return fmt.Errorf("warming up: %w", err)
+		return fmt.Errorf("priming the server: %w", err)
 	}
 	return l.keeper.Clear(ctx)
 }
