@@ -115,7 +115,10 @@ lint: ## Lint: code, import directions, the API, shell scripts, the chart.
 	@hack/lint.sh
 
 .PHONY: verify
-verify: generate manifests docs-reference fmt lint ## Regenerate and format everything, lint, and demand a clean tree.
+verify: generated lint ## Regenerate and format everything, demand a clean tree, and lint.
+
+.PHONY: generated
+generated: generate manifests docs-reference fmt
 	@git diff --exit-code -- . || { echo "verify: the files above were not up to date: commit them" >&2; exit 1; }
 	@test -z "$$(git status --porcelain)" || { git status --short; echo "verify: commit these files" >&2; exit 1; }
 
