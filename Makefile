@@ -122,6 +122,10 @@ generated: generate manifests docs-reference fmt
 	@git diff --exit-code -- . || { echo "verify: the files above were not up to date: commit them" >&2; exit 1; }
 	@test -z "$$(git status --porcelain)" || { git status --short; echo "verify: commit these files" >&2; exit 1; }
 
+.PHONY: structure
+structure: ## Print what the structure costs: lines of each room, arrows, rules, bytes of CRDs; COMMIT=… for an earlier one.
+	@hack/structure.sh $(COMMIT)
+
 ##@ Test one layer
 
 .PHONY: test-unit
