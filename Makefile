@@ -75,7 +75,8 @@ release: ## Make what is published of a version, in dist/: the plugin, its krew 
 ##@ Develop
 
 .PHONY: generate
-generate: ## Regenerate deep copies.
+generate: ## Regenerate the types of sweeps and points, and deep copies.
+	go run ./hack/points api/v1alpha1
 	$(LIB) tool controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/...
 
 .PHONY: manifests

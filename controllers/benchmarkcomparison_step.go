@@ -20,15 +20,14 @@ import (
 // comparisonStep is a step of a comparison.
 type comparisonStep = step[*v1alpha1.BenchmarkComparison, *analysis.ComparisonPlan, *lifecycle.ComparisonObserved]
 
-// step of a comparison. It returns when to look again if nothing happens before.
-func (r *BenchmarkComparisonReconciler) step(
-	ctx context.Context, comparison *v1alpha1.BenchmarkComparison, is part,
-) (time.Duration, error) {
-	s, err := takeStep(ctx, r, is, comparison, new(v1alpha1.BenchmarkComparison), r.Client, r.Live)
-	if s == nil {
-		return 0, err
-	}
-	return lookAgain(s.decision, s.owner.Status.Conditions, s.owner.Status.Deadline, s.now), err
+func (r *BenchmarkComparisonReconciler) base() *Base { return &r.Base }
+
+func (r *BenchmarkComparisonReconciler) controller() string { return telemetry.ComparisonController }
+
+func (r *BenchmarkComparisonReconciler) part(
+	ctx context.Context, comparison *v1alpha1.BenchmarkComparison,
+) (part, time.Duration, error) {
+	return r.Installation.partIn(ctx, claimedComparison(comparison))
 }
 
 func (r *BenchmarkComparisonReconciler) decide(
@@ -39,8 +38,7 @@ func (r *BenchmarkComparisonReconciler) decide(
 	s.plan = p
 	seen, err := r.observe(ctx, comparison, p, reader)
 	if err != nil {
-		s.seen = &lifecycle.ComparisonObserved{Hindrances: lifecycle.Hindrances{Blind: true, MaxTurn: r.MaxTurn,
-			DefaultTTL: r.DefaultTTL}}
+		s.seen = &lifecycle.ComparisonObserved{Hindrances: r.blind()}
 		return s, fmt.Errorf("observing: %w", err)
 	}
 	s.seen = seen
@@ -67,8 +65,12 @@ func (r *BenchmarkComparisonReconciler) basicsOf(comparison *v1alpha1.BenchmarkC
 	return &r.memories.of(comparison).basics
 }
 
-func (r *BenchmarkComparisonReconciler) forget(comparison *v1alpha1.BenchmarkComparison) {
-	r.memories.forget(client.ObjectKeyFromObject(comparison))
+func (r *BenchmarkComparisonReconciler) forget(comparison client.ObjectKey) {
+	r.memories.forget(comparison)
+}
+
+func (r *BenchmarkComparisonReconciler) lookAgain(s *comparisonStep) time.Duration {
+	return lookAgain(s.decision, s.owner.Status.Conditions, s.owner.Status.Deadline, s.now)
 }
 
 func (r *BenchmarkComparisonReconciler) writeStatus(ctx context.Context, s *comparisonStep) error {

@@ -20,13 +20,12 @@ import (
 // runStep is a step of a run.
 type runStep = step[*v1alpha1.BenchmarkRun, *plan.Plan, *lifecycle.Observed]
 
-// step of a run. It returns when to look again if nothing happens before.
-func (r *BenchmarkRunReconciler) step(ctx context.Context, run *v1alpha1.BenchmarkRun, is part) (time.Duration, error) {
-	s, err := takeStep(ctx, r, is, run, new(v1alpha1.BenchmarkRun), r.Client, r.Live)
-	if s == nil {
-		return 0, err
-	}
-	return lookAgain(s.decision, s.owner.Status.Conditions, s.owner.Status.Deadline, s.now), err
+func (r *BenchmarkRunReconciler) base() *Base { return &r.Base }
+
+func (r *BenchmarkRunReconciler) controller() string { return telemetry.RunController }
+
+func (r *BenchmarkRunReconciler) part(ctx context.Context, run *v1alpha1.BenchmarkRun) (part, time.Duration, error) {
+	return r.Installation.partInRun(ctx, r.Client, run)
 }
 
 func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Reader) (*runStep, error) {
@@ -35,7 +34,7 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 	s.plan = p
 	seen, err := r.observe(ctx, run, reader)
 	if err != nil {
-		s.seen = &lifecycle.Observed{Hindrances: lifecycle.Hindrances{Blind: true, MaxTurn: r.MaxTurn, DefaultTTL: r.DefaultTTL}}
+		s.seen = &lifecycle.Observed{Hindrances: r.blind()}
 		return s, fmt.Errorf("observing: %w", err)
 	}
 	s.seen = seen
@@ -64,8 +63,10 @@ func (r *BenchmarkRunReconciler) basicsOf(run *v1alpha1.BenchmarkRun) *basics {
 	return &r.memories.of(run).basics
 }
 
-func (r *BenchmarkRunReconciler) forget(run *v1alpha1.BenchmarkRun) {
-	r.memories.forget(client.ObjectKeyFromObject(run))
+func (r *BenchmarkRunReconciler) forget(run client.ObjectKey) { r.memories.forget(run) }
+
+func (r *BenchmarkRunReconciler) lookAgain(s *runStep) time.Duration {
+	return lookAgain(s.decision, s.owner.Status.Conditions, s.owner.Status.Deadline, s.now)
 }
 
 func (r *BenchmarkRunReconciler) writeStatus(ctx context.Context, s *runStep) error {

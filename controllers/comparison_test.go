@@ -82,8 +82,11 @@ func newCluster(t *testing.T) *cluster {
 // other tests are not in its lanes.
 func (c *cluster) newReconciler() *BenchmarkRunReconciler {
 	return &BenchmarkRunReconciler{
-		Client: asCached(api), Live: &Live{Reader: api}, Logs: c, Recorder: c.events, Clock: c.clock, Images: podutil.Images{Loader: "loader:test"},
-		Namespace: c.namespace, LaneNamespace: c.namespace, HostTuningAllowed: c.hosts != nil, HostNamespace: c.namespace,
+		Base: Base{
+			Client: asCached(api), Live: &Live{Reader: api}, Recorder: c.events, Clock: c.clock, Images: podutil.Images{Loader: "loader:test"},
+			Namespace: c.namespace, LaneNamespace: c.namespace, HostNamespace: c.namespace,
+		},
+		Logs: c, HostTuningAllowed: c.hosts != nil,
 	}
 }
 

@@ -38,6 +38,8 @@
 //
 // Files that work for both kinds of owner:
 //
+//	controller.go    reconciles an owner, and sets up the controller of a kind
+//	step.go          observes, decides, acts, and writes the status
 //	lanes.go         reads, takes and releases a lane: a Lease
 //	descent.go       what was made of what, by controller references
 //	laneremains.go   what a holder of a lane has left that may put load on a node

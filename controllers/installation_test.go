@@ -67,6 +67,11 @@ func (i *installed) takes(r *BenchmarkRunReconciler, name string) {
 	}
 }
 
+// claims takes a step of an installation that claims a run as it was read.
+func (i *installed) claims(r *BenchmarkRunReconciler, run *v1alpha1.BenchmarkRun) (*runStep, error) {
+	return takeStep(i.t.Context(), r, claimant, run, new(v1alpha1.BenchmarkRun), r.Client, r.Live)
+}
+
 // lanes that an installation holds.
 func (i *installed) held(r *BenchmarkRunReconciler) int {
 	i.t.Helper()
@@ -164,10 +169,10 @@ func TestEnvtestInstallationsAtTheSameTime(t *testing.T) {
 		i := newInstalled(t)
 		i.apply(testutil.MakeRun("run", "").With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = &suspended }).Obj())
 		one, two := i.get("run"), i.get("run")
-		if _, err := i.one.step(t.Context(), one, claimant); err != nil {
+		if _, err := i.claims(i.one, one); err != nil {
 			t.Errorf("the first: %v", err)
 		}
-		if _, err := i.two.step(t.Context(), two, claimant); !apierrors.IsConflict(err) {
+		if _, err := i.claims(i.two, two); !apierrors.IsConflict(err) {
 			t.Errorf("the second: %v, want a conflict", err)
 		}
 		if one, two := i.held(i.one), i.held(i.two); one != 0 || two != 0 {
@@ -193,7 +198,7 @@ func TestEnvtestClaimOfAnOwnerThatChanged(t *testing.T) {
 	i.takes(i.one, "run")
 	i.clock.SetTime(i.get("run").Status.Deadline.Add(time.Minute)) // that it failed is decided by live reads
 	seen.Status.Deadline = i.get("run").Status.Deadline
-	if _, err := i.two.step(t.Context(), seen, claimant); !isStale(err) {
+	if _, err := i.claims(i.two, seen); !isStale(err) {
 		t.Errorf("the second: %v, want that it is stale", err)
 	}
 	if got, want := i.get("run").Status.Installation, i.one.Installation.identity(); got != want {

@@ -40,17 +40,14 @@ type lanes struct {
 	queues *laneQueues
 }
 
-func (r *BenchmarkRunReconciler) lanes() *lanes {
-	return &lanes{
-		Client: r.Client, live: r.Live, clock: r.Clock, kind: lifecycle.RunKind, namespace: r.Namespace, leases: r.LaneNamespace,
-		hosts: r.HostNamespace, nameOthers: r.NameOthers, queues: r.queues,
-	}
-}
+func (r *BenchmarkRunReconciler) lanes() *lanes { return r.lanesOf(lifecycle.RunKind) }
 
-func (r *BenchmarkComparisonReconciler) lanes() *lanes {
+func (r *BenchmarkComparisonReconciler) lanes() *lanes { return r.lanesOf(lifecycle.ComparisonKind) }
+
+func (b *Base) lanesOf(kind string) *lanes {
 	return &lanes{
-		Client: r.Client, live: r.Live, clock: r.Clock, kind: lifecycle.ComparisonKind, namespace: r.Namespace, leases: r.LaneNamespace,
-		hosts: r.HostNamespace, nameOthers: r.NameOthers, queues: r.queues,
+		Client: b.Client, live: b.Live, clock: b.Clock, kind: kind, namespace: b.Namespace, leases: b.LaneNamespace,
+		hosts: b.HostNamespace, nameOthers: b.NameOthers, queues: b.queues,
 	}
 }
 

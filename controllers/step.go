@@ -35,6 +35,12 @@ type seen interface {
 
 // stepper is the reconciler of owners of one kind.
 type stepper[O client.Object, P any, S seen] interface {
+	base() *Base
+	lanes() *lanes
+	// controller is its name in the metrics.
+	controller() string
+	// part that this installation has in an owner.
+	part(ctx context.Context, owner O) (is part, after time.Duration, err error)
 	// decide what to do with an owner that was read by the same reader. If what it has cannot be read, the step is blind.
 	decide(ctx context.Context, owner O, reader client.Reader) (*step[O, P, S], error)
 	// actOn says in the owner's status that this installation acts on it.
@@ -47,7 +53,9 @@ type stepper[O client.Object, P any, S seen] interface {
 	basicsOf(owner O) *basics
 	writer(owner O) *writer
 	// forget what is remembered of an owner.
-	forget(owner O)
+	forget(owner client.ObjectKey)
+	// lookAgain is when to look at the owner again if nothing happens before.
+	lookAgain(s *step[O, P, S]) time.Duration
 }
 
 // takeStep observes, decides, acts, and writes the status. What cannot be taken back is decided again on live reads, with the
@@ -112,7 +120,7 @@ func behind[O client.Object, P any, S seen](
 		return client.IgnoreNotFound(err)
 	}
 	if r.basicsOf(owner).isAbove(fresh) {
-		r.forget(owner)
+		r.forget(client.ObjectKeyFromObject(owner))
 	}
 	return errStale
 }

@@ -40,11 +40,9 @@ type managers struct {
 
 // start a manager, which counts from zero and remembers nothing.
 func (m *managers) start() {
-	m.c.reconciler = &BenchmarkRunReconciler{
-		Client: m.c.reconciler.Client, Live: m.c.reconciler.Live, Logs: m.c.reconciler.Logs, Recorder: m.c.reconciler.Recorder,
-		Clock: m.c.reconciler.Clock, Images: m.c.reconciler.Images, Namespace: m.c.namespace, LaneNamespace: m.c.namespace,
-		HostNamespace: m.c.namespace, Metrics: telemetry.New(0),
-	}
+	before := m.c.reconciler
+	m.c.reconciler = &BenchmarkRunReconciler{Base: before.Base, Logs: before.Logs}
+	m.c.reconciler.Metrics = telemetry.New(0)
 	m.metrics = append(m.metrics, m.c.reconciler.Metrics)
 }
 

@@ -80,17 +80,23 @@ type BulkInsertWorkload struct {
 	// placeholders: 21845 rows of FileList, 32767 of Narrow. From 1 to 1000000; defaults to 2000.
 	// +optional
 	// +kubebuilder:default=2000
+	// +benchrun:sweep=numbers of rows in an INSERT
+	// +benchrun:sweep:max=1000
 	RowsPerStatement BulkInsertSize `json:"rowsPerStatement,omitempty"`
 
 	// statementsPerTransaction is the number of statements before a COMMIT. From 1 to 1000000; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
+	// +benchrun:sweep=numbers of statements before a COMMIT
+	// +benchrun:sweep:max=1000
 	StatementsPerTransaction BulkInsertSize `json:"statementsPerTransaction,omitempty"`
 
 	// concurrency is the number of connections that insert at the same time. Each one keeps one or two statements in the
 	// loader's memory. From 1 to 128; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
+	// +benchrun:sweep=numbers of connections
+	// +benchrun:sweep:max=128
 	Concurrency Connections `json:"concurrency,omitempty"`
 
 	// storageEngine of the table as the server spells it: InnoDB, MyISAM, Aria, … With schemaFrom, it applies to tables without
@@ -98,6 +104,8 @@ type BulkInsertWorkload struct {
 	// the server's message. 1 to 64 letters, digits and underscores; defaults to InnoDB.
 	// +optional
 	// +kubebuilder:default=InnoDB
+	// +benchrun:sweep=storage engines
+	// +benchrun:sweep:max=16
 	StorageEngine StorageEngine `json:"storageEngine,omitempty"`
 
 	// protocol is Text (each INSERT is SQL), Prepared (an INSERT with placeholders for rowsPerStatement rows is prepared once and
@@ -106,6 +114,8 @@ type BulkInsertWorkload struct {
 	// starts. Prepared and Bulk do not load files of dataFrom. Defaults to Text.
 	// +optional
 	// +kubebuilder:default=Text
+	// +benchrun:sweep=protocols
+	// +benchrun:sweep:max=3
 	Protocol BulkInsertProtocol `json:"protocol,omitempty"`
 
 	// commit is Explicit (autocommit is off, and a COMMIT ends each transaction) or Autocommit (the server commits each INSERT, so
@@ -113,6 +123,8 @@ type BulkInsertWorkload struct {
 	// latencies). Autocommit goes with statementsPerTransaction 1. Defaults to Explicit.
 	// +optional
 	// +kubebuilder:default=Explicit
+	// +benchrun:sweep=ways to commit
+	// +benchrun:sweep:max=2
 	Commit CommitMode `json:"commit,omitempty"`
 
 	// sweep lists the values to measure. Unset: the values above.
@@ -125,84 +137,4 @@ type BulkInsertWorkload struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=1000
 	Points []BulkInsertPoint `json:"points,omitempty"`
-}
-
-// BulkInsertSweep are the parameters of BulkInsert that can be varied.
-//
-// +kubebuilder:validation:MinProperties=1
-type BulkInsertSweep struct {
-	PacingSweep `json:",inline"`
-
-	// rowsPerStatement lists numbers of rows in an INSERT.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=1000
-	RowsPerStatement []BulkInsertSize `json:"rowsPerStatement,omitempty"`
-
-	// concurrency lists numbers of connections.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=128
-	Concurrency []Connections `json:"concurrency,omitempty"`
-
-	// statementsPerTransaction lists numbers of statements before a COMMIT.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=1000
-	StatementsPerTransaction []BulkInsertSize `json:"statementsPerTransaction,omitempty"`
-
-	// storageEngine lists storage engines.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=16
-	StorageEngine []StorageEngine `json:"storageEngine,omitempty"`
-
-	// protocol lists protocols.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=3
-	Protocol []BulkInsertProtocol `json:"protocol,omitempty"`
-
-	// commit lists ways to commit.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=2
-	Commit []CommitMode `json:"commit,omitempty"`
-}
-
-// BulkInsertPoint is one combination. Parameters that are left out keep the workload's own values.
-//
-// +kubebuilder:validation:MinProperties=1
-type BulkInsertPoint struct {
-	PacingPoint `json:",inline"`
-
-	// rowsPerStatement of this point.
-	// +optional
-	RowsPerStatement *BulkInsertSize `json:"rowsPerStatement,omitempty"`
-
-	// concurrency of this point.
-	// +optional
-	Concurrency *Connections `json:"concurrency,omitempty"`
-
-	// statementsPerTransaction of this point.
-	// +optional
-	StatementsPerTransaction *BulkInsertSize `json:"statementsPerTransaction,omitempty"`
-
-	// storageEngine of this point.
-	// +optional
-	StorageEngine *StorageEngine `json:"storageEngine,omitempty"`
-
-	// protocol of this point.
-	// +optional
-	Protocol *BulkInsertProtocol `json:"protocol,omitempty"`
-
-	// commit of this point.
-	// +optional
-	Commit *CommitMode `json:"commit,omitempty"`
 }

@@ -45,6 +45,8 @@ type CommitSizeWorkload struct {
 	// to 1.
 	// +optional
 	// +kubebuilder:default=1
+	// +benchrun:sweep=sizes of transactions
+	// +benchrun:sweep:max=1000
 	RowsPerCommit CommitSizeRowsPerCommit `json:"rowsPerCommit,omitempty"`
 
 	// compat imitates a published program. Isotopp commits where that script does: its first transaction has one row, the
@@ -59,6 +61,8 @@ type CommitSizeWorkload struct {
 	// latencies). Autocommit goes with rowsPerCommit 1. Defaults to Explicit.
 	// +optional
 	// +kubebuilder:default=Explicit
+	// +benchrun:sweep=ways to commit
+	// +benchrun:sweep:max=2
 	Commit CommitMode `json:"commit,omitempty"`
 
 	// sweep lists the values to measure. Unset: the values above.
@@ -71,40 +75,4 @@ type CommitSizeWorkload struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=1000
 	Points []CommitSizePoint `json:"points,omitempty"`
-}
-
-// CommitSizeSweep are the parameters of CommitSize that can be varied.
-//
-// +kubebuilder:validation:MinProperties=1
-type CommitSizeSweep struct {
-	PacingSweep `json:",inline"`
-
-	// rowsPerCommit lists sizes of transactions.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=1000
-	RowsPerCommit []CommitSizeRowsPerCommit `json:"rowsPerCommit,omitempty"`
-
-	// commit lists ways to commit.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=2
-	Commit []CommitMode `json:"commit,omitempty"`
-}
-
-// CommitSizePoint is one combination. Parameters that are left out keep the workload's own values.
-//
-// +kubebuilder:validation:MinProperties=1
-type CommitSizePoint struct {
-	PacingPoint `json:",inline"`
-
-	// rowsPerCommit of this point.
-	// +optional
-	RowsPerCommit *CommitSizeRowsPerCommit `json:"rowsPerCommit,omitempty"`
-
-	// commit of this point.
-	// +optional
-	Commit *CommitMode `json:"commit,omitempty"`
 }

@@ -53,6 +53,9 @@ type CustomWorkload struct {
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=16
+	// +benchrun:sweep
+	// +benchrun:sweep:max=6
+	// +benchrun:sweep:required
 	Parameters map[string]SweptValue `json:"parameters,omitempty"`
 
 	// env adds environment variables to those of the program.
@@ -97,24 +100,6 @@ type CustomWorkload struct {
 //
 // +kubebuilder:validation:MaxLength=512
 type CustomArgument string
-
-// CustomSweep are the parameters of Custom that can be varied.
-type CustomSweep struct {
-	// parameters lists values by name; each parameter also needs its usual value in the workload's parameters.
-	// +required
-	// +kubebuilder:validation:MinProperties=1
-	// +kubebuilder:validation:MaxProperties=6
-	Parameters map[string]SweptValues `json:"parameters,omitempty"`
-}
-
-// CustomPoint is one combination. Parameters that are left out keep the workload's own values.
-type CustomPoint struct {
-	// parameters of this point, by name; each parameter also needs its usual value in the workload's parameters.
-	// +required
-	// +kubebuilder:validation:MinProperties=1
-	// +kubebuilder:validation:MaxProperties=6
-	Parameters map[string]SweptValue `json:"parameters,omitempty"`
-}
 
 // CustomResult finds numbers in a program's output.
 //

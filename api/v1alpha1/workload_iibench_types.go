@@ -89,24 +89,32 @@ type IIBenchWorkload struct {
 	// defaults to 1000.
 	// +optional
 	// +kubebuilder:default=1000
+	// +benchrun:sweep=numbers of rows in a transaction
+	// +benchrun:sweep:max=1000
 	RowsPerCommit IIBenchRowsPerCommit `json:"rowsPerCommit,omitempty"`
 
 	// rowsPerStatement is the largest number of rows in an INSERT: a statement never spans two transactions. From 1 to
 	// 100000; defaults to 1000.
 	// +optional
 	// +kubebuilder:default=1000
+	// +benchrun:sweep=numbers of rows in an INSERT
+	// +benchrun:sweep:max=1000
 	RowsPerStatement IIBenchRowsPerStatement `json:"rowsPerStatement,omitempty"`
 
 	// storageEngine of the table as the server spells it: InnoDB, MyISAM, Aria, … An engine that the server does not have
 	// ends the run with the server's message. 1 to 64 letters, digits and underscores; defaults to InnoDB.
 	// +optional
 	// +kubebuilder:default=InnoDB
+	// +benchrun:sweep=storage engines
+	// +benchrun:sweep:max=16
 	StorageEngine StorageEngine `json:"storageEngine,omitempty"`
 
 	// secondaryIndexes is how many of the schema's three indexes the table has, in the order marketsegment, registersegment,
 	// pdc. From 0 to 3; defaults to 3.
 	// +optional
 	// +kubebuilder:default=3
+	// +benchrun:sweep=numbers of secondary indexes
+	// +benchrun:sweep:max=4
 	SecondaryIndexes *IIBenchIndexes `json:"secondaryIndexes,omitempty"`
 
 	// indexesAt is Start (the table has its secondary indexes from the start) or End (one statement builds them after the last
@@ -119,12 +127,16 @@ type IIBenchWorkload struct {
 	// insertThreads is the number of connections that insert at the same time. From 1 to 128; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
+	// +benchrun:sweep=numbers of inserting connections
+	// +benchrun:sweep:max=128
 	InsertThreads Connections `json:"insertThreads,omitempty"`
 
 	// queryThreads is the number of connections that read ten rows at a time from an index, as fast as they can, while others
 	// insert. From 0 to 128; defaults to 0.
 	// +optional
 	// +kubebuilder:default=0
+	// +benchrun:sweep=numbers of querying connections
+	// +benchrun:sweep:max=129
 	QueryThreads *IIBenchQueryThreads `json:"queryThreads,omitempty"`
 
 	// keepRows adds a connection that deletes the oldest rows as fast as others insert, so that the table keeps this many.
@@ -159,84 +171,4 @@ type IIBenchWorkload struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=1000
 	Points []IIBenchPoint `json:"points,omitempty"`
-}
-
-// IIBenchSweep are the parameters of IIBench that can be varied.
-//
-// +kubebuilder:validation:MinProperties=1
-type IIBenchSweep struct {
-	PacingSweep `json:",inline"`
-
-	// rowsPerCommit lists numbers of rows in a transaction.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=1000
-	RowsPerCommit []IIBenchRowsPerCommit `json:"rowsPerCommit,omitempty"`
-
-	// rowsPerStatement lists numbers of rows in an INSERT.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=1000
-	RowsPerStatement []IIBenchRowsPerStatement `json:"rowsPerStatement,omitempty"`
-
-	// storageEngine lists storage engines.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=16
-	StorageEngine []StorageEngine `json:"storageEngine,omitempty"`
-
-	// secondaryIndexes lists numbers of secondary indexes.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=4
-	SecondaryIndexes []IIBenchIndexes `json:"secondaryIndexes,omitempty"`
-
-	// insertThreads lists numbers of inserting connections.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=128
-	InsertThreads []Connections `json:"insertThreads,omitempty"`
-
-	// queryThreads lists numbers of querying connections.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=129
-	QueryThreads []IIBenchQueryThreads `json:"queryThreads,omitempty"`
-}
-
-// IIBenchPoint is one combination. Parameters that are left out keep the workload's own values.
-//
-// +kubebuilder:validation:MinProperties=1
-type IIBenchPoint struct {
-	PacingPoint `json:",inline"`
-
-	// rowsPerCommit of this point.
-	// +optional
-	RowsPerCommit *IIBenchRowsPerCommit `json:"rowsPerCommit,omitempty"`
-
-	// rowsPerStatement of this point.
-	// +optional
-	RowsPerStatement *IIBenchRowsPerStatement `json:"rowsPerStatement,omitempty"`
-
-	// storageEngine of this point.
-	// +optional
-	StorageEngine *StorageEngine `json:"storageEngine,omitempty"`
-
-	// secondaryIndexes of this point.
-	// +optional
-	SecondaryIndexes *IIBenchIndexes `json:"secondaryIndexes,omitempty"`
-
-	// insertThreads of this point.
-	// +optional
-	InsertThreads *Connections `json:"insertThreads,omitempty"`
-
-	// queryThreads of this point.
-	// +optional
-	QueryThreads *IIBenchQueryThreads `json:"queryThreads,omitempty"`
 }

@@ -17,6 +17,8 @@ type Pacing struct {
 	// when the server lags behind, and their latency (transaction) counts from when they are due. 0 or unset: a connection begins
 	// its next transaction as soon as the server has answered. From 0 to 100000000.
 	// +optional
+	// +benchrun:sweep=numbers of rows offered per second
+	// +benchrun:sweep:max=1000
 	RatePerSecond *RowsPerSecond `json:"ratePerSecond,omitempty"`
 
 	// thinkTimeMilliseconds is for how many milliseconds a connection pauses after each transaction. It is in no latency. Not
@@ -39,21 +41,4 @@ type Pacing struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
 	RampSeconds *int32 `json:"rampSeconds,omitempty"`
-}
-
-// PacingSweep are the parameters of Pacing that can be varied.
-type PacingSweep struct {
-	// ratePerSecond lists numbers of rows offered per second.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=1000
-	RatePerSecond []RowsPerSecond `json:"ratePerSecond,omitempty"`
-}
-
-// PacingPoint is the Pacing of one combination.
-type PacingPoint struct {
-	// ratePerSecond of this point.
-	// +optional
-	RatePerSecond *RowsPerSecond `json:"ratePerSecond,omitempty"`
 }

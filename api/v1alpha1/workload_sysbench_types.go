@@ -108,24 +108,29 @@ type SysbenchWorkload struct {
 	// threads that make the load, each with a connection of its own. From 1 to 10000; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
+	// +benchrun:sweep=numbers of threads
 	Threads SysbenchThreads `json:"threads,omitempty"`
 
 	// tables is the number of the script's tables; for tpcc, of sets of nine tables. From 1 to 10000. Unset: 1.
 	// +optional
+	// +benchrun:sweep=numbers of tables
 	Tables *SysbenchTables `json:"tables,omitempty"`
 
 	// tableSize is the number of rows of each table. From 1 to 2000000000. Unset: 10000.
 	// +optional
+	// +benchrun:sweep=numbers of rows in a table
 	TableSize *SysbenchTableSize `json:"tableSize,omitempty"`
 
 	// scale is the number of warehouses in each set of tables of script tpcc, about 100 MB each. From 1 to 32767. Unset: 1.
 	// +optional
+	// +benchrun:sweep=numbers of warehouses
 	Scale *SysbenchScale `json:"scale,omitempty"`
 
 	// rate is the number of transactions started per second, over all threads, at random moments. The time that a transaction
 	// waits for a free thread is part of its latency. 0 starts them as fast as possible. From 0 to 10000000; defaults to 0.
 	// +optional
 	// +kubebuilder:default=0
+	// +benchrun:sweep=numbers of transactions per second
 	Rate *SysbenchRate `json:"rate,omitempty"`
 
 	// seconds to measure. Unset: until all events are done or, without events, 60. From 1 to 86400.
@@ -169,9 +174,13 @@ type SysbenchWorkload struct {
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=32
+	// +benchrun:sweep
+	// +benchrun:sweep:max=6
 	Options map[string]SysbenchOption `json:"options,omitempty"`
 
-	// sweep lists the values to measure. Unset: the values above.
+	// sweep lists the values to measure. Unset: the values above. The script must take them: tpcc takes tables and scale,
+	// bulk_insert neither tables nor tableSize, select_random_points and select_random_ranges tableSize, the others tables and
+	// tableSize.
 	// +optional
 	Sweep *SysbenchSweep `json:"sweep,omitempty"`
 
@@ -181,85 +190,6 @@ type SysbenchWorkload struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=1000
 	Points []SysbenchPoint `json:"points,omitempty"`
-}
-
-// SysbenchSweep are the parameters of Sysbench that can be varied. The script must take them: tpcc takes tables and scale,
-// bulk_insert neither tables nor tableSize, select_random_points and select_random_ranges tableSize, the others tables and
-// tableSize.
-//
-// +kubebuilder:validation:MinProperties=1
-type SysbenchSweep struct {
-	// threads lists numbers of threads.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=100
-	Threads []SysbenchThreads `json:"threads,omitempty"`
-
-	// rate lists numbers of transactions per second.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=100
-	Rate []SysbenchRate `json:"rate,omitempty"`
-
-	// tables lists numbers of tables.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=100
-	Tables []SysbenchTables `json:"tables,omitempty"`
-
-	// tableSize lists numbers of rows in a table.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=100
-	TableSize []SysbenchTableSize `json:"tableSize,omitempty"`
-
-	// scale lists numbers of warehouses.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=100
-	Scale []SysbenchScale `json:"scale,omitempty"`
-
-	// options lists values of options by name; each option also needs its usual value in options.
-	// +optional
-	// +kubebuilder:validation:MinProperties=1
-	// +kubebuilder:validation:MaxProperties=6
-	Options map[string]SweptValues `json:"options,omitempty"`
-}
-
-// SysbenchPoint is one combination. Parameters that are left out keep the workload's own values.
-//
-// +kubebuilder:validation:MinProperties=1
-type SysbenchPoint struct {
-	// threads of this point.
-	// +optional
-	Threads *SysbenchThreads `json:"threads,omitempty"`
-
-	// rate of this point.
-	// +optional
-	Rate *SysbenchRate `json:"rate,omitempty"`
-
-	// tables of this point.
-	// +optional
-	Tables *SysbenchTables `json:"tables,omitempty"`
-
-	// tableSize of this point.
-	// +optional
-	TableSize *SysbenchTableSize `json:"tableSize,omitempty"`
-
-	// scale of this point.
-	// +optional
-	Scale *SysbenchScale `json:"scale,omitempty"`
-
-	// options of this point, by name; each option also needs its usual value in options.
-	// +optional
-	// +kubebuilder:validation:MinProperties=1
-	// +kubebuilder:validation:MaxProperties=6
-	Options map[string]SweptValue `json:"options,omitempty"`
 }
 
 // SysbenchScriptSource is a Lua script in a ConfigMap.

@@ -76,6 +76,7 @@ type TPROCHLoadWorkload struct {
 	// 0.01 to 1000 with at most two decimal places, as a string; defaults to 0.01.
 	// +optional
 	// +kubebuilder:default="0.01"
+	// +benchrun:sweep=sizes of the data
 	ScaleFactor TPROCHScaleFactor `json:"scaleFactor,omitempty"`
 
 	// data is Streamed (rows are generated while they are loaded) or Staged (files on the loader's scratch volume are
@@ -91,6 +92,8 @@ type TPROCHLoadWorkload struct {
 	// OneStatement.
 	// +optional
 	// +kubebuilder:default=OneStatement
+	// +benchrun:sweep=ways of loading
+	// +benchrun:sweep:max=3
 	LoadMode TPROCHLoadMode `json:"loadMode,omitempty"`
 
 	// compat imitates a publication. MariaDBOrg sends the statements of the article "10.7 preview feature: InnoDB Bulk Insert" of
@@ -112,6 +115,8 @@ type TPROCHLoadWorkload struct {
 	// streams is the number of connections with loadMode Parallel; there are eight tables. From 1 to 8. Unset: 4 with
 	// Parallel. Refused with other modes.
 	// +optional
+	// +benchrun:sweep=numbers of connections
+	// +benchrun:sweep:max=8
 	Streams *TPROCHStreams `json:"streams,omitempty"`
 
 	// foreignKeyChecks is the session variable foreign_key_checks: whether the server looks up every reference. With this and
@@ -119,12 +124,16 @@ type TPROCHLoadWorkload struct {
 	// true.
 	// +optional
 	// +kubebuilder:default=true
+	// +benchrun:sweep=true, false or both
+	// +benchrun:sweep:max=2
 	ForeignKeyChecks *bool `json:"foreignKeyChecks,omitempty"`
 
 	// uniqueChecks is the session variable unique_checks: whether the server checks secondary unique indexes row by row.
 	// Defaults to true.
 	// +optional
 	// +kubebuilder:default=true
+	// +benchrun:sweep=true, false or both
+	// +benchrun:sweep:max=2
 	UniqueChecks *bool `json:"uniqueChecks,omitempty"`
 
 	// indexes says when secondary indexes and foreign keys are made: Before the tables are loaded, or After, which is timed as
@@ -150,69 +159,4 @@ type TPROCHLoadWorkload struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=1000
 	Points []TPROCHLoadPoint `json:"points,omitempty"`
-}
-
-// TPROCHLoadSweep are the parameters of TPROCHLoad that can be varied.
-//
-// +kubebuilder:validation:MinProperties=1
-type TPROCHLoadSweep struct {
-	// scaleFactor lists sizes of the data.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=100
-	ScaleFactor []TPROCHScaleFactor `json:"scaleFactor,omitempty"`
-
-	// uniqueChecks lists true, false or both.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=2
-	UniqueChecks []bool `json:"uniqueChecks,omitempty"`
-
-	// foreignKeyChecks lists true, false or both.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=2
-	ForeignKeyChecks []bool `json:"foreignKeyChecks,omitempty"`
-
-	// streams lists numbers of connections.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=8
-	Streams []TPROCHStreams `json:"streams,omitempty"`
-
-	// loadMode lists ways of loading.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=3
-	LoadMode []TPROCHLoadMode `json:"loadMode,omitempty"`
-}
-
-// TPROCHLoadPoint is one combination. Parameters that are left out keep the workload's own values.
-//
-// +kubebuilder:validation:MinProperties=1
-type TPROCHLoadPoint struct {
-	// scaleFactor of this point.
-	// +optional
-	ScaleFactor TPROCHScaleFactor `json:"scaleFactor,omitempty"`
-
-	// uniqueChecks of this point.
-	// +optional
-	UniqueChecks *bool `json:"uniqueChecks,omitempty"`
-
-	// foreignKeyChecks of this point.
-	// +optional
-	ForeignKeyChecks *bool `json:"foreignKeyChecks,omitempty"`
-
-	// streams of this point.
-	// +optional
-	Streams *TPROCHStreams `json:"streams,omitempty"`
-
-	// loadMode of this point.
-	// +optional
-	LoadMode TPROCHLoadMode `json:"loadMode,omitempty"`
 }

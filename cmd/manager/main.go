@@ -84,18 +84,15 @@ func run(ctx context.Context, o *options) error {
 		return err
 	}
 	live := &controllers.Live{Reader: mgr.GetAPIReader()}
-	installation := o.part(live, now)
+	base := controllers.Base{
+		Client: mgr.GetClient(), Live: live, Recorder: mgr.GetEventRecorder("benchrun"), Clock: now, Images: o.images, Metrics: metrics,
+		Namespace: o.namespace, LaneNamespace: o.lanes(), HostNamespace: o.hosts(), NameOthers: o.nameOthers,
+		MaxTurn: o.maxTurn, DefaultTTL: o.defaultTTL, Installation: o.part(live, now),
+	}
 	runs := &controllers.BenchmarkRunReconciler{
-		Client: mgr.GetClient(), Live: live, Logs: controllers.PodLogs{Clientset: clientset},
-		Recorder: mgr.GetEventRecorder("benchrun"), Clock: now, Images: o.images, Metrics: metrics,
-		Namespace: o.namespace, LaneNamespace: o.lanes(), HostTuningAllowed: o.hostTuning, HostNamespace: o.hosts(),
-		NameOthers: o.nameOthers, MaxTurn: o.maxTurn, DefaultTTL: o.defaultTTL, Installation: installation,
+		Base: base, Logs: controllers.PodLogs{Clientset: clientset}, HostTuningAllowed: o.hostTuning,
 	}
-	comparisons := &controllers.BenchmarkComparisonReconciler{
-		Client: mgr.GetClient(), Live: live, Recorder: mgr.GetEventRecorder("benchrun"), Clock: now,
-		Images: o.images, Namespace: o.namespace, LaneNamespace: o.lanes(), HostNamespace: o.hosts(), NameOthers: o.nameOthers,
-		Metrics: metrics, MaxTurn: o.maxTurn, DefaultTTL: o.defaultTTL, Installation: installation,
-	}
+	comparisons := &controllers.BenchmarkComparisonReconciler{Base: base}
 	hosts := &controllers.HostTuningReconciler{
 		Client: mgr.GetClient(), Live: live, Clock: now, Images: o.images, Namespace: o.hosts(),
 	}

@@ -22,11 +22,11 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
-// lane that the runs of the comparison are in.
-func (s *comparisonSituation) lane() string { return s.comparison.Spec.Template.Spec.Lane }
+// laneName is the lane that the runs of the comparison are in.
+func (s *comparisonSituation) laneName() string { return s.comparison.Spec.Template.Spec.Lane }
 
 // holds says whether the comparison holds its lane.
-func (s *comparisonSituation) holds() bool { return s.seen.Lane.is(HolderOfComparison(s.comparison)) }
+func (s *comparisonSituation) holds() bool { return s.seen.Lane.is(s.holder) }
 
 // comparisonQueued waits until it is the comparison's turn. If it has lost its lane, its run removes its Jobs and the database by
 // itself.
@@ -34,7 +34,7 @@ func comparisonQueued(s *comparisonSituation) *Decision {
 	if s.holds() {
 		return nil
 	}
-	d := s.seen.Lane.turn(s.lane(), HolderOfComparison(s.comparison))
+	d := s.seen.Lane.turn(s.laneName(), s.holder)
 	if d.Action == (TakeLane{}) {
 		return &d
 	}
@@ -47,17 +47,6 @@ func comparisonQueued(s *comparisonSituation) *Decision {
 		return d.queueDeadline("comparison", s.comparison.Spec.QueueDeadlineSeconds, s.now.Sub(since))
 	}
 	return &d
-}
-
-// leave releases the lane of a comparison that takes no further step, as soon as nothing of its runs disturbs the next one.
-func (s *comparisonSituation) leave(d *Decision) {
-	switch {
-	case !s.holds():
-	case s.disturbs():
-		d.After = time.Second // a node that does not answer is not watched
-	default:
-		d.Action = ReleaseLane{Holder: HolderOfComparison(s.comparison)}
-	}
 }
 
 // disturbs says whether something of the comparison may put load on a node, or begin to.
@@ -83,7 +72,7 @@ func (s *comparisonSituation) admitted(d Decision) (status metav1.ConditionStatu
 	case d.Pauses():
 		return metav1.ConditionFalse, d.Reason, d.Message
 	case s.holds(), s.seen.Blind && s.is(v1alpha1.ConditionAdmitted):
-		return metav1.ConditionTrue, v1alpha1.ReasonAdmitted, "the comparison holds lane " + s.lane()
+		return metav1.ConditionTrue, v1alpha1.ReasonAdmitted, "the comparison holds lane " + s.laneName()
 	}
 	return metav1.ConditionUnknown, d.Reason, d.Message
 }

@@ -5,7 +5,6 @@ package lifecycle
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -18,106 +17,60 @@ import (
 
 // comparisonSituation is the input of every rule about comparisons.
 type comparisonSituation struct {
+	owner
 	comparison *v1alpha1.BenchmarkComparison
 	plan       *analysis.ComparisonPlan
 	seen       *ComparisonObserved
-	now        time.Time
 	// next is the index of the first member that has not finished, or the number of members.
 	next int
 }
 
-// comparisonRule decides, or returns nil: then the next one is asked.
-type comparisonRule func(*comparisonSituation) *Decision
-
-// comparisonEnds are the rules for a comparison that takes no further step, and comparisonSteps those for one that does, each in
-// the order in which they are asked.
-var (
-	comparisonEnds = []comparisonRule{
-		comparisonFinished,
+// comparisonRules decide about comparisons.
+var comparisonRules = rules[*comparisonSituation]{
+	ends: []rule[*comparisonSituation]{
+		finished[*comparisonSituation],
 		comparisonDeleted,
 		comparisonFailing,
-		comparisonObstructed,
+		obstructed[*comparisonSituation],
 		comparisonSuspended,
-	}
-	comparisonSteps = []comparisonRule{
+	},
+	steps: []rule[*comparisonSituation]{
 		unchecked,
 		memberLost,
 		memberFailed,
 		comparisonQueued,
-		comparisonPredecessor,
+		predecessor[*comparisonSituation],
 		answered,
 		memberNotMade,
 		memberUnderWay,
 		memberLingers,
 		createMember,
-	}
-)
+	},
+}
 
 // NextOfComparison decides what a comparison does next.
 func NextOfComparison(
 	comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, seen *ComparisonObserved, now time.Time,
 ) Decision {
-	s := newComparisonSituation(comparison, p, seen, now)
-	d := s.decide()
-	d.Finished = d.Finished || d.Failure != nil && s.nothingLeft()
-	return d
+	return comparisonRules.next(newComparisonSituation(comparison, p, seen, now))
 }
 
 func newComparisonSituation(
 	comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, seen *ComparisonObserved, now time.Time,
 ) *comparisonSituation {
-	s := &comparisonSituation{comparison: comparison, plan: p, seen: seen, now: now}
+	status, spec := &comparison.Status, &comparison.Spec
+	s := &comparisonSituation{comparison: comparison, plan: p, seen: seen, owner: owner{
+		noun: "comparison", object: comparison, holder: HolderOfComparison(comparison), now: now,
+		lane: &seen.Lane, hindrances: &seen.Hindrances, predecessor: seen.Predecessor,
+		conditions: status.Conditions, started: status.StartTime, suspended: status.SuspendedSeconds, deadlineBefore: status.Deadline,
+		refusal: status.Refusal, deadlineSeconds: spec.DeadlineSeconds,
+		startDeadlineSeconds: spec.Template.Spec.Trials.StartDeadlineSeconds,
+		expires:              comparisonExpiry(comparison, status.CompletionTime, seen.DefaultTTL), deletion: DeleteComparison{},
+	}}
 	for s.next < len(seen.Members) && seen.Members[s.next].Finished() {
 		s.next++
 	}
 	return s
-}
-
-func (s *comparisonSituation) decide() Decision {
-	if s.seen.Blind {
-		switch {
-		case s.comparison.DeletionTimestamp != nil:
-			return beingDeleted("comparison", s.comparison, &s.seen.Hindrances)
-		case s.is(v1alpha1.ConditionFailed), s.is(v1alpha1.ConditionFinished):
-			return Decision{Action: Wait{}}
-		}
-		return s.bound(Decision{Action: Wait{}})
-	}
-	for _, rule := range comparisonEnds {
-		if d := rule(s); d != nil {
-			return *d
-		}
-	}
-	for _, rule := range comparisonSteps {
-		if d := rule(s); d != nil {
-			return s.bound(*d)
-		}
-	}
-	return Decision{Action: Wait{}}
-}
-
-// is says whether a condition of the comparison was true when it was read.
-func (s *comparisonSituation) is(condition string) bool {
-	return apimeta.IsStatusConditionTrue(s.comparison.Status.Conditions, condition)
-}
-
-// comparisonFinished gives the lane to the next, and deletes the comparison when its time to live is over. The database that its
-// runs share was removed before, unless a run that the comparison has removed was about to make it.
-func comparisonFinished(s *comparisonSituation) *Decision {
-	if !s.is(v1alpha1.ConditionFinished) {
-		return nil
-	}
-	d := Decision{Action: Wait{}}
-	if a := s.cleanUp(s.is(v1alpha1.ConditionComplete)); a != nil {
-		d.Action = a
-		return &d
-	}
-	if s.leave(&d); d.Action != (Wait{}) {
-		return &d
-	}
-	expire(&d, s.comparison, comparisonExpiry(s.comparison, s.comparison.Status.CompletionTime, s.seen.DefaultTTL), s.now,
-		DeleteComparison{})
-	return &d
 }
 
 // comparisonFailing removes the run that is under way, if there is one, and the database that the runs share; publishes what was
@@ -136,7 +89,7 @@ func comparisonFailing(s *comparisonSituation) *Decision {
 	over := apimeta.FindStatusCondition(s.comparison.Status.Conditions,
 		v1alpha1.ConditionFailed).LastTransitionTime.Add(publishGrace)
 	left := over.Sub(s.now)
-	if s.nothingLeft() || s.seen.Trouble != "" && left <= 0 {
+	if s.nothingToPublish() || s.seen.Trouble != "" && left <= 0 {
 		return &Decision{Action: Wait{}, Finished: true}
 	}
 	d := &Decision{
@@ -149,8 +102,8 @@ func comparisonFailing(s *comparisonSituation) *Decision {
 	return d
 }
 
-// nothingLeft says whether a comparison that failed has nothing to remove and no results to publish.
-func (s *comparisonSituation) nothingLeft() bool {
+// nothingToPublish says whether a comparison that failed has nothing to remove and no results to publish.
+func (s *comparisonSituation) nothingToPublish() bool {
 	return s.unfinished() == nil && s.cleanUp(false) == nil && (s.seen.Results != nil || s.seen.Judged.Rounds == 0)
 }
 
@@ -173,16 +126,6 @@ func (s *comparisonSituation) underWay() *v1alpha1.BenchmarkRun {
 	return nil
 }
 
-func comparisonObstructed(s *comparisonSituation) *Decision {
-	if s.seen.Obstacle != nil {
-		return fail(*s.seen.Obstacle)
-	}
-	if f := s.seen.taken("comparison", s.needs); f != nil {
-		return fail(*f)
-	}
-	return nil
-}
-
 // comparisonSuspended suspends the run that is under way, and leaves the lane when that has removed what it had.
 func comparisonSuspended(s *comparisonSituation) *Decision {
 	if !ptr.Deref(s.comparison.Spec.Suspend, false) {
@@ -194,19 +137,9 @@ func comparisonSuspended(s *comparisonSituation) *Decision {
 	} else if a := s.vacate(); a != nil {
 		d.Action = a
 	} else {
-		s.leave(&d)
+		leave(s, &d)
 	}
 	return &d
-}
-
-func comparisonPredecessor(s *comparisonSituation) *Decision {
-	if len(s.seen.Predecessor) == 0 {
-		return nil
-	}
-	return &Decision{
-		Action: Wait{}, Reason: v1alpha1.ReasonWaitingForPredecessor, After: time.Second,
-		Message: "objects of an earlier comparison of this name are still being deleted: " + strings.Join(s.seen.Predecessor, ", "),
-	}
 }
 
 // answered publishes when every pair has its answer, or no round is left, removes the database that the runs share, and

@@ -51,7 +51,7 @@ func TestPrecedenceOfComparisonRules(t *testing.T) {
 		{"lifecycle.Wait Measuring", func() { seen.Lingering = false }},
 		{"lifecycle.CreateMember Measuring", func() {}},
 	}
-	if rules := len(comparisonEnds) + len(comparisonSteps); len(cases) != rules {
+	if rules := len(comparisonRules.ends) + len(comparisonRules.steps); len(cases) != rules {
 		t.Errorf("%d rules are tested, there are %d", len(cases), rules)
 	}
 	begun := *seen

@@ -176,7 +176,7 @@ func (s *comparisonSituation) times(status *v1alpha1.BenchmarkComparisonStatus, 
 	if paused := int64(s.pausedFor() / time.Second); paused > 0 {
 		status.SuspendedSeconds = &paused
 	}
-	status.Deadline = ptr.To(metav1.NewTime(s.deadline().Truncate(time.Second)))
+	status.Deadline = ptr.To(metav1.NewTime(deadline(s).Truncate(time.Second)))
 }
 
 // decided is the condition Decided.

@@ -54,20 +54,21 @@ func quietTime(t *v1alpha1.TrialsSpec) time.Duration {
 	return min(maxDeadline, time.Duration(attemptSeconds(t))*time.Second+spareTime)
 }
 
-// deadline of the run. By default it moves on with the run's progress: however slow a run is, it has time for the next attempt,
-// and one that is stuck ends soon.
-func (s *situation) deadline() time.Time {
-	status := &s.run.Status
-	latest := ptr.Deref(status.StartTime, metav1.NewTime(s.now)).Add(Deadline(s.run, s.plan) + s.pausedFor())
-	if s.run.Spec.DeadlineSeconds == nil {
-		latest = earlier(latest, movingDeadline(status.Deadline, s.seen.Blind, s.lastProgress(), quietTime(&s.run.Spec.Trials)))
-	}
-	return within(latest, s.turnEnd())
-}
+// longest is how long the run may take at most.
+func (s *situation) longest() time.Duration { return Deadline(s.run, s.plan) }
 
-// turnEnd is when the run's turn is over, or nil.
-func (s *situation) turnEnd() *time.Time {
-	return s.seen.turnEnd(s.run.Status.StartTime, s.pausedFor(), s.now)
+// quietTime is for how long the run may make no progress.
+func (s *situation) quietTime() time.Duration { return quietTime(&s.run.Spec.Trials) }
+
+// deadline of a run or a comparison. By default it moves on with its progress: however slow it is, it has time for the next
+// attempt, and one that is stuck ends soon.
+func deadline[S decidable](s S) time.Time {
+	o := s.about()
+	latest := ptr.Deref(o.started, metav1.NewTime(o.now)).Add(s.longest() + o.pausedFor())
+	if o.deadlineSeconds == nil {
+		latest = earlier(latest, movingDeadline(o.deadlineBefore, o.hindrances.Blind, s.lastProgress(), s.quietTime()))
+	}
+	return within(latest, o.turnEnd())
 }
 
 // lastProgress is when the run was admitted, or made something, or recorded an attempt that its status does not know yet: what
@@ -135,11 +136,14 @@ func pauses(reason string) bool {
 	return reason == v1alpha1.ReasonSuspended || reason == v1alpha1.ReasonQueued || reason == v1alpha1.ReasonBeingDeleted
 }
 
-// pausedFor is how long the run has been suspended since its start, and then queued. It is not admitted from the one to the end
+// pausedFor is how long the owner has been suspended since its start, and then queued. It is not admitted from the one to the end
 // of the other.
-func (s *situation) pausedFor() time.Duration {
-	status := &s.run.Status
-	return pausedFor(status.StartTime, status.SuspendedSeconds, pause(status.Conditions), s.now)
+func (o *owner) pausedFor() time.Duration {
+	total := time.Duration(ptr.Deref(o.suspended, 0)) * time.Second
+	if c := pause(o.conditions); o.started != nil && c != nil {
+		total += max(0, o.now.Sub(c.LastTransitionTime.Time))
+	}
+	return total
 }
 
 // pause is the condition of an object that is suspended or queued at the moment, or nil.
@@ -151,42 +155,33 @@ func pause(conditions []metav1.Condition) *metav1.Condition {
 	return c
 }
 
-// pausedFor is how long an object has been paused since its start, whatever its kind. The pause is the condition that says so, or
-// nil if there is none at the moment.
-func pausedFor(start *metav1.Time, seconds *int64, pause *metav1.Condition, now time.Time) time.Duration {
-	total := time.Duration(ptr.Deref(seconds, 0)) * time.Second
-	if start != nil && pause != nil {
-		total += max(0, now.Sub(pause.LastTransitionTime.Time))
-	}
-	return total
-}
-
-// bound a step by the run's deadline: a run that is over it ends, and says what it waited for. What has been measured is recorded
-// and published all the same if the cluster takes it. A step that fails again and again says so, and so does one that the cluster
-// refuses.
-func (s *situation) bound(d Decision) Decision {
+// bound a step by the deadline: a run or a comparison that is over it ends, and says what it waited for. What has been measured is
+// recorded and published all the same if the cluster takes it. A step that fails again and again says so, and so does one that
+// the cluster refuses.
+func bound[S decidable](s S, d Decision) Decision {
 	if d.Failure != nil || d.Complete {
 		return d
 	}
-	if r := s.seen.Refused; r != nil {
-		d = r.decide(s.run.Status.Refusal, s.run.Spec.Trials.StartDeadlineSeconds, s.now)
+	o := s.about()
+	trouble := o.hindrances.Trouble
+	if r := o.hindrances.Refused; r != nil {
+		d = r.decide(o.refusal, o.startDeadlineSeconds, o.now)
 	}
-	if s.seen.Trouble != "" {
-		d.Reason, d.Message = v1alpha1.ReasonRetrying, s.seen.Trouble
+	if trouble != "" {
+		d.Reason, d.Message = v1alpha1.ReasonRetrying, trouble
 	}
-	kept := d.Failure != nil || s.seen.Trouble == "" && writes(d.Action)
-	if over := s.seen.turnOver("run", s.turnEnd(), s.now, d.Message); over != nil && !kept {
+	kept := d.Failure != nil || trouble == "" && d.writes()
+	if over := o.turnOver(d.Message); over != nil && !kept {
 		return *over
 	}
 	// By default, what it does next is progress: the operator may have been away for long.
-	progress := s.run.Spec.DeadlineSeconds == nil && d.Action != (Wait{})
-	over := !s.now.Before(s.deadline())
-	if !over || kept || s.seen.Trouble == "" && progress {
+	progress := trouble == "" && o.deadlineSeconds == nil && d.Action != (Wait{})
+	if over := !o.now.Before(deadline(s)); !over || kept || progress {
 		return d
 	}
 	return *fail(Failure{
 		Reason:  v1alpha1.ReasonDeadlineExceeded,
-		Message: overDeadline("run", s.run.Spec.DeadlineSeconds, quietTime(&s.run.Spec.Trials)) + d.Message,
+		Message: overDeadline(o.noun, o.deadlineSeconds, s.quietTime()) + d.Message,
 	})
 }
 
@@ -198,11 +193,8 @@ func overDeadline(noun string, asked *int32, quiet time.Duration) string {
 	return fmt.Sprintf("the %s made no progress for %s (spec.deadlineSeconds is not set): ", noun, quiet)
 }
 
-// writes says whether an action keeps what was measured.
-func writes(a Action) bool {
-	switch a.(type) {
-	case RecordAttempt, Publish:
-		return true
-	}
-	return false
+// writes says whether a step keeps what was measured.
+func (d *Decision) writes() bool {
+	_, records := d.Action.(RecordAttempt)
+	return records || d.Reason == v1alpha1.ReasonPublishing
 }

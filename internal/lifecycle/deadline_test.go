@@ -69,7 +69,7 @@ func TestDeadlineLetsResultsBeWritten(t *testing.T) {
 		"record":  {Attempts: []Attempt{attemptOf(1, 1, vanished)}},
 		"results": {Records: records(1, 2)},
 	} {
-		if d := next(t, run, &seen, now); d.Failure != nil || !writes(d.Action) {
+		if d := next(t, run, &seen, now); d.Failure != nil || !d.writes() {
 			t.Errorf("%s: decided %T, %v", name, d.Action, d.Failure)
 		}
 	}

@@ -20,21 +20,21 @@ import (
 // collector.
 
 // beingDeleted is the decision about what is being deleted, as long as it has something.
-func beingDeleted(noun string, object metav1.Object, hindered *Hindrances) Decision {
+func (o *owner) beingDeleted() Decision {
 	d := Decision{
 		Action: Wait{}, Reason: v1alpha1.ReasonBeingDeleted,
-		Message: fmt.Sprintf("the %s is being deleted; what it has is being removed", noun) + keptBy(object),
+		Message: fmt.Sprintf("the %s is being deleted; what it has is being removed", o.noun) + keptBy(o.object),
 	}
-	if hindered.Trouble != "" {
-		d.Message += ": " + hindered.Trouble
+	if o.hindrances.Trouble != "" {
+		d.Message += ": " + o.hindrances.Trouble
 	}
 	return d
 }
 
 // stopped makes that the decision about what has nothing any more.
-func (d *Decision) stopped(noun string, object metav1.Object) {
+func (o *owner) stopped(d *Decision) {
 	d.Stopped = true
-	d.Message = fmt.Sprintf("the %s is being deleted and has stopped", noun) + keptBy(object)
+	d.Message = fmt.Sprintf("the %s is being deleted and has stopped", o.noun) + keptBy(o.object)
 }
 
 func keptBy(object metav1.Object) string {
@@ -49,15 +49,15 @@ func deleted(s *situation) *Decision {
 	if s.run.DeletionTimestamp == nil {
 		return nil
 	}
-	d := beingDeleted("run", s.run, &s.seen.Hindrances)
+	d := s.beingDeleted()
 	switch a := s.removeEverything(); {
 	case a != nil:
 		d.Action = a
-	case s.disturbs() || s.unsettled():
+	case s.disturbs():
 		d.After = time.Second
 	default:
-		if s.leave(&d); d.Action == (Wait{}) {
-			d.stopped("run", s.run)
+		if leave(s, &d); d.Action == (Wait{}) {
+			s.stopped(&d)
 		}
 	}
 	return &d
@@ -69,7 +69,7 @@ func comparisonDeleted(s *comparisonSituation) *Decision {
 	if s.comparison.DeletionTimestamp == nil {
 		return nil
 	}
-	d := beingDeleted("comparison", s.comparison, &s.seen.Hindrances)
+	d := s.beingDeleted()
 	run := s.unfinished()
 	if run != nil && run.DeletionTimestamp == nil && !ptr.Deref(run.Spec.Suspend, false) {
 		d.Action = SuspendMember{Name: run.Name, Suspend: true}
@@ -77,8 +77,8 @@ func comparisonDeleted(s *comparisonSituation) *Decision {
 		d.Action = a
 	} else if s.disturbs() {
 		d.After = time.Second
-	} else if s.leave(&d); d.Action == (Wait{}) {
-		d.stopped("comparison", s.comparison)
+	} else if leave(s, &d); d.Action == (Wait{}) {
+		s.stopped(&d)
 	}
 	return &d
 }

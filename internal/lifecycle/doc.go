@@ -4,7 +4,8 @@
 // Package lifecycle decides what a run does next, and computes its whole status. It has no client: it takes the specification,
 // the plan, the observed objects and the time, and returns one action.
 //
-// The rules are listed in next.go. They are asked in this order, and the first that applies decides:
+// Rules are asked one after another, for runs and comparisons alike (rules.go). Those of a run are listed in next.go; the first
+// that applies decides:
 //
 //	deleted?      -> nothing                     finished?   -> publish, clean up, leave the lane, delete after its time to live
 //	obstructed?   -> Failed                      suspended?  -> remove Job and database, leave the lane

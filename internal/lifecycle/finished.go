@@ -11,24 +11,6 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// finished does what is left after the end: it removes the Jobs and the database, gives the lane to the next, and deletes the run
-// when its time to live is over.
-func finished(s *situation) *Decision {
-	if !s.is(v1alpha1.ConditionFinished) {
-		return nil
-	}
-	d := Decision{Action: Wait{}}
-	if a := s.cleanUp(s.is(v1alpha1.ConditionComplete)); a != nil {
-		d.Action = a
-		return &d
-	}
-	if s.leave(&d); d.Action != (Wait{}) {
-		return &d
-	}
-	expire(&d, s.run, runExpiry(s.run, s.run.Status.CompletionTime, s.seen.DefaultTTL), s.now, DeleteRun{})
-	return &d
-}
-
 // publishGrace is how long after a failure the operator tries at least to write the results of what was measured before.
 const publishGrace = time.Minute
 
@@ -40,7 +22,7 @@ func failing(s *situation) *Decision {
 		return nil
 	}
 	over := failed.LastTransitionTime.Add(publishGrace)
-	if deadline := s.deadline(); deadline.After(over) {
+	if deadline := deadline(s); deadline.After(over) {
 		over = deadline
 	}
 	left := over.Sub(s.now)
@@ -59,11 +41,6 @@ func failing(s *situation) *Decision {
 // nothingToPublish: the results are there, or there is nothing that could be in them.
 func (s *situation) nothingToPublish() bool {
 	return s.seen.Results != nil || s.plan == nil || len(s.seen.Records) == 0
-}
-
-// is says whether a condition of the run was true when it was read.
-func (s *situation) is(condition string) bool {
-	return apimeta.IsStatusConditionTrue(s.run.Status.Conditions, condition)
 }
 
 // keeps says whether the database stays after that end.

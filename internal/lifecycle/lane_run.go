@@ -6,7 +6,6 @@ package lifecycle
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -51,19 +50,8 @@ func queued(s *situation) *Decision {
 	return &d
 }
 
-// leave releases the lane of a run that has removed what it had, as soon as nothing of it disturbs the next one.
-func (s *situation) leave(d *Decision) {
-	switch me := HolderOf(s.run); {
-	case !s.seen.Lane.is(me):
-	case s.disturbs() || s.unsettled():
-		d.After = time.Second // a server that a MariaDB resource stands for, and a node that does not answer, are not watched
-	default:
-		d.Action = ReleaseLane{Holder: me}
-	}
-}
-
-// disturbs says whether a run that has ended, or is suspended, may still put load on its nodes. A database that stays is idle as
-// soon as no loader works.
+// disturbs says whether a run that has ended, or is suspended, may still put load on its nodes, or has a node to restore. A
+// database that stays is idle as soon as no loader works.
 func (s *situation) disturbs() bool {
 	works := func(pod corev1.Pod) bool { return podutil.Works(&pod, s.now) }
 	kept := s.is(v1alpha1.ConditionFinished) && s.keeps(s.is(v1alpha1.ConditionComplete))
@@ -78,7 +66,7 @@ func (s *situation) disturbs() bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(s.seen.Lingering, works)
+	return s.unsettled() || slices.ContainsFunc(s.seen.Lingering, works)
 }
 
 // jobEnded says whether a Job will make no further Pod.

@@ -5,7 +5,6 @@ package lifecycle
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"k8s.io/utils/ptr"
@@ -15,31 +14,27 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// situation is the input of every rule.
+// situation is the input of every rule about runs.
 type situation struct {
+	owner
 	run  *v1alpha1.BenchmarkRun
 	plan *plan.Plan
 	seen *Observed
-	now  time.Time
 	progress
 }
 
-// rule decides, or returns nil: then the next one is asked.
-type rule func(*situation) *Decision
-
-// ends are the rules for a run that takes no further step, and steps those for one that does, each in the order in which they
-// are asked.
-var (
-	ends = []rule{
-		finished,
+// runRules decide about runs.
+var runRules = rules[*situation]{
+	ends: []rule[*situation]{
+		finished[*situation],
 		deleted,
 		failing,
-		obstructed,
+		obstructed[*situation],
 		suspended,
-	}
-	steps = []rule{
+	},
+	steps: []rule[*situation]{
 		queued,
-		predecessor,
+		predecessor[*situation],
 		recorded,
 		ended,
 		failed,
@@ -51,68 +46,23 @@ var (
 		provided,
 		dropped,
 		start,
-	}
-)
+	},
+}
 
 // Next decides what a run does next.
 func Next(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now time.Time) Decision {
-	s := newSituation(run, p, seen, now)
-	d := s.decide()
-	d.Finished = d.Finished || d.Failure != nil && s.nothingToPublish()
-	return d
-}
-
-func (s *situation) decide() Decision {
-	if s.seen.Blind {
-		switch {
-		case s.run.DeletionTimestamp != nil:
-			return beingDeleted("run", s.run, &s.seen.Hindrances)
-		case s.is(v1alpha1.ConditionFailed), s.is(v1alpha1.ConditionFinished):
-			return Decision{Action: Wait{}}
-		}
-		return s.bound(Decision{Action: Wait{}})
-	}
-	if d := s.first(ends); d != nil {
-		return *d
-	}
-	if d := s.first(steps); d != nil {
-		return s.bound(*d)
-	}
-	return Decision{Action: Wait{}}
-}
-
-// first decision of some rules, or nil.
-func (s *situation) first(rules []rule) *Decision {
-	for _, r := range rules {
-		if d := r(s); d != nil {
-			return d
-		}
-	}
-	return nil
+	return runRules.next(newSituation(run, p, seen, now))
 }
 
 func newSituation(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now time.Time) *situation {
-	return &situation{run: run, plan: p, seen: seen, now: now, progress: progressOf(run, p, seen.Records)}
-}
-
-func obstructed(s *situation) *Decision {
-	if s.seen.Obstacle != nil {
-		return fail(*s.seen.Obstacle)
-	}
-	if f := s.seen.taken("run", s.needs); f != nil {
-		return fail(*f)
-	}
-	return nil
-}
-
-func predecessor(s *situation) *Decision {
-	if len(s.seen.Predecessor) == 0 {
-		return nil
-	}
-	return &Decision{
-		Action: Wait{}, Reason: v1alpha1.ReasonWaitingForPredecessor, After: time.Second,
-		Message: "objects of an earlier run of this name are still being deleted: " + strings.Join(s.seen.Predecessor, ", "),
-	}
+	status, spec := &run.Status, &run.Spec
+	return &situation{run: run, plan: p, seen: seen, progress: progressOf(run, p, seen.Records), owner: owner{
+		noun: "run", object: run, holder: HolderOf(run), now: now,
+		lane: &seen.Lane, hindrances: &seen.Hindrances, predecessor: seen.Predecessor,
+		conditions: status.Conditions, started: status.StartTime, suspended: status.SuspendedSeconds, deadlineBefore: status.Deadline,
+		refusal: status.Refusal, deadlineSeconds: spec.DeadlineSeconds, startDeadlineSeconds: spec.Trials.StartDeadlineSeconds,
+		expires: runExpiry(run, status.CompletionTime, seen.DefaultTTL), deletion: DeleteRun{},
+	}}
 }
 
 func suspended(s *situation) *Decision {
@@ -123,7 +73,7 @@ func suspended(s *situation) *Decision {
 	if a := s.removeEverything(); a != nil {
 		d.Action = a
 	} else {
-		s.leave(&d)
+		leave(s, &d)
 	}
 	return &d
 }

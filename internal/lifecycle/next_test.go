@@ -79,7 +79,7 @@ func TestPrecedenceOfRules(t *testing.T) {
 		{"lifecycle.DropPageCache TuningHost", func() { run.Spec.Database.HostTuning = nil }},
 		{"lifecycle.StartAttempt Measuring", func() {}},
 	}
-	if rules := len(ends) + len(steps); len(cases) != rules {
+	if rules := len(runRules.ends) + len(runRules.steps); len(cases) != rules {
 		t.Errorf("%d rules are tested, there are %d", len(cases), rules)
 	}
 	for i, step := range cases {

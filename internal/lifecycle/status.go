@@ -98,7 +98,7 @@ func (s *situation) times(status *v1alpha1.BenchmarkRunStatus, d Decision, now t
 	if paused := int64(s.pausedFor() / time.Second); paused > 0 {
 		status.SuspendedSeconds = &paused
 	}
-	status.Deadline = ptr.To(metav1.NewTime(s.deadline().Truncate(time.Second)))
+	status.Deadline = ptr.To(metav1.NewTime(deadline(s).Truncate(time.Second)))
 }
 
 // setConditions sets the conditions of a run that has not finished, the summarizing ones last.

@@ -39,22 +39,24 @@ func turnRefused(noun string, asked *int32, start *metav1.Time, most time.Durati
 		*asked, int64(most/time.Second), noun)}
 }
 
-// turnEnd is when a turn that began then is over. It returns nil without a bound.
-func (h *Hindrances) turnEnd(start *metav1.Time, paused time.Duration, now time.Time) *time.Time {
-	if h.MaxTurn == 0 {
+// turnEnd is when the owner's turn is over. It returns nil without a bound.
+func (o *owner) turnEnd() *time.Time {
+	most := o.hindrances.MaxTurn
+	if most == 0 {
 		return nil
 	}
-	return ptr.To(ptr.Deref(start, metav1.NewTime(now)).Add(h.MaxTurn + paused))
+	return ptr.To(ptr.Deref(o.started, metav1.NewTime(o.now)).Add(most + o.pausedFor()))
 }
 
 // turnOver ends a run or a comparison whose turn is over, or returns nil. Like a deadline that was asked for, it does not wait
 // for what is about to be made, only for what keeps what was measured.
-func (h *Hindrances) turnOver(noun string, end *time.Time, now time.Time, waits string) *Decision {
-	if end == nil || now.Before(*end) {
+func (o *owner) turnOver(waits string) *Decision {
+	if end := o.turnEnd(); end == nil || o.now.Before(*end) {
 		return nil
 	}
 	return fail(Failure{Reason: v1alpha1.ReasonDeadlineExceeded, Message: fmt.Sprintf(
-		"the %s has had its lane for %s, which is the most that this installation allows (--max-turn): %s", noun, h.MaxTurn, waits)})
+		"the %s has had its lane for %s, which is the most that this installation allows (--max-turn): %s",
+		o.noun, o.hindrances.MaxTurn, waits)})
 }
 
 // within is the earlier of a deadline and the end of a turn, if that has one.

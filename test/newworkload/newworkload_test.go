@@ -6,7 +6,9 @@
 package newworkload
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,8 +24,8 @@ type edit struct {
 	lines map[string]string
 }
 
-// edits are all files with code that a workload touches. A sample and a page of documentation come on top; deep copies and the
-// CRD are generated. docs/architecture.md states the count.
+// edits are all files with code that a workload touches. A sample and a page of documentation come on top; deep copies, the
+// types of sweeps and points, and the CRD are generated. docs/architecture.md states the count.
 var edits = []edit{
 	{file: "api/v1alpha1/workload_example_types.go", from: "testdata/workload_example_types.go.txt"},
 	{file: "internal/workload/example/example.go", from: "testdata/example.go.txt"},
@@ -46,6 +48,7 @@ func TestNewWorkload(t *testing.T) {
 	for _, e := range edits {
 		overlay.Replace[filepath.Join(root, e.file)] = e.edited(t, root)
 	}
+	overlay.Replace[filepath.Join(root, points)] = generated(t, root, overlay.Replace)
 	encoded, err := json.Marshal(overlay)
 	if err != nil {
 		t.Fatal(err)
@@ -59,6 +62,36 @@ func TestNewWorkload(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), "--- PASS: TestChain") {
 		t.Errorf("%v\n%s", err, out)
 	}
+}
+
+// points are the types of sweeps and points, which are generated.
+const points = "api/v1alpha1/zz_generated.points.go"
+
+// generated is where the types of sweeps and points are, of the API with the new workload.
+func generated(t *testing.T, root string, replaced map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	files, err := filepath.Glob(filepath.Join(root, "api/v1alpha1/*_types.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := maps.Clone(replaced)
+	for _, file := range files {
+		sources[file] = cmp.Or(sources[file], file)
+	}
+	for name, path := range sources {
+		text, err := os.ReadFile(path)
+		if err == nil && strings.HasSuffix(name, "_types.go") {
+			err = os.WriteFile(filepath.Join(folder, filepath.Base(name)), text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.CommandContext(t.Context(), "go", "run", root+"/hack/points", folder).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return filepath.Join(folder, filepath.Base(points))
 }
 
 // edited is where the file's new content is.

@@ -1,0 +1,137 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
+	"github.com/benchrun-dev/benchrun/internal/telemetry"
+)
+
+const (
+	// firstRetry and lastRetry are the shortest and the longest time after which a step that failed is tried again. What a person
+	// has mended, a quota for example, is found within the longest.
+	firstRetry, lastRetry = 200 * time.Millisecond, 30 * time.Second
+	// staleRetry is the time after which a step is tried again that found the cache behind the API server.
+	staleRetry = 100 * time.Millisecond
+)
+
+// Base is what the reconcilers of runs and of comparisons have in common.
+type Base struct {
+	client.Client
+	// Live reads from the API server, where a stale answer of the cache would do harm.
+	Live client.Reader
+	// Recorder of events.
+	Recorder events.EventRecorder
+	// Metrics of what changes, or nil.
+	Metrics *telemetry.Metrics
+	// Clock for deadlines and records.
+	Clock clock.PassiveClock
+	// Images of the loader.
+	Images podutil.Images
+	// Namespace is the only one to work in; empty is all. LaneNamespace has the Leases of the lanes, HostNamespace those of tuned
+	// nodes.
+	Namespace, LaneNamespace, HostNamespace string
+	// NameOthers lets results and statuses name what is in other namespaces: Pods on a database's node, and who holds a lane or a
+	// node.
+	NameOthers bool
+	// Installation that the manager is a part of, or nil: it is alone.
+	Installation *Installation
+	// MaxTurn is for how long an owner may have its lane; 0 is without a bound.
+	MaxTurn time.Duration
+	// DefaultTTL is after how long a finished owner is deleted that sets no spec.ttlSecondsAfterFinished; 0 is never.
+	DefaultTTL time.Duration
+
+	// queues of lanes, as watches tell of them; nil without any.
+	queues *laneQueues
+}
+
+// writerFor writes on behalf of an owner.
+func (b *Base) writerFor(o owner, metrics *telemetry.Metrics) *writer {
+	return &writer{Client: b.Client, live: b.Live, recorder: b.Recorder, metrics: metrics, owner: o}
+}
+
+// blind is what hinders an owner that could not be observed.
+func (b *Base) blind() lifecycle.Hindrances {
+	return lifecycle.Hindrances{Blind: true, MaxTurn: b.MaxTurn, DefaultTTL: b.DefaultTTL}
+}
+
+// reconcileOwner takes the owner of that name one step further. It is read into owner, and into fresh if it is read again.
+func reconcileOwner[O client.Object, P any, S seen](
+	ctx context.Context, r stepper[O, P, S], name client.ObjectKey, owner, fresh O,
+) (ctrl.Result, error) {
+	b, lanes := r.base(), r.lanes()
+	if err := b.Get(ctx, name, owner); err != nil {
+		if !apierrors.IsNotFound(err) {
+			return ctrl.Result{}, err
+		}
+		r.forget(name)
+		return lanes.releaseAbandoned(ctx, name, "")
+	}
+	is, after, err := r.part(ctx, owner)
+	if err != nil || is == bystander {
+		return ctrl.Result{RequeueAfter: after}, err
+	}
+	s, err := takeStep(ctx, r, is, owner, fresh, b.Client, b.Live)
+	abandoned, left := lanes.releaseAbandoned(ctx, name, owner.GetUID())
+	if err != nil {
+		b.Metrics.Fail(r.controller(), isStale(err), err)
+	}
+	switch {
+	case isStale(err):
+		return ctrl.Result{RequeueAfter: staleRetry}, nil
+	case err != nil:
+		return ctrl.Result{}, err
+	}
+	r.basicsOf(owner).succeed()
+	if s != nil {
+		after = r.lookAgain(s)
+	}
+	return ctrl.Result{RequeueAfter: lifecycle.Sooner(after, abandoned.RequeueAfter)}, left
+}
+
+// watch leads from objects that change to owners.
+type watch struct {
+	objects []client.Object
+	leads   handler.EventHandler
+	options []builder.WatchesOption
+}
+
+// setUp a controller of owners of one kind, with so many workers. It watches them, and runs, comparisons and Leases for the
+// queues of lanes.
+func (b *Base) setUp(
+	mgr ctrl.Manager, r reconcile.Reconciler, lanes func() *lanes, kind client.Object, workers int, watches ...watch,
+) error {
+	b.queues = new(laneQueues)
+	watches = append(watches,
+		watch{[]client.Object{&v1alpha1.BenchmarkRun{}, &v1alpha1.BenchmarkComparison{}}, lanes().enqueueNext(), nil},
+		watch{[]client.Object{&coordinationv1.Lease{}}, handler.EnqueueRequestsFromMapFunc(lanes().waitFor), nil},
+	)
+	c := ctrl.NewControllerManagedBy(mgr).For(kind).WithOptions(controller.Options{
+		MaxConcurrentReconciles: workers,
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
+	})
+	for _, w := range watches {
+		for _, object := range w.objects {
+			c = c.Watches(object, w.leads, w.options...)
+		}
+	}
+	return c.Complete(r)
+}

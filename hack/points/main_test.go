@@ -1,0 +1,51 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// The folder in testdata has each kind of field, and types without any.
+func TestGenerate(t *testing.T) {
+	got, err := generate("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testutil.Golden(t, output+".golden", got)
+}
+
+// TestUpToDate: the file in the repository is that of the types beside it.
+func TestUpToDate(t *testing.T) {
+	folder := "../../api/v1alpha1"
+	want, err := generate(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if have, err := os.ReadFile(filepath.Join(folder, output)); err != nil || string(have) != string(want) {
+		t.Errorf("%s is not up to date: run `make generate` (%v)", output, err)
+	}
+}
+
+func TestRefusesMarkers(t *testing.T) {
+	for markers, want := range map[string]string{
+		"// +benchrun:sweep\n":                                 "Rows: write // +benchrun:sweep=what",
+		"// +benchrun:sweep=sizes\n// +benchrun:sweep:min=1\n": `marker "// +benchrun:sweep:min=1" is none of`,
+		"// +benchrun:sweep:max=2\n":                           "Rows: write // +benchrun:sweep=what",
+	} {
+		folder := t.TempDir()
+		source := "package v1alpha1\n\ntype AWorkload struct {\n// rows to insert.\n" + markers + "Rows int64 `json:\"rows\"`\n}\n"
+		if err := os.WriteFile(filepath.Join(folder, "a_types.go"), []byte(source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := generate(folder); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", markers, err, want)
+		}
+	}
+}
