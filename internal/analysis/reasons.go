@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -87,7 +85,7 @@ func connections(c *v1alpha1.Claim) int {
 
 // placeOfRun by the records of its points.
 func placeOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) place {
-	at, nodeCPUs := place{waits: writesThrough(&run.Spec.Database)}, 0
+	at, nodeCPUs := place{waits: plan.WritesThrough(&run.Spec.Database)}, 0
 	for i := range points {
 		for _, r := range points[i].Records {
 			if f := r.Fingerprint; f != nil {
@@ -132,12 +130,6 @@ func serverCPUs(spec *v1alpha1.BenchmarkRunSpec, ofNode int) float64 {
 // waitsForDisk says whether a metric is how often a transaction calls fsync, and at some point it does.
 func waitsForDisk(metric string, values ...float64) bool {
 	return strings.Contains(metric, "FsyncsPerTransaction") && slices.ContainsFunc(values, func(v float64) bool { return v > 0.5 })
-}
-
-// writesThrough says whether a server writes its log to the disk without fsync calls, which it could count.
-func writesThrough(db *v1alpha1.DatabaseSpec) bool {
-	through := strings.ToUpper(string(db.Variables["innodb_log_file_write_through"]))
-	return (through == "ON" || through == "1") && ptr.Deref(db.Settings.FlushLogAtTrxCommit, 1) == 1
 }
 
 // fdatasyncText says the latency of fdatasync: its median, and its mean where that is something else, because a limit makes one

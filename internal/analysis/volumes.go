@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
@@ -79,7 +80,7 @@ func addComparisonReasons(
 
 // variantWaits says whether the commits of a variant wait for the disk.
 func variantWaits(p *ComparisonPlan, runs *ComparisonRuns, variant int) bool {
-	if writesThrough(&p.Variants[variant].Run.Spec.Database) {
+	if plan.WritesThrough(&p.Variants[variant].Run.Spec.Database) {
 		return true
 	}
 	for i, m := range runs.Members {

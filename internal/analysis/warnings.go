@@ -141,18 +141,25 @@ func unrequested(
 // otherLog says that a variant and the baseline differ in the binary log and in something else, so that the log's cost is part of
 // the difference.
 func otherLog(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns, variant int) []finding.Finding {
-	const name, on = "log_bin", "ON"
-	ours, theirs := valueOf(p, runs, variant, name), valueOf(p, runs, p.Baseline, name)
+	ours, known := hasBinaryLog(p, runs, variant)
+	theirs, alsoKnown := hasBinaryLog(p, runs, p.Baseline)
 	asked := p.Variants[variant].Differences
-	alone := len(asked) == 1 && asked[0].Name == name
-	if variant == p.Baseline || alone || ours == "" || theirs == "" || ours == theirs {
+	alone := len(asked) == 1 && asked[0].Name == plan.BinaryLog(&p.Variants[variant].Run.Spec.Database).Name
+	if variant == p.Baseline || alone || !known || !alsoKnown || ours == theirs {
 		return nil
 	}
 	with, without := comparison.Spec.Variants[variant].Name, comparison.Spec.Variants[p.Baseline].Name
-	if theirs == on {
+	if theirs {
 		with, without = without, with
 	}
 	return []finding.Finding{finding.OtherLog(with, without)}
+}
+
+// hasBinaryLog says whether a variant's server writes a binary log, as far as that is known.
+func hasBinaryLog(p *ComparisonPlan, runs *ComparisonRuns, variant int) (on, known bool) {
+	log := plan.BinaryLog(&p.Variants[variant].Run.Spec.Database)
+	value := valueOf(p, runs, variant, log.Name)
+	return value == log.Value, value != ""
 }
 
 // valueOf a variable of a variant's server: what it said, or what is asked for; empty if neither is known.

@@ -88,7 +88,7 @@ func TestWarningsOfComparison(t *testing.T) {
 				for i, w := range []stats.Warning{
 					{Finding: finding.Debt("dirty pages", 5, 194, 81), Trials: 1, Of: 3},
 					{Finding: finding.Debt("dirty pages", 6, 180, 81), Trials: 3, Of: 3},
-					{Finding: finding.FlushedLate("0"), Trials: 3, Of: 3},
+					{Finding: finding.FlushedLate("innodb_flush_log_at_trx_commit", "0"), Trials: 3, Of: 3},
 					{Finding: seven[0].Finding, Trials: 2, Of: 3},
 				} {
 					o.Members[i].Measured.Warnings = []stats.Warning{w}

@@ -6,7 +6,6 @@ package database
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -122,7 +121,7 @@ func service(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int) *corev1
 		Spec: corev1.ServiceSpec{
 			ClusterIP: corev1.ClusterIPNone,
 			Selector:  selector(run, instance),
-			Ports:     []corev1.ServicePort{{Name: "mysql", Port: e.Image.Port}},
+			Ports:     []corev1.ServicePort{{Name: e.Image.PortName, Port: e.Image.Port}},
 
 			PublishNotReadyAddresses: true,
 		},
@@ -146,10 +145,5 @@ func selector(run *v1alpha1.BenchmarkRun, instance int) map[string]string {
 
 // MyCnf is the server's option file: everything that the specification asks for and nothing else, sorted.
 func MyCnf(e *engine.Engine, db *v1alpha1.DatabaseSpec) string {
-	var b strings.Builder
-	b.WriteString("# Made by Benchrun from spec.database of the run.\n[" + e.Options.Group + "]\n")
-	for _, s := range plan.Settings(e, db) {
-		b.WriteString(s.Line + "\n")
-	}
-	return b.String()
+	return e.Options.File(plan.Settings(e, db))
 }

@@ -129,7 +129,7 @@ func serverContainer(e *engine.Engine, run *v1alpha1.BenchmarkRun, images poduti
 			{Name: e.Image.RootPasswordFile, Value: podutil.CredentialPath + "/" + podutil.PasswordKey},
 			{Name: e.Image.RootHost, Value: "%"},
 		},
-		Ports:     []corev1.ContainerPort{{Name: "mysql", ContainerPort: e.Image.Port}},
+		Ports:     []corev1.ContainerPort{{Name: e.Image.PortName, ContainerPort: e.Image.Port}},
 		Resources: resources(&run.Spec.Database, e.Image.Memory),
 		VolumeMounts: []corev1.VolumeMount{
 			{Name: dataVolume, MountPath: e.Image.DataPath},

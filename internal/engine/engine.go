@@ -29,8 +29,9 @@ type Engine struct {
 	Image   Image
 	Options Options
 	// Variables and Counters are what the server says about itself.
-	Variables Variables
-	Counters  Counters
+	Variables  Variables
+	Counters   Counters
+	Durability Durability
 	// SystemSchemas are the server's own: no workload may use them.
 	SystemSchemas []string
 	// ConnectionEnded are the numbers of errors that mean that the server ended the connection, not that the statement is wrong.
@@ -43,12 +44,14 @@ type Engine struct {
 type Image struct {
 	// Default is the image of a run that names none.
 	Default string
-	// Port is where the server listens; the startup probe connects to it.
-	Port int32
+	// Port is where the server listens; the startup probe connects to it. PortName is its name in the Pod and in the Service.
+	Port     int32
+	PortName string
 	// User is the ID of the user and of the group as which the server runs.
 	User int64
-	// DataPath holds the data, ConfigPath option files that the server includes, RunPath its socket and PID file.
-	DataPath, ConfigPath, RunPath string
+	// DataPath holds the data, ConfigPath option files that the server includes, RunPath its PID file and its socket, which is
+	// named Socket.
+	DataPath, ConfigPath, RunPath, Socket string
 	// Memory that the server may take beside 1.25 times its buffer pool, in bytes.
 	Memory int64
 	// Processes are the names that the server's process may have, as the kernel has them: at most 15 characters.
@@ -60,33 +63,6 @@ type Image struct {
 	// the last one, which has no cause.
 	Error    *regexp.Regexp
 	ErrorEnd string
-}
-
-// Options are how the option file is written.
-type Options struct {
-	// Group is the section that this server reads.
-	Group string
-	// One for each of the settings that the API has by name.
-	BufferPoolSize, LogFileSize func(bytes int64) Setting
-	FlushLogAtTrxCommit         func(mode int32) Setting
-	BinaryLog                   func(on bool) Setting
-}
-
-// Setting is a server setting that was asked for.
-type Setting struct {
-	// Name of the server variable under which it is read back, without loose_.
-	Name string
-	// Value to compare with.
-	Value string
-	// Loose settings may be unknown to the server.
-	Loose bool
-	// Line is how it stands in the option file.
-	Line string
-}
-
-// Assignment is a setting whose option has the name of its variable.
-func Assignment(name, value string) Setting {
-	return Setting{Name: name, Value: value, Line: name + " = " + value}
 }
 
 // Variables say how the server's global variables are to be read.
@@ -127,6 +103,8 @@ func (v *Variables) IsState(name string) bool {
 
 // Counters name the status counters that the loader uses.
 type Counters struct {
+	// Uptime is for how many seconds the server has run, Statements how many it has executed for clients.
+	Uptime, Statements string
 	// Fsyncs of the redo log: of these, the first that the server has.
 	Fsyncs []Fsyncs
 	// RestPattern selects those below, for LIKE.
@@ -176,11 +154,6 @@ func (e *Engine) NamesIn(other *Engine) map[string]string {
 		}
 	}
 	return names
-}
-
-// named are the names of the variables behind the settings that the API has by name, in the same order for each engine.
-func (o *Options) named() []string {
-	return []string{o.BufferPoolSize(0).Name, o.LogFileSize(0).Name, o.FlushLogAtTrxCommit(0).Name, o.BinaryLog(false).Name}
 }
 
 // ErrorLine finds the first error in the log of a server of any engine; empty if there is none.

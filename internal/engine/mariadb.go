@@ -15,8 +15,9 @@ var MariaDB = Engine{
 	Image: Image{
 		Default:  "mariadb:11.8",
 		Port:     3306,
+		PortName: "mysql",
 		User:     999,
-		DataPath: "/var/lib/mysql", ConfigPath: "/etc/mysql/conf.d", RunPath: "/run/mysqld",
+		DataPath: "/var/lib/mysql", ConfigPath: "/etc/mysql/conf.d", RunPath: "/run/mysqld", Socket: "mysqld.sock",
 		Memory:           512 << 20,
 		Processes:        []string{"mariadbd", "mysqld"},
 		RootPasswordFile: "MARIADB_ROOT_PASSWORD_FILE", RootHost: "MARIADB_ROOT_HOST",
@@ -77,6 +78,7 @@ var MariaDB = Engine{
 		},
 	},
 	Counters: Counters{
+		Uptime: "Uptime", Statements: "Questions",
 		// From 10.8 on there is only the second one, which counts the other files of InnoDB too and is therefore another metric.
 		Fsyncs: []Fsyncs{
 			{Counter: "Innodb_os_log_fsyncs", Metric: "redoFsyncsPerTransaction"},
@@ -101,6 +103,11 @@ var MariaDB = Engine{
 		// Without it a server with the default innodb_max_dirty_pages_pct_lwm=0 keeps its dirty pages for as long as it is left
 		// alone. The variable reads OFF again at once.
 		WriteBack: "SET GLOBAL innodb_log_checkpoint_now=ON",
+	},
+	Durability: Durability{
+		Commit:       Durable{"innodb_flush_log_at_trx_commit", "1"},
+		BinaryLog:    Durable{"sync_binlog", "1"},
+		WriteThrough: "innodb_log_file_write_through",
 	},
 	SystemSchemas: []string{"mysql", "sys", "information_schema", "performance_schema"},
 	// ER_SERVER_SHUTDOWN and ER_CONNECTION_KILLED.

@@ -15,8 +15,9 @@ var MySQL = Engine{
 	Image: Image{
 		Default:  "mysql:8.4",
 		Port:     3306,
+		PortName: "mysql",
 		User:     999,
-		DataPath: "/var/lib/mysql", ConfigPath: "/etc/mysql/conf.d", RunPath: "/run/mysqld",
+		DataPath: "/var/lib/mysql", ConfigPath: "/etc/mysql/conf.d", RunPath: "/run/mysqld", Socket: "mysqld.sock",
 		// An idle server takes 360 MiB beside its buffer pool, most of it for performance_schema.
 		Memory:           1 << 30,
 		Processes:        []string{"mysqld"},
@@ -72,6 +73,7 @@ var MySQL = Engine{
 		Combinations: map[string][]string{"sql_mode": {"ANSI", "TRADITIONAL"}},
 	},
 	Counters: Counters{
+		Uptime: "Uptime", Statements: "Questions",
 		Fsyncs:      []Fsyncs{{Counter: "Innodb_os_log_fsyncs", Metric: "redoFsyncsPerTransaction"}},
 		RestPattern: "Innodb%",
 		Debt: []Gauge{
@@ -94,6 +96,10 @@ var MySQL = Engine{
 		// innodb_log_checkpoint_now exists in debug builds only. A server that is left alone writes its dirty pages back by itself,
 		// at innodb_io_capacity pages per second.
 		WriteBack: "",
+	},
+	Durability: Durability{
+		Commit:    Durable{"innodb_flush_log_at_trx_commit", "1"},
+		BinaryLog: Durable{"sync_binlog", "1"},
 	},
 	SystemSchemas: []string{"mysql", "sys", "information_schema", "performance_schema"},
 	// ER_SERVER_SHUTDOWN, also of a connection that is killed, and ER_CLIENT_INTERACTION_TIMEOUT.

@@ -54,8 +54,8 @@ var samples = []struct {
 		finding.Late(7), "7 insert latencies are too long: they last until the client had made its next statement, because its " +
 			"kernel does not say when an answer came",
 	},
-	{finding.FlushedLate("2"), "commits are not durable: innodb_flush_log_at_trx_commit is 2"},
-	{finding.SyncedLate("0"), "the binary log is not durable: sync_binlog is 0"},
+	{finding.FlushedLate("innodb_flush_log_at_trx_commit", "2"), "commits are not durable: innodb_flush_log_at_trx_commit is 2"},
+	{finding.SyncedLate("sync_binlog", "0"), "the binary log is not durable: sync_binlog is 0"},
 	{finding.Rounded("x", "100", "95", 5), "the server made 95 of x=100, a difference of 5.0 %"},
 	{
 		finding.Debt("dirty pages", 5, 1940, 0),

@@ -60,14 +60,14 @@ func Late(latencies int64) Finding {
 	return made(LateAnswers, nil, measure("latencies", latencies, ""))
 }
 
-// FlushedLate is a value of innodb_flush_log_at_trx_commit at which a commit is not durable.
-func FlushedLate(value string) Finding {
-	return made(CommitsNotDurable, map[string]string{"value": value})
+// FlushedLate is a variable whose value makes commits not durable.
+func FlushedLate(variable, value string) Finding {
+	return made(CommitsNotDurable, map[string]string{"variable": variable, "value": value})
 }
 
-// SyncedLate is a value of sync_binlog at which the binary log is not durable.
-func SyncedLate(value string) Finding {
-	return made(BinaryLogNotDurable, map[string]string{"value": value})
+// SyncedLate is a variable whose value makes the binary log not durable.
+func SyncedLate(variable, value string) Finding {
+	return made(BinaryLogNotDurable, map[string]string{"variable": variable, "value": value})
 }
 
 // Rounded is a setting of which the server has made another value, which differs by so many percent.

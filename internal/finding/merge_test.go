@@ -104,7 +104,7 @@ func TestMergedTexts(t *testing.T) {
 			list{finding.Anew("sysbench", 2), finding.Anew("sysbench", 1)}, []string{"sysbench connected anew 1–2 times while it measured"},
 		},
 		"settings": {
-			list{finding.FlushedLate("0"), finding.FlushedLate("2"), finding.Rounded("v", "8000000", "8388608", 4.9), finding.Rounded("v", "4000000", "4194304", 4.9)},
+			list{finding.FlushedLate("innodb_flush_log_at_trx_commit", "0"), finding.FlushedLate("innodb_flush_log_at_trx_commit", "2"), finding.Rounded("v", "8000000", "8388608", 4.9), finding.Rounded("v", "4000000", "4194304", 4.9)},
 			[]string{
 				"commits are not durable: innodb_flush_log_at_trx_commit is 0", "commits are not durable: innodb_flush_log_at_trx_commit is 2",
 				"the server made 8388608 of v=8000000, a difference of 4.9 %", "the server made 4194304 of v=4000000, a difference of 4.9 %",

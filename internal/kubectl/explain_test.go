@@ -143,7 +143,7 @@ func TestExplainEverything(t *testing.T) {
 func TestExplainedWarnings(t *testing.T) {
 	points := []stats.Point{
 		{Warnings: []stats.Warning{{Finding: finding.Retried(7, 5), Trials: 2, Of: 3}}},
-		{Warnings: []stats.Warning{{Finding: finding.Retried(3, 6), Trials: 3, Of: 3}, {Finding: finding.SyncedLate("0"), Trials: 3, Of: 3}}},
+		{Warnings: []stats.Warning{{Finding: finding.Retried(3, 6), Trials: 3, Of: 3}, {Finding: finding.SyncedLate("sync_binlog", "0"), Trials: 3, Of: 3}}},
 	}
 	want := []string{
 		"3–7 transactions, 5.0–6.0 % of all, were rolled back and tried again (5 of 6 trials)",

@@ -59,7 +59,7 @@ func TestWarnings(t *testing.T) {
 	} {
 		doc := quiet()
 		tc.change(doc)
-		if got := strings.Join(finding.Texts(findings(doc, tc.clients)), "\n"); got != tc.want {
+		if got := strings.Join(finding.Texts(findings(&engine.MariaDB, doc, tc.clients)), "\n"); got != tc.want {
 			t.Errorf("warnings %q, want %q", got, tc.want)
 		}
 	}

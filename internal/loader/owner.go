@@ -97,7 +97,7 @@ func (o *owner) countAfter(ctx context.Context) (err error) {
 	if o.server.StatusAfter, err = server.Status(ctx, o.admin); err != nil {
 		return err
 	}
-	up, err := server.Uptime(o.server.StatusAfter)
+	up, err := server.Uptime(o.engine, o.server.StatusAfter)
 	o.server.UptimeSeconds = int64(up.Seconds())
 	return err
 }
@@ -131,8 +131,8 @@ func (o *owner) verifyServer(ctx context.Context) error {
 func (o *owner) explain(ctx context.Context, err error) error {
 	status, unknown := server.Status(ctx, o.admin)
 	between := time.Since(o.began)
-	was, unknownBefore := server.Uptime(o.firstStatus)
-	is, unknownAfter := server.Uptime(status)
+	was, unknownBefore := server.Uptime(o.engine, o.firstStatus)
+	is, unknownAfter := server.Uptime(o.engine, status)
 	if errors.Join(unknown, unknownBefore, unknownAfter) != nil || !server.Restarted(was, is, between) {
 		return err
 	}
@@ -183,6 +183,6 @@ func (o *owner) document() (*result.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc.Findings = slices.Concat(o.findings, doc.Findings, findings(doc, clients))
+	doc.Findings = slices.Concat(o.findings, doc.Findings, findings(o.engine, doc, clients))
 	return doc, nil
 }

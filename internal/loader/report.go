@@ -168,7 +168,7 @@ func stopped(doc *result.Document, plan *workload.Plan) []finding.Finding {
 }
 
 // findings are what a reader must know beside the numbers, whatever makes the load.
-func findings(doc *result.Document, clients int) []finding.Finding {
+func findings(e *engine.Engine, doc *result.Document, clients int) []finding.Finding {
 	var all []finding.Finding
 	t := doc.Totals
 	if t.Micros < shortMicros {
@@ -184,12 +184,11 @@ func findings(doc *result.Document, clients int) []finding.Finding {
 	if n := doc.Client.LateAnswers; n > 0 {
 		all = append(all, finding.Late(n))
 	}
-	v := doc.Server.Variables
-	if mode, known := v["innodb_flush_log_at_trx_commit"]; known && mode != "1" {
-		all = append(all, finding.FlushedLate(mode))
+	if lossy, ok := e.CommitLoss(doc.Server.Variables); ok {
+		all = append(all, finding.FlushedLate(lossy.Variable, lossy.Value))
 	}
-	if v["log_bin"] == "ON" && v["sync_binlog"] != "1" {
-		all = append(all, finding.SyncedLate(v["sync_binlog"]))
+	if lossy, ok := e.BinaryLogLoss(doc.Server.Variables); ok {
+		all = append(all, finding.SyncedLate(lossy.Variable, lossy.Value))
 	}
 	return append(all, server.Adjustments(doc.Server.Settings)...)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/loader/schema"
+	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/loader/usage"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -125,7 +126,7 @@ func (l *toolLoad) verify(ctx context.Context) error {
 		return err
 	}
 	checks, err := l.tool.Verify(ctx, workload.VerifyInput{
-		DB: l.db, Reading: l.reading, StatusBefore: l.server.StatusBefore, StatusAfter: l.server.StatusAfter,
+		DB: l.db, Reading: l.reading, Executed: server.Executed(l.engine, l.server.StatusBefore, l.server.StatusAfter),
 	})
 	if err != nil {
 		return fmt.Errorf("verifying the data: %w", err)

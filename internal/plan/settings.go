@@ -33,9 +33,7 @@ func Settings(e *engine.Engine, db *v1alpha1.DatabaseSpec) []engine.Setting {
 		list = append(list, e.Options.BinaryLog(ptr.Deref(s.BinaryLog, false)))
 	}
 	for _, key := range slices.Sorted(maps.Keys(db.Variables)) {
-		name, loose := strings.CutPrefix(key, "loose_")
-		value := string(db.Variables[key])
-		list = append(list, engine.Setting{Name: name, Value: value, Loose: loose, Line: key + " = " + quote(value)})
+		list = append(list, e.Options.Variable(key, string(db.Variables[key])))
 	}
 	slices.SortStableFunc(list, func(a, b engine.Setting) int { return strings.Compare(a.Name, b.Name) })
 	return list
@@ -55,11 +53,18 @@ func SettingOf(db *v1alpha1.DatabaseSpec, name string) string {
 	return ""
 }
 
-// quote protects a value with characters that option files treat as their own: '#' begins a comment, blanks at the ends
-// are cut off, a backslash escapes.
-func quote(value string) string {
-	if !strings.ContainsAny(value, `#;\'"`) && value == strings.TrimSpace(value) {
-		return value
+// BinaryLog is the setting that switches the binary log on; its zero value for an unknown engine.
+func BinaryLog(db *v1alpha1.DatabaseSpec) engine.Setting {
+	e, err := engine.ByName(string(db.Engine))
+	if err != nil {
+		return engine.Setting{}
 	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
+	return e.Options.BinaryLog(true)
+}
+
+// WritesThrough says whether the server of a specification writes each commit to the disk without fsync calls, which it could
+// count.
+func WritesThrough(db *v1alpha1.DatabaseSpec) bool {
+	e, err := engine.ByName(string(db.Engine))
+	return err == nil && e.WritesThrough(Settings(e, db))
 }

@@ -5,9 +5,6 @@ package plan
 
 import "github.com/benchrun-dev/benchrun/api/v1alpha1"
 
-// SocketFile is the name of the server's socket, as in the official images.
-const SocketFile = "mysqld.sock"
-
 // UsesSocket says whether the loader reaches the server by a Unix socket.
 func UsesSocket(run *v1alpha1.BenchmarkRun) bool {
 	return run.Spec.Loader.Transport == v1alpha1.TransportUnixSocket

@@ -84,7 +84,7 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 		ConnectSeconds: int(run.Spec.Trials.StartDeadlineSeconds),
 	}
 	if plan.UsesSocket(run) {
-		c.Server.Socket = result.SocketPath + "/" + plan.SocketFile
+		c.Server.Socket = result.SocketPath + "/" + server.Image.Socket
 	}
 	if plan.HasObserver(db) {
 		c.Server.ObserverPort = plan.ObserverPort

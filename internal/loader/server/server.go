@@ -75,8 +75,8 @@ func SessionDifferences(e *engine.Engine, session, global map[string]string) map
 }
 
 // Uptime of the server by its status counters.
-func Uptime(status map[string]string) (time.Duration, error) {
-	seconds, err := strconv.ParseInt(status["Uptime"], 10, 64)
+func Uptime(e *engine.Engine, status map[string]string) (time.Duration, error) {
+	seconds, err := strconv.ParseInt(status[e.Counters.Uptime], 10, 64)
 	if err != nil {
 		return 0, errors.New("the server's status has no uptime")
 	}
@@ -102,6 +102,18 @@ func Growth(before, after map[string]string, name string) (int64, bool) {
 		return 0, false
 	}
 	return is - was, true
+}
+
+// Executed is how many statements the server has executed for clients between two readings of its counters, negative after a
+// restart; nil if it does not count them.
+func Executed(e *engine.Engine, before, after map[string]string) *int64 {
+	was, errBefore := strconv.ParseInt(before[e.Counters.Statements], 10, 64)
+	is, errAfter := strconv.ParseInt(after[e.Counters.Statements], 10, 64)
+	if errBefore != nil || errAfter != nil {
+		return nil
+	}
+	executed := is - was
+	return &executed
 }
 
 // RedoFsyncs is how often the server flushed its redo log, by the first of the engine's counters that the server has; 0 if it

@@ -7,7 +7,22 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/engine"
 )
+
+func TestExecuted(t *testing.T) {
+	at := func(n string) map[string]string { return map[string]string{"Questions": n} }
+	if n := Executed(&engine.MariaDB, at("5"), at("12")); n == nil || *n != 7 {
+		t.Errorf("%v, want 7", n)
+	}
+	if n := Executed(&engine.MariaDB, at("12"), at("5")); n == nil || *n != -7 {
+		t.Errorf("%v, want -7", n)
+	}
+	if n := Executed(&engine.MariaDB, nil, at("5")); n != nil {
+		t.Errorf("%d, want nothing", *n)
+	}
+}
 
 func TestRestarted(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -29,10 +44,10 @@ func TestRestarted(t *testing.T) {
 }
 
 func TestUptime(t *testing.T) {
-	if up, err := Uptime(map[string]string{"Uptime": "61"}); err != nil || up != 61*time.Second {
+	if up, err := Uptime(&engine.MariaDB, map[string]string{"Uptime": "61"}); err != nil || up != 61*time.Second {
 		t.Errorf("%s, %v", up, err)
 	}
-	if _, err := Uptime(map[string]string{}); err == nil || !strings.Contains(err.Error(), "no uptime") {
+	if _, err := Uptime(&engine.MariaDB, map[string]string{}); err == nil || !strings.Contains(err.Error(), "no uptime") {
 		t.Errorf("error %v", err)
 	}
 }

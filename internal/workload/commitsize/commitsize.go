@@ -9,6 +9,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -27,7 +28,7 @@ var Definition = workload.Definition{
 
 // Parameters are those of the API's member commitSize at one point.
 type Parameters struct {
-	// Rows to insert; 0, which is unset in the API, is as many as there is time for or, without a limit, defaultRows.
+	// Rows to insert. 0 is unset: as many as there is time for or, without a limit, defaultRows, which parameters puts here.
 	Rows          int64 `json:"rows,omitempty"`
 	RowsPerCommit int64 `json:"rowsPerCommit"`
 	// Compat is None, empty for None, or Isotopp: the first transaction then has one row.
@@ -68,13 +69,26 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 	return p, cmp.Or(p.Check(), insert.CheckCommit(p.Commit, "rowsPerCommit", p.RowsPerCommit))
 }
 
+// unbounded is a number of rows that no load comes to.
+const unbounded = math.MaxInt64
+
+// bound of the rows of the measured phase.
+func (p *Parameters) bound() int64 {
+	if p.Rows == 0 {
+		return unbounded
+	}
+	return p.Rows
+}
+
 // commitSize inserts row after row over one connection, each with a statement of its own, and commits after so many
 // rows: what does a commit cost, and how many rows share it?
 type commitSize struct {
 	params Parameters
 	rows   generate.Rows
-	// asked is how many rows the measured phase has, warmed how many were sent before it.
-	asked, warmed int64
+	// bound is how many rows the phase that is under way sends at most: a warm-up ends by time only.
+	bound int64
+	// warmed is how many rows were sent before the measured phase.
+	warmed int64
 	// sent is how many rows were committed, all in all.
 	sent int64
 }
@@ -85,7 +99,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &commitSize{params: *p, rows: generate.NewRows(cfg.Seed)}, nil
+	return &commitSize{params: *p, rows: generate.NewRows(cfg.Seed), bound: p.bound()}, nil
 }
 
 // Prepare implements Workload.
@@ -111,10 +125,10 @@ func (w *commitSize) autocommits() bool { return w.params.Commit == insert.Commi
 func (w *commitSize) Before() (whole, ramp time.Duration) { return w.params.Before() }
 
 // BeginWarmUp implements workload.Continued.
-func (w *commitSize) BeginWarmUp() { w.asked, w.params.Rows = w.params.Rows, 0 }
+func (w *commitSize) BeginWarmUp() { w.bound = unbounded }
 
 // Continue implements workload.Continued.
-func (w *commitSize) Continue() { w.params.Rows, w.warmed = w.asked, w.sent }
+func (w *commitSize) Continue() { w.bound, w.warmed = w.params.bound(), w.sent }
 
 // inserter is the client.
 type inserter struct {
@@ -156,7 +170,7 @@ func (w *commitSize) Measure(ctx context.Context, c *workload.Client) (result.St
 	i := &inserter{commitSize: w, client: c, statement: make([]byte, 0, 128), first: 1}
 	again := i.again
 	stopped := result.StoppedByRows
-	for i.last < w.params.Rows || w.params.Rows == 0 {
+	for i.last < w.bound {
 		if i.last++; i.last == i.first {
 			if due, err := i.await(ctx); err != nil {
 				return "", err
@@ -180,7 +194,7 @@ func (w *commitSize) Measure(ctx context.Context, c *workload.Client) (result.St
 			}
 		}
 		if c.Expired(ended) {
-			if i.last != w.params.Rows {
+			if i.last != w.bound {
 				stopped = result.StoppedBySeconds
 			}
 			break
@@ -231,10 +245,7 @@ func (w *commitSize) end(first int64) int64 {
 	if w.params.Compat == compatIsotopp && first == 1 {
 		last = 1
 	}
-	if w.params.Rows > 0 {
-		last = min(last, w.params.Rows)
-	}
-	return last
+	return min(last, w.bound)
 }
 
 // commitsAfter says whether a COMMIT follows row n.

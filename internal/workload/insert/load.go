@@ -25,7 +25,8 @@ import (
 // dispenser hands out the transactions of a load in order, each once, to whoever asks. One Pod's dispenser has every n-th
 // of them, n being the number of Pods.
 type dispenser struct {
-	// Rows of all Pods' transactions together; PerTransaction of them are in each, and in the last one what is left.
+	// Rows of all Pods' transactions together, in the measured phase; PerTransaction of them are in each, and in the last one what
+	// is left.
 	Rows, PerTransaction int64
 	Share                workload.Share
 	// Taken and done are how many transactions this Pod has begun and ended.
@@ -40,7 +41,7 @@ func (d *dispenser) take() (first, last int64) { return d.transaction(d.Share, d
 // transaction number k, from 0, of a share.
 func (d *dispenser) transaction(s workload.Share, k int64) (first, last int64) {
 	before := s.Number(k) * d.PerTransaction
-	return before + 1, min(before+d.PerTransaction, d.Rows)
+	return before + 1, min(before+d.PerTransaction, d.bound())
 }
 
 // left says whether there is a transaction to take.
@@ -51,7 +52,7 @@ func (d *dispenser) left() bool {
 
 // Done is about how many rows all Pods have committed.
 func (d *dispenser) Done() int64 {
-	return min(d.done.Load()*d.Share.Pods*d.PerTransaction, d.warmed.rows+d.Rows)
+	return min(d.done.Load()*d.Share.Pods*d.PerTransaction, d.warmed.rows+d.bound())
 }
 
 // Sent are the rows that were sent, each once, if each Pod has sent so many: the first ones of its share.
@@ -222,7 +223,7 @@ func (l *Load) StatementBytes() int64 {
 	if l.StatementRows > 0 {
 		return l.headBytes() + l.StatementRows
 	}
-	return l.headBytes() + min(l.perStatement, l.PerTransaction, l.Rows)*l.RowBytes
+	return l.headBytes() + min(l.perStatement, l.PerTransaction, l.bound())*l.RowBytes
 }
 
 // head of the statements of a client of this Pod.
