@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
@@ -67,6 +68,9 @@ func env(t testing.TB, name string) string {
 	}
 	return value
 }
+
+// testedDialect is what that server understands.
+func testedDialect(t testing.TB) *dialect.Dialect { return dialect.Of(testedEngine(t)) }
 
 // testedEngine is the engine of the server that the environment names.
 func testedEngine(t testing.TB) *engine.Engine {
@@ -271,7 +275,7 @@ func dropTable(t testing.TB) {
 // globals are the server's variables.
 func globals(t testing.TB) map[string]string {
 	t.Helper()
-	variables, err := server.Variables(t.Context(), testedEngine(t), other(t))
+	variables, err := server.Variables(t.Context(), testedEngine(t), testedDialect(t), other(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func (o *owner) connect(ctx context.Context) error {
 		return err
 	}
 	var err error
-	o.keeper, err = schema.Acquire(ctx, o.admin, &o.cfg.Server, o.identity, o.connectAtMost())
+	o.keeper, err = schema.Acquire(ctx, o.admin, o.dialect, &o.cfg.Server, o.identity, o.connectAtMost())
 	return err
 }
 
@@ -58,11 +58,11 @@ func (o *owner) connect(ctx context.Context) error {
 func (o *owner) readback(ctx context.Context) error {
 	var err error
 	o.began = time.Now()
-	if o.firstStatus, err = server.Status(ctx, o.admin); err != nil {
+	if o.firstStatus, err = server.Status(ctx, o.dialect, o.admin); err != nil {
 		return err
 	}
 	e, facts := o.engine, &o.server
-	if facts.Variables, err = server.Variables(ctx, e, o.admin); err != nil {
+	if facts.Variables, err = server.Variables(ctx, e, o.dialect, o.admin); err != nil {
 		return err
 	}
 	facts.Version = facts.Variables[e.Variables.Version]
@@ -77,7 +77,7 @@ func (o *owner) readback(ctx context.Context) error {
 
 // quiesce waits until the server is at rest. Then its node is probed, which nothing disturbs and which disturbs nothing.
 func (o *owner) quiesce(ctx context.Context) error {
-	unrest, err := server.Quiesce(ctx, o.engine, o.admin, server.QuiesceAtMost)
+	unrest, err := server.Quiesce(ctx, o.engine, o.dialect, o.admin, server.QuiesceAtMost)
 	o.findings = append(o.findings, unrest...)
 	if err == nil {
 		o.probeNode(ctx)
@@ -88,13 +88,13 @@ func (o *owner) quiesce(ctx context.Context) error {
 // countBefore and countAfter read the server's counters around what is measured, and what its process used.
 func (o *owner) countBefore(ctx context.Context) (err error) {
 	o.observeBefore(ctx)
-	o.server.StatusBefore, err = server.Status(ctx, o.admin)
+	o.server.StatusBefore, err = server.Status(ctx, o.dialect, o.admin)
 	return err
 }
 
 func (o *owner) countAfter(ctx context.Context) (err error) {
 	o.observeAfter(ctx)
-	if o.server.StatusAfter, err = server.Status(ctx, o.admin); err != nil {
+	if o.server.StatusAfter, err = server.Status(ctx, o.dialect, o.admin); err != nil {
 		return err
 	}
 	up, err := server.Uptime(o.engine, o.server.StatusAfter)
@@ -116,7 +116,7 @@ func (o *owner) verifyServer(ctx context.Context) error {
 	if err := o.keeper.Holds(ctx); err != nil {
 		return o.explain(ctx, err)
 	}
-	variables, err := server.Variables(ctx, o.engine, o.admin)
+	variables, err := server.Variables(ctx, o.engine, o.dialect, o.admin)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (o *owner) verifyServer(ctx context.Context) error {
 
 // explain finds out whether a connection was lost because the server was restarted; err if not, or if nobody knows.
 func (o *owner) explain(ctx context.Context, err error) error {
-	status, unknown := server.Status(ctx, o.admin)
+	status, unknown := server.Status(ctx, o.dialect, o.admin)
 	between := time.Since(o.began)
 	was, unknownBefore := server.Uptime(o.engine, o.firstStatus)
 	is, unknownAfter := server.Uptime(o.engine, status)
@@ -153,7 +153,7 @@ func (o *owner) release() []finding.Finding {
 	ctx, cancel := context.WithTimeout(context.Background(), releaseAtMost)
 	defer cancel()
 	if err := o.removeSchema(ctx); err != nil {
-		return []finding.Finding{finding.Left(o.keeper.Schema(), failure.Sentence(err))}
+		return []finding.Finding{finding.Left(o.keeper.Schema(), failure.Sentence(o.dialect.Errors.InWords(err)))}
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func indebted(t testing.TB) *sql.DB {
 func TestIntegrationQuiesceReachesItsGoals(t *testing.T) {
 	db := indebted(t)
 	before := dirtyPages(t)
-	found, err := server.Quiesce(t.Context(), testedEngine(t), db, server.QuiesceAtMost)
+	found, err := server.Quiesce(t.Context(), testedEngine(t), testedDialect(t), db, server.QuiesceAtMost)
 	// A hundredth of the buffer pool of 128 MiB, and what the server writes on its own.
 	if after := dirtyPages(t); err != nil || len(found) > 0 || before < 1000 || after > 200 {
 		t.Errorf("of %d dirty pages %d are left: findings %v, error %v", before, after, found, err)
@@ -63,7 +63,7 @@ func TestIntegrationQuiesceNamesTheDebt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	found, err := server.Quiesce(t.Context(), testedEngine(t), db, time.Second)
+	found, err := server.Quiesce(t.Context(), testedEngine(t), testedDialect(t), db, time.Second)
 	if warning := strings.Join(finding.Texts(found), "\n"); err != nil || !strings.HasPrefix(warning, "the server did not come to rest: after 1s it had ") ||
 		!strings.Contains(warning, " transactions in the purge history (the goal is 100)") {
 		t.Errorf("warning %q, error %v", warning, err)
@@ -76,7 +76,7 @@ func TestIntegrationMariaDBQuiesceOfAServerThatKeepsItsDebt(t *testing.T) {
 	unasked := *testedEngine(t)
 	unasked.Counters.WriteBack = "SET GLOBAL innodb_no_such_variable=ON"
 	began := time.Now()
-	found, err := server.Quiesce(t.Context(), &unasked, db, time.Hour)
+	found, err := server.Quiesce(t.Context(), &unasked, testedDialect(t), db, time.Hour)
 	if warning := strings.Join(finding.Texts(found), "\n"); err != nil || !strings.Contains(warning, " dirty pages (the goal is ") || time.Since(began) > 5*time.Minute {
 		t.Errorf("warning %q after %s, error %v", warning, time.Since(began), err)
 	}
@@ -86,14 +86,14 @@ func TestIntegrationMariaDBQuiesceOfAServerThatKeepsItsDebt(t *testing.T) {
 func TestIntegrationQuiesceInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := server.Quiesce(ctx, testedEngine(t), other(t), time.Hour); err == nil {
+	if _, err := server.Quiesce(ctx, testedEngine(t), testedDialect(t), other(t), time.Hour); err == nil {
 		t.Error("the wait went on")
 	}
 }
 
 func dirtyPages(t testing.TB) int {
 	t.Helper()
-	status, err := server.Status(t.Context(), other(t))
+	status, err := server.Status(t.Context(), testedDialect(t), other(t))
 	if err != nil {
 		t.Fatal(err)
 	}

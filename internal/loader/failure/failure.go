@@ -7,20 +7,12 @@ package failure
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"os"
 	"runtime/debug"
-	"slices"
 	"strings"
 
-	"github.com/go-sql-driver/mysql"
-
-	"github.com/benchrun-dev/benchrun/internal/engine"
-	"github.com/benchrun-dev/benchrun/internal/loader/conn"
+	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -56,16 +48,18 @@ func Panic(value any) error {
 	return Newf(result.CauseInternal, "panic: %v\n%s", value, debug.Stack())
 }
 
-// Of gives an error its reason, unless it has one.
-func Of(e *engine.Engine, err error) *Failure {
-	if known, ok := errors.AsType[*Failure](err); ok {
-		return known
+// Of gives an error its reason, unless it has one, and says it in words that not only programmers understand.
+func Of(d *dialect.Dialect, err error) *Failure {
+	known, ok := errors.AsType[*Failure](err)
+	if !ok {
+		known = &Failure{Reason: reasonOf(d, err), Err: err}
 	}
-	return &Failure{Reason: reasonOf(e, err), Err: err}
+	known.Err = d.Errors.InWords(known.Err)
+	return known
 }
 
 // reasonOf tells what the server refused from a connection that is gone, and both from a defect of the loader.
-func reasonOf(e *engine.Engine, err error) result.Cause {
+func reasonOf(d *dialect.Dialect, err error) result.Cause {
 	if _, ok := errors.AsType[workload.Refused](err); ok {
 		return result.CauseConfiguration
 	}
@@ -78,38 +72,18 @@ func reasonOf(e *engine.Engine, err error) result.Cause {
 	if errors.Is(err, workload.ErrTooManyConnections) {
 		return result.CauseTooManyConnections
 	}
-	if server, answered := errors.AsType[*mysql.MySQLError](err); answered {
-		switch {
-		case conn.TooMany(err):
-			return result.CauseTooManyConnections
-		case slices.Contains(e.ConnectionEnded, server.Number):
-			return result.CauseConnectionLost
-		}
+	switch {
+	case d.Errors.TooManySessions(err):
+		return result.CauseTooManyConnections
+	case d.Errors.ConnectionEnded(err):
+		return result.CauseConnectionLost
+	case d.Errors.Answered(err):
 		return result.CauseSQL
-	}
-	if isConnectionLost(err) {
+	case d.Errors.Broken(err), errors.Is(err, workload.ErrConnectionLost):
+		// A new attempt may do better; with any other error it would end as well.
 		return result.CauseConnectionLost
 	}
 	return result.CauseInternal
-}
-
-// TryAgain says whether a transaction that ended with this error is to be tried again.
-func TryAgain(e *engine.Engine, err error) bool {
-	server, answered := errors.AsType[*mysql.MySQLError](err)
-	return answered && slices.Contains(e.TryAgain, server.Number)
-}
-
-// connectionLost are errors of the driver and of the loader's own sockets, besides those of system calls.
-var connectionLost = []error{
-	mysql.ErrInvalidConn, driver.ErrBadConn, net.ErrClosed, io.EOF, io.ErrUnexpectedEOF, workload.ErrConnectionLost,
-}
-
-// isConnectionLost says whether an error is that of a connection which broke, or could not be made again. A new attempt may do
-// better; with any other error it would end as well.
-func isConnectionLost(err error) bool {
-	_, dialing := errors.AsType[*net.OpError](err)
-	_, talking := errors.AsType[*os.SyscallError](err)
-	return dialing || talking || slices.ContainsFunc(connectionLost, func(lost error) bool { return errors.Is(err, lost) })
 }
 
 // Describe turns an error into what is put into the summary. An end that was asked for explains every other error.
@@ -131,12 +105,5 @@ func Describe(ctx context.Context, err error) *result.Failure {
 	return f
 }
 
-// Sentence is an error's text on one line, and in words for those errors of the driver that only programmers
-// understand.
-func Sentence(err error) string {
-	text := err.Error()
-	if errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		text = strings.ReplaceAll(text, mysql.ErrInvalidConn.Error(), "the server closed the connection")
-	}
-	return strings.Join(strings.Fields(text), " ")
-}
+// Sentence is an error's text on one line.
+func Sentence(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

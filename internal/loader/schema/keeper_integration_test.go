@@ -18,11 +18,16 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/benchrun-dev/benchrun/internal/dialect"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 const testSchema = "schema_test"
+
+// testDialect is that of every server that is tested.
+var testDialect = dialect.Of(&engine.MariaDB)
 
 // newServer is a server without the schema.
 func newServer(t *testing.T) *sql.DB {
@@ -50,7 +55,7 @@ func mustExec(t *testing.T, db *sql.DB, statement string) {
 func acquire(t *testing.T, db *sql.DB, run string, attempt int) (*Keeper, error) {
 	t.Helper()
 	id := result.Identity{RunUID: run, Trial: 1, Attempt: attempt, PodUID: "pod"}
-	return Acquire(t.Context(), db, &result.Server{Schema: testSchema, Borrowed: true}, id, time.Second)
+	return Acquire(t.Context(), db, testDialect, &result.Server{Schema: testSchema, Borrowed: true}, id, time.Second)
 }
 
 func mustAcquire(t *testing.T, db *sql.DB, run string, attempt int) *Keeper {
@@ -82,7 +87,7 @@ func tables(t *testing.T, db *sql.DB) []string {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	all, err := (&holding{conn: conn, schema: testSchema}).objects(t.Context())
+	all, err := (&holding{conn: conn, dialect: testDialect, schema: testSchema}).objects(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

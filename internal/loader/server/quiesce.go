@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 )
@@ -69,13 +70,15 @@ func (r *rest) falls(owed []debt) bool {
 // Quiesce waits until the server is at rest: for restFor no debt is above its goal. The server is asked to write its dirty pages
 // back, which it would otherwise do while it is measured; nothing else is changed. It finds each debt that was left after atMost,
 // or when none fell any more.
-func Quiesce(ctx context.Context, e *engine.Engine, db *sql.DB, atMost time.Duration) ([]finding.Finding, error) {
+func Quiesce(
+	ctx context.Context, e *engine.Engine, d *dialect.Dialect, db *sql.DB, atMost time.Duration,
+) ([]finding.Finding, error) {
 	patience, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
 	began := time.Now()
 	seen := rest{lowest: map[string]int64{}, fell: began}
 	for {
-		status, err := restStatus(ctx, e, db)
+		status, err := restStatus(ctx, e, d, db)
 		if err != nil {
 			return nil, err
 		}
@@ -135,8 +138,8 @@ func debts(c *engine.Counters, status map[string]string) []debt {
 }
 
 // restStatus reads the status counters that debts looks at, and asks for those that the server does not have otherwise.
-func restStatus(ctx context.Context, e *engine.Engine, db *sql.DB) (map[string]string, error) {
-	status, err := pairs(ctx, db, "SHOW GLOBAL STATUS LIKE '"+e.Counters.RestPattern+"'")
+func restStatus(ctx context.Context, e *engine.Engine, d *dialect.Dialect, db *sql.DB) (map[string]string, error) {
+	status, err := pairs(ctx, db, d.Server.StatusLike(e.Counters.RestPattern))
 	if err != nil {
 		return nil, err
 	}

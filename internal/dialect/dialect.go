@@ -1,0 +1,104 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package dialect holds the SQL that differs from one family of servers to the next, and what its errors mean. Everything else
+// that the loader and the workloads send is standard SQL. What the operator has to know of a server is in package engine.
+//
+// A dialect is one value of texts and functions: it connects to nothing. Its families follow their users: Errors are for whoever
+// executes statements, Locks, Sessions, Clock and Tables for those who hold the workload's schema, Server for reading what a server
+// says about itself.
+package dialect
+
+import (
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/engine"
+)
+
+// Dialect is the SQL of a family of servers.
+type Dialect struct {
+	Errors   Errors
+	Locks    Locks
+	Sessions Sessions
+	Clock    Clock
+	Schemas  Schemas
+	Tables   Tables
+	Server   Server
+	// QuotedName is a name as an identifier.
+	QuotedName func(name string) string
+}
+
+// Of is the dialect that the servers of an engine understand. All engines so far speak MySQL's.
+func Of(e *engine.Engine) *Dialect {
+	d := mySQL
+	d.Errors.connectionEnded, d.Errors.tryAgain = e.ConnectionEnded, e.TryAgain
+	return &d
+}
+
+// InSchema is the quoted name of something in a schema.
+func (d *Dialect) InSchema(schema, name string) string {
+	return d.QuotedName(schema) + "." + d.QuotedName(name)
+}
+
+// Locks are the server's locks with a name, which a session holds until it ends.
+type Locks struct {
+	// Take is a query for a name and a number of seconds; its answer is true if the session has the lock within them.
+	Take string
+	// Holder is an expression for a name: the number of the session that holds the lock, NULL if there is none.
+	Holder string
+}
+
+// Sessions are those of the server.
+type Sessions struct {
+	// Own is an expression: the number of the session.
+	Own string
+	// Others is a query for a schema: the numbers of this user's other sessions that are connected to it.
+	Others string
+	// End is the statement that ends a session.
+	End func(session int64) string
+	// IdleAtMost is a statement for a number of seconds: for how long the server lets this session be idle.
+	IdleAtMost string
+}
+
+// Clock are expressions about the server's clock, to the microsecond.
+type Clock struct {
+	// After is the time so long after now.
+	After func(d time.Duration) string
+	// MicrosUntil is how many microseconds are left until the time in a column.
+	MicrosUntil func(column string) string
+}
+
+// Schemas are about schemas and what is in them.
+type Schemas struct {
+	// Exists is a query for a name: how many schemas have it, 0 or 1.
+	Exists string
+	// Create and Drop are statements, to which the quoted name is appended.
+	Create, Drop string
+	// Objects is a query with two columns, the kind and the name of each object in a schema. The kinds are as DROP names them. Its
+	// parameters are the schema, ObjectsParameters times.
+	Objects           string
+	ObjectsParameters int
+	// InAnyOrder lets this session drop tables that others refer to, InOrder ends that.
+	InAnyOrder, InOrder string
+}
+
+// Tables are the definitions of Benchrun's own tables: what follows the name in CREATE TABLE.
+type Tables struct {
+	Attempts, Objects, Datasets string
+	// InsertNew begins a statement that inserts those rows that are not there yet; INTO follows.
+	InsertNew string
+}
+
+// Server are queries about the server. Those without another comment answer with names and values.
+type Server struct {
+	Status, Variables string
+	// StatusLike is the counters whose names match a pattern of LIKE.
+	StatusLike       func(pattern string) string
+	SessionVariables string
+	// Encryption is what this session is encrypted with: the protocol's version under EncryptionVersion, and under
+	// EncryptionCipher the cipher, which is empty if it is not encrypted.
+	Encryption                          string
+	EncryptionVersion, EncryptionCipher string
+	// MaxConnections is how many sessions there can be.
+	MaxConnections string
+}

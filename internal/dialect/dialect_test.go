@@ -1,0 +1,94 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dialect_test
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/benchrun-dev/benchrun/internal/dialect"
+	"github.com/benchrun-dev/benchrun/internal/engine"
+)
+
+func wrapped(number uint16) error {
+	return fmt.Errorf("executing x: %w", &mysql.MySQLError{Number: number})
+}
+
+// Each number means one thing, however deep the error is wrapped, and nothing to a server of an engine without it.
+func TestErrors(t *testing.T) {
+	mariaDB := &dialect.Of(&engine.MariaDB).Errors
+	for name, tc := range map[string]struct {
+		is      func(error) bool
+		numbers []uint16
+	}{
+		"connection ended":  {mariaDB.ConnectionEnded, []uint16{1053, 1927}},
+		"try again":         {mariaDB.TryAgain, []uint16{1020, 1205, 1213}},
+		"too many sessions": {mariaDB.TooManySessions, []uint16{1040, 1203}},
+		"duplicate key":     {mariaDB.DuplicateKey, []uint16{1062}},
+		"no such table":     {mariaDB.NoSuchTable, []uint16{1049, 1146}},
+		"no such session":   {mariaDB.NoSuchSession, []uint16{1094}},
+	} {
+		for _, number := range tc.numbers {
+			if !tc.is(wrapped(number)) {
+				t.Errorf("%s: not error %d", name, number)
+			}
+		}
+		for _, other := range []error{nil, wrapped(1064), mysql.ErrInvalidConn, io.EOF} {
+			if tc.is(other) {
+				t.Errorf("%s: %v", name, other)
+			}
+		}
+	}
+	for _, number := range []uint16{1205, 1053} {
+		other := &dialect.Of(&engine.Engine{}).Errors
+		if err := wrapped(number); other.TryAgain(err) || other.ConnectionEnded(err) || !other.Answered(err) {
+			t.Errorf("error %d of a server that knows no such number", number)
+		}
+	}
+}
+
+// A server that starts is waited for, one that refuses is not.
+func TestWorthAnotherTry(t *testing.T) {
+	e := &dialect.Of(&engine.MySQL).Errors
+	for name, tc := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"nobody listens":        {&net.OpError{Op: "dial", Err: errors.New("connection refused")}, true},
+		"the server broke off":  {mysql.ErrInvalidConn, true},
+		"it shuts down":         {wrapped(1053), true},
+		"it has no connection":  {wrapped(1040), true},
+		"it refuses the user":   {wrapped(1045), false},
+		"it offers no TLS":      {fmt.Errorf("x: %w", mysql.ErrNoTLS), false},
+		"another's certificate": {&tls.CertificateVerificationError{Err: errors.New("x")}, false},
+	} {
+		if got := e.WorthAnotherTry(tc.err); got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+func TestInWords(t *testing.T) {
+	e := &dialect.Of(&engine.MariaDB).Errors
+	err := e.InWords(fmt.Errorf("inserting: %w", mysql.ErrInvalidConn))
+	if err.Error() != "inserting: the server closed the connection" || !errors.Is(err, mysql.ErrInvalidConn) || !e.Broken(err) {
+		t.Error(err)
+	}
+	if err := wrapped(1064); e.InWords(err) != err || e.Broken(err) {
+		t.Error(err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	d := dialect.Of(&engine.MySQL)
+	if got, want := d.InSchema("bench", "a`b"), "`bench`.`a``b`"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
