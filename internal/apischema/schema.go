@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -34,8 +35,8 @@ import (
 type Schema struct {
 	structural *structuralschema.Structural
 	values     validation.SchemaValidator
-	// rules are those of everything, and of the status alone.
-	rules, statusRules *cel.Validator
+	// rules are those of everything, and of the status alone. They are compiled when they are needed, which takes half a second.
+	rules, statusRules func() *cel.Validator
 }
 
 // Runs is the schema of a BenchmarkRun.
@@ -67,8 +68,8 @@ func load(plural string) (*Schema, error) {
 		return nil, fmt.Errorf("reading the CRD of %s: %w", plural, err)
 	}
 	status := s.structural.Properties["status"]
-	s.rules = cel.NewValidator(s.structural, true, celconfig.PerCallLimit)
-	s.statusRules = cel.NewValidator(&status, false, celconfig.PerCallLimit)
+	s.rules = sync.OnceValue(func() *cel.Validator { return cel.NewValidator(s.structural, true, celconfig.PerCallLimit) })
+	s.statusRules = sync.OnceValue(func() *cel.Validator { return cel.NewValidator(&status, false, celconfig.PerCallLimit) })
 	return s, nil
 }
 
@@ -94,9 +95,12 @@ func PruneMetadata(object map[string]any) ([]string, error) {
 	return unknown, objectmeta.SetObjectMeta(object, meta)
 }
 
+// Default sets the defaults of a new object.
+func (s *Schema) Default(object map[string]any) { defaulting.Default(object, s.structural) }
+
 // Errors sets the defaults of a new object, and returns what the API server says against it.
 func (s *Schema) Errors(ctx context.Context, object map[string]any) field.ErrorList {
-	defaulting.Default(object, s.structural)
+	s.Default(object)
 	errs := genericvalidation.ValidateObjectMetaAccessor(&unstructured.Unstructured{Object: object}, true,
 		genericvalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
 	errs = append(errs, s.shape(object)...)
@@ -105,7 +109,7 @@ func (s *Schema) Errors(ctx context.Context, object map[string]any) field.ErrorL
 			"some validation rules were not checked because the object was invalid; "+
 				"correct the existing errors to complete validation"))
 	}
-	broken, _ := s.rules.Validate(ctx, nil, s.structural, object, nil, celconfig.RuntimeCELCostBudget)
+	broken, _ := s.rules().Validate(ctx, nil, s.structural, object, nil, celconfig.RuntimeCELCostBudget)
 	return append(errs, broken...)
 }
 
@@ -122,7 +126,7 @@ func stopsRules(err *field.Error) bool {
 func (s *Schema) StatusErrors(ctx context.Context, old, written map[string]any) field.ErrorList {
 	errs := s.shape(written)
 	if len(errs) == 0 {
-		errs, _ = s.statusRules.Validate(ctx, field.NewPath("status"), nil, written["status"], old["status"],
+		errs, _ = s.statusRules().Validate(ctx, field.NewPath("status"), nil, written["status"], old["status"],
 			celconfig.RuntimeCELCostBudget)
 	}
 	return errs

@@ -51,17 +51,18 @@ type Measure struct {
 // number of things, or of anything else that can be counted or timed.
 type number interface{ ~int | ~int64 | ~float64 }
 
-// measure is one number. One that JSON cannot have is 0: a document must not be lost for it.
+// measure is one number.
 func measure[N number](name string, value N, unit string) Measure {
-	v := float64(value)
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		v = 0
-	}
-	return Measure{name, v, v, unit}
+	return Measure{name, float64(value), float64(value), unit}
 }
 
-// made is a finding, with the severity that its code has.
+// finite says whether JSON can have the measure.
+func (m Measure) finite() bool { return !math.IsNaN(m.Low) && !math.IsInf(m.Low, 0) }
+
+// made is a finding, with the severity that its code has. A measure that JSON cannot have is left out: a document must not be lost
+// for it, and any number in its place would be wrong.
 func made(code Code, where map[string]string, measures ...Measure) Finding {
+	measures = slices.DeleteFunc(measures, func(m Measure) bool { return !m.finite() })
 	return Finding{Code: code, Severity: table[code].Severity, Measures: measures, Where: where}
 }
 

@@ -247,8 +247,9 @@ func TestCondensed(t *testing.T) {
 // What no document could have is not a measure.
 func TestMeasuresAreFinite(t *testing.T) {
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if _, err := json.Marshal(finding.HeldBack(v)); err != nil {
-			t.Errorf("%v: %v", v, err)
+		f := finding.HeldBack(v)
+		if data, err := json.Marshal(f); err != nil || len(f.Measures) > 0 || !strings.Contains(f.String(), "unknown") {
+			t.Errorf("%v: %s, %v: %s", v, data, err, f)
 		}
 	}
 }

@@ -77,6 +77,9 @@ func (f Finding) fill(template string) (text string, ok bool) {
 
 var closing = map[byte]byte{'{': '}', '[': ']'}
 
+// unknown stands where a finding lacks a name or a measure, as one whose measure was not a number does.
+const unknown = "unknown"
+
 // value of a placeholder.
 func (f Finding) value(placeholder string) (text string, found bool) {
 	name, format, _ := strings.Cut(placeholder, ":")
@@ -91,7 +94,7 @@ func (f Finding) value(placeholder string) (text string, found bool) {
 			return m.text(format), true
 		}
 	}
-	return "", false
+	return unknown, false
 }
 
 // list is a name, if there is one, and what was counted besides.

@@ -5,10 +5,7 @@ package testutil
 
 import (
 	"math"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
+	"sync"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
@@ -19,22 +16,24 @@ type ComparisonWrapper struct{ comparison v1alpha1.BenchmarkComparison }
 // MakeComparison is a comparison of the run of MakeRun, with variants of these names that change nothing and with the API
 // server's defaults.
 func MakeComparison(name, namespace string, variants ...string) *ComparisonWrapper {
-	comparison := v1alpha1.BenchmarkComparison{
-		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkComparison"},
-		ObjectMeta: metav1.ObjectMeta{
-			Name: name, Namespace: namespace, UID: types.UID("89abcdef-0123-4567-89ab-cdef01234567"), Generation: 1,
-		},
-		Spec: v1alpha1.BenchmarkComparisonSpec{
-			Template: v1alpha1.RunTemplate{Spec: MakeRun("", "").Obj().Spec}, MaxRounds: 20, EquivalencePercent: 5,
-			EarlyStop: v1alpha1.EarlyStopSpec{Policy: v1alpha1.EarlyStopWhenDecided, MinRounds: 4},
-			Seed:      ptr.To[int64](1), Suspend: ptr.To(false), Results: v1alpha1.ResultsSpec{Retention: v1alpha1.RetentionWithRun},
-		},
-	}
+	comparison := storedComparison().DeepCopy()
+	comparison.Name, comparison.Namespace = name, namespace
 	for _, v := range variants {
 		comparison.Spec.Variants = append(comparison.Spec.Variants, v1alpha1.Variant{Name: v})
 	}
-	return &ComparisonWrapper{comparison}
+	return &ComparisonWrapper{*comparison}
 }
+
+// minimalComparison is what MakeComparison asks for besides variants: the run of MakeRun.
+const minimalComparison = `
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkComparison
+metadata: {uid: 89abcdef-0123-4567-89ab-cdef01234567, generation: 1}
+spec: {template: {spec: ` + minimalSpec + `}}`
+
+var storedComparison = sync.OnceValue(func() *v1alpha1.BenchmarkComparison {
+	return stored[v1alpha1.BenchmarkComparison](comparisonSchema, minimalComparison)
+})
 
 // Pair is a comparison of two variants at one point, durable and lazy.
 func Pair(changes ...func(*v1alpha1.BenchmarkComparison)) *v1alpha1.BenchmarkComparison {

@@ -5,10 +5,13 @@ package testutil
 
 import (
 	"encoding/json"
+	"sync"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	k8sjson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/apischema"
@@ -17,16 +20,22 @@ import (
 // Schema is that of a kind with its rules, applied without an API server. T is the kind's type.
 type Schema[T any] struct{ of *apischema.Schema }
 
+// runSchema and comparisonSchema are read once.
+var (
+	runSchema        = sync.OnceValues(apischema.Runs)
+	comparisonSchema = sync.OnceValues(apischema.Comparisons)
+)
+
 // MakeRunSchema is the schema of a BenchmarkRun.
 func MakeRunSchema(t testing.TB) *Schema[v1alpha1.BenchmarkRun] {
 	t.Helper()
-	return makeSchema[v1alpha1.BenchmarkRun](t, apischema.Runs)
+	return makeSchema[v1alpha1.BenchmarkRun](t, runSchema)
 }
 
 // MakeComparisonSchema is the schema of a BenchmarkComparison.
 func MakeComparisonSchema(t testing.TB) *Schema[v1alpha1.BenchmarkComparison] {
 	t.Helper()
-	return makeSchema[v1alpha1.BenchmarkComparison](t, apischema.Comparisons)
+	return makeSchema[v1alpha1.BenchmarkComparison](t, comparisonSchema)
 }
 
 func makeSchema[T any](t testing.TB, load func() (*apischema.Schema, error)) *Schema[T] {
@@ -36,6 +45,23 @@ func makeSchema[T any](t testing.TB, load func() (*apischema.Schema, error)) *Sc
 		t.Fatal(err)
 	}
 	return &Schema[T]{of}
+}
+
+// stored is a YAML text with the defaults of its kind, as the API server would store it. It panics if the text is no such object.
+func stored[T any](load func() (*apischema.Schema, error), text string) *T {
+	schema, err := load()
+	if err != nil {
+		panic(err)
+	}
+	object, typed := map[string]any{}, new(T)
+	if err := yaml.Unmarshal([]byte(text), &object); err != nil {
+		panic(err)
+	}
+	schema.Default(object)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object, typed, true); err != nil {
+		panic(err)
+	}
+	return typed
 }
 
 // Stored is an object as it comes back from the API server: with its defaults and without unknown fields; or what the API

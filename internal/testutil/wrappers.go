@@ -6,10 +6,10 @@
 package testutil
 
 import (
+	"sync"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -18,35 +18,29 @@ import (
 // RunWrapper builds a BenchmarkRun.
 type RunWrapper struct{ run v1alpha1.BenchmarkRun }
 
+// What MakeRun asks for.
+const (
+	minimalSpec = `{
+  database: {
+    image: "mariadb:11.8", storage: {},
+    settings: {bufferPoolSize: 128Mi, logFileSize: 96Mi, flushLogAtTrxCommit: 1, binaryLog: false}
+  },
+  workload: {type: CommitSize, commitSize: {rows: 100}}
+}`
+	minimalRun = `
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {uid: 01234567-89ab-cdef-0123-456789abcdef, generation: 1}
+spec: ` + minimalSpec
+)
+
+var storedRun = sync.OnceValue(func() *v1alpha1.BenchmarkRun { return stored[v1alpha1.BenchmarkRun](runSchema, minimalRun) })
+
 // MakeRun is a CommitSize run of 100 rows at one point, with the API server's defaults.
 func MakeRun(name, namespace string) *RunWrapper {
-	return &RunWrapper{v1alpha1.BenchmarkRun{
-		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkRun"},
-		ObjectMeta: metav1.ObjectMeta{
-			Name: name, Namespace: namespace, UID: types.UID("01234567-89ab-cdef-0123-456789abcdef"), Generation: 1,
-		},
-		Spec: v1alpha1.BenchmarkRunSpec{
-			Database: v1alpha1.DatabaseSpec{
-				Engine: v1alpha1.EngineMariaDB, Image: "mariadb:11.8", Provisioner: v1alpha1.ProvisionerStatefulSet,
-				Settings: v1alpha1.ServerSettings{
-					BufferPoolSize: ptr.To(resource.MustParse("128Mi")), LogFileSize: ptr.To(resource.MustParse("96Mi")),
-					FlushLogAtTrxCommit: ptr.To[int32](1), BinaryLog: ptr.To(false),
-				},
-				Storage: v1alpha1.StorageSpec{Medium: v1alpha1.MediumVolume, Size: resource.MustParse("5Gi")},
-			},
-			Workload: v1alpha1.WorkloadSpec{
-				Type:       v1alpha1.WorkloadCommitSize,
-				CommitSize: &v1alpha1.CommitSizeWorkload{Rows: ptr.To[int64](100), RowsPerCommit: 1, Compat: v1alpha1.CompatNone},
-			},
-			Trials: v1alpha1.TrialsSpec{
-				Order: v1alpha1.OrderInterleaved, Server: v1alpha1.ServerReused, Data: v1alpha1.DataRecreate,
-				PrimeSeconds: ptr.To[int32](30), StartDeadlineSeconds: 300, DeadlineSeconds: 3600, MaxInvalid: ptr.To[int32](3),
-			},
-			Loader:    v1alpha1.LoaderSpec{Pods: 1, SeparateFromDatabase: v1alpha1.SeparationPreferred},
-			Placement: v1alpha1.PlacementSameNode, Seed: ptr.To[int64](1), Lane: "default", Suspend: ptr.To(false),
-			Cleanup: v1alpha1.CleanupAlways, Results: v1alpha1.ResultsSpec{Retention: v1alpha1.RetentionWithRun},
-		},
-	}}
+	run := storedRun().DeepCopy()
+	run.Name, run.Namespace = name, namespace
+	return &RunWrapper{*run}
 }
 
 // Sweep sets the values of rowsPerCommit.

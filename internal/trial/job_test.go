@@ -204,7 +204,7 @@ func TestConfig(t *testing.T) {
 			{Name: "sync_binlog", Value: "0"},
 		},
 		Workload: result.Workload{
-			Type: "CommitSize", Parameters: json.RawMessage(`{"compat":"Isotopp","rows":100,"rowsPerCommit":16}`),
+			Type: "CommitSize", Parameters: json.RawMessage(`{"commit":"Explicit","compat":"Isotopp","rows":100,"rowsPerCommit":16}`),
 		},
 		LimitSeconds: 60, ErrorPercent: 5, ConnectSeconds: 120, Scratch: "/scratch",
 	}
