@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -19,8 +20,10 @@ import (
 type Leader struct{ meeting }
 
 // NewLeader is that of so many Pods, which waits for the others at most so long.
-func NewLeader(db *sql.DB, schema string, id result.Identity, pods int, atMost time.Duration) *Leader {
-	return &Leader{meeting{db: db, schema: schema, id: id, pods: pods, atMost: atMost}}
+func NewLeader(
+	d *dialect.Dialect, db *sql.DB, schema string, id result.Identity, pods int, atMost time.Duration,
+) *Leader {
+	return &Leader{meeting{dialect: d, db: db, schema: schema, id: id, pods: pods, atMost: atMost}}
 }
 
 // Gather waits until every other Pod has arrived at the next meeting.
@@ -66,8 +69,7 @@ func (b *Leader) missing(ctx context.Context, condition string) (missing []strin
 
 // Start tells all Pods when to start, and returns then, with the moment.
 func (b *Leader) Start(ctx context.Context) (time.Time, error) {
-	return b.start(ctx, fmt.Sprintf("UPDATE %%s SET released = ?, release_at = UTC_TIMESTAMP(6) + INTERVAL %d MICROSECOND",
-		barrierLead.Microseconds()))
+	return b.start(ctx, "UPDATE %s SET released = ?, release_at = "+b.dialect.Clock.In(barrierLead))
 }
 
 // Collect waits for what the other Pods deliver, and returns it in their order. It takes as long as they do: the Job's

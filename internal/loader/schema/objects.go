@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/dialect"
 )
 
 // objectsTable is in the workload's schema. It names what Benchrun has made there, and the schema itself if Benchrun made that:
@@ -31,8 +33,9 @@ func (o object) String() string { return strings.ToLower(o.kind) + " " + o.name 
 
 // holding is the schema as a connection sees it.
 type holding struct {
-	conn   *sql.Conn
-	schema string
+	dialect *dialect.Dialect
+	conn    *sql.Conn
+	schema  string
 }
 
 func (h *holding) exec(ctx context.Context, statement string, args ...any) error {
@@ -43,18 +46,12 @@ func (h *holding) exec(ctx context.Context, statement string, args ...any) error
 }
 
 // inSchema is the quoted name of something in the schema.
-func (h *holding) inSchema(name string) string {
-	return "`" + h.schema + "`.`" + strings.ReplaceAll(name, "`", "``") + "`"
-}
+func (h *holding) inSchema(name string) string { return h.dialect.Schemas.In(h.schema, name) }
 
 // objects are those in the schema, without bookkeeping.
 func (h *holding) objects(ctx context.Context) ([]object, error) {
-	const query = "SELECT IF(table_type IN ('VIEW', 'SEQUENCE'), table_type, 'TABLE'), table_name" +
-		" FROM information_schema.tables WHERE table_schema = ? AND table_type <> 'TEMPORARY'" +
-		" UNION ALL SELECT routine_type, routine_name FROM information_schema.routines" +
-		" WHERE routine_schema = ? AND routine_type <> 'PACKAGE BODY'" +
-		" UNION ALL SELECT 'EVENT', event_name FROM information_schema.events WHERE event_schema = ?"
-	all, err := h.list(ctx, query, h.schema, h.schema, h.schema)
+	query, args := h.dialect.Schemas.Objects(h.schema)
+	all, err := h.list(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("looking at what is in the schema %s: %w", h.schema, err)
 	}
@@ -64,7 +61,7 @@ func (h *holding) objects(ctx context.Context) ([]object, error) {
 // made are the objects that Benchrun has noted. Known says whether it has used the schema.
 func (h *holding) made(ctx context.Context) (all []object, known bool, err error) {
 	all, err = h.list(ctx, "SELECT kind, name FROM "+h.inSchema(objectsTable))
-	if isNotThere(err) {
+	if isNotThere(h.dialect, err) {
 		return nil, false, nil
 	}
 	if err != nil {
@@ -119,8 +116,8 @@ func (h *holding) note(ctx context.Context, objects ...object) error {
 	for _, o := range objects {
 		args = append(args, o.kind, o.name)
 	}
-	return h.exec(ctx, "INSERT IGNORE INTO "+h.inSchema(objectsTable)+" (kind, name) VALUES (?, ?)"+
-		strings.Repeat(", (?, ?)", len(objects)-1), args...)
+	values := "(?, ?)" + strings.Repeat(", (?, ?)", len(objects)-1)
+	return h.exec(ctx, h.dialect.Tables.InsertNew(h.inSchema(objectsTable), "kind, name", values), args...)
 }
 
 // drop drops what Benchrun has made, but for the schema and bookkeeping. Tables may refer to each other.
@@ -129,14 +126,14 @@ func (h *holding) drop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	statements := []string{"SET foreign_key_checks = 0"}
+	statements := []string{h.dialect.Schemas.AnyOrder}
 	for _, o := range made {
 		if o.kind != kindSchema {
 			statements = append(statements, "DROP "+o.kind+" IF EXISTS "+h.inSchema(o.name))
 		}
 	}
 	statements = append(statements, "DELETE FROM "+h.inSchema(objectsTable)+" WHERE kind <> '"+kindSchema+"'",
-		"SET foreign_key_checks = DEFAULT")
+		h.dialect.Schemas.InOrder)
 	for _, statement := range statements {
 		if err := h.exec(ctx, statement); err != nil {
 			return err
