@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
@@ -25,7 +24,6 @@ import (
 type attempt struct {
 	cfg      *result.Config
 	engine   *engine.Engine
-	dialect  *dialect.Dialect
 	identity result.Identity
 	cpuLimit int64
 	progress *progress.Progress
@@ -63,7 +61,6 @@ func newAttempt(in *Input, out *progress.Progress) (*attempt, workload.Workload,
 	if a.engine, err = engine.ByName(cfg.Server.Engine); err != nil {
 		return nil, nil, err
 	}
-	a.dialect = dialect.Of(a.engine)
 	if a.cpuLimit, err = cpuLimit(in.CPULimitMillis); err != nil {
 		return nil, nil, err
 	}
@@ -101,7 +98,7 @@ func (a *attempt) through(ctx context.Context, phases ...phase) error {
 		err := p.do(ctx)
 		a.phases = append(a.phases, result.Phase{Name: p.name, Micros: time.Since(began).Microseconds()})
 		if err != nil {
-			f := failure.Of(a.dialect, err)
+			f := failure.Of(a.engine, err)
 			f.Where = a.progress.Where()
 			return f
 		}
@@ -111,8 +108,8 @@ func (a *attempt) through(ctx context.Context, phases ...phase) error {
 
 // wait waits until the server answers.
 func (a *attempt) wait(ctx context.Context) error {
-	err := conn.Wait(ctx, a.dialect, a.anywhere, a.connectAtMost())
-	if a.dialect.Kind(err) == dialect.TooManyConnections {
+	err := conn.Wait(ctx, a.anywhere, a.connectAtMost())
+	if conn.TooMany(err) {
 		return failure.New(result.CauseTooManyConnections, err)
 	}
 	return failure.New(result.CauseConnect, err)
@@ -121,11 +118,11 @@ func (a *attempt) wait(ctx context.Context) error {
 // ownDemand makes it the fault of what was asked for if so many clients can never be connected at the same time: another attempt
 // would end as this one.
 func (a *attempt) ownDemand(ctx context.Context, err error, clients int) error {
-	if err == nil || failure.Of(a.dialect, err).Reason != result.CauseTooManyConnections {
+	if err == nil || failure.Of(a.engine, err).Reason != result.CauseTooManyConnections {
 		return err
 	}
 	var most int
-	if a.db.QueryRowContext(ctx, a.dialect.Status.MaxConnections).Scan(&most) != nil || clients*max(1, a.cfg.Pods) < most {
+	if a.db.QueryRowContext(ctx, "SELECT @@max_connections").Scan(&most) != nil || clients*max(1, a.cfg.Pods) < most {
 		return err
 	}
 	return failure.Newf(result.CauseSQL, "clients: %d, max_connections: %d: %w", clients*max(1, a.cfg.Pods), most, err)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
@@ -118,7 +117,7 @@ func (l *clientLoad) measure(ctx context.Context, w window) error {
 func (l *clientLoad) open(ctx context.Context) (*clients, error) {
 	c := &clients{
 		sessions: l.sessions, interrupt: l.connections.End,
-		tryAgain: func(err error) bool { return failure.TryAgain(l.dialect, err) },
+		tryAgain: func(err error) bool { return failure.TryAgain(l.engine, err) },
 	}
 	err := c.open(ctx, l.connections, l.cfg.Server.Schema, &l.plan)
 	l.sessions = c.sessions
@@ -144,10 +143,10 @@ func (l *clientLoad) runClients(ctx context.Context, c *clients, w window) (err 
 
 // readSession notes how the measuring sessions differ from what the server says of itself.
 func (l *clientLoad) readSession(s *conn.Session) (err error) {
-	if l.server.Encryption, err = encryption(&l.dialect.Status, l.cfg.Server.TLS, s); err != nil {
+	if l.server.Encryption, err = encryption(l.cfg.Server.TLS, s); err != nil {
 		return err
 	}
-	own, err := s.Pairs(l.dialect.Status.SessionVariables)
+	own, err := s.Pairs("SHOW SESSION VARIABLES")
 	if err != nil {
 		return err
 	}
@@ -157,13 +156,13 @@ func (l *clientLoad) readSession(s *conn.Session) (err error) {
 
 // encryption reads back from a session what it is encrypted with, for example "TLSv1.3 TLS_AES_256_GCM_SHA384"; empty if it
 // is not. Not what was asked is an error.
-func encryption(d *dialect.Status, asked string, s *conn.Session) (string, error) {
-	status, err := s.Pairs(d.Encryption)
+func encryption(asked string, s *conn.Session) (string, error) {
+	status, err := s.Pairs("SHOW SESSION STATUS LIKE 'Ssl\\_%'")
 	if err != nil {
 		return "", err
 	}
-	agreed := strings.TrimSpace(status[d.TLSVersion] + " " + status[d.TLSCipher])
-	if (asked != "") != (status[d.TLSCipher] != "") {
+	agreed := strings.TrimSpace(status["Ssl_version"] + " " + status["Ssl_cipher"])
+	if (asked != "") != (status["Ssl_cipher"] != "") {
 		return "", failure.Newf(result.CauseSettingNotEffective,
 			"tls: requested %q, the server says that the connection has %q", asked, agreed)
 	}

@@ -12,6 +12,8 @@ import (
 	"net"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
@@ -63,7 +65,7 @@ func Noop(ctx context.Context, workloadJSON string, seed int64, limit time.Durat
 		sinks = append(sinks, conn.NewSink())
 		return sinks[len(sinks)-1], nil
 	}
-	connections, err := conn.Over(dial)
+	connections, err := conn.NewBy(mysql.NewConfig(), dial)
 	if err != nil {
 		return nil, err
 	}

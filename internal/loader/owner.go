@@ -50,7 +50,7 @@ func (o *owner) connect(ctx context.Context) error {
 		return err
 	}
 	var err error
-	o.keeper, err = schema.Acquire(ctx, o.dialect, o.admin, &o.cfg.Server, o.identity, o.connectAtMost())
+	o.keeper, err = schema.Acquire(ctx, o.admin, &o.cfg.Server, o.identity, o.connectAtMost())
 	return err
 }
 
@@ -58,7 +58,7 @@ func (o *owner) connect(ctx context.Context) error {
 func (o *owner) readback(ctx context.Context) error {
 	var err error
 	o.began = time.Now()
-	if o.firstStatus, err = server.Status(ctx, o.engine, o.admin); err != nil {
+	if o.firstStatus, err = server.Status(ctx, o.admin); err != nil {
 		return err
 	}
 	e, facts := o.engine, &o.server
@@ -88,13 +88,13 @@ func (o *owner) quiesce(ctx context.Context) error {
 // countBefore and countAfter read the server's counters around what is measured, and what its process used.
 func (o *owner) countBefore(ctx context.Context) (err error) {
 	o.observeBefore(ctx)
-	o.server.StatusBefore, err = server.Status(ctx, o.engine, o.admin)
+	o.server.StatusBefore, err = server.Status(ctx, o.admin)
 	return err
 }
 
 func (o *owner) countAfter(ctx context.Context) (err error) {
 	o.observeAfter(ctx)
-	if o.server.StatusAfter, err = server.Status(ctx, o.engine, o.admin); err != nil {
+	if o.server.StatusAfter, err = server.Status(ctx, o.admin); err != nil {
 		return err
 	}
 	up, err := server.Uptime(o.engine, o.server.StatusAfter)
@@ -129,7 +129,7 @@ func (o *owner) verifyServer(ctx context.Context) error {
 
 // explain finds out whether a connection was lost because the server was restarted; err if not, or if nobody knows.
 func (o *owner) explain(ctx context.Context, err error) error {
-	status, unknown := server.Status(ctx, o.engine, o.admin)
+	status, unknown := server.Status(ctx, o.admin)
 	between := time.Since(o.began)
 	was, unknownBefore := server.Uptime(o.engine, o.firstStatus)
 	is, unknownAfter := server.Uptime(o.engine, status)

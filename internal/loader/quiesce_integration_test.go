@@ -93,7 +93,7 @@ func TestIntegrationQuiesceInterrupted(t *testing.T) {
 
 func dirtyPages(t testing.TB) int {
 	t.Helper()
-	status, err := server.Status(t.Context(), testedEngine(t), other(t))
+	status, err := server.Status(t.Context(), other(t))
 	if err != nil {
 		t.Fatal(err)
 	}

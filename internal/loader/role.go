@@ -33,12 +33,12 @@ func newRole(a *attempt, l load) role {
 	case a.cfg.Pod == 0:
 		return &leader{
 			owner:   owner{attempt: a, load: l, watch: newWatch(a.cfg.Server)},
-			meeting: schema.NewLeader(a.dialect, a.admin, a.cfg.Server.Schema, a.identity, all, a.connectAtMost()),
+			meeting: schema.NewLeader(a.admin, a.cfg.Server.Schema, a.identity, all, a.connectAtMost()),
 		}
 	default:
 		return &follower{
 			attempt: a, load: l,
-			meeting: schema.NewFollower(a.dialect, a.admin, a.cfg.Server.Schema, a.identity, all, a.connectAtMost()),
+			meeting: schema.NewFollower(a.admin, a.cfg.Server.Schema, a.identity, all, a.connectAtMost()),
 		}
 	}
 }

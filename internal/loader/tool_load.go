@@ -21,7 +21,7 @@ import (
 func (l *toolLoad) prepare(ctx context.Context) error {
 	dataset := l.tool.Dataset()
 	if dataset != "" {
-		if there, err := schema.HasDataset(ctx, l.dialect, l.db, dataset); err != nil || there {
+		if there, err := schema.HasDataset(ctx, l.db, dataset); err != nil || there {
 			return err
 		}
 	}
@@ -32,7 +32,7 @@ func (l *toolLoad) prepare(ctx context.Context) error {
 		if err := l.executeAll(ctx, workload.PhasePrepare); err != nil || dataset == "" {
 			return err
 		}
-		return schema.RecordDataset(ctx, l.dialect, l.db, dataset)
+		return schema.RecordDataset(ctx, l.db, dataset)
 	})
 }
 

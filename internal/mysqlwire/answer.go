@@ -19,18 +19,6 @@ const (
 	KindError byte = 0xff
 )
 
-// ErrClosed is the error of a connection that broke, or that the server closed.
-var ErrClosed = mysql.ErrInvalidConn
-
-// ErrorNumber is the number of the server's error that err wraps; answered is false if the error is not the server's.
-func ErrorNumber(err error) (number uint16, answered bool) {
-	server, answered := errors.AsType[*mysql.MySQLError](err)
-	if !answered {
-		return 0, false
-	}
-	return server.Number, true
-}
-
 // Done is the error of an answer to a statement without a result set; nil if the server has done it.
 func Done(payload []byte) error {
 	if payload[0] == KindOK {

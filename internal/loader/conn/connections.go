@@ -18,7 +18,6 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -63,9 +62,6 @@ func New(server result.Server) (*Connections, error) {
 	}
 	return NewBy(cfg, nil)
 }
-
-// Over makes connections by a dialler of its own, without credentials.
-func Over(dial Dialer) (*Connections, error) { return NewBy(mysql.NewConfig(), dial) }
 
 // NewBy completes the configuration. A dial of nil is one over the network.
 func NewBy(cfg *mysql.Config, dial Dialer) (*Connections, error) {
@@ -189,7 +185,7 @@ func (c *Connections) End() {
 
 // Wait connects as soon as the server answers, and closes the connection again. A server that answers and refuses ends
 // the waiting, in its own words.
-func Wait(ctx context.Context, d *dialect.Dialect, connector driver.Connector, atMost time.Duration) error {
+func Wait(ctx context.Context, connector driver.Connector, atMost time.Duration) error {
 	deadline := time.Now().Add(atMost)
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
@@ -201,7 +197,7 @@ func Wait(ctx context.Context, d *dialect.Dialect, connector driver.Connector, a
 			_ = conn.Close()
 			return nil
 		}
-		if !worthAnotherTry(d, err) {
+		if !worthAnotherTry(err) {
 			return fmt.Errorf("connecting: %w", err)
 		}
 		// That the time was over says nothing, and a dialler may notice it before ctx does.
@@ -224,19 +220,24 @@ func tryConnect(ctx context.Context, connector driver.Connector) (driver.Conn, e
 }
 
 // worthAnotherTry tells a server that is not there yet from one that refuses.
-func worthAnotherTry(d *dialect.Dialect, err error) bool {
+func worthAnotherTry(err error) bool {
 	if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); untrusted || errors.Is(err, mysql.ErrNoTLS) {
 		return false
 	}
-	switch d.Kind(err) {
-	case dialect.NotAnswered:
+	server, answered := errors.AsType[*mysql.MySQLError](err)
+	if !answered {
 		// Nobody listens, the name is not known yet, the server broke off: all of it is what starting looks like.
 		return true
-	case dialect.ConnectionEnded, dialect.TooManyConnections:
-		return true
-	default:
-		return false
 	}
+	const serverShutdown = 1053
+	return server.Number == serverShutdown || TooMany(err)
+}
+
+// TooMany says whether the server has no connection left: for nobody, or for this user.
+func TooMany(err error) bool {
+	const tooManyConnections, tooManyOfThisUser = 1040, 1203
+	server, answered := errors.AsType[*mysql.MySQLError](err)
+	return answered && (server.Number == tooManyConnections || server.Number == tooManyOfThisUser)
 }
 
 // ReadCredential reads a file with a user name or password; a line break at its end is not part of it.

@@ -17,8 +17,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
-	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -55,15 +57,15 @@ func Panic(value any) error {
 }
 
 // Of gives an error its reason, unless it has one.
-func Of(d *dialect.Dialect, err error) *Failure {
+func Of(e *engine.Engine, err error) *Failure {
 	if known, ok := errors.AsType[*Failure](err); ok {
 		return known
 	}
-	return &Failure{Reason: reasonOf(d, err), Err: err}
+	return &Failure{Reason: reasonOf(e, err), Err: err}
 }
 
 // reasonOf tells what the server refused from a connection that is gone, and both from a defect of the loader.
-func reasonOf(d *dialect.Dialect, err error) result.Cause {
+func reasonOf(e *engine.Engine, err error) result.Cause {
 	if _, ok := errors.AsType[workload.Refused](err); ok {
 		return result.CauseConfiguration
 	}
@@ -76,29 +78,30 @@ func reasonOf(d *dialect.Dialect, err error) result.Cause {
 	if errors.Is(err, workload.ErrTooManyConnections) {
 		return result.CauseTooManyConnections
 	}
-	switch d.Kind(err) {
-	case dialect.TooManyConnections:
-		return result.CauseTooManyConnections
-	case dialect.ConnectionEnded:
-		return result.CauseConnectionLost
-	case dialect.NotAnswered:
-		if isConnectionLost(err) {
+	if server, answered := errors.AsType[*mysql.MySQLError](err); answered {
+		switch {
+		case conn.TooMany(err):
+			return result.CauseTooManyConnections
+		case slices.Contains(e.ConnectionEnded, server.Number):
 			return result.CauseConnectionLost
 		}
-		return result.CauseInternal
-	default:
 		return result.CauseSQL
 	}
+	if isConnectionLost(err) {
+		return result.CauseConnectionLost
+	}
+	return result.CauseInternal
 }
 
 // TryAgain says whether a transaction that ended with this error is to be tried again.
-func TryAgain(d *dialect.Dialect, err error) bool {
-	return d.Kind(err) == dialect.TryAgain
+func TryAgain(e *engine.Engine, err error) bool {
+	server, answered := errors.AsType[*mysql.MySQLError](err)
+	return answered && slices.Contains(e.TryAgain, server.Number)
 }
 
 // connectionLost are errors of the driver and of the loader's own sockets, besides those of system calls.
 var connectionLost = []error{
-	mysqlwire.ErrClosed, driver.ErrBadConn, net.ErrClosed, io.EOF, io.ErrUnexpectedEOF, workload.ErrConnectionLost,
+	mysql.ErrInvalidConn, driver.ErrBadConn, net.ErrClosed, io.EOF, io.ErrUnexpectedEOF, workload.ErrConnectionLost,
 }
 
 // isConnectionLost says whether an error is that of a connection which broke, or could not be made again. A new attempt may do
@@ -132,8 +135,8 @@ func Describe(ctx context.Context, err error) *result.Failure {
 // understand.
 func Sentence(err error) string {
 	text := err.Error()
-	if errors.Is(err, mysqlwire.ErrClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		text = strings.ReplaceAll(text, mysqlwire.ErrClosed.Error(), "the server closed the connection")
+	if errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		text = strings.ReplaceAll(text, mysql.ErrInvalidConn.Error(), "the server closed the connection")
 	}
 	return strings.Join(strings.Fields(text), " ")
 }

@@ -17,7 +17,6 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -78,7 +77,7 @@ func TestReasons(t *testing.T) {
 			&engine.MariaDB, fmt.Errorf("preparing: %w", failure.New(result.CauseCheckFailed, server(1053))), result.CauseCheckFailed,
 		},
 	} {
-		if got := failure.Of(dialect.Of(tc.e), tc.err).Reason; got != tc.want {
+		if got := failure.Of(tc.e, tc.err).Reason; got != tc.want {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)
 		}
 	}
@@ -87,14 +86,14 @@ func TestReasons(t *testing.T) {
 func TestTryAgain(t *testing.T) {
 	for number, want := range map[uint16]bool{1213: true, 1205: true, 1020: true, 1064: false, 1053: false} {
 		err := fmt.Errorf("inserting: %w", &mysql.MySQLError{Number: number})
-		if got := failure.TryAgain(dialect.Of(&engine.MariaDB), err); got != want {
+		if got := failure.TryAgain(&engine.MariaDB, err); got != want {
 			t.Errorf("error %d: %t, want %t", number, got, want)
 		}
-		if failure.TryAgain(dialect.Of(&engine.Engine{}), err) {
+		if failure.TryAgain(&engine.Engine{}, err) {
 			t.Errorf("error %d of a server that knows no such number", number)
 		}
 	}
-	if failure.TryAgain(dialect.Of(&engine.MariaDB), mysql.ErrInvalidConn) {
+	if failure.TryAgain(&engine.MariaDB, mysql.ErrInvalidConn) {
 		t.Error("a transaction is tried again over a connection that is lost")
 	}
 }

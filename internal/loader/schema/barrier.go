@@ -10,7 +10,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -29,11 +30,10 @@ const (
 // start. Each Pod asks the server how long that is from now, and waits so long by its own monotonic clock: how far their
 // clocks differ does not matter.
 type meeting struct {
-	dialect *dialect.Dialect
-	db      *sql.DB
-	schema  string
-	id      result.Identity
-	pods    int
+	db     *sql.DB
+	schema string
+	id     result.Identity
+	pods   int
 	// atMost is how long the others are waited for.
 	atMost time.Duration
 	// meetings that are behind this Pod.
@@ -42,7 +42,7 @@ type meeting struct {
 
 // at is a statement about the row of one Pod of this attempt, or of all; the placeholders of its condition come last.
 func (b *meeting) at(statement, condition string) string {
-	return fmt.Sprintf(statement, b.dialect.Schemas.In(b.schema, attemptsTable)) +
+	return fmt.Sprintf(statement, "`"+b.schema+"`."+attemptsTable) +
 		" WHERE run_uid = ? AND trial = ? AND attempt = ? AND " + condition
 }
 
@@ -52,8 +52,10 @@ func (b *meeting) args(before []any, last any) []any {
 }
 
 // isNotThere says whether the leading Pod's row is missing: it has not made it yet, or has taken the schema away.
-func isNotThere(d *dialect.Dialect, err error) bool {
-	return errors.Is(err, sql.ErrNoRows) || d.Kind(err) == dialect.NotFound
+func isNotThere(err error) bool {
+	const noSuchSchema, noSuchTable = 1049, 1146
+	server, ok := errors.AsType[*mysql.MySQLError](err)
+	return errors.Is(err, sql.ErrNoRows) || ok && (server.Number == noSuchSchema || server.Number == noSuchTable)
 }
 
 // lead is what the leading Pod's row says.
@@ -70,8 +72,8 @@ func (b *meeting) leader(ctx context.Context) (lead, error) {
 	var micros sql.NullInt64
 	var alive sql.NullBool
 	// The condition is the last one, so that the lock's name comes first.
-	query := b.at("SELECT released, "+b.dialect.Clock.Until("release_at")+", connection_id = "+b.dialect.Locks.Holder+" FROM %s",
-		"pod_index = ?")
+	query := b.at("SELECT released, TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), release_at), connection_id = IS_USED_LOCK(?)"+
+		" FROM %s", "pod_index = ?")
 	row := b.db.QueryRowContext(ctx, query, b.args([]any{lockName(b.schema)}, 0)...)
 	if err := row.Scan(&l.released, &micros, &alive); err != nil {
 		return l, fmt.Errorf("looking for the start: %w", err)
@@ -91,7 +93,7 @@ func (b *meeting) start(ctx context.Context, statement string) (time.Time, error
 		asked := time.Now()
 		l, err := b.leader(ctx)
 		switch {
-		case isNotThere(b.dialect, err), err == nil && !l.alive:
+		case isNotThere(err), err == nil && !l.alive:
 			// What became of it, it says itself, or its node does.
 			return false, failure.Newf(result.CauseInterrupted, "Pod 0, which leads, has ended")
 		case err != nil:

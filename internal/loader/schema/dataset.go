@@ -8,23 +8,25 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // The table of datasets, in the workload's schema, says what a trial left for the next one. It has one row at most, and goes
 // with the workload's tables.
 const (
+	createDatasets = `CREATE TABLE benchrun_datasets (
+		digest CHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY
+	) ENGINE=InnoDB`
 	selectDataset = "SELECT digest FROM benchrun_datasets"
 	insertDataset = "INSERT INTO benchrun_datasets (digest) VALUES (?)"
 )
 
 // HasDataset says whether the schema holds the dataset.
-func HasDataset(ctx context.Context, d *dialect.Dialect, db *sql.DB, dataset string) (bool, error) {
+func HasDataset(ctx context.Context, db *sql.DB, dataset string) (bool, error) {
 	var digest string
 	err := db.QueryRowContext(ctx, selectDataset).Scan(&digest)
 	switch {
-	case isNotThere(d, err):
+	case isNotThere(err):
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("reading the table of datasets: %w", err)
@@ -33,9 +35,8 @@ func HasDataset(ctx context.Context, d *dialect.Dialect, db *sql.DB, dataset str
 }
 
 // RecordDataset says that the schema, which was cleared before, holds the whole dataset.
-func RecordDataset(ctx context.Context, d *dialect.Dialect, db *sql.DB, dataset string) error {
-	create := "CREATE TABLE benchrun_datasets (digest " + d.Tables.Token(64) + " NOT NULL PRIMARY KEY) " + d.Tables.Options
-	if _, err := db.ExecContext(ctx, create); err != nil {
+func RecordDataset(ctx context.Context, db *sql.DB, dataset string) error {
+	if _, err := db.ExecContext(ctx, createDatasets); err != nil {
 		return fmt.Errorf("making the table of datasets: %w", err)
 	}
 	if _, err := db.ExecContext(ctx, insertDataset, result.Digest([]byte(dataset))); err != nil {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -18,17 +17,15 @@ import (
 type Follower struct{ meeting }
 
 // NewFollower is one of so many Pods, which waits for the first one at most so long.
-func NewFollower(
-	d *dialect.Dialect, db *sql.DB, schema string, id result.Identity, pods int, atMost time.Duration,
-) *Follower {
-	return &Follower{meeting{dialect: d, db: db, schema: schema, id: id, pods: pods, atMost: atMost}}
+func NewFollower(db *sql.DB, schema string, id result.Identity, pods int, atMost time.Duration) *Follower {
+	return &Follower{meeting{db: db, schema: schema, id: id, pods: pods, atMost: atMost}}
 }
 
 // Join waits until the leading Pod has taken the schema, and registers this one.
 func (b *Follower) Join(ctx context.Context) error {
 	arrived, err := b.poll(ctx, b.atMost, func() (bool, error) {
 		_, err := b.leader(ctx)
-		if isNotThere(b.dialect, err) {
+		if isNotThere(err) {
 			return false, nil
 		}
 		return err == nil, err
@@ -40,7 +37,7 @@ func (b *Follower) Join(ctx context.Context) error {
 		return failure.Newf(result.CauseBarrierTimeout, "Pod 0 of the %d loader Pods, which prepares, was not there within %s",
 			b.pods, b.atMost)
 	}
-	return register(ctx, b.dialect, b.db, b.schema, b.id)
+	return register(ctx, b.db, b.schema, b.id)
 }
 
 // Start says that this Pod has arrived, and returns when all start, with the moment.

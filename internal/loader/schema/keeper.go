@@ -9,10 +9,12 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -33,15 +35,15 @@ type Keeper struct {
 // of the same run that still holds it, because its node is cut off, is thrown out; another run is waited for. A schema that
 // holds what is not Benchrun's is left alone.
 func Acquire(
-	ctx context.Context, d *dialect.Dialect, db *sql.DB, server *result.Server, id result.Identity, atMost time.Duration,
+	ctx context.Context, db *sql.DB, server *result.Server, id result.Identity, atMost time.Duration,
 ) (*Keeper, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("connecting: %w", err)
 	}
-	k := &Keeper{holding: holding{dialect: d, conn: conn, schema: server.Schema}, id: id, borrowed: server.Borrowed}
+	k := &Keeper{holding: holding{conn: conn, schema: server.Schema}, id: id, borrowed: server.Borrowed}
 	for _, step := range []func(context.Context) error{
-		func(ctx context.Context) error { return k.exec(ctx, d.Sessions.StayIdle, idleSeconds) },
+		func(ctx context.Context) error { return k.exec(ctx, "SET SESSION wait_timeout = ?", idleSeconds) },
 		func(ctx context.Context) error { return k.lock(ctx, atMost) },
 		k.expel,
 		k.adopt,
@@ -64,7 +66,7 @@ func (k *Keeper) lock(ctx context.Context, atMost time.Duration) error {
 	deadline := time.Now().Add(atMost)
 	for {
 		var taken sql.NullBool
-		if err := k.conn.QueryRowContext(ctx, k.dialect.Locks.Take, k.lockName(), 1).Scan(&taken); err != nil {
+		if err := k.conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, 1)", k.lockName()).Scan(&taken); err != nil {
 			return fmt.Errorf("locking the schema %s: %w", k.schema, err)
 		}
 		if taken.Bool {
@@ -83,12 +85,12 @@ func (k *Keeper) lock(ctx context.Context, atMost time.Duration) error {
 // throwOutPredecessor ends the connection that holds the lock, if it is that of an attempt of this run which the operator
 // has given up: otherwise this one would not have been started.
 func (k *Keeper) throwOutPredecessor(ctx context.Context) error {
-	query := "SELECT connection_id, trial, attempt, pod_uid FROM " + k.inSchema(attemptsTable) +
-		" WHERE run_uid = ? AND connection_id = " + k.dialect.Locks.Holder
+	const query = "SELECT connection_id, trial, attempt, pod_uid FROM `%s`." + attemptsTable +
+		" WHERE run_uid = ? AND connection_id = IS_USED_LOCK(?)"
 	var connection int64
 	var trial, attempt int
 	var pod string
-	row := k.conn.QueryRowContext(ctx, query, k.id.RunUID, k.lockName())
+	row := k.conn.QueryRowContext(ctx, fmt.Sprintf(query, k.schema), k.id.RunUID, k.lockName())
 	if err := row.Scan(&connection, &trial, &attempt, &pod); err != nil {
 		// No such row, or not even such a table yet: somebody else's, who is waited for. A connection that is broken shows at
 		// the next try to get the lock.
@@ -122,7 +124,9 @@ func (k *Keeper) expel(ctx context.Context) error {
 
 // sessions are the connections of this user's to the schema, without this one.
 func (k *Keeper) sessions(ctx context.Context) (ids []int64, err error) {
-	rows, err := k.conn.QueryContext(ctx, k.dialect.Sessions.Others, k.schema)
+	const query = "SELECT id FROM information_schema.processlist" +
+		" WHERE db = ? AND user = SUBSTRING_INDEX(USER(), '@', 1) AND id <> CONNECTION_ID()"
+	rows, err := k.conn.QueryContext(ctx, query, k.schema)
 	if err != nil {
 		return nil, err
 	}
@@ -138,8 +142,12 @@ func (k *Keeper) sessions(ctx context.Context) (ids []int64, err error) {
 }
 
 func (k *Keeper) kill(ctx context.Context, connection int64) error {
-	_, err := k.conn.ExecContext(ctx, k.dialect.Sessions.End(connection))
-	if err != nil && k.dialect.Kind(err) != dialect.NoSession {
+	const noSuchThread = 1094
+	_, err := k.conn.ExecContext(ctx, fmt.Sprintf("KILL %d", connection))
+	if server, ok := errors.AsType[*mysql.MySQLError](err); ok && server.Number == noSuchThread {
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("ending the session of an earlier attempt: %w", err)
 	}
 	return nil
@@ -157,8 +165,7 @@ func (k *Keeper) Schema() string { return k.schema }
 // Holds is an error unless the schema was this attempt's all the time.
 func (k *Keeper) Holds(ctx context.Context) error {
 	var held sql.NullBool
-	query := "SELECT " + k.dialect.Locks.Holder + " = " + k.dialect.Sessions.Own
-	if err := k.conn.QueryRowContext(ctx, query, k.lockName()).Scan(&held); err != nil {
+	if err := k.conn.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?) = CONNECTION_ID()", k.lockName()).Scan(&held); err != nil {
 		return failure.New(result.CauseConnectionLost, fmt.Errorf("asking whether the schema is still ours: %w", err))
 	}
 	if !held.Bool {

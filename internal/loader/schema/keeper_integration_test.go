@@ -18,8 +18,6 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
-	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -52,7 +50,7 @@ func mustExec(t *testing.T, db *sql.DB, statement string) {
 func acquire(t *testing.T, db *sql.DB, run string, attempt int) (*Keeper, error) {
 	t.Helper()
 	id := result.Identity{RunUID: run, Trial: 1, Attempt: attempt, PodUID: "pod"}
-	return Acquire(t.Context(), dialect.Of(&engine.MariaDB), db, &result.Server{Schema: testSchema, Borrowed: true}, id, time.Second)
+	return Acquire(t.Context(), db, &result.Server{Schema: testSchema, Borrowed: true}, id, time.Second)
 }
 
 func mustAcquire(t *testing.T, db *sql.DB, run string, attempt int) *Keeper {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -20,10 +19,8 @@ import (
 type Leader struct{ meeting }
 
 // NewLeader is that of so many Pods, which waits for the others at most so long.
-func NewLeader(
-	d *dialect.Dialect, db *sql.DB, schema string, id result.Identity, pods int, atMost time.Duration,
-) *Leader {
-	return &Leader{meeting{dialect: d, db: db, schema: schema, id: id, pods: pods, atMost: atMost}}
+func NewLeader(db *sql.DB, schema string, id result.Identity, pods int, atMost time.Duration) *Leader {
+	return &Leader{meeting{db: db, schema: schema, id: id, pods: pods, atMost: atMost}}
 }
 
 // Gather waits until every other Pod has arrived at the next meeting.
@@ -69,7 +66,8 @@ func (b *Leader) missing(ctx context.Context, condition string) (missing []strin
 
 // Start tells all Pods when to start, and returns then, with the moment.
 func (b *Leader) Start(ctx context.Context) (time.Time, error) {
-	return b.start(ctx, "UPDATE %s SET released = ?, release_at = "+b.dialect.Clock.In(barrierLead))
+	return b.start(ctx, fmt.Sprintf("UPDATE %%s SET released = ?, release_at = UTC_TIMESTAMP(6) + INTERVAL %d MICROSECOND",
+		barrierLead.Microseconds()))
 }
 
 // Collect waits for what the other Pods deliver, and returns it in their order. It takes as long as they do: the Job's

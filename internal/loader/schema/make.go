@@ -13,12 +13,13 @@ import (
 
 // adopt makes the schema, or finds that everything in it is Benchrun's.
 func (k *Keeper) adopt(ctx context.Context) error {
+	const existsQuery = "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = ?"
 	var exists int
-	if err := k.conn.QueryRowContext(ctx, k.dialect.Schemas.Exists, k.schema).Scan(&exists); err != nil {
+	if err := k.conn.QueryRowContext(ctx, existsQuery, k.schema).Scan(&exists); err != nil {
 		return fmt.Errorf("looking for the schema %s: %w", k.schema, err)
 	}
 	if exists == 0 {
-		if err := k.exec(ctx, k.dialect.Schemas.Create(k.schema)); err != nil {
+		if err := k.exec(ctx, "CREATE DATABASE `"+k.schema+"`"); err != nil {
 			return err
 		}
 		if err := k.makeObjectsTable(ctx); err != nil {
@@ -56,12 +57,11 @@ func (k *Keeper) unfinished(ctx context.Context, known bool) (bool, error) {
 }
 
 func (k *Keeper) makeObjectsTable(ctx context.Context) error {
-	t := &k.dialect.Tables
 	return k.exec(ctx, "CREATE TABLE IF NOT EXISTS "+k.inSchema(objectsTable)+` (
-		kind `+t.Token(16)+` NOT NULL,
-		name `+t.Identifier+` NOT NULL,
+		kind VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+		name VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
 		PRIMARY KEY (kind, name)
-	) `+t.Options)
+	) ENGINE=InnoDB`)
 }
 
 // Clear drops what earlier attempts have made.
@@ -105,7 +105,7 @@ func (h *holding) making(ctx context.Context, id result.Identity) (bool, error) 
 	var making bool
 	query := "SELECT COALESCE(MAX(making), FALSE) FROM " + h.inSchema(attemptsTable) + " WHERE run_uid = ?"
 	err := h.conn.QueryRowContext(ctx, query, id.RunUID).Scan(&making)
-	if isNotThere(h.dialect, err) {
+	if isNotThere(err) {
 		return false, nil
 	}
 	if err != nil {

@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/benchrun-dev/benchrun/internal/dialect"
 )
 
 // objectsTable is in the workload's schema. It names what Benchrun has made there, and the schema itself if Benchrun made that:
@@ -33,9 +31,8 @@ func (o object) String() string { return strings.ToLower(o.kind) + " " + o.name 
 
 // holding is the schema as a connection sees it.
 type holding struct {
-	dialect *dialect.Dialect
-	conn    *sql.Conn
-	schema  string
+	conn   *sql.Conn
+	schema string
 }
 
 func (h *holding) exec(ctx context.Context, statement string, args ...any) error {
@@ -46,12 +43,18 @@ func (h *holding) exec(ctx context.Context, statement string, args ...any) error
 }
 
 // inSchema is the quoted name of something in the schema.
-func (h *holding) inSchema(name string) string { return h.dialect.Schemas.In(h.schema, name) }
+func (h *holding) inSchema(name string) string {
+	return "`" + h.schema + "`.`" + strings.ReplaceAll(name, "`", "``") + "`"
+}
 
 // objects are those in the schema, without bookkeeping.
 func (h *holding) objects(ctx context.Context) ([]object, error) {
-	query, args := h.dialect.Schemas.Objects(h.schema)
-	all, err := h.list(ctx, query, args...)
+	const query = "SELECT IF(table_type IN ('VIEW', 'SEQUENCE'), table_type, 'TABLE'), table_name" +
+		" FROM information_schema.tables WHERE table_schema = ? AND table_type <> 'TEMPORARY'" +
+		" UNION ALL SELECT routine_type, routine_name FROM information_schema.routines" +
+		" WHERE routine_schema = ? AND routine_type <> 'PACKAGE BODY'" +
+		" UNION ALL SELECT 'EVENT', event_name FROM information_schema.events WHERE event_schema = ?"
+	all, err := h.list(ctx, query, h.schema, h.schema, h.schema)
 	if err != nil {
 		return nil, fmt.Errorf("looking at what is in the schema %s: %w", h.schema, err)
 	}
@@ -61,7 +64,7 @@ func (h *holding) objects(ctx context.Context) ([]object, error) {
 // made are the objects that Benchrun has noted. Known says whether it has used the schema.
 func (h *holding) made(ctx context.Context) (all []object, known bool, err error) {
 	all, err = h.list(ctx, "SELECT kind, name FROM "+h.inSchema(objectsTable))
-	if isNotThere(h.dialect, err) {
+	if isNotThere(err) {
 		return nil, false, nil
 	}
 	if err != nil {
@@ -116,8 +119,8 @@ func (h *holding) note(ctx context.Context, objects ...object) error {
 	for _, o := range objects {
 		args = append(args, o.kind, o.name)
 	}
-	values := "(?, ?)" + strings.Repeat(", (?, ?)", len(objects)-1)
-	return h.exec(ctx, h.dialect.Tables.InsertNew(h.inSchema(objectsTable), "kind, name", values), args...)
+	return h.exec(ctx, "INSERT IGNORE INTO "+h.inSchema(objectsTable)+" (kind, name) VALUES (?, ?)"+
+		strings.Repeat(", (?, ?)", len(objects)-1), args...)
 }
 
 // drop drops what Benchrun has made, but for the schema and bookkeeping. Tables may refer to each other.
@@ -126,14 +129,14 @@ func (h *holding) drop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	statements := []string{h.dialect.Schemas.AnyOrder}
+	statements := []string{"SET foreign_key_checks = 0"}
 	for _, o := range made {
 		if o.kind != kindSchema {
 			statements = append(statements, "DROP "+o.kind+" IF EXISTS "+h.inSchema(o.name))
 		}
 	}
 	statements = append(statements, "DELETE FROM "+h.inSchema(objectsTable)+" WHERE kind <> '"+kindSchema+"'",
-		h.dialect.Schemas.InOrder)
+		"SET foreign_key_checks = DEFAULT")
 	for _, statement := range statements {
 		if err := h.exec(ctx, statement); err != nil {
 			return err

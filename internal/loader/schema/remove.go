@@ -24,9 +24,10 @@ func (k *Keeper) Remove(ctx context.Context, db *sql.DB) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	h := holding{dialect: k.dialect, conn: conn, schema: k.schema}
+	h := holding{conn: conn, schema: k.schema}
 	var locked sql.NullBool
-	if err := conn.QueryRowContext(ctx, k.dialect.Locks.Take, lockName(k.schema), removeLockSeconds).Scan(&locked); err != nil {
+	const lock = "SELECT GET_LOCK(?, ?)"
+	if err := conn.QueryRowContext(ctx, lock, lockName(k.schema), removeLockSeconds).Scan(&locked); err != nil {
 		return fmt.Errorf("locking the schema: %w", err)
 	}
 	if !locked.Bool {
@@ -65,7 +66,7 @@ func (h *holding) remove(ctx context.Context) error {
 	}
 	ours := slices.Contains(made, object{kindSchema, h.schema})
 	if ours && len(others) == 0 {
-		return h.exec(ctx, h.dialect.Schemas.Drop(h.schema))
+		return h.exec(ctx, "DROP DATABASE `"+h.schema+"`")
 	}
 	for _, o := range bookkeeping {
 		if err := h.exec(ctx, "DROP TABLE IF EXISTS "+h.inSchema(o.name)); err != nil {

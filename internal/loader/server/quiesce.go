@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 )
@@ -137,7 +136,7 @@ func debts(c *engine.Counters, status map[string]string) []debt {
 
 // restStatus reads the status counters that debts looks at, and asks for those that the server does not have otherwise.
 func restStatus(ctx context.Context, e *engine.Engine, db *sql.DB) (map[string]string, error) {
-	status, err := pairs(ctx, db, dialect.Of(e).Status.CountersLike(e.Counters.RestPattern))
+	status, err := pairs(ctx, db, "SHOW GLOBAL STATUS LIKE '"+e.Counters.RestPattern+"'")
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 )
 
@@ -41,13 +40,13 @@ func pairs(ctx context.Context, db *sql.DB, query string) (map[string]string, er
 }
 
 // Status are the server's status counters.
-func Status(ctx context.Context, e *engine.Engine, db *sql.DB) (map[string]string, error) {
-	return pairs(ctx, db, dialect.Of(e).Status.Counters)
+func Status(ctx context.Context, db *sql.DB) (map[string]string, error) {
+	return pairs(ctx, db, "SHOW GLOBAL STATUS")
 }
 
 // Variables are the server's variables by lower-case name, without secrets.
 func Variables(ctx context.Context, e *engine.Engine, db *sql.DB) (map[string]string, error) {
-	found, err := pairs(ctx, db, dialect.Of(e).Status.Variables)
+	found, err := pairs(ctx, db, "SHOW GLOBAL VARIABLES")
 	if err != nil {
 		return nil, err
 	}
