@@ -59,7 +59,8 @@ func TestChain(t *testing.T) {
 		t.Errorf("%d of StatefulSet and ConfigMap", seen)
 	}
 	planned := plan.Trials[0]
-	job, err := trial.Job(run, trial.Attempt{Trial: planned, Point: plan.Points[planned.Point], Number: 1, Instance: 1}, podutil.Images{})
+	attempt := trial.Attempt{Trial: planned, Point: plan.Points[planned.Point], Number: 1, Instance: 1}
+	job, err := trial.Job(run, attempt, podutil.Images{})
 	if err != nil {
 		t.Fatal(err)
 	}
