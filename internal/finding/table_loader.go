@@ -46,12 +46,12 @@ var ofLoader = map[Code]Entry{
 		"run the loader on a kernel that reports when an answer arrived.",
 	},
 	CommitsNotDurable: {
-		Notice, "commits are not durable[: {variable} is {value}]",
+		Notice, "commits are not durable: {variable} is {value}",
 		"The server does not flush its redo log at each commit. It is faster, and loses the last commits if the machine fails.",
 		"set `database.settings.flushLogAtTrxCommit: 1` for durable commits.",
 	},
 	BinaryLogNotDurable: {
-		Notice, "the binary log is not durable[: {variable} is {value}]",
+		Notice, "the binary log is not durable: {variable} is {value}",
 		"The server writes a binary log and does not flush it at each commit.",
 		"set `sync_binlog: 1` in `database.variables` for a durable log.",
 	},

@@ -13,7 +13,7 @@ func TestExplainFinding(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nowhere")
 	t.Setenv("HOME", t.TempDir())
 	const want = "CommitsNotDurable (Notice)\n" +
-		"  commits are not durable: innodb_flush_log_at_trx_commit is VALUE\n" +
+		"  commits are not durable: VARIABLE is VALUE\n" +
 		"The server does not flush its redo log at each commit. It is faster, and loses the last commits if the machine fails.\n" +
 		"What to do: set `database.settings.flushLogAtTrxCommit: 1` for durable commits.\n"
 	if code, out, errs := runMain(t, "", "explain", "--finding", "CommitsNotDurable"); code != 0 || out != want || errs != "" {
