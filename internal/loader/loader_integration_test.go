@@ -226,7 +226,7 @@ func TestIntegrationDescribedVariables(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := &described.Variables
-	if len(v.Rounded) < 20 || len(v.Enums) < 15 || v.Rounded["net_buffer_length"].To != 1024 || len(v.Rounded["innodb_buffer_pool_size"].By) == 0 {
+	if len(v.Rounded) < 20 || v.Rounded["net_buffer_length"].To != 1024 || len(v.Rounded["innodb_buffer_pool_size"].By) == 0 {
 		t.Errorf("%d variables are rounded: %v", len(v.Rounded), v.Rounded)
 	}
 	if formats := []string{"MIXED", "STATEMENT", "ROW"}; !slices.Equal(v.Enums["binlog_format"], formats) {

@@ -36,7 +36,8 @@ var mariaDB = describe(&engine.MariaDB, []description{
 // What the engine knows holds where the server says less, and neither changes the engine.
 func TestDescribe(t *testing.T) {
 	v := &mariaDB.Variables
-	if len(v.Rounded["innodb_buffer_pool_size"].By) == 0 || v.Rounded["net_buffer_length"].To != 1024 || len(v.Enums["delay_key_write"]) != 3 {
+	if len(v.Rounded["innodb_buffer_pool_size"].By) == 0 || v.Rounded["net_buffer_length"].To != 1024 ||
+		len(v.Enums["delay_key_write"]) != 3 {
 		t.Errorf("%+v, %+v", v.Rounded, v.Enums)
 	}
 	if _, changed := engine.MariaDB.Variables.Rounded["net_buffer_length"]; changed || len(engine.MariaDB.Variables.Enums) > 0 {
