@@ -79,6 +79,10 @@ type Variables struct {
 	Hidden []string
 	// Synonyms are other names of variables, of other versions or of the option that sets them.
 	Synonyms map[string]string
+	// Descriptions is a query for what the server itself says about the values of variables, a row for each: its name in lower
+	// case, the number that its values are multiples of, which is at least 1, and the values of an enum, separated by commas. It is
+	// empty if the server has no table of that. Enums and Rounded are what it does not say.
+	Descriptions string
 	// Enums are the values of variables that may also be set by number, from 0.
 	Enums map[string][]string
 	// Rounded are those that the server rounds to a multiple of something.

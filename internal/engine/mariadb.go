@@ -57,22 +57,13 @@ var MariaDB = Engine{
 			"character_set":         "character_set_server",
 			"collation":             "collation_server",
 		},
-		Enums: map[string][]string{
-			"binlog_format":             {"MIXED", "STATEMENT", "ROW"},
-			"binlog_row_image":          {"MINIMAL", "NOBLOB", "FULL"},
-			"completion_type":           {"NO_CHAIN", "CHAIN", "RELEASE"},
-			"concurrent_insert":         {"NEVER", "AUTO", "ALWAYS"},
-			"delay_key_write":           {"OFF", "ON", "ALL"},
-			"innodb_change_buffering":   {"none", "inserts", "deletes", "changes", "purges", "all"},
-			"innodb_flush_method":       {"fsync", "O_DSYNC", "littlesync", "nosync", "O_DIRECT", "O_DIRECT_NO_FSYNC"},
-			"innodb_stats_method":       {"nulls_equal", "nulls_unequal", "nulls_ignored"},
-			"query_cache_type":          {"OFF", "ON", "DEMAND"},
-			"transaction_isolation":     isolationLevels,
-			"tx_isolation":              isolationLevels,
-			"myisam_stats_method":       {"nulls_unequal", "nulls_equal", "nulls_ignored"},
-			"innodb_default_row_format": {"redundant", "compact", "dynamic"},
+		Descriptions: "SELECT LOWER(variable_name), IF(numeric_block_size > 1, numeric_block_size, 1)," +
+			" IF(variable_type = 'ENUM', COALESCE(enum_value_list, ''), '') FROM information_schema.system_variables" +
+			" WHERE numeric_block_size > 1 OR variable_type = 'ENUM'",
+		Rounded: map[string]Rounding{
+			// Up to a multiple of the chunks, which older versions choose: they say that it is a multiple of 1 MiB.
+			"innodb_buffer_pool_size": {To: 1 << 20, By: []string{"innodb_buffer_pool_chunk_size"}},
 		},
-		Rounded: mariaDBRounded,
 		Combinations: map[string][]string{
 			"sql_mode": {"ANSI", "DB2", "MAXDB", "MSSQL", "ORACLE", "POSTGRESQL", "TRADITIONAL"},
 		},

@@ -8,6 +8,7 @@ package loader
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -218,27 +218,19 @@ func TestIntegrationSettingsAreReadBack(t *testing.T) {
 		connections+1, variables["max_connections"]))
 }
 
-// The server's own list of what it rounds, and to what, is within the engine's.
-func TestIntegrationMariaDBRoundedVariables(t *testing.T) {
-	rows, err := other(t).Query(`SELECT LOWER(variable_name), numeric_block_size FROM information_schema.system_variables
-		WHERE numeric_block_size > 1 AND global_value IS NOT NULL`)
+// A server that has a table of its variables says what it rounds, and to what, and what values its enums have.
+func TestIntegrationDescribedVariables(t *testing.T) {
+	e := testedEngine(t)
+	described, err := server.Described(t.Context(), e, other(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rows.Close()
-	n := 0
-	for ; rows.Next(); n++ {
-		var name string
-		var step int64
-		if err := rows.Scan(&name, &step); err != nil {
-			t.Fatal(err)
-		}
-		if to := engine.MariaDB.Variables.Rounded[name].To; to < step {
-			t.Errorf("%s is rounded to a multiple of %d, the engine says %d", name, step, to)
-		}
+	v := &described.Variables
+	if len(v.Rounded) < 20 || v.Rounded["net_buffer_length"].To != 1024 || len(v.Rounded["innodb_buffer_pool_size"].By) == 0 {
+		t.Errorf("%d variables are rounded: %v", len(v.Rounded), v.Rounded)
 	}
-	if err := rows.Err(); err != nil || n < 20 {
-		t.Errorf("%d variables, %v", n, err)
+	if formats := []string{"MIXED", "STATEMENT", "ROW"}; !slices.Equal(v.Enums["binlog_format"], formats) {
+		t.Errorf("binlog_format is one of %v, want %v", v.Enums["binlog_format"], formats)
 	}
 }
 

@@ -71,6 +71,9 @@ func (o *owner) readback(ctx context.Context) error {
 		return failure.Newf(result.CauseSettingNotEffective, "engine %s was asked for, the server is %s", e.Name, facts.Version)
 	}
 	facts.SettingsDigest = server.SettingsDigest(e, facts.Variables)
+	if e, err = server.Described(ctx, e, o.admin); err != nil {
+		return err
+	}
 	facts.Settings = server.CompareSettings(e, o.cfg.Settings, facts.Variables)
 	return server.RefusedSettings(e, o.cfg.Settings, facts.Settings, facts.Variables)
 }

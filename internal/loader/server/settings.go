@@ -78,11 +78,12 @@ func optionName(name string) (variable string, loose bool) {
 	return strings.CutPrefix(variable, "loose_")
 }
 
-func lookUp(e *engine.Engine, name string, variables map[string]string) (string, bool) {
-	if value, known := variables[name]; known {
+// lookUp finds what belongs to a variable under this name, or another one of it.
+func lookUp[V any](e *engine.Engine, name string, of map[string]V) (value V, known bool) {
+	if value, known := of[name]; known {
 		return value, true
 	}
-	value, known := variables[e.Variables.Synonyms[name]]
+	value, known = of[e.Variables.Synonyms[name]]
 	return value, known
 }
 
@@ -115,8 +116,9 @@ func compareValues(e *engine.Engine, variables map[string]string, name, requeste
 	if isPath(requested) || isPath(effective) {
 		return result.SettingRefused
 	}
+	enum, _ := lookUp(e, name, e.Variables.Enums)
 	if strings.EqualFold(requested, effective) ||
-		sameEnum(e.Variables.Enums[name], requested, effective) ||
+		sameEnum(enum, requested, effective) ||
 		sameSet(name, e.Variables.Combinations[name], requested, effective) {
 		return result.SettingEffective
 	}
@@ -141,10 +143,7 @@ func compareNumbers(want, have, step *big.Rat) result.SettingOutcome {
 
 // roundedTo is what the server takes multiples of as values of a variable; nil if it takes all values.
 func roundedTo(e *engine.Engine, variables map[string]string, name string) *big.Rat {
-	rounding, rounded := e.Variables.Rounded[name]
-	if !rounded {
-		rounding, rounded = e.Variables.Rounded[e.Variables.Synonyms[name]]
-	}
+	rounding, rounded := lookUp(e, name, e.Variables.Rounded)
 	if !rounded {
 		return nil
 	}

@@ -21,6 +21,30 @@ const (
 	ignored   = result.SettingIgnored
 )
 
+// mariaDB is that engine with what a server of version 11.8 says about some variables.
+var mariaDB = describe(&engine.MariaDB, []description{
+	{"innodb_buffer_pool_size", 1 << 20, nil},
+	{"key_buffer_size", 4 << 10, nil},
+	{"max_allowed_packet", 1 << 10, nil},
+	{"net_buffer_length", 1 << 10, nil},
+	{"binlog_format", 1, []string{"MIXED", "STATEMENT", "ROW"}},
+	{"delay_key_write", 1, []string{"OFF", "ON", "ALL"}},
+	{"innodb_flush_method", 1, []string{"fsync", "O_DSYNC", "littlesync", "nosync", "O_DIRECT", "O_DIRECT_NO_FSYNC"}},
+	{"tx_isolation", 1, []string{"READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"}},
+})
+
+// What the engine knows holds where the server says less, and neither changes the engine.
+func TestDescribe(t *testing.T) {
+	v := &mariaDB.Variables
+	if len(v.Rounded["innodb_buffer_pool_size"].By) == 0 || v.Rounded["net_buffer_length"].To != 1024 ||
+		len(v.Enums["delay_key_write"]) != 3 {
+		t.Errorf("%+v, %+v", v.Rounded, v.Enums)
+	}
+	if _, changed := engine.MariaDB.Variables.Rounded["net_buffer_length"]; changed || len(engine.MariaDB.Variables.Enums) > 0 {
+		t.Error("the engine itself was changed")
+	}
+}
+
 func TestCompareValues(t *testing.T) {
 	for _, tc := range []struct {
 		name, requested, effective string
@@ -106,6 +130,7 @@ func TestCompareValues(t *testing.T) {
 		{"innodb_flush_method", "O_DIRECT", "fsync", refused},
 		{"innodb_flush_method", "99", "O_DIRECT", refused},
 		{"tx_isolation", "1", "READ-COMMITTED", effective},
+		{"transaction_isolation", "1", "READ-COMMITTED", effective},
 		{"delay_key_write", "2", "ALL", effective},
 		{"unknown_enum", "2", "ALL", refused},
 		{"default_storage_engine", "innodb", "InnoDB", effective},
@@ -135,7 +160,7 @@ func TestCompareValues(t *testing.T) {
 		{"time_zone", "+00:00", "+00:00", effective},
 		{"time_zone", "+00:00", "SYSTEM", refused},
 	} {
-		if got := compareValues(&engine.MariaDB, nil, tc.name, tc.requested, tc.effective); got != tc.want {
+		if got := compareValues(mariaDB, nil, tc.name, tc.requested, tc.effective); got != tc.want {
 			t.Errorf("%s: %q asked for, %q found: %s, want %s", tc.name, tc.requested, tc.effective, got, tc.want)
 		}
 	}
@@ -175,7 +200,7 @@ func TestCompareSettings(t *testing.T) {
 		{result.Setting{Name: "rocksdb_block_size", Value: "8K"}, "", refused},
 		{result.Setting{Name: "skip_rocksdb"}, "", refused},
 	} {
-		got := CompareSettings(&engine.MariaDB, []result.Setting{tc.setting}, variables)
+		got := CompareSettings(mariaDB, []result.Setting{tc.setting}, variables)
 		want := []result.AppliedSetting{{
 			Name: tc.setting.Name, Requested: tc.setting.Value, Effective: tc.effective, Outcome: tc.want,
 		}}
