@@ -78,11 +78,11 @@ func consented(streams genericiooptions.IOStreams, s *subject, yes bool) error {
 	if !isFile || !term.IsTerminal(int(file.Fd())) {
 		return errNoConsent
 	}
-	return asked(streams)
+	return confirmed(streams)
 }
 
-// asked is nil if the user agrees.
-func asked(streams genericiooptions.IOStreams) error {
+// confirmed is nil if the user agrees.
+func confirmed(streams genericiooptions.IOStreams) error {
 	if _, err := io.WriteString(streams.ErrOut, "Create it? [y/N] "); err != nil {
 		return err
 	}

@@ -96,11 +96,11 @@ func TestReproduceAsksFirst(t *testing.T) {
 	}
 }
 
-func TestAsked(t *testing.T) {
+func TestConfirmed(t *testing.T) {
 	for answer, agrees := range map[string]bool{"y\n": true, "Yes\n": true, "y": true, "n\n": false, "\n": false, "": false, "yup\n": false} {
 		streams, in, _, problems := genericiooptions.NewTestIOStreams()
 		in.WriteString(answer)
-		if err := asked(streams); (err == nil) != agrees || !strings.Contains(problems.String(), "[y/N]") {
+		if err := confirmed(streams); (err == nil) != agrees || !strings.Contains(problems.String(), "[y/N]") {
 			t.Errorf("%q: %v, %s", answer, err, problems)
 		}
 	}

@@ -81,8 +81,8 @@ func TestPlotsOfDocuments(t *testing.T) {
 		if diff := cmp.Diff(c.want, namesIn(files)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if said := strings.Join(remarks, "\n"); !strings.HasPrefix(said, c.says) || c.says == "" && said != "" || strings.Contains(said, "\n") {
-			t.Errorf("%s: it says %q", name, said)
+		if text := strings.Join(remarks, "\n"); !strings.HasPrefix(text, c.says) || c.says == "" && text != "" || strings.Contains(text, "\n") {
+			t.Errorf("%s: it says %q", name, text)
 		}
 		if _, err := p.plot(t.Context(), docs, "throughput_over_time"); (err == nil) != (len(c.want) > 2) {
 			t.Errorf("%s: %v", name, err)

@@ -112,7 +112,7 @@ func TestReportOfAComparisonCompares(t *testing.T) {
 	if run := got.Runs[0]; len(run.Others) != 1 || run.Others[0].Metric != result.DurationMetric || len(run.Others[0].Values) != 1 {
 		t.Errorf("the metrics that plots name are %+v", run.Others)
 	}
-	if d := got.Variants[1]; d.Besides != "" || d.Unasked != 0 {
+	if d := got.Variants[1]; d.Besides != "" || d.Unrequested != 0 {
 		t.Errorf("variables were compared that were not read: %+v", d)
 	}
 }

@@ -136,11 +136,11 @@ const tablesFolder = "tables/"
 
 // tableFiles are the tables that the specification asks for, with a row for each trial.
 func (p *printable) tableFiles() ([]result.File, error) {
-	asked := p.comparison.AskedTables
+	requested := p.comparison.RequestedTables
 	if p.run != nil {
-		asked = p.run.AskedTables
+		requested = p.run.RequestedTables
 	}
-	tables, err := asked()
+	tables, err := requested()
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ type watcher struct {
 	loader      string
 	stopReading context.CancelFunc
 	paces       chan string
-	troubles    chan error
+	logErrors   chan error
 	warned      bool
 }
 
@@ -84,7 +84,7 @@ const redraw = time.Second
 func (w *watcher) follow(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	w.stopReading, w.paces, w.troubles = func() {}, make(chan string), make(chan error)
+	w.stopReading, w.paces, w.logErrors = func() {}, make(chan string), make(chan error)
 	in := client.InNamespace(w.namespace)
 	list, label := client.ObjectList(new(v1alpha1.BenchmarkRunList)), v1alpha1.LabelRun
 	if w.comparison {
@@ -115,7 +115,7 @@ func (w *watcher) follow(ctx context.Context) error {
 			if w.now != nil {
 				w.now.pace = text
 			}
-		case err := <-w.troubles:
+		case err := <-w.logErrors:
 			w.withoutRate(err)
 		case <-ticks.C:
 			if w.now != nil {
@@ -183,7 +183,7 @@ func (w *watcher) reading(ctx context.Context, pod string) {
 		return
 	}
 	select {
-	case w.troubles <- err:
+	case w.logErrors <- err:
 	case <-ctx.Done():
 	}
 }

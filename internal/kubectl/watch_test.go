@@ -265,7 +265,7 @@ func TestWatchRate(t *testing.T) {
 		logs: fakeLogs{texts: map[string]string{pod.Name: `{"kind":"benchrun-progress","seconds":1,"phase":"measure","rows":1000}
 {"kind":"benchrun-progress","seconds":2,"phase":"measure","rows":12840}
 `}}, namespace: "ns",
-		paces: make(chan string), troubles: make(chan error), stopReading: func() {}, now: momentOf(measuring()),
+		paces: make(chan string), logErrors: make(chan error), stopReading: func() {}, now: momentOf(measuring()),
 	}
 	w.read(t.Context(), change[*corev1.Pod]{object: pod})
 	for _, want := range []string{"measure", "measure 11,840 rows/s"} {

@@ -16,8 +16,8 @@ import (
 // ComparisonDeadline is how long a comparison may take at most from its start, without the time for which it is suspended or
 // queued: what it asks for or, by default, as long as all of its runs may take by their own deadlines.
 func ComparisonDeadline(comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan) time.Duration {
-	if asked := comparison.Spec.DeadlineSeconds; asked != nil {
-		return time.Duration(*asked) * time.Second
+	if requested := comparison.Spec.DeadlineSeconds; requested != nil {
+		return time.Duration(*requested) * time.Second
 	}
 	total := spareTime
 	for _, v := range p.Variants {
@@ -32,7 +32,7 @@ func (s *comparisonSituation) deadline() time.Time {
 	status := &s.comparison.Status
 	latest := ptr.Deref(status.StartTime, metav1.NewTime(s.now)).Add(ComparisonDeadline(s.comparison, s.plan) + s.pausedFor())
 	if s.comparison.Spec.DeadlineSeconds == nil {
-		latest = earlier(latest, movingDeadline(status.Deadline, s.seen.Blind, s.lastProgress(), s.quietTime()))
+		latest = earlier(latest, movingDeadline(status.Deadline, s.seen.ObserveFailed, s.lastProgress(), s.quietTime()))
 	}
 	return within(latest, s.turnEnd())
 }
@@ -88,10 +88,10 @@ func (s *comparisonSituation) bound(d Decision) Decision {
 	if r := s.seen.Refused; r != nil {
 		d = r.decide(s.comparison.Status.Refusal, s.comparison.Spec.Template.Spec.Trials.StartDeadlineSeconds, s.now)
 	}
-	if s.seen.Trouble != "" {
-		d.Reason, d.Message = v1alpha1.ReasonRetrying, s.seen.Trouble
+	if s.seen.RetryError != "" {
+		d.Reason, d.Message = v1alpha1.ReasonRetrying, s.seen.RetryError
 	}
-	progress := s.seen.Trouble == "" && s.comparison.Spec.DeadlineSeconds == nil && d.Action != (Wait{})
+	progress := s.seen.RetryError == "" && s.comparison.Spec.DeadlineSeconds == nil && d.Action != (Wait{})
 	kept := d.Reason == v1alpha1.ReasonPublishing || d.Failure != nil
 	if over := s.seen.turnOver("comparison", s.turnEnd(), s.now, d.Message); over != nil && !kept {
 		return *over

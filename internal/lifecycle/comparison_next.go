@@ -74,10 +74,10 @@ func newComparisonSituation(
 }
 
 func (s *comparisonSituation) decide() Decision {
-	if s.seen.Blind {
+	if s.seen.ObserveFailed {
 		switch {
 		case s.comparison.DeletionTimestamp != nil:
-			return beingDeleted("comparison", s.comparison, &s.seen.Hindrances)
+			return beingDeleted("comparison", s.comparison, &s.seen.Blockers)
 		case s.is(v1alpha1.ConditionFailed), s.is(v1alpha1.ConditionFinished):
 			return Decision{Action: Wait{}}
 		}
@@ -136,7 +136,7 @@ func comparisonFailing(s *comparisonSituation) *Decision {
 	over := apimeta.FindStatusCondition(s.comparison.Status.Conditions,
 		v1alpha1.ConditionFailed).LastTransitionTime.Add(publishGrace)
 	left := over.Sub(s.now)
-	if s.nothingLeft() || s.seen.Trouble != "" && left <= 0 {
+	if s.nothingLeft() || s.seen.RetryError != "" && left <= 0 {
 		return &Decision{Action: Wait{}, Finished: true}
 	}
 	d := &Decision{
@@ -174,8 +174,8 @@ func (s *comparisonSituation) underWay() *v1alpha1.BenchmarkRun {
 }
 
 func comparisonObstructed(s *comparisonSituation) *Decision {
-	if s.seen.Obstacle != nil {
-		return fail(*s.seen.Obstacle)
+	if s.seen.Terminal != nil {
+		return fail(*s.seen.Terminal)
 	}
 	if f := s.seen.taken("comparison", s.needs); f != nil {
 		return fail(*f)

@@ -26,8 +26,8 @@ const (
 // Deadline is how long a run may take at most from its start, without the time for which it is suspended or queued: what it asks
 // for or, by default, as long as all trials and all allowed disturbances may take by their own deadlines.
 func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
-	if asked := run.Spec.DeadlineSeconds; asked != nil {
-		return time.Duration(*asked) * time.Second
+	if requested := run.Spec.DeadlineSeconds; requested != nil {
+		return time.Duration(*requested) * time.Second
 	}
 	t := &run.Spec.Trials
 	attempts := int64(ptr.Deref(t.MaxInvalid, v1alpha1.DefaultMaxInvalid)) + 1
@@ -60,7 +60,7 @@ func (s *situation) deadline() time.Time {
 	status := &s.run.Status
 	latest := ptr.Deref(status.StartTime, metav1.NewTime(s.now)).Add(Deadline(s.run, s.plan) + s.pausedFor())
 	if s.run.Spec.DeadlineSeconds == nil {
-		latest = earlier(latest, movingDeadline(status.Deadline, s.seen.Blind, s.lastProgress(), quietTime(&s.run.Spec.Trials)))
+		latest = earlier(latest, movingDeadline(status.Deadline, s.seen.ObserveFailed, s.lastProgress(), quietTime(&s.run.Spec.Trials)))
 	}
 	return within(latest, s.turnEnd())
 }
@@ -94,9 +94,9 @@ func (s *situation) lastProgress() time.Time {
 const leastMove = 10 * time.Second
 
 // movingDeadline is a quiet time after the last progress. It is never earlier than before, and stays while nothing can be seen.
-func movingDeadline(before *metav1.Time, blind bool, progress time.Time, quiet time.Duration) time.Time {
+func movingDeadline(before *metav1.Time, observeFailed bool, progress time.Time, quiet time.Duration) time.Time {
 	moved := progress.Add(quiet)
-	if before != nil && (blind || moved.Sub(before.Time) < leastMove) {
+	if before != nil && (observeFailed || moved.Sub(before.Time) < leastMove) {
 		return before.Time
 	}
 	return moved
@@ -171,17 +171,17 @@ func (s *situation) bound(d Decision) Decision {
 	if r := s.seen.Refused; r != nil {
 		d = r.decide(s.run.Status.Refusal, s.run.Spec.Trials.StartDeadlineSeconds, s.now)
 	}
-	if s.seen.Trouble != "" {
-		d.Reason, d.Message = v1alpha1.ReasonRetrying, s.seen.Trouble
+	if s.seen.RetryError != "" {
+		d.Reason, d.Message = v1alpha1.ReasonRetrying, s.seen.RetryError
 	}
-	kept := d.Failure != nil || s.seen.Trouble == "" && writes(d.Action)
+	kept := d.Failure != nil || s.seen.RetryError == "" && writes(d.Action)
 	if over := s.seen.turnOver("run", s.turnEnd(), s.now, d.Message); over != nil && !kept {
 		return *over
 	}
 	// By default, what it does next is progress: the operator may have been away for long.
 	progress := s.run.Spec.DeadlineSeconds == nil && d.Action != (Wait{})
 	over := !s.now.Before(s.deadline())
-	if !over || kept || s.seen.Trouble == "" && progress {
+	if !over || kept || s.seen.RetryError == "" && progress {
 		return d
 	}
 	return *fail(Failure{
@@ -191,9 +191,9 @@ func (s *situation) bound(d Decision) Decision {
 }
 
 // overDeadline says which deadline has ended a run or a comparison.
-func overDeadline(noun string, asked *int32, quiet time.Duration) string {
-	if asked != nil {
-		return fmt.Sprintf("the %s did not end within %s (spec.deadlineSeconds): ", noun, time.Duration(*asked)*time.Second)
+func overDeadline(noun string, requested *int32, quiet time.Duration) string {
+	if requested != nil {
+		return fmt.Sprintf("the %s did not end within %s (spec.deadlineSeconds): ", noun, time.Duration(*requested)*time.Second)
 	}
 	return fmt.Sprintf("the %s made no progress for %s (spec.deadlineSeconds is not set): ", noun, quiet)
 }

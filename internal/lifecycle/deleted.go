@@ -20,13 +20,13 @@ import (
 // collector.
 
 // beingDeleted is the decision about what is being deleted, as long as it has something.
-func beingDeleted(noun string, object metav1.Object, hindered *Hindrances) Decision {
+func beingDeleted(noun string, object metav1.Object, blockers *Blockers) Decision {
 	d := Decision{
 		Action: Wait{}, Reason: v1alpha1.ReasonBeingDeleted,
 		Message: fmt.Sprintf("the %s is being deleted; what it has is being removed", noun) + keptBy(object),
 	}
-	if hindered.Trouble != "" {
-		d.Message += ": " + hindered.Trouble
+	if blockers.RetryError != "" {
+		d.Message += ": " + blockers.RetryError
 	}
 	return d
 }
@@ -49,7 +49,7 @@ func deleted(s *situation) *Decision {
 	if s.run.DeletionTimestamp == nil {
 		return nil
 	}
-	d := beingDeleted("run", s.run, &s.seen.Hindrances)
+	d := beingDeleted("run", s.run, &s.seen.Blockers)
 	switch a := s.removeEverything(); {
 	case a != nil:
 		d.Action = a
@@ -69,7 +69,7 @@ func comparisonDeleted(s *comparisonSituation) *Decision {
 	if s.comparison.DeletionTimestamp == nil {
 		return nil
 	}
-	d := beingDeleted("comparison", s.comparison, &s.seen.Hindrances)
+	d := beingDeleted("comparison", s.comparison, &s.seen.Blockers)
 	run := s.unfinished()
 	if run != nil && run.DeletionTimestamp == nil && !ptr.Deref(run.Spec.Suspend, false) {
 		d.Action = SuspendMember{Name: run.Name, Suspend: true}

@@ -63,10 +63,10 @@ func Next(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now time.Tim
 }
 
 func (s *situation) decide() Decision {
-	if s.seen.Blind {
+	if s.seen.ObserveFailed {
 		switch {
 		case s.run.DeletionTimestamp != nil:
-			return beingDeleted("run", s.run, &s.seen.Hindrances)
+			return beingDeleted("run", s.run, &s.seen.Blockers)
 		case s.is(v1alpha1.ConditionFailed), s.is(v1alpha1.ConditionFinished):
 			return Decision{Action: Wait{}}
 		}
@@ -96,8 +96,8 @@ func newSituation(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now 
 }
 
 func obstructed(s *situation) *Decision {
-	if s.seen.Obstacle != nil {
-		return fail(*s.seen.Obstacle)
+	if s.seen.Terminal != nil {
+		return fail(*s.seen.Terminal)
 	}
 	if f := s.seen.taken("run", s.needs); f != nil {
 		return fail(*f)

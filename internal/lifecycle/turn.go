@@ -30,17 +30,17 @@ func ComparisonTurnRefused(comparison *v1alpha1.BenchmarkComparison, most time.D
 	return turnRefused("comparison", comparison.Spec.DeadlineSeconds, comparison.Status.StartTime, most)
 }
 
-func turnRefused(noun string, asked *int32, start *metav1.Time, most time.Duration) *Failure {
-	if most == 0 || asked == nil || start != nil || time.Duration(*asked)*time.Second <= most {
+func turnRefused(noun string, requested *int32, start *metav1.Time, most time.Duration) *Failure {
+	if most == 0 || requested == nil || start != nil || time.Duration(*requested)*time.Second <= most {
 		return nil
 	}
 	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: fmt.Sprintf(
 		"spec.deadlineSeconds is %d, and must be at most %d: for so long this installation lets a %s have its lane (--max-turn)",
-		*asked, int64(most/time.Second), noun)}
+		*requested, int64(most/time.Second), noun)}
 }
 
 // turnEnd is when a turn that began then is over. It returns nil without a bound.
-func (h *Hindrances) turnEnd(start *metav1.Time, paused time.Duration, now time.Time) *time.Time {
+func (h *Blockers) turnEnd(start *metav1.Time, paused time.Duration, now time.Time) *time.Time {
 	if h.MaxTurn == 0 {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (h *Hindrances) turnEnd(start *metav1.Time, paused time.Duration, now time.
 
 // turnOver ends a run or a comparison whose turn is over, or returns nil. Like a deadline that was asked for, it does not wait
 // for what is about to be made, only for what keeps what was measured.
-func (h *Hindrances) turnOver(noun string, end *time.Time, now time.Time, waits string) *Decision {
+func (h *Blockers) turnOver(noun string, end *time.Time, now time.Time, waits string) *Decision {
 	if end == nil || now.Before(*end) {
 		return nil
 	}

@@ -156,15 +156,15 @@ func (l *clientLoad) readSession(s *conn.Session) (err error) {
 
 // encryption reads back from a session what it is encrypted with, for example "TLSv1.3 TLS_AES_256_GCM_SHA384"; empty if it
 // is not. Not what was asked is an error.
-func encryption(asked string, s *conn.Session) (string, error) {
+func encryption(requested string, s *conn.Session) (string, error) {
 	status, err := s.Pairs("SHOW SESSION STATUS LIKE 'Ssl\\_%'")
 	if err != nil {
 		return "", err
 	}
 	agreed := strings.TrimSpace(status["Ssl_version"] + " " + status["Ssl_cipher"])
-	if (asked != "") != (status["Ssl_cipher"] != "") {
+	if (requested != "") != (status["Ssl_cipher"] != "") {
 		return "", failure.Newf(result.CauseSettingNotEffective,
-			"tls: requested %q, the server says that the connection has %q", asked, agreed)
+			"tls: requested %q, the server says that the connection has %q", requested, agreed)
 	}
 	return agreed, nil
 }

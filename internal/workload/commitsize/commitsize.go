@@ -74,8 +74,8 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 type commitSize struct {
 	params Parameters
 	rows   generate.Rows
-	// asked is how many rows the measured phase has, warmed how many were sent before it.
-	asked, warmed int64
+	// requested is how many rows the measured phase has, warmed how many were sent before it.
+	requested, warmed int64
 	// sent is how many rows were committed, all in all.
 	sent int64
 }
@@ -112,10 +112,10 @@ func (w *commitSize) autocommits() bool { return w.params.Commit == insert.Commi
 func (w *commitSize) Before() (whole, ramp time.Duration) { return w.params.Before() }
 
 // BeginWarmUp implements workload.Continued.
-func (w *commitSize) BeginWarmUp() { w.asked, w.params.Rows = w.params.Rows, 0 }
+func (w *commitSize) BeginWarmUp() { w.requested, w.params.Rows = w.params.Rows, 0 }
 
 // Continue implements workload.Continued.
-func (w *commitSize) Continue() { w.params.Rows, w.warmed = w.asked, w.sent }
+func (w *commitSize) Continue() { w.params.Rows, w.warmed = w.requested, w.sent }
 
 // inserter is the client.
 type inserter struct {

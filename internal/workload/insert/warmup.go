@@ -12,19 +12,19 @@ type warmed struct {
 	up bool
 	// rows of all Pods, if each has sent as many transactions as this one.
 	rows int64
-	// asked is how many rows the measured phase has.
-	asked int64
+	// requested is how many rows the measured phase has.
+	requested int64
 }
 
 // BeginWarmUp makes the load one without an end.
 func (l *Load) BeginWarmUp() {
-	l.warmed.up, l.warmed.asked = true, l.Rows
+	l.warmed.up, l.warmed.requested = true, l.Rows
 	l.Rows = math.MaxInt64 / 2
 }
 
 // Continue makes it a load of as many rows as were asked for, after those that were sent. What was taken and not sent, because
 // the time was over, is sent now.
 func (l *Load) Continue() {
-	l.Rows, l.warmed.rows = l.warmed.asked, l.done.Load()*l.Share.Pods*l.PerTransaction
+	l.Rows, l.warmed.rows = l.warmed.requested, l.done.Load()*l.Share.Pods*l.PerTransaction
 	l.Taken.Store(0)
 }
