@@ -44,9 +44,9 @@ var reasons = map[string]advice{
 	},
 	v1alpha1.ReasonProvisioningDatabase: {
 		"The database is being created or is starting.",
-		"nothing, unless the message names an obstacle: an image, a volume, or a node that has no room.",
+		"nothing, unless the message names a problem: an image, a volume, or a node without room.",
 	},
-	v1alpha1.ReasonTuningHost: {"The database's node is being tuned or restored, as database.hostTuning asks.", ""},
+	v1alpha1.ReasonTuningHost: {"The database's node is being tuned or restored, as database.hostTuning requests.", ""},
 	v1alpha1.ReasonWaitingForKueue: {
 		"Kueue has not admitted the database or the loader yet.",
 		"check the quota of the queue that the message names. Database and loader need it at the same time.",
@@ -67,7 +67,7 @@ var reasons = map[string]advice{
 	},
 	v1alpha1.ReasonBeingDeleted: {
 		"It is being deleted: it has stopped, or stops, and leaves its lane. Nothing more is recorded.",
-		"if it stays, remove the finalizers that the message names, or have whoever has set them do it.",
+		"if it stays, remove the finalizers that the message names, or ask their owner to.",
 	},
 	v1alpha1.ReasonComplete:         {"Everything is measured, and the results are published.", ""},
 	v1alpha1.ReasonInProgress:       {"It is under way, and the answer is not known yet.", ""},
@@ -77,7 +77,7 @@ var reasons = map[string]advice{
 	v1alpha1.ReasonResultsPublished: {"The results and the records of all attempts are there.", ""},
 	v1alpha1.ReasonResultsNotWritten: {
 		"The cluster refuses a ConfigMap with results. Nothing is thrown away: the operator tries again until the deadline.",
-		"remove what the message names: a quota, a policy, or an object of somebody else with that name.",
+		"remove what the message names: a quota, a policy, or another object with that name.",
 	},
 	v1alpha1.ReasonResultsDeleted: {
 		"ConfigMaps of a finished run are gone. The status keeps its numbers.",
@@ -87,8 +87,8 @@ var reasons = map[string]advice{
 	v1alpha1.ReasonChecking:        {"The API server checks the runs of all variants, before the first is created.", ""},
 	v1alpha1.ReasonDecided:         {"Every pair has its answer, and the results are published.", ""},
 	v1alpha1.ReasonUndecided: {
-		"All rounds are measured, and at least one comparison has no answer.",
-		"read the detail of that comparison. More rounds, a quieter node or longer trials show smaller differences.",
+		"All rounds are measured, and at least one pair has no answer.",
+		"read the detail of that pair. More rounds, a quieter node or longer trials show smaller differences.",
 	},
 	v1alpha1.ReasonInvalidSpecification: {
 		"The specification cannot be carried out. Nothing was created.",
@@ -107,7 +107,7 @@ var reasons = map[string]advice{
 		"check image, volume, quota, LimitRange and nodes. If a resource is missing, the message says what would fit.",
 	},
 	v1alpha1.ReasonHostTuningNotAllowed: {
-		"The run asks for changes to the kernel settings of a node, which the administrator has not allowed.",
+		"The run requests changes to the kernel settings of a node, which the administrator has not allowed.",
 		"leave out database.hostTuning, or ask the administrator to set hostTuning.enabled in the Helm chart.",
 	},
 	v1alpha1.ReasonHostTuningFailed: {
@@ -115,7 +115,7 @@ var reasons = map[string]advice{
 		"read the message: the operator's namespace must allow privileged Pods, and no other run may have the node tuned.",
 	},
 	v1alpha1.ReasonMariaDBOperatorMissing: {
-		"The run asks for the MariaDB operator, which is not installed.",
+		"The run needs the MariaDB operator, which is not installed.",
 		"install it as the message says, or leave out database.provisioner.",
 	},
 	v1alpha1.ReasonDatabaseUnreachable: {
@@ -127,12 +127,12 @@ var reasons = map[string]advice{
 		"correct the variable. The message is the server's error line.",
 	},
 	v1alpha1.ReasonBlockIOClassNotEffective: {
-		"The node does not limit the disk of the data volume as storage.blockIOClass asks.",
+		"The node does not limit the disk of the data volume as storage.blockIOClass requests.",
 		"define the class in the configuration of the node's container runtime, for the disk of the volume, or leave out the class.",
 	},
 	v1alpha1.ReasonSettingNotEffective: {
-		"The server, or the kernel of its node, runs with another value than the one that was asked for.",
-		"ask for a value that it takes. A variable that may not exist gets the prefix loose_.",
+		"The server, or the kernel of its node, runs with a different value from the one requested.",
+		"request a value that it accepts. Prefix a variable that may not exist with loose_.",
 	},
 	v1alpha1.ReasonLoaderNotStarted: {
 		"No loader Pod started within trials.startDeadlineSeconds.",
@@ -172,7 +172,7 @@ var reasons = map[string]advice{
 	},
 	v1alpha1.ReasonMemberFailed: {
 		"A run of the comparison failed. The answers are those of the rounds before.",
-		"explain that run: kubectl benchrun explain and its name, which the message has.",
+		"run kubectl benchrun explain with the name of that run, which the message has.",
 	},
 	v1alpha1.ReasonMemberLost: {
 		"A run of the comparison, or its results, was deleted or changed before the comparison had finished.",
@@ -191,8 +191,8 @@ var causes = map[result.Cause]advice{
 		"check host, credentials and TLS.",
 	},
 	result.CauseSettingNotEffective: {
-		"The server runs without a setting that was asked for.",
-		"ask for a value that the server takes.",
+		"The server runs without a requested setting.",
+		"request a value that the server accepts.",
 	},
 	result.CauseSchemaTaken: {
 		"The schema holds tables that Benchrun did not create, or another run uses it.", "use an empty schema of its own.",
@@ -207,7 +207,7 @@ var causes = map[result.Cause]advice{
 	},
 	result.CauseCheckFailed: {
 		"A check of the result failed, for example because rows are missing.",
-		"make sure that nobody else uses the schema.",
+		"make sure that nothing else uses the schema.",
 	},
 	result.CauseVariablesChanged: {
 		"Server variables changed during the measurement.",
@@ -217,7 +217,7 @@ var causes = map[result.Cause]advice{
 		"The server restarted during the measurement.",
 		"look at the server's memory and log.",
 	},
-	result.CauseInterrupted: {"The loader was told to stop.", ""},
+	result.CauseInterrupted: {"The loader was stopped.", ""},
 	result.CauseBarrierTimeout: {
 		"Some of several loader Pods were not there in time.", "check whether the nodes have room for all of them.",
 	},
@@ -227,18 +227,18 @@ var causes = map[result.Cause]advice{
 	},
 	result.CauseStartedLate: {"One of several loader Pods started after the others.", ""},
 	result.CauseToolFailed: {
-		"The program that makes the load failed, or ended without a result.",
+		"The program that generates the load failed, or ended without a result.",
 		"read what it printed: kubectl benchrun logs.",
 	},
 	result.CauseTooManyErrors: {
 		"More transactions were rolled back and retried than limits.errorPercent allows.",
 		"use fewer connections or more rows.",
 	},
-	result.CauseInternal:     {"The loader met an error that nobody expected.", "report it with the message."},
+	result.CauseInternal:     {"The loader met an unexpected error.", "report it as a bug, with the message."},
 	result.CauseStartedTwice: {"More than one Pod ran for the attempt.", ""},
 	result.CauseEvicted: {
 		"The loader's Pod was evicted or preempted, or its node was drained.",
-		"measure on nodes that nobody drains.",
+		"measure on nodes that are not being drained.",
 	},
 	result.CauseOutOfMemory: {
 		"The loader used more memory than its limit.",

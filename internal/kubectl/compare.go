@@ -35,7 +35,7 @@ func newCompare(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 
   COMPARISON                  the comparison's own verdicts
   COMPARISON:base COMPARISON:new   two variants of a comparison, paired by round
-  BASELINE NEW           two runs, which were not measured in turns: what else changed between them is part of the difference
+  BASELINE NEW           two runs, which were not interleaved: anything else that changed between them is part of the difference
 
 A run or a comparison is named as in report, or is a file: results.json, or a folder that report --dir has written. A path
 begins with /, ./ or ../, or ends in / or .json.
@@ -47,7 +47,7 @@ Exit codes:
   3   error: nothing can be compared, because something is missing, unfinished, failed, cut off or not what was written
 
 With --fail-on-regression P, a point whose interval excludes a loss of more than P counts as answered.`,
-		Example: `  # Is the new run slower by more than 5 %?
+		Example: `  # Is the new run slower by more than 5%?
   kubectl benchrun compare main pr-1234 --fail-on-regression 5%
 
   # What a comparison says of its variants.
@@ -67,7 +67,7 @@ With --fail-on-regression P, a point whose interval excludes a loss of more than
 		},
 	}
 	flags := command.Flags()
-	flags.Var(&o.threshold, "fail-on-regression", "exit with 1 if a point is slower by more than this, like 5%")
+	flags.Var(&o.threshold, "fail-on-regression", "exit with 1 if a point is slower by more than this, for example 5%")
 	flags.StringVar(&o.metric, "metric", "", "compare this metric of the two runs instead of the first one")
 	flags.BoolVar(&o.allowUndecided, "allow-undecided", false, "exit with 0 instead of 2 if a point has no answer")
 	flags.StringVarP(&o.output, "output", "o", o.output, "one of "+strings.Join(comparedNames(), ", "))

@@ -115,7 +115,7 @@ func TestCompareExitCodes(t *testing.T) {
 		{nil, ExitError, "arg(s)"},
 		{[]string{main, slow, fast}, ExitError, "arg(s)"},
 		{[]string{main + ":lazy", slow}, ExitError, "is a run, which has no variants"},
-		{[]string{main + ":", slow}, ExitError, "is no reference"},
+		{[]string{main + ":", slow}, ExitError, "is not a reference"},
 		{[]string{"./nothing.json", slow}, ExitError, "no such file"},
 		{[]string{main, slow, "-o", "pdf"}, ExitError, "use one of text, markdown, json, github, junit"},
 		{[]string{main, slow, "--fail-on-regression", "-5%"}, ExitError, "from 0 to below 100, like 5% or 0.5%"},

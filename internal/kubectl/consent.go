@@ -55,7 +55,7 @@ func revealed(path string, value any) []string {
 }
 
 var (
-	errNoConsent = errors.New("nothing is created without --yes, because the input is no terminal: read above what the bundle " +
+	errNoConsent = errors.New("nothing is created without --yes, because the input is not a terminal: read above what the bundle " +
 		"runs, then repeat the command with --yes")
 	errDeclined = errors.New("nothing is created")
 )

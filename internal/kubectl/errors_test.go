@@ -111,7 +111,7 @@ func TestErrors(t *testing.T) {
 			"the cluster does not accept your credentials: log in again",
 		},
 		"no such run":      {serve(t, kinds(nil)), []string{"watch", "nobody"}, `there is no run or comparison "nobody" in namespace default`},
-		"no such kind":     {serve(t, kinds(nil)), []string{"explain", "pod/a"}, `"pod" is no kind`},
+		"no such kind":     {serve(t, kinds(nil)), []string{"explain", "pod/a"}, `"pod" is not a kind`},
 		"no such command":  {"", []string{"nonsense"}, `unknown command "nonsense"`},
 		"no such flag":     {"", []string{"list", "--nonsense"}, "unknown flag: --nonsense"},
 		"no name":          {"", []string{"watch"}, "accepts 1 arg(s), received 0"},

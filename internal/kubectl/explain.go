@@ -167,7 +167,7 @@ func explainReason(reason string) []string {
 	a, known := reasons[reason]
 	switch {
 	case reason == notSeen:
-		return []string{"What to do: wait a moment. If it stays so, is the operator running? `kubectl get pods -A -l " +
+		return []string{"What to do: wait a few seconds. If it stays so, is the operator running? `kubectl get pods -A -l " +
 			"app.kubernetes.io/name=benchrun` shows it."}
 	case !known:
 		return []string{"This version of kubectl benchrun does not know the reason " + reason + "."}

@@ -89,11 +89,11 @@ func TestExplainFailed(t *testing.T) {
 		"What to do: remove what disturbed them: the causes are listed below.",
 		"So far: 14970 rows/s",
 		"ResultsAvailable: quota",
-		"What to do: remove what the message names: a quota, a policy, or an object of somebody else with that name.",
+		"What to do: remove what the message names: a quota, a policy, or another object with that name.",
 		"It ends at 2026-01-02 04:04:05 UTC at the latest, in 60m.",
 		"2 attempts did not count, and were measured again:",
 		"  trial 3, attempt 1 (rowsPerCommit=16): Evicted: evicted because of memory",
-		"    The loader's Pod was evicted or preempted, or its node was drained. What to do: measure on nodes that nobody drains.",
+		"    The loader's Pod was evicted or preempted, or its node was drained. What to do: measure on nodes that are not being drained.",
 		"Warnings, to be read with the numbers:", "  a", "  b", "  c", "  d", "  e", "  and 2 more: see kubectl benchrun report",
 		"docs/troubleshooting.md explains every reason and cause at greater length.",
 	}

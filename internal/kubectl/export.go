@@ -26,7 +26,7 @@ func newExport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use:   "export NAME",
-		Short: "Pack a run or comparison, so that somebody else can verify it and measure it again",
+		Short: "Pack a run or comparison, so that someone else can verify it and measure it again",
 		Long: `Pack a run or comparison that has finished: its specification, results, environment, the record and document of each
 attempt, the variables of the server, and checksums of all of it. The archive has no secrets. "kubectl benchrun reproduce"
 reads it.`,

@@ -39,7 +39,7 @@ func newLogs(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 		Long: `Print the log of a trial's loader, or of the database server.
 
 A loader's Pod exists until its trial is recorded. After that, the record is printed: how the attempt ended and why, and what
-the program said that made the load. The lines in which a result document leaves the Pod are left out.`,
+the program that generated the load printed. The lines in which a result document leaves the Pod are left out.`,
 		Example: `  # The loader of the seventh trial, as long as it runs.
   kubectl benchrun logs commit-size --trial 7 -f
 
@@ -141,7 +141,7 @@ func (r logRequest) printDatabase(ctx context.Context, cl client.Reader, from lo
 			}
 		}
 	}
-	return fmt.Errorf("%s has no database at the moment: it is removed when a run finishes, unless spec.cleanup keeps it",
+	return fmt.Errorf("%s has no database now: it is removed when a run finishes, unless spec.cleanup keeps it",
 		s.object().GetName())
 }
 

@@ -105,7 +105,7 @@ const recordOfSecond = "The Pod is gone. Trial 3, attempt 2 (rowsPerCommit=16): 
 
 const recordOfFirst = "The Pod is gone. Trial 3, attempt 1 (rowsPerCommit=16): Invalidated, recorded 2026-01-02 03:04:05 UTC.\n" +
 	"Evicted: evicted because of memory\nThe loader's Pod was evicted or preempted, or its node was drained. " +
-	"What to do: measure on nodes that nobody drains.\n\n--- what the program printed, measure ---\nqueries: 7\n\n--- what the program printed, cleanup ---\ngone\n"
+	"What to do: measure on nodes that are not being drained.\n\n--- what the program printed, measure ---\nqueries: 7\n\n--- what the program printed, cleanup ---\ngone\n"
 
 // TestLogsForbidden: without permission the error says so, whatever the record has.
 func TestLogsForbidden(t *testing.T) {
@@ -126,7 +126,7 @@ func TestLogsForbidden(t *testing.T) {
 		t.Error(err)
 	}
 	if err := (logRequest{database: true}).print(t.Context(), cl, fakeLogs{}, &subject{run: run}, &out); err == nil ||
-		!strings.Contains(err.Error(), "sizes has no database at the moment") {
+		!strings.Contains(err.Error(), "sizes has no database now") {
 		t.Error(err)
 	}
 }

@@ -72,7 +72,7 @@ func soFar(pairs []v1alpha1.PairStatus) string {
 		for name, value := range c.Parameters {
 			parameters[name] = string(value)
 		}
-		ratio := c.Ratio + " times"
+		ratio := c.Ratio + "×"
 		if c.Low != "" {
 			ratio += fmt.Sprintf(" (%s–%s)", c.Low, c.High)
 		}

@@ -72,7 +72,7 @@ func (o *opener) open(text string) (*reference, error) {
 	// What follows the last colon of an address in a registry is the tag.
 	if i := strings.LastIndex(text, ":"); i >= 0 && !strings.Contains(text[i:], "/") && !strings.HasPrefix(text, ociPrefix) {
 		if name, variant = text[:i], text[i+1:]; name == "" || variant == "" {
-			return nil, fmt.Errorf("%q is no reference: use COMPARISON:VARIANT", text)
+			return nil, fmt.Errorf("%q is not a reference: use COMPARISON:VARIANT", text)
 		}
 	}
 	p, err := o.printable(name)

@@ -45,7 +45,7 @@ func newReproduce(c *cluster, streams genericiooptions.IOStreams) *cobra.Command
 and compare.
 
 A point of a run is reproduced if no difference between there and here is shown, and one of a factor of two would have been.
-With --within 10% it is reproduced if differences of 10 % are excluded. A comparison is reproduced if the
+With --within 10% it is reproduced if differences of 10% are excluded. A comparison is reproduced if the
 ratios of its variants are, on the same conditions.
 
 Of the bundle, the specification is created, without labels, annotations and other metadata. Before that, the command
@@ -54,13 +54,13 @@ of the bundle run with the rights of Pods of the namespace, and can read what th
 
 The command may be repeated: a run or comparison of that name with the same specification is used, and not created again.
 Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot be compared, 3 error.`,
-		Example: `  # Measure again what somebody else has measured.
+		Example: `  # Measure again what someone else has measured.
   kubectl benchrun reproduce commit-size.tgz
 
   # In a script, which has no terminal to ask.
   kubectl benchrun reproduce commit-size.tgz --yes
 
-  # From a registry, under another name, and only differences of 10 % and more count.
+  # From a registry, under another name, and only differences of 10% or more count.
   kubectl benchrun reproduce oci://registry.example.com/benchmarks/commit-size:2026-11 --name again --within 10%`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, arguments []string) error {

@@ -125,7 +125,7 @@ func (o *creation) read(names []string) ([]*unstructured.Unstructured, error) {
 		}
 		for i := range all {
 			if !all[i].ours() {
-				return nil, fmt.Errorf("%s also has %s, which is no run and no comparison: create everything with "+
+				return nil, fmt.Errorf("%s also has %s, which is neither a run nor a comparison: create everything with "+
 					"`kubectl apply -f %s`, then use `kubectl benchrun watch NAME`", name, all[i].title(), name)
 			}
 			objects = append(objects, all[i].object)

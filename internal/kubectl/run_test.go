@@ -60,7 +60,7 @@ spec:
 			runWith("database: {}") + "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: sql}}\n",
 			[]string{"run", "-f", "-"},
 			ExitError, "",
-			"error: - also has ConfigMap sql, which is no run and no comparison: create everything with `kubectl apply -f -`, then use " +
+			"error: - also has ConfigMap sql, which is neither a run nor a comparison: create everything with `kubectl apply -f -`, then use " +
 				"`kubectl benchrun watch NAME`\n",
 		},
 		"nothing": {"---\n", []string{"run", "-f", "-"}, ExitError, "", "error: there is no run and no comparison in the file\n"},

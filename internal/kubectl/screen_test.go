@@ -78,7 +78,7 @@ func TestTerminal(t *testing.T) {
 	var out bytes.Buffer
 	term := &terminal{plain: plain{out: &out, errors: &out}, canvas: &out, width: func() int { return 40 }}
 	m := momentOf(measuring())
-	m.soFar = "lazy 3.1 times (2.6–3.7), faster"
+	m.soFar = "lazy 3.1× (2.6–3.7), faster"
 	term.show(m, began)
 	first := out.String()
 	for line := range strings.SplitSeq(strings.TrimPrefix(first, toStartAndClear), "\n") {

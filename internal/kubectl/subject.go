@@ -62,7 +62,7 @@ func find(ctx context.Context, from client.Reader, namespace, name string) (*sub
 		}
 	case "run", "brun", "benchmarkrun":
 	default:
-		return nil, fmt.Errorf("%q is no kind that has a report: use NAME, run/NAME or comparison/NAME", kind)
+		return nil, fmt.Errorf("%q is not a kind that has a report: use NAME, run/NAME or comparison/NAME", kind)
 	}
 	switch {
 	case found.run == nil && found.comparison == nil:

@@ -84,7 +84,7 @@ func (v *tally) file(ctx context.Context, c *checker, file string, stdin io.Read
 	for i := range all {
 		m := &all[i]
 		if !m.ours() {
-			v.say("%s: %s: skipped, it is no run and no comparison", file, m.title())
+			v.say("%s: %s: skipped: it is neither a run nor a comparison", file, m.title())
 			continue
 		}
 		v.checked++

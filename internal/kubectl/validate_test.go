@@ -25,7 +25,7 @@ func TestSamplesAreValid(t *testing.T) {
 	for _, line := range []string{
 		"config/samples/commit-size.yaml: BenchmarkRun commit-size: valid: 6 points × 6 repetitions = 36 trials; it ends after 47h at the latest",
 		"comparison-durable-or-not.yaml: BenchmarkComparison durable-or-not: valid: at most 12 rounds × 2 variants = 24 runs, 24 trials; it ends after",
-		"own-data.yaml: ConfigMap own-data-schema: skipped, it is no run and no comparison",
+		"own-data.yaml: ConfigMap own-data-schema: skipped: it is neither a run nor a comparison",
 		"publications/004-commit-size.yaml: BenchmarkRun commit-size-to-16384: valid",
 	} {
 		if !strings.Contains(out, line) {

@@ -220,7 +220,7 @@ func TestWatchComparison(t *testing.T) {
 			t.Errorf("decided %t: %v", decided, err)
 		}
 		for _, line := range []string{
-			"pair: 3/20 rounds, Measuring: round 4 of at most 20, lazy\n", "pair: so far: rowsPerCommit=1 lazy 3.1 times (2.6–3.7), faster\n",
+			"pair: 3/20 rounds, Measuring: round 4 of at most 20, lazy\n", "pair: so far: rowsPerCommit=1 lazy 3.1× (2.6–3.7), faster\n",
 			"3/20 rounds in : lazy is 3.1 times as fast\n",
 		} {
 			if !strings.Contains(out, line) {
