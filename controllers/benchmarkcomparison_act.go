@@ -94,7 +94,7 @@ func memberRun(comparison *v1alpha1.BenchmarkComparison, a lifecycle.CreateMembe
 
 // createMember creates a run, which the comparison then knows as its own. One that exists already is not in the cache yet.
 func (r *BenchmarkComparisonReconciler) createMember(ctx context.Context, s *comparisonStep, run *v1alpha1.BenchmarkRun) error {
-	err := r.writer(s.owner).createBlindly(ctx, run, true, client.FieldValidation("Strict"))
+	err := r.writer(s.owner).createUnchecked(ctx, run, true, client.FieldValidation("Strict"))
 	if apierrors.IsAlreadyExists(err) {
 		return r.existing(ctx, s.owner, run)
 	}
@@ -127,9 +127,9 @@ func (r *BenchmarkComparisonReconciler) check(ctx context.Context, s *comparison
 	}
 	for _, m := range s.plan.Members[:len(s.plan.Variants)] {
 		err := r.checkRun(ctx, s.owner, plan.MemberRun(s.owner, m))
-		refused := new(obstacleError)
+		refused := new(terminalError)
 		if errors.As(err, &refused) && refused.failure.Reason == v1alpha1.ReasonRejected {
-			return &obstacleError{*lifecycle.InvalidVariant(
+			return &terminalError{*lifecycle.InvalidVariant(
 				fmt.Errorf("variant %s: %s", s.owner.Spec.Variants[m.Variant].Name, refused.failure.Message))}
 		}
 		if err != nil {
@@ -145,7 +145,7 @@ func (r *BenchmarkComparisonReconciler) checkRun(
 	ctx context.Context, comparison *v1alpha1.BenchmarkComparison, run *v1alpha1.BenchmarkRun,
 ) error {
 	w := r.writer(comparison)
-	err := w.createBlindly(ctx, run, true, client.DryRunAll, client.FieldValidation("Strict"))
+	err := w.createUnchecked(ctx, run, true, client.DryRunAll, client.FieldValidation("Strict"))
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}

@@ -98,7 +98,7 @@ func (r *BenchmarkComparisonReconciler) members(
 		lost := new(changedError)
 		switch {
 		case errors.As(err, &lost):
-			seen.Obstacle = &lifecycle.Failure{Reason: v1alpha1.ReasonMemberLost, Message: lost.message}
+			seen.Terminal = &lifecycle.Failure{Reason: v1alpha1.ReasonMemberLost, Message: lost.message}
 		case err != nil:
 			return err
 		}

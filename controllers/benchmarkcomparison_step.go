@@ -38,17 +38,17 @@ func (r *BenchmarkComparisonReconciler) decide(
 	s.plan = p
 	seen, err := r.observe(ctx, comparison, p, reader)
 	if err != nil {
-		s.seen = &lifecycle.ComparisonObserved{Hindrances: r.blind()}
+		s.seen = &lifecycle.ComparisonObserved{Blockers: r.blind()}
 		return s, fmt.Errorf("observing: %w", err)
 	}
 	s.seen = seen
 	if invalid != nil {
-		s.seen.Obstacle = lifecycle.InvalidVariant(invalid)
+		s.seen.Terminal = lifecycle.InvalidVariant(invalid)
 	} else if long := lifecycle.ComparisonTurnRefused(comparison, r.MaxTurn); long != nil {
-		s.seen.Obstacle = long
+		s.seen.Terminal = long
 	}
 	s.seen.MaxTurn, s.seen.DefaultTTL = r.MaxTurn, r.DefaultTTL
-	s.seen.Trouble, s.seen.Unwritten = r.basicsOf(comparison).told()
+	s.seen.RetryError, s.seen.Unwritten = r.basicsOf(comparison).reported()
 	r.next(s)
 	return s, nil
 }

@@ -102,7 +102,7 @@ func (r *BenchmarkRunReconciler) provideDatabase(
 ) error {
 	objects, err := database.Objects(run, a.Instance, a.Node, images)
 	if err != nil {
-		return &obstacleError{*lifecycle.Invalid(err)}
+		return &terminalError{*lifecycle.Invalid(err)}
 	}
 	w := r.databaseWriter(run)
 	for _, implied := range database.Implied(run, a.Instance) {
@@ -141,7 +141,7 @@ func (w *writer) notThere(ctx context.Context, object client.Object) error {
 // createSecret creates the credentials of a database once. The operator may not read Secrets: one that has a name with this
 // owner's UID is this owner's.
 func (w *writer) createSecret(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
-	err := w.createBlindly(ctx, database.Secret(run, rand.Text()), true)
+	err := w.createUnchecked(ctx, database.Secret(run, rand.Text()), true)
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
@@ -170,7 +170,7 @@ func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a
 		return fmt.Errorf("looking for the record of trial %d: %w", a.Trial.Number, err)
 	}
 	annotateNeighbors(job, r.neighborhood(ctx, run, placeOf(s.seen, a.Instance).DatabaseNode))
-	err = w.createBlindly(ctx, job, true, client.FieldValidation("Strict"))
+	err = w.createUnchecked(ctx, job, true, client.FieldValidation("Strict"))
 	switch {
 	case apierrors.IsAlreadyExists(err):
 		return r.claimAttempt(ctx, s, a)
@@ -185,7 +185,7 @@ func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a
 func job(s *runStep, a trial.Attempt) (*batchv1.Job, error) {
 	job, err := trial.Job(s.owner, a, s.seen.Images)
 	if err != nil {
-		return nil, &obstacleError{*lifecycle.Invalid(fmt.Errorf("making the Job of trial %d: %w", a.Trial.Number, err))}
+		return nil, &terminalError{*lifecycle.Invalid(fmt.Errorf("making the Job of trial %d: %w", a.Trial.Number, err))}
 	}
 	return job, nil
 }

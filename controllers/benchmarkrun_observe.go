@@ -163,7 +163,7 @@ func (r *BenchmarkRunReconciler) readResults(ctx context.Context, o *observer) e
 	changed := new(changedError)
 	switch {
 	case errors.As(err, &changed):
-		o.seen.Obstacle, o.seen.Unreadable = recordsChanged(changed.message), true
+		o.seen.Terminal, o.seen.Unreadable = recordsChanged(changed.message), true
 		return nil
 	case err != nil:
 		return err
@@ -173,7 +173,7 @@ func (r *BenchmarkRunReconciler) readResults(ctx context.Context, o *observer) e
 		return err
 	}
 	if lost != nil {
-		o.seen.Obstacle = lost
+		o.seen.Terminal = lost
 	}
 	o.seen.Records, o.seen.Newest = c.records, c.newest()
 	return nil

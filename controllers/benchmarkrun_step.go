@@ -34,19 +34,19 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 	s.plan = p
 	seen, err := r.observe(ctx, run, reader)
 	if err != nil {
-		s.seen = &lifecycle.Observed{Hindrances: r.blind()}
+		s.seen = &lifecycle.Observed{Blockers: r.blind()}
 		return s, fmt.Errorf("observing: %w", err)
 	}
 	s.seen = seen
 	if invalid != nil {
-		s.seen.Obstacle = lifecycle.Invalid(invalid)
+		s.seen.Terminal = lifecycle.Invalid(invalid)
 	} else if refused := lifecycle.HostTuningRefused(run, r.HostTuningAllowed); refused != nil {
-		s.seen.Obstacle = refused
+		s.seen.Terminal = refused
 	} else if long := lifecycle.RunTurnRefused(run, r.MaxTurn); long != nil {
-		s.seen.Obstacle = long
+		s.seen.Terminal = long
 	}
 	s.seen.MaxTurn, s.seen.DefaultTTL = r.MaxTurn, r.DefaultTTL
-	s.seen.Trouble, s.seen.Unwritten = r.basicsOf(run).told()
+	s.seen.RetryError, s.seen.Unwritten = r.basicsOf(run).reported()
 	r.next(s)
 	return s, nil
 }

@@ -69,8 +69,8 @@ func (b *Base) writerFor(o owner, metrics *telemetry.Metrics) *writer {
 }
 
 // blind is what hinders an owner that could not be observed.
-func (b *Base) blind() lifecycle.Hindrances {
-	return lifecycle.Hindrances{Blind: true, MaxTurn: b.MaxTurn, DefaultTTL: b.DefaultTTL}
+func (b *Base) blind() lifecycle.Blockers {
+	return lifecycle.Blockers{ObserveFailed: true, MaxTurn: b.MaxTurn, DefaultTTL: b.DefaultTTL}
 }
 
 // reconcileOwner takes the owner of that name one step further. It is read into owner, and into fresh if it is read again.

@@ -60,7 +60,7 @@ func (d *descent) ask(ctx context.Context, object metav1.Object) error {
 		return nil
 	}
 	key := controllerName{ref.Kind, ref.Name}
-	if _, asked := d.named[key]; asked {
+	if _, requested := d.named[key]; requested {
 		return nil
 	}
 	kind, known := controllerKinds[ref.Kind]
@@ -87,8 +87,8 @@ func (d *descent) dangles(object metav1.Object) bool {
 	if ref == nil || d.exist.Has(ref.UID) {
 		return false
 	}
-	uid, asked := d.named[controllerName{ref.Kind, ref.Name}]
-	return asked && uid != somebodys && uid != ref.UID
+	uid, requested := d.named[controllerName{ref.Kind, ref.Name}]
+	return requested && uid != somebodys && uid != ref.UID
 }
 
 // madeBy are the objects in some lists that an owner has made, directly or by what it has made. What controls an object of a

@@ -58,7 +58,7 @@
 //	events.go        what is announced when a status changes
 //	telemetry.go     what is counted and logged when a status changes, and what the metrics read
 //	memory.go        what is remembered of an owner from one step to the next
-//	troubles.go      steps that failed the last time, and which errors mean that the cache is behind
+//	retries.go       steps that failed the last time, and which errors mean that the cache is behind
 //
 // The names of objects follow from the run alone. With a stale cache, or beside a second operator, a create therefore ends with
 // AlreadyExists, and never makes a second Job for an attempt.

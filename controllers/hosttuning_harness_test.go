@@ -113,10 +113,10 @@ func (h *fakeHosts) work(job *batchv1.Job, pod *corev1.Pod) {
 
 // step of the loader's program, as package host does it.
 func (h *fakeHosts) step(node string, args []string) result.HostReport {
-	have, asked := h.at(node), result.HostSettings{}
+	have, requested := h.at(node), result.HostSettings{}
 	fields := map[string][2]*string{
-		"--swappiness": {&asked.Swappiness, &have.Swappiness}, "--io-scheduler": {&asked.IOScheduler, &have.IOScheduler},
-		"--transparent-huge-pages": {&asked.TransparentHugePages, &have.TransparentHugePages},
+		"--swappiness": {&requested.Swappiness, &have.Swappiness}, "--io-scheduler": {&requested.IOScheduler, &have.IOScheduler},
+		"--transparent-huge-pages": {&requested.TransparentHugePages, &have.TransparentHugePages},
 	}
 	var report result.HostReport
 	for _, arg := range args[1:] {
@@ -126,7 +126,7 @@ func (h *fakeHosts) step(node string, args []string) result.HostReport {
 		}
 	}
 	if args[0] == "set" {
-		report.Problem = h.refuse(asked)
+		report.Problem = h.refuse(requested)
 	}
 	for name, field := range fields {
 		if *field[0] == "" {
@@ -200,7 +200,7 @@ func (c *tuning) turns(what string, is func() bool, names ...string) {
 }
 
 // condition of a run as "Reason: message" if it is true, or empty.
-func (c *tuning) said(name, condition string) string {
+func (c *tuning) condition(name, condition string) string {
 	c.t.Helper()
 	for _, have := range c.get(name).Status.Conditions {
 		if have.Type == condition && have.Status == metav1.ConditionTrue {
@@ -212,7 +212,7 @@ func (c *tuning) said(name, condition string) string {
 
 // is says whether a condition of a run is true.
 func (c *tuning) is(name, condition string) func() bool {
-	return func() bool { c.t.Helper(); return c.said(name, condition) != "" }
+	return func() bool { c.t.Helper(); return c.condition(name, condition) != "" }
 }
 
 // restored checks that a node is as it was, and that nothing is left.

@@ -182,7 +182,7 @@ func TestEnvtestInstallationsAtTheSameTime(t *testing.T) {
 		if got, want := status.Installation, i.one.Installation.identity(); got != want {
 			t.Errorf("%q acts, want %q", got, want)
 		}
-		if said := len(status.Conditions) > 0; said != suspended { // before it acts, a run that may go has nothing to say
+		if reported := len(status.Conditions) > 0; reported != suspended { // before it acts, a run that may go has nothing to say
 			t.Errorf("suspended %t: the first status has conditions: %v", suspended, status.Conditions)
 		}
 	}

@@ -165,7 +165,7 @@ func (l *lanes) take(ctx context.Context, w *writer, one lifecycle.Contender) er
 			HolderIdentity: ptr.To(one.Identity()), AcquireTime: ptr.To(metav1.NewMicroTime(l.clock.Now())),
 		},
 	}
-	err := w.createBlindly(ctx, lease, false)
+	err := w.createUnchecked(ctx, lease, false)
 	if apierrors.IsAlreadyExists(err) {
 		return errStale
 	}

@@ -32,8 +32,8 @@ type Live struct {
 
 // List reads a list in pages, unless the caller does so himself.
 func (l *Live) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	asked := new(client.ListOptions).ApplyOptions(opts)
-	if asked.Limit != 0 || !isCached(list) {
+	limits := new(client.ListOptions).ApplyOptions(opts)
+	if limits.Limit != 0 || !isCached(list) {
 		return l.Reader.List(ctx, list, opts...)
 	}
 	var all []runtime.Object

@@ -18,12 +18,12 @@ import (
 type paged struct {
 	client.Reader
 	objects int
-	asked   []int64
+	limits  []int64
 }
 
 func (p *paged) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	o := new(client.ListOptions).ApplyOptions(opts)
-	p.asked = append(p.asked, o.Limit)
+	p.limits = append(p.limits, o.Limit)
 	from := 0
 	if o.Continue != "" {
 		if _, err := fmt.Sscan(o.Continue, &from); err != nil {
@@ -73,8 +73,8 @@ func TestLiveListsInPages(t *testing.T) {
 					names = append(names, list.Items[i].Name+fmt.Sprint(list.Items[i].Annotations))
 				}
 			}
-			if len(names) != 61 || names[0] != "o0map[]" || names[60] != "o60map[]" || len(server.asked) != tc.pages {
-				t.Errorf("%d objects in %d pages: %v", len(names), len(server.asked), names)
+			if len(names) != 61 || names[0] != "o0map[]" || names[60] != "o60map[]" || len(server.limits) != tc.pages {
+				t.Errorf("%d objects in %d pages: %v", len(names), len(server.limits), names)
 			}
 		})
 	}

@@ -47,7 +47,7 @@ func (c claimedJob) over(named v1alpha1.AttemptReference) v1alpha1.AttemptRefere
 
 // basics are what is remembered of an owner of any kind.
 type basics struct {
-	troubles
+	retries
 	watermark
 }
 

@@ -66,9 +66,9 @@ func (o owner) owns(object client.Object, referenced bool) bool {
 	return o.isLabelled(object)
 }
 
-// taken is the obstacle that an object of somebody else has a name that the owner needs.
+// taken is the terminal error that an object of somebody else has a name that the owner needs.
 func (o owner) taken(kind, name string) error {
-	return &obstacleError{lifecycle.Failure{
+	return &terminalError{lifecycle.Failure{
 		Reason: v1alpha1.ReasonNameTaken,
 		Message: fmt.Sprintf("%s %s exists and is not this %s's: delete it, or use another name for the %s",
 			kind, name, o.noun, o.noun),

@@ -54,7 +54,7 @@ func TestEnvtestForgedRecordDoesNotCount(t *testing.T) {
 	}
 }
 
-// An object that only has the run's name in its label is neither an obstacle nor a part of the run.
+// An object that only has the run's name in its label neither blocks the run nor is a part of the run.
 func TestEnvtestLabelAloneMeansNothing(t *testing.T) {
 	c := newCluster(t)
 	labels := map[string]string{v1alpha1.LabelRun: "run"}

@@ -26,11 +26,11 @@ import (
 // The first attempt at each point finds out how many rows last trials.minSeconds; all trials of the point insert so many.
 func TestEnvtestPilot(t *testing.T) {
 	c := newCluster(t)
-	asked := map[string]string{}
+	requested := map[string]string{}
 	c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
 		for _, e := range job.Spec.Template.Spec.Containers[0].Env {
 			if config, err := result.ParseConfig([]byte(e.Value)); e.Name == result.EnvConfig && err == nil {
-				asked[strings.TrimPrefix(job.Name, "run-")] = fmt.Sprintf("%d s, %s", config.LimitSeconds, config.Workload.Parameters)
+				requested[strings.TrimPrefix(job.Name, "run-")] = fmt.Sprintf("%d s, %s", config.LimitSeconds, config.Workload.Parameters)
 			}
 		}
 		c.succeed(job, pod) // 100 rows in a second
@@ -50,7 +50,7 @@ func TestEnvtestPilot(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{
 		"t1-a1": fmt.Sprintf(pilot, 1), "t1-a2": fmt.Sprintf(trial, 1), "t2-a1": fmt.Sprintf(trial, 1),
 		"t3-a1": fmt.Sprintf(pilot, 2), "t3-a2": fmt.Sprintf(trial, 2), "t4-a1": fmt.Sprintf(trial, 2),
-	}, asked); diff != "" {
+	}, requested); diff != "" {
 		t.Errorf("asked of the loaders (-want +got):\n%s", diff)
 	}
 	if run.Status.Progress != "4/4" || ptr.Deref(run.Status.Trials.Invalidated, 0) != 0 {

@@ -202,30 +202,30 @@ func (c *cluster) carriesOut(seed uint64, object *unstructured.Unstructured) {
 }
 
 // missing finds the first value that was asked for and is not there.
-func missing(asked, have any, path string) string {
-	switch asked := asked.(type) {
+func missing(requested, have any, path string) string {
+	switch requested := requested.(type) {
 	case map[string]any:
 		got, ok := have.(map[string]any)
 		if !ok {
 			return path
 		}
-		for key, value := range asked {
+		for key, value := range requested {
 			if lost := missing(value, got[key], path+"."+key); lost != "" {
 				return lost
 			}
 		}
 	case []any:
 		got, ok := have.([]any)
-		if !ok || len(got) != len(asked) {
+		if !ok || len(got) != len(requested) {
 			return path
 		}
-		for i := range asked {
-			if lost := missing(asked[i], got[i], fmt.Sprintf("%s[%d]", path, i)); lost != "" {
+		for i := range requested {
+			if lost := missing(requested[i], got[i], fmt.Sprintf("%s[%d]", path, i)); lost != "" {
 				return lost
 			}
 		}
 	default:
-		if !reflect.DeepEqual(asked, have) {
+		if !reflect.DeepEqual(requested, have) {
 			return path
 		}
 	}

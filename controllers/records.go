@@ -101,7 +101,7 @@ func (r *BenchmarkRunReconciler) readRecord(
 
 func recordDigest(text string) string { return result.NamedDigest([]byte(text)) }
 
-// lostRecord is the obstacle that a record was deleted since it was read, or nil. The cache may lack a record that is new: the
+// lostRecord is the failure that a record was deleted since it was read, or nil. The cache may lack a record that is new: the
 // API server is asked before a run ends for it.
 func (r *BenchmarkRunReconciler) lostRecord(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, c chain, present sets.Set[string],

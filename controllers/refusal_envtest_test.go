@@ -116,16 +116,16 @@ func TestEnvtestPolicyThatDenies(t *testing.T) {
 
 // Whatever wakes a run, it does not ask the cluster again before the time: a webhook that says something else each time would
 // wake it by its own status.
-func TestEnvtestRefusedIsNotAskedAllTheTime(t *testing.T) {
+func TestEnvtestRefusedIsNotRetriedAllTheTime(t *testing.T) {
 	c := newCluster(t)
-	asked := 0
+	attempts := 0
 	c.reconciler.Client = interceptor.NewClient(api, interceptor.Funcs{
 		Create: func(ctx context.Context, w client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 			if !isJob(o) {
 				return w.Create(ctx, o, opts...)
 			}
-			asked++
-			return apierrors.NewForbidden(batchv1.Resource("jobs"), o.GetName(), errors.New(strings.Repeat("no ", asked)))
+			attempts++
+			return apierrors.NewForbidden(batchv1.Resource("jobs"), o.GetName(), errors.New(strings.Repeat("no ", attempts)))
 		},
 	})
 	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
@@ -133,11 +133,11 @@ func TestEnvtestRefusedIsNotAskedAllTheTime(t *testing.T) {
 		c.reconcile("run")
 		c.react()
 	}
-	if asked != 1 {
-		t.Errorf("asked %d times within a second", asked)
+	if attempts != 1 {
+		t.Errorf("asked %d times within a second", attempts)
 	}
-	if tries := c.whileRefused("run", 200*time.Second); tries > 30 || asked > 30 {
-		t.Errorf("in 200 s it was reconciled %d times, and asked %d times", tries, asked)
+	if tries := c.whileRefused("run", 200*time.Second); tries > 30 || attempts > 30 {
+		t.Errorf("in 200 s it was reconciled %d times, and asked %d times", tries, attempts)
 	}
 	failed := c.refusedToTheEnd("run")
 	if condition := apimeta.FindStatusCondition(failed.Status.Conditions, v1alpha1.ConditionFailed); condition.Reason != v1alpha1.ReasonRejected {

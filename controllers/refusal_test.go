@@ -52,7 +52,7 @@ func TestRefusal(t *testing.T) {
 		switch {
 		case err == nil:
 			got = "nothing"
-		case errors.As(err, new(*obstacleError)):
+		case errors.As(err, new(*terminalError)):
 			got = "ends"
 		case errors.As(err, new(*refusedError)):
 			got = "waits"

@@ -83,7 +83,7 @@ func (c *countedNodes) List(ctx context.Context, list client.ObjectList, opts ..
 }
 
 // Pods whose requests are below their limits share their node's CPUs with others, and the results say so.
-func TestEnvtestBurstableIsSaid(t *testing.T) {
+func TestEnvtestBurstableIsReported(t *testing.T) {
 	limits := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi")}
 	burstable := corev1.ResourceRequirements{Limits: limits, Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("250m")}}
 	for name, tc := range map[string]struct {

@@ -30,7 +30,7 @@ type step[O client.Object, P any, S seen] struct {
 
 // seen is what was seen of an owner.
 type seen interface {
-	Hindered() *lifecycle.Hindrances
+	Blocking() *lifecycle.Blockers
 }
 
 // stepper is the reconciler of owners of one kind.
@@ -88,7 +88,7 @@ func takeStep[O client.Object, P any, S seen](
 	switch {
 	case isStale(err):
 		return nil, err
-	case err != nil && !inTrouble(r, s, err):
+	case err != nil && !reportsRetries(r, s, err):
 		return nil, err
 	}
 	if err := writeStatus(ctx, r, s); err != nil {
@@ -134,8 +134,8 @@ func writeStatus[O client.Object, P any, S seen](ctx context.Context, r stepper[
 	return nil
 }
 
-// carryOut the decision. An obstacle becomes a new decision, and so does an object that is refused. What was written becomes a
-// part of what was seen, so that the status tells of it at once. Checking writes nothing: the next decision follows, on live
+// carryOut the decision. A terminal error becomes a new decision, and so does an object that is refused. What was written becomes
+// a part of what was seen, so that the status reports it at once. Checking writes nothing: the next decision follows, on live
 // reads if it cannot be taken back.
 func carryOut[O client.Object, P any, S seen](ctx context.Context, r stepper[O, P, S], s *step[O, P, S]) error {
 	action := s.decision.Action
@@ -146,28 +146,28 @@ func carryOut[O client.Object, P any, S seen](ctx context.Context, r stepper[O, 
 		}
 		s.old = s.owner.DeepCopyObject().(O)
 	}
-	troubles := &r.basicsOf(s.owner).troubles
-	if refused := troubles.refusedLately(action, s.now); refused != nil {
-		s.seen.Hindered().Refused = refused
+	retries := &r.basicsOf(s.owner).retries
+	if refused := retries.refusedLately(action, s.now); refused != nil {
+		s.seen.Blocking().Refused = refused
 		r.next(s)
 		return nil
 	}
 	err := r.act(ctx, s, action)
-	obstacle, refused, unwritten := new(obstacleError), new(refusedError), new(unwrittenError)
+	terminal, refused, unwritten := new(terminalError), new(refusedError), new(unwrittenError)
 	switch {
 	case errors.As(err, &unwritten):
 		return fmt.Errorf("acting: %w", err)
-	case errors.As(err, &obstacle):
-		s.seen.Hindered().Obstacle = &obstacle.failure
+	case errors.As(err, &terminal):
+		s.seen.Blocking().Terminal = &terminal.failure
 		r.next(s)
 		return nil
 	case errors.As(err, &refused):
 		if a, ok := action.(lifecycle.ProvideDatabase); ok {
 			refused.Instance = a.Instance
 		}
-		s.seen.Hindered().Refused = &refused.Refusal
+		s.seen.Blocking().Refused = &refused.Refusal
 		r.next(s)
-		troubles.refuse(action, &refused.Refusal, s.now.Add(s.decision.After))
+		retries.refuse(action, &refused.Refusal, s.now.Add(s.decision.After))
 		return nil
 	case err != nil:
 		return fmt.Errorf("acting: %w", err)
@@ -182,13 +182,13 @@ func carryOut[O client.Object, P any, S seen](ctx context.Context, r stepper[O, 
 	return nil
 }
 
-// inTrouble notes a step that failed, and says whether the status is to tell of it: not before the same step has failed several
+// reportsRetries notes a step that failed, and says whether the status reports it: not before the same step has failed several
 // times.
-func inTrouble[O client.Object, P any, S seen](r stepper[O, P, S], s *step[O, P, S], err error) bool {
-	troubles, hindered := &r.basicsOf(s.owner).troubles, s.seen.Hindered()
-	troubles.fail(err)
-	hindered.Trouble, hindered.Unwritten = troubles.told()
-	if hindered.Trouble == "" {
+func reportsRetries[O client.Object, P any, S seen](r stepper[O, P, S], s *step[O, P, S], err error) bool {
+	retries, blockers := &r.basicsOf(s.owner).retries, s.seen.Blocking()
+	retries.fail(err)
+	blockers.RetryError, blockers.Unwritten = retries.reported()
+	if blockers.RetryError == "" {
 		return false
 	}
 	r.next(s)

@@ -128,7 +128,7 @@ func (w *writer) write(ctx context.Context, meta metav1.ObjectMeta, files []resu
 }
 
 func (w *writer) writeOne(ctx context.Context, cm *corev1.ConfigMap, referenced bool) error {
-	err := w.createBlindly(ctx, cm.DeepCopy(), referenced)
+	err := w.createUnchecked(ctx, cm.DeepCopy(), referenced)
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}

@@ -75,7 +75,7 @@ func (r *BenchmarkRunReconciler) tuneHost(ctx context.Context, run *v1alpha1.Ben
 	if err := setRecord(lease, ptr.To(hosttuning.New(run.Spec.Database.HostTuning, a.Node, a.Disk))); err != nil {
 		return err
 	}
-	err := r.writer(run).createBlindly(ctx, lease, false)
+	err := r.writer(run).createUnchecked(ctx, lease, false)
 	if apierrors.IsAlreadyExists(err) {
 		return errStale
 	}

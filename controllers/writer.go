@@ -35,17 +35,17 @@ type writer struct {
 	owner    owner
 }
 
-// obstacleError is an answer of the cluster that trying again does not change: it ends what the owner does.
-type obstacleError struct{ failure lifecycle.Failure }
+// terminalError is an answer of the cluster that trying again does not change: it ends what the owner does.
+type terminalError struct{ failure lifecycle.Failure }
 
-func (e *obstacleError) Error() string { return e.failure.Reason + ": " + e.failure.Message }
+func (e *terminalError) Error() string { return e.failure.Reason + ": " + e.failure.Message }
 
 // create an object under its fixed name, with an owner reference if it is to be deleted with the owner. An object that has the
-// name already is fine if it is the owner's. Somebody else's is left alone, and is an obstacle.
+// name already is fine if it is the owner's. Somebody else's is left alone, and is a terminal error.
 func (w *writer) create(ctx context.Context, object client.Object, referenced bool) error {
 	kind, name := w.kindOf(object), object.GetName()
 	// Strictly: an older MariaDB operator must not drop a field that it does not know.
-	err := w.createBlindly(ctx, object, referenced, client.FieldValidation("Strict"))
+	err := w.createUnchecked(ctx, object, referenced, client.FieldValidation("Strict"))
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
@@ -62,8 +62,8 @@ func (w *writer) create(ctx context.Context, object client.Object, referenced bo
 	}
 }
 
-// createBlindly creates an object without a look at the one that may have its name: the error is then AlreadyExists.
-func (w *writer) createBlindly(ctx context.Context, object client.Object, referenced bool, opts ...client.CreateOption) error {
+// createUnchecked creates an object without a look at the one that may have its name: the error is then AlreadyExists.
+func (w *writer) createUnchecked(ctx context.Context, object client.Object, referenced bool, opts ...client.CreateOption) error {
 	if referenced {
 		if err := controllerutil.SetControllerReference(w.owner.Object, object, w.Scheme()); err != nil {
 			return fmt.Errorf("owning %s: %w", object.GetName(), err)
@@ -123,7 +123,7 @@ type refusedError struct{ lifecycle.Refusal }
 
 func (e *refusedError) Error() string { return "creating " + e.Object + ": " + e.Message }
 
-// refusal turns an answer that trying again does not change into an obstacle, and one that may change into a refusedError. A
+// refusal turns an answer that trying again does not change into a terminalError, and one that may change into a refusedError. A
 // namespace that is being deleted refuses everything: that is no error, because the owner will be deleted too.
 func refusal(kind, name string, err error) error {
 	switch {
@@ -132,7 +132,7 @@ func refusal(kind, name string, err error) error {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return nil
 	case apimeta.IsNoMatchError(err):
-		return &obstacleError{lifecycle.Failure{
+		return &terminalError{lifecycle.Failure{
 			Reason: v1alpha1.ReasonMariaDBOperatorMissing, Message: database.InstallMariaDBOperator,
 		}}
 	}
@@ -142,7 +142,7 @@ func refusal(kind, name string, err error) error {
 	}
 	switch answer := status.Status(); {
 	case neverValid(&answer):
-		return &obstacleError{lifecycle.Failure{
+		return &terminalError{lifecycle.Failure{
 			Reason: v1alpha1.ReasonRejected, Message: fmt.Sprintf("the cluster refuses %s %s: %s", kind, name, answer.Message),
 		}}
 	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):

@@ -34,7 +34,7 @@ func hostCommand() *cobra.Command {
 func hostStep(name, short string, do func(*host.Host, result.HostSettings) (result.HostSettings, error)) *cobra.Command {
 	h := &host.Host{Root: "/"}
 	var (
-		asked          result.HostSettings
+		requested      result.HostSettings
 		terminationLog string
 	)
 	cmd := &cobra.Command{
@@ -42,7 +42,7 @@ func hostStep(name, short string, do func(*host.Host, result.HostSettings) (resu
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var report result.HostReport
 			var err error
-			if report.Settings, err = do(h, asked); err != nil {
+			if report.Settings, err = do(h, requested); err != nil {
 				report.Problem = err.Error()
 			}
 			text, err := result.EncodeHostReport(report)
@@ -56,7 +56,7 @@ func hostStep(name, short string, do func(*host.Host, result.HostSettings) (resu
 			return nil
 		},
 	}
-	hostFlags(cmd, &asked)
+	hostFlags(cmd, &requested)
 	cmd.Flags().StringVar(&h.Disk, "disk", "", "the disk whose I/O scheduler is meant, as in /sys/block")
 	terminationLogFlag(cmd, &terminationLog)
 	return cmd

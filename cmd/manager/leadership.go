@@ -43,8 +43,8 @@ type leadership struct {
 	lease        client.ObjectKey
 	installation string
 	elected      <-chan struct{}
-	// said is the error of the last check: probes come every few seconds, and the log has it once.
-	said atomic.Pointer[string]
+	// lastLogged is the error of the last check: probes come every few seconds, and the log has it once.
+	lastLogged atomic.Pointer[string]
 }
 
 func readiness(o *options, mgr ctrl.Manager) healthz.Checker {
@@ -61,18 +61,18 @@ func readiness(o *options, mgr ctrl.Manager) healthz.Checker {
 // check fails if this manager does nothing because of another installation. One that stands by for a manager of its own
 // installation is ready: else no rolling update would end. A probe shows no reason, so that the log does.
 func (l *leadership) check(request *http.Request) error {
-	err := l.obstacle(request)
+	err := l.notReady(request)
 	text := ""
 	if err != nil {
 		text = err.Error()
 	}
-	if before := ptr.Deref(l.said.Swap(&text), ""); err != nil && before != text {
+	if before := ptr.Deref(l.lastLogged.Swap(&text), ""); err != nil && before != text {
 		ctrl.Log.Error(err, "This manager is not ready")
 	}
 	return err
 }
 
-func (l *leadership) obstacle(request *http.Request) error {
+func (l *leadership) notReady(request *http.Request) error {
 	select {
 	case <-l.elected:
 		return nil

@@ -33,7 +33,7 @@ type screen struct {
 
 type state struct {
 	since time.Time
-	said  string
+	text  string
 }
 
 func newScreen(out *os.File, steps []step) *screen {
@@ -61,7 +61,7 @@ func (s *screen) say(i int, what string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if running := s.running[i]; running != nil && what != "" {
-		running.said = what
+		running.text = what
 	}
 }
 
@@ -97,7 +97,7 @@ func (s *screen) progress(now time.Time) {
 	var parts []string
 	for i := range s.steps {
 		if running := s.running[i]; running != nil {
-			parts = append(parts, fmt.Sprintf("%s %s %s", s.title(i), short(now.Sub(running.since)), running.said))
+			parts = append(parts, fmt.Sprintf("%s %s %s", s.title(i), short(now.Sub(running.since)), running.text))
 		}
 	}
 	if !s.terminal {

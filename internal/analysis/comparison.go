@@ -60,7 +60,7 @@ type Variant struct {
 	Baseline bool
 	// Differences from the baseline that are asked for, and Unasked the others.
 	Differences []plan.Difference
-	Unasked     Unasked
+	Unrequested Unrequested
 	// Volume is nil if nothing is known of it.
 	Volume *Volume
 }
@@ -80,7 +80,7 @@ func OfComparison(
 			Volume: volumeOf(p, runs, i),
 		}
 		if !v.Baseline {
-			v.Unasked = unaskedOf(p, runs, i)
+			v.Unrequested = unrequestedOf(p, runs, i)
 		}
 		s.Variants = append(s.Variants, v)
 	}

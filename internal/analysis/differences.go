@@ -10,23 +10,23 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// Unasked are the server variables of a variant that differ from the baseline's without being asked for.
-type Unasked struct {
+// Unrequested are the server variables of a variant that differ from the baseline's without being asked for.
+type Unrequested struct {
 	// Count is how many there are.
 	Count int
 	// Text names them, or says that there is none; it is empty if they are not known yet.
 	Text string
 }
 
-// unaskedOf a variant.
-func unaskedOf(p *ComparisonPlan, runs *ComparisonRuns, variant int) Unasked {
+// unrequestedOf a variant.
+func unrequestedOf(p *ComparisonPlan, runs *ComparisonRuns, variant int) Unrequested {
 	if len(runs.Variables) == 0 || runs.Variables[variant] == nil || runs.Variables[p.Baseline] == nil {
-		return Unasked{}
+		return Unrequested{}
 	}
 	baseline, v := p.Variants[p.Baseline].Run, p.Variants[variant].Run
-	u, err := plan.UnaskedDifferences(&baseline.Spec, &v.Spec, runs.Variables[p.Baseline], runs.Variables[variant])
+	u, err := plan.UnrequestedDifferences(&baseline.Spec, &v.Spec, runs.Variables[p.Baseline], runs.Variables[variant])
 	if err != nil { // an engine that is not known has no plan either
-		return Unasked{}
+		return Unrequested{}
 	}
 	onlyOne := "" // before the list, whose end may be cut off
 	if u.OnlyTheirs+u.OnlyOurs > 0 {
@@ -34,10 +34,10 @@ func unaskedOf(p *ComparisonPlan, runs *ComparisonRuns, variant int) Unasked {
 			v.Spec.Database.Engine)
 	}
 	if len(u.Differ) == 0 {
-		return Unasked{Text: fmt.Sprintf("none of %d other server variables differs%s", u.Same, onlyOne)}
+		return Unrequested{Text: fmt.Sprintf("none of %d other server variables differs%s", u.Same, onlyOne)}
 	}
-	return Unasked{len(u.Differ), fmt.Sprintf("%d of %d other server variables differ without being asked for%s: %s", len(u.Differ),
-		len(u.Differ)+u.Same, onlyOne, someOf(u.Differ))}
+	return Unrequested{len(u.Differ), fmt.Sprintf("%d of %d other server variables differ without being asked for%s: %s",
+		len(u.Differ), len(u.Differ)+u.Same, onlyOne, someOf(u.Differ))}
 }
 
 // someOf a list of differences, as a text of bounded length.

@@ -44,12 +44,12 @@ func TestPlanComparison(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := PlanComparison(testutil.Pair(tc.change), planRun)
-			said := ""
+			message := ""
 			if err != nil {
-				said = err.Error()
+				message = err.Error()
 			}
-			if said != tc.says {
-				t.Errorf("it says %q, want %q", said, tc.says)
+			if message != tc.says {
+				t.Errorf("it says %q, want %q", message, tc.says)
 			}
 			if diff := cmp.Diff(tc.pairs, p.Pairs, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("pairs (-want +got):\n%s", diff)

@@ -86,7 +86,7 @@ func Judge(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *Co
 			BaselineValues: baselines[pair.With], Values: values(pair.Variant, pair.Of),
 		}
 		if ours != theirs {
-			paired.Obstacle = fmt.Sprintf("one measures %s in %s, the other %s in %s", ours.Name, ours.Unit, theirs.Name, theirs.Unit)
+			paired.Incomparable = fmt.Sprintf("one measures %s in %s, the other %s in %s", ours.Name, ours.Unit, theirs.Name, theirs.Unit)
 		}
 		paired.Judge(design)
 		paired.Costs = costs(p, runs, rounds, pair)

@@ -115,7 +115,7 @@ const imageField = "database.image"
 // unrequested is a difference between a variant and the baseline that nobody asked for: the same image reference was another
 // image, or the server had other variables although none was to differ.
 func unrequested(
-	comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns, variant int, asked []plan.Difference,
+	comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns, variant int, requested []plan.Difference,
 ) []finding.Finding {
 	ours, theirs := environments(p, runs, variant), environments(p, runs, p.Baseline)
 	if len(ours) == 0 || len(theirs) == 0 {
@@ -123,11 +123,11 @@ func unrequested(
 	}
 	whose := fmt.Sprintf("%s and %s", comparison.Spec.Variants[variant].Name, comparison.Spec.Variants[p.Baseline].Name)
 	both := []*v1alpha1.Environment{ours[0], theirs[0]}
-	if slices.ContainsFunc(asked, func(d plan.Difference) bool { return d.Name == imageField }) {
+	if slices.ContainsFunc(requested, func(d plan.Difference) bool { return d.Name == imageField }) {
 		return nil
 	}
 	candidates := []property{serverImage}
-	if len(asked) == 0 {
+	if len(requested) == 0 {
 		candidates = append(candidates, settingsRead)
 	}
 	for _, s := range candidates {

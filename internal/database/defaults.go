@@ -38,8 +38,8 @@ func resources(db *v1alpha1.DatabaseSpec, beside int64) corev1.ResourceRequireme
 		pool = db.Settings.BufferPoolSize.Value()
 	}
 	memory := pool + pool/4 + beside
-	if asked := storage(db); asked.Medium == v1alpha1.MediumMemory {
-		memory += asked.Size.Value()
+	if requested := storage(db); requested.Medium == v1alpha1.MediumMemory {
+		memory += requested.Size.Value()
 	}
 	return podutil.Guaranteed(corev1.ResourceRequirements{Limits: corev1.ResourceList{
 		corev1.ResourceCPU:    *resource.NewMilliQuantity(plan.DefaultCPUMillis, resource.DecimalSI),

@@ -136,14 +136,14 @@ func ownLabels(all map[string]string) map[string]string {
 
 // mariaDBStorage is said by the claim's template alone: what is also said beside it would replace the template, and its labels.
 func mariaDBStorage(db *v1alpha1.DatabaseSpec, labels map[string]string) map[string]any {
-	asked := storage(db)
+	requested := storage(db)
 	template := map[string]any{
 		"metadata":    map[string]any{"labels": labels},
 		"accessModes": []any{corev1.ReadWriteOnce},
-		"resources":   map[string]any{"requests": map[string]any{"storage": asked.Size.String()}},
+		"resources":   map[string]any{"requests": map[string]any{"storage": requested.Size.String()}},
 	}
-	if asked.StorageClassName != "" {
-		template["storageClassName"] = asked.StorageClassName
+	if requested.StorageClassName != "" {
+		template["storageClassName"] = requested.StorageClassName
 	}
 	return map[string]any{
 		"pvcRetentionPolicy":  map[string]any{"whenDeleted": "Delete", "whenScaled": "Delete"},

@@ -92,9 +92,9 @@ func podSpec(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int, node st
 // dataSource is the volume with the data: memory, or the instance's claim. The claim is an object of the run's own, not made from
 // a template of the StatefulSet, which would take any claim that has the name already, and delete it in the end.
 func dataSource(db *v1alpha1.DatabaseSpec, instanceName string) corev1.VolumeSource {
-	if asked := storage(db); asked.Medium == v1alpha1.MediumMemory {
+	if requested := storage(db); requested.Medium == v1alpha1.MediumMemory {
 		return corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
-			Medium: corev1.StorageMediumMemory, SizeLimit: ptr.To(asked.Size.DeepCopy()),
+			Medium: corev1.StorageMediumMemory, SizeLimit: ptr.To(requested.Size.DeepCopy()),
 		}}
 	}
 	return corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: instanceName}}
@@ -187,8 +187,8 @@ func probeArgs(e *engine.Engine, db *v1alpha1.DatabaseSpec) []string {
 }
 
 func volumeClaim(run *v1alpha1.BenchmarkRun, instance int) *corev1.PersistentVolumeClaim {
-	asked := storage(&run.Spec.Database)
-	return claimOf(objectMeta(run, instance), asked.Size, asked.StorageClassName)
+	requested := storage(&run.Spec.Database)
+	return claimOf(objectMeta(run, instance), requested.Size, requested.StorageClassName)
 }
 
 // socketSize is what the volume with the socket asks for: nothing is written to it, and no disk is smaller.

@@ -10,7 +10,7 @@ import (
 )
 
 // Each engine knows its own servers by their version, and no other's.
-func TestEnginesAreToldApart(t *testing.T) {
+func TestEnginesAreDistinguished(t *testing.T) {
 	for version, want := range map[string]*engine.Engine{
 		"11.8.3-MariaDB-log": &engine.MariaDB, "10.11.14-MariaDB-0+deb12u2": &engine.MariaDB,
 		"8.4.6": &engine.MySQL, "9.7.4-2": &engine.MySQL, "8.4.5-5": &engine.MySQL,

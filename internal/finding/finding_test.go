@@ -100,7 +100,7 @@ var samples = []struct {
 		"Pods left the database's node during the attempt: 3 from Jobs",
 	},
 	{
-		finding.Troubled([]string{"DiskPressure", "PIDPressure"}),
+		finding.OnNodeConditions([]string{"DiskPressure", "PIDPressure"}),
 		"the database's node had conditions that disturb: DiskPressure, PIDPressure",
 	},
 	{

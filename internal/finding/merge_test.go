@@ -21,11 +21,11 @@ func TestMerge(t *testing.T) {
 		finding.Client{Pod: 2, Many: true}.Throttled(3), finding.Stopped{Limit: 5}.Finding(),
 		finding.Stopped{Limit: 5, Rows: 1, Planned: 2}.Finding(),
 	}
-	type said struct {
+	type mergedText struct {
 		Text string
 		From []int
 	}
-	want := []said{
+	want := []mergedText{
 		{"the server did not come to rest: after 5–6s it had 1200–1940 dirty pages (the goal is 81)", []int{0, 3}},
 		{"the observer in the database's Pod did not answer: what the server used is unknown", []int{1, 5}},
 		{"the server did not come to rest: after 5s it had 7 undo records (the goal is 0)", []int{2}},
@@ -35,9 +35,9 @@ func TestMerge(t *testing.T) {
 		{"stopped by the limit of 5 s, after 1 of 2 rows", []int{8}},
 	}
 	merged := finding.Merge(list)
-	var got []said
+	var got []mergedText
 	for _, m := range merged {
-		got = append(got, said{m.String(), m.From})
+		got = append(got, mergedText{m.String(), m.From})
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

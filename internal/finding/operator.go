@@ -37,8 +37,8 @@ func Arrived(p Pods) Finding { return p.finding(PodsArrived) }
 // Departed are Pods that left it.
 func Departed(p Pods) Finding { return p.finding(PodsDeparted) }
 
-// Troubled is a node with conditions under which it should not be measured.
-func Troubled(conditions []string) Finding {
+// OnNodeConditions is a node with conditions under which it should not be measured.
+func OnNodeConditions(conditions []string) Finding {
 	return made(NodeConditions, map[string]string{"conditions": strings.Join(conditions, ", ")})
 }
 

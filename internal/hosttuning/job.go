@@ -90,7 +90,7 @@ func Job(lease *coordinationv1.Lease, r *Record, step Step, images podutil.Image
 // args of the loader's program.
 func args(r *Record, step Step) []string {
 	list := []string{"host", string(step)}
-	settings := r.Asked
+	settings := r.Requested
 	switch step {
 	case StepDrop:
 		return []string{"host", "drop-page-cache"}

@@ -21,7 +21,7 @@ var (
 
 // record of node a, with changes.
 func record(changes ...func(*Record)) *Record {
-	r := &Record{Version: recordVersion, Node: "a", Asked: one}
+	r := &Record{Version: recordVersion, Node: "a", Requested: one}
 	for _, change := range changes {
 		change(r)
 	}
@@ -103,10 +103,10 @@ func TestNext(t *testing.T) {
 			record(set, release, func(r *Record) { r.Attempts, r.Tried = 99, now.Add(-4*time.Minute) }), needed, nil, Decision{After: time.Minute},
 		},
 		"the cache alone": {
-			record(set, func(r *Record) { r.Asked = result.HostSettings{} }),
+			record(set, func(r *Record) { r.Requested = result.HostSettings{} }),
 			Observed{},
 			nil,
-			write(record(set, release, restored, func(r *Record) { r.Asked = result.HostSettings{} })),
+			write(record(set, release, restored, func(r *Record) { r.Requested = result.HostSettings{} })),
 		},
 		"the node is gone": {
 			record(set, release),

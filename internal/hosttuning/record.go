@@ -30,8 +30,8 @@ type Record struct {
 	Version int    `json:"version"`
 	Node    string `json:"node"`
 	// Disk whose I/O scheduler is asked for, or unknown.
-	Disk  string              `json:"disk,omitempty"`
-	Asked result.HostSettings `json:"asked"`
+	Disk      string              `json:"disk,omitempty"`
+	Requested result.HostSettings `json:"asked"`
 	// Before are the values that the node had, of those that are asked for. Nothing was changed as long as they are not known.
 	Before *result.HostSettings `json:"before,omitempty"`
 	// After are the values that were read back after the change.
@@ -58,7 +58,7 @@ type Record struct {
 const reportedAfter = 3
 
 // Changes says whether the node has, or may have, other values than before.
-func (r *Record) Changes() bool { return r.Before != nil && r.Asked != (result.HostSettings{}) }
+func (r *Record) Changes() bool { return r.Before != nil && r.Requested != (result.HostSettings{}) }
 
 // Tuned says whether the node has what was asked for.
 func (r *Record) Tuned() bool { return r.After != nil && r.Failed == "" && !r.Release }
@@ -71,8 +71,8 @@ func (r *Record) Settled() bool { return r.Restored || r.NotRestored() }
 
 // New is the record of a node that is to be tuned for a run.
 func New(spec *v1alpha1.HostTuningSpec, node, disk string) Record {
-	r := Record{Version: recordVersion, Node: node, Asked: Settings(spec)}
-	if r.Asked.IOScheduler != "" {
+	r := Record{Version: recordVersion, Node: node, Requested: Settings(spec)}
+	if r.Requested.IOScheduler != "" {
 		r.Disk = disk
 	}
 	return r

@@ -18,7 +18,7 @@ import (
 )
 
 // betweenWatches is how long a watch that has ended is not begun again: a cluster that ends all of them at once must not be
-// asked without a pause.
+// queried without a pause.
 const betweenWatches = time.Second
 
 // change of an object in a cluster.

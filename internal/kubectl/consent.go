@@ -55,18 +55,18 @@ func revealed(path string, value any) []string {
 }
 
 var (
-	errNoConsent = errors.New("nothing is created without --yes, because the input is no terminal: read above what the bundle " +
+	errNoConsent = errors.New("nothing was created: the input is not a terminal, and --yes is not set. Read above what the bundle " +
 		"runs, then repeat the command with --yes")
-	errDeclined = errors.New("nothing is created")
+	errDeclined = errors.New("nothing was created")
 )
 
 // consented shows what the specification of a stranger would run, and asks unless that was answered by a flag.
-func consented(streams genericiooptions.IOStreams, s *subject, yes bool) error {
+func consented(streams genericiooptions.IOStreams, s subject, yes bool) error {
 	object, err := apischema.Object(s.object())
 	if err != nil {
 		return err
 	}
-	say(streams.ErrOut, fmt.Sprintf("The bundle runs this as %s %s in namespace %s:", s.kind(), s.object().GetName(),
+	say(streams.ErrOut, fmt.Sprintf("The bundle runs this as %s %s in namespace %s:", s.kind().name, s.object().GetName(),
 		s.object().GetNamespace()))
 	for _, line := range revealed("", object["spec"]) {
 		say(streams.ErrOut, shown(line))
@@ -78,11 +78,11 @@ func consented(streams genericiooptions.IOStreams, s *subject, yes bool) error {
 	if !isFile || !term.IsTerminal(int(file.Fd())) {
 		return errNoConsent
 	}
-	return asked(streams)
+	return confirmed(streams)
 }
 
-// asked is nil if the user agrees.
-func asked(streams genericiooptions.IOStreams) error {
+// confirmed is nil if the user agrees.
+func confirmed(streams genericiooptions.IOStreams) error {
 	if _, err := io.WriteString(streams.ErrOut, "Create it? [y/N] "); err != nil {
 		return err
 	}

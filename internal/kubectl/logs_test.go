@@ -82,14 +82,14 @@ func TestLogs(t *testing.T) {
 		"the newest attempt": {logRequest{trial: 8}, "second\n", ""},
 		"an earlier one":     {logRequest{trial: 8, attempt: 1}, "   1 s: measure, 1000 rows\nfirst\nthe end", ""},
 		"the database":       {logRequest{database: true}, "ready for connections\n", ""},
-		"not begun":          {logRequest{trial: 9}, "", "trial 9 of sizes has no Pod and no record: it has not begun, or does not exist (7/33 trials so far)"},
+		"not begun":          {logRequest{trial: 9}, "", "trial 9 of sizes has no Pod and no record: it has not started or does not exist (7/33 trials so far)"},
 		"no such attempt":    {logRequest{trial: 3, attempt: 3}, "", "trial 3, attempt 3, of sizes has no Pod"},
 		"the record":         {logRequest{trial: 3}, recordOfSecond, ""},
 		"an invalidated one": {logRequest{trial: 3, attempt: 1}, recordOfFirst, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			err := tc.of.print(t.Context(), fakeCluster(objects...), from, &subject{run: run}, &out)
+			err := tc.of.print(t.Context(), fakeCluster(objects...), from, runSubject{run}, &out)
 			if out.String() != tc.want {
 				t.Errorf("%q\nwant\n%q", out.String(), tc.want)
 			}
@@ -105,28 +105,28 @@ const recordOfSecond = "The Pod is gone. Trial 3, attempt 2 (rowsPerCommit=16): 
 
 const recordOfFirst = "The Pod is gone. Trial 3, attempt 1 (rowsPerCommit=16): Invalidated, recorded 2026-01-02 03:04:05 UTC.\n" +
 	"Evicted: evicted because of memory\nThe loader's Pod was evicted or preempted, or its node was drained. " +
-	"What to do: measure on nodes that nobody drains.\n\n--- what the program printed, measure ---\nqueries: 7\n\n--- what the program printed, cleanup ---\ngone\n"
+	"What to do: use nodes that are not drained while they measure.\n\n--- what the program printed, measure ---\nqueries: 7\n\n--- what the program printed, cleanup ---\ngone\n"
 
 // TestLogsForbidden: without permission the error says so, whatever the record has.
 func TestLogsForbidden(t *testing.T) {
 	run := measuring()
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods/log"}, "x", errors.New("no"))
 	cl := fakeCluster(run, loaderPod("sizes-t8-a1-0-x"), recorded(t, 8, 1, result.OutcomeAccepted, ""))
-	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{err: forbidden}, &subject{run: run}, new(bytes.Buffer)); !apierrors.IsForbidden(err) {
+	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{err: forbidden}, runSubject{run}, new(bytes.Buffer)); !apierrors.IsForbidden(err) {
 		t.Error(err)
 	}
 	// The Pod vanishes between two answers of the API server.
 	var out bytes.Buffer
-	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{}, &subject{run: run}, &out); err != nil || !strings.HasPrefix(out.String(), "The Pod is gone.") {
+	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{}, runSubject{run}, &out); err != nil || !strings.HasPrefix(out.String(), "The Pod is gone.") {
 		t.Error(err, out.String())
 	}
 	comparison := testutil.MakeComparison("pair", "ns", "a", "b").Obj()
-	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{}, &subject{comparison: comparison}, &out); err == nil ||
+	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{}, comparisonSubject{comparison}, &out); err == nil ||
 		!strings.Contains(err.Error(), "kubectl get brun -l benchrun.dev/comparison=pair") {
 		t.Error(err)
 	}
-	if err := (logRequest{database: true}).print(t.Context(), cl, fakeLogs{}, &subject{run: run}, &out); err == nil ||
-		!strings.Contains(err.Error(), "sizes has no database at the moment") {
+	if err := (logRequest{database: true}).print(t.Context(), cl, fakeLogs{}, runSubject{run}, &out); err == nil ||
+		!strings.Contains(err.Error(), "sizes has no database now") {
 		t.Error(err)
 	}
 }

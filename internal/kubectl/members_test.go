@@ -78,7 +78,7 @@ func TestReportOfAComparisonSoFar(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := p.comparison; s.Rounds != want.rounds || len(s.Runs) != complete || (len(s.Pairs) > 0) != want.compare {
+		if s := comparisonOf(t, p); s.Rounds != want.rounds || len(s.Runs) != complete || (len(s.Pairs) > 0) != want.compare {
 			t.Errorf("%d runs: %d rounds, %d runs, %d comparisons", complete, s.Rounds, len(s.Runs), len(s.Pairs))
 		}
 		for _, format := range []string{"text", "markdown", "github"} {
@@ -98,7 +98,7 @@ func TestReportOfAComparisonSoFar(t *testing.T) {
 	}
 }
 
-// It compares as the operator does. The documents are not read, so that nothing is said of variables that nobody asked for.
+// It compares as the operator does. The documents are not read, so that variables that were not requested are not mentioned.
 func TestReportOfAComparisonCompares(t *testing.T) {
 	comparison, objects := begunComparison(t, 8)
 	comparison.Spec.Plots = v1alpha1.Plots{{Name: "seconds", Against: "rowsPerCommit", Metric: result.DurationMetric}}
@@ -112,7 +112,7 @@ func TestReportOfAComparisonCompares(t *testing.T) {
 	if run := got.Runs[0]; len(run.Others) != 1 || run.Others[0].Metric != result.DurationMetric || len(run.Others[0].Values) != 1 {
 		t.Errorf("the metrics that plots name are %+v", run.Others)
 	}
-	if d := got.Variants[1]; d.Besides != "" || d.Unasked != 0 {
+	if d := got.Variants[1]; d.Besides != "" || d.Unrequested != 0 {
 		t.Errorf("variables were compared that were not read: %+v", d)
 	}
 }

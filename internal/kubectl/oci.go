@@ -103,7 +103,7 @@ func pull(ctx context.Context, address string, plainHTTP bool) (*bundle.Bundle, 
 		return nil, fmt.Errorf("reading %s: %w", address, err)
 	}
 	if manifest.ArtifactType != artifactType || len(manifest.Layers) != 1 || manifest.Layers[0].Size > maxLayerBytes {
-		return nil, fmt.Errorf("%s is no bundle of Benchrun: it is a %s", address, described.MediaType)
+		return nil, fmt.Errorf("%s is not a Benchrun bundle: it is a %s", address, described.MediaType)
 	}
 	stream, err := repo.Fetch(ctx, manifest.Layers[0])
 	if err != nil {

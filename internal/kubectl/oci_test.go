@@ -190,7 +190,7 @@ func TestRegistryHasNoBundle(t *testing.T) {
 		if err := repo.PushReference(t.Context(), content.NewDescriptorFromBytes(m.MediaType, text), bytes.NewReader(text), "v1"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := openBundle(t.Context(), address, true); err == nil || !strings.Contains(err.Error(), "is no bundle of Benchrun") {
+		if _, err := openBundle(t.Context(), address, true); err == nil || !strings.Contains(err.Error(), "is not a Benchrun bundle") {
 			t.Errorf("%s: the error is %v", name, err)
 		}
 	}

@@ -51,22 +51,6 @@ func (p *picture) forTerminal(out io.Writer) error {
 	return nil
 }
 
-// drawings are the plots of a report: with those that are made of the documents of the attempts, unless docs is nil.
-func (p *printable) drawings(ctx context.Context, docs *documents) (*page.Drawings, error) {
-	if p.run != nil {
-		var details page.Details
-		if docs != nil {
-			docs.ofRun(ctx, p.run, details.Add)
-		}
-		return page.RunDrawings(p.run, &details)
-	}
-	var details page.ComparisonDetails
-	if docs != nil {
-		docs.ofComparison(ctx, p.comparison, &details)
-	}
-	return page.ComparisonDrawings(p.comparison, &details)
-}
-
 // plot with that name; an empty name is that of the headline. Documents are read only if the results do not have the plot.
 func (p *printable) plot(ctx context.Context, docs *documents, name string) (*plot.Plot, error) {
 	drawn, err := p.drawings(ctx, nil)
@@ -117,7 +101,7 @@ func printPlot(
 	return as.write(of, raw(streams.Out))
 }
 
-// plotFiles are all plots of the page in each format, with what is to be said of those that there are not.
+// plotFiles are all plots of the page in each format, with remarks about those that are missing.
 func (p *printable) plotFiles(ctx context.Context, docs *documents) (files []result.File, remarks []string, err error) {
 	drawn, err := p.drawings(ctx, docs)
 	if err != nil {

@@ -15,25 +15,17 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
-// contender in the queue of a lane that a run or a comparison is.
-func (s *subject) contender() lifecycle.Contender {
-	if s.run != nil {
-		return lifecycle.ContenderOf(s.run)
-	}
-	return lifecycle.ContenderOfComparison(s.comparison)
-}
-
-// position says at which place of its lane's queue a run or a comparison is, and whom all wait for. The status does not: it would
-// have to be written for all whenever one comes or goes. Nothing is said of what does not stand in the queue.
-func (s *subject) position(ctx context.Context, from client.Reader) ([]string, error) {
+// position is the place of a subject in the queue of its lane, and what holds the lane. The status does not have it: it would
+// have to be written for all whenever one comes or goes. It returns nothing for a subject that is not queued.
+func position(ctx context.Context, from client.Reader, s subject) ([]string, error) {
 	one := s.contender()
-	if momentOf(s.object()).ready().Reason != v1alpha1.ReasonQueued || !one.Wants {
+	if s.snapshot().ready().Reason != v1alpha1.ReasonQueued || !one.Wants {
 		return nil, nil
 	}
 	where := ""
 	all, err := contenders(ctx, from)
 	if apierrors.IsForbidden(err) {
-		where = " among those of this namespace: you may not list the others"
+		where = " in this namespace (you are not allowed to list the others)"
 		all, err = contenders(ctx, from, client.InNamespace(one.Namespace))
 	}
 	if err != nil {
@@ -47,8 +39,8 @@ func (s *subject) position(ctx context.Context, from client.Reader) ([]string, e
 	}
 	all = slices.DeleteFunc(all, func(c lifecycle.Contender) bool { return c.Admitted })
 	line := lifecycle.Line(one, all, nil)
-	return append(text, fmt.Sprintf("It is at position %d of %d in the queue of lane %s%s.",
-		slices.Index(line, one.Holder)+1, len(line), one.Lane, where)), nil
+	return append(text, fmt.Sprintf("Queue of lane %s: position %d of %d%s.",
+		one.Lane, slices.Index(line, one.Holder)+1, len(line), where)), nil
 }
 
 // contenders are all runs and comparisons that may be listed.

@@ -46,8 +46,8 @@ func TestPosition(t *testing.T) {
 		all  bool
 		want string
 	}{
-		"all namespaces": {true, "run a/holder is admitted to lane default.\nIt is at position 3 of 4 in the queue of lane default."},
-		"one namespace":  {false, "It is at position 2 of 2 in the queue of lane default among those of this namespace: you may not list the others."},
+		"all namespaces": {true, "run a/holder is admitted to lane default.\nQueue of lane default: position 3 of 4."},
+		"one namespace":  {false, "Queue of lane default: position 2 of 2 in this namespace (you are not allowed to list the others)."},
 	} {
 		from := interceptor.NewClient(objects, interceptor.Funcs{
 			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
@@ -59,14 +59,14 @@ func TestPosition(t *testing.T) {
 				return c.List(ctx, list, opts...)
 			},
 		})
-		got, err := (&subject{run: mine}).position(t.Context(), from)
+		got, err := position(t.Context(), from, runSubject{mine})
 		if text := strings.Join(got, "\n"); err != nil || text != tc.want {
 			t.Errorf("%s: %q, %v, want %q", name, text, err, tc.want)
 		}
 	}
 	running := in("ns", "mine", 30, metav1.ConditionTrue)
 	running.Status.Conditions[1].Reason = v1alpha1.ReasonMeasuring
-	if got, err := (&subject{run: running}).position(t.Context(), objects); got != nil || err != nil {
+	if got, err := position(t.Context(), objects, runSubject{running}); got != nil || err != nil {
 		t.Errorf("of a run that measures it says %q, %v", got, err)
 	}
 }

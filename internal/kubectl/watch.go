@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -23,13 +22,13 @@ func newWatch(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch NAME",
 		Short: "Follow a run or comparison until it has finished",
-		Long: `Follow a run or comparison until it has finished: a live line on a terminal, and otherwise a line for each change.
+		Long: `Follow a run or comparison until it has finished: a live display on a terminal, one line for each change elsewhere.
 
-The current rate is read from the loader's log. It is left out if you may not read logs of Pods.
+The current rate is read from the loader's log. It is omitted if you are not allowed to read the logs of Pods.
 
 The exit code is 0 for a run that is Complete and a comparison that is Decided, 2 for a comparison that is Undecided, and 3 if it
 Failed.`,
-		Example: `  # Where it stands, at what rate, and how much longer it takes.
+		Example: `  # Progress, current rate and remaining time.
   kubectl benchrun watch commit-size
 
   # In a script: continue when there is an answer.
@@ -41,22 +40,20 @@ Failed.`,
 			if err != nil {
 				return err
 			}
-			return c.watch(command.Context(), streams, cl, s.object())
+			return c.watch(command.Context(), streams, cl, s.kind(), client.ObjectKeyFromObject(s.object()))
 		},
 	}
 }
 
 // watch a run or comparison until it has finished.
 func (c *cluster) watch(
-	ctx context.Context, streams genericiooptions.IOStreams, cl client.WithWatch, object client.Object,
+	ctx context.Context, streams genericiooptions.IOStreams, cl client.WithWatch, k *kind, key client.ObjectKey,
 ) error {
 	from, err := c.logs()
 	if err != nil {
 		return err
 	}
-	w := &watcher{cl: cl, logs: from, screen: newScreen(streams), namespace: object.GetNamespace(), name: object.GetName()}
-	_, w.comparison = object.(*v1alpha1.BenchmarkComparison)
-	w.comparison = w.comparison || object.GetObjectKind().GroupVersionKind().Kind == plan.ComparisonKind
+	w := &watcher{cl: cl, logs: from, screen: newScreen(streams), kind: k, namespace: key.Namespace, name: key.Name}
 	return w.follow(ctx)
 }
 
@@ -65,16 +62,16 @@ type watcher struct {
 	cl              client.WithWatch
 	logs            logs
 	screen          screen
-	comparison      bool
+	kind            *kind
 	namespace, name string
 
 	// now is what is known, or nil before the first answer of the API server.
-	now *moment
+	now *snapshot
 	// loader is the Pod whose log is read; stopReading ends that.
 	loader      string
 	stopReading context.CancelFunc
 	paces       chan string
-	troubles    chan error
+	logErrors   chan error
 	warned      bool
 }
 
@@ -84,22 +81,18 @@ const redraw = time.Second
 func (w *watcher) follow(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	w.stopReading, w.paces, w.troubles = func() {}, make(chan string), make(chan error)
+	w.stopReading, w.paces, w.logErrors = func() {}, make(chan string), make(chan error)
 	in := client.InNamespace(w.namespace)
-	list, label := client.ObjectList(new(v1alpha1.BenchmarkRunList)), v1alpha1.LabelRun
-	if w.comparison {
-		list, label = new(v1alpha1.BenchmarkComparisonList), v1alpha1.LabelComparison
-	}
-	objects := changes[client.Object](ctx, w.cl, list, in, client.MatchingFields{"metadata.name": w.name})
+	objects := changes[client.Object](ctx, w.cl, w.kind.list(), in, client.MatchingFields{"metadata.name": w.name})
 	pods := changes[*corev1.Pod](ctx, w.cl, new(corev1.PodList), in,
-		client.MatchingLabels{label: w.name, v1alpha1.LabelComponent: v1alpha1.ComponentLoader})
+		client.MatchingLabels{w.kind.label: w.name, v1alpha1.LabelComponent: v1alpha1.ComponentLoader})
 	ticks := time.NewTicker(redraw)
 	defer ticks.Stop()
 	defer w.screen.clear()
 	for {
 		select {
 		case <-ctx.Done():
-			return errors.New("interrupted: the run goes on without being watched")
+			return errors.New("interrupted: it continues to run")
 		case c := <-objects:
 			if ended, err := w.changed(c); ended || err != nil {
 				return err
@@ -115,7 +108,7 @@ func (w *watcher) follow(ctx context.Context) error {
 			if w.now != nil {
 				w.now.pace = text
 			}
-		case err := <-w.troubles:
+		case err := <-w.logErrors:
 			w.withoutRate(err)
 		case <-ticks.C:
 			if w.now != nil {
@@ -139,7 +132,7 @@ func (w *watcher) changed(c change[client.Object]) (bool, error) {
 	if w.now != nil {
 		pace = w.now.pace
 	}
-	w.now = momentOf(c.object)
+	w.now = w.kind.subject(c.object).snapshot()
 	w.now.pace = pace
 	if !w.now.finished() {
 		w.screen.show(w.now, time.Now())
@@ -183,7 +176,7 @@ func (w *watcher) reading(ctx context.Context, pod string) {
 		return
 	}
 	select {
-	case w.troubles <- err:
+	case w.logErrors <- err:
 	case <-ctx.Done():
 	}
 }
@@ -194,5 +187,5 @@ func (w *watcher) withoutRate(err error) {
 		return
 	}
 	w.warned = true
-	w.screen.note("no rate is shown: " + explained(err))
+	w.screen.note("the rate is not available: " + explained(err))
 }

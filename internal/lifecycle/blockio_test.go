@@ -16,7 +16,7 @@ import (
 
 // A run measures under the class that it asks for, or not at all.
 func TestBlockIOClass(t *testing.T) {
-	asked := func(r *v1alpha1.BenchmarkRun) { r.Spec.Database.Storage.BlockIOClass = "disk-100" }
+	requested := func(r *v1alpha1.BenchmarkRun) { r.Spec.Database.Storage.BlockIOClass = "disk-100" }
 	probed := func(limit string) func(*Instance) {
 		return func(i *Instance) {
 			i.Pod.Spec.NodeName = "worker"
@@ -39,15 +39,15 @@ func TestBlockIOClass(t *testing.T) {
 		changes []func(*Instance)
 		want    string
 	}{
-		"in force":               {asked, []func(*Instance){probed(`"blockIO":"write 100/s on 254:0",`)}, ""},
+		"in force":               {requested, []func(*Instance){probed(`"blockIO":"write 100/s on 254:0",`)}, ""},
 		"not asked for":          {nil, []func(*Instance){probed(`"blockIO":"none",`)}, ""},
 		"not asked for, v1":      {nil, []func(*Instance){probed("")}, ""},
-		"not yet known":          {asked, []func(*Instance){starting, func(i *Instance) { i.Pod.Status.InitContainerStatuses = nil }}, ""},
-		"no Pod yet":             {asked, []func(*Instance){withoutPod}, ""},
-		"no limit":               {asked, []func(*Instance){probed(`"blockIO":"none",`)}, "block I/O class disk-100 does not limit the disk of the data volume (/dev/vda) on node worker" + remedy},
-		"not known":              {asked, []func(*Instance){probed(`"blockIO":"unknown",`)}, "whether block I/O class disk-100 is in force on node worker cannot be read"},
-		"unknown to the probe":   {asked, []func(*Instance){probed("")}, "whether block I/O class disk-100 is in force on node worker cannot be read"},
-		"unknown to the runtime": {asked, []func(*Instance){refused}, "the container runtime of node worker has no block I/O class disk-100" + remedy},
+		"not yet known":          {requested, []func(*Instance){starting, func(i *Instance) { i.Pod.Status.InitContainerStatuses = nil }}, ""},
+		"no Pod yet":             {requested, []func(*Instance){withoutPod}, ""},
+		"no limit":               {requested, []func(*Instance){probed(`"blockIO":"none",`)}, "block I/O class disk-100 does not limit the disk of the data volume (/dev/vda) on node worker" + remedy},
+		"not known":              {requested, []func(*Instance){probed(`"blockIO":"unknown",`)}, "whether block I/O class disk-100 is in force on node worker cannot be read"},
+		"unknown to the probe":   {requested, []func(*Instance){probed("")}, "whether block I/O class disk-100 is in force on node worker cannot be read"},
+		"unknown to the runtime": {requested, []func(*Instance){refused}, "the container runtime of node worker has no block I/O class disk-100" + remedy},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 1)

@@ -13,8 +13,8 @@ import (
 // ComparisonDeadline is how long a comparison may take at most from its start, without the time for which it is suspended or
 // queued: what it asks for or, by default, as long as all of its runs may take by their own deadlines.
 func ComparisonDeadline(comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan) time.Duration {
-	if asked := comparison.Spec.DeadlineSeconds; asked != nil {
-		return time.Duration(*asked) * time.Second
+	if requested := comparison.Spec.DeadlineSeconds; requested != nil {
+		return time.Duration(*requested) * time.Second
 	}
 	total := spareTime
 	for _, v := range p.Variants {

@@ -35,7 +35,7 @@ func FuzzComparisonStatus(f *testing.F) {
 			seen, p := new(ComparisonObserved), new(analysis.ComparisonPlan)
 			planned, err := validation.PlanComparison(comparison)
 			if err != nil {
-				seen.Obstacle = InvalidVariant(err)
+				seen.Terminal = InvalidVariant(err)
 			} else {
 				p = planned
 				seen = anyRuns(append(facts, byte(n)), comparison, p)
@@ -103,7 +103,7 @@ func anyRuns(facts []byte, comparison *v1alpha1.BenchmarkComparison, p *analysis
 	if chance%8 == 1 {
 		fill.Fill(&seen.Predecessor)
 	}
-	fill.Fill(&seen.Trouble)
+	fill.Fill(&seen.RetryError)
 	seen.Judged = analysis.Judge(comparison, p, &seen.ComparisonRuns, analysis.Verdicts{})
 	return seen
 }

@@ -71,7 +71,7 @@ func (s *comparisonSituation) admitted(d Decision) (status metav1.ConditionStatu
 		return metav1.ConditionFalse, v1alpha1.ReasonFinished, "the comparison has ended, and leaves its lane"
 	case d.Pauses():
 		return metav1.ConditionFalse, d.Reason, d.Message
-	case s.holds(), s.seen.Blind && s.is(v1alpha1.ConditionAdmitted):
+	case s.holds(), s.seen.ObserveFailed && s.is(v1alpha1.ConditionAdmitted):
 		return metav1.ConditionTrue, v1alpha1.ReasonAdmitted, "the comparison holds lane " + s.laneName()
 	}
 	return metav1.ConditionUnknown, d.Reason, d.Message

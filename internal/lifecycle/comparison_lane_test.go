@@ -190,12 +190,12 @@ func TestQueuedTimeOfAComparisonDoesNotCount(t *testing.T) {
 	look(time.Hour, false, mine)
 	look(29*time.Second, false, mine) // one second is left
 	want := metav1.NewTime(start.Add(2*time.Hour + time.Minute))
-	failed := func() bool { return told(s.Status.Conditions)[v1alpha1.ConditionFailed] == "True DeadlineExceeded" }
+	failed := func() bool { return statuses(s.Status.Conditions)[v1alpha1.ConditionFailed] == "True DeadlineExceeded" }
 	if !s.Status.Deadline.Equal(&want) || *s.Status.SuspendedSeconds != 7200 || failed() {
 		t.Errorf("deadline %s, want %s: %+v", s.Status.Deadline, want, s.Status)
 	}
 	if look(time.Second, false, mine); !failed() {
-		t.Errorf("after its deadline: %v", told(s.Status.Conditions))
+		t.Errorf("after its deadline: %v", statuses(s.Status.Conditions))
 	}
 }
 

@@ -61,7 +61,7 @@ func newComparisonSituation(
 	status, spec := &comparison.Status, &comparison.Spec
 	s := &comparisonSituation{comparison: comparison, plan: p, seen: seen, owner: owner{
 		noun: "comparison", object: comparison, holder: HolderOfComparison(comparison), now: now,
-		lane: &seen.Lane, hindrances: &seen.Hindrances, predecessor: seen.Predecessor,
+		lane: &seen.Lane, blockers: &seen.Blockers, predecessor: seen.Predecessor,
 		conditions: status.Conditions, started: status.StartTime, suspended: status.SuspendedSeconds, deadlineBefore: status.Deadline,
 		refusal: status.Refusal, deadlineSeconds: spec.DeadlineSeconds,
 		startDeadlineSeconds: spec.Template.Spec.Trials.StartDeadlineSeconds,
@@ -89,7 +89,7 @@ func comparisonFailing(s *comparisonSituation) *Decision {
 	over := apimeta.FindStatusCondition(s.comparison.Status.Conditions,
 		v1alpha1.ConditionFailed).LastTransitionTime.Add(publishGrace)
 	left := over.Sub(s.now)
-	if s.nothingToPublish() || s.seen.Trouble != "" && left <= 0 {
+	if s.nothingToPublish() || s.seen.RetryError != "" && left <= 0 {
 		return &Decision{Action: Wait{}, Finished: true}
 	}
 	d := &Decision{

@@ -29,7 +29,7 @@ func TestPrecedenceOfComparisonRules(t *testing.T) {
 	s.Status.Runs.Finished = ptr.To[int32](4)
 	seen := measuredRuns(s, p, 3).begin(s, p, 3)
 	seen.Members[1].Run.Status.Conditions[1].Type = v1alpha1.ConditionFailed
-	seen.Obstacle, seen.Predecessor, seen.Lingering = &Failure{Reason: v1alpha1.ReasonNameTaken}, []string{"s-r1-a"}, true
+	seen.Terminal, seen.Predecessor, seen.Lingering = &Failure{Reason: v1alpha1.ReasonNameTaken}, []string{"s-r1-a"}, true
 	seen.Lane = Lane{}
 	cases := []struct {
 		want string
@@ -38,7 +38,7 @@ func TestPrecedenceOfComparisonRules(t *testing.T) {
 		{"lifecycle.Wait ", func() { s.DeletionTimestamp = nil }},
 		{"lifecycle.Wait ", func() { failedComparison(s) }},
 		{"lifecycle.RemoveMember Publishing", func() { s.Status.Conditions = nil }},
-		{"lifecycle.Wait fail NameTaken", func() { seen.Obstacle = nil }},
+		{"lifecycle.Wait fail NameTaken", func() { seen.Terminal = nil }},
 		{"lifecycle.SuspendMember Suspended", func() { s.Spec.Suspend = nil }},
 		{"lifecycle.CheckVariants Checking", func() {}},
 		{"lifecycle.Wait fail MemberLost", func() { s.Status.Runs.Finished = nil }},
@@ -61,7 +61,7 @@ func TestPrecedenceOfComparisonRules(t *testing.T) {
 			*seen, s.Status.Runs.Finished = ComparisonObserved{ComparisonRuns: membersOf(p)}, nil
 		case 6:
 			*seen, s.Status.Runs.Finished = begun, ptr.To[int32](4)
-			seen.Obstacle = nil
+			seen.Terminal = nil
 		case 10: // every pair has its answer, after a whole round and with no run under way
 			s.Spec.EarlyStop.Policy, seen.Members[2], seen.Members[3] = v1alpha1.EarlyStopWhenDecided, analysis.Member{}, analysis.Member{}
 			seen.Judged = analysis.Verdicts{Rounds: 1, Pairs: []stats.Paired{{Comparison: stats.Comparison{Decided: true, Verdict: stats.Equal}}}}
@@ -71,7 +71,7 @@ func TestPrecedenceOfComparisonRules(t *testing.T) {
 		case 13:
 			seen.Members[2].Run = nil
 		}
-		if got := said(NextOfComparison(s, p, seen, now)); got != tc.want {
+		if got := describe(NextOfComparison(s, p, seen, now)); got != tc.want {
 			t.Errorf("rule %d: %s, want %s", i+1, got, tc.want)
 		}
 		tc.undo()
@@ -219,7 +219,7 @@ func TestNextOfComparison(t *testing.T) {
 		"failed within the first round": {comparison: testutil.Pair(failedComparison), runs: 1, want: Decision{Action: Wait{}, Finished: true}},
 		"failed, the results are refused for too long": {
 			comparison: testutil.Pair(failedComparison, func(s *v1alpha1.BenchmarkComparison) { s.Status.Conditions[0].LastTransitionTime = ago(time.Hour) }), runs: 3,
-			see:  func(_ *v1alpha1.BenchmarkComparison, _ *comparisonPlan, o *ComparisonObserved) { o.Trouble = "no" },
+			see:  func(_ *v1alpha1.BenchmarkComparison, _ *comparisonPlan, o *ComparisonObserved) { o.RetryError = "no" },
 			want: Decision{Action: Wait{}, Finished: true},
 		},
 		"to live for a while": {
@@ -246,15 +246,15 @@ func TestNextOfComparison(t *testing.T) {
 				Message: "all 2 rounds are measured; the results are being written",
 			},
 		},
-		"in trouble": {
+		"retrying": {
 			runs: 1, see: func(_ *v1alpha1.BenchmarkComparison, _ *comparisonPlan, o *ComparisonObserved) {
-				o.Trouble = "the quota is used up"
+				o.RetryError = "the quota is used up"
 			},
 			want: Decision{Action: bound(1), Reason: v1alpha1.ReasonRetrying, Message: "the quota is used up"},
 		},
-		"blind": {
+		"cannot be read": {
 			see: func(_ *v1alpha1.BenchmarkComparison, _ *comparisonPlan, o *ComparisonObserved) {
-				*o = ComparisonObserved{Hindrances: Hindrances{Blind: true, Trouble: "no answer"}}
+				*o = ComparisonObserved{Blockers: Blockers{ObserveFailed: true, RetryError: "no answer"}}
 			},
 			want: Decision{Action: Wait{}, Reason: v1alpha1.ReasonRetrying, Message: "no answer"},
 		},

@@ -31,5 +31,5 @@ type ComparisonObserved struct {
 	Instances []Instance
 	// Predecessor names objects of an earlier comparison of the same name that are still being deleted.
 	Predecessor []string
-	Hindrances
+	Blockers
 }

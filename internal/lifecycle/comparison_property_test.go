@@ -152,7 +152,7 @@ func (w *comparisonWorld) look() *ComparisonObserved {
 		}
 		seen.Members[i].Run = r.run
 		seen.Lingering = seen.Lingering || len(r.seen.Attempts) > 0
-		if told(r.run.Status.Conditions)[v1alpha1.ConditionComplete] == "True Complete" {
+		if statuses(r.run.Status.Conditions)[v1alpha1.ConditionComplete] == "True Complete" {
 			seen.Members[i].Measured = analysis.MeasurementsOf(r.plan, r.seen.Records, nil)
 		}
 	}
@@ -182,7 +182,7 @@ func (w *comparisonWorld) remove(number int) {
 }
 
 func (w *world) finished() bool {
-	return told(w.run.Status.Conditions)[v1alpha1.ConditionFinished] == "True Complete"
+	return statuses(w.run.Status.Conditions)[v1alpha1.ConditionFinished] == "True Complete"
 }
 
 // stepRun lets a run take a step, as it sees what all share.
@@ -275,7 +275,7 @@ func TestSharedDatabaseByChance(t *testing.T) {
 				t.Errorf("%d databases are left", len(w.instances))
 			}
 			instances[min(len(w.made), 3)]++
-			ends[told(w.comparison.Status.Conditions)[v1alpha1.ConditionFinished]]++
+			ends[statuses(w.comparison.Status.Conditions)[v1alpha1.ConditionFinished]]++
 		})
 	}
 	if instances[1] < 5 || instances[3] < 50 {

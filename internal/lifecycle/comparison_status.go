@@ -41,7 +41,7 @@ func StatusOfComparison(
 		c.deleting("comparison", d)
 		return status
 	}
-	if !seen.Blind && len(p.Members) > 0 {
+	if !seen.ObserveFailed && len(p.Members) > 0 {
 		s.measurements(&status)
 	}
 	s.times(&status, d)
@@ -122,8 +122,8 @@ func variantDifferences(variants []analysis.Variant, baseline string) []string {
 		if len(v.Differences) > 0 {
 			text = fmt.Sprintf("%s differs from %s in: %s", v.Name, baseline, plan.List(v.Differences))
 		}
-		if v.Unasked.Text != "" {
-			text += "; " + v.Unasked.Text
+		if v.Unrequested.Text != "" {
+			text += "; " + v.Unrequested.Text
 		}
 		list = append(list, text)
 	}

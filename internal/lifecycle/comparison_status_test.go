@@ -112,7 +112,7 @@ func TestConditionsOfComparisons(t *testing.T) {
 		"failed, with results to write": {
 			comparison: testutil.Pair(), runs: 4,
 			see: func(_ *v1alpha1.BenchmarkComparison, o *ComparisonObserved) {
-				o.Obstacle = &Failure{v1alpha1.ReasonMemberLost, "why"}
+				o.Terminal = &Failure{v1alpha1.ReasonMemberLost, "why"}
 			},
 			want: "Admitted=F/Finished Complete=F/MemberLost Decided=F/MemberLost Failed=T/MemberLost Finished=F/MemberLost Ready=F/MemberLost Reconciling=T/MemberLost " +
 				"Stalled=T/MemberLost Suspended=F/NotSuspended",
@@ -120,7 +120,7 @@ func TestConditionsOfComparisons(t *testing.T) {
 		"failed at once": {
 			comparison: testutil.Pair(),
 			see: func(_ *v1alpha1.BenchmarkComparison, o *ComparisonObserved) {
-				o.Obstacle = &Failure{v1alpha1.ReasonVariantInvalid, "why"}
+				o.Terminal = &Failure{v1alpha1.ReasonVariantInvalid, "why"}
 			},
 			want: "Admitted=F/Finished Complete=F/VariantInvalid Decided=F/VariantInvalid Failed=T/VariantInvalid Finished=T/VariantInvalid " +
 				"Ready=F/VariantInvalid Reconciling=F/VariantInvalid Stalled=T/VariantInvalid Suspended=F/NotSuspended",

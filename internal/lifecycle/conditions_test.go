@@ -29,8 +29,8 @@ func statusOf(t *testing.T, run *v1alpha1.BenchmarkRun, seen *Observed, at time.
 	return Status(run, p, seen, next(t, run, seen, at), at)
 }
 
-// told are conditions as "Status Reason".
-func told(conditions []metav1.Condition) map[string]string {
+// statuses are conditions as "Status Reason".
+func statuses(conditions []metav1.Condition) map[string]string {
 	m := map[string]string{}
 	for _, c := range conditions {
 		m[c.Type] = string(c.Status) + " " + c.Reason
@@ -53,8 +53,8 @@ func TestConditions(t *testing.T) {
 	suspended := way("Suspended", "False Suspended")
 	suspended[v1alpha1.ConditionSuspended], suspended[v1alpha1.ConditionReconciling] = "True Suspended", "False Suspended"
 	suspended[v1alpha1.ConditionAdmitted] = "False Suspended"
-	queued, troubled := way("Queued", "False Queued"), way("Retrying", "False Retrying")
-	queued[v1alpha1.ConditionAdmitted], troubled[v1alpha1.ConditionAdmitted] = "False Queued", "Unknown Retrying"
+	queued, retrying := way("Queued", "False Queued"), way("Retrying", "False Retrying")
+	queued[v1alpha1.ConditionAdmitted], retrying[v1alpha1.ConditionAdmitted] = "False Queued", "Unknown Retrying"
 	complete := map[string]string{
 		v1alpha1.ConditionAdmitted: "False Finished",
 		v1alpha1.ConditionComplete: "True Complete", v1alpha1.ConditionFailed: "False Complete",
@@ -86,17 +86,17 @@ func TestConditions(t *testing.T) {
 		"publishing":              {seen: Observed{Records: records(1, 2), Instances: up}, want: way("Publishing", "True DatabaseAnswers")},
 		"suspended":               {suspend: true, want: suspended},
 		"queued":                  {seen: Observed{Lane: heldByOther}, want: queued},
-		"cannot take its lane":    {seen: Observed{Lane: Lane{Lease: "x"}, Hindrances: Hindrances{Trouble: "etcd"}}, want: troubled},
-		"cannot be read":          {seen: Observed{Lane: Lane{Lease: "x"}, Hindrances: Hindrances{Blind: true, Trouble: "etcd"}}, want: troubled},
+		"cannot take its lane":    {seen: Observed{Lane: Lane{Lease: "x"}, Blockers: Blockers{RetryError: "etcd"}}, want: retrying},
+		"cannot be read":          {seen: Observed{Lane: Lane{Lease: "x"}, Blockers: Blockers{ObserveFailed: true, RetryError: "etcd"}}, want: retrying},
 		"complete":                {seen: Observed{Records: records(1, 2), Instances: up, Results: &v1alpha1.ResultsReference{}}, want: complete},
-		"failed, nothing is left": {seen: Observed{Hindrances: Hindrances{Obstacle: &Failure{"Rejected", "quota"}}}, want: rejected},
+		"failed, nothing is left": {seen: Observed{Blockers: Blockers{Terminal: &Failure{"Rejected", "quota"}}}, want: rejected},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 2)
 			run.Spec.Suspend, run.Generation = &tc.suspend, 7
 			status := statusOf(t, run, &tc.seen, now)
-			if diff := cmp.Diff(tc.want, told(status.Conditions)); diff != "" {
+			if diff := cmp.Diff(tc.want, statuses(status.Conditions)); diff != "" {
 				t.Errorf("conditions (-want +got):\n%s", diff)
 			}
 			for _, c := range status.Conditions {
@@ -115,12 +115,12 @@ func TestConditions(t *testing.T) {
 func TestEndIsNeverTakenBack(t *testing.T) {
 	ends := map[string]Observed{
 		"complete": {Records: records(1, 2), Results: &v1alpha1.ResultsReference{ConfigMap: "run-results"}, Instances: []Instance{instanceOf(1, "db-pod")}},
-		"failed":   {Hindrances: Hindrances{Obstacle: &Failure{"Rejected", "quota"}}, Instances: []Instance{instanceOf(1, "db-pod")}},
+		"failed":   {Blockers: Blockers{Terminal: &Failure{"Rejected", "quota"}}, Instances: []Instance{instanceOf(1, "db-pod")}},
 	}
 	later := map[string]Observed{
 		"nothing":    {},
 		"everything": {Records: records(1, 2), Results: &v1alpha1.ResultsReference{ConfigMap: "run-results"}, Attempts: []Attempt{attemptOf(1, 1, loading)}},
-		"obstacle":   {Hindrances: Hindrances{Obstacle: &Failure{"NameTaken", "another"}}, Predecessor: []string{"x"}},
+		"terminal":   {Blockers: Blockers{Terminal: &Failure{"NameTaken", "another"}}, Predecessor: []string{"x"}},
 		"failure":    {Records: append(records(1, 2), disturbed(1, 2, "Failed", "SQL"))},
 	}
 	for end, atEnd := range ends {
@@ -153,7 +153,7 @@ func TestEndIsNeverTakenBack(t *testing.T) {
 
 func TestMessagesAreCut(t *testing.T) {
 	run := oneAxis(1, 2)
-	seen := &Observed{Hindrances: Hindrances{Obstacle: &Failure{"Rejected", strings.Repeat("ü", 40_000)}}}
+	seen := &Observed{Blockers: Blockers{Terminal: &Failure{"Rejected", strings.Repeat("ü", 40_000)}}}
 	for _, c := range statusOf(t, run, seen, now).Conditions {
 		if n := len([]rune(c.Message)); n > 4096 {
 			t.Errorf("%s has a message of %d characters", c.Type, n)

@@ -26,8 +26,8 @@ const (
 // Deadline is how long a run may take at most from its start, without the time for which it is suspended or queued: what it asks
 // for or, by default, as long as all trials and all allowed disturbances may take by their own deadlines.
 func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
-	if asked := run.Spec.DeadlineSeconds; asked != nil {
-		return time.Duration(*asked) * time.Second
+	if requested := run.Spec.DeadlineSeconds; requested != nil {
+		return time.Duration(*requested) * time.Second
 	}
 	t := &run.Spec.Trials
 	attempts := int64(ptr.Deref(t.MaxInvalid, v1alpha1.DefaultMaxInvalid)) + 1
@@ -66,7 +66,7 @@ func deadline[S decidable](s S) time.Time {
 	o := s.about()
 	latest := ptr.Deref(o.started, metav1.NewTime(o.now)).Add(s.longest() + o.pausedFor())
 	if o.deadlineSeconds == nil {
-		latest = earlier(latest, movingDeadline(o.deadlineBefore, o.hindrances.Blind, s.lastProgress(), s.quietTime()))
+		latest = earlier(latest, movingDeadline(o.deadlineBefore, o.blockers.ObserveFailed, s.lastProgress(), s.quietTime()))
 	}
 	return within(latest, o.turnEnd())
 }
@@ -95,9 +95,9 @@ func (s *situation) lastProgress() time.Time {
 const leastMove = 10 * time.Second
 
 // movingDeadline is a quiet time after the last progress. It is never earlier than before, and stays while nothing can be seen.
-func movingDeadline(before *metav1.Time, blind bool, progress time.Time, quiet time.Duration) time.Time {
+func movingDeadline(before *metav1.Time, observeFailed bool, progress time.Time, quiet time.Duration) time.Time {
 	moved := progress.Add(quiet)
-	if before != nil && (blind || moved.Sub(before.Time) < leastMove) {
+	if before != nil && (observeFailed || moved.Sub(before.Time) < leastMove) {
 		return before.Time
 	}
 	return moved
@@ -163,8 +163,8 @@ func bound[S decidable](s S, d Decision) Decision {
 		return d
 	}
 	o := s.about()
-	trouble := o.hindrances.Trouble
-	if r := o.hindrances.Refused; r != nil {
+	trouble := o.blockers.RetryError
+	if r := o.blockers.Refused; r != nil {
 		d = r.decide(o.refusal, o.startDeadlineSeconds, o.now)
 	}
 	if trouble != "" {
@@ -186,9 +186,9 @@ func bound[S decidable](s S, d Decision) Decision {
 }
 
 // overDeadline says which deadline has ended a run or a comparison.
-func overDeadline(noun string, asked *int32, quiet time.Duration) string {
-	if asked != nil {
-		return fmt.Sprintf("the %s did not end within %s (spec.deadlineSeconds): ", noun, time.Duration(*asked)*time.Second)
+func overDeadline(noun string, requested *int32, quiet time.Duration) string {
+	if requested != nil {
+		return fmt.Sprintf("the %s did not end within %s (spec.deadlineSeconds): ", noun, time.Duration(*requested)*time.Second)
 	}
 	return fmt.Sprintf("the %s made no progress for %s (spec.deadlineSeconds is not set): ", noun, quiet)
 }

@@ -41,10 +41,10 @@ func TestEveryWaitEndsAtTheDeadline(t *testing.T) {
 		"instance that stays":  {Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod", removed)}}, "database instance 1 is being removed"},
 		"database":             {Observed{}, "the database is being created"},
 		"attempt":              {Observed{Attempts: []Attempt{attemptOf(1, 1, loading)}, Instances: []Instance{instanceOf(1, "u")}}, trialOne},
-		"refused results":      {Observed{Records: records(1, 2), Hindrances: Hindrances{Trouble: "ConfigMap x cannot be written: quota", Unwritten: true}}, "quota"},
-		"what cannot be read":  {Observed{Hindrances: Hindrances{Blind: true, Trouble: "listing Jobs: forbidden"}}, "listing Jobs: forbidden"},
+		"refused results":      {Observed{Records: records(1, 2), Blockers: Blockers{RetryError: "ConfigMap x cannot be written: quota", Unwritten: true}}, "quota"},
+		"what cannot be read":  {Observed{Blockers: Blockers{ObserveFailed: true, RetryError: "listing Jobs: forbidden"}}, "listing Jobs: forbidden"},
 		"a Job that is going":  {Observed{Attempts: []Attempt{attemptOf(1, 1, jobGoing)}}, trialOne},
-		"a step that is stuck": {Observed{Hindrances: Hindrances{Trouble: "etcd: timeout"}}, "etcd: timeout"},
+		"a step that is stuck": {Observed{Blockers: Blockers{RetryError: "etcd: timeout"}}, "etcd: timeout"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 2)
@@ -143,7 +143,7 @@ func TestSlowRunDoesNotEnd(t *testing.T) {
 			t.Fatalf("after %d trials the deadline is %s, want %s", trial, run.Status.Deadline, want)
 		}
 		// Nothing is new: the deadline stays, also while nothing can be read.
-		for _, same := range []*Observed{seen, {Hindrances: Hindrances{Blind: true}}} {
+		for _, same := range []*Observed{seen, {Blockers: Blockers{ObserveFailed: true}}} {
 			if later := statusOf(t, run, same, at.Add(time.Minute)).Deadline; !later.Equal(run.Status.Deadline) {
 				t.Fatalf("a minute later it is %s", later)
 			}

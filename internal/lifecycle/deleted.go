@@ -25,8 +25,8 @@ func (o *owner) beingDeleted() Decision {
 		Action: Wait{}, Reason: v1alpha1.ReasonBeingDeleted,
 		Message: fmt.Sprintf("the %s is being deleted; what it has is being removed", o.noun) + keptBy(o.object),
 	}
-	if o.hindrances.Trouble != "" {
-		d.Message += ": " + o.hindrances.Trouble
+	if o.blockers.RetryError != "" {
+		d.Message += ": " + o.blockers.RetryError
 	}
 	return d
 }

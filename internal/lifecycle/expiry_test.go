@@ -55,7 +55,7 @@ func TestExpiryOfARun(t *testing.T) {
 			run := oneAxis(1, 1)
 			endedRun(run, v1alpha1.ConditionComplete)
 			run.Spec.TTLSecondsAfterFinished = tc.seconds
-			seen := &Observed{Hindrances: Hindrances{DefaultTTL: tc.byDefault}}
+			seen := &Observed{Blockers: Blockers{DefaultTTL: tc.byDefault}}
 			checkExpiry(t, next(t, run, seen, now), DeleteRun{}, statusOf(t, run, seen, now).ExpirationTime, tc.left)
 		})
 	}
@@ -79,7 +79,7 @@ func TestExpiryOfARunOfAComparison(t *testing.T) {
 	run := oneAxis(1, 1)
 	endedRun(run, v1alpha1.ConditionComplete)
 	ofComparison("s", "uid")(run)
-	seen := &Observed{Hindrances: Hindrances{DefaultTTL: time.Minute}}
+	seen := &Observed{Blockers: Blockers{DefaultTTL: time.Minute}}
 	checkExpiry(t, next(t, run, seen, now), DeleteRun{}, statusOf(t, run, seen, now).ExpirationTime, nil)
 	run.Spec.TTLSecondsAfterFinished = ptr.To[int32](3660)
 	checkExpiry(t, next(t, run, seen, now), DeleteRun{}, statusOf(t, run, seen, now).ExpirationTime, ptr.To(time.Minute))
@@ -91,7 +91,7 @@ func TestExpiryOfWhatIsBeingDeleted(t *testing.T) {
 		run := oneAxis(1, 1)
 		endedRun(run, v1alpha1.ConditionComplete)
 		run.DeletionTimestamp = ptr.To(ago(0))
-		if d := next(t, run, &Observed{Hindrances: Hindrances{DefaultTTL: byDefault}}, now); d.Action != (Wait{}) || d.After != 0 {
+		if d := next(t, run, &Observed{Blockers: Blockers{DefaultTTL: byDefault}}, now); d.Action != (Wait{}) || d.After != 0 {
 			t.Errorf("a run: decided %+v after %s", d.Action, d.After)
 		}
 		s := testutil.Pair(finishedComparison)
@@ -108,11 +108,11 @@ func TestExpiryOfWhatIsBeingDeleted(t *testing.T) {
 // The status says when a run is deleted from the moment on in which it finishes, and nothing while it is under way.
 func TestExpiryWhileARunEnds(t *testing.T) {
 	run := oneAxis(1, 1)
-	seen := &Observed{Records: records(1), Hindrances: Hindrances{DefaultTTL: time.Hour}, Instances: []Instance{instanceOf(1, "u")}}
+	seen := &Observed{Records: records(1), Blockers: Blockers{DefaultTTL: time.Hour}, Instances: []Instance{instanceOf(1, "u")}}
 	if got := statusOf(t, run, seen, now).ExpirationTime; got != nil {
 		t.Errorf("under way, it is deleted at %s", got)
 	}
-	seen = &Observed{Records: records(1), Results: &v1alpha1.ResultsReference{}, Hindrances: Hindrances{DefaultTTL: time.Hour}}
+	seen = &Observed{Records: records(1), Results: &v1alpha1.ResultsReference{}, Blockers: Blockers{DefaultTTL: time.Hour}}
 	status := statusOf(t, run, seen, now)
 	if status.CompletionTime == nil || status.ExpirationTime == nil || !status.ExpirationTime.Equal(ptr.To(ago(-time.Hour))) {
 		t.Errorf("completed at %v, it is deleted at %v", status.CompletionTime, status.ExpirationTime)

@@ -26,7 +26,7 @@ func failing(s *situation) *Decision {
 		over = deadline
 	}
 	left := over.Sub(s.now)
-	if s.nothingToPublish() || s.seen.Trouble != "" && left <= 0 {
+	if s.nothingToPublish() || s.seen.RetryError != "" && left <= 0 {
 		return &Decision{Action: Wait{}, Finished: true}
 	}
 	if d := s.restoring(); d != nil && left > 0 {

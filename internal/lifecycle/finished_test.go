@@ -44,14 +44,14 @@ func TestNextAfterTheEnd(t *testing.T) {
 	onlyDB := Observed{Records: records(1), Results: published, Instances: db}
 	freed := Observed{Results: published, Instances: []Instance{instanceOf(1, "db-pod")}}
 	checkDecisions(t, map[string]decision{
-		"nothing left":                   {run: complete(), seen: Observed{Results: published}, want: done(Wait{})},
-		"results deleted, not made anew": {run: complete(), seen: Observed{Records: records(1)}, want: done(Wait{})},
-		"results were never written":     {run: failed(), seen: Observed{Records: records(1), Instances: db}, want: done(RemoveDatabase{1})},
-		"failed without an attempt":      {run: failed(), seen: Observed{Instances: db}, want: done(RemoveDatabase{1})},
-		"obstacles do not matter":        {run: failed(), seen: Observed{Hindrances: Hindrances{Obstacle: &Failure{}}, Predecessor: []string{"x"}}, want: done(Wait{})},
-		"Job first":                      {run: complete(), seen: everything, want: done(RemoveJob{Name: "run-t2-a1"})},
-		"then the database":              {run: complete(), seen: onlyDB, want: done(RemoveDatabase{1})},
-		"suspended, cleaned up":          {run: complete(suspend), seen: onlyDB, want: done(RemoveDatabase{1})},
+		"nothing left":                    {run: complete(), seen: Observed{Results: published}, want: done(Wait{})},
+		"results deleted, not made anew":  {run: complete(), seen: Observed{Records: records(1)}, want: done(Wait{})},
+		"results were never written":      {run: failed(), seen: Observed{Records: records(1), Instances: db}, want: done(RemoveDatabase{1})},
+		"failed without an attempt":       {run: failed(), seen: Observed{Instances: db}, want: done(RemoveDatabase{1})},
+		"terminal failures do not matter": {run: failed(), seen: Observed{Blockers: Blockers{Terminal: &Failure{}}, Predecessor: []string{"x"}}, want: done(Wait{})},
+		"Job first":                       {run: complete(), seen: everything, want: done(RemoveJob{Name: "run-t2-a1"})},
+		"then the database":               {run: complete(), seen: onlyDB, want: done(RemoveDatabase{1})},
+		"suspended, cleaned up":           {run: complete(suspend), seen: onlyDB, want: done(RemoveDatabase{1})},
 		// What stands beside it may be a stranger's under the same name, because of which the run has failed.
 		"made in part":               {run: complete(), seen: Observed{Instances: []Instance{{Number: 1, Others: true}}}, want: done(RemoveDatabase{1})},
 		"never, complete":            {run: complete(cleanup(v1alpha1.CleanupNever)), seen: everything, want: done(ReleaseNodes{1})},
@@ -86,7 +86,7 @@ func TestNextBetweenFailureAndEnd(t *testing.T) {
 			Message: "the run has failed; the results of what was measured before are being written",
 		}
 	}
-	refused := Observed{Records: records(1), Hindrances: Hindrances{Trouble: "quota", Unwritten: true}}
+	refused := Observed{Records: records(1), Blockers: Blockers{RetryError: "quota", Unwritten: true}}
 	over := Decision{Action: Wait{}, Finished: true}
 	longer := func(r *v1alpha1.BenchmarkRun) {
 		failedAgo(time.Hour)(r)

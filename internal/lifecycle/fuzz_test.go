@@ -43,7 +43,7 @@ func FuzzStatus(f *testing.F) {
 			seen := anything(append(facts, byte(n)), run)
 			p, err := validation.PlanRun(run)
 			if err != nil {
-				seen.Obstacle = Invalid(err)
+				seen.Terminal = Invalid(err)
 			}
 			old := run.DeepCopy()
 			at := now.Add(time.Duration(n) * time.Second)
@@ -166,8 +166,8 @@ func anything(facts []byte, run *v1alpha1.BenchmarkRun) *Observed {
 		fill.Fill(seen.Results)
 	}
 	if chance%16 == 1 {
-		seen.Obstacle = &Failure{Reason: v1alpha1.ReasonRejected}
-		fill.Fill(&seen.Obstacle.Message)
+		seen.Terminal = &Failure{Reason: v1alpha1.ReasonRejected}
+		fill.Fill(&seen.Terminal.Message)
 	}
 	if chance%16 == 2 {
 		attempt := attemptOf(trials+1, 1)

@@ -104,8 +104,8 @@ func notTuned(r *hosttuning.Record) *Decision {
 
 // dropped has the page cache of the tuned node dropped before an attempt, if the run asks for it.
 func dropped(s *situation) *Decision {
-	asked := s.run.Spec.Database.HostTuning
-	if asked == nil || asked.DropPageCache != v1alpha1.DropPageCacheBeforeEachTrial {
+	requested := s.run.Spec.Database.HostTuning
+	if requested == nil || requested.DropPageCache != v1alpha1.DropPageCacheBeforeEachTrial {
 		return nil
 	}
 	attempt := plan.AttemptName(s.run, s.next.Number, s.attempt)
@@ -191,7 +191,7 @@ const maxTunedNodes = 16
 
 // hostTuning sets what was changed on nodes, and what became of that.
 func (s *situation) hostTuning(status *v1alpha1.BenchmarkRunStatus) {
-	if s.seen.Blind || s.run.Spec.Database.HostTuning == nil {
+	if s.seen.ObserveFailed || s.run.Spec.Database.HostTuning == nil {
 		return
 	}
 	seen := map[string]bool{}

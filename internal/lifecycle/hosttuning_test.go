@@ -48,7 +48,7 @@ func onDisk(i *Instance) {
 // tunedNode is the node worker, tuned by a run for swappiness 1, with changes.
 func tunedNode(run *v1alpha1.BenchmarkRun, changes ...func(*TunedNode)) TunedNode {
 	n := TunedNode{Holder: HolderOf(run), Record: &hosttuning.Record{
-		Node: "worker", Asked: result.HostSettings{Swappiness: "1"},
+		Node: "worker", Requested: result.HostSettings{Swappiness: "1"},
 		Before: &result.HostSettings{Swappiness: "60"}, After: &result.HostSettings{Swappiness: "1"},
 	}}
 	for _, change := range changes {
@@ -99,7 +99,7 @@ func TestDecisionsAboutNodes(t *testing.T) {
 		"nothing was changed there": {
 			seen: Observed{Instances: []Instance{up}}, nodes: []func(*TunedNode){func(n *TunedNode) {
 				restored(n)
-				n.Record.Asked = result.HostSettings{}
+				n.Record.Requested = result.HostSettings{}
 			}},
 			want: "ForgetHost: node worker is being tuned",
 		},
@@ -185,7 +185,7 @@ func TestStatusOfNodes(t *testing.T) {
 		"nothing":           {},
 		"another's":         {nodes: []func(*TunedNode){ofOther}},
 		"not yet read":      {nodes: []func(*TunedNode){func(n *TunedNode) { n.Record.Before, n.Record.After = nil, nil }}},
-		"the cache alone":   {nodes: []func(*TunedNode){func(n *TunedNode) { n.Record.Asked = result.HostSettings{} }}},
+		"the cache alone":   {nodes: []func(*TunedNode){func(n *TunedNode) { n.Record.Requested = result.HostSettings{} }}},
 		"tuned":             {nodes: []func(*TunedNode){released}, want: []v1alpha1.HostTuningStatus{tuned}},
 		"restored":          {old: []v1alpha1.HostTuningStatus{tuned}, nodes: []func(*TunedNode){restored}, want: []v1alpha1.HostTuningStatus{with(true, "")}},
 		"not restored":      {old: []v1alpha1.HostTuningStatus{tuned}, nodes: []func(*TunedNode){unrestored}, want: []v1alpha1.HostTuningStatus{with(false, "it is off")}},

@@ -44,8 +44,8 @@ func TestImagesArePinned(t *testing.T) {
 	if again := statusOf(t, run, &Observed{Images: images}, now).Images; !cmp.Equal(again, run.Status.Images) {
 		t.Errorf("pinned again: %+v", again)
 	}
-	if blind := statusOf(t, run, &Observed{Hindrances: Hindrances{Blind: true}}, now).Images; !cmp.Equal(blind, run.Status.Images) {
-		t.Errorf("when nothing can be read: %+v", blind)
+	if images := statusOf(t, run, &Observed{Blockers: Blockers{ObserveFailed: true}}, now).Images; !cmp.Equal(images, run.Status.Images) {
+		t.Errorf("when nothing can be read: %+v", images)
 	}
 }
 

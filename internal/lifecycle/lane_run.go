@@ -88,7 +88,7 @@ func (s *situation) admitted(d Decision) (status metav1.ConditionStatus, reason,
 		return metav1.ConditionFalse, v1alpha1.ReasonFinished, message
 	case d.Pauses():
 		return metav1.ConditionFalse, d.Reason, d.Message
-	case s.holds(), s.seen.Blind && s.is(v1alpha1.ConditionAdmitted):
+	case s.holds(), s.seen.ObserveFailed && s.is(v1alpha1.ConditionAdmitted):
 		message = "the run holds lane " + s.run.Spec.Lane
 		if comparison != nil {
 			message = fmt.Sprintf("%s, which this run belongs to, holds lane %s", comparison, s.run.Spec.Lane)

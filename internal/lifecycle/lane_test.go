@@ -159,12 +159,12 @@ func TestNextInTheQueue(t *testing.T) {
 			want: queue(Wait{}, "waiting for run ns/run, which holds lane default; next in the queue"),
 		},
 		"predecessor, taken":   {seen: Observed{Lane: taken, Predecessor: []string{"run-db1"}}, want: queue(Wait{}, waiting)},
-		"invalid, taken":       {seen: Observed{Lane: taken, Hindrances: Hindrances{Obstacle: &Failure{"InvalidSpecification", "no"}}}, want: failsWith("InvalidSpecification", "no")},
+		"invalid, taken":       {seen: Observed{Lane: taken, Blockers: Blockers{Terminal: &Failure{"InvalidSpecification", "no"}}}, want: failsWith("InvalidSpecification", "no")},
 		"lost":                 {run: admitted, seen: Observed{Lane: taken}, want: unexpected(queue(Wait{}, waiting))},
 		"lost, with a Job":     {run: admitted, seen: Observed{Lane: taken, Attempts: []Attempt{attemptOf(1, 1)}, Instances: up}, want: unexpected(queue(RemoveJob{Name: "run-t1-a1"}, waiting))},
 		"lost, with a server":  {run: admitted, seen: Observed{Lane: taken, Instances: up}, want: unexpected(queue(RemoveDatabase{1}, waiting))},
 		"lost, and taken back": {run: admitted, seen: Observed{Lane: free, Instances: up}, want: queue(TakeLane{}, "lane default is free; next in the queue")},
-		"trouble": {seen: Observed{Lane: free, Hindrances: Hindrances{Trouble: "no"}}, want: Decision{
+		"retrying": {seen: Observed{Lane: free, Blockers: Blockers{RetryError: "no"}}, want: Decision{
 			Action: TakeLane{}, Reason: v1alpha1.ReasonRetrying, Message: "no",
 		}},
 	})
@@ -250,8 +250,8 @@ func TestQueuedTimeDoesNotCount(t *testing.T) {
 	lane := held(run)
 	look(0, false, heldByOther)
 	look(24*time.Hour, false, heldByOther)
-	if s := &run.Status; s.StartTime != nil || s.Deadline != nil || told(s.Conditions)[v1alpha1.ConditionFailed] != "False InProgress" {
-		t.Errorf("in the queue: started %v, deadline %v, %v", s.StartTime, s.Deadline, told(s.Conditions))
+	if s := &run.Status; s.StartTime != nil || s.Deadline != nil || statuses(s.Conditions)[v1alpha1.ConditionFailed] != "False InProgress" {
+		t.Errorf("in the queue: started %v, deadline %v, %v", s.StartTime, s.Deadline, statuses(s.Conditions))
 	}
 	look(time.Second, false, lane)
 	start := at
@@ -265,20 +265,20 @@ func TestQueuedTimeDoesNotCount(t *testing.T) {
 	look(time.Hour, false, lane)           // its turn again
 	look(29*time.Second, false, lane)      // one second is left
 	want := metav1.NewTime(start.Add(27*time.Hour + time.Minute))
-	if s := &run.Status; !s.Deadline.Equal(&want) || *s.SuspendedSeconds != 27*3600 || told(s.Conditions)[v1alpha1.ConditionFailed] != "False InProgress" {
-		t.Errorf("deadline %s, want %s; %d seconds; %v", s.Deadline, want, *s.SuspendedSeconds, told(s.Conditions))
+	if s := &run.Status; !s.Deadline.Equal(&want) || *s.SuspendedSeconds != 27*3600 || statuses(s.Conditions)[v1alpha1.ConditionFailed] != "False InProgress" {
+		t.Errorf("deadline %s, want %s; %d seconds; %v", s.Deadline, want, *s.SuspendedSeconds, statuses(s.Conditions))
 	}
-	if look(time.Second, false, lane); told(run.Status.Conditions)[v1alpha1.ConditionFailed] != "True DeadlineExceeded" {
-		t.Errorf("after its deadline: %v", told(run.Status.Conditions))
+	if look(time.Second, false, lane); statuses(run.Status.Conditions)[v1alpha1.ConditionFailed] != "True DeadlineExceeded" {
+		t.Errorf("after its deadline: %v", statuses(run.Status.Conditions))
 	}
 }
 
 // A run that an error keeps from its lane ends too.
-func TestTroubleInTheQueueEndsAtTheDeadline(t *testing.T) {
+func TestRetriesInTheQueueEndAtTheDeadline(t *testing.T) {
 	run := oneAxis(1, 2)
 	run.Spec.DeadlineSeconds = ptr.To[int32](60)
 	seen := func() *Observed {
-		return &Observed{Lane: Lane{Lease: "s/l"}, Hindrances: Hindrances{Trouble: "leases is forbidden"}}
+		return &Observed{Lane: Lane{Lease: "s/l"}, Blockers: Blockers{RetryError: "leases is forbidden"}}
 	}
 	run.Status = statusOf(t, run, seen(), now)
 	d := next(t, run, seen(), now.Add(time.Minute))

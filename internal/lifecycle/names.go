@@ -15,7 +15,7 @@ import (
 )
 
 // taken is that somebody else's object has a name that is needed, or nil. The noun is what messages call the owner.
-func (h *Hindrances) taken(noun string, needed func(name string) bool) *Failure {
+func (h *Blockers) taken(noun string, needed func(name string) bool) *Failure {
 	i := slices.IndexFunc(h.Strangers, needed)
 	if i < 0 {
 		return nil

@@ -21,7 +21,7 @@ func TestNamesThatARunNeeds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 3)
 			seen := &Observed{
-				Hindrances: Hindrances{Strangers: []string{name}}, Records: records(1), Instances: []Instance{instanceOf(1, "db-pod")},
+				Blockers: Blockers{Strangers: []string{name}}, Records: records(1), Instances: []Instance{instanceOf(1, "db-pod")},
 			}
 			d := next(t, run, seen, now)
 			if taken := d.Failure != nil && d.Failure.Reason == v1alpha1.ReasonNameTaken; taken != needed {
@@ -42,7 +42,7 @@ func TestNamesThatAComparisonNeeds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen := &ComparisonObserved{Hindrances: Hindrances{Strangers: []string{name}}, ComparisonRuns: membersOf(p)}
+			seen := &ComparisonObserved{Blockers: Blockers{Strangers: []string{name}}, ComparisonRuns: membersOf(p)}
 			d := NextOfComparison(comparison, p, seen, now)
 			if taken := d.Failure != nil && d.Failure.Reason == v1alpha1.ReasonNameTaken; taken != needed {
 				t.Errorf("decision is %+v", d)

@@ -19,8 +19,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
-// said is a decision in one line.
-func said(d Decision) string {
+// describe is a decision in one line.
+func describe(d Decision) string {
 	text := fmt.Sprintf("%T", d.Action)
 	switch {
 	case d.Failure != nil:
@@ -39,7 +39,7 @@ func TestPrecedenceOfRules(t *testing.T) {
 	endedRun(run, v1alpha1.ConditionComplete)
 	run.Spec.Suspend = ptr.To(true)
 	seen := &Observed{
-		Hindrances:  Hindrances{Obstacle: &Failure{Reason: v1alpha1.ReasonNameTaken}},
+		Blockers:    Blockers{Terminal: &Failure{Reason: v1alpha1.ReasonNameTaken}},
 		Unclaimed:   []Attempt{attemptOf(4, 1), attemptOf(9, 1)},
 		Predecessor: []string{"run-db1"},
 		Records: append([]*result.Record{disturbed(4, 1, result.OutcomeFailed, result.CauseSQL)},
@@ -60,7 +60,7 @@ func TestPrecedenceOfRules(t *testing.T) {
 		}},
 		{"lifecycle.RemoveJob BeingDeleted", func() { run.DeletionTimestamp = nil }},
 		{"lifecycle.Publish Publishing", func() { run.Status = v1alpha1.BenchmarkRunStatus{} }},
-		{"lifecycle.Wait fail NameTaken", func() { seen.Obstacle = nil }},
+		{"lifecycle.Wait fail NameTaken", func() { seen.Terminal = nil }},
 		{"lifecycle.RemoveJob Suspended", func() { run.Spec.Suspend, seen.Lane = nil, heldByOther }},
 		{"lifecycle.RemoveJob Queued", func() { seen.Lane = held(run) }},
 		{"lifecycle.Wait WaitingForPredecessor", func() { seen.Predecessor = nil }},
@@ -83,7 +83,7 @@ func TestPrecedenceOfRules(t *testing.T) {
 		t.Errorf("%d rules are tested, there are %d", len(cases), rules)
 	}
 	for i, step := range cases {
-		if got := said(next(t, run, seen, now)); got != step.want {
+		if got := describe(next(t, run, seen, now)); got != step.want {
 			t.Errorf("step %d: %s, want %s", i+1, got, step.want)
 		}
 		step.undo()
@@ -142,7 +142,7 @@ func TestNextBeforeMeasuring(t *testing.T) {
 	leave := suspended(ReleaseLane{Holder{Kind: RunKind, Namespace: "ns", Name: "run", UID: testutil.MakeRun("run", "ns").Obj().UID}})
 	leftover := Instance{Number: 1, Others: true}
 	checkDecisions(t, map[string]decision{
-		"obstacle": {seen: Observed{Hindrances: Hindrances{Obstacle: &Failure{"Rejected", "quota"}}}, want: failsWith("Rejected", "quota")},
+		"terminal": {seen: Observed{Blockers: Blockers{Terminal: &Failure{"Rejected", "quota"}}}, want: failsWith("Rejected", "quota")},
 		"predecessor": {seen: Observed{Predecessor: []string{"run-db1", "run-t1-a1"}}, want: Decision{
 			Action: Wait{}, Reason: v1alpha1.ReasonWaitingForPredecessor, After: time.Second,
 			Message: "objects of an earlier run of this name are still being deleted: run-db1, run-t1-a1",

@@ -57,32 +57,32 @@ type Observed struct {
 	Images podutil.Images
 	// Earlier is the last run before this one that asked for the same, or its zero value.
 	Earlier analysis.Earlier
-	Hindrances
+	Blockers
 }
 
-// Hindrances are what keeps a run or a comparison from going on.
-type Hindrances struct {
-	// Blind: what it has could not be read.
-	Blind bool
-	// Trouble is the error of the step that the operator has tried several times and tries again, or empty. Unwritten says that
+// Blockers are what keeps a run or a comparison from going on.
+type Blockers struct {
+	// ObserveFailed: what it has could not be read.
+	ObserveFailed bool
+	// RetryError is the error of the step that the operator has tried several times and tries again, or empty. Unwritten says that
 	// this step writes records or results.
-	Trouble   string
-	Unwritten bool
+	RetryError string
+	Unwritten  bool
 	// MaxTurn is for how long the installation lets a run or a comparison have its lane; 0 is without a bound.
 	MaxTurn time.Duration
 	// DefaultTTL is after how long a finished run or comparison is deleted that does not say so itself; 0 is never.
 	DefaultTTL time.Duration
 	// Refused is the object that the cluster refuses for now, or nil.
 	Refused *Refusal
-	// Obstacle is a final answer of the cluster, which trying again does not change: a name is taken, or an object is not valid.
-	Obstacle *Failure
+	// Terminal is a final answer of the cluster, which trying again does not change: a name is taken, or an object is not valid.
+	Terminal *Failure
 	// Strangers are the names of objects that are somebody else's, or are kept from an earlier run or comparison of the same name.
 	// Only a name that is needed is in the way.
 	Strangers []string
 }
 
-// Hindered are the hindrances themselves, of whatever was seen.
-func (h *Hindrances) Hindered() *Hindrances { return h }
+// Blocking are the blockers of whatever was seen.
+func (b *Blockers) Blocking() *Blockers { return b }
 
 // Attempt is a Job, its Pods and what they mean.
 type Attempt struct {

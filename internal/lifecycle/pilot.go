@@ -57,13 +57,13 @@ func (s *situation) recording(a Attempt) RecordAttempt {
 
 // enoughRows are how many rows last so many seconds, by what a pilot has inserted: at least as many as are asked for. The number
 // is rounded up to two digits, so that a person can say it.
-func enoughRows(asked int64, pilot result.Totals, seconds int32) int64 {
+func enoughRows(requested int64, pilot result.Totals, seconds int32) int64 {
 	if pilot.Micros <= 0 {
-		return asked
+		return requested
 	}
 	need := float64(pilot.Rows) * float64(seconds) * 1e6 / float64(pilot.Micros) * pilotMargin
-	if need <= float64(asked) {
-		return asked
+	if need <= float64(requested) {
+		return requested
 	}
 	unit := math.Pow10(max(0, len(strconv.FormatInt(int64(need), 10))-2))
 	return min(int64(math.Ceil(need/unit-1e-9)*unit), trial.MaxRows) // what multiplying adds is no reason to round up

@@ -45,7 +45,7 @@ func TestPilot(t *testing.T) {
 		t.Helper()
 		start, ok := decided().Action.(StartAttempt)
 		if !ok {
-			t.Fatalf("decision %s", said(decided()))
+			t.Fatalf("decision %s", describe(decided()))
 		}
 		return start.Attempt
 	}
@@ -91,7 +91,7 @@ func TestPilotThatIsDisturbed(t *testing.T) {
 	}
 	seen.Records[0].Outcome = result.OutcomeFailed
 	if d := next(t, run, seen, now); d.Failure == nil {
-		t.Errorf("%s, want the end of the run", said(d))
+		t.Errorf("%s, want the end of the run", describe(d))
 	}
 }
 
@@ -129,8 +129,8 @@ func TestRecordOfPilot(t *testing.T) {
 
 func TestEnoughRows(t *testing.T) {
 	for _, tc := range []struct {
-		asked, rows, micros int64
-		want                int64
+		requested, rows, micros int64
+		want                    int64
 	}{
 		{100, 4000, 5_000_000, 4400},
 		{100, 4001, 5_000_000, 4500}, // rounded up
@@ -141,8 +141,8 @@ func TestEnoughRows(t *testing.T) {
 		{100, 4000, 0, 100},
 		{100, 990_000_000, 5_000_000, 1_000_000_000}, // the most that can be asked for
 	} {
-		if got := enoughRows(tc.asked, result.Totals{Rows: tc.rows, Micros: tc.micros}, 5); got != tc.want {
-			t.Errorf("enoughRows(%d, %d rows in %d µs) = %d, want %d", tc.asked, tc.rows, tc.micros, got, tc.want)
+		if got := enoughRows(tc.requested, result.Totals{Rows: tc.rows, Micros: tc.micros}, 5); got != tc.want {
+			t.Errorf("enoughRows(%d, %d rows in %d µs) = %d, want %d", tc.requested, tc.rows, tc.micros, got, tc.want)
 		}
 	}
 }

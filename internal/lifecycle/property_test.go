@@ -254,7 +254,7 @@ func TestRunsByChance(t *testing.T) {
 					t.Fatal("it does not end")
 				}
 			}
-			s := told(w.run.Status.Conditions)
+			s := statuses(w.run.Status.Conditions)
 			complete := s[v1alpha1.ConditionComplete] == "True Complete"
 			ends[complete]++
 			if complete && *w.run.Status.Trials.Measured != *w.run.Status.Trials.Planned {

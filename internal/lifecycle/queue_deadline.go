@@ -22,11 +22,11 @@ func queuedSince(ready metav1.Time, conditions []metav1.Condition) time.Time {
 }
 
 // queueDeadline bounds the decision to wait for a lane: who has waited for as long as was asked ends, and says for whom.
-func (d *Decision) queueDeadline(noun string, asked *int32, waited time.Duration) *Decision {
-	if asked == nil {
+func (d *Decision) queueDeadline(noun string, requested *int32, waited time.Duration) *Decision {
+	if requested == nil {
 		return d
 	}
-	most := time.Duration(*asked) * time.Second
+	most := time.Duration(*requested) * time.Second
 	if left := most - waited; left > 0 {
 		d.After = Sooner(d.After, left)
 		return d

@@ -25,7 +25,7 @@ func TestQueueDeadline(t *testing.T) {
 		}}
 	}
 	for name, tc := range map[string]struct {
-		asked      *int32
+		requested  *int32
 		created    time.Duration
 		queued     *metav1.Time
 		conditions []metav1.Condition
@@ -33,19 +33,19 @@ func TestQueueDeadline(t *testing.T) {
 		after      time.Duration
 	}{
 		"nothing is asked":        {created: 24 * time.Hour},
-		"time is left":            {asked: ptr.To[int32](600), created: 9 * time.Minute, after: time.Minute},
-		"time is over":            {asked: ptr.To[int32](600), created: 10 * time.Minute, ends: true},
-		"it was resumed":          {asked: ptr.To[int32](600), created: time.Hour, queued: ptr.To(ago(9 * time.Minute)), after: time.Minute},
-		"it has lost its lane":    {asked: ptr.To[int32](600), created: time.Hour, conditions: lost(9 * time.Minute), after: time.Minute},
-		"it has lost it for long": {asked: ptr.To[int32](600), created: time.Hour, conditions: lost(10 * time.Minute), ends: true},
-		"it was resumed long ago": {asked: ptr.To[int32](600), created: time.Hour, queued: ptr.To(ago(11 * time.Minute)), ends: true},
+		"time is left":            {requested: ptr.To[int32](600), created: 9 * time.Minute, after: time.Minute},
+		"time is over":            {requested: ptr.To[int32](600), created: 10 * time.Minute, ends: true},
+		"it was resumed":          {requested: ptr.To[int32](600), created: time.Hour, queued: ptr.To(ago(9 * time.Minute)), after: time.Minute},
+		"it has lost its lane":    {requested: ptr.To[int32](600), created: time.Hour, conditions: lost(9 * time.Minute), after: time.Minute},
+		"it has lost it for long": {requested: ptr.To[int32](600), created: time.Hour, conditions: lost(10 * time.Minute), ends: true},
+		"it was resumed long ago": {requested: ptr.To[int32](600), created: time.Hour, queued: ptr.To(ago(11 * time.Minute)), ends: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 2)
-			run.CreationTimestamp, run.Spec.QueueDeadlineSeconds = ago(tc.created), tc.asked
+			run.CreationTimestamp, run.Spec.QueueDeadlineSeconds = ago(tc.created), tc.requested
 			run.Status.QueuedTime, run.Status.Conditions = tc.queued, tc.conditions
 			comparison := testutil.MakeComparison("s", "ns", "a", "b").Obj()
-			comparison.CreationTimestamp, comparison.Spec.QueueDeadlineSeconds = ago(tc.created), tc.asked
+			comparison.CreationTimestamp, comparison.Spec.QueueDeadlineSeconds = ago(tc.created), tc.requested
 			comparison.Status.QueuedTime, comparison.Status.Conditions = tc.queued, tc.conditions
 			p, err := validation.PlanComparison(comparison)
 			if err != nil {

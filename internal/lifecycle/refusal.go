@@ -60,7 +60,7 @@ func (r *Refusal) decide(before v1alpha1.RefusalStatus, startDeadlineSeconds int
 }
 
 // refusalStatus is what the status keeps of a refusal. A step that failed for another reason has not asked again.
-func (h *Hindrances) refusalStatus(before v1alpha1.RefusalStatus, now time.Time) v1alpha1.RefusalStatus {
+func (h *Blockers) refusalStatus(before v1alpha1.RefusalStatus, now time.Time) v1alpha1.RefusalStatus {
 	switch {
 	case h.Refused != nil:
 		status := v1alpha1.RefusalStatus{
@@ -70,7 +70,7 @@ func (h *Hindrances) refusalStatus(before v1alpha1.RefusalStatus, now time.Time)
 			status.Instance = count(h.Refused.Instance)
 		}
 		return status
-	case h.Blind, h.Trouble != "":
+	case h.ObserveFailed, h.RetryError != "":
 		return before
 	}
 	return v1alpha1.RefusalStatus{}

@@ -20,8 +20,8 @@ import (
 // refusedJob is what is seen of a run whose Job the cluster refuses.
 func refusedJob(object, message string) *Observed {
 	return &Observed{
-		Instances:  []Instance{instanceOf(1, "u")},
-		Hindrances: Hindrances{Refused: &Refusal{Object: object, Message: message}},
+		Instances: []Instance{instanceOf(1, "u")},
+		Blockers:  Blockers{Refused: &Refusal{Object: object, Message: message}},
 	}
 }
 
@@ -84,8 +84,8 @@ func TestRefusalIsForgotten(t *testing.T) {
 		kept bool
 	}{
 		"accepted":           {Observed{Attempts: []Attempt{attemptOf(1, 1, loading)}}, false},
-		"cannot be read":     {Observed{Hindrances: Hindrances{Blind: true}}, true},
-		"another step fails": {Observed{Hindrances: Hindrances{Trouble: "etcd: timeout"}}, true},
+		"cannot be read":     {Observed{Blockers: Blockers{ObserveFailed: true}}, true},
+		"another step fails": {Observed{Blockers: Blockers{RetryError: "etcd: timeout"}}, true},
 	} {
 		run := oneAxis(1, 2)
 		run.Status.Refusal = before
@@ -122,7 +122,7 @@ func TestComparisonRefusedUntilTheStartDeadline(t *testing.T) {
 	look := func(at time.Time) Decision {
 		seen := &ComparisonObserved{
 			ComparisonRuns: membersOf(p), Lane: Lane{Holder: ptr.To(HolderOfComparison(s))}, Checked: true,
-			Hindrances: Hindrances{Refused: &Refusal{Object: "BenchmarkRun s-r1-a", Message: "exceeded quota: runs"}},
+			Blockers: Blockers{Refused: &Refusal{Object: "BenchmarkRun s-r1-a", Message: "exceeded quota: runs"}},
 		}
 		d := NextOfComparison(s, p, seen, at)
 		s.Status = StatusOfComparison(s, p, seen, d, at)

@@ -36,7 +36,7 @@ type owner struct {
 	lane   *Lane
 	// predecessor names objects of an earlier owner of the same name.
 	predecessor []string
-	hindrances  *Hindrances
+	blockers  *Blockers
 	now         time.Time
 }
 
@@ -80,7 +80,7 @@ func (r rules[S]) next(s S) Decision {
 }
 
 func (r rules[S]) decide(s S) Decision {
-	if o := s.about(); o.hindrances.Blind {
+	if o := s.about(); o.blockers.ObserveFailed {
 		switch {
 		case o.object.GetDeletionTimestamp() != nil:
 			return o.beingDeleted()
@@ -127,9 +127,9 @@ func finished[S decidable](s S) *Decision {
 }
 
 func obstructed[S decidable](s S) *Decision {
-	h := s.about().hindrances
-	if h.Obstacle != nil {
-		return fail(*h.Obstacle)
+	h := s.about().blockers
+	if h.Terminal != nil {
+		return fail(*h.Terminal)
 	}
 	if f := h.taken(s.about().noun, s.needs); f != nil {
 		return fail(*f)

@@ -29,7 +29,7 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 	status := *run.Status.DeepCopy()
 	c := conditions{&status.Conditions, run.Generation, now}
 	status.ObservedGeneration = run.Generation
-	if !s.seen.Blind {
+	if !s.seen.ObserveFailed {
 		status.Attempt = s.seen.Claimed
 	}
 	if remove, ok := d.Action.(RemoveDatabase); ok {
@@ -48,7 +48,7 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 		c.deleting("run", d)
 		return status
 	}
-	if !s.seen.Blind && !s.seen.Unreadable {
+	if !s.seen.ObserveFailed && !s.seen.Unreadable {
 		s.measurements(&status)
 	}
 	s.times(&status, d, now)
@@ -122,8 +122,8 @@ func (s *situation) resultsAvailable(c conditions, d Decision) {
 	switch {
 	case s.seen.Results != nil:
 		set(true, v1alpha1.ReasonResultsPublished, "the results are in ConfigMap "+s.seen.Results.ConfigMap)
-	case s.seen.Trouble != "" && s.seen.Unwritten:
-		set(false, v1alpha1.ReasonResultsNotWritten, s.seen.Trouble)
+	case s.seen.RetryError != "" && s.seen.Unwritten:
+		set(false, v1alpha1.ReasonResultsNotWritten, s.seen.RetryError)
 	case d.Finished || d.Failure != nil && s.nothingToPublish():
 		set(false, v1alpha1.ReasonNothingMeasured, "the run ended before an attempt was recorded")
 	default:

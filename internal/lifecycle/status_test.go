@@ -130,7 +130,7 @@ func TestStatusIsAFixedPoint(t *testing.T) {
 		"starting":  {Instances: []Instance{instanceOf(1, "u", starting)}},
 		"measuring": {Records: records(1, 3), Instances: []Instance{instanceOf(1, "db-pod")}},
 		"complete":  {Records: records(1, 2, 3, 4), Results: &v1alpha1.ResultsReference{ConfigMap: "run-results"}},
-		"failed":    {Hindrances: Hindrances{Obstacle: &Failure{"Rejected", "quota"}}},
+		"failed":    {Blockers: Blockers{Terminal: &Failure{"Rejected", "quota"}}},
 		"disturbed": {Records: []*result.Record{disturbed(1, 1, result.OutcomeInvalidated, result.CauseEvicted)}},
 	}
 	for name, seen := range observations {

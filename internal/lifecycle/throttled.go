@@ -28,8 +28,8 @@ func throttled(spec *v1alpha1.BenchmarkRunSpec, s *result.Summary) string {
 	if s == nil || s.Throttled() < 0 {
 		return ""
 	}
-	asked, had := plan.CPULimitMillis(&spec.Database), s.Observed.CPULimitMillis
-	foreign := had > 0 && (asked == 0 || had < asked-limitTolerance)
+	requested, had := plan.CPULimitMillis(&spec.Database), s.Observed.CPULimitMillis
+	foreign := had > 0 && (requested == 0 || had < requested-limitTolerance)
 	allowed, by := int32(100), "trials.maxThrottledPercent allows"
 	switch bound := spec.Trials.MaxThrottledPercent; {
 	case bound != nil:
@@ -44,7 +44,7 @@ func throttled(spec *v1alpha1.BenchmarkRunSpec, s *result.Summary) string {
 		limitText(had), seconds(s.Observed.ThrottledMicros), seconds(s.Totals.Micros), 100*s.Throttled(), by, allowed)
 	if foreign {
 		return text + fmt.Sprintf("the run asks for %s; look for a LimitRange or for whoever resized the Pod, or accept the "+
-			"limit with trials.maxThrottledPercent", askedText(asked))
+			"limit with trials.maxThrottledPercent", requestedText(requested))
 	}
 	return text + "raise database.resources.limits.cpu, or allow more"
 }
@@ -57,7 +57,7 @@ func limitText(millis int64) string {
 	return " (" + cpus(millis) + ")"
 }
 
-func askedText(millis int64) string {
+func requestedText(millis int64) string {
 	if millis == 0 {
 		return "no CPU limit"
 	}

@@ -21,7 +21,7 @@ func TestThrottled(t *testing.T) {
 	none := corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}}
 	const foreign = "look for a LimitRange or for whoever resized the Pod, or accept the limit with trials.maxThrottledPercent"
 	for name, tc := range map[string]struct {
-		asked     corev1.ResourceRequirements
+		requested corev1.ResourceRequirements
 		bound     *int32
 		had       int64
 		throttled int64
@@ -45,7 +45,7 @@ func TestThrottled(t *testing.T) {
 		"a foreign limit and a bound": {limit("2"), ptr.To[int32](5), 500, 2_500_000, "the server was held back at its CPU limit (500m) for 2.50 s of the measured 10.00 s, 25.0 %; trials.maxThrottledPercent allows 5 %: the run asks for limits.cpu 2; " + foreign},
 	} {
 		run := testutil.MakeRun("run", "ns").Obj()
-		run.Spec.Database.Resources, run.Spec.Trials.MaxThrottledPercent = tc.asked, tc.bound
+		run.Spec.Database.Resources, run.Spec.Trials.MaxThrottledPercent = tc.requested, tc.bound
 		s := &result.Summary{
 			Totals:   result.Totals{Micros: 10_000_000},
 			Observed: &result.ObservedSummary{ThrottledMicros: tc.throttled, CPULimitMillis: tc.had},

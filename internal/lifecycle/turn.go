@@ -30,18 +30,18 @@ func ComparisonTurnRefused(comparison *v1alpha1.BenchmarkComparison, most time.D
 	return turnRefused("comparison", comparison.Spec.DeadlineSeconds, comparison.Status.StartTime, most)
 }
 
-func turnRefused(noun string, asked *int32, start *metav1.Time, most time.Duration) *Failure {
-	if most == 0 || asked == nil || start != nil || time.Duration(*asked)*time.Second <= most {
+func turnRefused(noun string, requested *int32, start *metav1.Time, most time.Duration) *Failure {
+	if most == 0 || requested == nil || start != nil || time.Duration(*requested)*time.Second <= most {
 		return nil
 	}
 	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: fmt.Sprintf(
 		"spec.deadlineSeconds is %d, and must be at most %d: for so long this installation lets a %s have its lane (--max-turn)",
-		*asked, int64(most/time.Second), noun)}
+		*requested, int64(most/time.Second), noun)}
 }
 
 // turnEnd is when the owner's turn is over. It returns nil without a bound.
 func (o *owner) turnEnd() *time.Time {
-	most := o.hindrances.MaxTurn
+	most := o.blockers.MaxTurn
 	if most == 0 {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (o *owner) turnOver(waits string) *Decision {
 	}
 	return fail(Failure{Reason: v1alpha1.ReasonDeadlineExceeded, Message: fmt.Sprintf(
 		"the %s has had its lane for %s, which is the most that this installation allows (--max-turn): %s",
-		o.noun, o.hindrances.MaxTurn, waits)})
+		o.noun, o.blockers.MaxTurn, waits)})
 }
 
 // within is the earlier of a deadline and the end of a turn, if that has one.

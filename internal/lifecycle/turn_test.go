@@ -19,19 +19,19 @@ const bounded = "which is the most that this installation allows (--max-turn)"
 // A run whose turn is over ends, although it makes progress, or asked for as much; what it has measured is recorded first.
 func TestTurnOfARun(t *testing.T) {
 	for name, tc := range map[string]struct {
-		seen  Observed
-		asked *int32
-		ends  bool
+		seen      Observed
+		requested *int32
+		ends      bool
 	}{
 		"between two attempts":       {seen: Observed{Records: records(1), Instances: []Instance{instanceOf(1, "u")}}, ends: true},
 		"in an attempt":              {seen: Observed{Attempts: []Attempt{attemptOf(1, 1, loading)}, Instances: []Instance{instanceOf(1, "u")}}, ends: true},
-		"asked for as much":          {seen: Observed{Records: records(1), Instances: []Instance{instanceOf(1, "u")}}, asked: ptr.To[int32](3600), ends: true},
+		"asked for as much":          {seen: Observed{Records: records(1), Instances: []Instance{instanceOf(1, "u")}}, requested: ptr.To[int32](3600), ends: true},
 		"an attempt to be recorded":  {seen: Observed{Attempts: []Attempt{attemptOf(1, 1, vanished)}}},
 		"results that are published": {seen: Observed{Records: records(1, 2)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 2)
-			run.Spec.DeadlineSeconds, run.Status.StartTime = tc.asked, ptr.To(ago(time.Hour))
+			run.Spec.DeadlineSeconds, run.Status.StartTime = tc.requested, ptr.To(ago(time.Hour))
 			tc.seen.MaxTurn = time.Hour
 			if d := next(t, run, &tc.seen, now.Add(-time.Second)); d.Failure != nil {
 				t.Errorf("ended before its turn was over: %v", d.Failure)
@@ -51,7 +51,7 @@ func TestTurnOfARun(t *testing.T) {
 func TestTurnWithoutPauses(t *testing.T) {
 	run := oneAxis(1, 2)
 	run.Status.StartTime, run.Status.SuspendedSeconds = ptr.To(ago(time.Hour)), ptr.To[int64](60)
-	seen := &Observed{Records: records(1), Hindrances: Hindrances{MaxTurn: time.Hour}, Instances: []Instance{instanceOf(1, "u")}}
+	seen := &Observed{Records: records(1), Blockers: Blockers{MaxTurn: time.Hour}, Instances: []Instance{instanceOf(1, "u")}}
 	if d := next(t, run, seen, now.Add(59*time.Second)); d.Failure != nil {
 		t.Errorf("ended early: %v", d.Failure)
 	}
@@ -78,20 +78,20 @@ func TestTurnOfAComparison(t *testing.T) {
 // and a run of a comparison has no turn of its own.
 func TestTurnRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
-		asked   *int32
-		change  func(*v1alpha1.BenchmarkRun)
-		most    time.Duration
-		refused bool
+		requested *int32
+		change    func(*v1alpha1.BenchmarkRun)
+		most      time.Duration
+		refused   bool
 	}{
-		"more":                    {asked: ptr.To[int32](61), most: time.Minute, refused: true},
-		"as much":                 {asked: ptr.To[int32](60), most: time.Minute},
+		"more":                    {requested: ptr.To[int32](61), most: time.Minute, refused: true},
+		"as much":                 {requested: ptr.To[int32](60), most: time.Minute},
 		"nothing":                 {most: time.Minute},
-		"no bound":                {asked: ptr.To[int32](61)},
-		"has begun":               {asked: ptr.To[int32](61), most: time.Minute, change: func(r *v1alpha1.BenchmarkRun) { r.Status.StartTime = ptr.To(ago(0)) }},
-		"belongs to a comparison": {asked: ptr.To[int32](61), most: time.Minute, change: ofComparison("s", "uid")},
+		"no bound":                {requested: ptr.To[int32](61)},
+		"has begun":               {requested: ptr.To[int32](61), most: time.Minute, change: func(r *v1alpha1.BenchmarkRun) { r.Status.StartTime = ptr.To(ago(0)) }},
+		"belongs to a comparison": {requested: ptr.To[int32](61), most: time.Minute, change: ofComparison("s", "uid")},
 	} {
 		run := oneAxis(1, 2)
-		run.Spec.DeadlineSeconds = tc.asked
+		run.Spec.DeadlineSeconds = tc.requested
 		if tc.change != nil {
 			tc.change(run)
 		}

@@ -156,17 +156,17 @@ func (l *clientLoad) readSession(s *conn.Session) (err error) {
 }
 
 // encryption reads back from a session what it is encrypted with, for example "TLSv1.3 TLS_AES_256_GCM_SHA384"; empty if it
-// is not. Not what was asked is an error.
-func encryption(d *dialect.Dialect, asked string, s *conn.Session) (string, error) {
+// is not. Not what was requested is an error.
+func encryption(d *dialect.Dialect, requested string, s *conn.Session) (string, error) {
 	status, err := s.Pairs(d.Server.Encryption)
 	if err != nil {
 		return "", err
 	}
 	cipher := status[d.Server.EncryptionCipher]
 	agreed := strings.TrimSpace(status[d.Server.EncryptionVersion] + " " + cipher)
-	if (asked != "") != (cipher != "") {
+	if (requested != "") != (cipher != "") {
 		return "", failure.Newf(result.CauseSettingNotEffective,
-			"tls: requested %q, the server says that the connection has %q", asked, agreed)
+			"tls: requested %q, the server says that the connection has %q", requested, agreed)
 	}
 	return agreed, nil
 }

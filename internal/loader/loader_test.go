@@ -67,8 +67,8 @@ func TestWarnings(t *testing.T) {
 
 func TestStopped(t *testing.T) {
 	doc := &result.Document{Config: result.Config{LimitSeconds: 5}, Totals: result.Totals{Rows: 1000, StoppedBy: result.StoppedByRows}}
-	said := func(plan workload.Plan) string { return strings.Join(finding.Texts(stopped(doc, &plan)), "\n") }
-	if got := said(workload.Plan{Rows: 1000}); got != "" {
+	text := func(plan workload.Plan) string { return strings.Join(finding.Texts(stopped(doc, &plan)), "\n") }
+	if got := text(workload.Plan{Rows: 1000}); got != "" {
 		t.Errorf("a load that has done its work is said to be %s", got)
 	}
 	doc.Totals.StoppedBy = result.StoppedBySeconds
@@ -77,11 +77,11 @@ func TestStopped(t *testing.T) {
 		"stopped by the limit of 5 s":                          {},
 		"":                                                     {ByTime: true},
 	} {
-		if got := said(plan); got != want {
+		if got := text(plan); got != want {
 			t.Errorf("warning %q, want %q", got, want)
 		}
 	}
-	if got := said(workload.Plan{Rows: 5000, Rate: 200}); got != "" {
+	if got := text(workload.Plan{Rows: 5000, Rate: 200}); got != "" {
 		t.Errorf("a rate that was offered for as long as it was to be is warned of: %s", got)
 	}
 }

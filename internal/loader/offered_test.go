@@ -37,9 +37,9 @@ func TestOfferedRateReached(t *testing.T) {
 		if doc.Config.LimitSeconds = tc.limit; tc.limit > 0 {
 			doc.Totals.StoppedBy = result.StoppedBySeconds
 		}
-		said := strings.Join(finding.Texts(tc.o.findings(doc)), "\n")
-		if !strings.Contains(said, tc.want) || (said == "") != (tc.want == "") {
-			t.Errorf("%s: warning %q, want %q", name, said, tc.want)
+		text := strings.Join(finding.Texts(tc.o.findings(doc)), "\n")
+		if !strings.Contains(text, tc.want) || (text == "") != (tc.want == "") {
+			t.Errorf("%s: warning %q, want %q", name, text, tc.want)
 		}
 		m := tc.o.metrics(doc)
 		if off := m[1].Value - tc.reached; off < -0.01 || off > 0.01 || m[0].Value != float64(tc.o.rate) {

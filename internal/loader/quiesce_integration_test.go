@@ -73,8 +73,8 @@ func TestIntegrationQuiesceNamesTheDebt(t *testing.T) {
 // Where the server cannot be asked, it is waited for as long as its debt falls: this one keeps its dirty pages.
 func TestIntegrationMariaDBQuiesceOfAServerThatKeepsItsDebt(t *testing.T) {
 	db := indebted(t)
-	unasked := *testedEngine(t)
-	unasked.Counters.WriteBack = "SET GLOBAL innodb_no_such_variable=ON"
+	unrequested := *testedEngine(t)
+	unrequested.Counters.WriteBack = "SET GLOBAL innodb_no_such_variable=ON"
 	began := time.Now()
 	found, err := server.Quiesce(t.Context(), &unasked, testedDialect(t), db, time.Hour)
 	if warning := strings.Join(finding.Texts(found), "\n"); err != nil || !strings.Contains(warning, " dirty pages (the goal is ") || time.Since(began) > 5*time.Minute {

@@ -23,7 +23,7 @@ import (
 // diary notes what happens, in order. It is a window, and a tool that says what it was asked.
 type diary struct {
 	workload.Tool
-	moment   time.Time
+	start    time.Time
 	warmsUp  bool
 	broken   error
 	happened []string
@@ -38,7 +38,7 @@ func (d *diary) together(ctx context.Context, do func(context.Context) error) er
 
 func (d *diary) begin(context.Context) (time.Time, error) {
 	d.note("begin")
-	return d.moment, nil
+	return d.start, nil
 }
 
 func (d *diary) end(context.Context) error {
@@ -89,7 +89,7 @@ func TestToolLoadInItsWindow(t *testing.T) {
 		{false, []string{"begin", "judge measure", "end", "read measure"}},
 		{true, []string{"together", "judge warmup", "begin", "judge measure", "end", "read measure"}},
 	} {
-		d := &diary{warmsUp: tc.warmsUp, moment: time.Now().Add(-time.Second)}
+		d := &diary{warmsUp: tc.warmsUp, start: time.Now().Add(-time.Second)}
 		l := newDiaryLoad(t, d)
 		x := l.extras(d)
 		if err := l.through(t.Context(), append(x.warmUp, measuring(l, d))...); err != nil {

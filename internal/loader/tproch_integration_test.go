@@ -195,7 +195,7 @@ func TestIntegrationTPROCHGolden(t *testing.T) {
 	}
 }
 
-func TestIntegrationTPROCHSessionsAreAsAsked(t *testing.T) {
+func TestIntegrationTPROCHSessionsAreAsRequested(t *testing.T) {
 	tr := newTPROCHLoad(t, func(p *tprochload.Parameters) { p.ForeignKeyChecks, p.UniqueChecks = false, false })
 	_, doc := tr.mustRun(t)
 	if s := doc.Server.Session; s["foreign_key_checks"] != "OFF" || s["unique_checks"] != "OFF" {

@@ -77,9 +77,9 @@ func changes(from, to map[string]string) []Difference {
 	return list
 }
 
-// Unasked is how the variables of two servers differ although no setting asks for it. State and identity of a server are left
+// Unrequested is how the variables of two servers differ although no setting asks for it. State and identity of a server are left
 // out.
-type Unasked struct {
+type Unrequested struct {
 	// Differ are those with different values. Servers of one engine differ in what one of them lacks, too.
 	Differ []Difference
 	// Same is how many have the same value.
@@ -88,19 +88,19 @@ type Unasked struct {
 	OnlyTheirs, OnlyOurs int
 }
 
-// UnaskedDifferences of the variables of two servers.
-func UnaskedDifferences(from, to *v1alpha1.BenchmarkRunSpec, theirs, ours map[string]string) (Unasked, error) {
+// UnrequestedDifferences of the variables of two servers.
+func UnrequestedDifferences(from, to *v1alpha1.BenchmarkRunSpec, theirs, ours map[string]string) (Unrequested, error) {
 	p, err := enginesOf(from, to)
 	if err != nil {
-		return Unasked{}, err
+		return Unrequested{}, err
 	}
-	asked := map[string]bool{}
+	requested := map[string]bool{}
 	for _, side := range []struct {
 		e    *engine.Engine
 		spec *v1alpha1.BenchmarkRunSpec
 	}{{p.from, from}, {p.to, to}} {
 		for _, s := range Settings(side.e, &side.spec.Database) {
-			asked[s.Name], asked[side.e.Variables.Synonyms[s.Name]] = true, true
+			requested[s.Name], requested[side.e.Variables.Synonyms[s.Name]] = true, true
 		}
 	}
 	state := func(name string) bool {
@@ -110,11 +110,11 @@ func UnaskedDifferences(from, to *v1alpha1.BenchmarkRunSpec, theirs, ours map[st
 	}
 	known := func(of *engine.Engine, variables map[string]string) map[string]string {
 		rest := maps.Clone(variables)
-		maps.DeleteFunc(rest, func(name, _ string) bool { return asked[name] || state(name) })
+		maps.DeleteFunc(rest, func(name, _ string) bool { return requested[name] || state(name) })
 		return p.common(of, rest)
 	}
 	theirs, ours = known(p.from, theirs), known(p.to, ours)
-	var u Unasked
+	var u Unrequested
 	for name, value := range ours {
 		if other, found := theirs[name]; found && other == value {
 			u.Same++

@@ -18,7 +18,7 @@ import (
 )
 
 // What is asked for is listed as such, and what is state or identity says nothing about a configuration.
-func TestUnasked(t *testing.T) {
+func TestUnrequested(t *testing.T) {
 	from := testutil.MakeRun("r", "ns").Obj().Spec
 	to := from.DeepCopy()
 	to.Database.Settings.FlushLogAtTrxCommit = ptr.To[int32](0)
@@ -28,18 +28,18 @@ func TestUnasked(t *testing.T) {
 	ours := map[string]string{
 		"innodb_flush_log_at_trx_commit": "0", "sort_buffer_size": "2", "new": "y", "hostname": "b", "autocommit": "ON", "sql_mode": "",
 	}
-	got, err := plan.UnaskedDifferences(&from, to, theirs, ours)
+	got, err := plan.UnrequestedDifferences(&from, to, theirs, ours)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := plan.Unasked{Differ: []plan.Difference{{"gone", "x", "unset"}, {"new", "unset", "y"}, {"sort_buffer_size", "1", "2"}}, Same: 2}
+	want := plan.Unrequested{Differ: []plan.Difference{{"gone", "x", "unset"}, {"new", "unset", "y"}, {"sort_buffer_size", "1", "2"}}, Same: 2}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 // Two engines have variables that the other has not: these are counted. A setting that both have under different names is one.
-func TestUnaskedOfTwoEngines(t *testing.T) {
+func TestUnrequestedOfTwoEngines(t *testing.T) {
 	from := testutil.MakeRun("r", "ns").Obj().Spec
 	to := from.DeepCopy()
 	to.Database.Engine = v1alpha1.EngineMySQL
@@ -52,11 +52,11 @@ func TestUnaskedOfTwoEngines(t *testing.T) {
 		"innodb_redo_log_capacity": "2", "innodb_flush_method": "O_DIRECT", "sql_mode": "", "mysqlx_max_connections": "100",
 		"admin_port": "33062", "gtid_mode": "OFF", "log_bin": "OFF",
 	}
-	got, err := plan.UnaskedDifferences(&from, to, theirs, ours)
+	got, err := plan.UnrequestedDifferences(&from, to, theirs, ours)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := plan.Unasked{
+	want := plan.Unrequested{
 		Differ: []plan.Difference{
 			{"innodb_flush_method", "fsync", "O_DIRECT"}, {"innodb_log_file_size or innodb_redo_log_capacity", "1", "2"},
 		},

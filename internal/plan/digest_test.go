@@ -50,7 +50,7 @@ func TestDigestGolden(t *testing.T) {
 	}
 }
 
-func TestDigestIsBlindToWhatChangesNoNumber(t *testing.T) {
+func TestDigestIgnoresWhatChangesNoNumber(t *testing.T) {
 	spec := commits(1, 16)
 	spec.Claims = v1alpha1.Claims{{Name: "faster"}}
 	spec.Plots = v1alpha1.Plots{{Name: "curve", Against: "rowsPerCommit"}}

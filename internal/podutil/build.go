@@ -35,8 +35,8 @@ func RestrictedContainer() *corev1.SecurityContext {
 }
 
 // Tolerations adds to the requested ones those for a node that does not answer, for nodeLossSeconds.
-func Tolerations(asked []corev1.Toleration) []corev1.Toleration {
-	list := slices.Clone(asked)
+func Tolerations(requested []corev1.Toleration) []corev1.Toleration {
+	list := slices.Clone(requested)
 	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		list = append(list, corev1.Toleration{
 			Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute,

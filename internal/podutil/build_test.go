@@ -26,7 +26,7 @@ func resources(cpu, memory string) corev1.ResourceList {
 }
 
 func TestGuaranteed(t *testing.T) {
-	cases := map[string]struct{ asked, want corev1.ResourceRequirements }{
+	cases := map[string]struct{ requested, want corev1.ResourceRequirements }{
 		"nothing": {},
 		"limits only": {
 			corev1.ResourceRequirements{Limits: resources("2", "1Gi")},
@@ -43,11 +43,11 @@ func TestGuaranteed(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			before := tc.asked.DeepCopy()
-			if diff := cmp.Diff(tc.want, podutil.Guaranteed(tc.asked)); diff != "" {
+			before := tc.requested.DeepCopy()
+			if diff := cmp.Diff(tc.want, podutil.Guaranteed(tc.requested)); diff != "" {
 				t.Errorf("resources (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(*before, tc.asked); diff != "" {
+			if diff := cmp.Diff(*before, tc.requested); diff != "" {
 				t.Errorf("what was asked was written to:\n%s", diff)
 			}
 		})

@@ -41,8 +41,8 @@ func (i Images) Name(image string) string {
 
 // Server is the full name of the server's image: the one that the run asks for, or the installation's for this
 // engine, or the engine's own.
-func (i Images) Server(asked, engine, engineImage string) string {
-	return i.Name(cmp.Or(asked, i.Databases[engine], engineImage))
+func (i Images) Server(requested, engine, engineImage string) string {
+	return i.Name(cmp.Or(requested, i.Databases[engine], engineImage))
 }
 
 // ByDigest is the name of an image by the digest that a node ran, as the kubelet reports it, if nodes can pull it by that: the

@@ -47,8 +47,8 @@ func TestImageNameOfFullName(t *testing.T) {
 func TestServerImage(t *testing.T) {
 	installed := podutil.Images{Databases: map[string]string{"MariaDB": "mariadb:11.4"}, Registry: "mirror"}
 	for name, tc := range map[string]struct {
-		images              podutil.Images
-		asked, engine, want string
+		images                  podutil.Images
+		requested, engine, want string
 	}{
 		"asked for":                      {installed, "mariadb:10.11", "MariaDB", "mirror/mariadb:10.11"},
 		"the installation's":             {installed, "", "MariaDB", "mirror/mariadb:11.4"},
@@ -56,7 +56,7 @@ func TestServerImage(t *testing.T) {
 		"the engine's":                   {podutil.Images{Registry: "mirror"}, "", "MariaDB", "mirror/engine:1"},
 		"the engine's, nothing set":      {podutil.Images{}, "", "MariaDB", "engine:1"},
 	} {
-		if got := tc.images.Server(tc.asked, tc.engine, "engine:1"); got != tc.want {
+		if got := tc.images.Server(tc.requested, tc.engine, "engine:1"); got != tc.want {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)
 		}
 	}

@@ -58,9 +58,9 @@ func Shortage(pod *corev1.Pod, field string, rooms []Room) string {
 	var lacks, fits []string
 	best, node := largest(pod, missing[0], rooms)
 	for _, name := range missing {
-		asked := requests[name]
-		lacks = append(lacks, fmt.Sprintf("%s (it requests %s)", name, asked.String()))
-		if left := best[name]; node != "" && left.Cmp(asked) < 0 {
+		requested := requests[name]
+		lacks = append(lacks, fmt.Sprintf("%s (it requests %s)", name, requested.String()))
+		if left := best[name]; node != "" && left.Cmp(requested) < 0 {
 			fits = append(fits, fmt.Sprintf("%s of %s", left.String(), name))
 		}
 	}
@@ -120,12 +120,12 @@ func (r *Room) left() corev1.ResourceList {
 		if phase := r.Pods[i].Status.Phase; phase == corev1.PodSucceeded || phase == corev1.PodFailed {
 			continue
 		}
-		for name, asked := range resource.PodRequests(&r.Pods[i], resource.PodResourcesOptions{}) {
+		for name, requested := range resource.PodRequests(&r.Pods[i], resource.PodResourcesOptions{}) {
 			amount, found := left[name]
 			if !found {
 				continue
 			}
-			if amount.Sub(asked); amount.Sign() < 0 {
+			if amount.Sub(requested); amount.Sign() < 0 {
 				amount = apiresource.Quantity{Format: amount.Format}
 			}
 			left[name] = amount

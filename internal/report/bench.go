@@ -31,14 +31,14 @@ func Bench(w io.Writer, r *Report) error {
 		}
 	}
 	out := benchfmt.NewWriter(w)
-	said := map[string]bool{}
+	written := map[string]bool{}
 	for _, record := range list {
 		for _, m := range record.Summary.Metrics {
 			unit := benchUnit(m)
-			if said[unit] {
+			if written[unit] {
 				continue
 			}
-			said[unit] = true
+			written[unit] = true
 			if err := out.Write(&benchfmt.UnitMetadata{
 				UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: unit, Key: "better"}, OrigUnit: unit, Value: m.Better,
 			}); err != nil {

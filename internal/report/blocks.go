@@ -74,7 +74,7 @@ func (r *Report) blocks() []block {
 		}
 	}
 	return append(
-		append(list, tableBlocks(r.AskedTables())...),
+		append(list, tableBlocks(r.RequestedTables())...),
 		listed("Claims", claimLines(r.Claims)),
 		listed("Warnings", slices.Concat(r.Warnings(), warnings(r.Points))),
 		listed("Pilots", r.Pilots()),
@@ -84,7 +84,7 @@ func (r *Report) blocks() []block {
 }
 
 // tableBlocks are the tables that a specification asks for.
-func tableBlocks(tables []AskedTable, err error) []block {
+func tableBlocks(tables []RequestedTable, err error) []block {
 	if err != nil {
 		return []block{paragraphs(err.Error())}
 	}
@@ -129,7 +129,7 @@ func (s *Comparison) blocks() []block {
 	list = append(list, paragraphs(fmt.Sprintf("%s, %s, %d of at most %d rounds, paired, seed %d: %s.", s.Workload, s.Outcome,
 		s.Rounds, s.Planned, s.Seed, s.Message), s.Reading()))
 	return append(
-		append(list, tableBlocks(s.AskedTables())...),
+		append(list, tableBlocks(s.RequestedTables())...),
 		listed("Claims", claimLines(s.Claims)),
 		listed("What a unit of work takes", s.costs()),
 		listed("What the variants differ in", s.differences()),

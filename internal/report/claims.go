@@ -14,12 +14,12 @@ import (
 func claimLines(list []claims.Judgement) []string {
 	var lines []string
 	for _, j := range list {
-		line := fmt.Sprintf("%s **%s**: %s", j.Name, Said(j.Verdict), j.Detail)
+		line := fmt.Sprintf("%s **%s**: %s", j.Name, VerdictText(j.Verdict), j.Detail)
 		if j.Statement != "" {
-			line = fmt.Sprintf("%s, %q, **%s**: %s", j.Name, j.Statement, Said(j.Verdict), j.Detail)
+			line = fmt.Sprintf("%s, %q, **%s**: %s", j.Name, j.Statement, VerdictText(j.Verdict), j.Detail)
 		}
 		if j.Published != "" {
-			line += fmt.Sprintf("; by the published figures it %s: %s", Said(j.Published), j.PublishedDetail)
+			line += fmt.Sprintf("; by the published figures it %s: %s", VerdictText(j.Published), j.PublishedDetail)
 		}
 		lines = append(lines, line)
 	}
@@ -29,8 +29,8 @@ func claimLines(list []claims.Judgement) []string {
 	return lines
 }
 
-// Said is a verdict in words.
-func Said(v claims.Verdict) string {
+// VerdictText is a verdict in words.
+func VerdictText(v claims.Verdict) string {
 	switch v {
 	case claims.Holds:
 		return "holds"

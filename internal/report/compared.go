@@ -123,7 +123,7 @@ func (s *Comparison) usable() error {
 // rounds.
 func consistent(p *stats.Paired, rounds int) bool {
 	_, least, most := p.Loss()
-	if p.Obstacle == "" && (len(p.Values) != rounds || len(p.BaselineValues) != rounds) {
+	if p.Incomparable == "" && (len(p.Values) != rounds || len(p.BaselineValues) != rounds) {
 		return false
 	}
 	switch p.Verdict {
@@ -164,7 +164,7 @@ func CompareVariants(s *Comparison, baseline, variant, metric string) (*Compared
 	for _, v := range s.Variants {
 		if !v.Baseline && (v.Name == baseline || v.Name == variant) && len(v.Differences) > 0 {
 			c.Differences = append(c.Differences, fmt.Sprintf("%s from the comparison's baseline: %s", v.Name,
-				strings.Join(v.Asked(), ", ")))
+				strings.Join(v.Requested(), ", ")))
 		}
 	}
 	design, err := s.design()
@@ -239,7 +239,7 @@ func (c *Compared) pair(a, b *Side, judge func(*stats.Paired)) error {
 			BaselineValues: p.values, Values: q.values,
 		}
 		if p.metric.Name != q.metric.Name || p.metric.Unit != q.metric.Unit || p.metric.Better != q.metric.Better {
-			pair.Obstacle = fmt.Sprintf("one measures %s in %s, the other %s in %s", p.metric.Name, p.metric.Unit, q.metric.Name,
+			pair.Incomparable = fmt.Sprintf("one measures %s in %s, the other %s in %s", p.metric.Name, p.metric.Unit, q.metric.Name,
 				q.metric.Unit)
 		}
 		judge(&pair)

@@ -60,8 +60,8 @@ type ComparisonVariant struct {
 	Besides string `json:"besides,omitempty"`
 	// Volume says on what the data was; empty if that is not known.
 	Volume string `json:"volume,omitempty"`
-	// Unasked is how many there are.
-	Unasked int `json:"unasked,omitempty"`
+	// Unrequested is how many there are.
+	Unrequested int `json:"unasked,omitempty"`
 	// SpecDigest is the same for runs that ask for the same.
 	SpecDigest string `json:"specDigest"`
 }
@@ -76,8 +76,8 @@ type Difference struct {
 
 func (d Difference) String() string { return fmt.Sprintf("%s (%s → %s)", d.Name, d.From, d.To) }
 
-// Asked are the differences from the baseline for people.
-func (v *ComparisonVariant) Asked() []string {
+// Requested are the differences from the baseline for people.
+func (v *ComparisonVariant) Requested() []string {
 	var list []string
 	for _, d := range v.Differences {
 		list = append(list, d.String())

@@ -22,10 +22,10 @@ func ComparisonBench(w io.Writer, s *Comparison) error {
 		return err
 	}
 	out := benchfmt.NewWriter(w)
-	said := map[string]bool{}
+	written := map[string]bool{}
 	for i := range s.Pairs {
-		if unit := benchUnit(s.Pairs[i].Metric); !said[unit] {
-			said[unit] = true
+		if unit := benchUnit(s.Pairs[i].Metric); !written[unit] {
+			written[unit] = true
 			if err := out.Write(&benchfmt.UnitMetadata{
 				UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: unit, Key: "better"}, OrigUnit: unit, Value: s.Pairs[i].Metric.Better,
 			}); err != nil {

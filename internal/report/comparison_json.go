@@ -41,7 +41,7 @@ type pairDocument struct {
 	EquivalencePercent int32       `json:"equivalencePercent"`
 	FirstLook          int         `json:"firstLook"`
 	Cause              stats.Cause `json:"cause,omitempty"`
-	Obstacle           string      `json:"obstacle,omitempty"`
+	Incomparable       string      `json:"obstacle,omitempty"`
 	BaselineMedian     float64     `json:"baselineMedian"`
 	Median             float64     `json:"median"`
 	// BaselineValues and Values have one for each round.
@@ -91,7 +91,7 @@ func encodePair(p *stats.Paired) pairDocument {
 		Metric: p.Metric.Name, Unit: p.Metric.Unit, Better: p.Metric.Better,
 		Verdict: p.Verdict, Decided: p.Decided, Rounds: p.Rounds, Ratio: finite(p.Ratio), Low: finite(p.Low), High: finite(p.High),
 		Detectable: finite(p.Detectable), RoundsNeeded: p.RoundsNeeded,
-		EquivalencePercent: p.EquivalencePercent, FirstLook: p.FirstLook, Cause: p.Cause, Obstacle: p.Obstacle,
+		EquivalencePercent: p.EquivalencePercent, FirstLook: p.FirstLook, Cause: p.Cause, Incomparable: p.Incomparable,
 		BaselineMedian: finite(stats.Summarize(p.BaselineValues).Median), Median: finite(stats.Summarize(p.Values).Median),
 		BaselineValues: p.BaselineValues, Values: p.Values, Detail: p.String(),
 	}
@@ -106,7 +106,7 @@ func (c *pairDocument) decode() stats.Paired {
 		Variant: c.Variant, Baseline: c.Baseline, Parameters: c.Parameters,
 		Metric:         result.Metric{Name: c.Metric, Unit: c.Unit, Better: c.Better},
 		BaselineValues: c.BaselineValues, Values: c.Values, EquivalencePercent: c.EquivalencePercent, FirstLook: c.FirstLook,
-		Obstacle: c.Obstacle,
+		Incomparable: c.Incomparable,
 		Comparison: stats.Comparison{
 			Verdict: c.Verdict, Decided: c.Decided, Rounds: c.Rounds, Ratio: c.Ratio, Low: c.Low,
 			High: cmp.Or(c.High, math.Inf(1)), Detectable: cmp.Or(c.Detectable, math.Inf(1)), RoundsNeeded: c.RoundsNeeded, Cause: c.Cause,

@@ -158,7 +158,7 @@ func (s *Comparison) differences() []string {
 		}
 		text := v.Name + ": nothing; it asks for the same as the baseline"
 		if len(v.Differences) > 0 {
-			text = v.Name + ": " + strings.Join(v.Asked(), ", ") + "; nothing else is asked for differently"
+			text = v.Name + ": " + strings.Join(v.Requested(), ", ") + "; nothing else is asked for differently"
 		}
 		if v.Besides != "" {
 			text += "; " + v.Besides

@@ -48,7 +48,7 @@ func TestDecodeGivesWhatWasEncoded(t *testing.T) {
 
 func TestDecodeComparisonGivesWhatWasEncoded(t *testing.T) {
 	s := reportOfComparison()
-	s.Pairs[3].High, s.Pairs[3].Detectable, s.Pairs[3].Obstacle = math.Inf(1), math.Inf(1), "one measures seconds"
+	s.Pairs[3].High, s.Pairs[3].Detectable, s.Pairs[3].Incomparable = math.Inf(1), math.Inf(1), "one measures seconds"
 	for i := range s.Pairs[:3] {
 		p := &s.Pairs[i]
 		p.Detectable, p.Decided, p.RoundsNeeded, p.FirstLook, p.Cause = 0.1, true, 7+i, 4, stats.Contradiction

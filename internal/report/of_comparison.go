@@ -42,8 +42,8 @@ func OfComparison(
 			return nil, err
 		}
 		rep.Variants = append(rep.Variants, ComparisonVariant{
-			Name: v.Name, Title: comparison.Spec.Variants[i].Title, Baseline: v.Baseline, Differences: askedDifferences(v.Differences),
-			Besides: v.Unasked.Text, Unasked: v.Unasked.Count, SpecDigest: digest, Volume: v.Volume.String(),
+			Name: v.Name, Title: comparison.Spec.Variants[i].Title, Baseline: v.Baseline, Differences: requestedDifferences(v.Differences),
+			Besides: v.Unrequested.Text, Unrequested: v.Unrequested.Count, SpecDigest: digest, Volume: v.Volume.String(),
 		})
 	}
 	named := analysis.NamedMetrics(nil, comparison.Spec.Plots, comparison.Spec.Tables)
@@ -91,8 +91,8 @@ func valuesAt(points []plan.Point, values []float64) []ComparisonValue {
 	return list
 }
 
-// askedDifferences are differences in what is asked for, as they are printed.
-func askedDifferences(list []plan.Difference) []Difference {
+// requestedDifferences are differences in what is asked for, as they are printed.
+func requestedDifferences(list []plan.Difference) []Difference {
 	var all []Difference
 	for _, d := range list {
 		all = append(all, Difference(d))

@@ -78,8 +78,8 @@ func TestOfComparison(t *testing.T) {
 		t.Errorf("runs (-want +got):\n%s", diff)
 	}
 	baseline, lazy := rep.Variants[0], rep.Variants[1]
-	if !baseline.Baseline || baseline.Besides != "" || baseline.Unasked != 0 || lazy.Baseline || lazy.Title != "once a second" ||
-		lazy.Unasked != 1 || len(lazy.Differences) != 1 || lazy.SpecDigest == baseline.SpecDigest {
+	if !baseline.Baseline || baseline.Besides != "" || baseline.Unrequested != 0 || lazy.Baseline || lazy.Title != "once a second" ||
+		lazy.Unrequested != 1 || len(lazy.Differences) != 1 || lazy.SpecDigest == baseline.SpecDigest {
 		t.Errorf("variants %+v", rep.Variants)
 	}
 }

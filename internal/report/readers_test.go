@@ -129,7 +129,7 @@ func TestOpenMetricsIsReadByPrometheus(t *testing.T) {
 		for _, m := range f.GetMetric() {
 			matches := 0
 			for _, l := range m.GetLabel() {
-				if value, asked := labels[l.GetName()]; asked && value == l.GetValue() {
+				if value, requested := labels[l.GetName()]; requested && value == l.GetValue() {
 					matches++
 				}
 			}

@@ -15,12 +15,12 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/asked"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
-// AskedTable is a table that a specification asks for, with what was measured.
-type AskedTable struct {
+// RequestedTable is a table that a specification asks for, with what was measured.
+type RequestedTable struct {
 	Name, Title string
 	// Rows of texts: medians, and published figures beside them. The first row has the names of the columns, of which the first
 	// Labels say what the others are of.
@@ -33,25 +33,25 @@ type AskedTable struct {
 }
 
 // Remark says what the table lacks; empty if it lacks nothing.
-func (t *AskedTable) Remark() string {
+func (t *RequestedTable) Remark() string {
 	if len(t.Missing) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("The table %s lacks what was not measured: %s.", t.Name, strings.Join(t.Missing, ", "))
 }
 
-// AskedTables are the tables that the specification of the run asks for.
-func (r *Report) AskedTables() ([]AskedTable, error) {
-	return askedTables(r.Run.Spec, r.measuredTrials())
+// RequestedTables are the tables that the specification of the run asks for.
+func (r *Report) RequestedTables() ([]RequestedTable, error) {
+	return requestedTables(r.Run.Spec, r.measuredTrials())
 }
 
-// AskedTables are the tables that the specification of the comparison asks for, over the rounds that are whole.
-func (s *Comparison) AskedTables() ([]AskedTable, error) {
-	return askedTables(s.Spec, s.measuredTrials())
+// RequestedTables are the tables that the specification of the comparison asks for, over the rounds that are whole.
+func (s *Comparison) RequestedTables() ([]RequestedTable, error) {
+	return requestedTables(s.Spec, s.measuredTrials())
 }
 
-func askedTables(spec json.RawMessage, trials []measuredTrial) ([]AskedTable, error) {
-	wanted, err := readAsked(spec)
+func requestedTables(spec json.RawMessage, trials []measuredTrial) ([]RequestedTable, error) {
+	wanted, err := readRequested(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func askedTables(spec json.RawMessage, trials []measuredTrial) ([]AskedTable, er
 	if err != nil {
 		return nil, err
 	}
-	var list []AskedTable
+	var list []RequestedTable
 	for i := range tables {
 		table, err := newTable(&tables[i], trials)
 		if err != nil {
@@ -87,8 +87,8 @@ func (p *tabled) values(metric string) []float64 {
 	return list
 }
 
-func newTable(of *asked.Table, trials []measuredTrial) (*AskedTable, error) {
-	t := &AskedTable{Name: of.Name, Title: cmp.Or(of.Title, of.Name)}
+func newTable(of *presentation.Table, trials []measuredTrial) (*RequestedTable, error) {
+	t := &RequestedTable{Name: of.Name, Title: cmp.Or(of.Title, of.Name)}
 	var points []tabled
 	at := map[string]int{}
 	for _, trial := range trials {
@@ -162,7 +162,7 @@ func (p *tabled) labels() map[string]string {
 const publishedHead = "published"
 
 // byPoint has a row for each point.
-func byPoint(of *asked.Table, metrics []string, points []tabled) [][]string {
+func byPoint(of *presentation.Table, metrics []string, points []tabled) [][]string {
 	labels := labelsOf(points)
 	rows := [][]string{slices.Clone(labels)}
 	for i := range points {
@@ -184,7 +184,7 @@ func byPoint(of *asked.Table, metrics []string, points []tabled) [][]string {
 }
 
 // byMetric has a row for each metric.
-func byMetric(of *asked.Table, metrics []string, points []tabled) [][]string {
+func byMetric(of *presentation.Table, metrics []string, points []tabled) [][]string {
 	rows := [][]string{{"metric"}}
 	for _, metric := range metrics {
 		rows = append(rows, []string{metric})
@@ -217,7 +217,7 @@ func withColumns(rows [][]string, measured, published []string) [][]string {
 	return rows
 }
 
-func publishedCell(of *asked.Table, metric string, p *tabled) string {
+func publishedCell(of *presentation.Table, metric string, p *tabled) string {
 	value, found := of.PublishedAt(metric, &p.Series)
 	if !found {
 		return ""

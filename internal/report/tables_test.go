@@ -23,7 +23,7 @@ func columns(rows [][]string) string {
 	return strings.Join(lines, "\n")
 }
 
-func oneTable(t *testing.T, list []report.AskedTable, err error) report.AskedTable {
+func oneTable(t *testing.T, list []report.RequestedTable, err error) report.RequestedTable {
 	t.Helper()
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%d tables, %v", len(list), err)
@@ -57,7 +57,7 @@ func TestTablesOfRun(t *testing.T) {
 				record.Summary.Totals = result.Totals{Rows: 10000, Micros: 1_000_000}
 			}
 		}
-		list, err := r.AskedTables()
+		list, err := r.RequestedTables()
 		got := oneTable(t, list, err)
 		for what, diff := range map[string]string{
 			"rows": cmp.Diff(c.rows, columns(got.Rows)), "CSV": cmp.Diff(c.csv, string(got.CSV)), "remark": cmp.Diff(c.remark, got.Remark()),
@@ -99,7 +99,7 @@ func TestTablesOfComparison(t *testing.T) {
 		late.Round = 3
 		s.Runs = append(s.Runs, late)
 		s.Spec = json.RawMessage(`{"tables":[` + c.spec + `]}`)
-		list, err := s.AskedTables()
+		list, err := s.RequestedTables()
 		got := oneTable(t, list, err)
 		if diff := cmp.Diff(c.rows, columns(got.Rows)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -111,7 +111,7 @@ func TestTablesOfComparison(t *testing.T) {
 }
 
 // The summary has the tables after those of its own.
-func TestSummaryHasAskedTables(t *testing.T) {
+func TestSummaryHasRequestedTables(t *testing.T) {
 	r := small()
 	r.Run.Spec = json.RawMessage(`{"tables":[{"name":"p","title":"As published","metrics":["rowsPerSecond","x"],
 		"published":[{"of":{"parameters":{"rowsPerCommit":"1"}},"value":"78"}]}]}`)

@@ -158,7 +158,7 @@ func (n *Neighbors) Findings() []finding.Finding {
 		all = append(all, finding.Departed(n.Departed.pods()))
 	}
 	if len(n.Conditions) > 0 {
-		all = append(all, finding.Troubled(n.Conditions))
+		all = append(all, finding.OnNodeConditions(n.Conditions))
 	}
 	return all
 }

@@ -28,8 +28,8 @@ type Paired struct {
 	// Separate it is the number of trials that it takes on each side.
 	EquivalencePercent int32
 	FirstLook          int
-	// Obstacle says why the two cannot be compared, or is empty.
-	Obstacle string
+	// Incomparable says why the two cannot be compared, or is empty.
+	Incomparable string
 	// Costs of a unit of work, which may explain the difference.
 	Costs []Cost
 	Comparison
@@ -44,7 +44,7 @@ type Cost struct {
 // Judge sets the comparison.
 func (p *Paired) Judge(d Design) {
 	p.EquivalencePercent, p.FirstLook = int32(d.EquivalencePercent), d.FirstLook()
-	if p.Obstacle != "" {
+	if p.Incomparable != "" {
 		p.Comparison = Comparison{Verdict: CannotSay, Rounds: len(p.Values)}
 		return
 	}

@@ -99,9 +99,9 @@ func TestAnswer(t *testing.T) {
 }
 
 // A variant whose metric is another one than the baseline's is not compared.
-func TestObstacle(t *testing.T) {
+func TestIncomparable(t *testing.T) {
 	p := pair("higher", stats.Comparison{})
-	p.Obstacle, p.Values, p.BaselineValues = "they measure different things", []float64{1, 2}, []float64{1, 2}
+	p.Incomparable, p.Values, p.BaselineValues = "they measure different things", []float64{1, 2}, []float64{1, 2}
 	p.Judge(stats.Design{MaxRounds: 2, Comparisons: 1})
 	if p.Verdict != stats.CannotSay || p.Answered() || p.String() != "cannot say whether lazy differs from durable: they measure different things" {
 		t.Errorf("%+v: %s", p.Comparison, &p)

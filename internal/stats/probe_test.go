@@ -167,7 +167,7 @@ func TestThrottledWarning(t *testing.T) {
 		r.Summary.Observed.ThrottledMicros = int64(share * 1e6)
 		return r
 	}
-	said := func(list []stats.Warning) (all []string) {
+	texts := func(list []stats.Warning) (all []string) {
 		for _, w := range list {
 			all = append(all, w.String())
 		}
@@ -175,12 +175,12 @@ func TestThrottledWarning(t *testing.T) {
 	}
 	const text = "the server was held back at its CPU limit for 11–20 % of the measured phase: the number is also that of the limit"
 	got := stats.Warnings([]*result.Record{held(0.11), held(0.2), held(0.009), unseen(4, 1)}, []float64{1, 1, 1, 1})
-	if diff := cmp.Diff([]string{text + " (2 of 4 trials)"}, said(got)); diff != "" {
+	if diff := cmp.Diff([]string{text + " (2 of 4 trials)"}, texts(got)); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 	const most = "the server was held back at its CPU limit for 100 % of the measured phase: the number is also that of the limit"
 	got = stats.Warnings([]*result.Record{held(3)}, []float64{1})
-	if diff := cmp.Diff([]string{most}, said(got)); diff != "" {
+	if diff := cmp.Diff([]string{most}, texts(got)); diff != "" {
 		t.Errorf("on several CPUs (-want +got):\n%s", diff)
 	}
 }

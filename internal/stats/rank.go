@@ -19,8 +19,8 @@ const MinForRanks = 3
 // Ratio of one point's values to those of another, and its 95 % interval. Without one, Low is 0 and High +Inf.
 type Ratio struct{ Value, Low, High float64 }
 
-// Told says whether the interval tells the two apart.
-func (r Ratio) Told() bool { return r.Low > 1 || r.High < 1 }
+// ExcludesOne says whether the interval tells the two apart.
+func (r Ratio) ExcludesOne() bool { return r.Low > 1 || r.High < 1 }
 
 // Bounded says whether there is an interval.
 func (r Ratio) Bounded() bool { return r.Low > 0 && !math.IsInf(r.High, 1) }
@@ -90,7 +90,7 @@ func Stand(points []Point) Standing {
 		return s
 	}
 	for i, r := range RatioTo(points, s.Best) {
-		if i != s.Best && points[i].Summary.N > 0 && !r.Told() {
+		if i != s.Best && points[i].Summary.N > 0 && !r.ExcludesOne() {
 			s.Rivals = append(s.Rivals, i)
 		}
 	}

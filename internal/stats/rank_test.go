@@ -93,7 +93,7 @@ func TestRatioTo(t *testing.T) {
 		t.Errorf("of nothing: %+v", got[2])
 	}
 	// A mean logarithm of log(300) - 0.00056, a standard deviation of 0.0273, and 4.857 standard errors at 0.05/2.
-	if r := got[3]; math.Abs(r.Value-2.999) > 0.001 || math.Abs(r.Low-2.999/math.Exp(0.0663)) > 0.03 || !r.Told() {
+	if r := got[3]; math.Abs(r.Value-2.999) > 0.001 || math.Abs(r.Low-2.999/math.Exp(0.0663)) > 0.03 || !r.ExcludesOne() {
 		t.Errorf("of three times as much: %+v", r)
 	}
 }

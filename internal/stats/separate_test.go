@@ -79,11 +79,11 @@ func TestCompareSeparateAgreesWithMannWhitney(t *testing.T) {
 		p := benchmath.AssumeNothing.Compare(benchmath.NewSample(a, &benchmath.DefaultThresholds),
 			benchmath.NewSample(b, &benchmath.DefaultThresholds)).P
 		c := separate(1).CompareSeparate("higher", a, b)
-		said := c.Verdict == stats.Faster || c.Verdict == stats.Slower
-		if said != (p <= 0.05) {
+		shown := c.Verdict == stats.Faster || c.Verdict == stats.Slower
+		if shown != (p <= 0.05) {
 			t.Fatalf("%v\n%v\np = %g, but %+v", a, b, p, c)
 		}
-		if said {
+		if shown {
 			differ++
 		}
 	}

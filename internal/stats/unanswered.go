@@ -35,7 +35,7 @@ func MergeUnanswered(pairs []*Paired) []Unanswered {
 
 // reason why a comparison has no answer, without numbers.
 type reason struct {
-	variant, baseline, obstacle          string
+	variant, baseline, incomparable      string
 	verdict                              Verdict
 	cause                                Cause
 	percent                              int32
@@ -45,7 +45,7 @@ type reason struct {
 
 func (p *Paired) reason() reason {
 	return reason{
-		variant: p.Variant, baseline: p.Baseline, obstacle: p.Obstacle, verdict: p.Verdict, cause: p.Cause,
+		variant: p.Variant, baseline: p.Baseline, incomparable: p.Incomparable, verdict: p.Verdict, cause: p.Cause,
 		percent: p.EquivalencePercent, firstLook: p.FirstLook, separate: p.Separate, needsRounds: p.needsRounds(),
 		hasDetectable: p.hasDetectable(),
 	}
@@ -96,8 +96,8 @@ func (u *Unanswered) String() string {
 func (u *Unanswered) cause() string {
 	low, high := &u.least, &u.most
 	switch {
-	case low.Obstacle != "":
-		return low.Obstacle
+	case low.Incomparable != "":
+		return low.Incomparable
 	case low.Cause == TooFewRounds && low.Separate:
 		return fmt.Sprintf("too few trials, %s and %s; the first answer takes %d on each side",
 			countRange(len(low.BaselineValues), len(high.BaselineValues)), countRange(len(low.Values), len(high.Values)), low.FirstLook)

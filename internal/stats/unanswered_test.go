@@ -27,8 +27,8 @@ func TestMergeUnanswered(t *testing.T) {
 	}
 	other := noise(30, 0.2)
 	other.Variant = "eager"
-	obstacle := pair("higher", few)
-	obstacle.Obstacle = "they measure different things"
+	incomparable := pair("higher", few)
+	incomparable.Incomparable = "they measure different things"
 	const scatter = "cannot say whether lazy differs from durable: the ratios scatter too much from round to round"
 	for name, tc := range map[string]struct {
 		pairs []stats.Paired
@@ -54,7 +54,7 @@ func TestMergeUnanswered(t *testing.T) {
 			[]string{"no difference shown between lazy and durable (ratio 0.96–1.10); one of 3–6.1 % would probably have been"},
 		},
 		"too few": {
-			[]stats.Paired{separate(2, 3), pair("higher", few), separate(3, 3), obstacle},
+			[]stats.Paired{separate(2, 3), pair("higher", few), separate(3, 3), incomparable},
 			[]string{
 				"cannot say whether lazy differs from durable: too few trials, 3 and 2–3; the first answer takes 4 on each side",
 				"cannot say whether lazy differs from durable: too few rounds, 3; the first answer takes 4",

@@ -69,8 +69,8 @@ const (
 
 // Reasons for which a reconcile is tried again, besides those that an API server gives.
 const (
-	troubleStale    = "Stale"
-	troubleDeadline = "DeadlineExceeded"
+	reasonStale    = "Stale"
+	reasonDeadline = "DeadlineExceeded"
 )
 
 // refusals are the reasons of an API server. A webhook may give any other.
@@ -81,22 +81,22 @@ var refusals = []metav1.StatusReason{
 	metav1.StatusReasonInternalError, metav1.StatusReasonServiceUnavailable,
 }
 
-func troubles() []string {
-	list := []string{troubleStale, troubleDeadline, other}
+func failureReasons() []string {
+	list := []string{reasonStale, reasonDeadline, other}
 	for _, r := range refusals {
 		list = append(list, string(r))
 	}
 	return list
 }
 
-// troubleOf an error that is not only a stale cache.
-func troubleOf(err error) string {
+// failureReason an error that is not only a stale cache.
+func failureReason(err error) string {
 	reason := apierrors.ReasonForError(err)
 	switch {
 	case slices.Contains(refusals, reason):
 		return string(reason)
 	case errors.Is(err, context.DeadlineExceeded):
-		return troubleDeadline
+		return reasonDeadline
 	}
 	return other
 }

@@ -19,7 +19,7 @@ type Metrics struct {
 	runsCompleted                           prometheus.Counter
 	runsFailed                              *prometheus.CounterVec
 	comparisonsCompleted, comparisonsFailed *prometheus.CounterVec
-	troubles                                *prometheus.CounterVec
+	failures                                *prometheus.CounterVec
 	headlines                               *headlines
 }
 
@@ -41,7 +41,7 @@ func New(headlineRuns int) *Metrics {
 		comparisonsCompleted: counters("comparisons_completed_total", "Comparisons that have measured what they need, by reason.",
 			"reason"),
 		comparisonsFailed: counters("comparisons_failed_total", "Comparisons that have failed, by reason.", "reason"),
-		troubles: counters("reconcile_failures_total",
+		failures: counters("reconcile_failures_total",
 			"Reconciles that failed and are tried again, by controller and reason.", "controller", "reason"),
 		headlines: newHeadlines(headlineRuns),
 	}
@@ -76,8 +76,8 @@ func (m *Metrics) begin() {
 		}
 	}
 	for _, controller := range []string{RunController, ComparisonController} {
-		for _, reason := range troubles() {
-			m.troubles.WithLabelValues(controller, reason)
+		for _, reason := range failureReasons() {
+			m.failures.WithLabelValues(controller, reason)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (m *Metrics) begin() {
 func (m *Metrics) collectors() []prometheus.Collector {
 	return []prometheus.Collector{
 		m.attempts, m.invalidated, m.measured, m.dead, m.runsCompleted, m.runsFailed, m.comparisonsCompleted, m.comparisonsFailed,
-		m.troubles,
+		m.failures,
 	}
 }
 
@@ -159,8 +159,8 @@ func (m *Metrics) Fail(controller string, stale bool, err error) {
 	switch {
 	case m == nil:
 	case stale:
-		m.troubles.WithLabelValues(controller, troubleStale).Inc()
+		m.failures.WithLabelValues(controller, reasonStale).Inc()
 	default:
-		m.troubles.WithLabelValues(controller, troubleOf(err)).Inc()
+		m.failures.WithLabelValues(controller, failureReason(err)).Inc()
 	}
 }

@@ -257,9 +257,9 @@ func spread(run *v1alpha1.BenchmarkRun) []corev1.TopologySpreadConstraint {
 	}}
 }
 
-func resources(asked corev1.ResourceRequirements) corev1.ResourceRequirements {
-	if asked.Limits != nil || asked.Requests != nil {
-		return podutil.Guaranteed(asked)
+func resources(requested corev1.ResourceRequirements) corev1.ResourceRequirements {
+	if requested.Limits != nil || requested.Requests != nil {
+		return podutil.Guaranteed(requested)
 	}
 	return podutil.Guaranteed(corev1.ResourceRequirements{Limits: corev1.ResourceList{
 		corev1.ResourceCPU:    resource.MustParse("1"),

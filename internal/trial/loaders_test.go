@@ -27,8 +27,8 @@ func of(index int) podChange {
 	}
 }
 
-// said is a Pod whose loader ended with a summary of its own.
-func said(index int, change func(*result.Summary)) corev1.Pod {
+// reporting is a Pod whose loader ended with a summary of its own.
+func reporting(index int, change func(*result.Summary)) corev1.Pod {
 	uid := types.UID(fmt.Sprintf("pod-%d", index))
 	summary := result.Summary{Version: result.DocumentVersion, Identity: result.Identity{PodUID: string(uid), Pod: index}}
 	if index == 0 {
@@ -48,10 +48,10 @@ func said(index int, change func(*result.Summary)) corev1.Pod {
 	return loader(of(index), func(p *corev1.Pod) { testutil.EndedLoaderPod(p, exitCode, string(data), ended) })
 }
 
-func well(index int) corev1.Pod { return said(index, func(*result.Summary) {}) }
+func well(index int) corev1.Pod { return reporting(index, func(*result.Summary) {}) }
 
 func failing(index int, reason result.Cause, later time.Duration) corev1.Pod {
-	p := said(index, func(s *result.Summary) {
+	p := reporting(index, func(s *result.Summary) {
 		s.DocumentSHA256, s.Delivered = "", false
 		s.Failure = &result.Failure{Reason: reason, Message: "it says so"}
 	})
@@ -80,9 +80,9 @@ func TestJudgeSeveralLoaders(t *testing.T) {
 		"one is gone":          {succeeded, three[:2], invalid(result.CausePodDeleted, "the loaders' Pod 1 is gone, and its result with it")},
 		"who leads is gone":    {succeeded, []corev1.Pod{well(1), well(2)}, invalid(result.CausePodDeleted, "the loaders' Pod 0 is gone, and its result with it")},
 		"an index twice":       {succeeded, append([]corev1.Pod{well(1)}, three...), invalid(result.CauseStartedTwice, "4 Pods ran for one attempt")},
-		"one did not deliver":  {succeeded, []corev1.Pod{well(0), well(1), said(2, func(s *result.Summary) { s.Delivered, s.DocumentSHA256 = false, "beef" })}, withSummary(invalid(result.CauseSilent, "the loader of Pod 2 exited with code 0 but left no result"))},
+		"one did not deliver":  {succeeded, []corev1.Pod{well(0), well(1), reporting(2, func(s *result.Summary) { s.Delivered, s.DocumentSHA256 = false, "beef" })}, withSummary(invalid(result.CauseSilent, "the loader of Pod 2 exited with code 0 but left no result"))},
 		"one said nothing":     {succeeded, []corev1.Pod{well(0), loader(of(1), left(0, "")), well(2)}, withSummary(invalid(result.CauseSilent, "the loader of Pod 1 exited with code 0 but left no result: the termination message holds no summary"))},
-		"in another's name":    {succeeded, []corev1.Pod{well(0), well(1), said(2, func(s *result.Summary) { s.Identity.Pod = 1 })}, withSummary(invalid(result.CauseForeignResult, "the result is that of another Pod"))},
+		"in another's name":    {succeeded, []corev1.Pod{well(0), well(1), reporting(2, func(s *result.Summary) { s.Identity.Pod = 1 })}, withSummary(invalid(result.CauseForeignResult, "the result is that of another Pod"))},
 		"told to stop is none": {failedJobOfThree, []corev1.Pod{failing(0, result.CauseInterrupted, -time.Second), failing(1, result.CauseConnectionLost, time.Second), well(2)}, withSummary(invalid(result.CauseConnectionLost, "Pod 1: it says so"))},
 		"the first that failed": {
 			failedJobOfThree,

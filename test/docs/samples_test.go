@@ -193,11 +193,11 @@ func TestRepetitionsOfSamples(t *testing.T) {
 		if filepath.Base(file) == "kustomization.yaml" {
 			continue
 		}
-		said := repetitions.FindAllStringSubmatch(read(t, file), -1)
-		if len(said) != len(runsOf(t, file)) {
-			t.Errorf("%s: %d runs, %d of them say how often they repeat", file, len(runsOf(t, file)), len(said))
+		stated := repetitions.FindAllStringSubmatch(read(t, file), -1)
+		if len(stated) != len(runsOf(t, file)) {
+			t.Errorf("%s: %d runs, %d of them say how often they repeat", file, len(runsOf(t, file)), len(stated))
 		}
-		for _, match := range said {
+		for _, match := range stated {
 			if n, err := strconv.Atoi(match[1]); err != nil || n < 6 && (n > 1 || match[3] == "") {
 				t.Errorf("%s: %q: use 6, or 1 with a comment", file, match[0])
 			}

@@ -53,27 +53,27 @@ func restoredTo(ctx context.Context, value string) {
 
 var _ = It("tunes the database's node where that is allowed, and restores it, also if the run is deleted", Serial, func(ctx SpecContext) {
 	before := swappiness()
-	asked := "59"
-	if before == asked {
-		asked = "58"
+	requested := "59"
+	if before == requested {
+		requested = "58"
 	}
-	tuning := fmt.Sprintf("    hostTuning: {swappiness: %s, dropPageCache: BeforeEachTrial}", asked)
+	tuning := fmt.Sprintf("    hostTuning: {swappiness: %s, dropPageCache: BeforeEachTrial}", requested)
 	apply(ctx, small("refused", tuning))
 	Expect(failure(finished(ctx, "refused"))).To(HavePrefix("HostTuningNotAllowed: database.hostTuning changes kernel settings of a node"))
 
 	allowHostTuning(ctx)
 	apply(ctx, small("tuned", tuning))
 	run := complete(ctx, "tuned")
-	Expect(run.Status.Environment.Swappiness).To(Equal(asked))
+	Expect(run.Status.Environment.Swappiness).To(Equal(requested))
 	Expect(run.Status.HostTuning).To(Equal([]v1alpha1.HostTuningStatus{{
 		Node: run.Status.Environment.DatabaseNode, Before: v1alpha1.HostSettings{Swappiness: before},
-		After: v1alpha1.HostSettings{Swappiness: asked}, Restored: ptr.To(true),
+		After: v1alpha1.HostSettings{Swappiness: requested}, Restored: ptr.To(true),
 	}}))
 	restoredTo(ctx, before)
 
 	apply(ctx, strings.ReplaceAll(small("deleted", tuning), "rows: 200", "rows: 1000000000"))
 	kubectl(ctx, "wait", "--for=create", "--timeout=4m", "job/deleted-t1-a1")
-	Expect(swappiness()).To(Equal(asked))
+	Expect(swappiness()).To(Equal(requested))
 	kubectl(ctx, "delete", "benchmarkrun/deleted", "--wait=false")
 	restoredTo(ctx, before)
 }, SpecTimeout(runTime))

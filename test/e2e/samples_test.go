@@ -38,12 +38,12 @@ const smallContest = "publications/003-iibench-contest-small.yaml"
 // aMinuteOf is the contest on a small machine: a load that does not finish is a result with an estimate.
 func aMinuteOf(manifest string) string {
 	GinkgoHelper()
-	for asked, here := range map[string]string{
+	for requested, here := range map[string]string{
 		`limits: {cpu: "8", memory: 16Gi}`: `limits: {cpu: "1", memory: 13Gi}`,
 		"seconds: 3196800":                 "seconds: 60",
 	} {
-		Expect(manifest).To(ContainSubstring(asked))
-		manifest = strings.Replace(manifest, asked, here, 1)
+		Expect(manifest).To(ContainSubstring(requested))
+		manifest = strings.Replace(manifest, requested, here, 1)
 	}
 	return manifest
 }

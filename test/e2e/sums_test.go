@@ -33,7 +33,7 @@ func contradictions(d *result.Document) []string {
 			all = append(all, fmt.Sprintf("check %s: %s", c.Name, c.Detail))
 		}
 	}
-	rows, transactions, known, err := asked(&d.Config)
+	rows, transactions, known, err := requestedRows(&d.Config)
 	if err != nil {
 		all = append(all, fmt.Sprintf("the configuration: %v", err))
 	}
@@ -88,8 +88,8 @@ func addUp(d *result.Document) result.Totals {
 	return sum
 }
 
-// asked is what a whole trial consists of; not known where the seed or the server decides.
-func asked(cfg *result.Config) (rows, transactions int64, known bool, err error) {
+// requestedRows is what a whole trial consists of; not known where the seed or the server decides.
+func requestedRows(cfg *result.Config) (rows, transactions int64, known bool, err error) {
 	parts := func(n, size int64) int64 { return (n + size - 1) / size }
 	switch cfg.Workload.Type {
 	case commitsize.Definition.Type:

@@ -23,8 +23,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// said is a condition of a run as "Status Reason: Message".
-func said(ctx context.Context, run, condition string) string {
+// conditionText is a condition of a run as "Status Reason: Message".
+func conditionText(ctx context.Context, run, condition string) string {
 	c := apimeta.FindStatusCondition(getRun(ctx, run).Status.Conditions, condition)
 	if c == nil {
 		return ""
@@ -85,10 +85,10 @@ var _ = Describe("an end that holds", func() {
 	It("a finished run keeps its numbers when its ConfigMaps are deleted", func(ctx SpecContext) {
 		apply(ctx, quick("kept", "  cleanup: Never"))
 		before := complete(ctx, "kept").Status
-		Expect(said(ctx, "kept", v1alpha1.ConditionResultsAvailable)).To(Equal(
+		Expect(conditionText(ctx, "kept", v1alpha1.ConditionResultsAvailable)).To(Equal(
 			"True ResultsPublished: the results are in ConfigMap kept-results"))
 		kubectl(ctx, "delete", "configmap", "-l", "benchrun.dev/run=kept,benchrun.dev/component=attempt")
-		Eventually(func() string { return said(ctx, "kept", v1alpha1.ConditionResultsAvailable) }).WithTimeout(time.Minute).Should(Equal(
+		Eventually(func() string { return conditionText(ctx, "kept", v1alpha1.ConditionResultsAvailable) }).WithTimeout(time.Minute).Should(Equal(
 			"False ResultsDeleted: ConfigMaps with records of attempts were deleted: 2 of 2"))
 		after := getRun(ctx, "kept").Status
 		Expect([]string{after.Progress, after.Headline}).To(Equal([]string{"2/2", before.Headline}))
@@ -106,7 +106,7 @@ var _ = Describe("an end that holds", func() {
 		apply(ctx, long("full", ""))
 		measuring(ctx, "full")
 		allowNoMoreConfigMaps(ctx)
-		Eventually(func() string { return said(ctx, "full", v1alpha1.ConditionResultsAvailable) }).WithTimeout(2 * time.Minute).Should(And(
+		Eventually(func() string { return conditionText(ctx, "full", v1alpha1.ConditionResultsAvailable) }).WithTimeout(2 * time.Minute).Should(And(
 			HavePrefix("False ResultsNotWritten: acting: trial 1 has measured "), ContainSubstring("ConfigMap full-t1-a1 cannot be written"),
 			ContainSubstring("exceeded quota: none")))
 		kubectl(ctx, "get", "job", "full-t1-a1")

@@ -131,12 +131,12 @@ var _ = Describe("a measurement that is not what was asked for", func() {
 
 var _ = Describe("an observer", func() {
 	It("that is killed in mid-trial changes nothing but what is known", func(ctx SpecContext) {
-		apply(ctx, long("blind", ""))
-		measuring(ctx, "blind")
+		apply(ctx, long("unobserved", ""))
+		measuring(ctx, "unobserved")
 		var pod corev1.Pod
-		Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "blind-db1-0"}, &pod)).To(Succeed())
+		Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "unobserved-db1-0"}, &pod)).To(Succeed())
 		// The two containers share processes and user: one can end the other's.
-		kubectl(ctx, "exec", "blind-db1-0", "-c", database.ServerContainer, "--", "sh", "-c",
+		kubectl(ctx, "exec", "unobserved-db1-0", "-c", database.ServerContainer, "--", "sh", "-c",
 			`for p in /proc/[0-9]*; do if grep -aq observe "$p/cmdline" && [ "$p" != "/proc/$$" ]; then kill -9 "${p#/proc/}"; fi; done`)
 		Eventually(func(g Gomega) {
 			g.Expect(cluster.Get(ctx, client.ObjectKeyFromObject(&pod), &pod)).To(Succeed())
@@ -146,8 +146,8 @@ var _ = Describe("an observer", func() {
 				}
 			}
 		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(300 * time.Millisecond).Should(Succeed())
-		complete(ctx, "blind")
-		Expect(outcomes(ctx, "blind")).To(Equal(undisturbed))
+		complete(ctx, "unobserved")
+		Expect(outcomes(ctx, "unobserved")).To(Equal(undisturbed))
 	}, SpecTimeout(runTime))
 })
 

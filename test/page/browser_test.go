@@ -58,7 +58,7 @@ func pages(t *testing.T) map[string][]byte {
 	all := map[string][]byte{}
 	for name, c := range map[string]pagetest.Case{
 		"sweep": pagetest.CommitSize(), "grid": pagetest.Grid(), "words": pagetest.Words(), "milestones": pagetest.IIBench(),
-		"failed": pagetest.Failed(), "single": pagetest.Single(), "asked": pagetest.Asked(),
+		"failed": pagetest.Failed(), "single": pagetest.Single(), "requested": pagetest.Requested(),
 	} {
 		var b bytes.Buffer
 		if err := reportpage.Run(&b, c.Report, c.Details); err != nil {

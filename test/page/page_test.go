@@ -50,7 +50,7 @@ func TestPageHasThePoints(t *testing.T) {
 		"words":      {"#values g.dot circle": 12, "#further g.bar path": 16},
 		"failed":     {"svg": 0},
 		// Four lines of five points, and a line of five.
-		"asked": {"main > section:first-of-type svg": 2, "#plots g.median > *": 25, "#plots > p": 1, "#tables tbody tr": 5, "#tables > p": 1},
+		"requested": {"main > section:first-of-type svg": 2, "#plots g.median > *": 25, "#plots > p": 1, "#tables tbody tr": 5, "#tables > p": 1},
 	} {
 		tab := open(t, all[name], light)
 		for selector, n := range want {

@@ -40,8 +40,8 @@ func TestSmallSamplesFitOneNode(t *testing.T) {
 		for _, run := range runs(t, file) {
 			requests := requested(t, run)
 			for name, available := range room {
-				if asked := requests[name]; asked.Cmp(available) > 0 {
-					t.Errorf("%s: run %s requests %s of %s, and there are %s", file, run.Name, asked.String(), name, available.String())
+				if requested := requests[name]; requested.Cmp(available) > 0 {
+					t.Errorf("%s: run %s requests %s of %s, and there are %s", file, run.Name, requested.String(), name, available.String())
 				}
 			}
 		}

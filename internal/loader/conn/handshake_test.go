@@ -35,10 +35,10 @@ func loginOf(capabilities uint32, own byte) []byte {
 func TestHandshake(t *testing.T) {
 	const mysqlBit, cache = 1, 1 << 4
 	for name, tc := range map[string]struct {
-		version           string
-		server, client    uint32
-		own, asked, wants byte
-		want              agreement
+		version               string
+		server, client        uint32
+		own, requested, wants byte
+		want                  agreement
 	}{
 		"a MariaDB with all of it": {
 			"11.8.3-MariaDB-log", 1<<24 | 1<<15, 1<<24 | 1<<15, 0x1d, cache, cache | byte(mysqlwire.OwnBulk),
@@ -67,7 +67,7 @@ func TestHandshake(t *testing.T) {
 			}
 			read = read[:len(read)+n]
 		}
-		login := loginOf(tc.client, tc.asked)
+		login := loginOf(tc.client, tc.requested)
 		before := bytes.Clone(login)
 		if n, err := h.Write(login); err != nil || n != len(login) || !bytes.Equal(login, before) {
 			t.Errorf("%s: %d bytes written, %v; the driver's buffer is %x", name, n, err, login)
@@ -88,17 +88,17 @@ func TestHandshake(t *testing.T) {
 
 // Whatever a server says, the driver gets to see it.
 func TestHandshakeWithoutAGreeting(t *testing.T) {
-	for _, said := range []string{
+	for _, answer := range []string{
 		"\x17\x00\x00\x00\xff\x10\x04Too many connections", "\x01\x00\x00\x00\x0a", "\x00\x00\x00\x00", "\x05\x00\x00\x00\x0a8.4\x00", "HTTP",
 	} {
-		h := &handshake{Conn: &tape{answers: []string{said}}}
+		h := &handshake{Conn: &tape{answers: []string{answer}}}
 		got := make([]byte, 100)
 		n, err := h.Read(got)
-		if err != nil || string(got[:n]) != said || h.bulk {
-			t.Errorf("%q is read as %q, %v", said, got[:n], err)
+		if err != nil || string(got[:n]) != answer || h.bulk {
+			t.Errorf("%q is read as %q, %v", answer, got[:n], err)
 		}
 		if _, err := h.Read(got); err != io.EOF { //nolint:errorlint // as io.Reader says
-			t.Errorf("%q: %v", said, err)
+			t.Errorf("%q: %v", answer, err)
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 func tlsConfig(server result.Server) (*tls.Config, error) {
 	switch server.TLS {
 	case result.TLSRequired:
-		// Asked for by that name: what is measured is what encryption costs, not whom to trust.
+		// Requested for by that name: what is measured is what encryption costs, not whom to trust.
 		return &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, nil //nolint:gosec // see above
 	case result.TLSVerifyIdentity:
 		cfg := &tls.Config{ServerName: server.Host, MinVersion: tls.VersionTLS12}

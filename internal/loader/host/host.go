@@ -37,7 +37,7 @@ type setting struct {
 const maxText = 4 << 10
 
 // settings are those that any value asks for, in the order in which they are changed.
-func (h *Host) settings(asked *result.HostSettings) ([]setting, error) {
+func (h *Host) settings(requested *result.HostSettings) ([]setting, error) {
 	all := []setting{
 		{"vm.swappiness", "proc/sys/vm/swappiness", func(s *result.HostSettings) *string { return &s.Swappiness }},
 		{
@@ -45,7 +45,7 @@ func (h *Host) settings(asked *result.HostSettings) ([]setting, error) {
 			func(s *result.HostSettings) *string { return &s.TransparentHugePages },
 		},
 	}
-	if asked.IOScheduler != "" {
+	if requested.IOScheduler != "" {
 		if err := diskName(h.Disk); err != nil {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func (h *Host) settings(asked *result.HostSettings) ([]setting, error) {
 	}
 	var some []setting
 	for _, s := range all {
-		if *s.value(asked) != "" {
+		if *s.value(requested) != "" {
 			some = append(some, s)
 		}
 	}
@@ -75,9 +75,9 @@ func diskName(name string) error {
 }
 
 // Read the settings that are asked about, whatever value is asked for.
-func (h *Host) Read(asked result.HostSettings) (result.HostSettings, error) {
+func (h *Host) Read(requested result.HostSettings) (result.HostSettings, error) {
 	var have result.HostSettings
-	settings, err := h.settings(&asked)
+	settings, err := h.settings(&requested)
 	if err != nil {
 		return have, err
 	}
@@ -93,14 +93,14 @@ func (h *Host) Read(asked result.HostSettings) (result.HostSettings, error) {
 
 // Set changes the settings that are asked for, and reads them back. It returns those that were read back, also if it fails: the
 // kernel may refuse one after it has taken others.
-func (h *Host) Set(asked result.HostSettings) (result.HostSettings, error) {
+func (h *Host) Set(requested result.HostSettings) (result.HostSettings, error) {
 	var have result.HostSettings
-	settings, err := h.settings(&asked)
+	settings, err := h.settings(&requested)
 	if err != nil {
 		return have, err
 	}
 	for _, s := range settings {
-		want := *s.value(&asked)
+		want := *s.value(&requested)
 		refused := h.write(s.path, want)
 		text, err := h.text(s)
 		if err != nil {

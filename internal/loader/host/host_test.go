@@ -71,7 +71,7 @@ func have(t *testing.T, h *host.Host, path string) string {
 // Only what is asked about is read, and only what is asked for is written.
 func TestReadAndSet(t *testing.T) {
 	all := result.HostSettings{Swappiness: "1", IOScheduler: "none", TransparentHugePages: "never"}
-	for name, tc := range map[string]struct{ asked, before, after result.HostSettings }{
+	for name, tc := range map[string]struct{ requested, before, after result.HostSettings }{
 		"all":       {all, result.HostSettings{Swappiness: "60", IOScheduler: "mq-deadline", TransparentHugePages: "madvise"}, all},
 		"one":       {result.HostSettings{Swappiness: "0"}, result.HostSettings{Swappiness: "60"}, result.HostSettings{Swappiness: "0"}},
 		"nothing":   {},
@@ -80,15 +80,15 @@ func TestReadAndSet(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := node(t)
-			before, err := h.Read(tc.asked)
+			before, err := h.Read(tc.requested)
 			if err != nil || before != tc.before {
 				t.Errorf("read %+v, %v", before, err)
 			}
-			after, err := h.Set(tc.asked)
+			after, err := h.Set(tc.requested)
 			if err != nil || after != tc.after {
 				t.Errorf("set %+v, %v", after, err)
 			}
-			if tc.asked.TransparentHugePages == "" && have(t, h, hugePages) != "always [madvise] never" {
+			if tc.requested.TransparentHugePages == "" && have(t, h, hugePages) != "always [madvise] never" {
 				t.Errorf("huge pages were changed to %s", have(t, h, hugePages))
 			}
 			restored, err := h.Set(before)
@@ -100,13 +100,13 @@ func TestReadAndSet(t *testing.T) {
 }
 
 // A value that the node does not take is a problem that names both values, and those that it takes; what was changed before is
-// said.
+// text.
 func TestNotEffective(t *testing.T) {
 	for name, tc := range map[string]struct {
-		change func(*host.Host)
-		asked  result.HostSettings
-		want   []string
-		read   result.HostSettings
+		change    func(*host.Host)
+		requested result.HostSettings
+		want      []string
+		read      result.HostSettings
 	}{
 		"the kernel refuses it": {
 			func(h *host.Host) { link(t, h, scheduler, "/proc/version") }, // which nobody may write to
@@ -142,7 +142,7 @@ func TestNotEffective(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := node(t)
 			tc.change(h)
-			read, err := h.Set(tc.asked)
+			read, err := h.Set(tc.requested)
 			if err == nil {
 				t.Fatalf("set %+v", read)
 			}

@@ -29,15 +29,15 @@ func Disk(root, data string) string {
 }
 
 // Await returns when the node has these settings, as far as any are asked for. It fails if the context ends before.
-func Await(ctx context.Context, root, data string, asked result.HostSettings) error {
-	return await(ctx, func() result.HostSettings { return settings(root, data, asked) }, asked)
+func Await(ctx context.Context, root, data string, requested result.HostSettings) error {
+	return await(ctx, func() result.HostSettings { return settings(root, data, requested) }, requested)
 }
 
-func await(ctx context.Context, look func() result.HostSettings, asked result.HostSettings) error {
+func await(ctx context.Context, look func() result.HostSettings, requested result.HostSettings) error {
 	ticker := time.NewTicker(awaitInterval)
 	defer ticker.Stop()
 	for {
-		if look() == asked {
+		if look() == requested {
 			return nil
 		}
 		select {
@@ -49,15 +49,15 @@ func await(ctx context.Context, look func() result.HostSettings, asked result.Ho
 }
 
 // settings of the node that are asked about. Other than those of package host they are read without any privilege.
-func settings(root, data string, asked result.HostSettings) result.HostSettings {
+func settings(root, data string, requested result.HostSettings) result.HostSettings {
 	var have result.HostSettings
-	if asked.Swappiness != "" {
+	if requested.Swappiness != "" {
 		have.Swappiness = line(root, "proc/sys/vm/swappiness")
 	}
-	if asked.TransparentHugePages != "" {
+	if requested.TransparentHugePages != "" {
 		have.TransparentHugePages = host.Chosen(line(root, "sys/kernel/mm/transparent_hugepage/enabled"))
 	}
-	if asked.IOScheduler != "" {
+	if requested.IOScheduler != "" {
 		if m, found := mountOf(read(root, "proc/self/mountinfo"), resolved(data)); found {
 			have.IOScheduler = scheduler(root, m)
 		}

@@ -59,21 +59,21 @@ func TestDisk(t *testing.T) {
 // It waits for what is asked alone, until the node has it or it is told to stop.
 func TestAwait(t *testing.T) {
 	root := tunable(t)
-	for _, asked := range []result.HostSettings{
+	for _, requested := range []result.HostSettings{
 		{}, {Swappiness: "60"}, {IOScheduler: "mq-deadline", TransparentHugePages: "madvise"},
 	} {
-		if err := Await(t.Context(), root, "/data", asked); err != nil {
-			t.Errorf("%+v: %v", asked, err)
+		if err := Await(t.Context(), root, "/data", requested); err != nil {
+			t.Errorf("%+v: %v", requested, err)
 		}
 	}
 	errStopped := errors.New("stopped")
-	for _, asked := range []result.HostSettings{
+	for _, requested := range []result.HostSettings{
 		{Swappiness: "6"}, {IOScheduler: "none"}, {TransparentHugePages: "never"}, {Swappiness: "60", IOScheduler: "none"},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errStopped)
-		if err := Await(ctx, root, "/data", asked); !errors.Is(err, errStopped) {
-			t.Errorf("%+v: %v", asked, err)
+		if err := Await(ctx, root, "/data", requested); !errors.Is(err, errStopped) {
+			t.Errorf("%+v: %v", requested, err)
 		}
 	}
 }

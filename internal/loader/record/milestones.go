@@ -45,17 +45,17 @@ const milestoneRoom = 1024
 
 // StartMilestones returns nil if none are asked for. Otherwise Finish must be called. One of several Pods has about as many
 // as an only one would have.
-func StartMilestones(ctx context.Context, db *sql.DB, asked workload.Milestones, pods int) *Milestones {
-	if asked.Every == 0 {
+func StartMilestones(ctx context.Context, db *sql.DB, requested workload.Milestones, pods int) *Milestones {
+	if requested.Every == 0 {
 		return nil
 	}
-	m := &Milestones{every: asked.Every, reached: make(chan milestone, milestoneRoom)}
-	m.step = max(asked.Every/int64(max(pods, 1)), 1)
+	m := &Milestones{every: requested.Every, reached: make(chan milestone, milestoneRoom)}
+	m.step = max(requested.Every/int64(max(pods, 1)), 1)
 	m.sizes = func() (table, indexes int64, err error) {
-		if asked.Sizes == "" {
+		if requested.Sizes == "" {
 			return -1, -1, nil
 		}
-		if err = db.QueryRowContext(ctx, asked.Sizes).Scan(&table, &indexes); err != nil {
+		if err = db.QueryRowContext(ctx, requested.Sizes).Scan(&table, &indexes); err != nil {
 			return -1, -1, fmt.Errorf("asking for the table's size: %w", err)
 		}
 		return table, indexes, nil

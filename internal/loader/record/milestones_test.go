@@ -94,18 +94,18 @@ func TestMilestonesWithoutAny(t *testing.T) {
 // A statement that passes several milestones is one point; sizes that cannot be had are an error.
 func TestMilestonesSizes(t *testing.T) {
 	m := StartMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 1)
-	asked := 0
+	requested := 0
 	m.sizes = func() (int64, int64, error) {
-		if asked++; asked == 3 {
+		if requested++; requested == 3 {
 			return -1, -1, errors.New("no such table")
 		}
-		return int64(asked), 7, nil
+		return int64(requested), 7, nil
 	}
 	for i := range 4 {
 		m.pass(time.Duration(i+1)*time.Second, 2500)
 	}
-	if err := m.Finish(5 * time.Second); err == nil || !strings.Contains(err.Error(), "no such table") || asked != 3 {
-		t.Errorf("asked %d times: %v", asked, err)
+	if err := m.Finish(5 * time.Second); err == nil || !strings.Contains(err.Error(), "no such table") || requested != 3 {
+		t.Errorf("asked %d times: %v", requested, err)
 	}
 	var sizes []int64
 	for _, p := range m.Results() {

@@ -86,9 +86,9 @@ func (b *meeting) start(ctx context.Context, statement string) (time.Time, error
 	if _, err := b.db.ExecContext(ctx, b.at(statement, "pod_index = ?"), b.args([]any{b.meetings}, b.id.Pod)...); err != nil {
 		return time.Time{}, fmt.Errorf("meeting the other Pods: %w", err)
 	}
-	var moment time.Time
+	var start time.Time
 	_, err := b.poll(ctx, 0, func() (bool, error) {
-		asked := time.Now()
+		sent := time.Now()
 		l, err := b.leader(ctx)
 		switch {
 		case isNotThere(b.dialect, err), err == nil && !l.alive:
@@ -103,13 +103,13 @@ func (b *meeting) start(ctx context.Context, statement string) (time.Time, error
 				b.id.Pod, -l.remaining, barrierLate)
 		}
 		// The server read its clock somewhere between question and answer.
-		moment = asked.Add(time.Since(asked)/2 + l.remaining)
+		start = sent.Add(time.Since(sent)/2 + l.remaining)
 		return true, nil
 	})
 	if err != nil {
 		return time.Time{}, err
 	}
-	return moment, pause(ctx, time.Until(moment))
+	return start, pause(ctx, time.Until(start))
 }
 
 // poll asks until the answer is yes, which takes atMost; 0 is as long as ctx allows.

@@ -15,8 +15,8 @@ const exactly = 5 * time.Millisecond
 
 // Until returns at the given moment, which must have a monotonic clock's time, or the cause of ctx when that has ended. A moment
 // that has passed is no wait. It does not spin: a longer wait is the scheduler's, and the last milliseconds are the kernel's.
-func Until(ctx context.Context, moment time.Time) error {
-	if left := time.Until(moment); left > 2*exactly {
+func Until(ctx context.Context, deadline time.Time) error {
+	if left := time.Until(deadline); left > 2*exactly {
 		timer := time.NewTimer(left - exactly)
 		defer timer.Stop()
 		select {
@@ -28,7 +28,7 @@ func Until(ctx context.Context, moment time.Time) error {
 		return context.Cause(ctx)
 	}
 	for {
-		left := time.Until(moment)
+		left := time.Until(deadline)
 		if left <= 0 {
 			return nil
 		}

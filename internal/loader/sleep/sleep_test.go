@@ -16,11 +16,11 @@ func TestUntil(t *testing.T) {
 	for _, wait := range []time.Duration{200 * time.Microsecond, 3 * time.Millisecond, 12 * time.Millisecond} {
 		var late []time.Duration
 		for range 15 {
-			moment := time.Now().Add(wait)
-			if err := Until(t.Context(), moment); err != nil {
+			deadline := time.Now().Add(wait)
+			if err := Until(t.Context(), deadline); err != nil {
 				t.Fatal(err)
 			}
-			late = append(late, time.Since(moment))
+			late = append(late, time.Since(deadline))
 		}
 		slices.Sort(late)
 		t.Logf("%s: too late by %s", wait, late)

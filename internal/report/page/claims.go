@@ -23,7 +23,7 @@ type claim struct {
 func judged(list []claims.Judgement) []claim {
 	var shown []claim
 	for _, j := range list {
-		c := claim{Name: j.Name, Statement: j.Statement, Verdict: report.Said(j.Verdict), Class: "open", Detail: j.Detail}
+		c := claim{Name: j.Name, Statement: j.Statement, Verdict: report.VerdictText(j.Verdict), Class: "open", Detail: j.Detail}
 		switch j.Verdict {
 		case claims.Holds:
 			c.Class = "yes"
@@ -32,7 +32,7 @@ func judged(list []claims.Judgement) []claim {
 		case claims.CannotSay:
 		}
 		if j.Published != "" {
-			c.Published = fmt.Sprintf("By the published figures it %s: %s", report.Said(j.Published), j.PublishedDetail)
+			c.Published = fmt.Sprintf("By the published figures it %s: %s", report.VerdictText(j.Published), j.PublishedDetail)
 		}
 		shown = append(shown, c)
 	}

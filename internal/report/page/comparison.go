@@ -42,10 +42,10 @@ type comparisonView struct {
 type difference struct {
 	Name, Title string
 	Baseline    bool
-	Asked       []string
+	Requested   []string
 	// Besides is what else differs; Unasked says that it is more than nothing.
-	Besides string
-	Unasked bool
+	Besides     string
+	Unrequested bool
 }
 
 func newComparisonView(s *report.Comparison, d *ComparisonDetails) (*comparisonView, error) {
@@ -82,7 +82,7 @@ func newComparisonView(s *report.Comparison, d *ComparisonDetails) (*comparisonV
 	if err := v.addPlots(s, d); err != nil {
 		return nil, err
 	}
-	if err := v.addTables(s.AskedTables()); err != nil {
+	if err := v.addTables(s.RequestedTables()); err != nil {
 		return nil, err
 	}
 	if err := v.addDownloads(s); err != nil {
@@ -94,8 +94,8 @@ func newComparisonView(s *report.Comparison, d *ComparisonDetails) (*comparisonV
 func (v *comparisonView) addDifferences(s *report.Comparison) {
 	for _, variant := range s.Variants {
 		v.Differences = append(v.Differences, difference{
-			Name: variant.Name, Title: variant.Title, Baseline: variant.Baseline, Asked: variant.Asked(), Besides: variant.Besides,
-			Unasked: variant.Unasked > 0,
+			Name: variant.Name, Title: variant.Title, Baseline: variant.Baseline, Requested: variant.Requested(), Besides: variant.Besides,
+			Unrequested: variant.Unrequested > 0,
 		})
 	}
 	v.Shared = s.Shared()

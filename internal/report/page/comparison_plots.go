@@ -18,9 +18,9 @@ const maxRounds, maxFacets = 6, 4
 
 // comparisonDrawings are the plots of a comparison's page by where they stand.
 type comparisonDrawings struct {
-	// asked are those of the specification, with remarks about the others of it.
-	asked, ratios, rounds, curves []Drawing
-	remarks                       []string
+	// requested are those of the specification, with remarks about the others of it.
+	requested, ratios, rounds, curves []Drawing
+	remarks                           []string
 }
 
 // ComparisonDrawings are the plots of the page of a comparison. Without details, or with empty ones, those are missing that are
@@ -30,7 +30,7 @@ func ComparisonDrawings(s *report.Comparison, d *ComparisonDetails) (*Drawings, 
 	if err != nil {
 		return nil, err
 	}
-	of := &Drawings{All: unique(slices.Concat(v.asked, v.ratios, v.rounds, v.curves)), Remarks: v.remarks}
+	of := &Drawings{All: unique(slices.Concat(v.requested, v.ratios, v.rounds, v.curves)), Remarks: v.remarks}
 	if len(v.ratios) > 0 {
 		of.Headline = v.ratios[0].Plot
 	}
@@ -38,12 +38,12 @@ func ComparisonDrawings(s *report.Comparison, d *ComparisonDetails) (*Drawings, 
 }
 
 func drawComparison(s *report.Comparison, d *ComparisonDetails) (*comparisonDrawings, error) {
-	asked, err := s.AskedPlots()
+	requested, err := s.RequestedPlots()
 	if err != nil {
 		return nil, err
 	}
 	v := new(comparisonDrawings)
-	v.asked, v.remarks = askedOfComparison(s).draw(asked)
+	v.requested, v.remarks = plotsOfComparison(s).draw(requested)
 	pairs := changedFirst(s.Pairs)
 	shown := s.Pairs
 	if len(shown) > plot.MaxRatios {
@@ -69,8 +69,8 @@ func (v *comparisonView) addPlots(s *report.Comparison, d *ComparisonDetails) er
 	if err != nil {
 		return err
 	}
-	v.AskedRemarks = drawn.remarks
-	if v.Asked, err = figures(drawn.asked); err != nil {
+	v.PlotRemarks = drawn.remarks
+	if v.Requested, err = figures(drawn.requested); err != nil {
 		return err
 	}
 	if v.Verdicts, err = figures(drawn.ratios); err != nil {

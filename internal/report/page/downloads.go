@@ -85,7 +85,7 @@ func (f *frame) reproduced(kind, name string, spec json.RawMessage) error {
 	}
 	f.Spec = text
 	f.Command = "kubectl create --filename " + name + ".yaml"
-	d, err := packed(name+".yaml", "application/yaml", "what was asked: kubectl creates it again", "", []byte(text))
+	d, err := packed(name+".yaml", "application/yaml", "the specification: kubectl creates it again", "", []byte(text))
 	f.Downloads = append(f.Downloads, d)
 	return err
 }

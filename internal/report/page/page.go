@@ -81,9 +81,9 @@ type frame struct {
 	// Warnings are about the whole.
 	Warnings []string
 	Claims   []claim
-	// Asked are the plots that the specification asks for, AskedRemarks say which of them are left out.
-	Asked        []figure
-	AskedRemarks []string
+	// Requested are the plots that the specification asks for, PlotRemarks say which of them are left out.
+	Requested   []figure
+	PlotRemarks []string
 	// Tables are those that the specification asks for, TableRemarks say what they lack.
 	Tables       []*table
 	TableRemarks []string

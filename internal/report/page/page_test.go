@@ -76,11 +76,11 @@ func sections(text string) []string {
 func TestSections(t *testing.T) {
 	all := pages(t)
 	for name, want := range map[string]string{
-		"run":               "claims values further validity environment asked downloads",
-		"failed":            "validity asked downloads",
-		"single":            "values further validity environment asked downloads",
-		"comparison":        "differences verdicts causes values claims validity environment asked downloads",
-		"failed comparison": "differences claims validity environment asked downloads",
+		"run":               "claims values further validity environment specification downloads",
+		"failed":            "validity specification downloads",
+		"single":            "values further validity environment specification downloads",
+		"comparison":        "differences verdicts causes values claims validity environment specification downloads",
+		"failed comparison": "differences claims validity environment specification downloads",
 	} {
 		if got := strings.Join(sections(all[name]), " "); got != want {
 			t.Errorf("%s has %s\nwant %s", name, got, want)
@@ -106,7 +106,7 @@ func TestTexts(t *testing.T) {
 		"single":              {"(one trial)", "one trial each says nothing about how they vary"},
 		"comparison": {
 			"lazy is 3 times as fast as durable (3–3.1) at rowsPerCommit=1; 3 of 6 points differ.", "8 of at most 8 rounds, paired: all 8 rounds are measured.",
-			`<dd class="unasked">1 of 214 other`, "Round by round", "innodbFsyncsPerTransaction", "Latency of commit at rowsPerCommit=1",
+			`<dd class="unrequested">1 of 214 other`, "Round by round", "innodbFsyncsPerTransaction", "Latency of commit at rowsPerCommit=1",
 			"cannot say", "measured again: 1 (run durable-or-not-r3-lazy)", "kind: BenchmarkComparison",
 		},
 		"unfinished":        {"15 of 66 trials at 11 points", " at rowsPerCommit=8</p>", "rowsPerSecond against rowsPerCommit"},

@@ -130,7 +130,7 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
-const asked = `{"plots":[
+const requested = `{"plots":[
  {"name":"env=a.against_threads","title":"threads, each size","against":"threads","lines":"tableSize"},
  {"name":"small","against":"threads","metric":"durationSeconds","among":{"parameters":{"tableSize":"10000"}}},
  {"name":"unknown","against":"threads","metric":"rows","among":{"parameters":{"tableSize":"10000"}}},
@@ -138,9 +138,9 @@ const asked = `{"plots":[
  {"name":"THROUGHPUT_over_time","against":"tableSize","among":{"parameters":{"threads":"4"}}}]}`
 
 // Plots of the specification come first, under their own titles and names; those without values are left out with a remark.
-func TestAskedPlotsOfRun(t *testing.T) {
+func TestRequestedPlotsOfRun(t *testing.T) {
 	c := pagetest.Grid()
-	c.Report.Run.Spec = json.RawMessage(asked)
+	c.Report.Run.Spec = json.RawMessage(requested)
 	c.Report.Claims = pagetest.CommitSize().Report.Claims
 	d := drawingsOfRun(t, c)
 	want := []string{
@@ -177,7 +177,7 @@ func TestAskedPlotsOfRun(t *testing.T) {
 
 // A plot of a comparison has a line for each variant, unless it names one; a metric besides the headline is what the runs have
 // kept of it.
-func TestAskedPlotsOfComparison(t *testing.T) {
+func TestRequestedPlotsOfComparison(t *testing.T) {
 	c := pagetest.Comparison()
 	c.Comparison.Spec = json.RawMessage(`{"plots":[{"name":"both","against":"rowsPerCommit"},
 		{"name":"one","against":"rowsPerCommit","metric":"durationSeconds","among":{"variant":"lazy"}},
@@ -209,7 +209,7 @@ func TestAskedPlotsOfComparison(t *testing.T) {
 
 // More lines than there are colours are told apart by their marks, in the order of their numbers; of too many the title says
 // so.
-func TestManyAskedLines(t *testing.T) {
+func TestManyRequestedLines(t *testing.T) {
 	c := pagetest.Grid()
 	template := c.Report.Points[0]
 	for n, title := range map[int]string{9: "rate", 20: "rate, 12 of 20 lines"} {

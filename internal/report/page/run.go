@@ -51,7 +51,7 @@ func newRunView(r *report.Report, d *Details) (*runView, error) {
 	if err := v.addPlots(r, d); err != nil {
 		return nil, err
 	}
-	if err := v.addTables(r.AskedTables()); err != nil {
+	if err := v.addTables(r.RequestedTables()); err != nil {
 		return nil, err
 	}
 	if err := v.addDownloads(r); err != nil {

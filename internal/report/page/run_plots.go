@@ -19,11 +19,11 @@ import (
 
 // runDrawings are the plots of a run's page by where they stand.
 type runDrawings struct {
-	// asked are those of the specification, with remarks about the others of it; curves stand before the table, details after
+	// requested are those of the specification, with remarks about the others of it; curves stand before the table, details after
 	// it.
-	asked, curves, details []Drawing
-	remarks                []string
-	headline               *plot.Plot
+	requested, curves, details []Drawing
+	remarks                    []string
+	headline                   *plot.Plot
 }
 
 // RunDrawings are the plots of the page of a run. Without details, or with empty ones, those are missing that are made of
@@ -33,16 +33,16 @@ func RunDrawings(r *report.Report, d *Details) (*Drawings, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Drawings{All: unique(slices.Concat(v.asked, v.curves, v.details)), Headline: v.headline, Remarks: v.remarks}, nil
+	return &Drawings{All: unique(slices.Concat(v.requested, v.curves, v.details)), Headline: v.headline, Remarks: v.remarks}, nil
 }
 
 func drawRun(r *report.Report, d *Details) (*runDrawings, error) {
-	asked, err := r.AskedPlots()
+	requested, err := r.RequestedPlots()
 	if err != nil {
 		return nil, err
 	}
 	v := new(runDrawings)
-	v.asked, v.remarks = askedOfRun(r).draw(asked)
+	v.requested, v.remarks = plotsOfRun(r).draw(requested)
 	points := r.Measured()
 	if len(points) == 0 {
 		return v, nil
@@ -108,8 +108,8 @@ func (v *runView) addPlots(r *report.Report, d *Details) error {
 	if err != nil {
 		return err
 	}
-	v.AskedRemarks = drawn.remarks
-	if v.Asked, err = figures(drawn.asked); err != nil {
+	v.PlotRemarks = drawn.remarks
+	if v.Requested, err = figures(drawn.requested); err != nil {
 		return err
 	}
 	if v.Curves, err = figures(drawn.curves); err != nil {

@@ -56,8 +56,8 @@ func (v *runView) addTable(rep *report.Report, points []stats.Point) {
 	if note := report.LatencyNote(of); note != "" {
 		v.Reading = append(v.Reading, note)
 	}
-	if said := report.Ranks(points); said != "" {
-		v.Reading = append(v.Reading, said)
+	if ranks := report.Ranks(points); ranks != "" {
+		v.Reading = append(v.Reading, ranks)
 	}
 	for i := range remarks {
 		v.Remarks = append(v.Remarks, inWords(&remarks[i], len(points)))

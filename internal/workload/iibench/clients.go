@@ -42,12 +42,12 @@ func (w *iiBench) remove(ctx context.Context, c *workload.Client) error {
 			if !more {
 				return nil
 			}
-			w.told += rows
+			w.reported += rows
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 		deleted := w.deleted.Load()
-		if surplus := w.told - w.params.KeepRows - deleted; surplus > 0 {
+		if surplus := w.reported - w.params.KeepRows - deleted; surplus > 0 {
 			// Nobody is to query what is being deleted.
 			w.deleted.Store(deleted + surplus)
 			if err := w.removeOldest(c, deleted, surplus); err != nil {

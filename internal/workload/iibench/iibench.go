@@ -63,8 +63,8 @@ type iiBench struct {
 	// inserted tells the client that deletes of each transaction. It has little room: who inserts waits for who deletes.
 	inserted chan int64
 	// deleted is how many rows, the oldest ones, were deleted. told is how many of those that were inserted its client knows of.
-	deleted atomic.Int64
-	told    int64
+	deleted  atomic.Int64
+	reported int64
 }
 
 // parameters reads and checks them.

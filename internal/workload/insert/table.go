@@ -63,15 +63,15 @@ func (t *Table) makeOne(ctx context.Context, db *sql.DB, name string) error {
 }
 
 // MadeWith finds out a table that was not made with the storage engine that was asked for.
-func MadeWith(ctx context.Context, db *sql.DB, name, asked string) error {
+func MadeWith(ctx context.Context, db *sql.DB, name, requested string) error {
 	var engine string
 	const query = "SELECT engine FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?"
 	if err := db.QueryRowContext(ctx, query, name).Scan(&engine); err != nil {
 		return fmt.Errorf("reading the storage engine of %s: %w", name, err)
 	}
-	if !strings.EqualFold(engine, asked) {
+	if !strings.EqualFold(engine, requested) {
 		return workload.Refused{
-			Reason: fmt.Sprintf("storage engine %s was asked for, the server made the table with %s", asked, engine),
+			Reason: fmt.Sprintf("storage engine %s was asked for, the server made the table with %s", requested, engine),
 		}
 	}
 	return nil

@@ -92,7 +92,7 @@ func made(cfg *result.Config, tool bool) error {
 	return err
 }
 
-func TestToolsAndLoadsAreToldApart(t *testing.T) {
+func TestToolsAndLoadsAreDistinguished(t *testing.T) {
 	for _, name := range slices.Concat(tools, loads) {
 		cfg := &result.Config{Workload: result.Workload{Type: name, Parameters: json.RawMessage("{}")}}
 		wantTool := slices.Contains(tools, name)

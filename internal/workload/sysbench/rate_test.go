@@ -51,8 +51,8 @@ func TestSysbenchRate(t *testing.T) {
 			t.Fatal(err)
 		}
 		texts := finding.Texts(r.Findings)
-		said := slices.ContainsFunc(texts, func(text string) bool { return tc.want != "" && strings.Contains(text, tc.want) })
-		if said != (tc.want != "") || len(texts) > 1 || tc.want == "" && len(texts) > 0 {
+		warned := slices.ContainsFunc(texts, func(text string) bool { return tc.want != "" && strings.Contains(text, tc.want) })
+		if warned != (tc.want != "") || len(texts) > 1 || tc.want == "" && len(texts) > 0 {
 			t.Errorf("%s: findings %q, want %q", name, texts, tc.want)
 		}
 	}

@@ -94,9 +94,9 @@ func Grid() Case {
 	return m.Case
 }
 
-// Asked is the same with plots that its specification asks for: one with a line for each size, one of durations at one
+// Requested is the same with plots that its specification asks for: one with a line for each size, one of durations at one
 // size, and one of a metric that was not measured; and with a table that has published figures.
-func Asked() Case {
+func Requested() Case {
 	c := Grid()
 	c.Report.Run.Spec = json.RawMessage(`{"seed":42,"plots":[
 		{"name":"env=a.against_threads","title":"threads, each size","against":"threads","lines":"tableSize"},

@@ -3,4 +3,4 @@
 
 // Package asked has the plots and tables that a specification asks for: which of the points they are of, whether each point has
 // one place in a plot, and each published figure one in its table.
-package asked
+package presentation

@@ -11,8 +11,8 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/stats/asked"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
 // CheckRun says which claim, plot or table of a run with that plan is about points that it does not measure.
@@ -71,11 +71,11 @@ func checkTables(list v1alpha1.Tables, points []claims.Series) error {
 }
 
 // Curves are the plots of a specification.
-func Curves(list v1alpha1.Plots) []asked.Curve {
-	var all []asked.Curve
+func Curves(list v1alpha1.Plots) []presentation.Curve {
+	var all []presentation.Curve
 	for i := range list {
 		p := &list[i]
-		all = append(all, asked.Curve{
+		all = append(all, presentation.Curve{
 			Name: p.Name, Title: p.Title, Against: p.Against, Lines: p.Lines, Metric: p.Metric, Among: selector(p.Among),
 		})
 	}
@@ -83,17 +83,17 @@ func Curves(list v1alpha1.Plots) []asked.Curve {
 }
 
 // Tables are the tables of a specification. The error names one whose published figures are not numbers.
-func Tables(list v1alpha1.Tables) ([]asked.Table, error) {
-	var all []asked.Table
+func Tables(list v1alpha1.Tables) ([]presentation.Table, error) {
+	var all []presentation.Table
 	for i := range list {
 		t := &list[i]
-		of := asked.Table{Name: t.Name, Title: t.Title, Metrics: t.Metrics, Among: selector(t.Among)}
+		of := presentation.Table{Name: t.Name, Title: t.Title, Metrics: t.Metrics, Among: selector(t.Among)}
 		for _, f := range t.Published {
 			value, err := strconv.ParseFloat(string(f.Value), 64)
 			if err != nil {
 				return all, fmt.Errorf("reading the published figures of table %s: %w", t.Name, err)
 			}
-			of.Published = append(of.Published, asked.Figure{Of: selector(f.Of), Metric: f.Metric, Value: value})
+			of.Published = append(of.Published, presentation.Figure{Of: selector(f.Of), Metric: f.Metric, Value: value})
 		}
 		all = append(all, of)
 	}

@@ -12,12 +12,12 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/asked"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
-// askedPlots draws the plots that a specification asks for.
-type askedPlots struct {
+// requestedPlots draws the plots that a specification asks for.
+type requestedPlots struct {
 	// variants of the comparison; one without a name in a run.
 	variants []string
 	// points of a variant, with their values of a metric; none if the metric was not measured.
@@ -26,9 +26,9 @@ type askedPlots struct {
 	metrics []string
 }
 
-func askedOfRun(r *report.Report) *askedPlots {
+func plotsOfRun(r *report.Report) *requestedPlots {
 	metrics, _ := r.Columns()
-	return &askedPlots{
+	return &requestedPlots{
 		variants: []string{""}, metrics: append(metrics, result.DurationMetric),
 		points: func(_, metric string) []stats.Point {
 			if metric == "" {
@@ -55,8 +55,8 @@ func inMetric(p *stats.Point, records []*result.Record, metric string) {
 	p.Summary = stats.Summarize(p.Values)
 }
 
-func askedOfComparison(s *report.Comparison) *askedPlots {
-	a := &askedPlots{points: func(variant, metric string) []stats.Point { return measured(s, variant, metric) }}
+func plotsOfComparison(s *report.Comparison) *requestedPlots {
+	a := &requestedPlots{points: func(variant, metric string) []stats.Point { return measured(s, variant, metric) }}
 	for _, v := range s.Variants {
 		a.variants = append(a.variants, v.Name)
 	}
@@ -75,7 +75,7 @@ func askedOfComparison(s *report.Comparison) *askedPlots {
 }
 
 // draw the plots, under exactly their names. Those of which nothing was measured are left out with a remark.
-func (a *askedPlots) draw(wanted []asked.Curve) (drawn []Drawing, remarks []string) {
+func (a *requestedPlots) draw(wanted []presentation.Curve) (drawn []Drawing, remarks []string) {
 	for i := range wanted {
 		c := &wanted[i]
 		p := a.curve(c)
@@ -93,7 +93,7 @@ func (a *askedPlots) draw(wanted []asked.Curve) (drawn []Drawing, remarks []stri
 }
 
 // curve that is asked for; nil if nothing was measured of it.
-func (a *askedPlots) curve(c *asked.Curve) *plot.Plot {
+func (a *requestedPlots) curve(c *presentation.Curve) *plot.Plot {
 	along := sweep{along: c.Against}
 	if c.Lines != "" {
 		along.others = []string{c.Lines}

@@ -6,24 +6,24 @@ package page
 import "github.com/benchrun-dev/benchrun/internal/report"
 
 // addTables adds the tables that a specification asks for, with remarks about what they lack.
-func (f *frame) addTables(tables []report.AskedTable, err error) error {
+func (f *frame) addTables(tables []report.RequestedTable, err error) error {
 	if err != nil {
 		return err
 	}
 	for i := range tables {
-		asked := &tables[i]
-		if words := asked.Remark(); words != "" {
+		requested := &tables[i]
+		if words := requested.Remark(); words != "" {
 			f.TableRemarks = append(f.TableRemarks, words)
 		}
-		if len(asked.Rows) > 1 {
-			f.Tables = append(f.Tables, askedTable(asked))
+		if len(requested.Rows) > 1 {
+			f.Tables = append(f.Tables, requestedTable(requested))
 		}
 	}
 	return nil
 }
 
-// askedTable has numbers to the right of its labels.
-func askedTable(of *report.AskedTable) *table {
+// requestedTable has numbers to the right of its labels.
+func requestedTable(of *report.RequestedTable) *table {
 	t := &table{Name: of.Title, Sorted: len(of.Rows) > 3}
 	for i, name := range of.Rows[0] {
 		t.Head = append(t.Head, head{Text: name, Number: i >= of.Labels})

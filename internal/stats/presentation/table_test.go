@@ -1,33 +1,33 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package asked_test
+package presentation_test
 
 import (
 	"testing"
 
-	"github.com/benchrun-dev/benchrun/internal/stats/asked"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
 func TestTableCheck(t *testing.T) {
 	run, comparison, alone := points(""), points("small", "large"), []claims.Series{{}}
-	figure := func(metric string, of claims.Selector) asked.Table {
-		return asked.Table{Metrics: []string{"rate", "seconds"}, Published: []asked.Figure{{Of: of, Metric: metric, Value: 1}}}
+	figure := func(metric string, of claims.Selector) presentation.Table {
+		return presentation.Table{Metrics: []string{"rate", "seconds"}, Published: []presentation.Figure{{Of: of, Metric: metric, Value: 1}}}
 	}
 	narrowed := figure("", among("", "concurrency", "1"))
 	narrowed.Among = among("", "concurrency", "5")
 	for name, c := range map[string]struct {
 		points []claims.Series
-		table  asked.Table
+		table  presentation.Table
 		want   string
 	}{
-		"all points":       {run, asked.Table{}, ""},
-		"some points":      {comparison, asked.Table{Among: among("large", "concurrency", "5")}, ""},
+		"all points":       {run, presentation.Table{}, ""},
+		"some points":      {comparison, presentation.Table{Among: among("large", "concurrency", "5")}, ""},
 		"a figure":         {run, figure("seconds", among("", "concurrency", "1")), ""},
 		"of the one":       {alone, figure("", claims.Selector{}), ""},
-		"no variant":       {comparison, asked.Table{Among: among("a")}, "table t: among: there is no variant a; use one of small, large"},
-		"no such point":    {run, asked.Table{Among: among("", "concurrency", "1", "rows", "500")}, "table t: among: concurrency=1, rows=500 names no point"},
+		"no variant":       {comparison, presentation.Table{Among: among("a")}, "table t: among: there is no variant a; use one of small, large"},
+		"no such point":    {run, presentation.Table{Among: among("", "concurrency", "1", "rows", "500")}, "table t: among: concurrency=1, rows=500 names no point"},
 		"no metric":        {run, figure("x", among("", "concurrency", "1")), "table t: published figure 1: the table has no metric x; it has rate, seconds"},
 		"of no value":      {run, figure("", among("", "concurrency", "4")), "table t: published figure 1: of: no point has concurrency=4; concurrency is one of 1, 5, 20"},
 		"of several":       {run, figure("", among("", "concurrency", "5")), "table t: published figure 1: of: concurrency=5 names 2 points of the table, of which it must name one: concurrency=5, rows=2000 and concurrency=5, rows=500 among them"},
@@ -47,7 +47,7 @@ func TestTableCheck(t *testing.T) {
 }
 
 func TestPublishedAt(t *testing.T) {
-	table := asked.Table{Metrics: []string{"rate", "seconds"}, Published: []asked.Figure{
+	table := presentation.Table{Metrics: []string{"rate", "seconds"}, Published: []presentation.Figure{
 		{Of: among("", "rows", "500"), Value: 7}, {Of: among("", "rows", "500"), Metric: "seconds", Value: 8},
 	}}
 	all := points("")

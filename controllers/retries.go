@@ -13,12 +13,12 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
-// toldAfter is how often in a row a step must fail before the status tells of it: most errors of an API server are gone at the
+// reportAfter is how often in a row a step must fail before the status reports it: most errors of an API server are gone at the
 // next try.
-const toldAfter = 3
+const reportAfter = 3
 
-// troubles of an owner: how often in a row a step has failed, the error of the last time, and what the cluster refuses.
-type troubles struct {
+// retries of an owner: how often in a row a step has failed, the error of the last time, and what the cluster refuses.
+type retries struct {
 	failures int
 	last     error
 	// refusal is the last one, of an action of the type refused, which is to be tried again at that time.
@@ -28,13 +28,13 @@ type troubles struct {
 }
 
 // refuse notes that the cluster has refused what an action creates, and when that is to be tried again.
-func (t *troubles) refuse(action lifecycle.Action, refused *lifecycle.Refusal, again time.Time) {
+func (t *retries) refuse(action lifecycle.Action, refused *lifecycle.Refusal, again time.Time) {
 	t.refusal, t.refused, t.again = refused, reflect.TypeOf(action), again
 }
 
 // refusedLately is the refusal of such an action if it is too early to try again, or nil. Whatever wakes an owner meanwhile, its
 // own status among it, does not ask the cluster again.
-func (t *troubles) refusedLately(action lifecycle.Action, now time.Time) *lifecycle.Refusal {
+func (t *retries) refusedLately(action lifecycle.Action, now time.Time) *lifecycle.Refusal {
 	if t.refused != reflect.TypeOf(action) || !now.Before(t.again) {
 		return nil
 	}
@@ -42,14 +42,15 @@ func (t *troubles) refusedLately(action lifecycle.Action, now time.Time) *lifecy
 }
 
 // fail notes a step that failed.
-func (t *troubles) fail(err error) { t.failures, t.last = t.failures+1, err }
+func (t *retries) fail(err error) { t.failures, t.last = t.failures+1, err }
 
 // succeed: a step of the owner has succeeded.
-func (t *troubles) succeed() { t.failures, t.last = 0, nil }
+func (t *retries) succeed() { t.failures, t.last = 0, nil }
 
-// told is the error of a step that has failed several times, or empty, and whether it is about results that cannot be written.
-func (t *troubles) told() (trouble string, isUnwritten bool) {
-	if t.failures < toldAfter {
+// reported is the error of a step that has failed several times, or empty, and whether it is about results that cannot be
+// written.
+func (t *retries) reported() (message string, isUnwritten bool) {
+	if t.failures < reportAfter {
 		return "", false
 	}
 	unwritten := new(unwrittenError)

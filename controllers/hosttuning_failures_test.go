@@ -48,7 +48,7 @@ func TestEnvtestHostThatCannotBeTuned(t *testing.T) {
 			tc.change(c.hosts)
 			c.apply(tunedRun("run", 1))
 			c.turns("failed", c.is("run", v1alpha1.ConditionFailed), "run")
-			if got := c.said("run", v1alpha1.ConditionFailed); got != tc.want {
+			if got := c.condition("run", v1alpha1.ConditionFailed); got != tc.want {
 				t.Errorf("it says %q, want %q", got, tc.want)
 			}
 			c.turns("the Lease is gone", func() bool { return len(c.leases()) == 0 }, "run")

@@ -1,0 +1,78 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package presentation_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
+)
+
+// points of two variants: three connections, and two statement sizes at one of them.
+func points(variants ...string) []claims.Series {
+	var list []claims.Series
+	for _, v := range variants {
+		for _, p := range [][2]string{{"1", "2000"}, {"5", "2000"}, {"20", "2000"}, {"5", "500"}} {
+			list = append(list, claims.Series{Variant: v, Parameters: map[string]string{"concurrency": p[0], "rows": p[1]}})
+		}
+	}
+	return list
+}
+
+func among(variant string, parameters ...string) claims.Selector {
+	s := claims.Selector{Variant: variant, Parameters: map[string]string{}}
+	for i := 0; i < len(parameters); i += 2 {
+		s.Parameters[parameters[i]] = parameters[i+1]
+	}
+	return s
+}
+
+func TestCheck(t *testing.T) {
+	run, comparison := points(""), points("small", "large")
+	var many []claims.Series
+	for i := range 20 {
+		many = append(many, claims.Series{Parameters: map[string]string{"n": fmt.Sprint(i)}})
+	}
+	odd := append(points(""), claims.Series{Parameters: map[string]string{"rows": "7"}})
+	for name, c := range map[string]struct {
+		points []claims.Series
+		curve  presentation.Curve
+		want   string
+	}{
+		"lines":          {run, presentation.Curve{Against: "concurrency", Lines: "rows"}, ""},
+		"a selection":    {run, presentation.Curve{Against: "rows", Among: among("", "concurrency", "5")}, ""},
+		"a number":       {run, presentation.Curve{Against: "concurrency", Among: among("", "rows", "2e3")}, ""},
+		"all variants":   {comparison, presentation.Curve{Against: "concurrency", Lines: "rows"}, ""},
+		"a variant":      {comparison, presentation.Curve{Against: "concurrency", Lines: "rows", Among: among("large")}, ""},
+		"no parameter":   {run, presentation.Curve{Against: "threads"}, "plot p: against: threads is not swept; use one of concurrency, rows"},
+		"no lines":       {run, presentation.Curve{Against: "rows", Lines: "x"}, "plot p: lines: x is not swept; use one of concurrency, rows"},
+		"nothing swept":  {[]claims.Series{{}}, presentation.Curve{Against: "rows"}, "plot p: against: rows is not swept: nothing is"},
+		"no variants":    {run, presentation.Curve{Against: "rows", Among: among("a")}, "plot p: among: a run has no variants"},
+		"no variant":     {comparison, presentation.Curve{Against: "rows", Among: among("a")}, "plot p: among: there is no variant a; use one of small, large"},
+		"no such name":   {run, presentation.Curve{Against: "rows", Among: among("", "x", "1")}, "plot p: among: parameters: x is not swept; use one of concurrency, rows"},
+		"no such value":  {run, presentation.Curve{Against: "rows", Among: among("", "concurrency", "4")}, "plot p: among: no point has concurrency=4; concurrency is one of 1, 5, 20"},
+		"of many values": {many, presentation.Curve{Against: "n", Among: among("", "n", "x")}, "plot p: among: no point has n=x; n is one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 8 more"},
+		"no such point":  {run, presentation.Curve{Against: "rows", Among: among("", "concurrency", "1", "rows", "500")}, "plot p: among: concurrency=1, rows=500 names no point"},
+		"one place":      {run, presentation.Curve{Against: "concurrency"}, "plot p: concurrency=5, rows=2000 and concurrency=5, rows=500 have the same place: write in among or in lines what rows is"},
+		"one lacks it":   {odd, presentation.Curve{Against: "rows", Lines: "concurrency"}, "plot p: rows=7 has no parameter concurrency: name other points in among"},
+	} {
+		c.curve.Name = "p"
+		got := ""
+		if err := c.curve.Check(c.points); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s:\n got %q\nwant %q", name, got, c.want)
+		}
+	}
+}
+
+func TestOf(t *testing.T) {
+	c := presentation.Curve{Among: among("large", "concurrency", "5")}
+	if got := c.Of(points("small", "large")); len(got) != 2 || got[0].Variant != "large" {
+		t.Errorf("%+v", got)
+	}
+}
