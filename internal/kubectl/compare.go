@@ -4,7 +4,6 @@
 package kubectl
 
 import (
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -112,11 +111,6 @@ func (o *comparing) run(command *cobra.Command, from *opener, streams genericioo
 	return nil
 }
 
-var (
-	errOneArgument     = errors.New("name two runs, or two variants as COMPARISON:VARIANT; only a comparison can stand alone")
-	errWholeComparison = errors.New("a comparison has several variants: name it alone, or two of them as COMPARISON:VARIANT")
-)
-
 // compare what the arguments name.
 func (o *comparing) compare(from *opener, arguments []string) (*report.Compared, error) {
 	opened := make([]*reference, len(arguments))
@@ -128,21 +122,21 @@ func (o *comparing) compare(from *opener, arguments []string) (*report.Compared,
 		opened[i] = ref
 	}
 	if len(opened) == 1 {
-		if opened[0].comparison == nil || opened[0].variant != "" {
+		if opened[0].variant != "" {
 			return nil, errOneArgument
 		}
-		return report.CompareBaseline(opened[0].comparison, o.metric)
+		return opened[0].baseline(o.metric)
 	}
 	a, b := opened[0], opened[1]
-	if a.comparison != nil && b.comparison != nil && a.comparison.UID == b.comparison.UID && a.variant != "" && b.variant != "" {
-		return report.CompareVariants(a.comparison, a.variant, b.variant, o.metric)
+	if a.uid() == b.uid() && a.variant != "" && b.variant != "" {
+		return a.variants(a.variant, b.variant, o.metric)
 	}
 	before, after := called(a, b)
-	x, err := a.side(o.metric, before)
+	x, err := a.side(a.variant, o.metric, before)
 	if err != nil {
 		return nil, err
 	}
-	y, err := b.side(o.metric, after)
+	y, err := b.side(b.variant, o.metric, after)
 	if err != nil {
 		return nil, err
 	}

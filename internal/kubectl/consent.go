@@ -61,12 +61,12 @@ var (
 )
 
 // consented shows what the specification of a stranger would run, and asks unless that was answered by a flag.
-func consented(streams genericiooptions.IOStreams, s *subject, yes bool) error {
+func consented(streams genericiooptions.IOStreams, s subject, yes bool) error {
 	object, err := apischema.Object(s.object())
 	if err != nil {
 		return err
 	}
-	say(streams.ErrOut, fmt.Sprintf("The bundle runs this as %s %s in namespace %s:", s.kind(), s.object().GetName(),
+	say(streams.ErrOut, fmt.Sprintf("The bundle runs this as %s %s in namespace %s:", s.kind().name, s.object().GetName(),
 		s.object().GetNamespace()))
 	for _, line := range revealed("", object["spec"]) {
 		say(streams.ErrOut, shown(line))

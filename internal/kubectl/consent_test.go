@@ -63,7 +63,7 @@ func TestReproduceCreatesTheSpecificationOnly(t *testing.T) {
 		if diff := cmp.Diff(wanted, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if created.run != nil && created.run.Status.StartTime != nil || created.comparison != nil && created.comparison.Status.StartTime != nil {
+		if created.snapshot().started != nil {
 			t.Errorf("%s has the status of the bundle", name)
 		}
 	}
@@ -75,7 +75,7 @@ func TestReproduceAsksFirst(t *testing.T) {
 	cl := clusterWith()
 	streams, in, _, problems := genericiooptions.NewTestIOStreams()
 	in.WriteString("y\n") // a pipe is nobody who has read what is shown
-	waited := func(context.Context, genericiooptions.IOStreams, client.WithWatch, client.Object) error {
+	waited := func(context.Context, genericiooptions.IOStreams, client.WithWatch, *kind, client.ObjectKey) error {
 		t.Error("it is waited for")
 		return nil
 	}

@@ -77,11 +77,11 @@ func (d *documents) ofComparison(ctx context.Context, rep *report.Comparison, de
 		if of.Results == "" {
 			continue
 		}
-		_, member, err := measuredMember(ctx, d.from, d.namespace, of)
+		member, err := measuredMember(ctx, d.from, d.namespace, of)
 		if err != nil {
 			d.lack(max(1, len(of.Values)), err)
 			continue
 		}
-		d.ofRun(ctx, member.run, func(record *result.Record, doc *result.Document) { details.Add(of.Variant, record, doc) })
+		d.ofRun(ctx, member.Report, func(record *result.Record, doc *result.Document) { details.Add(of.Variant, record, doc) })
 	}
 }

@@ -165,7 +165,7 @@ func TestMissingDocuments(t *testing.T) {
 // apiServer answers with objects of the namespace bench, as a cluster with Benchrun does.
 func apiServer(t *testing.T, objects []client.Object) string {
 	t.Helper()
-	answers := kinds(map[string]answer{"/api/v1": {http.StatusOK, metav1.APIResourceList{
+	answers := apiKinds(map[string]answer{"/api/v1": {http.StatusOK, metav1.APIResourceList{
 		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "v1",
 		APIResources: []metav1.APIResource{{Name: "configmaps", SingularName: "configmap", Namespaced: true, Kind: "ConfigMap"}},
 	}}})

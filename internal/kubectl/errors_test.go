@@ -45,8 +45,8 @@ func status(code int32, reason metav1.StatusReason, message string) metav1.Statu
 	}
 }
 
-// kinds are answers of an API server that knows Benchrun.
-func kinds(more map[string]answer) map[string]answer {
+// apiKinds are answers of an API server that knows Benchrun.
+func apiKinds(more map[string]answer) map[string]answer {
 	all := bare()
 	maps.Copy(all, map[string]answer{
 		"/apis": {http.StatusOK, metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{{
@@ -98,20 +98,20 @@ func TestErrors(t *testing.T) {
 		"nobody there":       {gone.URL, []string{"list"}, "the cluster does not answer: dial tcp"},
 		"not installed":      {serve(t, bare()), []string{"list"}, "Benchrun is not installed in this cluster"},
 		"forbidden": {
-			serve(t, kinds(map[string]answer{runs: forbidden})),
+			serve(t, apiKinds(map[string]answer{runs: forbidden})),
 			[]string{"list"},
 			`User "eve" cannot list. Ask for the role benchrun-benchmarkrun-editor`,
 		},
 		"forbidden to create": {
-			serve(t, kinds(map[string]answer{runs: forbidden})), []string{"run", "a", "--workload", "CommitSize"}, "Ask for the role",
+			serve(t, apiKinds(map[string]answer{runs: forbidden})), []string{"run", "a", "--workload", "CommitSize"}, "Ask for the role",
 		},
 		"not logged in": {
-			serve(t, kinds(map[string]answer{runs: {http.StatusUnauthorized, status(401, metav1.StatusReasonUnauthorized, "Unauthorized")}})),
+			serve(t, apiKinds(map[string]answer{runs: {http.StatusUnauthorized, status(401, metav1.StatusReasonUnauthorized, "Unauthorized")}})),
 			[]string{"list"},
 			"the cluster does not accept your credentials: log in again",
 		},
-		"no such run":      {serve(t, kinds(nil)), []string{"watch", "nobody"}, `there is no run or comparison "nobody" in namespace default`},
-		"no such kind":     {serve(t, kinds(nil)), []string{"explain", "pod/a"}, `"pod" is not a kind`},
+		"no such run":      {serve(t, apiKinds(nil)), []string{"watch", "nobody"}, `there is no run or comparison "nobody" in namespace default`},
+		"no such kind":     {serve(t, apiKinds(nil)), []string{"explain", "pod/a"}, `"pod" is not a kind`},
 		"no such command":  {"", []string{"nonsense"}, `unknown command "nonsense"`},
 		"no such flag":     {"", []string{"list", "--nonsense"}, "unknown flag: --nonsense"},
 		"no name":          {"", []string{"watch"}, "accepts 1 arg(s), received 0"},

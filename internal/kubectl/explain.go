@@ -17,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -59,12 +58,12 @@ docs/troubleshooting.md explains every reason and cause at greater length, docs/
 			if err != nil {
 				return err
 			}
-			invalidated, err := s.invalidated(command.Context(), cl)
-			text := s.explanation(invalidated, s.warnings(command.Context(), cl), time.Now())
+			attempts, err := invalidated(command.Context(), cl, s)
+			text := explanation(s.snapshot(), attempts, s.warnings(command.Context(), cl), time.Now())
 			if err != nil {
 				text = append(text, "Invalidated attempts cannot be listed: "+explained(err))
 			}
-			position, err := s.position(command.Context(), cl)
+			position, err := position(command.Context(), cl, s)
 			if err != nil {
 				position = []string{"Its position in the queue is not known: " + explained(err)}
 			}
@@ -85,12 +84,12 @@ type attempt struct {
 }
 
 // invalidated are the attempts that did not count.
-func (s *subject) invalidated(ctx context.Context, cl client.Reader) ([]attempt, error) {
-	if s.counts() == 0 {
+func invalidated(ctx context.Context, cl client.Reader, s subject) ([]attempt, error) {
+	if s.snapshot().invalidated == 0 {
 		return nil, nil
 	}
 	var maps corev1.ConfigMapList
-	if err := cl.List(ctx, &maps, client.InNamespace(s.object().GetNamespace()), s.label(),
+	if err := cl.List(ctx, &maps, client.InNamespace(s.object().GetNamespace()), labelOf(s),
 		client.MatchingLabels{v1alpha1.LabelOutcome: string(result.OutcomeInvalidated)}); err != nil {
 		return nil, err
 	}
@@ -105,20 +104,11 @@ func (s *subject) invalidated(ctx context.Context, cl client.Reader) ([]attempt,
 	return attempts, nil
 }
 
-// counts is how many attempts were invalidated.
-func (s *subject) counts() int32 {
-	if s.run != nil {
-		return ptr.Deref(s.run.Status.Trials.Invalidated, 0)
-	}
-	return ptr.Deref(s.comparison.Status.Runs.Invalidated, 0)
-}
-
 // explanation is the answer, line by line.
-func (s *subject) explanation(invalidated []attempt, warnings []string, now time.Time) []string {
-	m := momentOf(s.object())
+func explanation(m *snapshot, invalidated []attempt, warnings []string, now time.Time) []string {
 	ready := m.ready()
 	text := []string{
-		fmt.Sprintf("%s %s is %s%s, %d of %d %s measured.", capital(m.kind), m.name, ready.Reason, m.since(now), m.done,
+		fmt.Sprintf("%s %s is %s%s, %d of %d %s measured.", capital(m.kind.name), m.name, ready.Reason, m.since(now), m.done,
 			m.planned, m.unit),
 		"  " + ready.Message,
 	}
@@ -126,13 +116,13 @@ func (s *subject) explanation(invalidated []attempt, warnings []string, now time
 	if m.answer != "" {
 		text = append(text, m.answerSoFar())
 	}
-	text = append(text, s.obstacles(ready.Reason)...)
-	if deadline := s.deadline(); deadline != nil && !m.finished() {
+	text = append(text, m.blockedBy(ready.Reason)...)
+	if m.deadline != nil && !m.finished() {
 		text = append(text, fmt.Sprintf("It ends at %s at the latest, in %s.",
-			deadline.UTC().Format("2006-01-02 15:04:05 MST"), duration.HumanDuration(deadline.Sub(now))))
+			m.deadline.UTC().Format("2006-01-02 15:04:05 MST"), duration.HumanDuration(m.deadline.Sub(now))))
 	}
-	text = append(text, s.explainExpiry(now)...)
-	text = append(text, explainInvalidated(s, invalidated)...)
+	text = append(text, m.explainExpiry(now)...)
+	text = append(text, explainInvalidated(m, invalidated)...)
 	text = append(text, explainWarnings(warnings)...)
 	if ready.Reason != v1alpha1.ReasonComplete && ready.Reason != v1alpha1.ReasonDecided {
 		text = append(text, "docs/troubleshooting.md explains every reason and cause at greater length.")
@@ -148,7 +138,7 @@ var changedWith = map[string]string{
 }
 
 // since says since when it is in its state, if that is known.
-func (m *moment) since(now time.Time) string {
+func (m *snapshot) since(now time.Time) string {
 	of := changedWith[m.ready().Reason]
 	if m.finished() {
 		of = v1alpha1.ConditionFinished
@@ -175,15 +165,15 @@ func explainReason(reason string) []string {
 	return a.lines()
 }
 
-// obstacles are other conditions that say that something is wrong or is waited for: the lane, the database, the results.
-func (s *subject) obstacles(said string) []string {
-	conditions := momentOf(s.object()).conditions
+// blockedBy lists the conditions, other than the one with the reason that is already explained, that say that something is wrong
+// or is waited for: the lane, the database, the results.
+func (m *snapshot) blockedBy(explained string) []string {
 	var text []string
 	for _, of := range []string{
 		v1alpha1.ConditionAdmitted, v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionResultsAvailable,
 	} {
-		c := apimeta.FindStatusCondition(conditions, of)
-		if c == nil || c.Reason == said || c.Reason == v1alpha1.ReasonInProgress {
+		c := apimeta.FindStatusCondition(m.conditions, of)
+		if c == nil || c.Reason == explained || c.Reason == v1alpha1.ReasonInProgress {
 			continue
 		}
 		text = append(text, fmt.Sprintf("%s: %s", of, c.Message))
@@ -194,48 +184,32 @@ func (s *subject) obstacles(said string) []string {
 	return text
 }
 
-func (s *subject) deadline() *metav1.Time {
-	if s.run != nil {
-		return s.run.Status.Deadline
-	}
-	return s.comparison.Status.Deadline
-}
-
 // explainExpiry says when it is deleted, and how to keep what it has measured.
-func (s *subject) explainExpiry(now time.Time) []string {
-	at, retention := s.expiry()
-	if at == nil {
+func (m *snapshot) explainExpiry(now time.Time) []string {
+	if m.expires == nil {
 		return nil
 	}
 	what := "with its results; kubectl benchrun export saves them"
-	if retention == v1alpha1.RetentionRetain {
+	if m.retention == v1alpha1.RetentionRetain {
 		what = "without its results"
 	}
 	return []string{fmt.Sprintf("It is deleted at %s, in %s, %s. spec.ttlSecondsAfterFinished changes that.",
-		at.UTC().Format("2006-01-02 15:04:05 MST"), duration.HumanDuration(max(0, at.Sub(now))), what)}
-}
-
-// expiry is when it is deleted, or nil, and whether its results are deleted with it.
-func (s *subject) expiry() (*metav1.Time, v1alpha1.Retention) {
-	if s.run != nil {
-		return s.run.Status.ExpirationTime, s.run.Spec.Results.Retention
-	}
-	return s.comparison.Status.ExpirationTime, s.comparison.Spec.Results.Retention
+		m.expires.UTC().Format("2006-01-02 15:04:05 MST"), duration.HumanDuration(max(0, m.expires.Sub(now))), what)}
 }
 
 // explainInvalidated lists attempts that did not count. There may be more than are recorded: the count is that of the status.
-func explainInvalidated(of *subject, attempts []attempt) []string {
-	count := of.counts()
+func explainInvalidated(m *snapshot, attempts []attempt) []string {
+	count := m.invalidated
 	if count == 0 {
 		return nil
 	}
-	text := []string{counted(int(count), "attempt") + " did not count, and was measured again:"}
+	text := []string{counted(count, "attempt") + " did not count, and was measured again:"}
 	if count > 1 {
-		text[0] = counted(int(count), "attempt") + " did not count, and were measured again:"
+		text[0] = counted(count, "attempt") + " did not count, and were measured again:"
 	}
 	for _, r := range attempts {
 		where := fmt.Sprintf("trial %d, attempt %d%s", r.Trial, r.Attempt, atPoint(r.Parameters))
-		if of.comparison != nil {
+		if r.run != m.name {
 			where = "run " + r.run + ", " + where
 		}
 		text = append(text, fmt.Sprintf("  %s: %s: %s", where, r.Cause, r.Message), "    "+causes[r.Cause].words())
@@ -245,24 +219,6 @@ func explainInvalidated(of *subject, attempts []attempt) []string {
 
 // maxWarnings is how many warnings are listed.
 const maxWarnings = 5
-
-// warnings of the results or, as long as there are none that can be read, of the status. Those of results are values, so that
-// several that differ only in what they measured are one.
-func (s *subject) warnings(ctx context.Context, from client.Reader) []string {
-	if s.run == nil {
-		return s.comparison.Status.Warnings
-	}
-	all := slices.Clone(s.run.Status.Environment.Warnings)
-	if s.results().ConfigMap != "" {
-		if p, err := s.published(ctx, from); err == nil { // or report says what is wrong with them
-			return append(all, eachOnce(p.run.Points)...)
-		}
-	}
-	for i := range s.run.Status.Points {
-		all = append(all, s.run.Status.Points[i].Warnings...)
-	}
-	return all
-}
 
 // eachOnce are the warnings of all points.
 func eachOnce(points []stats.Point) []string {

@@ -30,7 +30,7 @@ func TestExplainQueued(t *testing.T) {
 		LastTransitionTime: metav1.NewTime(began),
 	})
 	run.Status.Trials.Planned = ptr.To[int32](3)
-	got := (&subject{run: run}).explanation(nil, nil, began.Add(4*time.Minute))
+	got := explanation(runSubject{run}.snapshot(), nil, nil, began.Add(4*time.Minute))
 	want := []string{
 		"Run sizes is Queued since 03:04:05 UTC (4m), 0 of 3 trials measured.",
 		"  " + message,
@@ -50,16 +50,16 @@ func TestExplainExpiry(t *testing.T) {
 	comparison := testutil.MakeComparison("s", "ns", "a", "b").Obj()
 	comparison.Status.ExpirationTime = ptr.To(metav1.NewTime(began.Add(-time.Second)))
 	comparison.Spec.Results.Retention = v1alpha1.RetentionRetain
-	for want, s := range map[string]*subject{
+	for want, s := range map[string]subject{
 		"It is deleted at 2026-02-01 03:04:05 UTC, in 30d, with its results; kubectl benchrun export saves them. " +
-			"spec.ttlSecondsAfterFinished changes that.": {run: run},
-		"It is deleted at 2026-01-02 03:04:04 UTC, in 0s, without its results. spec.ttlSecondsAfterFinished changes that.": {comparison: comparison},
+			"spec.ttlSecondsAfterFinished changes that.": runSubject{run},
+		"It is deleted at 2026-01-02 03:04:04 UTC, in 0s, without its results. spec.ttlSecondsAfterFinished changes that.": comparisonSubject{comparison},
 	} {
-		if got := s.explanation(nil, nil, began); !slices.Contains(got, want) {
+		if got := explanation(s.snapshot(), nil, nil, began); !slices.Contains(got, want) {
 			t.Errorf("it says %q, want %q", got, want)
 		}
 	}
-	if got := (&subject{run: measuring()}).explainExpiry(began); got != nil {
+	if got := (runSubject{measuring()}).snapshot().explainExpiry(began); got != nil {
 		t.Errorf("one that stays says %q", got)
 	}
 }
@@ -75,13 +75,13 @@ func TestExplainFailed(t *testing.T) {
 	run.Status.Trials.Invalidated = ptr.To[int32](2)
 	run.Status.Environment.Warnings = []string{"a", "b"}
 	run.Status.Points = []v1alpha1.PointStatus{{Warnings: []string{"b", "c", "d"}}, {Warnings: []string{"e", "f", "g"}}}
-	s := &subject{run: run}
+	s := runSubject{run}
 	cl := fakeCluster(run, recorded(t, 3, 1, result.OutcomeInvalidated, result.CauseEvicted), recorded(t, 3, 2, result.OutcomeAccepted, ""))
-	records, err := s.invalidated(t.Context(), cl)
+	records, err := invalidated(t.Context(), cl, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := s.explanation(records, s.warnings(t.Context(), cl), began)
+	got := explanation(s.snapshot(), records, s.warnings(t.Context(), cl), began)
 	want := []string{
 		"Run sizes is TooManyInvalid, 7 of 33 trials measured.",
 		"  4 attempts were invalidated",
@@ -107,7 +107,7 @@ func TestExplainEverything(t *testing.T) {
 	for reason := range reasons {
 		run := measuring()
 		said(&run.Status.Conditions, reason, "m")
-		if text := strings.Join((&subject{run: run}).explanation(nil, nil, began), "\n"); !strings.Contains(text, reasons[reason].what) {
+		if text := strings.Join(explanation(runSubject{run}.snapshot(), nil, nil, began), "\n"); !strings.Contains(text, reasons[reason].what) {
 			t.Errorf("%s is not explained: %s", reason, text)
 		}
 	}
@@ -116,24 +116,24 @@ func TestExplainEverything(t *testing.T) {
 	apimeta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: "Complete", LastTransitionTime: metav1.NewTime(began),
 	})
-	if got := (&subject{run: run}).explanation(nil, nil, began.Add(time.Hour))[0]; got !=
+	if got := explanation(runSubject{run}.snapshot(), nil, nil, began.Add(time.Hour))[0]; got !=
 		"Run sizes is Complete since 03:04:05 UTC (60m), 7 of 33 trials measured." {
 		t.Error(got)
 	}
 	comparison := testutil.MakeComparison("pair", "ns", "a", "b").Obj()
 	comparison.Status.Answer = "cannot say"
-	if got := momentOf(comparison).answer; got != "cannot say" {
+	if got := (comparisonSubject{comparison}).snapshot().answer; got != "cannot say" {
 		t.Errorf("%q", got)
 	}
 	comparison.Status.Runs.Invalidated = ptr.To[int32](1)
 	member := recorded(t, 3, 1, result.OutcomeInvalidated, result.CauseEvicted)
 	member.Labels[v1alpha1.LabelComparison] = "pair"
-	attempts, err := (&subject{comparison: comparison}).invalidated(t.Context(), fakeCluster(comparison, member))
-	if got := explainInvalidated(&subject{comparison: comparison}, attempts); err != nil || len(got) != 3 ||
+	attempts, err := invalidated(t.Context(), fakeCluster(comparison, member), comparisonSubject{comparison})
+	if got := explainInvalidated(comparisonSubject{comparison}.snapshot(), attempts); err != nil || len(got) != 3 ||
 		got[0] != "1 attempt did not count, and was measured again:" || !strings.HasPrefix(got[1], "  run sizes, trial 3, attempt 1") {
 		t.Error(got, err)
 	}
-	text := strings.Join((&subject{comparison: comparison}).explanation(nil, nil, began), "\n")
+	text := strings.Join(explanation(comparisonSubject{comparison}.snapshot(), nil, nil, began), "\n")
 	if !strings.Contains(text, "Comparison pair is New") || !strings.Contains(text, "is the operator running?") {
 		t.Error(text)
 	}
@@ -159,7 +159,7 @@ func TestExplainedWarnings(t *testing.T) {
 		if !is {
 			continue
 		}
-		s := &subject{run: run}
+		s := runSubject{run}
 		run.Status.Points = []v1alpha1.PointStatus{{Warnings: []string{"of the status"}}}
 		if got := s.warnings(t.Context(), cl); got != nil {
 			t.Errorf("results without a warning: %q", got)

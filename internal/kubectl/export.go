@@ -56,7 +56,7 @@ reads it.`,
 }
 
 // export writes a bundle, and returns where it is.
-func export(ctx context.Context, from client.Reader, s *subject, to string, plainHTTP bool) (string, error) {
+func export(ctx context.Context, from client.Reader, s subject, to string, plainHTTP bool) (string, error) {
 	if to == "" {
 		to = s.object().GetName() + ".tgz"
 	}
@@ -86,7 +86,7 @@ func export(ctx context.Context, from client.Reader, s *subject, to string, plai
 }
 
 // written is a whole bundle in a file of a folder: what cannot be written whole is not left there.
-func written(ctx context.Context, from client.Reader, s *subject, folder string) (string, *bundle.Manifest, error) {
+func written(ctx context.Context, from client.Reader, s subject, folder string) (string, *bundle.Manifest, error) {
 	f, err := os.CreateTemp(folder, ".benchrun-export-*")
 	if err != nil {
 		return "", nil, fmt.Errorf("writing the bundle: %w", err)

@@ -52,8 +52,8 @@ func TestExportRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.run.Points) != 2 || p.run.Points[1].Summary.N != 6 {
-		t.Errorf("the points are %+v", p.run.Points)
+	if len(runOf(t, p).Points) != 2 || runOf(t, p).Points[1].Summary.N != 6 {
+		t.Errorf("the points are %+v", runOf(t, p).Points)
 	}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o644 {
@@ -74,7 +74,7 @@ func TestExportComparison(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, run := range p.comparison.Runs {
+	for _, run := range comparisonOf(t, p).Runs {
 		if decoded, err := report.Decode(fileIn(t, path, "twice/runs/"+run.Name+"/results/results.json")); err != nil ||
 			decoded.Run.Name != run.Name {
 			t.Errorf("the results of %s: %v", run.Name, err)

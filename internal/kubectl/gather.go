@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/apischema"
 	"github.com/benchrun-dev/benchrun/internal/bundle"
 	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
 	"github.com/benchrun-dev/benchrun/internal/plan"
@@ -31,12 +32,12 @@ type gathering struct {
 }
 
 // gather writes the bundle of a run or comparison whose results are published.
-func gather(ctx context.Context, from client.Reader, s *subject, to io.Writer) (*bundle.Manifest, error) {
-	printed, err := s.published(ctx, from)
+func gather(ctx context.Context, from client.Reader, s subject, to io.Writer) (*bundle.Manifest, error) {
+	printed, err := published(ctx, from, s)
 	if err != nil {
 		return nil, err
 	}
-	manifest, benchmark, err := manifestOf(s, printed)
+	manifest, benchmark, err := manifestOf(s, printed.specDigest())
 	if err != nil {
 		return nil, err
 	}
@@ -45,40 +46,34 @@ func gather(ctx context.Context, from client.Reader, s *subject, to io.Writer) (
 		return nil, err
 	}
 	g := &gathering{from, w}
-	if s.run != nil {
-		err = g.addRun(ctx, "", s.run, printed)
-	} else {
-		err = g.addComparison(ctx, s.comparison, printed)
+	if err := g.addResults("", printed.contents); err != nil {
+		return nil, err
 	}
-	if err != nil {
+	if err := printed.addAttempts(ctx, g, s.snapshot()); err != nil {
 		return nil, err
 	}
 	return manifest, w.Close()
 }
 
 // manifestOf is the manifest of a bundle, with the resource to apply.
-func manifestOf(s *subject, printed *printable) (*bundle.Manifest, []byte, error) {
-	object := s.object()
+func manifestOf(s subject, specDigest string) (*bundle.Manifest, []byte, error) {
+	of := s.snapshot()
+	if of.started == nil || of.completed == nil {
+		return nil, nil, fmt.Errorf("%s has not finished: wait for it with `kubectl benchrun watch %s`", of.name, of.name)
+	}
 	m := &bundle.Manifest{
-		Version: bundle.Version, Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()),
-		ResultsDigest: s.results().Digest, Program: version.Version(),
+		Version: bundle.Version, Kind: of.kind.resource, Namespace: of.namespace, Name: of.name, UID: string(s.object().GetUID()),
+		SpecDigest: specDigest, ResultsDigest: of.results.Digest, Program: version.Version(), Answer: of.answer,
+		Started: of.started.UTC(), Finished: of.completed.UTC(),
 	}
-	resource := map[string]any{
-		"apiVersion": v1alpha1.GroupVersion.String(), "metadata": map[string]string{"name": object.GetName()},
+	object, err := apischema.Object(s.object())
+	if err != nil {
+		return nil, nil, err
 	}
-	var started, finished *metav1.Time
-	if s.run != nil {
-		m.Kind, m.SpecDigest, m.Answer = plan.RunKind, printed.run.Run.SpecDigest, s.run.Status.Headline
-		started, finished, resource["spec"] = s.run.Status.StartTime, s.run.Status.CompletionTime, s.run.Spec
-	} else {
-		m.Kind, m.Answer = plan.ComparisonKind, s.comparison.Status.Answer
-		started, finished, resource["spec"] = s.comparison.Status.StartTime, s.comparison.Status.CompletionTime, s.comparison.Spec
-	}
-	if started == nil || finished == nil {
-		return nil, nil, fmt.Errorf("%s has not finished: wait for it with `kubectl benchrun watch %s`", m.Name, m.Name)
-	}
-	m.Started, m.Finished, resource["kind"] = started.UTC(), finished.UTC(), m.Kind
-	text, err := yaml.Marshal(resource)
+	text, err := yaml.Marshal(map[string]any{
+		"apiVersion": v1alpha1.GroupVersion.String(), "kind": m.Kind, "metadata": map[string]string{"name": m.Name},
+		"spec": object["spec"],
+	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("encoding %s: %w", bundle.BenchmarkFile, err)
 	}
@@ -119,16 +114,14 @@ func cutLast(s, separator string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// addRun adds the results and all attempts of a run.
-func (g *gathering) addRun(ctx context.Context, prefix string, run *v1alpha1.BenchmarkRun, printed *printable) error {
-	if err := g.addResults(prefix, printed.contents); err != nil {
-		return err
-	}
-	digests := recordDigests(run, printed.run.Records)
+// addAttempts adds the attempts of a run that these records are of.
+func (g *gathering) addAttempts(ctx context.Context, prefix string, of *snapshot, records []*result.Record) error {
+	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: of.name}}
+	digests := recordDigests(of.records, records)
 	variables := false
-	for _, record := range printed.run.Records {
+	for _, record := range records {
 		name := plan.AttemptName(run, record.Trial, record.Attempt)
-		text, document, err := readAttempt(ctx, g.from, run.Namespace, name, record, digests[name])
+		text, document, err := readAttempt(ctx, g.from, of.namespace, name, record, digests[name])
 		if err != nil {
 			return err
 		}
@@ -171,8 +164,8 @@ func readAttempt(
 }
 
 // recordDigests of a run by the names of their ConfigMaps: the status names the newest, and each record the one before it.
-func recordDigests(run *v1alpha1.BenchmarkRun, records []*result.Record) map[string]string {
-	digests := map[string]string{run.Status.Records.ConfigMap: run.Status.Records.Digest}
+func recordDigests(newest v1alpha1.RecordReference, records []*result.Record) map[string]string {
+	digests := map[string]string{newest.ConfigMap: newest.Digest}
 	for _, r := range records {
 		if r.Previous != nil {
 			digests[r.Previous.ConfigMap] = r.Previous.Digest
@@ -208,46 +201,34 @@ func (g *gathering) addVariables(prefix string, document []byte) error {
 	return g.to.Add(prefix+bundle.VariablesFile, []byte(b.String()))
 }
 
-// addComparison adds the results of a comparison, and its runs.
-func (g *gathering) addComparison(ctx context.Context, comparison *v1alpha1.BenchmarkComparison, printed *printable) error {
-	if err := g.addResults("", printed.contents); err != nil {
-		return err
-	}
-	for _, of := range printed.comparison.Runs {
-		if of.Results == "" {
-			continue
-		}
-		member, results, err := measuredMember(ctx, g.from, comparison.Namespace, &of)
-		if err != nil {
-			return err
-		}
-		if err := g.addRun(ctx, bundle.RunsFolder+of.Name+"/", member.run, results); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // measuredMember is a run of a comparison with its results: those that the comparison has measured.
 func measuredMember(
 	ctx context.Context, from client.Reader, namespace string, of *report.ComparisonRun,
-) (*subject, *printable, error) {
-	member, err := find(ctx, from, namespace, "run/"+of.Name)
+) (*publishedRun, error) {
+	s, err := find(ctx, from, namespace, runKind.name+"/"+of.Name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	results, err := member.published(ctx, from)
+	run, err := s.trials()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if member.run.Status.Results.Digest != of.Results {
-		return nil, nil, fmt.Errorf("run %s is not the one that the comparison has measured: it has other results", of.Name)
+	member, err := readRun(ctx, from, run)
+	if err != nil {
+		return nil, err
 	}
-	return member, results, nil
+	if run.Status.Results.Digest != of.Results {
+		return nil, fmt.Errorf("run %s is not the one that the comparison has measured: it has other results", of.Name)
+	}
+	return member, nil
 }
 
 // printableOf is the report in a bundle.
 func printableOf(b *bundle.Bundle) (*printable, error) {
-	p := &printable{contents: map[string][]byte{report.JSONFile: b.Results}}
-	return p, p.decode(b.Manifest.Kind == plan.RunKind, b.Results)
+	k := kindOfResource(b.Manifest.Kind)
+	if k == nil {
+		return nil, unknownKind(b.Manifest.Kind)
+	}
+	r, err := k.decode(b.Results)
+	return &printable{r, map[string][]byte{report.JSONFile: b.Results}}, err
 }

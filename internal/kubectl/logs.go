@@ -20,7 +20,6 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
-	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
@@ -72,15 +71,16 @@ the program that generated the load printed. The lines in which a result documen
 	return command
 }
 
-func (r logRequest) print(ctx context.Context, cl client.Reader, from logs, s *subject, out io.Writer) error {
+func (r logRequest) print(ctx context.Context, cl client.Reader, from logs, s subject, out io.Writer) error {
 	if r.database {
 		return r.printDatabase(ctx, cl, from, s, out)
 	}
-	if s.run == nil {
-		return fmt.Errorf("%s is a comparison; trials belong to its runs: `kubectl get brun -l %s=%s` lists them", s.comparison.Name,
-			v1alpha1.LabelComparison, s.comparison.Name)
+	run, err := s.trials()
+	if err != nil {
+		return err
 	}
-	pods, err := podsOf(ctx, cl, s, v1alpha1.ComponentLoader, client.MatchingLabels{v1alpha1.LabelTrial: strconv.Itoa(r.trial)})
+	pods, err := podsOf(ctx, cl, run.Namespace, v1alpha1.ComponentLoader, labelOf(s),
+		client.MatchingLabels{v1alpha1.LabelTrial: strconv.Itoa(r.trial)})
 	if err != nil && !apierrors.IsForbidden(err) {
 		return err
 	}
@@ -92,14 +92,14 @@ func (r logRequest) print(ctx context.Context, cl client.Reader, from logs, s *s
 		}
 	}
 	if newest == nil {
-		return r.printRecord(ctx, cl, s.run, out)
+		return r.printRecord(ctx, cl, run, out)
 	}
 	err = copyLog(ctx, from, newest, trial.Container, r.follow, out)
 	if apierrors.IsForbidden(err) {
 		return err
 	}
 	if err != nil { // the Pod may be gone meanwhile
-		if recorded := r.printRecord(ctx, cl, s.run, out); recorded == nil {
+		if recorded := r.printRecord(ctx, cl, run, out); recorded == nil {
 			return nil
 		}
 	}
@@ -112,25 +112,18 @@ func attemptOf(pod *corev1.Pod) int {
 	return n
 }
 
-// podsOf are the Pods of a run or comparison.
+// podsOf are the Pods of a component of a run or comparison.
 func podsOf(
-	ctx context.Context, cl client.Reader, s *subject, component string, more client.MatchingLabels,
+	ctx context.Context, cl client.Reader, namespace, component string, selectors ...client.ListOption,
 ) ([]corev1.Pod, error) {
 	var pods corev1.PodList
-	err := cl.List(ctx, &pods, client.InNamespace(s.object().GetNamespace()), s.label(), more,
-		client.MatchingLabels{v1alpha1.LabelComponent: component})
+	err := cl.List(ctx, &pods, append(selectors, client.InNamespace(namespace),
+		client.MatchingLabels{v1alpha1.LabelComponent: component})...)
 	return pods.Items, err
 }
 
-func (r logRequest) printDatabase(ctx context.Context, cl client.Reader, from logs, s *subject, out io.Writer) error {
-	of := s
-	if s.run != nil {
-		if owner := plan.DatabaseOwner(s.run); owner.Name != s.run.Name { // the database of a comparison
-			of = &subject{comparison: new(v1alpha1.BenchmarkComparison)}
-			of.comparison.Namespace, of.comparison.Name = s.run.Namespace, owner.Name
-		}
-	}
-	pods, err := podsOf(ctx, cl, of, v1alpha1.ComponentDatabase, nil)
+func (r logRequest) printDatabase(ctx context.Context, cl client.Reader, from logs, s subject, out io.Writer) error {
+	pods, err := podsOf(ctx, cl, s.object().GetNamespace(), v1alpha1.ComponentDatabase, s.databaseLabel())
 	if err != nil {
 		return err
 	}

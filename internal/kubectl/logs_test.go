@@ -89,7 +89,7 @@ func TestLogs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			err := tc.of.print(t.Context(), fakeCluster(objects...), from, &subject{run: run}, &out)
+			err := tc.of.print(t.Context(), fakeCluster(objects...), from, runSubject{run}, &out)
 			if out.String() != tc.want {
 				t.Errorf("%q\nwant\n%q", out.String(), tc.want)
 			}
@@ -112,21 +112,21 @@ func TestLogsForbidden(t *testing.T) {
 	run := measuring()
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods/log"}, "x", errors.New("no"))
 	cl := fakeCluster(run, loaderPod("sizes-t8-a1-0-x"), recorded(t, 8, 1, result.OutcomeAccepted, ""))
-	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{err: forbidden}, &subject{run: run}, new(bytes.Buffer)); !apierrors.IsForbidden(err) {
+	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{err: forbidden}, runSubject{run}, new(bytes.Buffer)); !apierrors.IsForbidden(err) {
 		t.Error(err)
 	}
 	// The Pod vanishes between two answers of the API server.
 	var out bytes.Buffer
-	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{}, &subject{run: run}, &out); err != nil || !strings.HasPrefix(out.String(), "The Pod is gone.") {
+	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{}, runSubject{run}, &out); err != nil || !strings.HasPrefix(out.String(), "The Pod is gone.") {
 		t.Error(err, out.String())
 	}
 	comparison := testutil.MakeComparison("pair", "ns", "a", "b").Obj()
-	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{}, &subject{comparison: comparison}, &out); err == nil ||
+	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{}, comparisonSubject{comparison}, &out); err == nil ||
 		!strings.Contains(err.Error(), "kubectl get brun -l benchrun.dev/comparison=pair") {
 		t.Error(err)
 	}
-	if err := (logRequest{database: true}).print(t.Context(), cl, fakeLogs{}, &subject{run: run}, &out); err == nil ||
-		!strings.Contains(err.Error(), "sizes has no database now") {
+	if err := (logRequest{database: true}).print(t.Context(), cl, fakeLogs{}, runSubject{run}, &out); err == nil ||
+		!strings.Contains(err.Error(), "sizes has no database at the moment") {
 		t.Error(err)
 	}
 }

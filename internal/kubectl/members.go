@@ -42,8 +42,7 @@ func readMembers(
 	ctx context.Context, from client.Reader, comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan,
 ) (*analysis.ComparisonRuns, error) {
 	var list v1alpha1.BenchmarkRunList
-	of := &subject{comparison: comparison}
-	if err := from.List(ctx, &list, client.InNamespace(comparison.Namespace), of.label()); err != nil {
+	if err := from.List(ctx, &list, client.InNamespace(comparison.Namespace), labelOf(comparisonSubject{comparison})); err != nil {
 		return nil, fmt.Errorf("listing the runs of comparison %s: %w", comparison.Name, err)
 	}
 	byName := map[string]*v1alpha1.BenchmarkRun{}
@@ -60,11 +59,11 @@ func readMembers(
 		if run == nil || !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete) {
 			continue
 		}
-		published, err := (&subject{run: run}).published(ctx, from)
+		published, err := readRun(ctx, from, run)
 		if err != nil {
 			return nil, err
 		}
-		runs.Members[i].Measured = analysis.MeasurementsOf(p.Variants[m.Variant].Plan, published.run.Records, named)
+		runs.Members[i].Measured = analysis.MeasurementsOf(p.Variants[m.Variant].Plan, published.Records, named)
 	}
 	return runs, nil
 }

@@ -78,7 +78,7 @@ func TestReportOfAComparisonSoFar(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := p.comparison; s.Rounds != want.rounds || len(s.Runs) != complete || (len(s.Pairs) > 0) != want.compare {
+		if s := comparisonOf(t, p); s.Rounds != want.rounds || len(s.Runs) != complete || (len(s.Pairs) > 0) != want.compare {
 			t.Errorf("%d runs: %d rounds, %d runs, %d comparisons", complete, s.Rounds, len(s.Runs), len(s.Pairs))
 		}
 		for _, format := range []string{"text", "markdown", "github"} {

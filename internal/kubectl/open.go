@@ -26,8 +26,7 @@ type opener struct {
 	namespace string
 }
 
-// reference is what an argument names: the report of a run or of a comparison, of which one is nil, and a variant of the
-// comparison.
+// reference is what an argument names: the report of a run or of a comparison, and a variant of the comparison.
 type reference struct {
 	printable
 	// name is the argument without the variant.
@@ -79,9 +78,6 @@ func (o *opener) open(text string) (*reference, error) {
 	if err != nil {
 		return nil, err
 	}
-	if variant != "" && p.comparison == nil {
-		return nil, fmt.Errorf("%s is a run, which has no variants", name)
-	}
 	return &reference{*p, name, variant}, nil
 }
 
@@ -107,7 +103,7 @@ func (o *opener) printable(name string) (*printable, error) {
 		}
 		return nil, err
 	}
-	return s.published(o.ctx, o.from)
+	return published(o.ctx, o.from, s)
 }
 
 // isPath says whether an argument names a file or a folder, and not something in the cluster.
@@ -120,7 +116,7 @@ func isPath(name string) bool {
 			return true
 		}
 	}
-	if kind, _, said := strings.Cut(name, "/"); said && isKind(kind) && !strings.HasSuffix(name, "/") {
+	if prefix, _, hasKind := strings.Cut(name, "/"); hasKind && kindNamed(prefix) != nil && !strings.HasSuffix(name, "/") {
 		return false
 	}
 	return name == "." || name == ".." || strings.Contains(name, "/") || strings.HasSuffix(name, ".json")
@@ -129,15 +125,6 @@ func isPath(name string) bool {
 // isBundle says whether a name is that of what export has written.
 func isBundle(name string) bool {
 	return strings.HasSuffix(name, ".tgz") || strings.HasPrefix(name, ociPrefix)
-}
-
-// isKind says whether a word before a slash names a kind: see find.
-func isKind(word string) bool {
-	switch word {
-	case "run", "brun", "benchmarkrun", "comparison", "bcmp", "benchmarkcomparison":
-		return true
-	}
-	return false
 }
 
 // openPath reads a folder, a file or a bundle.
@@ -167,33 +154,14 @@ func openPath(ctx context.Context, name string) (*printable, error) {
 
 // decodeResults reads results.json of a run or of a comparison.
 func decodeResults(text []byte) (*printable, error) {
-	var kind struct {
-		Run        *json.RawMessage `json:"run"`
-		Comparison *json.RawMessage `json:"comparison"`
-	}
-	if err := json.Unmarshal(text, &kind); err != nil {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", report.JSONFile, err)
 	}
-	p := new(printable)
-	var err error
-	switch {
-	case kind.Run != nil:
-		p.run, err = report.FromResults(text)
-	case kind.Comparison != nil:
-		p.comparison, err = report.DecodeComparison(text)
-	default:
-		err = errNeitherKind
+	k := kindWhere(func(k *kind) bool { return fields[k.name] != nil })
+	if k == nil {
+		return nil, errNeitherKind
 	}
-	return p, err
-}
-
-// side of a comparison of two; called is what it is called if both have the same name.
-func (r *reference) side(metric, called string) (*report.Side, error) {
-	switch {
-	case r.run != nil:
-		return report.RunSide(r.run, metric, called)
-	case r.variant != "":
-		return report.VariantSide(r.comparison, r.variant, metric, called)
-	}
-	return nil, errWholeComparison
+	r, err := k.decode(text)
+	return &printable{anyReport: r}, err
 }

@@ -51,22 +51,6 @@ func (p *picture) forTerminal(out io.Writer) error {
 	return nil
 }
 
-// drawings are the plots of a report: with those that are made of the documents of the attempts, unless docs is nil.
-func (p *printable) drawings(ctx context.Context, docs *documents) (*page.Drawings, error) {
-	if p.run != nil {
-		var details page.Details
-		if docs != nil {
-			docs.ofRun(ctx, p.run, details.Add)
-		}
-		return page.RunDrawings(p.run, &details)
-	}
-	var details page.ComparisonDetails
-	if docs != nil {
-		docs.ofComparison(ctx, p.comparison, &details)
-	}
-	return page.ComparisonDrawings(p.comparison, &details)
-}
-
 // plot with that name; an empty name is that of the headline. Documents are read only if the results do not have the plot.
 func (p *printable) plot(ctx context.Context, docs *documents, name string) (*plot.Plot, error) {
 	drawn, err := p.drawings(ctx, nil)

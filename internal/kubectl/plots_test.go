@@ -86,12 +86,12 @@ func TestNoSuchPlot(t *testing.T) {
 	}
 	comparison := pagetest.Comparison()
 	comparison.Comparison.Pairs = comparison.Comparison.Pairs[:0]
-	_, err = (&printable{comparison: comparison.Comparison}).plot(t.Context(), docs, "")
+	_, err = (&printable{anyReport: comparisonReport{comparison.Comparison}}).plot(t.Context(), docs, "")
 	if err == nil || err.Error() != "there is no plot of the headline; --plot takes one of against_rowsPerCommit" {
 		t.Errorf("%v", err)
 	}
 	failed := pagetest.Failed()
-	_, err = (&printable{run: failed.Report}).plot(t.Context(), docs, "")
+	_, err = (&printable{anyReport: runReport{failed.Report}}).plot(t.Context(), docs, "")
 	if err == nil || err.Error() != "there is no plot of the headline: too little was measured to plot anything" {
 		t.Errorf("%v", err)
 	}
@@ -159,7 +159,8 @@ func TestPictureForTerminal(t *testing.T) {
 // A folder has every plot twice, and the tables of the specification; its checksums name them as all other files.
 func TestFolderOfPlots(t *testing.T) {
 	p, docs := reportOf(t, "x", clusterWith(finishedRun(t, "x", 1)...))
-	p.run.Run.Spec = withPlots(t, p.run.Run.Spec)
+	r := runOf(t, p)
+	r.Run.Spec = withPlots(t, r.Run.Spec)
 	dir := filepath.Join(t.TempDir(), "d")
 	for range 2 { // a second time over the first
 		streams, _, _, errOut := genericiooptions.NewTestIOStreams()

@@ -15,19 +15,11 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
-// contender in the queue of a lane that a run or a comparison is.
-func (s *subject) contender() lifecycle.Contender {
-	if s.run != nil {
-		return lifecycle.ContenderOf(s.run)
-	}
-	return lifecycle.ContenderOfComparison(s.comparison)
-}
-
 // position says at which place of its lane's queue a run or a comparison is, and whom all wait for. The status does not: it would
 // have to be written for all whenever one comes or goes. Nothing is said of what does not stand in the queue.
-func (s *subject) position(ctx context.Context, from client.Reader) ([]string, error) {
+func position(ctx context.Context, from client.Reader, s subject) ([]string, error) {
 	one := s.contender()
-	if momentOf(s.object()).ready().Reason != v1alpha1.ReasonQueued || !one.Wants {
+	if s.snapshot().ready().Reason != v1alpha1.ReasonQueued || !one.Wants {
 		return nil, nil
 	}
 	where := ""

@@ -59,14 +59,14 @@ func TestPosition(t *testing.T) {
 				return c.List(ctx, list, opts...)
 			},
 		})
-		got, err := (&subject{run: mine}).position(t.Context(), from)
+		got, err := position(t.Context(), from, runSubject{mine})
 		if text := strings.Join(got, "\n"); err != nil || text != tc.want {
 			t.Errorf("%s: %q, %v, want %q", name, text, err, tc.want)
 		}
 	}
 	running := in("ns", "mine", 30, metav1.ConditionTrue)
 	running.Status.Conditions[1].Reason = v1alpha1.ReasonMeasuring
-	if got, err := (&subject{run: running}).position(t.Context(), objects); got != nil || err != nil {
+	if got, err := position(t.Context(), objects, runSubject{running}); got != nil || err != nil {
 		t.Errorf("of a run that measures it says %q, %v", got, err)
 	}
 }

@@ -136,11 +136,7 @@ const tablesFolder = "tables/"
 
 // tableFiles are the tables that the specification asks for, with a row for each trial.
 func (p *printable) tableFiles() ([]result.File, error) {
-	requested := p.comparison.RequestedTables
-	if p.run != nil {
-		requested = p.run.RequestedTables
-	}
-	tables, err := requested()
+	tables, err := p.RequestedTables()
 	if err != nil {
 		return nil, err
 	}
@@ -190,16 +186,11 @@ func reported(ctx context.Context, from client.Reader, namespace, name string) (
 	if err != nil {
 		return nil, err
 	}
-	if s.results().ConfigMap != "" {
-		return s.published(ctx, from)
+	if s.snapshot().results.ConfigMap != "" {
+		return published(ctx, from, s)
 	}
-	p := new(printable)
-	if s.run != nil {
-		p.run, err = measuredSoFar(ctx, from, s.run)
-	} else {
-		p.comparison, err = judgedSoFar(ctx, from, s.comparison)
-	}
-	return p, err
+	r, err := s.reportSoFar(ctx, from)
+	return &printable{anyReport: r}, err
 }
 
 // print the report in a format. A file that the operator has published is printed as it is: the operator has seen the documents
@@ -213,10 +204,7 @@ func (p *printable) print(w io.Writer, f report.Format) error {
 		_, err := w.Write(published)
 		return err
 	}
-	if p.run != nil {
-		return f.Run(w, p.run)
-	}
-	return f.Comparison(w, p.comparison)
+	return p.write(w, f)
 }
 
 // files of all formats.

@@ -83,11 +83,11 @@ func TestReportSoFar(t *testing.T) {
 				t.Errorf("%s does not say so:\n%s", format, got)
 			}
 		}
-		if p.run.Claims != nil {
+		if runOf(t, p).Claims != nil {
 			t.Error("a claim is judged before all trials are measured")
 		}
-		if len(p.run.Records) > 0 && p.run.Records[0].Trial != 1 {
-			t.Errorf("the first attempt is of trial %d", p.run.Records[0].Trial)
+		if len(runOf(t, p).Records) > 0 && runOf(t, p).Records[0].Trial != 1 {
+			t.Errorf("the first attempt is of trial %d", runOf(t, p).Records[0].Trial)
 		}
 		if got := strings.Count(text(t, p, "jsonl"), "\n"); got != n {
 			t.Errorf("%d attempts of %d", got, n)
@@ -117,10 +117,10 @@ func TestReportHasTheOperatorsFiles(t *testing.T) {
 	for format, file := range map[string]string{
 		"html": page.File, "markdown": report.SummaryFile, "csv": report.CSVFile, "benchfmt": report.BenchFile,
 	} {
-		if got := text(t, &printable{run: rep, contents: map[string][]byte{file: []byte("its own")}}, format); got != "its own" {
+		if got := text(t, &printable{anyReport: runReport{rep}, contents: map[string][]byte{file: []byte("its own")}}, format); got != "its own" {
 			t.Errorf("%s prints %.300s", format, got)
 		}
-		if got := text(t, &printable{run: rep}, format); len(got) < 100 {
+		if got := text(t, &printable{anyReport: runReport{rep}}, format); len(got) < 100 {
 			t.Errorf("without one, %s prints %.300s", format, got)
 		}
 	}
@@ -181,7 +181,7 @@ func TestCompareWithTheCluster(t *testing.T) {
 // A folder has a file of each format and their digests; what was changed since is an error.
 func TestFolder(t *testing.T) {
 	_, rep := measuredRun(t, "main", 1)
-	files, err := (&printable{run: rep}).files()
+	files, err := (&printable{anyReport: runReport{rep}}).files()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,4 +269,24 @@ func TestReportFlags(t *testing.T) {
 	if code, _, errOut := plugin(t, "report", "x", "-o", "csv", "--dir", "y"); code != ExitError || !strings.Contains(errOut, "none of the others") {
 		t.Errorf("%d: %s", code, errOut)
 	}
+}
+
+// runOf is the report of a run.
+func runOf(t *testing.T, p *printable) *report.Report {
+	t.Helper()
+	r, is := p.anyReport.(runReport)
+	if !is {
+		t.Fatalf("it is the report of a %T", p.anyReport)
+	}
+	return r.Report
+}
+
+// comparisonOf is the report of a comparison.
+func comparisonOf(t *testing.T, p *printable) *report.Comparison {
+	t.Helper()
+	r, is := p.anyReport.(comparisonReport)
+	if !is {
+		t.Fatalf("it is the report of a %T", p.anyReport)
+	}
+	return r.Comparison
 }

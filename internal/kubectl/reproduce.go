@@ -17,16 +17,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/bundle"
-	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 )
 
 // reproduction is the command and its flags.
 type reproduction struct {
 	// wait returns when an object has finished, as cluster.watch does.
-	wait      func(context.Context, genericiooptions.IOStreams, client.WithWatch, client.Object) error
+	wait      func(context.Context, genericiooptions.IOStreams, client.WithWatch, *kind, client.ObjectKey) error
 	streams   genericiooptions.IOStreams
 	name      string
 	output    string
@@ -99,11 +97,11 @@ func (o *reproduction) reproduce(ctx context.Context, cl client.WithWatch, names
 	if s, err = o.waitFor(ctx, cl, s); err != nil {
 		return err
 	}
-	here, err := s.published(ctx, cl)
+	here, err := published(ctx, cl, s)
 	if err != nil {
 		return err
 	}
-	r := compared(there, here, o.within.fraction)
+	r := there.reproducedBy(here.anyReport, o.within.fraction)
 	if err := o.print(r); err != nil {
 		return err
 	}
@@ -122,14 +120,6 @@ func exitOf(r *report.Reproduction) error {
 	return verdictError{ExitRegression}
 }
 
-// compared is what was measured there beside what was measured here.
-func compared(there, here *printable, within float64) *report.Reproduction {
-	if there.run == nil {
-		return report.ReproduceComparison(there.comparison, here.comparison, within)
-	}
-	return report.Reproduce(there.run, here.run, within)
-}
-
 func (o *reproduction) print(r *report.Reproduction) error {
 	if o.output == "text" {
 		return r.Print(o.streams.Out)
@@ -140,20 +130,21 @@ func (o *reproduction) print(r *report.Reproduction) error {
 }
 
 // create the run or comparison of a bundle, unless there is one that asks for the same.
-func (o *reproduction) create(ctx context.Context, cl client.Client, namespace string, b *bundle.Bundle) (*subject, error) {
+func (o *reproduction) create(ctx context.Context, cl client.Client, namespace string, b *bundle.Bundle) (subject, error) {
 	s, err := subjectIn(b)
 	if err != nil {
 		return nil, err
 	}
-	s = s.specified(namespace, o.name)
 	object := s.object()
+	s = s.copyWith(metav1.ObjectMeta{Namespace: namespace, Name: cmp.Or(o.name, object.GetName())}, nil)
+	object = s.object()
 	existing := object.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy has the same type
 	err = cl.Get(ctx, client.ObjectKeyFromObject(object), existing)
 	switch {
 	case err == nil:
 		return alreadyThere(ctx, cl, s)
 	case !apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("looking for %s %s: %w", s.kind(), object.GetName(), err)
+		return nil, fmt.Errorf("looking for %s %s: %w", s.kind().name, object.GetName(), err)
 	}
 	if err := consented(o.streams, s, o.yes); err != nil {
 		return nil, err
@@ -163,34 +154,27 @@ func (o *reproduction) create(ctx context.Context, cl client.Client, namespace s
 	case apierrors.IsAlreadyExists(err):
 		return alreadyThere(ctx, cl, s)
 	case err != nil:
-		return nil, fmt.Errorf("creating %s %s: %w", s.kind(), object.GetName(), err)
+		return nil, fmt.Errorf("creating %s %s: %w", s.kind().name, object.GetName(), err)
 	}
-	_, err = fmt.Fprintf(o.streams.ErrOut, "%s %s is created in namespace %s\n", s.kind(), object.GetName(), namespace)
+	_, err = fmt.Fprintf(o.streams.ErrOut, "%s %s is created in namespace %s\n", s.kind().name, object.GetName(), namespace)
 	return s, err
 }
 
-// specified is a new run or comparison with the same specification and nothing else: labels, annotations, finalizers and owners
-// in a bundle are those of whoever made it.
-func (s *subject) specified(namespace, name string) *subject {
-	meta := metav1.ObjectMeta{Namespace: namespace, Name: cmp.Or(name, s.object().GetName())}
-	if s.run != nil {
-		return &subject{run: &v1alpha1.BenchmarkRun{ObjectMeta: meta, Spec: *s.run.Spec.DeepCopy()}}
-	}
-	return &subject{comparison: &v1alpha1.BenchmarkComparison{ObjectMeta: meta, Spec: *s.comparison.Spec.DeepCopy()}}
-}
-
 // subjectIn is the resource in a bundle, with a specification that its results are of.
-func subjectIn(b *bundle.Bundle) (*subject, error) {
-	s := new(subject)
-	if b.Manifest.Kind == plan.ComparisonKind {
-		s.comparison = new(v1alpha1.BenchmarkComparison)
-		return s, decodeBenchmark(b, s.comparison)
+func subjectIn(b *bundle.Bundle) (subject, error) {
+	k := kindOfResource(b.Manifest.Kind)
+	if k == nil {
+		return nil, unknownKind(b.Manifest.Kind)
 	}
-	s.run = new(v1alpha1.BenchmarkRun)
-	if err := decodeBenchmark(b, s.run); err != nil {
-		return nil, err
+	object := k.object()
+	if err := yaml.UnmarshalStrict(b.Benchmark, object); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", bundle.BenchmarkFile, err)
 	}
-	digest, err := plan.Digest(&s.run.Spec)
+	s := k.subject(object)
+	if b.Manifest.SpecDigest == "" {
+		return s, nil
+	}
+	digest, err := s.fingerprint()
 	if err == nil && digest != b.Manifest.SpecDigest {
 		err = fmt.Errorf("%s has the digest %s, the results are those of %s: another version of Benchrun has made this bundle",
 			bundle.BenchmarkFile, digest, b.Manifest.SpecDigest)
@@ -198,49 +182,37 @@ func subjectIn(b *bundle.Bundle) (*subject, error) {
 	return s, err
 }
 
-func decodeBenchmark(b *bundle.Bundle, object client.Object) error {
-	if err := yaml.UnmarshalStrict(b.Benchmark, object); err != nil {
-		return fmt.Errorf("reading %s: %w", bundle.BenchmarkFile, err)
-	}
-	return nil
-}
-
 // alreadyThere is the run or comparison that has the name, if it asks for the same.
-func alreadyThere(ctx context.Context, cl client.Reader, wanted *subject) (*subject, error) {
+func alreadyThere(ctx context.Context, cl client.Reader, wanted subject) (subject, error) {
 	object := wanted.object()
-	s, err := find(ctx, cl, object.GetNamespace(), wanted.kind()+"/"+object.GetName())
+	s, err := find(ctx, cl, object.GetNamespace(), wanted.kind().name+"/"+object.GetName())
 	if err != nil {
 		return nil, err
 	}
-	same, err := asksForTheSame(wanted, s)
+	same, err := sameSpecification(wanted, s)
 	if err == nil && !same {
-		err = fmt.Errorf("there is a %s %s already, with another specification: use --name", wanted.kind(), object.GetName())
+		err = fmt.Errorf("there is a %s %s already, with another specification: use --name", wanted.kind().name, object.GetName())
 	}
 	return s, err
 }
 
-// asksForTheSame compares what two runs or comparisons ask for. The API server has set the defaults of both.
-func asksForTheSame(a, b *subject) (bool, error) {
-	if a.run == nil {
-		ours, err := json.Marshal(a.comparison.Spec)
-		theirs, err2 := json.Marshal(b.comparison.Spec)
-		return string(ours) == string(theirs), errors.Join(err, err2)
-	}
-	ours, err := plan.Digest(&a.run.Spec)
-	theirs, err2 := plan.Digest(&b.run.Spec)
+// sameSpecification compares two subjects of a kind. The API server has set the defaults of both.
+func sameSpecification(a, b subject) (bool, error) {
+	ours, err := a.fingerprint()
+	theirs, err2 := b.fingerprint()
 	return ours == theirs, errors.Join(err, err2)
 }
 
 // waitFor returns a run or comparison when it has finished. It is an error if it failed; a comparison without an answer has
 // values all the same.
-func (o *reproduction) waitFor(ctx context.Context, cl client.WithWatch, s *subject) (*subject, error) {
+func (o *reproduction) waitFor(ctx context.Context, cl client.WithWatch, s subject) (subject, error) {
 	object := s.object()
 	// What is shown on the way must not mix with the answer.
 	streams := o.streams
 	streams.Out = streams.ErrOut
 	answer := verdictError{}
-	if err := o.wait(ctx, streams, cl, object); err != nil && !errors.As(err, &answer) {
+	if err := o.wait(ctx, streams, cl, s.kind(), client.ObjectKeyFromObject(object)); err != nil && !errors.As(err, &answer) {
 		return nil, err
 	}
-	return find(ctx, cl, object.GetNamespace(), s.kind()+"/"+object.GetName())
+	return find(ctx, cl, object.GetNamespace(), s.kind().name+"/"+object.GetName())
 }

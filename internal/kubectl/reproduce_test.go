@@ -29,7 +29,9 @@ func reproducing(t *testing.T, b *bundle.Bundle, o *reproduction, objects ...cli
 		o.output = "text"
 	}
 	if o.wait == nil {
-		o.wait = func(context.Context, genericiooptions.IOStreams, client.WithWatch, client.Object) error { return nil }
+		o.wait = func(context.Context, genericiooptions.IOStreams, client.WithWatch, *kind, client.ObjectKey) error {
+			return nil
+		}
 	}
 	err := o.reproduce(t.Context(), clusterWith(objects...), "bench", b)
 	return out.String(), err
@@ -102,9 +104,9 @@ func TestReproduceWaits(t *testing.T) {
 	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
 	waiting := func(err error) *reproduction {
 		return &reproduction{output: "json", wait: func(
-			_ context.Context, streams genericiooptions.IOStreams, _ client.WithWatch, o client.Object,
+			_ context.Context, streams genericiooptions.IOStreams, _ client.WithWatch, _ *kind, key client.ObjectKey,
 		) error {
-			_, _ = streams.Out.Write([]byte("waiting for " + o.GetName()))
+			_, _ = streams.Out.Write([]byte("waiting for " + key.Name))
 			return err
 		}}
 	}
@@ -140,15 +142,15 @@ func TestReproduceComparison(t *testing.T) {
 
 // Both comparisons have ratios: the one in the bundle is there, the other one here.
 func TestReproduceComparisonDirection(t *testing.T) {
-	comparison := func(ratio float64) *printable {
+	comparison := func(ratio float64) anyReport {
 		p := stats.Paired{Variant: "b", Baseline: "a", Comparison: stats.Comparison{Ratio: ratio, Low: ratio * 0.99, High: ratio * 1.01}}
-		return &printable{comparison: &report.Comparison{Name: "s", Pairs: []stats.Paired{p}}}
+		return comparisonReport{&report.Comparison{Name: "s", Pairs: []stats.Paired{p}}}
 	}
-	r := compared(comparison(2), comparison(3), 0)
+	r := comparison(2).reproducedBy(comparison(3), 0)
 	if len(r.Points) != 1 || r.Points[0].Ratio != 1.5 || r.Points[0].Verdict != report.OtherRatio {
 		t.Errorf("%+v", r.Points)
 	}
-	if r = compared(comparison(2), comparison(3), 0.6); r.Points[0].Verdict != report.Reproduced {
+	if r = comparison(2).reproducedBy(comparison(3), 0.6); r.Points[0].Verdict != report.Reproduced {
 		t.Errorf("within 60 %%: %+v", r.Points)
 	}
 }
@@ -182,8 +184,8 @@ func TestReproduceCreates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if same, err := asksForTheSame(wanted, created); !same || err != nil || s.kind() != "run" {
-		t.Errorf("%v, %v: %+v", same, err, created.run.Spec)
+	if same, err := sameSpecification(wanted, created); !same || err != nil || s.kind() != runKind {
+		t.Errorf("%v, %v: %+v", same, err, created.object())
 	}
 }
 
@@ -206,10 +208,10 @@ func TestReproduceMeasures(t *testing.T) {
 	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
 	streams, _, out, errOut := genericiooptions.NewTestIOStreams()
 	o := &reproduction{name: "again", output: "json", yes: true, streams: streams, wait: func(
-		ctx context.Context, _ genericiooptions.IOStreams, cl client.WithWatch, created client.Object,
+		ctx context.Context, _ genericiooptions.IOStreams, cl client.WithWatch, _ *kind, created client.ObjectKey,
 	) error {
-		if created.GetName() != "again" || created.GetNamespace() != "bench" {
-			t.Errorf("%s is waited for", client.ObjectKeyFromObject(created))
+		if (created != client.ObjectKey{Namespace: "bench", Name: "again"}) {
+			t.Errorf("%s is waited for", created)
 		}
 		objects := finishedRun(t, "again", 0.5)
 		for _, object := range objects[:len(objects)-1] {
@@ -218,7 +220,11 @@ func TestReproduceMeasures(t *testing.T) {
 			}
 		}
 		measured, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
-		measured.ResourceVersion = created.GetResourceVersion()
+		existing := new(v1alpha1.BenchmarkRun)
+		if err := cl.Get(ctx, created, existing); err != nil {
+			return err
+		}
+		measured.ResourceVersion = existing.ResourceVersion
 		return cl.Update(ctx, measured)
 	}}
 	if err := o.reproduce(t.Context(), clusterWith(), "bench", b); !errors.Is(err, verdictError{ExitRegression}) {

@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -24,7 +23,7 @@ import (
 
 func newRerun(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	o := newCreation(c, streams)
-	name, seed := "", int64(-1)
+	name, seed := "", int64(0)
 	command := &cobra.Command{
 		Use:   "rerun NAME",
 		Short: "Repeat a run or comparison with the same specification",
@@ -45,18 +44,22 @@ The digest of the specification is printed. Runs with the same digest ask for th
 			if err != nil {
 				return err
 			}
-			again := of.again(ptr.To(seed), command.Flags().Changed("seed"))
+			var newSeed *int64
+			if command.Flags().Changed("seed") {
+				newSeed = &seed
+			}
+			again := repeated(of, newSeed)
 			if name == "" {
 				if name, err = freeName(ctx, cl, of.object()); err != nil {
 					return err
 				}
 			}
 			again.object().SetName(name)
-			object, err := again.manifest()
+			object, err := manifestFor(again)
 			if err != nil {
 				return err
 			}
-			if err := digests(streams.ErrOut, of, again); err != nil {
+			if err := compareDigests(streams.ErrOut, of, again); err != nil {
 				return err
 			}
 			return o.all(ctx, []*unstructured.Unstructured{object})
@@ -68,27 +71,14 @@ The digest of the specification is printed. Runs with the same digest ask for th
 	return command
 }
 
-// again is a new run or comparison that asks for the same.
-func (s *subject) again(seed *int64, seeded bool) *subject {
-	meta := metav1.ObjectMeta{Namespace: s.object().GetNamespace(), Labels: plan.QueueLabels(s.object().GetLabels())}
-	if s.run != nil {
-		run := &v1alpha1.BenchmarkRun{ObjectMeta: meta, Spec: *s.run.Spec.DeepCopy()}
-		run.Spec.Suspend = nil
-		if seeded {
-			run.Spec.Seed = seed
-		}
-		return &subject{run: run}
-	}
-	comparison := &v1alpha1.BenchmarkComparison{ObjectMeta: meta, Spec: *s.comparison.Spec.DeepCopy()}
-	comparison.Spec.Suspend = nil
-	if seeded {
-		comparison.Spec.Seed = seed
-	}
-	return &subject{comparison: comparison}
+// repeated is a new run or comparison with the same specification.
+func repeated(s subject, seed *int64) subject {
+	o := s.object()
+	return s.copyWith(metav1.ObjectMeta{Namespace: o.GetNamespace(), Labels: plan.QueueLabels(o.GetLabels())}, seed)
 }
 
-// manifest is the object as a file would have it.
-func (s *subject) manifest() (*unstructured.Unstructured, error) {
+// manifestFor is the object as a file would have it.
+func manifestFor(s subject) (*unstructured.Unstructured, error) {
 	object, err := apischema.Object(s.object())
 	if err != nil {
 		return nil, err
@@ -96,10 +86,7 @@ func (s *subject) manifest() (*unstructured.Unstructured, error) {
 	delete(object, "status")
 	u := &unstructured.Unstructured{Object: object}
 	u.SetAPIVersion(v1alpha1.GroupVersion.String())
-	u.SetKind(plan.RunKind)
-	if s.comparison != nil {
-		u.SetKind(plan.ComparisonKind)
-	}
+	u.SetKind(s.kind().resource)
 	return u, nil
 }
 
@@ -123,8 +110,8 @@ func freeName(ctx context.Context, from client.Reader, of client.Object) (string
 	}
 }
 
-// digests says of both whether they ask for the same.
-func digests(w io.Writer, of, again *subject) error {
+// compareDigests says of both whether they ask for the same.
+func compareDigests(w io.Writer, of, again subject) error {
 	before, err := of.digests()
 	if err != nil {
 		return err
@@ -145,26 +132,3 @@ func digests(w io.Writer, of, again *subject) error {
 
 // specDigest is the digest of a run, or of what a variant of a comparison measures in the first round.
 type specDigest struct{ variant, digest string }
-
-func (s *subject) digests() ([]specDigest, error) {
-	if s.run != nil {
-		digest, err := plan.Digest(&s.run.Spec)
-		return []specDigest{{digest: digest}}, err
-	}
-	var all []specDigest
-	first := plan.ForComparison(&s.comparison.Spec)
-	for i, v := range s.comparison.Spec.Variants {
-		for _, member := range first {
-			if member.Variant != i {
-				continue
-			}
-			digest, err := plan.Digest(&plan.MemberRun(s.comparison, member).Spec)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, specDigest{" of variant " + v.Name, digest})
-			break
-		}
-	}
-	return all, nil
-}

@@ -159,7 +159,8 @@ func (o *creation) all(ctx context.Context, objects []*unstructured.Unstructured
 		}
 	}
 	if o.watch && o.dryRun == dryRunNone {
-		return o.cluster.watch(ctx, o.streams, cl, objects[0])
+		k := kindOfResource(objects[0].GetKind())
+		return o.cluster.watch(ctx, o.streams, cl, k, client.ObjectKeyFromObject(objects[0]))
 	}
 	return nil
 }

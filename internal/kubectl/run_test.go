@@ -82,10 +82,10 @@ func TestAgain(t *testing.T) {
 		run.Annotations = map[string]string{v1alpha1.AnnotationSharedInstance: "1"}
 		run.Status.Headline = "fast"
 	}).Obj()
-	of := &subject{run: run}
-	again := of.again(nil, false)
-	again.run.Name = "sizes-2"
-	object, err := again.manifest()
+	of := runSubject{run}
+	again := repeated(of, nil)
+	again.object().SetName("sizes-2")
+	object, err := manifestFor(again)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,17 +94,17 @@ func TestAgain(t *testing.T) {
 		t.Error(d, object.Object["status"])
 	}
 	var out bytes.Buffer
-	if err := digests(&out, of, again); err != nil || !strings.HasPrefix(out.String(), "specification: v2:sha256:") ||
+	if err := compareDigests(&out, of, again); err != nil || !strings.HasPrefix(out.String(), "specification: v2:sha256:") ||
 		!strings.HasSuffix(out.String(), ", as that of sizes\n") {
 		t.Error(out.String(), err)
 	}
 	out.Reset()
-	if err := digests(&out, of, of.again(ptr.To[int64](7), true)); err != nil || !strings.Contains(out.String(), "they ask for different measurements") {
+	if err := compareDigests(&out, of, repeated(of, ptr.To[int64](7))); err != nil || !strings.Contains(out.String(), "they ask for different measurements") {
 		t.Error(out.String(), err)
 	}
-	comparison := &subject{comparison: testutil.MakeComparison("pair", "ns", "a", "b").Obj()}
+	comparison := comparisonSubject{testutil.MakeComparison("pair", "ns", "a", "b").Obj()}
 	out.Reset()
-	if err := digests(&out, comparison, comparison.again(nil, false)); err != nil || strings.Count(out.String(), ", as that of pair\n") != 2 ||
+	if err := compareDigests(&out, comparison, repeated(comparison, nil)); err != nil || strings.Count(out.String(), ", as that of pair\n") != 2 ||
 		!strings.Contains(out.String(), "specification of variant b: v2:sha256:") {
 		t.Error(out.String(), err)
 	}

@@ -86,7 +86,7 @@ func TestCommandsAreSafe(t *testing.T) {
 func TestLiveDisplayIsSafe(t *testing.T) {
 	var out bytes.Buffer
 	term := &terminal{plain: plain{out: &out, errors: &out}, canvas: &out, width: func() int { return 400 }}
-	m := momentOf(measuring())
+	m := runSubject{measuring()}.snapshot()
 	m.soFar, m.pace, m.name = hostileText+"\na\nb", hostileText+"\n", hostileText+"\n"
 	term.show(m, began)
 	drawn := strings.TrimPrefix(out.String(), toStartAndClear)

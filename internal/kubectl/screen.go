@@ -18,13 +18,13 @@ import (
 // screen shows how a run or comparison goes on.
 type screen interface {
 	// show what is new.
-	show(m *moment, now time.Time)
+	show(m *snapshot, now time.Time)
 	// note says something once.
 	note(words string)
 	// clear what does not stay.
 	clear()
 	// end says how it ended.
-	end(m *moment) error
+	end(m *snapshot) error
 }
 
 // terminalOf is the terminal that an output is, if it is one.
@@ -56,7 +56,7 @@ type plain struct {
 	state, soFar string
 }
 
-func (p *plain) show(m *moment, _ time.Time) {
+func (p *plain) show(m *snapshot, _ time.Time) {
 	if state := m.state(); state != p.state {
 		p.state = state
 		say(p.out, m.name+": "+state)
@@ -71,7 +71,7 @@ func (p *plain) note(words string) { say(p.errors, words) }
 
 func (p *plain) clear() {}
 
-func (p *plain) end(m *moment) error {
+func (p *plain) end(m *snapshot) error {
 	words, err := m.end()
 	if words != "" {
 		say(p.out, words)
@@ -102,7 +102,7 @@ const (
 	barWidth = 24
 )
 
-func (t *terminal) show(m *moment, now time.Time) {
+func (t *terminal) show(m *snapshot, now time.Time) {
 	t.clear()
 	lines := live(m, now)
 	for i, line := range lines {
@@ -124,7 +124,7 @@ func (t *terminal) clear() {
 
 // live is what a terminal shows: how far it is and how much longer it takes; what it does or waits for; and a comparison's
 // answers so far.
-func live(m *moment, now time.Time) []string {
+func live(m *snapshot, now time.Time) []string {
 	ready := m.ready()
 	first, words := []string{m.name + "  " + ready.Reason}, []string{ready.Message}
 	if m.planned > 0 {

@@ -16,7 +16,7 @@ import (
 )
 
 func TestLive(t *testing.T) {
-	m := momentOf(measuring())
+	m := runSubject{measuring()}.snapshot()
 	m.pace = "measure 11,840 rows/s"
 	got := live(m, began.Add(75*time.Second))
 	want := []string{
@@ -28,7 +28,7 @@ func TestLive(t *testing.T) {
 	queued := measuring()
 	queued.Status.Trials = v1alpha1.TrialCounts{}
 	said(&queued.Status.Conditions, v1alpha1.ReasonQueued, "run a holds lane default")
-	if d := cmp.Diff([]string{"sizes  Queued", "  run a holds lane default"}, live(momentOf(queued), began)); d != "" {
+	if d := cmp.Diff([]string{"sizes  Queued", "  run a holds lane default"}, live(runSubject{queued}.snapshot(), began)); d != "" {
 		t.Error(d)
 	}
 }
@@ -53,22 +53,22 @@ func TestBar(t *testing.T) {
 // TestLeft: nobody can say before the first trial, nor while nothing is measured; a pause does not count.
 func TestLeft(t *testing.T) {
 	for name, tc := range map[string]struct {
-		change func(*moment)
+		change func(*snapshot)
 		want   string
 	}{
-		"at the last result": {func(*moment) {}, "about 4m20s more"},
-		"no trial yet":       {func(m *moment) { m.done, m.elapsed = 0, "" }, ""},
-		"queued":             {func(m *moment) { m.conditions[0].Reason = v1alpha1.ReasonQueued }, ""},
-		"may end early":      {func(m *moment) { m.mayEndEarly = true }, "at most about 4m20s more"},
-		"was suspended":      {func(m *moment) { m.suspended = 35 * time.Second }, "about 2m10s more"},
+		"at the last result": {func(*snapshot) {}, "about 4m20s more"},
+		"no trial yet":       {func(m *snapshot) { m.done, m.elapsed = 0, "" }, ""},
+		"queued":             {func(m *snapshot) { m.conditions[0].Reason = v1alpha1.ReasonQueued }, ""},
+		"may end early":      {func(m *snapshot) { m.mayEndEarly = true }, "at most about 4m20s more"},
+		"was suspended":      {func(m *snapshot) { m.suspended = 35 * time.Second }, "about 2m10s more"},
 	} {
-		m := momentOf(measuring())
+		m := runSubject{measuring()}.snapshot()
 		tc.change(m)
 		if got := m.left(began.Add(70 * time.Second)); got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
-	if got := momentOf(measuring()).left(began.Add(time.Hour)); got != "about 0s more" {
+	if got := (runSubject{measuring()}).snapshot().left(began.Add(time.Hour)); got != "about 0s more" {
 		t.Errorf("%q", got)
 	}
 }
@@ -77,8 +77,8 @@ func TestLeft(t *testing.T) {
 func TestTerminal(t *testing.T) {
 	var out bytes.Buffer
 	term := &terminal{plain: plain{out: &out, errors: &out}, canvas: &out, width: func() int { return 40 }}
-	m := momentOf(measuring())
-	m.soFar = "lazy 3.1× (2.6–3.7), faster"
+	m := runSubject{measuring()}.snapshot()
+	m.soFar = "lazy 3.1 times (2.6–3.7), faster"
 	term.show(m, began)
 	first := out.String()
 	for line := range strings.SplitSeq(strings.TrimPrefix(first, toStartAndClear), "\n") {

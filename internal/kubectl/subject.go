@@ -6,25 +6,74 @@ package kubectl
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// subject is what a command is about: a run or a comparison, of which one is nil.
-type subject struct {
-	run        *v1alpha1.BenchmarkRun
-	comparison *v1alpha1.BenchmarkComparison
+// subject of a command: a run or a comparison in the cluster.
+type subject interface {
+	kind() *kind
+	object() client.Object
+	// snapshot is what both kinds have in common.
+	snapshot() *snapshot
+	// reportSoFar is the report of what has been measured, as long as no results are published.
+	reportSoFar(context.Context, client.Reader) (anyReport, error)
+	warnings(context.Context, client.Reader) []string
+	contender() lifecycle.Contender
+	// trials is the run whose trials are numbered; a comparison has none of its own.
+	trials() (*v1alpha1.BenchmarkRun, error)
+	// databaseLabel selects the Pods of the database that it measures.
+	databaseLabel() client.MatchingLabels
+	// copyWith is a new object with the same specification, not suspended; a seed that is not nil replaces that of the
+	// specification.
+	copyWith(meta metav1.ObjectMeta, seed *int64) subject
+	// digests of what it measures.
+	digests() ([]specDigest, error)
+	// fingerprint is the same for two subjects of a kind that may share the results.
+	fingerprint() (string, error)
+}
+
+// anyReport is the report of a run or of a comparison.
+type anyReport interface {
+	// write the report in a format.
+	write(io.Writer, report.Format) error
+	// drawings are the plots: with those that are made of the documents of the attempts, unless docs is nil.
+	drawings(ctx context.Context, docs *documents) (*page.Drawings, error)
+	RequestedTables() ([]report.RequestedTable, error)
+	// uid of the object in the cluster.
+	uid() string
+	// baseline compares the variants with the baseline.
+	baseline(metric string) (*report.Compared, error)
+	// variants compares two of them.
+	variants(before, after, metric string) (*report.Compared, error)
+	// side of a comparison of two reports, which calls it by that name.
+	side(variant, metric, name string) (*report.Side, error)
+	// reproducedBy compares it with another report of its kind. A difference within this fraction counts as none.
+	reproducedBy(here anyReport, within float64) *report.Reproduction
+	// specDigest of a run; empty for a comparison, which has one for each variant.
+	specDigest() string
+	// addAttempts of the object with this snapshot to a bundle.
+	addAttempts(ctx context.Context, g *gathering, of *snapshot) error
+}
+
+// printable is a report, and the files of it that were published, by name.
+type printable struct {
+	anyReport
+	contents map[string][]byte
 }
 
 // subject that a name of a command line names, and a client of its cluster.
-func (c *cluster) subject(ctx context.Context, name string) (client.WithWatch, *subject, error) {
+func (c *cluster) subject(ctx context.Context, name string) (client.WithWatch, subject, error) {
 	cl, namespace, err := c.connect()
 	if err != nil {
 		return nil, nil, err
@@ -34,118 +83,70 @@ func (c *cluster) subject(ctx context.Context, name string) (client.WithWatch, *
 }
 
 // find reads the run or comparison with that name. run/NAME and comparison/NAME say which, in case that both exist.
-func find(ctx context.Context, from client.Reader, namespace, name string) (*subject, error) {
-	kind, plain, said := strings.Cut(name, "/")
-	if !said {
-		kind, plain = "", name
+func find(ctx context.Context, from client.Reader, namespace, name string) (subject, error) {
+	candidates, plain := kinds, name
+	if prefix, rest, hasKind := strings.Cut(name, "/"); hasKind {
+		k := kindNamed(prefix)
+		if k == nil {
+			return nil, fmt.Errorf("%q is not a kind that has a report: use NAME, run/NAME or comparison/NAME", prefix)
+		}
+		candidates, plain = []*kind{k}, rest
 	}
-	key := client.ObjectKey{Namespace: namespace, Name: plain}
-	found := new(subject)
-	switch kind {
-	case "", "run", "brun", "benchmarkrun":
-		run := new(v1alpha1.BenchmarkRun)
-		err := from.Get(ctx, key, run)
-		if err == nil {
-			found.run = run
-		} else if !apierrors.IsNotFound(err) {
-			return nil, fmt.Errorf("reading run %s: %w", plain, err)
+	var found []subject
+	for _, k := range candidates {
+		s, err := k.get(ctx, from, client.ObjectKey{Namespace: namespace, Name: plain})
+		if err != nil {
+			return nil, err
+		}
+		if s != nil {
+			found = append(found, s)
 		}
 	}
-	switch kind {
-	case "", "comparison", "bcmp", "benchmarkcomparison":
-		comparison := new(v1alpha1.BenchmarkComparison)
-		err := from.Get(ctx, key, comparison)
-		if err == nil {
-			found.comparison = comparison
-		} else if !apierrors.IsNotFound(err) {
-			return nil, fmt.Errorf("reading comparison %s: %w", plain, err)
-		}
-	case "run", "brun", "benchmarkrun":
-	default:
-		return nil, fmt.Errorf("%q is not a kind that has a report: use NAME, run/NAME or comparison/NAME", kind)
-	}
-	switch {
-	case found.run == nil && found.comparison == nil:
+	switch len(found) {
+	case 0:
 		return nil, fmt.Errorf("there is no run or comparison %q in namespace %s: `kubectl benchrun list` shows those that exist", name,
 			namespace)
-	case found.run != nil && found.comparison != nil:
-		return nil, fmt.Errorf("there is a run and a comparison %q: say run/%s or comparison/%s", plain, plain, plain)
+	case 1:
+		return found[0], nil
 	}
-	return found, nil
+	return nil, fmt.Errorf("there is a run and a comparison %q: use run/%s or comparison/%s", plain, plain, plain)
 }
 
-// object is the run or the comparison.
-func (s *subject) object() client.Object {
-	if s.run != nil {
-		return s.run
-	}
-	return s.comparison
+// labelOf is the label that the Pods and ConfigMaps of a subject have.
+func labelOf(s subject) client.MatchingLabels {
+	return client.MatchingLabels{s.kind().label: s.object().GetName()}
 }
 
-// kind is run or comparison.
-func (s *subject) kind() string {
-	if s.run != nil {
-		return "run"
-	}
-	return "comparison"
-}
-
-// label that its Pods and ConfigMaps have.
-func (s *subject) label() client.MatchingLabels {
-	if s.run != nil {
-		return client.MatchingLabels{v1alpha1.LabelRun: s.run.Name}
-	}
-	return client.MatchingLabels{v1alpha1.LabelComparison: s.comparison.Name}
-}
-
-// results is where they are published; empty if they are not.
-func (s *subject) results() v1alpha1.ResultsReference {
-	if s.run != nil {
-		return s.run.Status.Results
-	}
-	return s.comparison.Status.Results
-}
-
-// printable is a report of either kind, of which one is nil.
-type printable struct {
-	run        *report.Report
-	comparison *report.Comparison
-	// files as they were published, by name.
-	contents map[string][]byte
-}
-
-// published reads the results that the operator has written, and compares them with the digest in the status.
-func (s *subject) published(ctx context.Context, from client.Reader) (*printable, error) {
-	ref, object := s.results(), s.object()
-	if ref.ConfigMap == "" {
-		return nil, fmt.Errorf("%s has no results yet: `kubectl benchrun explain %s` says what it waits for", object.GetName(),
-			object.GetName())
-	}
-	contents, err := clusterfiles.Read(ctx, from, object.GetNamespace(), ref.ConfigMap)
-	switch {
-	case err != nil:
-		return nil, err
-	case contents == nil:
-		return nil, fmt.Errorf("ConfigMap %s, the results of %s, was deleted", ref.ConfigMap, object.GetName())
-	}
-	text, err := result.UnpackFile(report.JSONFile, contents)
+// published reads the report that the operator has written.
+func published(ctx context.Context, from client.Reader, s subject) (*printable, error) {
+	text, contents, err := readResults(ctx, from, s)
 	if err != nil {
 		return nil, err
 	}
-	if result.NamedDigest(text) != ref.Digest {
-		return nil, fmt.Errorf("ConfigMap %s is not what the operator wrote: its digest is not that in the status of %s", ref.ConfigMap,
-			object.GetName())
-	}
-	p := &printable{contents: contents}
-	return p, p.decode(s.run != nil, text)
+	r, err := s.kind().decode(text)
+	return &printable{r, contents}, err
 }
 
-// decode sets the report whose results.json this is.
-func (p *printable) decode(isRun bool, text []byte) (err error) {
-	if isRun {
-		p.run, err = report.FromResults(text)
-	} else {
-		p.comparison, err = report.DecodeComparison(text)
+// readResults reads results.json, and all files that the operator has published with it. It compares the digest with that in the
+// status.
+func readResults(ctx context.Context, from client.Reader, s subject) (text []byte, contents map[string][]byte, err error) {
+	m := s.snapshot()
+	if m.results.ConfigMap == "" {
+		return nil, nil, fmt.Errorf("%s has no results yet: `kubectl benchrun explain %s` says what it waits for", m.name, m.name)
 	}
-	return err
+	contents, err = clusterfiles.Read(ctx, from, m.namespace, m.results.ConfigMap)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case contents == nil:
+		return nil, nil, fmt.Errorf("ConfigMap %s, the results of %s, was deleted", m.results.ConfigMap, m.name)
+	}
+	if text, err = result.UnpackFile(report.JSONFile, contents); err != nil {
+		return nil, nil, err
+	}
+	if result.NamedDigest(text) != m.results.Digest {
+		return nil, nil, fmt.Errorf("ConfigMap %s is not what the operator wrote: its digest is not that in the status of %s",
+			m.results.ConfigMap, m.name)
+	}
+	return text, contents, nil
 }

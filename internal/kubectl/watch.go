@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -41,22 +40,20 @@ Failed.`,
 			if err != nil {
 				return err
 			}
-			return c.watch(command.Context(), streams, cl, s.object())
+			return c.watch(command.Context(), streams, cl, s.kind(), client.ObjectKeyFromObject(s.object()))
 		},
 	}
 }
 
 // watch a run or comparison until it has finished.
 func (c *cluster) watch(
-	ctx context.Context, streams genericiooptions.IOStreams, cl client.WithWatch, object client.Object,
+	ctx context.Context, streams genericiooptions.IOStreams, cl client.WithWatch, k *kind, key client.ObjectKey,
 ) error {
 	from, err := c.logs()
 	if err != nil {
 		return err
 	}
-	w := &watcher{cl: cl, logs: from, screen: newScreen(streams), namespace: object.GetNamespace(), name: object.GetName()}
-	_, w.comparison = object.(*v1alpha1.BenchmarkComparison)
-	w.comparison = w.comparison || object.GetObjectKind().GroupVersionKind().Kind == plan.ComparisonKind
+	w := &watcher{cl: cl, logs: from, screen: newScreen(streams), kind: k, namespace: key.Namespace, name: key.Name}
 	return w.follow(ctx)
 }
 
@@ -65,11 +62,11 @@ type watcher struct {
 	cl              client.WithWatch
 	logs            logs
 	screen          screen
-	comparison      bool
+	kind            *kind
 	namespace, name string
 
 	// now is what is known, or nil before the first answer of the API server.
-	now *moment
+	now *snapshot
 	// loader is the Pod whose log is read; stopReading ends that.
 	loader      string
 	stopReading context.CancelFunc
@@ -86,13 +83,9 @@ func (w *watcher) follow(ctx context.Context) error {
 	defer stop()
 	w.stopReading, w.paces, w.logErrors = func() {}, make(chan string), make(chan error)
 	in := client.InNamespace(w.namespace)
-	list, label := client.ObjectList(new(v1alpha1.BenchmarkRunList)), v1alpha1.LabelRun
-	if w.comparison {
-		list, label = new(v1alpha1.BenchmarkComparisonList), v1alpha1.LabelComparison
-	}
-	objects := changes[client.Object](ctx, w.cl, list, in, client.MatchingFields{"metadata.name": w.name})
+	objects := changes[client.Object](ctx, w.cl, w.kind.list(), in, client.MatchingFields{"metadata.name": w.name})
 	pods := changes[*corev1.Pod](ctx, w.cl, new(corev1.PodList), in,
-		client.MatchingLabels{label: w.name, v1alpha1.LabelComponent: v1alpha1.ComponentLoader})
+		client.MatchingLabels{w.kind.label: w.name, v1alpha1.LabelComponent: v1alpha1.ComponentLoader})
 	ticks := time.NewTicker(redraw)
 	defer ticks.Stop()
 	defer w.screen.clear()
@@ -139,7 +132,7 @@ func (w *watcher) changed(c change[client.Object]) (bool, error) {
 	if w.now != nil {
 		pace = w.now.pace
 	}
-	w.now = momentOf(c.object)
+	w.now = w.kind.subject(c.object).snapshot()
 	w.now.pace = pace
 	if !w.now.finished() {
 		w.screen.show(w.now, time.Now())

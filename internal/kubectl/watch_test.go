@@ -133,8 +133,10 @@ func watched(t *testing.T, cl client.WithWatch, from logs, object client.Object,
 		watches.Add(1)
 		return w, err
 	}})
-	w := &watcher{cl: watching, logs: from, screen: &plain{out: out, errors: errs}, namespace: "ns", name: object.GetName()}
-	_, w.comparison = object.(*v1alpha1.BenchmarkComparison)
+	w := &watcher{cl: watching, logs: from, screen: &plain{out: out, errors: errs}, kind: runKind, namespace: "ns", name: object.GetName()}
+	if _, is := object.(*v1alpha1.BenchmarkComparison); is {
+		w.kind = comparisonKind
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- w.follow(t.Context()) }()
 	for _, s := range steps {
@@ -265,7 +267,7 @@ func TestWatchRate(t *testing.T) {
 		logs: fakeLogs{texts: map[string]string{pod.Name: `{"kind":"benchrun-progress","seconds":1,"phase":"measure","rows":1000}
 {"kind":"benchrun-progress","seconds":2,"phase":"measure","rows":12840}
 `}}, namespace: "ns",
-		paces: make(chan string), logErrors: make(chan error), stopReading: func() {}, now: momentOf(measuring()),
+		paces: make(chan string), logErrors: make(chan error), stopReading: func() {}, now: runSubject{measuring()}.snapshot(),
 	}
 	w.read(t.Context(), change[*corev1.Pod]{object: pod})
 	for _, want := range []string{"measure", "measure 11,840 rows/s"} {

@@ -11,48 +11,34 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// moment is what there is to say of a run or comparison.
-type moment struct {
-	kind, name string
+// snapshot is what runs and comparisons have in common, at one time.
+type snapshot struct {
+	kind            *kind
+	namespace, name string
 	// unit is what is counted: trials or rounds.
-	unit          string
-	conditions    []metav1.Condition
-	done, planned int
+	unit                       string
+	conditions                 []metav1.Condition
+	done, planned, invalidated int
 	// mayEndEarly: not all that is planned has to be measured.
 	mayEndEarly bool
-	started     *metav1.Time
-	elapsed     string
-	suspended   time.Duration
+	// needsDecision: one that is Complete without being Decided has no answer.
+	needsDecision                         bool
+	started, completed, deadline, expires *metav1.Time
+	retention                             v1alpha1.Retention
+	elapsed                               string
+	suspended                             time.Duration
 	// answer is what was found, and soFar the answers of a comparison up to now.
 	answer, soFar string
 	// pace is what the loader does, if that is known.
-	pace string
-}
-
-func momentOf(object client.Object) *moment {
-	if comparison, isComparison := object.(*v1alpha1.BenchmarkComparison); isComparison {
-		s := &comparison.Status
-		return &moment{
-			kind: "comparison", name: comparison.Name, unit: "rounds", conditions: s.Conditions,
-			mayEndEarly: comparison.Spec.EarlyStop.Policy != v1alpha1.EarlyStopDisabled,
-			done:        int(ptr.Deref(s.Rounds.Measured, 0)), planned: int(ptr.Deref(s.Rounds.Planned, 0)),
-			started: s.StartTime, elapsed: s.Elapsed, suspended: seconds(s.SuspendedSeconds), soFar: soFar(s.Pairs),
-			answer: s.Answer,
-		}
-	}
-	run := object.(*v1alpha1.BenchmarkRun) //nolint:forcetypeassert // there are two kinds
-	s := &run.Status
-	return &moment{
-		kind: "run", name: run.Name, unit: "trials", conditions: s.Conditions, mayEndEarly: run.Spec.Trials.Precision != nil,
-		done: int(ptr.Deref(s.Trials.Measured, 0)), planned: int(ptr.Deref(s.Trials.Planned, 0)),
-		started: s.StartTime, elapsed: s.Elapsed, suspended: seconds(s.SuspendedSeconds), answer: s.Headline,
-	}
+	pace    string
+	results v1alpha1.ResultsReference
+	// records is the newest record of a run.
+	records v1alpha1.RecordReference
 }
 
 func seconds(n *int64) time.Duration { return time.Duration(ptr.Deref(n, 0)) * time.Second }
@@ -95,21 +81,21 @@ var verdicts = map[v1alpha1.Verdict]string{
 const notSeen = "New"
 
 // ready is the condition that says what is happening; its reason is notSeen before the operator has seen the object.
-func (m *moment) ready() metav1.Condition {
+func (m *snapshot) ready() metav1.Condition {
 	if c := apimeta.FindStatusCondition(m.conditions, v1alpha1.ConditionReady); c != nil {
 		return *c
 	}
 	return metav1.Condition{Reason: notSeen, Message: "the operator has not seen it yet"}
 }
 
-func (m *moment) is(condition string) bool {
+func (m *snapshot) is(condition string) bool {
 	return apimeta.IsStatusConditionTrue(m.conditions, condition)
 }
 
-func (m *moment) finished() bool { return m.is(v1alpha1.ConditionFinished) }
+func (m *snapshot) finished() bool { return m.is(v1alpha1.ConditionFinished) }
 
 // state is what changes from one line to the next where there is no terminal.
-func (m *moment) state() string {
+func (m *snapshot) state() string {
 	ready := m.ready()
 	if m.planned == 0 {
 		return fmt.Sprintf("%s: %s", ready.Reason, ready.Message)
@@ -118,7 +104,7 @@ func (m *moment) state() string {
 }
 
 // answerSoFar is what was found, and whether that may change.
-func (m *moment) answerSoFar() string {
+func (m *snapshot) answerSoFar() string {
 	if m.finished() {
 		return "Answer: " + m.answer
 	}
@@ -126,7 +112,7 @@ func (m *moment) answerSoFar() string {
 }
 
 // left is how much longer it takes, at the pace up to now; empty if nobody can say.
-func (m *moment) left(now time.Time) string {
+func (m *snapshot) left(now time.Time) string {
 	elapsed, err := time.ParseDuration(m.elapsed)
 	if err != nil || m.done == 0 || m.started == nil || m.ready().Reason != v1alpha1.ReasonMeasuring {
 		return ""
@@ -146,13 +132,13 @@ func (m *moment) left(now time.Time) string {
 
 // end is the line that stays when it has finished, or the error that says how it failed. The code of a comparison without an
 // answer is one of its own.
-func (m *moment) end() (string, error) {
+func (m *snapshot) end() (string, error) {
 	ready := m.ready()
 	if m.is(v1alpha1.ConditionFailed) {
-		return "", fmt.Errorf("%s %s failed: %s: %s", m.kind, m.name, ready.Reason, ready.Message)
+		return "", fmt.Errorf("%s %s failed: %s: %s", m.kind.name, m.name, ready.Reason, ready.Message)
 	}
 	words := fmt.Sprintf("%s: %s, %d/%d %s in %s: %s", m.name, ready.Reason, m.done, m.planned, m.unit, m.elapsed, m.answer)
-	if m.kind == "comparison" && !m.is(v1alpha1.ConditionDecided) {
+	if m.needsDecision && !m.is(v1alpha1.ConditionDecided) {
 		return words, verdictError{ExitCannotSay}
 	}
 	return words, nil

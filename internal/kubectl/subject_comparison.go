@@ -1,0 +1,163 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/bundle"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/page"
+)
+
+// comparisonSubject is a comparison.
+type comparisonSubject struct {
+	comparison *v1alpha1.BenchmarkComparison
+}
+
+func (comparisonSubject) kind() *kind { return comparisonKind }
+
+func (s comparisonSubject) object() client.Object { return s.comparison }
+
+func (s comparisonSubject) snapshot() *snapshot {
+	of := &s.comparison.Status
+	return &snapshot{
+		kind: comparisonKind, namespace: s.comparison.Namespace, name: s.comparison.Name, unit: "rounds", conditions: of.Conditions,
+		mayEndEarly: s.comparison.Spec.EarlyStop.Policy != v1alpha1.EarlyStopDisabled, needsDecision: true,
+		done: int(ptr.Deref(of.Rounds.Measured, 0)), planned: int(ptr.Deref(of.Rounds.Planned, 0)),
+		invalidated: int(ptr.Deref(of.Runs.Invalidated, 0)), started: of.StartTime, completed: of.CompletionTime,
+		deadline: of.Deadline, expires: of.ExpirationTime, retention: s.comparison.Spec.Results.Retention, elapsed: of.Elapsed,
+		suspended: seconds(of.SuspendedSeconds), answer: of.Answer, soFar: soFar(of.Pairs), results: of.Results,
+	}
+}
+
+func (s comparisonSubject) reportSoFar(ctx context.Context, from client.Reader) (anyReport, error) {
+	r, err := judgedSoFar(ctx, from, s.comparison)
+	return comparisonReport{r}, err
+}
+
+func (s comparisonSubject) warnings(context.Context, client.Reader) []string {
+	return s.comparison.Status.Warnings
+}
+
+func (s comparisonSubject) contender() lifecycle.Contender {
+	return lifecycle.ContenderOfComparison(s.comparison)
+}
+
+func (s comparisonSubject) trials() (*v1alpha1.BenchmarkRun, error) {
+	return nil, fmt.Errorf("%s is a comparison; trials belong to its runs: `kubectl get brun -l %s=%s` lists them",
+		s.comparison.Name, v1alpha1.LabelComparison, s.comparison.Name)
+}
+
+func (s comparisonSubject) databaseLabel() client.MatchingLabels { return labelOf(s) }
+
+func (s comparisonSubject) copyWith(meta metav1.ObjectMeta, seed *int64) subject {
+	comparison := &v1alpha1.BenchmarkComparison{ObjectMeta: meta, Spec: *s.comparison.Spec.DeepCopy()}
+	comparison.Spec.Suspend = nil
+	if seed != nil {
+		comparison.Spec.Seed = seed
+	}
+	return comparisonSubject{comparison}
+}
+
+// digests are those of the runs of the first round, one for each variant.
+func (s comparisonSubject) digests() ([]specDigest, error) {
+	var all []specDigest
+	first := plan.ForComparison(&s.comparison.Spec)
+	for i, v := range s.comparison.Spec.Variants {
+		for _, member := range first {
+			if member.Variant != i {
+				continue
+			}
+			digest, err := plan.Digest(&plan.MemberRun(s.comparison, member).Spec)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, specDigest{" of variant " + v.Name, digest})
+			break
+		}
+	}
+	return all, nil
+}
+
+func (s comparisonSubject) fingerprint() (string, error) {
+	spec := s.comparison.Spec.DeepCopy()
+	spec.Suspend = nil
+	text, err := json.Marshal(spec)
+	return string(text), err
+}
+
+// comparisonReport is the report of a comparison.
+type comparisonReport struct{ *report.Comparison }
+
+func (r comparisonReport) write(w io.Writer, f report.Format) error {
+	return f.Comparison(w, r.Comparison)
+}
+
+func (r comparisonReport) drawings(ctx context.Context, docs *documents) (*page.Drawings, error) {
+	var details page.ComparisonDetails
+	if docs != nil {
+		docs.ofComparison(ctx, r.Comparison, &details)
+	}
+	return page.ComparisonDrawings(r.Comparison, &details)
+}
+
+func (r comparisonReport) uid() string { return r.UID }
+
+func (r comparisonReport) baseline(metric string) (*report.Compared, error) {
+	return report.CompareBaseline(r.Comparison, metric)
+}
+
+func (r comparisonReport) variants(before, after, metric string) (*report.Compared, error) {
+	return report.CompareVariants(r.Comparison, before, after, metric)
+}
+
+var errWholeComparison = errors.New("a comparison has several variants: name it alone, or two of them as COMPARISON:VARIANT")
+
+func (r comparisonReport) side(variant, metric, name string) (*report.Side, error) {
+	if variant == "" {
+		return nil, errWholeComparison
+	}
+	return report.VariantSide(r.Comparison, variant, metric, name)
+}
+
+func (r comparisonReport) reproducedBy(here anyReport, within float64) *report.Reproduction {
+	//nolint:forcetypeassert // of the same kind
+	return report.ReproduceComparison(r.Comparison, here.(comparisonReport).Comparison, within)
+}
+
+func (comparisonReport) specDigest() string { return "" }
+
+// addAttempts adds the results and attempts of the runs.
+func (r comparisonReport) addAttempts(ctx context.Context, g *gathering, of *snapshot) error {
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		if run.Results == "" {
+			continue
+		}
+		member, err := measuredMember(ctx, g.from, of.namespace, run)
+		if err != nil {
+			return err
+		}
+		prefix := bundle.RunsFolder + run.Name + "/"
+		if err := g.addResults(prefix, member.contents); err != nil {
+			return err
+		}
+		if err := g.addAttempts(ctx, prefix, runSubject{member.run}.snapshot(), member.Records); err != nil {
+			return err
+		}
+	}
+	return nil
+}
