@@ -92,7 +92,7 @@ func (c *checker) checkRun(object *unstructured.Unstructured) (string, []string)
 		return "", []string{"spec: " + err.Error()}
 	}
 	deadline := duration.HumanDuration(lifecycle.Deadline(run, p))
-	return fmt.Sprintf("%s; it ends after %s at the latest", trialsOf(&run.Spec, p), deadline), nil
+	return fmt.Sprintf("%s; deadline: %s", trialsOf(&run.Spec, p), deadline), nil
 }
 
 // trialsOf says how many trials a run has.
@@ -144,7 +144,7 @@ func (c *checker) checkComparison(ctx context.Context, object *unstructured.Unst
 	for _, v := range p.Variants {
 		points += len(v.Plan.Points)
 	}
-	return fmt.Sprintf("at most %s × %d variants = %s, %s; it ends after %s at the latest",
+	return fmt.Sprintf("at most %s × %d variants = %s, %s; deadline: %s",
 		counted(int(comparison.Spec.MaxRounds), "round"), len(p.Variants), counted(len(p.Members), "run"),
 		counted(int(comparison.Spec.MaxRounds)*points, "trial"),
 		duration.HumanDuration(lifecycle.ComparisonDeadline(comparison, p))), nil

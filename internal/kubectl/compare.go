@@ -29,30 +29,30 @@ func newCompare(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	o := comparing{output: "text", threshold: percentage{below: 100}}
 	command := &cobra.Command{
 		Use:   "compare (COMPARISON | BASELINE NEW)",
-		Short: "Compare two runs, or the variants of a comparison; the exit code says whether there is a regression",
+		Short: "Compare two runs, or the variants of a comparison; the exit code reports a regression",
 		Long: `Compare two runs, or the variants of a comparison, point by point.
 
-  COMPARISON                  the comparison's own verdicts
+  COMPARISON                       the comparison's own verdicts
   COMPARISON:base COMPARISON:new   two variants of a comparison, paired by round
-  BASELINE NEW           two runs, which were not interleaved: anything else that changed between them is part of the difference
+  BASELINE NEW                     two runs that were not interleaved: the difference includes all else that changed between them
 
-A run or a comparison is named as in report, or is a file: results.json, or a folder that report --dir has written. A path
-begins with /, ./ or ../, or ends in / or .json.
+A run or comparison is named as in report, or is a file: results.json, or a folder that report --dir has written. A path begins
+with /, ./ or ../, or ends in / or .json.
 
 Exit codes:
-  0   there is an answer at all points, and no regression
-  1   a regression: with --fail-on-regression P, a point that is slower by more than P, the whole interval on the worse side
-  2   no regression, and a point without an answer, or that only one side has; --allow-undecided makes it 0
-  3   error: nothing can be compared, because something is missing, unfinished, failed, cut off or not what was written
+  0   every point has an answer, and there is no regression
+  1   regression: with --fail-on-regression P, a point is slower by more than P, with its whole interval on the worse side
+  2   no regression, but a point has no answer or was measured on one side only; --allow-undecided turns this into 0
+  3   error: nothing can be compared, because something is missing, unfinished, failed, truncated or changed
 
-With --fail-on-regression P, a point whose interval excludes a loss of more than P counts as answered.`,
-		Example: `  # Is the new run slower by more than 5%?
+With --fail-on-regression P, a point also has an answer if its interval excludes a loss of more than P.`,
+		Example: `  # Is the new run more than 5% slower?
   kubectl benchrun compare main pr-1234 --fail-on-regression 5%
 
-  # What a comparison says of its variants.
+  # The verdicts of a comparison.
   kubectl benchrun compare durable-or-not
 
-  # Results that were kept from an earlier build, and those of this one.
+  # The saved results of an earlier build, and those of this one.
   kubectl benchrun compare ./baseline/ pr-1234 --fail-on-regression 5%`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(command *cobra.Command, arguments []string) (err error) {
@@ -67,7 +67,7 @@ With --fail-on-regression P, a point whose interval excludes a loss of more than
 	}
 	flags := command.Flags()
 	flags.Var(&o.threshold, "fail-on-regression", "exit with 1 if a point is slower by more than this, for example 5%")
-	flags.StringVar(&o.metric, "metric", "", "compare this metric of the two runs instead of the first one")
+	flags.StringVar(&o.metric, "metric", "", "metric of the two runs to compare (default: the first one)")
 	flags.BoolVar(&o.allowUndecided, "allow-undecided", false, "exit with 0 instead of 2 if a point has no answer")
 	flags.StringVarP(&o.output, "output", "o", o.output, "one of "+strings.Join(comparedNames(), ", "))
 	return command

@@ -85,10 +85,10 @@ func addCompletion(root *cobra.Command, streams genericiooptions.IOStreams) {
 		if command.Name() != "completion" {
 			continue
 		}
-		command.Short = "Print a script that completes commands, flags and names in a shell"
+		command.Short = "Print a shell completion script for commands, flags and names"
 		command.Long = "Print a script that completes commands, flags and names of runs and comparisons in a shell.\n\n" +
-			"kubectl completes the arguments of a plugin by a program in the PATH: use `completion kubectl` if you type\n" +
-			"`kubectl benchrun`. The scripts of the other commands are for `kubectl-benchrun` as a program of its own."
+			"kubectl completes the arguments of a plugin by calling a program in the PATH: use `completion kubectl` if you type\n" +
+			"`kubectl benchrun`. The scripts of the other commands are for `kubectl-benchrun` when you call it directly."
 		command.Example = `  # kubectl benchrun watch <TAB>
   kubectl benchrun completion kubectl >~/.local/bin/kubectl_complete-benchrun
   chmod +x ~/.local/bin/kubectl_complete-benchrun`

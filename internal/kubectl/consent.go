@@ -55,9 +55,9 @@ func revealed(path string, value any) []string {
 }
 
 var (
-	errNoConsent = errors.New("nothing is created without --yes, because the input is not a terminal: read above what the bundle " +
+	errNoConsent = errors.New("nothing was created: the input is not a terminal, and --yes is not set. Read above what the bundle " +
 		"runs, then repeat the command with --yes")
-	errDeclined = errors.New("nothing is created")
+	errDeclined = errors.New("nothing was created")
 )
 
 // consented shows what the specification of a stranger would run, and asks unless that was answered by a flag.

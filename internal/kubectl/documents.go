@@ -48,7 +48,7 @@ func (d *documents) words() string {
 	if d.outputs != nil && len(d.outputs.files) > 0 {
 		what += " and outputs"
 	}
-	return fmt.Sprintf("The %s lack what %s of the attempts would show that cannot be read: %s",
+	return fmt.Sprintf("The %s are incomplete: %s of the attempts cannot be read: %s",
 		what, counted(d.missing, "document"), explained(d.why))
 }
 

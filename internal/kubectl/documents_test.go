@@ -62,15 +62,15 @@ func TestPlotsOfDocuments(t *testing.T) {
 		"all of them": {clusterWith(objects...), all, ""},
 		"some": {
 			interceptor.NewClient(clusterWith(objects...), missing("x-t2-", "x-t3-")), all,
-			"The plots lack what 2 documents of the attempts would show that cannot be read: reading ConfigMap x-t2-a1: ",
+			"The plots are incomplete: 2 documents of the attempts cannot be read: reading ConfigMap x-t2-a1: ",
 		},
 		"none": {
 			interceptor.NewClient(clusterWith(objects...), missing("x-t")), plain,
-			"The plots lack what 12 documents of the attempts would show that cannot be read: reading ConfigMap x-t1-a1: ",
+			"The plots are incomplete: 12 documents of the attempts cannot be read: reading ConfigMap x-t1-a1: ",
 		},
 		"deleted": {
 			clusterWith(objects[1:]...), all,
-			"The plots lack what 1 document of the attempts would show that cannot be read: ConfigMap x-t1-a1: it was deleted, or is not",
+			"The plots are incomplete: 1 document of the attempts cannot be read: ConfigMap x-t1-a1: it was deleted, or is not",
 		},
 	} {
 		p, docs := reportOf(t, "x", c.from)
@@ -93,7 +93,7 @@ func TestPlotsOfDocuments(t *testing.T) {
 // One line among the errors says what a plot lacks, whether it can be drawn or not.
 func TestPrintPlotWithoutDocuments(t *testing.T) {
 	objects := finishedRun(t, "x", 1, documentSeries)
-	const one = "The plots lack what 1 document of the attempts would show that cannot be read: ConfigMap x-t1-a1: it was deleted, or " +
+	const one = "The plots are incomplete: 1 document of the attempts cannot be read: ConfigMap x-t1-a1: it was deleted, or " +
 		"is not what the operator wrote\n"
 	for name, c := range map[string]struct {
 		plot, says string
@@ -115,7 +115,7 @@ func TestPrintPlotWithoutDocuments(t *testing.T) {
 	}
 }
 
-// Of a comparison, the documents are those of its runs; a run that is gone is said.
+// Of a comparison, the documents are those of its runs; a run that is gone is reported.
 func TestPlotsOfComparisonDocuments(t *testing.T) {
 	objects := finishedComparison(t, documentSeries)
 	want := []string{"rowsPerCommit=1.throughput_over_time"}
@@ -156,7 +156,7 @@ func TestMissingDocuments(t *testing.T) {
 	}}
 	docs := &documents{from: clusterWith(), namespace: "bench"}
 	docs.ofComparison(t.Context(), rep, nil)
-	if got := docs.words(); !strings.HasPrefix(got, "The plots lack what 4 documents of the attempts would show") ||
+	if got := docs.words(); !strings.HasPrefix(got, "The plots are incomplete: 4 documents of the attempts cannot be read") ||
 		!strings.Contains(got, `"run/a"`) {
 		t.Error(got)
 	}

@@ -115,12 +115,12 @@ func TestErrors(t *testing.T) {
 		"no such command":  {"", []string{"nonsense"}, `unknown command "nonsense"`},
 		"no such flag":     {"", []string{"list", "--nonsense"}, "unknown flag: --nonsense"},
 		"no name":          {"", []string{"watch"}, "accepts 1 arg(s), received 0"},
-		"nothing to run":   {"", []string{"run"}, "say what to run: -f FILE, or NAME and --workload TYPE"},
+		"nothing to run":   {"", []string{"run"}, "specify what to run: -f FILE, or NAME and --workload TYPE"},
 		"both":             {"", []string{"run", "a", "-f", "x"}, "use -f FILE, or NAME with --workload"},
 		"no such file":     {"", []string{"run", "-f", "/nowhere"}, "open /nowhere: no such file or directory"},
 		"no such dry run":  {"", []string{"run", "a", "--workload", "CommitSize", "--dry-run", "half"}, "--dry-run half is not known"},
 		"nothing to check": {"", []string{"validate"}, "-f FILE is missing"},
-		"whose log":        {"", []string{"logs", "a"}, "say whose log: --trial N, or --database"},
+		"whose log":        {"", []string{"logs", "a"}, "use --trial N or --database"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))

@@ -29,13 +29,13 @@ func newExplain(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	code := ""
 	command := &cobra.Command{
 		Use:   "explain (NAME | --finding CODE)",
-		Short: "Say in plain words what a run or comparison does or waits for, and what to do",
-		Long: `Say in plain words in which state a run or comparison is, why and since when, what it waits for, and what to do.
+		Short: "Explain the state of a run or comparison, what it waits for, and what to do",
+		Long: `Explain the state of a run or comparison: the reason, since when, what it waits for, and what to do.
 
-With --finding, explain what a finding means for a number, without a cluster.
+With --finding, explain what a finding means for a number. This needs no cluster.
 
-docs/troubleshooting.md explains every reason and cause at greater length, docs/reference/findings.md every finding.`,
-		Example: `  # Why does it not begin?
+docs/troubleshooting.md explains every reason and cause in more detail, docs/reference/findings.md every finding.`,
+		Example: `  # Why does it not start?
   kubectl benchrun explain commit-size
 
   # Why did it fail?
@@ -65,7 +65,7 @@ docs/troubleshooting.md explains every reason and cause at greater length, docs/
 			}
 			position, err := position(command.Context(), cl, s)
 			if err != nil {
-				position = []string{"Its position in the queue is not known: " + explained(err)}
+				position = []string{"The position in the queue is unknown: " + explained(err)}
 			}
 			text = append(text, position...)
 			_, err = io.WriteString(streams.Out, strings.Join(text, "\n")+"\n")
@@ -108,7 +108,7 @@ func invalidated(ctx context.Context, cl client.Reader, s subject) ([]attempt, e
 func explanation(m *snapshot, invalidated []attempt, warnings []string, now time.Time) []string {
 	ready := m.ready()
 	text := []string{
-		fmt.Sprintf("%s %s is %s%s, %d of %d %s measured.", capital(m.kind.name), m.name, ready.Reason, m.since(now), m.done,
+		fmt.Sprintf("%s %s: %s%s, %d of %d %s measured.", capital(m.kind.name), m.name, ready.Reason, m.since(now), m.done,
 			m.planned, m.unit),
 		"  " + ready.Message,
 	}
@@ -118,14 +118,14 @@ func explanation(m *snapshot, invalidated []attempt, warnings []string, now time
 	}
 	text = append(text, m.blockedBy(ready.Reason)...)
 	if m.deadline != nil && !m.finished() {
-		text = append(text, fmt.Sprintf("It ends at %s at the latest, in %s.",
+		text = append(text, fmt.Sprintf("Deadline: %s (in %s).",
 			m.deadline.UTC().Format("2006-01-02 15:04:05 MST"), duration.HumanDuration(m.deadline.Sub(now))))
 	}
 	text = append(text, m.explainExpiry(now)...)
 	text = append(text, explainInvalidated(m, invalidated)...)
 	text = append(text, explainWarnings(warnings)...)
 	if ready.Reason != v1alpha1.ReasonComplete && ready.Reason != v1alpha1.ReasonDecided {
-		text = append(text, "docs/troubleshooting.md explains every reason and cause at greater length.")
+		text = append(text, "docs/troubleshooting.md explains every reason and cause in more detail.")
 	}
 	return text
 }
@@ -157,7 +157,7 @@ func explainReason(reason string) []string {
 	a, known := reasons[reason]
 	switch {
 	case reason == notSeen:
-		return []string{"What to do: wait a few seconds. If it stays so, is the operator running? `kubectl get pods -A -l " +
+		return []string{"What to do: wait a few seconds. If nothing changes, is the operator running? `kubectl get pods -A -l " +
 			"app.kubernetes.io/name=benchrun` shows it."}
 	case !known:
 		return []string{"This version of kubectl benchrun does not know the reason " + reason + "."}
@@ -189,11 +189,11 @@ func (m *snapshot) explainExpiry(now time.Time) []string {
 	if m.expires == nil {
 		return nil
 	}
-	what := "with its results; kubectl benchrun export saves them"
+	what := "with its results (kubectl benchrun export saves them)"
 	if m.retention == v1alpha1.RetentionRetain {
 		what = "without its results"
 	}
-	return []string{fmt.Sprintf("It is deleted at %s, in %s, %s. spec.ttlSecondsAfterFinished changes that.",
+	return []string{fmt.Sprintf("Deletion: %s (in %s), %s. spec.ttlSecondsAfterFinished changes the time.",
 		m.expires.UTC().Format("2006-01-02 15:04:05 MST"), duration.HumanDuration(max(0, m.expires.Sub(now))), what)}
 }
 
@@ -203,9 +203,9 @@ func explainInvalidated(m *snapshot, attempts []attempt) []string {
 	if count == 0 {
 		return nil
 	}
-	text := []string{counted(count, "attempt") + " did not count, and was measured again:"}
+	text := []string{counted(count, "attempt") + " did not count and was repeated:"}
 	if count > 1 {
-		text[0] = counted(count, "attempt") + " did not count, and were measured again:"
+		text[0] = counted(count, "attempt") + " did not count and were repeated:"
 	}
 	for _, r := range attempts {
 		where := fmt.Sprintf("trial %d, attempt %d%s", r.Trial, r.Attempt, atPoint(r.Parameters))
@@ -244,7 +244,7 @@ func explainWarnings(warnings []string) []string {
 	if len(each) == 0 {
 		return nil
 	}
-	text := []string{"Warnings, to be read with the numbers:"}
+	text := []string{"Warnings:"}
 	for _, w := range each[:min(len(each), maxWarnings)] {
 		text = append(text, "  "+w)
 	}

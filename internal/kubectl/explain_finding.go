@@ -15,7 +15,7 @@ import (
 func explainFinding(out io.Writer, code finding.Code) error {
 	e, known := finding.Lookup(code)
 	if !known {
-		return fmt.Errorf("finding %s does not exist: the findings are %s", code, strings.Join(codes(), ", "))
+		return fmt.Errorf("finding %s does not exist; use one of %s", code, strings.Join(codes(), ", "))
 	}
 	text := []string{fmt.Sprintf("%s (%s)", code, e.Severity), "  " + e.Pattern(), e.Means}
 	text = append(text, advice{do: e.Do}.remedy()...)

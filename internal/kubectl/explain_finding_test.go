@@ -20,7 +20,7 @@ func TestExplainFinding(t *testing.T) {
 		t.Errorf("exit code %d, %q\n%s\nwant\n%s", code, errs, out, want)
 	}
 	for says, arguments := range map[string][]string{
-		"finding Nonsense does not exist: the findings are BinaryLogDiffers, ": {"explain", "--finding", "Nonsense"},
+		"finding Nonsense does not exist; use one of BinaryLogDiffers, ": {"explain", "--finding", "Nonsense"},
 		`unknown command "a"`: {"explain", "a", "--finding", "CommitsNotDurable"},
 	} {
 		if code, out, errs := runMain(t, "", arguments...); code != ExitError || out != "" || !strings.Contains(errs, says) {

@@ -24,7 +24,7 @@ import (
 func TestExplainQueued(t *testing.T) {
 	run := testutil.MakeRun("sizes", "ns").Obj()
 	const message = "run default/other holds lane default; this one is number 2 of 3 that wait"
-	said(&run.Status.Conditions, v1alpha1.ReasonQueued, message)
+	setReady(&run.Status.Conditions, v1alpha1.ReasonQueued, message)
 	apimeta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonQueued, Message: message,
 		LastTransitionTime: metav1.NewTime(began),
@@ -32,11 +32,11 @@ func TestExplainQueued(t *testing.T) {
 	run.Status.Trials.Planned = ptr.To[int32](3)
 	got := explanation(runSubject{run}.snapshot(), nil, nil, began.Add(4*time.Minute))
 	want := []string{
-		"Run sizes is Queued since 03:04:05 UTC (4m), 0 of 3 trials measured.",
+		"Run sizes: Queued since 03:04:05 UTC (4m), 0 of 3 trials measured.",
 		"  " + message,
-		"It waits for its lane, in which one run or comparison measures at a time.",
-		"What to do: wait, suspend or delete what holds the lane, or use other lanes (spec.lane) for runs that cannot disturb each other.",
-		"docs/troubleshooting.md explains every reason and cause at greater length.",
+		"It waits for its lane. One run or comparison is measured in a lane at a time.",
+		"What to do: wait, suspend or delete the holder of the lane, or use other lanes (spec.lane) for runs that cannot disturb each other.",
+		"docs/troubleshooting.md explains every reason and cause in more detail.",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -51,9 +51,9 @@ func TestExplainExpiry(t *testing.T) {
 	comparison.Status.ExpirationTime = ptr.To(metav1.NewTime(began.Add(-time.Second)))
 	comparison.Spec.Results.Retention = v1alpha1.RetentionRetain
 	for want, s := range map[string]subject{
-		"It is deleted at 2026-02-01 03:04:05 UTC, in 30d, with its results; kubectl benchrun export saves them. " +
-			"spec.ttlSecondsAfterFinished changes that.": runSubject{run},
-		"It is deleted at 2026-01-02 03:04:04 UTC, in 0s, without its results. spec.ttlSecondsAfterFinished changes that.": comparisonSubject{comparison},
+		"Deletion: 2026-02-01 03:04:05 UTC (in 30d), with its results (kubectl benchrun export saves them). " +
+			"spec.ttlSecondsAfterFinished changes the time.": runSubject{run},
+		"Deletion: 2026-01-02 03:04:04 UTC (in 0s), without its results. spec.ttlSecondsAfterFinished changes the time.": comparisonSubject{comparison},
 	} {
 		if got := explanation(s.snapshot(), nil, nil, began); !slices.Contains(got, want) {
 			t.Errorf("it says %q, want %q", got, want)
@@ -66,7 +66,7 @@ func TestExplainExpiry(t *testing.T) {
 
 func TestExplainFailed(t *testing.T) {
 	run := measuring()
-	said(&run.Status.Conditions, v1alpha1.ReasonTooManyInvalid, "4 attempts were invalidated", v1alpha1.ConditionFailed)
+	setReady(&run.Status.Conditions, v1alpha1.ReasonTooManyInvalid, "4 attempts were invalidated", v1alpha1.ConditionFailed)
 	apimeta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionResultsAvailable, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonResultsNotWritten, Message: "quota",
 	})
@@ -83,19 +83,19 @@ func TestExplainFailed(t *testing.T) {
 	}
 	got := explanation(s.snapshot(), records, s.warnings(t.Context(), cl), began)
 	want := []string{
-		"Run sizes is TooManyInvalid, 7 of 33 trials measured.",
+		"Run sizes: TooManyInvalid, 7 of 33 trials measured.",
 		"  4 attempts were invalidated",
-		"Attempts were disturbed more often than trials.maxInvalid allows.",
-		"What to do: remove what disturbed them: the causes are listed below.",
+		"More attempts were invalidated than trials.maxInvalid allows.",
+		"What to do: remove the causes, which are listed below.",
 		"So far: 14970 rows/s",
 		"ResultsAvailable: quota",
-		"What to do: remove what the message names: a quota, a policy, or another object with that name.",
-		"It ends at 2026-01-02 04:04:05 UTC at the latest, in 60m.",
-		"2 attempts did not count, and were measured again:",
+		"What to do: fix what the message names: a quota, a policy, or another object with that name.",
+		"Deadline: 2026-01-02 04:04:05 UTC (in 60m).",
+		"2 attempts did not count and were repeated:",
 		"  trial 3, attempt 1 (rowsPerCommit=16): Evicted: evicted because of memory",
-		"    The loader's Pod was evicted or preempted, or its node was drained. What to do: measure on nodes that are not being drained.",
-		"Warnings, to be read with the numbers:", "  a", "  b", "  c", "  d", "  e", "  and 2 more: see kubectl benchrun report",
-		"docs/troubleshooting.md explains every reason and cause at greater length.",
+		"    The loader's Pod was evicted or preempted, or its node was drained. What to do: use nodes that are not drained while they measure.",
+		"Warnings:", "  a", "  b", "  c", "  d", "  e", "  and 2 more: see kubectl benchrun report",
+		"docs/troubleshooting.md explains every reason and cause in more detail.",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -106,18 +106,18 @@ func TestExplainFailed(t *testing.T) {
 func TestExplainEverything(t *testing.T) {
 	for reason := range reasons {
 		run := measuring()
-		said(&run.Status.Conditions, reason, "m")
+		setReady(&run.Status.Conditions, reason, "m")
 		if text := strings.Join(explanation(runSubject{run}.snapshot(), nil, nil, began), "\n"); !strings.Contains(text, reasons[reason].what) {
 			t.Errorf("%s is not explained: %s", reason, text)
 		}
 	}
 	run := measuring()
-	said(&run.Status.Conditions, v1alpha1.ReasonComplete, "m", v1alpha1.ConditionComplete)
+	setReady(&run.Status.Conditions, v1alpha1.ReasonComplete, "m", v1alpha1.ConditionComplete)
 	apimeta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: "Complete", LastTransitionTime: metav1.NewTime(began),
 	})
 	if got := explanation(runSubject{run}.snapshot(), nil, nil, began.Add(time.Hour))[0]; got !=
-		"Run sizes is Complete since 03:04:05 UTC (60m), 7 of 33 trials measured." {
+		"Run sizes: Complete since 03:04:05 UTC (60m), 7 of 33 trials measured." {
 		t.Error(got)
 	}
 	comparison := testutil.MakeComparison("pair", "ns", "a", "b").Obj()
@@ -130,16 +130,16 @@ func TestExplainEverything(t *testing.T) {
 	member.Labels[v1alpha1.LabelComparison] = "pair"
 	attempts, err := invalidated(t.Context(), fakeCluster(comparison, member), comparisonSubject{comparison})
 	if got := explainInvalidated(comparisonSubject{comparison}.snapshot(), attempts); err != nil || len(got) != 3 ||
-		got[0] != "1 attempt did not count, and was measured again:" || !strings.HasPrefix(got[1], "  run sizes, trial 3, attempt 1") {
+		got[0] != "1 attempt did not count and was repeated:" || !strings.HasPrefix(got[1], "  run sizes, trial 3, attempt 1") {
 		t.Error(got, err)
 	}
 	text := strings.Join(explanation(comparisonSubject{comparison}.snapshot(), nil, nil, began), "\n")
-	if !strings.Contains(text, "Comparison pair is New") || !strings.Contains(text, "is the operator running?") {
+	if !strings.Contains(text, "Comparison pair: New") || !strings.Contains(text, "is the operator running?") {
 		t.Error(text)
 	}
 }
 
-// Results have values, which become one line; the status has texts, of which each is said once.
+// Results have values, which become one line; the status has texts, each of which is printed once.
 func TestExplainedWarnings(t *testing.T) {
 	points := []stats.Point{
 		{Warnings: []stats.Warning{{Finding: finding.Retried(7, 5), Trials: 2, Of: 3}}},

@@ -26,8 +26,8 @@ func newExport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use:   "export NAME",
-		Short: "Pack a run or comparison, so that someone else can verify it and measure it again",
-		Long: `Pack a run or comparison that has finished: its specification, results, environment, the record and document of each
+		Short: "Pack a run or comparison, so that somebody else can verify it and measure it again",
+		Long: `Pack a finished run or comparison: its specification, results, environment, the record and document of each
 attempt, the variables of the server, and checksums of all of it. The archive has no secrets. "kubectl benchrun reproduce"
 reads it.`,
 		Example: `  # An archive in the current folder, commit-size.tgz.
@@ -51,7 +51,7 @@ reads it.`,
 		},
 	}
 	command.Flags().StringVarP(&to, "output", "o", "", "a file, or oci://REGISTRY/NAME:TAG (default NAME.tgz)")
-	command.Flags().BoolVar(&plainHTTP, "plain-http", false, "talk HTTP without TLS to the registry")
+	command.Flags().BoolVar(&plainHTTP, "plain-http", false, "use HTTP without TLS for the registry")
 	return command
 }
 
@@ -61,7 +61,7 @@ func export(ctx context.Context, from client.Reader, s subject, to string, plain
 		to = s.object().GetName() + ".tgz"
 	}
 	if scheme, _, found := strings.Cut(to, "://"); found && scheme+"://" != ociPrefix {
-		return "", fmt.Errorf("%s: a bundle goes to a file or to %sREGISTRY/NAME:TAG", to, ociPrefix)
+		return "", fmt.Errorf("%s: write a bundle to a file or to %sREGISTRY/NAME:TAG", to, ociPrefix)
 	}
 	folder := filepath.Dir(to)
 	if strings.HasPrefix(to, ociPrefix) {

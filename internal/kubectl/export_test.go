@@ -31,7 +31,7 @@ func exported(t *testing.T, name string, objects []client.Object) (string, error
 	return export(t.Context(), cl, s, filepath.Join(t.TempDir(), "b.tgz"), false)
 }
 
-// The bundle of a run has what was asked and what was measured.
+// The bundle of a run has what was requested and what was measured.
 func TestExportRun(t *testing.T) {
 	path, err := exported(t, "commit-size", finishedRun(t, "commit-size", 1))
 	if err != nil {

@@ -71,7 +71,7 @@ func readFolder(dir string) ([]byte, error) {
 		return nil, fmt.Errorf("reading the results: %w", err)
 	}
 	if sums[report.JSONFile] != result.Digest(text) {
-		return nil, fmt.Errorf("%s in %s is not what was written: its digest is not that in %s", report.JSONFile, dir,
+		return nil, fmt.Errorf("%s in %s was changed: its digest does not match %s", report.JSONFile, dir,
 			result.SumsFile)
 	}
 	return text, nil

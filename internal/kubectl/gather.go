@@ -148,7 +148,7 @@ func readAttempt(
 		return nil, nil, err
 	}
 	if contents == nil {
-		return nil, nil, fmt.Errorf("ConfigMap %s, the record of an attempt, was deleted: a bundle would not be whole", name)
+		return nil, nil, fmt.Errorf("ConfigMap %s, the record of an attempt, was deleted: the bundle would be incomplete", name)
 	}
 	text = contents[result.RecordKey]
 	if result.NamedDigest(text) != digest {

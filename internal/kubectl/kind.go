@@ -90,7 +90,7 @@ func (k *kind) get(ctx context.Context, from client.Reader, key client.ObjectKey
 	err := from.Get(ctx, key, object)
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, nil //nolint:nilnil // as documented
+		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("reading %s %s: %w", k.name, key.Name, err)
 	}

@@ -24,7 +24,7 @@ func newList(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	everywhere := false
 	command := &cobra.Command{
 		Use:   "list",
-		Short: "List runs and comparisons, the newest first",
+		Short: "List runs and comparisons, newest first",
 		Example: `  # Runs and comparisons of the current namespace.
   kubectl benchrun list
 
@@ -45,13 +45,13 @@ func newList(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 			}
 			if len(rows) == 0 {
 				_, err := fmt.Fprintln(streams.ErrOut,
-					"There are no runs and no comparisons. `kubectl benchrun run --help` shows how to start one.")
+					"There are no runs or comparisons. `kubectl benchrun run --help` shows how to start one.")
 				return err
 			}
 			return printRows(streams, rows, everywhere)
 		},
 	}
-	command.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "those of all namespaces")
+	command.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "list those of all namespaces")
 	return command
 }
 

@@ -37,9 +37,9 @@ func newLogs(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 		Short: "Print the log of a trial's loader, or of the database",
 		Long: `Print the log of a trial's loader, or of the database server.
 
-A loader's Pod exists until its trial is recorded. After that, the record is printed: how the attempt ended and why, and what
-the program that generated the load printed. The lines in which a result document leaves the Pod are left out.`,
-		Example: `  # The loader of the seventh trial, as long as it runs.
+A loader's Pod exists until its trial is recorded. After that, the record is printed: how the attempt ended and why, and the
+output of the program that generated the load. Log lines that carry the result document are omitted.`,
+		Example: `  # The loader of the seventh trial, while it runs.
   kubectl benchrun logs commit-size --trial 7 -f
 
   # Why the first attempt of trial 3 did not count.
@@ -51,7 +51,7 @@ the program that generated the load printed. The lines in which a result documen
 		ValidArgsFunction: c.names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if of.database == (of.trial > 0) {
-				return errors.New("say whose log: --trial N, or --database")
+				return errors.New("use --trial N or --database")
 			}
 			cl, s, err := c.subject(command.Context(), arguments[0])
 			if err != nil {
@@ -64,10 +64,10 @@ the program that generated the load printed. The lines in which a result documen
 			return of.print(command.Context(), cl, from, s, streams.Out)
 		},
 	}
-	command.Flags().IntVar(&of.trial, "trial", 0, "number of the trial, from 1, in the order of measuring")
-	command.Flags().IntVar(&of.attempt, "attempt", 0, "number of the attempt, from 1; unset: the newest")
-	command.Flags().BoolVar(&of.database, "database", false, "the log of the database server")
-	command.Flags().BoolVarP(&of.follow, "follow", "f", false, "continue until the log ends")
+	command.Flags().IntVar(&of.trial, "trial", 0, "number of the trial, from 1, in the order in which they are measured")
+	command.Flags().IntVar(&of.attempt, "attempt", 0, "number of the attempt, from 1 (default: the newest)")
+	command.Flags().BoolVar(&of.database, "database", false, "print the log of the database server")
+	command.Flags().BoolVarP(&of.follow, "follow", "f", false, "follow the log until it ends")
 	return command
 }
 

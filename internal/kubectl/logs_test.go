@@ -82,7 +82,7 @@ func TestLogs(t *testing.T) {
 		"the newest attempt": {logRequest{trial: 8}, "second\n", ""},
 		"an earlier one":     {logRequest{trial: 8, attempt: 1}, "   1 s: measure, 1000 rows\nfirst\nthe end", ""},
 		"the database":       {logRequest{database: true}, "ready for connections\n", ""},
-		"not begun":          {logRequest{trial: 9}, "", "trial 9 of sizes has no Pod and no record: it has not begun, or does not exist (7/33 trials so far)"},
+		"not begun":          {logRequest{trial: 9}, "", "trial 9 of sizes has no Pod and no record: it has not started or does not exist (7/33 trials so far)"},
 		"no such attempt":    {logRequest{trial: 3, attempt: 3}, "", "trial 3, attempt 3, of sizes has no Pod"},
 		"the record":         {logRequest{trial: 3}, recordOfSecond, ""},
 		"an invalidated one": {logRequest{trial: 3, attempt: 1}, recordOfFirst, ""},
@@ -105,7 +105,7 @@ const recordOfSecond = "The Pod is gone. Trial 3, attempt 2 (rowsPerCommit=16): 
 
 const recordOfFirst = "The Pod is gone. Trial 3, attempt 1 (rowsPerCommit=16): Invalidated, recorded 2026-01-02 03:04:05 UTC.\n" +
 	"Evicted: evicted because of memory\nThe loader's Pod was evicted or preempted, or its node was drained. " +
-	"What to do: measure on nodes that are not being drained.\n\n--- what the program printed, measure ---\nqueries: 7\n\n--- what the program printed, cleanup ---\ngone\n"
+	"What to do: use nodes that are not drained while they measure.\n\n--- what the program printed, measure ---\nqueries: 7\n\n--- what the program printed, cleanup ---\ngone\n"
 
 // TestLogsForbidden: without permission the error says so, whatever the record has.
 func TestLogsForbidden(t *testing.T) {
@@ -126,7 +126,7 @@ func TestLogsForbidden(t *testing.T) {
 		t.Error(err)
 	}
 	if err := (logRequest{database: true}).print(t.Context(), cl, fakeLogs{}, runSubject{run}, &out); err == nil ||
-		!strings.Contains(err.Error(), "sizes has no database at the moment") {
+		!strings.Contains(err.Error(), "sizes has no database now") {
 		t.Error(err)
 	}
 }

@@ -19,8 +19,8 @@ import (
 )
 
 // judgedSoFar is the report of a comparison whose results are not published: of its runs that are complete. Its outcome is
-// Unfinished, or Failed if the comparison has failed. The documents of attempts are not read: which variables differ without
-// being asked for is left out.
+// Unfinished, or Failed if the comparison has failed. The documents of attempts are not read: variables that differ without
+// being requested are left out.
 func judgedSoFar(ctx context.Context, from client.Reader, comparison *v1alpha1.BenchmarkComparison) (*report.Comparison, error) {
 	p, err := validation.PlanComparison(comparison)
 	if err != nil {

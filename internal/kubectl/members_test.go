@@ -98,7 +98,7 @@ func TestReportOfAComparisonSoFar(t *testing.T) {
 	}
 }
 
-// It compares as the operator does. The documents are not read, so that nothing is said of variables that nobody asked for.
+// It compares as the operator does. The documents are not read, so that variables that were not requested are not mentioned.
 func TestReportOfAComparisonCompares(t *testing.T) {
 	comparison, objects := begunComparison(t, 8)
 	comparison.Spec.Plots = v1alpha1.Plots{{Name: "seconds", Against: "rowsPerCommit", Metric: result.DurationMetric}}

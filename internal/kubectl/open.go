@@ -17,7 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 )
 
-// opener reads what the arguments of compare name. It connects to the cluster when something is asked of it for the first
+// opener reads what the arguments of compare name. It connects to the cluster when it needs it for the first
 // time.
 type opener struct {
 	ctx       context.Context //nolint:containedctx // it lives as long as the command
@@ -56,7 +56,7 @@ func called(a, b *reference) (string, string) {
 	return short(a), short(b)
 }
 
-var errNeitherKind = errors.New(report.JSONFile + " is neither that of a run nor that of a comparison")
+var errNeitherKind = errors.New(report.JSONFile + " belongs to neither a run nor a comparison")
 
 // open reads what an argument names:
 //
@@ -71,7 +71,7 @@ func (o *opener) open(text string) (*reference, error) {
 	// What follows the last colon of an address in a registry is the tag.
 	if i := strings.LastIndex(text, ":"); i >= 0 && !strings.Contains(text[i:], "/") && !strings.HasPrefix(text, ociPrefix) {
 		if name, variant = text[:i], text[i+1:]; name == "" || variant == "" {
-			return nil, fmt.Errorf("%q is not a reference: use COMPARISON:VARIANT", text)
+			return nil, fmt.Errorf("%q is not valid: use COMPARISON:VARIANT", text)
 		}
 	}
 	p, err := o.printable(name)
@@ -99,7 +99,7 @@ func (o *opener) printable(name string) (*printable, error) {
 	s, err := find(o.ctx, o.from, o.namespace, name)
 	if err != nil {
 		if _, exists := os.Stat(name); exists == nil {
-			return nil, fmt.Errorf("%w. There is a file or folder of that name: to compare it, say ./%s", err, name)
+			return nil, fmt.Errorf("%w. There is a file or folder of that name: use ./%s to compare it", err, name)
 		}
 		return nil, err
 	}

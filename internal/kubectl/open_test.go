@@ -12,7 +12,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 )
 
-// Two runs of one name are told apart by the last parts of their paths, if these differ.
+// Two runs of one name are distinguished by the last parts of their paths, if these differ.
 func TestCompareNamesFiles(t *testing.T) {
 	_, r := measuredRun(t, "main", 1)
 	_, again := measuredRun(t, "main", 1)

@@ -56,7 +56,7 @@ func TestReportDirHasOutputs(t *testing.T) {
 	}
 }
 
-// Without such a program there is no such folder. An output that cannot be read is said to lack.
+// Without such a program there is no such folder. An output that cannot be read is reported as missing.
 func TestReportDirWithoutOutputs(t *testing.T) {
 	p, docs := reportOf(t, "x", clusterWith(finishedRun(t, "x", 1)...))
 	dir := t.TempDir()
@@ -71,7 +71,7 @@ func TestReportDirWithoutOutputs(t *testing.T) {
 	p, docs = reportOf(t, "x", clusterWith(objects[1:]...))
 	streams, _, _, errOut := genericiooptions.NewTestIOStreams()
 	if err := p.writeAll(t.Context(), streams, docs, t.TempDir()); err != nil ||
-		!strings.HasPrefix(errOut.String(), "The plots and outputs lack what 1 document of the attempts would show") {
+		!strings.HasPrefix(errOut.String(), "The plots and outputs are incomplete: 1 document of the attempts cannot be read") {
 		t.Errorf("%v: %s", err, errOut)
 	}
 }

@@ -34,7 +34,7 @@ func (p *percentage) Set(text string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("use a number from 0 to below %g, like 5%% or 0.5%%", p.below)
+	return fmt.Errorf("use a number from 0 to below %g, for example 5%% or 0.5%%", p.below)
 }
 
 // Type implements pflag.Value.

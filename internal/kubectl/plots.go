@@ -101,7 +101,7 @@ func printPlot(
 	return as.write(of, raw(streams.Out))
 }
 
-// plotFiles are all plots of the page in each format, with what is to be said of those that there are not.
+// plotFiles are all plots of the page in each format, with remarks about those that are missing.
 func (p *printable) plotFiles(ctx context.Context, docs *documents) (files []result.File, remarks []string, err error) {
 	drawn, err := p.drawings(ctx, docs)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
-// position says at which place of its lane's queue a run or a comparison is, and whom all wait for. The status does not: it would
-// have to be written for all whenever one comes or goes. Nothing is said of what does not stand in the queue.
+// position is the place of a subject in the queue of its lane, and what holds the lane. The status does not have it: it would
+// have to be written for all whenever one comes or goes. It returns nothing for a subject that is not queued.
 func position(ctx context.Context, from client.Reader, s subject) ([]string, error) {
 	one := s.contender()
 	if s.snapshot().ready().Reason != v1alpha1.ReasonQueued || !one.Wants {
@@ -25,7 +25,7 @@ func position(ctx context.Context, from client.Reader, s subject) ([]string, err
 	where := ""
 	all, err := contenders(ctx, from)
 	if apierrors.IsForbidden(err) {
-		where = " among those of this namespace: you may not list the others"
+		where = " in this namespace (you are not allowed to list the others)"
 		all, err = contenders(ctx, from, client.InNamespace(one.Namespace))
 	}
 	if err != nil {
@@ -39,8 +39,8 @@ func position(ctx context.Context, from client.Reader, s subject) ([]string, err
 	}
 	all = slices.DeleteFunc(all, func(c lifecycle.Contender) bool { return c.Admitted })
 	line := lifecycle.Line(one, all, nil)
-	return append(text, fmt.Sprintf("It is at position %d of %d in the queue of lane %s%s.",
-		slices.Index(line, one.Holder)+1, len(line), one.Lane, where)), nil
+	return append(text, fmt.Sprintf("Queue of lane %s: position %d of %d%s.",
+		one.Lane, slices.Index(line, one.Holder)+1, len(line), where)), nil
 }
 
 // contenders are all runs and comparisons that may be listed.

@@ -46,8 +46,8 @@ func TestPosition(t *testing.T) {
 		all  bool
 		want string
 	}{
-		"all namespaces": {true, "run a/holder is admitted to lane default.\nIt is at position 3 of 4 in the queue of lane default."},
-		"one namespace":  {false, "It is at position 2 of 2 in the queue of lane default among those of this namespace: you may not list the others."},
+		"all namespaces": {true, "run a/holder is admitted to lane default.\nQueue of lane default: position 3 of 4."},
+		"one namespace":  {false, "Queue of lane default: position 2 of 2 in this namespace (you are not allowed to list the others)."},
 	} {
 		from := interceptor.NewClient(objects, interceptor.Funcs{
 			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {

@@ -49,11 +49,11 @@ func (r logRequest) notFound(run *v1alpha1.BenchmarkRun) error {
 	if r.attempt > 0 {
 		what += fmt.Sprintf(", attempt %d,", r.attempt)
 	}
-	return fmt.Errorf("%s of %s has no Pod and no record: it has not begun, or does not exist (%s trials so far)",
+	return fmt.Errorf("%s of %s has no Pod and no record: it has not started or does not exist (%s trials so far)",
 		what, run.Name, run.Status.Progress)
 }
 
-// printAttempt prints the record of an attempt, and what the program said that made the load.
+// printAttempt prints the record of an attempt, and the output of the program that generated the load.
 func printAttempt(contents map[string][]byte, out io.Writer) error {
 	text, err := result.UnpackFile(result.RecordKey, contents)
 	if err != nil {
@@ -84,7 +84,7 @@ func printAttempt(contents map[string][]byte, out io.Writer) error {
 	return nil
 }
 
-// printToolOutput prints what the program said that made the load, in the order in which it did.
+// printToolOutput prints the output of the program that generated the load, in the order of its phases.
 func printToolOutput(d *result.Document, out io.Writer) {
 	phases := slices.Sorted(maps.Keys(d.ToolOutput))
 	if d.Tool != nil {

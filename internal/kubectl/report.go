@@ -32,18 +32,18 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "report NAME",
 		Short: "Print the report of a run or comparison",
-		Long: "Print the report of a run or comparison. That of an unfinished run has what was measured so far, and says so.\n\n" +
-			"NAME is that of a run or comparison; run/NAME and comparison/NAME say which.\n\n" +
+		Long: "Print the report of a run or comparison. If it has not finished, the report has the results so far, and says so.\n\n" +
+			"NAME is the name of a run or comparison. If both exist, use run/NAME or comparison/NAME.\n\n" +
 			"-o svg and -o png print a plot: that of the headline, or the one that --plot names. --dir writes all plots of the\n" +
-			"page, and the whole output of a program that made the load, as sysbench, in a file for each attempt that counts.\n" +
-			"Plots over time, distributions of latencies and milestones are drawn from the documents of the attempts.",
-		Example: `  # What a person wants to know first.
+			"page and, for each attempt that counts, the whole output of the program that generated the load, such as sysbench.\n" +
+			"Plots over time, latency distributions and milestones are drawn from the documents of the attempts.",
+		Example: `  # A summary.
   kubectl benchrun report commit-size
 
-  # A row per trial, for a spreadsheet.
+  # One row per trial, for a spreadsheet.
   kubectl benchrun report commit-size -o csv
 
-  # A job summary of GitHub Actions.
+  # A job summary for GitHub Actions.
   kubectl benchrun report commit-size -o github >>"$GITHUB_STEP_SUMMARY"
 
   # The page with plots, in the browser.
@@ -53,7 +53,7 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
   kubectl benchrun report commit-size -o svg >commit-size.svg
   kubectl benchrun report commit-size -o png --plot throughput_over_time >throughput.png
 
-  # Files of all formats, all plots, and the reports of sysbench.
+  # Files in all formats, all plots, and the output of sysbench.
   kubectl benchrun report commit-size --dir results`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.names(),
@@ -62,14 +62,14 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 		},
 	}
 	command.Flags().StringVarP(&r.output, "output", "o", r.output, "one of "+strings.Join(outputNames(), ", "))
-	command.Flags().StringVar(&r.plot, "plot", "", "name of the plot that -o svg and -o png print; unset: that of the headline")
-	command.Flags().StringVar(&r.dir, "dir", "", "write files of all formats, plots and outputs to this folder instead")
+	command.Flags().StringVar(&r.plot, "plot", "", "name of the plot that -o svg and -o png print (default: that of the headline)")
+	command.Flags().StringVar(&r.dir, "dir", "", "write files in all formats, plots and outputs to this folder instead")
 	command.Flags().BoolVar(&r.open, "open", false, "open the page in the browser instead of printing")
 	command.MarkFlagsMutuallyExclusive("output", "dir", "open")
 	return command
 }
 
-// run checks the flags, before anything is asked of a cluster, and prints or writes the report.
+// run checks the flags, before it connects to a cluster, and prints or writes the report.
 func (r *reporting) run(ctx context.Context, c *cluster, streams genericiooptions.IOStreams, name string) error {
 	as := pictureOf(r.output)
 	if r.plot != "" && as == nil {

@@ -209,8 +209,8 @@ func TestFolder(t *testing.T) {
 		t.Fatal("nothing was changed")
 	}
 	for name, change := range map[string]func() error{
-		"is not what was written": func() error { return os.WriteFile(results, []byte(changed), 0o600) },
-		"is not that in SHA256SUMS": func() error { // which names another file
+		"was changed": func() error { return os.WriteFile(results, []byte(changed), 0o600) },
+		"does not match SHA256SUMS": func() error { // which names another file
 			return os.WriteFile(filepath.Join(dir, result.SumsFile), result.Sums{"x": result.Digest(nil)}.Text(), 0o600)
 		},
 		"is no checksum":    func() error { return os.WriteFile(filepath.Join(dir, result.SumsFile), []byte("x"), 0o600) },
@@ -261,7 +261,7 @@ func TestFolderThatIsNotWhole(t *testing.T) {
 	}
 }
 
-// The flags are checked before anything is asked of a cluster.
+// The flags are checked before a cluster is contacted.
 func TestReportFlags(t *testing.T) {
 	if code, _, errOut := plugin(t, "report", "x", "-o", "pdf"); code != ExitError || !strings.Contains(errOut, "use one of text, markdown") {
 		t.Errorf("%d: %s", code, errOut)

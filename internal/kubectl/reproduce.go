@@ -39,26 +39,26 @@ func newReproduce(c *cluster, streams genericiooptions.IOStreams) *cobra.Command
 	command := &cobra.Command{
 		Use:   "reproduce BUNDLE",
 		Short: "Measure a bundle again in this cluster, and compare point by point",
-		Long: `Verify a bundle that "kubectl benchrun export" has written, create what it has measured, wait until it has finished,
-and compare.
+		Long: `Verify a bundle that "kubectl benchrun export" has written, create its run or comparison in this cluster, wait until it
+has finished, and compare.
 
-A point of a run is reproduced if no difference between there and here is shown, and one of a factor of two would have been.
-With --within 10% it is reproduced if differences of 10% are excluded. A comparison is reproduced if the
-ratios of its variants are, on the same conditions.
+A point of a run is reproduced if no difference between the two measurements is shown, although a factor of two would have been.
+With --within 10%, it is reproduced if a difference of 10% is excluded. A comparison is reproduced if its ratios are, under the
+same conditions.
 
-Of the bundle, the specification is created, without labels, annotations and other metadata. Before that, the command
-shows which images, commands, Secrets, ConfigMaps, claims and changes of the host it names, and asks; --yes answers. Programs
-of the bundle run with the rights of Pods of the namespace, and can read what the specification mounts.
+Only the specification of the bundle is created, without labels, annotations and other metadata. Before that, the command shows
+which images, commands, Secrets, ConfigMaps, claims and host changes it names, and asks for confirmation; --yes confirms.
+Programs of the bundle run with the rights of Pods of the namespace, and can read what the specification mounts.
 
-The command may be repeated: a run or comparison of that name with the same specification is used, and not created again.
+You can repeat the command: a run or comparison with that name and the same specification is used and not created again.
 Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot be compared, 3 error.`,
-		Example: `  # Measure again what someone else has measured.
+		Example: `  # Repeat somebody else's measurement.
   kubectl benchrun reproduce commit-size.tgz
 
-  # In a script, which has no terminal to ask.
+  # In a script, without a terminal for the confirmation.
   kubectl benchrun reproduce commit-size.tgz --yes
 
-  # From a registry, under another name, and only differences of 10% or more count.
+  # From a registry, under another name. Differences of less than 10% do not count.
   kubectl benchrun reproduce oci://registry.example.com/benchmarks/commit-size:2026-11 --name again --within 10%`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, arguments []string) error {
@@ -78,9 +78,9 @@ Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot 
 	}
 	command.Flags().StringVar(&o.name, "name", "", "name of the run or comparison here (default: that in the bundle)")
 	command.Flags().StringVarP(&o.output, "output", "o", o.output, "text or json")
-	command.Flags().Var(&o.within, "within", "the difference that counts as none, for example 10%")
+	command.Flags().Var(&o.within, "within", "largest difference that counts as none, for example 10%")
 	command.Flags().BoolVarP(&o.yes, "yes", "y", false, "create what the bundle specifies without asking")
-	command.Flags().BoolVar(&o.plainHTTP, "plain-http", false, "talk HTTP without TLS to the registry")
+	command.Flags().BoolVar(&o.plainHTTP, "plain-http", false, "use HTTP without TLS for the registry")
 	return command
 }
 
@@ -176,7 +176,7 @@ func subjectIn(b *bundle.Bundle) (subject, error) {
 	}
 	digest, err := s.fingerprint()
 	if err == nil && digest != b.Manifest.SpecDigest {
-		err = fmt.Errorf("%s has the digest %s, the results are those of %s: another version of Benchrun has made this bundle",
+		err = fmt.Errorf("%s has the digest %s, but the results are of %s: the bundle was made by another version of Benchrun",
 			bundle.BenchmarkFile, digest, b.Manifest.SpecDigest)
 	}
 	return s, err
@@ -191,7 +191,7 @@ func alreadyThere(ctx context.Context, cl client.Reader, wanted subject) (subjec
 	}
 	same, err := sameSpecification(wanted, s)
 	if err == nil && !same {
-		err = fmt.Errorf("there is a %s %s already, with another specification: use --name", wanted.kind().name, object.GetName())
+		err = fmt.Errorf("%s %s already exists with another specification: use --name", wanted.kind().name, object.GetName())
 	}
 	return s, err
 }

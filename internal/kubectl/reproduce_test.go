@@ -135,7 +135,7 @@ func TestReproduceComparison(t *testing.T) {
 	comparison, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkComparison)
 	comparison.Spec.MaxRounds = 7
 	if _, err := reproducing(t, b, &reproduction{}, objects...); err == nil ||
-		!strings.Contains(err.Error(), "there is a comparison twice already, with another specification") {
+		!strings.Contains(err.Error(), "comparison twice already exists with another specification") {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -193,7 +193,7 @@ func TestReproduceCreates(t *testing.T) {
 func TestReproduceRefusesAnotherSpecification(t *testing.T) {
 	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
 	b.Benchmark = bytes.Replace(b.Benchmark, []byte("repetitions: 6"), []byte("repetitions: 7"), 1)
-	if _, err := reproducing(t, b, &reproduction{}); err == nil || !strings.Contains(err.Error(), "the results are those of") {
+	if _, err := reproducing(t, b, &reproduction{}); err == nil || !strings.Contains(err.Error(), "but the results are of") {
 		t.Errorf("the error is %v", err)
 	}
 	b = bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
@@ -239,7 +239,7 @@ func TestReproduceMeasures(t *testing.T) {
 	}
 }
 
-// Flags and bundle are read before anything is asked of a cluster.
+// Flags and bundle are read before a cluster is contacted.
 func TestReproduceFlags(t *testing.T) {
 	path, err := exported(t, "commit-size", finishedRun(t, "commit-size", 1))
 	if err != nil {
@@ -254,7 +254,7 @@ func TestReproduceFlags(t *testing.T) {
 		says      string
 	}{
 		{[]string{path, "-o", "pdf"}, "-o pdf is not known; use text or json"},
-		{[]string{path, "--within", "1000%"}, "from 0 to below 1000, like 5% or 0.5%"},
+		{[]string{path, "--within", "1000%"}, "from 0 to below 1000, for example 5% or 0.5%"},
 		{[]string{path, "--within", "999%"}, "no cluster is configured"},
 		{[]string{"no-such-file.tgz"}, "no such file"},
 		{[]string{address, "--plain-http"}, "no cluster is configured"},

@@ -28,13 +28,13 @@ func newRerun(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 		Use:   "rerun NAME",
 		Short: "Repeat a run or comparison with the same specification",
 		Long: `Repeat a run or comparison: create a new one with the same specification. Of its labels, only those of Kueue are
-kept. A run of a comparison is repeated as a run that stands alone.
+copied. A run of a comparison is repeated as a standalone run.
 
-The digest of the specification is printed. Runs with the same digest ask for the same measurement.`,
+The digest of the specification is printed. Runs with the same digest measure the same thing.`,
 		Example: `  # The same again, under the next free name: commit-size-2.
   kubectl benchrun rerun commit-size
 
-  # In another order, with other data.
+  # In another order and with other data.
   kubectl benchrun rerun commit-size --name commit-size-seed-7 --seed 7 --watch`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.names(),
@@ -65,8 +65,8 @@ The digest of the specification is printed. Runs with the same digest ask for th
 			return o.all(ctx, []*unstructured.Unstructured{object})
 		},
 	}
-	command.Flags().StringVar(&name, "name", "", "name of the new run or comparison; unset: the next free one")
-	command.Flags().Int64Var(&seed, "seed", 0, "seed of the new run or comparison; unset: the same")
+	command.Flags().StringVar(&name, "name", "", "name of the new run or comparison (default: the next free one)")
+	command.Flags().Int64Var(&seed, "seed", 0, "seed of the new run or comparison (default: the same)")
 	o.addFlags(command)
 	return command
 }
@@ -121,9 +121,9 @@ func compareDigests(w io.Writer, of, again subject) error {
 		return err
 	}
 	for i, digest := range after {
-		words := "as that of " + of.object().GetName()
+		words := "same as " + of.object().GetName()
 		if digest.digest != before[i].digest {
-			words = "that of " + of.object().GetName() + " is " + before[i].digest + ": they ask for different measurements"
+			words = "differs from " + of.object().GetName() + " (" + before[i].digest + "): the measurements are not the same"
 		}
 		say(w, fmt.Sprintf("specification%s: %s, %s", digest.variant, digest.digest, words))
 	}

@@ -51,7 +51,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cluster := &cluster{flags: genericclioptions.NewConfigFlags(true)}
 	command := &cobra.Command{
 		Use:   "kubectl-benchrun",
-		Short: "Run database benchmarks on Kubernetes, watch them, compare them, and hand them on",
+		Short: "Run, watch, compare and share database benchmarks on Kubernetes",
 		Annotations: map[string]string{
 			cobra.CommandDisplayNameAnnotation: "kubectl benchrun",
 		},

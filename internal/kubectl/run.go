@@ -47,7 +47,7 @@ func newCreation(c *cluster, streams genericiooptions.IOStreams) *creation {
 func (o *creation) addFlags(command *cobra.Command) {
 	o.print.AddFlags(command)
 	command.Flags().StringVar(&o.dryRun, "dry-run", o.dryRun,
-		"none, client (check and print, send nothing) or server (have the API server check it, without storing it)")
+		"none, client (check and print, send nothing) or server (the API server checks it and stores nothing)")
 	command.Flags().BoolVarP(&o.watch, "watch", "w", false, "watch it until it has finished")
 	must(command.RegisterFlagCompletionFunc("dry-run", fixed(dryRunNone, dryRunClient, dryRunServer)))
 	must(command.RegisterFlagCompletionFunc("output", fixed(o.print.AllowedFormats()...)))
@@ -62,8 +62,7 @@ func newRun(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 		Short: "Start a run or a comparison",
 		Long: `Start a run or a comparison: from a file, or a run from flags.
 
-The paths of --set are those that "kubectl explain brun.spec" shows. Write lists with commas, and anything that has parts as
-in YAML.`,
+The paths of --set are those that "kubectl explain brun.spec" shows. Write lists with commas, and structured values as YAML.`,
 		Example: `  # From a file, and watch it until it has finished.
   kubectl benchrun run -f config/samples/commit-size.yaml --watch
 
@@ -102,7 +101,7 @@ func (o *creation) described(
 	case len(names) > 0:
 		return o.read(names)
 	case len(arguments) == 0 || workload == "":
-		return nil, errors.New("say what to run: -f FILE, or NAME and --workload TYPE")
+		return nil, errors.New("specify what to run: -f FILE, or NAME and --workload TYPE")
 	}
 	spec, err := built(workload, image, settings)
 	if err != nil {
@@ -125,14 +124,14 @@ func (o *creation) read(names []string) ([]*unstructured.Unstructured, error) {
 		}
 		for i := range all {
 			if !all[i].ours() {
-				return nil, fmt.Errorf("%s also has %s, which is neither a run nor a comparison: create everything with "+
+				return nil, fmt.Errorf("%s also contains %s, which is neither a run nor a comparison: create everything with "+
 					"`kubectl apply -f %s`, then use `kubectl benchrun watch NAME`", name, all[i].title(), name)
 			}
 			objects = append(objects, all[i].object)
 		}
 	}
 	if len(objects) == 0 {
-		return nil, errors.New("there is no run and no comparison in the file")
+		return nil, errors.New("there are no runs or comparisons in the file")
 	}
 	return objects, nil
 }
@@ -147,7 +146,7 @@ func (o *creation) all(ctx context.Context, objects []*unstructured.Unstructured
 		return fmt.Errorf("--dry-run %s is not known; use %s, %s or %s", o.dryRun, dryRunNone, dryRunClient, dryRunServer)
 	}
 	if o.watch && len(objects) != 1 {
-		return fmt.Errorf("--watch is for one run or comparison, there are %d", len(objects))
+		return fmt.Errorf("--watch takes one run or comparison, but there are %d", len(objects))
 	}
 	cl, namespace, err := o.cluster.connect()
 	if err != nil {
@@ -178,7 +177,7 @@ func (o *creation) create(ctx context.Context, cl client.Client, namespace strin
 	name := object.GetName()
 	if err := cl.Create(ctx, object, options...); err != nil {
 		if apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("%s %s exists already: use another name, or repeat it with `kubectl benchrun rerun %s`",
+			return fmt.Errorf("%s %s already exists: use another name, or repeat it with `kubectl benchrun rerun %s`",
 				object.GetKind(), name, name)
 		}
 		return err

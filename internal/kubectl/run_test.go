@@ -60,10 +60,10 @@ spec:
 			runWith("database: {}") + "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: sql}}\n",
 			[]string{"run", "-f", "-"},
 			ExitError, "",
-			"error: - also has ConfigMap sql, which is neither a run nor a comparison: create everything with `kubectl apply -f -`, then use " +
+			"error: - also contains ConfigMap sql, which is neither a run nor a comparison: create everything with `kubectl apply -f -`, then use " +
 				"`kubectl benchrun watch NAME`\n",
 		},
-		"nothing": {"---\n", []string{"run", "-f", "-"}, ExitError, "", "error: there is no run and no comparison in the file\n"},
+		"nothing": {"---\n", []string{"run", "-f", "-"}, ExitError, "", "error: there are no runs or comparisons in the file\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, errs := runMain(t, tc.stdin, tc.arguments...)
@@ -95,16 +95,16 @@ func TestAgain(t *testing.T) {
 	}
 	var out bytes.Buffer
 	if err := compareDigests(&out, of, again); err != nil || !strings.HasPrefix(out.String(), "specification: v2:sha256:") ||
-		!strings.HasSuffix(out.String(), ", as that of sizes\n") {
+		!strings.HasSuffix(out.String(), ", same as sizes\n") {
 		t.Error(out.String(), err)
 	}
 	out.Reset()
-	if err := compareDigests(&out, of, repeated(of, ptr.To[int64](7))); err != nil || !strings.Contains(out.String(), "they ask for different measurements") {
+	if err := compareDigests(&out, of, repeated(of, ptr.To[int64](7))); err != nil || !strings.Contains(out.String(), "the measurements are not the same") {
 		t.Error(out.String(), err)
 	}
 	comparison := comparisonSubject{testutil.MakeComparison("pair", "ns", "a", "b").Obj()}
 	out.Reset()
-	if err := compareDigests(&out, comparison, repeated(comparison, nil)); err != nil || strings.Count(out.String(), ", as that of pair\n") != 2 ||
+	if err := compareDigests(&out, comparison, repeated(comparison, nil)); err != nil || strings.Count(out.String(), ", same as pair\n") != 2 ||
 		!strings.Contains(out.String(), "specification of variant b: v2:sha256:") {
 		t.Error(out.String(), err)
 	}

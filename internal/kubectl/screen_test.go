@@ -20,14 +20,14 @@ func TestLive(t *testing.T) {
 	m.pace = "measure 11,840 rows/s"
 	got := live(m, began.Add(75*time.Second))
 	want := []string{
-		"sizes  Measuring  ━━━━━─────────────────── 7/33 trials  about 4m15s more", "  trial 8 of 33 (rowsPerCommit=16) · measure 11,840 rows/s",
+		"sizes  Measuring  ━━━━━─────────────────── 7/33 trials  about 4m15s left", "  trial 8 of 33 (rowsPerCommit=16) · measure 11,840 rows/s",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
 	queued := measuring()
 	queued.Status.Trials = v1alpha1.TrialCounts{}
-	said(&queued.Status.Conditions, v1alpha1.ReasonQueued, "run a holds lane default")
+	setReady(&queued.Status.Conditions, v1alpha1.ReasonQueued, "run a holds lane default")
 	if d := cmp.Diff([]string{"sizes  Queued", "  run a holds lane default"}, live(runSubject{queued}.snapshot(), began)); d != "" {
 		t.Error(d)
 	}
@@ -56,11 +56,11 @@ func TestLeft(t *testing.T) {
 		change func(*snapshot)
 		want   string
 	}{
-		"at the last result": {func(*snapshot) {}, "about 4m20s more"},
+		"at the last result": {func(*snapshot) {}, "about 4m20s left"},
 		"no trial yet":       {func(m *snapshot) { m.done, m.elapsed = 0, "" }, ""},
 		"queued":             {func(m *snapshot) { m.conditions[0].Reason = v1alpha1.ReasonQueued }, ""},
-		"may end early":      {func(m *snapshot) { m.mayEndEarly = true }, "at most about 4m20s more"},
-		"was suspended":      {func(m *snapshot) { m.suspended = 35 * time.Second }, "about 2m10s more"},
+		"may end early":      {func(m *snapshot) { m.mayEndEarly = true }, "at most about 4m20s left"},
+		"was suspended":      {func(m *snapshot) { m.suspended = 35 * time.Second }, "about 2m10s left"},
 	} {
 		m := runSubject{measuring()}.snapshot()
 		tc.change(m)
@@ -68,7 +68,7 @@ func TestLeft(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
-	if got := (runSubject{measuring()}).snapshot().left(began.Add(time.Hour)); got != "about 0s more" {
+	if got := (runSubject{measuring()}).snapshot().left(began.Add(time.Hour)); got != "about 0s left" {
 		t.Errorf("%q", got)
 	}
 }
@@ -78,7 +78,7 @@ func TestTerminal(t *testing.T) {
 	var out bytes.Buffer
 	term := &terminal{plain: plain{out: &out, errors: &out}, canvas: &out, width: func() int { return 40 }}
 	m := runSubject{measuring()}.snapshot()
-	m.soFar = "lazy 3.1 times (2.6–3.7), faster"
+	m.soFar = "lazy 3.1× (2.6–3.7), faster"
 	term.show(m, began)
 	first := out.String()
 	for line := range strings.SplitSeq(strings.TrimPrefix(first, toStartAndClear), "\n") {

@@ -188,11 +188,11 @@ func described(t reflect.Type) string {
 	case t.Kind() == reflect.Slice:
 		return "a list, for example 1,2,3, each " + described(indirect(t.Elem()))
 	case t.Kind() == reflect.Map:
-		return "a map: write " + "its key behind a dot"
+		return "a map: write the key after a dot"
 	case t.Kind() == reflect.Struct:
 		return "an object with the fields " + strings.Join(fieldsOf(t), ", ")
 	case t.Kind() == reflect.String:
-		return "a text"
+		return "a string"
 	}
 	return "a number"
 }

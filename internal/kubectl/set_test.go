@@ -55,7 +55,7 @@ func TestSetErrors(t *testing.T) {
 		"database.storage.size=much":                "spec.database.storage.size is a quantity",
 		"database.storage.size.x=1":                 "spec.database.storage.size has no fields",
 		"database.settings.binaryLog=maybe":         "spec.database.settings.binaryLog is true or false",
-		"database.variables=1":                      "spec.database.variables is a map: write its key behind a dot",
+		"database.variables=1":                      "spec.database.variables is a map: write the key after a dot",
 		"seed":                                      "write PATH=VALUE",
 		"=1":                                        `spec has no field ""`,
 	} {

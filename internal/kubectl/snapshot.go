@@ -123,7 +123,7 @@ func (m *snapshot) left(now time.Time) string {
 	if left > time.Minute {
 		left = left.Round(5 * time.Second)
 	}
-	words := fmt.Sprintf("about %s more", left)
+	words := fmt.Sprintf("about %s left", left)
 	if m.mayEndEarly {
 		words = "at most " + words
 	}

@@ -145,7 +145,7 @@ func readResults(ctx context.Context, from client.Reader, s subject) (text []byt
 		return nil, nil, err
 	}
 	if result.NamedDigest(text) != m.results.Digest {
-		return nil, nil, fmt.Errorf("ConfigMap %s is not what the operator wrote: its digest is not that in the status of %s",
+		return nil, nil, fmt.Errorf("ConfigMap %s is not what the operator wrote: its digest does not match the status of %s",
 			m.results.ConfigMap, m.name)
 	}
 	return text, contents, nil

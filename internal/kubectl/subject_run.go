@@ -118,7 +118,9 @@ func (r runReport) drawings(ctx context.Context, docs *documents) (*page.Drawing
 
 func (r runReport) uid() string { return r.Run.UID }
 
-var errOneArgument = errors.New("name two runs, or two variants as COMPARISON:VARIANT; only a comparison can be compared by itself")
+var errOneArgument = errors.New(
+	"name two runs, or two variants as COMPARISON:VARIANT; only a comparison can be compared by itself",
+)
 
 func (runReport) baseline(string) (*report.Compared, error) { return nil, errOneArgument }
 

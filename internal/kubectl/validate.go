@@ -25,7 +25,7 @@ func newValidate(streams genericiooptions.IOStreams) *cobra.Command {
 The rules are those of this version of Benchrun: what the API server checks (unknown fields, types, bounds and rules), and
 then what the operator checks before it creates anything. Each problem is one line. Objects of other kinds are skipped.
 
-The exit code is 0 if everything is valid, and 3 if something is not, or if there is no run and no comparison.`,
+The exit code is 0 if everything is valid, and 3 if anything is not, or if there are no runs or comparisons.`,
 		Example: `  # One file.
   kubectl benchrun validate -f run.yaml
 
@@ -44,7 +44,7 @@ The exit code is 0 if everything is valid, and 3 if something is not, or if ther
 	}
 	command.Flags().StringSliceVarP(&names, "filename", "f", nil,
 		"file or folder with runs and comparisons; - is the standard input")
-	command.Flags().BoolVarP(&recursive, "recursive", "R", false, "read the folders below a folder, too")
+	command.Flags().BoolVarP(&recursive, "recursive", "R", false, "also read the folders below a folder")
 	return command
 }
 
@@ -84,7 +84,7 @@ func (v *tally) file(ctx context.Context, c *checker, file string, stdin io.Read
 	for i := range all {
 		m := &all[i]
 		if !m.ours() {
-			v.say("%s: %s: skipped: it is neither a run nor a comparison", file, m.title())
+			v.say("%s: %s: skipped: neither a run nor a comparison", file, m.title())
 			continue
 		}
 		v.checked++
@@ -107,7 +107,7 @@ func (v *tally) say(format string, arguments ...any) {
 func (v *tally) end() error {
 	switch {
 	case v.checked == 0:
-		return errors.New("there is no run and no comparison: nothing was checked")
+		return errors.New("there are no runs or comparisons: nothing was checked")
 	case v.wrong > 0:
 		return fmt.Errorf("%d of %d runs and comparisons are not valid", v.wrong, v.checked)
 	}

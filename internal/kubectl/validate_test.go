@@ -23,9 +23,9 @@ func TestSamplesAreValid(t *testing.T) {
 		t.Errorf("exit code %d: %s\n%s", code, errs, out)
 	}
 	for _, line := range []string{
-		"config/samples/commit-size.yaml: BenchmarkRun commit-size: valid: 6 points × 6 repetitions = 36 trials; it ends after 47h at the latest",
-		"comparison-durable-or-not.yaml: BenchmarkComparison durable-or-not: valid: at most 12 rounds × 2 variants = 24 runs, 24 trials; it ends after",
-		"own-data.yaml: ConfigMap own-data-schema: skipped: it is neither a run nor a comparison",
+		"config/samples/commit-size.yaml: BenchmarkRun commit-size: valid: 6 points × 6 repetitions = 36 trials; deadline: 47h",
+		"comparison-durable-or-not.yaml: BenchmarkComparison durable-or-not: valid: at most 12 rounds × 2 variants = 24 runs, 24 trials; deadline: ",
+		"own-data.yaml: ConfigMap own-data-schema: skipped: neither a run nor a comparison",
 		"publications/004-commit-size.yaml: BenchmarkRun commit-size-to-16384: valid",
 	} {
 		if !strings.Contains(out, line) {
@@ -77,7 +77,7 @@ func TestRefused(t *testing.T) {
 		"a comparison": {
 			strings.Replace(comparison, "%", "database: {}}, {name: two", 1), []string{"spec.variants[2]: Duplicate value: {\"name\":\"two\"}"},
 		},
-		"said twice":      {runWith("database: {}\n  database: {}"), []string{`key "database" already set in map`}},
+		"set twice":       {runWith("database: {}\n  database: {}"), []string{`key "database" already set in map`}},
 		"no object":       {"- 1\n", []string{"it is not a Kubernetes object"}},
 		"no kind":         {"a: 1\n", []string{"apiVersion or kind is missing"}},
 		"a later version": {strings.Replace(runWith("database: {}"), "v1alpha1", "v9", 1), []string{"apiVersion: benchrun.dev/v9 is not known, use benchrun.dev/v1alpha1"}},

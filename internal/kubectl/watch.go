@@ -22,13 +22,13 @@ func newWatch(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch NAME",
 		Short: "Follow a run or comparison until it has finished",
-		Long: `Follow a run or comparison until it has finished: a live line on a terminal, and otherwise a line for each change.
+		Long: `Follow a run or comparison until it has finished: a live display on a terminal, one line for each change elsewhere.
 
-The current rate is read from the loader's log. It is left out if you may not read logs of Pods.
+The current rate is read from the loader's log. It is omitted if you are not allowed to read the logs of Pods.
 
 The exit code is 0 for a run that is Complete and a comparison that is Decided, 2 for a comparison that is Undecided, and 3 if it
 Failed.`,
-		Example: `  # Where it stands, at what rate, and how much longer it takes.
+		Example: `  # Progress, current rate and remaining time.
   kubectl benchrun watch commit-size
 
   # In a script: continue when there is an answer.
@@ -92,7 +92,7 @@ func (w *watcher) follow(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return errors.New("interrupted: the run goes on without being watched")
+			return errors.New("interrupted: it continues to run")
 		case c := <-objects:
 			if ended, err := w.changed(c); ended || err != nil {
 				return err
@@ -187,5 +187,5 @@ func (w *watcher) withoutRate(err error) {
 		return
 	}
 	w.warned = true
-	w.screen.note("no rate is shown: " + explained(err))
+	w.screen.note("the rate is not available: " + explained(err))
 }

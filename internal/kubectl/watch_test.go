@@ -81,11 +81,11 @@ func measuring() *v1alpha1.BenchmarkRun {
 		StartTime: ptr.To(metav1.NewTime(began)), Elapsed: "1m10s", Progress: "7/33",
 		Trials: v1alpha1.TrialCounts{Planned: ptr.To[int32](33), Measured: ptr.To[int32](7)},
 	}
-	said(&run.Status.Conditions, v1alpha1.ReasonMeasuring, "trial 8 of 33 (rowsPerCommit=16)")
+	setReady(&run.Status.Conditions, v1alpha1.ReasonMeasuring, "trial 8 of 33 (rowsPerCommit=16)")
 	return run
 }
 
-func said(conditions *[]metav1.Condition, reason, message string, isTrue ...string) {
+func setReady(conditions *[]metav1.Condition, reason, message string, isTrue ...string) {
 	for _, of := range append([]string{v1alpha1.ConditionReady}, isTrue...) {
 		value := metav1.ConditionTrue
 		if of == v1alpha1.ConditionReady {
@@ -158,15 +158,15 @@ func TestWatchRun(t *testing.T) {
 	run := measuring()
 	cl := fakeCluster(run, loaderPod("sizes-t8-a1-0-x"))
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "x", errors.New("no"))
-	out, errs, err := watched(t, cl, fakeLogs{err: forbidden}, run, step{"no rate is shown", func() {
+	out, errs, err := watched(t, cl, fakeLogs{err: forbidden}, run, step{"the rate is not available", func() {
 		run.Status.Trials.Measured = ptr.To[int32](8)
-		said(&run.Status.Conditions, v1alpha1.ReasonPublishing, "every trial is measured")
+		setReady(&run.Status.Conditions, v1alpha1.ReasonPublishing, "every trial is measured")
 		if err := cl.Update(t.Context(), run); err != nil {
 			t.Error(err)
 		}
 	}}, step{"8/33 trials", func() {
 		run.Status.Headline = "14970 rows/s at rowsPerCommit=1024"
-		said(&run.Status.Conditions, v1alpha1.ReasonComplete, "33 trials", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
+		setReady(&run.Status.Conditions, v1alpha1.ReasonComplete, "33 trials", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
 		if err := cl.Update(t.Context(), run); err != nil {
 			t.Error(err)
 		}
@@ -181,14 +181,14 @@ func TestWatchRun(t *testing.T) {
 	if out != want {
 		t.Errorf("%s\nwant\n%s", out, want)
 	}
-	if strings.Count(errs, "no rate is shown: ") != 1 || !strings.Contains(errs, "the role view") {
-		t.Errorf("that logs may not be read was not said once: %q", errs)
+	if strings.Count(errs, "the rate is not available: ") != 1 || !strings.Contains(errs, "the role view") {
+		t.Errorf("that logs may not be read was not reported once: %q", errs)
 	}
 }
 
 func TestWatchFailure(t *testing.T) {
 	run := measuring()
-	said(&run.Status.Conditions, v1alpha1.ReasonLoaderFailed, "no privilege", v1alpha1.ConditionFinished, v1alpha1.ConditionFailed)
+	setReady(&run.Status.Conditions, v1alpha1.ReasonLoaderFailed, "no privilege", v1alpha1.ConditionFinished, v1alpha1.ConditionFailed)
 	_, _, err := watched(t, fakeCluster(run), fakeLogs{}, run)
 	if err == nil || err.Error() != "run sizes failed: LoaderFailed: no privilege" || errors.As(err, new(verdictError)) {
 		t.Error(err)
@@ -204,7 +204,7 @@ func TestWatchComparison(t *testing.T) {
 			Variant: "lazy", Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": "1"}, Verdict: v1alpha1.VerdictFaster,
 			Ratio: "3.1", Low: "2.6", High: "3.7",
 		}}
-		said(&comparison.Status.Conditions, v1alpha1.ReasonMeasuring, "round 4 of at most 20, lazy")
+		setReady(&comparison.Status.Conditions, v1alpha1.ReasonMeasuring, "round 4 of at most 20, lazy")
 		cl := fakeCluster(comparison)
 		out, _, err := watched(t, cl, fakeLogs{}, comparison, step{"3/20 rounds", func() {
 			comparison.Status.Answer = "lazy is 3.1 times as fast"
@@ -213,7 +213,7 @@ func TestWatchComparison(t *testing.T) {
 			if decided {
 				end, reason = append(end, v1alpha1.ConditionDecided), v1alpha1.ReasonDecided
 			}
-			said(&comparison.Status.Conditions, reason, "it has ended", end...)
+			setReady(&comparison.Status.Conditions, reason, "it has ended", end...)
 			if err := cl.Update(t.Context(), comparison); err != nil {
 				t.Error(err)
 			}
@@ -255,7 +255,7 @@ func TestWarnedOnce(t *testing.T) {
 	w.withoutRate(nil)
 	w.withoutRate(errors.New("first"))
 	w.withoutRate(errors.New("second"))
-	if got := errs.String(); got != "no rate is shown: first\n" {
+	if got := errs.String(); got != "the rate is not available: first\n" {
 		t.Errorf("%q", got)
 	}
 }

@@ -57,7 +57,7 @@ var _ = Describe("the kubectl plugin", func() {
 		Expect(out).To(MatchRegexp(`sizes\s+run\s+Complete\s+2/2\s+.* rows/s`), errs)
 		_, out, errs = plugin(ctx, "", "explain", "sizes")
 		Expect(out).To(And(
-			MatchRegexp(`^Run sizes is Complete since \d\d:\d\d:\d\d UTC .*, 2 of 2 trials measured\.`),
+			MatchRegexp(`^Run sizes: Complete since \d\d:\d\d:\d\d UTC .*, 2 of 2 trials measured\.`),
 			ContainSubstring("Everything is measured, and the results are published.")), errs)
 		_, out, errs = plugin(ctx, "", "report", "sizes")
 		Expect(out).To(And(HavePrefix("sizes: "), ContainSubstring("rowsPerCommit")), errs)
