@@ -77,7 +77,9 @@ func (v SelectedValue) String() string { return (*intstr.IntOrString)(&v).String
 func (v SelectedValue) MarshalJSON() ([]byte, error) { return intstr.IntOrString(v).MarshalJSON() }
 
 // UnmarshalJSON reads a number or a text.
-func (v *SelectedValue) UnmarshalJSON(text []byte) error { return (*intstr.IntOrString)(v).UnmarshalJSON(text) }
+func (v *SelectedValue) UnmarshalJSON(text []byte) error {
+	return (*intstr.IntOrString)(v).UnmarshalJSON(text)
+}
 
 // PointSelector names points: those that have the values it says. What it does not say may be anything.
 //

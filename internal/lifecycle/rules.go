@@ -36,7 +36,7 @@ type owner struct {
 	lane   *Lane
 	// predecessor names objects of an earlier owner of the same name.
 	predecessor []string
-	blockers  *Blockers
+	blockers    *Blockers
 	now         time.Time
 }
 
