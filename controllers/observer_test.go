@@ -69,7 +69,7 @@ func TestEnvtestThrottled(t *testing.T) {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}
 	const says = "trial 1, attempt 1, Invalidated: Throttled: the server was held back at its CPU limit (1) for 0.30 s of the measured " +
-		"1.00 s, 30.0 %; trials.maxThrottledPercent allows 1 %: raise database.resources.limits.cpu, or allow more"
+		"1.00 s, 30.0%; trials.maxThrottledPercent allows 1%: raise database.resources.limits.cpu, or allow more"
 	if got := c.summary("run"); !strings.Contains(got, says) {
 		t.Errorf("the summary does not say %q:\n%s", says, got)
 	}
@@ -80,7 +80,7 @@ func TestEnvtestThrottled(t *testing.T) {
 	c.settle("run")
 	c.apply(testutil.MakeRun("own-limit", "").Repetitions(1).Obj())
 	run = c.until("own-limit", v1alpha1.ConditionComplete)
-	want := []string{"the server was held back at its CPU limit for 30 % of the measured phase: the number is also that of the limit"}
+	want := []string{"the server was throttled at its CPU limit for 30% of the measured phase: the number depends on that limit"}
 	if diff := cmp.Diff(want, run.Status.Points[0].Warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}

@@ -62,7 +62,7 @@ func TestStatusOfClaims(t *testing.T) {
 		},
 		{Name: "faster", Verdict: v1alpha1.ClaimHolds, Detail: "3 times (3–3), at least 1.5 was claimed"},
 		{Name: "unknown", Verdict: v1alpha1.ClaimCannotSay, Detail: "no metric called x was measured"},
-		{Name: "other", Verdict: v1alpha1.ClaimHolds, Detail: "1 times (1–1), a difference of less than 5 % was claimed"},
+		{Name: "other", Verdict: v1alpha1.ClaimHolds, Detail: "1 times (1–1), a difference of less than 5% was claimed"},
 	}
 	if diff := cmp.Diff(want, status.Claims); diff != "" {
 		t.Errorf("claims (-want +got):\n%s", diff)

@@ -40,7 +40,7 @@ func throttled(spec *v1alpha1.BenchmarkRunSpec, s *result.Summary) string {
 	if 100*s.Throttled() <= float64(allowed) {
 		return ""
 	}
-	text := fmt.Sprintf("the server was held back at its CPU limit%s for %s of the measured %s, %.1f %%; %s %d %%: ",
+	text := fmt.Sprintf("the server was held back at its CPU limit%s for %s of the measured %s, %.1f%%; %s %d%%: ",
 		limitText(had), seconds(s.Observed.ThrottledMicros), seconds(s.Totals.Micros), 100*s.Throttled(), by, allowed)
 	if foreign {
 		return text + fmt.Sprintf("the run asks for %s; look for a LimitRange or for whoever resized the Pod, or accept the "+

@@ -24,7 +24,7 @@ func claimLines(list []claims.Judgement) []string {
 		lines = append(lines, line)
 	}
 	if len(lines) > 1 {
-		lines = append(lines, "intervals hold at 95 % over all claims together")
+		lines = append(lines, "intervals hold at 95% over all claims together")
 	}
 	return lines
 }

@@ -95,7 +95,7 @@ func CompareBaseline(s *Comparison, metric string) (*Compared, error) {
 	return &Compared{
 		Title: s.Name, Baseline: s.Pairs[0].Baseline, Pairs: s.Pairs, Threshold: -1,
 		Differences: s.differences(), Warnings: stats.ComparisonTexts(s.Findings),
-		Method: []string{fmt.Sprintf("Paired by round, %d of at most %d rounds; intervals of the ratio hold at 95 %%%s.", s.Rounds,
+		Method: []string{fmt.Sprintf("Paired by round, %d of at most %d rounds; intervals of the ratio hold at 95%%%s.", s.Rounds,
 			s.Planned, overAll(len(s.Pairs)))},
 	}, nil
 }
@@ -184,7 +184,7 @@ func CompareVariants(s *Comparison, baseline, variant, metric string) (*Compared
 }
 
 // CompareSides compares two things that were not measured in the same rounds: runs, or variants of different comparisons. The
-// error of 5 % is divided by the number of points that both have. Smaller differences than that of so many percent count
+// error of 5% is divided by the number of points that both have. Smaller differences than that of so many percent count
 // as none.
 func CompareSides(a, b *Side, equivalencePercent int) (*Compared, error) {
 	if a.uid != "" && a.uid == b.uid && a.name == b.name {

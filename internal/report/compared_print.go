@@ -64,7 +64,7 @@ func (c *Compared) answer() string {
 		if text = p.String(); len(p.Parameters) > 0 {
 			text += " at " + stats.Label(p.Parameters)
 		}
-		text += fmt.Sprintf("; slower by more than %s %% at %d of %d points", stats.Format(100*c.Threshold), regressions,
+		text += fmt.Sprintf("; slower by more than %s%% at %d of %d points", stats.Format(100*c.Threshold), regressions,
 			len(c.Pairs))
 	}
 	return text
@@ -106,7 +106,7 @@ func (c *Compared) blocks() []block {
 	}
 	if c.Threshold >= 0 {
 		table.lines = append(table.lines, fmt.Sprintf("A point is a regression if its whole interval is on the worse side and its "+
-			"ratio is worse by more than %s %%.", stats.Format(100*c.Threshold)))
+			"ratio is worse by more than %s%%.", stats.Format(100*c.Threshold)))
 	}
 	var open []string
 	for i := range c.Pairs {

@@ -18,7 +18,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// values of six trials that scatter by 2 % around 100.
+// values of six trials that scatter by 2% around 100.
 var around100 = []float64{99, 101, 100, 98, 102, 100.5}
 
 // times are values multiplied by a factor.
@@ -127,7 +127,7 @@ func TestComparedGolden(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"CommitSize: pr-1234 is 7 % slower than main (4.2–9.7 %) at rowsPerCommit=1; slower by more than 5 % at 1 of 4 points, 6 trials each  " +
+		"CommitSize: pr-1234 is 7% slower than main (4.2–9.7%) at rowsPerCommit=1; slower by more than 5% at 1 of 4 points, 6 trials each  " +
 			"REGRESSION\n",
 		"rowsPerCommit=5: only main has it", "rowsPerCommit=1024: only pr-1234 has it",
 		"spec.workload.commitSize.rows: 100 → 200", "\n  rows in each trial: 100 → 200\n",

@@ -21,7 +21,7 @@ func (s *Comparison) Reading() string {
 		return ""
 	}
 	m := s.Pairs[0].Metric
-	return fmt.Sprintf("Values are medians in %s, the %s the better. Intervals of the ratio hold at 95 %%%s.", m.Unit, m.Better,
+	return fmt.Sprintf("Values are medians in %s, the %s the better. Intervals of the ratio hold at 95%%%s.", m.Unit, m.Better,
 		overAll(len(s.Pairs)))
 }
 
@@ -90,7 +90,7 @@ func VerdictWords(p *stats.Paired) string {
 	case stats.Slower:
 		return "slower"
 	case stats.Equal:
-		return fmt.Sprintf("equal within %d %%", p.EquivalencePercent)
+		return fmt.Sprintf("equal within %d%%", p.EquivalencePercent)
 	case stats.NoDifferenceShown:
 		return "no difference shown"
 	case stats.CannotSay:

@@ -127,12 +127,12 @@ func TestUndecidedPoints(t *testing.T) {
 		{Variant: "lazy", Baseline: "durable", Comparison: stats.Comparison{Verdict: stats.Equal, Ratio: 1}},
 		undecided("same", "1", 116, 0.31), undecided("same", "32", 122, 0.31), undecided("same", "1024", 392, 0.65),
 	}}
-	const because = "the ratios scatter too much from round to round; a difference of 5 % would take about"
+	const because = "the ratios scatter too much from round to round; a difference of 5% would take about"
 	want := []string{
 		"rowsPerCommit=1, 32: cannot say whether lazy differs from durable: " + because +
-			" 189–323 rounds; one of 41–58 % would probably have been seen",
+			" 189–323 rounds; one of 41–58% would probably have been seen",
 		"everywhere: cannot say whether same differs from durable: " + because +
-			" 116–392 rounds; one of 31–65 % would probably have been seen",
+			" 116–392 rounds; one of 31–65% would probably have been seen",
 	}
 	if diff := cmp.Diff(want, s.Undecided()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

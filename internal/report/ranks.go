@@ -45,6 +45,6 @@ func Ranks(points []stats.Point) string {
 	} else {
 		best += "; " + others
 	}
-	return best + ". Points are compared round by round (t test of the ratios); the error of 5 % holds over all of them, " +
+	return best + ". Points are compared round by round (t test of the ratios); the error of 5% holds over all of them, " +
 		"and so do the intervals of the ratios to the first point."
 }

@@ -162,7 +162,7 @@ func separateMethod(a, b *Side, names [2]string, points int) []string {
 		over = fmt.Sprintf(" over all %d points", points)
 	}
 	method := fmt.Sprintf("The ratio is the median of all ratios of a value of %s to one of %s; its interval is that of the "+
-		"Mann-Whitney test and holds at 95 %%%s.", names[1], names[0], over)
+		"Mann-Whitney test and holds at 95%%%s.", names[1], names[0], over)
 	when := "The two were not measured in turns"
 	if !a.started.IsZero() && !b.started.IsZero() {
 		first, second, between := names[0], names[1], b.started.Sub(a.started)

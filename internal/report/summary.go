@@ -69,11 +69,11 @@ func Intervals(points []stats.Point) string {
 	}
 	for _, p := range points {
 		if p.Summary.Interval == stats.MinMax {
-			return fmt.Sprintf("Medians %sintervals from the smallest to the largest value (fewer than %d trials have no 95 %% interval).",
+			return fmt.Sprintf("Medians %sintervals from the smallest to the largest value (fewer than %d trials have no 95%% interval).",
 				of, stats.MinForInterval)
 		}
 	}
-	text := "Medians " + of + "intervals are the median's at 95 % confidence"
+	text := "Medians " + of + "intervals are the median's at 95% confidence"
 	if points[0].Summary.Looked {
 		text += ", whichever round they were narrow enough in"
 	}

@@ -128,12 +128,12 @@ func TestSummarySaysWhatTheIntervalsAre(t *testing.T) {
 		many.Points[0].Records = append(many.Points[0].Records, record)
 	}
 	many.Points[0] = stats.Summarized(many.Points[0].Parameters, many.Points[0].Records)
-	if text := printed(t, report.Summary, many); !strings.Contains(text, "intervals are the median's at 95 % confidence.") {
+	if text := printed(t, report.Summary, many); !strings.Contains(text, "intervals are the median's at 95% confidence.") {
 		t.Errorf("six values:\n%s", text)
 	}
 	mixed := pointsOf("higher", 1, 2)
 	mixed.Points[0] = many.Points[0]
-	if text := printed(t, report.Summary, mixed); !strings.Contains(text, "fewer than 6 trials have no 95 % interval") {
+	if text := printed(t, report.Summary, mixed); !strings.Contains(text, "fewer than 6 trials have no 95% interval") {
 		t.Errorf("some points of one value:\n%s", text)
 	}
 	single := pointsOf("lower", 1, 2)
@@ -186,7 +186,7 @@ func TestSummaryWarnings(t *testing.T) {
 		"with other figures": {
 			[][]finding.Finding{{finding.Retried(7, 5)}, nil, {x, finding.Retried(3, 6)}},
 			[]string{
-				"- rowsPerCommit=a, c: 3–7 transactions, 5.0–6.0 % of all, were rolled back and tried again", "- rowsPerCommit=c: x",
+				"- rowsPerCommit=a, c: 3–7 transactions (5.0–6.0% of all) were rolled back and retried", "- rowsPerCommit=c: x",
 			},
 		},
 	}

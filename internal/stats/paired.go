@@ -71,7 +71,7 @@ func (p *Paired) speed() (ratio, low, high float64) {
 	return p.Ratio, p.Low, p.High
 }
 
-// timesFrom is the speed from which on it is told as a factor: "3.1 times as fast" is easier to read than "210 % faster".
+// timesFrom is the speed from which on it is told as a factor: "3.1 times as fast" is easier to read than "210% faster".
 const timesFrom = 1.5
 
 // String says the verdict in a sentence, without the point.
@@ -82,11 +82,11 @@ func (p *Paired) String() string {
 		if speed >= timesFrom {
 			return fmt.Sprintf("%s is %s times as fast as %s (%s)", p.Variant, digits(speed, 2), p.Baseline, span(low, high))
 		}
-		return fmt.Sprintf("%s is %s %% faster than %s (%s %%)", p.Variant, percent(speed-1), p.Baseline, percents(low-1, high-1))
+		return fmt.Sprintf("%s is %s%% faster than %s (%s%%)", p.Variant, percent(speed-1), p.Baseline, percents(low-1, high-1))
 	case Slower:
-		return fmt.Sprintf("%s is %s %% slower than %s (%s %%)", p.Variant, percent(1-speed), p.Baseline, percents(1-high, 1-low))
+		return fmt.Sprintf("%s is %s%% slower than %s (%s%%)", p.Variant, percent(1-speed), p.Baseline, percents(1-high, 1-low))
 	case Equal:
-		return fmt.Sprintf("%s and %s are equal within %d %% (ratio %.2f–%.2f)", p.Variant, p.Baseline, p.EquivalencePercent,
+		return fmt.Sprintf("%s and %s are equal within %d%% (ratio %.2f–%.2f)", p.Variant, p.Baseline, p.EquivalencePercent,
 			p.Low, p.High)
 	case NoDifferenceShown, CannotSay:
 	}
@@ -147,7 +147,7 @@ func AnswerOf(list []Paired) Answer {
 		text := fmt.Sprintf("%s%s; %d of %d %s differ", list[largest].String(), at(list[largest].Parameters), differ, n, things)
 		return Answer{text, list[largest].named()}
 	case equal == n:
-		return Answer{Text: fmt.Sprintf("all %d %s are equal within %d %%", n, things, list[0].EquivalencePercent)}
+		return Answer{Text: fmt.Sprintf("all %d %s are equal within %d%%", n, things, list[0].EquivalencePercent)}
 	default:
 		return Answer{Text: undecided(list, equal, none, things)}
 	}
@@ -162,7 +162,7 @@ func undecided(list []Paired, equal, none int, things string) string {
 		if equal+none == n {
 			others = "of the others no difference is shown"
 		}
-		return fmt.Sprintf("%d of %d %s are equal within %d %%; %s", equal, n, things, list[0].EquivalencePercent, others)
+		return fmt.Sprintf("%d of %d %s are equal within %d%%; %s", equal, n, things, list[0].EquivalencePercent, others)
 	case none == n:
 		return fmt.Sprintf("no difference is shown at any of %d %s", n, things)
 	case none > 0:
@@ -211,7 +211,7 @@ func percent(fraction float64) string { return digits(100*fraction, 2) }
 
 func percents(low, high float64) string { return percent(low) + "–" + percent(high) }
 
-// Loss is by what fraction the variant is slower than the baseline, with its interval: 0.05 is 5 % slower, and a negative one is
+// Loss is by what fraction the variant is slower than the baseline, with its interval: 0.05 is 5% slower, and a negative one is
 // faster. It is what String says of a variant that is Slower. Without an interval, the bounds are ∓ infinity and 1.
 func (p *Paired) Loss() (loss, low, high float64) {
 	speed, slowest, fastest := p.speed()

@@ -41,13 +41,13 @@ func TestVerdictsInWords(t *testing.T) {
 	}{
 		{pair("higher", threefold), "lazy is 3.1 times as fast as durable (2.8–3.4)"},
 		{pair("lower", third), "lazy is 3.1 times as fast as durable (2.8–3.4)"},
-		{pair("higher", slightly), "lazy is 8.1 % faster than durable (4.1–13 %)"},
-		{pair("higher", slower), "lazy is 7.1 % slower than durable (4.9–9.2 %)"},
-		{pair("higher", equal), "lazy and durable are equal within 5 % (ratio 0.98–1.03)"},
-		{pair("higher", none), "no difference shown between lazy and durable (ratio 0.96–1.08); one of 6.1 % would probably have been"},
+		{pair("higher", slightly), "lazy is 8.1% faster than durable (4.1–13%)"},
+		{pair("higher", slower), "lazy is 7.1% slower than durable (4.9–9.2%)"},
+		{pair("higher", equal), "lazy and durable are equal within 5% (ratio 0.98–1.03)"},
+		{pair("higher", none), "no difference shown between lazy and durable (ratio 0.96–1.08); one of 6.1% would probably have been"},
 		{pair("higher", few), "cannot say whether lazy differs from durable: too few rounds, 3; the first answer takes 4"},
 		{pair("higher", noisy), "cannot say whether lazy differs from durable: the ratios scatter too much from round to round; " +
-			"a difference of 5 % would take about 60 rounds; one of 21 % would probably have been seen"},
+			"a difference of 5% would take about 60 rounds; one of 21% would probably have been seen"},
 	} {
 		if diff := cmp.Diff(tc.want, tc.paired.String()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -63,7 +63,7 @@ func TestAnswer(t *testing.T) {
 		want string
 	}{
 		"nothing":   {nil, ""},
-		"one":       {[]stats.Paired{pair("higher", slower)}, "lazy is 7.1 % slower than durable (4.9–9.2 %)"},
+		"one":       {[]stats.Paired{pair("higher", slower)}, "lazy is 7.1% slower than durable (4.9–9.2%)"},
 		"one point": {[]stats.Paired{pair("higher", threefold, "1")}, "lazy is 3.1 times as fast as durable (2.8–3.4) at rowsPerCommit=1"},
 		"points": {
 			[]stats.Paired{pair("higher", slightly, "16"), pair("higher", threefold, "1"), pair("higher", equal, "1024")},
@@ -73,10 +73,10 @@ func TestAnswer(t *testing.T) {
 			[]stats.Paired{pair("higher", threefold), other},
 			"lazy is 3.1 times as fast as durable (2.8–3.4); 2 of 2 comparisons differ",
 		},
-		"all equal": {[]stats.Paired{pair("higher", equal, "1"), pair("higher", equal, "2")}, "all 2 points are equal within 5 %"},
+		"all equal": {[]stats.Paired{pair("higher", equal, "1"), pair("higher", equal, "2")}, "all 2 points are equal within 5%"},
 		"some equal": {
 			[]stats.Paired{pair("higher", equal, "1"), pair("higher", none, "2")},
-			"1 of 2 points are equal within 5 %; of the others no difference is shown",
+			"1 of 2 points are equal within 5%; of the others no difference is shown",
 		},
 		"none": {[]stats.Paired{pair("higher", none, "1"), pair("higher", none, "2")}, "no difference is shown at any of 2 points"},
 		"few of both": {
@@ -86,7 +86,7 @@ func TestAnswer(t *testing.T) {
 		"for several causes": {[]stats.Paired{pair("higher", noisy, "1"), pair("higher", few, "2")}, "cannot say at any of 2 points"},
 		"equal or unknown": {
 			[]stats.Paired{pair("higher", equal, "1"), pair("higher", none, "2"), pair("higher", few, "3")},
-			"1 of 3 points are equal within 5 %; the others have no answer",
+			"1 of 3 points are equal within 5%; the others have no answer",
 		},
 		"too few": {[]stats.Paired{pair("higher", few, "1"), pair("higher", few, "2")}, "cannot say: too few rounds, 3; the first answer takes 4"},
 	} {

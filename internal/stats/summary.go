@@ -16,7 +16,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats/sequential"
 )
 
-// MinForInterval is how many values a 95 % confidence interval of the median takes.
+// MinForInterval is how many values a 95% confidence interval of the median takes.
 const MinForInterval = 6
 
 // Interval says what a summary's low and high are.
@@ -25,7 +25,7 @@ type Interval string
 const (
 	// MinMax is the smallest and the largest value.
 	MinMax Interval = "MinMax"
-	// Confidence95 is the 95 % confidence interval of the median.
+	// Confidence95 is the 95% confidence interval of the median.
 	Confidence95 Interval = "Confidence95"
 )
 

@@ -86,7 +86,7 @@ func (p *Paired) unanswered() *Unanswered { return &Unanswered{least: *p, most: 
 func (u *Unanswered) String() string {
 	low, high := &u.least, &u.most
 	if low.Verdict == NoDifferenceShown {
-		return fmt.Sprintf("no difference shown between %s and %s (ratio %.2f–%.2f); one of %s %% would probably have been",
+		return fmt.Sprintf("no difference shown between %s and %s (ratio %.2f–%.2f); one of %s%% would probably have been",
 			low.Variant, low.Baseline, low.Low, high.High, percentRange(low.Detectable, high.Detectable))
 	}
 	return fmt.Sprintf("cannot say whether %s differs from %s: %s", low.Variant, low.Baseline, u.cause())
@@ -113,11 +113,11 @@ func (u *Unanswered) cause() string {
 		text, unit = "the values scatter too much from trial to trial", "trials on each side"
 	}
 	if low.needsRounds() {
-		text += fmt.Sprintf("; a difference of %d %% would take about %s %s", low.EquivalencePercent,
+		text += fmt.Sprintf("; a difference of %d%% would take about %s %s", low.EquivalencePercent,
 			countRange(low.RoundsNeeded, high.RoundsNeeded), unit)
 	}
 	if low.hasDetectable() {
-		text += fmt.Sprintf("; one of %s %% would probably have been seen", percentRange(low.Detectable, high.Detectable))
+		text += fmt.Sprintf("; one of %s%% would probably have been seen", percentRange(low.Detectable, high.Detectable))
 	}
 	return text
 }

@@ -106,7 +106,7 @@ var _ = Describe("a measurement that is not what was asked for", func() {
 		Expect(failure(finished(ctx, "narrow"))).To(And(
 			HavePrefix("TooManyInvalid: attempts disturbed: 2, allowed by trials.maxInvalid: 1; the last one was of trial 1: Throttled: "),
 			ContainSubstring("the server was held back at its CPU limit (100m) for "),
-			ContainSubstring("trials.maxThrottledPercent allows 1 %: raise database.resources.limits.cpu, or allow more")))
+			ContainSubstring("trials.maxThrottledPercent allows 1%: raise database.resources.limits.cpu, or allow more")))
 	}, SpecTimeout(runTime))
 
 	It("an image tag that moves between two trials", func(ctx SpecContext) {
@@ -176,7 +176,7 @@ spec:
 		Expect(outcomes(ctx, "visited")).To(Equal(undisturbed))
 		Expect(record(ctx, "visited-t1-a1").Neighbors.Arrived.Names).To(ContainElement(namespace + "/visitor"))
 		Expect(run.Status.Points[0].Warnings).To(ContainElement(
-			ContainSubstring("Pods came to the database's node during the attempt: " + namespace + "/visitor")))
+			ContainSubstring("Pods started on the database node during the attempt: " + namespace + "/visitor")))
 		Expect(record(ctx, "visited-t2-a1").Neighbors.Arrived.Names).NotTo(ContainElement(namespace+"/visitor"), "it was there before")
 	}, SpecTimeout(runTime))
 })

@@ -95,7 +95,7 @@ func TestTexts(t *testing.T) {
 		"run": {
 			"<strong>12,850 rows/s</strong>", "(12,700–13,560)", " at rowsPerCommit=512; 64 to 1024 may be as good", "66 of 66 trials",
 			`<span class="verdict no">does not hold</span>`, "10-fold speed increase", `<tr class="best">`, `<tr class="rival">`,
-			`<li id="remark-1">Pods came to`, "EvictionByEvictionAPI", "fdatasync took from 118 µs", "<h2>Environment</h2>",
+			`<li id="remark-1">Pods started on`, "EvictionByEvictionAPI", "fdatasync took 118 µs", "<h2>Environment</h2>",
 			"innodb_log_file_size", "kubectl create --filename commit-size.yaml", "kind: BenchmarkRun", "Rate over time", "Latency of commit",
 		},
 		"run without details": {"Latency of commit"},

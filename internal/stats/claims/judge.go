@@ -43,7 +43,7 @@ type Judgement struct {
 }
 
 // Interval compares the values of two points that were measured in the same rounds: their ratio, with an interval that holds at
-// 95 % for so many comparisons together. If there is no interval it says why.
+// 95% for so many comparisons together. If there is no interval it says why.
 type Interval func(of, to []float64, comparisons int) (ratio stats.Ratio, why string)
 
 // Judge claims by what was measured of a metric, by its name: empty is the headline metric. The error of all claims together is
@@ -145,7 +145,7 @@ func (g judge) noDifference(j *Judgement) {
 	case r.Low > within || r.High < 1/within:
 		j.Verdict = DoesNotHold
 	}
-	j.Detail = fmt.Sprintf("%s, a difference of less than %d %% was claimed", times(r), g.claim.NoDifference.WithinPercent)
+	j.Detail = fmt.Sprintf("%s, a difference of less than %d%% was claimed", times(r), g.claim.NoDifference.WithinPercent)
 }
 
 // bestAt compares the best of those that the best is said to be one of with each of the others. That it is better than all of

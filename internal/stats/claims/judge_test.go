@@ -64,7 +64,7 @@ func TestJudge(t *testing.T) {
 		"ratio, at the bound":   {ratio(3.2, 0), bySize("higher", six, 100, 200, 320), claims.CannotSay, true, "3.2"},
 		"ratio, few trials":     {ratio(8, 0), bySize("higher", 2, 100, 500, 1000), claims.CannotSay, false, "too few trials, 2"},
 		"ratio, a value is 0":   {ratio(8, 0), bySize("higher", six, 0, 500, 1000), claims.CannotSay, false, "zero"},
-		"no difference":         {equal, bySize("higher", six, 100, 500, 505), claims.Holds, true, "less than 5 % was claimed"},
+		"no difference":         {equal, bySize("higher", six, 100, 500, 505), claims.Holds, true, "less than 5% was claimed"},
 		"no difference, but":    {equal, bySize("higher", six, 100, 500, 600), claims.DoesNotHold, true, "1.2"},
 		"no difference, on it":  {equal, bySize("higher", six, 100, 500, 525), claims.CannotSay, false, "1.05"},
 		"best":                  {best("16"), bySize("higher", six, 100, 500, 600), claims.Holds, true, "rowsPerCommit=16 is the best: 1.2"},
@@ -205,6 +205,6 @@ func TestErrorOverClaims(t *testing.T) {
 		}
 	}
 	if share := float64(wrong) / runs; share > 0.06 {
-		t.Errorf("an answer in %.1f %% of runs", 100*share)
+		t.Errorf("an answer in %.1f%% of runs", 100*share)
 	}
 }
