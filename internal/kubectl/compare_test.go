@@ -92,7 +92,7 @@ func TestCompareExitCodes(t *testing.T) {
 		code      int
 		says      string
 	}{
-		{[]string{main, same}, ExitFine, "all 2 points are equal within 5%"},
+		{[]string{main, same}, ExitFine, "equal within 5% for all 2 points"},
 		{[]string{main, same, "--fail-on-regression", "5%"}, ExitFine, "OK\n"},
 		{[]string{main, slow, "--fail-on-regression", "5%"}, ExitFine, "slow is 4% slower than main"},
 		{[]string{main, slow, "--fail-on-regression", "3%"}, ExitRegression, "REGRESSION\n"},
@@ -101,7 +101,7 @@ func TestCompareExitCodes(t *testing.T) {
 		{[]string{main, slower, "--fail-on-regression", "5%"}, ExitRegression, "slower by more than 5% at 2 of 2 points"},
 		{[]string{main, slower, "--fail-on-regression", "5%", "--allow-undecided"}, ExitRegression, "REGRESSION"},
 		{[]string{main, slower}, ExitFine, "slower is 11% slower than main"},
-		{[]string{main, fast, "--fail-on-regression", "0"}, ExitFine, "fast is 2 times as fast as main"},
+		{[]string{main, fast, "--fail-on-regression", "0"}, ExitFine, "fast is 2× as fast as main"},
 		{[]string{main, file(t, few)}, ExitCannotSay, "too few trials, 6 and 2"},
 		{[]string{main, file(t, few), "--fail-on-regression", "5%"}, ExitCannotSay, "CANNOT SAY"},
 		{[]string{main, file(t, few), "--allow-undecided"}, ExitFine, "CANNOT SAY"},
@@ -158,7 +158,7 @@ func TestCompareComparisonFile(t *testing.T) {
 		code      int
 		says      string
 	}{
-		{[]string{comparisonFile}, ExitCannotSay, "durable-or-not: lazy is 3 times as fast as durable"},
+		{[]string{comparisonFile}, ExitCannotSay, "durable-or-not: lazy is 3× as fast as durable"},
 		{[]string{comparisonFile, "--allow-undecided"}, ExitFine, "CANNOT SAY"},
 		{[]string{comparisonFile + ":durable", comparisonFile + ":lazy"}, ExitFine, "2 rounds  OK"},
 		{[]string{comparisonFile + ":durable", comparisonFile + ":lazy", "--metric", "rowsPerSecond"}, ExitFine, "2 rounds  OK"},

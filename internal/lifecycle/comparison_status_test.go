@@ -68,7 +68,7 @@ func TestStatusOfComparison(t *testing.T) {
 	if c := got.Pairs[0]; c.Ratio == "" || c.Low == "" || c.High == "" || c.Median == "" || c.BaselineMedian == "" {
 		t.Errorf("the comparison lacks numbers: %+v", c)
 	}
-	if !strings.HasPrefix(got.Answer, "lazy is 3 times as fast as durable (") {
+	if !strings.HasPrefix(got.Answer, "lazy is 3× as fast as durable (") {
 		t.Errorf("the answer is %q", got.Answer)
 	}
 }

@@ -135,7 +135,7 @@ func (p *ReproducedPoint) judge(difference ReproductionVerdict, within float64) 
 	case differs:
 		p.Verdict = difference
 	default:
-		p.Detail = fmt.Sprintf("the values scatter too much: the ratio is between %.2f and %.2f", p.Low, p.High)
+		p.Detail = fmt.Sprintf("the values vary too much: the ratio is between %.2f and %.2f", p.Low, p.High)
 	}
 }
 
@@ -222,7 +222,7 @@ func (r *Reproduction) Print(w io.Writer) error {
 
 // blocks of a reproduction: a table of the points, and what must be read with it.
 func (r *Reproduction) blocks() []block {
-	table := paragraphs("Intervals hold at 95% over all points together. There and here were measured at different times " +
+	table := paragraphs("Intervals: 95% confidence across all points. There and here were measured at different times " +
 		"and places.")
 	table.rows = [][]string{{"point", "there", "here", "here / there", "interval", "verdict"}}
 	var details []string

@@ -96,7 +96,7 @@ func TestRulingWhereLowerIsBetter(t *testing.T) {
 	}
 	base := lower(runOf("main", around100))
 	c := compared(t, base, lower(runOf("b", times(1.1, around100))), 0.09)
-	if c.Ruling() != report.Regression || !strings.Contains(printedCompared(t, report.ComparedText, c), "b is 9.1% slower than main") {
+	if c.Ruling() != report.Regression || !strings.Contains(printedCompared(t, report.ComparedText, c), "b takes 10% more time than main") {
 		t.Errorf("%s", printedCompared(t, report.ComparedText, c))
 	}
 	if c.Threshold = 0.095; c.Ruling() != report.Fine {

@@ -26,7 +26,7 @@ func (r Ratio) Told() bool { return r.Low > 1 || r.High < 1 }
 func (r Ratio) Bounded() bool { return r.Low > 0 && !math.IsInf(r.High, 1) }
 
 // RatioTo compares the values of points with those of one of them, round by round: each round has all points, so that what the
-// machine did meanwhile cancels. Together, the intervals of all points hold 95 %.
+// machine did meanwhile cancels. Together, the intervals of all points hold 95%.
 func RatioTo(points []Point, reference int) []Ratio {
 	measured := 0
 	for _, p := range points {
@@ -66,7 +66,7 @@ func ratioOf(values, reference []float64, level float64) Ratio {
 func PairedRatio(of, to []float64, comparisons int) (r Ratio, why string) {
 	n := min(len(of), len(to))
 	if n < MinForRanks {
-		return r, fmt.Sprintf("too few trials, %d; it takes %d to tell points apart", n, MinForRanks)
+		return r, fmt.Sprintf("too few trials (%d): it takes %d to tell points apart", n, MinForRanks)
 	}
 	if r = ratioOf(of, to, ErrorProbability/float64(max(1, comparisons))); !r.Bounded() {
 		return r, "a value is missing, zero or negative"

@@ -142,10 +142,10 @@ func TestSeparateInWords(t *testing.T) {
 		"new is 10% slower than old (7.1–13%)": {
 			BaselineValues: []float64{100, 101, 99, 102}, Values: []float64{90, 91, 92, 89},
 		},
-		"cannot say whether new differs from old: too few trials, 4 and 3; the first answer takes 4 on each side": {
+		"cannot say whether new differs from old: too few trials (4 and 3): an answer takes at least 4 on each side": {
 			BaselineValues: []float64{100, 101, 99, 102}, Values: []float64{90, 91, 92},
 		},
-		"the values scatter too much from trial to trial; a difference of 5% would take about": {
+		"the values vary too much between trials; a difference of 5% would take about": {
 			BaselineValues: []float64{100, 120, 90, 130}, Values: []float64{100, 120, 90, 130},
 		},
 	} {

@@ -103,9 +103,9 @@ func TestTexts(t *testing.T) {
 		"words":               {"totalSeconds against uniqueChecks", "Medians by part", "LINEITEM"},
 		"milestones":          {"Rate over rows inserted", "<caption>Milestones</caption>"},
 		"failed":              {"<strong>Failed.</strong> LoaderFailed: trial 1", "Nothing was measured.", "already exists"},
-		"single":              {"(one trial)", "one trial each says nothing about how they vary"},
+		"single":              {"(one trial)", "with one trial each, their spread is unknown"},
 		"comparison": {
-			"lazy is 3 times as fast as durable (3–3.1) at rowsPerCommit=1; 3 of 6 points differ.", "8 of at most 8 rounds, paired: all 8 rounds are measured.",
+			"flushed once a second is 3× as fast as every commit on disk (3–3.1×) at rowsPerCommit=1; 3 of 6 points differ.", "8 of at most 8 rounds, paired: all 8 rounds are measured.",
 			`<dd class="unasked">1 of 214 other`, "Round by round", "innodbFsyncsPerTransaction", "Latency of commit at rowsPerCommit=1",
 			"cannot say", "measured again: 1 (run durable-or-not-r3-lazy)", "kind: BenchmarkComparison",
 		},
@@ -191,7 +191,7 @@ func TestDifferencesBetweenTrials(t *testing.T) {
 	c.Details.Add(c.Report.Records[7], doc)
 	text := runPage(t, c)
 	for _, want := range []string{
-		`<tr class="differs"><th scope="row">database&#39;s node</th><td>worker (65 trials)</td>`, "elsewhere (trials 8)",
+		`<tr class="differs"><th scope="row">database node</th><td>worker (65 trials)</td>`, "elsewhere (trials 8)",
 		"trial 8: innodb_buffer_pool_size (134217728 → 5)",
 	} {
 		if !strings.Contains(text, want) {
