@@ -68,7 +68,7 @@ func TestEnvtestThrottled(t *testing.T) {
 	if diff := cmp.Diff([]string{"run-t1-a1 Invalidated", "run-t1-a2 Accepted"}, c.attemptNames()); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}
-	const says = "trial 1, attempt 1, Invalidated: Throttled: the server was held back at its CPU limit (1) for 0.30 s of the measured " +
+	const says = "trial 1, attempt 1, Invalidated: Throttled: the server was throttled at its CPU limit (1) for 0.30 s of the measured " +
 		"1.00 s, 30.0%; trials.maxThrottledPercent allows 1%: raise database.resources.limits.cpu, or allow more"
 	if got := c.summary("run"); !strings.Contains(got, says) {
 		t.Errorf("the summary does not say %q:\n%s", says, got)

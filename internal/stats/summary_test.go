@@ -17,7 +17,7 @@ import (
 )
 
 // The interval of n values is from the k-th smallest to the k-th largest; k is 1 for 6 values, and 3 for 12: the probability
-// that the median lies outside is 2·(C(12,0)+C(12,1)+C(12,2))/2^12 = 3.9%; with k of 4 it would be 14.6 %.
+// that the median lies outside is 2·(C(12,0)+C(12,1)+C(12,2))/2^12 = 3.9%; with k of 4 it would be 14.6%.
 func TestSummarize(t *testing.T) {
 	cases := map[string]struct {
 		values []float64
