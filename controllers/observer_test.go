@@ -104,14 +104,14 @@ func TestEnvtestNodeThatChanges(t *testing.T) {
 	latency = map[int]int64{1: 300, 2: 500}
 	other := same("other")
 	other.Spec.Seed = ptr.To[int64](2)
-	const drift = "fdatasync took from 300 µs (p95 350) before trial 1 to 500 µs (p95 550) before trial 2: the disk was not the same for all trials"
+	const drift = "disk probe: fdatasync took 300 µs (p95 350 µs) before trial 1 and 500 µs (p95 550 µs) before trial 2"
 	for name, tc := range map[string]struct {
 		run  *v1alpha1.BenchmarkRun
 		want []string
 	}{
 		"asks for something else": {other, []string{drift}},
-		"asks for the same": {same("again"), []string{drift, "fdatasync took 400 µs on the data volume (p95 450); in run first, the last that asked " +
-			"for the same, 105 µs (p95 155)"}},
+		"asks for the same": {same("again"), []string{drift, "disk probe: fdatasync took 400 µs (p95 450 µs), but 105 µs " +
+			"(p95 155 µs) in run first, the last with the same specification"}},
 	} {
 		c.apply(tc.run)
 		run := c.until(tc.run.Name, v1alpha1.ConditionComplete)
