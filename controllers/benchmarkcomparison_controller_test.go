@@ -44,7 +44,7 @@ func TestEnvtestComparisonDecided(t *testing.T) {
 			t.Errorf("%s is not true", condition)
 		}
 	}
-	if !strings.HasPrefix(comparison.Status.Answer, "lazy is 3 times as fast as durable") || comparison.Status.Progress != "5/20" {
+	if !strings.HasPrefix(comparison.Status.Answer, "lazy is 3× as fast as durable") || comparison.Status.Progress != "5/20" {
 		t.Errorf("after %s rounds: %s", comparison.Status.Progress, comparison.Status.Answer)
 	}
 	if len(comparison.Status.Pairs) != 2 || comparison.Status.Pairs[0].Verdict != v1alpha1.VerdictFaster {

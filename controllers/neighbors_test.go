@@ -30,8 +30,8 @@ func TestEnvtestNeighbors(t *testing.T) {
 	c := newCluster(t)
 	visitors := summaryBesideNeighbors(t, c)
 	for _, want := range []string{
-		"- Pods came to the database's node during the attempt: " + c.namespace + "/visitor, 1 from Jobs (1 of 3 trials)\n",
-		"- the database's node had conditions that disturb: DiskPressure (2 of 3 trials)\n",
+		"- Pods started on the database node during the attempt: " + c.namespace + "/visitor, 1 from Jobs (1 of 3 trials)\n",
+		"- the database node was short of resources: DiskPressure (2 of 3 trials)\n",
 	} {
 		if !strings.Contains(visitors.summary, want) {
 			t.Errorf("the summary lacks %q:\n%s", want, visitors.summary)

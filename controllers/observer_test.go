@@ -68,8 +68,8 @@ func TestEnvtestThrottled(t *testing.T) {
 	if diff := cmp.Diff([]string{"run-t1-a1 Invalidated", "run-t1-a2 Accepted"}, c.attemptNames()); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}
-	const says = "trial 1, attempt 1, Invalidated: Throttled: the server was held back at its CPU limit (1) for 0.30 s of the measured " +
-		"1.00 s, 30.0 %; trials.maxThrottledPercent allows 1 %: raise database.resources.limits.cpu, or allow more"
+	const says = "trial 1, attempt 1, Invalidated: Throttled: the server was throttled at its CPU limit (1) for 0.30 s of the measured " +
+		"1.00 s, 30.0%; trials.maxThrottledPercent allows 1%: raise database.resources.limits.cpu, or allow more"
 	if got := c.summary("run"); !strings.Contains(got, says) {
 		t.Errorf("the summary does not say %q:\n%s", says, got)
 	}
@@ -80,7 +80,7 @@ func TestEnvtestThrottled(t *testing.T) {
 	c.settle("run")
 	c.apply(testutil.MakeRun("own-limit", "").Repetitions(1).Obj())
 	run = c.until("own-limit", v1alpha1.ConditionComplete)
-	want := []string{"the server was held back at its CPU limit for 30 % of the measured phase: the number is also that of the limit"}
+	want := []string{"the server was throttled at its CPU limit for 30% of the measured phase: the number depends on that limit"}
 	if diff := cmp.Diff(want, run.Status.Points[0].Warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
@@ -104,14 +104,14 @@ func TestEnvtestNodeThatChanges(t *testing.T) {
 	latency = map[int]int64{1: 300, 2: 500}
 	other := same("other")
 	other.Spec.Seed = ptr.To[int64](2)
-	const drift = "fdatasync took from 300 µs (p95 350) before trial 1 to 500 µs (p95 550) before trial 2: the disk was not the same for all trials"
+	const drift = "disk probe: fdatasync took 300 µs (p95 350 µs) before trial 1 and 500 µs (p95 550 µs) before trial 2"
 	for name, tc := range map[string]struct {
 		run  *v1alpha1.BenchmarkRun
 		want []string
 	}{
 		"asks for something else": {other, []string{drift}},
-		"asks for the same": {same("again"), []string{drift, "fdatasync took 400 µs on the data volume (p95 450); in run first, the last that asked " +
-			"for the same, 105 µs (p95 155)"}},
+		"asks for the same": {same("again"), []string{drift, "disk probe: fdatasync took 400 µs (p95 450 µs), but 105 µs " +
+			"(p95 155 µs) in run first, the last with the same specification"}},
 	} {
 		c.apply(tc.run)
 		run := c.until(tc.run.Name, v1alpha1.ConditionComplete)

@@ -56,7 +56,7 @@ func TestEnvtestPilot(t *testing.T) {
 	if run.Status.Progress != "4/4" || ptr.Deref(run.Status.Trials.Invalidated, 0) != 0 {
 		t.Errorf("progress %s, %+v", run.Status.Progress, run.Status.Trials)
 	}
-	if text := c.summary("run"); !strings.Contains(text, "- rowsPerCommit=2: 220 rows in each trial; the pilot inserted 100 in 1.0 s\n") {
+	if text := c.summary("run"); !strings.Contains(text, "- rowsPerCommit=2: 220 rows per trial; the pilot inserted 100 in 1.0 s\n") {
 		t.Errorf("the summary does not say what the pilots decided:\n%s", text)
 	}
 }

@@ -91,10 +91,10 @@ func TestEnvtestBurstableIsReported(t *testing.T) {
 		want   string
 	}{
 		"guaranteed": {func(*v1alpha1.BenchmarkRun) {}, ""},
-		"loader":     {func(r *v1alpha1.BenchmarkRun) { r.Spec.Loader.Resources = burstable }, "Pods are not Guaranteed (loader Burstable): others on their nodes may take CPU and memory from them"},
+		"loader":     {func(r *v1alpha1.BenchmarkRun) { r.Spec.Loader.Resources = burstable }, "Pods are not Guaranteed (loader Burstable): other Pods on their nodes may take CPU and memory from them"},
 		"both": {func(r *v1alpha1.BenchmarkRun) {
 			r.Spec.Loader.Resources, r.Spec.Database.Resources = burstable, burstable
-		}, "Pods are not Guaranteed (database Burstable, loader Burstable): others on their nodes may take CPU and memory from them"},
+		}, "Pods are not Guaranteed (database Burstable, loader Burstable): other Pods on their nodes may take CPU and memory from them"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)

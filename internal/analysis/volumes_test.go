@@ -69,7 +69,7 @@ func TestReasonsOfComparisonClaims(t *testing.T) {
 				}}
 			}
 			got := Judge(s, p, runs, Verdicts{}).Claims[0]
-			if want := "1 times (1–1), at least 10 was claimed" + tc.want; got.Detail != want {
+			if want := "1× (1–1×; claimed: at least 10×)" + tc.want; got.Detail != want {
 				t.Errorf("detail %q, want %q", got.Detail, want)
 			}
 		})

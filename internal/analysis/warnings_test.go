@@ -26,7 +26,7 @@ func TestWarningsOfComparison(t *testing.T) {
 		"nothing": {},
 		"too few rounds": {
 			comparison: testutil.Pair(testutil.FixedRounds(2)),
-			want:       []string{"rounds (2) is too small for any verdict: the first is possible after 4 rounds (pairs: 1)"},
+			want:       []string{"maxRounds (2) is too small for a verdict: the first is possible after 4 rounds (pairs: 1)"},
 		},
 		"nodes":  {see: func(o *ComparisonRuns) { environment(o, 2).DatabaseNode = "other" }, want: []string{"the runs had different database nodes: worker, other"}},
 		"loader": {see: func(o *ComparisonRuns) { environment(o, 1).LoaderNode = "other" }, want: []string{"the runs had different loader nodes: worker2, other"}},
@@ -38,7 +38,7 @@ func TestWarningsOfComparison(t *testing.T) {
 			see: func(o *ComparisonRuns) {
 				environment(o, 1).DatabaseImage, environment(o, 2).DatabaseImage = "mariadb@2", "mariadb@2"
 			},
-			want: []string{"lazy and durable had different server images: mariadb@1, mariadb@2, although the same is asked for"},
+			want: []string{"lazy and durable had different server images although the specification is the same: mariadb@1, mariadb@2"},
 		},
 		"an image that is the variant": {
 			comparison: testutil.Pair(func(s *v1alpha1.BenchmarkComparison) {
@@ -54,7 +54,7 @@ func TestWarningsOfComparison(t *testing.T) {
 					environment(o, i).SettingsDigest = digest
 				}
 			},
-			want: []string{"lazy and durable had different server variables: a, b, although the same is asked for"},
+			want: []string{"lazy and durable had different server variables although the specification is the same: a, b"},
 		},
 		"a binary log that is the variant": {
 			comparison: testutil.Pair(func(s *v1alpha1.BenchmarkComparison) {
@@ -68,13 +68,13 @@ func TestWarningsOfComparison(t *testing.T) {
 					Engine: v1alpha1.EngineMySQL, Image: "mysql:8.4", Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(false)},
 				}
 			}),
-			want: []string{"durable writes a binary log and lazy does not: what the log costs is part of the difference"},
+			want: []string{"durable writes a binary log and lazy does not: the difference includes the cost of the log"},
 		},
 		"a binary log that nobody asked for": {
 			see: func(o *ComparisonRuns) {
 				o.Variables = []map[string]string{{"log_bin": "OFF"}, {"log_bin": "ON"}}
 			},
-			want: []string{"lazy writes a binary log and durable does not: what the log costs is part of the difference"},
+			want: []string{"lazy writes a binary log and durable does not: the difference includes the cost of the log"},
 		},
 		"of a run": {
 			see: func(o *ComparisonRuns) {
@@ -95,7 +95,7 @@ func TestWarningsOfComparison(t *testing.T) {
 				}
 			},
 			want: []string{
-				"the server did not come to rest: after 5–7s it had 90–210 dirty pages (the goal is 81) (6 of 9 trials) (3 of 4 runs)",
+				"the server did not settle: after 5–7 s it still had 90–210 dirty pages (goal: 81) (6 of 9 trials) (3 of 4 runs)",
 				"commits are not durable: innodb_flush_log_at_trx_commit is 0 (1 of 4 runs)",
 			},
 		},

@@ -67,7 +67,7 @@ func TestLost(t *testing.T) {
 				p.Status.ContainerStatuses[0].LastTerminationState.Terminated = ended("OOMKilled", 137)
 				return p
 			},
-			want: "the server was killed for its memory: raise database.resources.limits.memory",
+			want: "the server ran out of memory and was killed: raise database.resources.limits.memory",
 		},
 		"ended": {
 			pod: func(p *corev1.Pod) *corev1.Pod {

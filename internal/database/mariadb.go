@@ -178,7 +178,7 @@ func mariaDBMessage(object *unstructured.Unstructured) string {
 	if c := mariaDBCondition(object); c != nil {
 		return c.Reason + ": " + c.Message
 	}
-	return "it has said nothing yet; does it run?"
+	return "it has not reported anything yet; is it running?"
 }
 
 func mariaDBCondition(object *unstructured.Unstructured) *metav1.Condition {

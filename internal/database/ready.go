@@ -187,7 +187,7 @@ func (i *Instance) Lost() string {
 		switch {
 		case end == nil:
 		case end.Reason == podutil.OOMKilled:
-			return "the server was killed for its memory: raise database.resources.limits.memory"
+			return "the server ran out of memory and was killed: raise database.resources.limits.memory"
 		default:
 			return fmt.Sprintf("the server ended with exit code %d", end.ExitCode)
 		}

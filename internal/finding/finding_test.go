@@ -23,132 +23,128 @@ var samples = []struct {
 	of   finding.Finding
 	text string
 }{
-	{finding.Short(false), "the measured phase took less than a second: ask for more rows"},
-	{finding.Short(true), "the measured phase took less than a second: let the program do more"},
-	{finding.Retried(12, 3.25), "12 transactions, 3.2 % of all, were rolled back and tried again"},
+	{finding.Short(false), "the measured phase took less than a second: use more rows"},
+	{finding.Short(true), "the measured phase took less than a second: give the program more work"},
+	{finding.Retried(12, 3.25), "12 transactions (3.2% of all) were rolled back and retried"},
 	{
 		finding.Client{}.Busy(89.4, finding.CPUBound{NodeCPUs: 4}),
-		"the client used 89 % of the node's 4 CPUs: it may be what was measured",
+		"the client used 89% of the node's 4 CPUs: it may have been the bottleneck",
 	},
 	{
 		finding.Client{Pod: 2, Many: true}.Busy(90, finding.CPUBound{Connections: 8}),
-		"the client of Pod 2 used 90 % of 8 CPUs, one for each connection: it may be what was measured",
+		"the client of Pod 2 used 90% of 8 CPUs, one per connection: it may have been the bottleneck",
 	},
 	{
 		finding.Client{}.Busy(90, finding.CPUBound{LimitMillis: 500}),
-		"the client used 90 % of its limit of 500 thousandths of a CPU: it may be what was measured",
+		"the client used 90% of its CPU limit of 500m: it may have been the bottleneck",
 	},
 	{
 		finding.Client{}.Busy(85, finding.CPUBound{Connections: 1}),
-		"the client used 85 % of one CPU, and one connection cannot use more: it may be what was measured",
+		"the client used 85% of one CPU, the most that one connection can use: it may have been the bottleneck",
 	},
 	{
 		finding.Client{Pod: 3, Many: true}.Busy(85, finding.CPUBound{}),
-		"the client of Pod 3 used 85 % of one CPU, and one connection cannot use more: it may be what was measured",
+		"the client of Pod 3 used 85% of one CPU, the most that one connection can use: it may have been the bottleneck",
 	},
 	{
 		finding.Client{Pod: 0, Many: true}.Throttled(1),
-		"the client of Pod 0 was held back at its CPU limit for 1.0 % of the time",
+		"the client of Pod 0 was throttled at its CPU limit for 1.0% of the time",
 	},
 	{
-		finding.Late(7), "7 insert latencies are too long: they last until the client had made its next statement, because its " +
-			"kernel does not say when an answer came",
+		finding.Late(7), "7 insert latencies are too high: they include the client's work on its next statement, because its " +
+			"kernel does not report when an answer arrives",
 	},
 	{finding.FlushedLate("innodb_flush_log_at_trx_commit", "2"), "commits are not durable: innodb_flush_log_at_trx_commit is 2"},
 	{finding.SyncedLate("sync_binlog", "0"), "the binary log is not durable: sync_binlog is 0"},
-	{finding.Rounded("x", "100", "95", 5), "the server made 95 of x=100, a difference of 5.0 %"},
+	{finding.Rounded("x", "100", "95", 5), "the server rounded x=100 to 95, which is 5.0% off"},
 	{
 		finding.Debt("dirty pages", 5, 1940, 0),
-		"the server did not come to rest: after 5s it had 1940 dirty pages (the goal is 0)",
+		"the server did not settle: after 5 s it still had 1940 dirty pages (goal: 0)",
 	},
-	{finding.Unobserved(), "the observer in the database's Pod did not answer: what the server used is unknown"},
-	{finding.Left("b", "no"), "the schema b may still be on the server, because removing it failed: no"},
-	{finding.Stopped{Limit: 5}.Finding(), "stopped by the limit of 5 s"},
+	{finding.Unobserved(), "the observer in the database Pod did not answer: the server's resource usage is unknown"},
+	{finding.Left("b", "no"), "the schema b may still be on the server, because dropping it failed: no"},
+	{finding.Stopped{Limit: 5}.Finding(), "stopped at the limit of 5 s"},
 	{
 		finding.Stopped{Limit: 5, Rows: 1000, Planned: 1_000_000_000}.Finding(),
-		"stopped by the limit of 5 s, after 1000 of 1000000000 rows",
+		"stopped at the limit of 5 s, after 1000 of 1000000000 rows",
 	},
 	{
 		finding.Stopped{Limit: 5, Rows: 10, Planned: 50, Estimate: 25.2}.Finding(),
-		"stopped by the limit of 5 s, after 10 of 50 rows; at the terminal rate all would take 25 s",
+		"stopped at the limit of 5 s, after 10 of 50 rows; at the terminal rate, all rows would take 25 s",
 	},
 	{
 		finding.Missed{Rate: 100, Reached: 90.26, Share: 90.3, Unit: "rows/s"}.Finding(),
-		"the rate of 100 rows/s was not reached: 90.3 rows/s, 90.3 % of those that were due",
+		"the rate of 100 rows/s was not reached: 90.3 rows/s, 90.3% of the offered load",
 	},
 	{
 		finding.Missed{Rate: 100, Reached: 90, Share: 90, Waiting: 3, Unit: "transactions/s"}.Finding(),
-		"the rate of 100 transactions/s was not reached: 90.0 transactions/s, 90.0 % of those that were due; 3 still waited at the " +
-			"end, and are in no latency",
+		"the rate of 100 transactions/s was not reached: 90.0 transactions/s, 90.0% of the offered load; 3 were still queued at the " +
+			"end and have no latency",
 	},
-	{finding.Anew("sysbench", 2), "sysbench connected anew 2 times while it measured"},
-	{finding.PartOf("a.csv", 100, 40), "of the 100 rows of a.csv, the first 40 were asked for: bulkInsert.rows"},
-	{finding.OtherRows("the contest", 7, 1e9), "deviates from the contest: 7 rows in place of 1000000000"},
-	{finding.OtherServer("the contest", "11.8", "5.1.x"), "deviates from the contest: the server is 11.8, not 5.1.x"},
+	{finding.Anew("sysbench", 2), "sysbench reconnected 2× during the measurement"},
+	{finding.PartOf("a.csv", 100, 40), "bulkInsert.rows uses only the first 40 of 100 rows of a.csv"},
+	{finding.OtherRows("the contest", 7, 1e9), "deviates from the contest: 7 rows instead of 1000000000"},
+	{finding.OtherServer("the contest", "11.8", "5.1.x"), "deviates from the contest: server version 11.8 instead of 5.1.x"},
 	{
 		finding.OtherHardware("the contest"),
-		"deviates from the contest: hardware is not limited to 8 cores, 16 GB of memory and 8 drives: see the environment",
+		"deviates from the contest: the hardware is not limited to 8 cores, 16 GB of memory and 8 drives (see the environment)",
 	},
 	{finding.OfProgram("it was [cold] {x}"), "it was [cold] {x}"},
-	{finding.Arrived(finding.Pods{Names: "ns/a and 2 more"}), "Pods came to the database's node during the attempt: ns/a and 2 more"},
+	{finding.Arrived(finding.Pods{Names: "ns/a and 2 more"}), "Pods started on the database node during the attempt: ns/a and 2 more"},
 	{
 		finding.Departed(finding.Pods{Names: "ns/a", Others: []finding.PodCount{{"from Jobs", 3}, {"without an owner", 1}}}),
-		"Pods left the database's node during the attempt: ns/a, 3 from Jobs, 1 without an owner",
+		"Pods left the database node during the attempt: ns/a, 3 from Jobs, 1 without an owner",
 	},
 	{
 		finding.Departed(finding.Pods{Others: []finding.PodCount{{"from Jobs", 3}}}),
-		"Pods left the database's node during the attempt: 3 from Jobs",
+		"Pods left the database node during the attempt: 3 from Jobs",
 	},
 	{
 		finding.OnNodeConditions([]string{"DiskPressure", "PIDPressure"}),
-		"the database's node had conditions that disturb: DiskPressure, PIDPressure",
+		"the database node was short of resources: DiskPressure, PIDPressure",
 	},
 	{
 		finding.Unguaranteed([]string{"database Burstable"}),
-		"Pods are not Guaranteed (database Burstable): others on their nodes may take CPU and memory from them",
+		"Pods are not Guaranteed (database Burstable): other Pods on their nodes may take CPU and memory from them",
 	},
 	{
 		finding.HeldBack(12.4),
-		"the server was held back at its CPU limit for 12 % of the measured phase: the number is also that of the limit",
+		"the server was throttled at its CPU limit for 12% of the measured phase: the number depends on that limit",
 	},
 	{
 		finding.Shortened("document.json.gz", 200000, 131072),
-		"the summary of the result document has 200000 bytes, at most 131072 are kept: see document.json.gz for all warnings, " +
-			"settings and latencies",
+		"the summary of the result document has 200000 bytes, of which at most 131072 are kept: see document.json.gz for " +
+			"all findings, settings and latencies",
 	},
-	{finding.Spread(25), "the values differ by more than 25 % of their median"},
+	{finding.Spread(25), "the values span more than 25% of their median"},
 	{
 		finding.SpreadFollows(finding.SpreadFollowsDisk, 25, 0.9),
-		"the values differ by more than 25 % of their median, and follow fdatasync's latency before each trial (rank correlation " +
-			"0.90): the node explains it",
+		"the values span more than 25% of their median and follow the disk probe before each trial (rank correlation 0.90)",
 	},
 	{
 		finding.SpreadFollows(finding.SpreadFollowsCPU, 25, 0.9),
-		"the values differ by more than 25 % of their median, and follow the speed of the node's CPU before each trial (rank " +
-			"correlation 0.90): the node explains it",
+		"the values span more than 25% of their median and follow the CPU probe before each trial (rank correlation 0.90)",
 	},
 	{
 		finding.DiskDrift(finding.Fdatasync{Median: 100, P95: 200}, finding.Fdatasync{Median: 300, P95: 400}, 2, 5),
-		"fdatasync took from 100 µs (p95 200) before trial 2 to 300 µs (p95 400) before trial 5: the disk was not the same for all " +
-			"trials",
+		"disk probe: fdatasync took 100 µs (p95 200 µs) before trial 2 and 300 µs (p95 400 µs) before trial 5",
 	},
 	{
 		finding.CPUDrift(420.123, 548.9, 2, 5),
-		"a fixed piece of work took from 420.1 µs of the node's CPU before trial 2 to 548.9 µs before trial 5: the CPU was not as " +
-			"fast for all trials",
+		"CPU probe: 420.1–548.9 µs (fastest before trial 2, slowest before trial 5)",
 	},
 	{
-		finding.OtherDisk(finding.Fdatasync{Median: 100, P95: 200}, finding.Fdatasync{Median: 300, P95: 400}, "before"),
-		"fdatasync took 100 µs on the data volume (p95 200); in run before, the last that asked for the same, 300 µs (p95 400)",
+		finding.OtherDisk(finding.Fdatasync{Median: 100, P95: 99_994}, finding.Fdatasync{Median: 100_000, P95: 1_234_567}, "before"),
+		"disk probe: fdatasync took 100 µs (p95 99990 µs), but 100 ms (p95 1.235 s) in run before, the last with the same specification",
 	},
 	{
 		finding.OtherCPU(420, 0.01234567, "before"),
-		"a fixed piece of work took 420 µs of the node's CPU; in run before, the last that asked for the same, 0.01235 µs",
+		"CPU probe: 420 µs, but 0.01235 µs in run before, the last with the same specification",
 	},
-	{finding.Changed("a", "sha256 x for trial 1"), "input a was not the same for all trials: sha256 x for trial 1"},
+	{finding.Changed("a", "sha256 x for trial 1"), "input a changed between trials: sha256 x for trial 1"},
 	{
 		finding.FewRounds(1, 5, 2),
-		"rounds (1) is too small for any verdict: the first is possible after 5 rounds (pairs: 2)",
+		"maxRounds (1) is too small for a verdict: the first is possible after 5 rounds (pairs: 2)",
 	},
 	{
 		finding.Differ(finding.EnvironmentsDiffer, "the runs", "kernels", []string{"6.1", "6.6"}),
@@ -156,11 +152,11 @@ var samples = []struct {
 	},
 	{
 		finding.Differ(finding.Unrequested, "a and b", "server images", []string{"x", "y"}),
-		"a and b had different server images: x, y, although the same is asked for",
+		"a and b had different server images although the specification is the same: x, y",
 	},
 	{
 		finding.OtherLog("a", "b"),
-		"a writes a binary log and b does not: what the log costs is part of the difference",
+		"a writes a binary log and b does not: the difference includes the cost of the log",
 	},
 }
 
@@ -183,7 +179,7 @@ func TestTexts(t *testing.T) {
 
 // Every name and measure of a finding is in its text, and everything that the text names is something that findings have.
 func TestTableFitsFindings(t *testing.T) {
-	placeholder := regexp.MustCompile(`{([A-Za-z0-9]+)(?::[0-9g+])?}`)
+	placeholder := regexp.MustCompile(`{([A-Za-z0-9–]+)(?::[0-9+]|:µs)?}`)
 	has := map[finding.Code][]string{}
 	for _, tc := range samples {
 		for name := range tc.of.Where {
@@ -200,7 +196,7 @@ func TestTableFitsFindings(t *testing.T) {
 		e, _ := finding.Lookup(code)
 		var named []string
 		for _, m := range placeholder.FindAllStringSubmatch(e.Text, -1) {
-			named = append(named, m[1])
+			named = append(named, strings.Split(m[1], "–")...)
 		}
 		named = slices.Compact(slices.Sorted(slices.Values(named)))
 		mine := slices.Compact(slices.Sorted(slices.Values(has[code])))
@@ -273,7 +269,7 @@ func TestJSON(t *testing.T) {
 func TestUnknownCode(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"code":"NotYetKnown"}`: "NotYetKnown",
-		`{"code":"NotYetKnown","where":{"node":"n","a":"b"},"measures":[{"name":"share","low":1,"high":2.34567,"unit":"%"}]}`: "NotYetKnown (a b, node n, share 1–2.346 %)",
+		`{"code":"NotYetKnown","where":{"node":"n","a":"b"},"measures":[{"name":"share","low":1,"high":2.34567,"unit":"%"}]}`: "NotYetKnown (a b, node n, share 1–2.346%)",
 	} {
 		var f finding.Finding
 		if err := json.Unmarshal([]byte(text), &f); err != nil {

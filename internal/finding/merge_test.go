@@ -26,13 +26,13 @@ func TestMerge(t *testing.T) {
 		From []int
 	}
 	want := []mergedText{
-		{"the server did not come to rest: after 5–6s it had 1200–1940 dirty pages (the goal is 81)", []int{0, 3}},
-		{"the observer in the database's Pod did not answer: what the server used is unknown", []int{1, 5}},
-		{"the server did not come to rest: after 5s it had 7 undo records (the goal is 0)", []int{2}},
-		{"the client of Pod 1 was held back at its CPU limit for 2.0 % of the time", []int{4}},
-		{"the client of Pod 2 was held back at its CPU limit for 3.0 % of the time", []int{6}},
-		{"stopped by the limit of 5 s", []int{7}},
-		{"stopped by the limit of 5 s, after 1 of 2 rows", []int{8}},
+		{"the server did not settle: after 5–6 s it still had 1200–1940 dirty pages (goal: 81)", []int{0, 3}},
+		{"the observer in the database Pod did not answer: the server's resource usage is unknown", []int{1, 5}},
+		{"the server did not settle: after 5 s it still had 7 undo records (goal: 0)", []int{2}},
+		{"the client of Pod 1 was throttled at its CPU limit for 2.0% of the time", []int{4}},
+		{"the client of Pod 2 was throttled at its CPU limit for 3.0% of the time", []int{6}},
+		{"stopped at the limit of 5 s", []int{7}},
+		{"stopped at the limit of 5 s, after 1 of 2 rows", []int{8}},
 	}
 	merged := finding.Merge(list)
 	var got []mergedText
@@ -47,7 +47,7 @@ func TestMerge(t *testing.T) {
 	}
 	again := finding.Merge([]finding.Finding{finding.Debt("dirty pages", 9, 90, 81), merged[0].Finding})
 	if text := again[0].String(); len(again) != 1 ||
-		text != "the server did not come to rest: after 5–9s it had 90–1940 dirty pages (the goal is 81)" {
+		text != "the server did not settle: after 5–9 s it still had 90–1940 dirty pages (goal: 81)" {
 		t.Errorf("merged again: %s", text)
 	}
 }
@@ -70,22 +70,22 @@ func TestMergedTexts(t *testing.T) {
 		"none": {},
 		"a busy client": {
 			list{one(85), one(9), one(100)},
-			[]string{"the client used 9–100 % of one CPU, and one connection cannot use more: it may be what was measured"},
+			[]string{"the client used 9–100% of one CPU, the most that one connection can use: it may have been the bottleneck"},
 		},
 		"ranges that are written alike": {
 			list{one(85.1), one(84.9)},
-			[]string{"the client used 85 % of one CPU, and one connection cannot use more: it may be what was measured"},
+			[]string{"the client used 85% of one CPU, the most that one connection can use: it may have been the bottleneck"},
 		},
 		"retries": {
 			list{finding.Retried(20, 1.5), finding.Retried(3, 0.2)},
-			[]string{"3–20 transactions, 0.2–1.5 % of all, were rolled back and tried again"},
+			[]string{"3–20 transactions (0.2–1.5% of all) were rolled back and retried"},
 		},
 		"a load that was stopped": {
 			list{
 				finding.Stopped{Limit: 60, Rows: 1000, Planned: 20000, Estimate: 1200}.Finding(),
 				finding.Stopped{Limit: 60, Rows: 900, Planned: 20000, Estimate: 1333}.Finding(),
 			},
-			[]string{"stopped by the limit of 60 s, after 900–1000 of 20000 rows; at the terminal rate all would take 1200–1333 s"},
+			[]string{"stopped at the limit of 60 s, after 900–1000 of 20000 rows; at the terminal rate, all rows would take 1200–1333 s"},
 		},
 		"a rate": {
 			list{
@@ -94,29 +94,29 @@ func TestMergedTexts(t *testing.T) {
 				finding.Missed{Rate: 100, Reached: 88, Share: 87.9, Waiting: 50, Unit: "rows/s"}.Finding(),
 			},
 			[]string{
-				"the rate of 100 transactions/s was not reached: 88.0–90.1 transactions/s, 87.9–90.1 % of those that were due; 5–50 still " +
-					"waited at the end, and are in no latency",
-				"the rate of 100 rows/s was not reached: 88.0 rows/s, 87.9 % of those that were due; 50 still waited at the end, and are " +
-					"in no latency",
+				"the rate of 100 transactions/s was not reached: 88.0–90.1 transactions/s, 87.9–90.1% of the offered load; 5–50 were still " +
+					"queued at the end and have no latency",
+				"the rate of 100 rows/s was not reached: 88.0 rows/s, 87.9% of the offered load; 50 were still queued at the end and " +
+					"have no latency",
 			},
 		},
 		"connections": {
-			list{finding.Anew("sysbench", 2), finding.Anew("sysbench", 1)}, []string{"sysbench connected anew 1–2 times while it measured"},
+			list{finding.Anew("sysbench", 2), finding.Anew("sysbench", 1)}, []string{"sysbench reconnected 1–2× during the measurement"},
 		},
 		"settings": {
 			list{finding.FlushedLate("innodb_flush_log_at_trx_commit", "0"), finding.FlushedLate("innodb_flush_log_at_trx_commit", "2"), finding.Rounded("v", "8000000", "8388608", 4.9), finding.Rounded("v", "4000000", "4194304", 4.9)},
 			[]string{
 				"commits are not durable: innodb_flush_log_at_trx_commit is 0", "commits are not durable: innodb_flush_log_at_trx_commit is 2",
-				"the server made 8388608 of v=8000000, a difference of 4.9 %", "the server made 4194304 of v=4000000, a difference of 4.9 %",
+				"the server rounded v=8000000 to 8388608, which is 4.9% off", "the server rounded v=4000000 to 4194304, which is 4.9% off",
 			},
 		},
 		"Pods": {
 			list{of(0, 2.5), of(3, 3.5), of(0, 1.5), finding.Arrived(finding.Pods{Names: "b/28 and 2 more"}), finding.Arrived(finding.Pods{Names: "b/29 and 2 more"})},
 			[]string{
-				"the client of Pod 0 was held back at its CPU limit for 1.5–2.5 % of the time",
-				"the client of Pod 3 was held back at its CPU limit for 3.5 % of the time",
-				"Pods came to the database's node during the attempt: b/28 and 2 more",
-				"Pods came to the database's node during the attempt: b/29 and 2 more",
+				"the client of Pod 0 was throttled at its CPU limit for 1.5–2.5% of the time",
+				"the client of Pod 3 was throttled at its CPU limit for 3.5% of the time",
+				"Pods started on the database node during the attempt: b/28 and 2 more",
+				"Pods started on the database node during the attempt: b/29 and 2 more",
 			},
 		},
 		"Pods that are not named": {
@@ -125,13 +125,13 @@ func TestMergedTexts(t *testing.T) {
 				from(finding.PodCount{"from Jobs", 12}, finding.PodCount{"without an owner", 2}), from(finding.PodCount{"from DaemonSets", 1}),
 			},
 			[]string{
-				"Pods came to the database's node during the attempt: 3–12 from Jobs, 1–2 without an owner",
-				"Pods came to the database's node during the attempt: 1 from DaemonSets",
+				"Pods started on the database node during the attempt: 3–12 from Jobs, 1–2 without an owner",
+				"Pods started on the database node during the attempt: 1 from DaemonSets",
 			},
 		},
 		"versions": {
 			list{finding.OtherServer("c", "5.1.73", "5.1.x"), finding.OtherServer("c", "5.1.72", "5.1.x")},
-			[]string{"deviates from c: the server is 5.1.73, not 5.1.x", "deviates from c: the server is 5.1.72, not 5.1.x"},
+			[]string{"deviates from c: server version 5.1.73 instead of 5.1.x", "deviates from c: server version 5.1.72 instead of 5.1.x"},
 		},
 		"a program's own words": {
 			list{finding.OfProgram("lost 3 rows"), finding.OfProgram("lost 5 rows"), finding.OfProgram("lost 3 rows")},

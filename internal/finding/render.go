@@ -38,7 +38,7 @@ func (f Finding) bare() string {
 		parts = append(parts, name+" "+f.Where[name])
 	}
 	for _, m := range f.Measures {
-		parts = append(parts, strings.TrimSpace(m.Name+" "+m.text("g")+" "+m.Unit))
+		parts = append(parts, m.Name+" "+m.text(significant)+unitText(m.Unit))
 	}
 	if len(parts) == 0 {
 		return string(f.Code)
@@ -46,9 +46,18 @@ func (f Finding) bare() string {
 	return fmt.Sprintf("%s (%s)", f.Code, strings.Join(parts, ", "))
 }
 
-// fill a template: {name} is a name or a measure, {name:1} a measure with one decimal place, and {name:+} a name and all measures
-// after it: a/x, 3 from Jobs. What is between brackets is left out unless the finding has all that is in it. ok says that it has
-// all that is outside of brackets.
+// unitText is a unit as it stands after a number.
+func unitText(unit string) string {
+	if unit == "" || unit == percent {
+		return unit
+	}
+	return " " + unit
+}
+
+// fill a template: {name} is a name or a measure, {name:1} a measure with one decimal place, {name:µs} one in microseconds with
+// its unit, {low–high} the range from one measure to another, and {name:+} a name and all measures after it: a/x, 3 from Jobs.
+// What is between brackets is left out unless the finding has all that is in it. ok says that it has all that is outside of
+// brackets.
 func (f Finding) fill(template string) (text string, ok bool) {
 	var b strings.Builder
 	ok = true
@@ -89,12 +98,24 @@ func (f Finding) value(placeholder string) (text string, found bool) {
 	if where, is := f.Where[name]; is {
 		return where, true
 	}
-	for _, m := range f.Measures {
-		if m.Name == name {
-			return m.text(format), true
-		}
+	from, to, ranges := strings.Cut(name, "–")
+	low, found := f.measure(from)
+	if high, second := f.measure(to); ranges {
+		low.High, found = high.High, found && second
 	}
-	return unknown, false
+	if !found {
+		return unknown, false
+	}
+	return low.text(format), true
+}
+
+// measure of that name.
+func (f Finding) measure(name string) (m Measure, found bool) {
+	i := slices.IndexFunc(f.Measures, func(m Measure) bool { return m.Name == name })
+	if i < 0 {
+		return m, false
+	}
+	return f.Measures[i], true
 }
 
 // list is a name, if there is one, and what was counted besides.
@@ -111,6 +132,9 @@ func (f Finding) list(name string) (text string, found bool) {
 
 // text is the number, or the two ends of the range.
 func (m Measure) text(format string) string {
+	if format == micros {
+		return Micros(m.Low, m.High)
+	}
 	low, high := written(m.Low, format), written(m.High, format)
 	if low == high {
 		return low
@@ -118,9 +142,31 @@ func (m Measure) text(format string) string {
 	return low + "–" + high
 }
 
+// significant is the format of a number with four significant digits.
+const significant = "g"
+
+// Micros is a time, or the range of it, given in microseconds: from 100000 on it is written in milliseconds, from a million on
+// in seconds.
+func Micros(low, high float64) string {
+	unit, scale := MicrosUnit(high)
+	return Measure{Low: low / scale, High: high / scale}.text(significant) + " " + unit
+}
+
+// MicrosUnit is the unit in which times of up to so many microseconds are written, and how many of them it is.
+func MicrosUnit(most float64) (unit string, scale float64) {
+	const milli, second, rounded = 1e3, 1e6, 0.99995 // four significant digits
+	switch {
+	case most < rounded*100*milli:
+		return micros, 1
+	case most < rounded*second:
+		return "ms", milli
+	}
+	return "s", second
+}
+
 // written is a number with so many decimal places, none by default, or with four significant digits.
 func written(v float64, format string) string {
-	if format != "g" {
+	if format != significant {
 		places, _ := strconv.Atoi(format) // empty is none
 		return strconv.FormatFloat(v, 'f', places, 64)
 	}

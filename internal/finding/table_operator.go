@@ -6,103 +6,100 @@ package finding
 // ofOperator are the findings that the operator makes, of an attempt's place and of several trials.
 var ofOperator = map[Code]Entry{
 	PodsArrived: {
-		Warning, "Pods came to the database's node during the attempt: {pods:+}",
-		"What they used of the node, the server did not have.",
-		"keep other Pods off the node: a taint, or an affinity rule.",
+		Warning, "Pods started on the database node during the attempt: {pods:+}",
+		"They may have used CPU, memory or I/O that the server then lacked.",
+		"keep other Pods off the node with a taint or an affinity rule.",
 	},
 	PodsDeparted: {
-		Warning, "Pods left the database's node during the attempt: {pods:+}",
-		"The server had less of the node before they left than afterwards.",
-		"keep other Pods off the node: a taint, or an affinity rule.",
+		Warning, "Pods left the database node during the attempt: {pods:+}",
+		"Until they left, they may have used CPU, memory or I/O that the server then lacked.",
+		"keep other Pods off the node with a taint or an affinity rule.",
 	},
 	NodeConditions: {
-		Warning, "the database's node had conditions that disturb: {conditions}",
+		Warning, "the database node was short of resources: {conditions}",
 		"The kubelet reported a shortage on the node during the attempt.",
-		"free what the node lacks, or use another node.",
+		"free the resource that the node lacks, or use another node.",
 	},
 	PodsNotGuaranteed: {
-		Warning, "Pods are not Guaranteed ({pods}): others on their nodes may take CPU and memory from them",
-		"Without equal requests and limits, the kubelet gives the Pods what others leave.",
-		"set requests equal to limits, or leave `resources` out.",
+		Warning, "Pods are not Guaranteed ({pods}): other Pods on their nodes may take CPU and memory from them",
+		"Unless its requests equal its limits, a Pod gets only what the others leave.",
+		"set requests equal to limits, or leave out `resources`.",
 	},
 	ServerThrottled: {
-		Warning, "the server was held back at its CPU limit for {share:0} % of the measured phase: the number is " +
-			"also that of the limit",
-		"The kernel stopped the server at its CPU limit.",
-		"raise `database.resources.limits.cpu`, unless the limit is what you measure.",
+		Warning, "the server was throttled at its CPU limit for {share:0}% of the measured phase: the number depends on that " +
+			"limit",
+		"The kernel throttled the server at its CPU limit.",
+		"raise `database.resources.limits.cpu`, unless the limit is what you want to measure.",
 	},
 	SummaryTooLarge: {
-		Notice, "the summary of the result document has {bytes} bytes, at most {most} are kept: see {file} for all " +
-			"warnings, settings " +
-			"and latencies",
+		Notice, "the summary of the result document has {bytes} bytes, of which at most {most} are kept: see {file} for all " +
+			"findings, settings and latencies",
 		"The record of the attempt has only what fitted. The document beside it has everything.", "",
 	},
 	WideSpread: {
-		Warning, "the values differ by more than {bound} % of their median",
+		Warning, "the values span more than {bound}% of their median",
 		"Something other than the configuration had a large effect on these trials.",
-		"look at the values in the order of measuring; measure more trials, or a quieter machine.",
+		"look at the values in the order in which they were measured; measure more trials, or use a quieter machine.",
 	},
 	SpreadFollowsDisk: {
-		Warning, "the values differ by more than {bound} % of their median, and follow fdatasync's latency before each trial (rank " +
-			"correlation {correlation:2}): the node explains it",
-		"Trials were slower when the disk was slower.",
+		Warning, "the values span more than {bound}% of their median and follow the disk probe before each trial (rank " +
+			"correlation {correlation:2})",
+		"Trials were slower when fdatasync was slower on the data volume.",
 		"use storage with a stable latency.",
 	},
 	SpreadFollowsCPU: {
-		Warning, "the values differ by more than {bound} % of their median, and follow the speed of the node's CPU before each trial " +
-			"(rank correlation {correlation:2}): the node explains it",
-		"Trials were slower when the CPU was slower.",
+		Warning, "the values span more than {bound}% of their median and follow the CPU probe before each trial (rank " +
+			"correlation {correlation:2})",
+		"Trials were slower when a fixed computation took longer on the node's CPU.",
 		"use a node whose CPU has a constant speed: no neighbors, a fixed frequency.",
 	},
 	DiskVaried: {
-		Warning, "fdatasync took from {fast} µs (p95 {fastP95}) before trial {first} to {slow} µs (p95 {slowP95}) " +
-			"before trial {last}: " +
-			"the disk was not the same for all trials",
-		"The disk's latency changed during the run, and with it every commit.",
-		"use storage that nobody shares.",
+		Warning, "disk probe: fdatasync took {fast:µs} (p95 {fastP95:µs}) before trial {first} and {slow:µs} (p95 " +
+			"{slowP95:µs}) before trial {last}",
+		"Before each trial a probe times fdatasync on the data volume. The disk's latency changed during the run, and so did " +
+			"the cost of a durable commit.",
+		"use storage that nothing else uses.",
 	},
 	CPUVaried: {
-		Warning, "a fixed piece of work took from {fast:g} µs of the node's CPU before trial {first} to {slow:g} µs before trial " +
-			"{last}: the CPU was not as fast for all trials",
-		"The speed of the CPU changed during the run: another frequency, or a neighbor on the same core.",
+		Warning, "CPU probe: {fast–slow:µs} (fastest before trial {first}, slowest before trial {last})",
+		"Before each trial a probe times a fixed computation on the node's CPU. The CPU's speed changed during the run: " +
+			"another frequency, or a neighbor on the same core.",
 		"use a node whose CPU has a constant speed.",
 	},
 	DiskUnlikeEarlier: {
-		Warning, "fdatasync took {now} µs on the data volume (p95 {nowP95}); in run {run}, the last that asked for " +
-			"the same, {then} µs " +
-			"(p95 {thenP95})",
-		"The disk is not what it was for the earlier run: a difference between the two may be that of the disks.",
-		"compare the variants in one comparison, which measures both on the same disk.",
+		Warning, "disk probe: fdatasync took {now:µs} (p95 {nowP95:µs}), but {then:µs} (p95 {thenP95:µs}) in run {run}, the " +
+			"last with the same specification",
+		"The disk is not as it was for the earlier run: a difference between the two runs may come from it.",
+		"compare the variants in one BenchmarkComparison, which measures both on the same disk.",
 	},
 	CPUUnlikeEarlier: {
-		Warning, "a fixed piece of work took {now:g} µs of the node's CPU; in run {run}, the last that asked for the same, {then:g} µs",
-		"The CPU is not as fast as it was for the earlier run: a difference between the two may be that of the CPUs.",
-		"compare the variants in one comparison, which measures both on the same CPU.",
+		Warning, "CPU probe: {now:µs}, but {then:µs} in run {run}, the last with the same specification",
+		"The CPU is not as fast as it was for the earlier run, or faster: a difference between the two runs may come from it.",
+		"compare the variants in one BenchmarkComparison, which measures both on the same CPU.",
 	},
 	InputChanged: {
-		Warning, "input {input} was not the same for all trials: {versions}",
-		"A ConfigMap or volume with an input was changed during the run: the trials have not done the same work.",
-		"repeat the run, and do not change its inputs.",
+		Warning, "input {input} changed between trials: {versions}",
+		"A ConfigMap or volume with an input changed during the run: the trials did not all do the same work.",
+		"repeat the run without changing its inputs.",
 	},
 	TooFewRounds: {
-		Warning, "rounds ({rounds}) is too small for any verdict: the first is possible after {first} rounds " +
-			"(pairs: {pairs})",
+		Warning, "maxRounds ({rounds}) is too small for a verdict: the first is possible after {first} rounds (pairs: {pairs})",
 		"With so few rounds no difference can be told from chance.",
 		"raise `maxRounds`, or compare fewer variants and points.",
 	},
 	EnvironmentsDiffer: {
 		Warning, "{runs} had different {property}: {values}",
-		"The runs were to differ in their variants only. This difference is part of the result.",
+		"The runs should have differed in their variants only. This difference is part of the result.",
 		"pin images by digest, and nodes with `nodeSelector`.",
 	},
 	Unrequested: {
-		Warning, "{runs} had different {property}: {values}, although the same is asked for",
-		"The variants were to have this in common.",
-		"pin the image by digest, or ask for the difference.",
+		Warning, "{runs} had different {property} although the specification is the same: {values}",
+		"The variants should have had this in common.",
+		"pin the image by digest, or make the difference part of a variant.",
 	},
 	BinaryLogDiffers: {
-		Notice, "{with} writes a binary log and {without} does not: what the log costs is part of the difference",
-		"The variants differ in the binary log besides what they were meant to differ in.",
+		Notice, "{with} writes a binary log and {without} does not: the difference includes the cost of the log",
+		"The variants differ in the binary log and in something else.",
 		"set `database.settings.binaryLog` to the same value for both.",
 	},
 }

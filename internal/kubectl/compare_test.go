@@ -23,7 +23,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// measuredRun has two points with six trials each, whose values scatter by 1 % around 1,000 times the factor.
+// measuredRun has two points with six trials each, whose values scatter by 1% around 1,000 times the factor.
 func measuredRun(t *testing.T, name string, factor float64) (*v1alpha1.BenchmarkRun, *report.Report) {
 	t.Helper()
 	run := testutil.MakeRun(name, "bench").Sweep(1, 16).Repetitions(6).Obj()
@@ -92,20 +92,20 @@ func TestCompareExitCodes(t *testing.T) {
 		code      int
 		says      string
 	}{
-		{[]string{main, same}, ExitFine, "all 2 points are equal within 5 %"},
+		{[]string{main, same}, ExitFine, "equal within 5% for all 2 points"},
 		{[]string{main, same, "--fail-on-regression", "5%"}, ExitFine, "OK\n"},
-		{[]string{main, slow, "--fail-on-regression", "5%"}, ExitFine, "slow is 4 % slower than main"},
+		{[]string{main, slow, "--fail-on-regression", "5%"}, ExitFine, "slow is 4% slower than main"},
 		{[]string{main, slow, "--fail-on-regression", "3%"}, ExitRegression, "REGRESSION\n"},
 		{[]string{main, slow, "--fail-on-regression=3"}, ExitRegression, "REGRESSION\n"},
 		{[]string{main, slow, "--fail-on-regression", "0.5 %"}, ExitRegression, "REGRESSION\n"},
-		{[]string{main, slower, "--fail-on-regression", "5%"}, ExitRegression, "slower by more than 5 % at 2 of 2 points"},
+		{[]string{main, slower, "--fail-on-regression", "5%"}, ExitRegression, "slower by more than 5% at 2 of 2 points"},
 		{[]string{main, slower, "--fail-on-regression", "5%", "--allow-undecided"}, ExitRegression, "REGRESSION"},
-		{[]string{main, slower}, ExitFine, "slower is 11 % slower than main"},
-		{[]string{main, fast, "--fail-on-regression", "0"}, ExitFine, "fast is 2 times as fast as main"},
+		{[]string{main, slower}, ExitFine, "slower is 11% slower than main"},
+		{[]string{main, fast, "--fail-on-regression", "0"}, ExitFine, "fast is 2× as fast as main"},
 		{[]string{main, file(t, few)}, ExitCannotSay, "too few trials, 6 and 2"},
 		{[]string{main, file(t, few), "--fail-on-regression", "5%"}, ExitCannotSay, "CANNOT SAY"},
 		{[]string{main, file(t, few), "--allow-undecided"}, ExitFine, "CANNOT SAY"},
-		{[]string{main, slow, "--metric", "clientCPUPerRow"}, ExitFine, "equal within 5 %"},
+		{[]string{main, slow, "--metric", "clientCPUPerRow"}, ExitFine, "equal within 5%"},
 
 		{[]string{main, slow, "--metric", "nothing"}, ExitError, "has measured no nothing; it has rowsPerSecond, clientCPUPerRow"},
 		{[]string{main, main}, ExitError, "both are main"},
@@ -158,7 +158,7 @@ func TestCompareComparisonFile(t *testing.T) {
 		code      int
 		says      string
 	}{
-		{[]string{comparisonFile}, ExitCannotSay, "durable-or-not: lazy is 3 times as fast as durable"},
+		{[]string{comparisonFile}, ExitCannotSay, "durable-or-not: lazy is 3× as fast as durable"},
 		{[]string{comparisonFile, "--allow-undecided"}, ExitFine, "CANNOT SAY"},
 		{[]string{comparisonFile + ":durable", comparisonFile + ":lazy"}, ExitFine, "2 rounds  OK"},
 		{[]string{comparisonFile + ":durable", comparisonFile + ":lazy", "--metric", "rowsPerSecond"}, ExitFine, "2 rounds  OK"},

@@ -146,7 +146,7 @@ func TestExplainedWarnings(t *testing.T) {
 		{Warnings: []stats.Warning{{Finding: finding.Retried(3, 6), Trials: 3, Of: 3}, {Finding: finding.SyncedLate("sync_binlog", "0"), Trials: 3, Of: 3}}},
 	}
 	want := []string{
-		"3–7 transactions, 5.0–6.0 % of all, were rolled back and tried again (5 of 6 trials)",
+		"3–7 transactions (5.0–6.0% of all) were rolled back and retried (5 of 6 trials)",
 		"the binary log is not durable: sync_binlog is 0",
 	}
 	if d := cmp.Diff(want, eachOnce(points)); d != "" {

@@ -118,7 +118,7 @@ func finishedComparison(t *testing.T, change ...func(*result.Document)) []client
 	}
 	comparison.Status.StartTime = &metav1.Time{Time: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)}
 	comparison.Status.CompletionTime = &metav1.Time{Time: time.Date(2026, 1, 2, 3, 9, 0, 0, time.UTC)}
-	comparison.Status.Answer = "one and other are equal within 5 %"
+	comparison.Status.Answer = "one and other are equal within 5%"
 	return append(objects, results, comparison)
 }
 

@@ -167,7 +167,7 @@ func TestFolderOfPlots(t *testing.T) {
 		if err := p.writeAll(t.Context(), streams, docs, dir); err != nil {
 			t.Fatal(err)
 		}
-		want := "The plot none is left out: no metric called x was measured. There are: rowsPerSecond, clientCPUPerRow, durationSeconds.\n" +
+		want := "The plot none is left out: no metric named x was measured. There are: rowsPerSecond, clientCPUPerRow, durationSeconds.\n" +
 			"17 files were written to " + dir + ".\n"
 		if diff := cmp.Diff(want, errOut.String()); diff != "" {
 			t.Errorf("said (-want +got):\n%s", diff)

@@ -57,12 +57,12 @@ func TestStatusOfClaims(t *testing.T) {
 	want := []v1alpha1.ClaimStatus{
 		{
 			Name: "tenfold", Verdict: v1alpha1.ClaimDoesNotHold, Published: v1alpha1.ClaimDoesNotHold,
-			Detail: "3 times (3–3), at least 10 was claimed; a commit waits for the disk, and here fdatasync takes only 0.131 ms (median); " +
-				"published: 8 times",
+			Detail: "3× (3–3×; claimed: at least 10×); a commit waits for the disk, and here fdatasync takes only 0.131 ms (median); " +
+				"published: 8×",
 		},
-		{Name: "faster", Verdict: v1alpha1.ClaimHolds, Detail: "3 times (3–3), at least 1.5 was claimed"},
-		{Name: "unknown", Verdict: v1alpha1.ClaimCannotSay, Detail: "no metric called x was measured"},
-		{Name: "other", Verdict: v1alpha1.ClaimHolds, Detail: "1 times (1–1), a difference of less than 5 % was claimed"},
+		{Name: "faster", Verdict: v1alpha1.ClaimHolds, Detail: "3× (3–3×; claimed: at least 1.5×)"},
+		{Name: "unknown", Verdict: v1alpha1.ClaimCannotSay, Detail: "no metric named x was measured"},
+		{Name: "other", Verdict: v1alpha1.ClaimHolds, Detail: "1× (1–1×; claimed: equal within 5%)"},
 	}
 	if diff := cmp.Diff(want, status.Claims); diff != "" {
 		t.Errorf("claims (-want +got):\n%s", diff)

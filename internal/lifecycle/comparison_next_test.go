@@ -85,7 +85,7 @@ func TestNextOfComparison(t *testing.T) {
 	failed := func(reason, message string, finished bool) Decision {
 		return Decision{Action: Wait{}, Failure: &Failure{Reason: reason, Message: message}, Finished: finished}
 	}
-	const answer = "lazy is 3 times as fast as durable (2.8–3.2)"
+	const answer = "lazy is 3× as fast as durable (2.8–3.2×)"
 	published := func(_ *v1alpha1.BenchmarkComparison, _ *comparisonPlan, o *ComparisonObserved) {
 		o.Results = new(v1alpha1.ResultsReference)
 		o.Judged.Pairs[0].Comparison = stats.Comparison{Verdict: stats.Faster, Decided: true, Ratio: 3, Low: 2.8, High: 3.2}
@@ -178,7 +178,7 @@ func TestNextOfComparison(t *testing.T) {
 			want: Decision{
 				Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonUndecided,
 				Message: "all 6 rounds are measured; pairs without an answer: 1 of 1: " +
-					"no difference shown between lazy and durable (ratio 0.90–1.10); one of 10 % would probably have been",
+					"no difference shown between lazy and durable (ratio 0.90–1.10); one of 10% would probably have been seen",
 			},
 		},
 		"a run failed in the first round": {

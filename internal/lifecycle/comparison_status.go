@@ -118,7 +118,7 @@ func variantDifferences(variants []analysis.Variant, baseline string) []string {
 		if v.Baseline {
 			continue
 		}
-		text := fmt.Sprintf("%s asks for the same as %s", v.Name, baseline)
+		text := fmt.Sprintf("%s has the same specification as %s", v.Name, baseline)
 		if len(v.Differences) > 0 {
 			text = fmt.Sprintf("%s differs from %s in: %s", v.Name, baseline, plan.List(v.Differences))
 		}

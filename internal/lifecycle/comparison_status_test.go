@@ -68,7 +68,7 @@ func TestStatusOfComparison(t *testing.T) {
 	if c := got.Pairs[0]; c.Ratio == "" || c.Low == "" || c.High == "" || c.Median == "" || c.BaselineMedian == "" {
 		t.Errorf("the comparison lacks numbers: %+v", c)
 	}
-	if !strings.HasPrefix(got.Answer, "lazy is 3 times as fast as durable (") {
+	if !strings.HasPrefix(got.Answer, "lazy is 3× as fast as durable (") {
 		t.Errorf("the answer is %q", got.Answer)
 	}
 }
@@ -233,10 +233,10 @@ func TestVariantDifferences(t *testing.T) {
 		variables []map[string]string
 		want      string
 	}{
-		"not known":       {nil, "lazy asks for the same as durable"},
-		"one is known":    {[]map[string]string{nil, variables("1")}, "lazy asks for the same as durable"},
-		"no difference":   {[]map[string]string{variables("1"), variables("1")}, "lazy asks for the same as durable; none of 2 other server variables differs"},
-		"some difference": {[]map[string]string{variables("1"), variables("2")}, "lazy asks for the same as durable; 1 of 2 other server variables differ without being asked for: sort_buffer_size (1 → 2)"},
+		"not known":       {nil, "lazy has the same specification as durable"},
+		"one is known":    {[]map[string]string{nil, variables("1")}, "lazy has the same specification as durable"},
+		"no difference":   {[]map[string]string{variables("1"), variables("1")}, "lazy has the same specification as durable; none of 2 other server variables differs"},
+		"some difference": {[]map[string]string{variables("1"), variables("2")}, "lazy has the same specification as durable; 1 of 2 other server variables differ without being asked for: sort_buffer_size (1 → 2)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := differencesOf(s, p, tc.variables)

@@ -35,15 +35,15 @@ func throttled(spec *v1alpha1.BenchmarkRunSpec, s *result.Summary) string {
 	case bound != nil:
 		allowed = *bound
 	case foreign:
-		allowed, by = foreignPercent, "without trials.maxThrottledPercent, a limit that the run did not ask for may take"
+		allowed, by = foreignPercent, "without trials.maxThrottledPercent, a limit that the run did not set may take"
 	}
 	if 100*s.Throttled() <= float64(allowed) {
 		return ""
 	}
-	text := fmt.Sprintf("the server was held back at its CPU limit%s for %s of the measured %s, %.1f %%; %s %d %%: ",
+	text := fmt.Sprintf("the server was throttled at its CPU limit%s for %s of the measured %s, %.1f%%; %s %d%%: ",
 		limitText(had), seconds(s.Observed.ThrottledMicros), seconds(s.Totals.Micros), 100*s.Throttled(), by, allowed)
 	if foreign {
-		return text + fmt.Sprintf("the run asks for %s; look for a LimitRange or for whoever resized the Pod, or accept the "+
+		return text + fmt.Sprintf("the run asks for %s; look for a LimitRange or a resized Pod, or accept the "+
 			"limit with trials.maxThrottledPercent", requestedText(requested))
 	}
 	return text + "raise database.resources.limits.cpu, or allow more"

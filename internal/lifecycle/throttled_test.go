@@ -19,7 +19,7 @@ func TestThrottled(t *testing.T) {
 		return corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}
 	}
 	none := corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}}
-	const foreign = "look for a LimitRange or for whoever resized the Pod, or accept the limit with trials.maxThrottledPercent"
+	const foreign = "look for a LimitRange or a resized Pod, or accept the limit with trials.maxThrottledPercent"
 	for name, tc := range map[string]struct {
 		requested corev1.ResourceRequirements
 		bound     *int32
@@ -38,11 +38,11 @@ func TestThrottled(t *testing.T) {
 		"a higher limit than asked":   {limit("1"), nil, 2000, 5_000_000, ""},
 		"allowed by the bound":        {limit("1"), ptr.To[int32](20), 1000, 2_000_000, ""},
 		"a foreign limit, accepted":   {none, ptr.To[int32](100), 500, 9_000_000, ""},
-		"beyond a bound of nothing":   {limit("1"), ptr.To[int32](0), 1000, 1, "the server was held back at its CPU limit (1) for 0.00 s of the measured 10.00 s, 0.0 %; trials.maxThrottledPercent allows 0 %: raise database.resources.limits.cpu, or allow more"},
-		"beyond the bound":            {limit("1500m"), ptr.To[int32](20), 1500, 2_500_000, "the server was held back at its CPU limit (1500m) for 2.50 s of the measured 10.00 s, 25.0 %; trials.maxThrottledPercent allows 20 %: raise database.resources.limits.cpu, or allow more"},
-		"a limit nobody asked for":    {none, nil, 500, 2_500_000, "the server was held back at its CPU limit (500m) for 2.50 s of the measured 10.00 s, 25.0 %; without trials.maxThrottledPercent, a limit that the run did not ask for may take 1 %: the run asks for no CPU limit; " + foreign},
-		"a lower limit than asked":    {limit("2"), nil, 500, 2_500_000, "the server was held back at its CPU limit (500m) for 2.50 s of the measured 10.00 s, 25.0 %; without trials.maxThrottledPercent, a limit that the run did not ask for may take 1 %: the run asks for limits.cpu 2; " + foreign},
-		"a foreign limit and a bound": {limit("2"), ptr.To[int32](5), 500, 2_500_000, "the server was held back at its CPU limit (500m) for 2.50 s of the measured 10.00 s, 25.0 %; trials.maxThrottledPercent allows 5 %: the run asks for limits.cpu 2; " + foreign},
+		"beyond a bound of nothing":   {limit("1"), ptr.To[int32](0), 1000, 1, "the server was throttled at its CPU limit (1) for 0.00 s of the measured 10.00 s, 0.0%; trials.maxThrottledPercent allows 0%: raise database.resources.limits.cpu, or allow more"},
+		"beyond the bound":            {limit("1500m"), ptr.To[int32](20), 1500, 2_500_000, "the server was throttled at its CPU limit (1500m) for 2.50 s of the measured 10.00 s, 25.0%; trials.maxThrottledPercent allows 20%: raise database.resources.limits.cpu, or allow more"},
+		"a limit nobody asked for":    {none, nil, 500, 2_500_000, "the server was throttled at its CPU limit (500m) for 2.50 s of the measured 10.00 s, 25.0%; without trials.maxThrottledPercent, a limit that the run did not set may take 1%: the run asks for no CPU limit; " + foreign},
+		"a lower limit than asked":    {limit("2"), nil, 500, 2_500_000, "the server was throttled at its CPU limit (500m) for 2.50 s of the measured 10.00 s, 25.0%; without trials.maxThrottledPercent, a limit that the run did not set may take 1%: the run asks for limits.cpu 2; " + foreign},
+		"a foreign limit and a bound": {limit("2"), ptr.To[int32](5), 500, 2_500_000, "the server was throttled at its CPU limit (500m) for 2.50 s of the measured 10.00 s, 25.0%; trials.maxThrottledPercent allows 5%: the run asks for limits.cpu 2; " + foreign},
 	} {
 		run := testutil.MakeRun("run", "ns").Obj()
 		run.Spec.Database.Resources, run.Spec.Trials.MaxThrottledPercent = tc.requested, tc.bound

@@ -35,7 +35,7 @@ func turnRefused(noun string, requested *int32, start *metav1.Time, most time.Du
 		return nil
 	}
 	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: fmt.Sprintf(
-		"spec.deadlineSeconds is %d, and must be at most %d: for so long this installation lets a %s have its lane (--max-turn)",
+		"spec.deadlineSeconds is %d, and must be at most %d: this installation lets a %s hold its lane no longer (--max-turn)",
 		*requested, int64(most/time.Second), noun)}
 }
 

@@ -30,7 +30,7 @@ func report(b *testing.B, name string, ratios []float64) {
 }
 
 // rank is the largest k for which the k-th smallest and the k-th largest of n values enclose the median with a probability of
-// 95 %: the chance of fewer than k heads in n tosses is 2.5 % at most. 0 if there is none.
+// 95%: the chance of fewer than k heads in n tosses is 2.5% at most. 0 if there is none.
 func rank(n int) int {
 	p := math.Pow(0.5, float64(n))
 	below := 0.0

@@ -85,8 +85,8 @@ func failedChecks(checks []result.Check) error {
 // checkErrors is the error that too many transactions were rolled back.
 func checkErrors(cfg *result.Config, t result.Totals) error {
 	if share := t.ErrorRate().Value; share > float64(cfg.ErrorPercent) {
-		return failure.Newf(result.CauseTooManyErrors, "%.1f %% of all transactions, %d, were rolled back because of deadlocks, lock "+
-			"wait timeouts or changed rows and tried again; limits.errorPercent allows %d %%", share, t.Errors, cfg.ErrorPercent)
+		return failure.Newf(result.CauseTooManyErrors, "%.1f%% of all transactions, %d, were rolled back because of deadlocks, lock "+
+			"wait timeouts or changed rows and tried again; limits.errorPercent allows %d%%", share, t.Errors, cfg.ErrorPercent)
 	}
 	return nil
 }

@@ -129,7 +129,7 @@ func TestIntegrationLimitSeconds(t *testing.T) {
 		doc.Totals.Rows < 1 || doc.Totals.Transactions != 1 {
 		t.Errorf("totals %+v", doc.Totals)
 	}
-	if len(summary.Findings) == 0 || !strings.HasPrefix(summary.Findings[0].String(), "stopped by the limit of 1 s, after ") {
+	if len(summary.Findings) == 0 || !strings.HasPrefix(summary.Findings[0].String(), "stopped at the limit of 1 s, after ") {
 		t.Errorf("warnings %v", summary.Findings)
 	}
 }

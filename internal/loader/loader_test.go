@@ -37,15 +37,15 @@ func TestWarnings(t *testing.T) {
 		want    string
 	}{
 		{func(*result.Document) {}, 1, ""},
-		{func(d *result.Document) { d.Totals.Micros = 999_999 }, 1, "the measured phase took less than a second: ask for more rows"},
+		{func(d *result.Document) { d.Totals.Micros = 999_999 }, 1, "the measured phase took less than a second: use more rows"},
 		{func(d *result.Document) {
 			d.Totals.Micros, d.Tool = 999_999, &result.ToolFacts{}
-		}, 1, "the measured phase took less than a second: let the program do more"},
-		{func(d *result.Document) { d.Client.SystemMicros = 1_600_000 }, 1, "the client used 85 % of one CPU, and one connection cannot use more: it may be what was measured"},
+		}, 1, "the measured phase took less than a second: give the program more work"},
+		{func(d *result.Document) { d.Client.SystemMicros = 1_600_000 }, 1, "the client used 85% of one CPU, the most that one connection can use: it may have been the bottleneck"},
 		{func(d *result.Document) { d.Client.SystemMicros = 1_600_000 }, 2, ""},
-		{func(d *result.Document) { d.Client.SystemMicros = 7_000_000 }, 8, "the client used 89 % of the node's 4 CPUs: it may be what was measured"},
-		{func(d *result.Document) { d.Client.SystemMicros = 800_000; d.Client.CPULimitMillis = 500 }, 1, "the client used 90 % of its limit of 500 thousandths of a CPU: it may be what was measured"},
-		{func(d *result.Document) { d.Client.ThrottledMicros = 20_001 }, 1, "the client was held back at its CPU limit for 1.0 % of the time"},
+		{func(d *result.Document) { d.Client.SystemMicros = 7_000_000 }, 8, "the client used 89% of the node's 4 CPUs: it may have been the bottleneck"},
+		{func(d *result.Document) { d.Client.SystemMicros = 800_000; d.Client.CPULimitMillis = 500 }, 1, "the client used 90% of its CPU limit of 500m: it may have been the bottleneck"},
+		{func(d *result.Document) { d.Client.ThrottledMicros = 20_001 }, 1, "the client was throttled at its CPU limit for 1.0% of the time"},
 		{func(d *result.Document) { d.Client.ThrottledMicros = 20_000 }, 1, ""},
 		{
 			func(d *result.Document) { d.Client.LateAnswers = 7 }, 1,
@@ -55,7 +55,7 @@ func TestWarnings(t *testing.T) {
 		{func(d *result.Document) { d.Server.Variables["log_bin"] = "ON" }, 1, "the binary log is not durable: sync_binlog is 0"},
 		{func(d *result.Document) {
 			d.Server.Settings = []result.AppliedSetting{{Name: "x", Requested: "100", Effective: "95", Outcome: result.SettingAdjusted}}
-		}, 1, "the server made 95 of x=100, a difference of 5.0 %"},
+		}, 1, "the server rounded x=100 to 95, which is 5.0% off"},
 	} {
 		doc := quiet()
 		tc.change(doc)
@@ -73,8 +73,8 @@ func TestStopped(t *testing.T) {
 	}
 	doc.Totals.StoppedBy = result.StoppedBySeconds
 	for want, plan := range map[string]workload.Plan{
-		"stopped by the limit of 5 s, after 1000 of 5000 rows": {Rows: 5000},
-		"stopped by the limit of 5 s":                          {},
+		"stopped at the limit of 5 s, after 1000 of 5000 rows": {Rows: 5000},
+		"stopped at the limit of 5 s":                          {},
 		"":                                                     {ByTime: true},
 	} {
 		if got := text(plan); got != want {
@@ -94,21 +94,21 @@ func TestCheckErrors(t *testing.T) {
 		warned  int
 	}{
 		{0, result.Totals{Transactions: 100}, "", 0},
-		{0, result.Totals{Transactions: 999, Errors: 1}, "0.1 % of all transactions, 1, were rolled back", 0},
+		{0, result.Totals{Transactions: 999, Errors: 1}, "0.1% of all transactions, 1, were rolled back", 0},
 		{10, result.Totals{Transactions: 90, Errors: 10}, "", 1},
-		{10, result.Totals{Transactions: 89, Errors: 11}, "11.0 % of all transactions, 11, were", 1},
+		{10, result.Totals{Transactions: 89, Errors: 11}, "11.0% of all transactions, 11, were", 1},
 		{10, result.Totals{Rows: 90, Errors: 10}, "", 1}, // each row is a transaction
 		{100, result.Totals{Errors: 7}, "", 1},
 	} {
 		message := ""
 		if err := checkErrors(&result.Config{ErrorPercent: tc.allowed}, tc.totals); err != nil {
 			message = err.Error()
-			if !strings.Contains(message, fmt.Sprintf("limits.errorPercent allows %d %%", tc.allowed)) {
+			if !strings.Contains(message, fmt.Sprintf("limits.errorPercent allows %d%%", tc.allowed)) {
 				t.Error(message)
 			}
 		}
 		if !strings.HasPrefix(message, tc.message) || (message == "") != (tc.message == "") || len(retried(tc.totals)) != tc.warned {
-			t.Errorf("%+v, %d %% allowed: %q, want %q; findings %v", tc.totals, tc.allowed, message, tc.message, retried(tc.totals))
+			t.Errorf("%+v, %d%% allowed: %q, want %q; findings %v", tc.totals, tc.allowed, message, tc.message, retried(tc.totals))
 		}
 	}
 }

@@ -27,11 +27,11 @@ func TestOfferedRateReached(t *testing.T) {
 		"all rows":               {offered{100, 1000, 10 * second}, 1000, 10*second + 90*time.Millisecond, 0, 100, ""},
 		"a long last statement":  {offered{100, 1000, 10 * second}, 1000, 13 * second, 0, 100, ""},
 		"a little late":          {offered{100, 1000, 10*second + 90*time.Millisecond}, 1000, 11 * second, 0, 99.11, ""},
-		"too late":               {offered{100, 1000, 12500 * time.Millisecond}, 1000, 12500 * time.Millisecond, 0, 80, "the rate of 100 rows/s was not reached: 80.0 rows/s, 80.0 % of those that were due"},
+		"too late":               {offered{100, 1000, 12500 * time.Millisecond}, 1000, 12500 * time.Millisecond, 0, 80, "the rate of 100 rows/s was not reached: 80.0 rows/s, 80.0% of the offered load"},
 		"until the time is over": {offered{100, 0, 9990 * time.Millisecond}, 999, 10 * second, 10, 100, ""},
-		"half by then":           {offered{100, 0, 10 * second}, 500, 10 * second, 10, 50, "50.0 rows/s, 50.0 % of those that were due; 499 still waited at the end, and are in no latency"},
+		"half by then":           {offered{100, 0, 10 * second}, 500, 10 * second, 10, 50, "50.0 rows/s, 50.0% of the offered load; 499 were still queued at the end and have no latency"},
 		"no more than there are": {offered{100, 600, 10 * second}, 500, 10 * second, 10, 50, "; 100 still waited"},
-		"none":                   {offered{1, 10, 0}, 0, 0, 1, 0, "0.0 % of those that were due"},
+		"none":                   {offered{1, 10, 0}, 0, 0, 1, 0, "0.0% of the offered load"},
 	} {
 		doc := &result.Document{Totals: result.Totals{Rows: tc.rows, Micros: tc.ended.Microseconds(), StoppedBy: result.StoppedByRows}}
 		if doc.Config.LimitSeconds = tc.limit; tc.limit > 0 {
@@ -43,7 +43,7 @@ func TestOfferedRateReached(t *testing.T) {
 		}
 		m := tc.o.metrics(doc)
 		if off := m[1].Value - tc.reached; off < -0.01 || off > 0.01 || m[0].Value != float64(tc.o.rate) {
-			t.Errorf("%s: metrics %v, want %g %% reached", name, m, tc.reached)
+			t.Errorf("%s: metrics %v, want %g%% reached", name, m, tc.reached)
 		}
 	}
 }

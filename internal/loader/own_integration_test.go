@@ -152,7 +152,7 @@ func TestIntegrationOwnFileIntoFileList(t *testing.T) {
 		if doc.Totals.Rows != 900 || len(doc.Inputs) != 1 || doc.Inputs[0].Rows != 1000 || len(doc.Checks) != 3 {
 			t.Errorf("totals %+v, inputs %+v, checks %+v", doc.Totals, doc.Inputs, doc.Checks)
 		}
-		if !slices.Contains(finding.Texts(doc.Findings), "of the 1000 rows of own.csv, the first 900 were asked for: bulkInsert.rows") {
+		if !slices.Contains(finding.Texts(doc.Findings), "bulkInsert.rows uses only the first 900 of 1000 rows of own.csv") {
 			t.Errorf("warnings %q", doc.Findings)
 		}
 		if c := checkNamed(t, doc, "checksum"); !strings.HasSuffix(c.Detail, "compared by their text: file_size, path, modification_time") {

@@ -84,7 +84,7 @@ func TestIntegrationTooManyErrors(t *testing.T) {
 	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 7})
 	tr.cfg.LimitSeconds, tr.cfg.ErrorPercent = 4, 0
 	inTheWay(t)
-	tr.mustFail(t.Context(), t, result.CauseTooManyErrors, "limits.errorPercent allows 0 %")
+	tr.mustFail(t.Context(), t, result.CauseTooManyErrors, "limits.errorPercent allows 0%")
 	if strings.Contains(tr.out.String(), "benchrun-document") {
 		t.Error("there is a document")
 	}

@@ -25,7 +25,7 @@ import (
 // BenchmarkSysbench measures pairs: the same sysbench with the same options, as the loader executes it and as a person would.
 // Both run at the same time against the same tables, so that whatever else the machine does meets
 // both; the one that starts first is the other one in each next pair. It reports the ratio of their transactions per second: its
-// median over all pairs, and from six pairs on the ends of its 95 % interval by order statistics; and the same of the CPU time
+// median over all pairs, and from six pairs on the ends of its 95% interval by order statistics; and the same of the CPU time
 // for a transaction.
 func BenchmarkSysbench(b *testing.B) {
 	tr := newSysbenchTrial(b, sysbench.Parameters{

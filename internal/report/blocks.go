@@ -36,11 +36,11 @@ func listed(title string, lines []string) block { return block{title: title, lin
 
 // headline is the answer of a run in a line: its name, how it ended if it has not completed, and what was measured.
 func (r *Report) headline() string {
-	return titled(cmp.Or(r.Run.Title, r.Run.Name), r.Run.Outcome) + ": " + cmp.Or(stats.Headline(r.Points), "nothing was measured")
+	return withOutcome(cmp.Or(r.Run.Title, r.Run.Name), r.Run.Outcome) + ": " + cmp.Or(stats.Headline(r.Points), "nothing was measured")
 }
 
-// titled is a name, and how it ended if it has not completed.
-func titled(name, outcome string) string {
+// withOutcome is a name, and how it ended if it has not completed.
+func withOutcome(name, outcome string) string {
 	if outcome == v1alpha1.ConditionComplete || outcome == "" {
 		return name
 	}
@@ -78,8 +78,8 @@ func (r *Report) blocks() []block {
 		listed("Claims", claimLines(r.Claims)),
 		listed("Warnings", slices.Concat(r.Warnings(), warnings(r.Points))),
 		listed("Pilots", r.Pilots()),
-		listed("Attempts that do not count", r.disturbances()),
-		listed("Where", r.where()),
+		listed("Discarded attempts", r.disturbances()),
+		listed("Environment", r.where()),
 	)
 }
 
@@ -104,11 +104,11 @@ func (s *Comparison) Answer() string { return s.answer().Text }
 func (s *Comparison) Sentence() string { return s.answer().Sentence() }
 
 func (s *Comparison) answer() stats.Answer {
-	return cmp.Or(stats.AnswerOf(s.Pairs), stats.Answer{Text: "no answer"})
+	return cmp.Or(stats.AnswerOf(titled(s.Pairs, s.titles())), stats.Answer{Text: "no answer"})
 }
 
 // headline is the answer of a comparison in a line, as that of a run.
-func (s *Comparison) headline() string { return titled(s.Name, s.Outcome) + ": " + s.Answer() }
+func (s *Comparison) headline() string { return withOutcome(s.Name, s.Outcome) + ": " + s.Answer() }
 
 // blocks of a comparison's report: a table of the pairs, why the comparison stopped, what the variants differ in, and what
 // must be read with the answer.
@@ -131,21 +131,21 @@ func (s *Comparison) blocks() []block {
 	return append(
 		append(list, tableBlocks(s.RequestedTables())...),
 		listed("Claims", claimLines(s.Claims)),
-		listed("What a unit of work takes", s.costs()),
-		listed("What the variants differ in", s.differences()),
-		listed("Where", s.Volumes()),
+		listed("Cost of a unit of work", s.costs()),
+		listed("How the variants differ", s.differences()),
+		listed("Volumes", s.Volumes()),
 		listed("Pairs without an answer", s.Undecided()),
 		listed("Warnings", stats.ComparisonTexts(s.Findings)),
 		listed("Discarded", s.Discarded()),
 	)
 }
 
-// overAll says what the intervals of so many pairs of a comparison hold over.
-func overAll(pairs int) string {
+// confidence says what the intervals of so many pairs of a comparison are.
+func confidence(pairs int) string {
 	if pairs == 1 {
-		return ", the stop included"
+		return "95% confidence, adjusted for early stopping"
 	}
-	return " over all pairs, the stop included"
+	return "95% confidence across all pairs, adjusted for early stopping"
 }
 
 // roundOf each trial of the plan, by its number.
@@ -157,8 +157,8 @@ func (r *Report) roundOf() map[int]int {
 	return rounds
 }
 
-// metricsAt are the metrics that the trials of a point report, in the order in which they first come; Value in them is of
-// no meaning.
+// metricsAt are the metrics that the trials of a point report, in the order in which they first come; their Value is
+// unused.
 func metricsAt(p *stats.Point) []result.Metric {
 	var list []result.Metric
 	for _, record := range p.Records {

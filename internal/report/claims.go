@@ -19,12 +19,12 @@ func claimLines(list []claims.Judgement) []string {
 			line = fmt.Sprintf("%s, %q, **%s**: %s", j.Name, j.Statement, VerdictText(j.Verdict), j.Detail)
 		}
 		if j.Published != "" {
-			line += fmt.Sprintf("; by the published figures it %s: %s", VerdictText(j.Published), j.PublishedDetail)
+			line += fmt.Sprintf("; in the published data it %s: %s", VerdictText(j.Published), j.PublishedDetail)
 		}
 		lines = append(lines, line)
 	}
 	if len(lines) > 1 {
-		lines = append(lines, "intervals hold at 95 % over all claims together")
+		lines = append(lines, "intervals: 95% confidence across all claims")
 	}
 	return lines
 }

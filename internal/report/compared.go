@@ -31,6 +31,8 @@ type Compared struct {
 	Differences []string
 	// Warnings of both sides.
 	Warnings []string
+	// titles of variants in the headline, by their names.
+	titles map[string]string
 	// Threshold is the fraction by which a variant that is slower is a regression, at least 0; negative if nothing is one.
 	Threshold float64
 }
@@ -89,18 +91,18 @@ func CompareBaseline(s *Comparison, metric string) (*Compared, error) {
 		return nil, err
 	}
 	if published := s.Pairs[0].Metric.Name; metric != "" && metric != published {
-		return nil, fmt.Errorf("comparison %s has compared %s and no other metric: compare two of its runs to see %s", s.Name,
+		return nil, fmt.Errorf("comparison %s compared only %s: compare two of its runs to see %s", s.Name,
 			published, metric)
 	}
 	return &Compared{
-		Title: s.Name, Baseline: s.Pairs[0].Baseline, Pairs: s.Pairs, Threshold: -1,
+		Title: s.Name, Baseline: s.Pairs[0].Baseline, Pairs: s.Pairs, Threshold: -1, titles: s.titles(),
 		Differences: s.differences(), Warnings: stats.ComparisonTexts(s.Findings),
-		Method: []string{fmt.Sprintf("Paired by round, %d of at most %d rounds; intervals of the ratio hold at 95 %%%s.", s.Rounds,
-			s.Planned, overAll(len(s.Pairs)))},
+		Method: []string{fmt.Sprintf("Paired by round, %d of at most %d rounds; intervals of the ratio: %s.", s.Rounds,
+			s.Planned, confidence(len(s.Pairs)))},
 	}, nil
 }
 
-var errNoPairs = errors.New("it has no pairs: not every variant was measured in a whole round")
+var errNoPairs = errors.New("it has no pairs: no round has measured every variant")
 
 // usable is an error if there is nothing in the comparison to compare, or if it cannot be trusted.
 func (s *Comparison) usable() error {
@@ -112,7 +114,7 @@ func (s *Comparison) usable() error {
 	}
 	for i := range s.Pairs {
 		if p := &s.Pairs[i]; !consistent(p, s.Rounds) {
-			return fmt.Errorf("comparison %s: the comparison %s contradicts itself (%s): it is not what the operator wrote", s.Name,
+			return fmt.Errorf("comparison %s: pair %s contradicts itself (%s): this is not what the operator wrote", s.Name,
 				pairName(p), p.Verdict)
 		}
 	}
@@ -158,12 +160,12 @@ func CompareVariants(s *Comparison, baseline, variant, metric string) (*Compared
 		return nil, fmt.Errorf("both are variant %s of comparison %s", variant, s.Name)
 	}
 	c := &Compared{
-		Title: s.Name, Baseline: baseline, Variant: variant, Threshold: -1, Method: all.Method,
+		Title: s.Name, Baseline: baseline, Variant: variant, Threshold: -1, Method: all.Method, titles: all.titles,
 		Warnings: stats.ComparisonTexts(s.Findings),
 	}
 	for _, v := range s.Variants {
 		if !v.Baseline && (v.Name == baseline || v.Name == variant) && len(v.Differences) > 0 {
-			c.Differences = append(c.Differences, fmt.Sprintf("%s from the comparison's baseline: %s", v.Name,
+			c.Differences = append(c.Differences, fmt.Sprintf("%s differs from the comparison's baseline in: %s", v.Name,
 				strings.Join(v.Requested(), ", ")))
 		}
 	}
@@ -184,7 +186,7 @@ func CompareVariants(s *Comparison, baseline, variant, metric string) (*Compared
 }
 
 // CompareSides compares two things that were not measured in the same rounds: runs, or variants of different comparisons. The
-// error of 5 % is divided by the number of points that both have. Smaller differences than that of so many percent count
+// error of 5% is divided by the number of points that both have. Smaller differences than that of so many percent count
 // as none.
 func CompareSides(a, b *Side, equivalencePercent int) (*Compared, error) {
 	if a.uid != "" && a.uid == b.uid && a.name == b.name {
@@ -231,7 +233,7 @@ func (c *Compared) pair(a, b *Side, judge func(*stats.Paired)) error {
 	for _, p := range a.points {
 		q := b.at(p.label)
 		if q == nil {
-			c.OnlyOne = append(c.OnlyOne, fmt.Sprintf("%s: only %s has it", cmp.Or(p.label, "the only point"), c.Baseline))
+			c.OnlyOne = append(c.OnlyOne, fmt.Sprintf("%s: only in %s", cmp.Or(p.label, "the only point"), c.Baseline))
 			continue
 		}
 		pair := stats.Paired{
@@ -247,7 +249,7 @@ func (c *Compared) pair(a, b *Side, judge func(*stats.Paired)) error {
 	}
 	for _, q := range b.points {
 		if a.at(q.label) == nil {
-			c.OnlyOne = append(c.OnlyOne, fmt.Sprintf("%s: only %s has it", cmp.Or(q.label, "the only point"), c.Variant))
+			c.OnlyOne = append(c.OnlyOne, fmt.Sprintf("%s: only in %s", cmp.Or(q.label, "the only point"), c.Variant))
 		}
 	}
 	if len(c.Pairs) == 0 {

@@ -61,7 +61,7 @@ func TestCompareVariants(t *testing.T) {
 	}{
 		"unknown":    {"durable", "nothing", "", `no variant "nothing"; it has durable, lazy, same`, nil},
 		"itself":     {"durable", "durable", "", "both are variant durable", nil},
-		"metric":     {"durable", "lazy", "other", "no other metric", nil},
+		"metric":     {"durable", "lazy", "other", "compared only", nil},
 		"unfinished": {"durable", "lazy", "", "has not completed: Unfinished", func(s *report.Comparison) { s.Outcome = report.Unfinished }},
 		"no outcome": {"durable", "lazy", "", "has not completed: Unfinished", func(s *report.Comparison) { s.Outcome = "" }},
 		"failed":     {"durable", "lazy", "", "has not completed", func(s *report.Comparison) { s.Outcome = "Failed" }},

@@ -58,13 +58,13 @@ func (c *Compared) answer() string {
 			worst = i
 		}
 	}
-	text := stats.AnswerOf(c.Pairs).Text
+	text := stats.AnswerOf(titled(c.Pairs, c.titles)).Text
 	if worst >= 0 && len(c.Pairs) > 1 {
-		p := &c.Pairs[worst]
+		p := &titled(c.Pairs[worst:worst+1], c.titles)[0]
 		if text = p.String(); len(p.Parameters) > 0 {
 			text += " at " + stats.Label(p.Parameters)
 		}
-		text += fmt.Sprintf("; slower by more than %s %% at %d of %d points", stats.Format(100*c.Threshold), regressions,
+		text += fmt.Sprintf("; slower by more than %s%% at %d of %d points", stats.Format(100*c.Threshold), regressions,
 			len(c.Pairs))
 	}
 	return text
@@ -101,12 +101,12 @@ func (c *Compared) size() string {
 func (c *Compared) blocks() []block {
 	table := block{rows: c.table(), lines: c.Method}
 	if m := c.Pairs[0].Metric; m.Name != "" {
-		table.lines = append([]string{fmt.Sprintf("Values are medians of %s in %s, the %s the better.", m.Name, m.Unit, m.Better)},
+		table.lines = append([]string{fmt.Sprintf("Values are medians of %s in %s (%s is better).", m.Name, m.Unit, m.Better)},
 			table.lines...)
 	}
 	if c.Threshold >= 0 {
 		table.lines = append(table.lines, fmt.Sprintf("A point is a regression if its whole interval is on the worse side and its "+
-			"ratio is worse by more than %s %%.", stats.Format(100*c.Threshold)))
+			"ratio is worse by more than %s%%.", stats.Format(100*c.Threshold)))
 	}
 	var open []string
 	for i := range c.Pairs {
@@ -114,18 +114,18 @@ func (c *Compared) blocks() []block {
 			open = append(open, label(p.Parameters)+p.String())
 		}
 	}
-	title, differences := "What differs", c.Differences
+	title, differences := "Differences", c.Differences
 	switch {
 	case len(c.Otherwise) > 0:
-		title = "What else differs"
+		title = "Other differences"
 	case len(differences) == 0:
-		differences = []string{"nothing that is recorded"}
+		differences = []string{"none recorded"}
 	}
 	return []block{
 		table,
 		listed("Points without an answer", open),
-		listed("Points of one side only, which are not compared", c.OnlyOne),
-		listed("The two did not measure the same", c.Otherwise),
+		listed("Points measured on one side only, which are not compared", c.OnlyOne),
+		listed("The two did not measure the same thing", c.Otherwise),
 		listed(title, differences),
 		listed("Warnings", c.Warnings),
 	}
@@ -147,7 +147,7 @@ func (c *Compared) table() [][]string {
 	if variants {
 		header, variant = []string{"variant"}, "variant"
 	}
-	header = slices.Concat(header, names, []string{baseline, variant, variant + " / " + baseline, "interval", "verdict", ""})
+	header = slices.Concat(header, names, []string{baseline, variant, ratioHead(c.Pairs[0].Separate), "interval", "verdict", ""})
 	rows := [][]string{header}
 	for i := range c.Pairs {
 		p := &c.Pairs[i]

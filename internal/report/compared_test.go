@@ -18,7 +18,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// values of six trials that scatter by 2 % around 100.
+// values of six trials that scatter by 2% around 100.
 var around100 = []float64{99, 101, 100, 98, 102, 100.5}
 
 // times are values multiplied by a factor.
@@ -127,10 +127,10 @@ func TestComparedGolden(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"CommitSize: pr-1234 is 7 % slower than main (4.2–9.7 %) at rowsPerCommit=1; slower by more than 5 % at 1 of 4 points, 6 trials each  " +
+		"CommitSize: pr-1234 is 7% slower than main (4.2–9.7%) at rowsPerCommit=1; slower by more than 5% at 1 of 4 points, 6 trials each  " +
 			"REGRESSION\n",
-		"rowsPerCommit=5: only main has it", "rowsPerCommit=1024: only pr-1234 has it",
-		"spec.workload.commitSize.rows: 100 → 200", "\n  rows in each trial: 100 → 200\n",
+		"rowsPerCommit=5: only in main", "rowsPerCommit=1024: only in pr-1234",
+		"spec.workload.commitSize.rows: 100 → 200", "\n  rows per trial: 100 → 200\n",
 		"spec.database.image: mariadb:11.8 → mariadb:12.0", "database node: worker → other", "kernel: 6.1.0 → 6.2.0",
 		"fdatasync on the data volume before the trials: 100 µs (p95 150 µs) → 500 µs (p95 150 µs)", "work before the trials: 10 µs → 20 µs",
 		"pr-1234 began 1h30m0s after main", "pr-1234: the disk was not the same for all trials",

@@ -21,8 +21,8 @@ func (s *Comparison) Reading() string {
 		return ""
 	}
 	m := s.Pairs[0].Metric
-	return fmt.Sprintf("Values are medians in %s, the %s the better. Intervals of the ratio hold at 95 %%%s.", m.Unit, m.Better,
-		overAll(len(s.Pairs)))
+	return fmt.Sprintf("Values are medians in %s (%s is better). The ratio is the geometric mean of those of the rounds; its interval: %s.",
+		m.Unit, m.Better, confidence(len(s.Pairs)))
 }
 
 // Baseline is the name of the variant that the others are compared with; empty if there is none.
@@ -33,6 +33,25 @@ func (s *Comparison) Baseline() string {
 		}
 	}
 	return ""
+}
+
+// titles of the variants that have one, by their names.
+func (s *Comparison) titles() map[string]string {
+	titles := map[string]string{}
+	for _, v := range s.Variants {
+		titles[v.Name] = v.Title
+	}
+	return titles
+}
+
+// titled are pairs for a headline: with the titles of variants that have one in place of their names.
+func titled(pairs []stats.Paired, titles map[string]string) []stats.Paired {
+	list := slices.Clone(pairs)
+	for i := range list {
+		p := &list[i]
+		p.Variant, p.Baseline = cmp.Or(titles[p.Variant], p.Variant), cmp.Or(titles[p.Baseline], p.Baseline)
+	}
+	return list
 }
 
 // Called is the variant's name, with its title if it has one.
@@ -51,7 +70,7 @@ func (s *Comparison) Of(variant string) []stats.Paired {
 // table has a row per point: its parameters, both medians, the ratio with its interval, and the verdict.
 func (s *Comparison) table(pairs []stats.Paired) [][]string {
 	header := s.Parameters()
-	header = append(header, pairs[0].Baseline, pairs[0].Variant, pairs[0].Variant+" / "+pairs[0].Baseline, "interval", "verdict")
+	header = append(header, pairs[0].Baseline, pairs[0].Variant, ratioHead(false), "interval", "verdict")
 	rows := [][]string{header}
 	for i := range pairs {
 		p := &pairs[i]
@@ -82,15 +101,27 @@ func verdict(p *stats.Paired) string {
 	return text
 }
 
+// ratioHead says what the column of ratios has: it need not be the ratio of the two medians beside it.
+func ratioHead(separate bool) string {
+	if separate {
+		return "ratio (median of all pairs of values)"
+	}
+	return RatioOfRounds
+}
+
+// RatioOfRounds says what the ratios of a comparison are.
+const RatioOfRounds = "ratio (geometric mean of rounds)"
+
 // VerdictWords is the verdict in the fewest words.
 func VerdictWords(p *stats.Paired) string {
 	switch p.Verdict {
-	case stats.Faster:
-		return "faster"
-	case stats.Slower:
-		return "slower"
+	case stats.Faster, stats.Slower:
+		if p.Metric.Better == "lower" {
+			return p.Change()
+		}
+		return strings.ToLower(string(p.Verdict))
 	case stats.Equal:
-		return fmt.Sprintf("equal within %d %%", p.EquivalencePercent)
+		return fmt.Sprintf("equal within %d%%", p.EquivalencePercent)
 	case stats.NoDifferenceShown:
 		return "no difference shown"
 	case stats.CannotSay:
@@ -156,9 +187,9 @@ func (s *Comparison) differences() []string {
 		if v.Baseline {
 			continue
 		}
-		text := v.Name + ": nothing; it asks for the same as the baseline"
+		text := v.Name + ": nothing; same specification as the baseline"
 		if len(v.Differences) > 0 {
-			text = v.Name + ": " + strings.Join(v.Requested(), ", ") + "; nothing else is asked for differently"
+			text = v.Name + ": " + strings.Join(v.Requested(), ", ") + "; no other requested setting differs"
 		}
 		if v.Besides != "" {
 			text += "; " + v.Besides
@@ -185,9 +216,9 @@ func (s *Comparison) Shared() []string {
 	if s.Database != "" {
 		list = append(list, s.Database)
 	}
-	list = append(list, "the runs of a round have the same seed and the same data")
+	list = append(list, "all runs of a round use the same seed and the same data")
 	if len(s.Rows) > 0 {
-		list = append(list, "rows in each trial, as the first pilot decided for all variants: "+s.pilots())
+		list = append(list, "rows per trial, set by the first pilot for all variants: "+s.pilots())
 	}
 	return list
 }
@@ -216,7 +247,7 @@ func (s *Comparison) Discarded() []string {
 	var list []string
 	for _, run := range s.Runs {
 		if run.Invalidated > 0 {
-			list = append(list, fmt.Sprintf("round %d, %s: attempts that were disturbed and measured again: %d (run %s)", run.Round,
+			list = append(list, fmt.Sprintf("round %d, %s: disturbed attempts, measured again: %d (run %s)", run.Round,
 				run.Variant, run.Invalidated, run.Name))
 		}
 		if run.Round > s.Rounds && s.Outcome != Unfinished { // the round may still become whole

@@ -59,7 +59,7 @@ func reportOfComparison() *report.Comparison {
 		}
 	}
 	s.Claims = []claims.Judgement{{
-		Name: "threefold", Metric: rows.Name, Verdict: claims.DoesNotHold, Detail: "3 times (2.80–3.21), at least 8 was claimed",
+		Name: "threefold", Metric: rows.Name, Verdict: claims.DoesNotHold, Detail: "3× (2.80–3.21×; claimed: at least 8×)",
 	}}
 	s.Runs[1].Invalidated = 1
 	s.Runs = append(s.Runs, report.ComparisonRun{Name: "durable-or-not-r3-same", Round: 3, Variant: "same", Seed: 3, Outcome: "Failed"})
@@ -127,12 +127,12 @@ func TestUndecidedPoints(t *testing.T) {
 		{Variant: "lazy", Baseline: "durable", Comparison: stats.Comparison{Verdict: stats.Equal, Ratio: 1}},
 		undecided("same", "1", 116, 0.31), undecided("same", "32", 122, 0.31), undecided("same", "1024", 392, 0.65),
 	}}
-	const because = "the ratios scatter too much from round to round; a difference of 5 % would take about"
+	const because = "the ratios vary too much between rounds; a difference of 5% would take about"
 	want := []string{
 		"rowsPerCommit=1, 32: cannot say whether lazy differs from durable: " + because +
-			" 189–323 rounds; one of 41–58 % would probably have been seen",
+			" 189–323 rounds to show; one of 41–58% would probably have been seen",
 		"everywhere: cannot say whether same differs from durable: " + because +
-			" 116–392 rounds; one of 31–65 % would probably have been seen",
+			" 116–392 rounds to show; one of 31–65% would probably have been seen",
 	}
 	if diff := cmp.Diff(want, s.Undecided()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -170,7 +170,7 @@ func summaryOfComparison(t *testing.T, s *report.Comparison) string {
 func TestComparisonSummarySaysWhatIsShared(t *testing.T) {
 	s := reportOfComparison()
 	s.Database = "all runs have measured one database server"
-	want := "\n- all runs have measured one database server\n- the runs of a round have"
+	want := "\n- all runs have measured one database server\n- all runs of a round use"
 	if text := summaryOfComparison(t, s); !strings.Contains(text, want) {
 		t.Errorf("the summary does not say so:\n%s", text)
 	}
@@ -180,7 +180,7 @@ func TestComparisonSummarySaysWhatIsShared(t *testing.T) {
 func TestComparisonSummaryOfPilots(t *testing.T) {
 	s := reportOfComparison()
 	s.Rows = map[string]int64{"rowsPerCommit=1": 4400, "rowsPerCommit=1024": 190_000}
-	want := "- rows in each trial, as the first pilot decided for all variants: 4400 (rowsPerCommit=1), 190000 (rowsPerCommit=1024)\n"
+	want := "- rows per trial, set by the first pilot for all variants: 4400 (rowsPerCommit=1), 190000 (rowsPerCommit=1024)\n"
 	if text := summaryOfComparison(t, s); !strings.Contains(text, want) {
 		t.Errorf("summary lacks %q:\n%s", want, text)
 	}

@@ -24,7 +24,7 @@ func tuned(nodes []result.HostTuning) []string {
 			{"transparent huge pages", n.Before.TransparentHugePages, n.After.TransparentHugePages},
 		} {
 			if s.before != "" {
-				changes = append(changes, s.name+" "+s.after+" in place of "+s.before)
+				changes = append(changes, s.name+" "+s.after+" instead of "+s.before)
 			}
 		}
 		end := "; restored afterwards"

@@ -21,9 +21,9 @@ func TestTuned(t *testing.T) {
 		{Node: "b", Before: result.HostSettings{Swappiness: "60"}, After: result.HostSettings{Swappiness: "0"}, Message: "it is off"},
 	})
 	want := []string{
-		"node a was tuned: swappiness 1 in place of 60, I/O scheduler of sda none in place of mq-deadline, " +
-			"transparent huge pages never in place of madvise; restored afterwards",
-		"node b was tuned: swappiness 0 in place of 60; NOT RESTORED: it is off",
+		"node a was tuned: swappiness 1 instead of 60, I/O scheduler of sda none instead of mq-deadline, " +
+			"transparent huge pages never instead of madvise; restored afterwards",
+		"node b was tuned: swappiness 0 instead of 60; NOT RESTORED: it is off",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)

@@ -40,7 +40,7 @@ func TestSummaryNamesInputs(t *testing.T) {
 	}
 	data.SHA256 = strings.Repeat("c", 64)
 	r.Records[1].Summary.Inputs = []result.Input{schema, data}
-	want := "- input own.csv was not the same for all trials: sha256 " + strings.Repeat("a", 64) + " for trial 1, 3, 4, 5, 6; sha256 " +
+	want := "- input own.csv changed between trials: sha256 " + strings.Repeat("a", 64) + " for trial 1, 3, 4, 5, 6; sha256 " +
 		data.SHA256 + " for trial 2\n"
 	if text := summary(); !strings.Contains(text, want) || strings.Contains(text, "input own.sql was") {
 		t.Errorf("%q is missing in\n%s", want, text)

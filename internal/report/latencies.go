@@ -5,15 +5,29 @@ package report
 
 import (
 	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// latencyCells are the median and the 99th percentile; empty if there are none.
-func latencyCells(l *stats.Latency) []string {
+// LatencyUnit is the unit of a table's latencies, which is the same for all, and how many microseconds it is.
+func LatencyUnit(t *analysis.Table) (unit string, scale float64) {
+	most := 0.0
+	for i := range t.Rows {
+		for _, l := range t.Rows[i].Latencies {
+			if l != nil {
+				most = max(most, l.P50Micros, l.P99Micros)
+			}
+		}
+	}
+	return finding.MicrosUnit(most)
+}
+
+// latencyCells are the median and the 99th percentile in that unit; empty if there are none.
+func latencyCells(l *stats.Latency, scale float64) []string {
 	if l == nil {
 		return []string{"", ""}
 	}
-	return []string{stats.Format(l.P50Micros), stats.Format(l.P99Micros)}
+	return []string{stats.Format(l.P50Micros / scale), stats.Format(l.P99Micros / scale)}
 }
 
 // LatencyNote says what the percentiles of a table are of; it is empty if the table has none.

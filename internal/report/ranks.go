@@ -6,7 +6,9 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
@@ -29,6 +31,14 @@ func digits(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
+// RatioToFirst says what the ratios of a table's points to the first one are.
+func RatioToFirst(t *analysis.Table) string {
+	if slices.ContainsFunc(t.Rows, func(r analysis.Row) bool { return r.Summary.N >= stats.MinForRanks }) {
+		return "ratio to first (geometric mean of rounds)"
+	}
+	return "ratio to first (of medians)"
+}
+
 // Ranks says which point is the best, which ones may be as good, and by what; empty for one point.
 func Ranks(points []stats.Point) string {
 	if len(points) < 2 {
@@ -37,7 +47,7 @@ func Ranks(points []stats.Point) string {
 	standing := stats.Stand(points)
 	others := standing.Others(points)
 	if !stats.Ranked(points) {
-		return fmt.Sprintf("No point is called the best: it takes %d trials each to tell points apart.", stats.MinForRanks)
+		return fmt.Sprintf("No point is ranked best: it takes %d trials each to tell points apart.", stats.MinForRanks)
 	}
 	best := stats.Label(points[standing.Best].Parameters) + " has the best median"
 	if others == "" {
@@ -45,6 +55,6 @@ func Ranks(points []stats.Point) string {
 	} else {
 		best += "; " + others
 	}
-	return best + ". Points are compared round by round (t test of the ratios); the error of 5 % holds over all of them, " +
-		"and so do the intervals of the ratios to the first point."
+	return best + ". Points are compared round by round (t test of the ratios) at 95% confidence across all of them, and so are " +
+		"the ratios to the first point."
 }

@@ -65,7 +65,7 @@ func small() *report.Report {
 	r.Claims = []claims.Judgement{
 		{
 			Name: "tenfold", Statement: "ten times as fast", Metric: "rowsPerSecond", Verdict: claims.Holds,
-			Detail: "15 times (14–16), at least 10 was claimed", Published: claims.DoesNotHold, PublishedDetail: "7.60 times",
+			Detail: "15× (14–16×; claimed: at least 10×)", Published: claims.DoesNotHold, PublishedDetail: "7.60×",
 		},
 		{Name: "level", Metric: "rowsPerSecond", Verdict: claims.CannotSay, Detail: "too few trials, 2"},
 	}

@@ -40,7 +40,7 @@ type ReproducedPoint struct {
 	// There and Here are what was measured, for people: medians with their unit, or ratios with their intervals.
 	There string `json:"there"`
 	Here  string `json:"here"`
-	// Ratio of here to there with its 95 % interval over all points together; 0 if there is none.
+	// Ratio of here to there with its 95% interval over all points together; 0 if there is none.
 	Ratio   float64             `json:"ratio,omitempty"`
 	Low     float64             `json:"low,omitempty"`
 	High    float64             `json:"high,omitempty"`
@@ -58,7 +58,7 @@ type Reproduction struct {
 }
 
 // Reproduce compares two reports of the same specification, point by point: that of another laboratory, and that of this one.
-// The points have one error of 5 % together. A point is reproduced if no difference is shown, and if the interval of the ratio
+// The points have one error of 5% together. A point is reproduced if no difference is shown, and if the interval of the ratio
 // excludes a factor of two. If within is above 0, a point is reproduced if the interval excludes a difference of this fraction;
 // a smaller one may be shown.
 func Reproduce(there, here *Report, within float64) *Reproduction {
@@ -135,7 +135,7 @@ func (p *ReproducedPoint) judge(difference ReproductionVerdict, within float64) 
 	case differs:
 		p.Verdict = difference
 	default:
-		p.Detail = fmt.Sprintf("the values scatter too much: the ratio is between %.2f and %.2f", p.Low, p.High)
+		p.Detail = fmt.Sprintf("the values vary too much: the ratio is between %.2f and %.2f", p.Low, p.High)
 	}
 }
 
@@ -222,7 +222,7 @@ func (r *Reproduction) Print(w io.Writer) error {
 
 // blocks of a reproduction: a table of the points, and what must be read with it.
 func (r *Reproduction) blocks() []block {
-	table := paragraphs("Intervals hold at 95 % over all points together. There and here were measured at different times " +
+	table := paragraphs("Intervals: 95% confidence across all points. There and here were measured at different times " +
 		"and places.")
 	table.rows = [][]string{{"point", "there", "here", "here / there", "interval", "verdict"}}
 	var details []string

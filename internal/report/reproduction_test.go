@@ -55,11 +55,11 @@ func TestReproduce(t *testing.T) {
 		"less than within":       {"higher", times(0.8), 0.1, report.SlowerHere, ""},
 		"the same, within":       {"higher", times(1), 0.1, report.Reproduced, ""},
 		"scatter within 2":       {"higher", []float64{700, 1300, 800, 1200, 1000, 900}, 0, report.Reproduced, ""},
-		"scatter up to 2.5":      {"higher", []float64{700, 1300, 800, 2500, 1000, 1500}, 0, report.NotComparable, "scatter too much"},
-		"scatter down to 0.45":   {"higher", []float64{450, 1100, 700, 1300, 800, 1000}, 0, report.NotComparable, "scatter too much"},
-		"scatter":                {"higher", []float64{200, 3000, 400, 2500, 1000, 900}, 0, report.NotComparable, "scatter too much"},
-		"scatter, little within": {"higher", []float64{700, 1300, 800, 1200, 1000, 900}, 0.1, report.NotComparable, "scatter too much"},
-		"too few":                {"higher", []float64{1000}, 0, report.NotComparable, "too few trials, 6 and 1"},
+		"scatter up to 2.5":      {"higher", []float64{700, 1300, 800, 2500, 1000, 1500}, 0, report.NotComparable, "vary too much"},
+		"scatter down to 0.45":   {"higher", []float64{450, 1100, 700, 1300, 800, 1000}, 0, report.NotComparable, "vary too much"},
+		"scatter":                {"higher", []float64{200, 3000, 400, 2500, 1000, 900}, 0, report.NotComparable, "vary too much"},
+		"scatter, little within": {"higher", []float64{700, 1300, 800, 1200, 1000, 900}, 0.1, report.NotComparable, "vary too much"},
+		"too few":                {"higher", []float64{1000}, 0, report.NotComparable, "too few trials (6 and 1)"},
 		"nothing":                {"higher", nil, 0, report.NotComparable, "it was not measured here"},
 	} {
 		got := report.Reproduce(measuredRun(c.better, there...), measuredRun(c.better, c.here...), c.within).Points[0]
@@ -130,7 +130,7 @@ func TestReproduceDifferences(t *testing.T) {
 		r.Fingerprint, r.Summary.Totals.Rows = &fingerprint, 200
 	}
 	text := strings.Join(report.Reproduce(there, here, 0).Differences, "\n")
-	if !strings.Contains(text, "kernel: 6.1.0 → 6.6.0") || !strings.Contains(text, "rows in each trial: 100 → 200") {
+	if !strings.Contains(text, "kernel: 6.1.0 → 6.6.0") || !strings.Contains(text, "rows per trial: 100 → 200") {
 		t.Errorf("the differences are %s", text)
 	}
 	comparison := reportOfComparison()
@@ -162,9 +162,9 @@ func TestReproduceComparison(t *testing.T) {
 		"more, within":           {3.3, 3.22, 3.4, 0.25, report.Reproduced, ""},
 		"more than within":       {4, 3.3, 5, 0.25, report.OtherRatio, ""},
 		"the same, within":       {3, 2.8, 3.21, 0.15, report.Reproduced, ""},
-		"the same, too wide":     {3, 2.8, 3.21, 0.1, report.NotComparable, "scatter too much: the ratio is between 0.87 and 1.15"},
-		"scatter up to a triple": {3, 2, 9, 0, report.NotComparable, "scatter too much: the ratio is between 0.62 and 3.21"},
-		"scatter down to half":   {3, 1.4, 4, 0, report.NotComparable, "scatter too much"},
+		"the same, too wide":     {3, 2.8, 3.21, 0.1, report.NotComparable, "vary too much: the ratio is between 0.87 and 1.15"},
+		"scatter up to a triple": {3, 2, 9, 0, report.NotComparable, "vary too much: the ratio is between 0.62 and 3.21"},
+		"scatter down to half":   {3, 1.4, 4, 0, report.NotComparable, "vary too much"},
 		"no answer":              {0, 0, math.Inf(1), 0, report.NotComparable, "cannot say"},
 	} {
 		here := reportOfComparison()

@@ -35,7 +35,7 @@ func TestRulingOfAPair(t *testing.T) {
 		"no difference is shown":                           {shown, "higher", 0.24, report.Undecided},
 		"no difference is shown, and none beyond":          {shown, "higher", 0.25, report.Fine},
 		"nothing is a regression":                          {noise, "higher", -1, report.Undecided},
-		// 1 / 1.3 is a loss of 23 %.
+		// 1 / 1.3 is a loss of 23%.
 		"lower is better, within the limit":      {noise, "lower", 0.24, report.Fine},
 		"lower is better, beyond the limit":      {noise, "lower", 0.22, report.Undecided},
 		"the rounds contradict each other":       {contradiction, "higher", 0.9, report.Undecided},
@@ -69,7 +69,7 @@ func TestRuling(t *testing.T) {
 		"too few trials":                       {runOf("b", around100, around100[:2]), 0.05, report.Undecided},
 		"too few trials, but a regression too": {runOf("b", times(0.5, around100), around100[:2]), 0.05, report.Regression},
 		"a point is missing":                   {runOf("b", around100), 0.05, report.Undecided},
-		// The interval is about ±10 %: no answer within 5 %, but it excludes a loss of 20 %.
+		// The interval is about ±10%: no answer within 5%, but it excludes a loss of 20%.
 		"noise":                         {runOf("b", noisy, around100), 0.05, report.Undecided},
 		"noise that excludes the limit": {runOf("b", noisy, around100), 0.20, report.Fine},
 		// A point estimate beyond the limit is no regression while the interval has both sides.
@@ -96,11 +96,11 @@ func TestRulingWhereLowerIsBetter(t *testing.T) {
 	}
 	base := lower(runOf("main", around100))
 	c := compared(t, base, lower(runOf("b", times(1.1, around100))), 0.09)
-	if c.Ruling() != report.Regression || !strings.Contains(printedCompared(t, report.ComparedText, c), "b is 9.1 % slower than main") {
+	if c.Ruling() != report.Regression || !strings.Contains(printedCompared(t, report.ComparedText, c), "b takes 10% more time than main") {
 		t.Errorf("%s", printedCompared(t, report.ComparedText, c))
 	}
 	if c.Threshold = 0.095; c.Ruling() != report.Fine {
-		t.Error("a loss of 9.1 % is a regression beyond 9.5 %")
+		t.Error("a loss of 9.1% is a regression beyond 9.5%")
 	}
 	if c := compared(t, base, lower(runOf("b", times(0.9, around100))), 0); c.Ruling() != report.Fine {
 		t.Error("what is faster is a regression")

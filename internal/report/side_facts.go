@@ -141,7 +141,7 @@ func otherRows(a, b *Side) []string {
 		if len(before) == 0 || len(after) == 0 || slices.Equal(before, after) {
 			continue
 		}
-		text := fmt.Sprintf("rows in each trial: %s → %s", strings.Join(before, ", "), strings.Join(after, ", "))
+		text := fmt.Sprintf("rows per trial: %s → %s", strings.Join(before, ", "), strings.Join(after, ", "))
 		texts, points[text] = appendNew(texts, text), append(points[text], p.label)
 	}
 	for i, text := range texts {
@@ -159,11 +159,11 @@ func otherRows(a, b *Side) []string {
 func separateMethod(a, b *Side, names [2]string, points int) []string {
 	over := ""
 	if points > 1 {
-		over = fmt.Sprintf(" over all %d points", points)
+		over = fmt.Sprintf(" across all %d points", points)
 	}
-	method := fmt.Sprintf("The ratio is the median of all ratios of a value of %s to one of %s; its interval is that of the "+
-		"Mann-Whitney test and holds at 95 %%%s.", names[1], names[0], over)
-	when := "The two were not measured in turns"
+	method := fmt.Sprintf("The ratio is the median of the ratios of every value of %s to every value of %s; its interval is "+
+		"that of the Mann-Whitney test at 95%% confidence%s.", names[1], names[0], over)
+	when := "The two were not interleaved"
 	if !a.started.IsZero() && !b.started.IsZero() {
 		first, second, between := names[0], names[1], b.started.Sub(a.started)
 		if between < 0 {
@@ -171,8 +171,8 @@ func separateMethod(a, b *Side, names [2]string, points int) []string {
 		}
 		when += fmt.Sprintf(": %s began %s after %s", second, between.Round(time.Second), first)
 	}
-	return []string{method, when + ". If the machine was not the same at both times, that is part of the difference. " +
-		"A comparison cancels it, because it measures both in each round."}
+	return []string{method, when + ". If the machine changed in between, that is part of the difference. " +
+		"A BenchmarkComparison avoids this: it measures both in every round."}
 }
 
 // change of a field between two specifications.

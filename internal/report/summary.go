@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -30,13 +31,14 @@ func tableRows(t *analysis.Table) [][]string {
 	several := len(t.Rows) > 1
 	header := append(slices.Clone(t.Parameters), t.Rows[0].Metric.Unit, "interval", "n")
 	if several {
-		header = append(header, "", "× the first")
+		header = append(header, "", RatioToFirst(t))
 	}
 	for _, m := range t.Metrics {
 		header = append(header, m.Name)
 	}
+	unit, scale := LatencyUnit(t)
 	for _, op := range t.Operations {
-		header = append(header, op+" p50 µs", op+" p99 µs")
+		header = append(header, op+" p50 "+unit, op+" p99 "+unit)
 	}
 	rows := [][]string{header}
 	for i := range t.Rows {
@@ -53,7 +55,7 @@ func tableRows(t *analysis.Table) [][]string {
 			cells = append(cells, median(values))
 		}
 		for _, l := range row.Latencies {
-			cells = append(cells, latencyCells(l)...)
+			cells = append(cells, latencyCells(l, scale)...)
 		}
 		rows = append(rows, cells)
 	}
@@ -63,19 +65,19 @@ func tableRows(t *analysis.Table) [][]string {
 // Intervals says what the table's numbers are.
 func Intervals(points []stats.Point) string {
 	m := points[0].Metric
-	of := fmt.Sprintf("of %s, the %s the better; ", m.Name, m.Better)
+	of := fmt.Sprintf("of %s (%s is better); ", m.Name, m.Better)
 	if !slices.ContainsFunc(points, func(p stats.Point) bool { return p.Summary.N > 1 }) {
-		return "Values " + of + "one trial each says nothing about how they vary."
+		return "Values " + of + "with one trial each, their spread is unknown."
 	}
 	for _, p := range points {
 		if p.Summary.Interval == stats.MinMax {
-			return fmt.Sprintf("Medians %sintervals from the smallest to the largest value (fewer than %d trials have no 95 %% interval).",
+			return fmt.Sprintf("Medians %sintervals are minimum to maximum (a 95%% interval takes %d trials).",
 				of, stats.MinForInterval)
 		}
 	}
-	text := "Medians " + of + "intervals are the median's at 95 % confidence"
+	text := "Medians " + of + "intervals are those of the median at 95% confidence"
 	if points[0].Summary.Looked {
-		text += ", whichever round they were narrow enough in"
+		text += ", adjusted for early stopping"
 	}
 	return text + "."
 }
@@ -85,7 +87,7 @@ func (r *Report) Pilots() []string {
 	var list []string
 	for _, d := range r.Records {
 		if d.Outcome == result.OutcomePilot {
-			list = append(list, fmt.Sprintf("%s%d rows in each trial; the pilot inserted %d in %.1f s", label(d.Parameters), d.Rows,
+			list = append(list, fmt.Sprintf("%s%d rows per trial; the pilot inserted %d in %.1f s", label(d.Parameters), d.Rows,
 				d.Summary.Totals.Rows, float64(d.Summary.Totals.Micros)/1e6))
 		}
 	}
@@ -124,7 +126,7 @@ func (r *Report) where() []string {
 		}
 	}
 	if text := ProbeText(e.Probe); text != "" {
-		lines = append(lines, "before the trials, in the median: "+text)
+		lines = append(lines, "probes before the trials, medians: "+text)
 	}
 	lines = append(lines, tuned(r.Run.HostTuning)...)
 	lines = append(lines, inputLines(list[len(list)-1].Summary)...)
@@ -136,8 +138,8 @@ func ProbeText(p stats.Probe) string {
 	if p.FdatasyncMicros <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("fdatasync %d µs (p95 %d µs), a fixed piece of work %s µs of CPU", p.FdatasyncMicros, p.FdatasyncP95Micros,
-		stats.Format(float64(p.WorkNanos)/1000))
+	return fmt.Sprintf("fdatasync %s (p95 %s), CPU %s", Micros(p.FdatasyncMicros), Micros(p.FdatasyncP95Micros),
+		Micros(float64(p.WorkNanos)/1000))
 }
 
 // memory of a machine; the probe says -1 if it does not know.
@@ -153,22 +155,25 @@ func fdatasync(l result.FsyncLatency) string {
 	if l.Calls == 0 {
 		return "fdatasync was not measured"
 	}
-	return fmt.Sprintf("fdatasync takes %s (median of %d; p95 %d µs)", FdatasyncMicros(l), l.Calls, l.P95)
+	return fmt.Sprintf("fdatasync takes %s (median of %d; p95 %s)", FdatasyncMicros(l), l.Calls, Micros(l.P95))
 }
 
 // FdatasyncMicros is the median latency, with the mean where that is far above: a limit makes one call of several wait.
 func FdatasyncMicros(l result.FsyncLatency) string {
 	if l.Mean > 2*l.Median {
-		return fmt.Sprintf("%d µs on average, %d µs", l.Mean, l.Median)
+		return fmt.Sprintf("%s on average, %s", Micros(l.Mean), Micros(l.Median))
 	}
-	return fmt.Sprintf("%d µs", l.Median)
+	return Micros(l.Median)
 }
+
+// Micros is a time, given in microseconds, with its unit.
+func Micros[N int64 | float64](v N) string { return finding.Micros(float64(v), float64(v)) }
 
 // VolumeBenchmark says what a volume can do; it is empty if that was not measured.
 func VolumeBenchmark(list []result.IOPattern) string {
 	var parts []string
 	for _, p := range list {
-		parts = append(parts, fmt.Sprintf("%s %d/s (median %d µs, p99 %d µs)", p.Name, p.PerSecond, p.Median, p.P99))
+		parts = append(parts, fmt.Sprintf("%s %d/s (median %s, p99 %s)", p.Name, p.PerSecond, Micros(p.Median), Micros(p.P99)))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -85,7 +85,7 @@ func TestSummaryMarksTheBest(t *testing.T) {
 	}{
 		"higher is better": {three("higher", 20, 40, 10, 20), "a:  b: best c:  d: ", "rowsPerCommit=b is the best."},
 		"lower is better":  {three("lower", 20, 40, 10, 20), "a:  b:  c: best d: ", "rowsPerCommit=c is the best."},
-		"one trial each":   {pointsOf("higher", 20, 40), "a:  b: ", "No point is called the best: it takes 3 trials each"},
+		"one trial each":   {pointsOf("higher", 20, 40), "a:  b: ", "No point is ranked best: it takes 3 trials each"},
 		"as good":          {three("higher", 20, 40, 40), "a:  b: best? c: as good?", "rowsPerCommit=b has the best median; c may be as good."},
 	}
 	for name, tc := range cases {
@@ -113,10 +113,10 @@ func TestSummaryShowsFurtherMetrics(t *testing.T) {
 	first.Metrics[0].Shown = true
 	first.Metrics = append(first.Metrics, result.Metric{Name: "newOrdersPerMinute", Value: 270, Unit: "NOPM", Better: "higher", Shown: true})
 	table := lines(printed(t, report.Summary, r), "|")
-	if !strings.Contains(table[0], "| × the first | newOrdersPerMinute |") || strings.Contains(table[0], first.Metrics[0].Name) {
+	if !strings.Contains(table[0], "| ratio to first (of medians) | newOrdersPerMinute |") || strings.Contains(table[0], first.Metrics[0].Name) {
 		t.Errorf("header %s", table[0])
 	}
-	if !strings.Contains(table[2], "|        1.00 |                270 |") || !strings.Contains(table[3], "|        2.00 |                    |") {
+	if !strings.Contains(table[2], "1.00 |                270 |") || !strings.Contains(table[3], "2.00 |                    |") {
 		t.Errorf("rows\n%s\n%s", table[2], table[3])
 	}
 }
@@ -128,16 +128,16 @@ func TestSummarySaysWhatTheIntervalsAre(t *testing.T) {
 		many.Points[0].Records = append(many.Points[0].Records, record)
 	}
 	many.Points[0] = stats.Summarized(many.Points[0].Parameters, many.Points[0].Records)
-	if text := printed(t, report.Summary, many); !strings.Contains(text, "intervals are the median's at 95 % confidence.") {
+	if text := printed(t, report.Summary, many); !strings.Contains(text, "intervals are those of the median at 95% confidence.") {
 		t.Errorf("six values:\n%s", text)
 	}
 	mixed := pointsOf("higher", 1, 2)
 	mixed.Points[0] = many.Points[0]
-	if text := printed(t, report.Summary, mixed); !strings.Contains(text, "fewer than 6 trials have no 95 % interval") {
+	if text := printed(t, report.Summary, mixed); !strings.Contains(text, "a 95% interval takes 6 trials") {
 		t.Errorf("some points of one value:\n%s", text)
 	}
 	single := pointsOf("lower", 1, 2)
-	if text := printed(t, report.Summary, single); !strings.Contains(text, "the lower the better; one trial each says nothing") ||
+	if text := printed(t, report.Summary, single); !strings.Contains(text, "(lower is better); with one trial each") ||
 		strings.Contains(text, "–") {
 		t.Errorf("points of one value:\n%s", text)
 	}
@@ -155,7 +155,7 @@ func TestSummaryWarningOfManyPoints(t *testing.T) {
 				r.Points[i].Warnings = []stats.Warning{{Finding: finding.OfProgram("x"), Trials: 1, Of: 1}}
 			}
 		}
-		text, _, _ := strings.Cut(printed(t, report.Summary, r), "\nWhere:")
+		text, _, _ := strings.Cut(printed(t, report.Summary, r), "\nEnvironment:")
 		if diff := cmp.Diff([]string{want}, lines(text, "- ")); diff != "" {
 			t.Errorf("%d points (-want +got):\n%s", warned, diff)
 		}
@@ -186,7 +186,7 @@ func TestSummaryWarnings(t *testing.T) {
 		"with other figures": {
 			[][]finding.Finding{{finding.Retried(7, 5)}, nil, {x, finding.Retried(3, 6)}},
 			[]string{
-				"- rowsPerCommit=a, c: 3–7 transactions, 5.0–6.0 % of all, were rolled back and tried again", "- rowsPerCommit=c: x",
+				"- rowsPerCommit=a, c: 3–7 transactions (5.0–6.0% of all) were rolled back and retried", "- rowsPerCommit=c: x",
 			},
 		},
 	}
@@ -198,7 +198,7 @@ func TestSummaryWarnings(t *testing.T) {
 					r.Points[i].Warnings = append(r.Points[i].Warnings, stats.Warning{Finding: f, Trials: 1, Of: 1})
 				}
 			}
-			text, _, _ := strings.Cut(printed(t, report.Summary, r), "\nWhere:")
+			text, _, _ := strings.Cut(printed(t, report.Summary, r), "\nEnvironment:")
 			if diff := cmp.Diff(tc.want, lines(text, "- ")); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
@@ -269,10 +269,10 @@ func TestSummaryOfPilots(t *testing.T) {
 	pilot.Summary.Totals.Rows, pilot.Summary.Totals.Micros = 400, 5_000_000
 	r.Records = append([]*result.Record{pilot}, r.Records...)
 	text := printed(t, report.Summary, r)
-	if want := "Pilots:\n- rowsPerCommit=a: 440 rows in each trial; the pilot inserted 400 in 5.0 s\n"; !strings.Contains(text, want) {
+	if want := "Pilots:\n- rowsPerCommit=a: 440 rows per trial; the pilot inserted 400 in 5.0 s\n"; !strings.Contains(text, want) {
 		t.Errorf("summary lacks %q:\n%s", want, text)
 	}
-	if strings.Contains(text, "do not count") || !strings.Contains(text, " 1 of ") {
+	if strings.Contains(text, "Discarded attempts") || !strings.Contains(text, " 1 of ") {
 		t.Errorf("the pilot counts, or is called disturbed:\n%s", text)
 	}
 }

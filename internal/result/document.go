@@ -153,7 +153,7 @@ type Interval struct {
 }
 
 // IntervalLatency are the latencies of an operation that ended in one stretch of the measured phase. Percentiles are exact to
-// 1.6 %, the longest latency exactly.
+// 1.6%, the longest latency exactly.
 type IntervalLatency struct {
 	// EndMicros since the measured phase began. Stretches are equally long, a second at first and more in a long phase, only the
 	// last one may be shorter. One in which nothing ended is not there.

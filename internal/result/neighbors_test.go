@@ -44,15 +44,15 @@ func TestBetween(t *testing.T) {
 				Conditions: []string{"DiskPressure", "MemoryPressure"},
 			},
 			warnings: []string{
-				"Pods came to the database's node during the attempt: a/w", "Pods left the database's node during the attempt: a/y",
-				"the database's node had conditions that disturb: DiskPressure, MemoryPressure",
+				"Pods started on the database node during the attempt: a/w", "Pods left the database node during the attempt: a/y",
+				"the database node was short of resources: DiskPressure, MemoryPressure",
 			},
 		},
 		"many came": {
 			before:   &Neighborhood{},
 			after:    &Neighborhood{Pods: pods("a/1", "a/2", "a/7", "a/3", "a/4", "a/5", "a/6")},
 			want:     &Neighbors{Arrived: Visitors{Count: 7, Names: []string{"a/1", "a/2", "a/3", "a/4", "a/5"}}},
-			warnings: []string{"Pods came to the database's node during the attempt: a/1, a/2, a/3, a/4, a/5 and 2 more"},
+			warnings: []string{"Pods started on the database node during the attempt: a/1, a/2, a/3, a/4, a/5 and 2 more"},
 		},
 		"Pods that are not named": {
 			before: &Neighborhood{Pods: jobs[:1]}, after: &Neighborhood{Pods: append(pods("a/x"), jobs[1:]...)},
@@ -61,19 +61,19 @@ func TestBetween(t *testing.T) {
 				Arrived: Visitors{Count: 4, Names: []string{"a/x"}, Unnamed: []OwnerCount{{"", 1}, {OwnerDaemonSet, 1}, {OwnerJob, 1}}},
 			},
 			warnings: []string{
-				"Pods came to the database's node during the attempt: a/x, 1 without an owner, 1 from DaemonSets, 1 from Jobs",
-				"Pods left the database's node during the attempt: 1 from Jobs",
+				"Pods started on the database node during the attempt: a/x, 1 without an owner, 1 from DaemonSets, 1 from Jobs",
+				"Pods left the database node during the attempt: 1 from Jobs",
 			},
 		},
 		"one side is sealed": {
 			before: (&Neighborhood{Pods: jobs}).Sealed("k"), after: &Neighborhood{Pods: jobs[1:]},
 			want:     &Neighbors{Pods: 4, Departed: Visitors{Count: 1, Unnamed: []OwnerCount{{OwnerJob, 1}}}},
-			warnings: []string{"Pods left the database's node during the attempt: 1 from Jobs"},
+			warnings: []string{"Pods left the database node during the attempt: 1 from Jobs"},
 		},
 		"a kind that nobody knows": {
 			before: &Neighborhood{}, after: &Neighborhood{Pods: []Neighbor{{ID: "1", Owner: "Ransom\x1b[2J"}}},
 			want:     &Neighbors{Arrived: Visitors{Count: 1, Unnamed: []OwnerCount{{"Ransom\x1b[2J", 1}}}},
-			warnings: []string{"Pods came to the database's node during the attempt: 1 from other kinds of owners"},
+			warnings: []string{"Pods started on the database node during the attempt: 1 from other kinds of owners"},
 		},
 	} {
 		got := Between(tc.before, tc.after)

@@ -75,10 +75,10 @@ type Comparison struct {
 	Rounds int
 	// Ratio of the variant's value to the baseline's, and its interval: the geometric mean over the rounds or, if an earlier look
 	// has excluded that, the end of the interval that is nearest to it. Together, the intervals of all comparisons of the design and
-	// after all rounds contain the true ratios with a probability of 95 %. Before the first look the interval has no bounds: 0 and
+	// after all rounds contain the true ratios with a probability of 95%. Before the first look the interval has no bounds: 0 and
 	// +Inf. Of rounds that contradict each other Low is above High.
 	Ratio, Low, High float64
-	// Detectable is the smallest difference, as a fraction, that this many rounds show with a probability of 80 % at the scatter
+	// Detectable is the smallest difference, as a fraction, that this many rounds show with a probability of 80% at the scatter
 	// that was seen. +Inf before the first look.
 	Detectable float64
 	// RoundsNeeded is about how many rounds would show the design's difference, with Noise; otherwise 0.

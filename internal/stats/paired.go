@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -17,12 +18,12 @@ import (
 type Paired struct {
 	Variant, Baseline string
 	Parameters        map[string]string
-	// Metric that is compared; Value in it is of no meaning.
+	// Metric that is compared; its Value is unused.
 	Metric result.Metric
 	// BaselineValues and Values have one value for each whole round.
 	BaselineValues, Values []float64
-	// Separate says that the two were not measured in the same rounds: there is a value for each trial, and their order is of no
-	// meaning. Rounds are then trials on the smaller side.
+	// Separate says that the two were not measured in the same rounds: there is a value for each trial, in no particular order.
+	// Rounds are then trials on the smaller side.
 	Separate bool
 	// EquivalencePercent is the difference that counts as none, and FirstLook the round after which there can be an answer; with
 	// Separate it is the number of trials that it takes on each side.
@@ -71,29 +72,67 @@ func (p *Paired) speed() (ratio, low, high float64) {
 	return p.Ratio, p.Low, p.High
 }
 
-// timesFrom is the speed from which on it is told as a factor: "3.1 times as fast" is easier to read than "210 % faster".
+// timesFrom is the factor from which on a difference is told as one: "3.1× as fast" is easier to read than "210% faster".
 const timesFrom = 1.5
 
 // String says the verdict in a sentence, without the point.
 func (p *Paired) String() string {
-	speed, low, high := p.speed()
 	switch p.Verdict {
-	case Faster:
-		if speed >= timesFrom {
-			return fmt.Sprintf("%s is %s times as fast as %s (%s)", p.Variant, digits(speed, 2), p.Baseline, span(low, high))
-		}
-		return fmt.Sprintf("%s is %s %% faster than %s (%s %%)", p.Variant, percent(speed-1), p.Baseline, percents(low-1, high-1))
-	case Slower:
-		return fmt.Sprintf("%s is %s %% slower than %s (%s %%)", p.Variant, percent(1-speed), p.Baseline, percents(1-high, 1-low))
+	case Faster, Slower:
+		return p.difference()
 	case Equal:
-		return fmt.Sprintf("%s and %s are equal within %d %% (ratio %.2f–%.2f)", p.Variant, p.Baseline, p.EquivalencePercent,
+		return fmt.Sprintf("%s and %s are equal within %d%% (ratio %.2f–%.2f)", p.Variant, p.Baseline, p.EquivalencePercent,
 			p.Low, p.High)
 	case NoDifferenceShown, CannotSay:
 	}
 	return p.unanswered().String()
 }
 
-// named says whether String begins with the name of the variant.
+// difference in a sentence. A time that falls is less time, and not a speed that rises; what is neither a rate nor a time is
+// higher or lower.
+func (p *Paired) difference() string {
+	speed, low, high := p.speed()
+	change, changes := p.change()
+	switch {
+	case p.Verdict == Faster && speed >= timesFrom && (p.isTime() || p.Metric.Better != "lower"):
+		return fmt.Sprintf("%s is %s× as fast as %s (%s×)", p.Variant, digits(speed, 2), p.Baseline, span(low, high))
+	case p.isTime() && p.Ratio >= timesFrom:
+		return fmt.Sprintf("%s takes %s× as long as %s (%s×)", p.Variant, digits(p.Ratio, 2), p.Baseline, span(p.Low, p.High))
+	case p.isTime():
+		return fmt.Sprintf("%s takes %s than %s (%s)", p.Variant, change, p.Baseline, changes)
+	case p.Metric.Better == "lower":
+		return fmt.Sprintf("%s is %s with %s than with %s (%s)", p.Metric.Name, change, p.Variant, p.Baseline, changes)
+	}
+	return fmt.Sprintf("%s is %s than %s (%s)", p.Variant, change, p.Baseline, changes)
+}
+
+// Change is a difference in a few words, without its interval: 21% less time, 8.1% faster.
+func (p *Paired) Change() string {
+	text, _ := p.change()
+	return text
+}
+
+// change and its interval.
+func (p *Paired) change() (text, interval string) {
+	more, less := "faster", "slower"
+	switch {
+	case p.isTime():
+		more, less = "more time", "less time"
+	case p.Metric.Better == "lower":
+		more, less = "higher", "lower"
+	}
+	if p.Ratio > 1 {
+		return percent(p.Ratio-1) + "% " + more, percents(p.Low-1, p.High-1) + "%"
+	}
+	return percent(1-p.Ratio) + "% " + less, percents(1-p.High, 1-p.Low) + "%"
+}
+
+// isTime says whether the values are times, of which less is better.
+func (p *Paired) isTime() bool {
+	return p.Metric.Better == "lower" && slices.Contains([]string{"s", "ms", "µs", "ns"}, p.Metric.Unit)
+}
+
+// named says whether String begins with a name.
 func (p *Paired) named() bool {
 	return p.Verdict == Faster || p.Verdict == Slower || p.Verdict == Equal
 }
@@ -101,7 +140,7 @@ func (p *Paired) named() bool {
 // Answer is what comparisons show, in words.
 type Answer struct {
 	Text string
-	// Named: the text begins with the name of a variant.
+	// Named: the text begins with a name.
 	Named bool
 }
 
@@ -147,7 +186,7 @@ func AnswerOf(list []Paired) Answer {
 		text := fmt.Sprintf("%s%s; %d of %d %s differ", list[largest].String(), at(list[largest].Parameters), differ, n, things)
 		return Answer{text, list[largest].named()}
 	case equal == n:
-		return Answer{Text: fmt.Sprintf("all %d %s are equal within %d %%", n, things, list[0].EquivalencePercent)}
+		return Answer{Text: fmt.Sprintf("equal within %d%% for all %d %s", list[0].EquivalencePercent, n, things)}
 	default:
 		return Answer{Text: undecided(list, equal, none, things)}
 	}
@@ -156,19 +195,19 @@ func AnswerOf(list []Paired) Answer {
 // undecided is the answer of several comparisons of which none differs and not all are equal: so many are, of so many no
 // difference is shown, and of the others nothing can be said.
 func undecided(list []Paired, equal, none int, things string) string {
-	others, n := "the others have no answer", len(list)
+	others, n := "no answer for the others", len(list)
 	switch {
 	case equal > 0:
 		if equal+none == n {
-			others = "of the others no difference is shown"
+			others = "no difference shown for the others"
 		}
-		return fmt.Sprintf("%d of %d %s are equal within %d %%; %s", equal, n, things, list[0].EquivalencePercent, others)
+		return fmt.Sprintf("equal within %d%% for %d of %d %s; %s", list[0].EquivalencePercent, equal, n, things, others)
 	case none == n:
-		return fmt.Sprintf("no difference is shown at any of %d %s", n, things)
+		return fmt.Sprintf("no difference shown for any of %d %s", n, things)
 	case none > 0:
-		return fmt.Sprintf("no difference is shown at %d of %d %s; %s", none, n, things, others)
+		return fmt.Sprintf("no difference shown for %d of %d %s; %s", none, n, things, others)
 	default:
-		return cmp.Or(sameCause(list), fmt.Sprintf("cannot say at any of %d %s", n, things))
+		return cmp.Or(sameCause(list), fmt.Sprintf("no answer for any of %d %s", n, things))
 	}
 }
 
@@ -179,7 +218,7 @@ func sameCause(list []Paired) string {
 			return ""
 		}
 	}
-	return "cannot say: " + list[0].unanswered().cause()
+	return "no answer: " + list[0].unanswered().cause()
 }
 
 func at(parameters map[string]string) string {
@@ -211,8 +250,8 @@ func percent(fraction float64) string { return digits(100*fraction, 2) }
 
 func percents(low, high float64) string { return percent(low) + "–" + percent(high) }
 
-// Loss is by what fraction the variant is slower than the baseline, with its interval: 0.05 is 5 % slower, and a negative one is
-// faster. It is what String says of a variant that is Slower. Without an interval, the bounds are ∓ infinity and 1.
+// Loss is by what fraction the variant is slower than the baseline, with its interval: 0.05 is 5% slower, and a negative one is
+// faster. String says it of a rate; of a time it says how much longer that is. Without an interval, the bounds are ∓ infinity and 1.
 func (p *Paired) Loss() (loss, low, high float64) {
 	speed, slowest, fastest := p.speed()
 	return 1 - speed, 1 - fastest, 1 - slowest

@@ -34,20 +34,35 @@ var (
 	few       = stats.Comparison{Verdict: stats.CannotSay, Cause: stats.TooFewRounds, Rounds: 3}
 )
 
+// inUnit is a comparison of a metric of which less is better. Its verdict follows from the ratio.
+func inUnit(unit string, c stats.Comparison) stats.Paired {
+	c.Verdict = stats.Faster
+	if c.Ratio > 1 {
+		c.Verdict = stats.Slower
+	}
+	p := pair("lower", c)
+	p.Metric.Name, p.Metric.Unit = "cost", unit
+	return p
+}
+
 func TestVerdictsInWords(t *testing.T) {
 	for _, tc := range []struct {
 		paired stats.Paired
 		want   string
 	}{
-		{pair("higher", threefold), "lazy is 3.1 times as fast as durable (2.8–3.4)"},
-		{pair("lower", third), "lazy is 3.1 times as fast as durable (2.8–3.4)"},
-		{pair("higher", slightly), "lazy is 8.1 % faster than durable (4.1–13 %)"},
-		{pair("higher", slower), "lazy is 7.1 % slower than durable (4.9–9.2 %)"},
-		{pair("higher", equal), "lazy and durable are equal within 5 % (ratio 0.98–1.03)"},
-		{pair("higher", none), "no difference shown between lazy and durable (ratio 0.96–1.08); one of 6.1 % would probably have been"},
-		{pair("higher", few), "cannot say whether lazy differs from durable: too few rounds, 3; the first answer takes 4"},
-		{pair("higher", noisy), "cannot say whether lazy differs from durable: the ratios scatter too much from round to round; " +
-			"a difference of 5 % would take about 60 rounds; one of 21 % would probably have been seen"},
+		{pair("higher", threefold), "lazy is 3.1× as fast as durable (2.8–3.4×)"},
+		{inUnit("s", third), "lazy is 3.1× as fast as durable (2.8–3.4×)"},
+		{inUnit("s", slower), "lazy takes 7.1% less time than durable (4.9–9.2%)"},
+		{inUnit("µs", slightly), "lazy takes 8.1% more time than durable (4.1–13%)"},
+		{inUnit("s", threefold), "lazy takes 3.1× as long as durable (2.8–3.4×)"},
+		{inUnit("fsyncs/row", third), "cost is 68% lower with lazy than with durable (64–71%)"},
+		{pair("higher", slightly), "lazy is 8.1% faster than durable (4.1–13%)"},
+		{pair("higher", slower), "lazy is 7.1% slower than durable (4.9–9.2%)"},
+		{pair("higher", equal), "lazy and durable are equal within 5% (ratio 0.98–1.03)"},
+		{pair("higher", none), "no difference shown between lazy and durable (ratio 0.96–1.08); one of 6.1% would probably have been seen"},
+		{pair("higher", few), "cannot say whether lazy differs from durable: too few rounds (3): an answer takes at least 4"},
+		{pair("higher", noisy), "cannot say whether lazy differs from durable: the ratios vary too much between rounds; " +
+			"a difference of 5% would take about 60 rounds to show; one of 21% would probably have been seen"},
 	} {
 		if diff := cmp.Diff(tc.want, tc.paired.String()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -63,32 +78,32 @@ func TestAnswer(t *testing.T) {
 		want string
 	}{
 		"nothing":   {nil, ""},
-		"one":       {[]stats.Paired{pair("higher", slower)}, "lazy is 7.1 % slower than durable (4.9–9.2 %)"},
-		"one point": {[]stats.Paired{pair("higher", threefold, "1")}, "lazy is 3.1 times as fast as durable (2.8–3.4) at rowsPerCommit=1"},
+		"one":       {[]stats.Paired{pair("higher", slower)}, "lazy is 7.1% slower than durable (4.9–9.2%)"},
+		"one point": {[]stats.Paired{pair("higher", threefold, "1")}, "lazy is 3.1× as fast as durable (2.8–3.4×) at rowsPerCommit=1"},
 		"points": {
 			[]stats.Paired{pair("higher", slightly, "16"), pair("higher", threefold, "1"), pair("higher", equal, "1024")},
-			"lazy is 3.1 times as fast as durable (2.8–3.4) at rowsPerCommit=1; 2 of 3 points differ",
+			"lazy is 3.1× as fast as durable (2.8–3.4×) at rowsPerCommit=1; 2 of 3 points differ",
 		},
 		"variants": {
 			[]stats.Paired{pair("higher", threefold), other},
-			"lazy is 3.1 times as fast as durable (2.8–3.4); 2 of 2 pairs differ",
+			"lazy is 3.1× as fast as durable (2.8–3.4×); 2 of 2 pairs differ",
 		},
-		"all equal": {[]stats.Paired{pair("higher", equal, "1"), pair("higher", equal, "2")}, "all 2 points are equal within 5 %"},
+		"all equal": {[]stats.Paired{pair("higher", equal, "1"), pair("higher", equal, "2")}, "equal within 5% for all 2 points"},
 		"some equal": {
 			[]stats.Paired{pair("higher", equal, "1"), pair("higher", none, "2")},
-			"1 of 2 points are equal within 5 %; of the others no difference is shown",
+			"equal within 5% for 1 of 2 points; no difference shown for the others",
 		},
-		"none": {[]stats.Paired{pair("higher", none, "1"), pair("higher", none, "2")}, "no difference is shown at any of 2 points"},
+		"none": {[]stats.Paired{pair("higher", none, "1"), pair("higher", none, "2")}, "no difference shown for any of 2 points"},
 		"few of both": {
 			[]stats.Paired{pair("higher", none, "1"), pair("higher", few, "2")},
-			"no difference is shown at 1 of 2 points; the others have no answer",
+			"no difference shown for 1 of 2 points; no answer for the others",
 		},
-		"for several causes": {[]stats.Paired{pair("higher", noisy, "1"), pair("higher", few, "2")}, "cannot say at any of 2 points"},
+		"for several causes": {[]stats.Paired{pair("higher", noisy, "1"), pair("higher", few, "2")}, "no answer for any of 2 points"},
 		"equal or unknown": {
 			[]stats.Paired{pair("higher", equal, "1"), pair("higher", none, "2"), pair("higher", few, "3")},
-			"1 of 3 points are equal within 5 %; the others have no answer",
+			"equal within 5% for 1 of 3 points; no answer for the others",
 		},
-		"too few": {[]stats.Paired{pair("higher", few, "1"), pair("higher", few, "2")}, "cannot say: too few rounds, 3; the first answer takes 4"},
+		"too few": {[]stats.Paired{pair("higher", few, "1"), pair("higher", few, "2")}, "no answer: too few rounds (3): an answer takes at least 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, stats.AnswerOf(tc.list).Text); diff != "" {

@@ -165,7 +165,7 @@ func workTime(p Probe) string { return Format(p.workMicros()) + " µs" }
 const (
 	// minForExplanation is how many trials a point must have, so that its values can be seen to follow anything.
 	minForExplanation = 6
-	// explained is the rank correlation from which on they do: of six trials that have nothing to do with each other, 3 %
+	// explained is the rank correlation from which on they do: of six trials that have nothing to do with each other, 3%
 	// have one that is as high.
 	explained = 0.8
 )

@@ -71,19 +71,19 @@ func TestProbeWarnings(t *testing.T) {
 			[]*result.Record{probed(1, 1, 110, 200, 500_000), probed(2, 1, 400, 900, 500_000), probed(3, 1, 104, 156, 500_000)},
 			stats.Probe{},
 			"",
-			[]string{"fdatasync took from 104 µs (p95 156) before trial 3 to 400 µs (p95 900) before trial 2: the disk was not the same for all trials"},
+			[]string{"disk probe: fdatasync took 104 µs (p95 156 µs) before trial 3 and 400 µs (p95 900 µs) before trial 2"},
 		},
 		"the disk's slowest calls": {
 			[]*result.Record{probed(1, 1, 110, 156, 500_000), probed(2, 1, 104, 1785, 500_000)},
 			stats.Probe{},
 			"",
-			[]string{"fdatasync took from 110 µs (p95 156) before trial 1 to 104 µs (p95 1785) before trial 2: the disk was not the same for all trials"},
+			[]string{"disk probe: fdatasync took 110 µs (p95 156 µs) before trial 1 and 104 µs (p95 1785 µs) before trial 2"},
 		},
 		"the CPU": {
 			[]*result.Record{probed(4, 1, 100, 200, 500_000), probed(5, 1, 100, 200, 640_100)},
 			stats.Probe{},
 			"",
-			[]string{"a fixed piece of work took from 500 µs of the node's CPU before trial 4 to 640.1 µs before trial 5: the CPU was not as fast for all trials"},
+			[]string{"CPU probe: 500–640.1 µs (fastest before trial 4, slowest before trial 5)"},
 		},
 		"one of many, and one more": {
 			slices.Concat(alike(1, 18), []*result.Record{probed(19, 1, 900, 950, 500_000), probed(20, 1, 100, 110, 500_000)}),
@@ -94,21 +94,21 @@ func TestProbeWarnings(t *testing.T) {
 			slices.Concat(alike(1, 18), []*result.Record{probed(19, 1, 900, 950, 500_000), probed(20, 1, 400, 410, 500_000)}),
 			stats.Probe{},
 			"",
-			[]string{"fdatasync took from 105 µs (p95 200) before trial 2 to 400 µs (p95 410) before trial 20: the disk was not the same for all trials"},
+			[]string{"disk probe: fdatasync took 105 µs (p95 200 µs) before trial 2 and 400 µs (p95 410 µs) before trial 20"},
 		},
 		"another day": {
 			[]*result.Record{probed(1, 1, 300, 800, 800_000), probed(2, 1, 310, 820, 810_000)},
 			earlier, run,
 			[]string{
-				"fdatasync took 305 µs on the data volume (p95 810); in run last-week, the last that asked for the same, 100 µs (p95 200)",
-				"a fixed piece of work took 805 µs of the node's CPU; in run last-week, the last that asked for the same, 500 µs",
+				"disk probe: fdatasync took 305 µs (p95 810 µs), but 100 µs (p95 200 µs) in run last-week, the last with the same specification",
+				"CPU probe: 805 µs, but 500 µs in run last-week, the last with the same specification",
 			},
 		},
 		"the slowest calls of another day": {
 			[]*result.Record{probed(1, 1, 100, 1785, 500_000)},
 			stats.Probe{FdatasyncMicros: 100, FdatasyncP95Micros: 156},
 			run,
-			[]string{"fdatasync took 100 µs on the data volume (p95 1785); in run last-week, the last that asked for the same, 100 µs (p95 156)"},
+			[]string{"disk probe: fdatasync took 100 µs (p95 1785 µs), but 100 µs (p95 156 µs) in run last-week, the last with the same specification"},
 		},
 	} {
 		if diff := cmp.Diff(tc.want, finding.Texts(stats.ProbeWarnings(tc.records, tc.earlier, tc.run))); diff != "" {
@@ -120,7 +120,7 @@ func TestProbeWarnings(t *testing.T) {
 // A wide spread is explained only if there are enough trials, the values follow the probe, and in the direction that makes
 // sense.
 func TestSpreadExplained(t *testing.T) {
-	const spread = "the values differ by more than 25 % of their median"
+	const spread = "the values span more than 25% of their median"
 	values := []float64{900, 1000, 700, 1400, 800, 1200}
 	point := func(latency func(i int) int64, work func(i int) int64) []*result.Record {
 		var records []*result.Record
@@ -145,10 +145,10 @@ func TestSpreadExplained(t *testing.T) {
 		records []*result.Record
 		want    string
 	}{
-		"the disk":            {point(slower, same), spread + ", and follow fdatasync's latency before each trial (rank correlation 1.00): the node explains it"},
-		"the disk, nearly":    {swapped, spread + ", and follow fdatasync's latency before each trial (rank correlation 0.94): the node explains it"},
-		"the CPU":             {point(same, slower), spread + ", and follow the speed of the node's CPU before each trial (rank correlation 1.00): the node explains it"},
-		"seconds":             {lower, spread + ", and follow fdatasync's latency before each trial (rank correlation 1.00): the node explains it"},
+		"the disk":            {point(slower, same), spread + " and follow the disk probe before each trial (rank correlation 1.00)"},
+		"the disk, nearly":    {swapped, spread + " and follow the disk probe before each trial (rank correlation 0.94)"},
+		"the CPU":             {point(same, slower), spread + " and follow the CPU probe before each trial (rank correlation 1.00)"},
+		"seconds":             {lower, spread + " and follow the disk probe before each trial (rank correlation 1.00)"},
 		"the wrong direction": {point(faster, same), spread},
 		"nothing varied":      {point(same, same), spread},
 		"too few trials":      {point(slower, same)[:5], spread},
@@ -173,12 +173,12 @@ func TestThrottledWarning(t *testing.T) {
 		}
 		return all
 	}
-	const text = "the server was held back at its CPU limit for 11–20 % of the measured phase: the number is also that of the limit"
+	const text = "the server was throttled at its CPU limit for 11–20% of the measured phase: the number depends on that limit"
 	got := stats.Warnings([]*result.Record{held(0.11), held(0.2), held(0.009), unseen(4, 1)}, []float64{1, 1, 1, 1})
 	if diff := cmp.Diff([]string{text + " (2 of 4 trials)"}, texts(got)); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
-	const most = "the server was held back at its CPU limit for 100 % of the measured phase: the number is also that of the limit"
+	const most = "the server was throttled at its CPU limit for 100% of the measured phase: the number depends on that limit"
 	got = stats.Warnings([]*result.Record{held(3)}, []float64{1})
 	if diff := cmp.Diff([]string{most}, texts(got)); diff != "" {
 		t.Errorf("on several CPUs (-want +got):\n%s", diff)

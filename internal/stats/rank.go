@@ -16,7 +16,7 @@ import (
 // MinForRanks is how many trials two points must have, so that one can be told from the other.
 const MinForRanks = 3
 
-// Ratio of one point's values to those of another, and its 95 % interval. Without one, Low is 0 and High +Inf.
+// Ratio of one point's values to those of another, and its 95% interval. Without one, Low is 0 and High +Inf.
 type Ratio struct{ Value, Low, High float64 }
 
 // ExcludesOne says whether the interval tells the two apart.
@@ -26,7 +26,7 @@ func (r Ratio) ExcludesOne() bool { return r.Low > 1 || r.High < 1 }
 func (r Ratio) Bounded() bool { return r.Low > 0 && !math.IsInf(r.High, 1) }
 
 // RatioTo compares the values of points with those of one of them, round by round: each round has all points, so that what the
-// machine did meanwhile cancels. Together, the intervals of all points hold 95 %.
+// machine did meanwhile cancels. Together, the intervals of all points hold 95%.
 func RatioTo(points []Point, reference int) []Ratio {
 	measured := 0
 	for _, p := range points {
@@ -62,11 +62,11 @@ func ratioOf(values, reference []float64, level float64) Ratio {
 }
 
 // PairedRatio of the values of one point to those of another, which were measured in the same rounds, with an interval that holds
-// at 95 % for so many comparisons together. If there is none it says why.
+// at 95% for so many comparisons together. If there is none it says why.
 func PairedRatio(of, to []float64, comparisons int) (r Ratio, why string) {
 	n := min(len(of), len(to))
 	if n < MinForRanks {
-		return r, fmt.Sprintf("too few trials, %d; it takes %d to tell points apart", n, MinForRanks)
+		return r, fmt.Sprintf("too few trials (%d): it takes %d to tell points apart", n, MinForRanks)
 	}
 	if r = ratioOf(of, to, ErrorProbability/float64(max(1, comparisons))); !r.Bounded() {
 		return r, "a value is missing, zero or negative"
@@ -78,7 +78,7 @@ func PairedRatio(of, to []float64, comparisons int) (r Ratio, why string) {
 type Standing struct {
 	// Best is the index of the point with the best median, or -1 if nothing was measured.
 	Best int
-	// Rivals are the indexes of the points that cannot be told from the best: with a probability of 95 % the truly best point is the
+	// Rivals are the indexes of the points that cannot be told from the best: with a probability of 95% the truly best point is the
 	// best or one of these.
 	Rivals []int
 }

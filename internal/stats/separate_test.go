@@ -64,7 +64,7 @@ func TestCompareSeparate(t *testing.T) {
 	}
 }
 
-// With one comparison, a difference is said if and only if the Mann-Whitney test of benchstat finds one at 5 %: with any
+// With one comparison, a difference is said if and only if the Mann-Whitney test of benchstat finds one at 5%: with any
 // numbers of values, and with ties. Where ties are left out of the exact test's distribution, the interval is the more
 // careful of the two.
 func TestCompareSeparateAgreesWithMannWhitney(t *testing.T) {
@@ -132,20 +132,20 @@ func TestCompareSeparateNeeded(t *testing.T) {
 		}
 	}
 	if found < 100 {
-		t.Errorf("with %d trials %d of 200 differences of 5 %% are found", needed, found)
+		t.Errorf("with %d trials %d of 200 differences of 5%% are found", needed, found)
 	}
 }
 
 func TestSeparateInWords(t *testing.T) {
 	rows := result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}
 	for want, p := range map[string]*stats.Paired{
-		"new is 10 % slower than old (7.1–13 %)": {
+		"new is 10% slower than old (7.1–13%)": {
 			BaselineValues: []float64{100, 101, 99, 102}, Values: []float64{90, 91, 92, 89},
 		},
-		"cannot say whether new differs from old: too few trials, 4 and 3; the first answer takes 4 on each side": {
+		"cannot say whether new differs from old: too few trials (4 and 3): an answer takes at least 4 on each side": {
 			BaselineValues: []float64{100, 101, 99, 102}, Values: []float64{90, 91, 92},
 		},
-		"the values scatter too much from trial to trial; a difference of 5 % would take about": {
+		"the values vary too much between trials; a difference of 5% would take about": {
 			BaselineValues: []float64{100, 120, 90, 130}, Values: []float64{100, 120, 90, 130},
 		},
 	} {

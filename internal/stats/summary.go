@@ -16,7 +16,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats/sequential"
 )
 
-// MinForInterval is how many values a 95 % confidence interval of the median takes.
+// MinForInterval is how many values a 95% confidence interval of the median takes.
 const MinForInterval = 6
 
 // Interval says what a summary's low and high are.
@@ -25,7 +25,7 @@ type Interval string
 const (
 	// MinMax is the smallest and the largest value.
 	MinMax Interval = "MinMax"
-	// Confidence95 is the 95 % confidence interval of the median.
+	// Confidence95 is the 95% confidence interval of the median.
 	Confidence95 Interval = "Confidence95"
 )
 
@@ -34,7 +34,7 @@ type Summary struct {
 	N                 int
 	Median, Low, High float64
 	Interval          Interval
-	// Looked says that there was an interval after each of several rounds, and that all of them together hold 95 %.
+	// Looked says that there was an interval after each of several rounds, and that all of them together hold 95%.
 	Looked bool
 }
 
@@ -131,7 +131,7 @@ type Point struct {
 	Parameters map[string]string
 	// Records are those of its accepted attempts.
 	Records []*result.Record
-	// Metric is the workload's headline metric; Value in it is of no meaning.
+	// Metric is the workload's headline metric; its Value is unused.
 	Metric   result.Metric
 	Values   []float64
 	Summary  Summary

@@ -17,7 +17,7 @@ import (
 )
 
 // The interval of n values is from the k-th smallest to the k-th largest; k is 1 for 6 values, and 3 for 12: the probability
-// that the median lies outside is 2·(C(12,0)+C(12,1)+C(12,2))/2^12 = 3.9 %; with k of 4 it would be 14.6 %.
+// that the median lies outside is 2·(C(12,0)+C(12,1)+C(12,2))/2^12 = 3.9%; with k of 4 it would be 14.6%.
 func TestSummarize(t *testing.T) {
 	cases := map[string]struct {
 		values []float64
@@ -133,10 +133,10 @@ func TestWarnings(t *testing.T) {
 				found(3, finding.Debt("dirty pages", 6, 3, 0), finding.Debt("dirty pages", 6, 9, 0)),
 			},
 			[]float64{100, 100, 100},
-			[]string{"the server did not come to rest: after 5–6s it had 3–9 dirty pages (the goal is 0) (2 of 3 trials)"},
+			[]string{"the server did not settle: after 5–6 s it still had 3–9 dirty pages (goal: 0) (2 of 3 trials)"},
 		},
 		"narrow spread":             {[]*result.Record{warned(1, 1), warned(2, 1), warned(3, 1)}, []float64{90, 100, 115}, nil},
-		"wide spread":               {[]*result.Record{warned(1, 1), warned(2, 1), warned(3, 1)}, []float64{90, 100, 116}, []string{"the values differ by more than 25 % of their median"}},
+		"wide spread":               {[]*result.Record{warned(1, 1), warned(2, 1), warned(3, 1)}, []float64{90, 100, 116}, []string{"the values span more than 25% of their median"}},
 		"one value does not spread": {[]*result.Record{warned(1, 1)}, []float64{0}, nil},
 	}
 	for name, tc := range cases {

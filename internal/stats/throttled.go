@@ -11,7 +11,7 @@ import (
 // throttledFrom is the part of the measured phase from which on being held back is said.
 const throttledFrom = 0.01
 
-// heldBack is about a trial whose server was held back at its CPU limit; none if it was not, or if nobody knows.
+// heldBack is about a trial whose server was throttled at its CPU limit; none if it was not, or if nobody knows.
 func heldBack(s *result.Summary) []finding.Finding {
 	share := s.Throttled()
 	if share < throttledFrom {

@@ -86,7 +86,7 @@ func (p *Paired) unanswered() *Unanswered { return &Unanswered{least: *p, most: 
 func (u *Unanswered) String() string {
 	low, high := &u.least, &u.most
 	if low.Verdict == NoDifferenceShown {
-		return fmt.Sprintf("no difference shown between %s and %s (ratio %.2f–%.2f); one of %s %% would probably have been",
+		return fmt.Sprintf("no difference shown between %s and %s (ratio %.2f–%.2f); one of %s%% would probably have been seen",
 			low.Variant, low.Baseline, low.Low, high.High, percentRange(low.Detectable, high.Detectable))
 	}
 	return fmt.Sprintf("cannot say whether %s differs from %s: %s", low.Variant, low.Baseline, u.cause())
@@ -99,25 +99,25 @@ func (u *Unanswered) cause() string {
 	case low.Incomparable != "":
 		return low.Incomparable
 	case low.Cause == TooFewRounds && low.Separate:
-		return fmt.Sprintf("too few trials, %s and %s; the first answer takes %d on each side",
+		return fmt.Sprintf("too few trials (%s and %s): an answer takes at least %d on each side",
 			countRange(len(low.BaselineValues), len(high.BaselineValues)), countRange(len(low.Values), len(high.Values)), low.FirstLook)
 	case low.Cause == TooFewRounds:
-		return fmt.Sprintf("too few rounds, %s; the first answer takes %d", countRange(low.Rounds, high.Rounds), low.FirstLook)
+		return fmt.Sprintf("too few rounds (%s): an answer takes at least %d", countRange(low.Rounds, high.Rounds), low.FirstLook)
 	case low.Cause == NoRatio:
 		return "a value is missing, zero or negative"
 	case low.Cause == Contradiction:
-		return "the rounds contradict each other: something changed on the way"
+		return "the rounds contradict each other: something changed between them"
 	}
-	text, unit := "the ratios scatter too much from round to round", "rounds"
+	text, unit := "the ratios vary too much between rounds", "rounds"
 	if low.Separate {
-		text, unit = "the values scatter too much from trial to trial", "trials on each side"
+		text, unit = "the values vary too much between trials", "trials on each side"
 	}
 	if low.needsRounds() {
-		text += fmt.Sprintf("; a difference of %d %% would take about %s %s", low.EquivalencePercent,
+		text += fmt.Sprintf("; a difference of %d%% would take about %s %s to show", low.EquivalencePercent,
 			countRange(low.RoundsNeeded, high.RoundsNeeded), unit)
 	}
 	if low.hasDetectable() {
-		text += fmt.Sprintf("; one of %s %% would probably have been seen", percentRange(low.Detectable, high.Detectable))
+		text += fmt.Sprintf("; one of %s%% would probably have been seen", percentRange(low.Detectable, high.Detectable))
 	}
 	return text
 }

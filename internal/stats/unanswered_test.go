@@ -29,7 +29,7 @@ func TestMergeUnanswered(t *testing.T) {
 	other.Variant = "eager"
 	incomparable := pair("higher", few)
 	incomparable.Incomparable = "they measure different things"
-	const scatter = "cannot say whether lazy differs from durable: the ratios scatter too much from round to round"
+	const scatter = "cannot say whether lazy differs from durable: the ratios vary too much between rounds"
 	for name, tc := range map[string]struct {
 		pairs []stats.Paired
 		want  []string
@@ -38,26 +38,26 @@ func TestMergeUnanswered(t *testing.T) {
 		"noise": {
 			[]stats.Paired{noise(323, 0.58), noise(189, 0.075), other, noise(200, 0.2)},
 			[]string{
-				scatter + "; a difference of 5 % would take about 189–323 rounds; one of 7.5–58 % would probably have been seen",
-				"cannot say whether eager differs from durable: the ratios scatter too much from round to round; a difference of 5 % would " +
-					"take about 30 rounds; one of 20 % would probably have been seen",
+				scatter + "; a difference of 5% would take about 189–323 rounds to show; one of 7.5–58% would probably have been seen",
+				"cannot say whether eager differs from durable: the ratios vary too much between rounds; a difference of 5% would " +
+					"take about 30 rounds to show; one of 20% would probably have been seen",
 			},
 		},
 		"numbers that are not known": {
 			[]stats.Paired{noise(10, 0.58), noise(60, math.Inf(1)), noise(5, math.Inf(1)), noise(5, 0.6)},
 			[]string{
-				scatter + "; one of 58–60 % would probably have been seen", scatter + "; a difference of 5 % would take about 60 rounds", scatter,
+				scatter + "; one of 58–60% would probably have been seen", scatter + "; a difference of 5% would take about 60 rounds to show", scatter,
 			},
 		},
 		"no difference": {
 			[]stats.Paired{shown(0.96, 1.08, 0.061), shown(0.99, 1.1, 0.03)},
-			[]string{"no difference shown between lazy and durable (ratio 0.96–1.10); one of 3–6.1 % would probably have been"},
+			[]string{"no difference shown between lazy and durable (ratio 0.96–1.10); one of 3–6.1% would probably have been seen"},
 		},
 		"too few": {
 			[]stats.Paired{separate(2, 3), pair("higher", few), separate(3, 3), incomparable},
 			[]string{
-				"cannot say whether lazy differs from durable: too few trials, 3 and 2–3; the first answer takes 4 on each side",
-				"cannot say whether lazy differs from durable: too few rounds, 3; the first answer takes 4",
+				"cannot say whether lazy differs from durable: too few trials (3 and 2–3): an answer takes at least 4 on each side",
+				"cannot say whether lazy differs from durable: too few rounds (3): an answer takes at least 4",
 				"cannot say whether lazy differs from durable: they measure different things",
 			},
 		},

@@ -42,7 +42,7 @@ func judgeFailed(job *batchv1.Job, l loaders) Verdict {
 		return v.Because(result.CauseEvicted, words)
 	}
 	if end := podutil.Ended(v.Pod, Container); end != nil && end.Reason == podutil.OOMKilled {
-		return v.Because(result.CauseOutOfMemory, "the loader was killed for its memory: raise loader.resources.limits.memory")
+		return v.Because(result.CauseOutOfMemory, "the loader ran out of memory and was killed: raise loader.resources.limits.memory")
 	}
 	return judgeReport(v, l)
 }

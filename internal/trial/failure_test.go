@@ -24,7 +24,7 @@ func TestJudgeFailure(t *testing.T) {
 	saysSo := func(outcome result.Outcome, reason result.Cause) verdict {
 		return verdict{outcome, reason, "the loader says so", true}
 	}
-	memory := invalid(result.CauseOutOfMemory, "the loader was killed for its memory: raise loader.resources.limits.memory")
+	memory := invalid(result.CauseOutOfMemory, "the loader ran out of memory and was killed: raise loader.resources.limits.memory")
 	deadline := condition(batchv1.JobFailureTarget, batchv1.JobReasonDeadlineExceeded)
 	interrupted := leftFailure(result.CauseInterrupted)
 	checkJudgements(t, map[string]judgement{

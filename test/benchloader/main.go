@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command benchloader compares the loader with the programs that it stands in for. Both load the same server in turns, so
-// that whatever else the machine does meets both, and each pair gives a ratio: the median of the ratios and its 95 %
+// that whatever else the machine does meets both, and each pair gives a ratio: the median of the ratios and its 95%
 // confidence interval are what is judged. See hack/bench-loader.sh, which brings up the server and the programs.
 package main
 
@@ -45,7 +45,7 @@ func main() {
 	// The end of the process gives the signal back.
 	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt)
 	b := &bench{getenv: os.Getenv}
-	rounds := flag.Int("rounds", 10, "how often each pair is measured; there is no 95 % interval below 6")
+	rounds := flag.Int("rounds", 10, "how often each pair is measured; there is no 95% interval below 6")
 	only := flag.String("run", "", "a regular expression for the names of the comparisons; empty is all")
 	flag.StringVar(&b.loader, "loader", "bin/linux-amd64/loader", "the loader")
 	flag.StringVar(&b.container, "originals", "benchrun-originals", "the container with the other programs")
@@ -58,7 +58,7 @@ func main() {
 }
 
 // head of the table of comparisons.
-const head = "| workload | against | rows/s | against | ratio (95 % interval) | wanted |" +
+const head = "| workload | against | rows/s | against | ratio (95% interval) | wanted |" +
 	" client CPU, µs/row | against | ratio | wanted | largest RSS |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
 
 func run(ctx context.Context, b *bench, rounds int, only string, out io.Writer) error {

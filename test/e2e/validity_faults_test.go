@@ -96,7 +96,7 @@ var _ = Describe("a measurement that is not what was asked for", func() {
 		complete(ctx, "cpu")
 		Expect(outcomes(ctx, "cpu")).To(Equal(disturbedOnce("Throttled")))
 		Expect(record(ctx, "cpu-t1-a1").Message).To(And(
-			HavePrefix("the server was held back at its CPU limit (8) for "), ContainSubstring("the run asks for no CPU limit")))
+			HavePrefix("the server was throttled at its CPU limit (8) for "), ContainSubstring("the run asks for no CPU limit")))
 	}, SpecTimeout(runTime))
 
 	It("a server that its own limit holds back beyond what the run allows fails, and says what to do", func(ctx SpecContext) {
@@ -105,8 +105,8 @@ var _ = Describe("a measurement that is not what was asked for", func() {
 		apply(ctx, manifest)
 		Expect(failure(finished(ctx, "narrow"))).To(And(
 			HavePrefix("TooManyInvalid: attempts disturbed: 2, allowed by trials.maxInvalid: 1; the last one was of trial 1: Throttled: "),
-			ContainSubstring("the server was held back at its CPU limit (100m) for "),
-			ContainSubstring("trials.maxThrottledPercent allows 1 %: raise database.resources.limits.cpu, or allow more")))
+			ContainSubstring("the server was throttled at its CPU limit (100m) for "),
+			ContainSubstring("trials.maxThrottledPercent allows 1%: raise database.resources.limits.cpu, or allow more")))
 	}, SpecTimeout(runTime))
 
 	It("an image tag that moves between two trials", func(ctx SpecContext) {
@@ -176,7 +176,7 @@ spec:
 		Expect(outcomes(ctx, "visited")).To(Equal(undisturbed))
 		Expect(record(ctx, "visited-t1-a1").Neighbors.Arrived.Names).To(ContainElement(namespace + "/visitor"))
 		Expect(run.Status.Points[0].Warnings).To(ContainElement(
-			ContainSubstring("Pods came to the database's node during the attempt: " + namespace + "/visitor")))
+			ContainSubstring("Pods started on the database node during the attempt: " + namespace + "/visitor")))
 		Expect(record(ctx, "visited-t2-a1").Neighbors.Arrived.Names).NotTo(ContainElement(namespace+"/visitor"), "it was there before")
 	}, SpecTimeout(runTime))
 })

@@ -30,7 +30,7 @@ func above(share, limit float64, comparisons int) bool {
 	return share > limit+3*math.Sqrt(limit*(1-limit)/float64(comparisons))
 }
 
-// A variant that is the baseline is said to differ in 5 % of the comparisons at most.
+// A variant that is the baseline is said to differ in 5% of the comparisons at most.
 func TestNoFalseVerdicts(t *testing.T) {
 	trials, err := recorded()
 	if err != nil || len(trials) < 2 {
@@ -45,20 +45,20 @@ func TestNoFalseVerdicts(t *testing.T) {
 			for points, comparisons := range map[int]int{1: comparisons, 30: 300} {
 				o := Experiment{Design: asShipped(points), Noise: noise, Points: points}.Run(comparisons)
 				if above(o.Differ, 0.05, comparisons) {
-					t.Errorf("%d points: said to differ in %.1f %%", points, 100*o.Differ)
+					t.Errorf("%d points: said to differ in %.1f%%", points, 100*o.Differ)
 				}
 			}
 		})
 	}
 }
 
-// A true difference of 5 % or more is said to be none in 5 % of the comparisons at most.
+// A true difference of 5% or more is said to be none in 5% of the comparisons at most.
 func TestNoFalseEquality(t *testing.T) {
 	for _, noise := range []Noise{normal(0.01), normal(0.02), normal(0.05), modes(0.2, 2), load(0.5)} {
 		t.Run(noise.Name, func(t *testing.T) {
 			o := Experiment{Design: asShipped(1), Noise: noise, Points: 1, Difference: math.Log1p(0.0501)}.Run(comparisons)
 			if above(o.Equal, 0.05, comparisons) {
-				t.Errorf("said to be equal in %.1f %%", 100*o.Equal)
+				t.Errorf("said to be equal in %.1f%%", 100*o.Equal)
 			}
 		})
 	}
@@ -67,26 +67,26 @@ func TestNoFalseEquality(t *testing.T) {
 func TestPower(t *testing.T) {
 	five := Experiment{Design: asShipped(1), Noise: normal(0.02), Points: 1, Difference: math.Log1p(0.05)}.Run(comparisons)
 	if five.Differ < 0.95 || five.Median > 6 {
-		t.Errorf("5 %% at a coefficient of variation of 2 %%: found in %.1f %%, after %g rounds", 100*five.Differ, five.Median)
+		t.Errorf("5%% at a coefficient of variation of 2%%: found in %.1f%%, after %g rounds", 100*five.Differ, five.Median)
 	}
 	ten := Experiment{Design: asShipped(1), Noise: normal(0.02), Points: 1, Difference: math.Log1p(0.10)}.Run(comparisons)
 	if ten.Differ < 0.95 || ten.Mean > 4.5 {
-		t.Errorf("10 %%: found in %.1f %%, after %g rounds on average", 100*ten.Differ, ten.Mean)
+		t.Errorf("10%%: found in %.1f%%, after %g rounds on average", 100*ten.Differ, ten.Mean)
 	}
 }
 
-// The intervals after all rounds together contain the true ratio in 95 % of the comparisons, and the last one alone in no fewer.
+// The intervals after all rounds together contain the true ratio in 95% of the comparisons, and the last one alone in no fewer.
 func TestCoverage(t *testing.T) {
 	never := stats.Design{MinRounds: 4, MaxRounds: 20, EarlyStop: true, EquivalencePercent: 1e-9, Comparisons: 1}
 	for _, cv := range []float64{0.02, 0.10} {
 		o := Experiment{Design: never, Noise: normal(cv), Points: 1, WholeLength: true}.Run(comparisons)
 		if math.Abs(o.Always-0.95) > 0.02 {
-			t.Errorf("CV %g: all intervals contain the ratio in %.1f %%", cv, 100*o.Always)
+			t.Errorf("CV %g: all intervals contain the ratio in %.1f%%", cv, 100*o.Always)
 		}
 		for _, difference := range []float64{0, 0.02, 0.05, 0.2} {
 			o := Experiment{Design: asShipped(1), Noise: normal(cv), Points: 1, Difference: math.Log1p(difference)}.Run(comparisons)
 			if above(1-o.AtStop, 0.05, comparisons) {
-				t.Errorf("CV %g, %g: the last interval contains the ratio in %.1f %%", cv, difference, 100*o.AtStop)
+				t.Errorf("CV %g, %g: the last interval contains the ratio in %.1f%%", cv, difference, 100*o.AtStop)
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func TestOneAfterTheOtherIsWorse(t *testing.T) {
 	mixed := e.Run(comparisons)
 	e.Order = OneAfterTheOther
 	if apart := e.Run(comparisons); above(mixed.Differ, 0.05, comparisons) || apart.Differ < 0.5 {
-		t.Errorf("said to differ: %.1f %% interleaved, %.1f %% one after the other", 100*mixed.Differ, 100*apart.Differ)
+		t.Errorf("said to differ: %.1f%% interleaved, %.1f%% one after the other", 100*mixed.Differ, 100*apart.Differ)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// Two runs of the same are said to differ in 5 % of the comparisons at most, whatever the noise is, as long as trials are
+// Two runs of the same are said to differ in 5% of the comparisons at most, whatever the noise is, as long as trials are
 // independent. Welch's test is not used because of the cases in which it errs more often.
 func TestNoFalseVerdictsOfSeparateRuns(t *testing.T) {
 	for _, noise := range simulated()[:9] {
@@ -133,7 +133,7 @@ func TestNoFalseVerdictsOfSeparateRuns(t *testing.T) {
 					times := []int{comparisons, 300}[n]
 					s := Separate{Noise: noise, First: size[0], Second: size[1], Points: points}
 					if differ, _ := s.Run(shipped, times); above(differ, 0.05, times) {
-						t.Errorf("%v trials, %d points: said to differ in %.1f %%", size, points, 100*differ)
+						t.Errorf("%v trials, %d points: said to differ in %.1f%%", size, points, 100*differ)
 					}
 				}
 			}
@@ -141,7 +141,7 @@ func TestNoFalseVerdictsOfSeparateRuns(t *testing.T) {
 	}
 	skewed := Separate{Noise: modes(0.2, 2), First: 3, Second: 12, Points: 1}
 	if differ, _ := skewed.Run(welch, comparisons); !above(differ, 0.05, comparisons) {
-		t.Errorf("Welch's test is wrong in only %.1f %%: is it worth another method?", 100*differ)
+		t.Errorf("Welch's test is wrong in only %.1f%%: is it worth another method?", 100*differ)
 	}
 }
 
@@ -150,10 +150,10 @@ func TestSeparateRunsFind(t *testing.T) {
 	s := Separate{Noise: normal(0.02), First: 6, Second: 6, Points: 1, Difference: math.Log1p(0.05)}
 	differ, covered := s.Run(shipped, comparisons)
 	if differ < 0.9 || above(1-covered, 0.05, comparisons) {
-		t.Errorf("5 %% at CV 2 %%: found in %.1f %%, interval right in %.1f %%", 100*differ, 100*covered)
+		t.Errorf("5%% at CV 2%%: found in %.1f%%, interval right in %.1f%%", 100*differ, 100*covered)
 	}
 	drifts := Separate{Noise: drift(0.40), First: 6, Second: 6, Points: 1}
 	if differ, _ := drifts.Run(shipped, comparisons); differ < 0.5 {
-		t.Errorf("a drift is taken for a difference in only %.1f %%: the documentation warns of more", 100*differ)
+		t.Errorf("a drift is taken for a difference in only %.1f%%: the documentation warns of more", 100*differ)
 	}
 }

@@ -36,12 +36,12 @@ func independent(name string, value func(r *rand.Rand) float64) Noise {
 }
 
 func normal(cv float64) Noise {
-	return independent(fmt.Sprintf("normal, CV %.0f %%", 100*cv), func(r *rand.Rand) float64 { return cv * r.NormFloat64() })
+	return independent(fmt.Sprintf("normal, CV %.0f%%", 100*cv), func(r *rand.Rand) float64 { return cv * r.NormFloat64() })
 }
 
 // modes are two: a share of the trials is slower by a factor.
 func modes(share, slower float64) Noise {
-	name := fmt.Sprintf("bimodal, %.0f %% of the trials %.0f %% slower", 100*share, 100*(1-1/slower))
+	name := fmt.Sprintf("bimodal, %.0f%% of the trials %.0f%% slower", 100*share, 100*(1-1/slower))
 	return independent(name, func(r *rand.Rand) float64 {
 		x := 0.005 * r.NormFloat64()
 		if r.Float64() < share {
@@ -73,7 +73,7 @@ func load(correlation float64) Noise {
 // drift is a machine that becomes slower, by this fraction over the whole comparison.
 func drift(by float64) Noise {
 	return Noise{
-		Name: fmt.Sprintf("drift by %g %% over 20 rounds", 100*by),
+		Name: fmt.Sprintf("drift by %g%% over 20 rounds", 100*by),
 		Series: func(r *rand.Rand, n int) []float64 {
 			series := make([]float64, n)
 			for i := range series {
@@ -87,7 +87,7 @@ func drift(by float64) Noise {
 // neighbour on the machine who halves the rate while it works. Whether it works is drawn anew for a trial unless it stays.
 func neighbour(stays float64) Noise {
 	return Noise{
-		Name: fmt.Sprintf("a neighbour halves the rate, or not; that changes after %.0f %% of the trials", 50*(1-stays)),
+		Name: fmt.Sprintf("a neighbour halves the rate, or not; that changes after %.0f%% of the trials", 50*(1-stays)),
 		Series: func(r *rand.Rand, n int) []float64 {
 			series, works := make([]float64, n), r.IntN(2) == 0
 			for i := range series {
@@ -122,7 +122,7 @@ func wave() Noise {
 func simulated() []Noise {
 	return []Noise{
 		normal(0.01), normal(0.02), normal(0.05), normal(0.10),
-		independent("skewed (exponential), CV 5 %", func(r *rand.Rand) float64 { return -0.05 * r.ExpFloat64() }),
+		independent("skewed (exponential), CV 5%", func(r *rand.Rand) float64 { return -0.05 * r.ExpFloat64() }),
 		independent("heavy-tailed (Student, 3 degrees of freedom)", func(r *rand.Rand) float64 {
 			sum := 0.0
 			for range 3 {
@@ -195,7 +195,7 @@ func recording(file string) (Noise, error) {
 		return Noise{}, fmt.Errorf("%d values are too few for a rate, which takes %d: five comparisons", len(values), minRecorded)
 	}
 	return Noise{
-		Name: fmt.Sprintf("recorded: %s (%d trials, CV %.1f %%)", name, len(values), 100*deviation(values)),
+		Name: fmt.Sprintf("recorded: %s (%d trials, CV %.1f%%)", name, len(values), 100*deviation(values)),
 		Series: func(r *rand.Rand, n int) []float64 {
 			from := r.IntN(len(values))
 			return slices.Concat(values[from:], values, values)[:n]

@@ -55,7 +55,7 @@ func welch(first, second []float64, truth float64, points int) (differ, covered 
 	return math.Abs(meanB-meanA) > half, math.Abs(meanB-meanA-math.Log(truth)) <= half
 }
 
-// benchstat is the Mann-Whitney test at 5 % at each point, however many there are.
+// benchstat is the Mann-Whitney test at 5% at each point, however many there are.
 func benchstat(first, second []float64, _ float64, _ int) (differ, covered bool) {
 	c := benchmath.AssumeNothing.Compare(benchmath.NewSample(slices.Clone(first), &benchmath.DefaultThresholds),
 		benchmath.NewSample(slices.Clone(second), &benchmath.DefaultThresholds))
@@ -115,7 +115,7 @@ func (w *writer) runSeparate(s Separate, method Method) (differ, covered float64
 // separate are all tables of runs that are compared with each other.
 func (w *writer) separate(trials []Noise) {
 	slower := drift(0.05)
-	slower.Name = "drift by 5 % from the first trial to the last of both runs"
+	slower.Name = "drift by 5% from the first trial to the last of both runs"
 	// The method does not depend on the scale: of the normal noises, one is enough.
 	w.separateSame(slices.Concat(simulated()[2:3], simulated()[4:9], []Noise{slower, load(0.3), load(0.5), load(0.9)}, trials))
 	w.separateFound()
@@ -153,7 +153,7 @@ func (w *writer) separateSame(noises []Noise) {
 	for _, noise := range noises {
 		row(noise.Name, Separate{Noise: noise})
 	}
-	row("normal, CV 1 % in the one run and 5 % in the other", Separate{Noise: normal(0.01), Wider: 5})
+	row("normal, CV 1% in the one run and 5% in the other", Separate{Noise: normal(0.01), Wider: 5})
 }
 
 // separateFound is how many comparisons find a difference at one point.
@@ -161,22 +161,22 @@ func (w *writer) separateFound() {
 	scatter := []float64{0.01, 0.02, 0.05, 0.10}
 	header := []string{"true difference, trials of each run"}
 	for _, cv := range scatter {
-		header = append(header, fmt.Sprintf("CV %.0f %%", 100*cv))
+		header = append(header, fmt.Sprintf("CV %.0f%%", 100*cv))
 	}
 	for _, cv := range scatter {
-		header = append(header, fmt.Sprintf("*Welch, CV %.0f %%*", 100*cv))
+		header = append(header, fmt.Sprintf("*Welch, CV %.0f%%*", 100*cv))
 	}
-	w.header("Two runs that differ: found by, at one point", append(header, "intervals that contain the ratio, CV 5 %")...)
+	w.header("Two runs that differ: found by, at one point", append(header, "intervals that contain the ratio, CV 5%")...)
 	for _, difference := range []float64{0.02, 0.05, 0.10, 0.20} {
 		for _, n := range []int{4, 6, 12} {
-			cells := []string{fmt.Sprintf("%.0f %%, %d", 100*difference, n)}
+			cells := []string{fmt.Sprintf("%.0f%%, %d", 100*difference, n)}
 			contains := ""
 			for _, method := range []Method{shipped, welch} {
 				for _, cv := range scatter {
 					differ, covered := w.runSeparate(Separate{
 						Noise: normal(cv), First: n, Second: n, Points: 1, Difference: math.Log1p(difference),
 					}, method)
-					cells = append(cells, fmt.Sprintf("%.0f %%", 100*differ))
+					cells = append(cells, fmt.Sprintf("%.0f%%", 100*differ))
 					if cv == 0.05 && contains == "" {
 						contains = percent(covered)
 					}

@@ -54,7 +54,7 @@ func (w *writer) header(title string, cells ...string) {
 // run an experiment: with many points fewer comparisons, because each has as many comparisons.
 func (w *writer) run(e Experiment) Outcome { return e.Run(max(500, w.comparisons/max(1, e.Points/3))) }
 
-func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+func percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
 // noDifference is what is said about a variant that is the baseline.
 func (w *writer) noDifference(noises []Noise) {
@@ -76,16 +76,16 @@ func (w *writer) found() {
 	for _, points := range []int{1, 10, 30} {
 		header := []string{"true difference"}
 		for _, cv := range scatter {
-			header = append(header, fmt.Sprintf("CV %.0f %%", 100*cv))
+			header = append(header, fmt.Sprintf("CV %.0f%%", 100*cv))
 		}
 		w.header(fmt.Sprintf("A difference at %d of %d points: found by, and rounds", points, points), header...)
 		for _, difference := range []float64{0.01, 0.02, 0.03, 0.05, 0.07, 0.10, 0.15, 0.20} {
-			cells := []string{fmt.Sprintf("%.0f %%", 100*difference)}
+			cells := []string{fmt.Sprintf("%.0f%%", 100*difference)}
 			for _, cv := range scatter {
 				o := w.run(Experiment{
 					Design: asShipped(points), Noise: normal(cv), Points: points, Difference: math.Log1p(difference),
 				})
-				cells = append(cells, fmt.Sprintf("%.0f %%, %g (%.1f)", 100*o.All, o.Median, o.Mean))
+				cells = append(cells, fmt.Sprintf("%.0f%%, %g (%.1f)", 100*o.All, o.Median, o.Mean))
 			}
 			w.row(cells...)
 		}
@@ -103,7 +103,7 @@ func (w *writer) coverage() {
 				stopped := w.run(e)
 				e.WholeLength = true
 				always := w.run(e)
-				w.row(fmt.Sprintf("%d, %s, %.0f %%", points, noise.Name, 100*difference), percent(always.Always), percent(stopped.AtStop))
+				w.row(fmt.Sprintf("%d, %s, %.0f%%", points, noise.Name, 100*difference), percent(always.Always), percent(stopped.AtStop))
 			}
 		}
 	}
@@ -128,10 +128,10 @@ func (w *writer) verdicts(noises []Noise, secondsPerRound float64) {
 		"noise, true difference", "6 rounds", "12 rounds", "20 rounds", "4 to 20 rounds, stopped when decided")
 	for _, noise := range noises {
 		for _, difference := range []float64{0, 0.02, 0.05, 0.10, 0.50} {
-			cells := []string{fmt.Sprintf("%s, %.0f %%", noise.Name, 100*difference)}
+			cells := []string{fmt.Sprintf("%s, %.0f%%", noise.Name, 100*difference)}
 			for _, design := range designs {
 				o := w.run(Experiment{Design: design, Noise: noise, Points: 1, Difference: math.Log1p(difference)})
-				cells = append(cells, fmt.Sprintf("%.1f, %.1f min, %.0f %%", o.Mean, o.Mean*secondsPerRound/60, 100*(o.Differ+o.Equal)))
+				cells = append(cells, fmt.Sprintf("%.1f, %.1f min, %.0f%%", o.Mean, o.Mean*secondsPerRound/60, 100*(o.Differ+o.Equal)))
 			}
 			w.row(cells...)
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // Buckets of a distribution: those of 1 µs up to twice bucketsPerOctave, and from then on that many for each doubling, which
-// makes them at most 3.2 % wide. That is enough for a curve over time, and small enough for each second and operation to have its
+// makes them at most 3.2% wide. That is enough for a curve over time, and small enough for each second and operation to have its
 // own.
 const (
 	octaveBits       = 5

@@ -195,7 +195,7 @@ func RefusedSettings(
 	return failure.Newf(result.CauseSettingNotEffective, "%s", strings.Join(refused, "; "))
 }
 
-// Adjustments are the settings that the server rounded by more than 1 %.
+// Adjustments are the settings that the server rounded by more than 1%.
 func Adjustments(applied []result.AppliedSetting) []finding.Finding {
 	var found []finding.Finding
 	for _, a := range applied {

@@ -253,7 +253,7 @@ func TestAdjustments(t *testing.T) {
 		{Name: "d", Requested: "100M", Effective: "110100480", Outcome: adjusted},
 	})
 	want := []string{
-		"the server made 1011 of b=1000, a difference of 1.1 %", "the server made 110100480 of d=100M, a difference of 5.0 %",
+		"the server rounded b=1000 to 1011, which is 1.1% off", "the server rounded d=100M to 110100480, which is 5.0% off",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)

@@ -32,7 +32,7 @@ func judged(list []claims.Judgement) []claim {
 		case claims.CannotSay:
 		}
 		if j.Published != "" {
-			c.Published = fmt.Sprintf("By the published figures it %s: %s", report.VerdictText(j.Published), j.PublishedDetail)
+			c.Published = fmt.Sprintf("In the published data it %s: %s", report.VerdictText(j.Published), j.PublishedDetail)
 		}
 		shown = append(shown, c)
 	}

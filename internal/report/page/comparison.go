@@ -108,8 +108,8 @@ func causes(s *report.Comparison) *table {
 		return nil
 	}
 	t := &table{
-		Name: "What a unit of work takes",
-		Head: slices.Concat(texts("comparison", "cost", "unit"), numbers("baseline", "variant", "times")),
+		Name: "Cost of a unit of work",
+		Head: slices.Concat(texts("pair", "cost", "unit"), numbers("baseline", "variant", "ratio")),
 	}
 	for i := range pairs {
 		p := &pairs[i]
@@ -158,7 +158,7 @@ func pairsTable(s *report.Comparison) *table {
 		t.Head = append(t.Head, head{Text: name, Number: setting(strings.Join(valuesOf(name, all)[:1], "")).Number})
 	}
 	m := pairs[0].Metric
-	t.Head = slices.Concat(t.Head, inUnit(m.Unit, pairs[0].Baseline, "variant's"), numbers("ratio", "interval", "rounds"),
+	t.Head = slices.Concat(t.Head, inUnit(m.Unit, pairs[0].Baseline, "variant"), numbers(report.RatioOfRounds, "interval", "rounds"),
 		texts("verdict"))
 	for i := range pairs {
 		p := &pairs[i]
@@ -184,7 +184,7 @@ func discardedRuns(s *report.Comparison) *table {
 	if len(lines) == 0 {
 		return nil
 	}
-	t := &table{Name: "Discarded", Head: []head{{Text: "what does not count"}}}
+	t := &table{Name: "Discarded", Head: []head{{Text: "what was discarded"}}}
 	for _, line := range lines {
 		t.Rows = append(t.Rows, row{Cells: []cell{words(line)}})
 	}
@@ -201,12 +201,12 @@ func comparisonEnvironment(s *report.Comparison, d *ComparisonDetails) *table {
 			r := &s.Runs[i]
 			f.set(r.Variant, "server", r.ServerVersion)
 			f.set(r.Variant, "server image", r.DatabaseImage)
-			f.set(r.Variant, "database's node", r.DatabaseNode)
-			f.set(r.Variant, "loader's node", r.LoaderNode)
+			f.set(r.Variant, "database node", r.DatabaseNode)
+			f.set(r.Variant, "loader node", r.LoaderNode)
 			f.set(r.Variant, "digest of all server variables", r.SettingsDigest)
 		}
 	}
-	t := f.table("Where it was measured", "variants")
+	t := f.table("Environment of the variants", "variants")
 	if t == nil {
 		return nil
 	}
@@ -226,7 +226,7 @@ func (v *comparisonView) addDownloads(s *report.Comparison) error {
 		name, media, about string
 		print              func(io.Writer, *report.Comparison) error
 	}{
-		{report.CSVFile, "text/csv", "a row for each value: of a point, in a run", report.ComparisonCSV},
+		{report.CSVFile, "text/csv", "a row per run and point", report.ComparisonCSV},
 		{report.JSONFile, "application/json", "the answer, the pairs and what every run measured", report.ComparisonJSON},
 	} {
 		var b bytes.Buffer

@@ -54,16 +54,16 @@ func (f *facts) add(who string, r *result.Record) {
 	f.set(who, "server image", r.Place.DatabaseImage)
 	f.set(who, "loader image", r.Place.LoaderImage)
 	f.set(who, "loader", r.Summary.Identity.Loader)
-	f.set(who, "database's node", r.Place.DatabaseNode)
-	f.set(who, "loaders' nodes", list(r.Place.Loaders()))
-	f.set(who, "classes of service", qos(&r.Place))
+	f.set(who, "database node", r.Place.DatabaseNode)
+	f.set(who, "loader nodes", list(r.Place.Loaders()))
+	f.set(who, "QoS classes", qos(&r.Place))
 	if p := r.Fingerprint; p != nil {
 		f.set(who, "CPUs", fmt.Sprintf("%d × %s", p.CPUs, p.CPUModel))
-		f.set(who, "memory of the node", memory(p.MemoryBytes))
+		f.set(who, "node memory", memory(p.MemoryBytes))
 		f.set(who, "kernel", p.Kernel)
-		f.set(who, "file system of the data", fmt.Sprintf("%s (%s)", p.Filesystem, p.MountOptions))
+		f.set(who, "data file system", fmt.Sprintf("%s (%s)", p.Filesystem, p.MountOptions))
 		f.set(who, "device, I/O scheduler", p.Device+", "+p.IOScheduler)
-		f.set(who, "limit of block I/O on the data", p.BlockIO)
+		f.set(who, "block I/O limit on the data", p.BlockIO)
 		f.set(who, "CPU governor", p.CPUGovernor)
 		f.set(who, "transparent huge pages", p.TransparentHugePages)
 		f.set(who, "swappiness", p.Swappiness)
@@ -115,7 +115,7 @@ func (f *facts) table(name, who string) *table {
 		for i, v := range values {
 			label := fact
 			if i > 0 {
-				label = fact + ", otherwise"
+				label = fact + " (also)"
 			}
 			whose := fmt.Sprintf("%d %s", len(v.who), who)
 			if len(v.who) <= maxWho {
@@ -138,7 +138,7 @@ func disks(accepted []*result.Record) []row {
 		l := f.FdatasyncMicros
 		rows = append(rows, row{Cells: []cell{
 			words("fdatasync on the data volume"),
-			words(fmt.Sprintf("%s (median of %d; p95 %d µs, longest %d µs)", report.FdatasyncMicros(l), l.Calls, l.P95, l.Max)),
+			words(fmt.Sprintf("%s (median of %d; p95 %s, longest %s)", report.FdatasyncMicros(l), l.Calls, report.Micros(l.P95), report.Micros(l.Max))),
 		}})
 	}
 	if f := e.Fingerprint; f != nil && len(f.VolumeBenchmark) > 0 {
@@ -147,7 +147,7 @@ func disks(accepted []*result.Record) []row {
 		}})
 	}
 	if text := report.ProbeText(e.Probe); text != "" {
-		rows = append(rows, row{Cells: []cell{words("before the trials, in the median"), words(text)}})
+		rows = append(rows, row{Cells: []cell{words("probes before the trials, medians"), words(text)}})
 	}
 	return rows
 }
@@ -159,7 +159,7 @@ func environment(r *report.Report, d *Details) (*table, string) {
 	for _, record := range accepted {
 		f.add(strconv.Itoa(record.Trial), record)
 	}
-	t := f.table("Where it was measured", "trials")
+	t := f.table("Environment of the trials", "trials")
 	if t == nil {
 		return nil, ""
 	}
@@ -170,7 +170,7 @@ func environment(r *report.Report, d *Details) (*table, string) {
 		}
 	}
 	t.Rows = append(t.Rows, row{Cells: []cell{words("digest of the specification"), words(r.Run.SpecDigest)}})
-	place := []string{f.one("server"), f.one("CPUs"), f.one("file system of the data")}
+	place := []string{f.one("server"), f.one("CPUs"), f.one("data file system")}
 	if fp := accepted[len(accepted)-1].Fingerprint; fp != nil && fp.FdatasyncMicros.Calls > 0 {
 		place = append(place, "fdatasync "+report.FdatasyncMicros(fp.FdatasyncMicros))
 	}
@@ -183,7 +183,7 @@ func settings(list []result.AppliedSetting) *table {
 		return nil
 	}
 	t := &table{
-		Name: "Settings that were asked for",
+		Name: "Requested settings",
 		Head: texts("variable", "requested", "effective", "outcome"),
 	}
 	for _, s := range list {

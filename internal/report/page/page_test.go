@@ -95,7 +95,7 @@ func TestTexts(t *testing.T) {
 		"run": {
 			"<strong>12,850 rows/s</strong>", "(12,700–13,560)", " at rowsPerCommit=512; 64 to 1024 may be as good", "66 of 66 trials",
 			`<span class="verdict no">does not hold</span>`, "10-fold speed increase", `<tr class="best">`, `<tr class="rival">`,
-			`<li id="remark-1">Pods came to`, "EvictionByEvictionAPI", "fdatasync took from 118 µs", "<h2>Environment</h2>",
+			`<li id="remark-1">Pods started on`, "EvictionByEvictionAPI", "fdatasync took 118 µs", "<h2>Environment</h2>",
 			"innodb_log_file_size", "kubectl create --filename commit-size.yaml", "kind: BenchmarkRun", "Rate over time", "Latency of commit",
 		},
 		"run without details": {"Latency of commit"},
@@ -103,9 +103,9 @@ func TestTexts(t *testing.T) {
 		"words":               {"totalSeconds against uniqueChecks", "Medians by part", "LINEITEM"},
 		"milestones":          {"Rate over rows inserted", "<caption>Milestones</caption>"},
 		"failed":              {"<strong>Failed.</strong> LoaderFailed: trial 1", "Nothing was measured.", "already exists"},
-		"single":              {"(one trial)", "one trial each says nothing about how they vary"},
+		"single":              {"(one trial)", "with one trial each, their spread is unknown"},
 		"comparison": {
-			"lazy is 3 times as fast as durable (3–3.1) at rowsPerCommit=1; 3 of 6 points differ.", "8 of at most 8 rounds, paired: all 8 rounds are measured.",
+			"flushed once a second is 3× as fast as every commit on disk (3–3.1×) at rowsPerCommit=1; 3 of 6 points differ.", "8 of at most 8 rounds, paired: all 8 rounds are measured.",
 			`<dd class="unrequested">1 of 214 other`, "Round by round", "innodbFsyncsPerTransaction", "Latency of commit at rowsPerCommit=1",
 			"cannot say", "measured again: 1 (run durable-or-not-r3-lazy)", "kind: BenchmarkComparison",
 		},
@@ -191,7 +191,7 @@ func TestDifferencesBetweenTrials(t *testing.T) {
 	c.Details.Add(c.Report.Records[7], doc)
 	text := runPage(t, c)
 	for _, want := range []string{
-		`<tr class="differs"><th scope="row">database&#39;s node</th><td>worker (65 trials)</td>`, "elsewhere (trials 8)",
+		`<tr class="differs"><th scope="row">database node</th><td>worker (65 trials)</td>`, "elsewhere (trials 8)",
 		"trial 8: innodb_buffer_pool_size (134217728 → 5)",
 	} {
 		if !strings.Contains(text, want) {

@@ -150,7 +150,7 @@ func TestRequestedPlotsOfRun(t *testing.T) {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 	remarks := []string{
-		"The plot unknown is left out: no metric called rows was measured. There are: rowsPerSecond, serverMicrosPerRow, durationSeconds.",
+		"The plot unknown is left out: no metric named rows was measured. There are: rowsPerSecond, serverMicrosPerRow, durationSeconds.",
 		"The plot nowhere is left out: nothing was measured at its points.",
 	}
 	if diff := cmp.Diff(remarks, d.Remarks); diff != "" {
@@ -198,7 +198,7 @@ func TestRequestedPlotsOfComparison(t *testing.T) {
 	if strings.Count(one, ": 12.5 s (12.5–12.5), n = 8") != 6 || strings.Contains(one, "durable") {
 		t.Error(one)
 	}
-	remarks := []string{"The plot none is left out: no metric called commits was measured. There are: rowsPerSecond, durationSeconds."}
+	remarks := []string{"The plot none is left out: no metric named commits was measured. There are: rowsPerSecond, durationSeconds."}
 	if diff := cmp.Diff(remarks, d.Remarks); diff != "" {
 		t.Errorf("remarks (-want +got):\n%s", diff)
 	}

@@ -83,7 +83,7 @@ func (a *requestedPlots) draw(wanted []presentation.Curve) (drawn []Drawing, rem
 		case p != nil:
 			drawn = append(drawn, Drawing{c.Name, p})
 		case c.Metric != "" && !slices.Contains(a.metrics, c.Metric):
-			remarks = append(remarks, fmt.Sprintf("The plot %s is left out: no metric called %s was measured. There are: %s.", c.Name,
+			remarks = append(remarks, fmt.Sprintf("The plot %s is left out: no metric named %s was measured. There are: %s.", c.Name,
 				c.Metric, cmp.Or(list(a.metrics), "none")))
 		default:
 			remarks = append(remarks, fmt.Sprintf("The plot %s is left out: nothing was measured at its points.", c.Name))

@@ -36,7 +36,7 @@ func newRunView(r *report.Report, d *Details) (*runView, error) {
 		Warnings: r.Warnings(), Discarded: discardedAttempts(r),
 	}}
 	if r.Run.Outcome == "Failed" {
-		v.Failed = cmp.Or(r.Run.Message, "it says nothing more")
+		v.Failed = cmp.Or(r.Run.Message, "no reason was recorded")
 	}
 	var place string
 	v.Environment, place = environment(r, d)
@@ -94,7 +94,7 @@ func discardedAttempts(r *report.Report) *table {
 		return nil
 	}
 	t := &table{
-		Name: "Attempts that do not count",
+		Name: "Discarded attempts",
 		Head: slices.Concat(numbers("trial", "attempt"), texts("point", "outcome", "cause", "what happened")),
 	}
 	for _, a := range disturbed {
@@ -115,7 +115,7 @@ func (v *runView) addDownloads(r *report.Report) error {
 	if err := report.CSV(&csv, r); err != nil {
 		return err
 	}
-	d, err := packed(report.CSVFile, "text/csv", "a row for each trial", elsewhere, csv.Bytes())
+	d, err := packed(report.CSVFile, "text/csv", "a row per trial", elsewhere, csv.Bytes())
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ func (v *runView) addTable(rep *report.Report, points []stats.Point) {
 	several, seconds := len(of.Rows) > 1, of.Rows[0].Metric.Unit != "s" // beside a rate, how long the measured phase took
 	t := &table{Name: "Every point", Sorted: len(of.Rows) > 2, Head: runHead(of, seconds)}
 	remarks := report.Remarks(points)
+	_, scale := report.LatencyUnit(of)
 	for i := range of.Rows {
 		p := &of.Rows[i]
 		var cells []cell
@@ -43,7 +44,7 @@ func (v *runView) addTable(rep *report.Report, points []stats.Point) {
 			cells = append(cells, medianCell(values))
 		}
 		for _, l := range p.Latencies {
-			cells = append(cells, latencyCells(l)...)
+			cells = append(cells, latencyCells(l, scale)...)
 		}
 		r := row{Cells: cells}
 		if several {
@@ -82,7 +83,7 @@ func runHead(of *analysis.Table, seconds bool) []head {
 	m := of.Rows[0].Metric
 	list = slices.Concat(list, inUnit(m.Unit, m.Name, "interval"), numbers("n"))
 	if len(of.Rows) > 1 {
-		list = slices.Concat(list, texts("mark"), numbers("× the first"))
+		list = slices.Concat(list, texts("mark"), numbers(report.RatioToFirst(of)))
 	}
 	if seconds {
 		list = append(list, head{Text: "took", Unit: "s", Number: true})
@@ -90,8 +91,9 @@ func runHead(of *analysis.Table, seconds bool) []head {
 	for _, m := range of.Metrics {
 		list = append(list, head{Text: m.Name, Unit: m.Unit, Number: true})
 	}
+	unit, _ := report.LatencyUnit(of)
 	for _, op := range of.Operations {
-		list = slices.Concat(list, inUnit("µs", op+" p50", op+" p99"))
+		list = slices.Concat(list, inUnit(unit, op+" p50", op+" p99"))
 	}
 	return list
 }
@@ -141,11 +143,11 @@ func medianCell(values []float64) cell {
 	return amount(stats.Summarize(values).Median)
 }
 
-func latencyCells(l *stats.Latency) []cell {
+func latencyCells(l *stats.Latency, scale float64) []cell {
 	if l == nil {
 		return []cell{none(), none()}
 	}
-	return []cell{amount(l.P50Micros), amount(l.P99Micros)}
+	return []cell{amount(l.P50Micros / scale), amount(l.P99Micros / scale)}
 }
 
 func secondsOf(records []*result.Record) []float64 {

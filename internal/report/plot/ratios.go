@@ -51,7 +51,7 @@ func Ratios(title string, pairs []stats.Paired, name func(*stats.Paired) string)
 		p.series = append(p.series, v.name)
 	}
 	within := float64(shown[0].EquivalencePercent) / 100
-	p.Text = fmt.Sprintf("The ratio of each pair with its interval; the band is where two count as equal, within %d %%.",
+	p.Text = fmt.Sprintf("The ratio of each pair with its interval; the band is where two count as equal, within %d%%.",
 		shown[0].EquivalencePercent)
 	ratioAxis(&p.frame.X, shown, within)
 	labels := make([]string, len(shown))

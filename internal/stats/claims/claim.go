@@ -19,7 +19,7 @@ type Series struct {
 	// Variant of a comparison; empty in a run.
 	Variant    string
 	Parameters map[string]string
-	// Metric of the values; Value in it is of no meaning.
+	// Metric of the values; its Value is unused.
 	Metric result.Metric
 	// Values have one for each round.
 	Values []float64
@@ -91,7 +91,7 @@ func (s Selector) one(list []Series) (*Series, error) {
 	case 0:
 		return nil, fmt.Errorf("%s names no point", s)
 	}
-	return nil, fmt.Errorf("%s names %d points, of which it must name one: %s and %s among them", s, len(named),
+	return nil, fmt.Errorf("%s names %d points but must name exactly one: %s and %s are among them", s, len(named),
 		named[0].name(), named[1].name())
 }
 
@@ -227,7 +227,7 @@ func (c *Claim) subject(list []Series) (s subject, err error) {
 		case len(s.in) == 0:
 			return s, fmt.Errorf("bestAt: %s names no point of %s", c.BestAt.At, c.BestAt.Among)
 		case len(s.out) == 0:
-			return s, fmt.Errorf("bestAt: %s names every point of %s: there is none to compare with", c.BestAt.At, c.BestAt.Among)
+			return s, fmt.Errorf("bestAt: %s names every point of %s: there is none left to compare with", c.BestAt.At, c.BestAt.Among)
 		}
 		return s, nil
 	}
@@ -263,13 +263,13 @@ func (m *Monotonic) steps(list []Series) ([]*Series, error) {
 		}
 		values[s] = value
 		if s.without(m.Parameter) != named[0].without(m.Parameter) {
-			return nil, fmt.Errorf("monotonic: %s and %s differ in more than %s: say in among what the others must be", named[0].name(),
+			return nil, fmt.Errorf("monotonic: %s and %s differ in more than %s: fix the other parameters in among", named[0].name(),
 				s.name(), m.Parameter)
 		}
 	}
 	const fewest = 3
 	if len(named) < fewest {
-		return nil, fmt.Errorf("monotonic: %s names %d points, and it takes %d to see an order", m.Among, len(named), fewest)
+		return nil, fmt.Errorf("monotonic: %s names %d points, but an order takes at least %d", m.Among, len(named), fewest)
 	}
 	slices.SortFunc(named, func(a, b *Series) int { return cmp.Compare(values[a], values[b]) })
 	return named, nil

@@ -43,11 +43,11 @@ type Judgement struct {
 }
 
 // Interval compares the values of two points that were measured in the same rounds: their ratio, with an interval that holds at
-// 95 % for so many comparisons together. If there is no interval it says why.
+// 95% for so many comparisons together. If there is no interval it says why.
 type Interval func(of, to []float64, comparisons int) (ratio stats.Ratio, why string)
 
 // Judge claims by what was measured of a metric, by its name: empty is the headline metric. The error of all claims together is
-// 5 %.
+// 5%.
 func Judge(list []Claim, measured func(metric string) []Series, interval Interval) []Judgement {
 	var all []Judgement
 	for i := range list {
@@ -59,7 +59,7 @@ func Judge(list []Claim, measured func(metric string) []Series, interval Interva
 		case len(series) == 0:
 			j.Detail = "nothing was measured"
 			if c.Metric != "" {
-				j.Detail, j.Settled = fmt.Sprintf("no metric called %s was measured", c.Metric), true
+				j.Detail, j.Settled = fmt.Sprintf("no metric named %s was measured", c.Metric), true
 			}
 		case err != nil:
 			j.Detail, j.Settled = err.Error(), true
@@ -118,18 +118,18 @@ func (g judge) ratio(j *Judgement) {
 			j.Settled = j.Settled || bound > 0 && r.Low > bound/(1+nearBound) && r.High < bound*(1+nearBound)
 		}
 	}
-	j.Detail = times(r) + ", " + c.claimed()
+	j.Detail = claimedTimes(r, c.claimed())
 }
 
 // claimed says what was claimed.
 func (c *Ratio) claimed() string {
 	switch {
 	case c.AtMost == 0:
-		return "at least " + stats.Format(c.AtLeast) + " was claimed"
+		return "at least " + stats.Format(c.AtLeast) + "×"
 	case c.AtLeast == 0:
-		return "at most " + stats.Format(c.AtMost) + " was claimed"
+		return "at most " + stats.Format(c.AtMost) + "×"
 	}
-	return stats.Format(c.AtLeast) + " to " + stats.Format(c.AtMost) + " was claimed"
+	return stats.Format(c.AtLeast) + "–" + stats.Format(c.AtMost) + "×"
 }
 
 func (g judge) noDifference(j *Judgement) {
@@ -145,7 +145,7 @@ func (g judge) noDifference(j *Judgement) {
 	case r.Low > within || r.High < 1/within:
 		j.Verdict = DoesNotHold
 	}
-	j.Detail = fmt.Sprintf("%s, a difference of less than %d %% was claimed", times(r), g.claim.NoDifference.WithinPercent)
+	j.Detail = claimedTimes(r, fmt.Sprintf("equal within %d%%", g.claim.NoDifference.WithinPercent))
 }
 
 // bestAt compares the best of those that the best is said to be one of with each of the others. That it is better than all of
@@ -167,7 +167,7 @@ func (g judge) bestAt(j *Judgement) {
 	}
 	if nearest.Low > 1 {
 		j.Verdict = Holds
-		j.Detail = fmt.Sprintf("%s is the best: %s %s, the nearest of the others", g.name(best), times(nearest), g.name(rival))
+		j.Detail = fmt.Sprintf("%s is the best; closest rival %s: %s", g.name(best), g.name(rival), times(nearest))
 		return
 	}
 	other, claimed := g.best(g.out), best
@@ -179,14 +179,14 @@ func (g judge) bestAt(j *Judgement) {
 	}
 	if worst.Low > 1 {
 		j.Verdict = DoesNotHold
-		j.Detail = fmt.Sprintf("%s is better: %s %s", g.name(other), times(worst), g.name(claimed))
+		j.Detail = fmt.Sprintf("%s is better than %s: %s", g.name(other), g.name(claimed), times(worst))
 		return
 	}
 	if g.best([]*Series{best, other}) == best {
-		j.Detail = fmt.Sprintf("%s has the best median, and cannot be told from %s: %s", g.name(best), g.name(rival), times(nearest))
+		j.Detail = fmt.Sprintf("%s has the best median but cannot be told from %s: %s", g.name(best), g.name(rival), times(nearest))
 		return
 	}
-	j.Detail = fmt.Sprintf("%s has the best median, and cannot be told from %s: %s", g.name(other), g.name(claimed), times(worst))
+	j.Detail = fmt.Sprintf("%s has the best median but cannot be told from %s: %s", g.name(other), g.name(claimed), times(worst))
 }
 
 // best of some series by their medians.
@@ -243,15 +243,20 @@ func (g judge) monotonic(j *Judgement) {
 	if holds {
 		j.Verdict = Holds
 	}
-	j.Detail = fmt.Sprintf("%s from %s to %s; the weakest step, %s to %s: %s", times(whole), value(steps[0], m.Parameter),
+	j.Detail = fmt.Sprintf("%s from %s to %s; weakest step, from %s to %s: %s", times(whole), value(steps[0], m.Parameter),
 		value(steps[last], m.Parameter), value(steps[at], m.Parameter), value(steps[at+1], m.Parameter), times(weakest))
 }
 
 func value(s *Series, parameter string) string { return parameter + "=" + s.Parameters[parameter] }
 
-// times says a ratio with its interval.
+// times says a ratio with its interval: 3.31× (3.10–3.52×).
 func times(r stats.Ratio) string {
-	return fmt.Sprintf("%s times (%s–%s)", factor(r.Value), factor(r.Low), factor(r.High))
+	return fmt.Sprintf("%s× (%s–%s×)", factor(r.Value), factor(r.Low), factor(r.High))
+}
+
+// claimedTimes says a ratio with its interval, and what was claimed of it.
+func claimedTimes(r stats.Ratio, claimed string) string {
+	return fmt.Sprintf("%s× (%s–%s×; claimed: %s)", factor(r.Value), factor(r.Low), factor(r.High), claimed)
 }
 
 // factor with two decimals, or as few as four digits leave.

@@ -57,26 +57,26 @@ func TestJudge(t *testing.T) {
 		settled bool
 		says    string
 	}{
-		"ratio, at least":       {ratio(8, 0), bySize("higher", six, 100, 500, 1000), claims.Holds, true, "at least 8 was claimed"},
+		"ratio, at least":       {ratio(8, 0), bySize("higher", six, 100, 500, 1000), claims.Holds, true, "claimed: at least 8×"},
 		"ratio, too small":      {ratio(8, 0), bySize("higher", six, 100, 200, 320), claims.DoesNotHold, true, "3.2"},
-		"ratio, at most":        {ratio(0, 5), bySize("higher", six, 100, 200, 320), claims.Holds, true, "at most 5 was claimed"},
-		"ratio, too large":      {ratio(2, 3), bySize("higher", six, 100, 200, 320), claims.DoesNotHold, true, "2 to 3 was claimed"},
+		"ratio, at most":        {ratio(0, 5), bySize("higher", six, 100, 200, 320), claims.Holds, true, "claimed: at most 5×"},
+		"ratio, too large":      {ratio(2, 3), bySize("higher", six, 100, 200, 320), claims.DoesNotHold, true, "claimed: 2–3×"},
 		"ratio, at the bound":   {ratio(3.2, 0), bySize("higher", six, 100, 200, 320), claims.CannotSay, true, "3.2"},
-		"ratio, few trials":     {ratio(8, 0), bySize("higher", 2, 100, 500, 1000), claims.CannotSay, false, "too few trials, 2"},
+		"ratio, few trials":     {ratio(8, 0), bySize("higher", 2, 100, 500, 1000), claims.CannotSay, false, "too few trials (2)"},
 		"ratio, a value is 0":   {ratio(8, 0), bySize("higher", six, 0, 500, 1000), claims.CannotSay, false, "zero"},
-		"no difference":         {equal, bySize("higher", six, 100, 500, 505), claims.Holds, true, "less than 5 % was claimed"},
+		"no difference":         {equal, bySize("higher", six, 100, 500, 505), claims.Holds, true, "claimed: equal within 5%"},
 		"no difference, but":    {equal, bySize("higher", six, 100, 500, 600), claims.DoesNotHold, true, "1.2"},
 		"no difference, on it":  {equal, bySize("higher", six, 100, 500, 525), claims.CannotSay, false, "1.05"},
-		"best":                  {best("16"), bySize("higher", six, 100, 500, 600), claims.Holds, true, "rowsPerCommit=16 is the best: 1.2"},
-		"best of less":          {best("16"), bySize("lower", six, 900, 500, 400), claims.Holds, true, "rowsPerCommit=16 is the best: 1.2"},
-		"another is best":       {best("4"), bySize("higher", six, 100, 500, 600), claims.DoesNotHold, true, "rowsPerCommit=16 is better: 1.2"},
-		"another is best, less": {best("4"), bySize("lower", six, 900, 500, 400), claims.DoesNotHold, true, "rowsPerCommit=16 is better: 1.2"},
+		"best":                  {best("16"), bySize("higher", six, 100, 500, 600), claims.Holds, true, "rowsPerCommit=16 is the best; closest rival rowsPerCommit=4: 1.2"},
+		"best of less":          {best("16"), bySize("lower", six, 900, 500, 400), claims.Holds, true, "rowsPerCommit=16 is the best; closest rival rowsPerCommit=4: 1.2"},
+		"another is best":       {best("4"), bySize("higher", six, 100, 500, 600), claims.DoesNotHold, true, "rowsPerCommit=16 is better than rowsPerCommit=4: 1.2"},
+		"another is best, less": {best("4"), bySize("lower", six, 900, 500, 400), claims.DoesNotHold, true, "rowsPerCommit=16 is better than rowsPerCommit=4: 1.2"},
 		"two are the best":      {best("16"), bySize("higher", six, 100, 600, 600), claims.CannotSay, false, "cannot be told from"},
-		"rising":                {order(false), bySize("higher", six, 100, 500, 600), claims.Holds, true, "the weakest step, rowsPerCommit=4 to rowsPerCommit=16: 1.2"},
-		"rising, then level":    {order(false), bySize("higher", six, 100, 500, 500), claims.Holds, true, "times"},
+		"rising":                {order(false), bySize("higher", six, 100, 500, 600), claims.Holds, true, "weakest step, from rowsPerCommit=4 to rowsPerCommit=16: 1.2"},
+		"rising, then level":    {order(false), bySize("higher", six, 100, 500, 500), claims.Holds, true, "×"},
 		"rising, then falling":  {order(false), bySize("higher", six, 100, 500, 400), claims.DoesNotHold, true, "from rowsPerCommit=4 to rowsPerCommit=16: 0.8"},
-		"falling":               {order(true), bySize("higher", six, 600, 500, 100), claims.Holds, true, "times"},
-		"level":                 {order(false), bySize("higher", six, 500, 500, 500), claims.CannotSay, false, "times"},
+		"falling":               {order(true), bySize("higher", six, 600, 500, 100), claims.Holds, true, "×"},
+		"level":                 {order(false), bySize("higher", six, 500, 500, 500), claims.CannotSay, false, "×"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := judged(tc.claim, tc.series)
@@ -90,7 +90,7 @@ func TestJudge(t *testing.T) {
 // A metric that nothing was measured of is not worth another round.
 func TestUnknownMetric(t *testing.T) {
 	c := claims.Claim{Metric: "coffee", Ratio: &claims.Ratio{Of: at("16"), To: at("1"), AtLeast: 1}}
-	if j := judged(c, nil); j.Verdict != claims.CannotSay || !j.Settled || j.Detail != "no metric called coffee was measured" {
+	if j := judged(c, nil); j.Verdict != claims.CannotSay || !j.Settled || j.Detail != "no metric named coffee was measured" {
 		t.Errorf("%+v", j)
 	}
 	c.Metric = ""
@@ -116,18 +116,18 @@ func TestPublished(t *testing.T) {
 	}{
 		"none":             {claims.Claim{Ratio: ratio}, "higher", "", ""},
 		"one of two":       {claims.Claim{Ratio: ratio, Published: figures(100)}, "higher", "", ""},
-		"ratio":            {claims.Claim{Ratio: ratio, Published: figures(100, 500, 1000)}, "higher", claims.Holds, "10 times"},
-		"ratio, not so":    {claims.Claim{Ratio: ratio, Published: figures(100, 500, 760)}, "higher", claims.DoesNotHold, "7.60 times"},
-		"best":             {claims.Claim{BestAt: &claims.BestAt{At: at("16")}, Published: figures(100, 500, 760)}, "higher", claims.Holds, "rowsPerCommit=16 is the best, 1.52 times"},
-		"best of less":     {claims.Claim{BestAt: &claims.BestAt{At: at("16")}, Published: figures(100, 500, 760)}, "lower", claims.DoesNotHold, "rowsPerCommit=1 is the best, 7.60 times"},
-		"best of two":      {claims.Claim{BestAt: &claims.BestAt{At: at("16")}, Published: figures(100, 500, 500)}, "higher", claims.DoesNotHold, "1 times"},
-		"order":            {claims.Claim{Monotonic: order, Published: figures(100, 500, 490)}, "higher", claims.Holds, "4.90 times in all, 0.98 times from rowsPerCommit=4 to rowsPerCommit=16"},
-		"order, not so":    {claims.Claim{Monotonic: order, Published: figures(100, 500, 400)}, "higher", claims.DoesNotHold, "0.80 times"},
+		"ratio":            {claims.Claim{Ratio: ratio, Published: figures(100, 500, 1000)}, "higher", claims.Holds, "10×"},
+		"ratio, not so":    {claims.Claim{Ratio: ratio, Published: figures(100, 500, 760)}, "higher", claims.DoesNotHold, "7.60×"},
+		"best":             {claims.Claim{BestAt: &claims.BestAt{At: at("16")}, Published: figures(100, 500, 760)}, "higher", claims.Holds, "rowsPerCommit=16 is the best; closest rival rowsPerCommit=4: 1.52×"},
+		"best of less":     {claims.Claim{BestAt: &claims.BestAt{At: at("16")}, Published: figures(100, 500, 760)}, "lower", claims.DoesNotHold, "rowsPerCommit=1 is the best; closest rival rowsPerCommit=16: 7.60×"},
+		"best of two":      {claims.Claim{BestAt: &claims.BestAt{At: at("16")}, Published: figures(100, 500, 500)}, "higher", claims.DoesNotHold, "1×"},
+		"order":            {claims.Claim{Monotonic: order, Published: figures(100, 500, 490)}, "higher", claims.Holds, "4.90× overall, 0.98× from rowsPerCommit=4 to rowsPerCommit=16"},
+		"order, not so":    {claims.Claim{Monotonic: order, Published: figures(100, 500, 400)}, "higher", claims.DoesNotHold, "0.80×"},
 		"order, gaps":      {claims.Claim{Monotonic: order, Published: figures(100, 500)}, "higher", "", ""},
-		"no difference":    {claims.Claim{NoDifference: &claims.NoDifference{Of: at("4"), To: at("1"), WithinPercent: 5}, Published: figures(100, 101)}, "higher", claims.Holds, "1.01 times"},
-		"a difference":     {claims.Claim{NoDifference: &claims.NoDifference{Of: at("4"), To: at("1"), WithinPercent: 5}, Published: figures(100, 80)}, "higher", claims.DoesNotHold, "0.80 times"},
-		"falling":          {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Falling: true, WithinPercent: 5}, Published: figures(300, 200, 100)}, "higher", claims.Holds, "3 times in all"},
-		"falling, it rose": {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Falling: true, WithinPercent: 5}, Published: figures(300, 100, 200)}, "higher", claims.DoesNotHold, "0.50 times from rowsPerCommit=16 to rowsPerCommit=4"},
+		"no difference":    {claims.Claim{NoDifference: &claims.NoDifference{Of: at("4"), To: at("1"), WithinPercent: 5}, Published: figures(100, 101)}, "higher", claims.Holds, "1.01×"},
+		"a difference":     {claims.Claim{NoDifference: &claims.NoDifference{Of: at("4"), To: at("1"), WithinPercent: 5}, Published: figures(100, 80)}, "higher", claims.DoesNotHold, "0.80×"},
+		"falling":          {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Falling: true, WithinPercent: 5}, Published: figures(300, 200, 100)}, "higher", claims.Holds, "3× overall"},
+		"falling, it rose": {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Falling: true, WithinPercent: 5}, Published: figures(300, 100, 200)}, "higher", claims.DoesNotHold, "0.50× from rowsPerCommit=16 to rowsPerCommit=4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := judged(tc.claim, bySize(tc.better, 6, 100, 500, 1000))
@@ -157,7 +157,7 @@ func TestCheck(t *testing.T) {
 	}{
 		"ratio":          {claims.Claim{Ratio: &claims.Ratio{Of: of("tuned", "1"), To: of("default", "1")}}, ""},
 		"number":         {claims.Claim{Ratio: &claims.Ratio{Of: of("tuned", "1.0"), To: of("default", "1")}}, ""},
-		"two variants":   {claims.Claim{Ratio: &claims.Ratio{Of: at("1"), To: of("default", "1")}}, "of: rowsPerCommit=1 names 2 points, of which it must name one: default at"},
+		"two variants":   {claims.Claim{Ratio: &claims.Ratio{Of: at("1"), To: of("default", "1")}}, "of: rowsPerCommit=1 names 2 points but must name exactly one: default at"},
 		"no such value":  {claims.Claim{Ratio: &claims.Ratio{Of: of("tuned", "2"), To: of("default", "1")}}, "of: tuned at rowsPerCommit=2 names no point"},
 		"no parameter":   {claims.Claim{BestAt: &claims.BestAt{At: claims.Selector{Parameters: map[string]string{"x": "1"}}}}, "bestAt: x=1 names no point of everything"},
 		"the same":       {claims.Claim{NoDifference: &claims.NoDifference{Of: of("tuned", "1"), To: of("tuned", "1")}}, "of and to name the same point, tuned at concurrency=5, rowsPerCommit=1"},
@@ -166,7 +166,7 @@ func TestCheck(t *testing.T) {
 		"order":          {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Among: tuned}}, ""},
 		"mixed order":    {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit"}}, "differ in more than rowsPerCommit"},
 		"order of what":  {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "x", Among: tuned}}, "has no parameter x"},
-		"order of one":   {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Among: of("tuned", "1")}}, "names 1 points, and it takes 3"},
+		"order of one":   {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Among: of("tuned", "1")}}, "names 1 points, but an order takes at least 3"},
 		"published":      {claims.Claim{Ratio: &claims.Ratio{Of: of("tuned", "1"), To: of("default", "1")}, Published: []claims.Figure{{Of: at("7"), Value: 1}}}, "published: rowsPerCommit=7 names no point"},
 		"published once": {claims.Claim{Ratio: &claims.Ratio{Of: of("tuned", "1"), To: of("default", "1")}, Published: []claims.Figure{{Of: of("tuned", "1"), Value: 1}}}, ""},
 	} {
@@ -205,6 +205,6 @@ func TestErrorOverClaims(t *testing.T) {
 		}
 	}
 	if share := float64(wrong) / runs; share > 0.06 {
-		t.Errorf("an answer in %.1f %% of runs", 100*share)
+		t.Errorf("an answer in %.1f%% of runs", 100*share)
 	}
 }

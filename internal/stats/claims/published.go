@@ -33,10 +33,10 @@ func (c *Claim) published(s subject, lower bool) (verdict Verdict, detail string
 		}
 		ratio := of / to
 		if c.Ratio != nil {
-			return answer(ratio >= c.Ratio.AtLeast && (c.Ratio.AtMost == 0 || ratio <= c.Ratio.AtMost), "%s times", factor(ratio))
+			return answer(ratio >= c.Ratio.AtLeast && (c.Ratio.AtMost == 0 || ratio <= c.Ratio.AtMost), "%s×", factor(ratio))
 		}
 		within := 1 + float64(c.NoDifference.WithinPercent)/100
-		return answer(ratio > 1/within && ratio < within, "%s times", factor(ratio))
+		return answer(ratio > 1/within && ratio < within, "%s×", factor(ratio))
 	case c.BestAt != nil:
 		return c.publishedBest(s, figure, lower, answer)
 	}
@@ -67,7 +67,7 @@ func (*Claim) publishedBest(s subject, figure func(*Series) float64, lower bool,
 	if lower {
 		ratio = 1 / ratio
 	}
-	return answer(holds, "%s is the best, %s times %s", s.name(first), factor(ratio), s.name(second))
+	return answer(holds, "%s is the best; closest rival %s: %s×", s.name(first), s.name(second), factor(ratio))
 }
 
 func (c *Claim) publishedOrder(s subject, figure func(*Series) float64, answer answerer) (Verdict, string) {
@@ -94,6 +94,6 @@ func (c *Claim) publishedOrder(s subject, figure func(*Series) float64, answer a
 	}
 	whole := ratio(known[0], known[len(known)-1])
 	step := ratio(known[weakest], known[weakest+1])
-	return answer(whole > 1 && step > tolerated, "%s times in all, %s times from %s to %s", factor(whole), factor(step),
+	return answer(whole > 1 && step > tolerated, "%s× overall, %s× from %s to %s", factor(whole), factor(step),
 		value(known[weakest], m.Parameter), value(known[weakest+1], m.Parameter))
 }

@@ -32,7 +32,7 @@ func TestMedianRank(t *testing.T) {
 	}
 }
 
-// All intervals together contain the median in 95 % of the cases, of a skewed distribution, too.
+// All intervals together contain the median in 95% of the cases, of a skewed distribution, too.
 func TestMedianRankKeepsItsError(t *testing.T) {
 	const samples = 20_000
 	for _, last := range []int{6, 12, 30} {
@@ -56,7 +56,7 @@ func TestMedianRankKeepsItsError(t *testing.T) {
 			}
 		}
 		if share := float64(missed) / samples; share > 0.055 || share < 0.02 {
-			t.Errorf("6 to %d values: missed in %.2f %%", last, 100*share)
+			t.Errorf("6 to %d values: missed in %.2f%%", last, 100*share)
 		}
 	}
 }

@@ -154,7 +154,7 @@ func TestFileInsertRowsAreLimited(t *testing.T) {
 	}
 	doc := &result.Document{Totals: result.Totals{Rows: 40, StoppedBy: result.StoppedBySeconds}}
 	w.Report(doc)
-	if diff := cmp.Diff([]string{"of the 100 rows of rows.txt, the first 40 were asked for: bulkInsert.rows"}, finding.Texts(doc.Findings)); diff != "" {
+	if diff := cmp.Diff([]string{"bulkInsert.rows uses only the first 40 of 100 rows of rows.txt"}, finding.Texts(doc.Findings)); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 	if len(doc.Inputs) != 1 || doc.Inputs[0].Rows != 100 || doc.Totals.StoppedBy != result.StoppedByRows {

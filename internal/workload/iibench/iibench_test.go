@@ -141,7 +141,7 @@ func TestContestDeviations(t *testing.T) {
 		t.Errorf("the contest itself deviates: %v", got)
 	}
 	p.Rows = 7
-	if got := contestDeviations(p, "11.8.3-MariaDB"); len(got) != 3 || !strings.Contains(got[0].String(), "7 rows in place of 1000000000") ||
+	if got := contestDeviations(p, "11.8.3-MariaDB"); len(got) != 3 || !strings.Contains(got[0].String(), "7 rows instead of 1000000000") ||
 		!strings.Contains(got[1].String(), "11.8.3-MariaDB") {
 		t.Errorf("%v", got)
 	}

@@ -67,10 +67,10 @@ func CommitSize() Case {
 	m.Report.Claims = []claims.Judgement{
 		{
 			Name: "tenfold-to-16", Statement: "going from single row commits to 16 row commits, we get a 10-fold speed increase",
-			Verdict: claims.DoesNotHold, Detail: "3.2 times (3.1–3.3), at least 10 was claimed", Published: claims.Holds,
+			Verdict: claims.DoesNotHold, Detail: "3.2× (3.1–3.3×; claimed: at least 10×)", Published: claims.Holds,
 			PublishedDetail: "10.7 times",
 		},
-		{Name: "never-falls", Verdict: claims.CannotSay, Detail: "512 to 1024: 1.00 times (0.98–1.03)"},
+		{Name: "never-falls", Verdict: claims.CannotSay, Detail: "512 to 1024: 1.00× (0.98–1.03×)"},
 	}
 	m.Report.Run.Findings = []finding.Finding{
 		finding.DiskDrift(finding.Fdatasync{Median: 118, P95: 160}, finding.Fdatasync{Median: 171, P95: 240}, 4, 31),

@@ -69,7 +69,7 @@ func Comparison() ComparisonCase {
 	judge(s, points, rows)
 	s.Claims = []claims.Judgement{{
 		Name: "twofold", Statement: "twice as fast if nothing waits for the disk", Verdict: claims.Holds,
-		Detail: "3.0 times (3.0–3.1) at rowsPerCommit=1, at least 2 was claimed",
+		Detail: "3.0× (3.0–3.1×) at rowsPerCommit=1, claimed: at least 2×",
 	}}
 	return c
 }

@@ -69,7 +69,7 @@ type Latency struct {
 	Sum *float64 `json:"sum"`
 }
 
-// Bucket is a line of the histogram: so many events took about so long. The values are the same in every output, 1.8 %
+// Bucket is a line of the histogram: so many events took about so long. The values are the same in every output, 1.8%
 // apart, so that histograms may be added.
 type Bucket struct {
 	Millis float64 `json:"millis"`
