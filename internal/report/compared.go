@@ -125,7 +125,7 @@ func (s *Comparison) usable() error {
 // rounds.
 func consistent(p *stats.Paired, rounds int) bool {
 	_, least, most := p.Loss()
-	if p.Obstacle == "" && (len(p.Values) != rounds || len(p.BaselineValues) != rounds) {
+	if p.BaselineMetric == nil && (len(p.Values) != rounds || len(p.BaselineValues) != rounds) {
 		return false
 	}
 	switch p.Verdict {
@@ -237,13 +237,9 @@ func (c *Compared) pair(a, b *Side, judge func(*stats.Paired)) error {
 			continue
 		}
 		pair := stats.Paired{
-			Variant: c.Variant, Baseline: c.Baseline, Parameters: p.parameters, Metric: q.metric,
-			BaselineValues: p.values, Values: q.values,
+			Variant: c.Variant, Baseline: c.Baseline, Parameters: p.parameters, BaselineValues: p.values, Values: q.values,
 		}
-		if p.metric.Name != q.metric.Name || p.metric.Unit != q.metric.Unit || p.metric.Better != q.metric.Better {
-			pair.Obstacle = fmt.Sprintf("one measures %s in %s, the other %s in %s", p.metric.Name, p.metric.Unit, q.metric.Name,
-				q.metric.Unit)
-		}
+		pair.Measures(q.metric, p.metric)
 		judge(&pair)
 		c.Pairs = append(c.Pairs, pair)
 	}
