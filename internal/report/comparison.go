@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
@@ -38,6 +39,8 @@ type Comparison struct {
 	Claims []claims.Judgement `json:"claims,omitempty"`
 	// Database says how many servers the runs have measured if they share a database; empty otherwise.
 	Database string `json:"database,omitempty"`
+	// DatabaseServers is that number; 0 if they share none.
+	DatabaseServers int `json:"databaseServers,omitempty"`
 	// Runs in the order of measuring.
 	Runs []ComparisonRun `json:"runs"`
 	// Findings must be read with the answer.
@@ -62,6 +65,8 @@ type ComparisonVariant struct {
 	Volume string `json:"volume,omitempty"`
 	// Unasked is how many there are.
 	Unasked int `json:"unasked,omitempty"`
+	// OtherVariables are the same in values; nil if that is not known.
+	OtherVariables *analysis.OtherVariables `json:"otherVariables,omitempty"`
 	// SpecDigest is the same for runs that ask for the same.
 	SpecDigest string `json:"specDigest"`
 }

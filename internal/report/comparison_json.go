@@ -41,7 +41,8 @@ type pairDocument struct {
 	EquivalencePercent int32       `json:"equivalencePercent"`
 	FirstLook          int         `json:"firstLook"`
 	Cause              stats.Cause `json:"cause,omitempty"`
-	// BaselineMetric is the baseline's if it is another one, with the cause MetricsDiffer.
+	// Obstacle says that there are two metrics: cause is MetricsDiffer, and BaselineMetric the baseline's.
+	Obstacle       string  `json:"obstacle,omitempty"`
 	BaselineMetric *metric `json:"baselineMetric,omitempty"`
 	BaselineMedian float64 `json:"baselineMedian"`
 	Median         float64 `json:"median"`
@@ -104,7 +105,7 @@ func encodePair(p *stats.Paired) pairDocument {
 		BaselineValues: p.BaselineValues, Values: p.Values, Detail: p.String(),
 	}
 	if m := p.BaselineMetric; m != nil {
-		c.BaselineMetric = &metric{m.Name, m.Unit, m.Better}
+		c.BaselineMetric, c.Obstacle = &metric{m.Name, m.Unit, m.Better}, p.Why()
 	}
 	for _, of := range p.Costs {
 		c.Costs = append(c.Costs, cost{of.Name, of.Unit, finite(of.Baseline), finite(of.Variant)})

@@ -34,7 +34,7 @@ func reportOfComparison() *report.Comparison {
 			{Name: "durable", Title: "every commit on disk", Baseline: true, SpecDigest: "v1:sha256:01"},
 			{
 				Name: "lazy", Title: "flushed once a second", SpecDigest: "v1:sha256:02",
-				Differences: []report.Difference{{Name: "innodb_flush_log_at_trx_commit", From: "1", To: "2"}}, Besides: "none of 214 other server variables differs",
+				Differences: []report.Difference{{Name: "innodb_flush_log_at_trx_commit", From: "1", To: "2"}}, Besides: "the other 214 variables are identical",
 			},
 			{
 				Name: "same", SpecDigest: "v1:sha256:01",
@@ -169,8 +169,8 @@ func summaryOfComparison(t *testing.T, s *report.Comparison) string {
 // That the runs have shared a database stands with what the variants differ in.
 func TestComparisonSummarySaysWhatIsShared(t *testing.T) {
 	s := reportOfComparison()
-	s.Database = "all runs have measured one database server"
-	want := "\n- all runs have measured one database server\n- all runs of a round use"
+	s.Database = "all runs used one database server"
+	want := "\n- all runs used one database server\n- all runs of a round use"
 	if text := summaryOfComparison(t, s); !strings.Contains(text, want) {
 		t.Errorf("the summary does not say so:\n%s", text)
 	}

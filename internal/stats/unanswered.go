@@ -85,6 +85,9 @@ func extend(short, long, list []float64) (shortest, longest []float64) {
 	return short, long
 }
 
+// Why says for people why there is no answer.
+func (p *Paired) Why() string { return p.unanswered().cause() }
+
 // unanswered is one comparison.
 func (p *Paired) unanswered() *Unanswered { return &Unanswered{least: *p, most: *p} }
 
