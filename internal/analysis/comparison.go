@@ -45,7 +45,7 @@ type Comparison struct {
 	// Variants in the order of the specification.
 	Variants []Variant
 	// Warnings must be read with the answer.
-	Warnings []stats.ComparisonWarning
+	Warnings []stats.ComparisonFinding
 	// Servers is how many database servers the runs used if they share a database; 0 otherwise.
 	Servers int
 	// Rows are those that the pilots of the runs have decided, by the label of the point.

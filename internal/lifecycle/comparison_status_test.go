@@ -173,7 +173,7 @@ func TestBoundsOfComparisonStatus(t *testing.T) {
 	})
 	seen := measuredRuns(s, planOfComparison(t, s), 2)
 	for i := range 20 {
-		w := stats.Warning{Finding: finding.OfProgram(fmt.Sprintf("warning %d%s", i, strings.Repeat("é", 600))), Trials: 1, Of: 1}
+		w := stats.PointFinding{Finding: finding.OfProgram(fmt.Sprintf("warning %d%s", i, strings.Repeat("é", 600))), Trials: 1, Of: 1}
 		seen.Members[0].Measured.Warnings = append(seen.Members[0].Measured.Warnings, w)
 	}
 	got := statusOfComparison(t, s, seen)

@@ -16,7 +16,7 @@ type ComparedFinding struct {
 	Of string `json:"of,omitempty"`
 	// Points are the parameters of those that it is about; none if it is about all of them.
 	Points []map[string]string `json:"points,omitempty"`
-	stats.ComparisonWarning
+	stats.ComparisonFinding
 }
 
 // ComparedChange is a field of the specification or of the environment that has two values.
@@ -36,10 +36,10 @@ type UnpairedPoint struct {
 func findingsOf(r *Report) []ComparedFinding {
 	var list []ComparedFinding
 	for _, f := range slices.Concat(r.Run.Findings, r.ChangedInputs()) {
-		list = append(list, ComparedFinding{ComparisonWarning: aboutAll(f)})
+		list = append(list, ComparedFinding{ComparisonFinding: aboutAll(f)})
 	}
 	for _, remark := range Remarks(r.Points) {
-		one := ComparedFinding{ComparisonWarning: stats.ComparisonWarning{Warning: remark.Warning}}
+		one := ComparedFinding{ComparisonFinding: stats.ComparisonFinding{PointFinding: remark.PointFinding}}
 		for _, i := range remark.Points {
 			one.Points = append(one.Points, r.Points[i].Parameters)
 		}
@@ -48,15 +48,15 @@ func findingsOf(r *Report) []ComparedFinding {
 	return list
 }
 
-func aboutAll(f finding.Finding) stats.ComparisonWarning {
-	return stats.ComparisonWarning{Warning: stats.Warning{Finding: f}}
+func aboutAll(f finding.Finding) stats.ComparisonFinding {
+	return stats.ComparisonFinding{PointFinding: stats.PointFinding{Finding: f}}
 }
 
 // findings of a comparison.
 func (s *Comparison) findings() []ComparedFinding {
 	var list []ComparedFinding
 	for _, w := range s.Findings {
-		list = append(list, ComparedFinding{ComparisonWarning: w})
+		list = append(list, ComparedFinding{ComparisonFinding: w})
 	}
 	return list
 }

@@ -44,7 +44,7 @@ type Comparison struct {
 	// Runs in the order of measuring.
 	Runs []ComparisonRun `json:"runs"`
 	// Findings must be read with the answer.
-	Findings []stats.ComparisonWarning `json:"findings,omitempty"`
+	Findings []stats.ComparisonFinding `json:"findings,omitempty"`
 	// Rows that pilots have decided for the trials of all variants, by the label of the point; empty if there were none.
 	Rows map[string]int64 `json:"rows,omitempty"`
 	// Spec is what was asked, as it is stored.

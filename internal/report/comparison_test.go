@@ -27,8 +27,8 @@ func reportOfComparison() *report.Comparison {
 		Namespace: "bench", Name: "durable-or-not", UID: "uid", Workload: "CommitSize", Seed: 1, Outcome: "Complete",
 		Message: "every pair has its answer after 2 rounds", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		Rounds: 2, Planned: 20, Spec: json.RawMessage(`{"maxRounds":20}`),
-		Findings: []stats.ComparisonWarning{{
-			Warning: stats.Warning{Finding: finding.Differ(finding.EnvironmentsDiffer, "the runs", "loader nodes", []string{"a", "b"})},
+		Findings: []stats.ComparisonFinding{{
+			PointFinding: stats.PointFinding{Finding: finding.Differ(finding.EnvironmentsDiffer, "the runs", "loader nodes", []string{"a", "b"})},
 		}},
 		Variants: []report.ComparisonVariant{
 			{Name: "durable", Title: "every commit on disk", Baseline: true, SpecDigest: "v1:sha256:01"},

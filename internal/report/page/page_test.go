@@ -152,7 +152,7 @@ func TestEscaping(t *testing.T) {
 	c.Report.Records[20].Message = evil
 	for i := range c.Report.Points {
 		c.Report.Points[i].Parameters = map[string]string{evil: evil + c.Report.Points[i].Parameters["rowsPerCommit"]}
-		c.Report.Points[i].Warnings = []stats.Warning{{Finding: finding.OfProgram(evil), Trials: 1, Of: 1}}
+		c.Report.Points[i].Warnings = []stats.PointFinding{{Finding: finding.OfProgram(evil), Trials: 1, Of: 1}}
 	}
 	if text := runPage(t, c); strings.Contains(text, "<script>alert") || strings.Count(text, "<script>") != 1 {
 		t.Error("the page has a script of somebody else")
