@@ -82,7 +82,7 @@ func TestEnvtestSharedServerIsReplaced(t *testing.T) {
 	if diff := cmp.Diff(map[int]int{1: 1, 2: 3}, counts); diff != "" {
 		t.Errorf("records by instance (-want +got):\n%s", diff)
 	}
-	if got := s.getComparison().Status.Database; got != "the runs have shared a database, whose server was replaced: 2 servers" {
+	if got := s.getComparison().Status.Database; got != "the runs shared a database, whose server was replaced: 2 servers" {
 		t.Errorf("the status says %q", got)
 	}
 	s.nothingShared()

@@ -103,7 +103,7 @@ func TestEnvtestComparisonSharesItsDatabase(t *testing.T) {
 	if records := s.servers(); len(records) != 4 || len(pods) != 1 || pods.Has("") {
 		t.Errorf("%d records, of the servers %v", len(records), pods)
 	}
-	if got := s.getComparison().Status.Database; got != "all runs have measured one database server" {
+	if got := s.getComparison().Status.Database; got != "all runs used one database server" {
 		t.Errorf("the status says %q", got)
 	}
 	for range 3 {

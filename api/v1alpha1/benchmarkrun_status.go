@@ -74,6 +74,13 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Trials TrialCounts `json:"trials,omitzero"`
 
+	// result is the best point's median in a few words, for example "14970 rows/s at rowsPerCommit=1024": headline has it with its
+	// interval.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	Result string `json:"result,omitempty"`
+
 	// headline is the best point's median with its interval, and which other points cannot be told from it, for example
 	// "14970 rows/s (14310–15240) at rowsPerCommit=1024; 256, 512 may be as good".
 	// +optional

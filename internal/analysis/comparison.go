@@ -45,9 +45,9 @@ type Comparison struct {
 	// Variants in the order of the specification.
 	Variants []Variant
 	// Warnings must be read with the answer.
-	Warnings []stats.ComparisonWarning
-	// Database says how many servers the runs have measured if they share a database; it is empty otherwise.
-	Database string
+	Warnings []stats.ComparisonFinding
+	// Servers is how many database servers the runs used if they share a database; 0 otherwise.
+	Servers int
 	// Rows are those that the pilots of the runs have decided, by the label of the point.
 	Rows map[string]int64
 	// Invalidated is how many attempts of all runs were disturbed and measured again.
@@ -58,9 +58,9 @@ type Comparison struct {
 type Variant struct {
 	Name     string
 	Baseline bool
-	// Differences from the baseline that are asked for, and Unasked the others.
+	// Differences from the baseline that are requested. Others is nil of the baseline, and if nothing is known of them.
 	Differences []plan.Difference
-	Unrequested Unrequested
+	Others      *OtherVariables
 	// Volume is nil if nothing is known of it.
 	Volume *Volume
 }
@@ -70,7 +70,7 @@ func OfComparison(
 	comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns, verdicts Verdicts,
 ) *Comparison {
 	s := &Comparison{
-		Verdicts: verdicts, Warnings: warningsOfComparison(comparison, p, runs), Database: runs.sharedDatabase(),
+		Verdicts: verdicts, Warnings: warningsOfComparison(comparison, p, runs), Servers: runs.sharedServers(),
 		Rows:        runs.DecidedRows(),
 		Invalidated: runs.invalidated(),
 	}
@@ -80,7 +80,7 @@ func OfComparison(
 			Volume: volumeOf(p, runs, i),
 		}
 		if !v.Baseline {
-			v.Unrequested = unrequestedOf(p, runs, i)
+			v.Others = otherVariables(p, runs, i)
 		}
 		s.Variants = append(s.Variants, v)
 	}
@@ -98,8 +98,8 @@ func (r *ComparisonRuns) invalidated() int {
 	return n
 }
 
-// sharedDatabase says how many servers the runs that share a database have measured, or is empty if they share none.
-func (r *ComparisonRuns) sharedDatabase() string {
+// sharedServers is how many servers the runs that share a database used; 0 if they share none.
+func (r *ComparisonRuns) sharedServers() int {
 	servers := sets.New[string]()
 	for i := range r.Members {
 		m := &r.Members[i]
@@ -110,14 +110,18 @@ func (r *ComparisonRuns) sharedDatabase() string {
 			servers.Insert(m.Measured.Servers...)
 		}
 	}
-	switch n := servers.Len(); n {
+	return servers.Len()
+}
+
+// SharedDatabase says for people how many servers the runs that share a database used; empty if they share none.
+func SharedDatabase(servers int) string {
+	switch servers {
 	case 0:
 		return ""
 	case 1:
-		return "all runs have measured one database server"
-	default:
-		return fmt.Sprintf("the runs have shared a database, whose server was replaced: %d servers", n)
+		return "all runs used one database server"
 	}
+	return fmt.Sprintf("the runs shared a database, whose server was replaced: %d servers", servers)
 }
 
 // DecidedRows are those that the pilots of the runs have decided, by the label of the point. The first decision holds.

@@ -31,11 +31,11 @@ func TestSharedDatabase(t *testing.T) {
 	same, replaced := shared(), shared()
 	replaced.Members[2].Measured.Servers = []string{"another"}
 	for want, runs := range map[string]*ComparisonRuns{
-		"all runs have measured one database server":                            same,
-		"the runs have shared a database, whose server was replaced: 2 servers": replaced,
+		"all runs used one database server":                                same,
+		"the runs shared a database, whose server was replaced: 2 servers": replaced,
 		"": measuredRuns(s, p, 3),
 	} {
-		if got := OfComparison(s, p, runs, Verdicts{}).Database; got != want {
+		if got := SharedDatabase(OfComparison(s, p, runs, Verdicts{}).Servers); got != want {
 			t.Errorf("it says %q, want %q", got, want)
 		}
 	}

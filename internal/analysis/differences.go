@@ -10,52 +10,71 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// Unrequested are the server variables of a variant that differ from the baseline's without being asked for.
-type Unrequested struct {
-	// Count is how many there are.
-	Count int
-	// Text names them, or says that there is none; it is empty if they are not known yet.
-	Text string
+// OtherVariables are the server variables of a variant and the baseline that no setting requests.
+type OtherVariables struct {
+	// Differ are the first 12 of the Differing ones; Same is how many are identical.
+	Differ    []plan.Difference `json:"differ,omitempty"`
+	Differing int               `json:"differing"`
+	Same      int               `json:"same"`
+	// OnlyBaseline and OnlyVariant are how many exist in one engine only; the engines are empty if there are none.
+	OnlyBaseline   int    `json:"onlyBaseline,omitempty"`
+	OnlyVariant    int    `json:"onlyVariant,omitempty"`
+	BaselineEngine string `json:"baselineEngine,omitempty"`
+	VariantEngine  string `json:"variantEngine,omitempty"`
 }
 
-// unrequestedOf a variant.
-func unrequestedOf(p *ComparisonPlan, runs *ComparisonRuns, variant int) Unrequested {
+// otherVariables of a variant; nil if they are not known yet.
+func otherVariables(p *ComparisonPlan, runs *ComparisonRuns, variant int) *OtherVariables {
 	if len(runs.Variables) == 0 || runs.Variables[variant] == nil || runs.Variables[p.Baseline] == nil {
-		return Unrequested{}
+		return nil
 	}
 	baseline, v := p.Variants[p.Baseline].Run, p.Variants[variant].Run
 	u, err := plan.UnrequestedDifferences(&baseline.Spec, &v.Spec, runs.Variables[p.Baseline], runs.Variables[variant])
 	if err != nil { // an engine that is not known has no plan either
-		return Unrequested{}
+		return nil
 	}
-	onlyOne := "" // before the list, whose end may be cut off
-	if u.OnlyTheirs+u.OnlyOurs > 0 {
-		onlyOne = fmt.Sprintf(" (%d more exist in %s only, %d in %s only)", u.OnlyTheirs, baseline.Spec.Database.Engine, u.OnlyOurs,
-			v.Spec.Database.Engine)
+	o := &OtherVariables{
+		Differ: u.Differ[:min(len(u.Differ), maxOthers)], Differing: len(u.Differ), Same: u.Same, OnlyBaseline: u.OnlyTheirs,
+		OnlyVariant: u.OnlyOurs,
 	}
-	if len(u.Differ) == 0 {
-		return Unrequested{Text: fmt.Sprintf("none of %d other server variables differs%s", u.Same, onlyOne)}
+	if o.OnlyBaseline+o.OnlyVariant > 0 {
+		o.BaselineEngine, o.VariantEngine = string(baseline.Spec.Database.Engine), string(v.Spec.Database.Engine)
 	}
-	return Unrequested{len(u.Differ), fmt.Sprintf("%d of %d other server variables differ without being asked for%s: %s",
-		len(u.Differ), len(u.Differ)+u.Same, onlyOne, someOf(u.Differ))}
+	return o
 }
 
-// someOf a list of differences, as a text of bounded length.
-func someOf(list []plan.Difference) string {
+// String says it in a part of a sentence of bounded length; empty if nothing is known.
+func (o *OtherVariables) String() string {
+	if o == nil {
+		return ""
+	}
+	onlyOne := "" // before the list, whose end may be cut off
+	if o.OnlyBaseline+o.OnlyVariant > 0 {
+		onlyOne = fmt.Sprintf(" (%d more exist in %s only, %d in %s only)", o.OnlyBaseline, o.BaselineEngine, o.OnlyVariant,
+			o.VariantEngine)
+	}
+	if o.Differing == 0 {
+		return fmt.Sprintf("the other %d variables are identical%s", o.Same, onlyOne)
+	}
+	return fmt.Sprintf("%d of the other %d variables differ%s: %s", o.Differing, o.Differing+o.Same, onlyOne, o.named())
+}
+
+// named are the variables that differ, each with a text of bounded length.
+func (o *OtherVariables) named() string {
 	var shown []string
-	for _, d := range list[:min(len(list), maxBesides)] {
+	for _, d := range o.Differ {
 		text := d.String()
 		if r := []rune(text); len(r) > maxDifference {
 			text = string(r[:maxDifference]) + "…"
 		}
 		shown = append(shown, text)
 	}
-	if more := len(list) - len(shown); more > 0 {
+	if more := o.Differing - len(shown); more > 0 {
 		shown = append(shown, fmt.Sprintf("and %d more: the documents of the attempts have all variables", more))
 	}
 	return strings.Join(shown, ", ")
 }
 
-// maxBesides is how many variables that differ without being asked for are named, and maxDifference the length of what is said of
-// one: two versions of a server differ in dozens, some of which are lists.
-const maxBesides, maxDifference = 12, 80
+// maxOthers is how many variables are named that differ although no setting requests it, and maxDifference the length of one's
+// text: two versions of a server differ in dozens, some of which are lists.
+const maxOthers, maxDifference = 12, 80

@@ -21,9 +21,9 @@ func TestManyDifferences(t *testing.T) {
 		name := fmt.Sprintf("v%02d", i)
 		runs.Variables[0][name], runs.Variables[1][name] = "1", strings.Repeat("x", 1000)
 	}
-	unrequested := OfComparison(s, p, runs, Verdicts{}).Variants[1].Unrequested
-	text := unrequested.Text
-	if unrequested.Count != 20 || !strings.Contains(text, "20 of 20 other") || !strings.HasSuffix(text, "and 8 more: the documents of the attempts have all variables") ||
+	others := OfComparison(s, p, runs, Verdicts{}).Variants[1].Others
+	text := others.String()
+	if others.Differing != 20 || len(others.Differ) != maxOthers || !strings.Contains(text, "20 of the other 20") || !strings.HasSuffix(text, "and 8 more: the documents of the attempts have all variables") ||
 		len(text) > 1500 || !strings.Contains(text, "v11 (1 → xxx") {
 		t.Errorf("%d bytes: %s", len(text), text)
 	}

@@ -52,7 +52,7 @@ func EarlierOf(run *v1alpha1.BenchmarkRun, all []v1alpha1.BenchmarkRun) (Earlier
 	return Earlier{Run: last.Name, Probe: last.Status.Environment.TrialProbe}, nil
 }
 
-// Findings about the node of accepted attempts: see stats.ProbeWarnings.
+// Findings about the node of accepted attempts: see stats.ProbeFindings.
 func (e Earlier) Findings(accepted []*result.Record) []finding.Finding {
-	return stats.ProbeWarnings(accepted, stats.Probe(e.Probe), e.Run)
+	return stats.ProbeFindings(accepted, stats.Probe(e.Probe), e.Run)
 }

@@ -26,7 +26,7 @@ type Measurements struct {
 	// Rows that the run's pilots have decided, by the label of the point.
 	Rows map[string]int64
 	// Warnings of the points, each once.
-	Warnings []stats.Warning
+	Warnings []stats.PointFinding
 }
 
 // MetricValues are the values of a metric by the points of the plan. Value in the metric is of no meaning.
@@ -75,14 +75,14 @@ const maxRunWarnings, maxRunWarningBytes, maxRunMeasures = 64, 512, 16
 
 // warn keeps the warnings of the points, given by their records. A comparison has them of all of its runs in memory.
 func (m *Measurements) warn(byPoint [][]*result.Record) {
-	var all []stats.Warning
+	var all []stats.PointFinding
 	for _, records := range byPoint {
 		all = append(all, stats.Summarized(nil, records).Warnings...)
 	}
-	merged := stats.MergeWarnings(all)
+	merged := stats.MergePointFindings(all)
 	for _, w := range merged[:min(len(merged), maxRunWarnings)] {
 		w.Finding = w.Condensed(maxRunWarningBytes, maxRunMeasures)
-		m.Warnings = append(m.Warnings, w.Warning)
+		m.Warnings = append(m.Warnings, w.PointFinding)
 	}
 }
 

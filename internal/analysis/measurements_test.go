@@ -43,7 +43,7 @@ func TestMeasurementsHaveWarnings(t *testing.T) {
 		records = append(records, r)
 	}
 	records[1].Summary.Findings = []finding.Finding{finding.Retried(9, 2)}
-	want := []stats.Warning{{Finding: finding.Merge([]finding.Finding{finding.Retried(1, 1), finding.Retried(9, 2)})[0].Finding, Trials: 3, Of: 4}}
+	want := []stats.PointFinding{{Finding: finding.Merge([]finding.Finding{finding.Retried(1, 1), finding.Retried(9, 2)})[0].Finding, Trials: 3, Of: 4}}
 	if diff := cmp.Diff(want, MeasurementsOf(p, records, nil).Warnings); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -4,7 +4,6 @@
 package analysis
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -82,12 +81,10 @@ func Judge(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *Co
 		ours, theirs := first(pair.Variant).Metric, first(p.Baseline).Metric
 		paired := stats.Paired{
 			Variant: comparison.Spec.Variants[pair.Variant].Name, Baseline: comparison.Spec.Variants[p.Baseline].Name,
-			Parameters: p.Variants[pair.Variant].Plan.Points[pair.Of].Parameters, Metric: ours,
+			Parameters:     p.Variants[pair.Variant].Plan.Points[pair.Of].Parameters,
 			BaselineValues: baselines[pair.With], Values: values(pair.Variant, pair.Of),
 		}
-		if ours != theirs {
-			paired.Incomparable = fmt.Sprintf("one measures %s in %s, the other %s in %s", ours.Name, ours.Unit, theirs.Name, theirs.Unit)
-		}
+		paired.Measures(ours, theirs)
 		paired.Judge(design)
 		paired.Costs = costs(p, runs, rounds, pair)
 		v.Pairs = append(v.Pairs, paired)

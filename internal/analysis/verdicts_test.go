@@ -37,7 +37,7 @@ func TestJudge(t *testing.T) {
 		t.Error("the same rounds are judged again")
 	}
 	runs.Members[1].Measured.Metric.Unit = "s"
-	if j := Judge(s, p, runs, Verdicts{}); j.Pairs[0].Verdict != stats.CannotSay || j.Pairs[0].Incomparable == "" {
+	if j := Judge(s, p, runs, Verdicts{}); j.Pairs[0].Cause != stats.MetricsDiffer || j.Pairs[0].BaselineMetric == nil {
 		t.Errorf("different units were compared: %+v", j.Pairs[0].Comparison)
 	}
 }

@@ -17,10 +17,10 @@ import (
 // warnings of the runs themselves.
 func warningsOfComparison(
 	comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns,
-) []stats.ComparisonWarning {
-	var list []stats.ComparisonWarning
+) []stats.ComparisonFinding {
+	var list []stats.ComparisonFinding
 	for _, f := range comparisonFindings(comparison, p, runs) {
-		list = append(list, stats.ComparisonWarning{Warning: stats.Warning{Finding: f}})
+		list = append(list, stats.ComparisonFinding{PointFinding: stats.PointFinding{Finding: f}})
 	}
 	return append(list, warningsOfRuns(runs)...)
 }
@@ -172,8 +172,8 @@ func valueOf(p *ComparisonPlan, runs *ComparisonRuns, variant int, name string) 
 
 // warningsOfRuns are those of all points of all runs that were measured, with the number of their runs. Each is there
 // once: those that differ only in what they measured are one.
-func warningsOfRuns(runs *ComparisonRuns) []stats.ComparisonWarning {
-	var all []stats.Warning
+func warningsOfRuns(runs *ComparisonRuns) []stats.ComparisonFinding {
+	var all []stats.PointFinding
 	var from []int
 	measured := 0
 	for i, m := range runs.Members {
@@ -185,13 +185,13 @@ func warningsOfRuns(runs *ComparisonRuns) []stats.ComparisonWarning {
 			all, from = append(all, w), append(from, i)
 		}
 	}
-	var list []stats.ComparisonWarning
-	for _, m := range stats.MergeWarnings(all) {
+	var list []stats.ComparisonFinding
+	for _, m := range stats.MergePointFindings(all) {
 		of := map[int]bool{}
 		for _, i := range m.From {
 			of[from[i]] = true
 		}
-		list = append(list, stats.ComparisonWarning{Warning: m.Warning, Runs: len(of), OfRuns: measured})
+		list = append(list, stats.ComparisonFinding{PointFinding: m.PointFinding, Runs: len(of), OfRuns: measured})
 	}
 	return list
 }

@@ -78,20 +78,20 @@ func TestWarningsOfComparison(t *testing.T) {
 		},
 		"of a run": {
 			see: func(o *ComparisonRuns) {
-				o.Members[1].Measured.Warnings = []stats.Warning{{Finding: finding.OfProgram("beware"), Trials: 1, Of: 1}}
+				o.Members[1].Measured.Warnings = []stats.PointFinding{{Finding: finding.OfProgram("beware"), Trials: 1, Of: 1}}
 			},
 			want: []string{"beware (1 of 4 runs)"},
 		},
 		"of runs with other figures": {
 			see: func(o *ComparisonRuns) {
 				seven := finding.Merge([]finding.Finding{finding.Debt("dirty pages", 7, 90, 81), finding.Debt("dirty pages", 5, 210, 81)})
-				for i, w := range []stats.Warning{
+				for i, w := range []stats.PointFinding{
 					{Finding: finding.Debt("dirty pages", 5, 194, 81), Trials: 1, Of: 3},
 					{Finding: finding.Debt("dirty pages", 6, 180, 81), Trials: 3, Of: 3},
 					{Finding: finding.FlushedLate("innodb_flush_log_at_trx_commit", "0"), Trials: 3, Of: 3},
 					{Finding: seven[0].Finding, Trials: 2, Of: 3},
 				} {
-					o.Members[i].Measured.Warnings = []stats.Warning{w}
+					o.Members[i].Measured.Warnings = []stats.PointFinding{w}
 				}
 			},
 			want: []string{

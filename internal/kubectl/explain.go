@@ -222,12 +222,12 @@ const maxWarnings = 5
 
 // eachOnce are the warnings of all points.
 func eachOnce(points []stats.Point) []string {
-	var all []stats.Warning
+	var all []stats.PointFinding
 	for i := range points {
 		all = append(all, points[i].Warnings...)
 	}
 	var texts []string
-	for _, m := range stats.MergeWarnings(all) {
+	for _, m := range stats.MergePointFindings(all) {
 		texts = append(texts, m.String())
 	}
 	return texts

@@ -77,7 +77,7 @@ func (s *comparisonSituation) measurements(status *v1alpha1.BenchmarkComparisonS
 	status.Answer = cut(stats.AnswerOf(a.Pairs).Text, maxComparisonText)
 	status.Pairs = pairStatuses(a.Pairs)
 	status.Claims, status.Claimed = claimStatus(a.Claims)
-	status.Database, status.LastInstance = a.Database, s.lastInstance()
+	status.Database, status.LastInstance = analysis.SharedDatabase(a.Servers), s.lastInstance()
 	status.Differences = texts(variantDifferences(a.Variants, status.Baseline), maxDifferences)
 	status.Volumes = volumes(a.Variants)
 	status.Warnings = texts(stats.ComparisonTexts(a.Warnings), maxPointWarnings)
@@ -122,8 +122,8 @@ func variantDifferences(variants []analysis.Variant, baseline string) []string {
 		if len(v.Differences) > 0 {
 			text = fmt.Sprintf("%s differs from %s in: %s", v.Name, baseline, plan.List(v.Differences))
 		}
-		if v.Unrequested.Text != "" {
-			text += "; " + v.Unrequested.Text
+		if v.Others != nil {
+			text += "; " + v.Others.String()
 		}
 		list = append(list, text)
 	}

@@ -173,7 +173,7 @@ func TestBoundsOfComparisonStatus(t *testing.T) {
 	})
 	seen := measuredRuns(s, planOfComparison(t, s), 2)
 	for i := range 20 {
-		w := stats.Warning{Finding: finding.OfProgram(fmt.Sprintf("warning %d%s", i, strings.Repeat("é", 600))), Trials: 1, Of: 1}
+		w := stats.PointFinding{Finding: finding.OfProgram(fmt.Sprintf("warning %d%s", i, strings.Repeat("é", 600))), Trials: 1, Of: 1}
 		seen.Members[0].Measured.Warnings = append(seen.Members[0].Measured.Warnings, w)
 	}
 	got := statusOfComparison(t, s, seen)
@@ -215,7 +215,7 @@ func TestVariantDifferencesOfEngines(t *testing.T) {
 		{"innodb_flush_method": "O_DIRECT", "mysqlx_max_connections": "100", "autocommit": "ON", "gtid_mode": "OFF"},
 	})
 	want := []string{"lazy differs from durable in: database.engine (MariaDB → MySQL), database.image (mariadb:11.8 → mysql:8.4); " +
-		"1 of 2 other server variables differ without being asked for (1 more exist in MariaDB only, 2 in MySQL only): " +
+		"1 of the other 2 variables differ (1 more exist in MariaDB only, 2 in MySQL only): " +
 		"innodb_flush_method (fsync → O_DIRECT)"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -235,8 +235,8 @@ func TestVariantDifferences(t *testing.T) {
 	}{
 		"not known":       {nil, "lazy has the same specification as durable"},
 		"one is known":    {[]map[string]string{nil, variables("1")}, "lazy has the same specification as durable"},
-		"no difference":   {[]map[string]string{variables("1"), variables("1")}, "lazy has the same specification as durable; none of 2 other server variables differs"},
-		"some difference": {[]map[string]string{variables("1"), variables("2")}, "lazy has the same specification as durable; 1 of 2 other server variables differ without being asked for: sort_buffer_size (1 → 2)"},
+		"no difference":   {[]map[string]string{variables("1"), variables("1")}, "lazy has the same specification as durable; the other 2 variables are identical"},
+		"some difference": {[]map[string]string{variables("1"), variables("2")}, "lazy has the same specification as durable; 1 of the other 2 variables differ: sort_buffer_size (1 → 2)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := differencesOf(s, p, tc.variables)

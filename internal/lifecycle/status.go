@@ -66,7 +66,8 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 // measurements sets what was measured, and where.
 func (s *situation) measurements(status *v1alpha1.BenchmarkRunStatus) {
 	a := analysis.OfRun(s.run, s.plan, s.seen.Records, s.seen.Earlier)
-	status.Environment, status.Points, status.Headline = s.environment(a), statusPoints(a.Points), stats.Headline(a.Points)
+	status.Environment, status.Points = s.environment(a), statusPoints(a.Points)
+	status.Result, status.Headline = stats.Brief(a.Points), stats.Headline(a.Points)
 	status.Claims, status.Claimed = nil, ""
 	if s.Measured > 0 {
 		status.Claims, status.Claimed = claimStatus(a.Claims)

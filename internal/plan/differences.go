@@ -20,9 +20,10 @@ const unset = "unset"
 // Difference is a setting, a server variable or another field that has two values.
 type Difference struct {
 	// Name of the variable, or the field's path in the specification.
-	Name string
+	Name string `json:"name"`
 	// From and To are the values; unset is one, too.
-	From, To string
+	From string `json:"from"`
+	To   string `json:"to"`
 }
 
 func (d Difference) String() string { return fmt.Sprintf("%s (%s → %s)", d.Name, d.From, d.To) }

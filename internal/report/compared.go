@@ -33,6 +33,10 @@ type Compared struct {
 	Warnings []string
 	// titles of variants in the headline, by their names.
 	titles map[string]string
+	// Unpaired, Changes and Findings are OnlyOne, the differences and the warnings in values.
+	Unpaired []UnpairedPoint
+	Changes  []ComparedChange
+	Findings []ComparedFinding
 	// Threshold is the fraction by which a variant that is slower is a regression, at least 0; negative if nothing is one.
 	Threshold float64
 }
@@ -96,7 +100,7 @@ func CompareBaseline(s *Comparison, metric string) (*Compared, error) {
 	}
 	return &Compared{
 		Title: s.Name, Baseline: s.Pairs[0].Baseline, Pairs: s.Pairs, Threshold: -1, titles: s.titles(),
-		Differences: s.differences(), Warnings: stats.ComparisonTexts(s.Findings),
+		Differences: s.differences(), Warnings: stats.ComparisonTexts(s.Findings), Changes: s.changes(), Findings: s.findings(),
 		Method: []string{fmt.Sprintf("Paired by round, %d of at most %d rounds; intervals of the ratio: %s.", s.Rounds,
 			s.Planned, confidence(len(s.Pairs)))},
 	}, nil
@@ -125,7 +129,7 @@ func (s *Comparison) usable() error {
 // rounds.
 func consistent(p *stats.Paired, rounds int) bool {
 	_, least, most := p.Loss()
-	if p.Incomparable == "" && (len(p.Values) != rounds || len(p.BaselineValues) != rounds) {
+	if p.BaselineMetric == nil && (len(p.Values) != rounds || len(p.BaselineValues) != rounds) {
 		return false
 	}
 	switch p.Verdict {
@@ -161,12 +165,15 @@ func CompareVariants(s *Comparison, baseline, variant, metric string) (*Compared
 	}
 	c := &Compared{
 		Title: s.Name, Baseline: baseline, Variant: variant, Threshold: -1, Method: all.Method, titles: all.titles,
-		Warnings: stats.ComparisonTexts(s.Findings),
+		Warnings: stats.ComparisonTexts(s.Findings), Findings: s.findings(),
 	}
 	for _, v := range s.Variants {
 		if !v.Baseline && (v.Name == baseline || v.Name == variant) && len(v.Differences) > 0 {
 			c.Differences = append(c.Differences, fmt.Sprintf("%s differs from the comparison's baseline in: %s", v.Name,
 				strings.Join(v.Requested(), ", ")))
+			for _, d := range v.Differences {
+				c.Changes = append(c.Changes, ComparedChange{v.Name, d})
+			}
 		}
 	}
 	design, err := s.design()
@@ -198,11 +205,15 @@ func CompareSides(a, b *Side, equivalencePercent int) (*Compared, error) {
 	}
 	c := &Compared{
 		Title: b.workload, Baseline: names[0], Variant: names[1], Threshold: -1,
-		Otherwise: otherwise(a, b), Differences: differences(a, b),
+		Otherwise: otherwise(a, b), Differences: differences(a, b), Changes: changesBetween(a, b),
 	}
 	for i, s := range []*Side{a, b} {
 		for _, w := range s.warnings {
 			c.Warnings = append(c.Warnings, names[i]+": "+w)
+		}
+		for _, f := range s.findings {
+			f.Of = names[i]
+			c.Findings = append(c.Findings, f)
 		}
 	}
 	common := inCommon(a, b)
@@ -233,22 +244,20 @@ func (c *Compared) pair(a, b *Side, judge func(*stats.Paired)) error {
 	for _, p := range a.points {
 		q := b.at(p.label)
 		if q == nil {
+			c.Unpaired = append(c.Unpaired, UnpairedPoint{c.Baseline, p.parameters})
 			c.OnlyOne = append(c.OnlyOne, fmt.Sprintf("%s: only in %s", cmp.Or(p.label, "the only point"), c.Baseline))
 			continue
 		}
 		pair := stats.Paired{
-			Variant: c.Variant, Baseline: c.Baseline, Parameters: p.parameters, Metric: q.metric,
-			BaselineValues: p.values, Values: q.values,
+			Variant: c.Variant, Baseline: c.Baseline, Parameters: p.parameters, BaselineValues: p.values, Values: q.values,
 		}
-		if p.metric.Name != q.metric.Name || p.metric.Unit != q.metric.Unit || p.metric.Better != q.metric.Better {
-			pair.Incomparable = fmt.Sprintf("one measures %s in %s, the other %s in %s", p.metric.Name, p.metric.Unit, q.metric.Name,
-				q.metric.Unit)
-		}
+		pair.Measures(q.metric, p.metric)
 		judge(&pair)
 		c.Pairs = append(c.Pairs, pair)
 	}
 	for _, q := range b.points {
 		if a.at(q.label) == nil {
+			c.Unpaired = append(c.Unpaired, UnpairedPoint{c.Variant, q.parameters})
 			c.OnlyOne = append(c.OnlyOne, fmt.Sprintf("%s: only in %s", cmp.Or(q.label, "the only point"), c.Variant))
 		}
 	}

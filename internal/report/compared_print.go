@@ -191,6 +191,10 @@ type comparedDocument struct {
 	Otherwise        []string       `json:"otherwise,omitempty"`
 	Differences      []string       `json:"differences,omitempty"`
 	Warnings         []string       `json:"warnings,omitempty"`
+	// Unpaired, Changes and Findings are the same for programs.
+	Unpaired []UnpairedPoint   `json:"unpaired,omitempty"`
+	Changes  []ComparedChange  `json:"changes,omitempty"`
+	Findings []ComparedFinding `json:"findings,omitempty"`
 }
 
 // ruledCompare is a comparison as in a comparison's results.json, with the ruling. Of separate runs, rounds are trials on the
@@ -206,6 +210,7 @@ func ComparedJSON(w io.Writer, c *Compared) error {
 	d := comparedDocument{
 		Version: documentVersion, Title: c.Title, Baseline: c.Baseline, Variant: c.Variant, Ruling: c.Ruling(), Answer: c.answer(),
 		OnlyOne: c.OnlyOne, Method: c.Method, Otherwise: c.Otherwise, Differences: c.Differences, Warnings: c.Warnings,
+		Unpaired: c.Unpaired, Changes: c.Changes, Findings: c.Findings,
 	}
 	if c.Threshold >= 0 {
 		// As it was written: 0.05 times 100 is not 5.

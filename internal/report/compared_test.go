@@ -217,7 +217,7 @@ func TestComparedMetric(t *testing.T) {
 	for _, r := range after.Records {
 		r.Summary.Metrics[1].Unit = "ns"
 	}
-	if p := sides("clientCPUPerRow").Pairs[0]; p.Verdict != stats.CannotSay || !strings.Contains(p.String(), "in µs, the other") {
+	if p := sides("clientCPUPerRow").Pairs[0]; p.Verdict != stats.CannotSay || !strings.Contains(p.String(), "in µs and") {
 		t.Errorf("%s", &p)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
@@ -38,10 +39,12 @@ type Comparison struct {
 	Claims []claims.Judgement `json:"claims,omitempty"`
 	// Database says how many servers the runs have measured if they share a database; empty otherwise.
 	Database string `json:"database,omitempty"`
+	// DatabaseServers is that number; 0 if they share none.
+	DatabaseServers int `json:"databaseServers,omitempty"`
 	// Runs in the order of measuring.
 	Runs []ComparisonRun `json:"runs"`
 	// Findings must be read with the answer.
-	Findings []stats.ComparisonWarning `json:"findings,omitempty"`
+	Findings []stats.ComparisonFinding `json:"findings,omitempty"`
 	// Rows that pilots have decided for the trials of all variants, by the label of the point; empty if there were none.
 	Rows map[string]int64 `json:"rows,omitempty"`
 	// Spec is what was asked, as it is stored.
@@ -62,6 +65,8 @@ type ComparisonVariant struct {
 	Volume string `json:"volume,omitempty"`
 	// Unrequested is how many there are.
 	Unrequested int `json:"unasked,omitempty"`
+	// OtherVariables are the same in values; nil if that is not known.
+	OtherVariables *analysis.OtherVariables `json:"otherVariables,omitempty"`
 	// SpecDigest is the same for runs that ask for the same.
 	SpecDigest string `json:"specDigest"`
 }

@@ -41,14 +41,23 @@ type pairDocument struct {
 	EquivalencePercent int32       `json:"equivalencePercent"`
 	FirstLook          int         `json:"firstLook"`
 	Cause              stats.Cause `json:"cause,omitempty"`
-	Incomparable       string      `json:"obstacle,omitempty"`
-	BaselineMedian     float64     `json:"baselineMedian"`
-	Median             float64     `json:"median"`
+	// Incomparable says that there are two metrics: cause is MetricsDiffer, and BaselineMetric the baseline's.
+	Incomparable   string  `json:"obstacle,omitempty"`
+	BaselineMetric *metric `json:"baselineMetric,omitempty"`
+	BaselineMedian float64 `json:"baselineMedian"`
+	Median         float64 `json:"median"`
 	// BaselineValues and Values have one for each round.
 	BaselineValues []float64 `json:"baselineValues,omitempty"`
 	Values         []float64 `json:"values,omitempty"`
 	Costs          []cost    `json:"costs,omitempty"`
 	Detail         string    `json:"detail"`
+}
+
+// metric is the layout of result.Metric without a value.
+type metric struct {
+	Name   string `json:"name"`
+	Unit   string `json:"unit"`
+	Better string `json:"better"`
 }
 
 // cost is the layout of stats.Cost.
@@ -91,9 +100,12 @@ func encodePair(p *stats.Paired) pairDocument {
 		Metric: p.Metric.Name, Unit: p.Metric.Unit, Better: p.Metric.Better,
 		Verdict: p.Verdict, Decided: p.Decided, Rounds: p.Rounds, Ratio: finite(p.Ratio), Low: finite(p.Low), High: finite(p.High),
 		Detectable: finite(p.Detectable), RoundsNeeded: p.RoundsNeeded,
-		EquivalencePercent: p.EquivalencePercent, FirstLook: p.FirstLook, Cause: p.Cause, Incomparable: p.Incomparable,
+		EquivalencePercent: p.EquivalencePercent, FirstLook: p.FirstLook, Cause: p.Cause,
 		BaselineMedian: finite(stats.Summarize(p.BaselineValues).Median), Median: finite(stats.Summarize(p.Values).Median),
 		BaselineValues: p.BaselineValues, Values: p.Values, Detail: p.String(),
+	}
+	if m := p.BaselineMetric; m != nil {
+		c.BaselineMetric, c.Incomparable = &metric{m.Name, m.Unit, m.Better}, p.Why()
 	}
 	for _, of := range p.Costs {
 		c.Costs = append(c.Costs, cost{of.Name, of.Unit, finite(of.Baseline), finite(of.Variant)})
@@ -106,11 +118,13 @@ func (c *pairDocument) decode() stats.Paired {
 		Variant: c.Variant, Baseline: c.Baseline, Parameters: c.Parameters,
 		Metric:         result.Metric{Name: c.Metric, Unit: c.Unit, Better: c.Better},
 		BaselineValues: c.BaselineValues, Values: c.Values, EquivalencePercent: c.EquivalencePercent, FirstLook: c.FirstLook,
-		Incomparable: c.Incomparable,
 		Comparison: stats.Comparison{
 			Verdict: c.Verdict, Decided: c.Decided, Rounds: c.Rounds, Ratio: c.Ratio, Low: c.Low,
 			High: cmp.Or(c.High, math.Inf(1)), Detectable: cmp.Or(c.Detectable, math.Inf(1)), RoundsNeeded: c.RoundsNeeded, Cause: c.Cause,
 		},
+	}
+	if m := c.BaselineMetric; m != nil {
+		p.BaselineMetric = &result.Metric{Name: m.Name, Unit: m.Unit, Better: m.Better}
 	}
 	for _, of := range c.Costs {
 		p.Costs = append(p.Costs, stats.Cost{Name: of.Name, Unit: of.Unit, Baseline: of.Baseline, Variant: of.Variant})

@@ -27,14 +27,14 @@ func reportOfComparison() *report.Comparison {
 		Namespace: "bench", Name: "durable-or-not", UID: "uid", Workload: "CommitSize", Seed: 1, Outcome: "Complete",
 		Message: "every pair has its answer after 2 rounds", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		Rounds: 2, Planned: 20, Spec: json.RawMessage(`{"maxRounds":20}`),
-		Findings: []stats.ComparisonWarning{{
-			Warning: stats.Warning{Finding: finding.Differ(finding.EnvironmentsDiffer, "the runs", "loader nodes", []string{"a", "b"})},
+		Findings: []stats.ComparisonFinding{{
+			PointFinding: stats.PointFinding{Finding: finding.Differ(finding.EnvironmentsDiffer, "the runs", "loader nodes", []string{"a", "b"})},
 		}},
 		Variants: []report.ComparisonVariant{
 			{Name: "durable", Title: "every commit on disk", Baseline: true, SpecDigest: "v1:sha256:01"},
 			{
 				Name: "lazy", Title: "flushed once a second", SpecDigest: "v1:sha256:02",
-				Differences: []report.Difference{{Name: "innodb_flush_log_at_trx_commit", From: "1", To: "2"}}, Besides: "none of 214 other server variables differs",
+				Differences: []report.Difference{{Name: "innodb_flush_log_at_trx_commit", From: "1", To: "2"}}, Besides: "the other 214 variables are identical",
 			},
 			{
 				Name: "same", SpecDigest: "v1:sha256:01",
@@ -169,8 +169,8 @@ func summaryOfComparison(t *testing.T, s *report.Comparison) string {
 // That the runs have shared a database stands with what the variants differ in.
 func TestComparisonSummarySaysWhatIsShared(t *testing.T) {
 	s := reportOfComparison()
-	s.Database = "all runs have measured one database server"
-	want := "\n- all runs have measured one database server\n- all runs of a round use"
+	s.Database = "all runs used one database server"
+	want := "\n- all runs used one database server\n- all runs of a round use"
 	if text := summaryOfComparison(t, s); !strings.Contains(text, want) {
 		t.Errorf("the summary does not say so:\n%s", text)
 	}

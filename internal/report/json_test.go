@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
@@ -48,7 +49,8 @@ func TestDecodeGivesWhatWasEncoded(t *testing.T) {
 
 func TestDecodeComparisonGivesWhatWasEncoded(t *testing.T) {
 	s := reportOfComparison()
-	s.Pairs[3].High, s.Pairs[3].Detectable, s.Pairs[3].Incomparable = math.Inf(1), math.Inf(1), "one measures seconds"
+	s.Pairs[3].High, s.Pairs[3].Detectable, s.Pairs[3].Cause = math.Inf(1), math.Inf(1), stats.MetricsDiffer
+	s.Pairs[3].BaselineMetric = &result.Metric{Name: "totalSeconds", Unit: "s", Better: "lower"}
 	for i := range s.Pairs[:3] {
 		p := &s.Pairs[i]
 		p.Detectable, p.Decided, p.RoundsNeeded, p.FirstLook, p.Cause = 0.1, true, 7+i, 4, stats.Contradiction

@@ -30,7 +30,8 @@ func OfComparison(
 		Namespace: comparison.Namespace, Name: comparison.Name, UID: string(comparison.UID),
 		Workload: string(comparison.Spec.Template.Spec.Workload.Type), Seed: ptr.Deref(comparison.Spec.Seed, v1alpha1.DefaultSeed),
 		Outcome: outcome, Message: message, Rounds: a.Rounds, Planned: int(comparison.Spec.MaxRounds),
-		Pairs: a.Pairs, Claims: a.Claims, Findings: a.Warnings, Spec: spec, Rows: a.Rows, Database: a.Database,
+		Pairs: a.Pairs, Claims: a.Claims, Findings: a.Warnings, Spec: spec, Rows: a.Rows,
+		Database: analysis.SharedDatabase(a.Servers), DatabaseServers: a.Servers,
 	}
 	if comparison.Status.StartTime != nil {
 		rep.Started = comparison.Status.StartTime.UTC()
@@ -43,8 +44,11 @@ func OfComparison(
 		}
 		rep.Variants = append(rep.Variants, ComparisonVariant{
 			Name: v.Name, Title: comparison.Spec.Variants[i].Title, Baseline: v.Baseline, Differences: requestedDifferences(v.Differences),
-			Besides: v.Unrequested.Text, Unrequested: v.Unrequested.Count, SpecDigest: digest, Volume: v.Volume.String(),
+			Besides: v.Others.String(), OtherVariables: v.Others, SpecDigest: digest, Volume: v.Volume.String(),
 		})
+		if v.Others != nil {
+			rep.Variants[i].Unrequested = v.Others.Differing
+		}
 	}
 	named := analysis.NamedMetrics(nil, comparison.Spec.Plots, comparison.Spec.Tables)
 	for i, m := range p.Members {

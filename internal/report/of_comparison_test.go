@@ -79,7 +79,7 @@ func TestOfComparison(t *testing.T) {
 	}
 	baseline, lazy := rep.Variants[0], rep.Variants[1]
 	if !baseline.Baseline || baseline.Besides != "" || baseline.Unrequested != 0 || lazy.Baseline || lazy.Title != "once a second" ||
-		lazy.Unrequested != 1 || len(lazy.Differences) != 1 || lazy.SpecDigest == baseline.SpecDigest {
+		lazy.Unrequested != 1 || lazy.OtherVariables.Differing != 1 || lazy.OtherVariables.Differ[0].Name == "" || len(lazy.Differences) != 1 || lazy.SpecDigest == baseline.SpecDigest {
 		t.Errorf("variants %+v", rep.Variants)
 	}
 }

@@ -13,14 +13,14 @@ import (
 // Remark is a warning, with the points that it is about.
 type Remark struct {
 	// Warning has the trials of all these points.
-	stats.Warning
+	stats.PointFinding
 	// Points are their indexes.
 	Points []int
 }
 
 // Remarks are the warnings of points, each once: those that differ only in what they measured are one.
 func Remarks(points []stats.Point) []Remark {
-	var all []stats.Warning
+	var all []stats.PointFinding
 	var at []int
 	for i := range points {
 		for _, w := range points[i].Warnings {
@@ -28,8 +28,8 @@ func Remarks(points []stats.Point) []Remark {
 		}
 	}
 	var list []Remark
-	for _, m := range stats.MergeWarnings(all) {
-		r := Remark{Warning: m.Warning}
+	for _, m := range stats.MergePointFindings(all) {
+		r := Remark{PointFinding: m.PointFinding}
 		for _, i := range m.From {
 			r.Points = append(r.Points, at[i])
 		}

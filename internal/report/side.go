@@ -32,6 +32,7 @@ type Side struct {
 	spec     json.RawMessage
 	rows     map[string][]string
 	warnings []string
+	findings []ComparedFinding
 }
 
 // sidePoint is what was measured at a point: a value for each trial or round.
@@ -71,7 +72,7 @@ func RunSide(r *Report, metric, reference string) (*Side, error) {
 	s := &Side{
 		name: r.Run.Name, reference: reference, uid: r.Run.UID, workload: r.Run.Workload, started: r.Run.Started, spec: r.Run.Spec,
 		probe: stats.ProbeOfAll(r.Accepted()), rows: map[string][]string{},
-		warnings: slices.Concat(r.Warnings(), warnings(r.Points)),
+		warnings: slices.Concat(r.Warnings(), warnings(r.Points)), findings: findingsOf(r),
 	}
 	found := false
 	for i := range r.Points {
@@ -128,7 +129,7 @@ func variantSide(s *Comparison, variant, metric string, rounds int) (*Side, erro
 	}
 	side := &Side{
 		name: s.Name + ":" + variant, reference: s.Name + ":" + variant, uid: s.UID, workload: s.Workload, started: s.Started,
-		warnings: stats.ComparisonTexts(s.Findings), facts: comparisonFacts(s, variant),
+		warnings: stats.ComparisonTexts(s.Findings), facts: comparisonFacts(s, variant), findings: s.findings(),
 	}
 	better := ""
 	for i := range s.Pairs {

@@ -50,6 +50,8 @@ const (
 	Noise Cause = "Noise"
 	// NoRatio: a value is zero or negative.
 	NoRatio Cause = "NoRatio"
+	// MetricsDiffer: the variant and the baseline measured different metrics.
+	MetricsDiffer Cause = "MetricsDiffer"
 	// Contradiction: intervals of different rounds have nothing in common. Something changed on the way.
 	Contradiction Cause = "Contradiction"
 )

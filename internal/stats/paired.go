@@ -29,8 +29,8 @@ type Paired struct {
 	// Separate it is the number of trials that it takes on each side.
 	EquivalencePercent int32
 	FirstLook          int
-	// Incomparable says why the two cannot be compared, or is empty.
-	Incomparable string
+	// BaselineMetric is the baseline's metric if it is another one than the variant's, and nil otherwise: two metrics have no ratio.
+	BaselineMetric *result.Metric
 	// Costs of a unit of work, which may explain the difference.
 	Costs []Cost
 	Comparison
@@ -45,8 +45,8 @@ type Cost struct {
 // Judge sets the comparison.
 func (p *Paired) Judge(d Design) {
 	p.EquivalencePercent, p.FirstLook = int32(d.EquivalencePercent), d.FirstLook()
-	if p.Incomparable != "" {
-		p.Comparison = Comparison{Verdict: CannotSay, Rounds: len(p.Values)}
+	if p.BaselineMetric != nil {
+		p.Comparison = Comparison{Verdict: CannotSay, Cause: MetricsDiffer, Rounds: len(p.Values)}
 		return
 	}
 	if p.Separate {
@@ -54,6 +54,14 @@ func (p *Paired) Judge(d Design) {
 		return
 	}
 	p.Comparison = d.Compare(p.Metric.Better, p.BaselineValues, p.Values)
+}
+
+// Measures sets the metrics of the two sides.
+func (p *Paired) Measures(variant, baseline result.Metric) {
+	p.Metric = variant
+	if variant.Name != baseline.Name || variant.Unit != baseline.Unit || variant.Better != baseline.Better {
+		p.BaselineMetric = &baseline
+	}
 }
 
 // Answered says whether the verdict is an answer: a difference, or that there is none that matters.

@@ -114,11 +114,12 @@ func TestAnswer(t *testing.T) {
 }
 
 // A variant whose metric is another one than the baseline's is not compared.
-func TestIncomparable(t *testing.T) {
+func TestMetricsDiffer(t *testing.T) {
 	p := pair("higher", stats.Comparison{})
-	p.Incomparable, p.Values, p.BaselineValues = "they measure different things", []float64{1, 2}, []float64{1, 2}
+	p.Values, p.BaselineValues = []float64{1, 2}, []float64{1, 2}
+	p.Measures(result.Metric{Name: "rowsPerSecond", Unit: "rows/s"}, result.Metric{Name: "totalSeconds", Unit: "s"})
 	p.Judge(stats.Design{MaxRounds: 2, Comparisons: 1})
-	if p.Verdict != stats.CannotSay || p.Answered() || p.String() != "cannot say whether lazy differs from durable: they measure different things" {
+	if p.Verdict != stats.CannotSay || p.Cause != stats.MetricsDiffer || p.Answered() || p.String() != "cannot say whether lazy differs from durable: different metrics: totalSeconds in s and rowsPerSecond in rows/s" {
 		t.Errorf("%+v: %s", p.Comparison, &p)
 	}
 }

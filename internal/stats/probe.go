@@ -63,9 +63,9 @@ func ProbeOfAll(records []*result.Record) Probe {
 	}
 }
 
-// ProbeWarnings say how the node differed between trials, and from what it was in an earlier run that asked for the same.
+// ProbeFindings say how the node differed between trials, and from what it was in an earlier run that asked for the same.
 // Without one, the name of the run is empty.
-func ProbeWarnings(records []*result.Record, earlier Probe, run string) []finding.Finding {
+func ProbeFindings(records []*result.Record, earlier Probe, run string) []finding.Finding {
 	list := drift(records)
 	if run == "" {
 		return list

@@ -50,7 +50,7 @@ func limited(trial int, median, p95 int64) *result.Record {
 	return r
 }
 
-func TestProbeWarnings(t *testing.T) {
+func TestProbeFindings(t *testing.T) {
 	earlier := stats.Probe{FdatasyncMicros: 100, FdatasyncP95Micros: 200, WorkNanos: 500_000}
 	unmeasured := probed(1, 1, -1, -1, -1)
 	unmeasured.Summary.Observed.Probe.Fdatasync.Calls = 0
@@ -111,7 +111,7 @@ func TestProbeWarnings(t *testing.T) {
 			[]string{"disk probe: fdatasync took 100 µs (p95 1785 µs), but 100 µs (p95 156 µs) in run last-week, the last with the same specification"},
 		},
 	} {
-		if diff := cmp.Diff(tc.want, finding.Texts(stats.ProbeWarnings(tc.records, tc.earlier, tc.run))); diff != "" {
+		if diff := cmp.Diff(tc.want, finding.Texts(stats.ProbeFindings(tc.records, tc.earlier, tc.run))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -167,20 +167,20 @@ func TestThrottledWarning(t *testing.T) {
 		r.Summary.Observed.ThrottledMicros = int64(share * 1e6)
 		return r
 	}
-	texts := func(list []stats.Warning) (all []string) {
+	said := func(list []stats.PointFinding) (all []string) {
 		for _, w := range list {
 			all = append(all, w.String())
 		}
 		return all
 	}
 	const text = "the server was throttled at its CPU limit for 11–20% of the measured phase: the number depends on that limit"
-	got := stats.Warnings([]*result.Record{held(0.11), held(0.2), held(0.009), unseen(4, 1)}, []float64{1, 1, 1, 1})
-	if diff := cmp.Diff([]string{text + " (2 of 4 trials)"}, texts(got)); diff != "" {
+	got := stats.PointFindings([]*result.Record{held(0.11), held(0.2), held(0.009), unseen(4, 1)}, []float64{1, 1, 1, 1})
+	if diff := cmp.Diff([]string{text + " (2 of 4 trials)"}, said(got)); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 	const most = "the server was throttled at its CPU limit for 100% of the measured phase: the number depends on that limit"
-	got = stats.Warnings([]*result.Record{held(3)}, []float64{1})
-	if diff := cmp.Diff([]string{most}, texts(got)); diff != "" {
+	got = stats.PointFindings([]*result.Record{held(3)}, []float64{1})
+	if diff := cmp.Diff([]string{most}, said(got)); diff != "" {
 		t.Errorf("on several CPUs (-want +got):\n%s", diff)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -168,6 +169,29 @@ func LeadOf(points []Point, number func(float64) string) *Lead {
 		Value: number(p.Summary.Median), Unit: p.Metric.Unit, Interval: cmp.Or(p.Summary.RangeIn(number), "one trial"),
 		At: Label(p.Parameters), Others: standing.Others(points),
 	}
+}
+
+// maxBrief is how many characters a brief answer has at most: a column of a table on a terminal.
+const maxBrief = 40
+
+// Brief is the best point's median with the point or, if that is too long, with the number of points; empty if nothing was
+// measured. It has at most 40 characters.
+func Brief(points []Point) string {
+	l := LeadOf(points, Format)
+	if l == nil {
+		return ""
+	}
+	value := l.Value + " " + l.Unit
+	longest := []string{value, fmt.Sprintf("%s, best of %d points", value, len(points)), value + " at " + l.At}
+	if len(points) == 1 || l.At == "" {
+		longest = longest[:1]
+	}
+	for _, text := range slices.Backward(longest) {
+		if utf8.RuneCountInString(text) <= maxBrief {
+			return text
+		}
+	}
+	return string([]rune(value)[:maxBrief-1]) + "…"
 }
 
 // Headline is the answer of a run in a sentence; empty if nothing was measured.

@@ -135,7 +135,7 @@ type Point struct {
 	Metric   result.Metric
 	Values   []float64
 	Summary  Summary
-	Warnings []Warning
+	Warnings []PointFinding
 }
 
 // Summarized is the point of a group of accepted attempts.
@@ -154,7 +154,7 @@ func (l Looks) Summarized(parameters map[string]string, records []*result.Record
 	}
 	p.Metric.Value = 0
 	p.Summary = l.Summary(p.Values)
-	p.Warnings = Warnings(records, p.Values)
+	p.Warnings = PointFindings(records, p.Values)
 	return p
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // Unanswered are comparisons without an answer that differ only in their point and in what was measured.
@@ -35,7 +37,8 @@ func MergeUnanswered(pairs []*Paired) []Unanswered {
 
 // reason why a comparison has no answer, without numbers.
 type reason struct {
-	variant, baseline, incomparable      string
+	variant, baseline                    string
+	metric, baselineMetric               result.Metric
 	verdict                              Verdict
 	cause                                Cause
 	percent                              int32
@@ -44,11 +47,14 @@ type reason struct {
 }
 
 func (p *Paired) reason() reason {
-	return reason{
-		variant: p.Variant, baseline: p.Baseline, incomparable: p.Incomparable, verdict: p.Verdict, cause: p.Cause,
-		percent: p.EquivalencePercent, firstLook: p.FirstLook, separate: p.Separate, needsRounds: p.needsRounds(),
-		hasDetectable: p.hasDetectable(),
+	r := reason{
+		variant: p.Variant, baseline: p.Baseline, verdict: p.Verdict, cause: p.Cause, percent: p.EquivalencePercent,
+		firstLook: p.FirstLook, separate: p.Separate, needsRounds: p.needsRounds(), hasDetectable: p.hasDetectable(),
 	}
+	if p.BaselineMetric != nil {
+		r.metric, r.baselineMetric = p.Metric, *p.BaselineMetric
+	}
+	return r
 }
 
 // needsRounds says whether it is known how many rounds would show the difference that matters.
@@ -79,6 +85,9 @@ func extend(short, long, list []float64) (shortest, longest []float64) {
 	return short, long
 }
 
+// Why says for people why there is no answer.
+func (p *Paired) Why() string { return p.unanswered().cause() }
+
 // unanswered is one comparison.
 func (p *Paired) unanswered() *Unanswered { return &Unanswered{least: *p, most: *p} }
 
@@ -96,8 +105,9 @@ func (u *Unanswered) String() string {
 func (u *Unanswered) cause() string {
 	low, high := &u.least, &u.most
 	switch {
-	case low.Incomparable != "":
-		return low.Incomparable
+	case low.BaselineMetric != nil:
+		return fmt.Sprintf("different metrics: %s in %s and %s in %s", low.BaselineMetric.Name, low.BaselineMetric.Unit,
+			low.Metric.Name, low.Metric.Unit)
 	case low.Cause == TooFewRounds && low.Separate:
 		return fmt.Sprintf("too few trials (%s and %s): an answer takes at least %d on each side",
 			countRange(len(low.BaselineValues), len(high.BaselineValues)), countRange(len(low.Values), len(high.Values)), low.FirstLook)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
@@ -27,8 +28,8 @@ func TestMergeUnanswered(t *testing.T) {
 	}
 	other := noise(30, 0.2)
 	other.Variant = "eager"
-	incomparable := pair("higher", few)
-	incomparable.Incomparable = "they measure different things"
+	metrics := pair("higher", few)
+	metrics.Measures(result.Metric{Name: "rowsPerSecond", Unit: "rows/s"}, result.Metric{Name: "totalSeconds", Unit: "s"})
 	const scatter = "cannot say whether lazy differs from durable: the ratios vary too much between rounds"
 	for name, tc := range map[string]struct {
 		pairs []stats.Paired
@@ -54,11 +55,11 @@ func TestMergeUnanswered(t *testing.T) {
 			[]string{"no difference shown between lazy and durable (ratio 0.96–1.10); one of 3–6.1% would probably have been seen"},
 		},
 		"too few": {
-			[]stats.Paired{separate(2, 3), pair("higher", few), separate(3, 3), incomparable},
+			[]stats.Paired{separate(2, 3), pair("higher", few), separate(3, 3), metrics},
 			[]string{
 				"cannot say whether lazy differs from durable: too few trials (3 and 2–3): an answer takes at least 4 on each side",
 				"cannot say whether lazy differs from durable: too few rounds (3): an answer takes at least 4",
-				"cannot say whether lazy differs from durable: they measure different things",
+				"cannot say whether lazy differs from durable: different metrics: totalSeconds in s and rowsPerSecond in rows/s",
 			},
 		},
 	} {

@@ -15,8 +15,8 @@ import (
 // wideSpread is the range of a point's values relative to their median from which on it is warned of.
 const wideSpread = 0.25
 
-// Warning is a finding that must be read with a number.
-type Warning struct {
+// PointFinding is a finding that must be read with a number.
+type PointFinding struct {
 	finding.Finding
 	// Trials that it is about, of the point's Of trials; both are 0 if it is not about trials.
 	Trials int `json:"trials,omitempty"`
@@ -24,7 +24,7 @@ type Warning struct {
 }
 
 // String says how many trials it is about, if it is not about all of them.
-func (w Warning) String() string {
+func (w PointFinding) String() string {
 	if of := w.OfTrials(); of != "" {
 		return fmt.Sprintf("%s (%s)", w.Finding, of)
 	}
@@ -32,31 +32,31 @@ func (w Warning) String() string {
 }
 
 // OfTrials says how many trials it is about; empty if it is about all of them.
-func (w Warning) OfTrials() string {
+func (w PointFinding) OfTrials() string {
 	if w.Trials == w.Of {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d trials", w.Trials, w.Of)
 }
 
-// ComparisonWarning is a finding that must be read with the answer of a comparison.
-type ComparisonWarning struct {
-	Warning
+// ComparisonFinding is a finding that must be read with the answer of a comparison.
+type ComparisonFinding struct {
+	PointFinding
 	// Runs that it is about, of the OfRuns that were measured; both are 0 if it is about the comparison itself.
 	Runs   int `json:"runs,omitempty"`
 	OfRuns int `json:"ofRuns,omitempty"`
 }
 
 // String says how many trials and runs it is about, if it is not about all of them.
-func (w ComparisonWarning) String() string {
+func (w ComparisonFinding) String() string {
 	if w.Runs == w.OfRuns {
-		return w.Warning.String()
+		return w.PointFinding.String()
 	}
-	return fmt.Sprintf("%s (%d of %d runs)", w.Warning, w.Runs, w.OfRuns)
+	return fmt.Sprintf("%s (%d of %d runs)", w.PointFinding, w.Runs, w.OfRuns)
 }
 
 // ComparisonTexts are warnings for people, a line for each.
-func ComparisonTexts(list []ComparisonWarning) []string {
+func ComparisonTexts(list []ComparisonFinding) []string {
 	var texts []string
 	for _, w := range list {
 		texts = append(texts, w.String())
@@ -64,23 +64,23 @@ func ComparisonTexts(list []ComparisonWarning) []string {
 	return texts
 }
 
-// MergedWarning is what several warnings say.
-type MergedWarning struct {
-	// Warning has the trials of all of them.
-	Warning
+// MergedFinding is what several warnings say.
+type MergedFinding struct {
+	// PointFinding has the trials of all of them.
+	PointFinding
 	// From are their indexes.
 	From []int
 }
 
-// MergeWarnings says the warnings of several points or runs each once: see finding.Merge.
-func MergeWarnings(list []Warning) []MergedWarning {
+// MergePointFindings says the warnings of several points or runs each once: see finding.Merge.
+func MergePointFindings(list []PointFinding) []MergedFinding {
 	var found []finding.Finding
 	for _, w := range list {
 		found = append(found, w.Finding)
 	}
-	var merged []MergedWarning
+	var merged []MergedFinding
 	for _, m := range finding.Merge(found) {
-		w := MergedWarning{Warning{Finding: m.Finding}, m.From}
+		w := MergedFinding{PointFinding{Finding: m.Finding}, m.From}
 		for _, i := range m.From {
 			w.Trials, w.Of = w.Trials+list[i].Trials, w.Of+list[i].Of
 		}
@@ -89,8 +89,8 @@ func MergeWarnings(list []Warning) []MergedWarning {
 	return merged
 }
 
-// Warnings that belong to a point: those of its trials, each once, and a wide spread.
-func Warnings(records []*result.Record, values []float64) []Warning {
+// PointFindings are those that belong to a point: those of its trials, each once, and a wide spread.
+func PointFindings(records []*result.Record, values []float64) []PointFinding {
 	var found []finding.Finding
 	var trials []int
 	for i, r := range records {
@@ -98,16 +98,16 @@ func Warnings(records []*result.Record, values []float64) []Warning {
 			found, trials = append(found, f), append(trials, i)
 		}
 	}
-	var list []Warning
+	var list []PointFinding
 	for _, m := range finding.Merge(found) {
 		about := map[int]bool{}
 		for _, i := range m.From {
 			about[trials[i]] = true
 		}
-		list = append(list, Warning{Finding: m.Finding, Trials: len(about), Of: len(records)})
+		list = append(list, PointFinding{Finding: m.Finding, Trials: len(about), Of: len(records)})
 	}
 	if s := Summarize(values); s.N > 1 && slices.Max(values)-slices.Min(values) > wideSpread*math.Abs(s.Median) {
-		list = append(list, Warning{Finding: spread(records, values), Trials: len(records), Of: len(records)})
+		list = append(list, PointFinding{Finding: spread(records, values), Trials: len(records), Of: len(records)})
 	}
 	return list
 }

@@ -120,7 +120,7 @@ spec:
 			}
 		}
 		Expect(warmedUp).To(Equal(1))
-		Expect(comparison.Status.Database).To(Equal("all runs have measured one database server"))
+		Expect(comparison.Status.Database).To(Equal("all runs used one database server"))
 		Expect(configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"]).To(ContainSubstring("- " + comparison.Status.Database + "\n"))
 
 		By("leaving nothing that runs, and nothing at all when it is deleted")

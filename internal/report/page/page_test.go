@@ -106,7 +106,7 @@ func TestTexts(t *testing.T) {
 		"single":              {"(one trial)", "with one trial each, their spread is unknown"},
 		"comparison": {
 			"flushed once a second is 3× as fast as every commit on disk (3–3.1×) at rowsPerCommit=1; 3 of 6 points differ.", "8 of at most 8 rounds, paired: all 8 rounds are measured.",
-			`<dd class="unrequested">1 of 214 other`, "Round by round", "innodbFsyncsPerTransaction", "Latency of commit at rowsPerCommit=1",
+			`<dd class="unasked">1 of the other 214`, "Round by round", "innodbFsyncsPerTransaction", "Latency of commit at rowsPerCommit=1",
 			"cannot say", "measured again: 1 (run durable-or-not-r3-lazy)", "kind: BenchmarkComparison",
 		},
 		"unfinished":        {"15 of 66 trials at 11 points", " at rowsPerCommit=8</p>", "rowsPerSecond against rowsPerCommit"},
@@ -152,7 +152,7 @@ func TestEscaping(t *testing.T) {
 	c.Report.Records[20].Message = evil
 	for i := range c.Report.Points {
 		c.Report.Points[i].Parameters = map[string]string{evil: evil + c.Report.Points[i].Parameters["rowsPerCommit"]}
-		c.Report.Points[i].Warnings = []stats.Warning{{Finding: finding.OfProgram(evil), Trials: 1, Of: 1}}
+		c.Report.Points[i].Warnings = []stats.PointFinding{{Finding: finding.OfProgram(evil), Trials: 1, Of: 1}}
 	}
 	if text := runPage(t, c); strings.Contains(text, "<script>alert") || strings.Count(text, "<script>") != 1 {
 		t.Error("the page has a script of somebody else")

@@ -42,7 +42,7 @@ func Comparison() ComparisonCase {
 				Name: "lazy", Title: "flushed once a second", SpecDigest: "v1:sha256:02cd",
 				Differences: []report.Difference{{Name: "innodb_flush_log_at_trx_commit", From: "1", To: "2"}},
 				Unrequested: 1,
-				Besides:     "1 of 214 other server variables differ without being asked for: innodb_io_capacity (200 → 400)",
+				Besides:     "1 of the other 214 variables differ: innodb_io_capacity (200 → 400)",
 			},
 		},
 	}
