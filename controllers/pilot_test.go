@@ -114,7 +114,7 @@ func TestEnvtestComparisonPilot(t *testing.T) {
 	}
 	var results corev1.ConfigMap
 	s.must(api.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "s-results"}, &results))
-	if text := results.Data["summary.md"]; !strings.Contains(text, "as the first pilot decided for all variants: 4400\n") {
+	if text := results.Data["summary.md"]; !strings.Contains(text, "rows per trial, set by the first pilot for all variants: 4400\n") {
 		t.Errorf("the summary does not say how many rows:\n%s", text)
 	}
 }

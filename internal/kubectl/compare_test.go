@@ -102,7 +102,7 @@ func TestCompareExitCodes(t *testing.T) {
 		{[]string{main, slower, "--fail-on-regression", "5%", "--allow-undecided"}, ExitRegression, "REGRESSION"},
 		{[]string{main, slower}, ExitFine, "slower is 11% slower than main"},
 		{[]string{main, fast, "--fail-on-regression", "0"}, ExitFine, "fast is 2× as fast as main"},
-		{[]string{main, file(t, few)}, ExitCannotSay, "too few trials, 6 and 2"},
+		{[]string{main, file(t, few)}, ExitCannotSay, "too few trials (6 and 2)"},
 		{[]string{main, file(t, few), "--fail-on-regression", "5%"}, ExitCannotSay, "CANNOT SAY"},
 		{[]string{main, file(t, few), "--allow-undecided"}, ExitFine, "CANNOT SAY"},
 		{[]string{main, slow, "--metric", "clientCPUPerRow"}, ExitFine, "equal within 5%"},
@@ -111,7 +111,7 @@ func TestCompareExitCodes(t *testing.T) {
 		{[]string{main, main}, ExitError, "both are main"},
 		{[]string{main, file(t, failed)}, ExitError, "run failed has not completed: Failed"},
 		{[]string{main, file(t, unfinished)}, ExitError, "has not completed"},
-		{[]string{main}, ExitError, "only a comparison can stand alone"},
+		{[]string{main}, ExitError, "only a comparison can be compared by itself"},
 		{nil, ExitError, "arg(s)"},
 		{[]string{main, slow, fast}, ExitError, "arg(s)"},
 		{[]string{main + ":lazy", slow}, ExitError, "is a run, which has no variants"},
@@ -158,14 +158,14 @@ func TestCompareComparisonFile(t *testing.T) {
 		code      int
 		says      string
 	}{
-		{[]string{comparisonFile}, ExitCannotSay, "durable-or-not: lazy is 3× as fast as durable"},
+		{[]string{comparisonFile}, ExitCannotSay, "durable-or-not: flushed once a second is 3× as fast as every commit on disk"},
 		{[]string{comparisonFile, "--allow-undecided"}, ExitFine, "CANNOT SAY"},
 		{[]string{comparisonFile + ":durable", comparisonFile + ":lazy"}, ExitFine, "2 rounds  OK"},
 		{[]string{comparisonFile + ":durable", comparisonFile + ":lazy", "--metric", "rowsPerSecond"}, ExitFine, "2 rounds  OK"},
-		{[]string{comparisonFile + ":lazy", comparisonFile + ":same"}, ExitCannotSay, "too few rounds, 2"},
-		{[]string{comparisonFile + ":durable"}, ExitError, "only a comparison can stand alone"},
+		{[]string{comparisonFile + ":lazy", comparisonFile + ":same"}, ExitCannotSay, "too few rounds (2)"},
+		{[]string{comparisonFile + ":durable"}, ExitError, "only a comparison can be compared by itself"},
 		{[]string{comparisonFile, comparisonFile}, ExitError, "a comparison has several variants"},
-		{[]string{comparisonFile, "--metric", "other"}, ExitError, "no other metric"},
+		{[]string{comparisonFile, "--metric", "other"}, ExitError, "compared only rowsPerSecond"},
 		{[]string{comparisonFile + ":durable", comparisonFile + ":none"}, ExitError, "it has durable, lazy, same"},
 	} {
 		code, out, errOut := plugin(t, append([]string{"compare"}, test.arguments...)...)
@@ -209,7 +209,7 @@ func TestCompareVariantsOfTwoComparisons(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, errOut := plugin(t, "compare", comparisonFile+":durable", other+":lazy")
-	if code != ExitCannotSay || !strings.Contains(out, "too few trials, 2 and 2") {
+	if code != ExitCannotSay || !strings.Contains(out, "too few trials (2 and 2)") {
 		t.Errorf("exit code %d\n%s%s", code, out, errOut)
 	}
 }

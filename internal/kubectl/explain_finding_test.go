@@ -14,7 +14,7 @@ func TestExplainFinding(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	const want = "CommitsNotDurable (Notice)\n" +
 		"  commits are not durable: VARIABLE is VALUE\n" +
-		"The server does not flush its redo log at each commit. It is faster, and loses the last commits if the machine fails.\n" +
+		"The server does not flush its redo log at each commit. That is faster, but the last commits are lost if the machine fails.\n" +
 		"What to do: set `database.settings.flushLogAtTrxCommit: 1` for durable commits.\n"
 	if code, out, errs := runMain(t, "", "explain", "--finding", "CommitsNotDurable"); code != 0 || out != want || errs != "" {
 		t.Errorf("exit code %d, %q\n%s\nwant\n%s", code, errs, out, want)

@@ -26,7 +26,7 @@ func TestCompareNamesFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	header := func(before, after string) string { return before + "  " + after + "  " + after + " / " + before }
+	header := func(before, after string) string { return before + "  " + after + "  ratio" }
 	for other, want := range map[string]string{
 		"b.json": header("a.json", "b.json"), "sub/a.json": header(dir+"/a.json", dir+"/sub/a.json"),
 	} {

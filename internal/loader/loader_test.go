@@ -49,7 +49,7 @@ func TestWarnings(t *testing.T) {
 		{func(d *result.Document) { d.Client.ThrottledMicros = 20_000 }, 1, ""},
 		{
 			func(d *result.Document) { d.Client.LateAnswers = 7 }, 1,
-			"7 insert latencies are too long: they last until the client had made its next statement, because its kernel does not say when an answer came",
+			"7 insert latencies are too high: they include the client's work on its next statement, because its kernel does not report when an answer arrives",
 		},
 		{func(d *result.Document) { d.Server.Variables["innodb_flush_log_at_trx_commit"] = "2" }, 1, "commits are not durable: innodb_flush_log_at_trx_commit is 2"},
 		{func(d *result.Document) { d.Server.Variables["log_bin"] = "ON" }, 1, "the binary log is not durable: sync_binlog is 0"},

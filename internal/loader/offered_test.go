@@ -30,7 +30,7 @@ func TestOfferedRateReached(t *testing.T) {
 		"too late":               {offered{100, 1000, 12500 * time.Millisecond}, 1000, 12500 * time.Millisecond, 0, 80, "the rate of 100 rows/s was not reached: 80.0 rows/s, 80.0% of the offered load"},
 		"until the time is over": {offered{100, 0, 9990 * time.Millisecond}, 999, 10 * second, 10, 100, ""},
 		"half by then":           {offered{100, 0, 10 * second}, 500, 10 * second, 10, 50, "50.0 rows/s, 50.0% of the offered load; 499 were still queued at the end and have no latency"},
-		"no more than there are": {offered{100, 600, 10 * second}, 500, 10 * second, 10, 50, "; 100 still waited"},
+		"no more than there are": {offered{100, 600, 10 * second}, 500, 10 * second, 10, 50, "; 100 were still queued at the end"},
 		"none":                   {offered{1, 10, 0}, 0, 0, 1, 0, "0.0% of the offered load"},
 	} {
 		doc := &result.Document{Totals: result.Totals{Rows: tc.rows, Micros: tc.ended.Microseconds(), StoppedBy: result.StoppedByRows}}

@@ -59,7 +59,7 @@ func TestIntegrationOfferedRateNotReached(t *testing.T) {
 	tr.cfg.LimitSeconds = 2
 	_, doc := tr.mustRun(t)
 	if all := strings.Join(finding.Texts(doc.Findings), "\n"); !strings.Contains(all, "the rate of 10000000 rows/s was not reached") ||
-		!strings.Contains(all, "still waited at the end") {
+		!strings.Contains(all, "were still queued at the end") {
 		t.Errorf("warnings %q", doc.Findings)
 	}
 	for _, l := range doc.Latencies {

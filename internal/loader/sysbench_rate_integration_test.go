@@ -23,7 +23,7 @@ function event() con:query("SELECT SLEEP(0.05)") end
 `)
 	_, doc := tr.mustRun(t)
 	if all := strings.Join(finding.Texts(doc.Findings), "\n"); !strings.Contains(all, "the rate of 100 transactions/s was not reached") ||
-		!strings.Contains(all, "still waited at the end") {
+		!strings.Contains(all, "were still queued at the end") {
 		t.Errorf("warnings %q", doc.Findings)
 	}
 	if l := doc.Latencies[0]; l.P50Micros < 500_000 {

@@ -138,7 +138,7 @@ func TestRecordIsCompletedFromItsDocument(t *testing.T) {
 		"few":      {1, 1 << 10, 1 << 10, "warning"},
 		"many":     {100, 1 << 10, 1 << 10, "warning"},
 		"no room":  {100, 100 << 10, 0, "warning"},
-		"too many": {2000, 1 << 10, 0, "at most 131072 are kept: see document.json.gz for all warnings, settings and latencies"},
+		"too many": {2000, 1 << 10, 0, "at most 131072 are kept: see document.json.gz for all findings, settings and latencies"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			doc := testutil.Document("pod", 1, 1, 1000)

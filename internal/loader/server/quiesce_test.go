@@ -18,14 +18,14 @@ func TestDebts(t *testing.T) {
 		want                                  string
 	}{
 		"idle":         {"80", "100", "1048576", "0", ""},
-		"dirty pages":  {"81", "0", "0", "0", "81 dirty pages (the goal is 80)"},
-		"history":      {"0", "101", "0", "0", "101 transactions in the purge history (the goal is 100)"},
-		"redo log":     {"0", "0", "1048577", "0", "1048577 bytes of redo log since the last checkpoint (the goal is 1048576)"},
-		"writes":       {"0", "0", "0", "2", "2 Innodb_data_pending_writes (the goal is 0)"},
+		"dirty pages":  {"81", "0", "0", "0", "81 dirty pages (goal: 80)"},
+		"history":      {"0", "101", "0", "0", "101 transactions in the purge history (goal: 100)"},
+		"redo log":     {"0", "0", "1048577", "0", "1048577 bytes of redo log since the last checkpoint (goal: 1048576)"},
+		"writes":       {"0", "0", "0", "2", "2 Innodb_data_pending_writes (goal: 0)"},
 		"knows little": {"", "", "", "", ""},
 		"everything": {
-			"900", "5000", "2097152", "1", "900 dirty pages (the goal is 80), 5000 transactions in the purge history (the goal is 100), " +
-				"2097152 bytes of redo log since the last checkpoint (the goal is 1048576), 1 Innodb_data_pending_writes (the goal is 0)",
+			"900", "5000", "2097152", "1", "900 dirty pages (goal: 80), 5000 transactions in the purge history (goal: 100), " +
+				"2097152 bytes of redo log since the last checkpoint (goal: 1048576), 1 Innodb_data_pending_writes (goal: 0)",
 		},
 	} {
 		owed := debts(&engine.MariaDB.Counters, map[string]string{
@@ -34,7 +34,7 @@ func TestDebts(t *testing.T) {
 		})
 		var texts []string
 		for _, f := range unrest(5*time.Second, owed) {
-			text, is := strings.CutPrefix(f.String(), "the server did not come to rest: after 5s it had ")
+			text, is := strings.CutPrefix(f.String(), "the server did not settle: after 5 s it still had ")
 			if !is {
 				t.Errorf("%s: %s", name, f)
 			}

@@ -39,7 +39,7 @@ func TestSysbenchRate(t *testing.T) {
 		"as many wait as are done":   {200, []string{waiting(304)}, "100.5 transactions/s, 50.0% of the offered load; 304 still"},
 		"so few were not even made":  {1000, []string{run}, "the rate of 1000 transactions/s was not reached: 100.5 transactions/s, 10.6% of the offered load"},
 		"reached together":           {200, []string{run, run}, ""},
-		"not reached by one of both": {200, []string{waiting(20), run}, "96.8% of the offered load; 20 still waited"},
+		"not reached by one of both": {200, []string{waiting(20), run}, "96.8% of the offered load; 20 were still queued at the end"},
 	} {
 		tool := newTestSysbench(t, 1, func(p *Parameters) { p.Rate = tc.rate })
 		var executions []*workload.Execution
