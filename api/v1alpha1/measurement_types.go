@@ -118,9 +118,9 @@ type TrialsSpec struct {
 
 	// minSeconds is how long the measured phase of each trial should last at least, for CommitSize and BulkInsert: in a second or
 	// less, chance rules. Before the first trial of each point a pilot makes its load for so long, without being measured; if it
-	// inserts more than rows, the trials of the point insert as many as it did and 10 % more, rounded up to two digits. The number
-	// is decided once, recorded with the pilot, and the same for all variants of a comparison. limits.seconds, if set, must be
-	// larger. Unset: no pilot, and rows as asked. From 1 to 3600.
+	// inserts more than rows, or there is no rows, the trials of the point insert as many as it did and 10% more, rounded up to two
+	// digits. The number is decided once, recorded with the pilot, and the same for all variants of a comparison. limits.seconds, if
+	// set, must be larger. Unset: no pilot, and rows as asked. From 1 to 3600.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600

@@ -3,18 +3,20 @@
 
 // Command crds completes the CRDs that controller-gen makes of the types, in place.
 //
-// The lines of a description become one, up to the end of a paragraph: `kubectl explain` breaks lines where the terminal ends, and
-// a line of the source is none of its business. What Kubernetes' own types say of their fields is left out: it is a tenth of the
-// CRD, and `kubectl explain pod` has it.
+// The lines of a description become one, up to the end of a paragraph: `kubectl explain` breaks lines where the terminal ends,
+// and a line of the source is none of its business. What Kubernetes' own types say of their fields is left out: it is a tenth of
+// the CRD, and `kubectl explain pod` has it.
 //
-// In the CRD of BenchmarkComparison a template and the overlays of variants have the types of a run, but not all of a run's rules
-// hold for them:
+// In the CRD of BenchmarkComparison a template and the overlays of variants have the types of a run, but not all of a run's
+// rules hold for them:
 //
 //   - A default would be laid over the template although nobody asked for it, a required field could not be left out, and a rule
-//     about several fields sees only some of them. Overlays have none of these. What is replaced as a whole (an item of a list, a
-//     value of a map) keeps them.
-//   - What may change in a template is the comparison's to say: the template has no rules about changes.
-//   - The title, the claims, the plots and the tables are the comparison's own: each of its runs has too few values for them.
+//
+// about several fields sees only some of them. Overlays have none of these. What is replaced as a whole (an item of a list, a
+//
+//	  value of a map) keeps them.
+//	- What may change in a template is the comparison's to say: the template has no rules about changes.
+//	- The title, the claims, the plots and the tables are the comparison's own: each of its runs has too few values for them.
 package main
 
 import (
@@ -113,8 +115,8 @@ func borrowed(node any) {
 	}
 }
 
-// bounded bounds the text of what may be an integer or a text, which no marker can. Quantities have a pattern. It also removes what
-// is said of the type of a map's values: that of the field says it, and nothing shows both.
+// bounded bounds the text of what may be an integer or a text, which no marker can. Quantities have a pattern. It also removes
+// what is said of the type of a map's values: that of the field says it, and nothing shows both.
 func bounded(node any) {
 	switch node := node.(type) {
 	case map[string]any:

@@ -193,7 +193,8 @@ func (f *field) point(text *bytes.Buffer) {
 	case f.isMap:
 		f.named(text, "of this point,", "SweptValue")
 	default:
-		fmt.Fprintf(text, "\n// %[1]s of this point.\n// +optional\n%[2]s *%[3]s `json:\"%[1]s,omitempty\"`\n", f.json, f.name, f.typeName)
+		fmt.Fprintf(text, "\n// %[1]s of this point.\n// +optional\n%[2]s *%[3]s `json:\"%[1]s,omitempty\"`\n",
+			f.json, f.name, f.typeName)
 	}
 }
 
@@ -208,7 +209,8 @@ func (f *field) named(text *bytes.Buffer, what, values string) {
 	if f.required {
 		presence = "required"
 	}
-	fmt.Fprintf(text, "\n// %[1]s %[2]s by name; each also needs its usual value in the workload's %[1]s.\n// +%[3]s\n", f.json, what, presence)
+	fmt.Fprintf(text, "\n// %[1]s %[2]s by name; each also needs its usual value in the workload's %[1]s.\n// +%[3]s\n",
+		f.json, what, presence)
 	fmt.Fprintf(text, "// +kubebuilder:validation:MinProperties=1\n// +kubebuilder:validation:MaxProperties=%s\n", f.max)
 	fmt.Fprintf(text, "%s map[string]%s `json:\"%s,omitempty\"`\n", f.name, values, f.json)
 }

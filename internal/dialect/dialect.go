@@ -5,8 +5,8 @@
 // that the loader and the workloads send is standard SQL. What the operator has to know of a server is in package engine.
 //
 // A dialect is one value of texts and functions: it connects to nothing. Its families follow their users: Errors are for whoever
-// executes statements, Locks, Sessions, Clock and Tables for those who hold the workload's schema, Server for reading what a server
-// says about itself.
+// executes statements, Locks, Sessions, Clock and Tables for those who hold the workload's schema, Server for reading what a
+// server says about itself.
 package dialect
 
 import (

@@ -81,7 +81,7 @@ func TestInWords(t *testing.T) {
 	if err.Error() != "inserting: the server closed the connection" || !errors.Is(err, mysql.ErrInvalidConn) || !e.Broken(err) {
 		t.Error(err)
 	}
-	if err := wrapped(1064); e.InWords(err) != err || e.Broken(err) {
+	if err := wrapped(1064); e.InWords(err).Error() != err.Error() || e.Broken(err) {
 		t.Error(err)
 	}
 }

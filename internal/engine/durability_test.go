@@ -19,7 +19,8 @@ func TestLoss(t *testing.T) {
 		"no binary log":    {variables: map[string]string{"log_bin": "OFF", "sync_binlog": "0"}},
 		"neither": {
 			map[string]string{"innodb_flush_log_at_trx_commit": "2", "log_bin": "ON", "sync_binlog": "0"},
-			engine.Durable{Variable: "innodb_flush_log_at_trx_commit", Value: "2"}, engine.Durable{Variable: "sync_binlog", Value: "0"},
+			engine.Durable{Variable: "innodb_flush_log_at_trx_commit", Value: "2"},
+			engine.Durable{Variable: "sync_binlog", Value: "0"},
 		},
 	} {
 		for _, e := range engine.All() {

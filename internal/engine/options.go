@@ -32,7 +32,8 @@ func Assignment(name, value string) Setting {
 	return Setting{Name: name, Value: value, Line: name + " = " + value}
 }
 
-// Variable is the setting for a server variable of the specification; a name that begins with loose_ may be unknown to the server.
+// Variable is the setting for a server variable of the specification; a name that begins with loose_ may be unknown to the
+// server.
 func (*Options) Variable(key, value string) Setting {
 	name, loose := strings.CutPrefix(key, "loose_")
 	return Setting{Name: name, Value: value, Loose: loose, Line: key + " = " + quote(value)}

@@ -59,8 +59,8 @@ func measure[N number](name string, value N, unit string) Measure {
 // finite says whether JSON can have the measure.
 func (m Measure) finite() bool { return !math.IsNaN(m.Low) && !math.IsInf(m.Low, 0) }
 
-// made is a finding, with the severity that its code has. A measure that JSON cannot have is left out: a document must not be lost
-// for it, and any number in its place would be wrong.
+// made is a finding, with the severity that its code has. A measure that JSON cannot have is left out: a document must not be
+// lost for it, and any number in its place would be wrong.
 func made(code Code, where map[string]string, measures ...Measure) Finding {
 	measures = slices.DeleteFunc(measures, func(m Measure) bool { return !m.finite() })
 	return Finding{Code: code, Severity: table[code].Severity, Measures: measures, Where: where}
@@ -73,8 +73,8 @@ type Merged struct {
 	From []int
 }
 
-// Merge says each finding once, in the order in which they first come. Those that differ only in what they measured are one, with
-// the range of each measure, and with the higher severity if they differ in that. What was merged can be merged again, with
+// Merge says each finding once, in the order in which they first come. Those that differ only in what they measured are one,
+// with the range of each measure, and with the higher severity if they differ in that. What was merged can be merged again, with
 // others.
 func Merge(list []Finding) []Merged {
 	var all []Merged

@@ -70,7 +70,7 @@ func TestEnvtestRun(t *testing.T) {
 		code        int
 		out, errs   string
 	}{
-		{"nothing yet", "", "list", ExitFine, "", "There are no runs and no comparisons."},
+		{"nothing yet", "", "list", ExitFine, "", "There are no runs or comparisons."},
 		{"an unknown field", runWith("database: {}\n  repetitions: 3"), "run -f -", ExitError, "", `strict decoding error: unknown field "spec.repetitions"`},
 		{"a rule", runWith("database: {}\n  seed: -1"), "run -f -", ExitError, "", "spec.seed: Invalid value: -1"},
 		{"on the server only", runWith("database: {}"), "run -f - --dry-run=server", ExitFine, "benchmarkrun.benchrun.dev/a created (server dry run)\n", ""},

@@ -36,7 +36,8 @@ func listed(title string, lines []string) block { return block{title: title, lin
 
 // headline is the answer of a run in a line: its name, how it ended if it has not completed, and what was measured.
 func (r *Report) headline() string {
-	return withOutcome(cmp.Or(r.Run.Title, r.Run.Name), r.Run.Outcome) + ": " + cmp.Or(stats.Headline(r.Points), "nothing was measured")
+	name := withOutcome(cmp.Or(r.Run.Title, r.Run.Name), r.Run.Outcome)
+	return name + ": " + cmp.Or(stats.Headline(r.Points), "nothing was measured")
 }
 
 // withOutcome is a name, and how it ended if it has not completed.

@@ -21,7 +21,8 @@ func (s *Comparison) Reading() string {
 		return ""
 	}
 	m := s.Pairs[0].Metric
-	return fmt.Sprintf("Values are medians in %s (%s is better). The ratio is the geometric mean of those of the rounds; its interval: %s.",
+	return fmt.Sprintf("Values are medians in %s (%s is better). "+
+		"The ratio is the geometric mean of those of the rounds; its interval: %s.",
 		m.Unit, m.Better, confidence(len(s.Pairs)))
 }
 

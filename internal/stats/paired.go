@@ -29,7 +29,8 @@ type Paired struct {
 	// Separate it is the number of trials that it takes on each side.
 	EquivalencePercent int32
 	FirstLook          int
-	// BaselineMetric is the baseline's metric if it is another one than the variant's, and nil otherwise: two metrics have no ratio.
+	// BaselineMetric is the baseline's metric if it is another one than the variant's, and nil otherwise: two metrics have no
+	// ratio.
 	BaselineMetric *result.Metric
 	// Costs of a unit of work, which may explain the difference.
 	Costs []Cost
@@ -191,7 +192,11 @@ func AnswerOf(list []Paired) Answer {
 	case n == 1:
 		return Answer{list[0].String() + at(list[0].Parameters), list[0].named()}
 	case differ > 0:
-		text := fmt.Sprintf("%s%s; %d of %d %s differ", list[largest].String(), at(list[largest].Parameters), differ, n, things)
+		verb := "differ"
+		if differ == 1 {
+			verb = "differs"
+		}
+		text := fmt.Sprintf("%s%s; %d of %d %s %s", list[largest].String(), at(list[largest].Parameters), differ, n, things, verb)
 		return Answer{text, list[largest].named()}
 	case equal == n:
 		return Answer{Text: fmt.Sprintf("equal within %d%% for all %d %s", list[0].EquivalencePercent, n, things)}
@@ -259,7 +264,8 @@ func percent(fraction float64) string { return digits(100*fraction, 2) }
 func percents(low, high float64) string { return percent(low) + "–" + percent(high) }
 
 // Loss is by what fraction the variant is slower than the baseline, with its interval: 0.05 is 5% slower, and a negative one is
-// faster. String says it of a rate; of a time it says how much longer that is. Without an interval, the bounds are ∓ infinity and 1.
+// faster. String says it of a rate; of a time it says how much longer that is. Without an interval, the bounds are ∓ infinity
+// and 1.
 func (p *Paired) Loss() (loss, low, high float64) {
 	speed, slowest, fastest := p.speed()
 	return 1 - speed, 1 - fastest, 1 - slowest

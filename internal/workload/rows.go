@@ -28,18 +28,15 @@ func Rows(w *result.Workload) int64 {
 	return p.Rows
 }
 
-// SetRows makes a load insert so many rows instead of those that were asked for. It is an error if it is measured by time, or if
-// its rows are the user's.
+// SetRows makes a load insert so many rows instead of those that were asked for. It is an error if its rows are
+// the user's.
 func SetRows(cfg *result.Config, rows int64) error {
 	parameters := map[string]json.RawMessage{}
 	if err := json.Unmarshal(cfg.Workload.Parameters, &parameters); err != nil {
 		return fmt.Errorf("reading the parameters: %w", err)
 	}
-	switch {
-	case cfg.Workload.Data != nil:
+	if cfg.Workload.Data != nil {
 		return errors.New("trials.minSeconds cannot be combined with dataFrom: the files decide which rows there are")
-	case string(parameters[rowsParameter]) == "0":
-		return errors.New("trials.minSeconds cannot be combined with rows 0, which inserts until limits.seconds: leave it out")
 	}
 	var err error
 	if parameters[rowsParameter], err = json.Marshal(rows); err != nil {

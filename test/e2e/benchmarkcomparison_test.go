@@ -63,7 +63,7 @@ var _ = Describe("a comparison", func() {
 		By("showing what users look at")
 		Expect(kubectl(ctx, "get", "bcmp")).To(MatchRegexp(`durable-or-not\s+Decided\s+\d+/12\s+lazy is .* durable \(.*\)\s+\dm`))
 		summary := configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"]
-		Expect(summary).To(And(HavePrefix("# durable-or-not: lazy is "), ContainSubstring("**faster**"), ContainSubstring("hundredfold **does not hold**"),
+		Expect(summary).To(And(HavePrefix("# durable-or-not: written and flushed once a second is "), ContainSubstring("**faster**"), ContainSubstring("hundredfold **does not hold**"),
 			MatchRegexp(`durable → lazy: innodbFsyncsPerTransaction 1(\.\d+)? → 0`)))
 
 		By("leaving nothing that runs, and nothing at all when it is deleted")

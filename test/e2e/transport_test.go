@@ -137,7 +137,7 @@ var _ = Describe("a server", func() {
 		).Replace(long("oom-server", ""))
 		apply(ctx, manifest)
 		why := failure(finished(ctx, "oom-server"))
-		Expect(why).To(And(HavePrefix("TooManyInvalid: "), ContainSubstring("DatabaseLost: the server was killed for its memory")))
+		Expect(why).To(And(HavePrefix("TooManyInvalid: "), ContainSubstring("DatabaseLost: the server ran out of memory and was killed")))
 		Expect(outcomes(ctx, "oom-server")).To(HaveKey("t1-a1"))
 	}, SpecTimeout(runTime))
 

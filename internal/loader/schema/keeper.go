@@ -83,6 +83,7 @@ func (k *Keeper) lock(ctx context.Context, atMost time.Duration) error {
 // throwOutPredecessor ends the connection that holds the lock, if it is that of an attempt of this run which the operator
 // has given up: otherwise this one would not have been started.
 func (k *Keeper) throwOutPredecessor(ctx context.Context) error {
+	//nolint:gosec // names and expressions of our own
 	query := "SELECT connection_id, trial, attempt, pod_uid FROM " + k.inSchema(attemptsTable) +
 		" WHERE run_uid = ? AND connection_id = " + k.dialect.Locks.Holder
 	var connection int64

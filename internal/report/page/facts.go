@@ -138,7 +138,8 @@ func disks(accepted []*result.Record) []row {
 		l := f.FdatasyncMicros
 		rows = append(rows, row{Cells: []cell{
 			words("fdatasync on the data volume"),
-			words(fmt.Sprintf("%s (median of %d; p95 %s, longest %s)", report.FdatasyncMicros(l), l.Calls, report.Micros(l.P95), report.Micros(l.Max))),
+			words(fmt.Sprintf("%s (median of %d; p95 %s, longest %s)",
+				report.FdatasyncMicros(l), l.Calls, report.Micros(l.P95), report.Micros(l.Max))),
 		}})
 	}
 	if f := e.Fingerprint; f != nil && len(f.VolumeBenchmark) > 0 {

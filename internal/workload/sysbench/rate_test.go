@@ -36,7 +36,7 @@ func TestSysbenchRate(t *testing.T) {
 		"fewer were due, by chance":  {105, []string{run}, ""},
 		"three wait":                 {100, []string{waiting(3)}, ""},
 		"four wait":                  {100, []string{waiting(4)}, "the rate of 100 transactions/s was not reached: 100.5 transactions/s, 98.7% of the offered load; 4 were still queued at the end and have no latency"},
-		"as many wait as are done":   {200, []string{waiting(304)}, "100.5 transactions/s, 50.0% of the offered load; 304 still"},
+		"as many wait as are done":   {200, []string{waiting(304)}, "100.5 transactions/s, 50.0% of the offered load; 304 were still"},
 		"so few were not even made":  {1000, []string{run}, "the rate of 1000 transactions/s was not reached: 100.5 transactions/s, 10.6% of the offered load"},
 		"reached together":           {200, []string{run, run}, ""},
 		"not reached by one of both": {200, []string{waiting(20), run}, "96.8% of the offered load; 20 were still queued at the end"},
