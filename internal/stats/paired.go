@@ -146,7 +146,7 @@ func (p *Paired) named() bool {
 	return p.Verdict == Faster || p.Verdict == Slower || p.Verdict == Equal
 }
 
-// Answer is what comparisons show, in words.
+// Answer is what pairs show, in words.
 type Answer struct {
 	Text string
 	// Named: the text begins with a name.
@@ -162,7 +162,7 @@ func (a Answer) Sentence() string {
 	return string(unicode.ToUpper(r)) + a.Text[n:]
 }
 
-// AnswerOf says what all comparisons of a comparison show, the largest difference first; empty if there are none.
+// AnswerOf says what all pairs of a comparison show, the largest difference first; empty if there are none.
 func AnswerOf(list []Paired) Answer {
 	differ, equal, none, largest := 0, 0, 0, -1
 	variants := map[string]bool{}
@@ -205,7 +205,7 @@ func AnswerOf(list []Paired) Answer {
 	}
 }
 
-// undecided is the answer of several comparisons of which none differs and not all are equal: so many are, of so many no
+// undecided is the answer of several pairs of which none differs and not all are equal: so many are, of so many no
 // difference is shown, and of the others nothing can be said.
 func undecided(list []Paired, equal, none int, things string) string {
 	others, n := "no answer for the others", len(list)
@@ -224,7 +224,7 @@ func undecided(list []Paired, equal, none int, things string) string {
 	}
 }
 
-// sameCause is why nothing can be said of any comparison, or empty if one says something.
+// sameCause is why nothing can be said of any pair, or empty if one says something.
 func sameCause(list []Paired) string {
 	for i := range list {
 		if list[i].Verdict != CannotSay || list[i].unanswered().cause() != list[0].unanswered().cause() {

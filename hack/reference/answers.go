@@ -1,0 +1,121 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/benchrun-dev/benchrun/internal/kubectl"
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+)
+
+const (
+	answersHead = "\n# Answers\n\nWhat is said of a pair of variants. The examples are judged by the code that judges what is measured.\n\n" +
+		"| the values | the answer |\n|---|---|\n"
+	claimsHead  = "\n# Claims\n\n| the claim | the answer |\n|---|---|\n"
+	reasonsHead = "\n# Reasons\n\nThe reason of the condition `Ready`, as the column STATUS shows it. The message beside it has the details.\n"
+	causesHead  = "\n# Causes\n\nWhy an attempt does not count, in its record and in the label `benchrun.dev/cause`.\n"
+)
+
+var (
+	rate  = result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}
+	took  = result.Metric{Name: "totalSeconds", Unit: "s", Better: "lower"}
+	share = result.Metric{Name: "errorPercent", Unit: "%", Better: "lower"}
+)
+
+// rounds are so many values around one, each off by a part of it.
+func rounds(n int, value, scatter float64) []float64 {
+	off := []float64{1, -1, 0.4, -0.6, 0.8, -0.2, -0.8, 0.5}
+	values := make([]float64, 0, n)
+	for i := range n {
+		values = append(values, value*(1+scatter*off[(i+int(value))%len(off)]))
+	}
+	return values
+}
+
+// pairs are one of each kind of answer.
+var pairs = []struct {
+	about             string
+	metric            result.Metric
+	baseline, variant []float64
+	other             *result.Metric
+}{
+	{"a rate that triples", rate, rounds(6, 100, 0.01), rounds(6, 310, 0.02), nil},
+	{"a rate that rises", rate, rounds(6, 100, 0.01), rounds(6, 110, 0.02), nil},
+	{"a rate that falls", rate, rounds(6, 100, 0.01), rounds(6, 90, 0.02), nil},
+	{"a time that falls", took, rounds(6, 100, 0.01), rounds(6, 79, 0.02), nil},
+	{"a time that doubles", took, rounds(6, 100, 0.01), rounds(6, 200, 0.02), nil},
+	{"another metric that falls", share, rounds(6, 4, 0.01), rounds(6, 3, 0.02), nil},
+	{"the same", rate, rounds(8, 100, 0.01), rounds(8, 101, 0.01), nil},
+	{"nearly the same, with some scatter", rate, rounds(20, 100, 0.01), rounds(20, 102, 0.06), nil},
+	{"much scatter", rate, rounds(20, 100, 0.1), rounds(20, 104, 0.5), nil},
+	{"two rounds", rate, rounds(2, 100, 0.01), rounds(2, 310, 0.02), nil},
+	{"no scatter measured because a value is 0", rate, rounds(6, 0, 0), rounds(6, 310, 0.02), nil},
+	{"two metrics", rate, rounds(6, 100, 0.01), rounds(6, 310, 0.02), &took},
+}
+
+func answers(text *bytes.Buffer) {
+	text.WriteString(answersHead)
+	design := stats.Design{MinRounds: 4, MaxRounds: 20, EarlyStop: true, EquivalencePercent: 5, Comparisons: 1}
+	for _, p := range pairs {
+		pair := stats.Paired{Variant: "lazy", Baseline: "durable", BaselineValues: p.baseline, Values: p.variant}
+		base := p.metric
+		if p.other != nil {
+			base = *p.other
+		}
+		pair.Measures(p.metric, base)
+		pair.Judge(design)
+		fmt.Fprintf(text, "| %s | %s |\n", p.about, pair.String())
+	}
+}
+
+// judged claims, each kind with each verdict that it can have.
+func judged(text *bytes.Buffer) {
+	text.WriteString(claimsHead)
+	at := func(value string) claims.Selector { return claims.Selector{Parameters: map[string]string{"rowsPerCommit": value}} }
+	var series []claims.Series
+	for i, value := range []float64{100, 500, 1000, 1010} {
+		series = append(series, claims.Series{
+			Parameters: map[string]string{"rowsPerCommit": []string{"1", "16", "256", "1024"}[i]}, Metric: rate,
+			Values: rounds(8, value+float64(i), 0.01),
+		})
+	}
+	ratio := func(of, to string, least float64) claims.Claim {
+		return claims.Claim{Ratio: &claims.Ratio{Of: at(of), To: at(to), AtLeast: least}}
+	}
+	list := []struct {
+		about string
+		claim claims.Claim
+	}{
+		{"ratio, at least 4", ratio("16", "1", 4)},
+		{"ratio, at least 8", ratio("16", "1", 8)},
+		{"ratio, at least 5, which is what is measured", ratio("16", "1", 5)},
+		{"best at 256", claims.Claim{BestAt: &claims.BestAt{At: at("256")}}},
+		{"best at 16", claims.Claim{BestAt: &claims.BestAt{At: at("16")}}},
+		{"rising with rowsPerCommit", claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", WithinPercent: 5}}},
+		{"falling with rowsPerCommit", claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Falling: true, WithinPercent: 5}}},
+		{"no difference within 10%", claims.Claim{NoDifference: &claims.NoDifference{Of: at("256"), To: at("1024"), WithinPercent: 10}}},
+		{"no difference within 5%, but there is one", claims.Claim{NoDifference: &claims.NoDifference{Of: at("16"), To: at("1024"), WithinPercent: 5}}},
+	}
+	for _, c := range list {
+		c.claim.Name = "claim"
+		j := claims.Judge([]claims.Claim{c.claim}, func(string) []claims.Series { return series }, stats.PairedRatio)[0]
+		fmt.Fprintf(text, "| %s | **%s**: %s |\n", c.about, report.VerdictText(j.Verdict), j.Detail)
+	}
+}
+
+// advised are reasons or causes, with what to do.
+func advised(text *bytes.Buffer, head string, list []kubectl.Explained) {
+	text.WriteString(head)
+	for _, e := range list {
+		fmt.Fprintf(text, "\n## %s\n\n%s\n", e.Name, wrapped(e.Means))
+		if e.Do != "" {
+			fmt.Fprintf(text, "\n%s\n", wrapped("What to do: "+e.Do))
+		}
+	}
+}
