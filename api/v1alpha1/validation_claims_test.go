@@ -64,7 +64,7 @@ func TestEnvtestClaimRules(t *testing.T) {
 		"a variant":       {later: []string{claim("ratio: {of: {variant: a}, to: {variant: b}, atLeast: \"2\"}")}, says: "claim c: of: a names no point"},
 		"nothing named":   {refused: []string{claim(`ratio: {of: {}, to: {parameters: {rowsPerCommit: "1"}}, atLeast: "2"}`)}, says: "ratio.of: Invalid value: 0: spec.claims[0].ratio.of in body should have at least 1 properties"},
 		"among nothing":   {refused: []string{claim(`bestAt: {at: {parameters: {rowsPerCommit: "16"}}, among: {}}`)}, says: "at least 1 properties"},
-		"order of two":    {later: []string{spec("claims: [{name: c, monotonic: {parameter: rowsPerCommit, direction: Rising}}], " + commits("1, 2"))}, says: "it takes 3"},
+		"order of two":    {later: []string{spec("claims: [{name: c, monotonic: {parameter: rowsPerCommit, direction: Rising}}], " + commits("1, 2"))}, says: "an order takes at least 3"},
 		"order of others": {later: []string{claim("monotonic: {parameter: rows, direction: Rising}")}, says: "has no parameter rows"},
 	})
 	checkRules(t, minimalComparison, map[string]rule{
