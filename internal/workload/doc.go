@@ -12,7 +12,7 @@
 //  4. a test against the database in internal/loader, because only a server can say that the statements are right;
 //  5. a sample, and a page of documentation.
 //
-// The test in test/newworkload does the first three.
+// The test in test/cost does the first three.
 //
 // A workload is a closed loop: the next statement is sent when the previous one was answered. It neither reads a clock
 // nor draws random numbers. Time comes from the Recorder that the loader gives it, so that every workload is measured

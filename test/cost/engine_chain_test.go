@@ -3,7 +3,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package newengine
+package cost
 
 import (
 	"slices"

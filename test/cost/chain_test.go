@@ -1,9 +1,9 @@
-//go:build newworkload
+//go:build newworkload || newparameter
 
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package newworkload
+package cost
 
 import (
 	"encoding/json"
@@ -14,17 +14,15 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
-// TestChain takes the workload through the whole chain: specification, plan, validation, Job, configuration, loader.
-func TestChain(t *testing.T) {
-	run := testutil.MakeRun("run", "ns").Repetitions(1).Obj()
-	specify(t, run, `{"type": "Example", "example": {"rows": 10, "start": 5, "sweep": {"rows": [20, 7]}}}`)
+// inserts plans a run, makes its Jobs, and has the loader insert as their configurations say: so many rows at each point.
+func inserts(t *testing.T, run *v1alpha1.BenchmarkRun, rows ...int64) {
+	t.Helper()
 	plan, err := validation.PlanRun(run)
-	if err != nil || len(plan.Points) != 2 {
+	if err != nil || len(plan.Points) != len(rows) {
 		t.Fatalf("plan %+v, %v", plan, err)
 	}
 	for _, planned := range plan.Trials {
@@ -41,14 +39,9 @@ func TestChain(t *testing.T) {
 			t.Fatal(err)
 		}
 		report, err := loader.Noop(t.Context(), string(encoded), config.Seed, 0)
-		if want := []int64{20, 7}[planned.Point]; err != nil || report.Rows != want || report.Statements != want {
+		if want := rows[planned.Point]; err != nil || report.Rows != want {
 			t.Errorf("trial %d: %+v, %v, want %d rows", planned.Number, report, err, want)
 		}
-	}
-	specify(t, run, `{"type": "Example", "example": {"rows": 10, "points": [{"rows": 12}, {"rows": 13}]}}`)
-	const want = "workload Example: rows is 13, which brings bad luck (rows=13)"
-	if _, err := validation.PlanRun(run); err == nil || err.Error() != want {
-		t.Errorf("error is %v, want %s", err, want)
 	}
 }
 
