@@ -185,7 +185,9 @@ func withoutChanges(node map[string]any) {
 	if !has {
 		return
 	}
-	list = slices.DeleteFunc(list, func(rule any) bool { return strings.Contains(rule.(map[string]any)["rule"].(string), "oldSelf") })
+	list = slices.DeleteFunc(list, func(rule any) bool {
+		return strings.Contains(rule.(map[string]any)["rule"].(string), "oldSelf")
+	})
 	if node[rules] = list; len(list) == 0 {
 		delete(node, rules)
 	}

@@ -1,8 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// points FOLDER writes zz_generated.points.go: the Sweep and the Point type of each workload in the folder's *_types.go, with the
-// fields of the workload that can be varied, in the order in which the workload has them.
+// points FOLDER writes zz_generated.points.go: the Sweep and the Point type of each workload in the folder's *_types.go, with
+// the fields of the workload that can be varied, in the order in which the workload has them.
 //
 // Markers on a field say that it can be varied:
 //
@@ -182,7 +182,8 @@ func (f *field) sweep(text *bytes.Buffer) {
 		f.named(text, "lists values", "SweptValues")
 	default:
 		fmt.Fprintf(text, "\n// %s lists %s.\n// +optional\n// +listType=set\n// +kubebuilder:validation:MinItems=1\n", f.json, f.lists)
-		fmt.Fprintf(text, "// +kubebuilder:validation:MaxItems=%s\n%s []%s `json:\"%s,omitempty\"`\n", f.max, f.name, f.typeName, f.json)
+		fmt.Fprintf(text, "// +kubebuilder:validation:MaxItems=%s\n%s []%s `json:\"%s,omitempty\"`\n",
+			f.max, f.name, f.typeName, f.json)
 	}
 }
 

@@ -15,11 +15,13 @@ import (
 )
 
 const (
-	answersHead = "\n# Answers\n\nWhat is said of a pair of variants. The examples are judged by the code that judges what is measured.\n\n" +
+	answersHead = "\n# Answers\n\nWhat is said of a pair of variants. The examples are judged by the code that judges what is\n" +
+		"measured.\n\n" +
 		"| the values | the answer |\n|---|---|\n"
 	claimsHead  = "\n# Claims\n\n| the claim | the answer |\n|---|---|\n"
-	reasonsHead = "\n# Reasons\n\nThe reason of the condition `Ready`, as the column STATUS shows it. The message beside it has the details.\n"
-	causesHead  = "\n# Causes\n\nWhy an attempt does not count, in its record and in the label `benchrun.dev/cause`.\n"
+	reasonsHead = "\n# Reasons\n\nThe reason of the condition `Ready`, as the column STATUS shows it. The message has the\n" +
+		"details.\n"
+	causesHead = "\n# Causes\n\nWhy an attempt does not count, in its record and in the label `benchrun.dev/cause`.\n"
 )
 
 var (
@@ -77,7 +79,9 @@ func answers(text *bytes.Buffer) {
 // judged claims, each kind with each verdict that it can have.
 func judged(text *bytes.Buffer) {
 	text.WriteString(claimsHead)
-	at := func(value string) claims.Selector { return claims.Selector{Parameters: map[string]string{"rowsPerCommit": value}} }
+	at := func(value string) claims.Selector {
+		return claims.Selector{Parameters: map[string]string{"rowsPerCommit": value}}
+	}
 	var series []claims.Series
 	for i, value := range []float64{100, 500, 1000, 1010} {
 		series = append(series, claims.Series{
@@ -87,6 +91,9 @@ func judged(text *bytes.Buffer) {
 	}
 	ratio := func(of, to string, least float64) claims.Claim {
 		return claims.Claim{Ratio: &claims.Ratio{Of: at(of), To: at(to), AtLeast: least}}
+	}
+	same := func(of, to string, within int32) claims.Claim {
+		return claims.Claim{NoDifference: &claims.NoDifference{Of: at(of), To: at(to), WithinPercent: within}}
 	}
 	list := []struct {
 		about string
@@ -98,9 +105,11 @@ func judged(text *bytes.Buffer) {
 		{"best at 256", claims.Claim{BestAt: &claims.BestAt{At: at("256")}}},
 		{"best at 16", claims.Claim{BestAt: &claims.BestAt{At: at("16")}}},
 		{"rising with rowsPerCommit", claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", WithinPercent: 5}}},
-		{"falling with rowsPerCommit", claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Falling: true, WithinPercent: 5}}},
-		{"no difference within 10%", claims.Claim{NoDifference: &claims.NoDifference{Of: at("256"), To: at("1024"), WithinPercent: 10}}},
-		{"no difference within 5%, but there is one", claims.Claim{NoDifference: &claims.NoDifference{Of: at("16"), To: at("1024"), WithinPercent: 5}}},
+		{"falling with rowsPerCommit", claims.Claim{
+			Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Falling: true, WithinPercent: 5},
+		}},
+		{"no difference within 10%", same("256", "1024", 10)},
+		{"no difference within 5%, but there is one", same("16", "1024", 5)},
 	}
 	for _, c := range list {
 		c.claim.Name = "claim"

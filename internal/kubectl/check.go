@@ -17,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/apischema"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
@@ -97,20 +98,12 @@ func (c *checker) checkRun(object *unstructured.Unstructured) (string, []string)
 
 // trialsOf says how many trials a run has.
 func trialsOf(spec *v1alpha1.BenchmarkRunSpec, p *plan.Plan) string {
-	points := counted(len(p.Points), "point")
+	points := stats.Counted(len(p.Points), "point")
 	if precision := spec.Trials.Precision; precision != nil {
 		return fmt.Sprintf("%s × %d to %d repetitions = at most %s", points, precision.Min, precision.Max,
-			counted(len(p.Trials), "trial"))
+			stats.Counted(len(p.Trials), "trial"))
 	}
-	return fmt.Sprintf("%s × %s = %s", points, counted(p.Rounds, "repetition"), counted(len(p.Trials), "trial"))
-}
-
-// counted is a number of things.
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return fmt.Sprintf("%s × %s = %s", points, stats.Counted(p.Rounds, "repetition"), stats.Counted(len(p.Trials), "trial"))
 }
 
 // checkComparison also has the API server's rules look at the run of each variant, as the operator does before it creates the
@@ -145,7 +138,7 @@ func (c *checker) checkComparison(ctx context.Context, object *unstructured.Unst
 		points += len(v.Plan.Points)
 	}
 	return fmt.Sprintf("at most %s × %d variants = %s, %s; deadline: %s",
-		counted(int(comparison.Spec.MaxRounds), "round"), len(p.Variants), counted(len(p.Members), "run"),
-		counted(int(comparison.Spec.MaxRounds)*points, "trial"),
+		stats.Counted(int(comparison.Spec.MaxRounds), "round"), len(p.Variants), stats.Counted(len(p.Members), "run"),
+		stats.Counted(int(comparison.Spec.MaxRounds)*points, "trial"),
 		duration.HumanDuration(lifecycle.ComparisonDeadline(comparison, p))), nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // documents reads those of the attempts that count, one after another, so that not more than one is in memory. One that
@@ -49,7 +50,7 @@ func (d *documents) words() string {
 		what += " and outputs"
 	}
 	return fmt.Sprintf("The %s are incomplete: %s of the attempts cannot be read: %s",
-		what, counted(d.missing, "document"), explained(d.why))
+		what, stats.Counted(d.missing, "document"), explained(d.why))
 }
 
 // ofRun gives add the documents of a run.

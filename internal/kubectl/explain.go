@@ -203,9 +203,9 @@ func explainInvalidated(m *snapshot, attempts []attempt) []string {
 	if count == 0 {
 		return nil
 	}
-	text := []string{counted(count, "attempt") + " did not count and was repeated:"}
+	text := []string{stats.Counted(count, "attempt") + " did not count and was repeated:"}
 	if count > 1 {
-		text[0] = counted(count, "attempt") + " did not count and were repeated:"
+		text[0] = stats.Counted(count, "attempt") + " did not count and were repeated:"
 	}
 	for _, r := range attempts {
 		where := fmt.Sprintf("trial %d, attempt %d%s", r.Trial, r.Attempt, atPoint(r.Parameters))

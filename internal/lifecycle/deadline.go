@@ -136,8 +136,8 @@ func pauses(reason string) bool {
 	return reason == v1alpha1.ReasonSuspended || reason == v1alpha1.ReasonQueued || reason == v1alpha1.ReasonBeingDeleted
 }
 
-// pausedFor is how long the owner has been suspended since its start, and then queued. It is not admitted from the one to the end
-// of the other.
+// pausedFor is how long the owner has been suspended since its start, and then queued. It is not admitted from the one to the
+// end of the other.
 func (o *owner) pausedFor() time.Duration {
 	total := time.Duration(ptr.Deref(o.suspended, 0)) * time.Second
 	if c := pause(o.conditions); o.started != nil && c != nil {
@@ -155,9 +155,9 @@ func pause(conditions []metav1.Condition) *metav1.Condition {
 	return c
 }
 
-// bound a step by the deadline: a run or a comparison that is over it ends, and says what it waited for. What has been measured is
-// recorded and published all the same if the cluster takes it. A step that fails again and again says so, and so does one that
-// the cluster refuses.
+// bound a step by the deadline: a run or a comparison that is over it ends, and says what it waited for. What has been measured
+// is recorded and published all the same if the cluster takes it. A step that fails again and again says so, and so does one
+// that the cluster refuses.
 func bound[S decidable](s S, d Decision) Decision {
 	if d.Failure != nil || d.Complete {
 		return d

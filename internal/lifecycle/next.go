@@ -107,7 +107,7 @@ func measured(s *situation) *Decision {
 	}
 	return &Decision{
 		Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonComplete,
-		Message: fmt.Sprintf("%d trials at %d points were measured", s.Measured, len(s.plan.Points)),
+		Message: fmt.Sprintf("measured: %s at %s", stats.Counted(s.Measured, "trial"), stats.Counted(len(s.plan.Points), "point")),
 	}
 }
 

@@ -307,7 +307,7 @@ func TestNextAfterFailures(t *testing.T) {
 			Message: "every trial is measured; the results are being written",
 		}},
 		"all published": {seen: Observed{Records: records(1, 2), Results: &v1alpha1.ResultsReference{}}, want: Decision{
-			Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonComplete, Message: "2 trials at 1 points were measured",
+			Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonComplete, Message: "measured: 2 trials at 1 point",
 		}},
 	})
 }

@@ -14,7 +14,7 @@ import (
 // counts are what is compared of a progress.
 type counts struct{ Planned, Measured, Invalidated, Next, Attempt int }
 
-func counted(g progress) counts {
+func countsOf(g progress) counts {
 	c := counts{Planned: g.Planned, Measured: g.Measured, Invalidated: g.Invalidated, Attempt: g.attempt}
 	if g.next != nil {
 		c.Next = g.next.Number
@@ -44,7 +44,7 @@ func TestProgress(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(2, 2)
-			if diff := cmp.Diff(tc.want, counted(progressOf(run, planOf(t, run), tc.records))); diff != "" {
+			if diff := cmp.Diff(tc.want, countsOf(progressOf(run, planOf(t, run), tc.records))); diff != "" {
 				t.Errorf("progress (-want +got):\n%s", diff)
 			}
 		})

@@ -26,8 +26,9 @@ func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, o
 	}
 	rep := &Report{
 		Run: Run{
-			Namespace: run.Namespace, Name: run.Name, Title: run.Spec.Title, UID: string(run.UID), Workload: string(run.Spec.Workload.Type),
-			Seed: plan.Seed(&run.Spec), SpecDigest: digest, Outcome: outcome, Spec: spec,
+			Namespace: run.Namespace, Name: run.Name, Title: run.Spec.Title, UID: string(run.UID),
+			Workload: string(run.Spec.Workload.Type),
+			Seed:     plan.Seed(&run.Spec), SpecDigest: digest, Outcome: outcome, Spec: spec,
 		},
 		Records: records,
 	}

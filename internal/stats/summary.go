@@ -4,6 +4,7 @@
 package stats
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -99,6 +100,14 @@ func Better(m result.Metric, a, b float64) bool {
 		return a < b
 	}
 	return a > b
+}
+
+// Counted is a number of things, for people.
+func Counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // Format writes a number with at most four significant digits, because more digits than a measurement has are noise. From 1e16

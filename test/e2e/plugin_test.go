@@ -75,7 +75,7 @@ var _ = Describe("the kubectl plugin", func() {
 		code, out, errs = plugin(ctx, "", "rerun", "sizes", "--watch")
 		Expect(code).To(Equal(0), errs)
 		Expect(out).To(HavePrefix("benchmarkrun.benchrun.dev/sizes-2 created\n"))
-		Expect(errs).To(ContainSubstring(", as that of sizes\n"))
+		Expect(errs).To(ContainSubstring(", same as sizes\n"))
 	}, SpecTimeout(2*runTime))
 
 	It("ends with exit code 3 and the reason when a run fails", func(ctx SpecContext) {

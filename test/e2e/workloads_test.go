@@ -66,7 +66,7 @@ var _ = DescribeTable("a workload runs to its end, with numbers that add up",
 		for _, p := range d.Phases {
 			phases = append(phases, p.Name)
 		}
-		Expect(strings.Join(phases, " ")).To(MatchRegexp("connect readback (warmup )?prepare .*measure.*verify"))
+		Expect(strings.Join(phases, " ")).To(MatchRegexp("connect readback (prime )?prepare .*measure.*verify"))
 	},
 	Entry("BulkInsert", "bulk", "type: BulkInsert, bulkInsert: {table: FileList, rows: 50000, rowsPerStatement: 500, concurrency: 4}", "",
 		"rowsPerSecond", int64(50000), SpecTimeout(runTime)),
