@@ -87,7 +87,7 @@ func TestEnvtestComparisonUndecided(t *testing.T) {
 	if !apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete) {
 		t.Error("it is not Complete")
 	}
-	if !strings.HasPrefix(comparison.Status.Answer, "cannot say whether b differs from a: the ratios scatter") {
+	if !strings.HasPrefix(comparison.Status.Answer, "cannot say whether b differs from a: the ratios vary") {
 		t.Errorf("the answer is %q", comparison.Status.Answer)
 	}
 }
