@@ -38,7 +38,7 @@ func (r *BenchmarkComparisonReconciler) decide(
 	s.plan = p
 	seen, err := r.observe(ctx, comparison, p, reader)
 	if err != nil {
-		s.seen = &lifecycle.ComparisonObserved{Blockers: r.blind()}
+		s.seen = &lifecycle.ComparisonObserved{Blockers: r.unobserved()}
 		return s, fmt.Errorf("observing: %w", err)
 	}
 	s.seen = seen

@@ -34,7 +34,7 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 	s.plan = p
 	seen, err := r.observe(ctx, run, reader)
 	if err != nil {
-		s.seen = &lifecycle.Observed{Blockers: r.blind()}
+		s.seen = &lifecycle.Observed{Blockers: r.unobserved()}
 		return s, fmt.Errorf("observing: %w", err)
 	}
 	s.seen = seen

@@ -68,8 +68,8 @@ func (b *Base) writerFor(o owner, metrics *telemetry.Metrics) *writer {
 	return &writer{Client: b.Client, live: b.Live, recorder: b.Recorder, metrics: metrics, owner: o}
 }
 
-// blind is what hinders an owner that could not be observed.
-func (b *Base) blind() lifecycle.Blockers {
+// unobserved are the blockers of an owner that could not be observed.
+func (b *Base) unobserved() lifecycle.Blockers {
 	return lifecycle.Blockers{ObserveFailed: true, MaxTurn: b.MaxTurn, DefaultTTL: b.DefaultTTL}
 }
 

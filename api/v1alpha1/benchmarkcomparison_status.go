@@ -94,7 +94,7 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:MaxLength=20
 	Baseline string `json:"baseline,omitempty"`
 
-	// answer is what the comparison shows, for example "lazy is 3.1 times as fast as durable (2.8–3.4)". Until the comparison is
+	// answer is what the comparison shows, for example "lazy is 3.1× as fast as durable (2.8–3.4×)". Until the comparison is
 	// Finished, it is what the rounds so far show, and may change.
 	// +optional
 	// +kubebuilder:validation:MinLength=1

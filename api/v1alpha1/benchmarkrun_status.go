@@ -274,8 +274,8 @@ type PointStatus struct {
 	// +kubebuilder:validation:MaxLength=32
 	High string `json:"high,omitempty"`
 
-	// interval says what low and high are: MinMax, the smallest and largest value (fewer than 6 trials have no 95 %
-	// interval), or Confidence95, the 95 % confidence interval of the median.
+	// interval says what low and high are: MinMax, the smallest and largest value (fewer than 6 trials have no 95%
+	// interval), or Confidence95, the 95% confidence interval of the median.
 	// +optional
 	// +kubebuilder:validation:Enum=MinMax;Confidence95
 	Interval IntervalKind `json:"interval,omitempty"`
@@ -302,7 +302,7 @@ type IntervalKind string
 const (
 	// IntervalMinMax is the range of all values.
 	IntervalMinMax IntervalKind = "MinMax"
-	// IntervalConfidence95 is the 95 % confidence interval of the median.
+	// IntervalConfidence95 is the 95% confidence interval of the median.
 	IntervalConfidence95 IntervalKind = "Confidence95"
 )
 

@@ -15,7 +15,7 @@ import "k8s.io/apimachinery/pkg/util/intstr"
 type Claims []Claim
 
 // Claim is something that is said of the numbers. It is true or false of the ratio between points: the run or comparison judges
-// it by the interval of that ratio, which holds at 95 % for all claims together.
+// it by the interval of that ratio, which holds at 95% for all claims together.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.ratio), has(self.bestAt), has(self.monotonic), has(self.noDifference)].filter(set, set).size() == 1",message="a claim has exactly one of ratio, bestAt, monotonic and noDifference"
 type Claim struct {
@@ -26,7 +26,7 @@ type Claim struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name,omitempty"`
 
-	// statement is the claim in the words of whoever makes it.
+	// statement is the claim in its author's words.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256

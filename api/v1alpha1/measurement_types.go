@@ -166,7 +166,7 @@ type TrialsSpec struct {
 	MaxThrottledPercent *int32 `json:"maxThrottledPercent,omitempty"`
 }
 
-// PrecisionSpec stops measuring a point when the 95 % confidence interval of its median is narrow enough. It is checked after
+// PrecisionSpec stops measuring a point when the 95% confidence interval of its median is narrow enough. It is checked after
 // whole rounds only.
 //
 // +kubebuilder:validation:XValidation:rule="self.min <= self.max",message="precision.min must not be above precision.max"
@@ -177,7 +177,7 @@ type PrecisionSpec struct {
 	// +kubebuilder:validation:Maximum=50
 	TargetRelativeCIPercent int32 `json:"targetRelativeCIPercent,omitempty"`
 
-	// min is the smallest number of repetitions: below 6 there is no 95 % interval of a median. From 6 to 100; defaults to 6.
+	// min is the smallest number of repetitions: below 6 there is no 95% interval of a median. From 6 to 100; defaults to 6.
 	// +optional
 	// +kubebuilder:default=6
 	// +kubebuilder:validation:Minimum=6

@@ -15,7 +15,7 @@ func observeCommand() *cobra.Command {
 	var server string
 	cmd := &cobra.Command{
 		Use:   "observe",
-		Short: "Say what the server in the same Pod uses, to whoever asks and knows its password",
+		Short: "Say what the server in the same Pod uses, to a client that knows its password",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			e, err := engine.ByName(server)

@@ -29,7 +29,7 @@ type Measurements struct {
 	Warnings []stats.PointFinding
 }
 
-// MetricValues are the values of a metric by the points of the plan. Value in the metric is of no meaning.
+// MetricValues are the values of a metric by the points of the plan. Value in the metric is unused.
 type MetricValues struct {
 	Metric result.Metric
 	Values []float64

@@ -99,7 +99,7 @@ func (s *socket) readable() bool {
 	if s.closed {
 		return false
 	}
-	requested := []unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLIN}} //nolint:gosec // descriptors are small
-	n, err := unix.Poll(requested, 0)
+	polled := []unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLIN}} //nolint:gosec // descriptors are small
+	n, err := unix.Poll(polled, 0)
 	return err == nil && n > 0
 }
