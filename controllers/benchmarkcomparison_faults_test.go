@@ -100,7 +100,7 @@ func TestEnvtestComparisonWithItsRuns(t *testing.T) {
 		!apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete) {
 		t.Errorf("runs %v, %+v", s.made, comparison.Status)
 	}
-	differ := "b has the same specification as a; 1 of the other 2 variables differ: sort_buffer_size (1 → 2)"
+	differ := "b has the same specification as a; 1 of the other 2 variables differs: sort_buffer_size (1 → 2)"
 	if diff := cmp.Diff([]string{differ}, s.getComparison().Status.Differences); diff != "" {
 		t.Errorf("differences (-want +got):\n%s", diff)
 	}

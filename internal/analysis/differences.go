@@ -56,7 +56,11 @@ func (o *OtherVariables) String() string {
 	if o.Differing == 0 {
 		return fmt.Sprintf("the other %d variables are identical%s", o.Same, onlyOne)
 	}
-	return fmt.Sprintf("%d of the other %d variables differ%s: %s", o.Differing, o.Differing+o.Same, onlyOne, o.named())
+	verb := "differ"
+	if o.Differing == 1 {
+		verb = "differs"
+	}
+	return fmt.Sprintf("%d of the other %d variables %s%s: %s", o.Differing, o.Differing+o.Same, verb, onlyOne, o.named())
 }
 
 // named are the variables that differ, each with a text of bounded length.

@@ -215,7 +215,7 @@ func TestVariantDifferencesOfEngines(t *testing.T) {
 		{"innodb_flush_method": "O_DIRECT", "mysqlx_max_connections": "100", "autocommit": "ON", "gtid_mode": "OFF"},
 	})
 	want := []string{"lazy differs from durable in: database.engine (MariaDB → MySQL), database.image (mariadb:11.8 → mysql:8.4); " +
-		"1 of the other 2 variables differ (1 more exist in MariaDB only, 2 in MySQL only): " +
+		"1 of the other 2 variables differs (1 more exist in MariaDB only, 2 in MySQL only): " +
 		"innodb_flush_method (fsync → O_DIRECT)"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -236,7 +236,7 @@ func TestVariantDifferences(t *testing.T) {
 		"not known":       {nil, "lazy has the same specification as durable"},
 		"one is known":    {[]map[string]string{nil, variables("1")}, "lazy has the same specification as durable"},
 		"no difference":   {[]map[string]string{variables("1"), variables("1")}, "lazy has the same specification as durable; the other 2 variables are identical"},
-		"some difference": {[]map[string]string{variables("1"), variables("2")}, "lazy has the same specification as durable; 1 of the other 2 variables differ: sort_buffer_size (1 → 2)"},
+		"some difference": {[]map[string]string{variables("1"), variables("2")}, "lazy has the same specification as durable; 1 of the other 2 variables differs: sort_buffer_size (1 → 2)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := differencesOf(s, p, tc.variables)

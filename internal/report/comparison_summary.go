@@ -107,11 +107,11 @@ func ratioHead(separate bool) string {
 	if separate {
 		return "ratio (median of all pairs of values)"
 	}
-	return RatioOfRounds
+	return "ratio (" + RatioOfRounds + ")"
 }
 
-// RatioOfRounds says what the ratios of a comparison are.
-const RatioOfRounds = "ratio (geometric mean of rounds)"
+// RatioOfRounds says what ratios of values that were measured in rounds are.
+const RatioOfRounds = "geometric mean of rounds"
 
 // VerdictWords is the verdict in the fewest words.
 func VerdictWords(p *stats.Paired) string {

@@ -31,12 +31,12 @@ func digits(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// RatioToFirst says what the ratios of a table's points to the first one are.
-func RatioToFirst(t *analysis.Table) string {
+// RatioToFirst is the head of the column with the ratios of a table's points to the first one, and what they are ratios of.
+func RatioToFirst(t *analysis.Table) (name, of string) {
 	if slices.ContainsFunc(t.Rows, func(r analysis.Row) bool { return r.Summary.N >= stats.MinForRanks }) {
-		return "ratio to first (geometric mean of rounds)"
+		return "ratio to first", RatioOfRounds
 	}
-	return "ratio to first (of medians)"
+	return "ratio to first", "of medians"
 }
 
 // Ranks says which point is the best, which ones may be as good, and by what; empty for one point.

@@ -31,7 +31,8 @@ func tableRows(t *analysis.Table) [][]string {
 	several := len(t.Rows) > 1
 	header := append(slices.Clone(t.Parameters), t.Rows[0].Metric.Unit, "interval", "n")
 	if several {
-		header = append(header, "", RatioToFirst(t))
+		name, of := RatioToFirst(t)
+		header = append(header, "", name+" ("+of+")")
 	}
 	for _, m := range t.Metrics {
 		header = append(header, m.Name)

@@ -83,7 +83,8 @@ func runHead(of *analysis.Table, seconds bool) []head {
 	m := of.Rows[0].Metric
 	list = slices.Concat(list, inUnit(m.Unit, m.Name, "interval"), numbers("n"))
 	if len(of.Rows) > 1 {
-		list = slices.Concat(list, texts("mark"), numbers(report.RatioToFirst(of)))
+		name, ratioOf := report.RatioToFirst(of)
+		list = slices.Concat(list, texts("mark"), inUnit(ratioOf, name))
 	}
 	if seconds {
 		list = append(list, head{Text: "took", Unit: "s", Number: true})
