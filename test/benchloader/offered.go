@@ -131,7 +131,7 @@ func heldOf(doc *result.Document, rate pace.Rate) held {
 func (h held) deviation() float64 { return 100 * (h.achieved/h.offered - 1) }
 
 func (h held) row(name string, share int64) string {
-	return fmt.Sprintf("| %s | %d%% | %.0f | %.1f | %+.3f %% | ± %.1f%% | %d | %d | %s |", name, share, h.offered, h.achieved,
+	return fmt.Sprintf("| %s | %d%% | %.0f | %.1f | %+.3f%% | ± %.1f%% | %d | %d | %s |", name, share, h.offered, h.achieved,
 		h.deviation(), heldPercent, h.p50, h.p99, stats.Format(h.cpuPerRow))
 }
 
@@ -140,6 +140,6 @@ func (h held) missed(name string) error {
 	if math.Abs(h.deviation()) <= heldPercent {
 		return nil
 	}
-	return fmt.Errorf("%s: %.0f rows/s were offered and %.1f achieved, which is %+.3f %%; at most %.1f%% are allowed",
+	return fmt.Errorf("%s: %.0f rows/s were offered and %.1f achieved, which is %+.3f%%; at most %.1f%% are allowed",
 		name, h.offered, h.achieved, h.deviation(), heldPercent)
 }
