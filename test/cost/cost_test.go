@@ -71,7 +71,6 @@ var changes = map[string]change{
 func TestCost(t *testing.T) {
 	for tag, c := range changes {
 		t.Run(tag, func(t *testing.T) {
-			t.Parallel()
 			encoded, err := json.Marshal(map[string]any{"Replace": c.overlay(t)})
 			if err != nil {
 				t.Fatal(err)
