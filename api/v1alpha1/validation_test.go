@@ -25,6 +25,20 @@ func TestEnvtestRules(t *testing.T) {
 			refused: []string{spec("workload: {commitSize: {rows: -1}}"), spec("workload: {commitSize: {rows: 1000000001}}")},
 			says:    "spec.workload.commitSize.rows",
 		},
+		"pod metadata": {
+			allowed: []string{spec("podMetadata: {labels: {team: db}, annotations: {sidecar.istio.io/inject: 'false'}}")},
+			refused: []string{spec("podMetadata: {labels: {benchrun.dev/run: other}}"), spec("podMetadata: {labels: {app.kubernetes.io/name: x}}")},
+			says:    "labels of benchrun.dev and app.kubernetes.io are Benchrun's own",
+		},
+		"no pod metadata": {
+			refused: []string{spec("podMetadata: {labels: {}}")},
+			says:    "spec.podMetadata.labels",
+		},
+		"title": {
+			allowed: []string{spec("title: commit sizes on NVMe")},
+			refused: []string{spec("title: " + strings.Repeat("a", 129))},
+			says:    "spec.title",
+		},
 		"lane": {
 			allowed: []string{spec("lane: " + strings.Repeat("a", 40)), spec("lane: disk-1")},
 			refused: []string{spec("lane: " + strings.Repeat("a", 41)), spec("lane: Disk"), spec("lane: a.b"), spec("lane: -a"), spec("lane: a-")},

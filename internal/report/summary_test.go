@@ -276,3 +276,20 @@ func TestSummaryOfPilots(t *testing.T) {
 		t.Errorf("the pilot counts, or is called disturbed:\n%s", text)
 	}
 }
+
+// A title says what a run is, and stands before its name.
+func TestTitle(t *testing.T) {
+	r := pointsOf("higher", 1000)
+	for title, want := range map[string]string{
+		"": "# commit-size\n", "Commit sizes on NVMe": "# Commit sizes on NVMe (commit-size)\n",
+	} {
+		r.Run.Title = title
+		var summary, document strings.Builder
+		if err := errors.Join(report.Summary(&summary, r), report.JSON(&document, r)); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(summary.String(), want) || strings.Contains(document.String(), `"title"`) != (title != "") {
+			t.Errorf("title %q: %.80s", title, summary.String())
+		}
+	}
+}

@@ -88,6 +88,9 @@ func (w *RunWrapper) Everything() *RunWrapper {
 		}}},
 	}
 	db.PriorityClassName = "benchmarks"
+	w.run.Spec.PodMetadata = v1alpha1.PodMetadata{
+		Labels: map[string]string{"team": "storage"}, Annotations: map[string]string{"sidecar.istio.io/inject": "false"},
+	}
 	w.run.Spec.Workload.CommitSize.Compat = v1alpha1.CompatIsotopp
 	w.run.Spec.Workload.Limits = v1alpha1.WorkloadLimits{Seconds: ptr.To[int32](60), ErrorPercent: ptr.To[int32](5)}
 	w.run.Spec.Trials.StartDeadlineSeconds, w.run.Spec.Trials.DeadlineSeconds = 120, 600
