@@ -39,13 +39,16 @@ measure() {
 
 # left are the objects of the namespace, and the volumes of its claims.
 left() {
-	kubectl get -n $NAMESPACE -o name \
-		pods,jobs,statefulsets,services,persistentvolumeclaims,secrets,configmaps,poddisruptionbudgets,networkpolicies,bruns,bcmp |
-		grep -v '^configmap/kube-root-ca.crt$' || true
+	local kinds=pods,jobs,statefulsets,services,persistentvolumeclaims,secrets,configmaps,poddisruptionbudgets,networkpolicies
+	kubectl get -n $NAMESPACE -o name "$kinds,benchmarkruns,benchmarkcomparisons" | sed '/^configmap\/kube-root-ca.crt$/d'
 	kubectl get persistentvolumes -o jsonpath="{.items[?(@.spec.claimRef.namespace=='$NAMESPACE')].metadata.name}"
 }
 
-nothing_left() { [ -z "$(left)" ]; }
+# nothing_left is false, too, if the cluster does not say.
+nothing_left() {
+	local found
+	found=$(left) && [ -z "$found" ]
+}
 
 # header of a sample as text: its comment, in which figures are indented.
 header() { sed -n '/^#/!q; s/^# \{0,1\}//p' "$1"; }
