@@ -54,7 +54,7 @@ nothing_left() {
 header() { sed -n '/^#/!q; s/^# \{0,1\}//p' "$1"; }
 
 # answer of a summary: all that comes before the costs, the differences, the warnings and the environment.
-answer() { sed -n '1d; /^\(What a unit of work takes\|What the variants differ in\|Warnings\|Pilots\|Where\):/q; p' "$1"; }
+answer() { sed -n '1d; /^\(Cost of a unit of work\|How the variants differ\|Warnings\|Pilots\|Environment\):/q; p' "$1"; }
 
 
 # plot of a folder: of a comparison the ratios, of a run the first.
