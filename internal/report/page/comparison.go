@@ -158,7 +158,8 @@ func pairsTable(s *report.Comparison) *table {
 		t.Head = append(t.Head, head{Text: name, Number: setting(strings.Join(valuesOf(name, all)[:1], "")).Number})
 	}
 	m := pairs[0].Metric
-	t.Head = slices.Concat(t.Head, inUnit(m.Unit, pairs[0].Baseline, "variant"), inUnit(report.RatioOfRounds, "ratio"), numbers("interval", "rounds"),
+	t.Head = slices.Concat(t.Head, inUnit(m.Unit, pairs[0].Baseline, "variant"),
+		inUnit(report.RatioOfRounds, "ratio"), numbers("interval", "rounds"),
 		texts("verdict"))
 	for i := range pairs {
 		p := &pairs[i]
