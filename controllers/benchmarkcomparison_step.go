@@ -42,13 +42,8 @@ func (r *BenchmarkComparisonReconciler) decide(
 		return s, fmt.Errorf("observing: %w", err)
 	}
 	s.seen = seen
-	if invalid != nil {
-		s.seen.Terminal = lifecycle.InvalidVariant(invalid)
-	} else if long := lifecycle.ComparisonTurnRefused(comparison, r.MaxTurn); long != nil {
-		s.seen.Terminal = long
-	}
-	s.seen.MaxTurn, s.seen.DefaultTTL = r.MaxTurn, r.DefaultTTL
-	s.seen.RetryError, s.seen.Unwritten = r.basicsOf(comparison).reported()
+	r.complete(&s.seen.Blockers, r.basicsOf(comparison), lifecycle.InvalidVariant(invalid),
+		lifecycle.ComparisonTurnRefused(comparison, r.MaxTurn))
 	r.next(s)
 	return s, nil
 }

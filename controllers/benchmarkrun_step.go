@@ -38,15 +38,8 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 		return s, fmt.Errorf("observing: %w", err)
 	}
 	s.seen = seen
-	if invalid != nil {
-		s.seen.Terminal = lifecycle.Invalid(invalid)
-	} else if refused := lifecycle.HostTuningRefused(run, r.HostTuningAllowed); refused != nil {
-		s.seen.Terminal = refused
-	} else if long := lifecycle.RunTurnRefused(run, r.MaxTurn); long != nil {
-		s.seen.Terminal = long
-	}
-	s.seen.MaxTurn, s.seen.DefaultTTL = r.MaxTurn, r.DefaultTTL
-	s.seen.RetryError, s.seen.Unwritten = r.basicsOf(run).reported()
+	r.complete(&s.seen.Blockers, r.basicsOf(run), lifecycle.Invalid(invalid),
+		lifecycle.HostTuningRefused(run, r.HostTuningAllowed), lifecycle.RunTurnRefused(run, r.MaxTurn))
 	r.next(s)
 	return s, nil
 }

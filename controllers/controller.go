@@ -4,6 +4,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -71,6 +72,16 @@ func (b *Base) writerFor(o owner, metrics *telemetry.Metrics) *writer {
 // unobserved are the blockers of an owner that could not be observed.
 func (b *Base) unobserved() lifecycle.Blockers {
 	return lifecycle.Blockers{ObserveFailed: true, MaxTurn: b.MaxTurn, DefaultTTL: b.DefaultTTL}
+}
+
+// complete what was observed with what the installation bounds, with what is remembered of earlier steps, and with why the
+// specification is refused: the first failure that is not nil, which comes before those that were observed.
+func (b *Base) complete(seen *lifecycle.Blockers, remembered *basics, refused ...*lifecycle.Failure) {
+	seen.MaxTurn, seen.DefaultTTL = b.MaxTurn, b.DefaultTTL
+	seen.RetryError, seen.Unwritten = remembered.reported()
+	if failure := cmp.Or(refused...); failure != nil {
+		seen.Terminal = failure
+	}
 }
 
 // reconcileOwner takes the owner of that name one step further. It is read into owner, and into fresh if it is read again.

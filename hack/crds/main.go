@@ -59,9 +59,11 @@ func complete(file string) error {
 	if err := yaml.Unmarshal(text, &crd); err != nil {
 		return fmt.Errorf("reading %s: %w", file, err)
 	}
-	unfold(crd)
-	borrowed(crd)
-	bounded(crd)
+	each(crd, func(node map[string]any) {
+		unfold(node)
+		borrow(node)
+		bound(node)
+	})
 	if at(crd, "spec", "names")["kind"] == "BenchmarkComparison" {
 		completeComparison(crd)
 	}
@@ -72,19 +74,17 @@ func complete(file string) error {
 	return os.WriteFile(file, append([]byte("---\n"), out...), 0o644)
 }
 
-// unfold joins the lines of each paragraph of all descriptions. An item of a list begins a line of its own.
-func unfold(node any) {
+// each node of a document, the outer ones first.
+func each(node any, visit func(map[string]any)) {
 	switch node := node.(type) {
 	case map[string]any:
-		if text, isText := node["description"].(string); isText {
-			node["description"] = lineInParagraph.ReplaceAllString(text, "$1 $2")
-		}
+		visit(node)
 		for _, child := range node {
-			unfold(child)
+			each(child, visit)
 		}
 	case []any:
 		for _, child := range node {
-			unfold(child)
+			each(child, visit)
 		}
 	}
 }
@@ -92,63 +92,43 @@ func unfold(node any) {
 // lineInParagraph is the end of a line whose next line is neither empty nor the item of a list.
 var lineInParagraph = regexp.MustCompile(`(\S)\n([^\n\s-])`)
 
+// unfold joins the lines of each paragraph of a description. An item of a list begins a line of its own.
+func unfold(node map[string]any) {
+	if text, isText := node["description"].(string); isText {
+		node["description"] = lineInParagraph.ReplaceAllString(text, "$1 $2")
+	}
+}
+
 // ofKubernetes are the fields whose types are Kubernetes' own.
 var ofKubernetes = []string{"conditions", "nodeAffinity", "resources", "tolerations"}
 
-// borrowed removes the descriptions below fields whose types are Kubernetes' own, but not theirs.
-func borrowed(node any) {
-	switch node := node.(type) {
-	case map[string]any:
-		for name, child := range node {
-			if field, isField := child.(map[string]any); isField && slices.Contains(ofKubernetes, name) {
-				description := field["description"]
-				undescribed(field)
-				field["description"] = description
-				continue
+// borrow removes the descriptions below a node's fields whose types are Kubernetes' own, but not theirs.
+func borrow(node map[string]any) {
+	for _, name := range ofKubernetes {
+		field, isField := node[name].(map[string]any)
+		if !isField {
+			continue
+		}
+		description, described := field["description"]
+		each(field, func(below map[string]any) {
+			if _, isText := below["description"].(string); isText { // or it is a field of that name
+				delete(below, "description")
 			}
-			borrowed(child)
-		}
-	case []any:
-		for _, child := range node {
-			borrowed(child)
+		})
+		if described {
+			field["description"] = description
 		}
 	}
 }
 
-// bounded bounds the text of what may be an integer or a text, which no marker can. Quantities have a pattern. It also removes
-// what is said of the type of a map's values: that of the field says it, and nothing shows both.
-func bounded(node any) {
-	switch node := node.(type) {
-	case map[string]any:
-		if either, _ := node["x-kubernetes-int-or-string"].(bool); either && node["pattern"] == nil {
-			node["maxLength"] = maxText
-		}
-		if values, isMap := node["additionalProperties"].(map[string]any); isMap {
-			delete(values, "description")
-		}
-		for _, child := range node {
-			bounded(child)
-		}
-	case []any:
-		for _, child := range node {
-			bounded(child)
-		}
+// bound the text of what may be an integer or a text, which no marker can; quantities have a pattern. It also removes what is said
+// of the type of a map's values: that of the field says it, and nothing shows both.
+func bound(node map[string]any) {
+	if either, _ := node["x-kubernetes-int-or-string"].(bool); either && node["pattern"] == nil {
+		node["maxLength"] = maxText
 	}
-}
-
-func undescribed(node any) {
-	switch node := node.(type) {
-	case map[string]any:
-		if _, isText := node["description"].(string); isText {
-			delete(node, "description")
-		}
-		for _, child := range node {
-			undescribed(child)
-		}
-	case []any:
-		for _, child := range node {
-			undescribed(child)
-		}
+	if values, isMap := node["additionalProperties"].(map[string]any); isMap {
+		delete(values, "description")
 	}
 }
 

@@ -18,7 +18,8 @@ import (
 
 // Streams of a comparison's random numbers: its order must not change when more seeds are drawn, nor the other way round.
 const (
-	comparisonOrderStream = 0x7375697465   // "comparison"
+	// comparisonOrderStream is "suite", which comparisons were called: what a seed draws does not change with a word.
+	comparisonOrderStream = 0x7375697465
 	roundSeedStream       = 0x726f756e6473 // "rounds"
 )
 

@@ -36,12 +36,12 @@ func listed(title string, lines []string) block { return block{title: title, lin
 
 // headline is the answer of a run in a line: its name, how it ended if it has not completed, and what was measured.
 func (r *Report) headline() string {
-	name := withOutcome(r.Run.heading(), r.Run.Outcome)
+	name := withOutcome(r.Run.Heading(), r.Run.Outcome)
 	return name + ": " + cmp.Or(stats.Headline(r.Points), "nothing was measured")
 }
 
-// heading is the title of a run with its name, or its name.
-func (r *Run) heading() string {
+// Heading is the title of a run with its name, or its name.
+func (r *Run) Heading() string {
 	if r.Title == "" {
 		return r.Name
 	}

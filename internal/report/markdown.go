@@ -11,7 +11,7 @@ import (
 
 // Summary writes what a person wants to know first, as Markdown that also reads well on a terminal: a table of the points
 // in the order of the sweep, what must be read with the numbers, and where they were measured.
-func Summary(w io.Writer, r *Report) error { return writeMarkdown(w, r.Run.heading(), r.blocks()) }
+func Summary(w io.Writer, r *Report) error { return writeMarkdown(w, r.Run.Heading(), r.blocks()) }
 
 // ComparisonSummary writes what a person wants to know first, as Markdown that also reads well on a terminal: the answer, a
 // table of the pairs, why the comparison stopped, what the variants differ in, and what must be read with the answer.

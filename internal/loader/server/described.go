@@ -26,24 +26,18 @@ func Described(ctx context.Context, e *engine.Engine, db *sql.DB) (*engine.Engin
 	if e.Variables.Descriptions == "" {
 		return e, nil
 	}
-	rows, err := db.QueryContext(ctx, e.Variables.Descriptions)
-	if err != nil {
-		return nil, fmt.Errorf("reading what values variables have: %w", err)
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
 	var all []description
-	for rows.Next() {
+	err := eachRow(ctx, db, e.Variables.Descriptions, func(row *sql.Rows) error {
 		var d description
 		var enum string
-		if err := rows.Scan(&d.name, &d.step, &enum); err != nil {
-			return nil, fmt.Errorf("reading what values variables have: %w", err)
-		}
+		err := row.Scan(&d.name, &d.step, &enum)
 		if enum != "" {
 			d.enum = strings.Split(enum, ",")
 		}
 		all = append(all, d)
-	}
-	if err := rows.Err(); err != nil {
+		return err
+	})
+	if err != nil {
 		return nil, fmt.Errorf("reading what values variables have: %w", err)
 	}
 	return describe(e, all), nil

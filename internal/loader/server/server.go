@@ -18,24 +18,36 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/engine"
 )
 
-// pairs reads a query with two columns, a name and a value.
-func pairs(ctx context.Context, db *sql.DB, query string) (map[string]string, error) {
+// eachRow of a query is scanned.
+func eachRow(ctx context.Context, db *sql.DB, query string, scan func(*sql.Rows) error) error {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
-		return nil, fmt.Errorf("executing %s: %w", query, err)
+		return fmt.Errorf("executing %s: %w", query, err)
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
-	found := make(map[string]string, 1024)
 	for rows.Next() {
-		var name string
-		var value sql.NullString
-		if err := rows.Scan(&name, &value); err != nil {
-			return nil, fmt.Errorf("reading the rows of %s: %w", query, err)
+		if err := scan(rows); err != nil {
+			return fmt.Errorf("reading the rows of %s: %w", query, err)
 		}
-		found[name] = value.String
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("reading the rows of %s: %w", query, err)
+		return fmt.Errorf("reading the rows of %s: %w", query, err)
+	}
+	return nil
+}
+
+// pairs reads a query with two columns, a name and a value.
+func pairs(ctx context.Context, db *sql.DB, query string) (map[string]string, error) {
+	found := make(map[string]string, 1024)
+	err := eachRow(ctx, db, query, func(row *sql.Rows) error {
+		var name string
+		var value sql.NullString
+		err := row.Scan(&name, &value)
+		found[name] = value.String
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return found, nil
 }

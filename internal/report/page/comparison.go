@@ -51,7 +51,7 @@ type difference struct {
 func newComparisonView(s *report.Comparison, d *ComparisonDetails) (*comparisonView, error) {
 	v := &comparisonView{
 		frame: frame{
-			Name: s.Name, Kind: "BenchmarkComparison", Namespace: s.Namespace, Claims: judged(s.Claims),
+			Name: s.Name, Heading: s.Name, Kind: "BenchmarkComparison", Namespace: s.Namespace, Claims: judged(s.Claims),
 			Warnings:  stats.ComparisonTexts(s.Findings),
 			Discarded: discardedRuns(s), Environment: comparisonEnvironment(s, d),
 		},

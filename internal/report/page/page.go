@@ -70,8 +70,9 @@ func write(w io.Writer, name string, view any) error {
 
 // frame is what both pages have.
 type frame struct {
-	// Title is what the run says it is, or empty.
-	Name, Title, Kind string
+	Name, Kind string
+	// Heading of the page.
+	Heading string
 	// Namespace and Name are the resource's.
 	Namespace string
 	// Failed says why there is no whole result, or is empty.

@@ -32,7 +32,7 @@ type runView struct {
 
 func newRunView(r *report.Report, d *Details) (*runView, error) {
 	v := &runView{frame: frame{
-		Name: r.Run.Name, Title: r.Run.Title, Kind: "BenchmarkRun", Namespace: r.Run.Namespace, Claims: judged(r.Claims),
+		Name: r.Run.Name, Heading: r.Run.Heading(), Kind: "BenchmarkRun", Namespace: r.Run.Namespace, Claims: judged(r.Claims),
 		Warnings: r.Warnings(), Discarded: discardedAttempts(r),
 	}}
 	if r.Run.Outcome == "Failed" {

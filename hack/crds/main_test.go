@@ -1,0 +1,78 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestUnfold(t *testing.T) {
+	for text, want := range map[string]string{
+		"one\ntwo":               "one two",
+		"one\n\ntwo\nthree":      "one\n\ntwo three",
+		"kinds:\n- one\n- two":   "kinds:\n- one\n- two",
+		"code:\n  indented\nnot": "code:\n  indented not",
+	} {
+		node := map[string]any{"description": text}
+		if unfold(node); node["description"] != want {
+			t.Errorf("%q became %q, want %q", text, node["description"], want)
+		}
+	}
+	field := map[string]any{"description": map[string]any{"type": "string"}}
+	if unfold(field); !cmp.Equal(field, map[string]any{"description": map[string]any{"type": "string"}}) {
+		t.Errorf("a field of that name became %v", field)
+	}
+}
+
+// A field of a type of Kubernetes keeps its own description, and has none made up.
+func TestBorrow(t *testing.T) {
+	below := func() map[string]any {
+		return map[string]any{"key": map[string]any{"type": "string", "description": "theirs"}, "description": map[string]any{"type": "string"}}
+	}
+	node := map[string]any{
+		"tolerations": map[string]any{"description": "ours", "properties": below()},
+		"resources":   map[string]any{"properties": below()},
+		"other":       map[string]any{"properties": below()},
+	}
+	borrow(node)
+	bare := map[string]any{"key": map[string]any{"type": "string"}, "description": map[string]any{"type": "string"}}
+	want := map[string]any{
+		"tolerations": map[string]any{"description": "ours", "properties": bare},
+		"resources":   map[string]any{"properties": bare},
+		"other":       map[string]any{"properties": below()},
+	}
+	if diff := cmp.Diff(want, node); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestBound(t *testing.T) {
+	either, quantity := map[string]any{"x-kubernetes-int-or-string": true}, map[string]any{"x-kubernetes-int-or-string": true, "pattern": "x"}
+	bound(either)
+	bound(quantity)
+	if either["maxLength"] != maxText || quantity["maxLength"] != nil {
+		t.Errorf("%v, %v", either, quantity)
+	}
+}
+
+// The template of a comparison has no rules about what may change, on itself or on its fields, and keeps the others.
+func TestChangeable(t *testing.T) {
+	rule := func(text string) any { return map[string]any{"rule": text} }
+	spec := map[string]any{
+		rules: []any{rule("self == oldSelf"), rule("self.a > 0")},
+		"properties": map[string]any{
+			"a": map[string]any{rules: []any{rule("self == oldSelf")}}, "b": map[string]any{rules: []any{rule("self > 1")}},
+		},
+	}
+	changeable(spec)
+	want := map[string]any{
+		rules:        []any{rule("self.a > 0")},
+		"properties": map[string]any{"a": map[string]any{}, "b": map[string]any{rules: []any{rule("self > 1")}}},
+	}
+	if diff := cmp.Diff(want, spec); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
