@@ -39,6 +39,16 @@ func TestEnvtestClaimRules(t *testing.T) {
 		},
 		"form of numbers": {refused: []string{ratio(`atLeast: "-1"`), ratio(`atLeast: "1e3"`), ratio(`atLeast: "8x"`)}, says: "should match"},
 		"quotes":          {refused: []string{ratio("atLeast: 8")}, says: "must be of type string"},
+		"values": {
+			allowed: []string{
+				claim("noDifference: {of: {parameters: {rowsPerCommit: 16}}, to: {parameters: {rowsPerCommit: '1'}}}"),
+			},
+			refused: []string{claim("noDifference: {of: {parameters: {rowsPerCommit: " + strings.Repeat("a", 257) + "}}, to: {variant: a}}")},
+			says:    "may not be more than 256 bytes",
+		},
+		"a value with a point": {
+			refused: []string{claim("noDifference: {of: {parameters: {rowsPerCommit: 1.5}}, to: {variant: a}}")}, says: "rowsPerCommit",
+		},
 		"one of four": {
 			refused: []string{
 				claim("statement: nothing"), claim("ratio: {" + ofTo + `, atLeast: "8"}, noDifference: {` + ofTo + "}"),

@@ -195,6 +195,19 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
+// Without rows there are as many as fit into the limit; without a limit, 10000.
+func TestRowsUnset(t *testing.T) {
+	for limit, want := range map[int]workload.Plan{0: {Rows: 10_000}, 5: {ByTime: true}} {
+		w, err := New(&result.Config{LimitSeconds: limit, Workload: workloadtest.Load(Definition, Parameters{RowsPerCommit: 1})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.(workload.Planned).Plan(); got.Rows != want.Rows || got.ByTime != want.ByTime {
+			t.Errorf("limit %d: %d rows, by time %t; want %d, %t", limit, got.Rows, got.ByTime, want.Rows, want.ByTime)
+		}
+	}
+}
+
 func BenchmarkCommitSizeLoop(b *testing.B) {
 	w := newTestCommitSize(b, Parameters{Rows: int64(b.N), RowsPerCommit: 16})
 	b.ReportAllocs()

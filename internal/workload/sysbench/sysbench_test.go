@@ -226,6 +226,20 @@ func TestSysbenchDataset(t *testing.T) {
 	}
 }
 
+// A load without an end of its own is measured for 60 seconds; one with events ends with them.
+func TestSysbenchEnds(t *testing.T) {
+	for _, tc := range []struct {
+		seconds int32
+		events  int64
+		want    int32
+	}{{0, 0, 60}, {0, 100, 0}, {7, 0, 7}, {7, 100, 7}} {
+		tool := newTestSysbench(t, 1, func(p *Parameters) { p.Seconds, p.Events = tc.seconds, tc.events })
+		if got := tool.params.Seconds; got != tc.want {
+			t.Errorf("%d seconds and %d events: measured for %d s, want %d", tc.seconds, tc.events, got, tc.want)
+		}
+	}
+}
+
 func TestSysbenchRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Parameters){
 		"one of script and scriptFrom must be set":       func(p *Parameters) { p.Script = "" },
