@@ -121,8 +121,8 @@ func borrow(node map[string]any) {
 	}
 }
 
-// bound the text of what may be an integer or a text, which no marker can; quantities have a pattern. It also removes what is said
-// of the type of a map's values: that of the field says it, and nothing shows both.
+// bound the text of what may be an integer or a text, which no marker can; quantities have a pattern. It also removes what is
+// said of the type of a map's values: that of the field says it, and nothing shows both.
 func bound(node map[string]any) {
 	if either, _ := node["x-kubernetes-int-or-string"].(bool); either && node["pattern"] == nil {
 		node["maxLength"] = maxText
