@@ -6,6 +6,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 
 	"github.com/benchrun-dev/benchrun/internal/kubectl"
 	"github.com/benchrun-dev/benchrun/internal/report"
@@ -73,6 +74,26 @@ func answers(text *bytes.Buffer) {
 		pair.Measures(p.metric, base)
 		pair.Judge(design)
 		fmt.Fprintf(text, "| %s | %s |\n", p.about, pair.String())
+	}
+	for _, several := range []struct {
+		about  string
+		ratios []float64
+	}{
+		{"three points, two of which differ", []float64{1.2, 1, 1.3}},
+		{"two points that differ in opposite directions", []float64{1.25, 0.8}},
+		{"two points, both the same", []float64{1, 1}},
+	} {
+		design.Comparisons = len(several.ratios)
+		var list []stats.Paired
+		for i, ratio := range several.ratios {
+			pair := stats.Paired{
+				Variant: "lazy", Baseline: "durable", Parameters: map[string]string{"rowsPerCommit": strconv.Itoa(16 << i)},
+				BaselineValues: rounds(10, 100, 0.01), Values: rounds(10, 100*ratio, 0.01), Metric: rate,
+			}
+			pair.Judge(design)
+			list = append(list, pair)
+		}
+		fmt.Fprintf(text, "| %s | %s |\n", several.about, stats.AnswerOf(design.Overall(list), list).Text)
 	}
 }
 

@@ -30,6 +30,9 @@ func TestJudge(t *testing.T) {
 			t.Errorf("after %d runs: %s, want %s", n, got, want)
 		}
 	}
+	if all := Judge(s, p, measuredRuns(s, p, 16), Verdicts{}).Overall; len(all) != 1 || all[0].Points != 2 || all[0].Verdict != stats.Faster {
+		t.Errorf("over all points: %+v", all)
+	}
 	runs := measuredRuns(s, p, 8)
 	before := Judge(s, p, runs, Verdicts{})
 	before.Pairs[0].Variant = "remembered"

@@ -158,7 +158,7 @@ func TestCompareComparisonFile(t *testing.T) {
 		code      int
 		says      string
 	}{
-		{[]string{comparisonFile}, ExitCannotSay, "durable-or-not: flushed once a second is 3× as fast as every commit on disk"},
+		{[]string{comparisonFile}, ExitCannotSay, "durable-or-not: flushed once a second is 1.7× as fast as every commit on disk"},
 		{[]string{comparisonFile, "--allow-undecided"}, ExitFine, "CANNOT SAY"},
 		{[]string{comparisonFile + ":durable", comparisonFile + ":lazy"}, ExitFine, "2 rounds  OK"},
 		{[]string{comparisonFile + ":durable", comparisonFile + ":lazy", "--metric", "rowsPerSecond"}, ExitFine, "2 rounds  OK"},

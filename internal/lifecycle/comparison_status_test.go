@@ -180,6 +180,9 @@ func TestBoundsOfComparisonStatus(t *testing.T) {
 	if len(got.Pairs) != 64 || len(got.Warnings) != 16 || got.Warnings[15] != "5 more, see the results" {
 		t.Errorf("%d pairs, %d warnings, the last: %s", len(got.Pairs), len(got.Warnings), got.Warnings[15])
 	}
+	if len(got.Overall) != 1 || got.Overall[0].Parameters != nil || got.Overall[0].Variant != "lazy" {
+		t.Errorf("over all points: %+v", got.Overall)
+	}
 	if n := len([]rune(got.Warnings[0])); n != 512 {
 		t.Errorf("a warning has %d characters", n)
 	}

@@ -21,6 +21,8 @@ type Compared struct {
 	// Baseline and Variant name the two sides; in a comparison's own pairs, Variant is empty and the pairs name it.
 	Baseline, Variant string
 	Pairs             []stats.Paired
+	// Overall has what all points of a variant say together, of a comparison's own pairs.
+	Overall []stats.Paired
 	// OnlyOne are the points that only one side has, in words.
 	OnlyOne []string
 	// Method says how the two were measured and compared, in sentences.
@@ -99,7 +101,7 @@ func CompareBaseline(s *Comparison, metric string) (*Compared, error) {
 			published, metric)
 	}
 	return &Compared{
-		Title: s.Name, Baseline: s.Pairs[0].Baseline, Pairs: s.Pairs, Threshold: -1, titles: s.titles(),
+		Title: s.Name, Baseline: s.Pairs[0].Baseline, Pairs: s.Pairs, Overall: s.Overall, Threshold: -1, titles: s.titles(),
 		Differences: s.differences(), Warnings: stats.ComparisonTexts(s.Findings), Changes: s.changes(), Findings: s.findings(),
 		Method: []string{fmt.Sprintf("Paired by round, %d of at most %d rounds; intervals of the ratio: %s.", s.Rounds,
 			s.Planned, confidence(len(s.Pairs)))},
@@ -116,10 +118,10 @@ func (s *Comparison) usable() error {
 	if len(s.Pairs) == 0 {
 		return fmt.Errorf("comparison %s: %w", s.Name, errNoPairs)
 	}
-	for i := range s.Pairs {
-		if p := &s.Pairs[i]; !consistent(p, s.Rounds) {
+	for _, p := range slices.Concat(s.Overall, s.Pairs) {
+		if !consistent(&p, s.Rounds) {
 			return fmt.Errorf("comparison %s: pair %s contradicts itself (%s): this is not what the operator wrote", s.Name,
-				pairName(p), p.Verdict)
+				pairName(&p), p.Verdict)
 		}
 	}
 	return nil

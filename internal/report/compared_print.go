@@ -58,7 +58,7 @@ func (c *Compared) answer() string {
 			worst = i
 		}
 	}
-	text := stats.AnswerOf(titled(c.Pairs, c.titles)).Text
+	text := stats.AnswerOf(titled(c.Overall, c.titles), titled(c.Pairs, c.titles)).Text
 	if worst >= 0 && len(c.Pairs) > 1 {
 		p := &titled(c.Pairs[worst:worst+1], c.titles)[0]
 		if text = p.String(); len(p.Parameters) > 0 {

@@ -103,4 +103,5 @@ func judge(s *report.Comparison, points []map[string]string, metric result.Metri
 		pair.Judge(design)
 		s.Pairs = append(s.Pairs, pair)
 	}
+	s.Overall = design.Overall(s.Pairs)
 }
