@@ -31,7 +31,8 @@ func (s *Comparison) readingOverall() string {
 	if len(s.Overall) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Over all points, it is the geometric mean of theirs; the interval of that: %s.", across(len(s.Overall), "variants"))
+	return fmt.Sprintf(" Over all points, it is the geometric mean of theirs; the interval of that: %s.",
+		across(len(s.Overall), "variants"))
 }
 
 // Baseline is the name of the variant that the others are compared with; empty if there is none.
