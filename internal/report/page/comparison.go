@@ -129,10 +129,18 @@ func causes(s *report.Comparison) *table {
 
 // pairName is the variant and the point of a pair.
 func pairName(p *stats.Paired) string {
-	if len(p.Parameters) == 0 {
-		return p.Variant
+	if place := placeName(p); place != "" {
+		return p.Variant + ", " + place
 	}
-	return p.Variant + ", " + stats.Label(p.Parameters)
+	return p.Variant
+}
+
+// placeName is the point of a pair, or that it is all of them; empty if there is only one.
+func placeName(p *stats.Paired) string {
+	if p.Points > 1 {
+		return report.AllPoints
+	}
+	return stats.Label(p.Parameters)
 }
 
 // changedFirst sorts pairs: differences, the largest first, then what is equal, then what has no answer.
@@ -163,7 +171,7 @@ func pairsTable(s *report.Comparison) *table {
 		texts("verdict"))
 	for i := range s.Overall {
 		o := &s.Overall[i]
-		cells := []cell{words(o.Variant + ", " + report.AllPoints)}
+		cells := []cell{words(pairName(o))}
 		for range parameters {
 			cells = append(cells, none())
 		}

@@ -115,7 +115,7 @@ func TestHeadline(t *testing.T) {
 		}
 	}
 	undecided := pagetest.Comparison()
-	undecided.Comparison.Pairs = nil
+	undecided.Comparison.Pairs, undecided.Comparison.Overall = nil, nil
 	for name, c := range map[string]struct {
 		drawn *page.Drawings
 		want  string
