@@ -5,6 +5,7 @@ package stats_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -138,7 +139,7 @@ func TestSpreadExplained(t *testing.T) {
 	}
 	missing := point(slower, same)
 	missing[3].Summary.Observed = nil
-	swapped := point(slower, same) // the best value has the second best latency, and so on: 1 - 6*2/210
+	swapped := point(slower, same) // the best value has the second best latency, and so on: 1 of 15 pairs
 	a, b := swapped[3].Summary.Observed, swapped[5].Summary.Observed
 	swapped[3].Summary.Observed, swapped[5].Summary.Observed = b, a
 	for name, tc := range map[string]struct {
@@ -146,17 +147,47 @@ func TestSpreadExplained(t *testing.T) {
 		want    string
 	}{
 		"the disk":            {point(slower, same), spread + " and follow the disk probe before each trial (rank correlation 1.00)"},
-		"the disk, nearly":    {swapped, spread + " and follow the disk probe before each trial (rank correlation 0.94)"},
+		"the disk, nearly":    {swapped, spread + " and follow the disk probe before each trial (rank correlation 0.87)"},
 		"the CPU":             {point(same, slower), spread + " and follow the CPU probe before each trial (rank correlation 1.00)"},
 		"seconds":             {lower, spread + " and follow the disk probe before each trial (rank correlation 1.00)"},
 		"the wrong direction": {point(faster, same), spread},
 		"nothing varied":      {point(same, same), spread},
-		"too few trials":      {point(slower, same)[:5], spread},
+		"too few trials":      {point(slower, same)[:4], spread},
 		"one was not seen":    {missing, spread},
 	} {
 		p := stats.Summarized(nil, tc.records)
 		if len(p.Warnings) != 1 || p.Warnings[0].Finding.String() != tc.want {
 			t.Errorf("%s: %v, want %q", name, p.Warnings, tc.want)
+		}
+	}
+}
+
+// Of runs whose values have nothing to do with the node, at most a twentieth say that it explains a point.
+func TestSpreadExplainedByChance(t *testing.T) {
+	const runs, points = 1000, 10
+	random := rand.New(rand.NewPCG(5, 6))
+	for _, trials := range []int{6, 7, 12} {
+		explained := 0
+		for range runs {
+			follows := false
+			for range points {
+				var records []*result.Record
+				var values []float64
+				for i := range trials {
+					values = append(values, 1000*math.Exp(0.3*random.NormFloat64()))
+					latency, work := 1000*math.Exp(0.3*random.NormFloat64()), 1e6*math.Exp(0.3*random.NormFloat64())
+					records = append(records, probed(i+1, values[i], int64(latency), int64(2*latency), int64(work)))
+				}
+				for _, w := range stats.PointFindings(records, values, points) {
+					follows = follows || w.Code == finding.SpreadFollowsDisk || w.Code == finding.SpreadFollowsCPU
+				}
+			}
+			if follows {
+				explained++
+			}
+		}
+		if share := float64(explained) / runs; share > stats.ErrorProbability {
+			t.Errorf("%d trials: the node explains a point in %.1f%% of runs", trials, 100*share)
 		}
 	}
 }
@@ -174,12 +205,12 @@ func TestThrottledWarning(t *testing.T) {
 		return all
 	}
 	const text = "the server was throttled at its CPU limit for 11–20% of the measured phase: the number depends on that limit"
-	got := stats.PointFindings([]*result.Record{held(0.11), held(0.2), held(0.009), unseen(4, 1)}, []float64{1, 1, 1, 1})
+	got := stats.PointFindings([]*result.Record{held(0.11), held(0.2), held(0.009), unseen(4, 1)}, []float64{1, 1, 1, 1}, 1)
 	if diff := cmp.Diff([]string{text + " (2 of 4 trials)"}, said(got)); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 	const most = "the server was throttled at its CPU limit for 100% of the measured phase: the number depends on that limit"
-	got = stats.PointFindings([]*result.Record{held(3)}, []float64{1})
+	got = stats.PointFindings([]*result.Record{held(3)}, []float64{1}, 1)
 	if diff := cmp.Diff([]string{most}, said(got)); diff != "" {
 		t.Errorf("on several CPUs (-want +got):\n%s", diff)
 	}

@@ -65,14 +65,24 @@ func ratioOf(values, reference []float64, level float64) Ratio {
 // PairedRatio of the values of one point to those of another, which were measured in the same rounds, with an interval that holds
 // at 95% for so many comparisons together. If there is none it says why.
 func PairedRatio(of, to []float64, comparisons int) (r Ratio, why string) {
-	n := min(len(of), len(to))
-	if n < MinForRanks {
-		return r, fmt.Sprintf("too few trials (%d): it takes %d to tell points apart", n, MinForRanks)
+	n, level := min(len(of), len(to)), ErrorProbability/float64(max(1, comparisons))
+	if least := minForLevel(level); n < least {
+		return r, fmt.Sprintf("too few trials (%d): it takes %d to tell points apart", n, least)
 	}
-	if r = ratioOf(of, to, ErrorProbability/float64(max(1, comparisons))); !r.Bounded() {
+	if r = ratioOf(of, to, level); !r.Bounded() {
 		return r, "a value is missing, zero or negative"
 	}
 	return r, ""
+}
+
+// minForLevel is how many trials two points must have for an interval at a two-sided level. Trials that are fast or slow by chance
+// give n ratios that agree and are wrong with the probability 2/4ⁿ, and no t test sees it.
+func minForLevel(level float64) int {
+	n := MinForRanks
+	for 2*math.Pow(4, -float64(n)) > level {
+		n++
+	}
+	return n
 }
 
 // Standing is which points are the best.
