@@ -81,7 +81,8 @@ func TestOverallOfWhatCannotBePutTogether(t *testing.T) {
 		"one variant has one point": {append(points("b", 1, 0.01, 1), points("c", 2, 0.01, 1, 1)...), []stats.Verdict{stats.Equal}, ""},
 		"two variants, point by point": {
 			[]stats.Paired{points("b", 1, 0.01, 1.2)[0], points("c", 2, 0.01, 1)[0], points("b", 3, 0.01, 1.2)[0], points("c", 4, 0.01, 1)[0]},
-			[]stats.Verdict{stats.Faster, stats.Equal}, "",
+			[]stats.Verdict{stats.Faster, stats.Equal},
+			"",
 		},
 	}
 	for name, tc := range cases {
