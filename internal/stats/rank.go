@@ -75,8 +75,8 @@ func PairedRatio(of, to []float64, comparisons int) (r Ratio, why string) {
 	return r, ""
 }
 
-// minForLevel is how many trials two points must have for an interval at a two-sided level. Trials that are fast or slow by chance
-// give n ratios that agree and are wrong with the probability 2/4ⁿ, and no t test sees it.
+// minForLevel is how many trials two points must have for an interval at a two-sided level. Trials that are fast or slow by
+// chance give n ratios that agree and are wrong with the probability 2/4ⁿ, and no t test sees it.
 func minForLevel(level float64) int {
 	n := MinForRanks
 	for 2*math.Pow(4, -float64(n)) > level {
