@@ -50,7 +50,7 @@ var (
 	// elsewhere are files whose texts are in findings.md or kubectl.md, or are data, or another program's.
 	elsewhere = regexp.MustCompile(
 		`internal/kubectl/(advice|completion)|workload/(workloadtest|tproch/(catalogue|text)|sysbench/output)`)
-	verbs     = regexp.MustCompile(`%(\[\d+\])?[-+#0]*[\d*]*(\.[\d*]+)?(\[\d+\])?[a-zA-Z]`)
+	verbs = regexp.MustCompile(`%(\[\d+\])?[-+#0]*[\d*]*(\.[\d*]+)?(\[\d+\])?[a-zA-Z]`)
 	// words: a sentence, rather than a name, has two of them.
 	words = regexp.MustCompile(`\pL{2,}.* .*\pL{2,}`)
 	// code is SQL, or the layout of a time.
