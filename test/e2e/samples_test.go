@@ -82,13 +82,13 @@ var _ = DescribeTable("a sample ends Complete, with numbers that add up",
 		comparisons := comparisonsOf(manifest)
 		for _, name := range comparisons {
 			kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+sampleTime.String(), "benchmarkcomparison/"+name)
-			judgeComparison(ctx, file, name)
+			judgeComparison(ctx, name)
 		}
 		for _, name := range runsOf(ctx, manifest, len(comparisons) > 0) {
 			// What is suspended waits for the one before it.
 			kubectl(ctx, "patch", "benchmarkrun/"+name, "--type=merge", "-p", `{"spec":{"suspend":false}}`)
 			kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+sampleTime.String(), "benchmarkrun/"+name)
-			judge(ctx, file, getRun(ctx, name))
+			judge(ctx, getRun(ctx, name))
 		}
 	}, samples())
 
@@ -107,7 +107,7 @@ func comparisonsOf(manifest string) []string {
 }
 
 // judgeComparison wants an answer, and judges every run that it is made of.
-func judgeComparison(ctx SpecContext, file, name string) {
+func judgeComparison(ctx SpecContext, name string) {
 	GinkgoHelper()
 	var comparison v1alpha1.BenchmarkComparison
 	Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &comparison)).To(Succeed())
@@ -120,7 +120,7 @@ func judgeComparison(ctx SpecContext, file, name string) {
 	Expect(cluster.List(ctx, &runs, client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelComparison: name})).To(Succeed())
 	Expect(runs.Items).To(HaveLen(int(*comparison.Status.Rounds.Measured) * len(comparison.Spec.Variants)))
 	for i := range runs.Items {
-		judge(ctx, file, &runs.Items[i])
+		judge(ctx, &runs.Items[i])
 	}
 }
 
@@ -144,7 +144,7 @@ func runsOf(ctx SpecContext, manifest string, besideComparisons bool) []string {
 }
 
 // judge compares what a finished run shows with what each of its attempts says, and prints what a person would look at.
-func judge(ctx SpecContext, file string, run *v1alpha1.BenchmarkRun) {
+func judge(ctx SpecContext, run *v1alpha1.BenchmarkRun) {
 	GinkgoHelper()
 	Expect(failure(run)).To(BeEmpty())
 	results := configMap(ctx, run.Status.Results.ConfigMap).Data
