@@ -213,10 +213,10 @@ func (t *tallied) verb() string {
 // empty if there are none.
 func AnswerOf(overall, list []Paired) Answer {
 	t := tally(list)
-	switch n := len(list); {
-	case n == 0:
+	switch len(list) {
+	case 0:
 		return Answer{}
-	case n == 1:
+	case 1:
 		return Answer{list[0].String() + at(list[0].Parameters), list[0].named()}
 	}
 	if a := overallAnswer(overall, list); a.Text != "" {
