@@ -154,20 +154,13 @@ func (d Design) judge(c *Comparison, low, high float64, lowerIsBetter bool) {
 }
 
 // FirstLook is the number of rounds after which there can be a verdict for the first time. If it is above MaxRounds there can be
-// none.
-//
-// A t test takes few values that happen to be alike for certainty. Where trials are fast or slow by chance, n rounds are alike
-// and wrong with a probability of up to 2/4ⁿ, whatever the test says: half of all trials slow, and each pair one fast and one
-// slow in the same order. No look is taken before that is a fifth of the comparison's error at most.
+// none. No look is taken before the rounds that are alike by chance (leastTrials) are a fifth of the comparison's error at most.
 func (d Design) FirstLook() int {
 	first := d.MaxRounds
 	if d.EarlyStop {
 		first = max(d.MinRounds, MinPairs)
 	}
-	for math.Pow(4, -float64(first))*2 > d.level()/5 {
-		first++
-	}
-	return first
+	return leastTrials(first, d.level()/5)
 }
 
 // level is the error of one comparison.

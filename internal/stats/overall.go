@@ -77,9 +77,9 @@ func (p *Paired) where() string {
 func (p *Paired) brief() string {
 	speed, _, _ := p.speed()
 	switch {
-	case speed >= timesFrom && (p.isTime() || p.Metric.Better != "lower"):
+	case p.isSpeedup():
 		return digits(speed, 2) + "× as fast"
-	case p.isTime() && p.Ratio >= timesFrom:
+	case p.isSlowdown():
 		return digits(p.Ratio, 2) + "× as long"
 	}
 	return p.Change()

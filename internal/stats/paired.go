@@ -105,9 +105,9 @@ func (p *Paired) difference() string {
 	speed, low, high := p.speed()
 	change, changes := p.change()
 	switch {
-	case p.Verdict == Faster && speed >= timesFrom && (p.isTime() || p.Metric.Better != "lower"):
+	case p.isSpeedup():
 		return fmt.Sprintf("%s is %s× as fast as %s (%s×)", p.Variant, digits(speed, 2), p.Baseline, span(low, high))
-	case p.isTime() && p.Ratio >= timesFrom:
+	case p.isSlowdown():
 		return fmt.Sprintf("%s takes %s× as long as %s (%s×)", p.Variant, digits(p.Ratio, 2), p.Baseline, span(p.Low, p.High))
 	case p.isTime():
 		return fmt.Sprintf("%s takes %s than %s (%s)", p.Variant, change, p.Baseline, changes)
@@ -116,6 +116,14 @@ func (p *Paired) difference() string {
 	}
 	return fmt.Sprintf("%s is %s than %s (%s)", p.Variant, change, p.Baseline, changes)
 }
+
+// isSpeedup says whether a difference is told as a factor of the speed, and isSlowdown whether as one of the time.
+func (p *Paired) isSpeedup() bool {
+	speed, _, _ := p.speed()
+	return p.Verdict == Faster && speed >= timesFrom && (p.isTime() || p.Metric.Better != "lower")
+}
+
+func (p *Paired) isSlowdown() bool { return p.isTime() && p.Ratio >= timesFrom }
 
 // Change is a difference in a few words, without its interval: 21% less time, 8.1% faster.
 func (p *Paired) Change() string {

@@ -66,7 +66,7 @@ func ratioOf(values, reference []float64, level float64) Ratio {
 // at 95% for so many comparisons together. If there is none it says why.
 func PairedRatio(of, to []float64, comparisons int) (r Ratio, why string) {
 	n, level := min(len(of), len(to)), ErrorProbability/float64(max(1, comparisons))
-	if least := minForLevel(level); n < least {
+	if least := leastTrials(MinForRanks, level); n < least {
 		return r, fmt.Sprintf("too few trials (%d): it takes %d to tell points apart", n, least)
 	}
 	if r = ratioOf(of, to, level); !r.Bounded() {
@@ -75,14 +75,14 @@ func PairedRatio(of, to []float64, comparisons int) (r Ratio, why string) {
 	return r, ""
 }
 
-// minForLevel is how many trials two points must have for an interval at a two-sided level. Trials that are fast or slow by
-// chance give n ratios that agree and are wrong with the probability 2/4ⁿ, and no t test sees it.
-func minForLevel(level float64) int {
-	n := MinForRanks
-	for 2*math.Pow(4, -float64(n)) > level {
-		n++
+// leastTrials is how many pairs of values an interval takes whose error is a level, from so many on. A t test takes few values
+// that happen to be alike for certainty: where trials are fast or slow by chance, n ratios are alike and wrong with a probability
+// of up to 2/4ⁿ, whatever the test says (half of all trials slow, and each pair one fast and one slow in the same order).
+func leastTrials(from int, level float64) int {
+	for 2*math.Pow(4, -float64(from)) > level {
+		from++
 	}
-	return n
+	return from
 }
 
 // Standing is which points are the best.

@@ -60,7 +60,7 @@ func spread(records []*result.Record, values []float64, points int) finding.Find
 }
 
 // concordance of two lists of the same length is how many pairs of places have the same order in both, less those that have
-// opposite ones. Divided by the number of pairs it is Kendall's rank correlation.
+// opposite ones. Divided by the number of pairs it is Kendall's rank correlation. That of gonum counts equal values as rising.
 func concordance(a, b []float64) int {
 	sum := 0
 	for i := range a {
