@@ -5,6 +5,7 @@ package report_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,6 +70,10 @@ func TestCompareVariants(t *testing.T) {
 		"verdict":    {"durable", "lazy", "", "contradicts itself", func(s *report.Comparison) { s.Pairs[0].Verdict = stats.Slower }},
 		"unknown v":  {"durable", "lazy", "", "contradicts itself", func(s *report.Comparison) { s.Pairs[0].Verdict = "Splendid" }},
 		"cut":        {"durable", "lazy", "", "contradicts itself", func(s *report.Comparison) { s.Pairs[0].Values = s.Pairs[0].Values[:5] }},
+		"all points": {"durable", "lazy", "", "contradicts itself", func(s *report.Comparison) {
+			s.Overall = slices.Clone(s.Pairs)
+			s.Overall[0].Verdict = stats.Slower
+		}},
 		"spec":       {"lazy", "same", "", "reading the specification", func(s *report.Comparison) { s.Spec = json.RawMessage(`{`) }},
 	} {
 		s := comparisonToCompare()
