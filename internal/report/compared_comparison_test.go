@@ -74,7 +74,7 @@ func TestCompareVariants(t *testing.T) {
 			s.Overall = slices.Clone(s.Pairs)
 			s.Overall[0].Verdict = stats.Slower
 		}},
-		"spec":       {"lazy", "same", "", "reading the specification", func(s *report.Comparison) { s.Spec = json.RawMessage(`{`) }},
+		"spec": {"lazy", "same", "", "reading the specification", func(s *report.Comparison) { s.Spec = json.RawMessage(`{`) }},
 	} {
 		s := comparisonToCompare()
 		if test.change != nil {
