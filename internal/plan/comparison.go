@@ -36,29 +36,45 @@ type Member struct {
 	Seed int64
 }
 
+// roundsPerBlock is the number of rounds over which places in the order are balanced.
+const roundsPerBlock = 6
+
 // ForComparison lists the members of a comparison in the order of measuring, for the most rounds that it may have: an early stop
-// leaves out the end. Rounds come in pairs. The first visits the variants in an order that is drawn from the seed, the second in
-// the opposite order, so that a steady drift adds the same to every variant. (See order.go for how numbers are drawn.)
+// leaves out the end. In each block of six rounds every variant comes before each other one three times, and after it three
+// times, so that a steady drift adds about the same to all. Which rounds of a block these are is drawn, so that no load that
+// comes and goes regularly meets the same variant every time. (See order.go for how numbers are drawn.)
 func ForComparison(spec *v1alpha1.BenchmarkComparisonSpec) []Member {
 	seed := uint64(ptr.Deref(spec.Seed, v1alpha1.DefaultSeed)) //nolint:gosec // a seed is not negative
 	orders, seeds := rand.NewPCG(seed, comparisonOrderStream), rand.NewPCG(seed, roundSeedStream)
-	variants := make([]int, len(spec.Variants))
+	var block [][]int
 	var members []Member
-	for round := 1; round <= int(spec.MaxRounds); round++ {
-		if round%2 == 1 {
-			for i := range variants {
-				variants[i] = i
-			}
-			shuffle(orders, variants)
-		} else {
-			slices.Reverse(variants)
+	for round := range int(spec.MaxRounds) {
+		if round%roundsPerBlock == 0 {
+			block = ordersOfBlock(orders, len(spec.Variants))
 		}
 		of := int64(seeds.Uint64() >> (64 - seedBits))
-		for _, v := range variants {
-			members = append(members, Member{Round: round, Variant: v, Seed: of})
+		for _, v := range block[round%roundsPerBlock] {
+			members = append(members, Member{Round: round + 1, Variant: v, Seed: of})
 		}
 	}
 	return members
+}
+
+// ordersOfBlock draws half of the orders of a block, adds the opposite of each, and shuffles them.
+func ordersOfBlock(pcg *rand.PCG, variants int) [][]int {
+	block := make([][]int, 0, roundsPerBlock)
+	for range roundsPerBlock / 2 {
+		order := make([]int, variants)
+		for i := range order {
+			order[i] = i
+		}
+		shuffle(pcg, order)
+		opposite := slices.Clone(order)
+		slices.Reverse(opposite)
+		block = append(block, order, opposite)
+	}
+	shuffle(pcg, block)
+	return block
 }
 
 // Baseline is the index of the variant that the others are compared with.

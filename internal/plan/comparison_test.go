@@ -5,6 +5,7 @@ package plan_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,11 +37,11 @@ func TestComparisonOrderGolden(t *testing.T) {
 		seed     int64
 		want     []string
 	}{
-		"two, seed 1":           {[]string{"a", "b"}, 1, []string{"ba", "ab", "ab", "ba", "ab", "ba", "ab", "ba"}},
-		"two, seed 2":           {[]string{"a", "b"}, 2, []string{"ba", "ab", "ab", "ba", "ba", "ab", "ab", "ba"}},
-		"three, seed 1":         {[]string{"a", "b", "c"}, 1, []string{"acb", "bca", "abc", "cba", "abc", "cba", "abc"}},
-		"three, largest seed":   {[]string{"a", "b", "c"}, 9007199254740991, []string{"acb"}},
-		"four, an odd number":   {[]string{"a", "b", "c", "d"}, 7, []string{"bdca", "acdb", "dbac"}},
+		"two, seed 1":           {[]string{"a", "b"}, 1, []string{"ba", "ab", "ab", "ab", "ba", "ba", "ab", "ab"}},
+		"two, seed 2":           {[]string{"a", "b"}, 2, []string{"ab", "ba", "ab", "ba", "ba", "ab", "ab", "ab"}},
+		"three, seed 1":         {[]string{"a", "b", "c"}, 1, []string{"acb", "cba", "abc", "bca", "cba", "abc", "bca"}},
+		"three, largest seed":   {[]string{"a", "b", "c"}, 9007199254740991, []string{"cba"}},
+		"four, an odd number":   {[]string{"a", "b", "c", "d"}, 7, []string{"acdb", "cbad", "dbac"}},
 		"two, no seed is one's": {[]string{"a", "b"}, -1, []string{"ba", "ab"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,22 +57,38 @@ func TestComparisonOrderGolden(t *testing.T) {
 	}
 }
 
-// Two rounds mirror each other: over such a pair the places of every variant in the order add up to the same.
-func TestComparisonOrderCancelsDrift(t *testing.T) {
+// In every block of six rounds, every variant comes before each other one three times, and the order is not that of the block
+// before.
+func TestComparisonOrderIsBalanced(t *testing.T) {
 	for variants := 2; variants <= 16; variants++ {
 		var names []string
 		for i := range variants {
 			names = append(names, fmt.Sprintf("v%d", i))
 		}
 		comparison := testutil.MakeComparison("s", "ns", names...).Obj()
-		sum := map[int]int{}
-		for i, m := range plan.ForComparison(&comparison.Spec) {
-			sum[m.Variant] += i
-		}
-		for v, s := range sum {
-			if s != sum[0] {
-				t.Errorf("%d variants: places of variant %d add up to %d, of variant 0 to %d", variants, v, s, sum[0])
+		comparison.Spec.MaxRounds = 18
+		members := plan.ForComparison(&comparison.Spec)
+		blocks := map[string]bool{}
+		for block := range slices.Chunk(members, 6*variants) {
+			before := map[[2]int]int{}
+			text := ""
+			for i, m := range block {
+				text += fmt.Sprint(m.Variant, " ")
+				for _, later := range block[i+1:] {
+					if later.Round == m.Round {
+						before[[2]int{m.Variant, later.Variant}]++
+					}
+				}
 			}
+			blocks[text] = true
+			for pair, n := range before {
+				if n != 3 {
+					t.Errorf("%d variants: %v come in this order %d times", variants, pair, n)
+				}
+			}
+		}
+		if len(blocks) < 2 {
+			t.Errorf("%d variants: all blocks have the same order", variants)
 		}
 	}
 }
