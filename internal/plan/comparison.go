@@ -36,13 +36,14 @@ type Member struct {
 	Seed int64
 }
 
-// roundsPerBlock is the number of rounds over which places in the order are balanced.
+// roundsPerBlock is the number of rounds in which no variant always comes before another one.
 const roundsPerBlock = 6
 
 // ForComparison lists the members of a comparison in the order of measuring, for the most rounds that it may have: an early stop
-// leaves out the end. In each block of six rounds every variant comes before each other one three times, and after it three
-// times, so that a steady drift adds about the same to all. Which rounds of a block these are is drawn, so that no load that
-// comes and goes regularly meets the same variant every time. (See order.go for how numbers are drawn.)
+// leaves out the end. The order is drawn anew for every round, so that no load that comes and goes regularly meets the same
+// variant every time. In each block of six rounds, two are the opposite of each other: otherwise six rounds in the same order,
+// which one of 32 comparisons of two variants begins with, would take an advantage of the first place for one of the variant.
+// More balance would bring a regularity back. (See order.go for how numbers are drawn.)
 func ForComparison(spec *v1alpha1.BenchmarkComparisonSpec) []Member {
 	seed := uint64(ptr.Deref(spec.Seed, v1alpha1.DefaultSeed)) //nolint:gosec // a seed is not negative
 	orders, seeds := rand.NewPCG(seed, comparisonOrderStream), rand.NewPCG(seed, roundSeedStream)
@@ -60,19 +61,19 @@ func ForComparison(spec *v1alpha1.BenchmarkComparisonSpec) []Member {
 	return members
 }
 
-// ordersOfBlock draws half of the orders of a block, adds the opposite of each, and shuffles them.
+// ordersOfBlock draws the orders of a block: all but one, and the opposite of the first, shuffled.
 func ordersOfBlock(pcg *rand.PCG, variants int) [][]int {
-	block := make([][]int, 0, roundsPerBlock)
-	for range roundsPerBlock / 2 {
-		order := make([]int, variants)
-		for i := range order {
-			order[i] = i
+	block := make([][]int, roundsPerBlock)
+	for round := range block[1:] {
+		block[round] = make([]int, variants)
+		for i := range variants {
+			block[round][i] = i
 		}
-		shuffle(pcg, order)
-		opposite := slices.Clone(order)
-		slices.Reverse(opposite)
-		block = append(block, order, opposite)
+		shuffle(pcg, block[round])
 	}
+	opposite := slices.Clone(block[0])
+	slices.Reverse(opposite)
+	block[roundsPerBlock-1] = opposite
 	shuffle(pcg, block)
 	return block
 }
