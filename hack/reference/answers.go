@@ -54,7 +54,7 @@ var pairs = []struct {
 	{"a time that falls", took, rounds(6, 100, 0.01), rounds(6, 79, 0.02), nil},
 	{"a time that doubles", took, rounds(6, 100, 0.01), rounds(6, 200, 0.02), nil},
 	{"another metric that falls", share, rounds(6, 4, 0.01), rounds(6, 3, 0.02), nil},
-	{"the same", rate, rounds(8, 100, 0.01), rounds(8, 101, 0.01), nil},
+	{"the same", rate, rounds(12, 100, 0.01), rounds(12, 101, 0.01), nil},
 	{"nearly the same, with some scatter", rate, rounds(20, 100, 0.01), rounds(20, 102, 0.06), nil},
 	{"much scatter", rate, rounds(20, 100, 0.1), rounds(20, 104, 0.5), nil},
 	{"two rounds", rate, rounds(2, 100, 0.01), rounds(2, 310, 0.02), nil},
@@ -64,7 +64,7 @@ var pairs = []struct {
 
 func answers(text *bytes.Buffer) {
 	text.WriteString(answersHead)
-	design := stats.Design{MinRounds: 4, MaxRounds: 20, EarlyStop: true, EquivalencePercent: 5, Comparisons: 1}
+	design := stats.Design{MinRounds: 6, MaxRounds: 20, EarlyStop: true, EquivalencePercent: 5, Comparisons: 1}
 	for _, p := range pairs {
 		pair := stats.Paired{Variant: "lazy", Baseline: "durable", BaselineValues: p.baseline, Values: p.variant}
 		base := p.metric

@@ -113,7 +113,7 @@ func TestComparisonIsDecidedWithItsClaims(t *testing.T) {
 	} {
 		s := testutil.Pair(claim(least))
 		p := planOfComparison(t, s)
-		seen := measuredRuns(s, p, 8)
+		seen := measuredRuns(s, p, 12)
 		if got := string(seen.Judged.Claims[0].Verdict); got != want || !seen.Judged.Decided() {
 			t.Errorf("at least %s: %s, decided %t: %s", least, got, seen.Judged.Decided(), seen.Judged.Claims[0].Detail)
 		}

@@ -116,7 +116,7 @@ func (u *Unanswered) cause() string {
 	case low.Cause == NoRatio:
 		return "a value is missing, zero or negative"
 	case low.Cause == Contradiction:
-		return "the rounds contradict each other: something changed between them"
+		return "the mean ratio of all rounds is one that earlier rounds had excluded: something changed between them"
 	}
 	text, unit := "the ratios vary too much between rounds", "rounds"
 	if low.Separate {
