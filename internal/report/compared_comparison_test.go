@@ -98,7 +98,7 @@ func TestCompareVariantsOfTwoComparisons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := report.CompareSides(a, b, 5)
+	c, err := report.CompareSides(a, b, 5, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,6 +70,9 @@ type Design struct {
 	EquivalencePercent float64
 	// Comparisons is the number of points times the number of variants besides the baseline. The error is divided by it.
 	Comparisons int
+	// BetweenRuns is the standard deviation, as a fraction, by which the medians of equal runs differ from one run to the next.
+	// Only CompareSeparate needs it: trials of one run do not show it.
+	BetweenRuns float64
 }
 
 // Comparison of a variant with the baseline at one point.

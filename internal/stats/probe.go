@@ -94,23 +94,43 @@ func ProbeDifferences(before, after Probe) []string {
 	return list
 }
 
-// drift says between which trials the node differed the most.
+// drift says between which trials the node differed the most. Of runs on a steady disk, at most ErrorProbability have a finding
+// about it: the two numbers of its probe share the level.
 func drift(records []*result.Record) []finding.Finding {
 	var list []finding.Finding
-	disk := func(p Probe) int64 { return p.FdatasyncMicros }
-	tail := func(p Probe) int64 { return p.FdatasyncP95Micros }
-	low, high, from, to := extremes(records, disk)
-	if !differs(low.FdatasyncMicros, high.FdatasyncMicros, driftBound, minDrift) {
-		low, high, from, to = extremes(records, tail)
-	}
-	if !limited(records) && diskDiffers(low, high) {
-		list = append(list, finding.DiskDrift(low.fdatasync(), high.fdatasync(), from, to))
+	for _, disk := range []struct {
+		of    func(Probe) int64
+		bound float64
+	}{
+		{func(p Probe) int64 { return p.FdatasyncMicros }, driftBound},
+		{func(p Probe) int64 { return p.FdatasyncP95Micros }, driftBoundP95},
+	} {
+		low, high, from, to := extremes(records, disk.of)
+		if !limited(records) && differs(disk.of(low), disk.of(high), disk.bound, minDrift) && trends(records, disk.of) {
+			list = append(list, finding.DiskDrift(low.fdatasync(), high.fdatasync(), from, to))
+			break
+		}
 	}
 	work := func(p Probe) int64 { return p.WorkNanos }
 	if low, high, from, to := extremes(records, work); differs(low.WorkNanos, high.WorkNanos, driftBound, 0) {
 		list = append(list, finding.CPUDrift(low.workMicros(), high.workMicros(), from, to))
 	}
 	return list
+}
+
+// trends says whether a number of the disk's probe rose or fell over the trials (Mann and Kendall). A few dozen calls of
+// fdatasync scatter so much on a steady disk that the extremes of a run say nothing. It takes five trials, and does not see a
+// change that is over in the middle of a run.
+func trends(records []*result.Record, of func(Probe) int64) bool {
+	var trials, values []float64
+	for _, r := range records {
+		if p, found := ProbeOf(r); found && of(p) > 0 {
+			trials, values = append(trials, float64(r.Trial)), append(values, float64(of(p)))
+		}
+	}
+	trend := concordance(trials, values)
+	// Half of the level for each number of the probe, and half of that for each direction.
+	return concordanceTail(len(values), max(trend, -trend)) <= ErrorProbability/4
 }
 
 // limited says whether block I/O was limited. Some calls then pass at once and others wait, so that the few calls of a probe say

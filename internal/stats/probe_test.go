@@ -51,6 +51,15 @@ func limited(trial int, median, p95 int64) *result.Record {
 	return r
 }
 
+// onDisk are trials before which the disk had these medians, with the same 95th percentile.
+func onDisk(p95 int64, medians ...int64) []*result.Record {
+	var list []*result.Record
+	for i, median := range medians {
+		list = append(list, probed(i+1, 1, median, p95, 500_000))
+	}
+	return list
+}
+
 func TestProbeFindings(t *testing.T) {
 	earlier := stats.Probe{FdatasyncMicros: 100, FdatasyncP95Micros: 200, WorkNanos: 500_000}
 	unmeasured := probed(1, 1, -1, -1, -1)
@@ -69,16 +78,31 @@ func TestProbeFindings(t *testing.T) {
 		"limited":             {[]*result.Record{limited(1, 300, 98_000), limited(2, 2000, 97_000)}, earlier, run, nil},
 		"in memory":           {[]*result.Record{probed(1, 1, 1, 2, 500_000), probed(2, 1, 4, 9, 500_000)}, stats.Probe{}, "", nil},
 		"the disk": {
-			[]*result.Record{probed(1, 1, 110, 200, 500_000), probed(2, 1, 400, 900, 500_000), probed(3, 1, 104, 156, 500_000)},
+			onDisk(200, 110, 104, 130, 200, 390, 400),
 			stats.Probe{},
 			"",
-			[]string{"disk probe: fdatasync took 104 µs (p95 156 µs) before trial 3 and 400 µs (p95 900 µs) before trial 2"},
+			[]string{"disk probe: fdatasync took 104 µs (p95 200 µs) before trial 2 and 400 µs (p95 200 µs) before trial 6"},
+		},
+		"the disk became faster": {
+			onDisk(200, 400, 380, 210, 150, 110),
+			stats.Probe{},
+			"",
+			[]string{"disk probe: fdatasync took 110 µs (p95 200 µs) before trial 5 and 400 µs (p95 200 µs) before trial 1"},
+		},
+		"the disk, in no order": {onDisk(200, 110, 400, 104, 390, 108, 380), stats.Probe{}, "", nil},
+		"too few trials":        {onDisk(200, 104, 130, 200, 400), stats.Probe{}, "", nil},
+		"the disk's limit": {
+			[]*result.Record{limited(1, 104, 200), limited(2, 130, 200), limited(3, 200, 200), limited(4, 300, 200), limited(5, 400, 200)},
+			stats.Probe{}, "", nil,
 		},
 		"the disk's slowest calls": {
-			[]*result.Record{probed(1, 1, 110, 156, 500_000), probed(2, 1, 104, 1785, 500_000)},
+			[]*result.Record{
+				probed(1, 1, 110, 156, 500_000), probed(2, 1, 104, 180, 500_000), probed(3, 1, 105, 300, 500_000),
+				probed(4, 1, 106, 900, 500_000), probed(5, 1, 104, 1785, 500_000),
+			},
 			stats.Probe{},
 			"",
-			[]string{"disk probe: fdatasync took 110 µs (p95 156 µs) before trial 1 and 104 µs (p95 1785 µs) before trial 2"},
+			[]string{"disk probe: fdatasync took 110 µs (p95 156 µs) before trial 1 and 104 µs (p95 1785 µs) before trial 5"},
 		},
 		"the CPU": {
 			[]*result.Record{probed(4, 1, 100, 200, 500_000), probed(5, 1, 100, 200, 640_100)},
@@ -92,10 +116,13 @@ func TestProbeFindings(t *testing.T) {
 			"", nil,
 		},
 		"several of many": {
-			slices.Concat(alike(1, 18), []*result.Record{probed(19, 1, 900, 950, 500_000), probed(20, 1, 400, 410, 500_000)}),
+			slices.Concat(alike(1, 15), []*result.Record{
+				probed(16, 1, 400, 410, 500_000), probed(17, 1, 410, 420, 500_000), probed(18, 1, 420, 430, 500_000),
+				probed(19, 1, 430, 440, 500_000), probed(20, 1, 440, 450, 500_000),
+			}),
 			stats.Probe{},
 			"",
-			[]string{"disk probe: fdatasync took 105 µs (p95 200 µs) before trial 2 and 400 µs (p95 410 µs) before trial 20"},
+			[]string{"disk probe: fdatasync took 105 µs (p95 200 µs) before trial 2 and 430 µs (p95 440 µs) before trial 19"},
 		},
 		"another day": {
 			[]*result.Record{probed(1, 1, 300, 800, 800_000), probed(2, 1, 310, 820, 810_000)},
@@ -189,6 +216,37 @@ func TestSpreadExplainedByChance(t *testing.T) {
 		if share := float64(explained) / runs; share > stats.ErrorProbability {
 			t.Errorf("%d trials: the node explains a point in %.1f%% of runs", trials, 100*share)
 		}
+	}
+}
+
+// Of runs on a steady disk, whose probes scatter, at most a twentieth say that it was not the same. Of those on a disk that
+// becomes half as fast nearly all do.
+func TestDiskDriftByChance(t *testing.T) {
+	const runs = 2000
+	random := rand.New(rand.NewPCG(7, 8))
+	share := func(trials int, slower float64) float64 {
+		said := 0
+		for range runs {
+			var records []*result.Record
+			for i := range trials {
+				median := 200 * math.Exp(0.12*random.NormFloat64()) * math.Pow(slower, float64(i)/float64(trials-1))
+				records = append(records, probed(i+1, 1, int64(median), int64(2*median*math.Exp(0.4*math.Abs(random.NormFloat64()))), 1))
+			}
+			if len(stats.ProbeFindings(records, stats.Probe{}, "")) > 0 {
+				said++
+			}
+		}
+		return float64(said) / runs
+	}
+	// The level is exact: two standard errors of the simulation are no excess.
+	most := stats.ErrorProbability + 2*math.Sqrt(stats.ErrorProbability*(1-stats.ErrorProbability)/runs)
+	for _, trials := range []int{3, 5, 6, 12, 30, 120} {
+		if steady := share(trials, 1); steady > most {
+			t.Errorf("%d trials: the disk is not the same in %.1f%% of runs on a steady one", trials, 100*steady)
+		}
+	}
+	if found := share(30, 2); found < 0.95 {
+		t.Errorf("a disk that becomes half as fast is found in %.1f%% of runs", 100*found)
 	}
 }
 

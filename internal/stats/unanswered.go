@@ -122,6 +122,9 @@ func (u *Unanswered) cause() string {
 	if low.Separate {
 		text, unit = "the values vary too much between trials", "trials on each side"
 	}
+	if low.Cause == BetweenRuns {
+		text = fmt.Sprintf("equal runs may differ by %d%%, however many trials they have", low.EquivalencePercent)
+	}
 	if low.needsRounds() {
 		text += fmt.Sprintf("; a difference of %d%% would take about %s %s to show", low.EquivalencePercent,
 			countRange(low.RoundsNeeded, high.RoundsNeeded), unit)

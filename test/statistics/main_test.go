@@ -152,3 +152,23 @@ func TestSeparateRunsFind(t *testing.T) {
 		t.Errorf("a drift is taken for a difference in only %.1f%%: the documentation warns of more", 100*differ)
 	}
 }
+
+// Equal runs that differ from run to run by what is assumed are said to differ in 5% of the comparisons at most, and their intervals
+// are right; without the assumption they are not.
+func TestNoFalseVerdictsBetweenRuns(t *testing.T) {
+	for _, between := range []float64{0.02, stats.DefaultBetweenRuns} {
+		for n, points := range []int{1, 30} {
+			times := []int{comparisons, 300}[n]
+			s := Separate{Noise: normal(0.02), First: 12, Second: 12, Points: points, BetweenRuns: between}
+			differ, covered := s.Run(allowing(stats.DefaultBetweenRuns), times)
+			if above(differ, 0.05, times) || above(1-covered, 0.05, times) {
+				t.Errorf("%g between runs, %d points: said to differ in %.1f%%, intervals right in %.1f%%", between, points, 100*differ,
+					100*covered)
+			}
+			if differ, _ := s.Run(shipped, times); differ < 0.2 {
+				t.Errorf("%g between runs, %d points: nothing is assumed, and yet said to differ in only %.1f%%", between, points,
+					100*differ)
+			}
+		}
+	}
+}
