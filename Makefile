@@ -27,7 +27,7 @@ readme: ## Run the demo and put its output into README.md.
 
 .PHONY: test
 test: ## The tests that every change must pass: unit, API server, report page, loader against MariaDB, kind cluster.
-	@hack/test.sh unit envtest page loader-sysbench -- e2e loader
+	@hack/test.sh unit envtest page -- loader-sysbench loader -- e2e
 
 .PHONY: test-all
 test-all: ## Everything, the slow tests too; writes docs/test-results.md.

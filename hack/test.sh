@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# test.sh [--record] [LAYER… --] LAYER… — runs layers of tests, each with all the set-up that it needs, and says how many tests of
-# each layer ran. A skipped test counts as a failure: what cannot run must say so. Layers before -- run beside the others, because
-# both wait for much of their time; what they print comes when the last of them has ended. --record writes each layer's result to
-# docs/test-results.md as soon as it is there, with date and commit, and leaves the other layers' lines alone. Layers: unit,
-# envtest, page (report pages in a browser), loader (MariaDB 11.8), loader-old (10.11), loader-mysql (MySQL 9.7), the same with
-# -sysbench, e2e, faults (what goes wrong on a cluster), reliability (the cases of docs/reliability.md), samples (each to its
-# end), fuzz. FLAGS go to Ginkgo.
+# test.sh [--record] [LAYER… --]… LAYER… — runs layers of tests, each with all the set-up that it needs, and says how many tests
+# of each layer ran. A skipped test counts as a failure: what cannot run must say so. Groups of layers, with -- between them, run
+# beside each other, because each waits for much of its time; what a group but the last prints comes when it has ended. --record
+# writes each layer's result to docs/test-results.md as soon as it is there, with date and commit, and leaves the other layers'
+# lines alone. Layers: unit, envtest, page (report pages in a browser), loader (MariaDB 11.8), loader-old (10.11), loader-mysql
+# (MySQL 9.7), the same with -sysbench, e2e, faults (what goes wrong on a cluster), reliability (the cases of
+# docs/reliability.md), samples (each to its end), fuzz. FLAGS go to Ginkgo.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -162,10 +162,12 @@ layers() {
 	done
 }
 
-# beside LAYER… runs them with their output in a file, which it prints whole at the end, whatever ends it.
+# beside LAYER… runs a group with its output in a file, which it prints whole at the end, whatever ends it.
 beside() {
-	trap 'cat "$LOGS/beside.log" >&3' EXIT
-	layers "$@" >"$LOGS/beside.log" 2>&1
+	local file=$LOGS/beside-$1.log
+	# shellcheck disable=SC2064 # the file's name now
+	trap "cat '$file' >&3" EXIT
+	layers "$@" >"$file" 2>&1
 	return "$failed"
 }
 
@@ -177,22 +179,21 @@ if [ "${1:-}" = --record ]; then
 	recording=yes
 	shift
 fi
-if [[ " $* " == *" -- "* ]]; then
+groups=()
+trap '[ "${#groups[@]}" -eq 0 ] || kill -- "${groups[@]/#/-}" 2>/dev/null || true' EXIT
+while [[ " $* " == *" -- "* ]]; do
 	others=()
 	while [ "$1" != -- ]; do others+=("$1") && shift; done
 	shift
-	log "beside these layers, with output in ${LOGS#"$REPO/"}/beside.log: ${others[*]}"
+	log "beside other layers, with output in ${LOGS#"$REPO/"}/beside-${others[0]}.log: ${others[*]}"
 	set -m # a process group of its own, which ends with this one
 	beside "${others[@]}" 3>&1 &
 	set +m
-	group=$!
-	trap 'kill -- "-$group" 2>/dev/null || true' EXIT
-fi
+	groups+=("$!")
+done
 layers "$@"
-if [ -n "${group:-}" ]; then
-	wait "$group" || failed=1
-	trap - EXIT
-fi
+for group in "${groups[@]}"; do wait "$group" || failed=1; done
+groups=()
 echo
 cat "$LOGS/results"
 if [ "$failed" -ne 0 ]; then die "failed"; fi

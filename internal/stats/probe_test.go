@@ -93,7 +93,8 @@ func TestProbeFindings(t *testing.T) {
 		"too few trials":        {onDisk(200, 104, 130, 200, 400), stats.Probe{}, "", nil},
 		"the disk's limit": {
 			[]*result.Record{limited(1, 104, 200), limited(2, 130, 200), limited(3, 200, 200), limited(4, 300, 200), limited(5, 400, 200)},
-			stats.Probe{}, "", nil,
+			stats.Probe{},
+			"", nil,
 		},
 		"the disk's slowest calls": {
 			[]*result.Record{

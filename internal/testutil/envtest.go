@@ -40,6 +40,8 @@ func RunWithEnvironment(m *testing.M, set func(*envtest.Environment, client.With
 	// Some tests store more than the 2 GiB that etcd takes unless it is told otherwise.
 	environment.ControlPlane.Etcd = new(envtest.Etcd)
 	environment.ControlPlane.Etcd.Configure().Set("quota-backend-bytes", "8589934592")
+	// From its cache, the API server answers a LIST when etcd has told it how far the cache is, which it asks for ten times a second.
+	environment.ControlPlane.GetAPIServer().Configure().Set("watch-cache", "false")
 	config, err := environment.Start()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starting the API server:", err)
