@@ -226,7 +226,8 @@ const (
 // EarlyStopSpec is when a comparison ends before all rounds are measured.
 type EarlyStopSpec struct {
 	// policy is WhenDecided (the comparison ends when every pair has its answer: faster, slower, or equal within
-	// equivalencePercent; that is looked at after every round up to 20, every fifth up to 60, every tenth beyond) or Disabled (all rounds are measured). Defaults to WhenDecided.
+	// equivalencePercent; that is looked at after every round up to 20, every fifth up to 60, every tenth beyond) or Disabled (all
+	// rounds are measured). Defaults to WhenDecided.
 	// +optional
 	// +kubebuilder:default=WhenDecided
 	// +kubebuilder:validation:Enum=WhenDecided;Disabled

@@ -143,7 +143,8 @@ func (e Experiment) values(r *rand.Rand) (baseline, variant [][]float64) {
 // members are the runs in the order of measuring.
 func (e Experiment) members(r *rand.Rand) []plan.Member {
 	spec := &v1alpha1.BenchmarkComparisonSpec{
-		Variants: make([]v1alpha1.Variant, 2), MaxRounds: int32(e.Design.MaxRounds), Seed: ptr.To(r.Int64()),
+		Variants: make([]v1alpha1.Variant, 2), Seed: ptr.To(r.Int64()),
+		MaxRounds: int32(e.Design.MaxRounds), //nolint:gosec // 200 at most
 	}
 	members := plan.ForComparison(spec)
 	if e.Order == OneAfterTheOther {

@@ -9,9 +9,6 @@ import (
 	"math/rand/v2"
 )
 
-// maxRounds of the comparisons in the tables.
-const maxRounds = 20
-
 // swing is a load that comes and goes with a period of few trials: the rate is up to 10% above and below its mean.
 func swing(period int) Noise {
 	return Noise{
@@ -24,23 +21,6 @@ func swing(period int) Noise {
 			return series
 		},
 		Means: "a job with such a period is taken for a difference more often; stop it, or make trials longer than it.",
-	}
-}
-
-// second of a round is slower or faster: what the first run leaves behind, in caches or on the disk. Trials come in rounds of two.
-func second(slower float64) Noise {
-	return Noise{
-		Name: fmt.Sprintf("the first run of each round is %.0f%% slower", 100*slower),
-		Series: func(r *rand.Rand, n int) []float64 {
-			series := make([]float64, n)
-			for i := range series {
-				if series[i] = 0.02 * r.NormFloat64(); i/(n/2/maxRounds)%2 == 0 {
-					series[i] += math.Log1p(-slower)
-				}
-			}
-			return series
-		},
-		Means: "an effect of the place in a round is taken for a difference.",
 	}
 }
 
@@ -73,8 +53,8 @@ func wandering(correlation float64) Noise {
 	n := normal(0.02)
 	n.Name = fmt.Sprintf("the ratio itself wanders (AR(1) %g from round to round)", correlation)
 	n.Ratio = func(r *rand.Rand, rounds int) []float64 { return autoregressive(r, rounds, correlation, 0.05) }
-	n.Means = "what changes one variant only, and slowly, is taken for a difference: a verdict holds for the hour of the comparison. " +
-		"Repeat it at another time."
+	n.Means = "what changes one variant only, and slowly, is taken for a difference: a verdict holds for the hour of the " +
+		"comparison. Repeat it at another time."
 	return n
 }
 

@@ -39,7 +39,7 @@ func TestNoFalseVerdicts(t *testing.T) {
 		t.Run(noise.Name, func(t *testing.T) {
 			for points, comparisons := range map[int]int{1: comparisons, 30: 300} {
 				o := Experiment{Design: asShipped(points), Noise: noise, Points: points}.Run(comparisons)
-				if above(o.Differ, 0.05, comparisons) {
+				if above(o.Differ, comparisons) {
 					t.Errorf("%d points: said to differ in %.1f%%", points, 100*o.Differ)
 				}
 			}
@@ -52,7 +52,7 @@ func TestNoFalseEquality(t *testing.T) {
 	for _, noise := range []Noise{normal(0.01), normal(0.02), normal(0.05), modes(0.2, 2), load(0.5)} {
 		t.Run(noise.Name, func(t *testing.T) {
 			o := Experiment{Design: asShipped(1), Noise: noise, Points: 1, Difference: math.Log1p(0.0501)}.Run(comparisons)
-			if above(o.Equal, 0.05, comparisons) {
+			if above(o.Equal, comparisons) {
 				t.Errorf("said to be equal in %.1f%%", 100*o.Equal)
 			}
 		})
@@ -80,7 +80,7 @@ func TestCoverage(t *testing.T) {
 		}
 		for _, difference := range []float64{0, 0.02, 0.05, 0.2} {
 			o := Experiment{Design: asShipped(1), Noise: normal(cv), Points: 1, Difference: math.Log1p(difference)}.Run(comparisons)
-			if above(1-o.AtStop, 0.05, comparisons) {
+			if above(1-o.AtStop, comparisons) {
 				t.Errorf("CV %g, %g: the last interval contains the ratio in %.1f%%", cv, difference, 100*o.AtStop)
 			}
 		}
@@ -91,7 +91,7 @@ func TestOneAfterTheOtherIsWorse(t *testing.T) {
 	e := Experiment{Design: asShipped(1), Noise: drift(0.40), Points: 1}
 	mixed := e.Run(comparisons)
 	e.Order = OneAfterTheOther
-	if apart := e.Run(comparisons); above(mixed.Differ, 0.05, comparisons) || apart.Differ < 0.5 {
+	if apart := e.Run(comparisons); above(mixed.Differ, comparisons) || apart.Differ < 0.5 {
 		t.Errorf("said to differ: %.1f%% interleaved, %.1f%% one after the other", 100*mixed.Differ, 100*apart.Differ)
 	}
 }
@@ -127,7 +127,7 @@ func TestNoFalseVerdictsOfSeparateRuns(t *testing.T) {
 				for n, points := range []int{1, 30} {
 					times := []int{comparisons, 300}[n]
 					s := Separate{Noise: noise, First: size[0], Second: size[1], Points: points}
-					if differ, _ := s.Run(shipped, times); above(differ, 0.05, times) {
+					if differ, _ := s.Run(shipped, times); above(differ, times) {
 						t.Errorf("%v trials, %d points: said to differ in %.1f%%", size, points, 100*differ)
 					}
 				}
@@ -135,7 +135,7 @@ func TestNoFalseVerdictsOfSeparateRuns(t *testing.T) {
 		})
 	}
 	skewed := Separate{Noise: modes(0.2, 2), First: 3, Second: 12, Points: 1}
-	if differ, _ := skewed.Run(welch, comparisons); !above(differ, 0.05, comparisons) {
+	if differ, _ := skewed.Run(welch, comparisons); !above(differ, comparisons) {
 		t.Errorf("Welch's test is wrong in only %.1f%%: is it worth another method?", 100*differ)
 	}
 }
@@ -144,7 +144,7 @@ func TestNoFalseVerdictsOfSeparateRuns(t *testing.T) {
 func TestSeparateRunsFind(t *testing.T) {
 	s := Separate{Noise: normal(0.02), First: 6, Second: 6, Points: 1, Difference: math.Log1p(0.05)}
 	differ, covered := s.Run(shipped, comparisons)
-	if differ < 0.9 || above(1-covered, 0.05, comparisons) {
+	if differ < 0.9 || above(1-covered, comparisons) {
 		t.Errorf("5%% at CV 2%%: found in %.1f%%, interval right in %.1f%%", 100*differ, 100*covered)
 	}
 	drifts := Separate{Noise: drift(0.40), First: 6, Second: 6, Points: 1}
@@ -161,7 +161,7 @@ func TestNoFalseVerdictsBetweenRuns(t *testing.T) {
 			times := []int{comparisons, 300}[n]
 			s := Separate{Noise: normal(0.02), First: 12, Second: 12, Points: points, BetweenRuns: between}
 			differ, covered := s.Run(allowing(stats.DefaultBetweenRuns), times)
-			if above(differ, 0.05, times) || above(1-covered, 0.05, times) {
+			if above(differ, times) || above(1-covered, times) {
 				t.Errorf("%g between runs, %d points: said to differ in %.1f%%, intervals right in %.1f%%", between, points, 100*differ,
 					100*covered)
 			}

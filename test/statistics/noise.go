@@ -18,7 +18,8 @@ type Noise struct {
 	Name string
 	// Series of n trials.
 	Series func(r *rand.Rand, n int) []float64
-	// Ratio adds to the logarithm of the ratio of the two variants, round by round: no order of the trials can cancel it. Nil: nothing.
+	// Ratio adds to the logarithm of the ratio of the two variants, round by round: no order of the trials can cancel it. Nil is
+	// nothing.
 	Ratio func(r *rand.Rand, rounds int) []float64
 	// Unit that values around 1 are rounded to; 0: they are not.
 	Unit float64

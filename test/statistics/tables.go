@@ -67,7 +67,7 @@ func (w *writer) noDifference(noises []Noise) {
 		for _, points := range []int{1, 30} {
 			o := w.run(Experiment{Design: asShipped(points), Noise: noise, Points: points})
 			differ := percent(o.Differ)
-			if above(o.Differ, stats.ErrorProbability, o.Comparisons) {
+			if above(o.Differ, o.Comparisons) {
 				differ, high = "**"+differ+"**", true
 			}
 			cells = append(cells, differ, percent(o.Equal), fmt.Sprintf("%g", o.Median))
@@ -79,8 +79,9 @@ func (w *writer) noDifference(noises []Noise) {
 	w.text("\nMore than 5%% are in bold. What they mean:\n\n%s\n", strings.Join(meanings, "\n"))
 }
 
-// above says whether a share of simulated comparisons is above a limit by more than chance explains.
-func above(share, limit float64, comparisons int) bool {
+// above says whether a share of simulated comparisons is above the error of a comparison by more than chance explains.
+func above(share float64, comparisons int) bool {
+	const limit = stats.ErrorProbability
 	return share > limit+3*math.Sqrt(limit*(1-limit)/float64(comparisons))
 }
 
