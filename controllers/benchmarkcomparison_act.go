@@ -38,7 +38,7 @@ func (r *BenchmarkComparisonReconciler) act(ctx context.Context, s *comparisonSt
 		if err != nil {
 			return err
 		}
-		return r.createMember(ctx, s, run)
+		return r.createMember(ctx, s, run, a)
 	case lifecycle.SuspendMember:
 		return r.suspendMember(ctx, s.owner, a)
 	case lifecycle.RemoveMember:
@@ -93,13 +93,15 @@ func memberRun(comparison *v1alpha1.BenchmarkComparison, a lifecycle.CreateMembe
 }
 
 // createMember creates a run, which the comparison then knows as its own. One that exists already is not in the cache yet.
-func (r *BenchmarkComparisonReconciler) createMember(ctx context.Context, s *comparisonStep, run *v1alpha1.BenchmarkRun) error {
+func (r *BenchmarkComparisonReconciler) createMember(
+	ctx context.Context, s *comparisonStep, run *v1alpha1.BenchmarkRun, a lifecycle.CreateMember,
+) error {
 	err := r.writer(s.owner).createUnchecked(ctx, run, true, client.FieldValidation("Strict"))
 	if apierrors.IsAlreadyExists(err) {
 		return r.existing(ctx, s.owner, run)
 	}
 	if err == nil && run.UID != "" { // a namespace that is being deleted has taken nothing
-		s.seen.Current = v1alpha1.RunReference{Name: run.Name, UID: string(run.UID)}
+		s.seen.Current = append(a.Beside, v1alpha1.CurrentRun{Name: run.Name, UID: string(run.UID)})
 	}
 	return err
 }

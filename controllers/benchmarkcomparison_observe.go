@@ -40,7 +40,7 @@ func (r *BenchmarkComparisonReconciler) observe(
 	}
 	seen := &lifecycle.ComparisonObserved{
 		Lane: lane, Checked: m.checked, ComparisonRuns: analysis.ComparisonRuns{Members: make([]analysis.Member, len(p.Members))},
-		Images: lifecycle.ImagesOf(comparison.Status.Images, r.Images), Current: comparison.Status.CurrentRun,
+		Images: lifecycle.ImagesOf(comparison.Status.Images, r.Images), Current: comparison.Status.CurrentRuns,
 	}
 	if comparison.Status.Results.ConfigMap != "" {
 		seen.Results = &comparison.Status.Results

@@ -54,7 +54,7 @@ func (r *BenchmarkRunReconciler) observe(
 	if o.seen.Lane, err = r.lanes().observe(ctx, lifecycle.ContenderOf(run), reader); err != nil {
 		return nil, err
 	}
-	if o.seen.Named, err = isCurrent(ctx, run, reader); err != nil {
+	if o.seen.Alternation, o.seen.Named, err = alternation(ctx, run, reader); err != nil {
 		return nil, err
 	}
 	if o.seen.ComparisonRows, err = r.comparisonRows(ctx, run, o.seen.Named); err != nil {
@@ -80,21 +80,25 @@ func (r *BenchmarkRunReconciler) observe(
 	return &o.seen, nil
 }
 
-// isCurrent says whether the comparison that a run belongs to names it as its current run: anybody may make one with an owner
-// reference.
-func isCurrent(ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Reader) (bool, error) {
+// alternation of a run with those of other variants, and whether the comparison that it belongs to names it as a current run:
+// anybody may make one with an owner reference.
+func alternation(ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Reader) (*lifecycle.Alternation, bool, error) {
 	of := lifecycle.MemberOf(run)
 	if of == nil {
-		return false, nil
+		return nil, false, nil
 	}
 	var comparison v1alpha1.BenchmarkComparison
 	if err := reader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: of.Name}, &comparison); err != nil {
 		if client.IgnoreNotFound(err) == nil {
-			return false, nil
+			return nil, false, nil
 		}
-		return false, fmt.Errorf("reading comparison %s for its current run: %w", of.Name, err)
+		return nil, false, fmt.Errorf("reading comparison %s for its current runs: %w", of.Name, err)
 	}
-	return comparison.UID == of.UID && comparison.Status.CurrentRun.UID == string(run.UID), nil
+	if comparison.UID != of.UID {
+		return nil, false, nil
+	}
+	a, named := lifecycle.AlternationOf(run, &comparison)
+	return a, named, nil
 }
 
 // comparisonRows are the rows that pilots of a run's comparison have decided, read once: the cache does not keep the annotation,

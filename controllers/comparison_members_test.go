@@ -41,7 +41,7 @@ func TestEnvtestMemberMadeByHand(t *testing.T) {
 		l.turn("first")
 	}
 	comparison := l.comparisonNamed("first")
-	if got, want := comparison.Status.CurrentRun.UID, string(l.get("first-r1-a").UID); got != want {
+	if got, want := comparison.Status.CurrentRuns[0].UID, string(l.get("first-r1-a").UID); got != want {
 		t.Fatalf("the current run is %q, want %q", got, want)
 	}
 	l.forge(comparison, "first-rx")

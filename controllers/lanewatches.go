@@ -9,6 +9,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -82,13 +83,19 @@ func (l *lanes) next(ctx context.Context, lane string) []reconcile.Request {
 	return []reconcile.Request{requestFor(next)}
 }
 
-// enqueueCurrent leads from a comparison to its current run, when that is another one: it may have its turn.
+// enqueueCurrent leads from a comparison to those of its current runs that are new, or may measure more than before.
 func enqueueCurrent() handler.EventHandler {
 	return handler.Funcs{UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
 		before, was := e.ObjectOld.(*v1alpha1.BenchmarkComparison)
 		now, is := e.ObjectNew.(*v1alpha1.BenchmarkComparison)
-		if was && is && before.Status.CurrentRun != now.Status.CurrentRun {
-			q.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: now.Namespace, Name: now.Status.CurrentRun.Name}})
+		if !was || !is {
+			return
+		}
+		for _, run := range now.Status.CurrentRuns {
+			same := func(b v1alpha1.CurrentRun) bool { return b.UID == run.UID && ptr.Equal(b.Trials, run.Trials) }
+			if !slices.ContainsFunc(before.Status.CurrentRuns, same) {
+				q.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: now.Namespace, Name: run.Name}})
+			}
 		}
 	}}
 }

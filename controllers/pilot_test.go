@@ -76,7 +76,7 @@ func TestEnvtestRowsOfItsComparison(t *testing.T) {
 		run.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(comparison, v1alpha1.GroupVersion.WithKind("BenchmarkComparison"))}
 		l.must(api.Create(t.Context(), run))
 		if name == "made" {
-			comparison.Status.CurrentRun = v1alpha1.RunReference{Name: name, UID: string(run.UID)}
+			comparison.Status.CurrentRuns = []v1alpha1.CurrentRun{{Name: name, UID: string(run.UID)}}
 			l.must(api.Status().Update(t.Context(), comparison))
 		}
 		cached := new(v1alpha1.BenchmarkRun)

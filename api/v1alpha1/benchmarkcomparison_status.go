@@ -175,10 +175,14 @@ type BenchmarkComparisonStatus struct {
 
 // ComparisonState is what the operator cannot compute again.
 type ComparisonState struct {
-	// currentRun is the run that the comparison has made last. Only that one measures while the comparison has its lane: a run with
-	// the comparison's owner reference that somebody else has made never has a turn.
+	// currentRuns are the runs of the round that the comparison has made: the last one or, with alternation Trials, one of each
+	// variant. Only these measure while the comparison has its lane: a run with the comparison's owner reference that somebody else
+	// has made never has a turn.
 	// +optional
-	CurrentRun RunReference `json:"currentRun,omitzero"`
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	CurrentRuns []CurrentRun `json:"currentRuns,omitempty"`
 
 	// lastInstance is the highest number of an instance of a database that variants share so far. A number is never used again.
 	// +optional
@@ -199,19 +203,25 @@ type RoundCounts struct {
 	Measured *int32 `json:"measured,omitempty"`
 }
 
-// RunReference names a run.
-type RunReference struct {
+// CurrentRun is a run that may measure.
+type CurrentRun struct {
 	// name of the run.
-	// +optional
+	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
 
 	// uid of the run.
-	// +optional
+	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	UID string `json:"uid,omitempty"`
+
+	// trials is the number of trials that the run may have measured before it waits for the runs of the other variants; 0 is none. A
+	// run may end when this is above the number of all of its trials. Unset: it does not wait.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Trials *int32 `json:"trials,omitempty"`
 }
 
 // RunCounts counts the runs of a comparison.

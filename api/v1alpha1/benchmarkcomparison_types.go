@@ -58,6 +58,9 @@ type BenchmarkComparisonList struct {
 // +kubebuilder:validation:XValidation:rule="self.earlyStop.policy == 'Disabled' || self.earlyStop.minRounds <= self.maxRounds",message="earlyStop.minRounds (6 by default) must not be above maxRounds"
 // +kubebuilder:validation:XValidation:rule="self.variants.all(v, !has(v.workload) || !has(v.workload.type) || v.workload.type == self.template.spec.workload.type)",message="all variants have the template's workload.type: numbers of different workloads cannot be compared"
 // +kubebuilder:validation:XValidation:rule="self.maxRounds * size(self.variants) <= 400",message="maxRounds times the number of variants must not be above 400, the largest number of runs of a comparison: allow fewer rounds, or compare fewer variants"
+// +kubebuilder:validation:XValidation:rule="has(self.trialsPerRound) == has(oldSelf.trialsPerRound)",message="trialsPerRound cannot be changed: delete the comparison, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="self.alternation == 'Trials' || !has(self.trialsPerRound) || self.trialsPerRound == 1",message="trialsPerRound needs alternation: Trials"
+// +kubebuilder:validation:XValidation:rule="self.alternation != 'Trials' || self.template.spec.trials.server != 'Fresh'",message="alternation: Trials keeps the servers of a round: template.spec.trials.server must be Reused"
 type BenchmarkComparisonSpec struct {
 	// template is the run that all variants are made of. It must be a whole run by itself. The comparison holds the lane of the
 	// template from its first run to its end: nothing else in that lane is measured between its runs.
@@ -93,6 +96,26 @@ type BenchmarkComparisonSpec struct {
 	// +kubebuilder:validation:Maximum=200
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="maxRounds cannot be changed: delete the comparison, or create one with another name"
 	MaxRounds int32 `json:"maxRounds,omitempty"`
+
+	// alternation is what alternates between the variants of a round. Runs: they are measured one after the other, each with the
+	// machine to itself. Trials: the servers of all variants are up at the same time, on one node if the template's placement is
+	// SameNode, and their trials take turns, in an order that is drawn anew for each trial; while one is measured, the others are
+	// idle. Trials tells smaller differences apart in less time, because what the machine does meanwhile affects neighbors alike;
+	// it needs room for all servers at once. Defaults to Runs.
+	// +optional
+	// +kubebuilder:default=Runs
+	// +kubebuilder:validation:Enum=Runs;Trials
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="alternation cannot be changed: delete the comparison, or create one with another name"
+	Alternation Alternation `json:"alternation,omitempty"`
+
+	// trialsPerRound is how often a round measures each point of each variant, for alternation Trials. The value of the round is
+	// the geometric mean of these trials: they are measured on the same servers, and count as one. From 1 to 50; unset: 6, or 1
+	// without alternation Trials.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=50
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="trialsPerRound cannot be changed: delete the comparison, or create one with another name"
+	TrialsPerRound *int32 `json:"trialsPerRound,omitempty"`
 
 	// equivalencePercent is the difference that does not matter: variants that are closer than that count as equal, and the
 	// comparison plans for a difference of that size. From 1 to 50; defaults to 5.
@@ -212,6 +235,16 @@ type Variant struct {
 	// +optional
 	Workload *WorkloadSpec `json:"workload,omitempty"`
 }
+
+// Alternation is what alternates between the variants of a round.
+type Alternation string
+
+const (
+	// AlternateRuns measures the runs of a round one after the other.
+	AlternateRuns Alternation = "Runs"
+	// AlternateTrials keeps the servers of all runs of a round, and lets their trials take turns.
+	AlternateTrials Alternation = "Trials"
+)
 
 // EarlyStopPolicy is whether a comparison ends before all rounds are measured.
 type EarlyStopPolicy string

@@ -48,6 +48,8 @@ const (
 	// ReasonWaitingForKueue: Kueue has not admitted the database or the loader yet; the message names the queue, which is that of
 	// the run's label.
 	ReasonWaitingForKueue = "WaitingForKueue"
+	// ReasonWaitingForTurn: the server is up, and a run of another variant of the same comparison is being measured.
+	ReasonWaitingForTurn = "WaitingForTurn"
 	// ReasonMeasuring: trials are being measured.
 	ReasonMeasuring = "Measuring"
 	// ReasonPublishing: every trial is measured; the results are being written.

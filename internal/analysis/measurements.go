@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -58,8 +60,12 @@ func MeasurementsOf(p *plan.Plan, records []*result.Record, named []string) *Mea
 			continue
 		}
 		if point, known := points[stats.Label(r.Parameters)]; known {
-			m.read(point, r.Summary, named)
 			byPoint[point] = append(byPoint[point], r)
+		}
+	}
+	for point, trials := range byPoint {
+		if len(trials) > 0 {
+			m.read(point, trials, named)
 		}
 	}
 	m.Metric.Value = 0
@@ -87,29 +93,49 @@ func (m *Measurements) warn(byPoint [][]*result.Record) {
 }
 
 // read what was measured at a point: the headline metric, those that are named and, if there are few points, costs.
-func (m *Measurements) read(point int, summary *result.Summary, named []string) {
-	m.Metric, m.Values[point] = summary.Metrics[0], summary.Metrics[0].Value
+// Several trials are those of one round on one server: their mean is one value.
+func (m *Measurements) read(point int, trials []*result.Record, named []string) {
+	summary := trials[0].Summary
+	m.Metric, m.Values[point] = summary.Metrics[0], meanOf(trials, summary.Metrics[0].Name)
 	for _, other := range summary.Metrics[1:] {
 		if slices.Contains(named, other.Name) || len(m.Values) <= maxPointsWithCosts && isCost(other) {
-			m.add(point, other)
+			m.add(point, other, trials)
 		}
 	}
 	for _, name := range named { // what follows from the totals is none of the metrics above
 		if other, found := summary.Metric(name); found && name != m.Metric.Name {
-			m.add(point, other)
+			m.add(point, other, trials)
 		}
 	}
 }
 
+// meanOf a metric over trials: the geometric mean, so that the ratio of two means is the mean of the ratios of trials that were
+// measured next to each other. Of values that have no logarithm, it is the arithmetic mean.
+func meanOf(trials []*result.Record, name string) float64 {
+	var values []float64
+	for _, t := range trials {
+		if metric, found := t.Summary.Metric(name); found {
+			values = append(values, metric.Value)
+		}
+	}
+	switch {
+	case len(values) == 1:
+		return values[0]
+	case slices.Min(values) <= 0:
+		return stat.Mean(values, nil)
+	}
+	return stat.GeometricMean(values, nil)
+}
+
 // add keeps a metric's value at a point.
-func (m *Measurements) add(point int, metric result.Metric) {
+func (m *Measurements) add(point int, metric result.Metric, trials []*result.Record) {
 	i := m.index(metric.Name)
 	if i < 0 {
 		i = len(m.Others)
 		m.Others = append(m.Others, MetricValues{Metric: metric, Values: notMeasured(len(m.Values))})
 		m.Others[i].Metric.Value = 0
 	}
-	m.Others[i].Values[point] = metric.Value
+	m.Others[i].Values[point] = meanOf(trials, metric.Name)
 }
 
 // index of a metric among the others, or -1.

@@ -62,7 +62,7 @@ func TestJudgeCosts(t *testing.T) {
 			metrics = append(metrics, result.Metric{Name: "waitsPerRow", Value: 3, Unit: "waits/row"})
 		}
 		for _, metric := range metrics {
-			m.add(0, metric)
+			m.add(0, metric, []*result.Record{{Summary: &result.Summary{Metrics: []result.Metric{metric}}}})
 		}
 	}
 	got := Judge(s, p, runs, Verdicts{}).Pairs[0].Costs

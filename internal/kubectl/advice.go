@@ -51,6 +51,9 @@ var reasons = map[string]advice{
 		"Kueue has not admitted the database or the loader yet.",
 		"check the quota of the queue that the message names. Database and loader need it at the same time.",
 	},
+	v1alpha1.ReasonWaitingForTurn: {
+		"Its server is up and idle. The variants of its comparison take turns, trial by trial, and another one is being measured.", "",
+	},
 	v1alpha1.ReasonMeasuring:  {"Trials are being measured.", ""},
 	v1alpha1.ReasonPublishing: {"Everything is measured, and the results are being written.", ""},
 	v1alpha1.ReasonRetrying: {

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/trial"
@@ -92,6 +93,8 @@ type (
 		Rows map[string]int64
 		// Shared is the newest instance of the comparison's database if the run is to use that, or nil.
 		Shared *plan.Served
+		// Beside are the runs of the same round that are under way already.
+		Beside []v1alpha1.CurrentRun
 	}
 	// SuspendMember sets spec.suspend of a run to that of the comparison.
 	SuspendMember struct {

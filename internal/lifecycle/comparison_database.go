@@ -62,7 +62,7 @@ func (s *comparisonSituation) lastInstance() *int32 {
 
 // vacate is the next step on the way to no database, or nil.
 func (s *comparisonSituation) vacate() Action {
-	if s.underWay() != nil {
+	if len(s.underWay()) > 0 {
 		return nil
 	}
 	return removal(s.seen.Instances)

@@ -60,7 +60,7 @@ func (o *ComparisonObserved) begin(s *v1alpha1.BenchmarkComparison, p *analysis.
 		change(run)
 	}
 	o.Members[next].Run = run
-	o.Current = v1alpha1.RunReference{Name: run.Name, UID: string(run.UID)}
+	o.Current = []v1alpha1.CurrentRun{{Name: run.Name, UID: string(run.UID)}}
 	return o
 }
 

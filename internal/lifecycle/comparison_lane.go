@@ -52,11 +52,11 @@ func comparisonQueued(s *comparisonSituation) *Decision {
 // disturbs says whether something of the comparison may put load on a node, or begin to.
 func (s *comparisonSituation) disturbs() bool { return s.seen.Lingering || !s.quiet() || s.serves() }
 
-// quiet says whether the current run, unless it has finished, says itself that it is suspended, or being deleted. Until then, a
+// quiet says whether each current run, unless it has finished, says itself that it is suspended, or being deleted. Until then, a
 // step that it has begun may still create a Job.
 func (s *comparisonSituation) quiet() bool {
 	return !slices.ContainsFunc(s.seen.Members, func(m analysis.Member) bool {
-		if m.Run == nil || m.Finished() || saysDeleted(m.Run.Status.Conditions) || string(m.Run.UID) != s.seen.Current.UID {
+		if m.Run == nil || m.Finished() || saysDeleted(m.Run.Status.Conditions) || !s.isCurrent(m.Run) {
 			return false
 		}
 		suspended := ptr.Deref(m.Run.Spec.Suspend, false) && m.Is(v1alpha1.ConditionSuspended)

@@ -22,7 +22,7 @@ import (
 func memberLost(s *comparisonSituation) *Decision {
 	had := int(ptr.Deref(s.comparison.Status.Runs.Finished, 0))
 	finished := func(m analysis.Member) bool { return m.Finished() }
-	later := s.underWay() == nil && slices.ContainsFunc(s.seen.Members[s.next:], finished)
+	later := len(s.underWay()) == 0 && slices.ContainsFunc(s.seen.Members[s.next:], finished)
 	if s.next >= had && !later {
 		return nil
 	}
@@ -32,9 +32,9 @@ func memberLost(s *comparisonSituation) *Decision {
 
 // memberFailed ends a comparison with a run that has failed. Its round stays incomplete, whatever later rounds measure.
 func memberFailed(s *comparisonSituation) *Decision {
-	for i := range s.seen.Members[:s.next] {
-		c := apimeta.FindStatusCondition(s.seen.Members[i].Run.Status.Conditions, v1alpha1.ConditionFailed)
-		if s.seen.Members[i].Is(v1alpha1.ConditionFailed) {
+	for i := range s.seen.Members {
+		if m := &s.seen.Members[i]; m.Finished() && m.Is(v1alpha1.ConditionFailed) {
+			c := apimeta.FindStatusCondition(m.Run.Status.Conditions, v1alpha1.ConditionFailed)
 			return fail(Failure{Reason: v1alpha1.ReasonMemberFailed, Message: fmt.Sprintf(
 				"run %s of round %d failed: %s: %s", s.name(i), s.plan.Members[i].Round, c.Reason, c.Message)})
 		}
@@ -42,35 +42,55 @@ func memberFailed(s *comparisonSituation) *Decision {
 	return nil
 }
 
-// memberNotMade removes a run under the name of the next one that the comparison does not know as its own: somebody else has made
-// it, or the comparison before its operator was killed. It has had no turn, so nothing is lost with it.
+// memberNotMade removes a run under the name of one of this round that the comparison does not know as its own: somebody else has
+// made it, or the comparison before its operator was killed. It has had no turn, so nothing is lost with it.
 func memberNotMade(s *comparisonSituation) *Decision {
-	run := s.underWay()
-	if run == nil || string(run.UID) == s.seen.Current.UID {
+	for _, run := range s.underWay() {
+		if s.isCurrent(run) {
+			continue
+		}
+		d := s.measuring(Wait{})
+		d.Message += fmt.Sprintf(": run %s, which the comparison has not made, is being removed", run.Name)
+		if run.DeletionTimestamp == nil {
+			d.Action = RemoveMember{Name: run.Name, UID: run.UID}
+		}
+		return d
+	}
+	return nil
+}
+
+// memberUnderWay waits for the end of the runs that are under way, resumes those that are suspended, because the comparison was,
+// and makes the other runs of the round.
+func memberUnderWay(s *comparisonSituation) *Decision {
+	runs := s.underWay()
+	if len(runs) == 0 {
 		return nil
 	}
 	d := s.measuring(Wait{})
-	d.Message += fmt.Sprintf(": run %s, which the comparison has not made, is being removed", run.Name)
-	if run.DeletionTimestamp == nil {
-		d.Action = RemoveMember{Name: run.Name, UID: run.UID}
+	for _, run := range runs {
+		if ptr.Deref(run.Spec.Suspend, false) {
+			d.Action = SuspendMember{Name: run.Name}
+			return d
+		}
+	}
+	if s.missing() >= 0 && s.readyForNext() {
+		return createMember(s)
+	}
+	if c := apimeta.FindStatusCondition(s.shown().Status.Conditions, v1alpha1.ConditionReady); c != nil && c.Reason != "" {
+		d.Message += ": " + c.Reason + ": " + c.Message
 	}
 	return d
 }
 
-// memberUnderWay waits for the end of the run that is under way, and resumes it if the comparison was suspended.
-func memberUnderWay(s *comparisonSituation) *Decision {
-	run := s.underWay()
-	if run == nil {
-		return nil
+// shown is the run under way that a message is about: the one whose turn it is.
+func (s *comparisonSituation) shown() *v1alpha1.BenchmarkRun {
+	runs := s.underWay()
+	for _, run := range runs {
+		if !waitsForTurn(run) {
+			return run
+		}
 	}
-	d := s.measuring(Wait{})
-	if ptr.Deref(run.Spec.Suspend, false) {
-		d.Action = SuspendMember{Name: run.Name}
-	}
-	if c := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionReady); c != nil && c.Reason != "" {
-		d.Message += ": " + c.Reason + ": " + c.Message
-	}
-	return d
+	return runs[0]
 }
 
 // memberLingers waits until what the last run had is gone: its database, which stops, would disturb the next run.
@@ -96,8 +116,12 @@ func unchecked(s *comparisonSituation) *Decision {
 
 // createMember creates the next run, on the nodes of the first one.
 func createMember(s *comparisonSituation) *Decision {
-	create := CreateMember{Member: s.plan.Members[s.next], Rows: s.seen.DecidedRows()}
-	if s.next > 0 && s.comparison.Spec.Template.Spec.Placement == v1alpha1.PlacementSameNode {
+	next := s.missing()
+	create := CreateMember{Member: s.plan.Members[next], Rows: s.seen.DecidedRows()}
+	for _, run := range s.underWay() {
+		create.Beside = append(create.Beside, *s.made(run.Name))
+	}
+	if next > 0 && s.comparison.Spec.Template.Spec.Placement == v1alpha1.PlacementSameNode {
 		e := &s.seen.Members[0].Run.Status.Environment
 		if e.DatabaseNode != result.Unknown {
 			create.DatabaseNode = e.DatabaseNode
@@ -113,6 +137,12 @@ func createMember(s *comparisonSituation) *Decision {
 // measuring is a decision while rounds are being measured.
 func (s *comparisonSituation) measuring(a Action) *Decision {
 	m := s.plan.Members[s.next]
+	if create, creates := a.(CreateMember); creates {
+		m = create.Member
+	} else if runs := s.underWay(); len(runs) > 0 {
+		shown := s.shown().Name
+		m = s.plan.Members[slices.IndexFunc(s.plan.Members, func(m plan.Member) bool { return plan.MemberName(s.comparison, m) == shown })]
+	}
 	return &Decision{Action: a, Reason: v1alpha1.ReasonMeasuring, Message: fmt.Sprintf(
 		"round %d of at most %d, %s", m.Round, s.comparison.Spec.MaxRounds, s.comparison.Spec.Variants[m.Variant].Name)}
 }

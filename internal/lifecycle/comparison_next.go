@@ -5,6 +5,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -42,6 +43,7 @@ var comparisonRules = rules[*comparisonSituation]{
 		predecessor[*comparisonSituation],
 		answered,
 		memberNotMade,
+		roundBroken,
 		memberUnderWay,
 		memberLingers,
 		createMember,
@@ -118,22 +120,15 @@ func (s *comparisonSituation) unfinished() *v1alpha1.BenchmarkRun {
 	return nil
 }
 
-// underWay is the run of the next member if it exists, or nil.
-func (s *comparisonSituation) underWay() *v1alpha1.BenchmarkRun {
-	if s.next < len(s.seen.Members) {
-		return s.seen.Members[s.next].Run
-	}
-	return nil
-}
-
-// comparisonSuspended suspends the run that is under way, and leaves the lane when that has removed what it had.
+// comparisonSuspended suspends the runs that are under way, and leaves the lane when they have removed what they had.
 func comparisonSuspended(s *comparisonSituation) *Decision {
 	if !ptr.Deref(s.comparison.Spec.Suspend, false) {
 		return nil
 	}
 	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"}
-	if run := s.underWay(); run != nil && !ptr.Deref(run.Spec.Suspend, false) {
-		d.Action = SuspendMember{Name: run.Name, Suspend: true}
+	runs := slices.DeleteFunc(s.underWay(), func(run *v1alpha1.BenchmarkRun) bool { return ptr.Deref(run.Spec.Suspend, false) })
+	if len(runs) > 0 {
+		d.Action = SuspendMember{Name: runs[0].Name, Suspend: true}
 	} else if a := s.vacate(); a != nil {
 		d.Action = a
 	} else {
@@ -146,7 +141,7 @@ func comparisonSuspended(s *comparisonSituation) *Decision {
 // then completes the comparison.
 func answered(s *comparisonSituation) *Decision {
 	wholeRound := s.next%len(s.plan.Variants) == 0 && s.next/len(s.plan.Variants) == s.seen.Judged.Rounds
-	stop := s.stopsEarly() && wholeRound && s.underWay() == nil && s.seen.Judged.Decided()
+	stop := s.stopsEarly() && wholeRound && len(s.underWay()) == 0 && s.seen.Judged.Decided()
 	if !stop && s.next < len(s.seen.Members) {
 		return nil
 	}

@@ -46,7 +46,8 @@ func TestPrecedenceOfComparisonRules(t *testing.T) {
 		{"lifecycle.TakeLane Queued", func() { seen.Lane.Holder = ptr.To(HolderOfComparison(s)) }},
 		{"lifecycle.Wait WaitingForPredecessor", func() { seen.Predecessor = nil }},
 		{"lifecycle.PublishComparison Publishing", func() { s.Spec.EarlyStop.Policy, seen.Judged = v1alpha1.EarlyStopDisabled, analysis.Verdicts{} }},
-		{"lifecycle.RemoveMember Measuring", func() { seen.Current.UID = string(seen.Members[2].Run.UID) }},
+		{"lifecycle.RemoveMember Measuring", func() { seen.Current[0].UID = string(seen.Members[2].Run.UID) }},
+		{"lifecycle.RemoveMember Measuring", func() { s.Spec.Alternation, seen.Current = v1alpha1.AlternateRuns, seen.Current[:1] }},
 		{"lifecycle.Wait Measuring", func() { seen.Members[3].Run = nil }},
 		{"lifecycle.Wait Measuring", func() { seen.Lingering = false }},
 		{"lifecycle.CreateMember Measuring", func() {}},
@@ -67,8 +68,11 @@ func TestPrecedenceOfComparisonRules(t *testing.T) {
 			seen.Judged = analysis.Verdicts{Rounds: 1, Pairs: []stats.Paired{{Comparison: stats.Comparison{Decided: true, Verdict: stats.Equal}}}}
 		case 11:
 			seen.begin(s, p, 2)
-			seen.Members[3], seen.Current.UID = analysis.Member{}, "another"
-		case 13:
+			seen.Members[3], seen.Current[0].UID = analysis.Member{}, "another"
+		case 12: // of a round whose trials alternate, one run was deleted
+			s.Spec.Alternation = v1alpha1.AlternateTrials
+			seen.Current = append(seen.Current, v1alpha1.CurrentRun{Name: plan.MemberName(s, p.Members[3]), UID: "gone"})
+		case 14:
 			seen.Members[2].Run = nil
 		}
 		if got := describe(NextOfComparison(s, p, seen, now)); got != tc.want {

@@ -25,8 +25,8 @@ type ComparisonObserved struct {
 	Lane Lane
 	// Lingering: something of the comparison's runs may put load on a node.
 	Lingering bool
-	// Current is the run that the comparison has made last, or its zero value.
-	Current v1alpha1.RunReference
+	// Current are the runs that the comparison has made for the round that is under way, or for the last one.
+	Current []v1alpha1.CurrentRun
 	// Instances of the database that the runs share.
 	Instances []Instance
 	// Predecessor names objects of an earlier comparison of the same name that are still being deleted.

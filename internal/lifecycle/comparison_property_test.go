@@ -143,7 +143,7 @@ func (w *comparisonWorld) chance() {
 func (w *comparisonWorld) look() *ComparisonObserved {
 	seen := &ComparisonObserved{
 		Checked: true, ComparisonRuns: membersOf(w.plan), Lane: Lane{Lease: "s/l", Holder: w.lane},
-		Instances: slices.Clone(w.instances), Results: w.results, Current: w.comparison.Status.CurrentRun,
+		Instances: slices.Clone(w.instances), Results: w.results, Current: w.comparison.Status.CurrentRuns,
 	}
 	for i, m := range w.plan.Members {
 		r := w.runs[plan.MemberName(w.comparison, m)]
@@ -166,7 +166,7 @@ func (w *comparisonWorld) create(a CreateMember, seen *ComparisonObserved) {
 		w.t.Errorf("run %s is there already", run.Name)
 	}
 	run.UID = w.uid()
-	seen.Current = v1alpha1.RunReference{Name: run.Name, UID: string(run.UID)}
+	seen.Current = append(a.Beside, v1alpha1.CurrentRun{Name: run.Name, UID: string(run.UID)})
 	ofComparison(w.comparison.Name, w.comparison.UID)(run)
 	plan.Share(run, *a.Shared)
 	w.runs[run.Name] = &world{t: w.t, run: run, plan: planOf(w.t, run), rng: w.rng, served: map[int]string{}}
@@ -189,7 +189,7 @@ func (w *world) finished() bool {
 func (w *comparisonWorld) stepRun(r *world) {
 	w.t.Helper()
 	r.seen.Lane, r.seen.Instances, r.clock = Lane{Lease: "s/l", Holder: w.lane}, slices.Clone(w.instances), w.clock
-	r.seen.Named = w.comparison.Status.CurrentRun.UID == string(r.run.UID)
+	r.seen.Alternation, r.seen.Named = AlternationOf(r.run, w.comparison)
 	if r.finished() {
 		r.seen.Instances = nil
 	}

@@ -40,11 +40,13 @@ var runRules = rules[*situation]{
 		failed,
 		running,
 		unclaimed,
+		othersMeasure,
 		measured,
 		retired,
 		tuned,
 		provided,
 		dropped,
+		waitForTurn,
 		start,
 	},
 }

@@ -5,6 +5,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -68,8 +69,11 @@ func TestPrecedenceOfRules(t *testing.T) {
 		{"lifecycle.RecordAttempt Measuring", func() { seen.Attempts = seen.Attempts[1:] }},
 		{"lifecycle.Wait fail LoaderFailed", func() { seen.Records = seen.Records[1:] }},
 		{"lifecycle.Wait Measuring", func() { seen.Attempts = nil }},
-		{"lifecycle.Publish Publishing", func() { seen.Records = seen.Records[:3] }},
 		{"lifecycle.ClaimAttempt Measuring", func() { seen.Unclaimed = nil }},
+		{"lifecycle.Wait WaitingForTurn", func() {
+			seen.Records, seen.Alternation = slices.Insert(seen.Records, 3, testutil.Record(4, 3, nil, 1000)), nil
+		}},
+		{"lifecycle.Publish Publishing", func() { seen.Records = seen.Records[:3] }},
 		{"lifecycle.RemoveDatabase ProvisioningDatabase", func() {
 			run.Spec.Database.HostTuning = &v1alpha1.HostTuningSpec{DropPageCache: v1alpha1.DropPageCacheBeforeEachTrial}
 			seen.Instances = []Instance{instanceOf(2, "new", onDisk)}

@@ -34,6 +34,8 @@ type Observed struct {
 	Lane Lane
 	// Named: the comparison that it belongs to names it as its current run.
 	Named bool
+	// Alternation with the runs of other variants; nil if it does not wait for them.
+	Alternation *Alternation
 	// ComparisonRows are the rows that pilots of its comparison have decided, by the label of the point.
 	ComparisonRows map[string]int64
 	// Lingering are Pods of loaders whose Job is gone already.

@@ -21,6 +21,7 @@ const (
 	// comparisonOrderStream is "suite", which comparisons were called: what a seed draws does not change with a word.
 	comparisonOrderStream = 0x7375697465
 	roundSeedStream       = 0x726f756e6473 // "rounds"
+	turnStream            = 0x7475726e73   // "turns"
 )
 
 // seedBits is the size of a seed: the largest is 2^53-1, which JSON can hold everywhere.
@@ -78,6 +79,33 @@ func ordersOfBlock(pcg *rand.PCG, variants int) [][]int {
 	return block
 }
 
+// defaultTrialsPerRound of comparisons whose trials alternate.
+const defaultTrialsPerRound = 6
+
+// TrialsPerRound is how often each run of a comparison measures each of its points.
+func TrialsPerRound(spec *v1alpha1.BenchmarkComparisonSpec) int32 {
+	if spec.Alternation != v1alpha1.AlternateTrials {
+		return 1
+	}
+	return ptr.Deref(spec.TrialsPerRound, defaultTrialsPerRound)
+}
+
+// Turns lists the indexes of a round's members in the order in which their trials are measured, for so many trials of each: all
+// first trials, then all second ones, each time in an order that is drawn anew.
+func Turns(seed int64, members, trials int) []int {
+	pcg := rand.NewPCG(uint64(seed), turnStream) //nolint:gosec // a seed is not negative
+	var turns []int
+	for range trials {
+		order := make([]int, members)
+		for i := range order {
+			order[i] = i
+		}
+		shuffle(pcg, order)
+		turns = append(turns, order...)
+	}
+	return turns
+}
+
 // Baseline is the index of the variant that the others are compared with.
 func Baseline(spec *v1alpha1.BenchmarkComparisonSpec) int {
 	return max(0, slices.IndexFunc(spec.Variants, func(v v1alpha1.Variant) bool { return v.Name == spec.Baseline }))
@@ -130,7 +158,7 @@ func MemberRun(comparison *v1alpha1.BenchmarkComparison, m Member) *v1alpha1.Ben
 	if variant.Workload != nil {
 		overlay(&run.Spec.Workload, variant.Workload)
 	}
-	run.Spec.Trials.Repetitions, run.Spec.Trials.Precision = ptr.To[int32](1), nil
+	run.Spec.Trials.Repetitions, run.Spec.Trials.Precision = ptr.To(TrialsPerRound(&comparison.Spec)), nil
 	run.Spec.Seed, run.Spec.Suspend, run.Spec.TTLSecondsAfterFinished = ptr.To(m.Seed), nil, nil
 	return run
 }

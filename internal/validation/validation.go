@@ -41,6 +41,9 @@ func PlanRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 func PlanComparison(comparison *v1alpha1.BenchmarkComparison) (*analysis.ComparisonPlan, error) {
 	p, err := analysis.PlanComparison(comparison, PlanRun)
 	if err == nil {
+		err = checkAlternation(comparison, p)
+	}
+	if err == nil {
 		err = checkPilots(comparison, p)
 	}
 	if err == nil {
@@ -50,6 +53,27 @@ func PlanComparison(comparison *v1alpha1.BenchmarkComparison) (*analysis.Compari
 		return new(analysis.ComparisonPlan), err
 	}
 	return p, nil
+}
+
+// checkAlternation refuses what runs that are under way at the same time cannot do.
+func checkAlternation(comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan) error {
+	if comparison.Spec.Alternation != v1alpha1.AlternateTrials {
+		return nil
+	}
+	for i := range p.Variants {
+		run, refused := &p.Variants[i].Run.Spec, ""
+		switch {
+		case run.Database.HostTuning != nil:
+			refused = "database.hostTuning tunes a node for one server at a time"
+		case run.Trials.MinSeconds != nil:
+			refused = "trials.minSeconds decides about the rows of all variants in the first run alone; set the rows, or limits.seconds"
+		default:
+			continue
+		}
+		return fmt.Errorf("variant %s: alternation: Trials has the servers of all variants up at the same time: %s",
+			comparison.Spec.Variants[i].Name, refused)
+	}
+	return nil
 }
 
 // checkPilots refuses variants that ask for different numbers of rows if a pilot decides about those of all.

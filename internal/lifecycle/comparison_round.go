@@ -1,0 +1,166 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"slices"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+)
+
+// The runs of a round are under way one after the other or, with alternation Trials, together: each has its server, and measures
+// up to the trial that the comparison's status allows (CurrentRun.Trials). What is allowed follows from what the runs have
+// measured, so that an operator that was killed goes on with the same turn. All runs of a round end together: a server that stops
+// would disturb the trial of another one.
+
+// alternates says whether the trials of a round's runs take turns.
+func (s *comparisonSituation) alternates() bool {
+	return s.comparison.Spec.Alternation == v1alpha1.AlternateTrials
+}
+
+// round are the indexes of the members that are under way together with the next one; none if all have finished.
+func (s *comparisonSituation) round() []int {
+	switch variants := len(s.plan.Variants); {
+	case s.next >= len(s.seen.Members):
+		return nil
+	case s.alternates():
+		members := make([]int, variants)
+		for i := range members {
+			members[i] = s.next - s.next%variants + i
+		}
+		return members
+	}
+	return []int{s.next}
+}
+
+// underWay are the runs of the round that exist and have not finished.
+func (s *comparisonSituation) underWay() []*v1alpha1.BenchmarkRun {
+	var runs []*v1alpha1.BenchmarkRun
+	for _, i := range s.round() {
+		if m := &s.seen.Members[i]; m.Run != nil && !m.Finished() {
+			runs = append(runs, m.Run)
+		}
+	}
+	return runs
+}
+
+// missing is the first member of the round without a run, or -1.
+func (s *comparisonSituation) missing() int {
+	for _, i := range s.round() {
+		if s.seen.Members[i].Run == nil {
+			return i
+		}
+	}
+	return -1
+}
+
+// made is what the comparison knows of a run that it has made, by name, or nil.
+func (s *comparisonSituation) made(name string) *v1alpha1.CurrentRun {
+	for i := range s.seen.Current {
+		if s.seen.Current[i].Name == name {
+			return &s.seen.Current[i]
+		}
+	}
+	return nil
+}
+
+// isCurrent says whether the comparison has made a run for this round.
+func (s *comparisonSituation) isCurrent(run *v1alpha1.BenchmarkRun) bool {
+	made := s.made(run.Name)
+	return made != nil && made.UID == string(run.UID)
+}
+
+// roundBroken removes the runs of a round of which one was deleted: its trials are to be measured beside those of the others.
+func roundBroken(s *comparisonSituation) *Decision {
+	runs := s.underWay()
+	gone := slices.ContainsFunc(s.round(), func(i int) bool {
+		return s.seen.Members[i].Run == nil && s.made(s.name(i)) != nil
+	})
+	if !gone || len(runs) == 0 {
+		return nil
+	}
+	d := s.measuring(Wait{})
+	d.Message += ": a run of this round was deleted; the round begins again"
+	if runs[0].DeletionTimestamp == nil {
+		d.Action = RemoveMember{Name: runs[0].Name, UID: runs[0].UID}
+	}
+	return d
+}
+
+// readyForNext says whether the next run of the round may be made beside those that are under way: their servers are up, and idle.
+// In the first round it waits for the first trial, which says on which nodes all others are measured.
+func (s *comparisonSituation) readyForNext() bool {
+	if slices.ContainsFunc(s.underWay(), func(run *v1alpha1.BenchmarkRun) bool { return !waitsForTurn(run) }) {
+		return false
+	}
+	return !s.placesFirst() || s.trialsOf(0) > 0
+}
+
+// placesFirst says whether the nodes of all runs are those of the first one, of which others are still to be made.
+func (s *comparisonSituation) placesFirst() bool {
+	return s.next == 0 && s.comparison.Spec.Template.Spec.Placement == v1alpha1.PlacementSameNode
+}
+
+func waitsForTurn(run *v1alpha1.BenchmarkRun) bool {
+	c := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionReady)
+	return c != nil && c.Reason == v1alpha1.ReasonWaitingForTurn
+}
+
+// trialsOf a member that are measured.
+func (s *comparisonSituation) trialsOf(member int) int {
+	if run := s.seen.Members[member].Run; run != nil {
+		return int(ptr.Deref(run.Status.Trials.Measured, 0))
+	}
+	return 0
+}
+
+// currentRuns are the runs that may measure, and how far. What was allowed once stays allowed.
+func (s *comparisonSituation) currentRuns() []v1alpha1.CurrentRun {
+	current := slices.Clone(s.seen.Current)
+	if !s.alternates() {
+		return current
+	}
+	allowed := s.turns()
+	for i := range current {
+		c := &current[i]
+		for _, member := range s.round() {
+			if s.name(member) == c.Name {
+				c.Trials = ptr.To(max(ptr.Deref(c.Trials, 0), int32Of(allowed[member])))
+			}
+		}
+	}
+	return current
+}
+
+// turns are the numbers of trials that the members of the round may have measured, by member: that of the one whose turn it is
+// reaches its next trial, those of the others do not. When all trials are measured, all runs may end.
+func (s *comparisonSituation) turns() map[int]int {
+	round, allowed, most := s.round(), map[int]int{}, 0
+	if s.missing() >= 0 {
+		if s.placesFirst() {
+			allowed[0] = 1
+		}
+		return allowed
+	}
+	trials := make([]int, len(round))
+	for place, i := range round {
+		trials[place] = len(s.plan.Variants[s.plan.Members[i].Variant].Plan.Trials)
+		most = max(most, trials[place])
+	}
+	for turn, place := range plan.Turns(s.plan.Members[s.next].Seed, len(round), most) {
+		number, member := turn/len(round)+1, round[place]
+		if number <= trials[place] && s.trialsOf(member) < number && !s.seen.Members[member].Finished() {
+			allowed[member] = number
+			return allowed
+		}
+	}
+	for place, i := range round {
+		allowed[i] = trials[place] + 1
+	}
+	return allowed
+}
