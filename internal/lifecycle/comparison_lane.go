@@ -29,7 +29,7 @@ func (s *comparisonSituation) laneName() string { return s.comparison.Spec.Templ
 func (s *comparisonSituation) holds() bool { return s.seen.Lane.is(s.holder) }
 
 // comparisonQueued waits until it is the comparison's turn. If it has lost its lane, its run removes its Jobs and the database by
-// itself.
+// itself; a round whose trials alternate begins again.
 func comparisonQueued(s *comparisonSituation) *Decision {
 	if s.holds() {
 		return nil
@@ -39,7 +39,11 @@ func comparisonQueued(s *comparisonSituation) *Decision {
 		return &d
 	}
 	d.Unexpected = s.is(v1alpha1.ConditionAdmitted)
-	if a := s.vacate(); a != nil {
+	a := s.vacate()
+	if s.alternates() {
+		a = s.interrupt()
+	}
+	if a != nil {
 		d.Action, d.Unexpected = a, true
 	} else if !d.Unexpected {
 		status := &s.comparison.Status

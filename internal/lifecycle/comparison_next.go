@@ -5,7 +5,6 @@ package lifecycle
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -126,9 +125,8 @@ func comparisonSuspended(s *comparisonSituation) *Decision {
 		return nil
 	}
 	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"}
-	runs := slices.DeleteFunc(s.underWay(), func(run *v1alpha1.BenchmarkRun) bool { return ptr.Deref(run.Spec.Suspend, false) })
-	if len(runs) > 0 {
-		d.Action = SuspendMember{Name: runs[0].Name, Suspend: true}
+	if a := s.interrupt(); a != nil {
+		d.Action = a
 	} else if a := s.vacate(); a != nil {
 		d.Action = a
 	} else {

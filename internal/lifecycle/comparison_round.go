@@ -75,19 +75,45 @@ func (s *comparisonSituation) isCurrent(run *v1alpha1.BenchmarkRun) bool {
 	return made != nil && made.UID == string(run.UID)
 }
 
-// roundBroken removes the runs of a round of which one was deleted: its trials are to be measured beside those of the others.
+// roundOver says whether all trials of the round are measured.
+func (s *comparisonSituation) roundOver() bool {
+	return !slices.ContainsFunc(s.round(), func(i int) bool { return s.trialsOf(i) < s.trialsIn(i) })
+}
+
+// interrupt is the next step on the way to no run that is under way, or nil: a run that is under way alone is suspended. Those of
+// a round whose trials alternate are removed, unless all are measured: trials that are measured before and after an interruption
+// are not next to each other.
+func (s *comparisonSituation) interrupt() Action {
+	for _, run := range s.underWay() {
+		switch suspended := ptr.Deref(run.Spec.Suspend, false); {
+		case s.alternates() && !s.roundOver():
+			if run.DeletionTimestamp == nil {
+				return RemoveMember{Name: run.Name, UID: run.UID}
+			}
+		case !suspended:
+			return SuspendMember{Name: run.Name, Suspend: true}
+		}
+	}
+	return nil
+}
+
+// roundBroken removes the runs of a round of which one was deleted, or suspended by somebody: it begins again.
 func roundBroken(s *comparisonSituation) *Decision {
 	runs := s.underWay()
-	gone := slices.ContainsFunc(s.round(), func(i int) bool {
-		return s.seen.Members[i].Run == nil && s.made(s.name(i)) != nil
-	})
-	if !gone || len(runs) == 0 {
+	if !s.alternates() || s.roundOver() || len(runs) == 0 {
+		return nil
+	}
+	suspended := func(run *v1alpha1.BenchmarkRun) bool {
+		return ptr.Deref(run.Spec.Suspend, false) || run.DeletionTimestamp != nil
+	}
+	gone := func(i int) bool { return s.seen.Members[i].Run == nil && s.made(s.name(i)) != nil }
+	if !slices.ContainsFunc(s.round(), gone) && !slices.ContainsFunc(runs, suspended) {
 		return nil
 	}
 	d := s.measuring(Wait{})
-	d.Message += ": a run of this round was deleted; the round begins again"
-	if runs[0].DeletionTimestamp == nil {
-		d.Action = RemoveMember{Name: runs[0].Name, UID: runs[0].UID}
+	d.Message += ": a run of this round was deleted or suspended; the round begins again"
+	if a := s.interrupt(); a != nil {
+		d.Action = a
 	}
 	return d
 }
@@ -119,6 +145,11 @@ func (s *comparisonSituation) trialsOf(member int) int {
 	return 0
 }
 
+// trialsIn a member's run.
+func (s *comparisonSituation) trialsIn(member int) int {
+	return len(s.plan.Variants[s.plan.Members[member].Variant].Plan.Trials)
+}
+
 // currentRuns are the runs that may measure, and how far. What was allowed once stays allowed.
 func (s *comparisonSituation) currentRuns() []v1alpha1.CurrentRun {
 	current := slices.Clone(s.seen.Current)
@@ -138,10 +169,14 @@ func (s *comparisonSituation) currentRuns() []v1alpha1.CurrentRun {
 }
 
 // turns are the numbers of trials that the members of the round may have measured, by member: that of the one whose turn it is
-// reaches its next trial, those of the others do not. When all trials are measured, all runs may end.
+// reaches its next trial, those of the others do not. When all trials are measured, all runs may end. A run that has failed keeps
+// its turn: nothing is measured any more.
 func (s *comparisonSituation) turns() map[int]int {
 	round, allowed, most := s.round(), map[int]int{}, 0
-	if s.missing() >= 0 {
+	switch {
+	case len(round) == 0:
+		return allowed
+	case s.missing() >= 0:
 		if s.placesFirst() {
 			allowed[0] = 1
 		}
@@ -149,12 +184,12 @@ func (s *comparisonSituation) turns() map[int]int {
 	}
 	trials := make([]int, len(round))
 	for place, i := range round {
-		trials[place] = len(s.plan.Variants[s.plan.Members[i].Variant].Plan.Trials)
+		trials[place] = s.trialsIn(i)
 		most = max(most, trials[place])
 	}
 	for turn, place := range plan.Turns(s.plan.Members[s.next].Seed, len(round), most) {
 		number, member := turn/len(round)+1, round[place]
-		if number <= trials[place] && s.trialsOf(member) < number && !s.seen.Members[member].Finished() {
+		if number <= trials[place] && s.trialsOf(member) < number {
 			allowed[member] = number
 			return allowed
 		}

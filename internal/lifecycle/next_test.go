@@ -5,7 +5,6 @@ package lifecycle
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -45,8 +44,9 @@ func TestPrecedenceOfRules(t *testing.T) {
 		Predecessor: []string{"run-db1"},
 		Records: append([]*result.Record{disturbed(4, 1, result.OutcomeFailed, result.CauseSQL)},
 			append(records(1, 2, 3), testutil.Record(4, 3, nil, 1000))...),
-		Attempts:  []Attempt{attemptOf(1, 1), attemptOf(4, 2, vanished), attemptOf(4, 3, loading)},
-		Instances: []Instance{instanceOf(1, "db-pod", restarted)},
+		Attempts:    []Attempt{attemptOf(1, 1), attemptOf(4, 2, vanished), attemptOf(4, 3, loading)},
+		Instances:   []Instance{instanceOf(1, "db-pod", restarted)},
+		Alternation: &Alternation{Runs: 2},
 	}
 	seen.Records[4].Attempt = 2
 	seen.Attempts[1].Number, seen.Attempts[2].Number = 3, 4
@@ -69,18 +69,20 @@ func TestPrecedenceOfRules(t *testing.T) {
 		{"lifecycle.RecordAttempt Measuring", func() { seen.Attempts = seen.Attempts[1:] }},
 		{"lifecycle.Wait fail LoaderFailed", func() { seen.Records = seen.Records[1:] }},
 		{"lifecycle.Wait Measuring", func() { seen.Attempts = nil }},
-		{"lifecycle.ClaimAttempt Measuring", func() { seen.Unclaimed = nil }},
-		{"lifecycle.Wait WaitingForTurn", func() {
-			seen.Records, seen.Alternation = slices.Insert(seen.Records, 3, testutil.Record(4, 3, nil, 1000)), nil
-		}},
+		{"lifecycle.Wait WaitingForTurn", func() { seen.Alternation = nil }},
 		{"lifecycle.Publish Publishing", func() { seen.Records = seen.Records[:3] }},
+		{"lifecycle.ClaimAttempt Measuring", func() { seen.Unclaimed = nil }},
 		{"lifecycle.RemoveDatabase ProvisioningDatabase", func() {
 			run.Spec.Database.HostTuning = &v1alpha1.HostTuningSpec{DropPageCache: v1alpha1.DropPageCacheBeforeEachTrial}
 			seen.Instances = []Instance{instanceOf(2, "new", onDisk)}
 		}},
 		{"lifecycle.TuneHost TuningHost", func() { seen.TunedNodes, seen.Instances = []TunedNode{tunedNode(run)}, nil }},
 		{"lifecycle.ProvideDatabase ProvisioningDatabase", func() { seen.Instances = []Instance{instanceOf(2, "new", onDisk)} }},
-		{"lifecycle.DropPageCache TuningHost", func() { run.Spec.Database.HostTuning = nil }},
+		{"lifecycle.DropPageCache TuningHost", func() {
+			run.Spec.Database.HostTuning, seen.Records, seen.Alternation = nil, nil, &Alternation{Runs: 2}
+			seen.Instances = []Instance{instanceOf(1, "new", onDisk)}
+		}},
+		{"lifecycle.Wait WaitingForTurn", func() { seen.Alternation.Trials = 1 }},
 		{"lifecycle.StartAttempt Measuring", func() {}},
 	}
 	if rules := len(runRules.ends) + len(runRules.steps); len(cases) != rules {
