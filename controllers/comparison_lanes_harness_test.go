@@ -26,6 +26,8 @@ type inLane struct {
 	began []string
 	// before is called before each reconcile.
 	before func()
+	// together looks at the runs that have something that puts load on a node, if several may have; nil if one may.
+	together func(busy []string)
 }
 
 func newInLane(t *testing.T) *inLane {
@@ -91,7 +93,9 @@ func (l *inLane) holders() []string {
 func (l *inLane) watch() {
 	l.t.Helper()
 	busy := l.busy()
-	if len(busy) > 1 {
+	if l.together != nil {
+		l.together(busy)
+	} else if len(busy) > 1 {
 		// A run, and the database that it shares.
 		if comparison, _, ofComparison := strings.Cut(busy[1], "-r"); len(busy) > 2 || !ofComparison || busy[0] != comparison {
 			l.t.Fatalf("at the same time: %v", busy)
