@@ -175,6 +175,10 @@ reliability: ## What happens to runs while kubelets, etcd, clocks and others in 
 bench-operator: deploy ## How long nothing is measured between two trials.
 	@hack/bench-operator.sh
 
+.PHONY: bench-minutes
+bench-minutes: deploy ## How many minutes a comparison takes to its answer, by what alternates; TURNS=3.
+	@hack/bench-minutes.sh $(TURNS)
+
 .PHONY: bench-scale
 bench-scale: build ## The manager's memory, its queue, and a trial, beside many large objects, 1,000 runs and 5,000 trials; FLAGS="-foreign 60".
 	@$(LIB) export KUBEBUILDER_ASSETS=$$(hack/envtest.sh); \

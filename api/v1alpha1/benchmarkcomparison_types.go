@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// BenchmarkComparison compares variants of one run. It measures every variant once in each round, as a BenchmarkRun of its own,
-// in rounds that alternate the order of the variants, and says of every point which variant is faster than the baseline.
+// BenchmarkComparison compares variants of one run. It measures every variant in each round, as a BenchmarkRun of its own, in an
+// order that is drawn anew for every round, and says of every point which variant is faster than the baseline.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -155,7 +155,7 @@ type BenchmarkComparisonSpec struct {
 	Seed *int64 `json:"seed,omitempty"`
 
 	// suspend stops the comparison, suspends the run that is under way, and gives the comparison's lane to the next; what was
-	// measured is kept. Defaults to false.
+	// measured is kept. With alternation Trials, the round that is under way begins again later. Defaults to false.
 	// +optional
 	// +kubebuilder:default=false
 	Suspend *bool `json:"suspend,omitempty"`

@@ -94,7 +94,20 @@ func TestEnvtestComparisonRules(t *testing.T) {
 			refused: []string{spec("maxRounds: 6, earlyStop: {minRounds: 7}"), spec("maxRounds: 5")},
 			says:    "earlyStop.minRounds (6 by default) must not be above maxRounds",
 		},
-		"fewest rounds":       {refused: []string{spec("earlyStop: {minRounds: 5}")}, says: "greater than or equal to 6"},
+		"fewest rounds": {refused: []string{spec("earlyStop: {minRounds: 5}")}, says: "greater than or equal to 6"},
+		"alternation": {
+			allowed: []string{spec("alternation: Trials"), spec("alternation: Trials, trialsPerRound: 50"), spec("trialsPerRound: 1")},
+			refused: []string{spec("alternation: Slices")}, says: `supported values: "Runs", "Trials"`,
+		},
+		"trials per round": {
+			refused: []string{spec("alternation: Trials, trialsPerRound: 51"), spec("alternation: Trials, trialsPerRound: 0")},
+			says:    "spec.trialsPerRound",
+		},
+		"trials per round of runs": {refused: []string{spec("trialsPerRound: 2")}, says: "trialsPerRound needs alternation: Trials"},
+		"alternation of new servers": {
+			refused: []string{`{spec: {alternation: Trials, template: {spec: {trials: {server: Fresh}}}}}`},
+			says:    "template.spec.trials.server must be Reused",
+		},
 		"policy":              {refused: []string{spec("earlyStop: {policy: Never}")}, says: `supported values: "WhenDecided", "Disabled"`},
 		"difference":          {allowed: []string{spec("equivalencePercent: 50")}, refused: []string{spec("equivalencePercent: 51")}, says: "equivalencePercent"},
 		"repetitions":         {refused: []string{template("trials: {repetitions: 3}"), template("trials: {precision: {targetRelativeCIPercent: 2}}")}, says: "leave out repetitions and precision of template.spec.trials"},
@@ -156,6 +169,7 @@ func TestEnvtestComparisonIsImmutable(t *testing.T) {
 	for patch, says := range map[string]string{
 		`{"suspend":true}`: "", `{"deadlineSeconds":60}`: "", `{"ttlSecondsAfterFinished":60}`: "",
 		`{"maxRounds":10}`: "spec.maxRounds: Invalid value: 10: maxRounds cannot be changed", `{"equivalencePercent":6}`: "equivalencePercent cannot be changed", `{"seed":2}`: "seed cannot be changed",
+		`{"alternation":"Trials"}`: "alternation cannot be changed", `{"trialsPerRound":1}`: "trialsPerRound cannot be changed",
 		`{"earlyStop":{"policy":"Disabled"}}`: "earlyStop cannot be changed", `{"results":{"retention":"Retain"}}`: "results cannot be changed",
 		`{"baseline":"lazy"}`: "baseline and claims cannot be changed", `{"baseline":null}`: "baseline and claims cannot be changed",
 		`{"claims":[{"name":"c","noDifference":{"of":{},"to":{}}}]}`:  "baseline and claims cannot be changed",

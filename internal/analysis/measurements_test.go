@@ -92,3 +92,21 @@ func TestMeasurementsOfClaimedMetrics(t *testing.T) {
 		t.Errorf("%+v", of)
 	}
 }
+
+// The trials of a round are one value: the geometric mean of a rate, the mean of what may be zero.
+func TestMeanOfTrials(t *testing.T) {
+	trial := func(rate, fsyncs float64) *result.Record {
+		return &result.Record{Summary: &result.Summary{Metrics: []result.Metric{
+			{Name: "rowsPerSecond", Value: rate}, {Name: "fsyncsPerRow", Value: fsyncs},
+		}}}
+	}
+	trials := []*result.Record{trial(100, 0), trial(400, 2), trial(200, 1)}
+	for name, want := range map[string]float64{"rowsPerSecond": 200, "fsyncsPerRow": 1} {
+		if got := meanOf(trials, name); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	if got := meanOf(trials[:1], "rowsPerSecond"); got != 100 {
+		t.Errorf("of one trial: %v", got)
+	}
+}

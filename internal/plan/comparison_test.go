@@ -142,6 +142,45 @@ func TestMemberRunGolden(t *testing.T) {
 	}
 }
 
+// How often a run of a comparison measures each point.
+func TestTrialsPerRound(t *testing.T) {
+	for name, tc := range map[string]struct {
+		alternation v1alpha1.Alternation
+		trials      *int32
+		want        int32
+	}{
+		"runs":           {v1alpha1.AlternateRuns, nil, 1},
+		"not said":       {"", nil, 1},
+		"trials":         {v1alpha1.AlternateTrials, nil, 6},
+		"so many trials": {v1alpha1.AlternateTrials, ptr.To[int32](2), 2},
+	} {
+		comparison := testutil.MakeComparison("s", "ns", "a", "b").Obj()
+		comparison.Spec.Alternation, comparison.Spec.TrialsPerRound = tc.alternation, tc.trials
+		if got := *plan.MemberRun(comparison, plan.Member{Round: 1}).Spec.Trials.Repetitions; got != tc.want {
+			t.Errorf("%s: %d, want %d", name, got, tc.want)
+		}
+	}
+}
+
+// Every member has each of its trials once, after all members have had the one before; the order is drawn anew each time.
+func TestTurns(t *testing.T) {
+	turns := plan.Turns(1, 3, 40)
+	orders := map[string]bool{}
+	for trial := range 40 {
+		order := turns[3*trial : 3*trial+3]
+		if sorted := slices.Sorted(slices.Values(order)); !slices.Equal(sorted, []int{0, 1, 2}) {
+			t.Errorf("trial %d: %v", trial+1, order)
+		}
+		orders[fmt.Sprint(order)] = true
+	}
+	if len(turns) != 120 || len(orders) != 6 {
+		t.Errorf("%d turns in %d orders", len(turns), len(orders))
+	}
+	if slices.Equal(turns, plan.Turns(2, 3, 40)) || !slices.Equal(turns, plan.Turns(1, 3, 40)) {
+		t.Error("the order does not follow from the seed")
+	}
+}
+
 // The runs of a comparison stand in Kueue's queue of the comparison; other labels of it are not theirs.
 func TestMemberRunStandsInTheQueueOfItsComparison(t *testing.T) {
 	comparison := testutil.MakeComparison("comparison", "ns", "a", "b").With(func(s *v1alpha1.BenchmarkComparison) {

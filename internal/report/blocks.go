@@ -135,8 +135,8 @@ func (s *Comparison) blocks() []block {
 			}
 		}
 	}
-	list = append(list, paragraphs(fmt.Sprintf("%s, %s, %d of at most %d rounds, paired, seed %d: %s.", s.Workload, s.Outcome,
-		s.Rounds, s.Planned, s.Seed, s.Message), s.Reading()))
+	list = append(list, paragraphs(fmt.Sprintf("%s, %s, %d of at most %d rounds, %s, seed %d: %s.", s.Workload, s.Outcome,
+		s.Rounds, s.Planned, s.Paired(), s.Seed, s.Message), s.Reading()))
 	return append(
 		append(list, tableBlocks(s.RequestedTables())...),
 		listed("Claims", claimLines(s.Claims)),

@@ -30,9 +30,11 @@ type Comparison struct {
 	Message string    `json:"message"`
 	Started time.Time `json:"started"`
 	// Rounds are those in which every variant was measured, of at most Planned.
-	Rounds   int                 `json:"rounds"`
-	Planned  int                 `json:"planned"`
-	Variants []ComparisonVariant `json:"variants"`
+	Rounds  int `json:"rounds"`
+	Planned int `json:"planned"`
+	// TrialsPerRound of each point, if the trials of the variants alternated; 0 if their runs were measured one after the other.
+	TrialsPerRound int                 `json:"trialsPerRound,omitempty"`
+	Variants       []ComparisonVariant `json:"variants"`
 	// Pairs are the pairs. Overall has, of each variant with several points, what all of them say together.
 	Pairs   []stats.Paired `json:"-"`
 	Overall []stats.Paired `json:"-"`
@@ -50,6 +52,14 @@ type Comparison struct {
 	Rows map[string]int64 `json:"rows,omitempty"`
 	// Spec is what was asked, as it is stored.
 	Spec json.RawMessage `json:"spec"`
+}
+
+// Paired says how the values of a round were measured next to each other.
+func (s *Comparison) Paired() string {
+	if s.TrialsPerRound == 0 {
+		return "paired"
+	}
+	return fmt.Sprintf("paired, alternating trials (%d per round)", s.TrialsPerRound)
 }
 
 // ComparisonVariant is a variant of a comparison.

@@ -109,3 +109,38 @@ func TestMinSecondsRefused(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
+
+// What runs that are under way at the same time cannot do ends the comparison before anything is created.
+func TestAlternationRefused(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.BenchmarkComparison)
+		want   string
+	}{
+		"fine": {func(*v1alpha1.BenchmarkComparison) {}, ""},
+		"rows by a pilot": {
+			func(s *v1alpha1.BenchmarkComparison) { s.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5) },
+			"variant durable: alternation: Trials has the servers of all variants up at the same time: trials.minSeconds decides about " +
+				"the rows of all variants in the first run alone; set the rows, or limits.seconds",
+		},
+		"a tuned node": {
+			func(s *v1alpha1.BenchmarkComparison) {
+				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{
+					HostTuning: &v1alpha1.HostTuningSpec{DropPageCache: v1alpha1.DropPageCacheBeforeEachTrial},
+				}
+			},
+			"variant lazy: alternation: Trials has the servers of all variants up at the same time: database.hostTuning tunes a node " +
+				"for one server at a time",
+		},
+	} {
+		s := testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkComparison) {
+			s.Spec.Alternation = v1alpha1.AlternateTrials
+		}).With(tc.change).Obj()
+		got := ""
+		if _, err := validation.PlanComparison(s); err != nil {
+			got = err.Error()
+		}
+		if got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}

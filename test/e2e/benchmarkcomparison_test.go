@@ -6,6 +6,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -131,6 +132,63 @@ spec:
 		}).
 			WithContext(ctx).WithTimeout(time.Minute).Should(ContainSubstring("No resources found"))
 	}, SpecTimeout(20*time.Minute))
+
+	It("lets the trials of its variants take turns", takesMinutes, func(ctx SpecContext) {
+		apply(ctx, `
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkComparison
+metadata: {name: turns}
+spec:
+  alternation: Trials
+  trialsPerRound: 3
+  maxRounds: 2
+  earlyStop: {policy: Disabled}
+  template:
+    spec:
+      database:
+        image: mariadb:11.8
+        settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
+        storage: {size: 1Gi}
+        resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
+      workload: {type: CommitSize, commitSize: {rows: 200, rowsPerCommit: 1}}
+      loader: {resources: {requests: {cpu: 100m}, limits: {memory: 256Mi}}}
+      trials: {primeSeconds: 1}
+  variants:
+  - {name: durable}
+  - {name: lazy, database: {settings: {flushLogAtTrxCommit: 0}}}
+`)
+		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout=5m", "benchmarkcomparison/turns")
+		comparison := getComparison(ctx, "turns")
+		Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", comparison.Status)
+		Expect(*comparison.Status.Rounds.Measured).To(BeEquivalentTo(2))
+
+		By("measuring the same trials of a round next to each other, on one node, one at a time")
+		for round := 1; round <= 2; round++ {
+			var trials []*result.Document
+			for trial := 1; trial <= 3; trial++ {
+				for _, variant := range []string{"durable", "lazy"} {
+					trials = append(trials, document(ctx, fmt.Sprintf("turns-r%d-%s-t%d-a1", round, variant, trial)))
+				}
+			}
+			slices.SortFunc(trials, func(a, b *result.Document) int { return a.Identity.Started.Compare(b.Identity.Started) })
+			for i, d := range trials {
+				Expect(d.Identity.Trial).To(Equal(i/2+1), "round %d", round)
+				if i > 0 {
+					Expect(d.Identity.Started).To(BeTemporally(">=", trials[i-1].Identity.Ended), "round %d", round)
+				}
+			}
+			place := record(ctx, fmt.Sprintf("turns-r%d-durable-t3-a1", round)).Place
+			other := record(ctx, fmt.Sprintf("turns-r%d-lazy-t1-a1", round)).Place
+			Expect(other.DatabaseNode).To(Equal(place.DatabaseNode))
+			Expect(other.LoaderNode).To(Equal(place.LoaderNode))
+			Expect(other.DatabasePodUID).NotTo(Equal(place.DatabasePodUID))
+		}
+		Expect(configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"]).
+			To(ContainSubstring("2 of at most 2 rounds, paired, alternating trials (3 per round), "))
+
+		By("leaving nothing that runs")
+		Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
+	}, SpecTimeout(10*time.Minute))
 
 	It("ends before anything is measured if a variant cannot be", func(ctx SpecContext) {
 		sample, err := os.ReadFile(filepath.Join(repository, "config", "samples", "comparison-durable-or-not.yaml"))

@@ -56,7 +56,7 @@ func newComparisonView(s *report.Comparison, d *ComparisonDetails) (*comparisonV
 			Discarded: discardedRuns(s), Environment: comparisonEnvironment(s, d),
 		},
 		Answer:    s.Sentence(),
-		Stopped:   fmt.Sprintf("%d of at most %d rounds, paired: %s.", s.Rounds, s.Planned, strings.TrimSuffix(s.Message, ".")),
+		Stopped:   fmt.Sprintf("%d of at most %d rounds, %s: %s.", s.Rounds, s.Planned, s.Paired(), strings.TrimSuffix(s.Message, ".")),
 		Undecided: s.Undecided(),
 	}
 	if s.Outcome == "Failed" {
