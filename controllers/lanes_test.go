@@ -128,7 +128,7 @@ func TestEnvtestLaneOneAfterTheOther(t *testing.T) {
 		c.turn("second", "first")
 	}
 	second := c.turns("second", v1alpha1.ConditionFinished, "first", "second")
-	c.says("first", "False Finished: the run has ended, and leaves its lane")
+	c.says("first", "False Finished: the run has ended and is releasing its lane")
 	c.settle("second")
 	c.nothingRuns()
 	for _, run := range []*v1alpha1.BenchmarkRun{first, second} {

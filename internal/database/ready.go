@@ -50,7 +50,7 @@ func (i *Instance) State() State {
 	case server == nil || !server.Ready || i.Pod.DeletionTimestamp != nil:
 		return State{Waiting: i.waiting(server), Held: podutil.HeldByKueue(i.Pod)}
 	case i.Provisioner == v1alpha1.ProvisionerMariaDBOperator && !mariaDBReady(i.MariaDB):
-		return State{Waiting: "the MariaDB operator is not done yet: " + mariaDBMessage(i.MariaDB)}
+		return State{Waiting: "the MariaDB operator has not finished yet: " + mariaDBMessage(i.MariaDB)}
 	}
 	return State{Ready: true}
 }

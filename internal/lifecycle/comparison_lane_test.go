@@ -29,7 +29,7 @@ func TestRunOfAComparisonInItsLane(t *testing.T) {
 	waits := Decision{Action: Wait{}, Reason: v1alpha1.ReasonQueued, Message: "waiting until comparison ns/s, which this run belongs to, has lane default"}
 	provide := Decision{Action: ProvideDatabase{Instance: 1}, Reason: v1alpha1.ReasonProvisioningDatabase, Message: "the database is being created"}
 	unnamed := waits
-	unnamed.Message = "waiting until comparison ns/s, which has lane default, measures this run; it measures none that it has not made"
+	unnamed.Message = "waiting until comparison ns/s, which has lane default, measures this run; it measures only runs that it created"
 	lost := waits
 	lost.Action, lost.Unexpected = RemoveJob{Name: "run-t1-a1"}, true
 	suspended := func(r *v1alpha1.BenchmarkRun) {

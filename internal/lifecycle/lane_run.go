@@ -32,7 +32,7 @@ func queued(s *situation) *Decision {
 		d = Decision{Action: Wait{}, Reason: v1alpha1.ReasonQueued, Message: fmt.Sprintf(
 			"waiting until %s, which this run belongs to, has lane %s", comparison, s.run.Spec.Lane)}
 		if s.seen.Lane.is(*comparison) {
-			d.Message = fmt.Sprintf("waiting until %s, which has lane %s, measures this run; it measures none that it has not made",
+			d.Message = fmt.Sprintf("waiting until %s, which has lane %s, measures this run; it measures only runs that it created",
 				comparison, s.run.Spec.Lane)
 		}
 	}
@@ -81,7 +81,7 @@ func (s *situation) admitted(d Decision) (status metav1.ConditionStatus, reason,
 	comparison := MemberOf(s.run)
 	switch {
 	case d.Finished, d.Complete, d.Failure != nil, s.is(v1alpha1.ConditionFailed):
-		message = "the run has ended, and leaves its lane"
+		message = "the run has ended and is releasing its lane"
 		if comparison != nil {
 			message = fmt.Sprintf("the run has ended; its lane is left when %s has", comparison)
 		}

@@ -55,7 +55,7 @@ func (o *owner) turnOver(waits string) *Decision {
 		return nil
 	}
 	return fail(Failure{Reason: v1alpha1.ReasonDeadlineExceeded, Message: fmt.Sprintf(
-		"the %s has had its lane for %s, which is the most that this installation allows (--max-turn): %s",
+		"the %s has held its lane for %s, the maximum of this installation (--max-turn): %s",
 		o.noun, o.blockers.MaxTurn, waits)})
 }
 

@@ -106,7 +106,7 @@ func TestIntegrationCustomFailures(t *testing.T) {
 			result.CauseToolFailed,
 			[]string{"reading the program's result file"},
 		},
-		"writes no metric": {`echo '{}' >$BENCHRUN_RESULT_FILE`, nil, result.CauseToolFailed, []string{"it has 0 metrics, it must have 1 to 16"}},
+		"writes no metric": {`echo '{}' >$BENCHRUN_RESULT_FILE`, nil, result.CauseToolFailed, []string{"it has 0 metrics but must have 1 to 16"}},
 		"writes what nobody reads": {
 			`echo '{"tps": 1}' >$BENCHRUN_RESULT_FILE`, nil, result.CauseToolFailed, []string{`unknown field "tps"`},
 		},

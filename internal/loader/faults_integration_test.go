@@ -102,7 +102,7 @@ func TestIntegrationKeeperKilled(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	tr.mustFail(t.Context(), t, result.CauseConnectionLost, "asking whether the schema is still ours")
+	tr.mustFail(t.Context(), t, result.CauseConnectionLost, "checking whether the schema is still locked")
 }
 
 func TestIntegrationStatementRefused(t *testing.T) {

@@ -299,7 +299,7 @@ func TestIntegrationContest2008(t *testing.T) {
 		t.Errorf("size %g, want %g", m["sizeBytes"], want)
 	}
 	newIIBench(t, func(p *iibench.Parameters) { p.Rules = "Contest2008" }).mustFail(t.Context(), t, result.CauseConfiguration,
-		"rules Contest2008: schema is InsertBenchmark, it must be Tokutek2008")
+		"rules Contest2008: schema is InsertBenchmark but must be Tokutek2008")
 }
 
 // One client's error ends those that wait for it instead of for the server.

@@ -171,7 +171,7 @@ func TestConfigurationIsCheckedBeforeConnecting(t *testing.T) {
 		{`"bench"`, `"a-b"`, `schema is "a-b"`},
 		{`"bench"`, `"MySQL"`, "schema mysql is not for workloads"},
 		{`"bench"`, `"` + strings.Repeat("x", 51) + `"`, "1 to 50 letters"},
-		{`"bench"`, `"bench","socket":"mysqld.sock"`, `socket is "mysqld.sock", it must be an absolute path`},
+		{`"bench"`, `"bench","socket":"mysqld.sock"`, `socket is "mysqld.sock" but must be an absolute path`},
 		{`"bench"`, `"bench","socket":"/run/mysqld.sock","tls":"Required"`, "connections by a Unix socket are not encrypted"},
 		{`"bench"`, `"bench","tls":"Preferred"`, `tls is "Preferred"`},
 		{`"bench"`, `"bench","tls":"VerifyIdentity","caFile":"/does/not/exist"`, "reading the authorities to trust"},

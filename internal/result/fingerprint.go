@@ -77,7 +77,7 @@ func DecodeFingerprint(message string) (*Fingerprint, error) {
 		return nil, fmt.Errorf("reading the fingerprint: %w", err)
 	}
 	if f.Version != FingerprintVersion {
-		return nil, fmt.Errorf("the fingerprint has version %d, this program knows %d", f.Version, FingerprintVersion)
+		return nil, fmt.Errorf("the fingerprint has version %d, this program reads %d", f.Version, FingerprintVersion)
 	}
 	return &f, nil
 }

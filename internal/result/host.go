@@ -66,7 +66,7 @@ func DecodeHostReport(message string) (*HostReport, error) {
 		return nil, fmt.Errorf("reading the report about the node: %w", err)
 	}
 	if r.Version != HostReportVersion {
-		return nil, fmt.Errorf("the report about the node has version %d, this program knows %d", r.Version, HostReportVersion)
+		return nil, fmt.Errorf("the report about the node has version %d, this program reads %d", r.Version, HostReportVersion)
 	}
 	return &r, nil
 }

@@ -77,7 +77,7 @@ func DecodeSummary(message string) (*Summary, error) {
 	case found:
 	case strings.HasPrefix(message, anySummaryPrefix):
 		version, _, _ := strings.Cut(message[len(anySummaryPrefix):], " ")
-		return nil, fmt.Errorf("%w: format %s, this program knows format 1", ErrSummaryVersion, Truncate(version, 16))
+		return nil, fmt.Errorf("%w: format %s, this program reads format 1", ErrSummaryVersion, Truncate(version, 16))
 	default:
 		return nil, ErrNoSummary
 	}
@@ -89,7 +89,7 @@ func DecodeSummary(message string) (*Summary, error) {
 		return nil, fmt.Errorf("reading the summary: %w", err)
 	}
 	if s.Version != DocumentVersion {
-		return nil, fmt.Errorf("%w: it has version %d, this program knows %d", ErrSummaryVersion, s.Version, DocumentVersion)
+		return nil, fmt.Errorf("%w: it has version %d, this program reads %d", ErrSummaryVersion, s.Version, DocumentVersion)
 	}
 	if s.Failure == nil && s.DocumentSHA256 == "" && !s.Delivered {
 		return nil, errors.New("the summary has neither a document nor a failure, and nothing was delivered")

@@ -118,7 +118,7 @@ func (t Text) Variables() (map[string]string, error) {
 
 func checkVersion(version int) error {
 	if version != DocumentVersion {
-		return invalid("it has version %d, this program knows %d", version, DocumentVersion)
+		return invalid("it has version %d, this program reads %d", version, DocumentVersion)
 	}
 	return nil
 }
@@ -235,7 +235,7 @@ func parseHeader(s string) (*documentHeader, error) {
 		return nil, errors.New("its first line cannot be read")
 	}
 	if h.version != DocumentVersion {
-		return nil, fmt.Errorf("it has version %d, this program knows %d", h.version, DocumentVersion)
+		return nil, fmt.Errorf("it has version %d, this program reads %d", h.version, DocumentVersion)
 	}
 	if h.bytes > MaxDocumentBytes {
 		return nil, fmt.Errorf("it has %d bytes, at most %d are allowed", h.bytes, MaxDocumentBytes)

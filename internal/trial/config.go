@@ -119,7 +119,7 @@ func configureRows(c *result.Config, t *v1alpha1.TrialsSpec, a Attempt) error {
 	case !a.Pilot:
 		return nil
 	case c.LimitSeconds > 0 && c.LimitSeconds <= seconds:
-		return fmt.Errorf("limits.seconds (%d) must be more than trials.minSeconds (%d): it ends trials before that", c.LimitSeconds,
+		return fmt.Errorf("limits.seconds (%d) must be more than trials.minSeconds (%d): otherwise it ends trials too early", c.LimitSeconds,
 			seconds)
 	}
 	c.LimitSeconds = seconds

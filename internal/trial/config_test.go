@@ -124,7 +124,7 @@ func TestValidate(t *testing.T) {
 				"them into a file",
 		},
 		"several Pods": {
-			func(r *v1alpha1.BenchmarkRun) { r.Spec.Loader.Pods = 2 }, "workload CommitSize: this load is made from one Pod: loader.pods is 2, it must be 1",
+			func(r *v1alpha1.BenchmarkRun) { r.Spec.Loader.Pods = 2 }, "workload CommitSize: this load is made from one Pod: loader.pods is 2 but must be 1",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

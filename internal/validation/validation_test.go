@@ -77,7 +77,7 @@ func TestMinSecondsRefused(t *testing.T) {
 		},
 		"a limit below": {
 			func(r *v1alpha1.BenchmarkRun) { r.Spec.Workload.Limits.Seconds = ptr.To[int32](5) },
-			"limits.seconds (5) must be more than trials.minSeconds (5): it ends trials before that (rowsPerCommit=1)",
+			"limits.seconds (5) must be more than trials.minSeconds (5): otherwise it ends trials too early (rowsPerCommit=1)",
 		},
 		"no rows": {
 			func(r *v1alpha1.BenchmarkRun) {

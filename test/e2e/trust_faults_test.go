@@ -120,7 +120,7 @@ var _ = Describe("an end that holds", func() {
 		measuring(ctx, "never")
 		allowNoMoreConfigMaps(ctx)
 		Expect(failure(finished(ctx, "never"))).To(And(
-			HavePrefix("DeadlineExceeded: the run did not end within 1m30s (spec.deadlineSeconds): "), ContainSubstring("trial 1 has measured "),
+			HavePrefix("DeadlineExceeded: the run did not finish within 1m30s (spec.deadlineSeconds): "), ContainSubstring("trial 1 has measured "),
 			ContainSubstring("exceeded quota: none")))
 		kubectl(ctx, "delete", "quota", "none")
 		kubectl(ctx, "wait", "--for=delete", "--timeout=2m", "statefulset/never-db1")

@@ -31,9 +31,9 @@ func checkFile(cfg *result.Config, p *Parameters) error {
 	case cfg.Pods > 1:
 		return fmt.Errorf("a file of dataFrom is read by one Pod, and loader.pods is %d", cfg.Pods)
 	case p.WarmupSeconds > 0 || p.RampSeconds > 0:
-		return errors.New("warmupSeconds and rampSeconds need rows without an end: leave them out with dataFrom")
+		return errors.New("warmupSeconds and rampSeconds need an unlimited number of rows: leave them out with dataFrom")
 	case d.Table != "" && cfg.Workload.SchemaFile == "":
-		return fmt.Errorf("dataFrom.table is %q, and there is no schemaFrom that makes it", d.Table)
+		return fmt.Errorf("dataFrom.table is %q, and there is no schemaFrom that creates it", d.Table)
 	}
 	for _, name := range append([]string{d.Table}, d.Columns...) {
 		if name != "" && !userName.MatchString(name) {

@@ -164,9 +164,9 @@ func TestFileInsertRowsAreLimited(t *testing.T) {
 
 func TestFileInsertRefusesParameters(t *testing.T) {
 	for want, change := range map[string]func(*Parameters, *result.Data){
-		`dataFrom.format is "XML", it must be TSV or CSV`:       func(_ *Parameters, d *result.Data) { d.Format = "XML" },
-		`dataFrom.separator is "ab", it must be one ASCII`:      func(_ *Parameters, d *result.Data) { d.Separator = "ab" },
-		`dataFrom.separator is "\\", it must be one ASCII`:      func(_ *Parameters, d *result.Data) { d.Separator = `\` },
+		`dataFrom.format is "XML" but must be TSV or CSV`:       func(_ *Parameters, d *result.Data) { d.Format = "XML" },
+		`dataFrom.separator is "ab" but must be one ASCII`:      func(_ *Parameters, d *result.Data) { d.Separator = "ab" },
+		`dataFrom.separator is "\\" but must be one ASCII`:      func(_ *Parameters, d *result.Data) { d.Separator = `\` },
 		"dataFrom.headerLines is -1":                            func(_ *Parameters, d *result.Data) { d.HeaderLines = -1 },
 		`dataFrom.table is "t", and there is no schemaFrom`:     func(_ *Parameters, d *result.Data) { d.Table = "t" },
 		"dataFrom names \"a`b\", a table or column has 1 to 64": func(_ *Parameters, d *result.Data) { d.Columns = []string{"a`b"} },

@@ -138,7 +138,7 @@ func TestCustomPattern(t *testing.T) {
 		t.Errorf("metrics (-want +got):\n%s", diff)
 	}
 	for output, want := range map[string]string{
-		"many TPS, 2 ms\n": `the group tps of result.pattern matches "many", which is no number`,
+		"many TPS, 2 ms\n": `the group tps of result.pattern matches "many", which is not a number`,
 		"nothing\n":        "printed no line that matches result.pattern",
 	} {
 		if _, err := read(output); err == nil || !strings.Contains(err.Error(), want) {

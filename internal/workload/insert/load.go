@@ -117,9 +117,9 @@ type Source interface {
 func CheckSizes(rows, perStatement, perTransaction int64) error {
 	switch {
 	case rows < 1:
-		return fmt.Errorf("rows is %d, it must be at least 1", rows)
+		return fmt.Errorf("rows is %d but must be at least 1", rows)
 	case perStatement < 1:
-		return fmt.Errorf("rowsPerStatement is %d, it must be at least 1", perStatement)
+		return fmt.Errorf("rowsPerStatement is %d but must be at least 1", perStatement)
 	case perTransaction < 1:
 		return errors.New("a transaction must have at least one row")
 	}

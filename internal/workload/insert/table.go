@@ -35,7 +35,7 @@ var engineName = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
 // CheckEngine finds what is no name of a storage engine.
 func CheckEngine(engine string) error {
 	if !engineName.MatchString(engine) {
-		return fmt.Errorf("storageEngine is %q, it must be 1 to 64 letters, digits and underscores", engine)
+		return fmt.Errorf("storageEngine is %q but must be 1 to 64 letters, digits and underscores", engine)
 	}
 	return nil
 }

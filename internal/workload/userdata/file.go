@@ -106,7 +106,7 @@ func (in *File) show(r *delimited.Reader, show func(*delimited.Reader, [][]byte)
 
 // WrongFields is the error of a row with another number of fields than there are columns for.
 func WrongFields(line int64, fields, columns int) error {
-	return workload.Refused{Reason: fmt.Sprintf("line %d: %d fields, there are %d columns to load them into", line, fields, columns)}
+	return workload.Refused{Reason: fmt.Sprintf("line %d: %d fields for %d columns", line, fields, columns)}
 }
 
 // digester takes the digest of what is read, and is over when its context is.
@@ -153,18 +153,18 @@ func FormatOf(d *result.Data) (delimited.Format, error) {
 		format.Separator = ','
 	}
 	if !slices.Contains([]string{"", result.DataTSV, result.DataCSV}, d.Format) {
-		return format, fmt.Errorf("dataFrom.format is %q, it must be %s or %s", d.Format, result.DataTSV, result.DataCSV)
+		return format, fmt.Errorf("dataFrom.format is %q but must be %s or %s", d.Format, result.DataTSV, result.DataCSV)
 	}
 	switch {
 	case d.Separator == "":
 	case len(d.Separator) > 1 || strings.ContainsAny(d.Separator, "\\\r\n\"'") || d.Separator[0] >= 0x80:
-		return format, fmt.Errorf("dataFrom.separator is %q, it must be one ASCII character, but no backslash, quotation mark "+
+		return format, fmt.Errorf("dataFrom.separator is %q but must be one ASCII character, but no backslash, quotation mark "+
 			"or line break", d.Separator)
 	default:
 		format.Separator = d.Separator[0]
 	}
 	if d.HeaderLines < 0 {
-		return format, fmt.Errorf("dataFrom.headerLines is %d, it must be at least 0", d.HeaderLines)
+		return format, fmt.Errorf("dataFrom.headerLines is %d but must be at least 0", d.HeaderLines)
 	}
 	return format, nil
 }
