@@ -143,7 +143,7 @@ func TestEnvtestComparisonLeavesItsLane(t *testing.T) {
 			t.Parallel()
 			l := newInLane(t)
 			l.loader = func(*batchv1.Job, *corev1.Pod) {} // it runs until it is removed
-			l.comparison("first", 2, func(s *v1alpha1.BenchmarkComparison) { s.Spec.Seed = ptr.To[int64](4) })
+			l.comparison("first", 2, func(s *v1alpha1.BenchmarkComparison) { s.Spec.Seed = ptr.To[int64](8) })
 			for len(l.jobs) == 0 {
 				l.turn("first")
 			}

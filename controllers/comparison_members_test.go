@@ -36,7 +36,7 @@ func (l *inLane) forge(comparison *v1alpha1.BenchmarkComparison, name string) *v
 func TestEnvtestMemberMadeByHand(t *testing.T) {
 	l := newInLane(t)
 	l.loader = func(*batchv1.Job, *corev1.Pod) {} // it runs until it is removed
-	l.comparison("first", 2, func(s *v1alpha1.BenchmarkComparison) { s.Spec.Seed = ptr.To[int64](4) })
+	l.comparison("first", 2, func(s *v1alpha1.BenchmarkComparison) { s.Spec.Seed = ptr.To[int64](8) })
 	for len(l.jobs) == 0 {
 		l.turn("first")
 	}
@@ -68,7 +68,7 @@ func TestEnvtestMemberMadeByHand(t *testing.T) {
 // One that has the name of the comparison's next run is removed, and the comparison makes its own.
 func TestEnvtestNextMemberMadeByHand(t *testing.T) {
 	l := newInLane(t)
-	l.comparison("first", 2, func(s *v1alpha1.BenchmarkComparison) { s.Spec.Seed = ptr.To[int64](4) })
+	l.comparison("first", 2, func(s *v1alpha1.BenchmarkComparison) { s.Spec.Seed = ptr.To[int64](8) })
 	for len(l.jobs) == 0 {
 		l.turn("first")
 	}

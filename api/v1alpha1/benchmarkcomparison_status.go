@@ -109,6 +109,14 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Pairs []PairStatus `json:"pairs,omitempty"`
 
+	// overall compares each variant that has several points with the baseline over all of them together: by the geometric mean of
+	// the ratios, at 95% for all variants together. Those without a swept parameter have none.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=15
+	// +kubebuilder:validation:MinItems=1
+	Overall []PairStatus `json:"overall,omitempty"`
+
 	// claimed says how many claims hold, for example "2 hold, 1 does not hold".
 	// +optional
 	// +kubebuilder:validation:MinLength=1

@@ -22,12 +22,12 @@ import (
 // +kubebuilder:printcolumn:name="Claims",type=string,priority=1,JSONPath=`.status.claimed`,description="What the numbers say of the claims"
 // +kubebuilder:printcolumn:name="Workload",type=string,priority=1,JSONPath=`.spec.template.spec.workload.type`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="a comparison's name is lower case letters, digits and '-'; it begins with a letter and ends with a letter or digit"
-// +kubebuilder:validation:XValidation:rule="self.spec.variants.all(v, size(self.metadata.name) + size(v.name) <= 35)",message="the name of the comparison and the name of each variant have at most 35 characters together: a run's name has at most 40, and those of a comparison are <comparison>-r<round>-<variant>"
+// +kubebuilder:validation:XValidation:rule="self.spec.variants.all(v, size(self.metadata.name) + size(v.name) <= (self.spec.maxRounds > 99 ? 34 : 35))",message="the name of the comparison and the name of each variant have at most 35 characters together (34 with more than 99 rounds): a run's name has at most 40, and those of a comparison are <comparison>-r<round>-<variant>"
 type BenchmarkComparison struct {
 	metav1.TypeMeta `json:",inline"`
 
 	// metadata is the standard object metadata. The names of the comparison and of each variant have at most 35 characters together,
-	// because the runs are called <comparison>-r<round>-<variant>.
+	// 34 with more than 99 rounds, because the runs are called <comparison>-r<round>-<variant>.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
@@ -55,8 +55,9 @@ type BenchmarkComparisonList struct {
 // +kubebuilder:validation:XValidation:rule="has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline) && has(self.claims) == has(oldSelf.claims) && (!has(self.claims) || self.claims == oldSelf.claims)",message="baseline and claims cannot be changed: delete the comparison, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="has(self.plots) == has(oldSelf.plots) && (!has(self.plots) || self.plots == oldSelf.plots) && has(self.tables) == has(oldSelf.tables) && (!has(self.tables) || self.tables == oldSelf.tables)",message="plots and tables cannot be changed: delete the comparison, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.variants.exists(v, v.name == self.baseline)",message="baseline must be the name of one of the variants"
-// +kubebuilder:validation:XValidation:rule="self.earlyStop.policy == 'Disabled' || self.earlyStop.minRounds <= self.maxRounds",message="earlyStop.minRounds (4 by default) must not be above maxRounds"
+// +kubebuilder:validation:XValidation:rule="self.earlyStop.policy == 'Disabled' || self.earlyStop.minRounds <= self.maxRounds",message="earlyStop.minRounds (6 by default) must not be above maxRounds"
 // +kubebuilder:validation:XValidation:rule="self.variants.all(v, !has(v.workload) || !has(v.workload.type) || v.workload.type == self.template.spec.workload.type)",message="all variants have the template's workload.type: numbers of different workloads cannot be compared"
+// +kubebuilder:validation:XValidation:rule="self.maxRounds * size(self.variants) <= 400",message="maxRounds times the number of variants must not be above 400, the largest number of runs of a comparison: allow fewer rounds, or compare fewer variants"
 type BenchmarkComparisonSpec struct {
 	// template is the run that all variants are made of. It must be a whole run by itself. The comparison holds the lane of the
 	// template from its first run to its end: nothing else in that lane is measured between its runs.
@@ -82,12 +83,14 @@ type BenchmarkComparisonSpec struct {
 	// +kubebuilder:validation:MaxLength=20
 	Baseline string `json:"baseline,omitempty"`
 
-	// maxRounds is how often each variant is measured at most; see earlyStop. Rounds come in pairs that measure the variants in
-	// opposite order (A B, B A), so that a steady drift of the machine affects all variants alike. From 2 to 20; defaults to 20.
+	// maxRounds is how often each variant is measured at most; see earlyStop. The order of the variants is drawn anew for every
+	// round, so that what the machine does meanwhile affects all variants alike. With fewer than 6 rounds there is no verdict. The
+	// more rounds are allowed, the larger a difference must be to be shown by the first of them. From 2 to 200, and with all
+	// variants at most 400 runs; defaults to 20.
 	// +optional
 	// +kubebuilder:default=20
 	// +kubebuilder:validation:Minimum=2
-	// +kubebuilder:validation:Maximum=20
+	// +kubebuilder:validation:Maximum=200
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="maxRounds cannot be changed: delete the comparison, or create one with another name"
 	MaxRounds int32 `json:"maxRounds,omitempty"`
 
@@ -223,17 +226,18 @@ const (
 // EarlyStopSpec is when a comparison ends before all rounds are measured.
 type EarlyStopSpec struct {
 	// policy is WhenDecided (the comparison ends when every pair has its answer: faster, slower, or equal within
-	// equivalencePercent) or Disabled (all rounds are measured). Defaults to WhenDecided.
+	// equivalencePercent; that is looked at after every round up to 20, every fifth up to 60, every tenth beyond) or Disabled (all rounds are measured). Defaults to WhenDecided.
 	// +optional
 	// +kubebuilder:default=WhenDecided
 	// +kubebuilder:validation:Enum=WhenDecided;Disabled
 	Policy EarlyStopPolicy `json:"policy,omitempty"`
 
 	// minRounds is the number of rounds before which the comparison does not end. With several pairs, the first answer is possible
-	// later: after 5 rounds for 3 pairs, after 6 for 10. From 4 to 20; defaults to 4.
+	// later: after 7 rounds for 30 pairs, after 9 for 1,000. That variants are equal is said after 10 rounds at the earliest. From 6
+	// to 200; defaults to 6.
 	// +optional
-	// +kubebuilder:default=4
-	// +kubebuilder:validation:Minimum=4
-	// +kubebuilder:validation:Maximum=20
+	// +kubebuilder:default=6
+	// +kubebuilder:validation:Minimum=6
+	// +kubebuilder:validation:Maximum=200
 	MinRounds int32 `json:"minRounds,omitempty"`
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -158,9 +157,9 @@ func offline(t *testing.T, from *unstructured.Unstructured) error {
 	return nil
 }
 
-// schemas by kind. Rules are compiled once.
+// schemas by kind.
 var schemas = map[string]func() (*apischema.Schema, error){
-	"BenchmarkRun": sync.OnceValues(apischema.Runs), "BenchmarkComparison": sync.OnceValues(apischema.Comparisons),
+	"BenchmarkRun": apischema.Runs, "BenchmarkComparison": apischema.Comparisons,
 }
 
 // plannable is what the operator says of a run or a comparison that the API server has stored.

@@ -20,7 +20,7 @@ const (
 	VerdictCannotSay Verdict = "CannotSay"
 )
 
-// PairStatus compares a variant with the baseline at one point.
+// PairStatus compares a variant with the baseline at one point, or at all of them together.
 type PairStatus struct {
 	// variant that is compared with the baseline.
 	// +required

@@ -44,17 +44,27 @@ func TestEnvtestComparisonRules(t *testing.T) {
 		return fmt.Sprintf("{metadata: {name: %s}, spec: {variants: [{name: durable}, {name: %s}]}}", strings.Repeat("s", comparison),
 			strings.Repeat("v", variant))
 	}
-	list := func(n int) string {
+	list := func(n int, more ...string) string {
 		var names []string
 		for i := range n {
 			names = append(names, fmt.Sprintf("{name: v%d}", i))
 		}
-		return spec("variants: [" + strings.Join(names, ", ") + "]")
+		return spec(strings.Join(append(more, "variants: ["+strings.Join(names, ", ")+"]"), ", "))
 	}
 	checkRules(t, minimalComparison, map[string]rule{
 		"names together": {
 			allowed: []string{named(15, 20), named(28, 4)}, refused: []string{named(16, 20), named(29, 4)},
 			says: "have at most 35 characters together",
+		},
+		"names together, of many rounds": {
+			allowed: []string{"{metadata: {name: " + strings.Repeat("s", 28) + "}, spec: {maxRounds: 99}}"},
+			refused: []string{"{metadata: {name: " + strings.Repeat("s", 28) + "}, spec: {maxRounds: 100}}"},
+			says:    "(34 with more than 99 rounds)",
+		},
+		"runs": {
+			allowed: []string{list(16, "maxRounds: 25"), list(2, "maxRounds: 200")},
+			refused: []string{list(16, "maxRounds: 26"), list(3, "maxRounds: 134")},
+			says:    "maxRounds times the number of variants must not be above 400",
 		},
 		"name": {
 			refused: []string{"metadata: {name: 1a}", "metadata: {name: a.b}"}, says: "a comparison's name is lower case letters",
@@ -76,15 +86,15 @@ func TestEnvtestComparisonRules(t *testing.T) {
 			says: "baseline must be the name of one of the variants",
 		},
 		"maxRounds": {
-			allowed: []string{spec("maxRounds: 20"), spec("maxRounds: 4"), spec("maxRounds: 2, earlyStop: {policy: Disabled}")},
-			refused: []string{spec("maxRounds: 1, earlyStop: {policy: Disabled}"), spec("maxRounds: 21")}, says: "spec.maxRounds",
+			allowed: []string{spec("maxRounds: 200"), spec("maxRounds: 6"), spec("maxRounds: 2, earlyStop: {policy: Disabled}")},
+			refused: []string{spec("maxRounds: 1, earlyStop: {policy: Disabled}"), spec("maxRounds: 201")}, says: "spec.maxRounds",
 		},
 		"rounds before the stop": {
 			allowed: []string{spec("maxRounds: 6, earlyStop: {minRounds: 6}")},
-			refused: []string{spec("maxRounds: 6, earlyStop: {minRounds: 7}"), spec("maxRounds: 3")},
-			says:    "earlyStop.minRounds (4 by default) must not be above maxRounds",
+			refused: []string{spec("maxRounds: 6, earlyStop: {minRounds: 7}"), spec("maxRounds: 5")},
+			says:    "earlyStop.minRounds (6 by default) must not be above maxRounds",
 		},
-		"fewest rounds":       {refused: []string{spec("earlyStop: {minRounds: 3}")}, says: "greater than or equal to 4"},
+		"fewest rounds":       {refused: []string{spec("earlyStop: {minRounds: 5}")}, says: "greater than or equal to 6"},
 		"policy":              {refused: []string{spec("earlyStop: {policy: Never}")}, says: `supported values: "WhenDecided", "Disabled"`},
 		"difference":          {allowed: []string{spec("equivalencePercent: 50")}, refused: []string{spec("equivalencePercent: 51")}, says: "equivalencePercent"},
 		"repetitions":         {refused: []string{template("trials: {repetitions: 3}"), template("trials: {precision: {targetRelativeCIPercent: 2}}")}, says: "leave out repetitions and precision of template.spec.trials"},
@@ -131,7 +141,7 @@ func TestEnvtestComparisonOverlaysHaveNoDefaults(t *testing.T) {
 		t.Errorf("the overlay has defaults: %+v, %+v", v.Database, v.Workload.CommitSize)
 	}
 	if comparison.Spec.Template.Spec.Database.Engine == "" || comparison.Spec.MaxRounds != 20 || ptr.Deref(comparison.Spec.Seed, 0) != v1alpha1.DefaultSeed ||
-		comparison.Spec.EarlyStop.MinRounds != 4 || comparison.Spec.EquivalencePercent != 5 {
+		comparison.Spec.EarlyStop.MinRounds != 6 || comparison.Spec.EquivalencePercent != 5 {
 		t.Errorf("the comparison lacks defaults: %+v", comparison.Spec)
 	}
 }

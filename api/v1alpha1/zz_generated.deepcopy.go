@@ -204,6 +204,13 @@ func (in *BenchmarkComparisonStatus) DeepCopyInto(out *BenchmarkComparisonStatus
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.Overall != nil {
+		in, out := &in.Overall, &out.Overall
+		*out = make([]PairStatus, len(*in))
+		for i := range *in {
+			(*in)[i].DeepCopyInto(&(*out)[i])
+		}
+	}
 	if in.Claims != nil {
 		in, out := &in.Claims, &out.Claims
 		*out = make([]ClaimStatus, len(*in))

@@ -6,6 +6,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 
 	"github.com/benchrun-dev/benchrun/internal/kubectl"
 	"github.com/benchrun-dev/benchrun/internal/report"
@@ -53,7 +54,7 @@ var pairs = []struct {
 	{"a time that falls", took, rounds(6, 100, 0.01), rounds(6, 79, 0.02), nil},
 	{"a time that doubles", took, rounds(6, 100, 0.01), rounds(6, 200, 0.02), nil},
 	{"another metric that falls", share, rounds(6, 4, 0.01), rounds(6, 3, 0.02), nil},
-	{"the same", rate, rounds(8, 100, 0.01), rounds(8, 101, 0.01), nil},
+	{"the same", rate, rounds(12, 100, 0.01), rounds(12, 101, 0.01), nil},
 	{"nearly the same, with some scatter", rate, rounds(20, 100, 0.01), rounds(20, 102, 0.06), nil},
 	{"much scatter", rate, rounds(20, 100, 0.1), rounds(20, 104, 0.5), nil},
 	{"two rounds", rate, rounds(2, 100, 0.01), rounds(2, 310, 0.02), nil},
@@ -63,7 +64,7 @@ var pairs = []struct {
 
 func answers(text *bytes.Buffer) {
 	text.WriteString(answersHead)
-	design := stats.Design{MinRounds: 4, MaxRounds: 20, EarlyStop: true, EquivalencePercent: 5, Comparisons: 1}
+	design := stats.Design{MinRounds: 6, MaxRounds: 20, EarlyStop: true, EquivalencePercent: 5, Comparisons: 1}
 	for _, p := range pairs {
 		pair := stats.Paired{Variant: "lazy", Baseline: "durable", BaselineValues: p.baseline, Values: p.variant}
 		base := p.metric
@@ -73,6 +74,26 @@ func answers(text *bytes.Buffer) {
 		pair.Measures(p.metric, base)
 		pair.Judge(design)
 		fmt.Fprintf(text, "| %s | %s |\n", p.about, pair.String())
+	}
+	for _, several := range []struct {
+		about  string
+		ratios []float64
+	}{
+		{"three points, two of which differ", []float64{1.2, 1, 1.3}},
+		{"two points that differ in opposite directions", []float64{1.25, 0.8}},
+		{"two points, both the same", []float64{1, 1}},
+	} {
+		design.Comparisons = len(several.ratios)
+		var list []stats.Paired
+		for i, ratio := range several.ratios {
+			pair := stats.Paired{
+				Variant: "lazy", Baseline: "durable", Parameters: map[string]string{"rowsPerCommit": strconv.Itoa(16 << i)},
+				BaselineValues: rounds(10, 100, 0.01), Values: rounds(10, 100*ratio, 0.01), Metric: rate,
+			}
+			pair.Judge(design)
+			list = append(list, pair)
+		}
+		fmt.Fprintf(text, "| %s | %s |\n", several.about, stats.AnswerOf(design.Overall(list), list).Text)
 	}
 }
 

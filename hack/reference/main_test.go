@@ -87,6 +87,7 @@ func TestTemplates(t *testing.T) {
 		"what is logged":     {`log.Info("no loader ran")`, nil},
 		"a command's help":   {`Command{Short: "Print a report"}`, nil},
 		"SQL":                {`f("SELECT a FROM some table")`, nil},
+		"XML":                {"f(`<circle cx=\"%d\" cy=\"%d\"/>`)", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file, err := parser.ParseFile(token.NewFileSet(), "a.go", "package a\nvar _ = "+tc.expression, parser.SkipObjectResolution)

@@ -42,19 +42,22 @@ var spoken = []struct{ title, folder string }{
 	{"Judged numbers", "internal/analysis"},
 	{"Claims and statistics", "internal/stats"},
 	{"The loader", "internal/loader"},
+	{"Results", "internal/result"},
+	{"Reports", "internal/report"},
 	{"Archives", "internal/bundle"},
 	{"The kubectl plugin", "internal/kubectl"},
 }
 
 var (
 	// elsewhere are files whose texts are in findings.md or kubectl.md, or are data, or another program's.
-	elsewhere = regexp.MustCompile(`internal/kubectl/(advice|completion)|workload/(workloadtest|tproch/(catalogue|text)|sysbench/output)`)
-	verbs     = regexp.MustCompile(`%(\[\d+\])?[-+#0]*[\d*]*(\.[\d*]+)?(\[\d+\])?[a-zA-Z]`)
+	elsewhere = regexp.MustCompile(
+		`internal/kubectl/(advice|completion)|workload/(workloadtest|tproch/(catalogue|text)|sysbench/output)|/pagetest/`)
+	verbs = regexp.MustCompile(`%(\[\d+\])?[-+#0]*[\d*]*(\.[\d*]+)?(\[\d+\])?[a-zA-Z]`)
 	// words: a sentence, rather than a name, has two of them.
 	words = regexp.MustCompile(`\pL{2,}.* .*\pL{2,}`)
-	// code is SQL, or the layout of a time.
+	// code is SQL, the layout of a time, an attribute of XML, or a policy of a page.
 	code = regexp.MustCompile(`\b(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|SET|SHOW|ANALYZE|FLUSH|INTO|PRIMARY|WHERE|FORCE|` +
-		`CHARSET|CONCAT_WS|COALESCE|CONVERT|ORDER BY|NULL|GENERATED|TABLE|15:04:05)\b`)
+		`CHARSET|CONCAT_WS|COALESCE|CONVERT|ORDER BY|NULL|GENERATED|TABLE|15:04|default-src)\b|="‹`)
 	// logged are calls whose texts only the log has, or nobody.
 	logged = regexp.MustCompile(`^(Info|Error|panic|MustCompile|Fatal)$`)
 	// helped are fields and calls that describe the plugin's commands, which have a page of their own.

@@ -77,7 +77,7 @@ const maxRunWarnings, maxRunWarningBytes, maxRunMeasures = 64, 512, 16
 func (m *Measurements) warn(byPoint [][]*result.Record) {
 	var all []stats.PointFinding
 	for _, records := range byPoint {
-		all = append(all, stats.Summarized(nil, records).Warnings...)
+		all = append(all, stats.Looks{}.Summarized(nil, records, len(byPoint)).Warnings...)
 	}
 	merged := stats.MergePointFindings(all)
 	for _, w := range merged[:min(len(merged), maxRunWarnings)] {

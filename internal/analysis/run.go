@@ -48,7 +48,7 @@ func Points(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) 
 	looks := looksOf(run)
 	var points []stats.Point
 	for i, point := range p.Points {
-		points = append(points, looks.Summarized(point.Parameters, byPoint[i]))
+		points = append(points, looks.Summarized(point.Parameters, byPoint[i], len(p.Points)))
 	}
 	return points
 }

@@ -18,6 +18,8 @@ type Verdicts struct {
 	Rounds int
 	// Pairs are the pairs in the order of the plan.
 	Pairs []stats.Paired
+	// Overall has, of each variant with several points, what all of them say together.
+	Overall []stats.Paired
 	// Claims are judged in the order of the specification.
 	Claims []claims.Judgement
 }
@@ -89,6 +91,7 @@ func Judge(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *Co
 		paired.Costs = costs(p, runs, rounds, pair)
 		v.Pairs = append(v.Pairs, paired)
 	}
+	v.Overall = design.Overall(v.Pairs)
 	v.Claims = claimsOfComparison(comparison, p, runs, rounds)
 	return v
 }

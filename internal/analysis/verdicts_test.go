@@ -20,7 +20,7 @@ func TestJudge(t *testing.T) {
 		s.Spec.Template.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
 	})
 	p := planOfComparison(t, s)
-	for n, want := range map[int]string{0: "0 []", 1: "0 []", 2: "1 [CannotSay CannotSay]", 9: "4 [CannotSay CannotSay]", 10: "5 [Faster Faster]"} {
+	for n, want := range map[int]string{0: "0 []", 1: "0 []", 2: "1 [CannotSay CannotSay]", 11: "5 [CannotSay CannotSay]", 12: "6 [Faster Faster]"} {
 		j := Judge(s, p, measuredRuns(s, p, n), Verdicts{})
 		var verdicts []stats.Verdict
 		for _, pair := range j.Pairs {
@@ -29,6 +29,9 @@ func TestJudge(t *testing.T) {
 		if got := fmt.Sprint(j.Rounds, verdicts); got != want {
 			t.Errorf("after %d runs: %s, want %s", n, got, want)
 		}
+	}
+	if all := Judge(s, p, measuredRuns(s, p, 16), Verdicts{}).Overall; len(all) != 1 || all[0].Points != 2 || all[0].Verdict != stats.Faster {
+		t.Errorf("over all points: %+v", all)
 	}
 	runs := measuredRuns(s, p, 8)
 	before := Judge(s, p, runs, Verdicts{})

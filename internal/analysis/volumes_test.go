@@ -51,7 +51,7 @@ func TestReasonsOfComparisonClaims(t *testing.T) {
 		"a slow disk":                           {"durable", 1, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := testutil.Pair(testutil.FixedRounds(4), func(s *v1alpha1.BenchmarkComparison) {
+			s := testutil.Pair(testutil.FixedRounds(6), func(s *v1alpha1.BenchmarkComparison) {
 				s.Spec.Template.Spec.Workload.CommitSize.RowsPerCommit = 0
 				s.Spec.Template.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
 				s.Spec.Template.Spec.Database.Settings.FlushLogAtTrxCommit = ptr.To[int32](1)
@@ -61,7 +61,7 @@ func TestReasonsOfComparisonClaims(t *testing.T) {
 				s.Spec.Claims = about(tc.variant)
 			})
 			p := planOfComparison(t, s)
-			runs := measuredRuns(s, p, 8)
+			runs := measuredRuns(s, p, 12)
 			onVolumes(runs, p)
 			for _, m := range runs.Members {
 				m.Measured.Others = []MetricValues{{

@@ -13,20 +13,25 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // equalWithinPercent is the difference of two runs that counts as none.
 const equalWithinPercent = 5
 
+// betweenRuns is the standard deviation between equal runs, unless the user knows it.
+func betweenRuns() percentage { return percentage{fraction: stats.DefaultBetweenRuns, below: 100} }
+
 // comparing are the options of compare.
 type comparing struct {
 	threshold      percentage
+	betweenRuns    percentage
 	metric, output string
 	allowUndecided bool
 }
 
 func newCompare(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
-	o := comparing{output: "text", threshold: percentage{below: 100}}
+	o := comparing{output: "text", threshold: percentage{below: 100}, betweenRuns: betweenRuns()}
 	command := &cobra.Command{
 		Use:   "compare (COMPARISON | BASELINE NEW)",
 		Short: "Compare two runs, or the variants of a comparison; the exit code reports a regression",
@@ -45,7 +50,11 @@ Exit codes:
   2   no regression, but a point has no answer or was measured on one side only; --allow-undecided turns this into 0
   3   error: nothing can be compared, because something is missing, unfinished, failed, truncated or changed
 
-With --fail-on-regression P, a point also has an answer if its interval excludes a loss of more than P.`,
+With --fail-on-regression P, a point also has an answer if its interval excludes a loss of more than P.
+
+Of two runs, trials do not show what differs from run to run: a restart of the server alone moves results by about 3%. The
+intervals allow for that, so that two runs show differences of more than about 9%. Say what you have measured with
+--between-runs, or use a BenchmarkComparison, which has no such error.`,
 		Example: `  # Is the new run more than 5% slower?
   kubectl benchrun compare main pr-1234 --fail-on-regression 5%
 
@@ -67,6 +76,8 @@ With --fail-on-regression P, a point also has an answer if its interval excludes
 	}
 	flags := command.Flags()
 	flags.Var(&o.threshold, "fail-on-regression", "exit with 1 if a point is slower by more than this, for example 5%")
+	flags.Var(&o.betweenRuns, "between-runs",
+		"standard deviation between results of equal runs, for example 2%; 0 if a restart of the server changes nothing")
 	flags.StringVar(&o.metric, "metric", "", "metric of the two runs to compare (default: the first one)")
 	flags.BoolVar(&o.allowUndecided, "allow-undecided", false, "exit with 0 instead of 2 if a point has no answer")
 	flags.StringVarP(&o.output, "output", "o", o.output, "one of "+strings.Join(comparedNames(), ", "))
@@ -140,5 +151,5 @@ func (o *comparing) compare(from *opener, arguments []string) (*report.Compared,
 	if err != nil {
 		return nil, err
 	}
-	return report.CompareSides(x, y, equalWithinPercent)
+	return report.CompareSides(x, y, equalWithinPercent, o.betweenRuns.fraction)
 }

@@ -92,12 +92,12 @@ func TestCompareExitCodes(t *testing.T) {
 		code      int
 		says      string
 	}{
-		{[]string{main, same}, ExitFine, "equal within 5% for all 2 points"},
-		{[]string{main, same, "--fail-on-regression", "5%"}, ExitFine, "OK\n"},
-		{[]string{main, slow, "--fail-on-regression", "5%"}, ExitFine, "slow is 4% slower than main"},
-		{[]string{main, slow, "--fail-on-regression", "3%"}, ExitRegression, "REGRESSION\n"},
-		{[]string{main, slow, "--fail-on-regression=3"}, ExitRegression, "REGRESSION\n"},
-		{[]string{main, slow, "--fail-on-regression", "0.5 %"}, ExitRegression, "REGRESSION\n"},
+		{[]string{main, same, "--between-runs", "0"}, ExitFine, "equal within 5% for all 2 points"},
+		{[]string{main, same, "--between-runs", "0", "--fail-on-regression", "5%"}, ExitFine, "OK\n"},
+		{[]string{main, slow, "--between-runs", "0", "--fail-on-regression", "5%"}, ExitFine, "slow is 4% slower than main"},
+		{[]string{main, slow, "--between-runs", "0", "--fail-on-regression", "3%"}, ExitRegression, "REGRESSION\n"},
+		{[]string{main, slow, "--between-runs", "0", "--fail-on-regression=3"}, ExitRegression, "REGRESSION\n"},
+		{[]string{main, slow, "--between-runs", "0", "--fail-on-regression", "0.5 %"}, ExitRegression, "REGRESSION\n"},
 		{[]string{main, slower, "--fail-on-regression", "5%"}, ExitRegression, "slower by more than 5% at 2 of 2 points"},
 		{[]string{main, slower, "--fail-on-regression", "5%", "--allow-undecided"}, ExitRegression, "REGRESSION"},
 		{[]string{main, slower}, ExitFine, "slower is 11% slower than main"},
@@ -105,7 +105,17 @@ func TestCompareExitCodes(t *testing.T) {
 		{[]string{main, file(t, few)}, ExitCannotSay, "too few trials (6 and 2)"},
 		{[]string{main, file(t, few), "--fail-on-regression", "5%"}, ExitCannotSay, "CANNOT SAY"},
 		{[]string{main, file(t, few), "--allow-undecided"}, ExitFine, "CANNOT SAY"},
-		{[]string{main, slow, "--metric", "clientCPUPerRow"}, ExitFine, "equal within 5%"},
+		{[]string{main, slow, "--between-runs", "0", "--metric", "clientCPUPerRow"}, ExitFine, "equal within 5%"},
+
+		// Unless it is said otherwise, equal runs differ by 3%.
+		{[]string{main, same}, ExitCannotSay, "equal runs may differ by 5%"},
+		{[]string{main, same, "--fail-on-regression", "5%"}, ExitCannotSay, "with a standard deviation of 3% from run to run"},
+		{[]string{main, same, "--fail-on-regression", "10%"}, ExitFine, "OK\n"},
+		{[]string{main, same, "--between-runs", "1%"}, ExitFine, "with a standard deviation of 1% from run to run"},
+		{[]string{main, slow, "--fail-on-regression", "3%"}, ExitCannotSay, "CANNOT SAY"},
+		{[]string{main, slower, "--fail-on-regression", "5%", "--between-runs", "5%"}, ExitCannotSay, "CANNOT SAY"},
+		{[]string{main, slower, "-o", "json"}, ExitFine, `"betweenRunsPercent": 3`},
+		{[]string{main, slow, "--between-runs", "-1%"}, ExitError, "from 0 to below 100"},
 
 		{[]string{main, slow, "--metric", "nothing"}, ExitError, "has measured no nothing; it has rowsPerSecond, clientCPUPerRow"},
 		{[]string{main, main}, ExitError, "both are main"},
@@ -158,7 +168,7 @@ func TestCompareComparisonFile(t *testing.T) {
 		code      int
 		says      string
 	}{
-		{[]string{comparisonFile}, ExitCannotSay, "durable-or-not: flushed once a second is 3× as fast as every commit on disk"},
+		{[]string{comparisonFile}, ExitCannotSay, "durable-or-not: flushed once a second is 1.7× as fast as every commit on disk"},
 		{[]string{comparisonFile, "--allow-undecided"}, ExitFine, "CANNOT SAY"},
 		{[]string{comparisonFile + ":durable", comparisonFile + ":lazy"}, ExitFine, "2 rounds  OK"},
 		{[]string{comparisonFile + ":durable", comparisonFile + ":lazy", "--metric", "rowsPerSecond"}, ExitFine, "2 rounds  OK"},

@@ -85,7 +85,7 @@ func TestNoSuchPlot(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	comparison := pagetest.Comparison()
-	comparison.Comparison.Pairs = comparison.Comparison.Pairs[:0]
+	comparison.Comparison.Pairs, comparison.Comparison.Overall = nil, nil
 	_, err = (&printable{anyReport: comparisonReport{comparison.Comparison}}).plot(t.Context(), docs, "")
 	if err == nil || err.Error() != "there is no plot of the headline; --plot takes one of against_rowsPerCommit" {
 		t.Errorf("%v", err)

@@ -24,18 +24,20 @@ import (
 // reproduction is the command and its flags.
 type reproduction struct {
 	// wait returns when an object has finished, as cluster.watch does.
-	wait      func(context.Context, genericiooptions.IOStreams, client.WithWatch, *kind, client.ObjectKey) error
-	streams   genericiooptions.IOStreams
-	name      string
-	output    string
-	within    percentage
-	plainHTTP bool
+	wait    func(context.Context, genericiooptions.IOStreams, client.WithWatch, *kind, client.ObjectKey) error
+	streams genericiooptions.IOStreams
+	name    string
+	output  string
+	within  percentage
+	// betweenRuns is the standard deviation between equal runs.
+	betweenRuns percentage
+	plainHTTP   bool
 	// yes: create what the bundle specifies without asking.
 	yes bool
 }
 
 func newReproduce(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &reproduction{wait: c.watch, streams: streams, output: "text", within: percentage{below: 1000}}
+	o := &reproduction{wait: c.watch, streams: streams, output: "text", within: percentage{below: 1000}, betweenRuns: betweenRuns()}
 	command := &cobra.Command{
 		Use:   "reproduce BUNDLE",
 		Short: "Measure a bundle again in this cluster, and compare point by point",
@@ -79,6 +81,8 @@ Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot 
 	command.Flags().StringVar(&o.name, "name", "", "name of the run or comparison here (default: that in the bundle)")
 	command.Flags().StringVarP(&o.output, "output", "o", o.output, "text or json")
 	command.Flags().Var(&o.within, "within", "largest difference that counts as none, for example 10%")
+	command.Flags().Var(&o.betweenRuns, "between-runs",
+		"standard deviation between results of equal runs, for example 2%; 0 if a restart of the server changes nothing")
 	command.Flags().BoolVarP(&o.yes, "yes", "y", false, "create what the bundle specifies without asking")
 	command.Flags().BoolVar(&o.plainHTTP, "plain-http", false, "use HTTP without TLS for the registry")
 	return command
@@ -101,7 +105,7 @@ func (o *reproduction) reproduce(ctx context.Context, cl client.WithWatch, names
 	if err != nil {
 		return err
 	}
-	r := there.reproducedBy(here.anyReport, o.within.fraction)
+	r := there.reproducedBy(here.anyReport, o.within.fraction, o.betweenRuns.fraction)
 	if err := o.print(r); err != nil {
 		return err
 	}

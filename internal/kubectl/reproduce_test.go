@@ -146,11 +146,11 @@ func TestReproduceComparisonDirection(t *testing.T) {
 		p := stats.Paired{Variant: "b", Baseline: "a", Comparison: stats.Comparison{Ratio: ratio, Low: ratio * 0.99, High: ratio * 1.01}}
 		return comparisonReport{&report.Comparison{Name: "s", Pairs: []stats.Paired{p}}}
 	}
-	r := comparison(2).reproducedBy(comparison(3), 0)
+	r := comparison(2).reproducedBy(comparison(3), 0, 0)
 	if len(r.Points) != 1 || r.Points[0].Ratio != 1.5 || r.Points[0].Verdict != report.OtherRatio {
 		t.Errorf("%+v", r.Points)
 	}
-	if r = comparison(2).reproducedBy(comparison(3), 0.6); r.Points[0].Verdict != report.Reproduced {
+	if r = comparison(2).reproducedBy(comparison(3), 0.6, 0); r.Points[0].Verdict != report.Reproduced {
 		t.Errorf("within 60 %%: %+v", r.Points)
 	}
 }

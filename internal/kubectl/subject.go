@@ -58,8 +58,9 @@ type anyReport interface {
 	variants(before, after, metric string) (*report.Compared, error)
 	// side of a comparison of two reports, which calls it by that name.
 	side(variant, metric, name string) (*report.Side, error)
-	// reproducedBy compares it with another report of its kind. A difference within this fraction counts as none.
-	reproducedBy(here anyReport, within float64) *report.Reproduction
+	// reproducedBy compares it with another report of its kind. A difference within this fraction counts as none;
+	// equal runs differ by the fraction betweenRuns.
+	reproducedBy(here anyReport, within, betweenRuns float64) *report.Reproduction
 	// specDigest of a run; empty for a comparison, which has one for each variant.
 	specDigest() string
 	// addAttempts of the object with this snapshot to a bundle.

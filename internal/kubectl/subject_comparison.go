@@ -133,7 +133,7 @@ func (r comparisonReport) side(variant, metric, name string) (*report.Side, erro
 	return report.VariantSide(r.Comparison, variant, metric, name)
 }
 
-func (r comparisonReport) reproducedBy(here anyReport, within float64) *report.Reproduction {
+func (r comparisonReport) reproducedBy(here anyReport, within, _ float64) *report.Reproduction {
 	//nolint:forcetypeassert // of the same kind
 	return report.ReproduceComparison(r.Comparison, here.(comparisonReport).Comparison, within)
 }

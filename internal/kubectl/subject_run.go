@@ -139,8 +139,8 @@ func (r runReport) side(variant, metric, name string) (*report.Side, error) {
 	return report.RunSide(r.Report, metric, name)
 }
 
-func (r runReport) reproducedBy(here anyReport, within float64) *report.Reproduction {
-	return report.Reproduce(r.Report, here.(runReport).Report, within) //nolint:forcetypeassert // of the same kind
+func (r runReport) reproducedBy(here anyReport, within, betweenRuns float64) *report.Reproduction {
+	return report.Reproduce(r.Report, here.(runReport).Report, within, betweenRuns) //nolint:forcetypeassert // of the same kind
 }
 
 func (r runReport) specDigest() string { return r.Run.SpecDigest }

@@ -26,14 +26,15 @@ func tenfold() v1alpha1.Claims {
 	}}
 }
 
-// claimedRun has two points and the claims, and three records of each point: the second is so many times the first.
+// claimedRun has two points and the claims, and four records of each point, as many as four claims take: the second is so many
+// times the first.
 func claimedRun(factor float64, claims ...v1alpha1.Claim) (*v1alpha1.BenchmarkRun, *Observed) {
-	run := oneAxis(2, 3)
+	run := oneAxis(2, 4)
 	run.Spec.Claims = claims
 	seen := new(Observed)
-	for trial := range 6 {
-		value := 1000 * (1 + 0.001*float64(trial%3))
-		if trial >= 3 {
+	for trial := range 8 {
+		value := 1000 * (1 + 0.001*float64(trial%4))
+		if trial >= 4 {
 			value *= factor
 		}
 		r := testutil.Record(trial+1, 1, nil, value)
@@ -112,7 +113,7 @@ func TestComparisonIsDecidedWithItsClaims(t *testing.T) {
 	} {
 		s := testutil.Pair(claim(least))
 		p := planOfComparison(t, s)
-		seen := measuredRuns(s, p, 8)
+		seen := measuredRuns(s, p, 12)
 		if got := string(seen.Judged.Claims[0].Verdict); got != want || !seen.Judged.Decided() {
 			t.Errorf("at least %s: %s, decided %t: %s", least, got, seen.Judged.Decided(), seen.Judged.Claims[0].Detail)
 		}

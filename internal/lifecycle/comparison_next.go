@@ -165,7 +165,7 @@ func answered(s *comparisonSituation) *Decision {
 		d.Reason = v1alpha1.ReasonUndecided
 		d.Message += fmt.Sprintf("; pairs without an answer: %d of %d", n, len(pairs))
 	}
-	d.Message += ": " + stats.AnswerOf(pairs).Text
+	d.Message += ": " + stats.AnswerOf(s.seen.Judged.Overall, pairs).Text
 	return d
 }
 

@@ -148,19 +148,19 @@ func TestNextOfComparison(t *testing.T) {
 			},
 			want: after(Decision{Action: Wait{}, Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true"}, time.Second),
 		},
-		"not decided after too few rounds": {runs: 6, want: measuring(bound(6), "round 4 of at most 20, lazy")},
+		"not decided after too few rounds": {runs: 10, want: measuring(bound(10), "round 6 of at most 20, "+[]string{"durable", "lazy"}[members[10].Variant])},
 		"not decided within a round":       {runs: 9, want: measuring(bound(9), "round 5 of at most 20, "+[]string{"durable", "lazy"}[members[9].Variant])},
 		"decided": {
-			runs: 8, want: Decision{
+			runs: 12, want: Decision{
 				Action: PublishComparison{Outcome: v1alpha1.ConditionComplete}, Reason: v1alpha1.ReasonPublishing,
-				Message: "every pair has its answer after 4 rounds; the results are being written",
+				Message: "every pair has its answer after 6 rounds; the results are being written",
 			},
 		},
 		"decided and published": {
-			runs: 8, see: published,
+			runs: 12, see: published,
 			want: Decision{
 				Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonDecided,
-				Message: "every pair has its answer after 4 rounds: " + answer,
+				Message: "every pair has its answer after 6 rounds: " + answer,
 			},
 		},
 		"decided, and all rounds are asked for": {

@@ -45,17 +45,17 @@ func TestStatusOfComparison(t *testing.T) {
 	})
 	s.Status.StartTime = ptr.To(ago(2 * time.Hour))
 	p := planOfComparison(t, s)
-	seen := measuredRuns(s, p, 8)
+	seen := measuredRuns(s, p, 12)
 	seen.Members[3].Run.Status.Trials.Invalidated = ptr.To[int32](2)
 	seen.Results = &v1alpha1.ResultsReference{ConfigMap: "s-results"}
 	got := statusOfComparison(t, s, seen)
 	want := v1alpha1.BenchmarkComparisonStatus{
-		ObservedGeneration: 1, StartTime: s.Status.StartTime, CompletionTime: ptr.To(ago(0)), Elapsed: "2h0m0s", Progress: "4/20",
-		Rounds:   v1alpha1.RoundCounts{Planned: ptr.To[int32](20), Measured: ptr.To[int32](4)},
-		Runs:     v1alpha1.RunCounts{Finished: ptr.To[int32](8), Invalidated: ptr.To[int32](2)},
+		ObservedGeneration: 1, StartTime: s.Status.StartTime, CompletionTime: ptr.To(ago(0)), Elapsed: "2h0m0s", Progress: "6/20",
+		Rounds:   v1alpha1.RoundCounts{Planned: ptr.To[int32](20), Measured: ptr.To[int32](6)},
+		Runs:     v1alpha1.RunCounts{Finished: ptr.To[int32](12), Invalidated: ptr.To[int32](2)},
 		Baseline: "durable", Answer: got.Answer, Results: *seen.Results,
 		Pairs: []v1alpha1.PairStatus{{
-			Variant: "lazy", Verdict: v1alpha1.VerdictFaster, Ratio: "3", Low: "2.984", High: "3.016", Rounds: 4, Metric: "rowsPerSecond",
+			Variant: "lazy", Verdict: v1alpha1.VerdictFaster, Ratio: "3", Low: "2.984", High: "3.016", Rounds: 6, Metric: "rowsPerSecond",
 			BaselineMedian: "1002", Median: "3006", Unit: "rows/s", Detail: got.Answer,
 		}},
 		Differences: []string{"lazy differs from durable in: innodb_flush_log_at_trx_commit (1 → 0)"},
@@ -96,7 +96,7 @@ func TestConditionsOfComparisons(t *testing.T) {
 				"Reconciling=F/Suspended Stalled=F/InProgress Suspended=T/Suspended",
 		},
 		"decided": {
-			comparison: testutil.Pair(), runs: 8, see: published,
+			comparison: testutil.Pair(), runs: 12, see: published,
 			want: "Admitted=F/Finished Complete=T/Decided Decided=T/Decided Failed=F/Decided Finished=T/Decided Ready=T/Decided Reconciling=F/Decided " +
 				"Stalled=F/Decided Suspended=F/NotSuspended",
 		},
@@ -179,6 +179,9 @@ func TestBoundsOfComparisonStatus(t *testing.T) {
 	got := statusOfComparison(t, s, seen)
 	if len(got.Pairs) != 64 || len(got.Warnings) != 16 || got.Warnings[15] != "5 more, see the results" {
 		t.Errorf("%d pairs, %d warnings, the last: %s", len(got.Pairs), len(got.Warnings), got.Warnings[15])
+	}
+	if len(got.Overall) != 1 || got.Overall[0].Parameters != nil || got.Overall[0].Variant != "lazy" {
+		t.Errorf("over all points: %+v", got.Overall)
 	}
 	if n := len([]rune(got.Warnings[0])); n != 512 {
 		t.Errorf("a warning has %d characters", n)

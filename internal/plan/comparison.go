@@ -36,29 +36,46 @@ type Member struct {
 	Seed int64
 }
 
+// roundsPerBlock is the number of rounds in which no variant always comes before another one.
+const roundsPerBlock = 6
+
 // ForComparison lists the members of a comparison in the order of measuring, for the most rounds that it may have: an early stop
-// leaves out the end. Rounds come in pairs. The first visits the variants in an order that is drawn from the seed, the second in
-// the opposite order, so that a steady drift adds the same to every variant. (See order.go for how numbers are drawn.)
+// leaves out the end. The order is drawn anew for every round, so that no load that comes and goes regularly meets the same
+// variant every time. In each block of six rounds, two are the opposite of each other: otherwise six rounds in the same order,
+// which one of 32 comparisons of two variants begins with, would take an advantage of the first place for one of the variant.
+// More balance would bring a regularity back. (See order.go for how numbers are drawn.)
 func ForComparison(spec *v1alpha1.BenchmarkComparisonSpec) []Member {
 	seed := uint64(ptr.Deref(spec.Seed, v1alpha1.DefaultSeed)) //nolint:gosec // a seed is not negative
 	orders, seeds := rand.NewPCG(seed, comparisonOrderStream), rand.NewPCG(seed, roundSeedStream)
-	variants := make([]int, len(spec.Variants))
+	var block [][]int
 	var members []Member
-	for round := 1; round <= int(spec.MaxRounds); round++ {
-		if round%2 == 1 {
-			for i := range variants {
-				variants[i] = i
-			}
-			shuffle(orders, variants)
-		} else {
-			slices.Reverse(variants)
+	for round := range int(spec.MaxRounds) {
+		if round%roundsPerBlock == 0 {
+			block = ordersOfBlock(orders, len(spec.Variants))
 		}
 		of := int64(seeds.Uint64() >> (64 - seedBits))
-		for _, v := range variants {
-			members = append(members, Member{Round: round, Variant: v, Seed: of})
+		for _, v := range block[round%roundsPerBlock] {
+			members = append(members, Member{Round: round + 1, Variant: v, Seed: of})
 		}
 	}
 	return members
+}
+
+// ordersOfBlock draws the orders of a block: all but one, and the opposite of the first, shuffled.
+func ordersOfBlock(pcg *rand.PCG, variants int) [][]int {
+	block := make([][]int, roundsPerBlock)
+	for round := range block[1:] {
+		block[round] = make([]int, variants)
+		for i := range variants {
+			block[round][i] = i
+		}
+		shuffle(pcg, block[round])
+	}
+	opposite := slices.Clone(block[0])
+	slices.Reverse(opposite)
+	block[roundsPerBlock-1] = opposite
+	shuffle(pcg, block)
+	return block
 }
 
 // Baseline is the index of the variant that the others are compared with.

@@ -5,6 +5,7 @@ package plan_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,11 +37,11 @@ func TestComparisonOrderGolden(t *testing.T) {
 		seed     int64
 		want     []string
 	}{
-		"two, seed 1":           {[]string{"a", "b"}, 1, []string{"ba", "ab", "ab", "ba", "ab", "ba", "ab", "ba"}},
-		"two, seed 2":           {[]string{"a", "b"}, 2, []string{"ba", "ab", "ab", "ba", "ba", "ab", "ab", "ba"}},
-		"three, seed 1":         {[]string{"a", "b", "c"}, 1, []string{"acb", "bca", "abc", "cba", "abc", "cba", "abc"}},
-		"three, largest seed":   {[]string{"a", "b", "c"}, 9007199254740991, []string{"acb"}},
-		"four, an odd number":   {[]string{"a", "b", "c", "d"}, 7, []string{"bdca", "acdb", "dbac"}},
+		"two, seed 1":           {[]string{"a", "b"}, 1, []string{"ba", "ab", "ab", "ab", "ab", "ab", "ba", "ba"}},
+		"two, seed 2":           {[]string{"a", "b"}, 2, []string{"ba", "ab", "ab", "ba", "ba", "ab", "ba", "ba"}},
+		"three, seed 1":         {[]string{"a", "b", "c"}, 1, []string{"abc", "abc", "acb", "bca", "acb", "abc", "abc"}},
+		"three, largest seed":   {[]string{"a", "b", "c"}, 9007199254740991, []string{"bca"}},
+		"four, an odd number":   {[]string{"a", "b", "c", "d"}, 7, []string{"cbad", "dbac", "cbda"}},
 		"two, no seed is one's": {[]string{"a", "b"}, -1, []string{"ba", "ab"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,22 +57,36 @@ func TestComparisonOrderGolden(t *testing.T) {
 	}
 }
 
-// Two rounds mirror each other: over such a pair the places of every variant in the order add up to the same.
-func TestComparisonOrderCancelsDrift(t *testing.T) {
+// In every block of six rounds, every variant comes before each other one at least once, and the order is not that of the blocks
+// before.
+func TestComparisonOrderIsDrawn(t *testing.T) {
 	for variants := 2; variants <= 16; variants++ {
 		var names []string
 		for i := range variants {
 			names = append(names, fmt.Sprintf("v%d", i))
 		}
 		comparison := testutil.MakeComparison("s", "ns", names...).Obj()
-		sum := map[int]int{}
-		for i, m := range plan.ForComparison(&comparison.Spec) {
-			sum[m.Variant] += i
-		}
-		for v, s := range sum {
-			if s != sum[0] {
-				t.Errorf("%d variants: places of variant %d add up to %d, of variant 0 to %d", variants, v, s, sum[0])
+		comparison.Spec.MaxRounds = 18
+		members := plan.ForComparison(&comparison.Spec)
+		blocks := map[string]bool{}
+		for block := range slices.Chunk(members, 6*variants) {
+			before := map[[2]int]int{}
+			text := ""
+			for i, m := range block {
+				text += fmt.Sprint(m.Variant, " ")
+				for _, later := range block[i+1:] {
+					if later.Round == m.Round {
+						before[[2]int{m.Variant, later.Variant}]++
+					}
+				}
 			}
+			blocks[text] = true
+			if len(before) != variants*(variants-1) {
+				t.Errorf("%d variants: there are %d of %d pairs in their order", variants, len(before), variants*(variants-1))
+			}
+		}
+		if len(blocks) != 3 {
+			t.Errorf("%d variants: %d different blocks of 3", variants, len(blocks))
 		}
 	}
 }

@@ -113,7 +113,7 @@ func (s *Comparison) Answer() string { return s.answer().Text }
 func (s *Comparison) Sentence() string { return s.answer().Sentence() }
 
 func (s *Comparison) answer() stats.Answer {
-	return cmp.Or(stats.AnswerOf(titled(s.Pairs, s.titles())), stats.Answer{Text: "no answer"})
+	return cmp.Or(stats.AnswerOf(titled(s.Overall, s.titles()), titled(s.Pairs, s.titles())), stats.Answer{Text: "no answer"})
 }
 
 // headline is the answer of a comparison in a line, as that of a run.
@@ -150,11 +150,13 @@ func (s *Comparison) blocks() []block {
 }
 
 // confidence says what the intervals of so many pairs of a comparison are.
-func confidence(pairs int) string {
-	if pairs == 1 {
+func confidence(pairs int) string { return across(pairs, "pairs") }
+
+func across(n int, things string) string {
+	if n == 1 {
 		return "95% confidence, adjusted for early stopping"
 	}
-	return "95% confidence across all pairs, adjusted for early stopping"
+	return "95% confidence across all " + things + ", adjusted for early stopping"
 }
 
 // roundOf each trial of the plan, by its number.

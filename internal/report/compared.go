@@ -21,6 +21,8 @@ type Compared struct {
 	// Baseline and Variant name the two sides; in a comparison's own pairs, Variant is empty and the pairs name it.
 	Baseline, Variant string
 	Pairs             []stats.Paired
+	// Overall has what all points of a variant say together, of a comparison's own pairs.
+	Overall []stats.Paired
 	// OnlyOne are the points that only one side has, in words.
 	OnlyOne []string
 	// Method says how the two were measured and compared, in sentences.
@@ -39,6 +41,8 @@ type Compared struct {
 	Findings []ComparedFinding
 	// Threshold is the fraction by which a variant that is slower is a regression, at least 0; negative if nothing is one.
 	Threshold float64
+	// BetweenRuns is the standard deviation between equal runs that was assumed, as a fraction; nil if the two were interleaved.
+	BetweenRuns *float64
 }
 
 // Ruling is what a comparison means for a pipeline.
@@ -99,7 +103,7 @@ func CompareBaseline(s *Comparison, metric string) (*Compared, error) {
 			published, metric)
 	}
 	return &Compared{
-		Title: s.Name, Baseline: s.Pairs[0].Baseline, Pairs: s.Pairs, Threshold: -1, titles: s.titles(),
+		Title: s.Name, Baseline: s.Pairs[0].Baseline, Pairs: s.Pairs, Overall: s.Overall, Threshold: -1, titles: s.titles(),
 		Differences: s.differences(), Warnings: stats.ComparisonTexts(s.Findings), Changes: s.changes(), Findings: s.findings(),
 		Method: []string{fmt.Sprintf("Paired by round, %d of at most %d rounds; intervals of the ratio: %s.", s.Rounds,
 			s.Planned, confidence(len(s.Pairs)))},
@@ -116,10 +120,10 @@ func (s *Comparison) usable() error {
 	if len(s.Pairs) == 0 {
 		return fmt.Errorf("comparison %s: %w", s.Name, errNoPairs)
 	}
-	for i := range s.Pairs {
-		if p := &s.Pairs[i]; !consistent(p, s.Rounds) {
+	for _, p := range slices.Concat(s.Overall, s.Pairs) {
+		if !consistent(&p, s.Rounds) {
 			return fmt.Errorf("comparison %s: pair %s contradicts itself (%s): this is not what the operator wrote", s.Name,
-				pairName(p), p.Verdict)
+				pairName(&p), p.Verdict)
 		}
 	}
 	return nil
@@ -194,8 +198,8 @@ func CompareVariants(s *Comparison, baseline, variant, metric string) (*Compared
 
 // CompareSides compares two things that were not measured in the same rounds: runs, or variants of different comparisons. The
 // error of 5% is divided by the number of points that both have. Smaller differences than that of so many percent count
-// as none.
-func CompareSides(a, b *Side, equivalencePercent int) (*Compared, error) {
+// as none. The medians of equal runs differ by the fraction betweenRuns (see stats.Design).
+func CompareSides(a, b *Side, equivalencePercent int, betweenRuns float64) (*Compared, error) {
 	if a.uid != "" && a.uid == b.uid && a.name == b.name {
 		return nil, fmt.Errorf("both are %s: there is nothing to compare", a.name)
 	}
@@ -204,7 +208,7 @@ func CompareSides(a, b *Side, equivalencePercent int) (*Compared, error) {
 		names = [2]string{a.reference, b.reference}
 	}
 	c := &Compared{
-		Title: b.workload, Baseline: names[0], Variant: names[1], Threshold: -1,
+		Title: b.workload, Baseline: names[0], Variant: names[1], Threshold: -1, BetweenRuns: &betweenRuns,
 		Otherwise: otherwise(a, b), Differences: differences(a, b), Changes: changesBetween(a, b),
 	}
 	for i, s := range []*Side{a, b} {
@@ -217,8 +221,8 @@ func CompareSides(a, b *Side, equivalencePercent int) (*Compared, error) {
 		}
 	}
 	common := inCommon(a, b)
-	design := stats.Design{EquivalencePercent: float64(equivalencePercent), Comparisons: common}
-	c.Method = separateMethod(a, b, names, common)
+	design := stats.Design{EquivalencePercent: float64(equivalencePercent), Comparisons: common, BetweenRuns: betweenRuns}
+	c.Method = append(separateMethod(a, b, names, common), betweenRunsText(betweenRuns))
 	return c, c.pair(a, b, func(p *stats.Paired) {
 		p.Separate = true
 		p.Judge(design)

@@ -58,7 +58,7 @@ func (c *Compared) answer() string {
 			worst = i
 		}
 	}
-	text := stats.AnswerOf(titled(c.Pairs, c.titles)).Text
+	text := stats.AnswerOf(titled(c.Overall, c.titles), titled(c.Pairs, c.titles)).Text
 	if worst >= 0 && len(c.Pairs) > 1 {
 		p := &titled(c.Pairs[worst:worst+1], c.titles)[0]
 		if text = p.String(); len(p.Parameters) > 0 {
@@ -184,13 +184,15 @@ type comparedDocument struct {
 	Ruling   Ruling `json:"ruling"`
 	Answer   string `json:"answer"`
 	// ThresholdPercent is left out if nothing is a regression.
-	ThresholdPercent *float64       `json:"thresholdPercent,omitempty"`
-	Pairs            []ruledCompare `json:"pairs"`
-	OnlyOne          []string       `json:"onlyOne,omitempty"`
-	Method           []string       `json:"method"`
-	Otherwise        []string       `json:"otherwise,omitempty"`
-	Differences      []string       `json:"differences,omitempty"`
-	Warnings         []string       `json:"warnings,omitempty"`
+	ThresholdPercent *float64 `json:"thresholdPercent,omitempty"`
+	// BetweenRunsPercent is the standard deviation between equal runs that was assumed; left out if the two were interleaved.
+	BetweenRunsPercent *float64       `json:"betweenRunsPercent,omitempty"`
+	Pairs              []ruledCompare `json:"pairs"`
+	OnlyOne            []string       `json:"onlyOne,omitempty"`
+	Method             []string       `json:"method"`
+	Otherwise          []string       `json:"otherwise,omitempty"`
+	Differences        []string       `json:"differences,omitempty"`
+	Warnings           []string       `json:"warnings,omitempty"`
 	// Unpaired, Changes and Findings are the same for programs.
 	Unpaired []UnpairedPoint   `json:"unpaired,omitempty"`
 	Changes  []ComparedChange  `json:"changes,omitempty"`
@@ -213,12 +215,10 @@ func ComparedJSON(w io.Writer, c *Compared) error {
 		Unpaired: c.Unpaired, Changes: c.Changes, Findings: c.Findings,
 	}
 	if c.Threshold >= 0 {
-		// As it was written: 0.05 times 100 is not 5.
-		percent, err := strconv.ParseFloat(stats.Format(100*c.Threshold), 64)
-		if err != nil {
-			return fmt.Errorf("formatting the threshold: %w", err)
-		}
-		d.ThresholdPercent = &percent
+		d.ThresholdPercent = percentOf(c.Threshold)
+	}
+	if c.BetweenRuns != nil {
+		d.BetweenRunsPercent = percentOf(*c.BetweenRuns)
 	}
 	for i := range c.Pairs {
 		p := &c.Pairs[i]
@@ -227,6 +227,12 @@ func ComparedJSON(w io.Writer, c *Compared) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
 	return enc.Encode(d)
+}
+
+// percentOf a fraction as it was written: 0.05 times 100 is not 5.
+func percentOf(fraction float64) *float64 {
+	percent, _ := strconv.ParseFloat(stats.Format(100*fraction), 64) // which cannot fail on what was just written
+	return &percent
 }
 
 // ComparedJUnit writes a test case for each point: one that has failed for a regression, and one that is skipped if there

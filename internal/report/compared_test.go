@@ -58,7 +58,7 @@ func compared(t *testing.T, a, b *report.Report, threshold float64) *report.Comp
 		}
 		sides = append(sides, side)
 	}
-	c, err := report.CompareSides(sides[0], sides[1], 5)
+	c, err := report.CompareSides(sides[0], sides[1], 5, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,12 +168,12 @@ func TestWhatCannotBeCompared(t *testing.T) {
 		}
 		return s
 	}
-	if _, err := report.CompareSides(side(good), side(good), 5); err == nil || !strings.Contains(err.Error(), "both are main") {
+	if _, err := report.CompareSides(side(good), side(good), 5, 0); err == nil || !strings.Contains(err.Error(), "both are main") {
 		t.Errorf("a run and itself: %v", err)
 	}
 	other := single()
 	other.Run.UID, other.Run.Planned = "other", 1
-	if _, err := report.CompareSides(side(good), side(other), 5); err == nil || !strings.Contains(err.Error(), "no point in common") {
+	if _, err := report.CompareSides(side(good), side(other), 5, 0); err == nil || !strings.Contains(err.Error(), "no point in common") {
 		t.Errorf("other points: %v", err)
 	}
 }
@@ -188,7 +188,7 @@ func TestComparedNames(t *testing.T) {
 	if errA != nil || errB != nil {
 		t.Fatal(errA, errB)
 	}
-	if c, err := report.CompareSides(a, b, 5); err != nil || c.Baseline != "./old/" || c.Variant != "./new/" {
+	if c, err := report.CompareSides(a, b, 5, 0); err != nil || c.Baseline != "./old/" || c.Variant != "./new/" {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
@@ -205,7 +205,7 @@ func TestComparedMetric(t *testing.T) {
 		if errA != nil || errB != nil {
 			t.Fatal(errA, errB)
 		}
-		c, err := report.CompareSides(a, b, 5)
+		c, err := report.CompareSides(a, b, 5, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,8 +33,9 @@ type Comparison struct {
 	Rounds   int                 `json:"rounds"`
 	Planned  int                 `json:"planned"`
 	Variants []ComparisonVariant `json:"variants"`
-	// Pairs are the pairs.
-	Pairs []stats.Paired `json:"-"`
+	// Pairs are the pairs. Overall has, of each variant with several points, what all of them say together.
+	Pairs   []stats.Paired `json:"-"`
+	Overall []stats.Paired `json:"-"`
 	// Claims are judged in the order of the specification.
 	Claims []claims.Judgement `json:"claims,omitempty"`
 	// Database says how many servers the runs have measured if they share a database; empty otherwise.

@@ -18,6 +18,7 @@ type comparisonDocument struct {
 	Version    int            `json:"version"`
 	Answer     string         `json:"answer"`
 	Pairs      []pairDocument `json:"pairs"`
+	Overall    []pairDocument `json:"overall,omitempty"`
 	Comparison *Comparison    `json:"comparison"`
 }
 
@@ -26,6 +27,7 @@ type pairDocument struct {
 	Variant      string            `json:"variant"`
 	Baseline     string            `json:"baseline"`
 	Parameters   map[string]string `json:"parameters,omitempty"`
+	Points       int               `json:"points,omitempty"`
 	Metric       string            `json:"metric"`
 	Unit         string            `json:"unit"`
 	Better       string            `json:"better"`
@@ -70,9 +72,12 @@ type cost struct {
 
 // ComparisonJSON writes everything: what was asked, the answer, the pairs, and what every run measured.
 func ComparisonJSON(w io.Writer, s *Comparison) error {
-	d := comparisonDocument{Version: documentVersion, Answer: stats.AnswerOf(s.Pairs).Text, Comparison: s}
+	d := comparisonDocument{Version: documentVersion, Answer: stats.AnswerOf(s.Overall, s.Pairs).Text, Comparison: s}
 	for i := range s.Pairs {
 		d.Pairs = append(d.Pairs, encodePair(&s.Pairs[i]))
+	}
+	for i := range s.Overall {
+		d.Overall = append(d.Overall, encodePair(&s.Overall[i]))
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
@@ -91,12 +96,15 @@ func DecodeComparison(text []byte) (*Comparison, error) {
 	for i := range d.Pairs {
 		d.Comparison.Pairs = append(d.Comparison.Pairs, d.Pairs[i].decode())
 	}
+	for i := range d.Overall {
+		d.Comparison.Overall = append(d.Comparison.Overall, d.Overall[i].decode())
+	}
 	return d.Comparison, nil
 }
 
 func encodePair(p *stats.Paired) pairDocument {
 	c := pairDocument{
-		Variant: p.Variant, Baseline: p.Baseline, Parameters: p.Parameters,
+		Variant: p.Variant, Baseline: p.Baseline, Parameters: p.Parameters, Points: p.Points,
 		Metric: p.Metric.Name, Unit: p.Metric.Unit, Better: p.Metric.Better,
 		Verdict: p.Verdict, Decided: p.Decided, Rounds: p.Rounds, Ratio: finite(p.Ratio), Low: finite(p.Low), High: finite(p.High),
 		Detectable: finite(p.Detectable), RoundsNeeded: p.RoundsNeeded,
@@ -115,7 +123,7 @@ func encodePair(p *stats.Paired) pairDocument {
 
 func (c *pairDocument) decode() stats.Paired {
 	p := stats.Paired{
-		Variant: c.Variant, Baseline: c.Baseline, Parameters: c.Parameters,
+		Variant: c.Variant, Baseline: c.Baseline, Parameters: c.Parameters, Points: c.Points,
 		Metric:         result.Metric{Name: c.Metric, Unit: c.Unit, Better: c.Better},
 		BaselineValues: c.BaselineValues, Values: c.Values, EquivalencePercent: c.EquivalencePercent, FirstLook: c.FirstLook,
 		Comparison: stats.Comparison{

@@ -23,7 +23,16 @@ func (s *Comparison) Reading() string {
 	m := s.Pairs[0].Metric
 	return fmt.Sprintf("Values are medians in %s (%s is better). "+
 		"The ratio is the geometric mean of those of the rounds; its interval: %s.",
-		m.Unit, m.Better, confidence(len(s.Pairs)))
+		m.Unit, m.Better, confidence(len(s.Pairs))) + s.readingOverall()
+}
+
+// readingOverall says what the ratios over all points are; empty if there are none.
+func (s *Comparison) readingOverall() string {
+	if len(s.Overall) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Over all points, it is the geometric mean of theirs; the interval of that: %s.",
+		across(len(s.Overall), "variants"))
 }
 
 // Baseline is the name of the variant that the others are compared with; empty if there is none.
@@ -68,11 +77,21 @@ func (s *Comparison) Of(variant string) []stats.Paired {
 	return slices.DeleteFunc(slices.Clone(s.Pairs), func(p stats.Paired) bool { return p.Variant != variant })
 }
 
-// table has a row per point: its parameters, both medians, the ratio with its interval, and the verdict.
+// table has a row per point: its parameters, both medians, the ratio with its interval, and the verdict. The first row is about
+// all points together, if there are several.
 func (s *Comparison) table(pairs []stats.Paired) [][]string {
 	header := s.Parameters()
 	header = append(header, pairs[0].Baseline, pairs[0].Variant, ratioHead(false), "interval", "verdict")
 	rows := [][]string{header}
+	for i := range s.Overall {
+		if o := &s.Overall[i]; o.Variant == pairs[0].Variant {
+			cells := make([]string, len(header))
+			cells[0] = AllPoints
+			ratio, interval := PairTexts(o)
+			copy(cells[len(header)-3:], []string{ratio, interval, verdict(o)})
+			rows = append(rows, cells)
+		}
+	}
 	for i := range pairs {
 		p := &pairs[i]
 		var cells []string
@@ -84,6 +103,9 @@ func (s *Comparison) table(pairs []stats.Paired) [][]string {
 	}
 	return rows
 }
+
+// AllPoints is what a row about all points of a variant is called.
+const AllPoints = "all points"
 
 // PairTexts are the ratio of a pair and its interval; both are empty if there is none.
 func PairTexts(p *stats.Paired) (ratio, interval string) {

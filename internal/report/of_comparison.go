@@ -30,7 +30,7 @@ func OfComparison(
 		Namespace: comparison.Namespace, Name: comparison.Name, UID: string(comparison.UID),
 		Workload: string(comparison.Spec.Template.Spec.Workload.Type), Seed: ptr.Deref(comparison.Spec.Seed, v1alpha1.DefaultSeed),
 		Outcome: outcome, Message: message, Rounds: a.Rounds, Planned: int(comparison.Spec.MaxRounds),
-		Pairs: a.Pairs, Claims: a.Claims, Findings: a.Warnings, Spec: spec, Rows: a.Rows,
+		Pairs: a.Pairs, Overall: a.Overall, Claims: a.Claims, Findings: a.Warnings, Spec: spec, Rows: a.Rows,
 		Database: analysis.SharedDatabase(a.Servers), DatabaseServers: a.Servers,
 	}
 	if comparison.Status.StartTime != nil {

@@ -53,6 +53,8 @@ type ReproducedPoint struct {
 type Reproduction struct {
 	Name   string            `json:"name"`
 	Points []ReproducedPoint `json:"points"`
+	// BetweenRunsPercent is the standard deviation between equal runs that was assumed; left out of comparisons.
+	BetweenRunsPercent *float64 `json:"betweenRunsPercent,omitempty"`
 	// Differences of the environments, in words.
 	Differences []string `json:"differences,omitempty"`
 }
@@ -60,14 +62,14 @@ type Reproduction struct {
 // Reproduce compares two reports of the same specification, point by point: that of another laboratory, and that of this one.
 // The points have one error of 5% together. A point is reproduced if no difference is shown, and if the interval of the ratio
 // excludes a factor of two. If within is above 0, a point is reproduced if the interval excludes a difference of this fraction;
-// a smaller one may be shown.
-func Reproduce(there, here *Report, within float64) *Reproduction {
-	r := &Reproduction{Name: there.Run.Name}
+// a smaller one may be shown. The medians of equal runs differ by the fraction betweenRuns (see stats.Design).
+func Reproduce(there, here *Report, within, betweenRuns float64) *Reproduction {
+	r := &Reproduction{Name: there.Run.Name, BetweenRunsPercent: percentOf(betweenRuns)}
 	byLabel := map[string]*stats.Point{}
 	for i := range here.Points {
 		byLabel[stats.Label(here.Points[i].Parameters)] = &here.Points[i]
 	}
-	design := stats.Design{EquivalencePercent: 5, Comparisons: len(there.Points)}
+	design := stats.Design{EquivalencePercent: 5, Comparisons: len(there.Points), BetweenRuns: betweenRuns}
 	for i := range there.Points {
 		their := &there.Points[i]
 		label := stats.Label(their.Parameters)
@@ -224,6 +226,9 @@ func (r *Reproduction) Print(w io.Writer) error {
 func (r *Reproduction) blocks() []block {
 	table := paragraphs("Intervals: 95% confidence across all points. There and here were measured at different times " +
 		"and places.")
+	if r.BetweenRunsPercent != nil {
+		table.lines = append(table.lines, betweenRunsText(*r.BetweenRunsPercent/100))
+	}
 	table.rows = [][]string{{"point", "there", "here", "here / there", "interval", "verdict"}}
 	var details []string
 	for _, p := range r.Points {

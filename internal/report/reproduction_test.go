@@ -62,12 +62,12 @@ func TestReproduce(t *testing.T) {
 		"too few":                {"higher", []float64{1000}, 0, report.NotComparable, "too few trials (6 and 1)"},
 		"nothing":                {"higher", nil, 0, report.NotComparable, "it was not measured here"},
 	} {
-		got := report.Reproduce(measuredRun(c.better, there...), measuredRun(c.better, c.here...), c.within).Points[0]
+		got := report.Reproduce(measuredRun(c.better, there...), measuredRun(c.better, c.here...), c.within, 0).Points[0]
 		if got.Verdict != c.verdict || !strings.Contains(got.Detail, c.detail) || c.detail == "" && got.Detail != "" {
 			t.Errorf("%s: %+v, want %s %q", name, got, c.verdict, c.detail)
 		}
 	}
-	missing := report.Reproduce(measuredRun("higher", there...), &report.Report{}, 0)
+	missing := report.Reproduce(measuredRun("higher", there...), &report.Report{}, 0, 0)
 	if p := missing.Points[0]; p.Verdict != report.NotComparable || p.Detail != "it was not measured here" {
 		t.Errorf("%+v", p)
 	}
@@ -76,7 +76,7 @@ func TestReproduce(t *testing.T) {
 // What is printed of a point is there first, then here; the ratio is of here to there.
 func TestReproduceDirection(t *testing.T) {
 	there, here := []float64{1000, 1010, 990, 1005, 995, 1001}, []float64{2000, 2020, 1980, 2010, 1990, 2002}
-	p := report.Reproduce(measuredRun("higher", there...), measuredRun("higher", here...), 0).Points[0]
+	p := report.Reproduce(measuredRun("higher", there...), measuredRun("higher", here...), 0, 0).Points[0]
 	if p.There != "1000 rows/s" || p.Here != "2001 rows/s" || math.Abs(p.Ratio-2) > 0.02 || p.Low < 1.9 || p.High > 2.1 {
 		t.Errorf("%+v", p)
 	}
@@ -90,7 +90,7 @@ func TestReproduceOtherMetric(t *testing.T) {
 	} {
 		here := measuredRun("higher", values...)
 		change(&here.Points[0])
-		p := report.Reproduce(measuredRun("higher", values...), here, 0).Points[0]
+		p := report.Reproduce(measuredRun("higher", values...), here, 0, 0).Points[0]
 		if p.Verdict != report.NotComparable || p.Detail != "what was measured is not the same metric" || p.Ratio != 0 {
 			t.Errorf("another %s: %+v", name, p)
 		}
@@ -101,13 +101,13 @@ func TestReproduceOtherMetric(t *testing.T) {
 func TestReproducePointsTogether(t *testing.T) {
 	values := []float64{1000, 1010, 990, 1005, 995, 1001, 1003, 997}
 	there, here := measuredRun("higher", values...), measuredRun("higher", values...)
-	alone := report.Reproduce(there, here, 0).Points[0]
+	alone := report.Reproduce(there, here, 0, 0).Points[0]
 	for i := range 9 {
 		another := there.Points[0]
 		another.Parameters = map[string]string{"rowsPerCommit": strconv.Itoa(100 + i)}
 		there.Points, here.Points = append(there.Points, another), append(here.Points, another)
 	}
-	together := report.Reproduce(there, here, 0).Points[0]
+	together := report.Reproduce(there, here, 0, 0).Points[0]
 	if together.Low >= alone.Low || together.High <= alone.High {
 		t.Errorf("%+v of ten points, %+v of one", together, alone)
 	}
@@ -115,7 +115,7 @@ func TestReproducePointsTogether(t *testing.T) {
 
 // Without a point there is nothing that could be reproduced.
 func TestReproduceNothing(t *testing.T) {
-	r := report.Reproduce(&report.Report{}, measuredRun("higher", 1000), 0)
+	r := report.Reproduce(&report.Report{}, measuredRun("higher", 1000), 0, 0)
 	if got := r.Answer(); got != "there is nothing to compare" || len(r.Points) > 0 {
 		t.Errorf("%s: %+v", got, r.Points)
 	}
@@ -129,7 +129,7 @@ func TestReproduceDifferences(t *testing.T) {
 		fingerprint.Kernel = "6.6.0"
 		r.Fingerprint, r.Summary.Totals.Rows = &fingerprint, 200
 	}
-	text := strings.Join(report.Reproduce(there, here, 0).Differences, "\n")
+	text := strings.Join(report.Reproduce(there, here, 0, 0).Differences, "\n")
 	if !strings.Contains(text, "kernel: 6.1.0 → 6.6.0") || !strings.Contains(text, "rows per trial: 100 → 200") {
 		t.Errorf("the differences are %s", text)
 	}
@@ -141,7 +141,7 @@ func TestReproduceDifferences(t *testing.T) {
 	if !strings.Contains(text, "database node: worker → elsewhere") {
 		t.Errorf("the differences of the comparisons are %s", text)
 	}
-	if got := report.Reproduce(runOf("there", around100), runOf("there", around100), 0).Differences; len(got) > 0 {
+	if got := report.Reproduce(runOf("there", around100), runOf("there", around100), 0, 0).Differences; len(got) > 0 {
 		t.Errorf("the differences of the same are %q", got)
 	}
 }
@@ -204,8 +204,24 @@ func TestReproduceComparisonDirection(t *testing.T) {
 	}
 }
 
+// Somewhere else, a run may be another 3% slower by chance: a difference of 7% is none then.
+func TestReproduceBetweenRuns(t *testing.T) {
+	there, here := measuredRun("higher", 1000, 1001, 1002, 1003, 1004, 1005), measuredRun("higher", 930, 931, 932, 933, 934, 935)
+	if p := report.Reproduce(there, here, 0, 0).Points[0]; p.Verdict != report.SlowerHere {
+		t.Errorf("nothing assumed: %+v", p)
+	}
+	r := report.Reproduce(there, here, 0, stats.DefaultBetweenRuns)
+	if p := r.Points[0]; p.Verdict != report.Reproduced || *r.BetweenRunsPercent != 3 {
+		t.Errorf("3%% between runs: %+v", p)
+	}
+	var b bytes.Buffer
+	if err := r.Print(&b); err != nil || !strings.Contains(b.String(), "standard deviation of 3% from run to run (--between-runs)") {
+		t.Errorf("%v: %s", err, &b)
+	}
+}
+
 func TestReproductionPrinted(t *testing.T) {
-	r := report.Reproduce(measuredRun("higher", 1000, 1010, 990, 1005, 995, 1001), measuredRun("higher", 1002, 1009, 991, 1004, 996, 1000), 0)
+	r := report.Reproduce(measuredRun("higher", 1000, 1010, 990, 1005, 995, 1001), measuredRun("higher", 1002, 1009, 991, 1004, 996, 1000), 0, 0)
 	var b bytes.Buffer
 	if err := r.Print(&b); err != nil {
 		t.Fatal(err)

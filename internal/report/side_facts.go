@@ -175,6 +175,15 @@ func separateMethod(a, b *Side, names [2]string, points int) []string {
 		"A BenchmarkComparison avoids this: it measures both in every round."}
 }
 
+// betweenRunsText says what a comparison of two runs assumes about those that do not differ.
+func betweenRunsText(fraction float64) string {
+	if fraction == 0 {
+		return "The intervals cover nothing that differs from run to run, such as a restart of the server (--between-runs 0)."
+	}
+	return fmt.Sprintf("The intervals assume that results of equal runs differ with a standard deviation of %s%% from run to run "+
+		"(--between-runs); more trials do not reduce this part.", stats.Format(100*fraction))
+}
+
 // change of a field between two specifications.
 type change struct{ name, before, after string }
 

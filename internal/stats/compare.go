@@ -15,8 +15,12 @@ const (
 	// ErrorProbability is the probability that any interval of a comparison, of all points and at any of its looks, misses the true
 	// ratio.
 	ErrorProbability = 0.05
-	// MinPairs is the smallest number of rounds that a comparison can be made of.
-	MinPairs = 4
+	// MinPairs is the smallest number of rounds that a comparison can be made of: a block of the order (plan.ForComparison). Fewer
+	// rounds agree too often on a load that comes and goes with them.
+	MinPairs = 6
+	// minForEqual is the smallest number of rounds of which Equal is said. A server that stalls in few of its trials looks quiet in
+	// most rounds: n quiet rounds leave it possible, at 95%, that a share of 3/n of the trials stalls (the rule of three).
+	minForEqual = 10
 	// power with which Detectable and RoundsNeeded reckon.
 	power = 0.8
 	// maxRoundsNeeded is the largest number of rounds that RoundsNeeded says.
@@ -31,7 +35,7 @@ const (
 	Faster Verdict = "Faster"
 	// Slower: the variant is worse than the baseline.
 	Slower Verdict = "Slower"
-	// Equal: the ratio is nearer to one than the design's difference. The two may differ by less.
+	// Equal: the ratio is nearer to one than the design's difference. The two may differ by less, and in what is rare.
 	Equal Verdict = "Equal"
 	// NoDifferenceShown: a difference as large as the design's would probably have been seen, and was not; the interval says which
 	// differences are excluded.
@@ -52,20 +56,23 @@ const (
 	NoRatio Cause = "NoRatio"
 	// MetricsDiffer: the variant and the baseline measured different metrics.
 	MetricsDiffer Cause = "MetricsDiffer"
-	// Contradiction: intervals of different rounds have nothing in common. Something changed on the way.
+	// Contradiction: the mean of all rounds lies where an earlier look has excluded the ratio. Something changed on the way.
 	Contradiction Cause = "Contradiction"
 )
 
 // Design is how variants are compared with a baseline. It is fixed before anything is measured.
 type Design struct {
-	// MaxRounds is how many rounds are measured at most, at least MinPairs. With EarlyStop the values are looked at after each
-	// round from MinRounds on; without, once, after MaxRounds.
+	// MaxRounds is how many rounds are measured at most, at least MinPairs. With EarlyStop the values are looked at from MinRounds
+	// on: after every round up to 20, every fifth up to 60, every tenth beyond; without, once, after MaxRounds.
 	MinRounds, MaxRounds int
 	EarlyStop            bool
 	// EquivalencePercent is the difference that matters, above 0: ratios that are nearer to one are Equal.
 	EquivalencePercent float64
 	// Comparisons is the number of points times the number of variants besides the baseline. The error is divided by it.
 	Comparisons int
+	// BetweenRuns is the standard deviation, as a fraction, by which the medians of equal runs differ from one run to the next.
+	// Only CompareSeparate needs it: trials of one run do not show it.
+	BetweenRuns float64
 }
 
 // Comparison of a variant with the baseline at one point.
@@ -75,10 +82,10 @@ type Comparison struct {
 	Decided bool
 	// Rounds that it is made of.
 	Rounds int
-	// Ratio of the variant's value to the baseline's, and its interval: the geometric mean over the rounds or, if an earlier look
-	// has excluded that, the end of the interval that is nearest to it. Together, the intervals of all comparisons of the design and
-	// after all rounds contain the true ratios with a probability of 95%. Before the first look the interval has no bounds: 0 and
-	// +Inf. Of rounds that contradict each other Low is above High.
+	// Ratio of the variant's value to the baseline's, and its interval, after the last look: the geometric mean over the rounds, and
+	// what no look so far has excluded. Together, the intervals of all comparisons of the design and after all rounds contain the
+	// true ratios with a probability of 95%. Before the first look the interval has no bounds: 0 and +Inf. With Contradiction the
+	// ratio is not in it, and Low may be above High.
 	Ratio, Low, High float64
 	// Detectable is the smallest difference, as a fraction, that this many rounds show with a probability of 80% at the scatter
 	// that was seen. +Inf before the first look.
@@ -104,23 +111,24 @@ func (d Design) Compare(better string, baseline, variant []float64) Comparison {
 		c.Cause = NoRatio
 		return c
 	}
-	last := estimateOf(ratios)
-	c.Ratio = math.Exp(last.mean)
 	if len(ratios) < d.FirstLook() {
-		c.Cause, c.Decided = TooFewRounds, len(ratios) >= d.MaxRounds
+		c.Cause, c.Decided, c.Ratio = TooFewRounds, len(ratios) >= d.MaxRounds, math.Exp(estimateOf(ratios).mean)
 		return c
 	}
 	looks := sequential.New(d.FirstLook(), d.MaxRounds, d.level())
-	low, high := intersection(looks, ratios)
-	c.Low, c.High = math.Exp(low), math.Exp(high)
-	if low <= high { // what an earlier look has excluded is no estimate
-		c.Ratio = min(max(c.Ratio, c.Low), c.High)
+	n := looks.LastLook(len(ratios))
+	last, low, high := intersection(looks, n, baseline, variant)
+	c.Ratio, c.Low, c.High = math.Exp(last.mean), math.Exp(low), math.Exp(high)
+	c.Detectable = math.Expm1((looks.Critical(n) + distuv.UnitNormal.Quantile(power)) * last.err)
+	switch d.judge(&c, low, high, better == "lower"); {
+	case last.mean < low || last.mean > high:
+		c.Verdict, c.Cause, c.Decided = CannotSay, Contradiction, false
+	case c.Verdict == Equal && n < minForEqual:
+		c.Verdict, c.Decided = NoDifferenceShown, false
 	}
-	c.Detectable = math.Expm1((looks.Critical(min(len(ratios), looks.Last)) + distuv.UnitNormal.Quantile(power)) * last.err)
-	d.judge(&c, low, high, better == "lower")
 	c.Decided = c.Decided || len(ratios) >= d.MaxRounds
 	if c.Cause == Noise {
-		c.RoundsNeeded = d.roundsNeeded(last.err * math.Sqrt(float64(len(ratios))))
+		c.RoundsNeeded = d.roundsNeeded(last.err * math.Sqrt(float64(n)))
 	}
 	return c
 }
@@ -138,8 +146,6 @@ func (d Design) Interval(of, to []float64) (r Ratio, why string) {
 func (d Design) judge(c *Comparison, low, high float64, lowerIsBetter bool) {
 	margin := d.Margin()
 	switch {
-	case low > high:
-		c.Verdict, c.Cause = CannotSay, Contradiction
 	case low > 0 == !lowerIsBetter && (low > 0 || high < 0):
 		c.Verdict, c.Decided = Faster, true
 	case low > 0 || high < 0:
@@ -154,20 +160,13 @@ func (d Design) judge(c *Comparison, low, high float64, lowerIsBetter bool) {
 }
 
 // FirstLook is the number of rounds after which there can be a verdict for the first time. If it is above MaxRounds there can be
-// none.
-//
-// A t test takes few values that happen to be alike for certainty. Where trials are fast or slow by chance, n rounds are alike
-// and wrong with a probability of up to 2/4ⁿ, whatever the test says: half of all trials slow, and each pair one fast and one
-// slow in the same order. No look is taken before that is a fifth of the comparison's error at most.
+// none. No look is taken before the rounds that are alike by chance (leastTrials) are a fifth of the comparison's error at most.
 func (d Design) FirstLook() int {
-	first := d.MaxRounds
+	first := max(d.MaxRounds, MinPairs)
 	if d.EarlyStop {
 		first = max(d.MinRounds, MinPairs)
 	}
-	for math.Pow(4, -float64(first))*2 > d.level()/5 {
-		first++
-	}
-	return first
+	return leastTrials(first, d.level()/5)
 }
 
 // level is the error of one comparison.
@@ -181,13 +180,17 @@ func (d Design) roundsNeeded(deviation float64) int {
 	return int(math.Ceil(min(max(n, MinPairs), maxRoundsNeeded)))
 }
 
-// intersection of the intervals after all looks so far: what one of them has excluded stays excluded.
-func intersection(looks *sequential.Boundary, ratios []float64) (low, high float64) {
+// intersection of the intervals after all looks up to n rounds, of which the last is one: what one of them has excluded stays
+// excluded. Besides, it is what the last one estimates.
+func intersection(looks *sequential.Boundary, n int, baseline, variant []float64) (last estimate, low, high float64) {
 	low, high = math.Inf(-1), math.Inf(1)
-	for n := looks.First; n <= min(len(ratios), looks.Last); n++ {
-		e := estimateOf(ratios[:n])
-		half := looks.Critical(n) * e.err
-		low, high = max(low, e.mean-half), min(high, e.mean+half)
+	for _, look := range looks.Looks() {
+		if look > n {
+			break
+		}
+		last = estimateOfPairs(baseline[:look], variant[:look])
+		half := looks.Critical(look) * last.err
+		low, high = max(low, last.mean-half), min(high, last.mean+half)
 	}
-	return low, high
+	return last, low, high
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-var early = stats.Design{MinRounds: 4, MaxRounds: 20, EarlyStop: true, EquivalencePercent: 5, Comparisons: 1}
+var early = stats.Design{MinRounds: 6, MaxRounds: 20, EarlyStop: true, EquivalencePercent: 5, Comparisons: 1}
 
 // times multiplies a baseline, round by round.
 func times(baseline []float64, factors ...float64) []float64 {
@@ -26,13 +26,15 @@ func times(baseline []float64, factors ...float64) []float64 {
 
 func TestCompare(t *testing.T) {
 	// A baseline that changes by a half from round to round: pairs do not mind.
-	baseline := []float64{1000, 1500, 900, 1200, 1400, 1000, 1100, 1300}
+	baseline := []float64{1000, 1500, 900, 1200, 1400, 1000, 1100, 1300, 950, 1250, 1050, 1350}
 	fixed := early
 	fixed.EarlyStop, fixed.MaxRounds = false, 6
 	short := early
 	short.MaxRounds = 6
 	tight := short
 	tight.EquivalencePercent = 20
+	few := fixed
+	few.MaxRounds = 4
 	many := early
 	many.Comparisons = 1000
 	cases := map[string]struct {
@@ -42,23 +44,86 @@ func TestCompare(t *testing.T) {
 		variant  []float64
 		want     stats.Comparison
 	}{
-		"three times as fast":             {early, "higher", baseline, times(baseline, 3, 3.1, 2.9, 3), stats.Comparison{Verdict: stats.Faster, Decided: true, Rounds: 4}},
-		"three times as slow":             {early, "higher", baseline, times(baseline, 0.33, 0.34, 0.33, 0.32), stats.Comparison{Verdict: stats.Slower, Decided: true, Rounds: 4}},
-		"three times as long":             {early, "lower", baseline, times(baseline, 3, 3.1, 2.9, 3), stats.Comparison{Verdict: stats.Slower, Decided: true, Rounds: 4}},
-		"a third of the time":             {early, "lower", baseline, times(baseline, 0.33, 0.34, 0.33, 0.32), stats.Comparison{Verdict: stats.Faster, Decided: true, Rounds: 4}},
-		"the same":                        {early, "higher", baseline, times(baseline, 1.001, 0.999, 1.002, 0.998), stats.Comparison{Verdict: stats.Equal, Decided: true, Rounds: 4}},
-		"not enough rounds":               {early, "higher", baseline, times(baseline, 3, 3, 3), stats.Comparison{Verdict: stats.CannotSay, Cause: stats.TooFewRounds, Rounds: 3}},
-		"no rounds":                       {early, "higher", nil, nil, stats.Comparison{Verdict: stats.CannotSay, Cause: stats.TooFewRounds}},
-		"the noise of four rounds":        {early, "higher", baseline, times(baseline, 1.2, 0.9, 1.3, 0.95), stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, Rounds: 4, RoundsNeeded: 107}},
-		"the noise of all rounds":         {short, "higher", baseline, times(baseline, 1.2, 0.9, 1.3, 0.95, 0.8, 1.1), stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, Decided: true, Rounds: 6, RoundsNeeded: 115}},
-		"it would have been seen":         {tight, "higher", baseline, times(baseline, 1.2, 1, 1.17, 1, 1.16, 1.05), stats.Comparison{Verdict: stats.NoDifferenceShown, Decided: true, Rounds: 6}},
-		"too early for a thousand":        {many, "higher", baseline, times(baseline, 3, 3, 3, 3, 3, 3, 3, 3), stats.Comparison{Verdict: stats.CannotSay, Cause: stats.TooFewRounds, Rounds: 8}},
-		"a look too early":                {fixed, "higher", baseline, times(baseline, 3, 3.1, 2.9, 3, 3), stats.Comparison{Verdict: stats.CannotSay, Cause: stats.TooFewRounds, Rounds: 5}},
-		"the one look":                    {fixed, "higher", baseline, times(baseline, 3, 3.1, 2.9, 3, 3, 3), stats.Comparison{Verdict: stats.Faster, Decided: true, Rounds: 6}},
-		"a zero":                          {early, "higher", baseline, times(baseline, 1, 1, 0, 1), stats.Comparison{Verdict: stats.CannotSay, Cause: stats.NoRatio, Rounds: 4}},
-		"rounds that only one has":        {early, "higher", baseline[:4], times(baseline, 3, 3.1, 2.9, 3, 3), stats.Comparison{Verdict: stats.Faster, Decided: true, Rounds: 4}},
-		"what was excluded stays":         {early, "higher", baseline, times(baseline, 1.1, 1.101, 1.099, 1.1, 0.7, 1.1), stats.Comparison{Verdict: stats.Faster, Decided: true, Rounds: 6}},
-		"all values are exactly the same": {early, "higher", baseline, times(baseline, 1, 1, 1, 1), stats.Comparison{Verdict: stats.Equal, Decided: true, Rounds: 4}},
+		"three times as fast": {
+			early, "higher", baseline, times(baseline, 3, 3.1, 2.9, 3, 3.05, 2.95),
+			stats.Comparison{Verdict: stats.Faster, Decided: true, Rounds: 6},
+		},
+		"three times as slow": {
+			early, "higher", baseline, times(baseline, 0.33, 0.34, 0.33, 0.32, 0.33, 0.33),
+			stats.Comparison{Verdict: stats.Slower, Decided: true, Rounds: 6},
+		},
+		"three times as long": {
+			early, "lower", baseline, times(baseline, 3, 3.1, 2.9, 3, 3.05, 2.95),
+			stats.Comparison{Verdict: stats.Slower, Decided: true, Rounds: 6},
+		},
+		"a third of the time": {
+			early, "lower", baseline, times(baseline, 0.33, 0.34, 0.33, 0.32, 0.33, 0.33),
+			stats.Comparison{Verdict: stats.Faster, Decided: true, Rounds: 6},
+		},
+		"the same": {
+			early, "higher", baseline, times(baseline, 1.001, 0.999, 1.002, 0.998, 1, 1.001, 0.999, 1.001, 0.999, 1.001),
+			stats.Comparison{Verdict: stats.Equal, Decided: true, Rounds: 10},
+		},
+		"the same, too early to say so": {
+			early, "higher", baseline, times(baseline, 1.001, 0.999, 1.002, 0.998, 1, 1.001, 0.999, 1.001, 0.999),
+			stats.Comparison{Verdict: stats.NoDifferenceShown, Rounds: 9},
+		},
+		"not enough rounds": {
+			early, "higher", baseline, times(baseline, 3, 3, 3, 3, 3),
+			stats.Comparison{Verdict: stats.CannotSay, Cause: stats.TooFewRounds, Rounds: 5},
+		},
+		"no rounds": {
+			early, "higher", nil, nil,
+			stats.Comparison{Verdict: stats.CannotSay, Cause: stats.TooFewRounds},
+		},
+		"the noise of six rounds": {
+			early, "higher", baseline, times(baseline, 1.2, 0.9, 1.3, 0.95, 0.8, 1.1),
+			stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, Rounds: 6, RoundsNeeded: 115},
+		},
+		"the noise of all rounds": {
+			short, "higher", baseline, times(baseline, 1.2, 0.9, 1.3, 0.95, 0.8, 1.1),
+			stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, Decided: true, Rounds: 6, RoundsNeeded: 115},
+		},
+		"it would have been seen": {
+			tight, "higher", baseline, times(baseline, 1.12, 0.95, 1.12, 0.96, 1.1, 1),
+			stats.Comparison{Verdict: stats.NoDifferenceShown, Decided: true, Rounds: 6},
+		},
+		"too early for a thousand": {
+			many, "higher", baseline, times(baseline, 3, 3, 3, 3, 3, 3, 3, 3),
+			stats.Comparison{Verdict: stats.CannotSay, Cause: stats.TooFewRounds, Rounds: 8},
+		},
+		"a look too early": {
+			fixed, "higher", baseline, times(baseline, 3, 3.1, 2.9, 3, 3),
+			stats.Comparison{Verdict: stats.CannotSay, Cause: stats.TooFewRounds, Rounds: 5},
+		},
+		"the one look": {
+			fixed, "higher", baseline, times(baseline, 3, 3.1, 2.9, 3, 3, 3),
+			stats.Comparison{Verdict: stats.Faster, Decided: true, Rounds: 6},
+		},
+		"fewer rounds than any answer takes": {
+			few, "higher", baseline, times(baseline, 3, 3.1, 2.9, 3),
+			stats.Comparison{Verdict: stats.CannotSay, Cause: stats.TooFewRounds, Decided: true, Rounds: 4},
+		},
+		"a zero": {
+			early, "higher", baseline, times(baseline, 1, 1, 0, 1),
+			stats.Comparison{Verdict: stats.CannotSay, Cause: stats.NoRatio, Rounds: 4},
+		},
+		"rounds that only one has": {
+			early, "higher", baseline[:6], times(baseline, 3, 3.1, 2.9, 3, 3, 3, 3),
+			stats.Comparison{Verdict: stats.Faster, Decided: true, Rounds: 6},
+		},
+		"what was excluded stays": {
+			early, "higher", baseline, times(baseline, 1.3, 1.301, 1.299, 1.3, 1.301, 1.299, 1.2, 1.4),
+			stats.Comparison{Verdict: stats.Faster, Decided: true, Rounds: 8},
+		},
+		"it changed on the way": {
+			early, "higher", baseline, times(baseline, 1.1, 1.101, 1.099, 1.1, 1.101, 1.099, 0.8, 0.8, 0.8),
+			stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Contradiction, Rounds: 9},
+		},
+		"all values are exactly the same": {
+			early, "higher", baseline, times(baseline, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),
+			stats.Comparison{Verdict: stats.Equal, Decided: true, Rounds: 10},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -67,30 +132,80 @@ func TestCompare(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got, ignore); diff != "" {
 				t.Errorf("comparison (-want +got):\n%s\n%+v", diff, got)
 			}
-			if got.Rounds > 0 && got.Cause != stats.NoRatio && !(got.Low <= got.Ratio && got.Ratio <= got.High) {
+			if got.Rounds > 0 && got.Cause != stats.NoRatio && got.Cause != stats.Contradiction && !(got.Low <= got.Ratio && got.Ratio <= got.High) {
 				t.Errorf("the interval %g to %g is not one of %g", got.Low, got.High, got.Ratio)
 			}
 		})
 	}
 }
 
-// What is printed for values that somebody can follow with a pocket calculator: four ratios with a mean logarithm of 0.0953 and
-// a standard deviation of 0.02, of which 6.12 standard errors of 0.01 are 0.0612.
+// What is printed for values that somebody can follow with a pocket calculator: six ratios with a mean logarithm of 0.0953 and a
+// standard deviation of 0.02, looked at once: the interval reaches 2.571 standard errors of 0.00816 to each side.
 func TestComparisonByHand(t *testing.T) {
-	h := 0.02 * math.Sqrt(0.75)
-	variant := []float64{100 * math.Exp(0.0953+h), 100 * math.Exp(0.0953-h), 100 * math.Exp(0.0953+h), 100 * math.Exp(0.0953-h)}
-	got := early.Compare("higher", []float64{100, 100, 100, 100}, variant)
+	once := early
+	once.EarlyStop, once.MaxRounds = false, 6
+	h := 0.02 * math.Sqrt(5.0/6)
+	var baseline, variant []float64
+	for _, off := range []float64{h, -h, h, -h, h, -h} {
+		baseline, variant = append(baseline, 100), append(variant, 100*math.Exp(0.0953+off))
+	}
+	got := once.Compare("higher", baseline, variant)
 	want := stats.Comparison{
-		Verdict: stats.Faster, Decided: true, Rounds: 4,
-		Ratio: 1.1, Low: math.Exp(0.0953 - 0.0612), High: math.Exp(0.0953 + 0.0612), Detectable: math.Expm1(0.0612 + 0.0084),
+		Verdict: stats.Faster, Decided: true, Rounds: 6,
+		Ratio: 1.1, Low: math.Exp(0.0953 - 0.0210), High: math.Exp(0.0953 + 0.0210), Detectable: math.Expm1(0.0210 + 0.00687),
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0.001, 0)); diff != "" {
 		t.Errorf("comparison (-want +got):\n%s", diff)
 	}
 }
 
+// Whole numbers that do not scatter are not exact: 20.4 and 20.6 look like 20 and 21.
+func TestRoundedValues(t *testing.T) {
+	once := early
+	once.EarlyStop, once.MaxRounds = false, 12
+	repeated := func(values ...float64) []float64 {
+		var list []float64
+		for len(list) < 12 {
+			list = append(list, values...)
+		}
+		return list
+	}
+	for name, tc := range map[string]struct {
+		baseline, variant []float64
+		width             float64 // of the interval: 2.201 · 2 · step · √((1/a² + 1/b²)/12)
+	}{
+		"whole numbers":        {repeated(20), repeated(21), 0.0877},
+		"that swing alike":     {repeated(20, 40), repeated(21, 42), 0.0585},
+		"tenths":               {repeated(20.1), repeated(21.1), 0.00873},
+		"ordinary numbers":     {repeated(20.123456789123), repeated(21.2223334445556), 0},
+		"numbers without end":  {repeated(20.0/3, 22.0/3), repeated(21.0/3, 23.1/3), 0},
+		"many rows per second": {repeated(200_000), repeated(210_000), 0.00000877},
+	} {
+		got := once.Compare("higher", tc.baseline, tc.variant)
+		if width := math.Log(got.High / got.Low); math.Abs(width-tc.width) > 0.01*tc.width+1e-9 {
+			t.Errorf("%s: the interval is %g wide, want %g", name, width, tc.width)
+		}
+	}
+}
+
+// Between looks the answer is that of the last one.
+func TestBetweenLooks(t *testing.T) {
+	d := early
+	d.MaxRounds = 60
+	var baseline, variant []float64
+	for i := range 24 {
+		baseline, variant = append(baseline, 100), append(variant, 100*(1+0.02*float64(i%3)))
+	}
+	at := d.Compare("higher", baseline[:20], variant[:20])
+	after := d.Compare("higher", baseline, variant)
+	at.Rounds = after.Rounds
+	if diff := cmp.Diff(at, after); diff != "" || after.Rounds != 24 {
+		t.Errorf("after 20 and 24 rounds (-want +got):\n%s", diff)
+	}
+}
+
 func TestFirstLook(t *testing.T) {
-	for comparisons, want := range map[int]int{0: 4, 1: 4, 2: 5, 3: 5, 10: 6, 30: 7, 1000: 9, 15_000: 11} {
+	for comparisons, want := range map[int]int{0: 6, 1: 6, 2: 6, 3: 6, 10: 6, 30: 7, 1000: 9, 15_000: 11} {
 		d := early
 		d.Comparisons = comparisons
 		if got := d.FirstLook(); got != want {
@@ -102,10 +217,10 @@ func TestFirstLook(t *testing.T) {
 		}
 	}
 	d := early
-	d.MaxRounds, d.Comparisons = 4, 30
-	got := d.Compare("higher", []float64{1, 1, 1, 1}, []float64{3, 3, 3, 3})
+	d.MaxRounds, d.Comparisons = 6, 30
+	got := d.Compare("higher", []float64{1, 1, 1, 1, 1, 1}, []float64{3, 3, 3, 3, 3, 3})
 	if got.Verdict != stats.CannotSay || got.Cause != stats.TooFewRounds || !got.Decided {
-		t.Errorf("four rounds of thirty points: %+v", got)
+		t.Errorf("six rounds of thirty points: %+v", got)
 	}
 }
 

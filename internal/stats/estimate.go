@@ -3,7 +3,10 @@
 
 package stats
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	// minForCorrelation is the number of values from which on a correlation of neighbours can be estimated at all.
@@ -18,11 +21,7 @@ type estimate struct{ mean, err float64 }
 // estimateOf at least two values in the order in which they were measured. If neighbours are alike, the values say less about the
 // mean than their number suggests, and the error is larger by that.
 func estimateOf(values []float64) estimate {
-	n, sum := float64(len(values)), 0.0
-	for _, v := range values {
-		sum += v
-	}
-	mean := sum / n
+	n, mean := float64(len(values)), mean(values)
 	squares, products := 0.0, 0.0
 	for i, v := range values {
 		squares += (v - mean) * (v - mean)
@@ -51,6 +50,43 @@ func inflation(n int, correlation float64) float64 {
 		factor += 2 * (1 - float64(lag)/float64(n)) * power
 	}
 	return factor
+}
+
+// estimateOfPairs is that of the logarithms of the ratios of values above 0. Values that are rounded alike are off by the same,
+// which no number of rounds takes away: the error of rounding is that of one round.
+func estimateOfPairs(baseline, variant []float64) estimate {
+	ratios, _ := logRatios(baseline, variant)
+	e := estimateOf(ratios)
+	step := resolution(baseline, variant)
+	for _, values := range [][]float64{baseline, variant} {
+		relative := step / mean(values)
+		e.err = math.Hypot(e.err, relative/math.Sqrt(12)) // the standard deviation of an even distribution over a step
+	}
+	return e
+}
+
+// finest is the smallest step of rounded values that is looked for.
+const finest = 1e-9
+
+// resolution is the step of values that were rounded: the place of the last decimal digit that any of them has, 1 at most. What
+// was measured as an ordinary number has none: 0.
+func resolution(samples ...[]float64) float64 {
+	for step := 1.0; step > finest; step /= 10 {
+		if !slices.ContainsFunc(samples, func(values []float64) bool {
+			return slices.ContainsFunc(values, func(v float64) bool { return math.Abs(v/step-math.Round(v/step)) > 1e-6 })
+		}) {
+			return step
+		}
+	}
+	return 0
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
 }
 
 // logRatios of variant to baseline, round by round; false if a value has no logarithm.

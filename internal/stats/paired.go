@@ -18,6 +18,8 @@ import (
 type Paired struct {
 	Variant, Baseline string
 	Parameters        map[string]string
+	// Points is how many points the pair is about, if it is about more than one: values are then their geometric means.
+	Points int
 	// Metric that is compared; its Value is unused.
 	Metric result.Metric
 	// BaselineValues and Values have one value for each whole round.
@@ -103,9 +105,9 @@ func (p *Paired) difference() string {
 	speed, low, high := p.speed()
 	change, changes := p.change()
 	switch {
-	case p.Verdict == Faster && speed >= timesFrom && (p.isTime() || p.Metric.Better != "lower"):
+	case p.isSpeedup():
 		return fmt.Sprintf("%s is %s× as fast as %s (%s×)", p.Variant, digits(speed, 2), p.Baseline, span(low, high))
-	case p.isTime() && p.Ratio >= timesFrom:
+	case p.isSlowdown():
 		return fmt.Sprintf("%s takes %s× as long as %s (%s×)", p.Variant, digits(p.Ratio, 2), p.Baseline, span(p.Low, p.High))
 	case p.isTime():
 		return fmt.Sprintf("%s takes %s than %s (%s)", p.Variant, change, p.Baseline, changes)
@@ -114,6 +116,14 @@ func (p *Paired) difference() string {
 	}
 	return fmt.Sprintf("%s is %s than %s (%s)", p.Variant, change, p.Baseline, changes)
 }
+
+// isSpeedup says whether a difference is told as a factor of the speed, and isSlowdown whether as one of the time.
+func (p *Paired) isSpeedup() bool {
+	speed, _, _ := p.speed()
+	return p.Verdict == Faster && speed >= timesFrom && (p.isTime() || p.Metric.Better != "lower")
+}
+
+func (p *Paired) isSlowdown() bool { return p.isTime() && p.Ratio >= timesFrom }
 
 // Change is a difference in a few words, without its interval: 21% less time, 8.1% faster.
 func (p *Paired) Change() string {
@@ -162,9 +172,15 @@ func (a Answer) Sentence() string {
 	return string(unicode.ToUpper(r)) + a.Text[n:]
 }
 
-// AnswerOf says what all pairs of a comparison show, the largest difference first; empty if there are none.
-func AnswerOf(list []Paired) Answer {
-	differ, equal, none, largest := 0, 0, 0, -1
+// tallied counts what pairs say.
+type tallied struct {
+	differ, equal, none int
+	// largest is the index of the largest difference, or -1; variants is how many there are.
+	largest, variants int
+}
+
+func tally(list []Paired) tallied {
+	t := tallied{largest: -1}
 	variants := map[string]bool{}
 	size := func(p *Paired) float64 { return math.Abs(math.Log(p.Ratio)) }
 	for i := range list {
@@ -172,36 +188,56 @@ func AnswerOf(list []Paired) Answer {
 		variants[p.Variant] = true
 		switch p.Verdict {
 		case Faster, Slower:
-			if differ++; largest < 0 || size(p) > size(&list[largest]) {
-				largest = i
+			if t.differ++; t.largest < 0 || size(p) > size(&list[t.largest]) {
+				t.largest = i
 			}
 		case Equal:
-			equal++
+			t.equal++
 		case NoDifferenceShown:
-			none++
+			t.none++
 		case CannotSay:
 		}
 	}
-	things := "points"
-	if len(variants) > 1 {
-		things = "pairs"
+	t.variants = len(variants)
+	return t
+}
+
+// things that were counted.
+func (t *tallied) things() string {
+	if t.variants > 1 {
+		return "pairs"
+	}
+	return "points"
+}
+
+func (t *tallied) verb() string {
+	if t.differ == 1 {
+		return "differs"
+	}
+	return "differ"
+}
+
+// AnswerOf says what all pairs of a comparison show: over all points together if that is known, and then the largest difference;
+// empty if there are none.
+func AnswerOf(overall, list []Paired) Answer {
+	t := tally(list)
+	switch len(list) {
+	case 0:
+		return Answer{}
+	case 1:
+		return Answer{list[0].String() + at(list[0].Parameters), list[0].named()}
+	}
+	if a := overallAnswer(overall, list); a.Text != "" {
+		return a
 	}
 	switch n := len(list); {
-	case n == 0:
-		return Answer{}
-	case n == 1:
-		return Answer{list[0].String() + at(list[0].Parameters), list[0].named()}
-	case differ > 0:
-		verb := "differ"
-		if differ == 1 {
-			verb = "differs"
-		}
-		text := fmt.Sprintf("%s%s; %d of %d %s %s", list[largest].String(), at(list[largest].Parameters), differ, n, things, verb)
-		return Answer{text, list[largest].named()}
-	case equal == n:
-		return Answer{Text: fmt.Sprintf("equal within %d%% for all %d %s", list[0].EquivalencePercent, n, things)}
+	case t.differ > 0:
+		p := &list[t.largest]
+		return Answer{fmt.Sprintf("%s%s; %d of %d %s %s", p.String(), at(p.Parameters), t.differ, n, t.things(), t.verb()), p.named()}
+	case t.equal == n:
+		return Answer{Text: fmt.Sprintf("equal within %d%% for all %d %s", list[0].EquivalencePercent, n, t.things())}
 	default:
-		return Answer{Text: undecided(list, equal, none, things)}
+		return Answer{Text: undecided(list, t.equal, t.none, t.things())}
 	}
 }
 

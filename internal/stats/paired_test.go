@@ -106,7 +106,7 @@ func TestAnswer(t *testing.T) {
 		"too few": {[]stats.Paired{pair("higher", few, "1"), pair("higher", few, "2")}, "no answer: too few rounds (3): an answer takes at least 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, stats.AnswerOf(tc.list).Text); diff != "" {
+			if diff := cmp.Diff(tc.want, stats.AnswerOf(nil, tc.list).Text); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

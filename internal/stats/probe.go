@@ -6,7 +6,6 @@ package stats
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
@@ -95,23 +94,43 @@ func ProbeDifferences(before, after Probe) []string {
 	return list
 }
 
-// drift says between which trials the node differed the most.
+// drift says between which trials the node differed the most. Of runs on a steady disk, at most ErrorProbability have a finding
+// about it: the two numbers of its probe share the level.
 func drift(records []*result.Record) []finding.Finding {
 	var list []finding.Finding
-	disk := func(p Probe) int64 { return p.FdatasyncMicros }
-	tail := func(p Probe) int64 { return p.FdatasyncP95Micros }
-	low, high, from, to := extremes(records, disk)
-	if !differs(low.FdatasyncMicros, high.FdatasyncMicros, driftBound, minDrift) {
-		low, high, from, to = extremes(records, tail)
-	}
-	if !limited(records) && diskDiffers(low, high) {
-		list = append(list, finding.DiskDrift(low.fdatasync(), high.fdatasync(), from, to))
+	for _, disk := range []struct {
+		of    func(Probe) int64
+		bound float64
+	}{
+		{func(p Probe) int64 { return p.FdatasyncMicros }, driftBound},
+		{func(p Probe) int64 { return p.FdatasyncP95Micros }, driftBoundP95},
+	} {
+		low, high, from, to := extremes(records, disk.of)
+		if !limited(records) && differs(disk.of(low), disk.of(high), disk.bound, minDrift) && trends(records, disk.of) {
+			list = append(list, finding.DiskDrift(low.fdatasync(), high.fdatasync(), from, to))
+			break
+		}
 	}
 	work := func(p Probe) int64 { return p.WorkNanos }
 	if low, high, from, to := extremes(records, work); differs(low.WorkNanos, high.WorkNanos, driftBound, 0) {
 		list = append(list, finding.CPUDrift(low.workMicros(), high.workMicros(), from, to))
 	}
 	return list
+}
+
+// trends says whether a number of the disk's probe rose or fell over the trials (Mann and Kendall). A few dozen calls of
+// fdatasync scatter so much on a steady disk that the extremes of a run say nothing. It takes five trials, and does not see a
+// change that is over in the middle of a run.
+func trends(records []*result.Record, of func(Probe) int64) bool {
+	var trials, values []float64
+	for _, r := range records {
+		if p, found := ProbeOf(r); found && of(p) > 0 {
+			trials, values = append(trials, float64(r.Trial)), append(values, float64(of(p)))
+		}
+	}
+	trend := concordance(trials, values)
+	// Half of the level for each number of the probe, and half of that for each direction.
+	return concordanceTail(len(values), max(trend, -trend)) <= ErrorProbability/4
 }
 
 // limited says whether block I/O was limited. Some calls then pass at once and others wait, so that the few calls of a probe say
@@ -161,80 +180,3 @@ func (p Probe) fdatasync() finding.Fdatasync {
 func (p Probe) workMicros() float64 { return float64(p.WorkNanos) / 1000 }
 
 func workTime(p Probe) string { return Format(p.workMicros()) + " µs" }
-
-const (
-	// minForExplanation is how many trials a point must have, so that its values can be seen to follow anything.
-	minForExplanation = 6
-	// explained is the rank correlation from which on they do: of six trials that have nothing to do with each other, 3%
-	// have one that is as high.
-	explained = 0.8
-)
-
-// spread is about values that differ widely. It says which probe they follow, in their order: where the node was slower, the
-// value was worse.
-func spread(records []*result.Record, values []float64) finding.Finding {
-	const bound = 100 * wideSpread
-	if len(values) < minForExplanation || len(values) != len(records) {
-		return finding.Spread(bound)
-	}
-	best, code := 0.0, finding.WideSpread
-	for _, probe := range []struct {
-		of   func(Probe) int64
-		code finding.Code
-	}{
-		{func(p Probe) int64 { return p.FdatasyncMicros }, finding.SpreadFollowsDisk},
-		{func(p Probe) int64 { return p.WorkNanos }, finding.SpreadFollowsCPU},
-	} {
-		slowness := make([]float64, 0, len(records))
-		for _, r := range records {
-			if p, found := ProbeOf(r); found && probe.of(p) > 0 {
-				slowness = append(slowness, float64(probe.of(p)))
-			}
-		}
-		if len(slowness) < len(values) {
-			continue
-		}
-		c := rankCorrelation(slowness, values)
-		if records[0].Summary.Metrics[0].Better != "lower" {
-			c = -c
-		}
-		if c >= explained && c > best {
-			best, code = c, probe.code
-		}
-	}
-	if code == finding.WideSpread {
-		return finding.Spread(bound)
-	}
-	return finding.SpreadFollows(code, bound, best)
-}
-
-// rankCorrelation of two lists of the same length, by Spearman; 0 if either has only one value.
-func rankCorrelation(a, b []float64) float64 {
-	ra, rb := ranksOf(a), ranksOf(b)
-	mean := float64(len(a)+1) / 2
-	var products, squaresA, squaresB float64
-	for i := range ra {
-		products += (ra[i] - mean) * (rb[i] - mean)
-		squaresA += (ra[i] - mean) * (ra[i] - mean)
-		squaresB += (rb[i] - mean) * (rb[i] - mean)
-	}
-	if squaresA == 0 || squaresB == 0 {
-		return 0
-	}
-	return products / math.Sqrt(squaresA*squaresB)
-}
-
-// ranksOf values, from 1 on; equal ones share the mean of theirs.
-func ranksOf(values []float64) []float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	ranks := make([]float64, len(values))
-	for i, v := range values {
-		first, _ := slices.BinarySearch(sorted, v)
-		last := first
-		for last < len(sorted) && sorted[last] == v {
-			last++
-		}
-		ranks[i] = float64(first+1+last) / 2
-	}
-	return ranks
-}

@@ -65,14 +65,24 @@ func ratioOf(values, reference []float64, level float64) Ratio {
 // PairedRatio of the values of one point to those of another, which were measured in the same rounds, with an interval that holds
 // at 95% for so many comparisons together. If there is none it says why.
 func PairedRatio(of, to []float64, comparisons int) (r Ratio, why string) {
-	n := min(len(of), len(to))
-	if n < MinForRanks {
-		return r, fmt.Sprintf("too few trials (%d): it takes %d to tell points apart", n, MinForRanks)
+	n, level := min(len(of), len(to)), ErrorProbability/float64(max(1, comparisons))
+	if least := leastTrials(MinForRanks, level); n < least {
+		return r, fmt.Sprintf("too few trials (%d): it takes %d to tell points apart", n, least)
 	}
-	if r = ratioOf(of, to, ErrorProbability/float64(max(1, comparisons))); !r.Bounded() {
+	if r = ratioOf(of, to, level); !r.Bounded() {
 		return r, "a value is missing, zero or negative"
 	}
 	return r, ""
+}
+
+// leastTrials is how many pairs of values an interval takes whose error is a level, from so many on. A t test takes few values
+// that happen to be alike for certainty: where trials are fast or slow by chance, n ratios are alike and wrong with a probability
+// of up to 2/4ⁿ, whatever the test says (half of all trials slow, and each pair one fast and one slow in the same order).
+func leastTrials(from int, level float64) int {
+	for 2*math.Pow(4, -float64(from)) > level {
+		from++
+	}
+	return from
 }
 
 // Standing is which points are the best.

@@ -14,13 +14,21 @@ import (
 // from the normal approximation, which is good to the fourth digit there.
 const maxExactTrials = 100
 
+// DefaultBetweenRuns is the BetweenRuns of two runs of which nothing else is known: a restart of the server alone moves results
+// by about that much.
+const DefaultBetweenRuns = 0.03
+
+// BetweenRuns is the Cause if equal runs differ so much that no number of trials shows the design's difference.
+const BetweenRuns Cause = "BetweenRuns"
+
 // CompareSeparate judges values that were not measured in the same rounds: those of two runs, for example. The better
 // values are the "higher" or the "lower" ones.
 //
 // Ratio is the median of all ratios of a value of the variant to a value of the baseline (Hodges and Lehmann), and the
 // interval reaches from one of these ratios to another, whose ranks are those of the exact Mann-Whitney test. It holds
-// whatever the distribution of the values, as long as they are independent and both sides scatter alike. It does not
-// cover that anything else than the variant changed between the two measurements.
+// whatever the distribution of the values, as long as they are independent and both sides scatter alike. Each side is
+// one run: the design's BetweenRuns widens the interval on both sides, however many trials there are. Nothing else that changed
+// between the two measurements is covered.
 //
 // Rounds of the result is the number of values on the smaller side.
 func (d Design) CompareSeparate(better string, baseline, variant []float64) Comparison {
@@ -41,18 +49,36 @@ func (d Design) CompareSeparate(better string, baseline, variant []float64) Comp
 		return c
 	}
 	low, high := ratios[rank-1], ratios[len(ratios)-rank]
-	c.Low, c.High = math.Exp(low), math.Exp(high)
-	// About the standard error that an interval of this width would come from, if the values were normal.
 	z := -distuv.UnitNormal.Quantile(d.level() / 2)
-	err := (high - low) / 2 / z
-	c.Detectable = math.Expm1((z + distuv.UnitNormal.Quantile(power)) * err)
+	// About the standard error that an interval of this width would come from, if the values were normal.
+	within, between := (high-low)/2/z, math.Sqrt2*math.Log1p(d.BetweenRuns)
+	low, high = widened(middle(ratios), low, high, z*between)
+	c.Low, c.High = math.Exp(low), math.Exp(high)
+	c.Detectable = math.Expm1((z + distuv.UnitNormal.Quantile(power)) * math.Hypot(within, between))
 	d.judge(&c, low, high, better == "lower")
 	c.Decided = true
 	if c.Cause == Noise {
 		size := 2 / (1/float64(len(baseline)) + 1/float64(len(variant)))
-		c.RoundsNeeded = d.roundsNeeded(err * math.Sqrt(size))
+		d.needed(&c, within*math.Sqrt(size), between)
 	}
 	return c
+}
+
+// widened interval around a center by an independent error of that size.
+func widened(center, low, high, by float64) (wideLow, wideHigh float64) {
+	return center - math.Hypot(center-low, by), center + math.Hypot(high-center, by)
+}
+
+// needed sets how many trials would show the design's difference, if single ones have a deviation and the ratio of two runs has
+// another one; or the cause, if no number would.
+func (d Design) needed(c *Comparison, deviation, between float64) {
+	z := -distuv.UnitNormal.Quantile(d.level() / 2)
+	share := math.Pow((z+distuv.UnitNormal.Quantile(power))*between/d.Margin(), 2)
+	if share >= 1 {
+		c.Cause = BetweenRuns
+		return
+	}
+	c.RoundsNeeded = d.roundsNeeded(deviation / math.Sqrt(1-share))
 }
 
 // FirstSeparate is the smallest number of values on each side of which CompareSeparate can make a verdict: 4 for one

@@ -156,3 +156,43 @@ func TestSeparateInWords(t *testing.T) {
 		}
 	}
 }
+
+// What differs from run to run widens an interval however many trials there are, and is not made up for by more of them.
+func TestCompareSeparateBetweenRuns(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 10))
+	for name, tc := range map[string]struct {
+		between, center, cv float64
+		trials              int
+		verdict             stats.Verdict
+		cause               stats.Cause
+	}{
+		"7%, nothing assumed":      {0, 107, 0.001, 12, stats.Faster, ""},
+		"7%, the default":          {stats.DefaultBetweenRuns, 107, 0.001, 12, stats.CannotSay, stats.BetweenRuns},
+		"7%, of many trials":       {stats.DefaultBetweenRuns, 107, 0.001, 100, stats.CannotSay, stats.BetweenRuns},
+		"12%, the default":         {stats.DefaultBetweenRuns, 112, 0.001, 12, stats.Faster, ""},
+		"the same, the default":    {stats.DefaultBetweenRuns, 100, 0.001, 12, stats.CannotSay, stats.BetweenRuns},
+		"the same, little assumed": {0.01, 100, 0.001, 12, stats.Equal, ""},
+		"scatter, little assumed":  {0.01, 100, 0.1, 6, stats.CannotSay, stats.Noise},
+	} {
+		design := stats.Design{EquivalencePercent: 5, Comparisons: 1, BetweenRuns: tc.between}
+		c := design.CompareSeparate("higher", around(random, 100, tc.cv, tc.trials), around(random, tc.center, tc.cv, tc.trials))
+		if c.Verdict != tc.verdict || c.Cause != tc.cause || c.Low > c.Ratio || c.Ratio > c.High {
+			t.Errorf("%s: %+v", name, c)
+		}
+		if more := c.RoundsNeeded > 0; more != (tc.cause == stats.Noise) {
+			t.Errorf("%s: %d trials needed", name, c.RoundsNeeded)
+		}
+		least := math.Exp(1.95 * math.Sqrt2 * math.Log1p(tc.between))
+		if c.High/c.Ratio < least || c.Ratio/c.Low < least {
+			t.Errorf("%s: %g–%g is narrower than runs differ, %g", name, c.Low, c.High, least)
+		}
+	}
+	p := stats.Paired{
+		Variant: "new", Baseline: "old", Separate: true, Metric: result.Metric{Better: "higher"},
+		BaselineValues: around(random, 100, 0.001, 12), Values: around(random, 100, 0.001, 12),
+	}
+	p.Judge(stats.Design{EquivalencePercent: 5, BetweenRuns: stats.DefaultBetweenRuns})
+	if text := p.Why(); !strings.HasPrefix(text, "equal runs may differ by 5%, however many trials they have; one of 12%") {
+		t.Error(text)
+	}
+}

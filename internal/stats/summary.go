@@ -147,13 +147,13 @@ type Point struct {
 	Warnings []PointFinding
 }
 
-// Summarized is the point of a group of accepted attempts.
+// Summarized is the only point of a run, of a group of accepted attempts.
 func Summarized(parameters map[string]string, records []*result.Record) Point {
-	return Looks{}.Summarized(parameters, records)
+	return Looks{}.Summarized(parameters, records, 1)
 }
 
-// Summarized is the point of a group of accepted attempts, which were looked at before.
-func (l Looks) Summarized(parameters map[string]string, records []*result.Record) Point {
+// Summarized is one of so many points of a run, of a group of accepted attempts, which were looked at before.
+func (l Looks) Summarized(parameters map[string]string, records []*result.Record, points int) Point {
 	p := Point{Parameters: parameters, Records: records}
 	for _, r := range records {
 		if len(r.Summary.Metrics) > 0 {
@@ -163,7 +163,7 @@ func (l Looks) Summarized(parameters map[string]string, records []*result.Record
 	}
 	p.Metric.Value = 0
 	p.Summary = l.Summary(p.Values)
-	p.Warnings = PointFindings(records, p.Values)
+	p.Warnings = PointFindings(records, p.Values, points)
 	return p
 }
 

@@ -116,11 +116,14 @@ func (u *Unanswered) cause() string {
 	case low.Cause == NoRatio:
 		return "a value is missing, zero or negative"
 	case low.Cause == Contradiction:
-		return "the rounds contradict each other: something changed between them"
+		return "the mean ratio of all rounds is one that earlier rounds had excluded: something changed between them"
 	}
 	text, unit := "the ratios vary too much between rounds", "rounds"
 	if low.Separate {
 		text, unit = "the values vary too much between trials", "trials on each side"
+	}
+	if low.Cause == BetweenRuns {
+		text = fmt.Sprintf("equal runs may differ by %d%%, however many trials they have", low.EquivalencePercent)
 	}
 	if low.needsRounds() {
 		text += fmt.Sprintf("; a difference of %d%% would take about %s %s to show", low.EquivalencePercent,

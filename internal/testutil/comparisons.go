@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/apischema"
 )
 
 // ComparisonWrapper builds a BenchmarkComparison.
@@ -32,7 +33,7 @@ metadata: {uid: 89abcdef-0123-4567-89ab-cdef01234567, generation: 1}
 spec: {template: {spec: ` + minimalSpec + `}}`
 
 var storedComparison = sync.OnceValue(func() *v1alpha1.BenchmarkComparison {
-	return stored[v1alpha1.BenchmarkComparison](comparisonSchema, minimalComparison)
+	return stored[v1alpha1.BenchmarkComparison](apischema.Comparisons, minimalComparison)
 })
 
 // Pair is a comparison of two variants at one point, durable and lazy.

@@ -5,7 +5,6 @@ package testutil
 
 import (
 	"encoding/json"
-	"sync"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,22 +19,16 @@ import (
 // Schema is that of a kind with its rules, applied without an API server. T is the kind's type.
 type Schema[T any] struct{ of *apischema.Schema }
 
-// runSchema and comparisonSchema are read once.
-var (
-	runSchema        = sync.OnceValues(apischema.Runs)
-	comparisonSchema = sync.OnceValues(apischema.Comparisons)
-)
-
 // MakeRunSchema is the schema of a BenchmarkRun.
 func MakeRunSchema(t testing.TB) *Schema[v1alpha1.BenchmarkRun] {
 	t.Helper()
-	return makeSchema[v1alpha1.BenchmarkRun](t, runSchema)
+	return makeSchema[v1alpha1.BenchmarkRun](t, apischema.Runs)
 }
 
 // MakeComparisonSchema is the schema of a BenchmarkComparison.
 func MakeComparisonSchema(t testing.TB) *Schema[v1alpha1.BenchmarkComparison] {
 	t.Helper()
-	return makeSchema[v1alpha1.BenchmarkComparison](t, comparisonSchema)
+	return makeSchema[v1alpha1.BenchmarkComparison](t, apischema.Comparisons)
 }
 
 func makeSchema[T any](t testing.TB, load func() (*apischema.Schema, error)) *Schema[T] {

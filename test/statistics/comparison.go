@@ -4,12 +4,17 @@
 package main
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
 
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
@@ -17,8 +22,8 @@ import (
 type Order int
 
 const (
-	// Interleaved rounds go A B, B A or B A, A B; which of the two, is drawn for every second round.
-	Interleaved Order = iota
+	// Drawn: as a comparison does.
+	Drawn Order = iota
 	// OneAfterTheOther measures all of A and then all of B.
 	OneAfterTheOther
 )
@@ -44,14 +49,16 @@ type Outcome struct {
 	// AtStop is the share of the comparisons in which all final intervals contain the true ratio, and Always the one in which all
 	// intervals after all rounds do.
 	AtStop, Always float64
+	// Contradicted is the share of the comparisons that end with a contradiction at any point.
+	Contradicted float64
 	// Rounds until the comparison stopped.
 	Median, Mean float64
 }
 
 // one simulated comparison.
 type one struct {
-	differ, equal, all, atStop, always bool
-	rounds                             int
+	differ, equal, all, atStop, always, contradicted bool
+	rounds                                           int
 }
 
 // Run simulates comparisons, each from a seed of its own.
@@ -72,10 +79,7 @@ func (e Experiment) Run(comparisons int) Outcome {
 
 // simulate a comparison: it stops when all points are decided.
 func (e Experiment) simulate(r *rand.Rand) one {
-	baseline, variant := make([][]float64, e.Points), make([][]float64, e.Points)
-	for p := range e.Points {
-		baseline[p], variant[p] = e.values(r)
-	}
+	baseline, variant := e.values(r)
 	first := e.Design.MaxRounds
 	if e.Design.EarlyStop {
 		first = e.Design.MinRounds
@@ -92,13 +96,14 @@ func (e Experiment) simulate(r *rand.Rand) one {
 
 // look at the first n rounds.
 func (o *one) look(e Experiment, baseline, variant [][]float64, n int) {
-	o.differ, o.equal, o.all, o.atStop = false, false, true, true
+	o.differ, o.equal, o.all, o.atStop, o.contradicted = false, false, true, true, false
 	decided := true
 	for p := range e.Points {
 		c := e.Design.Compare("higher", baseline[p][:n], variant[p][:n])
 		decided = decided && c.Decided
 		o.differ = o.differ || c.Verdict == stats.Faster || c.Verdict == stats.Slower
 		o.equal = o.equal || c.Verdict == stats.Equal
+		o.contradicted = o.contradicted || c.Cause == stats.Contradiction
 		o.all = o.all && c.Verdict == stats.Faster
 		if truth := math.Exp(e.Difference); truth < c.Low || truth > c.High {
 			o.atStop, o.always = false, false
@@ -109,27 +114,42 @@ func (o *one) look(e Experiment, baseline, variant [][]float64, n int) {
 	}
 }
 
-// values of both variants at a point, by round.
-func (e Experiment) values(r *rand.Rand) (baseline, variant []float64) {
-	rounds := e.Design.MaxRounds
-	series := e.Noise.Series(r, 2*rounds)
-	wander := autoregressive(r, rounds, 0.5, e.Noise.Wander)
-	swapped := false
-	for round := range rounds {
-		a, b := 2*round, 2*round+1
-		if swapped = !swapped; round%2 == 0 {
-			swapped = r.IntN(2) == 0
+// values of both variants, by point and round. A run measures all points, one after the other; a round is a run of each variant.
+func (e Experiment) values(r *rand.Rand) (baseline, variant [][]float64) {
+	rounds, points := e.Design.MaxRounds, e.Points
+	series := e.Noise.Series(r, 2*rounds*points)
+	values := [2][][]float64{make([][]float64, points), make([][]float64, points)}
+	own := make([][]float64, points)
+	for p := range points {
+		if own[p] = make([]float64, rounds); e.Noise.Ratio != nil {
+			own[p] = e.Noise.Ratio(r, rounds)
 		}
-		switch {
-		case e.Order == OneAfterTheOther:
-			a, b = round, rounds+round
-		case swapped:
-			a, b = b, a
-		}
-		baseline = append(baseline, math.Exp(series[a]))
-		variant = append(variant, math.Exp(series[b]+wander[round]+e.Difference))
 	}
-	return baseline, variant
+	for i, m := range e.members(r) {
+		for p := range points {
+			value := series[i*points+p]
+			if m.Variant == 1 {
+				value += own[p][m.Round-1] + e.Difference
+			}
+			if value = math.Exp(value); e.Noise.Unit > 0 {
+				value = math.Round(value/e.Noise.Unit) * e.Noise.Unit
+			}
+			values[m.Variant][p] = append(values[m.Variant][p], value)
+		}
+	}
+	return values[0], values[1]
+}
+
+// members are the runs in the order of measuring.
+func (e Experiment) members(r *rand.Rand) []plan.Member {
+	spec := &v1alpha1.BenchmarkComparisonSpec{
+		Variants: make([]v1alpha1.Variant, 2), MaxRounds: int32(e.Design.MaxRounds), Seed: ptr.To(r.Int64()),
+	}
+	members := plan.ForComparison(spec)
+	if e.Order == OneAfterTheOther {
+		slices.SortStableFunc(members, func(a, b plan.Member) int { return cmp.Compare(a.Variant, b.Variant) })
+	}
+	return members
 }
 
 func summary(results []one) Outcome {
@@ -148,6 +168,7 @@ func summary(results []one) Outcome {
 	o.All = share(func(r one) bool { return r.all })
 	o.AtStop = share(func(r one) bool { return r.atStop })
 	o.Always = share(func(r one) bool { return r.always })
+	o.Contradicted = share(func(r one) bool { return r.contradicted })
 	var rounds []int
 	for _, r := range results {
 		rounds = append(rounds, r.rounds)

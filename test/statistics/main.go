@@ -46,7 +46,8 @@ func run(comparisons int, verdicts, separate bool, seconds float64, document str
 	}{
 		{"separate", func() { w.separate(trials) }},
 		{"tables", func() {
-			w.noDifference(slices.Concat(simulated(), trials, []Noise{wandering()}))
+			w.noDifference(slices.Concat(simulated(), trials, hard()))
+			w.oneSided()
 			w.found()
 			w.coverage()
 			w.interleaving()

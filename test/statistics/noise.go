@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,9 +18,12 @@ type Noise struct {
 	Name string
 	// Series of n trials.
 	Series func(r *rand.Rand, n int) []float64
-	// Wander is how much the ratio of the two variants itself wanders from round to round, as a standard deviation; neighbouring
-	// rounds have a correlation of 0.5. No order of the trials can cancel it.
-	Wander float64
+	// Ratio adds to the logarithm of the ratio of the two variants, round by round: no order of the trials can cancel it. Nil: nothing.
+	Ratio func(r *rand.Rand, rounds int) []float64
+	// Unit that values around 1 are rounded to; 0: they are not.
+	Unit float64
+	// Means for a user what it means that more than 5% are said to differ.
+	Means string
 }
 
 // independent trials.
@@ -137,13 +139,6 @@ func simulated() []Noise {
 	}
 }
 
-// wandering is the noise that rounds cannot cancel.
-func wandering() Noise {
-	n := normal(0.02)
-	n.Name, n.Wander = "the ratio itself wanders (AR(1) 0.5 from round to round)", 0.05
-	return n
-}
-
 //go:embed recorded
 var recordings embed.FS
 
@@ -198,7 +193,11 @@ func recording(file string) (Noise, error) {
 		Name: fmt.Sprintf("recorded: %s (%d trials, CV %.1f%%)", name, len(values), 100*deviation(values)),
 		Series: func(r *rand.Rand, n int) []float64 {
 			from := r.IntN(len(values))
-			return slices.Concat(values[from:], values, values)[:n]
+			series := make([]float64, n)
+			for i := range series {
+				series[i] = values[(from+i)%len(values)]
+			}
+			return series
 		},
 	}, nil
 }

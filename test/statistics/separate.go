@@ -25,6 +25,8 @@ type Separate struct {
 	First, Second, Points int
 	// Difference is the logarithm of the true ratio, at every point.
 	Difference float64
+	// BetweenRuns is the standard deviation of the logarithm by which each run is faster or slower, at all points alike.
+	BetweenRuns float64
 	// Wider is how many times as much the logarithms of the second run scatter; 0 is once.
 	Wider float64
 }
@@ -32,10 +34,18 @@ type Separate struct {
 // Method says whether two samples differ, and whether their true ratio is in its interval.
 type Method func(first, second []float64, truth float64, points int) (differ, covered bool)
 
-// shipped is what `kubectl benchrun compare` does.
+// shipped is what `kubectl benchrun compare --between-runs 0` does.
 func shipped(first, second []float64, truth float64, points int) (differ, covered bool) {
-	c := stats.Design{EquivalencePercent: 5, Comparisons: points}.CompareSeparate("higher", first, second)
-	return c.Verdict == stats.Faster || c.Verdict == stats.Slower, c.Low <= truth && truth <= c.High
+	return allowing(0)(first, second, truth, points)
+}
+
+// allowing is what `kubectl benchrun compare` does with a standard deviation between runs.
+func allowing(betweenRuns float64) Method {
+	return func(first, second []float64, truth float64, points int) (differ, covered bool) {
+		design := stats.Design{EquivalencePercent: 5, Comparisons: points, BetweenRuns: betweenRuns}
+		c := design.CompareSeparate("higher", first, second)
+		return c.Verdict == stats.Faster || c.Verdict == stats.Slower, c.Low <= truth && truth <= c.High
+	}
 }
 
 // welch is the t test of the logarithms, with the error divided by the number of points.
@@ -90,6 +100,10 @@ func (s Separate) Run(method Method, times int) (differ, covered float64) {
 
 func (s Separate) simulate(r *rand.Rand, method Method) (differ, covered bool) {
 	covered = true
+	apart := 0.0
+	if s.BetweenRuns > 0 {
+		apart = s.BetweenRuns * (r.NormFloat64() - r.NormFloat64())
+	}
 	for range s.Points {
 		series := s.Noise.Series(r, s.First+s.Second)
 		for i, x := range series {
@@ -97,7 +111,7 @@ func (s Separate) simulate(r *rand.Rand, method Method) (differ, covered bool) {
 				x *= s.Wider
 			}
 			if i >= s.First {
-				x += s.Difference
+				x += s.Difference + apart
 			}
 			series[i] = math.Exp(x)
 		}
@@ -119,6 +133,7 @@ func (w *writer) separate(trials []Noise) {
 	// The method does not depend on the scale: of the normal noises, one is enough.
 	w.separateSame(slices.Concat(simulated()[2:3], simulated()[4:9], []Noise{slower, load(0.3), load(0.5), load(0.9)}, trials))
 	w.separateFound()
+	w.separateBetween()
 }
 
 // sizes are the trials of two runs at each point.
@@ -184,5 +199,28 @@ func (w *writer) separateFound() {
 			}
 			w.row(append(cells, contains)...)
 		}
+	}
+}
+
+// separateBetween is how often two runs of the same are said to differ if each is faster or slower as a whole.
+func (w *writer) separateBetween() {
+	header := []string{"standard deviation between runs"}
+	for _, assumed := range []string{"3%, the default", "0"} {
+		for _, size := range sizes[1:4] {
+			header = append(header, fmt.Sprintf("`--between-runs` %s, %d trials", assumed, size[0]))
+		}
+	}
+	w.header("Two runs of the same that differ from run to run: said to differ, CV 2%", header...)
+	for _, between := range []float64{0, 0.01, 0.02, 0.03, 0.05} {
+		cells := []string{fmt.Sprintf("%.0f%%", 100*between)}
+		for _, method := range []Method{allowing(stats.DefaultBetweenRuns), shipped} {
+			for _, size := range sizes[1:4] {
+				differ, _ := w.runSeparate(Separate{
+					Noise: normal(0.02), First: size[0], Second: size[1], Points: 1, BetweenRuns: between,
+				}, method)
+				cells = append(cells, percent(differ))
+			}
+		}
+		w.row(cells...)
 	}
 }

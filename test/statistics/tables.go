@@ -17,7 +17,7 @@ const seed = 12
 
 // asShipped is the design of a comparison that says nothing else.
 func asShipped(points int) stats.Design {
-	return stats.Design{MinRounds: 4, MaxRounds: 20, EarlyStop: true, EquivalencePercent: 5, Comparisons: points}
+	return stats.Design{MinRounds: 6, MaxRounds: 20, EarlyStop: true, EquivalencePercent: 5, Comparisons: points}
 }
 
 // atEnd looks once, after a fixed number of rounds.
@@ -32,17 +32,17 @@ type writer struct {
 	err         error
 }
 
-func (w *writer) row(cells ...string) {
+func (w *writer) text(format string, values ...any) {
 	if w.err == nil {
-		_, w.err = fmt.Fprintf(w.out, "| %s |\n", strings.Join(cells, " | "))
+		_, w.err = fmt.Fprintf(w.out, format, values...)
 	}
 }
 
+func (w *writer) row(cells ...string) { w.text("| %s |\n", strings.Join(cells, " | ")) }
+
 // header of a table; the first column is text, the others are numbers.
 func (w *writer) header(title string, cells ...string) {
-	if w.err == nil {
-		_, w.err = fmt.Fprintf(w.out, "\n### %s\n\n", title)
-	}
+	w.text("\n### %s\n\n", title)
 	w.row(cells...)
 	rules := []string{"---"}
 	for range cells[1:] {
@@ -60,13 +60,42 @@ func percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 func (w *writer) noDifference(noises []Noise) {
 	w.header("Two variants that are the same",
 		"noise", "differ, 1 point", "equal", "rounds", "differ, 30 points", "equal at one", "rounds")
+	var meanings []string
 	for _, noise := range noises {
 		cells := []string{noise.Name}
+		high := false
 		for _, points := range []int{1, 30} {
 			o := w.run(Experiment{Design: asShipped(points), Noise: noise, Points: points})
-			cells = append(cells, percent(o.Differ), percent(o.Equal), fmt.Sprintf("%g", o.Median))
+			differ := percent(o.Differ)
+			if above(o.Differ, stats.ErrorProbability, o.Comparisons) {
+				differ, high = "**"+differ+"**", true
+			}
+			cells = append(cells, differ, percent(o.Equal), fmt.Sprintf("%g", o.Median))
 		}
-		w.row(cells...)
+		if w.row(cells...); high {
+			meanings = append(meanings, fmt.Sprintf("- *%s*: %s", noise.Name, noise.Means))
+		}
+	}
+	w.text("\nMore than 5%% are in bold. What they mean:\n\n%s\n", strings.Join(meanings, "\n"))
+}
+
+// above says whether a share of simulated comparisons is above a limit by more than chance explains.
+func above(share, limit float64, comparisons int) bool {
+	return share > limit+3*math.Sqrt(limit*(1-limit)/float64(comparisons))
+}
+
+// oneSided is what happens to the variant alone: what is said of its mean, and what remains unseen.
+func (w *writer) oneSided() {
+	w.header("What happens to the variant alone", "noise", "differ", "equal", "contradiction", "rounds")
+	for _, noise := range []Noise{stalls(0.02), stalls(0.05), stalls(0.10), change()} {
+		for _, whole := range []bool{false, true} {
+			o := w.run(Experiment{Design: asShipped(1), Noise: noise, Points: 1, WholeLength: whole})
+			name := noise.Name
+			if whole {
+				name += "; all 20 rounds"
+			}
+			w.row(name, percent(o.Differ), percent(o.Equal), percent(o.Contradicted), fmt.Sprintf("%g", o.Median))
+		}
 	}
 }
 
@@ -112,7 +141,7 @@ func (w *writer) coverage() {
 // interleaving is compared with measuring one variant after the other.
 func (w *writer) interleaving() {
 	w.header("The same variant twice on a machine that changes: said to differ",
-		"noise", "rounds A B, B A", "all of A, then all of B")
+		"noise", "in the order of a comparison", "all of A, then all of B")
 	for _, noise := range []Noise{normal(0.02), drift(0.05), drift(0.40), load(0.5), load(0.9)} {
 		e := Experiment{Design: asShipped(1), Noise: noise, Points: 1}
 		mixed := w.run(e)
@@ -125,7 +154,7 @@ func (w *writer) interleaving() {
 func (w *writer) verdicts(noises []Noise, secondsPerRound float64) {
 	designs := []stats.Design{atEnd(6, 1), atEnd(12, 1), atEnd(20, 1), asShipped(1)}
 	w.header(fmt.Sprintf("Rounds until the verdict, minutes at %g s per round, and how many have an answer", secondsPerRound),
-		"noise, true difference", "6 rounds", "12 rounds", "20 rounds", "4 to 20 rounds, stopped when decided")
+		"noise, true difference", "6 rounds", "12 rounds", "20 rounds", "6 to 20 rounds, stopped when decided")
 	for _, noise := range noises {
 		for _, difference := range []float64{0, 0.02, 0.05, 0.10, 0.50} {
 			cells := []string{fmt.Sprintf("%s, %.0f%%", noise.Name, 100*difference)}

@@ -129,10 +129,18 @@ func causes(s *report.Comparison) *table {
 
 // pairName is the variant and the point of a pair.
 func pairName(p *stats.Paired) string {
-	if len(p.Parameters) == 0 {
-		return p.Variant
+	if place := placeName(p); place != "" {
+		return p.Variant + ", " + place
 	}
-	return p.Variant + ", " + stats.Label(p.Parameters)
+	return p.Variant
+}
+
+// placeName is the point of a pair, or that it is all of them; empty if there is only one.
+func placeName(p *stats.Paired) string {
+	if p.Points > 1 {
+		return report.AllPoints
+	}
+	return stats.Label(p.Parameters)
 }
 
 // changedFirst sorts pairs: differences, the largest first, then what is equal, then what has no answer.
@@ -161,22 +169,35 @@ func pairsTable(s *report.Comparison) *table {
 	t.Head = slices.Concat(t.Head, inUnit(m.Unit, pairs[0].Baseline, "variant"),
 		inUnit(report.RatioOfRounds, "ratio"), numbers("interval", "rounds"),
 		texts("verdict"))
+	for i := range s.Overall {
+		o := &s.Overall[i]
+		cells := []cell{words(pairName(o))}
+		for range parameters {
+			cells = append(cells, none())
+		}
+		t.Rows = append(t.Rows, row{Cells: append(append(cells, none(), none()), judgement(o)...)})
+	}
 	for i := range pairs {
 		p := &pairs[i]
 		cells := []cell{words(p.Variant)}
 		for _, name := range parameters {
 			cells = append(cells, setting(p.Parameters[name]))
 		}
-		ratio, span := none(), none()
-		if text, interval := report.PairTexts(p); text != "" {
-			ratio = cell{Text: text, Value: written(p.Ratio), Number: true}
-			span = cell{Text: interval, Value: written(p.Low), Number: true}
-		}
-		verdict := cell{Text: report.VerdictWords(p), Class: strings.ToLower(string(p.Verdict))}
-		cells = append(cells, medianCell(p.BaselineValues), medianCell(p.Values), ratio, span, count(p.Rounds), verdict)
-		t.Rows = append(t.Rows, row{Cells: cells})
+		cells = append(cells, medianCell(p.BaselineValues), medianCell(p.Values))
+		t.Rows = append(t.Rows, row{Cells: append(cells, judgement(p)...)})
 	}
 	return t
+}
+
+// judgement is the ratio of a pair, its interval, the rounds that it is made of, and the verdict.
+func judgement(p *stats.Paired) []cell {
+	ratio, span := none(), none()
+	if text, interval := report.PairTexts(p); text != "" {
+		ratio = cell{Text: text, Value: written(p.Ratio), Number: true}
+		span = cell{Text: interval, Value: written(p.Low), Number: true}
+	}
+	verdict := cell{Text: report.VerdictWords(p), Class: strings.ToLower(string(p.Verdict))}
+	return []cell{ratio, span, count(p.Rounds), verdict}
 }
 
 // discardedRuns are attempts and runs that do not count; nil if there are none.

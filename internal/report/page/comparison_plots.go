@@ -49,9 +49,10 @@ func drawComparison(s *report.Comparison, d *ComparisonDetails) (*comparisonDraw
 	if len(shown) > plot.MaxRatios {
 		shown = pairs
 	}
+	shown = slices.Concat(s.Overall, shown)
 	name := pairName
-	if !slices.ContainsFunc(shown, func(p stats.Paired) bool { return p.Variant != shown[0].Variant || len(p.Parameters) == 0 }) {
-		name = func(p *stats.Paired) string { return stats.Label(p.Parameters) }
+	if !slices.ContainsFunc(shown, func(p stats.Paired) bool { return p.Variant != shown[0].Variant || placeName(&p) == "" }) {
+		name = placeName
 	}
 	title := "Ratios" + ofAll(min(len(shown), plot.MaxRatios), len(shown), "pairs")
 	v.ratios = with(nil, plot.Ratios(title, shown, name), "ratios")

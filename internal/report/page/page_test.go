@@ -105,7 +105,7 @@ func TestTexts(t *testing.T) {
 		"failed":              {"<strong>Failed.</strong> LoaderFailed: trial 1", "Nothing was measured.", "already exists"},
 		"single":              {"(one trial)", "with one trial each, their spread is unknown"},
 		"comparison": {
-			"flushed once a second is 3× as fast as every commit on disk (3–3.1×) at rowsPerCommit=1; 3 of 6 points differ.", "8 of at most 8 rounds, paired: all 8 rounds are measured.",
+			"flushed once a second is 35% faster than every commit on disk (34–37%) over all 6 points; 3 of 6 points differ, most at rowsPerCommit=1: 3× as fast.", "10 of at most 10 rounds, paired: all 10 rounds are measured.",
 			`<dd class="unrequested">1 of the other 214`, "Round by round", "innodbFsyncsPerTransaction", "Latency of commit at rowsPerCommit=1",
 			"cannot say", "measured again: 1 (run durable-or-not-r3-lazy)", "kind: BenchmarkComparison",
 		},

@@ -173,7 +173,12 @@ func (g judge) bestAt(j *Judgement) {
 	other, claimed := g.best(g.out), best
 	worst := stats.Ratio{Low: math.Inf(1)}
 	for _, one := range g.in {
-		if r, why := g.better(other, one, g.claims*len(g.out)); why == "" && r.Low < worst.Low {
+		r, why := g.better(other, one, g.claims*len(g.out))
+		if why != "" {
+			j.Detail = why
+			return
+		}
+		if r.Low < worst.Low {
 			worst, claimed = r, one
 		}
 	}
@@ -219,7 +224,7 @@ func (g judge) monotonic(j *Judgement) {
 	tolerated := 1 / (1 + float64(m.WithinPercent)/100)
 	last := len(steps) - 1
 	whole, why := g.interval(steps[last].Values, steps[0].Values, g.claims)
-	holds := whole.Low > 1
+	holds, few := whole.Low > 1, ""
 	weakest, at := stats.Ratio{Low: math.Inf(1)}, 0
 	for i := 0; i < last && why == ""; i++ {
 		var r, strict stats.Ratio
@@ -230,7 +235,8 @@ func (g judge) monotonic(j *Judgement) {
 			weakest, at = r, i
 		}
 		holds = holds && r.Low > tolerated
-		if strict, _ = g.interval(steps[i+1].Values, steps[i].Values, g.claims*last); strict.High < tolerated {
+		strict, few = g.interval(steps[i+1].Values, steps[i].Values, g.claims*last)
+		if few == "" && strict.High < tolerated {
 			j.Verdict = DoesNotHold
 			j.Detail = fmt.Sprintf("from %s to %s: %s", value(steps[i], m.Parameter), value(steps[i+1], m.Parameter), times(strict))
 			return
@@ -245,6 +251,9 @@ func (g judge) monotonic(j *Judgement) {
 	}
 	j.Detail = fmt.Sprintf("%s from %s to %s; weakest step, from %s to %s: %s", times(whole), value(steps[0], m.Parameter),
 		value(steps[last], m.Parameter), value(steps[at], m.Parameter), value(steps[at+1], m.Parameter), times(weakest))
+	if !holds && few != "" {
+		j.Detail += "; " + few
+	}
 }
 
 func value(s *Series, parameter string) string { return parameter + "=" + s.Parameters[parameter] }

@@ -87,6 +87,46 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// A true order is not contradicted by trials that are fast or slow by chance, however many steps it has and however few trials.
+// Three trials of two modes agree and are wrong in 1 of 64 steps: without a least number of trials 15% of ten steps are denied.
+func TestTrueOrderOfModes(t *testing.T) {
+	const times = 1000
+	random := rand.New(rand.NewPCG(3, 4))
+	claim := claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit"}}
+	for _, trials := range []int{3, 4, 5, 6} {
+		denied := 0
+		for range times {
+			series := bySize("higher", 0, make([]float64, 11)...)
+			for i := range series {
+				for range trials {
+					fast := 1 + 0.1*float64(random.IntN(2))
+					series[i].Values = append(series[i].Values, (100+0.1*float64(i))*fast*(1+0.005*random.NormFloat64()))
+				}
+			}
+			if judged(claim, series).Verdict == claims.DoesNotHold {
+				denied++
+			}
+		}
+		if share := float64(denied) / times; share > stats.ErrorProbability {
+			t.Errorf("%d trials: %.1f%% of true orders do not hold", trials, 100*share)
+		}
+	}
+}
+
+// Where trials are too few for the steps to be denied, that is said, and the order is neither denied nor confirmed.
+func TestTooFewTrialsForManySteps(t *testing.T) {
+	series := bySize("higher", 3, 100, 200, 150, 300, 400, 500, 600, 700, 800, 900, 1000)
+	j := judged(claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit"}}, series)
+	if j.Verdict != claims.CannotSay || j.Settled || !strings.HasSuffix(j.Detail, "; too few trials (3): it takes 5 to tell points apart") {
+		t.Errorf("%s, settled %t: %s", j.Verdict, j.Settled, j.Detail)
+	}
+	best := bySize("higher", 4, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 150)
+	j = judged(claims.Claim{BestAt: &claims.BestAt{At: at("1")}}, best)
+	if j.Verdict != claims.CannotSay || j.Detail != "too few trials (4): it takes 5 to tell points apart" {
+		t.Errorf("%s: %s", j.Verdict, j.Detail)
+	}
+}
+
 // A metric that nothing was measured of is not worth another round.
 func TestUnknownMetric(t *testing.T) {
 	c := claims.Claim{Metric: "coffee", Ratio: &claims.Ratio{Of: at("16"), To: at("1"), AtLeast: 1}}

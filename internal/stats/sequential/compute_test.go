@@ -3,11 +3,18 @@
 
 package sequential
 
-import "testing"
+import (
+	"strconv"
+	"testing"
+)
 
 // BenchmarkCompute is what the first comparison of a design costs.
 func BenchmarkCompute(b *testing.B) {
-	for b.Loop() {
-		compute(4, 20, 0.05/30)
+	for _, last := range []int{20, 200} {
+		b.Run(strconv.Itoa(last)+" rounds", func(b *testing.B) {
+			for b.Loop() {
+				compute(design{6, last, 0.05 / 30})
+			}
+		})
 	}
 }

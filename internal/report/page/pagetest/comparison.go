@@ -21,12 +21,12 @@ type ComparisonCase struct {
 	Details    *page.ComparisonDetails
 }
 
-const comparisonSpec = `{"baseline":"durable","maxRounds":8,"equivalencePercent":5,"earlyStop":{"minRounds":6},` +
+const comparisonSpec = `{"baseline":"durable","maxRounds":10,"equivalencePercent":5,"earlyStop":{"minRounds":6},` +
 	`"variants":[{"name":"durable"},` +
 	`{"name":"lazy","database":{"settings":{"flushLogAtTrxCommit":2}}}],"template":{"spec":` + commitSpec + `}}`
 
 // rounds of the comparison.
-const rounds = 8
+const rounds = 10
 
 // Comparison compares durable commits with lazy ones at several points: they differ where commits are small.
 func Comparison() ComparisonCase {
@@ -34,7 +34,7 @@ func Comparison() ComparisonCase {
 	rows := result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}
 	s := &report.Comparison{
 		Namespace: "bench", Name: "durable-or-not", UID: "uid", Workload: "CommitSize", Seed: 42, Outcome: "Complete",
-		Message: "all 8 rounds are measured", Started: time.Date(2026, 11, 22, 18, 30, 0, 0, time.UTC),
+		Message: "all 10 rounds are measured", Started: time.Date(2026, 11, 22, 18, 30, 0, 0, time.UTC),
 		Rounds: rounds, Planned: rounds, Spec: json.RawMessage(comparisonSpec),
 		Variants: []report.ComparisonVariant{
 			{Name: "durable", Title: "every commit on disk", Baseline: true, SpecDigest: "v1:sha256:01ab"},
@@ -103,4 +103,5 @@ func judge(s *report.Comparison, points []map[string]string, metric result.Metri
 		pair.Judge(design)
 		s.Pairs = append(s.Pairs, pair)
 	}
+	s.Overall = design.Overall(s.Pairs)
 }
