@@ -141,7 +141,7 @@ func (r *HostTuningReconciler) outcome(
 	case err != nil:
 		return hosttuning.Outcome{}, fmt.Errorf("reading Job %s: %w", name, err)
 	case !metav1.IsControlledBy(&job, lease):
-		return hosttuning.Outcome{Exists: true, Ended: true, Failure: "Job " + name + " is not Benchrun's"}, nil
+		return hosttuning.Outcome{Exists: true, Ended: true, Failure: "Job " + name + " does not belong to Benchrun"}, nil
 	}
 	var pods corev1.PodList
 	of := client.MatchingLabels{batchv1.JobNameLabel: name}

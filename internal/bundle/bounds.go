@@ -63,7 +63,7 @@ func (u *unpacked) Read(into []byte) (int, error) {
 	u.bytes += int64(n)
 	switch {
 	case u.bytes > u.totalBytes:
-		return n, fmt.Errorf("%w: a bundle may have %d bytes", errTooMuch, u.totalBytes)
+		return n, fmt.Errorf("%w: a bundle may have at most %d bytes", errTooMuch, u.totalBytes)
 	case u.bytes > u.freeBytes+u.ratio*u.read.bytes:
 		return n, fmt.Errorf("%w: %d bytes of the archive expand to more than %d times as many", errTooMuch, u.read.bytes, u.ratio)
 	}

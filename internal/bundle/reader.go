@@ -83,9 +83,9 @@ func (r *reading) add(header *tar.Header, from io.Reader) error {
 	case r.folder != "" && folder != r.folder:
 		return invalid("%q is not in the folder %s", header.Name, r.folder)
 	case r.sums[name] != "":
-		return invalid("%s is there twice", name)
+		return invalid("%s is listed twice", name)
 	case len(r.sums) >= r.files:
-		return invalid("%s is too much: a bundle may have at most %d files", name, r.files)
+		return invalid("%s is one file too many: a bundle may have at most %d files", name, r.files)
 	}
 	r.folder, r.last = folder, name
 	sum := sha256.New()

@@ -93,7 +93,7 @@ func (i *Instance) observerTooSmall() string {
 	}
 	for _, c := range i.Set.Spec.Template.Spec.InitContainers {
 		if c.Name == ObserverContainer {
-			return fmt.Sprintf("; the observer asks for %s of CPU and %s of memory: database.observer: Disabled leaves it out",
+			return fmt.Sprintf("; the observer requests %s of CPU and %s of memory: set database.observer to Disabled to leave it out",
 				c.Resources.Requests.Cpu(), c.Resources.Requests.Memory())
 		}
 	}

@@ -178,7 +178,7 @@ func TestNextOfComparison(t *testing.T) {
 			want: Decision{
 				Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonUndecided,
 				Message: "all 6 rounds are measured; pairs without an answer: 1 of 1: " +
-					"no difference shown between lazy and durable (ratio 0.90–1.10); one of 10% would probably have been seen",
+					"no difference shown between lazy and durable (ratio 0.90–1.10); a difference of 10% would probably have been detected",
 			},
 		},
 		"a run failed in the first round": {

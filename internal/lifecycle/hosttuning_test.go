@@ -130,7 +130,7 @@ func TestDecisionsAboutNodes(t *testing.T) {
 			want: "ReleaseLane: spec.suspend is true",
 		},
 		"it has lost its lane": {seen: Observed{Lane: heldByOther}, nodes: []func(*TunedNode){nil}, want: "ReleaseHost: " +
-			"in the queue of lane default; others are before it"},
+			"in the queue of lane default; others are ahead of it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 2)

@@ -35,7 +35,8 @@ func throttled(spec *v1alpha1.BenchmarkRunSpec, s *result.Summary) string {
 	case bound != nil:
 		allowed = *bound
 	case foreign:
-		allowed, by = foreignPercent, "without trials.maxThrottledPercent, a limit that the run did not set may take"
+		allowed = foreignPercent
+		by = "without trials.maxThrottledPercent, a limit that the run did not set may throttle the server for at most"
 	}
 	if 100*s.Throttled() <= float64(allowed) {
 		return ""

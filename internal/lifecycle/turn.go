@@ -35,7 +35,7 @@ func turnRefused(noun string, requested *int32, start *metav1.Time, most time.Du
 		return nil
 	}
 	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: fmt.Sprintf(
-		"spec.deadlineSeconds is %d, and must be at most %d: this installation lets a %s hold its lane no longer (--max-turn)",
+		"spec.deadlineSeconds is %d but must be at most %d: this installation limits how long a %s may hold its lane (--max-turn)",
 		*requested, int64(most/time.Second), noun)}
 }
 

@@ -49,7 +49,7 @@ func validate(cfg *result.Config) error {
 	}
 	for i, setting := range cfg.Settings {
 		if !settingName.MatchString(setting.Name) {
-			return fmt.Errorf("setting %d has the name %q, which is none", i+1, setting.Name)
+			return fmt.Errorf("setting %d has the name %q, which is not the name of a variable", i+1, setting.Name)
 		}
 	}
 	return nil
@@ -73,7 +73,7 @@ func validateServer(s *result.Server) error {
 	}
 	for _, taken := range e.SystemSchemas {
 		if strings.EqualFold(s.Schema, taken) {
-			return fmt.Errorf("schema %s is not for workloads", taken)
+			return fmt.Errorf("schema %s belongs to the server: name another schema", taken)
 		}
 	}
 	return nil

@@ -86,10 +86,10 @@ func TestIntegrationCustomFailures(t *testing.T) {
 		reason result.Cause
 		words  []string
 	}{
-		"prints nothing": {"true", nil, result.CauseToolFailed, []string{"silence is failure", "it printed nothing"}},
+		"prints nothing": {"true", nil, result.CauseToolFailed, []string{"ended with exit code 0 but", "it printed nothing"}},
 		"leaves nothing": {
 			"seq 1 30; printf 'at last'", nil, result.CauseToolFailed,
-			[]string{"silence is failure", "its last 20 lines: 12 | 13 |", "| 30 | at last"},
+			[]string{"ended with exit code 0 but", "its last 20 lines: 12 | 13 |", "| 30 | at last"},
 		},
 		"fails": {
 			"echo cannot connect >&2; exit 7", nil, result.CauseToolFailed, []string{"exit code 7", "its last 1 lines: cannot connect"},

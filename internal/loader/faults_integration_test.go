@@ -102,7 +102,7 @@ func TestIntegrationKeeperKilled(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	tr.mustFail(t.Context(), t, result.CauseConnectionLost, "checking whether the schema is still locked")
+	tr.mustFail(t.Context(), t, result.CauseConnectionLost, "still holds the lock of the schema")
 }
 
 func TestIntegrationStatementRefused(t *testing.T) {

@@ -145,7 +145,7 @@ func TestIntegrationStorageEngineIsNotSubstituted(t *testing.T) {
 		}
 	})
 	newBulkInsert(t, func(p *bulkinsert.Parameters) { p.StorageEngine = "Nonsense" }).mustFail(t.Context(), t,
-		result.CauseConfiguration, "storage engine Nonsense was asked for, the server made the table with InnoDB")
+		result.CauseConfiguration, "storage engine Nonsense was requested, but the server created the table with InnoDB")
 }
 
 func TestIntegrationStatementLargerThanPacket(t *testing.T) {

@@ -76,7 +76,7 @@ func TestRecordRefusals(t *testing.T) {
 		"another type":               {`{"version":1,"trial":"one"}`, "cannot unmarshal"},
 		"no version":                 {`{"trial":1}`, "has version 0, this program reads 1"},
 		"a later version":            {`{"version":2,"outcome":"Accepted"}`, "has version 2, this program reads 1"},
-		"accepted without a summary": {`{"version":1,"trial":1,"attempt":1,"outcome":"Accepted"}`, "is accepted and has no summary"},
+		"accepted without a summary": {`{"version":1,"trial":1,"attempt":1,"outcome":"Accepted"}`, "is accepted but has no summary"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestFingerprintRefusals(t *testing.T) {
 		"another type":    {`{"version":1,"cpus":"two"}`, "cannot unmarshal"},
 		"no version":      {`{}`, "has version 0, this program reads 1"},
 		"a later version": {`{"version":2}`, "has version 2, this program reads 1"},
-		"too long":        {`{"version":1}` + strings.Repeat(" ", 4084), "has 4097 bytes, at most 4096 are allowed"},
+		"too long":        {`{"version":1}` + strings.Repeat(" ", 4084), "has 4097 bytes; at most 4096 are allowed"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -82,7 +82,7 @@ func DecodeSummary(message string) (*Summary, error) {
 		return nil, ErrNoSummary
 	}
 	if len(message) > MaxSummaryBytes {
-		return nil, fmt.Errorf("the summary has %d bytes, at most %d are allowed", len(message), MaxSummaryBytes)
+		return nil, fmt.Errorf("the summary has %d bytes; at most %d are allowed", len(message), MaxSummaryBytes)
 	}
 	var s Summary
 	if err := json.Unmarshal(data, &s); err != nil {

@@ -120,7 +120,7 @@ func TestValidate(t *testing.T) {
 		},
 		"a long configuration": {longProgram(63), ""},
 		"a configuration that is too long for a Pod's environment": {
-			longProgram(64), "the loader's configuration has 131867 bytes, at most 130048 are allowed: shorten the workload's texts, or put " +
+			longProgram(64), "the loader's configuration has 131867 bytes; at most 130048 are allowed: shorten the workload's texts, or put " +
 				"them into a file",
 		},
 		"several Pods": {

@@ -113,18 +113,18 @@ func TestJudgeSeveralLoadersBeforeTheEnd(t *testing.T) {
 		running int
 		waiting string
 	}{
-		"one is not made":   {[]corev1.Pod{running(0), running(2)}, trial.StagePending, 2, "2 of 3 loaders run, Pod 1 is being created"},
+		"one is not made":   {[]corev1.Pod{running(0), running(2)}, trial.StagePending, 2, "2 of 3 loaders are running; Pod 1 is being created"},
 		"all run":           {[]corev1.Pod{running(0), running(1), running(2)}, trial.StageRunning, 0, ""},
 		"one has delivered": {[]corev1.Pod{running(0), well(1), running(2)}, trial.StageRunning, 0, ""},
 		"one waits": {
 			[]corev1.Pod{running(0), unschedulable, running(2)},
 			trial.StagePending, 2,
-			"2 of 3 loaders run, Pod 1 does not: the loader's Pod cannot be scheduled: 0/3 nodes",
+			"2 of 3 loaders are running; Pod 1 is not: the loader's Pod cannot be scheduled: 0/3 nodes",
 		},
 		"none runs": {
 			[]corev1.Pod{unschedulable},
 			trial.StagePending, 0,
-			"0 of 3 loaders run, Pod 1 does not: the loader's Pod cannot be scheduled: 0/3 nodes",
+			"0 of 3 loaders are running; Pod 1 is not: the loader's Pod cannot be scheduled: 0/3 nodes",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -72,7 +72,7 @@ func Judge(job *batchv1.Job, pods []corev1.Pod) Verdict {
 	case l.pending() != nil:
 		return Verdict{Stage: StagePending, Waiting: l.waiting(), Running: l.started(), Pod: l.pending()}
 	case l.incomplete(job):
-		waiting := fmt.Sprintf("%d of %d loaders run, Pod %d is being created", l.started(), l.wanted, l.missing())
+		waiting := fmt.Sprintf("%d of %d loaders are running; Pod %d is being created", l.started(), l.wanted, l.missing())
 		return Verdict{Stage: StagePending, Waiting: waiting, Running: l.started()}
 	default:
 		return Verdict{Stage: StageRunning, Pod: l.leader()}

@@ -47,7 +47,7 @@ func CheckShare(cfg *result.Config, shared bool) error {
 	case cfg.Pods > 1 && !shared:
 		return fmt.Errorf("this load is made from one Pod: loader.pods is %d but must be 1", cfg.Pods)
 	case cfg.Pod < 0 || cfg.Pod >= max(cfg.Pods, 1):
-		return fmt.Errorf("this is Pod %d, and there are %d, counted from 0", cfg.Pod, max(cfg.Pods, 1))
+		return fmt.Errorf("this is Pod %d, but the loader Pods (%d) are numbered from 0", cfg.Pod, max(cfg.Pods, 1))
 	}
 	return nil
 }

@@ -50,12 +50,12 @@ var _ = Describe("a workload", func() {
 			{"option", `type: Sysbench, sysbench: {script: oltp_read_write, seconds: 1, options: {nonsense: "1"}}`, []string{
 				"invalid option: --nonsense=1",
 			}},
-			{"silent", program("true", ""), []string{"silence is failure", "it printed nothing"}},
+			{"silent", program("true", ""), []string{"ended with exit code 0 but", "it printed nothing"}},
 			{"talks", program("seq 1 30; echo no room >&2", ""), []string{
-				"silence is failure", "its last 20 lines: 12 | 13 | ", " | 30 | no room",
+				"ended with exit code 0 but", "its last 20 lines: 12 | 13 | ", " | 30 | no room",
 			}},
 			{"unmatched", program("seq 1 30", ", result: {pattern: 'TPS: (?P<tps>[0-9]+)', metrics: [{name: tps, unit: t/s}]}"), []string{
-				"silence is failure", "no line that matches", "its last 20 lines: 11 | 12 | ",
+				"ended with exit code 0 but", "no line that matches", "its last 20 lines: 11 | 12 | ",
 			}},
 		}
 		for _, row := range rows {

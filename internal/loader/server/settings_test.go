@@ -231,9 +231,9 @@ func TestRefusedSettingsNamesEachOne(t *testing.T) {
 	}
 	applied := CompareSettings(&engine.MariaDB, requested, variables)
 	err := RefusedSettings(&engine.MariaDB, requested, applied, variables)
-	const want = `innodb_bufer_pool_size=1G was asked for, the server has no such variable; ` +
-		`max_connections=152 was asked for, the server has "151"; ` +
-		`sync_binlog=1 was asked for, the server has "0"`
+	const want = `innodb_bufer_pool_size=1G was requested, but the server has no such variable; ` +
+		`max_connections=152 was requested, but the server has "151"; ` +
+		`sync_binlog=1 was requested, but the server has "0"`
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v\nwant %s", err, want)
 	}

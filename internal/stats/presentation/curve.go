@@ -87,7 +87,7 @@ func (c *Curve) collision(a, b *claims.Series) error {
 				pointName(b), name)
 		}
 	}
-	return fmt.Errorf("%s is there twice", pointName(a))
+	return fmt.Errorf("%s is listed twice", pointName(a))
 }
 
 func pointName(p *claims.Series) string {

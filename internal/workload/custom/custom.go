@@ -196,12 +196,12 @@ func (t *customTool) report(e *workload.Execution) (*customReport, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("silence is failure: %s ended with exit code 0 and wrote no result to the file that "+
+		return nil, fmt.Errorf("%s ended with exit code 0 but wrote no result to the file that "+
 			"BENCHRUN_RESULT_FILE names; %s", e.Args[0], lastLines(e))
 	case err != nil:
 		return nil, fmt.Errorf("reading the program's result: %w", err)
 	case info.Size() > maxResultFile:
-		return nil, fmt.Errorf("the program's result file has %d bytes, at most %d are allowed", info.Size(), maxResultFile)
+		return nil, fmt.Errorf("the program's result file has %d bytes; at most %d are allowed", info.Size(), maxResultFile)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -225,7 +225,7 @@ func (t *customTool) matched(e *workload.Execution) (*customReport, error) {
 		}
 	}
 	if last == nil {
-		return nil, fmt.Errorf("silence is failure: %s ended with exit code 0 and printed no line that matches "+
+		return nil, fmt.Errorf("%s ended with exit code 0 but printed no line that matches "+
 			"result.pattern; %s", e.Args[0], lastLines(e))
 	}
 	report := &customReport{}
@@ -255,7 +255,7 @@ func (r *customReport) validate() error {
 	seen := map[string]bool{}
 	for _, m := range r.Metrics {
 		if seen[m.Name] {
-			return fmt.Errorf("metric %s is there twice", m.Name)
+			return fmt.Errorf("metric %s is listed twice", m.Name)
 		}
 		if err := validateMetric(m); err != nil {
 			return err
@@ -272,9 +272,9 @@ func validateMetric(m result.Metric) error {
 	case math.IsNaN(m.Value) || math.IsInf(m.Value, 0):
 		return fmt.Errorf("metric %s is %v but must be a number", m.Name, m.Value)
 	case !metricUnit.MatchString(m.Unit):
-		return fmt.Errorf("metric %s has the unit %q but must be 1 to 32 characters without spaces", m.Name, m.Unit)
+		return fmt.Errorf("metric %s has the unit %q, which must be 1 to 32 characters without spaces", m.Name, m.Unit)
 	case m.Better != "higher" && m.Better != "lower":
-		return fmt.Errorf("metric %s has better: %q but must be higher or lower", m.Name, m.Better)
+		return fmt.Errorf("metric %s has better: %q, which must be higher or lower", m.Name, m.Better)
 	}
 	return nil
 }

@@ -170,7 +170,7 @@ func TestCustomResultFile(t *testing.T) {
 	for text, says := range map[string]string{
 		`{"metrics": [` + metric + `]}`:                "",
 		`{"metrics": []}`:                              "0 metrics",
-		`{"metrics": [` + metric + `,` + metric + `]}`: "metric x is there twice",
+		`{"metrics": [` + metric + `,` + metric + `]}`: "metric x is listed twice",
 		`{"metrics": [{"name": "X", "value": 1, "unit": "s", "better": "lower"}]}`:          `name is "X"`,
 		`{"metrics": [{"name": "x", "value": 1, "unit": "a b", "better": "lower"}]}`:        "without spaces",
 		`{"metrics": [{"name": "x", "value": 1, "unit": "s", "better": "smaller"}]}`:        "higher or lower",

@@ -209,7 +209,7 @@ func (w *iiBench) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error
 	}
 	var version string
 	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
-		return workload.Plan{}, fmt.Errorf("asking for the server's version: %w", err)
+		return workload.Plan{}, fmt.Errorf("reading the server's version: %w", err)
 	}
 	p.Findings = contestDeviations(&w.params, version)
 	return p, nil

@@ -285,6 +285,6 @@ func (l *Load) Fits(ctx context.Context, db *sql.DB) error {
 		return nil
 	}
 	return workload.Refused{Reason: fmt.Sprintf("a statement of %d rows takes up to %d bytes, "+
-		"the server's max_allowed_packet is %d: set rowsPerStatement to at most %d, or max_allowed_packet to at least %d",
+		"but the server's max_allowed_packet is %d: set rowsPerStatement to at most %d, or max_allowed_packet to at least %d",
 		min(l.perStatement, l.PerTransaction, l.Rows), need, packet, max(0, (packet-1-l.headBytes())/l.RowBytes), need)}
 }

@@ -71,7 +71,7 @@ func MadeWith(ctx context.Context, db *sql.DB, name, requested string) error {
 	}
 	if !strings.EqualFold(engine, requested) {
 		return workload.Refused{
-			Reason: fmt.Sprintf("storage engine %s was asked for, the server made the table with %s", requested, engine),
+			Reason: fmt.Sprintf("storage engine %s was requested, but the server created the table with %s", requested, engine),
 		}
 	}
 	return nil

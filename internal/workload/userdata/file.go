@@ -136,14 +136,14 @@ func Unchanged(before, after []result.Input) result.Check {
 	var not []string
 	for i, was := range before {
 		if is := after[i]; is.SHA256 != was.SHA256 {
-			not = append(not, fmt.Sprintf("%s had %d bytes, sha256 %s, and has %d bytes, sha256 %s",
+			not = append(not, fmt.Sprintf("%s had %d bytes, sha256 %s, and now has %d bytes, sha256 %s",
 				was.Name, was.Bytes, was.SHA256, is.Bytes, is.SHA256))
 		}
 	}
 	if len(not) > 0 {
 		return result.Check{Name: "input", Detail: "changed while it was loaded: " + strings.Join(not, "; ")}
 	}
-	return result.Check{Name: "input", Passed: true, Detail: "after the load, every file is what it was before it"}
+	return result.Check{Name: "input", Passed: true, Detail: "every file is the same after the load as before it"}
 }
 
 // FormatOf is the format that the configuration names.
@@ -158,7 +158,7 @@ func FormatOf(d *result.Data) (delimited.Format, error) {
 	switch {
 	case d.Separator == "":
 	case len(d.Separator) > 1 || strings.ContainsAny(d.Separator, "\\\r\n\"'") || d.Separator[0] >= 0x80:
-		return format, fmt.Errorf("dataFrom.separator is %q but must be one ASCII character, but no backslash, quotation mark "+
+		return format, fmt.Errorf("dataFrom.separator is %q but must be one ASCII character other than a backslash, quotation mark "+
 			"or line break", d.Separator)
 	default:
 		format.Separator = d.Separator[0]
