@@ -45,7 +45,7 @@ var _ = Describe("a workload", func() {
 			{"packet", "type: BulkInsert, bulkInsert: {table: FileList, rows: 1000000, rowsPerStatement: 1000000}", []string{
 				"a statement of 1000000 rows takes up to ", "the server's max_allowed_packet is 16777216", "set rowsPerStatement to at most ",
 			}},
-			{"infile", `type: TPROCHLoad, tprochLoad: {scaleFactor: "0.01"}`, []string{"needs local_infile=ON, the server has OFF"}},
+			{"infile", `type: TPROCHLoad, tprochLoad: {scaleFactor: "0.01"}`, []string{"needs local_infile=ON, but the server has OFF"}},
 			{"engine", "type: BulkInsert, bulkInsert: {rows: 1000, storageEngine: Nonsense}", []string{"Unknown storage engine 'Nonsense'"}},
 			{"option", `type: Sysbench, sysbench: {script: oltp_read_write, seconds: 1, options: {nonsense: "1"}}`, []string{
 				"invalid option: --nonsense=1",

@@ -34,7 +34,7 @@ func (w *tprochLoad) Verify(ctx context.Context, db *sql.DB, _ result.Totals, _ 
 	for _, t := range tproch.Tables() {
 		want := <-own
 		if unlike := w.unlike(t); len(unlike) > 0 {
-			left = append(left, fmt.Sprintf("%s was counted only: %s", t, strings.Join(unlike, ", ")))
+			left = append(left, fmt.Sprintf("%s was only counted: %s", t, strings.Join(unlike, ", ")))
 			got, err := checksum.CountRows(ctx, db, t.String())
 			if err != nil {
 				return nil, err
