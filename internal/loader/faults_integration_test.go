@@ -155,7 +155,7 @@ func TestIntegrationVariableChangedMeanwhile(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	tr.mustFail(t.Context(), t, result.CauseVariablesChanged, `long_query_time was "`+was+`" and is "1234.000000"`)
+	tr.mustFail(t.Context(), t, result.CauseVariablesChanged, `long_query_time was "`+was+`" and is now "1234.000000"`)
 }
 
 // The binary itself: SIGTERM in the middle ends it with an error and a summary.

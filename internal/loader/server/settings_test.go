@@ -274,7 +274,7 @@ func TestSettingsDigestLeavesOutStateAndIdentity(t *testing.T) {
 	if SettingsDigest(&engine.MariaDB, one) == SettingsDigest(&engine.MariaDB, other) {
 		t.Error("two servers that are set otherwise have one digest")
 	}
-	want := []string{`extra was "" and is "1"`, `sync_binlog was "1" and is "0"`}
+	want := []string{`extra was "" and is now "1"`, `sync_binlog was "1" and is now "0"`}
 	if diff := cmp.Diff(want, ChangedVariables(&engine.MariaDB, one, other)); diff != "" {
 		t.Errorf("changed (-want +got):\n%s", diff)
 	}
