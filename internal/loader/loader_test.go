@@ -174,7 +174,7 @@ func TestConfigurationIsCheckedBeforeConnecting(t *testing.T) {
 		{`"bench"`, `"bench","socket":"mysqld.sock"`, `socket is "mysqld.sock" but must be an absolute path`},
 		{`"bench"`, `"bench","socket":"/run/mysqld.sock","tls":"Required"`, "connections by a Unix socket are not encrypted"},
 		{`"bench"`, `"bench","tls":"Preferred"`, `tls is "Preferred"`},
-		{`"bench"`, `"bench","tls":"VerifyIdentity","caFile":"/does/not/exist"`, "reading the trusted certificate authorities to trust"},
+		{`"bench"`, `"bench","tls":"VerifyIdentity","caFile":"/does/not/exist"`, "reading the trusted certificate authorities"},
 		{`"connectSeconds":1`, `"connectSeconds":0`, "connectSeconds is 0"},
 		{`"seed":42`, `"limitSeconds":-1`, "limitSeconds is -1"},
 		{`"seed":42`, `"settings":[{"name":"a b","value":"1"}]`, `setting 1 has the name "a b"`},
