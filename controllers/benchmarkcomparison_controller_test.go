@@ -230,7 +230,7 @@ func TestEnvtestComparisonDeadlineAndTimeToLive(t *testing.T) {
 	}
 	s.clock.Step(601 * time.Second)
 	comparison := s.untilComparison(v1alpha1.ConditionFinished)
-	if got := reasonOfEnd(comparison); !strings.HasPrefix(got, "DeadlineExceeded: the comparison did not end within 10m0s") {
+	if got := reasonOfEnd(comparison); !strings.HasPrefix(got, "DeadlineExceeded: the comparison did not finish within 10m0s") {
 		t.Errorf("it ended %s", got)
 	}
 	var runs v1alpha1.BenchmarkRunList

@@ -55,7 +55,7 @@ func TestEnvtestMemberMadeByHand(t *testing.T) {
 		}
 	}
 	c := apimeta.FindStatusCondition(l.get("first-rx").Status.Conditions, v1alpha1.ConditionReady)
-	if c == nil || !strings.Contains(c.Message, "measures none that it has not made") {
+	if c == nil || !strings.Contains(c.Message, "measures only runs that it created") {
 		t.Errorf("why it waits is %+v", c)
 	}
 	comparison = l.comparisonNamed("first")
