@@ -47,7 +47,7 @@ func TestEnvtestMemberMadeByHand(t *testing.T) {
 	l.forge(comparison, "first-rx")
 	l.forge(comparison, "first-r1-b")
 	for range 5 {
-		l.turn("first", "first-rx")
+		l.turn("first")
 	}
 	for _, name := range []string{"first-rx", "first-r1-b"} {
 		if run := l.get(name); lifecycle.Admitted(run.Status.Conditions) {
