@@ -54,7 +54,7 @@ func (r *BenchmarkComparisonReconciler) act(ctx context.Context, s *comparisonSt
 	case lifecycle.DeleteComparison:
 		return w.remove(ctx, s.owner)
 	default:
-		return fmt.Errorf("action %T is not known", a)
+		return fmt.Errorf("unknown action %T", a)
 	}
 }
 

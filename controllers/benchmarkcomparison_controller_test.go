@@ -33,8 +33,8 @@ func TestEnvtestComparisonDecided(t *testing.T) {
 	comparison := s.untilComparison(v1alpha1.ConditionFinished)
 
 	want := []string{
-		"s-r1-lazy", "s-r1-durable", "s-r2-durable", "s-r2-lazy", "s-r3-durable", "s-r3-lazy", "s-r4-lazy", "s-r4-durable",
-		"s-r5-durable", "s-r5-lazy",
+		"s-r1-lazy", "s-r1-durable", "s-r2-durable", "s-r2-lazy", "s-r3-durable", "s-r3-lazy", "s-r4-durable", "s-r4-lazy",
+		"s-r5-durable", "s-r5-lazy", "s-r6-durable", "s-r6-lazy",
 	}
 	if diff := cmp.Diff(want, s.made); diff != "" {
 		t.Errorf("runs (-want +got):\n%s", diff)
@@ -44,7 +44,7 @@ func TestEnvtestComparisonDecided(t *testing.T) {
 			t.Errorf("%s is not true", condition)
 		}
 	}
-	if !strings.HasPrefix(comparison.Status.Answer, "lazy is 3× as fast as durable") || comparison.Status.Progress != "5/20" {
+	if !strings.HasPrefix(comparison.Status.Answer, "lazy is 3× as fast as durable") || comparison.Status.Progress != "6/20" {
 		t.Errorf("after %s rounds: %s", comparison.Status.Progress, comparison.Status.Answer)
 	}
 	if len(comparison.Status.Pairs) != 2 || comparison.Status.Pairs[0].Verdict != v1alpha1.VerdictFaster {
@@ -66,8 +66,8 @@ func TestEnvtestComparisonDecided(t *testing.T) {
 		}
 	}
 	pageIn(t, &results, "s", "<figcaption>durationSeconds against rowsPerCommit</figcaption>")
-	if lines := strings.Count(results.Data["results.csv"], "\n"); lines != 21 {
-		t.Errorf("results.csv has %d lines, want a header and 20 values", lines)
+	if lines := strings.Count(results.Data["results.csv"], "\n"); lines != 25 {
+		t.Errorf("results.csv has %d lines, want a header and 24 values", lines)
 	}
 	if got := result.NamedDigest([]byte(results.Data["results.json"])); got != comparison.Status.Results.Digest {
 		t.Errorf("the status has another digest than the results: %s", comparison.Status.Results.Digest)
@@ -76,12 +76,12 @@ func TestEnvtestComparisonDecided(t *testing.T) {
 
 func TestEnvtestComparisonUndecided(t *testing.T) {
 	s := newComparisons(t)
-	values := []float64{1000, 1200, 900, 1300, 1100, 1000, 1250, 950}
+	values := []float64{1000, 1200, 900, 1300, 1100, 1000, 1250, 950, 1000, 1300, 1200, 900}
 	s.end = func(run *v1alpha1.BenchmarkRun) { s.complete(run, values[len(s.made)-1]) }
-	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Rounds(4).Obj())
+	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Rounds(6).Obj())
 	comparison := s.untilComparison(v1alpha1.ConditionFinished)
 	decided := apimeta.FindStatusCondition(comparison.Status.Conditions, v1alpha1.ConditionDecided)
-	if decided.Status != metav1.ConditionFalse || decided.Reason != v1alpha1.ReasonUndecided || comparison.Status.Progress != "4/4" {
+	if decided.Status != metav1.ConditionFalse || decided.Reason != v1alpha1.ReasonUndecided || comparison.Status.Progress != "6/6" {
 		t.Errorf("after %s rounds: Decided is %+v", comparison.Status.Progress, decided)
 	}
 	if !apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete) {
@@ -230,7 +230,7 @@ func TestEnvtestComparisonDeadlineAndTimeToLive(t *testing.T) {
 	}
 	s.clock.Step(601 * time.Second)
 	comparison := s.untilComparison(v1alpha1.ConditionFinished)
-	if got := reasonOfEnd(comparison); !strings.HasPrefix(got, "DeadlineExceeded: the comparison did not end within 10m0s") {
+	if got := reasonOfEnd(comparison); !strings.HasPrefix(got, "DeadlineExceeded: the comparison did not finish within 10m0s") {
 		t.Errorf("it ended %s", got)
 	}
 	var runs v1alpha1.BenchmarkRunList

@@ -81,7 +81,7 @@ func (r *BenchmarkRunReconciler) actOnHost(ctx context.Context, run *v1alpha1.Be
 	case lifecycle.ForgetHost:
 		return r.forgetHost(ctx, run, a.Node)
 	default:
-		return fmt.Errorf("action %T is not known", a)
+		return fmt.Errorf("unknown action %T", a)
 	}
 }
 

@@ -112,7 +112,7 @@ func (l *logReader) Read(p []byte) (int, error) {
 }
 
 // errForeignDocument: the document is whole, and not of this attempt.
-var errForeignDocument = errors.New("the document is that of another Pod")
+var errForeignDocument = errors.New("the document belongs to another Pod")
 
 func (r *BenchmarkRunReconciler) readDocument(ctx context.Context, a *lifecycle.Attempt) (*document, error) {
 	pod := a.Verdict.Pod

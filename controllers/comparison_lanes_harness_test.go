@@ -49,32 +49,30 @@ func (l *inLane) comparison(name string, rounds int32, change func(*v1alpha1.Ben
 
 // turn reconciles comparisons, whether they are there or not, then every run that has something to do, or the lane; and lets the
 // cluster react. No two runs may have anything at a time that puts load on a node.
-func (l *inLane) turn(names ...string) {
+func (l *inLane) turn(comparisons ...string) {
 	l.t.Helper()
 	var runs v1alpha1.BenchmarkRunList
 	l.list(&runs)
-	busy := append(l.busy(), l.holders()...)
+	working := append(l.watch(), l.holders()...)
+	for _, name := range comparisons {
+		l.before()
+		if _, err := l.reconcileNamed(name); err != nil {
+			l.t.Logf("comparison %s is to be tried again: %v", name, err)
+		}
+		l.watch()
+	}
 	for _, run := range runs.Items {
 		finished := apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
-		if !finished || run.Labels[v1alpha1.LabelComparison] == "" || slices.Contains(busy, run.Name) {
-			names = append(names, run.Name)
+		if finished && !slices.Contains(working, run.Name) {
+			continue
 		}
-	}
-	for _, name := range names {
 		l.before()
-		if !strings.Contains(name, "-r") { // that is the name of a run of a comparison
-			if _, err := l.reconcileNamed(name); err != nil {
-				l.t.Logf("comparison %s is to be tried again: %v", name, err)
-			}
-			l.before()
-		}
-		if _, err := l.try(name); err != nil {
-			l.t.Logf("run %s is to be tried again: %v", name, err)
+		if _, err := l.try(run.Name); err != nil {
+			l.t.Logf("run %s is to be tried again: %v", run.Name, err)
 		}
 		l.watch()
 	}
 	l.react()
-	l.watch()
 }
 
 // holders are the names of those that hold a lane.
@@ -89,8 +87,8 @@ func (l *inLane) holders() []string {
 	return names
 }
 
-// watch who measures.
-func (l *inLane) watch() {
+// watch who measures: they are busy.
+func (l *inLane) watch() []string {
 	l.t.Helper()
 	busy := l.busy()
 	if l.together != nil {
@@ -109,6 +107,7 @@ func (l *inLane) watch() {
 			l.t.Fatalf("%s measures again after %v", name, l.began)
 		}
 	}
+	return busy
 }
 
 // conditionsOf a comparison or a run, whichever there is.

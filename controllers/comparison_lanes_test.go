@@ -43,7 +43,7 @@ func TestEnvtestComparisonsAndRunsInOneLane(t *testing.T) {
 	l.clock.Step(time.Hour)
 	l.turn("two", "one")
 	l.turn("two", "one")
-	l.waits("two", "in the queue of lane default; others are before it")
+	l.waits("two", "in the queue of lane default; others are ahead of it")
 	for _, name := range []string{"lone", "one", "two", "zebra"} {
 		l.until(name, v1alpha1.ConditionComplete, "one", "two")
 	}

@@ -116,7 +116,7 @@ func (r *HostTuningReconciler) holder(ctx context.Context, h lifecycle.Holder) (
 	return !ended && !ptr.Deref(run.Spec.Suspend, false), false, nil
 }
 
-// nodeGone says whether a node does not exist any more. An operator that may not read nodes does not know, and goes on trying.
+// nodeGone says whether a node no longer exists. An operator that may not read nodes does not know, and goes on trying.
 func (r *HostTuningReconciler) nodeGone(ctx context.Context, node string) (bool, error) {
 	var nodes corev1.NodeList
 	err := r.Live.List(ctx, &nodes, client.MatchingFields{metav1.ObjectNameField: node}, client.Limit(1))
@@ -141,7 +141,7 @@ func (r *HostTuningReconciler) outcome(
 	case err != nil:
 		return hosttuning.Outcome{}, fmt.Errorf("reading Job %s: %w", name, err)
 	case !metav1.IsControlledBy(&job, lease):
-		return hosttuning.Outcome{Exists: true, Ended: true, Failure: "Job " + name + " is not Benchrun's"}, nil
+		return hosttuning.Outcome{Exists: true, Ended: true, Failure: "Job " + name + " does not belong to Benchrun"}, nil
 	}
 	var pods corev1.PodList
 	of := client.MatchingLabels{batchv1.JobNameLabel: name}

@@ -113,7 +113,7 @@ func TestEnvtestHostThatIsGone(t *testing.T) {
 	c.must(api.Delete(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: c.databaseNode}}))
 	c.turns("finished", c.is("run", v1alpha1.ConditionFinished), "run")
 	status := c.get("run").Status.HostTuning[0]
-	if *status.Restored || status.Message != "node "+c.databaseNode+" does not exist any more" {
+	if *status.Restored || status.Message != "node "+c.databaseNode+" no longer exists" {
 		t.Errorf("status is %+v", status)
 	}
 	c.turns("the Lease is gone", func() bool { c.clock.Step(time.Minute); return len(c.leases()) == 0 }, "run")

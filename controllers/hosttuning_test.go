@@ -179,7 +179,7 @@ func TestEnvtestHostOfAnotherRun(t *testing.T) {
 	second.Spec.Lane = "other"
 	c.turns("the node is tuned", func() bool { return slices.Contains(c.hosts.done, toOne) }, "first")
 	c.apply(second)
-	waiting := "node " + dbNode + " is tuned by run " + c.namespace + "/first, and not restored yet"
+	waiting := "node " + dbNode + " is tuned by run " + c.namespace + "/first and has not been restored yet"
 	c.turns("it waits", func() bool { return strings.Contains(c.condition("second", v1alpha1.ConditionReconciling), waiting) }, "second")
 	c.turns("both complete", func() bool {
 		return c.is("first", v1alpha1.ConditionComplete)() && c.is("second", v1alpha1.ConditionComplete)()
@@ -202,7 +202,7 @@ func TestEnvtestHostLeaseDeleted(t *testing.T) {
 	lease := c.leases()[0]
 	c.must(api.Delete(t.Context(), &lease))
 	c.turns("failed", c.is("run", v1alpha1.ConditionFailed), "run")
-	want := "Lease " + lease.Name + ", the record of the values that node " + dbNode + " had before, was deleted: the node may still be tuned"
+	want := "Lease " + lease.Name + ", which recorded the original values of node " + dbNode + ", was deleted: the node may still be tuned"
 	if got := c.condition("run", v1alpha1.ConditionFailed); got != "HostTuningFailed: "+want {
 		t.Errorf("it says %q", got)
 	}

@@ -45,7 +45,7 @@ func TestEnvtestInvalidRunDoesNotQueue(t *testing.T) {
 	if failed := c.condition("invalid", v1alpha1.ConditionFailed); failed.Reason != v1alpha1.ReasonInvalidSpecification {
 		t.Errorf("failed is %s %s: %s", failed.Status, failed.Reason, failed.Message)
 	}
-	c.says("invalid", "False Finished: the run has ended, and leaves its lane")
+	c.says("invalid", "False Finished: the run has ended and is releasing its lane")
 }
 
 // A Lease that somebody deletes is taken back by the run that measures. If another has it meanwhile, that run gives way.

@@ -128,7 +128,7 @@ func TestEnvtestLaneOneAfterTheOther(t *testing.T) {
 		c.turn("second", "first")
 	}
 	second := c.turns("second", v1alpha1.ConditionFinished, "first", "second")
-	c.says("first", "False Finished: the run has ended, and leaves its lane")
+	c.says("first", "False Finished: the run has ended and is releasing its lane")
 	c.settle("second")
 	c.nothingRuns()
 	for _, run := range []*v1alpha1.BenchmarkRun{first, second} {
@@ -244,10 +244,10 @@ func TestEnvtestLaneInOrder(t *testing.T) {
 	c.older("b")
 	c.queue(nil, "a")
 	c.turn("a", "b", "c")
-	c.says("a", "False Queued: in the queue of lane default; others are before it")
+	c.says("a", "False Queued: in the queue of lane default; others are ahead of it")
 	c.turn("a", "b", "c")
 	c.says("b", "False Queued: waiting for run "+c.namespace+"/c, which holds lane default; next in the queue")
-	c.says("a", "False Queued: in the queue of lane default; others are before it")
+	c.says("a", "False Queued: in the queue of lane default; others are ahead of it")
 	var began []string
 	for range 40 {
 		c.turn(names...)

@@ -51,7 +51,7 @@ func TestEnvtestStrangersObjectIsLeftAlone(t *testing.T) {
 			c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
 			run := c.until("run", v1alpha1.ConditionFailed)
 			condition := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFailed)
-			if condition.Reason != v1alpha1.ReasonNameTaken || !strings.Contains(condition.Message, name+" exists and is not this run's") {
+			if condition.Reason != v1alpha1.ReasonNameTaken || !strings.Contains(condition.Message, name+" exists and does not belong to this run") {
 				t.Errorf("failed with %s: %s", condition.Reason, condition.Message)
 			}
 			c.settle("run")

@@ -90,9 +90,10 @@ func TestEnvtestThrottled(t *testing.T) {
 // asked for the same.
 func TestEnvtestNodeThatChanges(t *testing.T) {
 	c := newCluster(t)
-	latency := map[int]int64{1: 100, 2: 110}
-	c.seen(func(trial, _ int) *result.Observed { return observed(0, latency[trial]) })
-	same := func(name string) *v1alpha1.BenchmarkRun { return testutil.MakeRun(name, "").Repetitions(2).Obj() }
+	// Latencies rise from trial to trial; fewer than five say nothing of a trend.
+	latencies := []int64{100, 102, 105, 107, 110}
+	c.seen(func(trial, _ int) *result.Observed { return observed(0, latencies[trial-1]) })
+	same := func(name string) *v1alpha1.BenchmarkRun { return testutil.MakeRun(name, "").Repetitions(5).Obj() }
 	c.apply(same("first"))
 	run := c.until("first", v1alpha1.ConditionComplete)
 	if e := run.Status.Environment; e.Warnings != nil ||
@@ -101,10 +102,10 @@ func TestEnvtestNodeThatChanges(t *testing.T) {
 	}
 	c.settle("first")
 
-	latency = map[int]int64{1: 300, 2: 500}
+	latencies = []int64{300, 350, 400, 450, 500}
 	other := same("other")
 	other.Spec.Seed = ptr.To[int64](2)
-	const drift = "disk probe: fdatasync took 300 µs (p95 350 µs) before trial 1 and 500 µs (p95 550 µs) before trial 2"
+	const drift = "disk probe: fdatasync took 300 µs (p95 350 µs) before trial 1 and 500 µs (p95 550 µs) before trial 5"
 	for name, tc := range map[string]struct {
 		run  *v1alpha1.BenchmarkRun
 		want []string

@@ -70,7 +70,7 @@ func (o owner) owns(object client.Object, referenced bool) bool {
 func (o owner) taken(kind, name string) error {
 	return &terminalError{lifecycle.Failure{
 		Reason: v1alpha1.ReasonNameTaken,
-		Message: fmt.Sprintf("%s %s exists and is not this %s's: delete it, or use another name for the %s",
+		Message: fmt.Sprintf("%s %s exists and does not belong to this %s: delete it, or use another name for the %s",
 			kind, name, o.noun, o.noun),
 	}}
 }

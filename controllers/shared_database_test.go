@@ -137,7 +137,7 @@ func TestEnvtestSharedDatabaseNameTaken(t *testing.T) {
 			s.reconcile(run.Name)
 		}
 	}
-	want := "NameTaken: StatefulSet s-db1 exists and is not this comparison's"
+	want := "NameTaken: StatefulSet s-db1 exists and does not belong to this comparison"
 	if got := reasonOfEnd(s.getComparison()); !strings.HasPrefix(got, "MemberFailed: ") || !strings.Contains(got, want) {
 		t.Errorf("it ended %s", got)
 	}

@@ -61,8 +61,8 @@ func TestEnvtestLoaderThatFitsNowhere(t *testing.T) {
 	}
 	c.clock.Step(10 * time.Minute) // far beyond the deadline: objects carry the API server's time, not this clock's
 	failed := apimeta.FindStatusCondition(c.until("run", v1alpha1.ConditionFailed).Status.Conditions, v1alpha1.ConditionFailed)
-	want := regexp.MustCompile(`^trial 1: no loader ran .*: 0/1 nodes are available: 1 Insufficient cpu\.: no node that it may use has enough cpu ` +
-		`\(it requests 1\); the most that is left is 900m of cpu, on node small: set loader\.resources\.requests to what fits`)
+	want := regexp.MustCompile(`^trial 1: no loader ran .*: 0/1 nodes are available: 1 Insufficient cpu\.: no eligible node has enough cpu ` +
+		`\(it requests 1\); the most available is 900m of cpu, on node small: set loader\.resources\.requests to what fits`)
 	if failed.Reason != v1alpha1.ReasonLoaderNotStarted || !want.MatchString(failed.Message) {
 		t.Errorf("failed with %s: %s", failed.Reason, failed.Message)
 	}

@@ -41,7 +41,7 @@ func (w *writer) storeRecord(
 }
 
 // errOtherRecord: a ConfigMap with the name of a record, and with the run's owner reference, says something else.
-var errOtherRecord = errors.New("it exists and does not say what this attempt measured: delete it if nobody needs it")
+var errOtherRecord = errors.New("it exists but does not match this attempt: delete it if nobody needs it")
 
 // storeResults writes results. If there are any already, an operator that was killed has written them. They are written anew if
 // they do not say the same, and if the owner's status does not name them: then nobody was told of them.

@@ -41,7 +41,7 @@ func setRecord(lease *coordinationv1.Lease, record *hosttuning.Record) error {
 	return nil
 }
 
-// tunedNodes are all nodes that are tuned at the moment, if the run asks for that. They are read from the API server: of a Lease
+// tunedNodes are all nodes that are tuned at the moment, if the run requests that. They are read from the API server: of a Lease
 // that the cache does not have yet, a run would say that it was deleted.
 func (r *BenchmarkRunReconciler) tunedNodes(ctx context.Context, run *v1alpha1.BenchmarkRun) ([]lifecycle.TunedNode, error) {
 	if run.Spec.Database.HostTuning == nil {

@@ -81,7 +81,7 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MaxLength=40
 	Result string `json:"result,omitempty"`
 
-	// headline is the best point's median with its interval, and which other points cannot be told from it, for example
+	// headline is the best point's median with its interval, and which other points cannot be distinguished from it, for example
 	// "14970 rows/s (14310–15240) at rowsPerCommit=1024; 256, 512 may be as good".
 	// +optional
 	// +kubebuilder:validation:MinLength=1

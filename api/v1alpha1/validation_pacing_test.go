@@ -58,7 +58,7 @@ func TestEnvtestPacingRules(t *testing.T) {
 	}
 	for _, field := range []string{"warmupSeconds", "rampSeconds"} {
 		err := dryRun(t, parsed(t, minimalBulkInsert, file, bulk(field+": 1")))
-		if err == nil || !strings.Contains(err.Error(), "warmupSeconds and rampSeconds need rows without an end") {
+		if err == nil || !strings.Contains(err.Error(), "warmupSeconds and rampSeconds need an unlimited number of rows") {
 			t.Errorf("%s with a file: %v", field, err)
 		}
 	}

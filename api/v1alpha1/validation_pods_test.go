@@ -23,7 +23,7 @@ func TestEnvtestPodsRules(t *testing.T) {
 			[]string{spec(pods + "workload: {bulkInsert: {concurrency: 4, points: [{concurrency: 8}, {rowsPerStatement: 7}]}}")},
 			nil,
 			[]string{spec(pods + "workload: {bulkInsert: {points: [{concurrency: 8}, {rowsPerStatement: 7}]}}")},
-			"concurrency is 1, it must be at least loader.pods, 4",
+			"concurrency is 1 but must be at least loader.pods, 4",
 		},
 		"deletes": {
 			minimalIIBench,

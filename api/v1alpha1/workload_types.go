@@ -27,7 +27,7 @@ type WorkloadType string
 // +kubebuilder:validation:XValidation:rule="!has(self.dataFrom) || !has(self.tprochLoad) || self.tprochLoad.data == 'Streamed'",message="data: Staged is for generated data: leave it out with dataFrom"
 // +kubebuilder:validation:XValidation:rule="!has(self.schemaFrom) || !has(self.tprochLoad) || self.tprochLoad.indexes == 'Before'",message="indexes: After is for Benchrun's own tables: with schemaFrom, its SQL defines all keys"
 // +kubebuilder:validation:XValidation:rule="!has(self.dataFrom) || !has(self.bulkInsert) || self.bulkInsert.protocol == 'Text' && (!has(self.bulkInsert.sweep) || !has(self.bulkInsert.sweep.protocol) || self.bulkInsert.sweep.protocol == ['Text']) && (!has(self.bulkInsert.points) || self.bulkInsert.points.all(p, p.?protocol.orValue('Text') == 'Text'))",message="dataFrom goes with protocol Text: rows of a file are sent as text"
-// +kubebuilder:validation:XValidation:rule="!has(self.dataFrom) || !has(self.bulkInsert) || self.bulkInsert.?warmupSeconds.orValue(0) == 0 && self.bulkInsert.?rampSeconds.orValue(0) == 0",message="warmupSeconds and rampSeconds need rows without an end: leave them out with dataFrom"
+// +kubebuilder:validation:XValidation:rule="!has(self.dataFrom) || !has(self.bulkInsert) || self.bulkInsert.?warmupSeconds.orValue(0) == 0 && self.bulkInsert.?rampSeconds.orValue(0) == 0",message="warmupSeconds and rampSeconds need an unlimited number of rows: leave them out with dataFrom"
 type WorkloadSpec struct {
 	// type selects the workload, and with it the member below: CommitSize, BulkInsert, IIBench, TPROCHLoad, Sysbench or
 	// Custom.

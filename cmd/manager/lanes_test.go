@@ -54,7 +54,7 @@ func TestEnvtestManagersShareALane(t *testing.T) {
 	last := runIn(t, one, "the-last")
 	waiting := "waiting for run " + one
 	says(t, ours, one, "next", waiting+"/first, which holds lane default; next in the queue")
-	says(t, ours, one, "the-last", "in the queue of lane default; others are before it")
+	says(t, ours, one, "the-last", "in the queue of lane default; others are ahead of it")
 	suspend(t, first)
 	says(t, ours, one, "next", "")
 	says(t, ours, one, "the-last", waiting+"/next, which holds lane default; next in the queue")

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	answersHead = "\n# Answers\n\nWhat is said of a pair of variants. The examples are judged by the code that judges what is\n" +
-		"measured.\n\n" +
+	answersHead = "\n# Answers\n\nWhat a comparison reports about a pair of variants. The code that judges measurements has judged\n" +
+		"these examples.\n\n" +
 		"| the values | the answer |\n|---|---|\n"
 	claimsHead  = "\n# Claims\n\n| the claim | the answer |\n|---|---|\n"
 	reasonsHead = "\n# Reasons\n\nThe reason of the condition `Ready`, as the column STATUS shows it. The message has the\n" +

@@ -77,7 +77,7 @@ func TestReadRefusesABomb(t *testing.T) {
 			_, err := bundle.Read(archive)
 			took := time.Since(start)
 			runtime.ReadMemStats(&after)
-			if !errors.Is(err, bundle.ErrInvalid) || !strings.Contains(err.Error(), "is too much") {
+			if !errors.Is(err, bundle.ErrInvalid) || !strings.Contains(err.Error(), "is too large") {
 				t.Errorf("the error is %v", err)
 			}
 			if allocated := (after.TotalAlloc - before.TotalAlloc) / mebibyte; allocated > 150 {

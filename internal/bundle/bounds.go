@@ -29,7 +29,7 @@ var defaultBounds = bounds{
 }
 
 // errTooMuch is the error of whoever unpacks more than the bounds.
-var errTooMuch = errors.New("what is unpacked is too much")
+var errTooMuch = errors.New("the unpacked content is too large")
 
 // unpacked reads a compressed archive, within bounds.
 type unpacked struct {
@@ -63,9 +63,9 @@ func (u *unpacked) Read(into []byte) (int, error) {
 	u.bytes += int64(n)
 	switch {
 	case u.bytes > u.totalBytes:
-		return n, fmt.Errorf("%w: a bundle may have %d bytes", errTooMuch, u.totalBytes)
+		return n, fmt.Errorf("%w: a bundle may have at most %d bytes", errTooMuch, u.totalBytes)
 	case u.bytes > u.freeBytes+u.ratio*u.read.bytes:
-		return n, fmt.Errorf("%w: %d bytes of the archive give more than %d times as many", errTooMuch, u.read.bytes, u.ratio)
+		return n, fmt.Errorf("%w: %d bytes of the archive expand to more than %d times as many", errTooMuch, u.read.bytes, u.ratio)
 	}
 	return n, err
 }

@@ -173,7 +173,7 @@ func TestReadRefuses(t *testing.T) {
 		want   string
 	}{
 		"added":     {add(tar.Header{Name: "commit-size/extra", Mode: 0o644}, "x"), "extra was added"},
-		"twice":     {add(tar.Header{Name: "commit-size/README.md", Mode: 0o644}, "x"), "README.md is there twice"},
+		"twice":     {add(tar.Header{Name: "commit-size/README.md", Mode: 0o644}, "x"), "README.md is listed twice"},
 		"outside":   {add(tar.Header{Name: "commit-size/../x", Mode: 0o644}, "x"), "not a plain file"},
 		"absolute":  {add(tar.Header{Name: "/etc/x", Mode: 0o644}, "x"), "not a plain file"},
 		"elsewhere": {add(tar.Header{Name: "other/x", Mode: 0o644}, "x"), "not in the folder"},

@@ -64,7 +64,7 @@ func decodeManifest(text []byte) (*Manifest, error) {
 		return nil, fmt.Errorf("reading %s: %w", ManifestFile, err)
 	}
 	if m.Version != Version {
-		return nil, fmt.Errorf("%s has version %d, this program knows %d", ManifestFile, m.Version, Version)
+		return nil, fmt.Errorf("%s has version %d, this program reads %d", ManifestFile, m.Version, Version)
 	}
 	return m, nil
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// ErrInvalid is wrapped by every error about an archive that is not a whole, unchanged bundle.
-var ErrInvalid = errors.New("this is not a whole, unchanged bundle")
+// ErrInvalid is wrapped by every error about an archive that is not a complete, unchanged bundle.
+var ErrInvalid = errors.New("this is not a complete, unchanged bundle")
 
 func invalid(format string, values ...any) error {
 	return fmt.Errorf("%w: %s", ErrInvalid, fmt.Sprintf(format, values...))
@@ -83,9 +83,9 @@ func (r *reading) add(header *tar.Header, from io.Reader) error {
 	case r.folder != "" && folder != r.folder:
 		return invalid("%q is not in the folder %s", header.Name, r.folder)
 	case r.sums[name] != "":
-		return invalid("%s is there twice", name)
+		return invalid("%s is listed twice", name)
 	case len(r.sums) >= r.files:
-		return invalid("%s is too much: a bundle may have %d files", name, r.files)
+		return invalid("%s is one file too many: a bundle may have at most %d files", name, r.files)
 	}
 	r.folder, r.last = folder, name
 	sum := sha256.New()
@@ -94,7 +94,7 @@ func (r *reading) add(header *tar.Header, from io.Reader) error {
 	case within == 0:
 		_, err = io.Copy(sum, from)
 	case header.Size > within:
-		return invalid("%s is too much: it may have %d bytes", name, within)
+		return invalid("%s is too large: at most %d bytes are allowed", name, within)
 	default:
 		var data []byte
 		if data, err = io.ReadAll(io.TeeReader(from, sum)); err == nil {
@@ -127,7 +127,7 @@ func (r *reading) keep(name string, data []byte) error {
 	if path.Base(name) != result.RecordKey {
 		r.kept[name] = data
 		if name == resultsFile && result.Values(data) > r.values {
-			return fmt.Errorf("it is too much: it may have %d values", r.values)
+			return fmt.Errorf("it is too large: at most %d values are allowed", r.values)
 		}
 		return nil
 	}

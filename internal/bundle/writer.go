@@ -53,7 +53,7 @@ func NewWriter(to io.Writer, m *Manifest, benchmark []byte) (*Writer, error) {
 // Add writes a file. Its name is a path within the bundle.
 func (w *Writer) Add(name string, data []byte) error {
 	if !inside(name) {
-		return fmt.Errorf("%q is no name of a file in a bundle", name)
+		return fmt.Errorf("%q is not a valid file name in a bundle", name)
 	}
 	w.files = append(w.files, file{name, len(data), result.Digest(data)})
 	header := &tar.Header{

@@ -112,7 +112,7 @@ func TestObserverThatIsTooSmall(t *testing.T) {
 			corev1.ResourceCPU: apiresource.MustParse("100m"), corev1.ResourceMemory: apiresource.MustParse("32Mi"),
 		}},
 	}}
-	const hint = "; the observer asks for 100m of CPU and 32Mi of memory: database.observer: Disabled leaves it out"
+	const hint = "; the observer requests 100m of CPU and 32Mi of memory: set database.observer to Disabled to leave it out"
 	for name, tc := range map[string]struct {
 		instance database.Instance
 		want     string

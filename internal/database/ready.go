@@ -50,7 +50,7 @@ func (i *Instance) State() State {
 	case server == nil || !server.Ready || i.Pod.DeletionTimestamp != nil:
 		return State{Waiting: i.waiting(server), Held: podutil.HeldByKueue(i.Pod)}
 	case i.Provisioner == v1alpha1.ProvisionerMariaDBOperator && !mariaDBReady(i.MariaDB):
-		return State{Waiting: "the MariaDB operator is not done yet: " + mariaDBMessage(i.MariaDB)}
+		return State{Waiting: "the MariaDB operator has not finished yet: " + mariaDBMessage(i.MariaDB)}
 	}
 	return State{Ready: true}
 }
@@ -93,7 +93,7 @@ func (i *Instance) observerTooSmall() string {
 	}
 	for _, c := range i.Set.Spec.Template.Spec.InitContainers {
 		if c.Name == ObserverContainer {
-			return fmt.Sprintf("; the observer asks for %s of CPU and %s of memory: database.observer: Disabled leaves it out",
+			return fmt.Sprintf("; the observer requests %s of CPU and %s of memory: set database.observer to Disabled to leave it out",
 				c.Resources.Requests.Cpu(), c.Resources.Requests.Memory())
 		}
 	}

@@ -146,7 +146,7 @@ func ByName(name string) (*Engine, error) {
 		}
 		names = append(names, e.Name)
 	}
-	return nil, fmt.Errorf("engine is %q, it must be %s", name, strings.Join(names, " or "))
+	return nil, fmt.Errorf("engine is %q but must be %s", name, strings.Join(names, " or "))
 }
 
 // NamesIn are the settings that the API has by name and whose variable has another name in another engine, with that name.

@@ -21,7 +21,7 @@ func TestByName(t *testing.T) {
 	}
 	for _, name := range []string{"Oracle", "", "mariadb"} {
 		e, err := engine.ByName(name)
-		if e != nil || err == nil || !strings.Contains(err.Error(), `engine is "`+name+`", it must be MariaDB or MySQL`) {
+		if e != nil || err == nil || !strings.Contains(err.Error(), `engine is "`+name+`" but must be MariaDB or MySQL`) {
 			t.Errorf("%q: %v, %v", name, e, err)
 		}
 	}

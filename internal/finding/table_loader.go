@@ -80,7 +80,7 @@ var ofLoader = map[Code]Entry{
 		Notice, "stopped at the limit of {seconds} s[, after {rows} of {planned} rows][; at the terminal rate, all rows would " +
 			"take {estimate:0} s]",
 		"The time limit ended the load before all rows were written. The number covers the rows that were written.",
-		"raise `workload.limits.seconds`, or ask for fewer rows, if you want all of them.",
+		"raise `workload.limits.seconds`, or request fewer rows, if you want all of them.",
 	},
 	RateNotReached: {
 		Warning, "the rate of {rate} {unit} was not reached: {reached:1} {unit}, {share:1}% of the offered load[; {waiting} " +

@@ -69,12 +69,12 @@ var ofOperator = map[Code]Entry{
 	DiskUnlikeEarlier: {
 		Warning, "disk probe: fdatasync took {now:µs} (p95 {nowP95:µs}), but {then:µs} (p95 {thenP95:µs}) in run {run}, the " +
 			"last with the same specification",
-		"The disk is not as it was for the earlier run: a difference between the two runs may come from it.",
+		"The disk is faster or slower than in the earlier run: a difference between the two runs may come from it.",
 		"compare the variants in one BenchmarkComparison, which measures both on the same disk.",
 	},
 	CPUUnlikeEarlier: {
 		Warning, "CPU probe: {now:µs}, but {then:µs} in run {run}, the last with the same specification",
-		"The CPU is not as fast as it was for the earlier run, or faster: a difference between the two runs may come from it.",
+		"The CPU is faster or slower than in the earlier run: a difference between the two runs may come from it.",
 		"compare the variants in one BenchmarkComparison, which measures both on the same CPU.",
 	},
 	InputChanged: {

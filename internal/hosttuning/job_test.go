@@ -83,7 +83,7 @@ func TestOutcomeOf(t *testing.T) {
 		"complete":      {batchv1.JobComplete, []corev1.Pod{pod("job", 1, ""), pod("job", 0, good)}, "", Outcome{true, true, report, "said: exit code 1: "}},
 		"somebody's":    {batchv1.JobComplete, []corev1.Pod{pod("other", 0, good)}, "", Outcome{true, true, nil, "said"}},
 		"garbled":       {batchv1.JobComplete, []corev1.Pod{pod("job", 0, "{")}, "", Outcome{true, true, nil, "reading the report about the node: unexpected end of JSON input"}},
-		"of the future": {batchv1.JobComplete, []corev1.Pod{pod("job", 0, `{"version":2}`)}, "", Outcome{true, true, nil, "the report about the node has version 2, this program knows 1"}},
+		"of the future": {batchv1.JobComplete, []corev1.Pod{pod("job", 0, `{"version":2}`)}, "", Outcome{true, true, nil, "the report about the node has version 2, this program reads 1"}},
 		"no Pod":        {batchv1.JobFailed, nil, "forbidden", Outcome{true, true, nil, "said: forbidden"}},
 	} {
 		t.Run(name, func(t *testing.T) {

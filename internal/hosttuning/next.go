@@ -43,9 +43,9 @@ func (o *Outcome) problem() string {
 
 // Observed is what a decision about a node depends on, beside its record.
 type Observed struct {
-	// Needed: whoever has tuned the node may still need that. Gone: it does not exist any more.
+	// Needed: whoever has tuned the node may still need that. Gone: it no longer exists.
 	Needed, Gone bool
-	// NodeGone: the node does not exist any more.
+	// NodeGone: the node no longer exists.
 	NodeGone bool
 	// Job says how far the Job of a step is that is not restored yet; restoring counts the attempts from 0.
 	Job func(step Step) Outcome
@@ -121,7 +121,7 @@ func restore(r *Record, seen Observed, now time.Time) Decision {
 	case seen.NodeGone && r.Gone:
 		return r.forget(seen, now)
 	case seen.NodeGone:
-		next.Gone, next.Tried, next.Unrestored = true, now, fmt.Sprintf("node %s does not exist any more", r.Node)
+		next.Gone, next.Tried, next.Unrestored = true, now, fmt.Sprintf("node %s no longer exists", r.Node)
 		return Decision{Write: &next}
 	case !r.Release:
 		return Decision{Write: &next} // from now on it is not tuned, whoever wants it
@@ -162,7 +162,7 @@ func (r *Record) pause(now time.Time) time.Duration {
 	return max(0, r.Tried.Add(pause).Sub(now))
 }
 
-// forget a node when its holder has had the time to take note of how it ended, or does not exist any more.
+// forget a node when its holder has had the time to take note of how it ended, or no longer exists.
 func (r *Record) forget(seen Observed, now time.Time) Decision {
 	if left := r.Tried.Add(noteTime).Sub(now); !seen.Gone && left > 0 {
 		return Decision{After: left}

@@ -112,7 +112,7 @@ func TestNext(t *testing.T) {
 			record(set, release),
 			Observed{NodeGone: true},
 			nil,
-			write(record(set, release, func(r *Record) { r.Gone, r.Tried, r.Unrestored = true, now, "node a does not exist any more" })),
+			write(record(set, release, func(r *Record) { r.Gone, r.Tried, r.Unrestored = true, now, "node a no longer exists" })),
 		},
 		"the node came back":      {record(set, release, func(r *Record) { r.Gone = true }), needed, nil, Decision{Start: StepRestore}},
 		"the run takes note":      {record(set, release, restored), needed, nil, Decision{After: 5 * time.Minute}},

@@ -46,7 +46,7 @@ type Record struct {
 	Release bool `json:"release,omitempty"`
 	// Restored: the values of Before were read back, or nothing was changed.
 	Restored bool `json:"restored,omitempty"`
-	// Unrestored is why the last attempt to restore the node failed, of so many. Gone: the node does not exist any more.
+	// Unrestored is why the last attempt to restore the node failed, of so many. Gone: the node no longer exists.
 	Unrestored string `json:"unrestored,omitempty"`
 	Attempts   int    `json:"attempts,omitempty"`
 	Gone       bool   `json:"gone,omitempty"`
@@ -103,7 +103,7 @@ func Decode(text string) (*Record, error) {
 		return nil, fmt.Errorf("reading the record of a tuned node: %w", err)
 	}
 	if r.Version != recordVersion || r.Node == "" {
-		return nil, fmt.Errorf("the record of a tuned node has version %d, this program knows %d", r.Version, recordVersion)
+		return nil, fmt.Errorf("the record of a tuned node has version %d, this program reads %d", r.Version, recordVersion)
 	}
 	return &r, nil
 }

@@ -39,7 +39,7 @@ func newChecker() (*checker, error) {
 // check returns what is wrong with a run or comparison, one line each, or what it will do. It sets the defaults of the object.
 func (c *checker) check(ctx context.Context, object *unstructured.Unstructured) (summary string, problems []string) {
 	if object.GetAPIVersion() != v1alpha1.GroupVersion.String() {
-		return "", []string{fmt.Sprintf("apiVersion: %s is not known, use %s", object.GetAPIVersion(), v1alpha1.GroupVersion)}
+		return "", []string{fmt.Sprintf("apiVersion: %s is unknown; use %s", object.GetAPIVersion(), v1alpha1.GroupVersion)}
 	}
 	if object.GetNamespace() == "" {
 		object.SetNamespace("default") // as the API server does, with the namespace of the request

@@ -218,7 +218,7 @@ func measuredMember(
 		return nil, err
 	}
 	if run.Status.Results.Digest != of.Results {
-		return nil, fmt.Errorf("run %s is not the one that the comparison has measured: it has other results", of.Name)
+		return nil, fmt.Errorf("run %s is not the one that the comparison measured: it has other results", of.Name)
 	}
 	return member, nil
 }

@@ -103,7 +103,7 @@ func TestExportComparisonOfOtherRuns(t *testing.T) {
 		}
 	}
 	_, err := exported(t, "twice", append(objects, finishedRun(t, name, 2)...))
-	if err == nil || !strings.Contains(err.Error(), "run "+name+" is not the one that the comparison has measured") {
+	if err == nil || !strings.Contains(err.Error(), "run "+name+" is not the one that the comparison measured") {
 		t.Errorf("the error is %v", err)
 	}
 	path, err := exported(t, "twice", comparisonWithout(t, finishedComparison(t), name))

@@ -213,7 +213,7 @@ func TestFolder(t *testing.T) {
 		"does not match SHA256SUMS": func() error { // which names another file
 			return os.WriteFile(filepath.Join(dir, result.SumsFile), result.Sums{"x": result.Digest(nil)}.Text(), 0o600)
 		},
-		"is no checksum":    func() error { return os.WriteFile(filepath.Join(dir, result.SumsFile), []byte("x"), 0o600) },
+		"is not a checksum": func() error { return os.WriteFile(filepath.Join(dir, result.SumsFile), []byte("x"), 0o600) },
 		"has no SHA256SUMS": func() error { return os.Remove(filepath.Join(dir, result.SumsFile)) },
 	} {
 		if err := writeFolder(dir, files); err != nil {

@@ -110,7 +110,7 @@ func find(ctx context.Context, from client.Reader, namespace, name string) (subj
 	case 1:
 		return found[0], nil
 	}
-	return nil, fmt.Errorf("there is a run and a comparison %q: use run/%s or comparison/%s", plain, plain, plain)
+	return nil, fmt.Errorf("a run and a comparison have the name %q: use run/%s or comparison/%s", plain, plain, plain)
 }
 
 // labelOf is the label that the Pods and ConfigMaps of a subject have.

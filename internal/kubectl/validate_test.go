@@ -80,7 +80,7 @@ func TestRefused(t *testing.T) {
 		"set twice":       {runWith("database: {}\n  database: {}"), []string{`key "database" already set in map`}},
 		"no object":       {"- 1\n", []string{"it is not a Kubernetes object"}},
 		"no kind":         {"a: 1\n", []string{"apiVersion or kind is missing"}},
-		"a later version": {strings.Replace(runWith("database: {}"), "v1alpha1", "v9", 1), []string{"apiVersion: benchrun.dev/v9 is not known, use benchrun.dev/v1alpha1"}},
+		"a later version": {strings.Replace(runWith("database: {}"), "v1alpha1", "v9", 1), []string{"apiVersion: benchrun.dev/v9 is unknown; use benchrun.dev/v1alpha1"}},
 		"the second one": {
 			runWith("database: {}") + "---\n" + runWith("database: {}\n  seed: -1"), []string{"BenchmarkRun a: valid: 1 point × 6 repetitions = 6 trials", "spec.seed"},
 		},

@@ -71,7 +71,7 @@ func failed(s *situation) *Decision {
 		}
 	}
 	return fail(Failure{Reason: v1alpha1.ReasonTooManyInvalid, Message: fmt.Sprintf(
-		"attempts disturbed: %d, allowed by trials.maxInvalid: %d; the last one was of trial %d%s: %s: %s",
+		"invalidated attempts: %d (trials.maxInvalid allows %d); the last one was of trial %d%s: %s: %s",
 		s.Invalidated, limit, last.Trial, atPoint(last.Parameters), last.Cause, last.Message)})
 }
 
@@ -170,7 +170,7 @@ func (s *situation) measuring(a Action) *Decision {
 	if s.next != nil {
 		message = fmt.Sprintf("trial %d of %d%s", s.next.Number, len(s.plan.Trials), atPoint(s.parameters(s.next.Number)))
 		if _, pilot := s.rowsAt(s.next.Point); pilot {
-			message += ", pilot: how many rows last trials.minSeconds"
+			message += ", pilot: finding how many rows take trials.minSeconds"
 		}
 	}
 	return &Decision{Action: a, Reason: v1alpha1.ReasonMeasuring, Message: message}

@@ -30,7 +30,7 @@ func classNotEffective(run *v1alpha1.BenchmarkRun, i *Instance) string {
 		return fmt.Sprintf("block I/O class %s does not limit the disk of the data volume (%s) on node %s%s", class, f.Device,
 			i.Pod.Spec.NodeName, remedy)
 	case f.BlockIO == result.Unknown || f.BlockIO == "":
-		return fmt.Sprintf("whether block I/O class %s is in force on node %s cannot be read", class, i.Pod.Spec.NodeName)
+		return fmt.Sprintf("cannot read whether block I/O class %s is in force on node %s", class, i.Pod.Spec.NodeName)
 	}
 	return ""
 }

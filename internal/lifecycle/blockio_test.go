@@ -45,8 +45,8 @@ func TestBlockIOClass(t *testing.T) {
 		"not yet known":          {requested, []func(*Instance){starting, func(i *Instance) { i.Pod.Status.InitContainerStatuses = nil }}, ""},
 		"no Pod yet":             {requested, []func(*Instance){withoutPod}, ""},
 		"no limit":               {requested, []func(*Instance){probed(`"blockIO":"none",`)}, "block I/O class disk-100 does not limit the disk of the data volume (/dev/vda) on node worker" + remedy},
-		"not known":              {requested, []func(*Instance){probed(`"blockIO":"unknown",`)}, "whether block I/O class disk-100 is in force on node worker cannot be read"},
-		"unknown to the probe":   {requested, []func(*Instance){probed("")}, "whether block I/O class disk-100 is in force on node worker cannot be read"},
+		"not known":              {requested, []func(*Instance){probed(`"blockIO":"unknown",`)}, "cannot read whether block I/O class disk-100 is in force on node worker"},
+		"unknown to the probe":   {requested, []func(*Instance){probed("")}, "cannot read whether block I/O class disk-100 is in force on node worker"},
 		"unknown to the runtime": {requested, []func(*Instance){refused}, "the container runtime of node worker has no block I/O class disk-100" + remedy},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -72,7 +72,7 @@ func (s *comparisonSituation) quiet() bool {
 func (s *comparisonSituation) admitted(d Decision) (status metav1.ConditionStatus, reason, message string) {
 	switch {
 	case d.Finished, d.Complete, d.Failure != nil, s.is(v1alpha1.ConditionFailed):
-		return metav1.ConditionFalse, v1alpha1.ReasonFinished, "the comparison has ended, and leaves its lane"
+		return metav1.ConditionFalse, v1alpha1.ReasonFinished, "the comparison has ended and is releasing its lane"
 	case d.Pauses():
 		return metav1.ConditionFalse, d.Reason, d.Message
 	case s.holds(), s.seen.ObserveFailed && s.is(v1alpha1.ConditionAdmitted):

@@ -26,10 +26,10 @@ func TestRunOfAComparisonInItsLane(t *testing.T) {
 	earlier, other := Holder{ComparisonKind, "ns", "s", "old"}, Holder{ComparisonKind, "a", "x", "1"}
 	me := HolderOf(oneAxis(1, 2))
 	lane := func(holder *Holder) Lane { return Lane{Lease: "s/l", Holder: holder} }
-	waits := Decision{Action: Wait{}, Reason: v1alpha1.ReasonQueued, Message: "waiting until comparison ns/s, which this run belongs to, has lane default"}
+	waits := Decision{Action: Wait{}, Reason: v1alpha1.ReasonQueued, Message: "waiting until comparison ns/s, to which this run belongs, holds lane default"}
 	provide := Decision{Action: ProvideDatabase{Instance: 1}, Reason: v1alpha1.ReasonProvisioningDatabase, Message: "the database is being created"}
 	unnamed := waits
-	unnamed.Message = "waiting until comparison ns/s, which has lane default, measures this run; it measures none that it has not made"
+	unnamed.Message = "waiting until comparison ns/s, which holds lane default, measures this run; it measures only runs that it created"
 	lost := waits
 	lost.Action, lost.Unexpected = RemoveJob{Name: "run-t1-a1"}, true
 	suspended := func(r *v1alpha1.BenchmarkRun) {
@@ -71,8 +71,8 @@ func TestAdmittedRunOfAComparison(t *testing.T) {
 		lane Lane
 		want string
 	}{
-		"its comparison has the lane": {Lane{Lease: "s/l", Holder: &comparison}, "comparison ns/s, which this run belongs to, holds lane default"},
-		"nobody has":                  {Lane{Lease: "s/l"}, "waiting until comparison ns/s, which this run belongs to, has lane default"},
+		"its comparison has the lane": {Lane{Lease: "s/l", Holder: &comparison}, "comparison ns/s, to which this run belongs, holds lane default"},
+		"nobody has":                  {Lane{Lease: "s/l"}, "waiting until comparison ns/s, to which this run belongs, holds lane default"},
 	} {
 		run := oneAxis(1, 2)
 		ofComparison("s", "uid")(run)
@@ -126,7 +126,7 @@ func TestNextOfComparisonInTheQueue(t *testing.T) {
 		want    Decision
 	}{
 		"free":                {lane: Lane{Next: me}, want: queue(TakeLane{}, "lane default is free; next in the queue")},
-		"free, not first":     {lane: Lane{Next: other}, want: queue(Wait{}, "in the queue of lane default; others are before it")},
+		"free, not first":     {lane: Lane{Next: other}, want: queue(Wait{}, "in the queue of lane default; others are ahead of it")},
 		"taken":               {lane: taken, want: waiting},
 		"abandoned elsewhere": {lane: gone, want: queue(ReleaseLane{other}, "waiting for run a/first of another installation, which holds lane default (Lease s/l); next in the queue")},
 		"lost": {comparison: []func(*v1alpha1.BenchmarkComparison){func(s *v1alpha1.BenchmarkComparison) {

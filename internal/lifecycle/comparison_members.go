@@ -50,7 +50,7 @@ func memberNotMade(s *comparisonSituation) *Decision {
 			continue
 		}
 		d := s.measuring(Wait{})
-		d.Message += fmt.Sprintf(": run %s, which the comparison has not made, is being removed", run.Name)
+		d.Message += fmt.Sprintf(": run %s, which the comparison did not create, is being removed", run.Name)
 		if run.DeletionTimestamp == nil {
 			d.Action = RemoveMember{Name: run.Name, UID: run.UID}
 		}
@@ -99,7 +99,7 @@ func memberLingers(s *comparisonSituation) *Decision {
 		return nil
 	}
 	d := s.measuring(Wait{})
-	d.Message += ": the database of the run before is being removed"
+	d.Message += ": the database of the previous run is being removed"
 	d.After = time.Second
 	return d
 }

@@ -95,7 +95,7 @@ func comparisonFailing(s *comparisonSituation) *Decision {
 	}
 	d := &Decision{
 		Action: PublishComparison{Outcome: v1alpha1.ConditionFailed}, Reason: v1alpha1.ReasonPublishing, After: max(0, left),
-		Message: "the comparison has failed; the results of the rounds before are being written",
+		Message: "the comparison has failed; the results of the earlier rounds are being written",
 	}
 	if a := s.cleanUp(false); a != nil {
 		d.Action, d.Message = a, "the comparison has failed; the database that its runs share is being removed"

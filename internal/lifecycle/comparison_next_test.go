@@ -182,7 +182,7 @@ func TestNextOfComparison(t *testing.T) {
 			want: Decision{
 				Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonUndecided,
 				Message: "all 6 rounds are measured; pairs without an answer: 1 of 1: " +
-					"no difference shown between lazy and durable (ratio 0.90–1.10); one of 10% would probably have been seen",
+					"no difference shown between lazy and durable (ratio 0.90–1.10); a difference of 10% would probably have been detected",
 			},
 		},
 		"a run failed in the first round": {
@@ -217,7 +217,7 @@ func TestNextOfComparison(t *testing.T) {
 			comparison: testutil.Pair(failedComparison), runs: 3,
 			want: Decision{
 				Action: PublishComparison{Outcome: v1alpha1.ConditionFailed}, Reason: v1alpha1.ReasonPublishing, After: 59 * time.Second,
-				Message: "the comparison has failed; the results of the rounds before are being written",
+				Message: "the comparison has failed; the results of the earlier rounds are being written",
 			},
 		},
 		"failed within the first round": {comparison: testutil.Pair(failedComparison), runs: 1, want: Decision{Action: Wait{}, Finished: true}},
@@ -239,7 +239,7 @@ func TestNextOfComparison(t *testing.T) {
 				s.Spec.DeadlineSeconds, s.Status.StartTime = ptr.To[int32](3600), ptr.To(ago(time.Hour))
 			}), runs: 1,
 			want: failed(v1alpha1.ReasonDeadlineExceeded,
-				"the comparison did not end within 1h0m0s (spec.deadlineSeconds): round 1 of at most 20, durable", true),
+				"the comparison did not finish within 1h0m0s (spec.deadlineSeconds): round 1 of at most 20, durable", true),
 		},
 		"late, but publishing": {
 			comparison: testutil.Pair(testutil.FixedRounds(2), func(s *v1alpha1.BenchmarkComparison) {

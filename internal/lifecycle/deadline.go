@@ -199,7 +199,7 @@ func bound[S decidable](s S, d Decision) Decision {
 // overDeadline says which deadline has ended a run or a comparison.
 func overDeadline(noun string, requested *int32, quiet time.Duration) string {
 	if requested != nil {
-		return fmt.Sprintf("the %s did not end within %s (spec.deadlineSeconds): ", noun, time.Duration(*requested)*time.Second)
+		return fmt.Sprintf("the %s did not finish within %s (spec.deadlineSeconds): ", noun, time.Duration(*requested)*time.Second)
 	}
 	return fmt.Sprintf("the %s made no progress for %s (spec.deadlineSeconds is not set): ", noun, quiet)
 }

@@ -23,7 +23,7 @@ import (
 func (o *owner) beingDeleted() Decision {
 	d := Decision{
 		Action: Wait{}, Reason: v1alpha1.ReasonBeingDeleted,
-		Message: fmt.Sprintf("the %s is being deleted; what it has is being removed", o.noun) + keptBy(o.object),
+		Message: fmt.Sprintf("the %s is being deleted; its objects are being removed", o.noun) + keptBy(o.object),
 	}
 	if o.blockers.RetryError != "" {
 		d.Message += ": " + o.blockers.RetryError

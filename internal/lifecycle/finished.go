@@ -34,7 +34,7 @@ func failing(s *situation) *Decision {
 	}
 	return &Decision{
 		Action: Publish{Outcome: v1alpha1.ConditionFailed}, Reason: v1alpha1.ReasonPublishing, After: max(0, left),
-		Message: "the run has failed; the results of what was measured before are being written",
+		Message: "the run has failed; the results so far are being written",
 	}
 }
 

@@ -83,7 +83,7 @@ func TestNextBetweenFailureAndEnd(t *testing.T) {
 	publishing := func(left time.Duration) Decision {
 		return Decision{
 			Action: Publish{v1alpha1.ConditionFailed}, Reason: v1alpha1.ReasonPublishing, After: left,
-			Message: "the run has failed; the results of what was measured before are being written",
+			Message: "the run has failed; the results so far are being written",
 		}
 	}
 	refused := Observed{Records: records(1), Blockers: Blockers{RetryError: "quota", Unwritten: true}}

@@ -59,7 +59,7 @@ func tuned(s *situation) *Decision {
 		return nil
 	}
 	if a := s.leaveNodes(node); a != nil {
-		return tuning(a, "the node that the database was on before is being restored")
+		return tuning(a, "the previous node of the database is being restored")
 	}
 	i := slices.IndexFunc(s.seen.TunedNodes, func(n TunedNode) bool { return n.Record.Node == node })
 	wait := tuning(Wait{}, "node "+node+" is being tuned")
@@ -73,12 +73,12 @@ func tuned(s *situation) *Decision {
 	n := s.seen.TunedNodes[i]
 	switch r := n.Record; {
 	case n.Holder != HolderOf(s.run):
-		wait.Message = fmt.Sprintf("node %s is tuned by %s, and not restored yet", node,
+		wait.Message = fmt.Sprintf("node %s is tuned by %s and has not been restored yet", node,
 			n.Holder.called(s.run.Namespace, s.seen.Lane.Anonymous))
 	case r.Restored && s.noted(r):
 		wait.Action = ForgetHost{Node: node}
 	case r.Release:
-		wait.Message = "node " + node + " is being restored, before it is tuned again"
+		wait.Message = "node " + node + " is being restored before it is tuned again"
 	case r.Failed != "":
 		return notTuned(r)
 	case r.Tuned():
@@ -102,7 +102,7 @@ func notTuned(r *hosttuning.Record) *Decision {
 	})
 }
 
-// dropped has the page cache of the tuned node dropped before an attempt, if the run asks for it.
+// dropped has the page cache of the tuned node dropped before an attempt, if the run requests it.
 func dropped(s *situation) *Decision {
 	requested := s.run.Spec.Database.HostTuning
 	if requested == nil || requested.DropPageCache != v1alpha1.DropPageCacheBeforeEachTrial {
@@ -174,7 +174,7 @@ func (s *situation) lost(node string) bool {
 }
 
 func unrecorded(node string) string {
-	return fmt.Sprintf("Lease %s, the record of the values that node %s had before, was deleted: the node may still be tuned",
+	return fmt.Sprintf("Lease %s, which recorded the original values of node %s, was deleted: the node may still be tuned",
 		hosttuning.LeaseName(node), node)
 }
 

@@ -90,12 +90,12 @@ func TestDecisionsAboutNodes(t *testing.T) {
 		"its Pod has not said the disk": {seen: Observed{Instances: []Instance{instanceOf(1, "db-pod")}}, want: "StartAttempt: trial 1 of 2 (rowsPerCommit=1)"},
 		"it is tuned":                   {seen: Observed{Instances: []Instance{up}}, nodes: []func(*TunedNode){nil}, want: "StartAttempt: trial 1 of 2 (rowsPerCommit=1)"},
 		"it is being tuned":             {seen: Observed{Instances: []Instance{up}}, nodes: []func(*TunedNode){untuned}, want: "Wait: node worker is being tuned"},
-		"another has tuned it":          {seen: Observed{Instances: []Instance{up}}, nodes: []func(*TunedNode){ofOther}, want: "Wait: node worker is tuned by run ns/other, and not restored yet"},
+		"another has tuned it":          {seen: Observed{Instances: []Instance{up}}, nodes: []func(*TunedNode){ofOther}, want: "Wait: node worker is tuned by run ns/other and has not been restored yet"},
 		"it does not take a value":      {seen: Observed{Instances: []Instance{up}}, nodes: []func(*TunedNode){refusedValue}, want: "fail SettingNotEffective: node worker: requested 1, effective 2"},
 		"it cannot be tuned":            {seen: Observed{Instances: []Instance{up}}, nodes: []func(*TunedNode){broken}, want: "fail HostTuningFailed: node worker could not be tuned: no Pod"},
-		"it is being restored":          {seen: Observed{Instances: []Instance{up}}, nodes: []func(*TunedNode){released}, want: "Wait: node worker is being restored, before it is tuned again"},
+		"it is being restored":          {seen: Observed{Instances: []Instance{up}}, nodes: []func(*TunedNode){released}, want: "Wait: node worker is being restored before it is tuned again"},
 		"it was restored":               {status: noted, seen: Observed{Instances: []Instance{up}}, nodes: []func(*TunedNode){restored}, want: "ForgetHost: node worker is being tuned"},
-		"it was restored, nobody noted": {seen: Observed{Instances: []Instance{up}}, nodes: []func(*TunedNode){restored}, want: "Wait: node worker is being restored, before it is tuned again"},
+		"it was restored, nobody noted": {seen: Observed{Instances: []Instance{up}}, nodes: []func(*TunedNode){restored}, want: "Wait: node worker is being restored before it is tuned again"},
 		"nothing was changed there": {
 			seen: Observed{Instances: []Instance{up}}, nodes: []func(*TunedNode){func(n *TunedNode) {
 				restored(n)
@@ -103,8 +103,8 @@ func TestDecisionsAboutNodes(t *testing.T) {
 			}},
 			want: "ForgetHost: node worker is being tuned",
 		},
-		"it could not be restored":       {seen: Observed{Instances: []Instance{up}}, nodes: []func(*TunedNode){unrestored}, want: "Wait: node worker is being restored, before it is tuned again"},
-		"the database is on another now": {seen: Observed{Instances: []Instance{up}}, nodes: []func(*TunedNode){elsewhere}, want: "ReleaseHost: the node that the database was on before is being restored"},
+		"it could not be restored":       {seen: Observed{Instances: []Instance{up}}, nodes: []func(*TunedNode){unrestored}, want: "Wait: node worker is being restored before it is tuned again"},
+		"the database is on another now": {seen: Observed{Instances: []Instance{up}}, nodes: []func(*TunedNode){elsewhere}, want: "ReleaseHost: the previous node of the database is being restored"},
 		"its Lease is gone": {
 			status: []v1alpha1.HostTuningStatus{{Node: "worker"}}, seen: Observed{Instances: []Instance{up}},
 			want: "fail HostTuningFailed: " + unrecorded("worker"),
@@ -130,7 +130,7 @@ func TestDecisionsAboutNodes(t *testing.T) {
 			want: "ReleaseLane: spec.suspend is true",
 		},
 		"it has lost its lane": {seen: Observed{Lane: heldByOther}, nodes: []func(*TunedNode){nil}, want: "ReleaseHost: " +
-			"in the queue of lane default; others are before it"},
+			"in the queue of lane default; others are ahead of it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 2)

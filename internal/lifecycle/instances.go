@@ -102,7 +102,7 @@ func provided(s *situation) *Decision {
 	case state.Ready:
 		return nil
 	case state.Refused != "":
-		return fail(Failure{Reason: v1alpha1.ReasonServerRefusedConfiguration, Message: "the server says: " + state.Refused})
+		return fail(Failure{Reason: v1alpha1.ReasonServerRefusedConfiguration, Message: "the server reported: " + state.Refused})
 	case state.Broken != "":
 		return fail(Failure{Reason: v1alpha1.ReasonDatabaseNotStarted, Message: state.Broken})
 	case left == 0:

@@ -163,11 +163,11 @@ func TestProvidedInstance(t *testing.T) {
 		},
 		"refused": {
 			seen: Observed{Instances: []Instance{instanceOf(1, "u", refused)}},
-			want: failsWith(v1alpha1.ReasonServerRefusedConfiguration, "the server says: unknown variable 'x'"),
+			want: failsWith(v1alpha1.ReasonServerRefusedConfiguration, "the server reported: unknown variable 'x'"),
 		},
 		"refused, told rather than that it is late": {
 			seen: Observed{Instances: []Instance{instanceOf(1, "u", refused, late)}},
-			want: failsWith(v1alpha1.ReasonServerRefusedConfiguration, "the server says: unknown variable 'x'"),
+			want: failsWith(v1alpha1.ReasonServerRefusedConfiguration, "the server reported: unknown variable 'x'"),
 		},
 		"up in time, asked later":            {seen: Observed{Instances: []Instance{instanceOf(1, "u", late)}}, want: startOf(1, 1, "")},
 		"up":                                 {seen: Observed{Instances: []Instance{instanceOf(1, "u")}}, want: startOf(1, 1, "")},

@@ -221,7 +221,7 @@ const foreignInterval = 10 * time.Second
 func (l *Lane) turn(lane string, one Holder) Decision {
 	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonQueued}
 	if l.Next != (Holder{}) && l.Next != one {
-		d.Message = fmt.Sprintf("in the queue of lane %s; others are before it", lane)
+		d.Message = fmt.Sprintf("in the queue of lane %s; others are ahead of it", lane)
 		return d
 	}
 	switch {

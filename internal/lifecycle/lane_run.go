@@ -30,9 +30,9 @@ func queued(s *situation) *Decision {
 	d := s.seen.Lane.turn(s.run.Spec.Lane, HolderOf(s.run))
 	if comparison := MemberOf(s.run); comparison != nil {
 		d = Decision{Action: Wait{}, Reason: v1alpha1.ReasonQueued, Message: fmt.Sprintf(
-			"waiting until %s, which this run belongs to, has lane %s", comparison, s.run.Spec.Lane)}
+			"waiting until %s, to which this run belongs, holds lane %s", comparison, s.run.Spec.Lane)}
 		if s.seen.Lane.is(*comparison) {
-			d.Message = fmt.Sprintf("waiting until %s, which has lane %s, measures this run; it measures none that it has not made",
+			d.Message = fmt.Sprintf("waiting until %s, which holds lane %s, measures this run; it measures only runs that it created",
 				comparison, s.run.Spec.Lane)
 		}
 	}
@@ -81,9 +81,9 @@ func (s *situation) admitted(d Decision) (status metav1.ConditionStatus, reason,
 	comparison := MemberOf(s.run)
 	switch {
 	case d.Finished, d.Complete, d.Failure != nil, s.is(v1alpha1.ConditionFailed):
-		message = "the run has ended, and leaves its lane"
+		message = "the run has ended and is releasing its lane"
 		if comparison != nil {
-			message = fmt.Sprintf("the run has ended; its lane is left when %s has", comparison)
+			message = fmt.Sprintf("the run has ended; its lane is released when %s has ended", comparison)
 		}
 		return metav1.ConditionFalse, v1alpha1.ReasonFinished, message
 	case d.Pauses():
@@ -91,7 +91,7 @@ func (s *situation) admitted(d Decision) (status metav1.ConditionStatus, reason,
 	case s.holds(), s.seen.ObserveFailed && s.is(v1alpha1.ConditionAdmitted):
 		message = "the run holds lane " + s.run.Spec.Lane
 		if comparison != nil {
-			message = fmt.Sprintf("%s, which this run belongs to, holds lane %s", comparison, s.run.Spec.Lane)
+			message = fmt.Sprintf("%s, to which this run belongs, holds lane %s", comparison, s.run.Spec.Lane)
 		}
 		return metav1.ConditionTrue, v1alpha1.ReasonAdmitted, message
 	}

@@ -148,9 +148,9 @@ func TestNextInTheQueue(t *testing.T) {
 	up := []Instance{instanceOf(1, "u")}
 	checkDecisions(t, map[string]decision{
 		"free, and first":       {seen: Observed{Lane: free}, want: queue(TakeLane{}, "lane default is free; next in the queue")},
-		"free, not first":       {seen: Observed{Lane: notYet}, want: queue(Wait{}, "in the queue of lane default; others are before it")},
+		"free, not first":       {seen: Observed{Lane: notYet}, want: queue(Wait{}, "in the queue of lane default; others are ahead of it")},
 		"taken":                 {seen: Observed{Lane: taken}, want: queue(Wait{}, waiting)},
-		"taken by a comparison": {seen: Observed{Lane: comparison}, want: queue(Wait{}, "in the queue of lane default; others are before it")},
+		"taken by a comparison": {seen: Observed{Lane: comparison}, want: queue(Wait{}, "in the queue of lane default; others are ahead of it")},
 		"elsewhere":             {seen: Observed{Lane: foreign}, want: after(queue(Wait{}, elsewhere), 10*time.Second)},
 		"elsewhere, abandoned":  {seen: Observed{Lane: gone}, want: queue(ReleaseLane{first}, elsewhere)},
 		"held":                  {seen: Observed{Lane: Lane{Lease: "s/l", Holder: &me}}, want: provide},

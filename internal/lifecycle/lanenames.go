@@ -25,7 +25,7 @@ func (h Holder) named(namespace string, anonymous bool) (words string, elsewhere
 	case h.Kind == RunKind, h.Kind == ComparisonKind:
 		return "a " + strings.ToLower(strings.TrimPrefix(h.Kind, "Benchmark")), true
 	}
-	return "a holder that is no run and no comparison", false
+	return "an unrecognized holder", false
 }
 
 // holder is what a message to somebody who waits calls the holder of the lane, with the Lease if the message does not name it.

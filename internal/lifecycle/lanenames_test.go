@@ -27,7 +27,7 @@ func TestPositionNamesNobodyElse(t *testing.T) {
 		},
 		"no holder that we know": {
 			Lane{Holder: &odd, Foreign: true},
-			"waiting for a holder that is no run and no comparison of another installation, which holds lane default (Lease " + lease + "); next in the queue",
+			"waiting for an unrecognized holder of another installation, which holds lane default (Lease " + lease + "); next in the queue",
 		},
 	} {
 		tc.lane.Lease, tc.lane.Anonymous, tc.lane.Next = lease, true, me

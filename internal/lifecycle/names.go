@@ -22,7 +22,7 @@ func (h *Blockers) taken(noun string, needed func(name string) bool) *Failure {
 	}
 	return &Failure{
 		Reason: v1alpha1.ReasonNameTaken,
-		Message: fmt.Sprintf("%s is not this %[2]s's, or is kept from an earlier %[2]s of this name: "+
+		Message: fmt.Sprintf("%s does not belong to this %[2]s, or was kept from an earlier %[2]s of this name: "+
 			"delete it, or use another name for the %[2]s", h.Strangers[i], noun),
 	}
 }

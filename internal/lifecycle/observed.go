@@ -129,9 +129,9 @@ func (o *Observed) changedImage(a *Attempt) string {
 	differ := func(a, b string) bool { return a != "" && b != "" && a != b }
 	switch {
 	case differ(server, first.DatabaseImage):
-		return fmt.Sprintf("the server's image is %s, that of the first attempt was %s", server, first.DatabaseImage)
+		return fmt.Sprintf("the server's image is %s, but the first attempt used %s", server, first.DatabaseImage)
 	case differ(loader, first.LoaderImage):
-		return fmt.Sprintf("the loader's image is %s, that of the first attempt was %s", loader, first.LoaderImage)
+		return fmt.Sprintf("the loader's image is %s, but the first attempt used %s", loader, first.LoaderImage)
 	}
 	return ""
 }

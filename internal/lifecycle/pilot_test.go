@@ -52,7 +52,7 @@ func TestPilot(t *testing.T) {
 	if a := started(); !a.Pilot || a.Number != 1 || a.Rows != 0 {
 		t.Errorf("first attempt: %+v, want a pilot", a)
 	}
-	if got, want := decided().Message, "trial 1 of 4 (rowsPerCommit=1), pilot: how many rows last trials.minSeconds"; got != want {
+	if got, want := decided().Message, "trial 1 of 4 (rowsPerCommit=1), pilot: finding how many rows take trials.minSeconds"; got != want {
 		t.Errorf("message %q, want %q", got, want)
 	}
 	// The trials of that point have the rows that were decided first, those of the other point need a pilot of their own.

@@ -35,7 +35,8 @@ func throttled(spec *v1alpha1.BenchmarkRunSpec, s *result.Summary) string {
 	case bound != nil:
 		allowed = *bound
 	case foreign:
-		allowed, by = foreignPercent, "without trials.maxThrottledPercent, a limit that the run did not set may take"
+		allowed = foreignPercent
+		by = "without trials.maxThrottledPercent, a limit that the run did not set may throttle the server for at most"
 	}
 	if 100*s.Throttled() <= float64(allowed) {
 		return ""
@@ -43,7 +44,7 @@ func throttled(spec *v1alpha1.BenchmarkRunSpec, s *result.Summary) string {
 	text := fmt.Sprintf("the server was throttled at its CPU limit%s for %s of the measured %s, %.1f%%; %s %d%%: ",
 		limitText(had), seconds(s.Observed.ThrottledMicros), seconds(s.Totals.Micros), 100*s.Throttled(), by, allowed)
 	if foreign {
-		return text + fmt.Sprintf("the run asks for %s; look for a LimitRange or a resized Pod, or accept the "+
+		return text + fmt.Sprintf("the run requests %s; look for a LimitRange or a resized Pod, or accept the "+
 			"limit with trials.maxThrottledPercent", requestedText(requested))
 	}
 	return text + "raise database.resources.limits.cpu, or allow more"

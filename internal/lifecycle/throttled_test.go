@@ -40,9 +40,9 @@ func TestThrottled(t *testing.T) {
 		"a foreign limit, accepted":   {none, ptr.To[int32](100), 500, 9_000_000, ""},
 		"beyond a bound of nothing":   {limit("1"), ptr.To[int32](0), 1000, 1, "the server was throttled at its CPU limit (1) for 0.00 s of the measured 10.00 s, 0.0%; trials.maxThrottledPercent allows 0%: raise database.resources.limits.cpu, or allow more"},
 		"beyond the bound":            {limit("1500m"), ptr.To[int32](20), 1500, 2_500_000, "the server was throttled at its CPU limit (1500m) for 2.50 s of the measured 10.00 s, 25.0%; trials.maxThrottledPercent allows 20%: raise database.resources.limits.cpu, or allow more"},
-		"a limit nobody asked for":    {none, nil, 500, 2_500_000, "the server was throttled at its CPU limit (500m) for 2.50 s of the measured 10.00 s, 25.0%; without trials.maxThrottledPercent, a limit that the run did not set may take 1%: the run asks for no CPU limit; " + foreign},
-		"a lower limit than asked":    {limit("2"), nil, 500, 2_500_000, "the server was throttled at its CPU limit (500m) for 2.50 s of the measured 10.00 s, 25.0%; without trials.maxThrottledPercent, a limit that the run did not set may take 1%: the run asks for limits.cpu 2; " + foreign},
-		"a foreign limit and a bound": {limit("2"), ptr.To[int32](5), 500, 2_500_000, "the server was throttled at its CPU limit (500m) for 2.50 s of the measured 10.00 s, 25.0%; trials.maxThrottledPercent allows 5%: the run asks for limits.cpu 2; " + foreign},
+		"a limit nobody asked for":    {none, nil, 500, 2_500_000, "the server was throttled at its CPU limit (500m) for 2.50 s of the measured 10.00 s, 25.0%; without trials.maxThrottledPercent, a limit that the run did not set may throttle the server for at most 1%: the run requests no CPU limit; " + foreign},
+		"a lower limit than asked":    {limit("2"), nil, 500, 2_500_000, "the server was throttled at its CPU limit (500m) for 2.50 s of the measured 10.00 s, 25.0%; without trials.maxThrottledPercent, a limit that the run did not set may throttle the server for at most 1%: the run requests limits.cpu 2; " + foreign},
+		"a foreign limit and a bound": {limit("2"), ptr.To[int32](5), 500, 2_500_000, "the server was throttled at its CPU limit (500m) for 2.50 s of the measured 10.00 s, 25.0%; trials.maxThrottledPercent allows 5%: the run requests limits.cpu 2; " + foreign},
 	} {
 		run := testutil.MakeRun("run", "ns").Obj()
 		run.Spec.Database.Resources, run.Spec.Trials.MaxThrottledPercent = tc.requested, tc.bound

@@ -35,7 +35,7 @@ func turnRefused(noun string, requested *int32, start *metav1.Time, most time.Du
 		return nil
 	}
 	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: fmt.Sprintf(
-		"spec.deadlineSeconds is %d, and must be at most %d: this installation lets a %s hold its lane no longer (--max-turn)",
+		"spec.deadlineSeconds is %d but must be at most %d: this installation limits how long a %s may hold its lane (--max-turn)",
 		*requested, int64(most/time.Second), noun)}
 }
 
@@ -55,7 +55,7 @@ func (o *owner) turnOver(waits string) *Decision {
 		return nil
 	}
 	return fail(Failure{Reason: v1alpha1.ReasonDeadlineExceeded, Message: fmt.Sprintf(
-		"the %s has had its lane for %s, which is the most that this installation allows (--max-turn): %s",
+		"the %s has held its lane for %s, the maximum of this installation (--max-turn): %s",
 		o.noun, o.blockers.MaxTurn, waits)})
 }
 

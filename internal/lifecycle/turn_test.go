@@ -14,7 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-const bounded = "which is the most that this installation allows (--max-turn)"
+const bounded = "the maximum of this installation (--max-turn)"
 
 // A run whose turn is over ends, although it makes progress, or asked for as much; what it has measured is recorded first.
 func TestTurnOfARun(t *testing.T) {

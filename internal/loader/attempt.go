@@ -57,7 +57,7 @@ func newAttempt(in *Input, out *progress.Progress) (*attempt, workload.Workload,
 		return nil, nil, err
 	}
 	if in.Identity.RunUID == "" || in.Identity.PodUID == "" {
-		return nil, nil, fmt.Errorf("%s and %s must say whose attempt this is", result.EnvRunUID, result.EnvPodUID)
+		return nil, nil, fmt.Errorf("%s and %s must be set", result.EnvRunUID, result.EnvPodUID)
 	}
 	a := &attempt{cfg: cfg, identity: in.Identity, progress: out}
 	if a.engine, err = engine.ByName(cfg.Server.Engine); err != nil {

@@ -166,7 +166,7 @@ func encryption(d *dialect.Dialect, requested string, s *conn.Session) (string, 
 	agreed := strings.TrimSpace(status[d.Server.EncryptionVersion] + " " + cipher)
 	if (requested != "") != (cipher != "") {
 		return "", failure.Newf(result.CauseSettingNotEffective,
-			"tls: requested %q, the server says that the connection has %q", requested, agreed)
+			"tls: requested %q, but the server reports %q for the connection", requested, agreed)
 	}
 	return agreed, nil
 }

@@ -39,17 +39,17 @@ func validate(cfg *result.Config) error {
 	case cfg.Trial < 1 || cfg.Attempt < 1:
 		return fmt.Errorf("trial %d, attempt %d: both count from 1", cfg.Trial, cfg.Attempt)
 	case cfg.LimitSeconds < 0 || cfg.LimitSeconds > maxLimitSeconds:
-		return fmt.Errorf("limitSeconds is %d, it must be 0 to %d", cfg.LimitSeconds, maxLimitSeconds)
+		return fmt.Errorf("limitSeconds is %d but must be 0 to %d", cfg.LimitSeconds, maxLimitSeconds)
 	case cfg.PrimeSeconds < 0 || cfg.PrimeSeconds > maxLimitSeconds:
-		return fmt.Errorf("primeSeconds is %d, it must be 0 to %d", cfg.PrimeSeconds, maxLimitSeconds)
+		return fmt.Errorf("primeSeconds is %d but must be 0 to %d", cfg.PrimeSeconds, maxLimitSeconds)
 	case cfg.Pods < 0 || cfg.Pods > maxPods:
-		return fmt.Errorf("pods is %d, it must be 0 to %d", cfg.Pods, maxPods)
+		return fmt.Errorf("pods is %d but must be 0 to %d", cfg.Pods, maxPods)
 	case cfg.ConnectSeconds < 1:
-		return fmt.Errorf("connectSeconds is %d, it must be at least 1", cfg.ConnectSeconds)
+		return fmt.Errorf("connectSeconds is %d but must be at least 1", cfg.ConnectSeconds)
 	}
 	for i, setting := range cfg.Settings {
 		if !settingName.MatchString(setting.Name) {
-			return fmt.Errorf("setting %d has the name %q, which is none", i+1, setting.Name)
+			return fmt.Errorf("setting %d has the name %q, which is not the name of a variable", i+1, setting.Name)
 		}
 	}
 	return nil
@@ -67,13 +67,13 @@ func validateServer(s *result.Server) error {
 	case s.UserFile == "" || s.PasswordFile == "":
 		return errors.New("the files with the server's user and password are not named")
 	case !schemaName.MatchString(s.Schema):
-		return fmt.Errorf("schema is %q, it must be 1 to 50 letters, digits and underscores", s.Schema)
+		return fmt.Errorf("schema is %q but must be 1 to 50 letters, digits and underscores", s.Schema)
 	case s.TLS != "" && s.TLS != result.TLSRequired && s.TLS != result.TLSVerifyIdentity:
-		return fmt.Errorf("tls is %q, it must be empty, %s or %s", s.TLS, result.TLSRequired, result.TLSVerifyIdentity)
+		return fmt.Errorf("tls is %q but must be empty, %s or %s", s.TLS, result.TLSRequired, result.TLSVerifyIdentity)
 	}
 	for _, taken := range e.SystemSchemas {
 		if strings.EqualFold(s.Schema, taken) {
-			return fmt.Errorf("schema %s is not for workloads", taken)
+			return fmt.Errorf("schema %s belongs to the server: name another schema", taken)
 		}
 	}
 	return nil
@@ -85,11 +85,11 @@ func validateAddress(s *result.Server) error {
 	case s.Host == "":
 		return errors.New("the server's host is empty")
 	case s.Port < 1 || s.Port > 65535:
-		return fmt.Errorf("the server's port is %d, it must be 1 to 65535", s.Port)
+		return fmt.Errorf("the server's port is %d but must be 1 to 65535", s.Port)
 	case s.ObserverPort < 0 || s.ObserverPort > 65535:
-		return fmt.Errorf("the observer's port is %d, it must be 0 to 65535", s.ObserverPort)
+		return fmt.Errorf("the observer's port is %d but must be 0 to 65535", s.ObserverPort)
 	case s.Socket != "" && !filepath.IsAbs(s.Socket):
-		return fmt.Errorf("the server's socket is %q, it must be an absolute path", s.Socket)
+		return fmt.Errorf("the server's socket is %q but must be an absolute path", s.Socket)
 	case s.Socket != "" && s.TLS != "":
 		return errors.New("connections by a Unix socket are not encrypted: tls must be empty")
 	}
@@ -107,7 +107,7 @@ func prepareConfig(data, podIndex string) (*result.Config, workload.Workload, er
 	}
 	if podIndex != "" {
 		if cfg.Pod, err = strconv.Atoi(podIndex); err != nil {
-			return cfg, nil, fmt.Errorf("%s is %q, it must be a number", result.EnvPodIndex, podIndex)
+			return cfg, nil, fmt.Errorf("%s is %q but must be a number", result.EnvPodIndex, podIndex)
 		}
 	}
 	if err := validate(cfg); err != nil {
@@ -130,7 +130,7 @@ func cpuLimit(text string) (int64, error) {
 	}
 	millis, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || millis < 0 {
-		return 0, fmt.Errorf("%s is %q, it must be a number of thousandths of a CPU", result.EnvCPULimitMillis, text)
+		return 0, fmt.Errorf("%s is %q but must be a number of thousandths of a CPU", result.EnvCPULimitMillis, text)
 	}
 	return millis, nil
 }

@@ -86,10 +86,10 @@ func TestIntegrationCustomFailures(t *testing.T) {
 		reason result.Cause
 		words  []string
 	}{
-		"prints nothing": {"true", nil, result.CauseToolFailed, []string{"silence is failure", "it printed nothing"}},
+		"prints nothing": {"true", nil, result.CauseToolFailed, []string{"ended with exit code 0 but", "it printed nothing"}},
 		"leaves nothing": {
 			"seq 1 30; printf 'at last'", nil, result.CauseToolFailed,
-			[]string{"silence is failure", "its last 20 lines: 12 | 13 |", "| 30 | at last"},
+			[]string{"ended with exit code 0 but", "its last 20 lines: 12 | 13 |", "| 30 | at last"},
 		},
 		"fails": {
 			"echo cannot connect >&2; exit 7", nil, result.CauseToolFailed, []string{"exit code 7", "its last 1 lines: cannot connect"},
@@ -106,7 +106,7 @@ func TestIntegrationCustomFailures(t *testing.T) {
 			result.CauseToolFailed,
 			[]string{"reading the program's result file"},
 		},
-		"writes no metric": {`echo '{}' >$BENCHRUN_RESULT_FILE`, nil, result.CauseToolFailed, []string{"it has 0 metrics, it must have 1 to 16"}},
+		"writes no metric": {`echo '{}' >$BENCHRUN_RESULT_FILE`, nil, result.CauseToolFailed, []string{"it has 0 metrics but must have 1 to 16"}},
 		"writes what nobody reads": {
 			`echo '{"tps": 1}' >$BENCHRUN_RESULT_FILE`, nil, result.CauseToolFailed, []string{`unknown field "tps"`},
 		},

@@ -186,10 +186,10 @@ func TestIntegrationPodsThatDoNotCome(t *testing.T) {
 		pods []int
 		want string
 	}{
-		"one is missing": {[]int{0, 1}, "BarrierTimeout: 2 of the 3 loader Pods were there within 1s, missing: Pod 2\n" +
+		"one is missing": {[]int{0, 1}, "BarrierTimeout: 2 of the 3 loader Pods arrived within 1s; missing: Pod 2\n" +
 			"Interrupted: Pod 0, which leads, has ended\n"},
-		"who leads is missing": {[]int{2}, "BarrierTimeout: Pod 0 of the 3 loader Pods, which prepares, was not there within 1s\n"},
-		"no such Pod":          {[]int{3}, "Configuration: checking the loader's configuration: workload BulkInsert: this is Pod 3, and there are 3, counted from 0\n"},
+		"who leads is missing": {[]int{2}, "BarrierTimeout: Pod 0 of the 3 loader Pods, which prepares the tables, did not arrive within 1s\n"},
+		"no such Pod":          {[]int{3}, "Configuration: checking the loader's configuration: workload BulkInsert: this is Pod 3, but the loader Pods (3) are numbered from 0\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := reasons(fresh().pods(t.Context(), t, 3, tc.pods...)); got != tc.want {

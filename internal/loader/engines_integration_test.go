@@ -63,7 +63,7 @@ func TestIntegrationAnotherEngine(t *testing.T) {
 	tr := newTrial(t, commitsize.Parameters{Rows: 1, RowsPerCommit: 1})
 	tr.cfg.Server.Engine = map[*engine.Engine]string{&engine.MariaDB: "MySQL", &engine.MySQL: "MariaDB"}[testedEngine(t)]
 	tr.mustFail(t.Context(), t, result.CauseSettingNotEffective,
-		"engine "+tr.cfg.Server.Engine+" was asked for, the server is "+globals(t)["version"])
+		"engine "+tr.cfg.Server.Engine+" was requested, but the server is "+globals(t)["version"])
 }
 
 // rowSum is the number of rows of a table and the sum of their checksums.

@@ -102,7 +102,7 @@ func TestIntegrationKeeperKilled(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	tr.mustFail(t.Context(), t, result.CauseConnectionLost, "asking whether the schema is still ours")
+	tr.mustFail(t.Context(), t, result.CauseConnectionLost, "still holds the lock of the schema")
 }
 
 func TestIntegrationStatementRefused(t *testing.T) {
@@ -155,7 +155,7 @@ func TestIntegrationVariableChangedMeanwhile(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	tr.mustFail(t.Context(), t, result.CauseVariablesChanged, `long_query_time was "`+was+`" and is "1234.000000"`)
+	tr.mustFail(t.Context(), t, result.CauseVariablesChanged, `long_query_time was "`+was+`" and is now "1234.000000"`)
 }
 
 // The binary itself: SIGTERM in the middle ends it with an error and a summary.

@@ -145,7 +145,7 @@ func TestIntegrationStorageEngineIsNotSubstituted(t *testing.T) {
 		}
 	})
 	newBulkInsert(t, func(p *bulkinsert.Parameters) { p.StorageEngine = "Nonsense" }).mustFail(t.Context(), t,
-		result.CauseConfiguration, "storage engine Nonsense was asked for, the server made the table with InnoDB")
+		result.CauseConfiguration, "storage engine Nonsense was requested, but the server created the table with InnoDB")
 }
 
 func TestIntegrationStatementLargerThanPacket(t *testing.T) {
@@ -299,7 +299,7 @@ func TestIntegrationContest2008(t *testing.T) {
 		t.Errorf("size %g, want %g", m["sizeBytes"], want)
 	}
 	newIIBench(t, func(p *iibench.Parameters) { p.Rules = "Contest2008" }).mustFail(t.Context(), t, result.CauseConfiguration,
-		"rules Contest2008: schema is InsertBenchmark, it must be Tokutek2008")
+		"rules Contest2008: schema is InsertBenchmark but must be Tokutek2008")
 }
 
 // One client's error ends those that wait for it instead of for the server.

@@ -79,14 +79,14 @@ func failedChecks(checks []result.Check) error {
 	if len(not) == 0 {
 		return nil
 	}
-	return failure.Newf(result.CauseCheckFailed, "a check does not hold: %s", strings.Join(not, "; "))
+	return failure.Newf(result.CauseCheckFailed, "a check failed: %s", strings.Join(not, "; "))
 }
 
 // checkErrors is the error that too many transactions were rolled back.
 func checkErrors(cfg *result.Config, t result.Totals) error {
 	if share := t.ErrorRate().Value; share > float64(cfg.ErrorPercent) {
 		return failure.Newf(result.CauseTooManyErrors, "%.1f%% of all transactions, %d, were rolled back because of deadlocks, lock "+
-			"wait timeouts or changed rows and tried again; limits.errorPercent allows %d%%", share, t.Errors, cfg.ErrorPercent)
+			"wait timeouts or changed rows and retried; limits.errorPercent allows %d%%", share, t.Errors, cfg.ErrorPercent)
 	}
 	return nil
 }

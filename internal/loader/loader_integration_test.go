@@ -178,8 +178,8 @@ func TestIntegrationSettingsAreReadBack(t *testing.T) {
 		{Name: "max_connections", Value: "77777"},
 	}
 	tr.mustFail(t.Context(), t, result.CauseSettingNotEffective,
-		"innodb_buffer_pool_sise=1G was asked for, the server has no such variable",
-		fmt.Sprintf("max_connections=77777 was asked for, the server has %q", variables["max_connections"]))
+		"innodb_buffer_pool_sise=1G was requested, but the server has no such variable",
+		fmt.Sprintf("max_connections=77777 was requested, but the server has %q", variables["max_connections"]))
 
 	tr = newTrial(t, one)
 	tr.cfg.Settings = []result.Setting{
@@ -214,7 +214,7 @@ func TestIntegrationSettingsAreReadBack(t *testing.T) {
 	}
 	tr = newTrial(t, one)
 	tr.cfg.Settings = []result.Setting{{Name: "max_connections", Value: strconv.Itoa(connections + 1)}}
-	tr.mustFail(t.Context(), t, result.CauseSettingNotEffective, fmt.Sprintf("max_connections=%d was asked for, the server has %q",
+	tr.mustFail(t.Context(), t, result.CauseSettingNotEffective, fmt.Sprintf("max_connections=%d was requested, but the server has %q",
 		connections+1, variables["max_connections"]))
 }
 

@@ -161,7 +161,7 @@ func TestConfigurationIsCheckedBeforeConnecting(t *testing.T) {
 	for _, tc := range []struct{ old, replacement, want string }{
 		{goodConfig, "", "the environment variable BENCHRUN_CONFIG is empty"},
 		{goodConfig, "{", "reading the loader's configuration"},
-		{`"version":2`, `"version":1`, "version 1, this loader knows 2"},
+		{`"version":2`, `"version":1`, "version 1, this loader reads 2"},
 		{`"seed":42`, `"sed":42`, `unknown field "sed"`},
 		{`"trial":3`, `"trial":0`, "trial 0, attempt 2: both count from 1"},
 		{`"MariaDB"`, `"Oracle"`, `engine is "Oracle"`},
@@ -169,12 +169,12 @@ func TestConfigurationIsCheckedBeforeConnecting(t *testing.T) {
 		{`"port":1`, `"port":70000`, "port is 70000"},
 		{`"USER"`, `""`, "are not named"},
 		{`"bench"`, `"a-b"`, `schema is "a-b"`},
-		{`"bench"`, `"MySQL"`, "schema mysql is not for workloads"},
+		{`"bench"`, `"MySQL"`, "schema mysql belongs to the server: name another schema"},
 		{`"bench"`, `"` + strings.Repeat("x", 51) + `"`, "1 to 50 letters"},
-		{`"bench"`, `"bench","socket":"mysqld.sock"`, `socket is "mysqld.sock", it must be an absolute path`},
+		{`"bench"`, `"bench","socket":"mysqld.sock"`, `socket is "mysqld.sock" but must be an absolute path`},
 		{`"bench"`, `"bench","socket":"/run/mysqld.sock","tls":"Required"`, "connections by a Unix socket are not encrypted"},
 		{`"bench"`, `"bench","tls":"Preferred"`, `tls is "Preferred"`},
-		{`"bench"`, `"bench","tls":"VerifyIdentity","caFile":"/does/not/exist"`, "reading the authorities to trust"},
+		{`"bench"`, `"bench","tls":"VerifyIdentity","caFile":"/does/not/exist"`, "reading the trusted certificate authorities"},
 		{`"connectSeconds":1`, `"connectSeconds":0`, "connectSeconds is 0"},
 		{`"seed":42`, `"limitSeconds":-1`, "limitSeconds is -1"},
 		{`"seed":42`, `"settings":[{"name":"a b","value":"1"}]`, `setting 1 has the name "a b"`},
@@ -182,7 +182,7 @@ func TestConfigurationIsCheckedBeforeConnecting(t *testing.T) {
 		{`"rowsPerCommit":1`, `"rowsPerComit":1`, `workload CommitSize: reading the parameters: json: unknown field "rowsPerComit"`},
 		{`"parameters":{"rows":10,"rowsPerCommit":1}`, `"schemaFile":"x"`, "workload CommitSize: the parameters are missing"},
 		{`"type":"CommitSize"`, `"type":"Sysbench"`, `workload Sysbench: reading the parameters: json: unknown field "rows"`},
-		{`"type":"CommitSize"`, `"type":"Nonsense"`, `workload type "Nonsense" is not known here`},
+		{`"type":"CommitSize"`, `"type":"Nonsense"`, `workload type "Nonsense" is unknown; use one of`},
 		{`"USER"`, `"/does/not/exist"`, "reading credentials"},
 	} {
 		summary, err := runWith(t, strings.Replace(goodConfig, tc.old, tc.replacement, 1), "pod")

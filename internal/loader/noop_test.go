@@ -68,7 +68,7 @@ func TestNoopRefuses(t *testing.T) {
 	for workload, want := range map[string]string{
 		`{`:                  "reading the workload",
 		`{"typo":"x"}`:       "unknown field",
-		`{"type":"Unknown"}`: "is not known here",
+		`{"type":"Unknown"}`: "is unknown; use one of",
 		`{"type":"CommitSize","parameters":{"rows":-1,"rowsPerCommit":1}}`: "rows is -1",
 	} {
 		if _, err := Noop(t.Context(), workload, 1, 0); err == nil || !strings.Contains(err.Error(), want) {

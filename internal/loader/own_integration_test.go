@@ -201,7 +201,7 @@ func TestIntegrationOwnFileThatIsNoGood(t *testing.T) {
 		},
 		"a field too many": {
 			two, "a,b\n1,x\n2,y,z\n", asItIs, result.CauseConfiguration,
-			[]string{"own.csv, line 3: 3 fields, there are 2 columns to load them into"},
+			[]string{"own.csv, line 3: 3 fields for 2 columns"},
 		},
 		"a value that does not fit": {
 			two, "a,b\n1,x\n2,longer\n", asItIs, result.CauseSQL, []string{"Data too long for column 'b' at row 2"},
@@ -232,7 +232,7 @@ func TestIntegrationOwnFileThatIsNoGood(t *testing.T) {
 		},
 		"another engine": {
 			"CREATE TABLE own (a INT) ENGINE=MyISAM", "", asItIs, result.CauseConfiguration,
-			[]string{"storage engine InnoDB was asked for, the server made the table with MyISAM"},
+			[]string{"storage engine InnoDB was requested, but the server created the table with MyISAM"},
 		},
 		"no such engine": {
 			two, "", func(p *bulkinsert.Parameters, _ *result.Data) { p.StorageEngine = "Nonsense" }, result.CauseSQL,

@@ -68,7 +68,7 @@ func (o *owner) readback(ctx context.Context) error {
 	facts.Version = facts.Variables[e.Variables.Version]
 	facts.VersionComment = facts.Variables[e.Variables.VersionComment]
 	if !e.Variables.Matches(facts.Version) {
-		return failure.Newf(result.CauseSettingNotEffective, "engine %s was asked for, the server is %s", e.Name, facts.Version)
+		return failure.Newf(result.CauseSettingNotEffective, "engine %s was requested, but the server is %s", e.Name, facts.Version)
 	}
 	facts.SettingsDigest = server.SettingsDigest(e, facts.Variables)
 	if e, err = server.Described(ctx, e, o.admin); err != nil {
@@ -139,7 +139,7 @@ func (o *owner) explain(ctx context.Context, err error) error {
 	if errors.Join(unknown, unknownBefore, unknownAfter) != nil || !server.Restarted(was, is, between) {
 		return err
 	}
-	return failure.New(result.CauseServerRestarted, fmt.Errorf("the server was up for %s when the attempt began, and %s later "+
+	return failure.New(result.CauseServerRestarted, fmt.Errorf("the server had been up for %s when the attempt began, but %s later "+
 		"for %s: %w", was, between.Round(time.Second), is, err))
 }
 

@@ -83,7 +83,7 @@ func (l *leader) collect(ctx context.Context) error {
 			return failure.New(result.CauseInternal, err)
 		}
 		if p.Facts.Pod != i+1 {
-			return failure.Newf(result.CauseInternal, "pod %d delivered in the name of Pod %d", p.Facts.Pod, i+1)
+			return failure.Newf(result.CauseInternal, "pod %d delivered its measurements as Pod %d", p.Facts.Pod, i+1)
 		}
 		others = append(others, p)
 		l.pods = append(l.pods, p.Facts)

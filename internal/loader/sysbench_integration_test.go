@@ -195,7 +195,7 @@ func TestSysbenchFailures(t *testing.T) {
 			sysbench.Parameters{Events: 1},
 			"function event() os.exit(0) end", nil,
 			result.CauseToolFailed,
-			[]string{"silence is failure"},
+			[]string{"exit code 0 but printed no report"},
 		},
 		"a script that is wrong": {
 			sysbench.Parameters{}, "function event() foo( end", nil, result.CauseToolFailed, []string{"unexpected symbol near 'end'"},

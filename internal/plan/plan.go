@@ -49,10 +49,10 @@ func ForRun(spec *v1alpha1.BenchmarkRunSpec) (*Plan, error) {
 		rounds = int(spec.Trials.Precision.Max)
 	}
 	if rounds < 1 { // the API server does not store that, but specifications come from files, too
-		return nil, fmt.Errorf("a run has at least one repetition (or precision.max): these are %d", rounds)
+		return nil, fmt.Errorf("a run needs at least one repetition (or precision.max) but has %d", rounds)
 	}
 	if len(points)*rounds > MaxTrials {
-		return nil, fmt.Errorf("a run has at most %d trials: %d points times %d repetitions (or precision.max) are %d",
+		return nil, fmt.Errorf("a run has at most %d trials, but %d points times %d repetitions (or precision.max) are %d",
 			MaxTrials, len(points), rounds, len(points)*rounds)
 	}
 	p := &Plan{Points: points, Rounds: rounds}

@@ -82,7 +82,7 @@ func points(spec *v1alpha1.BenchmarkRunSpec) ([]Point, error) {
 }
 
 func tooManySwept(n int) error {
-	return fmt.Errorf("a sweep varies at most %d parameters: these are %d", MaxSwept, n)
+	return fmt.Errorf("a sweep varies at most %d parameters, not %d", MaxSwept, n)
 }
 
 // grid is every combination of the axes' values.

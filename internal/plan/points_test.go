@@ -216,12 +216,12 @@ func TestPlanRefusals(t *testing.T) {
 		"too many parameters": {
 			`{"type": "Sysbench", "sysbench": {"sweep": {"threads": [1], "rate": [1], "tables": [1], "tableSize": [1], "scale": [1],
 			  "options": {"a": ["1"], "b": ["1"]}}}}`, "",
-			"a sweep varies at most 6 parameters: these are 7",
+			"a sweep varies at most 6 parameters, not 7",
 		},
 		"too many parameters in points": {
 			`{"type": "Sysbench", "sysbench": {"points": [{"threads": 1, "rate": 1, "tables": 1}, {"tableSize": 1, "scale": 1,
 			  "options": {"a": "1", "b": "1"}}]}}`, "",
-			"a sweep varies at most 6 parameters: these are 7",
+			"a sweep varies at most 6 parameters, not 7",
 		},
 		"an empty list": {
 			`{"type": "CommitSize", "commitSize": {"sweep": {}}}`, "", "workload.commitSize.sweep lists no values",
@@ -236,7 +236,7 @@ func TestPlanRefusals(t *testing.T) {
 	}
 	spec := commits(1, 2)
 	spec.Trials.Repetitions = ptr.To[int32](2501)
-	const want = "a run has at most 5000 trials: 2 points times 2501 repetitions (or precision.max) are 5002"
+	const want = "a run has at most 5000 trials, but 2 points times 2501 repetitions (or precision.max) are 5002"
 	if _, err := plan.ForRun(spec); err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}

@@ -64,9 +64,9 @@ func Shortage(pod *corev1.Pod, field string, rooms []Room) string {
 			fits = append(fits, fmt.Sprintf("%s of %s", left.String(), name))
 		}
 	}
-	text := "no node that it may use has enough " + strings.Join(lacks, " and ")
+	text := "no eligible node has enough " + strings.Join(lacks, " and ")
 	if len(fits) > 0 {
-		text += fmt.Sprintf("; the most that is left is %s, on node %s", strings.Join(fits, " and "), node)
+		text += fmt.Sprintf("; the most available is %s, on node %s", strings.Join(fits, " and "), node)
 	}
 	return text + fmt.Sprintf(": set %s.requests to what fits (they may be below the limits), or free a node", field)
 }

@@ -55,36 +55,36 @@ func TestShortage(t *testing.T) {
 		"something else": {podOf("1", "256Mi"), "0/3 nodes are available: 3 node(s) had volume node affinity conflict.", nil, ""},
 		"nodes unknown": {
 			podOf("1", "256Mi"), cpuOnly, nil,
-			"no node that it may use has enough cpu (it requests 1): set loader.resources.requests to what fits (they may be below the limits), or free a node",
+			"no eligible node has enough cpu (it requests 1): set loader.resources.requests to what fits (they may be below the limits), or free a node",
 		},
 		"the node with the most left": {
 			podOf("1", "256Mi"), cpuOnly,
 			[]podutil.Room{roomOn("full", "2", "4Gi", podOf("1900m", "1Gi")), tainted, roomOn("small", "2", "4Gi", podOf("960m", "1Gi"), podOf("500m", "1Gi"), ended), cordoned},
-			"no node that it may use has enough cpu (it requests 1); the most that is left is 540m of cpu, on node small: " +
+			"no eligible node has enough cpu (it requests 1); the most available is 540m of cpu, on node small: " +
 				"set loader.resources.requests to what fits (they may be below the limits), or free a node",
 		},
 		"two resources": {
 			podOf("1", "8Gi"), "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient memory.",
 			[]podutil.Room{roomOn("small", "2", "4Gi", podOf("1500m", "1Gi"))},
-			"no node that it may use has enough cpu (it requests 1) and memory (it requests 8Gi); the most that is left is 500m of cpu and 3Gi of memory, " +
+			"no eligible node has enough cpu (it requests 1) and memory (it requests 8Gi); the most available is 500m of cpu and 3Gi of memory, " +
 				"on node small: set loader.resources.requests to what fits (they may be below the limits), or free a node",
 		},
 		"bound to a node": {
 			bound, cpuOnly,
 			[]podutil.Room{roomOn("small", "500m", "4Gi"), roomOn("large", "900m", "4Gi")},
-			"no node that it may use has enough cpu (it requests 1); the most that is left is 500m of cpu, on node small: " +
+			"no eligible node has enough cpu (it requests 1); the most available is 500m of cpu, on node small: " +
 				"set loader.resources.requests to what fits (they may be below the limits), or free a node",
 		},
 		"apart from the database": {
 			apart, cpuOnly,
 			[]podutil.Room{roomOn("database", "1200m", "4Gi", podOf("500m", "1Gi")), roomOn("other", "200m", "4Gi")},
-			"no node that it may use has enough cpu (it requests 1); the most that is left is 200m of cpu, on node other: " +
+			"no eligible node has enough cpu (it requests 1); the most available is 200m of cpu, on node other: " +
 				"set loader.resources.requests to what fits (they may be below the limits), or free a node",
 		},
 		"nothing left": {
 			podOf("1", "256Mi"), cpuOnly,
 			[]podutil.Room{roomOn("small", "2", "4Gi", podOf("3", "1Gi"))},
-			"no node that it may use has enough cpu (it requests 1); the most that is left is 0 of cpu, on node small: " +
+			"no eligible node has enough cpu (it requests 1); the most available is 0 of cpu, on node small: " +
 				"set loader.resources.requests to what fits (they may be below the limits), or free a node",
 		},
 	} {

@@ -31,7 +31,7 @@ func (s *Comparison) readingOverall() string {
 	if len(s.Overall) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Over all points, it is the geometric mean of theirs; the interval of that: %s.",
+	return fmt.Sprintf(" Over all points, the ratio is the geometric mean of the ratios of the points; its interval: %s.",
 		across(len(s.Overall), "variants"))
 }
 

@@ -88,7 +88,7 @@ func decodeDocument(text []byte, d any, version *int) error {
 		return fmt.Errorf("reading %s: %w", JSONFile, err)
 	}
 	if *version != documentVersion {
-		return fmt.Errorf("%s has version %d, this program knows %d", JSONFile, *version, documentVersion)
+		return fmt.Errorf("%s has version %d, this program reads %d", JSONFile, *version, documentVersion)
 	}
 	return nil
 }

@@ -113,8 +113,8 @@ func TestComparisonJSONOfNoNumbers(t *testing.T) {
 func TestDecodeRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		`{`:                    "reading results.json: unexpected end of JSON input",
-		`{"version":2}`:        "results.json has version 2, this program knows 1",
-		`{"run":{"name":"a"}}`: "results.json has version 0, this program knows 1",
+		`{"version":2}`:        "results.json has version 2, this program reads 1",
+		`{"run":{"name":"a"}}`: "results.json has version 0, this program reads 1",
 		`{"version":1,"run":{"name":"a"},"attempts":[{"outcome":"Failed"},{"outcome":"Accepted"}]}`: "results.json: attempt 2 of 2 " +
 			"has no result",
 		`{"version":1,"comparison":{}}`: "results.json is not that of a run",

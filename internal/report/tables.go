@@ -37,7 +37,7 @@ func (t *RequestedTable) Remark() string {
 	if len(t.Missing) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("The table %s lacks what was not measured: %s.", t.Name, strings.Join(t.Missing, ", "))
+	return fmt.Sprintf("The table %s is incomplete; these were not measured: %s.", t.Name, strings.Join(t.Missing, ", "))
 }
 
 // RequestedTables are the tables that the specification of the run asks for.

@@ -46,9 +46,9 @@ func TestTablesOfRun(t *testing.T) {
 				"published":[{"value":"70"}]}`,
 			"metric|1|published\ndurationSeconds|1|70\ninsertedRows|10000|\nrowsPerSecond|1000|",
 			"rowsPerCommit,round,durationSeconds,insertedRows,rowsPerSecond\n1,1,1,10000,1000\n1,2,1,10000,1020.5\n1,3,1,10000,980\n",
-			"The table p lacks what was not measured: x.",
+			"The table p is incomplete; these were not measured: x.",
 		},
-		"nothing of it": {`{"name":"p","metrics":["y","x"]}`, "", "", "The table p lacks what was not measured: y, x."},
+		"nothing of it": {`{"name":"p","metrics":["y","x"]}`, "", "", "The table p is incomplete; these were not measured: y, x."},
 	} {
 		r := small()
 		r.Run.Spec = json.RawMessage(`{"tables":[` + c.spec + `]}`)
@@ -121,7 +121,7 @@ func TestSummaryHasRequestedTables(t *testing.T) {
 	}
 	want := "As published:\n\n| rowsPerCommit | rowsPerSecond | published |\n| ------------: | ------------: | --------: |\n" +
 		"|             1 |          1000 |        78 |\n|          1024 |         14970 |           |\n\n" +
-		"The table p lacks what was not measured: x.\n\nClaims:"
+		"The table p is incomplete; these were not measured: x.\n\nClaims:"
 	if !strings.Contains(b.String(), want) {
 		t.Errorf("there is no\n%s\nin\n%s", want, b.String())
 	}

@@ -65,7 +65,7 @@ const (
 	CauseDocumentInvalid Cause = "DocumentInvalid"
 	// CauseImageChanged: the server or the loader ran another image than in the run's first accepted attempt.
 	CauseImageChanged Cause = "ImageChanged"
-	// CauseForeignResult: the result is that of another Pod.
+	// CauseForeignResult: the result belongs to another Pod.
 	CauseForeignResult Cause = "ForeignResult"
 	// CauseDatabaseLost: the database was deleted, evicted, killed or restarted during the attempt.
 	CauseDatabaseLost Cause = "DatabaseLost"

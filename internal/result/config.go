@@ -126,7 +126,7 @@ func ParseConfig(data []byte) (*Config, error) {
 		return nil, fmt.Errorf("reading the loader's configuration: %w", err)
 	}
 	if c.Version != ConfigVersion {
-		return nil, fmt.Errorf("the loader's configuration has version %d, this loader knows %d: "+
+		return nil, fmt.Errorf("the loader's configuration has version %d, this loader reads %d: "+
 			"use the loader image of the operator's release", c.Version, ConfigVersion)
 	}
 	return &c, nil

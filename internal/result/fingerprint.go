@@ -70,14 +70,14 @@ type FsyncLatency struct {
 // DecodeFingerprint reads the probe's termination message.
 func DecodeFingerprint(message string) (*Fingerprint, error) {
 	if len(message) > 4<<10 {
-		return nil, fmt.Errorf("the fingerprint has %d bytes, at most %d are allowed", len(message), 4<<10)
+		return nil, fmt.Errorf("the fingerprint has %d bytes; at most %d are allowed", len(message), 4<<10)
 	}
 	var f Fingerprint
 	if err := json.Unmarshal([]byte(message), &f); err != nil {
 		return nil, fmt.Errorf("reading the fingerprint: %w", err)
 	}
 	if f.Version != FingerprintVersion {
-		return nil, fmt.Errorf("the fingerprint has version %d, this program knows %d", f.Version, FingerprintVersion)
+		return nil, fmt.Errorf("the fingerprint has version %d, this program reads %d", f.Version, FingerprintVersion)
 	}
 	return &f, nil
 }

@@ -51,7 +51,7 @@ func EncodeHostReport(r HostReport) ([]byte, error) {
 		return nil, fmt.Errorf("encoding the report about the node: %w", err)
 	}
 	if len(data) > maxHostReport {
-		return nil, fmt.Errorf("the report about the node has %d bytes, at most %d are allowed", len(data), maxHostReport)
+		return nil, fmt.Errorf("the report about the node has %d bytes; at most %d are allowed", len(data), maxHostReport)
 	}
 	return data, nil
 }
@@ -59,14 +59,14 @@ func EncodeHostReport(r HostReport) ([]byte, error) {
 // DecodeHostReport reads a termination message.
 func DecodeHostReport(message string) (*HostReport, error) {
 	if len(message) > maxHostReport {
-		return nil, fmt.Errorf("the report about the node has %d bytes, at most %d are allowed", len(message), maxHostReport)
+		return nil, fmt.Errorf("the report about the node has %d bytes; at most %d are allowed", len(message), maxHostReport)
 	}
 	var r HostReport
 	if err := json.Unmarshal([]byte(message), &r); err != nil {
 		return nil, fmt.Errorf("reading the report about the node: %w", err)
 	}
 	if r.Version != HostReportVersion {
-		return nil, fmt.Errorf("the report about the node has version %d, this program knows %d", r.Version, HostReportVersion)
+		return nil, fmt.Errorf("the report about the node has version %d, this program reads %d", r.Version, HostReportVersion)
 	}
 	return &r, nil
 }

@@ -92,7 +92,7 @@ func DecodeObservation(data []byte) (*Observation, error) {
 		return nil, fmt.Errorf("reading the observation: %w", err)
 	}
 	if o.Version != ObservationVersion {
-		return nil, fmt.Errorf("the observation has version %d, this program knows %d", o.Version, ObservationVersion)
+		return nil, fmt.Errorf("the observation has version %d, this program reads %d", o.Version, ObservationVersion)
 	}
 	return &o, nil
 }

@@ -42,7 +42,7 @@ func packed(t *testing.T, files ...result.File) ([][]result.File, [][]string) {
 			}
 		}
 		if total > result.MaxConfigMapBytes {
-			t.Errorf("%v have %d bytes, at most %d are allowed", list, total, result.MaxConfigMapBytes)
+			t.Errorf("%v have %d bytes; at most %d are allowed", list, total, result.MaxConfigMapBytes)
 		}
 		names = append(names, list)
 	}

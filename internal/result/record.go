@@ -197,10 +197,10 @@ func DecodeRecord(data string) (*Record, error) {
 		return nil, fmt.Errorf("reading the record of an attempt: %w", err)
 	}
 	if r.Version != RecordVersion {
-		return nil, fmt.Errorf("the record of an attempt has version %d, this program knows %d", r.Version, RecordVersion)
+		return nil, fmt.Errorf("the record of an attempt has version %d, this program reads %d", r.Version, RecordVersion)
 	}
 	if r.Outcome == OutcomeAccepted && r.Summary == nil {
-		return nil, errors.New("the record of an attempt is accepted and has no summary")
+		return nil, errors.New("the record of an attempt is accepted but has no summary")
 	}
 	return &r, nil
 }

@@ -74,9 +74,9 @@ func TestRecordRefusals(t *testing.T) {
 		"no JSON":                    {"garbage", "invalid character"},
 		"cut off":                    {`{"version":1,"trial":`, "unexpected end of JSON input"},
 		"another type":               {`{"version":1,"trial":"one"}`, "cannot unmarshal"},
-		"no version":                 {`{"trial":1}`, "has version 0, this program knows 1"},
-		"a later version":            {`{"version":2,"outcome":"Accepted"}`, "has version 2, this program knows 1"},
-		"accepted without a summary": {`{"version":1,"trial":1,"attempt":1,"outcome":"Accepted"}`, "is accepted and has no summary"},
+		"no version":                 {`{"trial":1}`, "has version 0, this program reads 1"},
+		"a later version":            {`{"version":2,"outcome":"Accepted"}`, "has version 2, this program reads 1"},
+		"accepted without a summary": {`{"version":1,"trial":1,"attempt":1,"outcome":"Accepted"}`, "is accepted but has no summary"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -112,9 +112,9 @@ func TestFingerprintRefusals(t *testing.T) {
 		"no JSON":         {"exec: not found", "invalid character"},
 		"cut off":         {testutil.Fingerprint[:len(testutil.Fingerprint)-1], "unexpected end of JSON input"},
 		"another type":    {`{"version":1,"cpus":"two"}`, "cannot unmarshal"},
-		"no version":      {`{}`, "has version 0, this program knows 1"},
-		"a later version": {`{"version":2}`, "has version 2, this program knows 1"},
-		"too long":        {`{"version":1}` + strings.Repeat(" ", 4084), "has 4097 bytes, at most 4096 are allowed"},
+		"no version":      {`{}`, "has version 0, this program reads 1"},
+		"a later version": {`{"version":2}`, "has version 2, this program reads 1"},
+		"too long":        {`{"version":1}` + strings.Repeat(" ", 4084), "has 4097 bytes; at most 4096 are allowed"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

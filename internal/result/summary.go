@@ -77,19 +77,19 @@ func DecodeSummary(message string) (*Summary, error) {
 	case found:
 	case strings.HasPrefix(message, anySummaryPrefix):
 		version, _, _ := strings.Cut(message[len(anySummaryPrefix):], " ")
-		return nil, fmt.Errorf("%w: format %s, this program knows format 1", ErrSummaryVersion, Truncate(version, 16))
+		return nil, fmt.Errorf("%w: format %s, this program reads format 1", ErrSummaryVersion, Truncate(version, 16))
 	default:
 		return nil, ErrNoSummary
 	}
 	if len(message) > MaxSummaryBytes {
-		return nil, fmt.Errorf("the summary has %d bytes, at most %d are allowed", len(message), MaxSummaryBytes)
+		return nil, fmt.Errorf("the summary has %d bytes; at most %d are allowed", len(message), MaxSummaryBytes)
 	}
 	var s Summary
 	if err := json.Unmarshal(data, &s); err != nil {
 		return nil, fmt.Errorf("reading the summary: %w", err)
 	}
 	if s.Version != DocumentVersion {
-		return nil, fmt.Errorf("%w: it has version %d, this program knows %d", ErrSummaryVersion, s.Version, DocumentVersion)
+		return nil, fmt.Errorf("%w: it has version %d, this program reads %d", ErrSummaryVersion, s.Version, DocumentVersion)
 	}
 	if s.Failure == nil && s.DocumentSHA256 == "" && !s.Delivered {
 		return nil, errors.New("the summary has neither a document nor a failure, and nothing was delivered")

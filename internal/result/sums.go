@@ -45,7 +45,7 @@ func ParseSums(text []byte) (Sums, error) {
 		line, ended := strings.CutSuffix(line, "\n")
 		digest, name, found := strings.Cut(line, "  ")
 		if raw, err := hex.DecodeString(digest); !ended || !found || name == "" || err != nil || len(raw) != sha256.Size {
-			return nil, fmt.Errorf("%q in %s is no checksum and name of a file", Truncate(line, 200), SumsFile)
+			return nil, fmt.Errorf("%q in %s is not a checksum and a file name", Truncate(line, 200), SumsFile)
 		}
 		if _, twice := sums[name]; twice {
 			return nil, fmt.Errorf("%s names %s twice", SumsFile, name)

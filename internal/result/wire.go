@@ -37,7 +37,7 @@ const (
 )
 
 // ErrDocumentLost is wrapped by every error of ReadDocument: the log does not hold the whole document.
-var ErrDocumentLost = errors.New("the result document did not arrive whole")
+var ErrDocumentLost = errors.New("the result document is incomplete")
 
 // EncodedDocument is a Document as it travels and is stored: compressed JSON and its checksum.
 type EncodedDocument struct {
@@ -52,7 +52,7 @@ func EncodeDocument(d *Document) (EncodedDocument, error) {
 		return EncodedDocument{}, fmt.Errorf("encoding the result document: %w", err)
 	}
 	if len(plain) > maxDocumentExpanded || Values(plain) > maxDocumentValues {
-		return EncodedDocument{}, fmt.Errorf("the result document has %d bytes and %d values, at most %d and %d are allowed",
+		return EncodedDocument{}, fmt.Errorf("the result document has %d bytes and %d values; at most %d and %d are allowed",
 			len(plain), Values(plain), maxDocumentExpanded, maxDocumentValues)
 	}
 	gz, err := compress(plain)
@@ -61,7 +61,7 @@ func EncodeDocument(d *Document) (EncodedDocument, error) {
 	}
 	if len(gz) > MaxDocumentBytes {
 		return EncodedDocument{}, fmt.Errorf(
-			"the result document has %d bytes compressed, at most %d are allowed", len(gz), MaxDocumentBytes)
+			"the result document has %d bytes compressed; at most %d are allowed", len(gz), MaxDocumentBytes)
 	}
 	return EncodedDocument{Gzip: gz, SHA256: Digest(gz)}, nil
 }
@@ -118,7 +118,7 @@ func (t Text) Variables() (map[string]string, error) {
 
 func checkVersion(version int) error {
 	if version != DocumentVersion {
-		return invalid("it has version %d, this program knows %d", version, DocumentVersion)
+		return invalid("it has version %d, this program reads %d", version, DocumentVersion)
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ func ReadDocument(log io.Reader, sha256Hex string) (EncodedDocument, error) {
 				return EncodedDocument{}, lost("%v", err)
 			}
 			if h.sha256 != sha256Hex {
-				return EncodedDocument{}, lost("the log has the document %s, the summary speaks of %s", h.sha256, sha256Hex)
+				return EncodedDocument{}, lost("the log has the document %s, the summary names %s", h.sha256, sha256Hex)
 			}
 			header, next = h, 1
 			buf.Reset()
@@ -235,10 +235,10 @@ func parseHeader(s string) (*documentHeader, error) {
 		return nil, errors.New("its first line cannot be read")
 	}
 	if h.version != DocumentVersion {
-		return nil, fmt.Errorf("it has version %d, this program knows %d", h.version, DocumentVersion)
+		return nil, fmt.Errorf("it has version %d, this program reads %d", h.version, DocumentVersion)
 	}
 	if h.bytes > MaxDocumentBytes {
-		return nil, fmt.Errorf("it has %d bytes, at most %d are allowed", h.bytes, MaxDocumentBytes)
+		return nil, fmt.Errorf("it has %d bytes; at most %d are allowed", h.bytes, MaxDocumentBytes)
 	}
 	return &h, nil
 }

@@ -59,10 +59,10 @@ func TestVerdictsInWords(t *testing.T) {
 		{pair("higher", slightly), "lazy is 8.1% faster than durable (4.1–13%)"},
 		{pair("higher", slower), "lazy is 7.1% slower than durable (4.9–9.2%)"},
 		{pair("higher", equal), "lazy and durable are equal within 5% (ratio 0.98–1.03)"},
-		{pair("higher", none), "no difference shown between lazy and durable (ratio 0.96–1.08); one of 6.1% would probably have been seen"},
+		{pair("higher", none), "no difference shown between lazy and durable (ratio 0.96–1.08); a difference of 6.1% would probably have been detected"},
 		{pair("higher", few), "cannot say whether lazy differs from durable: too few rounds (3): an answer takes at least 4"},
 		{pair("higher", noisy), "cannot say whether lazy differs from durable: the ratios vary too much between rounds; " +
-			"a difference of 5% would take about 60 rounds to show; one of 21% would probably have been seen"},
+			"a difference of 5% would take about 60 rounds to show; a difference of 21% would probably have been detected"},
 	} {
 		if diff := cmp.Diff(tc.want, tc.paired.String()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

@@ -89,8 +89,8 @@ func leastTrials(from int, level float64) int {
 type Standing struct {
 	// Best is the index of the point with the best median, or -1 if nothing was measured.
 	Best int
-	// Rivals are the indexes of the points that cannot be told from the best: with a probability of 95% the truly best point is the
-	// best or one of these.
+	// Rivals are the indexes of the points that cannot be distinguished from the best: with a probability of 95% the truly best
+	// point is the best or one of these.
 	Rivals []int
 }
 

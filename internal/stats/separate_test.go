@@ -192,7 +192,7 @@ func TestCompareSeparateBetweenRuns(t *testing.T) {
 		BaselineValues: around(random, 100, 0.001, 12), Values: around(random, 100, 0.001, 12),
 	}
 	p.Judge(stats.Design{EquivalencePercent: 5, BetweenRuns: stats.DefaultBetweenRuns})
-	if text := p.Why(); !strings.HasPrefix(text, "equal runs may differ by 5%, however many trials they have; one of 12%") {
+	if text := p.Why(); !strings.HasPrefix(text, "equal runs may differ by 5%, however many trials they have; a difference of 12%") {
 		t.Error(text)
 	}
 }

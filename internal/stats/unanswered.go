@@ -88,6 +88,15 @@ func extend(short, long, list []float64) (shortest, longest []float64) {
 // Why says for people why there is no answer.
 func (p *Paired) Why() string { return p.unanswered().cause() }
 
+// detectable says which differences would have been detected. It returns an empty string if that is unknown.
+func (u *Unanswered) detectable() string {
+	low, high := &u.least, &u.most
+	if !low.hasDetectable() {
+		return ""
+	}
+	return fmt.Sprintf("; a difference of %s%% would probably have been detected", percentRange(low.Detectable, high.Detectable))
+}
+
 // unanswered is one comparison.
 func (p *Paired) unanswered() *Unanswered { return &Unanswered{least: *p, most: *p} }
 
@@ -95,8 +104,8 @@ func (p *Paired) unanswered() *Unanswered { return &Unanswered{least: *p, most: 
 func (u *Unanswered) String() string {
 	low, high := &u.least, &u.most
 	if low.Verdict == NoDifferenceShown {
-		return fmt.Sprintf("no difference shown between %s and %s (ratio %.2f–%.2f); one of %s%% would probably have been seen",
-			low.Variant, low.Baseline, low.Low, high.High, percentRange(low.Detectable, high.Detectable))
+		return fmt.Sprintf("no difference shown between %s and %s (ratio %.2f–%.2f)%s",
+			low.Variant, low.Baseline, low.Low, high.High, u.detectable())
 	}
 	return fmt.Sprintf("cannot say whether %s differs from %s: %s", low.Variant, low.Baseline, u.cause())
 }
@@ -129,10 +138,7 @@ func (u *Unanswered) cause() string {
 		text += fmt.Sprintf("; a difference of %d%% would take about %s %s to show", low.EquivalencePercent,
 			countRange(low.RoundsNeeded, high.RoundsNeeded), unit)
 	}
-	if low.hasDetectable() {
-		text += fmt.Sprintf("; one of %s%% would probably have been seen", percentRange(low.Detectable, high.Detectable))
-	}
-	return text
+	return text + u.detectable()
 }
 
 func countRange(low, high int) string { return textRange(strconv.Itoa(low), strconv.Itoa(high)) }

@@ -39,20 +39,20 @@ func TestMergeUnanswered(t *testing.T) {
 		"noise": {
 			[]stats.Paired{noise(323, 0.58), noise(189, 0.075), other, noise(200, 0.2)},
 			[]string{
-				scatter + "; a difference of 5% would take about 189–323 rounds to show; one of 7.5–58% would probably have been seen",
+				scatter + "; a difference of 5% would take about 189–323 rounds to show; a difference of 7.5–58% would probably have been detected",
 				"cannot say whether eager differs from durable: the ratios vary too much between rounds; a difference of 5% would " +
-					"take about 30 rounds to show; one of 20% would probably have been seen",
+					"take about 30 rounds to show; a difference of 20% would probably have been detected",
 			},
 		},
 		"numbers that are not known": {
 			[]stats.Paired{noise(10, 0.58), noise(60, math.Inf(1)), noise(5, math.Inf(1)), noise(5, 0.6)},
 			[]string{
-				scatter + "; one of 58–60% would probably have been seen", scatter + "; a difference of 5% would take about 60 rounds to show", scatter,
+				scatter + "; a difference of 58–60% would probably have been detected", scatter + "; a difference of 5% would take about 60 rounds to show", scatter,
 			},
 		},
 		"no difference": {
 			[]stats.Paired{shown(0.96, 1.08, 0.061), shown(0.99, 1.1, 0.03)},
-			[]string{"no difference shown between lazy and durable (ratio 0.96–1.10); one of 3–6.1% would probably have been seen"},
+			[]string{"no difference shown between lazy and durable (ratio 0.96–1.10); a difference of 3–6.1% would probably have been detected"},
 		},
 		"too few": {
 			[]stats.Paired{separate(2, 3), pair("higher", few), separate(3, 3), metrics},

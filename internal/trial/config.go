@@ -46,7 +46,7 @@ func encode(c *result.Config) (string, error) {
 	}
 	text := strings.ReplaceAll(string(encoded), "$", `\u0024`)
 	if len(text) > maxConfig {
-		return "", fmt.Errorf("the loader's configuration has %d bytes, at most %d are allowed: shorten the workload's texts, or put "+
+		return "", fmt.Errorf("the loader's configuration has %d bytes; at most %d are allowed: shorten the workload's texts, or put "+
 			"them into a file", len(text), maxConfig)
 	}
 	return text, nil
@@ -119,8 +119,8 @@ func configureRows(c *result.Config, t *v1alpha1.TrialsSpec, a Attempt) error {
 	case !a.Pilot:
 		return nil
 	case c.LimitSeconds > 0 && c.LimitSeconds <= seconds:
-		return fmt.Errorf("limits.seconds (%d) must be more than trials.minSeconds (%d): it ends trials before that", c.LimitSeconds,
-			seconds)
+		return fmt.Errorf("limits.seconds (%d) must be more than trials.minSeconds (%d): otherwise trials end too early",
+			c.LimitSeconds, seconds)
 	}
 	c.LimitSeconds = seconds
 	return registry.SetRows(c, workload.MaxRows)

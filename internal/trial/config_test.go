@@ -120,11 +120,11 @@ func TestValidate(t *testing.T) {
 		},
 		"a long configuration": {longProgram(63), ""},
 		"a configuration that is too long for a Pod's environment": {
-			longProgram(64), "the loader's configuration has 131867 bytes, at most 130048 are allowed: shorten the workload's texts, or put " +
+			longProgram(64), "the loader's configuration has 131867 bytes; at most 130048 are allowed: shorten the workload's texts, or put " +
 				"them into a file",
 		},
 		"several Pods": {
-			func(r *v1alpha1.BenchmarkRun) { r.Spec.Loader.Pods = 2 }, "workload CommitSize: this load is made from one Pod: loader.pods is 2, it must be 1",
+			func(r *v1alpha1.BenchmarkRun) { r.Spec.Loader.Pods = 2 }, "workload CommitSize: this load is made from one Pod: loader.pods is 2 but must be 1",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

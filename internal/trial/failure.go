@@ -75,7 +75,7 @@ func judgeReport(v Verdict, l loaders) Verdict {
 	case v.Pod.DeletionTimestamp != nil:
 		return v.Because(result.CausePodDeleted, l.podName(PodIndex(v.Pod))+" was deleted")
 	case errors.Is(err, result.ErrSummaryVersion):
-		return v.Because(result.CauseLoaderVersion, "the loader is of another release: "+err.Error())
+		return v.Because(result.CauseLoaderVersion, "the loader is from another release: "+err.Error())
 	case err != nil && podutil.NotExecutable(v.Pod) != "":
 		return v.Because(result.CauseNotStarted, podutil.NotExecutable(v.Pod))
 	case err != nil:

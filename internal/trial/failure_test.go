@@ -83,14 +83,14 @@ func TestJudgeFailure(t *testing.T) {
 		"a loader of another release": {
 			failedJob,
 			[]corev1.Pod{loader(left(1, `benchrun-summary-v1 {"version":7}`))},
-			verdict{Outcome: result.OutcomeFailed, Cause: result.CauseLoaderVersion, Message: "the loader is of another release: " +
-				"the summary has another version: it has version 7, this program knows 1"},
+			verdict{Outcome: result.OutcomeFailed, Cause: result.CauseLoaderVersion, Message: "the loader is from another release: " +
+				"the summary has another version: it has version 7, this program reads 1"},
 		},
 		"a loader of a later release": {
 			failedJob,
 			[]corev1.Pod{loader(left(1, `benchrun-summary-v2 {}`))},
-			verdict{Outcome: result.OutcomeFailed, Cause: result.CauseLoaderVersion, Message: "the loader is of another release: " +
-				"the summary has another version: format 2, this program knows format 1"},
+			verdict{Outcome: result.OutcomeFailed, Cause: result.CauseLoaderVersion, Message: "the loader is from another release: " +
+				"the summary has another version: format 2, this program reads format 1"},
 		},
 		"memory": {failedJob, []corev1.Pod{loader(left(137, ""), outOfMemory)}, memory},
 		"memory comes before what the loader says": {

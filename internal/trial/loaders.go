@@ -83,7 +83,7 @@ func (l loaders) waiting() string {
 	if l.wanted == 1 {
 		return text
 	}
-	return fmt.Sprintf("%d of %d loaders run, Pod %d does not: %s", l.started(), l.wanted, PodIndex(pod), text)
+	return fmt.Sprintf("%d of %d loaders are running; Pod %d is not: %s", l.started(), l.wanted, PodIndex(pod), text)
 }
 
 // duplicated says whether some index has more than one Pod.

@@ -77,12 +77,12 @@ func TestJudgeSeveralLoaders(t *testing.T) {
 	checkJudgements(t, map[string]judgement{
 		"all ended well":       {jobOfThree(), three, accepted},
 		"and the Job says so":  {succeeded, three, accepted},
-		"one is gone":          {succeeded, three[:2], invalid(result.CausePodDeleted, "the loaders' Pod 1 is gone, and its result with it")},
-		"who leads is gone":    {succeeded, []corev1.Pod{well(1), well(2)}, invalid(result.CausePodDeleted, "the loaders' Pod 0 is gone, and its result with it")},
+		"one is gone":          {succeeded, three[:2], invalid(result.CausePodDeleted, "the loaders' Pod 1 is gone, and so is its result")},
+		"who leads is gone":    {succeeded, []corev1.Pod{well(1), well(2)}, invalid(result.CausePodDeleted, "the loaders' Pod 0 is gone, and so is its result")},
 		"an index twice":       {succeeded, append([]corev1.Pod{well(1)}, three...), invalid(result.CauseStartedTwice, "4 Pods ran for one attempt")},
 		"one did not deliver":  {succeeded, []corev1.Pod{well(0), well(1), reporting(2, func(s *result.Summary) { s.Delivered, s.DocumentSHA256 = false, "beef" })}, withSummary(invalid(result.CauseSilent, "the loader of Pod 2 exited with code 0 but left no result"))},
 		"one said nothing":     {succeeded, []corev1.Pod{well(0), loader(of(1), left(0, "")), well(2)}, withSummary(invalid(result.CauseSilent, "the loader of Pod 1 exited with code 0 but left no result: the termination message holds no summary"))},
-		"in another's name":    {succeeded, []corev1.Pod{well(0), well(1), reporting(2, func(s *result.Summary) { s.Identity.Pod = 1 })}, withSummary(invalid(result.CauseForeignResult, "the result is that of another Pod"))},
+		"in another's name":    {succeeded, []corev1.Pod{well(0), well(1), reporting(2, func(s *result.Summary) { s.Identity.Pod = 1 })}, withSummary(invalid(result.CauseForeignResult, "the result belongs to another Pod"))},
 		"told to stop is none": {failedJobOfThree, []corev1.Pod{failing(0, result.CauseInterrupted, -time.Second), failing(1, result.CauseConnectionLost, time.Second), well(2)}, withSummary(invalid(result.CauseConnectionLost, "Pod 1: it says so"))},
 		"the first that failed": {
 			failedJobOfThree,
@@ -113,18 +113,18 @@ func TestJudgeSeveralLoadersBeforeTheEnd(t *testing.T) {
 		running int
 		waiting string
 	}{
-		"one is not made":   {[]corev1.Pod{running(0), running(2)}, trial.StagePending, 2, "2 of 3 loaders run, Pod 1 is being created"},
+		"one is not made":   {[]corev1.Pod{running(0), running(2)}, trial.StagePending, 2, "2 of 3 loaders are running; Pod 1 is being created"},
 		"all run":           {[]corev1.Pod{running(0), running(1), running(2)}, trial.StageRunning, 0, ""},
 		"one has delivered": {[]corev1.Pod{running(0), well(1), running(2)}, trial.StageRunning, 0, ""},
 		"one waits": {
 			[]corev1.Pod{running(0), unschedulable, running(2)},
 			trial.StagePending, 2,
-			"2 of 3 loaders run, Pod 1 does not: the loader's Pod cannot be scheduled: 0/3 nodes",
+			"2 of 3 loaders are running; Pod 1 is not: the loader's Pod cannot be scheduled: 0/3 nodes",
 		},
 		"none runs": {
 			[]corev1.Pod{unschedulable},
 			trial.StagePending, 0,
-			"0 of 3 loaders run, Pod 1 does not: the loader's Pod cannot be scheduled: 0/3 nodes",
+			"0 of 3 loaders are running; Pod 1 is not: the loader's Pod cannot be scheduled: 0/3 nodes",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -72,7 +72,7 @@ func Judge(job *batchv1.Job, pods []corev1.Pod) Verdict {
 	case l.pending() != nil:
 		return Verdict{Stage: StagePending, Waiting: l.waiting(), Running: l.started(), Pod: l.pending()}
 	case l.incomplete(job):
-		waiting := fmt.Sprintf("%d of %d loaders run, Pod %d is being created", l.started(), l.wanted, l.missing())
+		waiting := fmt.Sprintf("%d of %d loaders are running; Pod %d is being created", l.started(), l.wanted, l.missing())
 		return Verdict{Stage: StagePending, Waiting: waiting, Running: l.started()}
 	default:
 		return Verdict{Stage: StageRunning, Pod: l.leader()}
@@ -116,7 +116,7 @@ func judgeSucceeded(l loaders) Verdict {
 	v := Verdict{Pod: l.leader()}
 	switch {
 	case l.leader() == nil || len(l.pods) < l.wanted:
-		return v.Because(result.CausePodDeleted, l.podName(l.missing())+" is gone, and its result with it")
+		return v.Because(result.CausePodDeleted, l.podName(l.missing())+" is gone, and so is its result")
 	case l.duplicated():
 		return v.Because(result.CauseStartedTwice, fmt.Sprintf("%d Pods ran for one attempt", len(l.pods)))
 	}
@@ -127,7 +127,7 @@ func judgeSucceeded(l loaders) Verdict {
 		}
 		summary, err := result.DecodeSummary(terminationMessage(pod))
 		if errors.Is(err, result.ErrSummaryVersion) {
-			return v.Because(result.CauseLoaderVersion, l.loaderName(i)+" is of another release: "+err.Error())
+			return v.Because(result.CauseLoaderVersion, l.loaderName(i)+" is from another release: "+err.Error())
 		}
 		if err != nil {
 			return v.Because(result.CauseSilent, l.loaderName(i)+" exited with code 0 but left no result: "+err.Error())
@@ -139,7 +139,7 @@ func judgeSucceeded(l loaders) Verdict {
 		case summary.Failure != nil:
 			return v.Because(result.CauseSilent, l.loaderName(i)+" exited with code 0 but reports a failure: "+summary.Failure.Message)
 		case summary.Identity.PodUID != string(pod.UID) || summary.Identity.Pod != i:
-			return v.Because(result.CauseForeignResult, "the result is that of another Pod")
+			return v.Because(result.CauseForeignResult, "the result belongs to another Pod")
 		case summary.Delivered != (i > 0):
 			return v.Because(result.CauseSilent, l.loaderName(i)+" exited with code 0 but left no result")
 		}

@@ -177,14 +177,14 @@ func checkJudgements(t *testing.T, cases map[string]judgement) {
 func TestJudgeSuccess(t *testing.T) {
 	good := loader(left(0, message("pod", "")))
 	accepted := verdict{Outcome: result.OutcomeAccepted, HasSummary: true}
-	foreign := invalid(result.CauseForeignResult, "the result is that of another Pod")
+	foreign := invalid(result.CauseForeignResult, "the result belongs to another Pod")
 	foreign.HasSummary = true
 	contradiction := invalid(result.CauseSilent, "the loader exited with code 0 but reports a failure: the loader says so")
 	contradiction.HasSummary = true
 	checkJudgements(t, map[string]judgement{
 		"accepted":           {succeededJob, []corev1.Pod{good}, accepted},
 		"accepted, complete": {jobWith(condition(batchv1.JobComplete, "")), []corev1.Pod{good}, accepted},
-		"no Pod":             {succeededJob, nil, invalid(result.CausePodDeleted, "the loader's Pod is gone, and its result with it")},
+		"no Pod":             {succeededJob, nil, invalid(result.CausePodDeleted, "the loader's Pod is gone, and so is its result")},
 		"two Pods":           {succeededJob, []corev1.Pod{good, loader()}, invalid(result.CauseStartedTwice, "2 Pods ran for one attempt")},
 		"being deleted": {
 			succeededJob,

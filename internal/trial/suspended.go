@@ -27,7 +27,7 @@ func judgeSuspended(job *batchv1.Job, l loaders) Verdict {
 	switch {
 	case l.started() > 0 && queued:
 		return Verdict{Pod: l.leader()}.Because(result.CauseEvicted, fmt.Sprintf(
-			"Kueue suspended the loader's Job, which it had admitted: LocalQueue %q was stopped, or others needed the quota", queue))
+			"Kueue suspended the loader's Job after admitting it: LocalQueue %q was stopped, or other workloads needed the quota", queue))
 	case l.started() > 0:
 		return Verdict{Pod: l.leader()}.Because(result.CauseEvicted, "the loader's Job was suspended")
 	case queued:

@@ -54,7 +54,7 @@ func TestJudgeSuspendedBeforeItsStart(t *testing.T) {
 
 // A Job that is suspended in mid-attempt deletes its Pods and makes new ones later: the attempt is over.
 func TestJudgeSuspendedInMidAttempt(t *testing.T) {
-	const taken = `Kueue suspended the loader's Job, which it had admitted: LocalQueue "bench" was stopped, or others needed the quota`
+	const taken = `Kueue suspended the loader's Job after admitting it: LocalQueue "bench" was stopped, or other workloads needed the quota`
 	failed := condition(batchv1.JobFailureTarget, batchv1.JobReasonBackoffLimitExceeded)
 	runs, pending := loader(phase(corev1.PodRunning)), loader(phase(corev1.PodPending))
 	going, interrupted := loader(phase(corev1.PodRunning), beingDeleted), loader(leftFailure(result.CauseInterrupted), beingDeleted)

@@ -82,8 +82,8 @@ func checkPilots(comparison *v1alpha1.BenchmarkComparison, p *analysis.Compariso
 		ours, theirs := &p.Variants[pair.Variant], &p.Variants[p.Baseline]
 		a, b := trial.Rows(ours.Run, ours.Plan.Points[pair.Of]), trial.Rows(theirs.Run, theirs.Plan.Points[pair.With])
 		if ours.Run.Spec.Trials.MinSeconds != nil && a != b {
-			return fmt.Errorf("variant %s: rows is %d, that of the baseline is %d: trials.minSeconds decides about the rows of all "+
-				"variants; leave out one of the two", comparison.Spec.Variants[pair.Variant].Name, a, b)
+			return fmt.Errorf("variant %s: rows is %d, but the baseline has %d: trials.minSeconds sets the number of rows for all "+
+				"variants; make the numbers equal or leave out trials.minSeconds", comparison.Spec.Variants[pair.Variant].Name, a, b)
 		}
 	}
 	return nil

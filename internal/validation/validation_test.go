@@ -77,7 +77,7 @@ func TestMinSecondsRefused(t *testing.T) {
 		},
 		"a limit below": {
 			func(r *v1alpha1.BenchmarkRun) { r.Spec.Workload.Limits.Seconds = ptr.To[int32](5) },
-			"limits.seconds (5) must be more than trials.minSeconds (5): it ends trials before that (rowsPerCommit=1)",
+			"limits.seconds (5) must be more than trials.minSeconds (5): otherwise trials end too early (rowsPerCommit=1)",
 		},
 		"no rows": {
 			func(r *v1alpha1.BenchmarkRun) {
@@ -103,8 +103,8 @@ func TestMinSecondsRefused(t *testing.T) {
 		s.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5)
 		s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{Rows: ptr.To[int64](7)}}
 	}).Obj()
-	want := "variant lazy: rows is 7, that of the baseline is 100: trials.minSeconds decides about the rows of all variants; leave out " +
-		"one of the two"
+	want := "variant lazy: rows is 7, but the baseline has 100: trials.minSeconds sets the number of rows for all variants; make the numbers " +
+		"equal or leave out trials.minSeconds"
 	if _, err := validation.PlanComparison(s); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

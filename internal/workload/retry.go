@@ -16,7 +16,7 @@ const maxTries = 20
 type GaveUp struct{ Last error }
 
 func (g GaveUp) Error() string {
-	return fmt.Sprintf("%d tries in a row failed, the last one: %v", maxTries, g.Last)
+	return fmt.Sprintf("%d tries in a row failed; the last error: %v", maxTries, g.Last)
 }
 
 // Unwrap returns the last error.

@@ -38,16 +38,16 @@ func (s Share) Enough(name string, n int64) error {
 	if n >= s.Pods {
 		return nil
 	}
-	return fmt.Errorf("%s is %d, it must be at least loader.pods, %d: all loader Pods share them", name, n, s.Pods)
+	return fmt.Errorf("%s is %d but must be at least loader.pods, %d: all loader Pods share them", name, n, s.Pods)
 }
 
 // CheckShare finds a configuration for several Pods whose workload cannot be shared.
 func CheckShare(cfg *result.Config, shared bool) error {
 	switch {
 	case cfg.Pods > 1 && !shared:
-		return fmt.Errorf("this load is made from one Pod: loader.pods is %d, it must be 1", cfg.Pods)
+		return fmt.Errorf("this load is made from one Pod: loader.pods is %d but must be 1", cfg.Pods)
 	case cfg.Pod < 0 || cfg.Pod >= max(cfg.Pods, 1):
-		return fmt.Errorf("this is Pod %d, and there are %d, counted from 0", cfg.Pod, max(cfg.Pods, 1))
+		return fmt.Errorf("this is Pod %d, but the loader Pods (%d) are numbered from 0", cfg.Pod, max(cfg.Pods, 1))
 	}
 	return nil
 }

@@ -45,17 +45,17 @@ var _ = Describe("a workload", func() {
 			{"packet", "type: BulkInsert, bulkInsert: {table: FileList, rows: 1000000, rowsPerStatement: 1000000}", []string{
 				"a statement of 1000000 rows takes up to ", "the server's max_allowed_packet is 16777216", "set rowsPerStatement to at most ",
 			}},
-			{"infile", `type: TPROCHLoad, tprochLoad: {scaleFactor: "0.01"}`, []string{"needs local_infile=ON, the server has OFF"}},
+			{"infile", `type: TPROCHLoad, tprochLoad: {scaleFactor: "0.01"}`, []string{"needs local_infile=ON, but the server has OFF"}},
 			{"engine", "type: BulkInsert, bulkInsert: {rows: 1000, storageEngine: Nonsense}", []string{"Unknown storage engine 'Nonsense'"}},
 			{"option", `type: Sysbench, sysbench: {script: oltp_read_write, seconds: 1, options: {nonsense: "1"}}`, []string{
 				"invalid option: --nonsense=1",
 			}},
-			{"silent", program("true", ""), []string{"silence is failure", "it printed nothing"}},
+			{"silent", program("true", ""), []string{"ended with exit code 0 but", "it printed nothing"}},
 			{"talks", program("seq 1 30; echo no room >&2", ""), []string{
-				"silence is failure", "its last 20 lines: 12 | 13 | ", " | 30 | no room",
+				"ended with exit code 0 but", "its last 20 lines: 12 | 13 | ", " | 30 | no room",
 			}},
 			{"unmatched", program("seq 1 30", ", result: {pattern: 'TPS: (?P<tps>[0-9]+)', metrics: [{name: tps, unit: t/s}]}"), []string{
-				"silence is failure", "no line that matches", "its last 20 lines: 11 | 12 | ",
+				"ended with exit code 0 but", "no line that matches", "its last 20 lines: 11 | 12 | ",
 			}},
 		}
 		for _, row := range rows {

@@ -36,11 +36,11 @@ var _ = Describe("a comparison", func() {
 		sample, err := os.ReadFile(filepath.Join(repository, "config", "samples", "comparison-durable-or-not.yaml"))
 		Expect(err).NotTo(HaveOccurred())
 		manifest := strings.Replace(string(sample), "limits: {seconds: 3}", "limits: {seconds: 1}", 1)
-		apply(ctx, strings.Replace(manifest, "  maxRounds: 12\n", `  maxRounds: 12
+		apply(ctx, strings.Replace(manifest, "  maxRounds: 12\n", `  maxRounds: 6
   claims:
   - {name: not-half, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "0.5"}}
   - {name: unknown, metric: coffee, ratio: {of: {variant: lazy}, to: {variant: durable}, atMost: "0.5"}}
-  - {name: hundredfold, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "100"}}
+  - {name: hundred-thousandfold, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "100000"}}
 `, 1))
 		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout=10m", "benchmarkcomparison/durable-or-not")
 
@@ -53,7 +53,8 @@ var _ = Describe("a comparison", func() {
 		Expect(strings.Join(comparison.Status.Warnings, "\n")).NotTo(ContainSubstring("different"))
 		Expect(comparison.Status.Differences).To(HaveExactElements(ContainSubstring("innodb_flush_log_at_trx_commit (1 → 0)")))
 
-		// The bounds are far from what is measured: three claims share their error, and a busy machine decides a close one late.
+		// The bounds are so far from what is measured that six rounds decide, however busy the machine is: three claims share
+		// their error.
 		By("judging what was claimed")
 		var verdicts []v1alpha1.ClaimVerdict
 		for _, c := range comparison.Status.Claims {
@@ -62,9 +63,10 @@ var _ = Describe("a comparison", func() {
 		Expect(verdicts).To(HaveExactElements(v1alpha1.ClaimHolds, v1alpha1.ClaimCannotSay, v1alpha1.ClaimDoesNotHold), "%+v", comparison.Status.Claims)
 
 		By("showing what users look at")
-		Expect(kubectl(ctx, "get", "bcmp")).To(MatchRegexp(`durable-or-not\s+Decided\s+\d+/12\s+lazy is .* durable \(.*\)\s+\dm`))
+		Expect(kubectl(ctx, "get", "bcmp")).To(MatchRegexp(`durable-or-not\s+Decided\s+\d+/6\s+lazy is .* durable \(.*\)\s+\dm`))
 		summary := configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"]
-		Expect(summary).To(And(HavePrefix("# durable-or-not: written and flushed once a second is "), ContainSubstring("**faster**"), ContainSubstring("hundredfold **does not hold**"),
+		Expect(summary).To(And(HavePrefix("# durable-or-not: written and flushed once a second is "), ContainSubstring("**faster**"),
+			ContainSubstring("hundred-thousandfold **does not hold**"),
 			MatchRegexp(`durable → lazy: innodbFsyncsPerTransaction 1(\.\d+)? → 0`)))
 
 		By("leaving nothing that runs, and nothing at all when it is deleted")

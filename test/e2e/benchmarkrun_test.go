@@ -96,7 +96,7 @@ var _ = Describe("a run", func() {
 		func(ctx SpecContext, variable, line string) {
 			apply(ctx, small("refused", "    variables: {"+variable+"}"))
 			Expect(failure(finished(ctx, "refused"))).To(And(
-				HavePrefix("ServerRefusedConfiguration: the server says: "), ContainSubstring(line)))
+				HavePrefix("ServerRefusedConfiguration: the server reported: "), ContainSubstring(line)))
 		},
 		Entry("a misspelt value", `innodb_flush_method: O_DIRCET`,
 			"Error while setting value 'O_DIRCET' to 'innodb-flush-method'", SpecTimeout(runTime)),

@@ -64,6 +64,6 @@ var _ = Describe("a bundle", func() {
 		Expect(os.WriteFile(path, text, 0o600)).To(Succeed())
 		code, _, errs = plugin(ctx, "", "reproduce", path)
 		Expect(code).To(Equal(3))
-		Expect(errs).To(ContainSubstring(path + ": this is not a whole, unchanged bundle"))
+		Expect(errs).To(ContainSubstring(path + ": this is not a complete, unchanged bundle"))
 	}, SpecTimeout(runTime))
 })

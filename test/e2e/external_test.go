@@ -36,7 +36,7 @@ var _ = Describe("an external server", func() {
 			{"port", "host: server, port: 3307, credentialsSecretName: credentials", "", "DatabaseUnreachable", "the server did not answer for 20s"},
 			{"identity", reachable, ", tls: {mode: VerifyIdentity}", "DatabaseUnreachable", "failed to verify certificate"},
 			{"privilege", reachable + ", schema: forbidden", "", "LoaderFailed", "Access denied for user 'bench'@'%' to database 'forbidden'"},
-			{"taken", reachable + ", schema: theirs", "", "NameTaken", "the schema theirs holds objects that Benchrun did not make (table "},
+			{"taken", reachable + ", schema: theirs", "", "NameTaken", "the schema theirs holds objects that Benchrun did not create (table "},
 			{"setting", reachable, ", settings: {bufferPoolSize: 777Mi}", "SettingNotEffective", "innodb_buffer_pool_size"},
 			{"secret", "host: server, credentialsSecretName: none", "", "LoaderNotStarted", `secret "none" not found`},
 		}

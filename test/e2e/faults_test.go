@@ -107,7 +107,7 @@ var _ = Describe("bad luck", func() {
 		Entry("a loader that fits nowhere", "  seed: 7", "  loader: {nodeSelector: {no: such}}", "LoaderNotStarted",
 			"the loader's Pod cannot be scheduled", SpecTimeout(runTime)),
 		Entry("a loader that is too large", "  seed: 7", "  loader: {resources: {limits: {cpu: 64, memory: 96Mi}}}", "LoaderNotStarted",
-			"no node that it may use has enough cpu (it requests 64); the most that is left is ", SpecTimeout(runTime)),
+			"no eligible node has enough cpu (it requests 64); the most available is ", SpecTimeout(runTime)),
 	)
 
 	DescribeTable("a quota without room fails within the deadline, in the cluster's words",

@@ -68,7 +68,7 @@ var _ = It("measures two comparisons and a run in one lane one after the other",
 	kubectl(ctx, "wait", "--for=condition=Admitted=False", "--timeout=1m", "benchmarkcomparison/two")
 	waiting := "waiting for comparison " + namespace + "/one, which holds lane " + namespace
 	for object, want := range map[string]string{
-		"brun/lone": waiting + "; next in the queue", "bcmp/two": "in the queue of lane " + namespace + "; others are before it",
+		"brun/lone": waiting + "; next in the queue", "bcmp/two": "in the queue of lane " + namespace + "; others are ahead of it",
 	} {
 		Expect(kubectl(ctx, "get", object, "-o", `jsonpath={.status.conditions[?(@.type=="Admitted")].message}`)).To(Equal(want))
 	}

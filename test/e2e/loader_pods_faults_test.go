@@ -33,7 +33,7 @@ var _ = Describe("four loader Pods", func() {
 		apply(ctx, four("barrier", "1100m"))
 		Expect(failure(finished(ctx, "barrier"))).To(And(
 			HavePrefix("BarrierTimeout: "), ContainSubstring("not all loaders ran within trials.startDeadlineSeconds (40): "),
-			MatchRegexp(`[12] of 4 loaders run, Pod [0-3] does not: the loader's Pod cannot be scheduled: .*Insufficient cpu`)))
+			MatchRegexp(`[12] of 4 loaders are running; Pod [0-3] is not: the loader's Pod cannot be scheduled: .*Insufficient cpu`)))
 	}, SpecTimeout(runTime))
 
 	It("of which a quota allows two say so", func(ctx SpecContext) {
@@ -41,7 +41,7 @@ var _ = Describe("four loader Pods", func() {
 		kubectl(ctx, "wait", "--for=jsonpath={.status.hard.pods}=3", "--timeout=30s", "resourcequota/pods")
 		apply(ctx, four("quota", "200m"))
 		Expect(failure(finished(ctx, "quota"))).To(And(
-			HavePrefix("BarrierTimeout: "), MatchRegexp("2 of 4 loaders run, Pod [0-3] is being created: .*exceeded quota: pods")))
+			HavePrefix("BarrierTimeout: "), MatchRegexp("2 of 4 loaders are running; Pod [0-3] is being created: .*exceeded quota: pods")))
 	}, SpecTimeout(runTime))
 
 	It("of which one is deleted are measured again", func(ctx SpecContext) {

@@ -91,7 +91,7 @@ var _ = Describe("a server of the MariaDB operator's", func() {
 		unrestricted(ctx)
 		apply(ctx, operated("refused", "\n    variables: {innodb_flush_method: O_DIRCET}"))
 		Expect(failure(finished(ctx, "refused"))).To(And(
-			HavePrefix("ServerRefusedConfiguration: the server says: "), ContainSubstring("Error while setting value 'O_DIRCET'")))
+			HavePrefix("ServerRefusedConfiguration: the server reported: "), ContainSubstring("Error while setting value 'O_DIRCET'")))
 	}, SpecTimeout(runTime))
 
 	It("that loses its Pod is replaced by a new one", func(ctx SpecContext) {

@@ -49,7 +49,7 @@ metadata: {name: claim-db1}
 spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}`)
 		apply(ctx, quick("claim", ""))
 		Expect(failure(finished(ctx, "claim"))).To(HavePrefix(
-			"NameTaken: PersistentVolumeClaim claim-db1 exists and is not this run's: delete it, or use another name for the run"))
+			"NameTaken: PersistentVolumeClaim claim-db1 exists and does not belong to this run: delete it, or use another name for the run"))
 		var claim corev1.PersistentVolumeClaim
 		Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "claim-db1"}, &claim)).To(Succeed())
 		Expect(claim.DeletionTimestamp).To(BeNil())
@@ -120,7 +120,7 @@ var _ = Describe("an end that holds", func() {
 		measuring(ctx, "never")
 		allowNoMoreConfigMaps(ctx)
 		Expect(failure(finished(ctx, "never"))).To(And(
-			HavePrefix("DeadlineExceeded: the run did not end within 1m30s (spec.deadlineSeconds): "), ContainSubstring("trial 1 has measured "),
+			HavePrefix("DeadlineExceeded: the run did not finish within 1m30s (spec.deadlineSeconds): "), ContainSubstring("trial 1 has measured "),
 			ContainSubstring("exceeded quota: none")))
 		kubectl(ctx, "delete", "quota", "none")
 		kubectl(ctx, "wait", "--for=delete", "--timeout=2m", "statefulset/never-db1")

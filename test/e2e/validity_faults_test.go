@@ -96,7 +96,7 @@ var _ = Describe("a measurement that is not what was asked for", func() {
 		complete(ctx, "cpu")
 		Expect(outcomes(ctx, "cpu")).To(Equal(disturbedOnce("Throttled")))
 		Expect(record(ctx, "cpu-t1-a1").Message).To(And(
-			HavePrefix("the server was throttled at its CPU limit (8) for "), ContainSubstring("the run asks for no CPU limit")))
+			HavePrefix("the server was throttled at its CPU limit (8) for "), ContainSubstring("the run requests no CPU limit")))
 	}, SpecTimeout(runTime))
 
 	It("a server that its own limit holds back beyond what the run allows fails, and says what to do", func(ctx SpecContext) {
@@ -104,7 +104,7 @@ var _ = Describe("a measurement that is not what was asked for", func() {
 			"storage: {size: 1Gi}", "storage: {size: 1Gi}, resources: {limits: {cpu: 100m, memory: 672Mi}}").Replace(long("narrow", ""))
 		apply(ctx, manifest)
 		Expect(failure(finished(ctx, "narrow"))).To(And(
-			HavePrefix("TooManyInvalid: attempts disturbed: 2, allowed by trials.maxInvalid: 1; the last one was of trial 1: Throttled: "),
+			HavePrefix("TooManyInvalid: invalidated attempts: 2 (trials.maxInvalid allows 1); the last one was of trial 1: Throttled: "),
 			ContainSubstring("the server was throttled at its CPU limit (100m) for "),
 			ContainSubstring("trials.maxThrottledPercent allows 1%: raise database.resources.limits.cpu, or allow more")))
 	}, SpecTimeout(runTime))

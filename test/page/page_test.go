@@ -46,7 +46,7 @@ func TestPageHasThePoints(t *testing.T) {
 	for name, want := range map[string]map[string]int{
 		"sweep":      {"#values g.dot circle": 66, "#values g.median circle": 11, "#values tbody tr": 11},
 		"grid":       {"#values g.dot circle": 80, "#values g.median > *": 20, "#values g.cell path": 20},
-		"comparison": {"#verdicts figure:first-of-type g.ratio > *": 1 + 6, "#verdicts g.dot > *": 6 * 2 * 8, "#values g.median > *": 12, "#values g.dot circle": 96},
+		"comparison": {"#verdicts figure:first-of-type g.ratio > *": 1 + 6, "#verdicts g.dot > *": 6 * 2 * 10, "#values g.median > *": 12, "#values g.dot circle": 120},
 		"words":      {"#values g.dot circle": 12, "#further g.bar path": 16},
 		"failed":     {"svg": 0},
 		// Four lines of five points, and a line of five.

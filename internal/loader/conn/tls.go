@@ -27,11 +27,11 @@ func tlsConfig(server result.Server) (*tls.Config, error) {
 		}
 		pem, err := os.ReadFile(server.CAFile)
 		if err != nil {
-			return nil, fmt.Errorf("reading the authorities to trust: %w", err)
+			return nil, fmt.Errorf("reading the trusted certificate authorities: %w", err)
 		}
 		cfg.RootCAs = x509.NewCertPool()
 		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s holds no certificate in PEM", server.CAFile)
+			return nil, fmt.Errorf("%s contains no PEM certificate", server.CAFile)
 		}
 		return cfg, nil
 	default:

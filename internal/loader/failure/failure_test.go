@@ -68,7 +68,7 @@ func TestReasons(t *testing.T) {
 			&engine.MariaDB, fmt.Errorf("sql: Scan error on column index 0: %w", strconv.ErrSyntax), result.CauseInternal,
 		},
 		"rows that somebody else deleted": {
-			&engine.MariaDB, fmt.Errorf("deleting: %w", workload.Disturbed{Reason: "9 of 10 were there"}), result.CauseCheckFailed,
+			&engine.MariaDB, fmt.Errorf("deleting: %w", workload.Disturbed{Reason: "only 9 of 10 rows existed"}), result.CauseCheckFailed,
 		},
 		"tried again too often": {
 			&engine.MariaDB, fmt.Errorf("inserting: %w", workload.GaveUp{Last: server(1213)}), result.CauseTooManyErrors,

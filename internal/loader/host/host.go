@@ -67,7 +67,7 @@ func (h *Host) settings(requested *result.HostSettings) ([]setting, error) {
 func diskName(name string) error {
 	switch {
 	case name == "" || name == result.Unknown:
-		return errors.New("the disk below the data volume is not known, so that its I/O scheduler cannot be changed")
+		return errors.New("the disk of the data volume is unknown, so its I/O scheduler cannot be changed")
 	case strings.Contains(name, "/") || strings.HasPrefix(name, "."):
 		return fmt.Errorf("%q is not the name of a disk", name)
 	}

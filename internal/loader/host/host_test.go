@@ -129,7 +129,7 @@ func TestNotEffective(t *testing.T) {
 		"the disk is unknown": {
 			func(h *host.Host) { h.Disk = result.Unknown },
 			result.HostSettings{Swappiness: "1", IOScheduler: "none"},
-			[]string{"the disk below the data volume is not known"},
+			[]string{"the disk of the data volume is unknown"},
 			result.HostSettings{},
 		},
 		"no disk of /sys/block": {

@@ -56,7 +56,7 @@ func StartMilestones(ctx context.Context, db *sql.DB, requested workload.Milesto
 			return -1, -1, nil
 		}
 		if err = db.QueryRowContext(ctx, requested.Sizes).Scan(&table, &indexes); err != nil {
-			return -1, -1, fmt.Errorf("asking for the table's size: %w", err)
+			return -1, -1, fmt.Errorf("reading the table's size: %w", err)
 		}
 		return table, indexes, nil
 	}

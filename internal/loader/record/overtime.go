@@ -130,7 +130,7 @@ func unpack(length time.Duration, list []partDistribution) (*overTime, error) {
 	for _, p := range list {
 		d, ok := p.Counts.distribution()
 		if !ok || p.Interval < 0 || p.Interval >= maxDistributions || p.Operation < 0 || int(p.Operation) >= len(operations) {
-			return nil, fmt.Errorf("the latencies of interval %d are none", p.Interval)
+			return nil, fmt.Errorf("the latencies of interval %d are not valid", p.Interval)
 		}
 		o.add(time.Duration(p.Interval+1)*o.length, p.Operation, d)
 	}

@@ -99,7 +99,7 @@ func (b *meeting) start(ctx context.Context, statement string) (time.Time, error
 		case l.released < b.meetings:
 			return false, nil
 		case l.remaining < -barrierLate:
-			return false, failure.Newf(result.CauseStartedLate, "Pod %d learned of the start %s after it, %s are allowed",
+			return false, failure.Newf(result.CauseStartedLate, "Pod %d learned of the start %s late; at most %s is allowed",
 				b.id.Pod, -l.remaining, barrierLate)
 		}
 		// The server read its clock somewhere between question and answer.

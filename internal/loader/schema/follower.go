@@ -35,8 +35,8 @@ func (b *Follower) Join(ctx context.Context) error {
 		return fmt.Errorf("waiting for Pod 0: %w", err)
 	}
 	if !arrived {
-		return failure.Newf(result.CauseBarrierTimeout, "Pod 0 of the %d loader Pods, which prepares, was not there within %s",
-			b.pods, b.atMost)
+		return failure.Newf(result.CauseBarrierTimeout,
+			"Pod 0 of the %d loader Pods, which prepares the tables, did not arrive within %s", b.pods, b.atMost)
 	}
 	return register(ctx, b.db, b.dialect, b.schema, b.id)
 }

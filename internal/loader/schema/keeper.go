@@ -160,7 +160,8 @@ func (k *Keeper) Holds(ctx context.Context) error {
 	var held sql.NullBool
 	query := "SELECT " + k.dialect.Locks.Holder + " = " + k.dialect.Sessions.Own
 	if err := k.conn.QueryRowContext(ctx, query, k.lockName()).Scan(&held); err != nil {
-		return failure.New(result.CauseConnectionLost, fmt.Errorf("asking whether the schema is still ours: %w", err))
+		return failure.New(result.CauseConnectionLost,
+			fmt.Errorf("checking that this attempt still holds the lock of the schema: %w", err))
 	}
 	if !held.Bool {
 		return failure.Newf(result.CauseConnectionLost, "the lock of the schema %s was lost", k.schema)

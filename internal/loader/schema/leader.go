@@ -35,7 +35,7 @@ func (b *Leader) Gather(ctx context.Context) error {
 	if err != nil || all {
 		return err
 	}
-	return failure.Newf(result.CauseBarrierTimeout, "%d of the %d loader Pods were there within %s, missing: Pod %s",
+	return failure.Newf(result.CauseBarrierTimeout, "%d of the %d loader Pods arrived within %s; missing: Pod %s",
 		b.pods-len(missing), b.pods, b.atMost, strings.Join(missing, ", "))
 }
 

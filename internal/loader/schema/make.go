@@ -36,8 +36,8 @@ func (k *Keeper) adopt(ctx context.Context) error {
 			return err
 		}
 		if !ours {
-			return failure.Newf(result.CauseSchemaTaken, "the schema %s holds objects that Benchrun did not make (%s): "+
-				"name a schema that does not exist, or is empty", k.schema, listed(foreign))
+			return failure.Newf(result.CauseSchemaTaken, "the schema %s holds objects that Benchrun did not create (%s): "+
+				"name a schema that does not exist or is empty", k.schema, listed(foreign))
 		}
 	}
 	if err := k.makeObjectsTable(ctx); err != nil {

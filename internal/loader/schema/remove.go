@@ -73,7 +73,7 @@ func (h *holding) remove(ctx context.Context) error {
 		}
 	}
 	if ours {
-		return fmt.Errorf("it holds objects that Benchrun did not make: %s", listed(others))
+		return fmt.Errorf("it holds objects that Benchrun did not create: %s", listed(others))
 	}
 	return nil
 }

@@ -122,7 +122,7 @@ func TestAMadeUpEngineWithAnothersOptions(t *testing.T) {
 	variables := madeUpServer(database.MyCnf(&engine.MariaDB, db))
 	applied := CompareSettings(&madeUp, requested, variables)
 	err := RefusedSettings(&madeUp, requested, applied, variables)
-	if err == nil || !strings.Contains(err.Error(), `durability=FULL was asked for, the server has "0"`) {
+	if err == nil || !strings.Contains(err.Error(), `durability=FULL was requested, but the server has "0"`) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -187,7 +187,7 @@ func RefusedSettings(
 		if find(e, requested[i], variables).known { //nolint:gosec // applied is as long as requested
 			server = fmt.Sprintf("the server has %q", a.Effective)
 		}
-		refused = append(refused, fmt.Sprintf("%s=%s was asked for, %s", a.Name, a.Requested, server))
+		refused = append(refused, fmt.Sprintf("%s=%s was requested, but %s", a.Name, a.Requested, server))
 	}
 	if len(refused) == 0 {
 		return nil

@@ -231,9 +231,9 @@ func TestRefusedSettingsNamesEachOne(t *testing.T) {
 	}
 	applied := CompareSettings(&engine.MariaDB, requested, variables)
 	err := RefusedSettings(&engine.MariaDB, requested, applied, variables)
-	const want = `innodb_bufer_pool_size=1G was asked for, the server has no such variable; ` +
-		`max_connections=152 was asked for, the server has "151"; ` +
-		`sync_binlog=1 was asked for, the server has "0"`
+	const want = `innodb_bufer_pool_size=1G was requested, but the server has no such variable; ` +
+		`max_connections=152 was requested, but the server has "151"; ` +
+		`sync_binlog=1 was requested, but the server has "0"`
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v\nwant %s", err, want)
 	}
@@ -274,7 +274,7 @@ func TestSettingsDigestLeavesOutStateAndIdentity(t *testing.T) {
 	if SettingsDigest(&engine.MariaDB, one) == SettingsDigest(&engine.MariaDB, other) {
 		t.Error("two servers that are set otherwise have one digest")
 	}
-	want := []string{`extra was "" and is "1"`, `sync_binlog was "1" and is "0"`}
+	want := []string{`extra was "" and is now "1"`, `sync_binlog was "1" and is now "0"`}
 	if diff := cmp.Diff(want, ChangedVariables(&engine.MariaDB, one, other)); diff != "" {
 		t.Errorf("changed (-want +got):\n%s", diff)
 	}

@@ -34,7 +34,7 @@ func ChangedVariables(e *engine.Engine, before, after map[string]string) []strin
 		was, had := before[name]
 		is, has := after[name]
 		if (was != is || had != has) && !e.Variables.IsState(name) {
-			changed = append(changed, fmt.Sprintf("%s was %q and is %q", name, was, is))
+			changed = append(changed, fmt.Sprintf("%s was %q and is now %q", name, was, is))
 		}
 	}
 	return changed

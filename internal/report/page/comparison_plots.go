@@ -178,7 +178,7 @@ func latenciesOfVariants(s *report.Comparison, pairs []stats.Paired, d *Comparis
 		if len(at) > 0 {
 			title += " at " + stats.Label(at)
 		}
-		p := plot.Percentiles(title, "What share of the operations took no longer: all rounds together.", lines[op])
+		p := plot.Percentiles(title, "The share of operations that took at most this long, in all rounds together.", lines[op])
 		drawn = with(drawn, p, dotted(stats.Label(at)), "latency", op)
 	}
 	return drawn

@@ -45,7 +45,7 @@ func overTime(of []timed, at, whose string) []Drawing {
 	drawn := with(nil, plot.Lines("Rate over time"+where, since, unit, "The rate in each interval "+whose+".", rates),
 		dotted(at), "throughput_over_time")
 	drawn = with(drawn, plot.Lines("Longest latency over time"+where, since, "ms, the longest in each interval",
-		"The longest latency in each interval "+whose+": where stalls show.", longest), dotted(at), "longest_latency_over_time")
+		"The longest latency in each interval "+whose+", which shows stalls.", longest), dotted(at), "longest_latency_over_time")
 	return append(drawn, percentilesOverTime(of, at, whose)...)
 }
 
@@ -85,7 +85,7 @@ func percentiles(points []chosen, operations []string, d *Details) []Drawing {
 			}
 		}
 		drawn = with(drawn, plot.Percentiles("Latency of "+op,
-			"What share of the operations took no longer: all trials of a point together.", lines), "latency", op)
+			"The share of operations that took at most this long, in all trials of a point together.", lines), "latency", op)
 	}
 	return drawn
 }

@@ -227,7 +227,7 @@ func (c *Claim) subject(list []Series) (s subject, err error) {
 		case len(s.in) == 0:
 			return s, fmt.Errorf("bestAt: %s names no point of %s", c.BestAt.At, c.BestAt.Among)
 		case len(s.out) == 0:
-			return s, fmt.Errorf("bestAt: %s names every point of %s: there is none left to compare with", c.BestAt.At, c.BestAt.Among)
+			return s, fmt.Errorf("bestAt: %s names every point of %s: no point is left to compare with", c.BestAt.At, c.BestAt.Among)
 		}
 		return s, nil
 	}

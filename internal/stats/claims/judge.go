@@ -188,10 +188,15 @@ func (g judge) bestAt(j *Judgement) {
 		return
 	}
 	if g.best([]*Series{best, other}) == best {
-		j.Detail = fmt.Sprintf("%s has the best median but cannot be told from %s: %s", g.name(best), g.name(rival), times(nearest))
+		j.Detail = indistinct(g.name(best), g.name(rival), nearest)
 		return
 	}
-	j.Detail = fmt.Sprintf("%s has the best median but cannot be told from %s: %s", g.name(other), g.name(claimed), times(worst))
+	j.Detail = indistinct(g.name(other), g.name(claimed), worst)
+}
+
+// indistinct says that a rival may be as good as the point with the best median, with the ratio of the two.
+func indistinct(best, rival string, ratio stats.Ratio) string {
+	return fmt.Sprintf("%s has the best median but cannot be distinguished from %s: %s", best, rival, times(ratio))
 }
 
 // best of some series by their medians.

@@ -71,7 +71,7 @@ func TestJudge(t *testing.T) {
 		"best of less":          {best("16"), bySize("lower", six, 900, 500, 400), claims.Holds, true, "rowsPerCommit=16 is the best; closest rival rowsPerCommit=4: 1.2"},
 		"another is best":       {best("4"), bySize("higher", six, 100, 500, 600), claims.DoesNotHold, true, "rowsPerCommit=16 is better than rowsPerCommit=4: 1.2"},
 		"another is best, less": {best("4"), bySize("lower", six, 900, 500, 400), claims.DoesNotHold, true, "rowsPerCommit=16 is better than rowsPerCommit=4: 1.2"},
-		"two are the best":      {best("16"), bySize("higher", six, 100, 600, 600), claims.CannotSay, false, "cannot be told from"},
+		"two are the best":      {best("16"), bySize("higher", six, 100, 600, 600), claims.CannotSay, false, "cannot be distinguished from"},
 		"rising":                {order(false), bySize("higher", six, 100, 500, 600), claims.Holds, true, "weakest step, from rowsPerCommit=4 to rowsPerCommit=16: 1.2"},
 		"rising, then level":    {order(false), bySize("higher", six, 100, 500, 500), claims.Holds, true, "×"},
 		"rising, then falling":  {order(false), bySize("higher", six, 100, 500, 400), claims.DoesNotHold, true, "from rowsPerCommit=4 to rowsPerCommit=16: 0.8"},

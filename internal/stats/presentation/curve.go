@@ -83,11 +83,11 @@ func (c *Curve) collision(a, b *claims.Series) error {
 	maps.Copy(names, b.Parameters)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if a.Parameters[name] != b.Parameters[name] {
-			return fmt.Errorf("%s and %s have the same place: write in among or in lines what %s is", pointName(a),
+			return fmt.Errorf("%s and %s would be drawn at the same place: set %s in among, or name it in lines", pointName(a),
 				pointName(b), name)
 		}
 	}
-	return fmt.Errorf("%s is there twice", pointName(a))
+	return fmt.Errorf("%s is listed twice", pointName(a))
 }
 
 func pointName(p *claims.Series) string {

@@ -56,7 +56,7 @@ func TestCheck(t *testing.T) {
 		"no such value":  {run, presentation.Curve{Against: "rows", Among: among("", "concurrency", "4")}, "plot p: among: no point has concurrency=4; concurrency is one of 1, 5, 20"},
 		"of many values": {many, presentation.Curve{Against: "n", Among: among("", "n", "x")}, "plot p: among: no point has n=x; n is one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 8 more"},
 		"no such point":  {run, presentation.Curve{Against: "rows", Among: among("", "concurrency", "1", "rows", "500")}, "plot p: among: concurrency=1, rows=500 names no point"},
-		"one place":      {run, presentation.Curve{Against: "concurrency"}, "plot p: concurrency=5, rows=2000 and concurrency=5, rows=500 have the same place: write in among or in lines what rows is"},
+		"one place":      {run, presentation.Curve{Against: "concurrency"}, "plot p: concurrency=5, rows=2000 and concurrency=5, rows=500 would be drawn at the same place: set rows in among, or name it in lines"},
 		"one lacks it":   {odd, presentation.Curve{Against: "rows", Lines: "concurrency"}, "plot p: rows=7 has no parameter concurrency: name other points in among"},
 	} {
 		c.curve.Name = "p"

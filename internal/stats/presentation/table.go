@@ -73,7 +73,7 @@ func (t *Table) checkFigure(f *Figure, all space, chosen []claims.Series) error 
 	case len(named) > 1 && f.Of.Variant == "" && len(f.Of.Parameters) == 0:
 		return errors.New("of is missing: the table has several points")
 	case len(named) > 1:
-		return fmt.Errorf("of: %s names %d points of the table, of which it must name one: %s and %s among them", f.Of, len(named),
+		return fmt.Errorf("of: %s names %d points of the table, but must name exactly one: %s and %s among them", f.Of, len(named),
 			pointName(&named[0]), pointName(&named[1]))
 	}
 	return nil

@@ -30,9 +30,9 @@ func TestTableCheck(t *testing.T) {
 		"no such point":    {run, presentation.Table{Among: among("", "concurrency", "1", "rows", "500")}, "table t: among: concurrency=1, rows=500 names no point"},
 		"no metric":        {run, figure("x", among("", "concurrency", "1")), "table t: published figure 1: the table has no metric x; it has rate, seconds"},
 		"of no value":      {run, figure("", among("", "concurrency", "4")), "table t: published figure 1: of: no point has concurrency=4; concurrency is one of 1, 5, 20"},
-		"of several":       {run, figure("", among("", "concurrency", "5")), "table t: published figure 1: of: concurrency=5 names 2 points of the table, of which it must name one: concurrency=5, rows=2000 and concurrency=5, rows=500 among them"},
+		"of several":       {run, figure("", among("", "concurrency", "5")), "table t: published figure 1: of: concurrency=5 names 2 points of the table, but must name exactly one: concurrency=5, rows=2000 and concurrency=5, rows=500 among them"},
 		"of which":         {run, figure("", claims.Selector{}), "table t: published figure 1: of is missing: the table has several points"},
-		"of both":          {comparison, figure("", among("", "concurrency", "1")), "table t: published figure 1: of: concurrency=1 names 2 points of the table, of which it must name one: small concurrency=1, rows=2000 and large concurrency=1, rows=2000 among them"},
+		"of both":          {comparison, figure("", among("", "concurrency", "1")), "table t: published figure 1: of: concurrency=1 names 2 points of the table, but must name exactly one: small concurrency=1, rows=2000 and large concurrency=1, rows=2000 among them"},
 		"not in the table": {run, narrowed, "table t: published figure 1: of: concurrency=1 names no point of the table"},
 	} {
 		c.table.Name = "t"

@@ -82,11 +82,11 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		{"statementsPerTransaction", p.StatementsPerTransaction}, {"concurrency", int64(p.Concurrency)}, {"tables", int64(p.Tables)},
 	} {
 		if n.value < 1 {
-			return nil, fmt.Errorf("%s is %d, it must be at least 1", n.name, n.value)
+			return nil, fmt.Errorf("%s is %d but must be at least 1", n.name, n.value)
 		}
 	}
 	if p.Table != tableFileList && p.Table != tableNarrow {
-		return nil, fmt.Errorf("table is %q, it must be %s or %s", p.Table, tableFileList, tableNarrow)
+		return nil, fmt.Errorf("table is %q but must be %s or %s", p.Table, tableFileList, tableNarrow)
 	}
 	return p, cmp.Or(
 		p.Check(),

@@ -162,7 +162,7 @@ func TestBulkInsertErrors(t *testing.T) {
 
 func TestNewBulkInsertRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Parameters){
-		`table is "x", it must be FileList or Narrow`: func(p *Parameters) { p.Table = "x" },
+		`table is "x" but must be FileList or Narrow`: func(p *Parameters) { p.Table = "x" },
 		"rows is 0":                     func(p *Parameters) { p.Rows = 0 },
 		"rowsPerStatement is 0":         func(p *Parameters) { p.RowsPerStatement = 0 },
 		"statementsPerTransaction is 0": func(p *Parameters) { p.StatementsPerTransaction = 0 },

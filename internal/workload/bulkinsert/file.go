@@ -29,15 +29,15 @@ func checkFile(cfg *result.Config, p *Parameters) error {
 	case d == nil:
 		return nil
 	case cfg.Pods > 1:
-		return fmt.Errorf("a file of dataFrom is read by one Pod, and loader.pods is %d", cfg.Pods)
+		return fmt.Errorf("a file of dataFrom is read by one Pod: loader.pods is %d but must be 1", cfg.Pods)
 	case p.WarmupSeconds > 0 || p.RampSeconds > 0:
-		return errors.New("warmupSeconds and rampSeconds need rows without an end: leave them out with dataFrom")
+		return errors.New("warmupSeconds and rampSeconds need an unlimited number of rows: leave them out with dataFrom")
 	case d.Table != "" && cfg.Workload.SchemaFile == "":
-		return fmt.Errorf("dataFrom.table is %q, and there is no schemaFrom that makes it", d.Table)
+		return fmt.Errorf("dataFrom.table is %q, but there is no schemaFrom to create it", d.Table)
 	}
 	for _, name := range append([]string{d.Table}, d.Columns...) {
 		if name != "" && !userName.MatchString(name) {
-			return fmt.Errorf("dataFrom names %q, a table or column has 1 to 64 letters, digits, underscores and $", name)
+			return fmt.Errorf("dataFrom names %q, but the name of a table or column has 1 to 64 letters, digits, underscores and $", name)
 		}
 	}
 	_, err := userdata.FormatOf(d)
@@ -215,7 +215,7 @@ func (w *bulkInsert) verifyFile(ctx context.Context, db *sql.DB, rows int64) ([]
 	}
 	detail := got.String() + "; " + c.String()
 	if got != want.sum {
-		detail = fmt.Sprintf("the table has %s, the file %s; %s", got, want.sum, c)
+		detail = fmt.Sprintf("the table has %s, but the file has %s; %s", got, want.sum, c)
 	}
 	return append(checks, result.Check{Name: "checksum", Passed: got == want.sum, Detail: detail}), nil
 }

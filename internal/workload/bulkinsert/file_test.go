@@ -164,12 +164,12 @@ func TestFileInsertRowsAreLimited(t *testing.T) {
 
 func TestFileInsertRefusesParameters(t *testing.T) {
 	for want, change := range map[string]func(*Parameters, *result.Data){
-		`dataFrom.format is "XML", it must be TSV or CSV`:       func(_ *Parameters, d *result.Data) { d.Format = "XML" },
-		`dataFrom.separator is "ab", it must be one ASCII`:      func(_ *Parameters, d *result.Data) { d.Separator = "ab" },
-		`dataFrom.separator is "\\", it must be one ASCII`:      func(_ *Parameters, d *result.Data) { d.Separator = `\` },
-		"dataFrom.headerLines is -1":                            func(_ *Parameters, d *result.Data) { d.HeaderLines = -1 },
-		`dataFrom.table is "t", and there is no schemaFrom`:     func(_ *Parameters, d *result.Data) { d.Table = "t" },
-		"dataFrom names \"a`b\", a table or column has 1 to 64": func(_ *Parameters, d *result.Data) { d.Columns = []string{"a`b"} },
+		`dataFrom.format is "XML" but must be TSV or CSV`:                       func(_ *Parameters, d *result.Data) { d.Format = "XML" },
+		`dataFrom.separator is "ab" but must be one ASCII`:                      func(_ *Parameters, d *result.Data) { d.Separator = "ab" },
+		`dataFrom.separator is "\\" but must be one ASCII`:                      func(_ *Parameters, d *result.Data) { d.Separator = `\` },
+		"dataFrom.headerLines is -1":                                            func(_ *Parameters, d *result.Data) { d.HeaderLines = -1 },
+		`dataFrom.table is "t", but there is no schemaFrom`:                     func(_ *Parameters, d *result.Data) { d.Table = "t" },
+		"dataFrom names \"a`b\", but the name of a table or column has 1 to 64": func(_ *Parameters, d *result.Data) { d.Columns = []string{"a`b"} },
 	} {
 		if _, err := newTestFileInsert(t, "", change); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
@@ -198,12 +198,12 @@ func TestFileInsertRefusesFiles(t *testing.T) {
 		text   string
 		change func(*Parameters, *result.Data)
 	}{
-		"dataFrom: rows.txt, line 3: 3 fields, there are 2 columns": {"1,2\n\"3\",4\n5,6,7\n", asItIs},
-		"dataFrom: reading rows.txt: line 2: the quotation mark":    {"1,2\n3,\"4\n", asItIs},
-		"dataFrom: rows.txt has no rows":                            {"a,b\n", func(_ *Parameters, d *result.Data) { d.HeaderLines = 1 }},
-		"dataFrom: reading no/such: no such file or directory":      {"", func(_ *Parameters, d *result.Data) { d.Path = "no/such" }},
-		"dataFrom: reading .: is a directory":                       {"", func(_ *Parameters, d *result.Data) { d.Path = "." }},
-		"opening the volume of dataFrom: ":                          {"", func(_ *Parameters, d *result.Data) { d.Root = "/no/such" }},
+		"dataFrom: rows.txt, line 3: 3 fields for 2 columns":     {"1,2\n\"3\",4\n5,6,7\n", asItIs},
+		"dataFrom: reading rows.txt: line 2: the quotation mark": {"1,2\n3,\"4\n", asItIs},
+		"dataFrom: rows.txt has no rows":                         {"a,b\n", func(_ *Parameters, d *result.Data) { d.HeaderLines = 1 }},
+		"dataFrom: reading no/such: no such file or directory":   {"", func(_ *Parameters, d *result.Data) { d.Path = "no/such" }},
+		"dataFrom: reading .: is a directory":                    {"", func(_ *Parameters, d *result.Data) { d.Path = "." }},
+		"opening the volume of dataFrom: ":                       {"", func(_ *Parameters, d *result.Data) { d.Root = "/no/such" }},
 		"dataFrom: reading link: path escapes from parent": {"", func(_ *Parameters, d *result.Data) {
 			d.Path = "link"
 			if err := os.Symlink(filepath.Join(outside, "secret"), filepath.Join(d.Root, "link")); err != nil {
@@ -228,7 +228,7 @@ func TestFileInsertRefusesFiles(t *testing.T) {
 func TestFileInsertFindsAChangedFile(t *testing.T) {
 	for name, tc := range map[string]struct{ text, want string }{
 		"shorter":        {"1,2\n", "row 2 of rows.txt: the file has become shorter"},
-		"another row":    {"1,2\n3\n5,6\n7,8\n", "row 2 of rows.txt: the file has changed, the row had 2 fields and has 1"},
+		"another row":    {"1,2\n3\n5,6\n7,8\n", "row 2 of rows.txt: the file has changed: the row had 2 fields and now has 1"},
 		"another number": {"1,2\n3,4\n5,6\n7,9\n", ""},
 	} {
 		w := mustFileInsert(t, "1,2\n3,4\n5,6\n7,8\n", asItIs)

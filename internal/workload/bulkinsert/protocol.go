@@ -32,7 +32,7 @@ func (p *Parameters) checkProtocol(cfg *result.Config) error {
 		return nil
 	case insert.ProtocolPrepared, insert.ProtocolBulk:
 	default:
-		return fmt.Errorf("protocol is %q, it must be %s, %s or %s", p.Protocol,
+		return fmt.Errorf("protocol is %q but must be %s, %s or %s", p.Protocol,
 			insert.ProtocolText, insert.ProtocolPrepared, insert.ProtocolBulk)
 	}
 	if cfg.Workload.Data != nil {

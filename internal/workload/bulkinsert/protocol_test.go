@@ -135,7 +135,7 @@ func TestPreparedStatements(t *testing.T) {
 func TestProtocolIsRefused(t *testing.T) {
 	type change = func(p *Parameters, cfg *result.Config)
 	for want, change := range map[string]change{
-		`protocol is "Binary", it must be Text, Prepared or Bulk`: func(p *Parameters, _ *result.Config) { p.Protocol = "Binary" },
+		`protocol is "Binary" but must be Text, Prepared or Bulk`: func(p *Parameters, _ *result.Config) { p.Protocol = "Binary" },
 		"rowsPerStatement is 32768: a prepared statement has at most 65535 placeholders, which are 32767 rows of Narrow": func(p *Parameters, _ *result.Config) {
 			narrowTable(p)
 			p.Protocol, p.Rows, p.RowsPerStatement = "Prepared", 1e6, 32768

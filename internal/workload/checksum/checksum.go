@@ -64,7 +64,7 @@ func CheckRows(committed, got int64) result.Check {
 func Check(got, sent Checksum) result.Check {
 	detail := got.String()
 	if got != sent {
-		detail = fmt.Sprintf("the table has %s, sent was %s", got, sent)
+		detail = fmt.Sprintf("the table has %s, but the load sent %s", got, sent)
 	}
 	return result.Check{Name: "checksum", Passed: got == sent, Detail: detail}
 }

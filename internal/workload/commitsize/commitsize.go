@@ -55,11 +55,11 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 	case err != nil:
 		return nil, err
 	case p.Rows < 0:
-		return nil, fmt.Errorf("rows is %d, it must be at least 0", p.Rows)
+		return nil, fmt.Errorf("rows is %d but must be at least 0", p.Rows)
 	case p.RowsPerCommit < 1:
-		return nil, fmt.Errorf("rowsPerCommit is %d, it must be at least 1", p.RowsPerCommit)
+		return nil, fmt.Errorf("rowsPerCommit is %d but must be at least 1", p.RowsPerCommit)
 	case p.Compat != "" && p.Compat != compatNone && p.Compat != compatIsotopp:
-		return nil, fmt.Errorf("compat is %q, it must be %s or %s", p.Compat, compatNone, compatIsotopp)
+		return nil, fmt.Errorf("compat is %q but must be %s or %s", p.Compat, compatNone, compatIsotopp)
 	}
 	if p.Rows == 0 && cfg.LimitSeconds == 0 {
 		if p.Rows = defaultRows; p.RowsPerCommit > p.Rows {

@@ -183,11 +183,11 @@ func TestNewRefuses(t *testing.T) {
 		},
 		{
 			workloadtest.Load(Definition, Parameters{Rows: 9, RowsPerCommit: 2, Commit: "Autocommit"}),
-			"commit Autocommit makes each statement a transaction: rowsPerCommit is 2, it must be 1",
+			"commit Autocommit makes each statement a transaction: rowsPerCommit is 2 but must be 1",
 		},
 		{workloadtest.Load(Definition, Parameters{RowsPerCommit: 10_001}), "above rows (10000 unless set)"},
 		{workloadtest.Load(Definition, Parameters{Rows: 1}), "rowsPerCommit is 0"},
-		{workloadtest.Load(Definition, Parameters{Rows: 1, RowsPerCommit: 1, Compat: "x"}), `compat is "x", it must be None or Isotopp`},
+		{workloadtest.Load(Definition, Parameters{Rows: 1, RowsPerCommit: 1, Compat: "x"}), `compat is "x" but must be None or Isotopp`},
 	} {
 		if _, err := New(&result.Config{Workload: tc.workload}); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("error %v, want %s", err, tc.want)

@@ -196,12 +196,12 @@ func (t *customTool) report(e *workload.Execution) (*customReport, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("silence is failure: %s ended with exit code 0 and wrote no result to the file that "+
+		return nil, fmt.Errorf("%s ended with exit code 0 but wrote no result to the file that "+
 			"BENCHRUN_RESULT_FILE names; %s", e.Args[0], lastLines(e))
 	case err != nil:
 		return nil, fmt.Errorf("reading the program's result: %w", err)
 	case info.Size() > maxResultFile:
-		return nil, fmt.Errorf("the program's result file has %d bytes, at most %d are allowed", info.Size(), maxResultFile)
+		return nil, fmt.Errorf("the program's result file has %d bytes; at most %d are allowed", info.Size(), maxResultFile)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -225,7 +225,7 @@ func (t *customTool) matched(e *workload.Execution) (*customReport, error) {
 		}
 	}
 	if last == nil {
-		return nil, fmt.Errorf("silence is failure: %s ended with exit code 0 and printed no line that matches "+
+		return nil, fmt.Errorf("%s ended with exit code 0 but printed no line that matches "+
 			"result.pattern; %s", e.Args[0], lastLines(e))
 	}
 	report := &customReport{}
@@ -233,7 +233,7 @@ func (t *customTool) matched(e *workload.Execution) (*customReport, error) {
 		text := last[t.pattern.SubexpIndex(m.Name)]
 		value, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return nil, fmt.Errorf("the group %s of result.pattern matches %q, which is no number", m.Name,
+			return nil, fmt.Errorf("the group %s of result.pattern matches %q, which is not a number", m.Name,
 				result.Truncate(text, 64))
 		}
 		report.Metrics = append(report.Metrics, result.Metric{
@@ -246,7 +246,7 @@ func (t *customTool) matched(e *workload.Execution) (*customReport, error) {
 func (r *customReport) validate() error {
 	switch {
 	case len(r.Metrics) == 0 || len(r.Metrics) > maxMetrics:
-		return fmt.Errorf("it has %d metrics, it must have 1 to %d", len(r.Metrics), maxMetrics)
+		return fmt.Errorf("it has %d metrics but must have 1 to %d", len(r.Metrics), maxMetrics)
 	case min(r.Rows, r.Transactions, r.Statements) < 0 || r.Seconds < 0:
 		return errors.New("rows, transactions, statements and seconds must not be negative")
 	case len(r.Series) > maxSeries || len(r.Latencies) > maxMetrics || len(r.Checks) > 1000 || len(r.Warnings) > 100:
@@ -255,7 +255,7 @@ func (r *customReport) validate() error {
 	seen := map[string]bool{}
 	for _, m := range r.Metrics {
 		if seen[m.Name] {
-			return fmt.Errorf("metric %s is there twice", m.Name)
+			return fmt.Errorf("metric %s is listed twice", m.Name)
 		}
 		if err := validateMetric(m); err != nil {
 			return err
@@ -268,13 +268,13 @@ func (r *customReport) validate() error {
 func validateMetric(m result.Metric) error {
 	switch {
 	case !metricName.MatchString(m.Name):
-		return fmt.Errorf("a metric's name is %q, it must be at most 40 letters and digits, beginning in lower case", m.Name)
+		return fmt.Errorf("a metric's name is %q but must be at most 40 letters and digits, beginning in lower case", m.Name)
 	case math.IsNaN(m.Value) || math.IsInf(m.Value, 0):
-		return fmt.Errorf("metric %s is %v, it must be a number", m.Name, m.Value)
+		return fmt.Errorf("metric %s is %v but must be a number", m.Name, m.Value)
 	case !metricUnit.MatchString(m.Unit):
-		return fmt.Errorf("metric %s has the unit %q, it must be 1 to 32 characters without spaces", m.Name, m.Unit)
+		return fmt.Errorf("metric %s has the unit %q, which must be 1 to 32 characters without spaces", m.Name, m.Unit)
 	case m.Better != "higher" && m.Better != "lower":
-		return fmt.Errorf("metric %s has better: %q, it must be higher or lower", m.Name, m.Better)
+		return fmt.Errorf("metric %s has better: %q, which must be higher or lower", m.Name, m.Better)
 	}
 	return nil
 }

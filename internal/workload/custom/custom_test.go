@@ -138,7 +138,7 @@ func TestCustomPattern(t *testing.T) {
 		t.Errorf("metrics (-want +got):\n%s", diff)
 	}
 	for output, want := range map[string]string{
-		"many TPS, 2 ms\n": `the group tps of result.pattern matches "many", which is no number`,
+		"many TPS, 2 ms\n": `the group tps of result.pattern matches "many", which is not a number`,
 		"nothing\n":        "printed no line that matches result.pattern",
 	} {
 		if _, err := read(output); err == nil || !strings.Contains(err.Error(), want) {
@@ -170,7 +170,7 @@ func TestCustomResultFile(t *testing.T) {
 	for text, says := range map[string]string{
 		`{"metrics": [` + metric + `]}`:                "",
 		`{"metrics": []}`:                              "0 metrics",
-		`{"metrics": [` + metric + `,` + metric + `]}`: "metric x is there twice",
+		`{"metrics": [` + metric + `,` + metric + `]}`: "metric x is listed twice",
 		`{"metrics": [{"name": "X", "value": 1, "unit": "s", "better": "lower"}]}`:          `name is "X"`,
 		`{"metrics": [{"name": "x", "value": 1, "unit": "a b", "better": "lower"}]}`:        "without spaces",
 		`{"metrics": [{"name": "x", "value": 1, "unit": "s", "better": "smaller"}]}`:        "higher or lower",

@@ -159,7 +159,7 @@ func (r *Reader) splitCSV() ([][]byte, error) {
 				return r.fields, nil
 			}
 			if rest[0] != r.format.Separator {
-				return nil, &Error{r.line, fmt.Sprintf("field %d goes on behind its closing quotation mark", len(r.fields))}
+				return nil, &Error{r.line, fmt.Sprintf("field %d continues after its closing quotation mark", len(r.fields))}
 			}
 			rest = rest[1:]
 			continue

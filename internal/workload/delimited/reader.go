@@ -110,7 +110,7 @@ func (r *Reader) fill() error {
 	r.start = 0
 	if r.end == len(r.buf) {
 		if r.end >= MaxRecord {
-			return &Error{r.line, fmt.Sprintf("the record has no end within %d bytes", MaxRecord)}
+			return &Error{r.line, fmt.Sprintf("the record does not end within %d bytes", MaxRecord)}
 		}
 		longer := make([]byte, min(2*len(r.buf), MaxRecord))
 		copy(longer, r.buf)

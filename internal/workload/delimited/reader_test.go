@@ -98,10 +98,10 @@ func TestReader(t *testing.T) {
 
 func TestReaderRefuses(t *testing.T) {
 	for want, text := range map[string]string{
-		"line 2: the quotation mark before field 2 is not closed":   "a,b\nc,\"d\ne,f\n",
-		"line 1: the quotation mark before field 1 is not closed":   "\"",
-		"line 3: field 2 goes on behind its closing quotation mark": "\"a\n\",b\nc,\"d\"e\n",
-		"line 2: the record has no end within 16777216 bytes":       "a\n\"" + strings.Repeat("b\n", MaxRecord),
+		"line 2: the quotation mark before field 2 is not closed":    "a,b\nc,\"d\ne,f\n",
+		"line 1: the quotation mark before field 1 is not closed":    "\"",
+		"line 3: field 2 continues after its closing quotation mark": "\"a\n\",b\nc,\"d\"e\n",
+		"line 2: the record does not end within 16777216 bytes":      "a\n\"" + strings.Repeat("b\n", MaxRecord),
 	} {
 		_, _, err := readAll(strings.NewReader(text), rfc4180)
 		if err == nil || err.Error() != want {

@@ -71,7 +71,7 @@ func (w *iiBench) removeOldest(c *workload.Client, deleted, surplus int64) error
 			return err
 		}
 		if affected != surplus {
-			return workload.Disturbed{Reason: fmt.Sprintf("%d of %d were there", affected, surplus)}
+			return workload.Disturbed{Reason: fmt.Sprintf("only %d of %d rows existed", affected, surplus)}
 		}
 		c.Recorder.Delete(began, c.Recorder.Now(), uncounted)
 		uncounted = 0

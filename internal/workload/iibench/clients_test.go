@@ -66,7 +66,7 @@ func TestIIBenchDeletesExactly(t *testing.T) {
 	w.params.KeepRows = 0 // the script finds at most 999 rows
 	w.load.PerTransaction = 1001
 	_, errs := play(t, w)
-	if err := errs[1]; err == nil || !strings.Contains(err.Error(), "deleting the oldest rows: 1000 of 1001 were there") {
+	if err := errs[1]; err == nil || !strings.Contains(err.Error(), "deleting the oldest rows: only 1000 of 1001 rows existed") {
 		t.Errorf("error %v", err)
 	}
 	if !errors.Is(errs[0], context.Canceled) {

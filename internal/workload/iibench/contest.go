@@ -32,16 +32,16 @@ func checkContest(p *Parameters) error {
 	all := len(tokutek2008.indexes)
 	switch {
 	case p.Schema != schemaTokutek2008:
-		return fmt.Errorf("rules %s: schema is %s, it must be %s", p.Rules, p.Schema, schemaTokutek2008)
+		return fmt.Errorf("rules %s: schema is %s but must be %s", p.Rules, p.Schema, schemaTokutek2008)
 	case p.RowsPerCommit != contestRowsPerCommit:
-		return fmt.Errorf("rules %s: rowsPerCommit is %d, it must be %d", p.Rules, p.RowsPerCommit, contestRowsPerCommit)
+		return fmt.Errorf("rules %s: rowsPerCommit is %d but must be %d", p.Rules, p.RowsPerCommit, contestRowsPerCommit)
 	case p.RowsPerStatement > contestRowsPerStatement:
-		return fmt.Errorf("rules %s: rowsPerStatement is %d, it must be at most %d",
+		return fmt.Errorf("rules %s: rowsPerStatement is %d but must be at most %d",
 			p.Rules, p.RowsPerStatement, contestRowsPerStatement)
 	case p.SecondaryIndexes != all || p.IndexesAt == indexesAtEnd:
-		return fmt.Errorf("rules %s: the %d secondary indexes must be there from the start", p.Rules, all)
+		return fmt.Errorf("rules %s: the %d secondary indexes must exist from the start", p.Rules, all)
 	case p.KeepRows > 0 || p.QueryThreads > 0:
-		return fmt.Errorf("rules %s: nothing is deleted or queried", p.Rules)
+		return fmt.Errorf("rules %s: deletes and queries are not allowed", p.Rules)
 	}
 	return nil
 }

@@ -105,21 +105,21 @@ func checkIIBench(p *Parameters) error {
 	schema, known := schemas[p.Schema]
 	switch {
 	case !known:
-		return fmt.Errorf("schema is %q, it must be %s or %s", p.Schema, schemaInsertBenchmark, schemaTokutek2008)
+		return fmt.Errorf("schema is %q but must be %s or %s", p.Schema, schemaInsertBenchmark, schemaTokutek2008)
 	case p.InsertThreads < 1:
-		return fmt.Errorf("insertThreads is %d, it must be at least 1", p.InsertThreads)
+		return fmt.Errorf("insertThreads is %d but must be at least 1", p.InsertThreads)
 	case p.QueryThreads < 0:
-		return fmt.Errorf("queryThreads is %d, it must be at least 0", p.QueryThreads)
+		return fmt.Errorf("queryThreads is %d but must be at least 0", p.QueryThreads)
 	case p.SecondaryIndexes < 0 || p.SecondaryIndexes > len(schema.indexes):
-		return fmt.Errorf("secondaryIndexes is %d, it must be 0 to %d", p.SecondaryIndexes, len(schema.indexes))
+		return fmt.Errorf("secondaryIndexes is %d but must be 0 to %d", p.SecondaryIndexes, len(schema.indexes))
 	case p.IndexesAt != "Start" && p.IndexesAt != indexesAtEnd:
-		return fmt.Errorf("indexesAt is %q, it must be Start or %s", p.IndexesAt, indexesAtEnd)
+		return fmt.Errorf("indexesAt is %q but must be Start or %s", p.IndexesAt, indexesAtEnd)
 	case p.KeepRows < 0:
-		return fmt.Errorf("keepRows is %d, it must be at least 0", p.KeepRows)
+		return fmt.Errorf("keepRows is %d but must be at least 0", p.KeepRows)
 	case p.ReportEveryRows < 1:
-		return fmt.Errorf("reportEveryRows is %d, it must be at least 1", p.ReportEveryRows)
+		return fmt.Errorf("reportEveryRows is %d but must be at least 1", p.ReportEveryRows)
 	case p.Rules != "" && p.Rules != noRules && p.Rules != contest2008:
-		return fmt.Errorf("rules is %q, it must be %s or %s", p.Rules, noRules, contest2008)
+		return fmt.Errorf("rules is %q but must be %s or %s", p.Rules, noRules, contest2008)
 	}
 	return nil
 }
@@ -209,7 +209,7 @@ func (w *iiBench) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error
 	}
 	var version string
 	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
-		return workload.Plan{}, fmt.Errorf("asking for the server's version: %w", err)
+		return workload.Plan{}, fmt.Errorf("reading the server's version: %w", err)
 	}
 	p.Findings = contestDeviations(&w.params, version)
 	return p, nil

@@ -109,22 +109,22 @@ func TestIIBenchPlan(t *testing.T) {
 func TestNewIIBenchRefuses(t *testing.T) {
 	contest := func(p *Parameters) { p.Schema, p.Rules = schemaTokutek2008, contest2008 }
 	for want, change := range map[string]func(*Parameters){
-		`schema is "x", it must be InsertBenchmark or Tokutek2008`: func(p *Parameters) { p.Schema = "x" },
-		"insertThreads is 0":              func(p *Parameters) { p.InsertThreads = 0 },
-		"queryThreads is -1":              func(p *Parameters) { p.QueryThreads = -1 },
-		"secondaryIndexes is 4":           func(p *Parameters) { p.SecondaryIndexes = 4 },
-		`indexesAt is "x"`:                func(p *Parameters) { p.IndexesAt = "x" },
-		"keepRows is -1":                  func(p *Parameters) { p.KeepRows = -1 },
-		"reportEveryRows is 0":            func(p *Parameters) { p.ReportEveryRows = 0 },
-		`rules is "x"`:                    func(p *Parameters) { p.Rules = "x" },
-		`storageEngine is ""`:             func(p *Parameters) { p.StorageEngine = "" },
-		"rows is 0":                       func(p *Parameters) { p.Rows = 0 },
-		"at least one row":                func(p *Parameters) { p.RowsPerCommit = 0 },
-		"it must be Tokutek2008":          func(p *Parameters) { p.Rules = contest2008 },
-		"rowsPerCommit is 10, it must be": func(p *Parameters) { contest(p); p.RowsPerCommit = 10 },
-		"rowsPerStatement is 1001":        func(p *Parameters) { contest(p); p.RowsPerStatement = 1001 },
-		"must be there from the start":    func(p *Parameters) { contest(p); p.IndexesAt = indexesAtEnd },
-		"nothing is deleted or queried":   func(p *Parameters) { contest(p); p.QueryThreads = 1 },
+		`schema is "x" but must be InsertBenchmark or Tokutek2008`: func(p *Parameters) { p.Schema = "x" },
+		"insertThreads is 0":    func(p *Parameters) { p.InsertThreads = 0 },
+		"queryThreads is -1":    func(p *Parameters) { p.QueryThreads = -1 },
+		"secondaryIndexes is 4": func(p *Parameters) { p.SecondaryIndexes = 4 },
+		`indexesAt is "x"`:      func(p *Parameters) { p.IndexesAt = "x" },
+		"keepRows is -1":        func(p *Parameters) { p.KeepRows = -1 },
+		"reportEveryRows is 0":  func(p *Parameters) { p.ReportEveryRows = 0 },
+		`rules is "x"`:          func(p *Parameters) { p.Rules = "x" },
+		`storageEngine is ""`:   func(p *Parameters) { p.StorageEngine = "" },
+		"rows is 0":             func(p *Parameters) { p.Rows = 0 },
+		"at least one row":      func(p *Parameters) { p.RowsPerCommit = 0 },
+		"schema is InsertBenchmark but must be Tokutek2008": func(p *Parameters) { p.Rules = contest2008 },
+		"rowsPerCommit is 10 but must be":                   func(p *Parameters) { contest(p); p.RowsPerCommit = 10 },
+		"rowsPerStatement is 1001":                          func(p *Parameters) { contest(p); p.RowsPerStatement = 1001 },
+		"must exist from the start":                         func(p *Parameters) { contest(p); p.IndexesAt = indexesAtEnd },
+		"deletes and queries are not allowed":               func(p *Parameters) { contest(p); p.QueryThreads = 1 },
 	} {
 		p := iiBenchParams()
 		change(p)

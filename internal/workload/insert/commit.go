@@ -18,9 +18,9 @@ const (
 func CheckCommit(commit, name string, statements int64) error {
 	switch {
 	case commit != "" && commit != CommitExplicit && commit != CommitAutocommit:
-		return fmt.Errorf("commit is %q, it must be %s or %s", commit, CommitExplicit, CommitAutocommit)
+		return fmt.Errorf("commit is %q but must be %s or %s", commit, CommitExplicit, CommitAutocommit)
 	case commit == CommitAutocommit && statements != 1:
-		return fmt.Errorf("commit Autocommit makes each statement a transaction: %s is %d, it must be 1", name, statements)
+		return fmt.Errorf("commit Autocommit makes each statement a transaction: %s is %d but must be 1", name, statements)
 	}
 	return nil
 }

@@ -117,9 +117,9 @@ type Source interface {
 func CheckSizes(rows, perStatement, perTransaction int64) error {
 	switch {
 	case rows < 1:
-		return fmt.Errorf("rows is %d, it must be at least 1", rows)
+		return fmt.Errorf("rows is %d but must be at least 1", rows)
 	case perStatement < 1:
-		return fmt.Errorf("rowsPerStatement is %d, it must be at least 1", perStatement)
+		return fmt.Errorf("rowsPerStatement is %d but must be at least 1", perStatement)
 	case perTransaction < 1:
 		return errors.New("a transaction must have at least one row")
 	}
@@ -285,6 +285,6 @@ func (l *Load) Fits(ctx context.Context, db *sql.DB) error {
 		return nil
 	}
 	return workload.Refused{Reason: fmt.Sprintf("a statement of %d rows takes up to %d bytes, "+
-		"the server's max_allowed_packet is %d: set rowsPerStatement to at most %d, or max_allowed_packet to at least %d",
+		"but the server's max_allowed_packet is %d: set rowsPerStatement to at most %d, or max_allowed_packet to at least %d",
 		min(l.perStatement, l.PerTransaction, l.Rows), need, packet, max(0, (packet-1-l.headBytes())/l.RowBytes), need)}
 }

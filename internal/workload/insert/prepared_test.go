@@ -139,8 +139,8 @@ func TestCheckCommit(t *testing.T) {
 		{"", 2, ""},
 		{CommitExplicit, 2, ""},
 		{CommitAutocommit, 1, ""},
-		{CommitAutocommit, 2, "commit Autocommit makes each statement a transaction: rowsPerCommit is 2, it must be 1"},
-		{"auto", 1, `commit is "auto", it must be Explicit or Autocommit`},
+		{CommitAutocommit, 2, "commit Autocommit makes each statement a transaction: rowsPerCommit is 2 but must be 1"},
+		{"auto", 1, `commit is "auto" but must be Explicit or Autocommit`},
 	} {
 		if err := CheckCommit(tc.commit, "rowsPerCommit", tc.statements); tc.want == "" && err != nil || tc.want != "" && (err == nil || err.Error() != tc.want) {
 			t.Errorf("%q: %v, want %q", tc.commit, err, tc.want)

@@ -35,7 +35,7 @@ var engineName = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
 // CheckEngine finds what is no name of a storage engine.
 func CheckEngine(engine string) error {
 	if !engineName.MatchString(engine) {
-		return fmt.Errorf("storageEngine is %q, it must be 1 to 64 letters, digits and underscores", engine)
+		return fmt.Errorf("storageEngine is %q but must be 1 to 64 letters, digits and underscores", engine)
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func MadeWith(ctx context.Context, db *sql.DB, name, requested string) error {
 	}
 	if !strings.EqualFold(engine, requested) {
 		return workload.Refused{
-			Reason: fmt.Sprintf("storage engine %s was asked for, the server made the table with %s", requested, engine),
+			Reason: fmt.Sprintf("storage engine %s was requested, but the server created the table with %s", requested, engine),
 		}
 	}
 	return nil

@@ -34,13 +34,13 @@ const (
 func (p Parameters) Check() error {
 	switch {
 	case p.RatePerSecond < 0 || p.RatePerSecond > maxRate:
-		return fmt.Errorf("ratePerSecond is %d, it must be 0 to %d", p.RatePerSecond, maxRate)
+		return fmt.Errorf("ratePerSecond is %d but must be 0 to %d", p.RatePerSecond, maxRate)
 	case p.ThinkTimeMilliseconds < 0 || p.ThinkTimeMilliseconds > maxThinkTimeMillis:
-		return fmt.Errorf("thinkTimeMilliseconds is %d, it must be 0 to %d", p.ThinkTimeMilliseconds, maxThinkTimeMillis)
+		return fmt.Errorf("thinkTimeMilliseconds is %d but must be 0 to %d", p.ThinkTimeMilliseconds, maxThinkTimeMillis)
 	case p.WarmupSeconds < 0 || p.WarmupSeconds > maxSeconds:
-		return fmt.Errorf("warmupSeconds is %d, it must be 0 to %d", p.WarmupSeconds, maxSeconds)
+		return fmt.Errorf("warmupSeconds is %d but must be 0 to %d", p.WarmupSeconds, maxSeconds)
 	case p.RampSeconds < 0 || p.RampSeconds > maxSeconds:
-		return fmt.Errorf("rampSeconds is %d, it must be 0 to %d", p.RampSeconds, maxSeconds)
+		return fmt.Errorf("rampSeconds is %d but must be 0 to %d", p.RampSeconds, maxSeconds)
 	case p.RatePerSecond > 0 && p.ThinkTimeMilliseconds > 0:
 		return errors.New("set ratePerSecond or thinkTimeMilliseconds, not both: a rate does not depend on when the server answers")
 	}

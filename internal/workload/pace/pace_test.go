@@ -50,14 +50,14 @@ func TestCheck(t *testing.T) {
 	for want, p := range map[string]Parameters{
 		"": {RatePerSecond: maxRate},
 		"set ratePerSecond or thinkTimeMilliseconds":  {RatePerSecond: 1, ThinkTimeMilliseconds: 1},
-		"ratePerSecond is -1, it must be 0":           {RatePerSecond: -1},
-		"ratePerSecond is 100000001, it must":         {RatePerSecond: maxRate + 1},
-		"warmupSeconds is -1, it must be 0":           {WarmupSeconds: -1},
-		"warmupSeconds is 3601, it must be 0":         {WarmupSeconds: maxSeconds + 1},
-		"rampSeconds is -1, it must be 0":             {RampSeconds: -1},
-		"rampSeconds is 3601, it must be 0":           {RampSeconds: maxSeconds + 1},
-		"thinkTimeMilliseconds is -1, it must be 0":   {ThinkTimeMilliseconds: -1},
-		"thinkTimeMilliseconds is 3600001, it must b": {ThinkTimeMilliseconds: maxThinkTimeMillis + 1},
+		"ratePerSecond is -1 but must be 0":           {RatePerSecond: -1},
+		"ratePerSecond is 100000001 but must":         {RatePerSecond: maxRate + 1},
+		"warmupSeconds is -1 but must be 0":           {WarmupSeconds: -1},
+		"warmupSeconds is 3601 but must be 0":         {WarmupSeconds: maxSeconds + 1},
+		"rampSeconds is -1 but must be 0":             {RampSeconds: -1},
+		"rampSeconds is 3601 but must be 0":           {RampSeconds: maxSeconds + 1},
+		"thinkTimeMilliseconds is -1 but must be 0":   {ThinkTimeMilliseconds: -1},
+		"thinkTimeMilliseconds is 3600001 but must b": {ThinkTimeMilliseconds: maxThinkTimeMillis + 1},
 	} {
 		if err := p.Check(); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", p, err, want)

@@ -37,7 +37,7 @@ func find(cfg *result.Config) (*workload.Definition, error) {
 		for _, d := range definitions {
 			known = append(known, d.Type)
 		}
-		return nil, fmt.Errorf("workload type %q is not known here, known are %s", cfg.Workload.Type, strings.Join(known, ", "))
+		return nil, fmt.Errorf("workload type %q is unknown; use one of %s", cfg.Workload.Type, strings.Join(known, ", "))
 	}
 	return &definitions[i], named(cfg, workload.CheckShare(cfg, definitions[i].Shared))
 }

@@ -32,13 +32,13 @@ func TestWorkloadsThatCannotBeShared(t *testing.T) {
 		})
 	}
 	for want, cfg := range map[string]result.Config{
-		"workload CommitSize: this load is made from one Pod: loader.pods is 2, it must be 1": {
+		"workload CommitSize: this load is made from one Pod: loader.pods is 2 but must be 1": {
 			Pods: 2, Workload: workloadtest.Load(commitsize.Definition, commitsize.Parameters{Rows: 1, RowsPerCommit: 1}),
 		},
-		"this is Pod 2, and there are 2":                                          {Pods: 2, Pod: 2, Workload: inserts(2)},
-		"this is Pod 1, and there are 1":                                          {Pod: 1, Workload: inserts(2)},
-		"concurrency is 2, it must be at least loader.pods, 3: all loader Pods":   {Pods: 3, Workload: inserts(2)},
-		"insertThreads is 1, it must be at least loader.pods, 2: all loader Pods": {Pods: 2, Workload: purchases(1, 0)},
+		"this is Pod 2, but the loader Pods (2)":                                  {Pods: 2, Pod: 2, Workload: inserts(2)},
+		"this is Pod 1, but the loader Pods (1) are numbered from 0":              {Pod: 1, Workload: inserts(2)},
+		"concurrency is 2 but must be at least loader.pods, 3: all loader Pods":   {Pods: 3, Workload: inserts(2)},
+		"insertThreads is 1 but must be at least loader.pods, 2: all loader Pods": {Pods: 2, Workload: purchases(1, 0)},
 		"a run that deletes (keepRows) loads from one Pod":                        {Pods: 2, Workload: purchases(2, 5)},
 	} {
 		if _, err := registry.New(&cfg); err == nil || !strings.Contains(err.Error(), want) {
@@ -48,7 +48,7 @@ func TestWorkloadsThatCannotBeShared(t *testing.T) {
 }
 
 func TestWorkloadThatIsNotKnown(t *testing.T) {
-	const want = `workload type "Nonsense" is not known here, known are BulkInsert, CommitSize, Custom, IIBench, Sysbench, TPROCHLoad`
+	const want = `workload type "Nonsense" is unknown; use one of BulkInsert, CommitSize, Custom, IIBench, Sysbench, TPROCHLoad`
 	if _, err := registry.New(&result.Config{Workload: result.Workload{Type: "Nonsense"}}); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

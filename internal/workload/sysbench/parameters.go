@@ -72,7 +72,7 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 	case p.Seconds < 0 || p.Events < 0:
 		return nil, fmt.Errorf("seconds is %d and events is %d: they must be at least 1, or unset", p.Seconds, p.Events)
 	case p.Threads < 1:
-		return nil, fmt.Errorf("threads is %d, it must be at least 1", p.Threads)
+		return nil, fmt.Errorf("threads is %d but must be at least 1", p.Threads)
 	}
 	if p.Seconds == 0 && p.Events == 0 {
 		p.Seconds = defaultSeconds
@@ -91,7 +91,7 @@ func (p *Parameters) checkCompat() error {
 		}
 		return fmt.Errorf("compat %s is for script %s", compatTPCC, scriptTPCC)
 	}
-	return fmt.Errorf("compat is %q, it must be %s or %s", p.Compat, compatNone, compatTPCC)
+	return fmt.Errorf("compat is %q but must be %s or %s", p.Compat, compatNone, compatTPCC)
 }
 
 // checkSize finds a size that the script does not take.

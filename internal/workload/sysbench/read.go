@@ -45,7 +45,7 @@ func wholeReport(e *workload.Execution) (*output.Report, error) {
 	f := report.Final
 	switch {
 	case f == nil:
-		return nil, errors.New("silence is failure: sysbench ended with exit code 0 and without its report")
+		return nil, errors.New("sysbench ended with exit code 0 but printed no report")
 	case f.SQL == nil:
 		return nil, errors.New("the script has no SQL statistics: it did not use the database")
 	case f.Seconds == nil || *f.Seconds <= 0:

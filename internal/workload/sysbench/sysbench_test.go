@@ -244,10 +244,10 @@ func TestSysbenchRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Parameters){
 		"one of script and scriptFrom must be set":       func(p *Parameters) { p.Script = "" },
 		"seconds is -1 and events is 0":                  func(p *Parameters) { p.Seconds = -1 },
-		"threads is 0, it must be at least 1":            func(p *Parameters) { p.Threads = 0 },
+		"threads is 0 but must be at least 1":            func(p *Parameters) { p.Threads = 0 },
 		"script bulk_insert takes no warmupSeconds: it ": func(p *Parameters) { p.Script = scriptBulkInsert },
 		"compat SysbenchTPCC is for script tpcc":         func(p *Parameters) { p.Compat = compatTPCC },
-		`compat is "TPCC", it must be None or SysbenchT`: func(p *Parameters) { p.Script, p.Compat = scriptTPCC, "TPCC" },
+		`compat is "TPCC" but must be None or SysbenchT`: func(p *Parameters) { p.Script, p.Compat = scriptTPCC, "TPCC" },
 	} {
 		refuses(t, want, &result.Config{Workload: workloadtest.Load(Definition, testParameters(change))})
 	}
@@ -301,9 +301,9 @@ func TestSysbenchSizes(t *testing.T) {
 
 func TestSysbenchShares(t *testing.T) {
 	for want, change := range map[string]func(*Parameters){
-		"threads is 2, it must be at least loader.pods, 3": func(p *Parameters) { p.Threads = 2 },
-		"rate is 2, it must be at least loader.pods, 3":    func(p *Parameters) { p.Rate = 2 },
-		"events is 2, it must be at least loader.pods, 3":  func(p *Parameters) { p.Events = 2 },
+		"threads is 2 but must be at least loader.pods, 3": func(p *Parameters) { p.Threads = 2 },
+		"rate is 2 but must be at least loader.pods, 3":    func(p *Parameters) { p.Rate = 2 },
+		"events is 2 but must be at least loader.pods, 3":  func(p *Parameters) { p.Events = 2 },
 		"script bulk_insert loads from one Pod":            func(p *Parameters) { p.Script, p.WarmupSeconds = scriptBulkInsert, 0 },
 	} {
 		refuses(t, want, &result.Config{Pods: 3, Workload: workloadtest.Load(Definition, testParameters(change))})

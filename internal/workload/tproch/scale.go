@@ -24,7 +24,7 @@ func ParseScale(text string) (Scale, error) {
 	whole, fraction, _ := strings.Cut(text, ".")
 	n, err := strconv.ParseInt(whole+(fraction + "00")[:2], 10, 64)
 	if !scaleText.MatchString(text) || err != nil || n < 1 || Scale(n) > MaxScale {
-		return 0, fmt.Errorf("scaleFactor is %q, it must be 0.01 to 1000 with at most two decimal places", text)
+		return 0, fmt.Errorf("scaleFactor is %q but must be 0.01 to 1000 with at most two decimal places", text)
 	}
 	return Scale(n), nil
 }

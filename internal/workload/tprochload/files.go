@@ -89,7 +89,7 @@ func (f *files) complete() error {
 		case len(pieces) == 0:
 			wrong = append(wrong, fmt.Sprintf("%s has neither %s.tbl nor %s_1.tbl, …", t, name, name))
 		case len(pieces) > 1 && pieces[0].number == 0:
-			wrong = append(wrong, fmt.Sprintf("%s has %s.tbl and %s_%d.tbl: one file or pieces, not both",
+			wrong = append(wrong, fmt.Sprintf("%s has %s.tbl and %s_%d.tbl: use one file or pieces, not both",
 				t, name, name, pieces[1].number))
 		}
 	}

@@ -118,8 +118,8 @@ func TestTPROCHFilesSayHowDatesAreWritten(t *testing.T) {
 func TestTPROCHFilesRefuses(t *testing.T) {
 	for want, change := range map[string]map[string]string{
 		"dataFrom: the folder sf: REGION has neither region.tbl nor region_1.tbl, …; PART has neither": {"region.tbl": "", "part.tbl": ""},
-		"REGION has region.tbl and region_3.tbl: one file or pieces, not both":                         {"region_3.tbl": pieceOne},
-		"dataFrom: sf/region.tbl, line 2: 4 fields, there are 3 columns to load them into":             {"region.tbl": "0|A|x\n1|B|y|\n"},
+		"REGION has region.tbl and region_3.tbl: use one file or pieces, not both":                     {"region_3.tbl": pieceOne},
+		"dataFrom: sf/region.tbl, line 2: 4 fields for 3 columns":                                      {"region.tbl": "0|A|x\n1|B|y|\n"},
 	} {
 		err := newTestTPROCHFiles(t, change).Plan().Stage(t.Context())
 		if _, refused := errors.AsType[workload.Refused](err); !refused || !strings.Contains(err.Error(), want) {

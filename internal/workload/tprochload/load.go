@@ -83,7 +83,7 @@ func (w *tprochLoad) load(c *workload.Client, t tproch.Table) (err error) {
 		// LOAD DATA LOCAL never fails for a row: it leaves it out or changes it, with a warning.
 		if warnings > 0 && w.warning[t] == "" {
 			if w.warning[t], err = c.Session.Warning(); err != nil {
-				return fmt.Errorf("asking for the first warning: %w", err)
+				return fmt.Errorf("reading the first warning: %w", err)
 			}
 		}
 	}

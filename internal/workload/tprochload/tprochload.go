@@ -156,9 +156,9 @@ func checkParameters(cfg *result.Config, p *Parameters) error {
 	}
 	switch {
 	case p.LoadMode == loadChunked && p.RowsPerChunk < 1:
-		return fmt.Errorf("rowsPerChunk is %d, it must be at least 1", p.RowsPerChunk)
+		return fmt.Errorf("rowsPerChunk is %d but must be at least 1", p.RowsPerChunk)
 	case p.LoadMode == loadParallel && (p.streams() < 1 || p.streams() > tableCount):
-		return fmt.Errorf("streams is %d, it must be 1 to %d", p.streams(), tableCount)
+		return fmt.Errorf("streams is %d but must be 1 to %d", p.streams(), tableCount)
 	case cfg.LimitSeconds != 0:
 		return errors.New("limits.seconds is not for TPROCHLoad, which loads whole tables")
 	}
@@ -185,7 +185,7 @@ func (p *Parameters) checkCompat(cfg *result.Config) error {
 func checkFiles(cfg *result.Config, p *Parameters) error {
 	switch own := cfg.Workload.Data != nil; {
 	case p.Data == dataStaged && cfg.Scratch == "":
-		return errors.New("data is Staged, and there is no scratch volume for the files: set loader.scratch")
+		return errors.New("data is Staged, but there is no scratch volume for the files: set loader.scratch")
 	case p.Data == dataStaged && own:
 		return errors.New("data is Staged, which is for generated data: leave it out with dataFrom")
 	case own && cfg.Parameters["scaleFactor"] != "":
@@ -200,7 +200,7 @@ func oneOf(name, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
 	}
-	return fmt.Errorf("%s is %q, it must be one of %s", name, value, strings.Join(allowed, ", "))
+	return fmt.Errorf("%s is %q but must be one of %s", name, value, strings.Join(allowed, ", "))
 }
 
 // Prepare implements Workload.
@@ -211,7 +211,7 @@ func (w *tprochLoad) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, er
 	}
 	if !localInfile {
 		return workload.Plan{}, workload.Refused{
-			Reason: "LOAD DATA LOCAL needs local_infile=ON, the server has OFF: set the variable local_infile to ON",
+			Reason: "LOAD DATA LOCAL needs local_infile=ON, but the server has OFF: set the variable local_infile to ON",
 		}
 	}
 	return w.Plan(), w.makeTables(ctx, db)

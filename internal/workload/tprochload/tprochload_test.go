@@ -48,18 +48,18 @@ func newTestTPROCHLoad(t *testing.T, change func(*result.Config, *Parameters)) *
 
 func TestTPROCHLoadRefuses(t *testing.T) {
 	for want, change := range map[string]func(*result.Config, *Parameters){
-		`scaleFactor is "0.005", it must be 0.01 to`:                              func(_ *result.Config, p *Parameters) { p.ScaleFactor = "0.005" },
-		`data is "", it must be one of Staged, Streamed`:                          func(_ *result.Config, p *Parameters) { p.Data = "" },
+		`scaleFactor is "0.005" but must be 0.01 to`:                              func(_ *result.Config, p *Parameters) { p.ScaleFactor = "0.005" },
+		`data is "" but must be one of Staged, Streamed`:                          func(_ *result.Config, p *Parameters) { p.Data = "" },
 		"no scratch volume for the files: set loader.":                            func(_ *result.Config, p *Parameters) { p.Data = dataStaged },
-		`loadMode is "Serial", it must be one of OneStatement, Chunked, Parallel`: func(_ *result.Config, p *Parameters) { p.LoadMode = "Serial" },
-		"rowsPerChunk is 0, it must be at least 1":                                func(_ *result.Config, p *Parameters) { p.LoadMode = loadChunked },
-		"streams is 0, it must be 1 to 8":                                         func(_ *result.Config, p *Parameters) { p.LoadMode, p.Streams = loadParallel, ptr.To(0) },
-		"streams is 9, it must be 1 to 8":                                         func(_ *result.Config, p *Parameters) { p.LoadMode, p.Streams = loadParallel, ptr.To(9) },
-		`indexes is "Later", it must be one of Before, After`:                     func(_ *result.Config, p *Parameters) { p.Indexes = "Later" },
+		`loadMode is "Serial" but must be one of OneStatement, Chunked, Parallel`: func(_ *result.Config, p *Parameters) { p.LoadMode = "Serial" },
+		"rowsPerChunk is 0 but must be at least 1":                                func(_ *result.Config, p *Parameters) { p.LoadMode = loadChunked },
+		"streams is 0 but must be 1 to 8":                                         func(_ *result.Config, p *Parameters) { p.LoadMode, p.Streams = loadParallel, ptr.To(0) },
+		"streams is 9 but must be 1 to 8":                                         func(_ *result.Config, p *Parameters) { p.LoadMode, p.Streams = loadParallel, ptr.To(9) },
+		`indexes is "Later" but must be one of Before, After`:                     func(_ *result.Config, p *Parameters) { p.Indexes = "Later" },
 		"scaleFactor cannot be swept with dataFrom: every point would load": func(c *result.Config, _ *Parameters) {
 			c.Workload.Data, c.Parameters = &result.Data{}, map[string]string{"scaleFactor": "0.01"}
 		},
-		`compat is "Article", it must be one of None, MariaDBOrg`:  func(_ *result.Config, p *Parameters) { p.Compat = "Article" },
+		`compat is "Article" but must be one of None, MariaDBOrg`:  func(_ *result.Config, p *Parameters) { p.Compat = "Article" },
 		"compat MariaDBOrg goes with loadMode OneStatement and fo": func(_ *result.Config, p *Parameters) { p.Compat = compatMariaDBOrg },
 		"MariaDBOrg goes with loadMode OneStatement and foreignKe": func(_ *result.Config, p *Parameters) {
 			p.Compat, p.ForeignKeyChecks, p.LoadMode, p.RowsPerChunk = compatMariaDBOrg, false, loadChunked, 1

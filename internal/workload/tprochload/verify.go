@@ -34,7 +34,7 @@ func (w *tprochLoad) Verify(ctx context.Context, db *sql.DB, _ result.Totals, _ 
 	for _, t := range tproch.Tables() {
 		want := <-own
 		if unlike := w.unlike(t); len(unlike) > 0 {
-			left = append(left, fmt.Sprintf("%s was counted only: %s", t, strings.Join(unlike, ", ")))
+			left = append(left, fmt.Sprintf("%s was only counted: %s", t, strings.Join(unlike, ", ")))
 			got, err := checksum.CountRows(ctx, db, t.String())
 			if err != nil {
 				return nil, err
@@ -47,11 +47,11 @@ func (w *tprochLoad) Verify(ctx context.Context, db *sql.DB, _ result.Totals, _ 
 			return nil, err
 		}
 		w.judge(t, want.Rows, got.Rows, &warnings, &rows)
-		checksums.note(got == want, "%s: the table has %s, sent was %s", t, got, want)
+		checksums.note(got == want, "%s: the table has %s, but the load sent %s", t, got, want)
 	}
 	checks := []result.Check{
 		warnings.check("warnings", "none"),
-		rows.check("rows", strings.Join(append([]string{"all rows of all tables are there"}, left...), "; ")),
+		rows.check("rows", strings.Join(append([]string{"all tables have all of their rows"}, left...), "; ")),
 	}
 	if len(left) == tableCount {
 		return checks, nil
@@ -60,7 +60,7 @@ func (w *tprochLoad) Verify(ctx context.Context, db *sql.DB, _ result.Totals, _ 
 	if len(left) > 0 {
 		which = "the other tables"
 	}
-	return append(checks, checksums.check("checksum", "all rows of "+which+" are those that were sent")), nil
+	return append(checks, checksums.check("checksum", "all rows of "+which+" match the rows that were sent")), nil
 }
 
 // judge compares what the server said and has with the number of rows that were there to be loaded.
@@ -99,7 +99,7 @@ func (w *tprochLoad) verifyFiles(ctx context.Context, db *sql.DB) ([]result.Chec
 	}
 	return []result.Check{
 		warnings.check("warnings", "none"),
-		rows.check("rows", "all rows of all files are there; they were counted, their values were not compared"), input,
+		rows.check("rows", "all rows of all files are in the tables; they were counted, but their values were not compared"), input,
 	}, nil
 }
 

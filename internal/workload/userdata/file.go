@@ -106,7 +106,7 @@ func (in *File) show(r *delimited.Reader, show func(*delimited.Reader, [][]byte)
 
 // WrongFields is the error of a row with another number of fields than there are columns for.
 func WrongFields(line int64, fields, columns int) error {
-	return workload.Refused{Reason: fmt.Sprintf("line %d: %d fields, there are %d columns to load them into", line, fields, columns)}
+	return workload.Refused{Reason: fmt.Sprintf("line %d: %d fields for %d columns", line, fields, columns)}
 }
 
 // digester takes the digest of what is read, and is over when its context is.
@@ -136,14 +136,14 @@ func Unchanged(before, after []result.Input) result.Check {
 	var not []string
 	for i, was := range before {
 		if is := after[i]; is.SHA256 != was.SHA256 {
-			not = append(not, fmt.Sprintf("%s had %d bytes, sha256 %s, and has %d bytes, sha256 %s",
+			not = append(not, fmt.Sprintf("%s had %d bytes, sha256 %s, and now has %d bytes, sha256 %s",
 				was.Name, was.Bytes, was.SHA256, is.Bytes, is.SHA256))
 		}
 	}
 	if len(not) > 0 {
 		return result.Check{Name: "input", Detail: "changed while it was loaded: " + strings.Join(not, "; ")}
 	}
-	return result.Check{Name: "input", Passed: true, Detail: "after the load, every file is what it was before it"}
+	return result.Check{Name: "input", Passed: true, Detail: "every file is the same after the load as before it"}
 }
 
 // FormatOf is the format that the configuration names.
@@ -153,18 +153,18 @@ func FormatOf(d *result.Data) (delimited.Format, error) {
 		format.Separator = ','
 	}
 	if !slices.Contains([]string{"", result.DataTSV, result.DataCSV}, d.Format) {
-		return format, fmt.Errorf("dataFrom.format is %q, it must be %s or %s", d.Format, result.DataTSV, result.DataCSV)
+		return format, fmt.Errorf("dataFrom.format is %q but must be %s or %s", d.Format, result.DataTSV, result.DataCSV)
 	}
 	switch {
 	case d.Separator == "":
 	case len(d.Separator) > 1 || strings.ContainsAny(d.Separator, "\\\r\n\"'") || d.Separator[0] >= 0x80:
-		return format, fmt.Errorf("dataFrom.separator is %q, it must be one ASCII character, but no backslash, quotation mark "+
+		return format, fmt.Errorf("dataFrom.separator is %q but must be one ASCII character other than a backslash, quotation mark "+
 			"or line break", d.Separator)
 	default:
 		format.Separator = d.Separator[0]
 	}
 	if d.HeaderLines < 0 {
-		return format, fmt.Errorf("dataFrom.headerLines is %d, it must be at least 0", d.HeaderLines)
+		return format, fmt.Errorf("dataFrom.headerLines is %d but must be at least 0", d.HeaderLines)
 	}
 	return format, nil
 }

@@ -136,7 +136,7 @@ func (r *RowReader) read(n int64) ([][]byte, error) {
 	}
 	r.next++
 	if len(fields) != r.fields {
-		return nil, fmt.Errorf("the file has changed, the row had %d fields and has %d", r.fields, len(fields))
+		return nil, fmt.Errorf("the file has changed: the row had %d fields and now has %d", r.fields, len(fields))
 	}
 	return fields, nil
 }

@@ -115,7 +115,7 @@ func Find(ctx context.Context, db *sql.DB, tables ...Wanted) ([][]Column, error)
 		}
 	}
 	if len(missing) > 0 {
-		return nil, workload.Refused{Reason: "the tables are not there that are to be loaded: " + strings.Join(missing, "; ")}
+		return nil, workload.Refused{Reason: "these tables to be loaded do not exist: " + strings.Join(missing, "; ")}
 	}
 	return all, nil
 }
