@@ -59,7 +59,6 @@ func (l *inLane) turn(comparisons ...string) {
 		if _, err := l.reconcileNamed(name); err != nil {
 			l.t.Logf("comparison %s is to be tried again: %v", name, err)
 		}
-		l.watch()
 	}
 	for _, run := range runs.Items {
 		finished := apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)

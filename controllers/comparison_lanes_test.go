@@ -47,7 +47,7 @@ func TestEnvtestComparisonsAndRunsInOneLane(t *testing.T) {
 	for _, name := range []string{"lone", "one", "two", "zebra"} {
 		l.until(name, v1alpha1.ConditionComplete, "one", "two")
 	}
-	for range 10 {
+	for range 5 {
 		l.turn("one", "two")
 	}
 	if want := []string{"lone", "one", "two", "zebra"}; !slices.Equal(l.began, want) {
@@ -261,6 +261,9 @@ func TestEnvtestCrashAfterEveryWriteOfAComparisonsLease(t *testing.T) {
 				t.Fatalf("killed after write %d: the run measures before the comparison has finished", n)
 			}
 			l.react()
+			if finished && len(l.holders()) == 0 && apimeta.IsStatusConditionTrue(l.conditionsOf("second"), v1alpha1.ConditionFinished) {
+				break
+			}
 		}
 		if got := l.comparisonNamed("s").Status; *got.Runs.Finished != 4 || l.get("second").Status.Progress != "1/1" {
 			t.Errorf("killed after write %d: %+v", n, got)
@@ -277,23 +280,4 @@ func TestEnvtestCrashAfterEveryWriteOfAComparisonsLease(t *testing.T) {
 		writes = append(writes, n, n+1)
 	}
 	killedAfter(t, writes, func(t *testing.T, n int) { crash(t, n) })
-}
-
-// A comparison and a run whose operator has a cache that is behind are measured once, one after the other.
-func TestEnvtestComparisonAndACacheThatIsBehind(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(2) {
-		l := newInLane(t)
-		cache := newLag(l.cluster, seed)
-		l.reconciler.Client, l.comparisons.comparisons.Client = cache.behind(), cache.behind()
-		l.before = cache.pass
-		l.comparison("s", 2, nil)
-		l.queue(nil, "second")
-		for _, name := range []string{"s", "second"} {
-			l.until(name, v1alpha1.ConditionComplete, "s")
-		}
-		if got := l.comparisonNamed("s").Status; *got.Runs.Finished != 4 || len(l.jobs) != 5 {
-			t.Errorf("seed %d: %+v, Jobs %v", seed, got, l.jobs)
-		}
-	}
 }

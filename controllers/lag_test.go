@@ -158,6 +158,28 @@ func TestEnvtestCacheThatIsBehind(t *testing.T) {
 	}
 }
 
+// A comparison and a run whose operator has a cache that is behind are measured once, one after the other.
+func TestEnvtestComparisonAndACacheThatIsBehind(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(2) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			t.Parallel()
+			l := newInLane(t)
+			cache := newLag(l.cluster, seed)
+			l.reconciler.Client, l.comparisons.comparisons.Client = cache.behind(), cache.behind()
+			l.before = cache.pass
+			l.comparison("s", 2, nil)
+			l.queue(nil, "second")
+			for _, name := range []string{"s", "second"} {
+				l.until(name, v1alpha1.ConditionComplete, "s")
+			}
+			if got := l.comparisonNamed("s").Status; *got.Runs.Finished != 4 || len(l.jobs) != 5 {
+				t.Errorf("%+v, Jobs %v", got, l.jobs)
+			}
+		})
+	}
+}
+
 // Nothing is decided about a run that is older than what was decided about before: the cache is behind. If the API server itself
 // has nothing newer, it was restored from a backup, and the operator goes on with what there is.
 func TestEnvtestOlderRunIsNotDecidedAbout(t *testing.T) {

@@ -58,7 +58,7 @@ func TestEnvtestPodsRules(t *testing.T) {
 				spec("loader: {pods: 4}"), workload(w.parameter + ": 3"), workload(w.parameter + ": 8, sweep: {" + w.parameter + ": [2, 8]}"),
 				workload(w.parameter + ": 8, points: [{" + w.parameter + ": 3}]"),
 			},
-			"it must be at least loader.pods, 4",
+			"but must be at least loader.pods, 4: all loader Pods share them",
 		}
 	}
 	for name, r := range rules {

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	answersHead = "\n# Answers\n\nWhat a comparison reports about a pair of variants. The code that judges measurements has judged\n" +
+	answersHead = "\n# Answers\n\n" +
+		"What a comparison reports about a pair of variants. The code that judges measurements has judged\n" +
 		"these examples.\n\n" +
 		"| the values | the answer |\n|---|---|\n"
 	claimsHead  = "\n# Claims\n\n| the claim | the answer |\n|---|---|\n"
