@@ -36,7 +36,7 @@ var _ = Describe("a comparison", func() {
 		sample, err := os.ReadFile(filepath.Join(repository, "config", "samples", "comparison-durable-or-not.yaml"))
 		Expect(err).NotTo(HaveOccurred())
 		manifest := strings.Replace(string(sample), "limits: {seconds: 3}", "limits: {seconds: 1}", 1)
-		apply(ctx, strings.Replace(manifest, "  maxRounds: 12\n", `  maxRounds: 6
+		apply(ctx, strings.Replace(manifest, "  maxRounds: 12\n", `  maxRounds: 8
   claims:
   - {name: not-half, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "0.5"}}
   - {name: unknown, metric: coffee, ratio: {of: {variant: lazy}, to: {variant: durable}, atMost: "0.5"}}
@@ -63,7 +63,7 @@ var _ = Describe("a comparison", func() {
 		Expect(verdicts).To(HaveExactElements(v1alpha1.ClaimHolds, v1alpha1.ClaimCannotSay, v1alpha1.ClaimDoesNotHold), "%+v", comparison.Status.Claims)
 
 		By("showing what users look at")
-		Expect(kubectl(ctx, "get", "bcmp")).To(MatchRegexp(`durable-or-not\s+Decided\s+\d+/6\s+lazy is .* durable \(.*\)\s+\dm`))
+		Expect(kubectl(ctx, "get", "bcmp")).To(MatchRegexp(`durable-or-not\s+Decided\s+\d+/8\s+lazy is .* durable \(.*\)\s+\dm`))
 		summary := configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"]
 		Expect(summary).To(And(HavePrefix("# durable-or-not: written and flushed once a second is "), ContainSubstring("**faster**"),
 			ContainSubstring("hundred-thousandfold **does not hold**"),
