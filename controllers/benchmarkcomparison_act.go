@@ -101,7 +101,7 @@ func (r *BenchmarkComparisonReconciler) createMember(
 		return r.existing(ctx, s.owner, run)
 	}
 	if err == nil && run.UID != "" { // a namespace that is being deleted has taken nothing
-		s.seen.Current = append(a.Beside, v1alpha1.CurrentRun{Name: run.Name, UID: string(run.UID)})
+		s.seen.Current = a.Current(run)
 	}
 	return err
 }

@@ -45,7 +45,7 @@ compare() {
 	local pair="{.status.pairs[0]" start end
 	start=$(kubectl get "benchmarkcomparison/$name" -o jsonpath='{.status.startTime}')
 	end=$(kubectl get "benchmarkcomparison/$name" -o jsonpath='{.status.completionTime}')
-	echo "| $1 | $2 | $(kubectl get "benchmarkcomparison/$name" -o jsonpath="$pair.verdict} | $pair.ratio} | $pair.low}–$pair.high} | $pair.rounds}") | $((($(date -d "$end" +%s) - $(date -d "$start" +%s)))) |"
+	echo "| $1 | $2 | $(kubectl get "benchmarkcomparison/$name" -o jsonpath="$pair.verdict} | $pair.ratio} | $pair.low}–$pair.high} | $pair.rounds}") | $(($(date -d "$end" +%s) - $(date -d "$start" +%s))) |"
 }
 
 echo "| second variant | alternation | verdict | ratio | interval | rounds | seconds |"

@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -109,8 +107,7 @@ func (m *Measurements) read(point int, trials []*result.Record, named []string) 
 	}
 }
 
-// meanOf a metric over trials: the geometric mean, so that the ratio of two means is the mean of the ratios of trials that were
-// measured next to each other. Of values that have no logarithm, it is the arithmetic mean.
+// meanOf a metric over trials.
 func meanOf(trials []*result.Record, name string) float64 {
 	var values []float64
 	for _, t := range trials {
@@ -118,13 +115,7 @@ func meanOf(trials []*result.Record, name string) float64 {
 			values = append(values, metric.Value)
 		}
 	}
-	switch {
-	case len(values) == 1:
-		return values[0]
-	case slices.Min(values) <= 0:
-		return stat.Mean(values, nil)
-	}
-	return stat.GeometricMean(values, nil)
+	return stats.MeanOfTrials(values)
 }
 
 // add keeps a metric's value at a point.

@@ -20,7 +20,7 @@ type Alternation struct {
 	Runs int
 }
 
-// AlternationOf a run, as the status of its comparison has it. It returns nil if the run does not wait for others, and whether the
+// AlternationOf a run, as the status of its comparison has it, or nil if the run does not wait for others; and whether the
 // comparison names it at all.
 func AlternationOf(run *v1alpha1.BenchmarkRun, comparison *v1alpha1.BenchmarkComparison) (a *Alternation, named bool) {
 	for _, current := range comparison.Status.CurrentRuns {

@@ -139,9 +139,13 @@ func (s *comparisonSituation) measuring(a Action) *Decision {
 	m := s.plan.Members[s.next]
 	if create, creates := a.(CreateMember); creates {
 		m = create.Member
-	} else if runs := s.underWay(); len(runs) > 0 {
+	} else if len(s.underWay()) > 0 {
 		shown := s.shown().Name
-		m = s.plan.Members[slices.IndexFunc(s.plan.Members, func(m plan.Member) bool { return plan.MemberName(s.comparison, m) == shown })]
+		for _, i := range s.round() {
+			if s.name(i) == shown {
+				m = s.plan.Members[i]
+			}
+		}
 	}
 	return &Decision{Action: a, Reason: v1alpha1.ReasonMeasuring, Message: fmt.Sprintf(
 		"round %d of at most %d, %s", m.Round, s.comparison.Spec.MaxRounds, s.comparison.Spec.Variants[m.Variant].Name)}

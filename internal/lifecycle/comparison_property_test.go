@@ -166,7 +166,7 @@ func (w *comparisonWorld) create(a CreateMember, seen *ComparisonObserved) {
 		w.t.Errorf("run %s is there already", run.Name)
 	}
 	run.UID = w.uid()
-	seen.Current = append(a.Beside, v1alpha1.CurrentRun{Name: run.Name, UID: string(run.UID)})
+	seen.Current = a.Current(run)
 	ofComparison(w.comparison.Name, w.comparison.UID)(run)
 	plan.Share(run, *a.Shared)
 	w.runs[run.Name] = &world{t: w.t, run: run, plan: planOf(w.t, run), rng: w.rng, served: map[int]string{}}

@@ -59,6 +59,11 @@ func (s *comparisonSituation) missing() int {
 	return -1
 }
 
+// Current are the runs that the comparison knows as its own after it has made this one.
+func (a *CreateMember) Current(run *v1alpha1.BenchmarkRun) []v1alpha1.CurrentRun {
+	return append(slices.Clone(a.Beside), v1alpha1.CurrentRun{Name: run.Name, UID: string(run.UID)})
+}
+
 // made is what the comparison knows of a run that it has made, by name, or nil.
 func (s *comparisonSituation) made(name string) *v1alpha1.CurrentRun {
 	for i := range s.seen.Current {
@@ -118,7 +123,7 @@ func roundBroken(s *comparisonSituation) *Decision {
 	return d
 }
 
-// readyForNext says whether the next run of the round may be made beside those that are under way: their servers are up, and idle.
+// readyForNext says whether the next run of the round may be made beside those that are under way: their servers are up and idle.
 // In the first round it waits for the first trial, which says on which nodes all others are measured.
 func (s *comparisonSituation) readyForNext() bool {
 	if slices.ContainsFunc(s.underWay(), func(run *v1alpha1.BenchmarkRun) bool { return !waitsForTurn(run) }) {

@@ -113,7 +113,7 @@ func (w *turnsWorld) step() bool {
 func (w *turnsWorld) createAlone(a CreateMember, seen *ComparisonObserved) {
 	run := plan.MemberRun(w.comparison, a.Member)
 	run.UID = w.uid()
-	seen.Current = append(a.Beside, v1alpha1.CurrentRun{Name: run.Name, UID: string(run.UID)})
+	seen.Current = a.Current(run)
 	ofComparison(w.comparison.Name, w.comparison.UID)(run)
 	w.runs[run.Name] = &world{t: w.t, run: run, plan: planOf(w.t, run), rng: w.rng, served: map[int]string{}}
 }

@@ -61,8 +61,8 @@ func checkAlternation(comparison *v1alpha1.BenchmarkComparison, p *analysis.Comp
 		return nil
 	}
 	for i := range p.Variants {
-		run, refused := &p.Variants[i].Run.Spec, ""
-		switch {
+		var refused string
+		switch run := &p.Variants[i].Run.Spec; {
 		case run.Database.HostTuning != nil:
 			refused = "database.hostTuning tunes a node for one server at a time"
 		case run.Trials.MinSeconds != nil:
