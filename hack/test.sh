@@ -180,7 +180,7 @@ if [ "${1:-}" = --record ]; then
 	shift
 fi
 groups=()
-trap '[ "${#groups[@]}" -eq 0 ] || kill -- "${groups[@]/#/-}" 2>/dev/null || true' EXIT
+trap 'kill -- "${groups[@]/#/-}" 2>/dev/null || true' EXIT
 while [[ " $* " == *" -- "* ]]; do
 	others=()
 	while [ "$1" != -- ]; do others+=("$1") && shift; done

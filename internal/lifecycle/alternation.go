@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
@@ -24,13 +22,13 @@ type Alternation struct {
 // comparison names it at all.
 func AlternationOf(run *v1alpha1.BenchmarkRun, comparison *v1alpha1.BenchmarkComparison) (a *Alternation, named bool) {
 	for _, current := range comparison.Status.CurrentRuns {
-		if current.UID != string(run.UID) {
-			continue
-		}
-		if comparison.Spec.Alternation != v1alpha1.AlternateTrials {
+		switch {
+		case current.UID != string(run.UID):
+		case current.Trials == nil:
 			return nil, true
+		default:
+			return &Alternation{Trials: int(*current.Trials), Runs: len(comparison.Spec.Variants)}, true
 		}
-		return &Alternation{Trials: int(ptr.Deref(current.Trials, 0)), Runs: len(comparison.Spec.Variants)}, true
 	}
 	return nil, false
 }

@@ -25,14 +25,16 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
-// comparisonWorld carries out the decisions of a comparison whose runs share a database, and those of its runs, and lets things
-// go wrong by chance.
+// comparisonWorld carries out the decisions of a comparison, and those of its runs, which share a database unless stepRun is
+// replaced, and lets things go wrong by chance.
 type comparisonWorld struct {
 	t          *testing.T
 	comparison *v1alpha1.BenchmarkComparison
 	plan       *analysis.ComparisonPlan
-	// runs by name, each with what it has; Instances and Lane are set when it is looked at.
-	runs      map[string]*world
+	// runs by name, each with what it has; Instances, if they are shared, and Lane are set when it is looked at.
+	runs map[string]*world
+	// stepRun lets a run take a step.
+	stepRun   func(*world)
 	instances []Instance
 	// made says which Pod has served an instance, for all that there were.
 	made    map[int]types.UID
@@ -54,7 +56,7 @@ func newComparisonWorld(t *testing.T, seed uint64) *comparisonWorld {
 			}
 		}),
 	}
-	w.plan = planOfComparison(t, w.comparison)
+	w.plan, w.stepRun = planOfComparison(t, w.comparison), w.stepSharing
 	return w
 }
 
@@ -95,8 +97,10 @@ func (w *comparisonWorld) step() bool {
 	default:
 		w.t.Fatalf("action is %T", a)
 	}
-	for _, r := range w.runs {
-		w.stepRun(r)
+	for _, m := range w.plan.Members {
+		if r := w.runs[plan.MemberName(w.comparison, m)]; r != nil {
+			w.stepRun(r)
+		}
 	}
 	return d.Action == (Wait{}) && w.lane == nil && apimeta.IsStatusConditionTrue(w.comparison.Status.Conditions, v1alpha1.ConditionFinished)
 }
@@ -151,7 +155,8 @@ func (w *comparisonWorld) look() *ComparisonObserved {
 			continue
 		}
 		seen.Members[i].Run = r.run
-		seen.Lingering = seen.Lingering || len(r.seen.Attempts) > 0
+		_, shares := plan.SharedBy(r.run)
+		seen.Lingering = seen.Lingering || len(r.seen.Attempts) > 0 || !shares && len(r.seen.Instances) > 0
 		if statuses(r.run.Status.Conditions)[v1alpha1.ConditionComplete] == "True Complete" {
 			seen.Members[i].Measured = analysis.MeasurementsOf(r.plan, r.seen.Records, nil)
 		}
@@ -168,7 +173,9 @@ func (w *comparisonWorld) create(a CreateMember, seen *ComparisonObserved) {
 	run.UID = w.uid()
 	seen.Current = a.Current(run)
 	ofComparison(w.comparison.Name, w.comparison.UID)(run)
-	plan.Share(run, *a.Shared)
+	if a.Shared != nil {
+		plan.Share(run, *a.Shared)
+	}
 	w.runs[run.Name] = &world{t: w.t, run: run, plan: planOf(w.t, run), rng: w.rng, served: map[int]string{}}
 }
 
@@ -185,8 +192,8 @@ func (w *world) finished() bool {
 	return statuses(w.run.Status.Conditions)[v1alpha1.ConditionFinished] == "True Complete"
 }
 
-// stepRun lets a run take a step, as it sees what all share.
-func (w *comparisonWorld) stepRun(r *world) {
+// stepSharing lets a run take a step, as it sees what all share.
+func (w *comparisonWorld) stepSharing(r *world) {
 	w.t.Helper()
 	r.seen.Lane, r.seen.Instances, r.clock = Lane{Lease: "s/l", Holder: w.lane}, slices.Clone(w.instances), w.clock
 	r.seen.Alternation, r.seen.Named = AlternationOf(r.run, w.comparison)

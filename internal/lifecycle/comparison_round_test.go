@@ -79,43 +79,12 @@ func TestTurnsAreNotTakenBack(t *testing.T) {
 // turnsWorld is a world of a comparison whose runs have servers of their own, and take turns.
 type turnsWorld struct{ *comparisonWorld }
 
-// step of the comparison, and of each of its runs, with what must be so of every step.
-func (w *turnsWorld) step() bool {
-	w.t.Helper()
-	w.clock = w.clock.Add(1e9)
-	w.chance()
-	seen := w.look()
-	d := NextOfComparison(w.comparison, w.plan, seen, w.clock)
-	if a, ok := d.Action.(CreateMember); ok {
-		w.createAlone(a, seen)
-	}
-	w.comparison.Status = StatusOfComparison(w.comparison, w.plan, seen, d, w.clock)
-	switch a := d.Action.(type) {
-	case TakeLane:
-		w.lane = ptr.To(HolderOfComparison(w.comparison))
-	case ReleaseLane:
-		w.lane = nil
-	case SuspendMember:
-		w.runs[a.Name].run.Spec.Suspend = ptr.To(a.Suspend)
-	case RemoveMember:
-		delete(w.runs, a.Name)
-	case PublishComparison:
-		w.results = &v1alpha1.ResultsReference{ConfigMap: "results"}
-	}
-	for _, m := range w.plan.Members {
-		if r := w.runs[plan.MemberName(w.comparison, m)]; r != nil {
-			w.stepAlone(r)
-		}
-	}
-	return d.Complete || d.Failure != nil
-}
-
-func (w *turnsWorld) createAlone(a CreateMember, seen *ComparisonObserved) {
-	run := plan.MemberRun(w.comparison, a.Member)
-	run.UID = w.uid()
-	seen.Current = a.Current(run)
-	ofComparison(w.comparison.Name, w.comparison.UID)(run)
-	w.runs[run.Name] = &world{t: w.t, run: run, plan: planOf(w.t, run), rng: w.rng, served: map[int]string{}}
+func newTurnsWorld(t *testing.T, seed uint64) *turnsWorld {
+	t.Helper()
+	w := &turnsWorld{newComparisonWorld(t, seed)}
+	alternating(w.comparison)
+	w.plan, w.stepRun = planOfComparison(t, w.comparison), w.stepAlone
+	return w
 }
 
 // calm says whether nobody but the comparison decides what happens.
@@ -136,6 +105,7 @@ func (w *turnsWorld) others(but *world) []*world {
 	return list
 }
 
+// stepAlone lets a run take a step, with what must be so of it.
 func (w *turnsWorld) stepAlone(r *world) {
 	w.t.Helper()
 	r.seen.Lane, r.clock = Lane{Lease: "s/l", Holder: w.lane}, w.clock
@@ -189,10 +159,7 @@ func TestAlternationByChance(t *testing.T) {
 	ends := map[string]int{}
 	for seed := range uint64(150) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
-			w := &turnsWorld{newComparisonWorld(t, seed)}
-			alternating(w.comparison)
-			w.comparison.Spec.Template.Spec.Trials.MaxInvalid = ptr.To[int32](1000)
-			w.plan = planOfComparison(t, w.comparison)
+			w := newTurnsWorld(t, seed)
 			steps := 0
 			for !w.step() {
 				if steps++; steps > 3000 {

@@ -6,6 +6,8 @@ package stats
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 const (
@@ -21,7 +23,7 @@ type estimate struct{ mean, err float64 }
 // estimateOf at least two values in the order in which they were measured. If neighbours are alike, the values say less about the
 // mean than their number suggests, and the error is larger by that.
 func estimateOf(values []float64) estimate {
-	n, mean := float64(len(values)), mean(values)
+	n, mean := float64(len(values)), stat.Mean(values, nil)
 	squares, products := 0.0, 0.0
 	for i, v := range values {
 		squares += (v - mean) * (v - mean)
@@ -59,7 +61,7 @@ func estimateOfPairs(baseline, variant []float64) estimate {
 	e := estimateOf(ratios)
 	step := resolution(baseline, variant)
 	for _, values := range [][]float64{baseline, variant} {
-		relative := step / mean(values)
+		relative := step / stat.Mean(values, nil)
 		e.err = math.Hypot(e.err, relative/math.Sqrt(12)) // the standard deviation of an even distribution over a step
 	}
 	return e
@@ -79,14 +81,6 @@ func resolution(samples ...[]float64) float64 {
 		}
 	}
 	return 0
-}
-
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
 }
 
 // logRatios of variant to baseline, round by round; false if a value has no logarithm.
