@@ -4,9 +4,11 @@
 package lifecycle
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -73,6 +75,114 @@ func TestTurnsAreNotTakenBack(t *testing.T) {
 	seen.Current = []v1alpha1.CurrentRun{{Name: seen.Members[0].Run.Name, UID: "u", Trials: ptr.To[int32](2)}, seen.Current[0]}
 	if got := *newComparisonSituation(s, p, seen, now).currentRuns()[0].Trials; got != 2 {
 		t.Errorf("%d trials are allowed, 2 were", got)
+	}
+}
+
+// When the second run of a round is made: beside a server that is up and idle and, in the first round, on the nodes of its first
+// trial.
+func TestSecondRunOfARound(t *testing.T) {
+	waiting := func(r *v1alpha1.BenchmarkRun) {
+		r.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Reason: v1alpha1.ReasonWaitingForTurn}}
+	}
+	measured := func(r *v1alpha1.BenchmarkRun) {
+		r.Status.Trials.Measured = ptr.To[int32](1)
+		r.Status.Environment = v1alpha1.Environment{DatabaseNode: "worker", LoaderNode: "worker2"}
+	}
+	anywhere := func(s *v1alpha1.BenchmarkComparison) { s.Spec.Template.Spec.Placement = v1alpha1.PlacementAny }
+	for name, tc := range map[string]struct {
+		finished int
+		first    []func(*v1alpha1.BenchmarkRun)
+		change   func(*v1alpha1.BenchmarkComparison)
+		node     string
+		want     Action
+	}{
+		"the first has measured nothing":  {0, []func(*v1alpha1.BenchmarkRun){waiting}, alternating, "", Wait{}},
+		"the first is measuring":          {0, []func(*v1alpha1.BenchmarkRun){measured}, alternating, "", Wait{}},
+		"the first waits":                 {0, []func(*v1alpha1.BenchmarkRun){waiting, measured}, alternating, "worker", CreateMember{}},
+		"anywhere":                        {0, []func(*v1alpha1.BenchmarkRun){waiting}, anywhere, "", CreateMember{}},
+		"second round, the server starts": {2, nil, alternating, "", Wait{}},
+		"second round, before all trials": {2, []func(*v1alpha1.BenchmarkRun){waiting}, alternating, "worker", CreateMember{}},
+		"not while trials do not alternate": {0, []func(*v1alpha1.BenchmarkRun){waiting, measured}, func(s *v1alpha1.BenchmarkComparison) {
+			s.Spec.Alternation, s.Spec.TrialsPerRound = v1alpha1.AlternateRuns, nil
+		}, "", Wait{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := testutil.Pair(alternating, tc.change)
+			p := planOfComparison(t, s)
+			seen := measuredRuns(s, p, tc.finished).begin(s, p, tc.finished, tc.first...)
+			d := NextOfComparison(s, p, seen, now)
+			if got, want := fmt.Sprintf("%T", d.Action), fmt.Sprintf("%T", tc.want); got != want {
+				t.Fatalf("%s, want %s", got, want)
+			}
+			create, creates := d.Action.(CreateMember)
+			if !creates {
+				return
+			}
+			if create.DatabaseNode != tc.node || len(create.Beside) != 1 || create.Member != p.Members[tc.finished+1] {
+				t.Errorf("%+v", create)
+			}
+			run := plan.MemberRun(s, create.Member)
+			run.UID = "second"
+			if got := create.Current(run); len(got) != 2 || got[0].UID != "u" || got[1].UID != "second" {
+				t.Errorf("then current are %+v", got)
+			}
+		})
+	}
+}
+
+// What is under way when the comparison is suspended, or has lost its lane.
+func TestInterruptedRound(t *testing.T) {
+	trials := func(n int32) func(*v1alpha1.BenchmarkRun) {
+		return func(r *v1alpha1.BenchmarkRun) { r.Status.Trials.Measured = ptr.To(n) }
+	}
+	for name, tc := range map[string]struct {
+		measured int32
+		change   func(*v1alpha1.BenchmarkComparison)
+		want     Action
+		lost     Action
+	}{
+		"trials are left":    {2, alternating, RemoveMember{Name: "s-r1-lazy", UID: "u"}, RemoveMember{Name: "s-r1-lazy", UID: "u"}},
+		"all are measured":   {3, alternating, SuspendMember{Name: "s-r1-lazy", Suspend: true}, SuspendMember{Name: "s-r1-lazy", Suspend: true}},
+		"of a run by itself": {1, func(s *v1alpha1.BenchmarkComparison) {}, SuspendMember{Name: "s-r1-lazy", Suspend: true}, Wait{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := testutil.Pair(tc.change)
+			p := planOfComparison(t, s)
+			seen := measuredRuns(s, p, 0).begin(s, p, 0, trials(tc.measured))
+			if s.Spec.Alternation == v1alpha1.AlternateTrials {
+				current := seen.Current
+				seen.begin(s, p, 1, trials(tc.measured)).Current = append(current, seen.Current...)
+			}
+			s.Spec.Suspend = ptr.To(true)
+			if d := NextOfComparison(s, p, seen, now); d.Action != tc.want {
+				t.Errorf("suspended: %+v, want %+v", d.Action, tc.want)
+			}
+			s.Spec.Suspend, seen.Lane = nil, Lane{Holder: &Holder{Kind: RunKind, Namespace: "ns", Name: "other", UID: "other"}}
+			if d := NextOfComparison(s, p, seen, now); d.Action != tc.lost {
+				t.Errorf("without its lane: %+v, want %+v", d.Action, tc.lost)
+			}
+		})
+	}
+}
+
+// A run that alternates has as long as all of them, by default; what was asked for stays.
+func TestDeadlineOfAlternatingRuns(t *testing.T) {
+	run := oneAxis(1, 2)
+	alone := newSituation(run, planOf(t, run), &Observed{}, now)
+	two := newSituation(run, planOf(t, run), &Observed{Alternation: &Alternation{Runs: 2}}, now)
+	if got, want := two.longest(), 2*alone.longest(); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if two.quietTime() != two.longest() {
+		t.Errorf("it may make no progress for %s, want %s", two.quietTime(), two.longest())
+	}
+	many := newSituation(run, planOf(t, run), &Observed{Alternation: &Alternation{Runs: 1 << 40}}, now)
+	if got := many.longest(); got != maxDeadline {
+		t.Errorf("of many: %s", got)
+	}
+	run.Spec.DeadlineSeconds = ptr.To[int32](60)
+	if got := newSituation(run, planOf(t, run), &Observed{Alternation: &Alternation{Runs: 2}}, now).longest(); got != time.Minute {
+		t.Errorf("with a deadline of a minute: %s", got)
 	}
 }
 

@@ -44,7 +44,8 @@ func TestSharesDatabase(t *testing.T) {
 		"on a tuned node": {func(s *v1alpha1.BenchmarkComparison) {
 			s.Spec.Template.Spec.Database.HostTuning = &v1alpha1.HostTuningSpec{Swappiness: ptr.To[int32](1)}
 		}, false},
-		"fresh": {func(s *v1alpha1.BenchmarkComparison) { s.Spec.Template.Spec.Trials.Server = v1alpha1.ServerFresh }, false},
+		"under way at the same time": {func(s *v1alpha1.BenchmarkComparison) { s.Spec.Alternation = v1alpha1.AlternateTrials }, false},
+		"fresh":                      {func(s *v1alpha1.BenchmarkComparison) { s.Spec.Template.Spec.Trials.Server = v1alpha1.ServerFresh }, false},
 	} {
 		if got := plan.SharesDatabase(testutil.MakeComparison("s", "ns", "a", "b").With(tc.change).Obj()); got != tc.want {
 			t.Errorf("%s: %t", name, got)

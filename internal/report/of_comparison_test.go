@@ -5,6 +5,7 @@ package report_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,6 +82,23 @@ func TestOfComparison(t *testing.T) {
 	if !baseline.Baseline || baseline.Besides != "" || baseline.Unrequested != 0 || lazy.Baseline || lazy.Title != "once a second" ||
 		lazy.Unrequested != 1 || lazy.OtherVariables.Differing != 1 || lazy.OtherVariables.Differ[0].Name == "" || len(lazy.Differences) != 1 || lazy.SpecDigest == baseline.SpecDigest {
 		t.Errorf("variants %+v", rep.Variants)
+	}
+}
+
+// How often a round measures each point is said where trials alternate, and only there.
+func TestOfComparisonOfAlternatingTrials(t *testing.T) {
+	comparison, p, seen := pair(t)
+	for alternation, want := range map[v1alpha1.Alternation]string{
+		v1alpha1.AlternateRuns: "paired", v1alpha1.AlternateTrials: "paired, alternating trials (6 per round)",
+	} {
+		comparison.Spec.Alternation = alternation
+		rep, err := report.OfComparison(comparison, p, seen, analysis.Verdicts{}, report.Unfinished, "so far")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := summaryOfComparison(t, rep); !strings.Contains(text, " of at most 20 rounds, "+want+", seed 1: so far") {
+			t.Errorf("%s:\n%s", alternation, text)
+		}
 	}
 }
 
