@@ -143,7 +143,7 @@ func TestInterruptedRound(t *testing.T) {
 	}{
 		"trials are left":    {2, alternating, RemoveMember{Name: "s-r1-lazy", UID: "u"}, RemoveMember{Name: "s-r1-lazy", UID: "u"}},
 		"all are measured":   {3, alternating, SuspendMember{Name: "s-r1-lazy", Suspend: true}, SuspendMember{Name: "s-r1-lazy", Suspend: true}},
-		"of a run by itself": {1, func(s *v1alpha1.BenchmarkComparison) {}, SuspendMember{Name: "s-r1-lazy", Suspend: true}, Wait{}},
+		"of a run by itself": {1, func(*v1alpha1.BenchmarkComparison) {}, SuspendMember{Name: "s-r1-lazy", Suspend: true}, Wait{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := testutil.Pair(tc.change)
@@ -151,7 +151,7 @@ func TestInterruptedRound(t *testing.T) {
 			seen := measuredRuns(s, p, 0).begin(s, p, 0, trials(tc.measured))
 			if s.Spec.Alternation == v1alpha1.AlternateTrials {
 				current := seen.Current
-				seen.begin(s, p, 1, trials(tc.measured)).Current = append(current, seen.Current...)
+				seen.begin(s, p, 1, trials(tc.measured)).Current = slices.Concat(current, seen.Current)
 			}
 			s.Spec.Suspend = ptr.To(true)
 			if d := NextOfComparison(s, p, seen, now); d.Action != tc.want {
