@@ -74,7 +74,7 @@ func (k *Keeper) lock(ctx context.Context, atMost time.Duration) error {
 			return err
 		}
 		if time.Now().After(deadline) {
-			return failure.Newf(result.CauseSchemaTaken, "the schema %s is in use by another run, and was for %s: "+
+			return failure.Newf(result.CauseSchemaTaken, "the schema %s has been in use by another run for %s: "+
 				"wait for that run, or name another schema", k.schema, atMost)
 		}
 	}
