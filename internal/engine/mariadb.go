@@ -61,8 +61,9 @@ var MariaDB = Engine{
 			" IF(variable_type = 'ENUM', COALESCE(enum_value_list, ''), '') FROM information_schema.system_variables" +
 			" WHERE numeric_block_size > 1 OR variable_type = 'ENUM'",
 		Rounded: map[string]Rounding{
-			// Up to a multiple of the chunks, which older versions choose: they say that it is a multiple of 1 MiB.
-			"innodb_buffer_pool_size": {To: 1 << 20, By: []string{"innodb_buffer_pool_chunk_size"}},
+			// Up to a multiple of the chunks of all instances, which versions before 10.5 have: servers say that it is a multiple of
+			// 1 MiB.
+			"innodb_buffer_pool_size": {To: 1 << 20, By: []string{"innodb_buffer_pool_chunk_size", "innodb_buffer_pool_instances"}},
 		},
 		Combinations: map[string][]string{
 			"sql_mode": {"ANSI", "DB2", "MAXDB", "MSSQL", "ORACLE", "POSTGRESQL", "TRADITIONAL"},

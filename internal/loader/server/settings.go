@@ -149,11 +149,10 @@ func roundedTo(e *engine.Engine, variables map[string]string, name string) *big.
 	}
 	step, by := new(big.Rat).SetInt64(rounding.To), big.NewRat(1, 1)
 	for _, name := range rounding.By {
-		factor, isNumber := number(variables[name])
-		if !isNumber {
-			return step
+		// A server without the variable, for example without instances of the buffer pool, does not round by it.
+		if factor, isNumber := number(variables[name]); isNumber {
+			by.Mul(by, factor)
 		}
-		by.Mul(by, factor)
 	}
 	if by.Cmp(step) > 0 {
 		return by

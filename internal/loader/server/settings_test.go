@@ -210,14 +210,38 @@ func TestCompareSettings(t *testing.T) {
 	}
 }
 
-// Older servers round the buffer pool to the chunks that they have chosen for it.
-func TestRoundedByAnotherVariable(t *testing.T) {
-	variables := map[string]string{"innodb_buffer_pool_size": "134217728", "innodb_buffer_pool_chunk_size": "8388608"}
-	for value, want := range map[string]result.SettingOutcome{"128M": effective, "121M": adjusted, "120M": refused, "136M": refused} {
-		applied := CompareSettings(&engine.MariaDB, []result.Setting{{Name: "innodb_buffer_pool_size", Value: value}}, variables)
-		if applied[0].Outcome != want {
-			t.Errorf("%s: %s, want %s", value, applied[0].Outcome, want)
-		}
+// Older servers round the buffer pool up to a multiple of the chunks that they have chosen for it, in all instances together.
+// Newer ones have neither variable, or only that of the chunks.
+func TestRoundedByOtherVariables(t *testing.T) {
+	for name, tc := range map[string]struct {
+		effective, chunk, instances string
+		want                        map[string]result.SettingOutcome
+	}{
+		"one instance": {"134217728", "8388608", "1", map[string]result.SettingOutcome{
+			"128M": effective, "121M": adjusted, "120M": refused, "136M": refused,
+		}},
+		"without instances": {"134217728", "8388608", "", map[string]result.SettingOutcome{"121M": adjusted, "120M": refused}},
+		"eight instances": {"3221225472", "134217728", "8", map[string]result.SettingOutcome{
+			"3G": effective, "2900M": adjusted, "2560M": refused, // 20% off is another pool
+		}},
+		"without either": {"134217728", "", "", map[string]result.SettingOutcome{"128M": effective, "121M": refused}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			variables := map[string]string{"innodb_buffer_pool_size": tc.effective}
+			for variable, value := range map[string]string{
+				"innodb_buffer_pool_chunk_size": tc.chunk, "innodb_buffer_pool_instances": tc.instances,
+			} {
+				if value != "" {
+					variables[variable] = value
+				}
+			}
+			for value, want := range tc.want {
+				applied := CompareSettings(&engine.MariaDB, []result.Setting{{Name: "innodb_buffer_pool_size", Value: value}}, variables)
+				if applied[0].Outcome != want {
+					t.Errorf("%s: %s, want %s", value, applied[0].Outcome, want)
+				}
+			}
+		})
 	}
 }
 
