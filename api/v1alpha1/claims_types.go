@@ -55,8 +55,8 @@ type Claim struct {
 	// +optional
 	NoDifference *NoDifferenceClaim `json:"noDifference,omitempty"`
 
-	// published are figures of the claim's metric from the publication. The claim is judged by them too: some publications do not
-	// say what their own tables show.
+	// published are figures from the publication. The claim is judged by them too: some publications do not say what their own
+	// tables show.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -118,6 +118,12 @@ type RatioClaim struct {
 	// to names the one point by whose values they are divided.
 	// +required
 	To PointSelector `json:"to,omitzero"`
+
+	// toMetric is the metric of to, which may then be the point of of. Unset: the claim's.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	ToMetric string `json:"toMetric,omitempty"`
 
 	// atLeast is the smallest ratio for which the claim is true.
 	// +optional
@@ -198,7 +204,13 @@ type PublishedFigure struct {
 	// +required
 	Of PointSelector `json:"of,omitzero"`
 
-	// value that was published, in the unit of the claim's metric.
+	// metric of the value. Unset: the claim's.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Metric string `json:"metric,omitempty"`
+
+	// value that was published, in the unit of the metric.
 	// +required
 	Value ClaimedNumber `json:"value,omitempty"`
 }
@@ -228,14 +240,14 @@ type ClaimStatus struct {
 	// +kubebuilder:validation:Enum=Holds;DoesNotHold;CannotSay
 	Verdict ClaimVerdict `json:"verdict,omitempty"`
 
-	// detail has the numbers in a sentence, for example "3.2 times (3–3.4), at least 8 was claimed".
+	// detail has the numbers in a sentence.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Detail string `json:"detail,omitempty"`
 
-	// published is whether the published figures themselves say what is claimed: Holds or DoesNotHold; unset if there are none.
+	// published is the verdict by the published figures: CannotSay if some are missing; unset if there are none.
 	// +optional
-	// +kubebuilder:validation:Enum=Holds;DoesNotHold
+	// +kubebuilder:validation:Enum=Holds;DoesNotHold;CannotSay
 	Published ClaimVerdict `json:"published,omitempty"`
 }

@@ -168,7 +168,8 @@ type ServerSettings struct {
 	BufferPoolSize *resource.Quantity `json:"bufferPoolSize,omitempty"`
 
 	// logFileSize is the size of the redo log, for example 96Mi: innodb_log_file_size or, with engine MySQL,
-	// innodb_redo_log_capacity. From 4Mi on, with engine MySQL from 8Mi on.
+	// innodb_redo_log_capacity. MariaDB before 10.5 makes several files of that size: set innodb_log_files_in_group. From 4Mi on,
+	// with engine MySQL from 8Mi on.
 	// +optional
 	LogFileSize *resource.Quantity `json:"logFileSize,omitempty"`
 

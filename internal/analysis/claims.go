@@ -21,7 +21,8 @@ func claimsOf(list v1alpha1.Claims) []claims.Claim {
 		switch {
 		case c.Ratio != nil:
 			claim.Ratio = &claims.Ratio{
-				Of: selector(c.Ratio.Of), To: selector(c.Ratio.To), AtLeast: number(c.Ratio.AtLeast), AtMost: number(c.Ratio.AtMost),
+				Of: selector(c.Ratio.Of), To: selector(c.Ratio.To), ToMetric: c.Ratio.ToMetric,
+				AtLeast: number(c.Ratio.AtLeast), AtMost: number(c.Ratio.AtMost),
 			}
 		case c.BestAt != nil:
 			claim.BestAt = &claims.BestAt{At: selector(c.BestAt.At), Among: selector(c.BestAt.Among)}
@@ -36,7 +37,7 @@ func claimsOf(list v1alpha1.Claims) []claims.Claim {
 			}
 		}
 		for _, p := range c.Published {
-			claim.Published = append(claim.Published, claims.Figure{Of: selector(p.Of), Value: number(p.Value)})
+			claim.Published = append(claim.Published, claims.Figure{Of: selector(p.Of), Metric: p.Metric, Value: number(p.Value)})
 		}
 		all = append(all, claim)
 	}

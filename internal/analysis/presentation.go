@@ -105,6 +105,9 @@ func NamedMetrics(list v1alpha1.Claims, plots v1alpha1.Plots, tables v1alpha1.Ta
 	names := map[string]bool{}
 	for i := range list {
 		names[list[i].Metric] = true
+		if ratio := list[i].Ratio; ratio != nil {
+			names[ratio.ToMetric] = true
+		}
 	}
 	for i := range plots {
 		names[plots[i].Metric] = true

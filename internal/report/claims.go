@@ -19,7 +19,7 @@ func claimLines(list []claims.Judgement) []string {
 			line = fmt.Sprintf("%s, %q, **%s**: %s", j.Name, j.Statement, VerdictText(j.Verdict), j.Detail)
 		}
 		if j.Published != "" {
-			line += fmt.Sprintf("; in the published data it %s: %s", VerdictText(j.Published), j.PublishedDetail)
+			line += "; " + PublishedText(&j)
 		}
 		lines = append(lines, line)
 	}
@@ -27,6 +27,14 @@ func claimLines(list []claims.Judgement) []string {
 		lines = append(lines, "intervals: 95% confidence across all claims")
 	}
 	return lines
+}
+
+// PublishedText is what the published figures say of a claim, of which there are some.
+func PublishedText(j *claims.Judgement) string {
+	if j.Published == claims.CannotSay {
+		return "the published data cannot say: " + j.PublishedDetail
+	}
+	return fmt.Sprintf("in the published data it %s: %s", VerdictText(j.Published), j.PublishedDetail)
 }
 
 // VerdictText is a verdict in words.

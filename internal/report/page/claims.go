@@ -4,7 +4,7 @@
 package page
 
 import (
-	"fmt"
+	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
@@ -32,7 +32,8 @@ func judged(list []claims.Judgement) []claim {
 		case claims.CannotSay:
 		}
 		if j.Published != "" {
-			c.Published = fmt.Sprintf("In the published data it %s: %s", report.VerdictText(j.Published), j.PublishedDetail)
+			text := report.PublishedText(&j)
+			c.Published = strings.ToUpper(text[:1]) + text[1:]
 		}
 		shown = append(shown, c)
 	}

@@ -134,6 +134,8 @@ func (c *Claim) Variants() []string {
 // Ratio says that the values of a point are so many times those of another.
 type Ratio struct {
 	Of, To Selector
+	// ToMetric is the metric of To; empty is the claim's. With it, Of and To may name the same point.
+	ToMetric string
 	// AtLeast and AtMost bound the ratio; 0 is no bound.
 	AtLeast, AtMost float64
 }
@@ -161,10 +163,11 @@ type NoDifference struct {
 	WithinPercent int32
 }
 
-// Figure is a published value of the claim's metric.
+// Figure is a published value of a metric; empty is the claim's.
 type Figure struct {
-	Of    Selector
-	Value float64
+	Of     Selector
+	Metric string
+	Value  float64
 }
 
 // Check says what is wrong with a claim about some points, whose values are not needed.
@@ -212,9 +215,9 @@ func (s *subject) name(one *Series) string {
 func (c *Claim) subject(list []Series) (s subject, err error) {
 	switch {
 	case c.Ratio != nil:
-		return pairOf(c.Ratio.Of, c.Ratio.To, list)
+		return pairOf(c.Ratio.Of, c.Ratio.To, list, c.Ratio.ToMetric != "")
 	case c.NoDifference != nil:
-		return pairOf(c.NoDifference.Of, c.NoDifference.To, list)
+		return pairOf(c.NoDifference.Of, c.NoDifference.To, list, false)
 	case c.BestAt != nil:
 		for _, one := range c.BestAt.Among.all(list) {
 			if c.BestAt.At.Names(one) {
@@ -235,14 +238,15 @@ func (c *Claim) subject(list []Series) (s subject, err error) {
 	return s, err
 }
 
-func pairOf(of, to Selector, list []Series) (s subject, err error) {
+// pairOf are the two points that selectors name. They may be the same if two metrics of them are compared.
+func pairOf(of, to Selector, list []Series, same bool) (s subject, err error) {
 	if s.of, err = of.one(list); err != nil {
 		return s, fmt.Errorf("of: %w", err)
 	}
 	if s.to, err = to.one(list); err != nil {
 		return s, fmt.Errorf("to: %w", err)
 	}
-	if s.of == s.to {
+	if s.of == s.to && !same {
 		return s, fmt.Errorf("of and to name the same point, %s", s.of.name())
 	}
 	return s, nil

@@ -34,7 +34,7 @@ type Judgement struct {
 	// Detail is the answer in a sentence, with its numbers.
 	Detail string `json:"detail"`
 	// Published is the verdict by the published figures, which have no interval, and PublishedDetail their numbers; empty if there
-	// are none.
+	// are none. It is CannotSay if some are missing.
 	Published       Verdict `json:"published,omitempty"`
 	PublishedDetail string  `json:"publishedDetail,omitempty"`
 	// Settled says that more rounds would not change the answer: it is one, or the truth is too near to the bound to be told from
@@ -55,18 +55,27 @@ func Judge(list []Claim, measured func(metric string) []Series, interval Interva
 		j := Judgement{Name: c.Name, Statement: c.Statement, Metric: c.Metric, Verdict: CannotSay}
 		series := measured(c.Metric)
 		s, err := c.subject(series)
+		missing := c.Metric
+		if err == nil && c.Ratio != nil && c.Ratio.ToMetric != "" {
+			others := measured(c.Ratio.ToMetric)
+			if len(others) == 0 {
+				series, missing = nil, c.Ratio.ToMetric
+			} else {
+				s.to, err = c.Ratio.To.one(others)
+			}
+		}
 		switch {
 		case len(series) == 0:
 			j.Detail = "nothing was measured"
-			if c.Metric != "" {
-				j.Detail, j.Settled = fmt.Sprintf("no metric named %s was measured", c.Metric), true
+			if missing != "" {
+				j.Detail, j.Settled = fmt.Sprintf("no metric named %s was measured", missing), true
 			}
 		case err != nil:
 			j.Detail, j.Settled = err.Error(), true
 		default:
 			j.Metric = series[0].Metric.Name
 			judge{subject: s, claim: c, claims: len(list), interval: interval, lower: series[0].Metric.Better == "lower"}.judge(&j)
-			j.Published, j.PublishedDetail = c.published(s, series[0].Metric.Better == "lower")
+			j.Published, j.PublishedDetail = c.published(s, series[0].Metric.Name, series[0].Metric.Better == "lower")
 		}
 		all = append(all, j)
 	}

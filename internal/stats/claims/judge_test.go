@@ -155,7 +155,7 @@ func TestPublished(t *testing.T) {
 		says    string
 	}{
 		"none":             {claims.Claim{Ratio: ratio}, "higher", "", ""},
-		"one of two":       {claims.Claim{Ratio: ratio, Published: figures(100)}, "higher", "", ""},
+		"one of two":       {claims.Claim{Ratio: ratio, Published: figures(100)}, "higher", claims.CannotSay, "no figure of rowsPerCommit=16"},
 		"ratio":            {claims.Claim{Ratio: ratio, Published: figures(100, 500, 1000)}, "higher", claims.Holds, "10×"},
 		"ratio, not so":    {claims.Claim{Ratio: ratio, Published: figures(100, 500, 760)}, "higher", claims.DoesNotHold, "7.60×"},
 		"best":             {claims.Claim{BestAt: &claims.BestAt{At: at("16")}, Published: figures(100, 500, 760)}, "higher", claims.Holds, "rowsPerCommit=16 is the best; closest rival rowsPerCommit=4: 1.52×"},
@@ -163,7 +163,8 @@ func TestPublished(t *testing.T) {
 		"best of two":      {claims.Claim{BestAt: &claims.BestAt{At: at("16")}, Published: figures(100, 500, 500)}, "higher", claims.DoesNotHold, "1×"},
 		"order":            {claims.Claim{Monotonic: order, Published: figures(100, 500, 490)}, "higher", claims.Holds, "4.90× overall, 0.98× from rowsPerCommit=4 to rowsPerCommit=16"},
 		"order, not so":    {claims.Claim{Monotonic: order, Published: figures(100, 500, 400)}, "higher", claims.DoesNotHold, "0.80×"},
-		"order, gaps":      {claims.Claim{Monotonic: order, Published: figures(100, 500)}, "higher", "", ""},
+		"order, gaps":      {claims.Claim{Monotonic: order, Published: figures(100, 500)}, "higher", claims.CannotSay, "no figure of rowsPerCommit=16"},
+		"no rival":         {claims.Claim{BestAt: &claims.BestAt{At: at("1")}, Published: figures(100)}, "higher", claims.CannotSay, "too few figures"},
 		"no difference":    {claims.Claim{NoDifference: &claims.NoDifference{Of: at("4"), To: at("1"), WithinPercent: 5}, Published: figures(100, 101)}, "higher", claims.Holds, "1.01×"},
 		"a difference":     {claims.Claim{NoDifference: &claims.NoDifference{Of: at("4"), To: at("1"), WithinPercent: 5}, Published: figures(100, 80)}, "higher", claims.DoesNotHold, "0.80×"},
 		"falling":          {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Falling: true, WithinPercent: 5}, Published: figures(300, 200, 100)}, "higher", claims.Holds, "3× overall"},
@@ -173,6 +174,47 @@ func TestPublished(t *testing.T) {
 			j := judged(tc.claim, bySize(tc.better, 6, 100, 500, 1000))
 			if j.Published != tc.verdict || !strings.Contains(j.PublishedDetail, tc.says) {
 				t.Errorf("%q: %q", j.Published, j.PublishedDetail)
+			}
+		})
+	}
+}
+
+// Two metrics of one point are compared as those of two points are.
+func TestTwoMetrics(t *testing.T) {
+	const six = 6
+	values := map[string][]claims.Series{
+		"commitMicros": bySize("lower", six, 900, 900, 900), "insertMicros": bySize("lower", six, 100, 300, 1800),
+	}
+	for metric, list := range values {
+		for i := range list {
+			list[i].Metric.Name = metric
+		}
+	}
+	measured := func(metric string) []claims.Series { return values[metric] }
+	for name, tc := range map[string]struct {
+		of, to, metric     string
+		verdict, published claims.Verdict
+		says               string
+	}{
+		"one point":   {"1", "1", "insertMicros", claims.Holds, claims.Holds, "9"},
+		"two points":  {"1", "4", "insertMicros", claims.Holds, claims.CannotSay, "3"},
+		"not so":      {"16", "16", "insertMicros", claims.DoesNotHold, claims.DoesNotHold, "0.50"},
+		"no such one": {"1", "1", "coffee", claims.CannotSay, "", "no metric named coffee was measured"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := claims.Claim{
+				Metric: "commitMicros", Ratio: &claims.Ratio{Of: at(tc.of), To: at(tc.to), ToMetric: tc.metric, AtLeast: 2},
+				Published: []claims.Figure{
+					{Of: at("1"), Value: 80}, {Of: at("1"), Metric: "insertMicros", Value: 20},
+					{Of: at("16"), Metric: "commitMicros", Value: 80}, {Of: at("16"), Metric: "insertMicros", Value: 160},
+				},
+			}
+			j := claims.Judge([]claims.Claim{c}, measured, stats.PairedRatio)[0]
+			if j.Verdict != tc.verdict || j.Published != tc.published || !strings.Contains(j.Detail, tc.says) {
+				t.Errorf("%s, published %q: %s", j.Verdict, j.Published, j.Detail)
+			}
+			if err := c.Check(bySize("lower", 0, 1, 2, 3)); err != nil {
+				t.Error(err)
 			}
 		})
 	}

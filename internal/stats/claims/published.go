@@ -4,21 +4,18 @@
 package claims
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
 
-// published judges a claim by its published figures, as they stand: nobody knows how they scatter. Without a figure for what the
-// claim compares there is no verdict.
-func (c *Claim) published(s subject, lower bool) (verdict Verdict, detail string) {
-	figure := func(of *Series) float64 {
-		for _, f := range c.Published {
-			if f.Of.Names(of) {
-				return f.Value
-			}
-		}
-		return 0
+// published judges a claim by its published figures, as they stand: nobody knows how they scatter. Without any figure there is no
+// verdict, and with some of those that the claim compares they cannot say.
+func (c *Claim) published(s subject, metric string, lower bool) (verdict Verdict, detail string) {
+	if len(c.Published) == 0 {
+		return "", ""
 	}
+	figure := func(of *Series) float64 { return c.figure(of, metric, metric) }
 	answer := func(holds bool, format string, args ...any) (Verdict, string) {
 		if holds {
 			return Holds, fmt.Sprintf(format, args...)
@@ -28,8 +25,14 @@ func (c *Claim) published(s subject, lower bool) (verdict Verdict, detail string
 	switch {
 	case c.Ratio != nil || c.NoDifference != nil:
 		of, to := figure(s.of), figure(s.to)
-		if of <= 0 || to <= 0 {
-			return "", ""
+		if c.Ratio != nil && c.Ratio.ToMetric != "" {
+			to = c.figure(s.to, c.Ratio.ToMetric, metric)
+		}
+		switch {
+		case of <= 0:
+			return missing(s.name(s.of))
+		case to <= 0:
+			return missing(s.name(s.to))
 		}
 		ratio := of / to
 		if c.Ratio != nil {
@@ -41,6 +44,24 @@ func (c *Claim) published(s subject, lower bool) (verdict Verdict, detail string
 		return c.publishedBest(s, figure, lower, answer)
 	}
 	return c.publishedOrder(s, figure, answer)
+}
+
+// figure that was published for a series of a metric, beside the metric that the claim is about; 0 if there is none.
+func (c *Claim) figure(of *Series, metric, claimed string) float64 {
+	for _, f := range c.Published {
+		if f.Of.Names(of) && cmp.Or(f.Metric, claimed) == metric {
+			return f.Value
+		}
+	}
+	return 0
+}
+
+// missing says which figure was not published.
+func missing(name string) (Verdict, string) {
+	if name == "" {
+		return CannotSay, "too few figures"
+	}
+	return CannotSay, "no figure of " + name
 }
 
 type answerer func(holds bool, format string, args ...any) (Verdict, string)
@@ -56,7 +77,7 @@ func (*Claim) publishedBest(s subject, figure func(*Series) float64, lower bool,
 	}
 	in, out := best(s.in), best(s.out)
 	if in == nil || out == nil {
-		return "", ""
+		return CannotSay, "too few figures"
 	}
 	first, second := in, out
 	holds := figure(in) > figure(out) != lower && figure(in) != figure(out)
@@ -71,16 +92,12 @@ func (*Claim) publishedBest(s subject, figure func(*Series) float64, lower bool,
 }
 
 func (c *Claim) publishedOrder(s subject, figure func(*Series) float64, answer answerer) (Verdict, string) {
-	var known []*Series
 	for _, one := range s.steps {
-		if figure(one) > 0 {
-			known = append(known, one)
+		if figure(one) <= 0 {
+			return missing(s.name(one))
 		}
 	}
-	if len(known) != len(s.steps) {
-		return "", ""
-	}
-	m := c.Monotonic
+	m, known := c.Monotonic, slices.Clone(s.steps)
 	if m.Falling {
 		slices.Reverse(known)
 	}

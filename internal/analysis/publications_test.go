@@ -1,0 +1,123 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+)
+
+// byOwnFigures are the claims of publications that their own figures do not confirm: all others hold by them.
+var byOwnFigures = map[string]claims.Verdict{
+	"001-innodb-bulk-insert unique-checks":    "",               // no figures of it were published
+	"002-tpcc-four-configurations binary-log": claims.CannotSay, // nobody has published a T2 without the log
+	"004-commit-size commit-dominates":        "",
+	"004-commit-size tenfold-to-1024":         claims.DoesNotHold, // 7.6 times
+	"004-commit-size level-from-1024":         claims.DoesNotHold, // 1.16 times
+}
+
+// headlines are the headline metrics of the publications' workloads.
+var headlines = map[v1alpha1.WorkloadType]string{
+	v1alpha1.WorkloadBulkInsert: "rowsPerSecond", v1alpha1.WorkloadTPROCHLoad: "totalSeconds",
+	v1alpha1.WorkloadSysbench: "transactionsPerSecond", v1alpha1.WorkloadIIBench: "terminalRowsPerSecond",
+	v1alpha1.WorkloadCommitSize: "rowsPerSecond",
+}
+
+// Each claim of a publication says what its own figures say of it, and none is about points that are not measured.
+func TestClaimsOfPublicationsByTheirFigures(t *testing.T) {
+	files, err := filepath.Glob("../../config/samples/publications/*.yaml")
+	if err != nil || len(files) != 10 {
+		t.Fatalf("%d publications, %v", len(files), err)
+	}
+	judged := map[string]bool{}
+	for _, file := range files {
+		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".yaml"), "-small")
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for document := range strings.SplitSeq(string(text), "\n---\n") {
+			list, of := claimsAndPoints(t, document)
+			for _, c := range list {
+				if err := c.Check(of("")); err != nil {
+					t.Errorf("%s: %v", file, err)
+				}
+			}
+			for _, j := range claims.Judge(list, of, stats.PairedRatio) {
+				key := name + " " + j.Name
+				judged[key] = true
+				want, known := byOwnFigures[key]
+				if !known {
+					want = claims.Holds
+				}
+				if diff := cmp.Diff(want, j.Published); diff != "" {
+					t.Errorf("%s: %s (-want +got):\n%s%s", file, j.Name, diff, j.PublishedDetail)
+				}
+			}
+		}
+	}
+	for key := range byOwnFigures {
+		if !judged[key] {
+			t.Errorf("there is no claim %s", key)
+		}
+	}
+}
+
+// claimsAndPoints of a run or comparison: its claims and the points of a metric, at which nothing was measured.
+func claimsAndPoints(t *testing.T, document string) ([]claims.Claim, func(metric string) []claims.Series) {
+	t.Helper()
+	var run v1alpha1.BenchmarkRun
+	var comparison v1alpha1.BenchmarkComparison
+	list := v1alpha1.Claims(nil)
+	specs := map[string]*v1alpha1.BenchmarkRunSpec{}
+	if err := yaml.Unmarshal([]byte(document), &run); err == nil && run.Kind == "BenchmarkRun" {
+		list, specs[""] = run.Spec.Claims, &run.Spec
+	} else if err := yaml.UnmarshalStrict([]byte(document), &comparison); err != nil {
+		t.Fatal(err)
+	}
+	for i := range comparison.Spec.Variants {
+		list = comparison.Spec.Claims
+		specs[comparison.Spec.Variants[i].Name] = &plan.MemberRun(&comparison, plan.Member{Round: 1, Variant: i}).Spec
+	}
+	for i := range list { // as the API server does
+		if c := list[i].NoDifference; c != nil && c.WithinPercent == 0 {
+			c.WithinPercent = 5
+		}
+		if c := list[i].Monotonic; c != nil && c.WithinPercent == 0 {
+			c.WithinPercent = 5
+		}
+	}
+	return claimsOf(list), func(metric string) []claims.Series {
+		var all []claims.Series
+		for variant, spec := range specs {
+			if metric == "" {
+				metric = headlines[spec.Workload.Type]
+			}
+			p, err := plan.ForRun(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, pointsIn(p, variant)...)
+		}
+		better := "higher"
+		if strings.HasSuffix(metric, "Seconds") || strings.HasSuffix(metric, "Micros") {
+			better = "lower"
+		}
+		for i := range all {
+			all[i].Metric = result.Metric{Name: metric, Better: better}
+		}
+		return all
+	}
+}
