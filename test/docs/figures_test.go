@@ -1,0 +1,220 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package docs
+
+import (
+	"cmp"
+	"encoding/csv"
+	"math"
+	"math/bits"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+const originals = "test/docs/testdata/publications/"
+
+// figures of a publication, from its own tables, for a run or comparison of that name.
+type figures func(t *testing.T, name string, of v1alpha1.PointSelector, metric string) float64
+
+// figuresOf are those of each publication, by the number with which the names of its files begin.
+var figuresOf = map[string]figures{
+	"000": fileListInserts, "001": bulkInsert, "002": tpcc, "003": iibench, "004": commitSize,
+}
+
+// headlineOf each publication is the metric that its claims and tables mean if they name none: the first that a run of it
+// reports.
+var headlineOf = map[string]string{
+	"000": "rowsPerSecond", "001": "totalSeconds", "002": "transactionsPerSecond", "003": "terminalRowsPerSecond", "004": "rowsPerSecond",
+}
+
+// Each figure that a file says was published is one of the publication, to the digits that the file gives.
+func TestFiguresOfPublications(t *testing.T) {
+	for _, file := range tracked(t, "config/samples/publications/*.yaml") {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			number, checked := filepath.Base(file)[:3], 0
+			check := func(name string, of v1alpha1.PointSelector, metric string, value v1alpha1.ClaimedNumber) {
+				checked++
+				want := figuresOf[number](t, name, of, metric)
+				said, err := strconv.ParseFloat(string(value), 64)
+				_, decimals, _ := strings.Cut(string(value), ".")
+				if half := 0.5001 * math.Pow10(-len(decimals)); err != nil || math.Abs(said-want) > half {
+					t.Errorf("%s of %+v is %s, but %g was published", metric, of, value, want)
+				}
+			}
+			for document := range strings.SplitSeq(read(t, file), "\n---\n") {
+				var object struct {
+					Metadata struct {
+						Name string `json:"name"`
+					} `json:"metadata"`
+					Spec struct {
+						Claims v1alpha1.Claims `json:"claims"`
+						Tables v1alpha1.Tables `json:"tables"`
+					} `json:"spec"`
+				}
+				if err := yaml.Unmarshal([]byte(document), &object); err != nil {
+					t.Fatal(err)
+				}
+				for _, claim := range object.Spec.Claims {
+					for _, f := range claim.Published {
+						check(object.Metadata.Name, f.Of, cmp.Or(f.Metric, claim.Metric, headlineOf[number]), f.Value)
+					}
+				}
+				for _, table := range object.Spec.Tables {
+					for _, f := range table.Published {
+						check(object.Metadata.Name, f.Of, cmp.Or(f.Metric, table.Metrics[0]), f.Value)
+					}
+				}
+			}
+			if checked < 5 {
+				t.Errorf("%d figures were found", checked)
+			}
+		})
+	}
+}
+
+// The full file of 000 has every published run: the mean of those with the same parameters.
+func TestAllFiguresOf000(t *testing.T) {
+	const file = "config/samples/publications/000-file-list-inserts.yaml"
+	var comparison v1alpha1.BenchmarkComparison
+	if err := yaml.Unmarshal([]byte(read(t, file)), &comparison); err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	key := func(of ...string) string { return strings.Join(of, " ") }
+	for _, f := range comparison.Spec.Tables[0].Published {
+		p := f.Of.Parameters
+		known[key(environments[f.Of.Variant], text(p, "rowsPerStatement"), text(p, "statementsPerTransaction"), text(p, "concurrency"))] = true
+	}
+	rows := table(t, "000")
+	if len(rows) != 64 {
+		t.Errorf("%d published runs", len(rows))
+	}
+	for _, r := range rows {
+		if !known[key(r["env"], r["rows_per_stmt"], r["stmts_per_transaction"], r["concurrency"])] {
+			t.Errorf("%v is not in the table", r)
+		}
+	}
+}
+
+// table of a publication: a map by the names of its columns for each row.
+func table(t *testing.T, number string) []map[string]string {
+	t.Helper()
+	lines, err := csv.NewReader(strings.NewReader(read(t, originals+number+".csv"))).ReadAll()
+	if err != nil || len(lines) < 2 {
+		t.Fatalf("%d lines, %v", len(lines), err)
+	}
+	var rows []map[string]string
+	for _, line := range lines[1:] {
+		row := map[string]string{}
+		for i, name := range lines[0] {
+			row[name] = line[i]
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// rowOf a table is that with a value.
+func rowOf(t *testing.T, number, column, value string) map[string]string {
+	t.Helper()
+	rows := table(t, number)
+	i := slices.IndexFunc(rows, func(row map[string]string) bool { return row[column] == value })
+	if i < 0 {
+		t.Fatalf("%s of publication %s is never %q", column, number, value)
+	}
+	return rows[i]
+}
+
+func text(parameters map[string]v1alpha1.SelectedValue, name string) string {
+	return parameters[name].String()
+}
+
+func parsed(t *testing.T, value string) float64 {
+	t.Helper()
+	f, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// environments of publication 000 by the names that its variants have here.
+var environments = map[string]string{
+	"default-config": "default_config", "5gib-buffer": "5GiB_buffer", "large-buffer": "5GiB_buffer",
+}
+
+func fileListInserts(t *testing.T, _ string, of v1alpha1.PointSelector, metric string) float64 {
+	t.Helper()
+	sum, n, rows := 0.0, 0.0, 0.0
+	for _, r := range table(t, "000") {
+		if r["env"] == environments[of.Variant] && r["concurrency"] == text(of.Parameters, "concurrency") &&
+			r["rows_per_stmt"] == text(of.Parameters, "rowsPerStatement") &&
+			r["stmts_per_transaction"] == text(of.Parameters, "statementsPerTransaction") {
+			sum, n, rows = sum+parsed(t, r["duration"]), n+1, parsed(t, r["rows_inserted"])
+		}
+	}
+	if metric == "rowsPerSecond" {
+		return rows / (sum / n)
+	}
+	return sum / n
+}
+
+func bulkInsert(t *testing.T, _ string, of v1alpha1.PointSelector, metric string) float64 {
+	t.Helper()
+	images := map[string]string{"bulk-off": "10.7", "bulk": "10.7-mdev-24621-innodb-bulk-insert"}
+	took, err := time.ParseDuration(rowOf(t, "001", "table", strings.TrimSuffix(metric, "Seconds"))[images[of.Variant]])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return took.Seconds()
+}
+
+func tpcc(t *testing.T, _ string, of v1alpha1.PointSelector, metric string) float64 {
+	t.Helper()
+	row := rowOf(t, "002", "configuration", of.Variant)
+	if metric == "transactionP95Micros" {
+		return 1000 * parsed(t, row["95th percentile (ms)"])
+	}
+	return parsed(t, row["transactions per sec."])
+}
+
+func iibench(t *testing.T, _ string, of v1alpha1.PointSelector, metric string) float64 {
+	t.Helper()
+	const day, rows, gib = 24 * 60 * 60, 1_000_000_000, 1 << 30
+	row := rowOf(t, "003", "engine", text(of.Parameters, "storageEngine"))
+	switch metric {
+	case "elapsedSeconds", "estimatedSeconds":
+		return day * parsed(t, row["elapsed days"])
+	case "rowsPerSecond":
+		return rows / (day * parsed(t, row["elapsed days"]))
+	case "sizeBytes":
+		return gib * parsed(t, row["GiB"])
+	}
+	return parsed(t, row["rows/sec at the end"])
+}
+
+func commitSize(t *testing.T, name string, of v1alpha1.PointSelector, metric string) float64 {
+	t.Helper()
+	size, err := strconv.Atoi(text(of.Parameters, "rowsPerCommit"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := rowOf(t, "004", "exponent", strconv.Itoa(bits.Len(uint(size))-1)) //nolint:gosec // it is above 0
+	rows := "100000 rows"
+	if strings.Contains(name, "to-1024") {
+		rows = "10000 rows"
+	}
+	if metric == "durationSeconds" {
+		return parsed(t, row["seconds of "+rows])
+	}
+	return parsed(t, row["rows/s of "+rows])
+}
