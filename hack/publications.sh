@@ -72,8 +72,9 @@ document() {
 		# Publications
 
 		What was published, and what the small twin of each publication measured on the kind cluster of \`make cluster\`: on two shared
-		vCPUs, which show directions rather than sizes. Every conclusion of a publication is a claim that is judged by both. \`make
-		publications\` measures again, and writes this page.
+		vCPUs, which show directions rather than sizes. The full files were not measured here. Each sentence of a publication that
+		can be tested is a claim, judged by what was measured and by the publication's own figures; a claim of ours says "from the
+		figures". What is not tested is listed with the reason. \`make publications\` measures again, and writes this page.
 	END
 	local file base folder at
 	for file in config/samples/publications/*-small.yaml; do
