@@ -55,6 +55,10 @@ type Claim struct {
 	// +optional
 	NoDifference *NoDifferenceClaim `json:"noDifference,omitempty"`
 
+	// needs is what the machine must have; without it, the verdict is PremiseMissing.
+	// +optional
+	Needs ClaimNeeds `json:"needs,omitzero"`
+
 	// published are figures from the publication. The claim is judged by them too: some publications do not say what their own
 	// tables show.
 	// +optional
@@ -62,6 +66,28 @@ type Claim struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	Published []PublishedFigure `json:"published,omitempty"`
+}
+
+// ClaimNeeds is what a claim needs of the machine, on which it says nothing: of that of each variant that it names.
+//
+// +kubebuilder:validation:MinProperties=1
+type ClaimNeeds struct {
+	// fdatasyncMicros on the data volume: the median, or the mean if that is longer.
+	// +optional
+	FdatasyncMicros LeastNumber `json:"fdatasyncMicros,omitzero"`
+
+	// cpusOfDatabase are the CPUs that the server may use.
+	// +optional
+	CPUsOfDatabase LeastNumber `json:"cpusOfDatabase,omitzero"`
+}
+
+// LeastNumber is the smallest number that is enough.
+type LeastNumber struct {
+	// atLeast is that number. From 1 to 1000000000.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000
+	AtLeast int64 `json:"atLeast,omitempty"`
 }
 
 // SelectedValue is an integer, or a text of at most 256 characters.
@@ -85,14 +111,13 @@ func (v *SelectedValue) UnmarshalJSON(text []byte) error {
 //
 // +kubebuilder:validation:MinProperties=1
 type PointSelector struct {
-	// variant is the name of a variant of the comparison. In a run there is none.
+	// variant of a comparison, by name.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=20
 	Variant string `json:"variant,omitempty"`
 
-	// parameters are values of swept parameters by name, for example {rowsPerCommit: 16}. A number with a decimal point is written
-	// in quotes.
+	// parameters are values of swept parameters, for example {rowsPerCommit: 16}. Quote a number with a decimal point.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=6
@@ -225,6 +250,8 @@ const (
 	ClaimDoesNotHold ClaimVerdict = "DoesNotHold"
 	// ClaimCannotSay: the numbers allow both; detail has them.
 	ClaimCannotSay ClaimVerdict = "CannotSay"
+	// ClaimPremiseMissing: the machine lacks what the claim needs; detail says what.
+	ClaimPremiseMissing ClaimVerdict = "PremiseMissing"
 )
 
 // ClaimStatus is what the numbers say of a claim.
@@ -235,9 +262,9 @@ type ClaimStatus struct {
 	// +kubebuilder:validation:MaxLength=40
 	Name string `json:"name,omitempty"`
 
-	// verdict is Holds, DoesNotHold or CannotSay (the interval allows both, or there is none).
+	// verdict is Holds, DoesNotHold, CannotSay (the interval allows both, or there is none) or PremiseMissing.
 	// +required
-	// +kubebuilder:validation:Enum=Holds;DoesNotHold;CannotSay
+	// +kubebuilder:validation:Enum=Holds;DoesNotHold;CannotSay;PremiseMissing
 	Verdict ClaimVerdict `json:"verdict,omitempty"`
 
 	// detail has the numbers in a sentence.

@@ -218,11 +218,11 @@ type StorageSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	StorageClassName string `json:"storageClassName,omitempty"`
 
-	// blockIOClass is the name of a block I/O class of the nodes' container runtime, which limits how much the database's Pod may
-	// read from a disk and write to it: a slow disk, if none is at hand. The administrator of the nodes defines the classes. What is
-	// in force is read back before the server starts and recorded in status.environment.blockIO; the run ends
-	// BlockIOClassNotEffective if the node has no such class, or if it does not limit the disk of the volume. At most 63 letters,
-	// digits, dots, dashes and underscores. Needs provisioner StatefulSet and medium Volume. Unset: no class.
+	// blockIOClass is a block I/O class of the nodes' container runtime, which limits what the database's Pod may read from a disk
+	// and write to it: a slow disk. The administrator of the nodes defines the classes. What is in force is read back before the
+	// server starts and recorded in status.environment.blockIO; the run ends BlockIOClassNotEffective if the node has no such
+	// class, or if it does not limit the disk of the volume. At most 63 letters, digits, dots, dashes and underscores. Needs
+	// provisioner StatefulSet and medium Volume. Unset: no class.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63

@@ -104,23 +104,22 @@ type TrialsSpec struct {
 	// +kubebuilder:validation:Enum=Reused;Fresh
 	Server ServerLifetime `json:"server,omitempty"`
 
-	// primeSeconds is for how long at most a new database instance is primed: before the first trial on it is measured, its load
-	// is made once without being measured, and what it made is removed. The first load on a server that has just started
-	// meets empty caches, a new log and an untouched volume, and would differ from all others. The workloads CommitSize, BulkInsert
-	// and IIBench do this; TPROCHLoad cannot be ended by time, Sysbench has workload.sysbench.warmupSeconds for every trial, and
-	// Custom its own command. With server Fresh all trials are alike, and no server is primed. 0 primes none. From 0 to 3600;
-	// defaults to 30.
+	// primeSeconds is how long at most a new database instance is primed: the load of its first trial is made once before it,
+	// without being measured, and removed. The first load on a new server meets empty caches, a new log and an untouched volume,
+	// and would differ from all others. CommitSize, BulkInsert and IIBench are primed; TPROCHLoad cannot be ended by time,
+	// Sysbench has workload.sysbench.warmupSeconds, and Custom its own command. With server Fresh no server is primed. 0 primes
+	// none. From 0 to 3600; defaults to 30.
 	// +optional
 	// +kubebuilder:default=30
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
 	PrimeSeconds *int32 `json:"primeSeconds,omitempty"`
 
-	// minSeconds is how long the measured phase of each trial should last at least, for CommitSize and BulkInsert: in a second or
-	// less, chance rules. Before the first trial of each point a pilot makes its load for so long, without being measured; if it
-	// inserts more than rows, or there is no rows, the trials of the point insert as many as it did and 10% more, rounded up to two
-	// digits. The number is decided once, recorded with the pilot, and the same for all variants of a comparison. limits.seconds, if
-	// set, must be larger. Unset: no pilot, and rows as asked. From 1 to 3600.
+	// minSeconds is the least duration of the measured phase of each trial, for CommitSize and BulkInsert: shorter ones scatter.
+	// Before the first trial of each point a pilot makes its load for this long, without being measured; if it inserts more than
+	// rows, or there is no rows, the trials of the point insert as many and 10% more, rounded up to two digits. The number is
+	// recorded with the pilot, and the same for all variants of a comparison. limits.seconds, if set, must be larger. Unset: no
+	// pilot, and rows as asked. From 1 to 3600.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600
@@ -156,10 +155,9 @@ type TrialsSpec struct {
 	// +kubebuilder:validation:Maximum=1000
 	MaxInvalid *int32 `json:"maxInvalid,omitempty"`
 
-	// maxThrottledPercent is for how much of the measured phase a CPU limit may hold the server back. An attempt beyond it
-	// is invalidated with the cause Throttled, and the trial is measured again. Unset: 100 at the limit that the run asks
-	// for, which is part of what is measured, and 1 at a lower one that somebody else has set, for example a LimitRange or a
-	// resize of the Pod. From 0 to 100.
+	// maxThrottledPercent is the part of the measured phase in which a CPU limit may hold the server back. An attempt beyond it
+	// is invalidated with the cause Throttled, and measured again. Unset: 100 at the limit that the run asks for, and 1 at a
+	// lower one that somebody else has set, for example a LimitRange or a resize of the Pod. From 0 to 100.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100

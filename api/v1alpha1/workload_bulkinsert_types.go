@@ -75,9 +75,9 @@ type BulkInsertWorkload struct {
 	// +kubebuilder:validation:Maximum=1000000000
 	Rows int64 `json:"rows,omitempty"`
 
-	// rowsPerStatement is the number of rows in an INSERT; the last INSERT has the remainder. A statement must fit into the
-	// server's max_allowed_packet: 16 MiB hold about 75000 rows of FileList. With protocol Prepared, a statement has at most 65535
-	// placeholders: 21845 rows of FileList, 32767 of Narrow. From 1 to 1000000; defaults to 2000.
+	// rowsPerStatement is the number of rows in an INSERT; the last one has the remainder. A statement must fit into
+	// max_allowed_packet: 16 MiB hold about 75000 rows of FileList. With protocol Prepared, it has at most 65535 placeholders:
+	// 21845 rows of FileList, 32767 of Narrow. From 1 to 1000000; defaults to 2000.
 	// +optional
 	// +kubebuilder:default=2000
 	// +benchrun:sweep=numbers of rows in an INSERT
@@ -108,10 +108,10 @@ type BulkInsertWorkload struct {
 	// +benchrun:sweep:max=16
 	StorageEngine StorageEngine `json:"storageEngine,omitempty"`
 
-	// protocol is Text (each INSERT is SQL), Prepared (an INSERT with placeholders for rowsPerStatement rows is prepared once and
-	// executed with the rows' values in binary form, COM_STMT_EXECUTE) or Bulk (an INSERT of one row is prepared once and executed
-	// for rowsPerStatement rows at once, COM_STMT_BULK_EXECUTE; MariaDB 10.2 or newer). Statements are prepared before the clock
-	// starts. Prepared and Bulk do not load files of dataFrom. Defaults to Text.
+	// protocol is Text (each INSERT is SQL), Prepared (an INSERT of rowsPerStatement rows is prepared once and executed with their
+	// values in binary form, COM_STMT_EXECUTE) or Bulk (an INSERT of one row is prepared once and executed for rowsPerStatement
+	// rows, COM_STMT_BULK_EXECUTE; MariaDB 10.2 or newer). Statements are prepared before the clock starts. Only Text loads files
+	// of dataFrom. Defaults to Text.
 	// +optional
 	// +kubebuilder:default=Text
 	// +benchrun:sweep=protocols

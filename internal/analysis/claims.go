@@ -4,6 +4,7 @@
 package analysis
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -87,7 +88,14 @@ func claimsOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) []claims.Judg
 		return list
 	}
 	judged := claims.Judge(claimsOf(run.Spec.Claims), measured, stats.PairedRatio)
-	addReasons(run.Spec.Claims, judged, placeOfRun(run, points))
+	at := placeOfRun(run, points)
+	checkPremises(run.Spec.Claims, judged, func(int) []place {
+		if !slices.ContainsFunc(points, func(p stats.Point) bool { return len(p.Records) > 0 }) {
+			return nil
+		}
+		return []place{at}
+	})
+	addReasons(run.Spec.Claims, judged, at)
 	return judged
 }
 
@@ -123,6 +131,7 @@ func claimsOfComparison(
 	}
 	list := claimsOf(comparison.Spec.Claims)
 	judged := claims.Judge(list, measured, interval)
+	checkPremises(comparison.Spec.Claims, judged, func(i int) []place { return placesOfClaim(&list[i], comparison, p, runs) })
 	addComparisonReasons(judged, list, comparison, p, runs)
 	addReasons(comparison.Spec.Claims, judged, placeOfComparison(p, runs))
 	return judged

@@ -35,13 +35,28 @@ func addReasons(list v1alpha1.Claims, judged []claims.Judgement, at place) {
 		if judged[i].Verdict != claims.DoesNotHold {
 			continue
 		}
-		if at.waits && at.median > 0 && max(at.median, at.mean) < fastFdatasync {
+		if at.waits && at.median > 0 && max(at.median, at.mean) < fastFdatasync && !ofEngines(&list[i]) {
 			judged[i].Detail += "; a commit waits for the disk, and here fdatasync takes only " + fdatasyncText(at.median, at.mean)
 		}
 		if n := connections(&list[i]); at.cpus > 0 && float64(n) > at.cpus {
 			judged[i].Detail += fmt.Sprintf("; here %d connections share %s", n, cpuCount(at.cpus))
 		}
 	}
+}
+
+// ofEngines says whether a claim compares storage engines: of what they wait for, the disk is the least.
+func ofEngines(c *v1alpha1.Claim) bool {
+	const name = "storageEngine"
+	switch {
+	case c.Ratio != nil:
+		return c.Ratio.Of.Parameters[name] != c.Ratio.To.Parameters[name]
+	case c.NoDifference != nil:
+		return c.NoDifference.Of.Parameters[name] != c.NoDifference.To.Parameters[name]
+	case c.BestAt != nil:
+		_, named := c.BestAt.At.Parameters[name]
+		return named
+	}
+	return false
 }
 
 func cpuCount(n float64) string {

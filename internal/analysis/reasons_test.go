@@ -47,6 +47,12 @@ func TestReasons(t *testing.T) {
 			claims.DoesNotHold,
 			"; a commit waits for the disk, and here fdatasync takes only 0.131 ms (median)",
 		},
+		"two storage engines": {
+			ratio(parameter("storageEngine", "InnoDB"), parameter("storageEngine", "MyISAM")),
+			place{cpus: 8, waits: true, median: 131},
+			claims.DoesNotHold,
+			"",
+		},
 		"a slow disk":          {best, place{cpus: 8, waits: true, median: 1000}, claims.DoesNotHold, ""},
 		"a limited disk":       {best, place{cpus: 8, waits: true, median: 131, mean: 9000}, claims.DoesNotHold, ""},
 		"no wait for the disk": {best, place{cpus: 8, median: 131}, claims.DoesNotHold, ""},

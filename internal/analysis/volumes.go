@@ -6,6 +6,7 @@ package analysis
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -72,10 +73,30 @@ func addComparisonReasons(
 		about := func(v v1alpha1.Variant) bool {
 			return quick[v.Name] && (len(named) == 0 || slices.Contains(named, v.Name))
 		}
-		if judged[i].Verdict == claims.DoesNotHold && slices.ContainsFunc(comparison.Spec.Variants, about) {
+		if judged[i].Verdict == claims.DoesNotHold && slices.ContainsFunc(comparison.Spec.Variants, about) &&
+			!ofPools(named, comparison, p) && !ofEngines(&comparison.Spec.Claims[i]) {
 			judged[i].Detail += "; a commit waits for the disk, and here fdatasync takes " + strings.Join(all, ", ")
 		}
 	}
+}
+
+// ofPools says whether the variants that a claim names have buffer pools of several sizes: what is not in memory is read again,
+// and that matters more than how long a commit takes.
+func ofPools(named []string, comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan) bool {
+	var sizes []string
+	for i := range p.Variants {
+		if !slices.Contains(named, comparison.Spec.Variants[i].Name) {
+			continue
+		}
+		of := ""
+		if size := p.Variants[i].Run.Spec.Database.Settings.BufferPoolSize; size != nil {
+			of = strconv.FormatInt(size.Value(), 10)
+		}
+		if !slices.Contains(sizes, of) {
+			sizes = append(sizes, of)
+		}
+	}
+	return len(sizes) > 1
 }
 
 // variantWaits says whether the commits of a variant wait for the disk.

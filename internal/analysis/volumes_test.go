@@ -6,10 +6,12 @@ package analysis
 import (
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
@@ -71,6 +73,54 @@ func TestReasonsOfComparisonClaims(t *testing.T) {
 			got := Judge(s, p, runs, Verdicts{}).Claims[0]
 			if want := "1× (1–1×; claimed: at least 10×)" + tc.want; got.Detail != want {
 				t.Errorf("detail %q, want %q", got.Detail, want)
+			}
+		})
+	}
+}
+
+// A claim about two buffer pools is not about the disk, and a claim that needs a slow one is not judged on another.
+func TestClaimsAboutVariants(t *testing.T) {
+	of := func(variant string) v1alpha1.PointSelector { return v1alpha1.PointSelector{Variant: variant} }
+	for name, tc := range map[string]struct {
+		pool  string
+		needs int64
+		want  string
+	}{
+		"the same pool":   {"", 0, "; a commit waits for the disk, and here fdatasync takes 9.87 ms (mean; median 0.25 ms) in durable, 0.25 ms (median) in lazy"},
+		"another pool":    {"1Gi", 0, ""},
+		"a premise":       {"", 200, "; a commit waits for the disk, and here fdatasync takes 9.87 ms (mean; median 0.25 ms) in durable, 0.25 ms (median) in lazy"},
+		"without premise": {"", 5000, "needs an fdatasync of at least 5 ms, and here it takes 0.25 ms (median); without that: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := testutil.Pair(testutil.FixedRounds(6), func(s *v1alpha1.BenchmarkComparison) {
+				s.Spec.Template.Spec.Database.Settings.FlushLogAtTrxCommit = ptr.To[int32](1)
+				if tc.pool != "" {
+					s.Spec.Template.Spec.Database.Settings.BufferPoolSize = ptr.To(resource.MustParse("128Mi"))
+					s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{
+						Settings: v1alpha1.ServerSettings{BufferPoolSize: ptr.To(resource.MustParse(tc.pool))},
+					}
+				}
+				s.Spec.Claims = v1alpha1.Claims{{
+					Name: "tenfold", Ratio: &v1alpha1.RatioClaim{Of: of("lazy"), To: of("durable"), AtLeast: "10"},
+					Needs: v1alpha1.ClaimNeeds{FdatasyncMicros: v1alpha1.LeastNumber{AtLeast: tc.needs}},
+				}}
+			})
+			p := planOfComparison(t, s)
+			runs := measuredRuns(s, p, 12)
+			onVolumes(runs, p)
+			for _, m := range runs.Members {
+				m.Measured.Others = []MetricValues{{
+					Metric: result.Metric{Name: "innodbFsyncsPerTransaction", Unit: "fsyncs/transaction"}, Values: []float64{1},
+				}}
+			}
+			got := Judge(s, p, runs, Verdicts{}).Claims[0]
+			const numbers = "3× (2.99–3.01×; claimed: at least 10×)"
+			want, verdict := numbers+tc.want, claims.DoesNotHold
+			if tc.needs == 5000 {
+				want, verdict = tc.want+numbers, claims.PremiseMissing
+			}
+			if got.Detail != want || got.Verdict != verdict {
+				t.Errorf("%s: %q, want %q", got.Verdict, got.Detail, want)
 			}
 		})
 	}

@@ -29,6 +29,7 @@ func claimStatus(judged []claims.Judgement) (list []v1alpha1.ClaimStatus, togeth
 		{claims.Holds, "holds", "hold"},
 		{claims.DoesNotHold, "does not hold", "do not hold"},
 		{claims.CannotSay, "undecided", "undecided"},
+		{claims.PremiseMissing, "without its premise", "without their premise"},
 	} {
 		switch n := counts[v.verdict]; n {
 		case 0:

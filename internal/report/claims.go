@@ -44,6 +44,8 @@ func VerdictText(v claims.Verdict) string {
 		return "holds"
 	case claims.DoesNotHold:
 		return "does not hold"
+	case claims.PremiseMissing:
+		return "premise missing"
 	case claims.CannotSay:
 	}
 	return "cannot say"

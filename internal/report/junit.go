@@ -140,7 +140,7 @@ func claimCases(class string, list []claims.Judgement) []junitCase {
 		switch j.Verdict {
 		case claims.DoesNotHold:
 			c.Failure = reason(string(j.Verdict), j.Detail)
-		case claims.CannotSay:
+		case claims.CannotSay, claims.PremiseMissing:
 			c.Skipped = &junitReason{Message: j.Detail, Text: j.Detail}
 		case claims.Holds:
 			c.SystemOut = j.Detail

@@ -29,7 +29,7 @@ func judged(list []claims.Judgement) []claim {
 			c.Class = "yes"
 		case claims.DoesNotHold:
 			c.Class = "no"
-		case claims.CannotSay:
+		case claims.CannotSay, claims.PremiseMissing:
 		}
 		if j.Published != "" {
 			text := report.PublishedText(&j)

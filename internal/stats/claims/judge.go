@@ -23,6 +23,8 @@ const (
 	DoesNotHold Verdict = "DoesNotHold"
 	// CannotSay: the interval has both, or there is none.
 	CannotSay Verdict = "CannotSay"
+	// PremiseMissing: the machine lacks what the claim needs. Only who knows the machine gives this verdict.
+	PremiseMissing Verdict = "PremiseMissing"
 )
 
 // Judgement of a claim.
