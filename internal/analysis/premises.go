@@ -4,7 +4,6 @@
 package analysis
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -18,42 +17,38 @@ import (
 // do not bring a premise.
 func checkPremises(list v1alpha1.Claims, judged []claims.Judgement, places func(claim int) []place) {
 	for i := range judged {
-		var missing []string
-		for _, at := range places(i) {
-			for _, text := range missingPremises(&list[i].Needs, at) {
-				if !slices.Contains(missing, text) {
-					missing = append(missing, text)
-				}
-			}
+		missing := missingPremises(&list[i].Needs, places(i))
+		if len(missing) == 0 {
+			continue
 		}
-		if len(missing) > 0 {
-			j := &judged[i]
-			j.Verdict, j.Settled = claims.PremiseMissing, true
-			j.Detail = strings.Join(missing, "; ") + "; without that: " + j.Detail
-		}
+		judged[i].Verdict, judged[i].Settled = claims.PremiseMissing, true
+		judged[i].Detail = strings.Join(missing, "; ") + "; without that: " + judged[i].Detail
 	}
 }
 
-// missingPremises are what a claim needs and a place does not have, each in a part of a sentence. What is not known is missing.
-func missingPremises(needs *v1alpha1.ClaimNeeds, at place) []string {
+// missingPremises are what a claim needs and places do not have, each once, in a part of a sentence. What is not known is missing.
+func missingPremises(needs *v1alpha1.ClaimNeeds, places []place) []string {
 	var missing []string
-	if least := needs.FdatasyncMicros.AtLeast; max(at.median, at.mean) < least {
-		text := fmt.Sprintf("needs an fdatasync of at least %s ms, ", stats.Format(float64(least)/1000))
-		if at.median > 0 {
-			text += "and here it takes " + fdatasyncText(at.median, at.mean)
-		} else {
-			text += "which was not measured here"
+	add := func(need, here string) {
+		if text := "needs " + need + ", " + here; !slices.Contains(missing, text) {
+			missing = append(missing, text)
 		}
-		missing = append(missing, text)
 	}
-	if least := float64(needs.CPUsOfDatabase.AtLeast); at.cpus < least {
-		text := fmt.Sprintf("needs at least %s for the database, ", cpuCount(least))
-		if at.cpus > 0 {
-			text += "and here it has " + cpuCount(at.cpus)
-		} else {
-			text += "whose number is not known here"
+	for _, at := range places {
+		if least := needs.FdatasyncMicros.AtLeast; max(at.median, at.mean) < least {
+			here := "which was not measured here"
+			if at.median > 0 {
+				here = "and here it takes " + fdatasyncText(at.median, at.mean)
+			}
+			add("an fdatasync of at least "+stats.Format(float64(least)/1000)+" ms", here)
 		}
-		missing = append(missing, text)
+		if least := float64(needs.CPUsOfDatabase.AtLeast); at.cpus < least {
+			here := "whose number is not known here"
+			if at.cpus > 0 {
+				here = "and here it has " + cpuCount(at.cpus)
+			}
+			add("at least "+cpuCount(least)+" for the database", here)
+		}
 	}
 	return missing
 }

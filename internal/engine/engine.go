@@ -91,8 +91,8 @@ type Variables struct {
 	Combinations map[string][]string
 }
 
-// Rounding is what the values of a variable are multiples of: To, or the product of the variables By if that is larger. A variable
-// that the server does not have counts as 1.
+// Rounding is what the values of a variable are multiples of: To, or the product of the variables By if that is larger. One of
+// these that the server does not have counts as 1.
 type Rounding struct {
 	To int64
 	By []string

@@ -46,6 +46,19 @@ func claimedRun(factor float64, claims ...v1alpha1.Claim) (*v1alpha1.BenchmarkRu
 	return run, seen
 }
 
+// A claim that needs a slower disk than there is has no other verdict.
+func TestStatusOfClaimWithoutPremise(t *testing.T) {
+	claim := tenfold()[0]
+	claim.Needs = v1alpha1.ClaimNeeds{FdatasyncMicros: v1alpha1.LeastNumber{AtLeast: 5000}}
+	run, seen := claimedRun(3, claim)
+	status := statusOf(t, run, seen, now)
+	got := status.Claims[0]
+	const want = "needs an fdatasync of at least 5 ms, and here it takes 0.131 ms (median); without that: 3× "
+	if got.Verdict != v1alpha1.ClaimPremiseMissing || !strings.HasPrefix(got.Detail, want) || status.Claimed != "1 without its premise" {
+		t.Errorf("%q: %+v", status.Claimed, got)
+	}
+}
+
 func TestStatusOfClaims(t *testing.T) {
 	run, seen := claimedRun(3, append(tenfold(), v1alpha1.Claim{
 		Name: "faster", Ratio: &v1alpha1.RatioClaim{Of: rows("2"), To: rows("1"), AtLeast: "1.5"},

@@ -213,7 +213,7 @@ func commitSize(t *testing.T, name string, of v1alpha1.PointSelector, metric str
 	if err != nil {
 		t.Fatal(err)
 	}
-	row := rowOf(t, "004", "exponent", strconv.Itoa(bits.Len(uint(size))-1)) //nolint:gosec // it is above 0
+	row := rowOf(t, "004", "exponent", strconv.Itoa(bits.Len(uint(size))-1))
 	rows := "100000 rows"
 	if strings.Contains(name, "to-1024") {
 		rows = "10000 rows"

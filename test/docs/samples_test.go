@@ -69,7 +69,8 @@ var publications = map[string][]side{
 	}},
 	"004-commit-size-small": {{
 		"commit-size-to-16384-small", "commit-size-to-1024-small",
-		[]string{"workload.commitSize.rows", "workload.commitSize.sweep.rowsPerCommit"}, nil,
+		[]string{"workload.commitSize.rows", "workload.commitSize.sweep.rowsPerCommit"},
+		nil,
 	}},
 }
 

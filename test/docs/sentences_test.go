@@ -124,7 +124,7 @@ func TestTablesInComments(t *testing.T) {
 		list, _, _ = strings.Cut(list, "\n\n")
 		_, list, _ = strings.Cut(list, "\n") // the head of the table
 		found := 0
-		for _, word := range strings.Fields(list) {
+		for word := range strings.FieldsSeq(list) {
 			if !number.MatchString(word) || word == "5.7.24" {
 				continue
 			}

@@ -205,8 +205,10 @@ func TestTwoMetrics(t *testing.T) {
 			c := claims.Claim{
 				Metric: "commitMicros", Ratio: &claims.Ratio{Of: at(tc.of), To: at(tc.to), ToMetric: tc.metric, AtLeast: 2},
 				Published: []claims.Figure{
-					{Of: at("1"), Value: 80}, {Of: at("1"), Metric: "insertMicros", Value: 20},
-					{Of: at("16"), Metric: "commitMicros", Value: 80}, {Of: at("16"), Metric: "insertMicros", Value: 160},
+					{Of: at("1"), Value: 80},
+					{Of: at("1"), Metric: "insertMicros", Value: 20},
+					{Of: at("16"), Metric: "commitMicros", Value: 80},
+					{Of: at("16"), Metric: "insertMicros", Value: 160},
 				},
 			}
 			j := claims.Judge([]claims.Claim{c}, measured, stats.PairedRatio)[0]
