@@ -26,7 +26,8 @@ func checkPremises(list v1alpha1.Claims, judged []claims.Judgement, places func(
 	}
 }
 
-// missingPremises are what a claim needs and places do not have, each once, in a part of a sentence. What is not known is missing.
+// missingPremises are what a claim needs and places do not have, each once, in a part of a sentence. What is not known counts as
+// missing.
 func missingPremises(needs *v1alpha1.ClaimNeeds, places []place) []string {
 	var missing []string
 	add := func(need, here string) {
