@@ -1,0 +1,40 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+)
+
+func TestClaimLines(t *testing.T) {
+	got := claimLines([]claims.Judgement{
+		{Name: "slow", Statement: "ten times", Verdict: claims.PremiseMissing, Detail: "needs a disk; without that: 3×"},
+		{
+			Name: "log", Verdict: claims.Holds, Detail: "1×", Published: claims.CannotSay, PublishedDetail: "no figure of t2-no-log",
+		},
+		{Name: "best", Verdict: claims.CannotSay, Detail: "1×", Published: claims.DoesNotHold, PublishedDetail: "0.90×"},
+	})
+	want := []string{
+		`slow, "ten times", **premise missing**: needs a disk; without that: 3×`,
+		"log **holds**: 1×; the published data cannot say: no figure of t2-no-log",
+		"best **cannot say**: 1×; in the published data it does not hold: 0.90×",
+		"intervals: 95% confidence across all claims",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+}
+
+// A claim that was not judged has neither failed nor passed.
+func TestClaimCases(t *testing.T) {
+	for _, c := range claimCases("run", []claims.Judgement{{Verdict: claims.CannotSay}, {Verdict: claims.PremiseMissing}}) {
+		if c.Skipped == nil || c.Failure != nil {
+			t.Errorf("%+v", c)
+		}
+	}
+}
