@@ -24,7 +24,9 @@ import (
 func (s *comparisonSituation) alternates() bool { return s.comparison.Spec.Alternation.Together() }
 
 // slices says whether the loaders of a round's runs take turns.
-func (s *comparisonSituation) slices() bool { return s.comparison.Spec.Alternation == v1alpha1.AlternateSlices }
+func (s *comparisonSituation) slices() bool {
+	return s.comparison.Spec.Alternation == v1alpha1.AlternateSlices
+}
 
 // round are the indexes of the members that are under way together with the next one; none if all have finished.
 func (s *comparisonSituation) round() []int {

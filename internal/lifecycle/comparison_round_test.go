@@ -189,19 +189,25 @@ func TestDeadlineOfAlternatingRuns(t *testing.T) {
 // turnsWorld is a world of a comparison whose runs have servers of their own, and take turns.
 type turnsWorld struct{ *comparisonWorld }
 
-func newTurnsWorld(t *testing.T, seed uint64) *turnsWorld {
+func newTurnsWorld(t *testing.T, seed uint64, changes ...func(*v1alpha1.BenchmarkComparison)) *turnsWorld {
 	t.Helper()
 	w := &turnsWorld{newComparisonWorld(t, seed)}
-	alternating(w.comparison)
+	for _, change := range append(changes, alternating)[:1] {
+		change(w.comparison)
+	}
 	w.plan, w.stepRun = planOfComparison(t, w.comparison), w.stepAlone
 	return w
 }
 
-// calm says whether nobody but the comparison decides what happens.
+// calm says whether nobody but the comparison decides what happens, and nothing was disturbed.
 func (w *turnsWorld) calm() bool {
 	held := w.lane != nil && *w.lane == HolderOfComparison(w.comparison)
 	return held && !ptr.Deref(w.comparison.Spec.Suspend, false) &&
-		!slices.ContainsFunc(w.others(nil), func(r *world) bool { return ptr.Deref(r.run.Spec.Suspend, false) })
+		!slices.ContainsFunc(w.others(nil), func(r *world) bool {
+			disturbed := w.comparison.Spec.Alternation == v1alpha1.AlternateSlices &&
+				(ptr.Deref(r.run.Status.Trials.Invalidated, 0) > 0 || r.run.DeletionTimestamp != nil)
+			return ptr.Deref(r.run.Spec.Suspend, false) || disturbed
+		})
 }
 
 // others are the runs that have not finished, but one.
@@ -225,6 +231,9 @@ func (w *turnsWorld) stepAlone(r *world) {
 	d := Next(r.run, r.plan, &r.seen, w.clock)
 	r.run.Status = Status(r.run, r.plan, &r.seen, d, w.clock)
 	measured := slices.ContainsFunc(w.others(r), func(o *world) bool { return len(o.seen.Attempts) > 0 })
+	if w.comparison.Spec.Alternation == v1alpha1.AlternateSlices && len(r.seen.Attempts) == 0 {
+		measured = false // nobody measures before all loaders have met
+	}
 	switch a := d.Action.(type) {
 	case ProvideDatabase:
 		if measured && w.calm() {
@@ -239,7 +248,11 @@ func (w *turnsWorld) stepAlone(r *world) {
 		}
 		r.seen.instance(a.Instance).Set = nil
 	case StartAttempt:
-		w.startAlone(r, a.Attempt, measured)
+		if a.Attempt.Slices != nil {
+			w.startTogether(r, a.Attempt)
+		} else {
+			w.startAlone(r, a.Attempt, measured)
+		}
 	case RecordAttempt:
 		r.record(a)
 	case RemoveJob:
