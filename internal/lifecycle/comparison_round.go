@@ -128,11 +128,14 @@ func roundBroken(s *comparisonSituation) *Decision {
 	return d
 }
 
-// readyForNext says whether the next run of the round may be made beside those that are under way: their servers are up and idle.
-// In the first round it waits for the first trial, which says on which nodes all others are measured. Slices cannot wait for a
-// trial: the first server says where all servers are, and the loaders keep together by themselves.
+// readyForNext says whether the next run of the round may be made beside those that are under way. In the first round it waits
+// until their servers are up and idle, so that the node is known without others beside, and for the first trial, which says on
+// which nodes all others are measured. Slices cannot wait for a trial: the first server says where all servers are, and the loaders
+// keep together by themselves.
 func (s *comparisonSituation) readyForNext() bool {
 	switch {
+	case s.next > 0:
+		return true // nothing is measured before all servers of the round are up
 	case !s.allWait():
 		return false
 	case !s.placesFirst():
@@ -152,6 +155,14 @@ func (s *comparisonSituation) allWait() bool {
 // placesFirst says whether the nodes of all runs are those of the first one, of which others are still to be made.
 func (s *comparisonSituation) placesFirst() bool {
 	return s.next == 0 && s.comparison.Spec.Template.Spec.Placement == v1alpha1.PlacementSameNode
+}
+
+// starting says whether the server of a run of the round may not be up yet: it has measured nothing, and does not wait. So does the
+// one that measures its first trial, which is allowed already.
+func (s *comparisonSituation) starting() bool {
+	return slices.ContainsFunc(s.underWay(), func(run *v1alpha1.BenchmarkRun) bool {
+		return ptr.Deref(run.Status.Trials.Measured, 0) == 0 && !waitsForTurn(run)
+	})
 }
 
 func waitsForTurn(run *v1alpha1.BenchmarkRun) bool {
@@ -205,6 +216,8 @@ func (s *comparisonSituation) turns() map[int]int {
 		return allowed
 	case s.slices():
 		return s.turnsTogether(round)
+	case s.starting():
+		return allowed
 	}
 	trials := make([]int, len(round))
 	for place, i := range round {

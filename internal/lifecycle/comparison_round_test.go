@@ -37,15 +37,19 @@ func TestTurns(t *testing.T) {
 	for name, tc := range map[string]struct {
 		measured []int32
 		placed   bool
+		starts   bool // the last one's server does
 		want     map[int]int
 	}{
-		"the first one finds the nodes":       {[]int32{0, -1}, false, map[int]int{0: 1}},
-		"it has":                              {[]int32{1, -1}, false, map[int]int{0: 1}},
-		"anywhere, none before all are there": {[]int32{0, -1}, true, map[int]int{}},
-		"the second one's first trial":        {[]int32{1, 0}, false, map[int]int{1: 1}},
-		"second trials":                       {[]int32{1, 1}, false, map[int]int{second: 2}},
-		"the other's second trial":            {map[int][]int32{0: {2, 1}, 1: {1, 2}}[second], false, map[int]int{other: 2}},
-		"all are measured":                    {[]int32{3, 3}, false, map[int]int{0: 4, 1: 4}},
+		"the first one finds the nodes":       {[]int32{0, -1}, false, false, map[int]int{0: 1}},
+		"it has":                              {[]int32{1, -1}, false, false, map[int]int{0: 1}},
+		"anywhere, none before all are there": {[]int32{0, -1}, true, false, map[int]int{}},
+		"none before all servers are up":      {[]int32{0, 0}, true, true, map[int]int{}},
+		"first trials":                        {[]int32{0, 0}, true, false, map[int]int{order[0]: 1}},
+		"the second one's server starts":      {[]int32{1, 0}, false, true, map[int]int{}},
+		"the second one's first trial":        {[]int32{1, 0}, false, false, map[int]int{1: 1}},
+		"second trials":                       {[]int32{1, 1}, false, false, map[int]int{second: 2}},
+		"the other's second trial":            {map[int][]int32{0: {2, 1}, 1: {1, 2}}[second], false, false, map[int]int{other: 2}},
+		"all are measured":                    {[]int32{3, 3}, false, true, map[int]int{0: 4, 1: 4}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := testutil.Pair(alternating, func(s *v1alpha1.BenchmarkComparison) {
@@ -55,8 +59,10 @@ func TestTurns(t *testing.T) {
 			})
 			seen := &ComparisonObserved{ComparisonRuns: membersOf(p)}
 			for i, n := range tc.measured {
-				if n >= 0 {
-					seen.begin(s, p, i, func(r *v1alpha1.BenchmarkRun) { r.Status.Trials.Measured = ptr.To(n) })
+				if last := i == len(tc.measured)-1; n >= 0 && tc.starts && last {
+					seen.begin(s, p, i, measures(n))
+				} else if n >= 0 {
+					seen.begin(s, p, i, waits(n))
 				}
 			}
 			if diff := cmp.Diff(tc.want, newComparisonSituation(s, p, seen, now).turns()); diff != "" {
@@ -100,7 +106,7 @@ func TestSecondRunOfARound(t *testing.T) {
 		"the first is measuring":          {0, []func(*v1alpha1.BenchmarkRun){measured}, alternating, "", Wait{}},
 		"the first waits":                 {0, []func(*v1alpha1.BenchmarkRun){waiting, measured}, alternating, "worker", CreateMember{}},
 		"anywhere":                        {0, []func(*v1alpha1.BenchmarkRun){waiting}, anywhere, "", CreateMember{}},
-		"second round, the server starts": {2, nil, alternating, "", Wait{}},
+		"second round, the server starts": {2, nil, alternating, "worker", CreateMember{}},
 		"second round, before all trials": {2, []func(*v1alpha1.BenchmarkRun){waiting}, alternating, "worker", CreateMember{}},
 		"not while trials do not alternate": {0, []func(*v1alpha1.BenchmarkRun){waiting, measured}, func(s *v1alpha1.BenchmarkComparison) {
 			s.Spec.Alternation, s.Spec.TrialsPerRound = v1alpha1.AlternateRuns, nil

@@ -36,6 +36,9 @@ func OfComparison(
 	if comparison.Spec.Alternation.Together() {
 		rep.TrialsPerRound = int(plan.TrialsPerRound(&comparison.Spec))
 	}
+	if comparison.Spec.Alternation == v1alpha1.AlternateSlices {
+		rep.SliceMilliseconds = int(plan.SliceMilliseconds(&comparison.Spec))
+	}
 	if comparison.Status.StartTime != nil {
 		rep.Started = comparison.Status.StartTime.UTC()
 	}
