@@ -72,7 +72,8 @@ func TestPrecedenceOfComparisonRules(t *testing.T) {
 			seen.Members[3], seen.Current[0].UID = analysis.Member{}, "another"
 		case 12: // of a round that is measured in slices, one was invalidated
 			s.Spec.Alternation = v1alpha1.AlternateSlices
-			seen.Members[2].Run.Status.Trials.Invalidated = ptr.To[int32](1)
+			waits(0)(seen.Members[2].Run)
+			invalidated(seen.Members[2].Run)
 			// And of a round whose trials alternate, one run was deleted.
 			seen.Current = append(seen.Current, v1alpha1.CurrentRun{Name: plan.MemberName(s, p.Members[3]), UID: "gone"})
 		case 15:

@@ -34,7 +34,8 @@ func (s *comparisonSituation) disturbed() *v1alpha1.BenchmarkRun {
 		return nil
 	}
 	for _, run := range s.underWay() {
-		if s.isCurrent(run) && ptr.Deref(run.Status.Trials.Invalidated, 0) > 0 {
+		// It says why as soon as it waits.
+		if s.isCurrent(run) && ptr.Deref(run.Status.Trials.Invalidated, 0) > 0 && waitsForTurn(run) {
 			return run
 		}
 	}
@@ -64,10 +65,7 @@ func roundDisturbed(s *comparisonSituation) *Decision {
 	if run == nil {
 		return nil
 	}
-	what := "run " + run.Name
-	if c := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionReady); c != nil {
-		what += ": " + c.Message
-	}
+	what := "run " + run.Name + ": " + apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionReady).Message
 	attempts, limit := len(s.disturbedRound().Attempts), int(ptr.Deref(run.Spec.Trials.MaxInvalid, v1alpha1.DefaultMaxInvalid))
 	if attempts > limit {
 		return fail(Failure{Reason: v1alpha1.ReasonTooManyInvalid, Message: fmt.Sprintf(
