@@ -70,8 +70,7 @@ func checkAlternation(comparison *v1alpha1.BenchmarkComparison, p *analysis.Comp
 			refused = notInSlices(run)
 		}
 		if refused != "" {
-			return fmt.Errorf("variant %s: alternation: %s has the servers of all variants up at the same time: %s",
-				comparison.Spec.Variants[i].Name, alternation, refused)
+			return fmt.Errorf("variant %s: alternation: %s: %s", comparison.Spec.Variants[i].Name, alternation, refused)
 		}
 	}
 	return nil
@@ -81,7 +80,7 @@ func checkAlternation(comparison *v1alpha1.BenchmarkComparison, p *analysis.Comp
 func notTogether(run *v1alpha1.BenchmarkRunSpec) string {
 	switch {
 	case run.Database.HostTuning != nil:
-		return "database.hostTuning tunes a node for one server at a time"
+		return "the servers of all variants are up at the same time, and database.hostTuning tunes a node for one of them"
 	case run.Trials.MinSeconds != nil:
 		return "trials.minSeconds decides about the rows of all variants in the first run alone; set the rows, or limits.seconds"
 	}
