@@ -27,20 +27,33 @@ type takingTurns struct {
 	*inLane
 	// measured are the Jobs of attempts in the order in which they were made.
 	measured []string
+	// most is how many loaders may be there at a time, and were how many there were.
+	most, were int
 }
 
+// newAlternation has trials that alternate; with newSlices, all variants measure the same trial at the same time.
 func newAlternation(t *testing.T) *takingTurns {
 	t.Helper()
-	a := &takingTurns{inLane: newInLane(t)}
+	return newTogether(t, v1alpha1.AlternateTrials, 1)
+}
+
+func newSlices(t *testing.T) *takingTurns {
+	t.Helper()
+	return newTogether(t, v1alpha1.AlternateSlices, 2)
+}
+
+func newTogether(t *testing.T, alternation v1alpha1.Alternation, most int) *takingTurns {
+	t.Helper()
+	a := &takingTurns{inLane: newInLane(t), most: most}
 	a.together = a.look
 	a.comparison("s", 2, func(s *v1alpha1.BenchmarkComparison) {
-		s.Spec.Alternation, s.Spec.TrialsPerRound = v1alpha1.AlternateTrials, ptr.To[int32](2)
+		s.Spec.Alternation, s.Spec.TrialsPerRound = alternation, ptr.To[int32](2)
 		s.Spec.EarlyStop.Policy = v1alpha1.EarlyStopDisabled
 	})
 	return a
 }
 
-// look at what is on the nodes: servers of both runs of a round, and one loader at most that has not ended.
+// look at what is on the nodes: servers of both runs of a round, and no more loaders that have not ended than there may be.
 func (a *takingTurns) look(busy []string) {
 	a.t.Helper()
 	for _, name := range busy {
@@ -61,7 +74,7 @@ func (a *takingTurns) look(busy []string) {
 			loading = append(loading, job.Name)
 		}
 	}
-	if len(loading) > 1 {
+	if a.were = max(a.were, len(loading)); len(loading) > a.most {
 		a.t.Errorf("at the same time: %v", loading)
 	}
 }
@@ -142,9 +155,15 @@ func TestEnvtestAlternation(t *testing.T) {
 // The operator is killed after one write in 23, each time after another one: every trial is measured once, in its turn.
 func TestEnvtestAlternationCrash(t *testing.T) {
 	t.Parallel()
+	alternationCrash(t, newAlternation, 23)
+}
+
+// alternationCrash kills the operator of a comparison after one write in so many.
+func alternationCrash(t *testing.T, new func(*testing.T) *takingTurns, step int) {
+	t.Helper()
 	crash := func(t *testing.T, n int) int {
 		t.Helper()
-		a := newAlternation(t)
+		a := new(t)
 		m := &mortal{dieAfter: n}
 		start := func() {
 			m.dead = false
@@ -163,7 +182,7 @@ func TestEnvtestAlternationCrash(t *testing.T) {
 	}
 	var writes []int
 	all := crash(t, 0)
-	for n := 4; n < all; n += 23 {
+	for n := 4; n < all; n += step {
 		writes = append(writes, n)
 	}
 	killedAfter(t, writes, func(t *testing.T, n int) { crash(t, n) })

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bench-minutes.sh [TURNS] — how many minutes a comparison takes on the kind cluster until it has its answer, and how precise that
 # is, with each alternation in turn: of two equal variants, of flushing the log at every commit or once a second, and of the
-# performance schema on or off. Prints a Markdown table, with a line as soon as a comparison has ended.
+# performance schema on or off. QUESTIONS and ALTERNATIONS in the environment name fewer. Prints a Markdown table, with a line as soon as a comparison has ended.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -16,6 +16,9 @@ variant() {
 	performance-schema) echo 'database: {variables: {performance_schema: "ON"}}' ;;
 	esac
 }
+
+# seconds ALTERNATION is for how long a trial is measured: slices are parts of one trial a round, other trials are many.
+seconds() { if [ "$1" = Slices ]; then echo 6; else echo 1; fi; }
 
 # compare QUESTION ALTERNATION applies the comparison, waits for its end, and prints a line of the table.
 compare() {
@@ -34,7 +37,7 @@ compare() {
 		        settings: {bufferPoolSize: 128Mi, logFileSize: 96Mi}
 		        storage: {size: 1Gi}
 		        resources: {requests: {cpu: 250m}, limits: {cpu: "1", memory: 672Mi}}
-		      workload: {type: CommitSize, commitSize: {rowsPerCommit: 1}, limits: {seconds: 1}}
+		      workload: {type: CommitSize, commitSize: {rowsPerCommit: 1}, limits: {seconds: $(seconds "$2")}}
 		      loader: {resources: {requests: {cpu: 250m}, limits: {cpu: "1", memory: 256Mi}}}
 		      trials: {primeSeconds: 3}
 		  variants:
@@ -51,8 +54,8 @@ compare() {
 echo "| second variant | alternation | verdict | ratio | interval | rounds | seconds |"
 echo "| --- | --- | --- | ---: | ---: | ---: | ---: |"
 for _ in $(seq "${1:-1}"); do
-	for question in same flush performance-schema; do
-		for alternation in Trials Runs; do compare "$question" "$alternation"; done
+	for question in ${QUESTIONS:-same flush performance-schema}; do
+		for alternation in ${ALTERNATIONS:-Slices Trials Runs}; do compare "$question" "$alternation"; done
 	done
 done
 kubectl delete "benchmarkcomparison/$name" --timeout=3m >/dev/null

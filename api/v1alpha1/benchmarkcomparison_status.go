@@ -175,8 +175,8 @@ type BenchmarkComparisonStatus struct {
 
 // ComparisonState is what the operator cannot compute again.
 type ComparisonState struct {
-	// currentRuns are the runs of the round that the comparison has made: the last one or, with alternation Trials, one of each
-	// variant. Only these measure while the comparison has its lane: a run with the comparison's owner reference that somebody else
+	// currentRuns are the runs of the round that the comparison has made: the last one or, with alternation Trials or Slices, one
+	// of each variant. Only these measure while the comparison has its lane: a run with the comparison's owner reference that somebody else
 	// has made never has a turn.
 	// +optional
 	// +listType=atomic
@@ -184,10 +184,31 @@ type ComparisonState struct {
 	// +kubebuilder:validation:MaxItems=16
 	CurrentRuns []CurrentRun `json:"currentRuns,omitempty"`
 
+	// disturbed are the attempts at the round that is under way in which a slice was invalidated, with alternation Slices.
+	// +optional
+	Disturbed DisturbedRound `json:"disturbed,omitzero"`
+
 	// lastInstance is the highest number of an instance of a database that variants share so far. A number is never used again.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	LastInstance *int32 `json:"lastInstance,omitempty"`
+}
+
+// DisturbedRound is a round that is measured again.
+type DisturbedRound struct {
+	// round is its number.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	Round int32 `json:"round,omitempty"`
+
+	// attempts are the UIDs of the first run of each attempt at the round that was disturbed.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=101
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=64
+	Attempts []string `json:"attempts,omitempty"`
 }
 
 // RoundCounts counts the rounds of a comparison.

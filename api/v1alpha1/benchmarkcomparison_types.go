@@ -59,8 +59,10 @@ type BenchmarkComparisonList struct {
 // +kubebuilder:validation:XValidation:rule="self.variants.all(v, !has(v.workload) || !has(v.workload.type) || v.workload.type == self.template.spec.workload.type)",message="all variants have the template's workload.type: numbers of different workloads cannot be compared"
 // +kubebuilder:validation:XValidation:rule="self.maxRounds * size(self.variants) <= 400",message="maxRounds times the number of variants must not be above 400, the largest number of runs of a comparison: allow fewer rounds, or compare fewer variants"
 // +kubebuilder:validation:XValidation:rule="has(self.trialsPerRound) == has(oldSelf.trialsPerRound)",message="trialsPerRound cannot be changed: delete the comparison, or create one with another name"
-// +kubebuilder:validation:XValidation:rule="self.alternation == 'Trials' || !has(self.trialsPerRound) || self.trialsPerRound == 1",message="trialsPerRound needs alternation: Trials"
-// +kubebuilder:validation:XValidation:rule="self.alternation != 'Trials' || self.template.spec.trials.server != 'Fresh'",message="alternation: Trials keeps the servers of a round: template.spec.trials.server must be Reused"
+// +kubebuilder:validation:XValidation:rule="self.alternation != 'Runs' || !has(self.trialsPerRound) || self.trialsPerRound == 1",message="trialsPerRound needs alternation: Trials or Slices"
+// +kubebuilder:validation:XValidation:rule="self.alternation == 'Runs' || self.template.spec.trials.server != 'Fresh'",message="alternation: Trials and Slices keep the servers of a round: template.spec.trials.server must be Reused"
+// +kubebuilder:validation:XValidation:rule="has(self.sliceMilliseconds) == has(oldSelf.sliceMilliseconds)",message="sliceMilliseconds cannot be changed: delete the comparison, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="self.alternation == 'Slices' || !has(self.sliceMilliseconds)",message="sliceMilliseconds needs alternation: Slices"
 type BenchmarkComparisonSpec struct {
 	// template is the run that all variants are made of. It must be a whole run by itself. The comparison holds the lane of the
 	// template from its first run to its end: nothing else in that lane is measured between its runs.
@@ -100,22 +102,34 @@ type BenchmarkComparisonSpec struct {
 	// alternation is what alternates between the variants of a round. Runs: they are measured one after the other, each with the
 	// machine to itself. Trials: the servers of all variants are up at the same time, on one node if the template's placement is
 	// SameNode, and their trials take turns, in an order that is drawn anew for each trial; while one is measured, the others are
-	// idle. Trials tells smaller differences apart in less time, because what the machine does meanwhile affects neighbors alike;
-	// it needs room for all servers at once. Defaults to Runs.
+	// idle. Slices: the same, and the trials of all variants are under way at the same time and take turns within: each is measured
+	// for half a second or so while the others stand still, until all have measured as long as they should. Trials and, even more,
+	// Slices tell smaller differences apart in less time, because what the machine does meanwhile affects neighbors alike; they
+	// need room for all servers at once. Slices needs a workload that the loader itself generates, from one Pod, and the observer.
+	// Defaults to Runs.
 	// +optional
 	// +kubebuilder:default=Runs
-	// +kubebuilder:validation:Enum=Runs;Trials
+	// +kubebuilder:validation:Enum=Runs;Trials;Slices
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="alternation cannot be changed: delete the comparison, or create one with another name"
 	Alternation Alternation `json:"alternation,omitempty"`
 
-	// trialsPerRound is how often a round measures each point of each variant, for alternation Trials. The value of the round is
-	// the geometric mean of these trials: they are measured on the same servers, and count as one. From 1 to 50; unset: 6, or 1
-	// without alternation Trials.
+	// trialsPerRound is how often a round measures each point of each variant, for alternation Trials and Slices. The value of the
+	// round is the geometric mean of these trials: they are measured on the same servers, and count as one. From 1 to 50; unset: 6
+	// with alternation Trials, or 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=50
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="trialsPerRound cannot be changed: delete the comparison, or create one with another name"
 	TrialsPerRound *int32 `json:"trialsPerRound,omitempty"`
+
+	// sliceMilliseconds is the mean length of a slice, for alternation Slices. Lengths are drawn, from half of it to one and a half,
+	// so that slices do not keep step with what a server does once a second. A slice is as long as the statement that is under way at
+	// its end. From 100 to 60000; unset: 500.
+	// +optional
+	// +kubebuilder:validation:Minimum=100
+	// +kubebuilder:validation:Maximum=60000
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="sliceMilliseconds cannot be changed: delete the comparison, or create one with another name"
+	SliceMilliseconds *int32 `json:"sliceMilliseconds,omitempty"`
 
 	// equivalencePercent is the difference that does not matter: variants that are closer than that count as equal, and the
 	// comparison plans for a difference of that size. From 1 to 50; defaults to 5.
@@ -155,7 +169,7 @@ type BenchmarkComparisonSpec struct {
 	Seed *int64 `json:"seed,omitempty"`
 
 	// suspend stops the comparison, suspends the run that is under way, and gives the comparison's lane to the next; what was
-	// measured is kept. With alternation Trials, the round that is under way begins again later. Defaults to false.
+	// measured is kept. With alternation Trials or Slices, the round that is under way begins again later. Defaults to false.
 	// +optional
 	// +kubebuilder:default=false
 	Suspend *bool `json:"suspend,omitempty"`
@@ -244,7 +258,12 @@ const (
 	AlternateRuns Alternation = "Runs"
 	// AlternateTrials keeps the servers of all runs of a round, and lets their trials take turns.
 	AlternateTrials Alternation = "Trials"
+	// AlternateSlices lets the loaders of all runs of a round take turns within their trials, too.
+	AlternateSlices Alternation = "Slices"
 )
+
+// Together says whether the servers of all variants of a round are up at the same time.
+func (a Alternation) Together() bool { return a == AlternateTrials || a == AlternateSlices }
 
 // EarlyStopPolicy is whether a comparison ends before all rounds are measured.
 type EarlyStopPolicy string

@@ -229,6 +229,9 @@ var causes = map[result.Cause]advice{
 		"close the other connections, or raise max_connections.",
 	},
 	result.CauseStartedLate: {"One of several loader Pods started after the others.", ""},
+	result.CauseAlternationBroken: {
+		"The loader of another variant, with which this one took turns, ended too early.", "read what happened to that variant's run.",
+	},
 	result.CauseToolFailed: {
 		"The program that generates the load failed, or ended without a result.",
 		"read what it printed: kubectl benchrun logs.",

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
 // Alternation of a run with those of the other variants of its comparison, trial by trial.
@@ -16,18 +18,28 @@ type Alternation struct {
 	Trials int
 	// Runs that alternate.
 	Runs int
+	// Slices in which they do so, or nil.
+	Slices *trial.Slices
 }
 
 // AlternationOf a run, as the status of its comparison has it, or nil if the run does not wait for others; and whether the
 // comparison names it at all.
 func AlternationOf(run *v1alpha1.BenchmarkRun, comparison *v1alpha1.BenchmarkComparison) (a *Alternation, named bool) {
-	for _, current := range comparison.Status.CurrentRuns {
+	runs, variants := comparison.Status.CurrentRuns, len(comparison.Spec.Variants)
+	for place, current := range runs {
 		switch {
 		case current.UID != string(run.UID):
 		case current.Trials == nil:
 			return nil, true
 		default:
-			return &Alternation{Trials: int(*current.Trials), Runs: len(comparison.Spec.Variants)}, true
+			a = &Alternation{Trials: int(*current.Trials), Runs: variants}
+			if comparison.Spec.Alternation == v1alpha1.AlternateSlices {
+				a.Slices = &trial.Slices{
+					First: runs[0].Name, FirstUID: runs[0].UID, Variants: variants, Place: place,
+					Milliseconds: int64(plan.SliceMilliseconds(&comparison.Spec)),
+				}
+			}
+			return a, true
 		}
 	}
 	return nil, false
@@ -41,6 +53,8 @@ func (s *situation) mayGoOn() bool {
 		return true
 	case s.next == nil:
 		return a.Trials > len(s.plan.Trials)
+	case a.Slices != nil && s.Invalidated > 0:
+		return false // the whole round is measured again
 	}
 	return s.next.Number <= a.Trials
 }
@@ -59,8 +73,12 @@ func waitForTurn(s *situation) *Decision {
 	if s.mayGoOn() {
 		return nil
 	}
-	return &Decision{Action: Wait{}, Reason: v1alpha1.ReasonWaitingForTurn, Message: fmt.Sprintf(
+	d := &Decision{Action: Wait{}, Reason: v1alpha1.ReasonWaitingForTurn, Message: fmt.Sprintf(
 		"trials measured: %d of %d; the server is idle while another variant is measured", s.Measured, len(s.plan.Trials))}
+	if last := s.lastInvalidated(); last != nil && s.seen.Alternation.Slices != nil {
+		d.Message = fmt.Sprintf("trial %d was invalidated: %s: %s", last.Trial, last.Cause, last.Message)
+	}
+	return d
 }
 
 // takingTurns is how long something may take that takes a run so long by itself: it waits for others that take as long.

@@ -64,15 +64,20 @@ func failed(s *situation) *Decision {
 	if s.Invalidated <= limit {
 		return nil
 	}
-	last := result.Record{}
-	for _, r := range s.seen.Records {
-		if r.Outcome == result.OutcomeInvalidated {
-			last = *r
-		}
-	}
+	last := s.lastInvalidated()
 	return fail(Failure{Reason: v1alpha1.ReasonTooManyInvalid, Message: fmt.Sprintf(
 		"invalidated attempts: %d (trials.maxInvalid allows %d); the last one was of trial %d%s: %s: %s",
 		s.Invalidated, limit, last.Trial, atPoint(last.Parameters), last.Cause, last.Message)})
+}
+
+// lastInvalidated is the record of the last attempt that was invalidated, or nil.
+func (s *situation) lastInvalidated() (last *result.Record) {
+	for _, r := range s.seen.Records {
+		if r.Outcome == result.OutcomeInvalidated {
+			last = r
+		}
+	}
+	return last
 }
 
 // running waits for the end of an attempt.
@@ -156,6 +161,9 @@ func start(s *situation) *Decision {
 func (s *situation) attemptOn(instance int) trial.Attempt {
 	a := trial.Attempt{Trial: *s.next, Point: s.plan.Points[s.next.Point], Number: s.attempt, Instance: instance}
 	a.Prime = s.cold(a.Instance)
+	if s.seen.Alternation != nil {
+		a.Slices = s.seen.Alternation.Slices
+	}
 	a.Rows, a.Pilot = s.rowsAt(s.next.Point)
 	if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
 		bound := s.boundPlace()
@@ -215,7 +223,8 @@ func reasonOf(c result.Cause) string {
 		return v1alpha1.ReasonLoaderFailed
 	case result.CauseConnectionLost, result.CauseTooManyConnections, result.CauseCheckFailed,
 		result.CauseVariablesChanged, result.CauseServerRestarted,
-		result.CauseInterrupted, result.CauseStartedLate, result.CauseStartedTwice, result.CauseEvicted, result.CauseOutOfMemory,
+		result.CauseInterrupted, result.CauseStartedLate, result.CauseAlternationBroken, result.CauseStartedTwice,
+		result.CauseEvicted, result.CauseOutOfMemory,
 		result.CausePodDeleted, result.CauseSilent, result.CauseDocumentLost, result.CauseDocumentInvalid, result.CauseImageChanged,
 		result.CauseForeignResult, result.CauseDatabaseLost, result.CauseNodeNotReady, result.CauseNodeLost,
 		result.CauseThrottled:

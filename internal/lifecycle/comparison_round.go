@@ -11,16 +11,21 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// The runs of a round are under way one after the other or, with alternation Trials, together: each has its server, and measures
-// up to the trial that the comparison's status allows (CurrentRun.Trials). What is allowed follows from what the runs have
-// measured, so that an operator that was killed goes on with the same turn. All runs of a round end together: a server that stops
-// would disturb the trial of another one.
+// The runs of a round are under way one after the other or, with alternation Trials or Slices, together: each has its server, and
+// measures up to the trial that the comparison's status allows (CurrentRun.Trials). What is allowed follows from what the runs
+// have measured, so that an operator that was killed goes on with the same turn. All runs of a round end together: a server that
+// stops would disturb the trial of another one. With Slices, all measure the same trial at the same time, and their loaders take
+// turns.
 
-// alternates says whether the trials of a round's runs take turns.
-func (s *comparisonSituation) alternates() bool {
-	return s.comparison.Spec.Alternation == v1alpha1.AlternateTrials
+// alternates says whether the runs of a round are under way together.
+func (s *comparisonSituation) alternates() bool { return s.comparison.Spec.Alternation.Together() }
+
+// slices says whether the loaders of a round's runs take turns.
+func (s *comparisonSituation) slices() bool {
+	return s.comparison.Spec.Alternation == v1alpha1.AlternateSlices
 }
 
 // round are the indexes of the members that are under way together with the next one; none if all have finished.
@@ -123,18 +128,41 @@ func roundBroken(s *comparisonSituation) *Decision {
 	return d
 }
 
-// readyForNext says whether the next run of the round may be made beside those that are under way: their servers are up and idle.
-// In the first round it waits for the first trial, which says on which nodes all others are measured.
+// readyForNext says whether the next run of the round may be made beside those that are under way. In the first round it waits
+// until their servers are up and idle, so that the node is known without others beside, and for the first trial, which says on
+// which nodes all others are measured. Slices cannot wait for a trial: the first server says where all servers are, and the loaders
+// keep together by themselves.
 func (s *comparisonSituation) readyForNext() bool {
-	if slices.ContainsFunc(s.underWay(), func(run *v1alpha1.BenchmarkRun) bool { return !waitsForTurn(run) }) {
+	switch {
+	case s.next > 0:
+		return true // nothing is measured before all servers of the round are up
+	case !s.allWait():
 		return false
+	case !s.placesFirst():
+		return true
+	case s.slices():
+		node := s.seen.Members[0].Run.Status.Environment.DatabaseNode
+		return node != "" && node != result.Unknown
 	}
-	return !s.placesFirst() || s.trialsOf(0) > 0
+	return s.trialsOf(0) > 0
+}
+
+// allWait says whether all runs that are under way have a server that is up, and wait for a turn.
+func (s *comparisonSituation) allWait() bool {
+	return !slices.ContainsFunc(s.underWay(), func(run *v1alpha1.BenchmarkRun) bool { return !waitsForTurn(run) })
 }
 
 // placesFirst says whether the nodes of all runs are those of the first one, of which others are still to be made.
 func (s *comparisonSituation) placesFirst() bool {
 	return s.next == 0 && s.comparison.Spec.Template.Spec.Placement == v1alpha1.PlacementSameNode
+}
+
+// starting says whether the server of a run of the round may not be up yet: it has measured nothing, and does not wait. So does the
+// one that measures its first trial, which is allowed already.
+func (s *comparisonSituation) starting() bool {
+	return slices.ContainsFunc(s.underWay(), func(run *v1alpha1.BenchmarkRun) bool {
+		return ptr.Deref(run.Status.Trials.Measured, 0) == 0 && !waitsForTurn(run)
+	})
 }
 
 func waitsForTurn(run *v1alpha1.BenchmarkRun) bool {
@@ -182,9 +210,13 @@ func (s *comparisonSituation) turns() map[int]int {
 	case len(round) == 0:
 		return allowed
 	case s.missing() >= 0:
-		if s.placesFirst() {
+		if s.placesFirst() && !s.slices() {
 			allowed[0] = 1
 		}
+		return allowed
+	case s.slices():
+		return s.turnsTogether(round)
+	case s.starting():
 		return allowed
 	}
 	trials := make([]int, len(round))

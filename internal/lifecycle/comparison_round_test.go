@@ -37,15 +37,19 @@ func TestTurns(t *testing.T) {
 	for name, tc := range map[string]struct {
 		measured []int32
 		placed   bool
+		starts   bool // the last one's server does
 		want     map[int]int
 	}{
-		"the first one finds the nodes":       {[]int32{0, -1}, false, map[int]int{0: 1}},
-		"it has":                              {[]int32{1, -1}, false, map[int]int{0: 1}},
-		"anywhere, none before all are there": {[]int32{0, -1}, true, map[int]int{}},
-		"the second one's first trial":        {[]int32{1, 0}, false, map[int]int{1: 1}},
-		"second trials":                       {[]int32{1, 1}, false, map[int]int{second: 2}},
-		"the other's second trial":            {map[int][]int32{0: {2, 1}, 1: {1, 2}}[second], false, map[int]int{other: 2}},
-		"all are measured":                    {[]int32{3, 3}, false, map[int]int{0: 4, 1: 4}},
+		"the first one finds the nodes":       {[]int32{0, -1}, false, false, map[int]int{0: 1}},
+		"it has":                              {[]int32{1, -1}, false, false, map[int]int{0: 1}},
+		"anywhere, none before all are there": {[]int32{0, -1}, true, false, map[int]int{}},
+		"none before all servers are up":      {[]int32{0, 0}, true, true, map[int]int{}},
+		"first trials":                        {[]int32{0, 0}, true, false, map[int]int{order[0]: 1}},
+		"the second one's server starts":      {[]int32{1, 0}, false, true, map[int]int{}},
+		"the second one's first trial":        {[]int32{1, 0}, false, false, map[int]int{1: 1}},
+		"second trials":                       {[]int32{1, 1}, false, false, map[int]int{second: 2}},
+		"the other's second trial":            {map[int][]int32{0: {2, 1}, 1: {1, 2}}[second], false, false, map[int]int{other: 2}},
+		"all are measured":                    {[]int32{3, 3}, false, true, map[int]int{0: 4, 1: 4}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := testutil.Pair(alternating, func(s *v1alpha1.BenchmarkComparison) {
@@ -55,8 +59,10 @@ func TestTurns(t *testing.T) {
 			})
 			seen := &ComparisonObserved{ComparisonRuns: membersOf(p)}
 			for i, n := range tc.measured {
-				if n >= 0 {
-					seen.begin(s, p, i, func(r *v1alpha1.BenchmarkRun) { r.Status.Trials.Measured = ptr.To(n) })
+				if last := i == len(tc.measured)-1; n >= 0 && tc.starts && last {
+					seen.begin(s, p, i, measures(n))
+				} else if n >= 0 {
+					seen.begin(s, p, i, waits(n))
 				}
 			}
 			if diff := cmp.Diff(tc.want, newComparisonSituation(s, p, seen, now).turns()); diff != "" {
@@ -100,7 +106,7 @@ func TestSecondRunOfARound(t *testing.T) {
 		"the first is measuring":          {0, []func(*v1alpha1.BenchmarkRun){measured}, alternating, "", Wait{}},
 		"the first waits":                 {0, []func(*v1alpha1.BenchmarkRun){waiting, measured}, alternating, "worker", CreateMember{}},
 		"anywhere":                        {0, []func(*v1alpha1.BenchmarkRun){waiting}, anywhere, "", CreateMember{}},
-		"second round, the server starts": {2, nil, alternating, "", Wait{}},
+		"second round, the server starts": {2, nil, alternating, "worker", CreateMember{}},
 		"second round, before all trials": {2, []func(*v1alpha1.BenchmarkRun){waiting}, alternating, "worker", CreateMember{}},
 		"not while trials do not alternate": {0, []func(*v1alpha1.BenchmarkRun){waiting, measured}, func(s *v1alpha1.BenchmarkComparison) {
 			s.Spec.Alternation, s.Spec.TrialsPerRound = v1alpha1.AlternateRuns, nil
@@ -189,19 +195,25 @@ func TestDeadlineOfAlternatingRuns(t *testing.T) {
 // turnsWorld is a world of a comparison whose runs have servers of their own, and take turns.
 type turnsWorld struct{ *comparisonWorld }
 
-func newTurnsWorld(t *testing.T, seed uint64) *turnsWorld {
+func newTurnsWorld(t *testing.T, seed uint64, changes ...func(*v1alpha1.BenchmarkComparison)) *turnsWorld {
 	t.Helper()
 	w := &turnsWorld{newComparisonWorld(t, seed)}
-	alternating(w.comparison)
+	for _, change := range append(changes, alternating)[:1] {
+		change(w.comparison)
+	}
 	w.plan, w.stepRun = planOfComparison(t, w.comparison), w.stepAlone
 	return w
 }
 
-// calm says whether nobody but the comparison decides what happens.
+// calm says whether nobody but the comparison decides what happens, and nothing was disturbed.
 func (w *turnsWorld) calm() bool {
 	held := w.lane != nil && *w.lane == HolderOfComparison(w.comparison)
 	return held && !ptr.Deref(w.comparison.Spec.Suspend, false) &&
-		!slices.ContainsFunc(w.others(nil), func(r *world) bool { return ptr.Deref(r.run.Spec.Suspend, false) })
+		!slices.ContainsFunc(w.others(nil), func(r *world) bool {
+			disturbed := w.comparison.Spec.Alternation == v1alpha1.AlternateSlices &&
+				(ptr.Deref(r.run.Status.Trials.Invalidated, 0) > 0 || r.run.DeletionTimestamp != nil)
+			return ptr.Deref(r.run.Spec.Suspend, false) || disturbed
+		})
 }
 
 // others are the runs that have not finished, but one.
@@ -225,6 +237,9 @@ func (w *turnsWorld) stepAlone(r *world) {
 	d := Next(r.run, r.plan, &r.seen, w.clock)
 	r.run.Status = Status(r.run, r.plan, &r.seen, d, w.clock)
 	measured := slices.ContainsFunc(w.others(r), func(o *world) bool { return len(o.seen.Attempts) > 0 })
+	if w.comparison.Spec.Alternation == v1alpha1.AlternateSlices && len(r.seen.Attempts) == 0 {
+		measured = false // nobody measures before all loaders have met
+	}
 	switch a := d.Action.(type) {
 	case ProvideDatabase:
 		if measured && w.calm() {
@@ -239,7 +254,11 @@ func (w *turnsWorld) stepAlone(r *world) {
 		}
 		r.seen.instance(a.Instance).Set = nil
 	case StartAttempt:
-		w.startAlone(r, a.Attempt, measured)
+		if a.Attempt.Slices != nil {
+			w.startTogether(r, a.Attempt)
+		} else {
+			w.startAlone(r, a.Attempt, measured)
+		}
 	case RecordAttempt:
 		r.record(a)
 	case RemoveJob:

@@ -17,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/loader/schema"
+	"github.com/benchrun-dev/benchrun/internal/loader/turns"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -37,6 +38,8 @@ type attempt struct {
 	admin, db *sql.DB
 	// keeper holds the schema, from connect on; nil in a Pod that follows.
 	keeper *schema.Keeper
+	// turns with other variants, once all are as far; nil if this is measured alone.
+	turns *turns.Player
 
 	phases []result.Phase
 	server result.ServerFacts
@@ -83,6 +86,9 @@ func newAttempt(in *Input, out *progress.Progress) (*attempt, workload.Workload,
 
 // close gives the connections back. The result does not depend on it.
 func (a *attempt) close() {
+	if a.turns != nil {
+		a.turns.Close()
+	}
 	_ = a.admin.Close()
 	_ = a.db.Close()
 }

@@ -20,6 +20,7 @@ func (l *clientLoad) begin(ctx context.Context, w workload.Continued) error {
 	if err != nil {
 		return err
 	}
+	c.turns = nil // it has the first turn, as a whole
 	w.BeginWarmUp()
 	each := ramp / time.Duration(len(c.sessions))
 	_, err = timed(ctx, len(c.sessions), atOnce, func(start time.Time) error {

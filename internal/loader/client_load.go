@@ -118,7 +118,7 @@ func (l *clientLoad) measure(ctx context.Context, w window) error {
 func (l *clientLoad) open(ctx context.Context) (*clients, error) {
 	c := &clients{
 		sessions: l.sessions, interrupt: l.connections.End,
-		tryAgain: l.dialect.Errors.TryAgain,
+		tryAgain: l.dialect.Errors.TryAgain, turns: l.turns,
 	}
 	err := c.open(ctx, l.connections, l.cfg.Server.Schema, &l.plan)
 	l.sessions = c.sessions

@@ -16,6 +16,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
+	"github.com/benchrun-dev/benchrun/internal/loader/turns"
 	"github.com/benchrun-dev/benchrun/internal/loader/usage"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -34,6 +35,8 @@ type clients struct {
 	tryAgain func(error) bool
 	// milestones of all together, or nil.
 	milestones *record.Milestones
+	// turns with other variants, or nil.
+	turns *turns.Player
 }
 
 // open opens the sessions that the plan asks for.
@@ -65,8 +68,8 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	outcomes := make([]result.StoppedBy, len(c.sessions))
-	errs := make(chan error, len(c.sessions))
-	recorders := record.NewRecorders(len(c.sessions), c.milestones, start)
+	errs := make(chan error, len(c.sessions)+1)
+	recorders, clock := record.NewRecorders(len(c.sessions), c.milestones, start)
 	out.Count(func() int64 {
 		sum := int64(0)
 		for _, r := range recorders {
@@ -74,24 +77,30 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 		}
 		return sum
 	})
+	failed := func(err error) {
+		// The first error is the cause; those that follow from the interruption come after it.
+		errs <- err
+		c.interrupt()
+		// Somebody may be waiting for this client instead of for the server.
+		cancel()
+	}
 	var working sync.WaitGroup
 	for i, s := range c.sessions {
 		client := &workload.Client{
-			Index: i, Session: s, Recorder: recorders[i], TryAgain: c.tryAgain, Limit: limit, SleepUntil: recorders[i].SleepUntil,
+			Index: i, Session: c.gated(s, clock), Recorder: recorders[i], TryAgain: c.tryAgain, Limit: limit,
+			SleepUntil: clock.SleepUntil,
 		}
 		working.Go(func() {
 			stopped, err := guarded(ctx, w, client)
 			outcomes[i] = stopped
 			if err != nil {
-				// The first error is the cause; those that follow from the interruption come after it.
-				errs <- err
-				c.interrupt()
-				// Somebody may be waiting for this client instead of for the server.
-				cancel()
+				failed(err)
 			}
 		})
 	}
+	ended := c.alternate(ctx, clock, failed)
 	working.Wait()
+	ended()
 	select {
 	case err := <-errs:
 		return nil, "", err

@@ -213,7 +213,7 @@ func (s *shape) measure(b *testing.B, server result.Server, a arm) side {
 			b.Fatalf("%s: %v", a.name, err)
 		}
 	}
-	recorders := record.NewRecorders(len(sessions), nil, time.Time{})
+	recorders, clock := record.NewRecorders(len(sessions), nil, time.Time{})
 	began := time.Now()
 	var took time.Duration
 	facts, err := timed(ctx, len(sessions), atOnce, func(time.Time) error {
@@ -221,7 +221,7 @@ func (s *shape) measure(b *testing.B, server result.Server, a arm) side {
 		var working sync.WaitGroup
 		for i, session := range sessions {
 			working.Go(func() {
-				client := &workload.Client{Index: i, Session: session, Recorder: recorders[i], SleepUntil: recorders[i].SleepUntil}
+				client := &workload.Client{Index: i, Session: session, Recorder: recorders[i], SleepUntil: clock.SleepUntil}
 				if _, err := guarded(ctx, w, client); err != nil {
 					b.Errorf("%s: %v", a.name, err)
 				}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
@@ -181,6 +183,9 @@ func (o *owner) document() (*result.Document, error) {
 	doc := &result.Document{
 		Version: result.DocumentVersion, Config: *o.cfg, Phases: o.phases, Server: o.server, Client: o.client, Pods: o.pods,
 		Observed: o.watch.observed(),
+	}
+	if o.turns != nil {
+		doc.Turns = ptr.To(o.turns.Facts())
 	}
 	clients, err := o.load.report(doc)
 	if err != nil {

@@ -51,10 +51,16 @@ func (o *only) run(ctx context.Context) error {
 		return err
 	}
 	x := o.load.extras(o)
+	var meet, pass []phase
+	if o.cfg.Turns != nil {
+		meet, pass = []phase{{"meet", o.meet}}, []phase{{"turn", o.pass}}
+	}
 	return o.through(ctx, slices.Concat(
 		x.stage,
+		meet,
 		[]phase{{"quiesce", o.quiesce}},
 		x.warmUp,
+		pass,
 		[]phase{measuring(o.load, o)},
 		x.after,
 		[]phase{{"verify", o.verify}},
@@ -66,7 +72,19 @@ func (o *only) run(ctx context.Context) error {
 func (o *only) together(ctx context.Context, do func(context.Context) error) error { return do(ctx) }
 
 // begin implements window.
-func (o *only) begin(ctx context.Context) (time.Time, error) { return time.Time{}, o.countBefore(ctx) }
+func (o *only) begin(ctx context.Context) (time.Time, error) {
+	if o.turns != nil {
+		if err := o.turns.Wait(ctx); err != nil {
+			return time.Time{}, alternationBroken(err)
+		}
+	}
+	return time.Time{}, o.countBefore(ctx)
+}
 
-// end implements window.
-func (o *only) end(ctx context.Context) error { return o.countAfter(ctx) }
+// end implements window. What comes after it would disturb others that are not over.
+func (o *only) end(ctx context.Context) error {
+	if err := o.countAfter(ctx); err != nil || o.turns == nil {
+		return err
+	}
+	return alternationBroken(o.turns.Over(ctx))
+}

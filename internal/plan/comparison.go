@@ -84,10 +84,18 @@ const defaultTrialsPerRound = 6
 
 // TrialsPerRound is how often each run of a comparison measures each of its points.
 func TrialsPerRound(spec *v1alpha1.BenchmarkComparisonSpec) int32 {
-	if spec.Alternation != v1alpha1.AlternateTrials {
-		return 1
+	if spec.Alternation == v1alpha1.AlternateTrials {
+		return ptr.Deref(spec.TrialsPerRound, defaultTrialsPerRound)
 	}
-	return ptr.Deref(spec.TrialsPerRound, defaultTrialsPerRound)
+	return ptr.Deref(spec.TrialsPerRound, 1)
+}
+
+// defaultSliceMilliseconds is short against what a machine does from second to second, and long against a statement.
+const defaultSliceMilliseconds = 500
+
+// SliceMilliseconds is the mean length of the slices in which a comparison measures.
+func SliceMilliseconds(spec *v1alpha1.BenchmarkComparisonSpec) int32 {
+	return ptr.Deref(spec.SliceMilliseconds, defaultSliceMilliseconds)
 }
 
 // Turns lists the indexes of a round's members in the order in which their trials are measured, for so many trials of each: all

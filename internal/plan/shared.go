@@ -14,7 +14,7 @@ import (
 // of its own. Runs that take turns are under way at the same time, and each has its own.
 func SharesDatabase(comparison *v1alpha1.BenchmarkComparison) bool {
 	first := MemberRun(comparison, Member{}).Spec
-	if comparison.Spec.Alternation == v1alpha1.AlternateTrials || first.Database.Provisioner == v1alpha1.ProvisionerExternal ||
+	if comparison.Spec.Alternation.Together() || first.Database.Provisioner == v1alpha1.ProvisionerExternal ||
 		first.Trials.Server == v1alpha1.ServerFresh || first.Database.HostTuning != nil {
 		return false
 	}

@@ -33,8 +33,10 @@ type Comparison struct {
 	Rounds  int `json:"rounds"`
 	Planned int `json:"planned"`
 	// TrialsPerRound of each point, if the trials of the variants alternated; 0 if their runs were measured one after the other.
-	TrialsPerRound int                 `json:"trialsPerRound,omitempty"`
-	Variants       []ComparisonVariant `json:"variants"`
+	TrialsPerRound int `json:"trialsPerRound,omitempty"`
+	// SliceMilliseconds is the mean length of the slices in which the variants were measured; 0 if they were not.
+	SliceMilliseconds int                 `json:"sliceMilliseconds,omitempty"`
+	Variants          []ComparisonVariant `json:"variants"`
 	// Pairs are the pairs. Overall has, of each variant with several points, what all of them say together.
 	Pairs   []stats.Paired `json:"-"`
 	Overall []stats.Paired `json:"-"`
@@ -56,7 +58,10 @@ type Comparison struct {
 
 // Paired says how the values of a round were measured next to each other.
 func (s *Comparison) Paired() string {
-	if s.TrialsPerRound == 0 {
+	switch {
+	case s.SliceMilliseconds > 0:
+		return fmt.Sprintf("paired, in slices of %g s (trials per round: %d)", float64(s.SliceMilliseconds)/1000, s.TrialsPerRound)
+	case s.TrialsPerRound == 0:
 		return "paired"
 	}
 	return fmt.Sprintf("paired, alternating trials (%d per round)", s.TrialsPerRound)

@@ -35,7 +35,9 @@ type Document struct {
 	Pods   []PodFacts  `json:"pods,omitempty"`
 	// Observed is what the observer in the database's Pod saw; nil if there is none, or if it did not answer.
 	Observed *Observed `json:"observed,omitempty"`
-	Checks   []Check   `json:"checks"`
+	// Turns are those that were taken with other variants; nil if this was measured alone.
+	Turns  *TurnFacts `json:"turns,omitempty"`
+	Checks []Check    `json:"checks"`
 	// Findings are what must be read with the numbers.
 	Findings []finding.Finding `json:"findings,omitempty"`
 	// Tool is the program that made the load, if it was not the loader itself. ToolOutput is what it printed, by phase.
@@ -59,6 +61,14 @@ type Identity struct {
 	Started time.Time `json:"started"`
 	// Ended is Started plus the monotonic time since.
 	Ended time.Time `json:"ended"`
+}
+
+// TurnFacts are the turns of a measured phase.
+type TurnFacts struct {
+	// Slices of the measured phase.
+	Slices int `json:"slices"`
+	// Micros from the first turn of all variants to the end of the last one of this: the time of the others with it.
+	Micros int64 `json:"micros"`
 }
 
 // Phase is one part of the loader's work: connect, readback, prepare, quiesce, measure, verify, and what a workload does

@@ -28,7 +28,8 @@ var (
 	disturbances = []result.Cause{
 		result.CauseConnectionLost, result.CauseTooManyConnections, result.CauseCheckFailed, result.CauseVariablesChanged,
 		result.CauseServerRestarted,
-		result.CauseInterrupted, result.CauseStartedLate, result.CauseStartedTwice, result.CauseEvicted, result.CauseOutOfMemory,
+		result.CauseInterrupted, result.CauseStartedLate, result.CauseAlternationBroken, result.CauseStartedTwice,
+		result.CauseEvicted, result.CauseOutOfMemory,
 		result.CausePodDeleted, result.CauseSilent, result.CauseDocumentLost, result.CauseDocumentInvalid,
 		result.CauseImageChanged, result.CauseForeignResult, result.CauseDatabaseLost, result.CauseNodeNotReady,
 		result.CauseNodeLost, result.CauseThrottled, other,

@@ -83,6 +83,7 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 		ErrorPercent:   int(ptr.Deref(run.Spec.Workload.Limits.ErrorPercent, v1alpha1.DefaultErrorPercent)),
 		ConnectSeconds: int(run.Spec.Trials.StartDeadlineSeconds),
 	}
+	c.Turns = a.Slices.turns(run, server)
 	if plan.UsesSocket(run) {
 		c.Server.Socket = result.SocketPath + "/" + server.Image.Socket
 	}

@@ -47,6 +47,8 @@ type Attempt struct {
 	Prime bool
 	// Nodes bind it to these nodes; none binds it to none.
 	Nodes []string
+	// Slices that it shares with other variants; nil if it is measured alone.
+	Slices *Slices
 }
 
 // Job is the Job of an attempt. The same specification gives the same Job, but for what carries the run's UID.
@@ -64,6 +66,7 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 		return nil, err
 	}
 	spec := podSpec(run, a, encoded, images)
+	addSlices(&spec, run, a)
 	addData(&spec, &run.Spec.Workload)
 	addNeeds(&spec, needs, images)
 	images.Complete(&spec, run.Spec.PullSecrets())
@@ -83,8 +86,9 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 			CompletionMode:       ptr.To(batchv1.IndexedCompletion),
 			BackoffLimit:         ptr.To[int32](0),
 			PodReplacementPolicy: ptr.To(batchv1.Failed),
-			// The load that primes the server has a bound; its preparation has as long again.
-			ActiveDeadlineSeconds: ptr.To(int64(run.Spec.Trials.DeadlineSeconds) + 2*int64(config.PrimeSeconds)),
+			// The load that primes the server has a bound; its preparation has as long again. In slices, all variants together
+			// have as long as each would have alone.
+			ActiveDeadlineSeconds: ptr.To(a.Slices.times() * (int64(run.Spec.Trials.DeadlineSeconds) + 2*int64(config.PrimeSeconds))),
 			// A disrupted Pod must end the Job at once: a replacement would measure a database that was already used.
 			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
 				Action: batchv1.PodFailurePolicyActionFailJob,

@@ -11,8 +11,10 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/trial"
+	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
 
 // PlanRun is the plan of a run, which is empty if there is none. The error is for the author of a run whose specification the API
@@ -57,23 +59,45 @@ func PlanComparison(comparison *v1alpha1.BenchmarkComparison) (*analysis.Compari
 
 // checkAlternation refuses what runs that are under way at the same time cannot do.
 func checkAlternation(comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan) error {
-	if comparison.Spec.Alternation != v1alpha1.AlternateTrials {
+	alternation := comparison.Spec.Alternation
+	if !alternation.Together() {
 		return nil
 	}
 	for i := range p.Variants {
-		var refused string
-		switch run := &p.Variants[i].Run.Spec; {
-		case run.Database.HostTuning != nil:
-			refused = "database.hostTuning tunes a node for one server at a time"
-		case run.Trials.MinSeconds != nil:
-			refused = "trials.minSeconds decides about the rows of all variants in the first run alone; set the rows, or limits.seconds"
-		default:
-			continue
+		run := &p.Variants[i].Run.Spec
+		refused := notTogether(run)
+		if refused == "" && alternation == v1alpha1.AlternateSlices {
+			refused = notInSlices(run)
 		}
-		return fmt.Errorf("variant %s: alternation: Trials has the servers of all variants up at the same time: %s",
-			comparison.Spec.Variants[i].Name, refused)
+		if refused != "" {
+			return fmt.Errorf("variant %s: alternation: %s: %s", comparison.Spec.Variants[i].Name, alternation, refused)
+		}
 	}
 	return nil
+}
+
+// notTogether says why a run cannot be under way together with others; empty if it can.
+func notTogether(run *v1alpha1.BenchmarkRunSpec) string {
+	switch {
+	case run.Database.HostTuning != nil:
+		return "the servers of all variants are up at the same time, and database.hostTuning tunes a node for one of them"
+	case run.Trials.MinSeconds != nil:
+		return "trials.minSeconds decides about the rows of all variants in the first run alone; set the rows, or limits.seconds"
+	}
+	return ""
+}
+
+// notInSlices says why a run cannot be measured in slices; empty if it can.
+func notInSlices(run *v1alpha1.BenchmarkRunSpec) string {
+	switch {
+	case registry.IsTool(&result.Config{Workload: result.Workload{Type: string(run.Workload.Type)}}):
+		return fmt.Sprintf("the program of workload %s cannot be halted; use alternation: Trials", run.Workload.Type)
+	case !plan.HasObserver(&run.Database):
+		return "the observer gives the turns; use alternation: Trials, or database.provisioner StatefulSet with its observer"
+	case run.Loader.Pods > 1:
+		return "one loader Pod of each variant takes turns; set loader.pods to 1, or use alternation: Trials"
+	}
+	return ""
 }
 
 // checkPilots refuses variants that ask for different numbers of rows if a pilot decides about those of all.

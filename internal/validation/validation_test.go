@@ -110,6 +110,14 @@ func TestMinSecondsRefused(t *testing.T) {
 	}
 }
 
+func sliced(s *v1alpha1.BenchmarkComparison) { s.Spec.Alternation = v1alpha1.AlternateSlices }
+
+func sysbench(s *v1alpha1.BenchmarkComparison) {
+	s.Spec.Template.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadSysbench, Sysbench: &v1alpha1.SysbenchWorkload{
+		Script: "oltp_read_only", Threads: 1, Seconds: ptr.To[int32](1), Percentile: 95, RandType: "uniform",
+	}}
+}
+
 // What runs that are under way at the same time cannot do ends the comparison before anything is created.
 func TestAlternationRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -119,8 +127,8 @@ func TestAlternationRefused(t *testing.T) {
 		"fine": {func(*v1alpha1.BenchmarkComparison) {}, ""},
 		"rows by a pilot": {
 			func(s *v1alpha1.BenchmarkComparison) { s.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5) },
-			"variant durable: alternation: Trials has the servers of all variants up at the same time: trials.minSeconds decides about " +
-				"the rows of all variants in the first run alone; set the rows, or limits.seconds",
+			"variant durable: alternation: Trials: trials.minSeconds decides about the rows of all variants in the first run alone; " +
+				"set the rows, or limits.seconds",
 		},
 		"a tuned node": {
 			func(s *v1alpha1.BenchmarkComparison) {
@@ -128,8 +136,35 @@ func TestAlternationRefused(t *testing.T) {
 					HostTuning: &v1alpha1.HostTuningSpec{DropPageCache: v1alpha1.DropPageCacheBeforeEachTrial},
 				}
 			},
-			"variant lazy: alternation: Trials has the servers of all variants up at the same time: database.hostTuning tunes a node " +
-				"for one server at a time",
+			"variant lazy: alternation: Trials: the servers of all variants are up at the same time, and database.hostTuning tunes a " +
+				"node for one of them",
+		},
+		"a tool": {sysbench, ""},
+		"a tool in slices": {
+			func(s *v1alpha1.BenchmarkComparison) { sliced(s); sysbench(s) },
+			"variant durable: alternation: Slices: the program of workload Sysbench cannot be halted; use alternation: Trials",
+		},
+		"slices": {sliced, ""},
+		"slices without an observer": {
+			func(s *v1alpha1.BenchmarkComparison) {
+				sliced(s)
+				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Observer: v1alpha1.ObserverDisabled}
+			},
+			"variant lazy: alternation: Slices: the observer gives the turns; use alternation: Trials, or database.provisioner " +
+				"StatefulSet with its observer",
+		},
+		"slices of several Pods": {
+			func(s *v1alpha1.BenchmarkComparison) {
+				sliced(s)
+				run := &s.Spec.Template.Spec
+				run.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadBulkInsert, BulkInsert: &v1alpha1.BulkInsertWorkload{
+					Rows: 100, RowsPerStatement: 10, StatementsPerTransaction: 1, Concurrency: 2, Table: "Narrow", Tables: 1,
+					StorageEngine: "InnoDB",
+				}}
+				run.Loader.Pods = 2
+			},
+			"variant durable: alternation: Slices: one loader Pod of each variant takes turns; set loader.pods to 1, or use " +
+				"alternation: Trials",
 		},
 	} {
 		s := testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkComparison) {

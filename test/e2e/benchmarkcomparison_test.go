@@ -192,6 +192,66 @@ spec:
 		Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
 	}, SpecTimeout(10*time.Minute))
 
+	It("measures its variants in slices, and a round again in which one was disturbed", takesMinutes, func(ctx SpecContext) {
+		apply(ctx, `
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkComparison
+metadata: {name: sliced}
+spec:
+  alternation: Slices
+  sliceMilliseconds: 300
+  maxRounds: 2
+  earlyStop: {policy: Disabled}
+  template:
+    spec:
+      database:
+        image: mariadb:11.8
+        settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
+        storage: {size: 1Gi}
+        resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
+      workload: {type: CommitSize, commitSize: {rowsPerCommit: 1}, limits: {seconds: 3}}
+      loader: {resources: {requests: {cpu: 100m}, limits: {memory: 256Mi}}}
+      trials: {primeSeconds: 1}
+  variants:
+  - {name: durable}
+  - {name: lazy, database: {settings: {flushLogAtTrxCommit: 0}}}
+`)
+		By("losing a loader of the second round while it measures")
+		const loader = "batch.kubernetes.io/job-name=sliced-r2-lazy-t1-a1"
+		kubectl(ctx, "wait", "--for=create", "--timeout=3m", "pod", "-l", loader)
+		kubectl(ctx, "wait", "--for=condition=Ready", "--timeout=1m", "pod", "-l", loader)
+		first := kubectl(ctx, "get", "brun", "sliced-r2-durable", "-o", "jsonpath={.metadata.uid}")
+		kubectl(ctx, "delete", "pod", "-l", loader, "--wait=false")
+		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout=5m", "benchmarkcomparison/sliced")
+		comparison := getComparison(ctx, "sliced")
+		Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", comparison.Status)
+		Expect(*comparison.Status.Rounds.Measured).To(BeEquivalentTo(2))
+		Expect(kubectl(ctx, "get", "brun", "sliced-r2-durable", "-o", "jsonpath={.metadata.uid}")).NotTo(Equal(first))
+
+		By("measuring both at the same time, on one node, each for as long as was asked for")
+		for round := 1; round <= 2; round++ {
+			durable, lazy := fmt.Sprintf("sliced-r%d-durable-t1-a1", round), fmt.Sprintf("sliced-r%d-lazy-t1-a1", round)
+			a, b := document(ctx, durable), document(ctx, lazy)
+			Expect(a.Identity.Started).To(BeTemporally("<", b.Identity.Ended))
+			Expect(b.Identity.Started).To(BeTemporally("<", a.Identity.Ended))
+			for _, d := range []*result.Document{a, b} {
+				Expect(d.Turns).NotTo(BeNil())
+				Expect(d.Turns.Slices).To(BeNumerically(">=", 5))
+				Expect(d.Totals.Micros).To(BeNumerically("~", 3e6, 5e5))
+			}
+			Expect(max(a.Turns.Micros, b.Turns.Micros)).To(BeNumerically(">=", 6e6))
+			one, other := record(ctx, durable).Place, record(ctx, lazy).Place
+			Expect(other.DatabaseNode).To(Equal(one.DatabaseNode))
+			Expect(other.LoaderNode).To(Equal(one.LoaderNode))
+			Expect(other.DatabasePodUID).NotTo(Equal(one.DatabasePodUID))
+		}
+		Expect(configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"]).
+			To(ContainSubstring("2 of at most 2 rounds, paired, in slices of 0.3 s"))
+
+		By("leaving nothing that runs")
+		Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
+	}, SpecTimeout(12*time.Minute))
+
 	It("ends before anything is measured if a variant cannot be", func(ctx SpecContext) {
 		sample, err := os.ReadFile(filepath.Join(repository, "config", "samples", "comparison-durable-or-not.yaml"))
 		Expect(err).NotTo(HaveOccurred())

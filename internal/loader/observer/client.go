@@ -63,12 +63,12 @@ func (c *Client) get(ctx context.Context, query string, atMost time.Duration) (*
 	if err != nil {
 		return nil, err
 	}
-	url := "http://" + net.JoinHostPort(c.server.Host, strconv.Itoa(c.server.ObserverPort)) + Path + query
+	url := URL(c.server.Host, c.server.ObserverPort) + Path + query
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return nil, fmt.Errorf("asking the observer: %w", err)
 	}
-	request.Header.Set("Authorization", bearer+token(password))
+	Authorize(request, password)
 	answer, err := c.http.Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("asking the observer: %w", err)
@@ -82,4 +82,12 @@ func (c *Client) get(ctx context.Context, query string, atMost time.Duration) (*
 		return nil, fmt.Errorf("reading the observer's answer: %w", err)
 	}
 	return result.DecodeObservation(data)
+}
+
+// URL of an observer, without a path.
+func URL(host string, port int) string { return "http://" + net.JoinHostPort(host, strconv.Itoa(port)) }
+
+// Authorize makes a request one of a client that knows the password, which it does not tell.
+func Authorize(request *http.Request, password string) {
+	request.Header.Set("Authorization", bearer+token(password))
 }

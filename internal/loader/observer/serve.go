@@ -17,6 +17,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/probe"
+	"github.com/benchrun-dev/benchrun/internal/loader/turns"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -77,25 +78,32 @@ func (o *Observer) listen(ctx context.Context, server *http.Server) error {
 	return server.Serve(listener)
 }
 
-// handler answers GET of the observation, to who knows the password.
+// handler answers GET of the observation, and of turns, to who knows the password.
 func (o *Observer) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		// Who asked has gone if this fails.
+		_ = json.NewEncoder(w).Encode(o.observe(r.Context(), r.URL.Query().Has(probeParameter)))
+	})
+	mux.Handle("GET "+turns.Path, &turns.Referee{})
+	return o.authorized(mux)
+}
+
+// authorized is a handler for who knows the password.
+func (o *Observer) authorized(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		password, err := conn.ReadCredential(o.PasswordFile)
 		switch {
 		case err != nil:
 			fmt.Fprintln(os.Stderr, "reading the password:", err)
 			http.Error(w, "the password cannot be read", http.StatusInternalServerError)
-			return
 		case subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte(bearer+token(password))) != 1:
 			http.Error(w, "not authorized", http.StatusUnauthorized)
-			return
+		default:
+			next.ServeHTTP(w, r)
 		}
-		w.Header().Set("Content-Type", "application/json")
-		// Who asked has gone if this fails.
-		_ = json.NewEncoder(w).Encode(o.observe(r.Context(), r.URL.Query().Has(probeParameter)))
 	})
-	return mux
 }
 
 // observe reads the process after the probe, so that the moment is as close as can be to what follows.

@@ -35,8 +35,8 @@ func TestBuckets(t *testing.T) {
 
 // Percentiles are those of all clients together, not of the one that had most or an average of them.
 func TestLatenciesOverTime(t *testing.T) {
-	all := NewRecorders(3, nil, time.Now())
-	elsewhere := newRecorder(time.Now())
+	all, _ := NewRecorders(3, nil, time.Now())
+	elsewhere := newRecorder(NewClock(time.Time{}))
 	random := rand.New(rand.NewPCG(1, 2))
 	values := map[int64][]int64{}
 	for second := range int64(5) {
@@ -89,7 +89,7 @@ func TestLatenciesOverTime(t *testing.T) {
 // However long a run takes, the latencies over time are bounded, in memory and in the document, and lose nothing but resolution.
 func TestLatenciesOverTimeAreBounded(t *testing.T) {
 	const hours = 11
-	long := newRecorder(time.Now())
+	long := newRecorder(NewClock(time.Time{}))
 	for second := range hours * 3600 {
 		ended := time.Duration(second+1) * time.Second
 		for range 3 {
@@ -100,7 +100,7 @@ func TestLatenciesOverTimeAreBounded(t *testing.T) {
 			long.Transaction(ended-3*time.Second, ended-time.Second, ended)
 		}
 	}
-	short := newRecorder(time.Now())
+	short := newRecorder(NewClock(time.Time{}))
 	short.Insert(0, time.Second, 1)
 	short.Merge(long)
 	if n := len(short.latencies.all.intervals); n > maxDistributions {

@@ -6,13 +6,11 @@
 package record
 
 import (
-	"context"
 	"sync/atomic"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -46,7 +44,7 @@ var operations = [...]string{
 
 // Recorder is what one client measures. Only that client's goroutine may use it, except for RowsSoFar.
 type Recorder struct {
-	start time.Time
+	clock *Clock
 	// histograms are made when they are needed: no workload does everything.
 	histograms [len(operations)]*hdrhistogram.Histogram
 	totals     result.Totals
@@ -63,24 +61,22 @@ type Recorder struct {
 	rowsSoFar atomic.Int64
 }
 
-// NewRecorders are those of n clients that begin at start; its zero is now. m may be nil.
-func NewRecorders(n int, m *Milestones, start time.Time) []*Recorder {
+// NewRecorders are those of n clients that begin at start; its zero is now. m may be nil. They have one clock.
+func NewRecorders(n int, m *Milestones, start time.Time) ([]*Recorder, *Clock) {
 	all, together := make([]*Recorder, n), newOverTime()
 	for i := range all {
-		all[i] = newRecorder(time.Time{})
+		all[i] = newRecorder(nil)
 		all[i].milestones, all[i].latencies.all = m, together
 	}
-	if start.IsZero() {
-		start = time.Now()
-	}
+	clock := NewClock(start)
 	for _, r := range all {
-		r.start = start
+		r.clock = clock
 	}
-	return all
+	return all, clock
 }
 
-func newRecorder(start time.Time) *Recorder {
-	return &Recorder{start: start, series: newSeries(), latencies: counting{all: newOverTime()}}
+func newRecorder(clock *Clock) *Recorder {
+	return &Recorder{clock: clock, series: newSeries(), latencies: counting{all: newOverTime()}}
 }
 
 func newHistogram() *hdrhistogram.Histogram {
@@ -88,12 +84,7 @@ func newHistogram() *hdrhistogram.Histogram {
 }
 
 // Now implements workload.Recorder.
-func (r *Recorder) Now() time.Duration { return time.Since(r.start) }
-
-// SleepUntil is workload.Client's.
-func (r *Recorder) SleepUntil(ctx context.Context, at time.Duration) error {
-	return sleep.Until(ctx, r.start.Add(at))
-}
+func (r *Recorder) Now() time.Duration { return r.clock.Now() }
 
 // Insert implements workload.Recorder.
 func (r *Recorder) Insert(began, ended time.Duration, rows int64) {

@@ -15,7 +15,7 @@ import (
 )
 
 func TestRecorderSums(t *testing.T) {
-	r := newRecorder(time.Now())
+	r := newRecorder(NewClock(time.Time{}))
 	ms := time.Millisecond
 	r.Insert(0, 500*ms, 2)
 	r.Commit(500*ms, 1000*ms)     // ends with the first interval
@@ -52,7 +52,7 @@ func TestRecorderOperations(t *testing.T) {
 		"wait":       {(*Recorder).Wait, result.Totals{}},
 		"rolledBack": {(*Recorder).RolledBack, result.Totals{Errors: 1}},
 	} {
-		r := newRecorder(time.Now())
+		r := newRecorder(NewClock(time.Time{}))
 		tc.record(r, 5*ms, 9*ms)
 		if diff := cmp.Diff(tc.want, r.Totals()); diff != "" || r.Ended() != 9*ms {
 			t.Errorf("%s: ended at %s, totals (-want +got):\n%s", operation, r.Ended(), diff)
@@ -86,7 +86,7 @@ func TestRecorderOperations(t *testing.T) {
 
 // A statement that is a transaction by itself is one transaction, and no commit was waited for.
 func TestRecorderCommitted(t *testing.T) {
-	r := newRecorder(time.Now())
+	r := newRecorder(NewClock(time.Time{}))
 	r.Insert(0, time.Second, 3)
 	r.Committed()
 	if diff := cmp.Diff(result.Totals{Statements: 1, Rows: 3, Transactions: 1}, r.Totals()); diff != "" {
@@ -102,7 +102,7 @@ func TestRecorderCommitted(t *testing.T) {
 }
 
 func TestRecorderLatencies(t *testing.T) {
-	r := newRecorder(time.Now())
+	r := newRecorder(NewClock(time.Time{}))
 	for i := range 1000 {
 		r.Insert(0, time.Duration(i+1)*time.Microsecond, 1)
 	}
@@ -124,7 +124,7 @@ func TestRecorderLatencies(t *testing.T) {
 }
 
 func TestRecorderMerge(t *testing.T) {
-	a, b := newRecorder(time.Now()), newRecorder(time.Now())
+	a, b := newRecorder(NewClock(time.Time{})), newRecorder(NewClock(time.Time{}))
 	a.Insert(0, time.Second, 1)
 	b.Insert(0, 2*time.Second, 10)
 	b.Commit(2*time.Second, 2500*time.Millisecond)
@@ -170,7 +170,7 @@ func TestSeriesIsBounded(t *testing.T) {
 }
 
 func TestRecorderDoesNotAllocate(t *testing.T) {
-	r := newRecorder(time.Now())
+	r := newRecorder(NewClock(time.Time{}))
 	if allocs := testing.AllocsPerRun(1000, func() { now := r.Now(); r.Insert(now, r.Now(), 1); r.Commit(now, r.Now()) }); allocs != 0 {
 		t.Errorf("%g allocations", allocs)
 	}
@@ -178,7 +178,7 @@ func TestRecorderDoesNotAllocate(t *testing.T) {
 
 // BenchmarkRecorder is what a statement and a commit cost the client besides sending them.
 func BenchmarkRecorder(b *testing.B) {
-	r := NewRecorders(1, nil, time.Time{})[0]
+	r := newRecorder(NewClock(time.Time{}))
 	for b.Loop() {
 		began := r.Now()
 		sent := r.Now()
@@ -189,7 +189,7 @@ func BenchmarkRecorder(b *testing.B) {
 
 // A transaction of an offered rate is measured from when it was due, and so is for how long it was not begun; it is no statement.
 func TestTransactionOfARate(t *testing.T) {
-	r, other := newRecorder(time.Now()), newRecorder(time.Now())
+	r, other := newRecorder(NewClock(time.Time{})), newRecorder(NewClock(time.Time{}))
 	r.Transaction(1*time.Second, 3*time.Second, 7*time.Second)
 	other.Transaction(2*time.Second, 5*time.Second, 6*time.Second)
 	r.Merge(other)

@@ -1,0 +1,186 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/trial"
+)
+
+// sliced is a comparison of durable and lazy in slices, with two trials in each of two rounds.
+func sliced(s *v1alpha1.BenchmarkComparison) {
+	alternating(s)
+	s.Spec.Alternation, s.Spec.TrialsPerRound = v1alpha1.AlternateSlices, ptr.To[int32](2)
+}
+
+// waits is a run whose server is up, and which has measured so many trials.
+func waits(measured int32) func(*v1alpha1.BenchmarkRun) {
+	return func(r *v1alpha1.BenchmarkRun) {
+		r.Status.Trials.Measured = ptr.To(measured)
+		r.Status.Environment.DatabaseNode = "worker"
+		r.Status.Conditions = []metav1.Condition{{
+			Type: v1alpha1.ConditionReady, Reason: v1alpha1.ReasonWaitingForTurn, Message: "trial 1 was invalidated: Throttled",
+		}}
+	}
+}
+
+func measures(measured int32) func(*v1alpha1.BenchmarkRun) {
+	return func(r *v1alpha1.BenchmarkRun) { r.Status.Trials.Measured = ptr.To(measured) }
+}
+
+func invalidated(r *v1alpha1.BenchmarkRun) { r.Status.Trials.Invalidated = ptr.To[int32](1) }
+
+// slicedRound is what is seen of the first round.
+func slicedRound(
+	t *testing.T, first, second func(*v1alpha1.BenchmarkRun), changes ...func(*v1alpha1.BenchmarkRun),
+) (*v1alpha1.BenchmarkComparison, *comparisonPlan, *ComparisonObserved) {
+	t.Helper()
+	s := testutil.Pair(sliced)
+	p := planOfComparison(t, s)
+	seen := &ComparisonObserved{ComparisonRuns: membersOf(p), Checked: true, Lane: Lane{Holder: ptr.To(HolderOfComparison(s))}}
+	seen.begin(s, p, 0, append(changes, first)...)
+	if second != nil {
+		current := seen.Current
+		seen.begin(s, p, 1, second)
+		seen.Current = append(current, seen.Current...)
+	}
+	return s, p, seen
+}
+
+// All variants measure the same trial at the same time, when all of them are ready.
+func TestTurnsTogether(t *testing.T) {
+	for name, tc := range map[string]struct {
+		first, second func(*v1alpha1.BenchmarkRun)
+		want          map[int]int
+	}{
+		"one is missing":         {waits(0), nil, map[int]int{}},
+		"one's server starts":    {waits(0), measures(0), map[int]int{}},
+		"both wait":              {waits(0), waits(0), map[int]int{0: 1, 1: 1}},
+		"one still measures":     {waits(1), measures(0), map[int]int{}},
+		"both have measured one": {waits(1), waits(1), map[int]int{0: 2, 1: 2}},
+		"all are measured":       {waits(2), measures(2), map[int]int{0: 3, 1: 3}},
+	} {
+		s, p, seen := slicedRound(t, tc.first, tc.second)
+		if diff := cmp.Diff(tc.want, newComparisonSituation(s, p, seen, now).turns()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// The second run of the first round is made on the node of the first one's server, before any trial.
+func TestSecondRunInSlices(t *testing.T) {
+	s, p, seen := slicedRound(t, measures(0), nil)
+	if d := NextOfComparison(s, p, seen, now); d.Action != (Wait{}) {
+		t.Errorf("beside a server that starts: %+v", d)
+	}
+	s, p, seen = slicedRound(t, waits(0), nil)
+	if d, ok := NextOfComparison(s, p, seen, now).Action.(CreateMember); !ok || d.DatabaseNode != "worker" || d.LoaderNodes != "" {
+		t.Errorf("beside a server that is idle: %+v", d)
+	}
+}
+
+// A round of which a slice was invalidated begins again: that is written down first, then all runs go. Too often is too often.
+func TestDisturbedRound(t *testing.T) {
+	s, p, seen := slicedRound(t, waits(0), waits(1), invalidated)
+	limit := int(v1alpha1.DefaultMaxInvalid)
+	for attempt := 1; attempt <= limit; attempt++ {
+		seen.Current[0].UID = "attempt-" + strconv.Itoa(attempt)
+		seen.Members[0].Run.UID = types.UID(seen.Current[0].UID)
+		d := NextOfComparison(s, p, seen, now)
+		if d.Action != (Wait{}) || d.Failure != nil || !strings.Contains(d.Message, "Throttled") {
+			t.Fatalf("attempt %d: %+v", attempt, d)
+		}
+		s.Status = StatusOfComparison(s, p, seen, d, now)
+		if got := s.Status.Disturbed; got.Round != 1 || len(got.Attempts) != attempt {
+			t.Fatalf("attempt %d: %+v", attempt, got)
+		}
+		if _, ok := NextOfComparison(s, p, seen, now).Action.(RemoveMember); !ok {
+			t.Errorf("attempt %d: its runs stay", attempt)
+		}
+	}
+	seen.Current[0].UID = "once-more"
+	seen.Members[0].Run.UID = "once-more"
+	if d := NextOfComparison(s, p, seen, now); d.Failure == nil || d.Failure.Reason != v1alpha1.ReasonTooManyInvalid {
+		t.Errorf("after %d attempts: %+v", limit, d)
+	}
+}
+
+// A run is told whose observer gives the turns, and which place it has.
+func TestSlicesOf(t *testing.T) {
+	s, p, seen := slicedRound(t, waits(0), waits(0))
+	seen.Current[0].UID, seen.Current[1].UID = "first", "second"
+	seen.Members[0].Run.UID, seen.Members[1].Run.UID = "first", "second"
+	s.Status.CurrentRuns = newComparisonSituation(s, p, seen, now).currentRuns()
+	s.Spec.SliceMilliseconds = ptr.To[int32](200)
+	for place := range 2 {
+		a, named := AlternationOf(seen.Members[place].Run, s)
+		want := &Alternation{Trials: 1, Runs: 2, Slices: &trial.Slices{
+			First: seen.Members[0].Run.Name, FirstUID: "first", Variants: 2, Place: place, Milliseconds: 200,
+		}}
+		if diff := cmp.Diff(want, a); diff != "" || !named {
+			t.Errorf("run %d: named %t, (-want +got):\n%s", place, named, diff)
+		}
+	}
+}
+
+// startTogether lets a run begin a trial that it measures in slices.
+func (w *turnsWorld) startTogether(r *world, a trial.Attempt) {
+	w.t.Helper()
+	if a.Number != 1 && w.calm() {
+		w.t.Errorf("%s measures trial %d again", r.run.Name, a.Trial.Number)
+	}
+	round := strings.TrimRight(r.run.Name, "abcdefghijklmnopqrstuvwxyz") // s-r1-
+	for _, o := range w.runs {
+		if o == r || !strings.HasPrefix(o.run.Name, round) {
+			continue
+		}
+		done := int(ptr.Deref(o.run.Status.Trials.Measured, 0))
+		if w.calm() && (done < a.Trial.Number-1 || done > a.Trial.Number || o.finished()) {
+			w.t.Errorf("%s measures trial %d, and %s has measured %d", r.run.Name, a.Trial.Number, o.run.Name, done)
+		}
+	}
+	r.start(a)
+}
+
+// Whatever goes wrong: all variants measure the same trial at the same time, a round in which one was disturbed counts for nothing,
+// and the comparison comes to an end.
+func TestSlicesByChance(t *testing.T) {
+	ends := map[string]int{}
+	for seed := range uint64(150) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			w := newTurnsWorld(t, seed, sliced)
+			steps := 0
+			for !w.step() {
+				if steps++; steps > 3000 {
+					t.Fatalf("it does not end: %+v", w.comparison.Status)
+				}
+			}
+			for _, r := range w.runs {
+				complete := statuses(r.run.Status.Conditions)[v1alpha1.ConditionComplete] != ""
+				if n := ptr.Deref(r.run.Status.Trials.Invalidated, 0); complete && n > 0 && r.run.DeletionTimestamp == nil {
+					t.Errorf("%s counts, and %d of its attempts were invalidated", r.run.Name, n)
+				}
+			}
+			for _, end := range []string{v1alpha1.ConditionComplete, v1alpha1.ConditionFailed} {
+				if c := statuses(w.comparison.Status.Conditions)[end]; c != "" {
+					ends[end+" "+c]++
+				}
+			}
+		})
+	}
+	t.Logf("ends: %v", ends)
+	if ends["Complete True Undecided"] < 30 {
+		t.Errorf("ends: %v", ends)
+	}
+}
