@@ -37,10 +37,10 @@ type socket struct {
 	// onClose is called once.
 	onClose func(net.Conn)
 
-	// keepsThread is for a client of the measured phase, which has a thread to itself (see timed): while it waits for an answer, it
-	// lets the scheduler have it for a moment every now and then, but does not tell it that it waits. Each time a thread comes back
-	// from such a wait, the runtime looks around for a millisecond whether there is something to do, at the cost of many a
-	// statement. A file that the server takes slowly is another matter: there, telling takes half the CPU time.
+	// keepsThread is for a client of the measured phase, which has a thread to itself (see timed): while it waits, for an answer or
+	// for room to send, it lets the scheduler have it for a moment every now and then, but does not tell it that it waits. Each time
+	// a thread comes back from such a wait, the runtime looks around for a millisecond whether there is something to do, at the cost
+	// of many a statement.
 	keepsThread bool
 	// arrivals are when answers came, of a client of the measured phase.
 	arrivals arrivals
@@ -137,7 +137,7 @@ func (s *socket) transfer(number uintptr, ready int16, p unsafe.Pointer, last ui
 			return 0, os.NewSyscallError("talking to the server", errno)
 		}
 		// The patience is at an end, or a signal came.
-		if s.keepsThread && ready == unix.POLLIN {
+		if s.keepsThread {
 			runtime.Gosched()
 			continue
 		}
