@@ -159,11 +159,11 @@ func TestEnvtestAlternationCrash(t *testing.T) {
 }
 
 // alternationCrash kills the operator of a comparison after one write in so many.
-func alternationCrash(t *testing.T, new func(*testing.T) *takingTurns, step int) {
+func alternationCrash(t *testing.T, begin func(*testing.T) *takingTurns, step int) {
 	t.Helper()
 	crash := func(t *testing.T, n int) int {
 		t.Helper()
-		a := new(t)
+		a := begin(t)
 		m := &mortal{dieAfter: n}
 		start := func() {
 			m.dead = false

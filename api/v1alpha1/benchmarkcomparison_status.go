@@ -176,8 +176,8 @@ type BenchmarkComparisonStatus struct {
 // ComparisonState is what the operator cannot compute again.
 type ComparisonState struct {
 	// currentRuns are the runs of the round that the comparison has made: the last one or, with alternation Trials or Slices, one
-	// of each variant. Only these measure while the comparison has its lane: a run with the comparison's owner reference that somebody else
-	// has made never has a turn.
+	// of each variant. Only these measure while the comparison has its lane: a run with the comparison's owner reference that
+	// somebody else has made never has a turn.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

@@ -123,7 +123,7 @@ type BenchmarkComparisonSpec struct {
 	TrialsPerRound *int32 `json:"trialsPerRound,omitempty"`
 
 	// sliceMilliseconds is the mean length of a slice, for alternation Slices. Lengths are drawn, from half of it to one and a half,
-	// so that slices do not keep step with what a server does once a second. A slice is as long as the statement that is under way at
+	// so that slices do not keep step with what a server does once a second. A slice waits for the statements that are under way at
 	// its end. From 100 to 60000; unset: 500.
 	// +optional
 	// +kubebuilder:validation:Minimum=100

@@ -130,8 +130,8 @@ func roundBroken(s *comparisonSituation) *Decision {
 
 // readyForNext says whether the next run of the round may be made beside those that are under way. In the first round it waits
 // until their servers are up and idle, so that the node is known without others beside, and for the first trial, which says on
-// which nodes all others are measured. Slices cannot wait for a trial: the first server says where all servers are, and the loaders
-// keep together by themselves.
+// which nodes all others are measured. Slices cannot wait for a trial: the first server says where all servers are, and the
+// loaders keep together by themselves.
 func (s *comparisonSituation) readyForNext() bool {
 	switch {
 	case s.next > 0:
@@ -157,8 +157,8 @@ func (s *comparisonSituation) placesFirst() bool {
 	return s.next == 0 && s.comparison.Spec.Template.Spec.Placement == v1alpha1.PlacementSameNode
 }
 
-// starting says whether the server of a run of the round may not be up yet: it has measured nothing, and does not wait. So does the
-// one that measures its first trial, which is allowed already.
+// starting says whether the server of a run of the round may not be up yet: it has measured nothing, and does not wait. That is
+// so of the one that measures its first trial, too, which is allowed already.
 func (s *comparisonSituation) starting() bool {
 	return slices.ContainsFunc(s.underWay(), func(run *v1alpha1.BenchmarkRun) bool {
 		return ptr.Deref(run.Status.Trials.Measured, 0) == 0 && !waitsForTurn(run)

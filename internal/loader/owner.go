@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
@@ -185,7 +183,8 @@ func (o *owner) document() (*result.Document, error) {
 		Observed: o.watch.observed(),
 	}
 	if o.turns != nil {
-		doc.Turns = ptr.To(o.turns.Facts())
+		facts := o.turns.Facts()
+		doc.Turns = &facts
 	}
 	clients, err := o.load.report(doc)
 	if err != nil {

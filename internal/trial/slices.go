@@ -4,6 +4,8 @@
 package trial
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -13,6 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
 
 // Slices in which the loaders of several variants measure in turns.
@@ -24,6 +27,20 @@ type Slices struct {
 	Variants, Place int
 	// Milliseconds of a slice, on average.
 	Milliseconds int64
+}
+
+// NotInSlices says why a run cannot be measured in slices; empty if it can. It is for the run's author.
+func NotInSlices(run *v1alpha1.BenchmarkRunSpec) string {
+	load := result.Config{Workload: result.Workload{Type: string(run.Workload.Type)}}
+	switch {
+	case registry.IsTool(&load):
+		return fmt.Sprintf("the program of workload %s cannot be halted; use alternation: Trials", run.Workload.Type)
+	case !plan.HasObserver(&run.Database):
+		return "the observer gives the turns; use alternation: Trials, or database.provisioner StatefulSet with its observer"
+	case run.Loader.Pods > 1:
+		return "one loader Pod of each variant takes turns; set loader.pods to 1, or use alternation: Trials"
+	}
+	return ""
 }
 
 // refereePath is where the credentials of the first run are mounted.
@@ -56,8 +73,8 @@ func (s *Slices) turns(run *v1alpha1.BenchmarkRun, e *engine.Engine) *result.Tur
 	}
 }
 
-// addSlices lets the loader prove itself to the observer of the first run, and keeps it on the node of that run's loader: it shares
-// a machine with it, or nothing is told apart.
+// addSlices lets the loader prove itself to the observer of the first run, and keeps it on the node of that run's loader: what
+// the machine does meanwhile is to affect both alike.
 func addSlices(spec *corev1.PodSpec, run *v1alpha1.BenchmarkRun, a Attempt) {
 	if a.Slices == nil {
 		return

@@ -11,10 +11,8 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/trial"
-	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
 
 // PlanRun is the plan of a run, which is empty if there is none. The error is for the author of a run whose specification the API
@@ -67,7 +65,7 @@ func checkAlternation(comparison *v1alpha1.BenchmarkComparison, p *analysis.Comp
 		run := &p.Variants[i].Run.Spec
 		refused := notTogether(run)
 		if refused == "" && alternation == v1alpha1.AlternateSlices {
-			refused = notInSlices(run)
+			refused = trial.NotInSlices(run)
 		}
 		if refused != "" {
 			return fmt.Errorf("variant %s: alternation: %s: %s", comparison.Spec.Variants[i].Name, alternation, refused)
@@ -83,19 +81,6 @@ func notTogether(run *v1alpha1.BenchmarkRunSpec) string {
 		return "the servers of all variants are up at the same time, and database.hostTuning tunes a node for one of them"
 	case run.Trials.MinSeconds != nil:
 		return "trials.minSeconds decides about the rows of all variants in the first run alone; set the rows, or limits.seconds"
-	}
-	return ""
-}
-
-// notInSlices says why a run cannot be measured in slices; empty if it can.
-func notInSlices(run *v1alpha1.BenchmarkRunSpec) string {
-	switch {
-	case registry.IsTool(&result.Config{Workload: result.Workload{Type: string(run.Workload.Type)}}):
-		return fmt.Sprintf("the program of workload %s cannot be halted; use alternation: Trials", run.Workload.Type)
-	case !plan.HasObserver(&run.Database):
-		return "the observer gives the turns; use alternation: Trials, or database.provisioner StatefulSet with its observer"
-	case run.Loader.Pods > 1:
-		return "one loader Pod of each variant takes turns; set loader.pods to 1, or use alternation: Trials"
 	}
 	return ""
 }

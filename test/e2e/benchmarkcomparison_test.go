@@ -36,6 +36,7 @@ var _ = Describe("a comparison", func() {
 		sample, err := os.ReadFile(filepath.Join(repository, "config", "samples", "comparison-durable-or-not.yaml"))
 		Expect(err).NotTo(HaveOccurred())
 		manifest := strings.Replace(string(sample), "limits: {seconds: 3}", "limits: {seconds: 1}", 1)
+		manifest = strings.Replace(manifest, "alternation: Slices", "alternation: Runs", 1)
 		apply(ctx, strings.Replace(manifest, "  maxRounds: 12\n", `  maxRounds: 8
   claims:
   - {name: not-half, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "0.5"}}

@@ -28,16 +28,15 @@ const (
 )
 
 // order of the players in a block.
-func order(seed int64, block, players int) []int { return draws(seed, block).Perm(players) }
+func order(seed int64, block, players int) []int { return draws(seed, 2*block).Perm(players) }
 
 // length of the turns of a block: from half of the mean to one and a half, so that they do not keep step with what a server does
 // once a second. It is the same for all players.
 func length(seed int64, block int, mean time.Duration) time.Duration {
-	r := draws(seed, block)
-	_ = r.Uint64() // the order has used it
-	return mean/2 + time.Duration(r.Int64N(int64(mean)+1))
+	return mean/2 + time.Duration(draws(seed, 2*block+1).Int64N(int64(mean)+1))
 }
 
-func draws(seed int64, block int) *rand.Rand {
-	return rand.New(rand.NewPCG(uint64(seed), uint64(block))) //nolint:gosec // it is not a secret, and either may be any number
+// draws are those of a stream.
+func draws(seed int64, stream int) *rand.Rand {
+	return rand.New(rand.NewPCG(uint64(seed), uint64(stream))) //nolint:gosec // it is not a secret, and either may be any number
 }
