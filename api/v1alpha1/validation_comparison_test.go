@@ -97,16 +97,31 @@ func TestEnvtestComparisonRules(t *testing.T) {
 		"fewest rounds": {refused: []string{spec("earlyStop: {minRounds: 5}")}, says: "greater than or equal to 6"},
 		"alternation": {
 			allowed: []string{spec("alternation: Trials"), spec("alternation: Trials, trialsPerRound: 50"), spec("trialsPerRound: 1")},
-			refused: []string{spec("alternation: Slices")}, says: `supported values: "Runs", "Trials"`,
+			refused: []string{spec("alternation: Points")}, says: `supported values: "Runs", "Trials", "Slices"`,
+		},
+		"slices": {
+			allowed: []string{
+				spec("alternation: Slices"), spec("alternation: Slices, sliceMilliseconds: 100, trialsPerRound: 2"),
+				spec("alternation: Slices, sliceMilliseconds: 60000"),
+			},
+			refused: []string{spec("alternation: Slices, sliceMilliseconds: 99"), spec("alternation: Slices, sliceMilliseconds: 60001")},
+			says:    "spec.sliceMilliseconds",
+		},
+		"slices of trials": {
+			refused: []string{spec("sliceMilliseconds: 500"), spec("alternation: Trials, sliceMilliseconds: 500")},
+			says:    "sliceMilliseconds needs alternation: Slices",
 		},
 		"trials per round": {
 			refused: []string{spec("alternation: Trials, trialsPerRound: 51"), spec("alternation: Trials, trialsPerRound: 0")},
 			says:    "spec.trialsPerRound",
 		},
-		"trials per round of runs": {refused: []string{spec("trialsPerRound: 2")}, says: "trialsPerRound needs alternation: Trials"},
+		"trials per round of runs": {refused: []string{spec("trialsPerRound: 2")}, says: "trialsPerRound needs alternation: Trials or Slices"},
 		"alternation of new servers": {
-			refused: []string{`{spec: {alternation: Trials, template: {spec: {trials: {server: Fresh}}}}}`},
-			says:    "template.spec.trials.server must be Reused",
+			refused: []string{
+				`{spec: {alternation: Trials, template: {spec: {trials: {server: Fresh}}}}}`,
+				`{spec: {alternation: Slices, template: {spec: {trials: {server: Fresh}}}}}`,
+			},
+			says: "template.spec.trials.server must be Reused",
 		},
 		"policy":              {refused: []string{spec("earlyStop: {policy: Never}")}, says: `supported values: "WhenDecided", "Disabled"`},
 		"difference":          {allowed: []string{spec("equivalencePercent: 50")}, refused: []string{spec("equivalencePercent: 51")}, says: "equivalencePercent"},
@@ -170,6 +185,7 @@ func TestEnvtestComparisonIsImmutable(t *testing.T) {
 		`{"suspend":true}`: "", `{"deadlineSeconds":60}`: "", `{"ttlSecondsAfterFinished":60}`: "",
 		`{"maxRounds":10}`: "spec.maxRounds: Invalid value: 10: maxRounds cannot be changed", `{"equivalencePercent":6}`: "equivalencePercent cannot be changed", `{"seed":2}`: "seed cannot be changed",
 		`{"alternation":"Trials"}`: "alternation cannot be changed", `{"trialsPerRound":1}`: "trialsPerRound cannot be changed",
+		`{"sliceMilliseconds":500}`:           "sliceMilliseconds cannot be changed",
 		`{"earlyStop":{"policy":"Disabled"}}`: "earlyStop cannot be changed", `{"results":{"retention":"Retain"}}`: "results cannot be changed",
 		`{"baseline":"lazy"}`: "baseline and claims cannot be changed", `{"baseline":null}`: "baseline and claims cannot be changed",
 		`{"claims":[{"name":"c","noDifference":{"of":{},"to":{}}}]}`:  "baseline and claims cannot be changed",

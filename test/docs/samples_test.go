@@ -68,9 +68,7 @@ var publications = map[string][]side{
 		"commit-size-to-16384", "commit-size-to-1024", []string{"workload.commitSize.rows", "workload.commitSize.sweep.rowsPerCommit"}, nil,
 	}},
 	"004-commit-size-small": {{
-		"commit-size-to-16384-small", "commit-size-to-1024-small",
-		[]string{"workload.commitSize.rows", "workload.commitSize.sweep.rowsPerCommit"},
-		nil,
+		"commit-size-to-16384-small", "commit-size-to-1024-small", []string{"workload.commitSize.sweep.rowsPerCommit"}, nil,
 	}},
 }
 
