@@ -156,15 +156,19 @@ const (
 	condensedMeasures     = 16
 )
 
-// Condensed is a record without what only the published results need: latencies, inputs, adjusted settings, and the findings that
-// no status has room for. The operator keeps a condensed record of every attempt in memory.
+// Condensed is a record without what only the published results need: histograms, inputs, adjusted settings, and the findings
+// that no status has room for. The operator keeps a condensed record of every attempt in memory.
 func (r *Record) Condensed() *Record {
 	short := *r
 	if r.Summary == nil {
 		return &short
 	}
 	s := *r.Summary
-	s.Latencies, s.Inputs, s.Adjusted = nil, nil, nil
+	s.Inputs, s.Adjusted = nil, nil
+	s.Latencies = slices.Clone(s.Latencies)
+	for i := range s.Latencies {
+		s.Latencies[i].Histogram = ""
+	}
 	s.Findings = slices.Clone(s.Findings[:min(len(s.Findings), condensedFindings)])
 	for i, f := range s.Findings {
 		s.Findings[i] = f.Condensed(condensedFindingBytes, condensedMeasures)

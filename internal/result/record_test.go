@@ -68,6 +68,19 @@ func TestCondensedFindings(t *testing.T) {
 	}
 }
 
+// A claim may be about a percentile of a latency: the record that the operator keeps knows it as the whole one does.
+func TestCondensedPercentiles(t *testing.T) {
+	r := testutil.Record(1, 1, nil, 1)
+	r.Summary.Latencies = []result.Latency{{Operation: "commit", Count: 3, P50Micros: 400, Histogram: "long"}}
+	short := r.Condensed().Summary
+	if m, known := short.Metric("commitP50Micros"); !known || m.Value != 400 || short.Latencies[0].Histogram != "" {
+		t.Errorf("metric %+v, known %t; latencies %+v", m, known, short.Latencies)
+	}
+	if r.Summary.Latencies[0].Histogram == "" {
+		t.Error("the whole record has lost its histogram")
+	}
+}
+
 func TestRecordRefusals(t *testing.T) {
 	cases := map[string]struct{ data, want string }{
 		"nothing":                    {"", "unexpected end of JSON input"},
