@@ -72,6 +72,7 @@ func (r *BenchmarkComparisonReconciler) writeStatus(ctx context.Context, s *comp
 	s.owner.Status = lifecycle.StatusOfComparison(s.owner, s.plan, s.seen, s.decision, s.now)
 	events := becameTrue(comparisonConditions, s.old.Status.Conditions, s.owner.Status.Conditions)
 	events = append(events, becameRefused(s.old.Status.Refusal, s.owner.Status.Refusal, s.owner.Status.Conditions)...)
+	events = append(events, roundDisturbed(&s.old.Status, &s.owner.Status)...)
 	c := changes{events, telemetry.OfComparison(s.owner, &s.old.Status)}
 	if err := r.writer(s.owner).patchStatus(ctx, s.old, c); err != nil {
 		return fmt.Errorf("writing the status: %w", err)

@@ -75,6 +75,7 @@ func TestEnvtestSlicesDisturbed(t *testing.T) {
 			conditions := a.comparisonNamed("s").Status.Conditions
 			limit := int(v1alpha1.DefaultMaxInvalid)
 			if times == 1 {
+				a.eventSays("the round was disturbed and begins again: run s-r1-b: trial 2 was invalidated: AlternationBroken")
 				if !apimeta.IsStatusConditionTrue(conditions, v1alpha1.ConditionComplete) || len(runs) != 6 {
 					t.Errorf("%d runs, want 6; conditions %+v", len(runs), conditions)
 				}

@@ -75,7 +75,6 @@ func roundDisturbed(s *comparisonSituation) *Decision {
 	d := s.measuring(Wait{})
 	d.Message += ": the round was disturbed and begins again: " + what
 	if len(s.comparison.Status.Disturbed.Attempts) == attempts {
-		d.Action = RemoveMember{Name: run.Name, UID: run.UID}
 		for _, other := range s.underWay() {
 			if other.DeletionTimestamp == nil {
 				d.Action = RemoveMember{Name: other.Name, UID: other.UID}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -108,6 +109,12 @@ func TestDisturbedRound(t *testing.T) {
 		if _, ok := NextOfComparison(s, p, seen, now).Action.(RemoveMember); !ok {
 			t.Errorf("attempt %d: its runs stay", attempt)
 		}
+	}
+	for i := range 2 {
+		seen.Members[i].Run.DeletionTimestamp = ptr.To(ago(time.Second))
+	}
+	if d := NextOfComparison(s, p, seen, now); d.Action != (Wait{}) {
+		t.Errorf("its runs are being deleted: %+v", d)
 	}
 	seen.Current[0].UID = "once-more"
 	seen.Members[0].Run.UID = "once-more"

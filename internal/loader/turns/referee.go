@@ -119,16 +119,17 @@ func (s *session) pass(w word) {
 	}
 }
 
-// left frees the place of a player that is gone, if its session has not begun.
+// left frees the place of a player that is gone. It is false if the session has begun, which must know.
 func (r *Referee) left(a asked, s *session, p *player) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.waiting[a.session] != s {
+	switch {
+	case s.players[a.place] != p:
+		return true // somebody else has it by now
+	case r.waiting[a.session] != s:
 		return false
 	}
-	if s.players[a.place] == p {
-		s.players[a.place] = nil
-	}
+	s.players[a.place] = nil
 	return true
 }
 

@@ -6,6 +6,7 @@ package turns
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -182,6 +183,29 @@ func TestWaiting(t *testing.T) {
 	}
 	cancelOther()
 	waiting.Wait()
+}
+
+// A place that is taken again is the new one's, whenever the referee learns that the one before has gone.
+func TestTakenPlace(t *testing.T) {
+	r := new(Referee)
+	player := func() *player {
+		ours, theirs := net.Pipe()
+		t.Cleanup(func() { ours.Close(); theirs.Close() })
+		return &player{conn: ours}
+	}
+	first, second := asked{session: 1, players: 2}, asked{session: 1, players: 2, place: 1}
+	before, after, other := player(), player(), player()
+	s := r.join(first, before)
+	r.join(first, after)
+	if r.join(second, other) != s || r.waiting[1] != nil {
+		t.Fatal("the session has not begun")
+	}
+	if !r.left(first, s, before) {
+		t.Error("the session ends for one whose place was taken")
+	}
+	if r.left(first, s, after) || r.left(second, s, other) {
+		t.Error("the session goes on without one of its players")
+	}
 }
 
 // What is not understood is refused.
