@@ -91,6 +91,17 @@ func TestSecondRunInSlices(t *testing.T) {
 	}
 }
 
+// A round is not given up before the run that was disturbed has said why.
+func TestDisturbedRunSaysWhy(t *testing.T) {
+	s, p, seen := slicedRound(t, measures(0), waits(1), invalidated)
+	if d := NextOfComparison(s, p, seen, now); strings.Contains(d.Message, "disturbed") {
+		t.Errorf("%+v", d)
+	}
+	if got := newComparisonSituation(s, p, seen, now).disturbedRound(); len(got.Attempts) > 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A round of which a slice was invalidated begins again: that is written down first, then all runs go. Too often is too often.
 func TestDisturbedRound(t *testing.T) {
 	s, p, seen := slicedRound(t, waits(0), waits(1), invalidated)
