@@ -134,6 +134,16 @@ func TestDisturbedRound(t *testing.T) {
 	}
 }
 
+// Each round may be disturbed as often as any other.
+func TestDisturbedRoundsAreCountedAlone(t *testing.T) {
+	s, p, seen := slicedRound(t, waits(0), waits(1), invalidated)
+	s.Status.Disturbed = v1alpha1.DisturbedRound{Round: 7, Attempts: []string{"a", "b", "c"}}
+	want := v1alpha1.DisturbedRound{Round: 1, Attempts: []string{"u"}}
+	if diff := cmp.Diff(want, newComparisonSituation(s, p, seen, now).disturbedRound()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // A run is told whose observer gives the turns, and which place it has.
 func TestSlicesOf(t *testing.T) {
 	s, p, seen := slicedRound(t, waits(0), waits(0))
