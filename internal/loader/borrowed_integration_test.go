@@ -138,7 +138,7 @@ func TestIntegrationBorrowedSchemaIsGivenBack(t *testing.T) {
 // Somebody makes a table of the schema's meanwhile: it stays, and so does the schema.
 func TestIntegrationBorrowedSchemaIsUsedMeanwhile(t *testing.T) {
 	tr := newTrial(t, commitsize.Parameters{RowsPerCommit: 1}).borrow(t)
-	tr.cfg.LimitSeconds = 1
+	tr.cfg.LimitSeconds = watchedSeconds
 	whileMeasuring(t, 100, func(db *sql.DB) {
 		if _, err := db.Exec("CREATE TABLE bench.precious (id INT)"); err != nil {
 			t.Error(err)

@@ -91,7 +91,7 @@ func TestIntegrationConnectionKilled(t *testing.T) {
 func TestIntegrationKeeperKilled(t *testing.T) {
 	dropTable(t)
 	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 10})
-	tr.cfg.LimitSeconds = 1
+	tr.cfg.LimitSeconds = watchedSeconds
 	whileMeasuring(t, 100, func(db *sql.DB) {
 		var id int
 		err := db.QueryRow("SELECT IS_USED_LOCK(?)", "benchrun.bench").Scan(&id)
@@ -119,7 +119,7 @@ func TestIntegrationStatementRefused(t *testing.T) {
 func TestIntegrationRowsDeletedBehindItsBack(t *testing.T) {
 	dropTable(t)
 	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 1})
-	tr.cfg.LimitSeconds = 1
+	tr.cfg.LimitSeconds = watchedSeconds
 	whileMeasuring(t, 100, func(db *sql.DB) {
 		if _, err := db.Exec("DELETE FROM bench.demo WHERE id = 7"); err != nil {
 			t.Error(err)
@@ -131,7 +131,7 @@ func TestIntegrationRowsDeletedBehindItsBack(t *testing.T) {
 func TestIntegrationRowsChangedBehindItsBack(t *testing.T) {
 	dropTable(t)
 	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 1})
-	tr.cfg.LimitSeconds = 1
+	tr.cfg.LimitSeconds = watchedSeconds
 	whileMeasuring(t, 100, func(db *sql.DB) {
 		if _, err := db.Exec("UPDATE bench.demo SET data = 'X' WHERE id = 7"); err != nil {
 			t.Error(err)
@@ -143,7 +143,7 @@ func TestIntegrationRowsChangedBehindItsBack(t *testing.T) {
 func TestIntegrationVariableChangedMeanwhile(t *testing.T) {
 	dropTable(t)
 	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 1})
-	tr.cfg.LimitSeconds = 1
+	tr.cfg.LimitSeconds = watchedSeconds
 	was := globals(t)["long_query_time"]
 	t.Cleanup(func() {
 		if _, err := other(t).Exec("SET GLOBAL long_query_time = " + was); err != nil {

@@ -237,6 +237,10 @@ func mustExec(t testing.TB, statements ...string) {
 	}
 }
 
+// watchedSeconds is for how long an attempt measures by time in which a test does something: on a busy machine, one of a second is
+// over before anybody has seen its rows.
+const watchedSeconds = 4
+
 // whileMeasuring calls do when so many rows are in CommitSize's table, and then lets the attempt go on.
 func whileMeasuring(t testing.TB, rows int, do func(db *sql.DB)) {
 	t.Helper()
