@@ -195,12 +195,10 @@ func TestDeadlineOfAlternatingRuns(t *testing.T) {
 // turnsWorld is a world of a comparison whose runs have servers of their own, and take turns.
 type turnsWorld struct{ *comparisonWorld }
 
-func newTurnsWorld(t *testing.T, seed uint64, changes ...func(*v1alpha1.BenchmarkComparison)) *turnsWorld {
+func newTurnsWorld(t *testing.T, seed uint64, change func(*v1alpha1.BenchmarkComparison)) *turnsWorld {
 	t.Helper()
 	w := &turnsWorld{newComparisonWorld(t, seed)}
-	for _, change := range append(changes, alternating)[:1] {
-		change(w.comparison)
-	}
+	change(w.comparison)
 	w.plan, w.stepRun = planOfComparison(t, w.comparison), w.stepAlone
 	return w
 }
@@ -282,19 +280,20 @@ func (w *turnsWorld) startAlone(r *world, a trial.Attempt, measured bool) {
 	r.start(a)
 }
 
-// Whatever goes wrong: one run is measured at a time, next to the same trial of the other, no server starts or stops meanwhile,
-// and the comparison comes to an end.
-func TestAlternationByChance(t *testing.T) {
+// byChance lets comparisons come to their end in 150 worlds, and looks at each world then. Enough of them measure all rounds.
+func byChance(t *testing.T, change func(*v1alpha1.BenchmarkComparison), look func(*turnsWorld)) {
+	t.Helper()
 	ends := map[string]int{}
 	for seed := range uint64(150) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
-			w := newTurnsWorld(t, seed)
+			w := newTurnsWorld(t, seed, change)
 			steps := 0
 			for !w.step() {
 				if steps++; steps > 3000 {
 					t.Fatalf("it does not end: %+v", w.comparison.Status)
 				}
 			}
+			look(w)
 			for _, end := range []string{v1alpha1.ConditionComplete, v1alpha1.ConditionFailed} {
 				if c := statuses(w.comparison.Status.Conditions)[end]; c != "" {
 					ends[end+" "+c]++
@@ -306,4 +305,10 @@ func TestAlternationByChance(t *testing.T) {
 	if ends["Complete True Undecided"] < 50 {
 		t.Errorf("ends: %v", ends)
 	}
+}
+
+// Whatever goes wrong: one run is measured at a time, next to the same trial of the other, no server starts or stops meanwhile,
+// and the comparison comes to an end.
+func TestAlternationByChance(t *testing.T) {
+	byChance(t, alternating, func(*turnsWorld) {})
 }

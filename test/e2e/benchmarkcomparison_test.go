@@ -30,6 +30,15 @@ func getComparison(ctx SpecContext, name string) *v1alpha1.BenchmarkComparison {
 	return &comparison
 }
 
+// sideBySide expects that two attempts measured servers of their own on the same nodes.
+func sideBySide(ctx SpecContext, attempt, other string) {
+	GinkgoHelper()
+	a, b := record(ctx, attempt).Place, record(ctx, other).Place
+	Expect(b.DatabaseNode).To(Equal(a.DatabaseNode))
+	Expect(b.LoaderNode).To(Equal(a.LoaderNode))
+	Expect(b.DatabasePodUID).NotTo(Equal(a.DatabasePodUID))
+}
+
 var _ = Describe("a comparison", func() {
 	// Serial: a verdict is about times, and what runs beside it on two CPUs would have its share in them.
 	It("says whether a server that does not wait for the disk is faster, by how much, and why", Serial, func(ctx SpecContext) {
@@ -71,7 +80,7 @@ var _ = Describe("a comparison", func() {
 			MatchRegexp(`durable → lazy: innodbFsyncsPerTransaction 1(\.\d+)? → 0`)))
 
 		By("leaving nothing that runs, and nothing at all when it is deleted")
-		Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
+		nothingRuns(ctx)
 		kubectl(ctx, "delete", "bcmp", "durable-or-not")
 		Eventually(func() string {
 			return kubectl(ctx, "get", "brun,cm,pvc,secret", "-l", "app.kubernetes.io/name=benchrun")
@@ -128,7 +137,7 @@ spec:
 		Expect(configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"]).To(ContainSubstring("- " + comparison.Status.Database + "\n"))
 
 		By("leaving nothing that runs, and nothing at all when it is deleted")
-		Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
+		nothingRuns(ctx)
 		kubectl(ctx, "delete", "bcmp", "clients")
 		Eventually(func() string {
 			return kubectl(ctx, "get", "brun,cm,pvc,secret,service,pdb", "-l", "app.kubernetes.io/name=benchrun")
@@ -180,17 +189,13 @@ spec:
 					Expect(d.Identity.Started).To(BeTemporally(">=", trials[i-1].Identity.Ended), "round %d", round)
 				}
 			}
-			place := record(ctx, fmt.Sprintf("turns-r%d-durable-t3-a1", round)).Place
-			other := record(ctx, fmt.Sprintf("turns-r%d-lazy-t1-a1", round)).Place
-			Expect(other.DatabaseNode).To(Equal(place.DatabaseNode))
-			Expect(other.LoaderNode).To(Equal(place.LoaderNode))
-			Expect(other.DatabasePodUID).NotTo(Equal(place.DatabasePodUID))
+			sideBySide(ctx, fmt.Sprintf("turns-r%d-durable-t3-a1", round), fmt.Sprintf("turns-r%d-lazy-t1-a1", round))
 		}
 		Expect(configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"]).
 			To(ContainSubstring("2 of at most 2 rounds, paired, alternating trials (3 per round), "))
 
 		By("leaving nothing that runs")
-		Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
+		nothingRuns(ctx)
 	}, SpecTimeout(10*time.Minute))
 
 	It("measures its variants in slices, and a round again in which one was disturbed", takesMinutes, func(ctx SpecContext) {
@@ -241,16 +246,13 @@ spec:
 				Expect(d.Totals.Micros).To(BeNumerically("~", 3e6, 5e5))
 			}
 			Expect(max(a.Turns.Micros, b.Turns.Micros)).To(BeNumerically(">=", 6e6))
-			one, other := record(ctx, durable).Place, record(ctx, lazy).Place
-			Expect(other.DatabaseNode).To(Equal(one.DatabaseNode))
-			Expect(other.LoaderNode).To(Equal(one.LoaderNode))
-			Expect(other.DatabasePodUID).NotTo(Equal(one.DatabasePodUID))
+			sideBySide(ctx, durable, lazy)
 		}
 		Expect(configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"]).
 			To(ContainSubstring("2 of at most 2 rounds, paired, in slices of 0.3 s"))
 
 		By("leaving nothing that runs")
-		Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
+		nothingRuns(ctx)
 	}, SpecTimeout(12*time.Minute))
 
 	It("ends before anything is measured if a variant cannot be", func(ctx SpecContext) {

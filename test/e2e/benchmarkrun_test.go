@@ -69,7 +69,7 @@ var _ = Describe("a run", func() {
 		}
 
 		By("leaving nothing that runs")
-		Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
+		nothingRuns(ctx)
 	}, SpecTimeout(20*time.Minute))
 
 	It("runs with the settings that were asked for, and records what the server rounded", func(ctx SpecContext) {

@@ -218,6 +218,12 @@ spec:
 const modest = `  loader: {resources: {requests: {cpu: 50m}, limits: {cpu: "1", memory: 128Mi}}}
 `
 
+// nothingRuns expects that soon nothing uses a node or a volume.
+func nothingRuns(ctx SpecContext) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
+}
+
 // running are the names of everything that uses a node or a volume.
 func running(ctx SpecContext) []string {
 	var pods corev1.PodList

@@ -33,11 +33,11 @@ func NewClock(start time.Time) *Clock {
 
 // Now is the time since the start for which the clock has run.
 func (c *Clock) Now() time.Duration {
-	if state := c.state.Load(); state < 0 {
+	state := c.state.Load()
+	if state < 0 {
 		return time.Duration(^state)
-	} else {
-		return time.Since(c.start) - time.Duration(state)
 	}
+	return time.Since(c.start) - time.Duration(state)
 }
 
 // Enter waits until the clock runs, and keeps it running until Leave.
