@@ -1,24 +1,48 @@
 #!/usr/bin/env bash
 # bench-minutes.sh [TURNS] — how many minutes a comparison takes on the kind cluster until it has its answer, and how precise that
-# is, with each alternation in turn: of two equal variants, of flushing the log at every commit or once a second, and of the
-# performance schema on or off. QUESTIONS and ALTERNATIONS in the environment name fewer. Prints a Markdown table, with a line as soon as a comparison has ended.
+# is, with each alternation in turn. Prints a Markdown table, with a line as soon as a comparison has ended. In the environment:
+# QUESTIONS are what the second variant is: same; flush (the log once a second); performance-schema (on); pool (512 MiB of buffer
+# pool in place of 64); mysql; planted (it pauses for a millisecond after each transaction of some 20). ALTERNATIONS are Slices,
+# Trials and Runs. POINTS is 1 or 8. BESIDE=compiler has a compiler run on the same machine meanwhile.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 name=bench-minutes
+points=${POINTS:-1}
 
-# variant QUESTION is the second variant's database settings.
+# variant QUESTION is what the second variant has.
 variant() {
 	case $1 in
 	same) ;;
 	flush) echo 'database: {settings: {flushLogAtTrxCommit: 0}}' ;;
 	performance-schema) echo 'database: {variables: {performance_schema: "ON"}}' ;;
+	pool) echo 'database: {settings: {bufferPoolSize: 512Mi}}' ;;
+	mysql) echo 'database: {engine: MySQL, image: "mysql:9.7"}' ;;
+	planted) echo 'workload: {commitSize: {thinkTimeMilliseconds: 1}}' ;;
+	*) die "question $1 is not known: same, flush, performance-schema, pool, mysql, planted" ;;
 	esac
 }
 
-# seconds ALTERNATION is for how long a trial is measured: slices are parts of one trial a round, other trials are many.
-seconds() { if [ "$1" = Slices ]; then echo 6; else echo 1; fi; }
+# load QUESTION is the workload of both.
+load() {
+	if [ "$1" = planted ]; then
+		echo '{rowsPerCommit: 200}'
+	elif [ "$points" = 1 ]; then
+		echo '{rowsPerCommit: 1}'
+	else
+		echo '{sweep: {rowsPerCommit: [1, 2, 4, 8, 16, 32, 64, 128]}}'
+	fi
+}
+
+# memory QUESTION that a server may take: what is idle in MySQL takes more.
+memory() { case $1 in pool | mysql) echo 1200Mi ;; *) echo 672Mi ;; esac }
+
+# pool QUESTION of the first variant.
+pool() { if [ "$1" = pool ]; then echo 64Mi; else echo 128Mi; fi; }
+
+# seconds ALTERNATION is for how long a trial is measured: slices are parts of one trial a round, trials are six in a round.
+seconds() { case $1 in Slices) echo 6 ;; Trials) echo 1 ;; Runs) echo 3 ;; esac }
 
 # compare QUESTION ALTERNATION applies the comparison, waits for its end, and prints a line of the table.
 compare() {
@@ -34,10 +58,10 @@ compare() {
 		    spec:
 		      database:
 		        image: mariadb:11.8
-		        settings: {bufferPoolSize: 128Mi, logFileSize: 96Mi}
+		        settings: {bufferPoolSize: $(pool "$1"), logFileSize: 96Mi, flushLogAtTrxCommit: 1, binaryLog: false}
 		        storage: {size: 1Gi}
-		        resources: {requests: {cpu: 250m}, limits: {cpu: "1", memory: 672Mi}}
-		      workload: {type: CommitSize, commitSize: {rowsPerCommit: 1}, limits: {seconds: $(seconds "$2")}}
+		        resources: {requests: {cpu: 250m, memory: 672Mi}, limits: {cpu: "1", memory: $(memory "$1")}}
+		      workload: {type: CommitSize, commitSize: $(load "$1"), limits: {seconds: $(seconds "$2")}}
 		      loader: {resources: {requests: {cpu: 250m}, limits: {cpu: "1", memory: 256Mi}}}
 		      trials: {primeSeconds: 3}
 		  variants:
@@ -45,16 +69,37 @@ compare() {
 		  - {name: other, $(variant "$1")}
 	YAML
 	kubectl wait --for=condition=Finished --timeout=60m "benchmarkcomparison/$name" >/dev/null
-	local pair="{.status.pairs[0]" start end
-	start=$(kubectl get "benchmarkcomparison/$name" -o jsonpath='{.status.startTime}')
-	end=$(kubectl get "benchmarkcomparison/$name" -o jsonpath='{.status.completionTime}')
-	echo "| $1 | $2 | $(kubectl get "benchmarkcomparison/$name" -o jsonpath="$pair.verdict} | $pair.ratio} | $pair.low}–$pair.high} | $pair.rounds}") | $(($(date -d "$end" +%s) - $(date -d "$start" +%s))) |"
+	line "$1" "$2"
 }
 
+# line QUESTION ALTERNATION of the table, of the comparison that has finished.
+line() {
+	local of="{.status.pairs[0]" start end
+	if [ "$points" != 1 ]; then of="{.status.overall[0]"; fi
+	start=$(kubectl get "benchmarkcomparison/$name" -o jsonpath='{.status.startTime}')
+	end=$(kubectl get "benchmarkcomparison/$name" -o jsonpath='{.status.completionTime}')
+	echo "| $1 | $2 | $(kubectl get "benchmarkcomparison/$name" -o jsonpath="$of.verdict} | $of.ratio} | $of.low}–$of.high} | $of.rounds}") | $(($(date -d "$end" +%s) - $(date -d "$start" +%s))) |"
+}
+
+# compiler compiles the manager again and again.
+compiler() {
+	local cache
+	cache=$(mktemp -d)
+	trap 'rm -rf "$cache"' EXIT
+	while GOCACHE=$cache go build -a -o "$cache/manager" ./cmd/manager; do :; done
+}
+
+if [ "${BESIDE:-}" = compiler ]; then
+	set -m # a process group of its own, so that the compilers end too
+	compiler &
+	set +m
+	beside=$!
+	trap 'kill -- "-$beside"' EXIT
+fi
 echo "| second variant | alternation | verdict | ratio | interval | rounds | seconds |"
 echo "| --- | --- | --- | ---: | ---: | ---: | ---: |"
 for _ in $(seq "${1:-1}"); do
-	for question in ${QUESTIONS:-same flush performance-schema}; do
+	for question in ${QUESTIONS:-same flush performance-schema planted}; do
 		for alternation in ${ALTERNATIONS:-Slices Trials Runs}; do compare "$question" "$alternation"; done
 	done
 done
