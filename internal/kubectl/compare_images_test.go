@@ -27,7 +27,8 @@ func TestVariantNames(t *testing.T) {
 		"a tag and digest": {[]string{"mariadb:11.8", "mariadb:11.8@" + digest}, []string{"11-8", "0123456789ab"}, ""},
 		"long": {
 			[]string{"mariadb:11.8-a-very-long-tag-of-a-build-1", "mariadb:11.8-a-very-long-tag-of-a-build-2", "mariadb:_.11"},
-			[]string{"11-8-a-very-long-tag", "11-8-a-very-long-t-2", "11"}, "",
+			[]string{"11-8-a-very-long-tag", "11-8-a-very-long-t-2", "11"},
+			"",
 		},
 		"one":   {[]string{"mariadb:11.8"}, nil, "name two images at least"},
 		"twice": {[]string{"mariadb:11.8", "docker.io/library/mariadb:11.8"}, nil, "docker.io/library/mariadb:11.8 stands there twice"},

@@ -121,9 +121,9 @@ func ComparisonMatrix(w io.Writer, s *Comparison) error {
 		}
 		rows = append(rows, cells)
 	}
-	reading := fmt.Sprintf("%s: medians in %s (%s is better). The others: ratios to it (%s), with their verdicts: %s faster, %s slower, "+
-		"%s equal, %s no answer. Intervals: -o matrix-csv.", m.Baseline, m.Metric.Unit, m.Metric.Better, RatioOfRounds,
-		markBetter, markWorse, markEqual, markOpen)
+	reading := fmt.Sprintf("%s: medians in %s (%s is better). The others: ratios to it (%s), with their verdicts: "+
+		"%s faster, %s slower, %s equal, %s no answer. Intervals: -o matrix-csv.",
+		m.Baseline, m.Metric.Unit, m.Metric.Better, RatioOfRounds, markBetter, markWorse, markEqual, markOpen)
 	return writeText(w, s.headline(), []block{{rows: rows, lines: []string{reading}}})
 }
 

@@ -40,7 +40,9 @@ func Versions(variants, points int) ComparisonCase {
 	}
 	name := func(variant int) string { return fmt.Sprintf("11-%d", variant) }
 	for variant := range variants {
-		s.Variants = append(s.Variants, report.ComparisonVariant{Name: name(variant), Baseline: variant == 0, SpecDigest: "v1:sha256:01ab"})
+		s.Variants = append(s.Variants, report.ComparisonVariant{
+			Name: name(variant), Baseline: variant == 0, SpecDigest: "v1:sha256:01ab",
+		})
 	}
 	for point := range points {
 		parameters := map[string]string{"script": fmt.Sprintf("script_%02d", point)}
@@ -58,8 +60,8 @@ func Versions(variants, points int) ComparisonCase {
 	for round := range rounds {
 		for variant := range variants {
 			run := report.ComparisonRun{
-				Name: fmt.Sprintf("versions-r%d-%s", round+1, name(variant)), Round: round + 1, Variant: name(variant), Seed: int64(round + 1),
-				Outcome: "Complete", Metric: metric.Name, Unit: metric.Unit,
+				Name: fmt.Sprintf("versions-r%d-%s", round+1, name(variant)), Round: round + 1, Variant: name(variant),
+				Seed: int64(round + 1), Outcome: "Complete", Metric: metric.Name, Unit: metric.Unit,
 			}
 			for point := range points {
 				pair := &s.Pairs[point*(variants-1)+max(variant-1, 0)]
