@@ -193,11 +193,11 @@ bench-etcd: ## What a finished run of 36 trials leaves in etcd, by kind of objec
 
 .PHONY: bench-plan
 bench-plan: ## How long 1,000 points of five trials take to plan, summarise and compare, in a run and in a comparison.
-	go test -run '^$$' -bench ThousandPoints -benchtime 5x ./internal/lifecycle
+	go test -run '^$$' -bench 'ThousandPoints|Matrix' -benchtime 5x ./internal/lifecycle
 
 .PHONY: bench-page
-bench-page: ## How long the report page of 1,000 points of ten trials takes, and how large it is.
-	go test -run '^$$' -bench ThousandPoints -benchtime 5x ./internal/report/page
+bench-page: ## How long the report pages of 1,000 points of ten trials and of a matrix of 1,005 cells take, and how large they are.
+	go test -run '^$$' -bench 'ThousandPoints|Matrix' -benchtime 5x ./internal/report/page
 
 .PHONY: bench-loader
 bench-loader: build ## The loader and the programs that it stands in for, in turns; FLAGS="-rounds 10 -run REGEXP".

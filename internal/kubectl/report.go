@@ -212,7 +212,11 @@ func (p *printable) files() ([]result.File, error) {
 	var files []result.File
 	for _, f := range formats() {
 		var b bytes.Buffer
-		if err := p.print(&b, f); err != nil {
+		err := p.print(&b, f)
+		if errors.Is(err, errOfComparisons) {
+			continue
+		}
+		if err != nil {
 			return nil, fmt.Errorf("writing %s: %w", f.File, err)
 		}
 		files = append(files, result.File{Name: f.File, Data: b.Bytes()})

@@ -68,6 +68,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		newList(cluster, streams),
 		newReport(cluster, streams),
 		newCompare(cluster, streams),
+		newCompareImages(cluster, streams),
 		newReproduce(cluster, streams),
 		newRun(cluster, streams),
 		newRerun(cluster, streams),

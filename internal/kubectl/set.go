@@ -30,16 +30,21 @@ func built(workload, image string, settings []string) (map[string]any, error) {
 	if image != "" {
 		settings = append([]string{"database.image=" + image}, settings...)
 	}
+	return spec, setAll(reflect.TypeFor[v1alpha1.BenchmarkRunSpec](), spec, settings)
+}
+
+// setAll fields of a specification of that type, as --set has them: PATH=VALUE.
+func setAll(of reflect.Type, spec map[string]any, settings []string) error {
 	for _, setting := range settings {
 		path, text, found := strings.Cut(setting, "=")
 		if !found {
-			return nil, fmt.Errorf("--set %s: write PATH=VALUE", setting)
+			return fmt.Errorf("--set %s: write PATH=VALUE", setting)
 		}
-		if err := set(spec, path, text); err != nil {
-			return nil, fmt.Errorf("--set %s: %w", setting, err)
+		if err := set(of, spec, path, text); err != nil {
+			return fmt.Errorf("--set %s: %w", setting, err)
 		}
 	}
-	return spec, nil
+	return nil
 }
 
 // memberOf is the member of the workload's union that belongs to a type.
@@ -59,11 +64,11 @@ func memberOf(workload string) (string, error) {
 	return "", fmt.Errorf("--workload %q is not known; use one of %s", workload, strings.Join(types, ", "))
 }
 
-// set a field of a specification to what a text says. The path has the names that `kubectl explain brun.spec` shows, with
-// dots between them; it may begin with spec.
-func set(spec map[string]any, path, text string) error {
+// set a field of a specification of that type to what a text says. The path has the names that `kubectl explain brun.spec`, or
+// bcmp.spec, shows, with dots between them; it may begin with spec.
+func set(of reflect.Type, spec map[string]any, path, text string) error {
 	path = strings.TrimPrefix(path, "spec.")
-	at, into := reflect.TypeFor[v1alpha1.BenchmarkRunSpec](), spec
+	at, into := of, spec
 	walked := "spec"
 	for {
 		name, rest, more := strings.Cut(path, ".")

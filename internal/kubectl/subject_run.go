@@ -106,7 +106,15 @@ func readRun(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun
 // runReport is the report of a run.
 type runReport struct{ *report.Report }
 
-func (r runReport) write(w io.Writer, f report.Format) error { return f.Run(w, r.Report) }
+// errOfComparisons is why a run has no report in some format.
+var errOfComparisons = errors.New("this format is for comparisons: a run has no variants")
+
+func (r runReport) write(w io.Writer, f report.Format) error {
+	if f.Run == nil {
+		return fmt.Errorf("-o %s: %w", f.Name, errOfComparisons)
+	}
+	return f.Run(w, r.Report)
+}
 
 func (r runReport) drawings(ctx context.Context, docs *documents) (*page.Drawings, error) {
 	var details page.Details

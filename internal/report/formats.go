@@ -16,7 +16,7 @@ const failed = "Failed"
 type Format struct {
 	// Name is what -o takes, and File the name of the file.
 	Name, File string
-	// Run prints the report of a run, and Comparison that of a comparison.
+	// Run prints the report of a run, and Comparison that of a comparison. Run is nil if the format is of comparisons alone.
 	Run        func(io.Writer, *Report) error
 	Comparison func(io.Writer, *Comparison) error
 }
@@ -27,6 +27,8 @@ func Formats() []Format {
 		{"text", "summary.txt", Text, ComparisonText},
 		{"markdown", SummaryFile, Summary, ComparisonSummary},
 		{"csv", CSVFile, CSV, ComparisonCSV},
+		{"matrix", "matrix.txt", nil, ComparisonMatrix},
+		{"matrix-csv", "matrix.csv", nil, ComparisonMatrixCSV},
 		{"json", JSONFile, JSON, ComparisonJSON},
 		{"jsonl", "results.jsonl", JSONLines, ComparisonJSONLines},
 		{"benchfmt", BenchFile, Bench, ComparisonBench},

@@ -66,12 +66,16 @@ func pages(t *testing.T) map[string][]byte {
 		}
 		all[name] = b.Bytes()
 	}
-	var b bytes.Buffer
-	s := pagetest.Comparison()
-	if err := reportpage.Comparison(&b, s.Comparison, s.Details); err != nil {
-		t.Fatal(err)
+	const variants, points = 14, 33 // as many as people publish of the microbenchmarks
+	for name, c := range map[string]pagetest.ComparisonCase{
+		"comparison": pagetest.Comparison(), "matrix": pagetest.Versions(variants, points),
+	} {
+		var b bytes.Buffer
+		if err := reportpage.Comparison(&b, c.Comparison, c.Details); err != nil {
+			t.Fatal(err)
+		}
+		all[name] = b.Bytes()
 	}
-	all["comparison"] = b.Bytes()
 	return all
 }
 

@@ -32,6 +32,8 @@ type comparisonView struct {
 	Verdicts, Rounds, Curves []figure
 	// Causes is what a unit of work takes.
 	Causes *table
+	// Matrix has the ratios of several variants at several points.
+	Matrix *table
 	Pairs  *table
 	// Reading says how the table of the pairs is to be read.
 	Reading   string
@@ -71,7 +73,7 @@ func newComparisonView(s *report.Comparison, d *ComparisonDetails) (*comparisonV
 	v.addDifferences(s)
 	v.Causes = causes(s)
 	if len(s.Pairs) > 0 {
-		v.Pairs, v.Reading = pairsTable(s), s.Reading()
+		v.Matrix, v.Pairs, v.Reading = matrix(s), pairsTable(s), s.Reading()
 	}
 	if baseline := d.of(s.Baseline()); baseline != nil {
 		v.Settings = settings(baseline.settings)

@@ -292,6 +292,42 @@ func TestChangedFirst(t *testing.T) {
 	}
 }
 
+// The matrix has a row for each point and one for all of them, and a cell for each variant; who points at one sees its interval.
+func TestMatrix(t *testing.T) {
+	const variants, points = 14, 33
+	text := comparisonPage(t, pagetest.Versions(variants, points))
+	_, table, found := strings.Cut(text, "<caption>Ratios to 11-0</caption>")
+	table, _, _ = strings.Cut(table, "</table>")
+	if rows := strings.Count(table, `<tr><th scope="row"`); !found || rows != points+1 {
+		t.Fatalf("%d rows:\n%.2000s", rows, table)
+	}
+	cells := regexp.MustCompile(`<td class="n (\w+)" data-v="[\d.]+" title="([^"]*)">\d\.\d\d</td>`).FindAllStringSubmatch(table, -1)
+	if want := (points + 1) * (variants - 1); len(cells) != want {
+		t.Fatalf("%d cells, want %d:\n%.2000s", len(cells), want, table)
+	}
+	verdicts := map[string]int{}
+	for _, c := range cells {
+		verdicts[c[1]]++
+	}
+	if verdicts["faster"] > 0 || verdicts["slower"] == 0 || verdicts["equal"] == 0 || verdicts["nodifferenceshown"]+verdicts["cannotsay"] == 0 {
+		t.Errorf("%v", verdicts)
+	}
+	tip := regexp.MustCompile(`^0\.\d\d–\d\.\d\d, [a-z0-9% ]+ \(rounds: 10\)\nserverMicrosPerTransaction: 61 → 60 µs/transaction$`)
+	if last := cells[len(cells)-1]; !tip.MatchString(last[2]) {
+		t.Errorf("%q", last[2])
+	}
+	if strings.Contains(comparisonPage(t, pagetest.Comparison()), "<caption>Ratios to") {
+		t.Error("one variant has a matrix beside its table of pairs")
+	}
+}
+
+func BenchmarkMatrix(b *testing.B) {
+	c := pagetest.Versions(16, 67)
+	for b.Loop() {
+		b.ReportMetric(float64(len(comparisonPage(b, c))), "bytes")
+	}
+}
+
 func BenchmarkThousandPoints(b *testing.B) {
 	c := pagetest.Many(1000, 10)
 	for b.Loop() {

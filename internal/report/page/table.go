@@ -56,6 +56,8 @@ type cell struct {
 	Number bool
 	// Class is for its look.
 	Class string
+	// Title is shown to who points at the cell.
+	Title string
 	// Notes are the numbers of remarks below the table.
 	Notes []int
 }

@@ -29,8 +29,8 @@ type Point struct {
 	Summary stats.Summary
 }
 
-// aside is how far beside its median a repetition stands, so that both are seen.
-const aside = 7
+// maxAside is how far beside its median a repetition stands, so that both are seen.
+const maxAside vg.Length = 7
 
 // maxPoints is how many points have their repetitions drawn. Of more, only medians and intervals are, and these are fine: else
 // they would be one blot.
@@ -65,15 +65,20 @@ func Curve(title, parameter, unit string, series []Series) *Plot {
 			unit, parameter)
 	}
 	p.frame.Add(plotter(grid), plotter(func(c draw.Canvas, f *plot.Plot) {
+		apart := apartFor(len(series), (c.Max.X-c.Min.X)/vg.Length(len(at)), numeric)
+		aside := maxAside
+		if apart > 0 {
+			aside = min(aside, apart/2) //nolint:mnd // halfway to the next series
+		}
 		for i, s := range series {
 			where := func(point Point, v float64) vg.Point {
-				return vg.Point{X: c.X(f.X.Norm(at[point.At])) + beside(i, len(series), numeric), Y: c.Y(f.Y.Norm(v))}
+				return vg.Point{X: c.X(f.X.Norm(at[point.At])) + apart*(vg.Length(i)-vg.Length(len(series)-1)/2), Y: c.Y(f.Y.Norm(v))}
 			}
 			if numeric {
 				medians(c, i, s.Points, where)
 			}
 			for _, point := range s.Points {
-				drawPoint(c, i, point, dots, where, func() string {
+				drawPoint(c, i, point, dots, aside, where, func() string {
 					return tip(parameter, s.Name, unit, point)
 				})
 			}
@@ -82,13 +87,13 @@ func Curve(title, parameter, unit string, series []Series) *Plot {
 	return p
 }
 
-// beside moves series away from each other where they have no lines.
-func beside(i, n int, numeric bool) vg.Length {
-	if numeric || n < 2 {
+// apartFor is how far series stand apart where they have no lines, at values with that much room for each.
+func apartFor(series int, room vg.Length, numeric bool) vg.Length {
+	if numeric || series < 2 {
 		return 0
 	}
-	const apart = 14
-	return apart * (vg.Length(i) - vg.Length(n-1)/2)
+	const most = 14
+	return min(most, room/vg.Length(series))
 }
 
 // medians draws the line through them.
@@ -106,7 +111,9 @@ func medians(c draw.Canvas, series int, points []Point, where func(Point, float6
 	}
 }
 
-func drawPoint(c draw.Canvas, series int, point Point, dots bool, where func(Point, float64) vg.Point, tip func() string) {
+func drawPoint(
+	c draw.Canvas, series int, point Point, dots bool, aside vg.Length, where func(Point, float64) vg.Point, tip func() string,
+) {
 	if point.Summary.N == 0 {
 		return
 	}

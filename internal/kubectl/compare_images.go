@@ -1,0 +1,184 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+)
+
+// versions are the options of compare-images.
+type versions struct {
+	file, images, name string
+	settings           []string
+}
+
+func newCompareImages(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
+	o, v := newCreation(c, streams), &versions{}
+	command := &cobra.Command{
+		Use:   "compare-images -f RUN [IMAGE]... [--images FILE]",
+		Short: "Compare versions of a database server: a comparison of images from a run's file",
+		Long: `Compare versions of a database server: start a comparison that measures a run with each of these images.
+
+The first image is the baseline. Every other image is a variant that differs in nothing but the image, and in the engine if its
+name says that it is of the other one. The name of a variant is the image's tag. --images reads more images from a file, one in
+a line; empty lines and lines that begin with # are skipped.
+
+The run's seed becomes the comparison's. What a comparison decides itself is left out, and said: title, claims, plots, tables,
+trials.repetitions and trials.precision. --set sets fields of the comparison: its paths are those that "kubectl explain
+bcmp.spec" shows.`,
+		Example: `  # Three versions, in as many rounds as the answer takes.
+  kubectl benchrun compare-images -f config/samples/commit-size.yaml mariadb:10.11 mariadb:11.8 mysql:9.7 --watch
+
+  # A list that a job keeps, in slices; print the comparison, to keep it in a file.
+  kubectl benchrun compare-images -f run.yaml --images versions.txt --set alternation=Slices --dry-run=client -o yaml`,
+		RunE: func(command *cobra.Command, arguments []string) error {
+			object, err := v.comparison(o, arguments)
+			if err != nil {
+				return err
+			}
+			return o.all(command.Context(), []*unstructured.Unstructured{object})
+		},
+	}
+	command.Flags().StringVarP(&v.file, "filename", "f", "", "file with one run; - is the standard input")
+	command.Flags().StringVar(&v.images, "images", "", "file with more images, one in a line; - is the standard input")
+	command.Flags().StringVar(&v.name, "name", "", "name of the comparison (default: that of the run)")
+	command.Flags().StringArrayVar(&v.settings, "set", nil, "set a field of the comparison: PATH=VALUE")
+	o.addFlags(command)
+	return command
+}
+
+// comparison is the one that the flags describe.
+func (v *versions) comparison(o *creation, images []string) (*unstructured.Unstructured, error) {
+	switch {
+	case v.file == "":
+		return nil, errNoFile
+	case v.file == "-" && v.images == "-":
+		return nil, errors.New("-f and --images cannot both be the standard input")
+	}
+	objects, err := o.read([]string{v.file})
+	if err != nil {
+		return nil, err
+	}
+	if len(objects) != 1 || objects[0].GetKind() != plan.RunKind {
+		return nil, fmt.Errorf("compare-images needs a file with one %s", plan.RunKind)
+	}
+	if v.images != "" {
+		listed, err := linesOf(v.images, o.streams.In)
+		if err != nil {
+			return nil, err
+		}
+		images = append(images, listed...)
+	}
+	comparison, left, err := ofImages(objects[0], images)
+	if err != nil {
+		return nil, err
+	}
+	if len(left) > 0 {
+		say(o.streams.ErrOut, "left out, because a comparison decides it: "+strings.Join(left, ", "))
+	}
+	if v.name != "" {
+		comparison.SetName(v.name)
+	}
+	spec := comparison.Object["spec"].(map[string]any) //nolint:forcetypeassert // ofImages has made it
+	return comparison, setAll(reflect.TypeFor[v1alpha1.BenchmarkComparisonSpec](), spec, v.settings)
+}
+
+// linesOf a file, without those that are empty or comments.
+func linesOf(name string, stdin io.Reader) ([]string, error) {
+	var text []byte
+	var err error
+	if name == "-" {
+		text, err = io.ReadAll(stdin)
+	} else {
+		text, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	return lines, nil
+}
+
+// ofImages is the comparison of a run with these images, and what of the run it has no place for.
+func ofImages(run *unstructured.Unstructured, images []string) (comparison *unstructured.Unstructured, left []string, err error) {
+	names, err := variantNames(images)
+	if err != nil {
+		return nil, nil, err
+	}
+	template, _, err := unstructured.NestedMap(run.Object, "spec")
+	if err != nil {
+		return nil, nil, err
+	}
+	spec := map[string]any{"template": map[string]any{"spec": template}}
+	left = handOver(template, spec)
+	database, _ := template["database"].(map[string]any)
+	if database == nil {
+		database = map[string]any{}
+		template["database"] = database
+	}
+	engine, _ := database["engine"].(string)
+	baseline := databaseOf(images[0], engine)
+	maps.Copy(database, baseline)
+	if e, changed := baseline["engine"].(string); changed {
+		engine = e
+	}
+	variants := []any{map[string]any{"name": names[0], "title": images[0]}}
+	for i, image := range images[1:] {
+		variants = append(variants, map[string]any{
+			"name": names[i+1], "title": image, "database": databaseOf(image, engine),
+		})
+	}
+	spec["variants"] = variants
+	comparison = &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	comparison.SetAPIVersion(v1alpha1.GroupVersion.String())
+	comparison.SetKind(plan.ComparisonKind)
+	comparison.SetName(run.GetName())
+	comparison.SetNamespace(run.GetNamespace())
+	comparison.SetLabels(plan.QueueLabels(run.GetLabels()))
+	return comparison, left, nil
+}
+
+// handOver moves what is the comparison's to decide from a run's specification into the comparison's, and removes what has no
+// place there: those paths it returns.
+func handOver(template, spec map[string]any) (left []string) {
+	for _, name := range []string{"seed", "suspend", "ttlSecondsAfterFinished"} {
+		if value, found := template[name]; found {
+			spec[name] = value
+			delete(template, name)
+		}
+	}
+	for _, name := range []string{"title", "claims", "plots", "tables"} {
+		if _, found := template[name]; found {
+			left = append(left, name)
+			delete(template, name)
+		}
+	}
+	trials, _ := template["trials"].(map[string]any)
+	for _, name := range []string{"repetitions", "precision"} {
+		if _, found := trials[name]; found {
+			left = append(left, "trials."+name)
+			delete(trials, name)
+		}
+	}
+	return slices.Clip(left)
+}

@@ -1,0 +1,104 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	containername "github.com/google/go-containerregistry/pkg/name"
+
+	"github.com/benchrun-dev/benchrun/internal/engine"
+)
+
+// maxVariantName is how long the name of a variant may be.
+const maxVariantName = 20
+
+// digestDigits are enough of a digest to tell images apart.
+const digestDigits = 12
+
+var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+
+// mysqlImages are the names of repositories, without their folders, whose servers are MySQL or what was made of it.
+var mysqlImages = regexp.MustCompile(`mysql|percona`)
+
+// variantNames are the names of variants with these images: the tags, or the first digits of the digests; with the names of the
+// repositories before them if there are several repositories. There are two images at least, and none stands there twice.
+func variantNames(images []string) ([]string, error) {
+	if len(images) < 2 { //nolint:mnd // a baseline, and what is compared with it
+		return nil, errors.New("name two images at least: the first is the baseline")
+	}
+	references := make([]containername.Reference, len(images))
+	repositories, seen := map[string]bool{}, map[string]bool{}
+	for i, image := range images {
+		reference, err := containername.ParseReference(image)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not the name of an image: %w", image, err)
+		}
+		if seen[reference.Name()] {
+			return nil, fmt.Errorf("%s stands there twice: to see how far two runs of one image differ, write a comparison whose "+
+				"second variant names nothing", image)
+		}
+		seen[reference.Name()] = true
+		repositories[repositoryOf(reference)] = true
+		references[i] = reference
+	}
+	names := make([]string, len(images))
+	taken := map[string]bool{}
+	for i, reference := range references {
+		name := strings.TrimPrefix(reference.Identifier(), "sha256:")
+		if name != reference.Identifier() {
+			name = name[:digestDigits]
+		}
+		if len(repositories) > 1 {
+			name = repositoryOf(reference) + "-" + name
+		}
+		names[i] = freeVariant(name, taken)
+		taken[names[i]] = true
+	}
+	return names, nil
+}
+
+// repositoryOf a reference is the repository's name without its folders.
+func repositoryOf(reference containername.Reference) string {
+	return path.Base(reference.Context().RepositoryStr())
+}
+
+// freeVariant is a text as the name of a variant, with a number behind it if that is taken.
+func freeVariant(text string, taken map[string]bool) string {
+	label := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(text), "-"), "-")
+	for n, suffix := 1, ""; ; n, suffix = n+1, "-"+strconv.Itoa(n+1) {
+		name := strings.TrimRight(label[:min(len(label), maxVariantName-len(suffix))], "-") + suffix
+		if !taken[name] {
+			return name
+		}
+	}
+}
+
+// databaseOf is a database with this image; with its engine, if its name says that it is not of this one.
+func databaseOf(image, other string) map[string]any {
+	database := map[string]any{"image": image}
+	reference, err := containername.ParseReference(image)
+	if err != nil {
+		return database // variantNames has refused it
+	}
+	if other == "" {
+		other = engine.MariaDB.Name
+	}
+	of := other
+	switch repository := repositoryOf(reference); {
+	case strings.Contains(repository, "mariadb"):
+		of = engine.MariaDB.Name
+	case mysqlImages.MatchString(repository):
+		of = engine.MySQL.Name
+	}
+	if of != other {
+		database["engine"] = of
+	}
+	return database
+}

@@ -1,0 +1,178 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// Matrix has a row for each point of a comparison, and a column for each variant that is compared with the baseline.
+type Matrix struct {
+	Baseline   string
+	Variants   []string
+	Parameters []string
+	// Metric is the baseline's; with other metrics, cells have no ratio.
+	Metric result.Metric
+	// Rows are in the order of the sweep. The first is about all points together, if there are several.
+	Rows []MatrixRow
+}
+
+// MatrixRow is a point.
+type MatrixRow struct {
+	// Parameters of the point; nil of the row about all points.
+	Parameters map[string]string
+	// All says that the row is about all points together: it has no values of the baseline.
+	All      bool
+	Baseline []float64
+	// Pairs are the cells, in the order of the variants; nil where nothing was measured.
+	Pairs []*stats.Paired
+}
+
+// Matrix of the pairs; nil if there are none.
+func (s *Comparison) Matrix() *Matrix {
+	if len(s.Pairs) == 0 {
+		return nil
+	}
+	m := &Matrix{Baseline: s.Pairs[0].Baseline, Parameters: s.Parameters(), Metric: s.Pairs[0].Metric}
+	if base := s.Pairs[0].BaselineMetric; base != nil {
+		m.Metric = *base
+	}
+	column := map[string]int{}
+	for _, v := range s.Variants {
+		if v.Name != m.Baseline {
+			column[v.Name] = len(m.Variants)
+			m.Variants = append(m.Variants, v.Name)
+		}
+	}
+	rows := map[string]int{}
+	add := func(key string, p *stats.Paired, row MatrixRow) {
+		at, known := rows[key]
+		if !known {
+			at = len(m.Rows)
+			rows[key] = at
+			row.Pairs = make([]*stats.Paired, len(m.Variants))
+			m.Rows = append(m.Rows, row)
+		}
+		m.Rows[at].Pairs[column[p.Variant]] = p
+	}
+	for i := range s.Overall {
+		add(AllPoints, &s.Overall[i], MatrixRow{All: true})
+	}
+	for i := range s.Pairs {
+		p := &s.Pairs[i]
+		add("at "+stats.Label(p.Parameters), p, MatrixRow{Parameters: p.Parameters, Baseline: p.BaselineValues})
+	}
+	return m
+}
+
+// Cells of a row before those of the variants: the parameters, or that it is about all points, and the baseline's median.
+func (m *Matrix) cells(r *MatrixRow) []string {
+	var list []string
+	for i, name := range m.Parameters {
+		text := r.Parameters[name]
+		if r.All && i == 0 {
+			text = AllPoints
+		}
+		list = append(list, text)
+	}
+	return append(list, median(r.Baseline))
+}
+
+// Marks of verdicts behind a ratio.
+const (
+	markBetter = "+"
+	markWorse  = "-"
+	markEqual  = "="
+	markOpen   = "?"
+)
+
+func mark(p *stats.Paired) string {
+	switch p.Verdict {
+	case stats.Faster:
+		return markBetter
+	case stats.Slower:
+		return markWorse
+	case stats.Equal:
+		return markEqual
+	case stats.NoDifferenceShown, stats.CannotSay:
+	}
+	return markOpen
+}
+
+// ComparisonMatrix writes the ratios of all variants to the baseline for a terminal: a row for each point, a column for each
+// variant.
+func ComparisonMatrix(w io.Writer, s *Comparison) error {
+	m := s.Matrix()
+	if m == nil {
+		return writeText(w, s.headline(), []block{paragraphs("There are no pairs of values.")})
+	}
+	rows := [][]string{append(append(append([]string(nil), m.Parameters...), m.Baseline), m.Variants...)}
+	for i := range m.Rows {
+		r := &m.Rows[i]
+		cells := m.cells(r)
+		for _, p := range r.Pairs {
+			cells = append(cells, matrixCell(p))
+		}
+		rows = append(rows, cells)
+	}
+	reading := fmt.Sprintf("%s: medians in %s (%s is better). The others: ratios to it (%s), with their verdicts: "+
+		"%s faster, %s slower, %s equal, %s no answer. Intervals: -o matrix-csv.",
+		m.Baseline, m.Metric.Unit, m.Metric.Better, RatioOfRounds, markBetter, markWorse, markEqual, markOpen)
+	return writeText(w, s.headline(), []block{{rows: rows, lines: []string{reading}}})
+}
+
+func matrixCell(p *stats.Paired) string {
+	if p == nil {
+		return ""
+	}
+	ratio, _ := PairTexts(p)
+	return strings.TrimSpace(ratio + " " + mark(p))
+}
+
+// matrixColumns of a variant in the CSV, behind its name.
+var matrixColumns = []string{"", " low", " high", " verdict"}
+
+// ComparisonMatrixCSV writes the same as CSV, with the intervals of the ratios.
+func ComparisonMatrixCSV(w io.Writer, s *Comparison) error {
+	m := s.Matrix()
+	if m == nil {
+		return nil
+	}
+	header := append(append([]string(nil), m.Parameters...), m.Baseline+" "+m.Metric.Unit)
+	for _, v := range m.Variants {
+		for _, column := range matrixColumns {
+			header = append(header, v+column)
+		}
+	}
+	rows := [][]string{header}
+	for i := range m.Rows {
+		r := &m.Rows[i]
+		cells := m.cells(r)
+		for _, p := range r.Pairs {
+			cells = append(cells, matrixCSV(p)...)
+		}
+		rows = append(rows, cells)
+	}
+	return writeCSV(w, rows)
+}
+
+// matrixCSV is the ratio, its interval and the verdict.
+func matrixCSV(p *stats.Paired) []string {
+	cells := make([]string, len(matrixColumns))
+	if p == nil {
+		return cells
+	}
+	if p.Bounded() {
+		for i, v := range []float64{p.Ratio, p.Low, p.High} {
+			cells[i] = fmt.Sprintf("%.4g", v)
+		}
+	}
+	cells[len(cells)-1] = VerdictWords(p)
+	return cells
+}

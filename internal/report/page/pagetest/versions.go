@@ -1,0 +1,79 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pagetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// Versions compares that many versions of a server with the first one, at that many points: the newer, the slower at every third
+// point.
+func Versions(variants, points int) ComparisonCase {
+	m := newMaker("versions", "Sysbench", comparisonSpec)
+	metric := result.Metric{Name: "transactionsPerSecond", Unit: "transactions/s", Better: "higher"}
+	s := &report.Comparison{
+		Namespace: "bench", Name: "versions", UID: "uid", Workload: "Sysbench", Seed: 42, Outcome: "Complete",
+		Message: "all 10 rounds are measured", Started: time.Date(2026, 11, 25, 18, 30, 0, 0, time.UTC),
+		Rounds: rounds, Planned: rounds, Spec: json.RawMessage(comparisonSpec),
+	}
+	values := func(point, variant int) []float64 {
+		factor := 1.0
+		if point%3 == 0 {
+			factor = math.Pow(0.98, float64(variant))
+		}
+		var list []float64
+		for range rounds {
+			list = append(list, 100*float64(1+point)*factor*(1+0.01*float64(1+point%7)*m.random.NormFloat64()))
+		}
+		return list
+	}
+	design := stats.Design{
+		MinRounds: 6, MaxRounds: rounds, EarlyStop: true, EquivalencePercent: 5, Comparisons: points * (variants - 1),
+	}
+	name := func(variant int) string { return fmt.Sprintf("11-%d", variant) }
+	for variant := range variants {
+		s.Variants = append(s.Variants, report.ComparisonVariant{
+			Name: name(variant), Baseline: variant == 0, SpecDigest: "v1:sha256:01ab",
+		})
+	}
+	for point := range points {
+		parameters := map[string]string{"script": fmt.Sprintf("script_%02d", point)}
+		baseline := values(point, 0)
+		for variant := 1; variant < variants; variant++ {
+			pair := stats.Paired{
+				Variant: name(variant), Baseline: name(0), Parameters: parameters, Metric: metric,
+				BaselineValues: baseline, Values: values(point, variant),
+				Costs: []stats.Cost{{Name: "serverMicrosPerTransaction", Unit: "µs/transaction", Baseline: 61, Variant: 60}},
+			}
+			pair.Judge(design)
+			s.Pairs = append(s.Pairs, pair)
+		}
+	}
+	for round := range rounds {
+		for variant := range variants {
+			run := report.ComparisonRun{
+				Name: fmt.Sprintf("versions-r%d-%s", round+1, name(variant)), Round: round + 1, Variant: name(variant),
+				Seed: int64(round + 1), Outcome: "Complete", Metric: metric.Name, Unit: metric.Unit,
+			}
+			for point := range points {
+				pair := &s.Pairs[point*(variants-1)+max(variant-1, 0)]
+				value := pair.BaselineValues[round]
+				if variant > 0 {
+					value = pair.Values[round]
+				}
+				run.Values = append(run.Values, report.ComparisonValue{Parameters: pair.Parameters, Value: value})
+			}
+			s.Runs = append(s.Runs, run)
+		}
+	}
+	s.Overall = design.Overall(s.Pairs)
+	return ComparisonCase{s, nil}
+}
