@@ -34,7 +34,8 @@ var publications = map[string][]side{
 		"5gib-buffer", "default-config", []string{"database.settings.bufferPoolSize", "database.settings.logFileSize"}, poolAndLog,
 	}},
 	"000-file-list-inserts-small": {{
-		"large-buffer", "default-config", []string{"database.settings.bufferPoolSize", "database.settings.logFileSize"}, poolAndLog,
+		"large-buffer", "default-config",
+		[]string{"database.settings.bufferPoolSize", "database.settings.logFileSize", "workload.bulkInsert.points"}, poolAndLog,
 	}},
 	"001-innodb-bulk-insert": {
 		{"bulk", "bulk-off", []string{"workload.tprochLoad.uniqueChecks"}, nil},
