@@ -44,7 +44,7 @@ var publications = map[string][]side{
 		{"bulk", "unique-off", []string{"database.image"}, nil},
 	},
 	"001-innodb-bulk-insert-small": {
-		{"bulk", "bulk-off", []string{"workload.tprochLoad.uniqueChecks"}, nil}, {"bulk-11-8", "bulk", []string{"database.image"}, nil},
+		{"bulk", "bulk-off", []string{"workload.tprochLoad.uniqueChecks"}, nil},
 	},
 	"002-tpcc-four-configurations": {
 		{"t2", "t1", []string{
