@@ -35,7 +35,8 @@ var publications = map[string][]side{
 	}},
 	"000-file-list-inserts-small": {{
 		"large-buffer", "default-config",
-		[]string{"database.settings.bufferPoolSize", "database.settings.logFileSize", "workload.bulkInsert.points"}, poolAndLog,
+		[]string{"database.settings.bufferPoolSize", "database.settings.logFileSize", "workload.bulkInsert.points"},
+		poolAndLog,
 	}},
 	"001-innodb-bulk-insert": {
 		{"bulk", "bulk-off", []string{"workload.tprochLoad.uniqueChecks"}, nil},
