@@ -68,8 +68,8 @@ kubectl_of() {
 # kubeconfig exists for this cluster: the folder bin may have been emptied since it was made.
 ensure_kubeconfig() { kube config get-contexts "kind-$NAME" >/dev/null 2>&1 || kind export kubeconfig --quiet; }
 
-# offer_storage makes the StorageClasses besides standard, and the block I/O classes. A worker that cannot have them is no reason to
-# have no cluster.
+# offer_storage makes the StorageClasses besides standard, and the block I/O classes. A worker that cannot have them is no reason
+# to have no cluster.
 offer_storage() {
 	local node
 	for node in $(workers); do

@@ -30,8 +30,8 @@ const folder = "../../config/samples"
 // the operator 10m.
 var room = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("3Gi")}
 
-// TestSmallSamplesFitOneNode: the small samples and the demo's run beside the system on one node of two CPUs. If the variants of a
-// comparison alternate, all their servers do.
+// TestSmallSamplesFitOneNode: the small samples and the demo's run beside the system on one node of two CPUs. If the variants of
+// a comparison alternate, all their servers do.
 func TestSmallSamplesFitOneNode(t *testing.T) {
 	files, err := filepath.Glob(folder + "/publications/*-small.yaml")
 	if err != nil || len(files) != 5 {
