@@ -68,16 +68,17 @@ kubectl_of() {
 # kubeconfig exists for this cluster: the folder bin may have been emptied since it was made.
 ensure_kubeconfig() { kube config get-contexts "kind-$NAME" >/dev/null 2>&1 || kind export kubeconfig --quiet; }
 
-# offer_storage makes the StorageClasses besides standard. A worker that cannot have them is no reason to have no cluster.
+# offer_storage makes the StorageClasses besides standard, and the block I/O classes. A worker that cannot have them is no reason
+# to have no cluster.
 offer_storage() {
 	local node
-	if kube get storageclass fast-xfs fast-ext4 >/dev/null 2>&1; then return; fi
 	for node in $(workers); do
 		docker exec -i "$node" bash -s <"$HACK/node-image/node-storage" || {
 			log "node $node has no file systems for fast-xfs and fast-ext4, see above: standard is the only StorageClass"
 			return
 		}
 	done
+	if kube get storageclass fast-xfs fast-ext4 >/dev/null 2>&1; then return; fi
 	kube -n local-path-storage patch configmap local-path-config --patch-file "$HACK/storage-config.yaml" >/dev/null
 	kube -n local-path-storage rollout restart deployment local-path-provisioner >/dev/null
 	kube apply -f "$HACK/storage.yaml" >/dev/null

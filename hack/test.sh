@@ -5,7 +5,7 @@
 # writes each layer's result to docs/test-results.md as soon as it is there, with date and commit, and leaves the other layers'
 # lines alone. Layers: unit, envtest, page (report pages in a browser), loader (MariaDB 11.8), loader-old (10.11), loader-mysql
 # (MySQL 9.7), the same with -sysbench, e2e, faults (what goes wrong on a cluster), reliability (the cases of
-# docs/reliability.md), samples (each to its end), fuzz. FLAGS go to Ginkgo.
+# docs/reliability.md), samples (each to its end, and the servers of the publications in full), fuzz. FLAGS go to Ginkgo.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"

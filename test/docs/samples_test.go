@@ -34,7 +34,9 @@ var publications = map[string][]side{
 		"5gib-buffer", "default-config", []string{"database.settings.bufferPoolSize", "database.settings.logFileSize"}, poolAndLog,
 	}},
 	"000-file-list-inserts-small": {{
-		"large-buffer", "default-config", []string{"database.settings.bufferPoolSize", "database.settings.logFileSize"}, poolAndLog,
+		"large-buffer", "default-config",
+		[]string{"database.settings.bufferPoolSize", "database.settings.logFileSize", "workload.bulkInsert.points"},
+		poolAndLog,
 	}},
 	"001-innodb-bulk-insert": {
 		{"bulk", "bulk-off", []string{"workload.tprochLoad.uniqueChecks"}, nil},
@@ -43,7 +45,7 @@ var publications = map[string][]side{
 		{"bulk", "unique-off", []string{"database.image"}, nil},
 	},
 	"001-innodb-bulk-insert-small": {
-		{"bulk", "bulk-off", []string{"workload.tprochLoad.uniqueChecks"}, nil}, {"bulk-11-8", "bulk", []string{"database.image"}, nil},
+		{"bulk", "bulk-off", []string{"workload.tprochLoad.uniqueChecks"}, nil},
 	},
 	"002-tpcc-four-configurations": {
 		{"t2", "t1", []string{

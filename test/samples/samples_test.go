@@ -30,18 +30,18 @@ const folder = "../../config/samples"
 // the operator 10m.
 var room = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("3Gi")}
 
-// TestSmallSamplesFitOneNode: the small samples and the demo's run beside the system on one node of two CPUs.
+// TestSmallSamplesFitOneNode: the small samples and the demo's run beside the system on one node of two CPUs. If the variants of
+// a comparison alternate, all their servers do.
 func TestSmallSamplesFitOneNode(t *testing.T) {
 	files, err := filepath.Glob(folder + "/publications/*-small.yaml")
 	if err != nil || len(files) != 5 {
 		t.Fatalf("%d small samples, %v", len(files), err)
 	}
 	for _, file := range append(files, folder+"/commit-size.yaml", folder+"/comparison-durable-or-not.yaml") {
-		for _, run := range runs(t, file) {
-			requests := requested(t, run)
-			for name, available := range room {
-				if requested := requests[name]; requested.Cmp(available) > 0 {
-					t.Errorf("%s: run %s requests %s of %s, and there are %s", file, run.Name, requested.String(), name, available.String())
+		for name, requests := range requested(t, file) {
+			for resource, available := range room {
+				if requested := requests[resource]; requested.Cmp(available) > 0 {
+					t.Errorf("%s: %s requests %s of %s, and there are %s", file, name, requested.String(), resource, available.String())
 				}
 			}
 		}
@@ -104,8 +104,45 @@ func runs(t *testing.T, file string) []*v1alpha1.BenchmarkRun {
 	return list
 }
 
-// requested is what a run's Pods request together.
-func requested(t *testing.T, run *v1alpha1.BenchmarkRun) corev1.ResourceList {
+// requested is what Pods request that are there at the same time: those of each run of a file by its name, and those of a
+// comparison whose variants alternate by that of its first run. Only with slices is there more than one loader.
+func requested(t *testing.T, file string) map[string]corev1.ResourceList {
+	t.Helper()
+	alternation, list, requests := alternation(t, file), runs(t, file), map[string]corev1.ResourceList{}
+	first := list[0].Name
+	for _, run := range list {
+		name, loader := run.Name, true
+		if alternation.Together() {
+			name, loader = first, run.Name == first || alternation == v1alpha1.AlternateSlices
+		}
+		if requests[name] == nil {
+			requests[name] = corev1.ResourceList{}
+		}
+		for resource, amount := range requestedBy(t, run, loader) {
+			sum := requests[name][resource]
+			sum.Add(amount)
+			requests[name][resource] = sum
+		}
+	}
+	return requests
+}
+
+// alternation of the comparison in a file; empty if there is none.
+func alternation(t *testing.T, file string) v1alpha1.Alternation {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var comparison v1alpha1.BenchmarkComparison
+	if yaml.Unmarshal(text, &comparison) != nil { // several documents
+		return ""
+	}
+	return comparison.Spec.Alternation
+}
+
+// requestedBy is what a run's server and its loader, if that counts, request together.
+func requestedBy(t *testing.T, run *v1alpha1.BenchmarkRun, loader bool) corev1.ResourceList {
 	t.Helper()
 	objects, err := database.Objects(run, 1, "", podutil.Images{Loader: "loader"})
 	if err != nil {
@@ -135,6 +172,8 @@ func requested(t *testing.T, run *v1alpha1.BenchmarkRun) corev1.ResourceList {
 			add(set.Spec.Template.Spec, 1)
 		}
 	}
-	add(job.Spec.Template.Spec, run.Spec.Loader.Pods)
+	if loader {
+		add(job.Spec.Template.Spec, run.Spec.Loader.Pods)
+	}
 	return total
 }
