@@ -33,8 +33,8 @@ type clientLoad struct {
 	// milestones of the measured phase, or nil.
 	milestones *record.Milestones
 	// bytes of the table with its indexes after the phases that follow the measured one; 0 or less if they are not known.
-	bytes int64
-	checks     []result.Check
+	bytes  int64
+	checks []result.Check
 }
 
 // prepare makes the workload's tables.
