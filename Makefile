@@ -103,6 +103,10 @@ docs-reference: ## Regenerate docs/reference: api.md from the API's comments, ku
 publications: deploy ## Measure each publication's small twin on the kind cluster, and write docs/publications.md; NAMES="000 004".
 	@hack/publications.sh $(NAMES)
 
+.PHONY: publications-page
+publications-page: ## Write docs/publications.md from what make publications has measured before.
+	go run ./hack/publications page >docs/publications.md.new && mv docs/publications.md.new docs/publications.md
+
 .PHONY: page-images
 page-images: ## Take the pictures of report pages in docs/images anew. Needs Chromium.
 	go test -count 1 -tags page -run TestPagePictures ./test/page -images "$$PWD/docs/images"

@@ -4,11 +4,13 @@
 package analysis
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
@@ -66,6 +68,23 @@ func pointsIn(p *plan.Plan, variant string) []claims.Series {
 		list = append(list, claims.Series{Variant: variant, Parameters: point.Parameters})
 	}
 	return list
+}
+
+// ByFigures judges claims by their published figures alone, where nothing was measured. Plans are those of the variants, by their
+// names, and of a run that of none; metric says what one of a name is, and without a name what the headline metric is.
+func ByFigures(list v1alpha1.Claims, plans map[string]*plan.Plan, metric func(name string) result.Metric) []claims.Judgement {
+	points := func(name string) []claims.Series {
+		var all []claims.Series
+		of := metric(name)
+		for _, variant := range slices.Sorted(maps.Keys(plans)) {
+			for _, s := range pointsIn(plans[variant], variant) {
+				s.Metric = of
+				all = append(all, s)
+			}
+		}
+		return all
+	}
+	return claims.Judge(claimsOf(list), points, stats.PairedRatio)
 }
 
 // claimsOfRun are what the numbers of a run say of its claims.

@@ -4,18 +4,17 @@
 package analysis
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
@@ -49,21 +48,32 @@ func TestClaimsOfPublicationsByTheirFigures(t *testing.T) {
 			t.Fatal(err)
 		}
 		for document := range strings.SplitSeq(string(text), "\n---\n") {
-			list, of := claimsAndPoints(t, document)
-			for _, c := range list {
-				if err := c.Check(of("")); err != nil {
+			list, plans, headline := claimsAndPlans(t, document)
+			var points []claims.Series
+			for variant, p := range plans {
+				points = append(points, pointsIn(p, variant)...)
+			}
+			for _, c := range claimsOf(list) {
+				if err := c.Check(points); err != nil {
 					t.Errorf("%s: %v", file, err)
 				}
 			}
-			for _, j := range claims.Judge(list, of, stats.PairedRatio) {
+			metric := func(name string) result.Metric {
+				m := result.Metric{Name: cmp.Or(name, headline), Better: "higher"}
+				if strings.HasSuffix(m.Name, "Seconds") || strings.HasSuffix(m.Name, "Micros") {
+					m.Better = "lower"
+				}
+				return m
+			}
+			for _, j := range ByFigures(list, plans, metric) {
 				key := name + " " + j.Name
 				judged[key] = true
 				want, known := byOwnFigures[key]
 				if !known {
 					want = claims.Holds
 				}
-				if diff := cmp.Diff(want, j.Published); diff != "" {
-					t.Errorf("%s: %s (-want +got):\n%s%s", file, j.Name, diff, j.PublishedDetail)
+				if j.Published != want {
+					t.Errorf("%s: %s: %q, want %q: %s", file, j.Name, j.Published, want, j.PublishedDetail)
 				}
 			}
 		}
@@ -75,12 +85,11 @@ func TestClaimsOfPublicationsByTheirFigures(t *testing.T) {
 	}
 }
 
-// claimsAndPoints of a run or comparison: its claims and the points of a metric, at which nothing was measured.
-func claimsAndPoints(t *testing.T, document string) ([]claims.Claim, func(metric string) []claims.Series) {
+// claimsAndPlans of a run or comparison: its claims, the plan of each variant, and the headline metric.
+func claimsAndPlans(t *testing.T, document string) (list v1alpha1.Claims, plans map[string]*plan.Plan, headline string) {
 	t.Helper()
 	var run v1alpha1.BenchmarkRun
 	var comparison v1alpha1.BenchmarkComparison
-	list := v1alpha1.Claims(nil)
 	specs := map[string]*v1alpha1.BenchmarkRunSpec{}
 	if err := yaml.Unmarshal([]byte(document), &run); err == nil && run.Kind == "BenchmarkRun" {
 		list, specs[""] = run.Spec.Claims, &run.Spec
@@ -99,25 +108,13 @@ func claimsAndPoints(t *testing.T, document string) ([]claims.Claim, func(metric
 			c.WithinPercent = 5
 		}
 	}
-	return claimsOf(list), func(metric string) []claims.Series {
-		var all []claims.Series
-		for variant, spec := range specs {
-			if metric == "" {
-				metric = headlines[spec.Workload.Type]
-			}
-			p, err := plan.ForRun(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, pointsIn(p, variant)...)
+	plans = map[string]*plan.Plan{}
+	for variant, spec := range specs {
+		p, err := plan.ForRun(spec)
+		if err != nil {
+			t.Fatal(err)
 		}
-		better := "higher"
-		if strings.HasSuffix(metric, "Seconds") || strings.HasSuffix(metric, "Micros") {
-			better = "lower"
-		}
-		for i := range all {
-			all[i].Metric = result.Metric{Name: metric, Better: better}
-		}
-		return all
+		plans[variant], headline = p, headlines[spec.Workload.Type]
 	}
+	return list, plans, headline
 }

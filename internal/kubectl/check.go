@@ -36,6 +36,17 @@ func newChecker() (*checker, error) {
 	return &checker{runs, comparisons}, err
 }
 
+// Check is what validate says of a run or comparison: what it will do, or what is wrong with it, one line each. It sets the
+// object's defaults.
+func Check(ctx context.Context, object *unstructured.Unstructured) (summary string, problems []string, err error) {
+	c, err := newChecker()
+	if err != nil {
+		return "", nil, err
+	}
+	summary, problems = c.check(ctx, object)
+	return summary, problems, nil
+}
+
 // check returns what is wrong with a run or comparison, one line each, or what it will do. It sets the defaults of the object.
 func (c *checker) check(ctx context.Context, object *unstructured.Unstructured) (summary string, problems []string) {
 	if object.GetAPIVersion() != v1alpha1.GroupVersion.String() {

@@ -32,7 +32,9 @@ type clientLoad struct {
 	stopped  result.StoppedBy
 	// milestones of the measured phase, or nil.
 	milestones *record.Milestones
-	checks     []result.Check
+	// bytes of the table with its indexes after the phases that follow the measured one; 0 or less if they are not known.
+	bytes  int64
+	checks []result.Check
 }
 
 // prepare makes the workload's tables.
@@ -78,7 +80,19 @@ func (l *clientLoad) extras(w window) extras {
 	for _, after := range l.plan.After {
 		x.after = append(x.after, phase{after.Name, l.execute(after.Statements)})
 	}
+	if l.plan.Milestones.Sizes != "" {
+		x.after = append(x.after, phase{"sizes", l.readSizes})
+	}
 	return x
+}
+
+// readSizes is a phase in which the server says how large the table is, when nothing is written to it any more.
+func (l *clientLoad) readSizes(ctx context.Context) (err error) {
+	if err := l.execute(l.plan.Milestones.Count)(ctx); err != nil {
+		return err
+	}
+	l.bytes, err = l.milestones.Bytes()
+	return err
 }
 
 // execute is a phase of statements that the workload asked for.

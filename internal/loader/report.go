@@ -24,7 +24,7 @@ func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
 	doc.LatencySeries, doc.Checks = l.measured.OverTime(), l.checks
 	doc.Metrics = slices.Concat(l.terminal(doc.Totals), metrics(l.engine, doc.Totals, doc.Server, doc.Client),
 		serverCosts(doc.Observed, doc.Totals.Rows, "row", "PerRow"), heldBack(doc.Observed, doc.Totals),
-		l.afterwards(doc.Totals.Micros), l.sizes(doc.Milestones))
+		l.afterwards(doc.Totals.Micros), l.sizes())
 	if l.milestones != nil {
 		// The terminal rate is the headline, but what people know of other programs is this.
 		overall := slices.IndexFunc(doc.Metrics, func(m result.Metric) bool { return m.Name == metricRate })
@@ -49,7 +49,7 @@ const (
 	metricEstimate = "estimatedSeconds"
 	// metricElapsed is how long the measured phase and those after it took, for example one in which indexes are built.
 	metricElapsed = "elapsedSeconds"
-	// metricSize is that of the table with its indexes when the last row was in.
+	// metricSize is that of the table with its indexes after the phases that follow the measured one.
 	metricSize = "sizeBytes"
 )
 
@@ -89,17 +89,11 @@ func (l *clientLoad) afterwards(measured int64) []result.Metric {
 }
 
 // sizes are the bytes of the table and of its indexes at the end, as far as the server has said.
-func (*clientLoad) sizes(points []result.Milestone) []result.Metric {
-	if len(points) == 0 {
+func (l *clientLoad) sizes() []result.Metric {
+	if l.bytes <= 0 {
 		return nil
 	}
-	last := points[len(points)-1]
-	if last.TableBytes < 0 || last.IndexBytes < 0 {
-		return nil
-	}
-	return []result.Metric{{
-		Name: metricSize, Value: float64(last.TableBytes + last.IndexBytes), Unit: "bytes", Better: "lower", Shown: true,
-	}}
+	return []result.Metric{{Name: metricSize, Value: float64(l.bytes), Unit: "bytes", Better: "lower", Shown: true}}
 }
 
 // metrics are the numbers that people compare. The first one is the headline. What cannot be known is left out.

@@ -85,7 +85,7 @@ func (r *Report) blocks() []block {
 	return append(
 		append(list, tableBlocks(r.RequestedTables())...),
 		listed("Claims", claimLines(r.Claims)),
-		listed("Warnings", slices.Concat(r.Warnings(), warnings(r.Points))),
+		listed("Warnings", r.AllWarnings()),
 		listed("Pilots", r.Pilots()),
 		listed("Discarded attempts", r.disturbances()),
 		listed("Environment", r.where()),
@@ -144,7 +144,7 @@ func (s *Comparison) blocks() []block {
 		listed("How the variants differ", s.differences()),
 		listed("Volumes", s.Volumes()),
 		listed("Pairs without an answer", s.Undecided()),
-		listed("Warnings", stats.ComparisonTexts(s.Findings)),
+		listed("Warnings", s.AllWarnings()),
 		listed("Discarded", s.Discarded()),
 	)
 }

@@ -5,6 +5,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -37,6 +38,12 @@ func Remarks(points []stats.Point) []Remark {
 	}
 	return list
 }
+
+// AllWarnings are what must be read with the numbers: about the run, and about its points.
+func (r *Report) AllWarnings() []string { return slices.Concat(r.Warnings(), warnings(r.Points)) }
+
+// AllWarnings are what must be read with the answer.
+func (s *Comparison) AllWarnings() []string { return stats.ComparisonTexts(s.Findings) }
 
 // warnings of all points, a line for each, with the points that it is about.
 func warnings(points []stats.Point) []string {

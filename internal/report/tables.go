@@ -26,10 +26,24 @@ type RequestedTable struct {
 	// Labels say what the others are of.
 	Rows   [][]string
 	Labels int
-	// CSV has a row for each trial, and a column for each metric.
+	// Figures are the medians of Rows, and the published figures beside them, point by point.
+	Figures []Figure
+	// CSV has a row for each trial, and a column for each metric. Of a comparison it also has the settings of each variant's server
+	// in which any of them differ.
 	CSV []byte
 	// Missing are the metrics that were not measured; the table has no place for them.
 	Missing []string
+}
+
+// Figure is a number in a table: of a metric at a point, or of a variant at one.
+type Figure struct {
+	claims.Series
+	Metric, Unit string
+	// Median of what was measured; Trials is how many values there are, maybe none.
+	Median float64
+	Trials int
+	// Published is the published figure; 0 if there is none.
+	Published float64
 }
 
 // Remark says what the table lacks; empty if it lacks nothing.
@@ -78,10 +92,32 @@ type tabled struct {
 
 // values of a metric in the trials of the point.
 func (p *tabled) values(metric string) []float64 {
-	var list []float64
+	_, list := p.measured(metric)
+	return list
+}
+
+// measured values of a metric, with their unit.
+func (p *tabled) measured(metric string) (unit string, list []float64) {
 	for _, t := range p.trials {
-		if v, found := t.of(metric); found {
-			list = append(list, v)
+		if of, v, found := t.of(metric); found {
+			unit, list = of, append(list, v)
+		}
+	}
+	return unit, list
+}
+
+// figures of the points, metric by metric.
+func figures(of *presentation.Table, metrics []string, points []tabled) []Figure {
+	var list []Figure
+	for i := range points {
+		for _, metric := range metrics {
+			unit, values := points[i].measured(metric)
+			f := Figure{Series: points[i].Series, Metric: metric, Unit: unit, Trials: len(values)}
+			if len(values) > 0 {
+				f.Median = stats.Summarize(values).Median
+			}
+			f.Published, _ = of.PublishedAt(metric, &f.Series)
+			list = append(list, f)
 		}
 	}
 	return list
@@ -118,6 +154,7 @@ func newTable(of *presentation.Table, trials []measuredTrial) (*RequestedTable, 
 	} else {
 		t.Rows, t.Labels = byPoint(of, metrics, points), len(labelsOf(points))
 	}
+	t.Figures = figures(of, metrics, points)
 	var err error
 	t.CSV, err = tableCSV(metrics, points)
 	return t, err
@@ -228,7 +265,11 @@ func publishedCell(of *presentation.Table, metric string, p *tabled) string {
 // tableCSV has a row for each trial.
 func tableCSV(metrics []string, points []tabled) ([]byte, error) {
 	labels := labelsOf(points)
-	rows := [][]string{slices.Concat(labels, []string{"round"}, metrics)}
+	var settings []string
+	if slices.Contains(labels, variantLabel) {
+		settings = slices.Sorted(maps.Keys(points[0].trials[0].settings))
+	}
+	rows := [][]string{slices.Concat(labels, settings, []string{"round"}, metrics)}
 	for i := range points {
 		p := &points[i]
 		for _, trial := range p.trials {
@@ -236,10 +277,13 @@ func tableCSV(metrics []string, points []tabled) ([]byte, error) {
 			for _, name := range labels {
 				cells = append(cells, p.labels()[name])
 			}
+			for _, name := range settings {
+				cells = append(cells, trial.settings[name])
+			}
 			cells = append(cells, strconv.Itoa(trial.round))
 			for _, metric := range metrics {
 				cell := ""
-				if v, found := trial.of(metric); found {
+				if _, v, found := trial.of(metric); found {
 					cell = strconv.FormatFloat(v, 'f', -1, 64)
 				}
 				cells = append(cells, cell)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // columns are rows as text, a line each.
@@ -107,6 +108,39 @@ func TestTablesOfComparison(t *testing.T) {
 		if lines := strings.Count(string(got.CSV), "\n"); lines != 1+2*(len(got.Rows)-1) && name != "a row for each metric" {
 			t.Errorf("%s: CSV has %d lines:\n%s", name, lines, got.CSV)
 		}
+	}
+}
+
+// The rows of a comparison say what their servers were asked for, where variants differ.
+func TestTableCSVHasSettings(t *testing.T) {
+	s := reportOfComparison()
+	s.Variants[2].Differences = []report.Difference{{Name: "innodb_buffer_pool_size", From: "16777216", To: "134217728"}}
+	s.Spec = json.RawMessage(`{"tables":[{"name":"p","metrics":["rowsPerSecond"],"among":{"parameters":{"rowsPerCommit":"1"}}}]}`)
+	list, err := s.RequestedTables()
+	want := "variant,innodb_buffer_pool_size,innodb_flush_log_at_trx_commit,round,rowsPerSecond\n" +
+		"durable,16777216,1,1,3434\ndurable,16777216,1,2,3468\n" +
+		"lazy,16777216,2,1,10302\nlazy,16777216,2,2,10404\n" +
+		"same,134217728,1,1,3434\nsame,134217728,1,2,3468\n"
+	if diff := cmp.Diff(want, string(oneTable(t, list, err).CSV)); diff != "" {
+		t.Errorf("CSV (-want +got):\n%s", diff)
+	}
+}
+
+// Figures are what programs read: the numbers of the cells, with the published ones beside them.
+func TestFiguresOfTables(t *testing.T) {
+	s := reportOfComparison()
+	s.Spec = json.RawMessage(`{"tables":[{"name":"p","metrics":["rowsPerSecond"],"among":{"variant":"lazy"},
+		"published":[{"of":{"parameters":{"rowsPerCommit":"1"}},"value":"9.5"}]}]}`)
+	list, err := s.RequestedTables()
+	lazy := func(rows string) claims.Series {
+		return claims.Series{Variant: "lazy", Parameters: map[string]string{"rowsPerCommit": rows}}
+	}
+	want := []report.Figure{
+		{Series: lazy("1"), Metric: "rowsPerSecond", Unit: "rows/s", Median: 10353, Trials: 2, Published: 9.5},
+		{Series: lazy("1024"), Metric: "rowsPerSecond", Unit: "rows/s", Median: 12814.375, Trials: 2},
+	}
+	if diff := cmp.Diff(want, oneTable(t, list, err).Figures); diff != "" {
+		t.Errorf("figures (-want +got):\n%s", diff)
 	}
 }
 

@@ -5,6 +5,7 @@ package stats_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -136,6 +137,43 @@ func TestCompare(t *testing.T) {
 				t.Errorf("the interval %g to %g is not one of %g", got.Low, got.High, got.Ratio)
 			}
 		})
+	}
+}
+
+// One round of six says the opposite, as it did of publication 002 without a binary log: whenever it comes, there is no "faster", and
+// what is printed is one look's: the interval is the mean of all rounds and as much to each side, and it has 1.
+func TestOneRoundSaysTheOpposite(t *testing.T) {
+	ratios := []float64{1.15, 1.15, 1.13, 1.07, 1.07, 0.81}
+	four := early // pairs of five variants
+	four.MaxRounds, four.Comparisons = 6, 4
+	baseline := []float64{130, 131, 129, 128, 132, 130, 130}
+	for at := range ratios {
+		turned := slices.Concat(ratios[at:], ratios[:at])
+		got := four.Compare("higher", baseline, times(baseline, turned...))
+		if got.Verdict != stats.CannotSay || got.Cause != stats.Noise || !got.Decided {
+			t.Errorf("%v: %+v", turned, got)
+		}
+		mean := math.Pow(1.15*1.15*1.13*1.07*1.07*0.81, 1.0/6)
+		for what, have := range map[string]float64{"ratio": got.Ratio, "middle of the interval": math.Sqrt(got.Low * got.High)} {
+			if math.Abs(have-mean) > 1e-9 {
+				t.Errorf("%v: the %s is %g, and the mean of the rounds %g", turned, what, have, mean)
+			}
+		}
+		if got.Low >= 1 || got.High <= 1 {
+			t.Errorf("%v: the interval is %g to %g", turned, got.Low, got.High)
+		}
+	}
+	// After a look at six rounds that agree, the outlier leaves the printed mean inside of the printed interval, or there is none.
+	four.MaxRounds = 7
+	for _, outlier := range []float64{1.3, 1.1, 1, 0.9, 0.81, 0.5} {
+		variant := times(baseline, 1.15, 1.15, 1.13, 1.07, 1.07, 1.1, outlier)
+		got := four.Compare("higher", baseline, variant)
+		if within := got.Low <= got.Ratio && got.Ratio <= got.High; !within && (got.Verdict != stats.CannotSay || got.Cause != stats.Contradiction) {
+			t.Errorf("outlier %g: %+v", outlier, got)
+		}
+		if _, why := four.Interval(variant, baseline); (why == "") != (got.Cause != stats.Contradiction) {
+			t.Errorf("outlier %g: claims are told %q of %+v", outlier, why, got)
+		}
 	}
 }
 

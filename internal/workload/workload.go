@@ -97,8 +97,10 @@ type Milestones struct {
 	// Every so many rows there is one; 0 is none.
 	Every int64
 	// Sizes is a query for one row with the bytes of the table and of its secondary indexes. It is asked at each milestone,
-	// over a connection of its own.
+	// over a connection of its own, and once more after the phases of After.
 	Sizes string
+	// Count are statements with which the server counts the bytes anew before it is asked for the last time.
+	Count []string
 }
 
 // Phase is work of the server's that is timed on its own, for example building indexes.

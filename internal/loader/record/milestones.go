@@ -101,6 +101,15 @@ func (m *Milestones) Finish(ended time.Duration) error {
 	return m.err
 }
 
+// Bytes are those of the table with its indexes now, after Finish; -1 if nobody wants to know them.
+func (m *Milestones) Bytes() (int64, error) {
+	table, indexes, err := m.sizes()
+	if table < 0 || indexes < 0 {
+		return -1, err
+	}
+	return table + indexes, err
+}
+
 // end adds the end, with so many rows, if it is no milestone itself.
 func (m *Milestones) end(rows int64, ended time.Duration) {
 	if n := len(m.points); rows > 0 && (n == 0 || m.points[n-1].rows < rows) {

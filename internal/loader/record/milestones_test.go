@@ -116,6 +116,25 @@ func TestMilestonesSizes(t *testing.T) {
 	}
 }
 
+// What the server counts afterwards is asked for anew, and leaves the milestones as they were.
+func TestMilestonesBytes(t *testing.T) {
+	m := StartMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 1)
+	counted := int64(16384)
+	m.sizes = func() (int64, int64, error) { return counted, 2 * counted, nil }
+	m.pass(time.Second, 1000)
+	if err := m.Finish(time.Second); err != nil {
+		t.Fatal(err)
+	}
+	counted *= 10
+	if bytes, err := m.Bytes(); err != nil || bytes != 30*16384 || m.Results()[0].TableBytes != 16384 {
+		t.Errorf("%d bytes after %+v, %v", bytes, m.Results()[0], err)
+	}
+	m.sizes = func() (int64, int64, error) { return -1, -1, errors.New("no such table") }
+	if bytes, err := m.Bytes(); err == nil || bytes != -1 {
+		t.Errorf("%d bytes of no table, %v", bytes, err)
+	}
+}
+
 // With several Pods, each has a milestone where its part of the rows is; what the others had inserted by then is between two
 // milestones of theirs.
 func TestMilestonesOfSeveralPods(t *testing.T) {

@@ -1,0 +1,215 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
+)
+
+const (
+	samplesFolder  = "config/samples/publications"
+	reportsFolder  = "docs/publications"
+	documentFolder = "docs"
+	// small is how the names of the files end that were measured.
+	small = "-small.yaml"
+	// measuredFile says of a publication from which commit and file it was measured.
+	measuredFile = "measured.json"
+)
+
+// publication with what its small file measured.
+type publication struct {
+	name        string
+	full, small *sample
+	measured    measurement
+	reports     []reported
+}
+
+// measurement is the layout of measured.json.
+type measurement struct {
+	Commit string `json:"commit"`
+	// Clean: the files of the repository were those of the commit.
+	Clean bool `json:"clean"`
+	// Digest of what the small file asked for.
+	Digest string `json:"digest"`
+}
+
+// reported is a run or comparison of a small file, with its twin in the full one.
+type reported struct {
+	of, full *object
+	// root is the folder of the repository, and folder the report's, from the page's.
+	root, folder string
+	claims       []claims.Judgement
+	warnings     []string
+	tables       []report.RequestedTable
+	plots        []presentation.Curve
+	// answer in a line, and how much was measured.
+	answer, state string
+	started       time.Time
+	// servers are their versions.
+	servers []string
+	// headline is the metric that claims and tables mean if they name none.
+	headline result.Metric
+	// rows that were inserted at a point of a run, by its label; nil if only the plan says it.
+	rows map[string]float64
+}
+
+// changed says whether the small file has been changed since it was measured.
+func (p *publication) changed() bool { return p.measured.Digest != p.small.digest }
+
+// measureAgain is what to run.
+func (p *publication) measureAgain() string {
+	number, _, _ := strings.Cut(p.name, "-")
+	return "make publications NAMES=" + number
+}
+
+// load reads all publications of a repository.
+func load(ctx context.Context, root string) ([]*publication, error) {
+	files, err := filepath.Glob(filepath.Join(root, samplesFolder, "*"+small))
+	if err != nil || len(files) == 0 {
+		return nil, fmt.Errorf("%s has no file that ends with %s", samplesFolder, small)
+	}
+	var list []*publication
+	for _, file := range files {
+		p := &publication{name: strings.TrimSuffix(filepath.Base(file), small)}
+		if err := p.load(ctx, root); err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+func (p *publication) load(ctx context.Context, root string) (err error) {
+	if p.full, err = readSample(ctx, root, samplesFolder+"/"+p.name+".yaml"); err != nil {
+		return err
+	}
+	for _, label := range []string{sizesAndHours, differences} {
+		if p.full.labelledBy(label) == "" {
+			return fmt.Errorf("%s: the comment at its head has no paragraph that begins with %q", p.full.path, label+":")
+		}
+	}
+	if p.small, err = readSample(ctx, root, samplesFolder+"/"+p.name+small); err != nil {
+		return err
+	}
+	folder := reportsFolder + "/" + p.name
+	text, err := p.read(root, folder+"/"+measuredFile)
+	if err == nil {
+		err = json.Unmarshal(text, &p.measured)
+	}
+	if err != nil {
+		return fmt.Errorf("%s/%s: %w", folder, measuredFile, err)
+	}
+	for i := range p.small.objects {
+		of := &p.small.objects[i]
+		r := reported{of: of, root: root, folder: strings.TrimPrefix(folder, documentFolder+"/") + "/" + of.name}
+		if r.full, err = p.full.twin(i); err != nil {
+			return err
+		}
+		path := folder + "/" + of.name + "/" + report.JSONFile
+		text, err := p.read(root, path)
+		if err == nil {
+			err = r.decode(text)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		p.reports = append(p.reports, r)
+	}
+	return nil
+}
+
+// read a file that measuring leaves.
+func (p *publication) read(root, path string) ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(root, path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("it is not there: `%s` measures the publication, and leaves it", p.measureAgain())
+	}
+	return text, err
+}
+
+// decode what was measured.
+func (r *reported) decode(text []byte) error {
+	decode := r.decodeComparison
+	if r.of.run != nil {
+		decode = r.decodeRun
+	}
+	outcome, name, err := decode(text)
+	switch {
+	case err != nil:
+		return err
+	case name != r.of.name:
+		return fmt.Errorf("it is of %s", name)
+	case outcome != v1alpha1.ConditionComplete:
+		return fmt.Errorf("%s has ended %s", name, outcome)
+	}
+	return nil
+}
+
+func (r *reported) decodeRun(text []byte) (outcome, name string, err error) {
+	rep, err := report.FromResults(text)
+	if err != nil {
+		return "", "", err
+	}
+	r.claims, r.warnings, r.started = rep.Claims, rep.AllWarnings(), rep.Run.Started
+	r.answer = stats.Headline(rep.Points)
+	r.state = fmt.Sprintf("%s, %d of %d trials measured, seed %d", rep.Run.Workload, len(rep.Accepted()), rep.Run.Planned,
+		rep.Run.Seed)
+	r.rows = map[string]float64{}
+	for _, point := range rep.Measured() {
+		r.headline = point.Metric
+		var rows []float64
+		for _, record := range point.Records {
+			rows = append(rows, float64(record.Summary.Totals.Rows))
+			r.serve(record.Summary.ServerVersion)
+		}
+		r.rows[stats.Label(point.Parameters)] = stats.Summarize(rows).Median
+	}
+	if r.tables, err = rep.RequestedTables(); err == nil {
+		r.plots, err = rep.RequestedPlots()
+	}
+	return rep.Run.Outcome, rep.Run.Name, err
+}
+
+func (r *reported) decodeComparison(text []byte) (outcome, name string, err error) {
+	rep, err := report.DecodeComparison(text)
+	if err != nil {
+		return "", "", err
+	}
+	r.claims, r.warnings, r.started, r.answer = rep.Claims, rep.AllWarnings(), rep.Started, rep.Answer()
+	r.state = fmt.Sprintf("%s, %d of at most %d rounds, %s, seed %d: %s", rep.Workload, rep.Rounds, rep.Planned, rep.Paired(),
+		rep.Seed, rep.Message)
+	for i := range rep.Runs {
+		r.serve(rep.Runs[i].ServerVersion)
+	}
+	if len(rep.Pairs) > 0 {
+		r.headline = rep.Pairs[0].Metric
+	}
+	if r.tables, err = rep.RequestedTables(); err == nil {
+		r.plots, err = rep.RequestedPlots()
+	}
+	return rep.Outcome, rep.Name, err
+}
+
+// serve notes the version of a server.
+func (r *reported) serve(version string) {
+	if version != "" && !slices.Contains(r.servers, version) {
+		r.servers = append(r.servers, version)
+	}
+}

@@ -1,0 +1,65 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+)
+
+func TestVerdictCells(t *testing.T) {
+	for verdict, want := range map[claims.Verdict]string{
+		claims.Holds: "🟢 Holds", claims.DoesNotHold: "🔴 Does not hold", claims.CannotSay: "⚪ Cannot say",
+		claims.PremiseMissing: "🟡 Premise missing", "": "–",
+	} {
+		if got := verdictCell(verdict); got != want {
+			t.Errorf("%s: %q, want %q", verdict, got, want)
+		}
+	}
+}
+
+func TestQuotes(t *testing.T) {
+	long := strings.Repeat("a word, ", 20)
+	for statement, want := range map[string][2]string{
+		"":                                  {"", "us"},
+		"faster":                            {"“faster”", "author"},
+		"from the figures: it takes less":   {"it takes less", "us"},
+		"from the figures: " + long:         {strings.Repeat("a word, ", 11) + "a…", "us"},
+		strings.Repeat("é", 80) + " ü ende": {"“" + strings.Repeat("é", 80) + " ü ende”", "author"},
+	} {
+		c := conclusion{Judgement: &claims.Judgement{Statement: statement}}
+		if diff := cmp.Diff(want, [2]string{c.quote(), c.saidBy()}); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", statement, diff)
+		}
+	}
+}
+
+// A conclusion of the full file is in the small one under its name or in its words; others are in full only. Verdicts are counted.
+func TestConclusions(t *testing.T) {
+	root := repository(t)
+	list, err := load(t.Context(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := &list[0].reports[0]
+	here.claims = []claims.Judgement{
+		{Name: "tenfold-to-16", Statement: "other words", Verdict: claims.PremiseMissing},
+		{Name: "flat", Statement: list[0].full.objects[0].claims()[1].Statement, Verdict: claims.DoesNotHold},
+	}
+	var names []string
+	for _, c := range list[0].conclusions() {
+		names = append(names, c.Name)
+	}
+	if diff := cmp.Diff([]string{"tenfold-to-16", "flat"}, names); diff != "" {
+		t.Errorf("conclusions (-want +got):\n%s", diff)
+	}
+	const want = "2 of 3 conclusions are decided here (hold: 1, do not hold: 1). Premise missing: 1; cannot say: 0; in full only: 0."
+	if text := matrix(list); !strings.Contains(text, want) || !strings.Contains(text, "other words” | author | – | 🟡 Premise missing |") {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+}

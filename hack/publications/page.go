@@ -1,0 +1,181 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
+)
+
+// introduction is what the page begins with.
+//
+//go:embed introduction.md
+var introduction string
+
+// page of all publications.
+func page(list []*publication) (string, error) {
+	var b strings.Builder
+	b.WriteString(introduction + "\n" + matrix(list))
+	for _, p := range list {
+		text, err := p.section()
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", p.name, err)
+		}
+		b.WriteString("\n" + text)
+	}
+	return b.String(), nil
+}
+
+// section of a publication: what it asked, what ran here and what came of it, what differs, and how to run it in full.
+func (p *publication) section() (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s\n\n", p.name)
+	for i := range p.full.header {
+		if part := &p.full.header[i]; part.label == "" {
+			b.WriteString(part.prose() + "\n")
+		}
+	}
+	fmt.Fprintf(&b, "**What ran here.** [%s](../%s). %s\n\n", filepath.Base(p.small.path), p.small.path, p.small.header[0].text)
+	b.WriteString(p.measurement() + "\n")
+	for i := range p.reports {
+		text, err := p.reports[i].section()
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(text + "\n")
+	}
+	fmt.Fprintf(&b, "### %s: what differs, and how to run it in full\n\n", p.name)
+	fmt.Fprintf(&b, "The full file: [%s](../%s), `kubectl apply -f %s`.\n", filepath.Base(p.full.path), p.full.path, p.full.path)
+	for _, label := range []string{differences, sizesAndHours, beforeYouBegin} {
+		if text := p.full.labelledBy(label); text != "" {
+			fmt.Fprintf(&b, "\n**%s**: %s\n", label, text)
+		}
+	}
+	return b.String(), nil
+}
+
+// measurement says when and from what a publication was measured, and whether that is what its file still asks for.
+func (p *publication) measurement() string {
+	text := fmt.Sprintf("Measured on %s at commit %.12s", p.reports[0].started.UTC().Format("2 January 2006"), p.measured.Commit)
+	if !p.measured.Clean {
+		text += ", with changes that were not committed"
+	}
+	text += ".\n"
+	if p.changed() {
+		text += "\n**The file has changed since then**: the figures and verdicts are those of the file as it was. " +
+			fmt.Sprintf("`%s` measures it again.\n", p.measureAgain())
+	}
+	return text
+}
+
+// section of a run or comparison of a small file.
+func (r *reported) section() (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s\n\n%s.\n\n%s.", r.of.name, plain(r.answer), plain(strings.TrimSuffix(r.state, ".")))
+	if len(r.servers) > 0 {
+		fmt.Fprintf(&b, " Servers: %s.", plain(strings.Join(r.servers, ", ")))
+	}
+	fmt.Fprintf(&b, "\n[The page](%[1]s/report.html), [the summary](%[1]s/summary.md), ", r.folder)
+	fmt.Fprintf(&b, "[a row for each trial](%s/results.csv).\n\n", r.folder)
+	sizes, err := r.sizes()
+	if err != nil {
+		return "", err
+	}
+	b.WriteString(sizes + "\n")
+	plots, err := r.pictures()
+	if err != nil {
+		return "", err
+	}
+	b.WriteString(plots)
+	for i := range r.tables {
+		if c := r.comparedTable(&r.tables[i]); c != nil {
+			fmt.Fprintf(&b, "%s%s:\n\n%s\n", strings.ToUpper(r.tables[i].Title[:1]), plain(r.tables[i].Title[1:]), c.table())
+		}
+		if remark := r.tables[i].Remark(); remark != "" {
+			b.WriteString(plain(remark) + "\n\n")
+		}
+	}
+	b.WriteString(r.verdicts())
+	b.WriteString(r.warned())
+	return b.String(), nil
+}
+
+// picture is a plot with what is said of it.
+type picture struct{ name, words string }
+
+// unnamed are the plots of a report of which the first that is there stands for a publication whose plots the file does not name.
+var unnamed = []picture{
+	{"rate.against_rowsInserted", "The rate against the rows inserted, which is what insert benchmarks plot"},
+	{"ratios", "The publication has no plot; the ratios of the pairs"},
+}
+
+// pictures are the plots that the small file names after the publication's. One that is not there is an error.
+func (r *reported) pictures() (string, error) {
+	var list []picture
+	for _, p := range r.plots {
+		list = append(list, picture{p.Name, "The publication's plot"})
+	}
+	for _, p := range unnamed {
+		if len(list) == 0 && r.missing(p.name) == nil {
+			list = append(list, p)
+		}
+	}
+	if len(list) == 0 {
+		return "", fmt.Errorf("%s names no plot, and has neither %s nor %s", r.of.name, unnamed[0].name, unnamed[1].name)
+	}
+	var b strings.Builder
+	for _, p := range list {
+		if err := r.missing(p.name); err != nil {
+			return "", fmt.Errorf("the plot %s that the file asks for is not there: %w", p.name, err)
+		}
+		fmt.Fprintf(&b, "%s, `%s`:\n\n![%s](%s/%s.svg)\n\n", p.words, p.name, plain(p.name), r.folder, p.name)
+	}
+	return b.String(), nil
+}
+
+// missing is why a plot is not there.
+func (r *reported) missing(plot string) error {
+	_, err := os.Stat(filepath.Join(r.root, documentFolder, r.folder, plot+".svg"))
+	return err
+}
+
+// verdicts on the claims, with their numbers.
+func (r *reported) verdicts() string {
+	var b strings.Builder
+	for i := range r.claims {
+		j := &r.claims[i]
+		fmt.Fprintf(&b, "- %s, **%s**", verdictCell(j.Verdict), j.Name)
+		switch {
+		case strings.HasPrefix(j.Statement, ours):
+			b.WriteString(", " + plain(j.Statement))
+		case j.Statement != "":
+			b.WriteString(", “" + plain(j.Statement) + "”")
+		}
+		b.WriteString(": " + plain(j.Detail))
+		if j.Published != "" {
+			b.WriteString("; " + plain(report.PublishedText(j)))
+		}
+		b.WriteString("\n")
+	}
+	return cmp.Or(b.String(), "No claims.\n")
+}
+
+// warned are the warnings that travel with the numbers.
+func (r *reported) warned() string {
+	if len(r.warnings) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n**Warnings**, to be read with these numbers:\n\n")
+	for _, w := range r.warnings {
+		b.WriteString("- " + plain(w) + "\n")
+	}
+	return b.String()
+}

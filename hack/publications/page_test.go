@@ -1,0 +1,226 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// repository is a folder with the publications of testdata, measured: a run and a comparison.
+func repository(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	if err := os.CopyFS(root, os.DirFS("testdata")); err != nil {
+		t.Fatal(err)
+	}
+	run := pagetest.CommitSize().Report
+	run.Run.Spec = specOf(t, root, "100-commits")
+	inOrderOfPlan(t, root, run)
+	measure(t, root, "100-commits", run.Run.Name, func(b *bytes.Buffer) error { return report.JSON(b, run) }, "speed.against_rows")
+	comparison := pagetest.Comparison().Comparison
+	comparison.Spec = specOf(t, root, "200-flush")
+	measure(t, root, "200-flush", comparison.Name, func(b *bytes.Buffer) error { return report.ComparisonJSON(b, comparison) }, "ratios")
+	return root
+}
+
+// inOrderOfPlan gives the trials the numbers that the plan has: pagetest draws an order of its own.
+func inOrderOfPlan(t *testing.T, root string, r *report.Report) {
+	t.Helper()
+	s, err := readSample(t.Context(), root, samplesFolder+"/100-commits"+small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := s.objects[0].variants[0].plan
+	numbers := map[string][]int{}
+	for _, trial := range p.Trials {
+		label := stats.Label(p.Points[trial.Point].Parameters)
+		numbers[label] = append(numbers[label], trial.Number)
+	}
+	for _, record := range r.Accepted() {
+		label := stats.Label(record.Parameters)
+		record.Trial, record.Summary.Identity.Trial = numbers[label][0], numbers[label][0]
+		numbers[label] = numbers[label][1:]
+	}
+}
+
+// specOf is what the API server stores of a small file.
+func specOf(t *testing.T, root, name string) json.RawMessage {
+	t.Helper()
+	s, err := readSample(t.Context(), root, samplesFolder+"/"+name+small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spec any
+	if o := s.objects[0]; o.run != nil {
+		spec = o.run.Spec
+	} else {
+		spec = o.comparison.Spec
+	}
+	text, err := json.Marshal(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// measure leaves what publications.sh does.
+func measure(t *testing.T, root, name, object string, results func(*bytes.Buffer) error, plot string) {
+	t.Helper()
+	var document, digest bytes.Buffer
+	if err := results(&document); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.Context(), &digest, []string{"digest", filepath.Join(root, samplesFolder, name+small)}); err != nil {
+		t.Fatal(err)
+	}
+	measured := `{"commit": "0123456789abcdef0123456789abcdef01234567", "clean": true, "digest": "` + strings.TrimSpace(digest.String()) + `"}`
+	write(t, root, reportsFolder+"/"+name+"/measured.json", measured)
+	write(t, root, reportsFolder+"/"+name+"/"+object+"/results.json", document.String())
+	write(t, root, reportsFolder+"/"+name+"/"+object+"/"+plot+".svg", "<svg/>")
+}
+
+func write(t *testing.T, root, path, text string) {
+	t.Helper()
+	path = filepath.Join(root, path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func pageOf(t *testing.T, root string) (string, error) {
+	t.Helper()
+	list, err := load(t.Context(), root)
+	if err != nil {
+		return "", err
+	}
+	return page(list)
+}
+
+func TestPageGolden(t *testing.T) {
+	text, err := pageOf(t, repository(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testutil.Golden(t, "page.golden", []byte(text))
+}
+
+// What was measured of a file that has changed since says so, also where the tree was not clean; comments do not matter.
+func TestChangedFile(t *testing.T) {
+	const said = "**The file has changed since then**"
+	for name, c := range map[string]struct {
+		change func(string) string
+		want   bool
+	}{
+		"a comment": {func(s string) string { return "# Another first line.\n#\n" + s }, false},
+		"the order": {func(s string) string {
+			return strings.Replace(s, "{name: speed.against_rows, against: rowsPerCommit}", "{against: rowsPerCommit, name: speed.against_rows}", 1)
+		}, false},
+		"the rounds": {func(s string) string { return strings.Replace(s, "repetitions: 6", "repetitions: 7", 1) }, true},
+		"a claim":    {func(s string) string { return strings.Replace(s, "never falls", "hardly ever falls", 1) }, true},
+	} {
+		root := repository(t)
+		file := filepath.Join(root, samplesFolder, "100-commits"+small)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := c.change(string(text))
+		if changed == string(text) {
+			t.Fatalf("%s: nothing was changed", name)
+		}
+		write(t, root, samplesFolder+"/100-commits"+small, changed)
+		got, err := pageOf(t, root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(got, said) != c.want {
+			t.Errorf("%s: the page says that the file has changed: %t, want %t", name, !c.want, c.want)
+		}
+	}
+	root := repository(t)
+	write(t, root, reportsFolder+"/100-commits/measured.json", `{"commit": "0123", "clean": false, "digest": "x"}`)
+	got, err := pageOf(t, root)
+	if err != nil || !strings.Contains(got, "at commit 0123, with changes that were not committed") || !strings.Contains(got, said) {
+		t.Errorf("%v:\n%s", err, got)
+	}
+}
+
+// What is missing is named, with what to run.
+func TestIncomplete(t *testing.T) {
+	const again = "`make publications NAMES=100` measures the publication"
+	folder := reportsFolder + "/100-commits"
+	for name, c := range map[string]struct {
+		spoil func(root string)
+		want  string
+	}{
+		"no results": {
+			func(root string) { os.Remove(filepath.Join(root, folder, "commit-size/results.json")) },
+			folder + "/commit-size/results.json: it is not there: " + again,
+		},
+		"no commit": {
+			func(root string) { os.Remove(filepath.Join(root, folder, "measured.json")) },
+			folder + "/measured.json: it is not there: " + again,
+		},
+		"no plot": {
+			func(root string) { os.Remove(filepath.Join(root, folder, "commit-size/speed.against_rows.svg")) },
+			"100-commits: the plot speed.against_rows that the file asks for is not there",
+		},
+		"another's results": {
+			func(root string) {
+				other := pagetest.Comparison().Comparison
+				var b bytes.Buffer
+				if err := report.ComparisonJSON(&b, other); err != nil {
+					panic(err)
+				}
+				write(t, root, folder+"/commit-size/results.json", b.String())
+			},
+			"results.json is not that of a run",
+		},
+		"a failure": {
+			func(root string) {
+				failed := pagetest.CommitSize().Report
+				failed.Run.Spec, failed.Run.Outcome = specOf(t, root, "100-commits"), "Failed"
+				var b bytes.Buffer
+				if err := report.JSON(&b, failed); err != nil {
+					panic(err)
+				}
+				write(t, root, folder+"/commit-size/results.json", b.String())
+			},
+			"commit-size has ended Failed",
+		},
+		"no hours": {
+			func(root string) {
+				text, _ := os.ReadFile(filepath.Join(root, samplesFolder, "100-commits.yaml"))
+				write(t, root, samplesFolder+"/100-commits.yaml", strings.Replace(string(text), "Sizes and hours", "Sizes", 1))
+			},
+			`100-commits.yaml: the comment at its head has no paragraph that begins with "Sizes and hours:"`,
+		},
+		"an invalid file": {
+			func(root string) {
+				text, _ := os.ReadFile(filepath.Join(root, samplesFolder, "100-commits.yaml"))
+				write(t, root, samplesFolder+"/100-commits.yaml", strings.Replace(string(text), "repetitions: 12", "repetitions: -1", 1))
+			},
+			"100-commits.yaml: spec.trials.repetitions: Invalid value: -1",
+		},
+	} {
+		root := repository(t)
+		c.spoil(root)
+		if _, err := pageOf(t, root); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
