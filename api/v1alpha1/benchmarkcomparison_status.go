@@ -110,7 +110,7 @@ type BenchmarkComparisonStatus struct {
 	Pairs []PairStatus `json:"pairs,omitempty"`
 
 	// overall compares each variant that has several points with the baseline over all of them together: by the geometric mean of
-	// the ratios, at 95% for all variants together. Those without a swept parameter have none.
+	// the ratios. Its intervals and those of the pairs hold together at 95%. Those without a swept parameter have none.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=15

@@ -145,7 +145,7 @@ func claimsOfComparison(
 	}
 	d := DesignOf(&comparison.Spec, len(p.Pairs))
 	interval := func(of, to []float64, comparisons int) (stats.Ratio, string) {
-		d.Comparisons = comparisons
+		d.Comparisons, d.Together = comparisons, false
 		return d.Interval(of, to)
 	}
 	list := claimsOf(comparison.Spec.Claims)

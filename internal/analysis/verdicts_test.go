@@ -45,6 +45,16 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// With several points, half of the error is for all of them together.
+func TestDesignOf(t *testing.T) {
+	s := testutil.Pair()
+	for comparisons, want := range map[int]bool{1: false, 2: true} {
+		if d := DesignOf(&s.Spec, comparisons); d.Together != want || d.Comparisons != comparisons {
+			t.Errorf("%d comparisons: %+v", comparisons, d)
+		}
+	}
+}
+
 // Costs of a unit of work are compared by their medians, where both variants have them.
 func TestJudgeCosts(t *testing.T) {
 	s := testutil.Pair()

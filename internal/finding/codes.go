@@ -42,6 +42,7 @@ const (
 	WideSpread         Code = "WideSpread"
 	SpreadFollowsDisk  Code = "SpreadFollowsDisk"
 	SpreadFollowsCPU   Code = "SpreadFollowsCPU"
+	TrialsAlike        Code = "TrialsAlike"
 	DiskVaried         Code = "DiskVaried"
 	CPUVaried          Code = "CPUVaried"
 	DiskUnlikeEarlier  Code = "DiskUnlikeEarlier"

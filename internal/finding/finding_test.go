@@ -126,6 +126,10 @@ var samples = []struct {
 		"the values span more than 25% of their median and follow the CPU probe before each trial (rank correlation 0.90)",
 	},
 	{
+		finding.Alike(0.56),
+		"successive values are alike (correlation 0.56): the interval of the median may be too narrow",
+	},
+	{
 		finding.DiskDrift(finding.Fdatasync{Median: 100, P95: 200}, finding.Fdatasync{Median: 300, P95: 400}, 2, 5),
 		"disk probe: fdatasync took 100 µs (p95 200 µs) before trial 2 and 300 µs (p95 400 µs) before trial 5",
 	},

@@ -65,6 +65,11 @@ func SpreadFollows(code Code, bound, correlation float64) Finding {
 	return made(code, nil, measure("bound", bound, percent), measure("correlation", correlation, ""))
 }
 
+// Alike are values of successive trials that resemble each other, by the correlation of neighbours.
+func Alike(correlation float64) Finding {
+	return made(TrialsAlike, nil, measure("correlation", correlation, ""))
+}
+
 const micros = "µs"
 
 // Fdatasync is what a probe of a disk has: median and 95th percentile in microseconds.

@@ -53,6 +53,11 @@ var ofOperator = map[Code]Entry{
 		"Trials were slower when a fixed computation took longer on the node's CPU.",
 		"use a node whose CPU has a constant speed: no neighbors, a fixed frequency.",
 	},
+	TrialsAlike: {
+		Warning, "successive values are alike (correlation {correlation:2}): the interval of the median may be too narrow",
+		"What slows the machine lasts longer than a trial. Such trials say less about the median than their number suggests.",
+		"measure more trials or longer ones, or compare variants in one BenchmarkComparison, which cancels what both have in common.",
+	},
 	DiskVaried: {
 		Warning, "disk probe: fdatasync took {fast:µs} (p95 {fastP95:µs}) before trial {first} and {slow:µs} (p95 " +
 			"{slowP95:µs}) before trial {last}",

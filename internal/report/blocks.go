@@ -149,14 +149,15 @@ func (s *Comparison) blocks() []block {
 	)
 }
 
-// confidence says what the intervals of so many pairs of a comparison are.
-func confidence(pairs int) string { return across(pairs, "pairs") }
-
-func across(n int, things string) string {
-	if n == 1 {
+// confidence says what the intervals of a comparison are.
+func (s *Comparison) confidence() string {
+	switch {
+	case len(s.Overall) > 0:
+		return "95% confidence across all pairs and all points together, adjusted for early stopping"
+	case len(s.Pairs) == 1:
 		return "95% confidence, adjusted for early stopping"
 	}
-	return "95% confidence across all " + things + ", adjusted for early stopping"
+	return "95% confidence across all pairs, adjusted for early stopping"
 }
 
 // roundOf each trial of the plan, by its number.

@@ -106,7 +106,7 @@ func CompareBaseline(s *Comparison, metric string) (*Compared, error) {
 		Title: s.Name, Baseline: s.Pairs[0].Baseline, Pairs: s.Pairs, Overall: s.Overall, Threshold: -1, titles: s.titles(),
 		Differences: s.differences(), Warnings: stats.ComparisonTexts(s.Findings), Changes: s.changes(), Findings: s.findings(),
 		Method: []string{fmt.Sprintf("Paired by round, %d of at most %d rounds; intervals of the ratio: %s.", s.Rounds,
-			s.Planned, confidence(len(s.Pairs)))},
+			s.Planned, s.confidence())},
 	}, nil
 }
 

@@ -23,7 +23,7 @@ func (s *Comparison) Reading() string {
 	m := s.Pairs[0].Metric
 	return fmt.Sprintf("Values are medians in %s (%s is better). "+
 		"The ratio is the geometric mean of those of the rounds; its interval: %s.",
-		m.Unit, m.Better, confidence(len(s.Pairs))) + s.readingOverall()
+		m.Unit, m.Better, s.confidence()) + s.readingOverall()
 }
 
 // readingOverall says what the ratios over all points are; empty if there are none.
@@ -31,8 +31,7 @@ func (s *Comparison) readingOverall() string {
 	if len(s.Overall) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Over all points, the ratio is the geometric mean of the ratios of the points; its interval: %s.",
-		across(len(s.Overall), "variants"))
+	return " Over all points, the ratio is the geometric mean of the ratios of the points."
 }
 
 // Baseline is the name of the variant that the others are compared with; empty if there is none.

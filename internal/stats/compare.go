@@ -70,6 +70,9 @@ type Design struct {
 	EquivalencePercent float64
 	// Comparisons is the number of points times the number of variants besides the baseline. The error is divided by it.
 	Comparisons int
+	// Together says that the points are also judged together (Overall). Half of the error is for that, and the pairs have the other
+	// half.
+	Together bool
 	// BetweenRuns is the standard deviation, as a fraction, by which the medians of equal runs differ from one run to the next.
 	// Only CompareSeparate needs it: trials of one run do not show it.
 	BetweenRuns float64
@@ -170,7 +173,13 @@ func (d Design) FirstLook() int {
 }
 
 // level is the error of one comparison.
-func (d Design) level() float64 { return ErrorProbability / float64(max(1, d.Comparisons)) }
+func (d Design) level() float64 {
+	level := ErrorProbability / float64(max(1, d.Comparisons))
+	if d.Together {
+		return level / 2
+	}
+	return level
+}
 
 // roundsNeeded for the design's difference, if the ratios of single rounds have this standard deviation: the usual number for a
 // normal test, and Guenther's correction for one that estimates the deviation.

@@ -10,8 +10,8 @@ import (
 )
 
 // Overall compares each variant with the baseline over all of its points together: in each round, the ratio of the geometric
-// means. It has an error of its own, which the variants share: pairs do not pay for it. A variant with one point, or whose points
-// have different metrics, has none.
+// means. The variants share the half of the error that is for this (Together). A variant with one point, or whose points have
+// different metrics, has none.
 func (d Design) Overall(pairs []Paired) []Paired {
 	var variants []string
 	of := map[string][]Paired{}

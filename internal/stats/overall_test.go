@@ -48,6 +48,24 @@ func TestOverallIsTheGeometricMean(t *testing.T) {
 	}
 }
 
+// Pairs and what all of them say together have half of the error each.
+func TestOverallHasHalfOfTheError(t *testing.T) {
+	half := overallDesign
+	half.Together = true
+	width := func(p stats.Paired) float64 { return math.Log(p.High / p.Low) }
+	alone, shared := points("b", 1, 0.02, 1, 1), points("b", 1, 0.02, 1, 1)
+	shared[0].Judge(half)
+	eighth := overallDesign // 4 comparisons of half of the error
+	eighth.Comparisons = 8
+	want := points("b", 1, 0.02, 1, 1)[0]
+	if want.Judge(eighth); width(shared[0]) != width(want) || width(shared[0]) <= width(alone[0]) {
+		t.Errorf("a pair's interval is %g, want %g; with the whole error it is %g", width(shared[0]), width(want), width(alone[0]))
+	}
+	if whole, half := overallDesign.Overall(alone)[0], half.Overall(alone)[0]; width(half) <= width(whole) {
+		t.Errorf("the interval over all points is %g, with the whole error %g", width(half), width(whole))
+	}
+}
+
 // Single points may be too noisy for an answer that all of them together have.
 func TestOverallSeesWhatSinglePointsDoNot(t *testing.T) {
 	pairs := points("b", 5, 0.07, 1.07, 1.07, 1.07, 1.07, 1.07, 1.07)

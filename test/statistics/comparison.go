@@ -38,6 +38,8 @@ type Experiment struct {
 	Points     int
 	// WholeLength does not stop when all is decided.
 	WholeLength bool
+	// EqualFrom is the number of rounds from which on Equal is said, if it is another one than that of the design.
+	EqualFrom int
 }
 
 // Outcome of many simulated comparisons.
@@ -51,14 +53,20 @@ type Outcome struct {
 	AtStop, Always float64
 	// Contradicted is the share of the comparisons that end with a contradiction at any point.
 	Contradicted float64
+	// Together is the share that says Faster or Slower of all points together, and Either the one that says so of them or of any.
+	Together, Either float64
+	// Ratio is the mean of the logarithms of the ratios that are stated, and IfFaster that of the ones that are said to be faster.
+	Ratio, IfFaster float64
 	// Rounds until the comparison stopped.
 	Median, Mean float64
 }
 
 // one simulated comparison.
 type one struct {
-	differ, equal, all, atStop, always, contradicted bool
-	rounds                                           int
+	differ, equal, all, atStop, always, contradicted, together bool
+	rounds                                                     int
+	// ratio is the logarithm of that of the first point.
+	ratio float64
 }
 
 // Run simulates comparisons, each from a seed of its own.
@@ -99,19 +107,44 @@ func (o *one) look(e Experiment, baseline, variant [][]float64, n int) {
 	o.differ, o.equal, o.all, o.atStop, o.contradicted = false, false, true, true, false
 	decided := true
 	for p := range e.Points {
-		c := e.Design.Compare("higher", baseline[p][:n], variant[p][:n])
+		c := e.compare(baseline[p][:n], variant[p][:n])
 		decided = decided && c.Decided
 		o.differ = o.differ || c.Verdict == stats.Faster || c.Verdict == stats.Slower
 		o.equal = o.equal || c.Verdict == stats.Equal
 		o.contradicted = o.contradicted || c.Cause == stats.Contradiction
 		o.all = o.all && c.Verdict == stats.Faster
+		if p == 0 {
+			o.ratio = math.Log(c.Ratio)
+		}
 		if truth := math.Exp(e.Difference); truth < c.Low || truth > c.High {
 			o.atStop, o.always = false, false
 		}
 	}
 	if decided && !e.WholeLength || n == e.Design.MaxRounds {
-		o.rounds = n
+		o.rounds, o.together = n, e.Design.Together && e.together(baseline, variant, n)
 	}
+}
+
+// compare as the design does, besides what EqualFrom changes.
+func (e Experiment) compare(baseline, variant []float64) stats.Comparison {
+	c := e.Design.Compare("higher", baseline, variant)
+	margin := math.Exp(e.Design.Margin())
+	if inside := c.Low > 1/margin && c.High < margin; e.EqualFrom > 0 && c.Verdict == stats.NoDifferenceShown && inside &&
+		c.Rounds >= e.EqualFrom {
+		c.Verdict, c.Decided = stats.Equal, true
+	}
+	return c
+}
+
+// together says whether all points as one differ after n rounds.
+func (e Experiment) together(baseline, variant [][]float64, n int) bool {
+	pairs := make([]stats.Paired, e.Points)
+	for p := range pairs {
+		pairs[p].Metric.Better = "higher"
+		pairs[p].BaselineValues, pairs[p].Values = baseline[p][:n], variant[p][:n]
+	}
+	all := e.Design.Overall(pairs)
+	return len(all) > 0 && (all[0].Verdict == stats.Faster || all[0].Verdict == stats.Slower)
 }
 
 // values of both variants, by point and round. A run measures all points, one after the other; a round is a run of each variant.
@@ -170,8 +203,16 @@ func summary(results []one) Outcome {
 	o.AtStop = share(func(r one) bool { return r.atStop })
 	o.Always = share(func(r one) bool { return r.always })
 	o.Contradicted = share(func(r one) bool { return r.contradicted })
+	o.Together = share(func(r one) bool { return r.together })
+	o.Either = share(func(r one) bool { return r.together || r.differ })
 	var rounds []int
+	faster := 0.0
 	for _, r := range results {
+		o.Ratio += r.ratio / float64(len(results))
+		if r.all {
+			faster++
+			o.IfFaster += (r.ratio - o.IfFaster) / faster
+		}
 		rounds = append(rounds, r.rounds)
 		o.Mean += float64(r.rounds) / float64(len(results))
 	}

@@ -20,7 +20,7 @@ func swing(period int) Noise {
 			}
 			return series
 		},
-		Means: "a job with such a period is taken for a difference more often; stop it, or make trials longer than it.",
+		Means: periodic,
 	}
 }
 
@@ -37,7 +37,7 @@ func job() Noise {
 			}
 			return series
 		},
-		Means: "a job with such a period is taken for a difference more often; stop it, or make trials longer than it.",
+		Means: periodic,
 	}
 }
 
@@ -77,7 +77,7 @@ func sticky() Noise {
 		}
 		return list
 	}
-	n.Means = "a server that stays in a mode is taken for a better or worse variant. trials.server: Fresh draws the mode anew for " +
+	n.Means = "a server that stays in a mode is taken for a better or worse variant. `trials.server: Fresh` draws the mode anew for " +
 		"each trial."
 	return n
 }

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command statistics simulates comparisons whose true ratios are known, and prints how often their verdicts and intervals are
-// right: what `make bench-statistics` puts into docs/statistics.md, and with -verdicts what `make bench-verdict` prints.
+// right: what `make bench-statistics` puts into docs/reference/statistics-tables.md, and with -verdicts what `make bench-verdict`
+// prints.
 package main
 
 import (
@@ -18,18 +19,18 @@ import (
 func main() {
 	comparisons := flag.Int("comparisons", 20_000, "comparisons of one point to simulate for each figure; of more points, fewer")
 	verdicts := flag.Bool("verdicts", false, "print how many rounds a verdict takes, and nothing else")
-	separate := flag.Bool("separate", false, "only the tables of runs that are compared with each other")
+	only := flag.String("part", "", "only the tables of one part, by its name in the document")
 	seconds := flag.Float64("seconds-per-round", 50, "how long a round of two variants takes, for -verdicts")
-	document := flag.String("write", "", "a document in which the parts between <!-- tables --> and <!-- /tables -->, and between "+
-		"<!-- separate --> and <!-- /separate -->, are replaced")
+	document := flag.String("write", "", "a document in which the parts between marks such as <!-- same --> and <!-- /same --> are "+
+		"replaced")
 	flag.Parse()
-	if err := run(*comparisons, *verdicts, *separate, *seconds, *document); err != nil {
+	if err := run(*comparisons, *verdicts, *only, *seconds, *document); err != nil {
 		fmt.Fprintln(os.Stderr, "statistics:", err)
 		os.Exit(1)
 	}
 }
 
-func run(comparisons int, verdicts, separate bool, seconds float64, document string) error {
+func run(comparisons int, verdicts bool, only string, seconds float64, document string) error {
 	trials, err := recorded()
 	if err != nil {
 		return err
@@ -40,23 +41,10 @@ func run(comparisons int, verdicts, separate bool, seconds float64, document str
 		w.verdicts(slices.Concat([]Noise{normal(0.01), normal(0.02), normal(0.05), normal(0.10)}, trials), seconds)
 		return w.err
 	}
-	parts := []struct {
-		name  string
-		write func()
-	}{
-		{"separate", func() { w.separate(trials) }},
-		{"tables", func() {
-			w.noDifference(slices.Concat(simulated(), trials, hard()))
-			w.oneSided()
-			w.found()
-			w.coverage()
-			w.interleaving()
-		}},
-	}
-	if separate {
-		parts = parts[:1]
-	}
-	for _, part := range parts {
+	for _, part := range w.parts(trials) {
+		if only != "" && part.name != only {
+			continue
+		}
 		text.Reset()
 		if part.write(); w.err != nil {
 			return w.err
@@ -69,6 +57,31 @@ func run(comparisons int, verdicts, separate bool, seconds float64, document str
 		}
 	}
 	return nil
+}
+
+// part of the document: its tables.
+type part struct {
+	name  string
+	write func()
+}
+
+func (w *writer) parts(trials []Noise) []part {
+	return []part{
+		{"number", w.number},
+		{"same", func() {
+			w.noDifference(slices.Concat(simulated(), trials, hard()))
+			w.oneSided()
+			w.interleaving()
+		}},
+		{"found", w.found},
+		{"coverage", w.coverage},
+		{"together", w.together},
+		{"rare", w.rare},
+		{"order", w.order},
+		{"bias", w.bias},
+		{"medians", w.medians},
+		{"separate", func() { w.separate(trials) }},
+	}
 }
 
 // replace the tables of a part of a document.

@@ -4,11 +4,13 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -44,6 +46,40 @@ func TestNoFalseVerdicts(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Of equals with several points, all points together or any of them are said to differ in 5% of the comparisons at most.
+func TestNoFalseVerdictsOverAllPoints(t *testing.T) {
+	for _, points := range []int{2, 8} {
+		o := Experiment{Design: asShipped(points), Noise: normal(0.05), Points: points}.Run(comparisons / 2)
+		if above(o.Either, comparisons/2) || o.Together == 0 {
+			t.Errorf("%d points: said to differ in %.1f%%, over all points in %.1f%%", points, 100*o.Either, 100*o.Together)
+		}
+	}
+}
+
+// What is known to be taken for a difference says what that means for a user.
+func TestMeanings(t *testing.T) {
+	for _, noise := range append(hard(), wave()) {
+		if noise.Means == "" && noise.Unit == 0 {
+			t.Errorf("%s: what does it mean for a user?", noise.Name)
+		}
+	}
+}
+
+func TestProseIsWrapped(t *testing.T) {
+	var text bytes.Buffer
+	w := &writer{out: &text}
+	w.prose("- "+strings.Repeat("words ", 60)+"± 50% ends", "  ")
+	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	if w.err != nil || len(lines) != 3 || !strings.HasPrefix(lines[1], "  words") || !strings.HasSuffix(lines[2], "± 50% ends") {
+		t.Errorf("%v: %q", w.err, lines)
+	}
+	for _, line := range lines {
+		if len(line) > 130 {
+			t.Errorf("%d columns: %s", len(line), line)
+		}
 	}
 }
 

@@ -118,8 +118,13 @@ func wave() Noise {
 			}
 			return series
 		},
+		Means: periodic,
 	}
 }
+
+// periodic is what it means that a load with a period is taken for a difference.
+const periodic = "a load whose period fits the rounds favors one variant for as long as it lasts. Stop it, or make trials " +
+	"longer than its period."
 
 // simulated are the kinds of noise that every table has.
 func simulated() []Noise {

@@ -123,7 +123,7 @@ func (s Separate) simulate(r *rand.Rand, method Method) (differ, covered bool) {
 
 // runSeparate simulates comparisons: with many points fewer, because each has as many tests.
 func (w *writer) runSeparate(s Separate, method Method) (differ, covered float64) {
-	return s.Run(method, max(500, w.comparisons/max(1, s.Points/3)))
+	return s.Run(method, w.times(s.Points))
 }
 
 // separate are all tables of runs that are compared with each other.
@@ -153,7 +153,7 @@ func (w *writer) separateSame(noises []Noise) {
 		add := func(first, second, points int, method Method) {
 			s.First, s.Second, s.Points = first, second, points
 			differ, _ := w.runSeparate(s, method)
-			cells = append(cells, percent(differ))
+			cells = append(cells, bold(differ, w.times(points)))
 		}
 		for _, size := range sizes {
 			add(size[0], size[1], 1, shipped)
@@ -169,6 +169,9 @@ func (w *writer) separateSame(noises []Noise) {
 		row(noise.Name, Separate{Noise: noise})
 	}
 	row("normal, CV 1% in the one run and 5% in the other", Separate{Noise: normal(0.01), Wider: 5})
+	w.text("\n")
+	w.prose("What a share above 5% means for you: when the machine drifts, or is busy for longer than a trial, two runs differ "+
+		"although the servers do not. Measure both variants in one `BenchmarkComparison`.", "")
 }
 
 // separateFound is how many comparisons find a difference at one point.
@@ -218,9 +221,12 @@ func (w *writer) separateBetween() {
 				differ, _ := w.runSeparate(Separate{
 					Noise: normal(0.02), First: size[0], Second: size[1], Points: 1, BetweenRuns: between,
 				}, method)
-				cells = append(cells, percent(differ))
+				cells = append(cells, bold(differ, w.comparisons))
 			}
 		}
 		w.row(cells...)
 	}
+	w.text("\n")
+	w.prose("What a share above 5% means for you: runs that differ by more than `--between-runs` says are taken for different "+
+		"servers. Measure how much equal runs differ on your machine, and say it.", "")
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -17,7 +18,9 @@ const seed = 12
 
 // asShipped is the design of a comparison that says nothing else.
 func asShipped(points int) stats.Design {
-	return stats.Design{MinRounds: 6, MaxRounds: 20, EarlyStop: true, EquivalencePercent: 5, Comparisons: points}
+	return stats.Design{
+		MinRounds: 6, MaxRounds: 20, EarlyStop: true, EquivalencePercent: 5, Comparisons: points, Together: points > 1,
+	}
 }
 
 // atEnd looks once, after a fixed number of rounds.
@@ -52,7 +55,40 @@ func (w *writer) header(title string, cells ...string) {
 }
 
 // run an experiment: with many points fewer comparisons, because each has as many comparisons.
-func (w *writer) run(e Experiment) Outcome { return e.Run(max(500, w.comparisons/max(1, e.Points/3))) }
+func (w *writer) run(e Experiment) Outcome { return e.Run(w.times(e.Points)) }
+
+// number of comparisons behind each figure.
+func (w *writer) number() {
+	w.text("\n")
+	w.prose(fmt.Sprintf("These tables were written by `make bench-statistics FLAGS=\"-comparisons %d\"`: that many simulated "+
+		"comparisons for each figure of one or two points, %d for 8 points, %d for 10, %d for 30, from fixed seeds. Chance moves a "+
+		"share of 5%% by ± %.1f points (standard error) at %d comparisons, and by ± %.1f at %d. A share that should be 5%% at most, "+
+		"and is above by more than chance explains, is in **bold**.", w.comparisons, w.times(8), w.times(10), w.times(30),
+		chance(w.comparisons), w.comparisons, chance(w.times(30)), w.times(30)), "")
+}
+
+// prose is wrapped; all lines but the first are indented.
+func (w *writer) prose(text, indent string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line+" "+word) > 128:
+			w.text("%s\n", line)
+			line = indent + word
+		default:
+			line += " " + word
+		}
+	}
+	w.text("%s\n", line)
+}
+
+// chance is the standard error of a share of 5%, in points.
+func chance(comparisons int) float64 { return 100 * math.Sqrt(0.05*0.95/float64(comparisons)) }
+
+// times is how often a comparison of so many points is simulated.
+func (w *writer) times(points int) int { return max(500, w.comparisons/max(1, points/3)) }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
@@ -60,23 +96,35 @@ func percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 func (w *writer) noDifference(noises []Noise) {
 	w.header("Two variants that are the same",
 		"noise", "differ, 1 point", "equal", "rounds", "differ, 30 points", "equal at one", "rounds")
-	var meanings []string
+	var meanings []string // each once
+	about := map[string][]string{}
 	for _, noise := range noises {
 		cells := []string{noise.Name}
 		high := false
 		for _, points := range []int{1, 30} {
 			o := w.run(Experiment{Design: asShipped(points), Noise: noise, Points: points})
-			differ := percent(o.Differ)
-			if above(o.Differ, o.Comparisons) {
-				differ, high = "**"+differ+"**", true
-			}
-			cells = append(cells, differ, percent(o.Equal), fmt.Sprintf("%g", o.Median))
+			high = high || above(o.Differ, o.Comparisons)
+			cells = append(cells, bold(o.Differ, o.Comparisons), percent(o.Equal), fmt.Sprintf("%g", o.Median))
 		}
 		if w.row(cells...); high {
-			meanings = append(meanings, fmt.Sprintf("- *%s*: %s", noise.Name, noise.Means))
+			if about[noise.Means] == nil {
+				meanings = append(meanings, noise.Means)
+			}
+			about[noise.Means] = append(about[noise.Means], "*"+noise.Name+"*")
 		}
 	}
-	w.text("\nMore than 5%% are in bold. What they mean:\n\n%s\n", strings.Join(meanings, "\n"))
+	w.text("\nWhat a share above 5%% means for you:\n\n")
+	for _, m := range meanings {
+		w.prose(fmt.Sprintf("- %s: %s", strings.Join(about[m], "; "), m), "  ")
+	}
+}
+
+// bold is a share that is printed in bold if it is above the error.
+func bold(share float64, comparisons int) string {
+	if above(share, comparisons) {
+		return "**" + percent(share) + "**"
+	}
+	return percent(share)
 }
 
 // above says whether a share of simulated comparisons is above the error of a comparison by more than chance explains.
@@ -122,19 +170,24 @@ func (w *writer) found() {
 	}
 }
 
-// coverage of the intervals.
+// coverage of the intervals. That after all rounds does not depend on the difference.
 func (w *writer) coverage() {
-	w.header("Intervals that contain the true ratios",
-		"points, noise, true difference", "after all rounds", "at the end of the comparison")
+	differences := []float64{0, 0.05, 0.50}
+	header := []string{"points, noise", "after all rounds"}
+	for _, difference := range differences {
+		header = append(header, fmt.Sprintf("at the end of the comparison, %.0f%%", 100*difference))
+	}
+	w.header("Intervals that contain the true ratios", header...)
 	for _, points := range []int{1, 30} {
 		for _, noise := range []Noise{normal(0.02), normal(0.05), normal(0.10)} {
-			for _, difference := range []float64{0, 0.02, 0.05, 0.10, 0.50} {
-				e := Experiment{Design: asShipped(points), Noise: noise, Points: points, Difference: math.Log1p(difference)}
-				stopped := w.run(e)
-				e.WholeLength = true
-				always := w.run(e)
-				w.row(fmt.Sprintf("%d, %s, %.0f%%", points, noise.Name, 100*difference), percent(always.Always), percent(stopped.AtStop))
+			e := Experiment{Design: asShipped(points), Noise: noise, Points: points, WholeLength: true}
+			cells := []string{fmt.Sprintf("%d, %s", points, noise.Name), percent(w.run(e).Always)}
+			e.WholeLength = false
+			for _, difference := range differences {
+				e.Difference = math.Log1p(difference)
+				cells = append(cells, percent(w.run(e).AtStop))
 			}
+			w.row(cells...)
 		}
 	}
 }

@@ -86,7 +86,9 @@ func scatter(point map[string]string) float64 {
 var commitMicros = map[string]float64{"durable": 215, "lazy": 18}
 
 func judge(s *report.Comparison, points []map[string]string, metric result.Metric) {
-	design := stats.Design{MinRounds: 6, MaxRounds: rounds, EarlyStop: true, EquivalencePercent: 5, Comparisons: len(points)}
+	design := stats.Design{
+		MinRounds: 6, MaxRounds: rounds, EarlyStop: true, EquivalencePercent: 5, Comparisons: len(points), Together: len(points) > 1,
+	}
 	for i, p := range points {
 		pair := stats.Paired{Variant: "lazy", Baseline: "durable", Parameters: p, Metric: metric}
 		for _, run := range s.Runs {
