@@ -96,8 +96,8 @@ func Judge(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *Co
 	return v
 }
 
-// DesignOf a comparison is how it makes that many pairs. If these are more than there are variants besides the baseline, there are
-// several points.
+// DesignOf a comparison is how it makes that many pairs. If these are more than there are variants besides the baseline, there
+// are several points.
 func DesignOf(spec *v1alpha1.BenchmarkComparisonSpec, comparisons int) stats.Design {
 	stop := &spec.EarlyStop
 	return stats.Design{

@@ -47,16 +47,18 @@ func (w *writer) contained(share float64) string {
 func (w *writer) median(noise Noise, looks stats.Looks, n int) (contains, alike, trials float64) {
 	share := 1 / float64(w.comparisons)
 	for i := range w.comparisons {
-		values := noise.Series(rand.New(rand.NewPCG(seed, uint64(i))), n) //nolint:gosec // an index is not negative
+		values := noise.Series(rand.New(rand.NewPCG(seed, uint64(i))), n)
 		for k, x := range values {
 			values[k] = math.Exp(x)
 		}
-		m, s := n, stats.Summary{}
+		m := n
 		if looks.First > 0 {
 			m = looks.First
 		}
-		for s = looks.Summary(values[:m]); m < n && !s.Reached(5); s = looks.Summary(values[:m]) {
+		s := looks.Summary(values[:m])
+		for m < n && !s.Reached(5) {
 			m++
+			s = looks.Summary(values[:m])
 		}
 		if s.Low <= 1 && 1 <= s.High {
 			contains += share

@@ -46,7 +46,7 @@ func (p places) run(comparisons int) Outcome {
 	results := make([]one, comparisons)
 	looks := sequential.New(asShipped(1).FirstLook(), asShipped(1).MaxRounds, 0.05)
 	for i := range results {
-		results[i] = p.simulate(rand.New(rand.NewPCG(seed, uint64(i))), looks) //nolint:gosec // an index is not negative
+		results[i] = p.simulate(rand.New(rand.NewPCG(seed, uint64(i))), looks)
 	}
 	return summary(results)
 }

@@ -70,7 +70,7 @@ func (w *writer) number() {
 // prose is wrapped; all lines but the first are indented.
 func (w *writer) prose(text, indent string) {
 	line := ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		switch {
 		case line == "":
 			line = word
