@@ -6,19 +6,41 @@ package main
 import (
 	"debug/buildinfo"
 	"os"
+	"path/filepath"
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// writeBill writes the modules that a program was compiled from, as the compiler has noted them in it.
-func writeBill(version, program, path string) error {
+// writeBills of the plugin and of each image, and returns the packages of Debian's that are in these.
+func (r release) writeBills(plugin string) ([]debian, error) {
+	if err := writeBill("kubectl-benchrun", r.version, plugin, nil, filepath.Join(r.folder, "kubectl-benchrun.cdx.json")); err != nil {
+		return nil, err
+	}
+	var all []debian
+	for _, i := range images {
+		packages, err := r.packages(i)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, packages...)
+		// The compiler notes the same modules for all architectures.
+		program := r.built("linux-"+architectures[0], i.program)
+		if err := writeBill(i.name, r.version, program, packages, filepath.Join(r.folder, i.name+".cdx.json")); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// writeBill writes the modules that a program was compiled from, as the compiler has noted them in it, and the packages beside it.
+func writeBill(name, version, program string, packages []debian, path string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
 		return err
 	}
 	bill := cdx.NewBOM()
 	bill.Metadata = &cdx.Metadata{Component: &cdx.Component{
-		Type: cdx.ComponentTypeApplication, Name: "benchrun", Version: version, BOMRef: "benchrun",
+		Type: cdx.ComponentTypeApplication, Name: name, Version: version, BOMRef: name,
 		PackageURL: "pkg:golang/" + info.Main.Path + "@" + version,
 		Licenses:   &cdx.Licenses{{License: &cdx.License{ID: "Apache-2.0"}}},
 	}}
@@ -33,6 +55,12 @@ func writeBill(version, program, path string) error {
 		url := "pkg:golang/" + m.Path + "@" + m.Version
 		components = append(components, cdx.Component{
 			Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version, BOMRef: url, PackageURL: url,
+		})
+	}
+	for _, p := range packages {
+		components = append(components, cdx.Component{
+			Type: cdx.ComponentTypeLibrary, Name: p.name, Version: p.version, BOMRef: p.url(), PackageURL: p.url(),
+			Hashes: &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: p.sha256}},
 		})
 	}
 	bill.Components = &components
