@@ -2,7 +2,8 @@
 # release.sh VERSION — makes what is published of a version (vX.Y.Z), in dist/ or $DIST: the plugin for Linux, macOS and Windows,
 # images for Linux, both on amd64 and arm64, the chart, install.yaml, bills of materials, provenance and checksums. Needs neither
 # Docker nor a registry. $REGISTRY: where the images are going to be; without, who installs fills it in. $KEY: a file with a key
-# of minisign's, by which the checksums are signed; its password, if it has one, is $MINISIGN_PASSWORD.
+# of minisign's, by which the checksums are signed; its password, if it has one, is $MINISIGN_PASSWORD. $PLATFORMS: those of the
+# plugin, as linux-amd64, if not all.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -28,15 +29,15 @@ compile() {
 	GOOS=$1 GOARCH=$2 go_build -ldflags "$ldflags" -o "$3/" "${@:4}"
 }
 
-# sysbench_root ARCHITECTURE writes what sysbench needs of Debian, and the list of its packages. They are unpacked and nothing of
-# them is run, so that this machine need not be of that architecture. The licenses stay, and what the packages say of
-# themselves, where scanners of images look for it.
-sysbench_root() {
-	have mmdebstrap || apt_install mmdebstrap || die "install mmdebstrap: sysbench is taken from Debian's packages"
-	log "unpacking sysbench for $1"
-	local root=$build/sysbench-$1
+# debian_root ARCHITECTURE PACKAGE writes what is in a package of Debian 12 and in those that it needs to a folder, and their list.
+# They are unpacked and nothing of them is run, so that this machine need not be of that architecture. The licenses stay, and what
+# the packages say of themselves, where scanners of images look for it.
+debian_root() {
+	have mmdebstrap || apt_install mmdebstrap || die "install mmdebstrap: the images have packages of Debian's"
+	log "unpacking $2 for $1"
+	local root=$build/$2-$1
 	# shellcheck disable=SC2016 # for the hook, whose $1 is the folder that mmdebstrap works in
-	PACKAGES=$root.packages mmdebstrap --quiet --variant=extract --architectures="$1" --include=sysbench --skip=output/dev \
+	PACKAGES=$root.packages mmdebstrap --quiet --variant=extract --architectures="$1" --include="$2" --skip=output/dev \
 		--extract-hook='cd "$1" && mkdir -p var/lib/dpkg/status.d &&
 			for deb in var/cache/apt/archives/*.deb; do
 				name=$(dpkg-deb --field "$deb" Package) && dpkg-deb --field "$deb" >"var/lib/dpkg/status.d/$name" &&
@@ -44,20 +45,43 @@ sysbench_root() {
 					exit
 			done >"$PACKAGES"' bookworm "$root"
 	find "$root/usr/share/doc" -type f ! -name copyright -delete
-	rm -rf "$root"/{boot,dev,home,media,mnt,opt,proc,root,run,srv,sys} "$root"/etc/{apt,dpkg,fstab,hostname,resolv.conf} \
-		"$root"/usr/lib/*/gconv "$root"/usr/share/{info,lintian,locale,man} "$root"/var/{cache,log,lib/apt}
-	tar -cf "$root.tar" -C "$root" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner .
+}
+
+# layer ARCHITECTURE PACKAGE PATH… packs these parts of its folder.
+layer() {
+	tar -cf "$build/$2-$1.tar" -C "$build/$2-$1" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner "${@:3}"
+}
+
+# sysbench ARCHITECTURE is a layer with all that sysbench needs.
+sysbench() {
+	debian_root "$1" sysbench
+	(cd "$build/sysbench-$1" && rm -rf boot dev home media mnt opt proc root run srv sys etc/{apt,dpkg,fstab,hostname,resolv.conf} \
+		usr/lib/*/gconv usr/share/{info,lintian,locale,man} var/{cache,log,lib/apt})
+	layer "$1" sysbench .
+}
+
+# certificates ARCHITECTURE is a layer with whom the loader trusts if a server's certificate is verified and the run names nobody.
+# The package itself joins them when it is installed, for which it needs much that the image does not.
+certificates() {
+	local root=$build/ca-certificates-$1
+	debian_root "$1" ca-certificates
+	mkdir -p "$root/etc/ssl/certs"
+	cat "$root"/usr/share/ca-certificates/mozilla/*.crt >"$root/etc/ssl/certs/ca-certificates.crt"
+	sed -i '/^ca-certificates /!d' "$root.packages"
+	layer "$1" ca-certificates etc/ssl/certs/ca-certificates.crt usr/share/doc/ca-certificates/copyright \
+		var/lib/dpkg/status.d/ca-certificates
 }
 
 rm -rf "$dist"
 mkdir -p "$build"
-if [ -z "${PLATFORMS:-}" ]; then PLATFORMS=$(echo {linux,darwin,windows}-{amd64,arm64}); fi # of the plugin
+if [ -z "${PLATFORMS:-}" ]; then PLATFORMS=$(echo {linux,darwin,windows}-{amd64,arm64}); fi
 for platform in $PLATFORMS; do
 	compile "${platform%-*}" "${platform#*-}" "$build/plugin/$platform" ./cmd/kubectl-benchrun
 done
 for arch in amd64 arm64; do
 	compile linux "$arch" "$build/linux-$arch" ./cmd/manager ./cmd/loader
-	sysbench_root "$arch"
+	certificates "$arch"
+	sysbench "$arch"
 done
 go run ./hack/release -version "$version" -revision "$revision" -created "$SOURCE_DATE_EPOCH" -registry "${REGISTRY:-}" \
 	-key "${KEY:-}" "$dist"

@@ -22,7 +22,7 @@ func (r release) writeBills(plugin string) ([]debian, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, packages...)
+		all = appendNew(all, packages...)
 		// The compiler notes the same modules for all architectures.
 		program := r.built("linux-"+architectures[0], i.program)
 		if err := writeBill(i.name, r.version, program, packages, filepath.Join(r.folder, i.name+".cdx.json")); err != nil {

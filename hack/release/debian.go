@@ -6,6 +6,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -19,29 +20,44 @@ func (d debian) url() string {
 	return fmt.Sprintf("pkg:deb/debian/%s@%s?arch=%s", d.name, strings.ReplaceAll(d.version, "+", "%2B"), d.arch)
 }
 
-// packages in the root file system of an image, for all architectures: each once.
+// packages in an image, for all architectures: each once.
 func (r release) packages(i image) ([]debian, error) {
 	var all []debian
-	seen := map[debian]bool{}
-	for _, arch := range architectures {
-		if i.root == "" {
-			break
-		}
-		path := r.built(i.root + "-" + arch + ".packages")
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		for line := range strings.Lines(string(text)) {
-			fields := strings.Fields(line)
-			if len(fields) != 4 {
-				return nil, fmt.Errorf("%s: a line is not NAME VERSION ARCHITECTURE SHA256: %q", path, line)
+	for _, name := range i.layers {
+		for _, arch := range architectures {
+			some, err := readPackages(r.built(name + "-" + arch + ".packages"))
+			if err != nil {
+				return nil, err
 			}
-			if d := (debian{fields[0], fields[1], fields[2], fields[3]}); !seen[d] {
-				seen[d] = true
-				all = append(all, d)
-			}
+			all = appendNew(all, some...)
 		}
 	}
 	return all, nil
+}
+
+// readPackages reads lines of NAME VERSION ARCHITECTURE SHA256.
+func readPackages(path string) ([]debian, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var all []debian
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		if len(fields) != 4 {
+			return nil, fmt.Errorf("%s: a line is not NAME VERSION ARCHITECTURE SHA256: %q", path, line)
+		}
+		all = append(all, debian{fields[0], fields[1], fields[2], fields[3]})
+	}
+	return all, nil
+}
+
+// appendNew appends those that are not there yet.
+func appendNew(all []debian, some ...debian) []debian {
+	for _, d := range some {
+		if !slices.Contains(all, d) {
+			all = append(all, d)
+		}
+	}
+	return all
 }

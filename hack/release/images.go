@@ -22,21 +22,24 @@ import (
 var architectures = []string{"amd64", "arm64"}
 
 // image is one that is published. The programs are static: they are put on nothing, so that no base can be another one tomorrow.
-// Only sysbench needs more, which are Debian's packages.
 type image struct {
 	name, program string
-	// root is the start of the name of an archive of the root file system for an architecture, or empty.
-	root string
+	// layers of Debian's packages below the program, by the names of their archives without the architecture.
+	layers []string
 }
 
-var images = []image{{name: "manager", program: "manager"}, {name: "loader", program: "loader"}, {"loader-sysbench", "loader", "sysbench"}}
+var images = []image{
+	{name: "manager", program: "manager"},
+	{name: "loader", program: "loader", layers: []string{"ca-certificates"}},
+	{name: "loader-sysbench", program: "loader", layers: []string{"ca-certificates", "sysbench"}},
+}
 
 // built is an image for all architectures.
 type built struct {
 	image
 	index  v1.ImageIndex
 	digest v1.Hash
-	per   map[string]v1.Image
+	per    map[string]v1.Image
 }
 
 func (r release) buildImages() ([]built, error) {
@@ -51,7 +54,7 @@ func (r release) buildImages() ([]built, error) {
 			}
 			b.per[arch] = one
 			b.index = mutate.AppendManifests(b.index, mutate.IndexAddendum{
-				Add: one, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: arch}},
+				Add: plain{one}, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: arch}},
 			})
 		}
 		b.index = mutate.Annotations(b.index, r.labels(i.name)).(v1.ImageIndex)
@@ -64,19 +67,28 @@ func (r release) buildImages() ([]built, error) {
 	return all, nil
 }
 
+// plain is an image whose entry in an index has no artifact type. It would be that of every image, and skopeo 1.9 (Debian 12) drops
+// it, which makes another index with another digest.
+type plain struct{ v1.Image }
+
+// ArtifactType is asked for by go-containerregistry.
+func (plain) ArtifactType() (string, error) { return "", nil }
+
 func (r release) buildImage(i image, arch string) (v1.Image, error) {
 	var layers []mutate.Addendum
-	config := v1.Config{User: "65532:65532", Entrypoint: []string{"/" + i.program}, Labels: r.labels(i.name)}
+	config := v1.Config{
+		User: "65532:65532", Entrypoint: []string{"/" + i.program}, Labels: r.labels(i.name),
+		Env: []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+	}
 	add := func(layer v1.Layer, what string) {
 		layers = append(layers, mutate.Addendum{Layer: layer, History: v1.History{Created: v1.Time{Time: r.created}, CreatedBy: what}})
 	}
-	if i.root != "" {
-		config.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
-		root, err := tarball.LayerFromFile(r.built(i.root+"-"+arch+".tar"), tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
+	for _, name := range i.layers {
+		files, err := tarball.LayerFromFile(r.built(name+"-"+arch+".tar"), tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
 		if err != nil {
 			return nil, err
 		}
-		add(root, "Debian's packages of "+i.root)
+		add(files, "Debian's packages of "+name)
 	}
 	var program bytes.Buffer
 	if err := writeTar(&program, r.built("linux-"+arch, i.program), "LICENSE"); err != nil {

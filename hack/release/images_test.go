@@ -72,6 +72,9 @@ func TestReleaseImages(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkImage(t, ref, m.Platform.String(), i)
+			if m.ArtifactType != "" {
+				t.Errorf("%s has the artifact type %s, which not every tool copies", ref, m.ArtifactType)
+			}
 		}
 	}
 	if len(names) != len(images) {
@@ -91,10 +94,8 @@ func checkImage(t *testing.T, name, platform string, i v1.Image) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, layers := "/"+strings.TrimSuffix(name, "-sysbench"), 1
-	if name == "loader-sysbench" {
-		layers = 2
-	}
+	program := "/" + strings.TrimSuffix(name, "-sysbench")
+	layers := map[string]int{"manager": 1, "loader": 2, "loader-sysbench": 3}[name]
 	if c.OS+"/"+c.Architecture != platform || c.Config.User != "65532:65532" || !slices.Equal(c.Config.Entrypoint, []string{program}) ||
 		len(c.RootFS.DiffIDs) != layers {
 		t.Errorf("%s for %s is for %s/%s: %+v", name, platform, c.OS, c.Architecture, c.Config)
@@ -154,7 +155,7 @@ func TestReleaseProvenance(t *testing.T) {
 		t.Errorf("subjects (-want +got):\n%s", diff)
 	}
 	dependencies := s.Predicate.BuildDefinition.ResolvedDependencies
-	if len(dependencies) != 4 || dependencies[0].Digest["gitCommit"] != strings.Repeat("ab", 20) || dependencies[1].Digest["sha256"] != "0123" {
+	if len(dependencies) != 5 || dependencies[0].Digest["gitCommit"] != strings.Repeat("ab", 20) || dependencies[1].Digest["sha256"] != "89ab" {
 		t.Errorf("made of %+v", dependencies)
 	}
 }

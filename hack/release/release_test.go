@@ -82,6 +82,8 @@ func prepare(t *testing.T, folder string) {
 		files["linux-"+arch+"/manager"] = program
 		files["linux-"+arch+"/loader"] = []byte("the loader for " + arch)
 		files["sysbench-"+arch+".tar"] = root.Bytes()
+		files["ca-certificates-"+arch+".tar"] = root.Bytes()
+		files["ca-certificates-"+arch+".packages"] = []byte("ca-certificates 2023 all 89ab\n")
 		files["sysbench-"+arch+".packages"] = []byte(strings.ReplaceAll(packages, "ARCH", arch))
 	}
 	files["linux-amd64/loader"] = program // its modules are read
@@ -185,8 +187,10 @@ func TestReleaseBills(t *testing.T) {
 	folder := released(t)
 	const yaml = "pkg:golang/sigs.k8s.io/yaml@"
 	for name, deb := range map[string][]string{
-		"kubectl-benchrun": nil, "manager": nil, "loader": nil,
+		"kubectl-benchrun": nil, "manager": nil,
+		"loader": {"pkg:deb/debian/ca-certificates@2023?arch=all"},
 		"loader-sysbench": {
+			"pkg:deb/debian/ca-certificates@2023?arch=all",
 			"pkg:deb/debian/sysbench@1.0.20%2Bds-5?arch=amd64", "pkg:deb/debian/mysql-common@5.8%2B1.1.0?arch=all",
 			"pkg:deb/debian/sysbench@1.0.20%2Bds-5?arch=arm64",
 		},
