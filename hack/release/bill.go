@@ -13,7 +13,7 @@ import (
 
 // writeBills of the plugin and of each image, and returns the packages of Debian's that are in these.
 func (r release) writeBills(plugin string) ([]debian, error) {
-	if err := writeBill("kubectl-benchrun", r.version, plugin, nil, filepath.Join(r.folder, "kubectl-benchrun.cdx.json")); err != nil {
+	if err := r.writeBill("kubectl-benchrun", plugin, nil); err != nil {
 		return nil, err
 	}
 	var all []debian
@@ -25,23 +25,24 @@ func (r release) writeBills(plugin string) ([]debian, error) {
 		all = appendNew(all, packages...)
 		// The compiler notes the same modules for all architectures.
 		program := r.built("linux-"+architectures[0], i.program)
-		if err := writeBill(i.name, r.version, program, packages, filepath.Join(r.folder, i.name+".cdx.json")); err != nil {
+		if err := r.writeBill(i.name, program, packages); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-// writeBill writes the modules that a program was compiled from, as the compiler has noted them in it, and the packages beside it.
-func writeBill(name, version, program string, packages []debian, path string) error {
+// writeBill writes the modules that a program was compiled from, as the compiler has noted them in it, and the packages beside
+// it.
+func (r release) writeBill(name, program string, packages []debian) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
 		return err
 	}
 	bill := cdx.NewBOM()
 	bill.Metadata = &cdx.Metadata{Component: &cdx.Component{
-		Type: cdx.ComponentTypeApplication, Name: name, Version: version, BOMRef: name,
-		PackageURL: "pkg:golang/" + info.Main.Path + "@" + version,
+		Type: cdx.ComponentTypeApplication, Name: name, Version: r.version, BOMRef: name,
+		PackageURL: "pkg:golang/" + info.Main.Path + "@" + r.version,
 		Licenses:   &cdx.Licenses{{License: &cdx.License{ID: "Apache-2.0"}}},
 	}}
 	components := []cdx.Component{{
@@ -64,7 +65,7 @@ func writeBill(name, version, program string, packages []debian, path string) er
 		})
 	}
 	bill.Components = &components
-	f, err := os.Create(path)
+	f, err := os.Create(filepath.Join(r.folder, name+".cdx.json"))
 	if err != nil {
 		return err
 	}

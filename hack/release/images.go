@@ -67,8 +67,8 @@ func (r release) buildImages() ([]built, error) {
 	return all, nil
 }
 
-// plain is an image whose entry in an index has no artifact type. It would be that of every image, and skopeo 1.9 (Debian 12) drops
-// it, which makes another index with another digest.
+// plain is an image whose entry in an index has no artifact type. It would be that of every image, and skopeo 1.9 (Debian 12)
+// drops it, which makes another index with another digest.
 type plain struct{ v1.Image }
 
 // ArtifactType is asked for by go-containerregistry.
@@ -84,7 +84,8 @@ func (r release) buildImage(i image, arch string) (v1.Image, error) {
 		layers = append(layers, mutate.Addendum{Layer: layer, History: v1.History{Created: v1.Time{Time: r.created}, CreatedBy: what}})
 	}
 	for _, name := range i.layers {
-		files, err := tarball.LayerFromFile(r.built(name+"-"+arch+".tar"), tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
+		path := r.built(name + "-" + arch + ".tar")
+		files, err := tarball.LayerFromFile(path, tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
 		if err != nil {
 			return nil, err
 		}

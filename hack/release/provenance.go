@@ -62,7 +62,8 @@ func (r release) writeProvenance(packages []debian) error {
 	build.ExternalParameters = map[string]string{"VERSION": r.version, "REGISTRY": r.registry}
 	build.ResolvedDependencies = []artifact{{URI: "git+" + source, Digest: map[string]string{"gitCommit": r.revision}}}
 	for _, p := range packages {
-		build.ResolvedDependencies = append(build.ResolvedDependencies, artifact{URI: p.url(), Digest: map[string]string{"sha256": p.sha256}})
+		deb := artifact{URI: p.url(), Digest: map[string]string{"sha256": p.sha256}}
+		build.ResolvedDependencies = append(build.ResolvedDependencies, deb)
 	}
 	s.Predicate.RunDetails.Builder.ID = script
 	text, err := json.MarshalIndent(s, "", "  ")

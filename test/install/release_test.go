@@ -28,7 +28,9 @@ func TestEnvtestChartOfARelease(t *testing.T) {
 		manager, loader, sysbench string
 	}{
 		"registry": {
-			release, []string{registry}, "example.com:5000/mine/manager:0.1.0@" + digest("a"),
+			release,
+			[]string{registry},
+			"example.com:5000/mine/manager:0.1.0@" + digest("a"),
 			"example.com:5000/mine/loader:0.1.0@" + digest("b"), "example.com:5000/mine/loader-sysbench:0.1.0@" + digest("c"),
 		},
 		"registry of the release": {
@@ -36,11 +38,14 @@ func TestEnvtestChartOfARelease(t *testing.T) {
 			"example.com/theirs/loader:0.1.0@" + digest("b"), "example.com/theirs/loader-sysbench:0.1.0@" + digest("c"),
 		},
 		"other tag and repository": {
-			release, []string{registry, "--set=image.tag=dev", "--set=loader.image.repository=example.com/other"},
+			release,
+			[]string{registry, "--set=image.tag=dev", "--set=loader.image.repository=example.com/other"},
 			"example.com:5000/mine/manager:dev", "example.com/other:0.1.0", "example.com:5000/mine/loader-sysbench:0.1.0@" + digest("c"),
 		},
 		"no release, one digest": {
-			"", []string{registry, "--set=image.digest=" + digest("d")}, "example.com:5000/mine/manager:0.1.0@" + digest("d"),
+			"",
+			[]string{registry, "--set=image.digest=" + digest("d")},
+			"example.com:5000/mine/manager:0.1.0@" + digest("d"),
 			"example.com:5000/mine/loader:0.1.0", "example.com:5000/mine/loader-sysbench:0.1.0",
 		},
 	} {

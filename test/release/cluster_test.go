@@ -59,7 +59,7 @@ func (u *user) startCluster(t *testing.T, nodeImage string) {
 func (u *user) startRegistry(t *testing.T) string {
 	t.Helper()
 	var host string
-	for _, gateway := range strings.Fields(u.do(t, "docker network inspect kind --format '{{range .IPAM.Config}}{{.Gateway}} {{end}}'")) {
+	for gateway := range strings.FieldsSeq(u.do(t, "docker network inspect kind --format '{{range .IPAM.Config}}{{.Gateway}} {{end}}'")) {
 		if ip := net.ParseIP(gateway); ip != nil && ip.To4() != nil {
 			host = gateway
 		}

@@ -193,7 +193,7 @@ func (u *user) try(t *testing.T, script string) {
 
 func (u *user) run(t *testing.T, script string) (string, error) {
 	t.Helper()
-	c := exec.Command("bash", "-euo", "pipefail", "-c", script) //nolint:noctx // t.Context() has ended when the test cleans up
+	c := exec.Command("bash", "-euo", "pipefail", "-c", script) // t.Context() has ended when the test cleans up
 	c.Dir, c.Env = u.folder, u.environment
 	out, err := c.CombinedOutput()
 	return string(out), err

@@ -93,7 +93,7 @@ func imageFiles(t *testing.T, arch string) map[string][]byte {
 	}
 	files, links := map[string][]byte{}, map[string]string{}
 	extracted := mutate.Extract(image)
-	defer extracted.Close() //nolint:errcheck // it was read to its end
+	defer extracted.Close()
 	for tr := tar.NewReader(extracted); ; {
 		header, err := tr.Next()
 		if errors.Is(err, io.EOF) {
