@@ -2,6 +2,12 @@
 {{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 50 | trimSuffix "-" }}{{ end }}
 {{- end }}
 
+{{- /* benchrun.clusterName begins the names of objects without a namespace: releases of the same name, each for a namespace of its
+own, must not share them. */}}
+{{- define "benchrun.clusterName" -}}
+{{ include "benchrun.fullname" . }}{{ if .Values.watchNamespace }}-{{ .Release.Namespace }}{{ end }}
+{{- end }}
+
 {{- define "benchrun.selector" -}}
 app.kubernetes.io/name: benchrun
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -16,6 +22,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 
 {{- define "benchrun.serviceAccount" -}}
+{{- if and .Values.serviceAccount.create (eq .Values.serviceAccount.name "default") }}
+{{- fail "serviceAccount.name is default, which every namespace has: set serviceAccount.create to false, or use another name" }}
+{{- end -}}
 {{ .Values.serviceAccount.name | default (include "benchrun.fullname" .) }}
 {{- end }}
 
