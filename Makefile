@@ -32,7 +32,7 @@ test: ## The tests that every change must pass: unit, API server, report page, l
 .PHONY: test-all
 test-all: ## Everything, the slow tests too; writes docs/test-results.md.
 	@hack/test.sh --record unit envtest page loader loader-sysbench loader-old loader-old-sysbench \
-	  loader-mysql loader-mysql-sysbench e2e faults samples fuzz
+	  loader-mysql loader-mysql-sysbench e2e faults samples release fuzz
 
 ##@ Cluster
 
@@ -69,8 +69,8 @@ build: ## Compile the binaries into bin/linux-ARCH, and the kubectl plugin for t
 	$(LIB) locked "build$$PWD" go_build -ldflags "$(LDFLAGS)" -o bin/kubectl-benchrun ./cmd/kubectl-benchrun
 
 .PHONY: release
-release: ## Make what is published of a version, in dist/: the plugin, its krew manifest, the chart, images, an SBOM; VERSION=v1.2.3.
-	hack/release.sh $(VERSION)
+release: ## Make what is published of a version, in dist/: images, chart, plugin; VERSION=v1.2.3, REGISTRY=…, KEY=FILE of minisign.
+	@REGISTRY='$(REGISTRY)' KEY='$(KEY)' hack/release.sh $(VERSION)
 
 ##@ Develop
 
@@ -164,6 +164,10 @@ test-faults: ## What goes wrong on a cluster, and what others in it do: Pods del
 .PHONY: test-samples
 test-samples: ## Each sample and each publication's small twin, on the kind cluster, to its end.
 	@hack/test.sh samples
+
+.PHONY: test-release
+test-release: ## A release, made and installed by its files alone, as README and docs say, in an empty kind cluster of its own.
+	@hack/test.sh release
 
 .PHONY: test-fuzz
 test-fuzz: ## The wire format, the status and what reads the files and output of others, each fuzzed for half a minute.

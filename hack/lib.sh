@@ -131,7 +131,7 @@ tool() { "$(tool_path "$1")" "${@:2}"; }
 
 tool_path() {
 	local module key
-	module=$(grep -lE "/$1\$" "$HACK"/tools/{,*/}go.mod)
+	module=$(grep -lE "/$1\$" "$HACK"/tools/{,*/}go.mod | head -n 1) # helm is Helm 4; v3/cmd/helm is Helm 3, which is further down
 	# The Go version is part of the key: golangci-lint refuses code newer than the Go it was built with.
 	key=tools/$1-$(go env GOVERSION)-$(fingerprint "$module" "${module%.mod}.sum")
 	cached "$key" build_tool "$1" "$module"

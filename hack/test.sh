@@ -5,7 +5,8 @@
 # writes each layer's result to docs/test-results.md as soon as it is there, with date and commit, and leaves the other layers'
 # lines alone. Layers: unit, envtest, page (report pages in a browser), loader (MariaDB 11.8), loader-old (10.11), loader-mysql
 # (MySQL 9.7), the same with -sysbench, e2e, faults (what goes wrong on a cluster), reliability (the cases of
-# docs/reliability.md), samples (each to its end, and the servers of the publications in full), fuzz. FLAGS go to Ginkgo.
+# docs/reliability.md), samples (each to its end, and the servers of the publications in full), release (what is published, installed
+# in a cluster of its own), fuzz. FLAGS go to Ginkgo.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -126,6 +127,21 @@ e2e() {
 	tally "$1"
 }
 
+# release makes a release, of the plugin for this machine alone, and has the tests install it.
+release() {
+	local version=v0.0.0-test images public=$BIN/release.pub key=$BIN/release.key
+	have skopeo || apt_install skopeo || die "install skopeo: the tests copy images to a registry with it"
+	have minisign || apt_install minisign || die "install minisign: the tests verify a signature with it"
+	images=$("$HACK/images.sh" node mariadb:11.8)
+	minisign -G -f -W -p "$public" -s "$key" >/dev/null
+	DIST=$BIN/release PLATFORMS=linux-$(go env GOARCH) KEY=$key REGISTRY='' "$HACK/release.sh" "$version" >/dev/null
+	BENCHRUN_HELM_4=$(tool_path helm) BENCHRUN_HELM_3=$(tool_path v3/cmd/helm) BENCHRUN_KIND=$(tool_path kind)
+	export BENCHRUN_HELM_4 BENCHRUN_HELM_3 BENCHRUN_KIND BENCHRUN_RELEASE=$BIN/release BENCHRUN_RELEASE_VERSION=$version
+	export BENCHRUN_NODE_IMAGE=${images%%$'\n'*} BENCHRUN_PUBLIC_KEY=$public
+	tests release -tags release -timeout 60m ./test/release
+	tally release
+}
+
 fuzz() {
 	local target names=() worst=0
 	for target in mysqlwire.FuzzReader finding.FuzzMerge result.FuzzReadDocument result.FuzzDecodeSummary workload/sysbench/output.FuzzParse workload/delimited.FuzzReader \
@@ -149,7 +165,7 @@ layers() {
 	local layer
 	for layer; do
 		case $layer in
-		unit | envtest | page | fuzz) "$layer" ;;
+		unit | envtest | page | release | fuzz) "$layer" ;;
 		e2e | faults | reliability | samples) e2e "$layer" ;;
 		loader) loader "$layer" mariadb:11.8 MySQL ;;
 		loader-sysbench) sysbench "$layer" mariadb:11.8 MySQL ;;
@@ -157,7 +173,7 @@ layers() {
 		loader-old-sysbench) sysbench "$layer" mariadb:10.11 MySQL ;;
 		loader-mysql) loader "$layer" mysql:9.7 MariaDB ;;
 		loader-mysql-sysbench) sysbench "$layer" mysql:9.7 MariaDB ;;
-		*) die "layer $layer is not known: unit, envtest, page, loader, loader-old, loader-mysql, each of these three with -sysbench, e2e, faults, reliability, samples, fuzz" ;;
+		*) die "layer $layer is not known: unit, envtest, page, loader, loader-old, loader-mysql, each of these three with -sysbench, e2e, faults, reliability, samples, release, fuzz" ;;
 		esac
 	done
 }

@@ -38,13 +38,13 @@ type krewSelector struct {
 }
 
 // releases is where the archives of a version can be downloaded.
-const releases = "https://github.com/benchrun-dev/benchrun/releases/download"
+const releases = source + "/releases/download"
 
 func writeKrew(version string, platforms []platform, path string) error {
 	plugin := krewPlugin{
 		APIVersion: "krew.googlecontainertools.github.com/v1alpha2", Kind: "Plugin", Metadata: map[string]string{"name": "benchrun"},
 		Spec: krewSpec{
-			Version: version, Homepage: "https://github.com/benchrun-dev/benchrun",
+			Version: version, Homepage: source,
 			ShortDescription: "Run, watch and compare database benchmarks",
 			Description: "Creates BenchmarkRuns and BenchmarkComparisons, shows their progress, prints and compares their results,\n" +
 				"and packs them so that others can measure the same. Needs the Benchrun operator in the cluster.\n",

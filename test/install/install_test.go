@@ -52,7 +52,7 @@ func TestEnvtestChartNeedsImages(t *testing.T) {
 	for i, value := range []string{"image.repository", "loader.image.repository", "loader.sysbenchImage.repository"} {
 		t.Run(value, func(t *testing.T) {
 			_, err := helm(t, slices.Delete(slices.Clone(images), i, i+1)...)
-			want := value + " is not set: Benchrun publishes no images, so build this one, push it and name it here"
+			want := "neither registry nor " + value + " is set: name the registry that has the images"
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("helm template says %v, want %q", err, want)
 			}
@@ -78,15 +78,15 @@ func TestEnvtestKustomizationNamesNoImage(t *testing.T) {
 	}
 }
 
-// The README's commands install every image by the name that its reader gives.
-func TestEnvtestReadmeInstalls(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+// The commands of CONTRIBUTING.md install every image by the name that its reader gives.
+func TestEnvtestWhatIsBuiltIsInstalled(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	overlay := regexp.MustCompile(`(?s)cat >bin/install/kustomization\.yaml <<END\n(.*?)\nEND\n`).FindSubmatch(text)
 	if overlay == nil {
-		t.Fatal("README.md has no kustomization")
+		t.Fatal("CONTRIBUTING.md has no kustomization")
 	}
 	checkout := t.TempDir()
 	if err := os.CopyFS(filepath.Join(checkout, "config"), os.DirFS(filepath.Join(root, "config"))); err != nil {

@@ -52,7 +52,13 @@ func eventually(t *testing.T, what string, condition func(context.Context) bool)
 // helm renders the chart.
 func helm(t *testing.T, args ...string) ([]*unstructured.Unstructured, error) {
 	t.Helper()
-	args = append([]string{"template", "benchrun", "charts/benchrun", "--namespace=" + namespace}, args...)
+	return helmChart(t, "charts/benchrun", args...)
+}
+
+// helmChart renders a chart in another folder.
+func helmChart(t *testing.T, chart string, args ...string) ([]*unstructured.Unstructured, error) {
+	t.Helper()
+	args = append([]string{"template", "benchrun", chart, "--namespace=" + namespace}, args...)
 	return output(t, exec.CommandContext(t.Context(), "bash", append([]string{"-c", `. hack/lib.sh; tool helm "$@"`, "helm"}, args...)...))
 }
 

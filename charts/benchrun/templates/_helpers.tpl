@@ -2,6 +2,12 @@
 {{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 50 | trimSuffix "-" }}{{ end }}
 {{- end }}
 
+{{- /* benchrun.clusterName begins the names of objects without a namespace: releases of the same name, each for a namespace of its
+own, must not share them. */}}
+{{- define "benchrun.clusterName" -}}
+{{ include "benchrun.fullname" . }}{{ if .Values.watchNamespace }}-{{ .Release.Namespace }}{{ end }}
+{{- end }}
+
 {{- define "benchrun.selector" -}}
 app.kubernetes.io/name: benchrun
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -16,6 +22,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 
 {{- define "benchrun.serviceAccount" -}}
+{{- if and .Values.serviceAccount.create (eq .Values.serviceAccount.name "default") }}
+{{- fail "serviceAccount.name is default, which every namespace has: set serviceAccount.create to false, or use another name" }}
+{{- end -}}
 {{ .Values.serviceAccount.name | default (include "benchrun.fullname" .) }}
 {{- end }}
 
@@ -25,16 +34,30 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
   namespace: {{ .Release.Namespace }}
 {{- end }}
 
-{{- /* benchrun.image is the name of one of the three images: value is its place in values.yaml. */}}
+{{- /* benchrun.image is the name of one of the three images: value is its place in values.yaml, name that of the release's own.
+A chart of a release has files/release.yaml, with their digests, and maybe their registry. */}}
 {{- define "benchrun.image" -}}
-{{- $message := printf "%s.repository is not set: Benchrun publishes no images, so build this one, push it and name it here (README.md, Install)" .value }}
-{{- $repository := required $message .image.repository }}
-{{- printf "%s:%s" $repository (.image.tag | default .root.Chart.AppVersion) }}
+{{- $release := .root.Files.Get "files/release.yaml" | fromYaml }}
+{{- $registry := .root.Values.registry | default $release.registry }}
+{{- $repository := .image.repository }}
+{{- if and $registry (not $repository) }}
+{{- $repository = printf "%s/%s" (trimSuffix "/" $registry) .name }}
+{{- end }}
+{{- $message := printf "neither registry nor %s.repository is set: name the registry that has the images (README.md, Install)" .value }}
+{{- $image := printf "%s:%s" (required $message $repository) (.image.tag | default .root.Chart.AppVersion) }}
+{{- if .image.digest }}
+{{- $image = printf "%s@%s" $image .image.digest }}
+{{- else if not (or .image.repository .image.tag) }}
+{{- with get ($release.digests | default dict) .name }}
+{{- $image = printf "%s@%s" $image . }}
+{{- end }}
+{{- end }}
+{{- $image }}
 {{- end }}
 
 {{- /* benchrun.managerImage is completed with the registry as the manager itself does it for the other images. */}}
 {{- define "benchrun.managerImage" -}}
-{{- $image := include "benchrun.image" (dict "root" . "value" "image" "image" .Values.image) }}
+{{- $image := include "benchrun.image" (dict "root" . "value" "image" "name" "manager" "image" .Values.image) }}
 {{- if and .Values.imageRegistry (not (regexMatch "^(localhost|[^/]*[.:][^/]*)/" $image)) }}
 {{- $image = printf "%s/%s" (trimSuffix "/" .Values.imageRegistry) $image }}
 {{- end }}

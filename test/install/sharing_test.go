@@ -1,0 +1,81 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package install
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+// Two releases of the same name, each for its own namespace, have no object in common: Helm refuses to install the second one else.
+func TestEnvtestReleasesOfTheSameNameShareNothing(t *testing.T) {
+	common := append(slices.Clone(images), "--set=crds.enabled=false", "--set=metrics.enabled=true",
+		"--set=metrics.readers[0].namespace=monitoring", "--set=metrics.readers[0].name=prometheus")
+	owner := map[string]string{}
+	for _, in := range []string{"team-a", "team-b"} {
+		objects, err := helm(t, append(slices.Clone(common), "--namespace="+in, "--set=watchNamespace="+in)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range objects {
+			name := o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName()
+			if other, taken := owner[name]; taken {
+				t.Errorf("the releases in %s and %s both have %s", other, in, name)
+			}
+			owner[name] = in
+			var binding rbacv1.ClusterRoleBinding
+			if o.GetKind() == "ClusterRoleBinding" {
+				find(t, objects, "ClusterRoleBinding", o.GetName(), &binding)
+				find(t, objects, "ClusterRole", binding.RoleRef.Name, new(rbacv1.ClusterRole))
+			}
+		}
+	}
+	if len(owner) < 20 {
+		t.Errorf("there are %d objects alone", len(owner))
+	}
+}
+
+// A ServiceAccount that exists can be used. The one that every namespace has is not taken over.
+func TestEnvtestExistingServiceAccount(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args    []string
+		account string
+		created bool
+		err     string
+	}{
+		"by default":         {account: "benchrun", created: true},
+		"another name":       {args: []string{"--set=serviceAccount.name=mine"}, account: "mine", created: true},
+		"an existing one":    {args: []string{"--set=serviceAccount.create=false", "--set=serviceAccount.name=mine"}, account: "mine"},
+		"default":            {args: []string{"--set=serviceAccount.create=false", "--set=serviceAccount.name=default"}, account: "default"},
+		"default, once more": {args: []string{"--set=serviceAccount.name=default"}, err: "set serviceAccount.create to false"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects, err := helm(t, append(slices.Clone(images), tc.args...)...)
+			if tc.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.err) {
+					t.Errorf("helm says %v, want %q", err, tc.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			created := false
+			for _, o := range objects {
+				created = created || o.GetKind() == "ServiceAccount" && o.GetName() == tc.account
+			}
+			var binding rbacv1.ClusterRoleBinding
+			find(t, objects, "ClusterRoleBinding", "-manager", &binding)
+			used := deployment(t, objects).Spec.Template.Spec.ServiceAccountName
+			if created != tc.created || used != tc.account || binding.Subjects[0].Name != tc.account {
+				t.Errorf("created: %t, used: %s, may: %s", created, used, binding.Subjects[0].Name)
+			}
+		})
+	}
+}
