@@ -131,7 +131,8 @@ func TestCompareImagesErrors(t *testing.T) {
 		"two runs":     {valid + "---\n" + valid, []string{"-f", "-", "a:1", "a:2"}, "needs a file with one BenchmarkRun"},
 		"no such list": {valid, []string{"-f", "-", "--images", "none"}, "none"},
 		"set": {
-			valid, []string{"-f", "-", "a:1", "a:2", "--set", "rounds=3"},
+			valid,
+			[]string{"-f", "-", "a:1", "a:2", "--set", "rounds=3"},
 			`--set rounds=3: spec has no field "rounds"; it has alternation, baseline`,
 		},
 		"names too long": {
