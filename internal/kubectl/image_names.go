@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -21,11 +20,6 @@ const maxVariantName = 20
 
 // digestDigits are enough of a digest to tell images apart.
 const digestDigits = 12
-
-var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
-
-// mysqlImages are the names of repositories, without their folders, whose servers are MySQL or what was made of it.
-var mysqlImages = regexp.MustCompile(`mysql|percona`)
 
 // variantNames are the names of variants with these images: the tags, or the first digits of the digests; with the names of the
 // repositories before them if there are several repositories. There are two images at least, and none stands there twice.
@@ -71,7 +65,9 @@ func repositoryOf(reference containername.Reference) string {
 
 // freeVariant is a text as the name of a variant, with a number behind it if that is taken.
 func freeVariant(text string, taken map[string]bool) string {
-	label := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(text), "-"), "-")
+	label := strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}), "-")
 	for n, suffix := 1, ""; ; n, suffix = n+1, "-"+strconv.Itoa(n+1) {
 		name := strings.TrimRight(label[:min(len(label), maxVariantName-len(suffix))], "-") + suffix
 		if !taken[name] {
@@ -94,7 +90,7 @@ func databaseOf(image, other string) map[string]any {
 	switch repository := repositoryOf(reference); {
 	case strings.Contains(repository, "mariadb"):
 		of = engine.MariaDB.Name
-	case mysqlImages.MatchString(repository):
+	case strings.Contains(repository, "mysql"), strings.Contains(repository, "percona"): // which is made of MySQL
 		of = engine.MySQL.Name
 	}
 	if of != other {
