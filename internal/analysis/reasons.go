@@ -100,7 +100,8 @@ func connections(c *v1alpha1.Claim) int {
 
 // placeOfRun by the records of its points.
 func placeOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) place {
-	at, nodeCPUs := place{waits: plan.WritesThrough(&run.Spec.Database)}, 0
+	waits, known := plan.CommitsWait(&run.Spec.Database)
+	at, nodeCPUs := place{waits: known && waits}, 0
 	for i := range points {
 		for _, r := range points[i].Records {
 			if f := r.Fingerprint; f != nil {
@@ -110,7 +111,7 @@ func placeOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) place {
 				}
 			}
 			for _, m := range r.Summary.Metrics {
-				at.waits = at.waits || waitsForDisk(m.Name, m.Value)
+				at.waits = at.waits || !known && waitsForDisk(m.Name, m.Value)
 			}
 		}
 	}

@@ -101,8 +101,8 @@ func ofPools(named []string, comparison *v1alpha1.BenchmarkComparison, p *Compar
 
 // variantWaits says whether the commits of a variant wait for the disk.
 func variantWaits(p *ComparisonPlan, runs *ComparisonRuns, variant int) bool {
-	if plan.WritesThrough(&p.Variants[variant].Run.Spec.Database) {
-		return true
+	if wait, known := plan.CommitsWait(&p.Variants[variant].Run.Spec.Database); known {
+		return wait
 	}
 	for i, m := range runs.Members {
 		if m.Measured == nil || p.Members[i].Variant != variant {

@@ -44,19 +44,22 @@ func TestReasonsOfComparisonClaims(t *testing.T) {
 	for name, tc := range map[string]struct {
 		variant string
 		fsyncs  float64
+		flush   int32
 		through bool
 		want    string
 	}{
-		"a fast disk":                           {"lazy", 1, false, reason},
-		"a fast disk, commits that do not wait": {"lazy", 0, false, ""},
-		"a fast disk, log written through":      {"lazy", 0, true, reason},
-		"a slow disk":                           {"durable", 1, false, ""},
+		"a fast disk":                                {"lazy", 1, 1, false, reason},
+		"a fast disk, commits that do not wait":      {"lazy", 0, 1, false, ""},
+		"a fast disk, log written through":           {"lazy", 0, 1, true, reason},
+		"a fast disk, for which large loads wait":    {"lazy", 7, 0, false, ""},
+		"a fast disk, written through once a second": {"lazy", 7, 2, true, ""},
+		"a slow disk":                                {"durable", 1, 1, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := testutil.Pair(testutil.FixedRounds(6), func(s *v1alpha1.BenchmarkComparison) {
 				s.Spec.Template.Spec.Workload.CommitSize.RowsPerCommit = 0
 				s.Spec.Template.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
-				s.Spec.Template.Spec.Database.Settings.FlushLogAtTrxCommit = ptr.To[int32](1)
+				s.Spec.Template.Spec.Database.Settings.FlushLogAtTrxCommit = ptr.To(tc.flush)
 				if tc.through {
 					s.Spec.Template.Spec.Database.Variables = map[string]v1alpha1.VariableValue{"innodb_log_file_write_through": "ON"}
 				}

@@ -41,8 +41,9 @@ func (d Durable) missed(variables map[string]string) (Durable, bool) {
 	return Durable{d.Variable, value}, known && value != d.Value
 }
 
-// WritesThrough says whether a server with these settings writes each commit to the disk without fsync calls.
-func (e *Engine) WritesThrough(settings []Setting) bool {
+// CommitsWait says whether a commit waits for the disk on a server with these settings. They do not tell (known is false) if the
+// log is not written through: then the fsync calls that the server counts do.
+func (e *Engine) CommitsWait(settings []Setting) (wait, known bool) {
 	through, durable := false, true
 	for _, s := range settings {
 		switch s.Name {
@@ -52,5 +53,5 @@ func (e *Engine) WritesThrough(settings []Setting) bool {
 			durable = s.Value == e.Durability.Commit.Value
 		}
 	}
-	return through && durable
+	return durable, through || !durable
 }

@@ -62,9 +62,12 @@ func BinaryLog(db *v1alpha1.DatabaseSpec) engine.Setting {
 	return e.Options.BinaryLog(true)
 }
 
-// WritesThrough says whether the server of a specification writes each commit to the disk without fsync calls, which it could
-// count.
-func WritesThrough(db *v1alpha1.DatabaseSpec) bool {
+// CommitsWait says whether commits on the server of a specification wait for the disk. If known is false, the fsync calls that
+// the server counts tell.
+func CommitsWait(db *v1alpha1.DatabaseSpec) (wait, known bool) {
 	e, err := engine.ByName(string(db.Engine))
-	return err == nil && e.WritesThrough(Settings(e, db))
+	if err != nil {
+		return false, false
+	}
+	return e.CommitsWait(Settings(e, db))
 }

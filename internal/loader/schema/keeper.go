@@ -27,11 +27,14 @@ type Keeper struct {
 	id result.Identity
 	// borrowed is the schema of a server that is not the run's.
 	borrowed bool
+	// created: this process made the schema, which may not be noted in it yet. used: it may hold what Benchrun has made.
+	created, used bool
 }
 
 // Acquire takes the server's schema for this attempt, within the given time, and makes it if it is not there. An earlier attempt
 // of the same run that still holds it, because its node is cut off, is thrown out; another run is waited for. A schema that
-// holds what is not Benchrun's is left alone.
+// holds what is not Benchrun's is left alone. With an error, a keeper that is not nil is for Remove alone: something was made
+// before the error.
 func Acquire(
 	ctx context.Context, db *sql.DB, d *dialect.Dialect, server *result.Server, id result.Identity, atMost time.Duration,
 ) (*Keeper, error) {
@@ -49,7 +52,10 @@ func Acquire(
 	} {
 		if err := step(ctx); err != nil {
 			k.Close()
-			return nil, err
+			if !k.used {
+				k = nil
+			}
+			return k, err
 		}
 	}
 	return k, nil

@@ -136,6 +136,43 @@ func TestIntegrationKilledBesideSomebodyElse(t *testing.T) {
 	}
 }
 
+// An attempt that is interrupted while it takes the schema removes what it has made until then, and nothing else.
+func TestIntegrationInterruptedWhileTaking(t *testing.T) {
+	db := newServer(t)
+	for step, stop := range map[string]func(*dialect.Dialect){
+		"before the schema":  func(d *dialect.Dialect) { d.Schemas.Create = "not SQL " },
+		"after the schema":   func(d *dialect.Dialect) { d.Tables.Objects = "not SQL" },
+		"before the note":    func(d *dialect.Dialect) { d.Tables.InsertNew = "not SQL" },
+		"before the attempt": func(d *dialect.Dialect) { d.Tables.Attempts = "not SQL" },
+	} {
+		for _, precious := range []bool{false, true} {
+			mustExec(t, db, "DROP DATABASE IF EXISTS "+testSchema)
+			d := *testDialect
+			stop(&d)
+			k, err := Acquire(t.Context(), db, &d, &result.Server{Schema: testSchema, Borrowed: true}, result.Identity{RunUID: "run"}, time.Second)
+			if err == nil {
+				t.Fatalf("%s: it was taken", step)
+			}
+			if step == "before the schema" {
+				if k != nil {
+					t.Errorf("%s: %v", step, k.Remove(t.Context(), db))
+				}
+				continue
+			}
+			if precious {
+				mustExec(t, db, "CREATE TABLE "+testSchema+".precious (id INT)")
+			}
+			if err := k.Remove(t.Context(), db); (err != nil) != precious {
+				t.Errorf("%s: removing: %v", step, err)
+			}
+			exists := 0
+			if err := db.QueryRow(testDialect.Schemas.Exists, testSchema).Scan(&exists); err != nil || (exists > 0) != precious {
+				t.Errorf("%s: the schema exists: %d, %v", step, exists, err)
+			}
+		}
+	}
+}
+
 // A run that was interrupted leaves the schema alone if another one has taken it.
 func TestIntegrationRemoveAfterAnotherHasTakenIt(t *testing.T) {
 	db := newServer(t)

@@ -18,7 +18,11 @@ func (k *Keeper) adopt(ctx context.Context) error {
 		return fmt.Errorf("looking for the schema %s: %w", k.schema, err)
 	}
 	if exists == 0 {
-		if err := k.exec(ctx, k.dialect.Schemas.Create+k.dialect.QuotedName(k.schema)); err != nil {
+		err := k.exec(ctx, k.dialect.Schemas.Create+k.dialect.QuotedName(k.schema))
+		// Without an answer, the server may have made it.
+		k.created = err == nil || !k.dialect.Errors.Answered(err)
+		k.used = k.created
+		if err != nil {
 			return err
 		}
 		if err := k.makeObjectsTable(ctx); err != nil {
@@ -40,6 +44,7 @@ func (k *Keeper) adopt(ctx context.Context) error {
 				"name a schema that does not exist or is empty", k.schema, listed(foreign))
 		}
 	}
+	k.used = true
 	if err := k.makeObjectsTable(ctx); err != nil {
 		return err
 	}

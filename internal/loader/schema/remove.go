@@ -35,7 +35,7 @@ func (k *Keeper) Remove(ctx context.Context, db *sql.DB) (err error) {
 	if err := k.noteUnfinished(ctx, &h); err != nil {
 		return err
 	}
-	return h.remove(ctx)
+	return h.remove(ctx, k.created)
 }
 
 // noteUnfinished notes what was made until Making was interrupted.
@@ -51,19 +51,22 @@ func (k *Keeper) noteUnfinished(ctx context.Context, h *holding) error {
 	return h.note(ctx, foreign...)
 }
 
-func (h *holding) remove(ctx context.Context) error {
+// remove what is noted; and the schema, if that is noted, or was created and perhaps not noted any more.
+func (h *holding) remove(ctx context.Context, created bool) error {
 	made, known, err := h.made(ctx)
-	if err != nil || !known {
+	if err != nil || !known && !created {
 		return err
 	}
-	if err := h.drop(ctx); err != nil {
-		return err
+	if known {
+		if err := h.drop(ctx); err != nil {
+			return err
+		}
 	}
 	others, _, err := h.foreign(ctx)
 	if err != nil {
 		return err
 	}
-	ours := slices.Contains(made, object{kindSchema, h.schema})
+	ours := created || slices.Contains(made, object{kindSchema, h.schema})
 	if ours && len(others) == 0 {
 		return h.exec(ctx, h.dialect.Schemas.Drop+h.dialect.QuotedName(h.schema))
 	}
