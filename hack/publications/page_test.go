@@ -118,6 +118,18 @@ func TestPageGolden(t *testing.T) {
 	testutil.Golden(t, "page.golden", []byte(text))
 }
 
+// TestUpToDate: the page in the repository is what this program makes of what was measured: nobody edits it.
+func TestUpToDate(t *testing.T) {
+	want, err := pageOf(t, "../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	have, err := os.ReadFile("../../docs/publications.md")
+	if err != nil || string(have) != want {
+		t.Errorf("docs/publications.md is not up to date: run `make publications-page` (%v)", err)
+	}
+}
+
 // What was measured of a file that has changed since says so, also where the tree was not clean; comments do not matter.
 func TestChangedFile(t *testing.T) {
 	const said = "**The file has changed since then**"
