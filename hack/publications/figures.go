@@ -43,14 +43,16 @@ const estimate = "estimatedSeconds"
 type compared struct {
 	*reported
 	figures []report.Figure
-	units   map[string]string
+	// by are the labels in which they differ.
+	by    []string
+	units map[string]string
 	// published and here are how much was loaded, if the figures are to be divided by it.
 	published, here work
 }
 
 // comparedTable is a table of the report with published figures; nil if it has none.
 func (r *reported) comparedTable(t *report.RequestedTable) *compared {
-	c := &compared{reported: r, units: map[string]string{}}
+	c := &compared{reported: r, by: t.By, units: map[string]string{}}
 	withFigures := map[string]bool{}
 	for _, f := range t.Figures {
 		withFigures[f.Metric] = withFigures[f.Metric] || f.Published > 0
@@ -148,8 +150,7 @@ func (c *compared) figure(is func(*report.Figure) bool) *report.Figure {
 // table of where, the published figure and that of here: each with its share of the whole, if there is one, and with how many
 // times the first of its metric it is.
 func (c *compared) table() string {
-	labels := labelsOf(c.figures)
-	header := slices.Concat([]string{"metric"}, labels)
+	header := slices.Concat([]string{"metric"}, c.by)
 	for _, whose := range []string{"published", "here"} {
 		header = append(header, whose)
 		if whole := c.whole(); whole != "" {
@@ -161,8 +162,8 @@ func (c *compared) table() string {
 	for i := range c.figures {
 		f := &c.figures[i]
 		cells := []string{f.Metric + ", " + c.unit(f.Metric)}
-		for _, name := range labels {
-			cells = append(cells, plain(valueOf(f, name)))
+		for _, name := range c.by {
+			cells = append(cells, plain(f.Label(name)))
 		}
 		published := func(f *report.Figure) float64 { v, _ := c.values(f); return v }
 		here := func(f *report.Figure) float64 { _, v := c.values(f); return v }
@@ -191,40 +192,4 @@ func number(v float64) string {
 		return ""
 	}
 	return stats.Format(v)
-}
-
-const variantLabel = "variant"
-
-// labelsOf figures are what they differ in: the variant and parameters.
-func labelsOf(list []report.Figure) []string {
-	values := map[string][]string{}
-	for i := range list {
-		names := []string{variantLabel}
-		for name := range list[i].Parameters {
-			names = append(names, name)
-		}
-		for _, name := range names {
-			if v := valueOf(&list[i], name); !slices.Contains(values[name], v) {
-				values[name] = append(values[name], v)
-			}
-		}
-	}
-	var labels []string
-	for name, of := range values {
-		if len(of) > 1 && name != variantLabel {
-			labels = append(labels, name)
-		}
-	}
-	slices.Sort(labels)
-	if len(values[variantLabel]) > 1 {
-		labels = append([]string{variantLabel}, labels...)
-	}
-	return labels
-}
-
-func valueOf(f *report.Figure, label string) string {
-	if label == variantLabel {
-		return f.Variant
-	}
-	return f.Parameters[label]
 }

@@ -36,7 +36,7 @@ func TestSecondsOfUnequalSizes(t *testing.T) {
 		return asking(v1alpha1.WorkloadSpec{TPROCHLoad: &v1alpha1.TPROCHLoadWorkload{ScaleFactor: factor}})
 	}
 	r := &reported{of: of("0.05"), full: of("1"), headline: result.Metric{Name: "totalSeconds", Unit: "s", Better: "lower"}}
-	got := r.comparedTable(&report.RequestedTable{Figures: []report.Figure{
+	got := r.comparedTable(&report.RequestedTable{By: []string{"variant"}, Figures: []report.Figure{
 		figure("off", "lineitemSeconds", "s", 115.075, 2.5, nil), figure("off", "totalSeconds", "s", 140.364, 3.25, nil),
 		figure("on", "lineitemSeconds", "s", 107.87, 2, nil), figure("on", "totalSeconds", "s", 134.897, 2.5, nil),
 	}})
@@ -63,7 +63,7 @@ func TestFiguresOfUnfinishedLoads(t *testing.T) {
 		of: of(300_000), full: of(1_000_000_000), headline: result.Metric{Name: "terminalRowsPerSecond", Unit: "rows/s", Better: "higher"},
 		rows: map[string]float64{"storageEngine=InnoDB": 100_000, "storageEngine=MyISAM": 300_000},
 	}
-	got := r.comparedTable(&report.RequestedTable{Figures: []report.Figure{
+	got := r.comparedTable(&report.RequestedTable{By: []string{"storageEngine"}, Figures: []report.Figure{
 		figure("", "elapsedSeconds", "s", 1_693_440, 30, at("InnoDB")),
 		figure("", "estimatedSeconds", "s", 0, 90, at("InnoDB")),
 		figure("", "terminalRowsPerSecond", "rows/s", 404, 3000, at("InnoDB")),

@@ -3,13 +3,14 @@
 
 package main
 
-import "strings"
+import (
+	"strings"
 
-// markup is what makes links, images, HTML, emphasis and cells of a text in Markdown.
-var markup = strings.NewReplacer(`\`, `\\`, "[", `\[`, "<", `\<`, "|", `\|`, "*", `\*`, "\n", " ")
+	"github.com/benchrun-dev/benchrun/internal/report"
+)
 
-// plain is a text in one line that is nothing but a text.
-func plain(text string) string { return markup.Replace(text) }
+// plain is a text in one line that is nothing but a text, without emphasis too.
+func plain(text string) string { return strings.ReplaceAll(report.MarkdownCell(text), "*", `\*`) }
 
 // table of rows, of which the first is the header. Cells are Markdown.
 func table(rows [][]string) string {

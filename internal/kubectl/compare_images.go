@@ -4,6 +4,7 @@
 package kubectl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -84,18 +85,24 @@ func (v *versions) comparison(o *creation, images []string) (*unstructured.Unstr
 		}
 		images = append(images, listed...)
 	}
-	comparison, left, err := ofImages(objects[0], images)
+	run := objects[0]
+	spec, left, err := ofImages(run, images)
 	if err != nil {
 		return nil, err
 	}
 	if len(left) > 0 {
 		say(o.streams.ErrOut, "left out, because a comparison decides it: "+strings.Join(left, ", "))
 	}
-	if v.name != "" {
-		comparison.SetName(v.name)
+	if err := setAll(reflect.TypeFor[v1alpha1.BenchmarkComparisonSpec](), spec, v.settings); err != nil {
+		return nil, err
 	}
-	spec := comparison.Object["spec"].(map[string]any) //nolint:forcetypeassert // ofImages has made it
-	return comparison, setAll(reflect.TypeFor[v1alpha1.BenchmarkComparisonSpec](), spec, v.settings)
+	comparison := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	comparison.SetAPIVersion(v1alpha1.GroupVersion.String())
+	comparison.SetKind(plan.ComparisonKind)
+	comparison.SetName(cmp.Or(v.name, run.GetName()))
+	comparison.SetNamespace(run.GetNamespace())
+	comparison.SetLabels(plan.QueueLabels(run.GetLabels()))
+	return comparison, nil
 }
 
 // linesOf a file, without those that are empty or comments.
@@ -119,9 +126,9 @@ func linesOf(name string, stdin io.Reader) ([]string, error) {
 	return lines, nil
 }
 
-// ofImages is the comparison of a run with these images, and what of the run it has no place for.
-func ofImages(run *unstructured.Unstructured, images []string) (comparison *unstructured.Unstructured, left []string, err error) {
-	names, err := variantNames(images)
+// ofImages is the specification of the comparison of a run with these images, and what of the run it has no place for.
+func ofImages(run *unstructured.Unstructured, images []string) (spec map[string]any, left []string, err error) {
+	references, err := parseImages(images)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -129,7 +136,8 @@ func ofImages(run *unstructured.Unstructured, images []string) (comparison *unst
 	if err != nil {
 		return nil, nil, err
 	}
-	spec := map[string]any{"template": map[string]any{"spec": template}}
+	names := variantNames(references)
+	spec = map[string]any{"template": map[string]any{"spec": template}}
 	left = handOver(template, spec)
 	database, _ := template["database"].(map[string]any)
 	if database == nil {
@@ -137,25 +145,16 @@ func ofImages(run *unstructured.Unstructured, images []string) (comparison *unst
 		template["database"] = database
 	}
 	engine, _ := database["engine"].(string)
-	baseline := databaseOf(images[0], engine)
-	maps.Copy(database, baseline)
-	if e, changed := baseline["engine"].(string); changed {
-		engine = e
-	}
+	maps.Copy(database, databaseOf(references[0], engine))
+	engine, _ = database["engine"].(string)
 	variants := []any{map[string]any{"name": names[0], "title": images[0]}}
-	for i, image := range images[1:] {
+	for i, reference := range references[1:] {
 		variants = append(variants, map[string]any{
-			"name": names[i+1], "title": image, "database": databaseOf(image, engine),
+			"name": names[i+1], "title": images[i+1], "database": databaseOf(reference, engine),
 		})
 	}
 	spec["variants"] = variants
-	comparison = &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
-	comparison.SetAPIVersion(v1alpha1.GroupVersion.String())
-	comparison.SetKind(plan.ComparisonKind)
-	comparison.SetName(run.GetName())
-	comparison.SetNamespace(run.GetNamespace())
-	comparison.SetLabels(plan.QueueLabels(run.GetLabels()))
-	return comparison, left, nil
+	return spec, left, nil
 }
 
 // handOver moves what is the comparison's to decide from a run's specification into the comparison's, and removes what has no

@@ -34,7 +34,11 @@ func TestVariantNames(t *testing.T) {
 		"twice": {[]string{"mariadb:11.8", "docker.io/library/mariadb:11.8"}, nil, "docker.io/library/mariadb:11.8 stands there twice"},
 		"bad":   {[]string{"mariadb:11.8", "mariadb:11:8"}, nil, `"mariadb:11:8" is not the name of an image`},
 	} {
-		got, err := variantNames(tc.images)
+		var got []string
+		references, err := parseImages(tc.images)
+		if err == nil {
+			got = variantNames(references)
+		}
 		if d := cmp.Diff(tc.want, got); d != "" || (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
 			t.Errorf("%s: %v %s", name, err, d)
 		}

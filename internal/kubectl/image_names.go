@@ -4,6 +4,7 @@
 package kubectl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -21,14 +22,15 @@ const maxVariantName = 20
 // digestDigits are enough of a digest to tell images apart.
 const digestDigits = 12
 
-// variantNames are the names of variants with these images: the tags, or the first digits of the digests; with the names of the
-// repositories before them if there are several repositories. There are two images at least, and none stands there twice.
-func variantNames(images []string) ([]string, error) {
-	if len(images) < 2 { //nolint:mnd // a baseline, and what is compared with it
+// fewestImages are a baseline, and what is compared with it.
+const fewestImages = 2
+
+// parseImages reads the names of images: two at least, and none stands there twice.
+func parseImages(images []string) ([]containername.Reference, error) {
+	if len(images) < fewestImages {
 		return nil, errors.New("name two images at least: the first is the baseline")
 	}
-	references := make([]containername.Reference, len(images))
-	repositories, seen := map[string]bool{}, map[string]bool{}
+	references, seen := make([]containername.Reference, len(images)), map[string]bool{}
 	for i, image := range images {
 		reference, err := containername.ParseReference(image)
 		if err != nil {
@@ -39,11 +41,19 @@ func variantNames(images []string) ([]string, error) {
 				"second variant names nothing", image)
 		}
 		seen[reference.Name()] = true
-		repositories[repositoryOf(reference)] = true
 		references[i] = reference
 	}
-	names := make([]string, len(images))
-	taken := map[string]bool{}
+	return references, nil
+}
+
+// variantNames are the names of variants with these images: the tags, or the first digits of the digests; with the names of the
+// repositories before them if there are several repositories.
+func variantNames(references []containername.Reference) []string {
+	repositories := map[string]bool{}
+	for _, reference := range references {
+		repositories[repositoryOf(reference)] = true
+	}
+	names, taken := make([]string, len(references)), map[string]bool{}
 	for i, reference := range references {
 		name := strings.TrimPrefix(reference.Identifier(), "sha256:")
 		if name != reference.Identifier() {
@@ -55,7 +65,7 @@ func variantNames(images []string) ([]string, error) {
 		names[i] = freeVariant(name, taken)
 		taken[names[i]] = true
 	}
-	return names, nil
+	return names
 }
 
 // repositoryOf a reference is the repository's name without its folders.
@@ -68,32 +78,24 @@ func freeVariant(text string, taken map[string]bool) string {
 	label := strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	}), "-")
-	for n, suffix := 1, ""; ; n, suffix = n+1, "-"+strconv.Itoa(n+1) {
-		name := strings.TrimRight(label[:min(len(label), maxVariantName-len(suffix))], "-") + suffix
-		if !taken[name] {
-			return name
-		}
+	name := shortened(label, "", maxVariantName)
+	for n := 2; taken[name]; n++ {
+		name = shortened(label, "-"+strconv.Itoa(n), maxVariantName)
 	}
+	return name
 }
 
-// databaseOf is a database with this image; with its engine, if its name says that it is not of this one.
-func databaseOf(image, other string) map[string]any {
-	database := map[string]any{"image": image}
-	reference, err := containername.ParseReference(image)
-	if err != nil {
-		return database // variantNames has refused it
-	}
-	if other == "" {
-		other = engine.MariaDB.Name
-	}
-	of := other
+// databaseOf is a database with this image; with its engine, if its name says that it is not of this one. No engine is the default.
+func databaseOf(reference containername.Reference, other string) map[string]any {
+	database := map[string]any{"image": reference.String()}
+	of := ""
 	switch repository := repositoryOf(reference); {
 	case strings.Contains(repository, "mariadb"):
 		of = engine.MariaDB.Name
 	case strings.Contains(repository, "mysql"), strings.Contains(repository, "percona"): // which is made of MySQL
 		of = engine.MySQL.Name
 	}
-	if of != other {
+	if of != "" && of != cmp.Or(other, engine.MariaDB.Name) {
 		database["engine"] = of
 	}
 	return database

@@ -96,9 +96,7 @@ const maxName = 40
 // freeName is the name of an object with a number from 2 on, the first that no object of its kind has.
 func freeName(ctx context.Context, from client.Reader, of client.Object) (string, error) {
 	for n := 2; ; n++ {
-		suffix := fmt.Sprintf("-%d", n)
-		name := of.GetName()
-		name = strings.TrimRight(name[:min(len(name), maxName-len(suffix))], "-") + suffix
+		name := shortened(of.GetName(), fmt.Sprintf("-%d", n), maxName)
 		other := of.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy has the same type
 		err := from.Get(ctx, client.ObjectKey{Namespace: of.GetNamespace(), Name: name}, other)
 		switch {
@@ -108,6 +106,11 @@ func freeName(ctx context.Context, from client.Reader, of client.Object) (string
 			return "", err
 		}
 	}
+}
+
+// shortened is a name with a suffix, of which there are so many characters at most.
+func shortened(name, suffix string, most int) string {
+	return strings.TrimRight(name[:min(len(name), most-len(suffix))], "-") + suffix
 }
 
 // compareDigests says of both whether they ask for the same.

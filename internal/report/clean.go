@@ -38,8 +38,8 @@ var markup = strings.NewReplacer(`\`, `\\`, "[", `\[`, "<", `\<`)
 // markdown is a text in one line that is nothing but a text, apart from emphasis.
 func markdown(text string) string { return markup.Replace(OneLine(text)) }
 
-// markdownCell is the same in a table.
-func markdownCell(text string) string { return strings.ReplaceAll(markdown(text), "|", `\|`) }
+// MarkdownCell is the same in a table.
+func MarkdownCell(text string) string { return strings.ReplaceAll(markdown(text), "|", `\|`) }
 
 // writeCSV writes rows that a spreadsheet takes no formula from: a text that would be one has an apostrophe before it. Numbers
 // stay as they are.

@@ -104,7 +104,7 @@ func CompareBaseline(s *Comparison, metric string) (*Compared, error) {
 	}
 	return &Compared{
 		Title: s.Name, Baseline: s.Pairs[0].Baseline, Pairs: s.Pairs, Overall: s.Overall, Threshold: -1, titles: s.titles(),
-		Differences: s.differences(), Warnings: stats.ComparisonTexts(s.Findings), Changes: s.changes(), Findings: s.findings(),
+		Differences: s.differences(), Warnings: s.AllWarnings(), Changes: s.changes(), Findings: s.findings(),
 		Method: []string{fmt.Sprintf("Paired by round, %d of at most %d rounds; intervals of the ratio: %s.", s.Rounds,
 			s.Planned, s.confidence())},
 	}, nil
@@ -169,7 +169,7 @@ func CompareVariants(s *Comparison, baseline, variant, metric string) (*Compared
 	}
 	c := &Compared{
 		Title: s.Name, Baseline: baseline, Variant: variant, Threshold: -1, Method: all.Method, titles: all.titles,
-		Warnings: stats.ComparisonTexts(s.Findings), Findings: s.findings(),
+		Warnings: s.AllWarnings(), Findings: s.findings(),
 	}
 	for _, v := range s.Variants {
 		if !v.Baseline && (v.Name == baseline || v.Name == variant) && len(v.Differences) > 0 {

@@ -60,12 +60,12 @@ func markdownTable(b *strings.Builder, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, cells := range rows {
 		for i, c := range cells {
-			widths[i] = max(widths[i], utf8.RuneCountInString(markdownCell(c)), 2)
+			widths[i] = max(widths[i], utf8.RuneCountInString(MarkdownCell(c)), 2)
 		}
 	}
 	for n, cells := range rows {
 		for i, c := range cells {
-			c = markdownCell(c)
+			c = MarkdownCell(c)
 			b.WriteString("| " + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)) + c + " ")
 		}
 		b.WriteString("|\n")

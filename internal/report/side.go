@@ -129,7 +129,7 @@ func variantSide(s *Comparison, variant, metric string, rounds int) (*Side, erro
 	}
 	side := &Side{
 		name: s.Name + ":" + variant, reference: s.Name + ":" + variant, uid: s.UID, workload: s.Workload, started: s.Started,
-		warnings: stats.ComparisonTexts(s.Findings), facts: comparisonFacts(s, variant), findings: s.findings(),
+		warnings: s.AllWarnings(), facts: comparisonFacts(s, variant), findings: s.findings(),
 	}
 	better := ""
 	for i := range s.Pairs {

@@ -26,8 +26,10 @@ type RequestedTable struct {
 	// Labels say what the others are of.
 	Rows   [][]string
 	Labels int
-	// Figures are the medians of Rows, and the published figures beside them, point by point.
+	// Figures are the medians of Rows, and the published figures beside them, point by point. By are the labels in which the points
+	// differ: variant first, and parameters.
 	Figures []Figure
+	By      []string
 	// CSV has a row for each trial, and a column for each metric. Of a comparison it also has the settings of each variant's server
 	// in which any of them differ.
 	CSV []byte
@@ -45,6 +47,9 @@ type Figure struct {
 	// Published is the published figure; 0 if there is none.
 	Published float64
 }
+
+// Label of a figure: its variant, or the value of a parameter; empty if it has none of that name.
+func (f *Figure) Label(name string) string { return labelsIn(&f.Series)[name] }
 
 // Remark says what the table lacks; empty if it lacks nothing.
 func (t *RequestedTable) Remark() string {
@@ -154,7 +159,7 @@ func newTable(of *presentation.Table, trials []measuredTrial) (*RequestedTable, 
 	} else {
 		t.Rows, t.Labels = byPoint(of, metrics, points), len(labelsOf(points))
 	}
-	t.Figures = figures(of, metrics, points)
+	t.Figures, t.By = figures(of, metrics, points), labelsOf(points)
 	var err error
 	t.CSV, err = tableCSV(metrics, points)
 	return t, err
@@ -167,7 +172,7 @@ const variantLabel = "variant"
 func labelsOf(points []tabled) []string {
 	valuesOf := map[string][]string{}
 	for i := range points {
-		for name, value := range points[i].labels() {
+		for name, value := range labelsIn(&points[i].Series) {
 			if !slices.Contains(valuesOf[name], value) {
 				valuesOf[name] = append(valuesOf[name], value)
 			}
@@ -186,12 +191,12 @@ func labelsOf(points []tabled) []string {
 	return names
 }
 
-// labels of a point by their names.
-func (p *tabled) labels() map[string]string {
+// labelsIn a point are its values by their names.
+func labelsIn(at *claims.Series) map[string]string {
 	all := map[string]string{}
-	maps.Copy(all, p.Parameters)
-	if p.Variant != "" {
-		all[variantLabel] = p.Variant
+	maps.Copy(all, at.Parameters)
+	if at.Variant != "" {
+		all[variantLabel] = at.Variant
 	}
 	return all
 }
@@ -205,7 +210,7 @@ func byPoint(of *presentation.Table, metrics []string, points []tabled) [][]stri
 	for i := range points {
 		var cells []string
 		for _, name := range labels {
-			cells = append(cells, points[i].labels()[name])
+			cells = append(cells, labelsIn(&points[i].Series)[name])
 		}
 		rows = append(rows, cells)
 	}
@@ -230,7 +235,7 @@ func byMetric(of *presentation.Table, metrics []string, points []tabled) [][]str
 	for i := range points {
 		var name []string
 		for _, label := range labels {
-			name = append(name, points[i].labels()[label])
+			name = append(name, labelsIn(&points[i].Series)[label])
 		}
 		column, published := []string{cmp.Or(strings.Join(name, ", "), "measured")}, []string{publishedHead}
 		for _, metric := range metrics {
@@ -275,7 +280,7 @@ func tableCSV(metrics []string, points []tabled) ([]byte, error) {
 		for _, trial := range p.trials {
 			var cells []string
 			for _, name := range labels {
-				cells = append(cells, p.labels()[name])
+				cells = append(cells, labelsIn(&p.Series)[name])
 			}
 			for _, name := range settings {
 				cells = append(cells, trial.settings[name])

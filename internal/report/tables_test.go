@@ -139,8 +139,13 @@ func TestFiguresOfTables(t *testing.T) {
 		{Series: lazy("1"), Metric: "rowsPerSecond", Unit: "rows/s", Median: 10353, Trials: 2, Published: 9.5},
 		{Series: lazy("1024"), Metric: "rowsPerSecond", Unit: "rows/s", Median: 12814.375, Trials: 2},
 	}
-	if diff := cmp.Diff(want, oneTable(t, list, err).Figures); diff != "" {
+	table := oneTable(t, list, err)
+	if diff := cmp.Diff(want, table.Figures); diff != "" {
 		t.Errorf("figures (-want +got):\n%s", diff)
+	}
+	f := &table.Figures[1]
+	if diff := cmp.Diff([]string{"rowsPerCommit"}, table.By); diff != "" || f.Label("rowsPerCommit") != "1024" || f.Label("variant") != "lazy" {
+		t.Errorf("they differ in: %s; labels %q, %q", diff, f.Label("rowsPerCommit"), f.Label("variant"))
 	}
 }
 

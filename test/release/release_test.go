@@ -135,8 +135,10 @@ func (u *user) uninstall(t *testing.T, command string) {
 	u.do(t, command)
 	u.do(t, `kubectl delete --ignore-not-found --timeout 3m namespace/benchrun-system \
 		crd/benchmarkruns.benchrun.dev crd/benchmarkcomparisons.benchrun.dev`)
-	if left := u.do(t, "kubectl get crd,clusterrole,clusterrolebinding,namespace,pv --output name | grep benchrun || true"); left != "" {
-		t.Errorf("this is left: %s", left)
+	for line := range strings.Lines(u.do(t, "kubectl get crd,clusterrole,clusterrolebinding,namespace,pv --output name")) {
+		if strings.Contains(line, "benchrun") {
+			t.Errorf("this is left: %s", line)
+		}
 	}
 }
 

@@ -54,7 +54,7 @@ func newComparisonView(s *report.Comparison, d *ComparisonDetails) (*comparisonV
 	v := &comparisonView{
 		frame: frame{
 			Name: s.Name, Heading: s.Name, Kind: "BenchmarkComparison", Namespace: s.Namespace, Claims: judged(s.Claims),
-			Warnings:  stats.ComparisonTexts(s.Findings),
+			Warnings:  s.AllWarnings(),
 			Discarded: discardedRuns(s), Environment: comparisonEnvironment(s, d),
 		},
 		Answer:    s.Sentence(),
@@ -156,19 +156,25 @@ func changedFirst(pairs []stats.Paired) []stats.Paired {
 	})
 }
 
-func pairsTable(s *report.Comparison) *table {
-	pairs := changedFirst(s.Pairs)
-	parameters := s.Parameters()
-	t := &table{Name: "Every pair", Sorted: len(pairs) > 2, Head: []head{{Text: "variant"}}}
+// parameterHeads are the columns of the swept parameters in a table of these pairs.
+func parameterHeads(parameters []string, pairs []stats.Paired) []head {
+	var list []head
 	for _, name := range parameters {
 		var all []map[string]string
 		for _, p := range pairs {
 			all = append(all, p.Parameters)
 		}
-		t.Head = append(t.Head, head{Text: name, Number: setting(strings.Join(valuesOf(name, all)[:1], "")).Number})
+		list = append(list, head{Text: name, Number: setting(strings.Join(valuesOf(name, all)[:1], "")).Number})
 	}
+	return list
+}
+
+func pairsTable(s *report.Comparison) *table {
+	pairs := changedFirst(s.Pairs)
+	parameters := s.Parameters()
+	t := &table{Name: "Every pair", Sorted: len(pairs) > 2, Head: []head{{Text: "variant"}}}
 	m := pairs[0].Metric
-	t.Head = slices.Concat(t.Head, inUnit(m.Unit, pairs[0].Baseline, "variant"),
+	t.Head = slices.Concat(t.Head, parameterHeads(parameters, pairs), inUnit(m.Unit, pairs[0].Baseline, "variant"),
 		inUnit(report.RatioOfRounds, "ratio"), numbers("interval", "rounds"),
 		texts("verdict"))
 	for i := range s.Overall {

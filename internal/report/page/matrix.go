@@ -5,6 +5,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
@@ -18,17 +19,10 @@ func matrix(s *report.Comparison) *table {
 	if m == nil || len(m.Variants) < 2 || len(m.Rows) < 2 {
 		return nil
 	}
-	t := &table{Name: "Ratios to " + m.Baseline, Sorted: true}
-	for _, name := range m.Parameters {
-		var all []map[string]string
-		for i := range m.Rows {
-			if !m.Rows[i].All {
-				all = append(all, m.Rows[i].Parameters)
-			}
-		}
-		t.Head = append(t.Head, head{Text: name, Number: setting(strings.Join(valuesOf(name, all)[:1], "")).Number})
+	t := &table{
+		Name: "Ratios to " + m.Baseline, Sorted: true,
+		Head: slices.Concat(parameterHeads(m.Parameters, s.Pairs), inUnit(m.Metric.Unit, m.Baseline), numbers(m.Variants...)),
 	}
-	t.Head = append(append(t.Head, inUnit(m.Metric.Unit, m.Baseline)...), numbers(m.Variants...)...)
 	for i := range m.Rows {
 		r := &m.Rows[i]
 		var cells []cell

@@ -68,7 +68,7 @@ func Curve(title, parameter, unit string, series []Series) *Plot {
 		apart := apartFor(len(series), (c.Max.X-c.Min.X)/vg.Length(len(at)), numeric)
 		aside := maxAside
 		if apart > 0 {
-			aside = min(aside, apart/2) //nolint:mnd // halfway to the next series
+			aside = min(aside, 0.5*apart) // halfway to the next series
 		}
 		for i, s := range series {
 			where := func(point Point, v float64) vg.Point {
