@@ -85,7 +85,8 @@ func freeVariant(text string, taken map[string]bool) string {
 	return name
 }
 
-// databaseOf is a database with this image; with its engine, if its name says that it is not of this one. No engine is the default.
+// databaseOf is a database with this image; with its engine, if its name says that it is not of this one. No engine is the
+// default.
 func databaseOf(reference containername.Reference, other string) map[string]any {
 	database := map[string]any{"image": reference.String()}
 	of := ""
