@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -121,12 +120,8 @@ func (r *BenchmarkComparisonReconciler) existing(
 	return w.owner.taken("BenchmarkRun", run.Name)
 }
 
-// check has the API server check the runs of the first round, one of each variant, without creating them. It also looks whether
-// the name of the results is free, before hours are spent on them.
+// check has the API server check the runs of the first round, one of each variant, without creating them.
 func (r *BenchmarkComparisonReconciler) check(ctx context.Context, s *comparisonStep) error {
-	if err := r.resultsFree(ctx, s.owner); err != nil {
-		return err
-	}
 	for _, m := range s.plan.Members[:len(s.plan.Variants)] {
 		err := r.checkRun(ctx, s.owner, plan.MemberRun(s.owner, m))
 		refused := new(terminalError)
@@ -152,24 +147,6 @@ func (r *BenchmarkComparisonReconciler) checkRun(
 		return err
 	}
 	return r.existing(ctx, comparison, run)
-}
-
-// resultsFree fails if somebody else's ConfigMap has the name of the comparison's results.
-func (r *BenchmarkComparisonReconciler) resultsFree(ctx context.Context, comparison *v1alpha1.BenchmarkComparison) error {
-	var there metav1.PartialObjectMetadata
-	there.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
-	name := plan.ComparisonResultsName(comparison)
-	o := comparisonOwner(comparison)
-	err := r.Live.Get(ctx, client.ObjectKey{Namespace: comparison.Namespace, Name: name}, &there)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil
-	case err != nil:
-		return fmt.Errorf("looking for ConfigMap %s: %w", name, err)
-	case o.owns(&there, comparison.Spec.Results.Retention != v1alpha1.RetentionRetain), there.DeletionTimestamp != nil:
-		return nil
-	}
-	return o.taken("ConfigMap", name)
 }
 
 // suspendMember suspends or resumes a run.

@@ -210,7 +210,7 @@ func TestEnvtestComparisonNameTaken(t *testing.T) {
 		s := newComparisons(t)
 		s.must(api.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "s-results"}}))
 		s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Obj())
-		if got := reasonOfEnd(s.untilComparison(v1alpha1.ConditionFinished)); !strings.HasPrefix(got, "NameTaken: ConfigMap s-results exists") {
+		if got := reasonOfEnd(s.untilComparison(v1alpha1.ConditionFinished)); !strings.HasPrefix(got, "NameTaken: s-results does not belong to this comparison") {
 			t.Errorf("it ended %s", got)
 		}
 		if len(s.made) > 0 {

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -54,6 +56,11 @@ func (r *BenchmarkComparisonReconciler) observe(
 	if seen.Instances, err = r.instances(ctx, o, p, reader); err != nil {
 		return nil, err
 	}
+	if !m.checked && len(ours) == 0 {
+		if err := r.nameOfResults(ctx, o, comparison); err != nil {
+			return nil, err
+		}
+	}
 	seen.Predecessor, seen.Strangers = o.predecessor, o.strangers
 	if err := r.members(ctx, comparison, p, ours, seen); err != nil {
 		return nil, err
@@ -67,6 +74,22 @@ func (r *BenchmarkComparisonReconciler) observe(
 	m.judged = analysis.Judge(comparison, p, &seen.ComparisonRuns, m.judged)
 	seen.Judged = m.judged
 	return seen, nil
+}
+
+// nameOfResults sorts the ConfigMap that has the name of the results, before hours are spent on them: it is an earlier
+// comparison's and will be gone, or somebody else's, which has no label to list it by.
+func (r *BenchmarkComparisonReconciler) nameOfResults(
+	ctx context.Context, o *ownership, comparison *v1alpha1.BenchmarkComparison,
+) error {
+	var there metav1.PartialObjectMetadata
+	there.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	key := client.ObjectKey{Namespace: comparison.Namespace, Name: plan.ComparisonResultsName(comparison)}
+	if err := r.Live.Get(ctx, key, &there); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("looking for ConfigMap %s: %w", key.Name, err)
+	} else if err == nil && !o.owner.owns(&there, comparison.Spec.Results.Retention != v1alpha1.RetentionRetain) {
+		o.sort(&there)
+	}
+	return nil
 }
 
 // runs are those of a list that are the owner's, by name.

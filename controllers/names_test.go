@@ -81,3 +81,25 @@ func TestEnvtestPredecessorIsWaitedFor(t *testing.T) {
 	c.must(api.Delete(t.Context(), old))
 	c.until("run", v1alpha1.ConditionComplete)
 }
+
+// A comparison that was deleted and is created again waits until the results of the old one are gone, too: they go by themselves.
+func TestEnvtestPredecessorsResultsAreWaitedFor(t *testing.T) {
+	s := newComparisons(t)
+	old := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Name: "s-results", Namespace: s.namespace, Labels: map[string]string{v1alpha1.LabelComparison: "s", v1alpha1.LabelComparisonUID: "old"},
+		OwnerReferences: []metav1.OwnerReference{
+			{APIVersion: "benchrun.dev/v1alpha1", Kind: "BenchmarkComparison", Name: "s", UID: "old", Controller: ptr.To(true)},
+		},
+	}}
+	s.must(api.Create(t.Context(), old))
+	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Obj())
+	for range 3 {
+		s.turn()
+	}
+	ready := apimeta.FindStatusCondition(s.getComparison().Status.Conditions, v1alpha1.ConditionReady)
+	if ready.Reason != v1alpha1.ReasonWaitingForPredecessor || !strings.Contains(ready.Message, "s-results") || len(s.made) > 0 {
+		t.Errorf("it says %s: %s, and has made %v", ready.Reason, ready.Message, s.made)
+	}
+	s.must(api.Delete(t.Context(), old))
+	s.untilComparison(v1alpha1.ConditionComplete)
+}
