@@ -11,7 +11,6 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // The runs of a round are under way one after the other or, with alternation Trials or Slices, together: each has its server, and
@@ -129,22 +128,18 @@ func roundBroken(s *comparisonSituation) *Decision {
 }
 
 // readyForNext says whether the next run of the round may be made beside those that are under way. In the first round it waits
-// until their servers are up and idle, so that the node is known without others beside, and for the first trial, which says on
-// which nodes all others are measured. Slices cannot wait for a trial: the first server says where all servers are, and the
-// loaders keep together by themselves.
+// for what says where all others are measured: for the first trial or, with slices, in which no run measures before all servers
+// are up, for the node of the first server.
 func (s *comparisonSituation) readyForNext() bool {
 	switch {
 	case s.next > 0:
 		return true // nothing is measured before all servers of the round are up
+	case s.slices():
+		return !s.placesFirst() || s.seen.Members[0].Run.Status.Environment.DatabaseNode != ""
 	case !s.allWait():
 		return false
-	case !s.placesFirst():
-		return true
-	case s.slices():
-		node := s.seen.Members[0].Run.Status.Environment.DatabaseNode
-		return node != "" && node != result.Unknown
 	}
-	return s.trialsOf(0) > 0
+	return !s.placesFirst() || s.trialsOf(0) > 0
 }
 
 // allWait says whether all runs that are under way have a server that is up, and wait for a turn.

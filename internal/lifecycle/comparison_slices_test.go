@@ -79,15 +79,23 @@ func TestTurnsTogether(t *testing.T) {
 	}
 }
 
-// The second run of the first round is made on the node of the first one's server, before any trial.
+// The second run of the first round is made as soon as the first one's server has a node, on which it starts, too.
 func TestSecondRunInSlices(t *testing.T) {
 	s, p, seen := slicedRound(t, measures(0), nil)
 	if d := NextOfComparison(s, p, seen, now); d.Action != (Wait{}) {
-		t.Errorf("beside a server that starts: %+v", d)
+		t.Errorf("beside a server without a node: %+v", d)
 	}
-	s, p, seen = slicedRound(t, waits(0), nil)
-	if d, ok := NextOfComparison(s, p, seen, now).Action.(CreateMember); !ok || d.DatabaseNode != "worker" || d.LoaderNodes != "" {
-		t.Errorf("beside a server that is idle: %+v", d)
+	starts := func(r *v1alpha1.BenchmarkRun) { r.Status.Environment.DatabaseNode = "worker" }
+	for name, first := range map[string]func(*v1alpha1.BenchmarkRun){"that starts": starts, "that is idle": waits(0)} {
+		s, p, seen = slicedRound(t, first, nil)
+		if d, ok := NextOfComparison(s, p, seen, now).Action.(CreateMember); !ok || d.DatabaseNode != "worker" || d.LoaderNodes != "" {
+			t.Errorf("beside a server %s: %+v", name, d)
+		}
+	}
+	s, p, seen = slicedRound(t, measures(0), nil)
+	s.Spec.Template.Spec.Placement = v1alpha1.PlacementAny
+	if d, ok := NextOfComparison(s, p, seen, now).Action.(CreateMember); !ok || d.DatabaseNode != "" {
+		t.Errorf("where any node will do: %+v", d)
 	}
 }
 
