@@ -4,6 +4,7 @@
 package kubectl
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -25,13 +26,14 @@ func betweenRuns() percentage { return percentage{fraction: stats.DefaultBetween
 // comparing are the options of compare.
 type comparing struct {
 	threshold      percentage
+	failOn         string
 	betweenRuns    percentage
 	metric, output string
 	allowUndecided bool
 }
 
 func newCompare(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
-	o := comparing{output: "text", threshold: percentage{below: 100}, betweenRuns: betweenRuns()}
+	o := comparing{output: "text", threshold: percentage{below: 100}, failOn: string(report.Probable), betweenRuns: betweenRuns()}
 	command := &cobra.Command{
 		Use:   "compare (COMPARISON | BASELINE NEW)",
 		Short: "Compare two runs, or the variants of a comparison; the exit code reports a regression",
@@ -46,17 +48,24 @@ with /, ./ or ../, or ends in / or .json.
 
 Exit codes:
   0   every point has an answer, and there is no regression
-  1   regression: with --fail-on-regression P, a point is slower by more than P, with its whole interval on the worse side
+  1   regression: with --fail-on-regression P, a point is slower, with its whole interval on the worse side, and by more than P
   2   no regression, but a point has no answer or was measured on one side only; --allow-undecided turns this into 0
   3   error: nothing can be compared, because something is missing, unfinished, failed, truncated or changed
 
-With --fail-on-regression P, a point also has an answer if its interval excludes a loss of more than P.
+With --fail-on-regression P, a point also has an answer if its interval excludes a loss of more than P. How sure a loss of more
+than P must be is what --fail-on says:
+  possible   the interval does not exclude it; of changes that lose more than P, at most 2.5% pass
+  probable   the stated loss is above P; a change that loses P fails half of the time
+  proven     the interval excludes every smaller loss; of changes that lose P or less, at most 2.5% fail
 
 Of two runs, trials do not show what differs from run to run: a restart of the server alone moves results by about 3%. The
 intervals allow for that, so that two runs show differences of more than about 9%. Say what you have measured with
 --between-runs, or use a BenchmarkComparison, which has no such error.`,
 		Example: `  # Is the new run more than 5% slower?
   kubectl benchrun compare main pr-1234 --fail-on-regression 5%
+
+  # Is a loss of more than 5% excluded?
+  kubectl benchrun compare pr-1234 --fail-on-regression 5% --fail-on possible
 
   # The verdicts of a comparison.
   kubectl benchrun compare durable-or-not
@@ -76,6 +85,8 @@ intervals allow for that, so that two runs show differences of more than about 9
 	}
 	flags := command.Flags()
 	flags.Var(&o.threshold, "fail-on-regression", "exit with 1 if a point is slower by more than this, for example 5%")
+	flags.StringVar(&o.failOn, "fail-on", o.failOn, "how sure a loss above --fail-on-regression must be: "+
+		strings.Join(report.Certainties(), ", "))
 	flags.Var(&o.betweenRuns, "between-runs",
 		"standard deviation between results of equal runs, for example 2%; 0 if a restart of the server changes nothing")
 	flags.StringVar(&o.metric, "metric", "", "metric of the two runs to compare (default: the first one)")
@@ -83,6 +94,9 @@ intervals allow for that, so that two runs show differences of more than about 9
 	flags.StringVarP(&o.output, "output", "o", o.output, "one of "+strings.Join(comparedNames(), ", "))
 	return command
 }
+
+// errFailOnWhat is returned if nothing is a regression.
+var errFailOnWhat = errors.New("--fail-on says how sure a loss must be: say with --fail-on-regression how large, for example 5%")
 
 func comparedNames() []string {
 	var names []string
@@ -102,11 +116,17 @@ func (o *comparing) run(command *cobra.Command, from *opener, streams genericioo
 	if format < 0 {
 		return fmt.Errorf("-o %s is not known; use one of %s", o.output, strings.Join(comparedNames(), ", "))
 	}
+	switch {
+	case !slices.Contains(report.Certainties(), o.failOn):
+		return fmt.Errorf("--fail-on %s is not known; use one of %s", o.failOn, strings.Join(report.Certainties(), ", "))
+	case command.Flags().Changed("fail-on") && threshold < 0:
+		return errFailOnWhat
+	}
 	compared, err := o.compare(from, arguments)
 	if err != nil {
 		return err
 	}
-	compared.Threshold = threshold
+	compared.Threshold, compared.FailOn = threshold, report.Certainty(o.failOn)
 	if err := formats[format].Print(streams.Out, compared); err != nil {
 		return fmt.Errorf("printing the comparison: %w", err)
 	}

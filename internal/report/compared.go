@@ -41,6 +41,8 @@ type Compared struct {
 	Findings []ComparedFinding
 	// Threshold is the fraction by which a variant that is slower is a regression, at least 0; negative if nothing is one.
 	Threshold float64
+	// FailOn says how sure a loss of more than the threshold must be. The zero value is Probable.
+	FailOn Certainty
 	// BetweenRuns is the standard deviation between equal runs that was assumed, as a fraction; nil if the two were interleaved.
 	BetweenRuns *float64
 }
@@ -57,17 +59,46 @@ const (
 	Undecided Ruling = "Undecided"
 )
 
-// Of a pair. It is a Regression if the verdict is Slower, so that the whole interval is on the worse side, and the ratio
-// itself is worse than the threshold. It is Fine if there is an answer otherwise, or if the interval excludes a loss
-// above the threshold.
+// Certainty is how sure a loss above the threshold must be to be a regression.
+type Certainty string
+
+const (
+	// Possible: the interval does not exclude it. Of variants that lose more than the threshold, at most 2.5% pass.
+	Possible Certainty = "possible"
+	// Probable: the loss that is stated is above the threshold. A variant that loses as much as the threshold, and of which that is
+	// found, fails half of the time.
+	Probable Certainty = "probable"
+	// Proven: the interval excludes every smaller loss. Of variants that lose no more than the threshold, at most 2.5% fail.
+	Proven Certainty = "proven"
+)
+
+// Certainties are all of them, the strictest gate first.
+func Certainties() []string { return []string{string(Possible), string(Probable), string(Proven)} }
+
+// of a pair: the loss that must be above the threshold.
+func (c Certainty) of(p *stats.Paired) float64 {
+	loss, least, most := p.Loss()
+	switch c {
+	case Possible:
+		return most
+	case Proven:
+		return least
+	case Probable:
+	}
+	return loss
+}
+
+// Of a pair. It is a Regression if the verdict is Slower, so that the whole interval is on the worse side, and the loss is above
+// the threshold as surely as FailOn asks. It is Fine if the interval excludes a loss above the threshold, or if there is an answer
+// otherwise; with Possible, that two are equal is none where the threshold is below what counts as equal.
 func (c *Compared) Of(p *stats.Paired) Ruling {
-	loss, _, most := p.Loss()
+	_, _, most := p.Loss()
 	switch {
-	case c.Threshold >= 0 && p.Verdict == stats.Slower && loss > c.Threshold:
+	case c.Threshold >= 0 && p.Verdict == stats.Slower && c.FailOn.of(p) > c.Threshold:
 		return Regression
-	case p.Answered():
-		return Fine
 	case c.Threshold >= 0 && p.Bounded() && p.Cause != stats.Contradiction && most <= c.Threshold:
+		return Fine
+	case p.Answered() && (c.Threshold < 0 || c.FailOn != Possible):
 		return Fine
 	}
 	return Undecided

@@ -64,10 +64,31 @@ func (c *Compared) answer() string {
 		if text = p.String(); len(p.Parameters) > 0 {
 			text += " at " + stats.Label(p.Parameters)
 		}
-		text += fmt.Sprintf("; slower by more than %s%% at %d of %d points", stats.Format(100*c.Threshold), regressions,
-			len(c.Pairs))
+		text += fmt.Sprintf("; %s at %d of %d points", c.regression(), regressions, len(c.Pairs))
 	}
 	return text
+}
+
+// regression is what the points are that are one.
+func (c *Compared) regression() string {
+	slower := fmt.Sprintf("slower by more than %s%%", stats.Format(100*c.Threshold))
+	switch c.FailOn {
+	case Possible:
+		return "slower, and possibly by more than " + stats.Format(100*c.Threshold) + "%,"
+	case Proven:
+		return slower + " for sure"
+	case Probable:
+	}
+	return slower
+}
+
+// rule says which points are regressions.
+func (c *Compared) rule() string {
+	worse := map[Certainty]string{
+		Possible: "the interval does not exclude a loss of more than %s%%", Proven: "it excludes every loss of %s%% and less",
+	}[c.FailOn]
+	return fmt.Sprintf("A point is a regression if its whole interval is on the worse side and "+
+		cmp.Or(worse, "its ratio is worse by more than %s%%")+".", stats.Format(100*c.Threshold))
 }
 
 func loss(p *stats.Paired) float64 {
@@ -105,8 +126,7 @@ func (c *Compared) blocks() []block {
 			table.lines...)
 	}
 	if c.Threshold >= 0 {
-		table.lines = append(table.lines, fmt.Sprintf("A point is a regression if its whole interval is on the worse side and its "+
-			"ratio is worse by more than %s%%.", stats.Format(100*c.Threshold)))
+		table.lines = append(table.lines, c.rule())
 	}
 	var open []string
 	for i := range c.Pairs {
@@ -185,6 +205,8 @@ type comparedDocument struct {
 	Answer   string `json:"answer"`
 	// ThresholdPercent is left out if nothing is a regression.
 	ThresholdPercent *float64 `json:"thresholdPercent,omitempty"`
+	// FailOn is how sure a loss of more than that must be.
+	FailOn Certainty `json:"failOn,omitempty"`
 	// BetweenRunsPercent is the standard deviation between equal runs that was assumed; left out if the two were interleaved.
 	BetweenRunsPercent *float64       `json:"betweenRunsPercent,omitempty"`
 	Pairs              []ruledCompare `json:"pairs"`
@@ -215,7 +237,7 @@ func ComparedJSON(w io.Writer, c *Compared) error {
 		Unpaired: c.Unpaired, Changes: c.Changes, Findings: c.Findings,
 	}
 	if c.Threshold >= 0 {
-		d.ThresholdPercent = percentOf(c.Threshold)
+		d.ThresholdPercent, d.FailOn = percentOf(c.Threshold), cmp.Or(c.FailOn, Probable)
 	}
 	if c.BetweenRuns != nil {
 		d.BetweenRunsPercent = percentOf(*c.BetweenRuns)

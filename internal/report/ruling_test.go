@@ -51,6 +51,39 @@ func TestRulingOfAPair(t *testing.T) {
 	}
 }
 
+// How sure a loss must be. Of 4.9% (1 to 9%), which is slower for sure, 5% is possible and 1% is probable.
+func TestCertainty(t *testing.T) {
+	slower := stats.Comparison{Verdict: stats.Slower, Ratio: 0.951, Low: 0.91, High: 0.99}
+	noise := stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, Ratio: 0.9, Low: 0.7, High: 1.1}
+	equal := stats.Comparison{Verdict: stats.Equal, Ratio: 0.99, Low: 0.97, High: 1.02}
+	for name, tc := range map[string]struct {
+		comparison stats.Comparison
+		threshold  float64
+		possible   report.Ruling
+		probable   report.Ruling
+		proven     report.Ruling
+	}{
+		"any loss":       {slower, 0, report.Regression, report.Regression, report.Regression},
+		"below all of it": {slower, 0.005, report.Regression, report.Regression, report.Regression},
+		"below the ratio": {slower, 0.04, report.Regression, report.Regression, report.Fine},
+		"above the ratio": {slower, 0.05, report.Regression, report.Fine, report.Fine},
+		"above all of it": {slower, 0.10, report.Fine, report.Fine, report.Fine},
+		"noise":          {noise, 0.05, report.Undecided, report.Undecided, report.Undecided},
+		"equal, within the threshold": {equal, 0.04, report.Fine, report.Fine, report.Fine},
+		"equal within 5%, above 1%": {equal, 0.01, report.Undecided, report.Fine, report.Fine},
+		"nothing is one":  {slower, -1, report.Fine, report.Fine, report.Fine},
+	} {
+		for certainty, want := range map[report.Certainty]report.Ruling{
+			report.Possible: tc.possible, report.Probable: tc.probable, "": tc.probable, report.Proven: tc.proven,
+		} {
+			p := stats.Paired{Comparison: tc.comparison, Metric: result.Metric{Better: "higher"}}
+			if got := (&report.Compared{Threshold: tc.threshold, FailOn: certainty}).Of(&p); got != want {
+				t.Errorf("%s, %s: %s instead of %s", name, certainty, got, want)
+			}
+		}
+	}
+}
+
 // What a pipeline is told.
 func TestRuling(t *testing.T) {
 	base := runOf("main", around100, around100)
