@@ -116,7 +116,7 @@ func TestErrors(t *testing.T) {
 		"no such flag":     {"", []string{"list", "--nonsense"}, "unknown flag: --nonsense"},
 		"no name":          {"", []string{"watch"}, "accepts 1 arg(s), received 0"},
 		"nothing to run":   {"", []string{"run"}, "specify what to run: -f FILE, or NAME and --workload TYPE"},
-		"both":             {"", []string{"run", "a", "-f", "x"}, "use -f FILE, or NAME with --workload"},
+		"both":             {"", []string{"run", "a", "-f", "x", "--workload", "Custom"}, "describe a run without a file"},
 		"no such file":     {"", []string{"run", "-f", "/nowhere"}, "open /nowhere: no such file or directory"},
 		"no such dry run":  {"", []string{"run", "a", "--workload", "CommitSize", "--dry-run", "half"}, "--dry-run half is not known"},
 		"nothing to check": {"", []string{"validate"}, "-f FILE is missing"},

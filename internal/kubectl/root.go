@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -45,6 +47,9 @@ func Main(ctx context.Context, streams genericiooptions.IOStreams, arguments []s
 	return ExitError
 }
 
+// shownFlags are those of kubectl's own flags that its help shows. The others work, too, and `kubectl options` describes them.
+var shownFlags = []string{"namespace", "context", "kubeconfig"}
+
 // NewCommand is `kubectl benchrun`.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	streams = safe(streams)
@@ -52,6 +57,14 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "kubectl-benchrun",
 		Short: "Run, watch, compare and share database benchmarks on Kubernetes",
+		Long: `Run, watch, compare and share database benchmarks on Kubernetes.
+
+Begin with a file: validate it, run it, read its report. If something does not go on, explain says what it waits for, or why it
+failed, and what to do.`,
+		Example: `  kubectl benchrun run -f config/samples/commit-size.yaml --watch
+  kubectl benchrun report commit-size
+  kubectl benchrun report commit-size --open    # the page, in the browser
+  kubectl benchrun explain commit-size`,
 		Annotations: map[string]string{
 			cobra.CommandDisplayNameAnnotation: "kubectl benchrun",
 		},
@@ -63,20 +76,29 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	command.SetOut(streams.Out)
 	command.SetErr(streams.ErrOut)
 	cluster.flags.AddFlags(command.PersistentFlags())
-	command.AddCommand(
-		newExport(cluster, streams),
-		newList(cluster, streams),
-		newReport(cluster, streams),
-		newCompare(cluster, streams),
-		newCompareImages(cluster, streams),
-		newReproduce(cluster, streams),
-		newRun(cluster, streams),
-		newRerun(cluster, streams),
-		newWatch(cluster, streams),
-		newLogs(cluster, streams),
-		newExplain(cluster, streams),
-		newValidate(streams),
-	)
+	command.PersistentFlags().VisitAll(func(flag *pflag.Flag) {
+		flag.Hidden = !slices.Contains(shownFlags, flag.Name)
+	})
+	for _, g := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Measure:", []*cobra.Command{
+			newValidate(streams), newRun(cluster, streams), newCompareImages(cluster, streams), newRerun(cluster, streams),
+		}},
+		{"Follow and understand:", []*cobra.Command{
+			newList(cluster, streams), newWatch(cluster, streams), newExplain(cluster, streams), newLogs(cluster, streams),
+		}},
+		{"Read and hand on:", []*cobra.Command{
+			newReport(cluster, streams), newCompare(cluster, streams), newExport(cluster, streams), newReproduce(cluster, streams),
+		}},
+	} {
+		command.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.title
+			command.AddCommand(c)
+		}
+	}
 	addCompletion(command, streams)
 	return command
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -58,13 +59,18 @@ func newRun(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	var names, settings []string
 	workload, image := "", ""
 	command := &cobra.Command{
-		Use:   "run -f FILE | NAME --workload TYPE [--set PATH=VALUE]...",
+		Use:   "run (-f FILE [NAME] | NAME --workload TYPE) [--set PATH=VALUE]...",
 		Short: "Start a run or a comparison",
 		Long: `Start a run or a comparison: from a file, or a run from flags.
 
-The paths of --set are those that "kubectl explain brun.spec" shows. Write lists with commas, and structured values as YAML.`,
+With a file of one run or comparison, NAME is another name than the file's, and --set sets fields of its specification. The paths
+are those that "kubectl explain brun.spec" and "kubectl explain bcmp.spec" show; after a list of named objects, such as variants,
+comes a name. Write lists with commas, and structured values as YAML.`,
 		Example: `  # From a file, and watch it until it has finished.
   kubectl benchrun run -f config/samples/commit-size.yaml --watch
+
+  # From a file, with another name and another image of one variant.
+  kubectl benchrun run -f comparison.yaml pr-1234 --set variants.new.database.image=registry.example.com/mariadb:pr-1234
 
   # Without a file: three commit sizes.
   kubectl benchrun run sizes --workload CommitSize --set workload.commitSize.rows=10000 \
@@ -85,8 +91,7 @@ The paths of --set are those that "kubectl explain brun.spec" shows. Write lists
 	command.Flags().StringVar(&workload, "workload", "", "workload type of a run without a file, for example CommitSize")
 	command.Flags().StringVar(&image, "database-image", "",
 		"image of the database of a run without a file, for example mariadb:11.8")
-	command.Flags().StringArrayVar(&settings, "set", nil,
-		"set a field of the specification of a run without a file: PATH=VALUE")
+	command.Flags().StringArrayVar(&settings, "set", nil, "set a field of the specification: PATH=VALUE")
 	o.addFlags(command)
 	return command
 }
@@ -96,10 +101,14 @@ func (o *creation) described(
 	names, arguments []string, workload, image string, settings []string,
 ) ([]*unstructured.Unstructured, error) {
 	switch {
-	case len(names) > 0 && (len(arguments) > 0 || workload != "" || image != "" || len(settings) > 0):
-		return nil, errors.New("use -f FILE, or NAME with --workload, --set and --database-image, not both")
+	case len(names) > 0 && (workload != "" || image != ""):
+		return nil, errors.New("--workload and --database-image describe a run without a file: with -f FILE, use --set")
 	case len(names) > 0:
-		return o.read(names)
+		objects, err := o.read(names)
+		if err != nil {
+			return nil, err
+		}
+		return objects, changed(objects, arguments, settings)
 	case len(arguments) == 0 || workload == "":
 		return nil, errors.New("specify what to run: -f FILE, or NAME and --workload TYPE")
 	}
@@ -112,6 +121,36 @@ func (o *creation) described(
 	run.SetKind(plan.RunKind)
 	run.SetName(arguments[0])
 	return []*unstructured.Unstructured{run}, nil
+}
+
+// changed is one object with another name and other fields, if that is asked for.
+func changed(objects []*unstructured.Unstructured, arguments, settings []string) error {
+	if len(arguments) == 0 && len(settings) == 0 {
+		return nil
+	}
+	if len(objects) != 1 {
+		return fmt.Errorf("NAME and --set take a file with one run or comparison, but there are %d", len(objects))
+	}
+	object := objects[0]
+	for _, name := range arguments {
+		object.SetName(name)
+	}
+	spec, found, err := unstructured.NestedMap(object.Object, "spec")
+	if err != nil {
+		return err
+	}
+	if !found {
+		spec = map[string]any{}
+	}
+	of := reflect.TypeFor[v1alpha1.BenchmarkRunSpec]()
+	if object.GetKind() == plan.ComparisonKind {
+		of = reflect.TypeFor[v1alpha1.BenchmarkComparisonSpec]()
+	}
+	if err := setAll(of, spec, settings); err != nil {
+		return err
+	}
+	object.Object["spec"] = spec
+	return nil
 }
 
 // read the runs and comparisons of files. What else they hold is not ours to create, and leaving it out would not do either.

@@ -140,3 +140,43 @@ func TestCompletion(t *testing.T) {
 		t.Error(code, out)
 	}
 }
+
+// A file's comparison under another name, with other fields: those of a variant by its name.
+func TestRunChanged(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	const file = `apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkComparison
+metadata: {name: gate}
+spec:
+  template: {spec: {database: {image: "mariadb:11.8"}, workload: {type: CommitSize, commitSize: {}}}}
+  variants: [{name: base}, {name: new, database: {settings: {flushLogAtTrxCommit: 0}}}]
+`
+	const set, run = "variants.new.database.image=mariadb:12", "database.image=mariadb:12"
+	for name, tc := range map[string]struct {
+		stdin     string
+		arguments []string
+		code      int
+		says      string
+	}{
+		"another name":      {file, []string{"pr-7"}, ExitFine, "name: pr-7\n"},
+		"of a variant":      {file, []string{"--set", set}, ExitFine, "image: mariadb:12\n      settings:\n        flushLogAtTrxCommit: 0\n    name: new\n"},
+		"of the comparison": {file, []string{"--set", "spec.maxRounds=8"}, ExitFine, "maxRounds: 8\n"},
+		"of a run":          {runWith("database: {}"), []string{"b", "--set", run}, ExitFine, "image: mariadb:12\n"},
+		"a variant that is not there": {
+			file, []string{"--set", "variants.nwe.database.image=x"}, ExitError,
+			`--set variants.nwe.database.image=x: spec.variants has no element "nwe"; it has base, new`,
+		},
+		"a variant and nothing of it": {file, []string{"--set", "variants.new=x"}, ExitError, "spec.variants.new has no value of its own"},
+		"no field of a variant":       {file, []string{"--set", "variants.new.img=x"}, ExitError, `spec.variants.new has no field "img"; it has database, name`},
+		"a field of a run":            {file, []string{"--set", run}, ExitError, `spec has no field "database"`},
+		"two":                         {file + "---\n" + runWith("database: {}"), []string{"x"}, ExitError, "NAME and --set take a file with one run or comparison, but there are 2"},
+		"a workload":                  {file, []string{"--workload", "CommitSize"}, ExitError, "with -f FILE, use --set"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, out, errs := runMain(t, tc.stdin, append([]string{"run", "-f", "-", "--dry-run=client", "-o", "yaml"}, tc.arguments...)...)
+			if code != tc.code || !strings.Contains(out+errs, tc.says) {
+				t.Errorf("exit code %d\n%s%s\nwant %d, %q", code, out, errs, tc.code, tc.says)
+			}
+		})
+	}
+}

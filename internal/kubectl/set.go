@@ -5,6 +5,7 @@ package kubectl
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -65,7 +66,8 @@ func memberOf(workload string) (string, error) {
 }
 
 // set a field of a specification of that type to what a text says. The path has the names that `kubectl explain brun.spec`, or
-// bcmp.spec, shows, with dots between them; it may begin with spec.
+// bcmp.spec, shows, with dots between them; it may begin with spec. After a list whose elements have names, such as variants, comes
+// the name of an element.
 func set(of reflect.Type, spec map[string]any, path, text string) error {
 	path = strings.TrimPrefix(path, "spec.")
 	at, into := of, spec
@@ -83,13 +85,51 @@ func set(of reflect.Type, spec map[string]any, path, text string) error {
 			into[name], err = valueOf(below, walked+"."+name, text)
 			return err
 		}
+		walked += "." + name
+		if isNamedList(below) {
+			element, after, found := strings.Cut(rest, ".")
+			if !found {
+				return fmt.Errorf("%s.%s has no value of its own: write one of its fields after another dot", walked, element)
+			}
+			if into, err = elementNamed(into[name], walked, element); err != nil {
+				return err
+			}
+			at, walked, path = indirect(below.Elem()), walked+"."+element, after
+			continue
+		}
 		next, isMap := into[name].(map[string]any)
 		if !isMap {
 			next = map[string]any{}
 			into[name] = next
 		}
-		at, into, walked, path = below, next, walked+"."+name, rest
+		at, into, path = below, next, rest
 	}
+}
+
+// isNamedList says whether a type is a list of objects that have a name.
+func isNamedList(t reflect.Type) bool {
+	if t.Kind() != reflect.Slice || indirect(t.Elem()).Kind() != reflect.Struct {
+		return false
+	}
+	_, named := fieldNamed(indirect(t.Elem()), "name")
+	return named
+}
+
+// elementNamed is the element of a list that has this name. Elements are not added: one that is misspelled would be a new one.
+func elementNamed(list any, walked, name string) (map[string]any, error) {
+	elements, _ := list.([]any)
+	var names []string
+	for _, e := range elements {
+		element, _ := e.(map[string]any)
+		switch of, _ := element["name"].(string); of {
+		case name:
+			return element, nil
+		case "":
+		default:
+			names = append(names, of)
+		}
+	}
+	return nil, fmt.Errorf("%s has no element %q; it has %s", walked, name, cmp.Or(strings.Join(names, ", "), "none"))
 }
 
 // typeOf is the type of what a name means in a type.
