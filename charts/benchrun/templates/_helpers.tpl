@@ -1,5 +1,7 @@
 {{- define "benchrun.fullname" -}}
-{{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 50 | trimSuffix "-" }}{{ end }}
+{{- $name := .Values.nameOverride | default .Chart.Name }}
+{{- $default := contains $name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $name) }}
+{{- .Values.fullnameOverride | default $default | trunc 50 | trimSuffix "-" }}
 {{- end }}
 
 {{- /* benchrun.clusterName begins the names of objects without a namespace: releases of the same name, each for a namespace of its
@@ -19,6 +21,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 app.kubernetes.io/version: {{ regexReplaceAll "@.*" (.Values.image.tag | default .Chart.AppVersion) "" | trunc 63 | trimAll "-_." | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{ include "benchrun.selector" . }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{- define "benchrun.serviceAccount" -}}
