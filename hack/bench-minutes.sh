@@ -2,13 +2,15 @@
 # bench-minutes.sh [TURNS] — how many minutes a comparison takes on the kind cluster until it has its answer, and how precise that
 # is, with each alternation in turn. Prints a Markdown table, with a line as soon as a comparison has ended. In the environment:
 # QUESTIONS are what the second variant is: same; flush (the log once a second); performance-schema (on); pool (512 MiB of buffer
-# pool in place of 64); mysql; planted (it pauses for a millisecond after each transaction of some 20). ALTERNATIONS are Slices,
-# Trials and Runs. POINTS is 1 or 8. BESIDE=compiler has a compiler run on the same machine meanwhile.
+# pool in place of 64); mysql; general-log (on: the server writes down each statement). ALTERNATIONS are Slices, Trials and Runs.
+# POINTS is 1 or 8. BESIDE=compiler has a compiler run on the same machine meanwhile; of anything else it says that it ran. NAME is
+# that of the comparisons and of their lane: those of two names measure at the same time. RECORD is a folder for what each comparison
+# measured, which `go run ./test/statistics -record FOLDER` adds to the recordings.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-name=bench-minutes
+name=${NAME:-bench-minutes}
 points=${POINTS:-1}
 
 # variant QUESTION is what the second variant has.
@@ -19,16 +21,14 @@ variant() {
 	performance-schema) echo 'database: {variables: {performance_schema: "ON"}}' ;;
 	pool) echo 'database: {settings: {bufferPoolSize: 512Mi}}' ;;
 	mysql) echo 'database: {engine: MySQL, image: "mysql:9.7"}' ;;
-	planted) echo 'workload: {commitSize: {thinkTimeMilliseconds: 1}}' ;;
-	*) die "question $1 is not known: same, flush, performance-schema, pool, mysql, planted" ;;
+	general-log) echo 'database: {variables: {general_log: "ON"}}' ;;
+	*) die "question $1 is not known: same, flush, performance-schema, pool, mysql, general-log" ;;
 	esac
 }
 
-# load QUESTION is the workload of both.
+# load is the workload of both.
 load() {
-	if [ "$1" = planted ]; then
-		echo '{rowsPerCommit: 200}'
-	elif [ "$points" = 1 ]; then
+	if [ "$points" = 1 ]; then
 		echo '{rowsPerCommit: 1}'
 	else
 		echo '{sweep: {rowsPerCommit: [1, 2, 4, 8, 16, 32, 64, 128]}}'
@@ -42,7 +42,7 @@ memory() { case $1 in pool | mysql) echo 1200Mi ;; *) echo 672Mi ;; esac }
 pool() { if [ "$1" = pool ]; then echo 64Mi; else echo 128Mi; fi; }
 
 # seconds ALTERNATION is for how long a trial is measured: slices are parts of one trial a round, trials are six in a round.
-seconds() { case $1 in Slices) echo 6 ;; Trials) echo 1 ;; Runs) echo 3 ;; esac }
+seconds() { case $1 in Slices) echo 2 ;; Trials) echo 1 ;; Runs) echo 3 ;; esac }
 
 # compare QUESTION ALTERNATION applies the comparison, waits for its end, and prints a line of the table.
 compare() {
@@ -56,29 +56,36 @@ compare() {
 		  maxRounds: 20
 		  template:
 		    spec:
+		      lane: $name
 		      database:
 		        image: mariadb:11.8
 		        settings: {bufferPoolSize: $(pool "$1"), logFileSize: 96Mi, flushLogAtTrxCommit: 1, binaryLog: false}
 		        storage: {size: 1Gi}
 		        resources: {requests: {cpu: 250m, memory: 672Mi}, limits: {cpu: "1", memory: $(memory "$1")}}
-		      workload: {type: CommitSize, commitSize: $(load "$1"), limits: {seconds: $(seconds "$2")}}
+		      workload: {type: CommitSize, commitSize: $(load), limits: {seconds: $(seconds "$2")}}
 		      loader: {resources: {requests: {cpu: 250m}, limits: {cpu: "1", memory: 256Mi}}}
-		      trials: {primeSeconds: 3}
+		      trials: {primeSeconds: 1}
 		  variants:
 		  - {name: base}
 		  - {name: other, $(variant "$1")}
 	YAML
 	kubectl wait --for=condition=Finished --timeout=60m "benchmarkcomparison/$name" >/dev/null
-	line "$1" "$2"
-}
-
-# line QUESTION ALTERNATION of the table, of the comparison that has finished.
-line() {
-	local of="{.status.pairs[0]" start end
-	if [ "$points" != 1 ]; then of="{.status.overall[0]"; fi
+	local start end seconds
 	start=$(kubectl get "benchmarkcomparison/$name" -o jsonpath='{.status.startTime}')
 	end=$(kubectl get "benchmarkcomparison/$name" -o jsonpath='{.status.completionTime}')
-	echo "| $1 | $2 | $(kubectl get "benchmarkcomparison/$name" -o jsonpath="$of.verdict} | $of.ratio} | $of.low}–$of.high} | $of.rounds}") | $(($(date -d "$end" +%s) - $(date -d "$start" +%s))) |"
+	seconds=$(($(date -d "$end" +%s) - $(date -d "$start" +%s)))
+	line "$1" "$2" "$seconds"
+	if [ -n "${RECORD:-}" ]; then
+		printf '{"second": "%s", "alternation": "%s", "beside": "%s", "seconds": %d, "results": %s}\n' "$1" "$2" "${BESIDE:-}" \
+			"$seconds" "$(kubectl benchrun report "comparison/$name" -o json)" >"$RECORD/$start.json"
+	fi
+}
+
+# line QUESTION ALTERNATION SECONDS of the table, of the comparison that has finished.
+line() {
+	local of="{.status.pairs[0]"
+	if [ "$points" != 1 ]; then of="{.status.overall[0]"; fi
+	echo "| $1 | $2 | $(kubectl get "benchmarkcomparison/$name" -o jsonpath="$of.verdict} | $of.ratio} | $of.low}–$of.high} | $of.rounds}") | $3 |"
 }
 
 # compiler compiles the manager again and again.
@@ -99,7 +106,7 @@ fi
 echo "| second variant | alternation | verdict | ratio | interval | rounds | seconds |"
 echo "| --- | --- | --- | ---: | ---: | ---: | ---: |"
 for _ in $(seq "${1:-1}"); do
-	for question in ${QUESTIONS:-same flush performance-schema planted}; do
+	for question in ${QUESTIONS:-same flush performance-schema general-log}; do
 		for alternation in ${ALTERNATIONS:-Slices Trials Runs}; do compare "$question" "$alternation"; done
 	done
 done

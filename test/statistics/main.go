@@ -23,7 +23,16 @@ func main() {
 	seconds := flag.Float64("seconds-per-round", 50, "how long a round of two variants takes, for -verdicts")
 	document := flag.String("write", "", "a document in which the parts between marks such as <!-- same --> and <!-- /same --> are "+
 		"replaced")
+	folder := flag.String("record", "", "a folder of comparisons that hack/bench-minutes.sh has measured, to be added to the "+
+		"recordings, and nothing else")
 	flag.Parse()
+	if *folder != "" {
+		if err := record(*folder, "test/statistics/measured/comparisons.csv"); err != nil {
+			fmt.Fprintln(os.Stderr, "statistics:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(*comparisons, *verdicts, *only, *seconds, *document); err != nil {
 		fmt.Fprintln(os.Stderr, "statistics:", err)
 		os.Exit(1)
@@ -35,13 +44,17 @@ func run(comparisons int, verdicts bool, only string, seconds float64, document 
 	if err != nil {
 		return err
 	}
+	pairs, err := measured()
+	if err != nil {
+		return err
+	}
 	var text bytes.Buffer
 	w := &writer{out: io.MultiWriter(os.Stdout, &text), comparisons: comparisons}
 	if verdicts {
 		w.verdicts(slices.Concat([]Noise{normal(0.01), normal(0.02), normal(0.05), normal(0.10)}, trials), seconds)
 		return w.err
 	}
-	for _, part := range w.parts(trials) {
+	for _, part := range w.parts(trials, pairs) {
 		if only != "" && part.name != only {
 			continue
 		}
@@ -65,7 +78,7 @@ type part struct {
 	write func()
 }
 
-func (w *writer) parts(trials []Noise) []part {
+func (w *writer) parts(trials []Noise, pairs []*Measured) []part {
 	return []part{
 		{"number", w.number},
 		{"same", func() {
@@ -81,6 +94,7 @@ func (w *writer) parts(trials []Noise) []part {
 		{"bias", w.bias},
 		{"medians", w.medians},
 		{"separate", func() { w.separate(trials) }},
+		{"real", func() { w.real(pairs) }},
 	}
 }
 

@@ -208,3 +208,29 @@ func TestNoFalseVerdictsBetweenRuns(t *testing.T) {
 		}
 	}
 }
+
+// Of the comparisons of equals that real servers measured, a tenth at most are said to differ: what the method promises is 5%, of
+// which 40 comparisons can show no more than that.
+func TestRealEqualsAreNotSaidToDiffer(t *testing.T) {
+	list, err := measured()
+	if err != nil {
+		t.Fatal(err)
+	}
+	differ, equals := 0, 0
+	for _, m := range list {
+		c := m.Replay()
+		if c.Rounds != len(m.values[0]) && m.Points == 1 {
+			t.Errorf("%s, %s of %s: decided after %d of %d rounds", m.Second, m.Alternation, m.Started, c.Rounds, len(m.values[0]))
+		}
+		if m.Second != "same" {
+			continue
+		}
+		equals++
+		if c.Verdict == stats.Faster || c.Verdict == stats.Slower {
+			differ++
+		}
+	}
+	if equals == 0 || 10*differ > equals {
+		t.Errorf("%d of %d are said to differ", differ, equals)
+	}
+}
