@@ -32,7 +32,7 @@ test: ## The tests that every change must pass: unit, API server, report page, l
 .PHONY: test-all
 test-all: ## Everything, the slow tests too; writes docs/test-results.md.
 	@hack/test.sh --record unit envtest page loader loader-sysbench loader-old loader-old-sysbench \
-	  loader-mysql loader-mysql-sysbench e2e faults samples release fuzz
+	  loader-mysql loader-mysql-sysbench e2e faults samples tutorials release fuzz
 
 ##@ Cluster
 
@@ -164,6 +164,10 @@ test-faults: ## What goes wrong on a cluster, and what others in it do: Pods del
 .PHONY: test-samples
 test-samples: ## Each sample and each publication's small twin, on the kind cluster, to its end.
 	@hack/test.sh samples
+
+.PHONY: test-tutorials
+test-tutorials: ## The tutorials, typed from their first to their last line, on the kind cluster.
+	@hack/test.sh tutorials
 
 .PHONY: test-release
 test-release: ## A release, made and installed by its files alone, as README and docs say, in an empty kind cluster of its own.

@@ -5,8 +5,8 @@
 # writes each layer's result to docs/test-results.md as soon as it is there, with date and commit, and leaves the other layers'
 # lines alone. Layers: unit, envtest, page (report pages in a browser), loader (MariaDB 11.8), loader-old (10.11), loader-mysql
 # (MySQL 9.7), the same with -sysbench, e2e, faults (what goes wrong on a cluster), reliability (the cases of
-# docs/reliability.md), samples (each to its end, and the servers of the publications in full), release (what is published, installed
-# in a cluster of its own), fuzz. FLAGS go to Ginkgo.
+# docs/reliability.md), samples (each to its end, and the servers of the publications in full), tutorials (typed from first to last
+# line), release (what is published, installed in a cluster of its own), fuzz. FLAGS go to Ginkgo.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -114,9 +114,9 @@ sysbench() {
 # e2e LAYER runs the Ginkgo specs with that build tag.
 e2e() {
 	make --no-print-directory deploy
-	case $1 in e2e | reliability) ;; *) "$HACK/mariadb-operator.sh" up ;; esac
+	case $1 in e2e | reliability | tutorials) ;; *) "$HACK/mariadb-operator.sh" up ;; esac
 	if [ "$1" = faults ]; then "$HACK/kueue.sh" up; fi
-	# Reliability and the samples measure how long things take, one at a time.
+	# Reliability, the samples and the tutorials measure how long things take, one at a time.
 	local processes=''
 	if [ "$1" = e2e ] || [ "$1" = faults ]; then processes='--procs 2 --randomize-all'; fi
 	status=0
@@ -166,14 +166,14 @@ layers() {
 	for layer; do
 		case $layer in
 		unit | envtest | page | release | fuzz) "$layer" ;;
-		e2e | faults | reliability | samples) e2e "$layer" ;;
+		e2e | faults | reliability | samples | tutorials) e2e "$layer" ;;
 		loader) loader "$layer" mariadb:11.8 MySQL ;;
 		loader-sysbench) sysbench "$layer" mariadb:11.8 MySQL ;;
 		loader-old) loader "$layer" mariadb:10.11 MySQL ;;
 		loader-old-sysbench) sysbench "$layer" mariadb:10.11 MySQL ;;
 		loader-mysql) loader "$layer" mysql:9.7 MariaDB ;;
 		loader-mysql-sysbench) sysbench "$layer" mysql:9.7 MariaDB ;;
-		*) die "layer $layer is not known: unit, envtest, page, loader, loader-old, loader-mysql, each of these three with -sysbench, e2e, faults, reliability, samples, release, fuzz" ;;
+		*) die "layer $layer is not known: unit, envtest, page, loader, loader-old, loader-mysql, each of these three with -sysbench, e2e, faults, reliability, samples, tutorials, release, fuzz" ;;
 		esac
 	done
 }

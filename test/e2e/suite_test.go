@@ -1,4 +1,4 @@
-//go:build e2e || faults || samples || reliability
+//go:build e2e || faults || samples || reliability || tutorials
 
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0

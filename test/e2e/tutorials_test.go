@@ -1,0 +1,130 @@
+//go:build tutorials
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+// gateTime is how long a tutorial's comparison may take on a slow and busy machine.
+const gateTime = 20 * time.Minute
+
+// reader is somebody who does what a tutorial says, in a folder and a shell environment of their own.
+type reader struct {
+	folder      string
+	environment []string
+}
+
+// A tutorial's commands are typed one after the other, as its reader does; what must be saved as a file is.
+var _ = Describe("a reader of the tutorial", func() {
+	It("compare-two-settings.md has an answer at its end", takesMinutes, func(ctx SpecContext) {
+		r := newReader(ctx)
+		r.follow(ctx, "tutorials/compare-two-settings.md")
+		answer := r.read("oltp.md")
+		Expect(answer).To(MatchRegexp(`^# oltp: large-pool is .* as small-pool|^# oltp: large-pool is .*% faster than small-pool`))
+		Expect(r.read("oltp.html")).To(ContainSubstring("<svg"))
+		Expect(filepath.Join(r.folder, "oltp.tgz")).To(BeAnExistingFile())
+	}, SpecTimeout(gateTime))
+
+	It("gate-in-ci.md lets pass what is not slower", takesMinutes, func(ctx SpecContext) {
+		r := newReader(ctx)
+		out := r.follow(ctx, "tutorials/gate-in-ci.md")
+		Expect(out).To(ContainSubstring("no loss of more than 5%\n"))
+	}, SpecTimeout(gateTime))
+
+	It("gate-in-ci.md is stopped by a planted loss", takesMinutes, func(ctx SpecContext) {
+		r := newReader(ctx)
+		out := r.follow(ctx, "tutorials/gate-in-ci.md", `variants.change.database.image="$IMAGE"`,
+			"variants.change.database.variables.performance_schema=ON")
+		Expect(out).To(ContainSubstring("slower: see comment.md\n"))
+		Expect(r.read("gate.xml")).To(ContainSubstring("<failure"))
+	}, SpecTimeout(gateTime))
+
+	It("gate-in-ci.md is told that it cannot say", takesMinutes, func(ctx SpecContext) {
+		r := newReader(ctx)
+		out := r.follow(ctx, "tutorials/gate-in-ci.md", "maxRounds: 20", "maxRounds: 4")
+		Expect(out).To(ContainSubstring("cannot say: start the job again"))
+		Expect(r.read("gate.xml")).To(ContainSubstring("<skipped"))
+	}, SpecTimeout(gateTime))
+})
+
+var _ = Describe("who hunts a regression", func() {
+	It("has a matrix, an interval and the differences of the versions", takesMinutes, func(ctx SpecContext) {
+		r := newReader(ctx)
+		out := r.follow(ctx, "how-to/hunt-a-regression.md")
+		Expect(out).To(MatchRegexp(`(?m)^point-query +.*[-+=?]`))
+		Expect(out).To(ContainSubstring("innodb_"))
+		Expect(filepath.Join(r.folder, "since-when.tgz")).To(BeAnExistingFile())
+	}, SpecTimeout(2*gateTime))
+})
+
+func newReader(ctx SpecContext) *reader {
+	GinkgoHelper()
+	r := &reader{folder: GinkgoT().TempDir()}
+	DeferCleanup(func(ctx SpecContext) { // which a tutorial has its reader create
+		kubectl(ctx, "delete", "namespace", "benchmarks", "--ignore-not-found", "--timeout=3m")
+	})
+	config := filepath.Join(r.folder, "kubeconfig")
+	content, err := os.ReadFile(os.Getenv("KUBECONFIG"))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(os.WriteFile(config, content, 0o600)).To(Succeed())
+	r.environment = []string{"PATH=" + filepath.Join(repository, "bin") + ":/usr/bin:/bin", "HOME=" + r.folder, "KUBECONFIG=" + config}
+	r.run(ctx, "kubectl config set-context --current --namespace "+namespace)
+	return r
+}
+
+// steps of a tutorial: a file to save, or commands to type.
+var steps = regexp.MustCompile("(?s)(?:Save this as `([^`]+)`[^\n]*:\n\n```yaml\n(.*?)```|```bash\n(.*?)```)")
+
+// follow a tutorial from its first to its last line, and return what its commands print. The shell stays the same, as on a
+// terminal. Changes are pairs of what is written there and what is done in its place.
+func (r *reader) follow(ctx context.Context, tutorial string, changes ...string) string {
+	GinkgoHelper()
+	content, err := os.ReadFile(filepath.Join(repository, "docs", filepath.FromSlash(tutorial)))
+	Expect(err).NotTo(HaveOccurred())
+	text := string(content)
+	for i := 0; i < len(changes); i += 2 {
+		Expect(text).To(ContainSubstring(changes[i]))
+		text = strings.ReplaceAll(text, changes[i], changes[i+1])
+	}
+	var commands []string
+	for _, step := range steps.FindAllStringSubmatch(text, -1) {
+		if step[1] != "" {
+			Expect(os.WriteFile(filepath.Join(r.folder, step[1]), []byte(step[2]), 0o600)).To(Succeed())
+			continue
+		}
+		commands = append(commands, step[3])
+	}
+	Expect(commands).NotTo(BeEmpty())
+	return r.run(ctx, strings.Join(commands, ""))
+}
+
+// run commands in the reader's folder, of which none may fail.
+func (r *reader) run(ctx context.Context, commands string) string {
+	GinkgoHelper()
+	c := exec.CommandContext(ctx, "bash", "-euxo", "pipefail", "-c", commands)
+	c.Dir, c.Env = r.folder, r.environment
+	out, err := c.CombinedOutput()
+	GinkgoWriter.Printf("%s\n", out)
+	Expect(err).NotTo(HaveOccurred(), string(out))
+	return string(out)
+}
+
+func (r *reader) read(name string) string {
+	GinkgoHelper()
+	content, err := os.ReadFile(filepath.Join(r.folder, name))
+	Expect(err).NotTo(HaveOccurred())
+	return string(content)
+}
