@@ -30,7 +30,7 @@ machine=$({ git grep -l "\"$module/internal/lifecycle\"" "$commit" -- '*.go' || 
 echo "- arrows between packages: $arrows"
 echo "- files outside the controllers that import the state machine: $machine"
 for crd in $(git ls-tree --name-only "$commit" config/crd/bases/); do
-	echo "- $(basename "$crd" .yaml): $(git show "$commit:$crd" | wc -c) bytes"
+	echo "- $(basename "$crd" .yaml): $(git show "$commit:$crd" | wc -c) bytes of YAML"
 done
 git show "$commit:api/v1alpha1/benchmarkrun_types.go" | sed '/^type BenchmarkRunSpec struct/q' | grep 'XValidation:rule' |
 	grep -v 'self.metadata' | sed -E 's/.*XValidation:rule="(([^"\\]|\\.)*)".*/\1/' |
