@@ -116,6 +116,7 @@ func explanation(m *snapshot, invalidated []attempt, warnings []string, now time
 	if m.answer != "" {
 		text = append(text, m.answerSoFar())
 	}
+	text = append(text, m.hints...)
 	text = append(text, m.blockedBy(ready.Reason)...)
 	if m.deadline != nil && !m.finished() {
 		text = append(text, fmt.Sprintf("Deadline: %s (in %s).",

@@ -139,6 +139,28 @@ func TestExplainEverything(t *testing.T) {
 	}
 }
 
+// Who got no answer from whole runs is told of what is measured closer together, if the workload can be.
+func TestExplainHints(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.BenchmarkComparison)
+		says   string
+	}{
+		"of runs":             {func(*v1alpha1.BenchmarkComparison) {}, "`alternation: Slices`"},
+		"of a tool":           {func(c *v1alpha1.BenchmarkComparison) { c.Spec.Template.Spec.Workload.Type = v1alpha1.WorkloadSysbench }, "`alternation: Trials`"},
+		"in slices":           {func(c *v1alpha1.BenchmarkComparison) { c.Spec.Alternation = v1alpha1.AlternateSlices }, ""},
+		"that goes on":        {func(c *v1alpha1.BenchmarkComparison) { c.Status.CompletionTime = nil }, ""},
+		"that has its answer": {func(c *v1alpha1.BenchmarkComparison) { c.Status.Pairs[0].Verdict = v1alpha1.VerdictFaster }, ""},
+	} {
+		c := testutil.MakeComparison("pair", "ns", "a", "b").Obj()
+		c.Status.CompletionTime, c.Status.Pairs = ptr.To(metav1.NewTime(began)), []v1alpha1.PairStatus{{Verdict: v1alpha1.VerdictCannotSay}}
+		tc.change(c)
+		got := strings.Join(comparisonSubject{c}.snapshot().hints, "\n")
+		if !strings.Contains(got, tc.says) || (got == "") != (tc.says == "") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 // Results have values, which become one line; the status has texts, each of which is printed once.
 func TestExplainedWarnings(t *testing.T) {
 	points := []stats.Point{

@@ -34,6 +34,8 @@ type snapshot struct {
 	suspended                             time.Duration
 	// answer is what was found, and soFar the answers of a comparison up to now.
 	answer, soFar string
+	// hints are what could give an answer if there is none.
+	hints []string
 	// pace is what the loader does, if that is known.
 	pace    string
 	results v1alpha1.ResultsReference

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -20,6 +21,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page"
+	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
 // comparisonSubject is a comparison.
@@ -40,7 +42,22 @@ func (s comparisonSubject) snapshot() *snapshot {
 		invalidated: int(ptr.Deref(of.Runs.Invalidated, 0)), started: of.StartTime, completed: of.CompletionTime,
 		deadline: of.Deadline, expires: of.ExpirationTime, retention: s.comparison.Spec.Results.Retention, elapsed: of.Elapsed,
 		suspended: seconds(of.SuspendedSeconds), answer: of.Answer, soFar: soFar(of.Pairs), results: of.Results,
+		hints: closer(s.comparison),
 	}
+}
+
+// closer says how the numbers of a round can be measured closer together, if a comparison of whole runs has no answer.
+func closer(c *v1alpha1.BenchmarkComparison) []string {
+	open := slices.ContainsFunc(c.Status.Pairs, func(p v1alpha1.PairStatus) bool { return p.Verdict == v1alpha1.VerdictCannotSay })
+	if !open || c.Status.CompletionTime == nil || c.Spec.Alternation.Together() {
+		return nil
+	}
+	alternation := v1alpha1.AlternateSlices
+	if trial.NotInSlices(&c.Spec.Template.Spec) != "" {
+		alternation = v1alpha1.AlternateTrials
+	}
+	return []string{fmt.Sprintf("What to do: with `alternation: %s`, the variants are measured some seconds or less apart, not minutes, and "+
+		"an answer usually takes fewer rounds; more rounds (`maxRounds`) help, too.", alternation)}
 }
 
 func (s comparisonSubject) reportSoFar(ctx context.Context, from client.Reader) (anyReport, error) {
