@@ -56,8 +56,8 @@ func closer(c *v1alpha1.BenchmarkComparison) []string {
 	if trial.NotInSlices(&c.Spec.Template.Spec) != "" {
 		alternation = v1alpha1.AlternateTrials
 	}
-	return []string{fmt.Sprintf("What to do: with `alternation: %s`, the variants are measured some seconds or less apart, not minutes, and "+
-		"an answer usually takes fewer rounds; more rounds (`maxRounds`) help, too.", alternation)}
+	return []string{fmt.Sprintf("What to do: with `alternation: %s`, the variants are measured some seconds or less apart, not "+
+		"minutes, and an answer usually takes fewer rounds; more rounds (`maxRounds`) help, too.", alternation)}
 }
 
 func (s comparisonSubject) reportSoFar(ctx context.Context, from client.Reader) (anyReport, error) {
