@@ -22,7 +22,7 @@ demo: ## Bring up a cluster and the operator, measure six commit sizes, compare 
 	@$(LIB) CGO_ENABLED=0 go run -trimpath -buildvcs=false -gcflags=all=-dwarf=false ./hack/demo -started "$$(date +%s)" $(FLAGS)
 
 .PHONY: readme
-readme: ## Run the demo and put its output into README.md.
+readme: ## Run the demo; put its output into docs/quick-start.md, and its answer into README.md.
 	@$(MAKE) --no-print-directory demo FLAGS=-record
 
 .PHONY: test
