@@ -6,8 +6,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,8 +19,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// repository is a folder with the publications of testdata, measured: a run and a comparison.
-func repository(t *testing.T) string {
+// measuredRepository is a folder with the publications of testdata, measured: a run and a comparison.
+func measuredRepository(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
 	if err := os.CopyFS(root, os.DirFS("testdata")); err != nil {
@@ -101,32 +103,45 @@ func write(t *testing.T, root, path, text string) {
 	}
 }
 
-func pageOf(t *testing.T, root string) (string, error) {
+func pagesOf(t *testing.T, root string) (map[string]string, error) {
 	t.Helper()
 	list, err := load(t.Context(), root)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return page(list)
+	return pages(list)
+}
+
+// allOf the pages, one after the other.
+func allOf(t *testing.T, root string) (string, error) {
+	t.Helper()
+	all, err := pagesOf(t, root)
+	var b strings.Builder
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		b.WriteString("==== " + path + "\n\n" + all[path] + "\n")
+	}
+	return b.String(), err
 }
 
 func TestPageGolden(t *testing.T) {
-	text, err := pageOf(t, repository(t))
+	text, err := allOf(t, measuredRepository(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	testutil.Golden(t, "page.golden", []byte(text))
 }
 
-// TestUpToDate: the page in the repository is what this program makes of what was measured: nobody edits it.
+// TestUpToDate: the pages in the repository are what this program makes of what was measured: nobody edits them.
 func TestUpToDate(t *testing.T) {
-	want, err := pageOf(t, "../..")
-	if err != nil {
-		t.Fatal(err)
+	all, err := pagesOf(t, "../..")
+	if err != nil || len(all) != 6 {
+		t.Fatalf("%d pages, %v", len(all), err)
 	}
-	have, err := os.ReadFile("../../docs/publications.md")
-	if err != nil || string(have) != want {
-		t.Errorf("docs/publications.md is not up to date: run `make publications-page` (%v)", err)
+	for path, want := range all {
+		have, err := os.ReadFile("../../" + path)
+		if err != nil || string(have) != want {
+			t.Errorf("%s is not up to date: run `make publications-page` (%v)", path, err)
+		}
 	}
 }
 
@@ -144,7 +159,7 @@ func TestChangedFile(t *testing.T) {
 		"the rounds": {func(s string) string { return strings.Replace(s, "repetitions: 6", "repetitions: 7", 1) }, true},
 		"a claim":    {func(s string) string { return strings.Replace(s, "never falls", "hardly ever falls", 1) }, true},
 	} {
-		root := repository(t)
+		root := measuredRepository(t)
 		file := filepath.Join(root, samplesFolder, "100-commits"+small)
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -155,7 +170,7 @@ func TestChangedFile(t *testing.T) {
 			t.Fatalf("%s: nothing was changed", name)
 		}
 		write(t, root, samplesFolder+"/100-commits"+small, changed)
-		got, err := pageOf(t, root)
+		got, err := allOf(t, root)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,9 +178,9 @@ func TestChangedFile(t *testing.T) {
 			t.Errorf("%s: the page says that the file has changed: %t, want %t", name, !c.want, c.want)
 		}
 	}
-	root := repository(t)
+	root := measuredRepository(t)
 	write(t, root, reportsFolder+"/100-commits/measured.json", `{"commit": "0123", "clean": false, "digest": "x"}`)
-	got, err := pageOf(t, root)
+	got, err := allOf(t, root)
 	if err != nil || !strings.Contains(got, "at commit 0123, with changes that were not committed") || !strings.Contains(got, said) {
 		t.Errorf("%v:\n%s", err, got)
 	}
@@ -229,9 +244,9 @@ func TestIncomplete(t *testing.T) {
 			"100-commits.yaml: spec.trials.repetitions: Invalid value: -1",
 		},
 	} {
-		root := repository(t)
+		root := measuredRepository(t)
 		c.spoil(root)
-		if _, err := pageOf(t, root); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := allOf(t, root); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
